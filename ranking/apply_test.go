@@ -1,0 +1,252 @@
+package ranking_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+)
+
+func open(t testing.TB, url string, boards ...ranking.Definition) *ranking.Store {
+	rdb, err := ranking.Open(url)
+	require.NoError(t, err)
+	t.Cleanup(func() { rdb.Close() })
+	s, err := ranking.New(rdb, boards, ranking.Config{})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// applyOne sends one update and returns what it did.
+func applyOne(t testing.TB, s *ranking.Store, board string, u ranking.Update) ranking.Outcome {
+	t.Helper()
+	o, err := s.Apply(t.Context(), board, []ranking.Update{u})
+	require.NoError(t, err)
+	return o[0]
+}
+
+func applied(score, rank int64, previous *ranking.Standing) ranking.Outcome {
+	return ranking.Outcome{Result: ranking.Result{Current: &ranking.Standing{Score: score, Rank: rank}, Previous: previous}}
+}
+
+func TestApplyTellsWhatItDid(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"}, ranking.Definition{Board: "laps", Mode: ranking.Best, Order: ranking.Asc})
+		require.Equal(t, applied(5, 1, nil), applyOne(t, s, "b", ranking.Update{Member: "a", Score: 5}))
+		require.Equal(t, applied(9, 1, nil), applyOne(t, s, "b", ranking.Update{Member: "c", Score: 9}))
+		require.Equal(t, applied(10, 1, &ranking.Standing{Score: 5, Rank: 2}), applyOne(t, s, "b", ranking.Update{Member: "a", Score: 5}))
+		require.Equal(t, applied(0, 2, &ranking.Standing{Score: 10, Rank: 1}), applyOne(t, s, "b", ranking.Update{Member: "a", Score: -10}))
+		require.Equal(t, applied(-3, 2, &ranking.Standing{Score: 0, Rank: 2}), applyOne(t, s, "b", ranking.Update{Member: "a", Score: -3, Op: ranking.Last}))
+		require.Equal(t, applied(9, 1, &ranking.Standing{Score: 9, Rank: 1}), applyOne(t, s, "b", ranking.Update{Member: "c", Score: 8, Op: ranking.Best}))
+
+		require.Equal(t, applied(90, 1, nil), applyOne(t, s, "laps", ranking.Update{Member: "a", Score: 90}))
+		require.Equal(t, applied(80, 1, nil), applyOne(t, s, "laps", ranking.Update{Member: "b", Score: 80}))
+		require.Equal(t, applied(90, 2, &ranking.Standing{Score: 90, Rank: 2}), applyOne(t, s, "laps", ranking.Update{Member: "a", Score: 95}))
+		require.Equal(t, applied(70, 1, &ranking.Standing{Score: 90, Rank: 2}), applyOne(t, s, "laps", ranking.Update{Member: "a", Score: 70}))
+
+		info, err := s.Info(t.Context(), "b")
+		require.NoError(t, err)
+		require.EqualValues(t, 5, info.Seq, "an update that changes nothing counts as no change")
+		require.EqualValues(t, 2, info.Total)
+
+		gone, err := s.Remove(t.Context(), "b", "c")
+		require.NoError(t, err)
+		require.Equal(t, ranking.Result{Previous: &ranking.Standing{Score: 9, Rank: 1}}, gone)
+		_, err = s.Remove(t.Context(), "b", "c")
+		require.ErrorIs(t, err, ranking.ErrUnknownMember)
+		_, err = s.Apply(t.Context(), "nope", []ranking.Update{{Member: "a", Score: 1}})
+		require.ErrorIs(t, err, ranking.ErrUnknownBoard)
+	})
+}
+
+func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"})
+		applyOne(t, s, "b", ranking.Update{Member: "a", Score: ranking.MaxScore})
+		before, err := s.Page(t.Context(), "b", 1, 10)
+		require.NoError(t, err)
+
+		o, err := s.Apply(t.Context(), "b", []ranking.Update{
+			{Member: "a", Score: 1, ID: "over"},
+			{Member: "", Score: 1},
+			{Member: "x", Score: ranking.MaxScore + 1},
+			{Member: "x", Score: 1, Op: "times"},
+			{Member: "x\n", Score: 1},
+			{Member: "\xff", Score: 1},
+			{Member: "x", Score: 1, ID: "i\x1fd"},
+		})
+		require.NoError(t, err)
+		fields := []string{"score", "member", "score", "op", "member", "member", "id"}
+		for i, o := range o {
+			var field *ranking.FieldError
+			require.ErrorAs(t, o.Err, &field, "update %d", i)
+			require.Equal(t, fields[i], field.Field, "update %d", i)
+		}
+		require.ErrorIs(t, o[0].Err, ranking.ErrOutOfRange)
+		require.ErrorIs(t, o[2].Err, ranking.ErrOutOfRange)
+
+		after, err := s.Page(t.Context(), "b", 1, 10)
+		require.NoError(t, err)
+		require.Equal(t, before, after)
+
+		// A refused update keeps no id: with the same one it may try again.
+		require.NoError(t, applyOne(t, s, "b", ranking.Update{Member: "a", Score: -1, ID: "over"}).Err)
+	})
+}
+
+// A thousand senders, each sending every update three times with the same id,
+// two of the three at once, leave exactly the sum.
+func TestRetriesCountOnce(t *testing.T) {
+	const senders, updates, members = 1000, 4, 50
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"})
+		want := make(map[string]int64)
+		var wg sync.WaitGroup
+		for i := range senders {
+			for j := range updates {
+				u := ranking.Update{Member: fmt.Sprint("m", (i+j)%members), Score: int64(i*j + 1), ID: fmt.Sprintf("%d/%d", i, j)}
+				want[u.Member] += u.Score
+			}
+			wg.Go(func() {
+				for j := range updates {
+					u := ranking.Update{Member: fmt.Sprint("m", (i+j)%members), Score: int64(i*j + 1), ID: fmt.Sprintf("%d/%d", i, j)}
+					send := func() ranking.Outcome {
+						for {
+							o, err := s.Apply(context.Background(), "b", []ranking.Update{u})
+							if err == nil {
+								return o[0]
+							}
+						}
+					}
+					var twin sync.WaitGroup
+					var first, second ranking.Outcome
+					twin.Go(func() { first = send() })
+					second = send()
+					twin.Wait()
+					third := send()
+					if first.Err != nil || second.Err != nil || third.Err != nil {
+						t.Error(first.Err, second.Err, third.Err)
+						return
+					}
+					if first.Result.Duplicate == second.Result.Duplicate || !third.Result.Duplicate {
+						t.Errorf("of three sendings %+v, %+v, %+v just one must count", first, second, third)
+					}
+					if *third.Result.Current != *first.Result.Current || *third.Result.Current != *second.Result.Current {
+						t.Errorf("a retry must tell the first result: %+v %+v %+v", first, second, third)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		page, err := s.Page(t.Context(), "b", 1, members)
+		require.NoError(t, err)
+		got := make(map[string]int64)
+		for _, e := range page.Entries {
+			got[e.Member] = e.Score
+		}
+		require.Equal(t, want, got)
+
+		mismatch := applyOne(t, s, "b", ranking.Update{Member: "m0", Score: 77, ID: "0/0"})
+		require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
+		mismatch = applyOne(t, s, "b", ranking.Update{Member: "m0", Score: 1, Op: ranking.Last, ID: "0/0"})
+		require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
+	})
+}
+
+func TestPagesFollowAPosition(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		for _, ties := range []ranking.Ties{ranking.First, ranking.ByMember} {
+			board := "b-" + string(ties)
+			s := open(t, url, ranking.Definition{Board: board, Ties: ties})
+			var updates []ranking.Update
+			for i := range 300 {
+				updates = append(updates, ranking.Update{Member: fmt.Sprintf("m%03d", i), Score: rand.Int64N(4)})
+			}
+			_, err := s.Apply(t.Context(), board, updates)
+			require.NoError(t, err)
+			all, err := s.Page(t.Context(), board, 1, 300)
+			require.NoError(t, err)
+			require.Nil(t, all.Next())
+			require.Len(t, all.Entries, 300)
+
+			page, err := s.Page(t.Context(), board, 1, 37)
+			require.NoError(t, err)
+			var walked []string
+			for {
+				for _, e := range page.Entries {
+					walked = append(walked, e.Member)
+				}
+				next := page.Next()
+				if next == nil {
+					break
+				}
+				// Whoever the cursor stands on goes to the front: no one is seen
+				// twice or left out for it.
+				applyOne(t, s, board, ranking.Update{Member: next.Member, Score: 100})
+				cursor, err := ranking.ParseCursor(next.String())
+				require.NoError(t, err)
+				require.Equal(t, *next, cursor)
+				page, err = s.After(t.Context(), board, cursor, 37)
+				require.NoError(t, err)
+			}
+			var want []string
+			for _, e := range all.Entries {
+				want = append(want, e.Member)
+			}
+			require.Equal(t, want, walked, "ties %s", ties)
+
+			far, err := s.Page(t.Context(), board, 10_000, 10)
+			require.NoError(t, err)
+			require.Empty(t, far.Entries)
+			tail, err := s.Page(t.Context(), board, 299, 10)
+			require.NoError(t, err)
+			require.Len(t, tail.Entries, 2)
+			require.EqualValues(t, 299, tail.Entries[0].Rank)
+		}
+	})
+}
+
+func TestReadingMembers(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"})
+		for i, m := range []string{"a", "b", "c", "d", "e"} {
+			applyOne(t, s, "b", ranking.Update{Member: m, Score: int64(100 - 10*i)})
+		}
+		n, err := s.Around(t.Context(), "b", "c", 1)
+		require.NoError(t, err)
+		require.EqualValues(t, 3, n.Entry.Rank)
+		require.EqualValues(t, 80, n.Entry.Score)
+		require.EqualValues(t, 10, *n.ToNext())
+		require.Equal(t, 50.0, n.Percentile())
+		require.Len(t, n.Around, 3)
+		require.Equal(t, "b", n.Around[0].Member)
+		require.Equal(t, "d", n.Around[2].Member)
+
+		top, err := s.Around(t.Context(), "b", "a", 2)
+		require.NoError(t, err)
+		require.Nil(t, top.ToNext())
+		require.Equal(t, 100.0, top.Percentile())
+		require.Len(t, top.Around, 3)
+
+		last, err := s.Around(t.Context(), "b", "e", 0)
+		require.NoError(t, err)
+		require.Equal(t, 0.0, last.Percentile())
+		require.EqualValues(t, 10, *last.ToNext())
+		require.Len(t, last.Around, 1)
+
+		_, err = s.Around(t.Context(), "b", "nobody", 0)
+		require.ErrorIs(t, err, ranking.ErrUnknownMember)
+
+		some, err := s.Members(t.Context(), "b", []string{"e", "nobody", "a"})
+		require.NoError(t, err)
+		require.Len(t, some, 2)
+		require.EqualValues(t, 5, some["e"].Rank)
+		require.EqualValues(t, 100, some["a"].Score)
+	})
+}

@@ -1,0 +1,42 @@
+package ranking
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The errors of this package. What is returned wraps them; compare with errors.Is.
+var (
+	// ErrInvalid is a request that is wrong in itself; a FieldError says where.
+	ErrInvalid = errors.New("invalid")
+	// ErrOutOfRange is a score, given or resulting, beyond ±MaxScore.
+	ErrOutOfRange = errors.New("out of range")
+	// ErrUnknownBoard is a board that is not defined.
+	ErrUnknownBoard = errors.New("unknown board")
+	// ErrUnknownMember is a member that is not on the board.
+	ErrUnknownMember = errors.New("unknown member")
+	// ErrIDMismatch is a request id that was used for another update before.
+	ErrIDMismatch = errors.New("id was used for another update")
+	// ErrOverloaded is a queue that is full: nothing was written.
+	ErrOverloaded = errors.New("overloaded")
+	// ErrUnavailable is a Redis that did not answer as it should. A write that
+	// ends so may have been applied or not: send it again with the same id.
+	ErrUnavailable = errors.New("store unavailable")
+)
+
+// FieldError says which field of a request is wrong and why. It wraps
+// ErrInvalid or ErrOutOfRange.
+type FieldError struct {
+	Field  string // name on the wire, such as "member" or "score"
+	Reason string
+	Kind   error
+}
+
+func (e *FieldError) Error() string { return fmt.Sprintf("%s: %s", e.Field, e.Reason) }
+
+func (e *FieldError) Unwrap() error { return e.Kind }
+
+// Invalid is a FieldError of kind ErrInvalid.
+func Invalid(field, reason string) error {
+	return &FieldError{Field: field, Reason: reason, Kind: ErrInvalid}
+}

@@ -1,0 +1,263 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// FeedHandler hears what a Feed has to tell. Its methods are called from one
+// goroutine at a time, in order, and MUST NOT block for long: what they hold up
+// piles up in Redis.
+type FeedHandler interface {
+	// FeedUp says that the subscription works: it has heard its own probe channel confirmed.
+	FeedUp()
+	// FeedDown says that nothing is heard any more and that the last sign of
+	// life came at asOf. FeedUp follows, and FeedSubscribed for each watched board.
+	FeedDown(asOf time.Time)
+	// FeedSubscribed says that from now on each change of the board is told, as
+	// long as the feed is up. What was before is unknown: read a Page.
+	FeedSubscribed(board string)
+	// FeedChanges tells what a batch changed. The handler owns c.
+	FeedChanges(c *Changes)
+}
+
+const (
+	// probesMissed is how many probes in a row may go unheard: with Redis gone
+	// silent (a half-open connection) nothing else would ever tell.
+	probesMissed = 3
+	// backoffFirst and backoffMost bound the pause before a new connection.
+	backoffFirst = 50 * time.Millisecond
+	backoffMost  = 2 * time.Second
+	// subscribeChunk is the most channels in one SUBSCRIBE.
+	subscribeChunk = 256
+)
+
+// Feed hears the changes of the boards it watches, on one connection. Watch,
+// Unwatch and Up may be called concurrently, also while Run runs, and do no I/O.
+type Feed struct {
+	rdb      redis.UniversalClient
+	keys     keys
+	interval time.Duration
+	probe    string // this feed's own channel
+	log      *slog.Logger
+
+	up       atomic.Bool
+	lastSeen atomic.Int64 // ns since 1970: the last thing heard
+
+	mu      sync.Mutex
+	watched map[string]uint64 // board to the number of the Watch that asked for it
+	asked   uint64
+	wake    chan struct{} // watched has changed; holds one
+}
+
+// NewFeed makes a Feed. Run starts it.
+func NewFeed(rdb redis.UniversalClient, log *slog.Logger, cfg Config) *Feed {
+	cfg = cfg.withDefaults()
+	k := keys{cfg.Prefix}
+	return &Feed{
+		rdb: rdb, keys: k, interval: cfg.ProbeInterval, probe: k.probe(newEpoch()), log: log,
+		watched: make(map[string]uint64), wake: make(chan struct{}, 1),
+	}
+}
+
+// Watch asks for the changes of a board; FeedSubscribed says from when on.
+func (f *Feed) Watch(board string) {
+	f.mu.Lock()
+	f.asked++
+	f.watched[board] = f.asked
+	f.mu.Unlock()
+	f.poke()
+}
+
+// Unwatch ends Watch. Changes under way may still be told.
+func (f *Feed) Unwatch(board string) {
+	f.mu.Lock()
+	delete(f.watched, board)
+	f.mu.Unlock()
+	f.poke()
+}
+
+func (f *Feed) poke() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Up reports whether changes are heard.
+func (f *Feed) Up() bool { return f.up.Load() }
+
+// Run hears and tells until ctx ends; it connects again whenever it must. It
+// returns when nothing it started is left, with ctx's error.
+func (f *Feed) Run(ctx context.Context, h FeedHandler) error {
+	backoff, logged := backoffFirst, false
+	for {
+		err := f.session(ctx, h)
+		wasUp := f.up.Swap(false)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if wasUp || !logged {
+			f.log.Warn("feed is down, trying again", "error", err)
+			logged = true
+		}
+		if wasUp {
+			backoff = backoffFirst
+			h.FeedDown(time.Unix(0, f.lastSeen.Load()))
+		}
+		// Half of the pause at random, so that nodes don't come back as one.
+		select {
+		case <-time.After(backoff/2 + rand.N(backoff/2)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		backoff = min(2*backoff, backoffMost)
+	}
+}
+
+func (f *Feed) heard() { f.lastSeen.Store(time.Now().UnixNano()) }
+
+var errSilent = errors.New("silent for three probes")
+
+// session is the life of one connection.
+func (f *Feed) session(ctx context.Context, h FeedHandler) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ps := f.rdb.Subscribe(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		cancel(f.tend(ctx, ps))
+		ps.Close() // ends Receive
+	})
+	started := time.Now()
+	f.heard()
+	wg.Go(func() { f.publishProbes(ctx) })
+	err := f.subscribe(ctx, ps, []string{f.probe})
+	for err == nil {
+		var msg any
+		// No deadline: go-redis would lose its place in a message cut in two by one.
+		if msg, err = ps.Receive(ctx); err == nil {
+			f.heard()
+			f.tell(h, msg)
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	cancel(err)
+	wg.Wait()
+	return fmt.Errorf("after %s: %w", time.Since(started).Round(time.Millisecond), err)
+}
+
+func (f *Feed) tell(h FeedHandler, msg any) {
+	switch m := msg.(type) {
+	case *redis.Subscription:
+		if m.Kind != "subscribe" {
+			return
+		}
+		if m.Channel == f.probe {
+			f.up.Store(true)
+			h.FeedUp()
+			f.poke()
+		} else if board, ok := f.keys.boardOf(m.Channel); ok {
+			h.FeedSubscribed(board)
+		}
+	case *redis.Message:
+		if m.Channel == f.probe {
+			return
+		}
+		c, err := parseChanges(m.Payload)
+		if err != nil {
+			// The gap in seq that it leaves makes everyone read the board anew.
+			f.log.Error("change message not understood", "channel", m.Channel, "error", err)
+			return
+		}
+		h.FeedChanges(c)
+	}
+}
+
+// tend keeps the subscriptions as they are wished and ends the session when it
+// has gone silent.
+func (f *Feed) tend(ctx context.Context, ps *redis.PubSub) error {
+	subscribed := make(map[string]uint64)
+	watchdog := time.NewTicker(f.interval)
+	defer watchdog.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-watchdog.C:
+			if time.Since(time.Unix(0, f.lastSeen.Load())) > probesMissed*f.interval {
+				return errSilent
+			}
+		case <-f.wake:
+			if !f.up.Load() {
+				continue // poked again once the probe's channel is confirmed
+			}
+			add, drop := f.difference(subscribed)
+			if err := f.subscribe(ctx, ps, add); err != nil {
+				return err
+			}
+			if len(drop) > 0 {
+				if err := ps.Unsubscribe(ctx, drop...); err != nil {
+					return fmt.Errorf("unsubscribe: %w", err)
+				}
+			}
+		}
+	}
+}
+
+// difference lists the channels to subscribe to and to leave, and notes them as done.
+func (f *Feed) difference(subscribed map[string]uint64) (add, drop []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for board, n := range f.watched {
+		// One that was left and watched again meanwhile awaits a confirmation of its own.
+		if subscribed[board] != n {
+			subscribed[board] = n
+			add = append(add, f.keys.channel(board))
+		}
+	}
+	for board := range subscribed {
+		if _, ok := f.watched[board]; !ok {
+			delete(subscribed, board)
+			drop = append(drop, f.keys.channel(board))
+		}
+	}
+	return add, drop
+}
+
+func (f *Feed) subscribe(ctx context.Context, ps *redis.PubSub, channels []string) error {
+	for len(channels) > 0 {
+		n := min(len(channels), subscribeChunk)
+		if err := ps.Subscribe(ctx, channels[:n]...); err != nil {
+			return fmt.Errorf("subscribe: %w", err)
+		}
+		channels = channels[n:]
+	}
+	return nil
+}
+
+// publishProbes makes a sign of life for the subscription to hear. A publish
+// that fails needs no word of its own: what it should have said is missed.
+func (f *Feed) publishProbes(ctx context.Context) {
+	tick := time.NewTicker(f.interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			call, cancel := context.WithTimeout(ctx, f.interval)
+			f.rdb.Publish(call, f.probe, "")
+			cancel()
+		}
+	}
+}

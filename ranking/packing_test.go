@@ -1,0 +1,281 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"rankcast/ranking/redistest"
+)
+
+// packed applies updates to a fresh board whose span is given, and returns what
+// Redis then holds, by member.
+func packed(t require.TestingT, s *Store, d Definition, sp span, updates []Update) map[string]redis.Z {
+	batch, outcomes := make([]pending, len(updates)), make([]Outcome, len(updates))
+	for i, u := range updates {
+		batch[i] = newPending(u, &outcomes[i])
+	}
+	require.NoError(t, s.applyBatch(context.Background(), d, sp, batch))
+	for _, o := range outcomes {
+		require.NoError(t, o.Err)
+	}
+	zs, err := s.rdb.ZRangeWithScores(context.Background(), s.keys.board(d.Board, sp).members, 0, -1).Result()
+	require.NoError(t, err)
+	held := make(map[string]redis.Z)
+	for _, z := range zs {
+		held[z.Member.(string)] = z
+	}
+	return held
+}
+
+// aScore draws scores of every size, powers of two and their neighbours among them.
+func aScore() *rapid.Generator[int64] {
+	return rapid.Custom(func(t *rapid.T) int64 {
+		size := int64(1) << rapid.IntRange(0, 53).Draw(t, "bits")
+		score := size + rapid.Int64Range(-2, 2).Draw(t, "near")
+		if rapid.Bool().Draw(t, "between") {
+			score = rapid.Int64Range(0, size).Draw(t, "score")
+		}
+		score = min(score, MaxScore)
+		if rapid.Bool().Draw(t, "negative") {
+			score = -score
+		}
+		return score
+	})
+}
+
+// newTestStore is a Store on a real Redis: numbers are only trusted there.
+func newTestStore(t *testing.T) *Store {
+	rdb, err := Open(redistest.Start(t).URL())
+	require.NoError(t, err)
+	t.Cleanup(func() { rdb.Close() })
+	s, err := New(rdb, nil, Config{})
+	require.NoError(t, err)
+	return s
+}
+
+// roomFor is how many equal scores can be told apart: keys between s and s + 1.
+func roomFor(score int64) float64 {
+	_, e := math.Frexp(math.Max(math.Abs(float64(score)), 1))
+	return math.Ldexp(1, 53-e)
+}
+
+// The floor of a key gives back the score, and the fraction stays below one,
+// over the whole range of scores and at any time of a span.
+func TestKeyGivesBackEveryScore(t *testing.T) {
+	s := newTestStore(t)
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		order := rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order")
+		ties := rapid.SampledFrom([]Ties{First, ByMember}).Draw(t, "ties")
+		sp := aSpan().Draw(t, "span")
+		scores := rapid.SliceOfN(aScore(), 1, 50).Draw(t, "scores")
+		n++
+		d := Definition{Board: fmt.Sprint("b", n), Mode: Last, Order: order, Ties: ties}
+		updates := make([]Update, len(scores))
+		for i, score := range scores {
+			updates[i] = Update{Member: fmt.Sprint(i), Score: score}
+		}
+		for member, z := range packed(t, s, d, sp, updates) {
+			var i int
+			fmt.Sscan(member, &i)
+			if got := Key(z.Score).Score(order); got != scores[i] {
+				t.Fatalf("score %d came back as %d from the key %.17g", scores[i], got, z.Score)
+			}
+			if whole := float64(order.sign() * scores[i]); z.Score < whole || z.Score >= whole+1 || ties == ByMember && z.Score != whole {
+				t.Fatalf("key %.17g is no key of score %d", z.Score, scores[i])
+			}
+		}
+	})
+}
+
+// aSpan draws spans of an hour to a century, now at their start, end, or anywhere
+// between, and beyond either.
+func aSpan() *rapid.Generator[span] {
+	return rapid.Custom(func(t *rapid.T) span {
+		lengths := []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 36525 * 24 * time.Hour}
+		length := rapid.SampledFrom(lengths).Draw(t, "length").Microseconds()
+		part := rapid.Float64Range(-0.1, 1.1).Draw(t, "elapsed")
+		return span{from: time.Now().UnixMicro() - int64(part*float64(length)), length: length}
+	})
+}
+
+// Of two equal scores the one reached first ranks higher, at any size of score
+// that leaves room for as many equals as there are: to the resolution of a
+// single microsecond and below it.
+func TestEarlierOfEqualsRanksHigher(t *testing.T) {
+	s := newTestStore(t)
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		order := rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order")
+		sp := aSpan().Draw(t, "span")
+		// Half of the room may be behind already when the first equal comes.
+		const equals = 40
+		score := rapid.Custom(func(t *rapid.T) int64 { return aScore().Draw(t, "any") }).
+			Filter(func(s int64) bool { return roomFor(s) > 1<<12 }).Draw(t, "score")
+		n++
+		d := Definition{Board: fmt.Sprint("e", n), Mode: Last, Order: order, Ties: First}
+		if float64(time.Now().UnixMicro()-sp.from)/float64(sp.length) > 0.95 {
+			sp.from = time.Now().UnixMicro() - sp.length/2 // leave room for the equals
+		}
+		var updates []Update
+		var want []string
+		for _, i := range rand.Perm(equals) {
+			want = append(want, fmt.Sprint("m", i))
+			updates = append(updates, Update{Member: want[len(want)-1], Score: score})
+		}
+		// One of them leaves the score and comes back: it is the last then.
+		updates = append(updates, Update{Member: want[3], Score: score / 2}, Update{Member: want[3], Score: score})
+		if score/2 != score {
+			want = append(append(want[:3:3], want[4:]...), want[3])
+		}
+		held := packed(t, s, d, sp, updates)
+		got, err := s.rdb.ZRange(context.Background(), s.keys.board(d.Board, sp).members, 0, -1).Result()
+		require.NoError(t, err)
+		require.Equal(t, want, got, "score %d: %v", score, held)
+	})
+}
+
+// Up to 2^40 no arrival order is ever lost, in histories of many members over
+// few scores; where room runs out the order is by member, and nothing else breaks.
+func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
+	s := newTestStore(t)
+	d := Definition{Board: "b", Mode: Last, Order: Asc, Ties: First}
+	updates := func(score int64) []Update {
+		var u []Update
+		for i := range 8 {
+			u = append(u, Update{Member: fmt.Sprint("m", 7-i), Score: score})
+		}
+		return u
+	}
+	for score, keys := range map[int64]int{1<<52 + 1: 1, 1<<51 + 1: 2, 1<<50 + 1: 4} {
+		d.Board = fmt.Sprint("b", score)
+		distinct := make(map[float64]bool)
+		// At the very start of a span all of the room is still there.
+		for _, z := range packed(t, s, d, span{from: time.Now().UnixMicro(), length: forever.length}, updates(score)) {
+			distinct[z.Score] = true
+			require.Equal(t, score, Key(z.Score).Score(Asc))
+		}
+		require.Len(t, distinct, keys, "score %d", score)
+	}
+}
+
+// A naive list ranks as Redis does, through random histories on few scores.
+func TestArrivalOrderThroughHistories(t *testing.T) {
+	s := newTestStore(t)
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		order := rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order")
+		base := int64(1) << rapid.IntRange(0, 40).Draw(t, "bits")
+		n++
+		d := Definition{Board: fmt.Sprint("h", n), Mode: Last, Order: order, Ties: First}
+		type held struct {
+			member string
+			score  int64
+		}
+		var list []held // best first, the earlier of equals first
+		var updates []Update
+		for range rapid.IntRange(1, 120).Draw(t, "updates") {
+			u := Update{
+				Member: fmt.Sprint("m", rapid.IntRange(0, 20).Draw(t, "member")),
+				Score:  base - rapid.Int64Range(0, 3).Draw(t, "below"),
+			}
+			updates = append(updates, u)
+			same := false
+			for i, h := range list {
+				if h.member == u.Member {
+					if same = h.score == u.Score; !same {
+						list = append(list[:i:i], list[i+1:]...)
+					}
+					break
+				}
+			}
+			if same {
+				continue
+			}
+			at := len(list)
+			for at > 0 && order.sign()*list[at-1].score > order.sign()*u.Score {
+				at--
+			}
+			list = append(list[:at:at], append([]held{{u.Member, u.Score}}, list[at:]...)...)
+		}
+		packed(t, s, d, forever, updates)
+		got, err := s.rdb.ZRange(context.Background(), s.keys.board(d.Board, forever).members, 0, -1).Result()
+		require.NoError(t, err)
+		want := make([]string, len(list))
+		for i, h := range list {
+			want[i] = h.member
+		}
+		require.Equal(t, want, got)
+	})
+}
+
+// By time alone, without equals to step past, a board resolves arrivals as
+// promised: 70 µs at a score of a million on a week, 0.4 s without a period.
+func TestResolutionByTime(t *testing.T) {
+	week := float64((7 * 24 * time.Hour).Microseconds())
+	require.InDelta(t, 70, week/roomFor(1e6), 1)
+	require.InDelta(t, 72e3, week/roomFor(1e9), 1e3)
+	require.InDelta(t, 0.37e6, float64(forever.length)/roomFor(1e6), 0.01e6)
+}
+
+// A batch meant for a period that Redis's clock is not in does nothing.
+func TestTurnedPeriodIsNotWritten(t *testing.T) {
+	s := newTestStore(t)
+	d := Definition{Board: "b", Mode: Sum, Order: Desc, Ties: First}
+	now := time.Now().UnixMicro()
+	hour := time.Hour.Microseconds()
+	for _, opens := range []int64{now - 2*hour, now + hour} {
+		sp := span{name: "past", opens: opens, closes: opens + hour, from: opens, length: hour}
+		var o Outcome
+		err := s.applyBatch(t.Context(), d, sp, []pending{newPending(Update{Member: "a", Score: 1, ID: "i"}, &o)})
+		var turn *turnError
+		require.ErrorAs(t, err, &turn)
+		require.InDelta(t, now, turn.now, float64(hour))
+		n, err := s.rdb.Exists(t.Context(), "rc:{b}:past:z", "rc:{b}:past:m", "rc:{b}:i:0", "rc:{b}:i:1").Result()
+		require.NoError(t, err)
+		require.Zero(t, n)
+	}
+	sp := span{name: "now", opens: now - hour, closes: now + hour, from: now - hour, length: 2 * hour}
+	packed(t, s, d, sp, []Update{{Member: "a", Score: 1}})
+}
+
+// Request ids live for 10 minutes at least and 21 at most, and a bucket that
+// has passed is dropped whole. The board's clock, not a caller's, decides.
+func TestRequestIDsAreForgotten(t *testing.T) {
+	s := newTestStore(t)
+	d := Definition{Board: "b", Mode: Sum, Order: Desc, Ties: First}
+	send := func(id string) Outcome {
+		var o Outcome
+		require.NoError(t, s.applyBatch(t.Context(), d, forever, []pending{newPending(Update{Member: "a", Score: 1, ID: id}, &o)}))
+		require.NoError(t, o.Err)
+		return o
+	}
+	const bucket = 610 * 1_000_000
+	// The stored clock stands for Redis's: it is never behind it.
+	at := func(micros int64) {
+		require.NoError(t, s.rdb.HSet(t.Context(), "rc:{b}::m", "clock", micros).Err())
+	}
+	start := (time.Now().UnixMicro()/bucket + 10) * bucket
+
+	send("create")
+	at(start + bucket - 1e6) // the last second of a bucket
+	require.False(t, send("late").Result.Duplicate)
+	at(start + bucket + 600e6)
+	require.True(t, send("late").Result.Duplicate, "ten minutes later, in the next bucket")
+	require.False(t, send("next").Result.Duplicate)
+	at(start + 2*bucket)
+	require.False(t, send("late").Result.Duplicate, "two buckets later it is forgotten")
+	require.True(t, send("next").Result.Duplicate)
+	at(start + 5*bucket)
+	require.False(t, send("next").Result.Duplicate, "after a jump both hashes are old")
+	held := s.rdb.HLen(t.Context(), "rc:{b}:i:0").Val() + s.rdb.HLen(t.Context(), "rc:{b}:i:1").Val()
+	require.EqualValues(t, 2, held, "what is left is the one id and its bucket")
+}

@@ -1,0 +1,297 @@
+package ranking
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// State names one exact state of a board-period. A board that was never written
+// to has the epoch "" and is at seq 0.
+type State struct {
+	Epoch string // one life of the board
+	Seq   int64  // changes in that life so far
+}
+
+// Page is a run of entries and the state of the board that they belong to.
+type Page struct {
+	State
+	Period  string // "" on a board without periods
+	Total   int64  // members on the board
+	Start   int64  // rank of the first entry, 1-based
+	Entries []Entry
+}
+
+// Next is the cursor of the page after this one, or nil on the last page.
+func (p Page) Next() *Cursor {
+	n := len(p.Entries)
+	if n == 0 || p.Entries[n-1].Rank >= p.Total {
+		return nil
+	}
+	return &Cursor{Key: p.Entries[n-1].Key, Member: p.Entries[n-1].Member}
+}
+
+// Cursor is a position in a board's order: after this key and member, whether
+// or not the member is still there. What moves above it shifts no page.
+type Cursor struct {
+	Key    Key
+	Member string
+}
+
+// cursorVersion leads an encoded cursor, so that its form can change.
+const cursorVersion = 1
+
+// String encodes c for a URL.
+func (c Cursor) String() string {
+	b := make([]byte, 9, 9+len(c.Member))
+	b[0] = cursorVersion
+	binary.BigEndian.PutUint64(b[1:], math.Float64bits(float64(c.Key)))
+	return base64.RawURLEncoding.EncodeToString(append(b, c.Member...))
+}
+
+// ParseCursor reads what Cursor.String wrote, or returns a FieldError.
+func ParseCursor(s string) (Cursor, error) {
+	bad := Invalid("cursor", "is not a cursor that this server gave")
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) < 10 || b[0] != cursorVersion {
+		return Cursor{}, bad
+	}
+	key := math.Float64frombits(binary.BigEndian.Uint64(b[1:9]))
+	c := Cursor{Key: Key(key), Member: string(b[9:])}
+	// Written so that NaN is refused too.
+	if !(math.Abs(key) <= MaxScore+1) || CheckMember(c.Member) != nil {
+		return Cursor{}, bad
+	}
+	return c, nil
+}
+
+// MaxPage is the most entries that one call of Page or After returns.
+const MaxPage = 2048
+
+// Page reads up to limit entries (1 to MaxPage) from a 1-based rank on.
+func (s *Store) Page(ctx context.Context, board string, fromRank int64, limit int) (Page, error) {
+	if fromRank < 1 || fromRank > MaxScore {
+		return Page{}, Invalid("from_rank", "want a rank from 1")
+	}
+	return s.page(ctx, board, limit, fromRank-1)
+}
+
+// After reads up to limit entries (1 to MaxPage) after a cursor.
+func (s *Store) After(ctx context.Context, board string, after Cursor, limit int) (Page, error) {
+	return s.page(ctx, board, limit, 0, formatKey(after.Key), after.Member)
+}
+
+// formatKey prints a key so that Redis reads the same number.
+func formatKey(k Key) string { return fmt.Sprintf("%.17g", float64(k)) }
+
+func (s *Store) page(ctx context.Context, board string, limit int, args ...any) (Page, error) {
+	if limit < 1 || limit > MaxPage {
+		return Page{}, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxPage))
+	}
+	d, k, err := s.reading(board)
+	if err != nil {
+		return Page{}, err
+	}
+	r, err := s.call(ctx, board, pageScript, []string{k.members, k.meta}, append([]any{limit}, args...))
+	if err != nil {
+		return Page{}, err
+	}
+	p := Page{State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number(), Start: r.number() + 1}
+	rows := r.list()
+	p.Entries = rows.entries(p.Start-1, d.Order)
+	return p, rows.err
+}
+
+// Neighbourhood is a member and those around it.
+type Neighbourhood struct {
+	Period string
+	Total  int64
+	Entry  Entry
+	Above  *Entry  // the next place up; nil at the top
+	Around []Entry // up to k on each side and the member itself, by rank
+}
+
+// Percentile is the share of the others that rank below the member, 0 to 100;
+// 100 for a member alone.
+func (n Neighbourhood) Percentile() float64 {
+	if n.Total <= 1 {
+		return 100
+	}
+	return 100 * float64(n.Total-n.Entry.Rank) / float64(n.Total-1)
+}
+
+// ToNext is the distance in score to the place above: 0 when tied, nil at the top.
+func (n Neighbourhood) ToNext() *int64 {
+	if n.Above == nil {
+		return nil
+	}
+	gap := n.Above.Score - n.Entry.Score
+	if gap < 0 {
+		gap = -gap
+	}
+	return &gap
+}
+
+// MaxAround is the most neighbours on each side that Around returns.
+const MaxAround = 100
+
+// Around reads a member's place and up to k neighbours (0 to MaxAround) on each
+// side. It returns ErrUnknownMember for one that is not on the board.
+func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighbourhood, error) {
+	if err := CheckMember(member); err != nil {
+		return Neighbourhood{}, err
+	}
+	if k < 0 || k > MaxAround {
+		return Neighbourhood{}, Invalid("around", fmt.Sprintf("is %d; want 0 to %d", k, MaxAround))
+	}
+	d, keys, err := s.reading(board)
+	if err != nil {
+		return Neighbourhood{}, err
+	}
+	r, err := s.call(ctx, board, aroundScript, []string{keys.members}, []any{member, k})
+	if err != nil {
+		return Neighbourhood{}, err
+	}
+	n := Neighbourhood{Total: r.number()}
+	rank, start := r.number(), r.number()
+	if rank < 0 && r.err == nil {
+		return Neighbourhood{}, fmt.Errorf("member %q of board %q: %w", member, board, ErrUnknownMember)
+	}
+	rows := r.list()
+	entries := rows.entries(start, d.Order)
+	at := rank - start
+	if rows.err == nil && (at < 0 || at >= int64(len(entries))) {
+		rows.fail("leaves out the member asked for")
+	}
+	if rows.err != nil {
+		return Neighbourhood{}, rows.err
+	}
+	n.Entry = entries[at]
+	if at > 0 {
+		n.Above = &entries[at-1]
+	}
+	n.Around = entries[max(0, at-int64(k)):]
+	return n, nil
+}
+
+// MaxMembers is the most members that one call of Members looks up.
+const MaxMembers = 100
+
+// Members looks up 1 to MaxMembers members at once. Those that are not on the
+// board are left out of the map.
+func (s *Store) Members(ctx context.Context, board string, members []string) (map[string]Entry, error) {
+	if len(members) < 1 || len(members) > MaxMembers {
+		return nil, Invalid("id", fmt.Sprintf("is there %d times; want 1 to %d", len(members), MaxMembers))
+	}
+	args := make([]any, len(members))
+	for i, m := range members {
+		if err := CheckMember(m); err != nil {
+			return nil, err
+		}
+		args[i] = m
+	}
+	d, k, err := s.reading(board)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.call(ctx, board, membersScript, []string{k.members}, args)
+	if err != nil {
+		return nil, err
+	}
+	entries := make(map[string]Entry, len(members))
+	for _, m := range members {
+		text, rank := found.text(), found.number()
+		if rank < 0 || found.err != nil {
+			continue
+		}
+		key, err := parseKey(text)
+		if err != nil {
+			found.fail(err.Error())
+		}
+		entries[m] = Entry{Rank: rank + 1, Member: m, Score: key.Score(d.Order), Key: key}
+	}
+	return entries, found.err
+}
+
+// Info is what is known of a board as a whole.
+type Info struct {
+	Definition
+	State
+	Total      int64     // members
+	LastChange time.Time // zero when there was none
+}
+
+// Info reads a board's size and state.
+func (s *Store) Info(ctx context.Context, board string) (Info, error) {
+	d, k, err := s.reading(board)
+	if err != nil {
+		return Info{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	pipe := s.rdb.Pipeline()
+	total := pipe.ZCard(ctx, k.members)
+	meta := pipe.HMGet(ctx, k.meta, "epoch", "seq", "clock")
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Info{}, fmt.Errorf("read board %q: %w: %w", board, ErrUnavailable, err)
+	}
+	info := Info{Definition: d, Total: total.Val()}
+	r := &reply{rest: meta.Val()}
+	if r.rest[0] != nil {
+		info.State = State{Epoch: r.text(), Seq: r.number()}
+		info.LastChange = time.UnixMicro(r.number())
+	}
+	return info, r.err
+}
+
+// States reads where boards are, all in one round trip. A board that is not
+// defined is an error; the answer has the order of the question.
+func (s *Store) States(ctx context.Context, boards []string) ([]State, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	pipe := s.rdb.Pipeline()
+	cmds := make([]*redis.SliceCmd, len(boards))
+	for i, b := range boards {
+		_, k, err := s.reading(b)
+		if err != nil {
+			return nil, err
+		}
+		cmds[i] = pipe.HMGet(ctx, k.meta, "epoch", "seq")
+	}
+	if _, err := pipe.Exec(ctx); err != nil && len(boards) > 0 {
+		return nil, fmt.Errorf("read states: %w: %w", ErrUnavailable, err)
+	}
+	states := make([]State, len(boards))
+	var errs []error
+	for i, c := range cmds {
+		r := &reply{rest: c.Val()}
+		if r.rest[0] != nil {
+			states[i] = State{Epoch: r.text(), Seq: r.number()}
+		}
+		errs = append(errs, r.err)
+	}
+	return states, errors.Join(errs...)
+}
+
+// reading gives what a read of a board needs.
+func (s *Store) reading(board string) (Definition, boardKeys, error) {
+	d, err := s.Definition(board)
+	return d, s.keys.board(board, forever), err
+}
+
+// call runs a reading script within the call timeout.
+func (s *Store) call(ctx context.Context, board string, sc script, keys []string, args []any) (*reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	answer, err := sc.run(ctx, s.rdb, keys, args)
+	if err != nil {
+		return nil, fmt.Errorf("read board %q: %w", board, err)
+	}
+	return &reply{rest: answer}, nil
+}

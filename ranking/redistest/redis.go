@@ -1,0 +1,188 @@
+// Package redistest gives tests the engines that Rankcast runs on: the
+// embedded one, a real Redis that the test starts, stops and starts again, a
+// real cluster, and a connection that can be made to swallow what goes over it.
+package redistest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/embedded"
+)
+
+// patience bounds every wait of a test: far beyond what a slow machine takes.
+const patience = time.Minute
+
+// Engines runs a test on the embedded store and on a real Redis.
+func Engines(t *testing.T, test func(t *testing.T, url string)) {
+	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
+	t.Run("redis", func(t *testing.T) { test(t, Start(t).URL()) })
+}
+
+// Embedded starts an embedded store for a test and returns its URL.
+func Embedded(t testing.TB) string {
+	s, err := embedded.Start()
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s.URL()
+}
+
+// Redis is a redis-server process of a test's own. It keeps what it is sent
+// when it is killed and started again.
+type Redis struct {
+	t    testing.TB
+	dir  string
+	args []string
+	url  string
+	out  bytes.Buffer
+	cmd  *exec.Cmd
+
+	admin *redis.Client
+}
+
+// Start starts a redis-server on a unix socket and waits until it answers.
+func Start(t testing.TB) *Redis {
+	dir := tempDir(t)
+	socket := filepath.Join(dir, "redis.sock")
+	return start(t, dir, "unix://"+socket, "--port", "0", "--unixsocket", socket)
+}
+
+func start(t testing.TB, dir, url string, args ...string) *Redis {
+	r := &Redis{t: t, dir: dir, url: url, args: append(args,
+		"--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "no",
+		"--daemonize", "no", "--loglevel", "warning")}
+	t.Cleanup(r.Kill)
+	r.Start()
+	return r
+}
+
+// tempDir makes a folder with a short name: a unix socket's path has 107 bytes at most.
+func tempDir(t testing.TB) string {
+	dir, err := os.MkdirTemp("", "rc")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// URL is where ranking.Open finds the server.
+func (r *Redis) URL() string { return r.url }
+
+// Pid is the server's process id.
+func (r *Redis) Pid() int { return r.cmd.Process.Pid }
+
+// Start starts the server after Kill.
+func (r *Redis) Start() {
+	path, err := exec.LookPath("redis-server")
+	require.NoError(r.t, err, "the tests need a real Redis: apt-get install -y --no-install-recommends redis-server")
+	r.cmd = exec.Command(path, r.args...)
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
+	// The server must not outlive a test that is killed.
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(r.t, r.cmd.Start())
+	Eventually(r.t, "redis-server to answer", func() error { return r.Admin().Ping(context.Background()).Err() })
+}
+
+// Kill ends the server as a crash would.
+func (r *Redis) Kill() {
+	if r.cmd != nil && r.cmd.Process != nil {
+		r.cmd.Process.Kill()
+		r.cmd.Wait()
+		r.cmd = nil
+	}
+}
+
+// Admin is a plain client of the server, for what a test does behind Rankcast's back.
+func (r *Redis) Admin() *redis.Client {
+	if r.admin == nil {
+		o, err := redis.ParseURL(r.url)
+		require.NoError(r.t, err)
+		o.Protocol = 2
+		r.admin = redis.NewClient(o)
+		r.t.Cleanup(func() { r.admin.Close() })
+	}
+	return r.admin
+}
+
+// Eventually waits until check returns nil.
+func Eventually(t testing.TB, what string, check func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			t.Fatalf("waited in vain for %s: %v", what, err)
+		}
+	}
+}
+
+// FreePort finds a port that nobody listens on. (Below 50,000: a cluster node
+// takes the one 10,000 above as well.)
+func FreePort(t testing.TB) int {
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		port := l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		if port < 50_000 {
+			return port
+		}
+	}
+	t.Fatal("no free port below 50,000")
+	return 0
+}
+
+// StartTCP starts a redis-server on a TCP port, for what can't go over a socket file.
+func StartTCP(t testing.TB) *Redis {
+	port := FreePort(t)
+	return start(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port),
+		"--bind", "127.0.0.1", "--port", fmt.Sprint(port))
+}
+
+// StartCluster starts a cluster of three masters, each with a third of the
+// slots, and returns its URL.
+func StartCluster(t testing.TB) string {
+	const masters, slots = 3, 16384
+	var nodes []*Redis
+	for i := range masters {
+		port := FreePort(t)
+		node := start(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port), "--bind", "127.0.0.1",
+			"--port", fmt.Sprint(port), "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
+		low, high := i*slots/masters, (i+1)*slots/masters-1
+		require.NoError(t, node.Admin().Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", low, high).Err())
+		if i > 0 {
+			require.NoError(t, nodes[0].Admin().Do(t.Context(), "CLUSTER", "MEET", "127.0.0.1", port).Err())
+		}
+		nodes = append(nodes, node)
+	}
+	for _, node := range nodes {
+		Eventually(t, "the cluster to form", func() error {
+			info, err := node.Admin().ClusterInfo(t.Context()).Result()
+			if err == nil && !strings.Contains(info, "cluster_state:ok") {
+				err = errors.New(info)
+			}
+			return err
+		})
+	}
+	return "redis-cluster" + strings.TrimPrefix(nodes[0].URL(), "redis")
+}
