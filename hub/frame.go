@@ -1,0 +1,153 @@
+package hub
+
+import (
+	"encoding/binary"
+	"sort"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking"
+)
+
+// Frame is one message to clients, encoded once and shared by all that get it.
+// It never changes.
+type Frame struct {
+	wire []byte // a WebSocket header, then the JSON
+	head int    // where the JSON starts
+}
+
+// headRoom is the longest header of an unmasked WebSocket frame.
+const headRoom = 10
+
+// newFrame makes a frame of a buffer whose first headRoom bytes are free.
+func newFrame(buf []byte) *Frame {
+	n := len(buf) - headRoom
+	// RFC 6455, section 5.2: FIN and opcode text, then the length in one of three
+	// forms, no mask from server to client.
+	switch {
+	case n < 126:
+		buf[8], buf[9] = 0x81, byte(n)
+		return &Frame{wire: buf[8:], head: 2}
+	case n < 1<<16:
+		buf[6], buf[7] = 0x81, 126
+		binary.BigEndian.PutUint16(buf[8:], uint16(n))
+		return &Frame{wire: buf[6:], head: 4}
+	default:
+		buf[0], buf[1] = 0x81, 127
+		binary.BigEndian.PutUint64(buf[2:], uint64(n))
+		return &Frame{wire: buf, head: 10}
+	}
+}
+
+// NewFrame makes a frame of a message that is JSON already.
+func NewFrame(json []byte) *Frame { return newFrame(append(make([]byte, headRoom), json...)) }
+
+// WebSocket is the frame as it goes over a WebSocket, header and all. The caller
+// must not change it.
+func (f *Frame) WebSocket() []byte { return f.wire }
+
+// JSON is the message alone. The caller must not change it.
+func (f *Frame) JSON() []byte { return f.wire[f.head:] }
+
+// rows is a run of encoded list items. Those for the first n places are a prefix
+// of those for all, so that one encoding serves every N.
+type rows struct {
+	buf    []byte // items, each with a comma before it
+	places []int  // place of each item, rising
+	ends   []int  // where each item ends in buf
+}
+
+func (r *rows) end(place int) {
+	r.places = append(r.places, place)
+	r.ends = append(r.ends, len(r.buf))
+}
+
+// upTo gives the items for places below n, and how many there are.
+func (r *rows) upTo(n int) (items []byte, count int) {
+	count = sort.SearchInts(r.places, n)
+	if count == 0 {
+		return nil, 0
+	}
+	return r.buf[1:r.ends[count-1]], count // without the first comma
+}
+
+func appendEntry(b []byte, e ranking.Entry) []byte {
+	b = append(b, `{"rank":`...)
+	b = strconv.AppendInt(b, e.Rank, 10)
+	b = append(b, `,"member":`...)
+	b = appendString(b, e.Member)
+	b = append(b, `,"score":`...)
+	b = strconv.AppendInt(b, e.Score, 10)
+	return append(b, '}')
+}
+
+// appendString appends s as a JSON string. Names were checked to be UTF-8 when
+// they came in; what is not would be replaced, never refused.
+func appendString(b []byte, s string) []byte {
+	b, _ = jsontext.AppendQuote(b, s)
+	return b
+}
+
+func appendHead(b []byte, kind, board string) []byte {
+	b = append(b, `{"type":"`...)
+	b = append(b, kind...)
+	b = append(b, `","board":`...)
+	return appendString(b, board)
+}
+
+func appendField(b []byte, name string, n int64) []byte {
+	b = append(b, ',', '"')
+	b = append(b, name...)
+	b = append(b, '"', ':')
+	return strconv.AppendInt(b, n, 10)
+}
+
+// snapshotFrame shows the first n places of what is shown.
+func snapshotFrame(board string, s *shown, n int) *Frame {
+	items, _ := s.rows().upTo(n)
+	b := make([]byte, headRoom, headRoom+160+len(board)+len(items))
+	b = appendHead(b, "snapshot", board)
+	b = append(b, `,"period":`...)
+	b = appendString(b, s.period)
+	b = append(b, `,"epoch":`...)
+	b = appendString(b, s.state.Epoch)
+	b = appendField(b, "seq", s.state.Seq)
+	b = appendField(b, "total", s.total)
+	b = append(b, `,"top":[`...)
+	b = append(b, items...)
+	return newFrame(append(b, ']', '}'))
+}
+
+// deltaFrame takes a client from the frame at seq from to what is shown, with
+// the items of the places that differ.
+func deltaFrame(board string, s *shown, n int, from int64, items []byte) *Frame {
+	b := make([]byte, headRoom, headRoom+128+len(board)+len(items))
+	b = appendHead(b, "delta", board)
+	b = appendField(b, "from", from)
+	b = appendField(b, "seq", s.state.Seq)
+	b = appendField(b, "total", s.total)
+	b = append(b, `,"rows":[`...)
+	b = append(b, items...)
+	b = append(b, ']')
+	b = appendField(b, "len", int64(min(n, len(s.top))))
+	return newFrame(append(b, '}'))
+}
+
+// TimeForm is how times look on the wire: RFC 3339 with milliseconds, in UTC.
+const TimeForm = "2006-01-02T15:04:05.000Z"
+
+// statusFrame says whether what clients show is current, and if not, as of when
+// it was.
+func statusFrame(stale bool, asOf time.Time) *Frame {
+	b := make([]byte, headRoom, headRoom+64)
+	b = append(b, `{"type":"status","stale":`...)
+	b = strconv.AppendBool(b, stale)
+	if stale && !asOf.IsZero() {
+		b = append(b, `,"as_of":"`...)
+		b = asOf.UTC().AppendFormat(b, TimeForm)
+		b = append(b, '"')
+	}
+	return newFrame(append(b, '}'))
+}

@@ -1,0 +1,374 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rankcast/ranking"
+)
+
+// Source is where views are read from; a ranking.Store is one.
+type Source interface {
+	// Page reads up to limit entries from a 1-based rank on.
+	Page(ctx context.Context, board string, fromRank int64, limit int) (ranking.Page, error)
+	// States reads where boards are, all at once, in the order asked.
+	States(ctx context.Context, boards []string) ([]ranking.State, error)
+}
+
+// Feed is asked for the changes of a board; a ranking.Feed is one. Its methods
+// MUST NOT block, and it tells the Hub, as a ranking.FeedHandler.
+type Feed interface {
+	Watch(board string)
+	Unwatch(board string)
+}
+
+// Config is what a Hub can be told. The zero value is the documented default.
+type Config struct {
+	// Interval is the least time between two frames of a board. Default 100 ms.
+	Interval time.Duration
+	// CheckInterval is how often the views' seq is compared with Redis's, in one
+	// call. Default 1 s.
+	CheckInterval time.Duration
+	// AuditInterval is how often a view's entries are compared. Default 30 s.
+	AuditInterval time.Duration
+	// Shards is how many goroutines send. Default GOMAXPROCS.
+	Shards int
+	// Log gets what an operator should know. Default slog.Default.
+	Log *slog.Logger
+}
+
+// reads bounds the pages that a hub reads from its source at one time, so that
+// a thousand boards that resync do not arrive at Redis together.
+const reads = 16
+
+// Hub keeps the views of the boards that are watched and sends their frames to
+// clients. Its methods may be called concurrently.
+type Hub struct {
+	source  Source
+	feed    Feed
+	cfg     Config
+	log     *slog.Logger
+	shards  []*shard
+	next    atomic.Uint64 // shard of the next client
+	status  *stream       // every client is in it
+	reading chan struct{} // a token for each page being read
+
+	ctx    context.Context // of all boards
+	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	boards  map[string]*board
+	up      bool            // the feed is
+	outages int             // times it went down
+	stale   bool            // clients were told that what they show may be old
+	asOf    time.Time       // since when
+	behind  map[*board]bool // boards that must be read anew before stale ends
+	closed  bool
+	running sync.WaitGroup
+}
+
+// New makes a Hub. Run starts it; the feed it hears must be given it as handler.
+func New(source Source, feed Feed, cfg Config) *Hub {
+	cfg.Interval = cmp.Or(cfg.Interval, 100*time.Millisecond)
+	cfg.CheckInterval = cmp.Or(cfg.CheckInterval, time.Second)
+	cfg.AuditInterval = cmp.Or(cfg.AuditInterval, 30*time.Second)
+	cfg.Shards = cmp.Or(cfg.Shards, runtime.GOMAXPROCS(0))
+	cfg.Log = cmp.Or(cfg.Log, slog.Default())
+	h := &Hub{
+		source: source, feed: feed, cfg: cfg, log: cfg.Log, status: &stream{},
+		reading: make(chan struct{}, reads),
+		boards:  make(map[string]*board), behind: make(map[*board]bool),
+	}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	for range cfg.Shards {
+		h.shards = append(h.shards, newShard())
+	}
+	h.setStale(true) // until the feed is up
+	return h
+}
+
+// Run works until ctx ends and returns ctx's error when nothing it started is
+// left. Close all connections first: they get nothing more.
+func (h *Hub) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	for _, s := range h.shards {
+		wg.Go(func() { s.run(ctx) })
+	}
+	wg.Go(func() { h.check(ctx) })
+	<-ctx.Done()
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.cancel()
+	h.running.Wait()
+	wg.Wait()
+	return ctx.Err()
+}
+
+// ErrClosed is returned by a hub that is shutting down.
+var ErrClosed = errors.New("hub is closed")
+
+// Join takes a connection in. Call Leave when it has gone.
+func (h *Hub) Join(conn Conn) *Client {
+	c := &Client{conn: conn, shard: h.shards[h.next.Add(1)%uint64(len(h.shards))]}
+	sub := &Subscription{client: c, stream: h.status}
+	c.shard.do(func() {
+		h.mu.Lock()
+		if !h.stale {
+			sub.have = h.status.version.Load().number // nothing to tell
+		}
+		h.mu.Unlock()
+		sub.join()
+	})
+	return c
+}
+
+// Leave ends all of a client's subscriptions.
+func (h *Hub) Leave(c *Client) {
+	var subs []*Subscription
+	c.shard.do(func() {
+		c.left = true
+		subs = append(subs, c.subs...)
+		for _, sub := range subs {
+			sub.leave()
+		}
+	})
+	for _, sub := range subs {
+		h.release(sub.stream)
+	}
+}
+
+// Subscribe shows a client the first top entries of a board: a snapshot at once
+// or as soon as there is one, then what changes. It takes the place of an
+// earlier subscription of that client to the board, or nil: none of that one's
+// frames follow on the new snapshot. It ends with Unsubscribe or Leave.
+func (h *Hub) Subscribe(c *Client, d ranking.Definition, top int, replaced *Subscription) (*Subscription, error) {
+	st, err := h.acquire(d, top)
+	if err != nil {
+		return nil, fmt.Errorf("subscribe to board %q: %w", d.Board, err)
+	}
+	sub := &Subscription{client: c, stream: st}
+	c.shard.do(func() {
+		if replaced != nil {
+			replaced.leave()
+		}
+		sub.join()
+	})
+	if replaced != nil {
+		// After acquire, so that the board's view is not given up in between.
+		h.release(replaced.stream)
+	}
+	return sub, nil
+}
+
+// Unsubscribe ends sub: no frame of it is sent after Unsubscribe has returned.
+func (h *Hub) Unsubscribe(sub *Subscription) {
+	sub.client.shard.do(sub.leave)
+	h.release(sub.stream)
+}
+
+// acquire counts a user of a stream in, and starts the board if it is the first.
+func (h *Hub) acquire(d ranking.Definition, top int) (*stream, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, ErrClosed
+	}
+	b := h.boards[d.Board]
+	if b == nil {
+		b = newBoard(h, d)
+		h.boards[d.Board] = b
+		if h.stale {
+			h.behind[b] = true
+		}
+		h.running.Go(b.run)
+		h.feed.Watch(d.Board)
+	}
+	st := b.streams[top]
+	if st == nil {
+		st = &stream{board: d.Board, n: top}
+		b.streams[top] = st
+		b.poke()
+	}
+	st.users++
+	return st, nil
+}
+
+// release counts a user out, and stops the board after the last.
+func (h *Hub) release(st *stream) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := h.boards[st.board]
+	if b == nil || st == h.status {
+		return
+	}
+	if st.users--; st.users > 0 {
+		return
+	}
+	delete(b.streams, st.n)
+	if len(b.streams) > 0 {
+		return
+	}
+	delete(h.boards, b.name)
+	h.feed.Unwatch(b.name)
+	b.cancel()
+	delete(h.behind, b)
+	h.settle()
+}
+
+// Watched is how many boards have a view.
+func (h *Hub) Watched() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.boards)
+}
+
+func (h *Hub) watched() []*board {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	boards := make([]*board, 0, len(h.boards))
+	for _, b := range h.boards {
+		boards = append(boards, b)
+	}
+	return boards
+}
+
+// FeedChanges passes changes on to the board's goroutine. One that is too far
+// behind misses them; the gap in seq makes it read the board anew.
+func (h *Hub) FeedChanges(c *ranking.Changes) {
+	h.mu.Lock()
+	b := h.boards[c.Board]
+	h.mu.Unlock()
+	if b == nil {
+		return
+	}
+	select {
+	case b.changes <- c:
+	default:
+	}
+}
+
+// FeedSubscribed has the board read: what changes from now on will be heard.
+func (h *Hub) FeedSubscribed(name string) {
+	h.mu.Lock()
+	b, outages := h.boards[name], h.outages
+	h.mu.Unlock()
+	if b != nil {
+		b.tell(subscribed{outages})
+	}
+}
+
+// FeedUp is the first half of coming back; the second is to read all boards.
+func (h *Hub) FeedUp() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.up = true
+	h.settle()
+}
+
+// FeedDown tells the clients. The views stay as they are until they are read anew.
+func (h *Hub) FeedDown(asOf time.Time) {
+	h.mu.Lock()
+	h.up = false
+	h.outages++
+	for _, b := range h.boards {
+		h.behind[b] = true
+	}
+	if !h.stale {
+		h.asOf = asOf
+		h.setStale(true)
+	}
+	h.mu.Unlock()
+	for _, b := range h.watched() {
+		b.tell(unheard{})
+	}
+}
+
+// fellBehind notes that a board could not be read.
+func (h *Hub) fellBehind(b *board) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.boards[b.name] != b {
+		return
+	}
+	h.behind[b] = true
+	if !h.stale {
+		h.asOf = time.Now()
+		h.setStale(true)
+	}
+}
+
+// caughtUp notes that a board was read and shown.
+func (h *Hub) caughtUp(b *board) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if b.outages == h.outages { // else the feed has gone down again since
+		delete(h.behind, b)
+		h.settle()
+	}
+}
+
+// settle ends stale when everything is heard and read. The caller holds mu.
+func (h *Hub) settle() {
+	if h.stale && h.up && len(h.behind) == 0 {
+		h.setStale(false)
+	}
+}
+
+// setStale gives the status stream a new version. The caller holds mu.
+func (h *Hub) setStale(stale bool) {
+	h.stale = stale
+	frame := statusFrame(stale, h.asOf)
+	v := &version{number: 1, whole: func() *Frame { return frame }}
+	if before := h.status.version.Load(); before != nil {
+		v.number = before.number + 1
+	}
+	h.status.version.Store(v)
+	h.announce(h.status)
+}
+
+// announce tells all shards of new versions.
+func (h *Hub) announce(streams ...*stream) {
+	for _, s := range h.shards {
+		s.announce(streams...)
+	}
+}
+
+// check compares, once a tick, where all views are with where Redis is: a last
+// message that was lost shows in no other way.
+func (h *Hub) check(ctx context.Context) {
+	tick := time.NewTicker(h.cfg.CheckInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		boards := h.watched()
+		if len(boards) == 0 {
+			continue
+		}
+		names, before := make([]string, len(boards)), make([]ranking.State, len(boards))
+		for i, b := range boards {
+			names[i], before[i] = b.name, *b.at.Load()
+		}
+		states, err := h.source.States(ctx, names)
+		if err != nil {
+			if ctx.Err() == nil {
+				h.log.Warn("cannot compare views with Redis", "error", err)
+			}
+			continue
+		}
+		for i, b := range boards {
+			b.tell(checked{redis: states[i], before: before[i]})
+		}
+	}
+}

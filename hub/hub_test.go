@@ -1,0 +1,543 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+)
+
+// fakeBoard is a Source and a Feed of one board that a test moves by hand.
+type fakeBoard struct {
+	mu      sync.Mutex
+	state   ranking.State
+	scores  map[string]int64
+	pages   int // read so far
+	away    error
+	watched map[string]bool
+}
+
+func newFakeBoard() *fakeBoard {
+	f := &fakeBoard{scores: make(map[string]int64), watched: make(map[string]bool)}
+	for i := range 4 { // so that a delta is smaller than a snapshot
+		f.set(fmt.Sprint("low", i), int64(-10-i))
+	}
+	return f
+}
+
+func (f *fakeBoard) places() []place {
+	var list []place
+	for m, s := range f.scores {
+		list = append(list, place{ranking.Key(-s), m})
+	}
+	slices.SortFunc(list, func(a, b place) int {
+		if a.before(b) {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// set changes a member's score and returns the message of it.
+func (f *fakeBoard) set(member string, score int64) *ranking.Changes {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.state.Epoch == "" {
+		f.state.Epoch = "e1"
+	}
+	f.state.Seq++
+	c := ranking.Change{Member: member}
+	if old, ok := f.scores[member]; ok {
+		k := ranking.Key(-old)
+		c.Old = &k
+	}
+	k := ranking.Key(-score)
+	c.New = &k
+	f.scores[member] = score
+	c.Rank = int64(slices.Index(f.places(), place{k, member})) + 1
+	return &ranking.Changes{Board: "b", Epoch: f.state.Epoch, Seq: f.state.Seq, List: []ranking.Change{c}}
+}
+
+func (f *fakeBoard) top(n int) []hubtest.Entry {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	top := []hubtest.Entry{}
+	for i, p := range f.places() {
+		if i < n {
+			top = append(top, hubtest.Entry{Rank: int64(i) + 1, Member: p.member, Score: p.key.Score(ranking.Desc)})
+		}
+	}
+	return top
+}
+
+func (f *fakeBoard) Page(_ context.Context, _ string, _ int64, limit int) (ranking.Page, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pages++
+	if f.away != nil {
+		return ranking.Page{}, f.away
+	}
+	places := f.places()
+	p := ranking.Page{State: f.state, Total: int64(len(places)), Start: 1}
+	for _, at := range places[:min(limit, len(places))] {
+		p.Entries = append(p.Entries, ranking.Entry{Member: at.member, Key: at.key})
+	}
+	return p, nil
+}
+
+func (f *fakeBoard) States(_ context.Context, boards []string) ([]ranking.State, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	states := make([]ranking.State, len(boards))
+	for i := range states {
+		states[i] = f.state
+	}
+	return states, f.away
+}
+
+func (f *fakeBoard) setAway(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.away = err
+}
+
+func (f *fakeBoard) Watch(board string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watched[board] = true
+}
+
+func (f *fakeBoard) Unwatch(board string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.watched, board)
+}
+
+// fakeConn folds what it is sent; while it is full it turns frames away.
+type fakeConn struct {
+	mu     sync.Mutex
+	full   bool
+	turned int // frames turned away
+	frames []hubtest.Message
+	board  hubtest.Board
+	bad    error
+}
+
+func (c *fakeConn) Send(f *Frame) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.full {
+		c.turned++
+		return false
+	}
+	var m hubtest.Message
+	err := json.Unmarshal(f.JSON(), &m)
+	if err == nil && (m.Type == "snapshot" || m.Type == "delta") {
+		err = c.board.Fold(m)
+	}
+	c.bad = errors.Join(c.bad, err)
+	c.frames = append(c.frames, m)
+	return true
+}
+
+func (c *fakeConn) setFull(full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.full = full
+}
+
+// take returns the frames since the last call, by type, and checks that they fold.
+func (c *fakeConn) take(t *testing.T) (types []string) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	require.NoError(t, c.bad)
+	for _, m := range c.frames {
+		kind := m.Type
+		if kind == "status" {
+			kind = fmt.Sprintf("status %v", m.Stale)
+		}
+		types = append(types, kind)
+	}
+	c.frames = nil
+	return types
+}
+
+var theBoard = ranking.Definition{Board: "b", Mode: ranking.Sum, Order: ranking.Desc, Ties: ranking.First}
+
+// pass lets simulated time pass, and all that is due by then happen.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// inBubble runs a test with a hub on simulated time: a wait is over when all
+// that could happen has.
+func inBubble(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeBoard()
+		h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() {
+			h.Run(ctx)
+			close(done)
+		}()
+		defer func() {
+			cancel()
+			<-done
+		}()
+		h.FeedUp()
+		synctest.Wait()
+		test(t, h, f)
+	})
+}
+
+// join subscribes a new connection.
+func join(t *testing.T, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
+	conn := &fakeConn{}
+	c := h.Join(conn)
+	sub, err := h.Subscribe(c, theBoard, top, nil)
+	require.NoError(t, err)
+	return c, conn, sub
+}
+
+func TestFirstChangeGoesOutAtOnceAndThenOneFrameAnInterval(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.set("a", 1)
+		f.set("b", 0)
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+
+		pass(time.Second)
+		h.FeedChanges(f.set("b", 5))
+		synctest.Wait()
+		require.Equal(t, []string{"delta"}, conn.take(t), "after a quiet time at once")
+		for i := range 9 {
+			pass(10 * time.Millisecond)
+			h.FeedChanges(f.set("a", int64(i)))
+		}
+		synctest.Wait()
+		require.Empty(t, conn.take(t), "within the interval nothing")
+		pass(10 * time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, []string{"delta"}, conn.take(t), "then all in one frame")
+		require.Equal(t, f.top(10), conn.board.Top)
+		require.Equal(t, 1, f.pages, "a steady board costs no reads")
+	})
+}
+
+func TestChangeThatNobodySeesIsNotSent(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		for i := range 20 {
+			f.set(fmt.Sprintf("m%02d", i), int64(100-i))
+		}
+		_, conn, _ := join(t, h, 5)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+		pass(time.Second)
+		h.FeedChanges(f.set("m19", 82))
+		pass(time.Second)
+		require.Empty(t, conn.take(t))
+		h.FeedChanges(f.set("m01", 101))
+		pass(time.Second)
+		require.Equal(t, []string{"delta"}, conn.take(t))
+		require.Equal(t, f.top(5), conn.board.Top)
+		h.FeedChanges(f.set("new", 1))
+		pass(time.Second)
+		require.Equal(t, []string{"delta"}, conn.take(t), "the total is shown")
+		require.EqualValues(t, 25, conn.board.Total)
+	})
+}
+
+func TestClientThatIsBehindSkips(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		slow, conn, _ := join(t, h, 10)
+		_, quick, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		conn.take(t)
+		quick.take(t)
+		conn.setFull(true)
+		for i := range 50 {
+			h.FeedChanges(f.set("a", int64(i)))
+			pass(200 * time.Millisecond)
+		}
+		require.Len(t, quick.take(t), 50, "nobody waits for the slow one")
+		require.Empty(t, conn.take(t))
+		conn.setFull(false)
+		slow.Ready()
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, conn.take(t), "one frame catches it up")
+		require.Equal(t, f.top(10), conn.board.Top)
+	})
+}
+
+func TestSharedFramesAreEncodedOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		var conns []*keeper
+		for i := range 40 {
+			k := &keeper{}
+			c := h.Join(k)
+			_, err := h.Subscribe(c, theBoard, []int{3, 10}[i%2], nil)
+			require.NoError(t, err)
+			conns = append(conns, k)
+		}
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		h.FeedChanges(f.set("a", 1))
+		pass(time.Second)
+		distinct := make(map[*Frame]int)
+		for _, k := range conns {
+			for _, f := range k.frames {
+				distinct[f]++
+			}
+		}
+		require.Len(t, distinct, 4, "a snapshot and a delta for each of two N")
+		for _, n := range distinct {
+			require.Equal(t, 20, n)
+		}
+	})
+}
+
+// keeper keeps the frames themselves.
+type keeper struct{ frames []*Frame }
+
+func (k *keeper) Send(f *Frame) bool {
+	k.frames = append(k.frames, f)
+	return true
+}
+
+func TestOutageIsToldAndEndsRight(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.set("a", 1)
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+
+		asOf := time.Now()
+		pass(time.Second)
+		h.FeedDown(asOf)
+		synctest.Wait()
+		require.Equal(t, asOf.UTC().Format(TimeForm), conn.frames[0].AsOf)
+		require.Equal(t, []string{"status true"}, conn.take(t))
+
+		_, late, _ := join(t, h, 10)
+		synctest.Wait()
+		require.Equal(t, []string{"status true", "snapshot"}, late.take(t), "who comes meanwhile is told, and shown what there is")
+
+		f.set("a", 2) // nobody hears of it
+		f.setAway(errors.New("away"))
+		h.FeedUp()
+		h.FeedSubscribed("b")
+		pass(5 * time.Second)
+		require.Empty(t, conn.take(t), "still stale while the board can't be read")
+		f.setAway(nil)
+		pass(5 * time.Second)
+		require.Equal(t, []string{"delta", "status false"}, conn.take(t))
+		require.Equal(t, []string{"delta", "status false"}, late.take(t))
+		require.Equal(t, f.top(10), conn.board.Top)
+
+		_, fresh, _ := join(t, h, 10)
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, fresh.take(t))
+	})
+}
+
+func TestLostMessagesAreNoticed(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		h.FeedChanges(f.set("a", 1))
+		f.set("a", 2)
+		h.FeedChanges(f.set("a", 3))
+		pass(500 * time.Millisecond)
+		require.Equal(t, f.top(10), conn.board.Top, "a gap shows with the next message")
+
+		f.set("a", 4)
+		pass(2500 * time.Millisecond)
+		require.Equal(t, f.top(10), conn.board.Top, "a lost last message shows by the seq check")
+
+		pages := f.pages
+		f.mu.Lock()
+		f.state.Seq -= 2
+		f.scores["a"] = 1
+		f.mu.Unlock()
+		pass(2500 * time.Millisecond)
+		require.Equal(t, f.top(10), conn.board.Top, "a seq that went back is Redis's truth")
+		require.Equal(t, pages+1, f.pages)
+
+		f.mu.Lock()
+		f.state, f.scores = ranking.State{}, map[string]int64{}
+		f.mu.Unlock()
+		pass(2500 * time.Millisecond)
+		require.Empty(t, conn.board.Top, "so is a board that is gone")
+		h.FeedChanges(f.set("z", 1))
+		pass(500 * time.Millisecond)
+		require.Equal(t, f.top(10), conn.board.Top)
+		conn.take(t)
+	})
+}
+
+func TestAuditRepairsAView(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.set("a", 1)
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		f.mu.Lock()
+		f.scores["a"] = 7 // as if a view had gone wrong at this seq
+		f.mu.Unlock()
+		pass(40 * time.Second)
+		require.Equal(t, f.top(10), conn.board.Top)
+		conn.take(t)
+	})
+}
+
+func TestSubscribingAgainChangesTop(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		for i := range 100 {
+			f.set(fmt.Sprintf("m%02d", i), int64(i))
+		}
+		c, conn, sub := join(t, h, 5)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		require.Equal(t, f.top(5), conn.board.Top)
+		for _, n := range []int{3, 50, 90, 0, 7} {
+			h.FeedChanges(f.set("m00", int64(1000+n)))
+			var err error
+			sub, err = h.Subscribe(c, theBoard, n, sub)
+			require.NoError(t, err)
+			pass(time.Second)
+			h.FeedChanges(f.set("m01", int64(2000+n)))
+			pass(time.Second)
+			require.Equal(t, f.top(n), append([]hubtest.Entry{}, conn.board.Top...))
+			conn.take(t)
+		}
+		h.Unsubscribe(sub)
+		h.FeedChanges(f.set("m01", 5000))
+		pass(time.Second)
+		require.Empty(t, conn.take(t))
+	})
+}
+
+func TestNothingIsLeftOfABoardThatNobodyWatches(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		before := runtime.NumGoroutine()
+		for range 3 {
+			a, _, _ := join(t, h, 10)
+			b, _, sub := join(t, h, 10)
+			h.FeedSubscribed("b")
+			synctest.Wait()
+			require.Equal(t, 1, h.Watched())
+			require.True(t, f.watched["b"])
+			h.Unsubscribe(sub)
+			require.Equal(t, 1, h.Watched())
+			h.Leave(b)
+			h.Leave(a)
+			synctest.Wait()
+			require.Zero(t, h.Watched())
+			require.Empty(t, f.watched)
+			require.Equal(t, before, runtime.NumGoroutine())
+			for _, s := range h.shards {
+				require.Empty(t, s.users)
+			}
+		}
+	})
+}
+
+// Many clients of several N that stall and go on at random, messages lost at
+// random: after a pause each holds just what the board is.
+func TestEveryClientEndsRight(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		type client struct {
+			*Client
+			conn *fakeConn
+			sub  *Subscription
+			top  int
+		}
+		var clients []*client
+		add := func() {
+			top := rand.IntN(30)
+			c, conn, sub := join(t, h, top)
+			clients = append(clients, &client{c, conn, sub, top})
+		}
+		for range 20 {
+			add()
+		}
+		h.FeedSubscribed("b")
+		for round := range 20 {
+			for range 100 {
+				c := f.set(fmt.Sprint("m", rand.IntN(60)), rand.Int64N(1000))
+				if rand.IntN(40) > 0 {
+					h.FeedChanges(c)
+				}
+				who := clients[rand.IntN(len(clients))]
+				switch rand.IntN(12) {
+				case 0:
+					who.conn.setFull(true)
+				case 1:
+					who.conn.setFull(false)
+					who.Ready()
+				case 2:
+					var err error
+					who.top = rand.IntN(30)
+					who.sub, err = h.Subscribe(who.Client, theBoard, who.top, who.sub)
+					require.NoError(t, err)
+				case 3:
+					h.FeedDown(time.Now())
+					h.FeedUp()
+					h.FeedSubscribed("b")
+				case 4:
+					add()
+				}
+				pass(time.Duration(rand.IntN(60)) * time.Millisecond)
+			}
+			for _, c := range clients {
+				c.conn.setFull(false)
+				c.Ready()
+			}
+			pass(5 * time.Second)
+			for i, c := range clients {
+				c.conn.take(t)
+				require.Equal(t, f.top(c.top), append([]hubtest.Entry{}, c.conn.board.Top...), "round %d, client %d, top %d", round, i, c.top)
+			}
+		}
+	})
+}
+
+func TestFrameHeaders(t *testing.T) {
+	for _, n := range []int{2, 125, 126, 65535, 65536, 200_000} {
+		body := make([]byte, n)
+		for i := range body {
+			body[i] = 'x'
+		}
+		f := NewFrame(body)
+		require.Equal(t, body, f.JSON())
+		head := map[bool]int{true: 2, false: 4}[n < 126]
+		if n > 65535 {
+			head = 10
+		}
+		require.Len(t, f.WebSocket(), n+head)
+		require.EqualValues(t, 0x81, f.WebSocket()[0])
+	}
+}

@@ -1,0 +1,79 @@
+// Package hubtest folds frames as a client does, for tests.
+package hubtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Entry is an entry on the wire.
+type Entry struct {
+	Rank   int64  `json:"rank"`
+	Member string `json:"member"`
+	Score  int64  `json:"score"`
+}
+
+// Message is any message of a server.
+type Message struct {
+	Type    string            `json:"type"`
+	ID      json.RawMessage   `json:"id"`
+	Board   string            `json:"board"`
+	Period  *string           `json:"period"`
+	Epoch   string            `json:"epoch"`
+	From    int64             `json:"from"`
+	Seq     int64             `json:"seq"`
+	Total   int64             `json:"total"`
+	Top     []Entry           `json:"top"`
+	Rows    []json.RawMessage `json:"rows"`
+	Len     int               `json:"len"`
+	Stale   bool              `json:"stale"`
+	AsOf    string            `json:"as_of"`
+	Code    string            `json:"code"`
+	Message string            `json:"message"`
+	Field   string            `json:"field"`
+	Reason  string            `json:"reason"`
+	RetryMS *int              `json:"retry_ms"`
+}
+
+// Board is what a client holds of one board.
+type Board struct {
+	Seq   int64
+	Total int64
+	Top   []Entry
+
+	started bool
+}
+
+// Fold takes in a snapshot or a delta. It returns an error for a delta that does
+// not build on what is held.
+func (b *Board) Fold(m Message) error {
+	switch {
+	case m.Type == "snapshot":
+		*b = Board{Seq: m.Seq, Total: m.Total, Top: m.Top, started: true}
+		return nil
+	case m.Type != "delta" || !b.started || m.From != b.Seq:
+		return fmt.Errorf("%s from seq %d does not build on seq %d", m.Type, m.From, b.Seq)
+	}
+	top := slices.Clone(b.Top)
+	for _, raw := range m.Rows {
+		var place int
+		var e Entry
+		if err := json.Unmarshal(raw, &[]any{&place, &e}); err != nil {
+			return fmt.Errorf("row %s: %w", raw, err)
+		}
+		switch {
+		case place < len(top):
+			top[place] = e
+		case place == len(top):
+			top = append(top, e)
+		default:
+			return fmt.Errorf("row %s leaves a hole behind place %d", raw, len(top))
+		}
+	}
+	if m.Len > len(top) {
+		return fmt.Errorf("len %d of %d entries", m.Len, len(top))
+	}
+	b.Seq, b.Total, b.Top = m.Seq, m.Total, top[:m.Len]
+	return nil
+}
