@@ -1,0 +1,131 @@
+// @ts-check
+
+/**
+ * The look of `<live-leaderboard>`: one constructed sheet that all elements of
+ * a page share. (A `<style>` in the shadow root would need 'unsafe-inline'.)
+ *
+ * Its own properties start with an underscore: a page that writes
+ * `--rankcast-ink: var(--ink)` on the element would otherwise make a cycle.
+ */
+export const sheet = new CSSStyleSheet();
+
+sheet.replaceSync(`
+:host {
+  --_ink: var(--rankcast-ink, light-dark(#1d211f, #e9ebe6));
+  --_quiet: var(--rankcast-quiet, light-dark(#646a66, #9aa19c));
+  --_line: var(--rankcast-line, light-dark(#e7e5de, #2a2f2c));
+  --_surface: var(--rankcast-surface, light-dark(#fffefb, #181b1a));
+  --_accent: var(--rankcast-accent, light-dark(#17694b, #6cc79f));
+  --_warn: var(--rankcast-warn, light-dark(#a4561b, #e2a063));
+  --_gold: var(--rankcast-gold, light-dark(#f1d48a, #d9b45a));
+  --_silver: var(--rankcast-silver, light-dark(#d9dddd, #b3bab9));
+  --_bronze: var(--rankcast-bronze, light-dark(#e6bf9e, #c08f67));
+  --_row-height: var(--rankcast-row-height, 2.875em);
+  position: relative;
+  display: block;
+  color: var(--_ink);
+  background: var(--_surface);
+  font-variant-numeric: tabular-nums lining-nums;
+  line-height: 1.3;
+}
+:host([hidden]) { display: none; }
+
+[part=header] {
+  display: flex;
+  flex-wrap: wrap;
+  justify-content: space-between;
+  gap: 0.125em 1em;
+  padding: 0 0.875em 0.875em;
+  color: var(--_quiet);
+  font-size: 0.875em;
+}
+[part=connection] { display: inline-flex; align-items: center; gap: 0.625em; }
+[part=dot] {
+  inline-size: 0.5em;
+  block-size: 0.5em;
+  border-radius: 50%;
+  background: var(--_quiet);
+}
+:host([data-state=live]) [part=dot] {
+  background: var(--_accent);
+  box-shadow: 0 0 0 0.1875em color-mix(in srgb, var(--_accent) 20%, transparent);
+}
+:host(:is([data-state=stale], [data-state=away])) [part=dot] { background: var(--_warn); }
+:host(:is([data-state=stale], [data-state=away])) [part=state] { color: var(--_warn); }
+:host([data-state=stopped]) [part=dot] { background: none; box-shadow: inset 0 0 0 0.125em var(--_quiet); }
+
+[part=list] {
+  position: relative;
+  margin: 0;
+  padding: 0;
+  list-style: none;
+  transition: opacity 300ms, filter 300ms;
+}
+:host(:not([data-state=live])) [part=list] { opacity: 0.6; filter: grayscale(1); }
+
+[part=row] {
+  position: relative;
+  contain: layout style;
+  box-sizing: border-box;
+  display: grid;
+  grid-template-columns: max(2em, calc(var(--_digits) * 1ch + 0.75em)) minmax(0, 1fr) auto;
+  align-content: center;
+  align-items: baseline;
+  column-gap: 0.75em;
+  block-size: var(--_row-height);
+  padding-inline: 0.5em 0.875em;
+  border-block-start: 1px solid var(--_line);
+  background: var(--_surface);
+}
+
+[part=rank] {
+  justify-self: center;
+  box-sizing: border-box;
+  min-inline-size: 1.875em;
+  padding: 0.25em;
+  border-radius: 1em;
+  color: var(--_quiet);
+  text-align: center;
+  line-height: 1.375;
+}
+[data-podium] [part=rank] { color: #2a2415; font-weight: 650; }
+[data-podium="1"] [part=rank] { background: var(--_gold); }
+[data-podium="2"] [part=rank] { background: var(--_silver); }
+[data-podium="3"] [part=rank] { background: var(--_bronze); }
+[data-podium] :is([part=member], [part=score]) { font-weight: 600; }
+
+[part=member] { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+
+[part=score] { position: relative; isolation: isolate; text-align: end; white-space: nowrap; }
+[part=score]::before {
+  content: "";
+  position: absolute;
+  z-index: -1;
+  inset: -0.3em -0.5em;
+  border-radius: 0.375em;
+  background: color-mix(in srgb, var(--_accent) 22%, transparent);
+  opacity: 0;
+}
+
+[part=note] { margin: 0; padding: 2.5em 1em; color: var(--_quiet); text-align: center; }
+[part=note]:empty { display: none; }
+[part=list]:not(:empty) + [part=note] { padding-block: 1em; }
+
+[part=announcer] {
+  position: absolute;
+  inline-size: 1px;
+  block-size: 1px;
+  margin: -1px;
+  overflow: hidden;
+  clip-path: inset(50%);
+  white-space: nowrap;
+}
+
+@media (prefers-reduced-motion: reduce) {
+  [part=list] { transition: none; }
+}
+@media (forced-colors: active) {
+  [part=dot] { forced-color-adjust: none; }
+  [data-podium] [part=rank] { color: inherit; border: 1px solid; }
+}
+`);

@@ -1,0 +1,18 @@
+// Package web holds the browser half of Rankcast as embedded files: the
+// dashboard and the <live-leaderboard> element that any page may use.
+//
+// The scripts are ES modules that are served as they are. They import in one
+// direction, dashboard → live-leaderboard → live → frames: frames.js folds what
+// the server sends into a list, live.js keeps the connection,
+// live-leaderboard.js shows one board, dashboard.js puts a board and its
+// navigation on a page. All paths between them are relative, so the files may
+// be served below any prefix.
+package web
+
+import "embed"
+
+// Files holds index.html, the dashboard's page, and assets/, which the page
+// loads. It is read-only and safe for concurrent use.
+//
+//go:embed index.html assets
+var Files embed.FS
