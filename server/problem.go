@@ -1,0 +1,125 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+)
+
+// retryAfter is what a caller is told to wait when the store is away or busy.
+const retryAfter = time.Second
+
+var (
+	errTooLarge  = errors.New("too large")
+	errForbidden = errors.New("forbidden")
+	errNotFound  = errors.New("not found")
+	errMethod    = errors.New("method not allowed")
+	errHandshake = errors.New("not a WebSocket handshake")
+)
+
+// problems is how errors look to a caller. The first that fits counts.
+var problems = []struct {
+	err    error
+	status int
+	code   string
+}{
+	{ranking.ErrInvalid, http.StatusBadRequest, "invalid_request"},
+	{errHandshake, http.StatusBadRequest, "invalid_request"},
+	{errForbidden, http.StatusForbidden, "forbidden"},
+	{ranking.ErrUnknownBoard, http.StatusNotFound, "unknown_board"},
+	{ranking.ErrUnknownMember, http.StatusNotFound, "unknown_member"},
+	{errNotFound, http.StatusNotFound, "not_found"},
+	{errMethod, http.StatusMethodNotAllowed, "method_not_allowed"},
+	{ranking.ErrIDMismatch, http.StatusConflict, "idempotency_mismatch"},
+	{errTooLarge, http.StatusRequestEntityTooLarge, "too_large"},
+	{ranking.ErrOutOfRange, http.StatusUnprocessableEntity, "out_of_range"},
+	{ranking.ErrOverloaded, http.StatusServiceUnavailable, "unavailable"},
+	{ranking.ErrUnavailable, http.StatusServiceUnavailable, "unavailable"},
+	{hub.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
+	{context.Canceled, http.StatusServiceUnavailable, "unavailable"},
+}
+
+// problem is an error as a caller sees it.
+type problem struct {
+	status  int
+	code    string
+	message string
+	field   string
+}
+
+// describe finds what to tell of err. What is nobody's business outside (an
+// unknown error, or the store's own words) stays inside.
+func describe(err error) problem {
+	p := problem{status: http.StatusInternalServerError, code: "internal", message: "something went wrong; it has been logged"}
+	for _, known := range problems {
+		if errors.Is(err, known.err) {
+			p = problem{status: known.status, code: known.code, message: err.Error()}
+			break
+		}
+	}
+	var field *ranking.FieldError
+	if errors.As(err, &field) {
+		p.field, p.message = field.Field, field.Error()
+	}
+	if p.status == http.StatusServiceUnavailable {
+		p.message = "the store does not answer; an update may or may not have been applied: send it again with the same id"
+		if errors.Is(err, ranking.ErrOverloaded) {
+			p.message = "too many updates are waiting; nothing was applied"
+		}
+	}
+	return p
+}
+
+// at names the place of a field within a larger request: updates[3].score.
+func at(place string, err error) error {
+	var field *ranking.FieldError
+	if !errors.As(err, &field) {
+		return err
+	}
+	return &ranking.FieldError{Field: place + "." + field.Field, Reason: field.Reason, Kind: field.Kind}
+}
+
+type problemJSON struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+	Field  string `json:"field,omitempty"`
+}
+
+// fail answers a request with a problem. It is Echo's error handler.
+func (s *Server) fail(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	var router *echo.HTTPError
+	if errors.As(err, &router) {
+		switch router.Code {
+		case http.StatusNotFound:
+			err = fmt.Errorf("%w: %s", errNotFound, c.Request().URL.Path)
+		case http.StatusMethodNotAllowed:
+			err = fmt.Errorf("%w: %s", errMethod, c.Request().Method)
+		}
+	}
+	p := describe(err)
+	if p.status >= 500 {
+		s.log.Warn("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+	}
+	if p.status == http.StatusServiceUnavailable || p.status == http.StatusTooManyRequests {
+		c.Response().Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+	}
+	if err := writeJSON(c, p.status, "application/problem+json", problemJSON{
+		Type: "about:blank", Title: http.StatusText(p.status), Status: p.status, Code: p.code, Detail: p.message, Field: p.field,
+	}); err != nil {
+		s.log.Debug("cannot answer", "error", err)
+	}
+}

@@ -1,0 +1,159 @@
+package server
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+)
+
+const (
+	defaultTop = 10
+	maxTop     = 1000
+)
+
+type entryJSON struct {
+	Rank   int64  `json:"rank"`
+	Member string `json:"member"`
+	Score  int64  `json:"score"`
+}
+
+func newEntries(entries []ranking.Entry) []entryJSON {
+	list := make([]entryJSON, len(entries))
+	for i, e := range entries {
+		list[i] = entryJSON{e.Rank, e.Member, e.Score}
+	}
+	return list
+}
+
+// getTop reads a page of a board.
+func (s *Server) getTop(c echo.Context) error {
+	board := param(c, "board")
+	q := readQuery(c, "limit", "cursor", "from_rank")
+	limit := int(q.integer("limit", defaultTop, 1, maxTop))
+	from := q.integer("from_rank", 1, 1, ranking.MaxScore)
+	cursor, paged := q.get("cursor")
+	if _, jumps := q.get("from_rank"); jumps && paged && q.err == nil {
+		q.err = ranking.Invalid("from_rank", "goes with no cursor")
+	}
+	if q.err != nil {
+		return q.err
+	}
+	var page ranking.Page
+	var err error
+	if paged {
+		var after ranking.Cursor
+		if after, err = ranking.ParseCursor(cursor); err == nil {
+			page, err = s.store.After(c.Request().Context(), board, after, limit)
+		}
+	} else {
+		page, err = s.store.Page(c.Request().Context(), board, from, limit)
+	}
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Board  string      `json:"board"`
+		Period string      `json:"period"`
+		Total  int64       `json:"total"`
+		Top    []entryJSON `json:"top"`
+		Cursor *string     `json:"cursor"`
+	}{Board: board, Period: page.Period, Total: page.Total, Top: newEntries(page.Entries)}
+	if next := page.Next(); next != nil {
+		text := next.String()
+		answer.Cursor = &text
+	}
+	return ok(c, answer)
+}
+
+// getMember reads one member's place and its neighbours.
+func (s *Server) getMember(c echo.Context) error {
+	board := param(c, "board")
+	q := readQuery(c, "around")
+	around := int(q.integer("around", 0, 0, ranking.MaxAround))
+	if q.err != nil {
+		return q.err
+	}
+	n, err := s.store.Around(c.Request().Context(), board, param(c, "member"), around)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Board  string `json:"board"`
+		Period string `json:"period"`
+		entryJSON
+		Total      int64       `json:"total"`
+		Percentile float64     `json:"percentile"`
+		ToNext     *int64      `json:"to_next"`
+		Around     []entryJSON `json:"around,omitempty"`
+	}{
+		Board: board, Period: n.Period, entryJSON: entryJSON{n.Entry.Rank, n.Entry.Member, n.Entry.Score},
+		Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(),
+	}
+	if around > 0 {
+		answer.Around = newEntries(n.Around)
+	}
+	return ok(c, answer)
+}
+
+// getMembers reads many members at once.
+func (s *Server) getMembers(c echo.Context) error {
+	q := readQuery(c, "id*")
+	if q.err != nil {
+		return q.err
+	}
+	members := q.values["id"]
+	found, err := s.store.Members(c.Request().Context(), param(c, "board"), members)
+	if err != nil {
+		return err
+	}
+	type memberJSON struct {
+		Member string `json:"member"`
+		Rank   *int64 `json:"rank"`
+		Score  *int64 `json:"score"`
+	}
+	list := make([]memberJSON, len(members))
+	for i, m := range members {
+		list[i].Member = m
+		if e, there := found[m]; there {
+			list[i].Rank, list[i].Score = &e.Rank, &e.Score
+		}
+	}
+	return ok(c, struct {
+		Members []memberJSON `json:"members"`
+	}{list})
+}
+
+// listBoards tells what boards there are.
+func (s *Server) listBoards(c echo.Context) error {
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	return ok(c, struct {
+		Boards []ranking.Definition `json:"boards"`
+	}{s.store.Boards()})
+}
+
+// getBoard tells what a board is and how it stands.
+func (s *Server) getBoard(c echo.Context) error {
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	info, err := s.store.Info(c.Request().Context(), param(c, "board"))
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		ranking.Definition
+		Period     string  `json:"period"`
+		Total      int64   `json:"total"`
+		Epoch      string  `json:"epoch"`
+		Seq        int64   `json:"seq"`
+		LastChange *string `json:"last_change"`
+	}{Definition: info.Definition, Total: info.Total, Epoch: info.Epoch, Seq: info.Seq}
+	if !info.LastChange.IsZero() {
+		text := info.LastChange.UTC().Format(hub.TimeForm)
+		answer.LastChange = &text
+	}
+	return ok(c, answer)
+}

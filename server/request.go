@@ -1,0 +1,162 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+)
+
+// maxBody bounds a request's body, in bytes.
+const maxBody = 1 << 20
+
+// param gives a part of the path, decoded: Echo leaves it as it came where it
+// holds an escaped slash.
+func param(c echo.Context, name string) string {
+	s := c.Param(name)
+	if c.Request().URL.RawPath == "" {
+		return s
+	}
+	if decoded, err := url.PathUnescape(s); err == nil {
+		return decoded
+	}
+	return s
+}
+
+// object is a JSON object whose fields are still to be read.
+type object map[string]jsontext.Value
+
+// readObject reads a request's body, one JSON object and nothing after it.
+func readObject(c echo.Context) (object, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return nil, &ranking.FieldError{Field: "body", Reason: "has over 1 MiB", Kind: errTooLarge}
+	}
+	if err != nil {
+		return nil, ranking.Invalid("body", "ended early")
+	}
+	return parseObject("body", body)
+}
+
+// parseObject takes an object apart. JSON that is not valid, text after it, a
+// name that is there twice and invalid UTF-8 are all refused.
+func parseObject(field string, b []byte) (object, error) {
+	var o object
+	err := json.Unmarshal(b, &o)
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, ranking.Invalid(field, fmt.Sprintf("is not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset))
+	case err != nil || o == nil:
+		return nil, ranking.Invalid(field, "is not a JSON object")
+	}
+	return o, nil
+}
+
+// only refuses fields beyond those named.
+func (o object) only(names ...string) error {
+	for name := range o {
+		if !slices.Contains(names, name) {
+			return ranking.Invalid(name, "is not a field here")
+		}
+	}
+	return nil
+}
+
+// kinds names the kinds of JSON values in errors.
+var kinds = map[jsontext.Kind]string{
+	'n': "null", 'f': "a boolean", 't': "a boolean", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
+}
+
+// text reads a string; "" where the field is missing.
+func (o object) text(name string) (string, error) {
+	v, ok := o[name]
+	if !ok {
+		return "", nil
+	}
+	var s string
+	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
+		return "", ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want a string")
+	}
+	return s, nil
+}
+
+// integer reads a whole number.
+func (o object) integer(name string) (int64, error) {
+	v, ok := o[name]
+	switch {
+	case !ok:
+		return 0, ranking.Invalid(name, "is missing")
+	case v.Kind() != '0':
+		return 0, ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want an integer")
+	}
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, &ranking.FieldError{Field: name, Reason: fmt.Sprintf("is %s; want an integer within ±%d", v, int64(ranking.MaxScore)), Kind: ranking.ErrOutOfRange}
+	}
+	if err != nil {
+		return 0, ranking.Invalid(name, fmt.Sprintf("is %.30s; want an integer, without fraction or exponent", v))
+	}
+	return n, nil
+}
+
+// query reads a request's parameters. The first that is wrong sets err.
+type query struct {
+	values map[string][]string
+	err    error
+}
+
+// readQuery takes a query of the parameters named, each there once at most
+// unless its name ends in "*".
+func readQuery(c echo.Context, names ...string) *query {
+	q := &query{values: c.QueryParams()}
+	for name, values := range q.values {
+		switch {
+		case slices.Contains(names, name+"*"):
+		case !slices.Contains(names, name):
+			q.err = ranking.Invalid(name, "is not a parameter here")
+		case len(values) > 1:
+			q.err = ranking.Invalid(name, "is there more than once")
+		}
+	}
+	return q
+}
+
+func (q *query) get(name string) (string, bool) {
+	v := q.values[name]
+	return append(v, "")[0], len(v) > 0
+}
+
+// integer reads a whole number within bounds.
+func (q *query) integer(name string, otherwise, low, high int64) int64 {
+	s, ok := q.get(name)
+	if !ok {
+		return otherwise
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if (err != nil || n < low || n > high) && q.err == nil {
+		q.err = ranking.Invalid(name, fmt.Sprintf("is %.30q; want an integer from %d to %d", s, low, high))
+	}
+	return n
+}
+
+// writeJSON answers with a value.
+func writeJSON(c echo.Context, status int, contentType string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode an answer: %w", err)
+	}
+	return c.Blob(status, contentType, append(b, '\n'))
+}
+
+func ok(c echo.Context, v any) error { return writeJSON(c, http.StatusOK, echo.MIMEApplicationJSON, v) }

@@ -1,0 +1,186 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+)
+
+// maxUpdates bounds a batch.
+const maxUpdates = 1000
+
+type resultJSON struct {
+	Board     string        `json:"board"`
+	Period    string        `json:"period"`
+	Member    string        `json:"member"`
+	Score     *int64        `json:"score"`
+	Rank      *int64        `json:"rank"`
+	Previous  *standingJSON `json:"previous"`
+	Duplicate bool          `json:"duplicate"`
+}
+
+type standingJSON struct {
+	Score int64 `json:"score"`
+	Rank  int64 `json:"rank"`
+}
+
+type refusedJSON struct {
+	Error errorJSON `json:"error"`
+}
+
+type errorJSON struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Field   string `json:"field,omitempty"`
+}
+
+func newResult(board, member string, r ranking.Result) resultJSON {
+	j := resultJSON{Board: board, Period: r.Period, Member: member, Duplicate: r.Duplicate}
+	if r.Current != nil {
+		j.Score, j.Rank = &r.Current.Score, &r.Current.Rank
+	}
+	if r.Previous != nil {
+		j.Previous = &standingJSON{r.Previous.Score, r.Previous.Rank}
+	}
+	return j
+}
+
+// postScores applies one update or a batch of them.
+func (s *Server) postScores(c echo.Context) error {
+	board := param(c, "board")
+	if _, err := s.store.Definition(board); err != nil {
+		return err
+	}
+	body, err := readObject(c)
+	if err != nil {
+		return err
+	}
+	key := c.Request().Header.Get("Idempotency-Key")
+	if list, isBatch := body["updates"]; isBatch {
+		if err := body.only("updates"); err != nil {
+			return err
+		}
+		return s.applyBatch(c, board, list, key)
+	}
+	u, err := readUpdate(body, key)
+	if err != nil {
+		return err
+	}
+	outcomes, err := s.store.Apply(c.Request().Context(), board, []ranking.Update{u})
+	if err != nil {
+		return err
+	}
+	if err := outcomes[0].Err; err != nil {
+		return err
+	}
+	return ok(c, newResult(board, u.Member, outcomes[0].Result))
+}
+
+// applyBatch answers each update by itself: one that is refused keeps no other back.
+func (s *Server) applyBatch(c echo.Context, board string, list jsontext.Value, key string) error {
+	var items []jsontext.Value
+	if list.Kind() != '[' || json.Unmarshal(list, &items) != nil {
+		return ranking.Invalid("updates", "is "+kinds[list.Kind()]+"; want a list")
+	}
+	switch n := len(items); {
+	case n == 0:
+		return ranking.Invalid("updates", "is empty")
+	case n > maxUpdates:
+		return &ranking.FieldError{Field: "updates", Reason: fmt.Sprintf("has %d; want %d at most", n, maxUpdates), Kind: errTooLarge}
+	}
+	results := make([]any, len(items))
+	updates, place := make([]ranking.Update, 0, len(items)), make([]int, 0, len(items))
+	for i, item := range items {
+		name := fmt.Sprintf("updates[%d]", i)
+		fields, err := parseObject(name, item)
+		var u ranking.Update
+		if err == nil {
+			itemKey := ""
+			if key != "" {
+				itemKey = fmt.Sprintf("%s#%d", key, i)
+			}
+			if u, err = readUpdate(fields, itemKey); err != nil {
+				err = at(name, err)
+			}
+		}
+		if err != nil {
+			results[i] = refused(err)
+			continue
+		}
+		updates, place = append(updates, u), append(place, i)
+	}
+	outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
+	if err != nil {
+		return err
+	}
+	for j, o := range outcomes {
+		i := place[j]
+		if o.Err != nil {
+			results[i] = refused(at(fmt.Sprintf("updates[%d]", i), o.Err))
+		} else {
+			results[i] = newResult(board, updates[j].Member, o.Result)
+		}
+	}
+	return ok(c, struct {
+		Results []any `json:"results"`
+	}{results})
+}
+
+func refused(err error) refusedJSON {
+	p := describe(err)
+	return refusedJSON{errorJSON{Code: p.code, Message: p.message, Field: p.field}}
+}
+
+// readUpdate reads an update; key is the id that its request gives it.
+func readUpdate(o object, key string) (u ranking.Update, err error) {
+	if err = o.only("member", "score", "op", "id"); err != nil {
+		return u, err
+	}
+	if _, there := o["member"]; !there {
+		return u, ranking.Invalid("member", "is missing")
+	}
+	if u.Member, err = o.text("member"); err != nil {
+		return u, err
+	}
+	if u.Score, err = o.integer("score"); err != nil {
+		return u, err
+	}
+	op, err := o.text("op")
+	if err != nil {
+		return u, err
+	}
+	u.Op = ranking.Mode(op)
+	if _, there := o["op"]; there && op == "" {
+		return u, ranking.Invalid("op", "is empty")
+	}
+	if u.ID, err = o.text("id"); err != nil {
+		return u, err
+	}
+	_, there := o["id"]
+	switch {
+	case there && u.ID == "":
+		return u, ranking.Invalid("id", "is empty")
+	case there && key != "" && u.ID != key:
+		return u, ranking.Invalid("id", "differs from the id that Idempotency-Key gives")
+	case !there:
+		u.ID = key
+	}
+	return u, u.Check()
+}
+
+// deleteMember takes a member off a board.
+func (s *Server) deleteMember(c echo.Context) error {
+	board, member := param(c, "board"), param(c, "member")
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	r, err := s.store.Remove(c.Request().Context(), board, member)
+	if err != nil {
+		return err
+	}
+	return ok(c, newResult(board, member, r))
+}

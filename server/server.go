@@ -1,0 +1,145 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+)
+
+// Config is what a Server can be told. The zero value is the documented default.
+type Config struct {
+	// WriteTimeout is how long a WebSocket may accept nothing before it is
+	// closed. Default 10 s.
+	WriteTimeout time.Duration
+	// StopTimeout bounds each step of a graceful stop: requests under way, then
+	// clients that still owe their farewell. Default 5 s.
+	StopTimeout time.Duration
+	// Log gets what an operator should know. Default slog.Default.
+	Log *slog.Logger
+}
+
+// Feed is asked whether changes are heard; a ranking.Feed is one.
+type Feed interface{ Up() bool }
+
+// Server answers requests and serves sockets. New makes one, Serve runs it; all
+// its methods may be called concurrently.
+type Server struct {
+	store *ranking.Store
+	hub   *hub.Hub
+	feed  Feed
+	cfg   Config
+	log   *slog.Logger
+	echo  *echo.Echo
+
+	messages sync.Pool // *bytes.Buffer: what messages are read into; an idle socket has none
+	stopping atomic.Bool
+	running  sync.WaitGroup // sessions and what they started
+
+	mu       sync.Mutex
+	sessions map[*session]struct{}
+}
+
+// New makes a server of a store, a hub that watches it, and the feed between them.
+func New(store *ranking.Store, h *hub.Hub, feed Feed, cfg Config) *Server {
+	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
+	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
+	cfg.Log = cmp.Or(cfg.Log, slog.Default())
+	s := &Server{store: store, hub: h, feed: feed, cfg: cfg, log: cfg.Log, sessions: make(map[*session]struct{})}
+
+	s.messages.New = func() any { return new(bytes.Buffer) }
+
+	e := echo.New()
+	s.echo = e
+	e.HTTPErrorHandler = s.fail
+	e.GET("/v1/boards", s.listBoards)
+	e.GET("/v1/boards/:board", s.getBoard)
+	e.POST("/v1/boards/:board/scores", s.postScores)
+	e.GET("/v1/boards/:board/top", s.getTop)
+	e.GET("/v1/boards/:board/members", s.getMembers)
+	e.GET("/v1/boards/:board/members/:member", s.getMember)
+	e.DELETE("/v1/boards/:board/members/:member", s.deleteMember)
+	e.GET("/v1/live", s.live)
+	e.GET("/healthz", s.healthz)
+	e.GET("/readyz", s.readyz)
+	s.servePages(e)
+	return s
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+
+// Limits of a connection. A request's body is small, so it has little time.
+const (
+	headerTimeout = 10 * time.Second
+	requestTime   = 30 * time.Second
+	idleTimeout   = 2 * time.Minute
+	headerBytes   = 32 << 10
+)
+
+// Serve takes connections from l until ctx ends, then stops gracefully: no new
+// connections, requests under way answered, every socket told to come back
+// elsewhere. It returns when all of that is done, with nil unless l failed.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	web := &http.Server{
+		Handler: s, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTime, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- web.Serve(l) }()
+	var err error
+	select {
+	case err = <-failed:
+		err = fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	s.stopping.Store(true)
+	grace, cancel := context.WithTimeout(context.Background(), s.cfg.StopTimeout)
+	defer cancel()
+	if stopErr := web.Shutdown(grace); stopErr != nil {
+		s.log.Warn("requests were cut off", "error", stopErr)
+		web.Close()
+	}
+	if err == nil {
+		<-failed
+	}
+	s.stopSessions()
+	return err
+}
+
+// healthz says that the process lives, whatever Redis does.
+func (s *Server) healthz(c echo.Context) error {
+	return ok(c, struct {
+		Status string `json:"status"`
+	}{"ok"})
+}
+
+// errNotReady is why a node should get no traffic. It shows as unavailable.
+var errNotReady = fmt.Errorf("%w: not ready", ranking.ErrUnavailable)
+
+// readyz says whether the node can do its work: Redis answers, its changes are
+// heard, and the node is not about to stop.
+func (s *Server) readyz(c echo.Context) error {
+	switch {
+	case s.stopping.Load():
+		return fmt.Errorf("%w: stopping", errNotReady)
+	case !s.feed.Up():
+		return fmt.Errorf("%w: the feed is down", errNotReady)
+	}
+	if err := s.store.Ping(c.Request().Context()); err != nil {
+		return errors.Join(errNotReady, err)
+	}
+	return s.healthz(c)
+}

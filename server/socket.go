@@ -1,0 +1,261 @@
+package server
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"rankcast/hub"
+)
+
+const (
+	// socketBuffer is what an idle socket keeps for reading and for writing, in
+	// place of net/http's 4 KiB each. A control frame (127 bytes at most) must fit
+	// into the writing one whole, or it would go out in two writes.
+	socketBuffer = 256
+	// unsentBytes is how much may wait in the kernel, unsent, before a socket
+	// counts as full: what lies there is old by the time it goes out.
+	unsentBytes = 16 << 10
+)
+
+// socket is the connection below a WebSocket. The library reads from it and
+// writes control frames to it; the hub's shards write prebuilt frames past the
+// library. mu keeps these apart, so that no frame is cut by another.
+type socket struct {
+	conn    net.Conn
+	raw     syscall.RawConn            // nil where the connection has none
+	timeout time.Duration              // for a write to be accepted
+	client  atomic.Pointer[hub.Client] // to tell when there is room again; nil at first
+	running *sync.WaitGroup            // of whoever waits for what the socket starts
+	early   []byte                     // came with the handshake; the reader's
+
+	mu      sync.Mutex  // held by whoever writes
+	starved atomic.Bool // a frame was turned away since mu was free
+	closing bool        // a close frame is out, so nothing may follow; guarded by mu
+
+	// What attempt works on; guarded by mu. It is bound once, for a closure for
+	// each write would be an allocation for each frame.
+	attempt func(fd uintptr) bool
+	buf     []byte
+	n       int
+	err     error
+}
+
+func newSocket(conn net.Conn, early []byte, timeout time.Duration, running *sync.WaitGroup) *socket {
+	s := &socket{conn: conn, early: early, timeout: timeout, running: running}
+	if c, ok := conn.(syscall.Conn); ok {
+		if raw, err := c.SyscallConn(); err == nil {
+			s.raw = raw
+			limitUnsent(raw, unsentBytes)
+		}
+	}
+	s.attempt = func(fd uintptr) bool {
+		s.n, s.err = syscall.Write(int(fd), s.buf)
+		return true // never wait
+	}
+	return s
+}
+
+// attach names the client whose frames these are, and has it sent what it may
+// have missed until now.
+func (s *socket) attach(c *hub.Client) {
+	s.client.Store(c)
+	c.Ready()
+}
+
+// ready tells the hub that a frame would be taken now.
+func (s *socket) ready() {
+	if c := s.client.Load(); c != nil {
+		c.Ready()
+	}
+}
+
+// Send writes a frame if the connection takes it now, or a part of it now: the
+// rest is then on its way. It is the hub's way in and does not block.
+func (s *socket) Send(f *hub.Frame) bool {
+	if !s.mu.TryLock() {
+		// Whoever writes looks at starved after unlocking. It may have unlocked
+		// just before starved was set, so look once more.
+		s.starved.Store(true)
+		if !s.mu.TryLock() {
+			return false
+		}
+	}
+	rest := s.try(f.WebSocket())
+	if len(rest) == 0 {
+		s.mu.Unlock()
+		return true
+	}
+	s.running.Add(1)
+	go func() {
+		defer s.running.Done()
+		s.write(rest)
+		s.mu.Unlock()
+		s.ready() // there may be news by now
+	}()
+	return true
+}
+
+// try writes what fits without waiting and returns the rest. The caller holds mu.
+func (s *socket) try(b []byte) (rest []byte) {
+	if s.closing {
+		return nil
+	}
+	if s.raw == nil {
+		return b
+	}
+	s.buf, s.n, s.err = b, 0, nil
+	err := s.raw.Write(s.attempt)
+	s.buf = nil
+	switch {
+	case err != nil:
+		s.fail()
+		return nil
+	case s.err == nil:
+		return b[s.n:]
+	case errors.Is(s.err, syscall.EAGAIN) || errors.Is(s.err, syscall.EINTR):
+		return b
+	default:
+		s.fail()
+		return nil
+	}
+}
+
+// write waits until all is written or the time is over. The caller holds mu.
+func (s *socket) write(b []byte) {
+	if s.closing {
+		return
+	}
+	s.conn.SetWriteDeadline(time.Now().Add(s.timeout))
+	if _, err := s.conn.Write(b); err != nil {
+		s.fail()
+		return
+	}
+	// The next attempt must not meet this deadline.
+	s.conn.SetWriteDeadline(time.Time{})
+}
+
+// fail gives the connection up; its reader notices and cleans up. The caller holds mu.
+func (s *socket) fail() {
+	s.closing = true
+	s.conn.Close()
+}
+
+// reply writes a frame, waiting for its turn. It is the session's own way in:
+// a client that does not read its replies is not read any further.
+func (s *socket) reply(f *hub.Frame) {
+	s.mu.Lock()
+	s.write(f.WebSocket())
+	s.release()
+}
+
+// farewell writes a frame and a close frame behind it, after which nothing goes out.
+func (s *socket) farewell(f *hub.Frame, code uint16) {
+	s.mu.Lock()
+	s.write(f.WebSocket())
+	s.write([]byte{0x88, 2, byte(code >> 8), byte(code)}) // RFC 6455, section 5.5.1
+	s.closing = true
+	s.mu.Unlock()
+}
+
+// linger reads on for a moment after a close frame: to close a connection with
+// bytes unread resets it, and the close frame could be lost to the client.
+func (s *socket) linger() {
+	const most, atMost = 1 << 20, time.Second
+	s.conn.SetReadDeadline(time.Now().Add(atMost))
+	io.CopyN(io.Discard, s.conn, most)
+}
+
+// release unlocks, and calls whoever was turned away meanwhile.
+func (s *socket) release() {
+	s.mu.Unlock()
+	if s.starved.CompareAndSwap(true, false) {
+		s.ready()
+	}
+}
+
+// Read is the library's.
+func (s *socket) Read(b []byte) (int, error) {
+	if len(s.early) > 0 {
+		n := copy(b, s.early)
+		if s.early = s.early[n:]; len(s.early) == 0 {
+			s.early = nil
+		}
+		return n, nil
+	}
+	return s.conn.Read(b)
+}
+
+// Write is the library's, for control frames: one call each.
+func (s *socket) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	s.write(b)
+	if len(b) > 0 && b[0]&0x0f == 8 {
+		s.closing = true
+	}
+	s.release()
+	return len(b), nil
+}
+
+// Close is the library's.
+func (s *socket) Close() error { return s.conn.Close() }
+
+// upgrade stands in for the response writer of a handshake: it hands the library
+// a socket with small buffers when it hijacks, and keeps what it would say when
+// it refuses, so that the refusal can be a problem.
+type upgrade struct {
+	http.ResponseWriter
+	timeout time.Duration
+	running *sync.WaitGroup
+
+	socket  *socket // once hijacked
+	refused int     // status of a refusal
+}
+
+func (u *upgrade) WriteHeader(status int) {
+	if status == http.StatusSwitchingProtocols {
+		u.ResponseWriter.WriteHeader(status)
+		return
+	}
+	u.refused = status
+}
+
+func (u *upgrade) Write(b []byte) (int, error) {
+	if u.refused != 0 {
+		return len(b), nil
+	}
+	return u.ResponseWriter.Write(b)
+}
+
+func (u *upgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, brw, err := http.NewResponseController(u.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	// 101 went out before this, so the client's first frames may be in the old
+	// reader already. It is left behind with its buffer, so copy them.
+	waiting, err := brw.Reader.Peek(brw.Reader.Buffered())
+	if err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running)
+	return wsConn{conn, u.socket}, bufio.NewReadWriter(
+		bufio.NewReaderSize(u.socket, socketBuffer), bufio.NewWriterSize(u.socket, socketBuffer)), nil
+}
+
+// wsConn is a socket with the rest of what a net.Conn must have.
+type wsConn struct {
+	net.Conn
+	*socket
+}
+
+func (c wsConn) Read(b []byte) (int, error)  { return c.socket.Read(b) }
+func (c wsConn) Write(b []byte) (int, error) { return c.socket.Write(b) }
+func (c wsConn) Close() error                { return c.socket.Close() }
