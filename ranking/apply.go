@@ -100,7 +100,7 @@ func (s *Store) applyBatch(ctx context.Context, d Definition, sp span, batch []p
 func parseOutcome(s string) (Outcome, error) {
 	switch s {
 	case "m":
-		return Outcome{Err: ErrIDMismatch}, nil
+		return Outcome{Err: &FieldError{Field: "id", Reason: "was used for another update", Kind: ErrIDMismatch}}, nil
 	case "r":
 		return Outcome{Err: &FieldError{Field: "score", Reason: fmt.Sprintf("would take the member beyond ±%d", int64(MaxScore)), Kind: ErrOutOfRange}}, nil
 	}

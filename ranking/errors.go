@@ -16,7 +16,7 @@ var (
 	// ErrUnknownMember is a member that is not on the board.
 	ErrUnknownMember = errors.New("unknown member")
 	// ErrIDMismatch is a request id that was used for another update before.
-	ErrIDMismatch = errors.New("id was used for another update")
+	ErrIDMismatch = errors.New("id mismatch")
 	// ErrOverloaded is a queue that is full: nothing was written.
 	ErrOverloaded = errors.New("overloaded")
 	// ErrUnavailable is a Redis that did not answer as it should. A write that
@@ -24,8 +24,8 @@ var (
 	ErrUnavailable = errors.New("store unavailable")
 )
 
-// FieldError says which field of a request is wrong and why. It wraps
-// ErrInvalid or ErrOutOfRange.
+// FieldError says which field of a request is wrong and why. It wraps the kind
+// of error that it is.
 type FieldError struct {
 	Field  string // name on the wire, such as "member" or "score"
 	Reason string

@@ -1,0 +1,62 @@
+// Command rankcast is a real-time leaderboard server.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set when a release is built: -ldflags "-X main.version=v1.2.3".
+var version string
+
+type commands struct {
+	Serve   serve       `cmd:"" help:"Run a server."`
+	Version showVersion `cmd:"" help:"Print the version."`
+}
+
+const description = `A real-time leaderboard server: scores come in by HTTP, and everyone who watches a board sees them at once.
+
+Examples:
+  rankcast serve --demo
+      Try it: nothing to install, scores by themselves, http://127.0.0.1:8080
+  rankcast serve --redis redis://127.0.0.1:6379 --boards boards.yaml --addr :8080
+      Serve the boards of a file from a Redis; as many nodes as you like
+  curl -d '{"member":"s17","score":3}' http://127.0.0.1:8080/v1/boards/stars/scores
+      Send a score`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c commands
+	parser := kong.Must(&c, kong.Name("rankcast"), kong.Description(description),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)))
+	args := os.Args[1:]
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err := parser.Parse(args)
+	parser.FatalIfErrorf(err)
+	if err := command.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "rankcast:", err)
+		os.Exit(1)
+	}
+}
+
+type showVersion struct{}
+
+func (showVersion) Run() error {
+	v := version
+	if info, ok := debug.ReadBuildInfo(); ok && v == "" {
+		v = info.Main.Version
+	}
+	_, err := fmt.Printf("rankcast %s %s %s/%s\n", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+	"rankcast/ranking/embedded"
+	"rankcast/server"
+)
+
+// serve runs one node. Each flag can also be set by an environment variable:
+// RANKCAST_ADDR for --addr.
+type serve struct {
+	Addr          string        `default:"127.0.0.1:8080" env:"RANKCAST_ADDR" help:"Address to listen on."`
+	Redis         string        `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it scores live in this process and are gone when it stops."`
+	Prefix        string        `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys and channels in Redis."`
+	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML). Without it there is one board, stars."`
+	Demo          bool          `help:"Send made-up scores to demo boards."`
+	Interval      time.Duration `default:"100ms" env:"RANKCAST_INTERVAL" help:"Least time between two frames of a board."`
+	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for so long."`
+	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to make sure that changes are still heard."`
+}
+
+// Validate refuses what no server could run with.
+func (s *serve) Validate() error {
+	for name, d := range map[string]time.Duration{"interval": s.Interval, "write-timeout": s.WriteTimeout, "probe-interval": s.ProbeInterval} {
+		if d <= 0 {
+			return fmt.Errorf("--%s must be more than 0", name)
+		}
+	}
+	if s.Prefix == "" || strings.ContainsAny(s.Prefix, "{}: ") {
+		return errors.New("--prefix must have no braces, colons or spaces, and not be empty")
+	}
+	return nil
+}
+
+// boards are those of the file, or of the demo, or the one that everybody can start with.
+func (s *serve) boards() ([]ranking.Definition, error) {
+	switch {
+	case s.Boards != "":
+		file, err := os.ReadFile(s.Boards)
+		if err != nil {
+			return nil, fmt.Errorf("read the boards file: %w", err)
+		}
+		boards, err := ranking.ParseBoards(file)
+		if err != nil {
+			return nil, fmt.Errorf("boards file %s: %w", s.Boards, err)
+		}
+		if s.Demo {
+			boards = addDemoBoards(boards)
+		}
+		return boards, nil
+	case s.Demo:
+		return addDemoBoards(nil), nil
+	default:
+		return []ranking.Definition{{Board: "stars"}}, nil
+	}
+}
+
+// Run serves until ctx ends. It starts what there is from the store outwards and
+// stops it the other way round: whoever produces ends before whoever consumes.
+func (s *serve) Run(ctx context.Context) error {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	boards, err := s.boards()
+	if err != nil {
+		return err
+	}
+	url := s.Redis
+	if url == "" {
+		store, err := embedded.Start()
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		url = store.URL()
+		log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
+	}
+	rdb, err := ranking.Open(url)
+	if err != nil {
+		return err
+	}
+	defer rdb.Close()
+	cfg := ranking.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval}
+	store, err := ranking.New(rdb, boards, cfg)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	listener, err := net.Listen("tcp", s.Addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+
+	feed := ranking.NewFeed(rdb, log, cfg)
+	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, Log: log})
+	web := server.New(store, frames, feed, server.Config{WriteTimeout: s.WriteTimeout, Log: log})
+	stopFeed := start(func(ctx context.Context) { feed.Run(ctx, frames) })
+	defer stopFeed()
+	stopHub := start(func(ctx context.Context) { frames.Run(ctx) })
+	defer stopHub()
+	if s.Demo {
+		stopDemo := start(func(ctx context.Context) { runDemo(ctx, log, store) })
+		defer stopDemo()
+	}
+
+	names := make([]string, 0, len(boards))
+	for _, d := range store.Boards() {
+		names = append(names, d.Board)
+	}
+	log.Info("serving", "page", pageURL(listener.Addr()), "boards", strings.Join(names, " "))
+	err = web.Serve(ctx, listener)
+	log.Info("stopped")
+	return err
+}
+
+// start runs a role and returns what stops it and waits for its end.
+func start(role func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { role(ctx) })
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+// pageURL is where a browser on this machine finds the page.
+func pageURL(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port) + "/"
+}
