@@ -191,7 +191,7 @@ func (s *Store) Members(ctx context.Context, board string, members []string) (ma
 	}
 	args := make([]any, len(members))
 	for i, m := range members {
-		if err := CheckMember(m); err != nil {
+		if err := checkText("id", m); err != nil {
 			return nil, err
 		}
 		args[i] = m

@@ -156,6 +156,7 @@ func writeJSON(c echo.Context, status int, contentType string, v any) error {
 	if err != nil {
 		return fmt.Errorf("encode an answer: %w", err)
 	}
+	c.Response().Header().Set(echo.HeaderContentType, contentType) // over what a library may have set
 	return c.Blob(status, contentType, append(b, '\n'))
 }
 

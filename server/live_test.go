@@ -1,0 +1,324 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub"
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+	"rankcast/server"
+)
+
+func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b"})
+		s := dial(t, n.addr)
+		s.send(`{"type":"subscribe","id":1,"board":"b","top":2}`)
+		require.JSONEq(t, "1", string(s.next("ok").ID))
+		snapshot := s.next("snapshot")
+		require.Empty(t, snapshot.Top)
+		require.Zero(t, snapshot.Seq)
+		require.NotNil(t, snapshot.Period)
+
+		for i, m := range []string{"a", "b", "c", "a", "a"} {
+			n.do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 10+i))
+		}
+		want := []hubtest.Entry{{Rank: 1, Member: "a", Score: 37}, {Rank: 2, Member: "c", Score: 12}}
+		s.until("b", "the scores", func(b *hubtest.Board) bool { return b.Total == 3 && fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		n.do("DELETE", "/v1/boards/b/members/a", "")
+		s.until("b", "a to leave", func(b *hubtest.Board) bool { return b.Total == 2 && len(b.Top) == 2 && b.Top[1].Member == "b" })
+
+		s.send(`{"type":"ping","id":"p"}`)
+		require.JSONEq(t, `"p"`, string(s.next("pong").ID))
+		s.send(`{"type":"unsubscribe","id":2,"board":"b"}`)
+		require.JSONEq(t, "2", string(s.next("ok").ID))
+		require.Zero(t, n.hub.Watched())
+	})
+}
+
+// A bad message is answered with an error frame, and the socket lives.
+func TestBadMessages(t *testing.T) {
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
+	s := dial(t, n.addr)
+	for _, c := range []struct{ message, id, code, field string }{
+		{`{`, "", "invalid_request", "message"},
+		{``, "", "invalid_request", "message"},
+		{`[]`, "", "invalid_request", "message"},
+		{`null`, "", "invalid_request", "message"},
+		{`{"type":"ping"} x`, "", "invalid_request", "message"},
+		{"{\"type\":\"p\xff\"}", "", "invalid_request", "message"},
+		{`{"id":1}`, "1", "invalid_request", "type"},
+		{`{"type":7,"id":1}`, "1", "invalid_request", "type"},
+		{`{"type":"dance","id":1}`, "1", "invalid_request", "type"},
+		{`{"type":"ping","id":{}}`, "", "invalid_request", "id"},
+		{`{"type":"ping","id":"` + strings.Repeat("x", 200) + `"}`, "", "invalid_request", "id"},
+		{`{"type":"ping","id":1,"board":"b"}`, "1", "invalid_request", "board"},
+		{`{"type":"subscribe","id":"s"}`, `"s"`, "invalid_request", "board"},
+		{`{"type":"subscribe","id":1,"board":"nope"}`, "1", "unknown_board", ""},
+		{`{"type":"subscribe","id":1,"board":7}`, "1", "invalid_request", "board"},
+		{`{"type":"subscribe","id":1,"board":"b","top":-1}`, "1", "invalid_request", "top"},
+		{`{"type":"subscribe","id":1,"board":"b","top":1001}`, "1", "invalid_request", "top"},
+		{`{"type":"subscribe","id":1,"board":"b","top":null}`, "1", "invalid_request", "top"},
+		{`{"type":"subscribe","id":1,"board":"b","top":"10"}`, "1", "invalid_request", "top"},
+		{`{"type":"subscribe","id":1,"board":"b","tops":1}`, "1", "invalid_request", "tops"},
+		{`{"type":"unsubscribe","id":1,"board":"b"}`, "1", "invalid_request", "board"},
+		{`{"type":"unsubscribe","id":1}`, "1", "invalid_request", "board"},
+	} {
+		s.send("%s", c.message)
+		m := s.next("error")
+		require.Equal(t, c.id, string(m.ID), c.message)
+		require.Equal(t, c.code, m.Code, c.message)
+		require.Equal(t, c.field, m.Field, c.message)
+		require.NotEmpty(t, m.Message)
+	}
+	require.NoError(t, s.ws.Write(t.Context(), websocket.MessageBinary, []byte(`{"type":"ping"}`)))
+	require.Equal(t, "message", s.next("error").Field)
+	s.subscribe("b", 10)
+	require.Equal(t, 1, n.hub.Watched())
+}
+
+func TestTooManySubscriptionsAreRefused(t *testing.T) {
+	var boards []ranking.Definition
+	for i := range 101 {
+		boards = append(boards, ranking.Definition{Board: fmt.Sprint("b", i)})
+	}
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, boards...)
+	s := dial(t, n.addr)
+	for i := range 100 {
+		s.subscribe(fmt.Sprint("b", i), 1)
+	}
+	s.send(`{"type":"subscribe","id":9,"board":"b100"}`)
+	require.Equal(t, "board", s.next("error").Field)
+	s.subscribe("b7", 2)
+	require.Equal(t, 100, n.hub.Watched())
+	s.ws.CloseNow()
+	redistest.Eventually(t, "all views to be freed", func() error {
+		if w := n.hub.Watched(); w > 0 {
+			return fmt.Errorf("%d watched", w)
+		}
+		return nil
+	})
+}
+
+func TestMessageThatIsTooLargeClosesWith1009(t *testing.T) {
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
+	for _, size := range []int{32<<10 + 1, 400_000} {
+		s := dial(t, n.addr)
+		s.send(`{"type":"ping","id":"%s"}`, strings.Repeat("x", 100))
+		s.next("pong")
+		s.send("%s", strings.Repeat("x", 32<<10))
+		s.next("error") // just small enough
+		s.ws.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat("x", size)))
+		_, err := s.read()
+		require.Equal(t, websocket.StatusMessageTooBig, websocket.CloseStatus(err), "%v", err)
+	}
+}
+
+// A client may send before it has read the answer to its handshake. What it
+// sent must not be lost with the buffers that the handshake was read through.
+func TestMessageSentWithTheHandshakeIsHeard(t *testing.T) {
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
+	for range 50 {
+		conn, err := net.Dial("tcp", n.addr)
+		require.NoError(t, err)
+		// A masked text frame (RFC 6455, section 5.2) with a mask of zeros.
+		ping := `{"type":"ping","id":"early"}`
+		frame := append([]byte{0x81, 0x80 | byte(len(ping)), 0, 0, 0, 0}, ping...)
+		_, err = conn.Write(append([]byte("GET /v1/live HTTP/1.1\r\nHost: "+n.addr+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"), frame...))
+		require.NoError(t, err)
+		conn.SetReadDeadline(time.Now().Add(patience))
+		var got []byte
+		buf := make([]byte, 4096)
+		for !strings.Contains(string(got), `"pong"`) {
+			k, err := conn.Read(buf)
+			require.NoError(t, err, "%q", got)
+			got = append(got, buf[:k]...)
+		}
+		conn.Close()
+	}
+}
+
+func TestAnotherSitesPageIsRefused(t *testing.T) {
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
+	a := n.do("GET", "/v1/live", "", "Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13",
+		"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==", "Origin", "https://elsewhere.example")
+	requireProblem(t, a, 403, "forbidden", "Origin")
+}
+
+// A client that reads nothing holds up nobody, skips what it missed, and is cut
+// off only when it accepts nothing for the write timeout.
+func TestStalledClient(t *testing.T) {
+	n := startNode(t, redistest.Start(t).URL(),
+		nodeConfig{hub: hub.Config{Interval: time.Millisecond}, server: server.Config{WriteTimeout: patience}},
+		ranking.Definition{Board: "b", Mode: ranking.Last})
+	stalled, quick := dialSmall(t, n.addr), dial(t, n.addr)
+	// Large frames, so that what a connection holds by itself is soon full.
+	fill := func(round int) {
+		var updates []ranking.Update
+		for i := range 1000 {
+			updates = append(updates, ranking.Update{Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 100)), Score: rand.Int64N(1e9)})
+		}
+		updates = append(updates, ranking.Update{Member: "round", Score: int64(2e9 + round)})
+		_, err := n.store.Apply(t.Context(), "b", updates)
+		require.NoError(t, err)
+	}
+	fill(0)
+	stalled.subscribe("b", 1000)
+	quick.subscribe("b", 1000)
+	const rounds = 40
+	for round := range rounds {
+		fill(round + 1)
+		quick.until("b", "the round", func(b *hubtest.Board) bool { return b.Top[0].Score == int64(2e9+round+1) })
+	}
+	frames := 0
+	for b := stalled.boards["b"]; b.Top[0].Score < 2e9+rounds; frames++ {
+		_, err := stalled.read()
+		require.NoError(t, err)
+	}
+	require.Less(t, frames, rounds, "the stalled client must skip")
+	want, _ := n.top("b", 1000)
+	stalled.until("b", "the board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+}
+
+func TestClientThatAcceptsNothingIsCutOff(t *testing.T) {
+	n := startNode(t, redistest.Start(t).URL(),
+		nodeConfig{hub: hub.Config{Interval: time.Millisecond}, server: server.Config{WriteTimeout: 50 * time.Millisecond}},
+		ranking.Definition{Board: "b", Mode: ranking.Last})
+	conn := dialSmall(t, n.addr)
+	conn.subscribe("b", 1000)
+	// It reads nothing from here on.
+	redistest.Eventually(t, "the socket to be closed", func() error {
+		var updates []ranking.Update
+		for i := range 1000 {
+			updates = append(updates, ranking.Update{Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 100)), Score: rand.Int64N(1e9)})
+		}
+		_, err := n.store.Apply(t.Context(), "b", updates)
+		require.NoError(t, err)
+		if n.hub.Watched() > 0 {
+			return fmt.Errorf("still watched")
+		}
+		return nil
+	})
+}
+
+// A stop tells every client when to come back, and leaves nothing behind.
+func TestGracefulStop(t *testing.T) {
+	before := runtime.NumGoroutine()
+	n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{StopTimeout: 2 * time.Second}}, ranking.Definition{Board: "b"})
+	var sockets []*socket
+	for range 20 {
+		s := dial(t, n.addr)
+		s.subscribe("b", 10)
+		sockets = append(sockets, s)
+	}
+	silent, err := net.Dial("tcp", n.addr) // says nothing at all
+	require.NoError(t, err)
+	defer silent.Close()
+	stopped := make(chan struct{})
+	go func() {
+		n.stop()
+		close(stopped)
+	}()
+	waits := make(map[int]bool)
+	for _, s := range sockets {
+		bye := s.next("bye")
+		require.Equal(t, "drain", bye.Reason)
+		require.NotNil(t, bye.RetryMS)
+		waits[*bye.RetryMS] = true
+		_, err := s.read()
+		require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(err), "%v", err)
+	}
+	require.Greater(t, len(waits), 10, "not all at the same moment")
+	<-stopped
+	_, err = net.Dial("tcp", n.addr)
+	require.Error(t, err)
+	http.DefaultClient.CloseIdleConnections()
+	redistest.Eventually(t, "all goroutines to end", func() error {
+		if now := runtime.NumGoroutine(); now > before+5 { // what the embedded store runs on
+			return fmt.Errorf("%d before, %d after", before, now)
+		}
+		return nil
+	})
+}
+
+// Clients that come, ask, stall and vanish in every order leave nothing behind
+// and break nothing for the others.
+func TestChurn(t *testing.T) {
+	n := startNode(t, redistest.Embedded(t), nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "c"})
+	watcher := dial(t, n.addr)
+	watcher.subscribe("b", 20)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	done := make(chan error)
+	for i := range 8 {
+		go func() {
+			done <- func() error {
+				for j := range 25 {
+					ws, _, err := websocket.Dial(ctx, "ws://"+n.addr+"/v1/live", nil)
+					if err != nil {
+						return err
+					}
+					for k := range rand.IntN(6) {
+						ws.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"type":"subscribe","id":%d,"board":"%c","top":%d}`, k, 'b'+rune(k%2), k*3))
+						n.store.Apply(ctx, "b", []ranking.Update{{Member: fmt.Sprint("m", rand.IntN(30)), Score: 1}})
+					}
+					if (i+j)%3 == 0 {
+						ws.Close(websocket.StatusNormalClosure, "")
+					} else {
+						ws.CloseNow()
+					}
+				}
+				return nil
+			}()
+		}()
+	}
+	for range 8 {
+		require.NoError(t, <-done)
+	}
+	want, total := n.top("b", 20)
+	watcher.until("b", "the board", func(b *hubtest.Board) bool { return b.Total == total && fmt.Sprint(b.Top) == fmt.Sprint(want) })
+	redistest.Eventually(t, "the others to be gone", func() error {
+		if w := n.hub.Watched(); w != 1 {
+			return fmt.Errorf("%d watched", w)
+		}
+		return nil
+	})
+}
+
+func FuzzMessages(f *testing.F) {
+	for _, seed := range []string{`{"type":"subscribe","id":1,"board":"b","top":3}`, `{"type":"unsubscribe","board":"b"}`, `{"type":"ping","id":"x"}`, "{\"id\":1e999"} {
+		f.Add(seed)
+	}
+	n := startNode(f, redistest.Embedded(f), nodeConfig{}, ranking.Definition{Board: "b"})
+	s := dial(f, n.addr)
+	f.Fuzz(func(t *testing.T, message string) {
+		if len(message) > 32<<10 {
+			return
+		}
+		require.NoError(t, s.ws.Write(t.Context(), websocket.MessageText, []byte(message)))
+		require.NoError(t, s.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"ping","id":"still there"}`)))
+		for {
+			_, b, err := s.ws.Read(t.Context())
+			require.NoError(t, err)
+			var m hubtest.Message
+			require.NoError(t, json.Unmarshal(b, &m), "%s", b)
+			if m.Type == "pong" && string(m.ID) == `"still there"` {
+				return
+			}
+		}
+	})
+}
