@@ -16,6 +16,7 @@ import (
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
 	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
 )
 
 // round is one Formula 1 weekend: who scored, and how the season stood then.
@@ -78,16 +79,16 @@ func TestFormula1(t *testing.T) {
 		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, boards...)
 		for season, rounds := range seasons {
 			board := "f1-" + season
-			whole, ten, three := dial(t, n.addr), dial(t, n.addr), dial(t, n.addr)
-			whole.subscribe(board, 1000)
-			ten.subscribe(board, 10)
-			three.subscribe(board, 3)
+			whole, ten, three := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+			whole.Subscribe(board, 1000)
+			ten.Subscribe(board, 10)
+			three.Subscribe(board, 3)
 			for _, r := range rounds {
 				body := `{"updates":[` + strings.Join(r.events, ",") + `]}`
 				for range 2 { // the second time is a retry, which counts nothing
 					a := n.do("POST", "/v1/boards/"+board+"/scores", body)
-					require.Equal(t, 200, a.status, a.body)
-					require.NotContains(t, a.body, "error")
+					require.Equal(t, 200, a.Status, a.Body)
+					require.NotContains(t, a.Body, "error")
 				}
 				top, total := n.top(board, 1000)
 				got := make(map[string]int64)
@@ -102,17 +103,17 @@ func TestFormula1(t *testing.T) {
 
 				info, err := n.store.Info(t.Context(), board)
 				require.NoError(t, err)
-				whole.until(board, "the last change", func(b *hubtest.Board) bool { return b.Seq == info.Seq })
-				require.Equal(t, top, whole.boards[board].Top, "%s, round %d", season, r.number)
-				for s, limit := range map[*socket]int{ten: 10, three: 3} {
+				whole.Until(board, "the last change", func(b *hubtest.Board) bool { return b.Seq == info.Seq })
+				require.Equal(t, top, whole.Boards[board].Top, "%s, round %d", season, r.number)
+				for s, limit := range map[*servertest.Socket]int{ten: 10, three: 3} {
 					want, _ := n.top(board, limit)
-					s.until(board, fmt.Sprintf("round %d's top %d", r.number, limit), func(b *hubtest.Board) bool {
+					s.Until(board, fmt.Sprintf("round %d's top %d", r.number, limit), func(b *hubtest.Board) bool {
 						return b.Total == total && slices.Equal(b.Top, want)
 					})
 				}
 			}
-			for _, s := range []*socket{whole, ten, three} {
-				s.ws.CloseNow()
+			for _, s := range []*servertest.Socket{whole, ten, three} {
+				s.WS.CloseNow()
 			}
 		}
 	})

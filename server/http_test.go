@@ -11,6 +11,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
 )
 
 // problem is an error as a caller sees it.
@@ -19,19 +20,19 @@ type problem struct {
 	Status                           int
 }
 
-func requireProblem(t *testing.T, a answer, status int, code, field string) {
+func requireProblem(t *testing.T, a servertest.Answer, status int, code, field string) {
 	t.Helper()
-	require.Equal(t, status, a.status, a.body)
-	require.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
+	require.Equal(t, status, a.Status, a.Body)
+	require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
 	var p problem
-	a.into(&p)
-	require.Equal(t, code, p.Code, a.body)
-	require.Equal(t, field, p.Field, a.body)
+	a.Into(&p)
+	require.Equal(t, code, p.Code, a.Body)
+	require.Equal(t, field, p.Field, a.Body)
 	require.Equal(t, status, p.Status)
 	require.NotEmpty(t, p.Detail)
 	require.NotEmpty(t, p.Title)
 	if status == 503 {
-		require.NotEmpty(t, a.header.Get("Retry-After"))
+		require.NotEmpty(t, a.Header.Get("Retry-After"))
 	}
 }
 
@@ -40,8 +41,8 @@ func TestScoresOverHTTP(t *testing.T) {
 		n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "laps", Mode: "best", Order: "asc"})
 		post := func(body string, header ...string) string {
 			a := n.do("POST", "/v1/boards/b/scores", body, header...)
-			require.Equal(t, 200, a.status, a.body)
-			return a.body
+			require.Equal(t, 200, a.Status, a.Body)
+			return a.Body
 		}
 		require.JSONEq(t, `{"board":"b","period":"","member":"s17","score":3,"rank":1,"previous":null,"duplicate":false}`,
 			post(`{"member":"s17","score":3}`))
@@ -69,26 +70,26 @@ func TestScoresOverHTTP(t *testing.T) {
 		require.Contains(t, post(`{"member":"k","score":1,"id":"K#1"}`), `"duplicate":true`)
 
 		a := n.do("GET", "/v1/boards/b/members/k", "")
-		require.JSONEq(t, `{"board":"b","period":"","rank":2,"member":"k","score":2,"total":3,"percentile":50,"to_next":8}`, a.body)
+		require.JSONEq(t, `{"board":"b","period":"","rank":2,"member":"k","score":2,"total":3,"percentile":50,"to_next":8}`, a.Body)
 		a = n.do("GET", "/v1/boards/b/members/a?around=1", "")
 		require.JSONEq(t, `{"board":"b","period":"","rank":1,"member":"a","score":10,"total":3,"percentile":100,"to_next":null,
-			"around":[{"rank":1,"member":"a","score":10},{"rank":2,"member":"k","score":2}]}`, a.body)
+			"around":[{"rank":1,"member":"a","score":10},{"rank":2,"member":"k","score":2}]}`, a.Body)
 		a = n.do("GET", "/v1/boards/b/members?id=k&id=nobody&id=a", "")
-		require.JSONEq(t, `{"members":[{"member":"k","rank":2,"score":2},{"member":"nobody","rank":null,"score":null},{"member":"a","rank":1,"score":10}]}`, a.body)
+		require.JSONEq(t, `{"members":[{"member":"k","rank":2,"score":2},{"member":"nobody","rank":null,"score":null},{"member":"a","rank":1,"score":10}]}`, a.Body)
 		a = n.do("DELETE", "/v1/boards/b/members/k", "")
-		require.JSONEq(t, `{"board":"b","period":"","member":"k","score":null,"rank":null,"previous":{"score":2,"rank":2},"duplicate":false}`, a.body)
+		require.JSONEq(t, `{"board":"b","period":"","member":"k","score":null,"rank":null,"previous":{"score":2,"rank":2},"duplicate":false}`, a.Body)
 		a = n.do("GET", "/v1/boards", "")
-		require.JSONEq(t, `{"boards":[{"board":"b","mode":"sum","order":"desc","ties":"first"},{"board":"laps","mode":"best","order":"asc","ties":"first"}]}`, a.body)
+		require.JSONEq(t, `{"boards":[{"board":"b","mode":"sum","order":"desc","ties":"first"},{"board":"laps","mode":"best","order":"asc","ties":"first"}]}`, a.Body)
 		a = n.do("GET", "/v1/boards/b", "")
-		require.Equal(t, 200, a.status)
-		require.Contains(t, a.body, `"total":2,`)
-		require.Contains(t, a.body, `"seq":8,`)
+		require.Equal(t, 200, a.Status)
+		require.Contains(t, a.Body, `"total":2,`)
+		require.Contains(t, a.Body, `"seq":8,`)
 		a = n.do("GET", "/v1/boards/laps", "")
-		require.Contains(t, a.body, `"epoch":"","seq":0,"last_change":null`)
-		require.Equal(t, 200, n.do("GET", "/healthz", "").status)
+		require.Contains(t, a.Body, `"epoch":"","seq":0,"last_change":null`)
+		require.Equal(t, 200, n.do("GET", "/healthz", "").Status)
 		redistest.Eventually(t, "the node to be ready", func() error {
-			if a := n.do("GET", "/readyz", ""); a.status != 200 {
-				return fmt.Errorf("%s", a.body)
+			if a := n.do("GET", "/readyz", ""); a.Status != 200 {
+				return fmt.Errorf("%s", a.Body)
 			}
 			return nil
 		})
@@ -101,14 +102,14 @@ func TestMembersWithAnyName(t *testing.T) {
 		quoted, err := json.Marshal(m)
 		require.NoError(t, err)
 		a := n.do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%s,"score":1}`, quoted))
-		require.Equal(t, 200, a.status, a.body)
+		require.Equal(t, 200, a.Status, a.Body)
 		path := "/v1/boards/b/members/" + strings.ReplaceAll(url.PathEscape(m), "..", "%2E%2E")
 		var got struct{ Member string }
 		a = n.do("GET", path, "")
-		require.Equal(t, 200, a.status, "%s: %s", m, a.body)
-		a.into(&got)
+		require.Equal(t, 200, a.Status, "%s: %s", m, a.Body)
+		a.Into(&got)
 		require.Equal(t, m, got.Member)
-		require.Equal(t, 200, n.do("DELETE", path, "").status)
+		require.Equal(t, 200, n.do("DELETE", path, "").Status)
 	}
 }
 
@@ -119,7 +120,7 @@ func TestPagesOverHTTP(t *testing.T) {
 		for i := range 25 {
 			updates = append(updates, fmt.Sprintf(`{"member":"m%02d","score":%d}`, i, 100-i))
 		}
-		require.Equal(t, 200, n.do("POST", "/v1/boards/b/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`).status)
+		require.Equal(t, 200, n.do("POST", "/v1/boards/b/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
 		type page struct {
 			Total  int
 			Top    []struct{ Rank, Score int }
@@ -127,8 +128,8 @@ func TestPagesOverHTTP(t *testing.T) {
 		}
 		get := func(query string) (p page) {
 			a := n.do("GET", "/v1/boards/b/top"+query, "")
-			require.Equal(t, 200, a.status, a.body)
-			a.into(&p)
+			require.Equal(t, 200, a.Status, a.Body)
+			a.Into(&p)
 			return p
 		}
 		p := get("")
@@ -142,7 +143,7 @@ func TestPagesOverHTTP(t *testing.T) {
 		require.Equal(t, 24, p.Top[0].Rank)
 		require.Len(t, p.Top, 2)
 		require.Empty(t, get("?from_rank=26").Top)
-		require.Contains(t, n.do("GET", "/v1/boards/b/top?from_rank=26", "").body, `"top":[],"cursor":null`)
+		require.Contains(t, n.do("GET", "/v1/boards/b/top?from_rank=26", "").Body, `"top":[],"cursor":null`)
 	})
 }
 
@@ -221,8 +222,8 @@ func TestBadInput(t *testing.T) {
 	}
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b"})
-		require.Equal(t, 200, n.do("POST", scores, `{"member":"a","score":1,"id":"first"}`).status)
-		before := n.do("GET", "/v1/boards/b", "").body
+		require.Equal(t, 200, n.do("POST", scores, `{"member":"a","score":1,"id":"first"}`).Status)
+		before := n.do("GET", "/v1/boards/b", "").Body
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
 				requireProblem(t, n.do(c.method, c.path, c.body), c.status, c.code, c.field)
@@ -230,6 +231,6 @@ func TestBadInput(t *testing.T) {
 		}
 		differing := n.do("POST", scores, `{"member":"x","score":1,"id":"one"}`, "Idempotency-Key", "two")
 		requireProblem(t, differing, 400, "invalid_request", "id")
-		require.Equal(t, before, n.do("GET", "/v1/boards/b", "").body, "nothing has changed")
+		require.Equal(t, before, n.do("GET", "/v1/boards/b", "").Body, "nothing has changed")
 	})
 }

@@ -20,15 +20,16 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
+	"rankcast/server/servertest"
 )
 
 func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b"})
-		s := dial(t, n.addr)
-		s.send(`{"type":"subscribe","id":1,"board":"b","top":2}`)
-		require.JSONEq(t, "1", string(s.next("ok").ID))
-		snapshot := s.next("snapshot")
+		s := servertest.Dial(t, n.addr)
+		s.Send(`{"type":"subscribe","id":1,"board":"b","top":2}`)
+		require.JSONEq(t, "1", string(s.Next("ok").ID))
+		snapshot := s.Next("snapshot")
 		require.Empty(t, snapshot.Top)
 		require.Zero(t, snapshot.Seq)
 		require.NotNil(t, snapshot.Period)
@@ -37,14 +38,14 @@ func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
 			n.do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 10+i))
 		}
 		want := []hubtest.Entry{{Rank: 1, Member: "a", Score: 37}, {Rank: 2, Member: "c", Score: 12}}
-		s.until("b", "the scores", func(b *hubtest.Board) bool { return b.Total == 3 && fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		s.Until("b", "the scores", func(b *hubtest.Board) bool { return b.Total == 3 && fmt.Sprint(b.Top) == fmt.Sprint(want) })
 		n.do("DELETE", "/v1/boards/b/members/a", "")
-		s.until("b", "a to leave", func(b *hubtest.Board) bool { return b.Total == 2 && len(b.Top) == 2 && b.Top[1].Member == "b" })
+		s.Until("b", "a to leave", func(b *hubtest.Board) bool { return b.Total == 2 && len(b.Top) == 2 && b.Top[1].Member == "b" })
 
-		s.send(`{"type":"ping","id":"p"}`)
-		require.JSONEq(t, `"p"`, string(s.next("pong").ID))
-		s.send(`{"type":"unsubscribe","id":2,"board":"b"}`)
-		require.JSONEq(t, "2", string(s.next("ok").ID))
+		s.Send(`{"type":"ping","id":"p"}`)
+		require.JSONEq(t, `"p"`, string(s.Next("pong").ID))
+		s.Send(`{"type":"unsubscribe","id":2,"board":"b"}`)
+		require.JSONEq(t, "2", string(s.Next("ok").ID))
 		require.Zero(t, n.hub.Watched())
 	})
 }
@@ -52,7 +53,7 @@ func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
 // A bad message is answered with an error frame, and the socket lives.
 func TestBadMessages(t *testing.T) {
 	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
-	s := dial(t, n.addr)
+	s := servertest.Dial(t, n.addr)
 	for _, c := range []struct{ message, id, code, field string }{
 		{`{`, "", "invalid_request", "message"},
 		{``, "", "invalid_request", "message"},
@@ -77,16 +78,16 @@ func TestBadMessages(t *testing.T) {
 		{`{"type":"unsubscribe","id":1,"board":"b"}`, "1", "invalid_request", "board"},
 		{`{"type":"unsubscribe","id":1}`, "1", "invalid_request", "board"},
 	} {
-		s.send("%s", c.message)
-		m := s.next("error")
+		s.Send("%s", c.message)
+		m := s.Next("error")
 		require.Equal(t, c.id, string(m.ID), c.message)
 		require.Equal(t, c.code, m.Code, c.message)
 		require.Equal(t, c.field, m.Field, c.message)
 		require.NotEmpty(t, m.Message)
 	}
-	require.NoError(t, s.ws.Write(t.Context(), websocket.MessageBinary, []byte(`{"type":"ping"}`)))
-	require.Equal(t, "message", s.next("error").Field)
-	s.subscribe("b", 10)
+	require.NoError(t, s.WS.Write(t.Context(), websocket.MessageBinary, []byte(`{"type":"ping"}`)))
+	require.Equal(t, "message", s.Next("error").Field)
+	s.Subscribe("b", 10)
 	require.Equal(t, 1, n.hub.Watched())
 }
 
@@ -96,15 +97,15 @@ func TestTooManySubscriptionsAreRefused(t *testing.T) {
 		boards = append(boards, ranking.Definition{Board: fmt.Sprint("b", i)})
 	}
 	n := startNode(t, redistest.Embedded(t), nodeConfig{}, boards...)
-	s := dial(t, n.addr)
+	s := servertest.Dial(t, n.addr)
 	for i := range 100 {
-		s.subscribe(fmt.Sprint("b", i), 1)
+		s.Subscribe(fmt.Sprint("b", i), 1)
 	}
-	s.send(`{"type":"subscribe","id":9,"board":"b100"}`)
-	require.Equal(t, "board", s.next("error").Field)
-	s.subscribe("b7", 2)
+	s.Send(`{"type":"subscribe","id":9,"board":"b100"}`)
+	require.Equal(t, "board", s.Next("error").Field)
+	s.Subscribe("b7", 2)
 	require.Equal(t, 100, n.hub.Watched())
-	s.ws.CloseNow()
+	s.WS.CloseNow()
 	redistest.Eventually(t, "all views to be freed", func() error {
 		if w := n.hub.Watched(); w > 0 {
 			return fmt.Errorf("%d watched", w)
@@ -116,13 +117,13 @@ func TestTooManySubscriptionsAreRefused(t *testing.T) {
 func TestMessageThatIsTooLargeClosesWith1009(t *testing.T) {
 	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
 	for _, size := range []int{32<<10 + 1, 400_000} {
-		s := dial(t, n.addr)
-		s.send(`{"type":"ping","id":"%s"}`, strings.Repeat("x", 100))
-		s.next("pong")
-		s.send("%s", strings.Repeat("x", 32<<10))
-		s.next("error") // just small enough
-		s.ws.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat("x", size)))
-		_, err := s.read()
+		s := servertest.Dial(t, n.addr)
+		s.Send(`{"type":"ping","id":"%s"}`, strings.Repeat("x", 100))
+		s.Next("pong")
+		s.Send("%s", strings.Repeat("x", 32<<10))
+		s.Next("error") // just small enough
+		s.WS.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat("x", size)))
+		_, err := s.Read()
 		require.Equal(t, websocket.StatusMessageTooBig, websocket.CloseStatus(err), "%v", err)
 	}
 }
@@ -165,7 +166,7 @@ func TestStalledClient(t *testing.T) {
 	n := startNode(t, redistest.Start(t).URL(),
 		nodeConfig{hub: hub.Config{Interval: time.Millisecond}, server: server.Config{WriteTimeout: patience}},
 		ranking.Definition{Board: "b", Mode: ranking.Last})
-	stalled, quick := dialSmall(t, n.addr), dial(t, n.addr)
+	stalled, quick := servertest.DialSmall(t, n.addr), servertest.Dial(t, n.addr)
 	// Large frames, so that what a connection holds by itself is soon full.
 	fill := func(round int) {
 		var updates []ranking.Update
@@ -177,29 +178,29 @@ func TestStalledClient(t *testing.T) {
 		require.NoError(t, err)
 	}
 	fill(0)
-	stalled.subscribe("b", 1000)
-	quick.subscribe("b", 1000)
+	stalled.Subscribe("b", 1000)
+	quick.Subscribe("b", 1000)
 	const rounds = 40
 	for round := range rounds {
 		fill(round + 1)
-		quick.until("b", "the round", func(b *hubtest.Board) bool { return b.Top[0].Score == int64(2e9+round+1) })
+		quick.Until("b", "the round", func(b *hubtest.Board) bool { return b.Top[0].Score == int64(2e9+round+1) })
 	}
 	frames := 0
-	for b := stalled.boards["b"]; b.Top[0].Score < 2e9+rounds; frames++ {
-		_, err := stalled.read()
+	for b := stalled.Boards["b"]; b.Top[0].Score < 2e9+rounds; frames++ {
+		_, err := stalled.Read()
 		require.NoError(t, err)
 	}
 	require.Less(t, frames, rounds, "the stalled client must skip")
 	want, _ := n.top("b", 1000)
-	stalled.until("b", "the board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+	stalled.Until("b", "the board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 }
 
 func TestClientThatAcceptsNothingIsCutOff(t *testing.T) {
 	n := startNode(t, redistest.Start(t).URL(),
 		nodeConfig{hub: hub.Config{Interval: time.Millisecond}, server: server.Config{WriteTimeout: 50 * time.Millisecond}},
 		ranking.Definition{Board: "b", Mode: ranking.Last})
-	conn := dialSmall(t, n.addr)
-	conn.subscribe("b", 1000)
+	conn := servertest.DialSmall(t, n.addr)
+	conn.Subscribe("b", 1000)
 	// It reads nothing from here on.
 	redistest.Eventually(t, "the socket to be closed", func() error {
 		var updates []ranking.Update
@@ -219,10 +220,10 @@ func TestClientThatAcceptsNothingIsCutOff(t *testing.T) {
 func TestGracefulStop(t *testing.T) {
 	before := runtime.NumGoroutine()
 	n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{StopTimeout: 2 * time.Second}}, ranking.Definition{Board: "b"})
-	var sockets []*socket
+	var sockets []*servertest.Socket
 	for range 20 {
-		s := dial(t, n.addr)
-		s.subscribe("b", 10)
+		s := servertest.Dial(t, n.addr)
+		s.Subscribe("b", 10)
 		sockets = append(sockets, s)
 	}
 	silent, err := net.Dial("tcp", n.addr) // says nothing at all
@@ -235,11 +236,11 @@ func TestGracefulStop(t *testing.T) {
 	}()
 	waits := make(map[int]bool)
 	for _, s := range sockets {
-		bye := s.next("bye")
+		bye := s.Next("bye")
 		require.Equal(t, "drain", bye.Reason)
 		require.NotNil(t, bye.RetryMS)
 		waits[*bye.RetryMS] = true
-		_, err := s.read()
+		_, err := s.Read()
 		require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(err), "%v", err)
 	}
 	require.Greater(t, len(waits), 10, "not all at the same moment")
@@ -259,8 +260,8 @@ func TestGracefulStop(t *testing.T) {
 // and break nothing for the others.
 func TestChurn(t *testing.T) {
 	n := startNode(t, redistest.Embedded(t), nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "c"})
-	watcher := dial(t, n.addr)
-	watcher.subscribe("b", 20)
+	watcher := servertest.Dial(t, n.addr)
+	watcher.Subscribe("b", 20)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	done := make(chan error)
@@ -290,7 +291,7 @@ func TestChurn(t *testing.T) {
 		require.NoError(t, <-done)
 	}
 	want, total := n.top("b", 20)
-	watcher.until("b", "the board", func(b *hubtest.Board) bool { return b.Total == total && fmt.Sprint(b.Top) == fmt.Sprint(want) })
+	watcher.Until("b", "the board", func(b *hubtest.Board) bool { return b.Total == total && fmt.Sprint(b.Top) == fmt.Sprint(want) })
 	redistest.Eventually(t, "the others to be gone", func() error {
 		if w := n.hub.Watched(); w != 1 {
 			return fmt.Errorf("%d watched", w)
@@ -304,15 +305,15 @@ func FuzzMessages(f *testing.F) {
 		f.Add(seed)
 	}
 	n := startNode(f, redistest.Embedded(f), nodeConfig{}, ranking.Definition{Board: "b"})
-	s := dial(f, n.addr)
+	s := servertest.Dial(f, n.addr)
 	f.Fuzz(func(t *testing.T, message string) {
 		if len(message) > 32<<10 {
 			return
 		}
-		require.NoError(t, s.ws.Write(t.Context(), websocket.MessageText, []byte(message)))
-		require.NoError(t, s.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"ping","id":"still there"}`)))
+		require.NoError(t, s.WS.Write(t.Context(), websocket.MessageText, []byte(message)))
+		require.NoError(t, s.WS.Write(t.Context(), websocket.MessageText, []byte(`{"type":"ping","id":"still there"}`)))
 		for {
-			_, b, err := s.ws.Read(t.Context())
+			_, b, err := s.WS.Read(t.Context())
 			require.NoError(t, err)
 			var m hubtest.Message
 			require.NoError(t, json.Unmarshal(b, &m), "%s", b)

@@ -1,0 +1,100 @@
+package server_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub"
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// From Redis to what clients fold: for every mode, order and tie rule, random
+// updates in batches that change a member several times, and removals, end in
+// the board on every socket, and in what a plain recount of the scores gives.
+func TestEverySocketEndsWithTheBoard(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		var boards []ranking.Definition
+		for _, mode := range []ranking.Mode{ranking.Sum, ranking.Best, ranking.Last} {
+			for _, order := range []ranking.Order{ranking.Desc, ranking.Asc} {
+				for _, ties := range []ranking.Ties{ranking.First, ranking.ByMember} {
+					boards = append(boards, ranking.Definition{Board: fmt.Sprintf("%s-%s-%s", mode, order, ties), Mode: mode, Order: order, Ties: ties})
+				}
+			}
+		}
+		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, boards...)
+		for _, d := range boards {
+			random := rand.New(rand.NewPCG(7, uint64(len(d.Board))))
+			type held struct {
+				score   int64
+				arrived int
+			}
+			recount := make(map[string]held)
+			arrivals := 0
+			small, large := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+			small.Subscribe(d.Board, 5)
+			large.Subscribe(d.Board, 1000)
+			for range 8 {
+				for range 12 {
+					var updates []string
+					for range 1 + random.IntN(6) {
+						m, score := fmt.Sprint("m", random.IntN(60)), random.Int64N(8)-2
+						updates = append(updates, fmt.Sprintf(`{"member":%q,"score":%d}`, m, score))
+						was, there := recount[m]
+						better := d.Order == ranking.Desc && score > was.score || d.Order == ranking.Asc && score < was.score
+						switch {
+						case d.Mode == ranking.Sum:
+							score += was.score
+						case d.Mode == ranking.Best && there && !better:
+							score = was.score
+						}
+						if !there || score != was.score {
+							arrivals++
+							recount[m] = held{score, arrivals}
+						}
+					}
+					a := n.do("POST", "/v1/boards/"+d.Board+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
+					require.Equal(t, 200, a.Status, a.Body)
+					if m := fmt.Sprint("m", random.IntN(60)); random.IntN(3) == 0 {
+						if _, there := recount[m]; there {
+							delete(recount, m)
+							require.Equal(t, 200, n.do("DELETE", "/v1/boards/"+d.Board+"/members/"+m, "").Status)
+						}
+					}
+				}
+				var want []hubtest.Entry
+				for m, h := range recount {
+					want = append(want, hubtest.Entry{Member: m, Score: h.score})
+				}
+				slices.SortFunc(want, func(a, b hubtest.Entry) int {
+					switch {
+					case a.Score != b.Score && d.Order == ranking.Desc:
+						return int(b.Score - a.Score)
+					case a.Score != b.Score:
+						return int(a.Score - b.Score)
+					case d.Ties == ranking.First:
+						return recount[a.Member].arrived - recount[b.Member].arrived
+					default:
+						return strings.Compare(a.Member, b.Member)
+					}
+				})
+				for i := range want {
+					want[i].Rank = int64(i) + 1
+				}
+				top, total := n.top(d.Board, 1000)
+				require.Equal(t, want, top, d.Board)
+				require.EqualValues(t, len(want), total)
+				large.Until(d.Board, "the board", func(b *hubtest.Board) bool { return slices.Equal(b.Top, want) })
+				small.Until(d.Board, "the top 5", func(b *hubtest.Board) bool { return b.Total == total && slices.Equal(b.Top, want[:5]) })
+			}
+		}
+	})
+}
