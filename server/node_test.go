@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +18,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if spec := os.Getenv(drainEnv); spec != "" {
+		drain(spec)
+		return
+	}
 	goleak.VerifyTestMain(m,
 		// The connection pools of http.DefaultTransport and of test clients.
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),

@@ -108,6 +108,14 @@ local function key_for(score)
   return key
 end
 
+-- A result without its first letter.
+local function standing(period, score, rank, had, from_rank)
+  if score and had then return format('%s %.0f %d %.0f %d', period, score, rank, had, from_rank) end
+  if score then return format('%s %.0f %d - -', period, score, rank) end
+  if had then return format('%s - - %.0f %d', period, had, from_rank) end
+  return period .. ' - - - -'
+end
+
 local results, changes, remembered = {'ok'}, {}, {}
 for i = FIRST, #ARGV, STEP do
   local op, member, amount, id, digest = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
@@ -128,25 +136,22 @@ for i = FIRST, #ARGV, STEP do
     if score and (score > MAX_SCORE or score < -MAX_SCORE) then
       result = 'r'
     else
-      local was, is = '- -', '- -'
+      local from_rank = had and call('ZRANK', members, member) + 1
       if score == had then -- stays, in its place, or stays away
-        if had then was = format('%.0f %d', had, call('ZRANK', members, member) + 1) end
-        is = was
+        result = standing(period, score, from_rank, had, from_rank)
+      elseif score then
+        local key = format('%.17g', key_for(score))
+        call('ZADD', members, key, member)
+        local rank = call('ZRANK', members, member) + 1
+        changes[#changes + 1] = format('%s\31%s\31%s\31%d', member, old or '', key, rank)
+        result = standing(period, score, rank, had, from_rank)
+        clock = clock + 1
       else
-        if had then was = format('%.0f %d', had, call('ZRANK', members, member) + 1) end
-        if score then
-          local key = format('%.17g', key_for(score))
-          call('ZADD', members, key, member)
-          local rank = format('%d', call('ZRANK', members, member) + 1)
-          is = format('%.0f ', score) .. rank
-          changes[#changes + 1] = member .. '\31' .. (old or '') .. '\31' .. key .. '\31' .. rank
-        else
-          call('ZREM', members, member)
-          changes[#changes + 1] = member .. '\31' .. old .. '\31\31'
-        end
+        call('ZREM', members, member)
+        changes[#changes + 1] = member .. '\31' .. old .. '\31\31'
+        result = standing(period, nil, nil, had, from_rank)
         clock = clock + 1
       end
-      result = period .. ' ' .. is .. ' ' .. was
       if id ~= '' then
         known[id] = digest .. result
         remembered[#remembered + 1] = id

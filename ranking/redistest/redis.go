@@ -53,17 +53,21 @@ type Redis struct {
 	admin *redis.Client
 }
 
-// Start starts a redis-server on a unix socket and waits until it answers.
-func Start(t testing.TB) *Redis {
+// Start starts a redis-server on a unix socket and waits until it answers. args
+// are options of redis-server that come on top.
+func Start(t testing.TB, args ...string) *Redis {
 	dir := tempDir(t)
 	socket := filepath.Join(dir, "redis.sock")
-	return start(t, dir, "unix://"+socket, "--port", "0", "--unixsocket", socket)
+	return start(t, dir, "unix://"+socket, append([]string{"--port", "0", "--unixsocket", socket}, args...)...)
 }
 
+// InMemory are the options for benchmarks: nothing is written to disk.
+var InMemory = []string{"--appendonly", "no"}
+
 func start(t testing.TB, dir, url string, args ...string) *Redis {
-	r := &Redis{t: t, dir: dir, url: url, args: append(args,
+	r := &Redis{t: t, dir: dir, url: url, args: append([]string{
 		"--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "no",
-		"--daemonize", "no", "--loglevel", "warning")}
+		"--daemonize", "no", "--loglevel", "warning"}, args...)}
 	t.Cleanup(r.Kill)
 	r.Start()
 	return r
@@ -150,13 +154,6 @@ func FreePort(t testing.TB) int {
 	}
 	t.Fatal("no free port below 50,000")
 	return 0
-}
-
-// StartTCP starts a redis-server on a TCP port, for what can't go over a socket file.
-func StartTCP(t testing.TB) *Redis {
-	port := FreePort(t)
-	return start(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port),
-		"--bind", "127.0.0.1", "--port", fmt.Sprint(port))
 }
 
 // StartCluster starts a cluster of three masters, each with a third of the

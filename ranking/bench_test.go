@@ -1,0 +1,142 @@
+package ranking
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// redisCPU is what the server's main thread has used so far.
+func redisCPU(b *testing.B, rdb redis.UniversalClient) time.Duration {
+	info, err := rdb.Info(context.Background(), "cpu").Result()
+	require.NoError(b, err)
+	var used float64
+	for lines := bufio.NewScanner(strings.NewReader(info)); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), ":")
+		if name == "used_cpu_sys_main_thread" || name == "used_cpu_user_main_thread" {
+			seconds, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			require.NoError(b, err)
+			used += seconds
+		}
+	}
+	return time.Duration(used * float64(time.Second))
+}
+
+// cost is what some updates took.
+type cost struct{ redis, wall time.Duration }
+
+func median(costs []cost, of func(cost) time.Duration) float64 {
+	all := make([]time.Duration, len(costs))
+	for i, c := range costs {
+		all[i] = of(c)
+	}
+	slices.Sort(all)
+	return float64(all[len(all)/2])
+}
+
+const benchMembers = 100_000
+
+func benchUpdate(n uint64) Update {
+	return Update{Member: fmt.Sprintf("member-%06d", rand.IntN(benchMembers)), Score: 1 + rand.Int64N(100), ID: fmt.Sprintf("request-%d", n)}
+}
+
+// BenchmarkApply compares apply.lua with bare ZINCRBY of as many updates in a
+// pipeline, in turns in one run, on boards of 100,000 members. Medians of
+// the turns: Redis CPU and updates a second of one connection for each, and
+// their ratio. All updates have request ids.
+func BenchmarkApply(b *testing.B) {
+	r := redistest.Start(b, redistest.InMemory...)
+	rdb, err := Open(r.URL())
+	require.NoError(b, err)
+	b.Cleanup(func() { rdb.Close() })
+	s, err := New(rdb, []Definition{{Board: "b"}}, Config{})
+	require.NoError(b, err)
+	d, err := s.Definition("b")
+	require.NoError(b, err)
+	var requests uint64
+	apply := func(batch []Update) {
+		pending, outcomes := make([]pending, len(batch)), make([]Outcome, len(batch))
+		for i, u := range batch {
+			pending[i] = newPending(u, &outcomes[i])
+		}
+		require.NoError(b, s.applyBatch(context.Background(), d, forever, pending))
+	}
+	zincrby := func(batch []Update) {
+		pipe := rdb.Pipeline()
+		for _, u := range batch {
+			pipe.ZIncrBy(context.Background(), "plain", float64(u.Score), u.Member)
+		}
+		_, err := pipe.Exec(context.Background())
+		require.NoError(b, err)
+	}
+	for i := 0; i < benchMembers; i += 100 {
+		batch := make([]Update, 100)
+		for j := range batch {
+			batch[j] = Update{Member: fmt.Sprintf("member-%06d", i+j), Score: rand.Int64N(1_000_000)}
+		}
+		apply(batch)
+		zincrby(batch)
+	}
+	for _, size := range []int{1, 16, 128} {
+		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) {
+			const turn = 4096 // updates; reading the CPU costs Redis next to nothing beside them
+			var scripted, bare []cost
+			measure := func(what func([]Update), costs *[]cost) {
+				batches := make([][]Update, turn/size)
+				for i := range batches {
+					batches[i] = make([]Update, size)
+					for j := range batches[i] {
+						requests++
+						batches[i][j] = benchUpdate(requests)
+					}
+				}
+				cpu, start := redisCPU(b, rdb), time.Now()
+				for _, batch := range batches {
+					what(batch)
+				}
+				wall := time.Since(start)
+				*costs = append(*costs, cost{redisCPU(b, rdb) - cpu, wall})
+			}
+			for b.Loop() {
+				measure(apply, &scripted)
+				measure(zincrby, &bare)
+			}
+			cpu := func(c cost) time.Duration { return c.redis }
+			wall := func(c cost) time.Duration { return c.wall }
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(scripted, cpu)/turn/1e3, "redis-µs/update")
+			b.ReportMetric(median(bare, cpu)/turn/1e3, "redis-µs/ZINCRBY")
+			b.ReportMetric(median(scripted, cpu)/median(bare, cpu), "x-ZINCRBY")
+			b.ReportMetric(turn*1e9/median(scripted, wall), "updates/s")
+			b.ReportMetric(turn*1e9/median(bare, wall), "ZINCRBY/s")
+		})
+	}
+	// What many callers get, each with one update at a time: group commit makes the batches.
+	b.Run("callers=512", func(b *testing.B) {
+		var n atomic.Uint64
+		n.Store(requests)
+		cpu := redisCPU(b, rdb)
+		b.SetParallelism(256)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if _, err := s.Apply(context.Background(), "b", []Update{benchUpdate(n.Add(1))}); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+		b.ReportMetric(float64((redisCPU(b, rdb)-cpu).Microseconds())/float64(b.N), "redis-µs/update")
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "updates/s")
+	})
+}
