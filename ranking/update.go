@@ -52,12 +52,9 @@ func (u Update) op(d Definition) string {
 	}
 }
 
-// digestLen is the length of a digest; apply.lua cuts it off the front of a
-// stored result.
-const digestLen = 11
-
 // digest tells one update from another under the same request id: 64 bits of
-// SHA-256, so that no two bodies meet by chance.
+// SHA-256, so that no two bodies meet by chance, in the 11 bytes that apply.lua
+// cuts off the front of a stored result.
 func (u Update) digest(op string) string {
 	b := make([]byte, 0, 2*maxIDBytes)
 	b = append(b, op...)

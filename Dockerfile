@@ -1,0 +1,17 @@
+FROM golang:1.26 AS build
+ARG VERSION=
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /rankcast ./cmd/rankcast
+
+# Nothing but the binary, and the certificates that rediss:// needs.
+FROM scratch
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=build /rankcast /rankcast
+USER 65532:65532
+ENV RANKCAST_ADDR=:8080
+EXPOSE 8080
+ENTRYPOINT ["/rankcast"]
+CMD ["serve"]

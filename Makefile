@@ -1,0 +1,74 @@
+# What a developer does. `make` lists it.
+
+GO ?= go
+FUZZTIME ?= 30s
+BENCHTIME ?= 10s
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: ## Start a server with an embedded store and scores that move by themselves
+	$(GO) run ./cmd/rankcast serve --demo
+
+.PHONY: build
+build: ## Build bin/rankcast
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/rankcast ./cmd/rankcast
+
+.PHONY: test
+test: deps ## Run all tests, on the embedded store and on a real Redis
+	$(GO) test ./...
+
+.PHONY: race
+race: deps ## Run all tests under the race detector
+	$(GO) test -race ./...
+
+.PHONY: e2e
+e2e: deps ## Run the tests of the program as a process, its page in a browser among them
+	$(GO) test -count=1 ./cmd/...
+
+.PHONY: bench
+bench: deps ## Measure: apply beside bare ZINCRBY, deliveries beside bare writes
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 30m ./ranking ./server
+
+.PHONY: fuzz
+fuzz: ## Fuzz each decoder for FUZZTIME
+	@set -e; for package in ranking server; do \
+		for target in $$($(GO) test -list '^Fuzz' ./$$package | grep '^Fuzz'); do \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$package; \
+		done; \
+	done
+
+.PHONY: soak
+soak: deps ## Run the property tests for long
+	$(GO) test -count=1 -timeout 2h ./hub -run 'TestView' -rapid.checks=300000
+	$(GO) test -count=1 -timeout 2h ./hub -run 'TestEveryClient' -count=200
+	$(GO) test -count=1 -timeout 2h ./ranking -run 'TestKey|TestEarlier|TestArrival' -rapid.checks=20000
+	$(GO) test -count=50 -race -timeout 2h ./server -run 'TestChurn|TestStalled|TestEverySocket'
+
+.PHONY: lint
+lint: ## Check format and find mistakes
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these files"; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+.PHONY: lint-web
+lint-web: ## Check the types of the scripts (needs Node)
+	npx --yes --package typescript@5.9 tsc --noEmit --allowJs --checkJs --strict --target es2023 \
+		--module es2022 --moduleResolution bundler --lib es2023,dom,dom.iterable web/assets/*.js
+
+# What the tests need beside Go: a real Redis and a browser. It is installed where
+# that may be, and otherwise said how.
+.PHONY: deps
+deps:
+	@missing=; \
+	command -v redis-server >/dev/null || missing="$$missing redis-server"; \
+	for browser in chromium chromium-browser google-chrome chrome headless-shell; do command -v $$browser >/dev/null && break; done \
+		|| missing="$$missing chromium"; \
+	[ -n "$$missing" ] || exit 0; \
+	install="apt-get update && apt-get install -y --no-install-recommends$$missing"; \
+	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then sh -c "$$install"; \
+	elif command -v apt-get >/dev/null && sudo -n true 2>/dev/null; then sudo sh -c "$$install"; \
+	else echo "The tests need$$missing. Install with: sudo sh -c '$$install'" >&2; exit 1; fi
