@@ -207,13 +207,14 @@ func (ss *session) subscribe(id jsontext.Value, o object) error {
 	if err != nil {
 		return err
 	}
-	top := int64(defaultTop)
+	most := int64(ss.server.cfg.MaxTop)
+	top := min(defaultTop, most)
 	if _, there := o["top"]; there {
 		if top, err = o.integer("top"); err != nil {
 			return err
 		}
-		if top < 0 || top > maxTop {
-			return ranking.Invalid("top", fmt.Sprintf("is %d; want 0 to %d", top, maxTop))
+		if top < 0 || top > most {
+			return ranking.Invalid("top", fmt.Sprintf("is %d; want 0 to %d", top, most))
 		}
 	}
 	d, err := ss.server.store.Definition(board)

@@ -7,10 +7,7 @@ import (
 	"rankcast/ranking"
 )
 
-const (
-	defaultTop = 10
-	maxTop     = 1000
-)
+const defaultTop = 10
 
 type entryJSON struct {
 	Rank   int64  `json:"rank"`
@@ -30,7 +27,7 @@ func newEntries(entries []ranking.Entry) []entryJSON {
 func (s *Server) getTop(c echo.Context) error {
 	board := param(c, "board")
 	q := readQuery(c, "limit", "cursor", "from_rank")
-	limit := int(q.integer("limit", defaultTop, 1, maxTop))
+	limit := int(q.integer("limit", int64(min(defaultTop, s.cfg.MaxTop)), 1, int64(s.cfg.MaxTop)))
 	from := q.integer("from_rank", 1, 1, ranking.MaxScore)
 	cursor, paged := q.get("cursor")
 	if _, jumps := q.get("from_rank"); jumps && paged && q.err == nil {

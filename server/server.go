@@ -21,6 +21,9 @@ import (
 
 // Config is what a Server can be told. The zero value is the documented default.
 type Config struct {
+	// MaxTop is the most entries of a board that a client may watch or read at
+	// once, 1 to 1,000. Default 1,000.
+	MaxTop int
 	// WriteTimeout is how long a WebSocket may accept nothing before it is
 	// closed. Default 10 s.
 	WriteTimeout time.Duration
@@ -54,6 +57,7 @@ type Server struct {
 
 // New makes a server of a store, a hub that watches it, and the feed between them.
 func New(store *ranking.Store, h *hub.Hub, feed Feed, cfg Config) *Server {
+	cfg.MaxTop = cmp.Or(cfg.MaxTop, 1000)
 	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())

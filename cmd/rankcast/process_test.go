@@ -259,6 +259,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"serve", "--redis", "mongodb://x"}, 1, `scheme "mongodb"`},
 		{[]string{"serve", "--addr", "nonsense"}, 1, "listen"},
 		{[]string{"serve", "--interval", "-1s"}, 80, "--interval"},
+		{[]string{"serve", "--max-top", "1001"}, 80, "--max-top"},
 		{[]string{"serve", "--prefix", "a{b}"}, 80, "--prefix"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

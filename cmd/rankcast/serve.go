@@ -25,6 +25,7 @@ type serve struct {
 	Prefix        string        `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys and channels in Redis."`
 	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML). Without it there is one board, stars."`
 	Demo          bool          `help:"Send made-up scores to demo boards."`
+	MaxTop        int           `default:"1000" env:"RANKCAST_MAX_TOP" help:"Most entries of a board that a client may watch or read at once."`
 	Interval      time.Duration `default:"100ms" env:"RANKCAST_INTERVAL" help:"Least time between two frames of a board."`
 	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for so long."`
 	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to make sure that changes are still heard."`
@@ -36,6 +37,9 @@ func (s *serve) Validate() error {
 		if d <= 0 {
 			return fmt.Errorf("--%s must be more than 0", name)
 		}
+	}
+	if s.MaxTop < 1 || s.MaxTop > 1000 {
+		return errors.New("--max-top must be from 1 to 1000")
 	}
 	if s.Prefix == "" || strings.ContainsAny(s.Prefix, "{}: ") {
 		return errors.New("--prefix must have no braces, colons or spaces, and not be empty")
@@ -102,7 +106,7 @@ func (s *serve) Run(ctx context.Context) error {
 
 	feed := ranking.NewFeed(rdb, log, cfg)
 	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, Log: log})
-	web := server.New(store, frames, feed, server.Config{WriteTimeout: s.WriteTimeout, Log: log})
+	web := server.New(store, frames, feed, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, Log: log})
 	stopFeed := start(func(ctx context.Context) { feed.Run(ctx, frames) })
 	defer stopFeed()
 	stopHub := start(func(ctx context.Context) { frames.Run(ctx) })
