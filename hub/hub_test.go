@@ -391,9 +391,33 @@ func TestLostMessagesAreNoticed(t *testing.T) {
 		f.mu.Unlock()
 		pass(2500 * time.Millisecond)
 		require.Empty(t, conn.board.Top, "so is a board that is gone")
+		conn.take(t)
 		h.FeedChanges(f.set("z", 1))
 		pass(500 * time.Millisecond)
 		require.Equal(t, f.top(10), conn.board.Top)
+		require.Equal(t, []string{"snapshot"}, conn.take(t), "another life of a board never comes as a delta")
+	})
+}
+
+// A view that runs out of entries shows nothing, rather than too little, until it
+// has been read again.
+func TestShortViewIsNotShown(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		for i := range 200 {
+			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
+		}
+		_, conn, _ := join(t, h, 20)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		f.setAway(errors.New("away"))
+		for i := range 100 {
+			h.FeedChanges(f.set(fmt.Sprintf("m%03d", i), int64(-1000-i)))
+			pass(150 * time.Millisecond)
+			require.Len(t, conn.board.Top, 20)
+		}
+		f.setAway(nil)
+		pass(5 * time.Second)
+		require.Equal(t, f.top(20), conn.board.Top)
 		conn.take(t)
 	})
 }

@@ -136,11 +136,11 @@ func (v *View) follow(c *ranking.Changes) (moved bool) {
 		return false
 	case c.Last() <= v.state.Seq:
 		return false
-	case c.Seq > v.state.Seq+1:
+	case c.Seq != v.state.Seq+1:
 		v.sure = false
 		return false
 	}
-	for _, change := range c.List[v.state.Seq+1-c.Seq:] {
+	for _, change := range c.List {
 		v.state.Seq++
 		if !v.move(change) {
 			v.sure = false

@@ -162,9 +162,80 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 				t.Fatalf("needs a page: %v, with %d entries of %d", w.v.NeedsPage(), len(w.v.entries), len(m.places))
 			}
 			w.ask()
+			late := rapid.IntRange(0, 2).Draw(t, "changes before the answer, and before it is read")
+			more := func() {
+				for range late {
+					if c := m.batch(t); c != nil {
+						w.v.Apply(c)
+					}
+				}
+			}
+			more()
 			w.answer()
+			more()
 			w.read()
+			if !w.v.sure || w.v.State() != m.state {
+				t.Fatal("what was heard while the page was read is missing")
+			}
 			w.holds()
 		}
 	})
+}
+
+func change(seq int64, member string, was, is, rank int64) *ranking.Changes {
+	c := ranking.Change{Member: member, Rank: rank}
+	if was != 0 {
+		k := ranking.Key(was)
+		c.Old = &k
+	}
+	if is != 0 {
+		k := ranking.Key(is)
+		c.New = &k
+	}
+	return &ranking.Changes{Board: "b", Epoch: "e", Seq: seq, List: []ranking.Change{c}}
+}
+
+// A view with fewer entries than the board takes in who comes next behind them:
+// the rank says that nobody stands between.
+func TestViewTakesInWhoComesNext(t *testing.T) {
+	v := NewView(ranking.Asc, 2)
+	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Total: 100}
+	for i := range v.Window() {
+		page.Entries = append(page.Entries, ranking.Entry{Key: ranking.Key(10 * (i + 1)), Member: "m"})
+	}
+	v.PageAsked()
+	v.PageRead(page)
+	w := len(v.entries)
+	v.Apply(change(2, "m", 10, 0, 0))
+	if len(v.entries) != w-1 {
+		t.Fatal("who left is still there")
+	}
+	v.Apply(change(3, "far", 0, 5000, 60))
+	if len(v.entries) != w-1 {
+		t.Fatal("who stands far behind was taken in")
+	}
+	v.Apply(change(4, "next", 0, int64(10*w+5), int64(w)))
+	if len(v.entries) != w || v.entries[w-1].member != "next" || !v.sure {
+		t.Fatal("who comes next was not taken in")
+	}
+	v.Apply(change(5, "wrong", 0, 15, 3))
+	if v.sure {
+		t.Fatal("a rank that contradicts the view must make it unsure")
+	}
+}
+
+// What is heard while a page is read is bounded: beyond it the page is of no use.
+func TestViewThatHearsTooMuchReadsAgain(t *testing.T) {
+	v := NewView(ranking.Asc, 2)
+	v.PageAsked()
+	for i := range int64(viewBuffer + 1) {
+		v.Apply(change(i+1, "m", i, i+1, 1))
+	}
+	if len(v.heard) > viewBuffer+1 {
+		t.Fatalf("%d kept", len(v.heard))
+	}
+	v.PageRead(ranking.Page{})
+	if v.sure || !v.NeedsPage() {
+		t.Fatal("the view is sure of a page that it could not bring forward")
+	}
 }

@@ -3,6 +3,7 @@ package ranking_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -99,6 +100,18 @@ func TestFeedTellsChanges(t *testing.T) {
 		f.Unwatch("b")
 		f.Watch("b")
 		require.EqualValues(t, "b", next[subscribed](t, heard), "watching again is confirmed again")
+
+		f.Unwatch("b")
+		rdb, err := ranking.Open(url)
+		require.NoError(t, err)
+		defer rdb.Close()
+		redistest.Eventually(t, "the subscription to end", func() error {
+			n, err := rdb.PubSubNumSub(t.Context(), "rc:{b}:c").Result()
+			if err == nil && n["rc:{b}:c"] != 0 {
+				err = fmt.Errorf("%v", n)
+			}
+			return err
+		})
 	})
 }
 

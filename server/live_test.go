@@ -138,16 +138,20 @@ func TestMessageSentWithTheHandshakeIsHeard(t *testing.T) {
 	for range 50 {
 		conn, err := net.Dial("tcp", n.addr)
 		require.NoError(t, err)
-		// A masked text frame (RFC 6455, section 5.2) with a mask of zeros.
-		ping := `{"type":"ping","id":"early"}`
-		frame := append([]byte{0x81, 0x80 | byte(len(ping)), 0, 0, 0, 0}, ping...)
+		// Masked text frames (RFC 6455, section 5.2) with a mask of zeros, more than a
+		// small buffer holds.
+		var frame []byte
+		for i := range 12 {
+			ping := fmt.Sprintf(`{"type":"ping","id":"%d %s"}`, i, strings.Repeat("x", 60))
+			frame = append(append(frame, 0x81, 0x80|byte(len(ping)), 0, 0, 0, 0), ping...)
+		}
 		_, err = conn.Write(append([]byte("GET /v1/live HTTP/1.1\r\nHost: "+n.addr+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"), frame...))
 		require.NoError(t, err)
 		conn.SetReadDeadline(time.Now().Add(patience))
 		var got []byte
 		buf := make([]byte, 4096)
-		for !strings.Contains(string(got), `"pong"`) {
+		for strings.Count(string(got), `"pong"`) < 12 {
 			k, err := conn.Read(buf)
 			require.NoError(t, err, "%q", got)
 			got = append(got, buf[:k]...)
@@ -196,6 +200,22 @@ func TestStalledClient(t *testing.T) {
 	require.Less(t, frames, rounds, "the stalled client must skip")
 	want, _ := n.top("b", 1000)
 	stalled.Until("b", "the board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+}
+
+// A deadline is for one write: a socket that has been quiet for longer is as
+// good as before.
+func TestQuietSocketOutlivesTheWriteTimeout(t *testing.T) {
+	const timeout = 20 * time.Millisecond
+	n := startNode(t, redistest.Embedded(t),
+		nodeConfig{hub: hub.Config{Interval: 2 * timeout}, server: server.Config{WriteTimeout: timeout}}, ranking.Definition{Board: "b"})
+	s := servertest.Dial(t, n.addr)
+	s.Subscribe("b", 10)
+	for i := range 5 { // frames two timeouts apart
+		n.do("POST", "/v1/boards/b/scores", `{"member":"a","score":1}`)
+		s.Until("b", "the score", func(b *hubtest.Board) bool { return len(b.Top) > 0 && b.Top[0].Score == int64(i+1) })
+	}
+	s.Send(`{"type":"ping","id":1}`)
+	s.Next("pong")
 }
 
 func TestClientThatAcceptsNothingIsCutOff(t *testing.T) {
@@ -248,6 +268,7 @@ func TestGracefulStop(t *testing.T) {
 	}
 	require.Greater(t, len(waits), 10, "not all at the same moment")
 	<-stopped
+	require.Zero(t, n.hub.Watched(), "when it has stopped no session is left")
 	_, err = net.Dial("tcp", n.addr)
 	require.Error(t, err)
 	http.DefaultClient.CloseIdleConnections()

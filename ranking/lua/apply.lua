@@ -59,6 +59,8 @@ if created then
   clock = math.max(now, tonumber(state[3]) + 1)
 end
 from, span = tonumber(from), tonumber(span)
+-- Frozen so that the clock never is before it: key_for counts on that.
+if not created then from = math.min(from, clock) end
 
 -- Request ids: what is known of those in this batch.
 local known = {}
@@ -95,10 +97,10 @@ local function key_for(score)
   local _, e = frexp(size < 1 and 1 or size)
   local q = 2 ^ (53 - e) -- how many keys fit between s and s + 1
   local age = clock - from
-  local d = age < 0 and 0 or age >= span and span - 1 or age
-  local key = s + floor(d / span * q) / q
-  if d ~= age or q < 2 * span then
+  local key = s + floor(math.min(age, span - 1) / span * q) / q
+  if age >= span or q < 2 * span then
     -- Several microseconds share a key here, so an equal may hold this one.
+    -- (Else each microsecond has a key of its own, and the clock never repeats.)
     local last = call('ZREVRANGEBYSCORE', members, format('(%.0f', s + 1), format('%.0f', s), 'WITHSCORES', 'LIMIT', 0, 1)[2]
     if last then
       local past = tonumber(last) + 1 / q
