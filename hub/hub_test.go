@@ -410,11 +410,14 @@ func TestShortViewIsNotShown(t *testing.T) {
 		h.FeedSubscribed("b")
 		synctest.Wait()
 		f.setAway(errors.New("away"))
-		for i := range 100 {
+		for i := 10; i < 50; i++ { // all of the view behind the first ten
 			h.FeedChanges(f.set(fmt.Sprintf("m%03d", i), int64(-1000-i)))
 			pass(150 * time.Millisecond)
 			require.Len(t, conn.board.Top, 20)
 		}
+		h.FeedChanges(f.set("m001", 2000)) // among those still there
+		pass(5 * time.Second)
+		require.Equal(t, "m000", conn.board.Top[0].Member)
 		f.setAway(nil)
 		pass(5 * time.Second)
 		require.Equal(t, f.top(20), conn.board.Top)
