@@ -28,8 +28,8 @@ type (
 	subscribed struct{ outages int } // the feed hears the board from now on
 	unheard    struct{}              // the feed has gone down
 	checked    struct {              // what a seq check found
-		redis  ranking.State // where the board is
-		before ranking.State // where the view was before that was asked
+		redis  ranking.BoardState // where the board is
+		before ranking.State      // where the view was before that was asked
 	}
 )
 
@@ -135,9 +135,6 @@ func (b *board) apply(c *ranking.Changes) {
 func (b *board) take(event any) {
 	switch e := event.(type) {
 	case subscribed:
-		if b.shown != nil { // read again: all boards of all nodes do so at once
-			b.readAfter = time.Now().Add(rand.N(resyncJitter))
-		}
 		b.heard, b.outages = true, e.outages
 		b.forget()
 	case unheard:
@@ -151,9 +148,8 @@ func (b *board) take(event any) {
 // forget makes the view unsure, and the page unwelcome that is being read: it
 // may miss changes that nobody heard.
 func (b *board) forget() {
-	b.view.Doubt()
-	b.view.PageFailed()
-	b.pages, b.renewed, b.doubted = nil, false, nil
+	b.view.Forget()
+	b.pages, b.renewed, b.doubted, b.readAfter = nil, false, nil, time.Time{}
 }
 
 // check doubts the view where Redis has gone on without it: Redis was seen
@@ -161,6 +157,11 @@ func (b *board) forget() {
 func (b *board) check(c checked) {
 	if !b.view.Shows(0) {
 		return // it is being read anew already
+	}
+	if c.redis.Err != nil {
+		b.hub.fellBehind(b)
+		b.view.Doubt() // and a page that can be read ends that
+		return
 	}
 	at := b.view.State()
 	reached := at.Epoch == c.redis.Epoch && at.Seq >= c.redis.Seq
@@ -170,10 +171,10 @@ func (b *board) check(c checked) {
 	b.doubted = nil
 	switch {
 	case back || !reached && lost:
-		b.hub.log.Warn("view is not where Redis is, reading it anew", "board", b.name, "view", at, "redis", c.redis)
+		b.hub.log.Warn("view is not where Redis is, reading it anew", "board", b.name, "view", at, "redis", c.redis.State)
 		b.view.Doubt()
 	case !reached:
-		b.doubted = &c.redis
+		b.doubted = &c.redis.State
 	}
 }
 
@@ -190,9 +191,8 @@ func (b *board) step(now time.Time) {
 			wait = d
 		}
 	}
-	audit := b.view.Shows(0) && now.Sub(b.audited) >= b.hub.cfg.AuditInterval
-	if b.heard && (b.view.NeedsPage() || audit && !b.view.Reading()) {
-		if due := b.readAfter.Sub(now); due > 0 {
+	if b.heard && !b.view.Reading() {
+		if due := b.pageDue(now).Sub(now); due > 0 {
 			soonest(due)
 		} else {
 			b.read()
@@ -209,6 +209,21 @@ func (b *board) step(now time.Time) {
 	if wait > 0 {
 		b.timer.Reset(wait)
 	}
+}
+
+// pageDue is when the next page should be read: for an audit, if nothing else.
+func (b *board) pageDue(now time.Time) time.Time {
+	if !b.view.NeedsPage() {
+		return b.audited.Add(b.hub.cfg.AuditInterval)
+	}
+	if b.readAfter.IsZero() {
+		b.readAfter = now
+		if b.shown != nil && !b.view.Shows(0) {
+			// What made this view unsure may have done so to many, on all nodes.
+			b.readAfter = now.Add(rand.N(resyncJitter))
+		}
+	}
+	return b.readAfter
 }
 
 // snapshotStreams lists the board's streams, smallest N first.
@@ -267,7 +282,9 @@ func (b *board) pageRead(p pageRead) {
 		if b.ctx.Err() != nil {
 			return
 		}
-		b.hub.log.Warn("cannot read a board, trying again", "board", b.name, "error", p.err)
+		if b.backoff == 0 { // once an outage
+			b.hub.log.Warn("cannot read a board, trying again", "board", b.name, "error", p.err)
+		}
 		b.hub.fellBehind(b)
 		b.backoff = min(max(2*b.backoff, readAgainFirst), readAgainMost)
 		b.readAfter = time.Now().Add(b.backoff/2 + rand.N(b.backoff/2))
@@ -297,7 +314,7 @@ func (b *board) startStreams(streams []*stream) {
 
 // publish shows the view to all streams.
 func (b *board) publish(streams []*stream, now time.Time) {
-	s := &shown{state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.Window())}
+	s := &shown{period: b.view.Period(), state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.Window())}
 	var difference *rows
 	if b.shown != nil {
 		difference = s.difference(b.shown, b.mostShown(streams))

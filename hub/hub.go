@@ -19,7 +19,7 @@ type Source interface {
 	// Page reads up to limit entries from a 1-based rank on.
 	Page(ctx context.Context, board string, fromRank int64, limit int) (ranking.Page, error)
 	// States reads where boards are, all at once, in the order asked.
-	States(ctx context.Context, boards []string) ([]ranking.State, error)
+	States(ctx context.Context, boards []string) []ranking.BoardState
 }
 
 // Feed is asked for the changes of a board; a ranking.Feed is one. Its methods
@@ -148,22 +148,31 @@ func (h *Hub) Leave(c *Client) {
 // Subscribe shows a client the first top entries of a board: a snapshot at once
 // or as soon as there is one, then what changes. It takes the place of an
 // earlier subscription of that client to the board, or nil: none of that one's
-// frames follow on the new snapshot. It ends with Unsubscribe or Leave.
-func (h *Hub) Subscribe(c *Client, d ranking.Definition, top int, replaced *Subscription) (*Subscription, error) {
+// frames follow on the new snapshot. accepted is called before the first frame,
+// when nothing can fail any more. The subscription ends with Unsubscribe or
+// Leave. ErrClosed is returned by a hub that shuts down and for a client that
+// has left.
+func (h *Hub) Subscribe(c *Client, d ranking.Definition, top int, replaced *Subscription, accepted func()) (*Subscription, error) {
 	st, err := h.acquire(d, top)
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to board %q: %w", d.Board, err)
 	}
+	accepted()
 	sub := &Subscription{client: c, stream: st}
+	joined := false
 	c.shard.do(func() {
 		if replaced != nil {
 			replaced.leave()
 		}
-		sub.join()
+		joined = sub.join()
 	})
 	if replaced != nil {
 		// After acquire, so that the board's view is not given up in between.
 		h.release(replaced.stream)
+	}
+	if !joined {
+		h.release(st)
+		return nil, fmt.Errorf("subscribe to board %q: %w", d.Board, ErrClosed)
 	}
 	return sub, nil
 }
@@ -221,6 +230,14 @@ func (h *Hub) release(st *stream) {
 	b.cancel()
 	delete(h.behind, b)
 	h.settle()
+}
+
+// Stale reports whether clients were told that what they show may be old: the
+// feed is down, or a board could not be read since.
+func (h *Hub) Stale() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.stale
 }
 
 // Watched is how many boards have a view.
@@ -360,13 +377,7 @@ func (h *Hub) check(ctx context.Context) {
 		for i, b := range boards {
 			names[i], before[i] = b.name, *b.at.Load()
 		}
-		states, err := h.source.States(ctx, names)
-		if err != nil {
-			if ctx.Err() == nil {
-				h.log.Warn("cannot compare views with Redis", "error", err)
-			}
-			continue
-		}
+		states := h.source.States(ctx, names)
 		for i, b := range boards {
 			b.tell(checked{redis: states[i], before: before[i]})
 		}

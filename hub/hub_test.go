@@ -99,14 +99,14 @@ func (f *fakeBoard) Page(_ context.Context, _ string, _ int64, limit int) (ranki
 	return p, nil
 }
 
-func (f *fakeBoard) States(_ context.Context, boards []string) ([]ranking.State, error) {
+func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	states := make([]ranking.State, len(boards))
+	states := make([]ranking.BoardState, len(boards))
 	for i := range states {
-		states[i] = f.state
+		states[i] = ranking.BoardState{State: f.state, Err: f.away}
 	}
-	return states, f.away
+	return states
 }
 
 func (f *fakeBoard) setAway(err error) {
@@ -211,7 +211,7 @@ func inBubble(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
 func join(t *testing.T, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
 	conn := &fakeConn{}
 	c := h.Join(conn)
-	sub, err := h.Subscribe(c, theBoard, top, nil)
+	sub, err := h.Subscribe(c, theBoard, top, nil, func() {})
 	require.NoError(t, err)
 	return c, conn, sub
 }
@@ -296,7 +296,7 @@ func TestSharedFramesAreEncodedOnce(t *testing.T) {
 		for i := range 40 {
 			k := &keeper{}
 			c := h.Join(k)
-			_, err := h.Subscribe(c, theBoard, []int{3, 10}[i%2], nil)
+			_, err := h.Subscribe(c, theBoard, []int{3, 10}[i%2], nil, func() {})
 			require.NoError(t, err)
 			conns = append(conns, k)
 		}
@@ -452,7 +452,7 @@ func TestSubscribingAgainChangesTop(t *testing.T) {
 		for _, n := range []int{3, 50, 90, 0, 7} {
 			h.FeedChanges(f.set("m00", int64(1000+n)))
 			var err error
-			sub, err = h.Subscribe(c, theBoard, n, sub)
+			sub, err = h.Subscribe(c, theBoard, n, sub, func() {})
 			require.NoError(t, err)
 			pass(time.Second)
 			h.FeedChanges(f.set("m01", int64(2000+n)))
@@ -528,7 +528,7 @@ func TestEveryClientEndsRight(t *testing.T) {
 				case 2:
 					var err error
 					who.top = rand.IntN(30)
-					who.sub, err = h.Subscribe(who.Client, theBoard, who.top, who.sub)
+					who.sub, err = h.Subscribe(who.Client, theBoard, who.top, who.sub, func() {})
 					require.NoError(t, err)
 				case 3:
 					h.FeedDown(time.Now())

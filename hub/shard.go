@@ -121,17 +121,19 @@ type Subscription struct {
 	at     int    // index among the stream's users; the shard's
 }
 
-// join enters sub and sends what there is to show.
-func (sub *Subscription) join() {
+// join enters sub and sends what there is to show. It reports false for a client
+// that has left.
+func (sub *Subscription) join() bool {
 	c := sub.client
 	if c.left {
-		return
+		return false
 	}
 	users := c.shard.users[sub.stream]
 	sub.at = len(users)
 	c.shard.users[sub.stream] = append(users, sub)
 	c.subs = append(c.subs, sub)
 	sub.deliver()
+	return true
 }
 
 // leave takes sub out.

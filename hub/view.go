@@ -27,15 +27,17 @@ type View struct {
 	order ranking.Order
 	want  int // entries that are asked for
 
+	period  string
 	state   ranking.State
 	total   int64
 	entries []place // the first of the board, in order
 	sure    bool    // entries are the board's at state
 
+	last     ranking.State      // where the last changes heard took the board
 	reading  bool               // a page has been asked for
 	heard    []*ranking.Changes // meanwhile
 	heardLen int                // changes in heard
-	overrun  bool               // more were heard than heard may hold
+	spoiled  bool               // the page will be of no use
 }
 
 // place is a member's position in the order. Ranks follow from the index.
@@ -76,25 +78,39 @@ func (v *View) Reading() bool { return v.reading }
 // Doubt makes the view unsure, so that it is read anew.
 func (v *View) Doubt() { v.sure = false }
 
+// Forget makes the view unsure and forgets what was heard, and the page that is
+// being read: changes may have been missed that nobody will ever hear.
+func (v *View) Forget() {
+	v.Doubt()
+	v.PageFailed()
+	v.last = ranking.State{}
+}
+
 // State is the state of the board that the view shows; it means something only
 // while the view is sure.
 func (v *View) State() ranking.State { return v.state }
 
-// Apply takes in what a batch changed. Changes that the view has already are
-// passed over; any that does not follow on makes it unsure. It reports whether
-// the view moved.
+// Apply takes in what a batch changed. Changes that came with the page already
+// are passed over; any that does not follow on makes the view unsure. It reports
+// whether the view moved.
 func (v *View) Apply(c *ranking.Changes) bool {
-	if v.reading && !v.overrun {
+	if c.Epoch == v.last.Epoch && c.Seq <= v.last.Seq {
+		// One subscription never repeats itself, so the board has gone back: a
+		// replica took over that did not have all. What was heard before is void.
+		v.sure, v.spoiled = false, true
+	}
+	v.last = ranking.State{Epoch: c.Epoch, Seq: c.Last()}
+	if v.reading && !v.spoiled {
 		v.heard = append(v.heard, c)
 		v.heardLen += len(c.List)
-		v.overrun = v.heardLen > viewBuffer
+		v.spoiled = v.heardLen > viewBuffer
 	}
 	return v.sure && v.follow(c)
 }
 
 // PageAsked says that a page is being read from now on.
 func (v *View) PageAsked() {
-	v.reading, v.heard, v.heardLen, v.overrun = true, nil, 0, false
+	v.reading, v.heard, v.heardLen, v.spoiled = true, nil, 0, false
 }
 
 // PageFailed says that the page that was asked for will not come.
@@ -105,12 +121,12 @@ func (v *View) PageFailed() { v.reading, v.heard = false, nil }
 // view's. It reports whether the view, if it was sure, had been right.
 func (v *View) PageRead(p ranking.Page) (agreed bool) {
 	old := *v
-	v.state, v.total = p.State, p.Total
+	v.period, v.state, v.total = p.Period, p.State, p.Total
 	v.entries = make([]place, len(p.Entries), len(p.Entries)+1)
 	for i, e := range p.Entries {
 		v.entries[i] = place{e.Key, e.Member}
 	}
-	v.sure = !v.overrun
+	v.sure = !v.spoiled
 	heard := v.heard
 	v.reading, v.heard = false, nil
 	for _, c := range heard {
@@ -197,6 +213,9 @@ func (v *View) Top(n int) []ranking.Entry {
 	}
 	return top
 }
+
+// Period is the name of the period that the view shows.
+func (v *View) Period() string { return v.period }
 
 // Total is how many members the board has.
 func (v *View) Total() int64 { return v.total }

@@ -12,8 +12,9 @@ import (
 //
 // An update that is refused (see Outcome) changes nothing and keeps no one from
 // the others. An error means that none is known to have been applied:
-// ErrUnknownBoard, ErrOverloaded (nothing was written), ErrUnavailable (some may
-// have been: send again with the same ids), or ctx's (likewise).
+// ErrUnknownBoard, ErrOverloaded (nothing was written), or ErrUnavailable with
+// ErrOutcomeUnknown (some may have been applied: send again with the same ids),
+// which is also what a ctx that ends first comes to.
 func (s *Store) Apply(ctx context.Context, board string, updates []Update) ([]Outcome, error) {
 	d, err := s.Definition(board)
 	if err != nil {
@@ -43,9 +44,13 @@ func (s *Store) Remove(ctx context.Context, board, member string) (Result, error
 	}
 	o := outcomes[0]
 	if o.Err == nil && o.Result.Previous == nil {
-		o.Err = fmt.Errorf("member %q of board %q: %w", member, board, ErrUnknownMember)
+		o.Err = unknownMember(board, member)
 	}
 	return o.Result, o.Err
+}
+
+func unknownMember(board, member string) error {
+	return &FieldError{Field: "member", Reason: fmt.Sprintf("%q is not on board %q", member, board), Kind: ErrUnknownMember}
 }
 
 // turnError says that the period a batch was meant for is not the one that

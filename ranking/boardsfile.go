@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,8 +19,11 @@ import (
 // boards.laps.mode.
 func ParseBoards(file []byte) ([]Definition, error) {
 	var doc map[string]any
+	if len(bytes.TrimSpace(file)) == 0 {
+		return nil, Invalid("file", "is empty")
+	}
 	if err := yaml.Load(file, &doc); err != nil {
-		return nil, Invalid("boards file", fmt.Sprintf("is not YAML: %v", err))
+		return nil, Invalid("file", fmt.Sprintf("is not YAML with a map at its top: %v", err))
 	}
 	for _, name := range slices.Sorted(maps.Keys(doc)) {
 		if name != "boards" {
@@ -28,7 +32,7 @@ func ParseBoards(file []byte) ([]Definition, error) {
 	}
 	boards, ok := doc["boards"].(map[string]any)
 	if !ok || len(boards) == 0 {
-		return nil, Invalid("boards", "is not there or empty; want names and their fields")
+		return nil, Invalid("boards", "want a map of names to fields, such as {stars: {}}")
 	}
 	var definitions []Definition
 	for _, name := range slices.Sorted(maps.Keys(boards)) {
@@ -51,7 +55,7 @@ func parseDefinition(name string, value any) (Definition, error) {
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		text, ok := fields[field].(string)
 		if !ok || text == "" {
-			return d, Invalid(path+"."+field, fmt.Sprintf("is %v; want a word", fields[field]))
+			return d, Invalid(path+"."+field, "want a word")
 		}
 		switch field {
 		case "mode":

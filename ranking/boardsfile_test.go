@@ -16,7 +16,7 @@ func TestParseBoards(t *testing.T) {
 	}, got)
 
 	for file, field := range map[string]string{
-		"":                                  "boards file",
+		"":                                  "file",
 		"boards: {}":                        "boards",
 		"boards: [a]":                       "boards",
 		"board: {a: {}}":                    "board",
@@ -27,10 +27,10 @@ func TestParseBoards(t *testing.T) {
 		"boards: {a: sum}":                  "boards.a",
 		"boards: {A: {}}":                   "boards.A",
 		"boards: {'a/b': {}}":               "boards.a/b",
-		"boards: {a: {}, a: {mode: sum}}":   "boards file",
-		"boards: {a: {mode: sum, mode: a}}": "boards file",
-		"boards: {":                         "boards file",
-		"- boards":                          "boards file",
+		"boards: {a: {}, a: {mode: sum}}":   "file",
+		"boards: {a: {mode: sum, mode: a}}": "file",
+		"boards: {":                         "file",
+		"- boards":                          "file",
 	} {
 		_, err := ParseBoards([]byte(file))
 		var fe *FieldError

@@ -78,7 +78,7 @@ func (q *queues) commit(ctx context.Context, d Definition, updates []pending) er
 	case <-g.done:
 		return g.err
 	case <-ctx.Done():
-		return fmt.Errorf("%w: outcome unknown: %w", ErrUnavailable, ctx.Err())
+		return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrOutcomeUnknown, ctx.Err())
 	}
 }
 
@@ -87,6 +87,7 @@ func (q *queues) flush(d Definition) {
 	for batch := q.take(d.Board); batch != nil; batch = q.take(d.Board) {
 		// A context of its own: a caller that gives up takes nobody else's update along.
 		ctx, cancel := context.WithTimeout(context.Background(), q.timeout)
+		// (A board without periods never turns, so no turnError comes back.)
 		err := q.apply(ctx, d, forever, batch)
 		cancel()
 		if err != nil {
@@ -129,8 +130,8 @@ func answer(batch []pending, err error) {
 	for _, p := range batch {
 		g := p.group
 		if err != nil {
-			p.outcome.Err = fmt.Errorf("outcome unknown: %w", err)
-			g.err = err
+			g.err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+			p.outcome.Err = g.err
 		} else {
 			g.some = true
 		}

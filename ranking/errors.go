@@ -19,9 +19,11 @@ var (
 	ErrIDMismatch = errors.New("id mismatch")
 	// ErrOverloaded is a queue that is full: nothing was written.
 	ErrOverloaded = errors.New("overloaded")
-	// ErrUnavailable is a Redis that did not answer as it should. A write that
-	// ends so may have been applied or not: send it again with the same id.
+	// ErrUnavailable is a Redis that did not answer as it should.
 	ErrUnavailable = errors.New("store unavailable")
+	// ErrOutcomeUnknown is a write that may have been applied or not: send it
+	// again with the same id.
+	ErrOutcomeUnknown = errors.New("outcome unknown")
 )
 
 // FieldError says which field of a request is wrong and why. It wraps the kind

@@ -164,6 +164,7 @@ func (f *Feed) tell(h FeedHandler, msg any) {
 		}
 		if m.Channel == f.probe {
 			f.up.Store(true)
+			f.log.Info("feed is up")
 			h.FeedUp()
 			f.poke()
 		} else if board, ok := f.keys.boardOf(m.Channel); ok {

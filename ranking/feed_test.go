@@ -177,9 +177,9 @@ func TestCluster(t *testing.T) {
 		_, err = s.Around(t.Context(), b, "m", 2)
 		require.NoError(t, err)
 	}
-	states, err := s.States(t.Context(), boards)
-	require.NoError(t, err)
-	for _, st := range states {
+	for _, st := range s.States(t.Context(), boards) {
+		require.NoError(t, st.Err)
 		require.EqualValues(t, 1, st.Seq)
 	}
+	require.NoError(t, s.Ping(t.Context()))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -102,7 +101,7 @@ func (s *Store) page(ctx context.Context, board string, limit int, args ...any) 
 	if err != nil {
 		return Page{}, err
 	}
-	p := Page{State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number(), Start: r.number() + 1}
+	p := Page{Period: forever.name, State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number(), Start: r.number() + 1}
 	rows := r.list()
 	p.Entries = rows.entries(p.Start-1, d.Order)
 	return p, rows.err
@@ -158,10 +157,10 @@ func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighb
 	if err != nil {
 		return Neighbourhood{}, err
 	}
-	n := Neighbourhood{Total: r.number()}
+	n := Neighbourhood{Period: forever.name, Total: r.number()}
 	rank, start := r.number(), r.number()
 	if rank < 0 && r.err == nil {
-		return Neighbourhood{}, fmt.Errorf("member %q of board %q: %w", member, board, ErrUnknownMember)
+		return Neighbourhood{}, unknownMember(board, member)
 	}
 	rows := r.list()
 	entries := rows.entries(start, d.Order)
@@ -243,40 +242,49 @@ func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	}
 	info := Info{Definition: d, Total: total.Val()}
 	r := &reply{rest: meta.Val()}
-	if r.rest[0] != nil {
-		info.State = State{Epoch: r.text(), Seq: r.number()}
+	if info.State, err = parseState(r); err == nil && info.Epoch != "" {
 		info.LastChange = time.UnixMicro(r.number())
+		err = r.err
 	}
-	return info, r.err
+	return info, err
 }
 
-// States reads where boards are, all in one round trip. A board that is not
-// defined is an error; the answer has the order of the question.
-func (s *Store) States(ctx context.Context, boards []string) ([]State, error) {
+// BoardState is where a board is, or why that could not be read.
+type BoardState struct {
+	State
+	Err error
+}
+
+// States reads where boards are, in one round trip to each Redis node that has
+// some of them. The answer has the order of the question.
+func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.SliceCmd, len(boards))
 	for i, b := range boards {
-		_, k, err := s.reading(b)
-		if err != nil {
-			return nil, err
-		}
-		cmds[i] = pipe.HMGet(ctx, k.meta, "epoch", "seq")
+		cmds[i] = pipe.HMGet(ctx, s.keys.board(b, forever).meta, "epoch", "seq")
 	}
-	if _, err := pipe.Exec(ctx); err != nil && len(boards) > 0 {
-		return nil, fmt.Errorf("read states: %w: %w", ErrUnavailable, err)
-	}
-	states := make([]State, len(boards))
-	var errs []error
+	pipe.Exec(ctx) // each command has its own error
+	states := make([]BoardState, len(boards))
 	for i, c := range cmds {
-		r := &reply{rest: c.Val()}
-		if r.rest[0] != nil {
-			states[i] = State{Epoch: r.text(), Seq: r.number()}
+		values, err := c.Result()
+		if err != nil {
+			states[i].Err = fmt.Errorf("read board %q: %w: %w", boards[i], ErrUnavailable, err)
+			continue
 		}
-		errs = append(errs, r.err)
+		states[i].State, states[i].Err = parseState(&reply{rest: values})
 	}
-	return states, errors.Join(errs...)
+	return states
+}
+
+// parseState reads epoch and seq as HMGET gives them: nil for a board that was
+// never written to.
+func parseState(r *reply) (State, error) {
+	if len(r.rest) > 0 && r.rest[0] == nil {
+		return State{}, nil
+	}
+	return State{Epoch: r.text(), Seq: r.number()}, r.err
 }
 
 // reading gives what a read of a board needs.

@@ -75,16 +75,24 @@ func (s *Store) Boards() []Definition {
 func (s *Store) Definition(board string) (Definition, error) {
 	d, ok := s.boards[board]
 	if !ok {
-		return Definition{}, fmt.Errorf("board %q: %w", board, ErrUnknownBoard)
+		return Definition{}, &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", board), Kind: ErrUnknownBoard}
 	}
 	return d, nil
 }
 
-// Ping asks Redis for a sign of life.
+// Ping asks Redis, every master of a cluster, for a sign of life.
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	if err := s.rdb.Ping(ctx).Err(); err != nil {
+	ping := func(ctx context.Context, node *redis.Client) error { return node.Ping(ctx).Err() }
+	var err error
+	switch rdb := s.rdb.(type) {
+	case *redis.ClusterClient:
+		err = rdb.ForEachMaster(ctx, ping)
+	default:
+		err = rdb.Ping(ctx).Err()
+	}
+	if err != nil {
 		return fmt.Errorf("%w: ping: %w", ErrUnavailable, err)
 	}
 	return nil

@@ -87,6 +87,9 @@ func TestScoresOverHTTP(t *testing.T) {
 		a = n.do("GET", "/v1/boards/laps", "")
 		require.Contains(t, a.Body, `"epoch":"","seq":0,"last_change":null`)
 		require.Equal(t, 200, n.do("GET", "/healthz", "").Status)
+		for _, path := range []string{"/", "/healthz", "/v1/boards", "/v1/boards/b/top"} {
+			require.Equal(t, 200, n.do("HEAD", path, "").Status, path)
+		}
 		redistest.Eventually(t, "the node to be ready", func() error {
 			if a := n.do("GET", "/readyz", ""); a.Status != 200 {
 				return fmt.Errorf("%s", a.Body)
@@ -157,7 +160,7 @@ func TestBadInput(t *testing.T) {
 		status                   int
 		code, field              string
 	}{
-		{"unknown board", "POST", "/v1/boards/nope/scores", `{"member":"x","score":1}`, 404, "unknown_board", ""},
+		{"unknown board", "POST", "/v1/boards/nope/scores", `{"member":"x","score":1}`, 404, "unknown_board", "board"},
 		{"no body", "POST", scores, ``, 400, "invalid_request", "body"},
 		{"member missing", "POST", scores, `{"score":1}`, 400, "invalid_request", "member"},
 		{"member empty", "POST", scores, `{"member":"","score":1}`, 400, "invalid_request", "member"},
@@ -207,15 +210,23 @@ func TestBadInput(t *testing.T) {
 		{"cursor with NaN", "GET", "/v1/boards/b/top?cursor=AX_4AAAAAAAAbQ", "", 400, "invalid_request", "cursor"},
 		{"cursor and from_rank", "GET", "/v1/boards/b/top?cursor=AcAIAAAAAAAAYQ&from_rank=3", "", 400, "invalid_request", "from_rank"},
 		{"unknown parameter", "GET", "/v1/boards/b/top?limt=3", "", 400, "invalid_request", "limt"},
-		{"top of an unknown board", "GET", "/v1/boards/nope/top", "", 404, "unknown_board", ""},
-		{"unknown member", "GET", "/v1/boards/b/members/nobody", "", 404, "unknown_member", ""},
+		{"top of an unknown board", "GET", "/v1/boards/nope/top", "", 404, "unknown_board", "board"},
+		{"unknown member", "GET", "/v1/boards/b/members/nobody", "", 404, "unknown_member", "member"},
 		{"around too high", "GET", "/v1/boards/b/members/a?around=101", "", 400, "invalid_request", "around"},
 		{"around negative", "GET", "/v1/boards/b/members/a?around=-1", "", 400, "invalid_request", "around"},
 		{"no ids", "GET", "/v1/boards/b/members", "", 400, "invalid_request", "id"},
 		{"too many ids", "GET", "/v1/boards/b/members?" + strings.Repeat("id=a&", 101), "", 400, "invalid_request", "id"},
 		{"an empty id", "GET", "/v1/boards/b/members?id=", "", 400, "invalid_request", "id"},
-		{"remove an unknown member", "DELETE", "/v1/boards/b/members/nobody", "", 404, "unknown_member", ""},
-		{"unknown board's info", "GET", "/v1/boards/nope", "", 404, "unknown_board", ""},
+		{"remove an unknown member", "DELETE", "/v1/boards/b/members/nobody", "", 404, "unknown_member", "member"},
+		{"unknown board's info", "GET", "/v1/boards/nope", "", 404, "unknown_board", "board"},
+		{"parameter to a POST", "POST", scores + "?x=1", `{"member":"x","score":1}`, 400, "invalid_request", "x"},
+		{"broken escape in a query", "GET", "/v1/boards/b/top?limit=%zz", "", 400, "invalid_request", "query"},
+		{"semicolon in a query", "GET", "/v1/boards/b/top?limit=5;from_rank=3", "", 400, "invalid_request", "query"},
+		{"parameter without a name", "GET", "/v1/boards/b/top?=1", "", 400, "invalid_request", "query"},
+		{"parameter that is no UTF-8", "DELETE", "/v1/boards/b/members/a?%ff=1", "", 400, "invalid_request", "\uFFFD"},
+		{"path that is no UTF-8", "GET", "/%ff", "", 404, "not_found", ""},
+		{"board that is no UTF-8", "GET", "/v1/boards/%ff/top", "", 404, "unknown_board", "board"},
+		{"member that is no UTF-8", "GET", "/v1/boards/b/members/%ff", "", 400, "invalid_request", "member"},
 		{"no such page", "GET", "/v2", "", 404, "not_found", ""},
 		{"no such method", "PATCH", scores, "", 405, "method_not_allowed", ""},
 		{"live without a handshake", "GET", "/v1/live", "", 400, "invalid_request", ""},
@@ -231,6 +242,15 @@ func TestBadInput(t *testing.T) {
 		}
 		differing := n.do("POST", scores, `{"member":"x","score":1,"id":"one"}`, "Idempotency-Key", "two")
 		requireProblem(t, differing, 400, "invalid_request", "id")
+		empty := n.do("POST", scores, `{"member":"x","score":1}`, "Idempotency-Key", "")
+		requireProblem(t, empty, 400, "invalid_request", "Idempotency-Key")
+		zipped := n.do("POST", scores, `{"member":"x","score":1}`, "Content-Encoding", "gzip")
+		requireProblem(t, zipped, 400, "invalid_request", "Content-Encoding")
+		for _, method := range []string{"POST", "DELETE"} {
+			elsewhere := n.do(method, map[string]string{"POST": scores, "DELETE": "/v1/boards/b/members/a"}[method],
+				`{"member":"x","score":1}`, "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site")
+			requireProblem(t, elsewhere, 403, "forbidden", "Origin")
+		}
 		require.Equal(t, before, n.do("GET", "/v1/boards/b", "").Body, "nothing has changed")
 	})
 }

@@ -3,13 +3,13 @@ package server
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -56,7 +56,7 @@ func (s *Server) live(c echo.Context) error {
 	})
 	if err != nil {
 		if u.refused == http.StatusForbidden {
-			return &ranking.FieldError{Field: "Origin", Reason: "is another site's", Kind: errForbidden}
+			return errOtherSite
 		}
 		return fmt.Errorf("%w: %w", errHandshake, err)
 	}
@@ -82,37 +82,23 @@ func (s *Server) open(ss *session) bool {
 }
 
 // stopSessions tells every client to come back elsewhere, each at a moment of
-// its own, and waits until all have gone.
-func (s *Server) stopSessions() {
+// its own, and waits until all have gone. Those that are stalled, or do not
+// answer the close frame, are cut off when grace ends.
+func (s *Server) stopSessions(grace context.Context) {
 	s.mu.Lock()
-	sessions := make([]*session, 0, len(s.sessions))
-	for ss := range s.sessions {
-		sessions = append(sessions, ss)
-	}
+	sessions := slices.Collect(maps.Keys(s.sessions))
 	s.mu.Unlock()
-	// Those that are stalled, or do not answer the close frame, are cut off.
-	cut := time.AfterFunc(s.cfg.StopTimeout, func() {
+	for _, ss := range sessions {
+		retry := strconv.FormatInt(rand.N(drainSpread).Milliseconds(), 10)
+		bye := hub.NewFrame([]byte(`{"type":"bye","reason":"drain","retry_ms":` + retry + `}`))
+		ss.socket.farewell(bye, uint16(websocket.StatusGoingAway))
+	}
+	cut := context.AfterFunc(grace, func() {
 		for _, ss := range sessions {
 			ss.socket.Close()
 		}
 	})
-	defer cut.Stop()
-	const workers = 64
-	var wg sync.WaitGroup
-	next := make(chan *session)
-	for range min(workers, len(sessions)) {
-		wg.Go(func() {
-			for ss := range next {
-				retry := strconv.FormatInt(rand.N(drainSpread).Milliseconds(), 10)
-				ss.socket.farewell(hub.NewFrame([]byte(`{"type":"bye","reason":"drain","retry_ms":`+retry+`}`)), uint16(websocket.StatusGoingAway))
-			}
-		})
-	}
-	for _, ss := range sessions {
-		next <- ss
-	}
-	close(next)
-	wg.Wait()
+	defer cut()
 	s.running.Wait()
 }
 
@@ -125,10 +111,13 @@ func (ss *session) run() {
 		// A context that can end would cost a timer for each read, and close the
 		// socket; whoever wants the session to end closes the connection.
 		kind, r, err := ss.ws.Reader(context.Background())
-		if err != nil {
-			return
+		if err == nil {
+			err = ss.read(kind, r)
 		}
-		if !ss.read(kind, r) {
+		if err != nil {
+			if websocket.CloseStatus(err) == -1 {
+				ss.socket.linger() // the library may have closed for a reason
+			}
 			return
 		}
 	}
@@ -143,17 +132,14 @@ func (ss *session) close() {
 	ss.server.mu.Unlock()
 }
 
-// read reads one message and acts on it. It reports false when the socket is of
-// no more use.
-func (ss *session) read(kind websocket.MessageType, r io.Reader) bool {
+// read reads one message and acts on it. It returns an error when the socket is
+// of no more use.
+func (ss *session) read(kind websocket.MessageType, r io.Reader) error {
 	buf := ss.server.messages.Get().(*bytes.Buffer)
 	defer ss.server.messages.Put(buf)
 	buf.Reset()
 	if _, err := buf.ReadFrom(r); err != nil {
-		if errors.Is(err, websocket.ErrMessageTooBig) {
-			ss.socket.linger()
-		}
-		return false
+		return err
 	}
 	var id jsontext.Value
 	err := ranking.Invalid("message", "is binary; want JSON text")
@@ -163,7 +149,7 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) bool {
 	if err != nil {
 		ss.socket.reply(errorFrame(id, describe(err)))
 	}
-	return true
+	return nil
 }
 
 // act does what a message asks for, and returns its id.
@@ -225,8 +211,7 @@ func (ss *session) subscribe(id jsontext.Value, o object) error {
 	if !again && len(ss.shown) >= maxSubscriptions {
 		return ranking.Invalid("board", fmt.Sprintf("is one too many; a socket shows %d at most", maxSubscriptions))
 	}
-	ss.socket.reply(answerFrame("ok", id))
-	sub, err := ss.server.hub.Subscribe(ss.client, d, int(top), before)
+	sub, err := ss.server.hub.Subscribe(ss.client, d, int(top), before, func() { ss.socket.reply(answerFrame("ok", id)) })
 	if err != nil {
 		return err
 	}

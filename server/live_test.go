@@ -68,7 +68,7 @@ func TestBadMessages(t *testing.T) {
 		{`{"type":"ping","id":"` + strings.Repeat("x", 200) + `"}`, "", "invalid_request", "id"},
 		{`{"type":"ping","id":1,"board":"b"}`, "1", "invalid_request", "board"},
 		{`{"type":"subscribe","id":"s"}`, `"s"`, "invalid_request", "board"},
-		{`{"type":"subscribe","id":1,"board":"nope"}`, "1", "unknown_board", ""},
+		{`{"type":"subscribe","id":1,"board":"nope"}`, "1", "unknown_board", "board"},
 		{`{"type":"subscribe","id":1,"board":7}`, "1", "invalid_request", "board"},
 		{`{"type":"subscribe","id":1,"board":"b","top":-1}`, "1", "invalid_request", "top"},
 		{`{"type":"subscribe","id":1,"board":"b","top":1001}`, "1", "invalid_request", "top"},

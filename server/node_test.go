@@ -55,7 +55,7 @@ func startNode(t testing.TB, url string, cfg nodeConfig, boards ...ranking.Defin
 	require.NoError(t, err)
 	feed := ranking.NewFeed(rdb, log, cfg.ranking)
 	h := hub.New(store, feed, cfg.hub)
-	s := server.New(store, h, feed, cfg.server)
+	s := server.New(store, h, cfg.server)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	n := &node{t: t, addr: l.Addr().String(), store: store, hub: h}

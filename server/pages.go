@@ -19,11 +19,11 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // servePages serves the embedded pages and what they load.
-func (s *Server) servePages(e *echo.Echo) {
-	e.GET("/", page("index.html"))
+func servePages(get func(path string, h echo.HandlerFunc)) {
+	get("/", page("index.html"))
 	err := fs.WalkDir(web.Files, "assets", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			e.GET("/"+name, page(name))
+			get("/"+name, page(name))
 		}
 		return err
 	})

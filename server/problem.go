@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -24,6 +25,9 @@ var (
 	errMethod    = errors.New("method not allowed")
 	errHandshake = errors.New("not a WebSocket handshake")
 )
+
+// errOtherSite is what a page of another site gets.
+var errOtherSite error = &ranking.FieldError{Field: "Origin", Reason: "is another site's", Kind: errForbidden}
 
 // problems is how errors look to a caller. The first that fits counts.
 var problems = []struct {
@@ -69,10 +73,18 @@ func describe(err error) problem {
 	if errors.As(err, &field) {
 		p.field, p.message = field.Field, field.Error()
 	}
+	// Names that a caller made up may be of any bytes.
+	p.field, p.message = strings.ToValidUTF8(p.field, "\uFFFD"), strings.ToValidUTF8(p.message, "\uFFFD")
 	if p.status == http.StatusServiceUnavailable {
-		p.message = "the store does not answer; an update may or may not have been applied: send it again with the same id"
-		if errors.Is(err, ranking.ErrOverloaded) {
+		switch {
+		case errors.Is(err, ranking.ErrOutcomeUnknown):
+			p.message = "the store does not answer; an update may or may not have been applied: send it again with the same id"
+		case errors.Is(err, ranking.ErrOverloaded):
 			p.message = "too many updates are waiting; nothing was applied"
+		case errors.Is(err, errNotReady), errors.Is(err, hub.ErrClosed):
+			p.message = err.Error()
+		default:
+			p.message = "the store does not answer"
 		}
 	}
 	return p
@@ -85,6 +97,14 @@ func at(place string, err error) error {
 		return err
 	}
 	return &ranking.FieldError{Field: place + "." + field.Field, Reason: field.Reason, Kind: field.Kind}
+}
+
+// logFailure logs one failed request a second: in an outage they all fail alike.
+func (s *Server) logFailure(c echo.Context, err error) {
+	now, last := time.Now().UnixNano(), s.loggedAt.Load()
+	if now-last >= int64(time.Second) && s.loggedAt.CompareAndSwap(last, now) {
+		s.log.Warn("request failed (others of this second are not logged)", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+	}
 }
 
 type problemJSON struct {
@@ -111,8 +131,8 @@ func (s *Server) fail(err error, c echo.Context) {
 		}
 	}
 	p := describe(err)
-	if p.status >= 500 {
-		s.log.Warn("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+	if p.status >= 500 && c.Request().Context().Err() == nil { // else the caller has gone
+		s.logFailure(c, err)
 	}
 	if p.status == http.StatusServiceUnavailable || p.status == http.StatusTooManyRequests {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,9 @@ type object map[string]jsontext.Value
 
 // readObject reads a request's body, one JSON object and nothing after it.
 func readObject(c echo.Context) (object, error) {
+	if encoding := c.Request().Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return nil, ranking.Invalid("Content-Encoding", "want none")
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -119,12 +123,16 @@ type query struct {
 // readQuery takes a query of the parameters named, each there once at most
 // unless its name ends in "*".
 func readQuery(c echo.Context, names ...string) *query {
-	q := &query{values: c.QueryParams()}
+	values, err := url.ParseQuery(c.Request().URL.RawQuery)
+	if err != nil {
+		return &query{err: ranking.Invalid("query", "is not well-formed: "+err.Error())}
+	}
+	q := &query{values: values}
 	for name, values := range q.values {
 		switch {
 		case slices.Contains(names, name+"*"):
 		case !slices.Contains(names, name):
-			q.err = ranking.Invalid(name, "is not a parameter here")
+			q.err = ranking.Invalid(cmp.Or(name, "query"), "is not a parameter here")
 		case len(values) > 1:
 			q.err = ranking.Invalid(name, "is there more than once")
 		}

@@ -55,11 +55,19 @@ func (s *Server) postScores(c echo.Context) error {
 	if _, err := s.store.Definition(board); err != nil {
 		return err
 	}
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
 	body, err := readObject(c)
 	if err != nil {
 		return err
 	}
-	key := c.Request().Header.Get("Idempotency-Key")
+	key := ""
+	if keys, there := c.Request().Header["Idempotency-Key"]; there {
+		if key = keys[0]; key == "" || len(keys) > 1 {
+			return ranking.Invalid("Idempotency-Key", "is empty, or there more than once")
+		}
+	}
 	if list, isBatch := body["updates"]; isBatch {
 		if err := body.only("updates"); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
 
 	"rankcast/hub"
 	"rankcast/ranking"
@@ -27,65 +28,81 @@ type Config struct {
 	// WriteTimeout is how long a WebSocket may accept nothing before it is
 	// closed. Default 10 s.
 	WriteTimeout time.Duration
-	// StopTimeout bounds each step of a graceful stop: requests under way, then
-	// clients that still owe their farewell. Default 5 s.
+	// StopTimeout bounds a graceful stop: requests under way, and clients that
+	// still owe their farewell, are cut off then. Default 5 s.
 	StopTimeout time.Duration
 	// Log gets what an operator should know. Default slog.Default.
 	Log *slog.Logger
 }
-
-// Feed is asked whether changes are heard; a ranking.Feed is one.
-type Feed interface{ Up() bool }
 
 // Server answers requests and serves sockets. New makes one, Serve runs it; all
 // its methods may be called concurrently.
 type Server struct {
 	store *ranking.Store
 	hub   *hub.Hub
-	feed  Feed
 	cfg   Config
 	log   *slog.Logger
 	echo  *echo.Echo
 
 	messages sync.Pool // *bytes.Buffer: what messages are read into; an idle socket has none
 	stopping atomic.Bool
+	loggedAt atomic.Int64   // when a failed request was last logged, ns since 1970
 	running  sync.WaitGroup // sessions and what they started
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
 }
 
-// New makes a server of a store, a hub that watches it, and the feed between them.
-func New(store *ranking.Store, h *hub.Hub, feed Feed, cfg Config) *Server {
+// New makes a server of a store and a hub that watches it.
+func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.MaxTop = cmp.Or(cfg.MaxTop, 1000)
 	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
-	s := &Server{store: store, hub: h, feed: feed, cfg: cfg, log: cfg.Log, sessions: make(map[*session]struct{})}
+	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, sessions: make(map[*session]struct{})}
 
 	s.messages.New = func() any { return new(bytes.Buffer) }
 
 	e := echo.New()
 	s.echo = e
 	e.HTTPErrorHandler = s.fail
-	e.GET("/v1/boards", s.listBoards)
-	e.GET("/v1/boards/:board", s.getBoard)
+	e.Use(middleware.RecoverWithConfig(middleware.RecoverConfig{LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
+		s.log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
+		return err
+	}}))
+	e.Use(sameSite)
+	get := func(path string, h echo.HandlerFunc) { e.Match([]string{http.MethodGet, http.MethodHead}, path, h) }
+	get("/v1/boards", s.listBoards)
+	get("/v1/boards/:board", s.getBoard)
+	get("/v1/boards/:board/top", s.getTop)
+	get("/v1/boards/:board/members", s.getMembers)
+	get("/v1/boards/:board/members/:member", s.getMember)
 	e.POST("/v1/boards/:board/scores", s.postScores)
-	e.GET("/v1/boards/:board/top", s.getTop)
-	e.GET("/v1/boards/:board/members", s.getMembers)
-	e.GET("/v1/boards/:board/members/:member", s.getMember)
 	e.DELETE("/v1/boards/:board/members/:member", s.deleteMember)
 	e.GET("/v1/live", s.live)
-	e.GET("/healthz", s.healthz)
-	e.GET("/readyz", s.readyz)
-	s.servePages(e)
+	get("/healthz", s.healthz)
+	get("/readyz", s.readyz)
+	servePages(get)
 	return s
+}
+
+// sameSite refuses what another site's page has a browser send: nobody can ask
+// for that but by a trick. Programs, which say nothing of a site, may.
+func sameSite(next echo.HandlerFunc) echo.HandlerFunc {
+	protection := http.NewCrossOriginProtection()
+	return func(c echo.Context) error {
+		if err := protection.Check(c.Request()); err != nil {
+			return errOtherSite
+		}
+		return next(c)
+	}
 }
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
-// Limits of a connection. A request's body is small, so it has little time.
+// Limits of a connection. Requests and answers are small, so they have little
+// time. (A WebSocket is free of them: hijacking clears deadlines.)
 const (
 	headerTimeout = 10 * time.Second
 	requestTime   = 30 * time.Second
@@ -99,7 +116,7 @@ const (
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	web := &http.Server{
 		Handler: s, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTime, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTime, WriteTimeout: requestTime, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- web.Serve(l) }()
@@ -112,6 +129,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.stopping.Store(true)
 	grace, cancel := context.WithTimeout(context.Background(), s.cfg.StopTimeout)
 	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() { s.stopSessions(grace) }) // at once: no request makes a socket wait
 	if stopErr := web.Shutdown(grace); stopErr != nil {
 		s.log.Warn("requests were cut off", "error", stopErr)
 		web.Close()
@@ -119,7 +138,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if err == nil {
 		<-failed
 	}
-	s.stopSessions()
+	wg.Wait()
 	return err
 }
 
@@ -139,8 +158,8 @@ func (s *Server) readyz(c echo.Context) error {
 	switch {
 	case s.stopping.Load():
 		return fmt.Errorf("%w: stopping", errNotReady)
-	case !s.feed.Up():
-		return fmt.Errorf("%w: the feed is down", errNotReady)
+	case s.hub.Stale():
+		return fmt.Errorf("%w: changes are not heard, or a board could not be read", errNotReady)
 	}
 	if err := s.store.Ping(c.Request().Context()); err != nil {
 		return errors.Join(errNotReady, err)

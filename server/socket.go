@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -19,6 +20,9 @@ const (
 	// place of net/http's 4 KiB each. A control frame (127 bytes at most) must fit
 	// into the writing one whole, or it would go out in two writes.
 	socketBuffer = 256
+	// writePiece is what a slow client must accept within the write timeout, so
+	// that one that takes a large frame slowly is not mistaken for one that is gone.
+	writePiece = 2 << 10
 	// unsentBytes is how much may wait in the kernel, unsent, before a socket
 	// counts as full: what lies there is old by the time it goes out.
 	unsentBytes = 16 << 10
@@ -87,19 +91,44 @@ func (s *socket) Send(f *hub.Frame) bool {
 			return false
 		}
 	}
-	rest := s.try(f.WebSocket())
-	if len(rest) == 0 {
+	if rest := s.try(f.WebSocket()); len(rest) > 0 {
+		s.finish(rest, func() {})
+	} else {
 		s.mu.Unlock()
-		return true
 	}
-	s.running.Add(1)
-	go func() {
-		defer s.running.Done()
+	return true
+}
+
+// farewell writes a frame and a close frame behind it, after which nothing goes
+// out. It does not block: for a connection that is full it waits elsewhere.
+func (s *socket) farewell(f *hub.Frame, code uint16) {
+	last := append(slices.Clone(f.WebSocket()), 0x88, 2, byte(code>>8), byte(code)) // RFC 6455, section 5.5.1
+	if !s.mu.TryLock() {
+		s.running.Go(func() {
+			s.mu.Lock()
+			s.write(last)
+			s.closing = true
+			s.mu.Unlock()
+		})
+		return
+	}
+	if rest := s.try(last); len(rest) > 0 {
+		s.finish(rest, func() { s.closing = true })
+	} else {
+		s.closing = true
+		s.mu.Unlock()
+	}
+}
+
+// finish writes the rest of a frame from a goroutine of its own, which takes
+// over mu from the caller, and tells the hub when there is room again.
+func (s *socket) finish(rest []byte, after func()) {
+	s.running.Go(func() {
 		s.write(rest)
+		after()
 		s.mu.Unlock()
 		s.ready() // there may be news by now
-	}()
-	return true
+	})
 }
 
 // try writes what fits without waiting and returns the rest. The caller holds mu.
@@ -127,15 +156,20 @@ func (s *socket) try(b []byte) (rest []byte) {
 	}
 }
 
-// write waits until all is written or the time is over. The caller holds mu.
+// write waits until all is written, as long as some is accepted in time. The
+// caller holds mu.
 func (s *socket) write(b []byte) {
 	if s.closing {
 		return
 	}
-	s.conn.SetWriteDeadline(time.Now().Add(s.timeout))
-	if _, err := s.conn.Write(b); err != nil {
-		s.fail()
-		return
+	for len(b) > 0 {
+		piece := b[:min(len(b), writePiece)]
+		s.conn.SetWriteDeadline(time.Now().Add(s.timeout))
+		if _, err := s.conn.Write(piece); err != nil {
+			s.fail()
+			return
+		}
+		b = b[len(piece):]
 	}
 	// The next attempt must not meet this deadline.
 	s.conn.SetWriteDeadline(time.Time{})
@@ -155,18 +189,15 @@ func (s *socket) reply(f *hub.Frame) {
 	s.release()
 }
 
-// farewell writes a frame and a close frame behind it, after which nothing goes out.
-func (s *socket) farewell(f *hub.Frame, code uint16) {
-	s.mu.Lock()
-	s.write(f.WebSocket())
-	s.write([]byte{0x88, 2, byte(code >> 8), byte(code)}) // RFC 6455, section 5.5.1
-	s.closing = true
-	s.mu.Unlock()
-}
-
-// linger reads on for a moment after a close frame: to close a connection with
-// bytes unread resets it, and the close frame could be lost to the client.
+// linger reads on for a moment, if a close frame is out: to close a connection
+// with bytes unread resets it, and the close frame could be lost to the client.
 func (s *socket) linger() {
+	s.mu.Lock()
+	closing := s.closing
+	s.mu.Unlock()
+	if !closing {
+		return
+	}
 	const most, atMost = 1 << 20, time.Second
 	s.conn.SetReadDeadline(time.Now().Add(atMost))
 	io.CopyN(io.Discard, s.conn, most)

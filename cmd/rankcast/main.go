@@ -19,6 +19,8 @@ var version string
 type commands struct {
 	Serve   serve       `cmd:"" help:"Run a server."`
 	Version showVersion `cmd:"" help:"Print the version."`
+
+	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 const description = `A real-time leaderboard server: scores come in by HTTP, and everyone who watches a board sees them at once.
@@ -34,10 +36,11 @@ Examples:
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	var c commands
 	parser := kong.Must(&c, kong.Name("rankcast"), kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.UsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)))
+		kong.ShortUsageOnError(), kong.Vars{"version": versionLine()}, kong.BindTo(ctx, (*context.Context)(nil)))
 	args := os.Args[1:]
 	if len(args) == 0 {
 		args = []string{"--help"}
@@ -53,10 +56,14 @@ func main() {
 type showVersion struct{}
 
 func (showVersion) Run() error {
+	_, err := fmt.Println(versionLine())
+	return err
+}
+
+func versionLine() string {
 	v := version
 	if info, ok := debug.ReadBuildInfo(); ok && v == "" {
 		v = info.Main.Version
 	}
-	_, err := fmt.Printf("rankcast %s %s %s/%s\n", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
+	return fmt.Sprintf("rankcast %s %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

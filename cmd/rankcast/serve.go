@@ -57,7 +57,7 @@ func (s *serve) boards() ([]ranking.Definition, error) {
 		}
 		boards, err := ranking.ParseBoards(file)
 		if err != nil {
-			return nil, fmt.Errorf("boards file %s: %w", s.Boards, err)
+			return nil, fmt.Errorf("%s: %w", s.Boards, err)
 		}
 		if s.Demo {
 			boards = addDemoBoards(boards)
@@ -78,6 +78,11 @@ func (s *serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	listener, err := net.Listen("tcp", s.Addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
 	url := s.Redis
 	if url == "" {
 		store, err := embedded.Start()
@@ -99,14 +104,10 @@ func (s *serve) Run(ctx context.Context) error {
 		return err
 	}
 	defer store.Close()
-	listener, err := net.Listen("tcp", s.Addr)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
 
 	feed := ranking.NewFeed(rdb, log, cfg)
 	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, Log: log})
-	web := server.New(store, frames, feed, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, Log: log})
+	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, Log: log})
 	stopFeed := start(func(ctx context.Context) { feed.Run(ctx, frames) })
 	defer stopFeed()
 	stopHub := start(func(ctx context.Context) { frames.Run(ctx) })
