@@ -362,6 +362,84 @@ func TestOutageIsToldAndEndsRight(t *testing.T) {
 	})
 }
 
+// A board that comes to be watched in an outage must be read before it is over,
+// and one that nobody watches any more is not waited for.
+func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		h.FeedDown(time.Now())
+		require.True(t, h.Stale())
+		first, conn, _ := join(t, h, 10)
+		synctest.Wait()
+		require.Equal(t, []string{"status true"}, conn.take(t))
+		h.FeedUp()
+		pass(time.Second)
+		require.True(t, h.Stale(), "the board has not been read")
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, []string{"snapshot", "status false"}, conn.take(t))
+		require.False(t, h.Stale())
+
+		h.FeedDown(time.Now())
+		h.Leave(first)
+		h.FeedUp()
+		pass(time.Second)
+		require.False(t, h.Stale(), "nobody watches the board")
+	})
+}
+
+// Redis can be away for reads while the feed is still heard, as with a cluster.
+func TestReadsThatFailAreTold(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+		f.setAway(errors.New("away"))
+		pass(1100 * time.Millisecond)
+		require.Equal(t, []string{"status true"}, conn.take(t))
+		f.set("a", 5)
+		f.setAway(nil)
+		pass(5 * time.Second)
+		require.Equal(t, f.top(10), conn.board.Top)
+		require.False(t, h.Stale())
+		types := conn.take(t)
+		require.Equal(t, "status false", types[len(types)-1])
+	})
+}
+
+func TestSubscribingAfterLeavingLeavesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		c := h.Join(&fakeConn{})
+		h.Leave(c)
+		_, err := h.Subscribe(c, theBoard, 10, nil, func() {})
+		require.ErrorIs(t, err, ErrClosed)
+		require.Zero(t, h.Watched())
+	})
+}
+
+// To hand a frame to a client costs no allocation.
+func TestDeliveringAllocatesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		c := h.Join(taker{})
+		sub, err := h.Subscribe(c, theBoard, 10, nil, func() {})
+		require.NoError(t, err)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.EqualValues(t, 1, sub.have)
+		c.shard.do(func() {
+			require.Zero(t, testing.AllocsPerRun(100, func() {
+				sub.have = 0
+				sub.deliver()
+			}))
+		})
+	})
+}
+
+// taker takes all frames.
+type taker struct{}
+
+func (taker) Send(*Frame) bool { return true }
+
 func TestLostMessagesAreNoticed(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := join(t, h, 10)

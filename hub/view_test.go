@@ -34,6 +34,9 @@ func (w *wire) holds() {
 	if len(w.v.entries) > len(board) || !slices.Equal(w.v.entries, board[:len(w.v.entries)]) {
 		w.t.Fatalf("at %+v the view has\n%v\nthe board has\n%v", w.v.State(), w.v.entries, board)
 	}
+	if most := NewView(w.m.def.Order, 12).Window(); len(w.v.entries) > most {
+		w.t.Fatalf("%d entries, though at most %d were ever asked for", len(w.v.entries), most)
+	}
 	if len(w.v.entries) < min(w.v.want, len(board)) && !w.v.NeedsPage() && !w.v.Reading() {
 		w.t.Fatalf("%d entries of %d asked for, and no page on its way", len(w.v.entries), w.v.want)
 	}
@@ -237,5 +240,54 @@ func TestViewThatHearsTooMuchReadsAgain(t *testing.T) {
 	v.PageRead(ranking.Page{})
 	if v.sure || !v.NeedsPage() {
 		t.Fatal("the view is sure of a page that it could not bring forward")
+	}
+}
+
+// sureView is a view of a page with one member, at seq 5 of epoch "e".
+func sureView() *View {
+	v := NewView(ranking.Asc, 2)
+	v.PageAsked()
+	v.PageRead(ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}})
+	return v
+}
+
+// A change of another life of the board says nothing about this one, even where
+// its seq follows on.
+func TestAnotherEpochMakesAViewUnsure(t *testing.T) {
+	v := sureView()
+	c := change(6, "n", 0, 20, 2)
+	c.Epoch = "f"
+	if v.Apply(c) || v.sure {
+		t.Fatal("a change of another epoch was taken in")
+	}
+}
+
+// One subscription repeats nothing. A seq that was heard before is another
+// change: a replica took over that did not have all.
+func TestSeqThatGoesBackMakesAViewUnsure(t *testing.T) {
+	v := sureView()
+	v.Apply(change(6, "n", 0, 20, 2))
+	v.Apply(change(7, "o", 0, 30, 3))
+	if !v.sure {
+		t.Fatal("unsure without reason")
+	}
+	v.Apply(change(7, "p", 0, 40, 3))
+	if v.sure {
+		t.Fatal("seq 7 was heard twice")
+	}
+	// A page that was being read then may be of either side.
+	v.PageAsked()
+	v.Apply(change(7, "q", 0, 50, 3))
+	v.PageRead(ranking.Page{State: ranking.State{Epoch: "e", Seq: 7}})
+	if v.sure {
+		t.Fatal("the page may be from before")
+	}
+	// What came with the page already is no step back: a page may be ahead of the feed.
+	v = sureView()
+	v.Apply(change(4, "x", 0, 40, 3))
+	v.Apply(change(5, "m", 0, 10, 1))
+	v.Apply(change(6, "n", 0, 20, 2))
+	if !v.sure || v.State().Seq != 6 {
+		t.Fatal("changes behind the page were not passed over")
 	}
 }

@@ -159,6 +159,26 @@ func TestRetriesCountOnce(t *testing.T) {
 	})
 }
 
+// An update whose answer is lost is never sent again but by its sender: without
+// ids a second sending would count twice.
+func TestLostAnswerIsNotARetry(t *testing.T) {
+	r := redistest.Start(t)
+	p := redistest.StartProxy(t, r.URL())
+	direct, cut := open(t, r.URL(), ranking.Definition{Board: "b"}), open(t, p.URL(), ranking.Definition{Board: "b"})
+	applyOne(t, cut, "b", ranking.Update{Member: "m", Score: 1})
+	p.CutAnswers(true)
+	for range 20 {
+		_, err := cut.Apply(t.Context(), "b", []ranking.Update{{Member: "m", Score: 1}})
+		require.ErrorIs(t, err, ranking.ErrUnavailable)
+		require.ErrorIs(t, err, ranking.ErrOutcomeUnknown)
+	}
+	p.CutAnswers(false)
+	got, err := direct.Around(t.Context(), "b", "m", 0)
+	require.NoError(t, err)
+	require.EqualValues(t, 21, got.Entry.Score, "each was carried out, and once")
+	require.EqualValues(t, 22, applyOne(t, cut, "b", ranking.Update{Member: "m", Score: 1}).Result.Current.Score)
+}
+
 func TestPagesFollowAPosition(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for _, ties := range []ranking.Ties{ranking.First, ranking.ByMember} {

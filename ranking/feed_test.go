@@ -154,7 +154,7 @@ func TestFeedNoticesSilence(t *testing.T) {
 // The names of keys and scripts suit a cluster: writes, reads and changes all
 // pass, on boards of all three masters.
 func TestCluster(t *testing.T) {
-	url := redistest.StartCluster(t)
+	url, _ := redistest.StartCluster(t)
 	boards := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	var defs []ranking.Definition
 	for _, b := range boards {

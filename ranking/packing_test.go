@@ -144,31 +144,39 @@ func TestEarlierOfEqualsRanksHigher(t *testing.T) {
 	})
 }
 
-// Up to 2^40 no arrival order is ever lost, in histories of many members over
-// few scores; where room runs out the order is by member, and nothing else breaks.
+// Where room for equals runs out, what is left is shared: the order there is by
+// member, and every score still comes back.
 func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
 	s := newTestStore(t)
-	d := Definition{Board: "b", Mode: Last, Order: Asc, Ties: First}
-	updates := func(score int64) []Update {
-		var u []Update
-		for i := range 8 {
-			u = append(u, Update{Member: fmt.Sprint("m", 7-i), Score: score})
-		}
-		return u
-	}
 	for score, keys := range map[int64]int{1<<52 + 1: 1, 1<<51 + 1: 2, 1<<50 + 1: 4} {
-		d.Board = fmt.Sprint("b", score)
-		distinct := make(map[float64]bool)
+		d := Definition{Board: fmt.Sprint("b", score), Mode: Last, Order: Asc, Ties: First}
+		var updates []Update
+		for i := range 8 {
+			updates = append(updates, Update{Member: fmt.Sprint("m", 7-i), Score: score})
+		}
 		// At the very start of a span all of the room is still there.
-		for _, z := range packed(t, s, d, span{from: time.Now().UnixMicro(), length: forever.length}, updates(score)) {
+		sp := span{from: time.Now().UnixMicro(), length: forever.length}
+		distinct := make(map[float64]bool)
+		for _, z := range packed(t, s, d, sp, updates) {
 			distinct[z.Score] = true
 			require.Equal(t, score, Key(z.Score).Score(Asc))
 		}
 		require.Len(t, distinct, keys, "score %d", score)
+		got, err := s.rdb.ZRange(t.Context(), s.keys.board(d.Board, sp).members, 0, -1).Result()
+		require.NoError(t, err)
+		var want []string // the first came as m7, m6, …; the rest share the last key
+		for i := range keys - 1 {
+			want = append(want, fmt.Sprint("m", 7-i))
+		}
+		for i := range 8 - (keys - 1) {
+			want = append(want, fmt.Sprint("m", i))
+		}
+		require.Equal(t, want, got, "score %d", score)
 	}
 }
 
-// A naive list ranks as Redis does, through random histories on few scores.
+// Up to 2^40 arrival order is exact, through random histories on few scores: a
+// naive list ranks as Redis does.
 func TestArrivalOrderThroughHistories(t *testing.T) {
 	s := newTestStore(t)
 	n := 0
@@ -218,13 +226,37 @@ func TestArrivalOrderThroughHistories(t *testing.T) {
 	})
 }
 
-// By time alone, without equals to step past, a board resolves arrivals as
-// promised: 70 µs at a score of a million on a week, 0.4 s without a period.
+// By time alone, with no equal there to step past, a board resolves arrivals as
+// promised: 70 µs at a score of a million on a week and 72 ms at a billion, 0.4 s
+// and 6 min without a period.
 func TestResolutionByTime(t *testing.T) {
-	week := float64((7 * 24 * time.Hour).Microseconds())
-	require.InDelta(t, 70, week/roomFor(1e6), 1)
-	require.InDelta(t, 72e3, week/roomFor(1e9), 1e3)
-	require.InDelta(t, 0.37e6, float64(forever.length)/roomFor(1e6), 0.01e6)
+	s := newTestStore(t)
+	week := (7 * 24 * time.Hour).Microseconds()
+	for i, c := range []struct {
+		length     int64
+		score      int64
+		resolution float64 // µs
+	}{{week, 1e6, 70}, {week, 1e9, 72e3}, {forever.length, 1e6, 0.37e6}, {forever.length, 1e9, 377e6}} {
+		step := float64(c.length) / roomFor(c.score)
+		require.InEpsilon(t, c.resolution, step, 0.03)
+		d := Definition{Board: fmt.Sprint("r", i), Mode: Last, Order: Desc, Ties: First}
+		sp := span{from: time.Now().UnixMicro(), length: c.length}
+		k := s.keys.board(d.Board, sp)
+		// The stored clock stands for Redis's. The only member leaves each time.
+		keyAt := func(micros float64) float64 {
+			s.rdb.Del(t.Context(), k.members)
+			require.NoError(t, s.rdb.HSet(t.Context(), k.meta, "clock", int64(micros)-1).Err())
+			return packed(t, s, d, sp, []Update{{Member: "m", Score: c.score}})["m"].Score
+		}
+		packed(t, s, d, sp, []Update{{Member: "m", Score: 1}})
+		start, err := s.rdb.HGet(t.Context(), k.meta, "from").Float64()
+		require.NoError(t, err)
+		base := start + 1000*math.Ceil(step) + float64(time.Hour.Microseconds())
+		n := math.Ceil((base - start) / step) // the next place there is
+		first := keyAt(start + math.Ceil(n*step))
+		require.Equal(t, first, keyAt(start+math.Floor((n+1)*step)-1), "within one step the key is the same")
+		require.Greater(t, keyAt(start+math.Ceil((n+1)*step)+1), first, "a step later it is another")
+	}
 }
 
 // A batch meant for a period that Redis's clock is not in does nothing.

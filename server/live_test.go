@@ -280,6 +280,89 @@ func TestGracefulStop(t *testing.T) {
 	})
 }
 
+// Neither clients that are stalled nor a request that never ends keep others
+// from hearing at once that the node stops.
+func TestStopWaitsForNobodyToSayGoodbye(t *testing.T) {
+	n := startNode(t, redistest.Start(t).URL(), nodeConfig{hub: hub.Config{Interval: time.Millisecond},
+		server: server.Config{StopTimeout: 10 * patience, WriteTimeout: 10 * patience}}, ranking.Definition{Board: "b", Mode: ranking.Last})
+	var stalled []*servertest.Socket
+	for range 80 {
+		s := servertest.DialSmall(t, n.addr)
+		s.Send(`{"type":"subscribe","board":"b","top":1000}`)
+		stalled = append(stalled, s)
+	}
+	live := servertest.Dial(t, n.addr)
+	live.Subscribe("b", 1)
+	for i := range 40 { // more than their connections hold
+		var updates []ranking.Update
+		for j := range 1000 {
+			updates = append(updates, ranking.Update{Member: fmt.Sprintf("m%03d-%s", j, strings.Repeat("x", 100)), Score: rand.Int64N(1e9)})
+		}
+		updates = append(updates, ranking.Update{Member: "round", Score: int64(2e9 + i)})
+		_, err := n.store.Apply(t.Context(), "b", updates)
+		require.NoError(t, err)
+		live.Until("b", "the round", func(b *hubtest.Board) bool { return len(b.Top) > 0 && b.Top[0].Score == int64(2e9+i) })
+	}
+	endless, err := net.Dial("tcp", n.addr)
+	require.NoError(t, err)
+	fmt.Fprintf(endless, "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+
+	stopped := make(chan struct{})
+	go func() {
+		n.stop()
+		close(stopped)
+	}()
+	live.Next("bye")
+	_, err = live.Read()
+	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(err), "%v", err)
+	endless.Close()
+	for _, s := range stalled {
+		s.WS.CloseNow()
+	}
+	<-stopped
+}
+
+// A master of a cluster that dies is told to those who watch its boards, though
+// changes of the others are still heard.
+func TestMasterOfAClusterDies(t *testing.T) {
+	url, masters := redistest.StartCluster(t)
+	var boards []ranking.Definition
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		boards = append(boards, ranking.Definition{Board: name})
+	}
+	n := startNode(t, url, nodeConfig{}, boards...)
+	s := servertest.Dial(t, n.addr)
+	for _, d := range boards {
+		s.Subscribe(d.Board, 10)
+		require.Equal(t, 200, n.do("POST", "/v1/boards/"+d.Board+"/scores", `{"member":"m","score":1}`).Status)
+	}
+	stale := func(want bool) {
+		for s.Stale == nil || *s.Stale != want {
+			s.Next("status")
+		}
+	}
+	for _, m := range masters {
+		m.Kill()
+		stale(true)
+		require.Equal(t, 503, n.do("GET", "/readyz", "").Status)
+		m.Start()
+		stale(false)
+		redistest.Eventually(t, "the cluster to take scores again", func() error {
+			for _, d := range boards {
+				if a := n.do("POST", "/v1/boards/"+d.Board+"/scores", `{"member":"m","score":1}`); a.Status != 200 {
+					return fmt.Errorf("%s", a.Body)
+				}
+			}
+			return nil
+		})
+		s.Stale = nil
+		for _, d := range boards {
+			want, _ := n.top(d.Board, 10)
+			s.Until(d.Board, "the board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		}
+	}
+}
+
 // Clients that come, ask, stall and vanish in every order leave nothing behind
 // and break nothing for the others.
 func TestChurn(t *testing.T) {

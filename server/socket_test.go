@@ -2,16 +2,19 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub"
+	"rankcast/ranking"
 )
 
 // pair is a socket and the client's end of its connection.
@@ -94,4 +97,79 @@ func TestNothingFollowsACloseFrame(t *testing.T) {
 		require.NotContains(t, string(got), "late")
 		require.False(t, strings.HasSuffix(string(got), "p"))
 	}
+}
+
+// A client that accepts a little all the time gets even a large frame; one that
+// accepts nothing is given up after the write timeout.
+func TestSlowClientIsNotGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, client := net.Pipe()
+		defer client.Close()
+		var running sync.WaitGroup
+		s := newSocket(near, nil, 10*time.Second, &running)
+		f := hub.NewFrame(bytes.Repeat([]byte("x"), 100_000))
+		require.True(t, s.Send(f))
+		require.False(t, s.Send(f), "while one is on its way no other is taken")
+		got := make([]byte, len(f.WebSocket()))
+		for n := 0; n < len(got); {
+			time.Sleep(3 * time.Second) // of simulated time
+			k, err := client.Read(got[n:min(n+1000, len(got))])
+			require.NoError(t, err)
+			n += k
+		}
+		require.Equal(t, f.WebSocket(), got)
+
+		running.Wait()
+		require.True(t, s.Send(f))
+		start := time.Now()
+		running.Wait() // nobody reads
+		require.Equal(t, 10*time.Second, time.Since(start))
+		_, err := client.Read(got)
+		require.Error(t, err)
+	})
+}
+
+// noBoards is a hub's source and feed without any boards.
+type noBoards struct{}
+
+func (noBoards) Page(context.Context, string, int64, int) (ranking.Page, error) {
+	return ranking.Page{}, nil
+}
+func (noBoards) States(context.Context, []string) []ranking.BoardState { return nil }
+func (noBoards) Watch(string)                                          {}
+func (noBoards) Unwatch(string)                                        {}
+
+// A frame that is turned away because a reply is being written is not lost: the
+// client gets the newest version after the reply.
+func TestFrameTurnedAwayByAReplyComesLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := hub.New(noBoards{}, noBoards{}, hub.Config{})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running, hubRuns sync.WaitGroup
+		hubRuns.Go(func() { h.Run(ctx) })
+		near, client := net.Pipe()
+		s := newSocket(near, nil, time.Minute, &running)
+		c := h.Join(s)
+		s.attach(c)
+		read := func() string {
+			b := make([]byte, 200)
+			n, err := client.Read(b)
+			require.NoError(t, err)
+			return string(b[:n])
+		}
+		require.Contains(t, read(), `"stale":true`)
+		synctest.Wait()
+
+		running.Go(func() { s.reply(hub.NewFrame([]byte("reply"))) })
+		synctest.Wait() // the reply holds the socket, for nobody reads
+		h.FeedUp()
+		synctest.Wait()
+		require.Contains(t, read(), "reply")
+		require.Contains(t, read(), `"stale":false`)
+		h.Leave(c)
+		cancel()
+		hubRuns.Wait()
+		client.Close()
+		running.Wait()
+	})
 }

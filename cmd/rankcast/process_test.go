@@ -204,6 +204,35 @@ func TestSilentConnection(t *testing.T) {
 	require.Equal(t, "after", onB.Boards["stars"].Top[0].Member)
 }
 
+// A Redis that accepts but does not answer: updates are answered 503 while it
+// hangs, clients are told, and what was on its way counts once.
+func TestRedisThatHangs(t *testing.T) {
+	r := redistest.Start(t)
+	p := launch(t, "--redis", r.URL())
+	p.ready()
+	s := servertest.Dial(t, p.addr)
+	s.Subscribe("stars", 10)
+	require.NoError(t, syscall.Kill(r.Pid(), syscall.SIGSTOP))
+	for i := range 3 {
+		answer := p.post("stars", fmt.Sprintf(`{"member":"m","score":1,"id":"%d"}`, i))
+		require.Equal(t, 503, answer.Status, answer.Body)
+		require.Contains(t, answer.Body, "same id")
+	}
+	untilStale(s, true)
+	require.NoError(t, syscall.Kill(r.Pid(), syscall.SIGCONT))
+	untilStale(s, false)
+	for i := range 3 {
+		redistest.Eventually(t, "the update to be taken", func() error {
+			if answer := p.post("stars", fmt.Sprintf(`{"member":"m","score":1,"id":"%d"}`, i)); answer.Status != 200 {
+				return fmt.Errorf("%s", answer.Body)
+			}
+			return nil
+		})
+	}
+	endsAs(s, p, "stars")
+	require.EqualValues(t, 3, s.Boards["stars"].Top[0].Score)
+}
+
 // A node that starts before its Redis waits for it.
 func TestNodeStartsBeforeItsRedis(t *testing.T) {
 	r := redistest.Start(t)

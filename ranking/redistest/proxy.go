@@ -2,10 +2,10 @@ package redistest
 
 import (
 	"bytes"
-	"io"
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,6 +20,7 @@ type Proxy struct {
 	wg              sync.WaitGroup
 
 	mu      sync.Mutex
+	cut     bool // end a connection that carries a script, once it is answered
 	conns   []net.Conn
 	swallow map[*link]bool
 	links   map[*link]bool // that have subscribed
@@ -27,7 +28,10 @@ type Proxy struct {
 }
 
 // link is one connection and its other half.
-type link struct{ client, server net.Conn }
+type link struct {
+	client, server net.Conn
+	asked          atomic.Bool // a script has gone to the server
+}
 
 // StartProxy starts a proxy in front of the server at url.
 func StartProxy(t testing.TB, url string) *Proxy {
@@ -58,6 +62,14 @@ func (p *Proxy) Swallow() int {
 	return len(p.links)
 }
 
+// CutAnswers makes the proxy carry scripts to the server but end the connection
+// where the answer belongs: what was asked for is done, and nobody knows.
+func (p *Proxy) CutAnswers(cut bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = cut
+}
+
 func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
@@ -69,7 +81,7 @@ func (p *Proxy) accept() {
 			client.Close()
 			continue
 		}
-		l := &link{client, server}
+		l := &link{client: client, server: server}
 		p.mu.Lock()
 		p.conns = append(p.conns, client, server)
 		if p.closed {
@@ -82,7 +94,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-func (p *Proxy) pump(l *link, to io.WriteCloser, from io.ReadCloser) {
+func (p *Proxy) pump(l *link, to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
 	buf := make([]byte, 16<<10)
@@ -95,8 +107,15 @@ func (p *Proxy) pump(l *link, to io.WriteCloser, from io.ReadCloser) {
 		if bytes.Contains(bytes.ToLower(buf[:n]), []byte("\nsubscribe\r\n")) {
 			p.links[l] = true
 		}
+		if bytes.Contains(bytes.ToLower(buf[:n]), []byte("\nevalsha\r\n")) {
+			l.asked.Store(true)
+		}
 		swallowed := p.swallow[l]
+		cut := p.cut && from == l.server && l.asked.Load()
 		p.mu.Unlock()
+		if cut {
+			return
+		}
 		if swallowed {
 			continue
 		}

@@ -157,22 +157,21 @@ func FreePort(t testing.TB) int {
 }
 
 // StartCluster starts a cluster of three masters, each with a third of the
-// slots, and returns its URL.
-func StartCluster(t testing.TB) string {
-	const masters, slots = 3, 16384
-	var nodes []*Redis
-	for i := range masters {
+// slots, and returns its URL and the masters, by slots.
+func StartCluster(t testing.TB) (url string, masters []*Redis) {
+	const count, slots = 3, 16384
+	for i := range count {
 		port := FreePort(t)
 		node := start(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port), "--bind", "127.0.0.1",
 			"--port", fmt.Sprint(port), "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
-		low, high := i*slots/masters, (i+1)*slots/masters-1
+		low, high := i*slots/count, (i+1)*slots/count-1
 		require.NoError(t, node.Admin().Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", low, high).Err())
 		if i > 0 {
-			require.NoError(t, nodes[0].Admin().Do(t.Context(), "CLUSTER", "MEET", "127.0.0.1", port).Err())
+			require.NoError(t, masters[0].Admin().Do(t.Context(), "CLUSTER", "MEET", "127.0.0.1", port).Err())
 		}
-		nodes = append(nodes, node)
+		masters = append(masters, node)
 	}
-	for _, node := range nodes {
+	for _, node := range masters {
 		Eventually(t, "the cluster to form", func() error {
 			info, err := node.Admin().ClusterInfo(t.Context()).Result()
 			if err == nil && !strings.Contains(info, "cluster_state:ok") {
@@ -181,5 +180,5 @@ func StartCluster(t testing.TB) string {
 			return err
 		})
 	}
-	return "redis-cluster" + strings.TrimPrefix(nodes[0].URL(), "redis")
+	return "redis-cluster" + strings.TrimPrefix(masters[0].URL(), "redis"), masters
 }
