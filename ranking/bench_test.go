@@ -65,7 +65,7 @@ func BenchmarkApply(b *testing.B) {
 	require.NoError(b, err)
 	d, err := s.Definition("b")
 	require.NoError(b, err)
-	var requests uint64
+	var requests atomic.Uint64
 	apply := func(batch []Update) {
 		pending, outcomes := make([]pending, len(batch)), make([]Outcome, len(batch))
 		for i, u := range batch {
@@ -98,8 +98,7 @@ func BenchmarkApply(b *testing.B) {
 				for i := range batches {
 					batches[i] = make([]Update, size)
 					for j := range batches[i] {
-						requests++
-						batches[i][j] = benchUpdate(requests)
+						batches[i][j] = benchUpdate(requests.Add(1))
 					}
 				}
 				cpu, start := redisCPU(b, rdb), time.Now()
@@ -125,13 +124,11 @@ func BenchmarkApply(b *testing.B) {
 	}
 	// What many callers get, each with one update at a time: group commit makes the batches.
 	b.Run("callers=512", func(b *testing.B) {
-		var n atomic.Uint64
-		n.Store(requests)
 		cpu := redisCPU(b, rdb)
 		b.SetParallelism(256)
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := s.Apply(context.Background(), "b", []Update{benchUpdate(n.Add(1))}); err != nil {
+				if _, err := s.Apply(context.Background(), "b", []Update{benchUpdate(requests.Add(1))}); err != nil {
 					b.Error(err)
 				}
 			}

@@ -28,7 +28,7 @@
 -- Message (bytes 31 and 30 separate)
 --         board 31 period 31 epoch 31 seq of the first change
 --         { 30 member 31 old key 31 new key 31 new rank }   none: empty
--- Cost    O(log n) an update: ZSCORE, 2 ZRANK, ZREVRANGEBYSCORE, ZADD; 7 calls a batch.
+-- Cost    O(log n) an update: ZSCORE, 2 ZRANK, ZCOUNT, ZADD; and 7 calls a batch.
 
 local members, meta, ids = KEYS[1], KEYS[2], {[0] = KEYS[3], [1] = KEYS[4]}
 local channel, board, period = ARGV[1], ARGV[2], ARGV[3]
@@ -89,22 +89,24 @@ do
   end
 end
 
--- The key for a score reached now, past every equal one.
+-- The key for a score reached now, past every equal one, as text.
 local function key_for(score)
   local s = sign * score + 0 -- +0: never -0
-  if not by_arrival then return s end
+  if not by_arrival then return format('%.0f', s) end
   local size = s < 0 and -s or s
   local _, e = frexp(size < 1 and 1 or size)
   local q = 2 ^ (53 - e) -- how many keys fit between s and s + 1
   local age = clock - from
-  local key = s + floor(math.min(age, span - 1) / span * q) / q
+  local key = format('%.17g', s + floor(math.min(age, span - 1) / span * q) / q)
   if age >= span or q < 2 * span then
-    -- Several microseconds share a key here, so an equal may hold this one.
-    -- (Else each microsecond has a key of its own, and the clock never repeats.)
-    local last = call('ZREVRANGEBYSCORE', members, format('(%.0f', s + 1), format('%.0f', s), 'WITHSCORES', 'LIMIT', 0, 1)[2]
-    if last then
+    -- Several microseconds share a key here, so an equal may hold this one or one
+    -- past it. (Else each microsecond has a key of its own, and the clock never
+    -- repeats.)
+    local next_score = format('(%.0f', s + 1)
+    if call('ZCOUNT', members, key, next_score) > 0 then
+      local last = call('ZREVRANGEBYSCORE', members, next_score, key, 'WITHSCORES', 'LIMIT', 0, 1)[2]
       local past = tonumber(last) + 1 / q
-      if past > key then key = past < s + 1 and past or tonumber(last) end
+      key = past < s + 1 and format('%.17g', past) or last
     end
   end
   return key
@@ -142,7 +144,7 @@ for i = FIRST, #ARGV, STEP do
       if score == had then -- stays, in its place, or stays away
         result = standing(period, score, from_rank, had, from_rank)
       elseif score then
-        local key = format('%.17g', key_for(score))
+        local key = key_for(score)
         call('ZADD', members, key, member)
         local rank = call('ZRANK', members, member) + 1
         changes[#changes + 1] = format('%s\31%s\31%s\31%d', member, old or '', key, rank)
