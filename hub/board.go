@@ -214,7 +214,11 @@ func (b *board) step(now time.Time) {
 // pageDue is when the next page should be read: for an audit, if nothing else.
 func (b *board) pageDue(now time.Time) time.Time {
 	if !b.view.NeedsPage() {
-		return b.audited.Add(b.hub.cfg.AuditInterval)
+		audit := b.audited.Add(b.hub.cfg.AuditInterval)
+		if audit.Before(b.readAfter) {
+			return b.readAfter // the last try has failed
+		}
+		return audit
 	}
 	if b.readAfter.IsZero() {
 		b.readAfter = now

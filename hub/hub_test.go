@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,8 @@ type fakeBoard struct {
 	state   ranking.State
 	scores  map[string]int64
 	pages   int // read so far
-	away    error
+	away    error // of all reads
+	noPages error // of pages alone
 	watched map[string]bool
 }
 
@@ -88,8 +90,8 @@ func (f *fakeBoard) Page(_ context.Context, _ string, _ int64, limit int) (ranki
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pages++
-	if f.away != nil {
-		return ranking.Page{}, f.away
+	if err := cmp.Or(f.away, f.noPages); err != nil {
+		return ranking.Page{}, err
 	}
 	places := f.places()
 	p := ranking.Page{State: f.state, Total: int64(len(places)), Start: 1}
@@ -500,6 +502,28 @@ func TestShortViewIsNotShown(t *testing.T) {
 		pass(5 * time.Second)
 		require.Equal(t, f.top(20), conn.board.Top)
 		conn.take(t)
+	})
+}
+
+// An audit that fails is tried again after a pause, as any page is.
+func TestAuditThatFailsWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		f.mu.Lock()
+		f.noPages = errors.New("no pages")
+		f.mu.Unlock()
+		pass(60 * time.Second)
+		require.Greater(t, f.pages, 10)
+		require.Less(t, f.pages, 60)
+		require.True(t, h.Stale())
+		f.mu.Lock()
+		f.noPages = nil
+		f.mu.Unlock()
+		pass(3 * time.Second)
+		require.False(t, h.Stale())
+		require.Equal(t, []string{"snapshot", "status true", "status false"}, conn.take(t))
 	})
 }
 
