@@ -149,7 +149,14 @@ func (b *board) take(event any) {
 // may miss changes that nobody heard.
 func (b *board) forget() {
 	b.view.Forget()
-	b.pages, b.renewed, b.doubted, b.readAfter = nil, false, nil, time.Time{}
+	b.forgetPage()
+	b.doubted, b.readAfter = nil, time.Time{}
+}
+
+// forgetPage drops the page that is being read, or was read and is not shown yet.
+func (b *board) forgetPage() {
+	b.view.PageFailed()
+	b.pages, b.renewed = nil, false
 }
 
 // check doubts the view where Redis has gone on without it: Redis was seen
@@ -160,7 +167,8 @@ func (b *board) check(c checked) {
 	}
 	if c.redis.Err != nil {
 		b.hub.fellBehind(b)
-		b.view.Doubt() // and a page that can be read ends that
+		b.forgetPage() // it may be from before Redis went
+		b.view.Doubt() // and one that can be read ends that
 		return
 	}
 	at := b.view.State()
@@ -214,11 +222,10 @@ func (b *board) step(now time.Time) {
 // pageDue is when the next page should be read: for an audit, if nothing else.
 func (b *board) pageDue(now time.Time) time.Time {
 	if !b.view.NeedsPage() {
-		audit := b.audited.Add(b.hub.cfg.AuditInterval)
-		if audit.Before(b.readAfter) {
-			return b.readAfter // the last try has failed
+		if b.backoff > 0 {
+			return b.readAfter // the last page could not be read, and clients were told
 		}
-		return audit
+		return b.audited.Add(b.hub.cfg.AuditInterval)
 	}
 	if b.readAfter.IsZero() {
 		b.readAfter = now
@@ -280,9 +287,8 @@ func (b *board) read() {
 }
 
 func (b *board) pageRead(p pageRead) {
-	b.pages = nil
 	if p.err != nil {
-		b.view.PageFailed()
+		b.forgetPage()
 		if b.ctx.Err() != nil {
 			return
 		}
@@ -294,11 +300,14 @@ func (b *board) pageRead(p pageRead) {
 		b.readAfter = time.Now().Add(b.backoff/2 + rand.N(b.backoff/2))
 		return
 	}
+	b.pages = nil
 	if !b.view.PageRead(p.page) {
 		b.hub.log.Error("view differed from Redis at the same seq", "board", b.name, "state", p.page.State)
 	}
 	b.moved, b.renewed = true, true
-	b.backoff, b.readAfter, b.audited = 0, time.Time{}, time.Now()
+	b.backoff, b.readAfter = 0, time.Time{}
+	// Boards that were read together are not audited together.
+	b.audited = time.Now().Add(-rand.N(b.hub.cfg.AuditInterval / 4))
 }
 
 // startStreams shows what was published last to streams that show nothing yet,

@@ -148,10 +148,10 @@ func (h *Hub) Leave(c *Client) {
 // Subscribe shows a client the first top entries of a board: a snapshot at once
 // or as soon as there is one, then what changes. It takes the place of an
 // earlier subscription of that client to the board, or nil: none of that one's
-// frames follow on the new snapshot. accepted is called before the first frame,
-// when nothing can fail any more. The subscription ends with Unsubscribe or
-// Leave. ErrClosed is returned by a hub that shuts down and for a client that
-// has left.
+// frames follow on the new snapshot. accepted is called before the first frame;
+// only for a client that has left can the call still fail then. The subscription
+// ends with Unsubscribe or Leave. ErrClosed is returned by a hub that shuts down
+// and for a client that has left.
 func (h *Hub) Subscribe(c *Client, d ranking.Definition, top int, replaced *Subscription, accepted func()) (*Subscription, error) {
 	st, err := h.acquire(d, top)
 	if err != nil {
@@ -238,6 +238,13 @@ func (h *Hub) Stale() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.stale
+}
+
+// Up reports whether changes are heard.
+func (h *Hub) Up() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.up
 }
 
 // Watched is how many boards have a view.

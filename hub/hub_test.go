@@ -26,7 +26,7 @@ type fakeBoard struct {
 	mu      sync.Mutex
 	state   ranking.State
 	scores  map[string]int64
-	pages   int // read so far
+	pages   int   // read so far
 	away    error // of all reads
 	noPages error // of pages alone
 	watched map[string]bool
@@ -501,6 +501,35 @@ func TestShortViewIsNotShown(t *testing.T) {
 		f.setAway(nil)
 		pass(5 * time.Second)
 		require.Equal(t, f.top(20), conn.board.Top)
+		conn.take(t)
+	})
+}
+
+// A page that failed is owed even when nobody needs it any more: clients were
+// told that what they see may be old.
+func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		for i := range 200 {
+			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
+		}
+		c, conn, sub := join(t, h, 10)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		f.mu.Lock()
+		f.noPages = errors.New("no pages")
+		f.mu.Unlock()
+		sub, err := h.Subscribe(c, theBoard, 100, sub, func() {})
+		require.NoError(t, err)
+		pass(100 * time.Millisecond)
+		require.True(t, h.Stale())
+		_, err = h.Subscribe(c, theBoard, 10, sub, func() {})
+		require.NoError(t, err)
+		f.mu.Lock()
+		f.noPages = nil
+		f.mu.Unlock()
+		pass(3 * time.Second)
+		require.False(t, h.Stale())
+		require.Equal(t, f.top(10), conn.board.Top)
 		conn.take(t)
 	})
 }

@@ -27,7 +27,7 @@ var (
 )
 
 // errOtherSite is what a page of another site gets.
-var errOtherSite error = &ranking.FieldError{Field: "Origin", Reason: "is another site's", Kind: errForbidden}
+var errOtherSite error = &ranking.FieldError{Field: "Origin", Reason: "is not this page's own", Kind: errForbidden}
 
 // problems is how errors look to a caller. The first that fits counts.
 var problems = []struct {
@@ -131,7 +131,8 @@ func (s *Server) fail(err error, c echo.Context) {
 		}
 	}
 	p := describe(err)
-	if p.status >= 500 && c.Request().Context().Err() == nil { // else the caller has gone
+	// A caller that has gone is no news, and whoever asks for readiness gets it.
+	if p.status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, errNotReady) {
 		s.logFailure(c, err)
 	}
 	if p.status == http.StatusServiceUnavailable || p.status == http.StatusTooManyRequests {

@@ -158,8 +158,8 @@ func (s *Server) readyz(c echo.Context) error {
 	switch {
 	case s.stopping.Load():
 		return fmt.Errorf("%w: stopping", errNotReady)
-	case s.hub.Stale():
-		return fmt.Errorf("%w: changes are not heard, or a board could not be read", errNotReady)
+	case !s.hub.Up():
+		return fmt.Errorf("%w: changes are not heard", errNotReady)
 	}
 	if err := s.store.Ping(c.Request().Context()); err != nil {
 		return errors.Join(errNotReady, err)

@@ -71,7 +71,7 @@ func (s *serve) boards() ([]ranking.Definition, error) {
 }
 
 // Run serves until ctx ends. It starts what there is from the store outwards and
-// stops it the other way round: whoever produces ends before whoever consumes.
+// stops it the other way round: clients, hub, feed, store.
 func (s *serve) Run(ctx context.Context) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	boards, err := s.boards()
