@@ -174,22 +174,12 @@ func TestStalledClient(t *testing.T) {
 		nodeConfig{hub: hub.Config{Interval: time.Millisecond}, server: server.Config{WriteTimeout: patience}},
 		ranking.Definition{Board: "b", Mode: ranking.Last})
 	stalled, quick := servertest.DialSmall(t, n.addr), servertest.Dial(t, n.addr)
-	// Large frames, so that what a connection holds by itself is soon full.
-	fill := func(round int) {
-		var updates []ranking.Update
-		for i := range 1000 {
-			updates = append(updates, ranking.Update{Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 100)), Score: rand.Int64N(1e9)})
-		}
-		updates = append(updates, ranking.Update{Member: "round", Score: int64(2e9 + round)})
-		_, err := n.store.Apply(t.Context(), "b", updates)
-		require.NoError(t, err)
-	}
-	fill(0)
+	n.fill(0)
 	stalled.Subscribe("b", 1000)
 	quick.Subscribe("b", 1000)
 	const rounds = 40
 	for round := range rounds {
-		fill(round + 1)
+		n.fill(round + 1)
 		quick.Until("b", "the round", func(b *hubtest.Board) bool { return b.Top[0].Score == int64(2e9+round+1) })
 	}
 	frames := 0
@@ -226,12 +216,7 @@ func TestClientThatAcceptsNothingIsCutOff(t *testing.T) {
 	conn.Subscribe("b", 1000)
 	// It reads nothing from here on.
 	redistest.Eventually(t, "the socket to be closed", func() error {
-		var updates []ranking.Update
-		for i := range 1000 {
-			updates = append(updates, ranking.Update{Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 100)), Score: rand.Int64N(1e9)})
-		}
-		_, err := n.store.Apply(t.Context(), "b", updates)
-		require.NoError(t, err)
+		n.fill(0)
 		if n.hub.Watched() > 0 {
 			return fmt.Errorf("still watched")
 		}
@@ -294,13 +279,7 @@ func TestStopWaitsForNobodyToSayGoodbye(t *testing.T) {
 	live := servertest.Dial(t, n.addr)
 	live.Subscribe("b", 1)
 	for i := range 40 { // more than their connections hold
-		var updates []ranking.Update
-		for j := range 1000 {
-			updates = append(updates, ranking.Update{Member: fmt.Sprintf("m%03d-%s", j, strings.Repeat("x", 100)), Score: rand.Int64N(1e9)})
-		}
-		updates = append(updates, ranking.Update{Member: "round", Score: int64(2e9 + i)})
-		_, err := n.store.Apply(t.Context(), "b", updates)
-		require.NoError(t, err)
+		n.fill(i)
 		live.Until("b", "the round", func(b *hubtest.Board) bool { return len(b.Top) > 0 && b.Top[0].Score == int64(2e9+i) })
 	}
 	endless, err := net.Dial("tcp", n.addr)

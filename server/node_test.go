@@ -2,9 +2,12 @@ package server_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,4 +104,17 @@ func (n *node) do(method, path, body string, header ...string) servertest.Answer
 func (n *node) top(board string, limit int) (top []hubtest.Entry, total int64) {
 	n.t.Helper()
 	return servertest.Top(n.t, n.addr, board, limit)
+}
+
+// fill gives the board "b" (of mode last) a thousand new scores under long
+// names: frames so large that what a connection holds by itself is soon full.
+// The first entry tells the round.
+func (n *node) fill(round int) {
+	n.t.Helper()
+	updates := []ranking.Update{{Member: "round", Score: int64(2e9 + round)}}
+	for i := range 1000 {
+		updates = append(updates, ranking.Update{Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 100)), Score: rand.Int64N(1e9)})
+	}
+	_, err := n.store.Apply(context.Background(), "b", updates)
+	require.NoError(n.t, err)
 }
