@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -48,7 +47,6 @@ var problems = []struct {
 	{ranking.ErrOverloaded, http.StatusServiceUnavailable, "unavailable"},
 	{ranking.ErrUnavailable, http.StatusServiceUnavailable, "unavailable"},
 	{hub.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
-	{context.Canceled, http.StatusServiceUnavailable, "unavailable"},
 }
 
 // problem is an error as a caller sees it.
@@ -135,7 +133,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	if p.status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, errNotReady) {
 		s.logFailure(c, err)
 	}
-	if p.status == http.StatusServiceUnavailable || p.status == http.StatusTooManyRequests {
+	if p.status == http.StatusServiceUnavailable {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
 	}
 	if err := writeJSON(c, p.status, "application/problem+json", problemJSON{

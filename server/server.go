@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -162,7 +161,8 @@ func (s *Server) readyz(c echo.Context) error {
 		return fmt.Errorf("%w: changes are not heard", errNotReady)
 	}
 	if err := s.store.Ping(c.Request().Context()); err != nil {
-		return errors.Join(errNotReady, err)
+		s.log.Debug("not ready", "error", err)
+		return fmt.Errorf("%w: Redis does not answer", errNotReady)
 	}
 	return s.healthz(c)
 }

@@ -157,7 +157,9 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 			require.Contains(t, answer.Body, `"code":"unavailable"`)
 			require.NotEmpty(t, answer.Header.Get("Retry-After"))
 		}
-		require.Equal(t, 503, servertest.Request(t, "GET", "http://"+p.addr+"/readyz", "").Status)
+		readiness := servertest.Request(t, "GET", "http://"+p.addr+"/readyz", "")
+		require.Equal(t, 503, readiness.Status)
+		require.NotContains(t, readiness.Body, "redis.sock", "where the store is stays inside")
 		require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.addr+"/healthz", "").Status)
 	}
 	late := servertest.Dial(t, a.addr)
