@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -241,12 +242,7 @@ func (b *board) pageDue(now time.Time) time.Time {
 func (b *board) snapshotStreams() []*stream {
 	b.hub.mu.Lock()
 	defer b.hub.mu.Unlock()
-	streams := make([]*stream, 0, len(b.streams))
-	for _, st := range b.streams {
-		streams = append(streams, st)
-	}
-	slices.SortFunc(streams, func(a, b *stream) int { return a.n - b.n })
-	return streams
+	return slices.SortedFunc(maps.Values(b.streams), func(a, b *stream) int { return a.n - b.n })
 }
 
 // most is the largest N that is asked for.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -90,7 +92,7 @@ func New(source Source, feed Feed, cfg Config) *Hub {
 	for range cfg.Shards {
 		h.shards = append(h.shards, newShard())
 	}
-	h.setStale(true) // until the feed is up
+	h.fallStale(time.Time{}) // until the feed is up
 	return h
 }
 
@@ -232,14 +234,6 @@ func (h *Hub) release(st *stream) {
 	h.settle()
 }
 
-// Stale reports whether clients were told that what they show may be old: the
-// feed is down, or a board could not be read since.
-func (h *Hub) Stale() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.stale
-}
-
 // Up reports whether changes are heard.
 func (h *Hub) Up() bool {
 	h.mu.Lock()
@@ -257,11 +251,7 @@ func (h *Hub) Watched() int {
 func (h *Hub) watched() []*board {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	boards := make([]*board, 0, len(h.boards))
-	for _, b := range h.boards {
-		boards = append(boards, b)
-	}
-	return boards
+	return slices.Collect(maps.Values(h.boards))
 }
 
 // FeedChanges passes changes on to the board's goroutine. One that is too far
@@ -305,10 +295,7 @@ func (h *Hub) FeedDown(asOf time.Time) {
 	for _, b := range h.boards {
 		h.behind[b] = true
 	}
-	if !h.stale {
-		h.asOf = asOf
-		h.setStale(true)
-	}
+	h.fallStale(asOf)
 	h.mu.Unlock()
 	for _, b := range h.watched() {
 		b.tell(unheard{})
@@ -323,10 +310,7 @@ func (h *Hub) fellBehind(b *board) {
 		return
 	}
 	h.behind[b] = true
-	if !h.stale {
-		h.asOf = time.Now()
-		h.setStale(true)
-	}
+	h.fallStale(time.Now())
 }
 
 // caughtUp notes that a board was read and shown.
@@ -339,22 +323,27 @@ func (h *Hub) caughtUp(b *board) {
 	}
 }
 
-// settle ends stale when everything is heard and read. The caller holds mu.
-func (h *Hub) settle() {
-	if h.stale && h.up && len(h.behind) == 0 {
-		h.setStale(false)
+// fallStale tells clients, once, that what they show is as of a time. The caller
+// holds mu.
+func (h *Hub) fallStale(asOf time.Time) {
+	if !h.stale {
+		h.stale, h.asOf = true, asOf
+		h.tellStatus()
 	}
 }
 
-// setStale gives the status stream a new version. The caller holds mu.
-func (h *Hub) setStale(stale bool) {
-	h.stale = stale
-	frame := statusFrame(stale, h.asOf)
-	v := &version{number: 1, whole: func() *Frame { return frame }}
-	if before := h.status.version.Load(); before != nil {
-		v.number = before.number + 1
+// settle ends stale when everything is heard and read. The caller holds mu.
+func (h *Hub) settle() {
+	if h.stale && h.up && len(h.behind) == 0 {
+		h.stale = false
+		h.tellStatus()
 	}
-	h.status.version.Store(v)
+}
+
+// tellStatus gives the status stream a new version. The caller holds mu.
+func (h *Hub) tellStatus() {
+	frame := statusFrame(h.stale, h.asOf)
+	h.status.put(&version{whole: func() *Frame { return frame }})
 	h.announce(h.status)
 }
 

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -152,12 +153,8 @@ func (sub *Subscription) leave() {
 	} else {
 		c.shard.users[sub.stream] = users[:last]
 	}
-	for i, other := range c.subs {
-		if other == sub {
-			c.subs = append(c.subs[:i], c.subs[i+1:]...)
-			return
-		}
-	}
+	i := slices.Index(c.subs, sub)
+	c.subs = slices.Delete(c.subs, i, i+1)
 }
 
 // deliver sends the newest version to a client that does not have it.

@@ -77,10 +77,9 @@ func (v *version) frame(have uint64) *Frame {
 // and difference holds the places at which s is not as old was. It reports
 // whether there is anything new to show.
 func (st *stream) advance(old, s *shown, difference *rows) bool {
-	next := &version{number: 1, seq: s.state.Seq}
+	next := &version{seq: s.state.Seq}
 	next.whole = sync.OnceValue(func() *Frame { return snapshotFrame(st.board, s, st.n) })
 	if before := st.version.Load(); before != nil {
-		next.number = before.number + 1
 		if s.state.Epoch == old.state.Epoch && s.state.Seq >= old.state.Seq {
 			items, count := difference.upTo(st.n)
 			now, was := min(st.n, len(s.top)), min(st.n, len(old.top))
@@ -94,6 +93,15 @@ func (st *stream) advance(old, s *shown, difference *rows) bool {
 			}
 		}
 	}
-	st.version.Store(next)
+	st.put(next)
 	return true
+}
+
+// put makes v the stream's newest version.
+func (st *stream) put(v *version) {
+	v.number = 1
+	if before := st.version.Load(); before != nil {
+		v.number = before.number + 1
+	}
+	st.version.Store(v)
 }
