@@ -189,7 +189,7 @@ func (ss *session) subscribe(id jsontext.Value, o object) error {
 	if err := o.only("type", "id", "board", "top"); err != nil {
 		return err
 	}
-	board, err := o.board()
+	board, err := o.required("board")
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (ss *session) unsubscribe(id jsontext.Value, o object) error {
 	if err := o.only("type", "id", "board"); err != nil {
 		return err
 	}
-	board, err := o.board()
+	board, err := o.required("board")
 	if err != nil {
 		return err
 	}
@@ -235,13 +235,6 @@ func (ss *session) unsubscribe(id jsontext.Value, o object) error {
 	delete(ss.shown, board)
 	ss.socket.reply(answerFrame("ok", id))
 	return nil
-}
-
-func (o object) board() (string, error) {
-	if _, there := o["board"]; !there {
-		return "", ranking.Invalid("board", "is missing")
-	}
-	return o.text("board")
 }
 
 // answerFrame answers the message with that id.

@@ -95,6 +95,23 @@ func (o object) text(name string) (string, error) {
 	return s, nil
 }
 
+// required reads a string that must be there.
+func (o object) required(name string) (string, error) {
+	if _, there := o[name]; !there {
+		return "", ranking.Invalid(name, "is missing")
+	}
+	return o.text(name)
+}
+
+// optional reads a string that says something if it is there.
+func (o object) optional(name string) (string, error) {
+	s, err := o.text(name)
+	if _, there := o[name]; there && err == nil && s == "" {
+		err = ranking.Invalid(name, "is empty")
+	}
+	return s, err
+}
+
 // integer reads a whole number.
 func (o object) integer(name string) (int64, error) {
 	v, ok := o[name]

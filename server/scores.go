@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
@@ -148,35 +149,24 @@ func readUpdate(o object, key string) (u ranking.Update, err error) {
 	if err = o.only("member", "score", "op", "id"); err != nil {
 		return u, err
 	}
-	if _, there := o["member"]; !there {
-		return u, ranking.Invalid("member", "is missing")
-	}
-	if u.Member, err = o.text("member"); err != nil {
+	if u.Member, err = o.required("member"); err != nil {
 		return u, err
 	}
 	if u.Score, err = o.integer("score"); err != nil {
 		return u, err
 	}
-	op, err := o.text("op")
+	op, err := o.optional("op")
 	if err != nil {
 		return u, err
 	}
 	u.Op = ranking.Mode(op)
-	if _, there := o["op"]; there && op == "" {
-		return u, ranking.Invalid("op", "is empty")
-	}
-	if u.ID, err = o.text("id"); err != nil {
+	if u.ID, err = o.optional("id"); err != nil {
 		return u, err
 	}
-	_, there := o["id"]
-	switch {
-	case there && u.ID == "":
-		return u, ranking.Invalid("id", "is empty")
-	case there && key != "" && u.ID != key:
+	if u.ID != "" && key != "" && u.ID != key {
 		return u, ranking.Invalid("id", "differs from the id that Idempotency-Key gives")
-	case !there:
-		u.ID = key
 	}
+	u.ID = cmp.Or(u.ID, key)
 	return u, u.Check()
 }
 

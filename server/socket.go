@@ -32,7 +32,7 @@ const (
 // writes control frames to it; the hub's shards write prebuilt frames past the
 // library. mu keeps these apart, so that no frame is cut by another.
 type socket struct {
-	conn    net.Conn
+	net.Conn
 	raw     syscall.RawConn            // nil where the connection has none
 	timeout time.Duration              // for a write to be accepted
 	client  atomic.Pointer[hub.Client] // to tell when there is room again; nil at first
@@ -52,7 +52,7 @@ type socket struct {
 }
 
 func newSocket(conn net.Conn, early []byte, timeout time.Duration, running *sync.WaitGroup) *socket {
-	s := &socket{conn: conn, early: early, timeout: timeout, running: running}
+	s := &socket{Conn: conn, early: early, timeout: timeout, running: running}
 	if c, ok := conn.(syscall.Conn); ok {
 		if raw, err := c.SyscallConn(); err == nil {
 			s.raw = raw
@@ -92,7 +92,11 @@ func (s *socket) Send(f *hub.Frame) bool {
 		}
 	}
 	if rest := s.try(f.WebSocket()); len(rest) > 0 {
-		s.finish(rest, func() {})
+		s.running.Go(func() { // takes mu over
+			s.write(rest)
+			s.mu.Unlock()
+			s.ready() // there may be news by now
+		})
 	} else {
 		s.mu.Unlock()
 	}
@@ -103,32 +107,18 @@ func (s *socket) Send(f *hub.Frame) bool {
 // out. It does not block: for a connection that is full it waits elsewhere.
 func (s *socket) farewell(f *hub.Frame, code uint16) {
 	last := append(slices.Clone(f.WebSocket()), 0x88, 2, byte(code>>8), byte(code)) // RFC 6455, section 5.5.1
-	if !s.mu.TryLock() {
-		s.running.Go(func() {
-			s.mu.Lock()
-			s.write(last)
-			s.closing = true
-			s.mu.Unlock()
-		})
-		return
-	}
-	if rest := s.try(last); len(rest) > 0 {
-		s.finish(rest, func() { s.closing = true })
-	} else {
+	end := func(rest []byte) {
+		s.write(rest)
 		s.closing = true
 		s.mu.Unlock()
 	}
-}
-
-// finish writes the rest of a frame from a goroutine of its own, which takes
-// over mu from the caller, and tells the hub when there is room again.
-func (s *socket) finish(rest []byte, after func()) {
-	s.running.Go(func() {
-		s.write(rest)
-		after()
-		s.mu.Unlock()
-		s.ready() // there may be news by now
-	})
+	if !s.mu.TryLock() {
+		s.running.Go(func() { s.mu.Lock(); end(last) })
+	} else if rest := s.try(last); len(rest) > 0 {
+		s.running.Go(func() { end(rest) })
+	} else {
+		end(nil)
+	}
 }
 
 // try writes what fits without waiting and returns the rest. The caller holds mu.
@@ -164,21 +154,21 @@ func (s *socket) write(b []byte) {
 	}
 	for len(b) > 0 {
 		piece := b[:min(len(b), writePiece)]
-		s.conn.SetWriteDeadline(time.Now().Add(s.timeout))
-		if _, err := s.conn.Write(piece); err != nil {
+		s.Conn.SetWriteDeadline(time.Now().Add(s.timeout))
+		if _, err := s.Conn.Write(piece); err != nil {
 			s.fail()
 			return
 		}
 		b = b[len(piece):]
 	}
 	// The next attempt must not meet this deadline.
-	s.conn.SetWriteDeadline(time.Time{})
+	s.Conn.SetWriteDeadline(time.Time{})
 }
 
 // fail gives the connection up; its reader notices and cleans up. The caller holds mu.
 func (s *socket) fail() {
 	s.closing = true
-	s.conn.Close()
+	s.Close()
 }
 
 // reply writes a frame, waiting for its turn. It is the session's own way in:
@@ -199,8 +189,8 @@ func (s *socket) linger() {
 		return
 	}
 	const most, atMost = 1 << 20, time.Second
-	s.conn.SetReadDeadline(time.Now().Add(atMost))
-	io.CopyN(io.Discard, s.conn, most)
+	s.Conn.SetReadDeadline(time.Now().Add(atMost))
+	io.CopyN(io.Discard, s.Conn, most)
 }
 
 // release unlocks, and calls whoever was turned away meanwhile.
@@ -220,7 +210,7 @@ func (s *socket) Read(b []byte) (int, error) {
 		}
 		return n, nil
 	}
-	return s.conn.Read(b)
+	return s.Conn.Read(b)
 }
 
 // Write is the library's, for control frames: one call each.
@@ -233,9 +223,6 @@ func (s *socket) Write(b []byte) (int, error) {
 	s.release()
 	return len(b), nil
 }
-
-// Close is the library's.
-func (s *socket) Close() error { return s.conn.Close() }
 
 // upgrade stands in for the response writer of a handshake: it hands the library
 // a socket with small buffers when it hijacks, and keeps what it would say when
@@ -277,16 +264,6 @@ func (u *upgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running)
-	return wsConn{conn, u.socket}, bufio.NewReadWriter(
+	return u.socket, bufio.NewReadWriter(
 		bufio.NewReaderSize(u.socket, socketBuffer), bufio.NewWriterSize(u.socket, socketBuffer)), nil
 }
-
-// wsConn is a socket with the rest of what a net.Conn must have.
-type wsConn struct {
-	net.Conn
-	*socket
-}
-
-func (c wsConn) Read(b []byte) (int, error)  { return c.socket.Read(b) }
-func (c wsConn) Write(b []byte) (int, error) { return c.socket.Write(b) }
-func (c wsConn) Close() error                { return c.socket.Close() }

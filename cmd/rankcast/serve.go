@@ -17,8 +17,8 @@ import (
 	"rankcast/server"
 )
 
-// serve runs one node. Each flag can also be set by an environment variable:
-// RANKCAST_ADDR for --addr.
+// serve runs one node. Each flag but --demo can also be set by an environment
+// variable: RANKCAST_ADDR for --addr.
 type serve struct {
 	Addr          string        `default:"127.0.0.1:8080" env:"RANKCAST_ADDR" help:"Address to listen on."`
 	Redis         string        `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it scores live in this process and are gone when it stops."`
@@ -47,27 +47,25 @@ func (s *serve) Validate() error {
 	return nil
 }
 
-// boards are those of the file, or of the demo, or the one that everybody can start with.
-func (s *serve) boards() ([]ranking.Definition, error) {
-	switch {
-	case s.Boards != "":
+// boards are those of the file and of the demo, or the one that everybody can
+// start with.
+func (s *serve) boards() (boards []ranking.Definition, err error) {
+	if s.Boards != "" {
 		file, err := os.ReadFile(s.Boards)
 		if err != nil {
 			return nil, fmt.Errorf("read the boards file: %w", err)
 		}
-		boards, err := ranking.ParseBoards(file)
-		if err != nil {
+		if boards, err = ranking.ParseBoards(file); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Boards, err)
 		}
-		if s.Demo {
-			boards = addDemoBoards(boards)
-		}
-		return boards, nil
-	case s.Demo:
-		return addDemoBoards(nil), nil
-	default:
-		return []ranking.Definition{{Board: "stars"}}, nil
 	}
+	if s.Demo {
+		boards = addDemoBoards(boards)
+	}
+	if len(boards) == 0 {
+		boards = []ranking.Definition{{Board: "stars"}}
+	}
+	return boards, nil
 }
 
 // Run serves until ctx ends. It starts what there is from the store outwards and

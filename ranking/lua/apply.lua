@@ -50,9 +50,9 @@ if closes > 0 and (now < opens or now >= closes) then
 end
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span')
-local created = state[1] and true or false
+local exists = state[1] and true or false
 local seq, clock = 0, now
-if created then
+if exists then
   epoch, seq = state[1], tonumber(state[2])
   from, span = state[4], state[5]
   -- strictly increasing, whatever Redis's clock does
@@ -60,7 +60,7 @@ if created then
 end
 from, span = tonumber(from), tonumber(span)
 -- Frozen so that the clock never is before it: key_for counts on that.
-if not created then from = math.min(from, clock) end
+if not exists then from = math.min(from, clock) end
 
 -- Request ids: what is known of those in this batch.
 local known = {}
@@ -113,7 +113,7 @@ local function key_for(score)
 end
 
 -- A result without its first letter.
-local function standing(period, score, rank, had, from_rank)
+local function standing(score, rank, had, from_rank)
   if score and had then return format('%s %.0f %d %.0f %d', period, score, rank, had, from_rank) end
   if score then return format('%s %.0f %d - -', period, score, rank) end
   if had then return format('%s - - %.0f %d', period, had, from_rank) end
@@ -142,18 +142,18 @@ for i = FIRST, #ARGV, STEP do
     else
       local from_rank = had and call('ZRANK', members, member) + 1
       if score == had then -- stays, in its place, or stays away
-        result = standing(period, score, from_rank, had, from_rank)
+        result = standing(score, from_rank, had, from_rank)
       elseif score then
         local key = key_for(score)
         call('ZADD', members, key, member)
         local rank = call('ZRANK', members, member) + 1
         changes[#changes + 1] = format('%s\31%s\31%s\31%d', member, old or '', key, rank)
-        result = standing(period, score, rank, had, from_rank)
+        result = standing(score, rank, had, from_rank)
         clock = clock + 1
       else
         call('ZREM', members, member)
         changes[#changes + 1] = member .. '\31' .. old .. '\31\31'
-        result = standing(period, nil, nil, had, from_rank)
+        result = standing(nil, nil, had, from_rank)
         clock = clock + 1
       end
       if id ~= '' then
@@ -176,7 +176,7 @@ if #changes > 0 then
   local first = format('%.0f', seq + 1)
   seq = format('%.0f', seq + #changes)
   clock = format('%.0f', clock)
-  if created then
+  if exists then
     call('HSET', meta, 'seq', seq, 'clock', clock)
   else
     call('HSET', meta, 'epoch', epoch, 'seq', seq, 'clock', clock, 'from', format('%.0f', from), 'span', format('%.0f', span))
