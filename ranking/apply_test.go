@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -258,7 +259,7 @@ func TestReadingMembers(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 0.0, last.Percentile())
 		require.EqualValues(t, 10, *last.ToNext())
-		require.Len(t, last.Around, 1)
+		require.Len(t, last.Around, 2, "the one above is always there")
 
 		_, err = s.Around(t.Context(), "b", "nobody", 0)
 		require.ErrorIs(t, err, ranking.ErrUnknownMember)
@@ -268,5 +269,44 @@ func TestReadingMembers(t *testing.T) {
 		require.Len(t, some, 2)
 		require.EqualValues(t, 5, some["e"].Rank)
 		require.EqualValues(t, 100, some["a"].Score)
+	})
+}
+
+// Places come in the order asked, with the state that they belong to.
+func TestPlaces(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"})
+		none, err := s.Places(t.Context(), "b", []ranking.Lookup{{Member: "a"}})
+		require.NoError(t, err)
+		require.Equal(t, ranking.Places{List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
+
+		for i, m := range []string{"a", "b", "c", "d", "e"} {
+			applyOne(t, s, "b", ranking.Update{Member: m, Score: int64(100 - 10*i)})
+		}
+		page, err := s.Page(t.Context(), "b", 1, 10)
+		require.NoError(t, err)
+		got, err := s.Places(t.Context(), "b", []ranking.Lookup{{"e", 1}, {"nobody", 3}, {"a", 2}, {"c", 0}, {"c", 1}})
+		require.NoError(t, err)
+		all := page.Entries
+		require.Equal(t, ranking.Places{State: page.State, Total: 5, List: []ranking.Place{
+			{Entry: all[4], Around: all[3:5]},
+			{Entry: ranking.Entry{Member: "nobody"}},
+			{Entry: all[0], Around: all[:3]},
+			{Entry: all[2], Around: all[2:3]},
+			{Entry: all[2], Around: all[1:4]},
+		}}, got)
+
+		for field, lookups := range map[string][]ranking.Lookup{
+			"members": make([]ranking.Lookup, ranking.MaxLookups+1),
+			"member":  {{Member: "\n"}},
+			"around":  {{Member: "a", Around: ranking.MaxAround + 1}},
+		} {
+			_, err := s.Places(t.Context(), "b", lookups)
+			var bad *ranking.FieldError
+			require.ErrorAs(t, err, &bad)
+			require.Equal(t, field, bad.Field)
+		}
+		_, err = s.Places(t.Context(), "b", slices.Repeat([]ranking.Lookup{{"a", 100}}, 11))
+		require.ErrorIs(t, err, ranking.ErrInvalid, "more entries than a call may hold Redis for")
 	})
 }

@@ -31,17 +31,13 @@ var applySrc string
 //go:embed lua/page.lua
 var pageSrc string
 
-//go:embed lua/around.lua
-var aroundSrc string
-
-//go:embed lua/members.lua
-var membersSrc string
+//go:embed lua/places.lua
+var placesSrc string
 
 var (
-	applyScript   = newScript("apply", applySrc)
-	pageScript    = newScript("page", pageSrc)
-	aroundScript  = newScript("around", aroundSrc)
-	membersScript = newScript("members", membersSrc)
+	applyScript  = newScript("apply", applySrc)
+	pageScript   = newScript("page", pageSrc)
+	placesScript = newScript("places", placesSrc)
 )
 
 // once is a command that the client must never send a second time by itself:

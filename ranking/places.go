@@ -1,0 +1,166 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+)
+
+const (
+	// MaxAround is the most neighbours on each side that one look-up returns.
+	MaxAround = 100
+	// MaxLookups is the most members that one call of Places looks up, and
+	// MaxLookupRows the most entries that they may come to, neighbours among them:
+	// a call then holds Redis for 2 ms at most (`make bench`).
+	MaxLookups    = 512
+	MaxLookupRows = 2048
+	// MaxMembers is the most members that one call of Members looks up.
+	MaxMembers = 100
+)
+
+// Lookup asks for one member's place.
+type Lookup struct {
+	Member string
+	Around int // neighbours on each side that are wanted too, 0 to MaxAround
+}
+
+// Rows is the most entries that the look-up comes to.
+func (l Lookup) Rows() int { return 1 + 2*l.Around }
+
+// Place is where one member stands.
+type Place struct {
+	Entry  Entry   // Rank is 0 for a member that is not on the board
+	Around []Entry // up to Lookup.Around on each side and the member itself, by rank
+}
+
+// Places are some members' places, in the order asked, and the state of the
+// board that they belong to.
+type Places struct {
+	State
+	Period string // "" on a board without periods
+	Total  int64  // members on the board
+	List   []Place
+}
+
+// Places looks up 1 to MaxLookups members at once, at one state of the board. It
+// returns a FieldError for a member that is none and for more than
+// MaxLookupRows.
+func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Places, error) {
+	if len(lookups) < 1 || len(lookups) > MaxLookups {
+		return Places{}, Invalid("members", fmt.Sprintf("are %d; want 1 to %d", len(lookups), MaxLookups))
+	}
+	args, rows := make([]any, 0, 2*len(lookups)), 0
+	for _, l := range lookups {
+		if err := CheckMember(l.Member); err != nil {
+			return Places{}, err
+		}
+		if l.Around < 0 || l.Around > MaxAround {
+			return Places{}, Invalid("around", fmt.Sprintf("is %d; want 0 to %d", l.Around, MaxAround))
+		}
+		args = append(args, l.Member, l.Around)
+		rows += l.Rows()
+	}
+	if rows > MaxLookupRows {
+		return Places{}, Invalid("around", fmt.Sprintf("makes %d entries; want %d at most", rows, MaxLookupRows))
+	}
+	d, keys, err := s.reading(board)
+	if err != nil {
+		return Places{}, err
+	}
+	r, err := s.call(ctx, board, placesScript, []string{keys.members, keys.meta}, args)
+	if err != nil {
+		return Places{}, err
+	}
+	p := Places{Period: forever.name, State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number()}
+	for _, l := range lookups {
+		p.List = append(p.List, r.place(l, d.Order))
+	}
+	return p, r.err
+}
+
+// place takes what places.lua tells of one member.
+func (r *reply) place(l Lookup, o Order) Place {
+	start, rows := r.number(), r.list()
+	if start < 0 || r.err != nil {
+		return Place{Entry: Entry{Member: l.Member}}
+	}
+	p := Place{Around: rows.entries(start, o)}
+	for _, e := range p.Around {
+		if e.Member == l.Member {
+			p.Entry = e
+		}
+	}
+	if r.err = rows.err; r.err == nil && p.Entry.Rank == 0 {
+		r.fail("leaves out the member asked for")
+	}
+	return p
+}
+
+// Neighbourhood is a member and those around it.
+type Neighbourhood struct {
+	Period string
+	Total  int64
+	Place
+}
+
+// Around reads a member's place and up to k neighbours (0 to MaxAround) on each
+// side, one at least. It returns ErrUnknownMember for a member that is not on
+// the board.
+func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighbourhood, error) {
+	// One at least: the distance to the place above is always told.
+	places, err := s.Places(ctx, board, []Lookup{{member, max(k, 1)}})
+	if err != nil {
+		return Neighbourhood{}, err
+	}
+	n := Neighbourhood{Period: places.Period, Total: places.Total, Place: places.List[0]}
+	if n.Entry.Rank == 0 {
+		return Neighbourhood{}, unknownMember(board, member)
+	}
+	return n, nil
+}
+
+// Percentile is the share of the others that rank below the member, 0 to 100;
+// 100 for a member alone.
+func (n Neighbourhood) Percentile() float64 {
+	if n.Total <= 1 {
+		return 100
+	}
+	return 100 * float64(n.Total-n.Entry.Rank) / float64(n.Total-1)
+}
+
+// ToNext is the distance in score to the place above: 0 when tied, nil at the
+// top and where Around is empty.
+func (p Place) ToNext() *int64 {
+	for _, e := range p.Around {
+		if e.Rank == p.Entry.Rank-1 {
+			gap := max(e.Score-p.Entry.Score, p.Entry.Score-e.Score)
+			return &gap
+		}
+	}
+	return nil
+}
+
+// Members looks up 1 to MaxMembers members at once. Those that are not on the
+// board are left out of the map.
+func (s *Store) Members(ctx context.Context, board string, members []string) (map[string]Entry, error) {
+	if len(members) < 1 || len(members) > MaxMembers {
+		return nil, Invalid("id", fmt.Sprintf("is there %d times; want 1 to %d", len(members), MaxMembers))
+	}
+	lookups := make([]Lookup, len(members))
+	for i, m := range members {
+		if err := checkText("id", m); err != nil {
+			return nil, err
+		}
+		lookups[i] = Lookup{Member: m}
+	}
+	places, err := s.Places(ctx, board, lookups)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]Entry, len(members))
+	for _, p := range places.List {
+		if p.Entry.Rank > 0 {
+			found[p.Entry.Member] = p.Entry
+		}
+	}
+	return found, nil
+}
