@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -16,12 +15,14 @@ const (
 	boardChanges = 256
 	// boardEvents bounds what else does; the sender waits.
 	boardEvents = 4
-	// readAgainFirst and readAgainMost bound the pause after a page that could
-	// not be read; resyncJitter spreads the boards and nodes that read anew
+	// readAgainFirst and readAgainMost bound the pause after a read that failed;
+	// resyncJitter spreads the boards and nodes that read anew
 	// because of one event.
 	readAgainFirst = 50 * time.Millisecond
 	readAgainMost  = 2 * time.Second
 	resyncJitter   = 50 * time.Millisecond
+	// auditMembers is how many followed members an audit compares.
+	auditMembers = 64
 )
 
 // What a board's goroutine is told, beside changes.
@@ -42,22 +43,26 @@ type board struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	streams map[int]*stream // by N; guarded by hub.mu
+	streams // guarded by hub.mu
 
 	changes chan *ranking.Changes
 	events  chan any
-	pages   chan pageRead // of the page being read, else nil
-	streamy chan struct{} // streams has changed; holds one
+	streamy chan struct{} // streams have come or gone; holds one
 	at      atomic.Pointer[ranking.State]
 
 	// The rest belongs to run.
 	view      *View
+	page      read[ranking.Page]
+	places    read[ranking.Places]
 	heard     bool   // the feed hears the board
 	outages   int    // of the feed, when it began to
 	renewed   bool   // a page was read since the last publish
+	owed      bool   // and published, but not all followed members are known again
 	moved     bool   // the view has news to publish
+	restless  bool   // ranks may have changed since they were told
 	shown     *shown // what was published last
 	published time.Time
+	told      time.Time // when all ranks were
 	backoff   time.Duration
 	readAfter time.Time
 	audited   time.Time
@@ -65,15 +70,9 @@ type board struct {
 	timer     *time.Timer
 }
 
-// pageRead is what came of reading a page.
-type pageRead struct {
-	page ranking.Page
-	err  error
-}
-
 func newBoard(h *Hub, d ranking.Definition) *board {
 	b := &board{
-		hub: h, def: d, name: d.Board, streams: make(map[int]*stream), view: NewView(d.Order, 0),
+		hub: h, def: d, name: d.Board, streams: newStreams(), view: NewView(d.Order, 0),
 		changes: make(chan *ranking.Changes, boardChanges), events: make(chan any, boardEvents),
 		streamy: make(chan struct{}, 1),
 	}
@@ -82,19 +81,41 @@ func newBoard(h *Hub, d ranking.Definition) *board {
 	return b
 }
 
+// read is something that is read beside the board's goroutine.
+type read[T any] struct {
+	answer chan answer[T] // nil: nothing is being read
+	held   *T             // has come; the view is on its way there
+}
+
+type answer[T any] struct {
+	value T
+	err   error
+}
+
+// start reads with do.
+func (r *read[T]) start(b *board, do func(context.Context) (T, error)) {
+	came := make(chan answer[T], 1)
+	r.answer = came
+	b.hub.running.Go(func() {
+		select {
+		case b.hub.reading <- struct{}{}:
+			defer func() { <-b.hub.reading }()
+		case <-b.ctx.Done():
+			return
+		}
+		value, err := do(b.ctx)
+		came <- answer[T]{value, err}
+	})
+}
+
+// forget drops what is being read, or was and is held.
+func (r *read[T]) forget() { *r = read[T]{} }
+
 // tell passes an event on; it waits for room, which a live goroutine soon makes.
 func (b *board) tell(event any) {
 	select {
 	case b.events <- event:
 	case <-b.ctx.Done():
-	}
-}
-
-// poke says that streams has changed.
-func (b *board) poke() {
-	select {
-	case b.streamy <- struct{}{}:
-	default:
 	}
 }
 
@@ -110,8 +131,20 @@ func (b *board) run() {
 			b.apply(c)
 		case e := <-b.events:
 			b.take(e)
-		case p := <-b.pages:
-			b.pageRead(p)
+		case p := <-b.page.answer:
+			b.page.forget()
+			if p.err == nil {
+				b.page.held = &p.value
+			} else {
+				b.readFailed(p.err)
+			}
+		case p := <-b.places.answer:
+			b.places.forget()
+			if p.err == nil {
+				b.places.held = &p.value
+			} else {
+				b.readFailed(p.err)
+			}
 		case <-b.streamy:
 		case <-b.timer.C:
 		}
@@ -123,7 +156,7 @@ func (b *board) run() {
 func (b *board) apply(c *ranking.Changes) {
 	for {
 		if b.view.Apply(c) {
-			b.moved = true
+			b.moved, b.restless = true, true
 		}
 		select {
 		case c = <-b.changes:
@@ -146,18 +179,20 @@ func (b *board) take(event any) {
 	}
 }
 
-// forget makes the view unsure, and the page unwelcome that is being read: it
-// may miss changes that nobody heard.
+// forget makes the view unsure, and unwelcome what is being read: it may miss
+// changes that nobody heard.
 func (b *board) forget() {
 	b.view.Forget()
 	b.forgetPage()
+	b.places.forget()
 	b.doubted, b.readAfter = nil, time.Time{}
 }
 
 // forgetPage drops the page that is being read, or was read and is not shown yet.
 func (b *board) forgetPage() {
 	b.view.PageFailed()
-	b.pages, b.renewed = nil, false
+	b.page.forget()
+	b.renewed, b.owed = false, false
 }
 
 // check doubts the view where Redis has gone on without it: Redis was seen
@@ -187,33 +222,42 @@ func (b *board) check(c checked) {
 	}
 }
 
-// step does what has come due: read a page, show what is new.
+// step does what has come due: take in what was read, read what is missing, show
+// what is new.
 func (b *board) step(now time.Time) {
-	streams := b.snapshotStreams()
-	b.view.Want(b.most(streams))
+	tops := b.takeStreams()
+	b.view.Want(b.most(tops))
+	b.takeAnswers(now)
 	if state := b.view.State(); *b.at.Load() != state {
 		b.at.Store(&state)
 	}
 	var wait time.Duration // until there is more to do; 0: nothing is due
-	soonest := func(d time.Duration) {
-		if wait == 0 || d < wait {
+	// isDue remembers to come back for what is not due yet.
+	isDue := func(at time.Time) bool {
+		d := at.Sub(now)
+		if d > 0 && (wait == 0 || d < wait) {
 			wait = d
 		}
+		return d <= 0
 	}
-	if b.heard && !b.view.Reading() {
-		if due := b.pageDue(now).Sub(now); due > 0 {
-			soonest(due)
-		} else {
-			b.read()
-		}
+	if b.heard && !b.view.Reading() && isDue(b.pageDue(now)) {
+		b.readPage()
 	}
-	b.startStreams(streams)
-	if b.moved && b.view.Shows(b.mostShown(streams)) {
-		if due := b.published.Add(b.hub.cfg.Interval).Sub(now); due > 0 {
-			soonest(due)
-		} else {
-			b.publish(streams, now)
-		}
+	b.startStreams(tops)
+	if b.moved && b.view.Shows(b.mostShown(tops)) && isDue(b.published.Add(b.hub.cfg.Interval)) {
+		b.publish(tops, now)
+	}
+	b.tellFound()
+	// After what was published: then both are as of one seq.
+	if b.restless && !b.moved && b.view.Shows(0) && isDue(b.told.Add(b.hub.cfg.MeInterval)) {
+		b.tellAll(now)
+	}
+	if b.heard && b.backoff == 0 {
+		b.readPlaces()
+	}
+	if b.owed && b.view.Recovered() {
+		b.owed = false
+		b.hub.caughtUp(b)
 	}
 	if wait > 0 {
 		b.timer.Reset(wait)
@@ -224,7 +268,7 @@ func (b *board) step(now time.Time) {
 func (b *board) pageDue(now time.Time) time.Time {
 	if !b.view.NeedsPage() {
 		if b.backoff > 0 {
-			return b.readAfter // the last page could not be read, and clients were told
+			return b.readAfter // the last read failed, and clients were told
 		}
 		return b.audited.Add(b.hub.cfg.AuditInterval)
 	}
@@ -238,25 +282,18 @@ func (b *board) pageDue(now time.Time) time.Time {
 	return b.readAfter
 }
 
-// snapshotStreams lists the board's streams, smallest N first.
-func (b *board) snapshotStreams() []*stream {
-	b.hub.mu.Lock()
-	defer b.hub.mu.Unlock()
-	return slices.SortedFunc(maps.Values(b.streams), func(a, b *stream) int { return a.n - b.n })
-}
-
 // most is the largest N that is asked for.
-func (b *board) most(streams []*stream) int {
-	if len(streams) == 0 {
+func (b *board) most(tops []*stream) int {
+	if len(tops) == 0 {
 		return 0
 	}
-	return streams[len(streams)-1].n
+	return tops[len(tops)-1].n
 }
 
 // mostShown is the largest N that has been shown. (A larger one that is not
 // shown yet makes nobody wait.)
-func (b *board) mostShown(streams []*stream) int {
-	for _, st := range slices.Backward(streams) {
+func (b *board) mostShown(tops []*stream) int {
+	for _, st := range slices.Backward(tops) {
 		if st.version.Load() != nil {
 			return st.n
 		}
@@ -264,55 +301,77 @@ func (b *board) mostShown(streams []*stream) int {
 	return 0
 }
 
-// read reads a page beside the goroutine, one at a time.
-func (b *board) read() {
+func (b *board) readPage() {
 	b.view.PageAsked()
 	limit := b.view.Window()
-	pages := make(chan pageRead, 1)
-	b.pages = pages
-	b.hub.running.Go(func() {
-		select {
-		case b.hub.reading <- struct{}{}:
-			defer func() { <-b.hub.reading }()
-		case <-b.ctx.Done():
-			return
-		}
-		page, err := b.hub.source.Page(b.ctx, b.name, 1, limit)
-		pages <- pageRead{page, err}
+	b.page.start(b, func(ctx context.Context) (ranking.Page, error) {
+		return b.hub.source.Page(ctx, b.name, 1, limit)
 	})
 }
 
-func (b *board) pageRead(p pageRead) {
-	if p.err != nil {
-		b.forgetPage()
-		if b.ctx.Err() != nil {
-			return
-		}
-		if b.backoff == 0 { // once an outage
-			b.hub.log.Warn("cannot read a board, trying again", "board", b.name, "error", p.err)
-		}
-		b.hub.fellBehind(b)
-		b.backoff = min(max(2*b.backoff, readAgainFirst), readAgainMost)
-		b.readAfter = time.Now().Add(b.backoff/2 + rand.N(b.backoff/2))
+// readPlaces looks up who is to be, all that have come meanwhile in one call.
+func (b *board) readPlaces() {
+	if lookups := b.view.Lookups(); lookups != nil {
+		b.places.start(b, func(ctx context.Context) (ranking.Places, error) {
+			return b.hub.source.Places(ctx, b.name, lookups)
+		})
+	}
+}
+
+// readFailed has the page read again after a pause, and then what else failed.
+func (b *board) readFailed(err error) {
+	b.forgetPage()
+	b.view.PlacesFailed()
+	b.places.forget()
+	if b.ctx.Err() != nil {
 		return
 	}
-	b.pages = nil
-	if !b.view.PageRead(p.page) {
-		b.hub.log.Error("view differed from Redis at the same seq", "board", b.name, "state", p.page.State)
+	if b.backoff == 0 { // once an outage
+		b.hub.log.Warn("cannot read a board, trying again", "board", b.name, "error", err)
+	}
+	b.hub.fellBehind(b)
+	b.backoff = min(max(2*b.backoff, readAgainFirst), readAgainMost)
+	b.readAfter = time.Now().Add(b.backoff/2 + rand.N(b.backoff/2))
+}
+
+// takeAnswers takes in what was read, once the view is not on its way there any
+// more.
+func (b *board) takeAnswers(now time.Time) {
+	agreed := true
+	if p := b.page.held; p != nil && !b.view.Ahead(p.State) {
+		agreed = b.view.PageRead(*p)
+		b.page.forget()
+		b.pageTaken(p, now)
+	}
+	if p := b.places.held; p != nil && !b.view.Ahead(p.State) {
+		agreed = b.view.PlacesRead(*p) && agreed
+		b.places.forget()
+	}
+	if !agreed {
+		b.hub.log.Error("view differed from Redis at the same seq", "board", b.name, "state", b.view.State())
+	}
+}
+
+func (b *board) pageTaken(p *ranking.Page, now time.Time) {
+	if b.shown != nil && b.shown.state.Epoch != p.Epoch {
+		b.voidMembers()
 	}
 	b.moved, b.renewed = true, true
 	b.backoff, b.readAfter = 0, time.Time{}
+	if !b.audited.IsZero() && now.Sub(b.audited) >= b.hub.cfg.AuditInterval {
+		b.view.Sample(auditMembers)
+	}
 	// Boards that were read together are not audited together.
-	b.audited = time.Now().Add(-rand.N(b.hub.cfg.AuditInterval / 4))
+	b.audited = now.Add(-rand.N(b.hub.cfg.AuditInterval / 4))
 }
 
 // startStreams shows what was published last to streams that show nothing yet,
 // so that from then on all streams of the board move together.
-func (b *board) startStreams(streams []*stream) {
+func (b *board) startStreams(tops []*stream) {
 	if b.shown == nil {
 		return
 	}
-	for _, st := range streams {
+	for _, st := range tops {
 		covered := len(b.shown.top) >= st.n || int64(len(b.shown.top)) == b.shown.total
 		if st.version.Load() == nil && covered {
 			st.advance(nil, b.shown, nil)
@@ -321,23 +380,25 @@ func (b *board) startStreams(streams []*stream) {
 	}
 }
 
-// publish shows the view to all streams.
-func (b *board) publish(streams []*stream, now time.Time) {
+// publish shows the view to all streams, and those who moved by themselves where
+// they are now.
+func (b *board) publish(tops []*stream, now time.Time) {
 	s := &shown{period: b.view.Period(), state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.Window())}
+	s.touched, s.since = b.view.Touched(len(s.top))
 	var difference *rows
 	if b.shown != nil {
-		difference = s.difference(b.shown, b.mostShown(streams))
+		difference = s.difference(b.shown, b.mostShown(tops))
 	}
-	news := make([]*stream, 0, len(streams))
-	for _, st := range streams {
+	news := make([]*stream, 0, len(tops))
+	for _, st := range tops {
 		if b.view.Shows(st.n) && st.advance(b.shown, s, difference) {
 			news = append(news, st)
 		}
 	}
 	b.shown, b.moved, b.published = s, false, now
 	b.hub.announce(news...)
+	b.tellOwn(now)
 	if b.renewed {
-		b.renewed = false
-		b.hub.caughtUp(b)
+		b.renewed, b.owed = false, true
 	}
 }

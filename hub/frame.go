@@ -64,6 +64,16 @@ func (r *rows) end(place int) {
 	r.ends = append(r.ends, len(r.buf))
 }
 
+// add encodes one place of a delta.
+func (r *rows) add(place int, e ranking.Entry) {
+	r.buf = append(r.buf, ',', '[')
+	r.buf = strconv.AppendInt(r.buf, int64(place), 10)
+	r.buf = append(r.buf, ',')
+	r.buf = appendEntry(r.buf, e)
+	r.buf = append(r.buf, ']')
+	r.end(place)
+}
+
 // upTo gives the items for places below n, and how many there are.
 func (r *rows) upTo(n int) (items []byte, count int) {
 	count = sort.SearchInts(r.places, n)
@@ -133,6 +143,41 @@ func deltaFrame(board string, s *shown, n int, from int64, items []byte) *Frame 
 	b = append(b, ']')
 	b = appendField(b, "len", int64(min(n, len(s.top))))
 	return newFrame(append(b, '}'))
+}
+
+// meFrame tells where a followed member stands; around are fields that
+// appendAround made, if any.
+func meFrame(board string, s Standing, around []byte) *Frame {
+	b := make([]byte, headRoom, headRoom+128+len(board)+len(around))
+	b = appendHead(b, "me", board)
+	b = appendField(b, "seq", s.Seq)
+	if s.Entry.Rank > 0 {
+		b = appendField(b, "rank", s.Entry.Rank)
+		b = appendField(b, "score", s.Entry.Score)
+	} else {
+		b = append(b, `,"rank":null,"score":null`...)
+	}
+	b = appendField(b, "total", s.Total)
+	b = append(b, around...)
+	return newFrame(append(b, '}'))
+}
+
+// appendAround adds the distance to the place above, and up to k neighbours on
+// each side.
+func appendAround(b []byte, s Standing, k int) []byte {
+	if gap := s.ToNext(); gap != nil {
+		b = appendField(b, "to_next", *gap)
+	} else {
+		b = append(b, `,"to_next":null`...)
+	}
+	b = append(b, `,"around":[`...)
+	for i, e := range s.within(k) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendEntry(b, e)
+	}
+	return append(b, ']')
 }
 
 // TimeForm is how times look on the wire: RFC 3339 with milliseconds, in UTC.

@@ -20,6 +20,8 @@ import (
 type Source interface {
 	// Page reads up to limit entries from a 1-based rank on.
 	Page(ctx context.Context, board string, fromRank int64, limit int) (ranking.Page, error)
+	// Places looks up to ranking.MaxLookups members up.
+	Places(ctx context.Context, board string, lookups []ranking.Lookup) (ranking.Places, error)
 	// States reads where boards are, all at once, in the order asked.
 	States(ctx context.Context, boards []string) []ranking.BoardState
 }
@@ -35,10 +37,14 @@ type Feed interface {
 type Config struct {
 	// Interval is the least time between two frames of a board. Default 100 ms.
 	Interval time.Duration
+	// MeInterval is the least time between two frames that tell a follower its
+	// rank, unless its own score changed. Default 1 s.
+	MeInterval time.Duration
 	// CheckInterval is how often the views' seq is compared with Redis's, in one
 	// call. Default 1 s.
 	CheckInterval time.Duration
-	// AuditInterval is how often a view's entries are compared. Default 30 s.
+	// AuditInterval is how often a view's entries are compared, and some of those
+	// that are followed. Default 30 s.
 	AuditInterval time.Duration
 	// Shards is how many goroutines send. Default GOMAXPROCS.
 	Shards int
@@ -46,8 +52,8 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// reads bounds the pages that a hub reads from its source at one time, so that
-// a thousand boards that resync do not arrive at Redis together.
+// reads bounds what a hub reads from its source at one time, so that a thousand
+// boards that resync do not arrive at Redis together.
 const reads = 16
 
 // Hub keeps the views of the boards that are watched and sends their frames to
@@ -60,7 +66,7 @@ type Hub struct {
 	shards  []*shard
 	next    atomic.Uint64 // shard of the next client
 	status  *stream       // every client is in it
-	reading chan struct{} // a token for each page being read
+	reading chan struct{} // a token for each read under way
 
 	ctx    context.Context // of all boards
 	cancel context.CancelFunc
@@ -79,6 +85,7 @@ type Hub struct {
 // New makes a Hub. Run starts it; the feed it hears must be given it as handler.
 func New(source Source, feed Feed, cfg Config) *Hub {
 	cfg.Interval = cmp.Or(cfg.Interval, 100*time.Millisecond)
+	cfg.MeInterval = cmp.Or(cfg.MeInterval, time.Second)
 	cfg.CheckInterval = cmp.Or(cfg.CheckInterval, time.Second)
 	cfg.AuditInterval = cmp.Or(cfg.AuditInterval, 30*time.Second)
 	cfg.Shards = cmp.Or(cfg.Shards, runtime.GOMAXPROCS(0))
@@ -120,47 +127,56 @@ var ErrClosed = errors.New("hub is closed")
 // Join takes a connection in. Call Leave when it has gone.
 func (h *Hub) Join(conn Conn) *Client {
 	c := &Client{conn: conn, shard: h.shards[h.next.Add(1)%uint64(len(h.shards))]}
-	sub := &Subscription{client: c, stream: h.status}
+	status := &seat{client: c, stream: h.status}
 	c.shard.do(func() {
 		h.mu.Lock()
 		if !h.stale {
-			sub.have = h.status.version.Load().number // nothing to tell
+			status.have = h.status.version.Load().number // nothing to tell
 		}
 		h.mu.Unlock()
-		sub.join()
+		status.join()
 	})
 	return c
 }
 
 // Leave ends all of a client's subscriptions.
 func (h *Hub) Leave(c *Client) {
-	var subs []*Subscription
+	var seats []*seat
 	c.shard.do(func() {
 		c.left = true
-		subs = append(subs, c.subs...)
-		for _, sub := range subs {
-			sub.leave()
+		seats = append(seats, c.seats...)
+		for _, s := range seats {
+			s.leave()
 		}
 	})
-	for _, sub := range subs {
-		h.release(sub.stream)
-	}
+	h.release(seats)
 }
 
-// Subscribe shows a client the first top entries of a board: a snapshot at once
-// or as soon as there is one, then what changes. It takes the place of an
-// earlier subscription of that client to the board, or nil: none of that one's
-// frames follow on the new snapshot. accepted is called before the first frame;
-// only for a client that has left can the call still fail then. The subscription
-// ends with Unsubscribe or Leave. ErrClosed is returned by a hub that shuts down
-// and for a client that has left.
-func (h *Hub) Subscribe(c *Client, d ranking.Definition, top int, replaced *Subscription, accepted func()) (*Subscription, error) {
-	st, err := h.acquire(d, top)
+// Watch is what a client wants to see of a board.
+type Watch struct {
+	Top int // entries from the first on
+	// Me is a member whose rank is told, wherever it is; "" for none. Around is how
+	// many neighbours on each side are shown with it, 0 to MaxAround.
+	Me     string
+	Around int
+	// Resume is the state at which the client has the first Top entries already,
+	// if it has: then it is sent what differs, where that is known. None: zero.
+	Resume ranking.State
+}
+
+// Subscribe shows a client what it wants to see of a board: the first entries at
+// once or as soon as they are known, then the place of Me, then what changes. It
+// takes the place of an earlier subscription of that client to the board, or
+// nil: none of that one's frames follow on the new ones. accepted is called
+// before the first frame; only for a client that has left can the call still
+// fail then. The subscription ends with Unsubscribe or Leave. ErrClosed is
+// returned by a hub that shuts down and for a client that has left.
+func (h *Hub) Subscribe(c *Client, d ranking.Definition, w Watch, replaced *Subscription, accepted func()) (*Subscription, error) {
+	sub, err := h.acquire(c, d, w)
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to board %q: %w", d.Board, err)
 	}
 	accepted()
-	sub := &Subscription{client: c, stream: st}
 	joined := false
 	c.shard.do(func() {
 		if replaced != nil {
@@ -170,10 +186,10 @@ func (h *Hub) Subscribe(c *Client, d ranking.Definition, top int, replaced *Subs
 	})
 	if replaced != nil {
 		// After acquire, so that the board's view is not given up in between.
-		h.release(replaced.stream)
+		h.release(replaced.seats())
 	}
 	if !joined {
-		h.release(st)
+		h.release(sub.seats())
 		return nil, fmt.Errorf("subscribe to board %q: %w", d.Board, ErrClosed)
 	}
 	return sub, nil
@@ -182,11 +198,12 @@ func (h *Hub) Subscribe(c *Client, d ranking.Definition, top int, replaced *Subs
 // Unsubscribe ends sub: no frame of it is sent after Unsubscribe has returned.
 func (h *Hub) Unsubscribe(sub *Subscription) {
 	sub.client.shard.do(sub.leave)
-	h.release(sub.stream)
+	h.release(sub.seats())
 }
 
-// acquire counts a user of a stream in, and starts the board if it is the first.
-func (h *Hub) acquire(d ranking.Definition, top int) (*stream, error) {
+// acquire takes seats in the streams that a client wants to see, and starts the
+// board if they are its first.
+func (h *Hub) acquire(c *Client, d ranking.Definition, w Watch) (*Subscription, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -202,36 +219,38 @@ func (h *Hub) acquire(d ranking.Definition, top int) (*stream, error) {
 		h.running.Go(b.run)
 		h.feed.Watch(d.Board)
 	}
-	st := b.streams[top]
-	if st == nil {
-		st = &stream{board: d.Board, n: top}
-		b.streams[top] = st
-		b.poke()
+	sub := &Subscription{client: c, top: &seat{client: c, stream: b.topStream(w.Top), resume: w.Resume}}
+	if w.Me != "" {
+		sub.me = &seat{client: c, stream: b.memberStream(w.Me, w.Around), behind: sub.top}
+		sub.top.follow = sub.me
 	}
-	st.users++
-	return st, nil
+	for _, s := range sub.seats() {
+		s.stream.users++
+	}
+	return sub, nil
 }
 
-// release counts a user out, and stops the board after the last.
-func (h *Hub) release(st *stream) {
+// release gives seats up, and stops a board after its last.
+func (h *Hub) release(seats []*seat) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	b := h.boards[st.board]
-	if b == nil || st == h.status {
-		return
+	for _, s := range seats {
+		b := h.boards[s.stream.board]
+		if b == nil || s.stream == h.status {
+			continue
+		}
+		if s.stream.users--; s.stream.users > 0 {
+			continue
+		}
+		if b.drop(s.stream) {
+			continue // others still watch it
+		}
+		delete(h.boards, b.name)
+		h.feed.Unwatch(b.name)
+		b.cancel()
+		delete(h.behind, b)
+		h.settle()
 	}
-	if st.users--; st.users > 0 {
-		return
-	}
-	delete(b.streams, st.n)
-	if len(b.streams) > 0 {
-		return
-	}
-	delete(h.boards, b.name)
-	h.feed.Unwatch(b.name)
-	b.cancel()
-	delete(h.behind, b)
-	h.settle()
 }
 
 // Up reports whether changes are heard.

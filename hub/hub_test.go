@@ -27,6 +27,7 @@ type fakeBoard struct {
 	state   ranking.State
 	scores  map[string]int64
 	pages   int   // read so far
+	lookups []int // and how many members in each call
 	away    error // of all reads
 	noPages error // of pages alone
 	watched map[string]bool
@@ -101,6 +102,32 @@ func (f *fakeBoard) Page(_ context.Context, _ string, _ int64, limit int) (ranki
 	return p, nil
 }
 
+func (f *fakeBoard) Places(_ context.Context, _ string, lookups []ranking.Lookup) (ranking.Places, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lookups = append(f.lookups, len(lookups))
+	if f.away != nil {
+		return ranking.Places{}, f.away
+	}
+	places := f.places()
+	p := ranking.Places{State: f.state, Total: int64(len(places))}
+	for _, l := range lookups {
+		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
+		if i := slices.IndexFunc(places, func(p place) bool { return p.member == l.Member }); i >= 0 {
+			found.Entry = entryAt(places, i)
+			for j := max(0, i-l.Around); j <= min(len(places)-1, i+l.Around); j++ {
+				found.Around = append(found.Around, entryAt(places, j))
+			}
+		}
+		p.List = append(p.List, found)
+	}
+	return p, nil
+}
+
+func entryAt(places []place, i int) ranking.Entry {
+	return ranking.Entry{Rank: int64(i) + 1, Member: places[i].member, Score: places[i].key.Score(ranking.Desc), Key: places[i].key}
+}
+
 func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -148,7 +175,7 @@ func (c *fakeConn) Send(f *Frame) bool {
 	}
 	var m hubtest.Message
 	err := json.Unmarshal(f.JSON(), &m)
-	if err == nil && (m.Type == "snapshot" || m.Type == "delta") {
+	if err == nil && (m.Type == "snapshot" || m.Type == "delta" || m.Type == "me") {
 		err = c.board.Fold(m)
 	}
 	c.bad = errors.Join(c.bad, err)
@@ -220,7 +247,7 @@ func inBubble(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
 func join(t *testing.T, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
 	conn := &fakeConn{}
 	c := h.Join(conn)
-	sub, err := h.Subscribe(c, theBoard, top, nil, func() {})
+	sub, err := h.Subscribe(c, theBoard, Watch{Top: top}, nil, func() {})
 	require.NoError(t, err)
 	return c, conn, sub
 }
@@ -305,7 +332,7 @@ func TestSharedFramesAreEncodedOnce(t *testing.T) {
 		for i := range 40 {
 			k := &keeper{}
 			c := h.Join(k)
-			_, err := h.Subscribe(c, theBoard, []int{3, 10}[i%2], nil, func() {})
+			_, err := h.Subscribe(c, theBoard, Watch{Top: []int{3, 10}[i%2]}, nil, func() {})
 			require.NoError(t, err)
 			conns = append(conns, k)
 		}
@@ -420,7 +447,7 @@ func TestSubscribingAfterLeavingLeavesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c := h.Join(&fakeConn{})
 		h.Leave(c)
-		_, err := h.Subscribe(c, theBoard, 10, nil, func() {})
+		_, err := h.Subscribe(c, theBoard, Watch{Top: 10}, nil, func() {})
 		require.ErrorIs(t, err, ErrClosed)
 		require.Zero(t, h.Watched())
 	})
@@ -430,15 +457,15 @@ func TestSubscribingAfterLeavingLeavesNothing(t *testing.T) {
 func TestDeliveringAllocatesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c := h.Join(taker{})
-		sub, err := h.Subscribe(c, theBoard, 10, nil, func() {})
+		sub, err := h.Subscribe(c, theBoard, Watch{Top: 10}, nil, func() {})
 		require.NoError(t, err)
 		h.FeedSubscribed("b")
 		pass(time.Second)
-		require.EqualValues(t, 1, sub.have)
+		require.EqualValues(t, 1, sub.top.have)
 		c.shard.do(func() {
 			require.Zero(t, testing.AllocsPerRun(100, func() {
-				sub.have = 0
-				sub.deliver()
+				sub.top.have = 0
+				sub.top.deliver()
 			}))
 		})
 	})
@@ -525,11 +552,11 @@ func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
 		f.mu.Lock()
 		f.noPages = errors.New("no pages")
 		f.mu.Unlock()
-		sub, err := h.Subscribe(c, theBoard, 100, sub, func() {})
+		sub, err := h.Subscribe(c, theBoard, Watch{Top: 100}, sub, func() {})
 		require.NoError(t, err)
 		pass(100 * time.Millisecond)
 		require.True(t, isStale(h))
-		_, err = h.Subscribe(c, theBoard, 10, sub, func() {})
+		_, err = h.Subscribe(c, theBoard, Watch{Top: 10}, sub, func() {})
 		require.NoError(t, err)
 		f.mu.Lock()
 		f.noPages = nil
@@ -590,7 +617,7 @@ func TestSubscribingAgainChangesTop(t *testing.T) {
 		for _, n := range []int{3, 50, 90, 0, 7} {
 			h.FeedChanges(f.set("m00", int64(1000+n)))
 			var err error
-			sub, err = h.Subscribe(c, theBoard, n, sub, func() {})
+			sub, err = h.Subscribe(c, theBoard, Watch{Top: n}, sub, func() {})
 			require.NoError(t, err)
 			pass(time.Second)
 			h.FeedChanges(f.set("m01", int64(2000+n)))
@@ -666,7 +693,7 @@ func TestEveryClientEndsRight(t *testing.T) {
 				case 2:
 					var err error
 					who.top = rand.IntN(30)
-					who.sub, err = h.Subscribe(who.Client, theBoard, who.top, who.sub, func() {})
+					who.sub, err = h.Subscribe(who.Client, theBoard, Watch{Top: who.top}, who.sub, func() {})
 					require.NoError(t, err)
 				case 3:
 					h.FeedDown(time.Now())

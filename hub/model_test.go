@@ -32,6 +32,12 @@ func newModel(t *rapid.T) *model {
 		history: make(map[ranking.State][]place),
 	}
 	m.remember()
+	if rapid.Bool().Draw(t, "scores at first") {
+		m.state.Epoch = "life 0"
+		for i := range 80 {
+			m.change(fmt.Sprint("m", i), rapid.Int64Range(-20, 20).Draw(t, "score"), false)
+		}
+	}
 	return m
 }
 
@@ -40,11 +46,33 @@ func (m *model) remember() { m.history[m.state] = slices.Clone(m.places) }
 // page is what Redis answers at this moment.
 func (m *model) page(limit int) ranking.Page {
 	p := ranking.Page{State: m.state, Total: int64(len(m.places)), Start: 1}
-	for i, at := range m.places[:min(limit, len(m.places))] {
-		p.Entries = append(p.Entries, ranking.Entry{Rank: int64(i) + 1, Member: at.member, Score: at.key.Score(m.def.Order), Key: at.key})
+	p.Entries = m.entries(m.places, 0, limit)
+	return p
+}
+
+// look is what Redis answers to look-ups at this moment.
+func (m *model) look(lookups []ranking.Lookup) ranking.Places {
+	p := ranking.Places{State: m.state, Total: int64(len(m.places))}
+	for _, l := range lookups {
+		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
+		if i := slices.IndexFunc(m.places, func(p place) bool { return p.member == l.Member }); i >= 0 {
+			found.Entry = m.entries(m.places, i, i+1)[0]
+			found.Around = m.entries(m.places, i-l.Around, i+l.Around+1)
+		}
+		p.List = append(p.List, found)
 	}
 	return p
 }
+
+// entries are those of some of a board's places, as far as there are any.
+func (m *model) entries(places []place, from, to int) (list []ranking.Entry) {
+	for i := max(0, from); i < min(to, len(places)); i++ {
+		list = append(list, ranking.Entry{Rank: int64(i) + 1, Member: places[i].member, Score: places[i].key.Score(m.def.Order), Key: places[i].key})
+	}
+	return list
+}
+
+func memberOf(t *rapid.T) string { return fmt.Sprint("m", rapid.IntRange(0, 99).Draw(t, "member")) }
 
 // batch draws some updates and removals of few members, applies them, and
 // returns the message; nil when nothing changed.
@@ -55,8 +83,8 @@ func (m *model) batch(t *rapid.T) *ranking.Changes {
 	}
 	c := &ranking.Changes{Board: m.def.Board, Epoch: m.state.Epoch, Seq: m.state.Seq + 1}
 	for range rapid.IntRange(1, 5).Draw(t, "updates") {
-		member := fmt.Sprint("m", rapid.IntRange(0, 40).Draw(t, "member"))
-		score := rapid.Int64Range(-3, 12).Draw(t, "score")
+		member := memberOf(t)
+		score := rapid.Int64Range(-20, 20).Draw(t, "score")
 		remove := rapid.IntRange(0, 7).Draw(t, "remove") == 0
 		if change := m.change(member, score, remove); change != nil {
 			c.List = append(c.List, *change)

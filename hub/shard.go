@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"rankcast/ranking"
 )
 
 // Conn is a client's connection, as the hub needs it.
@@ -24,7 +26,7 @@ type shard struct {
 	ops  chan func()
 	done chan struct{} // closed when run has ended
 
-	users map[*stream][]*Subscription
+	users map[*stream][]*seat
 
 	mu    sync.Mutex
 	news  []*stream // have a new version, oldest news first
@@ -35,7 +37,7 @@ type shard struct {
 func newShard() *shard {
 	return &shard{
 		ops: make(chan func(), shardOps), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		users: make(map[*stream][]*Subscription), isNew: make(map[*stream]bool),
+		users: make(map[*stream][]*seat), isNew: make(map[*stream]bool),
 	}
 }
 
@@ -49,8 +51,8 @@ func (s *shard) run(ctx context.Context) {
 			op()
 		case <-s.wake:
 			for _, st := range s.takeNews() {
-				for _, sub := range s.users[st] {
-					sub.deliver()
+				for _, seat := range s.users[st] {
+					seat.deliver()
 				}
 			}
 		}
@@ -101,69 +103,125 @@ func (s *shard) takeNews() []*stream {
 type Client struct {
 	conn  Conn
 	shard *shard
-	subs  []*Subscription // the shard's
-	left  bool            // the shard's
+	seats []*seat // the shard's, as is all of a seat
+	left  bool    // the shard's
 }
 
 // Ready says that the connection can take frames again.
 func (c *Client) Ready() {
 	c.shard.do(func() {
-		for _, sub := range c.subs {
-			sub.deliver()
+		for _, seat := range c.seats {
+			seat.deliver()
 		}
 	})
 }
 
-// Subscription is one client's place in one stream.
+// Subscription is what one client sees of one board.
 type Subscription struct {
 	client *Client
-	stream *stream
-	have   uint64 // version that the client was sent last; the shard's
-	at     int    // index among the stream's users; the shard's
+	top    *seat
+	me     *seat // nil where no member is followed
 }
 
-// join enters sub and sends what there is to show. It reports false for a client
-// that has left.
-func (sub *Subscription) join() bool {
-	c := sub.client
-	if c.left {
-		return false
+// seats are the subscription's, in the order in which frames go out.
+func (sub *Subscription) seats() []*seat {
+	if sub.me == nil {
+		return []*seat{sub.top}
 	}
-	users := c.shard.users[sub.stream]
-	sub.at = len(users)
-	c.shard.users[sub.stream] = append(users, sub)
-	c.subs = append(c.subs, sub)
-	sub.deliver()
+	return []*seat{sub.top, sub.me}
+}
+
+// join enters what the subscription shows. It reports false for a client that has
+// left.
+func (sub *Subscription) join() bool {
+	for _, s := range sub.seats() {
+		if !s.join() {
+			return false
+		}
+	}
 	return true
 }
 
-// leave takes sub out.
 func (sub *Subscription) leave() {
-	c := sub.client
-	users := c.shard.users[sub.stream]
-	if sub.at >= len(users) || users[sub.at] != sub {
+	for _, s := range sub.seats() {
+		s.leave()
+	}
+}
+
+// seat is one client's place in one stream.
+type seat struct {
+	client *Client
+	stream *stream
+	have   uint64        // version that the client was sent last; 0 for none
+	at     int           // index among the stream's users
+	behind *seat         // must have its first frame before this one may; or nil
+	follow *seat         // gets its frame anew after each that is whole; or nil
+	resume ranking.State // what the client has from before; none where the epoch is ""
+}
+
+// join enters the seat and sends what there is to show. It reports false for a
+// client that has left.
+func (s *seat) join() bool {
+	c := s.client
+	if c.left {
+		return false
+	}
+	users := c.shard.users[s.stream]
+	s.at = len(users)
+	c.shard.users[s.stream] = append(users, s)
+	c.seats = append(c.seats, s)
+	s.deliver()
+	return true
+}
+
+// leave takes the seat out.
+func (s *seat) leave() {
+	c := s.client
+	users := c.shard.users[s.stream]
+	if s.at >= len(users) || users[s.at] != s {
 		return // never joined
 	}
 	last := len(users) - 1
-	users[sub.at] = users[last]
-	users[sub.at].at = sub.at
+	users[s.at] = users[last]
+	users[s.at].at = s.at
 	users[last] = nil
 	if last == 0 {
-		delete(c.shard.users, sub.stream)
+		delete(c.shard.users, s.stream)
 	} else {
-		c.shard.users[sub.stream] = users[:last]
+		c.shard.users[s.stream] = users[:last]
 	}
-	i := slices.Index(c.subs, sub)
-	c.subs = slices.Delete(c.subs, i, i+1)
+	i := slices.Index(c.seats, s)
+	c.seats = slices.Delete(c.seats, i, i+1)
 }
 
 // deliver sends the newest version to a client that does not have it.
-func (sub *Subscription) deliver() {
-	v := sub.stream.version.Load()
-	if v == nil || v.number == sub.have {
+func (s *seat) deliver() {
+	v := s.stream.version.Load()
+	if v == nil || v.number == s.have || s.behind != nil && s.behind.have == 0 {
 		return
 	}
-	if sub.client.conn.Send(v.frame(sub.have)) {
-		sub.have = v.number
+	frame, again := s.frame(v)
+	if !s.client.conn.Send(frame) {
+		return
 	}
+	s.have, s.resume = v.number, ranking.State{}
+	if again && s.follow != nil {
+		s.follow.have = 0
+		s.follow.deliver()
+	}
+}
+
+// frame is what the client needs: the shared delta where it is one version
+// behind, what differs from what it has from before, or all; again says that its
+// own place goes out once more.
+func (s *seat) frame(v *version) (f *Frame, again bool) {
+	if v.delta != nil && s.have != 0 && s.have+1 == v.number {
+		return v.delta, false
+	}
+	if s.have == 0 && s.resume.Epoch != "" {
+		if f = v.shown.resumed(s.stream.board, s.stream.n, s.resume); f != nil {
+			return f, true
+		}
+	}
+	return v.whole(), true
 }

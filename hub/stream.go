@@ -1,7 +1,7 @@
 package hub
 
 import (
-	"strconv"
+	"bytes"
 	"sync"
 	"sync/atomic"
 
@@ -10,10 +10,12 @@ import (
 
 // shown is what a board showed at one moment. It never changes.
 type shown struct {
-	period string
-	state  ranking.State
-	total  int64
-	top    []ranking.Entry
+	period  string
+	state   ranking.State
+	total   int64
+	top     []ranking.Entry
+	touched []int64 // as View.Touched
+	since   int64
 
 	once sync.Once
 	all  rows // of top
@@ -38,46 +40,64 @@ func (s *shown) difference(old *shown, most int) *rows {
 		if i < len(old.top) && old.top[i].Member == e.Member && old.top[i].Score == e.Score {
 			continue
 		}
-		d.buf = append(d.buf, ',', '[')
-		d.buf = strconv.AppendInt(d.buf, int64(i), 10)
-		d.buf = append(d.buf, ',')
-		d.buf = appendEntry(d.buf, e)
-		d.buf = append(d.buf, ']')
-		d.end(i)
+		d.add(i, e)
 	}
 	return d
 }
 
-// stream is one board at one N (or the node's status): what everybody who
-// watches just that gets. Only its newest version exists.
+// resumed encodes the first n places as they differ from those at a state that
+// a client has; nil where that is not known, or a snapshot is smaller.
+func (s *shown) resumed(board string, n int, has ranking.State) *Frame {
+	if has.Epoch != s.state.Epoch || has.Seq < s.since || has.Seq > s.state.Seq {
+		return nil
+	}
+	d, now := &rows{}, min(n, len(s.top))
+	for i, seq := range s.touched[:now] {
+		if seq > has.Seq {
+			d.add(i, s.top[i])
+		}
+	}
+	items, count := d.upTo(n)
+	if 4*count > 3*now {
+		return nil
+	}
+	return deltaFrame(board, s, n, has.Seq, items)
+}
+
+// stream is what everybody who watches the same gets: one board at one N, one
+// member's place on it, or the node's status. Only its newest version exists.
 type stream struct {
-	board   string
-	n       int
-	version atomic.Pointer[version] // nil until there is something to show
-	users   int                     // subscriptions; guarded by the hub's lock
+	board    string
+	n        int                     // of a top
+	member   string                  // that is followed, else ""
+	around   int                     // neighbours on each side of the member
+	version  atomic.Pointer[version] // nil until there is something to show
+	number   uint64                  // of the newest version there was; whoever puts versions has it
+	said     said                    // of a member; the board's
+	followed bool                    // the view follows the member; the board's
+	users    int                     // seats; guarded by the hub's lock
+}
+
+// said is what a member was told last of its place.
+type said struct {
+	seq         int64
+	rank, score int64
+	around      []byte // to_next and around, as JSON fields
 }
 
 // version is one state of a stream.
 type version struct {
 	number uint64 // from 1 on
-	seq    int64  // of the board
+	shown  *shown // of a top
 	delta  *Frame // from the version before; nil where a snapshot must go out
 	whole  func() *Frame
 }
 
-// frame is what a client needs that has the version numbered have: 0 for none.
-func (v *version) frame(have uint64) *Frame {
-	if v.delta != nil && have+1 == v.number {
-		return v.delta
-	}
-	return v.whole()
-}
-
-// advance takes the stream to s. Where it shows something already, that is old,
-// and difference holds the places at which s is not as old was. It reports
+// advance takes a top's stream to s. Where it shows something already, that is
+// old, and difference holds the places at which s is not as old was. It reports
 // whether there is anything new to show.
 func (st *stream) advance(old, s *shown, difference *rows) bool {
-	next := &version{seq: s.state.Seq}
+	next := &version{shown: s}
 	next.whole = sync.OnceValue(func() *Frame { return snapshotFrame(st.board, s, st.n) })
 	if before := st.version.Load(); before != nil {
 		if s.state.Epoch == old.state.Epoch && s.state.Seq >= old.state.Seq {
@@ -86,7 +106,7 @@ func (st *stream) advance(old, s *shown, difference *rows) bool {
 			if count == 0 && now == was && s.total == old.total {
 				return false
 			}
-			next.delta = deltaFrame(st.board, s, st.n, before.seq, items)
+			next.delta = deltaFrame(st.board, s, st.n, before.shown.state.Seq, items)
 			// Where most places differ the snapshot is the smaller frame.
 			if 4*count > 3*now && len(next.whole().wire) < len(next.delta.wire) {
 				next.delta = nil
@@ -97,11 +117,29 @@ func (st *stream) advance(old, s *shown, difference *rows) bool {
 	return true
 }
 
+// say tells a member's place. It reports whether that is news.
+func (st *stream) say(s Standing) bool {
+	is := said{seq: s.Seq, rank: s.Entry.Rank, score: s.Entry.Score}
+	if st.around > 0 && s.Around != nil {
+		is.around = appendAround(nil, s, st.around)
+	}
+	was, first := st.said, st.version.Load() == nil
+	same := is.rank == was.rank && is.score == was.score && (is.around == nil || bytes.Equal(is.around, was.around))
+	if !first && (same || is.seq < was.seq) {
+		return false
+	}
+	st.said = is
+	frame := meFrame(st.board, s, is.around)
+	st.put(&version{whole: func() *Frame { return frame }})
+	return true
+}
+
+// void takes back what was told: it was of another life of the board.
+func (st *stream) void() { st.version.Store(nil) }
+
 // put makes v the stream's newest version.
 func (st *stream) put(v *version) {
-	v.number = 1
-	if before := st.version.Load(); before != nil {
-		v.number = before.number + 1
-	}
+	st.number++
+	v.number = st.number
 	st.version.Store(v)
 }

@@ -9,7 +9,7 @@ import (
 	"rankcast/ranking"
 )
 
-// wire carries a model's messages and pages to a view, as badly as pub/sub may.
+// wire carries a model's messages and answers to a view, as badly as pub/sub may.
 type wire struct {
 	t      *rapid.T
 	m      *model
@@ -17,6 +17,9 @@ type wire struct {
 	flying []*ranking.Changes
 	page   *ranking.Page // answered, and on its way
 	asked  int           // limit of the page asked for and not answered yet; 0: none
+
+	lookups []ranking.Lookup // asked for and not answered yet
+	places  *ranking.Places  // answered, and on their way
 }
 
 // holds checks the law: a view that is sure is the board at its state.
@@ -40,6 +43,53 @@ func (w *wire) holds() {
 	if len(w.v.entries) < min(w.v.want, len(board)) && !w.v.NeedsPage() && !w.v.Reading() {
 		w.t.Fatalf("%d entries of %d asked for, and no page on its way", len(w.v.entries), w.v.want)
 	}
+	w.touchedHolds(board)
+	for _, f := range w.v.followed.members {
+		if f.known {
+			w.standingHolds(w.v.Standing(f), w.v.State(), f.around)
+		}
+	}
+	for _, found := range w.v.Found() {
+		if s := found.AsOf; s != nil {
+			w.standingHolds(*s, ranking.State{Epoch: w.v.State().Epoch, Seq: s.Seq}, found.around)
+		}
+	}
+}
+
+// touchedHolds checks that a place that is not touched since a seq holds now what
+// it held then.
+func (w *wire) touchedHolds(board []place) {
+	touched, since := w.v.Touched(len(w.v.entries))
+	for state, then := range w.m.history {
+		if state.Epoch != w.v.State().Epoch || state.Seq < since || state.Seq > w.v.State().Seq {
+			continue
+		}
+		for i, seq := range touched {
+			if seq <= state.Seq && (i >= len(then) || then[i] != board[i]) {
+				w.t.Fatalf("place %d is said to be untouched since %d, but differs from seq %d", i, seq, state.Seq)
+			}
+		}
+	}
+}
+
+// standingHolds checks a followed member against the board at a state.
+func (w *wire) standingHolds(s Standing, at ranking.State, around int) {
+	board := w.m.history[at]
+	i := slices.IndexFunc(board, func(p place) bool { return p.member == s.Entry.Member })
+	if s.Entry.Rank != int64(i)+1 || s.Seq != at.Seq || s.Total != int64(len(board)) {
+		w.t.Fatalf("at %+v the view has %+v; the board has %v", at, s, board)
+	}
+	if i < 0 {
+		return
+	}
+	if want := w.m.entries(board, i, i+1)[0]; s.Entry != want {
+		w.t.Fatalf("at %+v the view has %+v; the board has %+v", at, s.Entry, want)
+	}
+	if s.Around != nil && around > 0 {
+		if got, want := s.within(around), w.m.entries(board, i-around, i+around+1); !slices.Equal(got, want) {
+			w.t.Fatalf("at %+v around %q are %+v; on the board %+v", at, s.Entry.Member, got, want)
+		}
+	}
 }
 
 func (w *wire) deliver(i int) {
@@ -53,6 +103,9 @@ func (w *wire) ask() {
 		w.v.PageAsked()
 		w.asked = w.v.Window()
 	}
+	if l := w.v.Lookups(); l != nil {
+		w.lookups = l
+	}
 }
 
 func (w *wire) answer() {
@@ -60,10 +113,14 @@ func (w *wire) answer() {
 		p := w.m.page(w.asked)
 		w.page = &p
 	}
+	if w.lookups != nil && w.places == nil {
+		p := w.m.look(w.lookups)
+		w.places = &p
+	}
 }
 
-func (w *wire) read() {
-	if w.page != nil {
+func (w *wire) readPage() {
+	if w.page != nil && !w.v.Ahead(w.page.State) {
 		if !w.v.PageRead(*w.page) {
 			w.t.Fatalf("the view was wrong before it read %+v", w.page.State)
 		}
@@ -71,8 +128,27 @@ func (w *wire) read() {
 	}
 }
 
+func (w *wire) readPlaces() {
+	if w.places != nil && !w.v.Ahead(w.places.State) {
+		if !w.v.PlacesRead(*w.places) {
+			w.t.Fatalf("the view was wrong before it read %+v", w.places)
+		}
+		w.places, w.lookups = nil, nil
+	}
+}
+
+func (w *wire) follow(t *rapid.T) {
+	w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5}).Draw(t, "around"))
+}
+
+func (w *wire) unfollow(t *rapid.T) {
+	if f := w.v.followed.members[memberOf(t)]; f != nil {
+		w.v.Unfollow(f)
+	}
+}
+
 // settle lets everything arrive, with the seq check that a hub makes, and then
-// the view must be the board.
+// the view must be the board, and know all whom it follows.
 func (w *wire) settle() {
 	for range 10 {
 		for len(w.flying) > 0 {
@@ -82,18 +158,32 @@ func (w *wire) settle() {
 		if w.v.State() != w.m.state {
 			w.v.Doubt()
 		}
+		for _, f := range w.v.followed.members {
+			w.v.Ask(f)
+		}
 		w.ask()
 		w.answer()
-		w.read()
+		w.readPage()
+		w.holds()
+		w.readPlaces()
 		w.holds()
 	}
 	if !w.v.Shows(w.v.want) || w.v.State() != w.m.state || w.v.NeedsPage() {
 		w.t.Fatalf("the view is at %+v (sure: %v), the board at %+v", w.v.State(), w.v.sure, w.m.state)
 	}
+	for _, f := range w.v.followed.members {
+		if !f.known || w.v.Standing(f).Around == nil && f.around > 0 {
+			w.t.Fatalf("%q is followed and not known: %+v", f.member, f)
+		}
+	}
+	if !w.v.Recovered() || w.v.Lookups() != nil {
+		w.t.Fatalf("the view still waits for %d members", w.v.owed)
+	}
 }
 
 // Snapshot plus changes equals a fresh snapshot, at every single state, for every
-// mode, order and tie rule, whatever is lost, repeated, late or out of order.
+// mode, order and tie rule, for the first entries and for each member that is
+// followed, whatever is lost, repeated, late or out of order.
 func TestViewIsTheBoard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
@@ -110,13 +200,17 @@ func TestViewIsTheBoard(t *testing.T) {
 					w.deliver(0)
 				}
 			},
-			"ask":    func(*rapid.T) { w.ask() },
-			"answer": func(*rapid.T) { w.answer() },
-			"read":   func(*rapid.T) { w.read() },
-			"want":   func(t *rapid.T) { w.v.Want(rapid.IntRange(0, 12).Draw(t, "want")) },
-			"":       func(*rapid.T) { w.holds() },
+			"ask":         func(*rapid.T) { w.ask() },
+			"answer":      func(*rapid.T) { w.answer() },
+			"read page":   func(*rapid.T) { w.readPage() },
+			"read places": func(*rapid.T) { w.readPlaces() },
+			"want":        func(t *rapid.T) { w.v.Want(rapid.IntRange(0, 12).Draw(t, "want")) },
+			"follow":      w.follow,
+			"unfollow":    w.unfollow,
+			"sample":      func(*rapid.T) { w.v.Sample(3) },
+			"":            func(*rapid.T) { w.holds() },
 		}
-		actions["write more"], actions["deliver more"] = actions["write"], actions["deliver"]
+		actions["write more"], actions["deliver more"], actions["follow more"] = actions["write"], actions["deliver"], actions["follow"]
 		if faulty {
 			pick := func(t *rapid.T, do func(i int)) {
 				if len(w.flying) > 0 {
@@ -126,10 +220,19 @@ func TestViewIsTheBoard(t *testing.T) {
 			actions["lose"] = func(t *rapid.T) { pick(t, func(i int) { w.flying = slices.Delete(w.flying, i, i+1) }) }
 			actions["repeat"] = func(t *rapid.T) { pick(t, func(i int) { w.v.Apply(w.flying[i]) }) }
 			actions["out of order"] = func(t *rapid.T) { pick(t, w.deliver) }
-			actions["page lost"] = func(*rapid.T) {
-				if w.asked > 0 {
+			actions["answers lost"] = func(t *rapid.T) {
+				if rapid.Bool().Draw(t, "the page") && w.asked > 0 {
 					w.v.PageFailed()
 					w.page, w.asked = nil, 0
+				} else if w.lookups != nil {
+					w.v.PlacesFailed()
+					w.places, w.lookups = nil, nil
+				}
+			}
+			actions["forget"] = func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
+					w.v.Forget()
+					w.page, w.asked, w.places, w.lookups = nil, 0, nil, nil
 				}
 			}
 			actions["flush"] = func(t *rapid.T) {
@@ -176,7 +279,7 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 			more()
 			w.answer()
 			more()
-			w.read()
+			w.readPage()
 			if !w.v.sure || w.v.State() != m.state {
 				t.Fatal("what was heard while the page was read is missing")
 			}

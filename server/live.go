@@ -26,8 +26,6 @@ const (
 	// maxMessage bounds a client's message, in bytes. A larger one closes the
 	// socket with 1009.
 	maxMessage = 32 << 10
-	// maxSubscriptions bounds the boards that one socket shows.
-	maxSubscriptions = 100
 	// maxIDBytes bounds the id of a message, as JSON.
 	maxIDBytes = 128
 	// drainSpread is over how long clients of a node that stops come back.
@@ -183,58 +181,6 @@ func (ss *session) act(message []byte) (id jsontext.Value, err error) {
 	default:
 		return id, ranking.Invalid("type", fmt.Sprintf("is %.30q; want subscribe, unsubscribe or ping", kind))
 	}
-}
-
-func (ss *session) subscribe(id jsontext.Value, o object) error {
-	if err := o.only("type", "id", "board", "top"); err != nil {
-		return err
-	}
-	board, err := o.required("board")
-	if err != nil {
-		return err
-	}
-	most := int64(ss.server.cfg.MaxTop)
-	top := min(defaultTop, most)
-	if _, there := o["top"]; there {
-		if top, err = o.integer("top"); err != nil {
-			return err
-		}
-		if top < 0 || top > most {
-			return ranking.Invalid("top", fmt.Sprintf("is %d; want 0 to %d", top, most))
-		}
-	}
-	d, err := ss.server.store.Definition(board)
-	if err != nil {
-		return err
-	}
-	before, again := ss.shown[board]
-	if !again && len(ss.shown) >= maxSubscriptions {
-		return ranking.Invalid("board", fmt.Sprintf("is one too many; a socket shows %d at most", maxSubscriptions))
-	}
-	sub, err := ss.server.hub.Subscribe(ss.client, d, int(top), before, func() { ss.socket.reply(answerFrame("ok", id)) })
-	if err != nil {
-		return err
-	}
-	ss.shown[board] = sub
-	return nil
-}
-
-func (ss *session) unsubscribe(id jsontext.Value, o object) error {
-	if err := o.only("type", "id", "board"); err != nil {
-		return err
-	}
-	board, err := o.required("board")
-	if err != nil {
-		return err
-	}
-	sub, there := ss.shown[board]
-	if !there {
-		return ranking.Invalid("board", "has no subscription here")
-	}
-	ss.server.hub.Unsubscribe(sub)
-	delete(ss.shown, board)
-	ss.socket.reply(answerFrame("ok", id))
-	return nil
 }
 
 // answerFrame answers the message with that id.

@@ -75,6 +75,23 @@ func TestBadMessages(t *testing.T) {
 		{`{"type":"subscribe","id":1,"board":"b","top":null}`, "1", "invalid_request", "top"},
 		{`{"type":"subscribe","id":1,"board":"b","top":"10"}`, "1", "invalid_request", "top"},
 		{`{"type":"subscribe","id":1,"board":"b","tops":1}`, "1", "invalid_request", "tops"},
+		{`{"type":"subscribe","id":1,"board":"b","me":7}`, "1", "invalid_request", "me"},
+		{`{"type":"subscribe","id":1,"board":"b","me":""}`, "1", "invalid_request", "me"},
+		{`{"type":"subscribe","id":1,"board":"b","me":"a\u0000"}`, "1", "invalid_request", "me"},
+		{`{"type":"subscribe","id":1,"board":"b","me":"` + strings.Repeat("x", 129) + `"}`, "1", "invalid_request", "me"},
+		{`{"type":"subscribe","id":1,"board":"b","around":1}`, "1", "invalid_request", "around"},
+		{`{"type":"subscribe","id":1,"board":"b","me":"a","around":21}`, "1", "invalid_request", "around"},
+		{`{"type":"subscribe","id":1,"board":"b","me":"a","around":-1}`, "1", "invalid_request", "around"},
+		{`{"type":"subscribe","id":1,"board":"b","me":"a","around":true}`, "1", "invalid_request", "around"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":[]}`, "1", "invalid_request", "resume"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":null}`, "1", "invalid_request", "resume"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"seq":1}}`, "1", "invalid_request", "resume.epoch"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"","seq":1}}`, "1", "invalid_request", "resume.epoch"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"` + strings.Repeat("x", 65) + `","seq":1}}`, "1", "invalid_request", "resume.epoch"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e"}}`, "1", "invalid_request", "resume.seq"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":-1}}`, "1", "invalid_request", "resume.seq"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":1.5}}`, "1", "invalid_request", "resume.seq"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":1,"top":3}}`, "1", "invalid_request", "resume.top"},
 		{`{"type":"unsubscribe","id":1,"board":"b"}`, "1", "invalid_request", "board"},
 		{`{"type":"unsubscribe","id":1}`, "1", "invalid_request", "board"},
 	} {
@@ -387,7 +404,7 @@ func TestChurn(t *testing.T) {
 }
 
 func FuzzMessages(f *testing.F) {
-	for _, seed := range []string{`{"type":"subscribe","id":1,"board":"b","top":3}`, `{"type":"unsubscribe","board":"b"}`, `{"type":"ping","id":"x"}`, "{\"id\":1e999"} {
+	for _, seed := range []string{`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m","around":2,"resume":{"epoch":"e","seq":1}}`, `{"type":"unsubscribe","board":"b"}`, `{"type":"ping","id":"x"}`, "{\"id\":1e999"} {
 		f.Add(seed)
 	}
 	n := startNode(f, redistest.Embedded(f), nodeConfig{}, ranking.Definition{Board: "b"})

@@ -131,6 +131,18 @@ func (o object) integer(name string) (int64, error) {
 	return n, nil
 }
 
+// within reads a whole number within bounds, if there is one.
+func (o object) within(name string, otherwise, low, high int64) (int64, error) {
+	if _, there := o[name]; !there {
+		return otherwise, nil
+	}
+	n, err := o.integer(name)
+	if err == nil && (n < low || n > high) {
+		err = ranking.Invalid(name, fmt.Sprintf("is %d; want %d to %d", n, low, high))
+	}
+	return n, err
+}
+
 // query reads a request's parameters. The first that is wrong sets err.
 type query struct {
 	values map[string][]string

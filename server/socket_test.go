@@ -135,6 +135,9 @@ type noBoards struct{}
 func (noBoards) Page(context.Context, string, int64, int) (ranking.Page, error) {
 	return ranking.Page{}, nil
 }
+func (noBoards) Places(context.Context, string, []ranking.Lookup) (ranking.Places, error) {
+	return ranking.Places{}, nil
+}
 func (noBoards) States(context.Context, []string) []ranking.BoardState { return nil }
 func (noBoards) Watch(string)                                          {}
 func (noBoards) Unwatch(string)                                        {}

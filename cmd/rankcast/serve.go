@@ -27,13 +27,14 @@ type serve struct {
 	Demo          bool          `help:"Send made-up scores to demo boards."`
 	MaxTop        int           `default:"1000" env:"RANKCAST_MAX_TOP" help:"Most entries of a board that a client may watch or read at once."`
 	Interval      time.Duration `default:"100ms" env:"RANKCAST_INTERVAL" help:"Least time between two frames of a board."`
+	MeInterval    time.Duration `default:"1s" env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames that tell a follower its rank, unless its own score changed."`
 	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for so long."`
 	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to make sure that changes are still heard."`
 }
 
 // Validate refuses what no server could run with.
 func (s *serve) Validate() error {
-	for name, d := range map[string]time.Duration{"interval": s.Interval, "write-timeout": s.WriteTimeout, "probe-interval": s.ProbeInterval} {
+	for name, d := range map[string]time.Duration{"interval": s.Interval, "me-interval": s.MeInterval, "write-timeout": s.WriteTimeout, "probe-interval": s.ProbeInterval} {
 		if d <= 0 {
 			return fmt.Errorf("--%s must be more than 0", name)
 		}
@@ -104,7 +105,7 @@ func (s *serve) Run(ctx context.Context) error {
 	defer store.Close()
 
 	feed := ranking.NewFeed(rdb, log, cfg)
-	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, Log: log})
+	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, Log: log})
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, Log: log})
 	stopFeed := start(func(ctx context.Context) { feed.Run(ctx, frames) })
 	defer stopFeed()

@@ -27,6 +27,10 @@ type Message struct {
 	Top     []Entry           `json:"top"`
 	Rows    []json.RawMessage `json:"rows"`
 	Len     int               `json:"len"`
+	Rank    *int64            `json:"rank"`
+	Score   *int64            `json:"score"`
+	ToNext  *int64            `json:"to_next"`
+	Around  []Entry           `json:"around"`
 	Stale   bool              `json:"stale"`
 	AsOf    string            `json:"as_of"`
 	Code    string            `json:"code"`
@@ -38,19 +42,24 @@ type Message struct {
 
 // Board is what a client holds of one board.
 type Board struct {
+	Epoch string
 	Seq   int64
 	Total int64
 	Top   []Entry
+	Me    *Message // nil: it was told nothing of its own place
 
 	started bool
 }
 
-// Fold takes in a snapshot or a delta. It returns an error for a delta that does
-// not build on what is held.
+// Fold takes in a snapshot, a delta or a me. It returns an error for a delta that
+// does not build on what is held, and for one's own place before any snapshot.
 func (b *Board) Fold(m Message) error {
 	switch {
 	case m.Type == "snapshot":
-		*b = Board{Seq: m.Seq, Total: m.Total, Top: m.Top, started: true}
+		*b = Board{Epoch: m.Epoch, Seq: m.Seq, Total: m.Total, Top: m.Top, Me: b.Me, started: true}
+		return nil
+	case m.Type == "me" && b.started:
+		b.Me = &m
 		return nil
 	case m.Type != "delta" || !b.started || m.From != b.Seq:
 		return fmt.Errorf("%s from seq %d does not build on seq %d", m.Type, m.From, b.Seq)
@@ -76,4 +85,12 @@ func (b *Board) Fold(m Message) error {
 	}
 	b.Seq, b.Total, b.Top = m.Seq, m.Total, top[:m.Len]
 	return nil
+}
+
+// Value is what a field that may be null holds, for comparing: nil or a number.
+func Value(p *int64) any {
+	if p == nil {
+		return nil
+	}
+	return *p
 }

@@ -117,7 +117,7 @@ func (s *Socket) Read() (hubtest.Message, error) {
 	}
 	require.NoError(s.t, json.Unmarshal(b, &m), "%s", b)
 	switch m.Type {
-	case "snapshot", "delta":
+	case "snapshot", "delta", "me":
 		if s.Boards[m.Board] == nil {
 			s.Boards[m.Board] = &hubtest.Board{}
 		}

@@ -1,0 +1,177 @@
+package hub
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// streams are what is watched of one board. Guarded by the hub's lock, but for
+// what the streams themselves show.
+type streams struct {
+	tops    map[int]*stream // by N
+	members map[follower]*stream
+	changed []*stream // of members: come or gone since the board's goroutine looked, in order
+}
+
+// follower tells one stream of a member from another.
+type follower struct {
+	member string
+	around int
+}
+
+func newStreams() streams {
+	return streams{tops: make(map[int]*stream), members: make(map[follower]*stream)}
+}
+
+// poke says that streams have come or gone.
+func (b *board) poke() {
+	select {
+	case b.streamy <- struct{}{}:
+	default:
+	}
+}
+
+// topStream gives the stream of the first n entries. The caller holds hub.mu.
+func (b *board) topStream(n int) *stream {
+	st := b.tops[n]
+	if st == nil {
+		st = &stream{board: b.name, n: n}
+		b.tops[n] = st
+		b.poke()
+	}
+	return st
+}
+
+// memberStream gives the stream of a member's place. The caller holds hub.mu.
+func (b *board) memberStream(member string, around int) *stream {
+	key := follower{member, around}
+	st := b.members[key]
+	if st == nil {
+		st = &stream{board: b.name, member: member, around: around}
+		b.members[key] = st
+		b.changed = append(b.changed, st)
+		b.poke()
+	}
+	return st
+}
+
+// drop ends a stream that nobody watches, and reports whether anybody watches
+// the board at all. The caller holds hub.mu.
+func (b *board) drop(st *stream) bool {
+	if st.member == "" {
+		delete(b.tops, st.n)
+	} else {
+		delete(b.members, follower{st.member, st.around})
+		b.changed = append(b.changed, st)
+	}
+	b.poke()
+	return len(b.tops) > 0 // which every subscription has
+}
+
+// takeStreams lists the streams of the top, smallest N first, and follows the
+// members that somebody follows now.
+func (b *board) takeStreams() []*stream {
+	b.hub.mu.Lock()
+	tops := slices.SortedFunc(maps.Values(b.tops), func(a, b *stream) int { return a.n - b.n })
+	changed := b.changed
+	b.changed = nil
+	b.hub.mu.Unlock()
+	for _, st := range changed {
+		if !st.followed {
+			b.follow(st)
+		} else {
+			b.unfollow(st)
+		}
+	}
+	return tops
+}
+
+// follow has the view keep the rank of a stream's member.
+func (b *board) follow(st *stream) {
+	around := st.around
+	if f := b.view.Following(st.member); f != nil {
+		around = max(around, f.around)
+	}
+	f := b.view.Follow(st.member, around)
+	f.streams = append(f.streams, st)
+	st.followed = true
+	if f.known && !f.queued {
+		b.tellMember(f, b.view.Standing(f))
+	}
+}
+
+func (b *board) unfollow(st *stream) {
+	f := b.view.Following(st.member)
+	f.streams = slices.DeleteFunc(f.streams, func(other *stream) bool { return other == st })
+	if len(f.streams) == 0 {
+		b.view.Unfollow(f)
+		return
+	}
+	around := 0
+	for _, other := range f.streams {
+		around = max(around, other.around)
+	}
+	b.view.Follow(f.member, around)
+}
+
+// tellMember tells the followers of a member where it stands.
+func (b *board) tellMember(f *Followed, s Standing) {
+	for _, st := range f.streams {
+		if st.say(s) {
+			b.hub.announce(st)
+		}
+	}
+}
+
+// tellFound tells of those who became known.
+func (b *board) tellFound() {
+	for _, found := range b.view.Found() {
+		switch {
+		case found.AsOf != nil:
+			b.tellMember(found.Followed, *found.AsOf)
+			b.restless = true // its neighbours are to be read again
+		case found.known && !found.queued: // else more is being read
+			b.tellMember(found.Followed, b.view.Standing(found.Followed))
+		}
+	}
+}
+
+// tellOwn tells of those who moved by themselves. Where their neighbours are not
+// known, and are about to be read, it waits for them; where that must wait it
+// tells the rank at once.
+func (b *board) tellOwn(now time.Time) {
+	soon := now.Sub(b.told) >= b.hub.cfg.MeInterval
+	for _, f := range b.view.Own() {
+		s := b.view.Standing(f)
+		if f.around == 0 || s.Around != nil || !soon {
+			b.tellMember(f, s)
+		}
+	}
+}
+
+// tellAll tells of all whose rank or neighbours have changed, and has the
+// neighbours read that are not known, which are told when they are.
+func (b *board) tellAll(now time.Time) {
+	b.told, b.restless = now, false
+	b.view.Ranks(func(f *Followed, rank int64) {
+		if f.around == 0 && f.streams[0].said.rank == rank {
+			return // nor did its score change, or it would have been told
+		}
+		if s := b.view.standing(f, rank); f.around == 0 || s.Around != nil {
+			b.tellMember(f, s)
+		} else {
+			b.view.Ask(f)
+		}
+	})
+}
+
+// voidMembers takes back what was told of all members: it was of another life of
+// the board.
+func (b *board) voidMembers() {
+	b.view.Each(func(f *Followed) {
+		for _, st := range f.streams {
+			st.void()
+		}
+	})
+}

@@ -1,0 +1,198 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub"
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// descending gives a board n members m0, m1, ... of which the first has the
+// highest score, in steps of ten.
+func (n *node) descending(board string, members int) {
+	n.t.Helper()
+	for from := 0; from < members; from += 1000 {
+		var updates []ranking.Update
+		for i := from; i < min(members, from+1000); i++ {
+			updates = append(updates, ranking.Update{Member: fmt.Sprint("m", i), Score: int64(10 * (members - i))})
+		}
+		_, err := n.store.Apply(context.Background(), board, updates)
+		require.NoError(n.t, err)
+	}
+}
+
+func (n *node) update(board, member string, score int64) {
+	n.t.Helper()
+	_, err := n.store.Apply(context.Background(), board, []ranking.Update{{Member: member, Score: score}})
+	require.NoError(n.t, err)
+}
+
+// meIs waits until a socket was told that it stands there, and returns the frame.
+func meIs(s *servertest.Socket, board string, rank, score int64) hubtest.Message {
+	is := func(b *hubtest.Board) bool {
+		return b.Me != nil && b.Me.Rank != nil && *b.Me.Rank == rank && *b.Me.Score == score
+	}
+	s.Until(board, fmt.Sprintf("rank %d with %d", rank, score), is)
+	return *s.Boards[board].Me
+}
+
+// A follower far below the top is told where it stands, and each time it moves:
+// by itself, for others, off the board and onto it.
+func TestOwnRank(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
+			ranking.Definition{Board: "b"})
+		n.descending("b", 200)
+		s := servertest.Dial(t, n.addr)
+		s.Send(`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m100"}`)
+		var order []string
+		for range 3 {
+			order = append(order, s.Next("ok", "snapshot", "me").Type)
+		}
+		require.Equal(t, []string{"ok", "snapshot", "me"}, order)
+		me := meIs(s, "b", 101, 1000)
+		require.EqualValues(t, 200, me.Total)
+		require.Nil(t, me.Around)
+
+		n.update("b", "m150", 1000)
+		meIs(s, "b", 102, 1000)
+		n.update("b", "m100", 20)
+		meIs(s, "b", 101, 1020)
+		n.do("DELETE", "/v1/boards/b/members/m0", "")
+		meIs(s, "b", 100, 1020)
+		n.update("b", "m100", 5000)
+		meIs(s, "b", 1, 6020)
+		n.do("DELETE", "/v1/boards/b/members/m100", "")
+		s.Until("b", "nowhere", func(b *hubtest.Board) bool { return b.Me.Rank == nil && b.Me.Score == nil })
+		n.update("b", "m100", 25)
+		meIs(s, "b", 197, 25)
+
+		// Subscribing again changes who is followed, and ends it.
+		s.Send(`{"type":"subscribe","id":2,"board":"b","top":3,"me":"nobody"}`)
+		s.Next("ok")
+		s.Next("snapshot")
+		require.Nil(t, s.Next("me").Rank)
+		s.Send(`{"type":"subscribe","id":3,"board":"b","top":3}`)
+		s.Next("ok")
+		s.Next("snapshot")
+		n.update("b", "nobody", 7)
+		n.update("b", "m1", 1)
+		for s.Boards["b"].Top[0].Score != 1991 {
+			m, err := s.Read()
+			require.NoError(t, err)
+			require.NotEqual(t, "me", m.Type)
+		}
+	})
+}
+
+// Neighbours and the distance to the next place come with a follower's own, and
+// are right after every change near it, be it in the first entries or far below.
+func TestAround(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
+			ranking.Definition{Board: "b"})
+		n.descending("b", 200)
+		s := servertest.Dial(t, n.addr)
+		near := func() {
+			t.Helper()
+			a := n.do("GET", "/v1/boards/b/members/m100?around=2", "")
+			var want hubtest.Message
+			require.NoError(t, json.Unmarshal([]byte(a.Body), &want), a.Body)
+			s.Until("b", a.Body, func(b *hubtest.Board) bool {
+				return b.Me != nil && fmt.Sprint(b.Me.Around) == fmt.Sprint(want.Around) && *b.Me.Rank == *want.Rank &&
+					fmt.Sprint(hubtest.Value(b.Me.ToNext)) == fmt.Sprint(hubtest.Value(want.ToNext))
+			})
+		}
+		s.Send(`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m100","around":2}`)
+		near()
+		n.update("b", "m101", 3) // a neighbour's score
+		near()
+		n.update("b", "m150", 502) // somebody comes between
+		near()
+		n.do("DELETE", "/v1/boards/b/members/m99", "")
+		near()
+		n.update("b", "m0", 5) // far above: only ranks
+		n.update("b", "m199", 2000)
+		near()
+		n.update("b", "m100", 90_000) // to the top
+		near()
+		n.update("b", "m7", 90_000)
+		near()
+		n.update("b", "m100", -89_500)
+		near()
+		n.update("b", "m100", -89_500) // to the end
+		near()
+		n.do("DELETE", "/v1/boards/b/members/m100", "")
+		s.Until("b", "nowhere", func(b *hubtest.Board) bool {
+			return b.Me.Rank == nil && b.Me.ToNext == nil && b.Me.Around != nil && len(b.Me.Around) == 0
+		})
+	})
+}
+
+// Who comes back is sent one delta from what it has, if the server knows what
+// changed since, and a snapshot otherwise.
+func TestResume(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, ranking.Definition{Board: "b"})
+		n.descending("b", 50)
+		stays, first := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+		stays.Subscribe("b", 10)
+		first.Subscribe("b", 10)
+		held := *first.Boards["b"]
+		resume := func(epoch string, seq int64) (*servertest.Socket, hubtest.Message) {
+			s := servertest.Dial(t, n.addr)
+			before := held
+			s.Boards["b"] = &before
+			s.Send(`{"type":"subscribe","id":1,"board":"b","top":10,"me":"m30","resume":{"epoch":%q,"seq":%d}}`, epoch, seq)
+			s.Next("ok")
+			m := s.Next("snapshot", "delta")
+			require.EqualValues(t, 31, *s.Next("me").Rank)
+			return s, m
+		}
+		_, m := resume(held.Epoch, held.Seq)
+		require.Equal(t, "delta", m.Type, "nothing has changed, and it is told so")
+		require.Empty(t, m.Rows)
+		require.Equal(t, held.Seq, m.From)
+		require.Equal(t, held.Seq, m.Seq)
+
+		first.WS.CloseNow()
+		n.update("b", "m5", 7)
+		n.update("b", "m49", 450) // in between
+		want, total := n.top("b", 10)
+		stays.Until("b", "the change", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		s, m := resume(held.Epoch, held.Seq)
+		require.Equal(t, "delta", m.Type)
+		require.Equal(t, held.Seq, m.From)
+		require.Len(t, m.Rows, 5)
+		require.Equal(t, want, s.Boards["b"].Top)
+		require.Equal(t, total, s.Boards["b"].Total)
+		n.update("b", "m1", 1000) // and from there on by deltas, like everybody
+		want, _ = n.top("b", 10)
+		stays.Until("b", "m1", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		s.Until("b", "m1", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+
+		for name, state := range map[string]ranking.State{
+			"another life":    {Epoch: "another", Seq: held.Seq},
+			"before the view": {Epoch: held.Epoch, Seq: held.Seq - 1},
+			"ahead":           {Epoch: held.Epoch, Seq: held.Seq + 1000},
+		} {
+			s, m := resume(state.Epoch, state.Seq)
+			require.Equal(t, "snapshot", m.Type, name)
+			require.Equal(t, stays.Boards["b"].Top, s.Boards["b"].Top)
+		}
+		n.descending("b", 10) // all places change: a snapshot is smaller
+		want, _ = n.top("b", 10)
+		stays.Until("b", "new scores", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		_, m = resume(held.Epoch, held.Seq)
+		require.Equal(t, "snapshot", m.Type)
+	})
+}
