@@ -63,8 +63,6 @@ type board struct {
 	shown     *shown // what was published last
 	published time.Time
 	told      time.Time // when all ranks were
-	backoff   time.Duration
-	readAfter time.Time
 	audited   time.Time
 	doubted   *ranking.State // where the last check saw Redis, if the view was not there
 	timer     *time.Timer
@@ -85,6 +83,8 @@ func newBoard(h *Hub, d ranking.Definition) *board {
 type read[T any] struct {
 	answer chan answer[T] // nil: nothing is being read
 	held   *T             // has come; the view is on its way there
+	after  time.Time      // not to be read before
+	pause  time.Duration  // before the next try; 0: the last went well
 }
 
 type answer[T any] struct {
@@ -109,7 +109,34 @@ func (r *read[T]) start(b *board, do func(context.Context) (T, error)) {
 }
 
 // forget drops what is being read, or was and is held.
-func (r *read[T]) forget() { *r = read[T]{} }
+func (r *read[T]) forget() { r.answer, r.held = nil, nil }
+
+// came takes an answer. If it is none, clients are told, it reports false, and
+// the next try has to wait.
+func (r *read[T]) came(b *board, a answer[T]) bool {
+	r.forget()
+	if a.err == nil {
+		r.held = &a.value
+		return true
+	}
+	if b.ctx.Err() == nil {
+		if r.pause == 0 { // once an outage
+			b.hub.log.Warn("cannot read a board, trying again", "board", b.name, "error", a.err)
+		}
+		b.hub.fellBehind(b)
+	}
+	r.pause = min(max(2*r.pause, readAgainFirst), readAgainMost)
+	r.after = time.Now().Add(r.pause/2 + rand.N(r.pause/2))
+	return false
+}
+
+// took ends the pauses, for an answer was taken in. It reports whether there
+// were any.
+func (r *read[T]) took() bool {
+	failed := r.pause > 0
+	*r = read[T]{}
+	return failed
+}
 
 // tell passes an event on; it waits for room, which a live goroutine soon makes.
 func (b *board) tell(event any) {
@@ -132,18 +159,12 @@ func (b *board) run() {
 		case e := <-b.events:
 			b.take(e)
 		case p := <-b.page.answer:
-			b.page.forget()
-			if p.err == nil {
-				b.page.held = &p.value
-			} else {
-				b.readFailed(p.err)
+			if !b.page.came(b, p) {
+				b.forgetPage()
 			}
 		case p := <-b.places.answer:
-			b.places.forget()
-			if p.err == nil {
-				b.places.held = &p.value
-			} else {
-				b.readFailed(p.err)
+			if !b.places.came(b, p) {
+				b.view.PlacesFailed()
 			}
 		case <-b.streamy:
 		case <-b.timer.C:
@@ -185,7 +206,7 @@ func (b *board) forget() {
 	b.view.Forget()
 	b.forgetPage()
 	b.places.forget()
-	b.doubted, b.readAfter = nil, time.Time{}
+	b.doubted, b.page.after, b.places.after = nil, time.Time{}, time.Time{}
 }
 
 // forgetPage drops the page that is being read, or was read and is not shown yet.
@@ -252,7 +273,7 @@ func (b *board) step(now time.Time) {
 	if b.restless && !b.moved && b.view.Shows(0) && isDue(b.told.Add(b.hub.cfg.MeInterval)) {
 		b.tellAll(now)
 	}
-	if b.heard && b.backoff == 0 {
+	if b.heard && b.view.Waiting() && isDue(b.places.after) {
 		b.readPlaces()
 	}
 	if b.owed && b.view.Recovered() {
@@ -267,19 +288,19 @@ func (b *board) step(now time.Time) {
 // pageDue is when the next page should be read: for an audit, if nothing else.
 func (b *board) pageDue(now time.Time) time.Time {
 	if !b.view.NeedsPage() {
-		if b.backoff > 0 {
-			return b.readAfter // the last read failed, and clients were told
+		if b.page.pause > 0 {
+			return b.page.after // the last could not be read, and clients were told
 		}
 		return b.audited.Add(b.hub.cfg.AuditInterval)
 	}
-	if b.readAfter.IsZero() {
-		b.readAfter = now
+	if b.page.after.IsZero() {
+		b.page.after = now
 		if b.shown != nil && !b.view.Shows(0) {
 			// What made this view unsure may have done so to many, on all nodes.
-			b.readAfter = now.Add(rand.N(resyncJitter))
+			b.page.after = now.Add(rand.N(resyncJitter))
 		}
 	}
-	return b.readAfter
+	return b.page.after
 }
 
 // most is the largest N that is asked for.
@@ -318,51 +339,32 @@ func (b *board) readPlaces() {
 	}
 }
 
-// readFailed has the page read again after a pause, and then what else failed.
-func (b *board) readFailed(err error) {
-	b.forgetPage()
-	b.view.PlacesFailed()
-	b.places.forget()
-	if b.ctx.Err() != nil {
-		return
-	}
-	if b.backoff == 0 { // once an outage
-		b.hub.log.Warn("cannot read a board, trying again", "board", b.name, "error", err)
-	}
-	b.hub.fellBehind(b)
-	b.backoff = min(max(2*b.backoff, readAgainFirst), readAgainMost)
-	b.readAfter = time.Now().Add(b.backoff/2 + rand.N(b.backoff/2))
-}
-
 // takeAnswers takes in what was read, once the view is not on its way there any
 // more.
 func (b *board) takeAnswers(now time.Time) {
 	agreed := true
 	if p := b.page.held; p != nil && !b.view.Ahead(p.State) {
+		if b.shown != nil && b.shown.state.Epoch != p.Epoch {
+			b.voidMembers()
+		}
 		agreed = b.view.PageRead(*p)
-		b.page.forget()
-		b.pageTaken(p, now)
+		b.page.took()
+		b.moved, b.renewed = true, true
+		if !b.audited.IsZero() && now.Sub(b.audited) >= b.hub.cfg.AuditInterval {
+			b.view.Sample(auditMembers)
+		}
+		// Boards that were read together are not audited together.
+		b.audited = now.Add(-rand.N(b.hub.cfg.AuditInterval / 4))
 	}
 	if p := b.places.held; p != nil && !b.view.Ahead(p.State) {
 		agreed = b.view.PlacesRead(*p) && agreed
-		b.places.forget()
+		if b.places.took() {
+			b.owed = true // clients were told of the failure
+		}
 	}
 	if !agreed {
 		b.hub.log.Error("view differed from Redis at the same seq", "board", b.name, "state", b.view.State())
 	}
-}
-
-func (b *board) pageTaken(p *ranking.Page, now time.Time) {
-	if b.shown != nil && b.shown.state.Epoch != p.Epoch {
-		b.voidMembers()
-	}
-	b.moved, b.renewed = true, true
-	b.backoff, b.readAfter = 0, time.Time{}
-	if !b.audited.IsZero() && now.Sub(b.audited) >= b.hub.cfg.AuditInterval {
-		b.view.Sample(auditMembers)
-	}
-	// Boards that were read together are not audited together.
-	b.audited = now.Add(-rand.N(b.hub.cfg.AuditInterval / 4))
 }
 
 // startStreams shows what was published last to streams that show nothing yet,

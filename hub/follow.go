@@ -336,10 +336,13 @@ func (v *View) toLookUp(f *Followed) bool {
 	return !f.known || f.sample || f.on && f.around > 0 && f.stale && v.neighbours(f, v.followed.ranks.rank(f)) == nil
 }
 
+// Waiting reports whether Lookups may have something to give.
+func (v *View) Waiting() bool { return v.sure && v.looked.members == nil && len(v.queue) > 0 }
+
 // Lookups gives what should be looked up now, in one call; nil for nothing, or
 // while a look-up is under way. PlacesRead or PlacesFailed follows.
 func (v *View) Lookups() []ranking.Lookup {
-	if !v.sure || v.looked.members != nil {
+	if !v.Waiting() {
 		return nil
 	}
 	var members []*Followed

@@ -23,14 +23,14 @@ import (
 
 // fakeBoard is a Source and a Feed of one board that a test moves by hand.
 type fakeBoard struct {
-	mu      sync.Mutex
-	state   ranking.State
-	scores  map[string]int64
-	pages   int   // read so far
-	lookups []int // and how many members in each call
-	away    error // of all reads
-	noPages error // of pages alone
-	watched map[string]bool
+	mu                sync.Mutex
+	state             ranking.State
+	scores            map[string]int64
+	pages             int   // read so far
+	lookups           []int // and how many members in each call
+	away              error // of all reads
+	noPages, noPlaces error // of these alone
+	watched           map[string]bool
 }
 
 func newFakeBoard() *fakeBoard {
@@ -106,8 +106,8 @@ func (f *fakeBoard) Places(_ context.Context, _ string, lookups []ranking.Lookup
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lookups = append(f.lookups, len(lookups))
-	if f.away != nil {
-		return ranking.Places{}, f.away
+	if err := cmp.Or(f.away, f.noPlaces); err != nil {
+		return ranking.Places{}, err
 	}
 	places := f.places()
 	p := ranking.Places{State: f.state, Total: int64(len(places))}

@@ -8,9 +8,8 @@ import (
 )
 
 // blockSlots is how many followed members a block has after it was split; it is
-// split at twice as many, and taken together with the next where both come to
-// fewer. Half as many cost more for the list of blocks, twice as many more for
-// a follower's own moves (BenchmarkFollowed).
+// split at twice as many, and joined with a neighbour where both come to fewer.
+// Of 64 to 512 it is the fastest with 100,000 followed (BenchmarkFollowed).
 const blockSlots = 256
 
 // ranks holds followed members in the order of the board, each with the distance

@@ -1,0 +1,153 @@
+package hub
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"rankcast/ranking"
+)
+
+// crowd is a large board that knows ranks fast: a Fenwick tree over whole keys,
+// each held by one member at most.
+type crowd struct {
+	tree []int32
+	keys []int   // by member
+	free []int   // keys that nobody holds
+	at   []int32 // member by key, -1: nobody
+}
+
+func newCrowd(members int) *crowd {
+	c := &crowd{tree: make([]int32, 2*members+1), keys: make([]int, members), at: make([]int32, 2*members)}
+	order := rand.Perm(2 * members)
+	for i := range c.at {
+		c.at[i] = -1
+	}
+	for m := range members {
+		c.put(m, order[m])
+	}
+	c.free = order[members:]
+	return c
+}
+
+func (c *crowd) add(key int, by int32) {
+	for i := key + 1; i < len(c.tree); i += i & -i {
+		c.tree[i] += by
+	}
+}
+
+func (c *crowd) put(m, key int) {
+	c.keys[m], c.at[key] = key, int32(m)
+	c.add(key, 1)
+}
+
+func (c *crowd) rank(key int) (rank int64) {
+	for i := key + 1; i > 0; i -= i & -i {
+		rank += int64(c.tree[i])
+	}
+	return rank
+}
+
+// move moves a member to a key and returns the change.
+func (c *crowd) move(m, key int) ranking.Change {
+	old, now := ranking.Key(c.keys[m]), ranking.Key(key)
+	c.add(c.keys[m], -1)
+	c.at[c.keys[m]] = -1
+	c.put(m, key)
+	return ranking.Change{Member: crowdName(m), Old: &old, New: &now, Rank: c.rank(key)}
+}
+
+func crowdName(m int) string { return fmt.Sprintf("member-%07d", m) }
+
+func (c *crowd) page(limit int) ranking.Page {
+	p := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Total: int64(len(c.keys)), Start: 1}
+	for key := 0; len(p.Entries) < min(limit, len(c.keys)); key++ {
+		if m := c.at[key]; m >= 0 {
+			p.Entries = append(p.Entries, ranking.Entry{Member: crowdName(int(m)), Key: ranking.Key(key)})
+		}
+	}
+	return p
+}
+
+// BenchmarkFollowed measures one change, of a member at random to a place at
+// random, on a view of the top 10: without and with followed members, on a small
+// and on a large board. 1 % of the changes are of followed members themselves.
+// (Where more are followed than half of the board, the rest of them is not on
+// it.) The last has neighbours with each of them.
+func BenchmarkFollowed(b *testing.B) {
+	for _, members := range []int{10_000, 1_000_000} {
+		for _, followed := range []int{0, 1_000, 10_000, 100_000} {
+			b.Run(fmt.Sprintf("board=%d/followed=%d", members, followed), func(b *testing.B) {
+				benchFollowed(b, members, followed, 0)
+			})
+		}
+	}
+	b.Run("board=1000000/followed=10000/around=5", func(b *testing.B) { benchFollowed(b, 1_000_000, 10_000, 5) })
+}
+
+func benchFollowed(b *testing.B, members, followed, around int) {
+	c := newCrowd(members)
+	on := min(followed, members/2) // members 0 to on-1
+	v := NewView(ranking.Asc, 10)
+	for m := range followed {
+		if m < on {
+			v.Follow(crowdName(m), around)
+		} else {
+			v.Follow(fmt.Sprint("elsewhere ", m), 0)
+		}
+	}
+	v.PageAsked()
+	v.PageRead(c.page(v.Window()))
+	byRank := make([]ranking.Entry, 0, members)
+	for key, m := range c.at {
+		if m >= 0 {
+			byRank = append(byRank, ranking.Entry{Rank: int64(len(byRank)) + 1, Member: crowdName(int(m)), Key: ranking.Key(key), Score: int64(key)})
+		}
+	}
+	places := make(map[string]ranking.Place, on)
+	for m := range on {
+		rank := int(c.rank(c.keys[m]))
+		places[crowdName(m)] = ranking.Place{Entry: byRank[rank-1], Around: byRank[max(0, rank-1-around):min(members, rank+around)]}
+	}
+	for l := v.Lookups(); l != nil; l = v.Lookups() {
+		p := ranking.Places{State: v.State(), Total: v.Total()}
+		for _, one := range l {
+			p.List = append(p.List, places[one.Member])
+		}
+		v.PlacesRead(p)
+	}
+
+	// A round of changes and then all of them back, so that it can go on for ever.
+	const round = 1 << 16
+	type step struct{ m, from int }
+	var steps []step
+	var changes []ranking.Change
+	for range round {
+		m := on + rand.IntN(members-on)
+		if on > 0 && rand.IntN(100) == 0 {
+			m = rand.IntN(on)
+		}
+		i := rand.IntN(len(c.free))
+		steps = append(steps, step{m, c.keys[m]})
+		to := c.free[i]
+		c.free[i] = c.keys[m]
+		changes = append(changes, c.move(m, to))
+	}
+	for i := round - 1; i >= 0; i-- {
+		changes = append(changes, c.move(steps[i].m, steps[i].from))
+	}
+	batch := &ranking.Changes{Board: "b", Epoch: "e", Seq: 1, List: make([]ranking.Change, 1)}
+	n := 0
+	for b.Loop() {
+		batch.Seq++
+		batch.List[0] = changes[n%len(changes)]
+		v.Apply(batch)
+		v.Own()
+		n++
+	}
+	if !v.sure {
+		b.Fatal("the view is unsure")
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/change")
+	b.ReportMetric(0, "ns/op")
+}

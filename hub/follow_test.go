@@ -1,0 +1,397 @@
+package hub
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+)
+
+// fill gives the board members m000, m001, ... of which the first has the highest
+// score, in steps of ten.
+func (f *fakeBoard) fill(members int) {
+	for i := range members {
+		f.set(fmt.Sprintf("m%03d", i), int64(10*(members-i)))
+	}
+}
+
+// standing is where a member is.
+func (f *fakeBoard) standing(member string) (rank, score any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, p := range f.places() {
+		if p.member == member {
+			return int64(i) + 1, p.key.Score(ranking.Desc)
+		}
+	}
+	return nil, nil
+}
+
+// around are the neighbours of a member.
+func (f *fakeBoard) around(member string, k int) []hubtest.Entry {
+	rank, _ := f.standing(member)
+	if rank == nil {
+		return []hubtest.Entry{}
+	}
+	at := int(rank.(int64)) - 1
+	top := f.top(at + k + 1)
+	return top[max(0, at-k):]
+}
+
+// follow subscribes a new connection that follows a member.
+func follow(t *testing.T, h *Hub, top int, member string, around int) (*Client, *fakeConn, *Subscription) {
+	conn := &fakeConn{}
+	c := h.Join(conn)
+	sub, err := h.Subscribe(c, theBoard, Watch{Top: top, Me: member, Around: around}, nil, func() {})
+	require.NoError(t, err)
+	return c, conn, sub
+}
+
+// meHolds checks that a connection was told where its member is.
+func meHolds(t *testing.T, f *fakeBoard, conn *fakeConn, member string, around int) {
+	t.Helper()
+	rank, score := f.standing(member)
+	me := conn.board.Me
+	require.NotNil(t, me, "nothing was told of %q", member)
+	require.Equal(t, rank, hubtest.Value(me.Rank), "rank of %q", member)
+	require.Equal(t, score, hubtest.Value(me.Score), "score of %q", member)
+	if around > 0 {
+		require.Equal(t, f.around(member, around), me.Around, "around %q", member)
+	}
+}
+
+func TestOwnChangeIsToldAtOnceOthersOnceAnInterval(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := follow(t, h, 3, "m100", 0)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
+		meHolds(t, f, conn, "m100", 0)
+		pass(3 * time.Second)
+		pages, lookups := f.pages, len(f.lookups)
+
+		h.FeedChanges(f.set("m150", 1005))
+		synctest.Wait()
+		require.Equal(t, []string{"me"}, conn.take(t), "after a quiet time at once")
+		meHolds(t, f, conn, "m100", 0)
+		for i := range 8 {
+			h.FeedChanges(f.set(fmt.Sprint("m16", i), 1005))
+			pass(110 * time.Millisecond)
+		}
+		require.Empty(t, conn.take(t), "then not within the interval")
+		h.FeedChanges(f.set("m100", 1001))
+		pass(100 * time.Millisecond) // a frame of the board
+		require.Equal(t, []string{"me"}, conn.take(t), "its own change is told at once")
+		meHolds(t, f, conn, "m100", 0)
+		h.FeedChanges(f.set("m170", 1005))
+		pass(time.Second)
+		require.Equal(t, []string{"me"}, conn.take(t), "what moved it meanwhile comes in one frame")
+		meHolds(t, f, conn, "m100", 0)
+		h.FeedChanges(f.set("m199", 1))
+		pass(5 * time.Second)
+		require.Empty(t, conn.take(t), "what happens behind it is no news")
+		require.Equal(t, pages, f.pages, "a follower costs no reads")
+		require.Equal(t, lookups, len(f.lookups))
+	})
+}
+
+// Many who come at once are looked up together.
+func TestFollowersThatJoinAtOnceAreLookedUpTogether(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(300)
+		var conns []*fakeConn
+		for i := range 600 { // half of them are on the board, 27 of these in the view
+			_, conn, _ := follow(t, h, 10, fmt.Sprintf("m%03d", i), 0)
+			conns = append(conns, conn)
+		}
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		for i, conn := range conns {
+			require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
+			meHolds(t, f, conn, fmt.Sprintf("m%03d", i), 0)
+		}
+		require.Equal(t, 1, f.pages)
+		require.Equal(t, []int{ranking.MaxLookups, 600 - 27 - ranking.MaxLookups}, f.lookups)
+	})
+}
+
+// Who is in the first entries, or on a board that is all there, costs no look-up.
+func TestWhoIsInTheViewIsNotLookedUp(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, in, _ := follow(t, h, 10, "low2", 1)
+		_, out, _ := follow(t, h, 10, "nobody", 1)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		meHolds(t, f, in, "low2", 1)
+		meHolds(t, f, out, "nobody", 1)
+		pass(time.Second)
+		h.FeedChanges(f.set("nobody", -11))
+		synctest.Wait()
+		meHolds(t, f, in, "low2", 1)
+		meHolds(t, f, out, "nobody", 1)
+		require.Empty(t, f.lookups)
+	})
+}
+
+// Neighbours far below the first entries are read again when one of them moved,
+// at most once an interval, and one's own rank does not wait for that.
+func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := follow(t, h, 3, "m100", 2)
+		_, narrow, _ := follow(t, h, 3, "m100", 1)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		meHolds(t, f, conn, "m100", 2)
+		meHolds(t, f, narrow, "m100", 1)
+		require.Equal(t, []int{1}, f.lookups, "both are served by one look-up")
+		pass(3 * time.Second)
+		conn.take(t)
+
+		h.FeedChanges(f.set("m101", 991)) // the one behind, in its place
+		synctest.Wait()
+		require.Equal(t, []string{"me"}, conn.take(t))
+		meHolds(t, f, conn, "m100", 2)
+		require.Len(t, f.lookups, 2)
+		for i := range 8 {
+			h.FeedChanges(f.set("m101", int64(992+i%2)))
+			pass(100 * time.Millisecond)
+		}
+		require.Len(t, f.lookups, 2)
+		h.FeedChanges(f.set("m100", 1002))
+		pass(100 * time.Millisecond)
+		require.Equal(t, []string{"me"}, conn.take(t))
+		require.EqualValues(t, 1002, *conn.board.Me.Score)
+		require.Nil(t, conn.board.Me.Around, "they are not known at this moment")
+		pass(time.Second)
+		require.Equal(t, []string{"me"}, conn.take(t))
+		require.Len(t, f.lookups, 3)
+		meHolds(t, f, conn, "m100", 2)
+		meHolds(t, f, narrow, "m100", 1)
+
+		pass(3 * time.Second)
+		h.FeedChanges(f.set("m103", 2)) // beyond those that are shown
+		h.FeedChanges(f.set("m000", 1)) // moves all ranks
+		pass(3 * time.Second)
+		require.Len(t, f.lookups, 3, "what is not near needs no look-up")
+		meHolds(t, f, conn, "m100", 2)
+	})
+}
+
+// A place comes after each snapshot, and never before the first.
+func TestPlaceFollowsASnapshot(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		f.setAway(errors.New("away"))
+		_, early, _ := follow(t, h, 10, "m100", 0)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, []string{"status true"}, early.take(t))
+		f.setAway(nil)
+		pass(5 * time.Second)
+		require.Equal(t, []string{"snapshot", "me", "status false"}, early.take(t), "all is told before it counts as current")
+
+		slow, conn, _ := follow(t, h, 10, "m100", 0)
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
+		conn.setFull(true)
+		for i := range 5 {
+			h.FeedChanges(f.set("m001", int64(5000+i)))
+			pass(200 * time.Millisecond)
+		}
+		conn.setFull(false)
+		slow.Ready()
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
+		require.NotContains(t, early.take(t), "snapshot")
+
+		f.mu.Lock()
+		f.state, f.scores = ranking.State{}, map[string]int64{}
+		f.mu.Unlock()
+		pass(5 * time.Second)
+		require.Equal(t, []string{"snapshot", "me"}, conn.take(t), "of another life too, and nothing of the old one")
+		meHolds(t, f, conn, "m100", 0)
+	})
+}
+
+// After an outage clients are told that all is current only once each follower
+// knows its place again.
+func TestOutageEndsWhenFollowersKnowTheirPlace(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := follow(t, h, 3, "m100", 0)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		conn.take(t)
+		h.FeedDown(time.Now())
+		f.set("m150", 1005) // nobody hears of it
+		f.mu.Lock()
+		f.noPlaces = errors.New("no places")
+		f.mu.Unlock()
+		h.FeedUp()
+		h.FeedSubscribed("b")
+		pass(5 * time.Second)
+		require.Equal(t, []string{"status true"}, conn.take(t))
+		require.Less(t, len(f.lookups), 20, "with pauses")
+		f.mu.Lock()
+		f.noPlaces = nil
+		f.mu.Unlock()
+		pass(5 * time.Second)
+		require.Equal(t, []string{"me", "status false"}, conn.take(t))
+		meHolds(t, f, conn, "m100", 0)
+	})
+}
+
+// An audit compares ranks too, and mends what is wrong.
+func TestAuditRepairsARank(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := follow(t, h, 3, "m100", 0)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		f.mu.Lock()
+		f.scores["m150"] = 1005 // as if a view had gone wrong at this seq
+		f.mu.Unlock()
+		pass(40 * time.Second)
+		meHolds(t, f, conn, "m100", 0)
+		conn.take(t)
+	})
+}
+
+// Who resumes is sent what differs.
+func TestResumeSendsWhatDiffers(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(50)
+		_, stays, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		held := stays.board
+		h.FeedChanges(f.set("m007", 445))
+		pass(time.Second)
+		h.FeedChanges(f.set("m003", 465))
+		pass(time.Second)
+		conn := &fakeConn{board: held}
+		_, err := h.Subscribe(h.Join(conn), theBoard, Watch{Top: 10, Me: "m040", Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})
+		require.NoError(t, err)
+		synctest.Wait()
+		require.Equal(t, f.top(10), conn.board.Top)
+		require.Equal(t, []string{"delta", "me"}, conn.take(t))
+		h.FeedChanges(f.set("m000", 5000))
+		pass(time.Second)
+		require.Equal(t, []string{"delta"}, conn.take(t))
+		require.Equal(t, f.top(10), conn.board.Top)
+	})
+}
+
+// A follower that shares its member with others shares the frames too, and when
+// the last of them has gone nothing of it is left.
+func TestFollowersOfAMemberShareIt(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, stays, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		var clients []*Client
+		var conns []*keeper
+		for range 20 {
+			k := &keeper{}
+			c := h.Join(k)
+			_, err := h.Subscribe(c, theBoard, Watch{Top: 10, Me: "m100"}, nil, func() {})
+			require.NoError(t, err)
+			clients, conns = append(clients, c), append(conns, k)
+		}
+		synctest.Wait()
+		h.FeedChanges(f.set("m100", 1001))
+		pass(time.Second)
+		distinct := make(map[*Frame]int)
+		for _, k := range conns {
+			for _, frame := range k.frames {
+				distinct[frame]++
+			}
+		}
+		require.Len(t, distinct, 3, "a snapshot and two places")
+		require.Len(t, f.lookups, 1)
+		b := h.boards["b"]
+		for i, c := range clients {
+			require.Equal(t, 1, b.view.Followed())
+			h.Leave(c)
+			synctest.Wait()
+			require.Equal(t, i+1 == len(clients), b.view.Followed() == 0)
+		}
+		require.Empty(t, b.members)
+		require.Empty(t, b.view.followed.ranks.blocks)
+		require.Equal(t, []string{"snapshot"}, stays.take(t))
+	})
+}
+
+// Many clients that follow members at random, change their mind, stall and go
+// on, messages lost at random: after a pause each knows just where its member is.
+func TestEveryFollowerEndsRight(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(300)
+		type client struct {
+			*Client
+			conn   *fakeConn
+			sub    *Subscription
+			member string
+			around int
+		}
+		member := func() string { return fmt.Sprintf("m%03d", rand.IntN(350)) }
+		var clients []*client
+		add := func() {
+			m, around := member(), max(0, rand.IntN(6)-3)
+			c, conn, sub := follow(t, h, rand.IntN(10), m, around)
+			clients = append(clients, &client{c, conn, sub, m, around})
+		}
+		for range 40 {
+			add()
+		}
+		h.FeedSubscribed("b")
+		for range 12 {
+			for range 100 {
+				c := f.set(member(), rand.Int64N(3000))
+				if rand.IntN(60) > 0 {
+					h.FeedChanges(c)
+				}
+				who := clients[rand.IntN(len(clients))]
+				switch rand.IntN(14) {
+				case 0:
+					who.conn.setFull(true)
+				case 1:
+					who.conn.setFull(false)
+					who.Ready()
+				case 2:
+					var err error
+					who.member, who.around = member(), rand.IntN(3)
+					who.sub, err = h.Subscribe(who.Client, theBoard, Watch{Top: rand.IntN(10), Me: who.member, Around: who.around}, who.sub, func() {})
+					require.NoError(t, err)
+				case 3:
+					if rand.IntN(4) == 0 {
+						h.FeedDown(time.Now())
+						h.FeedUp()
+						h.FeedSubscribed("b")
+					}
+				case 4:
+					add()
+				}
+				pass(time.Duration(rand.IntN(60)) * time.Millisecond)
+			}
+			for _, c := range clients {
+				c.conn.setFull(false)
+				c.Ready()
+			}
+			pass(6 * time.Second)
+			for _, c := range clients {
+				c.conn.take(t)
+				meHolds(t, f, c.conn, c.member, c.around)
+			}
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package hub
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+)
+
+// Ranks follow every change on a board of thousands, over many blocks, while
+// members come to be followed and cease to be; and neighbours are found across
+// the blocks.
+func TestRanksOverManyBlocks(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	const members = 6000
+	var r ranks
+	board := make([]place, 0, members) // in order
+	followed := make(map[string]*Followed)
+	find := func(p place) int {
+		i, _ := slices.BinarySearchFunc(board, p, func(a, b place) int {
+			switch {
+			case a == b:
+				return 0
+			case a.before(b):
+				return -1
+			}
+			return 1
+		})
+		return i
+	}
+	held := make(map[string]place)
+	leave := func(p place) {
+		if f := followed[p.member]; f != nil {
+			r.remove(f)
+		}
+		i := find(p)
+		board = slices.Delete(board, i, i+1)
+		_, _, ok := r.shift(p, -1)
+		require.True(t, ok)
+		delete(held, p.member)
+	}
+	enter := func(p place) {
+		i := find(p)
+		board = slices.Insert(board, i, p)
+		held[p.member] = p
+		_, _, ok := r.shift(p, 1)
+		require.True(t, ok)
+		if f := followed[p.member]; f != nil {
+			f.key = p.key
+			require.True(t, r.insert(f, int64(i)+1))
+		}
+	}
+	check := func() {
+		n := 0
+		var last int64
+		r.each(func(f *Followed, rank int64) {
+			n++
+			require.Equal(t, int64(find(f.place()))+1, rank)
+			require.Greater(t, rank, last)
+			require.Equal(t, rank, r.rank(f))
+			last = rank
+		})
+		there := 0
+		for m := range followed {
+			if _, on := held[m]; on {
+				there++
+			}
+		}
+		require.Equal(t, there, n)
+		for _, b := range r.blocks {
+			require.NotEmpty(t, b.slots)
+			require.Less(t, len(b.slots), 2*blockSlots)
+		}
+	}
+	name := func() string { return fmt.Sprint("m", random.IntN(members)) }
+	most := 0
+	for phase, follow := range []int{9, 9, 5, 1, 1, 9, 0} { // of ten who come or go
+		for range 3000 {
+			m := name()
+			switch p, on := held[m]; {
+			case random.IntN(3) > 0 && random.IntN(10) < follow && followed[m] == nil:
+				f := &Followed{member: m, key: p.key}
+				followed[m] = f
+				if on {
+					require.True(t, r.insert(f, int64(find(p))+1))
+				}
+			case random.IntN(3) == 0 && random.IntN(10) >= follow && followed[m] != nil:
+				if on {
+					r.remove(followed[m])
+				}
+				delete(followed, m)
+			default:
+				if on {
+					leave(p)
+				}
+				if !on || random.IntN(5) > 0 {
+					enter(place{ranking.Key(random.IntN(2000)), m})
+				}
+			}
+			if most = max(most, len(r.blocks)); random.IntN(100) == 0 {
+				check()
+			}
+		}
+		check()
+		if phase == 1 {
+			require.Greater(t, len(r.blocks), 3)
+		}
+		// Whoever is within reach of a position is found.
+		for range 200 {
+			p := place{ranking.Key(random.IntN(2000)), name()}
+			b, i := r.seek(p)
+			near := make(map[string]bool)
+			r.near(b, i, 5, func(f *Followed) { near[f.member] = true })
+			at := find(p)
+			for j := max(0, at-5); j < min(len(board), at+5); j++ {
+				if m := board[j].member; followed[m] != nil {
+					require.True(t, near[m], "%d places from a position", j-at)
+				}
+			}
+			require.LessOrEqual(t, len(near), 12)
+		}
+	}
+	for m, f := range followed {
+		if _, on := held[m]; on {
+			r.remove(f)
+		}
+	}
+	require.Empty(t, r.blocks, "nobody is followed, nothing is left")
+}
