@@ -26,7 +26,7 @@ type Followed struct {
 
 	queued bool // waits to be looked up
 	sample bool // to be looked up though it is known
-	owed   bool // was known before the view became unsure, and is not again
+	owed   bool // was followed when the view was read anew, and is not known yet
 	own    bool // is in View.own
 }
 
@@ -198,8 +198,8 @@ func (v *View) Ranks(do func(f *Followed, rank int64)) { v.followed.ranks.each(d
 // Followed is how many members are followed.
 func (v *View) Followed() int { return len(v.followed.members) }
 
-// Recovered reports whether all members that were known before the view was
-// last unsure are known again.
+// Recovered reports whether all members are known that were followed when the
+// view was last read anew.
 func (v *View) Recovered() bool { return v.sure && v.owed == 0 }
 
 func (v *View) setAround(f *Followed, around int) {
@@ -254,10 +254,7 @@ func (v *View) settleOwed(f *Followed) {
 // voidFollowed makes all followed members unknown.
 func (v *View) voidFollowed() {
 	for _, f := range v.followed.members {
-		if f.known && !f.owed {
-			f.owed = true
-			v.owed++
-		}
+		v.settleOwed(f)
 		f.known, f.on, f.stale, f.queued, f.sample = false, false, true, false, false
 	}
 	v.followed.ranks.clear()
@@ -286,6 +283,16 @@ func (v *View) placeFollowed() {
 			v.placeOne(f, i)
 		}
 		v.enqueue(f)
+	}
+}
+
+// oweFollowed notes who is still to become known after the view was read anew.
+func (v *View) oweFollowed() {
+	for _, f := range v.followed.members {
+		if !f.known && !f.owed {
+			f.owed = true
+			v.owed++
+		}
 	}
 }
 

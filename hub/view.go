@@ -172,14 +172,18 @@ func (v *View) PageRead(p ranking.Page) (agreed bool) {
 	v.PageFailed() // it has come, and no other is on its way
 	comparable := v.sure && sure && v.state == next.state
 	agreed = !comparable || v.agrees(&next)
-	if comparable && agreed {
-		next.inherit(&v.top)
-	} else {
+	anew := !comparable || !agreed
+	if anew {
 		v.Doubt()
+	} else {
+		next.inherit(&v.top)
 	}
 	v.top, v.sure = next, sure
 	if sure {
 		v.placeFollowed()
+		if anew {
+			v.oweFollowed()
+		}
 	}
 	return agreed
 }
