@@ -267,6 +267,17 @@ func (h *Hub) Watched() int {
 	return len(h.boards)
 }
 
+// Followed is how many places of members somebody follows, each with so many
+// neighbours on all boards together.
+func (h *Hub) Followed() (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, b := range h.boards {
+		n += len(b.members)
+	}
+	return n
+}
+
 func (h *Hub) watched() []*board {
 	h.mu.Lock()
 	defer h.mu.Unlock()

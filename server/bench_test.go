@@ -52,10 +52,13 @@ func drain(spec string) {
 			}
 			r := bufio.NewReaderSize(conn, 1024)
 			if addr == f[1] {
-				shake(conn, r, addr)
+				shake(conn, r, addr, `{"type":"subscribe","board":"b","top":10}`)
 			}
 			go func() {
-				for readFrame(r) {
+				for {
+					if _, err := readFrame(r); err != nil {
+						return
+					}
 					frames.Add(1)
 				}
 			}()
@@ -69,10 +72,68 @@ func drain(spec string) {
 	}
 }
 
-// shake does a WebSocket handshake by hand and subscribes.
-func shake(conn net.Conn, r *bufio.Reader, addr string) {
-	subscribe := `{"type":"subscribe","board":"b","top":10}`
-	frame := append([]byte{0x81, 0x80 | byte(len(subscribe)), 0, 0, 0, 0}, subscribe...)
+// joinEnv makes this test binary a process of followers: see join.
+const joinEnv = "RANKCAST_JOIN"
+
+// join dials "sockets" WebSockets to an address. Each line on stdin has them all
+// subscribe and follow a member each, m0, m7, m14, ..., and is answered with a
+// line when each has been told its place.
+func join(spec string) {
+	f := strings.Fields(spec)
+	sockets, err := strconv.Atoi(f[0])
+	if err != nil {
+		panic(err)
+	}
+	told := make(chan struct{}, sockets)
+	conns := make([]net.Conn, sockets)
+	for i := range conns {
+		from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%8))}}
+		conn, err := from.Dial("tcp", f[1])
+		if err != nil {
+			panic(err)
+		}
+		r := bufio.NewReaderSize(conn, 1024)
+		shake(conn, r, f[1], "")
+		conns[i] = conn
+		go func() {
+			for {
+				frame, err := readFrame(r)
+				if err != nil {
+					return
+				}
+				if strings.HasPrefix(string(frame), `{"type":"me"`) {
+					told <- struct{}{}
+				}
+			}
+		}()
+	}
+	fmt.Println("ready")
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); fmt.Println("told") {
+		for i, conn := range conns {
+			conn.Write(clientFrame(fmt.Sprintf(`{"type":"subscribe","board":"b","top":10,"me":"m%d"}`, 7*i)))
+		}
+		for range sockets {
+			<-told
+		}
+		for _, conn := range conns {
+			conn.Write(clientFrame(`{"type":"unsubscribe","board":"b"}`))
+		}
+	}
+}
+
+// clientFrame is a short masked text frame (RFC 6455, section 5.2), with a mask
+// of zeros.
+func clientFrame(message string) []byte {
+	return append([]byte{0x81, 0x80 | byte(len(message)), 0, 0, 0, 0}, message...)
+}
+
+// shake does a WebSocket handshake by hand, with a first message behind it, if
+// there is one.
+func shake(conn net.Conn, r *bufio.Reader, addr, first string) {
+	var frame []byte
+	if first != "" {
+		frame = clientFrame(first)
+	}
 	fmt.Fprintf(conn, "GET /v1/live HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n%s", addr, frame)
 	for {
@@ -86,21 +147,24 @@ func shake(conn net.Conn, r *bufio.Reader, addr string) {
 	}
 }
 
-// readFrame passes over one unmasked frame.
-func readFrame(r *bufio.Reader) bool {
+// readFrame reads one unmasked frame, and gives as much of it as fits the buffer.
+func readFrame(r *bufio.Reader) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:2]); err != nil {
-		return false
+		return nil, err
 	}
 	n := int(head[1])
 	if n == 126 {
 		if _, err := io.ReadFull(r, head[2:]); err != nil {
-			return false
+			return nil, err
 		}
 		n = int(binary.BigEndian.Uint16(head[2:]))
 	}
-	_, err := r.Discard(n)
-	return err == nil
+	start, err := r.Peek(min(n, r.Size()))
+	if err == nil {
+		_, err = r.Discard(n)
+	}
+	return start, err
 }
 
 // drainer is the process of clients as the benchmark sees it.
@@ -112,8 +176,15 @@ type drainer struct {
 }
 
 func startDrain(b *testing.B, sockets int, addrs ...string) *drainer {
+	in, out := startSelf(b, fmt.Sprintf("%s=%d %s", drainEnv, sockets, strings.Join(addrs, " ")))
+	return &drainer{b: b, in: in, out: out}
+}
+
+// startSelf starts this test binary as another process and waits for its first
+// line.
+func startSelf(b *testing.B, env string) (io.Writer, *bufio.Scanner) {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s", drainEnv, sockets, strings.Join(addrs, " ")))
+	cmd.Env = append(os.Environ(), env)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	in, err := cmd.StdinPipe()
@@ -122,9 +193,9 @@ func startDrain(b *testing.B, sockets int, addrs ...string) *drainer {
 	require.NoError(b, err)
 	require.NoError(b, cmd.Start())
 	b.Cleanup(func() { in.Close(); cmd.Wait() })
-	d := &drainer{b: b, in: in, out: bufio.NewScanner(out)}
-	require.True(b, d.out.Scan())
-	return d
+	lines := bufio.NewScanner(out)
+	require.True(b, lines.Scan())
+	return in, lines
 }
 
 func (d *drainer) count() int64 {
@@ -256,4 +327,34 @@ func BenchmarkDelivery(b *testing.B) {
 	b.ReportMetric(median(hubCPU)/median(bareCPU), "x-bare")
 	b.ReportMetric(median(hubMallocs)/frames, "allocs/frame")
 	b.ReportMetric(median(bareMallocs)/frames, "bare-allocs/frame")
+}
+
+// BenchmarkJoin has 9,000 sockets of another process subscribe to a board of
+// 100,000 at once, each following another member. Medians of the turns: how long
+// until all have been told their place, and how many scripts Redis ran for it.
+func BenchmarkJoin(b *testing.B) {
+	const followers, members = 9000, 100_000
+	r := redistest.Start(b, redistest.InMemory...)
+	n := startNode(b, r.URL(), nodeConfig{hub: hub.Config{AuditInterval: time.Hour}}, ranking.Definition{Board: "b"})
+	n.descending("b", members)
+	in, out := startSelf(b, fmt.Sprintf("%s=%d %s", joinEnv, followers, n.addr))
+	var took []time.Duration
+	var scripts []int64
+	for b.Loop() {
+		before := calls(b, r.Admin())["evalsha"]
+		start := time.Now()
+		fmt.Fprintln(in)
+		require.True(b, out.Scan())
+		took = append(took, time.Since(start))
+		scripts = append(scripts, calls(b, r.Admin())["evalsha"]-before)
+		redistest.Eventually(b, "all to have left", func() error {
+			if n.hub.Watched() > 0 {
+				return fmt.Errorf("the board is watched")
+			}
+			return nil
+		})
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(median(took)/1e6, "ms/join")
+	b.ReportMetric(median(scripts), "redis-calls/join")
 }

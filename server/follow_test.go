@@ -4,9 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub"
@@ -194,5 +200,156 @@ func TestResume(t *testing.T) {
 		stays.Until("b", "new scores", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 		_, m = resume(held.Epoch, held.Seq)
 		require.Equal(t, "snapshot", m.Type)
+	})
+}
+
+// calls counts what Redis was asked for so far, by command.
+func calls(t testing.TB, rdb redis.UniversalClient) map[string]int64 {
+	t.Helper()
+	info, err := rdb.Info(t.Context(), "commandstats").Result()
+	require.NoError(t, err)
+	counts := make(map[string]int64)
+	for line := range strings.Lines(info) {
+		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
+		if !ok {
+			continue
+		}
+		text, _, _ := strings.Cut(rest, ",")
+		n, err := strconv.ParseInt(text, 10, 64)
+		require.NoError(t, err)
+		counts[name] = n
+	}
+	return counts
+}
+
+// Two nodes, 500 sockets that follow 500 members of a board of 20,000, while
+// scores change at random: after each pause each socket knows its rank and score,
+// and Redis was not asked for any of it.
+func TestFollowersOfALargeBoard(t *testing.T) {
+	const members, followers, rounds, updates = 20_000, 500, 5, 400
+	r := redistest.Start(t)
+	d := ranking.Definition{Board: "b"}
+	// No audit may fall into the count; the seq check is counted off.
+	cfg := nodeConfig{hub: hub.Config{Interval: 5 * time.Millisecond, MeInterval: 20 * time.Millisecond, AuditInterval: time.Hour}}
+	nodes := []*node{startNode(t, r.URL(), cfg, d), startNode(t, r.URL(), cfg, d)}
+	nodes[0].descending("b", members)
+	recount := make(map[string]int64, members)
+	for i := range members {
+		recount[fmt.Sprint("m", i)] = int64(10 * (members - i))
+	}
+	var sockets []*servertest.Socket
+	for i := range followers {
+		s := servertest.Dial(t, nodes[i%2].addr)
+		s.Send(`{"type":"subscribe","id":1,"board":"b","top":10,"me":"m%d"}`, i*members/followers)
+		sockets = append(sockets, s)
+	}
+	right := func() {
+		t.Helper()
+		// All scores are apart, so that ranks follow from them alone.
+		order := make([]string, 0, members)
+		for m := range recount {
+			order = append(order, m)
+		}
+		slices.SortFunc(order, func(a, b string) int { return int(recount[b] - recount[a]) })
+		rank := make(map[string]int64, members)
+		for i, m := range order {
+			rank[m] = int64(i) + 1
+		}
+		for i, s := range sockets {
+			m := fmt.Sprint("m", i*members/followers)
+			meIs(s, "b", rank[m], recount[m])
+		}
+	}
+	right()
+	before := calls(t, r.Admin())
+	random := rand.New(rand.NewPCG(5, 6))
+	taken := make(map[int64]bool)
+	for range rounds {
+		for range updates {
+			m := fmt.Sprint("m", random.IntN(members))
+			if random.IntN(4) == 0 {
+				m = fmt.Sprint("m", random.IntN(followers)*members/followers)
+			}
+			score := random.Int64N(10 * members)
+			for score%10 == 0 || taken[score] { // those at tens are of members that never moved
+				score = random.Int64N(10 * members)
+			}
+			taken[score] = true
+			_, err := nodes[random.IntN(2)].store.Apply(t.Context(), "b", []ranking.Update{{Member: m, Score: score, Op: ranking.Last}})
+			require.NoError(t, err)
+			recount[m] = score
+		}
+		right()
+	}
+	asked := calls(t, r.Admin())
+	for name := range asked {
+		asked[name] -= before[name]
+	}
+	// What the updates ask for by themselves, and nothing else: see apply.lua.
+	const n = rounds * updates
+	require.EqualValues(t, n, asked["evalsha"]+asked["eval"], "no script but those of the updates")
+	require.EqualValues(t, n, asked["zadd"])
+	require.EqualValues(t, 2*n, asked["zrank"])
+	require.EqualValues(t, n, asked["zscore"])
+	require.Zero(t, asked["zrange"])
+	require.Zero(t, asked["zcard"])
+}
+
+// What nobody follows costs nothing, and the last who leaves frees the view, the
+// subscription and every goroutine.
+func TestLastWhoLeavesFreesAll(t *testing.T) {
+	r := redistest.Start(t)
+	n := startNode(t, r.URL(), nodeConfig{}, ranking.Definition{Board: "b"})
+	n.descending("b", 2000)
+	heard := func(want int64) {
+		t.Helper()
+		redistest.Eventually(t, "the subscriptions in Redis to be as they should", func() error {
+			subscribers, err := r.Admin().PubSubNumSub(t.Context(), "rc:{b}:c").Result()
+			if got := subscribers["rc:{b}:c"]; err != nil || got != want {
+				return fmt.Errorf("%d subscribers of %d (%v)", got, want, err)
+			}
+			return nil
+		})
+	}
+	heard(0)
+	before := runtime.NumGoroutine()
+	for range 3 {
+		var sockets []*servertest.Socket
+		for i := range 40 {
+			s := servertest.Dial(t, n.addr)
+			s.Send(`{"type":"subscribe","id":1,"board":"b","me":"m%d","around":%d}`, 50*i, i%3)
+			meIs(s, "b", int64(50*i+1), int64(10*(2000-50*i)))
+			sockets = append(sockets, s)
+		}
+		require.Equal(t, 1, n.hub.Watched())
+		require.Equal(t, 40, n.hub.Followed())
+		heard(1)
+		for i, s := range sockets {
+			if i%2 == 0 {
+				s.Send(`{"type":"subscribe","id":2,"board":"b","top":5}`) // follows nobody from now on
+				s.Next("snapshot")
+			}
+		}
+		require.Equal(t, 20, n.hub.Followed())
+		for i, s := range sockets {
+			if i%4 < 2 {
+				s.Send(`{"type":"unsubscribe","id":3,"board":"b"}`)
+				s.Next("ok")
+			}
+			s.WS.CloseNow()
+		}
+		redistest.Eventually(t, "all to be freed", func() error {
+			if w, f := n.hub.Watched(), n.hub.Followed(); w > 0 || f > 0 {
+				return fmt.Errorf("%d boards and %d members watched", w, f)
+			}
+			return nil
+		})
+		heard(0)
+	}
+	redistest.Eventually(t, "all goroutines to end", func() error {
+		if now := runtime.NumGoroutine(); now > before {
+			return fmt.Errorf("%d before, %d after", before, now)
+		}
+		return nil
 	})
 }

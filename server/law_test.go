@@ -30,7 +30,7 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 				}
 			}
 		}
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, boards...)
+		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, boards...)
 		for _, d := range boards {
 			random := rand.New(rand.NewPCG(7, uint64(len(d.Board))))
 			type held struct {
@@ -42,6 +42,8 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 			small, large := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
 			small.Subscribe(d.Board, 5)
 			large.Subscribe(d.Board, 1000)
+			follower, followed := servertest.Dial(t, n.addr), fmt.Sprint("m", random.IntN(60))
+			follower.Send(`{"type":"subscribe","board":%q,"me":%q,"around":2}`, d.Board, followed)
 			for range 8 {
 				for range 12 {
 					var updates []string
@@ -92,6 +94,14 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 				top, total := n.top(d.Board, 1000)
 				require.Equal(t, want, top, d.Board)
 				require.EqualValues(t, len(want), total)
+				at := slices.IndexFunc(want, func(e hubtest.Entry) bool { return e.Member == followed })
+				follower.Until(d.Board, "its place", func(b *hubtest.Board) bool {
+					if b.Me == nil || at < 0 {
+						return b.Me != nil && b.Me.Rank == nil
+					}
+					return b.Me.Rank != nil && *b.Me.Rank == want[at].Rank && *b.Me.Score == want[at].Score &&
+						slices.Equal(b.Me.Around, want[max(0, at-2):min(len(want), at+3)])
+				})
 				large.Until(d.Board, "the board", func(b *hubtest.Board) bool { return slices.Equal(b.Top, want) })
 				small.Until(d.Board, "the top 5", func(b *hubtest.Board) bool { return b.Total == total && slices.Equal(b.Top, want[:5]) })
 			}

@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 		drain(spec)
 		return
 	}
+	if spec := os.Getenv(joinEnv); spec != "" {
+		join(spec)
+		return
+	}
 	goleak.VerifyTestMain(m,
 		// The connection pools of http.DefaultTransport and of test clients.
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
