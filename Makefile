@@ -30,8 +30,8 @@ e2e: deps ## Run the tests of the program as a process, its page in a browser am
 	$(GO) test -count=1 ./cmd/...
 
 .PHONY: bench
-bench: deps ## Measure: apply beside bare ZINCRBY, deliveries beside bare writes
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 30m ./ranking ./server
+bench: deps ## Measure: apply beside bare ZINCRBY, deliveries beside bare writes, followed ranks
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 30m ./ranking ./hub ./server
 
 .PHONY: fuzz
 fuzz: ## Fuzz each decoder for FUZZTIME
@@ -44,7 +44,7 @@ fuzz: ## Fuzz each decoder for FUZZTIME
 .PHONY: soak
 soak: deps ## Run the property tests for long
 	$(GO) test -count=1 -timeout 2h ./hub -run 'TestView' -rapid.checks=300000
-	$(GO) test -count=1 -timeout 2h ./hub -run 'TestEveryClient' -count=200
+	$(GO) test -count=1 -timeout 2h ./hub -run 'TestEvery' -count=200
 	$(GO) test -count=1 -timeout 2h ./ranking -run 'TestKey|TestEarlier|TestArrival' -rapid.checks=20000
 	$(GO) test -count=50 -race -timeout 2h ./server -run 'TestChurn|TestStalled|TestEverySocket'
 

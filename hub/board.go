@@ -63,6 +63,7 @@ type board struct {
 	shown     *shown // what was published last
 	published time.Time
 	told      time.Time // when all ranks were
+	news      []*stream // of members, that were told something in this step
 	audited   time.Time
 	doubted   *ranking.State // where the last check saw Redis, if the view was not there
 	timer     *time.Timer
@@ -107,6 +108,9 @@ func (r *read[T]) start(b *board, do func(context.Context) (T, error)) {
 		came <- answer[T]{value, err}
 	})
 }
+
+// idle reports whether nothing is being read or held.
+func (r *read[T]) idle() bool { return r.answer == nil && r.held == nil }
 
 // forget drops what is being read, or was and is held.
 func (r *read[T]) forget() { r.answer, r.held = nil, nil }
@@ -273,9 +277,15 @@ func (b *board) step(now time.Time) {
 	if b.restless && !b.moved && b.view.Shows(0) && isDue(b.told.Add(b.hub.cfg.MeInterval)) {
 		b.tellAll(now)
 	}
-	if b.heard && b.view.Waiting() && isDue(b.places.after) {
-		b.readPlaces()
+	if b.heard && b.view.Waiting() {
+		if isDue(b.places.after) {
+			b.readPlaces()
+		}
+	} else if b.places.idle() && b.places.took() {
+		b.owed = true // what could not be read is not needed any more
 	}
+	b.hub.announce(b.news...)
+	b.news = b.news[:0]
 	if b.owed && b.view.Recovered() {
 		b.owed = false
 		b.hub.caughtUp(b)

@@ -119,7 +119,7 @@ func TestFollowersThatJoinAtOnceAreLookedUpTogether(t *testing.T) {
 			meHolds(t, f, conn, fmt.Sprintf("m%03d", i), 0)
 		}
 		require.Equal(t, 1, f.pages)
-		require.Equal(t, []int{ranking.MaxLookups, 600 - 27 - ranking.MaxLookups}, f.lookups)
+		require.Equal(t, []int{ranking.MaxLookups, ranking.MaxLookups, 600 - 27 - 2*ranking.MaxLookups}, f.lookups)
 	})
 }
 
@@ -247,6 +247,27 @@ func TestOutageEndsWhenFollowersKnowTheirPlace(t *testing.T) {
 		pass(5 * time.Second)
 		require.Equal(t, []string{"me", "status false"}, conn.take(t))
 		meHolds(t, f, conn, "m100", 0)
+	})
+}
+
+// A look-up that failed is not waited for when nobody needs it any more.
+func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := join(t, h, 3)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		f.mu.Lock()
+		f.noPlaces = errors.New("no places")
+		f.mu.Unlock()
+		c, _, _ := follow(t, h, 3, "m100", 0)
+		pass(3 * time.Second)
+		require.True(t, isStale(h))
+		h.Leave(c)
+		pass(3 * time.Second)
+		require.False(t, isStale(h))
+		require.Equal(t, []string{"snapshot", "status true", "status false"}, conn.take(t))
+		require.Equal(t, 1, f.pages)
 	})
 }
 

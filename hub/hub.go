@@ -379,6 +379,9 @@ func (h *Hub) tellStatus() {
 
 // announce tells all shards of new versions.
 func (h *Hub) announce(streams ...*stream) {
+	if len(streams) == 0 {
+		return
+	}
 	for _, s := range h.shards {
 		s.announce(streams...)
 	}

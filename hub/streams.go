@@ -115,11 +115,12 @@ func (b *board) unfollow(st *stream) {
 	b.view.Follow(f.member, around)
 }
 
-// tellMember tells the followers of a member where it stands.
+// tellMember tells the followers of a member where it stands, at the end of the
+// step.
 func (b *board) tellMember(f *Followed, s Standing) {
 	for _, st := range f.streams {
 		if st.say(s) {
-			b.hub.announce(st)
+			b.news = append(b.news, st)
 		}
 	}
 }

@@ -306,7 +306,7 @@ func TestPlaces(t *testing.T) {
 			require.ErrorAs(t, err, &bad)
 			require.Equal(t, field, bad.Field)
 		}
-		_, err = s.Places(t.Context(), "b", slices.Repeat([]ranking.Lookup{{"a", 100}}, 11))
+		_, err = s.Places(t.Context(), "b", slices.Repeat([]ranking.Lookup{{"a", 100}}, 6))
 		require.ErrorIs(t, err, ranking.ErrInvalid, "more entries than a call may hold Redis for")
 	})
 }

@@ -137,3 +137,45 @@ func BenchmarkApply(b *testing.B) {
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "updates/s")
 	})
 }
+
+// BenchmarkPlaces measures how long one call holds Redis that looks up as many
+// members at random as it may, on a board of a million: places alone, and with
+// neighbours. Medians of the turns.
+func BenchmarkPlaces(b *testing.B) {
+	const members = 1_000_000
+	r := redistest.Start(b, redistest.InMemory...)
+	rdb, err := Open(r.URL())
+	require.NoError(b, err)
+	b.Cleanup(func() { rdb.Close() })
+	s, err := New(rdb, []Definition{{Board: "b"}}, Config{})
+	require.NoError(b, err)
+	for i := 0; i < members; i += 1000 {
+		batch := make([]Update, 1000)
+		for j := range batch {
+			batch[j] = Update{Member: fmt.Sprintf("member-%06d", i+j), Score: rand.Int64N(1_000_000)}
+		}
+		_, err := s.Apply(context.Background(), "b", batch)
+		require.NoError(b, err)
+	}
+	for _, around := range []int{0, 2, 20, MaxAround} {
+		most := min(MaxLookups, MaxLookupRows/Lookup{Around: around}.Rows())
+		b.Run(fmt.Sprintf("members=%d/around=%d", most, around), func(b *testing.B) {
+			const turn = 50 // calls
+			var costs []cost
+			for b.Loop() {
+				cpu := redisCPU(b, rdb)
+				for range turn {
+					lookups := make([]Lookup, most)
+					for i := range lookups {
+						lookups[i] = Lookup{fmt.Sprintf("member-%06d", rand.IntN(members)), around}
+					}
+					_, err := s.Places(context.Background(), "b", lookups)
+					require.NoError(b, err)
+				}
+				costs = append(costs, cost{redis: redisCPU(b, rdb) - cpu})
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(costs, func(c cost) time.Duration { return c.redis })/turn/1e6, "redis-ms/call")
+		})
+	}
+}

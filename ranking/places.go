@@ -10,9 +10,9 @@ const (
 	MaxAround = 100
 	// MaxLookups is the most members that one call of Places looks up, and
 	// MaxLookupRows the most entries that they may come to, neighbours among them:
-	// a call then holds Redis for 2 ms at most (`make bench`).
-	MaxLookups    = 512
-	MaxLookupRows = 2048
+	// a call then holds Redis for 1 to 3 ms on a board of a million (`make bench`).
+	MaxLookups    = 256
+	MaxLookupRows = 1024
 	// MaxMembers is the most members that one call of Members looks up.
 	MaxMembers = 100
 )

@@ -2,7 +2,7 @@
 --
 -- KEYS  1 sorted set   member by key
 --       2 hash         meta: epoch, seq
--- ARGV  two for each member, 1 to 512 members:
+-- ARGV  two for each member, 1 to 256 members:
 --         member
 --         around       neighbours on each side that are wanted too, 0 to 100
 -- Result {epoch or '', seq, total, then for each member two:
