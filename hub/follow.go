@@ -34,14 +34,14 @@ func (f *Followed) place() place { return place{f.key, f.member} }
 
 // mind notes that somebody came to p or left it.
 func (f *Followed) mind(p place) {
-	if len(f.near) == 0 {
+	if len(f.near) == 0 || f.stale {
 		return
 	}
 	self := slices.IndexFunc(f.near, func(e ranking.Entry) bool { return e.Member == f.member })
 	// Past neighbours as many as are wanted it changes nothing.
 	beyond := p.before(placeOf(f.near[0])) && self >= f.around ||
 		placeOf(f.near[len(f.near)-1]).before(p) && len(f.near)-1-self >= f.around
-	f.stale = f.stale || !beyond
+	f.stale = !beyond
 }
 
 // nearAt gives near with the ranks that follow from the member's own.
@@ -59,7 +59,25 @@ func (f *Followed) nearAt(rank int64) []ranking.Entry {
 type following struct {
 	members map[string]*Followed
 	ranks   ranks
-	reach   int64 // largest Followed.around
+	arounds [MaxAround + 1]int // how many want so many neighbours on each side
+	reach   int64              // the most that anybody wants
+}
+
+// want sets how many neighbours are wanted with a member.
+func (g *following) want(f *Followed, around int) {
+	g.arounds[f.around]--
+	f.around = around
+	g.arounds[around]++
+	g.setReach()
+}
+
+func (g *following) setReach() {
+	g.reach = 0
+	for around, n := range g.arounds {
+		if n > 0 {
+			g.reach = int64(around)
+		}
+	}
 }
 
 // move applies one change; changed is told of a followed member that moved by
@@ -103,30 +121,6 @@ func (g *following) enter(f *Followed, key ranking.Key, rank int64) bool {
 	return g.ranks.insert(f, rank)
 }
 
-// lookups is what a View still has to learn of its followed members, and has
-// learned since it was last asked.
-type lookups struct {
-	queue  []*Followed // to be looked up, first come first
-	looked struct {    // the look-up under way
-		members []*Followed // nil: there is none
-		asked   []ranking.Lookup
-		from    ranking.State // the view's, when it was asked for
-		spoiled bool          // it will be of no use
-	}
-	found   []Found
-	own     []*Followed
-	owed    int                // how many are
-	arounds [MaxAround + 1]int // how many followed members want so many neighbours
-}
-
-// Found is a followed member that has become known.
-type Found struct {
-	*Followed
-	// AsOf is where it stood at the moment of a look-up, where its neighbours have
-	// changed again since; nil otherwise.
-	AsOf *Standing
-}
-
 // Standing is where a followed member stands, at one seq of the board.
 type Standing struct {
 	Seq   int64
@@ -155,13 +149,13 @@ func (v *View) Follow(member string, around int) *Followed {
 	if f == nil {
 		f = &Followed{member: member, stale: true}
 		v.followed.members[member] = f
-		v.arounds[0]++
+		v.followed.arounds[0]++
 		if v.sure {
 			v.placeOne(f, slices.IndexFunc(v.entries, func(p place) bool { return p.member == member }))
 		}
 	}
 	f.stale = f.stale || around > f.around
-	v.setAround(f, around)
+	v.followed.want(f, around)
 	v.enqueue(f)
 	return f
 }
@@ -173,8 +167,8 @@ func (v *View) Unfollow(f *Followed) {
 	}
 	f.known, f.on = false, false
 	delete(v.followed.members, f.member)
-	v.arounds[f.around]--
-	v.setReach()
+	v.followed.arounds[f.around]--
+	v.followed.setReach()
 	v.settleOwed(f)
 	if f.own {
 		v.own = slices.DeleteFunc(v.own, func(g *Followed) bool { return g == f })
@@ -201,280 +195,6 @@ func (v *View) Followed() int { return len(v.followed.members) }
 // Recovered reports whether all members are known that were followed when the
 // view was last read anew.
 func (v *View) Recovered() bool { return v.sure && v.owed == 0 }
-
-func (v *View) setAround(f *Followed, around int) {
-	v.arounds[f.around]--
-	f.around = around
-	v.arounds[f.around]++
-	v.setReach()
-}
-
-func (v *View) setReach() {
-	v.followed.reach = 0
-	for around, n := range v.arounds {
-		if n > 0 {
-			v.followed.reach = int64(around)
-		}
-	}
-}
-
-// Own gives those who moved by themselves since the last call.
-func (v *View) Own() []*Followed {
-	own := v.own
-	v.own = nil
-	for _, f := range own {
-		f.own = false
-	}
-	return own
-}
-
-// Found gives those who became known since the last call.
-func (v *View) Found() []Found {
-	found := v.found
-	v.found = nil
-	return found
-}
-
-// changed notes that a followed member moved by itself.
-func (v *View) changed(f *Followed) {
-	v.settleOwed(f)
-	if !f.own {
-		f.own = true
-		v.own = append(v.own, f)
-	}
-}
-
-func (v *View) settleOwed(f *Followed) {
-	if f.owed {
-		f.owed = false
-		v.owed--
-	}
-}
-
-// voidFollowed makes all followed members unknown.
-func (v *View) voidFollowed() {
-	for _, f := range v.followed.members {
-		v.settleOwed(f)
-		f.known, f.on, f.stale, f.queued, f.sample = false, false, true, false, false
-	}
-	v.followed.ranks.clear()
-	v.queue, v.found, v.looked.spoiled = nil, nil, true
-	v.Own()
-}
-
-// placeFollowed makes known who is among the entries, and queues the rest.
-func (v *View) placeFollowed() {
-	if len(v.followed.members) == 0 {
-		return
-	}
-	at := make(map[string]int, len(v.entries))
-	for i, p := range v.entries {
-		at[p.member] = i
-	}
-	for _, f := range v.followed.members {
-		if !v.sure {
-			return
-		}
-		if !f.known {
-			i, there := at[f.member]
-			if !there {
-				i = -1
-			}
-			v.placeOne(f, i)
-		}
-		v.enqueue(f)
-	}
-}
-
-// oweFollowed notes who is still to become known after the view was read anew.
-func (v *View) oweFollowed() {
-	for _, f := range v.followed.members {
-		if !f.known && !f.owed {
-			f.owed = true
-			v.owed++
-		}
-	}
-}
-
-// placeOne makes a member known if the entries tell where it is: at that index, or
-// not on the board (-1).
-func (v *View) placeOne(f *Followed, i int) {
-	if i >= 0 {
-		v.enter(f, v.entries[i].key, int64(i)+1)
-	} else if v.whole() {
-		f.known = true
-	}
-	if f.known {
-		v.settleOwed(f)
-		v.found = append(v.found, Found{Followed: f})
-	}
-}
-
-// enter has a member stand where it was read to stand.
-func (v *View) enter(f *Followed, key ranking.Key, rank int64) {
-	if !v.followed.enter(f, key, rank) {
-		v.Doubt()
-	}
-}
-
-// Sample has up to n members looked up that are known, for comparison.
-func (v *View) Sample(n int) {
-	for _, f := range v.followed.members { // in Go's random order
-		if n--; n < 0 {
-			return
-		}
-		f.sample = f.known
-		v.enqueue(f)
-	}
-}
-
-// Ask has the neighbours of a member read, where they are not known.
-func (v *View) Ask(f *Followed) { v.enqueue(f) }
-
-func (v *View) enqueue(f *Followed) {
-	if v.sure && !f.queued && v.toLookUp(f) {
-		f.queued = true
-		v.queue = append(v.queue, f)
-	}
-}
-
-// toLookUp reports whether there is anything to look up.
-func (v *View) toLookUp(f *Followed) bool {
-	return !f.known || f.sample || f.on && f.around > 0 && f.stale && v.neighbours(f, v.followed.ranks.rank(f)) == nil
-}
-
-// Waiting reports whether Lookups may have something to give.
-func (v *View) Waiting() bool { return v.sure && v.looked.members == nil && len(v.queue) > 0 }
-
-// Lookups gives what should be looked up now, in one call; nil for nothing, or
-// while a look-up is under way. PlacesRead or PlacesFailed follows.
-func (v *View) Lookups() []ranking.Lookup {
-	if !v.Waiting() {
-		return nil
-	}
-	var members []*Followed
-	var asked []ranking.Lookup
-	rows := 0
-	for len(v.queue) > 0 && len(asked) < ranking.MaxLookups {
-		f := v.queue[0]
-		if v.followed.members[f.member] == f && v.toLookUp(f) {
-			l := ranking.Lookup{Member: f.member, Around: f.around}
-			if rows += l.Rows(); rows > ranking.MaxLookupRows {
-				break
-			}
-			members, asked = append(members, f), append(asked, l)
-		}
-		f.queued = false
-		v.queue = v.queue[1:]
-	}
-	if asked != nil {
-		v.listen()
-		v.looked.members, v.looked.asked, v.looked.from, v.looked.spoiled = members, asked, v.state, false
-	}
-	return asked
-}
-
-// PlacesFailed says that the answer to Lookups will not come.
-func (v *View) PlacesFailed() {
-	members := v.looked.members
-	v.looked.members, v.looked.asked = nil, nil
-	v.listen()
-	for _, f := range members {
-		if v.followed.members[f.member] == f {
-			v.enqueue(f)
-		}
-	}
-}
-
-// PlacesRead takes in the answer to Lookups, brought forward by what was heard
-// since. It reports whether what it tells of members that were known had been
-// right.
-func (v *View) PlacesRead(p ranking.Places) (agreed bool) {
-	look := v.looked
-	came := v.state.Epoch == p.Epoch || p.Epoch == "" && look.from.Epoch == ""
-	switch {
-	case look.spoiled || !v.sure:
-		v.PlacesFailed()
-		return true
-	case !came || p.Seq < look.from.Seq:
-		v.PlacesFailed()
-		v.Doubt() // Redis is elsewhere
-		return true
-	}
-	then := v.bringPlaces(look.asked, p)
-	v.looked.members = nil // it has come
-	v.listen()
-	if then == nil {
-		v.Doubt()
-		return true
-	}
-	for i, t := range then.list {
-		f := v.followed.members[t.member]
-		if f == nil {
-			continue // not any more
-		}
-		var rank int64
-		if t.on {
-			rank = then.ranks.rank(t)
-		}
-		if f.known {
-			if f.on != t.on || f.on && (f.key != t.key || v.followed.ranks.rank(f) != rank) {
-				v.Doubt()
-				return false
-			}
-		} else if f.known = true; t.on {
-			if v.enter(f, t.key, rank); !v.sure {
-				return true
-			}
-		}
-		f.sample = false
-		v.settleOwed(f)
-		found := Found{Followed: f}
-		if t.around > 0 && t.around >= f.around {
-			f.near, f.stale = t.near, t.stale
-			if t.stale && p.List[i].Entry.Rank > 0 {
-				found.AsOf = &Standing{Seq: p.Seq, Total: p.Total, Place: p.List[i]}
-			}
-		}
-		v.found = append(v.found, found)
-		if t.around < f.around { // more was asked for meanwhile
-			v.enqueue(f)
-		}
-	}
-	return true
-}
-
-// brought are places that were read, brought forward to where the view is.
-type brought struct {
-	following
-	list []*Followed // in the order asked
-}
-
-// bringPlaces returns nil where what was heard contradicts what was read.
-func (v *View) bringPlaces(asked []ranking.Lookup, p ranking.Places) *brought {
-	b := &brought{following: following{members: make(map[string]*Followed, len(asked))}}
-	for i, l := range asked {
-		place := p.List[i]
-		f := &Followed{member: l.Member, around: l.Around, known: true}
-		b.members[f.member] = f
-		b.list = append(b.list, f)
-		if place.Entry.Rank == 0 {
-			continue
-		}
-		if f.near = place.Around; !b.enter(f, place.Entry.Key, place.Entry.Rank) {
-			return nil
-		}
-		b.reach = max(b.reach, int64(l.Around))
-	}
-	for _, c := range v.heard {
-		for i, change := range c.List {
-			if c.Seq+int64(i) > p.Seq && !b.move(change, func(*Followed) {}) {
-				return nil
-			}
-		}
-	}
-	return b
-}
 
 // Standing tells where a member that is known stands.
 func (v *View) Standing(f *Followed) Standing {

@@ -45,9 +45,9 @@ func (t *top) whole() bool { return int64(len(t.entries)) == t.total }
 type succession int
 
 const (
-	follows succession = iota // it is the next
-	known                     // it came with the page already
-	gap                       // something is missing between, or it is of another life of the board
+	follows  succession = iota // it is the next
+	included                   // it came with the page already
+	gap                        // something is missing between, or it is of another life of the board
 )
 
 // succession also takes the epoch over with which a board comes to be.
@@ -57,7 +57,7 @@ func (t *top) succession(c *ranking.Changes) succession {
 	}
 	switch {
 	case c.Epoch == t.state.Epoch && c.Last() <= t.state.Seq:
-		return known
+		return included
 	case c.Epoch == t.state.Epoch && c.Seq == t.state.Seq+1:
 		return follows
 	}

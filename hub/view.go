@@ -111,7 +111,7 @@ func (v *View) Apply(c *ranking.Changes) bool {
 		return false
 	}
 	switch v.succession(c) {
-	case known:
+	case included:
 		return false
 	case gap:
 		v.Doubt()
@@ -191,7 +191,7 @@ func (v *View) PageRead(p ranking.Page) (agreed bool) {
 // bring takes a top that was read forward by a batch that was heard since.
 func (v *View) bring(t *top, c *ranking.Changes) bool {
 	switch t.succession(c) {
-	case known:
+	case included:
 		return true
 	case gap:
 		return false

@@ -1,0 +1,69 @@
+package hub
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// read is something that is read beside the board's goroutine.
+type read[T any] struct {
+	answer chan answer[T] // nil: nothing is being read
+	held   *T             // has come; the view is on its way there
+	after  time.Time      // not to be read before
+	pause  time.Duration  // before the next try; 0: the last went well
+}
+
+type answer[T any] struct {
+	value T
+	err   error
+}
+
+// start reads with do.
+func (r *read[T]) start(b *board, do func(context.Context) (T, error)) {
+	came := make(chan answer[T], 1)
+	r.answer = came
+	b.hub.running.Go(func() {
+		select {
+		case b.hub.reading <- struct{}{}:
+			defer func() { <-b.hub.reading }()
+		case <-b.ctx.Done():
+			return
+		}
+		value, err := do(b.ctx)
+		came <- answer[T]{value, err}
+	})
+}
+
+// idle reports whether nothing is being read or held.
+func (r *read[T]) idle() bool { return r.answer == nil && r.held == nil }
+
+// forget drops what is being read, or was and is held.
+func (r *read[T]) forget() { r.answer, r.held = nil, nil }
+
+// came takes an answer. If it is none, clients are told, it reports false, and
+// the next try has to wait.
+func (r *read[T]) came(b *board, a answer[T]) bool {
+	r.forget()
+	if a.err == nil {
+		r.held = &a.value
+		return true
+	}
+	if b.ctx.Err() == nil {
+		if r.pause == 0 { // once an outage
+			b.hub.log.Warn("cannot read a board, trying again", "board", b.name, "error", a.err)
+		}
+		b.hub.fellBehind(b)
+	}
+	r.pause = min(max(2*r.pause, readAgainFirst), readAgainMost)
+	r.after = time.Now().Add(r.pause/2 + rand.N(r.pause/2))
+	return false
+}
+
+// took ends the pauses, for an answer was taken in. It reports whether there
+// were any.
+func (r *read[T]) took() bool {
+	failed := r.pause > 0
+	*r = read[T]{}
+	return failed
+}
