@@ -2,11 +2,12 @@
 // dashboard and the <live-leaderboard> element that any page may use.
 //
 // The scripts are ES modules that are served as they are. They import in one
-// direction, dashboard → live-leaderboard → live → frames: frames.js folds what
-// the server sends into a list, live.js keeps the connection,
-// live-leaderboard.js shows one board, dashboard.js puts a board and its
-// navigation on a page. All paths between them are relative, so the files may
-// be served below any prefix.
+// direction, dashboard → live-leaderboard → live → subscription → socket →
+// frames: frames.js folds what the server sends into a list, socket.js keeps
+// the connection up, subscription.js is one board over it, live.js shares both
+// among what is on a page, live-leaderboard.js shows one board, dashboard.js
+// puts a board and its navigation on a page. All paths between them are
+// relative, so the files may be served below any prefix.
 package web
 
 import "embed"

@@ -6,7 +6,7 @@
  */
 
 import './live-leaderboard.js';
-import { backoff } from './live.js';
+import { backoff } from './socket.js';
 
 /**
  * @typedef {{ board: string, mode: string, order: string, ties: string }} Board

@@ -24,9 +24,23 @@
  * @property {readonly (readonly [place: number, entry: Entry])[]} rows
  * @property {number} len length of the list afterwards
  *
+ * The followed member's own place. It goes another way than the list, so its
+ * `seq` may be lower or higher than the list's: both are right, each as of its
+ * own.
+ *
+ * @typedef {object} Me
+ * @property {'me'} type
+ * @property {string} board
+ * @property {number} seq
+ * @property {number | null} rank null: not on the board
+ * @property {number | null} score null: not on the board
+ * @property {number} total
+ * @property {number | null} [to_next] score between this member and the entry above; null: there is none; absent: not known now
+ * @property {readonly Entry[]} [around] the neighbours and the member itself; absent: not known now
+ *
  * @typedef {{ code: string, message: string }} Problem
  *
- * @typedef {Snapshot | Delta
+ * @typedef {Snapshot | Delta | Me
  *   | { type: 'ok' | 'pong', id: number }
  *   | { type: 'error', id?: number } & Problem
  *   | { type: 'status', stale: boolean, as_of?: string }

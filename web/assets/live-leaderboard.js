@@ -22,7 +22,7 @@ import { sheet } from './live-leaderboard.css.js';
 
 /** @typedef {import('./frames.js').Entry} Entry */
 /** @typedef {import('./frames.js').Snapshot} Snapshot */
-/** @typedef {import('./live.js').State} State */
+/** @typedef {import('./subscription.js').State} State */
 /** @typedef {import('./frames.js').Problem} Problem */
 
 const DEFAULT_TOP = 10;
@@ -161,7 +161,7 @@ export class LiveLeaderboard extends HTMLElement {
 
   #watch() {
     if (this.#unsubscribe || !this.board) return;
-    this.#unsubscribe = LiveConnection.to(this.server).subscribe(this.board, this.top, {
+    this.#unsubscribe = LiveConnection.to(this.server).subscribe(this.board, { top: this.top }, {
       onSnapshot: (snapshot) => {
         this.#snapshot = snapshot;
         this.#renderSoon();
