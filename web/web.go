@@ -5,9 +5,11 @@
 // direction, dashboard → live-leaderboard → live → subscription → socket →
 // frames: frames.js folds what the server sends into a list, socket.js keeps
 // the connection up, subscription.js is one board over it, live.js shares both
-// among what is on a page, live-leaderboard.js shows one board, dashboard.js
-// puts a board and its navigation on a page. All paths between them are
-// relative, so the files may be served below any prefix.
+// among what is on a page, live-leaderboard.js shows one board (row-list.js its
+// list, pinned-row.js the followed member under it, own-place.js which of the
+// two, announcer.js what is said), dashboard.js puts a board and its navigation
+// on a page. All paths between them are relative, so the files may be served
+// below any prefix.
 package web
 
 import "embed"

@@ -17,6 +17,7 @@ sheet.replaceSync(`
   --_surface: var(--rankcast-surface, light-dark(#fffefb, #181b1a));
   --_accent: var(--rankcast-accent, light-dark(#17694b, #6cc79f));
   --_warn: var(--rankcast-warn, light-dark(#a4561b, #e2a063));
+  --_me: var(--rankcast-me, color-mix(in srgb, var(--_accent) 9%, var(--_surface)));
   --_gold: var(--rankcast-gold, light-dark(#f1d48a, #d9b45a));
   --_silver: var(--rankcast-silver, light-dark(#d9dddd, #b3bab9));
   --_bronze: var(--rankcast-bronze, light-dark(#e6bf9e, #c08f67));
@@ -29,6 +30,7 @@ sheet.replaceSync(`
   line-height: 1.3;
 }
 :host([hidden]) { display: none; }
+[hidden] { display: none !important; }
 
 [part=header] {
   display: flex;
@@ -59,11 +61,25 @@ sheet.replaceSync(`
   margin: 0;
   padding: 0;
   list-style: none;
-  transition: opacity 300ms, filter 300ms;
 }
-:host(:not([data-state=live])) [part=list] { opacity: 0.6; filter: grayscale(1); }
+:is([part=list], [part=pinned]) { transition: opacity 300ms, filter 300ms; }
+:host(:not([data-state=live])) :is([part=list], [part=pinned]) { opacity: 0.6; filter: grayscale(1); }
 
-[part=row] {
+[part=pinned] {
+  z-index: 2;
+  box-sizing: border-box;
+  block-size: calc(var(--_row-height) + 0.5em);
+  padding-block-start: 0.5em;
+}
+/* In view while the list is scrolled, which fades out below it. */
+[part=pinned]:has(> :not([hidden])) {
+  position: sticky;
+  inset-block-end: 0.5em;
+  background: linear-gradient(transparent, var(--_surface) 0.5em);
+  box-shadow: 0 0.5em var(--_surface);
+}
+
+[part~=row] {
   position: relative;
   contain: layout style;
   box-sizing: border-box;
@@ -77,6 +93,9 @@ sheet.replaceSync(`
   border-block-start: 1px solid var(--_line);
   background: var(--_surface);
 }
+
+[part~=me] { z-index: 1; align-items: center; border-radius: 0.5em; background: var(--_me); }
+[part~=me], [part~=me] + [part~=row] { border-block-start-color: transparent; }
 
 [part=rank] {
   justify-self: center;
@@ -94,7 +113,15 @@ sheet.replaceSync(`
 [data-podium="3"] [part=rank] { background: var(--_bronze); }
 [data-podium] :is([part=member], [part=score]) { font-weight: 600; }
 
-[part=member] { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+[part=who] { display: grid; line-height: 1.2; }
+:is([part=member], [part=gap]) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+[part~=me] :is([part=rank], [part=member], [part=score]) { font-weight: 600; }
+[part~=me]:not([data-podium]) [part=rank] { color: var(--_ink); }
+[part~=me][data-absent] [part=member] { color: var(--_quiet); }
+
+[part=gap] { color: var(--_quiet); font-size: 0.8125em; }
+[part=gap]:empty { display: none; }
+[part=gap][data-outdated] { visibility: hidden; opacity: 0; transition: opacity 200ms 400ms, visibility 0s 600ms; }
 
 [part=score] { position: relative; isolation: isolate; text-align: end; white-space: nowrap; }
 [part=score]::before {
@@ -122,10 +149,11 @@ sheet.replaceSync(`
 }
 
 @media (prefers-reduced-motion: reduce) {
-  [part=list] { transition: none; }
+  :is([part=list], [part=pinned]) { transition: none; }
 }
 @media (forced-colors: active) {
   [part=dot] { forced-color-adjust: none; }
   [data-podium] [part=rank] { color: inherit; border: 1px solid; }
+  [part~=me] { outline: 1px solid Highlight; outline-offset: -1px; }
 }
 `);
