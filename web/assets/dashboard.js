@@ -2,9 +2,11 @@
 
 /**
  * The dashboard: the server's boards as navigation, and one of them live. What
- * is shown is in the URL (`?board=stars&top=25`), so it can be kept and shared.
+ * is shown is in the URL (`?board=stars&top=25&me=u4`), so it can be kept and
+ * shared.
  */
 
+import { setAttribute } from './dom.js';
 import './live-leaderboard.js';
 import { backoff } from './socket.js';
 
@@ -20,6 +22,10 @@ const FETCH_MS = 10_000;
 const LONGEST_ATTEMPT = 5;
 
 const DEFAULT_TOP = '10';
+
+/** In UTF-8. */
+const MAX_MEMBER_BYTES = 128;
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
 const MODE_TEXT = new Map([
   ['sum', 'Scores add up'],
@@ -46,11 +52,15 @@ const note = byId('note', HTMLParagraphElement);
 const shown = byId('shown', HTMLDivElement);
 const name = byId('name', HTMLHeadingElement);
 const rules = byId('rules', HTMLParagraphElement);
+const meInput = byId('me', HTMLInputElement);
+const meProblem = byId('me-problem', HTMLParagraphElement);
 const topSelect = byId('top', HTMLSelectElement);
 const leaderboard = byId('leaderboard', HTMLElement);
 
 /** @type {Board[]} */
 let boards = [];
+/** Whom the URL follows, as put into the box. */
+let followed = '';
 let attempt = 0;
 let loading = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -73,7 +83,17 @@ list.addEventListener('click', (event) => {
 });
 
 topSelect.addEventListener('change', () => {
-  history.replaceState(null, '', address(wanted().board, topSelect.value));
+  const { board, me } = wanted();
+  history.replaceState(null, '', address(board, topSelect.value, me));
+  show();
+});
+
+// Enter changes it, as leaving the box does.
+meInput.addEventListener('change', () => {
+  meInput.value = meInput.value.trim();
+  if (sayProblem(meInput.value)) return;
+  const { board, top } = wanted();
+  history.replaceState(null, '', address(board, top, meInput.value));
   show();
 });
 
@@ -104,7 +124,7 @@ async function load() {
   show();
 }
 
-/** @returns {{ board: string, top: string }} what the URL asks for */
+/** @returns {{ board: string, top: string, me: string }} what the URL asks for */
 function wanted() {
   const query = new URLSearchParams(location.search);
   const top = query.get('top') ?? '';
@@ -112,23 +132,26 @@ function wanted() {
   return {
     board: query.get('board') || boards[0]?.board || '',
     top: offered ? top : DEFAULT_TOP,
+    me: query.get('me') ?? '',
   };
 }
 
 /**
  * @param {string} board
  * @param {string} top
+ * @param {string} me
  * @returns {string}
  */
-function address(board, top) {
+function address(board, top, me) {
   const query = new URLSearchParams({ board });
   if (top !== DEFAULT_TOP) query.set('top', top);
+  if (me) query.set('me', me);
   return `?${query}`;
 }
 
 function show() {
-  const { board, top } = wanted();
-  showList(board, top);
+  const { board, top, me } = wanted();
+  showList(board, top, me);
 
   shown.hidden = board === '';
   document.title = board ? `${board} · Rankcast` : 'Rankcast';
@@ -137,15 +160,44 @@ function show() {
   name.title = board;
   rules.textContent = describe(boards.find((known) => known.board === board));
   topSelect.value = top;
+  // What is being typed is left alone.
+  if (me !== followed) {
+    followed = me;
+    meInput.value = me;
+    sayProblem(me);
+  }
   setAttribute(leaderboard, 'top', top);
+  setAttribute(leaderboard, 'me', problemOf(me) ? '' : me);
   setAttribute(leaderboard, 'board', board);
+}
+
+/**
+ * @param {string} member
+ * @returns {string} why no member can have this id; '' where one can
+ */
+function problemOf(member) {
+  if (CONTROL_CHARACTERS.test(member)) return 'A member id has no control characters.';
+  if (new TextEncoder().encode(member).length > MAX_MEMBER_BYTES) return 'A member id has at most 128 bytes.';
+  return '';
+}
+
+/**
+ * @param {string} member
+ * @returns {boolean} whether there is one
+ */
+function sayProblem(member) {
+  const problem = problemOf(member);
+  meProblem.textContent = problem;
+  setAttribute(meInput, 'aria-invalid', String(problem !== ''));
+  return problem !== '';
 }
 
 /**
  * @param {string} current
  * @param {string} top
+ * @param {string} me
  */
-function showList(current, top) {
+function showList(current, top, me) {
   const before = new Map([...list.children].map((item) => [item.textContent, item]));
   const items = boards.map(({ board }) => before.get(board) ?? newItem(board));
   nav.hidden = boards.length === 0;
@@ -156,7 +208,7 @@ function showList(current, top) {
   boards.forEach(({ board }, i) => {
     const link = items[i].querySelector('a');
     if (!link) return;
-    link.href = address(board, top);
+    link.href = address(board, top, me);
     if (board !== current) {
       link.removeAttribute('aria-current');
     } else if (!link.hasAttribute('aria-current')) {
@@ -182,15 +234,6 @@ function describe(board) {
   return [MODE_TEXT.get(board.mode), ORDER_TEXT.get(board.order), TIES_TEXT.get(board.ties)]
     .filter((text) => text !== undefined)
     .join(', ');
-}
-
-/**
- * @param {Element} element
- * @param {string} attribute
- * @param {string} value
- */
-function setAttribute(element, attribute, value) {
-  if (element.getAttribute(attribute) !== value) element.setAttribute(attribute, value);
 }
 
 /**
