@@ -131,3 +131,69 @@ func TestRanksOverManyBlocks(t *testing.T) {
 	}
 	require.Empty(t, r.blocks, "nobody is followed, nothing is left")
 }
+
+// What cannot be is refused: a rank that another has, and one that leaves less
+// than a rank between two.
+func TestRanksRefuseWhatCannotBe(t *testing.T) {
+	held := func() (r ranks) {
+		for i, rank := range []int64{3, 4, 9} {
+			require.True(t, r.insert(&Followed{member: fmt.Sprint("m", i), key: ranking.Key(10 * i)}, rank))
+		}
+		return r
+	}
+	for key, ranks := range map[ranking.Key][]int64{-1: {0, 3}, 5: {3, 4, 5}, 15: {4, 9, 10}, 25: {9, 8}} {
+		for _, rank := range ranks {
+			r := held()
+			require.False(t, r.insert(&Followed{member: "x", key: key}, rank), "rank %d at %v", rank, key)
+		}
+	}
+	r := held()
+	_, _, ok := r.shift(place{5, "x"}, -1)
+	require.False(t, ok, "nobody was between ranks 3 and 4")
+	r = held()
+	for i := range 3 {
+		_, _, ok = r.shift(place{-1, "x"}, -1)
+		require.Equal(t, i < 2, ok, "two were before rank 3")
+	}
+}
+
+// A change that contradicts what is held of a followed member makes the view
+// unsure.
+func TestContradictionMakesAViewUnsure(t *testing.T) {
+	far := func() *View {
+		v := NewView(ranking.Asc, 0)
+		v.Follow("m", 0)
+		v.Follow("gone", 0)
+		page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1000}
+		for i := range v.Window() {
+			page.Entries = append(page.Entries, ranking.Entry{Key: ranking.Key(i), Member: fmt.Sprint("top", i)})
+		}
+		v.PageAsked()
+		v.PageRead(page)
+		var p ranking.Places
+		for _, l := range v.Lookups() {
+			found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
+			if l.Member == "m" {
+				found.Entry.Key, found.Entry.Rank = 500, 100
+			}
+			p.List = append(p.List, found)
+		}
+		p.State, p.Total = v.State(), 1000
+		require.True(t, v.PlacesRead(p))
+		return v
+	}
+	v := far()
+	require.True(t, v.Apply(change(6, "m", 500, 400, 90)))
+	require.EqualValues(t, 90, v.Standing(v.Following("m")).Entry.Rank)
+	for what, c := range map[string]*ranking.Changes{
+		"another key":      change(6, "m", 501, 400, 90),
+		"not there before": change(6, "m", 0, 400, 90),
+		"there before":     change(6, "gone", 300, 400, 90),
+		"a taken rank":     change(6, "gone", 0, 400, 200),
+	} {
+		v := far()
+		require.False(t, v.Apply(c), what)
+		require.True(t, v.NeedsPage(), what)
+		require.Nil(t, v.Lookups(), what)
+	}
+}
