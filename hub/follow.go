@@ -170,9 +170,6 @@ func (v *View) Unfollow(f *Followed) {
 	v.followed.arounds[f.around]--
 	v.followed.setReach()
 	v.settleOwed(f)
-	if f.own {
-		v.own = slices.DeleteFunc(v.own, func(g *Followed) bool { return g == f })
-	}
 }
 
 // Following gives a member that is followed, or nil.

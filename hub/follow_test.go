@@ -186,6 +186,31 @@ func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 	})
 }
 
+// Where neighbours change again while they are read, they are shown as of then,
+// and read again an interval later.
+func TestNeighboursThatChangeWhileTheyAreRead(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := follow(t, h, 3, "m100", 2)
+		h.FeedSubscribed("b")
+		pass(3 * time.Second)
+		var then []hubtest.Entry
+		f.onPlaces = func() {
+			f.onPlaces = nil
+			then = f.around("m100", 2)
+			h.FeedChanges(f.set("m101", 993))
+		}
+		conn.take(t)
+		h.FeedChanges(f.set("m101", 991))
+		pass(200 * time.Millisecond)
+		require.Equal(t, []string{"me"}, conn.take(t))
+		require.Equal(t, then, conn.board.Me.Around)
+		pass(time.Second)
+		require.Equal(t, []string{"me"}, conn.take(t))
+		meHolds(t, f, conn, "m100", 2)
+	})
+}
+
 // A place comes after each snapshot, and never before the first.
 func TestPlaceFollowsASnapshot(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -299,6 +324,8 @@ func TestResumeSendsWhatDiffers(t *testing.T) {
 		pass(time.Second)
 		h.FeedChanges(f.set("m003", 465))
 		pass(time.Second)
+		pass(time.Minute) // an audit
+		require.Greater(t, f.pages, 1)
 		conn := &fakeConn{board: held}
 		_, err := h.Subscribe(h.Join(conn), theBoard, Watch{Top: 10, Me: "m040", Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})
 		require.NoError(t, err)

@@ -31,6 +31,8 @@ type fakeBoard struct {
 	away              error // of all reads
 	noPages, noPlaces error // of these alone
 	watched           map[string]bool
+
+	onPlaces func() // called when places have been read, and not been answered yet
 }
 
 func newFakeBoard() *fakeBoard {
@@ -103,6 +105,14 @@ func (f *fakeBoard) Page(_ context.Context, _ string, _ int64, limit int) (ranki
 }
 
 func (f *fakeBoard) Places(_ context.Context, _ string, lookups []ranking.Lookup) (ranking.Places, error) {
+	p, err := f.readPlaces(lookups)
+	if f.onPlaces != nil {
+		f.onPlaces()
+	}
+	return p, err
+}
+
+func (f *fakeBoard) readPlaces(lookups []ranking.Lookup) (ranking.Places, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lookups = append(f.lookups, len(lookups))

@@ -25,7 +25,8 @@ type Found struct {
 	AsOf *Standing
 }
 
-// Own gives those who moved by themselves since the last call.
+// Own gives those who moved by themselves since the last call. Some may not be
+// followed any more.
 func (v *View) Own() []*Followed {
 	own := v.own
 	v.own = nil
@@ -61,7 +62,6 @@ func (v *View) settleOwed(f *Followed) {
 // voidFollowed makes all followed members unknown.
 func (v *View) voidFollowed() {
 	for _, f := range v.followed.members {
-		v.settleOwed(f)
 		f.known, f.on, f.stale, f.queued, f.sample = false, false, true, false, false
 	}
 	v.followed.ranks.clear()
@@ -198,12 +198,11 @@ func (v *View) PlacesFailed() {
 // right.
 func (v *View) PlacesRead(p ranking.Places) (agreed bool) {
 	look := v.looked
-	came := v.state.Epoch == p.Epoch || p.Epoch == "" && look.from.Epoch == ""
 	switch {
 	case look.spoiled || !v.sure:
 		v.PlacesFailed()
 		return true
-	case !came || p.Seq < look.from.Seq:
+	case p.Epoch != v.state.Epoch || p.Seq < look.from.Seq:
 		v.PlacesFailed()
 		v.Doubt() // Redis is elsewhere
 		return true
@@ -237,16 +236,13 @@ func (v *View) PlacesRead(p ranking.Places) (agreed bool) {
 		f.sample = false
 		v.settleOwed(f)
 		found := Found{Followed: f}
-		if t.around > 0 && t.around >= f.around {
+		if t.around > 0 && t.around >= f.around { // else it is queued for more
 			f.near, f.stale = t.near, t.stale
 			if t.stale && p.List[i].Entry.Rank > 0 {
 				found.AsOf = &Standing{Seq: p.Seq, Total: p.Total, Place: p.List[i]}
 			}
 		}
 		v.found = append(v.found, found)
-		if t.around < f.around { // more was asked for meanwhile
-			v.enqueue(f)
-		}
 	}
 	return true
 }

@@ -92,7 +92,7 @@ func (v *View) State() ranking.State { return v.state }
 // Ahead reports whether the view is on its way to a state: changes that lead
 // there are still to be heard.
 func (v *View) Ahead(s ranking.State) bool {
-	return v.sure && (s.Epoch == v.state.Epoch && s.Seq > v.state.Seq || v.state.Epoch == "" && s.Epoch != "")
+	return v.sure && s.Epoch == v.state.Epoch && s.Seq > v.state.Seq
 }
 
 // Apply takes in what a batch changed. Changes that came with the page already

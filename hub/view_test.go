@@ -2,9 +2,11 @@ package hub
 
 import (
 	"flag"
+	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
@@ -403,4 +405,99 @@ func TestSeqThatGoesBackMakesAViewUnsure(t *testing.T) {
 	if !v.sure || v.State().Seq != 6 {
 		t.Fatal("changes behind the page were not passed over")
 	}
+}
+
+// farView follows "m", which stands at key 500 and rank 100 of a thousand, and
+// "gone", which is not on the board; the view is at seq 5 of epoch "e" and has
+// asked for both, but has no answer yet.
+func farView() (v *View, answer ranking.Places) {
+	v = NewView(ranking.Asc, 0)
+	v.Follow("m", 0)
+	v.Follow("gone", 0)
+	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1000}
+	for i := range v.Window() {
+		page.Entries = append(page.Entries, ranking.Entry{Key: ranking.Key(i), Member: fmt.Sprint("top", i)})
+	}
+	v.PageAsked()
+	v.PageRead(page)
+	answer = ranking.Places{State: v.State(), Total: 1000}
+	for _, l := range v.Lookups() {
+		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
+		if l.Member == "m" {
+			found.Entry.Key, found.Entry.Rank = 500, 100
+		}
+		answer.List = append(answer.List, found)
+	}
+	return v, answer
+}
+
+// A change that contradicts what is held of a followed member makes the view
+// unsure.
+func TestContradictionMakesAViewUnsure(t *testing.T) {
+	v, answer := farView()
+	require.True(t, v.PlacesRead(answer))
+	require.True(t, v.Apply(change(6, "m", 500, 400, 90)))
+	require.EqualValues(t, 90, v.Standing(v.Following("m")).Entry.Rank)
+	for what, c := range map[string]*ranking.Changes{
+		"another key":      change(6, "m", 501, 400, 90),
+		"not there before": change(6, "m", 0, 400, 90),
+		"there before":     change(6, "gone", 300, 400, 90),
+		"a taken rank":     change(6, "gone", 0, 400, 200),
+	} {
+		v, answer := farView()
+		require.True(t, v.PlacesRead(answer))
+		require.False(t, v.Apply(c), what)
+		require.True(t, v.NeedsPage(), what)
+		require.Nil(t, v.Lookups(), what)
+	}
+}
+
+// An answer to a look-up that cannot be of this board makes the view unsure too:
+// of a seq before that at which it was asked, of another life, or at odds with
+// what was heard since.
+func TestLookUpThatCannotBeMakesAViewUnsure(t *testing.T) {
+	for what, alter := range map[string]func(*View, *ranking.Places){
+		"gone back":    func(_ *View, p *ranking.Places) { p.Seq-- },
+		"another life": func(_ *View, p *ranking.Places) { p.Epoch = "f" },
+		"at odds": func(v *View, _ *ranking.Places) {
+			require.True(t, v.Apply(change(6, "m", 501, 400, 90)))
+		},
+		"a rank twice": func(_ *View, p *ranking.Places) {
+			for i := range p.List {
+				p.List[i].Entry.Rank, p.List[i].Entry.Key = 100, ranking.Key(500+i)
+			}
+		},
+	} {
+		v, answer := farView()
+		alter(v, &answer)
+		v.PlacesRead(answer)
+		require.True(t, v.NeedsPage(), what)
+		require.Nil(t, v.Lookups(), what)
+	}
+}
+
+// What is heard while places are looked up is bounded too.
+func TestLookUpThatHearsTooMuchIsDoneAgain(t *testing.T) {
+	v, answer := farView()
+	key := int64(5000)
+	for i := range int64(viewBuffer + 1) {
+		require.True(t, v.Apply(change(6+i, "far", key, key+1, 990)))
+		key++
+	}
+	require.LessOrEqual(t, v.heardLen, viewBuffer+1)
+	require.True(t, v.PlacesRead(answer))
+	require.Len(t, v.Lookups(), 2)
+}
+
+// Nobody's neighbours are looked after when nobody asks for any.
+func TestReachFollowsWhatIsWanted(t *testing.T) {
+	v := NewView(ranking.Asc, 0)
+	a, b := v.Follow("a", 3), v.Follow("b", 7)
+	require.EqualValues(t, 7, v.followed.reach)
+	v.Follow("b", 1)
+	require.EqualValues(t, 3, v.followed.reach)
+	v.Unfollow(a)
+	require.EqualValues(t, 1, v.followed.reach)
+	v.Unfollow(b)
+	require.Zero(t, v.followed.reach)
 }
