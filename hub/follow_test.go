@@ -211,6 +211,114 @@ func TestNeighboursThatChangeWhileTheyAreRead(t *testing.T) {
 	})
 }
 
+// An answer may be older than what was told of the member's own change meanwhile:
+// nobody is told the old again.
+func TestOldAnswerIsNotToldAfterANewerChange(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := follow(t, h, 3, "m100", 2)
+		h.FeedSubscribed("b")
+		pass(3 * time.Second)
+		conn.take(t)
+		f.onPlaces = func() {
+			f.onPlaces = nil
+			h.FeedChanges(f.set("m100", 1500))
+			time.Sleep(200 * time.Millisecond)
+		}
+		h.FeedChanges(f.set("m101", 991))
+		pass(150 * time.Millisecond)
+		require.Equal(t, []string{"me"}, conn.take(t))
+		require.EqualValues(t, 1500, *conn.board.Me.Score)
+		pass(200 * time.Millisecond)
+		require.Empty(t, conn.take(t))
+		pass(time.Second)
+		require.Equal(t, []string{"me"}, conn.take(t))
+		meHolds(t, f, conn, "m100", 2)
+	})
+}
+
+// What is read may be ahead of what was heard: it waits, and changes that it has
+// already are not counted twice.
+func TestAnswersAheadOfTheFeedWait(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, other, _ := follow(t, h, 3, "m120", 0)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		var late *ranking.Changes
+		f.beforeRead = func() { late = f.set("m150", 1005+f.state.Seq) }
+		_, conn, _ := follow(t, h, 3, "m100", 1)
+		pass(50 * time.Millisecond)
+		require.Equal(t, []string{"snapshot"}, conn.take(t), "its place is known as of a moment that is still to come")
+		h.FeedChanges(late)
+		synctest.Wait()
+		require.Equal(t, []string{"me"}, conn.take(t))
+		meHolds(t, f, conn, "m100", 1)
+
+		f.beforeRead = func() {
+			late = f.set("m151", 1005+f.state.Seq)
+			f.beforeRead = nil
+			go func() {
+				time.Sleep(50 * time.Millisecond)
+				h.FeedChanges(late)
+			}()
+		}
+		lookups := len(f.lookups)
+		pass(35 * time.Second) // an audit
+		require.Nil(t, f.beforeRead)
+		meHolds(t, f, conn, "m100", 1)
+		meHolds(t, f, other, "m120", 0)
+		for _, n := range f.lookups[lookups:] {
+			require.LessOrEqual(t, n, 2)
+		}
+		require.LessOrEqual(t, len(f.lookups)-lookups, 2, "one to compare, one for neighbours that moved")
+		require.NotContains(t, other.take(t)[1:], "snapshot")
+	})
+}
+
+// A place that is known is not shown before the first entries are.
+func TestPlaceWaitsForTheFirstEntries(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		follow(t, h, 3, "m100", 2)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		f.mu.Lock()
+		f.noPages = errors.New("no pages")
+		f.mu.Unlock()
+		_, conn, _ := follow(t, h, 100, "m100", 2)
+		pass(time.Second)
+		require.Equal(t, []string{"status true"}, conn.take(t))
+		f.mu.Lock()
+		f.noPages = nil
+		f.mu.Unlock()
+		pass(5 * time.Second)
+		require.Equal(t, []string{"snapshot", "me", "status false"}, conn.take(t))
+	})
+}
+
+// Another number of neighbours of a member that is followed already.
+func TestFollowersWithOtherNumbersOfNeighbours(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		first, _, _ := follow(t, h, 3, "m100", 5)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		_, fewer, _ := follow(t, h, 3, "m100", 2)
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot", "me"}, fewer.take(t))
+		meHolds(t, f, fewer, "m100", 2)
+		require.Len(t, f.lookups, 1, "these are known")
+		_, more, _ := follow(t, h, 3, "m100", 9)
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot", "me", "me"}, more.take(t), "the rank at once, and all when it was read")
+		meHolds(t, f, more, "m100", 9)
+		h.Leave(first)
+		synctest.Wait()
+		require.Equal(t, 9, h.boards["b"].view.Following("m100").around)
+	})
+}
+
 // A place comes after each snapshot, and never before the first.
 func TestPlaceFollowsASnapshot(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {

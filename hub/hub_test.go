@@ -32,7 +32,8 @@ type fakeBoard struct {
 	noPages, noPlaces error // of these alone
 	watched           map[string]bool
 
-	onPlaces func() // called when places have been read, and not been answered yet
+	beforeRead func() // called before anything is read
+	onPlaces   func() // called when places have been read, and not been answered yet
 }
 
 func newFakeBoard() *fakeBoard {
@@ -90,6 +91,9 @@ func (f *fakeBoard) top(n int) []hubtest.Entry {
 }
 
 func (f *fakeBoard) Page(_ context.Context, _ string, _ int64, limit int) (ranking.Page, error) {
+	if f.beforeRead != nil {
+		f.beforeRead()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pages++
@@ -105,6 +109,9 @@ func (f *fakeBoard) Page(_ context.Context, _ string, _ int64, limit int) (ranki
 }
 
 func (f *fakeBoard) Places(_ context.Context, _ string, lookups []ranking.Lookup) (ranking.Places, error) {
+	if f.beforeRead != nil {
+		f.beforeRead()
+	}
 	p, err := f.readPlaces(lookups)
 	if f.onPlaces != nil {
 		f.onPlaces()

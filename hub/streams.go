@@ -96,7 +96,7 @@ func (b *board) follow(st *stream) {
 	f := b.view.Follow(st.member, around)
 	f.streams = append(f.streams, st)
 	st.followed = true
-	if f.known && !f.queued {
+	if f.known {
 		b.tellMember(f, b.view.Standing(f))
 	}
 }
@@ -128,11 +128,9 @@ func (b *board) tellMember(f *Followed, s Standing) {
 // tellFound tells of those who became known.
 func (b *board) tellFound() {
 	for _, found := range b.view.Found() {
-		switch {
-		case found.AsOf != nil:
+		if found.AsOf != nil {
 			b.tellMember(found.Followed, *found.AsOf)
-			b.restless = true // its neighbours are to be read again
-		case found.known && !found.queued: // else more is being read
+		} else {
 			b.tellMember(found.Followed, b.view.Standing(found.Followed))
 		}
 	}
