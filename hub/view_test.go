@@ -501,3 +501,32 @@ func TestReachFollowsWhatIsWanted(t *testing.T) {
 	v.Unfollow(b)
 	require.Zero(t, v.followed.reach)
 }
+
+// Neighbours are old when somebody comes or goes among them, or beyond them where
+// there are fewer than are wanted.
+func TestWhatMakesNeighboursOld(t *testing.T) {
+	near := func(members string) *Followed {
+		f := &Followed{member: "m", around: 2}
+		for _, m := range members {
+			f.near = append(f.near, ranking.Entry{Key: ranking.Key(10 * m), Member: string(m)})
+		}
+		return f
+	}
+	at := func(key rune, by int) place { return place{ranking.Key(10*int(key) + by), "x"} }
+	for _, c := range []struct {
+		near  string
+		p     place
+		stale bool
+	}{
+		{"klmno", at('k', -1), false}, {"klmno", at('k', 1), true}, {"klmno", at('m', 1), true}, {"klmno", at('o', -1), true}, {"klmno", at('o', 1), false},
+		{"lmno", at('l', -1), true}, {"lmno", at('o', 1), false},
+		{"mno", at('m', -1), true},
+		{"klmn", at('n', 1), true}, {"klmn", at('k', -1), false},
+		{"klm", at('m', 1), true},
+		{"m", at('m', 1), true},
+	} {
+		f := near(c.near)
+		f.mind(c.p)
+		require.Equal(t, c.stale, f.stale, "%s and %v", c.near, c.p)
+	}
+}
