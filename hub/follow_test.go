@@ -122,6 +122,20 @@ func TestFollowersThatJoinAtOnceAreLookedUpTogether(t *testing.T) {
 		require.Equal(t, 1, f.pages)
 		require.Equal(t, []int{ranking.MaxLookups, ranking.MaxLookups, 600 - 27 - 2*ranking.MaxLookups}, f.lookups)
 	})
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) { // with neighbours, by the entries that they come to
+		f.fill(300)
+		var conns []*fakeConn
+		for i := range 60 {
+			_, conn, _ := follow(t, h, 10, fmt.Sprintf("m%03d", 100+i), MaxAround)
+			conns = append(conns, conn)
+		}
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		for i, conn := range conns {
+			meHolds(t, f, conn, fmt.Sprintf("m%03d", 100+i), MaxAround)
+		}
+		require.Equal(t, []int{24, 24, 12}, f.lookups)
+	})
 }
 
 // Who is in the first entries, or on a board that is all there, costs no look-up.
@@ -193,6 +207,10 @@ func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 		pass(3 * time.Second)
 		require.Len(t, f.lookups, lookups, "what is not near needs no look-up")
 		meHolds(t, f, conn, "m100", 2)
+		conn.take(t)
+		h.FeedChanges(f.set("m199", 1))
+		pass(3 * time.Second)
+		require.Empty(t, conn.take(t), "nor is it told")
 	})
 }
 

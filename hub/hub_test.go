@@ -123,6 +123,13 @@ func (f *fakeBoard) readPlaces(lookups []ranking.Lookup) (ranking.Places, error)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lookups = append(f.lookups, len(lookups))
+	rows := 0
+	for _, l := range lookups {
+		rows += l.Rows()
+	}
+	if len(lookups) > ranking.MaxLookups || rows > ranking.MaxLookupRows {
+		return ranking.Places{}, errors.New("too much at once")
+	}
 	if err := cmp.Or(f.away, f.noPlaces); err != nil {
 		return ranking.Places{}, err
 	}
