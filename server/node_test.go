@@ -3,9 +3,7 @@ package server_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -54,48 +52,8 @@ type nodeConfig struct {
 }
 
 func startNode(t testing.TB, url string, cfg nodeConfig, boards ...ranking.Definition) *node {
-	log := slog.New(slog.DiscardHandler)
-	cfg.hub.Log, cfg.server.Log = log, log
-	rdb, err := ranking.Open(url)
-	require.NoError(t, err)
-	store, err := ranking.New(rdb, boards, cfg.ranking)
-	require.NoError(t, err)
-	feed := ranking.NewFeed(rdb, log, cfg.ranking)
-	h := hub.New(store, feed, cfg.hub)
-	s := server.New(store, h, cfg.server)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	n := &node{t: t, addr: l.Addr().String(), store: store, hub: h}
-	var stops []func()
-	role := func(run func(context.Context)) {
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() {
-			run(ctx)
-			close(done)
-		}()
-		stops = append(stops, func() { cancel(); <-done })
-	}
-	role(func(ctx context.Context) { feed.Run(ctx, h) })
-	role(func(ctx context.Context) { h.Run(ctx) })
-	role(func(ctx context.Context) {
-		if err := s.Serve(ctx, l); err != nil {
-			t.Error(err)
-		}
-	})
-	stopped := false
-	n.stop = func() {
-		if !stopped {
-			stopped = true
-			for i := len(stops) - 1; i >= 0; i-- {
-				stops[i]()
-			}
-			store.Close()
-			rdb.Close()
-		}
-	}
-	t.Cleanup(n.stop)
-	return n
+	n := servertest.Start(t, url, servertest.Config{Ranking: cfg.ranking, Hub: cfg.hub, Server: cfg.server}, boards...)
+	return &node{t: t, addr: n.Addr, store: n.Store, hub: n.Hub, stop: n.Stop}
 }
 
 // do sends a request; body is JSON text, or "" for none.

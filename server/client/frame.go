@@ -1,0 +1,82 @@
+package client
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// frame is any message of a server. Which fields are there depends on its type.
+type frame struct {
+	Type  string `json:"type"`
+	ID    *int64 `json:"id"`
+	Board string `json:"board"`
+
+	// snapshot, delta, me
+	Period string  `json:"period"`
+	Epoch  string  `json:"epoch"`
+	From   int64   `json:"from"` // seq of the frame that a delta builds on
+	Seq    int64   `json:"seq"`
+	Total  int64   `json:"total"`
+	Top    []Entry `json:"top"`
+	Rows   []row   `json:"rows"`
+	Len    int     `json:"len"`
+	Rank   *int64  `json:"rank"`
+	Score  *int64  `json:"score"`
+	ToNext *int64  `json:"to_next"`
+	Around []Entry `json:"around"`
+
+	// status, bye, error
+	Stale   bool   `json:"stale"`
+	AsOf    string `json:"as_of"`
+	RetryMS int64  `json:"retry_ms"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Field   string `json:"field"`
+}
+
+// row is a place in the list and the entry now there: [0,{…}].
+type row struct {
+	place int
+	entry Entry
+}
+
+// UnmarshalJSON reads a row.
+func (r *row) UnmarshalJSON(b []byte) error {
+	var parts []jsontext.Value
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	if len(parts) != 2 {
+		return fmt.Errorf("a row of %d parts", len(parts))
+	}
+	if err := json.Unmarshal(parts[0], &r.place); err != nil {
+		return err
+	}
+	return json.Unmarshal(parts[1], &r.entry)
+}
+
+// fold puts a delta on the list held at seq. It returns a new list, or false
+// where the delta does not fit: only the board anew helps then. A place left
+// empty, one beyond the end or a member in two places cannot come from the list
+// that the server thinks is held.
+func fold(held []Entry, seq int64, f *frame) ([]Entry, bool) {
+	if f.From != seq || f.Len < 0 || f.Len > len(held)+len(f.Rows) {
+		return nil, false
+	}
+	top := make([]Entry, f.Len)
+	copy(top, held)
+	for _, r := range f.Rows {
+		if r.place < 0 || r.place >= len(top) {
+			return nil, false
+		}
+		top[r.place] = r.entry
+	}
+	members := make(map[string]struct{}, len(top))
+	for _, e := range top {
+		members[e.Member] = struct{}{}
+	}
+	_, hole := members[""]
+	return top, !hole && len(members) == len(top)
+}

@@ -1,0 +1,336 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const accepted = `{"board":"b","period":"","member":"m","score":3,"rank":1,"previous":null,"duplicate":false}`
+
+// answers is a handler that goes through a script, and keeps what it was sent
+// and when.
+type answers struct {
+	t      *testing.T
+	script []http.HandlerFunc
+	bodies []string
+	at     []time.Duration
+	start  time.Time
+}
+
+func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		a.t.Error(err)
+	}
+	n := len(a.bodies)
+	a.bodies = append(a.bodies, string(body))
+	a.at = append(a.at, time.Since(a.start))
+	a.script[min(n, len(a.script)-1)](w, r)
+}
+
+func says(status int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}
+}
+
+// cut ends the connection where an answer belongs.
+func cut(w http.ResponseWriter, _ *http.Request) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		conn.Close()
+	}
+}
+
+func half(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "1000")
+	io.WriteString(w, accepted)
+}
+
+// hang answers nothing for as long as the client waits.
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+func withAnswers(t *testing.T, cfg Config, script ...http.HandlerFunc) (*Client, *answers) {
+	a := &answers{t: t, script: script, start: time.Now()}
+	return newScripted(t, cfg, a), a
+}
+
+const s, ms = time.Second, time.Millisecond
+
+// An update is sent again, with the same id, whenever its outcome is not known.
+func TestUpdateIsRetriedWithTheSameID(t *testing.T) {
+	for name, c := range map[string]struct {
+		first http.HandlerFunc
+		wait  time.Duration
+	}{
+		"503":                 {says(503, `{"code":"unavailable","detail":"later"}`), 250 * ms},
+		"503 for a while":     {says(503, `{"code":"unavailable","detail":"later"}`, "Retry-After", "7"), 7250 * ms},
+		"503 until a time":    {says(503, ``, "Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT"), 9250 * ms},
+		"429":                 {says(429, `{"code":"rate_limited","detail":"later"}`, "Retry-After", "1"), 1250 * ms},
+		"a proxy's 502":       {says(502, `<html>`), 250 * ms},
+		"a proxy's 504":       {says(504, ``), 250 * ms},
+		"cut off":             {cut, 250 * ms},
+		"cut off half way":    {half, 250 * ms},
+		"no answer":           {hang, 10*s + 250*ms},
+		"Retry-After, broken": {says(503, ``, "Retry-After", "soon"), 250 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c1, a := withAnswers(t, Config{}, c.first, says(200, accepted))
+				r, err := c1.Update(t.Context(), "b", Update{Member: "m", Score: 3})
+				require.NoError(t, err)
+				score, rank := int64(3), int64(1)
+				require.Equal(t, Result{Board: "b", Member: "m", Score: &score, Rank: &rank}, r)
+				require.Equal(t, []time.Duration{0, c.wait}, a.at)
+				require.Equal(t, a.bodies[0], a.bodies[1])
+				var sent Update
+				require.NoError(t, json.Unmarshal([]byte(a.bodies[0]), &sent))
+				require.GreaterOrEqual(t, len(sent.ID), 26)
+			})
+		})
+	}
+}
+
+func TestUpdatesHaveIDsOfTheirOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, a := withAnswers(t, Config{}, says(200, accepted))
+		for _, id := range []string{"", "", "mine"} {
+			_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3, Op: Best, ID: id})
+			require.NoError(t, err)
+		}
+		require.NotEqual(t, a.bodies[0], a.bodies[1])
+		require.JSONEq(t, `{"member":"m","score":3,"op":"best","id":"mine"}`, a.bodies[2])
+	})
+}
+
+func TestRefusalsAreFinal(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		want   Error
+	}{
+		{400, `{"code":"invalid_request","detail":"score: is missing","field":"score"}`, Error{400, "invalid_request", "score: is missing", "score", 0}},
+		{404, `{"code":"unknown_board","detail":"no board"}`, Error{404, "unknown_board", "no board", "", 0}},
+		{409, `{"code":"idempotency_mismatch","detail":"used"}`, Error{409, "idempotency_mismatch", "used", "", 0}},
+		{422, `{"code":"out_of_range","detail":"too much"}`, Error{422, "out_of_range", "too much", "", 0}},
+		{500, `{"code":"internal","detail":"oops"}`, Error{500, "internal", "oops", "", 0}},
+		{403, `<html>Forbidden</html>`, Error{403, "", "Forbidden", "", 0}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			cl, a := withAnswers(t, Config{}, says(c.status, c.body))
+			_, err := cl.Update(t.Context(), "b", Update{Member: "m", Score: 3})
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, c.want, *e)
+			require.Len(t, a.bodies, 1)
+			_, err = cl.Top(t.Context(), "b", 1)
+			require.ErrorAs(t, err, &e)
+			require.Len(t, a.bodies, 2)
+		})
+	}
+}
+
+func TestAnswerThatIsNone(t *testing.T) {
+	for _, body := range []string{"", "<html>", "[]", `{"score":"x"}`, `{"results":"` + strings.Repeat("x", maxAnswer) + `"}`} {
+		synctest.Test(t, func(t *testing.T) {
+			c, a := withAnswers(t, Config{}, says(200, body))
+			_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
+			require.ErrorIs(t, err, errAnswer)
+			require.Len(t, a.bodies, 1)
+		})
+	}
+}
+
+// Back-off doubles up to 15 s, and ends when there is no time left; what went
+// wrong last is in the error.
+func TestRetriesEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, a := withAnswers(t, Config{}, says(503, `{"code":"unavailable","detail":"later"}`))
+		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
+		var e *Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, Error{Status: 503, Code: "unavailable", Message: "later"}, *e)
+		require.Equal(t, []time.Duration{0, 250 * ms, 750 * ms, 1750 * ms, 3750 * ms, 7750 * ms, 15750 * ms, 30750 * ms, 45750 * ms}, a.at)
+	})
+	synctest.Test(t, func(t *testing.T) { // a wait that is longer than there is time is none
+		c, a := withAnswers(t, Config{RetryFor: 3 * s}, says(503, ``, "Retry-After", "5"))
+		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
+		require.ErrorAs(t, err, new(*Error))
+		require.Zero(t, time.Since(a.start))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c, a := withAnswers(t, Config{RetryFor: -1}, cut)
+		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
+		require.ErrorIs(t, err, io.EOF)
+		require.Len(t, a.bodies, 1)
+	})
+	synctest.Test(t, func(t *testing.T) { // the caller's time counts too
+		c, a := withAnswers(t, Config{}, says(503, `{"code":"unavailable","detail":"later"}`))
+		ctx, cancel := context.WithTimeout(t.Context(), s)
+		defer cancel()
+		_, err := c.Update(ctx, "b", Update{Member: "m", Score: 3})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorAs(t, err, new(*Error), "and why it took so long is told")
+		require.Equal(t, s, time.Since(a.start))
+		require.Len(t, a.bodies, 3)
+	})
+	synctest.Test(t, func(t *testing.T) { // during an attempt
+		c, a := withAnswers(t, Config{}, hang)
+		ctx, cancel := context.WithTimeout(t.Context(), s)
+		defer cancel()
+		_, err := c.Update(ctx, "b", Update{Member: "m", Score: 3})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, s, time.Since(a.start))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c, a := withAnswers(t, Config{}, says(200, accepted))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := c.Update(ctx, "b", Update{Member: "m", Score: 3})
+		require.ErrorIs(t, err, context.Canceled)
+		require.Empty(t, a.bodies)
+	})
+}
+
+// A client dials a server that is not there until it is.
+func TestServerThatIsNotThereYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := withAnswers(t, Config{}, says(200, accepted))
+		transport := c.http.Transport.(*http.Transport)
+		dial, start := transport.DialContext, time.Now()
+		transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if time.Since(start) < 20*s {
+				return nil, errors.New("connection refused")
+			}
+			return dial(ctx, network, addr)
+		}
+		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
+		require.NoError(t, err)
+	})
+}
+
+// In a batch each update speaks for itself; what the server could not take is
+// sent again, alone, with the ids it had.
+func TestBatchIsRetriedInPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		later := `{"error":{"code":"unavailable","message":"later"}}`
+		c, a := withAnswers(t, Config{}, cut,
+			says(200, `{"results":[`+accepted+`,`+later+`,{"error":{"code":"out_of_range","message":"updates[2].score: no","field":"updates[2].score"}},`+later+`]}`),
+			says(200, `{"results":[`+accepted+`,{"error":{"code":"out_of_range","message":"updates[1].score: no","field":"updates[1].score"}}]}`))
+		var updates []Update
+		for i := range 4 {
+			updates = append(updates, Update{Member: fmt.Sprint("m", i), Score: 3})
+		}
+		got, err := c.Updates(t.Context(), "b", updates)
+		require.NoError(t, err)
+		require.Equal(t, []time.Duration{0, 250 * ms, 750 * ms}, a.at)
+		require.Equal(t, a.bodies[0], a.bodies[1])
+		type batch struct{ Updates []Update }
+		var first, last batch
+		require.NoError(t, json.Unmarshal([]byte(a.bodies[0]), &first))
+		require.NoError(t, json.Unmarshal([]byte(a.bodies[2]), &last))
+		require.Equal(t, []Update{first.Updates[1], first.Updates[3]}, last.Updates)
+
+		require.NoError(t, got[0].Err)
+		require.NoError(t, got[1].Err)
+		require.EqualValues(t, 1, *got[1].Result.Rank)
+		require.Equal(t, &Error{Code: "out_of_range", Message: "updates[2].score: no", Field: "updates[2].score"}, got[2].Err)
+		require.Equal(t, &Error{Code: "out_of_range", Message: "updates[3].score: no", Field: "updates[3].score"}, got[3].Err)
+		require.Empty(t, updates[0].ID, "the caller's batch stays as it was")
+	})
+}
+
+// What is known of a batch when retries end is told; where nothing is, that.
+func TestBatchThatIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := withAnswers(t, Config{},
+			says(200, `{"results":[`+accepted+`,{"error":{"code":"unavailable","message":"later"}}]}`), says(502, ``))
+		got, err := c.Updates(t.Context(), "b", []Update{{Member: "m", Score: 3}, {Member: "n", Score: 3}})
+		require.NoError(t, err)
+		require.NoError(t, got[0].Err)
+		require.Equal(t, &Error{Code: "unavailable", Message: "later"}, got[1].Err)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := withAnswers(t, Config{}, says(200, `{"results":[{"error":{"code":"unavailable","message":"later"}}]}`))
+		_, err := c.Updates(t.Context(), "b", []Update{{Member: "m", Score: 3}})
+		require.ErrorAs(t, err, new(*Error))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c, a := withAnswers(t, Config{}, says(200, `{"results":[]}`))
+		_, err := c.Updates(t.Context(), "b", []Update{{Member: "m", Score: 3}})
+		require.ErrorIs(t, err, errAnswer)
+		_, err = c.Updates(t.Context(), "b", nil)
+		require.ErrorContains(t, err, "1 to 1000")
+		_, err = c.Updates(t.Context(), "b", make([]Update, 1001))
+		require.ErrorContains(t, err, "1 to 1000")
+		_, err = c.Updates(t.Context(), "b", []Update{{Member: "\xff"}})
+		require.ErrorContains(t, err, "UTF-8")
+		require.Len(t, a.bodies, 1)
+	})
+}
+
+func TestEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, a := withAnswers(t, Config{}, cut,
+			says(200, `{"results":[{"results":[`+accepted+`,{"error":{"code":"out_of_range","message":"no"}}]},{"error":{"code":"invalid_request","message":"events[1].user: is missing","field":"events[1].user"}}]}`))
+		got, err := c.Events(t.Context(), "gift", []Event{{ID: "1", Data: []byte(`{"star":"s17","flowers":3}`)}, {Data: []byte(`{}`)}})
+		require.NoError(t, err)
+		require.Equal(t, a.bodies[0], a.bodies[1])
+		require.Contains(t, a.bodies[0], `{"events":[{"flowers":3,"id":"1","star":"s17"},{"id":"`)
+		require.Len(t, got[0].Results, 2)
+		require.NoError(t, got[0].Results[0].Err)
+		require.Equal(t, &Error{Code: "out_of_range", Message: "no"}, got[0].Results[1].Err)
+		require.Equal(t, &Error{Code: "invalid_request", Message: "events[1].user: is missing", Field: "events[1].user"}, got[1].Err)
+		for _, bad := range []string{`{"id":1}`, `[]`, `null`, `{`, ``} {
+			_, err = c.Events(t.Context(), "gift", []Event{{Data: []byte(bad)}})
+			require.ErrorContains(t, err, "events[0]", bad)
+		}
+		require.Len(t, a.bodies, 2)
+	})
+}
+
+func TestNewRefusesWhatCannotBe(t *testing.T) {
+	for _, bad := range []string{"", "localhost:8080", "127.0.0.1:8080", "ftp://x", "http://", "http://h?x=1", "http://h#x", "http://[::1", "ws://h"} {
+		_, err := New(bad, Config{})
+		require.ErrorContains(t, err, "server URL", bad)
+	}
+	_, err := New("http://u:secret@h?x", Config{})
+	require.NotContains(t, err.Error(), "secret")
+	_, err = New("http://h", Config{RetryFor: 6 * time.Minute})
+	require.ErrorContains(t, err, "RetryFor")
+	_, err = New("http://h", Config{AttemptTimeout: -1})
+	require.ErrorContains(t, err, "AttemptTimeout")
+}
+
+func TestHeadersAndPath(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen []string
+		c := newScripted(t, Config{Header: http.Header{"Authorization": {"Bearer x"}}}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			seen = append(seen, r.Header.Get("Authorization"), r.URL.EscapedPath())
+			io.WriteString(w, `{}`)
+		}))
+		c.base += "/mounted/at"
+		_, err := c.Member(t.Context(), "fans:s17", "a/b?c#d%", 3)
+		require.NoError(t, err)
+		c.Watch(t.Context(), "b", Watch{}, func(Board) {})
+		require.Equal(t, "Bearer x", seen[0])
+		require.Equal(t, "/mounted/at/v1/boards/fans:s17/members/a%2Fb%3Fc%23d%25", seen[1])
+		require.Equal(t, "Bearer x", seen[2])
+		require.Equal(t, "/mounted/at/v1/live", seen[3])
+	})
+}

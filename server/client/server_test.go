@@ -1,0 +1,290 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+	"rankcast/server/client"
+	"rankcast/server/servertest"
+)
+
+func newClient(t *testing.T, addr string) *client.Client {
+	c, err := client.New("http://"+addr, client.Config{})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// watching is a board that is being watched.
+type watching struct {
+	t     *testing.T
+	shown chan client.Board
+	last  client.Board
+	stop  func() error
+}
+
+func watch(t *testing.T, c *client.Client, board string, w client.Watch) *watching {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &watching{t: t, shown: make(chan client.Board)}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- c.Watch(ctx, board, w, func(b client.Board) {
+			select {
+			case s.shown <- b:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	s.stop = sync.OnceValue(func() error { cancel(); return <-ended })
+	t.Cleanup(func() { s.stop() })
+	return s
+}
+
+func (s *watching) until(what string, wanted func(client.Board) bool) client.Board {
+	s.t.Helper()
+	patience := time.After(servertest.Patience)
+	for {
+		select {
+		case s.last = <-s.shown:
+			if wanted(s.last) {
+				return s.last
+			}
+		case <-patience:
+			require.Fail(s.t, "waited in vain for "+what, "last: %+v", s.last)
+		}
+	}
+}
+
+func live(b client.Board) bool { return b.State == client.Live }
+
+func TestUpdatesAndReads(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"})
+		c, ctx := newClient(t, n.Addr), t.Context()
+		r, err := c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"})
+		require.NoError(t, err)
+		require.EqualValues(t, 5, *r.Score)
+		require.EqualValues(t, 1, *r.Rank)
+		require.Nil(t, r.Previous)
+		require.False(t, r.Duplicate)
+		r, err = c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"})
+		require.NoError(t, err)
+		require.True(t, r.Duplicate)
+		r, err = c.Update(ctx, "b", client.Update{Member: "ann", Score: -client.MaxScore, Op: client.Last})
+		require.NoError(t, err)
+		require.EqualValues(t, -client.MaxScore, *r.Score)
+		require.Equal(t, &client.Standing{Score: 5, Rank: 1}, r.Previous)
+
+		for _, c1 := range []struct {
+			board string
+			u     client.Update
+			want  client.Error
+		}{
+			{"nope", client.Update{Member: "ann"}, client.Error{Status: 404, Code: "unknown_board", Field: "board"}},
+			{"b", client.Update{}, client.Error{Status: 400, Code: "invalid_request", Field: "member"}},
+			{"b", client.Update{Member: "ann", Score: client.MaxScore + 1}, client.Error{Status: 422, Code: "out_of_range", Field: "score"}},
+			{"b", client.Update{Member: "ann", Op: "most"}, client.Error{Status: 400, Code: "invalid_request", Field: "op"}},
+			{"b", client.Update{Member: "bob", ID: "1"}, client.Error{Status: 409, Code: "idempotency_mismatch", Field: "id"}},
+		} {
+			_, err := c.Update(ctx, c1.board, c1.u)
+			var e *client.Error
+			require.ErrorAs(t, err, &e)
+			require.NotEmpty(t, e.Message)
+			require.Equal(t, c1.want, client.Error{Status: e.Status, Code: e.Code, Field: e.Field}, "%v", err)
+		}
+
+		odd := []string{"a/b", "?x=1&y#z", "..", "100%", "名前 🏆", "+", `"\`}
+		var updates []client.Update
+		for i, m := range odd {
+			updates = append(updates, client.Update{Member: m, Score: int64(100 - i)})
+		}
+		updates = append(updates, client.Update{Member: "x", Score: client.MaxScore + 1})
+		outcomes, err := c.Updates(ctx, "b", updates)
+		require.NoError(t, err)
+		require.Len(t, outcomes, len(updates))
+		for i, m := range odd {
+			require.NoError(t, outcomes[i].Err)
+			place, err := c.Member(ctx, "b", m, 1)
+			require.NoError(t, err, m)
+			require.Equal(t, m, place.Member)
+			require.EqualValues(t, i+1, place.Rank)
+			require.Len(t, place.Around, min(i+2, 3))
+		}
+		var e *client.Error
+		require.ErrorAs(t, outcomes[len(odd)].Err, &e)
+		require.Equal(t, "out_of_range", e.Code)
+		_, err = c.Member(ctx, "b", "nobody", 0)
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, "unknown_member", e.Code)
+
+		p, err := c.Top(ctx, "b", 2)
+		require.NoError(t, err)
+		require.Equal(t, client.Page{Board: "b", Total: int64(len(odd) + 1), Top: []client.Entry{{Rank: 1, Member: odd[0], Score: 100}, {Rank: 2, Member: odd[1], Score: 99}}}, p)
+		p, err = c.Top(ctx, "b", 0)
+		require.NoError(t, err)
+		require.Len(t, p.Top, len(odd)+1)
+	})
+}
+
+// cutter is a proxy before a server that carries requests to it, but ends the
+// first connections where the answers belong.
+func cutter(t *testing.T, addr string, cuts int) string {
+	back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
+	var mu sync.Mutex
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		cuts--
+		cut := cuts >= 0
+		mu.Unlock()
+		if !cut {
+			back.ServeHTTP(w, r)
+			return
+		}
+		back.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(front.Close)
+	return front.Listener.Addr().String()
+}
+
+// Whatever gets lost on the way back, from Redis or from the server, each update
+// counts once.
+func TestUpdatesCountOnceWhateverIsCutOff(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		proxy := redistest.StartProxy(t, url)
+		n := servertest.Start(t, proxy.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
+		c := newClient(t, cutter(t, n.Addr, 3))
+		var updates []client.Update
+		for i := range 300 {
+			updates = append(updates, client.Update{Member: fmt.Sprint("m", i%7), Score: 1})
+		}
+		_, err := newClient(t, n.Addr).Update(t.Context(), "b", client.Update{Member: "one", Score: 1}) // so that Redis has the script
+		require.NoError(t, err)
+		proxy.CutAnswers(true)
+		done := make(chan error, 2)
+		go func() {
+			outcomes, err := c.Updates(t.Context(), "b", updates)
+			for _, o := range outcomes {
+				if o.Err != nil {
+					err = o.Err
+				}
+			}
+			done <- err
+		}()
+		go func() {
+			_, err := c.Update(t.Context(), "b", client.Update{Member: "two", Score: 1})
+			done <- err
+		}()
+		// Until both have been applied at least once, and nobody knows.
+		direct, err := ranking.Open(url)
+		require.NoError(t, err)
+		defer direct.Close()
+		store, err := ranking.New(direct, []ranking.Definition{{Board: "b"}}, ranking.Config{})
+		require.NoError(t, err)
+		defer store.Close()
+		redistest.Eventually(t, "the updates to be applied", func() error {
+			page, err := store.Page(t.Context(), "b", 1, 10)
+			if err == nil && page.Total < 9 {
+				err = fmt.Errorf("%d members", page.Total)
+			}
+			return err
+		})
+		proxy.CutAnswers(false)
+		require.NoError(t, <-done)
+		require.NoError(t, <-done)
+		page, err := store.Page(t.Context(), "b", 1, 10)
+		require.NoError(t, err)
+		sum := int64(0)
+		for _, e := range page.Entries {
+			sum += e.Score
+		}
+		require.EqualValues(t, 302, sum)
+	})
+}
+
+func TestWatchOfARealServer(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, ranking.Definition{Board: "b"})
+		c := newClient(t, n.Addr)
+		s := watch(t, c, "b", client.Watch{Top: 2})
+		require.Empty(t, s.until("the empty board", live).Top)
+		for i, m := range []string{"a", "b", "c", "a"} {
+			_, err := c.Update(t.Context(), "b", client.Update{Member: m, Score: int64(10 + i)})
+			require.NoError(t, err)
+		}
+		want := []client.Entry{{Rank: 1, Member: "a", Score: 23}, {Rank: 2, Member: "c", Score: 12}}
+		s.until("the scores", func(b client.Board) bool { return b.Total == 3 && fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		require.ErrorIs(t, s.stop(), context.Canceled)
+
+		var e *client.Error
+		require.ErrorAs(t, c.Watch(t.Context(), "nope", client.Watch{}, func(client.Board) {}), &e)
+		require.Equal(t, "unknown_board", e.Code)
+		require.ErrorAs(t, c.Watch(t.Context(), "b", client.Watch{Top: 1001}, func(client.Board) {}), &e)
+		require.Equal(t, "top", e.Field)
+	})
+}
+
+// A server that stops and one that starts at its address: the watch goes on.
+func TestWatchOutlivesTheServer(t *testing.T) {
+	r := redistest.Start(t)
+	first := servertest.Start(t, r.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
+	front := httptest.NewUnstartedServer(nil)
+	var mu sync.Mutex
+	target := first.Addr
+	front.Config.Handler = &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+		mu.Lock()
+		defer mu.Unlock()
+		p.SetURL(&url.URL{Scheme: "http", Host: target})
+	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }}
+	front.Start()
+	defer front.Close()
+	c := newClient(t, front.Listener.Addr().String())
+	s := watch(t, c, "b", client.Watch{})
+	_, err := c.Update(t.Context(), "b", client.Update{Member: "a", Score: 1})
+	require.NoError(t, err)
+	s.until("a", func(b client.Board) bool { return live(b) && len(b.Top) == 1 })
+	first.Stop()
+	s.until("the end", func(b client.Board) bool { return b.State == client.Away && len(b.Top) == 1 })
+	second := servertest.Start(t, r.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
+	mu.Lock()
+	target = second.Addr
+	mu.Unlock()
+	_, err = c.Update(t.Context(), "b", client.Update{Member: "b", Score: 2})
+	require.NoError(t, err)
+	s.until("both", func(b client.Board) bool { return live(b) && len(b.Top) == 2 })
+	s.stop()
+}
+
+// The largest frame that there can be fits.
+func TestTopOfAThousandLongNames(t *testing.T) {
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
+	c := newClient(t, n.Addr)
+	var updates []client.Update
+	for i := range 1000 {
+		updates = append(updates, client.Update{Member: fmt.Sprintf("%04d", i) + strings.Repeat(`"`, 124), Score: client.MaxScore - int64(i), ID: fmt.Sprintf("%04d", i) + strings.Repeat(`\`, 124)})
+	}
+	outcomes, err := c.Updates(t.Context(), "b", updates)
+	require.NoError(t, err)
+	for _, o := range outcomes {
+		require.NoError(t, o.Err)
+	}
+	s := watch(t, c, "b", client.Watch{Top: 1000})
+	require.Len(t, s.until("the board", live).Top, 1000)
+	p, err := c.Top(t.Context(), "b", 1000)
+	require.NoError(t, err)
+	require.Len(t, p.Top, 1000)
+	s.stop()
+}

@@ -1,0 +1,208 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxUpdates bounds a batch, of updates or of events.
+const MaxUpdates = 1000
+
+// MaxScore bounds a score on either side: 2^53−1.
+const MaxScore = 1<<53 - 1
+
+// Op is what an update's score does to the member's.
+type Op string
+
+const (
+	Sum  Op = "sum"  // is added
+	Best Op = "best" // replaces one that ranks lower
+	Last Op = "last" // replaces
+)
+
+// Update is one thing that happened to one member's score.
+type Update struct {
+	// Member is 1 to 128 bytes of UTF-8 without control characters.
+	Member string `json:"member"`
+	// Score is within ±MaxScore.
+	Score int64 `json:"score"`
+	// Op is for this update alone. Default: the board's mode.
+	Op Op `json:"op,omitempty"`
+	// ID makes it count once, however often it is sent in ten minutes: 1 to 128
+	// bytes, as Member. Default: one made up for this call. Give one of your own
+	// where you may have to send the update in another call, or by another
+	// process.
+	ID string `json:"id,omitempty"`
+}
+
+// Standing is a score and the rank it gives, from 1.
+type Standing struct {
+	Score int64 `json:"score"`
+	Rank  int64 `json:"rank"`
+}
+
+// Result is what an update did.
+type Result struct {
+	Board  string `json:"board"`
+	Period string `json:"period"` // that it counted in; "" on a board without periods
+	Member string `json:"member"`
+	// Score and Rank are the member's right after the update, nil where it has
+	// none: the board is one that is built, or did not keep the member.
+	Score *int64 `json:"score"`
+	Rank  *int64 `json:"rank"`
+	// Previous is where the member stood before, nil for a new one.
+	Previous *Standing `json:"previous"`
+	// Duplicate says that the id was seen before, and this is the result of
+	// that first time. An update that this very call had to send twice may be
+	// such a one.
+	Duplicate bool `json:"duplicate"`
+}
+
+// Outcome is one update's result, or why it was not taken.
+type Outcome struct {
+	Result Result
+	Err    error // nil, or an *Error
+}
+
+// Update sends one update to a board and returns what it did. It is sent again,
+// with the same id, while the server or the way to it is down (connection
+// errors, time-outs, 429, 502, 503, 504), until ctx or Config.RetryFor ends it;
+// whether it was applied is then unknown. A refusal is an *Error and final:
+// nothing was applied.
+func (c *Client) Update(ctx context.Context, board string, u Update) (Result, error) {
+	if u.ID == "" {
+		u.ID = rand.Text()
+	}
+	var r Result
+	body, err := json.Marshal(u)
+	if err != nil {
+		return r, fmt.Errorf("update: %w", err)
+	}
+	err = c.retry(ctx, func(ctx context.Context) error {
+		r = Result{}
+		return c.do(ctx, http.MethodPost, c.boardURL(board, "scores"), body, &r)
+	})
+	if err != nil {
+		return Result{}, fmt.Errorf("update board %q: %w", board, err)
+	}
+	return r, nil
+}
+
+// Updates sends a batch of 1 to MaxUpdates, which are applied in their order,
+// and returns each one's outcome. It is retried as Update is, the whole of it or
+// what the server could not take of it. An error means that of no update the
+// outcome is known; where that is so of some, they have an Err.
+func (c *Client) Updates(ctx context.Context, board string, updates []Update) ([]Outcome, error) {
+	results := make([]Result, len(updates))
+	items := make([]item, len(updates))
+	for i, u := range updates {
+		if u.ID == "" {
+			u.ID = rand.Text()
+		}
+		body, err := json.Marshal(u)
+		if err != nil {
+			return nil, fmt.Errorf("updates[%d]: %w", i, err)
+		}
+		items[i] = item{place: i, body: body, into: &results[i]}
+	}
+	if err := c.batch(ctx, c.boardURL(board, "scores"), "updates", items); err != nil {
+		return nil, fmt.Errorf("update board %q: %w", board, err)
+	}
+	outcomes := make([]Outcome, len(updates))
+	for i := range items {
+		outcomes[i] = Outcome{Result: results[i], Err: items[i].refusal()}
+	}
+	return outcomes, nil
+}
+
+// Event is one thing that happened, which the server maps onto many boards.
+type Event struct {
+	// ID is as an Update's.
+	ID string
+	// Data is a JSON object, the event's fields, without an id of its own.
+	Data jsontext.Value
+}
+
+// EventOutcome is what an event did, board by board in the order of the event's
+// definition, or why it was not taken.
+type EventOutcome struct {
+	Results []Outcome
+	Err     error // nil, or an *Error
+}
+
+// Events sends 1 to MaxUpdates events of one name, and returns each one's
+// outcome. It retries and fails as Updates does.
+func (c *Client) Events(ctx context.Context, name string, events []Event) ([]EventOutcome, error) {
+	answers := make([]eventAnswer, len(events))
+	items := make([]item, len(events))
+	for i, e := range events {
+		if e.ID == "" {
+			e.ID = rand.Text()
+		}
+		body, err := withID(e)
+		if err != nil {
+			return nil, fmt.Errorf("events[%d]: %w", i, err)
+		}
+		items[i] = item{place: i, body: body, into: &answers[i]}
+	}
+	if err := c.batch(ctx, c.base+"/v1/events/"+url.PathEscape(name), "events", items); err != nil {
+		return nil, fmt.Errorf("event %q: %w", name, err)
+	}
+	outcomes := make([]EventOutcome, len(events))
+	for i := range items {
+		outcomes[i] = EventOutcome{Results: answers[i].outcomes, Err: items[i].refusal()}
+	}
+	return outcomes, nil
+}
+
+// withID puts an event's id first among its fields.
+func withID(e Event) (jsontext.Value, error) {
+	var fields map[string]jsontext.Value
+	if err := json.Unmarshal(e.Data, &fields); err != nil {
+		return nil, fmt.Errorf("data is not a JSON object: %w", err)
+	}
+	if fields == nil {
+		return nil, errors.New("data is null; want a JSON object")
+	}
+	if _, there := fields["id"]; there {
+		return nil, errors.New("data has an id of its own")
+	}
+	id, err := json.Marshal(e.ID)
+	if err != nil {
+		return nil, err
+	}
+	fields["id"] = id
+	return json.Marshal(fields, json.Deterministic(true))
+}
+
+// eventAnswer is the answer to one event of a batch: a result or error for each
+// of its boards.
+type eventAnswer struct{ outcomes []Outcome }
+
+// UnmarshalJSON reads the answer.
+func (a *eventAnswer) UnmarshalJSON(b []byte) error {
+	var body struct {
+		Results []jsontext.Value `json:"results"`
+	}
+	if err := json.Unmarshal(b, &body); err != nil {
+		return err
+	}
+	a.outcomes = make([]Outcome, len(body.Results))
+	for i, raw := range body.Results {
+		refused, err := readItem(raw, &a.outcomes[i].Result)
+		if err != nil {
+			return err
+		}
+		if refused != nil {
+			a.outcomes[i].Err = refused
+		}
+	}
+	return nil
+}

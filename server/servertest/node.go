@@ -1,0 +1,75 @@
+package servertest
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+	"rankcast/server"
+)
+
+// Config is what tests may want otherwise of a node.
+type Config struct {
+	Ranking ranking.Config
+	Hub     hub.Config
+	Server  server.Config
+}
+
+// Node is a whole server in the test's process.
+type Node struct {
+	Addr  string
+	Store *ranking.Store
+	Hub   *hub.Hub
+	Stop  func() // before the test's end, if need be
+}
+
+// Start starts a node on the Redis at url and waits for nothing.
+func Start(t testing.TB, url string, cfg Config, boards ...ranking.Definition) *Node {
+	log := slog.New(slog.DiscardHandler)
+	cfg.Hub.Log, cfg.Server.Log = log, log
+	rdb, err := ranking.Open(url)
+	require.NoError(t, err)
+	store, err := ranking.New(rdb, boards, cfg.Ranking)
+	require.NoError(t, err)
+	feed := ranking.NewFeed(rdb, log, cfg.Ranking)
+	h := hub.New(store, feed, cfg.Hub)
+	s := server.New(store, h, cfg.Server)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	n := &Node{Addr: l.Addr().String(), Store: store, Hub: h}
+	var stops []func()
+	role := func(run func(context.Context)) {
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() {
+			run(ctx)
+			close(done)
+		}()
+		stops = append(stops, func() { cancel(); <-done })
+	}
+	role(func(ctx context.Context) { feed.Run(ctx, h) })
+	role(func(ctx context.Context) { h.Run(ctx) })
+	role(func(ctx context.Context) {
+		if err := s.Serve(ctx, l); err != nil {
+			t.Error(err)
+		}
+	})
+	stopped := false
+	n.Stop = func() {
+		if !stopped {
+			stopped = true
+			for i := len(stops) - 1; i >= 0; i-- {
+				stops[i]()
+			}
+			store.Close()
+			rdb.Close()
+		}
+	}
+	t.Cleanup(n.Stop)
+	return n
+}
