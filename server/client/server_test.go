@@ -1,14 +1,17 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -160,58 +163,108 @@ func cutter(t *testing.T, addr string, cuts int) string {
 	return front.Listener.Addr().String()
 }
 
-// Whatever gets lost on the way back, from Redis or from the server, each update
-// counts once.
-func TestUpdatesCountOnceWhateverIsCutOff(t *testing.T) {
+func ones(n int) (updates []client.Update) {
+	for i := range n {
+		updates = append(updates, client.Update{Member: fmt.Sprint("m", i%7), Score: 1})
+	}
+	return updates
+}
+
+// sum is all that there is on the board "b".
+func sum(t *testing.T, c *client.Client) (sum int64) {
+	p, err := c.Top(t.Context(), "b", 1000)
+	require.NoError(t, err)
+	for _, e := range p.Top {
+		sum += e.Score
+	}
+	return sum
+}
+
+// Answers of the server that get lost: each update counts once.
+func TestUpdatesCountOnceWhenAnswersAreLost(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		proxy := redistest.StartProxy(t, url)
-		n := servertest.Start(t, proxy.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
-		c := newClient(t, cutter(t, n.Addr, 3))
-		var updates []client.Update
-		for i := range 300 {
-			updates = append(updates, client.Update{Member: fmt.Sprint("m", i%7), Score: 1})
+		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"})
+		c := newClient(t, cutter(t, n.Addr, 2))
+		outcomes, err := c.Updates(t.Context(), "b", ones(300))
+		require.NoError(t, err)
+		for _, o := range outcomes {
+			require.NoError(t, o.Err)
+			require.True(t, o.Result.Duplicate, "the first attempt had come through")
 		}
-		_, err := newClient(t, n.Addr).Update(t.Context(), "b", client.Update{Member: "one", Score: 1}) // so that Redis has the script
+		r, err := newClient(t, cutter(t, n.Addr, 2)).Update(t.Context(), "b", client.Update{Member: "m0", Score: 1})
 		require.NoError(t, err)
-		proxy.CutAnswers(true)
-		done := make(chan error, 2)
-		go func() {
-			outcomes, err := c.Updates(t.Context(), "b", updates)
-			for _, o := range outcomes {
-				if o.Err != nil {
-					err = o.Err
-				}
+		require.True(t, r.Duplicate)
+		require.EqualValues(t, 301, sum(t, c))
+	})
+}
+
+// Answers of Redis that get lost: likewise, and what the server says of each
+// update is not believed before it is sure.
+func TestUpdatesCountOnceWhenRedisIsCutOff(t *testing.T) {
+	r := redistest.Start(t)
+	proxy := redistest.StartProxy(t, r.URL())
+	n := servertest.Start(t, proxy.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
+	other := servertest.Start(t, r.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
+	c, direct := newClient(t, n.Addr), newClient(t, other.Addr)
+	_, err := c.Updates(t.Context(), "b", ones(1)) // so that Redis has the script
+	require.NoError(t, err)
+	proxy.CutAnswers(true)
+	done := make(chan error, 1)
+	go func() {
+		outcomes, err := c.Updates(t.Context(), "b", ones(300))
+		for _, o := range outcomes {
+			if o.Err != nil {
+				err = o.Err
 			}
-			done <- err
-		}()
-		go func() {
-			_, err := c.Update(t.Context(), "b", client.Update{Member: "two", Score: 1})
-			done <- err
-		}()
-		// Until both have been applied at least once, and nobody knows.
-		direct, err := ranking.Open(url)
-		require.NoError(t, err)
-		defer direct.Close()
-		store, err := ranking.New(direct, []ranking.Definition{{Board: "b"}}, ranking.Config{})
-		require.NoError(t, err)
-		defer store.Close()
-		redistest.Eventually(t, "the updates to be applied", func() error {
-			page, err := store.Page(t.Context(), "b", 1, 10)
-			if err == nil && page.Total < 9 {
-				err = fmt.Errorf("%d members", page.Total)
-			}
-			return err
-		})
-		proxy.CutAnswers(false)
-		require.NoError(t, <-done)
-		require.NoError(t, <-done)
-		page, err := store.Page(t.Context(), "b", 1, 10)
-		require.NoError(t, err)
-		sum := int64(0)
-		for _, e := range page.Entries {
-			sum += e.Score
 		}
-		require.EqualValues(t, 302, sum)
+		done <- err
+	}()
+	redistest.Eventually(t, "updates to be applied", func() error {
+		if n := sum(t, direct); n < 2 {
+			return fmt.Errorf("%d", n)
+		}
+		return nil
+	})
+	proxy.CutAnswers(false)
+	require.NoError(t, <-done)
+	require.EqualValues(t, 301, sum(t, direct))
+}
+
+// The own rank follows what others do, with neighbours and the way to the next.
+func TestOwnRankOfARealServer(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, ranking.Definition{Board: "b"})
+		c := newClient(t, n.Addr)
+		s := watch(t, c, "b", client.Watch{Top: 1, Me: "me", Around: 1})
+		me := func(what string, wanted func(*client.Me) bool) *client.Me {
+			t.Helper()
+			return s.until(what, func(b client.Board) bool { return live(b) && b.Me != nil && wanted(b.Me) }).Me
+		}
+		nobody := me("not on the board", func(m *client.Me) bool { return m.Around != nil })
+		require.Nil(t, nobody.Rank)
+		require.Nil(t, nobody.Score)
+		require.Nil(t, nobody.ToNext)
+		require.Empty(t, nobody.Around)
+		send := func(member string, score int64) {
+			_, err := c.Update(t.Context(), "b", client.Update{Member: member, Score: score})
+			require.NoError(t, err)
+		}
+		send("a", 30)
+		send("me", 20)
+		second := me("rank 2", func(m *client.Me) bool { return m.Rank != nil && *m.Rank == 2 && m.Around != nil })
+		require.EqualValues(t, 20, *second.Score)
+		require.EqualValues(t, 10, *second.ToNext)
+		require.Equal(t, []client.Entry{{Rank: 1, Member: "a", Score: 30}, {Rank: 2, Member: "me", Score: 20}}, second.Around)
+		send("b", 23)
+		third := me("rank 3, by what b did", func(m *client.Me) bool { return *m.Rank == 3 && m.Around != nil && *m.ToNext == 3 })
+		require.Equal(t, "b", third.Around[0].Member)
+		send("me", 100)
+		me("rank 1", func(m *client.Me) bool { return *m.Rank == 1 && m.Around != nil && m.ToNext == nil })
+		s.stop()
+
+		var e *client.Error
+		require.ErrorAs(t, c.Watch(t.Context(), "b", client.Watch{Around: 1}, func(client.Board) {}), &e)
+		require.Equal(t, "around", e.Field)
 	})
 }
 
@@ -287,4 +340,63 @@ func TestTopOfAThousandLongNames(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, p.Top, 1000)
 	s.stop()
+}
+
+// tapped counts the snapshots that a connection brings.
+type tapped struct {
+	net.Conn
+	snapshots *atomic.Int64
+}
+
+func (c tapped) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.snapshots.Add(int64(bytes.Count(b[:n], []byte(`"type":"snapshot"`))))
+	return n, err
+}
+
+// A client whose connection is cut holds the list already: the server sends what
+// has changed since, and no second snapshot.
+func TestResumeWithARealServer(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, ranking.Definition{Board: "b"})
+		var snapshots atomic.Int64
+		var mu sync.Mutex
+		var conns []net.Conn
+		transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+			mu.Lock()
+			defer mu.Unlock()
+			conns = append(conns, conn)
+			return tapped{conn, &snapshots}, err
+		}}
+		c, err := client.New("http://"+n.Addr, client.Config{HTTP: &http.Client{Transport: transport}})
+		require.NoError(t, err)
+		direct := newClient(t, n.Addr)
+		var updates []client.Update
+		for i := range 20 {
+			updates = append(updates, client.Update{Member: fmt.Sprint("m", i), Score: int64(1000 - i)})
+		}
+		_, err = direct.Updates(t.Context(), "b", updates)
+		require.NoError(t, err)
+		s := watch(t, c, "b", client.Watch{Top: 20})
+		other := watch(t, direct, "b", client.Watch{}) // so that the node keeps its view
+		s.until("the board", func(b client.Board) bool { return live(b) && len(b.Top) == 20 })
+		other.until("the board", live)
+		for round := range int64(4) {
+			mu.Lock()
+			for _, conn := range conns {
+				conn.Close()
+			}
+			mu.Unlock()
+			s.until("the cut", func(b client.Board) bool { return b.State == client.Away && len(b.Top) == 20 })
+			if round > 0 { // the first time nothing changes meanwhile
+				_, err = direct.Update(t.Context(), "b", client.Update{Member: "m0", Score: 1})
+				require.NoError(t, err)
+			}
+			s.until("the board again", func(b client.Board) bool { return live(b) && b.Top[0].Score == 1000+round && b.Top[19].Score == 981 })
+		}
+		s.stop()
+		other.stop()
+		require.EqualValues(t, 1, snapshots.Load())
+	})
 }
