@@ -18,6 +18,7 @@ var version string
 
 type commands struct {
 	Serve   serve       `cmd:"" help:"Run a server."`
+	Watch   watch       `cmd:"" help:"Show a board, live."`
 	Version showVersion `cmd:"" help:"Print the version."`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
@@ -31,7 +32,9 @@ Examples:
   rankcast serve --redis redis://127.0.0.1:6379 --boards boards.yaml --addr :8080
       Serve the boards of a file from a Redis; as many nodes as you like
   curl -d '{"member":"s17","score":3}' http://127.0.0.1:8080/v1/boards/stars/scores
-      Send a score`
+      Send a score
+  rankcast watch stars --me s17
+      Show a board in the terminal, live`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -54,7 +54,7 @@ type Client struct {
 func New(server string, cfg Config) (*Client, error) {
 	u, err := url.Parse(server)
 	if err != nil {
-		return nil, fmt.Errorf("server URL: %w", err)
+		return nil, fmt.Errorf("server URL: want http://HOST:PORT or https://HOST: %w", err)
 	}
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":

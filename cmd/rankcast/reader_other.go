@@ -1,0 +1,14 @@
+//go:build !unix
+
+package main
+
+import (
+	"context"
+	"os"
+)
+
+// awaitReaderGone is Unix's; elsewhere the next write tells.
+func awaitReaderGone(ctx context.Context, _ *os.File) bool {
+	<-ctx.Done()
+	return false
+}

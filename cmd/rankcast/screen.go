@@ -1,0 +1,375 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"rankcast/server/client"
+)
+
+// highlight is how long what moved stands out.
+const highlight = 1500 * time.Millisecond
+
+// screen is a board on the terminal. It is a tea.Model: one goroutine calls it.
+type screen struct {
+	board, server string
+	me            string // "" for none
+	around        int    // neighbours to show on each side of me
+
+	width, height int
+	shown         client.Board
+	ranks         map[string]int64 // of the last frame
+	moved         map[string]move  // what stands out
+}
+
+// move is how a member's row changed, until it no longer stands out.
+type move struct {
+	places int64 // up; negative: down
+	entered,
+	scored bool
+	until time.Time
+}
+
+// fade says that something has stood out for long enough.
+type fade struct{}
+
+func newScreen(board, server, me string, around int) *screen {
+	return &screen{board: board, server: server, me: me, around: around,
+		shown: client.Board{Board: board, State: client.Connecting}, moved: make(map[string]move)}
+}
+
+func (s *screen) Init() tea.Cmd { return nil }
+
+func (s *screen) Update(m tea.Msg) (tea.Model, tea.Cmd) {
+	switch m := m.(type) {
+	case tea.WindowSizeMsg:
+		s.width, s.height = m.Width, m.Height
+	case tea.KeyPressMsg:
+		switch m.String() {
+		case "q", "Q", "esc", "ctrl+c", "ctrl+d":
+			return s, tea.Quit
+		case "ctrl+z":
+			return s, tea.Suspend
+		}
+	case client.Board:
+		if s.take(m, time.Now()) {
+			return s, tea.Tick(highlight, func(time.Time) tea.Msg { return fade{} })
+		}
+	case fade:
+		now := time.Now()
+		for member, move := range s.moved {
+			if !now.Before(move.until) {
+				delete(s.moved, member)
+			}
+		}
+	}
+	return s, nil
+}
+
+// take makes a board what is shown, and reports whether anything moved.
+func (s *screen) take(b client.Board, now time.Time) (moved bool) {
+	scores := make(map[string]int64, len(s.shown.Top))
+	for _, e := range s.shown.Top {
+		scores[e.Member] = e.Score
+	}
+	before, ranks := s.ranks, make(map[string]int64, len(b.Top)+1)
+	if m := b.Me; m != nil && m.Rank != nil {
+		ranks[m.Member] = *m.Rank
+	}
+	for _, e := range b.Top {
+		ranks[e.Member] = e.Rank
+	}
+	// What comes first, after a while away or with a new period did not move.
+	compare := before != nil && s.shown.State == client.Live && b.State == client.Live && b.Epoch == s.shown.Epoch
+	if compare {
+		for member, rank := range ranks {
+			old, there := before[member]
+			change := move{entered: !there, until: now.Add(highlight)}
+			if there {
+				change.places = old - rank
+			}
+			for _, e := range b.Top {
+				if score, had := scores[member]; e.Member == member && had && score != e.Score {
+					change.scored = true
+				}
+			}
+			if change.entered || change.places != 0 || change.scored {
+				s.moved[member] = change
+				moved = true
+			}
+		}
+	} else {
+		clear(s.moved)
+	}
+	if b.State != client.Connecting {
+		s.ranks = ranks
+	}
+	s.shown = b
+	return moved
+}
+
+// shownRow is one line of the list.
+type shownRow struct {
+	rank, member, score, note string
+	mine                      bool
+	style                     ansi.Style
+}
+
+func (s *screen) View() tea.View {
+	v := tea.NewView(strings.Join(s.lines(), "\n"))
+	v.AltScreen = true
+	v.WindowTitle = printable(s.board) + " · Rankcast"
+	return v
+}
+
+// headLines are the title and the heads of the columns.
+const headLines = 2
+
+// lines are what fits the terminal: the title, the first entries, the own row
+// whatever happens, and a hint where there is room for one.
+func (s *screen) lines() []string {
+	if s.width <= 0 || s.height <= 0 {
+		return nil
+	}
+	room := s.height - headLines
+	hint := room >= 6
+	if hint {
+		room -= 2
+	}
+	rows, pinned := s.fit(room)
+	list := s.align(append(rows, pinned...))
+	lines := []string{s.title()}
+	if s.height > 1 {
+		lines = append(lines, list[0])
+	}
+	lines = append(lines, list[1:1+len(rows)]...)
+	if len(pinned) > 0 && len(rows)+len(pinned) < room {
+		lines = append(lines, ansi.NewStyle().Faint().Styled(ansi.Truncate("  ⋯", s.width, "")))
+	}
+	lines = append(lines, list[1+len(rows):]...)
+	if len(lines) > s.height { // a terminal of a line or two: the own row goes before all else
+		lines = lines[len(lines)-s.height:]
+	}
+	if hint {
+		lines = append(lines, "", ansi.NewStyle().Faint().Styled(ansi.Truncate(s.hint(), s.width, "…")))
+	}
+	return lines
+}
+
+// fit chooses the rows for so many lines: the first entries, and where the own
+// row is not among them, that with its neighbours, under a line that parts them.
+func (s *screen) fit(room int) (rows, pinned []shownRow) {
+	top := s.shown.Top
+	isMine := func(e client.Entry) bool { return s.me != "" && e.Member == s.me }
+	own := slices.IndexFunc(top, isMine)
+	visible := min(len(top), max(room, 0))
+	if s.me != "" && (own < 0 || own >= visible) {
+		near := s.neighbours(own)
+		at := slices.IndexFunc(near, isMine)
+		for k := s.around; ; k-- { // neighbours give way before the top is half of all
+			pinned = pinned[:0]
+			if at < 0 {
+				pinned = append(pinned, s.absent())
+			} else {
+				near := near[max(0, at-k):min(len(near), at+k+1)]
+				visible = min(len(top), max(0, room-1-len(near)))
+				for _, e := range near {
+					if isMine(e) || e.Rank > int64(visible) { // else it is above already
+						pinned = append(pinned, s.row(e))
+					}
+				}
+			}
+			visible = min(len(top), max(0, room-1-len(pinned)))
+			if at < 0 || k == 0 || len(pinned) < room && visible >= min(len(top), room/2) {
+				break
+			}
+		}
+	}
+	for _, e := range top[:visible] {
+		rows = append(rows, s.row(e))
+	}
+	return rows, pinned
+}
+
+// neighbours are the own entry and those around it, by rank, as far as they are
+// known; own is its place in the top, or -1.
+func (s *screen) neighbours(own int) []client.Entry {
+	if own >= 0 {
+		top := s.shown.Top
+		return top[max(0, own-s.around):min(len(top), own+s.around+1)]
+	}
+	m := s.shown.Me
+	switch {
+	case m == nil || m.Rank == nil || m.Score == nil:
+		return nil
+	case len(m.Around) > 0:
+		return m.Around
+	}
+	return []client.Entry{{Rank: *m.Rank, Member: m.Member, Score: *m.Score}}
+}
+
+// absent is the own row of a member that has no rank.
+func (s *screen) absent() shownRow {
+	note := "not on the board"
+	if s.shown.Me == nil {
+		note = "" // not known yet
+	}
+	return shownRow{rank: "–", member: printable(s.me), score: "–", note: note, mine: true, style: ansi.NewStyle().Bold()}
+}
+
+// row is an entry as it is shown now.
+func (s *screen) row(e client.Entry) shownRow {
+	r := shownRow{rank: thousands(e.Rank), member: printable(e.Member), score: thousands(e.Score), mine: s.me != "" && e.Member == s.me}
+	style := ansi.NewStyle()
+	if r.mine {
+		style = style.Bold()
+		if m := s.shown.Me; m != nil && m.ToNext != nil && m.Rank != nil && *m.Rank == e.Rank {
+			r.note = thousands(*m.ToNext) + " to next"
+		}
+	}
+	if change, there := s.moved[e.Member]; there {
+		sign := ""
+		switch {
+		case change.entered:
+			style, sign = style.ForegroundColor(ansi.Cyan), "new"
+		case change.places > 0:
+			style, sign = style.ForegroundColor(ansi.Green), "▲"+thousands(change.places)
+		case change.places < 0:
+			style, sign = style.ForegroundColor(ansi.Red), "▼"+thousands(-change.places)
+		default:
+			style = style.ForegroundColor(ansi.Yellow)
+		}
+		r.note = strings.TrimSpace(sign + "  " + r.note)
+	}
+	r.style = style
+	return r
+}
+
+// leastMember is the width of the members' column that keeps the others from
+// moving with every name.
+const leastMember = 16
+
+// align makes lines of rows, the heads of the columns first.
+func (s *screen) align(rows []shownRow) []string {
+	rank, member, score, note := len("rank"), leastMember, len("score"), 0
+	for _, r := range rows {
+		rank, score = max(rank, ansi.StringWidth(r.rank)), max(score, ansi.StringWidth(r.score))
+		member, note = max(member, ansi.StringWidth(r.member)), max(note, ansi.StringWidth(r.note))
+	}
+	const mark, gap = 2, 2
+	if over := mark + rank + gap + member + gap + score + gap + note - s.width; over > 0 {
+		member = max(4, member-over) // the longest names give way first
+	}
+	lines := make([]string, 0, len(rows)+1)
+	put := func(r shownRow) {
+		mark := "  "
+		if r.mine {
+			mark = "▸ "
+		}
+		text := mark + left(r.rank, rank) + "  " + right(r.member, member) + "  " + left(r.score, score)
+		if r.note != "" {
+			text += "  " + r.note
+		}
+		lines = append(lines, r.style.Styled(ansi.Truncate(text, s.width, "…")))
+	}
+	put(shownRow{rank: "rank", member: "member", score: "score", style: ansi.NewStyle().Faint()})
+	for _, r := range rows {
+		put(r)
+	}
+	return lines
+}
+
+// left and right fill text up to a width, on that side; what is too wide is cut.
+func left(text string, width int) string {
+	return strings.Repeat(" ", max(0, width-ansi.StringWidth(text))) + text
+}
+
+func right(text string, width int) string {
+	text = ansi.Truncate(text, width, "…")
+	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
+}
+
+func (s *screen) title() string {
+	name := printable(s.board)
+	if s.shown.Period != "" {
+		name += " · " + printable(s.shown.Period)
+	}
+	state, style := s.state()
+	if s.ranks != nil {
+		state = thousands(s.shown.Total) + " members · " + state
+	}
+	space := s.width - ansi.StringWidth(name) - ansi.StringWidth(state)
+	if space < 1 {
+		name, space = ansi.Truncate(name, max(1, s.width-ansi.StringWidth(state)-1), "…"), 1
+	}
+	return ansi.Truncate(ansi.NewStyle().Bold().Styled(name)+strings.Repeat(" ", space)+style.Styled(state), s.width, "")
+}
+
+// state says how far what is shown can be trusted.
+func (s *screen) state() (string, ansi.Style) {
+	since := ""
+	if at := s.shown.AsOf; !at.IsZero() {
+		since = " since " + at.Local().Format(time.TimeOnly)
+	}
+	warn := ansi.NewStyle().Bold().ForegroundColor(ansi.Yellow)
+	switch s.shown.State {
+	case client.Live:
+		return "live", ansi.NewStyle().ForegroundColor(ansi.Green)
+	case client.Stale:
+		return "Redis away" + since, warn
+	case client.Away:
+		return "reconnecting" + strings.Replace(since, "since", "as of", 1), warn
+	default:
+		return "connecting", warn
+	}
+}
+
+// hint is the last line.
+func (s *screen) hint() string {
+	if err := s.shown.Err; err != nil {
+		return printable(fmt.Sprintf("%s: %v", s.server, cause(err)))
+	}
+	return "q quits"
+}
+
+// cause is the part of an error that a person can act on.
+func cause(err error) error {
+	var network *net.OpError
+	if errors.As(err, &network) {
+		return network
+	}
+	return refused(err)
+}
+
+// thousands writes a number with a comma between groups of three digits.
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	sign := ""
+	if text[0] == '-' {
+		sign, text = "-", text[1:]
+	}
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return sign + text
+}
+
+// printable makes text of a server safe to show: what would move the cursor, or
+// turn the writing round, becomes a replacement character.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}

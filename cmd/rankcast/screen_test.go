@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/server/client"
+)
+
+func ptr(n int64) *int64 { return &n }
+
+// first are the first n entries of a board, 1,000 points apart.
+func first(n int) (top []client.Entry) {
+	for i := range n {
+		top = append(top, client.Entry{Rank: int64(i + 1), Member: fmt.Sprint("m", i+1), Score: int64(1_000_000 - 1000*i)})
+	}
+	return top
+}
+
+func sized(me string, around, width, height int, b client.Board) *screen {
+	s := newScreen("stars", "http://server", me, around)
+	s.Update(tea.WindowSizeMsg{Width: width, Height: height})
+	b.Board = "stars"
+	s.Update(b)
+	return s
+}
+
+func plain(s *screen) string {
+	lines := s.lines()
+	for i := range lines {
+		lines[i] = strings.TrimRight(ansi.Strip(lines[i]), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestScreen(t *testing.T) {
+	top := []client.Entry{{Rank: 1, Member: "名前🏆", Score: 1234567}, {Rank: 2, Member: "Elif Aydın", Score: -9}, {Rank: 3, Member: "me", Score: -10}}
+	live := client.Board{State: client.Live, Total: 9822, Top: top, Me: &client.Me{Member: "me", Rank: ptr(3), Score: ptr(-10), ToNext: ptr(1)}}
+	require.Equal(t, strings.Join([]string{
+		"stars                    9,822 members · live",
+		"  rank  member               score",
+		"     1  名前🏆           1,234,567",
+		"     2  Elif Aydın              -9",
+		"▸    3  me                     -10  1 to next",
+		"",
+		"q quits",
+	}, "\n"), plain(sized("me", 0, 45, 10, live)))
+
+	live.Me = &client.Me{Member: "far", Rank: ptr(4071), Score: ptr(-20), ToNext: ptr(1500), Around: []client.Entry{
+		{Rank: 4070, Member: "before", Score: 1480}, {Rank: 4071, Member: "far", Score: -20}, {Rank: 4072, Member: "behind", Score: -21}}}
+	require.Equal(t, strings.Join([]string{
+		"stars                    9,822 members · live",
+		"   rank  member          score",
+		"      1  名前🏆      1,234,567",
+		"      2  Elif Aydın         -9",
+		"      3  me                -10",
+		"  ⋯",
+		"  4,070  before          1,480",
+		"▸ 4,071  far               -20  1,500 to next",
+		"  4,072  behind            -21",
+		"",
+		"q quits",
+	}, "\n"), plain(sized("far", 1, 45, 12, live)))
+	require.NotContains(t, plain(sized("far", 0, 45, 12, live)), "before")
+	require.Contains(t, plain(sized("nobody", 0, 80, 12, client.Board{State: client.Live, Top: top, Me: &client.Me{Member: "nobody"}})), "▸    –  nobody                    –  not on the board")
+}
+
+// However small the terminal, what is shown fits it, and the own row is there.
+func TestScreenFits(t *testing.T) {
+	me := &client.Me{Member: "far", Rank: ptr(4071), Score: ptr(5), ToNext: ptr(1), Around: []client.Entry{
+		{Rank: 4069, Member: "n1", Score: 9}, {Rank: 4070, Member: "n2", Score: 6}, {Rank: 4071, Member: "far", Score: 5}, {Rank: 4072, Member: "n3", Score: 4}, {Rank: 4073, Member: "n4", Score: 3}}}
+	for _, own := range []string{"far", "m1", "m9", "m30", "nobody", ""} {
+		b := client.Board{State: client.Live, Total: 5000, Top: first(30), Me: me}
+		if own == "nobody" {
+			b.Me = &client.Me{Member: own}
+		}
+		for width := 4; width < 90; width += 3 {
+			for height := 1; height < 45; height++ {
+				s := sized(own, 2, width, height, b)
+				lines := s.lines()
+				require.LessOrEqual(t, len(lines), height, "%s at %d×%d", own, width, height)
+				marked := 0
+				for _, l := range lines {
+					require.LessOrEqual(t, ansi.StringWidth(l), width, "%s at %d×%d: %q", own, width, height, l)
+					marked += strings.Count(ansi.Strip(l), "▸")
+				}
+				if own != "" {
+					require.Equal(t, 1, marked, "%s at %d×%d:\n%s", own, width, height, plain(s))
+				}
+			}
+		}
+	}
+	full := plain(sized("far", 2, 80, 45, client.Board{State: client.Live, Total: 5000, Top: first(30), Me: me}))
+	for _, member := range []string{" m1 ", " m30 ", " n1 ", " n4 "} {
+		require.Contains(t, full, member)
+	}
+	// A neighbour that is among the first anyway is there once.
+	near := plain(sized("x", 2, 80, 45, client.Board{State: client.Live, Top: first(30), Me: &client.Me{Member: "x", Rank: ptr(31), Score: ptr(1),
+		Around: []client.Entry{{Rank: 29, Member: "m29"}, {Rank: 30, Member: "m30"}, {Rank: 31, Member: "x", Score: 1}}}}))
+	require.Equal(t, 1, strings.Count(near, " m30 "))
+}
+
+// What moved stands out for a moment, by colour and by a sign.
+func TestScreenShowsWhatMoved(t *testing.T) {
+	s := sized("me", 0, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(1)}})
+	require.NotContains(t, plain(s), "new", "what was there first did not move")
+	now := time.Now()
+	next := client.Board{State: client.Live, Epoch: "e", Top: []client.Entry{{Rank: 1, Member: "m3", Score: 2_000_000}, {Rank: 2, Member: "m1", Score: 1_000_000}, {Rank: 3, Member: "x", Score: 999_500}, {Rank: 4, Member: "m2", Score: 999_000}},
+		Me: &client.Me{Member: "me", Rank: ptr(51), Score: ptr(1)}}
+	require.True(t, s.take(next, now))
+	list := plain(s)
+	for _, want := range []string{"m3                2,000,000  ▲2", "m1                1,000,000  ▼1", "x                   999,500  new", "m2                  999,000  ▼2", "me                        1  ▼1"} {
+		require.Contains(t, list, want)
+	}
+	green := ansi.NewStyle().ForegroundColor(ansi.Green).String()
+	require.Contains(t, strings.Join(s.lines(), "\n"), green+"     1  m3")
+	require.False(t, s.take(next, now), "the same again is no move")
+	for _, m := range s.moved {
+		require.Equal(t, now.Add(highlight), m.until)
+	}
+	for member, m := range s.moved {
+		m.until = now.Add(-time.Second)
+		s.moved[member] = m
+	}
+	s.Update(fade{})
+	require.NotContains(t, plain(s), "▲")
+
+	// After a while away everything may be elsewhere: nothing stands out.
+	s.take(client.Board{State: client.Away, Epoch: "e", Top: next.Top}, now)
+	require.False(t, s.take(client.Board{State: client.Live, Epoch: "e", Top: first(4)}, now))
+}
+
+func TestScreenSaysHowThingsAre(t *testing.T) {
+	at := time.Date(2026, 11, 20, 8, 15, 30, 0, time.Local)
+	for _, c := range []struct {
+		board client.Board
+		says  string
+	}{
+		{client.Board{State: client.Connecting, Err: errors.New("refused")}, "http://server: refused"},
+		{client.Board{State: client.Connecting}, "connecting"},
+		{client.Board{State: client.Stale, Top: first(1), AsOf: at}, "Redis away since 08:15:30"},
+		{client.Board{State: client.Stale}, "Redis away"},
+		{client.Board{State: client.Away, Top: first(1), AsOf: at}, "reconnecting as of 08:15:30"},
+		{client.Board{State: client.Live, Period: "2026-W47"}, "stars · 2026-W47"},
+		{client.Board{State: client.Live, Top: []client.Entry{{Rank: 1, Member: "\x1b[2Ja\u202eb\n", Score: 1}}}, "\uFFFD[2Ja\uFFFDb\uFFFD"},
+	} {
+		require.Contains(t, plain(sized("", 0, 80, 20, c.board)), c.says)
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", -999: "-999", 1000: "1,000", -1234567: "-1,234,567", client.MaxScore: "9,007,199,254,740,991"} {
+		require.Equal(t, want, thousands(n))
+	}
+}

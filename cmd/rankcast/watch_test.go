@@ -1,0 +1,302 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/term"
+
+	"rankcast/ranking/redistest"
+)
+
+// terminal is a terminal that rankcast runs in: what it prints is on a screen.
+type terminal struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	pty   *os.File
+	wg    sync.WaitGroup
+	ended bool
+
+	mu  sync.Mutex
+	vt  vt10x.Terminal
+	raw strings.Builder
+}
+
+const columns, lines = 80, 24
+
+// startIn runs rankcast in a terminal.
+func startIn(t *testing.T, env []string, args ...string) *terminal {
+	cmd := exec.Command(binary, args...)
+	// (Of a terminal that can do little, so that the emulator understands all.)
+	cmd.Env = append(append(os.Environ(), "TERM=vt100", "COLORTERM=", "NO_COLOR=", "CLICOLOR_FORCE=1"), env...)
+	f, err := pty.StartWithAttrs(cmd, &pty.Winsize{Rows: lines, Cols: columns}, &syscall.SysProcAttr{Setsid: true, Setctty: true, Pdeathsig: syscall.SIGKILL})
+	require.NoError(t, err)
+	s := &terminal{t: t, cmd: cmd, pty: f, vt: vt10x.New(vt10x.WithSize(columns, lines))}
+	s.wg.Go(func() {
+		buf := make([]byte, 16<<10)
+		for {
+			n, err := f.Read(buf)
+			s.mu.Lock()
+			s.raw.Write(buf[:n])
+			s.vt.Write(buf[:n])
+			s.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	})
+	t.Cleanup(func() {
+		if !s.ended {
+			cmd.Process.Kill()
+			s.wait()
+		}
+		if t.Failed() {
+			t.Logf("screen:\n%s\nraw: %q", s.screen(), s.raw.String())
+		}
+		f.Close()
+	})
+	return s
+}
+
+func (s *terminal) screen() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.vt.String()
+}
+
+// wait waits for the program's end and returns its exit code.
+func (s *terminal) wait() int {
+	s.cmd.Wait()
+	s.ended = true
+	s.wg.Wait()
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// shows waits until the screen matches.
+func (s *terminal) shows(pattern string) {
+	s.t.Helper()
+	want := regexp.MustCompile(pattern)
+	redistest.Eventually(s.t, pattern, func() error {
+		if screen := s.screen(); !want.MatchString(screen) {
+			return fmt.Errorf("the screen is\n%s", screen)
+		}
+		return nil
+	})
+}
+
+func (s *terminal) resize(width, height int) {
+	s.mu.Lock()
+	s.vt.Resize(width, height)
+	s.mu.Unlock()
+	require.NoError(s.t, pty.Setsize(s.pty, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)}))
+}
+
+// restored tells whether the terminal is out of the alternate screen, with a
+// cursor, and in the mode it was in.
+func (s *terminal) restored() {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	raw := s.raw.String()
+	require.Greater(s.t, strings.LastIndex(raw, "\x1b[?1049l"), strings.LastIndex(raw, "\x1b[?1049h"))
+	require.Greater(s.t, strings.LastIndex(raw, "\x1b[?25h"), strings.LastIndex(raw, "\x1b[?25l"))
+	require.Zero(s.t, s.vt.Mode()&vt10x.ModeAltScreen)
+	fresh, other, err := pty.Open()
+	require.NoError(s.t, err)
+	defer fresh.Close()
+	defer other.Close()
+	want, err := term.GetState(int(fresh.Fd()))
+	require.NoError(s.t, err)
+	got, err := term.GetState(int(s.pty.Fd()))
+	require.NoError(s.t, err)
+	require.Equal(s.t, want, got)
+}
+
+func TestWatchInATerminal(t *testing.T) {
+	r := redistest.Start(t)
+	p := launch(t, "--redis", r.URL())
+	for i, m := range []string{"ann", "bob", "名前", "dan", "eve"} {
+		require.Equal(t, 200, p.post("stars", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 5000-1000*i)).Status)
+	}
+	s := startIn(t, nil, "watch", "stars", "--top", "3", "--me", "eve", "--around", "1", "--server", "http://"+p.addr)
+	s.shows(`(?s)stars .* 5 members · live.*1  ann .* 5,000.*2  bob .* 4,000.*3  名.*3,000.*4  dan .* 2,000.*▸ +5  eve .* 1,000  1,000 to next`)
+
+	// A score is sent and the order changes; someone else passes, and the own
+	// rank moves.
+	require.Equal(t, 200, p.post("stars", `{"member":"bob","score":2500}`).Status)
+	s.shows(`(?s)1  bob .* 6,500.*2  ann .* 5,000`)
+	require.Equal(t, 200, p.post("stars", `{"member":"fay","score":1500}`).Status)
+	s.shows(`(?s)6 members.*▸ +6  eve .* 1,000`)
+	s.shows(`5  fay .* 1,500`)
+
+	// In a small window the own row stays.
+	s.resize(40, 5)
+	s.shows(`(?s)stars.*1  bob .*▸ +6  eve .* 1,000`)
+	s.resize(columns, lines)
+	s.shows(`(?s)3  名.*5  fay .* 1,500.*q quits`)
+
+	r.Kill()
+	s.shows(`Redis away since \d\d:\d\d:\d\d`)
+	r.Start()
+	s.shows(`members · live`)
+
+	_, port, err := net.SplitHostPort(p.addr)
+	require.NoError(t, err)
+	p.kill()
+	s.shows(`(?s)reconnecting as of.*1  bob .* 6,500.*connection refused`)
+	p = launch(t, "--redis", r.URL(), "--addr", "127.0.0.1:"+port)
+	s.shows(`members · live`)
+	require.Equal(t, 200, p.post("stars", `{"member":"eve","score":100000}`).Status)
+	s.shows(`(?s)▸ +1  eve .* 101,000.*2  bob .* 6,500`)
+
+	_, err = s.pty.WriteString("q")
+	require.NoError(t, err)
+	require.Zero(t, s.wait())
+	s.restored()
+}
+
+// However it ends, the terminal is as it was.
+func TestWatchRestoresTheTerminal(t *testing.T) {
+	p := launch(t)
+	require.Equal(t, 200, p.post("stars", `{"member":"ann","score":1}`).Status)
+	for name, c := range map[string]struct {
+		board string
+		end   func(s *terminal)
+		code  int
+	}{
+		"ctrl-c":        {"stars", func(s *terminal) { s.pty.WriteString("\x03") }, 0},
+		"SIGTERM":       {"stars", func(s *terminal) { s.cmd.Process.Signal(syscall.SIGTERM) }, 0},
+		"SIGINT":        {"stars", func(s *terminal) { s.cmd.Process.Signal(syscall.SIGINT) }, 0},
+		"unknown board": {"nope", nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startIn(t, nil, "watch", c.board, "--server", "http://"+p.addr)
+			if c.end != nil {
+				s.shows(`1  ann`)
+				c.end(s)
+			}
+			require.Equal(t, c.code, s.wait())
+			s.restored()
+			if c.code == 1 {
+				require.Contains(t, s.screen(), `rankcast: `)
+				require.Contains(t, s.screen(), `unknown_board`)
+			}
+		})
+	}
+}
+
+// colours are what sets a colour.
+var colours = regexp.MustCompile(`\x1b\[[0-9;]*(3|4|9)[0-7][;m]`)
+
+func TestNoColor(t *testing.T) {
+	p := launch(t)
+	for env, want := range map[string]bool{"NO_COLOR=1": false, "TERM=xterm-256color": true} {
+		s := startIn(t, []string{env}, "watch", "stars", "--server", "http://"+p.addr)
+		s.shows(`live`)
+		s.pty.WriteString("q")
+		require.Zero(t, s.wait())
+		require.Equal(t, want, colours.MatchString(s.raw.String()), "%s: %q", env, s.raw.String())
+	}
+}
+
+// A pipe gets a line for each state, and ends it by closing.
+func TestWatchJSON(t *testing.T) {
+	p := launch(t)
+	require.Equal(t, 200, p.post("stars", `{"member":"<ann>","score":3}`).Status)
+	cmd := exec.Command(binary, "watch", "stars", "--json", "--me", "bob", "--around", "1")
+	cmd.Env = append(os.Environ(), "RANKCAST_SERVER=http://"+p.addr)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	in := bufio.NewReader(out)
+	next := func() (l line) {
+		text, err := in.ReadString('\n')
+		require.NoError(t, err, stderr.String())
+		require.NoError(t, json.Unmarshal([]byte(text), &l), text)
+		require.Equal(t, "stars", l.Board)
+		return l
+	}
+	until := func(what string, wanted func(l line) bool) line {
+		t.Helper()
+		for {
+			if l := next(); wanted(l) {
+				return l
+			}
+		}
+	}
+	l := next()
+	require.EqualValues(t, "live", l.State)
+	require.Equal(t, "<ann>", l.Top[0].Member)
+	require.EqualValues(t, 1, l.Total)
+	require.Nil(t, l.AsOf)
+	l = until("not on the board", func(l line) bool { return l.Me != nil })
+	require.Nil(t, l.Me.Rank)
+	require.Equal(t, 200, p.post("stars", `{"member":"bob","score":1}`).Status)
+	l = until("rank 2", func(l line) bool { return l.Me.Rank != nil && l.Me.Around != nil })
+	require.EqualValues(t, 2, *l.Me.Rank)
+	require.EqualValues(t, 2, *l.Me.ToNext)
+	require.Len(t, l.Me.Around, 2)
+
+	// Nobody reads any more: it ends by itself, though nothing changes.
+	out.Close()
+	require.NoError(t, cmd.Wait())
+	require.Empty(t, stderr.String())
+}
+
+func TestWatchCommandLine(t *testing.T) {
+	p := launch(t)
+	_, port, err := net.SplitHostPort(p.addr)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"watch", "stars"}, 1, "--json"},
+		{[]string{"watch", "nope", "--json", "--server", "http://" + p.addr}, 1, "unknown_board"},
+		{[]string{"watch", "stars", "--json", "--server", p.addr}, 1, "want http://"},
+		{[]string{"watch"}, 80, "<board>"},
+		{[]string{"watch", "stars", "--top", "1001"}, 80, "--top"},
+		{[]string{"watch", "stars", "--around", "1"}, 80, "--me"},
+		{[]string{"watch", "stars", "--around", "21", "--me", "x"}, 80, "--around"},
+		{[]string{"watch", "--help"}, 0, "RANKCAST_SERVER"},
+	} {
+		cmd := exec.CommandContext(t.Context(), binary, c.args...)
+		out, _ := cmd.CombinedOutput()
+		require.Equal(t, c.code, cmd.ProcessState.ExitCode(), "%v: %s", c.args, out)
+		require.Contains(t, string(out), c.says, "%v", c.args)
+	}
+
+	// A server that is not there is told of once, and waited for.
+	p.kill()
+	cmd := exec.CommandContext(t.Context(), binary, "watch", "stars", "--json", "--server", "http://127.0.0.1:"+port)
+	stderr, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	text, err := bufio.NewReader(stderr).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, text, "trying again")
+	launch(t, "--addr", "127.0.0.1:"+port)
+	text, err = bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, text, `"state":"live"`)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, cmd.Wait())
+}
