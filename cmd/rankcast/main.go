@@ -19,6 +19,7 @@ var version string
 type commands struct {
 	Serve   serve       `cmd:"" help:"Run a server."`
 	Watch   watch       `cmd:"" help:"Show a board, live."`
+	Replay  replay      `cmd:"" help:"Send recorded events to a server."`
 	Version showVersion `cmd:"" help:"Print the version."`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
@@ -34,7 +35,9 @@ Examples:
   curl -d '{"member":"s17","score":3}' http://127.0.0.1:8080/v1/boards/stars/scores
       Send a score
   rankcast watch stars --me s17
-      Show a board in the terminal, live`
+      Show a board in the terminal, live
+  rankcast replay season.csv --board stars --member driver --score points
+      Send what was recorded; --speed 60 --at time sends an hour in a minute`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -1,0 +1,337 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/server/client"
+)
+
+// maxLine bounds a line of a recording, in bytes, so that a file of any size is
+// read in little memory. An event may be as large.
+const maxLine = 64 << 10
+
+// recording says how to read what was recorded.
+type recording struct {
+	format  string // csv or ndjson; "" for what it looks like
+	events  bool   // all fields are an event's data; else those of an update count
+	timed   bool   // each line needs a time
+	numbers []string
+	prefix  string // start of the ids of lines that have none
+
+	// Names of fields. Those that were not given may be missing.
+	member, score string
+	op, id, at    string
+	given         []string
+}
+
+// recorded is one line of a recording.
+type recorded struct {
+	line   int // from 1, with a CSV's head
+	at     time.Time
+	id     string
+	update client.Update  // of a board
+	data   jsontext.Value // of an event
+}
+
+// size is about what it takes in a request.
+func (r recorded) size() int { return 2*len(r.update.Member) + 2*len(r.id) + len(r.data) + 64 }
+
+// badLine is what is wrong with a recording, and where.
+type badLine struct {
+	line          int
+	field, reason string
+}
+
+func (e *badLine) Error() string {
+	if e.field == "" {
+		return fmt.Sprintf("line %d: %s", e.line, e.reason)
+	}
+	return fmt.Sprintf("line %d: %s: %s", e.line, e.field, e.reason)
+}
+
+// read goes through a recording, line by line, until each returns an error. What
+// is wrong with the recording is a badLine.
+func (rec *recording) read(r io.Reader, each func(recorded) error) error {
+	in := bufio.NewReader(r)
+	if mark, _ := in.Peek(3); string(mark) == "\ufeff" { // as some programs start a CSV with
+		in.Discard(3)
+	}
+	format := rec.format
+	if format == "" {
+		format = "csv"
+		start, _ := in.Peek(512)
+		switch start = bytes.TrimLeft(start, " \t\r\n"); {
+		case bytes.HasPrefix(start, []byte("{")):
+			format = "ndjson"
+		case bytes.HasPrefix(start, []byte("[")):
+			return &badLine{1, "", "is a JSON list; want an object on each line"}
+		}
+	}
+	if format == "csv" {
+		return rec.readCSV(in, each)
+	}
+	return rec.readNDJSON(in, each)
+}
+
+// fields are those of one line, as JSON.
+type fields map[string]jsontext.Value
+
+func (rec *recording) readNDJSON(in io.Reader, each func(recorded) error) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		text := bytes.TrimSpace(lines.Bytes())
+		if len(text) == 0 {
+			continue
+		}
+		var f fields
+		if err := json.Unmarshal(text, &f); err != nil || f == nil {
+			reason := "is no JSON object"
+			var syntax *jsontext.SyntacticError
+			if errors.As(err, &syntax) {
+				reason = fmt.Sprintf("is not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset)
+			}
+			return &badLine{n, "", reason}
+		}
+		r, err := rec.take(n, f)
+		if err != nil {
+			return err
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return &badLine{n + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
+	}
+	return lines.Err()
+}
+
+// ration is a reader that gives so much and no more, until it is filled up.
+type ration struct {
+	r    io.Reader
+	left int
+}
+
+var errRation = errors.New("too long")
+
+func (r *ration) Read(b []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, errRation
+	}
+	n, err := r.r.Read(b[:min(len(b), r.left)])
+	r.left -= n
+	return n, err
+}
+
+func (rec *recording) readCSV(in io.Reader, each func(recorded) error) error {
+	const ahead = 8 << 10 // what the reader buffers
+	bounded := &ration{in, maxLine + ahead}
+	rows := csv.NewReader(bounded)
+	rows.ReuseRecord = true
+	line := 1
+	next := func() ([]string, error) {
+		bounded.left = maxLine + ahead // a quote that is never closed would take in all of the file
+		row, err := rows.Read()
+		var syntax *csv.ParseError
+		switch {
+		case errors.As(err, &syntax):
+			reason := fmt.Sprint(syntax.Err)
+			if errors.Is(err, csv.ErrFieldCount) {
+				reason = fmt.Sprintf("has %d fields; want %d, as the first line", len(row), rows.FieldsPerRecord)
+			}
+			return nil, &badLine{syntax.Line, "", reason}
+		case errors.Is(err, errRation):
+			return nil, &badLine{line + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
+		case err != nil:
+			return nil, err
+		}
+		line, _ = rows.FieldPos(0)
+		for _, cell := range row {
+			if !utf8.ValidString(cell) {
+				return nil, &badLine{line, "", "is not UTF-8"}
+			}
+		}
+		return row, nil
+	}
+	head, err := next()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	head = slices.Clone(head)
+	if err := rec.checkHead(head); err != nil {
+		return err
+	}
+	for {
+		row, err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f := make(fields, len(row))
+		for i, cell := range row {
+			if cell == "" {
+				continue // nothing recorded
+			}
+			if f[head[i]], err = rec.cell(line, head[i], cell); err != nil {
+				return err
+			}
+		}
+		r, err := rec.take(line, f)
+		if err != nil {
+			return err
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+}
+
+// checkHead finds columns that are missing or there twice.
+func (rec *recording) checkHead(head []string) error {
+	for i, name := range head {
+		if slices.Contains(head[:i], name) {
+			return &badLine{1, name, "is there twice"}
+		}
+	}
+	wanted := slices.Concat(rec.given, rec.numbers)
+	if !rec.events {
+		wanted = append(wanted, rec.member, rec.score)
+	}
+	if rec.timed {
+		wanted = append(wanted, rec.at)
+	}
+	for _, name := range wanted {
+		if !slices.Contains(head, name) {
+			return &badLine{1, name, fmt.Sprintf("is no column here; there are %s", strings.Join(head, ", "))}
+		}
+	}
+	return nil
+}
+
+// cell is a CSV's cell as JSON: text, but for what is a number.
+func (rec *recording) cell(line int, name, cell string) (jsontext.Value, error) {
+	if !rec.events && name == rec.score || slices.Contains(rec.numbers, name) {
+		if v := jsontext.Value(cell); v.IsValid() && v.Kind() == '0' {
+			return v, nil
+		}
+		return nil, &badLine{line, name, fmt.Sprintf("is %.30q; want a number", cell)}
+	}
+	return json.Marshal(cell)
+}
+
+// take makes a line of its fields.
+func (rec *recording) take(line int, f fields) (recorded, error) {
+	r := recorded{line: line}
+	bad := func(field, format string, args ...any) (recorded, error) {
+		return recorded{}, &badLine{line, field, fmt.Sprintf(format, args...)}
+	}
+	id, err := f.text(rec.id)
+	if err != nil {
+		return bad(rec.id, "%v", err)
+	}
+	if r.id = id; id == "" {
+		r.id = rec.prefix + "-" + strconv.Itoa(line)
+	}
+	if v, there := f[rec.at]; rec.timed {
+		if !there {
+			return bad(rec.at, "is missing, and --speed needs a time")
+		}
+		if r.at, err = parseTime(v); err != nil {
+			return bad(rec.at, "%v", err)
+		}
+	}
+	if rec.events {
+		delete(f, rec.id)
+		if _, there := f["id"]; there {
+			return bad("id", "is no field that an event's data can have; --id says that it is the request id")
+		}
+		r.data, err = json.Marshal(f, json.Deterministic(true))
+		return r, err
+	}
+	u := client.Update{ID: r.id}
+	if u.Member, err = f.text(rec.member); err != nil {
+		return bad(rec.member, "%v", err)
+	}
+	if u.Member == "" {
+		return bad(rec.member, "is missing")
+	}
+	score, there := f[rec.score]
+	if !there {
+		return bad(rec.score, "is missing")
+	}
+	if u.Score, err = strconv.ParseInt(string(score), 10, 64); err != nil || u.Score < -client.MaxScore || u.Score > client.MaxScore {
+		return bad(rec.score, "is %.30s; want an integer within ±%d", score, int64(client.MaxScore))
+	}
+	op, err := f.text(rec.op)
+	if u.Op = client.Op(op); err != nil {
+		return bad(rec.op, "%v", err)
+	}
+	if op != "" && !slices.Contains([]client.Op{client.Sum, client.Best, client.Last}, u.Op) {
+		return bad(rec.op, "is %.30q; want sum, best or last", op)
+	}
+	r.update = u
+	return r, nil
+}
+
+// maxName bounds member ids and request ids, in bytes.
+const maxName = 128
+
+// text is a field's text, "" where it is missing.
+func (f fields) text(name string) (string, error) {
+	v, there := f[name]
+	if !there {
+		return "", nil
+	}
+	var s string
+	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
+		return "", fmt.Errorf("is %.30s; want a string", v)
+	}
+	switch {
+	case s == "":
+		return "", errors.New("is empty")
+	case len(s) > maxName:
+		return "", fmt.Errorf("has %d bytes; want %d at most", len(s), maxName)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return "", errors.New("has a control character")
+	}
+	return s, nil
+}
+
+// parseTime reads a time: RFC 3339, a date alone (its start, UTC), or
+// milliseconds since 1970.
+func parseTime(v jsontext.Value) (time.Time, error) {
+	text := string(v)
+	if v.Kind() == '"' && json.Unmarshal(v, &text) == nil {
+		for _, form := range []string{time.RFC3339, time.DateOnly} {
+			if at, err := time.Parse(form, text); err == nil {
+				return at, nil
+			}
+		}
+	}
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return time.UnixMilli(ms), nil
+	}
+	return time.Time{}, fmt.Errorf("is %.40s; want a time as 2026-11-20T08:00:00Z, a date, or milliseconds since 1970", v)
+}

@@ -1,0 +1,356 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"rankcast/server/client"
+)
+
+// replay sends what was recorded to a server.
+type replay struct {
+	File  string `arg:"" help:"Recording: CSV, whose first line names the columns, or NDJSON, an object on each line. - is standard input, which is kept in a temporary file meanwhile. All of it is checked before anything is sent."`
+	Board string `xor:"target" required:"" placeholder:"NAME" help:"Send each line to this board, as an update: its member and score, and op and id where there are any."`
+	Event string `xor:"target" required:"" placeholder:"NAME" help:"Send each line as this event: its fields are the event's data."`
+
+	Server string  `default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to send to (default ${default})."`
+	Speed  float64 `placeholder:"N" help:"Send as it was recorded, N times as fast; 1 is as it happened. Each line needs a time then. Without it: as fast as the server takes it."`
+	Batch  int     `default:"1000" placeholder:"N" help:"How many lines to send at once at most, 1 to 1000 (default ${default})."`
+	From   int     `default:"1" placeholder:"LINE" help:"Go on from this line of the file, after a run that ended there more than ten minutes ago. (Before, just run it again.)"`
+	Format string  `enum:",csv,ndjson" default:"" placeholder:"FORMAT" help:"csv or ndjson; without it, what the file looks like."`
+
+	Member   string   `default:"member" placeholder:"COLUMN" help:"Where the member is (default ${default})."`
+	Score    string   `default:"score" placeholder:"COLUMN" help:"Where the score is (default ${default})."`
+	Op       string   `placeholder:"COLUMN" help:"Where the op is: sum, best or last (default op, if there)."`
+	ID       string   `name:"id" placeholder:"COLUMN" help:"Where the request id is (default id, if there). A line without one gets one made of the file's SHA-256 and the line's number, so that the same file, sent again within ten minutes, counts nothing twice."`
+	At       string   `placeholder:"COLUMN" help:"Where the time is (default at): RFC 3339, a date, or milliseconds since 1970."`
+	Numbers  []string `placeholder:"COLUMNS" help:"Columns of a CSV that are numbers in an event's data; all others are text."`
+	IDPrefix string   `placeholder:"TEXT" help:"Start of made-up ids in place of the file's SHA-256, to send the same file anew on purpose."`
+}
+
+// Validate refuses what makes no sense before the file is opened.
+func (r *replay) Validate() error {
+	switch {
+	case r.Speed < 0:
+		return errors.New("--speed must be more than 0")
+	case r.Batch < 1 || r.Batch > client.MaxUpdates:
+		return fmt.Errorf("--batch must be from 1 to %d", client.MaxUpdates)
+	case r.From < 1:
+		return errors.New("--from must be 1 or more")
+	case len(r.IDPrefix) > 100 || !utf8.ValidString(r.IDPrefix) || strings.ContainsFunc(r.IDPrefix, unicode.IsControl):
+		return errors.New("--id-prefix must have at most 100 bytes and no control characters")
+	}
+	return nil
+}
+
+func (r *replay) recording() *recording {
+	rec := &recording{format: r.Format, events: r.Event != "", timed: r.Speed > 0, numbers: r.Numbers, prefix: r.IDPrefix,
+		member: r.Member, score: r.Score, op: "op", id: "id", at: "at"}
+	for _, f := range []struct {
+		given string
+		name  *string
+	}{{r.Op, &rec.op}, {r.ID, &rec.id}, {r.At, &rec.at}} {
+		if f.given != "" {
+			*f.name = f.given
+			rec.given = append(rec.given, f.given)
+		}
+	}
+	return rec
+}
+
+// Run sends the file until it ends, the user or a signal ends it, or the server
+// stays away.
+func (r *replay) Run(ctx context.Context) error {
+	c, err := client.New(r.Server, client.Config{})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	file, size, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	rec := r.recording()
+
+	// Twice over the file: to hold it would take too much memory, and to send
+	// some before all is known to be good would leave half of it done.
+	lines, last := 0, 0
+	sum := sha256.New()
+	err = rec.read(io.TeeReader(io.LimitReader(file, size), sum), func(line recorded) error {
+		if last = line.line; last >= r.From {
+			lines++
+		}
+		return ctx.Err()
+	})
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("interrupted before anything was sent")
+	case err != nil:
+		return fmt.Errorf("%s: %w; nothing was sent", r.File, err)
+	case lines == 0:
+		return fmt.Errorf("%s: nothing to send from line %d on; it ends with line %d", r.File, r.From, last)
+	}
+	if rec.prefix == "" {
+		rec.prefix = hex.EncodeToString(sum.Sum(nil)[:16])
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	s := &sender{replay: r, client: c, started: time.Now(), next: r.From, bar: progressbar.NewOptions(lines,
+		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetVisibility(term.IsTerminal(int(os.Stderr.Fd()))),
+		progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())}
+	err = s.play(ctx, func(each func(recorded) error) error { return rec.read(io.LimitReader(file, size), each) })
+	s.bar.Clear()
+	s.summary(os.Stdout)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return fmt.Errorf("interrupted; run it again within ten minutes, or go on with --from %d", s.next)
+	case err != nil:
+		return fmt.Errorf("%w\nrun it again within ten minutes, or go on with --from %d", s.explain(err), s.next)
+	case s.refused > 0:
+		return fmt.Errorf("%s of %s lines were refused", thousands(int64(s.refused)), thousands(int64(s.sent+s.refused)))
+	}
+	return nil
+}
+
+// open opens the file, and what can't be read twice as a copy that is gone when
+// it is closed.
+func (r *replay) open() (file *os.File, size int64, err error) {
+	if file = os.Stdin; r.File != "-" {
+		if file, err = os.Open(r.File); err != nil {
+			return nil, 0, err
+		}
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if info.IsDir() {
+		return nil, 0, fmt.Errorf("%s is a folder", r.File)
+	}
+	if info.Mode().IsRegular() && r.File != "-" {
+		return file, info.Size(), nil
+	}
+	defer file.Close()
+	spool, err := os.CreateTemp("", "rankcast-replay-")
+	if err != nil {
+		return nil, 0, err
+	}
+	os.Remove(spool.Name()) // it lives on as long as it is open
+	if size, err = io.Copy(spool, file); err == nil {
+		_, err = spool.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		spool.Close()
+		return nil, 0, fmt.Errorf("keep %s in a temporary file: %w", r.File, err)
+	}
+	return spool, size, nil
+}
+
+const (
+	// maxBatchBytes keeps a batch below the megabyte that a server takes.
+	maxBatchBytes = 768 << 10
+	// stopGrace is for how long the batch under way may go on after ctrl-c.
+	stopGrace = 5 * time.Second
+	// longestWait is what a duration holds without overflowing, and more than
+	// anybody waits.
+	longestWait = 100 * 365 * 24 * time.Hour
+	// shownRefusals is how many refused lines are printed.
+	shownRefusals = 10
+)
+
+// sender sends lines in batches, one after the other, so that a file's order is
+// kept.
+type sender struct {
+	*replay
+	client  *client.Client
+	bar     *progressbar.ProgressBar
+	started time.Time
+
+	next                      int // line from which to go on: all before is acknowledged
+	sent, duplicates, refused int
+}
+
+// play sends lines at their time, and those whose time has come together.
+func (s *sender) play(ctx context.Context, read func(each func(recorded) error) error) error {
+	var batch []recorded
+	var first time.Time // of the first line
+	begun, bytes := false, 0
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := s.send(ctx, batch)
+		batch, bytes = batch[:0], 0
+		return err
+	}
+	err := read(func(line recorded) error {
+		if line.line < s.From {
+			return ctx.Err()
+		}
+		if s.Speed > 0 {
+			if !begun {
+				begun, first = true, line.at
+			}
+			after := float64(line.at.Sub(first)) / s.Speed
+			due := s.started.Add(time.Duration(min(after, float64(longestWait))))
+			if wait := time.Until(due); wait > 0 {
+				if err := flush(); err != nil {
+					return err
+				}
+				if err := pause(ctx, time.Until(due)); err != nil {
+					return err
+				}
+			}
+		}
+		if len(batch) >= s.Batch || bytes+line.size() > maxBatchBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		batch = append(batch, line)
+		bytes += line.size()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// pause waits, unless ctx ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stopped is a line that the server could not take for as long as it was
+// tried.
+type stopped struct {
+	line int
+	err  error
+}
+
+func (e *stopped) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+
+func (e *stopped) Unwrap() error { return e.err }
+
+// send sends one batch and waits until it is acknowledged. A ctx that ends
+// leaves it some time for that.
+func (s *sender) send(ctx context.Context, batch []recorded) error {
+	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		if pause(sending, stopGrace) == nil {
+			cancel()
+		}
+	})
+	defer stop()
+	results, err := s.request(sending, batch)
+	if err != nil {
+		s.next = batch[0].line
+		return &stopped{batch[0].line, err}
+	}
+	for i, r := range results {
+		var e *client.Error
+		switch {
+		case errors.As(r.err, &e) && (e.Code == "unavailable" || e.Code == "rate_limited"):
+			s.next = batch[i].line
+			return &stopped{batch[i].line, e}
+		case r.err != nil:
+			if s.refused++; s.refused <= shownRefusals {
+				s.bar.Clear()
+				fmt.Fprintf(os.Stderr, "rankcast: line %d: %s\n", batch[i].line, r.err)
+			}
+		default:
+			s.sent++
+			if r.duplicate {
+				s.duplicates++
+			}
+		}
+		s.next = batch[i].line + 1
+	}
+	s.bar.Add(len(batch))
+	return nil
+}
+
+// result is what came of one line.
+type result struct {
+	duplicate bool
+	err       error
+}
+
+func (s *sender) request(ctx context.Context, batch []recorded) ([]result, error) {
+	results := make([]result, len(batch))
+	if s.Event == "" {
+		updates := make([]client.Update, len(batch))
+		for i, line := range batch {
+			updates[i] = line.update
+		}
+		outcomes, err := s.client.Updates(ctx, s.Board, updates)
+		for i, o := range outcomes {
+			results[i] = result{o.Result.Duplicate, o.Err}
+		}
+		return results, err
+	}
+	events := make([]client.Event, len(batch))
+	for i, line := range batch {
+		events[i] = client.Event{ID: line.id, Data: line.data}
+	}
+	outcomes, err := s.client.Events(ctx, s.Event, events)
+	for i, o := range outcomes {
+		results[i] = result{duplicate: len(o.Results) > 0, err: o.Err}
+		for _, board := range o.Results { // one that any of its boards refused is refused
+			results[i].duplicate = results[i].duplicate && board.Result.Duplicate
+			if results[i].err == nil {
+				results[i].err = board.Err
+			}
+		}
+	}
+	return results, err
+}
+
+// explain says what a refusal of everything means.
+func (s *sender) explain(err error) error {
+	var e *client.Error
+	switch {
+	case !errors.As(err, &e) || e.Status != http.StatusNotFound:
+		return err
+	case e.Code == "":
+		return fmt.Errorf("no Rankcast server answers at %s (404)", s.Server)
+	case e.Code == "not_found" && s.Event != "":
+		return fmt.Errorf("the server at %s knows no events (404)", s.Server)
+	}
+	return e
+}
+
+// summary tells what was done.
+func (s *sender) summary(w io.Writer) {
+	took := time.Since(s.started)
+	rate := float64(s.sent+s.refused) / max(took.Seconds(), 1e-9)
+	fmt.Fprintf(w, "sent %s (%s duplicates), refused %s, in %s: %s a second\n", thousands(int64(s.sent)), thousands(int64(s.duplicates)),
+		thousands(int64(s.refused)), took.Round(time.Millisecond), thousands(int64(rate)))
+}
