@@ -346,6 +346,18 @@ func TestReplayToAServerThatDoesNotKnow(t *testing.T) {
 	}
 }
 
+// A batch is never larger than a server takes.
+func TestReplayOfLargeEvents(t *testing.T) {
+	f := startFake(t, nil)
+	line := `{"text":"` + strings.Repeat("x", 60_000) + "\"}\n"
+	got := run(t, "", "replay", write(t, "a", strings.Repeat(line, 40)), "--event", "gift", "--server", f.URL)
+	require.Zero(t, got.code, got.stderr)
+	require.Greater(t, len(f.bodies), 2)
+	for _, body := range f.bodies {
+		require.Less(t, len(body), 1<<20)
+	}
+}
+
 // An event of which one board refused its part is refused.
 func TestReplayOfEventsCountsRefusals(t *testing.T) {
 	f := startFake(t, func(_ int, w http.ResponseWriter) bool {
