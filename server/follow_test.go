@@ -148,12 +148,13 @@ func TestAround(t *testing.T) {
 // changed since, and a snapshot otherwise.
 func TestResume(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, ranking.Definition{Board: "b"})
+		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, ranking.Definition{Board: "b"})
 		n.descending("b", 50)
 		stays, first := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
 		stays.Subscribe("b", 10)
 		first.Subscribe("b", 10)
 		held := *first.Boards["b"]
+		rank := int64(31) // of m30
 		resume := func(epoch string, seq int64) (*servertest.Socket, hubtest.Message) {
 			s := servertest.Dial(t, n.addr)
 			before := held
@@ -161,7 +162,7 @@ func TestResume(t *testing.T) {
 			s.Send(`{"type":"subscribe","id":1,"board":"b","top":10,"me":"m30","resume":{"epoch":%q,"seq":%d}}`, epoch, seq)
 			s.Next("ok")
 			m := s.Next("snapshot", "delta")
-			require.EqualValues(t, 31, *s.Next("me").Rank)
+			meIs(s, "b", rank, 200)
 			return s, m
 		}
 		_, m := resume(held.Epoch, held.Seq)
@@ -173,6 +174,7 @@ func TestResume(t *testing.T) {
 		first.WS.CloseNow()
 		n.update("b", "m5", 7)
 		n.update("b", "m49", 450) // in between
+		rank = 32
 		want, total := n.top("b", 10)
 		stays.Until("b", "the change", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 		s, m := resume(held.Epoch, held.Seq)
