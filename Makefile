@@ -15,7 +15,7 @@ run: ## Start a server with an embedded store and scores that move by themselves
 
 .PHONY: build
 build: ## Build bin/rankcast
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/rankcast ./cmd/rankcast
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/rankcast ./cmd/rankcast
 
 .PHONY: test
 test: deps ## Run all tests, on the embedded store and on a real Redis
