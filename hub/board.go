@@ -12,7 +12,7 @@ import (
 
 const (
 	// boardChanges bounds the batches that wait for a board's goroutine.
-	boardChanges = 256
+	boardChanges = 1024
 	// boardEvents bounds what else does; the sender waits.
 	boardEvents = 4
 	// readAgainFirst and readAgainMost bound the pause after a read that failed;
@@ -51,22 +51,23 @@ type board struct {
 	at      atomic.Pointer[ranking.State]
 
 	// The rest belongs to run.
-	view      *View
-	page      read[ranking.Page]
-	places    read[ranking.Places]
-	heard     bool   // the feed hears the board
-	outages   int    // of the feed, when it began to
-	renewed   bool   // a page was read since the last publish
-	owed      bool   // and published, but not all followed members are known again
-	moved     bool   // the view has news to publish
-	restless  bool   // ranks may have changed since they were told
-	shown     *shown // what was published last
-	published time.Time
-	told      time.Time // when all ranks were
-	news      []*stream // of members, that were told something in this step
-	audited   time.Time
-	doubted   *ranking.State // where the last check saw Redis, if the view was not there
-	timer     *time.Timer
+	view        *View
+	page        read[ranking.Page]
+	places      read[ranking.Places]
+	heard       bool   // the feed hears the board
+	outages     int    // of the feed, when it began to
+	renewed     bool   // a page was read since the last publish
+	recovering  bool   // and published, but not all followed members are known again
+	moved       bool   // the view has news to publish
+	ranksMoved  bool   // ranks may have changed since all were told
+	ranksCursor *place // where to go on telling them; nil: all were told
+	shown       *shown // what was published last
+	published   time.Time
+	told        time.Time // when all ranks were
+	news        []*stream // of members, that were told something in this step
+	audited     time.Time
+	doubted     *ranking.State // where the last check saw Redis, if the view was not there
+	timer       *time.Timer
 }
 
 func newBoard(h *Hub, d ranking.Definition) *board {
@@ -102,10 +103,14 @@ func (b *board) run() {
 			b.take(e)
 		case p := <-b.page.answer:
 			if !b.page.came(b, p) {
+				b.hub.fellBehind(b)
 				b.forgetPage()
 			}
 		case p := <-b.places.answer:
 			if !b.places.came(b, p) {
+				if b.view.Missing() { // else all that is shown is right
+					b.hub.fellBehind(b)
+				}
 				b.view.PlacesFailed()
 			}
 		case <-b.streamy:
@@ -119,7 +124,7 @@ func (b *board) run() {
 func (b *board) apply(c *ranking.Changes) {
 	for {
 		if b.view.Apply(c) {
-			b.moved, b.restless = true, true
+			b.moved, b.ranksMoved = true, true
 		}
 		select {
 		case c = <-b.changes:
@@ -155,7 +160,7 @@ func (b *board) forget() {
 func (b *board) forgetPage() {
 	b.view.PageFailed()
 	b.page.forget()
-	b.renewed, b.owed = false, false
+	b.renewed, b.recovering = false, false
 }
 
 // check doubts the view where Redis has gone on without it: Redis was seen
@@ -210,22 +215,26 @@ func (b *board) step(now time.Time) {
 	if b.moved && b.view.Shows(b.mostShown(tops)) && isDue(b.published.Add(b.hub.cfg.Interval)) {
 		b.publish(tops, now)
 	}
-	b.tellFound()
+	if !b.renewed { // else the entries go first: they may be of another life
+		b.tellFound()
+	}
 	// After what was published: then both are as of one seq.
-	if b.restless && !b.moved && b.view.Shows(0) && isDue(b.told.Add(b.hub.cfg.MeInterval)) {
-		b.tellAll(now)
+	if b.view.Shows(0) && (b.ranksCursor != nil || b.ranksMoved && !b.moved && isDue(b.told.Add(b.hub.cfg.MeInterval))) {
+		if b.tellRanks(now); b.ranksCursor != nil {
+			isDue(now.Add(1)) // as soon as there was a look at what has come in
+		}
 	}
 	if b.heard && b.view.Waiting() {
 		if isDue(b.places.after) {
 			b.readPlaces()
 		}
-	} else if b.places.idle() && b.places.took() {
-		b.owed = true // what could not be read is not needed any more
+	} else if b.places.idle() && b.places.failed() {
+		b.placesSettled() // what could not be read is not needed any more
 	}
 	b.hub.announce(b.news...)
 	b.news = b.news[:0]
-	if b.owed && b.view.Recovered() {
-		b.owed = false
+	if b.recovering && b.view.Recovered() {
+		b.recovering = false
 		b.hub.caughtUp(b)
 	}
 	if wait > 0 {
@@ -236,7 +245,7 @@ func (b *board) step(now time.Time) {
 // pageDue is when the next page should be read: for an audit, if nothing else.
 func (b *board) pageDue(now time.Time) time.Time {
 	if !b.view.NeedsPage() {
-		if b.page.pause > 0 {
+		if b.page.failed() {
 			return b.page.after // the last could not be read, and clients were told
 		}
 		return b.audited.Add(b.hub.cfg.AuditInterval)
@@ -292,11 +301,12 @@ func (b *board) readPlaces() {
 func (b *board) takeAnswers(now time.Time) {
 	agreed := true
 	if p := b.page.held; p != nil && !b.view.Ahead(p.State) {
-		if b.shown != nil && b.shown.state.Epoch != p.Epoch {
+		was := b.view.State()
+		agreed = b.view.PageRead(*p)
+		if is := b.view.State(); is.Epoch != was.Epoch || is.Seq < was.Seq {
 			b.voidMembers()
 		}
-		agreed = b.view.PageRead(*p)
-		b.page.took()
+		b.page.settle()
 		b.moved, b.renewed = true, true
 		if !b.audited.IsZero() && now.Sub(b.audited) >= b.hub.cfg.AuditInterval {
 			b.view.Sample(auditMembers)
@@ -306,13 +316,20 @@ func (b *board) takeAnswers(now time.Time) {
 	}
 	if p := b.places.held; p != nil && !b.view.Ahead(p.State) {
 		agreed = b.view.PlacesRead(*p) && agreed
-		if b.places.took() {
-			b.owed = true // clients were told of the failure
-		}
+		b.placesSettled()
 	}
 	if !agreed {
 		b.hub.log.Error("view differed from Redis at the same seq", "board", b.name, "state", b.view.State())
 	}
+}
+
+// placesSettled ends the pauses between look-ups, and what clients were told of
+// them.
+func (b *board) placesSettled() {
+	if b.places.failed() {
+		b.recovering = true
+	}
+	b.places.settle()
 }
 
 // startStreams shows what was published last to streams that show nothing yet,
@@ -347,8 +364,8 @@ func (b *board) publish(tops []*stream, now time.Time) {
 	}
 	b.shown, b.moved, b.published = s, false, now
 	b.hub.announce(news...)
-	b.tellOwn(now)
+	b.tellOwn()
 	if b.renewed {
-		b.renewed, b.owed = false, true
+		b.renewed, b.recovering = false, true
 	}
 }

@@ -22,7 +22,11 @@ type Followed struct {
 
 	around int             // neighbours on each side that are wanted
 	near   []ranking.Entry // those that were read last and the member itself, in order; their ranks are old
-	stale  bool            // near is not what it would be now
+	reads  int             // how often near was read
+	old    bool            // near is not what it would be now
+
+	toldRank  int64 // that the streams were told last
+	toldReads int   // and of near
 
 	queued bool // waits to be looked up
 	sample bool // to be looked up though it is known
@@ -34,14 +38,14 @@ func (f *Followed) place() place { return place{f.key, f.member} }
 
 // mind notes that somebody came to p or left it.
 func (f *Followed) mind(p place) {
-	if len(f.near) == 0 || f.stale {
+	if len(f.near) == 0 || f.old {
 		return
 	}
 	self := slices.IndexFunc(f.near, func(e ranking.Entry) bool { return e.Member == f.member })
 	// Past neighbours as many as are wanted it changes nothing.
 	beyond := p.before(placeOf(f.near[0])) && self >= f.around ||
 		placeOf(f.near[len(f.near)-1]).before(p) && len(f.near)-1-self >= f.around
-	f.stale = !beyond
+	f.old = !beyond
 }
 
 // nearAt gives near with the ranks that follow from the member's own.
@@ -91,7 +95,7 @@ func (g *following) move(c ranking.Change, changed func(*Followed)) bool {
 		if f.known && f.on {
 			g.ranks.remove(f)
 		}
-		f.known, f.on, f.stale = true, false, true
+		f.known, f.on, f.old = true, false, true
 		changed(f)
 	}
 	if c.Old != nil && !g.shift(place{*c.Old, c.Member}, -1) {
@@ -147,14 +151,14 @@ func (s Standing) within(k int) []ranking.Entry {
 func (v *View) Follow(member string, around int) *Followed {
 	f := v.followed.members[member]
 	if f == nil {
-		f = &Followed{member: member, stale: true}
+		f = &Followed{member: member, old: true}
 		v.followed.members[member] = f
 		v.followed.arounds[0]++
 		if v.sure {
 			v.placeOne(f, slices.IndexFunc(v.entries, func(p place) bool { return p.member == member }))
 		}
 	}
-	f.stale = f.stale || around > f.around
+	f.old = f.old || around > f.around
 	v.followed.want(f, around)
 	v.enqueue(f)
 	return f
@@ -170,6 +174,7 @@ func (v *View) Unfollow(f *Followed) {
 	v.followed.arounds[f.around]--
 	v.followed.setReach()
 	v.settleOwed(f)
+	v.trimQueue()
 }
 
 // Following gives a member that is followed, or nil.
@@ -182,9 +187,18 @@ func (v *View) Each(do func(*Followed)) {
 	}
 }
 
-// Ranks calls do for all followed members that are known and on the board, by
-// rank.
-func (v *View) Ranks(do func(f *Followed, rank int64)) { v.followed.ranks.each(do) }
+// Ranks calls do for followed members that are known and on the board, by rank:
+// for most of them at most, from a cursor on, nil being the first. It returns the
+// cursor to go on from, nil after the last.
+func (v *View) Ranks(cursor *place, most int, do func(f *Followed, rank int64)) *place {
+	return v.followed.ranks.each(cursor, most, do)
+}
+
+// Unchanged reports whether the streams were told all that a member's standing at
+// a rank would tell. (Its own changes are told by Own.)
+func (v *View) Unchanged(f *Followed, rank int64) bool {
+	return f.toldRank == rank && (f.around == 0 || !f.old && f.toldReads == f.reads && !v.reaches(f, rank))
+}
 
 // Followed is how many members are followed.
 func (v *View) Followed() int { return len(v.followed.members) }
@@ -192,6 +206,26 @@ func (v *View) Followed() int { return len(v.followed.members) }
 // Recovered reports whether all members are known that were followed when the
 // view was last read anew.
 func (v *View) Recovered() bool { return v.sure && v.owed == 0 }
+
+// Own gives those who moved by themselves since the last call. Some may not be
+// followed any more.
+func (v *View) Own() []*Followed {
+	own := v.own
+	v.own = nil
+	for _, f := range own {
+		f.own = false
+	}
+	return own
+}
+
+// changed notes that a followed member moved by itself.
+func (v *View) changed(f *Followed) {
+	v.settleOwed(f)
+	if !f.own {
+		f.own = true
+		v.own = append(v.own, f)
+	}
+}
 
 // Standing tells where a member that is known stands.
 func (v *View) Standing(f *Followed) Standing {
@@ -220,12 +254,17 @@ func (v *View) standing(f *Followed, rank int64) Standing {
 // neighbours gives those around a member that stands at a rank: from the first
 // entries where they reach, else as they were read last. nil: not known.
 func (v *View) neighbours(f *Followed, rank int64) []ranking.Entry {
-	last := rank + int64(f.around)
-	if last <= int64(len(v.entries)) || v.whole() {
-		return v.list(int(max(0, rank-1-int64(f.around))), int(min(last, v.total)), v.order)
+	around := int64(f.around)
+	if v.reaches(f, rank) {
+		return v.list(int(max(0, rank-1-around)), int(min(rank+around, v.total)), v.order)
 	}
-	if f.stale {
+	if f.old {
 		return nil
 	}
 	return f.nearAt(rank)
+}
+
+// reaches reports whether the first entries reach over a member's neighbours.
+func (v *View) reaches(f *Followed, rank int64) bool {
+	return rank+int64(f.around) <= int64(len(v.entries)) || v.whole()
 }

@@ -98,7 +98,7 @@ func TestOwnChangeIsToldAtOnceOthersOnceAnInterval(t *testing.T) {
 		h.FeedChanges(f.set("m199", 1))
 		pass(5 * time.Second)
 		require.Empty(t, conn.take(t), "what happens behind it is no news")
-		require.False(t, h.boards["b"].restless, "and then nothing is due")
+		require.False(t, h.boards["b"].ranksMoved, "and then nothing is due")
 		require.Equal(t, pages, f.pages, "a follower costs no reads")
 		require.Equal(t, lookups, len(f.lookups))
 	})
@@ -520,7 +520,8 @@ func TestFollowersOfAMemberShareIt(t *testing.T) {
 }
 
 // Many clients that follow members at random, change their mind, stall and go
-// on, messages lost at random: after a pause each knows just where its member is.
+// on, answers that are late, messages lost at random, a board that goes back:
+// after a pause each knows just where its member is.
 func TestEveryFollowerEndsRight(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(300)
@@ -541,8 +542,11 @@ func TestEveryFollowerEndsRight(t *testing.T) {
 		for range 40 {
 			add()
 		}
+		slow := func() { time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) }
+		f.beforeRead, f.onPage, f.onPlaces = slow, slow, slow
 		h.FeedSubscribed("b")
 		for range 12 {
+			again := f.was()
 			for range 100 {
 				c := f.set(member(), rand.Int64N(3000))
 				if rand.IntN(60) > 0 {
@@ -570,6 +574,10 @@ func TestEveryFollowerEndsRight(t *testing.T) {
 					add()
 				}
 				pass(time.Duration(rand.IntN(60)) * time.Millisecond)
+			}
+			if rand.IntN(3) == 0 {
+				pass(time.Second)
+				again()
 			}
 			for _, c := range clients {
 				c.conn.setFull(false)

@@ -46,7 +46,7 @@ type Config struct {
 	// AuditInterval is how often a view's entries are compared, and some of those
 	// that are followed. Default 30 s.
 	AuditInterval time.Duration
-	// Shards is how many goroutines send. Default GOMAXPROCS.
+	// Shards is how many goroutines send, 64 at most. Default GOMAXPROCS.
 	Shards int
 	// Log gets what an operator should know. Default slog.Default.
 	Log *slog.Logger
@@ -55,6 +55,9 @@ type Config struct {
 // reads bounds what a hub reads from its source at one time, so that a thousand
 // boards that resync do not arrive at Redis together.
 const reads = 16
+
+// maxShards is how many bits a stream has for them.
+const maxShards = 64
 
 // Hub keeps the views of the boards that are watched and sends their frames to
 // clients. Its methods may be called concurrently.
@@ -88,7 +91,7 @@ func New(source Source, feed Feed, cfg Config) *Hub {
 	cfg.MeInterval = cmp.Or(cfg.MeInterval, time.Second)
 	cfg.CheckInterval = cmp.Or(cfg.CheckInterval, time.Second)
 	cfg.AuditInterval = cmp.Or(cfg.AuditInterval, 30*time.Second)
-	cfg.Shards = cmp.Or(cfg.Shards, runtime.GOMAXPROCS(0))
+	cfg.Shards = min(cmp.Or(cfg.Shards, runtime.GOMAXPROCS(0)), maxShards)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	h := &Hub{
 		source: source, feed: feed, cfg: cfg, log: cfg.Log, status: &stream{},
@@ -96,8 +99,9 @@ func New(source Source, feed Feed, cfg Config) *Hub {
 		boards:  make(map[string]*board), behind: make(map[*board]bool),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	for range cfg.Shards {
-		h.shards = append(h.shards, newShard())
+	h.status.shards.Store(^uint64(0))
+	for i := range cfg.Shards {
+		h.shards = append(h.shards, newShard(i))
 	}
 	h.fallStale(time.Time{}) // until the feed is up
 	return h
@@ -176,18 +180,13 @@ func (h *Hub) Subscribe(c *Client, d ranking.Definition, w Watch, replaced *Subs
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to board %q: %w", d.Board, err)
 	}
-	accepted()
-	joined := false
-	c.shard.do(func() {
-		if replaced != nil {
-			replaced.leave()
-		}
-		joined = sub.join()
-	})
 	if replaced != nil {
 		// After acquire, so that the board's view is not given up in between.
-		h.release(replaced.seats())
+		h.Unsubscribe(replaced)
 	}
+	accepted()
+	joined := false
+	c.shard.do(func() { joined = sub.join() })
 	if !joined {
 		h.release(sub.seats())
 		return nil, fmt.Errorf("subscribe to board %q: %w", d.Board, ErrClosed)
@@ -197,8 +196,9 @@ func (h *Hub) Subscribe(c *Client, d ranking.Definition, w Watch, replaced *Subs
 
 // Unsubscribe ends sub: no frame of it is sent after Unsubscribe has returned.
 func (h *Hub) Unsubscribe(sub *Subscription) {
-	sub.client.shard.do(sub.leave)
-	h.release(sub.seats())
+	var had []*seat
+	sub.client.shard.do(func() { had = sub.leave() })
+	h.release(had)
 }
 
 // acquire takes seats in the streams that a client wants to see, and starts the
@@ -221,11 +221,12 @@ func (h *Hub) acquire(c *Client, d ranking.Definition, w Watch) (*Subscription, 
 	}
 	sub := &Subscription{client: c, top: &seat{client: c, stream: b.topStream(w.Top), resume: w.Resume}}
 	if w.Me != "" {
-		sub.me = &seat{client: c, stream: b.memberStream(w.Me, w.Around), behind: sub.top}
-		sub.top.follow = sub.me
+		sub.me = &seat{client: c, stream: b.memberStream(w.Me, w.Around), before: sub.top}
+		sub.top.after = sub.me
 	}
 	for _, s := range sub.seats() {
 		s.stream.users++
+		s.stream.shards.Or(c.shard.bit)
 	}
 	return sub, nil
 }
@@ -383,7 +384,7 @@ func (h *Hub) announce(streams ...*stream) {
 		return
 	}
 	for _, s := range h.shards {
-		s.announce(streams...)
+		s.announce(streams)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -33,7 +34,8 @@ type fakeBoard struct {
 	watched           map[string]bool
 
 	beforeRead func() // called before anything is read
-	onPlaces   func() // called when places have been read, and not been answered yet
+	// called when these have been read, and not been answered yet
+	onPage, onPlaces func()
 }
 
 func newFakeBoard() *fakeBoard {
@@ -94,6 +96,14 @@ func (f *fakeBoard) Page(_ context.Context, _ string, _ int64, limit int) (ranki
 	if f.beforeRead != nil {
 		f.beforeRead()
 	}
+	p, err := f.readPage(limit)
+	if f.onPage != nil {
+		f.onPage()
+	}
+	return p, err
+}
+
+func (f *fakeBoard) readPage(limit int) (ranking.Page, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pages++
@@ -160,6 +170,19 @@ func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardSt
 		states[i] = ranking.BoardState{State: f.state, Err: f.away}
 	}
 	return states
+}
+
+// was remembers how the board is; calling what it returns has it be so again, as
+// a replica that has no more than that does when it takes over.
+func (f *fakeBoard) was() (again func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	state, scores := f.state, maps.Clone(f.scores)
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.state, f.scores = state, maps.Clone(scores)
+	}
 }
 
 func (f *fakeBoard) setAway(err error) {

@@ -1,6 +1,10 @@
 package hub
 
-import "rankcast/ranking"
+import (
+	"slices"
+
+	"rankcast/ranking"
+)
 
 // lookups is what a View still has to learn of its followed members, and has
 // learned since it was last asked.
@@ -25,31 +29,11 @@ type Found struct {
 	AsOf *Standing
 }
 
-// Own gives those who moved by themselves since the last call. Some may not be
-// followed any more.
-func (v *View) Own() []*Followed {
-	own := v.own
-	v.own = nil
-	for _, f := range own {
-		f.own = false
-	}
-	return own
-}
-
 // Found gives those who became known since the last call.
 func (v *View) Found() []Found {
 	found := v.found
 	v.found = nil
 	return found
-}
-
-// changed notes that a followed member moved by itself.
-func (v *View) changed(f *Followed) {
-	v.settleOwed(f)
-	if !f.own {
-		f.own = true
-		v.own = append(v.own, f)
-	}
 }
 
 func (v *View) settleOwed(f *Followed) {
@@ -62,7 +46,7 @@ func (v *View) settleOwed(f *Followed) {
 // voidFollowed makes all followed members unknown.
 func (v *View) voidFollowed() {
 	for _, f := range v.followed.members {
-		f.known, f.on, f.stale, f.queued, f.sample = false, false, true, false, false
+		f.known, f.on, f.old, f.queued, f.sample = false, false, true, false, false
 	}
 	v.followed.ranks.clear()
 	v.queue, v.found, v.looked.spoiled = nil, nil, true
@@ -145,9 +129,16 @@ func (v *View) enqueue(f *Followed) {
 	}
 }
 
+// trimQueue drops those who are not followed any more, once they are the most.
+func (v *View) trimQueue() {
+	if len(v.queue) > 2*len(v.followed.members)+ranking.MaxLookups {
+		v.queue = slices.DeleteFunc(v.queue, func(f *Followed) bool { return v.followed.members[f.member] != f })
+	}
+}
+
 // toLookUp reports whether there is anything to look up.
 func (v *View) toLookUp(f *Followed) bool {
-	return !f.known || f.sample || f.on && f.around > 0 && f.stale && v.neighbours(f, v.followed.ranks.rank(f)) == nil
+	return !f.known || f.sample || f.on && f.around > 0 && f.old && v.neighbours(f, v.followed.ranks.rank(f)) == nil
 }
 
 // Waiting reports whether Lookups may have something to give.
@@ -179,6 +170,11 @@ func (v *View) Lookups() []ranking.Lookup {
 		v.looked.members, v.looked.asked, v.looked.from, v.looked.spoiled = members, asked, v.state, false
 	}
 	return asked
+}
+
+// Missing reports whether somebody is being looked up whose place is not known.
+func (v *View) Missing() bool {
+	return slices.ContainsFunc(v.looked.members, func(f *Followed) bool { return !f.known })
 }
 
 // PlacesFailed says that the answer to Lookups will not come.
@@ -237,8 +233,9 @@ func (v *View) PlacesRead(p ranking.Places) (agreed bool) {
 		v.settleOwed(f)
 		found := Found{Followed: f}
 		if t.around > 0 && t.around >= f.around { // else it is queued for more
-			f.near, f.stale = t.near, t.stale
-			if t.stale && p.List[i].Entry.Rank > 0 {
+			f.near, f.old = t.near, t.old
+			f.reads++
+			if t.old && p.List[i].Entry.Rank > 0 {
 				found.AsOf = &Standing{Seq: p.Seq, Total: p.Total, Place: p.List[i]}
 			}
 		}

@@ -196,13 +196,23 @@ func (r *ranks) near(b, i int, reach int64, do func(*Followed)) {
 	}
 }
 
-// each calls do for all, in order, with their ranks.
-func (r *ranks) each(do func(f *Followed, rank int64)) {
-	var rank int64
-	for _, b := range r.blocks {
-		for i := range b.slots {
-			rank += b.slots[i].gap
-			do(b.slots[i].f, rank)
+// each calls do for members in order, with their ranks: for most of them at most,
+// from a cursor on, nil being the first. It returns the cursor to go on from, nil
+// after the last.
+func (r *ranks) each(cursor *place, most int, do func(f *Followed, rank int64)) *place {
+	var b, i int
+	if cursor != nil {
+		b, i = r.seek(*cursor)
+	}
+	rank := r.rankBefore(b, i)
+	for ; b < len(r.blocks); b, i = b+1, 0 {
+		for _, s := range r.blocks[b].slots[i:] {
+			if most--; most < 0 {
+				return &place{s.key, s.f.member}
+			}
+			rank += s.gap
+			do(s.f, rank)
 		}
 	}
+	return nil
 }

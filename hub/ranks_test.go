@@ -57,13 +57,17 @@ func TestRanksOverManyBlocks(t *testing.T) {
 	check := func() {
 		n := 0
 		var last int64
-		r.each(func(f *Followed, rank int64) {
+		// In pieces, as a board tells them.
+		each := func(f *Followed, rank int64) {
 			n++
 			require.Equal(t, int64(find(f.place()))+1, rank)
 			require.Greater(t, rank, last)
 			require.Equal(t, rank, r.rank(f))
 			last = rank
-		})
+		}
+		for cursor, first := (*place)(nil), true; first || cursor != nil; first = false {
+			cursor = r.each(cursor, 1+random.IntN(700), each)
+		}
 		there := 0
 		for m := range followed {
 			if _, on := held[m]; on {

@@ -41,29 +41,24 @@ func (r *read[T]) idle() bool { return r.answer == nil && r.held == nil }
 // forget drops what is being read, or was and is held.
 func (r *read[T]) forget() { r.answer, r.held = nil, nil }
 
-// came takes an answer. If it is none, clients are told, it reports false, and
-// the next try has to wait.
+// came takes an answer. If it is none it reports false, and the next try has to
+// wait.
 func (r *read[T]) came(b *board, a answer[T]) bool {
 	r.forget()
 	if a.err == nil {
 		r.held = &a.value
 		return true
 	}
-	if b.ctx.Err() == nil {
-		if r.pause == 0 { // once an outage
-			b.hub.log.Warn("cannot read a board, trying again", "board", b.name, "error", a.err)
-		}
-		b.hub.fellBehind(b)
+	if r.pause == 0 && b.ctx.Err() == nil { // once an outage
+		b.hub.log.Warn("cannot read a board, trying again", "board", b.name, "error", a.err)
 	}
 	r.pause = min(max(2*r.pause, readAgainFirst), readAgainMost)
 	r.after = time.Now().Add(r.pause/2 + rand.N(r.pause/2))
 	return false
 }
 
-// took ends the pauses, for an answer was taken in. It reports whether there
-// were any.
-func (r *read[T]) took() bool {
-	failed := r.pause > 0
-	*r = read[T]{}
-	return failed
-}
+// failed reports whether the last try came to nothing.
+func (r *read[T]) failed() bool { return r.pause > 0 }
+
+// settle ends the pauses: an answer was taken in, or none is needed.
+func (r *read[T]) settle() { *r = read[T]{} }

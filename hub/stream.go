@@ -67,15 +67,21 @@ func (s *shown) resumed(board string, n int, has ranking.State) *Frame {
 // stream is what everybody who watches the same gets: one board at one N, one
 // member's place on it, or the node's status. Only its newest version exists.
 type stream struct {
-	board    string
-	n        int                     // of a top
-	member   string                  // that is followed, else ""
-	around   int                     // neighbours on each side of the member
-	version  atomic.Pointer[version] // nil until there is something to show
-	number   uint64                  // of the newest version there was; whoever puts versions has it
-	said     said                    // of a member; the board's
-	followed bool                    // the view follows the member; the board's
-	users    int                     // seats; guarded by the hub's lock
+	board  string
+	n      int    // of a top
+	member string // that is followed, else ""
+	around int    // neighbours on each side of the member
+
+	users   int                     // seats; guarded by the hub's lock
+	version atomic.Pointer[version] // nil until there is something to show
+	number  uint64                  // of the newest version there was; whoever puts versions has it
+	// Bits of shards: those in which it has had seats, and those that have been
+	// told of a version and have not looked at it yet.
+	shards, announced atomic.Uint64
+
+	// The board's, of a member's stream alone.
+	followed bool // the view follows the member
+	said     said
 }
 
 // said is what a member was told last of its place.

@@ -3,7 +3,6 @@ package hub
 import (
 	"maps"
 	"slices"
-	"time"
 )
 
 // streams are what is watched of one board. Guarded by the hub's lock, but for
@@ -97,7 +96,7 @@ func (b *board) follow(st *stream) {
 	f.streams = append(f.streams, st)
 	st.followed = true
 	if f.known {
-		b.tellMember(f, b.view.Standing(f))
+		b.tellNow(f, b.view.Standing(f))
 	}
 }
 
@@ -113,64 +112,4 @@ func (b *board) unfollow(st *stream) {
 		around = max(around, other.around)
 	}
 	b.view.Follow(f.member, around)
-}
-
-// tellMember tells the followers of a member where it stands, at the end of the
-// step.
-func (b *board) tellMember(f *Followed, s Standing) {
-	for _, st := range f.streams {
-		if st.say(s) {
-			b.news = append(b.news, st)
-		}
-	}
-}
-
-// tellFound tells of those who became known.
-func (b *board) tellFound() {
-	for _, found := range b.view.Found() {
-		if found.AsOf != nil {
-			b.tellMember(found.Followed, *found.AsOf)
-		} else {
-			b.tellMember(found.Followed, b.view.Standing(found.Followed))
-		}
-	}
-}
-
-// tellOwn tells of those who moved by themselves. Where their neighbours are not
-// known, and are about to be read, it waits for them; where that must wait it
-// tells the rank at once.
-func (b *board) tellOwn(now time.Time) {
-	soon := now.Sub(b.told) >= b.hub.cfg.MeInterval
-	for _, f := range b.view.Own() {
-		s := b.view.Standing(f)
-		if f.around == 0 || s.Around != nil || !soon {
-			b.tellMember(f, s)
-		}
-	}
-}
-
-// tellAll tells of all whose rank or neighbours have changed, and has the
-// neighbours read that are not known, which are told when they are.
-func (b *board) tellAll(now time.Time) {
-	b.told, b.restless = now, false
-	b.view.Ranks(func(f *Followed, rank int64) {
-		if f.around == 0 && f.streams[0].said.rank == rank {
-			return // nor did its score change, or it would have been told
-		}
-		if s := b.view.standing(f, rank); f.around == 0 || s.Around != nil {
-			b.tellMember(f, s)
-		} else {
-			b.view.Ask(f)
-		}
-	})
-}
-
-// voidMembers takes back what was told of all members: it was of another life of
-// the board.
-func (b *board) voidMembers() {
-	b.view.Each(func(f *Followed) {
-		for _, st := range f.streams {
-			st.void()
-		}
-	})
 }

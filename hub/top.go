@@ -47,7 +47,7 @@ type succession int
 const (
 	follows  succession = iota // it is the next
 	included                   // it came with the page already
-	gap                        // something is missing between, or it is of another life of the board
+	broken                     // something is missing between, or it is of another life of the board
 )
 
 // succession also takes the epoch over with which a board comes to be.
@@ -61,7 +61,7 @@ func (t *top) succession(c *ranking.Changes) succession {
 	case c.Epoch == t.state.Epoch && c.Seq == t.state.Seq+1:
 		return follows
 	}
-	return gap
+	return broken
 }
 
 // move applies the next change, keeping window entries at most. It reports false

@@ -32,7 +32,9 @@ type View struct {
 	followed following
 	sure     bool // both are the board's at top.state
 
-	last ranking.State // where the last changes heard took the board
+	last  ranking.State // where the last changes heard took the board
+	peak  ranking.State // the highest seq that it was ever known to be at, in this epoch
+	twice int64         // seqs below may have been two states each, for the board went back; 0: none
 
 	heard    []*ranking.Changes // while a page or places are being read
 	heardLen int                // changes in heard
@@ -104,8 +106,10 @@ func (v *View) Apply(c *ranking.Changes) bool {
 		// replica took over that did not have all. What was heard before is void.
 		v.Doubt()
 		v.spoiled = true
+		v.wentBack()
 	}
 	v.last = ranking.State{Epoch: c.Epoch, Seq: c.Last()}
+	v.reached(v.last)
 	v.hear(c)
 	if !v.sure {
 		return false
@@ -113,7 +117,7 @@ func (v *View) Apply(c *ranking.Changes) bool {
 	switch v.succession(c) {
 	case included:
 		return false
-	case gap:
+	case broken:
 		v.Doubt()
 		return false
 	}
@@ -125,6 +129,17 @@ func (v *View) Apply(c *ranking.Changes) bool {
 	}
 	return true
 }
+
+// reached notes that the board was at a state.
+func (v *View) reached(s ranking.State) {
+	if s.Epoch != v.peak.Epoch {
+		v.peak, v.twice = s, 0
+	}
+	v.peak.Seq = max(v.peak.Seq, s.Seq)
+}
+
+// wentBack notes that seqs up to the highest come a second time.
+func (v *View) wentBack() { v.twice = v.peak.Seq + 1 }
 
 // hear keeps a batch for the answers that are on their way.
 func (v *View) hear(c *ranking.Changes) {
@@ -165,6 +180,10 @@ func (v *View) PageFailed() {
 // while it was read. The page is the truth, also where its seq is lower than the
 // view's. It reports whether the view, if it was sure, had been right.
 func (v *View) PageRead(p ranking.Page) (agreed bool) {
+	if v.sure && v.spoiled { // and nobody needs it
+		v.PageFailed()
+		return true
+	}
 	next, sure := newTop(p), !v.spoiled
 	for _, c := range v.heard {
 		sure = sure && v.bring(&next, c)
@@ -175,6 +194,11 @@ func (v *View) PageRead(p ranking.Page) (agreed bool) {
 	anew := !comparable || !agreed
 	if anew {
 		v.Doubt()
+		if next.state.Epoch == v.peak.Epoch && next.state.Seq < v.peak.Seq {
+			v.wentBack()
+		}
+		v.reached(next.state)
+		next.since = max(next.since, v.twice)
 	} else {
 		next.inherit(&v.top)
 	}
@@ -193,7 +217,7 @@ func (v *View) bring(t *top, c *ranking.Changes) bool {
 	switch t.succession(c) {
 	case included:
 		return true
-	case gap:
+	case broken:
 		return false
 	}
 	for _, change := range c.List {

@@ -3,6 +3,7 @@ package hub
 import (
 	"flag"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -32,6 +33,37 @@ type wire struct {
 
 	lookups []ranking.Lookup // asked for and not answered yet
 	places  *ranking.Places  // answered, and on their way
+
+	told map[*Followed]ranking.Entry // where those who follow were told last that it is
+}
+
+// tell does what an owner of a view does to tell those who follow.
+func (w *wire) tell() {
+	for _, f := range w.v.Own() {
+		w.told[f] = w.v.Standing(f).Entry
+	}
+	for _, found := range w.v.Found() {
+		s := w.v.Standing(found.Followed)
+		if found.AsOf != nil {
+			w.standingHolds(*found.AsOf, ranking.State{Epoch: w.v.State().Epoch, Seq: found.AsOf.Seq}, found.around)
+		}
+		w.told[found.Followed] = s.Entry
+	}
+}
+
+// allTold checks that everybody was told, if ranks that others moved are looked at.
+func (w *wire) allTold() {
+	w.v.Ranks(nil, math.MaxInt, func(f *Followed, rank int64) {
+		if e, told := w.told[f]; told {
+			e.Rank = rank
+			w.told[f] = e
+		}
+	})
+	for _, f := range w.v.followed.members {
+		if s := w.v.Standing(f); w.told[f] != s.Entry {
+			w.t.Fatalf("%q was told %+v, and stands at %+v", f.member, w.told[f], s.Entry)
+		}
+	}
 }
 
 // holds checks the law: a view that is sure is the board at its state.
@@ -61,11 +93,7 @@ func (w *wire) holds() {
 			w.standingHolds(w.v.Standing(f), w.v.State(), f.around)
 		}
 	}
-	for _, found := range w.v.Found() {
-		if s := found.AsOf; s != nil {
-			w.standingHolds(*s, ranking.State{Epoch: w.v.State().Epoch, Seq: s.Seq}, found.around)
-		}
-	}
+	w.tell()
 }
 
 // touchedHolds checks that a place that is not touched since a seq holds now what
@@ -188,6 +216,7 @@ func (w *wire) settle() {
 			w.t.Fatalf("%q is followed and not known: %+v", f.member, f)
 		}
 	}
+	w.allTold()
 	if !w.v.Recovered() || w.v.Lookups() != nil {
 		w.t.Fatalf("the view still waits for %d members", w.v.owed)
 	}
@@ -199,7 +228,7 @@ func (w *wire) settle() {
 func TestViewIsTheBoard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
-		w := &wire{t: t, m: m, v: NewView(m.def.Order, rapid.IntRange(0, 12).Draw(t, "want"))}
+		w := &wire{t: t, m: m, v: NewView(m.def.Order, rapid.IntRange(0, 12).Draw(t, "want")), told: make(map[*Followed]ranking.Entry)}
 		faulty := rapid.Bool().Draw(t, "faulty")
 		actions := map[string]func(*rapid.T){
 			"write": func(t *rapid.T) {
@@ -264,7 +293,7 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
 		m.def.Mode = ranking.Sum
-		w := &wire{t: t, m: m, v: NewView(m.def.Order, 10)}
+		w := &wire{t: t, m: m, v: NewView(m.def.Order, 10), told: make(map[*Followed]ranking.Entry)}
 		w.settle()
 		for range 12 {
 			c := m.batch(t)
@@ -514,9 +543,9 @@ func TestWhatMakesNeighboursOld(t *testing.T) {
 	}
 	at := func(key rune, by int) place { return place{ranking.Key(10*int(key) + by), "x"} }
 	for _, c := range []struct {
-		near  string
-		p     place
-		stale bool
+		near string
+		p    place
+		old  bool
 	}{
 		{"klmno", at('k', -1), false}, {"klmno", at('k', 1), true}, {"klmno", at('m', 1), true}, {"klmno", at('o', -1), true}, {"klmno", at('o', 1), false},
 		{"lmno", at('l', -1), true}, {"lmno", at('o', 1), false},
@@ -527,6 +556,6 @@ func TestWhatMakesNeighboursOld(t *testing.T) {
 	} {
 		f := near(c.near)
 		f.mind(c.p)
-		require.Equal(t, c.stale, f.stale, "%s and %v", c.near, c.p)
+		require.Equal(t, c.old, f.old, "%s and %v", c.near, c.p)
 	}
 }

@@ -1,0 +1,79 @@
+package hub
+
+import "time"
+
+// tellMost is how many members are told of their ranks in one step, so that the
+// board's goroutine is back at the changes within a few milliseconds.
+const tellMost = 1024
+
+// tellMember tells the followers of a member where it stands, at the end of the
+// step.
+func (b *board) tellMember(f *Followed, s Standing) {
+	for _, st := range f.streams {
+		if st.say(s) {
+			b.news = append(b.news, st)
+		}
+	}
+}
+
+// tellNow tells where a member stands now.
+func (b *board) tellNow(f *Followed, s Standing) {
+	b.tellMember(f, s)
+	if f.toldRank = s.Entry.Rank; s.Around != nil {
+		f.toldReads = f.reads
+	}
+}
+
+// tellFound tells of those who became known.
+func (b *board) tellFound() {
+	for _, found := range b.view.Found() {
+		if found.AsOf != nil {
+			b.tellMember(found.Followed, *found.AsOf)
+		} else {
+			b.tellNow(found.Followed, b.view.Standing(found.Followed))
+		}
+	}
+}
+
+// tellOwn tells of those who moved by themselves, without their neighbours where
+// these are not known.
+func (b *board) tellOwn() {
+	for _, f := range b.view.Own() {
+		b.tellNow(f, b.view.Standing(f))
+	}
+}
+
+// tellRanks tells of those whose rank or neighbours have changed, as many as may
+// be in one step; ranksCursor says where it goes on. Neighbours that are not known
+// are asked for, and told with the rank when they have come. Where that takes
+// long, the rank does not wait for them.
+func (b *board) tellRanks(now time.Time) {
+	if b.ranksCursor == nil {
+		b.told, b.ranksMoved = now, false
+	}
+	slow := !b.places.idle() || b.places.failed()
+	b.ranksCursor = b.view.Ranks(b.ranksCursor, tellMost, func(f *Followed, rank int64) {
+		if b.view.Unchanged(f, rank) {
+			return
+		}
+		s := b.view.standing(f, rank)
+		if f.around > 0 && s.Around == nil {
+			b.view.Ask(f)
+			b.ranksMoved = true // look again, whatever comes of it
+			if !slow {
+				return
+			}
+		}
+		b.tellNow(f, s)
+	})
+}
+
+// voidMembers takes back what was told of all members: the board has another
+// life, or has gone back in this one.
+func (b *board) voidMembers() {
+	b.view.Each(func(f *Followed) {
+		for _, st := range f.streams {
+			st.void()
+		}
+	})
+}
