@@ -269,6 +269,7 @@ func TestPageFollowsWhoIsNamedInTheBox(t *testing.T) {
 }
 
 // Two members followed on one board by one page, and none by a third element.
+// One that names nobody who could be followed disturbs none of the others.
 func TestPageFollowsTwo(t *testing.T) {
 	p := launch(t)
 	for i, m := range []string{"ann", "bob", "cid", "dan", "eve", "fay"} {
@@ -279,17 +280,20 @@ func TestPageFollowsTwo(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/?board=stars&top=5&me=fay"),
 		follows("pinned: 6 fay 10 to next 10"),
-		chromedp.Evaluate[chromedp.Void](`for (const me of ['eve', 'fay', '']) {
+		chromedp.Evaluate[chromedp.Void](`for (const me of ['eve', 'fay', '', 'x'.repeat(129)]) {
 			const board = document.createElement('live-leaderboard');
 			board.board = 'stars';
 			board.top = 3;
 			board.me = me;
 			document.body.append(board);
 		} null`),
-		becomes(all, "pinned: 6 fay 10 to next 10, pinned: 5 eve 10 to next 20, pinned: 6 fay 10 to next 10, "),
+		becomes(all, "pinned: 6 fay 10 to next 10, pinned: 5 eve 10 to next 20, pinned: 6 fay 10 to next 10, , "),
+		becomes(`[...document.querySelectorAll('live-leaderboard')].map(board => board.dataset.state).join(' ')`, "live live live live live"),
+		becomes(`[...document.querySelectorAll('live-leaderboard')].at(-1).shadowRoot.querySelector('[part~=note]').textContent`,
+			"A member id has at most 128 bytes."),
 	))
 	require.Equal(t, 200, p.post("stars", `{"member":"fay","score":11}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(all, "listed: 5 fay 9 to next 21, pinned: 6 eve 1 to next 20, pinned: 5 fay 9 to next 21, ")))
+	require.NoError(t, chromedp.Do(ctx, becomes(all, "listed: 5 fay 9 to next 21, pinned: 6 eve 1 to next 20, pinned: 5 fay 9 to next 21, , ")))
 }
 
 // The list and the own place come on their own ways: which to trust.

@@ -12,11 +12,19 @@ import { numbers } from './row.js';
 
 /** A lead that changes hands all the time would otherwise talk over everything else. */
 const ANNOUNCE_MS = 10_000;
+/** In the middle of a busy board a rank changes every second, for what others do. */
+const RANK_MS = 60_000;
 
 /**
+ * @typedef {object} Own
+ * @property {string} kind listed, below or absent
+ * @property {string} name
+ * @property {number | null} rank null: not on the board
+ * @property {number | null} score
+ *
  * @typedef {object} News null: not known now
  * @property {Entry | null} leader
- * @property {{ name: string, rank: number | null } | null} own `rank` null: not on the board
+ * @property {Own | null} own
  */
 
 export class Announcer {
@@ -27,8 +35,11 @@ export class Announcer {
   /** @type {News} */
   #news = { leader: null, own: null };
   #announcedAt = -Infinity;
+  #rankSaidAt = -Infinity;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
+  /** When the timer ends. */
+  #due = Infinity;
 
   constructor() {
     this.element.setAttribute('role', 'status');
@@ -39,9 +50,21 @@ export class Announcer {
     this.#news = news;
     this.#said.leader ??= news.leader;
     this.#said.own ??= news.own;
-    if (this.#timer === undefined && this.#sentences().length > 0) {
-      this.#timer = setTimeout(() => this.#announce(), this.#announcedAt + ANNOUNCE_MS - performance.now());
-    }
+    const due = this.#dueAt();
+    if (due >= this.#due) return;
+    clearTimeout(this.#timer);
+    this.#due = due;
+    this.#timer = setTimeout(() => this.#announce(), due - performance.now());
+  }
+
+  /** When there is something to say. What others do to one's rank can wait. */
+  #dueAt() {
+    if (this.#sentences().length === 0) return Infinity;
+    const { leader, own } = this.#news;
+    const said = this.#said;
+    const notable = leader?.member !== said.leader?.member || own?.kind !== said.own?.kind || own?.score !== said.own?.score;
+    const soon = this.#announcedAt + ANNOUNCE_MS;
+    return notable ? soon : Math.max(soon, this.#rankSaidAt + RANK_MS);
   }
 
   /** Another board. */
@@ -57,16 +80,17 @@ export class Announcer {
 
   pause() {
     clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#due = Infinity;
   }
 
   // Says what is so now, not what was when the wait began.
   #announce() {
-    this.#timer = undefined;
+    this.#due = Infinity;
     const sentences = this.#sentences();
     if (sentences.length === 0) return;
-    this.#said = { leader: this.#news.leader ?? this.#said.leader, own: this.#news.own ?? this.#said.own };
     this.#announcedAt = performance.now();
+    if (this.#news.own?.rank !== this.#said.own?.rank) this.#rankSaidAt = this.#announcedAt;
+    this.#said = { leader: this.#news.leader ?? this.#said.leader, own: this.#news.own ?? this.#said.own };
     setText(this.element, sentences.join(' '));
   }
 

@@ -8,6 +8,7 @@
 
 import { setAttribute } from './dom.js';
 import './live-leaderboard.js';
+import { problemOf } from './member.js';
 import { backoff } from './socket.js';
 
 /**
@@ -22,10 +23,6 @@ const FETCH_MS = 10_000;
 const LONGEST_ATTEMPT = 5;
 
 const DEFAULT_TOP = '10';
-
-/** In UTF-8. */
-const MAX_MEMBER_BYTES = 128;
-const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
 const MODE_TEXT = new Map([
   ['sum', 'Scores add up'],
@@ -169,16 +166,6 @@ function show() {
   setAttribute(leaderboard, 'top', top);
   setAttribute(leaderboard, 'me', problemOf(me) ? '' : me);
   setAttribute(leaderboard, 'board', board);
-}
-
-/**
- * @param {string} member
- * @returns {string} why no member can have this id; '' where one can
- */
-function problemOf(member) {
-  if (CONTROL_CHARACTERS.test(member)) return 'A member id has no control characters.';
-  if (new TextEncoder().encode(member).length > MAX_MEMBER_BYTES) return 'A member id has at most 128 bytes.';
-  return '';
 }
 
 /**

@@ -25,6 +25,7 @@ import { Announcer } from './announcer.js';
 import { part, setAttribute, setText } from './dom.js';
 import { LiveConnection } from './live.js';
 import { sheet } from './live-leaderboard.css.js';
+import { problemOf } from './member.js';
 import { ownPlace } from './own-place.js';
 import { PinnedRow } from './pinned-row.js';
 import { glide, numbers } from './row.js';
@@ -118,6 +119,11 @@ export class LiveLeaderboard extends HTMLElement {
     this.setAttribute('me', me);
   }
 
+  /** The member to follow: one whose id can be none is nobody. */
+  get #followed() {
+    return problemOf(this.me) ? '' : this.me;
+  }
+
   get server() {
     const server = this.getAttribute('server');
     return server ? new URL(server, document.baseURI).href : new URL('../v1/live', import.meta.url).href;
@@ -154,7 +160,7 @@ export class LiveLeaderboard extends HTMLElement {
 
   #watch() {
     if (this.#unsubscribe || !this.board) return;
-    const wish = { top: this.top, me: this.me, around: 1 };
+    const wish = { top: this.top, me: this.#followed, around: 1 };
     this.#unsubscribe = LiveConnection.to(this.server).subscribe(this.board, wish, {
       onSnapshot: (snapshot) => {
         this.#snapshot = snapshot;
@@ -213,14 +219,15 @@ export class LiveLeaderboard extends HTMLElement {
     const moves = this.#list.rows.size > 0 && !lessMotion.matches;
     const entries = this.#snapshot?.top ?? [];
     const digits = String(entries.at(-1)?.rank ?? 1).length;
-    const place = ownPlace(this.me, this.#snapshot, this.#own);
+    const me = this.#followed;
+    const place = ownPlace(me, this.#snapshot, this.#own);
     const before = this.#ownRow;
     const seenAt = moves && before?.element.getBoundingClientRect().top;
 
     this.#list.write(entries, digits, moves);
-    const listed = (place.kind === 'listed' && this.#list.rows.get(this.me)) || null;
+    const listed = (place.kind === 'listed' && this.#list.rows.get(me)) || null;
     this.#list.mark(listed, place.kind === 'listed' ? place.toNext : null);
-    this.#pinned.write(this.me, place, digits, moves);
+    this.#pinned.write(me, place, digits, moves);
     this.#renderHeader();
     if (this.#connection === 'live') this.#announcer.hear({ leader: entries[0] ?? null, own: this.#ownNews(place) });
 
@@ -235,9 +242,10 @@ export class LiveLeaderboard extends HTMLElement {
   /** @param {OwnPlace} place */
   #ownNews(place) {
     const name = this.#pinned.name;
-    if (place.kind === 'absent') return { name, rank: null };
-    const rank = place.kind === 'listed' ? place.entry.rank : place.kind === 'below' ? place.rank : null;
-    return rank === null ? null : { name, rank };
+    const { kind } = place;
+    if (kind === 'absent') return { kind, name, rank: null, score: null };
+    if (kind === 'listed') return { kind, name, rank: place.entry.rank, score: place.entry.score };
+    return kind === 'below' && place.rank !== null ? { kind, name, rank: place.rank, score: place.score } : null;
   }
 
   #renderHeader() {
@@ -252,6 +260,8 @@ export class LiveLeaderboard extends HTMLElement {
 
   #noteText() {
     if (this.#problem) return PROBLEM_TEXT.get(this.#problem.code) ?? this.#problem.message;
+    const wrong = problemOf(this.me);
+    if (wrong) return wrong;
     if (this.#snapshot) return this.#snapshot.top.length === 0 ? 'No scores yet' : '';
     return this.#connection === 'away' ? 'The server can’t be reached. Trying again…' : '';
   }
