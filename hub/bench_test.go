@@ -2,8 +2,11 @@ package hub
 
 import (
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"rankcast/ranking"
 )
@@ -149,5 +152,53 @@ func benchFollowed(b *testing.B, members, followed, around int) {
 		b.Fatal("the view is unsure")
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/change")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkTell measures what it costs to tell 100,000 followers that somebody
+// new at the top has moved them all, as happens at most once a MeInterval: the
+// encoding of their frames and handing them to the shards. The median of the
+// longest step is for how long the board's goroutine is away from the changes.
+func BenchmarkTell(b *testing.B) {
+	const followed = 100_000
+	f := newFakeBoard()
+	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
+	board := newBoard(h, theBoard)
+	v := board.view
+	v.sure, v.state, v.total = true, ranking.State{Epoch: "e", Seq: 1}, 10*followed
+	for i := range followed {
+		st := board.memberStream(crowdName(i), 0)
+		st.shards.Store(h.shards[i%2].bit)
+		member := v.Follow(st.member, 0)
+		member.streams = append(member.streams, st)
+		v.followed.enter(member, ranking.Key(i), int64(i)+2)
+	}
+	for _, s := range h.shards {
+		s.takeNews() // the status
+	}
+	var steps []time.Duration
+	by := int64(1)
+	for b.Loop() {
+		v.state.Seq++
+		v.followed.shift(place{-1, "x"}, by)
+		by = -by
+		var longest time.Duration
+		for first := true; first || board.ranksCursor != nil; first = false {
+			start := time.Now()
+			board.tellRanks(start)
+			h.announce(board.news...)
+			board.news = board.news[:0]
+			longest = max(longest, time.Since(start))
+		}
+		steps = append(steps, longest)
+		for _, s := range h.shards {
+			if len(s.takeNews()) != followed/2 {
+				b.Fatal("not all were told")
+			}
+		}
+	}
+	slices.Sort(steps)
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/followed, "ns/follower")
+	b.ReportMetric(float64(steps[len(steps)/2].Microseconds())/1e3, "ms/longest-step")
 	b.ReportMetric(0, "ns/op")
 }
