@@ -219,7 +219,7 @@ func (b *board) step(now time.Time) {
 		b.tellFound()
 	}
 	// After what was published: then both are as of one seq.
-	if b.view.Shows(0) && (b.ranksCursor != nil || b.ranksMoved && !b.moved && isDue(b.told.Add(b.hub.cfg.MeInterval))) {
+	if b.view.Shows(0) && !b.renewed && (b.ranksCursor != nil || b.ranksMoved && !b.moved && isDue(b.told.Add(b.hub.cfg.MeInterval))) {
 		if b.tellRanks(now); b.ranksCursor != nil {
 			isDue(now.Add(1)) // as soon as there was a look at what has come in
 		}
@@ -233,7 +233,7 @@ func (b *board) step(now time.Time) {
 	}
 	b.hub.announce(b.news...)
 	b.news = b.news[:0]
-	if b.recovering && b.view.Recovered() {
+	if b.recovering && !b.renewed && b.view.Recovered() {
 		b.recovering = false
 		b.hub.caughtUp(b)
 	}

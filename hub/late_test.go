@@ -281,3 +281,100 @@ func TestManyFollowersAreToldInPieces(t *testing.T) {
 		}
 	})
 }
+
+// A change that overtakes the answer to a look-up, on a board that is quiet after
+// it: the follower ends with the rank that it has now.
+func TestChangeThatOvertakesALookUp(t *testing.T) {
+	for _, late := range []time.Duration{0, 200 * time.Millisecond, 2 * time.Second} {
+		inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+			f.fill(200)
+			join(t, h, 3)
+			h.FeedSubscribed("b")
+			pass(3 * time.Second)
+			release := f.hold()
+			_, conn, _ := follow(t, h, 3, "m100", 1)
+			synctest.Wait()
+			h.FeedChanges(f.set("m150", 1005))
+			synctest.Wait()
+			pass(late)
+			release()
+			pass(3 * time.Second)
+			conn.take(t)
+			meHolds(t, f, conn, "m100", 1)
+		})
+	}
+}
+
+// An outage is over when what was read has been shown, whatever else was failing.
+func TestOutageIsOverOnceTheEntriesAreShown(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := join(t, h, 3)
+		h.FeedSubscribed("b")
+		pass(3 * time.Second)
+		f.mu.Lock()
+		f.noPlaces = errors.New("no places")
+		f.mu.Unlock()
+		c, _, _ := follow(t, h, 3, "m100", 0)
+		pass(5 * time.Second)
+		require.Equal(t, []string{"snapshot", "status true"}, conn.take(t))
+		h.FeedChanges(f.set("m000", 3000)) // begins an interval
+		synctest.Wait()
+		conn.take(t)
+		f.set("m002", 5000) // nobody hears of it
+		h.FeedChanges(f.set("m001", 4000))
+		synctest.Wait()
+		h.Leave(c)
+		pass(time.Second)
+		types := conn.take(t)
+		require.Len(t, types, 2)
+		require.Equal(t, "status false", types[1])
+		require.Equal(t, f.top(3), conn.board.Top)
+	})
+}
+
+// Of another life the first entries come first also while ranks are being told in
+// pieces.
+func TestAnotherLifeWhileRanksAreTold(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		const members = 3*tellMost + 100
+		for i := range members {
+			f.scores[fmt.Sprintf("m%05d", i)] = int64(10 * (members - i))
+		}
+		f.scores["late"] = 5
+		var conn *fakeConn
+		for i := range members {
+			if _, c, _ := follow(t, h, 3, fmt.Sprintf("m%05d", i), 0); i == 2 {
+				conn = c
+			}
+		}
+		h.FeedSubscribed("b")
+		pass(3 * time.Second)
+		conn.take(t)
+		first := f.set("late", 10*members+5)
+		f.mu.Lock()
+		f.state, f.scores = ranking.State{Epoch: "e2"}, map[string]int64{}
+		f.mu.Unlock()
+		for i := range 5 {
+			f.set(fmt.Sprintf("m%05d", i), int64(25-i))
+		}
+		next := f.set("m00001", 7)
+		h.FeedChanges(first)
+		go func() {
+			time.Sleep(1) // between two pieces
+			h.FeedChanges(next)
+		}()
+		pass(time.Second)
+		epoch := ""
+		for _, m := range conn.frames {
+			if m.Type == "snapshot" {
+				epoch = m.Epoch
+			}
+			if m.Type == "me" && m.Total < members { // of the new life
+				require.Equal(t, "e2", epoch)
+			}
+		}
+		types := conn.take(t)
+		require.Equal(t, []string{"snapshot", "me"}, types[len(types)-2:])
+	})
+}

@@ -29,6 +29,7 @@ func (b *board) tellFound() {
 	for _, found := range b.view.Found() {
 		if found.AsOf != nil {
 			b.tellMember(found.Followed, *found.AsOf)
+			b.ranksMoved = true // since then
 		} else {
 			b.tellNow(found.Followed, b.view.Standing(found.Followed))
 		}

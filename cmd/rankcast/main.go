@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -54,7 +55,9 @@ func main() {
 	command, err := parser.Parse(args)
 	parser.FatalIfErrorf(err)
 	if err := command.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "rankcast:", err)
+		for i, line := range strings.Split(err.Error(), "\n") { // it may be the words of another
+			fmt.Fprintln(os.Stderr, []string{"rankcast:", "         "}[min(i, 1)], printable(line))
+		}
 		os.Exit(1)
 	}
 }

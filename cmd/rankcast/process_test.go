@@ -288,7 +288,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"serv"}, 80, "unexpected argument serv"},
 		{[]string{"serve", "--boards", bad}, 1, "boards.laps.mode"},
 		{[]string{"serve", "--boards", "/nowhere.yaml"}, 80, "nowhere"},
-		{[]string{"serve", "--redis", "mongodb://x"}, 1, `scheme "mongodb"`},
+		{[]string{"serve", "--addr", "127.0.0.1:0", "--redis", "mongodb://x"}, 1, `scheme "mongodb"`},
 		{[]string{"serve", "--addr", "nonsense"}, 1, "listen"},
 		{[]string{"serve", "--interval", "-1s"}, 80, "--interval"},
 		{[]string{"serve", "--max-top", "1001"}, 80, "--max-top"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -29,13 +30,13 @@ type replay struct {
 	Server string  `default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to send to (default ${default})."`
 	Speed  float64 `placeholder:"N" help:"Send as it was recorded, N times as fast; 1 is as it happened. Each line needs a time then. Without it: as fast as the server takes it."`
 	Batch  int     `default:"1000" placeholder:"N" help:"How many lines to send at once at most, 1 to 1000 (default ${default})."`
-	From   int     `default:"1" placeholder:"LINE" help:"Go on from this line of the file, after a run that ended there more than ten minutes ago. (Before, just run it again.)"`
+	From   int     `default:"1" placeholder:"LINE" help:"Go on from this line of the file, as a run that was interrupted said."`
 	Format string  `enum:",csv,ndjson" default:"" placeholder:"FORMAT" help:"csv or ndjson; without it, what the file looks like."`
 
 	Member   string   `default:"member" placeholder:"COLUMN" help:"Where the member is (default ${default})."`
 	Score    string   `default:"score" placeholder:"COLUMN" help:"Where the score is (default ${default})."`
 	Op       string   `placeholder:"COLUMN" help:"Where the op is: sum, best or last (default op, if there)."`
-	ID       string   `name:"id" placeholder:"COLUMN" help:"Where the request id is (default id, if there). A line without one gets one made of the file's SHA-256 and the line's number, so that the same file, sent again within ten minutes, counts nothing twice."`
+	ID       string   `name:"id" placeholder:"COLUMN" help:"Where the request id is (default id, if there). A line without one gets one made of the file's SHA-256 and the line's number, so that a line, sent again within ten minutes, counts once."`
 	At       string   `placeholder:"COLUMN" help:"Where the time is (default at): RFC 3339, a date, or milliseconds since 1970."`
 	Numbers  []string `placeholder:"COLUMNS" help:"Columns of a CSV that are numbers in an event's data; all others are text."`
 	IDPrefix string   `placeholder:"TEXT" help:"Start of made-up ids in place of the file's SHA-256, to send the same file anew on purpose."`
@@ -79,7 +80,7 @@ func (r *replay) Run(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	file, size, err := r.open()
+	file, size, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,14 +114,20 @@ func (r *replay) Run(ctx context.Context) error {
 	s := &sender{replay: r, client: c, started: time.Now(), next: r.From, bar: progressbar.NewOptions(lines,
 		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetVisibility(term.IsTerminal(int(os.Stderr.Fd()))),
 		progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())}
-	err = s.play(ctx, func(each func(recorded) error) error { return rec.read(io.LimitReader(file, size), each) })
+	before := sum.Sum(nil)
+	sum.Reset()
+	err = s.play(ctx, func(each func(recorded) error) error {
+		return rec.read(io.TeeReader(io.LimitReader(file, size), sum), each)
+	})
 	s.bar.Clear()
 	s.summary(os.Stdout)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return fmt.Errorf("interrupted; run it again within ten minutes, or go on with --from %d", s.next)
+		return fmt.Errorf("interrupted; %s", s.advice())
 	case err != nil:
-		return fmt.Errorf("%w\nrun it again within ten minutes, or go on with --from %d", s.explain(err), s.next)
+		return fmt.Errorf("%w\n%s", s.explain(err), s.advice())
+	case !bytes.Equal(before, sum.Sum(nil)):
+		return fmt.Errorf("%s changed while it was sent; %s of its %s lines were", r.File, thousands(int64(s.sent+s.refused)), thousands(int64(lines)))
 	case s.refused > 0:
 		return fmt.Errorf("%s of %s lines were refused", thousands(int64(s.refused)), thousands(int64(s.sent+s.refused)))
 	}
@@ -129,7 +136,7 @@ func (r *replay) Run(ctx context.Context) error {
 
 // open opens the file, and what can't be read twice as a copy that is gone when
 // it is closed.
-func (r *replay) open() (file *os.File, size int64, err error) {
+func (r *replay) open(ctx context.Context) (file *os.File, size int64, err error) {
 	if file = os.Stdin; r.File != "-" {
 		if file, err = os.Open(r.File); err != nil {
 			return nil, 0, err
@@ -151,7 +158,11 @@ func (r *replay) open() (file *os.File, size int64, err error) {
 		return nil, 0, err
 	}
 	os.Remove(spool.Name()) // it lives on as long as it is open
-	if size, err = io.Copy(spool, file); err == nil {
+	err = untilEnd(ctx, func() error {
+		size, err = io.Copy(spool, file)
+		return err
+	})
+	if err == nil {
 		_, err = spool.Seek(0, io.SeekStart)
 	}
 	if err != nil {
@@ -182,7 +193,21 @@ type sender struct {
 	started time.Time
 
 	next                      int // line from which to go on: all before is acknowledged
+	unknown                   int // last line after it that may have counted; 0: none
+	batchSent                 time.Time
 	sent, duplicates, refused int
+}
+
+// idsKept is how long a server knows an id again, at least.
+const idsKept = 10 * time.Minute
+
+// advice tells how to go on after a run that did not come to its end.
+func (s *sender) advice() string {
+	if s.unknown == 0 {
+		return fmt.Sprintf("go on with --from %d", s.next)
+	}
+	return fmt.Sprintf("go on with --from %d before %s: lines %d to %d may have counted already, and until then the server knows them again",
+		s.next, s.batchSent.Add(idsKept).Format(time.TimeOnly), s.next, s.unknown)
 }
 
 // play sends lines at their time, and those whose time has come together.
@@ -235,6 +260,19 @@ func (s *sender) play(ctx context.Context, read func(each func(recorded) error) 
 	return flush()
 }
 
+// untilEnd does what cannot be interrupted, and is waited for only until ctx ends:
+// the program is about to end then.
+func untilEnd(ctx context.Context, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // pause waits, unless ctx ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
@@ -269,21 +307,24 @@ func (s *sender) send(ctx context.Context, batch []recorded) error {
 		}
 	})
 	defer stop()
+	s.batchSent = time.Now()
 	results, err := s.request(sending, batch)
 	if err != nil {
 		s.next = batch[0].line
+		if errors.Is(err, client.ErrOutcomeUnknown) {
+			s.unknown = batch[len(batch)-1].line
+		}
 		return &stopped{batch[0].line, err}
 	}
 	for i, r := range results {
-		var e *client.Error
 		switch {
-		case errors.As(r.err, &e) && (e.Code == "unavailable" || e.Code == "rate_limited"):
-			s.next = batch[i].line
-			return &stopped{batch[i].line, e}
+		case errors.Is(r.err, client.ErrOutcomeUnknown):
+			s.next, s.unknown = batch[i].line, batch[len(batch)-1].line
+			return &stopped{batch[i].line, r.err}
 		case r.err != nil:
 			if s.refused++; s.refused <= shownRefusals {
 				s.bar.Clear()
-				fmt.Fprintf(os.Stderr, "rankcast: line %d: %s\n", batch[i].line, r.err)
+				fmt.Fprintf(os.Stderr, "rankcast: line %d: %s\n", batch[i].line, printable(r.err.Error()))
 			}
 		default:
 			s.sent++
@@ -340,9 +381,9 @@ func (s *sender) explain(err error) error {
 	case !errors.As(err, &e) || e.Status != http.StatusNotFound:
 		return err
 	case e.Code == "":
-		return fmt.Errorf("no Rankcast server answers at %s (404)", s.Server)
+		return fmt.Errorf("no Rankcast server answers at %s (404)", redacted(s.Server))
 	case e.Code == "not_found" && s.Event != "":
-		return fmt.Errorf("the server at %s knows no events (404)", s.Server)
+		return fmt.Errorf("the server at %s knows no events (404)", redacted(s.Server))
 	}
 	return e
 }

@@ -185,6 +185,61 @@ func TestReplayThatIsInterrupted(t *testing.T) {
 	require.Equal(t, finals(t), standings(t, p.addr))
 }
 
+// A batch whose answer never comes may have counted: it says which lines that
+// are, and until when it is safe to go on with them.
+func TestReplayThatIsInterruptedWithoutAnAnswer(t *testing.T) {
+	p := launch(t)
+	back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: p.addr})
+	requests := make(chan struct{}, 10)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(requests) < 1 {
+			back.ServeHTTP(w, r)
+		} else {
+			back.ServeHTTP(httptest.NewRecorder(), r)
+			<-r.Context().Done()
+		}
+		requests <- struct{}{}
+	}))
+	defer front.Close()
+	file := filepath.Join(t.TempDir(), "ones.csv")
+	require.NoError(t, os.WriteFile(file, []byte("member,score\n"+strings.Repeat("m,1\n", 30)), 0o600))
+	args := []string{"replay", file, "--board", "stars", "--batch", "10"}
+	cmd := exec.Command(binary, append(args, "--server", front.URL)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	require.NoError(t, cmd.Start())
+	redistest.Eventually(t, "the second batch to count", func() error {
+		if points := standings(t, p.addr)["m"]; points != 20 {
+			return fmt.Errorf("%d points", points)
+		}
+		return nil
+	})
+	cmd.Process.Signal(syscall.SIGINT)
+	require.Error(t, cmd.Wait())
+	require.Regexp(t, `--from 12 before \d\d:\d\d:\d\d: lines 12 to 21 may have counted`, stderr.String())
+	rest := run(t, "", append(args, "--server", "http://"+p.addr, "--from", "12")...)
+	require.Zero(t, rest.code, rest.stderr)
+	require.EqualValues(t, 30, standings(t, p.addr)["m"])
+}
+
+// What another program does to the file meanwhile is noticed.
+func TestReplayOfAFileThatChanges(t *testing.T) {
+	p := launch(t)
+	file := filepath.Join(t.TempDir(), "ones.csv")
+	require.NoError(t, os.WriteFile(file, []byte("member,score\n"+strings.Repeat("m,1\n", 100_000)), 0o600))
+	back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: p.addr})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := os.Truncate(file, 100_000); err != nil {
+			t.Error(err)
+		}
+		back.ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	got := run(t, "", "replay", file, "--board", "stars", "--server", front.URL)
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "changed while it was sent")
+}
+
 // fake is a server that takes everything, and keeps it.
 type fake struct {
 	*httptest.Server

@@ -77,9 +77,13 @@ func (s *screen) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 
 // take makes a board what is shown, and reports whether anything moved.
 func (s *screen) take(b client.Board, now time.Time) (moved bool) {
-	scores := make(map[string]int64, len(s.shown.Top))
+	scores, scored := make(map[string]int64, len(s.shown.Top)), make(map[string]bool)
 	for _, e := range s.shown.Top {
 		scores[e.Member] = e.Score
+	}
+	for _, e := range b.Top {
+		score, had := scores[e.Member]
+		scored[e.Member] = had && score != e.Score
 	}
 	before, ranks := s.ranks, make(map[string]int64, len(b.Top)+1)
 	if m := b.Me; m != nil && m.Rank != nil {
@@ -93,7 +97,9 @@ func (s *screen) take(b client.Board, now time.Time) (moved bool) {
 	if compare {
 		for member, rank := range ranks {
 			old, there := before[member]
-			change := move{entered: !there, until: now.Add(highlight)}
+			// The own place comes after the first entries: it did not enter then.
+			entered := !there && (member != s.me || s.shown.Me != nil)
+			change := move{entered: entered, scored: scored[member], until: now.Add(highlight)}
 			if there {
 				change.places = old - rank
 			}
@@ -120,6 +126,7 @@ func (s *screen) take(b client.Board, now time.Time) (moved bool) {
 // shownRow is one line of the list.
 type shownRow struct {
 	rank, member, score, note string
+	place                     int // the rank
 	mine                      bool
 	style                     ansi.Style
 }
@@ -188,7 +195,10 @@ func (s *screen) fit(room int) (rows, pinned []shownRow) {
 					}
 				}
 			}
-			visible = min(len(top), max(0, room-1-len(pinned)))
+			for before := -1; before != len(pinned); { // what fits above needs no room below, and makes some
+				before, visible = len(pinned), min(len(top), max(0, room-1-len(pinned)))
+				pinned = slices.DeleteFunc(pinned, func(r shownRow) bool { return !r.mine && r.place > 0 && r.place <= visible })
+			}
 			if at < 0 || k == 0 || len(pinned) < room && visible >= min(len(top), room/2) {
 				break
 			}
@@ -228,7 +238,7 @@ func (s *screen) absent() shownRow {
 
 // row is an entry as it is shown now.
 func (s *screen) row(e client.Entry) shownRow {
-	r := shownRow{rank: thousands(e.Rank), member: printable(e.Member), score: thousands(e.Score), mine: s.me != "" && e.Member == s.me}
+	r := shownRow{rank: thousands(e.Rank), place: int(e.Rank), member: printable(e.Member), score: thousands(e.Score), mine: s.me != "" && e.Member == s.me}
 	style := ansi.NewStyle()
 	if r.mine {
 		style = style.Bold()

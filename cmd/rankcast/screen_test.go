@@ -102,9 +102,24 @@ func TestScreenFits(t *testing.T) {
 		require.Contains(t, full, member)
 	}
 	// A neighbour that is among the first anyway is there once.
-	near := plain(sized("x", 2, 80, 45, client.Board{State: client.Live, Top: first(30), Me: &client.Me{Member: "x", Rank: ptr(31), Score: ptr(1),
-		Around: []client.Entry{{Rank: 29, Member: "m29"}, {Rank: 30, Member: "m30"}, {Rank: 31, Member: "x", Score: 1}}}}))
-	require.Equal(t, 1, strings.Count(near, " m30 "))
+	for height := 1; height < 50; height++ {
+		near := plain(sized("x", 2, 80, height, client.Board{State: client.Live, Top: first(30), Me: &client.Me{Member: "x", Rank: ptr(31), Score: ptr(1),
+			Around: []client.Entry{{Rank: 29, Member: "m29"}, {Rank: 30, Member: "m30"}, {Rank: 31, Member: "x", Score: 1}}}}))
+		for _, member := range []string{" m29 ", " m30 ", " x "} {
+			require.LessOrEqual(t, strings.Count(near, member), 1, "%d lines:\n%s", height, near)
+		}
+		require.Contains(t, near, " x ")
+	}
+}
+
+// One's own place comes after the first entries: that is no entering.
+func TestOwnPlaceIsNotNewAtFirst(t *testing.T) {
+	s := newScreen("stars", "http://server", "me", 0)
+	s.Update(tea.WindowSizeMsg{Width: 80, Height: 20})
+	s.Update(client.Board{Board: "stars", State: client.Connecting})
+	s.Update(client.Board{Board: "stars", State: client.Live, Epoch: "e", Top: first(3)})
+	s.Update(client.Board{Board: "stars", State: client.Live, Epoch: "e", Top: first(3), Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(1)}})
+	require.NotContains(t, plain(s), "new")
 }
 
 // What moved stands out for a moment, by colour and by a sign.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/signal"
 	"sync"
@@ -54,15 +55,33 @@ func (w *watch) Run(ctx context.Context) error {
 		what.Top = -1
 	}
 	if w.JSON {
-		return w.print(ctx, c, what, os.Stdout)
+		// A reader that stalls holds up the line that is being written.
+		err := untilEnd(ctx, func() error { return w.print(ctx, c, what, os.Stdout) })
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
 	}
 	if !term.IsTerminal(int(os.Stdout.Fd())) {
 		return errors.New("standard output is not a terminal; --json prints the board as lines instead")
+	}
+	if !signal.Ignored(syscall.SIGHUP) { // as a terminal that is closed sends
+		hungUp, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+		ctx = hungUp
 	}
 	if w.Me != "" {
 		what.Around = max(what.Around, 1) // for the distance to the next place
 	}
 	return w.screen(ctx, c, what)
+}
+
+// redacted is a URL without the password that it may have.
+func redacted(server string) string {
+	if u, err := url.Parse(server); err == nil {
+		return u.Redacted()
+	}
+	return server
 }
 
 // refused takes the client's words off what a user can read without them.
@@ -78,7 +97,7 @@ func refused(err error) error {
 // returns.
 func (w *watch) screen(ctx context.Context, c *client.Client, what client.Watch) error {
 	// (Signals are the caller's: they end ctx.)
-	program := tea.NewProgram(newScreen(w.Board, w.Server, w.Me, w.Around), tea.WithoutSignalHandler())
+	program := tea.NewProgram(newScreen(w.Board, redacted(w.Server), w.Me, w.Around), tea.WithoutSignalHandler())
 	ctx, cancel := context.WithCancel(ctx)
 	var failed error
 	var watching sync.WaitGroup
@@ -154,10 +173,10 @@ func (w *watch) print(ctx context.Context, c *client.Client, what client.Watch, 
 	encoder.SetEscapeHTML(false)
 	told := false
 	err := c.Watch(ctx, w.Board, what, func(b client.Board) {
-		if b.State == client.Connecting {
+		if b.State == client.Connecting || b.Top == nil && b.Epoch == "" && b.State != client.Live {
 			if b.Err != nil && !told {
 				told = true
-				fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %v\n", w.Server, cause(b.Err))
+				fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", redacted(w.Server), printable(cause(b.Err).Error()))
 			}
 			return
 		}

@@ -179,6 +179,7 @@ func TestWatchRestoresTheTerminal(t *testing.T) {
 		"ctrl-c":        {"stars", func(s *terminal) { s.pty.WriteString("\x03") }, 0},
 		"SIGTERM":       {"stars", func(s *terminal) { s.cmd.Process.Signal(syscall.SIGTERM) }, 0},
 		"SIGINT":        {"stars", func(s *terminal) { s.cmd.Process.Signal(syscall.SIGINT) }, 0},
+		"SIGHUP":        {"stars", func(s *terminal) { s.cmd.Process.Signal(syscall.SIGHUP) }, 0},
 		"unknown board": {"nope", nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,20 +14,19 @@ import (
 type item struct {
 	place int // in the caller's batch
 	body  jsontext.Value
-	into  any    // where its result goes
-	err   *Error // why it was refused, or nil
+	into  any   // where its result goes
+	err   error // why it has none: an *Error if it was refused; or nil
 }
 
-// refusal is err as a caller gets it: a nil *Error must not become an error.
-func (it *item) refusal() error {
-	if it.err == nil {
-		return nil
-	}
-	return it.err
+// partial is a result that may have been taken in part.
+type partial interface {
+	// again is the refusal in it that time heals, or nil.
+	again() *Error
 }
 
 // batch sends items as the list of that name, and what the server could not take
-// of them again. It returns an error when of none the outcome is known.
+// of them again. It returns an error when of none the outcome is known; else what
+// is wrong with each is in it.
 func (c *Client) batch(ctx context.Context, url, name string, items []item) error {
 	if n := len(items); n == 0 || n > MaxUpdates {
 		return fmt.Errorf("a batch of %d; want 1 to %d", n, MaxUpdates)
@@ -56,31 +55,43 @@ func (c *Client) batch(ctx context.Context, url, name string, items []item) erro
 			return fmt.Errorf("%w: %d results for %d %s", errAnswer, len(answer.Results), len(pending), name)
 		}
 		var again []*item
+		var why *Error
 		for i, it := range pending {
-			if it.err, err = readItem(answer.Results[i], it.into); err != nil {
+			refused, err := readItem(answer.Results[i], it.into)
+			if err != nil {
 				return err
 			}
-			if it.err == nil {
-				continue
+			if refused != nil {
+				refused.Field = renumber(refused.Field, name, i, it.place)
+				refused.Message = renumber(refused.Message, name, i, it.place)
+			} else if p, ok := it.into.(partial); ok {
+				refused = p.again()
 			}
-			it.err.Field = renumber(it.err.Field, name, i, it.place)
-			it.err.Message = renumber(it.err.Message, name, i, it.place)
-			if temporary(it.err) {
+			switch {
+			case refused == nil:
+				it.err = nil
+			case temporary(refused):
+				it.err, why = refused, refused
 				again = append(again, it)
+			default:
+				it.err = refused
 			}
 		}
 		some = some || len(again) < len(pending)
 		pending = again
 		if len(again) > 0 {
-			return again[0].err
+			return why
 		}
 		return nil
 	})
 	if err == nil || !some {
-		return err
+		return outcome(err)
 	}
-	// Some have their results, and the caller is to get those. The others keep
-	// the refusal that they got last.
+	// Some have their results, and the caller is to get those. What ended the
+	// tries of the others is theirs.
+	for _, it := range pending {
+		it.err = err
+	}
 	return nil
 }
 

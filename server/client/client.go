@@ -20,7 +20,7 @@ type Config struct {
 	// Default none.
 	Header http.Header
 	// AttemptTimeout is how long one attempt of a request may take, its answer
-	// included. Default 10 s.
+	// included. Default 10 s, at most 2 minutes.
 	AttemptTimeout time.Duration
 	// RetryFor is how long after the first attempt of a request another may
 	// start; the call ends one AttemptTimeout later at the latest. Default 1
@@ -36,7 +36,9 @@ const (
 	// longestRetryFor is half of the ten minutes for which a server remembers
 	// ids, so that the last attempt has come to its end, wherever it hung.
 	longestRetryFor = 5 * time.Minute
+	longestAttempt  = 2 * time.Minute
 	idleConnections = 64
+	idleTimeout     = 90 * time.Second
 )
 
 // Client talks to one server, or to the proxy before several. All its methods
@@ -63,14 +65,17 @@ func New(server string, cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("server URL %q: want no query and no fragment", u.Redacted())
 	case cfg.RetryFor > longestRetryFor:
 		return nil, fmt.Errorf("RetryFor %v: want %v at most", cfg.RetryFor, longestRetryFor)
-	case cfg.AttemptTimeout < 0:
-		return nil, fmt.Errorf("AttemptTimeout %v: want more than 0", cfg.AttemptTimeout)
+	case cfg.AttemptTimeout < 0 || cfg.AttemptTimeout > longestAttempt:
+		return nil, fmt.Errorf("AttemptTimeout %v: want up to %v", cfg.AttemptTimeout, longestAttempt)
 	}
 	cfg.AttemptTimeout = cmp.Or(cfg.AttemptTimeout, defaultAttemptTimeout)
 	cfg.RetryFor = cmp.Or(cfg.RetryFor, defaultRetryFor)
 	c := &Client{base: strings.TrimRight(u.String(), "/"), cfg: cfg, http: cfg.HTTP, random: rand.Float64}
 	if c.http == nil {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, IdleConnTimeout: idleTimeout}
+		if theirs, ok := http.DefaultTransport.(*http.Transport); ok { // else a program has put another in its place
+			transport = theirs.Clone()
+		}
 		transport.MaxIdleConnsPerHost = idleConnections
 		c.http = &http.Client{Transport: transport}
 	}

@@ -13,8 +13,23 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Error is a request that the server refused, by its problem (RFC 9457). Get it
-// from what a method returns with errors.As.
+// ErrOutcomeUnknown is in the error of an update that may or may not have been
+// applied: the server, or the way to it, was down for as long as it was tried, or
+// ctx ended. Send it again with the same id. An error of an update without it is
+// a refusal: nothing was applied.
+var ErrOutcomeUnknown = errors.New("may or may not have been applied")
+
+// outcome marks the error of an update where it is no refusal.
+func outcome(err error) error {
+	var e *Error
+	if err == nil || errors.As(err, &e) && e.refusal() {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+}
+
+// Error is what the server answered in place of a result, by its problem (RFC
+// 9457). Get it from what a method returns with errors.As.
 type Error struct {
 	// Status is the HTTP status. 0 for one update of a batch and for what came
 	// over a WebSocket, which have none.
@@ -44,6 +59,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%s, status %d)", e.Message, e.Code, e.Status)
 }
 
+// refusal reports whether nothing was done, nor ever will be for this request.
+func (e *Error) refusal() bool {
+	return !temporary(e) && (e.Status/100 == 4 || e.Status == 0 && e.Code != "internal")
+}
+
 // temporaryCodes are refusals that time heals.
 var temporaryCodes = map[string]bool{"unavailable": true, "rate_limited": true}
 
@@ -54,7 +74,7 @@ func temporary(err error) bool {
 		switch e.Status {
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 			return true
-		case http.StatusBadGateway, http.StatusGatewayTimeout: // a proxy before the server
+		case http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusRequestTimeout, http.StatusTooEarly: // a proxy before the server
 			return true
 		case 0:
 			return temporaryCodes[e.Code]

@@ -263,7 +263,8 @@ func TestBatchThatIsGivenUp(t *testing.T) {
 		got, err := c.Updates(t.Context(), "b", []Update{{Member: "m", Score: 3}, {Member: "n", Score: 3}})
 		require.NoError(t, err)
 		require.NoError(t, got[0].Err)
-		require.Equal(t, &Error{Code: "unavailable", Message: "later"}, got[1].Err)
+		require.ErrorIs(t, got[1].Err, ErrOutcomeUnknown)
+		require.ErrorContains(t, got[1].Err, "502")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := withAnswers(t, Config{}, says(200, `{"results":[{"error":{"code":"unavailable","message":"later"}}]}`))
@@ -333,4 +334,62 @@ func TestHeadersAndPath(t *testing.T) {
 		require.Equal(t, "Bearer x", seen[2])
 		require.Equal(t, "/mounted/at/v1/live", seen[3])
 	})
+}
+
+// An update that was not refused may have been applied, and whoever sent it can
+// tell: from an error of the whole, and from that of one of a batch.
+func TestUnknownOutcomeIsTold(t *testing.T) {
+	unavailable := `{"error":{"code":"unavailable","message":"later"}}`
+	for name, answers := range map[string][]http.HandlerFunc{
+		"an answer that is none": {says(200, `{"results":[`+accepted+`,`+unavailable+`]}`), says(200, `{"results":["x"]}`)},
+		"away in the end":        {says(200, `{"results":[`+accepted+`,`+unavailable+`]}`), says(503, `{"code":"unavailable","detail":"away"}`)},
+		"an error inside":        {says(200, `{"results":[`+accepted+`,{"error":{"code":"internal","message":"oh"}}]}`)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c, _ := withAnswers(t, Config{}, answers...)
+			got, err := c.Updates(t.Context(), "b", []Update{{Member: "m", Score: 3}, {Member: "n", Score: 3}})
+			require.NoError(t, err, name)
+			require.NoError(t, got[0].Err, name)
+			require.ErrorIs(t, got[1].Err, ErrOutcomeUnknown, name)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := withAnswers(t, Config{}, says(503, `{"code":"unavailable","detail":"away"}`))
+		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
+		require.ErrorIs(t, err, ErrOutcomeUnknown)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := withAnswers(t, Config{}, says(422, `{"code":"out_of_range","detail":"no"}`))
+		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
+		require.NotErrorIs(t, err, ErrOutcomeUnknown)
+		var refused *Error
+		require.ErrorAs(t, err, &refused)
+	})
+}
+
+// An event that one of its boards could not take is sent again, with its id.
+func TestEventThatWasTakenInPartIsSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, a := withAnswers(t, Config{},
+			says(200, `{"results":[{"results":[`+accepted+`,{"error":{"code":"unavailable","message":"later"}}]}]}`),
+			says(200, `{"results":[{"results":[`+accepted+`,`+accepted+`]}]}`))
+		got, err := c.Events(t.Context(), "gift", []Event{{ID: "1", Data: []byte(`{}`)}})
+		require.NoError(t, err)
+		require.NoError(t, got[0].Err)
+		require.NoError(t, got[0].Results[1].Err)
+		require.Len(t, a.bodies, 2)
+		require.Equal(t, a.bodies[0], a.bodies[1])
+	})
+}
+
+type wrapped struct{ http.RoundTripper }
+
+// A program may have put a transport of its own in the default's place.
+func TestClientWithoutTheDefaultTransport(t *testing.T) {
+	before := http.DefaultTransport
+	defer func() { http.DefaultTransport = before }()
+	http.DefaultTransport = wrapped{before}
+	c, err := New("http://h", Config{})
+	require.NoError(t, err)
+	c.Close()
 }

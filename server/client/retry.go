@@ -20,10 +20,10 @@ const (
 	// longestWait bounds every wait, so that a server that comes back is found
 	// within this.
 	longestWait = 15 * time.Second
-	// maxAnswer bounds what is read of an answer or a frame, in bytes. The
-	// largest, a top of 1,000 with names of 128 bytes and profiles of 1 KiB, all
-	// escaped, has under 3 MB.
-	maxAnswer = 4 << 20
+	// maxAnswer bounds what is read of an answer or a frame, in bytes. A top of
+	// 1,000 with names of 128 bytes and profiles of 1 KiB, all escaped, has under
+	// 3 MB; the answer to 1,000 events grows with their boards.
+	maxAnswer = 32 << 20
 )
 
 // backoff is exponential with full jitter: any wait up to the bound, so that

@@ -68,14 +68,14 @@ type Result struct {
 // Outcome is one update's result, or why it was not taken.
 type Outcome struct {
 	Result Result
-	Err    error // nil, or an *Error
+	Err    error // nil, an *Error that refuses it, or an ErrOutcomeUnknown
 }
 
 // Update sends one update to a board and returns what it did. It is sent again,
 // with the same id, while the server or the way to it is down (connection
-// errors, time-outs, 429, 502, 503, 504), until ctx or Config.RetryFor ends it;
-// whether it was applied is then unknown. A refusal is an *Error and final:
-// nothing was applied.
+// errors, time-outs, 408, 425, 429, 502, 503, 504), until ctx or Config.RetryFor
+// ends it: then, and after any answer that does not tell, the error is an
+// ErrOutcomeUnknown. Any other error is a refusal, an *Error: nothing was applied.
 func (c *Client) Update(ctx context.Context, board string, u Update) (Result, error) {
 	if u.ID == "" {
 		u.ID = rand.Text()
@@ -90,15 +90,15 @@ func (c *Client) Update(ctx context.Context, board string, u Update) (Result, er
 		return c.do(ctx, http.MethodPost, c.boardURL(board, "scores"), body, &r)
 	})
 	if err != nil {
-		return Result{}, fmt.Errorf("update board %q: %w", board, err)
+		return Result{}, fmt.Errorf("update board %q: %w", board, outcome(err))
 	}
 	return r, nil
 }
 
 // Updates sends a batch of 1 to MaxUpdates, which are applied in their order,
 // and returns each one's outcome. It is retried as Update is, the whole of it or
-// what the server could not take of it. An error means that of no update the
-// outcome is known; where that is so of some, they have an Err.
+// what the server could not take of it. An error means that no update has an
+// outcome of its own; where some have, the others have that error.
 func (c *Client) Updates(ctx context.Context, board string, updates []Update) ([]Outcome, error) {
 	results := make([]Result, len(updates))
 	items := make([]item, len(updates))
@@ -117,7 +117,7 @@ func (c *Client) Updates(ctx context.Context, board string, updates []Update) ([
 	}
 	outcomes := make([]Outcome, len(updates))
 	for i := range items {
-		outcomes[i] = Outcome{Result: results[i], Err: items[i].refusal()}
+		outcomes[i] = Outcome{Result: results[i], Err: outcome(items[i].err)}
 	}
 	return outcomes, nil
 }
@@ -134,7 +134,7 @@ type Event struct {
 // definition, or why it was not taken.
 type EventOutcome struct {
 	Results []Outcome
-	Err     error // nil, or an *Error
+	Err     error // nil, an *Error that refuses all of it, or an ErrOutcomeUnknown
 }
 
 // Events sends 1 to MaxUpdates events of one name, and returns each one's
@@ -157,7 +157,7 @@ func (c *Client) Events(ctx context.Context, name string, events []Event) ([]Eve
 	}
 	outcomes := make([]EventOutcome, len(events))
 	for i := range items {
-		outcomes[i] = EventOutcome{Results: answers[i].outcomes, Err: items[i].refusal()}
+		outcomes[i] = EventOutcome{Results: answers[i].outcomes, Err: outcome(items[i].err)}
 	}
 	return outcomes, nil
 }
@@ -185,6 +185,17 @@ func withID(e Event) (jsontext.Value, error) {
 // eventAnswer is the answer to one event of a batch: a result or error for each
 // of its boards.
 type eventAnswer struct{ outcomes []Outcome }
+
+// again is a board's refusal that time heals.
+func (a *eventAnswer) again() *Error {
+	for _, o := range a.outcomes {
+		var e *Error
+		if errors.As(o.Err, &e) && temporary(e) {
+			return e
+		}
+	}
+	return nil
+}
 
 // UnmarshalJSON reads the answer.
 func (a *eventAnswer) UnmarshalJSON(b []byte) error {
