@@ -25,7 +25,7 @@ import (
 type replay struct {
 	File  string `arg:"" help:"Recording: CSV, whose first line names the columns, or NDJSON, an object on each line. - is standard input, which is kept in a temporary file meanwhile. All of it is checked before anything is sent."`
 	Board string `xor:"target" required:"" placeholder:"NAME" help:"Send each line to this board, as an update: its member and score, and op and id where there are any."`
-	Event string `xor:"target" required:"" placeholder:"NAME" help:"Send each line as this event: its fields are the event's data."`
+	Event string `xor:"target" required:"" placeholder:"NAME" help:"Send each line as this event, to a server that has events (POST /v1/events/NAME): its fields are the event's data."`
 
 	Server string  `default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to send to (default ${default})."`
 	Speed  float64 `placeholder:"N" help:"Send as it was recorded, N times as fast; 1 is as it happened. Each line needs a time then. Without it: as fast as the server takes it."`
