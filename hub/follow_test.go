@@ -223,11 +223,11 @@ func TestNeighboursThatChangeWhileTheyAreRead(t *testing.T) {
 		h.FeedSubscribed("b")
 		pass(3 * time.Second)
 		var then []hubtest.Entry
-		f.onPlaces = func() {
-			f.onPlaces = nil
+		f.onPlaces.set(func() {
+			f.onPlaces.clear()
 			then = f.around("m100", 2)
 			h.FeedChanges(f.set("m101", 993))
-		}
+		})
 		conn.take(t)
 		h.FeedChanges(f.set("m101", 991))
 		pass(200 * time.Millisecond)
@@ -248,11 +248,11 @@ func TestOldAnswerIsNotToldAfterANewerChange(t *testing.T) {
 		h.FeedSubscribed("b")
 		pass(3 * time.Second)
 		conn.take(t)
-		f.onPlaces = func() {
-			f.onPlaces = nil
+		f.onPlaces.set(func() {
+			f.onPlaces.clear()
 			h.FeedChanges(f.set("m100", 1500))
 			time.Sleep(200 * time.Millisecond)
-		}
+		})
 		h.FeedChanges(f.set("m101", 991))
 		pass(150 * time.Millisecond)
 		require.Equal(t, []string{"me"}, conn.take(t))
@@ -277,7 +277,7 @@ func TestAnswersAheadOfTheFeedWait(t *testing.T) {
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		var late *ranking.Changes
-		f.beforeRead = func() { late = f.set("m150", 1005+f.state.Seq) }
+		f.beforeRead.set(func() { late = f.set("m150", 1005+f.state.Seq) })
 		_, conn, _ := follow(t, h, 3, "m100", 1)
 		pass(50 * time.Millisecond)
 		require.Equal(t, []string{"snapshot"}, conn.take(t), "its place is known as of a moment that is still to come")
@@ -286,17 +286,17 @@ func TestAnswersAheadOfTheFeedWait(t *testing.T) {
 		require.Equal(t, []string{"me"}, conn.take(t))
 		meHolds(t, f, conn, "m100", 1)
 
-		f.beforeRead = func() {
+		f.beforeRead.set(func() {
 			late = f.set("m151", 1005+f.state.Seq)
-			f.beforeRead = nil
+			f.beforeRead.clear()
 			go func() {
 				time.Sleep(50 * time.Millisecond)
 				h.FeedChanges(late)
 			}()
-		}
+		})
 		lookups := len(f.lookups)
 		pass(35 * time.Second) // an audit
-		require.Nil(t, f.beforeRead)
+		require.False(t, f.beforeRead.isSet())
 		meHolds(t, f, conn, "m100", 1)
 		meHolds(t, f, other, "m120", 0)
 		require.Equal(t, []int{auditMembers}, f.lookups[lookups:], "some were compared, and nobody had to be looked up anew")
@@ -543,7 +543,9 @@ func TestEveryFollowerEndsRight(t *testing.T) {
 			add()
 		}
 		slow := func() { time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) }
-		f.beforeRead, f.onPage, f.onPlaces = slow, slow, slow
+		f.beforeRead.set(slow)
+		f.onPage.set(slow)
+		f.onPlaces.set(slow)
 		h.FeedSubscribed("b")
 		for range 12 {
 			again := f.was()

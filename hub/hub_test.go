@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,9 +34,24 @@ type fakeBoard struct {
 	noPages, noPlaces error // of these alone
 	watched           map[string]bool
 
-	beforeRead func() // called before anything is read
+	beforeRead hook // called before anything is read
 	// called when these have been read, and not been answered yet
-	onPage, onPlaces func()
+	onPage, onPlaces hook
+}
+
+// hook is something that a test has a fakeBoard do.
+type hook struct{ do atomic.Pointer[func()] }
+
+func (h *hook) set(do func()) { h.do.Store(&do) }
+
+func (h *hook) clear() { h.do.Store(nil) }
+
+func (h *hook) isSet() bool { return h.do.Load() != nil }
+
+func (h *hook) call() {
+	if do := h.do.Load(); do != nil {
+		(*do)()
+	}
 }
 
 func newFakeBoard() *fakeBoard {
@@ -93,17 +109,14 @@ func (f *fakeBoard) top(n int) []hubtest.Entry {
 }
 
 func (f *fakeBoard) Page(_ context.Context, _ string, _ int64, limit int) (ranking.Page, error) {
-	if f.beforeRead != nil {
-		f.beforeRead()
-	}
+	f.beforeRead.call()
 	p, err := f.readPage(limit)
-	if f.onPage != nil {
-		f.onPage()
-	}
+	f.onPage.call()
 	return p, err
 }
 
 func (f *fakeBoard) readPage(limit int) (ranking.Page, error) {
+	turn()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pages++
@@ -119,17 +132,14 @@ func (f *fakeBoard) readPage(limit int) (ranking.Page, error) {
 }
 
 func (f *fakeBoard) Places(_ context.Context, _ string, lookups []ranking.Lookup) (ranking.Places, error) {
-	if f.beforeRead != nil {
-		f.beforeRead()
-	}
+	f.beforeRead.call()
 	p, err := f.readPlaces(lookups)
-	if f.onPlaces != nil {
-		f.onPlaces()
-	}
+	f.onPlaces.call()
 	return p, err
 }
 
 func (f *fakeBoard) readPlaces(lookups []ranking.Lookup) (ranking.Places, error) {
+	turn()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lookups = append(f.lookups, len(lookups))
@@ -214,6 +224,7 @@ type fakeConn struct {
 }
 
 func (c *fakeConn) Send(f *Frame) bool {
+	turn()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.full {
@@ -262,8 +273,14 @@ func isStale(h *Hub) bool {
 	return h.stale
 }
 
+// turns orders what a test has read before what happens by the clock alone.
+var turns atomic.Int64
+
+func turn() { turns.Add(1) }
+
 // pass lets simulated time pass, and all that is due by then happen.
 func pass(d time.Duration) {
+	turn()
 	time.Sleep(d)
 	synctest.Wait()
 }

@@ -16,9 +16,9 @@ import (
 // hold has look-ups answered only after release.
 func (f *fakeBoard) hold() (release func()) {
 	held := make(chan struct{})
-	f.onPlaces = func() { <-held }
+	f.onPlaces.set(func() { <-held })
 	return func() {
-		f.onPlaces = nil
+		f.onPlaces.clear()
 		close(held)
 	}
 }
@@ -179,16 +179,16 @@ func TestFirstChangeOverlapsAnAudit(t *testing.T) {
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
-		f.beforeRead = func() {
-			f.beforeRead = nil
+		f.beforeRead.set(func() {
+			f.beforeRead.clear()
 			first := f.set("other", 5)
 			go func() {
 				time.Sleep(time.Millisecond)
 				h.FeedChanges(first)
 			}()
-		}
+		})
 		pass(35 * time.Second)
-		require.Nil(t, f.beforeRead)
+		require.False(t, f.beforeRead.isSet())
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
 		_, late, _ := follow(t, h, 3, "u1", 0)
 		pass(time.Second)
@@ -361,7 +361,7 @@ func TestAnotherLifeWhileRanksAreTold(t *testing.T) {
 		next := f.set("m00001", 7)
 		h.FeedChanges(first)
 		go func() {
-			time.Sleep(1) // between two pieces
+			time.Sleep(time.Nanosecond) // between two pieces
 			h.FeedChanges(next)
 		}()
 		pass(time.Second)
