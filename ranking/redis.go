@@ -1,7 +1,9 @@
 package ranking
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 	"time"
@@ -52,4 +54,15 @@ func Open(rawURL string) (redis.UniversalClient, error) {
 	default:
 		return nil, fmt.Errorf("redis URL: scheme %q; want redis, rediss, unix or redis-cluster", u.Scheme)
 	}
+}
+
+// LogTo has the Redis client's own messages go to log, for debugging: what they
+// tell the callers are told too, and they come for every connection that fails. It
+// is for the whole program: call it before anything is opened.
+func LogTo(log *slog.Logger) { redis.SetLogger(clientLog{log}) }
+
+type clientLog struct{ log *slog.Logger }
+
+func (l clientLog) Printf(ctx context.Context, format string, v ...any) {
+	l.log.DebugContext(ctx, fmt.Sprintf(format, v...))
 }

@@ -190,6 +190,7 @@ func TestResume(t *testing.T) {
 
 		for name, state := range map[string]ranking.State{
 			"another life":    {Epoch: "another", Seq: held.Seq},
+			"before any life": {Epoch: "", Seq: 0},
 			"before the view": {Epoch: held.Epoch, Seq: held.Seq - 1},
 			"ahead":           {Epoch: held.Epoch, Seq: held.Seq + 1000},
 		} {

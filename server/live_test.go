@@ -86,7 +86,7 @@ func TestBadMessages(t *testing.T) {
 		{`{"type":"subscribe","id":1,"board":"b","resume":[]}`, "1", "invalid_request", "resume"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":null}`, "1", "invalid_request", "resume"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"seq":1}}`, "1", "invalid_request", "resume.epoch"},
-		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"","seq":1}}`, "1", "invalid_request", "resume.epoch"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":7,"seq":1}}`, "1", "invalid_request", "resume.epoch"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"` + strings.Repeat("x", 65) + `","seq":1}}`, "1", "invalid_request", "resume.epoch"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e"}}`, "1", "invalid_request", "resume.seq"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":-1}}`, "1", "invalid_request", "resume.seq"},

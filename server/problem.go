@@ -76,13 +76,13 @@ func describe(err error) problem {
 	if p.status == http.StatusServiceUnavailable {
 		switch {
 		case errors.Is(err, ranking.ErrOutcomeUnknown):
-			p.message = "the store does not answer; an update may or may not have been applied: send it again with the same id"
+			p.message = "the store failed; an update may or may not have been applied: send it again with the same id"
 		case errors.Is(err, ranking.ErrOverloaded):
 			p.message = "too many updates are waiting; nothing was applied"
 		case errors.Is(err, errNotReady), errors.Is(err, hub.ErrClosed):
 			p.message = err.Error()
 		default:
-			p.message = "the store does not answer"
+			p.message = "the store is not available"
 		}
 	}
 	return p

@@ -89,7 +89,7 @@ func readState(o object) (s ranking.State, err error) {
 	if s.Epoch, err = o.required("epoch"); err != nil {
 		return s, err
 	}
-	if s.Epoch == "" || len(s.Epoch) > maxEpochBytes {
+	if len(s.Epoch) > maxEpochBytes { // "" is that of a board nobody wrote to; it has nothing to go on with
 		return s, ranking.Invalid("epoch", "is not an epoch that a server gave")
 	}
 	if s.Seq, err = o.integer("seq"); err == nil && s.Seq < 0 {

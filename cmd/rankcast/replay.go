@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -45,8 +47,8 @@ type replay struct {
 // Validate refuses what makes no sense before the file is opened.
 func (r *replay) Validate() error {
 	switch {
-	case r.Speed < 0:
-		return errors.New("--speed must be more than 0")
+	case r.Speed < 0 || math.IsNaN(r.Speed) || math.IsInf(r.Speed, 0):
+		return errors.New("--speed must be a number of times, more than 0")
 	case r.Batch < 1 || r.Batch > client.MaxUpdates:
 		return fmt.Errorf("--batch must be from 1 to %d", client.MaxUpdates)
 	case r.From < 1:
@@ -75,7 +77,8 @@ func (r *replay) recording() *recording {
 // Run sends the file until it ends, the user or a signal ends it, or the server
 // stays away.
 func (r *replay) Run(ctx context.Context) error {
-	c, err := client.New(r.Server, client.Config{})
+	s := &sender{replay: r}
+	c, err := client.New(r.Server, client.Config{Retrying: s.sayRetry})
 	if err != nil {
 		return err
 	}
@@ -102,6 +105,8 @@ func (r *replay) Run(ctx context.Context) error {
 		return errors.New("interrupted before anything was sent")
 	case err != nil:
 		return fmt.Errorf("%s: %w; nothing was sent", r.File, err)
+	case last == 0:
+		return fmt.Errorf("%s: has no lines to send", r.File)
 	case lines == 0:
 		return fmt.Errorf("%s: nothing to send from line %d on; it ends with line %d", r.File, r.From, last)
 	}
@@ -111,9 +116,10 @@ func (r *replay) Run(ctx context.Context) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	s := &sender{replay: r, client: c, started: time.Now(), next: r.From, bar: progressbar.NewOptions(lines,
+	s.client, s.started, s.next = c, time.Now(), r.From
+	s.bar = progressbar.NewOptions(lines,
 		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetVisibility(term.IsTerminal(int(os.Stderr.Fd()))),
-		progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())}
+		progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	before := sum.Sum(nil)
 	sum.Reset()
 	err = s.play(ctx, func(each func(recorded) error) error {
@@ -124,6 +130,8 @@ func (r *replay) Run(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return fmt.Errorf("interrupted; %s", s.advice())
+	case err != nil && s.sent+s.refused == 0 && s.unknown == 0:
+		return s.explain(err)
 	case err != nil:
 		return fmt.Errorf("%w\n%s", s.explain(err), s.advice())
 	case !bytes.Equal(before, sum.Sum(nil)):
@@ -195,7 +203,16 @@ type sender struct {
 	next                      int // line from which to go on: all before is acknowledged
 	unknown                   int // last line after it that may have counted; 0: none
 	batchSent                 time.Time
+	away                      atomic.Bool // the last attempt came to nothing
 	sent, duplicates, refused int
+}
+
+// sayRetry says, once each time, that the server is away.
+func (s *sender) sayRetry(why error) {
+	if s.away.CompareAndSwap(false, true) {
+		s.bar.Clear()
+		fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", redacted(s.Server), printable(cause(why).Error()))
+	}
 }
 
 // idsKept is how long a server knows an id again, at least.
@@ -302,11 +319,13 @@ func (s *sender) send(ctx context.Context, batch []recorded) error {
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
-		if pause(sending, stopGrace) == nil {
-			cancel()
+		if !s.away.Load() {
+			pause(sending, stopGrace)
 		}
+		cancel()
 	})
 	defer stop()
+	defer s.away.Store(false)
 	s.batchSent = time.Now()
 	results, err := s.request(sending, batch)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -119,8 +120,42 @@ func (s *screen) take(b client.Board, now time.Time) (moved bool) {
 	if b.State != client.Connecting {
 		s.ranks = ranks
 	}
+	b.Me = keepNeighbours(s.shown.Me, b.Me)
 	s.shown = b
 	return moved
+}
+
+// keepNeighbours gives an own place that came without neighbours, as it does at
+// once on an own change, those that were known, moved as that change alone would
+// move them: a moment later they come as they are.
+func keepNeighbours(old, now *client.Me) *client.Me {
+	if now == nil || now.Around != nil || now.Rank == nil || now.Score == nil || old == nil || old.Rank == nil || len(old.Around) == 0 {
+		return now
+	}
+	from, to := *old.Rank, *now.Rank
+	if to < old.Around[0].Rank || to > old.Around[len(old.Around)-1].Rank {
+		return now // it is elsewhere
+	}
+	kept := *now
+	for _, e := range old.Around {
+		switch {
+		case e.Member == now.Member:
+			e.Rank, e.Score = to, *now.Score
+		case to <= e.Rank && e.Rank < from:
+			e.Rank++
+		case from < e.Rank && e.Rank <= to:
+			e.Rank--
+		}
+		kept.Around = append(kept.Around, e)
+	}
+	slices.SortFunc(kept.Around, func(a, b client.Entry) int { return cmp.Compare(a.Rank, b.Rank) })
+	for _, e := range kept.Around {
+		if e.Rank == to-1 {
+			gap := max(e.Score-*now.Score, *now.Score-e.Score)
+			kept.ToNext = &gap
+		}
+	}
+	return &kept
 }
 
 // shownRow is one line of the list.
@@ -315,7 +350,11 @@ func (s *screen) title() string {
 	}
 	state, style := s.state()
 	if s.ranks != nil {
-		state = thousands(s.shown.Total) + " members · " + state
+		members := " members · "
+		if s.shown.Total == 1 {
+			members = " member · "
+		}
+		state = thousands(s.shown.Total) + members + state
 	}
 	space := s.width - ansi.StringWidth(name) - ansi.StringWidth(state)
 	if space < 1 {

@@ -122,6 +122,20 @@ func TestOwnPlaceIsNotNewAtFirst(t *testing.T) {
 	require.NotContains(t, plain(s), "new")
 }
 
+// A place that comes without neighbours, as on an own change, keeps those that
+// were known.
+func TestScreenKeepsNeighbours(t *testing.T) {
+	around := []client.Entry{{Rank: 48, Member: "a", Score: 9}, {Rank: 49, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
+	s := sized("me", 2, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: around}})
+	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(49), Score: ptr(8)}})
+	list := plain(s)
+	for _, want := range []string{"48  a", "49  me", "8  ▲1  1 to next", "50  b", "51  c"} {
+		require.Contains(t, list, want)
+	}
+	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(20), Score: ptr(80)}})
+	require.NotContains(t, plain(s), "48  a", "elsewhere they are others")
+}
+
 // What moved stands out for a moment, by colour and by a sign.
 func TestScreenShowsWhatMoved(t *testing.T) {
 	s := sized("me", 0, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(1)}})

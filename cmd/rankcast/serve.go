@@ -92,6 +92,10 @@ func (s *serve) Run(ctx context.Context) error {
 		url = store.URL()
 		log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
 	}
+	if s.Demo && s.Redis != "" {
+		log.Warn("the demo writes made-up scores into this Redis", "boards", "stars laps", "prefix", s.Prefix)
+	}
+	ranking.LogTo(log)
 	rdb, err := ranking.Open(url)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -169,7 +170,8 @@ func (w *watch) print(ctx context.Context, c *client.Client, what client.Watch, 
 		}
 	})
 	var failed error
-	encoder := json.NewEncoder(out)
+	var text, before bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	told := false
 	err := c.Watch(ctx, w.Board, what, func(b client.Board) {
@@ -180,7 +182,14 @@ func (w *watch) print(ctx context.Context, c *client.Client, what client.Watch, 
 			}
 			return
 		}
-		if err := encoder.Encode(newLine(b)); err != nil {
+		text.Reset()
+		err := encoder.Encode(newLine(b))
+		if err == nil && !bytes.Equal(text.Bytes(), before.Bytes()) { // why it is away may have changed, which is not printed
+			before.Reset()
+			before.Write(text.Bytes())
+			_, err = out.Write(text.Bytes())
+		}
+		if err != nil {
 			if failed = err; errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 				failed = nil
 			}

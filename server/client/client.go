@@ -28,6 +28,9 @@ type Config struct {
 	// an update that is sent again later would count twice. Negative: one
 	// attempt.
 	RetryFor time.Duration
+	// Retrying, if there is one, is told why a request is about to be sent again.
+	// It may be called by several goroutines at once. Watch tells by Board.Err.
+	Retrying func(why error)
 }
 
 const (

@@ -79,6 +79,9 @@ func (c *Client) retry(ctx context.Context, attempt func(context.Context) error)
 		if time.Since(started)+wait > c.cfg.RetryFor {
 			return fmt.Errorf("gave up after %d attempts: %w", n+1, err)
 		}
+		if c.cfg.Retrying != nil {
+			c.cfg.Retrying(err)
+		}
 		if ended := pause(ctx, wait); ended != nil {
 			return fmt.Errorf("%w (attempt %d: %w)", ended, n+1, err)
 		}

@@ -282,8 +282,11 @@ func (s *session) update(err error) {
 // closed tells what the end of the connection means.
 func (s *session) closed(err error) error {
 	var frame websocket.CloseError
-	if !errors.As(err, &frame) {
-		return err
+	switch {
+	case !errors.As(err, &frame):
+		return fmt.Errorf("the connection was lost: %w", err)
+	case frame.Code == websocket.StatusGoingAway:
+		return errors.New("the server stops")
 	}
 	s.overloaded = frame.Code == websocket.StatusTryAgainLater
 	if frame.Code >= firstFinal && frame.Code <= lastFinal {
