@@ -16,8 +16,7 @@ const (
 	// boardEvents bounds what else does; the sender waits.
 	boardEvents = 4
 	// readAgainFirst and readAgainMost bound the pause after a read that failed;
-	// resyncJitter spreads the boards and nodes that read anew
-	// because of one event.
+	// resyncJitter spreads the boards and nodes that read anew because of one event.
 	readAgainFirst = 50 * time.Millisecond
 	readAgainMost  = 2 * time.Second
 	resyncJitter   = 50 * time.Millisecond
@@ -217,11 +216,11 @@ func (b *board) step(now time.Time) {
 	}
 	if !b.renewed { // else the entries go first: they may be of another life
 		b.tellFound()
-	}
-	// After what was published: then both are as of one seq.
-	if b.view.Shows(0) && !b.renewed && (b.ranksCursor != nil || b.ranksMoved && !b.moved && isDue(b.told.Add(b.hub.cfg.MeInterval))) {
-		if b.tellRanks(now); b.ranksCursor != nil {
-			isDue(now.Add(1)) // as soon as there was a look at what has come in
+		// After what was published: then both are as of one seq.
+		if b.view.Shows(0) && (b.ranksCursor != nil || b.ranksMoved && !b.moved && isDue(b.told.Add(b.hub.cfg.MeInterval))) {
+			if b.tellRanks(now); b.ranksCursor != nil {
+				isDue(now.Add(1)) // as soon as there was a look at what has come in
+			}
 		}
 	}
 	if b.heard && b.view.Waiting() {

@@ -525,24 +525,14 @@ func TestFollowersOfAMemberShareIt(t *testing.T) {
 func TestEveryFollowerEndsRight(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(300)
-		type client struct {
-			*Client
-			conn   *fakeConn
-			sub    *Subscription
-			member string
-			around int
-		}
 		member := func() string { return fmt.Sprintf("m%03d", rand.IntN(350)) }
-		var clients []*client
-		add := func() {
-			m, around := member(), max(0, rand.IntN(6)-3)
-			c, conn, sub := follow(t, h, rand.IntN(10), m, around)
-			clients = append(clients, &client{c, conn, sub, m, around})
-		}
+		w := &watchers{t: t, h: h, outages: 4, draw: func() Watch {
+			return Watch{Top: rand.IntN(10), Me: member(), Around: max(0, rand.IntN(6)-3)}
+		}}
 		for range 40 {
-			add()
+			w.add()
 		}
-		slow := func() { time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) }
+		slow := func() { time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) } // of simulated time
 		f.beforeRead.set(slow)
 		f.onPage.set(slow)
 		f.onPlaces.set(slow)
@@ -554,41 +544,16 @@ func TestEveryFollowerEndsRight(t *testing.T) {
 				if rand.IntN(60) > 0 {
 					h.FeedChanges(c)
 				}
-				who := clients[rand.IntN(len(clients))]
-				switch rand.IntN(14) {
-				case 0:
-					who.conn.setFull(true)
-				case 1:
-					who.conn.setFull(false)
-					who.Ready()
-				case 2:
-					var err error
-					who.member, who.around = member(), rand.IntN(3)
-					who.sub, err = h.Subscribe(who.Client, theBoard, Watch{Top: rand.IntN(10), Me: who.member, Around: who.around}, who.sub, func() {})
-					require.NoError(t, err)
-				case 3:
-					if rand.IntN(4) == 0 {
-						h.FeedDown(time.Now())
-						h.FeedUp()
-						h.FeedSubscribed("b")
-					}
-				case 4:
-					add()
-				}
-				pass(time.Duration(rand.IntN(60)) * time.Millisecond)
+				w.churn()
 			}
 			if rand.IntN(3) == 0 {
 				pass(time.Second)
 				again()
 			}
-			for _, c := range clients {
-				c.conn.setFull(false)
-				c.Ready()
-			}
-			pass(6 * time.Second)
-			for _, c := range clients {
-				c.conn.take(t)
-				meHolds(t, f, c.conn, c.member, c.around)
+			w.calm(6 * time.Second)
+			for _, c := range w.list {
+				require.Equal(t, f.top(c.watch.Top), append([]hubtest.Entry{}, c.conn.board.Top...))
+				meHolds(t, f, c.conn, c.watch.Me, c.watch.Around)
 			}
 		}
 	})

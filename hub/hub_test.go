@@ -721,24 +721,79 @@ func TestNothingIsLeftOfABoardThatNobodyWatches(t *testing.T) {
 	})
 }
 
+// watcher is a client with one subscription.
+type watcher struct {
+	*Client
+	conn  *fakeConn
+	sub   *Subscription
+	watch Watch
+}
+
+// watchers come, stall and change their mind at random.
+type watchers struct {
+	t       *testing.T
+	h       *Hub
+	list    []*watcher
+	draw    func() Watch // what one wants to see
+	outages int          // a chance of one in so many that an outage of the feed happens when it may
+}
+
+func (w *watchers) add() {
+	one := &watcher{conn: &fakeConn{}, watch: w.draw()}
+	one.Client = w.h.Join(one.conn)
+	w.subscribe(one)
+	w.list = append(w.list, one)
+}
+
+func (w *watchers) subscribe(one *watcher) {
+	var err error
+	one.sub, err = w.h.Subscribe(one.Client, theBoard, one.watch, one.sub, func() {})
+	require.NoError(w.t, err)
+}
+
+// churn has something happen to one of them, or nothing, and a little time pass.
+func (w *watchers) churn() {
+	one := w.list[rand.IntN(len(w.list))]
+	switch rand.IntN(12) {
+	case 0:
+		one.conn.setFull(true)
+	case 1:
+		one.conn.setFull(false)
+		one.Ready()
+	case 2:
+		one.watch = w.draw()
+		w.subscribe(one)
+	case 3:
+		if rand.IntN(w.outages) == 0 {
+			w.h.FeedDown(time.Now())
+			w.h.FeedUp()
+			w.h.FeedSubscribed("b")
+		}
+	case 4:
+		w.add()
+	}
+	pass(time.Duration(rand.IntN(60)) * time.Millisecond)
+}
+
+// calm lets all of them catch up.
+func (w *watchers) calm(d time.Duration) {
+	for _, one := range w.list {
+		one.conn.setFull(false)
+		one.Ready()
+	}
+	pass(d)
+	for _, one := range w.list {
+		one.conn.take(w.t)
+	}
+}
+
 // Many clients of several N that stall and go on at random, messages lost at
 // random: after a pause each holds just what the board is.
 func TestEveryClientEndsRight(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		type client struct {
-			*Client
-			conn *fakeConn
-			sub  *Subscription
-			top  int
-		}
-		var clients []*client
-		add := func() {
-			top := rand.IntN(30)
-			c, conn, sub := join(t, h, top)
-			clients = append(clients, &client{c, conn, sub, top})
-		}
+		w := &watchers{t: t, h: h, outages: 1, draw: func() Watch { return Watch{Top: rand.IntN(30)} }}
 		for range 20 {
-			add()
+			w.add()
 		}
 		h.FeedSubscribed("b")
 		for round := range 20 {
@@ -747,35 +802,12 @@ func TestEveryClientEndsRight(t *testing.T) {
 				if rand.IntN(40) > 0 {
 					h.FeedChanges(c)
 				}
-				who := clients[rand.IntN(len(clients))]
-				switch rand.IntN(12) {
-				case 0:
-					who.conn.setFull(true)
-				case 1:
-					who.conn.setFull(false)
-					who.Ready()
-				case 2:
-					var err error
-					who.top = rand.IntN(30)
-					who.sub, err = h.Subscribe(who.Client, theBoard, Watch{Top: who.top}, who.sub, func() {})
-					require.NoError(t, err)
-				case 3:
-					h.FeedDown(time.Now())
-					h.FeedUp()
-					h.FeedSubscribed("b")
-				case 4:
-					add()
-				}
-				pass(time.Duration(rand.IntN(60)) * time.Millisecond)
+				w.churn()
 			}
-			for _, c := range clients {
-				c.conn.setFull(false)
-				c.Ready()
-			}
-			pass(5 * time.Second)
-			for i, c := range clients {
-				c.conn.take(t)
-				require.Equal(t, f.top(c.top), append([]hubtest.Entry{}, c.conn.board.Top...), "round %d, client %d, top %d", round, i, c.top)
+			w.calm(5 * time.Second)
+			for i, c := range w.list {
+				top := c.watch.Top
+				require.Equal(t, f.top(top), append([]hubtest.Entry{}, c.conn.board.Top...), "round %d, client %d, top %d", round, i, top)
 			}
 		}
 	})

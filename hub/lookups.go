@@ -17,7 +17,6 @@ type lookups struct {
 		spoiled bool          // it will be of no use
 	}
 	found []Found
-	own   []*Followed
 	owed  int // how many are
 }
 

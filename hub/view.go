@@ -30,7 +30,8 @@ type View struct {
 
 	top
 	followed following
-	sure     bool // both are the board's at top.state
+	own      []*Followed // who moved by themselves, for Own
+	sure     bool        // top and followed are the board's at top.state
 
 	last  ranking.State // where the last changes heard took the board
 	peak  ranking.State // the highest seq that it was ever known to be at, in this epoch

@@ -46,6 +46,17 @@ func median(costs []cost, of func(cost) time.Duration) float64 {
 	return float64(all[len(all)/2])
 }
 
+// benchStore is a store with a board "b", on a Redis of its own that keeps all in
+// memory.
+func benchStore(b *testing.B) (redis.UniversalClient, *Store) {
+	rdb, err := Open(redistest.Start(b, redistest.InMemory...).URL())
+	require.NoError(b, err)
+	b.Cleanup(func() { rdb.Close() })
+	s, err := New(rdb, []Definition{{Board: "b"}}, Config{})
+	require.NoError(b, err)
+	return rdb, s
+}
+
 const benchMembers = 100_000
 
 func benchUpdate(n uint64) Update {
@@ -57,12 +68,7 @@ func benchUpdate(n uint64) Update {
 // the turns: Redis CPU and updates a second of one connection for each, and
 // their ratio. All updates have request ids.
 func BenchmarkApply(b *testing.B) {
-	r := redistest.Start(b, redistest.InMemory...)
-	rdb, err := Open(r.URL())
-	require.NoError(b, err)
-	b.Cleanup(func() { rdb.Close() })
-	s, err := New(rdb, []Definition{{Board: "b"}}, Config{})
-	require.NoError(b, err)
+	rdb, s := benchStore(b)
 	d, err := s.Definition("b")
 	require.NoError(b, err)
 	var requests atomic.Uint64
@@ -143,12 +149,7 @@ func BenchmarkApply(b *testing.B) {
 // neighbours. Medians of the turns.
 func BenchmarkPlaces(b *testing.B) {
 	const members = 1_000_000
-	r := redistest.Start(b, redistest.InMemory...)
-	rdb, err := Open(r.URL())
-	require.NoError(b, err)
-	b.Cleanup(func() { rdb.Close() })
-	s, err := New(rdb, []Definition{{Board: "b"}}, Config{})
-	require.NoError(b, err)
+	rdb, s := benchStore(b)
 	for i := 0; i < members; i += 1000 {
 		batch := make([]Update, 1000)
 		for j := range batch {

@@ -43,25 +43,12 @@ func drain(spec string) {
 	}
 	var frames atomic.Int64
 	for i := range sockets {
-		// Addresses of their own spread the ports.
-		from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%8))}}
 		for _, addr := range f[1:] {
-			conn, err := from.Dial("tcp", addr)
-			if err != nil {
-				panic(err)
-			}
-			r := bufio.NewReaderSize(conn, 1024)
+			conn, r := dialNumber(i, addr)
 			if addr == f[1] {
 				shake(conn, r, addr, `{"type":"subscribe","board":"b","top":10}`)
 			}
-			go func() {
-				for {
-					if _, err := readFrame(r); err != nil {
-						return
-					}
-					frames.Add(1)
-				}
-			}()
+			go eachFrame(r, func([]byte) { frames.Add(1) })
 		}
 	}
 	for lines := bufio.NewScanner(os.Stdin); ; {
@@ -69,6 +56,28 @@ func drain(spec string) {
 		if !lines.Scan() {
 			return
 		}
+	}
+}
+
+// dialNumber opens the connection of that number to an address. Addresses of their
+// own spread the ports.
+func dialNumber(i int, addr string) (net.Conn, *bufio.Reader) {
+	from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%8))}}
+	conn, err := from.Dial("tcp", addr)
+	if err != nil {
+		panic(err)
+	}
+	return conn, bufio.NewReaderSize(conn, 1024)
+}
+
+// eachFrame calls do for the start of each frame, until the connection ends.
+func eachFrame(r *bufio.Reader, do func(start []byte)) {
+	for {
+		frame, err := readFrame(r)
+		if err != nil {
+			return
+		}
+		do(frame)
 	}
 }
 
@@ -87,25 +96,14 @@ func join(spec string) {
 	told := make(chan struct{}, sockets)
 	conns := make([]net.Conn, sockets)
 	for i := range conns {
-		from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%8))}}
-		conn, err := from.Dial("tcp", f[1])
-		if err != nil {
-			panic(err)
-		}
-		r := bufio.NewReaderSize(conn, 1024)
+		conn, r := dialNumber(i, f[1])
 		shake(conn, r, f[1], "")
 		conns[i] = conn
-		go func() {
-			for {
-				frame, err := readFrame(r)
-				if err != nil {
-					return
-				}
-				if strings.HasPrefix(string(frame), `{"type":"me"`) {
-					told <- struct{}{}
-				}
+		go eachFrame(r, func(frame []byte) {
+			if strings.HasPrefix(string(frame), `{"type":"me"`) {
+				told <- struct{}{}
 			}
-		}()
+		})
 	}
 	fmt.Println("ready")
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); fmt.Println("told") {
