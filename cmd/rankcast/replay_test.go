@@ -110,6 +110,7 @@ func TestReplayThatIsKilledAndRunAgain(t *testing.T) {
 			if requests++; requests == 20 { // applied, and before the answer comes it is killed
 				back.ServeHTTP(httptest.NewRecorder(), r)
 				victim.Kill()
+				<-r.Context().Done() // it is gone, and sent no more
 				return
 			}
 			back.ServeHTTP(w, r)
