@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
 	"strings"
 	"sync"
@@ -169,6 +170,11 @@ func TestWatchInATerminal(t *testing.T) {
 
 // However it ends, the terminal is as it was.
 func TestWatchRestoresTheTerminal(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup; what is started here shall not inherit that
+		hungUp := make(chan os.Signal, 1)
+		signal.Notify(hungUp, syscall.SIGHUP)
+		defer signal.Stop(hungUp)
+	}
 	p := launch(t)
 	require.Equal(t, 200, p.post("stars", `{"member":"ann","score":1}`).Status)
 	for name, c := range map[string]struct {
