@@ -404,12 +404,7 @@ func TestSharedFramesAreEncodedOnce(t *testing.T) {
 		synctest.Wait()
 		h.FeedChanges(f.set("a", 1))
 		pass(time.Second)
-		distinct := make(map[*Frame]int)
-		for _, k := range conns {
-			for _, f := range k.frames {
-				distinct[f]++
-			}
-		}
+		distinct := sentTimes(conns)
 		require.Len(t, distinct, 4, "a snapshot and a delta for each of two N")
 		for _, n := range distinct {
 			require.Equal(t, 20, n)
@@ -423,6 +418,17 @@ type keeper struct{ frames []*Frame }
 func (k *keeper) Send(f *Frame) bool {
 	k.frames = append(k.frames, f)
 	return true
+}
+
+// sentTimes counts how often each frame was sent.
+func sentTimes(conns []*keeper) map[*Frame]int {
+	times := make(map[*Frame]int)
+	for _, k := range conns {
+		for _, f := range k.frames {
+			times[f]++
+		}
+	}
+	return times
 }
 
 func TestOutageIsToldAndEndsRight(t *testing.T) {

@@ -258,23 +258,31 @@ func TestReplacingWhatHasEnded(t *testing.T) {
 	})
 }
 
+// many is more than are told in three steps.
+const many = 3*tellMost + 100
+
+// followMany fills the board with many members, each followed, and one more, last
+// of all, who is not.
+func followMany(t *testing.T, h *Hub, f *fakeBoard) (conns []*fakeConn) {
+	for i := range many {
+		f.scores[fmt.Sprintf("m%05d", i)] = int64(10 * (many - i))
+	}
+	f.scores["late"] = 5
+	for i := range many {
+		_, conn, _ := follow(t, h, 3, fmt.Sprintf("m%05d", i), 0)
+		conns = append(conns, conn)
+	}
+	return conns
+}
+
 // More followers than are told in one step: all are told, and what changes
 // meanwhile is not missed.
 func TestManyFollowersAreToldInPieces(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		const members = 3*tellMost + 100
-		for i := range members {
-			f.scores[fmt.Sprintf("m%05d", i)] = int64(10 * (members - i))
-		}
-		f.scores["late"] = 5
-		var conns []*fakeConn
-		for i := range members {
-			_, conn, _ := follow(t, h, 3, fmt.Sprintf("m%05d", i), 0)
-			conns = append(conns, conn)
-		}
+		conns := followMany(t, h, f)
 		h.FeedSubscribed("b")
 		pass(3 * time.Second)
-		h.FeedChanges(f.set("late", 10*members+5))
+		h.FeedChanges(f.set("late", 10*many+5))
 		pass(3 * time.Second)
 		for i, conn := range conns {
 			require.EqualValues(t, i+2, *conn.board.Me.Rank)
@@ -337,21 +345,11 @@ func TestOutageIsOverOnceTheEntriesAreShown(t *testing.T) {
 // pieces.
 func TestAnotherLifeWhileRanksAreTold(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		const members = 3*tellMost + 100
-		for i := range members {
-			f.scores[fmt.Sprintf("m%05d", i)] = int64(10 * (members - i))
-		}
-		f.scores["late"] = 5
-		var conn *fakeConn
-		for i := range members {
-			if _, c, _ := follow(t, h, 3, fmt.Sprintf("m%05d", i), 0); i == 2 {
-				conn = c
-			}
-		}
+		conn := followMany(t, h, f)[2]
 		h.FeedSubscribed("b")
 		pass(3 * time.Second)
 		conn.take(t)
-		first := f.set("late", 10*members+5)
+		first := f.set("late", 10*many+5)
 		f.mu.Lock()
 		f.state, f.scores = ranking.State{Epoch: "e2"}, map[string]int64{}
 		f.mu.Unlock()
@@ -370,7 +368,7 @@ func TestAnotherLifeWhileRanksAreTold(t *testing.T) {
 			if m.Type == "snapshot" {
 				epoch = m.Epoch
 			}
-			if m.Type == "me" && m.Total < members { // of the new life
+			if m.Type == "me" && m.Total < many { // of the new life
 				require.Equal(t, "e2", epoch)
 			}
 		}

@@ -94,35 +94,48 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
+// replayMeddled replays the seasons to a server, in batches of 100, of which the
+// nth is answered by meddle; back sends it on to the server. It returns the
+// arguments too, to run it again.
+func replayMeddled(t *testing.T, p *process, nth int, meddle func(replay *os.Process, back http.Handler, w http.ResponseWriter, r *http.Request)) ([]string, ran) {
+	back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: p.addr})
+	var mu sync.Mutex
+	var replay *os.Process
+	requests := 0
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if requests++; requests == nth {
+			meddle(replay, back, w, r)
+			return
+		}
+		back.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	args := append([]string{"replay", f1 + "events.csv", "--board", "stars", "--server", front.URL, "--batch", "100"}, f1Columns...)
+	cmd := exec.Command(binary, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	mu.Lock()
+	require.NoError(t, cmd.Start())
+	replay = cmd.Process
+	mu.Unlock()
+	cmd.Wait()
+	return args, ran{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
 // Nineteen seasons of Formula 1, replayed, killed in the middle and run again:
 // the board is the official standings, and a third run changes nothing.
 func TestReplayThatIsKilledAndRunAgain(t *testing.T) {
 	want := finals(t)
 	redistest.Engines(t, func(t *testing.T, store string) {
 		p := launch(t, "--redis", store)
-		back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: p.addr})
-		var mu sync.Mutex
-		var victim *os.Process
-		requests := 0
-		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			defer mu.Unlock()
-			if requests++; requests == 20 { // applied, and before the answer comes it is killed
-				back.ServeHTTP(httptest.NewRecorder(), r)
-				victim.Kill()
-				<-r.Context().Done() // it is gone, and sent no more
-				return
-			}
-			back.ServeHTTP(w, r)
-		}))
-		defer front.Close()
-		args := append([]string{"replay", f1 + "events.csv", "--board", "stars", "--server", front.URL, "--batch", "100"}, f1Columns...)
-		cmd := exec.Command(binary, args...)
-		mu.Lock()
-		require.NoError(t, cmd.Start())
-		victim = cmd.Process
-		mu.Unlock()
-		require.Error(t, cmd.Wait())
+		args, killed := replayMeddled(t, p, 20, func(replay *os.Process, back http.Handler, _ http.ResponseWriter, r *http.Request) {
+			back.ServeHTTP(httptest.NewRecorder(), r) // applied, and before the answer comes it is killed
+			replay.Kill()
+			<-r.Context().Done() // it is gone, and sent no more
+		})
+		require.Equal(t, -1, killed.code)
 		half := standings(t, p.addr)
 		require.NotEmpty(t, half)
 		require.NotEqual(t, want, half)
@@ -148,34 +161,16 @@ func TestReplayThatIsKilledAndRunAgain(t *testing.T) {
 // ctrl-c ends it after the batch under way, and says how to go on.
 func TestReplayThatIsInterrupted(t *testing.T) {
 	p := launch(t)
-	back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: p.addr})
-	var mu sync.Mutex
-	var running *os.Process
-	requests := 0
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		if requests++; requests == 3 {
-			running.Signal(syscall.SIGINT)
-		}
+	args, interrupted := replayMeddled(t, p, 3, func(replay *os.Process, back http.Handler, w http.ResponseWriter, r *http.Request) {
+		replay.Signal(syscall.SIGINT)
 		back.ServeHTTP(w, r)
-	}))
-	defer front.Close()
-	args := append([]string{"replay", f1 + "events.csv", "--board", "stars", "--server", front.URL, "--batch", "100"}, f1Columns...)
-	cmd := exec.Command(binary, args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	mu.Lock()
-	require.NoError(t, cmd.Start())
-	running = cmd.Process
-	mu.Unlock()
-	require.Error(t, cmd.Wait())
-	require.Equal(t, 1, cmd.ProcessState.ExitCode())
+	})
+	require.Equal(t, 1, interrupted.code)
 	// The signal may arrive when the next batch is under way already.
 	var from, sent int
-	_, err := fmt.Sscanf(stderr.String()[strings.Index(stderr.String(), "--from"):], "--from %d", &from)
-	require.NoError(t, err, stderr.String())
-	_, err = fmt.Sscanf(strings.ReplaceAll(stdout.String(), ",", ""), "sent %d", &sent)
+	_, err := fmt.Sscanf(interrupted.stderr[strings.Index(interrupted.stderr, "--from"):], "--from %d", &from)
+	require.NoError(t, err, interrupted.stderr)
+	_, err = fmt.Sscanf(strings.ReplaceAll(interrupted.stdout, ",", ""), "sent %d", &sent)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, sent, 300)
 	require.Less(t, sent, 3601)
