@@ -37,7 +37,7 @@ bench: deps ## Measure: apply beside bare ZINCRBY, deliveries beside bare writes
 fuzz: ## Fuzz each decoder for FUZZTIME
 	@set -e; for package in ranking server; do \
 		for target in $$($(GO) test -list '^Fuzz' ./$$package | grep '^Fuzz'); do \
-			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) ./$$package; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$$package; \
 		done; \
 	done
 

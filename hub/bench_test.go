@@ -63,7 +63,7 @@ func (c *crowd) move(m, key int) ranking.Change {
 func crowdName(m int) string { return fmt.Sprintf("member-%07d", m) }
 
 func (c *crowd) page(limit int) ranking.Page {
-	p := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Total: int64(len(c.keys)), Start: 1}
+	p := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Asc, Total: int64(len(c.keys)), Start: 1}
 	for key := 0; len(p.Entries) < min(limit, len(c.keys)); key++ {
 		if m := c.at[key]; m >= 0 {
 			p.Entries = append(p.Entries, ranking.Entry{Member: crowdName(int(m)), Key: ranking.Key(key)})
@@ -91,7 +91,7 @@ func BenchmarkFollowed(b *testing.B) {
 func benchFollowed(b *testing.B, members, followed, around int) {
 	c := newCrowd(members)
 	on := min(followed, members/2) // members 0 to on-1
-	v := NewView(ranking.Asc, 10)
+	v := NewView(10)
 	for m := range followed {
 		if m < on {
 			v.Follow(crowdName(m), around)
@@ -192,7 +192,7 @@ func BenchmarkTell(b *testing.B) {
 		}
 		steps = append(steps, longest)
 		for _, s := range h.shards {
-			if len(s.takeNews()) != followed/2 {
+			if news, _ := s.takeNews(); len(news) != followed/2 {
 				b.Fatal("not all were told")
 			}
 		}

@@ -24,33 +24,31 @@ const (
 	auditMembers = 64
 )
 
-// What a board's goroutine is told, beside changes.
+// What a board's goroutine is told, beside changes and what a seq check found.
 type (
 	subscribed struct{ outages int } // the feed hears the board from now on
 	unheard    struct{}              // the feed has gone down
-	checked    struct {              // what a seq check found
-		redis  ranking.BoardState // where the board is
-		before ranking.State      // where the view was before that was asked
-	}
 )
 
-// board is a goroutine that owns the view of one watched board.
+// board is a goroutine that owns the view of one board, as named.
 type board struct {
-	hub    *Hub
-	def    ranking.Definition
-	name   string
-	ctx    context.Context
-	cancel context.CancelFunc
+	hub      *Hub
+	name     string // as clients name it, and in frames
+	instance string // whose changes are heard
+	ctx      context.Context
+	cancel   context.CancelFunc
 
 	streams // guarded by hub.mu
 
 	changes chan *ranking.Changes
 	events  chan any
 	streamy chan struct{} // streams have come or gone; holds one
-	at      atomic.Pointer[ranking.State]
+	at      atomic.Pointer[whereabouts]
 
 	// The rest belongs to run.
 	view        *View
+	life        uint64 // counts the lives of the board that the view has shown, periods among them
+	naming             // which period the name means
 	page        read[ranking.Page]
 	places      read[ranking.Places]
 	heard       bool   // the feed hears the board
@@ -69,13 +67,14 @@ type board struct {
 	timer       *time.Timer
 }
 
-func newBoard(h *Hub, d ranking.Definition) *board {
+func newBoard(h *Hub, named ranking.Board) *board {
 	b := &board{
-		hub: h, def: d, name: d.Board, streams: newStreams(), view: NewView(d.Order, 0),
+		hub: h, name: named.Name, instance: named.Instance, streams: newStreams(),
+		view: NewView(0), life: 1, naming: newNaming(named),
 		changes: make(chan *ranking.Changes, boardChanges), events: make(chan any, boardEvents),
 		streamy: make(chan struct{}, 1),
 	}
-	b.at.Store(&ranking.State{})
+	b.at.Store(&whereabouts{})
 	b.ctx, b.cancel = context.WithCancel(h.ctx)
 	return b
 }
@@ -101,18 +100,24 @@ func (b *board) run() {
 		case e := <-b.events:
 			b.take(e)
 		case p := <-b.page.answer:
-			if !b.page.came(b, p) {
+			if isUnknown(p.err) {
+				b.nothingThere(p)
+			} else if !b.page.came(b, p) {
 				b.hub.fellBehind(b)
 				b.forgetPage()
 			}
 		case p := <-b.places.answer:
 			if !b.places.came(b, p) {
-				if b.view.Missing() { // else all that is shown is right
+				if isUnknown(p.err) {
+					b.settled = false // a page will tell what has become of it
+				} else if b.view.Missing() { // else all that is shown is right
 					b.hub.fellBehind(b)
 				}
 				b.view.PlacesFailed()
 			}
 		case <-b.streamy:
+		case <-b.parted:
+			b.parting, b.parted = false, nil
 		case <-b.timer.C:
 		}
 		b.step(time.Now())
@@ -122,8 +127,11 @@ func (b *board) run() {
 // apply gives the view a batch, and all that wait behind it: they go out in one frame.
 func (b *board) apply(c *ranking.Changes) {
 	for {
-		if b.view.Apply(c) {
+		if b.concerns(c) && b.view.Apply(c) {
 			b.moved, b.ranksMoved = true, true
+			if b.view.Final() { // it is not, or not any more
+				b.view.Doubt()
+			}
 		}
 		select {
 		case c = <-b.changes:
@@ -142,7 +150,9 @@ func (b *board) take(event any) {
 		b.heard = false
 		b.forget()
 	case checked:
-		b.check(e)
+		if b.check(e); b.gone {
+			b.settled = false // look again
+		}
 	}
 }
 
@@ -162,42 +172,11 @@ func (b *board) forgetPage() {
 	b.renewed, b.recovering = false, false
 }
 
-// check doubts the view where Redis has gone on without it: Redis was seen
-// ahead at the last check, and the view is still not there.
-func (b *board) check(c checked) {
-	if !b.view.Shows(0) {
-		return // it is being read anew already
-	}
-	if c.redis.Err != nil {
-		b.hub.fellBehind(b)
-		b.forgetPage() // it may be from before Redis went
-		b.view.Doubt() // and one that can be read ends that
-		return
-	}
-	at := b.view.State()
-	reached := at.Epoch == c.redis.Epoch && at.Seq >= c.redis.Seq
-	lost := b.doubted != nil && !(at.Epoch == b.doubted.Epoch && at.Seq >= b.doubted.Seq)
-	// The view knew of more than there is: Redis has failed over or lost data.
-	back := c.before.Epoch == c.redis.Epoch && c.before.Seq > c.redis.Seq
-	b.doubted = nil
-	switch {
-	case back || !reached && lost:
-		b.hub.log.Warn("view is not where Redis is, reading it anew", "board", b.name, "view", at, "redis", c.redis.State)
-		b.view.Doubt()
-	case !reached:
-		b.doubted = &c.redis.State
-	}
-}
-
-// step does what has come due: take in what was read, read what is missing, show
-// what is new.
+// step does what has come due: take in what was read, show what is new, read what
+// is missing.
 func (b *board) step(now time.Time) {
 	tops := b.takeStreams()
 	b.view.Want(b.most(tops))
-	b.takeAnswers(now)
-	if state := b.view.State(); *b.at.Load() != state {
-		b.at.Store(&state)
-	}
 	var wait time.Duration // until there is more to do; 0: nothing is due
 	// isDue remembers to come back for what is not due yet.
 	isDue := func(at time.Time) bool {
@@ -207,12 +186,13 @@ func (b *board) step(now time.Time) {
 		}
 		return d <= 0
 	}
-	if b.heard && !b.view.Reading() && isDue(b.pageDue(now)) {
-		b.readPage()
-	}
+	b.takeAnswers(now, isDue)
+	b.noteWhereabouts()
 	b.startStreams(tops)
-	if b.moved && b.view.Shows(b.mostShown(tops)) && isDue(b.published.Add(b.hub.cfg.Interval)) {
+	if b.moved && b.view.Shows(b.mostShown(tops)) && (b.turned() || isDue(b.published.Add(b.hub.cfg.Interval))) {
 		b.publish(tops, now)
+	} else if b.unread {
+		b.show(b.shown.atEnd(), tops, now)
 	}
 	if !b.renewed { // else the entries go first: they may be of another life
 		b.tellFound()
@@ -223,7 +203,7 @@ func (b *board) step(now time.Time) {
 			}
 		}
 	}
-	if b.heard && b.view.Waiting() {
+	if b.heard && b.of != "" && b.view.Waiting() {
 		if isDue(b.places.after) {
 			b.readPlaces()
 		}
@@ -232,9 +212,16 @@ func (b *board) step(now time.Time) {
 	}
 	b.hub.announce(b.news...)
 	b.news = b.news[:0]
-	if b.recovering && !b.renewed && b.view.Recovered() {
+	b.part(isDue)
+	if b.recovering && !b.renewed && b.settled && b.view.Recovered() {
 		b.recovering = false
 		b.hub.caughtUp(b)
+	}
+	if !b.due.IsZero() && isDue(b.due) {
+		b.settled, b.due = false, time.Time{}
+	}
+	if b.heard && !b.view.Reading() && isDue(b.pageDue(now)) {
+		b.readPage()
 	}
 	if wait > 0 {
 		b.timer.Reset(wait)
@@ -246,6 +233,9 @@ func (b *board) pageDue(now time.Time) time.Time {
 	if !b.view.NeedsPage() {
 		if b.page.failed() {
 			return b.page.after // the last could not be read, and clients were told
+		}
+		if b.turning() {
+			return now
 		}
 		return b.audited.Add(b.hub.cfg.AuditInterval)
 	}
@@ -280,31 +270,34 @@ func (b *board) mostShown(tops []*stream) int {
 
 func (b *board) readPage() {
 	b.view.PageAsked()
-	limit := b.view.Window()
+	name, limit := b.pageName(), b.view.Window()
+	b.asked = name
 	b.page.start(b, func(ctx context.Context) (ranking.Page, error) {
-		return b.hub.source.Page(ctx, b.name, 1, limit)
+		return b.hub.source.Page(ctx, name, 1, limit)
 	})
 }
 
 // readPlaces looks up who is to be, all that have come meanwhile in one call.
 func (b *board) readPlaces() {
 	if lookups := b.view.Lookups(); lookups != nil {
+		of := b.of
 		b.places.start(b, func(ctx context.Context) (ranking.Places, error) {
-			return b.hub.source.Places(ctx, b.name, lookups)
+			return b.hub.source.Places(ctx, of, lookups)
 		})
 	}
 }
 
 // takeAnswers takes in what was read, once the view is not on its way there any
 // more.
-func (b *board) takeAnswers(now time.Time) {
+func (b *board) takeAnswers(now time.Time, isDue func(time.Time) bool) {
 	agreed := true
-	if p := b.page.held; p != nil && !b.view.Ahead(p.State) {
-		was := b.view.State()
+	if p := b.page.held; p != nil && (!b.view.Ahead(p.State) || b.waitedLong(isDue)) {
+		was, period := b.view.State(), b.view.Period()
 		agreed = b.view.PageRead(*p)
 		if is := b.view.State(); is.Epoch != was.Epoch || is.Seq < was.Seq {
-			b.voidMembers()
+			b.beginLife()
 		}
+		b.learn(period)
 		b.page.settle()
 		b.moved, b.renewed = true, true
 		if !b.audited.IsZero() && now.Sub(b.audited) >= b.hub.cfg.AuditInterval {
@@ -338,8 +331,7 @@ func (b *board) startStreams(tops []*stream) {
 		return
 	}
 	for _, st := range tops {
-		covered := len(b.shown.top) >= st.n || int64(len(b.shown.top)) == b.shown.total
-		if st.version.Load() == nil && covered {
+		if st.version.Load() == nil && b.shown.covers(st.n) {
 			st.advance(nil, b.shown, nil)
 			b.hub.announce(st)
 		}
@@ -349,22 +341,34 @@ func (b *board) startStreams(tops []*stream) {
 // publish shows the view to all streams, and those who moved by themselves where
 // they are now.
 func (b *board) publish(tops []*stream, now time.Time) {
-	s := &shown{period: b.view.Period(), state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.Window())}
+	s := &shown{
+		life: b.life, period: b.view.Period(), ends: b.view.Ends(), final: b.view.Final(), gone: b.gone,
+		state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.Window()),
+	}
 	s.touched, s.since = b.view.Touched(len(s.top))
-	var difference *rows
-	if b.shown != nil {
-		difference = s.difference(b.shown, b.mostShown(tops))
-	}
-	news := make([]*stream, 0, len(tops))
-	for _, st := range tops {
-		if b.view.Shows(st.n) && st.advance(b.shown, s, difference) {
-			news = append(news, st)
-		}
-	}
-	b.shown, b.moved, b.published = s, false, now
-	b.hub.announce(news...)
+	b.show(s, tops, now)
+	b.moved = false
 	b.tellOwn()
 	if b.renewed {
 		b.renewed, b.recovering = false, true
 	}
+}
+
+// show gives the streams what they show next.
+func (b *board) show(s *shown, tops []*stream, now time.Time) {
+	var difference *rows
+	if b.shown != nil && s.follows(b.shown) {
+		difference = s.difference(b.shown, b.mostShown(tops))
+	}
+	news := make([]*stream, 0, len(tops))
+	for _, st := range tops {
+		if s.covers(st.n) && st.advance(b.shown, s, difference) {
+			news = append(news, st)
+		}
+	}
+	if s.final && (b.shown == nil || !b.shown.final) {
+		b.showedEnd()
+	}
+	b.shown, b.published, b.unread = s, now, false
+	b.hub.announce(news...)
 }

@@ -6,11 +6,18 @@
 //
 //	ranking.Feed ─► Hub ─► board (owns a View) ─► streams ─► shards ─► Conn.Send
 //
-// A watched board has one goroutine, which owns its [View]: the first entries of
-// the board and the ranks of the members that are followed, kept right by
-// applying each change, and read anew from the Source whenever a change is
-// missing. A member that comes to be followed is looked up, and brought forward
-// by what was heard since.
+// A watched board, as clients name it, has one goroutine, which owns its [View]:
+// the first entries of one period of the board and the ranks of the members that
+// are followed, kept right by applying each change, and read anew from the Source
+// whenever a change is missing. A member that comes to be followed is looked up,
+// and brought forward by what was heard since.
+//
+// At its turn, when the name comes to mean another period or the period closes,
+// the end of the period is read and shown to all, and then the view starts over
+// with what the name means now.
+//
+// What happens in a feed goes the same way, without a view: a goroutine shows the
+// newest items as often as may be, and counts the others.
 //
 // Once an interval the goroutine publishes what is shown, encoded once for each N
 // that somebody watches, and for each member that somebody follows where it
@@ -19,5 +26,6 @@
 //
 // Each client belongs to a shard, a goroutine that hands frames to its clients'
 // connections and remembers which version of each stream they have. A client that
-// is behind has no queue: it skips to the newest version.
+// is behind has no queue: it skips to the newest version, by way of the end of the
+// last period where it has something of an older one.
 package hub

@@ -155,7 +155,7 @@ func (v *View) Follow(member string, around int) *Followed {
 		v.followed.members[member] = f
 		v.followed.arounds[0]++
 		if v.sure {
-			v.placeOne(f, slices.IndexFunc(v.entries, func(p place) bool { return p.member == member }))
+			v.placeOne(f, slices.IndexFunc(v.entries, func(r row) bool { return r.member == member }))
 		}
 	}
 	f.old = f.old || around > f.around
@@ -256,7 +256,7 @@ func (v *View) standing(f *Followed, rank int64) Standing {
 func (v *View) neighbours(f *Followed, rank int64) []ranking.Entry {
 	around := int64(f.around)
 	if v.reaches(f, rank) {
-		return v.list(int(max(0, rank-1-around)), int(min(rank+around, v.total)), v.order)
+		return v.list(int(max(0, rank-1-around)), int(min(rank+around, v.total)))
 	}
 	if f.old {
 		return nil

@@ -76,7 +76,7 @@ func TestOwnChangeIsToldAtOnceOthersOnceAnInterval(t *testing.T) {
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
 		meHolds(t, f, conn, "m100", 0)
 		pass(3 * time.Second)
-		pages, lookups := f.pages, len(f.lookups)
+		pages, lookups := len(f.pages), len(f.lookups)
 
 		h.FeedChanges(f.set("m150", 1005))
 		synctest.Wait()
@@ -99,7 +99,7 @@ func TestOwnChangeIsToldAtOnceOthersOnceAnInterval(t *testing.T) {
 		pass(5 * time.Second)
 		require.Empty(t, conn.take(t), "what happens behind it is no news")
 		require.False(t, h.boards["b"].ranksMoved, "and then nothing is due")
-		require.Equal(t, pages, f.pages, "a follower costs no reads")
+		require.Equal(t, pages, len(f.pages), "a follower costs no reads")
 		require.Equal(t, lookups, len(f.lookups))
 	})
 }
@@ -119,7 +119,7 @@ func TestFollowersThatJoinAtOnceAreLookedUpTogether(t *testing.T) {
 			require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
 			meHolds(t, f, conn, fmt.Sprintf("m%03d", i), 0)
 		}
-		require.Equal(t, 1, f.pages)
+		require.Equal(t, 1, len(f.pages))
 		require.Equal(t, []int{ranking.MaxLookups, ranking.MaxLookups, 600 - 27 - 2*ranking.MaxLookups}, f.lookups)
 	})
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) { // with neighbours, by the entries that they come to
@@ -437,7 +437,7 @@ func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
 		pass(3 * time.Second)
 		require.False(t, isStale(h))
 		require.Equal(t, []string{"snapshot", "status true", "status false"}, conn.take(t))
-		require.Equal(t, 1, f.pages)
+		require.Equal(t, 1, len(f.pages))
 	})
 }
 
@@ -467,7 +467,7 @@ func TestResumeSendsWhatDiffers(t *testing.T) {
 		held := stays.board
 		h.FeedChanges(f.set("m007", 445))
 		pass(time.Minute) // an audit
-		require.Greater(t, f.pages, 1)
+		require.Greater(t, len(f.pages), 1)
 		h.FeedChanges(f.set("m003", 465))
 		pass(time.Second)
 		conn := &fakeConn{board: held}
@@ -538,7 +538,7 @@ func TestEveryFollowerEndsRight(t *testing.T) {
 		for range 12 {
 			again := f.was()
 			for range 100 {
-				c := f.set(member(), rand.Int64N(3000))
+				c := f.random(member(), 3000)
 				if rand.IntN(60) > 0 {
 					h.FeedChanges(c)
 				}

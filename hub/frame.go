@@ -90,6 +90,10 @@ func appendEntry(b []byte, e ranking.Entry) []byte {
 	b = appendString(b, e.Member)
 	b = append(b, `,"score":`...)
 	b = strconv.AppendInt(b, e.Score, 10)
+	if e.Data != "" { // JSON already
+		b = append(b, `,"data":`...)
+		b = append(b, e.Data...)
+	}
 	return append(b, '}')
 }
 
@@ -117,7 +121,7 @@ func appendField(b []byte, name string, n int64) []byte {
 // snapshotFrame shows the first n places of what is shown.
 func snapshotFrame(board string, s *shown, n int) *Frame {
 	items, _ := s.rows().upTo(n)
-	b := make([]byte, headRoom, headRoom+160+len(board)+len(items))
+	b := make([]byte, headRoom, headRoom+224+len(board)+len(items))
 	b = appendHead(b, "snapshot", board)
 	b = append(b, `,"period":`...)
 	b = appendString(b, s.period)
@@ -125,6 +129,11 @@ func snapshotFrame(board string, s *shown, n int) *Frame {
 	b = appendString(b, s.state.Epoch)
 	b = appendField(b, "seq", s.state.Seq)
 	b = appendField(b, "total", s.total)
+	b = append(b, `,"ends":`...)
+	b = appendTime(b, s.ends)
+	if s.final {
+		b = append(b, `,"final":true`...)
+	}
 	b = append(b, `,"top":[`...)
 	b = append(b, items...)
 	return newFrame(append(b, ']', '}'))
@@ -183,6 +192,16 @@ func appendAround(b []byte, s Standing, k int) []byte {
 // TimeForm is how times look on the wire: RFC 3339 with milliseconds, in UTC.
 const TimeForm = "2006-01-02T15:04:05.000Z"
 
+// appendTime appends a time as JSON; null for none.
+func appendTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(b, "null"...)
+	}
+	b = append(b, '"')
+	b = t.UTC().AppendFormat(b, TimeForm)
+	return append(b, '"')
+}
+
 // statusFrame says whether what clients show is current, and if not, as of when
 // it was.
 func statusFrame(stale bool, asOf time.Time) *Frame {
@@ -190,9 +209,8 @@ func statusFrame(stale bool, asOf time.Time) *Frame {
 	b = append(b, `{"type":"status","stale":`...)
 	b = strconv.AppendBool(b, stale)
 	if stale && !asOf.IsZero() {
-		b = append(b, `,"as_of":"`...)
-		b = asOf.UTC().AppendFormat(b, TimeForm)
-		b = append(b, '"')
+		b = append(b, `,"as_of":`...)
+		b = appendTime(b, asOf)
 	}
 	return newFrame(append(b, '}'))
 }

@@ -58,8 +58,8 @@ func (v *View) placeFollowed() {
 		return
 	}
 	at := make(map[string]int, len(v.entries))
-	for i, p := range v.entries {
-		at[p.member] = i
+	for i, r := range v.entries {
+		at[r.member] = i
 	}
 	for _, f := range v.followed.members {
 		if !v.sure {
@@ -266,6 +266,9 @@ func (v *View) bringPlaces(asked []ranking.Lookup, p ranking.Places) *brought {
 		b.reach = max(b.reach, int64(l.Around))
 	}
 	for _, c := range v.heard {
+		if c.Period != v.period {
+			continue
+		}
 		for i, change := range c.List {
 			if c.Seq+int64(i) > p.Seq && !b.move(change, func(*Followed) {}) {
 				return nil

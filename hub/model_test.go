@@ -13,12 +13,19 @@ import (
 // model is a board as a plain sorted slice, with every state it was ever in, and
 // the messages that its changes make. What it does, apply.lua does.
 type model struct {
-	def     ranking.Definition
+	def          ranking.Definition
+	clock        int64
+	lives        int
+	*modelPeriod // that takes changes
+	periods      map[string]*modelPeriod
+}
+
+// modelPeriod is one period of a model.
+type modelPeriod struct {
+	name    string
 	state   ranking.State
-	clock   int64
-	places  []place
-	history map[ranking.State][]place
-	lives   int
+	rows    []row
+	history map[ranking.State][]row
 }
 
 func newModel(t *rapid.T) *model {
@@ -29,45 +36,59 @@ func newModel(t *rapid.T) *model {
 			Order: rapid.SampledFrom([]ranking.Order{ranking.Desc, ranking.Asc}).Draw(t, "order"),
 			Ties:  rapid.SampledFrom([]ranking.Ties{ranking.First, ranking.ByMember}).Draw(t, "ties"),
 		},
-		history: make(map[ranking.State][]place),
+		periods: make(map[string]*modelPeriod),
 	}
-	m.remember()
+	m.turn()
 	if rapid.Bool().Draw(t, "scores at first") {
 		m.state.Epoch = "life 0"
 		for i := range 80 {
-			m.change(fmt.Sprint("m", i), rapid.Int64Range(-20, 20).Draw(t, "score"), false)
+			m.change(fmt.Sprint("m", i), rapid.Int64Range(-20, 20).Draw(t, "score"), "", false)
 		}
 	}
 	return m
 }
 
-func (m *model) remember() { m.history[m.state] = slices.Clone(m.places) }
+// turn begins a period.
+func (m *model) turn() {
+	m.modelPeriod = &modelPeriod{name: fmt.Sprint("p", len(m.periods)), history: make(map[ranking.State][]row)}
+	m.periods[m.name] = m.modelPeriod
+	m.remember()
+}
 
-// page is what Redis answers at this moment.
-func (m *model) page(limit int) ranking.Page {
-	p := ranking.Page{State: m.state, Total: int64(len(m.places)), Start: 1}
-	p.Entries = m.entries(m.places, 0, limit)
+func (m *model) remember() { m.history[m.state] = slices.Clone(m.rows) }
+
+// page is what Redis answers of a period at this moment.
+func (m *model) page(period string, limit int) ranking.Page {
+	is := m.periods[period]
+	p := ranking.Page{State: is.state, Period: period, Order: m.def.Order, Bounds: ranking.Bounds{Final: is != m.modelPeriod}, Total: int64(len(is.rows)), Start: 1}
+	p.Entries = m.entries(is.rows, 0, limit)
 	return p
 }
 
-// look is what Redis answers to look-ups at this moment.
-func (m *model) look(lookups []ranking.Lookup) ranking.Places {
-	p := ranking.Places{State: m.state, Total: int64(len(m.places))}
+// look is what Redis answers to look-ups in a period at this moment.
+func (m *model) look(period string, lookups []ranking.Lookup) ranking.Places {
+	is := m.periods[period]
+	p := ranking.Places{State: is.state, Period: period, Total: int64(len(is.rows))}
 	for _, l := range lookups {
 		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
-		if i := slices.IndexFunc(m.places, func(p place) bool { return p.member == l.Member }); i >= 0 {
-			found.Entry = m.entries(m.places, i, i+1)[0]
-			found.Around = m.entries(m.places, i-l.Around, i+l.Around+1)
+		if i := find(is.rows, l.Member); i >= 0 {
+			found.Entry = m.entries(is.rows, i, i+1)[0]
+			found.Around = m.entries(is.rows, i-l.Around, i+l.Around+1)
 		}
 		p.List = append(p.List, found)
 	}
 	return p
 }
 
-// entries are those of some of a board's places, as far as there are any.
-func (m *model) entries(places []place, from, to int) (list []ranking.Entry) {
-	for i := max(0, from); i < min(to, len(places)); i++ {
-		list = append(list, ranking.Entry{Rank: int64(i) + 1, Member: places[i].member, Score: places[i].key.Score(m.def.Order), Key: places[i].key})
+func find(rows []row, member string) int {
+	return slices.IndexFunc(rows, func(r row) bool { return r.member == member })
+}
+
+// entries are those of some rows, as far as there are any.
+func (m *model) entries(rows []row, from, to int) (list []ranking.Entry) {
+	for i := max(0, from); i < min(to, len(rows)); i++ {
+		r := rows[i]
+		list = append(list, ranking.Entry{Rank: int64(i) + 1, Member: r.member, Score: r.key.Score(m.def.Order), Key: r.key, Data: r.data})
 	}
 	return list
 }
@@ -81,12 +102,13 @@ func (m *model) batch(t *rapid.T) *ranking.Changes {
 		m.lives++
 		m.state.Epoch = fmt.Sprint("life", m.lives)
 	}
-	c := &ranking.Changes{Board: m.def.Board, Epoch: m.state.Epoch, Seq: m.state.Seq + 1}
+	c := &ranking.Changes{Board: m.def.Board, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq + 1}
 	for range rapid.IntRange(1, 5).Draw(t, "updates") {
 		member := memberOf(t)
 		score := rapid.Int64Range(-20, 20).Draw(t, "score")
+		data := rapid.SampledFrom([]string{"", "", `1`, `{"x":2}`}).Draw(t, "data")
 		remove := rapid.IntRange(0, 7).Draw(t, "remove") == 0
-		if change := m.change(member, score, remove); change != nil {
+		if change := m.change(member, score, data, remove); change != nil {
 			c.List = append(c.List, *change)
 		}
 	}
@@ -99,12 +121,14 @@ func (m *model) batch(t *rapid.T) *ranking.Changes {
 	return c
 }
 
-func (m *model) change(member string, score int64, remove bool) *ranking.Change {
+// change has a member change; data "" leaves its own as it is.
+func (m *model) change(member string, score int64, data string, remove bool) *ranking.Change {
 	c := &ranking.Change{Member: member}
-	if i := slices.IndexFunc(m.places, func(p place) bool { return p.member == member }); i >= 0 {
-		old := m.places[i].key
-		c.Old = &old
-		was := old.Score(m.def.Order)
+	var key *ranking.Key // that it keeps
+	if i := find(m.rows, member); i >= 0 {
+		old := m.rows[i]
+		c.Old = &old.key
+		was := old.key.Score(m.def.Order)
 		better := score > was
 		if m.def.Order == ranking.Asc {
 			better = score < was
@@ -113,46 +137,59 @@ func (m *model) change(member string, score int64, remove bool) *ranking.Change 
 		case m.def.Mode == ranking.Sum:
 			score += was
 		case m.def.Mode == ranking.Best && !better:
-			score = was
+			score, data = was, ""
+		}
+		if data == "" {
+			data = old.data
 		}
 		if score == was && !remove {
-			return nil
+			if key = &old.key; data == old.data {
+				return nil
+			}
 		}
-		m.places = slices.Delete(m.places, i, i+1)
+		m.rows = slices.Delete(m.rows, i, i+1)
 	} else if remove {
 		return nil
 	}
 	if !remove {
-		m.clock++
-		s := float64(score)
-		if m.def.Order == ranking.Desc {
-			s = -s
+		if key == nil {
+			key = m.newKey(score)
 		}
-		if m.def.Ties == ranking.First {
-			s += float64(m.clock) / (1 << 20)
-		}
-		p := place{ranking.Key(s), member}
-		at, _ := slices.BinarySearchFunc(m.places, p, func(a, b place) int {
-			if a.before(b) {
+		r := row{place{*key, member}, data}
+		at, _ := slices.BinarySearchFunc(m.rows, r, func(a, b row) int {
+			if a.before(b.place) {
 				return -1
 			}
 			return 1
 		})
-		m.places = slices.Insert(m.places, at, p)
-		c.New, c.Rank = &p.key, int64(at)+1
-		if math.Floor(float64(p.key)) != s-frac(s) {
-			panic("key is not a key")
-		}
+		m.rows = slices.Insert(m.rows, at, r)
+		c.New, c.Rank, c.Data = key, int64(at)+1, data
 	}
 	m.state.Seq++
 	m.remember()
 	return c
 }
 
+func (m *model) newKey(score int64) *ranking.Key {
+	m.clock++
+	s := float64(score)
+	if m.def.Order == ranking.Desc {
+		s = -s
+	}
+	if m.def.Ties == ranking.First {
+		s += float64(m.clock) / (1 << 20)
+	}
+	key := ranking.Key(s)
+	if math.Floor(float64(key)) != s-frac(s) {
+		panic("key is not a key")
+	}
+	return &key
+}
+
 func frac(x float64) float64 { return x - math.Floor(x) }
 
 // flush empties the board, as a lost Redis does: its next life has another epoch.
 func (m *model) flush() {
-	m.state, m.places = ranking.State{}, nil
+	m.state, m.rows = ranking.State{}, nil
 	m.remember()
 }

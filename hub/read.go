@@ -2,14 +2,19 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
+
+	"rankcast/ranking"
 )
 
 // read is something that is read beside the board's goroutine.
 type read[T any] struct {
 	answer chan answer[T] // nil: nothing is being read
 	held   *T             // has come; the view is on its way there
+	gone   bool           // held stands for a board that is not there
+	at     time.Time      // when it came
 	after  time.Time      // not to be read before
 	pause  time.Duration  // before the next try; 0: the last went well
 }
@@ -17,6 +22,7 @@ type read[T any] struct {
 type answer[T any] struct {
 	value T
 	err   error
+	at    time.Time
 }
 
 // start reads with do.
@@ -31,7 +37,7 @@ func (r *read[T]) start(b *board, do func(context.Context) (T, error)) {
 			return
 		}
 		value, err := do(b.ctx)
-		came <- answer[T]{value, err}
+		came <- answer[T]{value, err, time.Now()}
 	})
 }
 
@@ -39,22 +45,27 @@ func (r *read[T]) start(b *board, do func(context.Context) (T, error)) {
 func (r *read[T]) idle() bool { return r.answer == nil && r.held == nil }
 
 // forget drops what is being read, or was and is held.
-func (r *read[T]) forget() { r.answer, r.held = nil, nil }
+func (r *read[T]) forget() { r.answer, r.held, r.gone = nil, nil, false }
 
 // came takes an answer. If it is none it reports false, and the next try has to
 // wait.
 func (r *read[T]) came(b *board, a answer[T]) bool {
 	r.forget()
 	if a.err == nil {
-		r.held = &a.value
+		r.held, r.at = &a.value, a.at
 		return true
 	}
-	if r.pause == 0 && b.ctx.Err() == nil { // once an outage
+	if r.pause == 0 && b.ctx.Err() == nil && !isUnknown(a.err) { // once an outage
 		b.hub.log.Warn("cannot read a board, trying again", "board", b.name, "error", a.err)
 	}
 	r.pause = min(max(2*r.pause, readAgainFirst), readAgainMost)
 	r.after = time.Now().Add(r.pause/2 + rand.N(r.pause/2))
 	return false
+}
+
+// isUnknown reports whether a read failed because there is nothing to read.
+func isUnknown(err error) bool {
+	return errors.Is(err, ranking.ErrUnknownBoard) || errors.Is(err, ranking.ErrUnknownPeriod)
 }
 
 // failed reports whether the last try came to nothing.

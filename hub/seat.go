@@ -64,10 +64,12 @@ type seat struct {
 	client *Client
 	stream *stream
 	have   uint64        // version that the client was sent last; 0 for none
+	life   uint64        // of the version that the client was sent last
 	at     int           // index among the stream's users
-	before *seat         // must have its first frame before this one may; or nil
+	before *seat         // must have a frame of the same life before this one may; or nil
 	after  *seat         // gets its frame anew after each of this one's that is whole; or nil
 	resume ranking.State // what the client has from before; none where the epoch is ""
+	seen   uint64        // of a feed: items that it had heard of when the client was sent something last
 }
 
 // join enters the seat and sends what there is to show. It reports false for a
@@ -106,17 +108,28 @@ func (s *seat) leave() bool {
 	return true
 }
 
-// deliver sends the newest version to a client that does not have it.
+// deliver sends the newest version to a client that does not have it, and before
+// it the end of the period of which the client has something older.
 func (s *seat) deliver() {
 	v := s.stream.version.Load()
-	if v == nil || v.number == s.have || s.before != nil && s.before.have == 0 {
+	if v == nil || v.number == s.have || s.before != nil && s.before.life != v.life {
 		return
+	}
+	if s.stream.feed != nil {
+		s.deliverItems(v)
+		return
+	}
+	if v.end != nil && s.have != 0 && s.have < v.end.number {
+		if !s.client.conn.Send(v.end.whole()) {
+			return
+		}
+		s.have, s.life = v.end.number, v.end.life
 	}
 	frame, again := s.frame(v)
 	if !s.client.conn.Send(frame) {
 		return
 	}
-	s.have, s.resume = v.number, ranking.State{}
+	s.have, s.life, s.resume = v.number, v.life, ranking.State{}
 	if again && s.after != nil {
 		s.after.have = 0
 		s.after.deliver()

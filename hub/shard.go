@@ -28,7 +28,8 @@ type shard struct {
 	bit  uint64 // tells it from other shards, in a stream
 	mu   sync.Mutex
 	news []*stream     // have a new version, oldest news first, each once
-	wake chan struct{} // news is not empty; holds one
+	then []func()      // to be called when the news have been sent
+	wake chan struct{} // there is any of these; holds one
 }
 
 func newShard(number int) *shard {
@@ -47,10 +48,14 @@ func (s *shard) run(ctx context.Context) {
 		case op := <-s.ops:
 			op()
 		case <-s.wake:
-			for _, st := range s.takeNews() {
+			news, then := s.takeNews()
+			for _, st := range news {
 				for _, seat := range s.users[st] {
 					seat.deliver()
 				}
+			}
+			for _, do := range then {
+				do()
 			}
 		}
 	}
@@ -84,20 +89,33 @@ func (s *shard) announce(streams []*stream) {
 	}
 	s.mu.Unlock()
 	if any {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+		s.poke()
 	}
 }
 
-func (s *shard) takeNews() []*stream {
+func (s *shard) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// after has do called, on the shard's goroutine, when all that was announced has
+// been sent. It does not wait.
+func (s *shard) after(do func()) {
+	s.mu.Lock()
+	s.then = append(s.then, do)
+	s.mu.Unlock()
+	s.poke()
+}
+
+func (s *shard) takeNews() (news []*stream, then []func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	news := s.news
-	s.news = nil
+	news, then = s.news, s.then
+	s.news, s.then = nil, nil
 	for _, st := range news {
 		st.announced.And(^s.bit)
 	}
-	return news
+	return news, then
 }

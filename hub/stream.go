@@ -4,13 +4,18 @@ import (
 	"bytes"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"rankcast/ranking"
 )
 
 // shown is what a board showed at one moment. It never changes.
 type shown struct {
+	life    uint64 // of the board's
 	period  string
+	ends    time.Time
+	final   bool
+	gone    bool // there is no such board, or no such period of it
 	state   ranking.State
 	total   int64
 	top     []ranking.Entry
@@ -33,11 +38,28 @@ func (s *shown) rows() *rows {
 	return &s.all
 }
 
+// follows reports whether what old showed can be taken to s by what differs in
+// the list: a delta tells nothing else.
+func (s *shown) follows(old *shown) bool {
+	return s.life == old.life && s.state.Epoch == old.state.Epoch && s.final == old.final && s.ends.Equal(old.ends)
+}
+
+// covers reports whether s has the first n entries.
+func (s *shown) covers(n int) bool { return len(s.top) >= n || int64(len(s.top)) == s.total }
+
+// atEnd is s as the last of its period.
+func (s *shown) atEnd() *shown {
+	return &shown{
+		life: s.life, period: s.period, ends: s.ends, final: true, state: s.state, total: s.total,
+		top: s.top, touched: s.touched, since: s.state.Seq + 1,
+	}
+}
+
 // difference encodes the places below most at which s is not as old was.
 func (s *shown) difference(old *shown, most int) *rows {
 	d := &rows{}
 	for i, e := range s.top[:min(most, len(s.top))] {
-		if i < len(old.top) && old.top[i].Member == e.Member && old.top[i].Score == e.Score {
+		if i < len(old.top) && old.top[i].Member == e.Member && old.top[i].Score == e.Score && old.top[i].Data == e.Data {
 			continue
 		}
 		d.add(i, e)
@@ -65,8 +87,10 @@ func (s *shown) resumed(board string, n int, has ranking.State) *Frame {
 }
 
 // stream is what everybody who watches the same gets: one board at one N, one
-// member's place on it, or the node's status. Only its newest version exists.
+// member's place on it, a feed, or the node's status. Only its newest version
+// exists.
 type stream struct {
+	feed   *feed // nil of anything else
 	board  string
 	n      int    // of a top
 	member string // that is followed, else ""
@@ -94,19 +118,38 @@ type said struct {
 // version is one state of a stream.
 type version struct {
 	number uint64 // from 1 on
+	life   uint64 // of the board: what is of different lives comes with its first entries first
 	shown  *shown // of a top
 	delta  *Frame // from the version before; nil where a snapshot must go out
 	whole  func() *Frame
+	end    *end   // of a top
+	items  *items // of a feed; nil: none
+}
+
+// end is the last version of the period before, which nobody may skip who was
+// shown an older one.
+type end struct {
+	number, life uint64
+	whole        func() *Frame
+}
+
+// endBefore gives the end that comes before s, in place of v.
+func (v *version) endBefore(s *shown) *end {
+	if v.shown.final && !v.shown.gone && v.shown.period != s.period {
+		return &end{v.number, v.life, v.whole} // without v's own end, or none would ever go
+	}
+	return v.end
 }
 
 // advance takes a top's stream to s. Where it shows something already, that is
 // old, and difference holds the places at which s is not as old was. It reports
 // whether there is anything new to show.
 func (st *stream) advance(old, s *shown, difference *rows) bool {
-	next := &version{shown: s}
+	next := &version{life: s.life, shown: s}
 	next.whole = sync.OnceValue(func() *Frame { return snapshotFrame(st.board, s, st.n) })
 	if before := st.version.Load(); before != nil {
-		if s.state.Epoch == old.state.Epoch && s.state.Seq >= old.state.Seq {
+		next.end = before.endBefore(s)
+		if s.follows(old) {
 			items, count := difference.upTo(st.n)
 			now, was := min(st.n, len(s.top)), min(st.n, len(old.top))
 			if count == 0 && now == was && s.total == old.total {
@@ -123,8 +166,9 @@ func (st *stream) advance(old, s *shown, difference *rows) bool {
 	return true
 }
 
-// say tells a member's place. It reports whether that is news.
-func (st *stream) say(s Standing) bool {
+// say tells a member's place, in a life of the board. It reports whether that is
+// news.
+func (st *stream) say(s Standing, life uint64) bool {
 	is := said{seq: s.Seq, rank: s.Entry.Rank, score: s.Entry.Score}
 	if st.around > 0 && s.Around != nil {
 		is.around = appendAround(nil, s, st.around)
@@ -136,7 +180,7 @@ func (st *stream) say(s Standing) bool {
 	}
 	st.said = is
 	frame := meFrame(st.board, s, is.around)
-	st.put(&version{whole: func() *Frame { return frame }})
+	st.put(&version{life: life, whole: func() *Frame { return frame }})
 	return true
 }
 

@@ -10,7 +10,7 @@ const tellMost = 1024
 // step.
 func (b *board) tellMember(f *Followed, s Standing) {
 	for _, st := range f.streams {
-		if st.say(s) {
+		if st.say(s, b.life) {
 			b.news = append(b.news, st)
 		}
 	}

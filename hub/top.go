@@ -3,6 +3,7 @@ package hub
 import (
 	"slices"
 	"sort"
+	"time"
 
 	"rankcast/ranking"
 )
@@ -17,26 +18,44 @@ func (p place) before(q place) bool { return p.key.Before(p.member, q.key, q.mem
 
 func placeOf(e ranking.Entry) place { return place{e.Key, e.Member} }
 
+// row is what a top holds of an entry.
+type row struct {
+	place
+	data string // as ranking.Entry has it
+}
+
 // top is the first entries of a board at one state of it.
 type top struct {
 	period  string
+	order   ranking.Order
+	ends    time.Time // as ranking.Page has it
+	final   bool      // likewise
 	state   ranking.State
 	total   int64
-	entries []place // in order
-	touched []int64 // for each place, the seq at which it last came to hold somebody else, or another score
-	since   int64   // the seq from which touched is complete
+	entries []row   // in order
+	touched []int64 // for each place, the seq at which it last came to hold another entry
+	since   int64   // the seq from which touched, ends and final are known
 }
 
 // newTop makes a top of a page.
 func newTop(p ranking.Page) top {
-	t := top{period: p.Period, state: p.State, total: p.Total, since: p.Seq}
-	t.entries = make([]place, len(p.Entries), len(p.Entries)+1)
+	t := top{
+		period: p.Period, order: p.Order, ends: p.Ends, final: p.Final,
+		state: p.State, total: p.Total, since: p.Seq,
+	}
+	if t.final {
+		t.since++ // who was at that seq before may not know that it is the last
+	}
+	t.entries = make([]row, len(p.Entries), len(p.Entries)+1)
 	t.touched = make([]int64, len(p.Entries), len(p.Entries)+1)
 	for i, e := range p.Entries {
-		t.entries[i], t.touched[i] = placeOf(e), p.Seq
+		t.entries[i], t.touched[i] = row{placeOf(e), e.Data}, p.Seq
 	}
 	return t
 }
+
+// bounded reports whether two tops say the same of when the period closes.
+func (t *top) bounded(u *top) bool { return t.final == u.final && t.ends.Equal(u.ends) }
 
 // whole reports whether the entries are all there are.
 func (t *top) whole() bool { return int64(len(t.entries)) == t.total }
@@ -93,7 +112,7 @@ func (t *top) move(c ranking.Change, window int) bool {
 			} else {
 				from = i
 			}
-			t.entries = slices.Insert(t.entries, i, place{*c.New, c.Member})
+			t.entries = slices.Insert(t.entries, i, row{place{*c.New, c.Member}, c.Data})
 			if len(t.entries) > window {
 				t.entries = t.entries[:window]
 			}
@@ -119,7 +138,7 @@ func (t *top) touch(from, to int) {
 // find gives the index at which p stands or would stand.
 func (t *top) find(p place) (int, bool) {
 	i := sort.Search(len(t.entries), func(i int) bool { return !t.entries[i].before(p) })
-	return i, i < len(t.entries) && t.entries[i] == p
+	return i, i < len(t.entries) && t.entries[i].place == p
 }
 
 // agrees reports whether two tops of one state say the same, as far as both go.
@@ -131,14 +150,16 @@ func (t *top) agrees(u *top) bool {
 // inherit takes over what an older top of the same state knows of the past.
 func (t *top) inherit(old *top) {
 	copy(t.touched, old.touched)
-	t.since = old.since
+	if t.since = old.since; !t.bounded(old) {
+		t.since = t.state.Seq + 1 // nobody knows yet
+	}
 }
 
 // list gives the entries of the places from one to before another.
-func (t *top) list(from, to int, o ranking.Order) []ranking.Entry {
+func (t *top) list(from, to int) []ranking.Entry {
 	list := make([]ranking.Entry, 0, to-from)
-	for i, p := range t.entries[from:to] {
-		list = append(list, ranking.Entry{Rank: int64(from+i) + 1, Member: p.member, Score: p.key.Score(o), Key: p.key})
+	for i, r := range t.entries[from:to] {
+		list = append(list, ranking.Entry{Rank: int64(from+i) + 1, Member: r.member, Score: r.key.Score(t.order), Key: r.key, Data: r.data})
 	}
 	return list
 }

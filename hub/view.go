@@ -2,6 +2,7 @@ package hub
 
 import (
 	"slices"
+	"time"
 
 	"rankcast/ranking"
 )
@@ -16,26 +17,27 @@ const (
 	viewBuffer = 8192
 )
 
-// View is the top of one board and the ranks of the members that are followed,
-// kept by changes alone: snapshot plus changes equals a fresh snapshot. It is
-// plain data, for one goroutine at a time.
+// View is the top of one period of a board and the ranks of the members that are
+// followed, kept by changes alone: snapshot plus changes equals a fresh snapshot.
+// It is plain data, for one goroutine at a time.
 //
 // It starts out unsure. Whoever owns it reads a page of Window entries whenever
 // NeedsPage says so, between PageAsked and PageRead, and what Lookups asks for,
 // until PlacesRead; and gives every change that it hears to Apply, in the
 // meantime too. An answer that is Ahead of the view is kept back until it is not.
+//
+// A page of another period takes the view over to that one. Until then the
+// changes of other periods are passed over, but for bringing such a page forward.
 type View struct {
-	order ranking.Order
-	want  int // entries that are asked for
+	want int // entries that are asked for
 
 	top
 	followed following
 	own      []*Followed // who moved by themselves, for Own
 	sure     bool        // top and followed are the board's at top.state
 
-	last  ranking.State // where the last changes heard took the board
-	peak  ranking.State // the highest seq that it was ever known to be at, in this epoch
-	twice int64         // seqs below may have been two states each, for the board went back; 0: none
+	course course // of the period that the view shows
+	other  course // of the other period of which changes were heard last
 
 	heard    []*ranking.Changes // while a page or places are being read
 	heardLen int                // changes in heard
@@ -45,9 +47,9 @@ type View struct {
 	lookups
 }
 
-// NewView makes a view that shows up to want entries of a board of that order.
-func NewView(order ranking.Order, want int) *View {
-	return &View{order: order, want: want, followed: following{members: make(map[string]*Followed)}}
+// NewView makes a view that shows up to want entries.
+func NewView(want int) *View {
+	return &View{want: want, followed: following{members: make(map[string]*Followed)}}
 }
 
 // Want changes how many entries are asked for.
@@ -85,7 +87,7 @@ func (v *View) Forget() {
 	v.Doubt()
 	v.PageFailed()
 	v.PlacesFailed()
-	v.last = ranking.State{}
+	v.course.last, v.other.last = ranking.State{}, ranking.State{}
 }
 
 // State is the state of the board that the view shows; it means something only
@@ -102,17 +104,15 @@ func (v *View) Ahead(s ranking.State) bool {
 // are passed over; any that does not follow on makes the view unsure. It reports
 // whether the view moved.
 func (v *View) Apply(c *ranking.Changes) bool {
-	if c.Epoch == v.last.Epoch && c.Seq <= v.last.Seq {
-		// One subscription never repeats itself, so the board has gone back: a
-		// replica took over that did not have all. What was heard before is void.
-		v.Doubt()
-		v.spoiled = true
-		v.wentBack()
+	own := c.Period == v.period
+	if !v.courseOf(c.Period).hear(c) {
+		// What was heard of the period before is void.
+		if v.spoiled = true; own {
+			v.Doubt()
+		}
 	}
-	v.last = ranking.State{Epoch: c.Epoch, Seq: c.Last()}
-	v.reached(v.last)
 	v.hear(c)
-	if !v.sure {
+	if !v.sure || !own {
 		return false
 	}
 	switch v.succession(c) {
@@ -131,16 +131,16 @@ func (v *View) Apply(c *ranking.Changes) bool {
 	return true
 }
 
-// reached notes that the board was at a state.
-func (v *View) reached(s ranking.State) {
-	if s.Epoch != v.peak.Epoch {
-		v.peak, v.twice = s, 0
+// courseOf gives what is known of the course of a period.
+func (v *View) courseOf(period string) *course {
+	if period == v.period {
+		return &v.course
 	}
-	v.peak.Seq = max(v.peak.Seq, s.Seq)
+	if period != v.other.period {
+		v.other = course{period: period}
+	}
+	return &v.other
 }
-
-// wentBack notes that seqs up to the highest come a second time.
-func (v *View) wentBack() { v.twice = v.peak.Seq + 1 }
 
 // hear keeps a batch for the answers that are on their way.
 func (v *View) hear(c *ranking.Changes) {
@@ -181,7 +181,8 @@ func (v *View) PageFailed() {
 // while it was read. The page is the truth, also where its seq is lower than the
 // view's. It reports whether the view, if it was sure, had been right.
 func (v *View) PageRead(p ranking.Page) (agreed bool) {
-	if v.sure && v.spoiled { // and nobody needs it
+	another := p.Period != v.period
+	if v.sure && v.spoiled && !another { // and nobody needs it
 		v.PageFailed()
 		return true
 	}
@@ -190,31 +191,39 @@ func (v *View) PageRead(p ranking.Page) (agreed bool) {
 		sure = sure && v.bring(&next, c)
 	}
 	v.PageFailed() // it has come, and no other is on its way
-	comparable := v.sure && sure && v.state == next.state
+	comparable := v.sure && sure && !another && v.state == next.state
 	agreed = !comparable || v.agrees(&next)
-	anew := !comparable || !agreed
-	if anew {
-		v.Doubt()
-		if next.state.Epoch == v.peak.Epoch && next.state.Seq < v.peak.Seq {
-			v.wentBack()
-		}
-		v.reached(next.state)
-		next.since = max(next.since, v.twice)
+	if anew := !comparable || !agreed; anew {
+		v.takeOver(next, sure)
 	} else {
 		next.inherit(&v.top)
-	}
-	v.top, v.sure = next, sure
-	if sure {
+		v.top = next
 		v.placeFollowed()
-		if anew {
-			v.oweFollowed()
-		}
 	}
 	return agreed
 }
 
+// takeOver has the view be what was read, which is not what it was.
+func (v *View) takeOver(next top, sure bool) {
+	v.Doubt()
+	if next.period != v.period {
+		v.course = *v.courseOf(next.period)
+	} else if !next.bounded(&v.top) {
+		next.since = max(next.since, next.state.Seq+1)
+	}
+	v.course.read(next.state)
+	next.since = max(next.since, v.course.twice)
+	if v.top, v.sure = next, sure; sure {
+		v.placeFollowed()
+		v.oweFollowed()
+	}
+}
+
 // bring takes a top that was read forward by a batch that was heard since.
 func (v *View) bring(t *top, c *ranking.Changes) bool {
+	if c.Period != t.period {
+		return true
+	}
 	switch t.succession(c) {
 	case included:
 		return true
@@ -230,7 +239,7 @@ func (v *View) bring(t *top, c *ranking.Changes) bool {
 }
 
 // Top copies the first entries, n at most.
-func (v *View) Top(n int) []ranking.Entry { return v.list(0, min(n, len(v.entries)), v.order) }
+func (v *View) Top(n int) []ranking.Entry { return v.list(0, min(n, len(v.entries))) }
 
 // Touched copies, for the first n places at most, the seq since when they are as
 // they are, and the seq from which on that is known.
@@ -240,6 +249,16 @@ func (v *View) Touched(n int) (touched []int64, since int64) {
 
 // Period is the name of the period that the view shows.
 func (v *View) Period() string { return v.period }
+
+// Ends is when that period closes, or closed; zero: never.
+func (v *View) Ends() time.Time { return v.ends }
+
+// Final reports whether it has closed: what the view shows of it is the last.
+func (v *View) Final() bool { return v.final }
+
+// Close says that the period has closed, and that nobody can read any more what
+// its last state was: the view's is taken for it.
+func (v *View) Close() { v.final, v.since = true, v.state.Seq+1 }
 
 // Total is how many members the board has.
 func (v *View) Total() int64 { return v.total }

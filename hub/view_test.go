@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -30,9 +31,11 @@ type wire struct {
 	flying []*ranking.Changes
 	page   *ranking.Page // answered, and on its way
 	asked  int           // limit of the page asked for and not answered yet; 0: none
+	of     string        // the period asked for; "" for what takes changes when it is answered
 
-	lookups []ranking.Lookup // asked for and not answered yet
-	places  *ranking.Places  // answered, and on their way
+	lookups   []ranking.Lookup // asked for and not answered yet
+	lookupsOf string           // the period
+	places    *ranking.Places  // answered, and on their way
 
 	told map[*Followed]ranking.Entry // where those who follow were told last that it is
 }
@@ -66,14 +69,20 @@ func (w *wire) allTold() {
 	}
 }
 
+// history is that of the period that the view is of.
+func (w *wire) history() map[ranking.State][]row { return w.m.periods[w.v.Period()].history }
+
 // holds checks the law: a view that is sure is the board at its state.
 func (w *wire) holds() {
 	if !w.v.sure {
 		return
 	}
-	board, ok := w.m.history[w.v.State()]
+	board, ok := w.history()[w.v.State()]
 	if !ok {
-		w.t.Fatalf("the board never was at %+v", w.v.State())
+		w.t.Fatalf("period %q never was at %+v", w.v.Period(), w.v.State())
+	}
+	if last := w.m.periods[w.v.Period()].state; w.v.Final() && w.v.State() != last {
+		w.t.Fatalf("%+v is said to be final, and period %q ended at %+v", w.v.State(), w.v.Period(), last)
 	}
 	if w.v.Total() != int64(len(board)) {
 		w.t.Fatalf("total %d at %+v; the board has %d", w.v.Total(), w.v.State(), len(board))
@@ -81,7 +90,7 @@ func (w *wire) holds() {
 	if len(w.v.entries) > len(board) || !slices.Equal(w.v.entries, board[:len(w.v.entries)]) {
 		w.t.Fatalf("at %+v the view has\n%v\nthe board has\n%v", w.v.State(), w.v.entries, board)
 	}
-	if most := NewView(w.m.def.Order, 12).Window(); len(w.v.entries) > most {
+	if most := NewView(12).Window(); len(w.v.entries) > most {
 		w.t.Fatalf("%d entries, though at most %d were ever asked for", len(w.v.entries), most)
 	}
 	if len(w.v.entries) < min(w.v.want, len(board)) && !w.v.NeedsPage() && !w.v.Reading() {
@@ -98,9 +107,9 @@ func (w *wire) holds() {
 
 // touchedHolds checks that a place that is not touched since a seq holds now what
 // it held then.
-func (w *wire) touchedHolds(board []place) {
+func (w *wire) touchedHolds(board []row) {
 	touched, since := w.v.Touched(len(w.v.entries))
-	for state, then := range w.m.history {
+	for state, then := range w.history() {
 		if state.Epoch != w.v.State().Epoch || state.Seq < since || state.Seq > w.v.State().Seq {
 			continue
 		}
@@ -114,15 +123,17 @@ func (w *wire) touchedHolds(board []place) {
 
 // standingHolds checks a followed member against the board at a state.
 func (w *wire) standingHolds(s Standing, at ranking.State, around int) {
-	board := w.m.history[at]
-	i := slices.IndexFunc(board, func(p place) bool { return p.member == s.Entry.Member })
+	board := w.history()[at]
+	i := find(board, s.Entry.Member)
 	if s.Entry.Rank != int64(i)+1 || s.Seq != at.Seq || s.Total != int64(len(board)) {
 		w.t.Fatalf("at %+v the view has %+v; the board has %v", at, s, board)
 	}
 	if i < 0 {
 		return
 	}
-	if want := w.m.entries(board, i, i+1)[0]; s.Entry != want {
+	want := w.m.entries(board, i, i+1)[0]
+	want.Data, s.Entry.Data = "", "" // which is not kept of those who follow
+	if s.Entry != want {
 		w.t.Fatalf("at %+v the view has %+v; the board has %+v", at, s.Entry, want)
 	}
 	if s.Around != nil && around > 0 {
@@ -140,21 +151,28 @@ func (w *wire) deliver(i int) {
 
 func (w *wire) ask() {
 	if w.v.NeedsPage() {
-		w.v.PageAsked()
-		w.asked = w.v.Window()
+		w.askPage(w.v.Period()) // "" at first
 	}
 	if l := w.v.Lookups(); l != nil {
-		w.lookups = l
+		w.lookups, w.lookupsOf = l, w.v.Period()
+	}
+}
+
+// askPage asks for a page of a period, if none is on its way.
+func (w *wire) askPage(of string) {
+	if !w.v.Reading() {
+		w.v.PageAsked()
+		w.asked, w.of = w.v.Window(), of
 	}
 }
 
 func (w *wire) answer() {
 	if w.asked > 0 && w.page == nil {
-		p := w.m.page(w.asked)
+		p := w.m.page(cmp.Or(w.of, w.m.name), w.asked)
 		w.page = &p
 	}
 	if w.lookups != nil && w.places == nil {
-		p := w.m.look(w.lookups)
+		p := w.m.look(w.lookupsOf, w.lookups)
 		w.places = &p
 	}
 }
@@ -195,8 +213,11 @@ func (w *wire) settle() {
 			w.deliver(0)
 			w.holds()
 		}
-		if w.v.State() != w.m.state {
+		if is := w.m.periods[w.v.Period()]; is != nil && w.v.State() != is.state {
 			w.v.Doubt()
+		}
+		if w.v.Period() != w.m.name {
+			w.askPage("")
 		}
 		for _, f := range w.v.followed.members {
 			w.v.Ask(f)
@@ -208,8 +229,8 @@ func (w *wire) settle() {
 		w.readPlaces()
 		w.holds()
 	}
-	if !w.v.Shows(w.v.want) || w.v.State() != w.m.state || w.v.NeedsPage() {
-		w.t.Fatalf("the view is at %+v (sure: %v), the board at %+v", w.v.State(), w.v.sure, w.m.state)
+	if !w.v.Shows(w.v.want) || w.v.Period() != w.m.name || w.v.State() != w.m.state || w.v.NeedsPage() {
+		w.t.Fatalf("the view is at %q %+v (sure: %v), the board at %q %+v", w.v.Period(), w.v.State(), w.v.sure, w.m.name, w.m.state)
 	}
 	for _, f := range w.v.followed.members {
 		if !f.known || w.v.Standing(f).Around == nil && f.around > 0 {
@@ -224,11 +245,12 @@ func (w *wire) settle() {
 
 // Snapshot plus changes equals a fresh snapshot, at every single state, for every
 // mode, order and tie rule, for the first entries and for each member that is
-// followed, whatever is lost, repeated, late or out of order.
+// followed, whatever is lost, repeated, late or out of order, and whatever periods
+// begin meanwhile.
 func TestViewIsTheBoard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
-		w := &wire{t: t, m: m, v: NewView(m.def.Order, rapid.IntRange(0, 12).Draw(t, "want")), told: make(map[*Followed]ranking.Entry)}
+		w := &wire{t: t, m: m, v: NewView(rapid.IntRange(0, 12).Draw(t, "want")), told: make(map[*Followed]ranking.Entry)}
 		faulty := rapid.Bool().Draw(t, "faulty")
 		actions := map[string]func(*rapid.T){
 			"write": func(t *rapid.T) {
@@ -249,6 +271,13 @@ func TestViewIsTheBoard(t *testing.T) {
 			"follow":      w.follow,
 			"unfollow":    w.unfollow,
 			"sample":      func(*rapid.T) { w.v.Sample(3) },
+			"audit":       func(*rapid.T) { w.askPage(w.v.Period()) },
+			"turn": func(t *rapid.T) {
+				if rapid.IntRange(0, 5).Draw(t, "really") == 0 {
+					m.turn()
+				}
+			},
+			"ask by name": func(*rapid.T) { w.askPage("") },
 			"":            func(*rapid.T) { w.holds() },
 		}
 		actions["write more"], actions["deliver more"], actions["follow more"] = actions["write"], actions["deliver"], actions["follow"]
@@ -293,7 +322,7 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
 		m.def.Mode = ranking.Sum
-		w := &wire{t: t, m: m, v: NewView(m.def.Order, 10), told: make(map[*Followed]ranking.Entry)}
+		w := &wire{t: t, m: m, v: NewView(10), told: make(map[*Followed]ranking.Entry)}
 		w.settle()
 		for range 12 {
 			c := m.batch(t)
@@ -304,9 +333,9 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 			if !w.v.sure {
 				t.Fatal("a message that follows on made the view unsure")
 			}
-			low := len(w.v.entries) < w.v.want+w.v.margin()/2 && len(w.v.entries) < len(m.places)
+			low := len(w.v.entries) < w.v.want+w.v.margin()/2 && len(w.v.entries) < len(m.rows)
 			if w.v.NeedsPage() != low {
-				t.Fatalf("needs a page: %v, with %d entries of %d", w.v.NeedsPage(), len(w.v.entries), len(m.places))
+				t.Fatalf("needs a page: %v, with %d entries of %d", w.v.NeedsPage(), len(w.v.entries), len(m.rows))
 			}
 			w.ask()
 			late := rapid.IntRange(0, 2).Draw(t, "changes before the answer, and before it is read")
@@ -345,7 +374,7 @@ func change(seq int64, member string, was, is, rank int64) *ranking.Changes {
 // A view with fewer entries than the board takes in who comes next behind them:
 // the rank says that nobody stands between.
 func TestViewTakesInWhoComesNext(t *testing.T) {
-	v := NewView(ranking.Asc, 2)
+	v := NewView(2)
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Total: 100}
 	for i := range v.Window() {
 		page.Entries = append(page.Entries, ranking.Entry{Key: ranking.Key(10 * (i + 1)), Member: "m"})
@@ -373,7 +402,7 @@ func TestViewTakesInWhoComesNext(t *testing.T) {
 
 // What is heard while a page is read is bounded: beyond it the page is of no use.
 func TestViewThatHearsTooMuchReadsAgain(t *testing.T) {
-	v := NewView(ranking.Asc, 2)
+	v := NewView(2)
 	v.PageAsked()
 	for i := range int64(viewBuffer + 1) {
 		v.Apply(change(i+1, "m", i, i+1, 1))
@@ -389,7 +418,7 @@ func TestViewThatHearsTooMuchReadsAgain(t *testing.T) {
 
 // sureView is a view of a page with one member, at seq 5 of epoch "e".
 func sureView() *View {
-	v := NewView(ranking.Asc, 2)
+	v := NewView(2)
 	v.PageAsked()
 	v.PageRead(ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}})
 	return v
@@ -436,11 +465,49 @@ func TestSeqThatGoesBackMakesAViewUnsure(t *testing.T) {
 	}
 }
 
+// A page of another period takes a view over, with what was heard of that period;
+// of a board that goes back meanwhile, or has gone back by then, nothing is passed
+// over.
+func TestPageOfAnotherPeriod(t *testing.T) {
+	next := func(seq int64, member string, is, rank int64) *ranking.Changes {
+		c := change(seq, member, 0, is, rank)
+		c.Period, c.Epoch = "next", "f"
+		return c
+	}
+	page := ranking.Page{State: ranking.State{Epoch: "f", Seq: 1}, Period: "next", Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}}
+	turned := func(heard ...*ranking.Changes) *View {
+		v := sureView()
+		v.PageAsked()
+		for _, c := range heard {
+			v.Apply(c)
+			require.True(t, v.sure)
+		}
+		v.PageRead(page)
+		require.Equal(t, "next", v.Period())
+		return v
+	}
+	v := turned(next(1, "m", 10, 1), change(6, "n", 0, 20, 2), next(2, "n", 20, 2))
+	require.True(t, v.sure)
+	require.Equal(t, ranking.State{Epoch: "f", Seq: 2}, v.State())
+	require.True(t, v.Apply(next(3, "o", 30, 3)))
+	require.False(t, v.Apply(change(7, "o", 0, 30, 3)), "of the period before")
+	require.True(t, v.sure)
+	require.EqualValues(t, 3, v.Total())
+
+	v = turned(next(1, "m", 10, 1), next(2, "n", 20, 2), next(2, "o", 20, 2))
+	require.False(t, v.sure, "nobody knows on which side of this the page is")
+	require.True(t, v.NeedsPage())
+
+	v = turned(next(1, "m", 10, 1), next(2, "n", 20, 2))
+	v.Apply(next(2, "o", 20, 2))
+	require.False(t, v.sure)
+}
+
 // farView follows "m", which stands at key 500 and rank 100 of a thousand, and
 // "gone", which is not on the board; the view is at seq 5 of epoch "e" and has
 // asked for both, but has no answer yet.
 func farView() (v *View, answer ranking.Places) {
-	v = NewView(ranking.Asc, 0)
+	v = NewView(0)
 	v.Follow("m", 0)
 	v.Follow("gone", 0)
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1000}
@@ -520,7 +587,7 @@ func TestLookUpThatHearsTooMuchIsDoneAgain(t *testing.T) {
 
 // Nobody's neighbours are looked after when nobody asks for any.
 func TestReachFollowsWhatIsWanted(t *testing.T) {
-	v := NewView(ranking.Asc, 0)
+	v := NewView(0)
 	a, b := v.Follow("a", 3), v.Follow("b", 7)
 	require.EqualValues(t, 7, v.followed.reach)
 	v.Follow("b", 1)

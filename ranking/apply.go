@@ -8,32 +8,62 @@ import (
 )
 
 // Apply carries out updates on one board, in their order, and tells of each
-// what it did. The updates of concurrent callers share calls to Redis.
+// what it did. The updates of concurrent callers share calls to Redis. They count
+// in the period that is open by Redis's clock.
 //
 // An update that is refused (see Outcome) changes nothing and keeps no one from
 // the others. An error means that none is known to have been applied:
-// ErrUnknownBoard, ErrOverloaded (nothing was written), or ErrUnavailable with
-// ErrOutcomeUnknown (some may have been applied: send again with the same ids),
-// which is also what a ctx that ends first comes to.
+// ErrUnknownBoard, ErrNotOpen for a board that is named with its period,
+// ErrConflict for an instance too many, ErrOverloaded (nothing was written), or
+// ErrUnavailable with ErrOutcomeUnknown (some may have been applied: send again
+// with the same ids), which is also what a ctx that ends first comes to.
 func (s *Store) Apply(ctx context.Context, board string, updates []Update) ([]Outcome, error) {
-	d, err := s.Definition(board)
+	n, err := parseName(board)
 	if err != nil {
 		return nil, err
 	}
-	outcomes := make([]Outcome, len(updates))
-	pending := make([]pending, 0, len(updates))
-	for i, u := range updates {
-		if err := u.Check(); err != nil {
-			outcomes[i].Err = err
-			continue
-		}
-		pending = append(pending, newPending(u, &outcomes[i]))
+	if _, err := s.rule(ctx, n); err != nil {
+		return nil, err
 	}
-	if err := s.queues.commit(ctx, d, pending); err != nil {
-		return nil, fmt.Errorf("apply to board %q: %w", board, err)
+	if n.period != "" {
+		return nil, notOpen(fmt.Sprintf("names a period; updates count in the one that is open: send them to %q", n.instance()))
+	}
+	outcomes := make([]Outcome, len(updates))
+	right, at := make([]Update, 0, len(updates)), make([]int, 0, len(updates))
+	for i, u := range updates {
+		if outcomes[i].Err = u.Check(); outcomes[i].Err == nil {
+			right, at = append(right, u), append(at, i)
+		}
+	}
+	done, err := s.apply(ctx, n.instance(), right)
+	for i, o := range done {
+		outcomes[at[i]] = o
+	}
+	return outcomes, err
+}
+
+// apply carries out updates that nothing is wrong with.
+func (s *Store) apply(ctx context.Context, instance string, updates []Update) ([]Outcome, error) {
+	outcomes := make([]Outcome, len(updates))
+	items := make([]updateItem, len(updates))
+	for i, u := range updates {
+		items[i] = updateItem{u, &outcomes[i]}
+	}
+	if err := s.updates.commit(ctx, instance, items); err != nil {
+		return nil, fmt.Errorf("apply to board %q: %w", instance, err)
 	}
 	return outcomes, nil
 }
+
+// updateItem is an update on its way to Redis.
+type updateItem struct {
+	Update
+	outcome *Outcome
+}
+
+func (i updateItem) bytes() int { return len(i.Member) + len(i.ID) + len(i.Data) }
+
+func (i updateItem) fail(err error) { i.outcome.Err = err }
 
 // Remove takes a member off a board. It returns ErrUnknownMember when it was
 // not on it.
@@ -53,61 +83,116 @@ func unknownMember(board, member string) error {
 	return &FieldError{Field: "member", Reason: fmt.Sprintf("%q is not on board %q", member, board), Kind: ErrUnknownMember}
 }
 
-// turnError says that the period a batch was meant for is not the one that
-// Redis's clock is in; nothing was done.
-type turnError struct{ now int64 } // µs since 1970
+func notOpen(reason string) error {
+	return &FieldError{Field: "board", Reason: reason, Kind: ErrNotOpen}
+}
 
-func (e *turnError) Error() string { return fmt.Sprintf("the period has turned, now is %d µs", e.now) }
-
-// applyBatch is one call of apply.lua. It fills in the outcome of each update,
-// or returns an error when nothing is known of any.
-func (s *Store) applyBatch(ctx context.Context, d Definition, sp span, batch []pending) error {
-	k := s.keys.board(d.Board, sp)
-	const head, each = 10, 5
-	args := make([]any, 0, head+each*len(batch))
-	args = append(args, k.channel, d.Board, sp.name, sp.opens, sp.closes, sp.from, sp.length, newEpoch(), d.Order.sign(), string(d.Ties))
-	for _, p := range batch {
-		u, op, digest := p.update, p.update.op(d), ""
-		if u.ID != "" {
-			digest = u.digest(op)
-		}
-		args = append(args, op, u.Member, u.Score, u.ID, digest)
-	}
-	answer, err := applyScript.run(ctx, s.rdb, []string{k.members, k.meta, k.ids[0], k.ids[1]}, args)
+// applyBatch carries out updates on an instance in one call, or returns an error
+// when nothing is known of any. What the script finds to be otherwise than this node
+// thought, it is told, and the call made again.
+func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateItem) error {
+	n, err := parseName(instance)
 	if err != nil {
 		return err
 	}
-	r := &reply{rest: answer}
-	switch state := r.text(); {
-	case state == "turn":
-		if now := r.number(); r.err == nil {
-			return &turnError{now}
+	listed, at := int64(0), s.catalog.clock.now()
+	for range turnsMost {
+		d, err := s.catalog.get(ctx)
+		if err != nil {
+			return err
 		}
-	case state != "ok" || len(r.rest) != len(batch):
-		r.fail("does not fit the batch")
+		rule, err := d.rule(n)
+		if err != nil {
+			return err
+		}
+		sp := rule.span(at)
+		why, now, err := s.callApply(ctx, rule, instance, sp, d.looked+lease.Microseconds(), listed, batch)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+		}
+		at = now
+		switch why {
+		case "ok":
+			return nil
+		case "turn":
+			s.catalog.clock.set(now)
+			listed = 0 // for another period
+		case "stale":
+			if _, err := s.catalog.newer(ctx, d); err != nil {
+				return err
+			}
+			listed = 0 // by what was defined before
+		case "new":
+			if listed, err = s.list(ctx, d, n, rule, sp.end()); err != nil {
+				return err
+			}
+		case "final":
+			return fmt.Errorf("%w: %s was announced as closed, and Redis's clock was set back since", ErrUnavailable, Qualify(instance, sp.name))
+		}
+	}
+	return fmt.Errorf("%w: its definition or its period changes all the time", ErrUnavailable)
+}
+
+// callApply is one call of apply.lua. Where it was done, it fills in the outcome of
+// each update; why says otherwise.
+func (s *Store) callApply(ctx context.Context, r *rule, instance string, sp span, leased, listed int64, batch []updateItem) (why string, now int64, err error) {
+	k := s.keys.board(instance, sp.name)
+	const head, each = 19, 7
+	args := make([]any, 0, head+each*len(batch))
+	args = append(args, k.channel, instance, sp.name, sp.opens, sp.closes, sp.starts, sp.ends, leased, listed,
+		sp.from, sp.length, newEpoch(), r.shape, r.Order.sign(), string(r.Ties), r.min, r.max, r.maxChange, r.noted())
+	for _, u := range batch {
+		op, digest := u.op(r.Definition), ""
+		if u.ID != "" {
+			digest = u.digest()
+		}
+		args = append(args, op, u.Member, u.Score, u.ID, digest, string(u.If), u.Data)
+	}
+	answer, err := applyScript.run(ctx, s.rdb, []string{k.members, k.meta, k.ids[0], k.ids[1], k.data, k.periods}, args)
+	if err != nil {
+		return "", 0, err
+	}
+	reply := &reply{rest: answer}
+	switch why = reply.text(); why {
+	case "ok":
+		if len(reply.rest) != len(batch) {
+			reply.fail("does not fit the batch")
+		}
+	case "turn", "stale", "new", "final":
+		now = reply.number()
+		return why, now, reply.err
+	default:
+		reply.fail("is none of an update")
 	}
 	outcomes := make([]Outcome, len(batch))
 	for i := range batch {
-		if outcomes[i], err = parseOutcome(r.text()); err != nil {
-			r.fail(err.Error())
+		if outcomes[i], err = r.outcome(reply.text()); err != nil {
+			reply.fail(err.Error())
 		}
 	}
-	if r.err != nil {
-		return r.err
+	if reply.err != nil {
+		return "", 0, reply.err
 	}
-	for i, p := range batch {
-		*p.outcome = outcomes[i]
+	for i, u := range batch {
+		*u.outcome = outcomes[i]
 	}
-	return nil
+	return why, 0, nil
 }
 
-// parseOutcome reads one result string of apply.lua.
-func parseOutcome(s string) (Outcome, error) {
+// outcome reads one result string of apply.lua.
+func (r *rule) outcome(s string) (Outcome, error) {
+	refused := func(field, reason string, kind error) (Outcome, error) {
+		return Outcome{Err: &FieldError{Field: field, Reason: reason, Kind: kind}}, nil
+	}
 	switch s {
 	case "m":
-		return Outcome{Err: &FieldError{Field: "id", Reason: "was used for another update", Kind: ErrIDMismatch}}, nil
+		return refused("id", "was used for another update", ErrIDMismatch)
 	case "r":
-		return Outcome{Err: &FieldError{Field: "score", Reason: fmt.Sprintf("would take the member beyond ±%d", int64(MaxScore)), Kind: ErrOutOfRange}}, nil
+		return refused("score", fmt.Sprintf("is, or comes to, a score outside %d to %d", r.min, r.max), ErrOutOfRange)
+	case "c":
+		return refused("score", fmt.Sprintf("changes it by more than %d", r.maxChange), ErrOutOfRange)
+	case "n":
+		return Outcome{Err: notOpen(r.hours())}, nil
 	}
 	f := strings.Split(s, " ")
 	if len(f) != 5 || f[0] == "" || f[0][0] != 'a' && f[0][0] != 'd' {

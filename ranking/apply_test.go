@@ -17,10 +17,11 @@ import (
 func open(t testing.TB, url string, boards ...ranking.Definition) *ranking.Store {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	t.Cleanup(func() { rdb.Close() })
-	s, err := ranking.New(rdb, boards, ranking.Config{})
-	require.NoError(t, err)
+	s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(s.Close)
+	require.NoError(t, s.Define(t.Context(), ranking.Definitions{Boards: boards}))
 	return s
 }
 

@@ -52,8 +52,8 @@ func benchStore(b *testing.B) (redis.UniversalClient, *Store) {
 	rdb, err := Open(redistest.Start(b, redistest.InMemory...).URL())
 	require.NoError(b, err)
 	b.Cleanup(func() { rdb.Close() })
-	s, err := New(rdb, []Definition{{Board: "b"}}, Config{})
-	require.NoError(b, err)
+	s := New(rdb, Config{})
+	require.NoError(b, s.Define(context.Background(), Definitions{Boards: []Definition{{Board: "b"}}}))
 	return rdb, s
 }
 
@@ -69,15 +69,13 @@ func benchUpdate(n uint64) Update {
 // their ratio. All updates have request ids.
 func BenchmarkApply(b *testing.B) {
 	rdb, s := benchStore(b)
-	d, err := s.Definition("b")
-	require.NoError(b, err)
 	var requests atomic.Uint64
 	apply := func(batch []Update) {
-		pending, outcomes := make([]pending, len(batch)), make([]Outcome, len(batch))
+		items, outcomes := make([]updateItem, len(batch)), make([]Outcome, len(batch))
 		for i, u := range batch {
-			pending[i] = newPending(u, &outcomes[i])
+			items[i] = updateItem{u, &outcomes[i]}
 		}
-		require.NoError(b, s.applyBatch(context.Background(), d, forever, pending))
+		require.NoError(b, s.applyBatch(context.Background(), "b", items))
 	}
 	zincrby := func(batch []Update) {
 		pipe := rdb.Pipeline()

@@ -1,79 +1,115 @@
 package ranking
 
 import (
-	"bytes"
-	"fmt"
-	"maps"
+	"cmp"
+	"errors"
 	"slices"
-
-	"go.yaml.in/yaml/v4"
 )
 
-// ParseBoards reads a boards file:
-//
-//	boards:
-//	  stars: {}                            # sum, desc, first: the defaults
-//	  laps:  {mode: best, order: asc}
-//
-// What is wrong is a FieldError that names the field by its path, such as
-// boards.laps.mode.
-func ParseBoards(file []byte) ([]Definition, error) {
-	var doc map[string]any
-	if len(bytes.TrimSpace(file)) == 0 {
-		return nil, Invalid("file", "is empty")
-	}
-	if err := yaml.Load(file, &doc); err != nil {
-		return nil, Invalid("file", fmt.Sprintf("is not YAML with a map at its top: %v", err))
-	}
-	for _, name := range slices.Sorted(maps.Keys(doc)) {
-		if name != "boards" {
-			return nil, Invalid(name, "is not a field here; want boards")
-		}
-	}
-	boards, ok := doc["boards"].(map[string]any)
-	if !ok || len(boards) == 0 {
-		return nil, Invalid("boards", "want a map of names to fields, such as {stars: {}}")
-	}
-	var definitions []Definition
-	for _, name := range slices.Sorted(maps.Keys(boards)) {
-		d, err := parseDefinition(name, boards[name])
-		if err != nil {
-			return nil, err
-		}
-		definitions = append(definitions, d)
-	}
-	return definitions, nil
+// Definitions are boards and events.
+type Definitions struct {
+	Boards []Definition // by name
+	Events []Event      // by name
 }
 
-func parseDefinition(name string, value any) (Definition, error) {
-	path := "boards." + name
-	d := Definition{Board: name}
-	fields, ok := value.(map[string]any)
-	if !ok && value != nil {
-		return d, Invalid(path, "has no fields; want {} for the defaults")
+// ParseFile reads a boards file:
+//
+//	boards:
+//	  stars:         {period: week, timezone: Asia/Shanghai, kind: star}
+//	  "fans:{star}": {period: day, keep: 30, kind: user}
+//	  laps:          {mode: best, order: asc, display: {format: time_ms}}
+//	  plain:         {}                    # sum, desc, first: the defaults
+//	events:
+//	  gift:
+//	    - {board: stars, member: "{star}", score: "{flowers}"}
+//	    - {board: "fans:{star}", member: "{user}", score: "{flowers}"}
+//
+// What is wrong is a FieldError that names the field by its path, such as
+// boards.laps.mode, boards["fans:{star}"].period or events.gift[1].score.
+// Whether there are the boards that an event is for is not looked at.
+func ParseFile(file []byte) (Definitions, error) {
+	defs, err := parseFile(file)
+	return defs, rooted("file", err)
+}
+
+func parseFile(file []byte) (Definitions, error) {
+	var defs Definitions
+	v, err := parseYAML(file)
+	if err != nil {
+		return defs, err
 	}
-	for _, field := range slices.Sorted(maps.Keys(fields)) {
-		text, ok := fields[field].(string)
-		if !ok || text == "" {
-			return d, Invalid(path+"."+field, "want a word")
-		}
-		switch field {
-		case "mode":
-			d.Mode = Mode(text)
-		case "order":
-			d.Order = Order(text)
-		case "ties":
-			d.Ties = Ties(text)
+	if v.kind != '{' || len(v.fields) == 0 {
+		return defs, v.refuse("is %s; want boards, events or both", kinds[v.kind])
+	}
+	for _, f := range v.fields {
+		switch f.name {
+		case "boards":
+			err = defs.readBoards(f.value)
+		case "events":
+			err = defs.readEvents(f.value)
 		default:
-			return d, Invalid(path+"."+field, "is not a field of a board; want mode, order or ties")
+			err = f.refuse("is not a field here; want boards or events")
+		}
+		if err != nil {
+			return Definitions{}, err
 		}
 	}
-	d, err := d.Normalize()
-	if fe, ok := err.(*FieldError); ok {
-		if fe.Field == "board" {
-			return d, Invalid(path, "is no name for a board: "+fe.Reason)
-		}
-		return d, Invalid(path+"."+fe.Field, fe.Reason)
+	return defs, nil
+}
+
+func (defs *Definitions) readBoards(v value) error {
+	if v.kind != '{' || len(v.fields) == 0 {
+		return v.want("names with fields, such as {stars: {}}")
 	}
-	return d, err
+	slots := make(map[string]string)
+	for _, f := range v.fields {
+		d := Definition{Board: f.name}
+		if f.kind != 'n' { // a name alone has the defaults
+			if err := d.read(f.value); err != nil {
+				return err
+			}
+		}
+		d, err := d.Normalize()
+		if err != nil {
+			return within(f.path, err)
+		}
+		if other, taken := slots[d.slot()]; taken {
+			return f.refuse("clashes with %s, which has the same name and as many placeholders", other)
+		}
+		slots[d.slot()] = d.Board
+		defs.Boards = append(defs.Boards, d)
+	}
+	slices.SortFunc(defs.Boards, func(a, b Definition) int { return cmp.Compare(a.Board, b.Board) })
+	return nil
+}
+
+func (defs *Definitions) readEvents(v value) error {
+	if v.kind != '{' || len(v.fields) == 0 {
+		return v.want("names with lists of updates")
+	}
+	for _, f := range v.fields {
+		e := Event{Name: f.name}
+		if err := e.readUpdates(f.value); err != nil {
+			return err
+		}
+		e, err := e.Normalize()
+		if err != nil {
+			return inFile(e.Name, err)
+		}
+		defs.Events = append(defs.Events, e)
+	}
+	slices.SortFunc(defs.Events, func(a, b Event) int { return cmp.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// within gives the error of a definition the path that it has in a file.
+func within(path string, err error) error {
+	fe, ok := errors.AsType[*FieldError](err)
+	if !ok {
+		return err
+	}
+	if fe.Field == "board" {
+		return &FieldError{Field: path, Reason: fe.Reason, Kind: fe.Kind}
+	}
+	return &FieldError{Field: path + "." + fe.Field, Reason: fe.Reason, Kind: fe.Kind}
 }

@@ -23,9 +23,10 @@ func (c *Changes) Last() int64 { return c.Seq + int64(len(c.List)) - 1 }
 // Change is one member's move.
 type Change struct {
 	Member string
-	Old    *Key  // nil: was not on the board
-	New    *Key  // nil: is not on the board any more
-	Rank   int64 // 1-based, at that change; 0 where New is nil
+	Old    *Key   // nil: was not on the board
+	New    *Key   // nil: is not on the board any more
+	Rank   int64  // 1-based, at that change; 0 where New is nil
+	Data   string // JSON that is with the entry now; "" for none
 }
 
 // The separators of a change message. Neither can be in a name: see checkText.
@@ -63,10 +64,15 @@ func parseChanges(payload string) (*Changes, error) {
 
 func parseChange(s string) (Change, error) {
 	f := strings.Split(s, fieldSep)
-	if len(f) != 4 || f[0] == "" || f[1] == "" && f[2] == "" {
+	if len(f) < 4 || len(f) > 5 || f[0] == "" || f[1] == "" && f[2] == "" {
 		return Change{}, fmt.Errorf("%w: change %q", errNotChanges, s)
 	}
 	c := Change{Member: f[0]}
+	if len(f) == 5 {
+		if c.Data = f[4]; c.Data == "" || f[2] == "" {
+			return Change{}, fmt.Errorf("%w: data %q of a change to %q", errNotChanges, f[4], f[2])
+		}
+	}
 	var err error
 	if c.Old, err = parseOptionalKey(f[1]); err != nil {
 		return Change{}, err

@@ -18,10 +18,10 @@ type gate struct {
 	open    chan error
 }
 
-func (g *gate) apply(ctx context.Context, _ Definition, _ span, batch []pending) error {
+func (g *gate) apply(ctx context.Context, _ string, batch []updateItem) error {
 	var members []string
-	for _, p := range batch {
-		members = append(members, p.update.Member)
+	for _, u := range batch {
+		members = append(members, u.Member)
 	}
 	g.batches = append(g.batches, members)
 	select {
@@ -32,19 +32,19 @@ func (g *gate) apply(ctx context.Context, _ Definition, _ span, batch []pending)
 	}
 }
 
-func newGate() (*gate, *queues) {
+func newGate() (*gate, *queues[updateItem]) {
 	g := &gate{open: make(chan error)}
-	return g, &queues{apply: g.apply, timeout: 2 * time.Second}
+	return g, &queues[updateItem]{call: g.apply, timeout: 2 * time.Second}
 }
 
 // commitOne commits updates of members in the background and returns the error to come.
-func commitOne(ctx context.Context, q *queues, members ...string) <-chan error {
-	batch := make([]pending, len(members))
+func commitOne(ctx context.Context, q *queues[updateItem], members ...string) <-chan error {
+	batch := make([]updateItem, len(members))
 	for i, m := range members {
-		batch[i] = newPending(Update{Member: m}, &Outcome{})
+		batch[i] = updateItem{Update{Member: m}, &Outcome{}}
 	}
 	done := make(chan error, 1)
-	go func() { done <- q.commit(ctx, Definition{Board: "b"}, batch) }()
+	go func() { done <- q.commit(ctx, "b", batch) }()
 	synctest.Wait()
 	return done
 }
@@ -117,12 +117,12 @@ func TestPartlyAppliedCallSaysWhich(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, q := newGate()
 		outcomes := make([]Outcome, 130)
-		batch := make([]pending, len(outcomes))
+		batch := make([]updateItem, len(outcomes))
 		for i := range batch {
-			batch[i] = newPending(Update{Member: "m"}, &outcomes[i])
+			batch[i] = updateItem{Update{Member: "m"}, &outcomes[i]}
 		}
 		done := make(chan error)
-		go func() { done <- q.commit(t.Context(), Definition{Board: "b"}, batch) }()
+		go func() { done <- q.commit(t.Context(), "b", batch) }()
 		g.open <- nil
 		broken := errors.New("broken")
 		g.open <- broken
@@ -136,7 +136,7 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, q := newGate()
 		first := commitOne(t.Context(), q, "first")
-		most := make([]string, queueUpdates)
+		most := make([]string, queueItems)
 		for i := range most {
 			most[i] = "m"
 		}
@@ -172,10 +172,10 @@ func TestBoardsDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		boards := make(map[string]chan struct{})
-		q := &queues{timeout: time.Minute}
-		q.apply = func(_ context.Context, d Definition, _ span, _ []pending) error {
+		q := &queues[updateItem]{timeout: time.Minute}
+		q.call = func(_ context.Context, board string, _ []updateItem) error {
 			mu.Lock()
-			hold := boards[d.Board]
+			hold := boards[board]
 			mu.Unlock()
 			if hold != nil {
 				<-hold
@@ -185,10 +185,10 @@ func TestBoardsDoNotWaitForEachOther(t *testing.T) {
 		boards["slow"] = make(chan struct{})
 		slow := make(chan error, 1)
 		go func() {
-			slow <- q.commit(t.Context(), Definition{Board: "slow"}, []pending{newPending(Update{}, &Outcome{})})
+			slow <- q.commit(t.Context(), "slow", []updateItem{{outcome: &Outcome{}}})
 		}()
 		synctest.Wait()
-		require.NoError(t, q.commit(t.Context(), Definition{Board: "quick"}, []pending{newPending(Update{}, &Outcome{})}))
+		require.NoError(t, q.commit(t.Context(), "quick", []updateItem{{outcome: &Outcome{}}}))
 		close(boards["slow"])
 		require.NoError(t, <-slow)
 	})

@@ -2,10 +2,9 @@ package ranking
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"time"
 )
 
 // Mode is what an update's score does to the score a member has.
@@ -43,78 +42,142 @@ const (
 	ByMember Ties = "member" // by the bytes of the member id
 )
 
-// Definition is what a board is. The zero value of every field but Board means
-// the default, which Normalize fills in.
+// Definition is what a board, or each instance of a family, is. The zero value
+// of every field but Board means the default, which Normalize fills in where the
+// field applies. In JSON and in a boards file fields that do not apply are left
+// away; durations are texts such as "36h" and "7d".
 type Definition struct {
-	Board string `json:"board"`
+	Board string `json:"board"` // "stars"; a family: "fans:{star}"
 	Mode  Mode   `json:"mode"`  // default sum
 	Order Order  `json:"order"` // default desc
 	Ties  Ties   `json:"ties"`  // default first
+
+	// Period is hour, day, week, month, year, or a duration (1s to 3660d) counted
+	// from Base. Default none.
+	Period      string    `json:"period,omitzero"`
+	Base        time.Time `json:"base,omitzero"`          // needed by a duration
+	Timezone    string    `json:"timezone,omitzero"`      // IANA name, of hour to year. Default UTC
+	WeekStarts  string    `json:"week_starts,omitzero"`   // of week. Default monday
+	DayStartsAt string    `json:"day_starts_at,omitzero"` // of day to year. Default 00:00
+	Keep        *int      `json:"keep,omitzero"`          // closed periods kept, 0 to 1000. Default 8
+
+	// Retain is how long after its last write an instance or a board without
+	// periods goes, and an activity after it ends. 1s to 36600d, default for ever.
+	Retain time.Duration `json:"retain,omitzero"`
+	Starts time.Time     `json:"starts,omitzero"` // an activity's bounds. Default none
+	Ends   time.Time     `json:"ends,omitzero"`
+
+	// TieSpan is what the fraction of a Key is a fraction of, on a board with
+	// neither periods nor bounds. 1s to 36600d, default a hundred years from 2020.
+	TieSpan time.Duration `json:"tie_span,omitzero"`
+
+	Min       *int64 `json:"min,omitzero"`        // least score. Default none but −MaxScore
+	Max       *int64 `json:"max,omitzero"`        // greatest score. Default none but MaxScore
+	MaxChange int64  `json:"max_change,omitzero"` // most that one update may change, 1 to MaxScore. Default none
+
+	MaxInstances int     `json:"max_instances,omitzero"` // of a family, 1 to 10,000,000. Default 100,000
+	Kind         string  `json:"kind,omitzero"`          // what the members are. Default member
+	Display      Display `json:"display,omitzero"`
 }
 
-// Normalize returns d with its defaults filled in, or a FieldError.
-func (d Definition) Normalize() (Definition, error) {
-	if err := CheckBoard(d.Board); err != nil {
-		return d, err
-	}
-	if err := oneOf("mode", &d.Mode, Sum, Best, Last); err != nil {
-		return d, err
-	}
-	if err := oneOf("order", &d.Order, Desc, Asc); err != nil {
-		return d, err
-	}
-	return d, oneOf("ties", &d.Ties, First, ByMember)
+// Display is how pages show scores, which are integers all the same.
+type Display struct {
+	Unit     string `json:"unit,omitzero"`     // up to 16 characters
+	Decimals int    `json:"decimals,omitzero"` // 0 to 6 of the score's last digits
+	Format   string `json:"format,omitzero"`   // "time_ms": the score is milliseconds
 }
 
-// oneOf sets an empty value to the first of the allowed ones and refuses any
-// value that is not among them.
-func oneOf[S ~string](field string, value *S, allowed ...S) error {
-	if *value == "" {
-		*value = allowed[0]
+// natural reports whether the periods are those of a calendar.
+func (d Definition) natural() bool { return slices.Contains(naturalPeriods, d.Period) }
+
+// Family reports whether d is of a family: each of its instances is a board.
+func (d Definition) Family() bool { return strings.Contains(d.Board, ":") }
+
+// slot is where d stands among the definitions: no two have the same.
+func (d Definition) slot() string {
+	base, placeholders, _ := strings.Cut(d.Board, ":")
+	if placeholders == "" {
+		return slot(base, 0)
 	}
-	if slices.Contains(allowed, *value) {
-		return nil
-	}
-	words := make([]string, len(allowed))
-	for i, a := range allowed {
-		words[i] = string(a)
-	}
-	return Invalid(field, fmt.Sprintf("is %q; want one of %s", *value, strings.Join(words, ", ")))
+	return slot(base, 1+strings.Count(placeholders, ":"))
 }
 
-var boardName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
-
-// CheckBoard refuses what cannot be a board's name: 1 to 64 characters of a-z,
-// 0-9, dot, underscore and hyphen, the first of them a letter or a digit.
-func CheckBoard(name string) error {
-	if !boardName.MatchString(name) {
-		return Invalid("board", "want 1 to 64 characters of a-z 0-9 . _ - starting with a letter or digit")
+// reckoning is what newCalendar makes the calendar of a normalized d of, where it
+// has periods: their kind, "" for those by length from a base on, and for natural
+// ones the zone, the first day of a week and how long after midnight a day starts.
+func (d Definition) reckoning() (kind string, length time.Duration, base time.Time, loc *time.Location, weekStarts time.Weekday, dayStarts time.Duration) {
+	if !d.natural() {
+		length, _ = parseDuration(d.Period)
+		return "", length, d.Base, time.UTC, 0, 0
 	}
-	return nil
+	loc, err := loadZone(d.Timezone)
+	if err != nil {
+		loc = time.UTC
+	}
+	weekStarts = time.Weekday((slices.Index(weekdays, d.WeekStarts) + 1) % 7)
+	dayStarts, _ = parseClock(d.DayStartsAt)
+	return d.Period, 0, time.Time{}, loc, weekStarts, dayStarts
 }
 
-// maxIDBytes bounds member ids and request ids.
-const maxIDBytes = 128
-
-// CheckMember refuses what cannot be a member's id: 1 to 128 bytes of UTF-8
-// without control characters.
-func CheckMember(id string) error { return checkText("member", id) }
-
-// checkText holds the rule that member ids and request ids share. Control
-// characters are out because change messages are separated by them.
-func checkText(field, s string) error {
-	switch {
-	case s == "":
-		return Invalid(field, "is empty; want 1 to 128 bytes of UTF-8")
-	case len(s) > maxIDBytes:
-		return Invalid(field, fmt.Sprintf("has %d bytes; want 1 to 128", len(s)))
-	case !utf8.ValidString(s):
-		return Invalid(field, "is not valid UTF-8")
+// bounds are those of a score and of what one update changes; without max_change
+// that is what no two scores are further apart than.
+func (d Definition) bounds() (low, high, change int64) {
+	low, high, change = -MaxScore, MaxScore, 2*MaxScore
+	if d.Min != nil {
+		low = *d.Min
 	}
-	for _, r := range s {
-		if r < 0x20 || 0x7f <= r && r <= 0x9f {
-			return Invalid(field, fmt.Sprintf("has the control character %U", r))
+	if d.Max != nil {
+		high = *d.Max
+	}
+	if d.MaxChange != 0 {
+		change = d.MaxChange
+	}
+	return low, high, change
+}
+
+// reorders names the first field in which d differs from what the board was, such
+// that what it holds would be in another order or in periods of other names; ""
+// for none. Both are normalized.
+func (d Definition) reorders(was Definition) (field string) {
+	for _, f := range []struct {
+		name string
+		same bool
+	}{
+		{"order", d.Order == was.Order},
+		{"ties", d.Ties == was.Ties},
+		{"period", d.Period == was.Period},
+		{"base", d.Base.Equal(was.Base)},
+		{"timezone", d.Timezone == was.Timezone},
+		{"week_starts", d.WeekStarts == was.WeekStarts},
+		{"day_starts_at", d.DayStartsAt == was.DayStartsAt},
+	} {
+		if !f.same {
+			return f.name
 		}
 	}
-	return nil
+	return ""
+}
+
+// lastsAs reports whether what d and was hold goes at the same times.
+func (d Definition) lastsAs(was Definition) bool {
+	keeps := func(d Definition) int {
+		if d.Keep == nil {
+			return -1
+		}
+		return *d.Keep
+	}
+	return keeps(d) == keeps(was) && d.Retain == was.Retain && d.Ends.Equal(was.Ends)
+}
+
+// shape tells apart the definitions whose data must not mix, as reorders does: the
+// order, and a digest of the rest.
+func (d Definition) shape() string {
+	rest := fmt.Appendf(nil, "%s %s %d %s %s %s", d.Ties, d.Period, d.Base.UnixMicro(), d.Timezone, d.WeekStarts, d.DayStartsAt)
+	return string(d.Order) + " " + digest(rest)
+}
+
+// shapeOrder is the order of data that a shape is frozen with; "" for none.
+func shapeOrder(shape string) Order {
+	order, _, _ := strings.Cut(shape, " ")
+	return Order(order)
 }

@@ -13,8 +13,34 @@
 // epoch, a random word given when the board is created, tells one life of a
 // board from the next. Together they name one exact state of a board.
 //
+// A [Definition] says what a board is; that of a family, fans:{star}, what each of
+// its instances is, such as fans:s17. An [Event] maps one thing that happened onto
+// updates of many boards. Both come from a boards file or the JSON of a request, read
+// by one decoder into the same, or refused with the path of what is wrong, and live in
+// Redis as the scores do. Each node has a copy, the catalog, looks it up again each
+// second, and may write by it for a lease of some seconds, which Redis holds it to.
+//
+// A board may count in periods: each is a sorted set of its own, and Redis's clock
+// decides what falls into which.
+//
+// # Agenda
+//
+// Before a board-period is created, its instance is listed among those of its
+// definition and put on the agenda: so there is nothing that nobody looks after,
+// whoever dies. [Store.Tend] claims what is due, for half a minute, and puts it back
+// for when something falls due next. It takes nothing away by definitions older than
+// their lease, and an instance off the lists only when a look has found nothing of it.
+//
+// A period that has closed is settled, by one script: it is announced on the feed of
+// periods and takes no update from then on, whatever becomes of the clock. Where
+// somebody is to be told, it stays until [Store.Deliveries] has brought it there, under
+// an id that follows from the board-period itself. Then it goes, by keep or retain, or
+// before with its definition, which is closed for good some seconds before its data are
+// taken down.
+//
 // # Flow
 //
+//	Event ─► Store.Happen ─┐
 //	Update ─► Store.Apply ─► group commit ─► lua/apply.lua ─► sorted set
 //	                                              └─► PUBLISH ─► Feed ─► FeedHandler
 //

@@ -9,14 +9,27 @@ import (
 var (
 	// ErrInvalid is a request that is wrong in itself; a FieldError says where.
 	ErrInvalid = errors.New("invalid")
-	// ErrOutOfRange is a score, given or resulting, beyond ±MaxScore.
+	// ErrOutOfRange is a score, given or resulting, or a change of one, beyond what
+	// the board allows.
 	ErrOutOfRange = errors.New("out of range")
 	// ErrUnknownBoard is a board that is not defined.
 	ErrUnknownBoard = errors.New("unknown board")
+	// ErrUnknownPeriod is a period that is not there, not yet or not any more.
+	ErrUnknownPeriod = errors.New("unknown period")
+	// ErrUnknownEvent is an event that is not defined.
+	ErrUnknownEvent = errors.New("unknown event")
+	// ErrNotOpen is a write to what does not take any now: before a board's starts,
+	// after its ends, or to a period by its name.
+	ErrNotOpen = errors.New("not open")
+	// ErrConflict is what cannot be done as things are: a definition that would
+	// re-order data, an instance too many, a board that others need.
+	ErrConflict = errors.New("conflict")
 	// ErrUnknownMember is a member that is not on the board.
 	ErrUnknownMember = errors.New("unknown member")
 	// ErrIDMismatch is a request id that was used for another update before.
 	ErrIDMismatch = errors.New("id mismatch")
+	// ErrTooLarge is a request that makes too much at one time: nothing was done.
+	ErrTooLarge = errors.New("too large")
 	// ErrOverloaded is a queue that is full: nothing was written.
 	ErrOverloaded = errors.New("overloaded")
 	// ErrUnavailable is a Redis that did not answer as it should.

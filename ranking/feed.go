@@ -20,13 +20,20 @@ type FeedHandler interface {
 	// FeedUp says that the subscription works: it has heard its own probe channel confirmed.
 	FeedUp()
 	// FeedDown says that nothing is heard any more and that the last sign of
-	// life came at asOf. FeedUp follows, and FeedSubscribed for each watched board.
+	// life came at asOf. FeedUp follows, FeedSubscribed for each watched board and
+	// FeedFollowed for each feed.
 	FeedDown(asOf time.Time)
 	// FeedSubscribed says that from now on each change of the board is told, as
 	// long as the feed is up. What was before is unknown: read a Page.
 	FeedSubscribed(board string)
 	// FeedChanges tells what a batch changed. The handler owns c.
 	FeedChanges(c *Changes)
+	// FeedFollowed says that from now on the items of a feed are told, as long as
+	// this Feed is up. What was before is lost: nobody can read it, or count it.
+	FeedFollowed(feed string)
+	// FeedItems tells what has happened, each item a JSON object. The handler owns
+	// items.
+	FeedItems(feed string, items [][]byte)
 }
 
 const (
@@ -40,8 +47,9 @@ const (
 	subscribeChunk = 256
 )
 
-// Feed hears the changes of the boards it watches, on one connection. Watch,
-// Unwatch and Up may be called concurrently, also while Run runs, and do no I/O.
+// Feed hears the changes of the boards it watches and the items of the feeds it
+// follows, on one connection. Watch, Unwatch, Follow, Unfollow and Up may be
+// called concurrently, also while Run runs, and do no I/O.
 type Feed struct {
 	rdb      redis.UniversalClient
 	keys     keys
@@ -52,10 +60,10 @@ type Feed struct {
 	up       atomic.Bool
 	lastSeen atomic.Int64 // ns since 1970: the last thing heard
 
-	mu      sync.Mutex
-	watched map[string]uint64 // board to the number of the Watch that asked for it
-	asked   uint64
-	wake    chan struct{} // watched has changed; holds one
+	mu     sync.Mutex
+	wanted map[string]uint64 // channel to the number of the call that asked for it
+	asked  uint64
+	wake   chan struct{} // wanted has changed; holds one
 }
 
 // NewFeed makes a Feed. Run starts it.
@@ -64,23 +72,33 @@ func NewFeed(rdb redis.UniversalClient, log *slog.Logger, cfg Config) *Feed {
 	k := keys{cfg.Prefix}
 	return &Feed{
 		rdb: rdb, keys: k, interval: cfg.ProbeInterval, probe: k.probe(newEpoch()), log: log,
-		watched: make(map[string]uint64), wake: make(chan struct{}, 1),
+		wanted: make(map[string]uint64), wake: make(chan struct{}, 1),
 	}
 }
 
 // Watch asks for the changes of a board; FeedSubscribed says from when on.
-func (f *Feed) Watch(board string) {
+func (f *Feed) Watch(board string) { f.want(f.keys.channel(board)) }
+
+// Unwatch ends Watch. Changes under way may still be told.
+func (f *Feed) Unwatch(board string) { f.leave(f.keys.channel(board)) }
+
+// Follow asks for the items of a feed; FeedFollowed says from when on.
+func (f *Feed) Follow(feed string) { f.want(f.keys.feed(feed)) }
+
+// Unfollow ends Follow. Items under way may still be told.
+func (f *Feed) Unfollow(feed string) { f.leave(f.keys.feed(feed)) }
+
+func (f *Feed) want(channel string) {
 	f.mu.Lock()
 	f.asked++
-	f.watched[board] = f.asked
+	f.wanted[channel] = f.asked
 	f.mu.Unlock()
 	f.poke()
 }
 
-// Unwatch ends Watch. Changes under way may still be told.
-func (f *Feed) Unwatch(board string) {
+func (f *Feed) leave(channel string) {
 	f.mu.Lock()
-	delete(f.watched, board)
+	delete(f.wanted, channel)
 	f.mu.Unlock()
 	f.poke()
 }
@@ -169,19 +187,34 @@ func (f *Feed) tell(h FeedHandler, msg any) {
 			f.poke()
 		} else if board, ok := f.keys.boardOf(m.Channel); ok {
 			h.FeedSubscribed(board)
+		} else if feed, ok := f.keys.feedOf(m.Channel); ok {
+			h.FeedFollowed(feed)
 		}
 	case *redis.Message:
 		if m.Channel == f.probe {
 			return
 		}
-		c, err := parseChanges(m.Payload)
-		if err != nil {
-			// The gap in seq that it leaves makes everyone read the board anew.
-			f.log.Error("change message not understood", "channel", m.Channel, "error", err)
-			return
+		if err := f.pass(h, m); err != nil {
+			// The gap in seq that changes leave makes everyone read the board anew.
+			f.log.Error("message not understood", "channel", m.Channel, "error", err)
 		}
+	}
+}
+
+// pass tells what a message says.
+func (f *Feed) pass(h FeedHandler, m *redis.Message) error {
+	if feed, ok := f.keys.feedOf(m.Channel); ok {
+		items, err := parseItems(m.Payload)
+		if err == nil && len(items) > 0 {
+			h.FeedItems(feed, items)
+		}
+		return err
+	}
+	c, err := parseChanges(m.Payload)
+	if err == nil {
 		h.FeedChanges(c)
 	}
+	return err
 }
 
 // tend keeps the subscriptions as they are wished and ends the session when it
@@ -219,17 +252,17 @@ func (f *Feed) tend(ctx context.Context, ps *redis.PubSub) error {
 func (f *Feed) difference(subscribed map[string]uint64) (add, drop []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for board, n := range f.watched {
-		// One that was left and watched again meanwhile awaits a confirmation of its own.
-		if subscribed[board] != n {
-			subscribed[board] = n
-			add = append(add, f.keys.channel(board))
+	for channel, n := range f.wanted {
+		// One that was left and wanted again meanwhile awaits a confirmation of its own.
+		if subscribed[channel] != n {
+			subscribed[channel] = n
+			add = append(add, channel)
 		}
 	}
-	for board := range subscribed {
-		if _, ok := f.watched[board]; !ok {
-			delete(subscribed, board)
-			drop = append(drop, f.keys.channel(board))
+	for channel := range subscribed {
+		if _, ok := f.wanted[channel]; !ok {
+			delete(subscribed, channel)
+			drop = append(drop, channel)
 		}
 	}
 	return add, drop

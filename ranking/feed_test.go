@@ -21,12 +21,20 @@ type (
 	up         struct{}
 	down       struct{}
 	subscribed string
+	followed   string
+	item       string
 )
 
 func (r recorder) FeedUp()                        { r <- up{} }
 func (r recorder) FeedDown(time.Time)             { r <- down{} }
 func (r recorder) FeedSubscribed(board string)    { r <- subscribed(board) }
 func (r recorder) FeedChanges(c *ranking.Changes) { r <- c }
+func (r recorder) FeedFollowed(feed string)       { r <- followed(feed) }
+func (r recorder) FeedItems(_ string, items [][]byte) {
+	for _, i := range items {
+		r <- item(i)
+	}
+}
 
 // next waits for an event of type E and passes over others.
 func next[E any](t testing.TB, r recorder) E {
@@ -115,14 +123,65 @@ func TestFeedTellsChanges(t *testing.T) {
 	})
 }
 
+// The items of a feed are told one by one, of no other feed, and none of a
+// message that is not understood; boards are told beside them.
+func TestFeedTellsItems(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "gift"})
+		rdb, err := ranking.Open(url)
+		require.NoError(t, err)
+		defer rdb.Close()
+		publish := func(feed, message string) int64 {
+			n, err := rdb.Publish(t.Context(), "rc:{/}:f:"+feed, message).Result()
+			require.NoError(t, err)
+			return n
+		}
+		f, heard := follow(t, url, 0)
+		next[up](t, heard)
+		f.Follow("gift")
+		require.EqualValues(t, "gift", next[followed](t, heard))
+		f.Watch("gift")
+		require.EqualValues(t, "gift", next[subscribed](t, heard))
+
+		one, two, three := `{"at":"2026-11-20T06:30:00.000Z","data":{"star":"s]17","n":[1,{}]}}`, `{ "at": "x",  "data": {}}`, `{"data":{"é":"\u2028"}}`
+		require.Zero(t, publish("other", "["+one+"]"))
+		for _, bad := range []string{``, `{}`, `[{"at":1}`, `[{"at":1},2]`, `[{}] [{}]`, `[{"at"}]`, `[[{}]]`, `null`, "a\x1fb"} {
+			publish("gift", bad)
+		}
+		publish("gift", `[]`)
+		publish("gift", "["+one+" , "+two+"]")
+		applyOne(t, s, "gift", ranking.Update{Member: "a", Score: 1})
+		publish("gift", "["+three+"]")
+		require.EqualValues(t, one, next[item](t, heard), "nothing of what came before")
+		require.EqualValues(t, two, next[item](t, heard))
+		require.EqualValues(t, 1, next[*ranking.Changes](t, heard).Seq)
+		require.EqualValues(t, three, next[item](t, heard))
+
+		f.Unfollow("gift")
+		f.Follow("gift")
+		require.EqualValues(t, "gift", next[followed](t, heard), "following again is confirmed again")
+		f.Unfollow("gift")
+		redistest.Eventually(t, "the subscription to end", func() error {
+			if n := publish("gift", "[]"); n != 0 {
+				return fmt.Errorf("%d hear it", n)
+			}
+			return nil
+		})
+		applyOne(t, s, "gift", ranking.Update{Member: "a", Score: 1})
+		require.EqualValues(t, 2, next[*ranking.Changes](t, heard).Seq, "the board of that name is still watched")
+	})
+}
+
 // A Redis that is killed and comes back is noticed, and each board that is
-// watched confirmed anew.
+// watched and feed that is followed confirmed anew.
 func TestFeedComesBack(t *testing.T) {
 	r := redistest.Start(t)
 	s := open(t, r.URL(), ranking.Definition{Board: "b"})
 	f, heard := follow(t, r.URL(), 0)
 	f.Watch("b")
 	next[subscribed](t, heard)
+	f.Follow("gift")
+	next[followed](t, heard)
 	r.Kill()
 	next[down](t, heard)
 	require.False(t, f.Up())
@@ -130,9 +189,18 @@ func TestFeedComesBack(t *testing.T) {
 	require.ErrorIs(t, err, ranking.ErrUnavailable)
 	r.Start()
 	next[up](t, heard)
-	require.EqualValues(t, "b", next[subscribed](t, heard))
+	confirmed := make(map[any]bool) // in whatever order
+	for len(confirmed) < 2 {
+		switch e := (<-heard).(type) {
+		case subscribed, followed:
+			confirmed[e] = true
+		}
+	}
+	require.Equal(t, map[any]bool{subscribed("b"): true, followed("gift"): true}, confirmed)
 	applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1})
 	require.EqualValues(t, 1, next[*ranking.Changes](t, heard).Seq)
+	require.NoError(t, r.Admin().Publish(t.Context(), "rc:{/}:f:gift", `[{"at":""}]`).Err())
+	require.EqualValues(t, `{"at":""}`, next[item](t, heard))
 }
 
 // A connection that has gone silent without an end is noticed by missed probes.
@@ -149,37 +217,4 @@ func TestFeedNoticesSilence(t *testing.T) {
 	next[subscribed](t, heard)
 	applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1})
 	require.EqualValues(t, 2, next[*ranking.Changes](t, heard).Seq)
-}
-
-// The names of keys and scripts suit a cluster: writes, reads and changes all
-// pass, on boards of all three masters.
-func TestCluster(t *testing.T) {
-	url, _ := redistest.StartCluster(t)
-	boards := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
-	var defs []ranking.Definition
-	for _, b := range boards {
-		defs = append(defs, ranking.Definition{Board: b})
-	}
-	s := open(t, url, defs...)
-	f, heard := follow(t, url, 0)
-	for _, b := range boards {
-		f.Watch(b)
-		next[subscribed](t, heard)
-		first := applyOne(t, s, b, ranking.Update{Member: "m", Score: 3, ID: "1"})
-		require.Equal(t, applied(3, 1, nil), first)
-		require.True(t, applyOne(t, s, b, ranking.Update{Member: "m", Score: 3, ID: "1"}).Result.Duplicate)
-		c := next[*ranking.Changes](t, heard)
-		require.Equal(t, b, c.Board)
-		page, err := s.Page(t.Context(), b, 1, 10)
-		require.NoError(t, err)
-		require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 1}, page.State)
-		require.Len(t, page.Entries, 1)
-		_, err = s.Around(t.Context(), b, "m", 2)
-		require.NoError(t, err)
-	}
-	for _, st := range s.States(t.Context(), boards) {
-		require.NoError(t, st.Err)
-		require.EqualValues(t, 1, st.Seq)
-	}
-	require.NoError(t, s.Ping(t.Context()))
 }

@@ -23,6 +23,7 @@ type Entry struct {
 	Member string
 	Score  int64
 	Key    Key
+	Data   string // JSON that came with an update; "" for none
 }
 
 // Before reports whether (k, member) stands before (other, otherMember): by key,

@@ -7,29 +7,38 @@ import (
 
 // keys makes the names of Redis keys and channels: here and nowhere else. All
 // of a board's share one hash tag, so that one script may touch them all on a
-// cluster.
+// cluster; so do those of the definitions, and those of each event ("/" is in no
+// board's name).
 type keys struct{ prefix string }
 
 // boardKeys are the names that a write to one board-period uses.
 type boardKeys struct {
 	members string    // sorted set: member by Key
-	meta    string    // hash: epoch, seq, clock, from, span
+	meta    string    // hash: epoch, seq, clock and more, see apply.lua
+	data    string    // hash: member to JSON
 	ids     [2]string // hashes: request id to first result, by turns
+	periods string    // hash: the board's periods
 	channel string    // pub/sub: the board's changes
 }
 
-func (k keys) board(board string, s span) boardKeys {
-	tag := k.prefix + ":{" + board + "}:"
-	period := tag + s.name + ":"
+func (k keys) board(instance, period string) boardKeys {
+	tag := k.tag(instance)
+	of := tag + period + ":"
 	return boardKeys{
-		members: period + "z",
-		meta:    period + "m",
-		ids:     [2]string{tag + "i:0", tag + "i:1"},
-		channel: k.channel(board),
+		members: of + "z",
+		meta:    of + "m",
+		data:    of + "x",
+		ids:     k.ids(instance),
+		periods: tag + "p",
+		channel: k.channel(instance),
 	}
 }
 
-func (k keys) channel(board string) string { return k.prefix + ":{" + board + "}:c" }
+func (k keys) tag(of string) string { return k.prefix + ":{" + of + "}:" }
+
+func (k keys) ids(of string) [2]string { return [2]string{k.tag(of) + "i:0", k.tag(of) + "i:1"} }
+
+func (k keys) channel(instance string) string { return k.tag(instance) + "c" }
 
 // boardOf gives back the board of a channel.
 func (k keys) boardOf(channel string) (string, bool) {
@@ -40,19 +49,60 @@ func (k keys) boardOf(channel string) (string, bool) {
 	return strings.CutSuffix(s, "}:c")
 }
 
+// feed is the channel of a feed's items. No board can have its tag: a name has
+// no slash.
+func (k keys) feed(name string) string { return k.feeds() + name }
+
+func (k keys) feeds() string { return k.prefix + ":{/}:f:" }
+
+// feedOf gives back the feed of a channel.
+func (k keys) feedOf(channel string) (string, bool) { return strings.CutPrefix(channel, k.feeds()) }
+
 // probe is the channel on which one node hears itself.
 func (k keys) probe(node string) string { return k.prefix + ":probe:" + node }
 
-// span is the time that a sorted set is for. Times are microseconds since 1970.
+// definitions is a hash: what boards and events there are.
+func (k keys) definitions() string { return k.tag("/") + "definitions" }
+
+// instances is a sorted set: a definition's instances that have been written to, by
+// name.
+func (k keys) instances(slot string) string { return k.tag("/") + "instances:" + slot }
+
+// agenda is a sorted set: instances, and definitions that go, to when they are
+// looked after next, µs since 1970.
+func (k keys) agenda() string { return k.tag("/") + "agenda" }
+
+// listing is a sorted set: instances that were listed a moment ago, to when that may be
+// forgotten, µs since 1970.
+func (k keys) listing() string { return k.tag("/") + "listing" }
+
+// deliveries is a sorted set: closed periods, as Qualify names them, to when their
+// delivery is tried next, µs since 1970.
+func (k keys) deliveries() string { return k.tag("/") + "deliveries" }
+
+// eventIDs are hashes: id to what is known of one event.
+func (k keys) eventIDs(event string) [2]string { return k.ids("/" + event) }
+
+// span is what a batch of updates is for, as apply.lua has it. Times are
+// microseconds since 1970, 0 for none.
 type span struct {
 	name          string // the period's name; "" for a board without periods
-	opens, closes int64  // updates count from opens until before closes; closes 0: always
+	opens, closes int64  // of the period
+	starts, ends  int64  // of the activity
 	from, length  int64  // what the tie-break's fraction is a fraction of
 }
 
-// forever is the span of a board without periods: scores tie by a fraction of
-// the hundred years from 2020.
-var forever = span{
-	from:   time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(),
-	length: (36525 * 24 * time.Hour).Microseconds(),
+// end is when no update counts any more; 0: never.
+func (s span) end() int64 {
+	if s.closes == 0 || s.ends > 0 && s.ends < s.closes {
+		return s.ends
+	}
+	return s.closes
 }
+
+// from2020 is what scores of a board tie by that has neither period nor activity:
+// a fraction of the hundred years from 2020.
+var (
+	from2020     = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+	hundredYears = (36525 * 24 * time.Hour).Microseconds()
+)

@@ -15,18 +15,32 @@ import (
 	"rankcast/ranking/redistest"
 )
 
+// forever is the span of a board that has neither periods nor bounds.
+var forever = span{from: from2020, length: hundredYears}
+
+// applyTo is one call of apply.lua, of a caller who may write and create.
+func applyTo(t require.TestingT, s *Store, d Definition, sp span, updates ...Update) (why string, now int64, outcomes []Outcome) {
+	r, err := newRule(d)
+	require.NoError(t, err)
+	outcomes = make([]Outcome, len(updates))
+	batch := make([]updateItem, len(updates))
+	for i, u := range updates {
+		batch[i] = updateItem{u, &outcomes[i]}
+	}
+	why, now, err = s.callApply(context.Background(), r, d.Board, sp, never, never, batch)
+	require.NoError(t, err)
+	return why, now, outcomes
+}
+
 // packed applies updates to a fresh board whose span is given, and returns what
 // Redis then holds, by member.
 func packed(t require.TestingT, s *Store, d Definition, sp span, updates []Update) map[string]redis.Z {
-	batch, outcomes := make([]pending, len(updates)), make([]Outcome, len(updates))
-	for i, u := range updates {
-		batch[i] = newPending(u, &outcomes[i])
-	}
-	require.NoError(t, s.applyBatch(context.Background(), d, sp, batch))
+	why, _, outcomes := applyTo(t, s, d, sp, updates...)
+	require.Equal(t, "ok", why)
 	for _, o := range outcomes {
 		require.NoError(t, o.Err)
 	}
-	zs, err := s.rdb.ZRangeWithScores(context.Background(), s.keys.board(d.Board, sp).members, 0, -1).Result()
+	zs, err := s.rdb.ZRangeWithScores(context.Background(), s.keys.board(d.Board, sp.name).members, 0, -1).Result()
 	require.NoError(t, err)
 	held := make(map[string]redis.Z)
 	for _, z := range zs {
@@ -53,12 +67,7 @@ func aScore() *rapid.Generator[int64] {
 
 // newTestStore is a Store on a real Redis: numbers are only trusted there.
 func newTestStore(t *testing.T) *Store {
-	rdb, err := Open(redistest.Start(t).URL())
-	require.NoError(t, err)
-	t.Cleanup(func() { rdb.Close() })
-	s, err := New(rdb, nil, Config{})
-	require.NoError(t, err)
-	return s
+	return newNode(t, redistest.Start(t).URL())
 }
 
 // roomFor is how many equal scores can be told apart: keys between s and s + 1.
@@ -138,7 +147,7 @@ func TestEarlierOfEqualsRanksHigher(t *testing.T) {
 			want = append(append(want[:3:3], want[4:]...), want[3])
 		}
 		held := packed(t, s, d, sp, updates)
-		got, err := s.rdb.ZRange(context.Background(), s.keys.board(d.Board, sp).members, 0, -1).Result()
+		got, err := s.rdb.ZRange(context.Background(), s.keys.board(d.Board, sp.name).members, 0, -1).Result()
 		require.NoError(t, err)
 		require.Equal(t, want, got, "score %d: %v", score, held)
 	})
@@ -162,7 +171,7 @@ func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
 			require.Equal(t, score, Key(z.Score).Score(Asc))
 		}
 		require.Len(t, distinct, keys, "score %d", score)
-		got, err := s.rdb.ZRange(t.Context(), s.keys.board(d.Board, sp).members, 0, -1).Result()
+		got, err := s.rdb.ZRange(t.Context(), s.keys.board(d.Board, sp.name).members, 0, -1).Result()
 		require.NoError(t, err)
 		var want []string // the first came as m7, m6, …; the rest share the last key
 		for i := range keys - 1 {
@@ -216,7 +225,7 @@ func TestArrivalOrderThroughHistories(t *testing.T) {
 			list = append(list[:at:at], append([]held{{u.Member, u.Score}}, list[at:]...)...)
 		}
 		packed(t, s, d, forever, updates)
-		got, err := s.rdb.ZRange(context.Background(), s.keys.board(d.Board, forever).members, 0, -1).Result()
+		got, err := s.rdb.ZRange(context.Background(), s.keys.board(d.Board, "").members, 0, -1).Result()
 		require.NoError(t, err)
 		want := make([]string, len(list))
 		for i, h := range list {
@@ -241,7 +250,7 @@ func TestResolutionByTime(t *testing.T) {
 		require.InEpsilon(t, c.resolution, step, 0.03)
 		d := Definition{Board: fmt.Sprint("r", i), Mode: Last, Order: Desc, Ties: First}
 		sp := span{from: time.Now().UnixMicro(), length: c.length}
-		k := s.keys.board(d.Board, sp)
+		k := s.keys.board(d.Board, sp.name)
 		// The stored clock stands for Redis's. The only member leaves each time.
 		keyAt := func(micros float64) float64 {
 			s.rdb.Del(t.Context(), k.members)
@@ -267,11 +276,9 @@ func TestTurnedPeriodIsNotWritten(t *testing.T) {
 	hour := time.Hour.Microseconds()
 	for _, opens := range []int64{now - 2*hour, now + hour} {
 		sp := span{name: "past", opens: opens, closes: opens + hour, from: opens, length: hour}
-		var o Outcome
-		err := s.applyBatch(t.Context(), d, sp, []pending{newPending(Update{Member: "a", Score: 1, ID: "i"}, &o)})
-		var turn *turnError
-		require.ErrorAs(t, err, &turn)
-		require.InDelta(t, now, turn.now, float64(hour))
+		why, told, _ := applyTo(t, s, d, sp, Update{Member: "a", Score: 1, ID: "i"})
+		require.Equal(t, "turn", why)
+		require.InDelta(t, now, told, float64(hour))
 		n, err := s.rdb.Exists(t.Context(), "rc:{b}:past:z", "rc:{b}:past:m", "rc:{b}:i:0", "rc:{b}:i:1").Result()
 		require.NoError(t, err)
 		require.Zero(t, n)
@@ -286,10 +293,9 @@ func TestRequestIDsAreForgotten(t *testing.T) {
 	s := newTestStore(t)
 	d := Definition{Board: "b", Mode: Sum, Order: Desc, Ties: First}
 	send := func(id string) Outcome {
-		var o Outcome
-		require.NoError(t, s.applyBatch(t.Context(), d, forever, []pending{newPending(Update{Member: "a", Score: 1, ID: id}, &o)}))
-		require.NoError(t, o.Err)
-		return o
+		_, _, outcomes := applyTo(t, s, d, forever, Update{Member: "a", Score: 1, ID: id})
+		require.NoError(t, outcomes[0].Err)
+		return outcomes[0]
 	}
 	const bucket = 610 * 1_000_000
 	// The stored clock stands for Redis's: it is never behind it.

@@ -36,6 +36,7 @@ type Place struct {
 // board that they belong to.
 type Places struct {
 	State
+	Bounds
 	Period string // "" on a board without periods
 	Total  int64  // members on the board
 	List   []Place
@@ -62,34 +63,41 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 	if rows > MaxLookupRows {
 		return Places{}, Invalid("around", fmt.Sprintf("makes %d entries; want %d at most", rows, MaxLookupRows))
 	}
-	d, keys, err := s.reading(board)
+	var p Places
+	m, now, err := s.reading(ctx, board, func(m meaning) (int64, error) {
+		r, err := s.call(ctx, placesScript, m.keys, args)
+		if err != nil {
+			return 0, err
+		}
+		now := r.number()
+		p = Places{State: State{Epoch: r.text(), Seq: r.number()}}
+		order := r.order(m.rule.Order)
+		p.Total = r.number()
+		for _, l := range lookups {
+			p.List = append(p.List, r.place(l, order))
+		}
+		return now, r.err
+	})
 	if err != nil {
 		return Places{}, err
 	}
-	r, err := s.call(ctx, board, placesScript, []string{keys.members, keys.meta}, args)
-	if err != nil {
-		return Places{}, err
-	}
-	p := Places{Period: forever.name, State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number()}
-	for _, l := range lookups {
-		p.List = append(p.List, r.place(l, d.Order))
-	}
-	return p, r.err
+	p.Period, p.Bounds = m.period.name, m.bounds(now)
+	return p, nil
 }
 
 // place takes what places.lua tells of one member.
 func (r *reply) place(l Lookup, o Order) Place {
-	start, rows := r.number(), r.list()
+	start := r.number()
+	p := Place{Around: r.entries(max(start, 0), o)}
 	if start < 0 || r.err != nil {
 		return Place{Entry: Entry{Member: l.Member}}
 	}
-	p := Place{Around: rows.entries(start, o)}
 	for _, e := range p.Around {
 		if e.Member == l.Member {
 			p.Entry = e
 		}
 	}
-	if r.err = rows.err; r.err == nil && p.Entry.Rank == 0 {
+	if p.Entry.Rank == 0 {
 		r.fail("leaves out the member asked for")
 	}
 	return p
@@ -97,6 +105,7 @@ func (r *reply) place(l Lookup, o Order) Place {
 
 // Neighbourhood is a member and those around it.
 type Neighbourhood struct {
+	Bounds
 	Period string
 	Total  int64
 	Place
@@ -111,7 +120,7 @@ func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighb
 	if err != nil {
 		return Neighbourhood{}, err
 	}
-	n := Neighbourhood{Period: places.Period, Total: places.Total, Place: places.List[0]}
+	n := Neighbourhood{Bounds: places.Bounds, Period: places.Period, Total: places.Total, Place: places.List[0]}
 	if n.Entry.Rank == 0 {
 		return Neighbourhood{}, unknownMember(board, member)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -18,10 +19,28 @@ type State struct {
 	Seq   int64  // changes in that life so far
 }
 
+// Bounds tell of the period that was read, by Redis's clock at that time.
+type Bounds struct {
+	Ends  time.Time     // when it closes, or closed; zero: never
+	Final bool          // it has closed: nothing changes any more
+	Left  time.Duration // until it closes, or the name that was read means another; 0: never
+}
+
+func (m meaning) bounds(now int64) Bounds {
+	b := Bounds{Ends: m.rule.end(m.period)}
+	b.Final = !b.Ends.IsZero() && b.Ends.UnixMicro() <= now
+	if m.moves > now {
+		b.Left = time.Duration(m.moves-now) * time.Microsecond
+	}
+	return b
+}
+
 // Page is a run of entries and the state of the board that they belong to.
 type Page struct {
 	State
+	Bounds
 	Period  string // "" on a board without periods
+	Order   Order  // of the board
 	Total   int64  // members on the board
 	Start   int64  // rank of the first entry, 1-based
 	Entries []Entry
@@ -93,52 +112,65 @@ func (s *Store) page(ctx context.Context, board string, limit int, args ...any) 
 	if limit < 1 || limit > MaxPage {
 		return Page{}, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxPage))
 	}
-	d, k, err := s.reading(board)
+	var p Page
+	m, now, err := s.reading(ctx, board, func(m meaning) (now int64, err error) {
+		p, now, err = s.readPage(ctx, m.keys, m.rule.Order, append([]any{limit}, args...))
+		return now, err
+	})
 	if err != nil {
 		return Page{}, err
 	}
-	r, err := s.call(ctx, board, pageScript, []string{k.members, k.meta}, append([]any{limit}, args...))
+	p.Period, p.Bounds = m.period.name, m.bounds(now)
+	return p, nil
+}
+
+// readPage is one call of page.lua; now is Redis's clock, in µs since 1970. The order
+// is that of the data where there are any: o may be from before a change.
+func (s *Store) readPage(ctx context.Context, k boardKeys, o Order, args []any) (p Page, now int64, err error) {
+	r, err := s.call(ctx, pageScript, k, args)
 	if err != nil {
-		return Page{}, err
+		return p, 0, err
 	}
-	p := Page{Period: forever.name, State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number(), Start: r.number() + 1}
-	rows := r.list()
-	p.Entries = rows.entries(p.Start-1, d.Order)
-	return p, rows.err
+	now = r.number()
+	p = Page{State: State{Epoch: r.text(), Seq: r.number()}, Order: r.order(o), Total: r.number(), Start: r.number() + 1}
+	p.Entries = r.entries(p.Start-1, p.Order)
+	return p, now, r.err
 }
 
 // Info is what is known of a board as a whole.
 type Info struct {
-	Definition
+	Board
 	State
+	Bounds
+	Period     string
 	Total      int64     // members
 	LastChange time.Time // zero when there was none
 }
 
 // Info reads a board's size and state.
 func (s *Store) Info(ctx context.Context, board string) (Info, error) {
-	d, k, err := s.reading(board)
+	var info Info
+	m, now, err := s.reading(ctx, board, func(m meaning) (int64, error) {
+		r, err := s.call(ctx, infoScript, m.keys, nil)
+		if err != nil {
+			return 0, err
+		}
+		now := r.number()
+		info = Info{State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number()}
+		if changed := r.number(); changed > 0 {
+			info.LastChange = time.UnixMicro(changed)
+		}
+		return now, r.err
+	})
 	if err != nil {
 		return Info{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	pipe := s.rdb.Pipeline()
-	total := pipe.ZCard(ctx, k.members)
-	meta := pipe.HMGet(ctx, k.meta, "epoch", "seq", "clock")
-	if _, err := pipe.Exec(ctx); err != nil {
-		return Info{}, fmt.Errorf("read board %q: %w: %w", board, ErrUnavailable, err)
-	}
-	info := Info{Definition: d, Total: total.Val()}
-	r := &reply{rest: meta.Val()}
-	if info.State, err = parseState(r); err == nil && info.Epoch != "" {
-		info.LastChange = time.UnixMicro(r.number())
-		err = r.err
-	}
-	return info, err
+	info.Board, info.Period, info.Bounds = m.Board, m.period.name, m.bounds(now)
+	return info, nil
 }
 
-// BoardState is where a board is, or why that could not be read.
+// BoardState is where a board is, or why that could not be read. A board that there
+// is not, or not any more, is at no state.
 type BoardState struct {
 	State
 	Err error
@@ -149,14 +181,25 @@ type BoardState struct {
 func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
+	states := make([]BoardState, len(boards))
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.SliceCmd, len(boards))
+	d, err := s.catalog.get(ctx)
+	now := s.catalog.clock.now()
 	for i, b := range boards {
-		cmds[i] = pipe.HMGet(ctx, s.keys.board(b, forever).meta, "epoch", "seq")
+		if states[i].Err = err; err != nil {
+			continue
+		}
+		meta, err := s.metaOf(d, b, now)
+		if states[i].Err = err; meta != "" {
+			cmds[i] = pipe.HMGet(ctx, meta, "epoch", "seq")
+		}
 	}
 	pipe.Exec(ctx) // each command has its own error
-	states := make([]BoardState, len(boards))
 	for i, c := range cmds {
+		if c == nil {
+			continue
+		}
 		values, err := c.Result()
 		if err != nil {
 			states[i].Err = fmt.Errorf("read board %q: %w: %w", boards[i], ErrUnavailable, err)
@@ -165,6 +208,23 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		states[i].State, states[i].Err = parseState(&reply{rest: values})
 	}
 	return states
+}
+
+// metaOf is the key of what is known of a board; "" where there is no such board.
+func (s *Store) metaOf(d *definitions, board string, now int64) (string, error) {
+	n, err := parseName(board)
+	if err != nil {
+		return "", err
+	}
+	m, err := d.meaning(n, now)
+	switch {
+	case err == nil:
+		return s.keys.board(m.Instance, m.period.name).meta, nil
+	case errors.Is(err, ErrUnknownBoard), errors.Is(err, ErrUnknownPeriod):
+		return "", nil
+	default:
+		return "", err
+	}
 }
 
 // parseState reads epoch and seq as HMGET gives them: nil for a board that was
@@ -176,19 +236,10 @@ func parseState(r *reply) (State, error) {
 	return State{Epoch: r.text(), Seq: r.number()}, r.err
 }
 
-// reading gives what a read of a board needs.
-func (s *Store) reading(board string) (Definition, boardKeys, error) {
-	d, err := s.Definition(board)
-	return d, s.keys.board(board, forever), err
-}
-
 // call runs a reading script within the call timeout.
-func (s *Store) call(ctx context.Context, board string, sc script, keys []string, args []any) (*reply, error) {
+func (s *Store) call(ctx context.Context, sc script, k boardKeys, args []any) (*reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	answer, err := sc.run(ctx, s.rdb, keys, args)
-	if err != nil {
-		return nil, fmt.Errorf("read board %q: %w", board, err)
-	}
-	return &reply{rest: answer}, nil
+	answer, err := sc.run(ctx, s.rdb, []string{k.members, k.meta, k.data}, args)
+	return &reply{rest: answer}, err
 }

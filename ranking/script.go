@@ -1,9 +1,10 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
-	_ "embed"
+	"embed"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -20,24 +21,40 @@ type script struct {
 	sha  string // Redis's name for it: its SHA-1 in hex
 }
 
-func newScript(name, src string) script {
-	sum := sha1.Sum([]byte(src))
-	return script{name: name, src: src, sha: hex.EncodeToString(sum[:])}
+// newScript is made of files, one after the other; the last has its name.
+func newScript(names ...string) script {
+	var src []byte
+	for _, name := range names {
+		part, err := lua.ReadFile("lua/" + name + ".lua")
+		if err != nil {
+			panic(err) // the files are part of the binary
+		}
+		src = append(src, part...)
+	}
+	sum := sha1.Sum(src)
+	return script{name: names[len(names)-1], src: string(src), sha: hex.EncodeToString(sum[:])}
 }
 
-//go:embed lua/apply.lua
-var applySrc string
-
-//go:embed lua/page.lua
-var pageSrc string
-
-//go:embed lua/places.lua
-var placesSrc string
+//go:embed lua/*.lua
+var lua embed.FS
 
 var (
-	applyScript  = newScript("apply", applySrc)
-	pageScript   = newScript("page", pageSrc)
-	placesScript = newScript("places", placesSrc)
+	applyScript   = newScript("ids", "apply")
+	beginScript   = newScript("ids", "begin")
+	publishScript = newScript("ids", "publish")
+	pageScript    = newScript("page")
+	infoScript    = newScript("info")
+	placesScript  = newScript("places")
+	catalogScript = newScript("catalog")
+	defineScript  = newScript("define")
+	listScript    = newScript("list")
+	claimScript   = newScript("claim")
+	planScript    = newScript("plan")
+	settleScript  = newScript("settle")
+	doneScript    = newScript("done")
+	dropScript    = newScript("drop")
+	forgetScript  = newScript("ids", "forget")
+	unlistScript  = newScript("unlist")
 )
 
 // once is a command that the client must never send a second time by itself:
@@ -106,6 +123,15 @@ func (r *reply) text() string {
 	return s
 }
 
+// optional is a text, or "" where there is none.
+func (r *reply) optional() string {
+	if len(r.rest) > 0 && r.rest[0] == nil {
+		r.rest = r.rest[1:]
+		return ""
+	}
+	return r.text()
+}
+
 func (r *reply) number() int64 {
 	switch v := r.next().(type) {
 	case int64:
@@ -119,6 +145,9 @@ func (r *reply) number() int64 {
 	r.fail("has no whole number where one belongs")
 	return 0
 }
+
+// order takes a shape for the order that it has; o where there is none.
+func (r *reply) order(o Order) Order { return cmp.Or(shapeOrder(r.text()), o) }
 
 func (r *reply) key() Key {
 	k, err := parseKey(r.text())
@@ -136,14 +165,21 @@ func (r *reply) list() *reply {
 	return &reply{rest: v, err: r.err}
 }
 
-// entries takes (member, key) pairs; the first of them has the 0-based rank start.
+// entries takes a list of (member, key) pairs and one of their data; the first of
+// them has the 0-based rank start.
 func (r *reply) entries(start int64, o Order) []Entry {
-	entries := make([]Entry, 0, len(r.rest)/2)
-	for len(r.rest) > 0 && r.err == nil {
-		member, key := r.text(), r.key()
+	rows, data := r.list(), r.list()
+	entries := make([]Entry, 0, len(rows.rest)/2)
+	for len(rows.rest) > 0 && rows.err == nil {
+		member, key := rows.text(), rows.key()
 		start++
-		entries = append(entries, Entry{Rank: start, Member: member, Score: key.Score(o), Key: key})
+		e := Entry{Rank: start, Member: member, Score: key.Score(o), Key: key}
+		if len(data.rest) > 0 {
+			e.Data = data.optional()
+		}
+		entries = append(entries, e)
 	}
+	r.err = cmp.Or(r.err, rows.err, data.err)
 	return entries
 }
 

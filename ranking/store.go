@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -22,7 +20,16 @@ type Config struct {
 	// ProbeInterval is how often a Feed makes sure that it still hears: it
 	// counts as down after three in a row go unheard. Default 2 s.
 	ProbeInterval time.Duration
+	// Announce is how many of the first entries are told of a period that has
+	// closed, 0 to MaxAnnounce. Default 0.
+	Announce int
+	// Deliver says for which boards, by their names in definitions, closed periods
+	// wait until somebody has taken them by Deliveries; nil for none. All nodes must be told the same.
+	Deliver func(board string) bool
 }
+
+// MaxAnnounce is the most entries that are told of a closed period.
+const MaxAnnounce = 100
 
 func (c Config) withDefaults() Config {
 	c.Prefix = cmp.Or(c.Prefix, "rc")
@@ -33,51 +40,42 @@ func (c Config) withDefaults() Config {
 
 // Store writes and reads boards. All its methods may be called concurrently.
 //
-// Methods return ErrUnknownBoard for a board that was not given to New and
+// Boards are named as clients name them: "stars", "fans:s17", and, to read,
+// "stars@2026-W46" or "stars@-1" for the period before the current one.
+//
+// Methods return a FieldError for what is no name, ErrUnknownBoard for a board that
+// is not defined, ErrUnknownPeriod for one of its periods that is not there, and
 // ErrUnavailable when Redis does not answer as it should.
 type Store struct {
-	rdb    redis.UniversalClient
-	cfg    Config
-	keys   keys
-	boards map[string]Definition
-	queues queues
+	rdb     redis.UniversalClient
+	cfg     Config
+	keys    keys
+	catalog catalog
+	updates queues[updateItem] // by instance
+	begun   queues[eventItem]  // by event
+	told    queues[eventItem]  // by event
+
+	defining chan struct{} // holds one: who changes definitions
 }
 
-// New makes a Store of the boards given. Their definitions are normalized; a
-// FieldError tells what is wrong with one. The Store does not close rdb.
-func New(rdb redis.UniversalClient, boards []Definition, cfg Config) (*Store, error) {
+// New makes a Store of what is defined in rdb's Redis, which Define adds to. Nothing
+// is sent yet. The Store does not close rdb.
+func New(rdb redis.UniversalClient, cfg Config) *Store {
 	cfg = cfg.withDefaults()
-	s := &Store{rdb: rdb, cfg: cfg, keys: keys{cfg.Prefix}, boards: make(map[string]Definition)}
-	s.queues.apply = s.applyBatch
-	s.queues.timeout = cfg.CallTimeout
-	for _, d := range boards {
-		d, err := d.Normalize()
-		if err != nil {
-			return nil, fmt.Errorf("board %q: %w", d.Board, err)
-		}
-		if _, ok := s.boards[d.Board]; ok {
-			return nil, fmt.Errorf("board %q: %w", d.Board, Invalid("board", "is defined twice"))
-		}
-		s.boards[d.Board] = d
-	}
-	return s, nil
+	s := &Store{rdb: rdb, cfg: cfg, keys: keys{cfg.Prefix}, defining: make(chan struct{}, 1)}
+	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = rdb, s.keys, cfg.CallTimeout
+	s.updates.call, s.updates.timeout = s.applyBatch, cfg.CallTimeout
+	s.begun.call, s.begun.timeout = s.beginBatch, cfg.CallTimeout
+	s.told.call, s.told.timeout = s.publishBatch, cfg.CallTimeout
+	return s
 }
 
-// Close waits for the writes under way. Call it when nobody applies any more.
-func (s *Store) Close() { s.queues.running.Wait() }
-
-// Boards lists the boards by name.
-func (s *Store) Boards() []Definition {
-	return slices.SortedFunc(maps.Values(s.boards), func(a, b Definition) int { return cmp.Compare(a.Board, b.Board) })
-}
-
-// Definition gives what a board is.
-func (s *Store) Definition(board string) (Definition, error) {
-	d, ok := s.boards[board]
-	if !ok {
-		return Definition{}, &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", board), Kind: ErrUnknownBoard}
-	}
-	return d, nil
+// Close waits for what is under way. Call it when nobody calls anything any more.
+func (s *Store) Close() {
+	s.begun.running.Wait()
+	s.updates.running.Wait()
+	s.told.running.Wait()
+	s.catalog.running.Wait()
 }
 
 // Ping asks Redis, every master of a cluster, for a sign of life.

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Update is one thing that happened to one member's score.
@@ -14,7 +16,41 @@ type Update struct {
 	Op     Mode   // what Score does; "" means the board's mode
 	ID     string // request id: a retry with it counts once; "" for none, else as Member
 
+	// If says for which members the update is; "" for all. For another it changes
+	// nothing, and its Result is the standing as it is.
+	If Condition
+
+	// Data is JSON to be with the entry, compact, up to 256 bytes: "" leaves what
+	// is there, "null" takes it away. It is set only where the update takes effect:
+	// with best, where the score is kept.
+	Data string
+
 	remove bool // take the member off the board; Score and Op say nothing
+}
+
+// Condition says whether a member must be on the board already.
+type Condition string
+
+// The conditions.
+const (
+	Exists Condition = "exists" // it is on the board
+	Absent Condition = "absent" // it is not
+)
+
+// maxDataBytes bounds the data of an entry, as compact JSON.
+const maxDataBytes = 256
+
+// CompactData makes the Data of an Update from any JSON value, or returns a
+// FieldError.
+func CompactData(v jsontext.Value) (string, error) {
+	v = v.Clone()
+	if err := v.Format(); err != nil {
+		return "", Invalid("data", fmt.Sprintf("is not valid JSON: %v", err))
+	}
+	if len(v) > maxDataBytes {
+		return "", Invalid("data", fmt.Sprintf("has %d bytes without white space; want %d at most", len(v), maxDataBytes))
+	}
+	return string(v), nil
 }
 
 // Check reports what is wrong with u as a FieldError, or nil.
@@ -28,6 +64,20 @@ func (u Update) Check() error {
 	if op := u.Op; op != "" {
 		if err := oneOf("op", &op, Sum, Best, Last); err != nil {
 			return err
+		}
+	}
+	if cond := u.If; cond != "" {
+		if err := oneOf("if", &cond, Exists, Absent); err != nil {
+			return err
+		}
+	}
+	if u.Data != "" {
+		compact, err := CompactData(jsontext.Value(u.Data))
+		if err != nil {
+			return err
+		}
+		if compact != u.Data {
+			return Invalid("data", "is not in the form that CompactData gives it")
 		}
 	}
 	if u.ID != "" {
@@ -54,14 +104,25 @@ func (u Update) op(d Definition) string {
 
 // digest tells one update from another under the same request id: 64 bits of
 // SHA-256, so that no two bodies meet by chance, in the 11 bytes that apply.lua
-// cuts off the front of a stored result.
-func (u Update) digest(op string) string {
-	b := make([]byte, 0, 2*maxIDBytes)
-	b = append(b, op...)
+// cuts off the front of a stored result. It is of what was sent: the board's mode may
+// change between an update and its retry.
+func (u Update) digest() string {
+	b := make([]byte, 0, 2*maxIDBytes+maxDataBytes)
+	if u.remove {
+		b = append(b, opRemove...)
+	}
+	b = append(b, u.Op...)
 	b = append(b, ' ')
 	b = strconv.AppendInt(b, u.Score, 10)
 	b = append(b, ' ')
 	b = append(b, u.Member...)
+	if u.If != "" || u.Data != "" {
+		b = append(append(append(append(b, fieldSep...), u.If...), fieldSep...), u.Data...)
+	}
+	return digest(b)
+}
+
+func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return base64.RawURLEncoding.EncodeToString(sum[:8])
 }

@@ -1,8 +1,11 @@
 package server_test
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
+	"math/rand/v2"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -22,24 +25,33 @@ import (
 // round is one Formula 1 weekend: who scored, and how the season stood then.
 type round struct {
 	number    int
-	events    []string         // updates, as JSON
+	results   []raceResult
 	standings map[string]int64 // points in tenths, by driver; those who have some
 }
 
-// readSeasons reads testdata/f1; see the README there for its source.
+// raceResult is one driver's points in a race or a sprint.
+type raceResult struct{ id, season, driver, constructor, tenths string }
+
+// readF1 reads a file of testdata/f1; see the README there for its source.
+func readF1(t testing.TB, name string) [][]string {
+	f, err := os.Open("testdata/f1/" + name)
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	return rows[1:]
+}
+
+func integer(t testing.TB, text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	require.NoError(t, err)
+	return n
+}
+
 func readSeasons(t testing.TB) map[string][]*round {
-	rows := func(name string) [][]string {
-		f, err := os.Open("testdata/f1/" + name)
-		require.NoError(t, err)
-		defer f.Close()
-		rows, err := csv.NewReader(f).ReadAll()
-		require.NoError(t, err)
-		return rows[1:]
-	}
 	seasons := make(map[string][]*round)
 	get := func(season, number string) *round {
-		n, err := strconv.Atoi(number)
-		require.NoError(t, err)
+		n := int(integer(t, number))
 		for _, r := range seasons[season] {
 			if r.number == n {
 				return r
@@ -49,14 +61,12 @@ func readSeasons(t testing.TB) map[string][]*round {
 		seasons[season] = append(seasons[season], r)
 		return r
 	}
-	for _, e := range rows("events.csv") {
+	for _, e := range readF1(t, "events.csv") {
 		r := get(e[0], e[1])
-		r.events = append(r.events, fmt.Sprintf(`{"member":%q,"score":%s,"id":"%s/%s/%s/%s"}`, e[5], e[7], e[0], e[1], e[4], e[5]))
+		r.results = append(r.results, raceResult{strings.Join([]string{e[0], e[1], e[4], e[5]}, "/"), e[0], e[5], e[6], e[7]})
 	}
-	for _, s := range rows("standings.csv") {
-		points, err := strconv.ParseInt(s[3], 10, 64)
-		require.NoError(t, err)
-		if points > 0 {
+	for _, s := range readF1(t, "standings.csv") {
+		if points := integer(t, s[3]); points > 0 {
 			get(s[0], s[1]).standings[s[2]] = points
 		}
 	}
@@ -84,7 +94,11 @@ func TestFormula1(t *testing.T) {
 			ten.Subscribe(board, 10)
 			three.Subscribe(board, 3)
 			for _, r := range rounds {
-				body := `{"updates":[` + strings.Join(r.events, ",") + `]}`
+				var updates []string
+				for _, e := range r.results {
+					updates = append(updates, fmt.Sprintf(`{"member":%q,"score":%s,"id":%q}`, e.driver, e.tenths, e.id))
+				}
+				body := `{"updates":[` + strings.Join(updates, ",") + `]}`
 				for range 2 { // the second time is a retry, which counts nothing
 					a := n.do("POST", "/v1/boards/"+board+"/scores", body)
 					require.Equal(t, 200, a.Status, a.Body)
@@ -114,6 +128,185 @@ func TestFormula1(t *testing.T) {
 			}
 			for _, s := range []*servertest.Socket{whole, ten, three} {
 				s.WS.CloseNow()
+			}
+		}
+	})
+}
+
+// One definition of an event gives each season a board of drivers and one of
+// constructors. The seasons come in batches, and whole batches again: once more at
+// once, as after an answer that was lost, and much later.
+func TestFormula1SeasonsFromOneEvent(t *testing.T) {
+	seasons := readSeasons(t)
+	var batches []string
+	drivers, constructors := make(map[string]map[string]int64), make(map[string]map[string]int64)
+	for season, rounds := range seasons {
+		drivers[season], constructors[season] = rounds[len(rounds)-1].standings, make(map[string]int64)
+		for some := range slices.Chunk(rounds, 7) {
+			var events []string
+			for _, r := range some {
+				for _, e := range r.results {
+					events = append(events, fmt.Sprintf(`{"id":%q,"season":%q,"driver":%q,"constructor":%q,"tenths":%s}`, e.id, e.season, e.driver, e.constructor, e.tenths))
+					constructors[season][e.constructor] += integer(t, e.tenths)
+				}
+			}
+			batches = append(batches, `{"events":[`+strings.Join(events, ",")+`]}`)
+		}
+	}
+	official := make(map[string]map[string]int64)
+	for _, row := range readF1(t, "constructors.csv") {
+		if official[row[0]] == nil {
+			official[row[0]] = make(map[string]int64)
+		}
+		if points := integer(t, row[2]); points > 0 {
+			official[row[0]][row[1]] = points
+		}
+	}
+	require.Len(t, official, 7)
+	for season, want := range official {
+		require.Equal(t, want, constructors[season], season)
+	}
+
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := startNode(t, url, nodeConfig{})
+		for path, body := range map[string]string{
+			"boards/drivers:%7Bseason%7D":      `{"kind":"driver","display":{"decimals":1}}`,
+			"boards/constructors:%7Bseason%7D": `{"kind":"constructor","display":{"decimals":1}}`,
+		} {
+			require.Equal(t, 201, n.do("PUT", "/v1/"+path, body).Status)
+		}
+		require.Equal(t, 201, n.do("PUT", "/v1/events/points", `{"updates":[
+			{"board":"drivers:{season}","member":"{driver}","score":"{tenths}"},
+			{"board":"constructors:{season}","member":"{constructor}","score":"{tenths}"}]}`).Status)
+		send := func(batch string) string {
+			a := n.do("POST", "/v1/events/points", batch)
+			require.Equal(t, 200, a.Status, a.Body)
+			require.NotContains(t, a.Body, `"error"`)
+			return a.Body
+		}
+		first := make([]string, len(batches))
+		again := func(i int) {
+			require.Equal(t, strings.ReplaceAll(first[i], `"duplicate":false`, `"duplicate":true`), send(batches[i]))
+		}
+		for i, batch := range batches {
+			first[i] = send(batch)
+			require.NotContains(t, first[i], `"duplicate":true`)
+			if i%3 == 0 {
+				again(i)
+			}
+			if i%5 == 4 {
+				again(rand.IntN(i))
+			}
+		}
+		standing := func(board string) map[string]int64 {
+			top, total := n.top(board, 1000)
+			require.Len(t, top, int(total))
+			points := make(map[string]int64)
+			for i, e := range top {
+				points[e.Member] = e.Score
+				require.EqualValues(t, i+1, e.Rank)
+				require.True(t, i == 0 || e.Score <= top[i-1].Score)
+			}
+			return points
+		}
+		for season := range seasons {
+			require.Equal(t, drivers[season], standing("drivers:"+season), season)
+			require.Equal(t, constructors[season], standing("constructors:"+season), season)
+		}
+		require.Contains(t, n.do("GET", "/v1/boards/drivers:%7Bseason%7D/instances", "").Body, `"total":19,"instances":["drivers:2005","drivers:2006"`)
+	})
+}
+
+// lap is one lap of a qualifying, and where its driver is for it.
+type lap struct {
+	Rank   int64  `json:"rank"`
+	Driver string `json:"member"`
+	MS     int64  `json:"score"`
+	Data   struct {
+		Lap int `json:"lap"`
+	} `json:"data"`
+}
+
+// recount is the naive order of a segment: each driver's best lap, the first of
+// those as fast, and of equal bests the one that was driven first.
+func recount(laps []lap) (order []lap) {
+	for _, l := range laps {
+		i := slices.IndexFunc(order, func(o lap) bool { return o.Driver == l.Driver })
+		if i >= 0 && order[i].MS <= l.MS {
+			continue
+		}
+		if i >= 0 {
+			order = slices.Delete(order, i, i+1)
+		}
+		order = append(order, l) // in the order in which they were driven
+	}
+	slices.SortStableFunc(order, func(a, b lap) int { return cmp.Compare(a.MS, b.MS) })
+	for i := range order {
+		order[i].Rank = int64(i + 1)
+	}
+	return order
+}
+
+// Qualifying: of three segments each has a board of best laps, the slowest go home
+// after the first and the second. Laps come in batches, some of which come twice,
+// and the drivers are so close that best laps are often equal.
+func TestQualifying(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, store string) {
+		n := startNode(t, store, nodeConfig{hub: hub.Config{Interval: time.Millisecond}})
+		require.Equal(t, 201, n.do("PUT", "/v1/boards/quali:%7Brace%7D:%7Bsegment%7D", `{"mode":"best","order":"asc","display":{"format":"time_ms"}}`).Status)
+		require.Equal(t, 201, n.do("PUT", "/v1/events/lap", `{"updates":[
+			{"board":"quali:{race}:{segment}","member":"{driver}","score":"{ms}","data":{"lap":"{lap}"}}]}`).Status)
+		for _, race := range []string{"monaco", "são paulo", "スズカ"} {
+			var drivers []string
+			for i := range 20 {
+				drivers = append(drivers, fmt.Sprintf("car %d", i+1))
+			}
+			for _, segment := range []struct {
+				name  string
+				stays int
+			}{{"q1", 15}, {"q2", 10}, {"q3", 1}} {
+				board := "quali:" + race + ":" + segment.name
+				page := "/v1/boards/" + url.PathEscape(board) + "/top?limit=20"
+				socket := servertest.Dial(t, n.addr)
+				socket.Subscribe(board, 20)
+				var laps []lap
+				send := func(some []lap) string {
+					var events []string
+					for _, l := range some {
+						events = append(events, fmt.Sprintf(`{"id":"%s %s %d","race":%q,"segment":%q,"driver":%q,"ms":%d,"lap":%d}`, race, segment.name, l.Data.Lap, race, segment.name, l.Driver, l.MS, l.Data.Lap))
+					}
+					a := n.do("POST", "/v1/events/lap", `{"events":[`+strings.Join(events, ",")+`]}`)
+					require.Equal(t, 200, a.Status, a.Body)
+					require.NotContains(t, a.Body, `"error"`)
+					return a.Body
+				}
+				for range 6 {
+					var some []lap
+					for range 15 {
+						l := lap{Driver: drivers[rand.IntN(len(drivers))], MS: 71_000 + rand.Int64N(12)}
+						l.Data.Lap = len(laps) + 1
+						some, laps = append(some, l), append(laps, l)
+					}
+					send(some)
+					if rand.IntN(2) == 0 {
+						require.Equal(t, len(some), strings.Count(send(some), `"duplicate":true`))
+					}
+					var got struct {
+						Total int
+						Top   []lap
+					}
+					n.do("GET", page, "").Into(&got)
+					want := recount(laps)
+					require.Equal(t, want, got.Top, "%s after %v", board, laps)
+					require.Equal(t, len(want), got.Total)
+				}
+				want, total := n.top(url.PathEscape(board), 20)
+				socket.Until(board, "the last lap", func(b *hubtest.Board) bool { return b.Total == total && slices.Equal(b.Top, want) })
+				socket.WS.CloseNow()
+				drivers = drivers[:0]
+				for _, l := range recount(laps)[:segment.stays] {
+					drivers = append(drivers, l.Driver)
+				}
 			}
 		}
 	})

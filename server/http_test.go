@@ -70,16 +70,16 @@ func TestScoresOverHTTP(t *testing.T) {
 		require.Contains(t, post(`{"member":"k","score":1,"id":"K#1"}`), `"duplicate":true`)
 
 		a := n.do("GET", "/v1/boards/b/members/k", "")
-		require.JSONEq(t, `{"board":"b","period":"","rank":2,"member":"k","score":2,"total":3,"percentile":50,"to_next":8}`, a.Body)
+		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":2,"member":"k","score":2,"total":3,"percentile":50,"to_next":8}`, a.Body)
 		a = n.do("GET", "/v1/boards/b/members/a?around=1", "")
-		require.JSONEq(t, `{"board":"b","period":"","rank":1,"member":"a","score":10,"total":3,"percentile":100,"to_next":null,
+		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":1,"member":"a","score":10,"total":3,"percentile":100,"to_next":null,
 			"around":[{"rank":1,"member":"a","score":10},{"rank":2,"member":"k","score":2}]}`, a.Body)
 		a = n.do("GET", "/v1/boards/b/members?id=k&id=nobody&id=a", "")
 		require.JSONEq(t, `{"members":[{"member":"k","rank":2,"score":2},{"member":"nobody","rank":null,"score":null},{"member":"a","rank":1,"score":10}]}`, a.Body)
 		a = n.do("DELETE", "/v1/boards/b/members/k", "")
 		require.JSONEq(t, `{"board":"b","period":"","member":"k","score":null,"rank":null,"previous":{"score":2,"rank":2},"duplicate":false}`, a.Body)
 		a = n.do("GET", "/v1/boards", "")
-		require.JSONEq(t, `{"boards":[{"board":"b","mode":"sum","order":"desc","ties":"first"},{"board":"laps","mode":"best","order":"asc","ties":"first"}]}`, a.Body)
+		require.JSONEq(t, `{"boards":[{"board":"b","mode":"sum","order":"desc","ties":"first","kind":"member"},{"board":"laps","mode":"best","order":"asc","ties":"first","kind":"member"}]}`, a.Body)
 		a = n.do("GET", "/v1/boards/b", "")
 		require.Equal(t, 200, a.Status)
 		require.Contains(t, a.Body, `"total":2,`)
@@ -225,7 +225,7 @@ func TestBadInput(t *testing.T) {
 		{"parameter without a name", "GET", "/v1/boards/b/top?=1", "", 400, "invalid_request", "query"},
 		{"parameter that is no UTF-8", "DELETE", "/v1/boards/b/members/a?%ff=1", "", 400, "invalid_request", "\uFFFD"},
 		{"path that is no UTF-8", "GET", "/%ff", "", 404, "not_found", ""},
-		{"board that is no UTF-8", "GET", "/v1/boards/%ff/top", "", 404, "unknown_board", "board"},
+		{"board that is no UTF-8", "GET", "/v1/boards/%ff/top", "", 400, "invalid_request", "board"},
 		{"member that is no UTF-8", "GET", "/v1/boards/b/members/%ff", "", 400, "invalid_request", "member"},
 		{"no such page", "GET", "/v2", "", 404, "not_found", ""},
 		{"no such method", "PATCH", scores, "", 405, "method_not_allowed", ""},

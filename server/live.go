@@ -39,7 +39,8 @@ type session struct {
 	ws     *websocket.Conn
 	socket *socket
 	client *hub.Client
-	shown  map[string]*hub.Subscription // by board as named
+	shown  map[string]*hub.Subscription     // by board as named
+	feeds  map[string]*hub.FeedSubscription // by name; nil before the first
 }
 
 // live turns a request into a session. The handler returns at once, so that its
@@ -170,6 +171,10 @@ func (ss *session) act(message []byte) (id jsontext.Value, err error) {
 		return id, ss.subscribe(id, o)
 	case "unsubscribe":
 		return id, ss.unsubscribe(id, o)
+	case "update":
+		return id, ss.update(id, o)
+	case "event":
+		return id, ss.event(id, o)
 	case "ping":
 		if err := o.only("type", "id"); err != nil {
 			return id, err
@@ -179,7 +184,7 @@ func (ss *session) act(message []byte) (id jsontext.Value, err error) {
 	case "":
 		return id, ranking.Invalid("type", "is missing")
 	default:
-		return id, ranking.Invalid("type", fmt.Sprintf("is %.30q; want subscribe, unsubscribe or ping", kind))
+		return id, ranking.Invalid("type", fmt.Sprintf("is %.30q; want subscribe, unsubscribe, update, event or ping", kind))
 	}
 }
 

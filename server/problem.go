@@ -18,7 +18,6 @@ import (
 const retryAfter = time.Second
 
 var (
-	errTooLarge  = errors.New("too large")
 	errForbidden = errors.New("forbidden")
 	errNotFound  = errors.New("not found")
 	errMethod    = errors.New("method not allowed")
@@ -38,11 +37,15 @@ var problems = []struct {
 	{errHandshake, http.StatusBadRequest, "invalid_request"},
 	{errForbidden, http.StatusForbidden, "forbidden"},
 	{ranking.ErrUnknownBoard, http.StatusNotFound, "unknown_board"},
+	{ranking.ErrUnknownPeriod, http.StatusNotFound, "unknown_period"},
+	{ranking.ErrUnknownEvent, http.StatusNotFound, "unknown_event"},
 	{ranking.ErrUnknownMember, http.StatusNotFound, "unknown_member"},
 	{errNotFound, http.StatusNotFound, "not_found"},
 	{errMethod, http.StatusMethodNotAllowed, "method_not_allowed"},
 	{ranking.ErrIDMismatch, http.StatusConflict, "idempotency_mismatch"},
-	{errTooLarge, http.StatusRequestEntityTooLarge, "too_large"},
+	{ranking.ErrNotOpen, http.StatusConflict, "not_open"},
+	{ranking.ErrConflict, http.StatusConflict, "conflict"},
+	{ranking.ErrTooLarge, http.StatusRequestEntityTooLarge, "too_large"},
 	{ranking.ErrOutOfRange, http.StatusUnprocessableEntity, "out_of_range"},
 	{ranking.ErrOverloaded, http.StatusServiceUnavailable, "unavailable"},
 	{ranking.ErrUnavailable, http.StatusServiceUnavailable, "unavailable"},

@@ -1,24 +1,37 @@
 package server
 
 import (
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
-	"rankcast/hub"
 	"rankcast/ranking"
 )
 
 const defaultTop = 10
 
 type entryJSON struct {
-	Rank   int64  `json:"rank"`
-	Member string `json:"member"`
-	Score  int64  `json:"score"`
+	Rank   int64          `json:"rank"`
+	Member string         `json:"member"`
+	Score  int64          `json:"score"`
+	Data   jsontext.Value `json:"data,omitzero"`
+}
+
+func newEntry(e ranking.Entry) entryJSON {
+	return entryJSON{e.Rank, e.Member, e.Score, dataJSON(e.Data)}
+}
+
+// dataJSON is the data of an entry; nil for none.
+func dataJSON(data string) jsontext.Value {
+	if data == "" {
+		return nil
+	}
+	return jsontext.Value(data)
 }
 
 func newEntries(entries []ranking.Entry) []entryJSON {
 	list := make([]entryJSON, len(entries))
 	for i, e := range entries {
-		list[i] = entryJSON{e.Rank, e.Member, e.Score}
+		list[i] = newEntry(e)
 	}
 	return list
 }
@@ -52,10 +65,12 @@ func (s *Server) getTop(c echo.Context) error {
 	answer := struct {
 		Board  string      `json:"board"`
 		Period string      `json:"period"`
+		Ends   *string     `json:"ends"`
+		Final  bool        `json:"final"`
 		Total  int64       `json:"total"`
 		Top    []entryJSON `json:"top"`
 		Cursor *string     `json:"cursor"`
-	}{Board: board, Period: page.Period, Total: page.Total, Top: newEntries(page.Entries)}
+	}{board, page.Period, timeJSON(page.Ends), page.Final, page.Total, newEntries(page.Entries), nil}
 	if next := page.Next(); next != nil {
 		text := next.String()
 		answer.Cursor = &text
@@ -76,15 +91,17 @@ func (s *Server) getMember(c echo.Context) error {
 		return err
 	}
 	answer := struct {
-		Board  string `json:"board"`
-		Period string `json:"period"`
+		Board  string  `json:"board"`
+		Period string  `json:"period"`
+		Ends   *string `json:"ends"`
+		Final  bool    `json:"final"`
 		entryJSON
 		Total      int64       `json:"total"`
 		Percentile float64     `json:"percentile"`
 		ToNext     *int64      `json:"to_next"`
 		Around     []entryJSON `json:"around,omitempty"`
 	}{
-		Board: board, Period: n.Period, entryJSON: entryJSON{n.Entry.Rank, n.Entry.Member, n.Entry.Score},
+		Board: board, Period: n.Period, Ends: timeJSON(n.Ends), Final: n.Final, entryJSON: newEntry(n.Entry),
 		Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(),
 	}
 	if around > 0 {
@@ -105,52 +122,19 @@ func (s *Server) getMembers(c echo.Context) error {
 		return err
 	}
 	type memberJSON struct {
-		Member string `json:"member"`
-		Rank   *int64 `json:"rank"`
-		Score  *int64 `json:"score"`
+		Member string         `json:"member"`
+		Rank   *int64         `json:"rank"`
+		Score  *int64         `json:"score"`
+		Data   jsontext.Value `json:"data,omitzero"`
 	}
 	list := make([]memberJSON, len(members))
 	for i, m := range members {
 		list[i].Member = m
 		if e, there := found[m]; there {
-			list[i].Rank, list[i].Score = &e.Rank, &e.Score
+			list[i].Rank, list[i].Score, list[i].Data = &e.Rank, &e.Score, dataJSON(e.Data)
 		}
 	}
 	return ok(c, struct {
 		Members []memberJSON `json:"members"`
 	}{list})
-}
-
-// listBoards tells what boards there are.
-func (s *Server) listBoards(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
-		return err
-	}
-	return ok(c, struct {
-		Boards []ranking.Definition `json:"boards"`
-	}{s.store.Boards()})
-}
-
-// getBoard tells what a board is and how it stands.
-func (s *Server) getBoard(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
-		return err
-	}
-	info, err := s.store.Info(c.Request().Context(), param(c, "board"))
-	if err != nil {
-		return err
-	}
-	answer := struct {
-		ranking.Definition
-		Period     string  `json:"period"`
-		Total      int64   `json:"total"`
-		Epoch      string  `json:"epoch"`
-		Seq        int64   `json:"seq"`
-		LastChange *string `json:"last_change"`
-	}{Definition: info.Definition, Total: info.Total, Epoch: info.Epoch, Seq: info.Seq}
-	if !info.LastChange.IsZero() {
-		text := info.LastChange.UTC().Format(hub.TimeForm)
-		answer.LastChange = &text
-	}
-	return ok(c, answer)
 }

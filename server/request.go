@@ -38,19 +38,62 @@ type object map[string]jsontext.Value
 
 // readObject reads a request's body, one JSON object and nothing after it.
 func readObject(c echo.Context) (object, error) {
+	body, err := readBody(c)
+	if err != nil {
+		return nil, err
+	}
+	return parseObject("body", body)
+}
+
+// readBody reads a request's body.
+func readBody(c echo.Context) ([]byte, error) {
 	if encoding := c.Request().Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return nil, ranking.Invalid("Content-Encoding", "want none")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, &ranking.FieldError{Field: "body", Reason: "has over 1 MiB", Kind: errTooLarge}
+		return nil, &ranking.FieldError{Field: "body", Reason: "has over 1 MiB", Kind: ranking.ErrTooLarge}
 	}
 	if err != nil {
 		return nil, ranking.Invalid("body", "ended early")
 	}
-	return parseObject("body", body)
+	return body, nil
 }
+
+// readList reads the items of a batch.
+func readList(field string, list jsontext.Value, most int) (items []jsontext.Value, err error) {
+	if list.Kind() != '[' || json.Unmarshal(list, &items) != nil {
+		return nil, ranking.Invalid(field, "is "+kinds[list.Kind()]+"; want a list")
+	}
+	switch n := len(items); {
+	case n == 0:
+		return nil, ranking.Invalid(field, "is empty")
+	case n > most:
+		return nil, &ranking.FieldError{Field: field, Reason: fmt.Sprintf("has %d; want %d at most", n, most), Kind: ranking.ErrTooLarge}
+	}
+	return items, nil
+}
+
+// idempotencyKey is the id that a request's header gives; "" for none.
+func idempotencyKey(c echo.Context) (string, error) {
+	keys, there := c.Request().Header["Idempotency-Key"]
+	if there && (keys[0] == "" || len(keys) > 1) {
+		return "", ranking.Invalid("Idempotency-Key", "is empty, or there more than once")
+	}
+	return append(keys, "")[0], nil
+}
+
+// itemKey is the id that such a header gives an item of a batch.
+func itemKey(key string, i int) string {
+	if key == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s#%d", key, i)
+}
+
+// errTwoIDs is what has an id of its own beside that of its request.
+var errTwoIDs = ranking.Invalid("id", "differs from the id that Idempotency-Key gives")
 
 // parseObject takes an object apart. JSON that is not valid, text after it, a
 // name that is there twice and invalid UTF-8 are all refused.
@@ -110,6 +153,15 @@ func (o object) optional(name string) (string, error) {
 		err = ranking.Invalid(name, "is empty")
 	}
 	return s, err
+}
+
+// object reads an object that must be there.
+func (o object) object(name string) (object, error) {
+	v, there := o[name]
+	if !there {
+		return nil, ranking.Invalid(name, "is missing")
+	}
+	return parseObject(name, v)
 }
 
 // integer reads a whole number.

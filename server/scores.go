@@ -2,9 +2,9 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
@@ -53,9 +53,6 @@ func newResult(board, member string, r ranking.Result) resultJSON {
 // postScores applies one update or a batch of them.
 func (s *Server) postScores(c echo.Context) error {
 	board := param(c, "board")
-	if _, err := s.store.Definition(board); err != nil {
-		return err
-	}
 	if err := readQuery(c).err; err != nil {
 		return err
 	}
@@ -63,11 +60,9 @@ func (s *Server) postScores(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	key := ""
-	if keys, there := c.Request().Header["Idempotency-Key"]; there {
-		if key = keys[0]; key == "" || len(keys) > 1 {
-			return ranking.Invalid("Idempotency-Key", "is empty, or there more than once")
-		}
+	key, err := idempotencyKey(c)
+	if err != nil {
+		return err
 	}
 	if list, isBatch := body["updates"]; isBatch {
 		if err := body.only("updates"); err != nil {
@@ -75,31 +70,34 @@ func (s *Server) postScores(c echo.Context) error {
 		}
 		return s.applyBatch(c, board, list, key)
 	}
+	answer, err := s.update(c.Request().Context(), board, body, key)
+	if err != nil {
+		return err
+	}
+	return ok(c, answer)
+}
+
+// update applies one update.
+func (s *Server) update(ctx context.Context, board string, body object, key string) (resultJSON, error) {
 	u, err := readUpdate(body, key)
 	if err != nil {
-		return err
+		return resultJSON{}, err
 	}
-	outcomes, err := s.store.Apply(c.Request().Context(), board, []ranking.Update{u})
+	outcomes, err := s.store.Apply(ctx, board, []ranking.Update{u})
+	if err == nil {
+		err = outcomes[0].Err
+	}
 	if err != nil {
-		return err
+		return resultJSON{}, err
 	}
-	if err := outcomes[0].Err; err != nil {
-		return err
-	}
-	return ok(c, newResult(board, u.Member, outcomes[0].Result))
+	return newResult(board, u.Member, outcomes[0].Result), nil
 }
 
 // applyBatch answers each update by itself: one that is refused keeps no other back.
 func (s *Server) applyBatch(c echo.Context, board string, list jsontext.Value, key string) error {
-	var items []jsontext.Value
-	if list.Kind() != '[' || json.Unmarshal(list, &items) != nil {
-		return ranking.Invalid("updates", "is "+kinds[list.Kind()]+"; want a list")
-	}
-	switch n := len(items); {
-	case n == 0:
-		return ranking.Invalid("updates", "is empty")
-	case n > maxUpdates:
-		return &ranking.FieldError{Field: "updates", Reason: fmt.Sprintf("has %d; want %d at most", n, maxUpdates), Kind: errTooLarge}
+	items, err := readList("updates", list, maxUpdates)
+	if err != nil {
+		return err
 	}
 	results := make([]any, len(items))
 	updates, place := make([]ranking.Update, 0, len(items)), make([]int, 0, len(items))
@@ -108,11 +106,7 @@ func (s *Server) applyBatch(c echo.Context, board string, list jsontext.Value, k
 		fields, err := parseObject(name, item)
 		var u ranking.Update
 		if err == nil {
-			itemKey := ""
-			if key != "" {
-				itemKey = fmt.Sprintf("%s#%d", key, i)
-			}
-			if u, err = readUpdate(fields, itemKey); err != nil {
+			if u, err = readUpdate(fields, itemKey(key, i)); err != nil {
 				err = at(name, err)
 			}
 		}
@@ -129,14 +123,12 @@ func (s *Server) applyBatch(c echo.Context, board string, list jsontext.Value, k
 	for j, o := range outcomes {
 		i := place[j]
 		if o.Err != nil {
-			results[i] = refused(at(fmt.Sprintf("updates[%d]", i), o.Err))
+			results[i] = refused(within(fmt.Sprintf("updates[%d]", i), o.Err))
 		} else {
 			results[i] = newResult(board, updates[j].Member, o.Result)
 		}
 	}
-	return ok(c, struct {
-		Results []any `json:"results"`
-	}{results})
+	return ok(c, resultsJSON{results})
 }
 
 func refused(err error) refusedJSON {
@@ -146,7 +138,7 @@ func refused(err error) refusedJSON {
 
 // readUpdate reads an update; key is the id that its request gives it.
 func readUpdate(o object, key string) (u ranking.Update, err error) {
-	if err = o.only("member", "score", "op", "id"); err != nil {
+	if err = o.only("member", "score", "op", "id", "if", "data"); err != nil {
 		return u, err
 	}
 	if u.Member, err = o.required("member"); err != nil {
@@ -160,11 +152,21 @@ func readUpdate(o object, key string) (u ranking.Update, err error) {
 		return u, err
 	}
 	u.Op = ranking.Mode(op)
+	condition, err := o.optional("if")
+	if err != nil {
+		return u, err
+	}
+	u.If = ranking.Condition(condition)
+	if data, there := o["data"]; there {
+		if u.Data, err = ranking.CompactData(data); err != nil {
+			return u, err
+		}
+	}
 	if u.ID, err = o.optional("id"); err != nil {
 		return u, err
 	}
 	if u.ID != "" && key != "" && u.ID != key {
-		return u, ranking.Invalid("id", "differs from the id that Idempotency-Key gives")
+		return u, errTwoIDs
 	}
 	u.ID = cmp.Or(u.ID, key)
 	return u, u.Check()

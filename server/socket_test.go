@@ -141,6 +141,8 @@ func (noBoards) Places(context.Context, string, []ranking.Lookup) (ranking.Place
 func (noBoards) States(context.Context, []string) []ranking.BoardState { return nil }
 func (noBoards) Watch(string)                                          {}
 func (noBoards) Unwatch(string)                                        {}
+func (noBoards) Follow(string)                                         {}
+func (noBoards) Unfollow(string)                                       {}
 
 // A frame that is turned away because a reply is being written is not lost: the
 // client gets the newest version after the reply.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -11,13 +12,19 @@ import (
 )
 
 const (
-	// maxSubscriptions bounds the boards that one socket shows.
+	// maxSubscriptions bounds the boards that one socket shows, and the feeds.
 	maxSubscriptions = 100
 	// maxEpochBytes bounds what can be an epoch that a server gave.
 	maxEpochBytes = 64
 )
 
+// tooMany is said of a subscription beyond maxSubscriptions.
+var tooMany = fmt.Sprintf("is one too many; a socket shows %d at most", maxSubscriptions)
+
 func (ss *session) subscribe(id jsontext.Value, o object) error {
+	if _, there := o["feed"]; there {
+		return ss.follow(id, o)
+	}
 	if err := o.only("type", "id", "board", "top", "me", "around", "resume"); err != nil {
 		return err
 	}
@@ -29,15 +36,15 @@ func (ss *session) subscribe(id jsontext.Value, o object) error {
 	if err != nil {
 		return err
 	}
-	d, err := ss.server.store.Definition(board)
+	b, err := ss.server.store.Board(context.Background(), board)
 	if err != nil {
 		return err
 	}
 	before, again := ss.shown[board]
 	if !again && len(ss.shown) >= maxSubscriptions {
-		return ranking.Invalid("board", fmt.Sprintf("is one too many; a socket shows %d at most", maxSubscriptions))
+		return ranking.Invalid("board", tooMany)
 	}
-	sub, err := ss.server.hub.Subscribe(ss.client, d, watch, before, func() { ss.socket.reply(answerFrame("ok", id)) })
+	sub, err := ss.server.hub.Subscribe(ss.client, b, watch, before, func() { ss.socket.reply(answerFrame("ok", id)) })
 	if err != nil {
 		return err
 	}
@@ -99,6 +106,9 @@ func readState(o object) (s ranking.State, err error) {
 }
 
 func (ss *session) unsubscribe(id jsontext.Value, o object) error {
+	if _, there := o["feed"]; there {
+		return ss.unfollow(id, o)
+	}
 	if err := o.only("type", "id", "board"); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -272,6 +273,56 @@ func TestDemoStartsWithNothingAndStopsGracefully(t *testing.T) {
 	require.Contains(t, p.output(), "msg=stopped")
 }
 
+// What a file or a Redis has stays as it is, and the demo sends what fits.
+func TestDemoBesideOtherBoards(t *testing.T) {
+	r := redistest.Start(t)
+	file := write(t, "boards.yaml", `
+boards:
+  stars:         {mode: last}
+  "fans:{who}":  {max: 0}
+  givers-week:   {order: asc, keep: 2, period: hour}
+events:
+  other: [{board: stars, member: "{m}", score: 1}]
+`)
+	p := launch(t, "--redis", r.URL(), "--boards", file, "--demo")
+	get := func(path string) string {
+		a := servertest.Request(t, "GET", "http://"+p.addr+"/v1/"+path, "")
+		require.Equal(t, 200, a.Status, a.Body)
+		return a.Body
+	}
+	boards := get("boards")
+	for _, want := range []string{`"board":"stars","mode":"last","order":"desc","ties":"first","kind"`, `"board":"fans:{who}"`, `"order":"asc","ties":"first","period":"hour"`, `"board":"givers-month"`, `"board":"laps"`} {
+		require.Contains(t, boards, want)
+	}
+	require.NotContains(t, boards, "fans:{star}")
+	for _, board := range []string{"stars", "givers-week", "givers-month", "laps"} {
+		redistest.Eventually(t, "scores on "+board, func() error {
+			if _, total := servertest.Top(t, p.addr, board, 1); total == 0 {
+				return errors.New("none")
+			}
+			return nil
+		})
+	}
+	require.Contains(t, get("events"), `"event":"gift"`)
+	require.Contains(t, get("boards/fans:%7Bwho%7D/instances"), `"total":0`, "whose scores would all be too high")
+	p.kill()
+
+	// A gift of somebody else's.
+	r = redistest.Start(t)
+	file = write(t, "boards.yaml", "boards: {b: {}}\nevents: {gift: [{board: b, member: \"{m}\", score: 1}]}")
+	p = launch(t, "--redis", r.URL(), "--boards", file, "--demo")
+	require.Contains(t, get("events"), `"member":"{m}"`)
+	redistest.Eventually(t, "laps", func() error {
+		if _, total := servertest.Top(t, p.addr, "laps", 1); total == 0 {
+			return errors.New("none")
+		}
+		return nil
+	})
+	_, total := servertest.Top(t, p.addr, "stars", 1)
+	require.Zero(t, total)
+	require.NotContains(t, p.output(), "ERROR")
+}
+
 func TestCommandLine(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.yaml")
 	require.NoError(t, os.WriteFile(bad, []byte("boards: {laps: {mode: most}}"), 0o600))
@@ -293,6 +344,12 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"serve", "--interval", "-1s"}, 80, "--interval"},
 		{[]string{"serve", "--max-top", "1001"}, 80, "--max-top"},
 		{[]string{"serve", "--prefix", "a{b}"}, 80, "--prefix"},
+		{[]string{"serve", "--webhook", "receiver.example", "--webhook-secret", "x"}, 80, "--webhook: want http://"},
+		{[]string{"serve", "--webhook", "https://receiver.example"}, 80, "RANKCAST_WEBHOOK_SECRET): is empty"},
+		{[]string{"serve", "--webhook", "https://receiver.example", "--webhook-secret", "whsec_?"}, 80, "want base64"},
+		{[]string{"serve", "--webhook-top", "101"}, 80, "--webhook-top"},
+		{[]string{"serve", "--webhook-boards", "stars"}, 80, "needs --webhook"},
+		{[]string{"serve", "--webhook", "https://receiver.example", "--webhook-secret", "x", "--webhook-boards", "stars,fans:s17"}, 80, `"fans:s17"`},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		cmd := exec.CommandContext(ctx, binary, c.args...)

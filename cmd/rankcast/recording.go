@@ -21,16 +21,16 @@ import (
 )
 
 // maxLine bounds a line of a recording, in bytes, so that a file of any size is
-// read in little memory. An event may be as large.
+// read in little memory.
 const maxLine = 64 << 10
 
 // recording says how to read what was recorded.
 type recording struct {
-	format  string // csv or ndjson; "" for what it looks like
-	events  bool   // all fields are an event's data; else those of an update count
-	timed   bool   // each line needs a time
-	numbers []string
-	prefix  string // start of the ids of lines that have none
+	format  string       // csv or ndjson; "" for what it looks like
+	event   *eventFields // what counts in a line; nil: what an update has
+	timed   bool         // each line needs a time
+	numbers []string     // of an event's fields, those that are in data alone
+	prefix  string       // start of the ids of lines that have none
 
 	// Names of fields. Those that were not given may be missing.
 	member, score string
@@ -216,7 +216,9 @@ func (rec *recording) checkHead(head []string) error {
 		}
 	}
 	wanted := slices.Concat(rec.given, rec.numbers)
-	if !rec.events {
+	if rec.event != nil {
+		wanted = append(wanted, rec.event.names...)
+	} else {
 		wanted = append(wanted, rec.member, rec.score)
 	}
 	if rec.timed {
@@ -232,7 +234,11 @@ func (rec *recording) checkHead(head []string) error {
 
 // cell is a CSV's cell as JSON: text, but for what is a number.
 func (rec *recording) cell(line int, name, cell string) (jsontext.Value, error) {
-	if !rec.events && name == rec.score || slices.Contains(rec.numbers, name) {
+	number := name == rec.score
+	if rec.event != nil {
+		number = rec.event.integers[name] || slices.Contains(rec.numbers, name)
+	}
+	if number {
 		if v := jsontext.Value(cell); v.IsValid() && v.Kind() == '0' {
 			return v, nil
 		}
@@ -262,12 +268,12 @@ func (rec *recording) take(line int, f fields) (recorded, error) {
 			return bad(rec.at, "%v", err)
 		}
 	}
-	if rec.events {
-		delete(f, rec.id)
-		if _, there := f["id"]; there {
-			return bad("id", "is no field that an event's data can have; --id says that it is the request id")
+	if rec.event != nil {
+		picked, field, err := rec.event.pick(f)
+		if err != nil {
+			return bad(field, "%v", err)
 		}
-		r.data, err = json.Marshal(f, json.Deterministic(true))
+		r.data, err = json.Marshal(picked, json.Deterministic(true))
 		return r, err
 	}
 	u := client.Update{ID: r.id}

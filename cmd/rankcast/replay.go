@@ -27,7 +27,7 @@ import (
 type replay struct {
 	File  string `arg:"" help:"Recording: CSV, whose first line names the columns, or NDJSON, an object on each line. - is standard input, which is kept in a temporary file meanwhile. All of it is checked before anything is sent."`
 	Board string `xor:"target" required:"" placeholder:"NAME" help:"Send each line to this board, as an update: its member and score, and op and id where there are any."`
-	Event string `xor:"target" required:"" placeholder:"NAME" help:"Send each line as this event, to a server that has events (POST /v1/events/NAME): its fields are the event's data."`
+	Event string `xor:"target" required:"" placeholder:"NAME" help:"Send each line as this event: what the line has of the event's fields, in a CSV as numbers or text as the event's definition wants them."`
 
 	Server string  `default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to send to (default ${default})."`
 	Speed  float64 `placeholder:"N" help:"Send as it was recorded, N times as fast; 1 is as it happened. Each line needs a time then. Without it: as fast as the server takes it."`
@@ -40,7 +40,7 @@ type replay struct {
 	Op       string   `placeholder:"COLUMN" help:"Where the op is: sum, best or last (default op, if there)."`
 	ID       string   `name:"id" placeholder:"COLUMN" help:"Where the request id is (default id, if there). A line without one gets one made of the file's SHA-256 and the line's number, so that a line, sent again within ten minutes, counts once."`
 	At       string   `placeholder:"COLUMN" help:"Where the time is (default at): RFC 3339, a date, or milliseconds since 1970."`
-	Numbers  []string `placeholder:"COLUMNS" help:"Columns of a CSV that are numbers in an event's data; all others are text."`
+	Numbers  []string `placeholder:"COLUMNS" help:"Columns of a CSV that are numbers where an event takes anything, in the data of entries. Without it they are text."`
 	IDPrefix string   `placeholder:"TEXT" help:"Start of made-up ids in place of the file's SHA-256, to send the same file anew on purpose."`
 }
 
@@ -60,7 +60,7 @@ func (r *replay) Validate() error {
 }
 
 func (r *replay) recording() *recording {
-	rec := &recording{format: r.Format, events: r.Event != "", timed: r.Speed > 0, numbers: r.Numbers, prefix: r.IDPrefix,
+	rec := &recording{format: r.Format, timed: r.Speed > 0, numbers: r.Numbers, prefix: r.IDPrefix,
 		member: r.Member, score: r.Score, op: "op", id: "id", at: "at"}
 	for _, f := range []struct {
 		given string
@@ -77,7 +77,7 @@ func (r *replay) recording() *recording {
 // Run sends the file until it ends, the user or a signal ends it, or the server
 // stays away.
 func (r *replay) Run(ctx context.Context) error {
-	s := &sender{replay: r}
+	s := &sender{replay: r, bar: progressbar.DefaultSilent(0)}
 	c, err := client.New(r.Server, client.Config{Retrying: s.sayRetry})
 	if err != nil {
 		return err
@@ -88,7 +88,13 @@ func (r *replay) Run(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
+	s.client = c
 	rec := r.recording()
+	if r.Event != "" {
+		if rec.event, err = s.eventFields(ctx); err != nil {
+			return err
+		}
+	}
 
 	// Twice over the file: to hold it would take too much memory, and to send
 	// some before all is known to be good would leave half of it done.
@@ -116,7 +122,7 @@ func (r *replay) Run(ctx context.Context) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	s.client, s.started, s.next = c, time.Now(), r.From
+	s.started, s.next = time.Now(), r.From
 	s.bar = progressbar.NewOptions(lines,
 		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetVisibility(term.IsTerminal(int(os.Stderr.Fd()))),
 		progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
@@ -140,6 +146,23 @@ func (r *replay) Run(ctx context.Context) error {
 		return fmt.Errorf("%s of %s lines were refused", thousands(int64(s.refused)), thousands(int64(s.sent+s.refused)))
 	}
 	return nil
+}
+
+// eventFields asks the server what the event has.
+func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
+	definition, err := s.client.EventDefinition(ctx, s.Event)
+	s.away.Store(false)
+	if ctx.Err() != nil {
+		return nil, errors.New("interrupted before anything was sent")
+	}
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	f, err := newEventFields(s.Event, definition)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.checkNumbers(s.Numbers)
 }
 
 // open opens the file, and what can't be read twice as a copy that is gone when

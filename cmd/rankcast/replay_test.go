@@ -63,8 +63,8 @@ func finals(t *testing.T) map[string]int64 {
 	return points
 }
 
-func standings(t *testing.T, addr string) map[string]int64 {
-	top, _ := servertest.Top(t, addr, "stars", 1000)
+func standings(t *testing.T, addr, board string) map[string]int64 {
+	top, _ := servertest.Top(t, addr, board, 1000)
 	points := make(map[string]int64)
 	for _, e := range top {
 		points[e.Member] = e.Score
@@ -94,25 +94,45 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
+// proxyTo sends requests on to a server, each when it is there as a whole: a body
+// that is passed on while it comes is closed with the answer's head, and where its
+// end was not seen by then the answer is cut off.
+func proxyTo(p *process) http.Handler {
+	back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: p.addr})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // whoever sent it is gone
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		back.ServeHTTP(w, r)
+	})
+}
+
+// toStars has the seasons replayed as updates of the board stars.
+var toStars = append([]string{"--board", "stars"}, f1Columns...)
+
 // replayMeddled replays the seasons to a server, in batches of 100, of which the
 // nth is answered by meddle; back sends it on to the server. It returns the
 // arguments too, to run it again.
-func replayMeddled(t *testing.T, p *process, nth int, meddle func(replay *os.Process, back http.Handler, w http.ResponseWriter, r *http.Request)) ([]string, ran) {
-	back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: p.addr})
+func replayMeddled(t *testing.T, p *process, target []string, nth int, meddle func(replay *os.Process, back http.Handler, w http.ResponseWriter, r *http.Request)) ([]string, ran) {
+	back := proxyTo(p)
 	var mu sync.Mutex
 	var replay *os.Process
 	requests := 0
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		if requests++; requests == nth {
-			meddle(replay, back, w, r)
-			return
+		if r.Method == http.MethodPost {
+			if requests++; requests == nth {
+				meddle(replay, back, w, r)
+				return
+			}
 		}
 		back.ServeHTTP(w, r)
 	}))
 	t.Cleanup(front.Close)
-	args := append([]string{"replay", f1 + "events.csv", "--board", "stars", "--server", front.URL, "--batch", "100"}, f1Columns...)
+	args := append([]string{"replay", f1 + "events.csv", "--server", front.URL, "--batch", "100"}, target...)
 	cmd := exec.Command(binary, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -130,38 +150,91 @@ func TestReplayThatIsKilledAndRunAgain(t *testing.T) {
 	want := finals(t)
 	redistest.Engines(t, func(t *testing.T, store string) {
 		p := launch(t, "--redis", store)
-		args, killed := replayMeddled(t, p, 20, func(replay *os.Process, back http.Handler, _ http.ResponseWriter, r *http.Request) {
+		args, killed := replayMeddled(t, p, toStars, 20, func(replay *os.Process, back http.Handler, _ http.ResponseWriter, r *http.Request) {
 			back.ServeHTTP(httptest.NewRecorder(), r) // applied, and before the answer comes it is killed
 			replay.Kill()
 			<-r.Context().Done() // it is gone, and sent no more
 		})
 		require.Equal(t, -1, killed.code)
-		half := standings(t, p.addr)
+		half := standings(t, p.addr, "stars")
 		require.NotEmpty(t, half)
 		require.NotEqual(t, want, half)
 
 		again := run(t, "", args...)
 		require.Zero(t, again.code, again.stderr)
 		require.Contains(t, again.stdout, "sent 3,601 (2,000 duplicates), refused 0, in ")
-		require.Equal(t, want, standings(t, p.addr))
+		require.Equal(t, want, standings(t, p.addr, "stars"))
 		require.Contains(t, run(t, "", args...).stdout, "(3,601 duplicates)")
-		require.Equal(t, want, standings(t, p.addr))
+		require.Equal(t, want, standings(t, p.addr, "stars"))
 
 		// Anew on purpose, from standard input.
 		events, err := os.ReadFile(f1 + "events.csv")
 		require.NoError(t, err)
 		anew := append([]string{"replay", "-", "--board", "stars", "--server", "http://" + p.addr, "--id-prefix", "anew"}, f1Columns...)
 		require.Contains(t, run(t, string(events), anew...).stdout, "(0 duplicates)")
-		for member, points := range standings(t, p.addr) {
+		for member, points := range standings(t, p.addr, "stars") {
 			require.Equal(t, 2*want[member], points, member)
 		}
+	})
+}
+
+// points is an event of the recording above: its columns are the event's fields,
+// and others are of no use to it.
+const points = `
+boards:
+  "drivers:{season}":      {}
+  "constructors:{season}": {}
+events:
+  points:
+    - {board: "drivers:{season}",      member: "{driver}",      score: "{tenths}"}
+    - {board: "constructors:{season}", member: "{constructor}", score: "{tenths}", data: {last: "{driver}"}}
+`
+
+// The same seasons as events, each of which counts on two boards that are made as
+// they come: killed in the middle and run again, each counts once on both.
+func TestReplayOfEvents(t *testing.T) {
+	want := finals(t)
+	redistest.Engines(t, func(t *testing.T, store string) {
+		p := launch(t, "--redis", store, "--boards", write(t, "boards.yaml", points))
+		args, killed := replayMeddled(t, p, []string{"--event", "points"}, 20, func(replay *os.Process, back http.Handler, _ http.ResponseWriter, r *http.Request) {
+			back.ServeHTTP(httptest.NewRecorder(), r)
+			replay.Kill()
+			<-r.Context().Done()
+		})
+		require.Equal(t, -1, killed.code)
+		all := func() (drivers map[string]int64, constructors int64) {
+			drivers = make(map[string]int64)
+			for season := 2005; season <= 2023; season++ {
+				for member, points := range standings(t, p.addr, fmt.Sprint("drivers:", season)) {
+					drivers[member] += points
+				}
+				for _, points := range standings(t, p.addr, fmt.Sprint("constructors:", season)) {
+					constructors += points
+				}
+			}
+			return drivers, constructors
+		}
+		again := run(t, "", args...)
+		require.Zero(t, again.code, again.stderr)
+		require.Contains(t, again.stdout, "sent 3,601 (2,000 duplicates), refused 0, in ")
+		total := int64(0)
+		for _, points := range want {
+			total += points
+		}
+		drivers, constructors := all()
+		require.Equal(t, want, drivers)
+		require.Equal(t, total, constructors)
+		require.Contains(t, run(t, "", args...).stdout, "(3,601 duplicates)")
+		drivers, _ = all()
+		require.Equal(t, want, drivers)
+		require.Contains(t, servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/constructors:2023/members/red-bull", "").Body, `"data":{"last":"`)
 	})
 }
 
 // ctrl-c ends it after the batch under way, and says how to go on.
 func TestReplayThatIsInterrupted(t *testing.T) {
 	p := launch(t)
-	args, interrupted := replayMeddled(t, p, 3, func(replay *os.Process, back http.Handler, w http.ResponseWriter, r *http.Request) {
+	args, interrupted := replayMeddled(t, p, toStars, 3, func(replay *os.Process, back http.Handler, w http.ResponseWriter, r *http.Request) {
 		replay.Signal(syscall.SIGINT)
 		back.ServeHTTP(w, r)
 	})
@@ -179,14 +252,14 @@ func TestReplayThatIsInterrupted(t *testing.T) {
 	rest := run(t, "", append(args, "--from", strconv.Itoa(from))...)
 	require.Zero(t, rest.code, rest.stderr)
 	require.Contains(t, rest.stdout, fmt.Sprintf("sent %s (0 duplicates)", thousands(int64(3601-sent))))
-	require.Equal(t, finals(t), standings(t, p.addr))
+	require.Equal(t, finals(t), standings(t, p.addr, "stars"))
 }
 
 // A batch whose answer never comes may have counted: it says which lines that
 // are, and until when it is safe to go on with them.
 func TestReplayThatIsInterruptedWithoutAnAnswer(t *testing.T) {
 	p := launch(t)
-	back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: p.addr})
+	back := proxyTo(p)
 	requests := make(chan struct{}, 10)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(requests) < 1 {
@@ -206,7 +279,7 @@ func TestReplayThatIsInterruptedWithoutAnAnswer(t *testing.T) {
 	cmd.Stderr = &stderr
 	require.NoError(t, cmd.Start())
 	redistest.Eventually(t, "the second batch to count", func() error {
-		if points := standings(t, p.addr)["m"]; points != 20 {
+		if points := standings(t, p.addr, "stars")["m"]; points != 20 {
 			return fmt.Errorf("%d points", points)
 		}
 		return nil
@@ -216,24 +289,26 @@ func TestReplayThatIsInterruptedWithoutAnAnswer(t *testing.T) {
 	require.Regexp(t, `--from 12 before \d\d:\d\d:\d\d: lines 12 to 21 may have counted`, stderr.String())
 	rest := run(t, "", append(args, "--server", "http://"+p.addr, "--from", "12")...)
 	require.Zero(t, rest.code, rest.stderr)
-	require.EqualValues(t, 30, standings(t, p.addr)["m"])
+	require.EqualValues(t, 30, standings(t, p.addr, "stars")["m"])
 }
 
 // While the server is away it says so, and ctrl-c ends it at once.
 func TestReplayToAServerThatIsAway(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "one.csv")
 	require.NoError(t, os.WriteFile(file, []byte("member,score\nm,1\n"), 0o600))
-	cmd := exec.Command(binary, "replay", file, "--board", "stars", "--server", fmt.Sprintf("http://127.0.0.1:%d", redistest.FreePort(t)))
-	stderr, err := cmd.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	lines := bufio.NewScanner(stderr)
-	require.True(t, lines.Scan())
-	require.Contains(t, lines.Text(), "does not answer, trying again")
-	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
-	require.True(t, lines.Scan())
-	require.Contains(t, lines.Text(), "interrupted; go on with --from 2")
-	require.Error(t, cmd.Wait())
+	for target, says := range map[string]string{"--board=stars": "interrupted; go on with --from 2", "--event=gift": "interrupted before anything was sent"} {
+		cmd := exec.Command(binary, "replay", file, target, "--server", fmt.Sprintf("http://127.0.0.1:%d", redistest.FreePort(t)))
+		stderr, err := cmd.StderrPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewScanner(stderr)
+		require.True(t, lines.Scan())
+		require.Contains(t, lines.Text(), "does not answer, trying again")
+		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+		require.True(t, lines.Scan())
+		require.Contains(t, lines.Text(), says)
+		require.Error(t, cmd.Wait())
+	}
 }
 
 // What another program does to the file meanwhile is noticed.
@@ -241,7 +316,7 @@ func TestReplayOfAFileThatChanges(t *testing.T) {
 	p := launch(t)
 	file := filepath.Join(t.TempDir(), "ones.csv")
 	require.NoError(t, os.WriteFile(file, []byte("member,score\n"+strings.Repeat("m,1\n", 100_000)), 0o600))
-	back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: p.addr})
+	back := proxyTo(p)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := os.Truncate(file, 100_000); err != nil {
 			t.Error(err)
@@ -254,20 +329,30 @@ func TestReplayOfAFileThatChanges(t *testing.T) {
 	require.Contains(t, got.stderr, "changed while it was sent")
 }
 
+// gift is the event that a fake server has.
+const gift = `{"event":"gift","updates":[
+	{"board":"fans:{star}","member":"{user}","score":"{flowers}"},
+	{"board":"givers","member":"{user}","score":"-{less}","op":"sum","data":{"at":"{at}","more":["{n}"]}}]}`
+
 // fake is a server that takes everything, and keeps it.
 type fake struct {
 	*httptest.Server
+	event  string // as GET answers
 	mu     sync.Mutex
 	paths  []string
 	bodies []string
 }
 
 func startFake(t *testing.T, answer func(n int, w http.ResponseWriter) bool) *fake {
-	f := &fake{}
+	f := &fake{event: gift}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		f.mu.Lock()
 		defer f.mu.Unlock()
+		if r.Method == http.MethodGet && r.URL.Path == "/v1/events/gift" {
+			io.WriteString(w, f.event)
+			return
+		}
 		f.paths, f.bodies = append(f.paths, r.Method+" "+r.URL.Path), append(f.bodies, string(body))
 		if answer != nil && answer(len(f.bodies), w) {
 			return
@@ -306,10 +391,12 @@ func TestReplayReadsWhatWasRecorded(t *testing.T) {
 			"POST /v1/boards/b/scores", `{"updates":[{"member":"ann","score":3,"id":"p-1"},{"member":"17","score":4,"op":"sum","id":"i"}]}`},
 		"from a line on": {"a.csv", "member,score\nann,3\nbob,4\n", []string{"--board", "b", "--from", "3"},
 			"POST /v1/boards/b/scores", `{"updates":[{"member":"bob","score":4,"id":"p-3"}]}`},
-		"events, CSV": {"a.csv", "id,star,user,flowers,at\ng1,s17,007,3,\n,s18,u5,4,1795161600000\n", []string{"--event", "gift", "--numbers", "flowers"},
-			"POST /v1/events/gift", `{"events":[{"flowers":3,"id":"g1","star":"s17","user":"007"},{"at":"1795161600000","flowers":4,"id":"p-3","star":"s18","user":"u5"}]}`},
-		"events, NDJSON": {"a", `{"star":"s17","user":{"deep":[1,2.50,null]}}`, []string{"--event", "gift"},
-			"POST /v1/events/gift", `{"events":[{"id":"p-1","star":"s17","user":{"deep":[1,2.50,null]}}]}`},
+		"events, CSV": {"a.csv", "id,star,user,flowers,less,n,at,more\ng1,17,007,3,-1,2,soon,x\n,s18,u5,4,0,2.50,1795161600000,\n", []string{"--event", "gift", "--numbers", "n"},
+			"POST /v1/events/gift", `{"events":[{"at":"soon","flowers":3,"id":"g1","less":-1,"n":2,"star":"17","user":"007"},{"at":"1795161600000","flowers":4,"id":"p-3","less":0,"n":2.50,"star":"s18","user":"u5"}]}`},
+		"events, CSV at speed": {"a.csv", "at,star,user,flowers,less,n\n2026-11-20,s17,u,3,4,5\n", []string{"--event", "gift", "--speed", "1", "--id", "user"},
+			"POST /v1/events/gift", `{"events":[{"at":"2026-11-20","flowers":3,"id":"u","less":4,"n":"5","star":"s17","user":"u"}]}`},
+		"events, NDJSON": {"a", `{"star":"s17","user":"u","flowers":3,"less":4,"at":{"deep":[1,2.50,null]},"n":true,"more":7}`, []string{"--event", "gift"},
+			"POST /v1/events/gift", `{"events":[{"at":{"deep":[1,2.50,null]},"flowers":3,"id":"p-1","less":4,"n":true,"star":"s17","user":"u"}]}`},
 		"at speed": {"a.csv", "member,score,at\nann,3,2026-11-20T08:00:00Z\nbob,4,2026-11-20T08:00:00+00:00\n", []string{"--board", "b", "--speed", "1"},
 			"POST /v1/boards/b/scores", `{"updates":[{"member":"ann","score":3,"id":"p-2"},{"member":"bob","score":4,"id":"p-3"}]}`},
 	} {
@@ -370,11 +457,38 @@ func TestReplayRefusesBadInput(t *testing.T) {
 			require.Empty(t, f.bodies)
 		})
 	}
+	const event = "star,user,flowers,less,n,at\ns17,u,3,4,5,6\n"
+	for name, c := range map[string]struct {
+		text, says string
+		args       []string
+	}{
+		"no column for a field":    {"star,user,flowers,less,n\n", "line 1: at: is no column", nil},
+		"nothing for a field":      {event + "s17,,3,4,5,6\n", "line 3: user: is missing; event gift has at, flowers, less, n, star, user", nil},
+		"no number":                {event + "s17,u,three,4,5,6\n", `line 3: flowers: is "three"; want a number`, nil},
+		"a fraction":               {event + "s17,u,1.5,4,5,6\n", "line 3: flowers: is 1.5; want an integer", nil},
+		"a score too large":        {event + "s17,u,3,9007199254740992,5,6\n", "line 3: less: is 9007199254740992", nil},
+		"a part that none can be":  {event + "s:17,u,3,4,5,6\n", "line 3: star: has ':', which no part may have", nil},
+		"a long member":            {event + "s17," + long[:129] + ",3,4,5,6\n", "line 3: user: has 129 bytes", nil},
+		"data too long":            {event + "s17,u,3,4,5," + long[:250] + "\n", "line 3: at: makes the data on board givers", nil},
+		"text as a number":         {event, "--numbers: star is text", []string{"--numbers", "star"}},
+		"a number that is nowhere": {event, "--numbers: what is no field of event gift; its fields are at, flowers, less, n, star, user", []string{"--numbers", "what"}},
+		"a field of another type":  {`{"star":17,"user":"u","flowers":3,"less":4,"n":5,"at":6}`, "line 1: star: is 17; want a text", nil},
+		"a field too few":          {`{"star":"s17","user":"u","flowers":3,"less":4,"n":5}`, "line 1: at: is missing", nil},
+		"null":                     {`{"star":"s17","user":"u","flowers":3,"less":4,"n":5,"at":null}`, "line 1: at: is null", nil},
+	} {
+		t.Run("event, "+name, func(t *testing.T) {
+			f := startFake(t, nil)
+			got := run(t, "", append([]string{"replay", write(t, "in", c.text), "--event", "gift", "--server", f.URL}, c.args...)...)
+			require.Equal(t, 1, got.code, got.stdout)
+			require.Contains(t, got.stderr, c.says)
+			require.Empty(t, f.bodies)
+		})
+	}
 	f := startFake(t, nil)
-	got := run(t, "", "replay", write(t, "in", "id,key,x\n1,2,3\n"), "--event", "e", "--id", "key", "--server", f.URL)
-	require.Contains(t, got.stderr, "line 2: id: is no field")
-	got = run(t, "", "replay", write(t, "in", "x\nseven\n"), "--event", "e", "--numbers", "x", "--server", f.URL)
-	require.Contains(t, got.stderr, `line 2: x: is "seven"; want a number`)
+	f.event = `{"event":"gift","updates":[{"board":"b","member":"m","score":1,"shards":2}]}`
+	got := run(t, "", "replay", write(t, "in", event), "--event", "gift", "--server", f.URL)
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, `the server has event "gift" as this version knows none: updates[0].shards`)
 	require.Empty(t, f.bodies)
 	for _, args := range [][]string{{"replay", "x"}, {"replay", "x", "--board", "b", "--event", "e"}, {"replay", "x", "--board", "b", "--batch", "1001"}, {"replay", "x", "--board", "b", "--speed=-1"}} {
 		require.Equal(t, 80, run(t, "", args...).code, args)
@@ -391,13 +505,14 @@ func TestReplayGoesOnAfterRefusals(t *testing.T) {
 	require.Contains(t, got.stderr, "line 3: ")
 	require.Contains(t, got.stderr, "out_of_range")
 	require.Contains(t, got.stderr, "1 of 3 lines were refused")
-	require.Equal(t, map[string]int64{"ann": client.MaxScore, "bob": 2}, standings(t, p.addr))
+	require.Equal(t, map[string]int64{"ann": client.MaxScore, "bob": 2}, standings(t, p.addr, "stars"))
 }
 
 func TestReplayToAServerThatDoesNotKnow(t *testing.T) {
 	p := launch(t)
 	file := write(t, "a.csv", "member,score\nann,1\n")
 	require.Contains(t, run(t, "", "replay", file, "--board", "nope", "--server", "http://"+p.addr).stderr, "unknown_board")
+	require.Contains(t, run(t, "", "replay", file, "--event", "nope", "--server", "http://"+p.addr).stderr, `there is no event "nope" (unknown_event`)
 	for body, says := range map[string]string{
 		`{"code":"not_found","detail":"/v1/events/gift"}`:            "knows no events",
 		`{"code":"unknown_event","detail":"there is no event gift"}`: "there is no event gift",
@@ -408,7 +523,7 @@ func TestReplayToAServerThatDoesNotKnow(t *testing.T) {
 			io.WriteString(w, body)
 			return true
 		})
-		got := run(t, "", "replay", file, "--event", "gift", "--server", f.URL)
+		got := run(t, "", "replay", file, "--event", "other", "--server", f.URL)
 		require.Equal(t, 1, got.code)
 		require.Contains(t, got.stderr, says)
 		require.NotContains(t, got.stderr, "--from", "that would not help")
@@ -418,8 +533,15 @@ func TestReplayToAServerThatDoesNotKnow(t *testing.T) {
 // A batch is never larger than a server takes.
 func TestReplayOfLargeEvents(t *testing.T) {
 	f := startFake(t, nil)
-	line := `{"text":"` + strings.Repeat("x", 60_000) + "\"}\n"
-	got := run(t, "", "replay", write(t, "a", strings.Repeat(line, 40)), "--event", "gift", "--server", f.URL)
+	f.event = `{"event":"gift","updates":[`
+	line := "{"
+	for i := range 10 {
+		f.event += fmt.Sprintf(`{"board":"b","member":"m","score":1,"data":{"x":"{x%d}"}},`, i)
+		line += fmt.Sprintf(`"x%d":%q,`, i, strings.Repeat("x", 240))
+	}
+	f.event = strings.TrimSuffix(f.event, ",") + "]}"
+	line = strings.TrimSuffix(line, ",") + "}\n"
+	got := run(t, "", "replay", write(t, "a", strings.Repeat(line, 1000)), "--event", "gift", "--server", f.URL)
 	require.Zero(t, got.code, got.stderr)
 	require.Greater(t, len(f.bodies), 2)
 	for _, body := range f.bodies {
@@ -433,6 +555,7 @@ func TestReplayOfEventsCountsRefusals(t *testing.T) {
 		io.WriteString(w, `{"results":[{"results":[{"duplicate":true},{"error":{"code":"out_of_range","message":"too much"}}]},{"results":[{"duplicate":true},{"duplicate":true}]},{"results":[{"duplicate":true},{}]},{"error":{"code":"invalid_request","message":"no star"}}]}`)
 		return true
 	})
+	f.event = `{"event":"gift","updates":[{"board":"b","member":"m","score":1},{"board":"c","member":"m","score":1}]}`
 	got := run(t, "", "replay", write(t, "a", strings.Repeat("{}\n", 4)), "--event", "gift", "--server", f.URL)
 	require.Equal(t, 1, got.code)
 	require.Contains(t, got.stdout, "sent 2 (1 duplicates), refused 2,")

@@ -30,6 +30,7 @@ type screen struct {
 	shown         client.Board
 	ranks         map[string]int64 // of the last frame
 	moved         map[string]move  // what stands out
+	closed        string           // how the period before ended, "" where that was not seen
 }
 
 // move is how a member's row changed, until it no longer stands out.
@@ -94,7 +95,11 @@ func (s *screen) take(b client.Board, now time.Time) (moved bool) {
 		ranks[e.Member] = e.Rank
 	}
 	// What comes first, after a while away or with a new period did not move.
-	compare := before != nil && s.shown.State == client.Live && b.State == client.Live && b.Epoch == s.shown.Epoch
+	turned := b.Period != s.shown.Period
+	compare := before != nil && s.shown.State == client.Live && b.State == client.Live && b.Epoch == s.shown.Epoch && !turned
+	if turned {
+		s.closed = ending(s.shown)
+	}
 	if compare {
 		for member, rank := range ranks {
 			old, there := before[member]
@@ -123,6 +128,18 @@ func (s *screen) take(b client.Board, now time.Time) (moved bool) {
 	b.Me = keepNeighbours(s.shown.Me, b.Me)
 	s.shown = b
 	return moved
+}
+
+// ending says how a period ended; "" for one that had not when it was last seen.
+func ending(b client.Board) string {
+	switch {
+	case !b.Final:
+		return ""
+	case len(b.Top) == 0:
+		return printable(b.Period) + " is over"
+	default:
+		return fmt.Sprintf("%s is over: %s was first with %s", printable(b.Period), printable(b.Top[0].Member), thousands(b.Top[0].Score))
+	}
 }
 
 // keepNeighbours gives an own place that came without neighbours, as it does at
@@ -194,6 +211,10 @@ func (s *screen) lines() []string {
 		lines = append(lines, list[0])
 	}
 	lines = append(lines, list[1:1+len(rows)]...)
+	if len(rows) == 0 && s.shown.Total == 0 && s.shown.State == client.Live && len(pinned) < room {
+		lines = append(lines, ansi.NewStyle().Faint().Styled(ansi.Truncate("  no scores yet", s.width, "…")))
+		room--
+	}
 	if len(pinned) > 0 && len(rows)+len(pinned) < room {
 		lines = append(lines, ansi.NewStyle().Faint().Styled(ansi.Truncate("  ⋯", s.width, "")))
 	}
@@ -343,24 +364,60 @@ func right(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
 }
 
+// title is the first line. The narrower the terminal, the less it tells.
 func (s *screen) title() string {
-	name := printable(s.board)
-	if s.shown.Period != "" {
-		name += " · " + printable(s.shown.Period)
+	name, period, until := printable(s.board), "", ""
+	if s.shown.Period != "" && !strings.HasSuffix(s.board, "@"+s.shown.Period) {
+		period = " · " + printable(s.shown.Period)
+	}
+	if at := s.shown.Ends; !at.IsZero() {
+		until = ", until "
+		if s.shown.Final {
+			until = ", ended "
+		}
+		until += clock(at.Local(), time.Now())
+		if s.shown.Period == "" {
+			until = " ·" + until[1:]
+		}
 	}
 	state, style := s.state()
+	members := ""
 	if s.ranks != nil {
-		members := " members · "
+		members = thousands(s.shown.Total) + " members · "
 		if s.shown.Total == 1 {
-			members = " member · "
+			members = "1 member · "
 		}
-		state = thousands(s.shown.Total) + members + state
 	}
-	space := s.width - ansi.StringWidth(name) - ansi.StringWidth(state)
-	if space < 1 {
-		name, space = ansi.Truncate(name, max(1, s.width-ansi.StringWidth(state)-1), "…"), 1
+	for _, t := range [][2]string{{name + period + until, members + state}, {name + period, members + state}, {name + period, state}, {name, state}} {
+		if space := s.width - ansi.StringWidth(t[0]) - ansi.StringWidth(t[1]); space > 0 {
+			return ansi.NewStyle().Bold().Styled(t[0]) + strings.Repeat(" ", space) + style.Styled(t[1])
+		}
 	}
-	return ansi.Truncate(ansi.NewStyle().Bold().Styled(name)+strings.Repeat(" ", space)+style.Styled(state), s.width, "")
+	name = ansi.Truncate(name, max(1, s.width-ansi.StringWidth(state)-1), "…")
+	return ansi.Truncate(ansi.NewStyle().Bold().Styled(name)+" "+style.Styled(state), s.width, "")
+}
+
+// clock is a time as a clock and a calendar on the wall of whoever reads it now
+// would have it, without what goes without saying.
+func clock(at, now time.Time) string {
+	now = now.In(at.Location())
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, at.Location())
+	text := at.Format("15:04")
+	if at.Second() != 0 {
+		text = at.Format(time.TimeOnly)
+	}
+	thisDay := !at.Before(today) && at.Before(today.AddDate(0, 0, 1))
+	thisWeek := !at.Before(today.AddDate(0, 0, -6)) && at.Before(today.AddDate(0, 0, 7)) // no weekday is there twice
+	switch {
+	case thisDay:
+		return text
+	case thisWeek:
+		return at.Format("Mon ") + text
+	case at.Year() == now.Year():
+		return at.Format("2 Jan ") + text
+	default:
+		return at.Format("2 Jan 2006")
+	}
 }
 
 // state says how far what is shown can be trusted.
@@ -372,6 +429,9 @@ func (s *screen) state() (string, ansi.Style) {
 	warn := ansi.NewStyle().Bold().ForegroundColor(ansi.Yellow)
 	switch s.shown.State {
 	case client.Live:
+		if s.shown.Final {
+			return "final", ansi.NewStyle().Bold()
+		}
 		return "live", ansi.NewStyle().ForegroundColor(ansi.Green)
 	case client.Stale:
 		return "Redis away" + since, warn
@@ -386,6 +446,9 @@ func (s *screen) state() (string, ansi.Style) {
 func (s *screen) hint() string {
 	if err := s.shown.Err; err != nil {
 		return printable(fmt.Sprintf("%s: %v", s.server, cause(err)))
+	}
+	if s.closed != "" {
+		return s.closed + " · q quits"
 	}
 	return "q quits"
 }

@@ -76,10 +76,13 @@ func TestScreen(t *testing.T) {
 func TestScreenFits(t *testing.T) {
 	me := &client.Me{Member: "far", Rank: ptr(4071), Score: ptr(5), ToNext: ptr(1), Around: []client.Entry{
 		{Rank: 4069, Member: "n1", Score: 9}, {Rank: 4070, Member: "n2", Score: 6}, {Rank: 4071, Member: "far", Score: 5}, {Rank: 4072, Member: "n3", Score: 4}, {Rank: 4073, Member: "n4", Score: 3}}}
-	for _, own := range []string{"far", "m1", "m9", "m30", "nobody", ""} {
-		b := client.Board{State: client.Live, Total: 5000, Top: first(30), Me: me}
-		if own == "nobody" {
+	for _, own := range []string{"far", "m1", "m9", "m30", "nobody", "nobody on an empty board", ""} {
+		b := client.Board{State: client.Live, Period: "2026-W47", Ends: time.Now().AddDate(0, 0, 30), Total: 5000, Top: first(30), Me: me}
+		if strings.HasPrefix(own, "nobody") {
 			b.Me = &client.Me{Member: own}
+		}
+		if strings.HasSuffix(own, "empty board") {
+			b.Total, b.Top = 0, nil
 		}
 		for width := 4; width < 90; width += 3 {
 			for height := 1; height < 45; height++ {
@@ -182,6 +185,69 @@ func TestScreenSaysHowThingsAre(t *testing.T) {
 	} {
 		require.Contains(t, plain(sized("", 0, 80, 20, c.board)), c.says)
 	}
+}
+
+func TestScreenShowsPeriods(t *testing.T) {
+	now := time.Now()
+	year, month, day := now.Date()
+	ends := time.Date(year, month, day+40, 0, 0, 0, 0, time.Local)
+	open := client.Board{State: client.Live, Period: "2026-W47", Ends: ends, Epoch: "e", Total: 9821, Top: first(2)}
+	title := func(width int, b client.Board) string {
+		line, _, _ := strings.Cut(plain(sized("", 0, width, 20, b)), "\n")
+		return strings.Join(strings.Fields(line), " ")
+	}
+	until := clock(ends, now)
+	require.Equal(t, "stars · 2026-W47, until "+until+" 9,821 members · live", title(80, open))
+	require.Equal(t, "stars · 2026-W47 9,821 members · live", title(40, open))
+	require.Equal(t, "stars · 2026-W47 live", title(30, open))
+	require.Equal(t, "stars live", title(20, open))
+	require.Equal(t, "s… live", title(7, open))
+	closed := open
+	closed.Final = true
+	require.Equal(t, "stars · 2026-W47, ended "+until+" 9,821 members · final", title(80, closed))
+	activity := open
+	activity.Period = ""
+	require.Equal(t, "stars · until "+until+" 9,821 members · live", title(80, activity))
+	named := newScreen("stars@2026-W47", "http://server", "", 0)
+	named.Update(tea.WindowSizeMsg{Width: 80, Height: 20})
+	named.Update(closed)
+	require.Contains(t, plain(named), "stars@2026-W47, ended "+until)
+
+	// The turn: the list starts anew, and how it ended before stays to be read.
+	s := sized("", 0, 60, 12, open)
+	s.Update(closed)
+	require.NotContains(t, plain(s), "is over")
+	s.Update(client.Board{State: client.Live, Period: "2026-W48", Ends: ends.AddDate(0, 0, 7), Epoch: "e"})
+	require.Contains(t, plain(s), "stars · 2026-W48, until ")
+	require.Contains(t, plain(s), "no scores yet")
+	require.Contains(t, plain(s), "2026-W47 is over: m1 was first with 1,000,000 · q quits")
+	s.Update(client.Board{State: client.Live, Period: "2026-W48", Ends: ends.AddDate(0, 0, 7), Epoch: "e", Total: 1, Top: first(1)})
+	require.Contains(t, plain(s), "2026-W47 is over")
+	require.NotContains(t, plain(s), "no scores yet")
+	s.Update(client.Board{State: client.Live, Period: "2026-W49"})
+	require.NotContains(t, plain(s), "is over", "how the last one ended was not seen")
+	s = sized("", 0, 60, 12, client.Board{State: client.Live, Period: "1", Final: true})
+	require.False(t, s.take(client.Board{State: client.Live, Period: "2", Top: first(2)}, now), "what is new with the period did not move")
+	require.Contains(t, plain(s), "1 is over · q quits")
+}
+
+func TestClock(t *testing.T) {
+	shanghai, err := time.LoadLocation("Asia/Shanghai")
+	require.NoError(t, err)
+	at := func(text string) time.Time {
+		at, err := time.ParseInLocation("2006-01-02 15:04:05", text, shanghai)
+		require.NoError(t, err)
+		return at
+	}
+	now := at("2026-11-20 15:30:00").UTC() // a Friday
+	for text, want := range map[string]string{
+		"2026-11-20 00:00:00": "00:00", "2026-11-20 23:59:59": "23:59:59", "2026-11-21 00:00:00": "Sat 00:00", "2026-11-23 00:00:00": "Mon 00:00",
+		"2026-11-26 23:59:00": "Thu 23:59", "2026-11-27 00:00:00": "27 Nov 00:00", "2026-12-31 08:00:00": "31 Dec 08:00", "2027-01-01 00:00:00": "1 Jan 2027",
+		"2026-11-19 23:59:00": "Thu 23:59", "2026-11-14 00:00:00": "Sat 00:00", "2026-11-13 23:00:00": "13 Nov 23:00", "2025-12-31 00:00:00": "31 Dec 2025",
+	} {
+		require.Equal(t, want, clock(at(text), now))
+	}
+	require.Equal(t, "Fri 00:00", clock(at("2027-01-01 00:00:00"), at("2026-12-28 12:00:00")), "near by, over the year's end too")
 }
 
 func TestThousands(t *testing.T) {

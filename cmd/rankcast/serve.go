@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/embedded"
 	"rankcast/server"
+	"rankcast/server/webhook"
 )
 
 // serve runs one node. Each flag but --demo can also be set by an environment
@@ -28,8 +30,13 @@ type serve struct {
 	MaxTop        int           `default:"1000" env:"RANKCAST_MAX_TOP" help:"Most entries of a board that a client may watch or read at once."`
 	Interval      time.Duration `default:"100ms" env:"RANKCAST_INTERVAL" help:"Least time between two frames of a board."`
 	MeInterval    time.Duration `default:"1s" env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames that tell a follower its rank, unless its own score changed."`
+	FeedRate      int           `default:"20" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket is shown in a second."`
 	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for so long."`
 	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to make sure that changes are still heard."`
+	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Tell this receiver of each period that has closed, by a signed POST (Standard Webhooks) that is tried for a day. This and what follows must be the same on all nodes."`
+	WebhookSecret string        `env:"RANKCAST_WEBHOOK_SECRET" placeholder:"SECRET" help:"What is sent to --webhook is signed with: whsec_ and base64, or any text. Better set in the environment, where other users do not see it."`
+	WebhookTop    int           `default:"10" env:"RANKCAST_WEBHOOK_TOP" help:"How many of a closed period's first entries are told, 0 to 100, to the webhook and on the feed of periods."`
+	WebhookBoards []string      `env:"RANKCAST_WEBHOOK_BOARDS" placeholder:"BOARD" help:"Boards and families, as they are defined, whose periods the webhook is told of. Default all."`
 }
 
 // Validate refuses what no server could run with.
@@ -42,38 +49,107 @@ func (s *serve) Validate() error {
 	if s.MaxTop < 1 || s.MaxTop > 1000 {
 		return errors.New("--max-top must be from 1 to 1000")
 	}
+	if s.FeedRate < 1 || s.FeedRate > 1000 {
+		return errors.New("--feed-rate must be from 1 to 1000")
+	}
 	if s.Prefix == "" || strings.ContainsAny(s.Prefix, "{}: ") {
 		return errors.New("--prefix must have no braces, colons or spaces, and not be empty")
+	}
+	return s.validateWebhook()
+}
+
+func (s *serve) validateWebhook() error {
+	if s.WebhookTop < 0 || s.WebhookTop > ranking.MaxAnnounce {
+		return fmt.Errorf("--webhook-top must be from 0 to %d", ranking.MaxAnnounce)
+	}
+	for _, board := range s.WebhookBoards {
+		if err := ranking.CheckBoard(board); err != nil {
+			return fmt.Errorf("--webhook-boards: %q: %w", board, err)
+		}
+	}
+	if s.Webhook == "" {
+		if len(s.WebhookBoards) > 0 {
+			return errors.New("--webhook-boards needs --webhook")
+		}
+		return nil
+	}
+	if err := webhook.CheckURL(s.Webhook); err != nil {
+		return fmt.Errorf("--webhook: %w", err)
+	}
+	if err := webhook.CheckSecret(s.WebhookSecret); err != nil {
+		return fmt.Errorf("--webhook-secret (RANKCAST_WEBHOOK_SECRET): %w", err)
 	}
 	return nil
 }
 
-// boards are those of the file and of the demo, or the one that everybody can
-// start with.
-func (s *serve) boards() (boards []ranking.Definition, err error) {
+// ranking is what the store and the feed are told.
+func (s *serve) ranking() ranking.Config {
+	cfg := ranking.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval, Announce: s.WebhookTop}
+	if s.Webhook != "" {
+		cfg.Deliver = func(board string) bool { return len(s.WebhookBoards) == 0 || slices.Contains(s.WebhookBoards, board) }
+	}
+	return cfg
+}
+
+// definitions are those of the file.
+func (s *serve) definitions() (all ranking.Definitions, err error) {
 	if s.Boards != "" {
 		file, err := os.ReadFile(s.Boards)
 		if err != nil {
-			return nil, fmt.Errorf("read the boards file: %w", err)
+			return all, fmt.Errorf("read the boards file: %w", err)
 		}
-		if boards, err = ranking.ParseBoards(file); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Boards, err)
+		if all, err = ranking.ParseFile(file); err != nil {
+			return all, fmt.Errorf("%s: %w", s.Boards, err)
 		}
 	}
+	return all, nil
+}
+
+// define adds definitions to those in Redis, and those of the demo. Where there are
+// none at all, there will be the one board that everybody can start with.
+func (s *serve) define(ctx context.Context, store *ranking.Store, all ranking.Definitions) error {
 	if s.Demo {
-		boards = addDemoBoards(boards)
+		if err := store.Define(ctx, all); err != nil {
+			return err
+		}
+		return defineDemo(ctx, store)
 	}
-	if len(boards) == 0 {
-		boards = []ranking.Definition{{Board: "stars"}}
+	if len(all.Boards) == 0 {
+		boards, err := store.Boards(ctx)
+		if err != nil {
+			return err
+		}
+		if len(boards) == 0 {
+			all.Boards = []ranking.Definition{{Board: "stars"}}
+		}
 	}
-	return boards, nil
+	return store.Define(ctx, all)
+}
+
+// definePause is how long a node waits for a Redis that is away, before it tries again
+// to define its boards.
+const definePause = 250 * time.Millisecond
+
+// keepDefining defines until Redis has taken it, or refused.
+func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all ranking.Definitions) error {
+	for {
+		err := s.define(ctx, store, all)
+		if !errors.Is(err, ranking.ErrUnavailable) {
+			return err
+		}
+		select {
+		case <-time.After(definePause):
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // Run serves until ctx ends. It starts what there is from the store outwards and
-// stops it the other way round: clients, hub, feed, store.
+// stops it the other way round: clients, hub, webhook, feed, store.
 func (s *serve) Run(ctx context.Context) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	boards, err := s.boards()
+	definitions, err := s.definitions()
 	if err != nil {
 		return err
 	}
@@ -93,7 +169,8 @@ func (s *serve) Run(ctx context.Context) error {
 		log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
 	}
 	if s.Demo && s.Redis != "" {
-		log.Warn("the demo writes made-up scores into this Redis", "boards", "stars laps", "prefix", s.Prefix)
+		log.Warn("the demo writes made-up scores into this Redis, to boards of such names that are there already too",
+			"boards", "stars fans:{star} givers-week givers-month laps", "prefix", s.Prefix)
 	}
 	ranking.LogTo(log)
 	rdb, err := ranking.Open(url)
@@ -101,18 +178,42 @@ func (s *serve) Run(ctx context.Context) error {
 		return err
 	}
 	defer rdb.Close()
-	cfg := ranking.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval}
-	store, err := ranking.New(rdb, boards, cfg)
-	if err != nil {
-		return err
-	}
+	cfg := s.ranking()
+	store := ranking.New(rdb, cfg)
 	defer store.Close()
+	err = s.define(ctx, store, definitions)
+	away := errors.Is(err, ranking.ErrUnavailable)
+	if err != nil && !away {
+		return fmt.Errorf("define boards: %w", err)
+	}
 
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	feed := ranking.NewFeed(rdb, log, cfg)
-	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, Log: log})
+	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, Log: log})
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, Log: log})
-	stopFeed := start(func(ctx context.Context) { feed.Run(ctx, frames) })
-	defer stopFeed()
+	stopStore := start(func(ctx context.Context) {
+		if away {
+			log.Warn("Redis does not answer; this node is ready when it does", "error", err)
+			if err := s.keepDefining(ctx, store, definitions); err != nil {
+				fail(fmt.Errorf("define boards: %w", err))
+				return
+			}
+		}
+		tended := make(chan struct{})
+		go func() { store.Tend(ctx, log); close(tended) }()
+		feed.Run(ctx, frames) // until it is up the node is not ready
+		<-tended
+	})
+	defer stopStore()
+	if s.Webhook != "" {
+		hook, err := webhook.New(store, webhook.Config{URL: s.Webhook, Secret: s.WebhookSecret, Log: log})
+		if err != nil {
+			return err
+		}
+		stopHook := start(func(ctx context.Context) { hook.Run(ctx) })
+		defer stopHook()
+	}
 	stopHub := start(func(ctx context.Context) { frames.Run(ctx) })
 	defer stopHub()
 	if s.Demo {
@@ -120,14 +221,26 @@ func (s *serve) Run(ctx context.Context) error {
 		defer stopDemo()
 	}
 
-	names := make([]string, 0, len(boards))
-	for _, d := range store.Boards() {
-		names = append(names, d.Board)
-	}
-	log.Info("serving", "page", pageURL(listener.Addr()), "boards", strings.Join(names, " "))
+	log.Info("serving", "page", pageURL(listener.Addr()), "boards", boardNames(ctx, store))
 	err = web.Serve(ctx, listener)
 	log.Info("stopped")
+	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
+		err = cause
+	}
 	return err
+}
+
+// boardNames lists the boards there are, for the log.
+func boardNames(ctx context.Context, store *ranking.Store) string {
+	boards, err := store.Boards(ctx)
+	if err != nil {
+		return "not known yet"
+	}
+	names := make([]string, len(boards))
+	for i, d := range boards {
+		names[i] = d.Board
+	}
+	return strings.Join(names, " ")
 }
 
 // start runs a role and returns what stops it and waits for its end.

@@ -23,7 +23,7 @@ import (
 
 // watch shows a board live: on the terminal, or as lines of JSON.
 type watch struct {
-	Board  string `arg:"" help:"Board to watch."`
+	Board  string `arg:"" help:"Board to watch: stars, fans:s17 of a family, stars@2026-W46 or stars@-1 for a period that has closed."`
 	Top    int    `default:"10" help:"How many of the first entries to show, 0 to 1000."`
 	Me     string `placeholder:"ID" help:"A member whose own rank is shown too, wherever it is."`
 	Around int    `placeholder:"N" help:"How many neighbours of --me to show on each side, 0 to 20."`
@@ -121,6 +121,8 @@ func (w *watch) screen(ctx context.Context, c *client.Client, what client.Watch)
 type line struct {
 	Board  string         `json:"board"`
 	Period string         `json:"period"`
+	Ends   *string        `json:"ends"` // null: never
+	Final  bool           `json:"final"`
 	Epoch  string         `json:"epoch"`
 	Seq    int64          `json:"seq"`
 	Total  int64          `json:"total"`
@@ -141,18 +143,24 @@ type meLine struct {
 }
 
 func newLine(b client.Board) line {
-	l := line{Board: b.Board, Period: b.Period, Epoch: b.Epoch, Seq: b.Seq, Total: b.Total, State: b.State, Top: b.Top}
+	l := line{Board: b.Board, Period: b.Period, Ends: wireTime(b.Ends), Final: b.Final, Epoch: b.Epoch, Seq: b.Seq, Total: b.Total,
+		State: b.State, AsOf: wireTime(b.AsOf), Top: b.Top}
 	if l.Top == nil {
 		l.Top = []client.Entry{}
-	}
-	if !b.AsOf.IsZero() {
-		at := b.AsOf.UTC().Format(hub.TimeForm)
-		l.AsOf = &at
 	}
 	if m := b.Me; m != nil {
 		l.Me = &meLine{m.Member, m.Seq, m.Rank, m.Score, m.Total, m.ToNext, m.Around}
 	}
 	return l
+}
+
+// wireTime is a time as the server writes it; nil for none.
+func wireTime(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(hub.TimeForm)
+	return &text
 }
 
 // print prints a line for each state, until nobody reads them any more. What is

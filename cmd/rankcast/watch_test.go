@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"rankcast/ranking/redistest"
+	"rankcast/server/client"
 )
 
 // terminal is a terminal that rankcast runs in: what it prints is on a screen.
@@ -251,6 +252,8 @@ func TestWatchJSON(t *testing.T) {
 	require.Equal(t, "<ann>", l.Top[0].Member)
 	require.EqualValues(t, 1, l.Total)
 	require.Nil(t, l.AsOf)
+	require.Nil(t, l.Ends)
+	require.False(t, l.Final)
 	l = until("not on the board", func(l line) bool { return l.Me != nil })
 	require.Nil(t, l.Me.Rank)
 	require.Equal(t, 200, p.post("stars", `{"member":"bob","score":1}`).Status)
@@ -263,6 +266,55 @@ func TestWatchJSON(t *testing.T) {
 	out.Close()
 	require.NoError(t, cmd.Wait())
 	require.Empty(t, stderr.String())
+}
+
+// seconds is a board whose periods pass while a test waits.
+const seconds = `boards: {quick: {period: 1s, base: "2026-01-01T00:00:00Z", keep: 1000}}`
+
+// A period turns: its last state is a line of its own, and on the terminal it can
+// be read how it ended when the list is empty already.
+func TestWatchTurns(t *testing.T) {
+	p := launch(t, "--boards", write(t, "boards.yaml", seconds))
+	s := startIn(t, []string{"TERM=xterm"}, "watch", "quick", "--server", "http://"+p.addr)
+	s.shows(`quick · \d+, until \d\d:\d\d`)
+	cmd := exec.Command(binary, "watch", "quick", "--json", "--server", "http://"+p.addr)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	states := json.NewDecoder(out)
+	until := func(wanted func(line) bool) line {
+		for {
+			var l line
+			require.NoError(t, states.Decode(&l))
+			require.NotNil(t, l.Ends)
+			if wanted(l) {
+				return l
+			}
+		}
+	}
+	until(func(line) bool { return true })
+	var counted client.Result
+	p.post("quick", `{"member":"ann","score":3}`).Into(&counted)
+	closed := until(func(l line) bool { return l.Final && l.Period == counted.Period })
+	require.Equal(t, []client.Entry{{Rank: 1, Member: "ann", Score: 3}}, closed.Top)
+	open := until(func(l line) bool { return l.Period != counted.Period })
+	require.False(t, open.Final)
+	require.Empty(t, open.Top)
+	require.Less(t, *closed.Ends, *open.Ends)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, cmd.Wait())
+
+	redistest.Eventually(t, "how a period ended", func() error { // which stays for the next one alone
+		p.post("quick", `{"member":"ann","score":3}`)
+		if screen := s.screen(); !strings.Contains(screen, "is over: ann was first with ") {
+			return fmt.Errorf("the screen is\n%s", screen)
+		}
+		return nil
+	})
+	s.shows(`no scores yet`)
+	s.pty.WriteString("q")
+	require.Zero(t, s.wait())
 }
 
 func TestWatchCommandLine(t *testing.T) {

@@ -7,11 +7,27 @@ import (
 	"slices"
 )
 
+// Raw is JSON as it came; "" for none. Unlike a json.RawMessage it can be compared.
+type Raw string
+
+// UnmarshalJSON keeps b.
+func (r *Raw) UnmarshalJSON(b []byte) error {
+	*r = Raw(b)
+	return nil
+}
+
 // Entry is an entry on the wire.
 type Entry struct {
 	Rank   int64  `json:"rank"`
 	Member string `json:"member"`
 	Score  int64  `json:"score"`
+	Data   Raw    `json:"data"`
+}
+
+// Item is an item of a feed.
+type Item struct {
+	At   string `json:"at"`
+	Data Raw    `json:"data"`
 }
 
 // Message is any message of a server.
@@ -24,6 +40,8 @@ type Message struct {
 	From    int64             `json:"from"`
 	Seq     int64             `json:"seq"`
 	Total   int64             `json:"total"`
+	Ends    Raw               `json:"ends"` // "null" where the period never ends
+	Final   bool              `json:"final"`
 	Top     []Entry           `json:"top"`
 	Rows    []json.RawMessage `json:"rows"`
 	Len     int               `json:"len"`
@@ -31,6 +49,9 @@ type Message struct {
 	Score   *int64            `json:"score"`
 	ToNext  *int64            `json:"to_next"`
 	Around  []Entry           `json:"around"`
+	Feed    string            `json:"feed"`
+	Items   []Item            `json:"items"`
+	Skipped int64             `json:"skipped"`
 	Stale   bool              `json:"stale"`
 	AsOf    string            `json:"as_of"`
 	Code    string            `json:"code"`
@@ -42,11 +63,14 @@ type Message struct {
 
 // Board is what a client holds of one board.
 type Board struct {
-	Epoch string
-	Seq   int64
-	Total int64
-	Top   []Entry
-	Me    *Message // nil: it was told nothing of its own place
+	Period string
+	Epoch  string
+	Seq    int64
+	Total  int64
+	Ends   Raw // as in Message
+	Final  bool
+	Top    []Entry
+	Me     *Message // nil: it was told nothing of its own place
 
 	started bool
 }
@@ -55,8 +79,13 @@ type Board struct {
 // does not build on what is held, and for one's own place before any snapshot.
 func (b *Board) Fold(m Message) error {
 	switch {
+	case m.Type == "snapshot" && (m.Period == nil || m.Ends == ""):
+		return fmt.Errorf("a snapshot without period or ends: %+v", m)
 	case m.Type == "snapshot":
-		*b = Board{Epoch: m.Epoch, Seq: m.Seq, Total: m.Total, Top: m.Top, Me: b.Me, started: true}
+		*b = Board{
+			Period: *m.Period, Epoch: m.Epoch, Seq: m.Seq, Total: m.Total, Ends: m.Ends, Final: m.Final,
+			Top: m.Top, Me: b.Me, started: true,
+		}
 		return nil
 	case m.Type == "me" && b.started:
 		b.Me = &m

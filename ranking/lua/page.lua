@@ -2,16 +2,20 @@
 -- but the limit it is the snapshot that a view starts from.
 --
 -- KEYS  1 sorted set   member by key
---       2 hash         meta: epoch, seq
+--       2 hash         meta: epoch, seq, shape, data
+--       3 hash         data: member to JSON
 -- ARGV  1 limit        entries at most, 1 to 2,048
 --       2 start        0-based rank of the first entry; ignored with 3 and 4
 --       3 key, 4 member   position to start after; the member need not be there
--- Result {epoch or '', seq, total, start, {member, key, member, key, ...}}
---        start is the 0-based rank of the first entry returned
--- Cost   O(log n + limit); with 3 and 4, where the member has left its key,
---        O(log n) more look-ups in the members of that very key
+-- Result {now, epoch or '', seq, shape or '', total, start,
+--         {member, key, member, key, ...}, {data, data, ...}}
+--        now is in µs since 1970; start the 0-based rank of the first entry
+--        returned; a member without data has false, and no list where nobody has any
+-- Cost   O(log n + limit), and an HMGET of limit on a board with data; with 3 and 4,
+--        where the member has left its key, O(log n) more look-ups in the members of
+--        that very key
 
-local members, meta = KEYS[1], KEYS[2]
+local members, meta, datas = KEYS[1], KEYS[2], KEYS[3]
 local limit, start = tonumber(ARGV[1]), tonumber(ARGV[2])
 local key, member = ARGV[3], ARGV[4]
 
@@ -28,7 +32,9 @@ local function after(a, b)
   return #a > #b
 end
 
-local state = call('HMGET', meta, 'epoch', 'seq')
+local time = call('TIME')
+local now = int(tonumber(time[1]) * 1000000 + tonumber(time[2]))
+local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data')
 local total = call('ZCARD', members)
 
 if key then
@@ -48,4 +54,10 @@ end
 
 start = math.min(start, total) -- beyond the end: empty
 local rows = call('ZRANGE', members, int(start), int(start + limit - 1), 'WITHSCORES')
-return {state[1] or '', state[2] or '0', total, start, rows}
+local data = {}
+if #rows > 0 and state[4] then
+  local listed = {}
+  for i = 1, #rows, 2 do listed[#listed + 1] = rows[i] end
+  data = call('HMGET', datas, unpack(listed))
+end
+return {now, state[1] or '', state[2] or '0', state[3] or '', total, start, rows, data}

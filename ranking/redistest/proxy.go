@@ -3,6 +3,7 @@ package redistest
 import (
 	"bytes"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,7 +21,9 @@ type Proxy struct {
 	wg              sync.WaitGroup
 
 	mu      sync.Mutex
-	cut     bool // end a connection that carries a script, once it is answered
+	cut     bool     // end a connection that carries a script, once it is answered
+	hold    []string // keep from the server what names one of these, and all that follows it
+	held    atomic.Int64
 	conns   []net.Conn
 	swallow map[*link]bool
 	links   map[*link]bool // that have subscribed
@@ -70,6 +73,17 @@ func (p *Proxy) CutAnswers(cut bool) {
 	p.cut = cut
 }
 
+// Hold keeps from the server what a client sends that has one of the texts in it, and
+// all that it sends over that connection after it. It stays open, without an answer.
+func (p *Proxy) Hold(texts ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hold = texts
+}
+
+// Held is how many connections are held.
+func (p *Proxy) Held() int { return int(p.held.Load()) }
+
 func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
@@ -109,6 +123,10 @@ func (p *Proxy) pump(l *link, to, from net.Conn) {
 		}
 		if bytes.Contains(bytes.ToLower(buf[:n]), []byte("\nevalsha\r\n")) {
 			l.asked.Store(true)
+		}
+		if from == l.client && !p.swallow[l] && slices.ContainsFunc(p.hold, func(text string) bool { return bytes.Contains(buf[:n], []byte(text)) }) {
+			p.swallow[l] = true
+			p.held.Add(1)
 		}
 		swallowed := p.swallow[l]
 		cut := p.cut && from == l.server && l.asked.Load()

@@ -18,12 +18,6 @@ type item struct {
 	err   error // why it has none: an *Error if it was refused; or nil
 }
 
-// partial is a result that may have been taken in part.
-type partial interface {
-	// again is the refusal in it that time heals, or nil.
-	again() *Error
-}
-
 // batch sends items as the list of that name, and what the server could not take
 // of them again. It returns an error when of none the outcome is known; else what
 // is wrong with each is in it.
@@ -64,8 +58,6 @@ func (c *Client) batch(ctx context.Context, url, name string, items []item) erro
 			if refused != nil {
 				refused.Field = renumber(refused.Field, name, i, it.place)
 				refused.Message = renumber(refused.Message, name, i, it.place)
-			} else if p, ok := it.into.(partial); ok {
-				refused = p.again()
 			}
 			switch {
 			case refused == nil:

@@ -4,9 +4,13 @@
 // The words are the server's. A member has a score on a board, and a rank, from
 // 1. An update changes one member's score. The top is a board's first entries.
 //
-//	Update, Updates, Events ─► POST, again with the same ids until acknowledged
-//	Top, Member             ─► GET, again while the server is away
-//	Watch                   ─► one WebSocket: snapshot, deltas ─► show(Board)
+//	Update, Updates, Event, Events ─► POST, again with the same ids until acknowledged
+//	Top, Member, EventDefinition   ─► GET, again while the server is away
+//	Watch                          ─► one WebSocket: snapshot, deltas ─► show(Board)
+//
+// A board is named as everywhere: stars, fans:s17 (of the family fans:{star}),
+// and what closed before as stars@2026-W46 or stars@-1. An event maps one thing
+// that happened onto updates of many boards.
 //
 // # Counted once
 //
@@ -21,5 +25,6 @@
 // What Watch shows is always a state that the board has had, whole. When the
 // connection is lost it is made anew, and the server asked for what has changed
 // since; frames that do not build on one another are never shown, the board is
-// asked for again.
+// asked for again. A board that turns to its next period shows the last of the
+// one before, then the new.
 package client

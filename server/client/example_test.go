@@ -57,6 +57,28 @@ func ExampleClient_Updates() {
 	}
 }
 
+// A gift is sent once, and counts on each board that the event is for: flowers of
+// the star, of its fans, and of all givers.
+func ExampleClient_Event() {
+	c, err := client.New("http://127.0.0.1:8080", client.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	outcomes, err := c.Event(context.Background(), "gift", client.Event{
+		ID: "gift-20261120-0043", Data: []byte(`{"star":"s17","user":"u4","flowers":3}`)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, o := range outcomes {
+		if o.Err != nil {
+			log.Printf("%s did not take it: %v", o.Result.Board, o.Err)
+			continue
+		}
+		fmt.Println(o.Result.Board, o.Result.Period, *o.Result.Rank)
+	}
+}
+
 // An overlay shows the first three and a player's own rank, until ctrl-c.
 func ExampleClient_Watch() {
 	c, err := client.New("http://127.0.0.1:8080", client.Config{})

@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,18 +15,20 @@ type frame struct {
 	Board string `json:"board"`
 
 	// snapshot, delta, me
-	Period string  `json:"period"`
-	Epoch  string  `json:"epoch"`
-	From   int64   `json:"from"` // seq of the frame that a delta builds on
-	Seq    int64   `json:"seq"`
-	Total  int64   `json:"total"`
-	Top    []Entry `json:"top"`
-	Rows   []row   `json:"rows"`
-	Len    int     `json:"len"`
-	Rank   *int64  `json:"rank"`
-	Score  *int64  `json:"score"`
-	ToNext *int64  `json:"to_next"`
-	Around []Entry `json:"around"`
+	Period string    `json:"period"`
+	Ends   time.Time `json:"ends"` // zero: never
+	Final  bool      `json:"final"`
+	Epoch  string    `json:"epoch"`
+	From   int64     `json:"from"` // seq of the frame that a delta builds on
+	Seq    int64     `json:"seq"`
+	Total  int64     `json:"total"`
+	Top    []Entry   `json:"top"`
+	Rows   []row     `json:"rows"`
+	Len    int       `json:"len"`
+	Rank   *int64    `json:"rank"`
+	Score  *int64    `json:"score"`
+	ToNext *int64    `json:"to_next"`
+	Around []Entry   `json:"around"`
 
 	// status, bye, error
 	Stale   bool   `json:"stale"`

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Entry is a member's place on a board.
@@ -12,14 +15,18 @@ type Entry struct {
 	Rank   int64  `json:"rank"` // from 1
 	Member string `json:"member"`
 	Score  int64  `json:"score"`
+	// Data is what an update gave the entry; nil for none. Nobody changes it.
+	Data jsontext.Value `json:"data,omitzero"`
 }
 
 // Page is the first part of a board.
 type Page struct {
-	Board  string  `json:"board"`
-	Period string  `json:"period"` // "" on a board without periods
-	Total  int64   `json:"total"`  // members on the board
-	Top    []Entry `json:"top"`
+	Board  string    `json:"board"`
+	Period string    `json:"period"` // "" on a board without periods
+	Ends   time.Time `json:"ends"`   // when the period closes, or closed; zero: never
+	Final  bool      `json:"final"`  // it has closed: nothing changes any more
+	Total  int64     `json:"total"`  // members on the board
+	Top    []Entry   `json:"top"`
 }
 
 // Top reads the first entries of a board, 1 to 1,000 (or fewer, as the server is
@@ -39,12 +46,15 @@ func (c *Client) Top(ctx context.Context, board string, limit int) (Page, error)
 
 // Place is where one member stands on a board.
 type Place struct {
-	Board  string `json:"board"`
-	Period string `json:"period"` // "" on a board without periods
-	Rank   int64  `json:"rank"`   // from 1
-	Member string `json:"member"`
-	Score  int64  `json:"score"`
-	Total  int64  `json:"total"` // members on the board
+	Board  string         `json:"board"`
+	Period string         `json:"period"` // "" on a board without periods
+	Ends   time.Time      `json:"ends"`   // as Page's
+	Final  bool           `json:"final"`  // likewise
+	Rank   int64          `json:"rank"`   // from 1
+	Member string         `json:"member"`
+	Score  int64          `json:"score"`
+	Data   jsontext.Value `json:"data"`  // as Entry's
+	Total  int64          `json:"total"` // members on the board
 	// Percentile is the share of the others that rank below, 0 to 100.
 	Percentile float64 `json:"percentile"`
 	// ToNext is the distance in score to the entry above: 0 when tied, nil at

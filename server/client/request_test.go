@@ -288,14 +288,15 @@ func TestBatchThatIsGivenUp(t *testing.T) {
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, a := withAnswers(t, Config{}, cut,
-			says(200, `{"results":[{"results":[`+accepted+`,{"error":{"code":"out_of_range","message":"no"}}]},{"error":{"code":"invalid_request","message":"events[1].user: is missing","field":"events[1].user"}}]}`))
+			says(200, `{"results":[{"results":[`+accepted+`,{"board":"fans:s17","error":{"code":"out_of_range","message":"no"}},{"board":"stars","error":{"code":"internal","message":"oh"}}]},{"error":{"code":"invalid_request","message":"events[1].user: is missing","field":"events[1].user"}}]}`))
 		got, err := c.Events(t.Context(), "gift", []Event{{ID: "1", Data: []byte(`{"star":"s17","flowers":3}`)}, {Data: []byte(`{}`)}})
 		require.NoError(t, err)
 		require.Equal(t, a.bodies[0], a.bodies[1])
 		require.Contains(t, a.bodies[0], `{"events":[{"flowers":3,"id":"1","star":"s17"},{"id":"`)
-		require.Len(t, got[0].Results, 2)
+		require.Len(t, got[0].Results, 3)
 		require.NoError(t, got[0].Results[0].Err)
-		require.Equal(t, &Error{Code: "out_of_range", Message: "no"}, got[0].Results[1].Err)
+		require.Equal(t, Outcome{Result{Board: "fans:s17"}, &Error{Code: "out_of_range", Message: "no"}}, got[0].Results[1])
+		require.ErrorIs(t, got[0].Results[2].Err, ErrOutcomeUnknown)
 		require.Equal(t, &Error{Code: "invalid_request", Message: "events[1].user: is missing", Field: "events[1].user"}, got[1].Err)
 		for _, bad := range []string{`{"id":1}`, `[]`, `null`, `{`, ``} {
 			_, err = c.Events(t.Context(), "gift", []Event{{Data: []byte(bad)}})
@@ -367,18 +368,39 @@ func TestUnknownOutcomeIsTold(t *testing.T) {
 	})
 }
 
-// An event that one of its boards could not take is sent again, with its id.
+// An event that some board could not take is refused as a whole, and sent again
+// with its id: what is missing is done then.
 func TestEventThatWasTakenInPartIsSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, a := withAnswers(t, Config{},
-			says(200, `{"results":[{"results":[`+accepted+`,{"error":{"code":"unavailable","message":"later"}}]}]}`),
-			says(200, `{"results":[{"results":[`+accepted+`,`+accepted+`]}]}`))
-		got, err := c.Events(t.Context(), "gift", []Event{{ID: "1", Data: []byte(`{}`)}})
+			says(200, `{"results":[{"results":[`+accepted+`]},{"error":{"code":"unavailable","message":"later"}}]}`),
+			says(200, `{"results":[{"results":[`+accepted+`]}]}`))
+		got, err := c.Events(t.Context(), "gift", []Event{{ID: "1", Data: []byte(`{}`)}, {ID: "2", Data: []byte(`{}`)}})
 		require.NoError(t, err)
-		require.NoError(t, got[0].Err)
-		require.NoError(t, got[0].Results[1].Err)
-		require.Len(t, a.bodies, 2)
-		require.Equal(t, a.bodies[0], a.bodies[1])
+		for _, e := range got {
+			require.NoError(t, e.Err)
+			require.Len(t, e.Results, 1)
+		}
+		require.Equal(t, []string{`{"events":[{"id":"1"},{"id":"2"}]}`, `{"events":[{"id":"2"}]}`}, a.bodies)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c, a := withAnswers(t, Config{}, cut, says(503, `{"code":"unavailable","detail":"later"}`), says(200, `{"results":[`+accepted+`]}`))
+		got, err := c.Event(t.Context(), "gift", Event{Data: []byte(`{"star":"s17"}`)})
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+		require.Equal(t, []string{a.bodies[0], a.bodies[0], a.bodies[0]}, a.bodies)
+		require.Regexp(t, `^{"id":"\w+","star":"s17"}$`, a.bodies[0])
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := withAnswers(t, Config{}, says(404, `{"code":"unknown_event","detail":"no such event"}`))
+		_, err := c.Event(t.Context(), "gift", Event{Data: []byte(`{}`)})
+		require.NotErrorIs(t, err, ErrOutcomeUnknown)
+		_, err = c.EventDefinition(t.Context(), "gift")
+		var e *Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, "unknown_event", e.Code)
+		_, err = c.Event(t.Context(), "gift", Event{Data: []byte(`[]`)})
+		require.ErrorContains(t, err, "not a JSON object")
 	})
 }
 

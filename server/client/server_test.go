@@ -198,6 +198,151 @@ func TestUpdatesCountOnceWhenAnswersAreLost(t *testing.T) {
 	})
 }
 
+// gifts defines an event that counts on three boards: flowers of stars, of their
+// fans, and of givers no more than twenty.
+func gifts(t *testing.T, n *servertest.Node) {
+	gift, err := ranking.ParseEvent("gift", []byte(`{"updates":[
+		{"board":"b","member":"{star}","score":"{flowers}"},
+		{"board":"fans:{star}","member":"{user}","score":"{flowers}"},
+		{"board":"givers","member":"{user}","score":"{flowers}","data":{"to":"{star}"}}]}`))
+	require.NoError(t, err)
+	twenty := int64(20)
+	require.NoError(t, n.Store.Define(t.Context(), ranking.Definitions{
+		Boards: []ranking.Definition{{Board: "b"}, {Board: "fans:{star}"}, {Board: "givers", Max: &twenty}}, Events: []ranking.Event{gift}}))
+}
+
+// Events, whose answers get lost: each counts once on each of its boards, and each
+// board answers for itself.
+func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{})
+		gifts(t, n)
+		c, ctx := newClient(t, cutter(t, n.Addr, 2)), t.Context()
+		var events []client.Event
+		for i := range 300 {
+			events = append(events, client.Event{Data: fmt.Appendf(nil, `{"star":"s%d","user":"u%d","flowers":1}`, i%7, i%20)})
+		}
+		events = append(events, client.Event{ID: "odd", Data: []byte(`{"star":"?a=1&b 名前%","user":"u1","flowers":10}`)},
+			client.Event{Data: []byte(`{"star":"s1","flowers":1}`)}, client.Event{Data: []byte(`{"star":"s1","user":"u1","flowers":"1"}`)})
+		got, err := c.Events(ctx, "gift", events)
+		require.NoError(t, err)
+		for i, e := range got[:301] {
+			require.NoError(t, e.Err)
+			require.Len(t, e.Results, 3)
+			for j, o := range e.Results {
+				if i == 300 && j == 2 {
+					continue
+				}
+				require.NoError(t, o.Err)
+				require.True(t, o.Result.Duplicate, "the first attempt had come through")
+			}
+			require.Equal(t, "b", e.Results[0].Result.Board)
+		}
+		require.Equal(t, "fans:s3", got[3].Results[1].Result.Board)
+		require.Equal(t, "u3", got[3].Results[1].Result.Member)
+		var e *client.Error
+		refused := got[300].Results[2]
+		require.Equal(t, "givers", refused.Result.Board)
+		require.ErrorAs(t, refused.Err, &e, "one board refuses, and the others count")
+		require.Equal(t, "out_of_range", e.Code)
+		require.ErrorAs(t, got[301].Err, &e)
+		require.Equal(t, client.Error{Code: "invalid_request", Field: "events[301].user"}, client.Error{Code: e.Code, Field: e.Field})
+		require.ErrorAs(t, got[302].Err, &e)
+		require.Equal(t, "events[302].flowers", e.Field)
+		require.EqualValues(t, 310, sum(t, c))
+		fans, err := c.Top(ctx, "fans:?a=1&b 名前%", 0)
+		require.NoError(t, err)
+		require.Equal(t, []client.Entry{{Rank: 1, Member: "u1", Score: 10}}, fans.Top)
+		giver, err := c.Member(ctx, "givers", "u3", 0)
+		require.NoError(t, err)
+		require.EqualValues(t, 15, giver.Score)
+		require.JSONEq(t, `{"to":"s3"}`, string(giver.Data))
+
+		one, err := newClient(t, cutter(t, n.Addr, 2)).Event(ctx, "gift", client.Event{Data: []byte(`{"star":"s1","user":"u9","flowers":2}`)})
+		require.NoError(t, err)
+		require.Len(t, one, 3)
+		require.True(t, one[2].Result.Duplicate)
+		require.EqualValues(t, 17, *one[2].Result.Score)
+		require.EqualValues(t, 312, sum(t, c))
+
+		for _, c1 := range []struct {
+			name, data string
+			want       client.Error
+		}{
+			{"nope", `{}`, client.Error{Status: 404, Code: "unknown_event", Field: "event"}},
+			{"gift", `{"star":"a:b","user":"u","flowers":1}`, client.Error{Status: 400, Code: "invalid_request", Field: "star"}},
+			{"gift", `{"star":"a","user":"u","flowers":9007199254740992}`, client.Error{Status: 422, Code: "out_of_range", Field: "flowers"}},
+		} {
+			_, err := c.Event(ctx, c1.name, client.Event{Data: []byte(c1.data)})
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, c1.want, client.Error{Status: e.Status, Code: e.Code, Field: e.Field}, "%v", err)
+		}
+		_, err = c.Event(ctx, "gift", client.Event{ID: "odd", Data: []byte(`{"star":"a","user":"u","flowers":1}`)})
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, "idempotency_mismatch", e.Code)
+
+		definition, err := c.EventDefinition(ctx, "gift")
+		require.NoError(t, err)
+		again, err := ranking.ParseEvent("gift", definition)
+		require.NoError(t, err)
+		require.Equal(t, "fans:{star}", again.Updates[1].Board)
+	})
+}
+
+// What is with an entry, for whom an update is, and what a period is: as the
+// server has them. Names go through paths as they are.
+func TestPeriodsConditionsAndData(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "fans:{star}", Period: "36500h", Base: time.Now().Truncate(time.Hour)})
+		c, ctx := newClient(t, n.Addr), t.Context()
+		const board = "fans:s 17/+%" // the slash is none that a part may have
+		var e *client.Error
+		_, err := c.Top(ctx, board, 0)
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, "invalid_request", e.Code, "and it arrived in one piece")
+		const name = "fans:s 17+%?#&=名前"
+		r, err := c.Update(ctx, name, client.Update{Member: "ann", Score: 3, If: client.Exists})
+		require.NoError(t, err)
+		require.Nil(t, r.Score)
+		r, err = c.Update(ctx, name, client.Update{Member: "ann", Score: 3, If: client.Absent, Data: []byte(`{"a": [1, "x"]}`)})
+		require.NoError(t, err)
+		require.EqualValues(t, 3, *r.Score)
+		require.Equal(t, "0", r.Period)
+		require.Equal(t, name, r.Board)
+		_, err = c.Update(ctx, name, client.Update{Member: "ann", Score: 1})
+		require.NoError(t, err)
+		want := []client.Entry{{Rank: 1, Member: "ann", Score: 4, Data: []byte(`{"a":[1,"x"]}`)}}
+		for _, named := range []string{name, name + "@0"} {
+			p, err := c.Top(ctx, named, 0)
+			require.NoError(t, err)
+			require.Equal(t, named, p.Board)
+			require.Equal(t, "0", p.Period)
+			require.True(t, p.Ends.After(time.Now()))
+			require.False(t, p.Final)
+			require.Equal(t, want, p.Top)
+			place, err := c.Member(ctx, named, "ann", 1)
+			require.NoError(t, err)
+			require.Equal(t, p.Ends, place.Ends)
+			require.Equal(t, want, place.Around)
+			require.Equal(t, want[0].Data, place.Data)
+		}
+		outcomes, err := c.Updates(ctx, name, []client.Update{{Member: "ann", Data: []byte(`null`)}})
+		require.NoError(t, err)
+		require.NoError(t, outcomes[0].Err)
+		p, err := c.Top(ctx, name, 0)
+		require.NoError(t, err)
+		require.Nil(t, p.Top[0].Data)
+		for named, code := range map[string]string{name + "@-1": "unknown_period", name + "@1": "unknown_period", "fans": "unknown_board", name + "@": "invalid_request"} {
+			_, err = c.Top(ctx, named, 0)
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, code, e.Code, named)
+		}
+		_, err = c.Update(ctx, name+"@0", client.Update{Member: "ann"})
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, "not_open", e.Code)
+	})
+}
+
 // Answers of Redis that get lost: likewise, and what the server says of each
 // update is not believed before it is sure.
 func TestUpdatesCountOnceWhenRedisIsCutOff(t *testing.T) {
@@ -287,6 +432,41 @@ func TestWatchOfARealServer(t *testing.T) {
 		require.Equal(t, "unknown_board", e.Code)
 		require.ErrorAs(t, c.Watch(t.Context(), "b", client.Watch{Top: 1001}, func(client.Board) {}), &e)
 		require.Equal(t, "top", e.Field)
+	})
+}
+
+// The period turns while nobody writes: the last of it is shown, as it stays to be
+// read, and then the next one.
+func TestTurnOfARealServer(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "fans:{star}", Period: "1s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Keep: new(1000)})
+		c := newClient(t, n.Addr)
+		s := watch(t, c, "fans:s 17?", client.Watch{Me: "bob"})
+		s.until("the empty board", live)
+		outcomes, err := c.Updates(t.Context(), "fans:s 17?", []client.Update{{Member: "ann", Score: 3, Data: []byte(`{"gift":"rose"}`)}, {Member: "bob", Score: 2}})
+		require.NoError(t, err)
+		period := outcomes[1].Result.Period
+		var final client.Board
+		next := s.until("the next period", func(b client.Board) bool {
+			if b.Final && b.Period == period {
+				final = b
+			}
+			return final.Final && b.Period != period
+		})
+		require.Equal(t, []client.Entry{{Rank: 1, Member: "ann", Score: 3, Data: []byte(`{"gift":"rose"}`)}, {Rank: 2, Member: "bob", Score: 2}}, final.Top)
+		require.Equal(t, final.Ends.Add(time.Second), next.Ends)
+		require.Empty(t, next.Top)
+		require.False(t, next.Final)
+		s.until("bob's place now", func(b client.Board) bool { return !b.Final && b.Me != nil && b.Me.Rank == nil })
+		s.stop()
+
+		page, err := c.Top(t.Context(), "fans:s 17?@"+period, 0)
+		require.NoError(t, err)
+		require.True(t, page.Final)
+		require.Equal(t, final.Top, page.Top)
+		closed := watch(t, c, "fans:s 17?@"+period, client.Watch{})
+		require.Equal(t, final.Top, closed.until("the closed period", func(b client.Board) bool { return live(b) && b.Final }).Top)
+		closed.stop()
 	})
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -27,6 +28,14 @@ const (
 	Last Op = "last" // replaces
 )
 
+// Condition says for which members an update is.
+type Condition string
+
+const (
+	Exists Condition = "exists" // those on the board already
+	Absent Condition = "absent" // those not on it yet
+)
+
 // Update is one thing that happened to one member's score.
 type Update struct {
 	// Member is 1 to 128 bytes of UTF-8 without control characters.
@@ -35,6 +44,13 @@ type Update struct {
 	Score int64 `json:"score"`
 	// Op is for this update alone. Default: the board's mode.
 	Op Op `json:"op,omitempty"`
+	// If is for which members the update is. For another it changes nothing,
+	// and its Result is the standing as it is. Default: all.
+	If Condition `json:"if,omitempty"`
+	// Data is any JSON to be with the member's entry, up to 256 bytes without
+	// white space; null takes it away. It is set where the score is: with Best,
+	// only where that is kept. Default: what is there stays.
+	Data jsontext.Value `json:"data,omitzero"`
 	// ID makes it count once, however often it is sent in ten minutes: 1 to 128
 	// bytes, as Member. Default: one made up for this call. Give one of your own
 	// where you may have to send the update in another call, or by another
@@ -54,7 +70,8 @@ type Result struct {
 	Period string `json:"period"` // that it counted in; "" on a board without periods
 	Member string `json:"member"`
 	// Score and Rank are the member's right after the update, nil where it has
-	// none: the board is one that is built, or did not keep the member.
+	// none: its If did not hold, the board is one that is built, or did not keep
+	// the member.
 	Score *int64 `json:"score"`
 	Rank  *int64 `json:"rank"`
 	// Previous is where the member stood before, nil for a new one.
@@ -124,46 +141,77 @@ func (c *Client) Updates(ctx context.Context, board string, updates []Update) ([
 
 // Event is one thing that happened, which the server maps onto many boards.
 type Event struct {
-	// ID is as an Update's.
+	// ID is as an Update's, for all that the event makes of boards: sent again
+	// with it, what is missing is done and nothing is repeated.
 	ID string
 	// Data is a JSON object, the event's fields, without an id of its own.
 	Data jsontext.Value
 }
 
-// EventOutcome is what an event did, board by board in the order of the event's
-// definition, or why it was not taken.
+// EventOutcome is what an event did, or why it was not taken.
 type EventOutcome struct {
+	// Results are the outcomes of its updates, in the order of the event's
+	// definition. A board that refuses its update keeps no other back. Each
+	// Result has its Board, also beside an error.
 	Results []Outcome
 	Err     error // nil, an *Error that refuses all of it, or an ErrOutcomeUnknown
 }
 
+// Event sends one event of a name, and returns the outcomes of the updates that it
+// made of it, as EventOutcome.Results. It retries and fails as Update does.
+func (c *Client) Event(ctx context.Context, name string, e Event) ([]Outcome, error) {
+	body, err := e.body()
+	if err != nil {
+		return nil, fmt.Errorf("event %q: %w", name, err)
+	}
+	var a eventAnswer
+	err = c.retry(ctx, func(ctx context.Context) error {
+		return c.do(ctx, http.MethodPost, c.eventURL(name), body, &a)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("event %q: %w", name, outcome(err))
+	}
+	return a.results, nil
+}
+
 // Events sends 1 to MaxUpdates events of one name, and returns each one's
-// outcome. It retries and fails as Updates does.
+// outcome. It retries and fails as Updates does. Updates that they make of one
+// board are applied in their order.
 func (c *Client) Events(ctx context.Context, name string, events []Event) ([]EventOutcome, error) {
 	answers := make([]eventAnswer, len(events))
 	items := make([]item, len(events))
 	for i, e := range events {
-		if e.ID == "" {
-			e.ID = rand.Text()
-		}
-		body, err := withID(e)
+		body, err := e.body()
 		if err != nil {
 			return nil, fmt.Errorf("events[%d]: %w", i, err)
 		}
 		items[i] = item{place: i, body: body, into: &answers[i]}
 	}
-	if err := c.batch(ctx, c.base+"/v1/events/"+url.PathEscape(name), "events", items); err != nil {
+	if err := c.batch(ctx, c.eventURL(name), "events", items); err != nil {
 		return nil, fmt.Errorf("event %q: %w", name, err)
 	}
 	outcomes := make([]EventOutcome, len(events))
 	for i := range items {
-		outcomes[i] = EventOutcome{Results: answers[i].outcomes, Err: outcome(items[i].err)}
+		outcomes[i] = EventOutcome{Results: answers[i].results, Err: outcome(items[i].err)}
 	}
 	return outcomes, nil
 }
 
-// withID puts an event's id first among its fields.
-func withID(e Event) (jsontext.Value, error) {
+// EventDefinition reads what an event is, as the JSON that defines it: its name
+// as event, and the updates that it makes. It is tried again as Update is. An
+// error is an *Error where the server refused, unknown_event for one.
+func (c *Client) EventDefinition(ctx context.Context, name string) (jsontext.Value, error) {
+	var definition jsontext.Value
+	if err := c.get(ctx, c.eventURL(name), &definition); err != nil {
+		return nil, fmt.Errorf("read event %q: %w", name, err)
+	}
+	return definition, nil
+}
+
+func (c *Client) eventURL(name string) string { return c.base + "/v1/events/" + url.PathEscape(name) }
+
+// body is an event as it is sent: its fields and its id.
+func (e Event) body() (jsontext.Value, error) {
 	var fields map[string]jsontext.Value
 	if err := json.Unmarshal(e.Data, &fields); err != nil {
 		return nil, fmt.Errorf("data is not a JSON object: %w", err)
@@ -174,28 +222,17 @@ func withID(e Event) (jsontext.Value, error) {
 	if _, there := fields["id"]; there {
 		return nil, errors.New("data has an id of its own")
 	}
-	id, err := json.Marshal(e.ID)
+	id, err := json.Marshal(cmp.Or(e.ID, rand.Text()))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("id: %w", err)
 	}
 	fields["id"] = id
 	return json.Marshal(fields, json.Deterministic(true))
 }
 
-// eventAnswer is the answer to one event of a batch: a result or error for each
-// of its boards.
-type eventAnswer struct{ outcomes []Outcome }
-
-// again is a board's refusal that time heals.
-func (a *eventAnswer) again() *Error {
-	for _, o := range a.outcomes {
-		var e *Error
-		if errors.As(o.Err, &e) && temporary(e) {
-			return e
-		}
-	}
-	return nil
-}
+// eventAnswer is the answer to one event: a result or an error for each of its
+// updates.
+type eventAnswer struct{ results []Outcome }
 
 // UnmarshalJSON reads the answer.
 func (a *eventAnswer) UnmarshalJSON(b []byte) error {
@@ -205,14 +242,18 @@ func (a *eventAnswer) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &body); err != nil {
 		return err
 	}
-	a.outcomes = make([]Outcome, len(body.Results))
+	a.results = make([]Outcome, len(body.Results))
 	for i, raw := range body.Results {
-		refused, err := readItem(raw, &a.outcomes[i].Result)
+		o := &a.results[i]
+		refused, err := readItem(raw, &o.Result)
 		if err != nil {
 			return err
 		}
 		if refused != nil {
-			a.outcomes[i].Err = refused
+			o.Err = outcome(refused)
+			if err := json.Unmarshal(raw, &o.Result); err != nil { // its board, which is beside the error
+				return err
+			}
 		}
 	}
 	return nil

@@ -39,11 +39,13 @@ const (
 
 // Board is a board at one moment, as far as it is watched.
 type Board struct {
-	Board  string
-	Period string // "" on a board without periods
-	Epoch  string // tells one life of the board from the next; seq counts anew in each
-	Seq    int64  // counts the board's changes
-	Total  int64  // members on the board
+	Board  string    // as it was named to Watch
+	Period string    // "" on a board without periods
+	Ends   time.Time // when the period closes, or closed, by the server's clock; zero: never
+	Final  bool      // it has closed: nothing changes any more
+	Epoch  string    // tells one life of the board from the next; seq counts anew in each
+	Seq    int64     // counts the board's changes
+	Total  int64     // members on the board
 	// Top are the first entries, at Seq. Nobody changes them any more.
 	Top []Entry
 	// Me is where Watch.Me stands. nil: not asked for, or not known yet.
@@ -81,6 +83,11 @@ type Me struct {
 // states are not queued: it gets the newest next. A lost connection is made
 // anew for as long as it takes.
 //
+// Where the board's name comes to mean another period, show gets the last state
+// of the one that has closed, which is Final, and then the new one. (It misses
+// the last state only if the connection was down then, or if several periods
+// closed while show was busy: then it gets that of the last of them.)
+//
 // It returns ctx's error, or an *Error for what will not be otherwise by trying
 // again: an unknown board, a request that is wrong, a close code of 4500 to
 // 4999. Nothing that it started is left then.
@@ -97,7 +104,7 @@ func (c *Client) Watch(ctx context.Context, board string, w Watch, show func(Boa
 		return fmt.Errorf("watch board %q: %w", board, err)
 	}
 	live.Scheme = strings.Replace(live.Scheme, "http", "ws", 1)
-	k := &keeper{client: c, url: live.String(), watch: w, newest: make(chan Board, 1)}
+	k := &keeper{client: c, url: live.String(), watch: w, newest: make(chan news, 1)}
 	k.shown = Board{Board: board, State: Connecting}
 
 	ctx, cancel := context.WithCancel(ctx)
@@ -113,21 +120,34 @@ func (c *Client) Watch(ctx context.Context, board string, w Watch, show func(Boa
 	}()
 	for {
 		select {
-		case b := <-k.newest:
-			if ctx.Err() == nil {
-				show(b)
-			}
+		case n := <-k.newest:
+			n.each(ctx, show)
 		case err := <-ended:
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			select {
-			case b := <-k.newest:
-				show(b)
+			case n := <-k.newest:
+				n.each(ctx, show)
 			default:
 			}
 			return fmt.Errorf("watch board %q: %w", board, err)
 		}
+	}
+}
+
+// news is what show has not seen yet.
+type news struct {
+	closed *Board // the last state of a period that has closed since; nil: none has
+	now    Board
+}
+
+func (n news) each(ctx context.Context, show func(Board)) {
+	if n.closed != nil && ctx.Err() == nil {
+		show(*n.closed)
+	}
+	if ctx.Err() == nil {
+		show(n.now)
 	}
 }
 
@@ -137,7 +157,7 @@ type keeper struct {
 	client *Client
 	url    string
 	watch  Watch
-	newest chan Board // the state that show gets next; holds one
+	newest chan news // what show gets next; holds one
 
 	shown Board
 	known bool // shown.Top came from the server
@@ -188,13 +208,19 @@ func (k *keeper) lost(heard time.Time, err error) {
 	k.tell()
 }
 
-// tell puts the state where show gets it, in place of one that is still there.
+// tell puts the state where show gets it, in place of one that is still there
+// unless that is the last of its period.
 func (k *keeper) tell() {
+	next := news{now: k.shown}
 	select {
-	case <-k.newest:
+	case unseen := <-k.newest:
+		next.closed = unseen.closed
+		if unseen.now.Final && unseen.now.Period != k.shown.Period {
+			next.closed = &unseen.now
+		}
 	default:
 	}
-	k.newest <- k.shown
+	k.newest <- next
 }
 
 // take makes a frame about the board the state, and reports whether it fits.
@@ -205,7 +231,8 @@ func (k *keeper) take(f *frame) (fits bool) {
 		if f.Epoch != b.Epoch || f.Period != b.Period {
 			b.Me = nil // of another life of the board; its own comes next
 		}
-		b.Period, b.Epoch, b.Seq, b.Total, b.Top = f.Period, f.Epoch, f.Seq, f.Total, f.Top
+		b.Period, b.Ends, b.Final = f.Period, f.Ends, f.Final
+		b.Epoch, b.Seq, b.Total, b.Top = f.Epoch, f.Seq, f.Total, f.Top
 		k.known, k.whole = true, true
 	case "delta":
 		top, fits := fold(b.Top, b.Seq, f)

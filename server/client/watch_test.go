@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,20 +24,20 @@ func TestWatchShowsWhatTheServerSends(t *testing.T) {
 		p.snapshot("e", 7)
 		first := <-s.shown
 		require.Equal(t, Board{Board: "b", Epoch: "e", Seq: 7, Total: 3, State: Live,
-			Top: []Entry{{1, "a", 30}, {2, "b", 20}, {3, "c", 10}}}, first)
+			Top: []Entry{{1, "a", 30, nil}, {2, "b", 20, nil}, {3, "c", 10, nil}}}, first)
 
 		p.send(`{"type":"me","board":"b","seq":7,"rank":4,"score":5,"total":4,"to_next":5,"around":[{"rank":3,"member":"c","score":10},{"rank":4,"member":"m","score":5}]}`)
 		rank, score, next := int64(4), int64(5), int64(5)
 		me := (<-s.shown).Me
-		require.Equal(t, &Me{Member: "m", Seq: 7, Rank: &rank, Score: &score, Total: 4, ToNext: &next, Around: []Entry{{3, "c", 10}, {4, "m", 5}}}, me)
+		require.Equal(t, &Me{Member: "m", Seq: 7, Rank: &rank, Score: &score, Total: 4, ToNext: &next, Around: []Entry{{3, "c", 10, nil}, {4, "m", 5, nil}}}, me)
 
 		p.send(`{"type":"me","board":"b","seq":8,"rank":null,"score":null,"total":3}`)
 		require.Equal(t, &Me{Member: "m", Seq: 8, Total: 3}, (<-s.shown).Me, "no neighbours: not known at this moment")
 
 		before := slices.Clone(first.Top)
-		p.send(`{"type":"delta","board":"b","from":7,"seq":9,"total":2,"rows":[[0,{"rank":1,"member":"c","score":40}],[1,{"rank":2,"member":"a","score":30}]],"len":2}`)
+		p.send(`{"type":"delta","board":"b","from":7,"seq":9,"total":2,"rows":[[0,{"rank":1,"member":"c","score":40,"data":{"g":1}}],[1,{"rank":2,"member":"a","score":30}]],"len":2}`)
 		b := <-s.shown
-		require.Equal(t, []Entry{{1, "c", 40}, {2, "a", 30}}, b.Top)
+		require.Equal(t, []Entry{{1, "c", 40, []byte(`{"g":1}`)}, {2, "a", 30, nil}}, b.Top)
 		require.EqualValues(t, 9, b.Seq)
 		require.EqualValues(t, 2, b.Total)
 		require.Equal(t, before, first.Top, "what was handed out stays as it was")
@@ -383,6 +384,75 @@ func TestSlowShow(t *testing.T) {
 		synctest.Wait()
 		goOn <- struct{}{}
 		require.EqualValues(t, 999, (<-showing).Seq)
+		cancel()
+		goOn <- struct{}{}
+		require.ErrorIs(t, <-s.ended, context.Canceled)
+		p.lost()
+	})
+}
+
+// turn sends the last of one period and the first of the next.
+func (p *peer) turn(closed, open string) {
+	p.send(`{"type":"snapshot","board":"b","period":%q,"ends":"2026-11-23T00:00:00.000Z","final":true,"epoch":"e%s","seq":9,"total":1,"top":[{"rank":1,"member":"a","score":%s0}]}`, closed, closed, closed)
+	p.send(`{"type":"snapshot","board":"b","period":%q,"ends":"2026-11-24T00:00:00.000Z","epoch":"","seq":0,"total":0,"top":[]}`, open)
+}
+
+// When a period turns its last state is shown, and then the next period's.
+func TestTurn(t *testing.T) {
+	monday := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	synctest.Test(t, func(t *testing.T) {
+		s := newScriptedSockets(t)
+		s.start(Watch{Me: "m"})
+		p := <-s.peers
+		p.read()
+		p.send(`{"type":"snapshot","board":"b","period":"1","ends":"2026-11-23T00:00:00.000Z","epoch":"e1","seq":8,"total":1,"top":[{"rank":1,"member":"a","score":9}]}`)
+		b := s.untilState(Live)
+		require.Equal(t, "1", b.Period)
+		require.Equal(t, monday, b.Ends)
+		require.False(t, b.Final)
+		p.send(`{"type":"delta","board":"b","from":8,"seq":9,"total":1,"rows":[[0,{"rank":1,"member":"a","score":10}]],"len":1}`)
+		p.send(`{"type":"me","board":"b","seq":9,"rank":4,"score":5,"total":4}`)
+		b = s.until(func(b Board) bool { return b.Me != nil })
+		require.Equal(t, monday, b.Ends, "that the period ends is not forgotten over a delta")
+		p.turn("1", "2")
+		me := b.Me
+		require.Equal(t, Board{Board: "b", Period: "1", Ends: monday, Final: true, Epoch: "e1", Seq: 9, Total: 1, Top: []Entry{{1, "a", 10, nil}}, Me: me, State: Live}, <-s.shown)
+		require.Equal(t, Board{Board: "b", Period: "2", Ends: monday.AddDate(0, 0, 1), Top: []Entry{}, State: Live}, <-s.shown,
+			"and nothing of the one before is left")
+		p.send(`{"type":"snapshot","board":"b","period":"","ends":null,"epoch":"x","seq":1,"total":0,"top":[]}`)
+		require.True(t, (<-s.shown).Ends.IsZero())
+		p.drop()
+	})
+
+	// A show that is busy meanwhile misses no last state, unless there is another after it.
+	synctest.Test(t, func(t *testing.T) {
+		s := newScriptedSockets(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		showing, goOn := make(chan Board), make(chan struct{})
+		go func() {
+			s.ended <- s.Watch(ctx, "b", Watch{}, func(b Board) {
+				showing <- b
+				<-goOn
+			})
+		}()
+		next := func() string {
+			synctest.Wait()
+			goOn <- struct{}{}
+			b := <-showing
+			return fmt.Sprint(b.Period, " ", b.Final, " ", b.State)
+		}
+		<-showing
+		p := <-s.peers
+		p.read()
+		p.turn("1", "2")
+		p.send(`{"type":"status","stale":true}`)
+		require.Equal(t, "1 true live", next())
+		require.Equal(t, "2 false stale", next())
+		p.send(`{"type":"status","stale":false}`)
+		p.turn("2", "3")
+		p.turn("3", "4")
+		require.Equal(t, "3 true live", next())
+		require.Equal(t, "4 false live", next())
 		cancel()
 		goOn <- struct{}{}
 		require.ErrorIs(t, <-s.ended, context.Canceled)

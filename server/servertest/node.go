@@ -34,8 +34,8 @@ func Start(t testing.TB, url string, cfg Config, boards ...ranking.Definition) *
 	cfg.Hub.Log, cfg.Server.Log = log, log
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
-	store, err := ranking.New(rdb, boards, cfg.Ranking)
-	require.NoError(t, err)
+	store := ranking.New(rdb, cfg.Ranking)
+	require.NoError(t, store.Define(context.Background(), ranking.Definitions{Boards: boards}))
 	feed := ranking.NewFeed(rdb, log, cfg.Ranking)
 	h := hub.New(store, feed, cfg.Hub)
 	s := server.New(store, h, cfg.Server)
@@ -52,6 +52,7 @@ func Start(t testing.TB, url string, cfg Config, boards ...ranking.Definition) *
 		}()
 		stops = append(stops, func() { cancel(); <-done })
 	}
+	role(func(ctx context.Context) { store.Tend(ctx, log) })
 	role(func(ctx context.Context) { feed.Run(ctx, h) })
 	role(func(ctx context.Context) { h.Run(ctx) })
 	role(func(ctx context.Context) {

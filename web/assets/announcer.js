@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * What is said to those who do not see the board: who leads, and where the
- * followed member is. Politely, and seldom.
+ * What is said to those who do not see the board: who leads, where the followed
+ * member is, and that a period is over. Politely, and seldom.
  */
 
 import { part, setText } from './dom.js';
@@ -34,6 +34,8 @@ export class Announcer {
   #said = { leader: null, own: null };
   /** @type {News} */
   #news = { leader: null, own: null };
+  /** What is still to be said of a period that is over. */
+  #turn = '';
   #announcedAt = -Infinity;
   #rankSaidAt = -Infinity;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -48,6 +50,23 @@ export class Announcer {
   /** @param {News} news */
   hear(news) {
     this.#news = news;
+    this.#plan();
+  }
+
+  /**
+   * A period is over: what was said of it is of no more use.
+   *
+   * @param {string} sentence
+   */
+  turn(sentence) {
+    this.#said = { leader: null, own: null };
+    this.#news = { leader: null, own: null };
+    this.#turn = sentence;
+    this.#plan();
+  }
+
+  #plan() {
+    const news = this.#news;
     this.#said.leader ??= news.leader;
     this.#said.own ??= news.own;
     const due = this.#dueAt();
@@ -62,7 +81,7 @@ export class Announcer {
     if (this.#sentences().length === 0) return Infinity;
     const { leader, own } = this.#news;
     const said = this.#said;
-    const notable = leader?.member !== said.leader?.member || own?.kind !== said.own?.kind || own?.score !== said.own?.score;
+    const notable = this.#turn !== '' || leader?.member !== said.leader?.member || own?.kind !== said.own?.kind || own?.score !== said.own?.score;
     const soon = this.#announcedAt + ANNOUNCE_MS;
     return notable ? soon : Math.max(soon, this.#rankSaidAt + RANK_MS);
   }
@@ -70,6 +89,7 @@ export class Announcer {
   /** Another board. */
   forget() {
     this.pause();
+    this.#turn = '';
     this.#said = { leader: null, own: null };
   }
 
@@ -91,18 +111,18 @@ export class Announcer {
     this.#announcedAt = performance.now();
     if (this.#news.own?.rank !== this.#said.own?.rank) this.#rankSaidAt = this.#announcedAt;
     this.#said = { leader: this.#news.leader ?? this.#said.leader, own: this.#news.own ?? this.#said.own };
+    this.#turn = '';
     setText(this.element, sentences.join(' '));
   }
 
   #sentences() {
     const { leader, own } = this.#news;
     const said = this.#said;
-    const sentences = [];
-    if (leader && leader.member !== said.leader?.member) {
-      sentences.push(`${leader.name || leader.member} leads with ${numbers.format(leader.score)}.`);
-    }
+    const sentences = this.#turn ? [this.#turn] : [];
+    const leads = leader !== null && leader.member !== said.leader?.member;
+    if (leads) sentences.push(`${leader.name || leader.member} leads with ${numbers.format(leader.score)}.`);
     // Who leads is at rank 1: that was just said.
-    if (own && own.rank !== said.own?.rank && !(own.rank === 1 && sentences.length > 0)) {
+    if (own && own.rank !== said.own?.rank && !(own.rank === 1 && leads)) {
       sentences.push(own.rank === null ? `${own.name} has no score.` : `${own.name} is at rank ${numbers.format(own.rank)}.`);
     }
     return sentences;

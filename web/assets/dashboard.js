@@ -1,18 +1,20 @@
 // @ts-check
 
 /**
- * The dashboard: the server's boards as navigation, and one of them live. What
- * is shown is in the URL (`?board=stars&top=25&me=u4`), so it can be kept and
- * shared.
+ * The dashboard: the server's boards and families as navigation, and one of them:
+ * a board live, a family as a list of its boards. What is shown is in the URL
+ * (`?board=stars&top=25&me=u4`), so it can be kept and shared.
  */
 
 import { setAttribute } from './dom.js';
+import { Family } from './family.js';
 import './live-leaderboard.js';
 import { problemOf } from './member.js';
+import { definitionOf, placeholders } from './names.js';
 import { backoff } from './socket.js';
 
 /**
- * @typedef {{ board: string, mode: string, order: string, ties: string }} Board
+ * @typedef {{ board: string, mode: string, order: string, ties: string, period?: string, timezone?: string }} Board a family has placeholders in its name
  */
 
 const BOARDS_URL = new URL('../v1/boards', import.meta.url);
@@ -23,6 +25,8 @@ const FETCH_MS = 10_000;
 const LONGEST_ATTEMPT = 5;
 
 const DEFAULT_TOP = '10';
+/** What a server starts with, and most have. */
+const DEFAULT_BOARD = 'stars';
 
 const MODE_TEXT = new Map([
   ['sum', 'Scores add up'],
@@ -40,19 +44,42 @@ const TIES_TEXT = new Map([
   ['member', 'ties by member id'],
 ]);
 
+const PERIOD_TEXT = new Map([
+  ['hour', 'by the hour'],
+  ['day', 'by day'],
+  ['week', 'by week'],
+  ['month', 'by month'],
+  ['year', 'by year'],
+]);
+
 /** The server answered, but not with its boards. */
 class RefusedError extends Error {}
 
 const list = byId('boards', HTMLUListElement);
 const nav = byId('nav', HTMLElement);
+const main = byId('board', HTMLElement);
 const note = byId('note', HTMLParagraphElement);
 const shown = byId('shown', HTMLDivElement);
 const name = byId('name', HTMLHeadingElement);
 const rules = byId('rules', HTMLParagraphElement);
+const choices = byId('choices', HTMLDivElement);
 const meInput = byId('me', HTMLInputElement);
 const meProblem = byId('me-problem', HTMLParagraphElement);
 const topSelect = byId('top', HTMLSelectElement);
 const leaderboard = byId('leaderboard', HTMLElement);
+const instances = byId('instances', HTMLUListElement);
+const family = new Family(
+  {
+    element: byId('family', HTMLElement),
+    form: byId('instance', HTMLFormElement),
+    parts: byId('parts', HTMLDivElement),
+    problem: byId('parts-problem', HTMLParagraphElement),
+    note: byId('instances-note', HTMLParagraphElement),
+    list: instances,
+  },
+  (board) => address(board, wanted().top, wanted().me),
+  (board) => choose(address(board, wanted().top, wanted().me)),
+);
 
 /** @type {Board[]} */
 let boards = [];
@@ -70,14 +97,33 @@ document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible') load();
 });
 
-list.addEventListener('click', (event) => {
-  const link = event.target instanceof Element ? event.target.closest('a') : null;
-  // Anything but a plain click asks the browser for a tab, a window or a file.
-  if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  event.preventDefault();
-  if (link.href !== location.href) history.pushState(null, '', link.href);
+for (const links of [list, instances]) {
+  links.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    // Anything but a plain click asks the browser for a tab, a window or a file.
+    if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    if (links === list) go(link.href);
+    else choose(link.href);
+  });
+}
+
+/**
+ * Goes where the control that was used is no more, so that the focus goes along.
+ *
+ * @param {string} url
+ */
+function choose(url) {
+  go(url);
+  main.focus({ preventScroll: true });
+}
+
+/** @param {string} url of this page, showing something else */
+function go(url) {
+  const { href } = new URL(url, location.href);
+  if (href !== location.href) history.pushState(null, '', href);
   show();
-});
+}
 
 topSelect.addEventListener('change', () => {
   const { board, me } = wanted();
@@ -127,10 +173,17 @@ function wanted() {
   const top = query.get('top') ?? '';
   const offered = [...topSelect.options].some((option) => option.value === top);
   return {
-    board: query.get('board') || boards[0]?.board || '',
+    board: query.get('board') || firstBoard(),
     top: offered ? top : DEFAULT_TOP,
     me: query.get('me') ?? '',
   };
+}
+
+/** What is shown where nothing was asked for. */
+function firstBoard() {
+  const names = boards.map(({ board }) => board);
+  if (names.includes(DEFAULT_BOARD)) return DEFAULT_BOARD;
+  return names.find((name) => placeholders(name).length === 0) ?? names[0] ?? '';
 }
 
 /**
@@ -155,7 +208,10 @@ function show() {
   if (!board) return;
   name.textContent = board;
   name.title = board;
-  rules.textContent = describe(boards.find((known) => known.board === board));
+  rules.textContent = describe(definitionOf(boards, board));
+  const isFamily = placeholders(board).length > 0;
+  choices.hidden = leaderboard.hidden = isFamily;
+  family.show(isFamily ? board : '');
   topSelect.value = top;
   // What is being typed is left alone.
   if (me !== followed) {
@@ -165,7 +221,7 @@ function show() {
   }
   setAttribute(leaderboard, 'top', top);
   setAttribute(leaderboard, 'me', problemOf(me) ? '' : me);
-  setAttribute(leaderboard, 'board', board);
+  setAttribute(leaderboard, 'board', isFamily ? '' : board);
 }
 
 /**
@@ -192,16 +248,14 @@ function showList(current, top, me) {
   if (items.length !== list.children.length || items.some((item, i) => item !== list.children[i])) {
     list.replaceChildren(...items);
   }
+  const definition = definitionOf(boards, current);
   boards.forEach(({ board }, i) => {
     const link = items[i].querySelector('a');
     if (!link) return;
     link.href = address(board, top, me);
-    if (board !== current) {
-      link.removeAttribute('aria-current');
-    } else if (!link.hasAttribute('aria-current')) {
-      link.setAttribute('aria-current', 'page');
-      link.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-    }
+    const before = link.getAttribute('aria-current');
+    setAttribute(link, 'aria-current', board === current ? 'page' : definition?.board === board ? 'true' : null);
+    if (!before && link.hasAttribute('aria-current')) link.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   });
 }
 
@@ -218,9 +272,15 @@ function newItem(board) {
 /** @param {Board | undefined} board */
 function describe(board) {
   if (!board) return '';
-  return [MODE_TEXT.get(board.mode), ORDER_TEXT.get(board.order), TIES_TEXT.get(board.ties)]
-    .filter((text) => text !== undefined)
+  return [MODE_TEXT.get(board.mode), ORDER_TEXT.get(board.order), TIES_TEXT.get(board.ties), describePeriod(board)]
+    .filter((text) => text)
     .join(', ');
+}
+
+/** @param {Board} board */
+function describePeriod({ period, timezone }) {
+  if (!period) return '';
+  return (PERIOD_TEXT.get(period) ?? `every ${period}`) + (timezone && timezone !== 'UTC' ? ` in ${timezone}` : '');
 }
 
 /**

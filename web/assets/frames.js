@@ -13,7 +13,12 @@
  * @property {string} epoch
  * @property {number} seq
  * @property {number} total members on the board
+ * @property {string | null} ends when the period closes, or closed (RFC 3339, by the server's clock); null: never
+ * @property {boolean} [final] it has closed: nothing changes any more
  * @property {readonly Entry[]} top
+ *
+ * When a period closes, its last snapshot comes, which is final, and then the
+ * first of the period that the board's name means from now on.
  *
  * @typedef {object} Delta
  * @property {'delta'} type

@@ -41,6 +41,14 @@ sheet.replaceSync(`
   color: var(--_quiet);
   font-size: 0.875em;
 }
+[part=period] {
+  display: flex;
+  flex: 100%;
+  flex-wrap: wrap;
+  justify-content: space-between;
+  gap: 0 1em;
+}
+[part=period-name] { color: var(--_ink); font-weight: 600; }
 [part=connection] { display: inline-flex; align-items: center; gap: 0.625em; }
 [part=dot] {
   inline-size: 0.5em;
@@ -52,6 +60,7 @@ sheet.replaceSync(`
   background: var(--_accent);
   box-shadow: 0 0 0 0.1875em color-mix(in srgb, var(--_accent) 20%, transparent);
 }
+:host([data-state=live][data-final]) [part=dot] { background: var(--_quiet); box-shadow: none; }
 :host(:is([data-state=stale], [data-state=away])) [part=dot] { background: var(--_warn); }
 :host(:is([data-state=stale], [data-state=away])) [part=state] { color: var(--_warn); }
 :host([data-state=stopped]) [part=dot] { background: none; box-shadow: inset 0 0 0 0.125em var(--_quiet); }

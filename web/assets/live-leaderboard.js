@@ -4,16 +4,19 @@
  * `<live-leaderboard board="stars" top="10" me="u4">`: one board, live.
  *
  * Attributes
- * - `board`: the board as named on the wire
+ * - `board`: the board as named on the wire: `stars`, `fans:s17`, `stars@2026-W46`
  * - `top`: entries shown, 1 to 1,000, default 10
  * - `me`: the member to follow: marked in the list, or in a row of its own
  *   under it, which stays in view while the list is scrolled; default: none
  * - `server`: URL of `/v1/live`; default: that of the server this module came from
  * - `data-state` (set by the element): connecting, live, stale, away or stopped
+ * - `data-final` (set by the element): there while a period is shown that has closed
  *
- * Parts: header, state, dot, total, list, row, rank, member, gap, score, note,
- * pinned (the room under the list), and me: the followed member's row, wherever
- * it is. A row of the list carries `data-member`, the one under it `data-me`;
+ * A board with periods shows the current one, and turns over to the next by itself.
+ *
+ * Parts: header, state, dot, total, period (with period-name and ends), list, row,
+ * rank, member, gap, score, note, pinned (the room under the list), and me: the
+ * followed member's row, wherever it is. A row of the list carries `data-member`, the one under it `data-me`;
  * `data-podium` (1, 2 or 3) is on the first three ranks of the list.
  *
  * Custom properties: --rankcast-ink, -quiet, -line, -surface, -accent, -warn,
@@ -22,6 +25,7 @@
  */
 
 import { Announcer } from './announcer.js';
+import { timeLeft } from './countdown.js';
 import { part, setAttribute, setText } from './dom.js';
 import { LiveConnection } from './live.js';
 import { sheet } from './live-leaderboard.css.js';
@@ -51,10 +55,12 @@ const STATE_TEXT = {
 
 const PROBLEM_TEXT = new Map([
   ['unknown_board', 'There is no such board.'],
+  ['unknown_period', 'There is no such period: it has not begun yet, or is kept no longer.'],
   ['unauthorized', 'This board asks for a sign-in.'],
   ['forbidden', 'This board is not open to you.'],
 ]);
 
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const lessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -63,6 +69,9 @@ export class LiveLeaderboard extends HTMLElement {
 
   #state = part('span', 'state');
   #total = part('span', 'total');
+  #period = part('div', 'period');
+  #periodName = part('span', 'period-name');
+  #ends = part('span', 'ends');
   #list = new RowList();
   #note = part('p', 'note');
   #pinned = new PinnedRow();
@@ -79,16 +88,25 @@ export class LiveLeaderboard extends HTMLElement {
   #asOf = '';
   /** @type {Problem | null} */
   #problem = null;
+  /** How the period before ended, until the next has scores. */
+  #result = '';
   /** @type {(() => void) | null} */
   #unsubscribe = null;
   #frame = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #ticker;
+  /** Ends the element's listeners outside of it. */
+  #left = new AbortController();
 
   constructor() {
     super();
     const header = part('div', 'header');
     const state = part('span', 'connection');
     state.append(part('span', 'dot'), this.#state);
-    header.append(state, this.#total);
+    // A timer is read out when asked for, not each time that it changes.
+    this.#ends.setAttribute('role', 'timer');
+    this.#period.append(this.#periodName, ' ', this.#ends);
+    header.append(this.#period, state, this.#total);
     const root = this.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [sheet];
     root.append(header, this.#list.element, this.#note, this.#pinned.element, this.#announcer.element);
@@ -134,11 +152,15 @@ export class LiveLeaderboard extends HTMLElement {
   }
 
   connectedCallback() {
+    this.#left = new AbortController();
+    document.addEventListener('visibilitychange', () => this.#renderEnds(), { signal: this.#left.signal });
     this.#watch();
   }
 
   disconnectedCallback() {
     this.#unwatch();
+    this.#left.abort();
+    clearTimeout(this.#ticker);
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     this.#announcer.pause();
@@ -163,6 +185,7 @@ export class LiveLeaderboard extends HTMLElement {
     const wish = { top: this.top, me: this.#followed, around: 1 };
     this.#unsubscribe = LiveConnection.to(this.server).subscribe(this.board, wish, {
       onSnapshot: (snapshot) => {
+        if (this.#snapshot && this.#snapshot.period !== snapshot.period) this.#turn(this.#snapshot, snapshot);
         this.#snapshot = snapshot;
         this.#renderSoon();
       },
@@ -189,8 +212,20 @@ export class LiveLeaderboard extends HTMLElement {
     this.#unsubscribe = null;
   }
 
+  /**
+   * @param {Snapshot} before
+   * @param {Snapshot} now
+   */
+  #turn(before, now) {
+    this.#own = null;
+    this.#result = describeResult(before);
+    const begins = now.final ? `${now.period} is shown now.` : `${now.period} has begun.`;
+    this.#announcer.turn(`${this.#result} ${begins}`.trim());
+  }
+
   #forget() {
     this.#snapshot = null;
+    this.#result = '';
     this.#connection = 'connecting';
     this.#problem = null;
     this.#own = null;
@@ -251,26 +286,58 @@ export class LiveLeaderboard extends HTMLElement {
   #renderHeader() {
     const connection = this.#connection;
     setAttribute(this, 'data-state', connection);
+    const final = this.#snapshot?.final === true;
+    this.toggleAttribute('data-final', final);
     const since = connection !== 'stale' ? '' : this.#asOf ? `, as of ${times.format(new Date(this.#asOf))}` : '…';
-    setText(this.#state, STATE_TEXT[connection] + since);
+    setText(this.#state, connection === 'live' && final ? 'Final' : STATE_TEXT[connection] + since);
     setText(this.#total, this.#snapshot ? describeTotal(this.#snapshot) : '');
+    setText(this.#periodName, this.#snapshot?.period ?? '');
+    this.#renderEnds();
     setText(this.#note, this.#noteText());
     setAttribute(this.#list.element, 'aria-label', `Top ${this.top} of ${this.board}`);
+  }
+
+  // By itself once a second at most, and never where nobody looks.
+  #renderEnds() {
+    clearTimeout(this.#ticker);
+    const { ends, final, period } = this.#snapshot ?? {};
+    this.#period.hidden = !ends && !period;
+    if (!ends || final) {
+      setText(this.#ends, ends ? `ended ${dates.format(new Date(ends))}` : '');
+      return;
+    }
+    const at = new Date(ends);
+    const { text, changesIn } = timeLeft(at.getTime() - Date.now());
+    setText(this.#ends, text ? `ends in ${text}` : 'ends now');
+    this.#ends.title = dates.format(at);
+    if (changesIn < Infinity && document.visibilityState === 'visible') {
+      this.#ticker = setTimeout(() => this.#renderEnds(), changesIn);
+    }
   }
 
   #noteText() {
     if (this.#problem) return PROBLEM_TEXT.get(this.#problem.code) ?? this.#problem.message;
     const wrong = problemOf(this.me);
     if (wrong) return wrong;
-    if (this.#snapshot) return this.#snapshot.top.length === 0 ? 'No scores yet' : '';
+    if (this.#snapshot?.final) return this.#snapshot.top.length === 0 ? 'No scores' : '';
+    if (this.#snapshot) return this.#snapshot.top.length === 0 ? `${this.#result} No scores yet`.trim() : '';
     return this.#connection === 'away' ? 'The server can’t be reached. Trying again…' : '';
   }
 }
 
 /** @param {Snapshot} snapshot */
-function describeTotal({ total, period }) {
-  const members = `${numbers.format(total)} ${total === 1 ? 'member' : 'members'}`;
-  return period ? `${period} · ${members}` : members;
+function describeTotal({ total }) {
+  return `${numbers.format(total)} ${total === 1 ? 'member' : 'members'}`;
+}
+
+/**
+ * @param {Snapshot} snapshot
+ * @returns {string} how a period ended; '' where that was not seen
+ */
+function describeResult({ period, final, top }) {
+  if (!final) return '';
+  const [first] = top;
+  return first ? `${period} is over: ${first.name || first.member} was first with ${numbers.format(first.score)}.` : `${period} is over.`;
 }
 
 customElements.define('live-leaderboard', LiveLeaderboard);

@@ -188,7 +188,9 @@ export class Subscription {
     }
     // An own place comes after each snapshot. The one from before it may be
     // of another epoch, where seq was counted anew.
-    if (frame.type === 'snapshot' && this.#own) this.#own = { ...this.#own, seq: -1 };
+    if (frame.type === 'snapshot' && this.#own) {
+      this.#own = frame.period === this.#list?.period ? { ...this.#own, seq: -1 } : null;
+    }
     this.#list = list;
     this.#listTop = this.#asked?.top ?? 0;
     this.#stage = 'flowing';

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking"
+)
+
+// eventFields are the fields of an event, as its definition has them.
+type eventFields struct {
+	event    ranking.Event
+	names    []string        // sorted
+	integers map[string]bool // are scores
+	texts    map[string]bool // stand in boards and members; what is in data alone may be any JSON
+}
+
+// inBraces finds the fields in a definition. A brace of JSON is never followed by
+// one of these names.
+var inBraces = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
+
+// newEventFields reads an event's definition, as a server gives it.
+func newEventFields(event string, definition jsontext.Value) (*eventFields, error) {
+	e, err := ranking.ParseEvent(event, definition)
+	if err != nil {
+		return nil, fmt.Errorf("the server has event %q as this version knows none: %w", event, err)
+	}
+	f := &eventFields{event: e, integers: make(map[string]bool), texts: make(map[string]bool)}
+	all := make(map[string]bool)
+	for _, u := range e.Updates {
+		for text, of := range map[string]map[string]bool{u.Score: f.integers, u.Board: f.texts, u.Member: f.texts, string(u.Data): {}} {
+			for _, name := range inBraces.FindAllStringSubmatch(text, -1) {
+				of[name[1]], all[name[1]] = true, true
+			}
+		}
+	}
+	f.names = slices.Sorted(maps.Keys(all))
+	return f, nil
+}
+
+// checkNumbers refuses columns that cannot be numbers.
+func (f *eventFields) checkNumbers(columns []string) error {
+	for _, name := range columns {
+		switch {
+		case f.texts[name]:
+			return fmt.Errorf("--numbers: %s is text, for event %s has it in a board or a member", name, f.event.Name)
+		case !slices.Contains(f.names, name):
+			return fmt.Errorf("--numbers: %s is no field of event %s; its fields are %s", name, f.event.Name, strings.Join(f.names, ", "))
+		}
+	}
+	return nil
+}
+
+// pick gives what a line has of the event's fields. What else is in the line is of
+// no use to the server, which would refuse it. What is wrong is told as the server
+// would, with the field.
+func (f *eventFields) pick(line fields) (picked fields, field string, err error) {
+	picked = make(fields, len(f.names))
+	for _, name := range f.names {
+		if v, there := line[name]; there {
+			picked[name] = v
+		}
+	}
+	_, err = f.event.Expand(picked)
+	var wrong *ranking.FieldError
+	if errors.As(err, &wrong) {
+		return nil, wrong.Field, errors.New(wrong.Reason)
+	}
+	return picked, "", err
+}

@@ -1,0 +1,87 @@
+package hub
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+)
+
+// fakeConn folds what it is sent; while it is full it turns frames away.
+type fakeConn struct {
+	mu     sync.Mutex
+	full   bool
+	room   int // frames that it takes before it is full; 0: no such bound
+	turned int // frames turned away
+	frames []hubtest.Message
+	board  hubtest.Board
+	ends   []hubtest.Board // of periods, as they were shown
+	bad    error
+}
+
+func (c *fakeConn) Send(f *Frame) bool {
+	turn()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.full {
+		c.turned++
+		return false
+	}
+	var m hubtest.Message
+	err := json.Unmarshal(f.JSON(), &m)
+	if err == nil && (m.Type == "snapshot" || m.Type == "delta" || m.Type == "me") {
+		was := c.board
+		err = errors.Join(c.board.Fold(m), c.sawEnd(m, was))
+	}
+	c.bad = errors.Join(c.bad, err)
+	c.frames = append(c.frames, m)
+	if c.room > 0 {
+		c.room--
+		c.full = c.room == 0
+	}
+	return true
+}
+
+// sawEnd checks that no other period is shown before the end of the one that was,
+// or of one after it.
+func (c *fakeConn) sawEnd(m hubtest.Message, was hubtest.Board) error {
+	switch {
+	case m.Final:
+		c.ends = append(c.ends, c.board)
+	case was.Ends != "" && was.Period != c.board.Period && !was.Final:
+		return fmt.Errorf("period %q is shown before the end of %q", c.board.Period, was.Period)
+	}
+	return nil
+}
+
+func (c *fakeConn) setFull(full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.full = full
+}
+
+// take returns the frames since the last call, by type, and checks that they fold.
+// A snapshot that is final is "final".
+func (c *fakeConn) take(t *testing.T) (types []string) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	require.NoError(t, c.bad)
+	for _, m := range c.frames {
+		kind := m.Type
+		switch {
+		case kind == "status":
+			kind = fmt.Sprintf("status %v", m.Stale)
+		case m.Final:
+			kind = "final"
+		}
+		types = append(types, kind)
+	}
+	c.frames = nil
+	return types
+}

@@ -1,0 +1,389 @@
+package hub
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// followFeed has a new connection follow a feed.
+func followFeed(t *testing.T, h *Hub, name string) (*Client, *fakeConn, *FeedSubscription) {
+	conn := &fakeConn{}
+	c := h.Join(conn)
+	sub, err := h.Follow(c, name, func() {})
+	require.NoError(t, err)
+	return c, conn, sub
+}
+
+// happen makes n things happen in the feed "gift", numbered on from the last.
+func (f *fakeBoard) happen(h *Hub, n int) {
+	var items [][]byte
+	for range n {
+		f.items++
+		items = append(items, fmt.Appendf(nil, `{"at":"2026-11-20T06:30:00.000Z","data":%d}`, f.items))
+	}
+	h.FeedItems("gift", items)
+}
+
+// told gives the frames of feeds since the last call: the items, or "live" for a
+// frame without any, and how many were left out.
+func (c *fakeConn) told(t *testing.T) (told []string) {
+	t.Helper()
+	for _, m := range c.frames {
+		if m.Type != "feed" {
+			continue
+		}
+		require.Equal(t, "gift", m.Feed)
+		require.NotNil(t, m.Items)
+		text := "live"
+		for i, item := range m.Items {
+			require.Equal(t, "2026-11-20T06:30:00.000Z", item.At)
+			if text += " " + string(item.Data); i == 0 {
+				text = string(item.Data)
+			}
+		}
+		if m.Skipped > 0 {
+			text += fmt.Sprint(" skipped ", m.Skipped)
+		}
+		told = append(told, text)
+	}
+	c.take(t)
+	return told
+}
+
+// What happens is shown at once after a quiet time, then once an interval, to all
+// by one frame.
+func TestFeedIsShownAsItHappens(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, early, _ := followFeed(t, h, "gift")
+		require.True(t, f.followed["gift"])
+		pass(time.Second)
+		require.Empty(t, early.told(t), "it is not heard yet")
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		require.Equal(t, []string{"live"}, early.told(t))
+		_, late, _ := followFeed(t, h, "gift")
+		_, other, _ := followFeed(t, h, "other")
+		synctest.Wait()
+		require.Equal(t, []string{"live"}, late.told(t))
+
+		f.happen(h, 1)
+		synctest.Wait()
+		for _, conn := range []*fakeConn{early, late} {
+			require.Equal(t, []string{"1"}, conn.told(t))
+		}
+		for range 9 {
+			pass(10 * time.Millisecond)
+			f.happen(h, 1)
+		}
+		require.Empty(t, late.told(t))
+		pass(10 * time.Millisecond)
+		for _, conn := range []*fakeConn{early, late} {
+			require.Equal(t, []string{"2 3 4 5 6 7 8 9 10"}, conn.told(t))
+		}
+		pass(time.Second)
+		require.Empty(t, other.told(t))
+		require.Empty(t, late.told(t))
+	})
+}
+
+// No more than FeedRate in a second, nor at once; of more the newest, and a count
+// of the others.
+func TestFeedRate(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, conn, _ := followFeed(t, h, "gift")
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		conn.take(t)
+		f.happen(h, 1000)
+		synctest.Wait()
+		var newest string
+		for i := 981; i <= 1000; i++ {
+			newest += fmt.Sprint(i, " ")
+		}
+		require.Equal(t, []string{newest + "skipped 980"}, conn.told(t), "a burst")
+		f.happen(h, 3)
+		pass(49 * time.Millisecond)
+		f.happen(h, 2)
+		pass(50 * time.Millisecond)
+		require.Empty(t, conn.told(t))
+		pass(2 * time.Millisecond)
+		require.Equal(t, []string{"1004 1005 skipped 3"}, conn.told(t))
+
+		items, skipped := 0, int64(0)
+		for range 1000 { // ten seconds
+			f.happen(h, 1+rand.IntN(3))
+			pass(10 * time.Millisecond)
+		}
+		for _, m := range conn.frames {
+			items += len(m.Items)
+			skipped += m.Skipped
+		}
+		require.InDelta(t, 200, items, 2)
+		require.LessOrEqual(t, len(conn.frames), 101)
+		pass(time.Second) // and the last of them
+		items, skipped = 0, 0
+		for _, m := range conn.frames {
+			items += len(m.Items)
+			skipped += m.Skipped
+		}
+		require.EqualValues(t, f.items-1005, items+int(skipped), "each is shown or counted")
+		pass(2 * time.Second)
+		conn.take(t)
+		f.happen(h, 20)
+		synctest.Wait()
+		require.Len(t, conn.frames[0].Items, 20, "after a quiet time a burst again")
+	})
+}
+
+// Who was busy is shown the newest, and told of all that it was not shown.
+func TestFeedOfWhoIsBehind(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		slow, conn, _ := followFeed(t, h, "gift")
+		_, quick, _ := followFeed(t, h, "gift")
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		f.happen(h, 2)
+		pass(time.Second)
+		require.Equal(t, []string{"live", "1 2"}, conn.told(t))
+		conn.setFull(true)
+		for range 5 {
+			f.happen(h, 3)
+			pass(time.Second)
+		}
+		require.Equal(t, []string{"live", "1 2", "3 4 5", "6 7 8", "9 10 11", "12 13 14", "15 16 17"}, quick.told(t))
+		conn.setFull(false)
+		slow.Ready()
+		synctest.Wait()
+		require.Equal(t, []string{"15 16 17 skipped 12"}, conn.told(t))
+		f.happen(h, 1)
+		pass(time.Second)
+		require.Equal(t, []string{"18"}, conn.told(t))
+
+		conn.setFull(true)
+		f.happen(h, 30)
+		pass(time.Second)
+		conn.setFull(false)
+		f.happen(h, 1) // and its Ready is still on its way
+		pass(time.Second)
+		require.Equal(t, []string{"49 skipped 30"}, conn.told(t))
+		require.Len(t, quick.told(t), 3)
+		slow.Ready()
+		pass(time.Second)
+		require.Empty(t, conn.told(t))
+	})
+}
+
+// Who joins is not told of what happened before.
+func TestFeedOfWhoJoinsLate(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, first, _ := followFeed(t, h, "gift")
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		f.happen(h, 100)
+		pass(10 * time.Millisecond)
+		f.happen(h, 50) // which nobody was shown yet
+		_, late, _ := followFeed(t, h, "gift")
+		synctest.Wait()
+		f.happen(h, 5)
+		pass(time.Second)
+		told := late.told(t)
+		require.Equal(t, "live", told[0])
+		require.Equal(t, []string{"154 155 skipped 3"}, told[1:])
+		require.Equal(t, "154 155 skipped 53", first.told(t)[2])
+	})
+}
+
+// Frames are encoded once for all who have the one before.
+func TestFeedFramesAreShared(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		var conns []*keeper
+		for range 40 {
+			k := &keeper{}
+			_, err := h.Follow(h.Join(k), "gift", func() {})
+			require.NoError(t, err)
+			conns = append(conns, k)
+		}
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		for range 3 {
+			f.happen(h, 7)
+			pass(time.Second)
+		}
+		distinct := sentTimes(conns)
+		require.Len(t, distinct, 4, "the empty one and three more")
+		for _, n := range distinct {
+			require.Equal(t, 40, n)
+		}
+	})
+}
+
+// In an outage what is shown may be old; it is over once the feed is heard again.
+// What happened meanwhile nobody can count. Who comes meanwhile waits.
+func TestFeedInAnOutage(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, conn, _ := followFeed(t, h, "gift")
+		require.False(t, isStale(h))
+		h.FeedFollowed("gift")
+		pass(time.Second)
+		f.happen(h, 1)
+		pass(10 * time.Millisecond)
+		f.happen(h, 1)
+		require.Equal(t, []string{"live", "1"}, conn.told(t))
+		h.FeedDown(time.Now())
+		pass(time.Second)
+		require.Equal(t, []string{"2"}, conn.told(t), "what was heard is shown")
+		_, late, _ := followFeed(t, h, "gift")
+		_, another, _ := followFeed(t, h, "other")
+		pass(time.Second)
+		require.Equal(t, []string{"status true"}, late.take(t))
+		f.items += 5 // and nobody hears of it
+		h.FeedUp()
+		pass(time.Second)
+		require.True(t, isStale(h))
+		h.FeedFollowed("gift")
+		pass(time.Second)
+		require.Equal(t, []string{"feed"}, late.take(t))
+		require.True(t, isStale(h), "the other is not heard yet")
+		h.FeedFollowed("other")
+		pass(time.Second)
+		require.Equal(t, []string{"status false"}, late.take(t))
+		require.Equal(t, []string{"status true", "feed", "status false"}, another.take(t))
+		f.happen(h, 1)
+		synctest.Wait()
+		require.Equal(t, []string{"8"}, conn.told(t))
+		require.Equal(t, []string{"8"}, late.told(t))
+	})
+}
+
+// That a feed was heard may be on its way to the hub when it goes down again.
+func TestFeedThatGoesDownAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		followFeed(t, h, "gift")
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		h.FeedDown(time.Now())
+		h.feedCaughtUp(h.feeds["gift"])
+		h.FeedUp()
+		require.True(t, isStale(h))
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		require.False(t, isStale(h))
+	})
+}
+
+// What nobody follows any more is given up, however it ends.
+func TestNothingIsLeftOfAFeedThatNobodyFollows(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		before := runtime.NumGoroutine()
+		for range 3 {
+			a, conn, sub := followFeed(t, h, "gift")
+			b, _, _ := followFeed(t, h, "gift")
+			h.FeedFollowed("gift")
+			synctest.Wait()
+			require.Equal(t, 1, h.Feeds())
+			h.Unfollow(sub)
+			h.Unfollow(sub)
+			require.Equal(t, 1, h.Feeds())
+			conn.take(t)
+			f.happen(h, 1)
+			pass(time.Second)
+			require.Empty(t, conn.take(t))
+			h.FeedDown(time.Now())
+			h.FeedUp()
+			require.True(t, isStale(h))
+			h.Leave(b)
+			require.False(t, isStale(h), "nobody waits for it")
+			h.Leave(a)
+			synctest.Wait()
+			require.Zero(t, h.Feeds())
+			require.Empty(t, f.followed)
+			require.Equal(t, before, runtime.NumGoroutine())
+			for _, s := range h.shards {
+				require.Empty(t, s.users)
+			}
+			h.FeedItems("gift", [][]byte{[]byte(`{}`)})
+			h.FeedFollowed("gift")
+		}
+		_, err := h.Follow(func() *Client { c := h.Join(&fakeConn{}); h.Leave(c); return c }(), "gift", func() {})
+		require.ErrorIs(t, err, ErrClosed)
+		require.Zero(t, h.Feeds())
+	})
+}
+
+// Whatever happens, and however busy a connection is: what it was shown and what
+// it was told to have missed are all that happened since it joined, and nothing
+// twice.
+func TestEveryItemIsShownOrCounted(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		type viewer struct {
+			*Client
+			*fakeConn
+			from int // items that happened before it joined
+		}
+		var viewers []*viewer
+		come := func() {
+			v := &viewer{from: f.items}
+			v.Client, v.fakeConn, _ = followFeed(t, h, "gift")
+			viewers = append(viewers, v)
+			synctest.Wait()
+		}
+		come()
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		for range 15 {
+			for range 200 {
+				f.happen(h, rand.IntN(4))
+				v := viewers[rand.IntN(len(viewers))]
+				switch rand.IntN(12) {
+				case 0:
+					v.setFull(true)
+				case 1:
+					v.setFull(false)
+					v.Ready()
+				case 2:
+					come()
+				}
+				pass(time.Duration(rand.IntN(100)) * time.Millisecond)
+			}
+			for _, v := range viewers {
+				v.setFull(false)
+				v.Ready()
+			}
+			pass(time.Second)
+			f.happen(h, 1)
+			pass(time.Second)
+			for _, v := range viewers {
+				var shown []string
+				skipped := int64(0)
+				for _, m := range v.frames {
+					for _, item := range m.Items {
+						if shown = append(shown, string(item.Data)); item.Data < "1" {
+							t.Fatal("no item")
+						}
+					}
+					skipped += m.Skipped
+				}
+				before := 0 // shown, though it had happened when the client joined
+				for _, item := range shown {
+					var n int
+					fmt.Sscan(item, &n)
+					if n <= v.from {
+						before++
+					}
+				}
+				require.EqualValues(t, f.items-v.from, len(shown)-before+int(skipped))
+				slices.Sort(shown)
+				require.Equal(t, len(shown), len(slices.Compact(shown)))
+				v.take(t)
+				v.from = f.items
+			}
+		}
+	})
+}

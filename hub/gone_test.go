@@ -1,0 +1,236 @@
+package hub
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+)
+
+// A board that has gone is shown empty, and lives again when it is defined again;
+// it is looked for at the pace of the seq check, and not talked about.
+func TestBoardThatHasGone(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m100", Around: 1})
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
+		f.gone = true
+		pass(3 * time.Second) // two checks
+		require.Equal(t, []string{"final", "me"}, conn.take(t))
+		shows(t, conn, "", true, []hubtest.Entry{})
+		require.Nil(t, conn.board.Me.Rank)
+		require.Zero(t, conn.board.Total)
+		require.Len(t, f.logged(), 1, "that the view is not where Redis is")
+
+		_, late := watch(t, h, "b", Watch{Top: 5, Me: "m100"})
+		pages := len(f.pages)
+		pass(60 * time.Second)
+		require.Equal(t, []string{"final", "me"}, late.take(t))
+		require.Empty(t, conn.take(t))
+		require.InDelta(t, 60, len(f.pages)-pages, 1)
+		require.False(t, isStale(h))
+		require.Empty(t, f.logged())
+
+		f.gone = false
+		pass(1100 * time.Millisecond)
+		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
+		shows(t, conn, "", false, f.top(10))
+		meHolds(t, f, conn, "m100", 1)
+		meHolds(t, f, late, "m100", 0)
+		pages = len(f.pages)
+		pass(20 * time.Second)
+		require.Len(t, f.pages, pages)
+
+		f.gone = true
+		pass(3 * time.Second)
+		require.Equal(t, []string{"final", "me"}, conn.take(t))
+		f.gone = false
+		pass(500 * time.Millisecond) // the last check was less than so long ago
+		h.FeedChanges(f.set("m100", 5))
+		pass(100 * time.Millisecond)
+		require.Equal(t, []string{"snapshot", "me"}, conn.take(t), "a change is a sign of life")
+		meHolds(t, f, conn, "m100", 1)
+	})
+}
+
+// A period that nobody was shown anything of when it had gone is passed over.
+func TestPeriodThatNobodySaw(t *testing.T) {
+	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.keep = 0
+		pass(every / 2)
+		c := f.set("a", 1)
+		for i := range int64(viewBuffer + 1) {
+			c.List = append(c.List, f.set("a", i%7).List...)
+		}
+		f.onPage.set(func() {
+			f.onPage.clear()
+			h.FeedChanges(c) // too much for the page to be brought forward
+			time.Sleep(every)
+		})
+		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "a"})
+		h.FeedSubscribed("b")
+		pass(every + time.Second)
+		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
+		shows(t, conn, "1", false, f.top(10))
+		require.Equal(t, []string{"b", "b@0", "b"}, f.pages)
+	})
+}
+
+// A change in a board that had gone is a sign of life, whatever periods it has.
+func TestBoardThatLivesAgain(t *testing.T) {
+	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, conn := watch(t, h, "b", Watch{Top: 10})
+		_, this := watch(t, h, "b@0", Watch{Top: 10})
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		f.gone = true
+		pass(3100 * time.Millisecond)
+		f.gone = false
+		h.FeedChanges(f.set("a", 5))
+		pass(100 * time.Millisecond)
+		for _, c := range []*fakeConn{conn, this} {
+			require.Equal(t, []string{"snapshot", "final", "snapshot"}, c.take(t))
+			shows(t, c, "0", false, f.top(10))
+		}
+		pass(every)
+		require.Equal(t, []string{"final", "snapshot"}, conn.take(t))
+		require.Equal(t, []string{"final"}, this.take(t))
+	})
+}
+
+// That a board has gone may show in a look-up first, or in the outage that it ends.
+func TestBoardThatHasGoneElsewhere(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn := watch(t, h, "b", Watch{Top: 3})
+		h.FeedSubscribed("b")
+		pass(3 * time.Second)
+		conn.take(t)
+		f.gone = true
+		watch(t, h, "b", Watch{Top: 3, Me: "m100"})
+		pass(200 * time.Millisecond)
+		require.Equal(t, []string{"final"}, conn.take(t))
+		f.gone = false
+		pass(2 * time.Second)
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+
+		h.FeedDown(time.Now())
+		f.gone = true
+		pass(time.Second)
+		h.FeedUp()
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, []string{"status true", "final", "status false"}, conn.take(t))
+		require.Empty(t, f.logged())
+	})
+}
+
+// A period that was kept and is not any more is gone, and stays so.
+func TestPeriodThatHasGone(t *testing.T) {
+	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.keep = 1
+		_, old := watch(t, h, "b@0", Watch{Top: 10})
+		_, before := watch(t, h, "b@-1", Watch{Top: 10})
+		h.FeedSubscribed("b")
+		pass(every + time.Second)
+		require.Equal(t, []string{"snapshot", "final"}, old.take(t))
+		shows(t, before, "0", true, f.topOf("b@0", 10))
+		h.FeedChanges(f.set("a", 1))
+		pass(every + 4*time.Second)
+		require.Equal(t, []string{"final"}, old.take(t))
+		shows(t, old, "", true, []hubtest.Entry{})
+		shows(t, before, "1", true, f.topOf("b@1", 10))
+		f.logged()
+		pages := len(f.pages)
+		for range 50 {
+			h.FeedChanges(f.set("a", 2))
+			pass(20 * time.Millisecond)
+		}
+		require.LessOrEqual(t, len(f.pages)-pages, 2)
+		require.Empty(t, f.logged())
+	})
+}
+
+// A period of which nothing is kept ends as it was last known.
+func TestPeriodThatIsNotKept(t *testing.T) {
+	for name, noted := range map[string]bool{"by all that was heard": true, "by what was shown": false} {
+		t.Run(name, func(t *testing.T) {
+			inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+				f.keep = 0
+				_, conn := watch(t, h, "b", Watch{Top: 10, Me: "low1"})
+				h.FeedSubscribed("b")
+				pass(every - 50*time.Millisecond)
+				h.FeedChanges(f.set("a", 1))
+				pass(10 * time.Millisecond)
+				shown := f.top(10)
+				h.FeedChanges(f.set("a", 2))
+				last := f.top(10)
+				if !noted {
+					f.set("a", 3)
+					f.setAway(errAway) // and the view is unsure
+					h.FeedChanges(f.set("a", 4))
+					last = shown
+				}
+				pass(40 * time.Millisecond)
+				f.setAway(nil)
+				pass(10 * time.Second / 4)
+				ends := conn.ends
+				require.Len(t, ends, 1)
+				require.Equal(t, "0", ends[0].Period)
+				require.Equal(t, last, ends[0].Top)
+				shows(t, conn, "1", false, f.top(10))
+				require.Nil(t, conn.board.Me.Rank)
+				require.False(t, isStale(h))
+				conn.take(t)
+			})
+		})
+	}
+}
+
+// Who stalled while a board was gone is not shown that it was.
+func TestBoardThatWasGoneWhileStalled(t *testing.T) {
+	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		c, conn := watch(t, h, "b", Watch{Top: 10})
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		conn.take(t)
+		conn.setFull(true)
+		f.gone = true
+		pass(every)
+		f.gone = false
+		pass(2 * time.Second)
+		conn.setFull(false)
+		c.Ready()
+		synctest.Wait()
+		require.Equal(t, "1", conn.board.Period)
+		require.Len(t, conn.frames, 1)
+		require.False(t, conn.frames[0].Final)
+	})
+}
+
+// That there is nothing to look up shows in an audit too, and then nobody is
+// looked up.
+func TestAuditOfABoardThatHasGone(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := follow(t, h, 3, "m100", 2)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		conn.take(t)
+		f.mu.Lock()
+		f.noPages = fmt.Errorf("wrapped: %w", ranking.ErrUnknownBoard)
+		f.mu.Unlock()
+		pass(40 * time.Second)
+		require.Equal(t, []string{"final", "me"}, conn.take(t))
+		shows(t, conn, "", true, []hubtest.Entry{})
+		require.NotContains(t, f.lookedUp, "")
+		require.Empty(t, f.logged())
+	})
+}

@@ -1,0 +1,165 @@
+package hub
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A connection that takes the end and nothing more gets the end once.
+func TestEndIsSentOnce(t *testing.T) {
+	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		c, conn := watch(t, h, "b", Watch{Top: 10, Me: "low0"})
+		conn.room = 2
+		h.FeedSubscribed("b")
+		pass(2 * every)
+		conn.take(t)
+		for _, want := range [][]string{{"final"}, {"snapshot"}, {"me"}, nil} {
+			conn.full, conn.room = false, 1
+			c.Ready()
+			synctest.Wait()
+			require.Equal(t, want, conn.take(t))
+		}
+		endsWere(t, f, conn, 10, "1")
+	})
+}
+
+// A view that is short of what has come to be shown while the end of the period
+// was read is read once more, before it is shown what comes next.
+func TestEndThatIsShortOfWhatIsShown(t *testing.T) {
+	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(300)
+		_, small := watch(t, h, "b", Watch{Top: 10})
+		c, _ := watch(t, h, "b", Watch{Top: 200})
+		h.FeedSubscribed("b")
+		pass(every - 1)
+		h.Leave(c) // 200 are shown still, and not asked for any more
+		synctest.Wait()
+		var conn *fakeConn
+		f.onPage.set(func() {
+			f.onPage.clear()
+			time.Sleep(time.Millisecond)
+			_, conn = watch(t, h, "b", Watch{Top: 200})
+			time.Sleep(time.Millisecond)
+		})
+		pass(time.Second)
+		endsWere(t, f, small, 10, "0")
+		endsWere(t, f, conn, 200, "0")
+		require.Equal(t, []string{"snapshot", "final", "snapshot"}, conn.take(t))
+		require.Equal(t, []string{"b", "b@0", "b@0", "b"}, f.pages)
+	})
+}
+
+// The page of the end is of no use where too much was heard meanwhile; then it is
+// read again at once.
+func TestEndThatWasHeardTooMuchAt(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.ends = time.Now().Add(every)
+		_, conn := watch(t, h, "b", Watch{Top: 10})
+		h.FeedSubscribed("b")
+		pass(every - time.Millisecond)
+		c := f.set("a", 1)
+		for i := range int64(viewBuffer + 1) {
+			c.List = append(c.List, f.set("a", i%7).List...)
+		}
+		f.onPage.set(func() {
+			f.onPage.clear()
+			h.FeedChanges(c)
+			time.Sleep(time.Millisecond)
+		})
+		pass(5 * time.Millisecond)
+		require.Equal(t, []string{"snapshot", "delta", "final"}, conn.take(t))
+		shows(t, conn, "", true, f.top(10))
+	})
+}
+
+// What is heard late after a turn that was known by the clock has nothing read.
+func TestLateChangeAfterATurn(t *testing.T) {
+	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, conn := watch(t, h, "b", Watch{Top: 10})
+		h.FeedSubscribed("b")
+		pass(every - 1)
+		late := f.set("a", 1)
+		pass(time.Second)
+		conn.take(t)
+		pages := len(f.pages)
+		h.FeedChanges(late)
+		pass(time.Second)
+		require.Empty(t, conn.take(t))
+		require.Len(t, f.pages, pages)
+	})
+}
+
+// However much is heard of the period that takes changes, a view of another one
+// is not read again for that.
+func TestChangesOfOtherPeriodsSpoilNothing(t *testing.T) {
+	for _, name := range []string{"b@0", "b@-1"} {
+		inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+			f.set("a", 1)
+			pass(every)
+			c := f.set("a", 1)
+			for i := range int64(viewBuffer + 1) {
+				c.List = append(c.List, f.set("a", i%7).List...)
+			}
+			f.onPage.set(func() {
+				f.onPage.clear()
+				h.FeedChanges(c)
+				time.Sleep(time.Millisecond)
+			})
+			_, conn := watch(t, h, name, Watch{Top: 10})
+			h.FeedSubscribed("b")
+			pass(time.Second)
+			require.Equal(t, []string{"final"}, conn.take(t))
+			require.Equal(t, []string{name}, f.pages)
+			h.FeedChanges(f.set("b", 2))
+			pass(time.Second)
+			require.LessOrEqual(t, len(f.pages), 2)
+			shows(t, conn, "0", true, f.topOf("b@0", 10))
+		})
+	}
+}
+
+// A look-up in the old period that takes long keeps nobody from being looked up in
+// the new one.
+func TestLookUpOverATurn(t *testing.T) {
+	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		watch(t, h, "b", Watch{Top: 3})
+		h.FeedSubscribed("b")
+		pass(every - time.Second)
+		f.onPlaces.set(func() { f.onPlaces.clear(); time.Sleep(5 * time.Second) })
+		_, conn := watch(t, h, "b", Watch{Top: 3, Me: "m100"})
+		f.beforeRead.set(func() {
+			if f.reading == "b" {
+				f.beforeRead.clear()
+				f.fill(200) // in the new period
+			}
+		})
+		pass(2 * time.Second)
+		require.Equal(t, []string{"snapshot", "final", "snapshot", "me"}, conn.take(t))
+		meHolds(t, f, conn, "m100", 0)
+		require.Equal(t, []string{"b@0", "b@1"}, f.lookedUp)
+		pass(10 * time.Second)
+	})
+}
+
+// A place is told also where a board that went back shows the same entries as
+// before.
+func TestPlaceOnABoardThatWentBack(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := follow(t, h, 3, "m100", 0)
+		h.FeedSubscribed("b")
+		pass(3 * time.Second)
+		again := f.was()
+		h.FeedChanges(f.set("m150", 1005))
+		pass(3 * time.Second)
+		require.EqualValues(t, 102, *conn.board.Me.Rank)
+		again()
+		pass(5 * time.Second)
+		meHolds(t, f, conn, "m100", 0)
+		conn.take(t)
+	})
+}

@@ -1,0 +1,130 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Board is a board as a client named it.
+type Board struct {
+	Name       string     // as named: "fans:s17@-1"
+	Instance   string     // what is written to, and whose changes are told: "fans:s17"
+	Definition Definition // of the board, or of its family
+}
+
+// Qualify names a period of a board: "stars@2026-W47"; the board itself where it
+// has no periods.
+func Qualify(instance, period string) string {
+	if period == "" {
+		return instance
+	}
+	return instance + "@" + period
+}
+
+// meaning is what a name means at a moment of Redis's clock.
+type meaning struct {
+	Board
+	rule   *rule
+	asked  string // the period that was named: "" for the one that is current
+	period period
+	moves  int64 // when the name means another period, or this one closes, µs since 1970; 0: never
+	keys   boardKeys
+}
+
+// Board finds the board that a name means. It returns a FieldError for what is no
+// name, ErrUnknownBoard and ErrUnknownPeriod. As long as Redis was away since this
+// process began, each name is taken to mean a board, whose Definition is not known.
+func (s *Store) Board(ctx context.Context, name string) (Board, error) {
+	m, err := s.meaning(ctx, name, 0)
+	if errors.Is(err, ErrUnavailable) && s.catalog.latest.Load() == nil {
+		n, err := parseName(name)
+		return Board{Name: name, Instance: n.instance()}, err
+	}
+	return m.Board, err
+}
+
+// meaning finds what a name means at a moment of Redis's clock, in µs since 1970; 0 for
+// now. What is not found is looked for once more by what Redis has, for another node
+// may have defined it a moment ago.
+func (s *Store) meaning(ctx context.Context, named string, now int64) (meaning, error) {
+	n, err := parseName(named)
+	if err != nil {
+		return meaning{}, err
+	}
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return meaning{}, err
+	}
+	if now == 0 {
+		now = s.catalog.clock.now()
+	}
+	m, err := d.meaning(n, now)
+	if errors.Is(err, ErrUnknownBoard) || errors.Is(err, ErrUnknownPeriod) {
+		if d, err = s.catalog.soon(ctx, d); err != nil {
+			return meaning{}, err
+		}
+		m, err = d.meaning(n, d.looked)
+	}
+	if err != nil {
+		return meaning{}, fmt.Errorf("board %q: %w", named, err)
+	}
+	m.Name, m.keys = named, s.keys.board(m.Instance, m.period.name)
+	return m, nil
+}
+
+// meaning finds what a name means at a moment of Redis's clock.
+func (d *definitions) meaning(n name, now int64) (meaning, error) {
+	r, err := d.rule(n)
+	if err != nil {
+		return meaning{}, err
+	}
+	m := meaning{Board: Board{Instance: n.instance(), Definition: r.Definition}, rule: r, asked: n.period}
+	m.period, m.moves, err = r.find(n.period, now)
+	return m, err
+}
+
+// rule finds the definition of a board that is to be written to.
+func (s *Store) rule(ctx context.Context, n name) (*rule, error) {
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := d.rule(n)
+	if errors.Is(err, ErrUnknownBoard) {
+		if d, err = s.catalog.soon(ctx, d); err != nil {
+			return nil, err
+		}
+		return d.rule(n)
+	}
+	return r, err
+}
+
+// turnsMost is how often a call is made again because Redis's clock turned out to be
+// in another period.
+const turnsMost = 5
+
+// reading calls read with what a name means, again where Redis's clock turns out to
+// be in another period than was thought. It returns what the name meant at the time
+// that read returned.
+func (s *Store) reading(ctx context.Context, name string, read func(meaning) (now int64, err error)) (meaning, int64, error) {
+	at := int64(0)
+	for range turnsMost {
+		m, err := s.meaning(ctx, name, at)
+		if err != nil {
+			return m, 0, err
+		}
+		now, err := read(m)
+		if err != nil {
+			return m, 0, fmt.Errorf("read board %q: %w", name, err)
+		}
+		s.catalog.clock.hear(now)
+		was := m.period
+		if m.period, m.moves, err = m.rule.find(m.asked, now); err == nil && m.period == was {
+			return m, now, nil
+		}
+		s.catalog.clock.set(now)
+		at = now
+	}
+	return meaning{}, 0, fmt.Errorf("read board %q: %w: its periods pass too fast", name, ErrUnavailable)
+}

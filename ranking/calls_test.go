@@ -1,0 +1,161 @@
+package ranking
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// A node that knows what there is makes one call for each thing that it is asked, and
+// where Redis's clock turns out to be elsewhere one more, once.
+func TestCallsThatAreMade(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
+	set(now)
+	s := newNode(t, url)
+	define(t, s, Definition{Board: "b", Period: "day"})
+	var calls []string
+	s.rdb.AddHook(&cutter{answered: func(script string) { calls = append(calls, script) }})
+	made := func(want ...string) {
+		t.Helper()
+		require.Equal(t, want, calls)
+		calls = nil
+	}
+	write := func() { apply(t, s, "b", Update{Member: "m", Score: 1, ID: "1"}) }
+	read := func() {
+		_, err := s.Page(t.Context(), "b", 1, 1)
+		require.NoError(t, err)
+	}
+	write() // the first: scripts are not known yet
+	calls = nil
+	write()
+	made("apply")
+	read()
+	calls = nil
+	read()
+	made("page")
+	_, err := s.Page(t.Context(), "b@-3", 1, 1)
+	require.NoError(t, err)
+	made("page")
+
+	at := now
+	move := func(to time.Time) {
+		at = to
+		set(at)
+		d := *s.catalog.latest.Load() // so that it is the clock alone
+		d.looked = at.UnixMicro()
+		s.catalog.latest.Store(&d)
+	}
+	move(now.Add(-24 * time.Hour)) // as when Redis's clock is set right
+	apply(t, s, "b", Update{Member: "m", Score: 1})
+	made("apply", "apply", "list", "apply")
+	apply(t, s, "b", Update{Member: "m", Score: 1})
+	made("apply")
+	move(now)
+	read()
+	made("page", "page")
+	read()
+	write()
+	made("page", "apply")
+	move(now.Add(72 * time.Hour))
+	read()
+	made("page", "page")
+	read()
+	made("page")
+
+	// The first thing that a node does.
+	s = New(s.rdb, patient)
+	_, err = s.Page(t.Context(), "b@-1", 1, 1)
+	require.NoError(t, err)
+	made("catalog", "page")
+}
+
+// To the microsecond, the script itself counts nothing outside the period and the
+// activity that it was given.
+func TestScriptHoldsTheBounds(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	s := newNode(t, url)
+	start := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	micro := func(after int64) int64 { return start.UnixMicro() + after }
+	for _, c := range []struct {
+		opens, closes, starts, ends int64
+		now                         int64
+		why                         string
+		counts                      bool
+	}{
+		{10, 20, 0, 0, 9, "turn", false}, {10, 20, 0, 0, 10, "ok", true}, {10, 20, 0, 0, 19, "ok", true}, {10, 20, 0, 0, 20, "turn", false},
+		{10, 20, 12, 18, 9, "ok", false}, {10, 20, 12, 18, 11, "ok", false}, {10, 20, 12, 18, 12, "ok", true}, {10, 20, 12, 18, 17, "ok", true},
+		{10, 20, 12, 18, 18, "ok", false}, {10, 20, 12, 18, 20, "ok", false}, {10, 20, 5, 30, 9, "turn", false}, {10, 20, 5, 30, 20, "turn", false},
+		{0, 0, 12, 18, 12, "ok", true}, {0, 0, 12, 18, 18, "ok", false}, {0, 0, 0, 0, 1, "ok", true},
+	} {
+		set(start.Add(time.Duration(c.now) * time.Microsecond))
+		sp := span{name: "p", from: micro(0), length: 1000}
+		for _, f := range []struct {
+			to   *int64
+			from int64
+		}{{&sp.opens, c.opens}, {&sp.closes, c.closes}, {&sp.starts, c.starts}, {&sp.ends, c.ends}} {
+			if f.from != 0 {
+				*f.to = micro(f.from)
+			}
+		}
+		why, now, outcomes := applyTo(t, s, Definition{Board: "b"}, sp, Update{Member: "m", Score: 1})
+		require.Equal(t, c.why, why, "%+v", c)
+		if why == "ok" {
+			require.Equal(t, c.counts, outcomes[0].Err == nil, "%+v", c)
+		} else {
+			require.Equal(t, micro(c.now), now)
+		}
+	}
+}
+
+// What is a fraction of what: the period, the activity, the part that they share, or
+// the tie span from when the board-period was created.
+func TestSpans(t *testing.T) {
+	starts, ends := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	now := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
+	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		def    Definition
+		now    time.Time
+		from   time.Time
+		length time.Duration
+	}{
+		"a period":               {Definition{Period: "day"}, now, midnight, day},
+		"an activity":            {Definition{Starts: starts, Ends: ends}, now, starts, 48 * time.Hour},
+		"a day of an activity":   {Definition{Period: "day", Starts: starts, Ends: ends}, now, midnight, day},
+		"its first day":          {Definition{Period: "day", Starts: starts, Ends: ends}, starts, starts, 12 * time.Hour},
+		"its last day":           {Definition{Period: "day", Starts: starts, Ends: ends}, ends.Add(-1), ends.Add(-12 * time.Hour), 12 * time.Hour},
+		"a period with an end":   {Definition{Period: "month", Ends: ends}, now, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), ends.Sub(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))},
+		"a tie span":             {Definition{TieSpan: time.Hour}, now, now, time.Hour},
+		"a tie span and a start": {Definition{TieSpan: time.Hour, Starts: starts}, now, now, time.Hour},
+		"nothing":                {Definition{}, now, time.UnixMicro(from2020), 36525 * day},
+		"an end alone":           {Definition{Ends: ends}, now, time.UnixMicro(from2020), 36525 * day},
+		"a day of 25 hours":      {Definition{Period: "day", Timezone: "Europe/Berlin"}, time.Date(2026, 10, 25, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC), 25 * time.Hour},
+	} {
+		c.def.Board = "b"
+		r, err := newRule(c.def)
+		require.NoError(t, err, name)
+		sp := r.span(c.now.UnixMicro())
+		require.Equal(t, c.from.UTC(), time.UnixMicro(sp.from).UTC(), name)
+		require.Equal(t, c.length.Microseconds(), sp.length, name)
+
+		// Frozen with the board-period, and never after its first update.
+		url, set := redistest.Clocked(t)
+		set(c.now)
+		s := newNode(t, url)
+		define(t, s, c.def)
+		apply(t, s, "b", Update{Member: "m", Score: 1})
+		apply(t, s, "b", Update{Member: "m", Score: 1})
+		meta := s.rdb.HMGet(t.Context(), s.keys.board("b", sp.name).meta, "from", "span").Val()
+		frozen := &reply{rest: meta}
+		from := frozen.number()
+		require.LessOrEqual(t, from, c.now.UnixMicro(), name)
+		if c.def.TieSpan == 0 {
+			require.Equal(t, sp.from, from, name)
+		}
+		require.Equal(t, sp.length, frozen.number(), name)
+	}
+}

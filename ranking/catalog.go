@@ -1,0 +1,348 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// lookAgain is how old a node lets its copy of the definitions get while it is
+	// in use: a change is in force on all nodes after so long.
+	lookAgain = time.Second
+	// lookSoon is how old it may be when it does not know what a caller speaks of, who
+	// waits for as long: what was defined a moment ago is found, and names that there
+	// are not cost Redis fifty looks a second at most.
+	lookSoon = 20 * time.Millisecond
+	// lease is for how long after a look a node may write by what it saw. Redis
+	// itself holds it to that, by its own clock: apply.lua.
+	lease = 3 * time.Second
+	// grace is how long after a board was closed for good nobody writes to it any
+	// more, with a second for masters whose clocks differ.
+	grace = lease + time.Second
+	// maxDefinitions bounds the boards, and the events, that are defined, and
+	// maxDefinitionBytes their JSON, all of which each node reads when some of it changes.
+	maxDefinitions     = 1000
+	maxDefinitionBytes = 2 << 20
+)
+
+// The fields of the hash that definitions are kept in: 'board:<slot>' and
+// 'event:<name>' hold JSON, 'closed:<slot>' since when a board takes nothing any more,
+// in µs since 1970.
+const (
+	boardField  = "board:"
+	eventField  = "event:"
+	closedField = "closed:"
+)
+
+// definitions are all that is defined, at one version. They never change.
+type definitions struct {
+	version string
+	rules   map[string]*rule  // by slot
+	events  map[string]*Event // by name
+	broken  map[string]error  // field to why it is not understood: a newer version wrote it
+	closed  map[string]int64  // slot of a board that goes: since when, µs since 1970
+	values  map[string]string // field to JSON, of boards and events
+	looked  int64             // when Redis was asked, by its own clock, µs since 1970
+	at      time.Time         // and by this process's, or a little before
+	look    int64             // the number of the look that found them
+}
+
+// rule finds the definition that a name is of.
+func (d *definitions) rule(n name) (*rule, error) {
+	r, err := d.ruleOf(n.slot())
+	if r == nil && err == nil {
+		err = unknownBoard(n.instance())
+	}
+	return r, err
+}
+
+// ruleOf finds the definition of a slot; nil where there is none, or not any more.
+func (d *definitions) ruleOf(slot string) (*rule, error) {
+	if _, closed := d.closed[slot]; closed {
+		return nil, nil
+	}
+	if r := d.rules[slot]; r != nil {
+		return r, nil
+	}
+	return nil, d.broken[boardField+slot]
+}
+
+// event finds an event by its name.
+func (d *definitions) event(name string) (*Event, error) {
+	if e := d.events[name]; e != nil {
+		return e, nil
+	}
+	if err := d.broken[eventField+name]; err != nil {
+		return nil, err
+	}
+	return nil, unknownEvent(name)
+}
+
+// catalog is a node's copy of the definitions, which live in Redis. It is looked up
+// again when it is used and has grown old. It may be used concurrently.
+type catalog struct {
+	rdb     redis.UniversalClient
+	keys    keys
+	timeout time.Duration
+	clock   redisClock
+
+	latest  atomic.Pointer[definitions] // nil: never read
+	looks   atomic.Int64                // how many have begun
+	running sync.WaitGroup              // the look under way
+
+	mu      sync.Mutex // guards what follows, and storing latest
+	looking *look      // under way; nil: none
+	failed  time.Time  // when the last look failed; zero: it did not
+}
+
+// look is one reading of the definitions. All who want it wait for it together.
+type look struct {
+	number int64
+	done   chan struct{}
+	found  *definitions // read after done, as is err
+	err    error
+}
+
+func (l *look) wait(ctx context.Context) (*definitions, error) {
+	select {
+	case <-l.done:
+		return l.found, l.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("read definitions: %w: %w", ErrUnavailable, ctx.Err())
+	}
+}
+
+// get gives the definitions, from Redis where the copy is old; the copy where Redis
+// does not answer. While it does not, one caller in a second waits for it.
+func (c *catalog) get(ctx context.Context) (*definitions, error) {
+	d := c.latest.Load()
+	if d == nil {
+		return c.newer(ctx, nil)
+	}
+	age := time.Since(d.at)
+	if age < lookAgain {
+		return d, nil
+	}
+	c.mu.Lock()
+	failing := !c.failed.IsZero()
+	if failing && time.Since(c.failed) < lookAgain || c.looking != nil && (failing || age < lease) {
+		c.mu.Unlock()
+		return d, nil // another looks meanwhile
+	}
+	l := c.join()
+	c.mu.Unlock()
+	if newer, err := l.wait(ctx); err == nil {
+		return newer, nil
+	}
+	return d, nil
+}
+
+// newer gives definitions that were looked up after d, nil for any.
+func (c *catalog) newer(ctx context.Context, d *definitions) (*definitions, error) {
+	if d == nil {
+		return c.after(ctx, 0)
+	}
+	return c.after(ctx, d.look)
+}
+
+// fresh gives the definitions as they are now: what an answer under way says may be
+// older.
+func (c *catalog) fresh(ctx context.Context) (*definitions, error) {
+	return c.after(ctx, c.looks.Load())
+}
+
+// soon is fresh for a caller who did not find something in d, which may be names that
+// there are not, in any number.
+func (c *catalog) soon(ctx context.Context, d *definitions) (*definitions, error) {
+	begun := c.looks.Load()
+	pause := time.NewTimer(lookSoon - time.Since(d.at))
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+	}
+	return c.after(ctx, begun)
+}
+
+// after gives what a look has found that came after that of a number.
+func (c *catalog) after(ctx context.Context, number int64) (*definitions, error) {
+	for {
+		c.mu.Lock()
+		if d := c.latest.Load(); d != nil && d.look > number {
+			c.mu.Unlock()
+			return d, nil
+		}
+		l := c.join()
+		c.mu.Unlock()
+		d, err := l.wait(ctx)
+		if l.number > number || ctx.Err() != nil {
+			return d, err
+		}
+	}
+}
+
+// join gives the look under way, or begins one, which no caller that gives up ends
+// for the others. The caller holds mu.
+func (c *catalog) join() *look {
+	if c.looking != nil {
+		return c.looking
+	}
+	l := &look{number: c.looks.Add(1), done: make(chan struct{})}
+	c.looking = l
+	c.running.Go(func() {
+		defer close(l.done)
+		ctx, cancel := context.WithTimeout(context.Background(), c.timeout)
+		defer cancel()
+		found, err := c.read(ctx, c.latest.Load())
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.looking, c.failed = nil, time.Time{}
+		if err != nil {
+			l.err, c.failed = fmt.Errorf("read definitions: %w", err), time.Now()
+			return
+		}
+		found.look = l.number
+		l.found = found
+		c.latest.Store(found)
+	})
+	return l
+}
+
+// read asks Redis. What d has is not made anew where it is the same.
+func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error) {
+	known := ""
+	if d != nil {
+		known = d.version
+	}
+	at := time.Now()
+	answer, err := catalogScript.run(ctx, c.rdb, []string{c.keys.definitions()}, []any{known})
+	if err != nil {
+		return nil, err
+	}
+	r := &reply{rest: answer}
+	latest := &definitions{looked: r.number(), at: at, version: r.text()}
+	fields := r.list()
+	if fields.err != nil {
+		return nil, fields.err
+	}
+	c.clock.hear(latest.looked)
+	if latest.version == known {
+		latest.rules, latest.events, latest.broken = d.rules, d.events, d.broken
+		latest.closed, latest.values = d.closed, d.values
+		return latest, nil
+	}
+	if latest.version == noVersion && d != nil {
+		// Redis has lost all it had. What boards there are need not be lost with it.
+		if kept := d.kept(); len(kept) > 0 {
+			if err := c.change(ctx, latest, change{fields: kept}); err != nil && !errors.Is(err, errChanged) {
+				return nil, err
+			}
+			return c.read(ctx, nil)
+		}
+	}
+	return latest, latest.take(fields)
+}
+
+// kept are the fields of what was not being deleted.
+func (d *definitions) kept() map[string]string {
+	kept := maps.Clone(d.values)
+	for slot := range d.closed {
+		delete(kept, boardField+slot)
+	}
+	return kept
+}
+
+// take reads the fields of the hash.
+func (d *definitions) take(fields *reply) error {
+	d.rules, d.events, d.broken = make(map[string]*rule), make(map[string]*Event), make(map[string]error)
+	d.closed, d.values = make(map[string]int64), make(map[string]string)
+	for len(fields.rest) > 0 && fields.err == nil {
+		field := fields.text()
+		if slot, ok := strings.CutPrefix(field, closedField); ok {
+			d.closed[slot] = fields.number()
+			continue
+		}
+		value, err := fields.text(), error(nil)
+		if slot, ok := strings.CutPrefix(field, boardField); ok {
+			var r *rule
+			if r, err = readRule(slot, value); err == nil {
+				d.rules[slot] = r
+			}
+		} else if name, ok := strings.CutPrefix(field, eventField); ok {
+			e := new(Event)
+			if err = json.Unmarshal([]byte(value), e); err == nil {
+				d.events[name] = e
+			}
+		} else {
+			continue
+		}
+		d.values[field] = value
+		if err != nil {
+			// Not the error's own kind: nothing is wrong with what a caller sent.
+			d.broken[field] = fmt.Errorf("%w: the definition of %q is not understood: %v", ErrUnavailable, field, err)
+		}
+	}
+	return fields.err
+}
+
+func readRule(slot, value string) (*rule, error) {
+	var d Definition
+	if err := json.Unmarshal([]byte(value), &d); err != nil {
+		return nil, err
+	}
+	if d.slot() != slot {
+		return nil, fmt.Errorf("it is of %q", d.Board)
+	}
+	return newRule(d)
+}
+
+// noVersion is the version where nothing was ever defined.
+const noVersion = "0"
+
+var errChanged = errors.New("definitions have changed meanwhile")
+
+// change carries out c if the definitions are still d.
+func (c *catalog) change(ctx context.Context, d *definitions, do change) error {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	empty := slices.Sorted(maps.Keys(do.empty))
+	keys := []string{c.keys.definitions(), c.keys.agenda()}
+	for _, slot := range empty {
+		keys = append(keys, c.keys.instances(slot))
+	}
+	args := []any{d.version, newEpoch(), grace.Microseconds(), len(do.agenda)}
+	for _, slot := range do.agenda {
+		args = append(args, slot)
+	}
+	for _, field := range slices.Sorted(maps.Keys(do.fields)) {
+		args = append(args, field, do.fields[field])
+	}
+	answer, err := defineScript.run(ctx, c.rdb, keys, args)
+	if err != nil {
+		return err
+	}
+	r := &reply{rest: answer}
+	switch state := r.text(); state {
+	case "ok":
+		return nil
+	case "changed":
+		return errChanged
+	case "busy":
+		i := r.number()
+		if r.err == nil && 0 <= i && i < int64(len(empty)) {
+			return do.empty[empty[i]]
+		}
+	}
+	r.fail("is none of a definition")
+	return r.err
+}

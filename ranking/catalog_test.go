@@ -1,0 +1,271 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// newClient opens a client for a test.
+func newClient(t testing.TB, url string) redis.UniversalClient {
+	rdb, err := Open(url)
+	require.NoError(t, err)
+	redistest.Patient(rdb)
+	t.Cleanup(func() { rdb.Close() })
+	return rdb
+}
+
+// patient is how the stores of tests wait.
+var patient = Config{CallTimeout: redistest.CallTimeout}
+
+// newNode is one of several stores on one Redis.
+func newNode(t testing.TB, url string) *Store {
+	s := New(newClient(t, url), patient)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func define(t testing.TB, s *Store, boards ...Definition) {
+	t.Helper()
+	require.NoError(t, s.Define(t.Context(), Definitions{Boards: boards}))
+}
+
+// aged has a node's copy of the definitions be so much older by the node's own clock.
+func aged(s *Store, by time.Duration) {
+	d := *s.catalog.latest.Load()
+	d.at = d.at.Add(-by)
+	s.catalog.latest.Store(&d)
+}
+
+// stall has a node take its copy for a young one from now on, as a process does that
+// was stopped in the middle of a call.
+func stall(s *Store) { aged(s, -time.Hour) }
+
+func score(t testing.TB, s *Store, board, member string) int64 {
+	t.Helper()
+	n, err := s.Around(t.Context(), board, member, 0)
+	require.NoError(t, err)
+	return n.Entry.Score
+}
+
+func apply(t testing.TB, s *Store, board string, u Update) Outcome {
+	t.Helper()
+	o, err := s.Apply(t.Context(), board, []Update{u})
+	require.NoError(t, err)
+	return o[0]
+}
+
+// What one node defines the others find when they are asked for it, and what it
+// changes or takes away a second later.
+func TestDefinitionsOfOtherNodes(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		a, b := newNode(t, url), newNode(t, url)
+		for i := range 5 { // as long as b's copy is young, too
+			board := fmt.Sprint("b", i)
+			_, err := b.Board(t.Context(), board)
+			require.ErrorIs(t, err, ErrUnknownBoard)
+			_, err = b.Happen(t.Context(), board, []Occurrence{{}})
+			require.ErrorIs(t, err, ErrUnknownEvent)
+			require.NoError(t, a.Define(t.Context(), Definitions{Boards: []Definition{{Board: board}},
+				Events: []Event{{Name: board, Updates: []Target{{Board: board, Member: "m", Score: "1"}}}}}))
+			got, err := b.Board(t.Context(), board)
+			require.NoError(t, err)
+			require.Equal(t, board, got.Definition.Board)
+			_, err = b.Happen(t.Context(), board, []Occurrence{{}})
+			require.NoError(t, err)
+		}
+		page, err := b.Page(t.Context(), "b0", 1, 1)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, page.Total)
+
+		apply(t, a, "b0", Update{Member: "m", Score: 9})
+		define(t, a, Definition{Board: "b0", Mode: Last})
+		aged(b, lookAgain)
+		require.EqualValues(t, 3, apply(t, b, "b0", Update{Member: "m", Score: 3}).Result.Current.Score)
+		require.ErrorIs(t, a.Delete(t.Context(), "b0"), ErrConflict, "an event is for it")
+		require.NoError(t, a.DeleteEvent(t.Context(), "b0"))
+		require.NoError(t, a.Delete(t.Context(), "b0"))
+		aged(b, lookAgain)
+		_, err = b.Page(t.Context(), "b0", 1, 1)
+		require.ErrorIs(t, err, ErrUnknownBoard)
+		_, err = b.Happen(t.Context(), "b0", []Occurrence{{}})
+		require.ErrorIs(t, err, ErrUnknownEvent)
+		require.ErrorIs(t, b.Delete(t.Context(), "b0"), ErrUnknownBoard)
+		require.ErrorIs(t, b.DeleteEvent(t.Context(), "b0"), ErrUnknownEvent)
+		require.ErrorIs(t, b.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b0"}}}), ErrConflict, "its data are going")
+	})
+}
+
+// A node that was stalled for longer than its lease writes by what is defined now.
+func TestLease(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	now := time.Now()
+	set(now)
+	a, b := newNode(t, url), newNode(t, url)
+	define(t, a, Definition{Board: "b"}, Definition{Board: "gone"})
+	for _, board := range []string{"b", "gone"} {
+		apply(t, b, board, Update{Member: "m", Score: 5})
+	}
+	define(t, a, Definition{Board: "b", Mode: Last}, Definition{Board: "gone"})
+	require.NoError(t, a.Delete(t.Context(), "gone"))
+	stall(b)
+	set(now.Add(lease - time.Microsecond))
+	require.EqualValues(t, 10, apply(t, b, "b", Update{Member: "m", Score: 5}).Result.Current.Score, "by the lease that it has")
+	set(now.Add(lease))
+	before := b.rdb.HGetAll(t.Context(), "rc:{gone}::m").Val()
+	_, err := b.Apply(t.Context(), "gone", []Update{{Member: "m", Score: 5}})
+	require.ErrorIs(t, err, ErrUnknownBoard)
+	require.Equal(t, before, b.rdb.HGetAll(t.Context(), "rc:{gone}::m").Val())
+	require.EqualValues(t, 5, apply(t, b, "b", Update{Member: "m", Score: 5}).Result.Current.Score)
+	require.Less(t, lease, grace)
+}
+
+// A Redis that has lost all it had is told what boards there are by any node that
+// knows. What was being deleted does not come back.
+func TestDefinitionsAreWrittenBack(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		a := newNode(t, url)
+		require.NoError(t, a.Define(t.Context(), Definitions{
+			Boards: []Definition{{Board: "b", Mode: Best}, {Board: "fans:{x}", Period: "week"}, {Board: "gone"}},
+			Events: []Event{{Name: "gift", Updates: []Target{{Board: "b", Member: "m", Score: "1"}}}}}))
+		require.NoError(t, a.Delete(t.Context(), "gone"))
+		boards, err := a.Boards(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, a.rdb.FlushAll(t.Context()).Err())
+
+		// As long as that fails the copy stays in use, for the next try.
+		hook := &cutter{fate: func(script string) fate {
+			if script == defineScript.name {
+				return isLost
+			}
+			return passes
+		}}
+		a.rdb.AddHook(hook)
+		aged(a, lease)
+		again, err := a.Boards(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, boards, again)
+		require.Equal(t, []string{}, a.rdb.Keys(t.Context(), "*").Val())
+
+		hook.fate = nil
+		_, err = a.catalog.fresh(t.Context())
+		require.NoError(t, err)
+		again, err = a.Boards(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, boards, again)
+		b := newNode(t, url)
+		again, err = b.Boards(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, boards, again)
+		_, err = b.Happen(t.Context(), "gift", []Occurrence{{}})
+		require.NoError(t, err)
+		require.EqualValues(t, 1, score(t, b, "b", "m"))
+	})
+}
+
+// What a node does not understand, because a newer one wrote it, or somebody's hand,
+// is unavailable there, and nothing else is.
+func TestDefinitionThatIsNotUnderstood(t *testing.T) {
+	for what, value := range map[string]string{
+		"no JSON":             `{"board":"b"`,
+		"binary":              "\xff\x00",
+		"empty":               ``,
+		"no definition":       `[]`,
+		"of another":          `{"board":"c"}`,
+		"of an impossible":    `{"board":"b","timezone":"UTC"}`,
+		"of a newer version":  `{"board":"b","mode":"sum","window":"3h"}`,
+		"of a newer version2": `{"board":"b","ties":"shared"}`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			url := redistest.Embedded(t)
+			a := newNode(t, url)
+			events := []Event{{Name: "gift", Updates: []Target{{Board: "other", Member: "m", Score: "1"}}},
+				{Name: "b", Updates: []Target{{Board: "b", Member: "m", Score: "1"}}}}
+			require.NoError(t, a.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b"}, {Board: "other"}}, Events: events}))
+			apply(t, a, "b", Update{Member: "m", Score: 1})
+			require.NoError(t, a.rdb.HSet(t.Context(), "rc:{/}:definitions", "version", "newer", "board:b/0", value, "event:gift", value).Err())
+			for _, s := range []*Store{a, newNode(t, url)} {
+				if s.catalog.latest.Load() != nil {
+					aged(s, lease)
+				}
+				_, err := s.Page(t.Context(), "b", 1, 1)
+				unavailable := func(err error, named string) {
+					t.Helper()
+					require.ErrorIs(t, err, ErrUnavailable)
+					require.ErrorContains(t, err, named)
+					for _, e := range []error{ErrInvalid, ErrUnknownBoard, ErrUnknownEvent, ErrConflict} {
+						require.NotErrorIs(t, err, e)
+					}
+				}
+				unavailable(err, "board:b/0")
+				_, err = s.Apply(t.Context(), "b", []Update{{Member: "m", Score: 1}})
+				unavailable(err, "board:b/0")
+				_, err = s.Happen(t.Context(), "gift", []Occurrence{{}})
+				unavailable(err, "event:gift")
+				unavailable(s.States(t.Context(), []string{"b"})[0].Err, "board:b/0")
+				unavailable(s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b", Order: Asc}}}), "board:b/0")
+
+				apply(t, s, "other", Update{Member: "m", Score: 1})
+				define(t, s, Definition{Board: "more"})
+				got, err := s.Boards(t.Context())
+				require.NoError(t, err)
+				require.Len(t, got, 2)
+				h, err := s.Happen(t.Context(), "b", []Occurrence{{ID: "1"}})
+				if err == nil {
+					err = h[0].Err
+				}
+				unavailable(err, "board:b/0")
+				require.Equal(t, value, s.rdb.HGet(t.Context(), "rc:{/}:definitions", "board:b/0").Val(), "it is left as it is")
+			}
+			require.NoError(t, a.DeleteEvent(t.Context(), "gift"))
+			require.NoError(t, a.DeleteEvent(t.Context(), "b"))
+			require.NoError(t, a.Delete(t.Context(), "b"), "so that it can be mended")
+			_, err := a.Page(t.Context(), "b", 1, 1)
+			require.ErrorIs(t, err, ErrUnknownBoard)
+		})
+	}
+}
+
+// However many define at a time, on however many nodes, all of it lands, and each can
+// use at once what it has defined.
+func TestDefinitionsAtOneTime(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		nodes := []*Store{newNode(t, url), newNode(t, url), newNode(t, url)}
+		const each = 15
+		var wg sync.WaitGroup
+		for i, s := range nodes {
+			for j := range each {
+				wg.Go(func() {
+					board := fmt.Sprintf("b%d-%d", i, j)
+					if err := s.Define(context.Background(), Definitions{Boards: []Definition{{Board: board}}}); err != nil {
+						t.Error(err)
+						return
+					}
+					if s.catalog.latest.Load().rules[board+"/0"] == nil {
+						t.Errorf("%s is defined and not known", board)
+					}
+					if _, err := s.Apply(context.Background(), board, []Update{{Member: "m", Score: 1}}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+		wg.Wait()
+		for _, s := range nodes {
+			aged(s, lookAgain)
+			boards, err := s.Boards(t.Context())
+			require.NoError(t, err)
+			require.Len(t, boards, each*len(nodes))
+			require.True(t, slices.IsSortedFunc(boards, func(a, b Definition) int { return strings.Compare(a.Board, b.Board) }))
+		}
+	})
+}

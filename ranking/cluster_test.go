@@ -1,0 +1,88 @@
+package ranking_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+)
+
+// The names of keys and scripts suit a cluster: writes, reads, changes, definitions,
+// instances, periods and events all pass, on boards of all three masters.
+func TestCluster(t *testing.T) {
+	url, masters := redistest.StartCluster(t)
+	boards := []string{"a", "b", "fans:s1", "fans:s2", "fans:星", "hot:x:y", "weekly", "h"}
+	s := open(t, url, ranking.Definition{Board: "a"}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "h", Ties: ranking.ByMember},
+		ranking.Definition{Board: "fans:{star}", Period: "day"}, ranking.Definition{Board: "hot:{x}:{y}", Order: ranking.Asc},
+		ranking.Definition{Board: "weekly", Period: "week", Timezone: "Asia/Shanghai"})
+	f, heard := follow(t, url, 0)
+	for _, b := range boards {
+		f.Watch(b)
+		next[subscribed](t, heard)
+		first := applyOne(t, s, b, ranking.Update{Member: "m", Score: 3, ID: "1", Data: `1`})
+		require.NoError(t, first.Err)
+		want := applied(3, 1, nil)
+		want.Result.Period = first.Result.Period
+		require.Equal(t, want, first)
+		require.True(t, applyOne(t, s, b, ranking.Update{Member: "m", Score: 3, ID: "1", Data: `1`}).Result.Duplicate)
+		c := next[*ranking.Changes](t, heard)
+		require.Equal(t, b, c.Board)
+		page, err := s.Page(t.Context(), b, 1, 10)
+		require.NoError(t, err)
+		require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 1}, page.State)
+		require.Len(t, page.Entries, 1)
+		require.Equal(t, `1`, page.Entries[0].Data)
+		n, err := s.Around(t.Context(), b, "m", 2)
+		require.NoError(t, err)
+		require.Equal(t, page.Entries[0], n.Entry)
+		info, err := s.Info(t.Context(), b)
+		require.NoError(t, err)
+		require.Equal(t, page.State, info.State)
+		if page.Period != "" {
+			old, err := s.Page(t.Context(), b+"@-1", 1, 10)
+			require.NoError(t, err)
+			require.True(t, old.Final)
+		}
+	}
+	for _, st := range s.States(t.Context(), boards) {
+		require.NoError(t, st.Err)
+		require.EqualValues(t, 1, st.Seq)
+	}
+	require.NoError(t, s.Ping(t.Context()))
+
+	got, err := s.Instances(t.Context(), "fans:{star}", "", 10)
+	require.NoError(t, err)
+	require.Equal(t, ranking.Instances{Total: 3, Names: []string{"fans:s1", "fans:s2", "fans:星"}}, got)
+	conflicts(t, "order", defineOne(t, s, ranking.Definition{Board: "h", Ties: ranking.ByMember, Order: ranking.Asc}))
+
+	// An event over boards of different slots, from two nodes.
+	var targets []ranking.Target
+	for _, b := range boards {
+		targets = append(targets, ranking.Target{Board: b, Member: "{m}", Score: "{n}"})
+	}
+	require.NoError(t, s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{{Name: "e", Updates: targets}}}))
+	for i, node := range []*ranking.Store{s, open(t, url)} {
+		h := happen(t, node, "e", occurs("1", "m", "x", "n", 2))
+		require.NoError(t, h[0].Err)
+		for _, o := range h[0].Outcomes {
+			require.NoError(t, o.Err)
+			require.Equal(t, i == 1, o.Result.Duplicate)
+		}
+	}
+	require.ErrorIs(t, happen(t, s, "e", occurs("1", "m", "x", "n", 3))[0].Err, ranking.ErrIDMismatch)
+
+	spread := 0
+	for _, m := range masters {
+		keys, err := m.Admin().Keys(t.Context(), "*}:*z").Result()
+		require.NoError(t, err)
+		spread += min(len(keys), 1)
+	}
+	require.Equal(t, len(masters), spread, "the boards are on all masters")
+	require.NoError(t, s.DeleteEvent(t.Context(), "e"))
+	require.NoError(t, s.Delete(t.Context(), "fans:s1"))
+	require.NoError(t, s.Delete(t.Context(), "h"))
+	_, err = s.Page(t.Context(), "h", 1, 1)
+	require.ErrorIs(t, err, ranking.ErrUnknownBoard)
+}

@@ -1,0 +1,204 @@
+package ranking_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+)
+
+// data reads what is with each entry of a board, by member.
+func data(t testing.TB, s *ranking.Store, board string) map[string]string {
+	t.Helper()
+	page, err := s.Page(t.Context(), board, 1, 100)
+	require.NoError(t, err)
+	got := make(map[string]string)
+	for _, e := range page.Entries {
+		got[e.Member] = e.Data
+	}
+	return got
+}
+
+// What is with an entry stays until an update that takes effect brings another, takes
+// it away, or the member leaves.
+func TestDataStaysWithTheEntry(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"}, ranking.Definition{Board: "laps", Mode: ranking.Best, Order: ranking.Asc})
+		for i, step := range []struct {
+			board string
+			u     ranking.Update
+			want  map[string]string
+		}{
+			{"b", ranking.Update{Member: "a", Score: 1}, map[string]string{"a": ""}},
+			{"b", ranking.Update{Member: "a", Data: "null"}, map[string]string{"a": ""}},
+			{"b", ranking.Update{Member: "a", Data: `{"car":7}`}, map[string]string{"a": `{"car":7}`}},
+			{"b", ranking.Update{Member: "c", Score: 5, Data: `"é | \" \u001e"`}, map[string]string{"a": `{"car":7}`, "c": `"é | \" \u001e"`}},
+			{"b", ranking.Update{Member: "a", Score: 1}, map[string]string{"a": `{"car":7}`, "c": `"é | \" \u001e"`}},
+			{"b", ranking.Update{Member: "a", Score: 1, Op: ranking.Last, Data: `[1,null]`}, map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
+			{"b", ranking.Update{Member: "a", Score: 0, Op: ranking.Best, Data: `0`}, map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
+			{"b", ranking.Update{Member: "a", Score: 2, Op: ranking.Best, Data: `0`}, map[string]string{"a": `0`, "c": `"é | \" \u001e"`}},
+			{"b", ranking.Update{Member: "c", Score: 2, If: ranking.Absent, Data: `1`}, map[string]string{"a": `0`, "c": `"é | \" \u001e"`}},
+			{"b", ranking.Update{Member: "c", Score: 2, If: ranking.Exists, Data: `false`}, map[string]string{"a": `0`, "c": `false`}},
+			{"b", ranking.Update{Member: "a", Data: "null"}, map[string]string{"a": "", "c": `false`}},
+			{"b", ranking.Update{Member: "a", Score: ranking.MaxScore, Data: "1"}, map[string]string{"a": "", "c": `false`}}, // out of range
+
+			{"laps", ranking.Update{Member: "a", Score: 90, Data: `"first"`}, map[string]string{"a": `"first"`}},
+			{"laps", ranking.Update{Member: "a", Score: 95, Data: `"slower"`}, map[string]string{"a": `"first"`}},
+			{"laps", ranking.Update{Member: "a", Score: 90, Data: `"as fast, and later"`}, map[string]string{"a": `"first"`}},
+			{"laps", ranking.Update{Member: "a", Score: 95, Data: `null`}, map[string]string{"a": `"first"`}},
+			{"laps", ranking.Update{Member: "a", Score: 80}, map[string]string{"a": `"first"`}},
+			{"laps", ranking.Update{Member: "a", Score: 70, Data: `null`}, map[string]string{"a": ""}},
+		} {
+			applyOne(t, s, step.board, step.u)
+			require.Equal(t, step.want, data(t, s, step.board), "step %d: %+v", i, step.u)
+		}
+		_, err := s.Remove(t.Context(), "b", "c")
+		require.NoError(t, err)
+		applyOne(t, s, "b", ranking.Update{Member: "c", Score: 5})
+		require.Equal(t, map[string]string{"a": "", "c": ""}, data(t, s, "b"), "who comes back comes without")
+	})
+}
+
+// Each way to read an entry shows its data, and no one else's.
+func TestDataIsReadWithTheEntry(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"})
+		const members = ranking.MaxPage
+		want := func(i int) string {
+			if i%3 == 0 {
+				return ""
+			}
+			return fmt.Sprintf(`{"n":%d}`, i)
+		}
+		updates := make([]ranking.Update, members)
+		for i := range updates {
+			updates[i] = ranking.Update{Member: fmt.Sprintf("m%04d", i), Score: int64(members - i), Data: want(i)}
+		}
+		_, err := s.Apply(t.Context(), "b", updates)
+		require.NoError(t, err)
+		all, err := s.Page(t.Context(), "b", 1, ranking.MaxPage)
+		require.NoError(t, err)
+		require.Len(t, all.Entries, members)
+		for i, e := range all.Entries {
+			require.Equal(t, updates[i].Member, e.Member)
+			require.Equal(t, want(i), e.Data, e.Member)
+		}
+		after, err := s.After(t.Context(), "b", ranking.Cursor{Key: all.Entries[9].Key, Member: all.Entries[9].Member}, 7)
+		require.NoError(t, err)
+		require.Equal(t, all.Entries[10:17], after.Entries)
+		around, err := s.Around(t.Context(), "b", "m0100", 5)
+		require.NoError(t, err)
+		require.Equal(t, all.Entries[100], around.Entry)
+		require.Equal(t, all.Entries[95:106], around.Around)
+		some, err := s.Members(t.Context(), "b", []string{"m0007", "nobody", "m0003"})
+		require.NoError(t, err)
+		require.Equal(t, map[string]ranking.Entry{"m0007": all.Entries[7], "m0003": all.Entries[3]}, some)
+	})
+}
+
+// A change of data alone is a change, with the key and the rank that the entry has.
+func TestDataIsTold(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b", Ties: ranking.ByMember})
+		f, heard := follow(t, url, 0)
+		f.Watch("b")
+		next[subscribed](t, heard)
+		o, err := s.Apply(t.Context(), "b", []ranking.Update{
+			{Member: "a", Score: 3, Data: `{"x":1}`},
+			{Member: "b", Score: 5},
+			{Member: "a", Data: `{"x":1}`}, // as it is
+			{Member: "a", Data: `{"x":2}`},
+			{Member: "a", Data: `{"x":2}`, If: ranking.Absent},
+			{Member: "b", Data: `null`}, // has none
+			{Member: "a", Score: 4},
+			{Member: "a", Data: `null`},
+		})
+		require.NoError(t, err)
+		require.Equal(t, applied(3, 2, &ranking.Standing{Score: 3, Rank: 2}), o[3])
+		require.Equal(t, applied(7, 1, &ranking.Standing{Score: 7, Rank: 1}), o[7])
+		c := next[*ranking.Changes](t, heard)
+		require.Equal(t, &ranking.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, List: []ranking.Change{
+			{Member: "a", New: key(-3), Rank: 1, Data: `{"x":1}`},
+			{Member: "b", New: key(-5), Rank: 1},
+			{Member: "a", Old: key(-3), New: key(-3), Rank: 2, Data: `{"x":2}`},
+			{Member: "a", Old: key(-3), New: key(-7), Rank: 1, Data: `{"x":2}`},
+			{Member: "a", Old: key(-7), New: key(-7), Rank: 1},
+		}}, c)
+		info, err := s.Info(t.Context(), "b")
+		require.NoError(t, err)
+		require.EqualValues(t, 5, info.Seq)
+	})
+}
+
+// A change of data keeps the place among equals, and moves no later one.
+func TestDataMovesNobody(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"})
+		for _, m := range []string{"z", "y", "x"} {
+			applyOne(t, s, "b", ranking.Update{Member: m, Score: 7})
+		}
+		before, err := s.Page(t.Context(), "b", 1, 3)
+		require.NoError(t, err)
+		applyOne(t, s, "b", ranking.Update{Member: "z", Data: `1`})
+		applyOne(t, s, "b", ranking.Update{Member: "w", Score: 7})
+		after, err := s.Page(t.Context(), "b", 1, 4)
+		require.NoError(t, err)
+		before.Entries[0].Data = `1`
+		require.Equal(t, before.Entries, after.Entries[:3])
+		require.Equal(t, "w", after.Entries[3].Member)
+	})
+}
+
+func TestDataThatIsRefused(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"})
+		most := `"` + strings.Repeat("x", 254) + `"`
+		for _, bad := range []string{"{", "nul", `{"a":1,"a":2}`, ` 1`, `{"a": 1}`, "1 2", "\"\x1e\"", "\"\xff\"", most[:255] + `x"`} {
+			o := applyOne(t, s, "b", ranking.Update{Member: "m", Score: 1, Data: bad})
+			var field *ranking.FieldError
+			require.ErrorAs(t, o.Err, &field, "%q", bad)
+			require.Equal(t, "data", field.Field)
+		}
+		require.NoError(t, applyOne(t, s, "b", ranking.Update{Member: "m", Score: 1, Data: most}).Err)
+		require.Equal(t, map[string]string{"m": most}, data(t, s, "b"))
+	})
+}
+
+// An update with a condition that does not hold changes nothing and tells how things
+// stand. It has counted for its id all the same.
+func TestConditions(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"})
+		nothing := ranking.Outcome{}
+		asIs := applied(5, 1, &ranking.Standing{Score: 5, Rank: 1})
+		require.Equal(t, nothing, applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1, If: ranking.Exists}))
+		require.Equal(t, []string{"rc:{/}:definitions"}, allKeys(t, url), "nothing has come to be")
+		require.Equal(t, nothing, applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1, If: ranking.Exists, ID: "1"}))
+		require.Equal(t, applied(5, 1, nil), applyOne(t, s, "b", ranking.Update{Member: "a", Score: 5, If: ranking.Absent, ID: "2"}))
+		require.Equal(t, asIs, applyOne(t, s, "b", ranking.Update{Member: "a", Score: 7, If: ranking.Absent, ID: "3"}))
+		require.Equal(t, asIs, applyOne(t, s, "b", ranking.Update{Member: "a", Score: 7, If: ranking.Absent, Op: ranking.Last}))
+		require.Equal(t, asIs, applyOne(t, s, "b", ranking.Update{Member: "a", Score: ranking.MaxScore, If: ranking.Absent}), "nor is it out of range")
+		require.Equal(t, applied(6, 1, &ranking.Standing{Score: 5, Rank: 1}), applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1, If: ranking.Exists}))
+
+		again := applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1, If: ranking.Exists, ID: "1"})
+		require.Equal(t, ranking.Outcome{Result: ranking.Result{Duplicate: true}}, again, "as it was the first time")
+		asIs.Result.Duplicate = true
+		require.Equal(t, asIs, applyOne(t, s, "b", ranking.Update{Member: "a", Score: 7, If: ranking.Absent, ID: "3"}))
+		for _, u := range []ranking.Update{
+			{Member: "a", Score: 1, ID: "1"},
+			{Member: "a", Score: 1, If: ranking.Absent, ID: "1"},
+			{Member: "a", Score: 1, If: ranking.Exists, Data: "1", ID: "1"},
+		} {
+			require.ErrorIs(t, applyOne(t, s, "b", u).Err, ranking.ErrIDMismatch, "%+v", u)
+		}
+		o := applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1, If: "perhaps"})
+		require.ErrorIs(t, o.Err, ranking.ErrInvalid)
+		info, err := s.Info(t.Context(), "b")
+		require.NoError(t, err)
+		require.EqualValues(t, 2, info.Seq)
+	})
+}

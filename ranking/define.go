@@ -1,0 +1,313 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Boards lists the boards and families by name.
+func (s *Store) Boards(ctx context.Context) ([]Definition, error) {
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var boards []Definition
+	for slot := range d.rules {
+		if r, _ := d.ruleOf(slot); r != nil {
+			boards = append(boards, r.Definition)
+		}
+	}
+	slices.SortFunc(boards, func(a, b Definition) int { return cmp.Compare(a.Board, b.Board) })
+	return boards, nil
+}
+
+// Events lists the events by name.
+func (s *Store) Events(ctx context.Context) ([]Event, error) {
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var events []Event
+	for _, name := range slices.Sorted(maps.Keys(d.events)) {
+		events = append(events, *d.events[name])
+	}
+	return events, nil
+}
+
+// Event gives an event, or ErrUnknownEvent.
+func (s *Store) Event(ctx context.Context, name string) (Event, error) {
+	e, err := s.event(ctx, name)
+	if err != nil {
+		return Event{}, err
+	}
+	return *e, nil
+}
+
+// Definition gives a board or family as it was defined: "stars", "fans:{star}".
+func (s *Store) Definition(ctx context.Context, board string) (Definition, error) {
+	r, err := s.defined(ctx, board)
+	if err != nil {
+		return Definition{}, err
+	}
+	return r.Definition, nil
+}
+
+// defined finds a definition by its own name, also one that was made a moment ago.
+func (s *Store) defined(ctx context.Context, board string) (*rule, error) {
+	t, err := parseTemplate(board)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := d.ruleOf(t.slot())
+	if r == nil && err == nil {
+		if d, err = s.catalog.soon(ctx, d); err != nil {
+			return nil, err
+		}
+		r, err = d.ruleOf(t.slot())
+	}
+	if err == nil && (r == nil || r.Board != board) {
+		err = unknownBoard(board)
+	}
+	return r, err
+}
+
+// Define adds definitions to those that there are, or changes them; others stay. It
+// does all or nothing. It returns ErrConflict for a change that would re-order data
+// that there is, for a name that clashes with another, and for an end that has passed
+// or is too near for all nodes to know of it.
+func (s *Store) Define(ctx context.Context, all Definitions) error {
+	boards, events := slices.Clone(all.Boards), slices.Clone(all.Events)
+	for i, b := range boards {
+		var err error
+		if boards[i], err = b.Normalize(); err != nil {
+			return err
+		}
+	}
+	for i, e := range events {
+		var err error
+		if events[i], err = e.Normalize(); err != nil {
+			return err
+		}
+	}
+	return s.define(ctx, func(d *definitions) (change, error) { return d.add(boards, events, s.catalog.clock.now()) })
+}
+
+// define changes the definitions as plan says, which is asked anew when others have
+// changed them meanwhile.
+func (s *Store) define(ctx context.Context, plan func(*definitions) (change, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, defineFor)
+	defer cancel()
+	// One at a time, so that only nodes are in each other's way.
+	select {
+	case s.defining <- struct{}{}:
+		defer func() { <-s.defining }()
+	case <-ctx.Done():
+		return fmt.Errorf("define: %w: %w", ErrUnavailable, ctx.Err())
+	}
+	for {
+		d, err := s.catalog.fresh(ctx)
+		if err != nil {
+			return err
+		}
+		c, err := plan(d)
+		if err != nil || len(c.fields) == 0 {
+			return err
+		}
+		switch err := s.catalog.change(ctx, d, c); {
+		case err == nil:
+			_, err := s.catalog.fresh(ctx) // whoever has defined something can use it
+			return err
+		case !errors.Is(err, errChanged):
+			return err
+		}
+	}
+}
+
+// defineFor bounds how long a definition is tried while others define too. Each time
+// at least one of them gets through.
+const defineFor = 10 * time.Second
+
+// change is what is to be written to the definitions.
+type change struct {
+	fields map[string]string // '' takes one away
+	empty  map[string]error  // slots that must have no instances, and what to say where one has
+	agenda []string          // slots to be looked after once nobody writes by what was before
+}
+
+// add finds what must be written to add definitions to d; now is Redis's clock, in µs
+// since 1970.
+func (d *definitions) add(boards []Definition, events []Event, now int64) (change, error) {
+	c := change{fields: make(map[string]string), empty: make(map[string]error)}
+	there, named := make(map[string]bool), make(map[string]bool)
+	for field := range d.values {
+		if slot, ok := strings.CutPrefix(field, boardField); ok {
+			_, closed := d.closed[slot]
+			there[slot] = !closed
+		} else {
+			named[field] = true
+		}
+	}
+	for _, b := range boards {
+		slot := b.slot()
+		field := boardField + slot
+		if _, twice := c.fields[field]; twice {
+			return c, conflict("board", "%q is defined twice", b.Board)
+		}
+		if err := d.broken[field]; err != nil {
+			return c, err
+		}
+		if err := d.redefine(&c, b, now); err != nil {
+			return c, err
+		}
+		there[slot] = true
+		if changed, err := d.set(c, field, b); err != nil {
+			return c, err
+		} else if changed && d.rules[slot] != nil && !b.lastsAs(d.rules[slot].Definition) {
+			c.agenda = append(c.agenda, slot) // something is due at another time
+		}
+	}
+	for _, e := range events {
+		if err := e.check(func(slot string) bool { return there[slot] }); err != nil {
+			return c, err
+		}
+		named[eventField+e.Name] = true
+		if _, err := d.set(c, eventField+e.Name, e); err != nil {
+			return c, err
+		}
+	}
+	if len(there) > maxDefinitions || len(named) > maxDefinitions {
+		return c, conflict("boards", "would be too many: %d boards and %d events may be defined", maxDefinitions, maxDefinitions)
+	}
+	bytes := 0
+	for field, value := range d.values {
+		if _, changed := c.fields[field]; !changed {
+			bytes += len(value)
+		}
+	}
+	for _, value := range c.fields {
+		bytes += len(value)
+	}
+	if bytes > maxDefinitionBytes {
+		return c, conflict("boards", "would be too much: all definitions may have %d bytes of JSON", maxDefinitionBytes)
+	}
+	return c, nil
+}
+
+// redefine finds what keeps a board from becoming b.
+func (d *definitions) redefine(c *change, b Definition, now int64) error {
+	slot := b.slot()
+	if _, closed := d.closed[slot]; closed {
+		return conflict("board", "%q is being deleted; try again in some seconds", b.Board)
+	}
+	was := d.rules[slot]
+	if was == nil {
+		return nil
+	}
+	if was.Board != b.Board {
+		return conflict("board", "%q clashes with %q, whose instances have the same names", b.Board, was.Board)
+	}
+	if field := b.reorders(was.Definition); field != "" {
+		c.empty[slot] = conflict(field, "would re-order the data of board %q: delete the board first, or define another", b.Board)
+	}
+	if b.Ends.Equal(was.Ends) {
+		return nil
+	}
+	// Nodes that do not know yet go by the end that was, for so long.
+	soon := now + grace.Microseconds()
+	if !was.Ends.IsZero() && was.Ends.UnixMicro() <= soon {
+		return conflict("ends", "has passed for board %q, or is about to, and its result stands: define another board", b.Board)
+	}
+	if !b.Ends.IsZero() && b.Ends.UnixMicro() <= soon && c.empty[slot] == nil {
+		c.empty[slot] = conflict("ends", "is sooner than %v from now, and board %q is being written to: give a later time", grace, b.Board)
+	}
+	return nil
+}
+
+// set notes a field that differs from what there is, and reports whether it does.
+func (d *definitions) set(c change, field string, v any) (changed bool, err error) {
+	value, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return false, fmt.Errorf("encode a definition: %w", err)
+	}
+	if changed = d.values[field] != string(value); changed {
+		c.fields[field] = string(value)
+	}
+	return changed, nil
+}
+
+// Delete takes a board or family away, with all of its data, or one instance of a
+// family, which may be written to again. Nobody sees it any more within a second;
+// its data go after some more. It returns ErrConflict for a board that an event is
+// for.
+func (s *Store) Delete(ctx context.Context, board string) error {
+	n, err := parseName(board)
+	if err == nil && len(n.parts) > 0 && n.period == "" {
+		return s.deleteInstance(ctx, n)
+	}
+	t, err := parseTemplate(board)
+	if err != nil {
+		return err
+	}
+	return s.define(ctx, func(d *definitions) (change, error) {
+		r, broken := d.ruleOf(t.slot())
+		if broken == nil && (r == nil || r.Board != board) {
+			return change{}, unknownBoard(board)
+		}
+		for _, name := range slices.Sorted(maps.Keys(d.events)) {
+			if d.events[name].check(func(slot string) bool { return slot != t.slot() }) != nil {
+				return change{}, conflict("board", "%q is a board of event %q", board, name)
+			}
+		}
+		return change{fields: map[string]string{closedField + t.slot(): "now"}, agenda: []string{t.slot()}}, nil
+	})
+}
+
+// DeleteEvent takes an event away. What it did stays.
+func (s *Store) DeleteEvent(ctx context.Context, event string) error {
+	return s.define(ctx, func(d *definitions) (change, error) {
+		if _, there := d.values[eventField+event]; !there {
+			return change{}, unknownEvent(event)
+		}
+		// Its ids are kept for retries that come late, and no longer.
+		return change{fields: map[string]string{eventField + event: ""}, agenda: []string{"/" + event}}, nil
+	})
+}
+
+// deleteInstance lets all of an instance go.
+func (s *Store) deleteInstance(ctx context.Context, n name) error {
+	d, err := s.catalog.fresh(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := d.rule(n); err != nil {
+		return err
+	}
+	if err := s.takeDown(ctx, n.instance(), d.looked+lease.Microseconds()); err != nil {
+		return fmt.Errorf("delete board %q: %w", n.instance(), err)
+	}
+	return s.soon(ctx, n.instance()) // where it is listed no more
+}
+
+func unknownBoard(board string) error {
+	return &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", board), Kind: ErrUnknownBoard}
+}
+
+func unknownEvent(event string) error {
+	return &FieldError{Field: "event", Reason: fmt.Sprintf("there is no event %q", event), Kind: ErrUnknownEvent}
+}
+
+func conflict(field, reason string, args ...any) error {
+	return &FieldError{Field: field, Reason: fmt.Sprintf(reason, args...), Kind: ErrConflict}
+}

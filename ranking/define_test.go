@@ -1,0 +1,187 @@
+package ranking_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+)
+
+func defineOne(t testing.TB, s *ranking.Store, def ranking.Definition) error {
+	t.Helper()
+	return s.Define(t.Context(), ranking.Definitions{Boards: []ranking.Definition{def}})
+}
+
+// conflicts wants an ErrConflict that names the field.
+func conflicts(t testing.TB, field string, err error) {
+	t.Helper()
+	require.ErrorIs(t, err, ranking.ErrConflict)
+	var fe *ranking.FieldError
+	require.ErrorAs(t, err, &fe)
+	require.Equal(t, field, fe.Field, err)
+}
+
+// Of several definitions all are made or none, and the fault is told.
+func TestDefineIsAllOrNothing(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "a"}, ranking.Definition{Board: "fans:{star}"}, ranking.Definition{Board: "busy"})
+		applyOne(t, s, "busy", ranking.Update{Member: "m", Score: 1})
+		event := func(name, board string) ranking.Event {
+			return ranking.Event{Name: name, Updates: []ranking.Target{{Board: board, Member: "m", Score: "1"}}}
+		}
+		type defs = ranking.Definitions
+		good := ranking.Definition{Board: "good"}
+		for what, c := range map[string]struct {
+			defs  defs
+			kind  error
+			field string
+		}{
+			"a wrong field":    {defs{Boards: []ranking.Definition{good, {Board: "b", Mode: "most"}}}, ranking.ErrInvalid, "mode"},
+			"no name":          {defs{Boards: []ranking.Definition{good, {}}}, ranking.ErrInvalid, "board"},
+			"a clash":          {defs{Boards: []ranking.Definition{good, {Board: "fans:{user}"}}}, ranking.ErrConflict, "board"},
+			"a clash with one": {defs{Boards: []ranking.Definition{good, {Board: "x:{a}"}, {Board: "x:{b}"}}}, ranking.ErrConflict, "board"},
+			"one that is new":  {defs{Boards: []ranking.Definition{good, {Board: "busy", Order: ranking.Asc}}}, ranking.ErrConflict, "order"},
+			"a wrong event":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{{Name: "e"}}}, ranking.ErrInvalid, "updates"},
+			"a feed's name":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("periods", "a")}}, ranking.ErrInvalid, "event"},
+			"no such board":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("e", "a"), event("f", "nope")}}, ranking.ErrInvalid, "updates[0].board"},
+			"too few parts":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("e", "fans")}}, ranking.ErrInvalid, "updates[0].board"},
+		} {
+			err := s.Define(t.Context(), c.defs)
+			require.ErrorIs(t, err, c.kind, what)
+			var fe *ranking.FieldError
+			require.ErrorAs(t, err, &fe, what)
+			require.Equal(t, c.field, fe.Field, what)
+			boards, err := s.Boards(t.Context())
+			require.NoError(t, err)
+			require.Len(t, boards, 3, what)
+		}
+		// What is defined together may need each other; beside each other stand those
+		// with as many parts as no other has.
+		require.NoError(t, s.Define(t.Context(), defs{Boards: []ranking.Definition{{Board: "fans"}, {Board: "fans:{a}:{b}"}},
+			Events: []ranking.Event{event("e", "fans:x:y"), event("f", "fans:x"), event("fans", "fans")}}))
+		events, err := s.Events(t.Context())
+		require.NoError(t, err)
+		require.Len(t, events, 3)
+		require.Equal(t, []string{"e", "f", "fans"}, []string{events[0].Name, events[1].Name, events[2].Name})
+	})
+}
+
+// What would re-order or rename data is refused where there are any, and done at once
+// where there are none. All else may change at any time.
+func TestChangesThatReorder(t *testing.T) {
+	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	url, set := redistest.Clocked(t)
+	set(base)
+	s := open(t, url)
+	week := ranking.Definition{Period: "week", Timezone: "Asia/Shanghai"}
+	for i, c := range []struct {
+		was, is ranking.Definition
+		field   string // "" for what may change
+	}{
+		{ranking.Definition{}, ranking.Definition{Order: ranking.Asc}, "order"},
+		{ranking.Definition{}, ranking.Definition{Ties: ranking.ByMember}, "ties"},
+		{ranking.Definition{}, ranking.Definition{Period: "day"}, "period"},
+		{week, ranking.Definition{}, "period"},
+		{week, ranking.Definition{Period: "week"}, "timezone"},
+		{week, ranking.Definition{Period: "week", Timezone: "Asia/Shanghai", WeekStarts: "sunday"}, "week_starts"},
+		{week, ranking.Definition{Period: "week", Timezone: "Asia/Shanghai", DayStartsAt: "04:00"}, "day_starts_at"},
+		{ranking.Definition{Period: "36h", Base: base}, ranking.Definition{Period: "36h", Base: base.Add(time.Hour)}, "base"},
+		{ranking.Definition{Period: "36h", Base: base}, ranking.Definition{Period: "72h", Base: base}, "period"},
+		{ranking.Definition{}, ranking.Definition{Mode: ranking.Best, Min: new(int64(0)), Max: new(int64(9)), MaxChange: 3, TieSpan: time.Hour,
+			Retain: time.Hour, Kind: "star", Display: ranking.Display{Unit: "k"}}, ""},
+		{week, ranking.Definition{Period: "week", Timezone: "Asia/Shanghai", Keep: new(3), Starts: base, Ends: base.Add(time.Hour)}, ""},
+		{ranking.Definition{Period: "day"}, ranking.Definition{Period: "day", Timezone: "UTC", DayStartsAt: "00:00"}, ""},
+	} {
+		c.was.Board, c.is.Board = fmt.Sprint("b", i), fmt.Sprint("b", i)
+		require.NoError(t, defineOne(t, s, c.was))
+		require.NoError(t, defineOne(t, s, c.is), "%d: nothing was written", i)
+		require.NoError(t, defineOne(t, s, c.was))
+		require.NoError(t, applyOne(t, s, c.was.Board, ranking.Update{Member: "m", Score: 3}).Err)
+		err := defineOne(t, s, c.is)
+		want, _ := c.is.Normalize()
+		if c.field != "" {
+			conflicts(t, c.field, err)
+			want, _ = c.was.Normalize()
+		} else {
+			require.NoError(t, err, "%d", i)
+		}
+		got, err := s.Definition(t.Context(), c.was.Board)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		page, err := s.Page(t.Context(), c.was.Board, 1, 1)
+		require.NoError(t, err)
+		require.EqualValues(t, 3, page.Entries[0].Score)
+	}
+}
+
+// An end may be moved as long as every node comes to know of it in time.
+func TestEndsMove(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	url, set := redistest.Clocked(t)
+	set(now)
+	ending := func(in time.Duration) ranking.Definition {
+		return ranking.Definition{Board: "b", Ends: now.Add(in)}
+	}
+	s := open(t, url, ending(-time.Hour))
+	require.NoError(t, defineOne(t, s, ranking.Definition{Board: "c", Ends: now.Add(time.Second)}), "a new one")
+	conflicts(t, "ends", defineOne(t, s, ending(time.Hour)))
+	require.NoError(t, defineOne(t, s, ranking.Definition{Board: "b", Ends: now.Add(-time.Hour), Kind: "star"}), "all else may change")
+
+	s = open(t, redistest.Embedded(t))
+	now = time.Now().Truncate(time.Second)
+	require.NoError(t, defineOne(t, s, ending(time.Hour)))
+	require.NoError(t, defineOne(t, s, ending(-time.Hour)), "nobody was writing")
+	conflicts(t, "ends", defineOne(t, s, ending(time.Hour)))
+	require.NoError(t, defineOne(t, s, ranking.Definition{Board: "d"}))
+	applyOne(t, s, "d", ranking.Update{Member: "m", Score: 1})
+	for _, end := range []time.Duration{time.Hour, 2 * time.Hour, time.Minute} {
+		require.NoError(t, defineOne(t, s, ranking.Definition{Board: "d", Ends: now.Add(end)}))
+	}
+	require.NoError(t, defineOne(t, s, ranking.Definition{Board: "d"}))
+	for _, end := range []time.Duration{-time.Hour, 0, time.Second} {
+		conflicts(t, "ends", defineOne(t, s, ranking.Definition{Board: "d", Ends: now.Add(end)}))
+	}
+}
+
+func TestHowManyMayBeDefined(t *testing.T) {
+	s := open(t, redistest.Embedded(t))
+	var all ranking.Definitions
+	for i := range 1000 {
+		name := fmt.Sprintf("b%03d", i)
+		all.Boards = append(all.Boards, ranking.Definition{Board: name})
+		all.Events = append(all.Events, ranking.Event{Name: name, Updates: []ranking.Target{{Board: name, Member: "m", Score: "1"}}})
+	}
+	require.NoError(t, s.Define(t.Context(), all))
+	conflicts(t, "boards", defineOne(t, s, ranking.Definition{Board: "more"}))
+	conflicts(t, "boards", s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{{Name: "more", Updates: all.Events[0].Updates}}}))
+	require.NoError(t, s.Define(t.Context(), all), "those that there are may be defined again")
+	require.NoError(t, s.DeleteEvent(t.Context(), "b000"))
+	require.NoError(t, s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{{Name: "more", Updates: all.Events[1].Updates}}}))
+}
+
+// A definition goes by its own name, and by no other with as many parts.
+func TestNamesOfDefinitions(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "fans:{star}"})
+		d, err := s.Definition(t.Context(), "fans:{star}")
+		require.NoError(t, err)
+		require.Equal(t, 100_000, d.MaxInstances)
+		for _, name := range []string{"fans", "fans:{user}", "fans:{a}:{b}", "stars"} {
+			_, err := s.Definition(t.Context(), name)
+			require.ErrorIs(t, err, ranking.ErrUnknownBoard, name)
+			_, err = s.Instances(t.Context(), name, "", 10)
+			require.ErrorIs(t, err, ranking.ErrUnknownBoard, name)
+			require.ErrorIs(t, s.Delete(t.Context(), name), ranking.ErrUnknownBoard, name)
+		}
+		for _, name := range []string{"fans:s1", "fans:{}", "fans:{A}", "Fans", "", "fans:{star}@-1"} {
+			_, err := s.Definition(t.Context(), name)
+			require.ErrorIs(t, err, ranking.ErrInvalid, name)
+		}
+		require.ErrorIs(t, s.Delete(t.Context(), "stars:s1"), ranking.ErrUnknownBoard)
+		require.ErrorIs(t, s.Delete(t.Context(), "fans:s1@-1"), ranking.ErrInvalid)
+	})
+}

@@ -1,0 +1,144 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+)
+
+// dropPeriods is how many board-periods go in one call of drop.lua.
+const dropPeriods = 64
+
+// wrote is when a board-period was last written to, in µs since 1970.
+func (s *Store) wrote(ctx context.Context, k boardKeys) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	values, err := s.rdb.HMGet(ctx, k.meta, "clock", "wrote").Result()
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	latest := int64(0)
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			at, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("%w: %s has the time %q, which is none", ErrUnavailable, k.meta, text)
+			}
+			latest = max(latest, at)
+		}
+	}
+	return latest, nil
+}
+
+// drop lets board-periods go, whatever was written to them, and with the last of them
+// the keys that come on top. until is when what is known of the board is too old, in µs
+// since 1970.
+func (s *Store) drop(ctx context.Context, instance string, until int64, periods []string, keys ...string) error {
+	for len(periods) > 0 || len(keys) > 0 {
+		n := min(len(periods), dropPeriods)
+		now := periods[:n]
+		var more []string
+		if periods = periods[n:]; len(periods) == 0 {
+			more, keys = keys, nil
+		}
+		if _, err := s.callDrop(ctx, instance, []any{until, "", ""}, now, more); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropUnwritten lets all of an instance go, if nothing was written to it since a time,
+// in µs since 1970. periods are all that were found of it, the newest last.
+func (s *Store) dropUnwritten(ctx context.Context, instance string, until int64, periods []noted, since int64) (gone bool, err error) {
+	names := make([]string, len(periods))
+	for i, p := range periods {
+		names[len(names)-1-i] = p.name
+	}
+	// With the newest, which alone can be written to, or of which the next would be
+	// the newer, the instance has gone: what is written then begins anew.
+	n := min(len(names), dropPeriods)
+	if gone, err = s.callDrop(ctx, instance, []any{until, since, len(names)}, names[:n], nil); err != nil || !gone {
+		return gone, err
+	}
+	return true, s.drop(ctx, instance, until, names[n:])
+}
+
+// callDrop is one call of drop.lua; the first of the periods is the newest.
+func (s *Store) callDrop(ctx context.Context, instance string, args []any, periods, more []string) (gone bool, err error) {
+	k := s.keys.board(instance, "")
+	keys := []string{k.periods, k.meta}
+	if len(periods) > 0 {
+		keys[1] = s.keys.board(instance, periods[0]).meta
+	}
+	for _, p := range periods {
+		k := s.keys.board(instance, p)
+		keys = append(keys, k.members, k.meta, k.data)
+		args = append(args, p)
+	}
+	answer, err := dropScript.run(ctx, s.rdb, append(keys, more...), args)
+	if err != nil {
+		return false, err
+	}
+	r := &reply{rest: answer}
+	switch r.text() {
+	case "ok":
+		gone = true
+	case "stale":
+		r.err = fmt.Errorf("%w: the definitions that this node has have grown old", ErrUnavailable)
+	}
+	return gone, r.err
+}
+
+// forget lets the request ids go of an instance, or an event ("/gift"), of which there
+// is nothing else, once no retry is answered by them any more. It says when to look
+// again, in µs since 1970; 0: there is nothing at all.
+func (s *Store) forget(ctx context.Context, of string) (next int64, err error) {
+	ids := s.keys.ids(of)
+	answer, err := forgetScript.run(ctx, s.rdb, ids[:], nil)
+	if err != nil {
+		return 0, err
+	}
+	r := &reply{rest: answer}
+	switch r.text() {
+	case "none":
+		return 0, r.err
+	case "kept":
+		return r.number(), r.err
+	}
+	return s.catalog.clock.now() + listLook.Microseconds(), r.err
+}
+
+// takeDown lets all of an instance go, at once.
+func (s *Store) takeDown(ctx context.Context, instance string, until int64) error {
+	periods, err := s.noted(ctx, instance)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(periods))
+	var deliveries []any
+	for i, p := range periods {
+		names[i] = p.name
+		if p.id != "" && !p.done {
+			deliveries = append(deliveries, Qualify(instance, p.name))
+		}
+	}
+	if err := s.undeliver(ctx, deliveries); err != nil {
+		return err
+	}
+	ids := s.keys.ids(instance)
+	return s.drop(ctx, instance, until, names, ids[:]...)
+}
+
+// undeliver has nobody told of closed periods that are going.
+func (s *Store) undeliver(ctx context.Context, periods []any) error {
+	if len(periods) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	if err := s.rdb.ZRem(ctx, s.keys.deliveries(), periods...).Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
+}

@@ -1,0 +1,289 @@
+package ranking
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Event maps one thing that happened onto updates of many boards, so that a
+// caller tells it once: it sends the fields that stand in braces in the updates.
+// A field is of the type that its uses want: an integer as a score, text in a
+// board or a member, any JSON but null where it is in data alone.
+type Event struct {
+	Name    string   `json:"event"` // as a board without placeholders; not "periods", which is a feed
+	Updates []Target `json:"updates"`
+
+	compiled *compiledEvent // by Normalize
+}
+
+// Target is one update that an event makes.
+type Target struct {
+	Board  string         // "stars", "fans:{star}", "hot:{genre}:phone": fields stand in its parts
+	Member string         // "{user}", "car {number}"
+	Score  string         // "{flowers}", "-{flowers}", or an integer, which in JSON is a number
+	Op     Mode           // as Update.Op
+	If     Condition      // as Update.If
+	Data   jsontext.Value // an object; a text in it that is a field, such as "{user}", becomes its value
+}
+
+// maxTargets bounds the updates of an event.
+const maxTargets = 32
+
+// periodsFeed is the feed of periods that close. Events have feeds of their names.
+const periodsFeed = "periods"
+
+// compiledEvent is an event made ready to be expanded.
+type compiledEvent struct {
+	targets []target
+	fields  map[string]*use
+	names   []string // of the fields, sorted
+}
+
+type target struct {
+	base   string
+	parts  []pattern
+	member pattern
+	score  amount
+	op     Mode
+	cond   Condition
+	data   pattern // JSON: what a field stands for goes in as it came
+}
+
+// amount is an integer, or that of a field or minus that.
+type amount struct {
+	field string // "" for n itself
+	n     int64  // 1 or -1 times the field
+}
+
+// use is what a field is used as, and where that is.
+type use struct {
+	integer, text string
+	part          bool // in a board, where less is allowed than in a member
+}
+
+// Normalize returns e ready to be expanded, or a FieldError that says what is
+// wrong where, such as updates[1].score.
+func (e Event) Normalize() (Event, error) {
+	if !baseName.MatchString(e.Name) {
+		return e, Invalid("event", wantBase)
+	}
+	if e.Name == periodsFeed {
+		return e, Invalid("event", "is the name of a feed of its own; choose another")
+	}
+	if n := len(e.Updates); n < 1 || n > maxTargets {
+		return e, Invalid("updates", fmt.Sprintf("has %d; want 1 to %d", n, maxTargets))
+	}
+	c := &compiledEvent{fields: make(map[string]*use)}
+	e.Updates = slices.Clone(e.Updates)
+	for i := range e.Updates {
+		path := item("updates", i)
+		t, err := c.compile(path, &e.Updates[i])
+		if err != nil {
+			return e, err
+		}
+		c.targets = append(c.targets, t)
+	}
+	c.names = slices.Sorted(maps.Keys(c.fields))
+	e.compiled = c
+	return e, nil
+}
+
+// compile makes one update ready. Its data is brought into one form.
+func (c *compiledEvent) compile(path string, t *Target) (target, error) {
+	compiled := target{op: t.Op, cond: t.If}
+	if err := c.compileBoard(path+".board", t.Board, &compiled); err != nil {
+		return compiled, err
+	}
+	if err := c.compileMember(path+".member", t.Member, &compiled); err != nil {
+		return compiled, err
+	}
+	if err := c.compileScore(path+".score", t.Score, &compiled); err != nil {
+		return compiled, err
+	}
+	if t.Op != "" {
+		if err := oneOf(path+".op", &t.Op, Sum, Best, Last); err != nil {
+			return compiled, err
+		}
+	}
+	if t.If != "" {
+		if err := oneOf(path+".if", &t.If, Exists, Absent); err != nil {
+			return compiled, err
+		}
+	}
+	return compiled, c.compileData(path+".data", t, &compiled)
+}
+
+func (c *compiledEvent) compileBoard(path, board string, t *target) error {
+	if board == "" {
+		return Invalid(path, "is missing")
+	}
+	if strings.Contains(board, "@") {
+		return Invalid(path, "has a period; an event updates what is open: leave the @ away")
+	}
+	parts := strings.Split(board, ":")
+	if t.base = parts[0]; !baseName.MatchString(t.base) {
+		return Invalid(path, wantBase+"; fields stand after that, such as fans:{star}")
+	}
+	if len(parts)-1 > maxParts {
+		return Invalid(path, fmt.Sprintf("has %d parts; want %d at most", len(parts)-1, maxParts))
+	}
+	for i, s := range parts[1:] {
+		p, err := parsePattern(s)
+		if err == nil {
+			err = p.literals(partFault, maxPartBytes)
+		}
+		if err != nil {
+			return Invalid(path, fmt.Sprintf("part %d %v", i+1, err))
+		}
+		for name := range p.fields() {
+			if err := c.useText(path, name); err != nil {
+				return err
+			}
+			c.fields[name].part = true
+		}
+		t.parts = append(t.parts, p)
+	}
+	return nil
+}
+
+func (c *compiledEvent) compileMember(path, member string, t *target) error {
+	if member == "" {
+		return Invalid(path, "is missing")
+	}
+	var err error
+	if t.member, err = parsePattern(member); err == nil {
+		err = t.member.literals(memberFault, maxIDBytes)
+	}
+	if err != nil {
+		return Invalid(path, err.Error())
+	}
+	for name := range t.member.fields() {
+		if err := c.useText(path, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func memberFault(s string) string { return textFault(s, maxIDBytes) }
+
+func (c *compiledEvent) compileScore(path, score string, t *target) error {
+	if score == "" {
+		return Invalid(path, "is missing")
+	}
+	if integerText.MatchString(score) {
+		n, err := strconv.ParseInt(score, 10, 64)
+		if err != nil || n < -MaxScore || n > MaxScore {
+			return Invalid(path, fmt.Sprintf("is %s; want an integer within ±%d", clip(score), int64(MaxScore)))
+		}
+		t.score = amount{n: n}
+		return nil
+	}
+	text, minus := strings.CutPrefix(score, "-")
+	p, err := parsePattern(text)
+	if err != nil {
+		return Invalid(path, err.Error())
+	}
+	if len(p) != 1 || p[0].field == "" {
+		return Invalid(path, fmt.Sprintf("is %q; want an integer, a field alone such as {flowers}, or minus that: -{flowers}", clip(score)))
+	}
+	t.score = amount{field: p[0].field, n: 1}
+	if minus {
+		t.score.n = -1
+	}
+	u := c.use(t.score.field)
+	if u.text != "" {
+		return Invalid(path, fmt.Sprintf("uses the field %s as an integer; %s uses it as text", t.score.field, u.text))
+	}
+	u.integer = cmp.Or(u.integer, path)
+	return nil
+}
+
+func (c *compiledEvent) compileData(path string, t *Target, compiled *target) error {
+	if t.Data == nil {
+		return nil
+	}
+	v, err := parseJSON(path, t.Data)
+	if err != nil {
+		return err
+	}
+	if v.kind != '{' {
+		return v.want("an object, such as {user: \"{user}\"}")
+	}
+	if compiled.data, err = v.pattern(nil); err != nil {
+		return err
+	}
+	if n := compiled.data.least(); n > maxDataBytes {
+		return v.refuse("has %d bytes at least; want %d at most", n, maxDataBytes)
+	}
+	for name := range compiled.data.fields() {
+		c.use(name)
+	}
+	t.Data, err = v.json(nil)
+	return err
+}
+
+func (c *compiledEvent) use(name string) *use {
+	u := c.fields[name]
+	if u == nil {
+		u = new(use)
+		c.fields[name] = u
+	}
+	return u
+}
+
+func (c *compiledEvent) useText(path, name string) error {
+	u := c.use(name)
+	if u.integer != "" {
+		return Invalid(path, fmt.Sprintf("uses the field %s as text; %s uses it as an integer", name, u.integer))
+	}
+	u.text = cmp.Or(u.text, path)
+	return nil
+}
+
+// check looks at an event beside the definitions there are; has knows them by
+// slot. A FieldError tells which update is for a board that there is not.
+func (e Event) check(has func(slot string) bool) error {
+	for i, u := range e.Updates {
+		base, _, _ := strings.Cut(u.Board, ":")
+		parts := strings.Count(u.Board, ":")
+		if has(slot(base, parts)) {
+			continue
+		}
+		path := item("updates", i) + ".board"
+		var others []string
+		for n := range maxParts + 1 {
+			if has(slot(base, n)) {
+				others = append(others, strconv.Itoa(n))
+			}
+		}
+		if len(others) > 0 {
+			return Invalid(path, fmt.Sprintf("has %d parts after %s; there are boards of that name with %s", parts, base, strings.Join(others, ", ")))
+		}
+		return Invalid(path, fmt.Sprintf("is for %s, but there is no such board", base))
+	}
+	return nil
+}
+
+// inFile gives the error of an event the path that it has in a boards file, where
+// its updates stand right under its name.
+func inFile(event string, err error) error {
+	fe, ok := errors.AsType[*FieldError](err)
+	if !ok {
+		return err
+	}
+	path := under("events", event)
+	if rest, in := strings.CutPrefix(fe.Field, "updates"); in {
+		path += rest
+	} else if fe.Field != "event" {
+		path += "." + fe.Field
+	}
+	return &FieldError{Field: path, Reason: fe.Reason, Kind: fe.Kind}
+}

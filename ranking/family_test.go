@@ -1,0 +1,238 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+)
+
+// An instance comes to be when it is first written to, and by nothing else.
+func TestReadingCreatesNothing(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "fans:{star}", Period: "week"}, ranking.Definition{Board: "stars"})
+		before := allKeys(t, url)
+		for _, name := range []string{"fans:s1", "fans:s1@-1", "stars"} {
+			page, err := s.Page(t.Context(), name, 1, 10)
+			require.NoError(t, err)
+			require.Equal(t, ranking.State{}, page.State)
+			_, err = s.Info(t.Context(), name)
+			require.NoError(t, err)
+			_, err = s.Places(t.Context(), name, []ranking.Lookup{{Member: "m", Around: 3}})
+			require.NoError(t, err)
+			_, err = s.Members(t.Context(), name, []string{"m"})
+			require.NoError(t, err)
+			b, err := s.Board(t.Context(), name)
+			require.NoError(t, err)
+			require.Equal(t, strings.TrimSuffix(name, "@-1"), b.Instance)
+			_, err = s.Periods(t.Context(), name)
+			require.NoError(t, err)
+		}
+		s.States(t.Context(), []string{"fans:s1", "stars", "fans:s1@-1"})
+		got, err := s.Instances(t.Context(), "fans:{star}", "", 10)
+		require.NoError(t, err)
+		require.Equal(t, ranking.Instances{Names: []string{}}, got)
+		_, err = s.Remove(t.Context(), "fans:s1", "m")
+		require.ErrorIs(t, err, ranking.ErrUnknownMember)
+		require.Equal(t, before, allKeys(t, url))
+
+		applyOne(t, s, "fans:s1", ranking.Update{Member: "m", Score: 1})
+		got, err = s.Instances(t.Context(), "fans:{star}", "", 10)
+		require.NoError(t, err)
+		require.Equal(t, ranking.Instances{Total: 1, Names: []string{"fans:s1"}}, got)
+	})
+}
+
+// Instances have the definition of their family and nothing else in common. A family
+// and a plain board of one name stand beside each other.
+func TestInstancesStandAlone(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "hot"}, ranking.Definition{Board: "hot:{genre}", Order: ranking.Asc},
+			ranking.Definition{Board: "hot:{genre}:{device}", Mode: ranking.Last})
+		boards := []string{"hot", "hot:moba", "hot:fps", "hot:moba:phone", "hot:moba:pc"}
+		for i, b := range boards {
+			for range i + 1 {
+				require.NoError(t, applyOne(t, s, b, ranking.Update{Member: "m", Score: int64(i + 1), ID: "x" + b}).Err)
+				applyOne(t, s, b, ranking.Update{Member: "m", Score: int64(i + 1)})
+			}
+		}
+		want := map[string]int64{"hot": 2, "hot:moba": 6, "hot:fps": 12, "hot:moba:phone": 4, "hot:moba:pc": 5}
+		for b, score := range want {
+			page, err := s.Page(t.Context(), b, 1, 10)
+			require.NoError(t, err)
+			require.Len(t, page.Entries, 1)
+			require.Equal(t, score, page.Entries[0].Score, b)
+		}
+		for _, name := range []string{"hot:a:b:c", "cold:moba", "cold"} {
+			_, err := s.Apply(t.Context(), name, []ranking.Update{{Member: "m", Score: 1}})
+			require.ErrorIs(t, err, ranking.ErrUnknownBoard, name)
+		}
+		for _, name := range []string{"hot:", ":moba", "hot::pc", "hot:{genre}", "hot:a/b", "hot:a\x1fb", "hot:" + strings.Repeat("x", 65), "hot:\xff"} {
+			_, err := s.Apply(t.Context(), name, []ranking.Update{{Member: "m", Score: 1}})
+			require.ErrorIs(t, err, ranking.ErrInvalid, name)
+		}
+		require.NoError(t, s.Delete(t.Context(), "hot:moba"))
+		page, err := s.Page(t.Context(), "hot:moba", 1, 10)
+		require.NoError(t, err, "an instance that was deleted may be written to again")
+		require.Zero(t, page.Total)
+		page, err = s.Page(t.Context(), "hot:moba:pc", 1, 10)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, page.Total)
+	})
+}
+
+// Whatever a part is made of, it works everywhere that a board does, and pages list
+// the instances by the bytes of their names.
+func TestPartsOfAnyCharacters(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b:{x}", Period: "year"})
+		f, heard := follow(t, url, 0)
+		next[up](t, heard)
+		parts := []string{"s17", "S17", "a b", " ", ".", "..", "*", "?", "[a]", "|", `"`, `'`, `\`, "%s", "$1", "~", "-1", "(x", "-", "+", "é", "e\u0301",
+			"星", "👩‍🚀", strings.Repeat("x", 64), strings.Repeat("é", 32), "a\u00a0b", "\u2028", "z"}
+		var names []string
+		for i, part := range parts {
+			name := "b:" + part
+			names = append(names, name)
+			f.Watch(name)
+			require.EqualValues(t, name, next[subscribed](t, heard))
+			o := applyOne(t, s, name, ranking.Update{Member: part, Score: int64(i + 1), ID: part, Data: `1`})
+			require.NoError(t, o.Err, "part %q", part)
+			c := next[*ranking.Changes](t, heard)
+			require.Equal(t, name, c.Board)
+			require.Equal(t, o.Result.Period, c.Period)
+			for _, n := range []string{name, ranking.Qualify(name, o.Result.Period)} {
+				page, err := s.Page(t.Context(), n, 1, 10)
+				require.NoError(t, err)
+				require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 1}, page.State)
+				require.Equal(t, []ranking.Entry{{Rank: 1, Member: part, Score: int64(i + 1), Key: *c.List[0].New, Data: `1`}}, page.Entries)
+			}
+			require.Equal(t, []ranking.BoardState{{State: ranking.State{Epoch: c.Epoch, Seq: 1}}}, s.States(t.Context(), []string{name}))
+		}
+		slices.Sort(names)
+		for _, limit := range []int{1, 3, len(names) - 1, len(names), 1000} {
+			var walked []string
+			pages := 0
+			for after := ""; after != "" || pages == 0; pages++ {
+				page, err := s.Instances(t.Context(), "b:{x}", after, limit)
+				require.NoError(t, err)
+				require.EqualValues(t, len(names), page.Total)
+				require.LessOrEqual(t, len(page.Names), limit)
+				walked = append(walked, page.Names...)
+				after = page.Next
+			}
+			require.Equal(t, names, walked, "by %d", limit)
+			require.Equal(t, (len(names)+limit-1)/limit, pages, "by %d", limit)
+		}
+		page, err := s.Instances(t.Context(), "b:{x}", "b:nobody is called that", 2)
+		require.NoError(t, err)
+		i, _ := slices.BinarySearch(names, "b:nobody is called that")
+		require.Equal(t, names[i:i+2], page.Names)
+		for _, limit := range []int{0, -1, 1001} {
+			_, err := s.Instances(t.Context(), "b:{x}", "", limit)
+			require.ErrorIs(t, err, ranking.ErrInvalid)
+		}
+	})
+}
+
+// However many create instances at a time, on two nodes, there are as many as may be,
+// and of the others there is nothing.
+func TestMaxInstances(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		const most, creators = 7, 40
+		nodes := []*ranking.Store{open(t, url, ranking.Definition{Board: "b:{x}", MaxInstances: most}), open(t, url)}
+		var wg sync.WaitGroup
+		errs := make([]error, creators)
+		for i := range creators {
+			wg.Go(func() {
+				_, errs[i] = nodes[i%2].Apply(context.Background(), fmt.Sprint("b:", i), []ranking.Update{{Member: "m", Score: 1, ID: "1"}})
+			})
+		}
+		wg.Wait()
+		var created []string
+		for i, err := range errs {
+			name := fmt.Sprint("b:", i)
+			if err == nil {
+				created = append(created, name)
+				continue
+			}
+			conflicts(t, "board", err)
+			require.ErrorContains(t, err, name)
+			require.ErrorContains(t, err, fmt.Sprint(most))
+			require.False(t, slices.ContainsFunc(allKeys(t, url), func(key string) bool { return strings.Contains(key, "{"+name+"}") }), name)
+		}
+		slices.Sort(created)
+		got, err := nodes[0].Instances(t.Context(), "b:{x}", "", 100)
+		require.NoError(t, err)
+		require.Equal(t, ranking.Instances{Total: most, Names: created}, got)
+		require.NoError(t, applyOne(t, nodes[1], created[0], ranking.Update{Member: "m", Score: 1}).Err)
+
+		// More may be allowed at any time; with fewer, those that there are stay.
+		var refused string
+		for i, err := range errs {
+			if err != nil {
+				refused = fmt.Sprint("b:", i)
+			}
+		}
+		require.NoError(t, defineOne(t, nodes[0], ranking.Definition{Board: "b:{x}", MaxInstances: 1}))
+		require.NoError(t, applyOne(t, nodes[0], created[1], ranking.Update{Member: "m", Score: 1}).Err)
+		require.NoError(t, defineOne(t, nodes[0], ranking.Definition{Board: "b:{x}", MaxInstances: most + 1}))
+		require.NoError(t, applyOne(t, nodes[0], refused, ranking.Update{Member: "m", Score: 1}).Err)
+	})
+}
+
+// Two prefixes on one Redis see nothing of each other.
+func TestPrefixes(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		opened := func(prefix string) *ranking.Store {
+			rdb, err := ranking.Open(url)
+			require.NoError(t, err)
+			t.Cleanup(func() { rdb.Close() })
+			s := ranking.New(rdb, ranking.Config{Prefix: prefix})
+			t.Cleanup(s.Close)
+			return s
+		}
+		use := func(s *ranking.Store, score int64) {
+			require.NoError(t, s.Define(t.Context(), ranking.Definitions{
+				Boards: []ranking.Definition{{Board: "b"}, {Board: "fans:{x}", Period: "day", MaxInstances: 1}},
+				Events: []ranking.Event{{Name: "e", Updates: []ranking.Target{{Board: "b", Member: "m", Score: "{n}"}, {Board: "fans:a", Member: "m", Score: "{n}"}}}}}))
+			for range 2 {
+				h, err := s.Happen(t.Context(), "e", []ranking.Occurrence{occurs("1", "n", score)})
+				require.NoError(t, err)
+				require.NoError(t, errors.Join(h[0].Err, h[0].Outcomes[0].Err, h[0].Outcomes[1].Err))
+				require.Equal(t, score, h[0].Outcomes[0].Result.Current.Score)
+			}
+		}
+		one, two := opened("rc"), opened("rc-test")
+		use(one, 3)
+		before := allKeys(t, url)
+		use(two, 5)
+		var theirs []string
+		for _, key := range allKeys(t, url) {
+			if slices.Contains(before, key) {
+				require.True(t, strings.HasPrefix(key, "rc:"), key)
+			} else {
+				require.True(t, strings.HasPrefix(key, "rc-test:"), key)
+				theirs = append(theirs, strings.Replace(key, "rc-test:", "rc:", 1))
+			}
+		}
+		require.Equal(t, before, theirs)
+		require.NoError(t, two.DeleteEvent(t.Context(), "e"))
+		require.NoError(t, two.Delete(t.Context(), "fans:a"))
+		require.NoError(t, two.Delete(t.Context(), "b"))
+		page, err := one.Page(t.Context(), "b", 1, 10)
+		require.NoError(t, err)
+		require.EqualValues(t, 3, page.Entries[0].Score)
+		page, err = one.Page(t.Context(), "fans:a", 1, 10)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, page.Total)
+	})
+}

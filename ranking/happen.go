@@ -1,0 +1,285 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// CheckFeed refuses what is no feed: it is not periodsFeed, and there is no event of
+// that name. As long as Redis was away since this process began, any name will do.
+func (s *Store) CheckFeed(ctx context.Context, feed string) error {
+	if feed == periodsFeed {
+		return nil
+	}
+	_, err := s.event(ctx, feed)
+	if errors.Is(err, ErrUnavailable) && s.catalog.latest.Load() == nil && baseName.MatchString(feed) {
+		return nil
+	}
+	var field *FieldError
+	if errors.As(err, &field) {
+		return &FieldError{Field: "feed", Reason: fmt.Sprintf("there is no feed %q", clip(feed)), Kind: field.Kind}
+	}
+	return err
+}
+
+// Occurrence is one time that an event happened.
+type Occurrence struct {
+	ID     string // a retry with it counts once; "" for none, else 1 to 128 bytes of UTF-8 without control characters
+	Fields map[string]jsontext.Value
+}
+
+// Happened is what came of one Occurrence. Err is set where nothing is known of it,
+// or nothing was done: it is wrong in itself, or ErrIDMismatch.
+type Happened struct {
+	Updates  []BoardUpdate // what it made, in the order of the event's definition
+	Outcomes []Outcome     // of these
+	Err      error
+}
+
+const (
+	// maxFieldsBytes bounds the fields of one Occurrence, as compact JSON.
+	maxFieldsBytes = 4 << 10
+	// happenBoards is how many boards are written to at one time for one call.
+	happenBoards = 32
+	// MaxHappen is the most updates that one call of Happen may come to, so that it is
+	// done in time also where each is the first of another instance, and never too much
+	// for one board (queueItems).
+	MaxHappen = 4096
+)
+
+// Happen carries out what an event's occurrences make of boards, and tells the
+// event's feed. It returns ErrUnknownEvent, ErrTooLarge for what comes to more than
+// MaxHappen updates, or ErrUnavailable where it is so for all.
+//
+// With an id an occurrence is idempotent as a whole: after an ErrUnavailable, or when
+// the process has died half way, Happen with the same completes what is missing, on
+// whatever node, and repeats nothing. An update that its board refuses (ErrOutOfRange,
+// ErrNotOpen, ErrConflict) keeps no other of its event back.
+func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]Happened, error) {
+	e, err := s.event(ctx, event)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(all) * len(e.Updates); n > MaxHappen {
+		return nil, &FieldError{Field: "events", Reason: fmt.Sprintf("come to %d updates; want %d at most, %d events", n, MaxHappen, MaxHappen/len(e.Updates)), Kind: ErrTooLarge}
+	}
+	happened := make([]Happened, len(all))
+	items := make([]eventItem, len(all))
+	for i, o := range all {
+		h := &happened[i]
+		items[i].id = o.ID
+		if items[i].fields, h.Err = o.check(); h.Err == nil {
+			h.Updates, h.Err = e.Expand(o.Fields)
+		}
+		if h.Err == nil {
+			items[i].digest = e.digest(o.Fields)
+		}
+	}
+	s.each(ctx, &s.begun, event, happened, items, func(i int) bool { return all[i].ID != "" })
+	s.applyAll(ctx, event, all, happened)
+	s.each(ctx, &s.told, event, happened, items, func(i int) bool { return happened[i].counts() })
+	unavailable := len(all) > 0
+	for i := range happened {
+		h := &happened[i]
+		if errors.Is(h.Err, ErrOverloaded) && h.begun() {
+			h.Err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, h.Err) // elsewhere something may have been written
+		}
+		unavailable = unavailable && (errors.Is(h.Err, ErrUnavailable) || errors.Is(h.Err, ErrOverloaded))
+	}
+	if unavailable {
+		return nil, fmt.Errorf("event %q: %w", event, happened[0].Err)
+	}
+	return happened, nil
+}
+
+// counts reports whether anything came of an occurrence.
+func (h *Happened) counts() bool {
+	return slices.ContainsFunc(h.Outcomes, func(o Outcome) bool { return o.Err == nil })
+}
+
+// begun reports whether an update of an occurrence came as far as Redis.
+func (h *Happened) begun() bool {
+	return slices.ContainsFunc(h.Outcomes, func(o Outcome) bool { return !errors.Is(o.Err, ErrOverloaded) })
+}
+
+// event finds an event, also one that was defined a moment ago.
+func (s *Store) event(ctx context.Context, name string) (*Event, error) {
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e, err := d.event(name)
+	if errors.Is(err, ErrUnknownEvent) {
+		if d, err = s.catalog.soon(ctx, d); err != nil {
+			return nil, err
+		}
+		return d.event(name)
+	}
+	return e, err
+}
+
+// check refuses what is wrong whatever the event, and gives the fields in one form.
+func (o Occurrence) check() ([]byte, error) {
+	if o.ID != "" {
+		if err := checkText("id", o.ID); err != nil {
+			return nil, err
+		}
+	}
+	fields, err := json.Marshal(o.Fields, json.Deterministic(true))
+	if err != nil {
+		return nil, Invalid("event", "is not valid JSON")
+	}
+	if len(fields) > maxFieldsBytes {
+		return nil, Invalid("event", fmt.Sprintf("has %d bytes without white space; want %d at most", len(fields), maxFieldsBytes))
+	}
+	return fields, nil
+}
+
+// eventItem is an occurrence on its way to Redis.
+type eventItem struct {
+	id, digest string
+	fields     []byte // JSON
+	err        *error // what came of it
+}
+
+func (i eventItem) bytes() int { return len(i.id) + len(i.fields) }
+
+func (i eventItem) fail(err error) { *i.err = err }
+
+// each takes those occurrences that nothing is wrong with through a queue.
+func (s *Store) each(ctx context.Context, q *queues[eventItem], event string, happened []Happened, items []eventItem, picked func(int) bool) {
+	var through []eventItem
+	var whose []*Happened
+	errs := make([]error, len(items))
+	for i, item := range items {
+		if happened[i].Err == nil && picked(i) {
+			item.err = &errs[i]
+			through, whose = append(through, item), append(whose, &happened[i])
+		}
+	}
+	err := q.commit(ctx, event, through)
+	for i, h := range whose {
+		// Where commit was given up on, others still write to errs.
+		if h.Err = err; err == nil {
+			h.Err = *through[i].err
+		}
+	}
+}
+
+// beginBatch notes ids, so that one that was used for something else is refused
+// before anything is done.
+func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem) error {
+	ids := s.keys.eventIDs(event)
+	args := make([]any, 0, 2*len(batch))
+	for _, i := range batch {
+		args = append(args, i.id, i.digest)
+	}
+	answer, err := beginScript.run(ctx, s.rdb, ids[:], args)
+	if err != nil {
+		return err
+	}
+	r := &reply{rest: answer}
+	for _, i := range batch {
+		if r.text() == "m" {
+			i.fail(&FieldError{Field: "id", Reason: "was used for another event", Kind: ErrIDMismatch})
+		}
+	}
+	return r.err
+}
+
+// publishBatch tells the event's feed, each occurrence once.
+func (s *Store) publishBatch(ctx context.Context, event string, batch []eventItem) error {
+	ids := s.keys.eventIDs(event)
+	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(timeForm)
+	args := append(make([]any, 0, 1+3*len(batch)), s.keys.feed(event))
+	for _, i := range batch {
+		item, err := json.Marshal(feedItem{at, jsontext.Value(i.fields)})
+		if err != nil {
+			return fmt.Errorf("encode an event: %w", err)
+		}
+		args = append(args, i.id, i.digest, item)
+	}
+	_, err := publishScript.run(ctx, s.rdb, ids[:], args)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	}
+	return err
+}
+
+// applyAll carries out the updates of all occurrences, those of one board in order and
+// in one go.
+func (s *Store) applyAll(ctx context.Context, event string, all []Occurrence, happened []Happened) {
+	type part struct{ of, update int }
+	parts := make(map[string][]part)
+	var boards []string
+	for i := range happened {
+		h := &happened[i]
+		if h.Err != nil {
+			continue
+		}
+		h.Outcomes = make([]Outcome, len(h.Updates))
+		for j, u := range h.Updates {
+			if parts[u.Board] == nil {
+				boards = append(boards, u.Board)
+			}
+			parts[u.Board] = append(parts[u.Board], part{i, j})
+		}
+	}
+	outcomes := make(map[string][]Outcome)
+	var mu sync.Mutex // guards outcomes
+	var wg sync.WaitGroup
+	room := make(chan struct{}, happenBoards)
+	for _, board := range boards {
+		updates := make([]Update, len(parts[board]))
+		for n, p := range parts[board] {
+			made := happened[p.of].Updates
+			updates[n] = made[p.update].Update
+			if id := all[p.of].ID; id != "" {
+				updates[n].ID = partID(id, event, made[:p.update], made[p.update])
+			}
+		}
+		room <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-room }()
+			o, err := s.apply(ctx, board, updates)
+			if err != nil {
+				o = slices.Repeat([]Outcome{{Err: err}}, len(updates))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			outcomes[board] = o
+		})
+	}
+	wg.Wait()
+	for _, board := range boards {
+		for n, p := range parts[board] {
+			h, o := &happened[p.of], outcomes[board][n]
+			h.Outcomes[p.update] = o
+			if errors.Is(o.Err, ErrUnavailable) || errors.Is(o.Err, ErrOverloaded) {
+				h.Err = o.Err // the others may have come through: it is sent again as a whole
+			}
+		}
+	}
+}
+
+// partID is the request id of one update of an event, those before it being made of
+// the same occurrence; no caller can send it. It goes by board, which keeps it, and by
+// member, so that what has counted does not count again when the event has come to
+// make other updates, too, by the time of a retry.
+func partID(id, event string, before []BoardUpdate, u BoardUpdate) string {
+	nth := 0
+	for _, other := range before {
+		if other.Board == u.Board && other.Update.Member == u.Update.Member {
+			nth++
+		}
+	}
+	return id + fieldSep + event + fieldSep + digest([]byte(u.Update.Member)) + strconv.Itoa(nth)
+}

@@ -1,0 +1,311 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+)
+
+// occurs makes an occurrence of fields that are named and given in turns: texts and
+// numbers.
+func occurs(id string, fields ...any) ranking.Occurrence {
+	o := ranking.Occurrence{ID: id, Fields: make(map[string]jsontext.Value)}
+	for i := 0; i < len(fields); i += 2 {
+		value := jsontext.Value(fmt.Sprint(fields[i+1]))
+		if s, ok := fields[i+1].(string); ok {
+			value, _ = jsontext.AppendQuote(nil, s)
+		}
+		o.Fields[fields[i].(string)] = value
+	}
+	return o
+}
+
+// gifts defines the event of a gift, which five boards count.
+func gifts(t testing.TB, url string) *ranking.Store {
+	t.Helper()
+	s := open(t, url)
+	require.NoError(t, s.Define(t.Context(), ranking.Definitions{
+		Boards: []ranking.Definition{{Board: "stars", Period: "week"}, {Board: "fans:{star}", Period: "day"},
+			{Board: "givers", Period: "year"}, {Board: "gifts"}, {Board: "biggest", Mode: ranking.Best}},
+		Events: []ranking.Event{{Name: "gift", Updates: []ranking.Target{
+			{Board: "stars", Member: "{star}", Score: "{flowers}"},
+			{Board: "fans:{star}", Member: "{user}", Score: "{flowers}"},
+			{Board: "givers", Member: "{user}", Score: "{flowers}"},
+			{Board: "gifts", Member: "{star}", Score: "1"},
+			{Board: "biggest", Member: "{user}", Score: "{flowers}", Data: jsontext.Value(`{"to":"{star}"}`)},
+		}}}}))
+	return s
+}
+
+func gift(id, star, user string, flowers int) ranking.Occurrence {
+	return occurs(id, "star", star, "user", user, "flowers", flowers)
+}
+
+func happen(t testing.TB, s *ranking.Store, event string, all ...ranking.Occurrence) []ranking.Happened {
+	t.Helper()
+	h, err := s.Happen(t.Context(), event, all)
+	require.NoError(t, err)
+	require.Len(t, h, len(all))
+	return h
+}
+
+// scores reads the scores of a board, by member.
+func scores(t testing.TB, s *ranking.Store, board string) map[string]int64 {
+	t.Helper()
+	page, err := s.Page(t.Context(), board, 1, 1000)
+	require.NoError(t, err)
+	got := make(map[string]int64)
+	for _, e := range page.Entries {
+		got[e.Member] = e.Score
+	}
+	return got
+}
+
+// listener hears the raw messages of a feed.
+type listener struct {
+	rdb     redis.UniversalClient
+	sub     *redis.PubSub
+	channel string
+}
+
+func listen(t testing.TB, url, feed string) listener {
+	t.Helper()
+	rdb, err := ranking.Open(url)
+	require.NoError(t, err)
+	channel := "rc:{/}:f:" + feed
+	sub := rdb.Subscribe(t.Context(), channel)
+	_, err = sub.Receive(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		sub.Close()
+		rdb.Close()
+	})
+	return listener{rdb, sub, channel}
+}
+
+// items are those that were published since the last call.
+func (l listener) items(t testing.TB) []string {
+	t.Helper()
+	const end = `[{"at":"","data":{}}]`
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, l.rdb.Publish(ctx, l.channel, end).Err())
+	var items []string
+	for {
+		m, err := l.sub.ReceiveMessage(ctx)
+		require.NoError(t, err)
+		if m.Payload == end {
+			return items
+		}
+		var list []struct{ Data jsontext.Value }
+		require.NoError(t, unmarshal(m.Payload, &list))
+		for _, item := range list {
+			items = append(items, string(item.Data))
+		}
+	}
+}
+
+// One event counts on all its boards and is told once.
+func TestHappen(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, feed := gifts(t, url), listen(t, url, "gift")
+		h := happen(t, s, "gift", gift("1", "s17", "u4", 3), gift("", "s18", "u4", 5), gift("2", "s17", "u5", 3))
+		var boards []string
+		for i, h := range h {
+			require.NoError(t, h.Err)
+			for j, o := range h.Outcomes {
+				require.NoError(t, o.Err)
+				require.False(t, o.Result.Duplicate)
+				require.Equal(t, h.Updates[j].Board != "gifts" && h.Updates[j].Board != "biggest", o.Result.Period != "")
+				if i == 0 {
+					boards = append(boards, h.Updates[j].Board)
+				}
+			}
+		}
+		require.Equal(t, []string{"stars", "fans:s17", "givers", "gifts", "biggest"}, boards)
+		require.Equal(t, &ranking.Standing{Score: 6, Rank: 1}, h[2].Outcomes[0].Result.Current)
+		require.Equal(t, map[string]int64{"s17": 6, "s18": 5}, scores(t, s, "stars"))
+		require.Equal(t, map[string]int64{"u4": 3, "u5": 3}, scores(t, s, "fans:s17"))
+		require.Equal(t, map[string]int64{"u4": 5}, scores(t, s, "fans:s18"))
+		require.Equal(t, map[string]int64{"u4": 8, "u5": 3}, scores(t, s, "givers"))
+		require.Equal(t, map[string]int64{"s17": 2, "s18": 1}, scores(t, s, "gifts"))
+		require.Equal(t, map[string]int64{"u4": 5, "u5": 3}, scores(t, s, "biggest"))
+		require.Equal(t, map[string]string{"u4": `{"to":"s18"}`, "u5": `{"to":"s17"}`}, data(t, s, "biggest"))
+		items := []string{`{"flowers":3,"star":"s17","user":"u4"}`, `{"flowers":5,"star":"s18","user":"u4"}`, `{"flowers":3,"star":"s17","user":"u5"}`}
+		require.Equal(t, items, feed.items(t))
+
+		again := happen(t, open(t, url), "gift", gift("1", "s17", "u4", 3), gift("2", "s17", "u5", 3))
+		for i, h2 := range again {
+			first := h[2*i]
+			for j := range first.Outcomes {
+				first.Outcomes[j].Result.Duplicate = true
+			}
+			require.Equal(t, first, h2)
+		}
+		require.Equal(t, map[string]int64{"s17": 6, "s18": 5}, scores(t, s, "stars"))
+		require.Empty(t, feed.items(t), "it was told before")
+		happen(t, s, "gift", gift("", "s18", "u4", 5))
+		require.Equal(t, items[1:2], feed.items(t), "without an id it is another each time")
+		none, err := s.Happen(t.Context(), "gift", nil)
+		require.NoError(t, err)
+		require.Empty(t, none)
+	})
+}
+
+// An event that is wrong in itself is refused before anything is written, and no other
+// of the call with it.
+func TestWrongEventsLeaveNothing(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, feed := gifts(t, url), listen(t, url, "gift")
+		before := allKeys(t, url)
+		wrong := []struct {
+			o     ranking.Occurrence
+			field string
+		}{
+			{occurs("1", "star", "s17", "user", "u4"), "flowers"},
+			{occurs("1", "star", "s17", "user", "u4", "flowers", 3, "more", 1), "more"},
+			{occurs("1", "star", "", "user", "u4", "flowers", 3), "star"},
+			{occurs("1", "star", "s17", "user", 4, "flowers", 3), "user"},
+			{occurs("1", "star", "s17", "user", "u4", "flowers", "3"), "flowers"},
+			{occurs("1", "star", "s17", "user", "u4", "flowers", 3.5), "flowers"},
+			{occurs("1", "star", "a:b", "user", "u4", "flowers", 3), "star"},
+			{gift("a\x1fb", "s17", "u4", 3), "id"},
+			{gift(strings.Repeat("x", 129), "s17", "u4", 3), "id"},
+			{gift("1", "s17", strings.Repeat("u", 129), 3), "user"},
+			{ranking.Occurrence{ID: "1"}, "flowers"},
+			{ranking.Occurrence{ID: "1", Fields: map[string]jsontext.Value{"flowers": jsontext.Value("{")}}, "event"},
+			{occurs("1", "star", "s17", "user", "u4", "flowers", 3, "more", strings.Repeat("x", 5000)), "event"},
+		}
+		var all []ranking.Occurrence
+		for _, w := range wrong {
+			all = append(all, w.o)
+		}
+		for i, h := range happen(t, s, "gift", all...) {
+			var fe *ranking.FieldError
+			require.ErrorAs(t, h.Err, &fe, "%d", i)
+			require.Equal(t, wrong[i].field, fe.Field, "%d: %v", i, h.Err)
+			require.ErrorIs(t, h.Err, ranking.ErrInvalid)
+		}
+		require.Equal(t, before, allKeys(t, url))
+		require.Empty(t, feed.items(t))
+		_, err := s.Happen(t.Context(), "nope", all)
+		require.ErrorIs(t, err, ranking.ErrUnknownEvent)
+
+		h := happen(t, s, "gift", all[0], gift("1", "s17", "u4", 3))
+		require.Error(t, h[0].Err)
+		require.NoError(t, h[1].Err, "what was refused kept no id")
+		require.Equal(t, map[string]int64{"s17": 3}, scores(t, s, "stars"))
+	})
+}
+
+// An id stands for one event of one name: for another nothing is done at all.
+func TestIDsOfEvents(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, feed := gifts(t, url), listen(t, url, "gift")
+		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{
+			{Name: "visit", Updates: []ranking.Target{{Board: "stars", Member: "{star}", Score: "1"}}},
+		}}))
+		happen(t, s, "gift", gift("1", "s17", "u4", 3))
+		other := happen(t, s, "gift", gift("1", "s17", "u4", 4), gift("1", "s99", "u4", 3), gift("1", "s17", "u4", 3))
+		for _, h := range other[:2] {
+			require.ErrorIs(t, h.Err, ranking.ErrIDMismatch)
+		}
+		require.NoError(t, other[2].Err)
+		require.True(t, other[2].Outcomes[4].Result.Duplicate)
+		require.Equal(t, map[string]int64{"s17": 3}, scores(t, s, "stars"))
+		require.Empty(t, scores(t, s, "fans:s99"))
+		require.Len(t, feed.items(t), 1)
+
+		// As JSON the same; on the wire not.
+		same := ranking.Occurrence{ID: "1", Fields: map[string]jsontext.Value{
+			"star": jsontext.Value(` "s\u00317"`), "user": jsontext.Value("\"u4\"\n"), "flowers": jsontext.Value(" 3")}}
+		require.NoError(t, happen(t, s, "gift", same)[0].Err)
+
+		// Another event, and an update, with that id are others.
+		require.False(t, happen(t, s, "visit", occurs("1", "star", "s17"))[0].Outcomes[0].Result.Duplicate)
+		require.False(t, applyOne(t, s, "stars", ranking.Update{Member: "s17", Score: 3, ID: "1"}).Result.Duplicate)
+		require.Equal(t, map[string]int64{"s17": 7}, scores(t, s, "stars"))
+	})
+}
+
+// Twins in one call count once; the updates of one board keep their order.
+func TestBatchesOfEvents(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, feed := gifts(t, url), listen(t, url, "gift")
+		require.NoError(t, s.Define(t.Context(), ranking.Definitions{
+			Boards: []ranking.Definition{{Board: "log", Mode: ranking.Last}},
+			Events: []ranking.Event{{Name: "twice", Updates: []ranking.Target{
+				{Board: "log", Member: "{m}", Score: "{n}"}, {Board: "log", Member: "{m}", Score: "1", Op: ranking.Sum}, {Board: "log", Member: "{m}", Score: "1", Op: ranking.Sum}}}}}))
+		h := happen(t, s, "gift", gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 9), gift("2", "s17", "u4", 3))
+		require.NoError(t, errors.Join(h[0].Err, h[1].Err, h[3].Err))
+		require.ErrorIs(t, h[2].Err, ranking.ErrIDMismatch)
+		require.False(t, h[0].Outcomes[0].Result.Duplicate)
+		require.True(t, h[1].Outcomes[0].Result.Duplicate)
+		require.Equal(t, map[string]int64{"s17": 6}, scores(t, s, "stars"))
+		require.Len(t, feed.items(t), 2)
+
+		var all []ranking.Occurrence
+		for i := range 300 { // more than go in one call
+			all = append(all, occurs(fmt.Sprint("id", i), "m", "m", "n", 10*i))
+		}
+		for i, h := range happen(t, s, "twice", all...) {
+			require.NoError(t, h.Err)
+			for j, o := range h.Outcomes {
+				require.NoError(t, o.Err)
+				require.EqualValues(t, 10*i+j, o.Result.Current.Score, "%d.%d", i, j)
+			}
+		}
+		for _, h := range happen(t, s, "twice", all...) {
+			require.NoError(t, h.Err)
+			for _, o := range h.Outcomes {
+				require.True(t, o.Result.Duplicate)
+			}
+		}
+		require.Equal(t, map[string]int64{"m": 2992}, scores(t, s, "log"))
+	})
+}
+
+// What one board refuses keeps no other back, and no retry either.
+func TestTargetsThatRefuse(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, feed := open(t, url), listen(t, url, "e")
+		soon := moment(t, "2199-01-01T00:00:00Z")
+		require.NoError(t, s.Define(t.Context(), ranking.Definitions{
+			Boards: []ranking.Definition{{Board: "soon", Starts: soon}, {Board: "small", Max: new(int64(5))}, {Board: "slow", MaxChange: 2},
+				{Board: "few:{x}", MaxInstances: 1}, {Board: "all"}},
+			Events: []ranking.Event{{Name: "e", Updates: []ranking.Target{
+				{Board: "soon", Member: "m", Score: "{n}"}, {Board: "small", Member: "m", Score: "{n}"}, {Board: "slow", Member: "m", Score: "{n}"},
+				{Board: "few:{x}", Member: "m", Score: "{n}"}, {Board: "all", Member: "m", Score: "{n}"}}}}}))
+		happen(t, s, "e", occurs("", "x", "one", "n", 1))
+		feed.items(t)
+		for _, duplicate := range []bool{false, true} {
+			h := happen(t, s, "e", occurs("1", "x", "two", "n", 9))[0]
+			require.NoError(t, h.Err)
+			for i, kind := range []error{ranking.ErrNotOpen, ranking.ErrOutOfRange, ranking.ErrOutOfRange, ranking.ErrConflict} {
+				require.ErrorIs(t, h.Outcomes[i].Err, kind)
+			}
+			require.NoError(t, h.Outcomes[4].Err)
+			require.Equal(t, duplicate, h.Outcomes[4].Result.Duplicate)
+		}
+		require.Equal(t, map[string]int64{"m": 10}, scores(t, s, "all"))
+		require.Equal(t, map[string]int64{"m": 1}, scores(t, s, "small"))
+		require.Len(t, feed.items(t), 1)
+
+		// Of what every board refuses nobody is told.
+		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{{Name: "e", Updates: []ranking.Target{
+			{Board: "soon", Member: "m", Score: "{n}"}, {Board: "small", Member: "m", Score: "{n}"}}}}}))
+		h := happen(t, s, "e", occurs("2", "n", 9))[0]
+		require.NoError(t, h.Err)
+		require.ErrorIs(t, h.Outcomes[0].Err, ranking.ErrNotOpen)
+		require.Empty(t, feed.items(t))
+	})
+}

@@ -1,0 +1,90 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// listFor is for how long after an instance was listed a board-period of it may
+	// be created; listMargin is what clocks of masters may differ by; listLook is when
+	// the instance is looked after then, so that a listing goes of which nothing came.
+	listFor    = 10 * time.Second
+	listMargin = time.Second
+	listLook   = time.Minute
+)
+
+// list has an instance listed and looked after, by the time that the period closes
+// which is to be created (µs since 1970; 0: never). It says until when that may be, by
+// Redis's clock; 0 where it is not defined as in d any more. It returns ErrConflict
+// where there are as many instances as may be.
+func (s *Store) list(ctx context.Context, d *definitions, n name, r *rule, closes int64) (until int64, err error) {
+	slot := n.slot()
+	answer, err := listScript.run(ctx, s.rdb, []string{s.keys.instances(slot), s.keys.agenda(), s.keys.listing(), s.keys.definitions()},
+		[]any{n.instance(), r.instances(), d.values[boardField+slot], boardField + slot, closedField + slot,
+			listFor.Microseconds(), listMargin.Microseconds(), listLook.Microseconds(), closes})
+	if err != nil {
+		return 0, err
+	}
+	reply := &reply{rest: answer}
+	switch reply.text() {
+	case "stale":
+		_, err := s.catalog.newer(ctx, d)
+		return 0, err
+	case "full":
+		return 0, conflict("board", "%q is one too many: %s may have %d instances (max_instances)", n.instance(), r.Board, r.instances())
+	}
+	return reply.number(), reply.err
+}
+
+// MaxInstancesPage is the most instances that one call of Instances returns.
+const MaxInstancesPage = 1000
+
+// Instances are some of a family's, by name.
+type Instances struct {
+	Total int64
+	Names []string
+	Next  string // what to go on after; "" on the last page
+}
+
+// Instances lists up to limit (1 to MaxInstancesPage) instances of a family that
+// have been written to, those after a name, by the bytes of their names. The family
+// is named as it was defined: "fans:{star}". A plain board is its own only instance.
+func (s *Store) Instances(ctx context.Context, family, after string, limit int) (Instances, error) {
+	if limit < 1 || limit > MaxInstancesPage {
+		return Instances{}, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxInstancesPage))
+	}
+	r, err := s.defined(ctx, family)
+	if err != nil {
+		return Instances{}, err
+	}
+	page, err := s.listed(ctx, r.slot(), after, limit)
+	if err != nil {
+		return Instances{}, fmt.Errorf("list instances of %q: %w", family, err)
+	}
+	return page, nil
+}
+
+func (s *Store) listed(ctx context.Context, slot, after string, limit int) (Instances, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	from := "-"
+	if after != "" {
+		from = "(" + after
+	}
+	pipe := s.rdb.Pipeline()
+	total := pipe.ZCard(ctx, s.keys.instances(slot))
+	names := pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.instances(slot), Start: from, Stop: "+", ByLex: true, Count: int64(limit) + 1})
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Instances{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	page := Instances{Total: total.Val(), Names: names.Val()}
+	if len(page.Names) > limit {
+		page.Names = page.Names[:limit]
+		page.Next = page.Names[limit-1]
+	}
+	return page, nil
+}

@@ -1,0 +1,15 @@
+-- Reads all definitions, where they are not those that the caller knows.
+--
+-- KEYS  1 hash         definitions: 'version', and what store.define has put there
+-- ARGV  1 version      that the caller knows
+-- Result {now in µs since 1970, version, {field, value, ...} or {}}
+-- Cost   O(1), or O(definitions)
+
+local definitions, known = KEYS[1], ARGV[1]
+
+local call = redis.call
+
+local time = call('TIME')
+local now = string.format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2]))
+local version = call('HGET', definitions, 'version') or '0'
+return {now, version, version == known and {} or call('HGETALL', definitions)}

@@ -1,0 +1,38 @@
+-- Publishes events that were carried out, each once. Begins with ids.lua.
+--
+-- KEYS  1, 2 hashes    ids of the event: to digest, and 'p' once it was published
+-- ARGV  1 channel      of the event's feed
+--       then three for each event:
+--         id           '' for none
+--         digest
+--         item         JSON
+-- Result {'ok'}
+-- Message [item,item,...]
+-- Cost   O(events), and the message to each node
+
+local ids, channel = {[0] = KEYS[1], [1] = KEYS[2]}, ARGV[1]
+local FIRST, STEP, DIGEST = 2, 3, 11
+
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local asked = {}
+for i = FIRST, #ARGV, STEP do
+  if ARGV[i] ~= '' then asked[#asked + 1] = ARGV[i] end
+end
+local known, held = ids_find(ids, now, asked)
+
+local items, records = {}, {}
+for i = FIRST, #ARGV, STEP do
+  local id, digest, item = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  if id == '' then
+    items[#items + 1] = item
+  elseif not known[id] or #known[id] == DIGEST then
+    items[#items + 1] = item
+    known[id] = digest .. 'p'
+    records[#records + 1] = id
+    records[#records + 1] = known[id]
+  end
+end
+ids_keep(ids, held, records)
+if #items > 0 then redis.call('PUBLISH', channel, '[' .. table.concat(items, ',') .. ']') end
+return {'ok'}

@@ -1,0 +1,162 @@
+package ranking
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxParts bounds the parts of a name and the placeholders of a family.
+const maxParts = 8
+
+// maxPartBytes bounds one part of an instance's name.
+const maxPartBytes = 64
+
+// maxIDBytes bounds member ids and request ids.
+const maxIDBytes = 128
+
+var (
+	baseName    = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	placeholder = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
+	periodName  = regexp.MustCompile(`^[0-9A-Za-z:-]{1,32}$`)
+)
+
+const (
+	wantBase        = "want 1 to 64 characters of a-z 0-9 . _ - starting with a letter or digit"
+	wantPlaceholder = "want 1 to 32 characters of a-z 0-9 _ starting with a letter"
+)
+
+// name is a board as a client names it: base[:part…][@period].
+type name struct {
+	base   string   // "fans"
+	parts  []string // "s17": what fills the placeholders of a family
+	period string   // "2026-W46", "-1"; "" for none
+}
+
+// parseName takes a name apart, or returns a FieldError.
+func parseName(s string) (name, error) {
+	board, period, qualified := strings.Cut(s, "@")
+	if qualified && !periodName.MatchString(period) {
+		return name{}, Invalid("board", fmt.Sprintf("has the period %q; want one such as 2026-W46, or -1 for the one before this", clip(period)))
+	}
+	parts := strings.Split(board, ":")
+	n := name{base: parts[0], parts: parts[1:], period: period}
+	if !baseName.MatchString(n.base) {
+		return name{}, Invalid("board", wantBase)
+	}
+	if len(n.parts) > maxParts {
+		return name{}, Invalid("board", fmt.Sprintf("has %d parts; want %d at most", len(n.parts), maxParts))
+	}
+	for i, part := range n.parts {
+		if reason := partFault(part); reason != "" {
+			return name{}, Invalid("board", fmt.Sprintf("part %d %s", i+1, reason))
+		}
+	}
+	return n, nil
+}
+
+// instance is the name without its period: "fans:s17".
+func (n name) instance() string { return strings.Join(append([]string{n.base}, n.parts...), ":") }
+
+// slot is what a name and the definition it is of have in common: "fans/1".
+func (n name) slot() string { return slot(n.base, len(n.parts)) }
+
+func slot(base string, parts int) string { return base + "/" + strconv.Itoa(parts) }
+
+// template is what a definition is called: a base, or a family such as
+// hot:{genre}:{device}.
+type template struct {
+	base         string
+	placeholders []string
+}
+
+// parseTemplate takes a definition's name apart, or returns a FieldError.
+func parseTemplate(board string) (template, error) {
+	parts := strings.Split(board, ":")
+	t := template{base: parts[0], placeholders: parts[1:]}
+	if !baseName.MatchString(t.base) {
+		return template{}, Invalid("board", wantBase+"; a family has placeholders after that, such as fans:{star}")
+	}
+	if len(t.placeholders) > maxParts {
+		return template{}, Invalid("board", fmt.Sprintf("has %d placeholders; want %d at most", len(t.placeholders), maxParts))
+	}
+	for i, p := range t.placeholders {
+		word, opened := strings.CutPrefix(p, "{")
+		word, closed := strings.CutSuffix(word, "}")
+		if !opened || !closed || !placeholder.MatchString(word) {
+			return template{}, Invalid("board", fmt.Sprintf("has %q where a placeholder belongs, such as {star}; within its braces %s", clip(p), wantPlaceholder))
+		}
+		if slices.Contains(t.placeholders[:i], word) {
+			return template{}, Invalid("board", fmt.Sprintf("has the placeholder %s twice", p))
+		}
+		t.placeholders[i] = word
+	}
+	return t, nil
+}
+
+func (t template) slot() string { return slot(t.base, len(t.placeholders)) }
+
+// CheckBoard refuses what no definition can be called: 1 to 64 characters of
+// a-z, 0-9, dot, underscore and hyphen, the first of them a letter or a digit,
+// and for a family 1 to 8 placeholders after that: hot:{genre}:{device}.
+func CheckBoard(board string) error {
+	_, err := parseTemplate(board)
+	return err
+}
+
+// CheckMember refuses what cannot be a member's id: 1 to 128 bytes of UTF-8
+// without control characters.
+func CheckMember(id string) error { return checkText("member", id) }
+
+// checkText holds the rule that member ids and request ids share.
+func checkText(field, s string) error {
+	if reason := textFault(s, maxIDBytes); reason != "" {
+		return Invalid(field, reason)
+	}
+	return nil
+}
+
+// textFault tells what is wrong with a text, "" for nothing. Control characters
+// are out because change messages are separated by them.
+func textFault(s string, most int) string {
+	switch {
+	case s == "":
+		return fmt.Sprintf("is empty; want 1 to %d bytes of UTF-8", most)
+	case len(s) > most:
+		return fmt.Sprintf("has %d bytes; want 1 to %d", len(s), most)
+	case !utf8.ValidString(s):
+		return "is not valid UTF-8"
+	}
+	for _, r := range s {
+		if r < 0x20 || 0x7f <= r && r <= 0x9f {
+			return fmt.Sprintf("has the control character %U", r)
+		}
+	}
+	return ""
+}
+
+// notInParts are what names, keys and paths are made of beside their parts.
+const notInParts = ":@/{}"
+
+// partFault tells what is wrong with a part of an instance's name.
+func partFault(s string) string {
+	if reason := textFault(s, maxPartBytes); reason != "" {
+		return reason
+	}
+	if i := strings.IndexAny(s, notInParts); i >= 0 {
+		return fmt.Sprintf("has %q, which no part may have", s[i])
+	}
+	return ""
+}
+
+// clip shortens what a caller made up, to be told in an error.
+func clip(s string) string {
+	const most = 64
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

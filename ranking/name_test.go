@@ -1,0 +1,94 @@
+package ranking
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// refused checks that err is a FieldError of kind ErrInvalid at a field.
+func refused(t require.TestingT, err error, field string, msgAndArgs ...any) {
+	if h, ok := t.(interface{ Helper() }); ok {
+		h.Helper()
+	}
+	var fe *FieldError
+	require.ErrorAs(t, err, &fe, msgAndArgs...)
+	require.Equal(t, field, fe.Field, msgAndArgs...)
+	require.ErrorIs(t, err, ErrInvalid, msgAndArgs...)
+	require.NotEmpty(t, fe.Reason, msgAndArgs...)
+}
+
+func TestNamesAreTakenApart(t *testing.T) {
+	for s, want := range map[string]struct {
+		name
+		instance, slot string
+	}{
+		"stars":                        {name{"stars", []string{}, ""}, "stars", "stars/0"},
+		"f1-2026.drivers_x":            {name{"f1-2026.drivers_x", []string{}, ""}, "f1-2026.drivers_x", "f1-2026.drivers_x/0"},
+		"fans:s17":                     {name{"fans", []string{"s17"}, ""}, "fans:s17", "fans/1"},
+		"hot:moba:phone":               {name{"hot", []string{"moba", "phone"}, ""}, "hot:moba:phone", "hot/2"},
+		"fans:S 17\u2009日本":            {name{"fans", []string{"S 17\u2009日本"}, ""}, "fans:S 17\u2009日本", "fans/1"},
+		"stars@2026-W46":               {name{"stars", []string{}, "2026-W46"}, "stars", "stars/0"},
+		"fans:s17@-1":                  {name{"fans", []string{"s17"}, "-1"}, "fans:s17", "fans/1"},
+		"stars@2026-11-20T06:30Z":      {name{"stars", []string{}, "2026-11-20T06:30Z"}, "stars", "stars/0"},
+		"a:1:2:3:4:5:6:7:8":            {name{"a", []string{"1", "2", "3", "4", "5", "6", "7", "8"}, ""}, "a:1:2:3:4:5:6:7:8", "a/8"},
+		"a:" + strings.Repeat("b", 64): {name{"a", []string{strings.Repeat("b", 64)}, ""}, "a:" + strings.Repeat("b", 64), "a/1"},
+	} {
+		n, err := parseName(s)
+		require.NoError(t, err, "%q", s)
+		require.Equal(t, want.name, n, "%q", s)
+		require.Equal(t, want.instance, n.instance(), "%q", s)
+		require.Equal(t, want.slot, n.slot(), "%q", s)
+		require.Equal(t, s, Qualify(n.instance(), n.period), "%q", s)
+	}
+	for _, s := range []string{
+		"", ":", "@", "Stars", "-stars", "stärs", "st ars", "a/b", strings.Repeat("a", 65), "fans:", ":s17", "fans::s17", "fans:s17:",
+		"fans:{star}", "fans:a/b", "fans:a}", "fans:a\x00b", "fans:a\x7f", "fans:a\u0085", "fans:\xff", "fans:" + strings.Repeat("b", 65),
+		"a:1:2:3:4:5:6:7:8:9", "stars@", "stars@a b", "stars@2026@2027", "fans@1:s17/", "stars@" + strings.Repeat("1", 33),
+	} {
+		_, err := parseName(s)
+		refused(t, err, "board", "%q", s)
+	}
+}
+
+func TestTemplatesAreTakenApart(t *testing.T) {
+	for s, want := range map[string]template{
+		"stars":                             {"stars", []string{}},
+		"fans:{star}":                       {"fans", []string{"star"}},
+		"hot:{genre}:{dev_1}":               {"hot", []string{"genre", "dev_1"}},
+		"a:{a}:{b}:{c}:{d}:{e}:{f}:{g}:{h}": {"a", []string{"a", "b", "c", "d", "e", "f", "g", "h"}},
+	} {
+		got, err := parseTemplate(s)
+		require.NoError(t, err, "%q", s)
+		require.Equal(t, want, got, "%q", s)
+		require.Equal(t, got.slot(), Definition{Board: s}.slot(), "%q", s)
+		require.Equal(t, len(got.placeholders) > 0, Definition{Board: s}.Family(), "%q", s)
+	}
+	for _, s := range []string{
+		"", "fans:", "fans:star", "fans:{star", "fans:star}", "fans:{}", "fans:{Star}", "fans:{1}", "fans:{a}:{a}", "fans:{a}{b}", "{star}", "x:{{a}}",
+		"fans:{a}@-1", "stars@2026", "a:{a}:{b}:{c}:{d}:{e}:{f}:{g}:{h}:{i}", "fans:{" + strings.Repeat("a", 33) + "}",
+	} {
+		refused(t, CheckBoard(s), "board", "%q", s)
+	}
+}
+
+// A name has one reading: what it is made of makes it again, and the slot is that
+// of the definition whose placeholders it fills.
+func TestNamesRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		base := rapid.StringMatching(`[a-z0-9][a-z0-9._-]{0,63}`).Draw(t, "base")
+		parts := rapid.SliceOfN(rapid.StringMatching(`[^:@/{}\p{Cc}\p{Cs}]{1,16}`), 0, maxParts).Draw(t, "parts")
+		period := rapid.StringMatching(`|[0-9TZWw:-]{1,20}`).Draw(t, "period")
+		n, err := parseName(Qualify(strings.Join(append([]string{base}, parts...), ":"), period))
+		require.NoError(t, err)
+		require.Equal(t, name{base, parts, period}, n)
+
+		d := Definition{Board: base}
+		for i := range parts {
+			d.Board += ":{p" + string(rune('a'+i)) + "}"
+		}
+		require.Equal(t, d.slot(), n.slot())
+	})
+}

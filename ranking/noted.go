@@ -1,0 +1,105 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// noted is a board-period as the board's own hash of periods has it.
+type noted struct {
+	period
+	id      string // of its delivery; "" until it is settled
+	settled int64  // when that was, µs since 1970
+	done    bool   // it was delivered, or nobody will
+	open    bool   // as tend.go found it: it has not closed
+}
+
+// parseNoted reads 'opens closes [id settled [done]]'.
+func parseNoted(name, text string) (n noted, ok bool) {
+	f := strings.Fields(text)
+	if len(f) != 2 && len(f) != 4 && (len(f) != 5 || f[4] != "done") {
+		return n, false
+	}
+	opens, err := strconv.ParseInt(f[0], 10, 64)
+	closes, err2 := strconv.ParseInt(f[1], 10, 64)
+	if err = cmp.Or(err, err2); err != nil {
+		return n, false
+	}
+	n.period = period{name: name}
+	if closes > 0 {
+		n.opens, n.closes = time.UnixMicro(opens).UTC(), time.UnixMicro(closes).UTC()
+	}
+	if len(f) > 2 {
+		n.id, n.done = f[2], len(f) == 5
+		n.settled, err = strconv.ParseInt(f[3], 10, 64)
+	}
+	return n, err == nil
+}
+
+// noted lists the periods that there are of an instance, the oldest first.
+func (s *Store) noted(ctx context.Context, instance string) ([]noted, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	fields, err := s.rdb.HGetAll(ctx, s.keys.board(instance, "").periods).Result()
+	if err != nil {
+		return nil, fmt.Errorf("list periods of board %q: %w: %w", instance, ErrUnavailable, err)
+	}
+	list := make([]noted, 0, len(fields))
+	for name, text := range fields {
+		n, ok := parseNoted(name, text)
+		if !ok {
+			return nil, fmt.Errorf("%w: board %q has noted %q of period %q, which is no note", ErrUnavailable, instance, text, name)
+		}
+		list = append(list, n)
+	}
+	slices.SortFunc(list, func(a, b noted) int { return cmp.Or(a.opens.Compare(b.opens), cmp.Compare(a.name, b.name)) })
+	return list, nil
+}
+
+// PeriodInfo is one period of a board.
+type PeriodInfo struct {
+	Period string
+	Opens  time.Time // zero on a board without periods
+	Ends   time.Time // when it closes or closed; zero: never
+	Final  bool      // it has closed
+	Total  int64     // members
+}
+
+// Periods lists the periods of a board that there is something of, the newest first;
+// the current one is among them in any case.
+func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error) {
+	m, err := s.meaning(ctx, board, 0)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.noted(ctx, m.Instance)
+	if err != nil {
+		return nil, err
+	}
+	now := s.catalog.clock.now()
+	current := m.rule.current(now)
+	if !slices.ContainsFunc(list, func(n noted) bool { return n.name == current.name }) {
+		list = append(list, noted{period: current})
+	}
+	slices.Reverse(list)
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	pipe := s.rdb.Pipeline()
+	for _, n := range list {
+		pipe.ZCard(ctx, s.keys.board(m.Instance, n.name).members)
+	}
+	totals, err := pipe.Exec(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list periods of board %q: %w: %w", board, ErrUnavailable, err)
+	}
+	infos := make([]PeriodInfo, len(list))
+	for i, n := range list {
+		infos[i] = PeriodInfo{Period: n.name, Opens: n.opens, Ends: m.rule.end(n.period), Final: m.rule.ended(n.period, now), Total: totals[i].(interface{ Val() int64 }).Val()}
+	}
+	return infos, nil
+}

@@ -1,0 +1,130 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// before has something happen once, before a script of s goes out.
+func before(s *Store, script script, what func()) {
+	var done atomic.Bool
+	s.rdb.AddHook(&cutter{fate: func(name string) fate {
+		if name == script.name && !done.Swap(true) {
+			what()
+		}
+		return passes
+	}})
+}
+
+// What another node defines between the look and the change is minded.
+func TestDefinitionBetweenLookAndChange(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		a, b := newNode(t, url), newNode(t, url)
+		before(a, defineScript, func() { define(t, b, Definition{Board: "fans:{user}"}) })
+		err := a.Define(t.Context(), Definitions{Boards: []Definition{{Board: "fans:{star}"}}})
+		require.ErrorIs(t, err, ErrConflict)
+		boards, err := a.Boards(t.Context())
+		require.NoError(t, err)
+		require.Len(t, boards, 1)
+		require.Equal(t, "fans:{user}", boards[0].Board)
+	})
+}
+
+// What is written between the look and the change is minded.
+func TestWriteBetweenLookAndChange(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		a, b := newNode(t, url), newNode(t, url)
+		define(t, a, Definition{Board: "b"})
+		before(a, defineScript, func() { apply(t, b, "b", Update{Member: "m", Score: 3}) })
+		err := a.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b", Order: Asc}}})
+		require.ErrorIs(t, err, ErrConflict)
+		require.EqualValues(t, 3, score(t, a, "b", "m"))
+	})
+}
+
+// A change that lands between a first write's look and its call is minded too.
+func TestChangeBetweenLookAndWrite(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		for _, script := range []script{applyScript, listScript} {
+			a, b := newNode(t, url), newNode(t, url)
+			board := "b-" + script.name
+			define(t, a, Definition{Board: board})
+			before(a, script, func() { define(t, b, Definition{Board: board, Order: Asc}) })
+			apply(t, a, board, Update{Member: "m", Score: 3})
+			z := a.rdb.ZRangeWithScores(t.Context(), a.keys.board(board, "").members, 0, -1).Val()
+			require.Positive(t, z[0].Score)
+			err := a.Define(t.Context(), Definitions{Boards: []Definition{{Board: board}}})
+			require.ErrorIs(t, err, ErrConflict)
+		}
+	})
+}
+
+// Whoever has defined something can use it at once, although others look meanwhile.
+func TestDefinerKnowsWhatHeDefined(t *testing.T) {
+	s := newNode(t, redistest.Embedded(t))
+	before(s, defineScript, func() {
+		_, err := s.catalog.fresh(t.Context())
+		require.NoError(t, err)
+	})
+	define(t, s, Definition{Board: "b"})
+	require.Contains(t, s.catalog.latest.Load().rules, "b/0")
+}
+
+// A look that was under way is none for who asks after that what there is.
+func TestLookThatIsUnderWay(t *testing.T) {
+	url := redistest.Embedded(t)
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newNode(t, url), newNode(t, url)
+		_, err := b.catalog.fresh(t.Context())
+		require.NoError(t, err)
+		hold := make(chan struct{})
+		var held atomic.Bool
+		b.rdb.AddHook(&cutter{answered: func(string) {
+			if !held.Swap(true) {
+				<-hold
+			}
+		}})
+		var first, second *definitions
+		go func() { first, _ = b.catalog.fresh(context.Background()) }()
+		synctest.Wait()
+		define(t, a, Definition{Board: "b"})
+		go func() { second, _ = b.catalog.fresh(context.Background()) }()
+		synctest.Wait()
+		close(hold)
+		synctest.Wait()
+		require.NotContains(t, first.rules, "b/0")
+		require.Contains(t, second.rules, "b/0")
+		require.Same(t, second, b.catalog.latest.Load())
+	})
+}
+
+// Names that there are not cost Redis little, however many come.
+func TestUnknownNamesAreLookedUpInGoodTime(t *testing.T) {
+	url := redistest.Embedded(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newNode(t, url)
+		define(t, s, Definition{Board: "b"})
+		var looks atomic.Int64
+		s.rdb.AddHook(&cutter{answered: func(string) { looks.Add(1) }})
+		start := time.Now()
+		for i := range 50 {
+			took, errs := together(20, func() error { _, err := s.Board(t.Context(), fmt.Sprint("x", i)); return err })
+			for _, err := range errs {
+				require.ErrorIs(t, err, ErrUnknownBoard)
+			}
+			most, _ := longest(took)
+			require.LessOrEqual(t, most, lookSoon)
+		}
+		require.LessOrEqual(t, looks.Load(), 1+int64(time.Since(start)/lookSoon))
+		states := s.States(t.Context(), []string{"x1", "x2", "b@-7", "b"})
+		require.Equal(t, make([]BoardState, 4), states, "no one waits for boards that have gone")
+	})
+}

@@ -1,0 +1,173 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"rankcast/ranking/redistest"
+)
+
+// A node that does not know yet that a board's order has changed, as it might while
+// there was nothing on it, writes and reads by the new one once there is.
+func TestWriteByAnOlderOrder(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		a, b := newNode(t, url), newNode(t, url)
+		for _, c := range []struct{ was, is Definition }{
+			{Definition{Board: "order"}, Definition{Board: "order", Order: Asc}},
+			{Definition{Board: "ties"}, Definition{Board: "ties", Ties: ByMember}},
+			{Definition{Board: "day", Period: "day"}, Definition{Board: "day", Period: "day", Timezone: "Asia/Shanghai"}},
+			{Definition{Board: "plain"}, Definition{Board: "plain", Period: "day"}},
+		} {
+			board := c.was.Board
+			define(t, a, c.was)
+			_, err := b.Page(t.Context(), board, 1, 1)
+			require.NoError(t, err)
+			define(t, a, c.is)
+			stall(b)
+			apply(t, a, board, Update{Member: "m", Score: 3})
+			if c.is.Period == "" { // else b reads by other names until it looks again
+				page, err := b.Page(t.Context(), board, 1, 1)
+				require.NoError(t, err)
+				require.EqualValues(t, 3, page.Entries[0].Score, board)
+				require.Equal(t, a.catalog.latest.Load().rules[board+"/0"].Order, page.Order)
+				require.EqualValues(t, 3, score(t, b, board, "m"), board)
+			}
+			o := apply(t, b, board, Update{Member: "m", Score: 4})
+			require.Equal(t, &Standing{Score: 3, Rank: 1}, o.Result.Previous, board)
+			require.EqualValues(t, 7, score(t, a, board, "m"), board)
+			require.EqualValues(t, 7, score(t, b, board, "m"), board)
+		}
+	})
+}
+
+// reordering is a board whose order two nodes change and which both write to, at any
+// time and however stalled.
+type reordering struct {
+	t      *rapid.T
+	nodes  []*Store
+	set    func(time.Time)
+	now    time.Time
+	listed time.Time // when last somebody may have listed the board
+	held   []func()  // writes that hang in the middle
+}
+
+// known is what a node would write by now.
+func (r *reordering) known(s *Store) (*definitions, *rule) {
+	d, err := s.catalog.get(context.Background())
+	require.NoError(r.t, err)
+	return d, d.rules["b/0"]
+}
+
+func (r *reordering) write(s *Store, d *definitions, rule *rule, listed int64) {
+	batch := []updateItem{{Update{Member: "m", Score: 1}, new(Outcome)}}
+	_, _, err := s.callApply(context.Background(), rule, "b", rule.span(r.now.UnixMicro()), d.looked+lease.Microseconds(), listed, batch)
+	require.NoError(r.t, err)
+}
+
+func (r *reordering) step(s *Store) {
+	ctx := context.Background()
+	switch rapid.SampledFrom([]string{"write", "write", "flip", "flip", "hold", "hold new", "go on", "go on", "stall", "look", "time", "drop", "unlist"}).Draw(r.t, "step") {
+	case "write":
+		r.listed = r.now
+		_, err := s.Apply(ctx, "b", []Update{{Member: "m", Score: 1}})
+		require.NoError(r.t, err)
+	case "flip":
+		d, err := s.catalog.fresh(ctx)
+		require.NoError(r.t, err)
+		def := Definition{Board: "b", Order: Asc}
+		if d.rules["b/0"].Order == Asc {
+			def.Order = Desc
+		}
+		if err := s.Define(ctx, Definitions{Boards: []Definition{def}}); !errors.Is(err, ErrConflict) {
+			require.NoError(r.t, err)
+		}
+	case "hold": // before the call that writes
+		d, rule := r.known(s)
+		r.held = append(r.held, func() { r.write(s, d, rule, 0) })
+	case "hold new": // after the board was listed
+		d, rule := r.known(s)
+		r.listed = r.now
+		listed, err := s.list(ctx, d, name{base: "b"}, rule, 0)
+		require.NoError(r.t, err)
+		r.held = append(r.held, func() {
+			if rapid.Bool().Draw(r.t, "looks again") {
+				d, rule = r.known(s)
+			}
+			r.write(s, d, rule, listed)
+		})
+	case "go on":
+		if len(r.held) > 0 {
+			i := rapid.IntRange(0, len(r.held)-1).Draw(r.t, "held")
+			r.held[i]()
+		}
+	case "stall":
+		stall(s)
+	case "look":
+		_, err := s.catalog.fresh(ctx)
+		require.NoError(r.t, err)
+	case "time":
+		steps := []time.Duration{time.Microsecond, time.Second, lease, listFor, 2 * time.Minute}
+		r.now = r.now.Add(rapid.SampledFrom(steps).Draw(r.t, "by"))
+		r.set(r.now)
+	case "drop":
+		k := s.keys.board("b", "")
+		require.NoError(r.t, s.rdb.Del(ctx, k.members, k.meta, k.data, k.periods).Err())
+	case "unlist": // as is promised: where there is nothing, and nobody may create anything
+		there, err := s.rdb.Exists(ctx, s.keys.board("b", "").meta).Result()
+		require.NoError(r.t, err)
+		if there == 0 && r.now.After(r.listed.Add(listFor)) {
+			require.NoError(r.t, s.rdb.ZRem(ctx, s.keys.instances("b/0"), "b").Err())
+		}
+	}
+}
+
+// holds checks that the board has keys of the one order that it is defined with, and is
+// listed if it has any.
+func (r *reordering) holds() {
+	ctx := context.Background()
+	d, err := r.nodes[0].catalog.fresh(ctx)
+	require.NoError(r.t, err)
+	zs, err := r.nodes[0].rdb.ZRangeWithScores(ctx, r.nodes[0].keys.board("b", "").members, 0, -1).Result()
+	require.NoError(r.t, err)
+	if len(zs) > 0 {
+		_, err := r.nodes[0].rdb.ZScore(ctx, r.nodes[0].keys.instances("b/0"), "b").Result()
+		require.NoError(r.t, err, "there is something of a board that is not listed")
+	}
+	for _, z := range zs {
+		require.Equal(r.t, d.rules["b/0"].Order == Asc, z.Score > 0, "the key %v on a board of order %s", z.Score, d.rules["b/0"].Order)
+	}
+	for _, s := range r.nodes {
+		latest := s.catalog.latest.Load()
+		page, err := s.Page(ctx, "b", 1, 1)
+		require.NoError(r.t, err)
+		if len(zs) > 0 {
+			require.Positive(r.t, page.Entries[0].Score)
+			require.Equal(r.t, d.rules["b/0"].Order, page.Order)
+		}
+		s.catalog.latest.Store(latest) // as it was: this must not wake a node
+	}
+}
+
+// No board-period ever holds keys of the order that the board had before, whoever
+// writes by a copy of whatever age, and wherever it hangs meanwhile.
+func TestOrdersNeverMix(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	a, b := newNode(t, url), newNode(t, url)
+	rapid.Check(t, func(rt *rapid.T) {
+		require.NoError(rt, a.rdb.FlushAll(t.Context()).Err())
+		r := &reordering{t: rt, nodes: []*Store{New(a.rdb, patient), New(b.rdb, patient)}, set: set, now: time.Now().Truncate(time.Microsecond)}
+		set(r.now)
+		require.NoError(rt, r.nodes[0].Define(t.Context(), Definitions{Boards: []Definition{{Board: "b"}}}))
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			_, err := r.nodes[1].catalog.get(t.Context())
+			require.NoError(rt, err)
+			r.step(r.nodes[rapid.IntRange(0, 1).Draw(rt, "node")])
+			r.holds()
+		}
+	})
+}

@@ -1,0 +1,671 @@
+package ranking
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+func TestPeriodsGoByKeep(t *testing.T) {
+	w := simulated(t, 2, Config{},
+		Definition{Board: "two", Period: "hour", Keep: new(2)}, Definition{Board: "none", Period: "hour", Keep: new(0)},
+		Definition{Board: "cup", Period: "hour", Keep: new(2), Ends: friday.Add(4 * time.Hour)})
+	periods := func(board string) (names []string) {
+		list, err := w.stores[1].noted(t.Context(), board)
+		require.NoError(t, err)
+		for _, p := range list {
+			names = append(names, p.name[11:13])
+		}
+		return names
+	}
+	for range 4 {
+		for _, board := range []string{"two", "none", "cup"} {
+			w.write(w.stores[0], board, "a", 1)
+		}
+		w.pass(time.Hour - time.Second)
+		w.tend()
+		w.pass(time.Second)
+		w.tend()
+	}
+	require.Equal(t, []string{"12", "13"}, periods("two"))
+	require.Empty(t, periods("none"))
+	require.Equal(t, []string{"11", "12", "13"}, periods("cup"), "after its end the last period is the current one")
+	require.Len(t, w.announced(), 12)
+	w.pass(time.Hour - time.Second)
+	w.tend()
+	require.Equal(t, []string{"12", "13"}, periods("two"))
+	w.pass(time.Second)
+	w.tend()
+	require.Equal(t, []string{"13"}, periods("two"))
+
+	// More is kept, less is kept.
+	define := func(keep int) {
+		w.write(w.stores[0], "two", "a", 1)
+		require.NoError(t, w.stores[1].Define(t.Context(), Definitions{Boards: []Definition{{Board: "two", Period: "hour", Keep: &keep}}}))
+		w.pass(grace)
+		w.tend() // the definition
+		w.pass(time.Second)
+		w.tend() // its instances
+	}
+	define(5)
+	w.pass(3 * time.Hour)
+	w.tend()
+	require.Equal(t, []string{"13", "15"}, periods("two"))
+	define(3)
+	require.Equal(t, []string{"15", "18"}, periods("two"))
+
+	w.pass(1000 * time.Hour)
+	w.until("them to go", func() error {
+		if len(periods("two")) > 0 {
+			return errors.New("still there")
+		}
+		return nil
+	})
+	require.Equal(t, []string{"11", "12", "13"}, periods("cup"))
+	w.quiet()
+	for _, board := range []string{"cup", "cup@-1", "cup@-2"} {
+		require.EqualValues(t, 1, w.total(board))
+	}
+}
+
+// Periods that would go when time is up, as calendars have it, stay.
+func TestPeriodsKeptBeyondTheCalendar(t *testing.T) {
+	r, err := newRule(Definition{Board: "b", Period: "3660d", Base: friday, Keep: new(maxKeep)})
+	require.NoError(t, err)
+	now := friday.Add(maxPeriod + time.Hour).UnixMicro()
+	before, ok := r.before(r.current(now), 1)
+	require.True(t, ok)
+	require.EqualValues(t, never, r.dropAt(before))
+	require.Zero(t, r.oldest(now))
+}
+
+// What goes when it is not written to, or has ended, and what does not.
+func TestBoardsGoByRetain(t *testing.T) {
+	for _, delivered := range []bool{false, true} {
+		t.Run(fmt.Sprintf("delivered=%v", delivered), func(t *testing.T) {
+			var cfg Config
+			if delivered {
+				cfg.Deliver = func(string) bool { return true }
+			}
+			w := simulated(t, 2, cfg,
+				Definition{Board: "plain", Retain: time.Hour},
+				Definition{Board: "fans:{star}", Retain: time.Hour},
+				Definition{Board: "cup", Ends: friday.Add(30 * time.Minute), Retain: time.Hour},
+				Definition{Board: "cups:{star}", Period: "day", Ends: friday.Add(30 * time.Minute), Retain: time.Hour},
+				Definition{Board: "stays", Ends: friday.Add(30 * time.Minute)},
+				Definition{Board: "stays:{star}"})
+			for _, board := range []string{"plain", "fans:s1", "fans:s2", "cup", "cups:s1", "stays", "stays:s1"} {
+				w.write(w.stores[0], board, "a", 1)
+			}
+			there := func() (boards []string) {
+				for _, board := range []string{"plain", "fans:s1", "fans:s2", "cup", "cups:s1", "stays", "stays:s1"} {
+					if w.total(board) > 0 {
+						boards = append(boards, board)
+					}
+				}
+				return boards
+			}
+			w.pass(40 * time.Minute)
+			w.tend()
+			// An update that changes nothing is one all the same.
+			o, err := w.stores[1].Apply(t.Context(), "fans:s2", []Update{{Member: "nobody", Score: 1, If: Exists}})
+			require.NoError(t, err)
+			require.NoError(t, o[0].Err)
+			_, err = w.stores[1].Apply(t.Context(), "cup", []Update{{Member: "a", Score: 1}})
+			require.NoError(t, err)
+			w.pass(20*time.Minute + time.Second)
+			w.tend()
+			require.Equal(t, []string{"fans:s2", "cup", "cups:s1", "stays", "stays:s1"}, there())
+			w.cared(false)
+			w.pass(30*time.Minute - time.Second)
+			w.tend()
+			if delivered {
+				require.Equal(t, []string{"fans:s2", "cup", "cups:s1", "stays", "stays:s1"}, there(), "nobody was told yet")
+				w.pass(100 * time.Hour)
+				w.tend()
+				require.Equal(t, []string{"cup", "cups:s1", "stays", "stays:s1"}, there(), "nobody was told yet")
+				due, err := w.stores[0].Deliveries(t.Context(), 10)
+				require.NoError(t, err)
+				require.Len(t, due, 3)
+				for _, d := range due {
+					require.NoError(t, w.stores[1].Delivered(t.Context(), d))
+				}
+				w.pass(time.Second)
+				w.tend()
+				require.Equal(t, []string{"stays", "stays:s1"}, there(), "at once")
+			}
+			require.Equal(t, []string{"cup", "cups:s1@2026-11-20", "stays"}, w.announced())
+			w.pass(time.Hour)
+			w.tend()
+			require.Equal(t, []string{"stays", "stays:s1"}, there())
+			for range 3 {
+				w.pass(24 * time.Hour)
+				w.tend()
+			}
+			require.Equal(t, []string{"rc:{/}:instances:stays/0", "rc:{/}:instances:stays/1", "rc:{stays:s1}::m", "rc:{stays:s1}::z",
+				"rc:{stays:s1}:p", "rc:{stays}::m", "rc:{stays}::z", "rc:{stays}:p"}, w.allKeys())
+		})
+	}
+}
+
+// An instance with periods does not go before what its last one came to was announced.
+func TestRetainWaitsForThePeriod(t *testing.T) {
+	w := simulated(t, 2, Config{}, Definition{Board: "days:{star}", Period: "day", Retain: time.Hour})
+	w.write(w.stores[0], "days:s1", "a", 1)
+	w.pass(2 * time.Hour)
+	w.tend()
+	require.EqualValues(t, 1, w.total("days:s1"))
+	require.Empty(t, w.announced())
+	w.pass(22 * time.Hour)
+	w.tend()
+	require.Equal(t, []string{"days:s1@2026-11-20"}, w.announced())
+	for range 3 {
+		w.pass(time.Hour)
+		w.tend()
+	}
+	require.Empty(t, w.allKeys())
+}
+
+// Of instances there are so many at most; where one has gone, another may come.
+func TestInstancesAreBounded(t *testing.T) {
+	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Retain: time.Hour, MaxInstances: 2})
+	w.write(w.stores[0], "fans:s1", "a", 1)
+	w.write(w.stores[1], "fans:s2", "a", 1)
+	for _, s := range w.stores {
+		_, err := s.Apply(t.Context(), "fans:s3", []Update{{Member: "a", Score: 1, ID: "x"}})
+		require.ErrorIs(t, err, ErrConflict)
+		w.write(s, "fans:s1", "a", 1)
+	}
+	w.pass(59 * time.Minute)
+	w.tend()
+	w.write(w.stores[0], "fans:s2", "b", 1)
+	w.pass(time.Minute)
+	w.until("the one to go", func() error {
+		_, err := w.stores[1].Apply(t.Context(), "fans:s3", []Update{{Member: "a", Score: 1, ID: "x"}})
+		return err
+	})
+	page, err := w.stores[1].Instances(t.Context(), "fans:{star}", "", 10)
+	require.NoError(t, err)
+	require.Equal(t, []string{"fans:s2", "fans:s3"}, page.Names)
+	w.until("all to go", w.nothingLeft)
+}
+
+// A retry that comes after its board has gone is still known, as long as any is; then
+// the ids go too.
+func TestRequestIDsOutliveTheirBoard(t *testing.T) {
+	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Retain: time.Minute})
+	send := func() Result {
+		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []Update{{Member: "a", Score: 5, ID: "x"}})
+		require.NoError(t, err)
+		require.NoError(t, o[0].Err)
+		return o[0].Result
+	}
+	require.False(t, send().Duplicate)
+	w.until("the board to go", func() error {
+		if w.total("fans:s1") > 0 {
+			return errors.New("still there")
+		}
+		return nil
+	})
+	w.cared(true)
+	require.Less(t, w.now.Sub(friday), 3*time.Minute)
+	require.True(t, send().Duplicate)
+	w.until("all to go", w.nothingLeft)
+	require.Greater(t, w.now.Sub(friday), 10*time.Minute)
+	require.False(t, send().Duplicate)
+}
+
+// An event's ids go after it was taken away.
+func TestRequestIDsOfAnEventGo(t *testing.T) {
+	w := simulated(t, 2, Config{}, Definition{Board: "plain", Retain: time.Minute})
+	all, err := ParseFile([]byte(`events: {gift: [{board: plain, member: "{user}", score: 1}]}`))
+	require.NoError(t, err)
+	require.NoError(t, w.stores[0].Define(t.Context(), all))
+	happened, err := w.stores[0].Happen(t.Context(), "gift", []Occurrence{{ID: "x", Fields: map[string]jsontext.Value{"user": jsontext.Value(`"a"`)}}})
+	require.NoError(t, err)
+	require.NoError(t, happened[0].Err)
+	require.NoError(t, w.stores[0].DeleteEvent(t.Context(), "gift"))
+	w.until("all to go", w.nothingLeft)
+}
+
+// An instance is listed, and then nothing of it is written: whoever would have is gone.
+func TestAListingGoesOfWhichNothingCame(t *testing.T) {
+	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", MaxInstances: 1})
+	d, err := w.stores[0].catalog.get(t.Context())
+	require.NoError(t, err)
+	n, err := parseName("fans:s1")
+	require.NoError(t, err)
+	_, err = w.stores[0].list(t.Context(), d, n, d.rules["fans/1"], 0)
+	require.NoError(t, err)
+	require.Len(t, w.allKeys(), 3)
+	w.until("it to go", w.nothingLeft)
+	require.LessOrEqual(t, w.now.Sub(friday), 2*listLook)
+	w.write(w.stores[1], "fans:s2", "a", 1)
+}
+
+// An instance that is about to be let go is written to, before any of the commands
+// that let it go: what is acknowledged is there, and looked after.
+func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
+	for name, definition := range map[string]Definition{
+		"no periods": {Board: "fans:{star}", Retain: time.Hour},
+		"periods":    {Board: "fans:{star}", Retain: time.Hour, Period: "hour"},
+		"keep":       {Board: "fans:{star}", Period: "hour", Keep: new(0)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for step, reached := 0, true; reached; step++ {
+				w := simulated(t, 2, Config{}, definition)
+				w.write(w.stores[0], "fans:s1", "a", 1)
+				w.pass(2*time.Hour + listLook)
+				rdb, lets := w.client(), New(nil, Config{})
+				*lets = *New(rdb, Config{})
+				reached = false
+				var period string
+				var stays bool // what was written before
+				older := Qualify("fans:s1", definition.firstPeriod())
+				at(rdb, step, func() error {
+					reached = true
+					stays = definition.Retain > 0 && w.total(older) > 0
+					period = w.write(w.stores[1], "fans:s1", "b", 7).Period
+					return nil
+				})
+				for range 4 { // it goes in several looks
+					_, err := lets.tendDue(t.Context())
+					require.NoError(t, err)
+					if reached {
+						break
+					}
+					w.pass(listLook)
+				}
+				if !reached {
+					break
+				}
+				page, err := w.stores[0].Page(t.Context(), Qualify("fans:s1", period), 1, 10)
+				require.NoError(t, err)
+				kept := false
+				for _, e := range page.Entries {
+					kept = kept || e.Member == "b" && e.Score == 7
+				}
+				require.True(t, kept, "step %d", step)
+				if stays {
+					require.NotZero(t, w.total(older), "step %d: it was there still, and stays", step)
+				}
+				for range 3 { // other nodes look, too
+					w.tend()
+					w.cared(true)
+					require.Equal(t, page.Total, w.total(Qualify("fans:s1", period)), "step %d", step)
+					w.pass(listFor)
+				}
+				w.until("all to go", w.nothingLeft)
+			}
+		})
+	}
+}
+
+// firstPeriod is the first that these tests write to.
+func (d Definition) firstPeriod() string {
+	if d.Period == "" {
+		return ""
+	}
+	return "2026-11-20T10Z"
+}
+
+// A node is held up before any of the commands that let an instance go, for so long
+// that another does its work, and the instance has another life meanwhile.
+func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
+	definitions := map[string]Definition{
+		"retain": {Board: "fans:{star}", Retain: time.Hour},
+		"keep":   {Board: "fans:{star}", Period: "hour", Keep: new(0)},
+		"delete": {Board: "fans:{star}"},
+	}
+	for name, definition := range definitions {
+		t.Run(name, func(t *testing.T) {
+			for step, reached := 0, true; reached; step++ {
+				w := simulated(t, 2, Config{}, definition)
+				w.write(w.stores[0], "fans:s1", "a", 1)
+				if name == "delete" {
+					require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))
+				}
+				w.pass(2*time.Hour + listLook)
+				rdb := w.client()
+				held := New(rdb, Config{})
+				_, err := held.Boards(t.Context())
+				require.NoError(t, err)
+				reached = false
+				at(rdb, step, func() error {
+					reached = true
+					w.until("all to go", w.nothingLeft)
+					w.pass(time.Minute)
+					if name == "delete" {
+						for _, s := range w.stores {
+							_, err := s.catalog.newer(t.Context(), s.catalog.latest.Load())
+							require.NoError(t, err)
+						}
+						require.NoError(t, w.stores[0].Define(t.Context(), Definitions{Boards: []Definition{definition}}))
+					}
+					w.write(w.stores[1], "fans:s1", "b", 7)
+					return nil
+				})
+				held.tendDue(t.Context()) // may fail: what it has claimed is not there any more
+				if reached {
+					require.EqualValues(t, 1, w.total("fans:s1"), "step %d", step)
+					w.pass(listFor)
+					w.tend()
+					require.EqualValues(t, 1, w.total("fans:s1"), "step %d", step)
+					w.cared(name != "delete")
+				}
+			}
+		})
+	}
+}
+
+// A node dies before any of the commands by which periods are settled and go: another
+// does what is left, and nothing twice.
+func TestANodeThatDiesIsStoodInFor(t *testing.T) {
+	definitions := map[string]Definition{
+		"periods":  {Board: "fans:{star}", Period: "hour", Keep: new(1), Retain: 6 * time.Hour},
+		"activity": {Board: "fans:{star}", Ends: friday.Add(time.Hour), Retain: time.Hour},
+		"delete":   {Board: "fans:{star}", Period: "hour"},
+	}
+	for name, definition := range definitions {
+		for _, delivered := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s,delivered=%v", name, delivered), func(t *testing.T) {
+				for step, reached := 0, true; reached; step++ {
+					var cfg Config
+					if delivered {
+						cfg.Deliver = func(string) bool { return true }
+					}
+					w := simulated(t, 2, cfg, definition)
+					want := []string{Qualify("fans:s1", w.write(w.stores[0], "fans:s1", "a", 1).Period)}
+					if name == "delete" {
+						want = []string{}
+						require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))
+					}
+					rdb := w.client()
+					dies := New(rdb, cfg)
+					reached = false
+					at(rdb, step, func() error { reached = true; return errors.New("died") })
+					ids := make(map[string]bool)
+					w.until("all to go", func() error {
+						dies.tendDue(t.Context())
+						due, _ := dies.Deliveries(t.Context(), 10)
+						for _, d := range due {
+							ids[d.ID] = true
+							dies.Delivered(t.Context(), d)
+						}
+						if reached { // the other tends only from then on, as would be so if it came later
+							due, err := w.stores[1].Deliveries(t.Context(), 10)
+							require.NoError(t, err)
+							for _, d := range due {
+								ids[d.ID] = true
+								require.NoError(t, w.stores[1].Delivered(t.Context(), d))
+							}
+						}
+						if err := w.nothingLeft(); err != nil {
+							w.pass(time.Minute + time.Second)
+							return err
+						}
+						return nil
+					})
+					require.Equal(t, want, w.announced(), "step %d", step)
+					if delivered {
+						require.Len(t, ids, len(want), "one delivery id")
+					}
+				}
+			})
+		}
+	}
+}
+
+// A definition that changes has its instances looked after anew.
+func TestAChangedDefinitionIsFollowed(t *testing.T) {
+	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}"}, Definition{Board: "cup"})
+	for i := range sweepPage + 10 {
+		w.write(w.stores[0], fmt.Sprint("fans:s", i), "a", 1)
+	}
+	w.write(w.stores[0], "cup", "a", 1)
+	w.pass(listLook)
+	w.tend()
+	require.Zero(t, w.next(), "nothing of them falls due")
+	define := func(boards ...Definition) {
+		require.NoError(t, w.stores[1].Define(t.Context(), Definitions{Boards: boards}))
+	}
+	define(Definition{Board: "fans:{star}", Retain: time.Hour}, Definition{Board: "cup", Ends: w.now.Add(10 * time.Minute)})
+	define(Definition{Board: "fans:{star}", Retain: time.Hour, Kind: "user"})
+	w.until("the end", func() error { return missing([]string{"cup"}, w.announced()) })
+	require.WithinDuration(t, friday.Add(listLook+10*time.Minute), w.now, 2*time.Second)
+	w.write(w.stores[0], "fans:s1", "a", 1)
+	define(Definition{Board: "cup", Ends: friday.Add(listLook + 10*time.Minute), Retain: time.Minute})
+	w.until("the rest", func() error {
+		if all := w.allKeys(); len(all) > 4+2 {
+			return fmt.Errorf("%d", len(all))
+		}
+		return nil
+	})
+	w.cared(true)
+	require.EqualValues(t, 1, w.total("fans:s1"))
+	err := w.stores[0].Define(t.Context(), Definitions{Boards: []Definition{{Board: "cup", Ends: friday.Add(24 * time.Hour)}}})
+	require.ErrorIs(t, err, ErrConflict, "its result was announced")
+	define(Definition{Board: "fans:{star}"})
+	w.quiet()
+	w.pass(1000 * time.Hour)
+	w.tend()
+	require.EqualValues(t, 1, w.total("fans:s1"), "it is retained for ever again")
+}
+
+// More instances than are gone through at one time: it goes on where it was.
+func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
+	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}"})
+	s, k := w.stores[0], w.stores[0].keys
+	var all []redis.Z
+	for i := range 2*sweepMost + 10 {
+		all = append(all, redis.Z{Member: fmt.Sprintf("fans:s %d", i)})
+	}
+	require.NoError(t, w.rdb.ZAdd(t.Context(), k.instances("fans/1"), all...).Err())
+	put := make(map[string]bool)
+	parts := 0
+	for next := "fans/1"; next != ""; parts++ {
+		require.NoError(t, w.rdb.Del(t.Context(), k.agenda()).Err())
+		require.NoError(t, w.rdb.ZAdd(t.Context(), k.agenda(), redis.Z{Member: next}).Err())
+		due, err := s.claim(t.Context(), k.agenda(), 10, tendLease)
+		require.NoError(t, err)
+		require.Len(t, due, 1)
+		require.NoError(t, s.tend(t.Context(), due[0]))
+		members, err := w.rdb.ZRange(t.Context(), k.agenda(), 0, -1).Result()
+		require.NoError(t, err)
+		next = ""
+		for _, m := range members {
+			if strings.Contains(m, "/") {
+				require.Empty(t, next, "one place to go on")
+				next = m
+			} else {
+				put[m] = true
+			}
+		}
+		require.LessOrEqual(t, len(members), sweepMost+1)
+	}
+	require.Equal(t, 3, parts)
+	require.Len(t, put, len(all))
+}
+
+// Data whose definition is not known stay: somebody has tampered with Redis.
+func TestWhatIsOfNoKnownDefinitionStays(t *testing.T) {
+	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Retain: time.Hour}, Definition{Board: "b"})
+	w.write(w.stores[0], "fans:s1", "a", 1)
+	require.NoError(t, w.rdb.HDel(t.Context(), keys{"rc"}.definitions(), boardField+"fans/1").Err())
+	require.NoError(t, w.rdb.HSet(t.Context(), keys{"rc"}.definitions(), "version", "x").Err())
+	for range 5 {
+		w.pass(time.Hour)
+		w.tend()
+	}
+	w.cared(true)
+	w.store(Config{})
+	require.NoError(t, w.stores[1].Define(t.Context(), Definitions{Boards: []Definition{{Board: "fans:{star}", Retain: 100 * time.Hour}}}))
+	require.EqualValues(t, 1, w.total("fans:s1"))
+	w.until("all to go", w.nothingLeft)
+}
+
+// Redis loses all it had: what nodes know to be defined is defined again, and not what
+// was being deleted.
+func TestRedisLosesAll(t *testing.T) {
+	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Period: "hour"}, Definition{Board: "old"})
+	w.write(w.stores[0], "fans:s1", "a", 1)
+	w.write(w.stores[0], "old", "a", 1)
+	require.NoError(t, w.stores[1].Delete(t.Context(), "old"))
+	w.pass(lease)
+	w.tend()
+	w.tend()
+	require.NoError(t, w.rdb.FlushAll(t.Context()).Err())
+	w.pass(time.Minute)
+	w.tend()
+	period := w.write(w.stores[0], "fans:s1", "b", 1).Period
+	for _, s := range w.stores {
+		_, err := s.catalog.newer(t.Context(), s.catalog.latest.Load())
+		require.NoError(t, err)
+		boards, err := s.Boards(t.Context())
+		require.NoError(t, err)
+		require.Len(t, boards, 1)
+	}
+	w.until("the end", func() error { return missing([]string{Qualify("fans:s1", period)}, w.announced()) })
+}
+
+// A family is deleted while all nodes write to it, one of which has not looked at the
+// definitions since: nothing remains, and a new one begins anew.
+func TestADeletedFamilyLeavesNothing(t *testing.T) {
+	families := func(time.Time) []Definition {
+		return []Definition{{Board: "fans:{star}"}, {Board: "days:{star}", Period: "day"}, {Board: "plain"}}
+	}
+	worlds(t, 3, Config{}, families, func(t *testing.T, w *world) {
+		stale := w.stores[2]
+		stale.catalog.mu.Lock()
+		stale.catalog.failed = time.Now().Add(time.Hour) // it takes Redis to be away
+		stale.catalog.mu.Unlock()
+		boards := []string{"plain"}
+		for i := range 30 {
+			boards = append(boards, fmt.Sprintf("fans:s%d", i), fmt.Sprintf("days:s%d", i))
+		}
+		began := make(chan struct{}, 3)
+		var wg sync.WaitGroup
+		for i, s := range w.stores {
+			wg.Go(func() {
+				for n, gone := 0, 0; gone < len(boards); n++ {
+					o, err := s.Apply(t.Context(), boards[n%len(boards)], []Update{{Member: fmt.Sprint(i), Score: 1, ID: fmt.Sprintf("%d-%d", i, n), Data: "1"}})
+					if err == nil {
+						err = o[0].Err
+					}
+					if errors.Is(err, ErrUnknownBoard) {
+						gone++
+					} else if err != nil {
+						t.Error(err)
+						return
+					}
+					if n == len(boards) {
+						began <- struct{}{}
+					}
+				}
+			})
+		}
+		for range w.stores {
+			<-began
+		}
+		for _, board := range []string{"fans:{star}", "days:{star}", "plain"} {
+			require.NoError(t, w.stores[0].Delete(t.Context(), board))
+		}
+		if w.set != nil {
+			redistest.Eventually(t, "the other node to know", func() error {
+				_, err := w.stores[1].Board(t.Context(), "plain")
+				if !errors.Is(err, ErrUnknownBoard) {
+					return errors.New("not yet")
+				}
+				return nil
+			})
+			w.pass(lease)
+		}
+		wg.Wait()
+		err := w.stores[0].Define(t.Context(), Definitions{Boards: []Definition{{Board: "plain", Order: Asc}}})
+		require.ErrorIs(t, err, ErrConflict, "its data are still there")
+		w.until("nothing to remain", w.nothingLeft)
+		w.until("the definitions to go", func() error {
+			fields, err := w.rdb.HKeys(t.Context(), keys{"rc"}.definitions()).Result()
+			require.NoError(t, err)
+			if len(fields) > 1 {
+				return fmt.Errorf("there is %v", fields)
+			}
+			return nil
+		})
+		require.NoError(t, w.stores[0].Define(t.Context(), Definitions{Boards: []Definition{{Board: "plain", Order: Asc}}}))
+		require.Nil(t, w.write(w.stores[0], "plain", "0", 1).Previous)
+	})
+}
+
+// An instance is deleted, and begins anew when it is written to.
+func TestADeletedInstanceBeginsAnew(t *testing.T) {
+	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Period: "hour"})
+	send := func() Result {
+		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []Update{{Member: "a", Score: 5, ID: "x"}})
+		require.NoError(t, err)
+		return o[0].Result
+	}
+	send()
+	w.pass(90 * time.Minute)
+	w.tend()
+	w.write(w.stores[0], "fans:s1", "b", 1)
+	w.pass(listLook)
+	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1"))
+	require.Zero(t, w.total("fans:s1"))
+	require.False(t, send().Duplicate)
+	w.cared(true)
+	w.tend()
+	require.EqualValues(t, 1, w.total("fans:s1"))
+	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1"))
+	w.pass(listLook)
+	w.tend()
+	require.NoError(t, w.nothingLeft())
+}
+
+// On a cluster, each script finds its keys on one node.
+func TestTendOnACluster(t *testing.T) {
+	url, masters := redistest.StartCluster(t)
+	w := &world{t: t, url: url}
+	now := time.Now().UTC()
+	w.open(2, Config{}, []Definition{{Board: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second), Keep: new(1)}})
+	var want []string
+	for i := range 20 {
+		board := fmt.Sprint("fans:s", i)
+		want = append(want, Qualify(board, w.write(w.stores[i%2], board, "a", 1).Period))
+	}
+	w.until("all to be announced", func() error { return missing(want, w.announced()) })
+	require.Len(t, w.announced(), len(want))
+	w.until("periods to go", func() error {
+		for i := range 20 {
+			if list, err := w.stores[0].noted(t.Context(), fmt.Sprint("fans:s", i)); err != nil || len(list) > 0 {
+				return fmt.Errorf("%v, %v", list, err)
+			}
+		}
+		return nil
+	})
+	w.write(w.stores[0], "fans:s1", "a", 1)
+	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:{star}"))
+	w.until("nothing to remain", func() error {
+		for _, m := range masters {
+			all, err := m.Admin().Keys(t.Context(), "*").Result()
+			require.NoError(t, err)
+			for _, key := range all {
+				if key != (keys{"rc"}).definitions() {
+					return fmt.Errorf("there is %s", key)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+var _ redis.Hook = (*steps)(nil)

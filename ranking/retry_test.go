@@ -1,0 +1,208 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// fiveBoards is an event that touches five boards, one of them twice.
+var fiveBoards = Definitions{
+	Boards: []Definition{{Board: "a"}, {Board: "b:{x}", Period: "year"}, {Board: "c", Mode: Last}, {Board: "d", Ties: ByMember}, {Board: "e:{x}:{x2}"}},
+	Events: []Event{{Name: "gift", Updates: []Target{
+		{Board: "a", Member: "m", Score: "{n}"}, {Board: "b:{x}", Member: "m", Score: "{n}"}, {Board: "c", Member: "m", Score: "{n}"},
+		{Board: "d", Member: "m", Score: "{n}"}, {Board: "e:{x}:{x}", Member: "m", Score: "{n}"}, {Board: "a", Member: "m", Score: "{n}"}}}},
+}
+
+var fiveBoardsWant = map[string]int64{"a": 6, "b:x": 3, "c": 3, "d": 3, "e:x:x": 3}
+
+func given(id string) []Occurrence {
+	return []Occurrence{{ID: id, Fields: map[string]jsontext.Value{"x": jsontext.Value(`"x"`), "n": jsontext.Value("3")}}}
+}
+
+// outcomesOf gives an event's outcomes and what kept it from being told done.
+func outcomesOf(h []Happened, err error) ([]Outcome, error) {
+	if err != nil {
+		return nil, err
+	}
+	return h[0].Outcomes, h[0].Err
+}
+
+// However the node that carries out an event is cut off from Redis, at whatever call,
+// for that call or for good, and whether Redis carries that one out: whoever sends the
+// event again, to another node, is told what the first time has done, each board counts
+// once, and the feed tells once.
+func TestEventThatIsCutOff(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		other := newNode(t, url)
+		sub := other.rdb.PSubscribe(t.Context(), "*:f:gift")
+		defer sub.Close()
+		_, err := sub.Receive(t.Context())
+		require.NoError(t, err)
+		cases := 0
+		for _, c := range []struct {
+			name         string
+			fate, beyond fate
+		}{{"lost", isLost, passes}, {"answer lost", isDone, passes}, {"dead", isLost, isLost}, {"dead after", isDone, isLost}} {
+			reached := true
+			for at := int64(0); reached; at++ {
+				cases++
+				what := fmt.Sprintf("%s at call %d", c.name, at)
+				prefix := fmt.Sprint("p", cases)
+				var calls atomic.Int64
+				rdb, err := Open(url)
+				require.NoError(t, err)
+				redistest.Patient(rdb)
+				rdb.AddHook(&cutter{fate: func(string) fate {
+					switch n := calls.Add(1) - 1; {
+					case n < at:
+						return passes
+					case n == at:
+						return c.fate
+					default:
+						return c.beyond
+					}
+				}})
+				cfg := Config{Prefix: prefix, CallTimeout: redistest.CallTimeout}
+				first, second := New(rdb, cfg), New(other.rdb, cfg)
+				require.NoError(t, second.Define(t.Context(), fiveBoards))
+				before, failed := outcomesOf(first.Happen(t.Context(), "gift", given("1")))
+				if failed != nil {
+					require.ErrorIs(t, failed, ErrUnavailable, what)
+				}
+				first.Close()
+				rdb.Close()
+				reached = calls.Load() > at
+				require.True(t, failed == nil || reached, what)
+
+				after, err := outcomesOf(second.Happen(t.Context(), "gift", given("1")))
+				require.NoError(t, err, what)
+				for i, o := range after {
+					require.NoError(t, o.Err, what)
+					if failed == nil || before != nil && before[i].Err == nil {
+						before[i].Result.Duplicate = true
+						require.Equal(t, before[i], o, what)
+					}
+				}
+				again, err := outcomesOf(second.Happen(t.Context(), "gift", given("1")))
+				require.NoError(t, err, what)
+				for i := range after {
+					after[i].Result.Duplicate = true
+				}
+				require.Equal(t, after, again, what)
+				for board, want := range fiveBoardsWant {
+					require.Equal(t, want, score(t, second, board, "m"), "%s: board %s", what, board)
+				}
+			}
+		}
+		require.Greater(t, cases, 40)
+		told := make(map[string]int)
+		require.NoError(t, other.rdb.Publish(t.Context(), "end:f:gift", "").Err())
+		for {
+			m, err := sub.ReceiveMessage(t.Context())
+			require.NoError(t, err)
+			prefix, _, _ := strings.Cut(m.Channel, ":")
+			if prefix == "end" {
+				break
+			}
+			told[prefix] += strings.Count(m.Payload, `"data"`)
+		}
+		require.Len(t, told, cases)
+		for prefix, n := range told {
+			require.Equal(t, 1, n, prefix)
+		}
+	})
+}
+
+// A caller who gives up leaves nothing behind that is written to while he goes on. His
+// event is carried out all the same, or not at all, and once if he sends it again.
+func TestEventOfACallerWhoGivesUp(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		require.NoError(t, s.Define(t.Context(), fiveBoards))
+		var calls atomic.Int64
+		var giveUp atomic.Pointer[func()]
+		s.rdb.AddHook(&cutter{answered: func(string) {
+			if calls.Add(-1) == 0 {
+				(*giveUp.Load())()
+			}
+		}})
+		const most = 20
+		for at := range int64(most) {
+			ctx, cancel := context.WithCancel(t.Context())
+			giveUp.Store((*func())(&cancel))
+			calls.Store(at)
+			if at == 0 {
+				cancel()
+			}
+			id := fmt.Sprint("id", at)
+			h, err := s.Happen(ctx, "gift", given(id))
+			cancel()
+			for i := range h { // all of it is the caller's now
+				for j := range h[i].Outcomes {
+					h[i].Outcomes[j] = Outcome{}
+				}
+				err = h[i].Err
+				h[i] = Happened{}
+			}
+			if err != nil {
+				require.ErrorIs(t, err, ErrUnavailable)
+				require.ErrorIs(t, err, context.Canceled)
+			}
+			_, err = outcomesOf(s.Happen(t.Context(), "gift", given(id)))
+			require.NoError(t, err)
+		}
+		require.Equal(t, 6*int64(most), score(t, s, "a", "m"))
+		require.Equal(t, 3*int64(most), score(t, s, "d", "m"))
+	})
+}
+
+// A call for many events writes to so many boards at one time, and no more.
+func TestEventsAtOneTime(t *testing.T) {
+	s := newNode(t, redistest.Start(t).URL())
+	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b:{x}"}},
+		Events: []Event{{Name: "e", Updates: []Target{{Board: "b:{x}", Member: "m", Score: "1"}}}}}))
+	var mu sync.Mutex
+	now, most := 0, 0
+	all := make([]Occurrence, 300)
+	for i := range all {
+		all[i] = Occurrence{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"x": jsontext.Value(fmt.Sprintf(`"x%d"`, i))}}
+	}
+	count := func(by int) {
+		mu.Lock()
+		defer mu.Unlock()
+		now += by
+		most = max(most, now)
+	}
+	s.rdb.AddHook(&cutter{
+		fate: func(script string) fate {
+			if script == applyScript.name {
+				count(1)
+			}
+			return passes
+		},
+		answered: func(script string) {
+			if script == applyScript.name {
+				count(-1)
+			}
+		}})
+	h, err := s.Happen(t.Context(), "e", all)
+	require.NoError(t, err)
+	for _, h := range h {
+		require.NoError(t, errors.Join(h.Err, h.Outcomes[0].Err))
+	}
+	require.LessOrEqual(t, most, happenBoards)
+	require.Greater(t, most, 1)
+}
+
+var _ redis.Hook = (*cutter)(nil)

@@ -1,0 +1,194 @@
+package ranking
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// rule is a definition made ready to work by. It never changes.
+type rule struct {
+	Definition
+	calendar            *calendar // nil: no periods
+	min, max, maxChange int64
+	shape               string // frozen with a board-period: data of two shapes must not mix
+}
+
+func newRule(d Definition) (*rule, error) {
+	d, err := d.Normalize()
+	if err != nil {
+		return nil, err
+	}
+	r := &rule{Definition: d, shape: d.shape()}
+	r.min, r.max, r.maxChange = d.bounds()
+	if d.Period != "" {
+		c := newCalendar(d.reckoning())
+		r.calendar = &c
+	}
+	return r, nil
+}
+
+// current is the period that counts at a moment of Redis's clock, in µs since 1970:
+// before an activity starts its first, after it has ended its last.
+func (r *rule) current(now int64) period {
+	if r.calendar == nil {
+		return period{}
+	}
+	t := time.UnixMicro(now)
+	if !r.Ends.IsZero() && !t.Before(r.Ends) {
+		t = r.Ends.Add(-1)
+	}
+	for _, first := range []time.Time{r.Starts, r.Base} {
+		if t.Before(first) {
+			t = first
+		}
+	}
+	p, _ := r.calendar.at(t)
+	return p
+}
+
+// end is when a period of the board closes; zero: never.
+func (r *rule) end(p period) time.Time {
+	if p.closes.IsZero() || !r.Ends.IsZero() && r.Ends.Before(p.closes) {
+		return r.Ends
+	}
+	return p.closes
+}
+
+// ended reports whether a period has closed.
+func (r *rule) ended(p period, now int64) bool {
+	end := r.end(p)
+	return !end.IsZero() && end.UnixMicro() <= now
+}
+
+// find gives the period that a name means: "" for the current one, "-1" for the one
+// before it, or one by its own name; and when that will be another period, or this
+// one closes, in µs since 1970, 0 for never.
+func (r *rule) find(asked string, now int64) (p period, moves int64, err error) {
+	current := r.current(now)
+	until := func(p period) int64 {
+		if end := r.end(p); !end.IsZero() && end.UnixMicro() > now {
+			return end.UnixMicro()
+		}
+		return 0
+	}
+	if asked == "" || asked == current.name {
+		return current, until(current), nil
+	}
+	if r.calendar == nil {
+		return period{}, 0, unknownPeriod("%q is none: the board has no periods", asked)
+	}
+	oldest, back := current, 0
+	if n, err := strconv.Atoi(asked); err == nil && n < 0 && asked == strconv.Itoa(n) {
+		if back = -n; back > *r.Keep {
+			return period{}, 0, unknownPeriod("%q is not kept any more: the last %d are", asked, *r.Keep)
+		}
+		p, ok := r.before(current, back)
+		if !ok {
+			return period{}, 0, unknownPeriod("%q is before the first", asked)
+		}
+		return p, until(current), nil
+	}
+	p, ok := r.calendar.named(asked)
+	switch {
+	case !ok:
+		return period{}, 0, unknownPeriod("%q is none of this board; the current one is %s", asked, current.name)
+	case p.opens.After(current.opens):
+		return period{}, 0, unknownPeriod("%q has not begun", asked)
+	}
+	for range *r.Keep {
+		if oldest, ok = r.calendar.before(oldest); !ok || oldest == p {
+			return p, until(p), nil
+		}
+	}
+	return period{}, 0, unknownPeriod("%q is not kept any more: the last %d are", asked, *r.Keep)
+}
+
+// before is the period so many before p.
+func (r *rule) before(p period, n int) (_ period, ok bool) {
+	ok = true
+	for ; n > 0 && ok; n-- {
+		p, ok = r.calendar.before(p)
+	}
+	return p, ok
+}
+
+// oldest is the oldest period that is kept at a moment, the zero one where all are.
+func (r *rule) oldest(now int64) period {
+	if r.calendar == nil {
+		return period{}
+	}
+	p, _ := r.before(r.current(now), *r.Keep)
+	return p
+}
+
+// dropAt is when a period is not kept any more, in µs since 1970, or never: once there
+// are more after it than are kept. An activity's last ones stay.
+func (r *rule) dropAt(p period) int64 {
+	for range *r.Keep {
+		p = r.calendar.next(p)
+	}
+	if p.closes.IsZero() || !r.Ends.IsZero() && !p.closes.Before(r.Ends) {
+		return never
+	}
+	return p.closes.UnixMicro()
+}
+
+func unknownPeriod(reason string, args ...any) error {
+	return &FieldError{Field: "board", Reason: "period " + fmt.Sprintf(reason, args...), Kind: ErrUnknownPeriod}
+}
+
+// span is what updates made at a moment are for.
+func (r *rule) span(now int64) span {
+	p := r.current(now)
+	micro := func(t time.Time) int64 {
+		if t.IsZero() {
+			return 0
+		}
+		return t.UnixMicro()
+	}
+	starts := r.Starts
+	if r.Base.After(starts) {
+		starts = r.Base // there are no periods before it
+	}
+	s := span{name: p.name, opens: micro(p.opens), closes: micro(p.closes), starts: micro(starts), ends: micro(r.Ends)}
+	from, to := max(s.opens, micro(r.Starts)), micro(r.end(p))
+	switch {
+	case to > 0 && from > 0:
+		s.from, s.length = from, to-from
+	case r.TieSpan > 0:
+		s.from, s.length = now, r.TieSpan.Microseconds()
+	default:
+		s.from, s.length = from2020, hundredYears
+	}
+	return s
+}
+
+// hours says when a board takes updates, for one that was refused.
+func (r *rule) hours() string {
+	const form = "2006-01-02T15:04:05.000Z"
+	starts := r.Starts
+	if r.Base.After(starts) {
+		starts = r.Base
+	}
+	switch {
+	case r.Ends.IsZero():
+		return "takes updates from " + starts.Format(form)
+	case starts.IsZero():
+		return "takes updates until " + r.Ends.Format(form)
+	default:
+		return "takes updates from " + starts.Format(form) + " until " + r.Ends.Format(form)
+	}
+}
+
+// instances is how many instances there may be.
+func (r *rule) instances() int { return cmp.Or(r.MaxInstances, 1) }
+
+// noted tells apply.lua whether the time of an update that changes nothing counts.
+func (r *rule) noted() string {
+	if r.Retain > 0 {
+		return "1"
+	}
+	return ""
+}

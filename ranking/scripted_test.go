@@ -1,0 +1,151 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+var errCut = errors.New("cut on purpose")
+
+// fate is what becomes of a call of a script.
+type fate int
+
+const (
+	passes fate = iota
+	isLost      // before Redis has it
+	isDone      // but its answer is lost
+)
+
+// cutter is a hook that says of each script what becomes of it, and hears of each that
+// was answered.
+type cutter struct {
+	fate     func(script string) fate
+	answered func(script string)
+}
+
+func (c *cutter) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+}
+
+func (c *cutter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error { return next(ctx, cmds) }
+}
+
+func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		name := scriptOf(cmd)
+		if name == "" {
+			return next(ctx, cmd)
+		}
+		becomes := passes
+		if c.fate != nil {
+			becomes = c.fate(name)
+		}
+		if becomes == isLost {
+			cmd.SetErr(errCut)
+			return errCut
+		}
+		err := next(ctx, cmd)
+		if becomes == isDone {
+			cmd.SetErr(errCut)
+			return errCut
+		}
+		if c.answered != nil {
+			c.answered(name)
+		}
+		return err
+	}
+}
+
+// scriptOf names the script that a command calls; "" for none.
+func scriptOf(cmd redis.Cmder) string {
+	args := cmd.Args()
+	for _, s := range []script{applyScript, beginScript, publishScript, pageScript, infoScript, placesScript, catalogScript, defineScript, listScript} {
+		if args[0] == "evalsha" && args[1] == s.sha || args[0] == "eval" && args[1] == s.src {
+			return s.name
+		}
+	}
+	return ""
+}
+
+// A node that hangs after it has listed an instance lists it again before it creates
+// anything: the listing may have gone.
+func TestListingIsForATime(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	now := time.Now()
+	set(now)
+	s := newNode(t, url)
+	define(t, s, Definition{Board: "b:{x}"})
+	apply(t, s, "b:warm", Update{Member: "m", Score: 1}) // the scripts are known from here on
+	listed := 0
+	s.rdb.AddHook(&cutter{answered: func(script string) {
+		if script != listScript.name {
+			return
+		}
+		if listed++; listed == 1 {
+			set(now.Add(listFor))
+			require.NoError(t, s.rdb.ZRem(t.Context(), s.keys.instances("b/1"), "b:1").Err())
+		}
+	}})
+	apply(t, s, "b:1", Update{Member: "m", Score: 1})
+	require.Equal(t, 2, listed)
+	require.NoError(t, s.rdb.ZScore(t.Context(), s.keys.instances("b/1"), "b:1").Err())
+}
+
+// slots is a hook that notes the hash tags that each script is given keys of.
+type slots struct {
+	cutter
+	of map[string][]string // by script
+}
+
+func (s *slots) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if args := cmd.Args(); args[0] == "evalsha" {
+			var tags []string
+			for _, key := range args[3 : 3+args[2].(int)] {
+				_, tag, _ := strings.Cut(key.(string), "{")
+				tag, _, _ = strings.Cut(tag, "}")
+				tags = append(tags, tag)
+			}
+			slices.Sort(tags)
+			s.of[scriptOf(cmd)] = append(s.of[scriptOf(cmd)], slices.Compact(tags)...)
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// Each script is given keys of one board, or of what belongs to none: on a cluster one
+// call can touch no others.
+func TestScriptsStayInOneSlot(t *testing.T) {
+	s, hook := newNode(t, redistest.Embedded(t)), &slots{of: make(map[string][]string)}
+	s.rdb.AddHook(hook)
+	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b:{x}", Period: "day"}, {Board: "c"}},
+		Events: []Event{{Name: "e", Updates: []Target{{Board: "b:1", Member: "m", Score: "1", Data: jsontext.Value(`{}`)}}}}}))
+	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b:{x}", Period: "week"}, {Board: "c", Order: Asc}}}))
+	_, err := s.Happen(t.Context(), "e", []Occurrence{{ID: "1"}})
+	require.NoError(t, err)
+	_, err = s.Page(t.Context(), "b:1", 1, 1)
+	require.NoError(t, err)
+	_, err = s.Around(t.Context(), "b:1", "m", 1)
+	require.NoError(t, err)
+	_, err = s.Info(t.Context(), "b:1")
+	require.NoError(t, err)
+	for script, want := range map[string]string{
+		"apply": "b:1", "page": "b:1", "places": "b:1", "info": "b:1", "begin": "/e", "publish": "/e", "catalog": "/", "define": "/", "list": "/",
+	} {
+		tags := slices.Clone(hook.of[script])
+		slices.Sort(tags)
+		require.Equal(t, []string{want}, slices.Compact(tags), script)
+	}
+}

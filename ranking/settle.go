@@ -1,0 +1,228 @@
+package ranking
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/redis/go-redis/v9"
+)
+
+// feedItem is an item of a feed.
+type feedItem struct {
+	At   string `json:"at"`
+	Data any    `json:"data"`
+}
+
+// closedJSON is what is told of a period that has closed.
+type closedJSON struct {
+	Board  string      `json:"board"`
+	Period string      `json:"period"`
+	Opened *string     `json:"opened"` // null on a board without periods
+	Ended  string      `json:"ended"`
+	Total  int64       `json:"total"`
+	Top    []entryJSON `json:"top"`
+}
+
+type entryJSON struct {
+	Rank   int64          `json:"rank"`
+	Member string         `json:"member"`
+	Score  int64          `json:"score"`
+	Data   jsontext.Value `json:"data,omitzero"`
+}
+
+// timeForm is how times look on the wire.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+// closed tells of a period that has closed, and of which state of it; nil where it has
+// not, by the clock of the board's own master.
+func (s *Store) closed(ctx context.Context, instance string, r *rule, p period) (*closedJSON, State, error) {
+	page, now, err := s.readPage(ctx, s.keys.board(instance, p.name), r.Order, []any{max(1, s.cfg.Announce), 0})
+	if err != nil || !r.ended(p, now) {
+		return nil, State{}, err
+	}
+	told := &closedJSON{Board: instance, Period: p.name, Ended: r.end(p).UTC().Format(timeForm), Total: page.Total, Top: []entryJSON{}}
+	if !p.opens.IsZero() {
+		opened := p.opens.UTC().Format(timeForm)
+		told.Opened = &opened
+	}
+	for _, e := range page.Entries[:min(len(page.Entries), s.cfg.Announce)] {
+		entry := entryJSON{Rank: e.Rank, Member: e.Member, Score: e.Score}
+		if e.Data != "" {
+			entry.Data = jsontext.Value(e.Data)
+		}
+		told.Top = append(told.Top, entry)
+	}
+	return told, page.State, nil
+}
+
+// settle announces a period that has closed, once, and gives it the id under which it
+// is delivered. It comes back without one where that has to wait. until is when what
+// is known of the board is too old, in µs since 1970.
+func (s *Store) settle(ctx context.Context, instance string, r *rule, p noted, until int64) (noted, error) {
+	told, state, err := s.closed(ctx, instance, r, p.period)
+	if told == nil {
+		return p, err
+	}
+	message, err := json.Marshal([]feedItem{{told.Ended, told}})
+	if err != nil {
+		return p, fmt.Errorf("encode a closed period: %w", err)
+	}
+	k := s.keys.board(instance, p.name)
+	answer, err := settleScript.run(ctx, s.rdb, []string{k.periods, k.meta},
+		[]any{p.name, until, r.end(p.period).UnixMicro(), state.Seq, deliveryID(instance, p.name, state.Epoch), s.keys.feed(periodsFeed), message})
+	if err != nil {
+		return p, err
+	}
+	reply := &reply{rest: answer}
+	text := reply.text()
+	if reply.err != nil || text == "" { // it is gone
+		return p, reply.err
+	}
+	settled, ok := parseNoted(p.name, text)
+	if !ok {
+		reply.fail("is no note of a period")
+	}
+	settled.period = p.period
+	return settled, reply.err
+}
+
+// deliveryID is the same whenever, and by whomever, this life of a board-period is
+// settled: also when a failover has lost that it was.
+func deliveryID(instance, period, epoch string) string {
+	sum := sha256.Sum256([]byte(instance + fieldSep + period + fieldSep + epoch))
+	return "period_" + hex.EncodeToString(sum[:16])
+}
+
+// handOver has a settled period delivered, if it is to be.
+func (s *Store) handOver(ctx context.Context, instance string, r *rule, p noted) (noted, error) {
+	if p.done {
+		return p, nil
+	}
+	if s.cfg.Deliver == nil || !s.cfg.Deliver(r.Board) {
+		p.done = true
+		return p, s.done(ctx, instance, p.name, p.id)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	due := redis.Z{Score: float64(s.catalog.clock.now()), Member: Qualify(instance, p.name)}
+	if err := s.rdb.ZAddNX(ctx, s.keys.deliveries(), due).Err(); err != nil {
+		return p, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return p, nil
+}
+
+// done notes that a closed period was delivered, or that nobody will.
+func (s *Store) done(ctx context.Context, instance, period, id string) error {
+	_, err := doneScript.run(ctx, s.rdb, []string{s.keys.board(instance, period).periods}, []any{period, id})
+	return err
+}
+
+// Delivery is a closed period that somebody is to be told of: a webhook.
+type Delivery struct {
+	ID      string        // the same each time that it is tried
+	Board   string        // the instance
+	Period  string        // "" on a board without periods
+	Body    []byte        // JSON: id, board, period, opened, ended, total, top
+	Age     time.Duration // since the period was settled
+	Now     time.Time     // Redis's clock when it was taken
+	claimed claimed
+}
+
+// DeliverWithin is for how long a delivery is the caller's of Deliveries.
+const DeliverWithin = time.Minute
+
+// Deliveries takes up to most deliveries that are due: Delivered or Deferred must
+// follow within DeliverWithin, or others try them too. With an error come those that
+// could be read.
+func (s *Store) Deliveries(ctx context.Context, most int) ([]Delivery, error) {
+	due, err := s.claim(ctx, s.keys.deliveries(), most, DeliverWithin)
+	if err != nil {
+		return nil, fmt.Errorf("read deliveries: %w", err)
+	}
+	var list []Delivery
+	var errs []error
+	for _, c := range due {
+		d, err := s.delivery(ctx, c)
+		if err == nil && d == nil {
+			err = s.leave(ctx, c)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("read delivery of %q: %w", c.member, err))
+		} else if d != nil {
+			list = append(list, *d)
+		}
+	}
+	return list, errors.Join(errs...)
+}
+
+// delivery reads what is to be delivered; nil where there is nothing any more.
+func (s *Store) delivery(ctx context.Context, c claimed) (*Delivery, error) {
+	n, err := parseName(c.member)
+	if err != nil {
+		return nil, nil
+	}
+	r, err := s.rule(ctx, n)
+	if errors.Is(err, ErrUnknownBoard) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.noted(ctx, n.instance())
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range list {
+		if p.name != n.period || p.id == "" || p.done {
+			continue
+		}
+		told, _, err := s.closed(ctx, n.instance(), r, p.period)
+		if told == nil {
+			return nil, err
+		}
+		body, err := json.Marshal(struct {
+			ID string `json:"id"`
+			*closedJSON
+		}{p.id, told})
+		return &Delivery{
+			ID: p.id, Board: n.instance(), Period: n.period, Body: body,
+			Age: time.Duration(c.since-p.settled) * time.Microsecond, Now: time.UnixMicro(c.since).UTC(), claimed: c,
+		}, err
+	}
+	return nil, nil
+}
+
+// Delivered notes that a delivery has arrived, or is given up.
+func (s *Store) Delivered(ctx context.Context, d Delivery) error {
+	if err := s.done(ctx, d.Board, d.Period, d.ID); err != nil {
+		return fmt.Errorf("note delivery of %q: %w", d.claimed.member, err)
+	}
+	if err := s.leave(ctx, d.claimed); err != nil {
+		return fmt.Errorf("note delivery of %q: %w", d.claimed.member, err)
+	}
+	return nil
+}
+
+// leave takes a period off the deliveries. What has waited for that may go now.
+func (s *Store) leave(ctx context.Context, c claimed) error {
+	instance, _, _ := strings.Cut(c.member, "@")
+	if err := s.soon(ctx, instance); err != nil {
+		return err
+	}
+	return s.planOn(ctx, []string{s.keys.deliveries()}, c, 0)
+}
+
+// Deferred has a delivery tried again after a time.
+func (s *Store) Deferred(ctx context.Context, d Delivery, after time.Duration) error {
+	if err := s.planOn(ctx, []string{s.keys.deliveries()}, d.claimed, s.catalog.clock.now()+after.Microseconds()); err != nil {
+		return fmt.Errorf("defer delivery of %q: %w", d.claimed.member, err)
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package ranking
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// seconds are boards with periods of a second.
+func seconds(now time.Time) []Definition {
+	return []Definition{
+		{Board: "stars", Period: "1s", Base: now.Truncate(time.Second)},
+		{Board: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second)},
+	}
+}
+
+// missing says which of some names are not among others.
+func missing(want, have []string) error {
+	for _, name := range want {
+		if !slices.Contains(have, name) {
+			return fmt.Errorf("%s is not among %v", name, have)
+		}
+	}
+	return nil
+}
+
+func TestAClosedPeriodIsAnnouncedOnce(t *testing.T) {
+	worlds(t, 2, Config{Announce: 2}, seconds, func(t *testing.T, w *world) {
+		var want []string
+		for i, board := range []string{"stars", "fans:s1", "fans:s2"} {
+			for _, member := range []string{"a", "b", "c"} {
+				w.write(w.stores[i%2], board, member, 5)
+			}
+			o, err := w.stores[0].Apply(t.Context(), board, []Update{{Member: "top", Score: 9, Data: `{"n":1}`}})
+			require.NoError(t, err)
+			want = append(want, Qualify(board, o[0].Result.Period))
+		}
+		w.until("all to be announced", func() error { return missing(want, w.announced()) })
+		for range 5 { // nobody announces anything again
+			w.tend()
+		}
+		for _, name := range want {
+			words := w.words()
+			same := slices.DeleteFunc(slices.Clone(words), func(word feedWord) bool { return word.name() != name })
+			require.Len(t, same, 1, "%s is told once", name)
+		}
+		word := w.words()[slices.Index(names(w.words()), want[0])]
+		page, err := w.stores[1].Page(t.Context(), want[0], 1, 10)
+		require.NoError(t, err)
+		require.True(t, page.Final)
+		require.Equal(t, word.Data.Total, page.Total)
+		require.Equal(t, page.Ends.Format(timeForm), word.Data.Ended)
+		require.Equal(t, word.Data.Ended, word.At)
+		require.Equal(t, page.Ends.Add(-time.Second).Format(timeForm), *word.Data.Opened)
+		if page.Total == 4 { // the period did not turn while it was written to
+			require.JSONEq(t, `[{"rank":1,"member":"top","score":9,"data":{"n":1}},{"rank":2,"member":"a","score":5}]`, string(word.Data.Top))
+		}
+		w.cared(true)
+	})
+}
+
+func names(words []feedWord) (names []string) {
+	for _, word := range words {
+		names = append(names, word.name())
+	}
+	return names
+}
+
+// A busy board has each of its periods announced as it closes, not when the board has
+// grown quiet.
+func TestEachPeriodOfABusyBoardIsAnnouncedInTime(t *testing.T) {
+	worlds(t, 2, Config{}, seconds, func(t *testing.T, w *world) {
+		var want []string
+		for i := range 4 {
+			name := Qualify("stars", w.write(w.stores[i%2], "stars", "a", 1).Period)
+			if !slices.Contains(want, name) {
+				want = append(want, name)
+			}
+			if w.set != nil {
+				w.pass(time.Second)
+				next := Qualify("stars", w.write(w.stores[i%2], "stars", "a", 1).Period)
+				w.tend()
+				require.Equal(t, want, w.announced(), "as soon as somebody looks, although the next has begun")
+				want = append(want, next)
+			} else {
+				w.until(name, func() error {
+					w.write(w.stores[i%2], "stars", "a", 1)
+					return missing(want, w.announced())
+				})
+			}
+		}
+	})
+}
+
+// The period turns before any of the commands of a write, and a node looks after the
+// board before the next: the period that the write counts in is announced as it closes.
+func TestAPeriodThatATurnBeganIsAnnouncedInTime(t *testing.T) {
+	for step, reached := 0, true; reached; step++ {
+		w := simulated(t, 1, Config{}, seconds(friday)...)
+		rdb := w.client()
+		writes := New(rdb, Config{})
+		reached = false
+		at(rdb, step, func() error {
+			reached = true
+			w.pass(time.Second)
+			return nil
+		})
+		at(rdb, step+1, func() error { w.tend(); return nil })
+		w.write(writes, "stars", "a", 1)
+		w.pass(time.Second)
+		w.tend()
+		require.Len(t, w.announced(), 1, "step %d", step)
+	}
+}
+
+// Two nodes look after the same at one time: before any of the commands of the one,
+// the other does all.
+func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
+	for step, reached := 0, true; reached; step++ {
+		w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Period: "hour"})
+		w.write(w.stores[0], "fans:s1", "a", 1)
+		w.pass(time.Hour)
+		rdb := w.client()
+		one := New(rdb, Config{})
+		reached = false
+		at(rdb, step, func() error {
+			reached = true
+			require.NoError(t, w.stores[0].soon(t.Context(), "fans:s1"))
+			w.pass(time.Second)
+			w.tend()
+			return nil
+		})
+		_, err := one.tendDue(t.Context())
+		require.NoError(t, err)
+		require.Len(t, w.announced(), 1, "step %d", step)
+	}
+}
+
+// What is put on the agenda while a node looks after it is looked after again.
+func TestWhatIsDueMeanwhileIsNotMissed(t *testing.T) {
+	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Period: "hour"})
+	s := w.stores[0]
+	w.write(s, "fans:s1", "a", 1)
+	w.pass(listLook)
+	due, err := s.claim(t.Context(), s.keys.agenda(), 10, tendLease)
+	require.NoError(t, err)
+	require.Len(t, due, 1)
+	require.NoError(t, s.soon(t.Context(), "fans:s1"))
+	require.NoError(t, s.tend(t.Context(), due[0]))
+	w.pass(time.Second)
+	require.LessOrEqual(t, w.next(), w.now.UnixMicro())
+}
+
+// An update reaches the period that is open by Redis's clock, whatever a node takes
+// that to be.
+func TestAClosedPeriodIsFrozen(t *testing.T) {
+	worlds(t, 2, Config{}, seconds, func(t *testing.T, w *world) {
+		first := w.write(w.stores[0], "stars", "a", 5).Period
+		w.until("the end", func() error { return missing([]string{Qualify("stars", first)}, w.announced()) })
+		before, err := w.stores[0].Page(t.Context(), Qualify("stars", first), 1, 10)
+		require.NoError(t, err)
+		for _, late := range []time.Duration{time.Second, time.Minute} {
+			w.stores[1].catalog.clock.set(before.Ends.Add(-late).UnixMicro())
+			require.NotEqual(t, first, w.write(w.stores[1], "stars", "a", 7).Period)
+		}
+		after, err := w.stores[0].Page(t.Context(), Qualify("stars", first), 1, 10)
+		require.NoError(t, err)
+		after.Left = before.Left
+		require.Equal(t, before, after)
+		_, err = w.stores[0].Apply(t.Context(), Qualify("stars", first), []Update{{Member: "a", Score: 1}})
+		require.ErrorIs(t, err, ErrNotOpen)
+	})
+}
+
+// Redis's clock is set back over the end of a period that was announced: nothing
+// reaches it, and it is not announced again.
+func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
+	w := simulated(t, 2, Config{}, append(seconds(friday), Definition{Board: "cup", Ends: friday.Add(2 * time.Second)})...)
+	w.write(w.stores[0], "stars", "a", 5)
+	w.write(w.stores[0], "cup", "a", 5)
+	w.pass(3 * time.Second)
+	w.tend()
+	require.Equal(t, []string{"cup", "stars@0"}, w.announced())
+
+	w.now = friday.Add(time.Second / 2)
+	w.set(w.now)
+	for _, s := range append(w.stores, w.store(Config{})) {
+		for _, board := range []string{"stars", "cup"} {
+			_, err := s.Apply(t.Context(), board, []Update{{Member: "a", Score: 1}})
+			require.ErrorIs(t, err, ErrUnavailable, board)
+			require.ErrorContains(t, err, "clock was set back")
+		}
+	}
+	w.pass(3 * time.Second)
+	w.tend()
+	page, err := w.stores[0].Page(t.Context(), "stars@0", 1, 1)
+	require.NoError(t, err)
+	require.EqualValues(t, 5, page.Entries[0].Score)
+	require.Equal(t, []string{"cup", "stars@0"}, w.announced())
+	require.Equal(t, "3", w.write(w.stores[0], "stars", "a", 1).Period)
+}
+
+// A failover loses that a period was settled: it is announced again, under the same id.
+func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
+	w := simulated(t, 2, Config{Deliver: func(string) bool { return true }}, Definition{Board: "fans:{star}", Period: "hour"})
+	k := w.stores[0].keys.board("fans:s1", "2026-11-20T10Z")
+	w.write(w.stores[0], "fans:s1", "a", 1)
+	before := w.rdb.HGet(t.Context(), k.periods, "2026-11-20T10Z").Val()
+	ids := make(map[string]bool)
+	for range 2 {
+		w.pass(time.Hour + time.Second)
+		w.tend()
+		w.pass(time.Second)
+		due, err := w.stores[1].Deliveries(t.Context(), 10)
+		require.NoError(t, err)
+		require.Len(t, due, 1)
+		ids[due[0].ID] = true
+		require.NoError(t, w.stores[0].Deferred(t.Context(), due[0], 0))
+		require.NoError(t, w.rdb.HSet(t.Context(), k.periods, "2026-11-20T10Z", before).Err())
+		require.NoError(t, w.rdb.HDel(t.Context(), k.meta, "settled").Err())
+	}
+	require.Len(t, ids, 1)
+	require.Len(t, w.announced(), 2)
+	w.pass(time.Hour + time.Second)
+	w.tend()
+	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:s1"))
+	require.Empty(t, w.rdb.ZRange(t.Context(), w.stores[0].keys.deliveries(), 0, -1).Val(), "nobody is told of what was deleted")
+}
+
+// All nodes were down for far more periods than are kept: each that has data is
+// announced, the oldest first, before it goes.
+func TestPeriodsThatClosedWhileAllWereAwayAreAnnounced(t *testing.T) {
+	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Period: "hour", Keep: new(2)})
+	var want []string
+	for i := range 20 {
+		if i%5 != 4 { // nobody sends anything
+			want = append(want, Qualify("fans:s1", w.write(w.stores[0], "fans:s1", "a", 1).Period))
+		}
+		w.pass(time.Hour)
+	}
+	require.Empty(t, w.announced())
+	w.pass(1000 * time.Hour)
+	w.tend()
+	require.Equal(t, want, names(w.words()))
+	w.until("all to go", w.nothingLeft)
+	require.Equal(t, want, names(w.words()))
+}
+
+// With or without a reader of the deliveries, periods go only when they were told.
+func TestPeriodsAwaitTheirDelivery(t *testing.T) {
+	deliver := func(board string) bool { return board == "told" }
+	w := simulated(t, 2, Config{Announce: 10, Deliver: deliver},
+		Definition{Board: "told", Period: "hour", Keep: new(0)}, Definition{Board: "untold", Period: "hour", Keep: new(0)})
+	for range 3 {
+		w.write(w.stores[0], "told", "a", 1)
+		w.write(w.stores[0], "untold", "a", 1)
+		w.pass(time.Hour)
+	}
+	w.pass(100 * 24 * time.Hour) // however long it takes
+	w.tend()
+	require.Len(t, w.announced(), 6)
+	w.pass(undeliveredLook)
+	w.tend()
+	require.Equal(t, []string{"rc:{/}:agenda", "rc:{/}:deliveries", "rc:{/}:instances:told/0",
+		"rc:{told}:2026-11-20T10Z:m", "rc:{told}:2026-11-20T10Z:z", "rc:{told}:2026-11-20T11Z:m", "rc:{told}:2026-11-20T11Z:z",
+		"rc:{told}:2026-11-20T12Z:m", "rc:{told}:2026-11-20T12Z:z", "rc:{told}:p"}, w.allKeys())
+
+	first, err := w.stores[0].Deliveries(t.Context(), 2)
+	require.NoError(t, err)
+	second, err := w.stores[1].Deliveries(t.Context(), 2)
+	require.NoError(t, err)
+	require.Len(t, first, 2)
+	require.Len(t, second, 1, "what one has claimed the other does not see")
+	d := first[0]
+	require.JSONEq(t, `{"id":"`+d.ID+`","board":"told","period":"2026-11-20T10Z","opened":"2026-11-20T10:00:00.000Z","ended":"2026-11-20T11:00:00.000Z",
+		"total":1,"top":[{"rank":1,"member":"a","score":1}]}`, string(d.Body))
+	require.WithinDuration(t, w.now, d.Now, 0)
+	require.Equal(t, undeliveredLook, d.Age)
+
+	// Whoever has one and dies is stood in for, under the same id.
+	require.NoError(t, w.stores[0].Deferred(t.Context(), first[1], 10*time.Minute))
+	w.pass(DeliverWithin + time.Second)
+	again, err := w.stores[1].Deliveries(t.Context(), 10)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{first[0].ID, second[0].ID}, []string{again[0].ID, again[1].ID})
+	require.Len(t, again, 2)
+	// He who comes too late to say so is heard all the same.
+	require.NoError(t, w.stores[0].Delivered(t.Context(), first[0]))
+	w.tend()
+	require.NotContains(t, w.allKeys(), "rc:{told}:2026-11-20T10Z:z", "delivered, so it need not stay")
+	require.Contains(t, w.allKeys(), "rc:{told}:2026-11-20T11Z:z")
+}

@@ -1,0 +1,103 @@
+package ranking
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sweep goes through the instances of a definition: takes them down, if it was
+// deleted, or has them looked after, since it was changed. What is on the agenda for
+// that is the definition's slot, and with a space the instance to go on after.
+func (s *Store) sweep(ctx context.Context, d *definitions, c claimed, until int64) error {
+	slot, after, _ := strings.Cut(c.member, " ")
+	var next string
+	var err error
+	if since, closed := d.closed[slot]; closed {
+		next, err = s.sweepClosed(ctx, slot, since, until)
+	} else {
+		next, err = s.sweepChanged(ctx, slot, after)
+	}
+	agenda := []string{s.keys.agenda()}
+	switch soon := s.catalog.clock.now() + sweepSlice.Microseconds(); {
+	case err != nil:
+		return err
+	case next == "":
+		return s.planOn(ctx, agenda, c, 0)
+	case next == c.member:
+		return s.planOn(ctx, agenda, c, soon)
+	default:
+		if err := s.soon(ctx, next); err != nil {
+			return err
+		}
+		return s.planOn(ctx, agenda, c, 0)
+	}
+}
+
+// sweepChanged puts instances on the agenda for now, and says what to go on with.
+func (s *Store) sweepChanged(ctx context.Context, slot, after string) (next string, err error) {
+	for n := 0; n < sweepMost; n += sweepPage {
+		page, err := s.listed(ctx, slot, after, sweepPage)
+		if err != nil {
+			return "", err
+		}
+		if len(page.Names) > 0 {
+			if err := s.soon(ctx, page.Names...); err != nil {
+				return "", err
+			}
+		}
+		if after = page.Next; after == "" {
+			return "", nil
+		}
+	}
+	return slot + " " + after, nil
+}
+
+// sweepClosed takes down instances of a definition that is closed since a time, and
+// the definition when there are none left. Else it goes on with them.
+func (s *Store) sweepClosed(ctx context.Context, slot string, since, until int64) (next string, err error) {
+	if base, plain := strings.CutSuffix(slot, "/0"); plain {
+		// Should it be listed no more, its data must go all the same.
+		if err := s.takeDown(ctx, base, until); err != nil {
+			return "", err
+		}
+	}
+	stop := time.Now().Add(sweepSlice)
+	for after := ""; ; {
+		page, err := s.listed(ctx, slot, after, sweepPage)
+		if err != nil {
+			return "", err
+		}
+		for i, name := range page.Names {
+			if err := s.takeDown(ctx, name, until); err != nil {
+				return "", err
+			}
+			if time.Now().After(stop) {
+				return slot, s.unlist(ctx, slot, since, page.Names[:i+1])
+			}
+		}
+		if err := s.unlist(ctx, slot, since, page.Names); err != nil {
+			return "", err
+		}
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	return "", s.define(ctx, func(d *definitions) (change, error) {
+		if d.closed[slot] != since {
+			return change{}, nil
+		}
+		return change{fields: map[string]string{boardField + slot: "", closedField + slot: ""}}, nil
+	})
+}
+
+// unlist takes instances that are gone off all lists.
+func (s *Store) unlist(ctx context.Context, slot string, since int64, names []string) error {
+	args := []any{closedField + slot, strconv.FormatInt(since, 10)}
+	for _, name := range names {
+		args = append(args, name)
+	}
+	_, err := unlistScript.run(ctx, s.rdb, []string{s.keys.instances(slot), s.keys.agenda(), s.keys.listing(), s.keys.definitions()}, args)
+	return err
+}

@@ -1,0 +1,317 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// tendInterval is how often a node looks what is due. A period that has closed is
+	// announced within it.
+	tendInterval = time.Second
+	// tendClaim is how much is claimed at one time, tendLease for how long, and
+	// tendWorkers how many work on it.
+	tendClaim   = 64
+	tendLease   = 30 * time.Second
+	tendWorkers = 4
+	// sweepSlice and sweepMost bound how much of a definition's instances is gone
+	// through at one time, so that what falls due meanwhile does not wait.
+	sweepSlice = time.Second
+	sweepMost  = 2000
+	sweepPage  = 250
+	// undeliveredLook is how often it is made sure that a closed period is among the
+	// deliveries, until it was delivered.
+	undeliveredLook = time.Hour
+	// unknownLook is how often an instance is looked at whose definition is not known.
+	unknownLook = time.Hour
+)
+
+// Tend does what falls due by the clock, until ctx ends: it announces periods that
+// have closed, lets go what is not kept any more, and takes down boards that were
+// deleted. Run it on each node: they share the work, and stand in for one another.
+func (s *Store) Tend(ctx context.Context, log *slog.Logger) error {
+	tick := time.NewTicker(tendInterval)
+	defer tick.Stop()
+	failing := false
+	for {
+		more, err := s.tendDue(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && !failing:
+			log.Warn("cannot look after boards, trying again", "error", err)
+		}
+		if failing = err != nil; more && !failing {
+			continue
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// claimed is something that this node looks after, for as long as it has claimed it.
+type claimed struct {
+	member string
+	until  string // its time on the agenda, as plan.lua wants it back
+	since  int64  // when it was claimed, µs since 1970
+}
+
+// claim takes what is due off an agenda.
+func (s *Store) claim(ctx context.Context, agenda string, most int, lease time.Duration) (due []claimed, err error) {
+	answer, err := claimScript.run(ctx, s.rdb, []string{agenda}, []any{most, lease.Microseconds()})
+	if err != nil {
+		return nil, err
+	}
+	r := &reply{rest: answer}
+	now := r.number()
+	s.catalog.clock.hear(now)
+	for len(r.rest) > 0 && r.err == nil {
+		due = append(due, claimed{member: r.text(), until: r.text(), since: now})
+	}
+	return due, r.err
+}
+
+// tendDue looks after what is due now; more says that there is more of it.
+func (s *Store) tendDue(ctx context.Context) (more bool, err error) {
+	due, err := s.claim(ctx, s.keys.agenda(), tendClaim, tendLease)
+	if err != nil {
+		return false, err
+	}
+	// Also where nothing is due: what a node knows is what it defines again when Redis
+	// has lost it.
+	if _, _, err := s.leased(ctx); err != nil {
+		return false, err
+	}
+	work := make(chan claimed, len(due))
+	for _, c := range due {
+		work <- c
+	}
+	close(work)
+	errs := make([]error, tendWorkers)
+	var wg sync.WaitGroup
+	for i := range min(tendWorkers, len(due)) {
+		wg.Go(func() {
+			for c := range work {
+				if err := s.tend(ctx, c); err != nil {
+					errs[i] = fmt.Errorf("look after %q: %w", c.member, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return len(due) == tendClaim, errors.Join(errs...)
+}
+
+// leased gives definitions that something may be taken away by, and until when, by
+// Redis's clock in µs since 1970, which the scripts hold the caller to.
+func (s *Store) leased(ctx context.Context) (d *definitions, until int64, err error) {
+	if d, err = s.catalog.get(ctx); err != nil {
+		return nil, 0, err
+	}
+	if s.catalog.clock.now()-d.looked > (lease / 2).Microseconds() {
+		if d, err = s.catalog.newer(ctx, d); err != nil {
+			return nil, 0, err
+		}
+	}
+	return d, d.looked + lease.Microseconds(), nil
+}
+
+// tend looks after an instance, after a definition of which something is to be done
+// for all its instances, or after an event that was taken away.
+func (s *Store) tend(ctx context.Context, c claimed) error {
+	d, until, err := s.leased(ctx)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(c.member, "/") {
+		next, err := s.forget(ctx, c.member)
+		if err != nil {
+			return err
+		}
+		return s.planOn(ctx, []string{s.keys.agenda()}, c, next)
+	}
+	if strings.Contains(c.member, "/") {
+		return s.sweep(ctx, d, c, until)
+	}
+	n, err := parseName(c.member)
+	if err != nil {
+		return err
+	}
+	if _, closed := d.closed[n.slot()]; closed {
+		return nil // it goes with its definition
+	}
+	var next int64
+	if rule := d.rules[n.slot()]; rule != nil {
+		next, err = s.tendInstance(ctx, n.instance(), rule, until)
+	} else {
+		next, err = s.tendUnknown(ctx, n.instance())
+	}
+	if err != nil {
+		return err
+	}
+	return s.plan(ctx, c, n.slot(), next)
+}
+
+// plan says when a claimed instance is to be looked after again, in µs since 1970; 0:
+// there is nothing of it any more. Whoever has listed it meanwhile has the last word.
+func (s *Store) plan(ctx context.Context, c claimed, slot string, next int64) error {
+	if next >= never {
+		return s.planOn(ctx, []string{s.keys.agenda(), s.keys.listing()}, c, 0) // it stays an instance
+	}
+	return s.planOn(ctx, []string{s.keys.agenda(), s.keys.listing(), s.keys.instances(slot)}, c, next)
+}
+
+func (s *Store) planOn(ctx context.Context, keys []string, c claimed, next int64) error {
+	at := ""
+	if next > 0 {
+		at = strconv.FormatInt(next, 10)
+	}
+	_, err := planScript.run(ctx, s.rdb, keys, []any{c.member, c.until, c.since, at})
+	return err
+}
+
+// soon puts instances on the agenda for now.
+func (s *Store) soon(ctx context.Context, instances ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	now := float64(s.catalog.clock.now())
+	members := make([]redis.Z, len(instances))
+	for i, instance := range instances {
+		members[i] = redis.Z{Score: now, Member: instance}
+	}
+	if err := s.rdb.ZAddArgs(ctx, s.keys.agenda(), redis.ZAddArgs{LT: true, Members: members}).Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
+}
+
+// never is later than any time that a clock of Redis shows.
+const never = 1 << 52
+
+// tendInstance does what is due of an instance, and says when something will be next,
+// in µs since 1970, or never, and 0 that there is nothing of it any more: found so by
+// a look that found nothing, not by the one that took the last away, since a failover
+// may bring that back.
+func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, until int64) (next int64, err error) {
+	periods, err := s.noted(ctx, instance)
+	if err != nil {
+		return 0, err
+	}
+	if len(periods) == 0 {
+		return s.forget(ctx, instance)
+	}
+	now := s.catalog.clock.now()
+	next = never
+	due := func(at int64) { next = min(next, at) }
+	var drop []string
+	finished, kept, oldest := true, false, r.oldest(now)
+	for _, p := range periods {
+		if p, err = s.tendPeriod(ctx, instance, r, p, now, until); err != nil {
+			return 0, err
+		}
+		switch {
+		case p.open:
+			if end := r.end(p.period); !end.IsZero() {
+				due(end.UnixMicro())
+				finished = false // what it comes to is announced before retain lets it go
+			}
+		case p.id == "": // not closed yet by the clock of its own master
+			due(now + tendInterval.Microseconds())
+			finished = false
+		case !p.done:
+			due(now + undeliveredLook.Microseconds())
+			finished = false
+		case r.calendar == nil: // goes by retain
+		case p.opens.Before(oldest.opens):
+			drop = append(drop, p.name)
+		case !kept: // those after it go later
+			due(r.dropAt(p.period))
+			kept = true
+		}
+	}
+	if finished {
+		gone, at, err := s.tendRetain(ctx, instance, r, periods, now, until)
+		if err != nil {
+			return 0, err
+		}
+		if due(at); gone {
+			return next, nil
+		}
+	}
+	if len(drop) == len(periods) {
+		due(now + listLook.Microseconds())
+	}
+	return next, s.drop(ctx, instance, until, drop)
+}
+
+// tendPeriod settles a period that has closed, and has it delivered.
+func (s *Store) tendPeriod(ctx context.Context, instance string, r *rule, p noted, now, until int64) (noted, error) {
+	if p.id == "" && r.calendar != nil {
+		// By the zone as it is known now: what was noted may be by older rules.
+		if named, ok := r.calendar.named(p.name); ok {
+			p.period = named
+		}
+	}
+	if p.open = !r.ended(p.period, now); p.open {
+		return p, nil
+	}
+	if p.id == "" {
+		var err error
+		if p, err = s.settle(ctx, instance, r, p, until); err != nil || p.id == "" {
+			return p, err
+		}
+	}
+	return s.handOver(ctx, instance, r, p)
+}
+
+// tendRetain lets an instance go that was not written to for as long as it is to be
+// retained, or an activity that ended so long ago; what has closed is settled and
+// delivered. It says when there will be something to do next.
+func (s *Store) tendRetain(ctx context.Context, instance string, r *rule, periods []noted, now, until int64) (gone bool, next int64, err error) {
+	if r.Retain == 0 {
+		return false, never, nil
+	}
+	retain, cutoff := r.Retain.Microseconds(), now-r.Retain.Microseconds()
+	if !r.Ends.IsZero() {
+		if goes := r.Ends.UnixMicro() + retain; goes > now {
+			return false, goes, nil
+		}
+		cutoff = now
+	}
+	wrote, err := s.wrote(ctx, s.keys.board(instance, periods[len(periods)-1].name))
+	if err != nil {
+		return false, 0, err
+	}
+	if wrote > cutoff {
+		return false, wrote + retain, nil
+	}
+	gone, err = s.dropUnwritten(ctx, instance, until, periods, cutoff)
+	if next = now + tendInterval.Microseconds(); gone {
+		next = now + listLook.Microseconds()
+	}
+	return gone, next, err
+}
+
+// tendUnknown looks after an instance whose definition is not known, which does not
+// come of a deletion. So its data stay, for the day that it is defined again.
+func (s *Store) tendUnknown(ctx context.Context, instance string) (next int64, err error) {
+	periods, err := s.noted(ctx, instance)
+	if err != nil {
+		return 0, err
+	}
+	if len(periods) == 0 {
+		return s.forget(ctx, instance)
+	}
+	return s.catalog.clock.now() + unknownLook.Microseconds(), nil
+}

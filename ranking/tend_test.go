@@ -1,0 +1,316 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// world is some nodes' stores on one Redis. On the embedded one time passes as the
+// test has it; on a real one as it does.
+type world struct {
+	t      testing.TB
+	url    string
+	rdb    redis.UniversalClient // the test's own
+	now    time.Time             // Redis's, where it is simulated
+	set    func(time.Time)       // nil on a real Redis
+	stores []*Store
+
+	mu   sync.Mutex
+	told []feedWord // on the feed of periods
+	done chan struct{}
+}
+
+// feedWord is an item of the feed of periods.
+type feedWord struct {
+	At   string `json:"at"`
+	Data struct {
+		Board  string          `json:"board"`
+		Period string          `json:"period"`
+		Opened *string         `json:"opened"`
+		Ended  string          `json:"ended"`
+		Total  int64           `json:"total"`
+		Top    json.RawMessage `json:"top"`
+	} `json:"data"`
+}
+
+func (w feedWord) name() string { return Qualify(w.Data.Board, w.Data.Period) }
+
+// friday is when simulated time begins.
+var friday = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+// simulated is a world whose clock stands still until it is moved.
+func simulated(t testing.TB, stores int, cfg Config, boards ...Definition) *world {
+	url, set := redistest.Clocked(t)
+	set(friday)
+	w := &world{t: t, url: url, now: friday, set: set}
+	w.open(stores, cfg, boards)
+	return w
+}
+
+// worlds runs a test on simulated time, and on a real Redis.
+func worlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []Definition, test func(t *testing.T, w *world)) {
+	t.Run("embedded", func(t *testing.T) { test(t, simulated(t, stores, cfg, boards(friday)...)) })
+	t.Run("redis", func(t *testing.T) {
+		w := &world{t: t, url: redistest.Start(t).URL()}
+		w.open(stores, cfg, boards(time.Now().UTC()))
+		test(t, w)
+	})
+}
+
+func (w *world) open(stores int, cfg Config, boards []Definition) {
+	w.rdb = w.client()
+	for range stores {
+		w.store(cfg)
+	}
+	require.NoError(w.t, w.stores[0].Define(w.t.Context(), Definitions{Boards: boards}))
+	sub := w.rdb.Subscribe(context.Background(), keys{"rc"}.feed(periodsFeed))
+	_, err := sub.Receive(w.t.Context())
+	require.NoError(w.t, err)
+	w.done = make(chan struct{})
+	go func() {
+		defer close(w.done)
+		for m := range sub.Channel(redis.WithChannelSize(10_000)) {
+			var words []feedWord
+			if m.Payload == "" || json.Unmarshal([]byte(m.Payload), &words) != nil {
+				words = []feedWord{{At: m.Payload}}
+			}
+			w.mu.Lock()
+			w.told = append(w.told, words...)
+			w.mu.Unlock()
+		}
+	}()
+	w.t.Cleanup(func() { sub.Close(); <-w.done })
+}
+
+func (w *world) client() redis.UniversalClient {
+	rdb, err := Open(w.url)
+	require.NoError(w.t, err)
+	w.t.Cleanup(func() { rdb.Close() })
+	return rdb
+}
+
+// store adds a node's.
+func (w *world) store(cfg Config) *Store {
+	s := New(w.client(), cfg)
+	w.t.Cleanup(s.Close)
+	w.stores = append(w.stores, s)
+	return s
+}
+
+// pass moves the clock on.
+func (w *world) pass(d time.Duration) {
+	w.now = w.now.Add(d)
+	w.set(w.now)
+}
+
+// tend has all nodes look after what is due, at once, until nothing is.
+func (w *world) tend() {
+	w.t.Helper()
+	require.NoError(w.t, w.tryTend())
+}
+
+func (w *world) tryTend() error {
+	var wg sync.WaitGroup
+	errs := make([]error, len(w.stores))
+	for i, s := range w.stores {
+		wg.Go(func() {
+			for more := true; more && errs[i] == nil; {
+				more, errs[i] = s.tendDue(context.Background())
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// until tends as time passes, until check is content. Simulated time goes on to when
+// something is next on the agenda.
+func (w *world) until(what string, check func() error) {
+	w.t.Helper()
+	if w.set == nil {
+		redistest.Eventually(w.t, what, func() error { return cmp.Or(w.tryTend(), check()) })
+		return
+	}
+	var err error
+	for range 200 {
+		// A machine at its limits makes calls fail; they are made again.
+		if err = w.tryTend(); err != nil {
+			require.ErrorIs(w.t, err, ErrUnavailable)
+		} else if err = check(); err == nil {
+			return
+		}
+		if next := w.next(); next > w.now.UnixMicro() {
+			w.pass(time.UnixMicro(next).Sub(w.now))
+		}
+	}
+	w.t.Fatalf("waited in vain for %s at %v: %v", what, w.now, err)
+}
+
+// next is when something is next on the agenda, in µs since 1970; 0: never.
+func (w *world) next() int64 {
+	first, err := w.rdb.ZRangeWithScores(w.t.Context(), keys{"rc"}.agenda(), 0, 0).Result()
+	require.NoError(w.t, err)
+	if len(first) == 0 {
+		return 0
+	}
+	return int64(first[0].Score)
+}
+
+// quiet tends until nothing will ever be due.
+func (w *world) quiet() {
+	w.t.Helper()
+	w.until("all to be quiet", func() error {
+		if next := w.next(); next != 0 {
+			return fmt.Errorf("something is due at %v", time.UnixMicro(next))
+		}
+		return nil
+	})
+}
+
+// words are what was told on the feed of periods so far.
+func (w *world) words() []feedWord {
+	w.t.Helper()
+	mark := newEpoch()
+	require.NoError(w.t, w.rdb.Publish(w.t.Context(), keys{"rc"}.feed(periodsFeed), mark).Err())
+	var words []feedWord
+	redistest.Eventually(w.t, "the feed", func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !slices.ContainsFunc(w.told, func(word feedWord) bool { return word.At == mark }) {
+			return errors.New("not told yet")
+		}
+		w.told = slices.DeleteFunc(w.told, func(word feedWord) bool { return word.At == mark })
+		words = slices.Clone(w.told)
+		return nil
+	})
+	return words
+}
+
+// announced are the names of the periods told so far, sorted.
+func (w *world) announced() []string {
+	w.t.Helper()
+	names := []string{}
+	for _, word := range w.words() {
+		names = append(names, word.name())
+	}
+	slices.Sort(names)
+	return names
+}
+
+// allKeys are those in Redis, but for the definitions.
+func (w *world) allKeys() []string {
+	w.t.Helper()
+	all, err := w.rdb.Keys(w.t.Context(), "*").Result()
+	require.NoError(w.t, err)
+	slices.Sort(all)
+	return slices.DeleteFunc(all, func(k string) bool { return k == keys{"rc"}.definitions() })
+}
+
+// nothingLeft says what there is still in Redis.
+func (w *world) nothingLeft() error {
+	if all := w.allKeys(); len(all) > 0 {
+		return fmt.Errorf("there is still %v", all)
+	}
+	return nil
+}
+
+// write adds to a member's score, and is acknowledged.
+func (w *world) write(s *Store, board, member string, score int64) Result {
+	w.t.Helper()
+	o, err := s.Apply(w.t.Context(), board, []Update{{Member: member, Score: score}})
+	require.NoError(w.t, err)
+	require.NoError(w.t, o[0].Err)
+	return o[0].Result
+}
+
+// total is the number of members of a board.
+func (w *world) total(board string) int64 {
+	w.t.Helper()
+	p, err := w.stores[0].Page(w.t.Context(), board, 1, 1)
+	require.NoError(w.t, err)
+	return p.Total
+}
+
+// cared requires what must always be so, or data would stay for ever: each instance
+// that there is anything of is listed, and on the agenda unless nothing of it ever
+// falls due.
+func (w *world) cared(ever bool) {
+	w.t.Helper()
+	k := keys{"rc"}
+	for _, key := range w.allKeys() {
+		instance, what, _ := strings.Cut(strings.TrimPrefix(key, "rc:{"), "}:")
+		if strings.HasPrefix(instance, "/") {
+			continue
+		}
+		n, err := parseName(instance)
+		require.NoError(w.t, err)
+		_, err = w.rdb.ZScore(w.t.Context(), k.instances(n.slot()), instance).Result()
+		require.NoError(w.t, err, "%s is there, and %s not listed", what, instance)
+		if ever {
+			_, err = w.rdb.ZScore(w.t.Context(), k.agenda(), instance).Result()
+			require.NoError(w.t, err, "%s is there, and %s not on the agenda", what, instance)
+		}
+	}
+}
+
+// at has something done before the n-th command that a client sends from now on, which
+// fails where it returns an error.
+func at(rdb redis.UniversalClient, n int, do func() error) *steps {
+	s := &steps{at: int64(n), do: do}
+	rdb.AddHook(s)
+	return s
+}
+
+type steps struct {
+	sent atomic.Int64
+	at   int64
+	do   func() error
+	fail atomic.Pointer[error] // of all commands from then on
+}
+
+func (s *steps) step() error {
+	if s.sent.Add(1)-1 == s.at {
+		if err := s.do(); err != nil {
+			s.fail.Store(&err)
+		}
+	}
+	if err := s.fail.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (s *steps) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (s *steps) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if err := s.step(); err != nil {
+			cmd.SetErr(err)
+			return err
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (s *steps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if err := s.step(); err != nil {
+			return err
+		}
+		return next(ctx, cmds)
+	}
+}

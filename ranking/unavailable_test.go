@@ -1,0 +1,235 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// silence is a hook that has Redis answer nothing, while it is on: calls end with
+// their contexts.
+type silence struct {
+	on    atomic.Bool
+	calls atomic.Int64
+}
+
+func (s *silence) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+}
+
+func (s *silence) wait(ctx context.Context) error {
+	if !s.on.Load() {
+		return nil
+	}
+	s.calls.Add(1)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (s *silence) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if err := s.wait(ctx); err != nil {
+			return err
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (s *silence) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if err := s.wait(ctx); err != nil {
+			return err
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// together runs a call of many callers at one time and tells how long each took.
+func together(callers int, call func() error) (took []time.Duration, errs []error) {
+	took, errs = make([]time.Duration, callers), make([]error, callers)
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			start := time.Now()
+			errs[i] = call()
+			took[i] = time.Since(start)
+		})
+	}
+	wg.Wait()
+	return took, errs
+}
+
+func longest(took []time.Duration) (most time.Duration, waited int) {
+	for _, d := range took {
+		if most = max(most, d); d > 0 {
+			waited++
+		}
+	}
+	return most, waited
+}
+
+// While Redis does not answer a name is still understood by the copy that there is.
+// One caller in a second waits for a look, for a call timeout at most, and the others
+// wait for nothing.
+func TestSilentRedisHoldsUpFew(t *testing.T) {
+	url := redistest.Embedded(t)
+	synctest.Test(t, func(t *testing.T) {
+		s, hook := New(newClient(t, url), Config{}), new(silence)
+		s.rdb.AddHook(hook)
+		define(t, s, Definition{Board: "b", Mode: Best})
+		known := func() error {
+			b, err := s.Board(t.Context(), "b")
+			if err == nil && b.Definition.Mode != Best {
+				err = errors.New("is not as it was defined")
+			}
+			return err
+		}
+		hook.on.Store(true)
+		// In use all the time.
+		for range 20 {
+			took, errs := together(10, known)
+			require.NoError(t, errors.Join(errs...))
+			most, waited := longest(took)
+			require.LessOrEqual(t, most, s.cfg.CallTimeout)
+			require.LessOrEqual(t, waited, 1)
+			time.Sleep(300 * time.Millisecond)
+		}
+		// After a long rest.
+		hook.on.Store(false)
+		require.NoError(t, known())
+		time.Sleep(time.Hour)
+		hook.on.Store(true)
+		took, errs := together(100, known)
+		require.NoError(t, errors.Join(errs...))
+		most, _ := longest(took)
+		require.Equal(t, s.cfg.CallTimeout, most, "not one after the other")
+		took, errs = together(100, known)
+		require.NoError(t, errors.Join(errs...))
+		most, _ = longest(took)
+		require.Zero(t, most, "it has just failed")
+		time.Sleep(lookAgain)
+		took, errs = together(100, known)
+		require.NoError(t, errors.Join(errs...))
+		most, waited := longest(took)
+		require.Equal(t, s.cfg.CallTimeout, most)
+		require.Equal(t, 1, waited)
+
+		time.Sleep(time.Hour)
+		hook.on.Store(false)
+		calls := hook.calls.Load()
+		took, errs = together(100, known)
+		require.NoError(t, errors.Join(errs...))
+		most, _ = longest(took)
+		require.Zero(t, most)
+		require.Equal(t, calls, hook.calls.Load())
+	})
+}
+
+// A node that knows nothing yet waits for one look, however many ask, and a caller who
+// has less time waits for no longer.
+func TestSilentRedisFromTheStart(t *testing.T) {
+	url := redistest.Embedded(t)
+	synctest.Test(t, func(t *testing.T) {
+		s, hook := New(newClient(t, url), Config{}), new(silence)
+		s.rdb.AddHook(hook)
+		hook.on.Store(true)
+		for _, call := range []func(context.Context) error{
+			func(ctx context.Context) error { _, err := s.Page(ctx, "b", 1, 1); return err },
+			func(ctx context.Context) error { _, err := s.Apply(ctx, "b", []Update{{Member: "m"}}); return err },
+			func(ctx context.Context) error { _, err := s.Happen(ctx, "b", []Occurrence{{}}); return err },
+			func(ctx context.Context) error { _, err := s.Boards(ctx); return err },
+			func(ctx context.Context) error { return s.States(ctx, []string{"b"})[0].Err },
+			func(ctx context.Context) error { return s.Define(ctx, Definitions{Boards: []Definition{{Board: "b"}}}) },
+		} {
+			before := hook.calls.Load()
+			took, errs := together(20, func() error { return call(t.Context()) })
+			for _, err := range errs {
+				require.ErrorIs(t, err, ErrUnavailable)
+			}
+			most, _ := longest(took)
+			require.LessOrEqual(t, most, defineFor, "defining goes one by one")
+			if hook.calls.Load()-before == 1 {
+				require.Equal(t, s.cfg.CallTimeout, most)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			start := time.Now()
+			require.ErrorIs(t, call(ctx), ErrUnavailable)
+			require.Equal(t, 100*time.Millisecond, time.Since(start))
+			cancel()
+			synctest.Wait()
+			time.Sleep(s.cfg.CallTimeout) // the look ends by itself
+		}
+		b, err := s.Board(t.Context(), "b")
+		require.NoError(t, err, "each name is taken for a board")
+		require.Equal(t, Board{Name: "b", Instance: "b"}, b)
+		_, err = s.Board(t.Context(), "B")
+		require.ErrorIs(t, err, ErrInvalid)
+	})
+}
+
+// One that gives up takes nobody else's look along.
+func TestLookOutlivesItsCaller(t *testing.T) {
+	url := redistest.Embedded(t)
+	synctest.Test(t, func(t *testing.T) {
+		define(t, newNode(t, url), Definition{Board: "b"})
+		s := newNode(t, url)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := s.catalog.newer(ctx, nil)
+		if err != nil { // or it was quicker
+			require.ErrorIs(t, err, ErrUnavailable)
+		}
+		d, err := s.catalog.newer(t.Context(), nil)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, d.look, "it is that look")
+		require.Contains(t, d.rules, "b/0")
+	})
+}
+
+// With Redis gone reads and writes say so, nothing is forgotten, and all goes on when
+// it is back.
+func TestRedisAway(t *testing.T) {
+	r := redistest.Start(t)
+	s := newNode(t, r.URL())
+	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b"}, {Board: "fans:{x}"}},
+		Events: []Event{{Name: "e", Updates: []Target{{Board: "b", Member: "m", Score: "1"}}}}}))
+	apply(t, s, "b", Update{Member: "m", Score: 3})
+	r.Kill()
+	for _, age := range []time.Duration{0, lookAgain, lease} {
+		aged(s, age)
+		_, err := s.Page(t.Context(), "b", 1, 1)
+		require.ErrorIs(t, err, ErrUnavailable)
+		_, err = s.Info(t.Context(), "b")
+		require.ErrorIs(t, err, ErrUnavailable)
+		_, err = s.Places(t.Context(), "b", []Lookup{{Member: "m"}})
+		require.ErrorIs(t, err, ErrUnavailable)
+		_, err = s.Instances(t.Context(), "fans:{x}", "", 1)
+		require.ErrorIs(t, err, ErrUnavailable)
+		_, err = s.Apply(t.Context(), "b", []Update{{Member: "m", Score: 1, ID: "1"}})
+		require.ErrorIs(t, err, ErrUnavailable)
+		_, err = s.Happen(t.Context(), "e", []Occurrence{{}})
+		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, s.States(t.Context(), []string{"b"})[0].Err, ErrUnavailable)
+		require.ErrorIs(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "c"}}}), ErrUnavailable)
+		require.ErrorIs(t, s.Delete(t.Context(), "b"), ErrUnavailable)
+		b, err := s.Board(t.Context(), "b")
+		require.NoError(t, err)
+		require.Equal(t, Sum, b.Definition.Mode)
+		_, err = s.Board(t.Context(), "c")
+		require.ErrorIs(t, err, ErrUnavailable, "who knows what was defined meanwhile")
+	}
+	r.Start()
+	redistest.Eventually(t, "the client to try Redis again", func() error { return s.Ping(t.Context()) })
+	require.EqualValues(t, 4, apply(t, s, "b", Update{Member: "m", Score: 1, ID: "1"}).Result.Current.Score)
+	require.EqualValues(t, 4, score(t, s, "b", "m"))
+}

@@ -1,0 +1,185 @@
+package server
+
+import (
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+)
+
+// timeJSON is a time as the wire has it; null for none.
+func timeJSON(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(hub.TimeForm)
+	return &text
+}
+
+// listBoards tells what boards and families are defined.
+func (s *Server) listBoards(c echo.Context) error {
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	boards, err := s.store.Boards(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	return ok(c, struct {
+		Boards []ranking.Definition `json:"boards"`
+	}{boards})
+}
+
+// getBoard tells what a board is and how it stands; of a family, named as it was
+// defined, how many instances it has.
+func (s *Server) getBoard(c echo.Context) error {
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	board := param(c, "board")
+	if strings.Contains(board, "{") {
+		return s.getFamily(c, board)
+	}
+	info, err := s.store.Info(c.Request().Context(), board)
+	if err != nil {
+		return err
+	}
+	return ok(c, struct {
+		Board      string             `json:"board"`
+		Period     string             `json:"period"`
+		Ends       *string            `json:"ends"`
+		Final      bool               `json:"final"`
+		Total      int64              `json:"total"`
+		Epoch      string             `json:"epoch"`
+		Seq        int64              `json:"seq"`
+		LastChange *string            `json:"last_change"`
+		Definition ranking.Definition `json:"definition"`
+	}{board, info.Period, timeJSON(info.Ends), info.Final, info.Total, info.Epoch, info.Seq, timeJSON(info.LastChange), info.Definition})
+}
+
+func (s *Server) getFamily(c echo.Context, family string) error {
+	d, err := s.store.Definition(c.Request().Context(), family)
+	if err != nil {
+		return err
+	}
+	instances, err := s.store.Instances(c.Request().Context(), family, "", 1)
+	if err != nil {
+		return err
+	}
+	return ok(c, struct {
+		Board      string             `json:"board"`
+		Instances  int64              `json:"instances"`
+		Definition ranking.Definition `json:"definition"`
+	}{family, instances.Total, d})
+}
+
+// putBoard defines a board or family, or changes it.
+func (s *Server) putBoard(c echo.Context) error {
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	body, err := readBody(c)
+	if err != nil {
+		return err
+	}
+	board := param(c, "board")
+	d, err := ranking.ParseDefinition(board, body)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.Definition(c.Request().Context(), board)
+	status := created(err, ranking.ErrUnknownBoard)
+	if err := s.store.Define(c.Request().Context(), ranking.Definitions{Boards: []ranking.Definition{d}}); err != nil {
+		return err
+	}
+	return writeJSON(c, status, echo.MIMEApplicationJSON, d)
+}
+
+// created is the status of a definition, as it was there before or unknown.
+func created(err, unknown error) int {
+	if errors.Is(err, unknown) {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
+// deleteBoard takes a board or family away with all its data, or the data of one
+// instance.
+func (s *Server) deleteBoard(c echo.Context) error {
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	if err := s.store.Delete(c.Request().Context(), param(c, "board")); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+type periodJSON struct {
+	Period string  `json:"period"`
+	Opens  *string `json:"opens"`
+	Ends   *string `json:"ends"`
+	Final  bool    `json:"final"`
+	Total  int64   `json:"total"`
+}
+
+// listPeriods tells which periods of a board there are, the newest first.
+func (s *Server) listPeriods(c echo.Context) error {
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	board := param(c, "board")
+	periods, err := s.store.Periods(c.Request().Context(), board)
+	if err != nil {
+		return err
+	}
+	list := make([]periodJSON, len(periods))
+	for i, p := range periods {
+		list[i] = periodJSON{p.Period, timeJSON(p.Opens), timeJSON(p.Ends), p.Final, p.Total}
+	}
+	return ok(c, struct {
+		Board   string       `json:"board"`
+		Periods []periodJSON `json:"periods"`
+	}{board, list})
+}
+
+const defaultInstances = 100
+
+// listInstances tells which instances of a family there are, by name.
+func (s *Server) listInstances(c echo.Context) error {
+	q := readQuery(c, "limit", "cursor")
+	limit := int(q.integer("limit", defaultInstances, 1, ranking.MaxInstancesPage))
+	after := ""
+	if cursor, there := q.get("cursor"); there && q.err == nil {
+		name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+		if err != nil || len(name) == 0 {
+			q.err = ranking.Invalid("cursor", "is not a cursor that this server gave")
+		}
+		after = string(name)
+	}
+	if q.err != nil {
+		return q.err
+	}
+	family := param(c, "board")
+	page, err := s.store.Instances(c.Request().Context(), family, after, limit)
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Board     string   `json:"board"`
+		Total     int64    `json:"total"`
+		Instances []string `json:"instances"`
+		Cursor    *string  `json:"cursor"`
+	}{Board: family, Total: page.Total, Instances: page.Names}
+	if page.Next != "" {
+		cursor := base64.RawURLEncoding.EncodeToString([]byte(page.Next))
+		answer.Cursor = &cursor
+	}
+	return ok(c, answer)
+}

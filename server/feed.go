@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+)
+
+// follow shows what happens in a feed.
+func (ss *session) follow(id jsontext.Value, o object) error {
+	if err := o.only("type", "id", "feed"); err != nil {
+		return err
+	}
+	feed, err := o.required("feed")
+	if err != nil {
+		return err
+	}
+	if err := ss.server.store.CheckFeed(context.Background(), feed); err != nil {
+		return err
+	}
+	accepted := func() { ss.socket.reply(answerFrame("ok", id)) }
+	if ss.feeds[feed] != nil {
+		accepted() // it goes on
+		return nil
+	}
+	if len(ss.feeds) >= maxSubscriptions {
+		return ranking.Invalid("feed", tooMany)
+	}
+	sub, err := ss.server.hub.Follow(ss.client, feed, accepted)
+	if err != nil {
+		return err
+	}
+	if ss.feeds == nil {
+		ss.feeds = make(map[string]*hub.FeedSubscription)
+	}
+	ss.feeds[feed] = sub
+	return nil
+}
+
+func (ss *session) unfollow(id jsontext.Value, o object) error {
+	if err := o.only("type", "id", "feed"); err != nil {
+		return err
+	}
+	feed, err := o.required("feed")
+	if err != nil {
+		return err
+	}
+	sub, there := ss.feeds[feed]
+	if !there {
+		return ranking.Invalid("feed", "has no subscription here")
+	}
+	ss.server.hub.Unfollow(sub)
+	delete(ss.feeds, feed)
+	ss.socket.reply(answerFrame("ok", id))
+	return nil
+}

@@ -1,0 +1,79 @@
+package server_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// quick is a board whose periods pass while a test waits.
+var quick = ranking.Definition{Board: "quick", Period: "3s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+
+// The period turns while 500 sockets on two nodes watch a board, and nobody writes to
+// it any more: each of them gets the last of the old period, as it is for good, and
+// right after it the first of the next.
+func TestTurnWhile500SocketsWatch(t *testing.T) {
+	const sockets = 500
+	r := redistest.Start(t)
+	nodes := []*node{startNode(t, r.URL(), nodeConfig{}, quick), startNode(t, r.URL(), nodeConfig{}, quick)}
+	type turn struct{ last, first hubtest.Message }
+	var turns [sockets]turn
+	var ready, wg sync.WaitGroup
+	ready.Add(sockets)
+	for i := range sockets {
+		s := servertest.Dial(t, nodes[i%2].addr)
+		s.Send(`{"type":"subscribe","id":1,"board":"quick","top":5,"me":"m%d"}`, i%20)
+		s.Next("snapshot")
+		wg.Go(func() {
+			ready.Done()
+			for !turns[i].last.Final || *turns[i].last.Period == "" || turns[i].last.Total == 0 {
+				m, err := s.Read()
+				if err != nil {
+					return
+				}
+				if m.Type == "snapshot" {
+					turns[i].last = m
+				}
+			}
+			for turns[i].first.Type != "snapshot" && turns[i].first.Type != "delta" {
+				m, err := s.Read()
+				if err != nil {
+					return
+				}
+				turns[i].first = m
+			}
+		})
+	}
+	ready.Wait()
+	// All of it in one period: what was written is the only board that is not empty.
+	var updates []ranking.Update
+	for i := range 20 {
+		updates = append(updates, ranking.Update{Member: fmt.Sprint("m", i), Score: int64(i)})
+	}
+	outcomes, err := nodes[0].store.Apply(t.Context(), "quick", updates)
+	require.NoError(t, err)
+	period := outcomes[0].Result.Period
+	wg.Wait()
+	final, total := nodes[1].top("quick@"+period, 5)
+	for i, turn := range turns {
+		require.True(t, turn.last.Final, "socket %d", i)
+		require.Equal(t, period, *turn.last.Period)
+		require.Equal(t, total, turn.last.Total)
+		require.Equal(t, final, turn.last.Top)
+		require.Equal(t, "snapshot", turn.first.Type, "socket %d", i)
+		var was, is int
+		fmt.Sscan(*turn.last.Period, &was)
+		fmt.Sscan(*turn.first.Period, &is)
+		require.Equal(t, was+1, is)
+		require.Zero(t, turn.first.Total)
+		require.False(t, turn.first.Final)
+	}
+}

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+)
+
+// update applies an update that came over the socket. The session reads on when it is
+// answered, so that a client's updates keep their order.
+func (ss *session) update(id jsontext.Value, o object) error {
+	if err := o.only("type", "id", "board", "update"); err != nil {
+		return err
+	}
+	board, err := o.required("board")
+	if err != nil {
+		return err
+	}
+	body, err := o.object("update")
+	if err != nil {
+		return err
+	}
+	answer, err := ss.server.update(context.Background(), board, body, "")
+	if err != nil {
+		return within("update", err)
+	}
+	return ss.answer(id, answer)
+}
+
+// event carries out an event that came over the socket.
+func (ss *session) event(id jsontext.Value, o object) error {
+	if err := o.only("type", "id", "event", "data"); err != nil {
+		return err
+	}
+	event, err := o.required("event")
+	if err != nil {
+		return err
+	}
+	body, err := o.object("data")
+	if err != nil {
+		return err
+	}
+	answer, err := ss.server.happen(context.Background(), event, body, "")
+	if err != nil {
+		return within("data", err)
+	}
+	return ss.answer(id, answer)
+}
+
+// within names the place in the message of what is wrong with what it carries; what
+// is wrong with the board or the event as a whole stands beside that.
+func within(place string, err error) error {
+	for _, kind := range []error{ranking.ErrUnknownBoard, ranking.ErrUnknownPeriod, ranking.ErrUnknownEvent, ranking.ErrNotOpen, ranking.ErrConflict} {
+		if errors.Is(err, kind) {
+			return err
+		}
+	}
+	return at(place, err)
+}
+
+// answer sends the answer that HTTP would give.
+func (ss *session) answer(id jsontext.Value, answer any) error {
+	fields, err := json.Marshal(answer)
+	if err != nil {
+		return fmt.Errorf("encode an answer: %w", err)
+	}
+	b, err := json.Marshal(struct {
+		Type   string         `json:"type"`
+		ID     jsontext.Value `json:"id,omitzero"`
+		Fields jsontext.Value `json:",embed"`
+	}{"result", id, fields})
+	if err != nil {
+		return fmt.Errorf("encode an answer: %w", err)
+	}
+	ss.socket.reply(hub.NewFrame(b))
+	return nil
+}

@@ -1,0 +1,128 @@
+// @ts-check
+
+/**
+ * A family on the dashboard: its boards, as far as there are any, and a box to
+ * name one, which may be none yet.
+ */
+
+import { setAttribute, setText } from './dom.js';
+import { instance, placeholders, problemOfPart } from './names.js';
+import { numbers } from './row.js';
+
+/** A server that takes longer than this to list them is as good as away. */
+const FETCH_MS = 10_000;
+/** More are not looked through by hand. */
+const LISTED = 100;
+
+export class Family {
+  #element;
+  #form;
+  #parts;
+  #problem;
+  #note;
+  #list;
+  #address;
+  #shown = '';
+  #loading = new AbortController();
+
+  /**
+   * @param {{ element: HTMLElement, form: HTMLFormElement, parts: HTMLElement, problem: HTMLElement, note: HTMLElement, list: HTMLElement }} on what it shows itself on
+   * @param {(board: string) => string} address of a board's page
+   * @param {(board: string) => void} choose what to do with a board that was named
+   */
+  constructor({ element, form, parts, problem, note, list }, address, choose) {
+    this.#element = element;
+    this.#form = form;
+    this.#parts = parts;
+    this.#problem = problem;
+    this.#note = note;
+    this.#list = list;
+    this.#address = address;
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      const board = this.#named();
+      if (board) choose(board);
+    });
+  }
+
+  /** @param {string} family as it is defined; '': none */
+  show(family) {
+    this.#element.hidden = family === '';
+    if (family !== this.#shown) {
+      this.#shown = family;
+      this.#list.replaceChildren();
+      this.#problem.textContent = this.#note.textContent = '';
+      this.#parts.replaceChildren(...placeholders(family).map(newBox));
+    }
+    this.#loading.abort();
+    if (family) this.#load();
+  }
+
+  /** @returns {string} the board that the boxes name; '' where they can't */
+  #named() {
+    const boxes = [...this.#parts.querySelectorAll('input')];
+    const problems = boxes.map((box) => problemOfPart((box.value = box.value.trim())));
+    boxes.forEach((box, i) => setAttribute(box, 'aria-invalid', String(problems[i] !== '')));
+    const wrong = problems.findIndex((problem) => problem !== '');
+    setText(this.#problem, wrong < 0 ? '' : `${boxes[wrong].name} ${problems[wrong]}.`);
+    if (wrong >= 0) {
+      boxes[wrong].focus();
+      return '';
+    }
+    return instance(this.#shown, boxes.map((box) => box.value));
+  }
+
+  async #load() {
+    const { signal } = (this.#loading = new AbortController());
+    try {
+      const response = await fetch(new URL(`../v1/boards/${encodeURIComponent(this.#shown)}/instances?limit=${LISTED}`, import.meta.url), {
+        headers: { accept: 'application/json' },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]),
+      });
+      if (!response.ok) throw new Error();
+      /** @type {{ total: number, instances: string[] }} */
+      const { total, instances } = await response.json();
+      if (signal.aborted) return;
+      setText(this.#note, describe(total, instances.length));
+      this.#list.replaceChildren(...instances.map((board) => this.#newItem(board)));
+    } catch {
+      if (!signal.aborted) setText(this.#note, 'The server can’t list them now.');
+    }
+  }
+
+  /** @param {string} board */
+  #newItem(board) {
+    const item = document.createElement('li');
+    const link = document.createElement('a');
+    link.href = this.#address(board);
+    link.textContent = board.slice(board.indexOf(':') + 1);
+    link.title = board;
+    item.append(link);
+    return item;
+  }
+}
+
+/** @param {string} name of a placeholder */
+function newBox(name) {
+  const label = document.createElement('label');
+  const box = document.createElement('input');
+  box.name = name;
+  box.type = 'text';
+  box.autocomplete = 'off';
+  box.autocapitalize = 'none';
+  box.spellcheck = false;
+  box.enterKeyHint = 'go';
+  box.setAttribute('aria-describedby', 'parts-problem');
+  label.append(name, box);
+  return label;
+}
+
+/**
+ * @param {number} total
+ * @param {number} listed
+ */
+function describe(total, listed) {
+  if (total === 0) return 'There are none yet: one begins with its first score.';
+  if (total > listed) return `The first ${numbers.format(listed)} of ${numbers.format(total)}:`;
+  return '';
+}
