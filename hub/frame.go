@@ -189,16 +189,13 @@ func appendAround(b []byte, s Standing, k int) []byte {
 	return append(b, ']')
 }
 
-// TimeForm is how times look on the wire: RFC 3339 with milliseconds, in UTC.
-const TimeForm = "2006-01-02T15:04:05.000Z"
-
 // appendTime appends a time as JSON; null for none.
 func appendTime(b []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(b, "null"...)
 	}
 	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, TimeForm)
+	b = t.UTC().AppendFormat(b, ranking.TimeForm)
 	return append(b, '"')
 }
 

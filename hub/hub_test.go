@@ -151,7 +151,7 @@ func TestOutageIsToldAndEndsRight(t *testing.T) {
 		pass(time.Second)
 		h.FeedDown(asOf)
 		synctest.Wait()
-		require.Equal(t, asOf.UTC().Format(TimeForm), conn.frames[0].AsOf)
+		require.Equal(t, asOf.UTC().Format(ranking.TimeForm), conn.frames[0].AsOf)
 		require.Equal(t, []string{"status true"}, conn.take(t))
 
 		_, late, _ := join(t, h, 10)

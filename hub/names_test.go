@@ -133,7 +133,7 @@ func TestEndThatIsMoved(t *testing.T) {
 		f.ends = time.Now().Add(2 * time.Hour)
 		pass(40 * time.Second) // an audit
 		require.Equal(t, []string{"snapshot", "snapshot"}, conn.take(t))
-		require.Equal(t, `"`+f.ends.UTC().Format(TimeForm)+`"`, string(conn.board.Ends))
+		require.Equal(t, `"`+f.ends.UTC().Format(ranking.TimeForm)+`"`, string(conn.board.Ends))
 
 		resume := func() *fakeConn {
 			back := &fakeConn{board: held}

@@ -81,7 +81,7 @@ func TestTurn(t *testing.T) {
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
 		narrow.take(t)
 		shows(t, conn, "0", false, f.top(10))
-		require.Equal(t, `"`+f.began.Add(every).UTC().Format(TimeForm)+`"`, string(conn.board.Ends))
+		require.Equal(t, `"`+f.began.Add(every).UTC().Format(ranking.TimeForm)+`"`, string(conn.board.Ends))
 
 		pass(every - 1)
 		require.Empty(t, conn.take(t))
@@ -93,7 +93,7 @@ func TestTurn(t *testing.T) {
 		shows(t, conn, "1", false, f.top(10))
 		require.Empty(t, conn.board.Top)
 		require.Nil(t, conn.board.Me.Rank)
-		require.Equal(t, `"`+f.began.Add(2*every).UTC().Format(TimeForm)+`"`, string(conn.board.Ends))
+		require.Equal(t, `"`+f.began.Add(2*every).UTC().Format(ranking.TimeForm)+`"`, string(conn.board.Ends))
 		require.Equal(t, []string{"b", "b@0", "b"}, f.pages)
 
 		pass(every)

@@ -52,22 +52,22 @@ func (s *Store) meaning(ctx context.Context, named string, now int64) (meaning, 
 	if err != nil {
 		return meaning{}, err
 	}
-	d, err := s.catalog.get(ctx)
+	m, err := find(ctx, &s.catalog, func(d *definitions, anew bool) (meaning, error) {
+		at := now
+		switch {
+		case anew:
+			at = d.looked
+		case at == 0:
+			at = s.catalog.clock.now()
+		}
+		m, err := d.meaning(n, at)
+		if err != nil {
+			err = fmt.Errorf("board %q: %w", named, err)
+		}
+		return m, err
+	})
 	if err != nil {
 		return meaning{}, err
-	}
-	if now == 0 {
-		now = s.catalog.clock.now()
-	}
-	m, err := d.meaning(n, now)
-	if errors.Is(err, ErrUnknownBoard) || errors.Is(err, ErrUnknownPeriod) {
-		if d, err = s.catalog.soon(ctx, d); err != nil {
-			return meaning{}, err
-		}
-		m, err = d.meaning(n, d.looked)
-	}
-	if err != nil {
-		return meaning{}, fmt.Errorf("board %q: %w", named, err)
 	}
 	m.Name, m.keys = named, s.keys.board(m.Instance, m.period.name)
 	return m, nil
@@ -86,18 +86,7 @@ func (d *definitions) meaning(n name, now int64) (meaning, error) {
 
 // rule finds the definition of a board that is to be written to.
 func (s *Store) rule(ctx context.Context, n name) (*rule, error) {
-	d, err := s.catalog.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r, err := d.rule(n)
-	if errors.Is(err, ErrUnknownBoard) {
-		if d, err = s.catalog.soon(ctx, d); err != nil {
-			return nil, err
-		}
-		return d.rule(n)
-	}
-	return r, err
+	return find(ctx, &s.catalog, func(d *definitions, _ bool) (*rule, error) { return d.rule(n) })
 }
 
 // turnsMost is how often a call is made again because Redis's clock turned out to be

@@ -174,6 +174,24 @@ func (c *catalog) soon(ctx context.Context, d *definitions) (*definitions, error
 	return c.after(ctx, begun)
 }
 
+// find looks something up in the definitions. What is not known there is looked for once
+// more by what Redis has, anew, for another node may have defined it a moment ago.
+func find[T any](ctx context.Context, c *catalog, in func(d *definitions, anew bool) (T, error)) (T, error) {
+	var none T
+	d, err := c.get(ctx)
+	if err != nil {
+		return none, err
+	}
+	found, err := in(d, false)
+	if errors.Is(err, ErrUnknownBoard) || errors.Is(err, ErrUnknownPeriod) || errors.Is(err, ErrUnknownEvent) {
+		if d, err = c.soon(ctx, d); err != nil {
+			return none, err
+		}
+		return in(d, true)
+	}
+	return found, err
+}
+
 // after gives what a look has found that came after that of a number.
 func (c *catalog) after(ctx context.Context, number int64) (*definitions, error) {
 	for {

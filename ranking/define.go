@@ -66,19 +66,15 @@ func (s *Store) defined(ctx context.Context, board string) (*rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.catalog.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r, err := d.ruleOf(t.slot())
-	if r == nil && err == nil {
-		if d, err = s.catalog.soon(ctx, d); err != nil {
-			return nil, err
+	r, err := find(ctx, &s.catalog, func(d *definitions, _ bool) (*rule, error) {
+		r, err := d.ruleOf(t.slot())
+		if r == nil && err == nil {
+			err = unknownBoard(board)
 		}
-		r, err = d.ruleOf(t.slot())
-	}
-	if err == nil && (r == nil || r.Board != board) {
-		err = unknownBoard(board)
+		return r, err
+	})
+	if err == nil && r.Board != board { // another of the same slot
+		return nil, unknownBoard(board)
 	}
 	return r, err
 }

@@ -112,18 +112,7 @@ func (h *Happened) begun() bool {
 
 // event finds an event, also one that was defined a moment ago.
 func (s *Store) event(ctx context.Context, name string) (*Event, error) {
-	d, err := s.catalog.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	e, err := d.event(name)
-	if errors.Is(err, ErrUnknownEvent) {
-		if d, err = s.catalog.soon(ctx, d); err != nil {
-			return nil, err
-		}
-		return d.event(name)
-	}
-	return e, err
+	return find(ctx, &s.catalog, func(d *definitions, _ bool) (*Event, error) { return d.event(name) })
 }
 
 // check refuses what is wrong whatever the event, and gives the fields in one form.
@@ -198,7 +187,7 @@ func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem)
 // publishBatch tells the event's feed, each occurrence once.
 func (s *Store) publishBatch(ctx context.Context, event string, batch []eventItem) error {
 	ids := s.keys.eventIDs(event)
-	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(timeForm)
+	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(TimeForm)
 	args := append(make([]any, 0, 1+3*len(batch)), s.keys.feed(event))
 	for _, i := range batch {
 		item, err := json.Marshal(feedItem{at, jsontext.Value(i.fields)})

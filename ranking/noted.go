@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // noted is a board-period as the board's own hash of periods has it.
@@ -90,16 +92,16 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	pipe := s.rdb.Pipeline()
-	for _, n := range list {
-		pipe.ZCard(ctx, s.keys.board(m.Instance, n.name).members)
+	totals := make([]*redis.IntCmd, len(list))
+	for i, n := range list {
+		totals[i] = pipe.ZCard(ctx, s.keys.board(m.Instance, n.name).members)
 	}
-	totals, err := pipe.Exec(ctx)
-	if err != nil {
+	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("list periods of board %q: %w: %w", board, ErrUnavailable, err)
 	}
 	infos := make([]PeriodInfo, len(list))
 	for i, n := range list {
-		infos[i] = PeriodInfo{Period: n.name, Opens: n.opens, Ends: m.rule.end(n.period), Final: m.rule.ended(n.period, now), Total: totals[i].(interface{ Val() int64 }).Val()}
+		infos[i] = PeriodInfo{Period: n.name, Opens: n.opens, Ends: m.rule.end(n.period), Final: m.rule.ended(n.period, now), Total: totals[i].Val()}
 	}
 	return infos, nil
 }

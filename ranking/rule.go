@@ -39,13 +39,19 @@ func (r *rule) current(now int64) period {
 	if !r.Ends.IsZero() && !t.Before(r.Ends) {
 		t = r.Ends.Add(-1)
 	}
-	for _, first := range []time.Time{r.Starts, r.Base} {
-		if t.Before(first) {
-			t = first
-		}
+	if starts := r.starts(); t.Before(starts) {
+		t = starts
 	}
 	p, _ := r.calendar.at(t)
 	return p
+}
+
+// starts is from when on updates count; zero: always. There are no periods before Base.
+func (r *rule) starts() time.Time {
+	if r.Base.After(r.Starts) {
+		return r.Base
+	}
+	return r.Starts
 }
 
 // end is when a period of the board closes; zero: never.
@@ -79,9 +85,9 @@ func (r *rule) find(asked string, now int64) (p period, moves int64, err error) 
 	if r.calendar == nil {
 		return period{}, 0, unknownPeriod("%q is none: the board has no periods", asked)
 	}
-	oldest, back := current, 0
 	if n, err := strconv.Atoi(asked); err == nil && n < 0 && asked == strconv.Itoa(n) {
-		if back = -n; back > *r.Keep {
+		back := -n
+		if back > *r.Keep {
 			return period{}, 0, unknownPeriod("%q is not kept any more: the last %d are", asked, *r.Keep)
 		}
 		p, ok := r.before(current, back)
@@ -96,13 +102,10 @@ func (r *rule) find(asked string, now int64) (p period, moves int64, err error) 
 		return period{}, 0, unknownPeriod("%q is none of this board; the current one is %s", asked, current.name)
 	case p.opens.After(current.opens):
 		return period{}, 0, unknownPeriod("%q has not begun", asked)
+	case p.opens.Before(r.oldest(now).opens):
+		return period{}, 0, unknownPeriod("%q is not kept any more: the last %d are", asked, *r.Keep)
 	}
-	for range *r.Keep {
-		if oldest, ok = r.calendar.before(oldest); !ok || oldest == p {
-			return p, until(p), nil
-		}
-	}
-	return period{}, 0, unknownPeriod("%q is not kept any more: the last %d are", asked, *r.Keep)
+	return p, until(p), nil
 }
 
 // before is the period so many before p.
@@ -148,11 +151,7 @@ func (r *rule) span(now int64) span {
 		}
 		return t.UnixMicro()
 	}
-	starts := r.Starts
-	if r.Base.After(starts) {
-		starts = r.Base // there are no periods before it
-	}
-	s := span{name: p.name, opens: micro(p.opens), closes: micro(p.closes), starts: micro(starts), ends: micro(r.Ends)}
+	s := span{name: p.name, opens: micro(p.opens), closes: micro(p.closes), starts: micro(r.starts()), ends: micro(r.Ends)}
 	from, to := max(s.opens, micro(r.Starts)), micro(r.end(p))
 	switch {
 	case to > 0 && from > 0:
@@ -167,18 +166,14 @@ func (r *rule) span(now int64) span {
 
 // hours says when a board takes updates, for one that was refused.
 func (r *rule) hours() string {
-	const form = "2006-01-02T15:04:05.000Z"
-	starts := r.Starts
-	if r.Base.After(starts) {
-		starts = r.Base
-	}
+	starts := r.starts()
 	switch {
 	case r.Ends.IsZero():
-		return "takes updates from " + starts.Format(form)
+		return "takes updates from " + starts.Format(TimeForm)
 	case starts.IsZero():
-		return "takes updates until " + r.Ends.Format(form)
+		return "takes updates until " + r.Ends.Format(TimeForm)
 	default:
-		return "takes updates from " + starts.Format(form) + " until " + r.Ends.Format(form)
+		return "takes updates from " + starts.Format(TimeForm) + " until " + r.Ends.Format(TimeForm)
 	}
 }
 

@@ -37,8 +37,8 @@ type entryJSON struct {
 	Data   jsontext.Value `json:"data,omitzero"`
 }
 
-// timeForm is how times look on the wire.
-const timeForm = "2006-01-02T15:04:05.000Z"
+// TimeForm is how times look on the wire: RFC 3339 with milliseconds, in UTC.
+const TimeForm = "2006-01-02T15:04:05.000Z"
 
 // closed tells of a period that has closed, and of which state of it; nil where it has
 // not, by the clock of the board's own master.
@@ -47,9 +47,9 @@ func (s *Store) closed(ctx context.Context, instance string, r *rule, p period) 
 	if err != nil || !r.ended(p, now) {
 		return nil, State{}, err
 	}
-	told := &closedJSON{Board: instance, Period: p.name, Ended: r.end(p).UTC().Format(timeForm), Total: page.Total, Top: []entryJSON{}}
+	told := &closedJSON{Board: instance, Period: p.name, Ended: r.end(p).UTC().Format(TimeForm), Total: page.Total, Top: []entryJSON{}}
 	if !p.opens.IsZero() {
-		opened := p.opens.UTC().Format(timeForm)
+		opened := p.opens.UTC().Format(TimeForm)
 		told.Opened = &opened
 	}
 	for _, e := range page.Entries[:min(len(page.Entries), s.cfg.Announce)] {

@@ -52,9 +52,9 @@ func TestAClosedPeriodIsAnnouncedOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, page.Final)
 		require.Equal(t, word.Data.Total, page.Total)
-		require.Equal(t, page.Ends.Format(timeForm), word.Data.Ended)
+		require.Equal(t, page.Ends.Format(TimeForm), word.Data.Ended)
 		require.Equal(t, word.Data.Ended, word.At)
-		require.Equal(t, page.Ends.Add(-time.Second).Format(timeForm), *word.Data.Opened)
+		require.Equal(t, page.Ends.Add(-time.Second).Format(TimeForm), *word.Data.Opened)
 		if page.Total == 4 { // the period did not turn while it was written to
 			require.JSONEq(t, `[{"rank":1,"member":"top","score":9,"data":{"n":1}},{"rank":2,"member":"a","score":5}]`, string(word.Data.Top))
 		}

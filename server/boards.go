@@ -9,7 +9,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"rankcast/hub"
 	"rankcast/ranking"
 )
 
@@ -18,7 +17,7 @@ func timeJSON(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	text := t.UTC().Format(hub.TimeForm)
+	text := t.UTC().Format(ranking.TimeForm)
 	return &text
 }
 

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -104,10 +103,6 @@ func (s *Server) postEvents(c echo.Context) error {
 	return ok(c, answer)
 }
 
-type resultsJSON struct {
-	Results []any `json:"results"`
-}
-
 // happen carries out one event.
 func (s *Server) happen(ctx context.Context, event string, body object, key string) (resultsJSON, error) {
 	o, err := readOccurrence(body, key)
@@ -124,42 +119,21 @@ func (s *Server) happen(ctx context.Context, event string, body object, key stri
 	return newResults(happened[0]), nil
 }
 
-// happenBatch answers each event by itself: one that is refused keeps no other back.
+// happenBatch carries out a batch of events.
 func (s *Server) happenBatch(c echo.Context, event string, list jsontext.Value, key string) error {
-	items, err := readList("events", list, maxEvents)
-	if err != nil {
-		return err
-	}
-	results := make([]any, len(items))
-	all, place := make([]ranking.Occurrence, 0, len(items)), make([]int, 0, len(items))
-	for i, item := range items {
-		name := fmt.Sprintf("events[%d]", i)
-		fields, err := parseObject(name, item)
-		var o ranking.Occurrence
-		if err == nil {
-			if o, err = readOccurrence(fields, itemKey(key, i)); err != nil {
-				err = at(name, err)
+	results, err := batch("events", list, maxEvents, key, readOccurrence, func(all []ranking.Occurrence) (func(int) (any, error), error) {
+		happened, err := s.store.Happen(c.Request().Context(), event, all)
+		return func(i int) (any, error) {
+			if err := happened[i].Err; err != nil {
+				return nil, err
 			}
-		}
-		if err != nil {
-			results[i] = refused(err)
-			continue
-		}
-		all, place = append(all, o), append(place, i)
-	}
-	happened, err := s.store.Happen(c.Request().Context(), event, all)
+			return newResults(happened[i]), nil
+		}, err
+	})
 	if err != nil {
 		return err
 	}
-	for j, h := range happened {
-		i := place[j]
-		if h.Err != nil {
-			results[i] = refused(within(fmt.Sprintf("events[%d]", i), h.Err))
-		} else {
-			results[i] = newResults(h)
-		}
-	}
-	return ok(c, resultsJSON{results})
+	return ok(c, results)
 }
 
 // readOccurrence reads an event; key is the id that its request gives it.

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
@@ -93,42 +92,18 @@ func (s *Server) update(ctx context.Context, board string, body object, key stri
 	return newResult(board, u.Member, outcomes[0].Result), nil
 }
 
-// applyBatch answers each update by itself: one that is refused keeps no other back.
+// applyBatch applies a batch of updates.
 func (s *Server) applyBatch(c echo.Context, board string, list jsontext.Value, key string) error {
-	items, err := readList("updates", list, maxUpdates)
+	results, err := batch("updates", list, maxUpdates, key, readUpdate, func(updates []ranking.Update) (func(int) (any, error), error) {
+		outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
+		return func(i int) (any, error) {
+			return newResult(board, updates[i].Member, outcomes[i].Result), outcomes[i].Err
+		}, err
+	})
 	if err != nil {
 		return err
 	}
-	results := make([]any, len(items))
-	updates, place := make([]ranking.Update, 0, len(items)), make([]int, 0, len(items))
-	for i, item := range items {
-		name := fmt.Sprintf("updates[%d]", i)
-		fields, err := parseObject(name, item)
-		var u ranking.Update
-		if err == nil {
-			if u, err = readUpdate(fields, itemKey(key, i)); err != nil {
-				err = at(name, err)
-			}
-		}
-		if err != nil {
-			results[i] = refused(err)
-			continue
-		}
-		updates, place = append(updates, u), append(place, i)
-	}
-	outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
-	if err != nil {
-		return err
-	}
-	for j, o := range outcomes {
-		i := place[j]
-		if o.Err != nil {
-			results[i] = refused(within(fmt.Sprintf("updates[%d]", i), o.Err))
-		} else {
-			results[i] = newResult(board, updates[j].Member, o.Result)
-		}
-	}
-	return ok(c, resultsJSON{results})
+	return ok(c, results)
 }
 
 func refused(err error) refusedJSON {

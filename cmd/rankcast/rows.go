@@ -1,0 +1,154 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"rankcast/server/client"
+)
+
+// shownRow is one line of the list.
+type shownRow struct {
+	rank, member, score, note string
+	place                     int // the rank
+	mine                      bool
+	style                     ansi.Style
+}
+
+// fit chooses the rows for so many lines: the first entries, and where the own
+// row is not among them, that with its neighbours, under a line that parts them.
+func (s *screen) fit(room int) (rows, pinned []shownRow) {
+	top := s.shown.Top
+	isMine := func(e client.Entry) bool { return s.me != "" && e.Member == s.me }
+	own := slices.IndexFunc(top, isMine)
+	visible := min(len(top), max(room, 0))
+	if s.me != "" && (own < 0 || own >= visible) {
+		near := s.neighbours(own)
+		at := slices.IndexFunc(near, isMine)
+		for k := s.around; ; k-- { // neighbours give way before the top is half of all
+			pinned = pinned[:0]
+			if at < 0 {
+				pinned = append(pinned, s.absent())
+			} else {
+				near := near[max(0, at-k):min(len(near), at+k+1)]
+				visible = min(len(top), max(0, room-1-len(near)))
+				for _, e := range near {
+					if isMine(e) || e.Rank > int64(visible) { // else it is above already
+						pinned = append(pinned, s.row(e))
+					}
+				}
+			}
+			for before := -1; before != len(pinned); { // what fits above needs no room below, and makes some
+				before, visible = len(pinned), min(len(top), max(0, room-1-len(pinned)))
+				pinned = slices.DeleteFunc(pinned, func(r shownRow) bool { return !r.mine && r.place > 0 && r.place <= visible })
+			}
+			if at < 0 || k == 0 || len(pinned) < room && visible >= min(len(top), room/2) {
+				break
+			}
+		}
+	}
+	for _, e := range top[:visible] {
+		rows = append(rows, s.row(e))
+	}
+	return rows, pinned
+}
+
+// neighbours are the own entry and those around it, by rank, as far as they are
+// known; own is its place in the top, or -1.
+func (s *screen) neighbours(own int) []client.Entry {
+	if own >= 0 {
+		top := s.shown.Top
+		return top[max(0, own-s.around):min(len(top), own+s.around+1)]
+	}
+	m := s.shown.Me
+	switch {
+	case m == nil || m.Rank == nil || m.Score == nil:
+		return nil
+	case len(m.Around) > 0:
+		return m.Around
+	}
+	return []client.Entry{{Rank: *m.Rank, Member: m.Member, Score: *m.Score}}
+}
+
+// absent is the own row of a member that has no rank.
+func (s *screen) absent() shownRow {
+	note := "not on the board"
+	if s.shown.Me == nil {
+		note = "" // not known yet
+	}
+	return shownRow{rank: "–", member: printable(s.me), score: "–", note: note, mine: true, style: ansi.NewStyle().Bold()}
+}
+
+// row is an entry as it is shown now.
+func (s *screen) row(e client.Entry) shownRow {
+	r := shownRow{rank: thousands(e.Rank), place: int(e.Rank), member: printable(e.Member), score: thousands(e.Score), mine: s.me != "" && e.Member == s.me}
+	style := ansi.NewStyle()
+	if r.mine {
+		style = style.Bold()
+		if m := s.shown.Me; m != nil && m.ToNext != nil && m.Rank != nil && *m.Rank == e.Rank {
+			r.note = thousands(*m.ToNext) + " to next"
+		}
+	}
+	if change, there := s.moved[e.Member]; there {
+		sign := ""
+		switch {
+		case change.entered:
+			style, sign = style.ForegroundColor(ansi.Cyan), "new"
+		case change.places > 0:
+			style, sign = style.ForegroundColor(ansi.Green), "▲"+thousands(change.places)
+		case change.places < 0:
+			style, sign = style.ForegroundColor(ansi.Red), "▼"+thousands(-change.places)
+		default:
+			style = style.ForegroundColor(ansi.Yellow)
+		}
+		r.note = strings.TrimSpace(sign + "  " + r.note)
+	}
+	r.style = style
+	return r
+}
+
+// leastMember is the width of the members' column that keeps the others from
+// moving with every name.
+const leastMember = 16
+
+// align makes lines of rows, the heads of the columns first.
+func (s *screen) align(rows []shownRow) []string {
+	rank, member, score, note := len("rank"), leastMember, len("score"), 0
+	for _, r := range rows {
+		rank, score = max(rank, ansi.StringWidth(r.rank)), max(score, ansi.StringWidth(r.score))
+		member, note = max(member, ansi.StringWidth(r.member)), max(note, ansi.StringWidth(r.note))
+	}
+	const mark, gap = 2, 2
+	if over := mark + rank + gap + member + gap + score + gap + note - s.width; over > 0 {
+		member = max(4, member-over) // the longest names give way first
+	}
+	lines := make([]string, 0, len(rows)+1)
+	put := func(r shownRow) {
+		mark := "  "
+		if r.mine {
+			mark = "▸ "
+		}
+		text := mark + left(r.rank, rank) + "  " + right(r.member, member) + "  " + left(r.score, score)
+		if r.note != "" {
+			text += "  " + r.note
+		}
+		lines = append(lines, r.style.Styled(ansi.Truncate(text, s.width, "…")))
+	}
+	put(shownRow{rank: "rank", member: "member", score: "score", style: ansi.NewStyle().Faint()})
+	for _, r := range rows {
+		put(r)
+	}
+	return lines
+}
+
+// left and right fill text up to a width, on that side; what is too wide is cut.
+func left(text string, width int) string {
+	return strings.Repeat(" ", max(0, width-ansi.StringWidth(text))) + text
+}
+
+func right(text string, width int) string {
+	text = ansi.Truncate(text, width, "…")
+	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
+}

@@ -1,0 +1,49 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+type resultsJSON struct {
+	Results []any `json:"results"`
+}
+
+// batch answers each item of a list by itself: one that is refused keeps no other back.
+// read reads an item, of the id that its request gives it, and do carries out those
+// that nothing is wrong with; it gives the answer to each, or why it was refused.
+func batch[T any](field string, list jsontext.Value, most int, key string,
+	read func(o object, key string) (T, error), do func([]T) (answer func(int) (any, error), err error)) (resultsJSON, error) {
+	items, err := readList(field, list, most)
+	if err != nil {
+		return resultsJSON{}, err
+	}
+	results := make([]any, len(items))
+	right, place := make([]T, 0, len(items)), make([]int, 0, len(items))
+	for i, item := range items {
+		name := fmt.Sprintf("%s[%d]", field, i)
+		fields, err := parseObject(name, item)
+		var one T
+		if err == nil {
+			if one, err = read(fields, itemKey(key, i)); err != nil {
+				err = at(name, err)
+			}
+		}
+		if err != nil {
+			results[i] = refused(err)
+			continue
+		}
+		right, place = append(right, one), append(place, i)
+	}
+	answer, err := do(right)
+	if err != nil {
+		return resultsJSON{}, err
+	}
+	for j, i := range place {
+		if results[i], err = answer(j); err != nil {
+			results[i] = refused(within(fmt.Sprintf("%s[%d]", field, i), err))
+		}
+	}
+	return resultsJSON{results}, nil
+}
