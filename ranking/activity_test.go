@@ -10,6 +10,16 @@ import (
 	"rankcast/ranking/redistest"
 )
 
+func TestActivityWithoutAPeriod(t *testing.T) {
+	base := moment(t, "2026-11-20T12:00:00Z")
+	for _, ends := range []time.Time{base, base.Add(-time.Hour)} {
+		_, err := ranking.Definition{Board: "b", Period: "1d", Base: base, Ends: ends}.Normalize()
+		var fe *ranking.FieldError
+		require.ErrorAs(t, err, &fe)
+		require.Equal(t, "ends", fe.Field)
+	}
+}
+
 // An activity takes updates from its start until before its end, by Redis's clock. A
 // retry is answered all the same after that.
 func TestActivity(t *testing.T) {

@@ -95,7 +95,7 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 	if err != nil {
 		return err
 	}
-	listed, at := int64(0), s.catalog.clock.now()
+	listed, at, why := int64(0), s.catalog.clock.now(), ""
 	for range turnsMost {
 		d, err := s.catalog.get(ctx)
 		if err != nil {
@@ -106,18 +106,16 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 			return err
 		}
 		sp := rule.span(at)
-		why, now, err := s.callApply(ctx, rule, instance, sp, d.looked+lease.Microseconds(), listed, batch)
-		if err != nil {
+		if why, at, err = s.callApply(ctx, rule, instance, sp, d.looked+lease.Microseconds(), listed, batch); err != nil {
 			return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 		}
-		at = now
 		switch why {
 		case "ok":
 			return nil
 		case "turn":
-			s.catalog.clock.set(now)
+			s.catalog.clock.set(at)
 			listed = 0 // for another period
-		case "stale":
+		case "stale", "shape":
 			if _, err := s.catalog.newer(ctx, d); err != nil {
 				return err
 			}
@@ -129,6 +127,9 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 		case "final":
 			return fmt.Errorf("%w: %s was announced as closed, and Redis's clock was set back since", ErrUnavailable, Qualify(instance, sp.name))
 		}
+	}
+	if why == "shape" {
+		return conflict("board", "%q holds data of another order, or of other periods, than it is defined with: delete it first", instance)
 	}
 	return fmt.Errorf("%w: its definition or its period changes all the time", ErrUnavailable)
 }
@@ -158,7 +159,7 @@ func (s *Store) callApply(ctx context.Context, r *rule, instance string, sp span
 		if len(reply.rest) != len(batch) {
 			reply.fail("does not fit the batch")
 		}
-	case "turn", "stale", "new", "final":
+	case "turn", "stale", "shape", "new", "final":
 		now = reply.number()
 		return why, now, reply.err
 	default:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -19,6 +20,7 @@ type model struct {
 	def     ranking.Definition
 	members []modelMember // best first
 	known   map[string]modelID
+	period  string
 	arrived int
 	seq     int64
 }
@@ -68,7 +70,7 @@ func (m *model) apply(u ranking.Update) ranking.Outcome {
 		known.result.Duplicate = true
 		return ranking.Outcome{Result: known.result}
 	}
-	r := ranking.Result{Previous: m.standing(u.Member)}
+	r := ranking.Result{Period: m.period, Previous: m.standing(u.Member)}
 	if (u.If != ranking.Exists || r.Previous != nil) && (u.If != ranking.Absent || r.Previous == nil) && !m.change(u) {
 		return ranking.Outcome{Err: ranking.ErrOutOfRange}
 	}
@@ -146,8 +148,12 @@ func modelled() map[string]ranking.Definition {
 			for _, ties := range []ranking.Ties{ranking.First, ranking.ByMember} {
 				for _, bound := range []int64{12, 1 << 40} {
 					name := fmt.Sprintf("%s-%s-%s-%d", mode, order, ties, bound)
-					families[name] = ranking.Definition{Board: name + ":{n}", Mode: mode, Order: order, Ties: ties,
+					def := ranking.Definition{Board: name + ":{n}", Mode: mode, Order: order, Ties: ties,
 						Min: new(-bound / 2), Max: new(bound), MaxChange: bound}
+					if mode != ranking.Best { // one that does not turn while this is tested
+						def.Period, def.Base = "3660d", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+					}
+					families[name] = def
 				}
 			}
 		}
@@ -176,6 +182,9 @@ func TestBoardDoesWhatTheModelSays(t *testing.T) {
 			runs++
 			board := fmt.Sprint(name, ":", runs)
 			m := &model{def: families[name], known: make(map[string]modelID)}
+			if m.def.Period != "" {
+				m.period = "0"
+			}
 			scores := rapid.OneOf(rapid.Int64Range(-3, 13), rapid.SampledFrom([]int64{1 << 40, 1<<40 - 1, 1 << 39, -1 << 39, 1}))
 			update := rapid.Custom(func(t *rapid.T) ranking.Update {
 				u := ranking.Update{

@@ -103,6 +103,57 @@ func TestListingIsForATime(t *testing.T) {
 	require.NoError(t, s.rdb.ZScore(t.Context(), s.keys.instances("b/1"), "b:1").Err())
 }
 
+// A board-period that holds what its board is not defined for, or that nobody knows to
+// be there, is not mixed with, and taken into care.
+func TestDataOfOtherOrigin(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, Definition{Board: "b"})
+		apply(t, s, "b", Update{Member: "m", Score: 3, ID: "1"})
+		k := s.keys.board("b", "")
+		was := s.rdb.HGet(t.Context(), k.meta, "shape").Val()
+		require.NoError(t, s.rdb.HSet(t.Context(), k.meta, "shape", "asc another").Err())
+		_, err := s.Apply(t.Context(), "b", []Update{{Member: "m", Score: 3}})
+		require.ErrorIs(t, err, ErrConflict)
+		require.ErrorContains(t, err, "another order")
+
+		// As a version wrote it that knew of no definitions.
+		require.NoError(t, s.rdb.HDel(t.Context(), k.meta, "shape").Err())
+		require.NoError(t, s.rdb.Del(t.Context(), k.periods, s.keys.agenda(), s.keys.instances("b/0")).Err())
+		before, err := s.Page(t.Context(), "b", 1, 1)
+		require.NoError(t, err)
+		require.EqualValues(t, 3, before.Entries[0].Score)
+		require.EqualValues(t, 6, apply(t, s, "b", Update{Member: "m", Score: 3}).Result.Current.Score)
+		after, err := s.Page(t.Context(), "b", 1, 1)
+		require.NoError(t, err)
+		require.Equal(t, State{Epoch: before.Epoch, Seq: 2}, after.State)
+		require.Equal(t, was, s.rdb.HGet(t.Context(), k.meta, "shape").Val())
+		require.EqualValues(t, 3, s.rdb.Exists(t.Context(), k.periods, s.keys.agenda(), s.keys.instances("b/0")).Val())
+	})
+}
+
+// A board that goes some time after its last write is told of one that changes nothing.
+func TestWritesThatChangeNothingAreNoted(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	now := time.Now().Truncate(time.Microsecond)
+	s := newNode(t, url)
+	define(t, s, Definition{Board: "b:{x}", Mode: Best, Retain: time.Hour}, Definition{Board: "kept", Mode: Best})
+	for _, board := range []string{"b:1", "kept"} {
+		meta := s.keys.board(board, "").meta
+		set(now)
+		apply(t, s, board, Update{Member: "m", Score: 3})
+		require.False(t, s.rdb.HExists(t.Context(), meta, "wrote").Val())
+		set(now.Add(time.Minute))
+		apply(t, s, board, Update{Member: "m", Score: 2})
+		wrote, _ := s.rdb.HGet(t.Context(), meta, "wrote").Int64()
+		if board == "kept" {
+			require.Zero(t, wrote)
+		} else {
+			require.Equal(t, now.Add(time.Minute).UnixMicro(), wrote)
+		}
+	}
+}
+
 // slots is a hook that notes the hash tags that each script is given keys of.
 type slots struct {
 	cutter

@@ -34,7 +34,8 @@
 --         if      'exists', 'absent' or ''
 --         data    JSON, 'null' to take it away, '' to leave it
 -- Result  {why, now in µs}: nothing was done, for
---           'stale'  the lease is over, or the board-period is of another shape
+--           'stale'  the lease is over
+--           'shape'  the board-period is of another
 --           'turn'   now is within starts..ends and outside opens..closes
 --           'new'    there would be something to write of a new board-period, and the
 --                    board is not listed
@@ -76,7 +77,7 @@ if open and closes > 0 and (now < opens or now >= closes) then return {'turn', f
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled')
 local exists, shaped, with_data = state[1], state[6], state[7]
-if shaped and shaped ~= shape then return {'stale', format('%.0f', now)} end
+if shaped and shaped ~= shape then return {'shape', format('%.0f', now)} end
 if open and state[8] then return {'final', format('%.0f', now)} end
 -- Nothing must come to be that nobody looks after.
 local unlisted = not shaped and now >= listed
