@@ -108,37 +108,50 @@ func TestNodeWhoseClockIsOff(t *testing.T) {
 
 // Whoever sends an update again after the turn is told what it did before it.
 func TestRetryAcrossTheTurn(t *testing.T) {
-	redistest.Engines(t, func(t *testing.T, url string) {
-		def := ranking.Definition{Board: "b", Period: "2s", Base: moment(t, "2026-01-01T00:00:00Z")}
-		s, other := open(t, url, def), open(t, url)
-		first := applyOne(t, s, "b", ranking.Update{Member: "m", Score: 5, ID: "1"})
-		require.NoError(t, first.Err)
-		period := first.Result.Period
-		require.NotEmpty(t, period)
-		first.Result.Duplicate = true
-		redistest.Eventually(t, "the turn", func() error {
-			page, err := s.Page(t.Context(), "b", 1, 10)
-			if err == nil && page.Period == period {
-				err = errors.New("still in the first period")
-			}
-			return err
-		})
-		// The retry is the first that the new period sees; then there is one beside it.
-		require.Equal(t, first, applyOne(t, other, "b", ranking.Update{Member: "m", Score: 5, ID: "1"}))
-		o, err := s.Apply(t.Context(), "b", []ranking.Update{{Member: "m", Score: 7, ID: "2"}, {Member: "m", Score: 5, ID: "1"}})
-		require.NoError(t, err)
-		require.NotEqual(t, period, o[0].Result.Period)
-		require.Nil(t, o[0].Result.Previous, "each period counts from nothing")
-		require.Equal(t, first, o[1])
-		mismatch := applyOne(t, s, "b", ranking.Update{Member: "m", Score: 6, ID: "1"})
-		require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
-
-		old, err := s.Page(t.Context(), "b@"+period, 1, 10)
-		require.NoError(t, err)
-		require.True(t, old.Final)
-		require.Len(t, old.Entries, 1)
-		require.EqualValues(t, 5, old.Entries[0].Score)
+	t.Run("embedded", func(t *testing.T) {
+		url, set := redistest.Clocked(t)
+		now := moment(t, "2026-11-20T12:00:01Z")
+		set(now)
+		retryAcrossTheTurn(t, url, func(*ranking.Store, string) { set(now.Add(time.Second)) })
 	})
+	t.Run("redis", func(t *testing.T) {
+		retryAcrossTheTurn(t, redistest.Start(t).URL(), func(s *ranking.Store, period string) {
+			redistest.Eventually(t, "the turn", func() error {
+				page, err := s.Page(t.Context(), "b", 1, 10)
+				if err == nil && page.Period == period {
+					err = errors.New("still in the first period")
+				}
+				return err
+			})
+		})
+	})
+}
+
+func retryAcrossTheTurn(t *testing.T, url string, turn func(s *ranking.Store, period string)) {
+	def := ranking.Definition{Board: "b", Period: "2s", Base: moment(t, "2026-01-01T00:00:00Z")}
+	s, other := open(t, url, def), open(t, url)
+	first := applyOne(t, s, "b", ranking.Update{Member: "m", Score: 5, ID: "1"})
+	require.NoError(t, first.Err)
+	period := first.Result.Period
+	require.NotEmpty(t, period)
+	first.Result.Duplicate = true
+	turn(s, period)
+
+	// The retry is the first that the new period sees; then there is one beside it.
+	require.Equal(t, first, applyOne(t, other, "b", ranking.Update{Member: "m", Score: 5, ID: "1"}))
+	o, err := s.Apply(t.Context(), "b", []ranking.Update{{Member: "m", Score: 7, ID: "2"}, {Member: "m", Score: 5, ID: "1"}})
+	require.NoError(t, err)
+	require.NotEqual(t, period, o[0].Result.Period)
+	require.Nil(t, o[0].Result.Previous, "each period counts from nothing")
+	require.Equal(t, first, o[1])
+	mismatch := applyOne(t, s, "b", ranking.Update{Member: "m", Score: 6, ID: "1"})
+	require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
+
+	old, err := s.Page(t.Context(), "b@"+period, 1, 10)
+	require.NoError(t, err)
+	require.True(t, old.Final)
+	require.Len(t, old.Entries, 1)
+	require.EqualValues(t, 5, old.Entries[0].Score)
 }
 
 // Periods are read by name and by how long ago they were, as long as they are kept.
