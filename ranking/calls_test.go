@@ -30,6 +30,7 @@ func TestCallsThatAreMade(t *testing.T) {
 		require.NoError(t, err)
 	}
 	write() // the first: scripts are not known yet
+	stall(s)
 	calls = nil
 	write()
 	made("apply")

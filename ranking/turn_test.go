@@ -128,7 +128,7 @@ func TestRetryAcrossTheTurn(t *testing.T) {
 }
 
 func retryAcrossTheTurn(t *testing.T, url string, turn func(s *ranking.Store, period string)) {
-	def := ranking.Definition{Board: "b", Period: "2s", Base: moment(t, "2026-01-01T00:00:00Z")}
+	def := ranking.Definition{Board: "b", Period: "2s", Base: moment(t, "2026-01-01T00:00:00Z"), Keep: new(1000)}
 	s, other := open(t, url, def), open(t, url)
 	first := applyOne(t, s, "b", ranking.Update{Member: "m", Score: 5, ID: "1"})
 	require.NoError(t, first.Err)
