@@ -41,7 +41,7 @@ func node(t testing.TB, redisURL, receiverURL string) (store *ranking.Store, sto
 	log := slog.New(slog.DiscardHandler)
 	store = ranking.New(rdb, ranking.Config{Announce: 2, Deliver: func(string) bool { return true }})
 	hook, err := webhook.New(store, webhook.Config{
-		URL: receiverURL, Secret: servertest.WebhookSecret, Log: log, Timeout: 300 * time.Millisecond,
+		URL: receiverURL, Secret: servertest.WebhookSecret, Log: log, Timeout: 300 * time.Millisecond, Parallel: 2,
 		Poll: 5 * time.Millisecond, First: 20 * time.Millisecond, Most: 100 * time.Millisecond,
 	})
 	require.NoError(t, err)

@@ -84,17 +84,23 @@ func (w *waiting) Deliveries(ctx context.Context, most int) ([]ranking.Delivery,
 func (w *waiting) Delivered(ctx context.Context, d ranking.Delivery) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	delete(w.due, d.ID)
 	w.delivered = append(w.delivered, d.ID)
-	return ctx.Err()
+	return nil
 }
 
 func (w *waiting) Deferred(ctx context.Context, d ranking.Delivery, after time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	w.due[d.ID] = time.Now().Add(after)
 	w.deferred = append(w.deferred, after)
-	return ctx.Err()
+	return nil
 }
 
 // answers is a receiver without a network.
