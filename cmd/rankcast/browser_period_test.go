@@ -219,7 +219,7 @@ func TestPageShowsFamilies(t *testing.T) {
 		chromedp.Navigate("http://"+p.addr+"/?board=fans:s17@2020-01-01"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "There is no such period: it has not begun yet, or is kept no longer."),
 		chromedp.Navigate("http://"+p.addr+"/?board=nope:{x}"),
-		becomes(`document.querySelector('#instances-note').textContent`, "The server can’t list them now."),
+		becomes(`document.querySelector('#instances-note').textContent`, "There is no such family."),
 	))
 }
 

@@ -222,7 +222,7 @@ func TestNoColor(t *testing.T) {
 // A pipe gets a line for each state, and ends it by closing.
 func TestWatchJSON(t *testing.T) {
 	p := launch(t)
-	require.Equal(t, 200, p.post("stars", `{"member":"<ann>","score":3}`).Status)
+	require.Equal(t, 200, p.post("stars", `{"member":"<ann>","score":3,"data":{"gift":["<3"]}}`).Status)
 	cmd := exec.Command(binary, "watch", "stars", "--json", "--me", "bob", "--around", "1")
 	cmd.Env = append(os.Environ(), "RANKCAST_SERVER=http://"+p.addr)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -249,7 +249,7 @@ func TestWatchJSON(t *testing.T) {
 	}
 	l := next()
 	require.EqualValues(t, "live", l.State)
-	require.Equal(t, "<ann>", l.Top[0].Member)
+	require.Equal(t, []client.Entry{{Rank: 1, Member: "<ann>", Score: 3, Data: []byte(`{"gift":["<3"]}`)}}, l.Top)
 	require.EqualValues(t, 1, l.Total)
 	require.Nil(t, l.AsOf)
 	require.Nil(t, l.Ends)

@@ -79,6 +79,10 @@ export class Family {
         headers: { accept: 'application/json' },
         signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]),
       });
+      if (response.status === 404) {
+        setText(this.#note, 'There is no such family.');
+        return;
+      }
       if (!response.ok) throw new Error();
       /** @type {{ total: number, instances: string[] }} */
       const { total, instances } = await response.json();

@@ -185,7 +185,8 @@ export class LiveLeaderboard extends HTMLElement {
     const wish = { top: this.top, me: this.#followed, around: 1 };
     this.#unsubscribe = LiveConnection.to(this.server).subscribe(this.board, wish, {
       onSnapshot: (snapshot) => {
-        if (this.#snapshot && this.#snapshot.period !== snapshot.period) this.#turn(this.#snapshot, snapshot);
+        const before = this.#snapshot;
+        if (before?.period && snapshot.period && before.period !== snapshot.period) this.#turn(before, snapshot);
         this.#snapshot = snapshot;
         this.#renderSoon();
       },
