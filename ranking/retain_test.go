@@ -36,6 +36,17 @@ func TestPeriodsGoByKeep(t *testing.T) {
 		w.pass(time.Second)
 		w.tend()
 	}
+	// They linger, for those who watch them.
+	require.Equal(t, []string{"11", "12", "13"}, periods("two"))
+	require.Equal(t, []string{"13"}, periods("none"))
+	last := Qualify("none", friday.Add(3*time.Hour).Format("2006-01-02T15Z"))
+	require.EqualValues(t, 1, w.total(last))
+	_, err := w.stores[0].Page(t.Context(), "none@-1", 1, 1)
+	require.ErrorIs(t, err, ErrUnknownPeriod)
+	w.pass(lingers)
+	w.tend()
+	_, err = w.stores[0].Page(t.Context(), last, 1, 1)
+	require.ErrorIs(t, err, ErrUnknownPeriod)
 	require.Equal(t, []string{"12", "13"}, periods("two"))
 	require.Empty(t, periods("none"))
 	require.Equal(t, []string{"11", "12", "13"}, periods("cup"), "after its end the last period is the current one")

@@ -117,17 +117,21 @@ func (r *rule) before(p period, n int) (_ period, ok bool) {
 	return p, ok
 }
 
-// oldest is the oldest period that is kept at a moment, the zero one where all are.
+// lingers is for how long a period that is not kept any more can still be read by its
+// own name: those who watch it with keep 0 are shown its end.
+const lingers = 2 * time.Second
+
+// oldest is the oldest period that can be read at a moment, the zero one where all can.
 func (r *rule) oldest(now int64) period {
 	if r.calendar == nil {
 		return period{}
 	}
-	p, _ := r.before(r.current(now), *r.Keep)
+	p, _ := r.before(r.current(now-lingers.Microseconds()), *r.Keep)
 	return p
 }
 
-// dropAt is when a period is not kept any more, in µs since 1970, or never: once there
-// are more after it than are kept. An activity's last ones stay.
+// dropAt is when a period cannot be read any more, in µs since 1970, or never: once
+// there are more after it than are kept. An activity's last ones stay.
 func (r *rule) dropAt(p period) int64 {
 	for range *r.Keep {
 		p = r.calendar.next(p)
@@ -135,7 +139,7 @@ func (r *rule) dropAt(p period) int64 {
 	if p.closes.IsZero() || !r.Ends.IsZero() && !p.closes.Before(r.Ends) {
 		return never
 	}
-	return p.closes.UnixMicro()
+	return p.closes.Add(lingers).UnixMicro()
 }
 
 func unknownPeriod(reason string, args ...any) error {

@@ -77,3 +77,30 @@ func TestTurnWhile500SocketsWatch(t *testing.T) {
 		require.False(t, turn.first.Final)
 	}
 }
+
+// A period that is not kept is gone when it closes, and is shown as it ended all the
+// same.
+func TestTurnOfAPeriodThatIsNotKept(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		unkept := quick
+		unkept.Period, unkept.Keep = "1s", new(0)
+		n := startNode(t, url, nodeConfig{}, unkept)
+		s := servertest.Dial(t, n.addr)
+		s.Send(`{"type":"subscribe","id":1,"board":"quick","top":5}`)
+		s.Next("snapshot")
+		outcomes, err := n.store.Apply(t.Context(), "quick", []ranking.Update{{Member: "a", Score: 3}, {Member: "b", Score: 4}})
+		require.NoError(t, err)
+		period := outcomes[0].Result.Period
+		var last hubtest.Message
+		for !last.Final || *last.Period != period {
+			last = s.Next("snapshot")
+		}
+		require.EqualValues(t, 2, last.Total)
+		require.Equal(t, []hubtest.Entry{{Rank: 1, Member: "b", Score: 4}, {Rank: 2, Member: "a", Score: 3}}, last.Top)
+		first := s.Next("snapshot")
+		require.False(t, first.Final)
+		require.Zero(t, first.Total)
+		_, err = n.store.Page(t.Context(), "quick@"+period, 1, 5)
+		require.ErrorIs(t, err, ranking.ErrUnknownPeriod)
+	})
+}
