@@ -124,14 +124,15 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 			if listed, err = s.list(ctx, d, n, rule, sp.end()); err != nil {
 				return err
 			}
-		case "final":
-			return fmt.Errorf("%w: %s was announced as closed, and Redis's clock was set back since", ErrUnavailable, Qualify(instance, sp.name))
 		}
 	}
-	if why == "shape" {
+	switch why {
+	case "stale":
+		return fmt.Errorf("%w: definitions change all the time, or the clocks of Redis's masters differ by seconds", ErrUnavailable)
+	case "shape":
 		return conflict("board", "%q holds data of another order, or of other periods, than it is defined with: delete it first", instance)
 	}
-	return fmt.Errorf("%w: its definition or its period changes all the time", ErrUnavailable)
+	return fmt.Errorf("%w: its periods pass too fast, or it is deleted and made again all the time", ErrUnavailable)
 }
 
 // callApply is one call of apply.lua. Where it was done, it fills in the outcome of
@@ -141,7 +142,7 @@ func (s *Store) callApply(ctx context.Context, r *rule, instance string, sp span
 	const head, each = 19, 7
 	args := make([]any, 0, head+each*len(batch))
 	args = append(args, k.channel, instance, sp.name, sp.opens, sp.closes, sp.starts, sp.ends, leased, listed,
-		sp.from, sp.length, newEpoch(), r.shape, r.Order.sign(), string(r.Ties), r.min, r.max, r.maxChange, r.noted())
+		sp.from, sp.length, newEpoch(), r.shape, r.Order.sign(), string(r.Ties), r.min, r.max, r.maxChange, r.notes())
 	for _, u := range batch {
 		op, digest := u.op(r.Definition), ""
 		if u.ID != "" {
@@ -159,7 +160,7 @@ func (s *Store) callApply(ctx context.Context, r *rule, instance string, sp span
 		if len(reply.rest) != len(batch) {
 			reply.fail("does not fit the batch")
 		}
-	case "turn", "stale", "shape", "new", "final":
+	case "turn", "stale", "shape", "new":
 		now = reply.number()
 		return why, now, reply.err
 	default:
@@ -194,6 +195,8 @@ func (r *rule) outcome(s string) (Outcome, error) {
 		return refused("score", fmt.Sprintf("changes it by more than %d", r.maxChange), ErrOutOfRange)
 	case "n":
 		return Outcome{Err: notOpen(r.hours())}, nil
+	case "f":
+		return Outcome{Err: fmt.Errorf("%w: the period was announced as closed, and Redis's clock was set back since", ErrUnavailable)}, nil
 	}
 	f := strings.Split(s, " ")
 	if len(f) != 5 || f[0] == "" || f[0][0] != 'a' && f[0][0] != 'd' {

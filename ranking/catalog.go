@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,11 +38,13 @@ const (
 
 // The fields of the hash that definitions are kept in: 'board:<slot>' and
 // 'event:<name>' hold JSON, 'closed:<slot>' since when a board takes nothing any more,
-// in µs since 1970.
+// 'receiver:<board>' until when somebody wants its closed periods delivered, of all
+// boards under ”; in µs since 1970.
 const (
 	boardField  = "board:"
 	eventField  = "event:"
 	closedField = "closed:"
+	wantedField = "receiver:"
 )
 
 // definitions are all that is defined, at one version. They never change.
@@ -338,7 +341,7 @@ func (c *catalog) change(ctx context.Context, d *definitions, do change) error {
 	for _, slot := range empty {
 		keys = append(keys, c.keys.instances(slot))
 	}
-	args := []any{d.version, newEpoch(), grace.Microseconds(), len(do.agenda)}
+	args := []any{d.version, newEpoch(), do.before, grace.Microseconds(), len(do.agenda)}
 	for _, slot := range do.agenda {
 		args = append(args, slot)
 	}
@@ -355,6 +358,11 @@ func (c *catalog) change(ctx context.Context, d *definitions, do change) error {
 		return nil
 	case "changed":
 		return errChanged
+	case "late":
+		if now := r.number(); r.err == nil {
+			c.clock.set(now)
+		}
+		return cmp.Or(r.err, errChanged) // it is planned again, by that clock
 	case "busy":
 		i := r.number()
 		if r.err == nil && 0 <= i && i < int64(len(empty)) {

@@ -140,6 +140,14 @@ type change struct {
 	fields map[string]string // '' takes one away
 	empty  map[string]error  // slots that must have no instances, and what to say where one has
 	agenda []string          // slots to be looked after once nobody writes by what was before
+	before int64             // when it is too late for it, µs since 1970; 0: never
+}
+
+// by has a change be carried out before a time, in µs since 1970.
+func (c *change) by(end int64) {
+	if c.before == 0 || end < c.before {
+		c.before = end
+	}
 }
 
 // add finds what must be written to add definitions to d; now is Redis's clock, in µs
@@ -205,7 +213,7 @@ func (d *definitions) add(boards []Definition, events []Event, now int64) (chang
 func (d *definitions) redefine(c *change, b Definition, now int64) error {
 	slot := b.slot()
 	if _, closed := d.closed[slot]; closed {
-		return conflict("board", "%q is being deleted; try again in some seconds", b.Board)
+		return conflict("board", "%q is being deleted; try again when that is done", b.Board)
 	}
 	was := d.rules[slot]
 	if was == nil {
@@ -221,12 +229,20 @@ func (d *definitions) redefine(c *change, b Definition, now int64) error {
 		return nil
 	}
 	// Nodes that do not know yet go by the end that was, for so long.
-	soon := now + grace.Microseconds()
-	if !was.Ends.IsZero() && was.Ends.UnixMicro() <= soon {
-		return conflict("ends", "has passed for board %q, or is about to, and its result stands: define another board", b.Board)
+	if !was.Ends.IsZero() {
+		latest := was.Ends.Add(-grace).UnixMicro()
+		if now >= latest {
+			return conflict("ends", "has passed for board %q, or is about to, and its result stands: define another board", b.Board)
+		}
+		c.by(latest)
 	}
-	if !b.Ends.IsZero() && b.Ends.UnixMicro() <= soon && c.empty[slot] == nil {
-		c.empty[slot] = conflict("ends", "is sooner than %v from now, and board %q is being written to: give a later time", grace, b.Board)
+	if !b.Ends.IsZero() && c.empty[slot] == nil {
+		latest := b.Ends.Add(-grace).UnixMicro()
+		if now < latest {
+			c.by(latest)
+		} else {
+			c.empty[slot] = conflict("ends", "is sooner than %v from now, and board %q is being written to: give a later time", grace, b.Board)
+		}
 	}
 	return nil
 }

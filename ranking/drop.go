@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // dropPeriods is how many board-periods go in one call of drop.lua.
-const dropPeriods = 64
+const dropPeriods = 8
 
 // wrote is when a board-period was last written to, in µs since 1970.
 func (s *Store) wrote(ctx context.Context, k boardKeys) (int64, error) {
@@ -41,7 +42,7 @@ func (s *Store) drop(ctx context.Context, instance string, until int64, periods 
 		if periods = periods[n:]; len(periods) == 0 {
 			more, keys = keys, nil
 		}
-		if _, err := s.callDrop(ctx, instance, []any{until, "", ""}, now, more); err != nil {
+		if _, err := s.callDrop(ctx, instance, dropping{until: until, periods: now, keys: more}); err != nil {
 			return err
 		}
 	}
@@ -58,25 +59,41 @@ func (s *Store) dropUnwritten(ctx context.Context, instance string, until int64,
 	// With the newest, which alone can be written to, or of which the next would be
 	// the newer, the instance has gone: what is written then begins anew.
 	n := min(len(names), dropPeriods)
-	if gone, err = s.callDrop(ctx, instance, []any{until, since, len(names)}, names[:n], nil); err != nil || !gone {
+	if gone, err = s.callDrop(ctx, instance, dropping{until: until, since: since, of: len(names), periods: names[:n]}); err != nil || !gone {
 		return gone, err
 	}
 	return true, s.drop(ctx, instance, until, names[n:])
 }
 
-// callDrop is one call of drop.lua; the first of the periods is the newest.
-func (s *Store) callDrop(ctx context.Context, instance string, args []any, periods, more []string) (gone bool, err error) {
+// dropping is what one call of drop.lua lets go. Times are in µs since 1970.
+type dropping struct {
+	until   int64    // when what is known of the board is too old
+	since   int64    // only if nothing was written since; 0: whatever was
+	of      int      // and there are so many periods
+	periods []string // the newest first
+	keys    []string // on top; with them nothing of the instance is left
+}
+
+// callDrop reports whether it is gone.
+func (s *Store) callDrop(ctx context.Context, instance string, d dropping) (gone bool, err error) {
 	k := s.keys.board(instance, "")
 	keys := []string{k.periods, k.meta}
-	if len(periods) > 0 {
-		keys[1] = s.keys.board(instance, periods[0]).meta
+	if len(d.periods) > 0 {
+		keys[1] = s.keys.board(instance, d.periods[0]).meta
 	}
-	for _, p := range periods {
+	args := []any{d.until, "", ""}
+	if d.since > 0 {
+		args = []any{d.until, d.since, d.of}
+	}
+	for _, p := range d.periods {
 		k := s.keys.board(instance, p)
 		keys = append(keys, k.members, k.meta, k.data)
 		args = append(args, p)
 	}
-	answer, err := dropScript.run(ctx, s.rdb, append(keys, more...), args)
+	if len(d.keys) > 0 {
+		args = append(args, anySettled)
+	}
+	answer, err := dropScript.run(ctx, s.rdb, append(keys, d.keys...), args)
 	if err != nil {
 		return false, err
 	}
@@ -95,7 +112,11 @@ func (s *Store) callDrop(ctx context.Context, instance string, args []any, perio
 // again, in µs since 1970; 0: there is nothing at all.
 func (s *Store) forget(ctx context.Context, of string) (next int64, err error) {
 	ids := s.keys.ids(of)
-	answer, err := forgetScript.run(ctx, s.rdb, ids[:], nil)
+	keys := ids[:]
+	if !strings.HasPrefix(of, "/") {
+		keys = append(keys, s.keys.board(of, "").periods)
+	}
+	answer, err := forgetScript.run(ctx, s.rdb, keys, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -116,14 +137,14 @@ func (s *Store) takeDown(ctx context.Context, instance string, until int64) erro
 		return err
 	}
 	names := make([]string, len(periods))
-	var deliveries []any
+	var deliveries []string
 	for i, p := range periods {
 		names[i] = p.name
 		if p.id != "" && !p.done {
 			deliveries = append(deliveries, Qualify(instance, p.name))
 		}
 	}
-	if err := s.undeliver(ctx, deliveries); err != nil {
+	if err := s.undeliver(ctx, deliveries...); err != nil {
 		return err
 	}
 	ids := s.keys.ids(instance)
@@ -131,13 +152,17 @@ func (s *Store) takeDown(ctx context.Context, instance string, until int64) erro
 }
 
 // undeliver has nobody told of closed periods that are going.
-func (s *Store) undeliver(ctx context.Context, periods []any) error {
+func (s *Store) undeliver(ctx context.Context, periods ...string) error {
 	if len(periods) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	if err := s.rdb.ZRem(ctx, s.keys.deliveries(), periods...).Err(); err != nil {
+	members := make([]any, len(periods))
+	for i, p := range periods {
+		members[i] = p
+	}
+	if err := s.rdb.ZRem(ctx, s.keys.deliveries(), members...).Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return nil

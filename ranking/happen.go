@@ -157,9 +157,13 @@ func (s *Store) each(ctx context.Context, q *queues[eventItem], event string, ha
 	err := q.commit(ctx, event, through)
 	for i, h := range whose {
 		// Where commit was given up on, others still write to errs.
-		if h.Err = err; err == nil {
-			h.Err = *through[i].err
+		came := err
+		if came == nil {
+			came = *through[i].err
 		}
+		if through[i].id != "" {
+			h.Err = came
+		} // else it has counted, and would again if it were sent again, told of or not
 	}
 }
 

@@ -61,7 +61,7 @@ func (k keys) feedOf(channel string) (string, bool) { return strings.CutPrefix(c
 // probe is the channel on which one node hears itself.
 func (k keys) probe(node string) string { return k.prefix + ":probe:" + node }
 
-// definitions is a hash: what boards and events there are.
+// definitions is a hash: what boards and events there are, see catalog.go.
 func (k keys) definitions() string { return k.tag("/") + "definitions" }
 
 // instances is a sorted set: a definition's instances that have been written to, by

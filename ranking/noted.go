@@ -21,6 +21,10 @@ type noted struct {
 	open    bool   // as tend.go found it: it has not closed
 }
 
+// anySettled is the field beside them that tells when the last of those that were
+// settled had ended, which outlives them.
+const anySettled = "/"
+
 // parseNoted reads 'opens closes [id settled [done]]'.
 func parseNoted(name, text string) (n noted, ok bool) {
 	f := strings.Fields(text)
@@ -51,6 +55,7 @@ func (s *Store) noted(ctx context.Context, instance string) ([]noted, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list periods of board %q: %w: %w", instance, ErrUnavailable, err)
 	}
+	delete(fields, anySettled)
 	list := make([]noted, 0, len(fields))
 	for name, text := range fields {
 		n, ok := parseNoted(name, text)
@@ -72,8 +77,8 @@ type PeriodInfo struct {
 	Total  int64     // members
 }
 
-// Periods lists the periods of a board that there is something of, the newest first;
-// the current one is among them in any case.
+// Periods lists the periods of a board that there is something of and that can be
+// read, the newest first; the current one is among them in any case.
 func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error) {
 	m, err := s.meaning(ctx, board, 0)
 	if err != nil {
@@ -88,6 +93,8 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	if !slices.ContainsFunc(list, func(n noted) bool { return n.name == current.name }) {
 		list = append(list, noted{period: current})
 	}
+	oldest := m.rule.oldest(now)
+	list = slices.DeleteFunc(list, func(n noted) bool { return n.opens.Before(oldest.opens) })
 	slices.Reverse(list)
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()

@@ -105,7 +105,7 @@ func TestBoardsGoByRetain(t *testing.T) {
 		t.Run(fmt.Sprintf("delivered=%v", delivered), func(t *testing.T) {
 			var cfg Config
 			if delivered {
-				cfg.Deliver = func(string) bool { return true }
+				cfg.Deliver = []string{AllBoards}
 			}
 			w := simulated(t, 2, cfg,
 				Definition{Board: "plain", Retain: time.Hour},
@@ -392,7 +392,7 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 				for step, reached := 0, true; reached; step++ {
 					var cfg Config
 					if delivered {
-						cfg.Deliver = func(string) bool { return true }
+						cfg.Deliver = []string{AllBoards}
 					}
 					w := simulated(t, 2, cfg, definition)
 					want := []string{Qualify("fans:s1", w.write(w.stores[0], "fans:s1", "a", 1).Period)}
@@ -680,3 +680,22 @@ func TestTendOnACluster(t *testing.T) {
 }
 
 var _ redis.Hook = (*steps)(nil)
+
+// A family is deleted while a change of it is still gone through: its data stay for as
+// long as other nodes may write.
+func TestADeletionWaitsForTheOthers(t *testing.T) {
+	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}"})
+	w.write(w.stores[0], "fans:s1", "a", 1)
+	require.NoError(t, w.stores[0].soon(t.Context(), "fans/1 fans:s0"))
+	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))
+	there := w.stores[0].keys.board("fans:s1", "").meta
+	for range 3 {
+		w.tend()
+		require.Contains(t, w.allKeys(), there)
+		w.pass(time.Second)
+	}
+	require.NoError(t, w.stores[0].soon(t.Context(), "fans/1"))
+	w.tend()
+	require.Contains(t, w.allKeys(), there)
+	w.until("all to go", w.nothingLeft)
+}

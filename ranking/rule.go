@@ -4,15 +4,24 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
-// rule is a definition made ready to work by. It never changes.
+// rule is a definition made ready to work by. It never changes, and may be used
+// concurrently.
 type rule struct {
 	Definition
 	calendar            *calendar // nil: no periods
 	min, max, maxChange int64
 	shape               string // frozen with a board-period: data of two shapes must not mix
+
+	kept atomic.Pointer[kept] // of the period that was current last
+}
+
+// kept is what keep makes of periods while one is the current one.
+type kept struct {
+	current, oldest period
 }
 
 func newRule(d Definition) (*rule, error) {
@@ -85,10 +94,16 @@ func (r *rule) find(asked string, now int64) (p period, moves int64, err error) 
 	if r.calendar == nil {
 		return period{}, 0, unknownPeriod("%q is none: the board has no periods", asked)
 	}
+	notKept := func() error {
+		return unknownPeriod("%q is not kept any more: of those that closed the last %d are", asked, *r.Keep)
+	}
+	if *r.Keep == 0 {
+		notKept = func() error { return unknownPeriod("%q is not kept: the board keeps none that has closed", asked) }
+	}
 	if n, err := strconv.Atoi(asked); err == nil && n < 0 && asked == strconv.Itoa(n) {
 		back := -n
 		if back > *r.Keep {
-			return period{}, 0, unknownPeriod("%q is not kept any more: the last %d are", asked, *r.Keep)
+			return period{}, 0, notKept()
 		}
 		p, ok := r.before(current, back)
 		if !ok {
@@ -103,7 +118,7 @@ func (r *rule) find(asked string, now int64) (p period, moves int64, err error) 
 	case p.opens.After(current.opens):
 		return period{}, 0, unknownPeriod("%q has not begun", asked)
 	case p.opens.Before(r.oldest(now).opens):
-		return period{}, 0, unknownPeriod("%q is not kept any more: the last %d are", asked, *r.Keep)
+		return period{}, 0, notKept()
 	}
 	return p, until(p), nil
 }
@@ -126,8 +141,13 @@ func (r *rule) oldest(now int64) period {
 	if r.calendar == nil {
 		return period{}
 	}
-	p, _ := r.before(r.current(now-lingers.Microseconds()), *r.Keep)
-	return p
+	current := r.current(now - lingers.Microseconds())
+	if k := r.kept.Load(); k != nil && k.current == current {
+		return k.oldest
+	}
+	oldest, _ := r.before(current, *r.Keep)
+	r.kept.Store(&kept{current, oldest})
+	return oldest
 }
 
 // dropAt is when a period cannot be read any more, in µs since 1970, or never: once
@@ -184,8 +204,9 @@ func (r *rule) hours() string {
 // instances is how many instances there may be.
 func (r *rule) instances() int { return cmp.Or(r.MaxInstances, 1) }
 
-// noted tells apply.lua whether the time of an update that changes nothing counts.
-func (r *rule) noted() string {
+// notes tells apply.lua whether the time counts of an update that leaves a score as it
+// is: "1", or nothing.
+func (r *rule) notes() string {
 	if r.Retain > 0 {
 		return "1"
 	}

@@ -71,7 +71,10 @@ func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // scriptOf names the script that a command calls; "" for none.
 func scriptOf(cmd redis.Cmder) string {
 	args := cmd.Args()
-	for _, s := range []script{applyScript, beginScript, publishScript, pageScript, infoScript, placesScript, catalogScript, defineScript, listScript} {
+	for _, s := range []script{
+		applyScript, beginScript, publishScript, pageScript, infoScript, placesScript, catalogScript, defineScript,
+		listScript, unlistScript, settleScript, doneScript, dropScript, forgetScript, claimScript, planScript,
+	} {
 		if args[0] == "evalsha" && args[1] == s.sha || args[0] == "eval" && args[1] == s.src {
 			return s.name
 		}
@@ -199,4 +202,112 @@ func TestScriptsStayInOneSlot(t *testing.T) {
 		slices.Sort(tags)
 		require.Equal(t, []string{want}, slices.Compact(tags), script)
 	}
+}
+
+// What is only refused, or answered again, keeps no board from going.
+func TestWhatIsRefusedIsNotNoted(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	now := time.Now().Truncate(time.Microsecond)
+	set(now)
+	s := newNode(t, url)
+	define(t, s, Definition{Board: "b:{x}", Retain: time.Hour, Max: new(int64(9))})
+	apply(t, s, "b:1", Update{Member: "m", Score: 3, ID: "1"})
+	set(now.Add(time.Minute))
+	o, err := s.Apply(t.Context(), "b:1", []Update{{Member: "m", Score: 100}, {Member: "m", Score: 3, ID: "1"}})
+	require.NoError(t, err)
+	require.ErrorIs(t, o[0].Err, ErrOutOfRange)
+	require.True(t, o[1].Result.Duplicate)
+	require.False(t, s.rdb.HExists(t.Context(), s.keys.board("b:1", "").meta, "wrote").Val())
+}
+
+// A failover loses that a board is listed: it is again within an hour of writes.
+func TestABoardThatIsListedNoMoreIsListedAgain(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	now := time.Now()
+	set(now)
+	s := newNode(t, url)
+	define(t, s, Definition{Board: "b:{x}", Retain: time.Hour})
+	apply(t, s, "b:1", Update{Member: "m", Score: 1})
+	require.NoError(t, s.rdb.Del(t.Context(), s.keys.agenda(), s.keys.listing(), s.keys.instances("b/1")).Err())
+	listed := func() bool {
+		return s.rdb.ZScore(t.Context(), s.keys.instances("b/1"), "b:1").Err() == nil && s.rdb.ZScore(t.Context(), s.keys.agenda(), "b:1").Err() == nil
+	}
+	set(now.Add(59 * time.Minute))
+	apply(t, s, "b:1", Update{Member: "m", Score: 1})
+	require.False(t, listed())
+	set(now.Add(time.Hour + time.Second))
+	lists := 0
+	s.rdb.AddHook(&cutter{answered: func(script string) {
+		if script == listScript.name {
+			lists++
+		}
+	}})
+	for range 3 {
+		apply(t, s, "b:1", Update{Member: "m", Score: 1})
+	}
+	require.True(t, listed())
+	require.Equal(t, 1, lists, "and not with each write")
+}
+
+// An end is moved by a call that is late: others have announced the end that was.
+func TestAnEndIsNotMovedWhenItHasPassed(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	now := time.Now().Truncate(time.Millisecond)
+	set(now)
+	s, other := newNode(t, url), newNode(t, url)
+	cup := Definition{Board: "cup", Ends: now.Add(time.Hour)}
+	define(t, s, cup)
+	late := func(to time.Time) {
+		once := true
+		s.rdb.AddHook(&cutter{fate: func(script string) fate {
+			if script == defineScript.name && once {
+				set(to)
+				once = false
+			}
+			return passes
+		}})
+	}
+	refused := func(err error) {
+		t.Helper()
+		var field *FieldError
+		require.ErrorAs(t, err, &field)
+		require.ErrorIs(t, err, ErrConflict)
+		require.Equal(t, "ends", field.Field)
+	}
+	late(cup.Ends.Add(-grace))
+	longer := cup
+	longer.Ends = cup.Ends.Add(time.Hour)
+	refused(s.Define(t.Context(), Definitions{Boards: []Definition{longer}}))
+	kept, err := other.Definition(t.Context(), "cup")
+	require.NoError(t, err)
+	require.Equal(t, cup.Ends.UTC(), kept.Ends)
+
+	set(now)
+	define(t, s, Definition{Board: "open"})
+	apply(t, other, "open", Update{Member: "m", Score: 1})
+	soon := now.Add(grace + time.Second)
+	late(soon.Add(-grace))
+	refused(s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "open", Ends: soon}}}))
+}
+
+// What has counted on all boards is answered so, though the feed could not be told.
+func TestAnEventOfWhichTheFeedIsNotTold(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, Definition{Board: "b"})
+		require.NoError(t, s.Define(t.Context(), Definitions{Events: []Event{{Name: "gift", Updates: []Target{{Board: "b", Member: "{m}", Score: "1"}}}}}))
+		s.rdb.AddHook(&cutter{fate: func(script string) fate {
+			if script == publishScript.name {
+				return isLost
+			}
+			return passes
+		}})
+		fields := map[string]jsontext.Value{"m": jsontext.Value(`"x"`)}
+		h, err := s.Happen(t.Context(), "gift", []Occurrence{{Fields: fields}})
+		require.NoError(t, err)
+		require.NoError(t, h[0].Err)
+		require.EqualValues(t, 1, h[0].Outcomes[0].Result.Current.Score)
+		_, err = s.Happen(t.Context(), "gift", []Occurrence{{ID: "1", Fields: fields}})
+		require.ErrorIs(t, err, ErrUnavailable, "a retry tells the feed, and counts once")
+	})
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -100,28 +102,91 @@ func deliveryID(instance, period, epoch string) string {
 	return "period_" + hex.EncodeToString(sum[:16])
 }
 
-// handOver has a settled period delivered, if it is to be.
-func (s *Store) handOver(ctx context.Context, instance string, r *rule, p noted) (noted, error) {
-	if p.done {
-		return p, nil
-	}
-	if s.cfg.Deliver == nil || !s.cfg.Deliver(r.Board) {
-		p.done = true
-		return p, s.done(ctx, instance, p.name, p.id)
+const (
+	// wantedFor is for how long deliveries wait for the nodes that take them when none
+	// of these is there, and wantedAgain how often a node says that it is.
+	wantedFor   = 24 * time.Hour
+	wantedAgain = time.Minute
+)
+
+// wantDeliveries tells all nodes, now and then, which boards this one takes deliveries
+// of.
+func (s *Store) wantDeliveries(ctx context.Context) error {
+	now := s.catalog.clock.now()
+	if last := s.wanted.Load(); len(s.cfg.Deliver) == 0 || last > 0 && last <= now && now < last+wantedAgain.Microseconds() {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	due := redis.Z{Score: float64(s.catalog.clock.now()), Member: Qualify(instance, p.name)}
-	if err := s.rdb.ZAddNX(ctx, s.keys.deliveries(), due).Err(); err != nil {
+	var fields []any
+	for _, board := range s.cfg.Deliver {
+		fields = append(fields, wantedField+board, now+wantedFor.Microseconds())
+	}
+	if err := s.rdb.HSet(ctx, s.keys.definitions(), fields...).Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	s.wanted.Store(now)
+	return nil
+}
+
+// wantsDeliveries reports whether a node takes deliveries of a board, as it is defined.
+func (s *Store) wantsDeliveries(ctx context.Context, board string) (bool, error) {
+	if slices.Contains(s.cfg.Deliver, board) || slices.Contains(s.cfg.Deliver, AllBoards) {
+		return true, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	values, err := s.rdb.HMGet(ctx, s.keys.definitions(), wantedField+board, wantedField+AllBoards).Result()
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	for _, v := range values {
+		text, _ := v.(string) // '' where there is none
+		if until, err := strconv.ParseInt(text, 10, 64); err == nil && until > s.catalog.clock.now() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// handOver has a settled period delivered, if it is to be: fresh, or as it should be
+// already.
+func (s *Store) handOver(ctx context.Context, instance string, r *rule, p noted, fresh bool) (noted, error) {
+	if p.done {
+		return p, nil
+	}
+	wanted, err := s.wantsDeliveries(ctx, r.Board)
+	if err != nil {
+		return p, err
+	}
+	name := Qualify(instance, p.name)
+	if !wanted {
+		if err := s.undeliver(ctx, name); err != nil {
+			return p, err
+		}
+		p.done = true
+		_, err := s.done(ctx, instance, p.name, p.id)
+		return p, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	// What is fresh is due whatever is there of an earlier life of the board.
+	add := redis.ZAddArgs{NX: !fresh, LT: fresh, Members: []redis.Z{{Score: float64(s.catalog.clock.now()), Member: name}}}
+	if err := s.rdb.ZAddArgs(ctx, s.keys.deliveries(), add).Err(); err != nil {
 		return p, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return p, nil
 }
 
-// done notes that a closed period was delivered, or that nobody will.
-func (s *Store) done(ctx context.Context, instance, period, id string) error {
-	_, err := doneScript.run(ctx, s.rdb, []string{s.keys.board(instance, period).periods}, []any{period, id})
-	return err
+// done notes that a closed period was delivered, or that nobody will. It reports false
+// where the board has one of that name that another delivery is of.
+func (s *Store) done(ctx context.Context, instance, period, id string) (bool, error) {
+	answer, err := doneScript.run(ctx, s.rdb, []string{s.keys.board(instance, period).periods}, []any{period, id})
+	if err != nil {
+		return false, err
+	}
+	r := &reply{rest: answer}
+	return r.text() != "other", r.err
 }
 
 // Delivery is a closed period that somebody is to be told of: a webhook.
@@ -201,10 +266,15 @@ func (s *Store) delivery(ctx context.Context, c claimed) (*Delivery, error) {
 
 // Delivered notes that a delivery has arrived, or is given up.
 func (s *Store) Delivered(ctx context.Context, d Delivery) error {
-	if err := s.done(ctx, d.Board, d.Period, d.ID); err != nil {
-		return fmt.Errorf("note delivery of %q: %w", d.claimed.member, err)
+	its, err := s.done(ctx, d.Board, d.Period, d.ID)
+	switch {
+	case err != nil:
+	case its:
+		err = s.leave(ctx, d.claimed)
+	default: // the board was deleted and made anew meanwhile
+		err = s.planOn(ctx, []string{s.keys.deliveries()}, d.claimed, d.claimed.since)
 	}
-	if err := s.leave(ctx, d.claimed); err != nil {
+	if err != nil {
 		return fmt.Errorf("note delivery of %q: %w", d.claimed.member, err)
 	}
 	return nil

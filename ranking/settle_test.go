@@ -178,20 +178,31 @@ func TestAClosedPeriodIsFrozen(t *testing.T) {
 // Redis's clock is set back over the end of a period that was announced: nothing
 // reaches it, and it is not announced again.
 func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
-	w := simulated(t, 2, Config{}, append(seconds(friday), Definition{Board: "cup", Ends: friday.Add(2 * time.Second)})...)
-	w.write(w.stores[0], "stars", "a", 5)
-	w.write(w.stores[0], "cup", "a", 5)
+	w := simulated(t, 2, Config{}, append(seconds(friday), Definition{Board: "cup", Ends: friday.Add(2 * time.Second)},
+		Definition{Board: "short", Ends: friday.Add(2 * time.Second), Retain: time.Second},
+		Definition{Board: "unkept", Period: "1s", Base: friday, Keep: new(0)})...)
+	boards := []string{"cup", "short", "stars", "unkept"}
+	for _, board := range boards {
+		apply(t, w.stores[0], board, Update{Member: "a", Score: 5, ID: "1"})
+	}
 	w.pass(3 * time.Second)
 	w.tend()
-	require.Equal(t, []string{"cup", "stars@0"}, w.announced())
+	w.pass(time.Second)
+	w.tend()
+	k := w.stores[0].keys
+	require.Zero(t, w.rdb.Exists(t.Context(), k.board("unkept", "0").meta, k.board("short", "").meta).Val(), "gone already")
+	require.Equal(t, []string{"cup", "short", "stars@0", "unkept@0"}, w.announced())
 
 	w.now = friday.Add(time.Second / 2)
 	w.set(w.now)
 	for _, s := range append(w.stores, w.store(Config{})) {
-		for _, board := range []string{"stars", "cup"} {
-			_, err := s.Apply(t.Context(), board, []Update{{Member: "a", Score: 1}})
-			require.ErrorIs(t, err, ErrUnavailable, board)
-			require.ErrorContains(t, err, "clock was set back")
+		for _, board := range boards {
+			o, err := s.Apply(t.Context(), board, []Update{{Member: "a", Score: 1}, {Member: "a", Score: 5, ID: "1"}})
+			require.NoError(t, err)
+			require.ErrorIs(t, o[0].Err, ErrUnavailable, board)
+			require.ErrorContains(t, o[0].Err, "clock was set back")
+			require.NoError(t, o[1].Err)
+			require.True(t, o[1].Result.Duplicate)
 		}
 	}
 	w.pass(3 * time.Second)
@@ -199,13 +210,13 @@ func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
 	page, err := w.stores[0].Page(t.Context(), "stars@0", 1, 1)
 	require.NoError(t, err)
 	require.EqualValues(t, 5, page.Entries[0].Score)
-	require.Equal(t, []string{"cup", "stars@0"}, w.announced())
+	require.Equal(t, []string{"cup", "short", "stars@0", "unkept@0"}, w.announced())
 	require.Equal(t, "3", w.write(w.stores[0], "stars", "a", 1).Period)
 }
 
 // A failover loses that a period was settled: it is announced again, under the same id.
 func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
-	w := simulated(t, 2, Config{Deliver: func(string) bool { return true }}, Definition{Board: "fans:{star}", Period: "hour"})
+	w := simulated(t, 2, Config{Deliver: []string{AllBoards}}, Definition{Board: "fans:{star}", Period: "hour"})
 	k := w.stores[0].keys.board("fans:s1", "2026-11-20T10Z")
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	before := w.rdb.HGet(t.Context(), k.periods, "2026-11-20T10Z").Val()
@@ -251,8 +262,7 @@ func TestPeriodsThatClosedWhileAllWereAwayAreAnnounced(t *testing.T) {
 
 // With or without a reader of the deliveries, periods go only when they were told.
 func TestPeriodsAwaitTheirDelivery(t *testing.T) {
-	deliver := func(board string) bool { return board == "told" }
-	w := simulated(t, 2, Config{Announce: 10, Deliver: deliver},
+	w := simulated(t, 2, Config{Announce: 10, Deliver: []string{"told"}},
 		Definition{Board: "told", Period: "hour", Keep: new(0)}, Definition{Board: "untold", Period: "hour", Keep: new(0)})
 	for range 3 {
 		w.write(w.stores[0], "told", "a", 1)
@@ -263,6 +273,8 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	w.tend()
 	require.Len(t, w.announced(), 6)
 	w.pass(undeliveredLook)
+	w.tend()
+	w.pass(listLook + time.Second)
 	w.tend()
 	require.Equal(t, []string{"rc:{/}:agenda", "rc:{/}:deliveries", "rc:{/}:instances:told/0",
 		"rc:{told}:2026-11-20T10Z:m", "rc:{told}:2026-11-20T10Z:z", "rc:{told}:2026-11-20T11Z:m", "rc:{told}:2026-11-20T11Z:z",
@@ -278,7 +290,7 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	require.JSONEq(t, `{"id":"`+d.ID+`","board":"told","period":"2026-11-20T10Z","opened":"2026-11-20T10:00:00.000Z","ended":"2026-11-20T11:00:00.000Z",
 		"total":1,"top":[{"rank":1,"member":"a","score":1}]}`, string(d.Body))
 	require.WithinDuration(t, w.now, d.Now, 0)
-	require.Equal(t, undeliveredLook, d.Age)
+	require.Equal(t, undeliveredLook+listLook+time.Second, d.Age)
 
 	// Whoever has one and dies is stood in for, under the same id.
 	require.NoError(t, w.stores[0].Deferred(t.Context(), first[1], 10*time.Minute))
@@ -292,4 +304,85 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	w.tend()
 	require.NotContains(t, w.allKeys(), "rc:{told}:2026-11-20T10Z:z", "delivered, so it need not stay")
 	require.Contains(t, w.allKeys(), "rc:{told}:2026-11-20T11Z:z")
+}
+
+// Some nodes take deliveries and others do not, as while the flag is rolled out: what
+// is wanted by some is not given up by the others.
+func TestDeliveriesThatOnlySomeNodesTake(t *testing.T) {
+	w := simulated(t, 1, Config{}, Definition{Board: "b", Period: "hour"}, Definition{Board: "c", Period: "hour"})
+	turn := func() (due []string) {
+		w.write(w.stores[0], "b", "a", 1)
+		w.write(w.stores[0], "c", "a", 1)
+		w.pass(time.Hour)
+		w.tend()
+		w.pass(time.Second)
+		list, err := w.stores[0].Deliveries(t.Context(), 10)
+		require.NoError(t, err)
+		for _, d := range list {
+			due = append(due, d.Board)
+			require.NoError(t, w.stores[0].Delivered(t.Context(), d))
+		}
+		slices.Sort(due)
+		return due
+	}
+	require.Empty(t, turn())
+	taker := w.store(Config{Deliver: []string{"b"}})
+	w.tend()
+	w.stores = w.stores[:1] // it stops
+	require.Equal(t, []string{"b"}, turn())
+	w.store(Config{Deliver: []string{AllBoards}})
+	w.tend()
+	require.Equal(t, []string{"b", "c"}, turn())
+	w.stores = w.stores[:1]
+	w.pass(wantedFor)
+	require.Empty(t, turn(), "for a day after the last")
+	w.stores = append(w.stores, taker)
+	w.tend()
+	w.tend() // now it has heard what time it is
+	w.stores = w.stores[:1]
+	require.Equal(t, []string{"b"}, turn())
+}
+
+// While a delivery is under way its board is deleted and made anew.
+func TestADeliveryOfAnEarlierLife(t *testing.T) {
+	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, Definition{Board: "fans:{star}", Period: "hour"})
+	s := w.stores[0]
+	w.write(s, "fans:s1", "a", 1)
+	w.pass(time.Hour)
+	w.tend()
+	w.pass(time.Second)
+	old, err := s.Deliveries(t.Context(), 10)
+	require.NoError(t, err)
+	require.Len(t, old, 1)
+	require.NoError(t, s.Delete(t.Context(), "fans:s1"))
+	w.pass(-time.Minute) // into the period that was
+	w.write(s, "fans:s1", "a", 2)
+	w.pass(time.Minute)
+	w.tend()
+	require.Len(t, w.announced(), 2)
+	require.NoError(t, s.Delivered(t.Context(), old[0]))
+	w.pass(time.Second)
+	anew, err := s.Deliveries(t.Context(), 10)
+	require.NoError(t, err)
+	require.Len(t, anew, 1)
+	require.NotEqual(t, old[0].ID, anew[0].ID)
+}
+
+// What cannot be read is not listed, though it is there until it is delivered.
+func TestPeriodsThatAreNotKeptAreNotListed(t *testing.T) {
+	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, Definition{Board: "b", Period: "hour", Keep: new(1)})
+	for range 3 {
+		w.write(w.stores[0], "b", "a", 1)
+		w.pass(time.Hour)
+		w.tend()
+	}
+	w.pass(lingers)
+	w.tend()
+	list, err := w.stores[0].Periods(t.Context(), "b")
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	for _, p := range list {
+		_, err := w.stores[0].Page(t.Context(), Qualify("b", p.Period), 1, 1)
+		require.NoError(t, err)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -21,12 +22,18 @@ type Config struct {
 	// counts as down after three in a row go unheard. Default 2 s.
 	ProbeInterval time.Duration
 	// Announce is how many of the first entries are told of a period that has
-	// closed, 0 to MaxAnnounce. Default 0.
+	// closed, 0 to MaxAnnounce. Default 0. All nodes should be told the same: each
+	// tells so many when it has something to tell.
 	Announce int
-	// Deliver says for which boards, by their names in definitions, closed periods
-	// wait until somebody has taken them by Deliveries; nil for none. All nodes must be told the same.
-	Deliver func(board string) bool
+	// Deliver names the boards, as they are defined, whose closed periods wait until
+	// somebody has taken them by Deliveries; AllBoards for all. Default none. They
+	// wait on all nodes, also on those that are not told so, as long as one is there
+	// that was, and for a day after.
+	Deliver []string
 }
+
+// AllBoards stands for all boards in Config.Deliver.
+const AllBoards = "*"
 
 // MaxAnnounce is the most entries that are told of a closed period.
 const MaxAnnounce = 100
@@ -54,6 +61,7 @@ type Store struct {
 	updates queues[updateItem] // by instance
 	begun   queues[eventItem]  // by event
 	told    queues[eventItem]  // by event
+	wanted  atomic.Int64       // when this node noted last that it takes deliveries, µs since 1970
 
 	defining chan struct{} // holds one: who changes definitions
 }

@@ -2,8 +2,11 @@ package ranking
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -11,22 +14,26 @@ import (
 // deleted, or has them looked after, since it was changed. What is on the agenda for
 // that is the definition's slot, and with a space the instance to go on after.
 func (s *Store) sweep(ctx context.Context, d *definitions, c claimed, until int64) error {
-	slot, after, _ := strings.Cut(c.member, " ")
+	slot, after, goesOn := strings.Cut(c.member, " ")
 	var next string
 	var err error
-	if since, closed := d.closed[slot]; closed {
+	agenda := []string{s.keys.agenda()}
+	switch since, closed := d.closed[slot]; {
+	case closed && goesOn: // of a change before that; the slot itself is on the agenda
+	case closed && c.since < since+grace.Microseconds(): // others may still write
+		return s.planOn(ctx, agenda, c, since+grace.Microseconds())
+	case closed:
 		next, err = s.sweepClosed(ctx, slot, since, until)
-	} else {
+	default:
 		next, err = s.sweepChanged(ctx, slot, after)
 	}
-	agenda := []string{s.keys.agenda()}
-	switch soon := s.catalog.clock.now() + sweepSlice.Microseconds(); {
+	switch {
 	case err != nil:
 		return err
 	case next == "":
 		return s.planOn(ctx, agenda, c, 0)
 	case next == c.member:
-		return s.planOn(ctx, agenda, c, soon)
+		return s.planOn(ctx, agenda, c, c.since)
 	default:
 		if err := s.soon(ctx, next); err != nil {
 			return err
@@ -69,16 +76,16 @@ func (s *Store) sweepClosed(ctx context.Context, slot string, since, until int64
 		if err != nil {
 			return "", err
 		}
-		for i, name := range page.Names {
-			if err := s.takeDown(ctx, name, until); err != nil {
+		for names := range slices.Chunk(page.Names, sweepAtOnce) {
+			if err := atOnce(names, func(name string) error { return s.takeDown(ctx, name, until) }); err != nil {
+				return "", err
+			}
+			if err := s.unlist(ctx, slot, since, names); err != nil {
 				return "", err
 			}
 			if time.Now().After(stop) {
-				return slot, s.unlist(ctx, slot, since, page.Names[:i+1])
+				return slot, nil
 			}
-		}
-		if err := s.unlist(ctx, slot, since, page.Names); err != nil {
-			return "", err
 		}
 		if after = page.Next; after == "" {
 			break
@@ -90,6 +97,17 @@ func (s *Store) sweepClosed(ctx context.Context, slot string, since, until int64
 		}
 		return change{fields: map[string]string{boardField + slot: "", closedField + slot: ""}}, nil
 	})
+}
+
+// atOnce does something with each of some names at the same time.
+func atOnce(names []string, do func(name string) error) error {
+	errs := make([]error, len(names))
+	var wg sync.WaitGroup
+	for i, name := range names {
+		wg.Go(func() { errs[i] = do(name) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // unlist takes instances that are gone off all lists.

@@ -21,12 +21,15 @@ const (
 	// tendWorkers how many work on it.
 	tendClaim   = 64
 	tendLease   = 30 * time.Second
-	tendWorkers = 4
+	tendWorkers = 16
+	// tendLog is how often it is logged that boards cannot be looked after.
+	tendLog = 10 * time.Second
 	// sweepSlice and sweepMost bound how much of a definition's instances is gone
-	// through at one time, so that what falls due meanwhile does not wait.
-	sweepSlice = time.Second
-	sweepMost  = 2000
-	sweepPage  = 250
+	// through before what has fallen due meanwhile; sweepAtOnce are taken down together.
+	sweepSlice  = time.Second
+	sweepMost   = 2000
+	sweepPage   = 250
+	sweepAtOnce = 16
 	// undeliveredLook is how often it is made sure that a closed period is among the
 	// deliveries, until it was delivered.
 	undeliveredLook = time.Hour
@@ -40,16 +43,17 @@ const (
 func (s *Store) Tend(ctx context.Context, log *slog.Logger) error {
 	tick := time.NewTicker(tendInterval)
 	defer tick.Stop()
-	failing := false
+	var logged time.Time
 	for {
 		more, err := s.tendDue(ctx)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case err != nil && !failing:
-			log.Warn("cannot look after boards, trying again", "error", err)
 		}
-		if failing = err != nil; more && !failing {
+		if err != nil && time.Since(logged) > tendLog {
+			log.Warn("cannot look after boards, trying again", "error", err)
+			logged = time.Now()
+		}
+		if more {
 			continue
 		}
 		select {
@@ -75,7 +79,9 @@ func (s *Store) claim(ctx context.Context, agenda string, most int, lease time.D
 	}
 	r := &reply{rest: answer}
 	now := r.number()
-	s.catalog.clock.hear(now)
+	if r.err == nil {
+		s.catalog.clock.set(now) // for good: what is due next is reckoned from it
+	}
 	for len(r.rest) > 0 && r.err == nil {
 		due = append(due, claimed{member: r.text(), until: r.text(), since: now})
 	}
@@ -88,6 +94,9 @@ func (s *Store) tendDue(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if err := s.wantDeliveries(ctx); err != nil {
+		return false, err
+	}
 	// Also where nothing is due: what a node knows is what it defines again when Redis
 	// has lost it.
 	if _, _, err := s.leased(ctx); err != nil {
@@ -98,13 +107,16 @@ func (s *Store) tendDue(ctx context.Context) (more bool, err error) {
 		work <- c
 	}
 	close(work)
-	errs := make([]error, tendWorkers)
+	var errs []error
+	var mu sync.Mutex // guards errs
 	var wg sync.WaitGroup
-	for i := range min(tendWorkers, len(due)) {
+	for range min(tendWorkers, len(due)) {
 		wg.Go(func() {
 			for c := range work {
 				if err := s.tend(ctx, c); err != nil {
-					errs[i] = fmt.Errorf("look after %q: %w", c.member, err)
+					mu.Lock()
+					errs = append(errs, fmt.Errorf("look after %q: %w", c.member, err))
+					mu.Unlock()
 				}
 			}
 		})
@@ -153,7 +165,7 @@ func (s *Store) tend(ctx context.Context, c claimed) error {
 	}
 	var next int64
 	if rule := d.rules[n.slot()]; rule != nil {
-		next, err = s.tendInstance(ctx, n.instance(), rule, until)
+		next, err = s.tendInstance(ctx, n.instance(), rule, c.since, until)
 	} else {
 		next, err = s.tendUnknown(ctx, n.instance())
 	}
@@ -199,11 +211,11 @@ func (s *Store) soon(ctx context.Context, instances ...string) error {
 // never is later than any time that a clock of Redis shows.
 const never = 1 << 52
 
-// tendInstance does what is due of an instance, and says when something will be next,
+// tendInstance does what is due of an instance at a time, and says when something will be next,
 // in µs since 1970, or never, and 0 that there is nothing of it any more: found so by
 // a look that found nothing, not by the one that took the last away, since a failover
 // may bring that back.
-func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, until int64) (next int64, err error) {
+func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, now, until int64) (next int64, err error) {
 	periods, err := s.noted(ctx, instance)
 	if err != nil {
 		return 0, err
@@ -211,7 +223,6 @@ func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, unti
 	if len(periods) == 0 {
 		return s.forget(ctx, instance)
 	}
-	now := s.catalog.clock.now()
 	next = never
 	due := func(at int64) { next = min(next, at) }
 	var drop []string
@@ -266,13 +277,14 @@ func (s *Store) tendPeriod(ctx context.Context, instance string, r *rule, p note
 	if p.open = !r.ended(p.period, now); p.open {
 		return p, nil
 	}
-	if p.id == "" {
+	fresh := p.id == ""
+	if fresh {
 		var err error
 		if p, err = s.settle(ctx, instance, r, p, until); err != nil || p.id == "" {
 			return p, err
 		}
 	}
-	return s.handOver(ctx, instance, r, p)
+	return s.handOver(ctx, instance, r, p, fresh)
 }
 
 // tendRetain lets an instance go that was not written to for as long as it is to be

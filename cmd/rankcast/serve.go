@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +24,7 @@ type serve struct {
 	Addr          string        `default:"127.0.0.1:8080" env:"RANKCAST_ADDR" help:"Address to listen on."`
 	Redis         string        `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it scores live in this process and are gone when it stops."`
 	Prefix        string        `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys and channels in Redis."`
-	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML). Without it there is one board, stars."`
+	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML): adds to the boards in Redis, or changes them. Where there are none there will be one, stars."`
 	Demo          bool          `help:"Send made-up scores to demo boards."`
 	MaxTop        int           `default:"1000" env:"RANKCAST_MAX_TOP" help:"Most entries of a board that a client may watch or read at once."`
 	Interval      time.Duration `default:"100ms" env:"RANKCAST_INTERVAL" help:"Least time between two frames of a board."`
@@ -33,7 +32,7 @@ type serve struct {
 	FeedRate      int           `default:"20" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket is shown in a second."`
 	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for so long."`
 	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to make sure that changes are still heard."`
-	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Tell this receiver of each period that has closed, by a signed POST (Standard Webhooks) that is tried for a day. This and what follows must be the same on all nodes."`
+	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Tell this receiver of each period that has closed, by a signed POST (Standard Webhooks) that is tried for a day. This and what follows should be the same on all nodes."`
 	WebhookSecret string        `env:"RANKCAST_WEBHOOK_SECRET" placeholder:"SECRET" help:"What is sent to --webhook is signed with: whsec_ and base64, or any text. Better set in the environment, where other users do not see it."`
 	WebhookTop    int           `default:"10" env:"RANKCAST_WEBHOOK_TOP" help:"How many of a closed period's first entries are told, 0 to 100, to the webhook and on the feed of periods."`
 	WebhookBoards []string      `env:"RANKCAST_WEBHOOK_BOARDS" placeholder:"BOARD" help:"Boards and families, as they are defined, whose periods the webhook is told of. Default all."`
@@ -86,7 +85,10 @@ func (s *serve) validateWebhook() error {
 func (s *serve) ranking() ranking.Config {
 	cfg := ranking.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval, Announce: s.WebhookTop}
 	if s.Webhook != "" {
-		cfg.Deliver = func(board string) bool { return len(s.WebhookBoards) == 0 || slices.Contains(s.WebhookBoards, board) }
+		cfg.Deliver = s.WebhookBoards
+		if len(cfg.Deliver) == 0 {
+			cfg.Deliver = []string{ranking.AllBoards}
+		}
 	}
 	return cfg
 }

@@ -3,18 +3,19 @@
 -- KEYS  1 sorted set   member by key: s + f, s the score (negated for desc),
 --                      0 <= f < 1 rising with the time the score was reached
 --       2 hash         meta: epoch, seq, clock, from, span, shape, data ('1': some have
---                      had any), wrote, settled
+--                      had any), wrote, settled, listed (when, by now's clock)
 --       3 hash         request ids of even buckets: id to first result
 --       4 hash         request ids of odd buckets
 --       5 hash         data: member to JSON, of those that have any
---       6 hash         the board's periods: name to what tend.go makes of it
+--       6 hash         the board's periods: name to what tend.go makes of it, and '/' to when
+--                      the last that was announced as closed had ended
 -- ARGV  1 channel to publish on
 --       2 board, 3 period: names, for the message
 --       4 opens, 5 closes  of the period; 0 for none
 --       6 starts, 7 ends   of the activity; 0 for none
 --       8 lease            until when the caller may count on what it knows of the board
---       9 listed           until when a new board-period may be created, because
---                          the caller has listed the board; 0: it has not
+--       9 listed           until when a new board-period may be created, because the
+--                          caller has listed the board; 0: it has not
 --      10 from, 11 span    what f is a fraction of, for a new board-period
 --      12 epoch for a new board-period
 --      13 shape            of the definition: what data of another must not mix with
@@ -22,7 +23,7 @@
 --      15 ties             'first': by arrival, 'member': f is 0
 --      16 min, 17 max      of a score
 --      18 max change       of one update
---      19 noted            '1': note the time of an update that changes nothing too
+--      19 note             '1': note the time of an update that leaves a score as it is too
 --         Times are Redis's, in µs since 1970; they count from opens and starts
 --         until before closes and ends.
 --      then seven for each update:
@@ -37,9 +38,8 @@
 --           'stale'  the lease is over
 --           'shape'  the board-period is of another
 --           'turn'   now is within starts..ends and outside opens..closes
---           'new'    there would be something to write of a new board-period, and the
---                    board is not listed
---           'final'  the board-period was announced as closed: the clock was set back
+--           'new'    there would be something to write of a new board-period, or of one
+--                    that was listed long ago, and the board is not listed
 --         {'ok', one string for each update}, each of them
 --           'a' period ' ' score ' ' rank ' ' old score ' ' old rank   applied
 --           'd' the same, of the first time                            duplicate
@@ -47,6 +47,8 @@
 --           'r'                                        score out of range
 --           'c'                                        change out of range
 --           'n'                                        outside starts..ends
+--           'f'                                        the board-period was announced as
+--                                                      closed: the clock was set back
 --         where a member is or was not on the board, '-' stands for both numbers.
 -- Message (bytes 31 and 30 separate)
 --         board 31 period 31 epoch 31 seq of the first change
@@ -62,10 +64,11 @@ local lease, listed = tonumber(ARGV[8]), tonumber(ARGV[9])
 local from, span, epoch, shape = ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local sign, by_arrival = tonumber(ARGV[14]), ARGV[15] == 'first'
 local min, max, max_change = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18])
-local noted = ARGV[19] == '1'
+local note = ARGV[19] == '1'
 local FIRST, STEP = 20, 7
 
 local DIGEST = 11
+local RELIST = 3600 * 1000000 -- µs; a failover may have lost that the board is listed
 
 local call, format, floor, frexp = redis.call, string.format, math.floor, math.frexp
 
@@ -75,12 +78,18 @@ if now >= lease then return {'stale', format('%.0f', now)} end
 local open = now >= starts and (ends == 0 or now < ends)
 if open and closes > 0 and (now < opens or now >= closes) then return {'turn', format('%.0f', now)} end
 
-local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled')
+local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled', 'listed')
 local exists, shaped, with_data = state[1], state[6], state[7]
 if shaped and shaped ~= shape then return {'shape', format('%.0f', now)} end
-if open and state[8] then return {'final', format('%.0f', now)} end
+-- What was announced stays as it was, whatever becomes of the clock.
+local final = state[8]
+if open and not shaped then
+  local ended = tonumber(call('HGET', periods, '/') or 0)
+  final = closes > 0 and closes <= ended or ends > 0 and ends <= ended
+end
 -- Nothing must come to be that nobody looks after.
-local unlisted = not shaped and now >= listed
+local relist = not shaped or now >= tonumber(state[9] or 0) + RELIST
+local unlisted = relist and now >= listed
 local seq, clock = 0, now
 if exists then
   epoch, seq = state[1], tonumber(state[2])
@@ -151,7 +160,7 @@ local function refused(op, had, score, amount)
   return nil
 end
 
-local results, changes, remembered = {'ok'}, {}, {}
+local results, changes, remembered, stayed = {'ok'}, {}, {}, false
 for i = FIRST, #ARGV, STEP do
   local op, member, amount, id, digest = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
   local condition, data = ARGV[i + 5], ARGV[i + 6]
@@ -161,6 +170,8 @@ for i = FIRST, #ARGV, STEP do
     if record:sub(1, DIGEST) == digest then result = 'd' .. record:sub(DIGEST + 1) else result = 'm' end
   elseif not open then
     result = 'n'
+  elseif final then
+    result = 'f'
   else
     local old = call('ZSCORE', members, member)
     local had = old and sign * floor(tonumber(old)) + 0 or nil -- the score, from the key
@@ -168,6 +179,7 @@ for i = FIRST, #ARGV, STEP do
     local from_rank = had and call('ZRANK', members, member) + 1
     if condition == 'exists' and not had or condition == 'absent' and had then
       result = standing(had, from_rank, had, from_rank)
+      stayed = true
     else
       local score, own = apply(op, had, amount)
       local why = refused(op, had, score, amount)
@@ -176,6 +188,7 @@ for i = FIRST, #ARGV, STEP do
         result = why
       elseif score == had and data == held then -- stays, in its place, or stays away
         result = standing(score, from_rank, had, from_rank)
+        stayed = true
       elseif unlisted then
         return {'new', format('%.0f', now)}
       elseif score then
@@ -225,12 +238,14 @@ if #changes > 0 then
     call('HSET', meta, 'seq', seq, 'clock', clock)
   else
     call('HSET', meta, 'epoch', epoch, 'seq', seq, 'clock', clock, 'from', format('%.0f', from), 'span', format('%.0f', span), 'shape', shape)
+    exists = epoch
     call('HSET', periods, period, format('%.0f %.0f', opens, closes))
   end
   if with_data ~= state[7] then call('HSET', meta, 'data', with_data) end
   call('PUBLISH', channel, board .. '\31' .. period .. '\31' .. epoch .. '\31' .. first .. '\30' .. table.concat(changes, '\30'))
-elseif noted and open and exists then
+elseif note and stayed and exists then
   call('HSET', meta, 'wrote', format('%.0f', now))
 end
+if relist and exists and #changes + #remembered > 0 then call('HSET', meta, 'listed', format('%.0f', now)) end
 
 return results

@@ -3,14 +3,15 @@
 -- KEYS  1 hash         the board's periods
 -- ARGV  1 period
 --       2 id           of the delivery
--- Result {'ok'}
+-- Result {'ok'}, or {'other'} where another delivery is of the period now
 -- Cost   O(1)
 
 local periods = KEYS[1]
 local period, id = ARGV[1], ARGV[2]
 
 local noted = redis.call('HGET', periods, period)
-if noted and noted:match('^%d+ %d+ (%S+) %d+$') == id then
-  redis.call('HSET', periods, period, noted .. ' done')
-end
+if not noted then return {'ok'} end
+local settled, done = noted:match('^%d+ %d+ (%S+) %d+(.*)$')
+if settled ~= id then return {'other'} end
+if done == '' then redis.call('HSET', periods, period, noted .. ' done') end
 return {'ok'}

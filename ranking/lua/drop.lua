@@ -8,7 +8,7 @@
 --                      µs since 1970
 --       2 since        likewise; '': drop whatever was written
 --       3 n            how many periods there are where nothing was written
---       4 ...          periods to strike off
+--       4 ...          periods to strike off; '/' takes it away, too, that any was settled
 -- Result {'ok'}, {'busy'} (something was written) or {'stale'} (the lease is over)
 -- Cost   O(keys)
 
@@ -22,7 +22,7 @@ local time = call('TIME')
 if tonumber(time[1]) * 1000000 + tonumber(time[2]) >= lease then return {'stale'} end
 if since then
   local wrote = call('HMGET', meta, 'clock', 'wrote')
-  if call('HLEN', periods) ~= n then return {'busy'} end
+  if call('HLEN', periods) - call('HEXISTS', periods, '/') ~= n then return {'busy'} end
   if math.max(tonumber(wrote[1] or 0), tonumber(wrote[2] or 0)) > since then return {'busy'} end
 end
 for i = FIRST_KEY, #KEYS do call('UNLINK', KEYS[i]) end

@@ -1,12 +1,14 @@
 -- Drops the request ids of a board, or an event, once no retry is answered by them any
--- more. Begins with ids.lua.
+-- more, and when the last of the board's periods had ended, once no clock will be set
+-- back to before that. Begins with ids.lua.
 --
 -- KEYS  1, 2 hashes    ids
--- Result {'kept', until when, in µs since 1970}, {'dropped'} or {'none'} (there were
---         none)
+--       3 hash         the board's periods; none for an event
+-- Result {'kept', until when, in µs since 1970}, {'dropped'} or {'none'} (there was
+--         nothing)
 -- Cost   O(1)
 
-local ids = {KEYS[1], KEYS[2]}
+local ids, periods = {KEYS[1], KEYS[2]}, KEYS[3]
 
 local call = redis.call
 
@@ -17,5 +19,9 @@ for _, hash in ipairs(ids) do
   local bucket = tonumber(call('HGET', hash, '') or -2)
   kept = math.max(kept, (bucket + 2) * BUCKET)
 end
+local ended = periods and call('HGET', periods, '/')
+if ended then kept = math.max(kept, tonumber(ended) + 2 * BUCKET) end
 if kept > now then return {'kept', string.format('%.0f', kept)} end
-return {call('UNLINK', unpack(ids)) > 0 and 'dropped' or 'none'}
+local dropped = call('UNLINK', unpack(ids))
+if ended then dropped = dropped + call('HDEL', periods, '/') end
+return {dropped > 0 and 'dropped' or 'none'}

@@ -1,7 +1,8 @@
 -- Gives a period that has closed its delivery id, and announces it, once. Nothing is
 -- written to it from then on, whatever becomes of the clock.
 --
--- KEYS  1 hash         the board's periods: name to 'opens closes [id settled [done]]'
+-- KEYS  1 hash         the board's periods: name to 'opens closes [id settled [done]]', and
+--                      '/' to when the last that is settled had ended
 --       2 hash         meta of the period: seq, settled
 -- ARGV  1 period
 --       2 lease        until when the caller may count on what it knows of the board
@@ -28,6 +29,7 @@ local _, words = noted:gsub('%S+', '')
 if words > 2 or now < ended or now >= lease or (call('HGET', meta, 'seq') or '0') ~= seq then return {noted} end
 noted = noted .. ' ' .. id .. ' ' .. string.format('%.0f', now)
 call('HSET', periods, period, noted)
+if ended > tonumber(call('HGET', periods, '/') or 0) then call('HSET', periods, '/', string.format('%.0f', ended)) end
 call('HSET', meta, 'settled', '1')
 call('PUBLISH', channel, message)
 return {noted}
