@@ -33,6 +33,34 @@ type Target struct {
 	Data   jsontext.Value // an object; a text in it that is a field, such as "{user}", becomes its value
 }
 
+// Field is a field of an event.
+type Field struct {
+	Name string
+	Type FieldType
+}
+
+// FieldType is what an event's field must be, as its uses want.
+type FieldType int
+
+// The types of fields.
+const (
+	AnyField     FieldType = iota // any JSON but null: it is in data alone
+	IntegerField                  // it is a score
+	TextField                     // it is in a board or a member
+)
+
+// Fields are the event's fields by name; none are known before Normalize.
+func (e Event) Fields() []Field {
+	if e.compiled == nil {
+		return nil
+	}
+	fields := make([]Field, len(e.compiled.names))
+	for i, name := range e.compiled.names {
+		fields[i] = Field{name, e.compiled.fields[name].fieldType()}
+	}
+	return fields
+}
+
 // maxTargets bounds the updates of an event.
 const maxTargets = 32
 
@@ -66,6 +94,17 @@ type amount struct {
 type use struct {
 	integer, text string
 	part          bool // in a board, where less is allowed than in a member
+}
+
+func (u use) fieldType() FieldType {
+	switch {
+	case u.integer != "":
+		return IntegerField
+	case u.text != "":
+		return TextField
+	default:
+		return AnyField
+	}
 }
 
 // Normalize returns e ready to be expanded, or a FieldError that says what is

@@ -151,3 +151,17 @@ func TestEventsRoundTrip(t *testing.T) {
 		sameEvent(t, e)
 	})
 }
+
+// What an event needs of a caller is told with it.
+func TestEventTellsItsFields(t *testing.T) {
+	e, err := ParseEvent("gift", []byte(`{"updates":[
+		{"board":"stars","member":"{star}","score":"{flowers}"},
+		{"board":"fans:{star}","member":"car {car_2}","score":"-{less}","data":{"note":["{note}",{"of":"{flowers}"}],"who":"{car_2}"}},
+		{"board":"stars","member":"all","score":1}]}`))
+	require.NoError(t, err)
+	require.Equal(t, []Field{{"car_2", TextField}, {"flowers", IntegerField}, {"less", IntegerField}, {"note", AnyField}, {"star", TextField}}, e.Fields())
+	e, err = ParseEvent("visit", []byte(`{"updates":[{"board":"visits","member":"all","score":1}]}`))
+	require.NoError(t, err)
+	require.Empty(t, e.Fields())
+	require.Empty(t, Event{Name: "gift"}.Fields())
+}

@@ -74,10 +74,11 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 	}
 	x.json[name] = string(compact)
 	u := x.e.fields[name]
-	switch {
-	case compact.Kind() == 'n':
+	if compact.Kind() == 'n' {
 		return Invalid(name, "is null; want a value")
-	case u.integer != "":
+	}
+	switch u.fieldType() {
+	case IntegerField:
 		if !integerText.Match(compact) {
 			return Invalid(name, fmt.Sprintf("is %s; want an integer, without quotes, fraction or exponent", clip(string(compact))))
 		}
@@ -89,7 +90,7 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 			x.integer = make(map[string]int64)
 		}
 		x.integer[name] = n
-	case u.text != "":
+	case TextField:
 		var s string
 		if json.Unmarshal(compact, &s) != nil {
 			return Invalid(name, fmt.Sprintf("is %s; want a text", clip(string(compact))))

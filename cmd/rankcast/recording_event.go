@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,10 +19,6 @@ type eventFields struct {
 	texts    map[string]bool // stand in boards and members; what is in data alone may be any JSON
 }
 
-// inBraces finds the fields in a definition. A brace of JSON is never followed by
-// one of these names.
-var inBraces = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
-
 // newEventFields reads an event's definition, as a server gives it.
 func newEventFields(event string, definition jsontext.Value) (*eventFields, error) {
 	e, err := ranking.ParseEvent(event, definition)
@@ -32,15 +26,11 @@ func newEventFields(event string, definition jsontext.Value) (*eventFields, erro
 		return nil, fmt.Errorf("the server has event %q as this version knows none: %w", event, err)
 	}
 	f := &eventFields{event: e, integers: make(map[string]bool), texts: make(map[string]bool)}
-	all := make(map[string]bool)
-	for _, u := range e.Updates {
-		for text, of := range map[string]map[string]bool{u.Score: f.integers, u.Board: f.texts, u.Member: f.texts, string(u.Data): {}} {
-			for _, name := range inBraces.FindAllStringSubmatch(text, -1) {
-				of[name[1]], all[name[1]] = true, true
-			}
-		}
+	for _, field := range e.Fields() {
+		f.names = append(f.names, field.Name)
+		f.integers[field.Name] = field.Type == ranking.IntegerField
+		f.texts[field.Name] = field.Type == ranking.TextField
 	}
-	f.names = slices.Sorted(maps.Keys(all))
 	return f, nil
 }
 
