@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking"
+	"rankcast/server/client"
 )
 
 // eventFields are the fields of an event, as its definition has them.
@@ -33,6 +34,9 @@ func newEventFields(event string, definition jsontext.Value) (*eventFields, erro
 	}
 	return f, nil
 }
+
+// atOnce is how many of the event a server takes at once.
+func (f *eventFields) atOnce() int { return client.MaxEventUpdates / len(f.event.Updates) }
 
 // checkNumbers refuses columns that cannot be numbers.
 func (f *eventFields) checkNumbers(columns []string) error {

@@ -31,7 +31,7 @@ type replay struct {
 
 	Server string  `default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to send to (default ${default})."`
 	Speed  float64 `placeholder:"N" help:"Send as it was recorded, N times as fast; 1 is as it happened. Each line needs a time then. Without it: as fast as the server takes it."`
-	Batch  int     `default:"1000" placeholder:"N" help:"How many lines to send at once at most, 1 to 1000 (default ${default})."`
+	Batch  int     `default:"1000" placeholder:"N" help:"How many lines to send at once at most, 1 to 1000 (default ${default}); of an event, never more than come to 4096 updates."`
 	From   int     `default:"1" placeholder:"LINE" help:"Go on from this line of the file, as a run that was interrupted said."`
 	Format string  `enum:",csv,ndjson" default:"" placeholder:"FORMAT" help:"csv or ndjson; without it, what the file looks like."`
 
@@ -94,6 +94,7 @@ func (r *replay) Run(ctx context.Context) error {
 		if rec.event, err = s.eventFields(ctx); err != nil {
 			return err
 		}
+		s.Batch = min(s.Batch, rec.event.atOnce())
 	}
 
 	// Twice over the file: to hold it would take too much memory, and to send

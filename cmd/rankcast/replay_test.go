@@ -28,6 +28,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking"
 	"rankcast/ranking/redistest"
 	"rankcast/server/client"
 	"rankcast/server/servertest"
@@ -334,7 +335,7 @@ const gift = `{"event":"gift","updates":[
 	{"board":"fans:{star}","member":"{user}","score":"{flowers}"},
 	{"board":"givers","member":"{user}","score":"-{less}","op":"sum","data":{"at":"{at}","more":["{n}"]}}]}`
 
-// fake is a server that takes everything, and keeps it.
+// fake is a server that takes everything but what is too large, and keeps it.
 type fake struct {
 	*httptest.Server
 	event  string // as GET answers
@@ -360,6 +361,15 @@ func startFake(t *testing.T, answer func(n int, w http.ResponseWriter) bool) *fa
 		var list map[string][]json.RawMessage
 		if err := json.Unmarshal(body, &list); err != nil {
 			t.Error(err)
+		}
+		event, err := ranking.ParseEvent("gift", []byte(f.event))
+		if err != nil {
+			t.Error(err)
+		}
+		if len(body) > 1<<20 || len(list["events"])*len(event.Updates) > ranking.MaxHappen {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			io.WriteString(w, `{"code":"too_large","detail":"comes to too much"}`)
+			return
 		}
 		ok := `{"board":"b","member":"m","score":1,"rank":1}`
 		for name, items := range list {
@@ -530,22 +540,31 @@ func TestReplayToAServerThatDoesNotKnow(t *testing.T) {
 	}
 }
 
-// A batch is never larger than a server takes.
+// A batch is never larger than a server takes, in bytes and in what its events come to.
 func TestReplayOfLargeEvents(t *testing.T) {
-	f := startFake(t, nil)
-	f.event = `{"event":"gift","updates":[`
-	line := "{"
-	for i := range 10 {
-		f.event += fmt.Sprintf(`{"board":"b","member":"m","score":1,"data":{"x":"{x%d}"}},`, i)
-		line += fmt.Sprintf(`"x%d":%q,`, i, strings.Repeat("x", 240))
-	}
-	f.event = strings.TrimSuffix(f.event, ",") + "]}"
-	line = strings.TrimSuffix(line, ",") + "}\n"
-	got := run(t, "", "replay", write(t, "a", strings.Repeat(line, 1000)), "--event", "gift", "--server", f.URL)
-	require.Zero(t, got.code, got.stderr)
-	require.Greater(t, len(f.bodies), 2)
-	for _, body := range f.bodies {
-		require.Less(t, len(body), 1<<20)
+	for name, c := range map[string]struct {
+		updates, bytes, lines, batches int
+	}{
+		"much data":    {10, 240, 1000, 4},
+		"many updates": {32, 1, 1000, 8}, // 128 events each
+		"five updates": {5, 1, 1000, 2},
+		"at the limit": {4, 1, 1024, 2}, // by --batch
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := startFake(t, nil)
+			f.event = `{"event":"gift","updates":[`
+			line := "{"
+			for i := range c.updates {
+				f.event += fmt.Sprintf(`{"board":"b","member":"m","score":1,"data":{"x":"{x%d}"}},`, i)
+				line += fmt.Sprintf(`"x%d":%q,`, i, strings.Repeat("x", c.bytes))
+			}
+			f.event = strings.TrimSuffix(f.event, ",") + "]}"
+			line = strings.TrimSuffix(line, ",") + "}\n"
+			got := run(t, "", "replay", write(t, "a", strings.Repeat(line, c.lines)), "--event", "gift", "--server", f.URL)
+			require.Zero(t, got.code, got.stderr)
+			require.Contains(t, got.stdout, fmt.Sprintf("sent %s (0 duplicates)", thousands(int64(c.lines))))
+			require.Len(t, f.bodies, c.batches)
+		})
 	}
 }
 

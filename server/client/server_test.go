@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -209,6 +210,24 @@ func gifts(t *testing.T, n *servertest.Node) {
 	twenty := int64(20)
 	require.NoError(t, n.Store.Define(t.Context(), ranking.Definitions{
 		Boards: []ranking.Definition{{Board: "b"}, {Board: "fans:{star}"}, {Board: "givers", Max: &twenty}}, Events: []ranking.Event{gift}}))
+}
+
+// A batch of events may come to so many updates, and to no more.
+func TestMostEventsAtOnce(t *testing.T) {
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
+	wide, err := ranking.ParseEvent("wide", []byte(`{"updates":[`+strings.Repeat(`{"board":"b","member":"m","score":1},`, 31)+`{"board":"b","member":"m","score":1}]}`))
+	require.NoError(t, err)
+	require.NoError(t, n.Store.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{wide}}))
+	c := newClient(t, n.Addr)
+	events := slices.Repeat([]client.Event{{Data: []byte(`{}`)}}, client.MaxEventUpdates/32+1)
+	_, err = c.Events(t.Context(), "wide", events)
+	var e *client.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, "too_large", e.Code)
+	require.Zero(t, sum(t, c))
+	_, err = c.Events(t.Context(), "wide", events[1:])
+	require.NoError(t, err)
+	require.EqualValues(t, client.MaxEventUpdates, sum(t, c))
 }
 
 // Events, whose answers get lost: each counts once on each of its boards, and each

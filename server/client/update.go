@@ -16,6 +16,9 @@ import (
 // MaxUpdates bounds a batch, of updates or of events.
 const MaxUpdates = 1000
 
+// MaxEventUpdates bounds what a batch of events may come to, in updates.
+const MaxEventUpdates = 4096
+
 // MaxScore bounds a score on either side: 2^53−1.
 const MaxScore = 1<<53 - 1
 
@@ -174,9 +177,10 @@ func (c *Client) Event(ctx context.Context, name string, e Event) ([]Outcome, er
 	return a.results, nil
 }
 
-// Events sends 1 to MaxUpdates events of one name, and returns each one's
-// outcome. It retries and fails as Updates does. Updates that they make of one
-// board are applied in their order.
+// Events sends 1 to MaxUpdates events of one name, which may come to
+// MaxEventUpdates updates: of an event that makes 32, 128 at once. More are refused
+// as a whole, too_large. It returns each one's outcome, and retries and fails as
+// Updates does. Updates that they make of one board are applied in their order.
 func (c *Client) Events(ctx context.Context, name string, events []Event) ([]EventOutcome, error) {
 	answers := make([]eventAnswer, len(events))
 	items := make([]item, len(events))
