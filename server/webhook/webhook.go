@@ -52,10 +52,6 @@ type Config struct {
 	GiveUp, AtLeast time.Duration
 }
 
-// failingMost bounds how many messages are remembered as failing, so that the log has
-// each once.
-const failingMost = 1000
-
 // noteTimeout bounds how long is waited for the store to note what came of a try, also
 // while the node stops.
 const noteTimeout = 5 * time.Second
@@ -66,9 +62,7 @@ type Webhook struct {
 	cfg    Config
 	key    []byte
 	client *http.Client
-
-	mu      sync.Mutex
-	failing map[string]struct{} // ids
+	health health
 }
 
 // New makes a Webhook, or says what is wrong with the URL or the secret.
@@ -88,7 +82,7 @@ func New(source Source, cfg Config) (*Webhook, error) {
 	cfg.Most = cmp.Or(cfg.Most, time.Hour)
 	cfg.GiveUp = cmp.Or(cfg.GiveUp, 24*time.Hour)
 	cfg.AtLeast = cmp.Or(cfg.AtLeast, time.Hour)
-	return &Webhook{source: source, cfg: cfg, key: key, client: newClient(), failing: make(map[string]struct{})}, nil
+	return &Webhook{source: source, cfg: cfg, key: key, client: newClient()}, nil
 }
 
 // Run sends what is due until ctx ends. It returns when no try is under way any more,
@@ -152,19 +146,18 @@ func (w *Webhook) try(ctx context.Context, d ranking.Delivery, up time.Duration)
 	var noted error
 	switch {
 	case err == nil:
-		if w.recovered(d.ID) {
-			log.Info("webhook has taken a closed period after all")
+		if w.health.takes() {
+			log.Info("webhook takes closed periods again")
 		}
 		noted = w.source.Delivered(note, d)
 	case ctx.Err() != nil: // this node stops; another may try at once
 		noted = w.source.Deferred(note, d, 0)
 	case age >= w.cfg.GiveUp && up >= w.cfg.AtLeast:
-		w.recovered(d.ID)
 		log.Error("webhook does not take a closed period, given up", "error", err)
 		noted = w.source.Delivered(note, d)
 	default:
-		if w.fails(d.ID) {
-			log.Warn("webhook does not take a closed period, trying again", "error", err)
+		if tell, failed := w.health.fails(); tell {
+			log.Warn("webhook does not take closed periods, trying again", "failed", failed, "error", err)
 		}
 		noted = w.source.Deferred(note, d, w.pause(min(age, up)))
 	}
@@ -179,24 +172,4 @@ func (w *Webhook) try(ctx context.Context, d ranking.Delivery, up time.Duration)
 func (w *Webhook) pause(age time.Duration) time.Duration {
 	about := min(max(age, w.cfg.First), w.cfg.Most)
 	return min(about/2+rand.N(about), w.cfg.Most)
-}
-
-// fails notes that a message was not taken; true the first time.
-func (w *Webhook) fails(id string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, known := w.failing[id]; known || len(w.failing) >= failingMost {
-		return false
-	}
-	w.failing[id] = struct{}{}
-	return true
-}
-
-// recovered notes that a message needs no further try; true if it was failing.
-func (w *Webhook) recovered(id string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, failing := w.failing[id]
-	delete(w.failing, id)
-	return failing
 }

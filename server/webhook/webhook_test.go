@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,7 +99,9 @@ func (w *waiting) Deferred(ctx context.Context, d ranking.Delivery, after time.D
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	w.due[d.ID] = time.Now().Add(after)
+	if _, waits := w.due[d.ID]; waits {
+		w.due[d.ID] = time.Now().Add(after)
+	}
 	w.deferred = append(w.deferred, after)
 	return nil
 }
@@ -152,36 +155,94 @@ func TestBackOff(t *testing.T) {
 		require.Less(t, len(tries), 80)
 		require.Greater(t, tries[len(tries)-1], 24*time.Hour)
 		require.Less(t, tries[len(tries)-1], 25*time.Hour+2*time.Second)
-		require.Equal(t, 2, strings.Count(log.String(), "\n"), log.String())
-		require.Contains(t, log.String(), `level=WARN msg="webhook does not take a closed period, trying again" id=m board=b period="" age=0s error="it answers 500 \"so so\""`)
-		require.Contains(t, log.String(), "level=ERROR")
+		require.Contains(t, log.String(), `level=WARN msg="webhook does not take closed periods, trying again" id=m board=b period="" age=0s failed=1 error="it answers 500 \"so so\""`)
+		require.Equal(t, 1, strings.Count(log.String(), "level=ERROR"), log.String())
 		require.Contains(t, log.String(), "given up")
 		require.NotContains(t, log.String(), "secret")
 	})
 }
 
-// What arrives after all is said in the log, what arrives at once is not.
-func TestLogOfRecovery(t *testing.T) {
+// The log has it when the receiver begins to fail, how often it failed each minute, and
+// when it takes again; a try that is taken at once is not told.
+func TestLogOfAReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source, n := newWaiting("fails"), 0
+		source := newWaiting()
+		down := atomic.Bool{}
+		down.Store(true)
 		log, stop := running(t, source, func(r *http.Request) (int, error) {
-			if n++; n < 5 && r.Header.Get("webhook-id") == "fails" {
+			if down.Load() {
 				return 0, errors.New("connection refused")
 			}
 			return 204, nil
 		}, Config{})
 		defer stop()
-		time.Sleep(time.Minute)
-		source.mu.Lock()
-		source.due["works"], source.settled["works"] = time.Now(), time.Now()
-		source.mu.Unlock()
-		time.Sleep(time.Hour)
+		add := func(id string) {
+			source.mu.Lock()
+			defer source.mu.Unlock()
+			source.due[id], source.settled[id] = time.Now(), time.Now()
+		}
+		told := func() string {
+			synctest.Wait()
+			defer log.Reset()
+			return log.String()
+		}
+		// Each of them fails here and arrives from another node.
+		for i := range 1200 {
+			id := fmt.Sprint("m", i)
+			add(id)
+			time.Sleep(2 * time.Second)
+			source.Delivered(t.Context(), ranking.Delivery{ID: id})
+		}
+		down.Store(false)
+		add("works")
+		time.Sleep(5 * time.Second)
+		all := told()
+		warnings := strings.Count(all, `level=WARN msg="webhook does not take closed periods, trying again"`)
+		require.InDelta(t, 40, warnings, 2, all) // minutes
+		require.Equal(t, warnings+1, strings.Count(all, "\n"), all)
+		require.Contains(t, all, "failed=1 error=\"connection refused\"")
+		require.Regexp(t, `failed=(29|30|31) error=`, all)
+		require.Contains(t, all, `level=INFO msg="webhook takes closed periods again" id=works`)
+		require.NotContains(t, all, "receiver.example")
+
+		add("works too")
+		time.Sleep(2 * time.Minute)
+		require.Empty(t, told())
+
+		// It fails again, and that is told although all the others were long ago.
+		down.Store(true)
+		add("fails")
+		time.Sleep(30 * time.Second)
+		all = told()
+		require.Equal(t, 1, strings.Count(all, "\n"), all)
+		require.Contains(t, all, "id=fails")
+		down.Store(false)
+		time.Sleep(2 * time.Minute)
+		require.Contains(t, told(), `msg="webhook takes closed periods again" id=fails`)
+	})
+}
+
+// One message that is never taken among others that are makes no flood in the log.
+func TestLogOfAReceiverThatTakesSome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := newWaiting()
+		log, stop := running(t, source, func(r *http.Request) (int, error) {
+			if strings.HasPrefix(r.Header.Get("webhook-id"), "odd") {
+				return 400, nil
+			}
+			return 204, nil
+		}, Config{})
+		defer stop()
+		for i := range 600 {
+			source.mu.Lock()
+			id := fmt.Sprint([]string{"even", "odd"}[i%2], i)
+			source.due[id], source.settled[id] = time.Now(), time.Now()
+			source.mu.Unlock()
+			time.Sleep(time.Second)
+		}
 		synctest.Wait()
-		require.ElementsMatch(t, []string{"fails", "works"}, source.delivered)
-		require.Equal(t, 2, strings.Count(log.String(), "\n"), log.String())
-		require.Contains(t, log.String(), "connection refused")
-		require.NotContains(t, log.String(), "receiver.example")
-		require.Contains(t, log.String(), `level=INFO msg="webhook has taken a closed period after all" id=fails`)
+		require.LessOrEqual(t, strings.Count(log.String(), "\n"), 21, log.String()) // in ten minutes
+		require.GreaterOrEqual(t, strings.Count(log.String(), "\n"), 18, log.String())
 	})
 }
 
