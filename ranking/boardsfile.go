@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 )
 
 // Definitions are boards and events.
@@ -11,6 +12,12 @@ type Definitions struct {
 	Boards []Definition // by name
 	Events []Event      // by name
 }
+
+// The sections of a boards file.
+const (
+	sectionBoards = "boards"
+	sectionEvents = "events"
+)
 
 // ParseFile reads a boards file:
 //
@@ -43,9 +50,9 @@ func parseFile(file []byte) (Definitions, error) {
 	}
 	for _, f := range v.fields {
 		switch f.name {
-		case "boards":
+		case sectionBoards:
 			err = defs.readBoards(f.value)
-		case "events":
+		case sectionEvents:
 			err = defs.readEvents(f.value)
 		default:
 			err = f.refuse("is not a field here; want boards or events")
@@ -71,7 +78,7 @@ func (defs *Definitions) readBoards(v value) error {
 		}
 		d, err := d.Normalize()
 		if err != nil {
-			return within(f.path, err)
+			return inFile(sectionBoards, f.name, err)
 		}
 		if other, taken := slots[d.slot()]; taken {
 			return f.refuse("clashes with %s, which has the same name and as many placeholders", other)
@@ -94,7 +101,7 @@ func (defs *Definitions) readEvents(v value) error {
 		}
 		e, err := e.Normalize()
 		if err != nil {
-			return inFile(e.Name, err)
+			return inFile(sectionEvents, e.Name, err)
 		}
 		defs.Events = append(defs.Events, e)
 	}
@@ -102,14 +109,20 @@ func (defs *Definitions) readEvents(v value) error {
 	return nil
 }
 
-// within gives the error of a definition the path that it has in a file.
-func within(path string, err error) error {
+// inFile gives the error of a definition the path that it has in a boards file, where
+// its name stands for itself, and an event's updates right under it.
+func inFile(section, name string, err error) error {
 	fe, ok := errors.AsType[*FieldError](err)
 	if !ok {
 		return err
 	}
-	if fe.Field == "board" {
-		return &FieldError{Field: path, Reason: fe.Reason, Kind: fe.Kind}
+	path := under(section, name)
+	updates, are := strings.CutPrefix(fe.Field, "updates")
+	switch {
+	case are:
+		path += updates
+	case fe.Field != "board" && fe.Field != "event":
+		path += "." + fe.Field
 	}
-	return &FieldError{Field: path + "." + fe.Field, Reason: fe.Reason, Kind: fe.Kind}
+	return &FieldError{Field: path, Reason: fe.Reason, Kind: fe.Kind}
 }

@@ -82,22 +82,45 @@ func (s *Store) defined(ctx context.Context, board string) (*rule, error) {
 // Define adds definitions to those that there are, or changes them; others stay. It
 // does all or nothing. It returns ErrConflict for a change that would re-order data
 // that there is, for a name that clashes with another, and for an end that has passed
-// or is too near for all nodes to know of it.
+// or is too near for all nodes to know of it. A FieldError names the field by its path
+// in a boards file: boards.stars.period, events.gift[0].board.
 func (s *Store) Define(ctx context.Context, all Definitions) error {
+	return s.defineAll(ctx, all, inFile)
+}
+
+// DefineBoard is Define for one board or family. A FieldError names the field alone.
+func (s *Store) DefineBoard(ctx context.Context, board Definition) error {
+	return s.defineAll(ctx, Definitions{Boards: []Definition{board}}, alone)
+}
+
+// DefineEvent is Define for one event. A FieldError names the field alone, such as
+// updates[0].board.
+func (s *Store) DefineEvent(ctx context.Context, event Event) error {
+	return s.defineAll(ctx, Definitions{Events: []Event{event}}, alone)
+}
+
+// located gives the error of a definition, which is of boards or events and has that
+// name, the path by which its caller knows the field.
+type located func(section, name string, err error) error
+
+// alone leaves the path as it is within the definition.
+func alone(_, _ string, err error) error { return err }
+
+func (s *Store) defineAll(ctx context.Context, all Definitions, at located) error {
 	boards, events := slices.Clone(all.Boards), slices.Clone(all.Events)
 	for i, b := range boards {
 		var err error
 		if boards[i], err = b.Normalize(); err != nil {
-			return err
+			return at(sectionBoards, b.Board, err)
 		}
 	}
 	for i, e := range events {
 		var err error
 		if events[i], err = e.Normalize(); err != nil {
-			return err
+			return at(sectionEvents, e.Name, err)
 		}
 	}
-	return s.define(ctx, func(d *definitions) (change, error) { return d.add(boards, events, s.catalog.clock.now()) })
+	return s.define(ctx, func(d *definitions) (change, error) { return d.add(boards, events, at, s.catalog.clock.now()) })
 }
 
 // define changes the definitions as plan says, which is asked anew when others have
@@ -152,7 +175,7 @@ func (c *change) by(end int64) {
 
 // add finds what must be written to add definitions to d; now is Redis's clock, in µs
 // since 1970.
-func (d *definitions) add(boards []Definition, events []Event, now int64) (change, error) {
+func (d *definitions) add(boards []Definition, events []Event, at located, now int64) (change, error) {
 	c := change{fields: make(map[string]string), empty: make(map[string]error)}
 	there, named := make(map[string]bool), make(map[string]bool)
 	for field := range d.values {
@@ -167,13 +190,16 @@ func (d *definitions) add(boards []Definition, events []Event, now int64) (chang
 		slot := b.slot()
 		field := boardField + slot
 		if _, twice := c.fields[field]; twice {
-			return c, conflict("board", "%q is defined twice", b.Board)
+			return c, at(sectionBoards, b.Board, conflict("board", "%q is defined twice", b.Board))
 		}
 		if err := d.broken[field]; err != nil {
 			return c, err
 		}
 		if err := d.redefine(&c, b, now); err != nil {
-			return c, err
+			return c, at(sectionBoards, b.Board, err)
+		}
+		if err := c.empty[slot]; err != nil {
+			c.empty[slot] = at(sectionBoards, b.Board, err)
 		}
 		there[slot] = true
 		if changed, err := d.set(c, field, b); err != nil {
@@ -184,7 +210,7 @@ func (d *definitions) add(boards []Definition, events []Event, now int64) (chang
 	}
 	for _, e := range events {
 		if err := e.check(func(slot string) bool { return there[slot] }); err != nil {
-			return c, err
+			return c, at(sectionEvents, e.Name, err)
 		}
 		named[eventField+e.Name] = true
 		if _, err := d.set(c, eventField+e.Name, e); err != nil {

@@ -13,7 +13,7 @@ import (
 
 func defineOne(t testing.TB, s *ranking.Store, def ranking.Definition) error {
 	t.Helper()
-	return s.Define(t.Context(), ranking.Definitions{Boards: []ranking.Definition{def}})
+	return s.DefineBoard(t.Context(), def)
 }
 
 // conflicts wants an ErrConflict that names the field.
@@ -40,15 +40,16 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			kind  error
 			field string
 		}{
-			"a wrong field":    {defs{Boards: []ranking.Definition{good, {Board: "b", Mode: "most"}}}, ranking.ErrInvalid, "mode"},
-			"no name":          {defs{Boards: []ranking.Definition{good, {}}}, ranking.ErrInvalid, "board"},
-			"a clash":          {defs{Boards: []ranking.Definition{good, {Board: "fans:{user}"}}}, ranking.ErrConflict, "board"},
-			"a clash with one": {defs{Boards: []ranking.Definition{good, {Board: "x:{a}"}, {Board: "x:{b}"}}}, ranking.ErrConflict, "board"},
-			"one that is new":  {defs{Boards: []ranking.Definition{good, {Board: "busy", Order: ranking.Asc}}}, ranking.ErrConflict, "order"},
-			"a wrong event":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{{Name: "e"}}}, ranking.ErrInvalid, "updates"},
-			"a feed's name":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("periods", "a")}}, ranking.ErrInvalid, "event"},
-			"no such board":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("e", "a"), event("f", "nope")}}, ranking.ErrInvalid, "updates[0].board"},
-			"too few parts":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("e", "fans")}}, ranking.ErrInvalid, "updates[0].board"},
+			"a wrong field":    {defs{Boards: []ranking.Definition{good, {Board: "b", Mode: "most"}}}, ranking.ErrInvalid, "boards.b.mode"},
+			"no name":          {defs{Boards: []ranking.Definition{good, {}}}, ranking.ErrInvalid, `boards[""]`},
+			"a clash":          {defs{Boards: []ranking.Definition{good, {Board: "fans:{user}"}}}, ranking.ErrConflict, `boards["fans:{user}"]`},
+			"a clash with one": {defs{Boards: []ranking.Definition{good, {Board: "x:{a}"}, {Board: "x:{b}"}}}, ranking.ErrConflict, `boards["x:{b}"]`},
+			"one that is new":  {defs{Boards: []ranking.Definition{good, {Board: "busy", Order: ranking.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
+			"one alone":        {defs{Boards: []ranking.Definition{{Board: "busy", Order: ranking.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
+			"a wrong event":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{{Name: "e"}}}, ranking.ErrInvalid, "events.e"},
+			"a feed's name":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("periods", "a")}}, ranking.ErrInvalid, "events.periods"},
+			"no such board":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("e", "a"), event("f", "nope")}}, ranking.ErrInvalid, "events.f[0].board"},
+			"too few parts":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("e.f", "fans")}}, ranking.ErrInvalid, `events["e.f"][0].board`},
 		} {
 			err := s.Define(t.Context(), c.defs)
 			require.ErrorIs(t, err, c.kind, what)
@@ -59,6 +60,12 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, boards, 3, what)
 		}
+		// One by itself is no file.
+		conflicts(t, "order", s.DefineBoard(t.Context(), ranking.Definition{Board: "busy", Order: ranking.Asc}))
+		err := s.DefineEvent(t.Context(), event("e", "nope"))
+		var fe *ranking.FieldError
+		require.ErrorAs(t, err, &fe)
+		require.Equal(t, "updates[0].board", fe.Field)
 		// What is defined together may need each other; beside each other stand those
 		// with as many parts as no other has.
 		require.NoError(t, s.Define(t.Context(), defs{Boards: []ranking.Definition{{Board: "fans"}, {Board: "fans:{a}:{b}"}},

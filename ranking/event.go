@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -309,20 +308,4 @@ func (e Event) check(has func(slot string) bool) error {
 		return Invalid(path, fmt.Sprintf("is for %s, but there is no such board", base))
 	}
 	return nil
-}
-
-// inFile gives the error of an event the path that it has in a boards file, where
-// its updates stand right under its name.
-func inFile(event string, err error) error {
-	fe, ok := errors.AsType[*FieldError](err)
-	if !ok {
-		return err
-	}
-	path := under("events", event)
-	if rest, in := strings.CutPrefix(fe.Field, "updates"); in {
-		path += rest
-	} else if fe.Field != "event" {
-		path += "." + fe.Field
-	}
-	return &FieldError{Field: path, Reason: fe.Reason, Kind: fe.Kind}
 }

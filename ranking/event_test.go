@@ -95,7 +95,7 @@ func TestEventsAreForBoardsThatThereAre(t *testing.T) {
 		}
 		refused(t, err, "updates[1].board", board)
 		require.Contains(t, err.Error(), reason)
-		refused(t, inFile("gift", err), "events.gift[1].board", board)
+		refused(t, inFile("events", "gift", err), "events.gift[1].board", board)
 	}
 }
 

@@ -94,7 +94,7 @@ func (s *Server) putBoard(c echo.Context) error {
 	}
 	_, err = s.store.Definition(c.Request().Context(), board)
 	status := created(err, ranking.ErrUnknownBoard)
-	if err := s.store.Define(c.Request().Context(), ranking.Definitions{Boards: []ranking.Definition{d}}); err != nil {
+	if err := s.store.DefineBoard(c.Request().Context(), d); err != nil {
 		return err
 	}
 	return writeJSON(c, status, echo.MIMEApplicationJSON, d)

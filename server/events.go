@@ -43,7 +43,7 @@ func (s *Server) putEvent(c echo.Context) error {
 	}
 	_, err = s.store.Event(c.Request().Context(), e.Name)
 	status := created(err, ranking.ErrUnknownEvent)
-	if err := s.store.Define(c.Request().Context(), ranking.Definitions{Events: []ranking.Event{e}}); err != nil {
+	if err := s.store.DefineEvent(c.Request().Context(), e); err != nil {
 		return err
 	}
 	return writeJSON(c, status, echo.MIMEApplicationJSON, e)
