@@ -290,8 +290,11 @@ func (d *definitions) set(c change, field string, v any) (changed bool, err erro
 // its data go after some more. It returns ErrConflict for a board that an event is
 // for.
 func (s *Store) Delete(ctx context.Context, board string) error {
+	if _, period, qualified := strings.Cut(board, "@"); qualified {
+		return Invalid("board", fmt.Sprintf("has the period %q; a period cannot be deleted by itself, only the board with all of its periods", clip(period)))
+	}
 	n, err := parseName(board)
-	if err == nil && len(n.parts) > 0 && n.period == "" {
+	if err == nil && len(n.parts) > 0 {
 		return s.deleteInstance(ctx, n)
 	}
 	t, err := parseTemplate(board)

@@ -26,6 +26,7 @@ var (
 
 const (
 	wantBase        = "want 1 to 64 characters of a-z 0-9 . _ - starting with a letter or digit"
+	wantInstance    = "is a family; name one of its boards, as fans:s17 is one of fans:{star}"
 	wantPlaceholder = "want 1 to 32 characters of a-z 0-9 _ starting with a letter"
 )
 
@@ -52,6 +53,9 @@ func parseName(s string) (name, error) {
 	}
 	for i, part := range n.parts {
 		if reason := partFault(part); reason != "" {
+			if CheckBoard(board) == nil {
+				return name{}, Invalid("board", wantInstance)
+			}
 			return name{}, Invalid("board", fmt.Sprintf("part %d %s", i+1, reason))
 		}
 	}

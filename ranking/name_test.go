@@ -53,6 +53,18 @@ func TestNamesAreTakenApart(t *testing.T) {
 	}
 }
 
+// Where a board belongs, a family is told from a name that is none.
+func TestAFamilyIsNoBoard(t *testing.T) {
+	for s, family := range map[string]bool{
+		"fans:{star}": true, "fans:{star}@-1": true, "hot:{genre}:{device}": true,
+		"fans:{star}:x": false, "fans:{Star}": false, "fans:a}": false, "fans:{a}:{a}": false, "fans:a/b": false,
+	} {
+		_, err := parseName(s)
+		refused(t, err, "board", s)
+		require.Equal(t, family, strings.Contains(err.Error(), "is a family; name one of its boards, as fans:s17"), err)
+	}
+}
+
 func TestTemplatesAreTakenApart(t *testing.T) {
 	for s, want := range map[string]template{
 		"stars":                             {"stars", []string{}},

@@ -99,6 +99,30 @@ func TestScoresOverHTTP(t *testing.T) {
 	})
 }
 
+// A period or a family where only a board can be is told to be one, by HTTP and over a
+// socket, and nothing goes.
+func TestWhatIsNoBoardByItself(t *testing.T) {
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "stars", Period: "week"}, ranking.Definition{Board: "fans:{star}"})
+	s := servertest.Dial(t, n.addr)
+	s.Send(`{"type":"subscribe","id":1,"board":"fans:{star}"}`)
+	require.Contains(t, s.Next("error").Message, "board: is a family; name one of its boards, as fans:s17")
+	for request, says := range map[string]string{
+		"DELETE /v1/boards/stars@-1":                                      "board: has the period \"-1\"; a period cannot be deleted by itself",
+		"DELETE /v1/boards/fans:s17@2026-W46":                             "a period cannot be deleted by itself",
+		"GET /v1/boards/fans:%7Bstar%7D/top":                              "board: is a family; name one of its boards, as fans:s17",
+		"GET /v1/boards/fans:%7Bstar%7D/members/m":                        "is a family",
+		"GET /v1/boards/fans:%7Bstar%7D/periods":                          "is a family",
+		"DELETE /v1/boards/fans:%7Bstar%7D/members/m":                     "is a family",
+		`POST /v1/boards/fans:%7Bstar%7D/scores {"member":"m","score":1}`: "is a family",
+	} {
+		parts := append(strings.SplitN(request, " ", 3), "")
+		a := n.do(parts[0], parts[1], parts[2])
+		requireProblem(t, a, 400, "invalid_request", "board")
+		require.Contains(t, strings.ReplaceAll(a.Body, `\"`, `"`), says, request)
+	}
+	require.Equal(t, 200, n.do("GET", "/v1/boards/stars", "").Status)
+}
+
 func TestMembersWithAnyName(t *testing.T) {
 	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
 	for _, m := range []string{"a/b", "50% off", "%2F", "ü ñ 星", "<img onerror>", "..", "a?b&c=d", strings.Repeat("x", 128), `"\`, "a+b"} {
