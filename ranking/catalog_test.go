@@ -235,6 +235,35 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 	}
 }
 
+// A definition that another version wrote in another form is the same, and stays as it
+// is: nodes of both may run at one time.
+func TestDefinitionsInAnotherForm(t *testing.T) {
+	url := redistest.Embedded(t)
+	s := newNode(t, url)
+	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	event := Event{Name: "gift", Updates: []Target{{Board: "b", Member: "m", Score: "1"}}}
+	all := Definitions{Boards: []Definition{{Board: "b", Period: "36h", Base: base, Ends: base.AddDate(100, 0, 0)}}, Events: []Event{event}}
+	require.NoError(t, s.Define(t.Context(), all))
+	apply(t, s, "b", Update{Member: "m", Score: 1})
+	const key = "rc:{/}:definitions"
+	require.Contains(t, s.rdb.HGet(t.Context(), key, "board:b/0").Val(), `"base":"2026-01-01T00:00:00.000Z"`)
+	other := map[string]string{"version": "other",
+		"board:b/0":  `{"board":"b","mode":"sum","order":"desc","ties":"first","period":"36h","base":"2026-01-01T00:00:00Z","keep":8,"ends":"2126-01-01T00:00:00Z","kind":"member"}`,
+		"event:gift": `{"event":"gift","updates":[{"member":"m","board":"b","score":1}]}`}
+	require.NoError(t, s.rdb.HSet(t.Context(), key, other).Err())
+	for _, s := range []*Store{s, newNode(t, url)} {
+		require.NoError(t, s.Define(t.Context(), all))
+		require.Equal(t, other, s.rdb.HGetAll(t.Context(), key).Val())
+		apply(t, s, "b", Update{Member: "m", Score: 1})
+	}
+	require.EqualValues(t, 3, score(t, s, "b", "m"))
+
+	all.Boards[0].Keep = new(3)
+	require.NoError(t, s.Define(t.Context(), all), "what differs is written")
+	require.Contains(t, s.rdb.HGet(t.Context(), key, "board:b/0").Val(), `"keep":3`)
+	require.Equal(t, other["event:gift"], s.rdb.HGet(t.Context(), key, "event:gift").Val())
+}
+
 // However many define at a time, on however many nodes, all of it lands, and each can
 // use at once what it has defined.
 func TestDefinitionsAtOneTime(t *testing.T) {

@@ -273,16 +273,33 @@ func (d *definitions) redefine(c *change, b Definition, now int64) error {
 	return nil
 }
 
-// set notes a field that differs from what there is, and reports whether it does.
+// set notes a field that differs from what there is, and reports whether it does. What
+// means the same is left as it is, in whatever form another version wrote it.
 func (d *definitions) set(c change, field string, v any) (changed bool, err error) {
 	value, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return false, fmt.Errorf("encode a definition: %w", err)
 	}
-	if changed = d.values[field] != string(value); changed {
+	there, err := json.Marshal(d.meant(field), json.Deterministic(true))
+	if err != nil {
+		return false, fmt.Errorf("encode a definition: %w", err)
+	}
+	if changed = string(there) != string(value); changed {
 		c.fields[field] = string(value)
 	}
 	return changed, nil
+}
+
+// meant is the definition in a field; nil for none, and for one that is not understood.
+func (d *definitions) meant(field string) any {
+	if slot, is := strings.CutPrefix(field, boardField); is {
+		if r := d.rules[slot]; r != nil {
+			return r.Definition
+		}
+	} else if e := d.events[strings.TrimPrefix(field, eventField)]; e != nil {
+		return *e
+	}
+	return nil
 }
 
 // Delete takes a board or family away, with all of its data, or one instance of a

@@ -30,7 +30,7 @@ func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
 		},
 		"a duration": {
 			Definition{Board: "d", Period: "48h", Base: time.Date(2026, 1, 1, 8, 0, 0, 0, time.FixedZone("", 8*3600))},
-			`{"board":"d","mode":"sum","order":"desc","ties":"first","period":"2d","base":"2026-01-01T00:00:00Z","keep":8,"kind":"member"}`,
+			`{"board":"d","mode":"sum","order":"desc","ties":"first","period":"2d","base":"2026-01-01T00:00:00.000Z","keep":8,"kind":"member"}`,
 		},
 		"a family": {
 			Definition{Board: "fans:{star}", Period: "day", Retain: 30 * day, Kind: "user"},
@@ -38,7 +38,7 @@ func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
 		},
 		"an activity": {
 			Definition{Board: "cup", Starts: time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC), Ends: time.Date(2026, 11, 22, 4, 0, 0, 5e8, time.UTC), Min: new(int64(0)), Max: new(int64(-0)), MaxChange: 100},
-			`{"board":"cup","mode":"sum","order":"desc","ties":"first","starts":"2026-11-20T04:00:00Z","ends":"2026-11-22T04:00:00.5Z","min":0,"max":0,"max_change":100,"kind":"member"}`,
+			`{"board":"cup","mode":"sum","order":"desc","ties":"first","starts":"2026-11-20T04:00:00.000Z","ends":"2026-11-22T04:00:00.500Z","min":0,"max":0,"max_change":100,"kind":"member"}`,
 		},
 		"laps": {
 			Definition{Board: "laps", Mode: Best, Order: Asc, TieSpan: 36 * time.Hour, Display: Display{Unit: "s", Decimals: 3, Format: "time_ms"}},

@@ -27,15 +27,16 @@ func ParseDefinition(board string, body []byte) (Definition, error) {
 	return d, rooted("body", err)
 }
 
-// durationsAsText writes durations as definitions have them.
-var durationsAsText = json.WithMarshalers(json.MarshalFunc(func(d time.Duration) ([]byte, error) {
-	return json.Marshal(formatDuration(d))
-}))
+// asDefined writes durations and times as definitions have them.
+var asDefined = json.WithMarshalers(json.JoinMarshalers(
+	json.MarshalFunc(func(d time.Duration) ([]byte, error) { return json.Marshal(formatDuration(d)) }),
+	json.MarshalFunc(func(t time.Time) ([]byte, error) { return json.Marshal(t.UTC().Format(TimeForm)) }),
+))
 
 // MarshalJSON writes a normalized definition; ParseDefinition reads it.
 func (d Definition) MarshalJSON() ([]byte, error) {
 	type plain Definition // without this method
-	return json.Marshal(plain(d), durationsAsText)
+	return json.Marshal(plain(d), asDefined)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote, or any definition with its name.
