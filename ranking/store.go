@@ -104,5 +104,15 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
+// Now is Redis's clock as this process knows it, which may lag by what an answer takes
+// to arrive; zero as long as Redis was never heard.
+func (s *Store) Now() time.Time {
+	now := s.catalog.clock.now()
+	if now == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(now).UTC()
+}
+
 // newEpoch is a word that no other life of a board has: 60 random bits.
 func newEpoch() string { return rand.Text()[:12] }

@@ -179,7 +179,7 @@ func (ss *session) act(message []byte) (id jsontext.Value, err error) {
 		if err := o.only("type", "id"); err != nil {
 			return id, err
 		}
-		ss.socket.reply(answerFrame("pong", id))
+		ss.socket.reply(timedFrame("pong", id, ss.server.store.Now()))
 		return id, nil
 	case "":
 		return id, ranking.Invalid("type", "is missing")
@@ -190,11 +190,22 @@ func (ss *session) act(message []byte) (id jsontext.Value, err error) {
 
 // answerFrame answers the message with that id.
 func answerFrame(kind string, id jsontext.Value) *hub.Frame {
+	return timedFrame(kind, id, time.Time{})
+}
+
+// timedFrame answers it and tells Redis's clock, unless that is zero: who counts down
+// to the end of a period need not have a clock that is right.
+func timedFrame(kind string, id jsontext.Value, now time.Time) *hub.Frame {
 	b := append([]byte(`{"type":"`), kind...)
 	b = append(b, '"')
 	if id != nil {
 		b = append(b, `,"id":`...)
 		b = append(b, id...)
+	}
+	if !now.IsZero() {
+		b = append(b, `,"now":"`...)
+		b = now.AppendFormat(b, ranking.TimeForm)
+		b = append(b, '"')
 	}
 	return hub.NewFrame(append(b, '}'))
 }

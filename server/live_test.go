@@ -50,6 +50,28 @@ func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
 	})
 }
 
+// Who subscribes, or asks for a sign of life, is told the clock by which periods end,
+// which need not be the node's own.
+func TestAnswersTellTheClock(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	now := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
+	set(now)
+	n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b", Period: "day"})
+	s := servertest.Dial(t, n.addr)
+	told := func(m hubtest.Message) {
+		at, err := time.Parse(ranking.TimeForm, m.Now)
+		require.NoError(t, err)
+		require.WithinDuration(t, now, at, patience)
+		require.False(t, at.Before(now))
+	}
+	s.Send(`{"type":"subscribe","id":1,"board":"b"}`)
+	told(s.Next("ok"))
+	s.Send(`{"type":"ping","id":2}`)
+	told(s.Next("pong"))
+	s.Send(`{"type":"unsubscribe","id":3,"board":"b"}`)
+	require.Empty(t, s.Next("ok").Now)
+}
+
 // A bad message is answered with an error frame, and the socket lives.
 func TestBadMessages(t *testing.T) {
 	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})

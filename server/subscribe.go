@@ -44,7 +44,8 @@ func (ss *session) subscribe(id jsontext.Value, o object) error {
 	if !again && len(ss.shown) >= maxSubscriptions {
 		return ranking.Invalid("board", tooMany)
 	}
-	sub, err := ss.server.hub.Subscribe(ss.client, b, watch, before, func() { ss.socket.reply(answerFrame("ok", id)) })
+	accepted := func() { ss.socket.reply(timedFrame("ok", id, ss.server.store.Now())) }
+	sub, err := ss.server.hub.Subscribe(ss.client, b, watch, before, accepted)
 	if err != nil {
 		return err
 	}

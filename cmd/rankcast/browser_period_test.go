@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -140,6 +141,49 @@ func TestPageCountsDown(t *testing.T) {
 	})`, chromedp.EvalAwaitPromise))
 	require.NoError(t, err)
 	require.Equal(t, "steady", steady)
+}
+
+// The end of a period is as far away as it is by the server's clock, also on a page
+// whose own clock is wrong, and on one whose clock is set while it is open.
+func TestPageCountsDownByTheServersClock(t *testing.T) {
+	base := time.Now().Add(-30*time.Minute - 5*time.Second).UTC().Format(time.RFC3339)
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {hourly: {period: 1h, base: "`+base+`"}}`))
+	const left = `/^ends in 2[0-9]:[0-5][0-9]$/.test(text()) ? 'right' : text()`
+	for _, off := range []string{"3600e3", "-3600e3"} {
+		ctx := browser(t, 800, 600)
+		require.NoError(t, chromedp.Do(ctx,
+			chromedp.Navigate("http://"+p.addr+"/healthz"),
+			script(`var off = `+off+`, right = Date.now; Date.now = () => right() + off`),
+			script(`var board, text = () => board?.shadowRoot.querySelector('[part=ends]').textContent ?? '';
+				import('/assets/live-leaderboard.js').then(() => {
+					board = document.createElement('live-leaderboard');
+					board.board = 'hourly';
+					document.body.append(board);
+				})`),
+			becomes(`text() ? 'told' : ''`, "told"), becomes(left, "right"),
+			script(`off = -2 * off; document.dispatchEvent(new Event('visibilitychange'))`), becomes(left, "right"),
+		))
+	}
+}
+
+// What a server told last of its clock counts; without that the page's own does.
+func TestPageHearsTheClock(t *testing.T) {
+	p := launch(t)
+	ctx := browser(t, 800, 600)
+	head := func(want string) chromedp.Action[chromedp.Void] { return becomes(`head()`, want) }
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/healthz"),
+		script(wire), script(clockwork), script(element),
+		becomes(`subscribe()?.board`, "b"),
+		script(`say(period('1', '2026-11-20T15:00:00.000Z', 'xy'))`), head("1 | ends in 3 h | Live | 2 members"),
+		// The connection was away, and the server knows better.
+		script(`sockets.at(-1).lose(); pass(1e3)`), becomes(`String(sockets.length)`, "2"), becomes(`subscribe()?.board`, "b"),
+		script(`sockets.at(-1).say({type: 'ok', id: subscribe().id, now: '2026-11-20T14:58:59.000Z'}, period('1', '2026-11-20T15:00:00.000Z', 'xy'))`),
+		head("1 | ends in 1:01 | Live | 2 members"),
+		script(`pass(1e3)`), head("1 | ends in 1:00 | Live | 2 members"),
+		script(`sockets.at(-1).say({type: 'pong', id: 0, now: '2026-11-20T14:59:30.000Z'}); pass(1e3)`), head("1 | ends in 0:29 | Live | 2 members"),
+		script(`sockets.at(-1).say({type: 'pong', id: 0, now: 'soon'}); pass(1e3)`), head("1 | ends in 0:28 | Live | 2 members"),
+	))
 }
 
 func TestPageKnowsNames(t *testing.T) {

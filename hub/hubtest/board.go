@@ -54,6 +54,7 @@ type Message struct {
 	Skipped int64             `json:"skipped"`
 	Stale   bool              `json:"stale"`
 	AsOf    string            `json:"as_of"`
+	Now     string            `json:"now"`
 	Code    string            `json:"code"`
 	Message string            `json:"message"`
 	Field   string            `json:"field"`

@@ -43,10 +43,12 @@
  * @property {number | null} [to_next] score between this member and the entry above; null: there is none; absent: not known now
  * @property {readonly Entry[]} [around] the neighbours and the member itself; absent: not known now
  *
+ * `now` is the clock by which periods end (RFC 3339).
+ *
  * @typedef {{ code: string, message: string }} Problem
  *
  * @typedef {Snapshot | Delta | Me
- *   | { type: 'ok' | 'pong', id: number }
+ *   | { type: 'ok' | 'pong', id: number, now?: string }
  *   | { type: 'error', id?: number } & Problem
  *   | { type: 'status', stale: boolean, as_of?: string }
  *   | { type: 'bye', reason: string, retry_ms?: number }} ServerFrame

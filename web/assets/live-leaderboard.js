@@ -90,6 +90,8 @@ export class LiveLeaderboard extends HTMLElement {
   #problem = null;
   /** How the period before ended, until the next has scores. */
   #result = '';
+  /** @type {LiveConnection | null} */
+  #live = null;
   /** @type {(() => void) | null} */
   #unsubscribe = null;
   #frame = 0;
@@ -183,7 +185,8 @@ export class LiveLeaderboard extends HTMLElement {
   #watch() {
     if (this.#unsubscribe || !this.board) return;
     const wish = { top: this.top, me: this.#followed, around: 1 };
-    this.#unsubscribe = LiveConnection.to(this.server).subscribe(this.board, wish, {
+    this.#live = LiveConnection.to(this.server);
+    this.#unsubscribe = this.#live.subscribe(this.board, wish, {
       onSnapshot: (snapshot) => {
         const before = this.#snapshot;
         if (before?.period && snapshot.period && before.period !== snapshot.period) this.#turn(before, snapshot);
@@ -308,7 +311,7 @@ export class LiveLeaderboard extends HTMLElement {
       return;
     }
     const at = new Date(ends);
-    const { text, changesIn } = timeLeft(at.getTime() - Date.now());
+    const { text, changesIn } = timeLeft(at.getTime() - (this.#live?.now() ?? Date.now()));
     setText(this.#ends, text ? `ends in ${text}` : 'ends now');
     this.#ends.title = dates.format(at);
     if (changesIn < Infinity && document.visibilityState === 'visible') {

@@ -9,6 +9,7 @@
  * of one board has two sockets; every other page has one.
  */
 
+import { ServerClock } from './server-clock.js';
 import { LiveSocket } from './socket.js';
 import { Subscription } from './subscription.js';
 
@@ -43,12 +44,18 @@ export class LiveConnection {
   }
 
   #url;
+  #clock = new ServerClock();
   /** @type {Line[]} */
   #lines = [];
 
   /** @param {string} url a ws(s) URL; pages use {@link LiveConnection.to}, which shares */
   constructor(url) {
     this.#url = url;
+  }
+
+  /** @returns {number} the server's clock, by which periods end, ms since 1970 */
+  now() {
+    return this.#clock.now();
   }
 
   /**
@@ -62,7 +69,7 @@ export class LiveConnection {
   subscribe(board, wish, watcher) {
     let line = this.#lines.find((line) => line.hasRoom(board, wish.me ?? ''));
     if (!line) {
-      line = new Line(this.#url);
+      line = new Line(this.#url, this.#clock);
       this.#lines.push(line);
     }
     return line.subscribe(board, wish, watcher);
@@ -75,6 +82,7 @@ export class LiveConnection {
  */
 class Line {
   #socket;
+  #clock;
   /** @type {Map<string, Subscription>} */
   #subscriptions = new Map();
   /** @type {string | null} null unless the server has lost its store */
@@ -83,8 +91,12 @@ class Line {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #idleTimer;
 
-  /** @param {string} url */
-  constructor(url) {
+  /**
+   * @param {string} url
+   * @param {ServerClock} clock
+   */
+  constructor(url, clock) {
+    this.#clock = clock;
     this.#socket = new LiveSocket(url, {
       onPhase: (phase) => this.#entered(phase),
       onFrame: (frame) => this.#heard(frame),
@@ -169,7 +181,13 @@ class Line {
       case 'me':
         this.#hand(frame, this.#subscriptions.get(frame.board));
         break;
+      case 'pong':
+        this.#clock.hear(frame.now);
+        break;
       case 'ok':
+        this.#clock.hear(frame.now);
+        for (const subscription of this.#subscriptions.values()) this.#hand(frame, subscription);
+        break;
       case 'error':
         for (const subscription of this.#subscriptions.values()) this.#hand(frame, subscription);
         break;
