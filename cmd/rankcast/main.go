@@ -38,7 +38,9 @@ Examples:
   rankcast watch stars --me s17
       Show a board in the terminal, live
   rankcast replay season.csv --board stars --member driver --score points
-      Send what was recorded; --speed 60 --at time sends an hour in a minute`
+      Send what was recorded; --speed 60 --at time sends an hour in a minute
+  rankcast replay gifts.csv --event gift
+      Send it as events, each of which counts on many boards`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -26,8 +26,8 @@ import (
 // replay sends what was recorded to a server.
 type replay struct {
 	File  string `arg:"" help:"Recording: CSV, whose first line names the columns, or NDJSON, an object on each line. - is standard input, which is kept in a temporary file meanwhile. All of it is checked before anything is sent."`
-	Board string `xor:"target" required:"" placeholder:"NAME" help:"Send each line to this board, as an update: its member and score, and op and id where there are any."`
-	Event string `xor:"target" required:"" placeholder:"NAME" help:"Send each line as this event: what the line has of the event's fields, in a CSV as numbers or text as the event's definition wants them."`
+	Board string `xor:"target" placeholder:"NAME" help:"Send each line to this board, as an update: its member and score, and op and id where there are any. This or --event is needed."`
+	Event string `xor:"target" placeholder:"NAME" help:"Send each line as this event, in place of --board: what the line has of the event's fields, in a CSV as numbers or text as the event's definition wants them."`
 
 	Server string  `default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to send to (default ${default})."`
 	Speed  float64 `placeholder:"N" help:"Send as it was recorded, N times as fast; 1 is as it happened. Each line needs a time then. Without it: as fast as the server takes it."`
@@ -44,9 +44,22 @@ type replay struct {
 	IDPrefix string   `placeholder:"TEXT" help:"Start of made-up ids in place of the file's SHA-256, to send the same file anew on purpose."`
 }
 
+// Help is what replay --help says more.
+func (r *replay) Help() string {
+	return `Needs either --board or --event.
+
+Examples:
+  rankcast replay season.csv --board stars --member driver --score points
+      Send each line to a board, as an update of it
+  rankcast replay gifts.csv --event gift
+      Send each line as an event, which counts on all of the event's boards`
+}
+
 // Validate refuses what makes no sense before the file is opened.
 func (r *replay) Validate() error {
 	switch {
+	case r.Board == "" && r.Event == "":
+		return errors.New("give one of --board=NAME and --event=NAME")
 	case r.Speed < 0 || math.IsNaN(r.Speed) || math.IsInf(r.Speed, 0):
 		return errors.New("--speed must be a number of times, more than 0")
 	case r.Batch < 1 || r.Batch > client.MaxUpdates:

@@ -506,6 +506,24 @@ func TestReplayRefusesBadInput(t *testing.T) {
 	require.Contains(t, run(t, "", "replay", "/nowhere.csv", "--board", "b").stderr, "nowhere")
 }
 
+// The help says that a board or an event is wanted, and shows both; so does a run that
+// has neither.
+func TestReplayWantsOneTarget(t *testing.T) {
+	help := run(t, "", "replay", "--help").stdout
+	require.Contains(t, help, "Usage: rankcast replay <file> [flags]")
+	require.Contains(t, help, "Needs either --board or --event.")
+	require.Contains(t, help, "rankcast replay gifts.csv --event gift")
+	for want, args := range map[string][]string{
+		"give one of --board=NAME and --event=NAME":  {"replay", "x"},
+		"--board and --event can't be used together": {"replay", "x", "--board", "b", "--event", "e"},
+	} {
+		got := run(t, "", args...)
+		require.Equal(t, 80, got.code)
+		require.Contains(t, got.stderr, want)
+	}
+	require.Equal(t, 80, run(t, "", "replay", "x", "--board", "").code)
+}
+
 // What the server refuses is counted and told; the rest is sent.
 func TestReplayGoesOnAfterRefusals(t *testing.T) {
 	p := launch(t)
