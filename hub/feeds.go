@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -12,8 +11,10 @@ import (
 )
 
 // feed is a goroutine that shows what happens in one feed: at most one frame an
-// interval, with the newest items that FeedRate allows. All who follow it see the
-// same items, so that one budget serves them all and a frame is encoded once.
+// interval, and FeedRate items in any second, of which a frame may have half of what
+// is left: so what comes at once is spread over some frames, and what comes faster
+// than that is left out. All who follow it see the same items, so that one budget
+// serves them all and a frame is encoded once.
 type feed struct {
 	hub    *Hub
 	name   string
@@ -31,17 +32,17 @@ type feed struct {
 	began   bool     // it has become live, and run has not looked since
 
 	// The rest belongs to run.
-	spent     time.Time // since when the budget of items that may be shown grows again from nothing
 	published time.Time
-	shownAt   uint64 // seen, when something was published last
+	past      []*items // those shown in the last second
+	last      uint64   // the number of the item that was shown last, by seen
 }
 
 // items is what a version of a feed's stream shows.
 type items struct {
-	seen    uint64 // how many were heard by then
-	shown   int
-	skipped int64  // for who has the version before
-	list    []byte // the items, with commas between
+	last    uint64 // the number of the last of them, by the feed's seen
+	list    [][]byte
+	skipped int64 // for who has the version before
+	at      time.Time
 }
 
 // FeedSubscription is what one client sees of one feed.
@@ -199,25 +200,32 @@ func (f *feed) step(now time.Time) (wait time.Duration) {
 	if !any {
 		return 0
 	}
-	rate := f.hub.cfg.FeedRate
-	each := time.Second / time.Duration(rate) // for one item more
-	if full := now.Add(-each * time.Duration(rate)); f.spent.Before(full) {
-		f.spent = full
+	f.past = slices.DeleteFunc(f.past, func(i *items) bool { return now.Sub(i.at) >= time.Second })
+	left := f.hub.cfg.FeedRate
+	for _, i := range f.past {
+		left -= len(i.list)
 	}
-	wait = max(f.published.Add(f.hub.cfg.Interval).Sub(now), f.spent.Add(each).Sub(now))
-	if wait > 0 {
+	interval := f.hub.cfg.Interval
+	if wait := f.published.Add(interval).Sub(now); wait > 0 {
 		return wait
 	}
-	budget := int(now.Sub(f.spent) / each)
+	if left <= 0 {
+		return f.past[0].at.Add(time.Second).Sub(now)
+	}
 	f.mu.Lock()
-	newest, seen := f.waiting[max(0, len(f.waiting)-budget):], f.seen.Load()
-	f.waiting = nil
+	room := min((left+1)/2, len(f.waiting))
+	is := &items{list: slices.Clone(f.waiting[:room]), at: now}
+	f.waiting = slices.Delete(f.waiting, 0, room)
+	rest := len(f.waiting)
+	is.last = f.seen.Load() - uint64(rest)
 	f.mu.Unlock()
-	is := &items{seen: seen, shown: len(newest), list: bytes.Join(newest, []byte{','})}
-	is.skipped = int64(seen-f.shownAt) - int64(is.shown)
+	is.skipped = int64(is.last-f.last) - int64(room)
 	f.put(&version{items: is, delta: itemsFrame(f.name, is.list, is.skipped)})
-	f.spent = f.spent.Add(each * time.Duration(is.shown))
-	f.published, f.shownAt = now, seen
+	f.past = append(f.past, is)
+	f.published, f.last = now, is.last
+	if rest > 0 {
+		return interval
+	}
 	return 0
 }
 
@@ -238,23 +246,37 @@ func (s *seat) deliverItems(v *version) {
 	case v.items == nil:
 		s.have = v.number
 	default:
-		frame := v.delta
-		if skipped := max(0, int64(v.items.seen-s.seen)-int64(v.items.shown)); skipped != v.items.skipped {
-			frame = itemsFrame(f.name, v.items.list, skipped)
+		frame, list := v.delta, v.items.list
+		since := int64(v.items.last) - int64(s.seen) // what it has not seen up to here
+		if since <= 0 {
+			s.have = v.number // all of it happened before it came
+			return
+		}
+		if skipped := max(0, since-int64(len(list))); skipped != v.items.skipped || since < int64(len(list)) {
+			frame = itemsFrame(f.name, list[max(0, len(list)-int(since)):], skipped)
 		}
 		if s.client.conn.Send(frame) {
-			s.have, s.seen = v.number, v.items.seen
+			s.have, s.seen = v.number, v.items.last
 		}
 	}
 }
 
 // itemsFrame shows items of a feed, and how many were left out.
-func itemsFrame(feed string, list []byte, skipped int64) *Frame {
-	b := make([]byte, headRoom, headRoom+64+len(feed)+len(list))
+func itemsFrame(feed string, list [][]byte, skipped int64) *Frame {
+	size := headRoom + 64 + len(feed)
+	for _, item := range list {
+		size += len(item) + 1
+	}
+	b := make([]byte, headRoom, size)
 	b = append(b, `{"type":"feed","feed":`...)
 	b = appendString(b, feed)
 	b = append(b, `,"items":[`...)
-	b = append(b, list...)
+	for i, item := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, item...)
+	}
 	b = append(b, `],"skipped":`...)
 	b = strconv.AppendInt(b, skipped, 10)
 	return newFrame(append(b, '}'))

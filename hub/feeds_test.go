@@ -101,44 +101,57 @@ func TestFeedRate(t *testing.T) {
 		h.FeedFollowed("gift")
 		synctest.Wait()
 		conn.take(t)
-		f.happen(h, 1000)
-		synctest.Wait()
-		var newest string
-		for i := 981; i <= 1000; i++ {
-			newest += fmt.Sprint(i, " ")
+		var shown []time.Time
+		next := 1
+		look := func() {
+			t.Helper()
+			synctest.Wait()
+			for _, m := range conn.frames {
+				next += int(m.Skipped)
+				for _, item := range m.Items {
+					require.Equal(t, fmt.Sprint(next), string(item.Data), "each is shown, in order, or counted")
+					shown = append(shown, time.Now())
+					next++
+				}
+			}
+			conn.frames = nil
 		}
-		require.Equal(t, []string{newest + "skipped 980"}, conn.told(t), "a burst")
-		f.happen(h, 3)
-		pass(49 * time.Millisecond)
-		f.happen(h, 2)
-		pass(50 * time.Millisecond)
-		require.Empty(t, conn.told(t))
-		pass(2 * time.Millisecond)
-		require.Equal(t, []string{"1004 1005 skipped 3"}, conn.told(t))
-
-		items, skipped := 0, int64(0)
-		for range 1000 { // ten seconds
-			f.happen(h, 1+rand.IntN(3))
-			pass(10 * time.Millisecond)
-		}
-		for _, m := range conn.frames {
-			items += len(m.Items)
-			skipped += m.Skipped
-		}
-		require.InDelta(t, 200, items, 2)
-		require.LessOrEqual(t, len(conn.frames), 101)
-		pass(time.Second) // and the last of them
-		items, skipped = 0, 0
-		for _, m := range conn.frames {
-			items += len(m.Items)
-			skipped += m.Skipped
-		}
-		require.EqualValues(t, f.items-1005, items+int(skipped), "each is shown or counted")
-		pass(2 * time.Second)
-		conn.take(t)
 		f.happen(h, 20)
 		synctest.Wait()
-		require.Len(t, conn.frames[0].Items, 20, "after a quiet time a burst again")
+		require.Equal(t, []string{"1 2 3 4 5 6 7 8 9 10"}, conn.told(t), "of a burst half at once")
+		next = 11
+		for range 10 { // the interval
+			shown = append(shown, time.Now())
+		}
+		for range 50 {
+			pass(10 * time.Millisecond)
+			look()
+		}
+		require.Equal(t, 21, next, "and the rest within half a second")
+		pass(time.Second)
+
+		start, frames := time.Now(), 0
+		for range 1000 { // ten seconds of too many
+			f.happen(h, 1+rand.IntN(3))
+			pass(10 * time.Millisecond)
+			frames += len(conn.frames)
+			look()
+		}
+		require.LessOrEqual(t, frames, 101)
+		require.InDelta(t, 200, len(shown)-20, 20, "no second is left unused")
+		gap := time.Duration(0)
+		for i, at := range shown {
+			if at.Sub(start) > 5*time.Second {
+				gap = max(gap, at.Sub(shown[i-1]))
+			}
+			if i >= 20 {
+				require.GreaterOrEqual(t, at.Sub(shown[i-20]), time.Second-10*time.Millisecond, "20 in any second, which is looked at a little late")
+			}
+		}
+		require.LessOrEqual(t, gap, 500*time.Millisecond, "and they come evenly")
+		pass(time.Second) // and the last of them
+		look()
+		require.Equal(t, f.items+1, next)
 	})
 }
 
@@ -173,7 +186,7 @@ func TestFeedOfWhoIsBehind(t *testing.T) {
 		f.happen(h, 1) // and its Ready is still on its way
 		pass(time.Second)
 		require.Equal(t, []string{"49 skipped 30"}, conn.told(t))
-		require.Len(t, quick.told(t), 3)
+		require.Len(t, quick.told(t), 7)
 		slow.Ready()
 		pass(time.Second)
 		require.Empty(t, conn.told(t))
@@ -187,16 +200,16 @@ func TestFeedOfWhoJoinsLate(t *testing.T) {
 		h.FeedFollowed("gift")
 		synctest.Wait()
 		f.happen(h, 100)
+		synctest.Wait()
+		require.Equal(t, []string{"live", "81 82 83 84 85 86 87 88 89 90 skipped 80"}, first.told(t))
 		pass(10 * time.Millisecond)
-		f.happen(h, 50) // which nobody was shown yet
+		f.happen(h, 7) // which nobody was shown yet
 		_, late, _ := followFeed(t, h, "gift")
 		synctest.Wait()
-		f.happen(h, 5)
-		pass(time.Second)
-		told := late.told(t)
-		require.Equal(t, "live", told[0])
-		require.Equal(t, []string{"154 155 skipped 3"}, told[1:])
-		require.Equal(t, "154 155 skipped 53", first.told(t)[2])
+		f.happen(h, 4)
+		pass(2 * time.Second)
+		require.Equal(t, []string{"92 93 94 95 96 skipped 1", "97 98 99", "100", "101", "102 103 104 105 106", "107 108 109 110 111"}, first.told(t))
+		require.Equal(t, []string{"live", "108 109 110 111"}, late.told(t), "what has happened since")
 	})
 }
 
