@@ -27,7 +27,7 @@ const (
 	// lease is for how long after a look a node may write by what it saw. Redis
 	// itself holds it to that, by its own clock: apply.lua.
 	lease = 3 * time.Second
-	// grace is how long after a board was closed for good nobody writes to it any
+	// grace is how long after a board was to leave nobody writes to it any
 	// more, with a second for masters whose clocks differ.
 	grace = lease + time.Second
 	// maxDefinitions bounds the boards, and the events, that are defined, and
@@ -37,14 +37,14 @@ const (
 )
 
 // The fields of the hash that definitions are kept in: 'board:<slot>' and
-// 'event:<name>' hold JSON, 'closed:<slot>' since when a board takes nothing any more,
+// 'event:<name>' hold JSON, 'leaving:<slot>' since when a board takes nothing any more,
 // 'receiver:<board>' until when somebody wants its closed periods delivered, of all
 // boards under ”; in µs since 1970.
 const (
-	boardField  = "board:"
-	eventField  = "event:"
-	closedField = "closed:"
-	wantedField = "receiver:"
+	boardField   = "board:"
+	eventField   = "event:"
+	leavingField = "leaving:"
+	wantedField  = "receiver:"
 )
 
 // definitions are all that is defined, at one version. They never change.
@@ -53,7 +53,7 @@ type definitions struct {
 	rules   map[string]*rule  // by slot
 	events  map[string]*Event // by name
 	broken  map[string]error  // field to why it is not understood: a newer version wrote it
-	closed  map[string]int64  // slot of a board that goes: since when, µs since 1970
+	leaving map[string]int64  // slot of a board that goes: since when, µs since 1970
 	values  map[string]string // field to JSON, of boards and events
 	looked  int64             // when Redis was asked, by its own clock, µs since 1970
 	at      time.Time         // and by this process's, or a little before
@@ -71,7 +71,7 @@ func (d *definitions) rule(n name) (*rule, error) {
 
 // ruleOf finds the definition of a slot; nil where there is none, or not any more.
 func (d *definitions) ruleOf(slot string) (*rule, error) {
-	if _, closed := d.closed[slot]; closed {
+	if _, leaving := d.leaving[slot]; leaving {
 		return nil, nil
 	}
 	if r := d.rules[slot]; r != nil {
@@ -259,7 +259,7 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 	c.clock.hear(latest.looked)
 	if latest.version == known {
 		latest.rules, latest.events, latest.broken = d.rules, d.events, d.broken
-		latest.closed, latest.values = d.closed, d.values
+		latest.leaving, latest.values = d.leaving, d.values
 		return latest, nil
 	}
 	if latest.version == noVersion && d != nil {
@@ -277,7 +277,7 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 // kept are the fields of what was not being deleted.
 func (d *definitions) kept() map[string]string {
 	kept := maps.Clone(d.values)
-	for slot := range d.closed {
+	for slot := range d.leaving {
 		delete(kept, boardField+slot)
 	}
 	return kept
@@ -286,11 +286,11 @@ func (d *definitions) kept() map[string]string {
 // take reads the fields of the hash.
 func (d *definitions) take(fields *reply) error {
 	d.rules, d.events, d.broken = make(map[string]*rule), make(map[string]*Event), make(map[string]error)
-	d.closed, d.values = make(map[string]int64), make(map[string]string)
+	d.leaving, d.values = make(map[string]int64), make(map[string]string)
 	for len(fields.rest) > 0 && fields.err == nil {
 		field := fields.text()
-		if slot, ok := strings.CutPrefix(field, closedField); ok {
-			d.closed[slot] = fields.number()
+		if slot, ok := strings.CutPrefix(field, leavingField); ok {
+			d.leaving[slot] = fields.number()
 			continue
 		}
 		value, err := fields.text(), error(nil)

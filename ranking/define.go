@@ -180,8 +180,8 @@ func (d *definitions) add(boards []Definition, events []Event, at located, now i
 	there, named := make(map[string]bool), make(map[string]bool)
 	for field := range d.values {
 		if slot, ok := strings.CutPrefix(field, boardField); ok {
-			_, closed := d.closed[slot]
-			there[slot] = !closed
+			_, leaving := d.leaving[slot]
+			there[slot] = !leaving
 		} else {
 			named[field] = true
 		}
@@ -238,7 +238,7 @@ func (d *definitions) add(boards []Definition, events []Event, at located, now i
 // redefine finds what keeps a board from becoming b.
 func (d *definitions) redefine(c *change, b Definition, now int64) error {
 	slot := b.slot()
-	if _, closed := d.closed[slot]; closed {
+	if _, leaving := d.leaving[slot]; leaving {
 		return conflict("board", "%q is being deleted; try again when that is done", b.Board)
 	}
 	was := d.rules[slot]
@@ -328,7 +328,7 @@ func (s *Store) Delete(ctx context.Context, board string) error {
 				return change{}, conflict("board", "%q is a board of event %q", board, name)
 			}
 		}
-		return change{fields: map[string]string{closedField + t.slot(): "now"}, agenda: []string{t.slot()}}, nil
+		return change{fields: map[string]string{leavingField + t.slot(): "now"}, agenda: []string{t.slot()}}, nil
 	})
 }
 

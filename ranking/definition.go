@@ -73,7 +73,7 @@ type Definition struct {
 
 	Min       *int64 `json:"min,omitzero"`        // least score. Default none but −MaxScore
 	Max       *int64 `json:"max,omitzero"`        // greatest score. Default none but MaxScore
-	MaxChange int64  `json:"max_change,omitzero"` // most that one update may change, 1 to MaxScore. Default none
+	MaxChange int64  `json:"max_change,omitzero"` // most that one update may change a score, 1 to MaxScore; of Best and Last a first one is free. Default none
 
 	MaxInstances int     `json:"max_instances,omitzero"` // of a family, 1 to 10,000,000. Default 100,000
 	Kind         string  `json:"kind,omitzero"`          // what the members are. Default member

@@ -74,8 +74,11 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 	}
 	x.json[name] = string(compact)
 	u := x.e.fields[name]
-	if compact.Kind() == 'n' {
+	switch string(compact) {
+	case `null`:
 		return Invalid(name, "is null; want a value")
+	case `""`:
+		return Invalid(name, "is empty; want a value")
 	}
 	switch u.fieldType() {
 	case IntegerField:

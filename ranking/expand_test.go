@@ -71,7 +71,7 @@ func TestFieldsOfAnEventAreChecked(t *testing.T) {
 	}
 	require.NoError(t, expand("note", `"hi"`))
 	for name := range good {
-		for _, v := range []string{"", "null", "{", "1 2", "\"\xff\"", "tru", `{"a":1,"a":2}`} {
+		for _, v := range []string{"", "null", `""`, "{", "1 2", "\"\xff\"", "tru", `{"a":1,"a":2}`} {
 			err := expand(name, v)
 			refused(t, err, name, "%s %s", name, v)
 			require.Equal(t, v == "", strings.Contains(err.Error(), "is missing"))

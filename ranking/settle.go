@@ -42,9 +42,9 @@ type entryJSON struct {
 // TimeForm is how times look on the wire: RFC 3339 with milliseconds, in UTC.
 const TimeForm = "2006-01-02T15:04:05.000Z"
 
-// closed tells of a period that has closed, and of which state of it; nil where it has
+// announcement tells of a period that has closed, and of which state of it; nil where it has
 // not, by the clock of the board's own master.
-func (s *Store) closed(ctx context.Context, instance string, r *rule, p period) (*closedJSON, State, error) {
+func (s *Store) announcement(ctx context.Context, instance string, r *rule, p period) (*closedJSON, State, error) {
 	page, now, err := s.readPage(ctx, s.keys.board(instance, p.name), r.Order, []any{max(1, s.cfg.Announce), 0})
 	if err != nil || !r.ended(p, now) {
 		return nil, State{}, err
@@ -68,7 +68,7 @@ func (s *Store) closed(ctx context.Context, instance string, r *rule, p period) 
 // is delivered. It comes back without one where that has to wait. until is when what
 // is known of the board is too old, in µs since 1970.
 func (s *Store) settle(ctx context.Context, instance string, r *rule, p noted, until int64) (noted, error) {
-	told, state, err := s.closed(ctx, instance, r, p.period)
+	told, state, err := s.announcement(ctx, instance, r, p.period)
 	if told == nil {
 		return p, err
 	}
@@ -248,7 +248,7 @@ func (s *Store) delivery(ctx context.Context, c claimed) (*Delivery, error) {
 		if p.name != n.period || p.id == "" || p.done {
 			continue
 		}
-		told, _, err := s.closed(ctx, n.instance(), r, p.period)
+		told, _, err := s.announcement(ctx, n.instance(), r, p.period)
 		if told == nil {
 			return nil, err
 		}

@@ -18,12 +18,12 @@ func (s *Store) sweep(ctx context.Context, d *definitions, c claimed, until int6
 	var next string
 	var err error
 	agenda := []string{s.keys.agenda()}
-	switch since, closed := d.closed[slot]; {
-	case closed && goesOn: // of a change before that; the slot itself is on the agenda
-	case closed && c.since < since+grace.Microseconds(): // others may still write
+	switch since, leaving := d.leaving[slot]; {
+	case leaving && goesOn: // of a change before that; the slot itself is on the agenda
+	case leaving && c.since < since+grace.Microseconds(): // others may still write
 		return s.planOn(ctx, agenda, c, since+grace.Microseconds())
-	case closed:
-		next, err = s.sweepClosed(ctx, slot, since, until)
+	case leaving:
+		next, err = s.sweepLeaving(ctx, slot, since, until)
 	default:
 		next, err = s.sweepChanged(ctx, slot, after)
 	}
@@ -61,9 +61,9 @@ func (s *Store) sweepChanged(ctx context.Context, slot, after string) (next stri
 	return slot + " " + after, nil
 }
 
-// sweepClosed takes down instances of a definition that is closed since a time, and
+// sweepLeaving takes down instances of a definition that leaves since a time, and
 // the definition when there are none left. Else it goes on with them.
-func (s *Store) sweepClosed(ctx context.Context, slot string, since, until int64) (next string, err error) {
+func (s *Store) sweepLeaving(ctx context.Context, slot string, since, until int64) (next string, err error) {
 	if base, plain := strings.CutSuffix(slot, "/0"); plain {
 		// Should it be listed no more, its data must go all the same.
 		if err := s.takeDown(ctx, base, until); err != nil {
@@ -92,10 +92,10 @@ func (s *Store) sweepClosed(ctx context.Context, slot string, since, until int64
 		}
 	}
 	return "", s.define(ctx, func(d *definitions) (change, error) {
-		if d.closed[slot] != since {
+		if d.leaving[slot] != since {
 			return change{}, nil
 		}
-		return change{fields: map[string]string{boardField + slot: "", closedField + slot: ""}}, nil
+		return change{fields: map[string]string{boardField + slot: "", leavingField + slot: ""}}, nil
 	})
 }
 
@@ -112,7 +112,7 @@ func atOnce(names []string, do func(name string) error) error {
 
 // unlist takes instances that are gone off all lists.
 func (s *Store) unlist(ctx context.Context, slot string, since int64, names []string) error {
-	args := []any{closedField + slot, strconv.FormatInt(since, 10)}
+	args := []any{leavingField + slot, strconv.FormatInt(since, 10)}
 	for _, name := range names {
 		args = append(args, name)
 	}

@@ -160,7 +160,7 @@ func (s *Store) tend(ctx context.Context, c claimed) error {
 	if err != nil {
 		return err
 	}
-	if _, closed := d.closed[n.slot()]; closed {
+	if _, leaving := d.leaving[n.slot()]; leaving {
 		return nil // it goes with its definition
 	}
 	var next int64

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
+	"rankcast/ranking"
 	"rankcast/ranking/redistest"
+	"rankcast/server"
 	"rankcast/server/servertest"
 )
 
@@ -216,6 +218,22 @@ func TestUpdatesAndEventsOverTheSocket(t *testing.T) {
 			require.Equal(t, "3", string(m.ID))
 		}
 	})
+}
+
+// Where sockets may only read, they do, and nothing is changed.
+func TestReadOnlySockets(t *testing.T) {
+	n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{ReadOnlySockets: true}}, ranking.Definition{Board: "stars"})
+	s := servertest.Dial(t, n.addr)
+	for _, message := range []string{
+		`{"type":"update","id":3,"board":"stars","update":{"member":"s17","score":3}}`,
+		`{"type":"event","id":3,"event":"gift","data":{"star":"s17"}}`,
+	} {
+		s.Send("%s", message)
+		m := s.Next("error", "result")
+		require.Equal(t, "forbidden type 3", fmt.Sprintf("%s %s %s", m.Code, m.Field, m.ID))
+	}
+	s.Send(`{"type":"subscribe","id":4,"board":"stars"}`)
+	require.Zero(t, s.Next("snapshot").Total)
 }
 
 // A feed shows on each node what happens on any.

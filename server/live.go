@@ -166,6 +166,9 @@ func (ss *session) act(message []byte) (id jsontext.Value, err error) {
 	if err != nil {
 		return id, err
 	}
+	if ss.server.cfg.ReadOnlySockets && (kind == "update" || kind == "event") {
+		return id, errReadOnly
+	}
 	switch kind {
 	case "subscribe":
 		return id, ss.subscribe(id, o)

@@ -24,6 +24,9 @@ var (
 	errHandshake = errors.New("not a WebSocket handshake")
 )
 
+// errReadOnly is what a socket gets that sends an update where none may.
+var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none over sockets", Kind: errForbidden}
+
 // errOtherSite is what a page of another site gets.
 var errOtherSite error = &ranking.FieldError{Field: "Origin", Reason: "is not this page's own", Kind: errForbidden}
 

@@ -27,6 +27,8 @@ type Config struct {
 	// WriteTimeout is how long a WebSocket may accept nothing before it is
 	// closed. Default 10 s.
 	WriteTimeout time.Duration
+	// ReadOnlySockets refuses updates and events that come over WebSockets.
+	ReadOnlySockets bool
 	// StopTimeout bounds a graceful stop: requests under way, and clients that
 	// still owe their farewell, are cut off then. Default 5 s.
 	StopTimeout time.Duration

@@ -20,13 +20,18 @@ func TestReadmeTellsOfBoards(t *testing.T) {
 	readme := string(b)
 	files := regexp.MustCompile("(?s)(?:```yaml\n|<<'EOF'\n)(boards:.*?\n)(?:```|EOF)").FindAllStringSubmatch(readme, -1)
 	require.Len(t, files, 2)
-	for _, file := range files {
+	rdb, err := ranking.Open(redistest.Embedded(t))
+	require.NoError(t, err)
+	t.Cleanup(func() { rdb.Close() })
+	store := ranking.New(rdb, ranking.Config{})
+	for _, file := range files { // one after the other, as a reader does, and writes to them
 		definitions, err := ranking.ParseFile([]byte(file[1]))
 		require.NoError(t, err, file[1])
-		rdb, err := ranking.Open(redistest.Embedded(t))
-		require.NoError(t, err)
-		t.Cleanup(func() { rdb.Close() })
-		require.NoError(t, ranking.New(rdb, ranking.Config{}).Define(t.Context(), definitions))
+		require.NoError(t, store.Define(t.Context(), definitions))
+		for _, d := range definitions.Boards {
+			_, err := store.Apply(t.Context(), strings.NewReplacer("{star}", "s17").Replace(d.Board), []ranking.Update{{Member: "s17", Score: 1}})
+			require.NoError(t, err)
+		}
 	}
 	for field := range reflect.TypeFor[ranking.Definition]().Fields() {
 		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")

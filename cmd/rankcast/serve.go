@@ -30,6 +30,7 @@ type serve struct {
 	Interval      time.Duration `default:"100ms" env:"RANKCAST_INTERVAL" help:"Least time between two frames of a board."`
 	MeInterval    time.Duration `default:"1s" env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames that tell a follower its rank, unless its own score changed."`
 	FeedRate      int           `default:"20" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket is shown in a second."`
+	SocketWrites  bool          `default:"true" negatable:"" env:"RANKCAST_SOCKET_WRITES" help:"Let sockets send updates and events. Turn it off where browsers reach the server."`
 	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for so long."`
 	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to make sure that changes are still heard."`
 	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Tell this receiver of each period that has closed, by a signed POST (Standard Webhooks) that is tried for a day. This and what follows should be the same on all nodes."`
@@ -128,6 +129,24 @@ func (s *serve) define(ctx context.Context, store *ranking.Store, all ranking.De
 	return store.Define(ctx, all)
 }
 
+// ofFile names the boards file in errors.
+func (s *serve) ofFile() string {
+	if s.Boards == "" {
+		return ""
+	}
+	return " of " + s.Boards
+}
+
+// checkWebhookBoards warns of what will never be told: it may be defined later, or be
+// a mistake.
+func (s *serve) checkWebhookBoards(ctx context.Context, store *ranking.Store, log *slog.Logger) {
+	for _, board := range s.WebhookBoards {
+		if _, err := store.Definition(ctx, board); errors.Is(err, ranking.ErrUnknownBoard) {
+			log.Warn("--webhook-boards names a board that is not defined", "board", board)
+		}
+	}
+}
+
 // definePause is how long a node waits for a Redis that is away, before it tries again
 // to define its boards.
 const definePause = 250 * time.Millisecond
@@ -186,19 +205,20 @@ func (s *serve) Run(ctx context.Context) error {
 	err = s.define(ctx, store, definitions)
 	away := errors.Is(err, ranking.ErrUnavailable)
 	if err != nil && !away {
-		return fmt.Errorf("define boards: %w", err)
+		return fmt.Errorf("define boards%s: %w", s.ofFile(), err)
 	}
+	s.checkWebhookBoards(ctx, store, log)
 
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	feed := ranking.NewFeed(rdb, log, cfg)
 	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, Log: log})
-	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, Log: log})
+	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, ReadOnlySockets: !s.SocketWrites, Log: log})
 	stopStore := start(func(ctx context.Context) {
 		if away {
 			log.Warn("Redis does not answer; this node is ready when it does", "error", err)
 			if err := s.keepDefining(ctx, store, definitions); err != nil {
-				fail(fmt.Errorf("define boards: %w", err))
+				fail(fmt.Errorf("define boards%s: %w", s.ofFile(), err))
 				return
 			}
 		}

@@ -18,14 +18,14 @@
 
 local instances, agenda, listing, definitions = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local instance, max = ARGV[1], tonumber(ARGV[2])
-local definition, field, closed = ARGV[3], ARGV[4], ARGV[5]
+local definition, field, leaving = ARGV[3], ARGV[4], ARGV[5]
 local counts, margin, wait, closes = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 
 local call, format = redis.call, string.format
 
 -- So that nothing comes to be by a definition that was changed because there was
 -- nothing of it.
-local held = call('HMGET', definitions, field, closed)
+local held = call('HMGET', definitions, field, leaving)
 if held[1] ~= definition or held[2] then return {'stale'} end
 if not call('ZSCORE', instances, instance) then
   if call('ZCARD', instances) >= max then return {'full'} end

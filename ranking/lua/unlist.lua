@@ -1,22 +1,22 @@
--- Takes instances that are gone off all lists, as their definition is closed for good.
+-- Takes instances that are gone off all lists, as their definition leaves for good.
 --
 -- KEYS  1 sorted set   instances of the definition
 --       2 sorted set   agenda
 --       3 sorted set   listing
 --       4 hash         definitions
--- ARGV  1 field        of the definitions that says since when it is closed
---       2 closed       what it says: if that is otherwise now, nothing is done
+-- ARGV  1 field        of the definitions that says since when it leaves
+--       2 leaving       what it says: if that is otherwise now, nothing is done
 --       3 ...          instances
 -- Result {'ok'}
 -- Cost   O(log n) an instance
 
 local instances, agenda, listing, definitions = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local field, closed = ARGV[1], ARGV[2]
+local field, leaving = ARGV[1], ARGV[2]
 local FIRST = 3
 
 local call = redis.call
 
-if call('HGET', definitions, field) == closed then
+if call('HGET', definitions, field) == leaving then
   for i = FIRST, #ARGV do
     call('ZREM', instances, ARGV[i])
     call('ZREM', agenda, ARGV[i])
