@@ -19,6 +19,7 @@ type noted struct {
 	settled int64  // when that was, µs since 1970
 	done    bool   // it was delivered, or nobody will
 	open    bool   // as tend.go found it: it has not closed
+	fresh   bool   // it was settled a moment ago
 }
 
 // anySettled is the field beside them that tells when the last of those that were

@@ -91,7 +91,7 @@ func (s *Store) settle(ctx context.Context, instance string, r *rule, p noted, u
 	if !ok {
 		reply.fail("is no note of a period")
 	}
-	settled.period = p.period
+	settled.period, settled.fresh = p.period, true
 	return settled, reply.err
 }
 
@@ -149,9 +149,8 @@ func (s *Store) wantsDeliveries(ctx context.Context, board string) (bool, error)
 	return false, nil
 }
 
-// handOver has a settled period delivered, if it is to be: fresh, or as it should be
-// already.
-func (s *Store) handOver(ctx context.Context, instance string, r *rule, p noted, fresh bool) (noted, error) {
+// handOver has a settled period delivered, if it is to be.
+func (s *Store) handOver(ctx context.Context, instance string, r *rule, p noted) (noted, error) {
 	if p.done {
 		return p, nil
 	}
@@ -171,7 +170,7 @@ func (s *Store) handOver(ctx context.Context, instance string, r *rule, p noted,
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	// What is fresh is due whatever is there of an earlier life of the board.
-	add := redis.ZAddArgs{NX: !fresh, LT: fresh, Members: []redis.Z{{Score: float64(s.catalog.clock.now()), Member: name}}}
+	add := redis.ZAddArgs{NX: !p.fresh, LT: p.fresh, Members: []redis.Z{{Score: float64(s.catalog.clock.now()), Member: name}}}
 	if err := s.rdb.ZAddArgs(ctx, s.keys.deliveries(), add).Err(); err != nil {
 		return p, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

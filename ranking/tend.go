@@ -277,14 +277,13 @@ func (s *Store) tendPeriod(ctx context.Context, instance string, r *rule, p note
 	if p.open = !r.ended(p.period, now); p.open {
 		return p, nil
 	}
-	fresh := p.id == ""
-	if fresh {
+	if p.id == "" {
 		var err error
 		if p, err = s.settle(ctx, instance, r, p, until); err != nil || p.id == "" {
 			return p, err
 		}
 	}
-	return s.handOver(ctx, instance, r, p, fresh)
+	return s.handOver(ctx, instance, r, p)
 }
 
 // tendRetain lets an instance go that was not written to for as long as it is to be

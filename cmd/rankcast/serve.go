@@ -166,6 +166,24 @@ func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all rank
 	}
 }
 
+// redis is the Redis to open: the embedded store's where none was given, which ends
+// with stop.
+func (s *serve) redis(log *slog.Logger) (url string, stop func(), err error) {
+	if s.Redis != "" {
+		if s.Demo {
+			log.Warn("the demo writes made-up scores into this Redis, to boards of such names that are there already too",
+				"boards", "stars fans:{star} givers-week givers-month laps", "prefix", s.Prefix)
+		}
+		return s.Redis, func() {}, nil
+	}
+	store, err := embedded.Start()
+	if err != nil {
+		return "", nil, err
+	}
+	log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
+	return store.URL(), func() { store.Close() }, nil
+}
+
 // Run serves until ctx ends. It starts what there is from the store outwards and
 // stops it the other way round: clients, hub, webhook, feed, store.
 func (s *serve) Run(ctx context.Context) error {
@@ -179,21 +197,12 @@ func (s *serve) Run(ctx context.Context) error {
 		return err
 	}
 	defer listener.Close()
-	url := s.Redis
-	if url == "" {
-		store, err := embedded.Start()
-		if err != nil {
-			return err
-		}
-		defer store.Close()
-		url = store.URL()
-		log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
-	}
-	if s.Demo && s.Redis != "" {
-		log.Warn("the demo writes made-up scores into this Redis, to boards of such names that are there already too",
-			"boards", "stars fans:{star} givers-week givers-month laps", "prefix", s.Prefix)
-	}
 	ranking.LogTo(log)
+	url, stopRedis, err := s.redis(log)
+	if err != nil {
+		return err
+	}
+	defer stopRedis()
 	rdb, err := ranking.Open(url)
 	if err != nil {
 		return err
@@ -222,10 +231,10 @@ func (s *serve) Run(ctx context.Context) error {
 				return
 			}
 		}
-		tended := make(chan struct{})
-		go func() { store.Tend(ctx, log); close(tended) }()
-		feed.Run(ctx, frames) // until it is up the node is not ready
-		<-tended
+		var roles sync.WaitGroup
+		roles.Go(func() { store.Tend(ctx, log) })
+		roles.Go(func() { feed.Run(ctx, frames) }) // until it is up the node is not ready
+		roles.Wait()
 	})
 	defer stopStore()
 	if s.Webhook != "" {
