@@ -56,15 +56,7 @@ var boardFields = []string{
 
 // read takes the fields of an object over.
 func (d *Definition) read(v value) error {
-	if v.kind != '{' {
-		return v.want("an object with the fields of a board; {} for the defaults")
-	}
-	for _, f := range v.fields {
-		if err := d.readField(f); err != nil {
-			return err
-		}
-	}
-	return nil
+	return v.object("an object with the fields of a board; {} for the defaults", d.readField)
 }
 
 func (d *Definition) readField(f field) error {
@@ -117,26 +109,17 @@ func (d *Definition) readField(f field) error {
 }
 
 func (d *Display) read(v value) error {
-	if v.kind != '{' {
-		return v.want("an object, such as {decimals: 2}")
-	}
-	for _, f := range v.fields {
-		var err error
+	return v.object("an object, such as {decimals: 2}", func(f field) error {
 		switch f.name {
 		case "unit":
-			err = readText(f.value, &d.Unit)
+			return readText(f.value, &d.Unit)
 		case "decimals":
-			err = readInteger(f.value, &d.Decimals, 0)
+			return readInteger(f.value, &d.Decimals, 0)
 		case "format":
-			err = readText(f.value, &d.Format)
-		default:
-			err = f.refuse("is not a field of display; want unit, decimals or format")
+			return readText(f.value, &d.Format)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return f.refuse("is not a field of display; want unit, decimals or format")
+	})
 }
 
 // readName takes a name in a body for what it is of.
@@ -210,24 +193,15 @@ func (t Target) MarshalJSON() ([]byte, error) {
 }
 
 func (e *Event) read(v value) error {
-	if v.kind != '{' {
-		return v.want("an object with updates")
-	}
-	for _, f := range v.fields {
-		var err error
+	return v.object("an object with updates", func(f field) error {
 		switch f.name {
 		case "event":
-			err = readName(f, e.Name)
+			return readName(f, e.Name)
 		case "updates":
-			err = e.readUpdates(f.value)
-		default:
-			err = f.refuse("is not a field of an event; want updates")
+			return e.readUpdates(f.value)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return f.refuse("is not a field of an event; want updates")
+	})
 }
 
 func (e *Event) readUpdates(v value) error {
@@ -245,32 +219,24 @@ func (e *Event) readUpdates(v value) error {
 }
 
 func (t *Target) read(v value) error {
-	if v.kind != '{' {
-		return v.want("an object with board, member and score")
-	}
-	for _, f := range v.fields {
-		var err error
+	return v.object("an object with board, member and score", func(f field) (err error) {
 		switch f.name {
 		case "board":
-			err = readText(f.value, &t.Board)
+			return readText(f.value, &t.Board)
 		case "member":
-			err = readText(f.value, &t.Member)
+			return readText(f.value, &t.Member)
 		case "score":
-			err = t.readScore(f.value)
+			return t.readScore(f.value)
 		case "op":
-			err = readText(f.value, &t.Op)
+			return readText(f.value, &t.Op)
 		case "if":
-			err = readText(f.value, &t.If)
+			return readText(f.value, &t.If)
 		case "data":
 			t.Data, err = f.json(nil)
-		default:
-			err = f.refuse("is not a field of an update; want board, member, score, op, if or data")
-		}
-		if err != nil {
 			return err
 		}
-	}
-	return nil
+		return f.refuse("is not a field of an update; want board, member, score, op, if or data")
+	})
 }
 
 // readScore reads an integer, or a text that names a field.

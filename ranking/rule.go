@@ -94,16 +94,10 @@ func (r *rule) find(asked string, now int64) (p period, moves int64, err error) 
 	if r.calendar == nil {
 		return period{}, 0, unknownPeriod("%q is none: the board has no periods", asked)
 	}
-	notKept := func() error {
-		return unknownPeriod("%q is not kept any more: of those that closed the last %d are", asked, *r.Keep)
-	}
-	if *r.Keep == 0 {
-		notKept = func() error { return unknownPeriod("%q is not kept: the board keeps none that has closed", asked) }
-	}
 	if n, err := strconv.Atoi(asked); err == nil && n < 0 && asked == strconv.Itoa(n) {
 		back := -n
 		if back > *r.Keep {
-			return period{}, 0, notKept()
+			return period{}, 0, r.notKept(asked)
 		}
 		p, ok := r.before(current, back)
 		if !ok {
@@ -118,7 +112,7 @@ func (r *rule) find(asked string, now int64) (p period, moves int64, err error) 
 	case p.opens.After(current.opens):
 		return period{}, 0, unknownPeriod("%q has not begun", asked)
 	case p.opens.Before(r.oldest(now).opens):
-		return period{}, 0, notKept()
+		return period{}, 0, r.notKept(asked)
 	}
 	return p, until(p), nil
 }
@@ -164,6 +158,13 @@ func (r *rule) dropAt(p period) int64 {
 
 func unknownPeriod(reason string, args ...any) error {
 	return &FieldError{Field: "board", Reason: "period " + fmt.Sprintf(reason, args...), Kind: ErrUnknownPeriod}
+}
+
+func (r *rule) notKept(asked string) error {
+	if *r.Keep == 0 {
+		return unknownPeriod("%q is not kept: the board keeps none that has closed", asked)
+	}
+	return unknownPeriod("%q is not kept any more: of those that closed the last %d are", asked, *r.Keep)
 }
 
 // span is what updates made at a moment are for.

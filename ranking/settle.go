@@ -42,8 +42,8 @@ type entryJSON struct {
 // TimeForm is how times look on the wire: RFC 3339 with milliseconds, in UTC.
 const TimeForm = "2006-01-02T15:04:05.000Z"
 
-// announcement tells of a period that has closed, and of which state of it; nil where it has
-// not, by the clock of the board's own master.
+// announcement tells of a period that has closed, and of which state of it; nil where
+// it has not, by the clock of the board's own master.
 func (s *Store) announcement(ctx context.Context, instance string, r *rule, p period) (*closedJSON, State, error) {
 	page, now, err := s.readPage(ctx, s.keys.board(instance, p.name), r.Order, []any{max(1, s.cfg.Announce), 0})
 	if err != nil || !r.ended(p, now) {

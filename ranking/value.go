@@ -33,6 +33,19 @@ func (v value) refuse(format string, args ...any) error {
 	return Invalid(v.path, fmt.Sprintf(format, args...))
 }
 
+// object reads the fields of an object in order, up to the first that is wrong.
+func (v value) object(want string, read func(field) error) error {
+	if v.kind != '{' {
+		return v.want(want)
+	}
+	for _, f := range v.fields {
+		if err := read(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (v value) want(what string) error { return v.refuse("is %s; want %s", kinds[v.kind], what) }
 
 var (

@@ -4,10 +4,24 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
 )
 
 type resultsJSON struct {
 	Results []any `json:"results"`
+}
+
+// readPosted reads a request that has no parameters, and its idempotency key; "" for
+// none.
+func readPosted(c echo.Context) (body object, key string, err error) {
+	if err := readQuery(c).err; err != nil {
+		return nil, "", err
+	}
+	if body, err = readObject(c); err != nil {
+		return nil, "", err
+	}
+	key, err = idempotencyKey(c)
+	return body, key, err
 }
 
 // batch answers each item of a list by itself: one that is refused keeps no other back.

@@ -78,14 +78,7 @@ func (s *Server) postEvents(c echo.Context) error {
 	if _, err := s.store.Event(ctx, event); err != nil {
 		return err
 	}
-	if err := readQuery(c).err; err != nil {
-		return err
-	}
-	body, err := readObject(c)
-	if err != nil {
-		return err
-	}
-	key, err := idempotencyKey(c)
+	body, key, err := readPosted(c)
 	if err != nil {
 		return err
 	}

@@ -52,14 +52,7 @@ func newResult(board, member string, r ranking.Result) resultJSON {
 // postScores applies one update or a batch of them.
 func (s *Server) postScores(c echo.Context) error {
 	board := param(c, "board")
-	if err := readQuery(c).err; err != nil {
-		return err
-	}
-	body, err := readObject(c)
-	if err != nil {
-		return err
-	}
-	key, err := idempotencyKey(c)
+	body, key, err := readPosted(c)
 	if err != nil {
 		return err
 	}
