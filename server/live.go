@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -143,7 +144,11 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) error {
 	var id jsontext.Value
 	err := ranking.Invalid("message", "is binary; want JSON text")
 	if kind == websocket.MessageText {
-		id, err = ss.act(buf.Bytes())
+		// On a stack of its own, which goes with it: this goroutine would keep a large one
+		// while it waits for the next message, as long as the socket is open.
+		var acting sync.WaitGroup
+		acting.Go(func() { id, err = ss.act(buf.Bytes()) })
+		acting.Wait()
 	}
 	if err != nil {
 		ss.socket.reply(errorFrame(id, describe(err)))
