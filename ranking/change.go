@@ -8,7 +8,8 @@ import (
 )
 
 // Changes is what one batch of updates did to a board, in order. The first
-// change took the board to Seq, each further one to one more.
+// change took the board to Seq, each further one to one more. Where List is empty the
+// board-period was replaced as a whole, and is at Seq of a new Epoch.
 type Changes struct {
 	Board  string
 	Period string
@@ -22,12 +23,21 @@ func (c *Changes) Last() int64 { return c.Seq + int64(len(c.List)) - 1 }
 
 // Change is one member's move.
 type Change struct {
-	Member string
-	Old    *Key   // nil: was not on the board
-	New    *Key   // nil: is not on the board any more
-	Rank   int64  // 1-based, at that change; 0 where New is nil
-	Data   string // JSON that is with the entry now; "" for none
+	Member   string
+	Old      *Key   // nil: was not on the board
+	New      *Key   // nil: is not on the board any more
+	Rank     int64  // 1-based, at that change, by the board's ties; 0 where New is nil
+	Position int64  // likewise, in the order of the board; Rank, but for ties Shared and Dense
+	Born     bool   // with ties Dense: nobody held the new score before
+	Gone     bool   // with ties Dense: nobody holds the old score any more
+	Data     string // JSON that is with the entry now; "" for none
 }
+
+// How the flags of a change message are written.
+const (
+	bornFlag = "b"
+	goneFlag = "g"
+)
 
 // The separators of a change message. Neither can be in a name: see checkText.
 const (
@@ -41,13 +51,16 @@ var errNotChanges = errors.New("not a change message")
 func parseChanges(payload string) (*Changes, error) {
 	head, rest, ok := strings.Cut(payload, changeSep)
 	f := strings.Split(head, fieldSep)
-	if !ok || len(f) != 4 || f[0] == "" || f[2] == "" {
+	if len(f) != 4 || f[0] == "" || f[2] == "" {
 		return nil, errNotChanges
 	}
 	c := &Changes{Board: f[0], Period: f[1], Epoch: f[2]}
 	var err error
 	if c.Seq, err = strconv.ParseInt(f[3], 10, 64); err != nil || c.Seq < 1 {
 		return nil, fmt.Errorf("%w: seq %q", errNotChanges, f[3])
+	}
+	if !ok {
+		return c, nil // it was replaced
 	}
 	c.List = make([]Change, 0, 1+strings.Count(rest, changeSep))
 	for more := true; more; {
@@ -80,14 +93,45 @@ func parseChange(s string) (Change, error) {
 	if c.New, err = parseOptionalKey(f[2]); err != nil {
 		return Change{}, err
 	}
-	if c.New != nil {
-		if c.Rank, err = strconv.ParseInt(f[3], 10, 64); err != nil || c.Rank < 1 {
-			return Change{}, fmt.Errorf("%w: rank %q", errNotChanges, f[3])
-		}
-	} else if f[3] != "" {
-		return Change{}, fmt.Errorf("%w: rank %q of a member that left", errNotChanges, f[3])
+	if !c.parsePlace(f[3]) {
+		return Change{}, fmt.Errorf("%w: place %q of a change to %q", errNotChanges, f[3], f[2])
 	}
 	return c, nil
+}
+
+// parsePlace reads 'rank', 'rank position' or 'rank position flags' of a member that is
+// on the board now, and '' or 'flags' of one that is not.
+func (c *Change) parsePlace(s string) bool {
+	words := strings.Split(s, " ")
+	if c.New != nil {
+		var err error
+		if c.Rank, err = strconv.ParseInt(words[0], 10, 64); err != nil {
+			return false
+		}
+		if c.Position = c.Rank; len(words) > 1 {
+			if c.Position, err = strconv.ParseInt(words[1], 10, 64); err != nil {
+				return false
+			}
+			words = words[1:]
+		}
+		if c.Rank < 1 || c.Position < c.Rank {
+			return false
+		}
+		if words = words[1:]; len(words) == 0 {
+			return true
+		}
+	}
+	for _, flag := range words[0] {
+		switch string(flag) {
+		case bornFlag:
+			c.Born = true
+		case goneFlag:
+			c.Gone = true
+		default:
+			return false
+		}
+	}
+	return len(words) == 1 && (!c.Born || c.New != nil) && (!c.Gone || c.Old != nil)
 }
 
 func parseOptionalKey(s string) (*Key, error) {

@@ -16,17 +16,19 @@ func FuzzParseChanges(f *testing.F) {
 	f.Add("b\x1f\x1fE\x1f7\x1em\x1f-3.5\x1f-3.5\x1f1\x1f{\"x\":[1,null]}\x1en\x1f\x1f2\x1f9\x1f\"\\u001e\"\x1em\x1f2\x1f\x1f")
 	f.Add("b\x1f\x1fE\x1f7\x1em\x1f-3.5\x1f\x1f\x1f1")
 	f.Add("b\x1f\x1fE\x1f7\x1em\x1f\x1f-3.5\x1f1\x1f")
+	f.Add("b\x1f\x1fE\x1f7")
+	f.Add("b\x1f\x1fE\x1f7\x1em\x1f-3.5\x1f-4.5\x1f1 3 bg\x1em\x1f-3.5\x1f\x1fg\x1em\x1f\x1f3\x1f4 7")
 	f.Fuzz(func(t *testing.T, payload string) {
 		c, err := parseChanges(payload)
 		if err != nil {
 			require.ErrorIs(t, err, errNotChanges)
 			return
 		}
-		require.NotEmpty(t, c.List)
 		require.Positive(t, c.Seq)
 		for _, change := range c.List {
 			require.True(t, change.Old != nil || change.New != nil)
 			require.Equal(t, change.New != nil, change.Rank > 0)
+			require.GreaterOrEqual(t, change.Position, change.Rank)
 			require.True(t, change.New != nil || change.Data == "")
 		}
 		again, err := parseChanges(formatChanges(c))
@@ -46,7 +48,21 @@ func formatChanges(c *Changes) string {
 	message := strings.Join([]string{c.Board, c.Period, c.Epoch, fmt.Sprint(c.Seq)}, fieldSep)
 	for _, change := range c.List {
 		fields := []string{change.Member, key(change.Old), key(change.New), ""}
-		if change.Rank > 0 {
+		var flags string
+		if change.Born {
+			flags = bornFlag
+		}
+		if change.Gone {
+			flags += goneFlag
+		}
+		switch {
+		case change.Rank == 0:
+			fields[3] = flags
+		case flags != "":
+			fields[3] = fmt.Sprintf("%d %d %s", change.Rank, change.Position, flags)
+		case change.Position != change.Rank:
+			fields[3] = fmt.Sprintf("%d %d", change.Rank, change.Position)
+		default:
 			fields[3] = fmt.Sprint(change.Rank)
 		}
 		if change.Data != "" {

@@ -39,8 +39,14 @@ type Ties string
 // The tie rules.
 const (
 	First    Ties = "first"  // who reached the score first ranks higher
+	Shared   Ties = "shared" // all rank the same, the next after them all: 1-2-2-4
+	Dense    Ties = "dense"  // all rank the same, the next one further: 1-2-2-3
 	ByMember Ties = "member" // by the bytes of the member id
 )
+
+// Tied reports whether members with equal scores have the same rank. Who reached the
+// score first is listed first then.
+func (t Ties) Tied() bool { return t == Shared || t == Dense }
 
 // Definition is what a board, or each instance of a family, is. The zero value
 // of every field but Board means the default, which Normalize fills in where the

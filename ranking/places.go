@@ -28,8 +28,9 @@ func (l Lookup) Rows() int { return 1 + 2*l.Around }
 
 // Place is where one member stands.
 type Place struct {
-	Entry  Entry   // Rank is 0 for a member that is not on the board
-	Around []Entry // up to Lookup.Around on each side and the member itself, by rank
+	Entry    Entry   // Rank is 0 for a member that is not on the board
+	Position int64   // 1-based, in the order of the board: Rank, but for ties Shared and Dense; 0 likewise
+	Around   []Entry // up to Lookup.Around on each side and the member itself, in that order
 }
 
 // Places are some members' places, in the order asked, and the state of the
@@ -38,6 +39,7 @@ type Places struct {
 	State
 	Bounds
 	Period string // "" on a board without periods
+	Ties   Ties   // of the board
 	Total  int64  // members on the board
 	List   []Place
 }
@@ -92,9 +94,9 @@ func (r *reply) place(l Lookup, o Order) Place {
 	if start < 0 || r.err != nil {
 		return Place{Entry: Entry{Member: l.Member}}
 	}
-	for _, e := range p.Around {
+	for i, e := range p.Around {
 		if e.Member == l.Member {
-			p.Entry = e
+			p.Entry, p.Position = e, start+int64(i)+1
 		}
 	}
 	if p.Entry.Rank == 0 {
@@ -139,9 +141,10 @@ func (n Neighbourhood) Percentile() float64 {
 // ToNext is the distance in score to the place above: 0 when tied, nil at the
 // top and where Around is empty.
 func (p Place) ToNext() *int64 {
-	for _, e := range p.Around {
-		if e.Rank == p.Entry.Rank-1 {
-			gap := max(e.Score-p.Entry.Score, p.Entry.Score-e.Score)
+	for i, e := range p.Around {
+		if e.Member == p.Entry.Member && i > 0 {
+			above := p.Around[i-1]
+			gap := max(above.Score-e.Score, e.Score-above.Score)
 			return &gap
 		}
 	}

@@ -41,15 +41,16 @@ type Page struct {
 	Bounds
 	Period  string // "" on a board without periods
 	Order   Order  // of the board
+	Ties    Ties   // likewise
 	Total   int64  // members on the board
-	Start   int64  // rank of the first entry, 1-based
+	Start   int64  // position of the first entry, 1-based: its rank, but for ties Shared and Dense
 	Entries []Entry
 }
 
 // Next is the cursor of the page after this one, or nil on the last page.
 func (p Page) Next() *Cursor {
 	n := len(p.Entries)
-	if n == 0 || p.Entries[n-1].Rank >= p.Total {
+	if n == 0 || p.Start+int64(n) > p.Total {
 		return nil
 	}
 	return &Cursor{Key: p.Entries[n-1].Key, Member: p.Entries[n-1].Member}
