@@ -139,10 +139,11 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 // each update; why says otherwise.
 func (s *Store) callApply(ctx context.Context, r *rule, instance string, sp span, leased, listed int64, batch []updateItem) (why string, now int64, err error) {
 	k := s.keys.board(instance, sp.name)
-	const head, each = 19, 7
+	const head, each = 23, 7
 	args := make([]any, 0, head+each*len(batch))
-	args = append(args, k.channel, instance, sp.name, sp.opens, sp.closes, sp.starts, sp.ends, leased, listed,
-		sp.from, sp.length, newEpoch(), r.shape, r.Order.sign(), string(r.Ties), r.min, r.max, r.maxChange, r.notes())
+	args = append(args, k.channel, instance, sp.name, string(r.Ties), r.Order.sign(),
+		sp.opens, sp.closes, sp.starts, sp.ends, leased, listed, sp.from, sp.length, newEpoch(), r.shape,
+		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), r.notes(), 0, "")
 	for _, u := range batch {
 		op, digest := u.op(r.Definition), ""
 		if u.ID != "" {
@@ -150,7 +151,7 @@ func (s *Store) callApply(ctx context.Context, r *rule, instance string, sp span
 		}
 		args = append(args, op, u.Member, u.Score, u.ID, digest, string(u.If), u.Data)
 	}
-	answer, err := applyScript.run(ctx, s.rdb, []string{k.members, k.meta, k.ids[0], k.ids[1], k.data, k.periods}, args)
+	answer, err := applyScript.run(ctx, s.rdb, append(k.all(), k.ids[0], k.ids[1], k.periods), args)
 	if err != nil {
 		return "", 0, err
 	}
@@ -193,6 +194,8 @@ func (r *rule) outcome(s string) (Outcome, error) {
 		return refused("score", fmt.Sprintf("is, or comes to, a score outside %d to %d", r.min, r.max), ErrOutOfRange)
 	case "c":
 		return refused("score", fmt.Sprintf("changes it by more than %d", r.maxChange), ErrOutOfRange)
+	case "s":
+		return refused("op", "is sum; on a board with a limit want best or last, for what a sum came to is lost with a member that goes", ErrInvalid)
 	case "n":
 		return Outcome{Err: notOpen(r.hours())}, nil
 	case "f":
@@ -217,12 +220,15 @@ func parseStanding(score, rank string) (*Standing, error) {
 	if score == "-" && rank == "-" {
 		return nil, nil
 	}
+	if rank == "-" {
+		rank = "0" // it is hidden
+	}
 	n, err := strconv.ParseInt(score, 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("has the score %q, which is none", score)
 	}
 	r, err := strconv.ParseInt(rank, 10, 64)
-	if err != nil || r < 1 {
+	if err != nil || r < 0 {
 		return nil, fmt.Errorf("has the rank %q, which is none", rank)
 	}
 	return &Standing{Score: n, Rank: r}, nil

@@ -8,17 +8,24 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
 	"rankcast/ranking/redistest"
 )
 
-func open(t testing.TB, url string, boards ...ranking.Definition) *ranking.Store {
+// dial opens a client of the test's own.
+func dial(t testing.TB, url string) redis.UniversalClient {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	redistest.Patient(rdb)
 	t.Cleanup(func() { rdb.Close() })
+	return rdb
+}
+
+func open(t testing.TB, url string, boards ...ranking.Definition) *ranking.Store {
+	rdb := dial(t, url)
 	s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(s.Close)
 	require.NoError(t, s.Define(t.Context(), ranking.Definitions{Boards: boards}))
@@ -214,7 +221,7 @@ func TestPagesFollowAPosition(t *testing.T) {
 				cursor, err := ranking.ParseCursor(next.String())
 				require.NoError(t, err)
 				require.Equal(t, *next, cursor)
-				page, err = s.After(t.Context(), board, cursor, 37)
+				page, err = s.Read(t.Context(), board, ranking.Query{After: &cursor, Limit: 37})
 				require.NoError(t, err)
 			}
 			var want []string

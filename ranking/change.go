@@ -100,7 +100,7 @@ func parseChange(s string) (Change, error) {
 }
 
 // parsePlace reads 'rank', 'rank position' or 'rank position flags' of a member that is
-// on the board now, and '' or 'flags' of one that is not.
+// on the board now, and ” or 'flags' of one that is not.
 func (c *Change) parsePlace(s string) bool {
 	words := strings.Split(s, " ")
 	if c.New != nil {

@@ -87,7 +87,7 @@ func TestDataIsReadWithTheEntry(t *testing.T) {
 			require.Equal(t, updates[i].Member, e.Member)
 			require.Equal(t, want(i), e.Data, e.Member)
 		}
-		after, err := s.After(t.Context(), "b", ranking.Cursor{Key: all.Entries[9].Key, Member: all.Entries[9].Member}, 7)
+		after, err := s.Read(t.Context(), "b", ranking.Query{After: &ranking.Cursor{Key: all.Entries[9].Key, Member: all.Entries[9].Member}, Limit: 7})
 		require.NoError(t, err)
 		require.Equal(t, all.Entries[10:17], after.Entries)
 		around, err := s.Around(t.Context(), "b", "m0100", 5)
@@ -122,11 +122,11 @@ func TestDataIsTold(t *testing.T) {
 		require.Equal(t, applied(7, 1, &ranking.Standing{Score: 7, Rank: 1}), o[7])
 		c := next[*ranking.Changes](t, heard)
 		require.Equal(t, &ranking.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, List: []ranking.Change{
-			{Member: "a", New: key(-3), Rank: 1, Data: `{"x":1}`},
-			{Member: "b", New: key(-5), Rank: 1},
-			{Member: "a", Old: key(-3), New: key(-3), Rank: 2, Data: `{"x":2}`},
-			{Member: "a", Old: key(-3), New: key(-7), Rank: 1, Data: `{"x":2}`},
-			{Member: "a", Old: key(-7), New: key(-7), Rank: 1},
+			{Member: "a", New: key(-3), Rank: 1, Position: 1, Data: `{"x":1}`},
+			{Member: "b", New: key(-5), Rank: 1, Position: 1},
+			{Member: "a", Old: key(-3), New: key(-3), Rank: 2, Position: 2, Data: `{"x":2}`},
+			{Member: "a", Old: key(-3), New: key(-7), Rank: 1, Position: 1, Data: `{"x":2}`},
+			{Member: "a", Old: key(-7), New: key(-7), Rank: 1, Position: 1},
 		}}, c)
 		info, err := s.Info(t.Context(), "b")
 		require.NoError(t, err)

@@ -73,6 +73,13 @@ type Definition struct {
 	Starts time.Time     `json:"starts,omitzero"` // an activity's bounds. Default none
 	Ends   time.Time     `json:"ends,omitzero"`
 
+	// MemberTTL is how long after it entered a member leaves. 1s to 36600d, default
+	// never.
+	MemberTTL time.Duration `json:"member_ttl,omitzero"`
+	// Limit is how many members stay, the best: 1 to 10,000,000, of Best and Last.
+	// Default all.
+	Limit int64 `json:"limit,omitzero"`
+
 	// TieSpan is what the fraction of a Key is a fraction of, on a board with
 	// neither periods nor bounds. 1s to 36600d, default a hundred years from 2020.
 	TieSpan time.Duration `json:"tie_span,omitzero"`
@@ -156,6 +163,7 @@ func (d Definition) reorders(was Definition) (field string) {
 		{"timezone", d.Timezone == was.Timezone},
 		{"week_starts", d.WeekStarts == was.WeekStarts},
 		{"day_starts_at", d.DayStartsAt == was.DayStartsAt},
+		{"member_ttl", (d.MemberTTL > 0) == (was.MemberTTL > 0)}, // of those there are nobody knows when they entered
 	} {
 		if !f.same {
 			return f.name
@@ -172,18 +180,20 @@ func (d Definition) lastsAs(was Definition) bool {
 		}
 		return *d.Keep
 	}
-	return keeps(d) == keeps(was) && d.Retain == was.Retain && d.Ends.Equal(was.Ends)
+	return keeps(d) == keeps(was) && d.Retain == was.Retain && d.Ends.Equal(was.Ends) &&
+		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit
 }
 
 // shape tells apart the definitions whose data must not mix, as reorders does: the
-// order, and a digest of the rest.
+// order, a digest of the rest, and ties by which some rank the same, which scripts read.
 func (d Definition) shape() string {
 	rest := fmt.Appendf(nil, "%s %s %d %s %s %s", d.Ties, d.Period, d.Base.UnixMicro(), d.Timezone, d.WeekStarts, d.DayStartsAt)
-	return string(d.Order) + " " + digest(rest)
-}
-
-// shapeOrder is the order of data that a shape is frozen with; "" for none.
-func shapeOrder(shape string) Order {
-	order, _, _ := strings.Cut(shape, " ")
-	return Order(order)
+	if d.MemberTTL > 0 {
+		rest = append(rest, " member_ttl"...)
+	}
+	shape := string(d.Order) + " " + digest(rest)
+	if d.Ties.Tied() {
+		shape += " " + string(d.Ties)
+	}
+	return shape
 }

@@ -86,8 +86,7 @@ func (s *Store) callDrop(ctx context.Context, instance string, d dropping) (gone
 		args = []any{d.until, d.since, d.of}
 	}
 	for _, p := range d.periods {
-		k := s.keys.board(instance, p)
-		keys = append(keys, k.members, k.meta, k.data)
+		keys = append(keys, s.keys.board(instance, p).all()...)
 		args = append(args, p)
 	}
 	if len(d.keys) > 0 {

@@ -93,9 +93,9 @@ func TestFeedTellsChanges(t *testing.T) {
 		c := next[*ranking.Changes](t, heard)
 		require.NotEmpty(t, c.Epoch)
 		require.Equal(t, &ranking.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, List: []ranking.Change{
-			{Member: "a", New: key(-3), Rank: 1},
-			{Member: "b", New: key(-5), Rank: 1},
-			{Member: "a", Old: key(-3), New: key(-7), Rank: 1},
+			{Member: "a", New: key(-3), Rank: 1, Position: 1},
+			{Member: "b", New: key(-5), Rank: 1, Position: 1},
+			{Member: "a", Old: key(-3), New: key(-7), Rank: 1, Position: 1},
 		}}, c)
 		require.Equal(t, &ranking.Changes{Board: "b", Epoch: c.Epoch, Seq: 4, List: []ranking.Change{
 			{Member: "b", Old: key(-5)},

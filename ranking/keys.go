@@ -13,25 +13,36 @@ type keys struct{ prefix string }
 
 // boardKeys are the names that a write to one board-period uses.
 type boardKeys struct {
-	members string    // sorted set: member by Key
-	meta    string    // hash: epoch, seq, clock and more, see apply.lua
-	data    string    // hash: member to JSON
-	ids     [2]string // hashes: request id to first result, by turns
-	periods string    // hash: the board's periods
-	channel string    // pub/sub: the board's changes
+	members  string    // sorted set: member by Key
+	meta     string    // hash: epoch, seq, clock and more, see apply.lua
+	data     string    // hash: member to JSON
+	distinct string    // sorted set: with ties dense, the distinct scores
+	entered  string    // sorted set: with a member_ttl, member by when it entered
+	hidden   string    // hash: member to Key, of those that are hidden
+	ids      [2]string // hashes: request id to first result, by turns
+	periods  string    // hash: the board's periods
+	channel  string    // pub/sub: the board's changes
 }
 
 func (k keys) board(instance, period string) boardKeys {
 	tag := k.tag(instance)
 	of := tag + period + ":"
 	return boardKeys{
-		members: of + "z",
-		meta:    of + "m",
-		data:    of + "x",
-		ids:     k.ids(instance),
-		periods: tag + "p",
-		channel: k.channel(instance),
+		members:  of + "z",
+		meta:     of + "m",
+		data:     of + "x",
+		distinct: of + "d",
+		entered:  of + "t",
+		hidden:   of + "h",
+		ids:      k.ids(instance),
+		periods:  tag + "p",
+		channel:  k.channel(instance),
 	}
+}
+
+// all are those of a board-period alone.
+func (k boardKeys) all() []string {
+	return []string{k.members, k.meta, k.data, k.distinct, k.entered, k.hidden}
 }
 
 func (k keys) tag(of string) string { return k.prefix + ":{" + of + "}:" }

@@ -12,6 +12,7 @@ import (
 const (
 	defaultKeep, maxKeep           = 8, 1000
 	defaultInstances, maxInstances = 100_000, 10_000_000
+	maxLimit                       = 10_000_000
 	maxPeriod                      = 3660 * day
 	maxUnitChars, maxDecimals      = 16, 6
 	displayTime                    = "time_ms"
@@ -49,7 +50,7 @@ func (d *Definition) checkRules(template) error {
 	if err := oneOf("order", &d.Order, Desc, Asc); err != nil {
 		return err
 	}
-	return oneOf("ties", &d.Ties, First, ByMember)
+	return oneOf("ties", &d.Ties, First, Shared, Dense, ByMember)
 }
 
 func (d *Definition) checkDurations(template) error {
@@ -65,6 +66,9 @@ func (d *Definition) checkDurations(template) error {
 	}
 	if reason := durationFault(d.TieSpan); reason != "" {
 		return Invalid("tie_span", reason)
+	}
+	if reason := durationFault(d.MemberTTL); reason != "" {
+		return Invalid("member_ttl", reason)
 	}
 	return nil
 }
@@ -111,7 +115,8 @@ func (d *Definition) checkApplies(t template) error {
 		{"keep", d.Keep != nil, d.Period != "", "a board with a period"},
 		{"retain", d.Retain != 0, d.Period == "" || family || !d.Ends.IsZero(), "a board without period, a family, or an activity that ends; old periods go by keep"},
 		{"tie_span", d.TieSpan != 0, d.Period == "" && !bounded, "a board without period that does not have both starts and ends; others have a span already"},
-		{"tie_span", d.TieSpan != 0, d.Ties == First, "a board with ties first"},
+		{"tie_span", d.TieSpan != 0, d.Ties != ByMember, "a board whose ties go by arrival, not by member"},
+		{"limit", d.Limit != 0, d.Mode != Sum, "a board with mode best or last: what a sum came to is lost with a member that goes"},
 		{"max_instances", d.MaxInstances != 0, family, "a family, such as fans:{star}"},
 	} {
 		if f.given && !f.applies {
@@ -170,6 +175,9 @@ func (d *Definition) checkBounds(t template) error {
 	}
 	if d.MaxChange < 0 || d.MaxChange > MaxScore {
 		return Invalid("max_change", fmt.Sprintf("is %d; want 1 to %d", d.MaxChange, int64(MaxScore)))
+	}
+	if d.Limit < 0 || d.Limit > maxLimit {
+		return Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", d.Limit, maxLimit))
 	}
 	if d.MaxInstances == 0 && len(t.placeholders) > 0 {
 		d.MaxInstances = defaultInstances

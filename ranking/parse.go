@@ -88,6 +88,10 @@ func (d *Definition) readField(f field) error {
 		return readTime(f.value, &d.Starts)
 	case "ends":
 		return readTime(f.value, &d.Ends)
+	case "member_ttl":
+		return readDuration(f.value, &d.MemberTTL)
+	case "limit":
+		return readInteger(f.value, &d.Limit, 1)
 	case "tie_span":
 		return readDuration(f.value, &d.TieSpan)
 	case "min":

@@ -30,6 +30,7 @@ func (l Lookup) Rows() int { return 1 + 2*l.Around }
 type Place struct {
 	Entry    Entry   // Rank is 0 for a member that is not on the board
 	Position int64   // 1-based, in the order of the board: Rank, but for ties Shared and Dense; 0 likewise
+	Below    int64   // members that rank below it
 	Around   []Entry // up to Lookup.Around on each side and the member itself, in that order
 }
 
@@ -73,10 +74,11 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 		}
 		now := r.number()
 		p = Places{State: State{Epoch: r.text(), Seq: r.number()}}
-		order := r.order(m.rule.Order)
+		var order Order
+		order, p.Ties = r.shape(m.rule.Definition)
 		p.Total = r.number()
 		for _, l := range lookups {
-			p.List = append(p.List, r.place(l, order))
+			p.List = append(p.List, r.place(l, order, p.Ties))
 		}
 		return now, r.err
 	})
@@ -88,9 +90,9 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 }
 
 // place takes what places.lua tells of one member.
-func (r *reply) place(l Lookup, o Order) Place {
-	start := r.number()
-	p := Place{Around: r.entries(max(start, 0), o)}
+func (r *reply) place(l Lookup, o Order, t Ties) Place {
+	start, rank := r.number(), r.number()
+	p := Place{Below: r.number(), Around: r.entries(max(start, 0), rank, o, t)}
 	if start < 0 || r.err != nil {
 		return Place{Entry: Entry{Member: l.Member}}
 	}
@@ -135,7 +137,7 @@ func (n Neighbourhood) Percentile() float64 {
 	if n.Total <= 1 {
 		return 100
 	}
-	return 100 * float64(n.Total-n.Entry.Rank) / float64(n.Total-1)
+	return 100 * float64(n.Below) / float64(n.Total-1)
 }
 
 // ToNext is the distance in score to the place above: 0 when tied, nil at the

@@ -1,12 +1,14 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -43,14 +45,18 @@ type Page struct {
 	Order   Order  // of the board
 	Ties    Ties   // likewise
 	Total   int64  // members on the board
+	Before  int64  // members that come before those with the scores asked for
+	Count   int64  // members with those scores: Total, where all were asked for
 	Start   int64  // position of the first entry, 1-based: its rank, but for ties Shared and Dense
 	Entries []Entry
+
+	tiers int64 // with ties Dense: the distinct scores of those before
 }
 
 // Next is the cursor of the page after this one, or nil on the last page.
 func (p Page) Next() *Cursor {
 	n := len(p.Entries)
-	if n == 0 || p.Start+int64(n) > p.Total {
+	if n == 0 || p.Start+int64(n) > p.Before+p.Count {
 		return nil
 	}
 	return &Cursor{Key: p.Entries[n-1].Key, Member: p.Entries[n-1].Member}
@@ -90,32 +96,50 @@ func ParseCursor(s string) (Cursor, error) {
 	return c, nil
 }
 
-// MaxPage is the most entries that one call of Page or After returns.
+// MaxPage is the most entries that one call of Read returns.
 const MaxPage = 2048
+
+// Query says which entries of a board to read. Those of a rank cost no more than the
+// first.
+type Query struct {
+	// FromRank is the rank that the page begins with or, where nobody has it, the next
+	// that somebody has. 1 to MaxScore, default 1.
+	FromRank int64
+	// After has the page begin after a cursor; FromRank says nothing then. Default none.
+	After *Cursor
+	// MinScore and MaxScore narrow the page to scores from one to the other, themselves
+	// among them. Default all.
+	MinScore, MaxScore *int64
+	// Limit is how many entries are read at most, 0 to MaxPage. With 0 the page only
+	// counts.
+	Limit int
+}
 
 // Page reads up to limit entries (1 to MaxPage) from a 1-based rank on.
 func (s *Store) Page(ctx context.Context, board string, fromRank int64, limit int) (Page, error) {
-	if fromRank < 1 || fromRank > MaxScore {
-		return Page{}, Invalid("from_rank", "want a rank from 1")
+	if fromRank < 1 {
+		return Page{}, errFromRank
 	}
-	return s.page(ctx, board, limit, fromRank-1)
+	if limit < 1 {
+		return Page{}, badLimit(1, limit)
+	}
+	return s.Read(ctx, board, Query{FromRank: fromRank, Limit: limit})
 }
 
-// After reads up to limit entries (1 to MaxPage) after a cursor.
-func (s *Store) After(ctx context.Context, board string, after Cursor, limit int) (Page, error) {
-	return s.page(ctx, board, limit, 0, formatKey(after.Key), after.Member)
+var errFromRank = Invalid("from_rank", "want a rank from 1")
+
+func badLimit(least, limit int) error {
+	return Invalid("limit", fmt.Sprintf("is %d; want %d to %d", limit, least, MaxPage))
 }
 
-// formatKey prints a key so that Redis reads the same number.
-func formatKey(k Key) string { return fmt.Sprintf("%.17g", float64(k)) }
-
-func (s *Store) page(ctx context.Context, board string, limit int, args ...any) (Page, error) {
-	if limit < 1 || limit > MaxPage {
-		return Page{}, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxPage))
+// Read reads a page of a board. It returns a FieldError for what cannot be asked for.
+func (s *Store) Read(ctx context.Context, board string, q Query) (Page, error) {
+	if err := q.check(); err != nil {
+		return Page{}, err
 	}
 	var p Page
 	m, now, err := s.reading(ctx, board, func(m meaning) (now int64, err error) {
-		p, now, err = s.readPage(ctx, m.keys, m.rule.Order, append([]any{limit}, args...))
+		p, now, err = s.readPage(ctx, m.keys, m.rule.Definition, q)
 		return now, err
 	})
 	if err != nil {
@@ -125,49 +149,99 @@ func (s *Store) page(ctx context.Context, board string, limit int, args ...any) 
 	return p, nil
 }
 
-// readPage is one call of page.lua; now is Redis's clock, in µs since 1970. The order
-// is that of the data where there are any: o may be from before a change.
-func (s *Store) readPage(ctx context.Context, k boardKeys, o Order, args []any) (p Page, now int64, err error) {
-	r, err := s.call(ctx, pageScript, k, args)
+func (q *Query) check() error {
+	q.FromRank = cmp.Or(q.FromRank, 1)
+	switch {
+	case q.Limit < 0 || q.Limit > MaxPage:
+		return badLimit(0, q.Limit)
+	case q.FromRank < 1 || q.FromRank > MaxScore:
+		return errFromRank
+	}
+	for _, f := range []struct {
+		name  string
+		bound *int64
+	}{{"min_score", q.MinScore}, {"max_score", q.MaxScore}} {
+		if f.bound != nil && (*f.bound < -MaxScore || *f.bound > MaxScore) {
+			return Invalid(f.name, fmt.Sprintf("is %d; want an integer within ±%d", *f.bound, int64(MaxScore)))
+		}
+	}
+	if q.MinScore != nil && q.MaxScore != nil && *q.MinScore > *q.MaxScore {
+		return Invalid("max_score", fmt.Sprintf("is %d, less than min_score, which is %d", *q.MaxScore, *q.MinScore))
+	}
+	return nil
+}
+
+// args are those of page.lua.
+func (q Query) args(o Order) []any {
+	least, most := q.MinScore, q.MaxScore
+	if o == Desc {
+		least, most = most, least
+	}
+	low, high := "-inf", "+inf"
+	if least != nil {
+		low = strconv.FormatInt(o.sign()**least, 10)
+	}
+	if most != nil {
+		high = strconv.FormatInt(o.sign()**most+1, 10)
+	}
+	args := []any{q.Limit, low, high, q.FromRank}
+	if q.After != nil {
+		args = append(args, formatKey(q.After.Key), q.After.Member)
+	}
+	return args
+}
+
+// formatKey prints a key so that Redis reads the same number.
+func formatKey(k Key) string { return fmt.Sprintf("%.17g", float64(k)) }
+
+// readPage reads a page; now is Redis's clock, in µs since 1970. Order and ties are
+// those of the data where there are any: d may be from before a change.
+func (s *Store) readPage(ctx context.Context, k boardKeys, d Definition, q Query) (p Page, now int64, err error) {
+	r, err := s.call(ctx, pageScript, k, q.args(d.Order))
 	if err != nil {
 		return p, 0, err
 	}
 	now = r.number()
-	p = Page{State: State{Epoch: r.text(), Seq: r.number()}, Order: r.order(o), Total: r.number(), Start: r.number() + 1}
-	p.Entries = r.entries(p.Start-1, p.Order)
+	p = Page{State: State{Epoch: r.text(), Seq: r.number()}}
+	p.Order, p.Ties = r.shape(d)
+	if r.err == nil && p.Order != d.Order {
+		d.Order = p.Order // the scores asked for are on the other side
+		return s.readPage(ctx, k, d, q)
+	}
+	p.Total, p.Before, p.tiers, p.Count = r.number(), r.number(), r.number(), r.number()
+	p.Start = r.number() + 1
+	p.Entries = r.entries(p.Start-1, r.number(), p.Order, p.Ties)
 	return p, now, r.err
 }
 
-// Info is what is known of a board as a whole.
-type Info struct {
-	Board
-	State
-	Bounds
-	Period     string
-	Total      int64     // members
-	LastChange time.Time // zero when there was none
+// Reached tells of a score: what rank a member would have that reached it now, and who
+// has it.
+type Reached struct {
+	Rank int64 // with ties ByMember the best that it may be: before all who have the score
+	Page       // of those who have the score
 }
 
-// Info reads a board's size and state.
-func (s *Store) Info(ctx context.Context, board string) (Info, error) {
-	var info Info
-	m, now, err := s.reading(ctx, board, func(m meaning) (int64, error) {
-		r, err := s.call(ctx, infoScript, m.keys, nil)
-		if err != nil {
-			return 0, err
-		}
-		now := r.number()
-		info = Info{State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number()}
-		if changed := r.number(); changed > 0 {
-			info.LastChange = time.UnixMicro(changed)
-		}
-		return now, r.err
-	})
-	if err != nil {
-		return Info{}, err
+// At reads what rank a score would give that is reached now by a member that is not
+// on the board yet, and up to limit of those who have it (0 to MaxPage), after a
+// cursor, nil for the first.
+func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor, limit int) (Reached, error) {
+	if score < -MaxScore || score > MaxScore {
+		return Reached{}, Invalid("score", fmt.Sprintf("is %d; want an integer within ±%d", score, int64(MaxScore)))
 	}
-	info.Board, info.Period, info.Bounds = m.Board, m.period.name, m.bounds(now)
-	return info, nil
+	p, err := s.Read(ctx, board, Query{MinScore: &score, MaxScore: &score, After: after, Limit: limit})
+	if err != nil {
+		return Reached{}, err
+	}
+	at := Reached{Page: p}
+	switch p.Ties {
+	case First:
+		at.Rank = p.Before + p.Count + 1
+	case Dense:
+		at.Rank = p.tiers + 1
+	default:
+		at.Rank = p.Before + 1
+	}
+	return at, nil
 }
 
 // BoardState is where a board is, or why that could not be read. A board that there
@@ -241,6 +315,6 @@ func parseState(r *reply) (State, error) {
 func (s *Store) call(ctx context.Context, sc script, k boardKeys, args []any) (*reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	answer, err := sc.run(ctx, s.rdb, []string{k.members, k.meta, k.data}, args)
+	answer, err := sc.run(ctx, s.rdb, []string{k.members, k.meta, k.data, k.distinct}, args)
 	return &reply{rest: answer}, err
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -39,10 +40,10 @@ func newScript(names ...string) script {
 var lua embed.FS
 
 var (
-	applyScript   = newScript("ids", "apply")
+	applyScript   = newScript("order", "ids", "board", "apply")
 	beginScript   = newScript("ids", "begin")
 	publishScript = newScript("ids", "publish")
-	pageScript    = newScript("page")
+	pageScript    = newScript("order", "page")
 	infoScript    = newScript("info")
 	placesScript  = newScript("places")
 	catalogScript = newScript("catalog")
@@ -146,8 +147,21 @@ func (r *reply) number() int64 {
 	return 0
 }
 
-// order takes a shape for the order that it has; o where there is none.
-func (r *reply) order(o Order) Order { return cmp.Or(shapeOrder(r.text()), o) }
+// shape takes the order and ties that a board-period is frozen with; where there is
+// none they are those of a definition.
+func (r *reply) shape(d Definition) (Order, Ties) {
+	words := strings.Split(r.text(), " ")
+	switch {
+	case words[0] == "":
+		return d.Order, d.Ties
+	case len(words) > 2:
+		return Order(words[0]), Ties(words[2])
+	case d.Ties.Tied(): // it was another board
+		return Order(words[0]), First
+	default:
+		return Order(words[0]), d.Ties
+	}
+}
 
 func (r *reply) key() Key {
 	k, err := parseKey(r.text())
@@ -155,6 +169,19 @@ func (r *reply) key() Key {
 		r.fail(err.Error())
 	}
 	return k
+}
+
+// optionalKey is a key, or 0 where there is none.
+func (r *reply) optionalKey() float64 {
+	text := r.text()
+	if text == "" {
+		return 0
+	}
+	k, err := parseKey(text)
+	if err != nil {
+		r.fail(err.Error())
+	}
+	return float64(k)
 }
 
 func (r *reply) list() *reply {
@@ -165,15 +192,26 @@ func (r *reply) list() *reply {
 	return &reply{rest: v, err: r.err}
 }
 
-// entries takes a list of (member, key) pairs and one of their data; the first of
-// them has the 0-based rank start.
-func (r *reply) entries(start int64, o Order) []Entry {
+// entries takes a list of (member, key) pairs and one of their data. The first of them
+// has that 0-based position, and that rank.
+func (r *reply) entries(position, rank int64, o Order, t Ties) []Entry {
 	rows, data := r.list(), r.list()
 	entries := make([]Entry, 0, len(rows.rest)/2)
 	for len(rows.rest) > 0 && rows.err == nil {
 		member, key := rows.text(), rows.key()
-		start++
-		e := Entry{Rank: start, Member: member, Score: key.Score(o), Key: key}
+		position++
+		e := Entry{Rank: position, Member: member, Score: key.Score(o), Key: key}
+		if t.Tied() {
+			switch n := len(entries); {
+			case n == 0:
+			case entries[n-1].Score == e.Score:
+			case t == Dense:
+				rank++
+			default:
+				rank = position
+			}
+			e.Rank = rank
+		}
 		if len(data.rest) > 0 {
 			e.Data = data.optional()
 		}

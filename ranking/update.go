@@ -130,13 +130,13 @@ func digest(b []byte) string {
 // Standing is a score and the rank it gives.
 type Standing struct {
 	Score int64
-	Rank  int64 // 1-based
+	Rank  int64 // 1-based; 0 for a member that is hidden
 }
 
 // Result is what an update did.
 type Result struct {
 	Period    string    // the period it counted in; "" on a board without periods
-	Current   *Standing // nil when the member is not on the board any more
+	Current   *Standing // nil when the member is not on the board now: it was removed, or has no place within the limit
 	Previous  *Standing // nil when the member was not on the board before
 	Duplicate bool      // its id was seen before: this is the first time's result
 }

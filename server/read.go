@@ -41,24 +41,20 @@ func (s *Server) getTop(c echo.Context) error {
 	board := param(c, "board")
 	q := readQuery(c, "limit", "cursor", "from_rank")
 	limit := int(q.integer("limit", int64(min(defaultTop, s.cfg.MaxTop)), 1, int64(s.cfg.MaxTop)))
-	from := q.integer("from_rank", 1, 1, ranking.MaxScore)
+	query := ranking.Query{Limit: limit, FromRank: q.integer("from_rank", 1, 1, ranking.MaxScore)}
 	cursor, paged := q.get("cursor")
 	if _, jumps := q.get("from_rank"); jumps && paged && q.err == nil {
 		q.err = ranking.Invalid("from_rank", "goes with no cursor")
 	}
+	if paged && q.err == nil {
+		var after ranking.Cursor
+		after, q.err = ranking.ParseCursor(cursor)
+		query.After = &after
+	}
 	if q.err != nil {
 		return q.err
 	}
-	var page ranking.Page
-	var err error
-	if paged {
-		var after ranking.Cursor
-		if after, err = ranking.ParseCursor(cursor); err == nil {
-			page, err = s.store.After(c.Request().Context(), board, after, limit)
-		}
-	} else {
-		page, err = s.store.Page(c.Request().Context(), board, from, limit)
-	}
+	page, err := s.store.Read(c.Request().Context(), board, query)
 	if err != nil {
 		return err
 	}

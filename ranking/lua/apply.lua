@@ -1,33 +1,35 @@
--- Applies a batch of updates to one board-period and publishes what changed.
+-- Applies a batch of updates to one board-period and publishes what changed. Begins with
+-- order.lua, ids.lua and board.lua.
 --
--- KEYS  1 sorted set   member by key: s + f, s the score (negated for desc),
---                      0 <= f < 1 rising with the time the score was reached
---       2 hash         meta: epoch, seq, clock, from, span, shape, data ('1': some have
---                      had any), wrote, settled, listed (when, by now's clock)
---       3 hash         request ids of even buckets: id to first result
---       4 hash         request ids of odd buckets
---       5 hash         data: member to JSON, of those that have any
---       6 hash         the board's periods: name to what tend.go makes of it, and '/' to when
+-- KEYS  1 to 6         see board.lua
+--                      meta: epoch, seq, clock, from, span, shape, data ('1': some have
+--                      had any), moderated (the revision of the moderation that is in
+--                      force; none: nobody was ever hidden), wrote, settled, listed (when,
+--                      by now's clock)
+--       7 hash         request ids of even buckets: id to first result
+--       8 hash         request ids of odd buckets
+--       9 hash         the board's periods: name to what tend.go makes of it, and '/' to when
 --                      the last that was announced as closed had ended
--- ARGV  1 channel to publish on
---       2 board, 3 period: names, for the message
---       4 opens, 5 closes  of the period; 0 for none
---       6 starts, 7 ends   of the activity; 0 for none
---       8 lease            until when the caller may count on what it knows of the board
---       9 listed           until when a new board-period may be created, because the
+-- ARGV  1 to 5         see board.lua
+--       6 opens, 7 closes  of the period; 0 for none
+--       8 starts, 9 ends   of the activity; 0 for none
+--      10 lease            until when the caller may count on what it knows of the board
+--      11 listed           until when a new board-period may be created, because the
 --                          caller has listed the board; 0: it has not
---      10 from, 11 span    what f is a fraction of, for a new board-period
---      12 epoch for a new board-period
---      13 shape            of the definition: what data of another must not mix with
---      14 sign             1: the lower score ranks higher, -1: the higher
---      15 ties             'first': by arrival, 'member': f is 0
+--      12 from, 13 span    what f is a fraction of, for a new board-period
+--      14 epoch for a new board-period
+--      15 shape            of the definition: what data of another must not mix with
 --      16 min, 17 max      of a score
 --      18 max change       of one update
---      19 note             '1': note the time of an update that leaves a score as it is too
+--      19 limit            members that stay; 0: all
+--      20 ttl              µs after which a member leaves; 0: never
+--      21 note             '1': note the time of an update that leaves a score as it is too
+--      22 revision         of the moderation that the caller knows; 0: there is none
+--      23 hides            '1' or '0' for each update: its member is hidden; '': none is
 --         Times are Redis's, in µs since 1970; they count from opens and starts
 --         until before closes and ends.
 --      then seven for each update:
---         op      sum, best, last or remove
+--         op      sum, best, last, set (as last, without max change) or remove
 --         member
 --         score   canonical decimal
 --         id      request id, or '' for none
@@ -35,7 +37,7 @@
 --         if      'exists', 'absent' or ''
 --         data    JSON, 'null' to take it away, '' to leave it
 -- Result  {why, now in µs}: nothing was done, for
---           'stale'  the lease is over
+--           'stale'  the lease is over, or the moderation has gone on
 --           'shape'  the board-period is of another
 --           'turn'   now is within starts..ends and outside opens..closes
 --           'new'    there would be something to write of a new board-period, or of one
@@ -46,41 +48,41 @@
 --           'm'                                        id of another update
 --           'r'                                        score out of range
 --           'c'                                        change out of range
+--           's'                                        a sum on a board with a limit
 --           'n'                                        outside starts..ends
 --           'f'                                        the board-period was announced as
 --                                                      closed: the clock was set back
---         where a member is or was not on the board, '-' stands for both numbers.
--- Message (bytes 31 and 30 separate)
---         board 31 period 31 epoch 31 seq of the first change
---         { 30 member 31 old key 31 new key 31 new rank [31 data] }   none: empty
--- Cost    O(log n) an update: ZSCORE, 2 ZRANK, ZCOUNT, ZADD; HGET, HSET on a board
---         with data; and 7 calls a batch.
+--         where a member is or was not on the board, or went with the limit, '-' stands
+--         for both numbers, and for the rank of one that is hidden.
+-- Cost    O(log n) an update: ZSCORE, 2 ZRANK, ZCOUNT, ZADD; with ties shared 2 ZCOUNT, with
+--         dense 2 ZRANK, ZADD, ZRANGEBYSCORE more; HGET, HSET on a board with data; ZSCORE
+--         with a ttl; ZRANGE with a limit; and 7 calls a batch, with up to 32 removals of
+--         members whose time is over.
 
-local members, meta, ids, datas, periods = KEYS[1], KEYS[2], {[0] = KEYS[3], [1] = KEYS[4]}, KEYS[5], KEYS[6]
-local channel, board, period = ARGV[1], ARGV[2], ARGV[3]
-local opens, closes = tonumber(ARGV[4]), tonumber(ARGV[5])
-local starts, ends = tonumber(ARGV[6]), tonumber(ARGV[7])
-local lease, listed = tonumber(ARGV[8]), tonumber(ARGV[9])
-local from, span, epoch, shape = ARGV[10], ARGV[11], ARGV[12], ARGV[13]
-local sign, by_arrival = tonumber(ARGV[14]), ARGV[15] == 'first'
+local ids, periods = {[0] = KEYS[7], [1] = KEYS[8]}, KEYS[9]
+local opens, closes = tonumber(ARGV[6]), tonumber(ARGV[7])
+local starts, ends = tonumber(ARGV[8]), tonumber(ARGV[9])
+local lease, listed = tonumber(ARGV[10]), tonumber(ARGV[11])
+local from, span, epoch, shape = ARGV[12], ARGV[13], ARGV[14], ARGV[15]
 local min, max, max_change = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18])
-local note = ARGV[19] == '1'
-local FIRST, STEP = 20, 7
+local limit, ttl, note = tonumber(ARGV[19]), tonumber(ARGV[20]), ARGV[21] == '1'
+local revision, hides = tonumber(ARGV[22]), ARGV[23]
+local FIRST, STEP = 24, 7
 
 local DIGEST = 11
 local RELIST = 3600 * 1000000 -- µs; a failover may have lost that the board is listed
+local EXPIRE, TRIM = 32, 8 -- members that go in one batch, and with one update, on top
 
-local call, format, floor, frexp = redis.call, string.format, math.floor, math.frexp
+local by_arrival, frexp = ties ~= 'member', math.frexp
 
-local time = call('TIME')
-local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 if now >= lease then return {'stale', format('%.0f', now)} end
 local open = now >= starts and (ends == 0 or now < ends)
 if open and closes > 0 and (now < opens or now >= closes) then return {'turn', format('%.0f', now)} end
 
-local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled', 'listed')
-local exists, shaped, with_data = state[1], state[6], state[7]
+local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled', 'listed', 'moderated')
+local exists, shaped, with_data, moderated = state[1], state[6], state[7], state[10]
 if shaped and shaped ~= shape then return {'shape', format('%.0f', now)} end
+if moderated and revision < tonumber(moderated) then return {'stale', format('%.0f', now)} end
 -- What was announced stays as it was, whatever becomes of the clock.
 local final = state[8]
 if open and not shaped then
@@ -131,18 +133,21 @@ local function key_for(score)
   return key
 end
 
+-- A score and a rank as they are told: '-' for none.
+local function told(score, rank)
+  if not score then return '- -' end
+  return format(rank and '%.0f %d' or '%.0f -', score, rank)
+end
+
 -- A result without its first letter.
 local function standing(score, rank, had, from_rank)
-  if score and had then return format('%s %.0f %d %.0f %d', period, score, rank, had, from_rank) end
-  if score then return format('%s %.0f %d - -', period, score, rank) end
-  if had then return format('%s - - %.0f %d', period, had, from_rank) end
-  return period .. ' - - - -'
+  return period .. ' ' .. told(score, rank) .. ' ' .. told(had, from_rank)
 end
 
 -- What an update makes of a score; nil: none; and whether it is the update's own.
 local function apply(op, had, amount)
   if op == 'sum' then return (had or 0) + amount, true end
-  if op == 'last' then return amount, true end
+  if op == 'last' or op == 'set' then return amount, true end
   if op == 'best' then
     if had and sign * had <= sign * amount then return had, false end
     return amount, true
@@ -153,14 +158,55 @@ end
 -- Why a score is refused, or nil. A sum is bounded by what it comes to.
 local function refused(op, had, score, amount)
   if op == 'remove' then return nil end
-  local told = op == 'sum' and score or amount
-  if told < min or told > max then return 'r' end
+  if op == 'sum' and limit > 0 then return 's' end -- of those that went nobody knows what to add to
+  local bounded = op == 'sum' and score or amount
+  if bounded < min or bounded > max then return 'r' end
+  if op == 'set' then return nil end
   local by = op == 'sum' and amount or had and score - had or 0
   if by > max_change or by < -max_change then return 'c' end
   return nil
 end
 
-local results, changes, remembered, stayed = {'ok'}, {}, {}, false
+local function keep_data(member, held, data)
+  if data == held then return end
+  if data == '' then call('HDEL', datas, member) else call('HSET', datas, member, data) end
+  with_data = '1'
+end
+
+-- Whether a member that comes to a key has no place any more. The last is read, for of a
+-- board that is full most who come do not get in.
+local function beyond(member, key)
+  if limit == 0 or call('ZCARD', members) < limit then return false end
+  local last = call('ZRANGE', members, -1, -1, 'WITHSCORES')
+  local s, t = tonumber(key), tonumber(last[2])
+  return s > t or s == t and after(member, last[1])
+end
+
+-- Has a member have a score, reached now unless it had it; hidden or not. It says the
+-- rank, nil for one that is hidden, and whether it is there at all.
+local function put(member, score, had, key, seen, hide, held, data)
+  local new = score == had and key or key_for(score)
+  if hide then
+    if seen then leave(member, key) end
+    call('HSET', hiddens, member, new)
+    if not moderated then moderated = '0' end -- what the others came to is still to be seen to
+  elseif not had and beyond(member, new) then
+    return nil, false
+  end
+  if ttl > 0 and not had then call('ZADD', entered, format('%.0f', now), member) end
+  keep_data(member, held, data)
+  if hide then return nil, true end
+  if had and not seen then call('HDEL', hiddens, member) end
+  local rank = move(member, seen and key or nil, new, data)
+  if not seen and trim(limit, TRIM) > 0 and not call('ZSCORE', members, member) then return nil, false end
+  return rank, true
+end
+
+local results, remembered, stayed, wrote = {'ok'}, {}, false, false
+if open and not final and exists and not unlisted then
+  expire(ttl, EXPIRE)
+  clock = clock + #changes
+end
 for i = FIRST, #ARGV, STEP do
   local op, member, amount, id, digest = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
   local condition, data = ARGV[i + 5], ARGV[i + 6]
@@ -173,10 +219,19 @@ for i = FIRST, #ARGV, STEP do
   elseif final then
     result = 'f'
   else
-    local old = call('ZSCORE', members, member)
-    local had = old and sign * floor(tonumber(old)) + 0 or nil -- the score, from the key
-    local held = old and with_data and call('HGET', datas, member) or ''
-    local from_rank = had and call('ZRANK', members, member) + 1
+    local before = #changes
+    local seen = call('ZSCORE', members, member)
+    local key = seen or moderated and call('HGET', hiddens, member) or nil
+    if key and ttl > 0 and tonumber(call('ZSCORE', entered, member) or now) <= now - ttl then
+      -- One of more than could go at the start.
+      if unlisted then return {'new', format('%.0f', now)} end
+      remove(member, seen)
+      seen, key = false, nil
+    end
+    local hide = hides ~= '' and hides:byte((i - FIRST) / STEP + 1) == 49
+    local had = key and score_of(key)
+    local held = key and with_data and call('HGET', datas, member) or ''
+    local from_rank = seen and rank_of(member, key) or nil
     if condition == 'exists' and not had or condition == 'absent' and had then
       result = standing(had, from_rank, had, from_rank)
       stayed = true
@@ -186,35 +241,22 @@ for i = FIRST, #ARGV, STEP do
       if not own or data == '' then data = held elseif data == 'null' then data = '' end
       if why then
         result = why
-      elseif score == had and data == held then -- stays, in its place, or stays away
+      elseif score == had and data == held and (not had or hide == not seen) then -- stays, in its place, or stays away
         result = standing(score, from_rank, had, from_rank)
         stayed = true
       elseif unlisted then
         return {'new', format('%.0f', now)}
       elseif score then
-        local key, rank = old, from_rank
-        if score ~= had then
-          key = key_for(score)
-          call('ZADD', members, key, member)
-          rank = call('ZRANK', members, member) + 1
-        end
-        if data ~= held then
-          if data == '' then call('HDEL', datas, member) else call('HSET', datas, member, data) end
-          with_data = '1'
-        end
-        local change = format('%s\31%s\31%s\31%d', member, old or '', key, rank)
-        if data ~= '' then change = change .. '\31' .. data end
-        changes[#changes + 1] = change
-        result = standing(score, rank, had, from_rank)
-        clock = clock + 1
+        local rank, there = put(member, score, had, key, seen, hide, held, data)
+        result = standing(there and score or nil, rank, had, from_rank)
+        wrote = wrote or there
       else
-        call('ZREM', members, member)
-        if held ~= '' then call('HDEL', datas, member) end
-        changes[#changes + 1] = member .. '\31' .. old .. '\31\31'
+        remove(member, seen)
         result = standing(nil, nil, had, from_rank)
-        clock = clock + 1
+        wrote = true
       end
     end
+    clock = clock + math.max(#changes - before, 1)
     if #result > 1 then -- not refused
       if id ~= '' then
         if unlisted then return {'new', format('%.0f', now)} end
@@ -230,22 +272,19 @@ end
 
 ids_keep(ids, held, remembered)
 
-if #changes > 0 then
-  local first = format('%.0f', seq + 1)
-  seq = format('%.0f', seq + #changes)
-  clock = format('%.0f', clock)
-  if shaped then
-    call('HSET', meta, 'seq', seq, 'clock', clock)
-  else
-    call('HSET', meta, 'epoch', epoch, 'seq', seq, 'clock', clock, 'from', format('%.0f', from), 'span', format('%.0f', span), 'shape', shape)
+if #changes > 0 or wrote then
+  if not shaped then
+    call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span), 'shape', shape)
+    if revision > 0 then moderated = format('%.0f', revision) end
     exists = epoch
     call('HSET', periods, period, format('%.0f %.0f', opens, closes))
   end
   if with_data ~= state[7] then call('HSET', meta, 'data', with_data) end
-  call('PUBLISH', channel, board .. '\31' .. period .. '\31' .. epoch .. '\31' .. first .. '\30' .. table.concat(changes, '\30'))
+  if moderated ~= state[10] then call('HSET', meta, 'moderated', moderated) end
+  publish(epoch, seq, clock)
 elseif note and stayed and exists then
   call('HSET', meta, 'wrote', format('%.0f', now))
 end
-if relist and exists and #changes + #remembered > 0 then call('HSET', meta, 'listed', format('%.0f', now)) end
+if relist and exists and (wrote or #changes + #remembered > 0) then call('HSET', meta, 'listed', format('%.0f', now)) end
 
 return results

@@ -1,63 +1,86 @@
--- Reads a page of a board-period, with the state it belongs to. With no ARGV
--- but the limit it is the snapshot that a view starts from.
+-- Reads a page of a board-period, with the state it belongs to. Begins with order.lua.
 --
 -- KEYS  1 sorted set   member by key
 --       2 hash         meta: epoch, seq, shape, data
 --       3 hash         data: member to JSON
--- ARGV  1 limit        entries at most, 1 to 2,048
---       2 start        0-based rank of the first entry; ignored with 3 and 4
---       3 key, 4 member   position to start after; the member need not be there
--- Result {now, epoch or '', seq, shape or '', total, start,
+--       4 sorted set   with ties dense, the distinct scores, see board.lua
+-- ARGV  1 limit        entries at most, 0 to 2,048
+--       2 low, 3 high  keys of the page are from low until before high; '-inf', '+inf': all
+--       4 rank         1-based; the page starts with it or, where none has it, the next;
+--                      ignored with 5 and 6
+--       5 key, 6 member   position to start after; the member need not be there
+-- Result {now, epoch or '', seq, shape or '', total, before, tiers, count, start, rank,
 --         {member, key, member, key, ...}, {data, data, ...}}
---        now is in µs since 1970; start the 0-based rank of the first entry
---        returned; a member without data has false, and no list where nobody has any
--- Cost   O(log n + limit), and an HMGET of limit on a board with data; with 3 and 4,
+--        now is in µs since 1970; before: members before low; tiers: with ties dense, the
+--        distinct scores before it; count: members between low and high; start: the
+--        0-based position of the first entry returned; rank: its rank; a member without
+--        data has false, and no list where nobody has any
+-- Cost   O(log n + limit), and an HMGET of limit on a board with data; with 5 and 6,
 --        where the member has left its key, O(log n) more look-ups in the members of
 --        that very key
 
-local members, meta, datas = KEYS[1], KEYS[2], KEYS[3]
-local limit, start = tonumber(ARGV[1]), tonumber(ARGV[2])
-local key, member = ARGV[3], ARGV[4]
+local members, meta, datas, distinct = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local limit, low, high, rank = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
+local key, member = ARGV[5], ARGV[6]
 
-local call = redis.call
+local call, floor = redis.call, math.floor
 
 local function int(x) return string.format('%.0f', x) end
-
--- By bytes, as sorted sets have it: Lua's < follows the server's locale.
-local function after(a, b)
-  for i = 1, math.min(#a, #b) do
-    local x, y = a:byte(i), b:byte(i)
-    if x ~= y then return x > y end
-  end
-  return #a > #b
-end
 
 local time = call('TIME')
 local now = int(tonumber(time[1]) * 1000000 + tonumber(time[2]))
 local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data')
+local ties = state[3] and state[3]:match(' %S+ (%S+)')
 local total = call('ZCARD', members)
 
-if key then
-  local held = call('ZSCORE', members, member)
-  if held and tonumber(held) == tonumber(key) then
-    start = call('ZRANK', members, member) + 1
-  else
-    -- The first place whose (key, member) comes after the position given.
-    start = call('ZCOUNT', members, '-inf', '(' .. key)
-    local stop = start + call('ZCOUNT', members, key, key)
-    while start < stop do
-      local middle = math.floor((start + stop) / 2)
-      if after(call('ZRANGE', members, int(middle), int(middle))[1], member) then stop = middle else start = middle + 1 end
-    end
-  end
+-- How many members come before a key.
+local function before(bound) return call('ZCOUNT', members, '-inf', '(' .. bound) end
+
+local function tier_at(position)
+  local row = call('ZRANGE', members, int(position), int(position), 'WITHSCORES')
+  return row[2] and floor(tonumber(row[2])) + 0
 end
 
-start = math.min(start, total) -- beyond the end: empty
-local rows = call('ZRANGE', members, int(start), int(start + limit - 1), 'WITHSCORES')
-local data = {}
+local function starting_with()
+  if ties == 'dense' then
+    local tier = call('ZRANGE', distinct, int(rank - 1), int(rank - 1))[1]
+    return tier and before(tier) or total
+  end
+  local tier = ties == 'shared' and tier_at(rank - 1)
+  -- In the middle of some who share a better rank.
+  if tier and before(int(tier)) < rank - 1 then return before(int(tier + 1)) end
+  return rank - 1
+end
+
+-- The first place whose (key, member) comes after the position given.
+local function starting_after()
+  local held = call('ZSCORE', members, member)
+  if held and tonumber(held) == tonumber(key) then return call('ZRANK', members, member) + 1 end
+  local start = before(key)
+  local stop = start + call('ZCOUNT', members, key, key)
+  while start < stop do
+    local middle = floor((start + stop) / 2)
+    if after(call('ZRANGE', members, int(middle), int(middle))[1], member) then stop = middle else start = middle + 1 end
+  end
+  return start
+end
+
+local first = low == '-inf' and 0 or before(low)
+local stop = high == '+inf' and total or math.max(first, before(high))
+local tiers = low ~= '-inf' and ties == 'dense' and call('ZCOUNT', distinct, '-inf', '(' .. low) or 0
+local start = math.min(math.max(key and starting_after() or starting_with(), first), stop) -- beyond the end: empty
+local rows, data = {}, {}
+if start < math.min(start + limit, stop) then
+  rows = call('ZRANGE', members, int(start), int(math.min(start + limit, stop) - 1), 'WITHSCORES')
+end
+rank = start + 1
+if #rows > 0 and ties then
+  local tier = int(floor(tonumber(rows[2])) + 0)
+  rank = 1 + (ties == 'dense' and call('ZRANK', distinct, tier) or before(tier))
+end
 if #rows > 0 and state[4] then
   local listed = {}
   for i = 1, #rows, 2 do listed[#listed + 1] = rows[i] end
   data = call('HMGET', datas, unpack(listed))
 end
-return {now, state[1] or '', state[2] or '0', state[3] or '', total, start, rows, data}
+return {now, state[1] or '', state[2] or '0', state[3] or '', total, first, tiers, stop - first, start, rank, rows, data}

@@ -3,17 +3,20 @@
 -- KEYS  1 sorted set   member by key
 --       2 hash         meta: epoch, seq, shape, data
 --       3 hash         data: member to JSON
+--       4 sorted set   with ties dense, the distinct scores, see board.lua
 -- ARGV  two for each member, 1 to 256 members:
 --         member
 --         around       neighbours on each side that are wanted too, 0 to 100
--- Result {now, epoch or '', seq, shape or '', total, then for each member three:
---           start      0-based rank of the first of the entries, -1: not on the board
+-- Result {now, epoch or '', seq, shape or '', total, then for each member five:
+--           start      0-based position of the first of the entries, -1: not on the board
+--           rank       of that first
+--           below      members that rank below the member asked for
 --           {member, key, ...}   itself and its neighbours; {} where not on the board
 --           {data, ...}   of these, false where there is none; {} where nobody has any}
 --         now is in µs since 1970
 -- Cost   O(log n + around) a member
 
-local members, meta, datas = KEYS[1], KEYS[2], KEYS[3]
+local members, meta, datas, distinct = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local STEP = 2
 
 local call, format = redis.call, string.format
@@ -24,16 +27,30 @@ local places = {
   format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2])),
   state[1] or '', state[2] or '0', state[3] or '', call('ZCARD', members)
 }
-local with_data = state[4]
+local total, with_data = places[5], state[4]
+local ties = state[3] and state[3]:match(' %S+ (%S+)')
+
+-- How many members come before a whole key.
+local function before(tier) return call('ZCOUNT', members, '-inf', format('(%.0f', tier)) end
+
+local function tier_of(key) return math.floor(tonumber(key)) + 0 end
+
 for i = 1, #ARGV, STEP do
   local member, around = ARGV[i], tonumber(ARGV[i + 1])
-  local rank = call('ZRANK', members, member)
-  local start, rows = rank or -1, {}
-  if rank and around == 0 then
+  local position = call('ZRANK', members, member)
+  local start, rank, below, rows = position or -1, 0, 0, {}
+  if position and around == 0 then
     rows = {member, call('ZSCORE', members, member)}
-  elseif rank then
-    start = math.max(0, rank - around)
-    rows = call('ZRANGE', members, format('%.0f', start), format('%.0f', rank + around), 'WITHSCORES')
+  elseif position then
+    start = math.max(0, position - around)
+    rows = call('ZRANGE', members, format('%.0f', start), format('%.0f', position + around), 'WITHSCORES')
+  end
+  if position and ties then
+    local own, tier = tier_of(rows[2 * (position - start) + 2]), tier_of(rows[2])
+    rank = 1 + (ties == 'dense' and call('ZRANK', distinct, format('%.0f', tier)) or before(tier))
+    below = total - before(own + 1)
+  elseif position then
+    rank, below = start + 1, total - position - 1
   end
   local data = {}
   if with_data and #rows > 0 then
@@ -42,6 +59,8 @@ for i = 1, #ARGV, STEP do
     data = call('HMGET', datas, unpack(listed))
   end
   places[#places + 1] = start
+  places[#places + 1] = rank
+  places[#places + 1] = below
   places[#places + 1] = rows
   places[#places + 1] = data
 end

@@ -1,0 +1,98 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Info is what is known of a board as a whole.
+type Info struct {
+	Board
+	State
+	Bounds
+	Period     string
+	Total      int64     // members
+	LastChange time.Time // zero when there was none
+
+	// Memory is about how many bytes the board-period takes in Redis, without its
+	// request ids; a store that cannot tell counts memberBytes a member.
+	Memory int64
+	// TieResolution is how close to one another in time two members may reach the
+	// farthest score that is on the board, and yet have no key of their own by time
+	// alone: who comes later is still put behind, as long as there is room. Zero with ties
+	// ByMember, and for a board that was never written to.
+	TieResolution time.Duration
+}
+
+// memberBytes is what a member of a board takes in Redis, about: 96 to 136 bytes by the
+// length of its id.
+const memberBytes = 110
+
+// Info reads a board's size and state.
+func (s *Store) Info(ctx context.Context, board string) (Info, error) {
+	var info Info
+	m, now, err := s.reading(ctx, board, func(m meaning) (int64, error) {
+		r, err := s.call(ctx, infoScript, m.keys, nil)
+		if err != nil {
+			return 0, err
+		}
+		now := r.number()
+		info = Info{State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number()}
+		if changed := r.number(); changed > 0 {
+			info.LastChange = time.UnixMicro(changed)
+		}
+		span := r.number()
+		first, last := r.optionalKey(), r.optionalKey()
+		if m.rule.Ties != ByMember {
+			info.TieResolution = tieResolution(span, max(math.Abs(first), math.Abs(last)))
+		}
+		return now, r.err
+	})
+	if err != nil {
+		return Info{}, err
+	}
+	info.Board, info.Period, info.Bounds = m.Board, m.period.name, m.bounds(now)
+	if info.Memory, err = s.memory(ctx, m.keys, info.Total); err != nil {
+		return Info{}, fmt.Errorf("read board %q: %w", board, err)
+	}
+	return info, nil
+}
+
+// tieResolution is the time that one step of a key stands for next to a score, in a
+// span of µs: as apply.lua makes keys.
+func tieResolution(span int64, score float64) time.Duration {
+	if span == 0 {
+		return 0
+	}
+	_, e := math.Frexp(max(score, 1))
+	return max(time.Duration(math.Ldexp(float64(span), e-53)*float64(time.Microsecond)), time.Microsecond)
+}
+
+// memory asks Redis what the keys of a board-period take, by a few samples of each.
+func (s *Store) memory(ctx context.Context, k boardKeys, total int64) (bytes int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	pipe := s.rdb.Pipeline()
+	var usages []*redis.IntCmd
+	for _, key := range k.all() {
+		usages = append(usages, pipe.MemoryUsage(ctx, key))
+	}
+	pipe.Exec(ctx) // each command has its own error
+	for _, u := range usages {
+		n, err := u.Result()
+		switch {
+		case err == nil:
+			bytes += n
+		case err == redis.Nil:
+		case redis.HasErrorPrefix(err, "ERR"): // it is none of its commands
+			return total * memberBytes, nil
+		default:
+			return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+	}
+	return bytes, nil
+}
