@@ -81,15 +81,16 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 		`{"mode":1}`: "mode", `{"mode":""}`: "mode", `{"mode":["sum"]}`: "mode", `{"mode":true}`: "mode", `{"base":20260101}`: "base", `{"keep":"8","period":"day"}`: "keep",
 		`{"keep":8.0,"period":"day"}`: "keep", `{"keep":1e1,"period":"day"}`: "keep", `{"keep":true,"period":"day"}`: "keep", `{"retain":3600}`: "retain", `{"display":"ms"}`: "display",
 		`{"min":"0"}`: "min", `{"max":1.5}`: "max", `{"max_change":"1"}`: "max_change", `{"max_instances":"1"}`: "max_instances", `{"display":{"decimals":"2"}}`: "display.decimals",
-		`{"day_starts_at":240,"period":"day"}`: "day_starts_at", `{"starts":false}`: "starts", `{"ends":0}`: "ends", `{"tie_span":60}`: "tie_span", `{"kind":7}`: "kind",
+		`{"day_starts_at":240,"period":"day"}`: "day_starts_at", `{"starts":false}`: "starts", `{"ends":0}`: "ends", `{"tie_span":60}`: "tie_span", `{"member_ttl":7}`: "member_ttl", `{"mode":"best","limit":"3"}`: "limit", `{"kind":7}`: "kind",
 		// Out of range, or no such word.
-		`{"mode":"most"}`: "mode", `{"order":"up"}`: "order", `{"ties":"shared"}`: "ties", `{"period":"fortnight"}`: "period", `{"period":"Week"}`: "period",
+		`{"mode":"most"}`: "mode", `{"order":"up"}`: "order", `{"ties":"split"}`: "ties", `{"period":"fortnight"}`: "period", `{"period":"Week"}`: "period",
 		`{"period":"0s","base":"2026-01-01T00:00:00Z"}`: "period", `{"period":"3661d","base":"2026-01-01T00:00:00Z"}`: "period", `{"period":"1h30m","base":"2026-01-01T00:00:00Z"}`: "period",
 		`{"period":"2d","base":"2026-01-01"}`: "base", `{"period":"2d","base":"1969-01-01T00:00:00Z"}`: "base", `{"period":"2d","base":"0001-01-01T00:00:00Z"}`: "base",
 		`{"period":"day","timezone":"Local"}`: "timezone", `{"period":"day","timezone":"Mars/Olympus"}`: "timezone", `{"period":"day","timezone":"../UTC"}`: "timezone",
 		`{"period":"day","timezone":"localtime"}`: "timezone", `{"period":"day","timezone":"right/UTC"}`: "timezone", `{"period":"day","timezone":"utc"}`: "timezone", `{"period":"day","timezone":""}`: "timezone",
 		`{"period":"week","week_starts":"Monday"}`: "week_starts", `{"period":"day","day_starts_at":"24:00"}`: "day_starts_at", `{"period":"day","day_starts_at":"4:00"}`: "day_starts_at",
-		`{"period":"day","keep":-1}`: "keep", `{"period":"day","keep":1001}`: "keep", `{"retain":"0s"}`: "retain", `{"retain":"36601d"}`: "retain", `{"retain":"1w"}`: "retain", `{"tie_span":"1ms"}`: "tie_span",
+		`{"period":"day","keep":-1}`: "keep", `{"period":"day","keep":1001}`: "keep", `{"retain":"0s"}`: "retain", `{"retain":"36601d"}`: "retain", `{"retain":"1w"}`: "retain", `{"tie_span":"1ms"}`: "tie_span", `{"member_ttl":"0s"}`: "member_ttl",
+		`{"mode":"best","limit":0}`: "limit", `{"mode":"best","limit":10000001}`: "limit", `{"limit":3}`: "limit",
 		`{"starts":"2026-01-01T00:00:00"}`: "starts", `{"ends":"never"}`: "ends", `{"min":9007199254740992}`: "min", `{"max":-9007199254740992}`: "max", `{"max":123456789012345678901234567890}`: "max",
 		`{"max_change":0}`: "max_change", `{"max_change":-1}`: "max_change", `{"max_change":9007199254740992}`: "max_change", `{"kind":"User"}`: "kind", `{"kind":"` + strings.Repeat("a", 33) + `"}`: "kind",
 		`{"display":{"unit":"seventeen letters"}}`: "display.unit", `{"display":{"unit":"\u0007"}}`: "display.unit", `{"display":{"unit":""}}`: "display.unit", `{"display":{"decimals":7}}`: "display.decimals",
@@ -119,6 +120,8 @@ func TestImpossibleValuesAreRefused(t *testing.T) {
 	for field, d := range map[string]Definition{
 		"retain":        {Board: "b", Retain: time.Millisecond},
 		"tie_span":      {Board: "b", TieSpan: -time.Second},
+		"member_ttl":    {Board: "b", MemberTTL: time.Millisecond},
+		"limit":         {Board: "b", Mode: Best, Limit: -1},
 		"starts":        {Board: "b", Starts: time.Unix(0, 1000)},
 		"ends":          {Board: "b", Ends: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)},
 		"min":           {Board: "b", Min: new(int64(-MaxScore - 1))},
@@ -229,7 +232,7 @@ func anyDefinition(t *rapid.T) Definition {
 		Board:       rapid.SampledFrom([]string{"stars", "fans:{star}", "hot:{genre}:{device}"}).Draw(t, "board"),
 		Mode:        Mode(word("mode", "sum", "best", "last")),
 		Order:       Order(word("order", "desc", "asc")),
-		Ties:        Ties(word("ties", "first", "member")),
+		Ties:        Ties(word("ties", "first", "shared", "dense", "member")),
 		Period:      word("period", "hour", "day", "week", "month", "year", "36h", "7d", "90m"),
 		Timezone:    word("timezone", "UTC", "Asia/Shanghai"),
 		WeekStarts:  word("week_starts", weekdays...),
@@ -238,6 +241,7 @@ func anyDefinition(t *rapid.T) Definition {
 		Starts:      moment("starts"),
 		Ends:        moment("ends"),
 		Retain:      seconds("retain"),
+		MemberTTL:   seconds("member_ttl"),
 		TieSpan:     seconds("tie_span"),
 		Kind:        word("kind", "star", "user"),
 		Display:     Display{Unit: word("unit", "€", "\"\\"), Decimals: rapid.IntRange(0, 6).Draw(t, "decimals"), Format: word("format", "time_ms")},
@@ -250,6 +254,9 @@ func anyDefinition(t *rapid.T) Definition {
 	}
 	if maybe("max") {
 		d.Max = new(rapid.Int64Range(-MaxScore, MaxScore).Draw(t, "max"))
+	}
+	if maybe("limit") {
+		d.Limit = rapid.Int64Range(1, maxLimit).Draw(t, "limit")
 	}
 	if maybe("max_change") {
 		d.MaxChange = rapid.Int64Range(1, MaxScore).Draw(t, "max_change")

@@ -51,6 +51,7 @@ func (d *Definition) UnmarshalJSON(b []byte) error {
 // boardFields are the fields that read knows.
 var boardFields = []string{
 	"mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep", "retain", "starts", "ends",
+	"member_ttl", "limit",
 	"tie_span", "min", "max", "max_change", "max_instances", "kind", "display",
 }
 

@@ -53,6 +53,7 @@ var (
 	planScript    = newScript("plan")
 	settleScript  = newScript("settle")
 	doneScript    = newScript("done")
+	clearScript   = newScript("order", "board", "clear")
 	dropScript    = newScript("drop")
 	forgetScript  = newScript("ids", "forget")
 	unlistScript  = newScript("unlist")

@@ -237,6 +237,11 @@ func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, now,
 				due(end.UnixMicro())
 				finished = false // what it comes to is announced before retain lets it go
 			}
+			at, err := s.clear(ctx, instance, r, p.period, now, until)
+			if err != nil {
+				return 0, err
+			}
+			due(at)
 		case p.id == "": // not closed yet by the clock of its own master
 			due(now + tendInterval.Microseconds())
 			finished = false

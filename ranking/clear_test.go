@@ -1,0 +1,141 @@
+package ranking
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// shows says whether a board has so many members, as its changes have it too.
+func (w *world) shows(board string, total int64) error {
+	if n := w.total(board); n != total {
+		return fmt.Errorf("board %q has %d members; want %d", board, n, total)
+	}
+	return nil
+}
+
+// News rank by when they were published and by their votes, and leave on time; a late
+// vote revives nothing.
+func TestHotNews(t *testing.T) {
+	ttl := map[bool]time.Duration{true: 7 * 24 * time.Hour, false: time.Second}
+	boards := func(now time.Time) []Definition {
+		return []Definition{{Board: "hot", MemberTTL: ttl[now.Equal(friday)]}}
+	}
+	worlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
+		s, published := w.stores[0], int64(1_795_000_000)
+		vote := Update{Member: "n1", Score: 432, If: Exists}
+		apply(t, s, "hot", Update{Member: "n1", Score: published, If: Absent})
+		require.Equal(t, Result{Current: &Standing{published + 432, 1}, Previous: &Standing{published, 1}}, apply(t, s, "hot", vote).Result)
+		if w.set != nil {
+			w.pass(ttl[true] - time.Second)
+			w.tend()
+			require.NoError(t, w.shows("hot", 1))
+			apply(t, s, "hot", Update{Member: "n2", Score: published + 500, If: Absent})
+			// Gone to whoever votes, before it was swept away.
+			w.pass(time.Second)
+			require.Equal(t, Result{}, apply(t, s, "hot", vote).Result)
+			require.NoError(t, w.shows("hot", 1))
+		}
+		w.until("all to leave", func() error { return w.shows("hot", 0) })
+		require.Equal(t, Result{}, apply(t, w.stores[1], "hot", vote).Result)
+		require.NoError(t, w.shows("hot", 0))
+		// And nothing is left of who left; what comes again begins anew.
+		for _, key := range w.allKeys() {
+			require.NotContains(t, []string{"rc:{hot}::z", "rc:{hot}::t", "rc:{hot}::x"}, key)
+		}
+		require.Equal(t, Result{Current: &Standing{5, 1}}, apply(t, s, "hot", Update{Member: "n1", Score: 5}).Result)
+	})
+}
+
+// Many who leave at one time are let go in small calls, in which each is told of.
+func TestManyLeave(t *testing.T) {
+	const members = 2*clearMost + 70
+	redistest.Engines(t, func(t *testing.T, url string) {
+		w := &world{t: t, url: url}
+		w.open(1, patient, []Definition{{Board: "b", Ties: Dense, MemberTTL: time.Hour, Mode: Last}})
+		s := w.stores[0]
+		var updates []Update
+		for i := range members {
+			updates = append(updates, Update{Member: fmt.Sprint("m", i), Score: int64(i / 2), Data: `1`})
+		}
+		_, err := s.Apply(t.Context(), "b", updates)
+		require.NoError(t, err)
+		sub := w.rdb.Subscribe(t.Context(), keys{"rc"}.channel("b"))
+		defer sub.Close()
+		_, err = sub.Receive(t.Context())
+		require.NoError(t, err)
+		age := func(member string) {
+			require.NoError(t, w.rdb.ZIncrBy(t.Context(), keys{"rc"}.board("b", "").entered, -float64(time.Hour.Microseconds()), member).Err())
+		}
+		for i := range members - 1 {
+			age(fmt.Sprint("m", i))
+		}
+		require.NoError(t, s.soon(t.Context(), "b"))
+		w.tend()
+		require.NoError(t, w.shows("b", 1))
+		left, seq := make(map[string]bool), int64(members)
+		for len(left) < members-1 {
+			m, err := sub.ReceiveMessage(t.Context())
+			require.NoError(t, err)
+			c, err := parseChanges(m.Payload)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(c.List), clearMost)
+			require.Equal(t, seq+1, c.Seq)
+			seq = c.Last()
+			for _, change := range c.List {
+				require.Nil(t, change.New)
+				left[change.Member] = true
+			}
+		}
+		distinct, err := w.rdb.ZRange(t.Context(), keys{"rc"}.board("b", "").distinct, 0, -1).Result()
+		require.NoError(t, err)
+		require.Equal(t, []string{fmt.Sprint(-(members - 1) / 2)}, distinct)
+		age(fmt.Sprint("m", members-1))
+		// One who writes has others leave, and himself first.
+		require.Equal(t, Result{Current: &Standing{1, 1}}, apply(t, s, "b", Update{Member: "n", Score: 1}).Result)
+		require.NoError(t, w.shows("b", 1))
+	})
+}
+
+// A limit that is lowered has the last ones go, without a write; a member_ttl that is
+// shortened those whose time is over by it.
+func TestLimitAndMemberTTLThatChange(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		w := &world{t: t, url: url}
+		board := Definition{Board: "b", Mode: Best, MemberTTL: 2 * time.Hour}
+		w.open(2, patient, []Definition{board})
+		s := w.stores[0]
+		for i := range 9 {
+			apply(t, s, "b", Update{Member: fmt.Sprint("m", i), Score: int64(i)})
+		}
+		board.Limit = 5
+		define(t, s, board)
+		w.until("the last to go", func() error { return w.shows("b", 5) })
+		p, err := s.Page(t.Context(), "b", 1, 10)
+		require.NoError(t, err)
+		require.Equal(t, []string{"m8", "m4"}, []string{p.Entries[0].Member, p.Entries[4].Member})
+
+		// Who gets no place is answered so, and a retry likewise.
+		out := Update{Member: "late", Score: 4, ID: "1"}
+		require.Equal(t, Outcome{}, apply(t, s, "b", out))
+		require.Equal(t, Outcome{Result: Result{Duplicate: true}}, apply(t, w.stores[1], "b", out))
+		require.Equal(t, Result{Current: &Standing{5, 5}}, apply(t, s, "b", Update{Member: "new", Score: 5}).Result)
+		require.NoError(t, w.shows("b", 5))
+		require.ErrorIs(t, apply(t, s, "b", Update{Member: "m8", Score: 1, Op: Sum}).Err, ErrInvalid)
+
+		key := keys{"rc"}.board("b", "").entered
+		require.NoError(t, w.rdb.ZIncrBy(t.Context(), key, -float64(time.Hour.Microseconds()), "m8").Err())
+		board.MemberTTL = time.Hour
+		define(t, s, board)
+		w.until("one to leave", func() error { return w.shows("b", 4) })
+		p, err = s.Page(t.Context(), "b", 1, 1)
+		require.NoError(t, err)
+		require.Equal(t, "m7", p.Entries[0].Member)
+		board.MemberTTL = 0
+		require.ErrorIs(t, s.DefineBoard(t.Context(), board), ErrConflict)
+	})
+}
