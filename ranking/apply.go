@@ -106,7 +106,7 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 			return err
 		}
 		sp := rule.span(at)
-		if why, at, err = s.callApply(ctx, rule, instance, sp, d.looked+lease.Microseconds(), listed, batch); err != nil {
+		if why, at, err = s.callApply(ctx, rule, d.hidden, instance, sp, d.looked+lease.Microseconds(), listed, batch); err != nil {
 			return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 		}
 		switch why {
@@ -137,13 +137,13 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 
 // callApply is one call of apply.lua. Where it was done, it fills in the outcome of
 // each update; why says otherwise.
-func (s *Store) callApply(ctx context.Context, r *rule, instance string, sp span, leased, listed int64, batch []updateItem) (why string, now int64, err error) {
+func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, instance string, sp span, leased, listed int64, batch []updateItem) (why string, now int64, err error) {
 	k := s.keys.board(instance, sp.name)
 	const head, each = 23, 7
 	args := make([]any, 0, head+each*len(batch))
 	args = append(args, k.channel, instance, sp.name, string(r.Ties), r.Order.sign(),
 		sp.opens, sp.closes, sp.starts, sp.ends, leased, listed, sp.from, sp.length, newEpoch(), r.shape,
-		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), r.notes(), 0, "")
+		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), r.notes(), hidden.revision, hidden.flags(instance, r.Kind, batch))
 	for _, u := range batch {
 		op, digest := u.op(r.Definition), ""
 		if u.ID != "" {
@@ -180,6 +180,23 @@ func (s *Store) callApply(ctx context.Context, r *rule, instance string, sp span
 		*u.outcome = outcomes[i]
 	}
 	return why, 0, nil
+}
+
+// flags tells apply.lua for each update whether its member is hidden; ” where none is.
+func (m *moderation) flags(instance, kind string, batch []updateItem) string {
+	if m.revision == 0 {
+		return ""
+	}
+	flags, any := make([]byte, len(batch)), false
+	for i, u := range batch {
+		if flags[i] = '0'; m.hides(instance, kind, u.Member) {
+			flags[i], any = '1', true
+		}
+	}
+	if !any {
+		return ""
+	}
+	return string(flags)
 }
 
 // outcome reads one result string of apply.lua.

@@ -55,6 +55,7 @@ type definitions struct {
 	broken  map[string]error  // field to why it is not understood: a newer version wrote it
 	leaving map[string]int64  // slot of a board that goes: since when, µs since 1970
 	values  map[string]string // field to JSON, of boards and events
+	hidden  *moderation       // who is hidden where
 	looked  int64             // when Redis was asked, by its own clock, µs since 1970
 	at      time.Time         // and by this process's, or a little before
 	look    int64             // the number of the look that found them
@@ -246,17 +247,26 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 		known = d.version
 	}
 	at := time.Now()
-	answer, err := catalogScript.run(ctx, c.rdb, []string{c.keys.definitions()}, []any{known})
+	answer, err := catalogScript.run(ctx, c.rdb, []string{c.keys.definitions(), c.keys.hidden(), c.keys.shown()}, []any{known})
 	if err != nil {
 		return nil, err
 	}
 	r := &reply{rest: answer}
-	latest := &definitions{looked: r.number(), at: at, version: r.text()}
+	latest := &definitions{looked: r.number(), at: at}
+	revision := r.number()
+	latest.version = r.text()
 	fields := r.list()
 	if fields.err != nil {
 		return nil, fields.err
 	}
 	c.clock.hear(latest.looked)
+	was := &moderation{}
+	if d != nil {
+		was = d.hidden
+	}
+	if latest.hidden, err = c.readModeration(ctx, was, revision, latest.looked); err != nil {
+		return nil, err
+	}
 	if latest.version == known {
 		latest.rules, latest.events, latest.broken = d.rules, d.events, d.broken
 		latest.leaving, latest.values = d.leaving, d.values

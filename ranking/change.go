@@ -18,8 +18,8 @@ type Changes struct {
 	List   []Change
 }
 
-// Last is the seq that the last change took the board to.
-func (c *Changes) Last() int64 { return c.Seq + int64(len(c.List)) - 1 }
+// Last is the seq that the last change took the board to, or at which it was replaced.
+func (c *Changes) Last() int64 { return c.Seq + max(int64(len(c.List))-1, 0) }
 
 // Change is one member's move.
 type Change struct {

@@ -87,6 +87,14 @@ func (k keys) agenda() string { return k.tag("/") + "agenda" }
 // forgotten, µs since 1970.
 func (k keys) listing() string { return k.tag("/") + "listing" }
 
+// hidden and shown are sorted sets: who is hidden where, or is not any more, see
+// censor.lua.
+func (k keys) hidden() string { return k.tag("/") + "hidden" }
+func (k keys) shown() string  { return k.tag("/") + "shown" }
+
+// audit is a stream: what moderators did, see audit.go.
+func (k keys) audit() string { return k.tag("/") + "audit" }
+
 // deliveries is a sorted set: closed periods, as Qualify names them, to when their
 // delivery is tried next, µs since 1970.
 func (k keys) deliveries() string { return k.tag("/") + "deliveries" }

@@ -21,6 +21,7 @@ const (
 var (
 	naturalPeriods = []string{"hour", "day", "week", "month", "year"}
 	weekdays       = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+	wantKind       = "want 1 to 32 characters of a-z 0-9 _ - starting with a letter"
 	kindName       = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 	zoneName       = regexp.MustCompile(`^[A-Z][A-Za-z0-9_+/-]*$`)
 )
@@ -193,7 +194,7 @@ func (d *Definition) checkPages(template) error {
 		d.Kind = "member"
 	}
 	if !kindName.MatchString(d.Kind) {
-		return Invalid("kind", fmt.Sprintf("is %q; want 1 to 32 characters of a-z 0-9 _ - starting with a letter", clip(d.Kind)))
+		return Invalid("kind", fmt.Sprintf("is %q; %s", clip(d.Kind), wantKind))
 	}
 	if unit := d.Display.Unit; unit != "" {
 		if reason := textFault(unit, utf8.UTFMax*maxUnitChars); reason != "" {

@@ -165,7 +165,7 @@ func (s *Store) tend(ctx context.Context, c claimed) error {
 	}
 	var next int64
 	if rule := d.rules[n.slot()]; rule != nil {
-		next, err = s.tendInstance(ctx, n.instance(), rule, c.since, until)
+		next, err = s.tendInstance(ctx, n.instance(), rule, d.hidden, c.since, until)
 	} else {
 		next, err = s.tendUnknown(ctx, n.instance())
 	}
@@ -215,7 +215,7 @@ const never = 1 << 52
 // in µs since 1970, or never, and 0 that there is nothing of it any more: found so by
 // a look that found nothing, not by the one that took the last away, since a failover
 // may bring that back.
-func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, now, until int64) (next int64, err error) {
+func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, m *moderation, now, until int64) (next int64, err error) {
 	periods, err := s.noted(ctx, instance)
 	if err != nil {
 		return 0, err
@@ -223,7 +223,10 @@ func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, now,
 	if len(periods) == 0 {
 		return s.forget(ctx, instance)
 	}
-	next = never
+	next, err = s.moderate(ctx, instance, r, m, periods, until)
+	if err != nil {
+		return 0, err
+	}
 	due := func(at int64) { next = min(next, at) }
 	var drop []string
 	finished, kept, oldest := true, false, r.oldest(now)

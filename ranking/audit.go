@@ -1,0 +1,109 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/redis/go-redis/v9"
+)
+
+// Moderator is who does something by hand, and why.
+type Moderator struct {
+	Reason string `json:"reason,omitzero"` // up to 256 bytes of UTF-8 without control characters
+	By     string `json:"by,omitzero"`     // likewise
+}
+
+const maxReasonBytes = 256
+
+func (m Moderator) check() error {
+	for _, f := range []struct{ name, text string }{{"reason", m.Reason}, {"by", m.By}} {
+		if f.text == "" {
+			continue
+		}
+		if reason := textFault(f.text, maxReasonBytes); reason != "" {
+			return Invalid(f.name, reason)
+		}
+	}
+	return nil
+}
+
+// Action is a line of the audit: something that was done by hand.
+type Action struct {
+	ID     string    `json:"-"` // a cursor; later ones are greater
+	At     time.Time `json:"-"`
+	Action string    `json:"action"`          // hide, show, set, take_back or erase
+	Board  string    `json:"board,omitzero"`  // the instance, where it was on one
+	Kind   string    `json:"kind,omitzero"`   // of the members, where it was on all boards of one
+	Event  string    `json:"event,omitzero"`  // that was taken back
+	Member string    `json:"member,omitzero"` // whom it was about; of an event, its id
+	Score  *int64    `json:"score,omitzero"`  // that was set
+	Was    *int64    `json:"was,omitzero"`    // the score before
+	Moderator
+}
+
+// auditKept is about how many lines of the audit are kept, MaxAudit the most that one
+// call reads.
+const (
+	auditKept = 100_000
+	MaxAudit  = 1000
+)
+
+// audit adds a line to the audit. What was done is only acknowledged with it.
+func (s *Store) audit(ctx context.Context, a Action) error {
+	line, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("encode a line of the audit: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	add := &redis.XAddArgs{Stream: s.keys.audit(), MaxLen: auditKept, Approx: true, Values: []any{"line", line}}
+	if err := s.rdb.XAdd(ctx, add).Err(); err != nil {
+		return fmt.Errorf("%w: %w: note in the audit: %w", ErrUnavailable, ErrOutcomeUnknown, err)
+	}
+	return nil
+}
+
+// auditID is what Redis calls an entry of a stream: ms since 1970 and a number.
+var auditID = regexp.MustCompile(`^[0-9]{1,15}-[0-9]{1,10}$`)
+
+// Audit reads up to limit lines of the audit (1 to MaxAudit), the latest first: those
+// before the one with the ID, "" for the latest of all. About the last 100,000 are kept.
+func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, error) {
+	if limit < 1 || limit > MaxAudit {
+		return nil, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxAudit))
+	}
+	from := "+"
+	if before != "" {
+		if !auditID.MatchString(before) {
+			return nil, Invalid("cursor", "is not a cursor that this server gave")
+		}
+		from = before
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	lines, err := s.rdb.XRevRangeN(ctx, s.keys.audit(), from, "-", int64(limit)+1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("read the audit: %w: %w", ErrUnavailable, err)
+	}
+	list := make([]Action, 0, len(lines))
+	for _, l := range lines {
+		if l.ID == before || len(list) == limit {
+			continue
+		}
+		text, _ := l.Values["line"].(string)
+		a := Action{ID: l.ID}
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			return nil, fmt.Errorf("%w: the audit has the line %q, which is none", ErrUnavailable, clip(text))
+		}
+		var ms int64
+		if _, err := fmt.Sscanf(l.ID, "%d-", &ms); err != nil {
+			return nil, fmt.Errorf("%w: the audit has the id %q, which is none", ErrUnavailable, clip(l.ID))
+		}
+		a.At = time.UnixMilli(ms).UTC()
+		list = append(list, a)
+	}
+	return list, nil
+}

@@ -1,0 +1,291 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// moderateMost is how many members are hidden, or shown again, in one call of
+// moderate.lua: 2 ms of Redis.
+const moderateMost = 128
+
+// Hide takes a member out of the ranks of a board and all its periods, or of an
+// instance of a family. It keeps its scores, and updates of it count unseen: they are
+// answered with a Rank of 0. It returns ErrConflict where too many are hidden.
+func (s *Store) Hide(ctx context.Context, board, member string, by Moderator) error {
+	return s.onBoard(ctx, "hide", board, member, by)
+}
+
+// Show ends Hide: the member is in the place that its score gives it.
+func (s *Store) Show(ctx context.Context, board, member string, by Moderator) error {
+	return s.onBoard(ctx, "show", board, member, by)
+}
+
+// HideEverywhere is Hide on all boards of a kind, those that come to be among them. No
+// update counts in the ranks any more that comes in when it has returned, whichever node
+// it comes to; who is there goes within seconds, or as long as it takes to go through
+// all boards of the kind.
+func (s *Store) HideEverywhere(ctx context.Context, kind, member string, by Moderator) error {
+	return s.everywhere(ctx, "hide", kind, member, by)
+}
+
+// ShowEverywhere ends HideEverywhere. Where the member is hidden on a board by itself it
+// stays so there.
+func (s *Store) ShowEverywhere(ctx context.Context, kind, member string, by Moderator) error {
+	return s.everywhere(ctx, "show", kind, member, by)
+}
+
+func (s *Store) onBoard(ctx context.Context, action, board, member string, by Moderator) error {
+	n, err := parseName(board)
+	if err != nil {
+		return err
+	}
+	if n.period != "" {
+		return Invalid("board", "names a period; a member is hidden in all periods of a board: leave the @ away")
+	}
+	if _, err := s.rule(ctx, n); err != nil {
+		return err
+	}
+	if err := s.censor(ctx, action, onBoard(n.instance()), member, by); err != nil {
+		return err
+	}
+	d, until, err := s.leased(ctx)
+	if err != nil {
+		return err
+	}
+	rule, err := d.rule(n)
+	if err != nil {
+		return err
+	}
+	periods, err := s.noted(ctx, n.instance())
+	if err != nil {
+		return err
+	}
+	if _, err := s.moderate(ctx, n.instance(), rule, d.hidden, periods, until); err != nil {
+		return fmt.Errorf("moderate board %q: %w", n.instance(), err)
+	}
+	if len(periods) > 0 {
+		err = s.soon(ctx, n.instance()) // others may have written by what was before
+	}
+	return cmp.Or(err, s.audit(ctx, Action{Action: action, Board: n.instance(), Member: member, Moderator: by}))
+}
+
+func (s *Store) everywhere(ctx context.Context, action, kind, member string, by Moderator) error {
+	if err := CheckKind(kind); err != nil {
+		return err
+	}
+	if err := s.censor(ctx, action, everywhere(kind), member, by); err != nil {
+		return err
+	}
+	d, _, err := s.leased(ctx)
+	if err != nil {
+		return err
+	}
+	for slot, rule := range d.rules {
+		if rule.Kind == kind {
+			if err := s.soon(ctx, slot); err != nil {
+				return err
+			}
+		}
+	}
+	return s.audit(ctx, Action{Action: action, Kind: kind, Member: member, Moderator: by})
+}
+
+// CheckKind refuses what is no kind of members, as a FieldError.
+func CheckKind(kind string) error {
+	if !kindName.MatchString(kind) {
+		return Invalid("kind", fmt.Sprintf("is %q; %s", clip(kind), wantKind))
+	}
+	return nil
+}
+
+// censor notes what is to be, on all nodes before it returns on this one.
+func (s *Store) censor(ctx context.Context, action, where, member string, by Moderator) error {
+	if err := cmp.Or(CheckMember(member), by.check()); err != nil {
+		return err
+	}
+	flag := "0"
+	if action == "hide" {
+		flag = "1"
+	}
+	answer, err := censorScript.run(ctx, s.rdb, []string{s.keys.hidden(), s.keys.shown()}, []any{where, member, flag, maxHidden})
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", action, member, err)
+	}
+	if r := (&reply{rest: answer}); r.text() == "full" {
+		return conflict("member", "would be one too many: %d may be hidden", maxHidden)
+	}
+	_, err = s.catalog.fresh(ctx)
+	return err
+}
+
+// moderate has done on an instance what was not done yet, and says when to look again,
+// in µs since 1970, or never. until is when what is known of the board is too old.
+func (s *Store) moderate(ctx context.Context, instance string, r *rule, m *moderation, periods []noted, until int64) (next int64, err error) {
+	latest := m.latest(instance, r.Kind)
+	if latest == 0 || len(periods) == 0 {
+		return never, nil
+	}
+	done, err := s.moderated(ctx, instance, periods)
+	if err != nil {
+		return 0, err
+	}
+	for i, p := range periods {
+		if done[i] < latest {
+			if err := s.moderatePeriod(ctx, s.keys.board(instance, p.name), instance, r, m, p.name, done[i]); err != nil {
+				return 0, err
+			}
+		}
+	}
+	// Until then another node may have made a period by what was before.
+	if settled := latest + grace.Microseconds(); settled > until-lease.Microseconds() {
+		return settled, nil
+	}
+	return never, nil
+}
+
+// moderated reads up to which revision moderation is in force in some periods.
+func (s *Store) moderated(ctx context.Context, instance string, periods []noted) ([]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	pipe := s.rdb.Pipeline()
+	values := make([]*redis.StringCmd, len(periods))
+	for i, p := range periods {
+		values[i] = pipe.HGet(ctx, s.keys.board(instance, p.name).meta, "moderated")
+	}
+	if _, err := pipe.Exec(ctx); err != nil && err != redis.Nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	done := make([]int64, len(periods))
+	for i, v := range values {
+		if n, err := v.Int64(); err == nil {
+			done[i] = n
+		} else if err != redis.Nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+	}
+	return done, nil
+}
+
+// moderatePeriod brings a period from one revision to that of m.
+func (s *Store) moderatePeriod(ctx context.Context, k boardKeys, instance string, r *rule, m *moderation, period string, from int64) error {
+	type part struct{ member, hide string }
+	var parts []part
+	for _, member := range m.since(instance, r.Kind, from) {
+		parts = append(parts, part{member, "1"})
+	}
+	hidden, err := s.hiddenIn(ctx, k)
+	if err != nil {
+		return err
+	}
+	for member := range hidden {
+		if !m.hides(instance, r.Kind, member) {
+			parts = append(parts, part{member, "0"})
+		}
+	}
+	for first := true; first || len(parts) > 0; first = false {
+		n := min(len(parts), moderateMost)
+		last := ""
+		if n == len(parts) {
+			last = "1"
+		}
+		args := []any{k.channel, instance, period, string(r.Ties), r.Order.sign(), r.shape, r.Limit, m.revision, last}
+		for _, p := range parts[:n] {
+			args = append(args, p.member, p.hide)
+		}
+		if _, err := moderateScript.run(ctx, s.rdb, k.all(), args); err != nil {
+			return err
+		}
+		parts = parts[n:]
+	}
+	return nil
+}
+
+// hiddenIn reads who is hidden in a period, with their keys.
+func (s *Store) hiddenIn(ctx context.Context, k boardKeys) (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	hidden := make(map[string]string)
+	for cursor := uint64(0); ; {
+		page, next, err := s.rdb.HScan(ctx, k.hidden, cursor, "", moderationPage).Result()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		for pair := range slices.Chunk(page, 2) {
+			hidden[pair[0]] = pair[1]
+		}
+		if cursor = next; cursor == 0 {
+			return hidden, nil
+		}
+	}
+}
+
+// HiddenMember is one who is hidden on a board.
+type HiddenMember struct {
+	Member     string
+	Score      *int64 // in the period that was read; nil for one who has none there
+	Everywhere bool   // hidden on all boards of the kind; else on this one
+}
+
+// Hidden lists those who are hidden on a board, by member id; those hidden everywhere as
+// far as they have a score in the period. It may be long: up to 100,000.
+func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error) {
+	m, err := s.meaning(ctx, board, 0)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.catalog.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keyed, err := s.hiddenIn(ctx, m.keys)
+	if err != nil {
+		return nil, fmt.Errorf("read who is hidden on %q: %w", board, err)
+	}
+	var list []HiddenMember
+	add := func(member string, everywhere bool) error {
+		h := HiddenMember{Member: member, Everywhere: everywhere}
+		if key, there := keyed[member]; there {
+			k, err := parseKey(key)
+			if err != nil {
+				return fmt.Errorf("%w: board %q %w", ErrUnavailable, board, err)
+			}
+			h.Score = new(k.Score(m.rule.Order))
+			delete(keyed, member)
+		}
+		list = append(list, h)
+		return nil
+	}
+	if h := d.hidden.hidden[onBoard(m.Instance)]; h != nil {
+		for member := range h.members {
+			err = cmp.Or(err, add(member, false))
+		}
+	}
+	for member := range keyed {
+		err = cmp.Or(err, add(member, true))
+	}
+	slices.SortFunc(list, func(a, b HiddenMember) int { return cmp.Compare(a.Member, b.Member) })
+	return list, err
+}
+
+// HiddenEverywhere lists those who are hidden on all boards of a kind, by member id.
+func (s *Store) HiddenEverywhere(ctx context.Context, kind string) ([]string, error) {
+	if err := CheckKind(kind); err != nil {
+		return nil, err
+	}
+	d, err := s.catalog.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []string{}
+	if h := d.hidden.hidden[everywhere(kind)]; h != nil {
+		list = slices.AppendSeq(list, maps.Keys(h.members))
+	}
+	slices.Sort(list)
+	return list, nil
+}
