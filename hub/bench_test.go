@@ -171,7 +171,7 @@ func BenchmarkTell(b *testing.B) {
 		st.shards.Store(h.shards[i%2].bit)
 		member := v.Follow(st.member, 0)
 		member.streams = append(member.streams, st)
-		v.followed.enter(member, ranking.Key(i), int64(i)+2)
+		v.followed.enter(member, ranking.Key(i), where{int64(i) + 2, int64(i) + 2})
 	}
 	for _, s := range h.shards {
 		s.takeNews() // the status

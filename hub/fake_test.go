@@ -242,6 +242,7 @@ func (p *fakePeriod) change(member string, score int64, data string) *ranking.Ch
 	c.New = &k
 	p.scores[member], p.data[member] = score, data
 	c.Rank = int64(slices.Index(p.places(), place{k, member})) + 1
+	c.Position = c.Rank
 	return &ranking.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, List: []ranking.Change{c}}
 }
 
@@ -325,7 +326,7 @@ func (f *fakeBoard) readPlaces(board string, lookups []ranking.Lookup) (ranking.
 	for _, l := range lookups {
 		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
 		if i := slices.IndexFunc(all, func(e ranking.Entry) bool { return e.Member == l.Member }); i >= 0 {
-			found.Entry = all[i]
+			found.Entry, found.Position = all[i], int64(i)+1
 			found.Around = all[max(0, i-l.Around):min(len(all), i+l.Around+1)]
 		}
 		p.List = append(p.List, found)
