@@ -261,7 +261,10 @@ func (w *wire) readPlaces() {
 }
 
 func (w *wire) follow(t *rapid.T) {
-	w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, MaxAround}).Draw(t, "around"))
+	f := w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, MaxAround}).Draw(t, "around"))
+	if f.known {
+		w.tellOne(f, w.v.Standing(f)) // who joins is told at once
+	}
 }
 
 func (w *wire) unfollow(t *rapid.T) {
