@@ -57,7 +57,17 @@ func (c *crowd) move(m, key int) ranking.Change {
 	c.add(c.keys[m], -1)
 	c.at[c.keys[m]] = -1
 	c.put(m, key)
-	return ranking.Change{Member: crowdName(m), Old: &old, New: &now, Rank: c.rank(key)}
+	change := ranking.Change{Member: crowdName(m), Old: &old, New: &now, Position: c.rank(key)}
+	change.Rank = change.Position
+	return change
+}
+
+// tied has the changes be of a board with these ties, on which all have different
+// scores, so that each change makes one and ends one.
+func tied(ties ranking.Ties, changes []ranking.Change) {
+	for i := range changes {
+		changes[i].Born, changes[i].Gone = ties == ranking.Dense, ties == ranking.Dense
+	}
 }
 
 func crowdName(m int) string { return fmt.Sprintf("member-%07d", m) }
@@ -66,7 +76,7 @@ func (c *crowd) page(limit int) ranking.Page {
 	p := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Asc, Total: int64(len(c.keys)), Start: 1}
 	for key := 0; len(p.Entries) < min(limit, len(c.keys)); key++ {
 		if m := c.at[key]; m >= 0 {
-			p.Entries = append(p.Entries, ranking.Entry{Member: crowdName(int(m)), Key: ranking.Key(key)})
+			p.Entries = append(p.Entries, ranking.Entry{Rank: int64(len(p.Entries)) + 1, Member: crowdName(int(m)), Key: ranking.Key(key)})
 		}
 	}
 	return p
@@ -76,19 +86,25 @@ func (c *crowd) page(limit int) ranking.Page {
 // random, on a view of the top 10: without and with followed members, on a small
 // and on a large board. 1 % of the changes are of followed members themselves.
 // (Where more are followed than half of the board, the rest of them is not on
-// it.) The last has neighbours with each of them.
+// it.) The last compare the ties, without and with neighbours.
 func BenchmarkFollowed(b *testing.B) {
 	for _, members := range []int{10_000, 1_000_000} {
 		for _, followed := range []int{0, 1_000, 10_000, 100_000} {
 			b.Run(fmt.Sprintf("board=%d/followed=%d", members, followed), func(b *testing.B) {
-				benchFollowed(b, members, followed, 0)
+				benchFollowed(b, members, followed, 0, ranking.First)
 			})
 		}
 	}
-	b.Run("board=1000000/followed=10000/around=5", func(b *testing.B) { benchFollowed(b, 1_000_000, 10_000, 5) })
+	for _, ties := range []ranking.Ties{ranking.First, ranking.Shared, ranking.Dense} {
+		for _, around := range []int{0, 5} {
+			b.Run(fmt.Sprintf("board=1000000/followed=10000/ties=%s/around=%d", ties, around), func(b *testing.B) {
+				benchFollowed(b, 1_000_000, 10_000, around, ties)
+			})
+		}
+	}
 }
 
-func benchFollowed(b *testing.B, members, followed, around int) {
+func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Ties) {
 	c := newCrowd(members)
 	on := min(followed, members/2) // members 0 to on-1
 	v := NewView(10)
@@ -100,7 +116,9 @@ func benchFollowed(b *testing.B, members, followed, around int) {
 		}
 	}
 	v.PageAsked()
-	v.PageRead(c.page(v.Window()))
+	page := c.page(v.Window())
+	page.Ties = ties
+	v.PageRead(page)
 	byRank := make([]ranking.Entry, 0, members)
 	for key, m := range c.at {
 		if m >= 0 {
@@ -110,10 +128,10 @@ func benchFollowed(b *testing.B, members, followed, around int) {
 	places := make(map[string]ranking.Place, on)
 	for m := range on {
 		rank := int(c.rank(c.keys[m]))
-		places[crowdName(m)] = ranking.Place{Entry: byRank[rank-1], Around: byRank[max(0, rank-1-around):min(members, rank+around)]}
+		places[crowdName(m)] = ranking.Place{Entry: byRank[rank-1], Position: int64(rank), Around: byRank[max(0, rank-1-around):min(members, rank+around)]}
 	}
 	for l := v.Lookups(); l != nil; l = v.Lookups() {
-		p := ranking.Places{State: v.State(), Total: v.Total()}
+		p := ranking.Places{State: v.State(), Ties: ties, Total: v.Total()}
 		for _, one := range l {
 			p.List = append(p.List, places[one.Member])
 		}
@@ -139,6 +157,7 @@ func benchFollowed(b *testing.B, members, followed, around int) {
 	for i := round - 1; i >= 0; i-- {
 		changes = append(changes, c.move(steps[i].m, steps[i].from))
 	}
+	tied(ties, changes)
 	batch := &ranking.Changes{Board: "b", Epoch: "e", Seq: 1, List: make([]ranking.Change, 1)}
 	n := 0
 	for b.Loop() {
@@ -171,7 +190,7 @@ func BenchmarkTell(b *testing.B) {
 		st.shards.Store(h.shards[i%2].bit)
 		member := v.Follow(st.member, 0)
 		member.streams = append(member.streams, st)
-		v.followed.enter(member, ranking.Key(i), int64(i)+2)
+		v.followed.enter(member, ranking.Key(i), where{int64(i) + 2, int64(i) + 2})
 	}
 	for _, s := range h.shards {
 		s.takeNews() // the status

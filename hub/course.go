@@ -2,6 +2,15 @@ package hub
 
 import "rankcast/ranking"
 
+// replaces reports whether a message says that its board-period was replaced as a
+// whole.
+func replaces(c *ranking.Changes) bool { return len(c.List) == 0 }
+
+// leadsTo is the state to which a message takes its board-period.
+func leadsTo(c *ranking.Changes) ranking.State {
+	return ranking.State{Epoch: c.Epoch, Seq: max(c.Seq, c.Last())} // a replaced one has no last change
+}
+
 // course is what a View has heard of one period of its board, to notice when the
 // board goes back: a replica takes over that did not have all.
 type course struct {
@@ -18,7 +27,7 @@ func (k *course) hear(c *ranking.Changes) (forward bool) {
 	if !forward {
 		k.wentBack()
 	}
-	k.last = ranking.State{Epoch: c.Epoch, Seq: c.Last()}
+	k.last = leadsTo(c)
 	k.reached(k.last)
 	return forward
 }

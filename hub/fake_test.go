@@ -24,6 +24,7 @@ import (
 // fakePeriod is one period of a fakeBoard.
 type fakePeriod struct {
 	name   string
+	ties   ranking.Ties
 	state  ranking.State
 	scores map[string]int64
 	data   map[string]string
@@ -186,8 +187,16 @@ func (p *fakePeriod) places() []place {
 func (p *fakePeriod) entries() []ranking.Entry {
 	list := []ranking.Entry{}
 	for i, at := range p.places() {
+		rank := int64(i) + 1
+		switch {
+		case i == 0 || !p.ties.Tied():
+		case list[i-1].Key == at.key:
+			rank = list[i-1].Rank
+		case p.ties == ranking.Dense:
+			rank = list[i-1].Rank + 1
+		}
 		list = append(list, ranking.Entry{
-			Rank: int64(i) + 1, Member: at.member, Score: at.key.Score(ranking.Desc), Key: at.key, Data: p.data[at.member],
+			Rank: rank, Member: at.member, Score: at.key.Score(ranking.Desc), Key: at.key, Data: p.data[at.member],
 		})
 	}
 	return list
@@ -240,9 +249,25 @@ func (p *fakePeriod) change(member string, score int64, data string) *ranking.Ch
 	}
 	k := ranking.Key(-score)
 	c.New = &k
+	before := slices.Collect(maps.Values(p.scores))
 	p.scores[member], p.data[member] = score, data
-	c.Rank = int64(slices.Index(p.places(), place{k, member})) + 1
+	at := slices.Index(p.places(), place{k, member})
+	c.Rank, c.Position = p.entries()[at].Rank, int64(at)+1
+	if p.ties == ranking.Dense {
+		c.Born = !slices.Contains(before, score)
+		c.Gone = c.Old != nil && !slices.Contains(slices.Collect(maps.Values(p.scores)), c.Old.Score(ranking.Desc))
+	}
 	return &ranking.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, List: []ranking.Change{c}}
+}
+
+// replace has the board be another as a whole, with these members, and returns the
+// message.
+func (f *fakeBoard) replace(scores map[string]int64) *ranking.Changes {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.scores, f.data = scores, make(map[string]string)
+	f.state = ranking.State{Epoch: f.state.Epoch + "'", Seq: 1}
+	return &ranking.Changes{Board: "b", Period: f.name, Epoch: f.state.Epoch, Seq: 1}
 }
 
 func (f *fakeBoard) top(n int) []hubtest.Entry {
@@ -289,7 +314,7 @@ func (f *fakeBoard) readPage(board string, limit int) (ranking.Page, error) {
 	if err != nil {
 		return ranking.Page{}, err
 	}
-	p.State, p.Total, p.Entries = is.state, int64(len(is.scores)), is.entries()
+	p.State, p.Ties, p.Total, p.Entries = is.state, is.ties, int64(len(is.scores)), is.entries()
 	p.Entries = p.Entries[:min(limit, len(p.Entries))]
 	return p, nil
 }
@@ -321,11 +346,11 @@ func (f *fakeBoard) readPlaces(board string, lookups []ranking.Lookup) (ranking.
 		return ranking.Places{}, err
 	}
 	all := is.entries()
-	p := ranking.Places{State: is.state, Period: is.name, Total: int64(len(all))}
+	p := ranking.Places{State: is.state, Period: is.name, Ties: is.ties, Total: int64(len(all))}
 	for _, l := range lookups {
 		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
 		if i := slices.IndexFunc(all, func(e ranking.Entry) bool { return e.Member == l.Member }); i >= 0 {
-			found.Entry = all[i]
+			found.Entry, found.Position = all[i], int64(i)+1
 			found.Around = all[max(0, i-l.Around):min(len(all), i+l.Around+1)]
 		}
 		p.List = append(p.List, found)

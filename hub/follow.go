@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"math"
 	"slices"
 
 	"rankcast/ranking"
@@ -21,12 +22,12 @@ type Followed struct {
 	key   ranking.Key // while on
 
 	around int             // neighbours on each side that are wanted
-	near   []ranking.Entry // those that were read last and the member itself, in order; their ranks are old
+	near   []ranking.Entry // those that were read last and the member itself, in order; their ranks are old, or were told last where there are tiers
 	reads  int             // how often near was read
 	old    bool            // near is not what it would be now
 
 	toldRank  int64 // that the streams were told last
-	toldReads int   // and of near
+	toldReads int   // and of near; -1: what follows from the first entries
 
 	queued bool // waits to be looked up
 	sample bool // to be looked up though it is known
@@ -48,21 +49,33 @@ func (f *Followed) mind(p place) {
 	f.old = !beyond
 }
 
-// nearAt gives near with the ranks that follow from the member's own.
-func (f *Followed) nearAt(rank int64) []ranking.Entry {
+// nearAt gives near with the ranks that follow from the member's own position, or
+// from the tiers.
+func (f *Followed) nearAt(position int64, t *tiers) []ranking.Entry {
 	near := slices.Clone(f.near)
+	if t != nil {
+		t.each(near, func(i int, rank int64) { near[i].Rank = rank })
+		return near
+	}
 	self := slices.IndexFunc(near, func(e ranking.Entry) bool { return e.Member == f.member })
 	for i := range near {
-		near[i].Rank = rank + int64(i-self)
+		near[i].Rank = position + int64(i-self)
 	}
 	return near
 }
 
-// following is a set of followed members, and the ranks of those that are known
+// where is the place of a member on the board.
+type where struct {
+	rank     int64 // by the ties; 0: it is not on the board
+	position int64 // in the order: the rank, but for ties shared and dense
+}
+
+// following is a set of followed members, and the places of those that are known
 // and on the board.
 type following struct {
 	members map[string]*Followed
-	ranks   ranks
+	ranks   ranks              // positions
+	tiers   *tiers             // nil where these are the ranks
 	arounds [MaxAround + 1]int // how many want so many neighbours on each side
 	reach   int64              // the most that anybody wants
 }
@@ -73,6 +86,20 @@ func (g *following) want(f *Followed, around int) {
 	f.around = around
 	g.arounds[around]++
 	g.setReach()
+	g.trim(f)
+}
+
+// trim drops neighbours beyond those that are wanted: nobody minds who comes or
+// leaves there, and a tier that nobody holds any more must not be held.
+func (g *following) trim(f *Followed) {
+	self := slices.IndexFunc(f.near, func(e ranking.Entry) bool { return e.Member == f.member })
+	if f.old || self < 0 {
+		return
+	}
+	from, to := max(0, self-f.around), min(len(f.near), self+f.around+1)
+	g.tiers.dropAll(f.near[:from])
+	g.tiers.dropAll(f.near[to:])
+	f.near = f.near[from:to]
 }
 
 func (g *following) setReach() {
@@ -92,37 +119,96 @@ func (g *following) move(c ranking.Change, changed func(*Followed)) bool {
 		if f.known && (f.on != (c.Old != nil) || f.on && f.key != *c.Old) {
 			return false
 		}
-		if f.known && f.on {
-			g.ranks.remove(f)
-		}
-		f.known, f.on, f.old = true, false, true
+		g.leave(f)
+		f.known, f.on = true, false
 		changed(f)
 	}
-	if c.Old != nil && !g.shift(place{*c.Old, c.Member}, -1) {
+	if c.Old != nil && !(g.shift(place{*c.Old, c.Member}, -1) && g.tiers.left(c)) {
 		return false
 	}
 	if c.New == nil {
 		return true
 	}
-	if !g.shift(place{*c.New, c.Member}, 1) {
+	if !(g.shift(place{*c.New, c.Member}, 1) && g.tiers.came(c)) {
 		return false
 	}
-	return f == nil || g.enter(f, *c.New, c.Rank)
+	return f == nil || g.enter(f, *c.New, where{c.Rank, c.Position})
 }
 
 // shift moves all that stand behind p.
 func (g *following) shift(p place, by int64) bool {
 	b, i, ok := g.ranks.shift(p, by)
 	if ok && g.reach > 0 {
-		g.ranks.near(b, i, g.reach, func(f *Followed) { f.mind(p) })
+		g.ranks.near(b, i, g.reach, func(f *Followed) {
+			if !f.old {
+				if f.mind(p); f.old {
+					g.tiers.dropAll(f.near)
+				}
+			}
+		})
 	}
 	return ok
 }
 
-// enter has a member stand at a key and rank.
-func (g *following) enter(f *Followed, key ranking.Key, rank int64) bool {
+// enter has a member stand at a key.
+func (g *following) enter(f *Followed, key ranking.Key, at where) bool {
 	f.known, f.on, f.key = true, true, key
-	return g.ranks.insert(f, rank)
+	return g.ranks.insert(f, at.position) && g.tiers.hold(tierOf(key), at.rank)
+}
+
+// leave has a member stand nowhere.
+func (g *following) leave(f *Followed) {
+	if f.known && f.on {
+		g.ranks.remove(f)
+		g.tiers.drop(tierOf(f.key))
+	}
+	g.age(f)
+}
+
+// age has near be old.
+func (g *following) age(f *Followed) {
+	if !f.old {
+		f.old = true
+		g.tiers.dropAll(f.near)
+	}
+}
+
+// keep takes near in, which is what it would be now, ranks included. It reports
+// false where these contradict what is held.
+func (g *following) keep(f *Followed, near []ranking.Entry) bool {
+	ok := true
+	if g.tiers != nil {
+		for _, e := range near {
+			ok = ok && g.tiers.hold(tierOf(e.Key), e.Rank)
+		}
+	}
+	g.age(f)
+	f.near, f.old = near, false
+	return ok
+}
+
+// where is the place of a member that is known and on the board.
+func (g *following) where(f *Followed) where {
+	at := where{position: g.ranks.rank(f)}
+	if at.rank = at.position; g.tiers != nil {
+		at.rank = g.tiers.rank(tierOf(f.key))
+	}
+	return at
+}
+
+// each is as ranks.each, with ranks by the ties.
+func (g *following) each(cursor *place, most int, do func(*Followed, where)) *place {
+	if g.tiers == nil {
+		return g.ranks.each(cursor, most, func(f *Followed, rank int64) { do(f, where{rank, rank}) })
+	}
+	first := ranking.Key(math.Inf(-1))
+	if cursor != nil {
+		first = tierOf(cursor.key)
+	}
+	walk := g.tiers.from(first)
+	return g.ranks.each(cursor, most, func(f *Followed, position int64) {
+		do(f, where{walk.to(tierOf(f.key)), position})
+	})
 }
 
 // Standing is where a followed member stands, at one seq of the board.
@@ -136,14 +222,11 @@ type Standing struct {
 
 // within gives up to k neighbours on each side of the standing, and itself.
 func (s Standing) within(k int) []ranking.Entry {
-	from, to := 0, len(s.Around)
-	for from < to && s.Around[from].Rank < s.Entry.Rank-int64(k) {
-		from++
+	self := slices.IndexFunc(s.Around, func(e ranking.Entry) bool { return e.Member == s.Entry.Member })
+	if self < 0 {
+		return nil
 	}
-	for from < to && s.Around[to-1].Rank > s.Entry.Rank+int64(k) {
-		to--
-	}
-	return s.Around[from:to]
+	return s.Around[max(0, self-k):min(len(s.Around), self+k+1)]
 }
 
 // Follow has the view keep a member's rank, with up to around neighbours on each
@@ -158,7 +241,9 @@ func (v *View) Follow(member string, around int) *Followed {
 			v.placeOne(f, slices.IndexFunc(v.entries, func(r row) bool { return r.member == member }))
 		}
 	}
-	f.old = f.old || around > f.around
+	if around > f.around {
+		v.followed.age(f)
+	}
 	v.followed.want(f, around)
 	v.enqueue(f)
 	return f
@@ -166,9 +251,7 @@ func (v *View) Follow(member string, around int) *Followed {
 
 // Unfollow ends Follow.
 func (v *View) Unfollow(f *Followed) {
-	if f.known && f.on {
-		v.followed.ranks.remove(f)
-	}
+	v.followed.leave(f)
 	f.known, f.on = false, false
 	delete(v.followed.members, f.member)
 	v.followed.arounds[f.around]--
@@ -187,17 +270,45 @@ func (v *View) Each(do func(*Followed)) {
 	}
 }
 
-// Ranks calls do for followed members that are known and on the board, by rank:
-// for most of them at most, from a cursor on, nil being the first. It returns the
+// Ranks calls do for followed members that are known and on the board, in order: for most of them at most, from a cursor on, nil being the first. It returns the
 // cursor to go on from, nil after the last.
-func (v *View) Ranks(cursor *place, most int, do func(f *Followed, rank int64)) *place {
-	return v.followed.ranks.each(cursor, most, do)
+func (v *View) Ranks(cursor *place, most int, do func(*Followed, where)) *place {
+	return v.followed.each(cursor, most, do)
 }
 
 // Unchanged reports whether the streams were told all that a member's standing at
-// a rank would tell. (Its own changes are told by Own.)
-func (v *View) Unchanged(f *Followed, rank int64) bool {
-	return f.toldRank == rank && (f.around == 0 || !f.old && f.toldReads == f.reads && !v.reaches(f, rank))
+// a place would tell. (Its own changes are told by Own.)
+func (v *View) Unchanged(f *Followed, at where) bool {
+	if f.toldRank != at.rank {
+		return false
+	}
+	return f.around == 0 || !f.old && f.toldReads == f.reads && !v.reaches(f, at) && v.followed.toldNear(f)
+}
+
+// toldNear reports whether the neighbours that are kept have the ranks that were
+// told: with ties these may change though nobody came or left among them.
+func (g *following) toldNear(f *Followed) bool {
+	same := true
+	g.tiers.each(f.near, func(i int, rank int64) { same = same && f.near[i].Rank == rank })
+	return same
+}
+
+// Told notes that the streams were told how a member stands now.
+func (v *View) Told(f *Followed, s Standing) {
+	f.toldRank = s.Entry.Rank
+	if s.Around == nil {
+		return
+	}
+	if f.toldReads = f.reads; v.followed.tiers == nil || !f.on {
+		return
+	}
+	if v.reaches(f, where{s.Entry.Rank, s.Position}) {
+		f.toldReads = -1 // it is not known which ranks near has then
+		return
+	}
+	for i, e := range s.Around {
+		f.near[i].Rank = e.Rank
+	}
 }
 
 // Followed is how many members are followed.
@@ -229,21 +340,21 @@ func (v *View) changed(f *Followed) {
 
 // Standing tells where a member that is known stands.
 func (v *View) Standing(f *Followed) Standing {
-	var rank int64
+	var at where
 	if f.on {
-		rank = v.followed.ranks.rank(f)
+		at = v.followed.where(f)
 	}
-	return v.standing(f, rank)
+	return v.standing(f, at)
 }
 
-func (v *View) standing(f *Followed, rank int64) Standing {
+func (v *View) standing(f *Followed, at where) Standing {
 	s := Standing{Seq: v.state.Seq, Total: v.total}
-	s.Entry = ranking.Entry{Member: f.member, Rank: rank}
+	s.Entry, s.Position = ranking.Entry{Member: f.member, Rank: at.rank}, at.position
 	switch {
-	case rank > 0:
+	case at.rank > 0:
 		s.Entry.Key, s.Entry.Score = f.key, f.key.Score(v.order)
 		if f.around > 0 {
-			s.Around = v.neighbours(f, rank)
+			s.Around = v.neighbours(f, at)
 		}
 	case f.around > 0:
 		s.Around = []ranking.Entry{}
@@ -251,20 +362,20 @@ func (v *View) standing(f *Followed, rank int64) Standing {
 	return s
 }
 
-// neighbours gives those around a member that stands at a rank: from the first
+// neighbours gives those around a member that stands at a place: from the first
 // entries where they reach, else as they were read last. nil: not known.
-func (v *View) neighbours(f *Followed, rank int64) []ranking.Entry {
+func (v *View) neighbours(f *Followed, at where) []ranking.Entry {
 	around := int64(f.around)
-	if v.reaches(f, rank) {
-		return v.list(int(max(0, rank-1-around)), int(min(rank+around, v.total)))
+	if v.reaches(f, at) {
+		return v.list(int(max(0, at.position-1-around)), int(min(at.position+around, v.total)))
 	}
 	if f.old {
 		return nil
 	}
-	return f.nearAt(rank)
+	return f.nearAt(at.position, v.followed.tiers)
 }
 
 // reaches reports whether the first entries reach over a member's neighbours.
-func (v *View) reaches(f *Followed, rank int64) bool {
-	return rank+int64(f.around) <= int64(len(v.entries)) || v.whole()
+func (v *View) reaches(f *Followed, at where) bool {
+	return at.position+int64(f.around) <= int64(len(v.entries)) || v.whole()
 }

@@ -3,7 +3,9 @@ package hub
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,9 +28,9 @@ func (f *fakeBoard) fill(members int) {
 func (f *fakeBoard) standing(member string) (rank, score any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i, p := range f.places() {
-		if p.member == member {
-			return int64(i) + 1, p.key.Score(ranking.Desc)
+	for _, e := range f.entries() {
+		if e.Member == member {
+			return e.Rank, e.Score
 		}
 	}
 	return nil, nil
@@ -36,13 +38,12 @@ func (f *fakeBoard) standing(member string) (rank, score any) {
 
 // around are the neighbours of a member.
 func (f *fakeBoard) around(member string, k int) []hubtest.Entry {
-	rank, _ := f.standing(member)
-	if rank == nil {
+	all := f.top(math.MaxInt)
+	at := slices.IndexFunc(all, func(e hubtest.Entry) bool { return e.Member == member })
+	if at < 0 {
 		return []hubtest.Entry{}
 	}
-	at := int(rank.(int64)) - 1
-	top := f.top(at + k + 1)
-	return top[max(0, at-k):]
+	return all[max(0, at-k):min(len(all), at+k+1)]
 }
 
 // follow subscribes a new connection that follows a member.
@@ -521,7 +522,14 @@ func TestFollowersOfAMemberShareIt(t *testing.T) {
 // on, answers that are late, messages lost at random, a board that goes back:
 // after a pause each knows just where its member is.
 func TestEveryFollowerEndsRight(t *testing.T) {
+	for ties, scores := range map[ranking.Ties]int64{ranking.First: 3000, ranking.Shared: 100, ranking.Dense: 100} {
+		t.Run(string(ties), func(t *testing.T) { everyFollowerEndsRight(t, ties, scores) })
+	}
+}
+
+func everyFollowerEndsRight(t *testing.T, ties ranking.Ties, scores int64) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.ties = ties
 		f.fill(300)
 		member := func() string { return fmt.Sprintf("m%03d", rand.IntN(350)) }
 		w := &watchers{t: t, h: h, outages: 4, draw: func() Watch {
@@ -538,7 +546,7 @@ func TestEveryFollowerEndsRight(t *testing.T) {
 		for range 12 {
 			again := f.was()
 			for range 100 {
-				c := f.random(member(), 3000)
+				c := f.random(member(), scores)
 				if rand.IntN(60) > 0 {
 					h.FeedChanges(c)
 				}

@@ -48,6 +48,7 @@ func (v *View) voidFollowed() {
 		f.known, f.on, f.old, f.queued, f.sample = false, false, true, false, false
 	}
 	v.followed.ranks.clear()
+	v.followed.tiers.clear()
 	v.queue, v.found, v.looked.spoiled = nil, nil, true
 	v.Own()
 }
@@ -90,7 +91,7 @@ func (v *View) oweFollowed() {
 // not on the board (-1).
 func (v *View) placeOne(f *Followed, i int) {
 	if i >= 0 {
-		v.enter(f, v.entries[i].key, int64(i)+1)
+		v.enter(f, v.entries[i].key, v.at(i))
 	} else if v.whole() {
 		f.known = true
 	}
@@ -101,8 +102,8 @@ func (v *View) placeOne(f *Followed, i int) {
 }
 
 // enter has a member stand where it was read to stand.
-func (v *View) enter(f *Followed, key ranking.Key, rank int64) {
-	if !v.followed.enter(f, key, rank) {
+func (v *View) enter(f *Followed, key ranking.Key, at where) {
+	if !v.followed.enter(f, key, at) {
 		v.Doubt()
 	}
 }
@@ -137,7 +138,7 @@ func (v *View) trimQueue() {
 
 // toLookUp reports whether there is anything to look up.
 func (v *View) toLookUp(f *Followed) bool {
-	return !f.known || f.sample || f.on && f.around > 0 && f.old && v.neighbours(f, v.followed.ranks.rank(f)) == nil
+	return !f.known || f.sample || f.on && f.around > 0 && f.old && v.neighbours(f, v.followed.where(f)) == nil
 }
 
 // Waiting reports whether Lookups may have something to give.
@@ -214,17 +215,17 @@ func (v *View) PlacesRead(p ranking.Places) (agreed bool) {
 		if f == nil {
 			continue // not any more
 		}
-		var rank int64
+		var at where
 		if t.on {
-			rank = then.ranks.rank(t)
+			at = then.where(t)
 		}
 		if f.known {
-			if f.on != t.on || f.on && (f.key != t.key || v.followed.ranks.rank(f) != rank) {
+			if f.on != t.on || f.on && (f.key != t.key || v.followed.where(f) != at) {
 				v.Doubt()
 				return false
 			}
 		} else if f.known = true; t.on {
-			if v.enter(f, t.key, rank); !v.sure {
+			if v.enter(f, t.key, at); !v.sure {
 				return true
 			}
 		}
@@ -232,7 +233,10 @@ func (v *View) PlacesRead(p ranking.Places) (agreed bool) {
 		v.settleOwed(f)
 		found := Found{Followed: f}
 		if t.around > 0 && t.around >= f.around { // else it is queued for more
-			f.near, f.old = t.near, t.old
+			if !v.takeNear(f, t, then) {
+				v.Doubt()
+				return false
+			}
 			f.reads++
 			if t.old && p.List[i].Entry.Rank > 0 {
 				found.AsOf = &Standing{Seq: p.Seq, Total: p.Total, Place: p.List[i]}
@@ -243,6 +247,23 @@ func (v *View) PlacesRead(p ranking.Places) (agreed bool) {
 	return true
 }
 
+// takeNear takes the neighbours that were read. It reports false where their ranks
+// are not those that are held.
+func (v *View) takeNear(f, t *Followed, then *brought) bool {
+	if t.old {
+		v.followed.age(f)
+		f.near = t.near
+		return true
+	}
+	near := t.near
+	if then.tiers != nil {
+		near = t.nearAt(then.ranks.rank(t), then.tiers)
+	}
+	ok := v.followed.keep(f, near)
+	v.followed.trim(f)
+	return ok
+}
+
 // brought are places that were read, brought forward to where the view is.
 type brought struct {
 	following
@@ -251,16 +272,17 @@ type brought struct {
 
 // bringPlaces returns nil where what was heard contradicts what was read.
 func (v *View) bringPlaces(asked []ranking.Lookup, p ranking.Places) *brought {
-	b := &brought{following: following{members: make(map[string]*Followed, len(asked))}}
+	b := &brought{following: following{members: make(map[string]*Followed, len(asked)), tiers: newTiers(v.ties)}}
 	for i, l := range asked {
 		place := p.List[i]
-		f := &Followed{member: l.Member, around: l.Around, known: true}
+		f := &Followed{member: l.Member, around: l.Around, known: true, old: true}
 		b.members[f.member] = f
 		b.list = append(b.list, f)
 		if place.Entry.Rank == 0 {
 			continue
 		}
-		if f.near = place.Around; !b.enter(f, place.Entry.Key, place.Entry.Rank) {
+		at := where{place.Entry.Rank, place.Position}
+		if !b.enter(f, place.Entry.Key, at) || !b.keep(f, place.Around) {
 			return nil
 		}
 		b.reach = max(b.reach, int64(l.Around))

@@ -34,7 +34,7 @@ func newModel(t *rapid.T) *model {
 			Board: "b",
 			Mode:  rapid.SampledFrom([]ranking.Mode{ranking.Sum, ranking.Best, ranking.Last}).Draw(t, "mode"),
 			Order: rapid.SampledFrom([]ranking.Order{ranking.Desc, ranking.Asc}).Draw(t, "order"),
-			Ties:  rapid.SampledFrom([]ranking.Ties{ranking.First, ranking.ByMember}).Draw(t, "ties"),
+			Ties:  rapid.SampledFrom([]ranking.Ties{ranking.First, ranking.ByMember, ranking.Shared, ranking.Dense}).Draw(t, "ties"),
 		},
 		periods: make(map[string]*modelPeriod),
 	}
@@ -60,7 +60,10 @@ func (m *model) remember() { m.history[m.state] = slices.Clone(m.rows) }
 // page is what Redis answers of a period at this moment.
 func (m *model) page(period string, limit int) ranking.Page {
 	is := m.periods[period]
-	p := ranking.Page{State: is.state, Period: period, Order: m.def.Order, Bounds: ranking.Bounds{Final: is != m.modelPeriod}, Total: int64(len(is.rows)), Start: 1}
+	p := ranking.Page{
+		State: is.state, Period: period, Order: m.def.Order, Ties: m.def.Ties,
+		Bounds: ranking.Bounds{Final: is != m.modelPeriod}, Total: int64(len(is.rows)), Start: 1,
+	}
 	p.Entries = m.entries(is.rows, 0, limit)
 	return p
 }
@@ -68,11 +71,11 @@ func (m *model) page(period string, limit int) ranking.Page {
 // look is what Redis answers to look-ups in a period at this moment.
 func (m *model) look(period string, lookups []ranking.Lookup) ranking.Places {
 	is := m.periods[period]
-	p := ranking.Places{State: is.state, Period: period, Total: int64(len(is.rows))}
+	p := ranking.Places{State: is.state, Period: period, Ties: m.def.Ties, Total: int64(len(is.rows))}
 	for _, l := range lookups {
 		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
 		if i := find(is.rows, l.Member); i >= 0 {
-			found.Entry = m.entries(is.rows, i, i+1)[0]
+			found.Entry, found.Position = m.entries(is.rows, i, i+1)[0], int64(i)+1
 			found.Around = m.entries(is.rows, i-l.Around, i+l.Around+1)
 		}
 		p.List = append(p.List, found)
@@ -88,9 +91,35 @@ func find(rows []row, member string) int {
 func (m *model) entries(rows []row, from, to int) (list []ranking.Entry) {
 	for i := max(0, from); i < min(to, len(rows)); i++ {
 		r := rows[i]
-		list = append(list, ranking.Entry{Rank: int64(i) + 1, Member: r.member, Score: r.key.Score(m.def.Order), Key: r.key, Data: r.data})
+		list = append(list, ranking.Entry{Rank: m.rank(rows, i), Member: r.member, Score: r.key.Score(m.def.Order), Key: r.key, Data: r.data})
 	}
 	return list
+}
+
+// rank is that of a row by the ties.
+func (m *model) rank(rows []row, i int) int64 {
+	if !m.def.Ties.Tied() {
+		return int64(i) + 1
+	}
+	var members, scores int64 // that are better
+	score := func(i int) int64 { return rows[i].key.Score(m.def.Order) }
+	for j := range i {
+		if score(j) != score(i) {
+			members++
+			if j == 0 || score(j-1) != score(j) {
+				scores++
+			}
+		}
+	}
+	if m.def.Ties == ranking.Dense {
+		return scores + 1
+	}
+	return members + 1
+}
+
+// isHeld reports whether anybody holds the score of a key.
+func (m *model) isHeld(k ranking.Key) bool {
+	return slices.ContainsFunc(m.rows, func(r row) bool { return r.key.Score(m.def.Order) == k.Score(m.def.Order) })
 }
 
 func memberOf(t *rapid.T) string { return fmt.Sprint("m", rapid.IntRange(0, 99).Draw(t, "member")) }
@@ -151,23 +180,35 @@ func (m *model) change(member string, score int64, data string, remove bool) *ra
 	} else if remove {
 		return nil
 	}
+	heldOld := c.Old != nil && m.isHeld(*c.Old) // by others
 	if !remove {
 		if key == nil {
 			key = m.newKey(score)
 		}
-		r := row{place{*key, member}, data}
-		at, _ := slices.BinarySearchFunc(m.rows, r, func(a, b row) int {
-			if a.before(b.place) {
-				return -1
-			}
-			return 1
-		})
-		m.rows = slices.Insert(m.rows, at, r)
-		c.New, c.Rank, c.Data = key, int64(at)+1, data
+		stays := c.Old != nil && c.Old.Score(m.def.Order) == score
+		c.Born = m.def.Ties == ranking.Dense && !stays && !m.isHeld(*key)
+		at := m.place(place{*key, member}, data)
+		c.New, c.Rank, c.Position, c.Data = key, m.rank(m.rows, at), int64(at)+1, data
+	}
+	if c.Old != nil && !heldOld {
+		c.Gone = m.def.Ties == ranking.Dense && !m.isHeld(*c.Old)
 	}
 	m.state.Seq++
 	m.remember()
 	return c
+}
+
+// place puts a member at its place, and says which that is.
+func (m *model) place(p place, data string) int {
+	r := row{p, data}
+	at, _ := slices.BinarySearchFunc(m.rows, r, func(a, b row) int {
+		if a.before(b.place) {
+			return -1
+		}
+		return 1
+	})
+	m.rows = slices.Insert(m.rows, at, r)
+	return at
 }
 
 func (m *model) newKey(score int64) *ranking.Key {
@@ -176,7 +217,7 @@ func (m *model) newKey(score int64) *ranking.Key {
 	if m.def.Order == ranking.Desc {
 		s = -s
 	}
-	if m.def.Ties == ranking.First {
+	if m.def.Ties != ranking.ByMember {
 		s += float64(m.clock) / (1 << 20)
 	}
 	key := ranking.Key(s)
@@ -187,6 +228,20 @@ func (m *model) newKey(score int64) *ranking.Key {
 }
 
 func frac(x float64) float64 { return x - math.Floor(x) }
+
+// replace has the period be another as a whole, as a board that is built anew, and
+// returns the message.
+func (m *model) replace(t *rapid.T) *ranking.Changes {
+	m.lives++
+	m.state = ranking.State{Epoch: fmt.Sprint("life", m.lives), Seq: rapid.Int64Range(0, 3).Draw(t, "seq before")}
+	m.rows = nil
+	for i := range rapid.IntRange(0, 40).Draw(t, "members") {
+		m.place(place{*m.newKey(rapid.Int64Range(-20, 20).Draw(t, "score")), fmt.Sprint("m", 2*i)}, "")
+	}
+	m.state.Seq++
+	m.remember()
+	return &ranking.Changes{Board: m.def.Board, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq}
+}
 
 // flush empties the board, as a lost Redis does: its next life has another epoch.
 func (m *model) flush() {

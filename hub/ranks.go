@@ -18,6 +18,8 @@ const blockSlots = 256
 // place and a rank cheap. What it costs depends on how many are followed, never
 // on the size of the board.
 //
+// With ties these are positions in the order; tiers has the ranks.
+//
 // Its methods report false for what contradicts the distances held, which are
 // then of no more use.
 type ranks struct {
@@ -100,8 +102,10 @@ func (r *ranks) shift(p place, by int64) (b, i int, ok bool) {
 
 // insert takes in a member at its place, which has that rank on the board; it
 // moves nobody.
-func (r *ranks) insert(f *Followed, rank int64) bool {
-	b, i := r.seek(f.place())
+func (r *ranks) insert(f *Followed, rank int64) bool { return r.insertAt(f.place(), f, rank) }
+
+func (r *ranks) insertAt(p place, f *Followed, rank int64) bool {
+	b, i := r.seek(p)
 	if b == len(r.blocks) { // behind all
 		if b == 0 {
 			r.blocks = []*block{{}}
@@ -115,7 +119,7 @@ func (r *ranks) insert(f *Followed, rank int64) bool {
 		return false
 	}
 	at := r.blocks[b]
-	at.slots = slices.Insert(at.slots, i, slot{f.key, f, gap})
+	at.slots = slices.Insert(at.slots, i, slot{p.key, f, gap})
 	at.sum += gap
 	if len(at.slots) == 2*blockSlots {
 		r.split(b)
@@ -124,8 +128,10 @@ func (r *ranks) insert(f *Followed, rank int64) bool {
 }
 
 // remove takes a member out of its place; it moves nobody.
-func (r *ranks) remove(f *Followed) {
-	b, i := r.seek(f.place())
+func (r *ranks) remove(f *Followed) { r.removeAt(f.place()) }
+
+func (r *ranks) removeAt(p place) {
+	b, i := r.seek(p)
 	at := r.blocks[b]
 	gap := at.slots[i].gap
 	at.slots = slices.Delete(at.slots, i, i+1)

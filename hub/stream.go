@@ -59,8 +59,11 @@ func (s *shown) atEnd() *shown {
 func (s *shown) difference(old *shown, most int) *rows {
 	d := &rows{}
 	for i, e := range s.top[:min(most, len(s.top))] {
-		if i < len(old.top) && old.top[i].Member == e.Member && old.top[i].Score == e.Score && old.top[i].Data == e.Data {
-			continue
+		if i < len(old.top) {
+			was := old.top[i]
+			if was.Key = e.Key; was == e { // keys are not shown
+				continue
+			}
 		}
 		d.add(i, e)
 	}

@@ -19,9 +19,7 @@ func (b *board) tellMember(f *Followed, s Standing) {
 // tellNow tells where a member stands now.
 func (b *board) tellNow(f *Followed, s Standing) {
 	b.tellMember(f, s)
-	if f.toldRank = s.Entry.Rank; s.Around != nil {
-		f.toldReads = f.reads
-	}
+	b.view.Told(f, s)
 }
 
 // tellFound tells of those who became known.
@@ -53,11 +51,11 @@ func (b *board) tellRanks(now time.Time) {
 		b.told, b.ranksMoved = now, false
 	}
 	slow := !b.places.idle() || b.places.failed()
-	b.ranksCursor = b.view.Ranks(b.ranksCursor, tellMost, func(f *Followed, rank int64) {
-		if b.view.Unchanged(f, rank) {
+	b.ranksCursor = b.view.Ranks(b.ranksCursor, tellMost, func(f *Followed, at where) {
+		if b.view.Unchanged(f, at) {
 			return
 		}
-		s := b.view.standing(f, rank)
+		s := b.view.standing(f, at)
 		if f.around > 0 && s.Around == nil {
 			b.view.Ask(f)
 			b.ranksMoved = true // look again, whatever comes of it

@@ -8,7 +8,7 @@ import (
 	"rankcast/ranking"
 )
 
-// place is a member's position in the order. Ranks follow from the index.
+// place is where a member stands in the order. Its position follows from the index.
 type place struct {
 	key    ranking.Key
 	member string
@@ -28,19 +28,21 @@ type row struct {
 type top struct {
 	period  string
 	order   ranking.Order
+	ties    ranking.Ties
 	ends    time.Time // as ranking.Page has it
 	final   bool      // likewise
 	state   ranking.State
 	total   int64
 	entries []row   // in order
-	touched []int64 // for each place, the seq at which it last came to hold another entry
+	tied    []int64 // for each place, its rank; nil where that is its position
+	touched []int64 // for each place, the seq at which it last came to hold another entry or rank
 	since   int64   // the seq from which touched, ends and final are known
 }
 
 // newTop makes a top of a page.
 func newTop(p ranking.Page) top {
 	t := top{
-		period: p.Period, order: p.Order, ends: p.Ends, final: p.Final,
+		period: p.Period, order: p.Order, ties: p.Ties, ends: p.Ends, final: p.Final,
 		state: p.State, total: p.Total, since: p.Seq,
 	}
 	if t.final {
@@ -51,7 +53,22 @@ func newTop(p ranking.Page) top {
 	for i, e := range p.Entries {
 		t.entries[i], t.touched[i] = row{placeOf(e), e.Data}, p.Seq
 	}
+	if t.ties.Tied() {
+		t.tied = make([]int64, len(p.Entries), len(p.Entries)+1)
+		for i, e := range p.Entries {
+			t.tied[i] = e.Rank
+		}
+	}
 	return t
+}
+
+// at is where the entry at an index stands.
+func (t *top) at(i int) where {
+	at := where{position: int64(i) + 1}
+	if at.rank = at.position; t.tied != nil {
+		at.rank = t.tied[i]
+	}
+	return at
 }
 
 // bounded reports whether two tops say the same of when the period closes.
@@ -71,13 +88,13 @@ const (
 
 // succession also takes the epoch over with which a board comes to be.
 func (t *top) succession(c *ranking.Changes) succession {
-	if t.state.Epoch == "" && c.Seq == 1 {
+	if t.state.Epoch == "" && c.Seq == 1 && !replaces(c) {
 		t.state.Epoch = c.Epoch
 	}
 	switch {
-	case c.Epoch == t.state.Epoch && c.Last() <= t.state.Seq:
+	case c.Epoch == t.state.Epoch && leadsTo(c).Seq <= t.state.Seq:
 		return included
-	case c.Epoch == t.state.Epoch && c.Seq == t.state.Seq+1:
+	case c.Epoch == t.state.Epoch && c.Seq == t.state.Seq+1 && !replaces(c):
 		return follows
 	}
 	return broken
@@ -87,7 +104,11 @@ func (t *top) succession(c *ranking.Changes) succession {
 // where the change contradicts what is held.
 func (t *top) move(c ranking.Change, window int) bool {
 	t.state.Seq++
+	if c.Rank != c.Position && !t.ties.Tied() {
+		return false // it is of a board with other ties
+	}
 	from, to := len(t.entries), len(t.entries) // the places that change
+	entered := -1
 	if c.Old != nil {
 		i, found := t.find(place{*c.Old, c.Member})
 		switch {
@@ -102,9 +123,9 @@ func (t *top) move(c ranking.Change, window int) bool {
 	if c.New != nil {
 		i, found := t.find(place{*c.New, c.Member})
 		// Past the last entry it belongs here only if nobody stands between.
-		next := i == len(t.entries) && (t.whole() || c.Rank == int64(i)+1)
+		next := i == len(t.entries) && (t.whole() || c.Position == int64(i)+1)
 		if i < len(t.entries) || next {
-			if found || c.Rank != int64(i)+1 {
+			if found || c.Position != int64(i)+1 {
 				return false
 			}
 			if from < to { // from one place to another: those beyond stay
@@ -116,11 +137,45 @@ func (t *top) move(c ranking.Change, window int) bool {
 			if len(t.entries) > window {
 				t.entries = t.entries[:window]
 			}
+			entered = i
 		}
 		t.total++
 	}
 	t.touch(from, to)
+	if t.tied != nil {
+		t.number(from, to)
+		return entered < 0 || entered >= len(t.tied) || t.tied[entered] == c.Rank
+	}
 	return true
+}
+
+// number gives the places their ranks by the ties anew, where those from one to
+// before another have changed, and touches those that have another rank now: the
+// entry may have stayed.
+func (t *top) number(from, to int) {
+	held := t.tied
+	t.tied = slices.Grow(t.tied, max(0, len(t.entries)-len(t.tied)))[:len(t.entries)]
+	for i := from; i < len(t.entries); i++ {
+		rank := t.rankAfter(i)
+		if i < len(held) && held[i] == rank {
+			if i >= to {
+				return // all is as before from here on
+			}
+			continue
+		}
+		t.tied[i], t.touched[i] = rank, t.state.Seq
+	}
+}
+
+// rankAfter is the rank at an index as it follows from the place before.
+func (t *top) rankAfter(i int) int64 {
+	switch {
+	case i > 0 && tierOf(t.entries[i-1].key) == tierOf(t.entries[i].key):
+		return t.tied[i-1]
+	case i > 0 && t.ties == ranking.Dense:
+		return t.tied[i-1] + 1
+	}
+	return int64(i) + 1
 }
 
 // touch notes that the places from one to before another, and those that have
@@ -144,7 +199,10 @@ func (t *top) find(p place) (int, bool) {
 // agrees reports whether two tops of one state say the same, as far as both go.
 func (t *top) agrees(u *top) bool {
 	n := min(len(t.entries), len(u.entries))
-	return t.total == u.total && slices.Equal(t.entries[:n], u.entries[:n])
+	if t.total != u.total || t.ties != u.ties || !slices.Equal(t.entries[:n], u.entries[:n]) {
+		return false
+	}
+	return t.tied == nil || slices.Equal(t.tied[:n], u.tied[:n])
 }
 
 // inherit takes over what an older top of the same state knows of the past.
@@ -159,7 +217,7 @@ func (t *top) inherit(old *top) {
 func (t *top) list(from, to int) []ranking.Entry {
 	list := make([]ranking.Entry, 0, to-from)
 	for i, r := range t.entries[from:to] {
-		list = append(list, ranking.Entry{Rank: int64(from+i) + 1, Member: r.member, Score: r.key.Score(t.order), Key: r.key, Data: r.data})
+		list = append(list, ranking.Entry{Rank: t.at(from + i).rank, Member: r.member, Score: r.key.Score(t.order), Key: r.key, Data: r.data})
 	}
 	return list
 }

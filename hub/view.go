@@ -147,8 +147,12 @@ func (v *View) hear(c *ranking.Changes) {
 	if !v.listening() {
 		return
 	}
+	if replaces(c) {
+		// What went before leads nowhere: not from here, and not to what is there now.
+		v.heard = slices.DeleteFunc(v.heard, func(before *ranking.Changes) bool { return before.Period == c.Period })
+	}
 	v.heard = append(v.heard, c)
-	if v.heardLen += len(c.List); v.heardLen > viewBuffer {
+	if v.heardLen += max(1, len(c.List)); v.heardLen > viewBuffer {
 		v.spoiled, v.looked.spoiled = true, true
 	}
 }
@@ -213,6 +217,7 @@ func (v *View) takeOver(next top, sure bool) {
 	}
 	v.course.read(next.state)
 	next.since = max(next.since, v.course.twice)
+	v.followed.tiers = newTiers(next.ties)
 	if v.top, v.sure = next, sure; sure {
 		v.placeFollowed()
 		v.oweFollowed()
@@ -242,7 +247,7 @@ func (v *View) bring(t *top, c *ranking.Changes) bool {
 func (v *View) Top(n int) []ranking.Entry { return v.list(0, min(n, len(v.entries))) }
 
 // Touched copies, for the first n places at most, the seq since when they are as
-// they are, and the seq from which on that is known.
+// they are, entry and rank, and the seq from which on that is known.
 func (v *View) Touched(n int) (touched []int64, since int64) {
 	return slices.Clone(v.touched[:min(n, len(v.touched))]), v.since
 }

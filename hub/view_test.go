@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -37,36 +38,57 @@ type wire struct {
 	lookupsOf string           // the period
 	places    *ranking.Places  // answered, and on their way
 
-	told map[*Followed]ranking.Entry // where those who follow were told last that it is
+	told map[*Followed]Standing // where those who follow were told last that it is
 }
 
 // tell does what an owner of a view does to tell those who follow.
 func (w *wire) tell() {
 	for _, f := range w.v.Own() {
-		w.told[f] = w.v.Standing(f).Entry
+		w.tellOne(f, w.v.Standing(f))
 	}
 	for _, found := range w.v.Found() {
-		s := w.v.Standing(found.Followed)
 		if found.AsOf != nil {
 			w.standingHolds(*found.AsOf, ranking.State{Epoch: w.v.State().Epoch, Seq: found.AsOf.Seq}, found.around)
 		}
-		w.told[found.Followed] = s.Entry
+		w.tellOne(found.Followed, w.v.Standing(found.Followed))
 	}
 }
 
-// allTold checks that everybody was told, if ranks that others moved are looked at.
+// allTold checks that everybody was told where it is, as far as that is known.
 func (w *wire) allTold() {
-	w.v.Ranks(nil, math.MaxInt, func(f *Followed, rank int64) {
-		if e, told := w.told[f]; told {
-			e.Rank = rank
-			w.told[f] = e
-		}
-	})
 	for _, f := range w.v.followed.members {
-		if s := w.v.Standing(f); w.told[f] != s.Entry {
-			w.t.Fatalf("%q was told %+v, and stands at %+v", f.member, w.told[f], s.Entry)
+		if !f.known {
+			continue
+		}
+		s := w.v.Standing(f)
+		if w.told[f].Entry != s.Entry {
+			w.t.Fatalf("%q was told %+v, and stands at %+v", f.member, w.told[f].Entry, s.Entry)
+		}
+		if s.Around != nil && f.around > 0 && !slices.Equal(w.told[f].within(f.around), s.within(f.around)) {
+			w.t.Fatalf("%q was told of %+v, and is among %+v", f.member, w.told[f].Around, s.Around)
 		}
 	}
+}
+
+// tellRanks does what an owner of a view does to tell those whom others moved, in
+// pieces of so many.
+func (w *wire) tellRanks(most int) {
+	for cursor, first := (*place)(nil), true; first || cursor != nil; first = false {
+		cursor = w.v.Ranks(cursor, most, func(f *Followed, at where) {
+			if !w.v.Unchanged(f, at) {
+				w.tellOne(f, w.v.standing(f, at))
+			}
+		})
+	}
+}
+
+// tellOne tells where a member stands now, neighbours only if they are known.
+func (w *wire) tellOne(f *Followed, s Standing) {
+	w.v.Told(f, s)
+	if s.Around == nil {
+		s.Around = w.told[f].Around
+	}
+	w.told[f] = s
 }
 
 // history is that of the period that the view is of.
@@ -90,6 +112,9 @@ func (w *wire) holds() {
 	if len(w.v.entries) > len(board) || !slices.Equal(w.v.entries, board[:len(w.v.entries)]) {
 		w.t.Fatalf("at %+v the view has\n%v\nthe board has\n%v", w.v.State(), w.v.entries, board)
 	}
+	if top := w.v.Top(len(board)); !slices.Equal(top, w.m.entries(board, 0, len(top))) {
+		w.t.Fatalf("at %+v the view shows\n%v\nthe board has\n%v", w.v.State(), top, board)
+	}
 	if most := NewView(12).Window(); len(w.v.entries) > most {
 		w.t.Fatalf("%d entries, though at most %d were ever asked for", len(w.v.entries), most)
 	}
@@ -97,6 +122,7 @@ func (w *wire) holds() {
 		w.t.Fatalf("%d entries of %d asked for, and no page on its way", len(w.v.entries), w.v.want)
 	}
 	w.touchedHolds(board)
+	w.tiersHold(board)
 	for _, f := range w.v.followed.members {
 		if f.known {
 			w.standingHolds(w.v.Standing(f), w.v.State(), f.around)
@@ -114,9 +140,48 @@ func (w *wire) touchedHolds(board []row) {
 			continue
 		}
 		for i, seq := range touched {
-			if seq <= state.Seq && (i >= len(then) || then[i] != board[i]) {
+			if seq <= state.Seq && (i >= len(then) || then[i] != board[i] || w.m.rank(then, i) != w.m.rank(board, i)) {
 				w.t.Fatalf("place %d is said to be untouched since %d, but differs from seq %d", i, seq, state.Seq)
 			}
+		}
+	}
+}
+
+// tiersHold checks that just those scores are held that are needed, with the ranks
+// that they have.
+func (w *wire) tiersHold(board []row) {
+	tiers := w.v.followed.tiers
+	if (tiers != nil) != w.m.def.Ties.Tied() {
+		w.t.Fatalf("tiers %v on a board with ties %s", tiers, w.m.def.Ties)
+	}
+	if tiers == nil {
+		return
+	}
+	want := make(map[ranking.Key]int)
+	for _, f := range w.v.followed.members {
+		if f.known && f.on {
+			want[tierOf(f.key)]++
+		}
+		if !f.old {
+			for _, e := range f.near {
+				want[tierOf(e.Key)]++
+			}
+		}
+	}
+	if !maps.Equal(tiers.counts, want) {
+		w.t.Fatalf("at %+v the tiers are %v; want %v", w.v.State(), tiers.counts, want)
+	}
+	slots := 0
+	for _, b := range tiers.ranks.blocks {
+		slots += len(b.slots)
+	}
+	if slots != len(want) {
+		w.t.Fatalf("%d slots for %d scores", slots, len(want))
+	}
+	for score := range want {
+		i := slices.IndexFunc(board, func(r row) bool { return tierOf(r.key) == score })
+		if i < 0 || tiers.rank(score) != w.m.rank(board, i) {
+			w.t.Fatalf("at %+v the score of %v has rank %d; the board has %v", w.v.State(), score, tiers.rank(score), board)
 		}
 	}
 }
@@ -125,7 +190,7 @@ func (w *wire) touchedHolds(board []row) {
 func (w *wire) standingHolds(s Standing, at ranking.State, around int) {
 	board := w.history()[at]
 	i := find(board, s.Entry.Member)
-	if s.Entry.Rank != int64(i)+1 || s.Seq != at.Seq || s.Total != int64(len(board)) {
+	if s.Position != int64(i)+1 || s.Seq != at.Seq || s.Total != int64(len(board)) {
 		w.t.Fatalf("at %+v the view has %+v; the board has %v", at, s, board)
 	}
 	if i < 0 {
@@ -196,7 +261,10 @@ func (w *wire) readPlaces() {
 }
 
 func (w *wire) follow(t *rapid.T) {
-	w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, MaxAround}).Draw(t, "around"))
+	f := w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, MaxAround}).Draw(t, "around"))
+	if f.known {
+		w.tellOne(f, w.v.Standing(f)) // who joins is told at once
+	}
 }
 
 func (w *wire) unfollow(t *rapid.T) {
@@ -237,6 +305,7 @@ func (w *wire) settle() {
 			w.t.Fatalf("%q is followed and not known: %+v", f.member, f)
 		}
 	}
+	w.tellRanks(math.MaxInt)
 	w.allTold()
 	if !w.v.Recovered() || w.v.Lookups() != nil {
 		w.t.Fatalf("the view still waits for %d members", w.v.owed)
@@ -250,7 +319,7 @@ func (w *wire) settle() {
 func TestViewIsTheBoard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
-		w := &wire{t: t, m: m, v: NewView(rapid.IntRange(0, 12).Draw(t, "want")), told: make(map[*Followed]ranking.Entry)}
+		w := &wire{t: t, m: m, v: NewView(rapid.IntRange(0, 12).Draw(t, "want")), told: make(map[*Followed]Standing)}
 		faulty := rapid.Bool().Draw(t, "faulty")
 		actions := map[string]func(*rapid.T){
 			"write": func(t *rapid.T) {
@@ -275,6 +344,18 @@ func TestViewIsTheBoard(t *testing.T) {
 			"turn": func(t *rapid.T) {
 				if rapid.IntRange(0, 5).Draw(t, "really") == 0 {
 					m.turn()
+				}
+			},
+			"replace": func(t *rapid.T) {
+				if rapid.IntRange(0, 5).Draw(t, "really") == 0 {
+					w.flying = append(w.flying, m.replace(t))
+				}
+			},
+			"tell": func(t *rapid.T) {
+				if w.v.sure {
+					w.tell()
+					w.tellRanks(rapid.IntRange(1, 9).Draw(t, "in a step"))
+					w.allTold()
 				}
 			},
 			"ask by name": func(*rapid.T) { w.askPage("") },
@@ -322,7 +403,10 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
 		m.def.Mode = ranking.Sum
-		w := &wire{t: t, m: m, v: NewView(10), told: make(map[*Followed]ranking.Entry)}
+		w := &wire{t: t, m: m, v: NewView(10), told: make(map[*Followed]Standing)}
+		for range rapid.IntRange(0, 12).Draw(t, "followed") {
+			w.follow(t)
+		}
 		w.settle()
 		for range 12 {
 			c := m.batch(t)
@@ -350,6 +434,7 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 			w.answer()
 			more()
 			w.readPage()
+			w.readPlaces()
 			if !w.v.sure || w.v.State() != m.state {
 				t.Fatal("what was heard while the page was read is missing")
 			}
@@ -359,7 +444,7 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 }
 
 func change(seq int64, member string, was, is, rank int64) *ranking.Changes {
-	c := ranking.Change{Member: member, Rank: rank}
+	c := ranking.Change{Member: member, Rank: rank, Position: rank}
 	if was != 0 {
 		k := ranking.Key(was)
 		c.Old = &k
@@ -520,7 +605,7 @@ func farView() (v *View, answer ranking.Places) {
 	for _, l := range v.Lookups() {
 		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
 		if l.Member == "m" {
-			found.Entry.Key, found.Entry.Rank = 500, 100
+			found.Entry.Key, found.Entry.Rank, found.Position = 500, 100, 100
 		}
 		answer.List = append(answer.List, found)
 	}
@@ -560,7 +645,7 @@ func TestLookUpThatCannotBeMakesAViewUnsure(t *testing.T) {
 		},
 		"a rank twice": func(_ *View, p *ranking.Places) {
 			for i := range p.List {
-				p.List[i].Entry.Rank, p.List[i].Entry.Key = 100, ranking.Key(500+i)
+				p.List[i].Entry.Rank, p.List[i].Position, p.List[i].Entry.Key = 100, 100, ranking.Key(500+i)
 			}
 		},
 	} {
