@@ -68,7 +68,7 @@ func (i updateItem) fail(err error) { i.outcome.Err = err }
 // Remove takes a member off a board. It returns ErrUnknownMember when it was
 // not on it.
 func (s *Store) Remove(ctx context.Context, board, member string) (Result, error) {
-	outcomes, err := s.Apply(ctx, board, []Update{{Member: member, remove: true}})
+	outcomes, err := s.Apply(ctx, board, []Update{{Member: member, by: removes}})
 	if err != nil {
 		return Result{}, err
 	}
@@ -149,7 +149,7 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 		if u.ID != "" {
 			digest = u.digest()
 		}
-		args = append(args, op, u.Member, u.Score, u.ID, digest, string(u.If), u.Data)
+		args = append(args, op, u.Member, u.Score, u.ID, digest, u.condition(r.Definition), u.Data)
 	}
 	answer, err := applyScript.run(ctx, s.rdb, append(k.all(), k.ids[0], k.ids[1], k.periods), args)
 	if err != nil {
@@ -213,13 +213,16 @@ func (r *rule) outcome(s string) (Outcome, error) {
 		return refused("score", fmt.Sprintf("changes it by more than %d", r.maxChange), ErrOutOfRange)
 	case "s":
 		return refused("op", "is sum; on a board with a limit want best or last, for what a sum came to is lost with a member that goes", ErrInvalid)
+	case "p":
+		return Outcome{Err: notOpen("it counted in a period that has closed since")}, nil
 	case "n":
 		return Outcome{Err: notOpen(r.hours())}, nil
 	case "f":
 		return Outcome{Err: fmt.Errorf("%w: the period was announced as closed, and Redis's clock was set back since", ErrUnavailable)}, nil
 	}
 	f := strings.Split(s, " ")
-	if len(f) != 5 || f[0] == "" || f[0][0] != 'a' && f[0][0] != 'd' {
+	takenBack := len(f) == 6 && f[5] == "t"
+	if len(f) != 5 && !takenBack || f[0] == "" || f[0][0] != 'a' && f[0][0] != 'd' {
 		return Outcome{}, fmt.Errorf("has the result %q, which is none", s)
 	}
 	current, err := parseStanding(f[1], f[2])
@@ -230,7 +233,7 @@ func (r *rule) outcome(s string) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Result: Result{Period: f[0][1:], Current: current, Previous: previous, Duplicate: f[0][0] == 'd'}}, nil
+	return Outcome{Result: Result{Period: f[0][1:], Current: current, Previous: previous, Duplicate: f[0][0] == 'd', TakenBack: takenBack}}, nil
 }
 
 func parseStanding(score, rank string) (*Standing, error) {

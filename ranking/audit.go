@@ -32,13 +32,14 @@ func (m Moderator) check() error {
 
 // Action is a line of the audit: something that was done by hand.
 type Action struct {
-	ID     string    `json:"-"` // a cursor; later ones are greater
+	Line   string    `json:"-"` // a cursor; later ones are greater
 	At     time.Time `json:"-"`
 	Action string    `json:"action"`          // hide, show, set, take_back or erase
 	Board  string    `json:"board,omitzero"`  // the instance, where it was on one
 	Kind   string    `json:"kind,omitzero"`   // of the members, where it was on all boards of one
 	Event  string    `json:"event,omitzero"`  // that was taken back
-	Member string    `json:"member,omitzero"` // whom it was about; of an event, its id
+	ID     string    `json:"id,omitzero"`     // of that
+	Member string    `json:"member,omitzero"` // whom it was about
 	Score  *int64    `json:"score,omitzero"`  // that was set
 	Was    *int64    `json:"was,omitzero"`    // the score before
 	Moderator
@@ -70,7 +71,7 @@ func (s *Store) audit(ctx context.Context, a Action) error {
 var auditID = regexp.MustCompile(`^[0-9]{1,15}-[0-9]{1,10}$`)
 
 // Audit reads up to limit lines of the audit (1 to MaxAudit), the latest first: those
-// before the one with the ID, "" for the latest of all. About the last 100,000 are kept.
+// before that Line, "" for the latest of all. About the last 100,000 are kept.
 func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, error) {
 	if limit < 1 || limit > MaxAudit {
 		return nil, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxAudit))
@@ -94,7 +95,7 @@ func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, 
 			continue
 		}
 		text, _ := l.Values["line"].(string)
-		a := Action{ID: l.ID}
+		a := Action{Line: l.ID}
 		if err := json.Unmarshal([]byte(text), &a); err != nil {
 			return nil, fmt.Errorf("%w: the audit has the line %q, which is none", ErrUnavailable, clip(text))
 		}

@@ -171,9 +171,9 @@ func (s *Store) each(ctx context.Context, q *queues[eventItem], event string, ha
 // before anything is done.
 func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem) error {
 	ids := s.keys.eventIDs(event)
-	args := make([]any, 0, 2*len(batch))
+	args := make([]any, 0, 3*len(batch))
 	for _, i := range batch {
-		args = append(args, i.id, i.digest)
+		args = append(args, i.id, i.digest, i.fields)
 	}
 	answer, err := beginScript.run(ctx, s.rdb, ids[:], args)
 	if err != nil {

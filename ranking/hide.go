@@ -54,7 +54,7 @@ func (s *Store) onBoard(ctx context.Context, action, board, member string, by Mo
 	if err := s.censor(ctx, action, onBoard(n.instance()), member, by); err != nil {
 		return err
 	}
-	d, until, err := s.leased(ctx)
+	d, _, err := s.leased(ctx)
 	if err != nil {
 		return err
 	}
@@ -66,13 +66,31 @@ func (s *Store) onBoard(ctx context.Context, action, board, member string, by Mo
 	if err != nil {
 		return err
 	}
-	if _, err := s.moderate(ctx, n.instance(), rule, d.hidden, periods, until); err != nil {
+	if err := s.moderate(ctx, n.instance(), rule, d.hidden, periods); err != nil {
 		return fmt.Errorf("moderate board %q: %w", n.instance(), err)
 	}
 	if len(periods) > 0 {
-		err = s.soon(ctx, n.instance()) // others may have written by what was before
+		// Others may have written by what was before.
+		if err := s.lookAfterGrace(ctx, n.instance()); err != nil {
+			return err
+		}
 	}
-	return cmp.Or(err, s.audit(ctx, Action{Action: action, Board: n.instance(), Member: member, Moderator: by}))
+	return s.audit(ctx, Action{Action: action, Board: n.instance(), Member: member, Moderator: by})
+}
+
+// lookAfterGrace has an instance looked after when all nodes know what this one does,
+// whoever looks after it until then.
+func (s *Store) lookAfterGrace(ctx context.Context, instance string) error {
+	if err := s.in(ctx, grace, instance); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	at := redis.Z{Score: float64(s.catalog.clock.now() + grace.Microseconds()), Member: instance}
+	if err := s.rdb.ZAddArgs(ctx, s.keys.listing(), redis.ZAddArgs{GT: true, Members: []redis.Z{at}}).Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
 }
 
 func (s *Store) everywhere(ctx context.Context, action, kind, member string, by Moderator) error {
@@ -88,7 +106,9 @@ func (s *Store) everywhere(ctx context.Context, action, kind, member string, by 
 	}
 	for slot, rule := range d.rules {
 		if rule.Kind == kind {
-			if err := s.soon(ctx, slot); err != nil {
+			// At once, and again when all nodes know: one that does not may be the one
+			// that looks, and others may have written by what was before.
+			if err := cmp.Or(s.soon(ctx, slot), s.in(ctx, grace, sweepAfter(slot, ""))); err != nil {
 				return err
 			}
 		}
@@ -124,29 +144,24 @@ func (s *Store) censor(ctx context.Context, action, where, member string, by Mod
 	return err
 }
 
-// moderate has done on an instance what was not done yet, and says when to look again,
-// in µs since 1970, or never. until is when what is known of the board is too old.
-func (s *Store) moderate(ctx context.Context, instance string, r *rule, m *moderation, periods []noted, until int64) (next int64, err error) {
+// moderate has done on an instance what was not done yet.
+func (s *Store) moderate(ctx context.Context, instance string, r *rule, m *moderation, periods []noted) error {
 	latest := m.latest(instance, r.Kind)
 	if latest == 0 || len(periods) == 0 {
-		return never, nil
+		return nil
 	}
 	done, err := s.moderated(ctx, instance, periods)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for i, p := range periods {
 		if done[i] < latest {
 			if err := s.moderatePeriod(ctx, s.keys.board(instance, p.name), instance, r, m, p.name, done[i]); err != nil {
-				return 0, err
+				return err
 			}
 		}
 	}
-	// Until then another node may have made a period by what was before.
-	if settled := latest + grace.Microseconds(); settled > until-lease.Microseconds() {
-		return settled, nil
-	}
-	return never, nil
+	return nil
 }
 
 // moderated reads up to which revision moderation is in force in some periods.
@@ -212,7 +227,7 @@ func (s *Store) hiddenIn(ctx context.Context, k boardKeys) (map[string]string, e
 	defer cancel()
 	hidden := make(map[string]string)
 	for cursor := uint64(0); ; {
-		page, next, err := s.rdb.HScan(ctx, k.hidden, cursor, "", moderationPage).Result()
+		page, next, err := s.rdb.ZScan(ctx, k.hidden, cursor, "", moderationPage).Result()
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}

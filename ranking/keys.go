@@ -18,7 +18,7 @@ type boardKeys struct {
 	data     string    // hash: member to JSON
 	distinct string    // sorted set: with ties dense, the distinct scores
 	entered  string    // sorted set: with a member_ttl, member by when it entered
-	hidden   string    // hash: member to Key, of those that are hidden
+	hidden   string    // sorted set: those who are hidden, by Key
 	ids      [2]string // hashes: request id to first result, by turns
 	periods  string    // hash: the board's periods
 	channel  string    // pub/sub: the board's changes

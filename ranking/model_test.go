@@ -22,6 +22,8 @@ import (
 type model struct {
 	def     ranking.Definition
 	members []modelMember // best first
+	hidden  []modelMember
+	hides   map[string]bool
 	known   map[string]modelID
 	period  string
 	arrived int
@@ -50,7 +52,58 @@ func (m *model) standing(member string) *ranking.Standing {
 	if i := m.find(member); i >= 0 {
 		return &ranking.Standing{Score: m.members[i].score, Rank: m.rank(m.members[i].score, i)}
 	}
+	for _, e := range m.hidden {
+		if e.name == member {
+			return &ranking.Standing{Score: e.score}
+		}
+	}
 	return nil
+}
+
+// take takes a member out, and says whether it was there, or hidden.
+func (m *model) take(member string) (e modelMember, there, hidden bool) {
+	is := func(e modelMember) bool { return e.name == member }
+	if i := slices.IndexFunc(m.hidden, is); i >= 0 {
+		e = m.hidden[i]
+		m.hidden = slices.Delete(m.hidden, i, i+1)
+		return e, true, true
+	}
+	if i := m.find(member); i >= 0 {
+		e = m.members[i]
+		m.members = slices.Delete(m.members, i, i+1)
+		return e, true, false
+	}
+	return modelMember{name: member, arrived: -1, entered: m.age}, false, false
+}
+
+// give puts a member where it belongs.
+func (m *model) give(e modelMember) {
+	if m.hides[e.name] {
+		m.hidden = append(m.hidden, e)
+		return
+	}
+	m.members = append(m.members, e)
+	m.sort()
+}
+
+// hide has a member be hidden, or shown again.
+func (m *model) hide(member string, hides bool) {
+	m.hides[member] = hides
+	e, there, hidden := m.take(member)
+	if there {
+		if m.give(e); hidden != hides {
+			m.seq++
+			m.trim()
+		}
+	}
+}
+
+// trim has the last one go who is one too many.
+func (m *model) trim() {
+	if n := int(m.def.Limit); n > 0 && len(m.members) > n {
+		m.seq++
+		m.members = m.members[:n]
+	}
 }
 
 // rank is that of a score, and of who has it and stands at an index.
@@ -97,9 +150,8 @@ func (m *model) sort() {
 // expire has those leave whose time is over.
 func (m *model) expire() {
 	was := len(m.members)
-	m.members = slices.DeleteFunc(m.members, func(e modelMember) bool {
-		return m.def.MemberTTL > 0 && m.age-e.entered >= m.def.MemberTTL
-	})
+	over := func(e modelMember) bool { return m.def.MemberTTL > 0 && m.age-e.entered >= m.def.MemberTTL }
+	m.members, m.hidden = slices.DeleteFunc(m.members, over), slices.DeleteFunc(m.hidden, over)
 	m.seq += int64(was - len(m.members))
 }
 
@@ -131,11 +183,7 @@ func (m *model) change(u ranking.Update) error {
 	if u.Op == ranking.Sum && m.def.Limit > 0 {
 		return ranking.ErrInvalid
 	}
-	i := m.find(u.Member)
-	e := modelMember{name: u.Member, arrived: -1, entered: m.age}
-	if i >= 0 {
-		e = m.members[i]
-	}
+	e, there, hidden := m.take(u.Member)
 	was := e
 	told, by := u.Score, u.Score-e.score
 	switch u.Op {
@@ -145,16 +193,19 @@ func (m *model) change(u ranking.Update) error {
 	case ranking.Last:
 		e.score = u.Score
 	case ranking.Best:
-		if i < 0 || m.def.Order == ranking.Desc && u.Score > e.score || m.def.Order == ranking.Asc && u.Score < e.score {
+		if !there || m.better(u.Score, e.score) {
 			e.score = u.Score
 		} else {
 			u.Data, by = "", 0
 		}
 	}
-	if i < 0 && u.Op != ranking.Sum {
+	if !there && u.Op != ranking.Sum {
 		by = 0
 	}
 	if told < *m.def.Min || told > *m.def.Max || by > m.def.MaxChange || by < -m.def.MaxChange {
+		if there {
+			m.give(was)
+		}
 		return ranking.ErrOutOfRange
 	}
 	switch u.Data {
@@ -164,33 +215,27 @@ func (m *model) change(u ranking.Update) error {
 	default:
 		e.data = u.Data
 	}
-	if i >= 0 && e == was {
+	if there && e == was {
+		m.give(was)
+		return nil
+	}
+	if m.arrived++; !there || e.score != was.score {
+		e.arrived = m.arrived
+	}
+	if m.give(e); hidden || m.hides[e.name] {
 		return nil
 	}
 	m.seq++
-	if m.arrived++; i < 0 || e.score != was.score {
-		e.arrived = m.arrived
-	}
-	if i >= 0 {
-		m.members[i] = e
-	} else {
-		m.members = append(m.members, e)
-	}
-	m.sort()
-	if n := int(m.def.Limit); n > 0 && len(m.members) > n {
-		if m.members[n].name == u.Member {
-			m.seq-- // it does not come in
-		} else {
-			m.seq++
-		}
+	if n := int(m.def.Limit); n > 0 && len(m.members) > n && m.members[n].name == e.name {
+		m.seq-- // it does not come in
 		m.members = m.members[:n]
 	}
+	m.trim()
 	return nil
 }
 
 func (m *model) remove(member string) {
-	if i := m.find(member); i >= 0 {
-		m.members = slices.Delete(m.members, i, i+1)
+	if _, there, hidden := m.take(member); there && !hidden {
 		m.seq++
 	}
 }
@@ -291,12 +336,15 @@ func TestBoardDoesWhatTheModelSays(t *testing.T) {
 				rapid.Check(t, func(t *rapid.T) {
 					runs++
 					h := &history{t: t, s: s, rdb: rdb, board: fmt.Sprint(name, ":", runs)}
-					h.m = &model{def: families[name], known: make(map[string]modelID)}
+					h.m = &model{def: families[name], known: make(map[string]modelID), hides: make(map[string]bool)}
 					if h.m.def.Period != "" {
 						h.m.period = "0"
 					}
 					for range rapid.IntRange(1, 8).Draw(t, "calls") {
 						h.call()
+						page, err := s.Page(context.Background(), h.board, 1, 1)
+						require.NoError(t, err)
+						require.Equal(t, h.m.seq, page.Seq)
 					}
 					h.read()
 				})
@@ -341,6 +389,9 @@ func (h *history) call() {
 		h.m.remove(member)
 		return
 	}
+	if rapid.IntRange(0, 4).Draw(h.t, "moderate") == 0 {
+		h.hide(someMember.Draw(h.t, "moderated"))
+	}
 	if h.m.def.MemberTTL > 0 && rapid.Bool().Draw(h.t, "grow old") {
 		h.grow(rapid.SampledFrom([]time.Duration{20 * time.Minute, 40 * time.Minute, time.Hour}).Draw(h.t, "by"))
 	}
@@ -358,11 +409,21 @@ func (h *history) call() {
 	}
 }
 
+// hide hides a member, or shows it again.
+func (h *history) hide(member string) {
+	set := h.s.Hide
+	if h.m.hides[member] {
+		set = h.s.Show
+	}
+	require.NoError(h.t, set(context.Background(), h.board, member, ranking.Moderator{}))
+	h.m.hide(member, !h.m.hides[member])
+}
+
 // grow has all who are on the board have entered longer ago.
 func (h *history) grow(by time.Duration) {
 	h.m.age += by
 	key := "rc:{" + h.board + "}:" + h.m.period + ":t"
-	for _, e := range h.m.members {
+	for _, e := range append(slices.Clone(h.m.members), h.m.hidden...) {
 		require.NoError(h.t, h.rdb.ZIncrBy(context.Background(), key, -float64(by.Microseconds()), e.name).Err())
 	}
 }

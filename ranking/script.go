@@ -53,6 +53,7 @@ var (
 	planScript     = newScript("plan")
 	settleScript   = newScript("settle")
 	doneScript     = newScript("done")
+	takeBackScript = newScript("ids", "takeback")
 	censorScript   = newScript("censor")
 	moderateScript = newScript("order", "board", "moderate")
 	clearScript    = newScript("order", "board", "clear")

@@ -58,8 +58,12 @@ func (s *Store) sweepChanged(ctx context.Context, slot, after string) (next stri
 			return "", nil
 		}
 	}
-	return slot + " " + after, nil
+	return sweepAfter(slot, after), nil
 }
+
+// sweepAfter is what is on the agenda to have a definition's instances looked after that
+// come after one, "" for all.
+func sweepAfter(slot, instance string) string { return slot + " " + instance }
 
 // sweepLeaving takes down instances of a definition that leaves since a time, and
 // the definition when there are none left. Else it goes on with them.

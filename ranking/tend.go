@@ -195,12 +195,17 @@ func (s *Store) planOn(ctx context.Context, keys []string, c claimed, next int64
 
 // soon puts instances on the agenda for now.
 func (s *Store) soon(ctx context.Context, instances ...string) error {
+	return s.in(ctx, 0, instances...)
+}
+
+// in puts instances on the agenda for after a time.
+func (s *Store) in(ctx context.Context, after time.Duration, instances ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	now := float64(s.catalog.clock.now())
+	at := float64(s.catalog.clock.now() + after.Microseconds())
 	members := make([]redis.Z, len(instances))
 	for i, instance := range instances {
-		members[i] = redis.Z{Score: now, Member: instance}
+		members[i] = redis.Z{Score: at, Member: instance}
 	}
 	if err := s.rdb.ZAddArgs(ctx, s.keys.agenda(), redis.ZAddArgs{LT: true, Members: members}).Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -223,10 +228,10 @@ func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, m *m
 	if len(periods) == 0 {
 		return s.forget(ctx, instance)
 	}
-	next, err = s.moderate(ctx, instance, r, m, periods, until)
-	if err != nil {
+	if err := s.moderate(ctx, instance, r, m, periods); err != nil {
 		return 0, err
 	}
+	next = never
 	due := func(at int64) { next = min(next, at) }
 	var drop []string
 	finished, kept, oldest := true, false, r.oldest(now)

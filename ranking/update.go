@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -25,7 +26,7 @@ type Update struct {
 	// with best, where the score is kept.
 	Data string
 
-	remove bool // take the member off the board; Score and Op say nothing
+	by hand // does something that no Op does
 }
 
 // Condition says whether a member must be on the board already.
@@ -86,20 +87,33 @@ func (u Update) Check() error {
 	return nil
 }
 
-// opRemove is the op under which apply.lua takes a member off; no caller can
-// send it.
-const opRemove = "remove"
+// hand is a word that apply.lua acts on in place of an Op; no caller can send it.
+type hand string
+
+const (
+	removes hand = "remove" // takes the member off the board; Score and Op say nothing
+	sets    hand = "set"    // sets the score, whatever the most that one update may change
+	undoes  hand = "undo"   // takes back the update that this one was, by its id
+)
 
 // op is the word that apply.lua acts on.
 func (u Update) op(d Definition) string {
 	switch {
-	case u.remove:
-		return opRemove
+	case u.by != "":
+		return string(u.by)
 	case u.Op != "":
 		return string(u.Op)
 	default:
 		return string(d.Mode)
 	}
+}
+
+// condition is what apply.lua is told of it; of what is undone whether it added.
+func (u Update) condition(d Definition) string {
+	if u.by == undoes {
+		return string(cmp.Or(u.Op, d.Mode))
+	}
+	return string(u.If)
 }
 
 // digest tells one update from another under the same request id: 64 bits of
@@ -108,8 +122,8 @@ func (u Update) op(d Definition) string {
 // change between an update and its retry.
 func (u Update) digest() string {
 	b := make([]byte, 0, 2*maxIDBytes+maxDataBytes)
-	if u.remove {
-		b = append(b, opRemove...)
+	if u.by != undoes { // which has the digest of what it undoes
+		b = append(b, u.by...)
 	}
 	b = append(b, u.Op...)
 	b = append(b, ' ')
@@ -139,6 +153,7 @@ type Result struct {
 	Current   *Standing // nil when the member is not on the board now: it was removed, or has no place within the limit
 	Previous  *Standing // nil when the member was not on the board before
 	Duplicate bool      // its id was seen before: this is the first time's result
+	TakenBack bool      // it was, since; or it was taken back before it ever counted
 }
 
 // Outcome is one update's Result, or why it was refused: ErrOutOfRange,

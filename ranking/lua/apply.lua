@@ -29,12 +29,12 @@
 --         Times are Redis's, in µs since 1970; they count from opens and starts
 --         until before closes and ends.
 --      then seven for each update:
---         op      sum, best, last, set (as last, without max change) or remove
+--         op      sum, best, last, set (as last, without max change), remove or undo
 --         member
 --         score   canonical decimal
 --         id      request id, or '' for none
 --         digest  11 bytes that tell this update from another under the same id
---         if      'exists', 'absent' or ''
+--         if      'exists', 'absent' or ''; of what is undone the op that it had
 --         data    JSON, 'null' to take it away, '' to leave it
 -- Result  {why, now in µs}: nothing was done, for
 --           'stale'  the lease is over, or the moderation has gone on
@@ -45,6 +45,8 @@
 --         {'ok', one string for each update}, each of them
 --           'a' period ' ' score ' ' rank ' ' old score ' ' old rank   applied
 --           'd' the same, of the first time                            duplicate
+--             and ' t' after either: it was taken back
+--           'p'                                        what is undone counted in another period
 --           'm'                                        id of another update
 --           'r'                                        score out of range
 --           'c'                                        change out of range
@@ -71,6 +73,7 @@ local FIRST, STEP = 24, 7
 
 local DIGEST = 11
 local RELIST = 3600 * 1000000 -- µs; a failover may have lost that the board is listed
+local MAX = 2 ^ 53 - 1 -- a score
 local EXPIRE, TRIM = 32, 8 -- members that go in one batch, and with one update, on top
 
 local by_arrival, frexp = ties ~= 'member', math.frexp
@@ -124,10 +127,12 @@ local function key_for(score)
     -- past it. (Else each microsecond has a key of its own, and the clock never
     -- repeats.)
     local next_score = format('(%.0f', s + 1)
-    if call('ZCOUNT', members, key, next_score) > 0 then
-      local last = call('ZREVRANGEBYSCORE', members, next_score, key, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-      local past = tonumber(last) + 1 / q
-      key = past < s + 1 and format('%.17g', past) or last
+    for _, set in ipairs(moderated and {members, hiddens} or {members}) do
+      if call('ZCOUNT', set, key, next_score) > 0 then
+        local last = call('ZREVRANGEBYSCORE', set, next_score, key, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+        local past = tonumber(last) + 1 / q
+        key = past < s + 1 and format('%.17g', past) or last
+      end
     end
   end
   return key
@@ -188,7 +193,7 @@ local function put(member, score, had, key, seen, hide, held, data)
   local new = score == had and key or key_for(score)
   if hide then
     if seen then leave(member, key) end
-    call('HSET', hiddens, member, new)
+    call('ZADD', hiddens, new, member)
     if not moderated then moderated = '0' end -- what the others came to is still to be seen to
   elseif not had and beyond(member, new) then
     return nil, false
@@ -196,75 +201,99 @@ local function put(member, score, had, key, seen, hide, held, data)
   if ttl > 0 and not had then call('ZADD', entered, format('%.0f', now), member) end
   keep_data(member, held, data)
   if hide then return nil, true end
-  if had and not seen then call('HDEL', hiddens, member) end
+  if had and not seen then call('ZREM', hiddens, member) end
   local rank = move(member, seen and key or nil, new, data)
   if not seen and trim(limit, TRIM) > 0 and not call('ZSCORE', members, member) then return nil, false end
   return rank, true
 end
 
+-- What taking back an update makes of a score, by the result that it had: nil for none.
+local function undone(result, op, had)
+  local score, old = result:match('^%S* (%S+) %S+ (%S+)')
+  if score == '-' or score == old or not had then return had end -- it did nothing, or the member went since
+  score = tonumber(score)
+  if op ~= 'sum' and had ~= score then return had end -- others came since
+  if old == '-' and had == score then return nil end
+  return had - score + (tonumber(old) or 0)
+end
+
 local results, remembered, stayed, wrote = {'ok'}, {}, false, false
+
+-- Carries an update out, or takes back one that had a result. It says the result without
+-- its first letter, why it is refused, or nil where the board has to be listed first.
+local function carry_out(op, member, amount, condition, data, taken)
+  local seen = call('ZSCORE', members, member)
+  local key = seen or moderated and call('ZSCORE', hiddens, member) or nil
+  if key and ttl > 0 and tonumber(call('ZSCORE', entered, member) or now) <= now - ttl then
+    -- One of more than could go at the start.
+    if unlisted then return nil end
+    remove(member, seen)
+    seen, key = false, nil
+  end
+  local hide = hides ~= '' and hides:byte(#results) == 49
+  local had = key and score_of(key)
+  local held = key and with_data and call('HGET', datas, member) or ''
+  local from_rank = seen and rank_of(member, key) or nil
+  local score, own
+  if taken then
+    score, own = undone(taken, condition, had), false
+    if score and (score > MAX or score < -MAX) then return 'r' end
+  elseif condition == 'exists' and not had or condition == 'absent' and had then
+    score, own = had, false
+  else
+    score, own = apply(op, had, amount)
+    local why = refused(op, had, score, amount)
+    if why then return why end
+  end
+  if not own or data == '' then data = held elseif data == 'null' then data = '' end
+  if score == had and data == held and (not had or hide == not seen) then -- stays, in its place, or stays away
+    stayed = true
+    return standing(score, from_rank, had, from_rank)
+  end
+  if unlisted then return nil end
+  if not score then
+    remove(member, seen)
+    wrote = true
+    return standing(nil, nil, had, from_rank)
+  end
+  local rank, there = put(member, score, had, key, seen, hide, held, data)
+  wrote = wrote or there
+  return standing(there and score or nil, rank, had, from_rank)
+end
+
 if open and not final and exists and not unlisted then
   expire(ttl, EXPIRE)
   clock = clock + #changes
 end
 for i = FIRST, #ARGV, STEP do
-  local op, member, amount, id, digest = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
-  local condition, data = ARGV[i + 5], ARGV[i + 6]
-  local result
-  local record = id ~= '' and known[id]
-  if record then
-    if record:sub(1, DIGEST) == digest then result = 'd' .. record:sub(DIGEST + 1) else result = 'm' end
+  local op, id, digest = ARGV[i], ARGV[i + 3], ARGV[i + 4]
+  local record, undo, result = id ~= '' and known[id], op == 'undo', nil
+  if record and record:sub(1, DIGEST) ~= digest then
+    result = 'm'
+  elseif record and not (undo and record:sub(-2) ~= ' t') then
+    result = 'd' .. record:sub(DIGEST + 1)
   elseif not open then
     result = 'n'
   elseif final then
     result = 'f'
+  elseif undo and record and record:sub(DIGEST + 1):match('^%S*') ~= period then
+    result = 'p'
   else
     local before = #changes
-    local seen = call('ZSCORE', members, member)
-    local key = seen or moderated and call('HGET', hiddens, member) or nil
-    if key and ttl > 0 and tonumber(call('ZSCORE', entered, member) or now) <= now - ttl then
-      -- One of more than could go at the start.
-      if unlisted then return {'new', format('%.0f', now)} end
-      remove(member, seen)
-      seen, key = false, nil
-    end
-    local hide = hides ~= '' and hides:byte((i - FIRST) / STEP + 1) == 49
-    local had = key and score_of(key)
-    local held = key and with_data and call('HGET', datas, member) or ''
-    local from_rank = seen and rank_of(member, key) or nil
-    if condition == 'exists' and not had or condition == 'absent' and had then
-      result = standing(had, from_rank, had, from_rank)
-      stayed = true
+    if undo and not record then
+      result = standing() -- it has not counted, and will not
     else
-      local score, own = apply(op, had, amount)
-      local why = refused(op, had, score, amount)
-      if not own or data == '' then data = held elseif data == 'null' then data = '' end
-      if why then
-        result = why
-      elseif score == had and data == held and (not had or hide == not seen) then -- stays, in its place, or stays away
-        result = standing(score, from_rank, had, from_rank)
-        stayed = true
-      elseif unlisted then
-        return {'new', format('%.0f', now)}
-      elseif score then
-        local rank, there = put(member, score, had, key, seen, hide, held, data)
-        result = standing(there and score or nil, rank, had, from_rank)
-        wrote = wrote or there
-      else
-        remove(member, seen)
-        result = standing(nil, nil, had, from_rank)
-        wrote = true
-      end
+      result = carry_out(op, ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 5], ARGV[i + 6], undo and record:sub(DIGEST + 1))
     end
+    if not result or unlisted and id ~= '' and #result > 1 then return {'new', format('%.0f', now)} end
     clock = clock + math.max(#changes - before, 1)
     if #result > 1 then -- not refused
       if id ~= '' then
-        if unlisted then return {'new', format('%.0f', now)} end
-        known[id] = digest .. result
+        known[id] = (undo and record or digest .. result) .. (undo and ' t' or '')
         remembered[#remembered + 1] = id
         remembered[#remembered + 1] = known[id]
       end
-      result = 'a' .. result
+      result = 'a' .. result .. (undo and ' t' or '')
     end
   end
   results[#results + 1] = result

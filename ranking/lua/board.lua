@@ -6,7 +6,7 @@
 --       3 hash         data: member to JSON, of those that have any
 --       4 sorted set   with ties dense, the distinct s, each with itself as its score
 --       5 sorted set   with a member_ttl, members by when they entered, µs since 1970
---       6 hash         hidden: member to key, of those that are not among the members
+--       6 sorted set   those who are hidden, and not among the members, by key
 -- ARGV  1 channel to publish on
 --       2 board, 3 period: names, for the message
 --       4 ties         'first': by arrival, 'shared' and 'dense': likewise, with one rank,
@@ -81,7 +81,7 @@ end
 
 -- Takes away all that there is of a member, on the board with a key or hidden.
 local function remove(member, old)
-  if old then leave(member, old) else call('HDEL', hiddens, member) end
+  if old then leave(member, old) else call('ZREM', hiddens, member) end
   call('HDEL', datas, member)
   call('ZREM', entered, member)
 end

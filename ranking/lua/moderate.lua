@@ -25,14 +25,14 @@ for i = FIRST, #ARGV, STEP do
   if hide then
     local key = call('ZSCORE', members, member)
     if key then
-      call('HSET', hiddens, member, key)
+      call('ZADD', hiddens, key, member)
       leave(member, key)
       wrote = wrote + 1
     end
   else
-    local key = call('HGET', hiddens, member)
+    local key = call('ZSCORE', hiddens, member)
     if key then
-      call('HDEL', hiddens, member)
+      call('ZREM', hiddens, member)
       move(member, nil, key, call('HGET', datas, member) or '')
       wrote = wrote + 1
     end

@@ -1,6 +1,6 @@
 -- Publishes events that were carried out, each once. Begins with ids.lua.
 --
--- KEYS  1, 2 hashes    ids of the event: to digest, and 'p' once it was published
+-- KEYS  1, 2 hashes    ids of the event, see begin.lua
 -- ARGV  1 channel      of the event's feed
 --       then three for each event:
 --         id           '' for none
@@ -24,11 +24,13 @@ local known, held = ids_find(ids, now, asked)
 local items, records = {}, {}
 for i = FIRST, #ARGV, STEP do
   local id, digest, item = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  local record = known[id] or digest
+  local state = record:sub(DIGEST + 1, DIGEST + 1) -- '' of what an older version has begun
   if id == '' then
     items[#items + 1] = item
-  elseif not known[id] or #known[id] == DIGEST then
+  elseif state == '' or state == 'b' then
     items[#items + 1] = item
-    known[id] = digest .. 'p'
+    known[id] = digest .. 'p' .. record:sub(DIGEST + 2)
     records[#records + 1] = id
     records[#records + 1] = known[id]
   end

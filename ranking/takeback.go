@@ -1,0 +1,106 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+)
+
+// TakenBack is what came of taking back an event.
+type TakenBack struct {
+	Happened      // its updates, and where they leave their members
+	Before   bool // it had been taken back before: nothing was done
+}
+
+// TakeBack takes back an event by its id, on each board that it has touched, once: what
+// it added is subtracted; a score that it set is again what it was before, unless others
+// have come since; who came to a board by it alone leaves. Where it has not counted yet,
+// as after a failure half way, it will not. What it did in a period that has closed
+// since stays (ErrNotOpen), and so do entries' data.
+//
+// An event is known for ten minutes at least; after that, and where it never was, TakeBack
+// returns an ErrUnknownEvent that names the id. After an ErrUnavailable call it again:
+// it goes on where it was.
+func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (TakenBack, error) {
+	e, err := s.event(ctx, event)
+	if err != nil {
+		return TakenBack{}, err
+	}
+	if err := cmp.Or(checkText("id", id), by.check()); err != nil {
+		return TakenBack{}, err
+	}
+	state, fields, err := s.noteTakeBack(ctx, event, id, "t")
+	if err != nil {
+		return TakenBack{}, err
+	}
+	o := Occurrence{ID: id}
+	if err := json.Unmarshal([]byte(fields), &o.Fields); err != nil {
+		return TakenBack{}, fmt.Errorf("%w: event %q has noted %q, which are no fields", ErrUnavailable, event, clip(fields))
+	}
+	t := TakenBack{Before: state == "T"}
+	if t.Updates, err = e.Expand(o.Fields); err != nil {
+		return TakenBack{}, conflict("event", "%q is defined otherwise than when it happened: %v", event, err)
+	}
+	for i := range t.Updates {
+		t.Updates[i].Update.by = undoes
+	}
+	all := []Happened{t.Happened}
+	s.applyAll(ctx, event, []Occurrence{o}, all)
+	if t.Happened = all[0]; t.Err != nil {
+		err := t.Err
+		if errors.Is(err, ErrOverloaded) {
+			err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+		}
+		return TakenBack{}, fmt.Errorf("take back event %q: %w", event, err)
+	}
+	if t.Before {
+		return t, nil
+	}
+	if err := s.audit(ctx, Action{Action: "take_back", Event: event, ID: id, Moderator: by}); err != nil {
+		return TakenBack{}, err
+	}
+	_, _, err = s.noteTakeBack(ctx, event, id, "T")
+	return t, err
+}
+
+// noteTakeBack notes how far it has come, and says how far it had.
+func (s *Store) noteTakeBack(ctx context.Context, event, id, state string) (was, fields string, err error) {
+	ids := s.keys.eventIDs(event)
+	answer, err := takeBackScript.run(ctx, s.rdb, ids[:], []any{id, state})
+	if err != nil {
+		return "", "", fmt.Errorf("take back event %q: %w: %w", event, ErrOutcomeUnknown, err)
+	}
+	r := &reply{rest: answer}
+	if r.text() == "none" {
+		return "", "", &FieldError{Field: "id", Reason: fmt.Sprintf("is of no event %q of the last ten minutes", event), Kind: ErrUnknownEvent}
+	}
+	return r.text(), r.text(), r.err
+}
+
+// SetScore sets a member's score outright, whatever the most is that an update may
+// change; a Reason is needed. It returns ErrOutOfRange for a score beyond the board's
+// bounds.
+func (s *Store) SetScore(ctx context.Context, board, member string, score int64, by Moderator) (Result, error) {
+	if by.Reason == "" {
+		return Result{}, Invalid("reason", "is missing")
+	}
+	if err := by.check(); err != nil {
+		return Result{}, err
+	}
+	outcomes, err := s.Apply(ctx, board, []Update{{Member: member, Score: score, by: sets}})
+	if err == nil {
+		err = outcomes[0].Err
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	r := outcomes[0].Result
+	a := Action{Action: "set", Board: board, Member: member, Score: &score, Moderator: by}
+	if r.Previous != nil {
+		a.Was = &r.Previous.Score
+	}
+	return r, s.audit(ctx, a)
+}
