@@ -13,24 +13,40 @@ type keys struct{ prefix string }
 
 // boardKeys are the names that a write to one board-period uses.
 type boardKeys struct {
-	members string    // sorted set: member by Key
-	meta    string    // hash: epoch, seq, clock and more, see apply.lua
-	data    string    // hash: member to JSON
-	ids     [2]string // hashes: request id to first result, by turns
-	periods string    // hash: the board's periods
-	channel string    // pub/sub: the board's changes
+	members  string    // sorted set: member by Key
+	distinct string    // sorted set: the distinct scores, with ties dense
+	meta     string    // hash: epoch, seq, clock and more, see apply.lua
+	data     string    // hash: member to JSON
+	ids      [2]string // hashes: request id to first result, by turns
+	periods  string    // hash: the board's periods
+	channel  string    // pub/sub: the board's changes
 }
+
+// buildKeys are the names that a board is built under, beside those of the result.
+type buildKeys struct {
+	lock            string // string: who builds it, see lock.lua
+	aside, distinct string // sorted sets: what is being built
+}
+
+func (k keys) build(instance string) buildKeys {
+	of := k.tag(instance) + ":"
+	return buildKeys{lock: of + "l", aside: of + "b", distinct: of + "bd"}
+}
+
+// all are for who takes a board down.
+func (b buildKeys) all() []string { return []string{b.lock, b.aside, b.distinct} }
 
 func (k keys) board(instance, period string) boardKeys {
 	tag := k.tag(instance)
 	of := tag + period + ":"
 	return boardKeys{
-		members: of + "z",
-		meta:    of + "m",
-		data:    of + "x",
-		ids:     k.ids(instance),
-		periods: tag + "p",
-		channel: k.channel(instance),
+		members:  of + "z",
+		distinct: of + "d",
+		meta:     of + "m",
+		data:     of + "x",
+		ids:      k.ids(instance),
+		periods:  tag + "p",
+		channel:  k.channel(instance),
 	}
 }
 

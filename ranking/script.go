@@ -39,7 +39,7 @@ func newScript(names ...string) script {
 var lua embed.FS
 
 var (
-	applyScript   = newScript("ids", "apply")
+	applyScript   = newScript("ids", "key", "apply")
 	beginScript   = newScript("ids", "begin")
 	publishScript = newScript("ids", "publish")
 	pageScript    = newScript("page")
@@ -55,6 +55,13 @@ var (
 	dropScript    = newScript("drop")
 	forgetScript  = newScript("ids", "forget")
 	unlistScript  = newScript("unlist")
+	holdScript    = newScript("lock", "hold")
+	keepScript    = newScript("lock", "keep")
+	releaseScript = newScript("lock", "release")
+	scanScript    = newScript("scan")
+	differsScript = newScript("lock", "differs")
+	gatherScript  = newScript("lock", "key", "gather")
+	swapScript    = newScript("lock", "swap")
 )
 
 // once is a command that the client must never send a second time by itself:

@@ -1,4 +1,5 @@
--- Applies a batch of updates to one board-period and publishes what changed.
+-- Applies a batch of updates to one board-period and publishes what changed. Begins with
+-- ids.lua and key.lua.
 --
 -- KEYS  1 sorted set   member by key: s + f, s the score (negated for desc),
 --                      0 <= f < 1 rising with the time the score was reached
@@ -70,7 +71,7 @@ local FIRST, STEP = 20, 7
 local DIGEST = 11
 local RELIST = 3600 * 1000000 -- µs; a failover may have lost that the board is listed
 
-local call, format, floor, frexp = redis.call, string.format, math.floor, math.frexp
+local call, format, floor = redis.call, string.format, math.floor
 
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -98,7 +99,7 @@ if exists then
   clock = math.max(now, tonumber(state[3]) + 1)
 end
 from, span = tonumber(from), tonumber(span)
--- Frozen so that the clock never is before it: key_for counts on that.
+-- Frozen so that the clock never is before it: key_of counts on that.
 if not exists then from = math.min(from, clock) end
 
 -- What is known of the request ids in this batch.
@@ -112,23 +113,7 @@ local known, held = ids_find(ids, clock, asked)
 local function key_for(score)
   local s = sign * score + 0 -- +0: never -0
   if not by_arrival then return format('%.0f', s) end
-  local size = s < 0 and -s or s
-  local _, e = frexp(size < 1 and 1 or size)
-  local q = 2 ^ (53 - e) -- how many keys fit between s and s + 1
-  local age = clock - from
-  local key = format('%.17g', s + floor(math.min(age, span - 1) / span * q) / q)
-  if age >= span or q < 2 * span then
-    -- Several microseconds share a key here, so an equal may hold this one or one
-    -- past it. (Else each microsecond has a key of its own, and the clock never
-    -- repeats.)
-    local next_score = format('(%.0f', s + 1)
-    if call('ZCOUNT', members, key, next_score) > 0 then
-      local last = call('ZREVRANGEBYSCORE', members, next_score, key, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-      local past = tonumber(last) + 1 / q
-      key = past < s + 1 and format('%.17g', past) or last
-    end
-  end
-  return key
+  return key_of(members, s, clock - from, span)
 end
 
 -- A result without its first letter.
