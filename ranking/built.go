@@ -429,9 +429,9 @@ func (w *builder) between(ctx context.Context, took time.Duration) error {
 	return err
 }
 
-// gently leaves Redis to others for as long as a call took.
+// gently leaves Redis to others for half as long as a call took.
 func gently(ctx context.Context, took time.Duration) error {
-	pause := time.NewTimer(min(took, gentleMost))
+	pause := time.NewTimer(min(took/2, gentleMost))
 	defer pause.Stop()
 	select {
 	case <-pause.C:

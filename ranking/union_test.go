@@ -270,12 +270,13 @@ func TestUnionIsBuiltOnce(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url)}
 		define(t, nodes[0], Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+		whole(t, nodes[0], "u") // the scripts are known from here on
+		apply(t, nodes[0], "a", Update{Member: "m", Score: 0})
+		whole(t, nodes[0], "u")
 		c := count(nodes...)
 		for round := range 5 {
 			apply(t, nodes[0], "a", Update{Member: "m", Score: 1})
-			if round > 0 {
-				old(t, time.Hour, "u", nodes...)
-			}
+			old(t, time.Hour, "u", nodes...)
 			var wg sync.WaitGroup
 			var wrong atomic.Int64
 			for i := range 64 {
@@ -363,6 +364,7 @@ func TestUnionThatCannotBeBuilt(t *testing.T) {
 		broken.Store(true)
 		old(t, 59*time.Second, "u", s)
 		require.EqualValues(t, 1, score(t, s, "u", "m"))
+		s.builds.running.Wait()
 		old(t, time.Hour, "u", s)
 		_, err = s.Page(t.Context(), "u", 1, 1)
 		require.ErrorIs(t, err, ErrUnavailable)
@@ -387,7 +389,7 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 				for i := range int64(gatherItems) {
 					w.write(next, "a", fmt.Sprint("m", i), 1000)
 				}
-				w.pass(time.Hour)
+				w.pass(5 * time.Minute)
 				w.tend() // by which both hear what time it is
 				calls, ended := 0, false
 				dead.rdb.AddHook(&cutter{fate: func(script string) fate {
@@ -412,11 +414,12 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 					require.Equal(t, before.Total, total)
 					require.Equal(t, before.Epoch, w.rdb.HGet(t.Context(), k.meta, "epoch").Val())
 				}
+				w.stores = w.stores[1:]
 				w.pass(buildLease)
 				w.tend()
 				p := whole(t, next, "u")
 				require.EqualValues(t, before.Total+1, p.Total)
-				require.EqualValues(t, 1000, p.Entries[0].Score)
+				require.EqualValues(t, 1000+gatherItems-1, p.Entries[0].Score)
 				w.tend()
 				for _, key := range dead.keys.build("u").all() {
 					require.Zero(t, w.rdb.Exists(t.Context(), key).Val(), key)
@@ -637,7 +640,10 @@ func TestUnionAndItsSources(t *testing.T) {
 		field("updates[1].board", ErrInvalid, s.DefineEvent(t.Context(), event))
 		event.Updates = event.Updates[:1]
 		require.NoError(t, s.DefineEvent(t.Context(), event))
-		field("union", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "z", Union: &Union{Of: []string{"u"}}}))
+		define(t, s, Definition{Board: "told"})
+		require.NoError(t, s.DefineEvent(t.Context(), Event{Name: "tell", Updates: []Target{{Board: "told", Member: "{m}", Score: "1"}}}))
+		field("union", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "told", Union: &Union{Of: []string{"z"}}}))
+		field("union.of[0]", ErrInvalid, s.DefineBoard(t.Context(), Definition{Board: "uu", Union: &Union{Of: []string{"u"}}}))
 
 		apply(t, s, "z", Update{Member: "m", Score: 2})
 		require.EqualValues(t, 2, score(t, s, "u", "m"))
@@ -732,7 +738,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 
 	plain, err := Definition{Board: "a", Period: "week", Timezone: "Asia/Shanghai"}.Normalize()
 	require.NoError(t, err)
-	require.Equal(t, "desc sMT8nZbb6K0", plain.shape(), "or all data there are would be of another shape")
+	require.Equal(t, "desc VIgd_is86vU", plain.shape(), "or all data there are would be of another shape")
 }
 
 // Sources lie on all masters of a cluster, and the union on any.
