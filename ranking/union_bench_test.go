@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -97,12 +98,21 @@ func BenchmarkUnion(b *testing.B) {
 			slow, err := patient.SlowLogGet(ctx, -1).Result()
 			require.NoError(b, err)
 			held := time.Duration(0)
+			by := make(map[string][]time.Duration)
 			for _, l := range slow {
 				if l.Args[0] != "slowlog" && l.Args[0] != "config" {
 					held = max(held, l.Duration)
+					name := cmp.Or(named(l.Args), l.Args[0])
+					by[name] = append(by[name], l.Duration)
 				}
 			}
 			holds = append(holds, held)
+			for name, took := range by {
+				slices.Sort(took)
+				n := len(took)
+				over, _ := slices.BinarySearch(took, 5*time.Millisecond)
+				b.Logf("%s: %d calls over 1ms, half of them over %v, 1%% over %v, %d over 5ms, the longest %v", name, n, took[n/2], took[n*99/100], n-over, took[n-1])
+			}
 		}
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 		slices.Sort(updates)
@@ -137,6 +147,15 @@ func BenchmarkUnion(b *testing.B) {
 		watched(b, func() { require.NoError(b, patient.ZUnionStore(ctx, "zu", &zs).Err()) })
 		require.NoError(b, rdb.Unlink(ctx, "zu").Err())
 	})
+}
+
+// named is the script of a command in the slow log; "" for none.
+func named(args []string) string {
+	call := make([]any, len(args))
+	for i, a := range args {
+		call[i] = a
+	}
+	return scriptOf(redis.NewCmd(context.Background(), call...))
 }
 
 // fillSource fills a set with members m<from>, m<from+1> and so on.
