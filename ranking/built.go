@@ -19,9 +19,10 @@ const (
 	buildLease = 10 * time.Second
 	buildKeep  = 2 * time.Second
 	// gatherItems is how many members go in one call of gather.lua, which holds Redis for
-	// 1 to 2 ms then; compareItems of differs.lua.
-	gatherItems  = 250
-	compareItems = 500
+	// half a millisecond to one then, so that it stays under 5 on a machine with other
+	// work; compareItems of differs.lua.
+	gatherItems  = 128
+	compareItems = 256
 	// otherBuilds is how often it is looked whether another node has built what is
 	// waited for.
 	otherBuilds = 50 * time.Millisecond

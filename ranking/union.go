@@ -354,7 +354,7 @@ func (s *Store) anySummed(ctx context.Context, all []summed) (bool, error) {
 const (
 	// scanPage is about how many members one call of scan.lua reads: it holds Redis for
 	// half a millisecond.
-	scanPage = 400
+	scanPage = 256
 	// scanTogether is how many board-periods one round trip asks for.
 	scanTogether = 100
 )
