@@ -14,7 +14,7 @@ import (
 // An update that is refused (see Outcome) changes nothing and keeps no one from
 // the others. An error means that none is known to have been applied:
 // ErrUnknownBoard, ErrNotOpen for a board that is named with its period,
-// ErrConflict for an instance too many, ErrOverloaded (nothing was written), or
+// ErrConflict for an instance too many and for a board that is built, ErrOverloaded (nothing was written), or
 // ErrUnavailable with ErrOutcomeUnknown (some may have been applied: send again
 // with the same ids), which is also what a ctx that ends first comes to.
 func (s *Store) Apply(ctx context.Context, board string, updates []Update) ([]Outcome, error) {
@@ -22,8 +22,10 @@ func (s *Store) Apply(ctx context.Context, board string, updates []Update) ([]Ou
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.rule(ctx, n); err != nil {
+	if r, err := s.rule(ctx, n); err != nil {
 		return nil, err
+	} else if r.isBuilt() {
+		return nil, takesNone(n.instance())
 	}
 	if n.period != "" {
 		return nil, notOpen(fmt.Sprintf("names a period; updates count in the one that is open: send them to %q", n.instance()))
@@ -104,6 +106,9 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 		rule, err := d.rule(n)
 		if err != nil {
 			return err
+		}
+		if rule.isBuilt() { // which it was not a moment ago
+			return takesNone(instance)
 		}
 		sp := rule.span(at)
 		if why, at, err = s.callApply(ctx, rule, d.hidden, instance, sp, d.looked+lease.Microseconds(), listed, batch); err != nil {

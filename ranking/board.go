@@ -103,6 +103,11 @@ func (s *Store) reading(ctx context.Context, name string, read func(meaning) (no
 		if err != nil {
 			return m, 0, err
 		}
+		if m.rule.isBuilt() {
+			if err := s.fresh(ctx, m); err != nil {
+				return m, 0, fmt.Errorf("read board %q: %w", name, err)
+			}
+		}
 		now, err := read(m)
 		if err != nil {
 			return m, 0, fmt.Errorf("read board %q: %w", name, err)

@@ -208,7 +208,17 @@ func (d *definitions) add(boards []Definition, events []Event, at located, now i
 			c.agenda = append(c.agenda, slot) // something is due at another time
 		}
 	}
+	rules := d.with(boards)
+	if err := rules.checkUnions(boards, at); err != nil {
+		return c, err
+	}
+	if err := rules.checkTargets(d.events, events, boards, at); err != nil {
+		return c, err
+	}
 	for _, e := range events {
+		if err := e.checkTakes(rules); err != nil {
+			return c, at(sectionEvents, e.Name, err)
+		}
 		if err := e.check(func(slot string) bool { return there[slot] }); err != nil {
 			return c, at(sectionEvents, e.Name, err)
 		}
@@ -305,7 +315,7 @@ func (d *definitions) meant(field string) any {
 // Delete takes a board or family away, with all of its data, or one instance of a
 // family, which may be written to again. Nobody sees it any more within a second;
 // its data go after some more. It returns ErrConflict for a board that an event is
-// for.
+// for, or a union of.
 func (s *Store) Delete(ctx context.Context, board string) error {
 	if _, period, qualified := strings.Cut(board, "@"); qualified {
 		return Invalid("board", fmt.Sprintf("has the period %q; a period cannot be deleted by itself, only the board with all of its periods", clip(period)))
@@ -327,6 +337,9 @@ func (s *Store) Delete(ctx context.Context, board string) error {
 			if d.events[name].check(func(slot string) bool { return slot != t.slot() }) != nil {
 				return change{}, conflict("board", "%q is a board of event %q", board, name)
 			}
+		}
+		if union := d.with(nil).unionOf(t.slot()); union != "" {
+			return change{}, conflict("board", "%q is a board of union %q", board, union)
 		}
 		return change{fields: map[string]string{leavingField + t.slot(): "now"}, agenda: []string{t.slot()}}, nil
 	})

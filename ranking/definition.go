@@ -88,6 +88,9 @@ type Definition struct {
 	Max       *int64 `json:"max,omitzero"`        // greatest score. Default none but MaxScore
 	MaxChange int64  `json:"max_change,omitzero"` // most that one update may change a score, 1 to MaxScore; of Best and Last a first one is free. Default none
 
+	// Union makes a board of others, which is built and not written to. Default none.
+	Union *Union `json:"union,omitzero"`
+
 	MaxInstances int     `json:"max_instances,omitzero"` // of a family, 1 to 10,000,000. Default 100,000
 	Kind         string  `json:"kind,omitzero"`          // what the members are. Default member
 	Display      Display `json:"display,omitzero"`
@@ -164,6 +167,7 @@ func (d Definition) reorders(was Definition) (field string) {
 		{"week_starts", d.WeekStarts == was.WeekStarts},
 		{"day_starts_at", d.DayStartsAt == was.DayStartsAt},
 		{"member_ttl", (d.MemberTTL > 0) == (was.MemberTTL > 0)}, // of those there are nobody knows when they entered
+		{"union", (d.Union == nil) == (was.Union == nil)},
 	} {
 		if !f.same {
 			return f.name
@@ -181,7 +185,7 @@ func (d Definition) lastsAs(was Definition) bool {
 		return *d.Keep
 	}
 	return keeps(d) == keeps(was) && d.Retain == was.Retain && d.Ends.Equal(was.Ends) &&
-		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit
+		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.refresh() == was.refresh()
 }
 
 // shape tells apart the definitions whose data must not mix, as reorders does: the
@@ -190,6 +194,9 @@ func (d Definition) shape() string {
 	rest := fmt.Appendf(nil, "%s %s %d %s %s %s", d.Ties, d.Period, d.Base.UnixMicro(), d.Timezone, d.WeekStarts, d.DayStartsAt)
 	if d.MemberTTL > 0 {
 		rest = append(rest, " member_ttl"...)
+	}
+	if d.Union != nil {
+		rest = append(rest, " union"...)
 	}
 	shape := string(d.Order) + " " + digest(rest)
 	if d.Ties.Tied() {

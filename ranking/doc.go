@@ -38,6 +38,13 @@
 // before with its definition, which is closed for good some seconds before its data are
 // taken down.
 //
+// # Unions
+//
+// A board that is made of others, see [Union], is built and not written to: by one node
+// at a time, aside, and put in the place of the result there is by one script, which
+// tells of it as replaced. Who reads a result that is too old, or watches one that will
+// be so soon, has it built.
+//
 // # Flow
 //
 //	Event ─► Store.Happen ─┐

@@ -10,11 +10,11 @@ import (
 // dropPeriods is how many board-periods go in one call of drop.lua.
 const dropPeriods = 8
 
-// wrote is when a board-period was last written to, in µs since 1970.
+// wrote is when a board-period was last written to, or begun to be built, in µs since 1970.
 func (s *Store) wrote(ctx context.Context, k boardKeys) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	values, err := s.rdb.HMGet(ctx, k.meta, "clock", "wrote").Result()
+	values, err := s.rdb.HMGet(ctx, k.meta, "clock", "wrote", builtField).Result()
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -147,7 +147,8 @@ func (s *Store) takeDown(ctx context.Context, instance string, until int64) erro
 		return err
 	}
 	ids := s.keys.ids(instance)
-	return s.drop(ctx, instance, until, names, ids[:]...)
+	s.builds.note(instance, 0)
+	return s.drop(ctx, instance, until, names, append(ids[:], s.keys.build(instance).all()...)...)
 }
 
 // undeliver has nobody told of closed periods that are going.

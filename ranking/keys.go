@@ -24,6 +24,20 @@ type boardKeys struct {
 	channel  string    // pub/sub: the board's changes
 }
 
+// buildKeys are the names that a board is built under, beside those of the result.
+type buildKeys struct {
+	lock            string // string: who builds it, see lock.lua
+	aside, distinct string // sorted sets: what is being built
+}
+
+func (k keys) build(instance string) buildKeys {
+	of := k.tag(instance) + ":"
+	return buildKeys{lock: of + "l", aside: of + "b", distinct: of + "bd"}
+}
+
+// all are for who takes a board down.
+func (b buildKeys) all() []string { return []string{b.lock, b.aside, b.distinct} }
+
 func (k keys) board(instance, period string) boardKeys {
 	tag := k.tag(instance)
 	of := tag + period + ":"

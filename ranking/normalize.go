@@ -34,7 +34,7 @@ func (d Definition) Normalize() (Definition, error) {
 		return d, err
 	}
 	for _, check := range []func(*Definition, template) error{
-		(*Definition).checkRules, (*Definition).checkDurations, (*Definition).checkTimes, (*Definition).checkApplies,
+		(*Definition).checkRules, (*Definition).checkDurations, (*Definition).checkTimes, (*Definition).checkUnion, (*Definition).checkApplies,
 		(*Definition).checkCalendar, (*Definition).checkBounds, (*Definition).checkPages,
 	} {
 		if err := check(&d, t); err != nil {

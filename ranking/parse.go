@@ -51,8 +51,7 @@ func (d *Definition) UnmarshalJSON(b []byte) error {
 // boardFields are the fields that read knows.
 var boardFields = []string{
 	"mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep", "retain", "starts", "ends",
-	"member_ttl", "limit",
-	"tie_span", "min", "max", "max_change", "max_instances", "kind", "display",
+	"member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "max_instances", "kind", "display",
 }
 
 // read takes the fields of an object over.
@@ -103,6 +102,9 @@ func (d *Definition) readField(f field) error {
 		return readInteger(f.value, d.Max, -MaxScore)
 	case "max_change":
 		return readInteger(f.value, &d.MaxChange, 1)
+	case "union":
+		d.Union = new(Union)
+		return d.Union.read(f.value)
 	case "max_instances":
 		return readInteger(f.value, &d.MaxInstances, 1)
 	case "kind":

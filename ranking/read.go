@@ -252,22 +252,25 @@ type BoardState struct {
 }
 
 // States reads where boards are, in one round trip to each Redis node that has
-// some of them. The answer has the order of the question.
+// some of them. The answer has the order of the question. Those that are built are
+// built anew beside that where it is time: who watches a board asks each second.
 func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	states := make([]BoardState, len(boards))
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.SliceCmd, len(boards))
+	meanings := make([]meaning, len(boards))
 	d, err := s.catalog.get(ctx)
 	now := s.catalog.clock.now()
 	for i, b := range boards {
 		if states[i].Err = err; err != nil {
 			continue
 		}
-		meta, err := s.metaOf(d, b, now)
-		if states[i].Err = err; meta != "" {
-			cmds[i] = pipe.HMGet(ctx, meta, "epoch", "seq")
+		m, err := s.stateOf(d, b, now)
+		if states[i].Err = err; m.rule != nil {
+			meanings[i] = m
+			cmds[i] = pipe.HMGet(ctx, m.keys.meta, "epoch", "seq", builtField)
 		}
 	}
 	pipe.Exec(ctx) // each command has its own error
@@ -281,24 +284,30 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 			continue
 		}
 		states[i].State, states[i].Err = parseState(&reply{rest: values})
+		if m := meanings[i]; m.rule.isBuilt() && len(values) == 3 {
+			if built, err := parseBuilt(&reply{rest: values[2:]}); err == nil {
+				s.refreshWatched(m, built)
+			}
+		}
 	}
 	return states
 }
 
-// metaOf is the key of what is known of a board; "" where there is no such board.
-func (s *Store) metaOf(d *definitions, board string, now int64) (string, error) {
+// stateOf finds the board whose state is asked for; without a rule where there is none.
+func (s *Store) stateOf(d *definitions, board string, now int64) (meaning, error) {
 	n, err := parseName(board)
 	if err != nil {
-		return "", err
+		return meaning{}, err
 	}
 	m, err := d.meaning(n, now)
 	switch {
 	case err == nil:
-		return s.keys.board(m.Instance, m.period.name).meta, nil
+		m.keys = s.keys.board(m.Instance, m.period.name)
+		return m, nil
 	case errors.Is(err, ErrUnknownBoard), errors.Is(err, ErrUnknownPeriod):
-		return "", nil
+		return meaning{}, nil
 	default:
-		return "", err
+		return meaning{}, err
 	}
 }
 

@@ -40,9 +40,10 @@ func newScript(names ...string) script {
 var lua embed.FS
 
 var (
-	applyScript    = newScript("order", "ids", "board", "apply")
+	applyScript    = newScript("order", "ids", "board", "key", "apply")
 	beginScript    = newScript("ids", "begin")
 	publishScript  = newScript("ids", "publish")
+	takeBackScript = newScript("ids", "takeback")
 	pageScript     = newScript("order", "page")
 	infoScript     = newScript("info")
 	placesScript   = newScript("places")
@@ -53,13 +54,19 @@ var (
 	planScript     = newScript("plan")
 	settleScript   = newScript("settle")
 	doneScript     = newScript("done")
-	takeBackScript = newScript("ids", "takeback")
 	censorScript   = newScript("censor")
 	moderateScript = newScript("order", "board", "moderate")
 	clearScript    = newScript("order", "board", "clear")
 	dropScript     = newScript("drop")
 	forgetScript   = newScript("ids", "forget")
 	unlistScript   = newScript("unlist")
+	holdScript     = newScript("lock", "hold")
+	keepScript     = newScript("lock", "keep")
+	releaseScript  = newScript("lock", "release")
+	scanScript     = newScript("scan")
+	differsScript  = newScript("lock", "differs")
+	gatherScript   = newScript("lock", "key", "gather")
+	swapScript     = newScript("lock", "swap")
 )
 
 // once is a command that the client must never send a second time by itself:

@@ -63,6 +63,8 @@ type Store struct {
 	told    queues[eventItem]  // by event
 	wanted  atomic.Int64       // when this node noted last that it takes deliveries, µs since 1970
 
+	builds builds
+
 	defining chan struct{} // holds one: who changes definitions
 }
 
@@ -75,11 +77,14 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.updates.call, s.updates.timeout = s.applyBatch, cfg.CallTimeout
 	s.begun.call, s.begun.timeout = s.beginBatch, cfg.CallTimeout
 	s.told.call, s.told.timeout = s.publishBatch, cfg.CallTimeout
+	s.builds.end, s.builds.stop = context.WithCancel(context.Background())
 	return s
 }
 
-// Close waits for what is under way. Call it when nobody calls anything any more.
+// Close waits for what is under way; boards that are being built stay as they were. Call
+// it when nobody calls anything any more.
 func (s *Store) Close() {
+	s.builds.close()
 	s.begun.running.Wait()
 	s.updates.running.Wait()
 	s.told.running.Wait()

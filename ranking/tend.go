@@ -221,6 +221,11 @@ const never = 1 << 52
 // a look that found nothing, not by the one that took the last away, since a failover
 // may bring that back.
 func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, m *moderation, now, until int64) (next int64, err error) {
+	if r.isBuilt() {
+		if busy, err := s.leaveBuild(ctx, instance, ""); err != nil || busy {
+			return now + listLook.Microseconds(), err
+		}
+	}
 	periods, err := s.noted(ctx, instance)
 	if err != nil {
 		return 0, err
@@ -300,13 +305,13 @@ func (s *Store) tendPeriod(ctx context.Context, instance string, r *rule, p note
 }
 
 // tendRetain lets an instance go that was not written to for as long as it is to be
-// retained, or an activity that ended so long ago; what has closed is settled and
+// retained, or a result that nobody has asked for, or an activity that ended so long ago; what has closed is settled and
 // delivered. It says when there will be something to do next.
 func (s *Store) tendRetain(ctx context.Context, instance string, r *rule, periods []noted, now, until int64) (gone bool, next int64, err error) {
-	if r.Retain == 0 {
+	if r.goes() == 0 {
 		return false, never, nil
 	}
-	retain, cutoff := r.Retain.Microseconds(), now-r.Retain.Microseconds()
+	retain, cutoff := r.goes().Microseconds(), now-r.goes().Microseconds()
 	if !r.Ends.IsZero() {
 		if goes := r.Ends.UnixMicro() + retain; goes > now {
 			return false, goes, nil

@@ -1,5 +1,5 @@
 -- Applies a batch of updates to one board-period and publishes what changed. Begins with
--- order.lua, ids.lua and board.lua.
+-- order.lua, ids.lua, board.lua and key.lua.
 --
 -- KEYS  1 to 6         see board.lua
 --                      meta: epoch, seq, clock, from, span, shape, data ('1': some have
@@ -76,7 +76,7 @@ local RELIST = 3600 * 1000000 -- µs; a failover may have lost that the board is
 local MAX = 2 ^ 53 - 1 -- a score
 local EXPIRE, TRIM = 32, 8 -- members that go in one batch, and with one update, on top
 
-local by_arrival, frexp = ties ~= 'member', math.frexp
+local by_arrival = ties ~= 'member'
 
 if now >= lease then return {'stale', format('%.0f', now)} end
 local open = now >= starts and (ends == 0 or now < ends)
@@ -103,7 +103,7 @@ if exists then
   clock = math.max(now, tonumber(state[3]) + 1)
 end
 from, span = tonumber(from), tonumber(span)
--- Frozen so that the clock never is before it: key_for counts on that.
+-- Frozen so that the clock never is before it: key_of counts on that.
 if not exists then from = math.min(from, clock) end
 
 -- What is known of the request ids in this batch.
@@ -113,29 +113,14 @@ for i = FIRST, #ARGV, STEP do
 end
 local known, held = ids_find(ids, clock, asked)
 
+local shown = {members}
+
 -- The key for a score reached now, past every equal one, as text.
 local function key_for(score)
   local s = sign * score + 0 -- +0: never -0
   if not by_arrival then return format('%.0f', s) end
-  local size = s < 0 and -s or s
-  local _, e = frexp(size < 1 and 1 or size)
-  local q = 2 ^ (53 - e) -- how many keys fit between s and s + 1
-  local age = clock - from
-  local key = format('%.17g', s + floor(math.min(age, span - 1) / span * q) / q)
-  if age >= span or q < 2 * span then
-    -- Several microseconds share a key here, so an equal may hold this one or one
-    -- past it. (Else each microsecond has a key of its own, and the clock never
-    -- repeats.)
-    local next_score = format('(%.0f', s + 1)
-    for _, set in ipairs(moderated and {members, hiddens} or {members}) do
-      if call('ZCOUNT', set, key, next_score) > 0 then
-        local last = call('ZREVRANGEBYSCORE', set, next_score, key, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-        local past = tonumber(last) + 1 / q
-        key = past < s + 1 and format('%.17g', past) or last
-      end
-    end
-  end
-  return key
+  if moderated then shown[2] = hiddens end
+  return key_of(shown, s, clock - from, span)
 end
 
 -- A score and a rank as they are told: '-' for none.

@@ -1,0 +1,88 @@
+package ranking
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// holds makes a store the builder of the board "u".
+func holds(t testing.TB, s *Store) *builder {
+	t.Helper()
+	n, err := parseName("u")
+	require.NoError(t, err)
+	d, until, err := s.leased(t.Context())
+	require.NoError(t, err)
+	r, err := d.rule(n)
+	require.NoError(t, err)
+	w := &builder{Store: s, instance: "u", rule: r, keys: s.keys.board("u", ""), its: s.keys.build("u"), token: newEpoch()}
+	has, err := w.hold(t.Context(), until, 0, new(build))
+	require.NoError(t, err)
+	require.True(t, has)
+	return w
+}
+
+// Whoever has lost the lock touches nothing any more of what its successor builds, and
+// what it has built itself is none of the successor's.
+func TestBuilderThatHasLostTheLock(t *testing.T) {
+	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+	first := holds(t, w.stores[0])
+	require.NoError(t, first.gather(t.Context(), []scored{{"left", 1}}))
+	w.pass(buildLease)
+	_, err := w.stores[1].tendDue(t.Context()) // by which it hears what time it is
+	require.NoError(t, err)
+	second := holds(t, w.stores[1])
+	aside := func() []string { return w.rdb.ZRange(t.Context(), second.its.aside, 0, -1).Val() }
+	require.Empty(t, aside())
+	require.NoError(t, second.gather(t.Context(), []scored{{"right", 1}}))
+	require.ErrorIs(t, first.gather(t.Context(), []scored{{"wrong", 1}}), errLost)
+	first.epoch, first.total = "e", 1
+	_, err = first.same(t.Context(), []scored{{"wrong", 1}})
+	require.ErrorIs(t, err, errLost)
+	first.epoch, first.kept = "", time.Time{}
+	require.ErrorIs(t, first.between(t.Context(), 0), errLost)
+	require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errLost)
+	require.NoError(t, first.release(t.Context()))
+	require.Equal(t, []string{"right"}, aside())
+	require.NoError(t, second.swap(t.Context(), newEpoch(), 0))
+	require.Equal(t, map[string]int64{"right": -1}, scoresOf(whole(t, w.stores[1], "u")))
+}
+
+// What a builder has left goes when the board is looked after, though not before its
+// lease is over; and at once when the board is taken down.
+func TestWhatABuilderLeaves(t *testing.T) {
+	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+	s := w.stores[0]
+	left := func() int64 { return w.rdb.Exists(t.Context(), s.keys.build("u").all()...).Val() }
+	look := func() {
+		require.NoError(t, s.soon(t.Context(), "u"))
+		w.tend()
+	}
+	require.NoError(t, holds(t, s).gather(t.Context(), []scored{{"left", 1}}))
+	look()
+	require.EqualValues(t, 2, left())
+	w.pass(buildLease)
+	look()
+	require.Zero(t, left())
+	require.NoError(t, holds(t, s).gather(t.Context(), []scored{{"left", 1}}))
+	require.NoError(t, s.takeDown(t.Context(), "u", never))
+	require.Zero(t, left())
+}
+
+// A source may tell of a member more than once, with another score each time: the last
+// counts, once.
+func TestSourcesThatRepeatThemselves(t *testing.T) {
+	for aggregate, want := range map[Aggregate]int64{SumOf: 3*20 + 5, MinOf: 5, MaxOf: 60} {
+		tallies := tallies{aggregate: aggregate, weights: []int64{3, 1}, members: make(map[string]tally)}
+		for _, score := range []int64{10, -7, 20} {
+			tallies.add(0, "m", score)
+		}
+		for _, score := range []int64{1000, 5} {
+			tallies.add(1, "m", score)
+		}
+		require.Equal(t, []scored{{"m", want}}, tallies.scores(), aggregate)
+	}
+}

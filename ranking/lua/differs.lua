@@ -1,0 +1,27 @@
+-- Tells whether some of what is being built differs from the result there is. Begins with
+-- lock.lua.
+--
+-- KEYS  1 string       lock
+--       2 sorted set   result: member by key
+-- ARGV  1 token        of the caller
+--       2 lease        µs from now for which it has the lock
+--       then two for each member:
+--         member
+--         s            score, negated for desc
+-- Result {'same'}, {'other'} or {'lost'} (the caller does not have the lock)
+-- Cost   O(1) a member
+
+local lock, members, token, lease = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
+local FIRST, STEP = 3, 2
+
+local holder, _, since = lock_read(lock)
+if holder ~= token then return {'lost'} end
+lock_keep(lock, token, lease, since)
+local asked = {}
+for i = FIRST, #ARGV, STEP do asked[#asked + 1] = ARGV[i] end
+local keys = redis.call('ZMSCORE', members, unpack(asked))
+for i = 1, #asked do
+  local s = tonumber(ARGV[FIRST + (i - 1) * STEP + 1])
+  if not keys[i] or math.floor(tonumber(keys[i])) ~= s then return {'other'} end
+end
+return {'same'}

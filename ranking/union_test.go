@@ -1,0 +1,780 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"rankcast/ranking/redistest"
+)
+
+// whole reads all of a board.
+func whole(t testing.TB, s *Store, board string) Page {
+	t.Helper()
+	p, err := s.Page(t.Context(), board, 1, MaxPage)
+	require.NoError(t, err)
+	require.EqualValues(t, p.Total, len(p.Entries))
+	return p
+}
+
+func scoresOf(p Page) map[string]int64 {
+	scores := make(map[string]int64, len(p.Entries))
+	for _, e := range p.Entries {
+		scores[e.Member] = e.Score
+	}
+	return scores
+}
+
+// old has results count as built so long ago, on all nodes.
+func old(t testing.TB, age time.Duration, board string, stores ...*Store) {
+	t.Helper()
+	s := stores[0]
+	meta := s.keys.board(board, "").meta
+	built, err := s.builtAt(t.Context(), meta)
+	require.NoError(t, err)
+	require.NotZero(t, built)
+	now := s.rdb.Time(t.Context()).Val().UnixMicro()
+	require.NoError(t, s.rdb.HSet(t.Context(), meta, builtField, now-age.Microseconds()).Err())
+	for _, s := range stores {
+		s.builds.note(board, 0)
+	}
+}
+
+// counted notes how often scripts were answered.
+type counted struct {
+	mu sync.Mutex
+	of map[string]int
+}
+
+func count(stores ...*Store) *counted {
+	c := &counted{of: make(map[string]int)}
+	for _, s := range stores {
+		s.rdb.AddHook(&cutter{answered: func(script string) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.of[script]++
+		}})
+	}
+	return c
+}
+
+func (c *counted) times(script script) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.of[script.name]
+}
+
+// What a union comes to is what anybody would reckon, over all aggregates, weights,
+// orders and ties; of scores that are too large as well, and of sources that tie.
+func TestUnionIsTheSumOfItsSources(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		sources := []string{"s1", "s2", "s3"}
+		define(t, s, Definition{Board: "s1:{n}", Mode: Last}, Definition{Board: "s2:{n}", Mode: Last, Order: Asc}, Definition{Board: "s3:{n}", Mode: Last, Ties: ByMember, Order: Asc})
+		runs := 0
+		rapid.Check(t, func(t *rapid.T) {
+			runs++
+			n := len(sources)
+			board := fmt.Sprint("u", runs)
+			u := &Union{Aggregate: rapid.SampledFrom([]Aggregate{"", SumOf, MinOf, MaxOf}).Draw(t, "aggregate")}
+			for _, source := range sources[:rapid.IntRange(1, n).Draw(t, "sources")] {
+				u.Of = append(u.Of, fmt.Sprint(source, ":", runs))
+			}
+			if rapid.Bool().Draw(t, "weighted") {
+				for range u.Of {
+					u.Weights = append(u.Weights, rapid.SampledFrom([]int64{1, -1, 2, -3, 7, maxWeight, -maxWeight}).Draw(t, "weight"))
+				}
+			}
+			def := Definition{Board: board, Union: u, Order: rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order"), Ties: rapid.SampledFrom([]Ties{First, Shared, Dense, ByMember}).Draw(t, "ties")}
+			require.NoError(t, s.DefineBoard(context.Background(), def))
+			defer s.Delete(context.Background(), board)
+			score := rapid.OneOf(rapid.Int64Range(-5, 5), rapid.Int64Range(-MaxScore, MaxScore), rapid.SampledFrom([]int64{MaxScore, -MaxScore, 1 << 40}))
+			want := make(map[string]*big.Int)
+			for i, of := range u.Of {
+				scores := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "é", "a b"}), score, 0, 7).Draw(t, "scores")
+				for member, score := range scores {
+					_, err := s.Apply(context.Background(), of, []Update{{Member: member, Score: score}})
+					require.NoError(t, err)
+					w := int64(1)
+					if u.Weights != nil {
+						w = u.Weights[i]
+					}
+					x := new(big.Int).Mul(big.NewInt(score), big.NewInt(w))
+					was := want[member]
+					switch {
+					case was == nil:
+						want[member] = x
+					case u.Aggregate == MinOf && x.Cmp(was) < 0, u.Aggregate == MaxOf && x.Cmp(was) > 0:
+						want[member] = x
+					case u.Aggregate == MinOf, u.Aggregate == MaxOf:
+					default:
+						want[member] = x.Add(x, was)
+					}
+				}
+			}
+			p, err := s.Page(context.Background(), board, 1, 100)
+			require.NoError(t, err)
+			require.Len(t, p.Entries, len(want))
+			for i, e := range p.Entries {
+				x := want[e.Member]
+				if most := big.NewInt(MaxScore); x.CmpAbs(most) > 0 {
+					x = most.Mul(most, big.NewInt(int64(x.Sign())))
+				}
+				require.Equal(t, x.Int64(), e.Score, e.Member)
+				if i > 0 {
+					above := p.Entries[i-1]
+					require.True(t, above.Key.Before(above.Member, e.Key, e.Member))
+				}
+			}
+		})
+	})
+}
+
+// Who came to a score in an earlier build ranks before who did in a later one, as long
+// as the score stays, however often the result is built.
+func TestUnionKeepsWhoWasFirst(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		for _, order := range []Order{Desc, Asc} {
+			s := newNode(t, url)
+			source, board := "from-"+string(order), "u-"+string(order)
+			define(t, s, Definition{Board: source, Mode: Last, Ties: ByMember}, Definition{Board: board, Order: order, Union: &Union{Of: []string{source}}})
+			members := []string{"d", "b", "e", "a", "c"}
+			for _, score := range []int64{5, MaxScore >> 13, 7} { // as well where few keys fit
+				for _, m := range members {
+					apply(t, s, source, Update{Member: m, Score: score})
+					if m != members[0] || score != 5 {
+						old(t, time.Hour, board, s)
+					}
+					whole(t, s, board)
+				}
+				var names []string
+				for _, e := range whole(t, s, board).Entries {
+					require.Equal(t, score, e.Score)
+					names = append(names, e.Member)
+				}
+				require.Equal(t, members, names)
+			}
+		}
+	})
+}
+
+// The last periods of each source are in it, and as one turns another is; a source
+// without periods is there once.
+func TestUnionOfTheLastPeriods(t *testing.T) {
+	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout},
+		Definition{Board: "daily:{x}", Period: "day", Keep: new(6)}, Definition{Board: "ever"},
+		Definition{Board: "week:{x}", Union: &Union{Of: []string{"daily:{x}", "ever"}, Weights: []int64{1, 1000}, Last: 3}})
+	s := w.stores[0]
+	for day := range int64(7) {
+		w.write(s, "daily:a", "m", 1<<day)
+		w.write(s, "daily:a", fmt.Sprint("only", day), 1)
+		w.write(s, "daily:b", "m", 99)
+		if day == 0 {
+			w.write(s, "ever", "m", 1)
+		}
+		want := int64(1000)
+		for d := max(day-2, 0); d <= day; d++ {
+			want += 1 << d
+		}
+		p := whole(t, s, "week:a")
+		require.Equal(t, want, scoresOf(p)["m"], "day %d", day)
+		require.EqualValues(t, 1+min(day+1, 3), p.Total)
+		require.Empty(t, p.Period)
+		w.pass(day24)
+		w.tend()
+	}
+}
+
+const day24 = 24 * time.Hour
+
+// One who is on a source throughout is on the result, whatever goes on there, and so a
+// member whose place changes all the time; none is counted twice.
+func TestUnionOfBoardsThatMove(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, other := newNode(t, url), newNode(t, url)
+		define(t, s, Definition{Board: "a"}, Definition{Board: "b"}, Definition{Board: "u", Union: &Union{Of: []string{"a", "b"}}})
+		const members = 3000
+		for _, board := range []string{"a", "b"} {
+			for some := range slices.Chunk(slices.Collect(func(yield func(int) bool) {
+				for i := range members {
+					if !yield(i) {
+						return
+					}
+				}
+			}), 100) {
+				var updates []Update
+				for _, i := range some {
+					updates = append(updates, Update{Member: fmt.Sprint("m", i), Score: 1000})
+				}
+				_, err := s.Apply(t.Context(), board, updates)
+				require.NoError(t, err)
+			}
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		var wg sync.WaitGroup
+		for _, board := range []string{"a", "b"} {
+			wg.Go(func() {
+				for i := 0; ctx.Err() == nil; i++ {
+					// Others come and go, so that the set grows and shrinks; who stays moves.
+					extra := Update{Member: fmt.Sprint("x", i), Score: 1}
+					other.Apply(context.Background(), board, []Update{extra, {Member: fmt.Sprint("m", rand.IntN(members)), Score: 1}})
+					if i%2 == 0 {
+						other.Remove(context.Background(), board, extra.Member)
+					}
+				}
+			})
+		}
+		for range 3 {
+			// 2000 to begin with; each adds one at a time.
+			seen := make(map[string]bool)
+			var after *Cursor
+			for {
+				p, err := s.Page(t.Context(), "u", 1, MaxPage)
+				if after != nil {
+					p, err = s.Read(t.Context(), "u", Query{After: after, Limit: MaxPage})
+				}
+				require.NoError(t, err)
+				for _, e := range p.Entries {
+					if strings.HasPrefix(e.Member, "m") {
+						seen[e.Member] = true
+						require.GreaterOrEqual(t, e.Score, int64(2000))
+						require.Less(t, e.Score, int64(3000))
+					}
+				}
+				if after = p.Next(); after == nil {
+					break
+				}
+			}
+			require.Len(t, seen, members)
+			old(t, time.Hour, "u", s)
+		}
+		stop()
+		wg.Wait()
+	})
+}
+
+// At the moment that a result is too old, many ask two nodes: it is built once, and all
+// are given it.
+func TestUnionIsBuiltOnce(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		nodes := []*Store{newNode(t, url), newNode(t, url)}
+		define(t, nodes[0], Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+		whole(t, nodes[0], "u") // the scripts are known from here on
+		apply(t, nodes[0], "a", Update{Member: "m", Score: 0})
+		whole(t, nodes[0], "u")
+		c := count(nodes...)
+		for round := range 5 {
+			apply(t, nodes[0], "a", Update{Member: "m", Score: 1})
+			old(t, time.Hour, "u", nodes...)
+			var wg sync.WaitGroup
+			var wrong atomic.Int64
+			for i := range 64 {
+				wg.Go(func() {
+					var score int64
+					switch i % 4 {
+					case 0, 1:
+						p, err := nodes[i%2].Page(context.Background(), "u", 1, 1)
+						if err == nil && len(p.Entries) == 1 {
+							score = p.Entries[0].Score
+						}
+					case 2:
+						m, _ := nodes[i%2].Members(context.Background(), "u", []string{"m"})
+						score = m["m"].Score
+					case 3:
+						n, _ := nodes[i%2].Around(context.Background(), "u", "m", 1)
+						score = n.Entry.Score
+					}
+					if score != int64(round+1) {
+						wrong.Add(1)
+					}
+				})
+			}
+			wg.Wait()
+			require.Zero(t, wrong.Load(), "round %d", round)
+			require.Equal(t, round+1, c.times(swapScript))
+		}
+		// Younger, it is served as it is, at no cost but the call.
+		scans := c.times(scanScript)
+		whole(t, nodes[0], "u")
+		require.Equal(t, scans, c.times(scanScript))
+	})
+}
+
+// A result that is not too old yet is served while the next is built beside that, and
+// nobody waits.
+func TestUnionIsBuiltBeforeItIsTooOld(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+		apply(t, s, "a", Update{Member: "m", Score: 1})
+		whole(t, s, "u")
+		apply(t, s, "a", Update{Member: "m", Score: 1})
+		old(t, 49*time.Second, "u", s)
+		require.EqualValues(t, 1, score(t, s, "u", "m"))
+		require.Nil(t, s.builds.under["u"])
+		held := make(chan struct{})
+		s.rdb.AddHook(&cutter{fate: func(script string) fate {
+			if script == scanScript.name {
+				<-held
+			}
+			return passes
+		}})
+		old(t, 55*time.Second, "u", s)
+		require.EqualValues(t, 1, score(t, s, "u", "m"), "nobody waits")
+		close(held)
+		redistest.Eventually(t, "the next", func() error {
+			if got := score(t, s, "u", "m"); got != 2 {
+				return fmt.Errorf("it has %d", got)
+			}
+			return nil
+		})
+	})
+}
+
+// Where a build fails the old result is served as long as it is not too old, and no
+// longer.
+func TestUnionThatCannotBeBuilt(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+		apply(t, s, "a", Update{Member: "m", Score: 1})
+		var broken atomic.Bool
+		s.rdb.AddHook(&cutter{fate: func(script string) fate {
+			if script == scanScript.name && broken.Load() {
+				return isLost
+			}
+			return passes
+		}})
+		broken.Store(true)
+		_, err := s.Page(t.Context(), "u", 1, 1)
+		require.ErrorIs(t, err, ErrUnavailable, "there is none")
+		broken.Store(false)
+		whole(t, s, "u")
+		broken.Store(true)
+		old(t, 59*time.Second, "u", s)
+		require.EqualValues(t, 1, score(t, s, "u", "m"))
+		s.builds.running.Wait()
+		old(t, time.Hour, "u", s)
+		_, err = s.Page(t.Context(), "u", 1, 1)
+		require.ErrorIs(t, err, ErrUnavailable)
+		broken.Store(false)
+		require.EqualValues(t, 1, score(t, s, "u", "m"))
+	})
+}
+
+// Wherever a builder dies, nothing of what it did is seen, and the next builds it right
+// as soon as the lock has lapsed, within ten seconds. What it left goes.
+func TestUnionWhoseBuilderDies(t *testing.T) {
+	for _, dies := range []script{holdScript, listScript, scanScript, gatherScript, swapScript} {
+		for _, how := range []fate{isLost, isDone} {
+			t.Run(fmt.Sprint(dies.name, how), func(t *testing.T) {
+				w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+				dead, next := w.stores[0], w.stores[1]
+				for i := range int64(gatherItems + 50) {
+					w.write(next, "a", fmt.Sprint("m", i), i)
+				}
+				before := whole(t, next, "u")
+				w.write(next, "a", "new", 1)
+				for i := range int64(gatherItems) {
+					w.write(next, "a", fmt.Sprint("m", i), 1000)
+				}
+				w.pass(5 * time.Minute)
+				w.tend() // by which both hear what time it is
+				calls, ended := 0, false
+				dead.rdb.AddHook(&cutter{fate: func(script string) fate {
+					if ended {
+						return isLost
+					}
+					if script == dies.name {
+						if calls++; calls == 2 || dies.name != gatherScript.name {
+							ended = true
+							return how
+						}
+					}
+					return passes
+				}})
+				_, err := dead.Page(t.Context(), "u", 1, 1)
+				require.ErrorIs(t, err, ErrUnavailable)
+				k := dead.keys.board("u", "")
+				total := w.rdb.ZCard(t.Context(), k.members).Val()
+				if dies.name == swapScript.name && how == isDone {
+					require.EqualValues(t, before.Total+1, total) // it was done, and he did not hear of it
+				} else {
+					require.Equal(t, before.Total, total)
+					require.Equal(t, before.Epoch, w.rdb.HGet(t.Context(), k.meta, "epoch").Val())
+				}
+				w.stores = w.stores[1:]
+				w.pass(buildLease)
+				w.tend()
+				p := whole(t, next, "u")
+				require.EqualValues(t, before.Total+1, p.Total)
+				require.EqualValues(t, 1000+gatherItems-1, p.Entries[0].Score)
+				w.tend()
+				for _, key := range dead.keys.build("u").all() {
+					require.Zero(t, w.rdb.Exists(t.Context(), key).Val(), key)
+				}
+			})
+		}
+	}
+}
+
+// A builder that has hung for longer than its lease finds that it has lost the lock, and
+// touches nothing of its successor's.
+func TestUnionWhoseBuilderHangs(t *testing.T) {
+	for _, hangs := range []script{listScript, scanScript, gatherScript, swapScript} {
+		t.Run(hangs.name, func(t *testing.T) {
+			w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+			slow, next := w.stores[0], w.stores[1]
+			w.write(next, "a", "m", 1)
+			once := true
+			var built Page
+			slow.rdb.AddHook(&cutter{fate: func(script string) fate {
+				if script == hangs.name && once {
+					once = false
+					w.pass(buildLease)
+					_, err := next.tendDue(context.Background())
+					require.NoError(t, err)
+					w.write(next, "a", "m", 1)
+					built = whole(t, next, "u")
+				}
+				return passes
+			}})
+			_, err := slow.Page(t.Context(), "u", 1, 1)
+			require.Error(t, err)
+			require.EqualValues(t, 2, built.Entries[0].Score)
+			require.Equal(t, built, whole(t, next, "u"))
+		})
+	}
+}
+
+// A node that goes ends its build, and another can go on at once.
+func TestUnionOfANodeThatGoes(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, next := newNode(t, url), newNode(t, url)
+		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+		apply(t, s, "a", Update{Member: "m", Score: 1})
+		s.rdb.AddHook(&cutter{answered: func(script string) {
+			if script == scanScript.name {
+				s.builds.stop()
+			}
+		}})
+		_, err := s.Page(t.Context(), "u", 1, 1)
+		require.ErrorIs(t, err, ErrUnavailable)
+		s.Close()
+		require.Zero(t, next.rdb.Exists(t.Context(), next.keys.build("u").lock).Val())
+		require.EqualValues(t, 1, score(t, next, "u", "m"))
+	})
+}
+
+// What is the same is not swapped: watchers hear nothing, and the epoch stays.
+func TestUnionOfQuietBoards(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}, Weights: []int64{-2}}})
+		for i := range int64(700) {
+			apply(t, s, "a", Update{Member: fmt.Sprint("m", i%650), Score: i % 7})
+		}
+		before := whole(t, s, "u")
+		c := count(s)
+		old(t, time.Hour, "u", s)
+		require.Equal(t, before, whole(t, s, "u"))
+		require.Equal(t, 1, c.times(swapScript))
+		require.Zero(t, c.times(gatherScript))
+		built, err := s.builtAt(t.Context(), s.keys.board("u", "").meta)
+		require.NoError(t, err)
+		require.Less(t, s.catalog.clock.now()-built, time.Minute.Microseconds(), "it was noted")
+
+		// One who leaves, and one who changes, is noticed.
+		_, err = s.Remove(t.Context(), "a", "m649")
+		require.NoError(t, err)
+		old(t, time.Hour, "u", s)
+		without := whole(t, s, "u")
+		require.Equal(t, before.Total-1, without.Total)
+		require.NotEqual(t, before.Epoch, without.Epoch)
+		apply(t, s, "a", Update{Member: "m3", Score: 1})
+		old(t, time.Hour, "u", s)
+		require.NotEqual(t, without.Epoch, whole(t, s, "u").Epoch)
+		for _, e := range without.Entries { // all but the one has kept its key
+			if e.Member != "m3" {
+				require.Equal(t, float64(e.Key), s.rdb.ZScore(t.Context(), s.keys.board("u", "").members, e.Member).Val())
+			}
+		}
+
+		// All may leave.
+		for i := range 650 {
+			s.Remove(t.Context(), "a", fmt.Sprint("m", i))
+		}
+		old(t, time.Hour, "u", s)
+		require.Zero(t, whole(t, s, "u").Total)
+	})
+}
+
+// Watched, it is built without a reader, and told of.
+func TestUnionThatIsWatched(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}, Refresh: time.Second}})
+		sub := s.rdb.Subscribe(t.Context(), s.keys.channel("u"))
+		defer sub.Close()
+		_, err := sub.Receive(t.Context())
+		require.NoError(t, err)
+		for n := range int64(3) {
+			apply(t, s, "a", Update{Member: "m", Score: 1})
+			ctx, stop := context.WithCancel(t.Context())
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for ctx.Err() == nil { // as a hub does each second
+					require.NoError(t, s.States(t.Context(), []string{"u"})[0].Err)
+					time.Sleep(10 * time.Millisecond)
+				}
+			})
+			m, err := sub.ReceiveMessage(t.Context())
+			stop()
+			wg.Wait()
+			require.NoError(t, err)
+			c, err := parseChanges(m.Payload)
+			require.NoError(t, err)
+			require.Empty(t, c.List)
+			require.Equal(t, State{c.Epoch, c.Seq}, s.States(t.Context(), []string{"u"})[0].State)
+			require.Equal(t, fmt.Sprint(n+1), fmt.Sprint(-int64(s.rdb.ZScore(t.Context(), s.keys.board("u", "").members, "m").Val()-0.999)))
+		}
+	})
+}
+
+// Instances come to be where there is something to build them of, are listed, and go when
+// nobody has asked for them for some time; or when they are deleted.
+func TestUnionOfFamilies(t *testing.T) {
+	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout},
+		Definition{Board: "fans:{star}"}, Definition{Board: "hot:{genre}:{star}"},
+		Definition{Board: "all:{star}", MaxInstances: 2, Union: &Union{Of: []string{"fans:{star}", "hot:pop:{star}", "fans:vip"}}},
+		Definition{Board: "kept:{star}", Retain: 2 * time.Hour, Union: &Union{Of: []string{"fans:{star}"}}})
+	s := w.stores[0]
+	before := w.allKeys()
+	for range 3 {
+		require.Zero(t, whole(t, s, "all:nobody").Total)
+		require.Zero(t, s.States(t.Context(), []string{"all:nobody"})[0])
+		info, err := s.Info(t.Context(), "all:nobody")
+		require.NoError(t, err)
+		require.Zero(t, info.Total)
+	}
+	s.builds.running.Wait()
+	require.Equal(t, before, w.allKeys())
+
+	w.write(s, "fans:x", "m", 1)
+	w.write(s, "hot:pop:x", "m", 10)
+	w.write(s, "hot:rock:x", "m", 1000)
+	w.write(s, "fans:y", "m", 3)
+	require.Equal(t, map[string]int64{"m": 11}, scoresOf(whole(t, s, "all:x")))
+	require.Equal(t, map[string]int64{"m": 3}, scoresOf(whole(t, s, "all:y")))
+	require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "kept:x")))
+	w.cared(false)
+	_, err := s.Page(t.Context(), "all:vip", 1, 1)
+	require.NoError(t, err, "there is nothing of it")
+	w.write(s, "fans:vip", "v", 100)
+	_, err = s.Page(t.Context(), "all:vip", 1, 1)
+	require.ErrorIs(t, err, ErrConflict, "max_instances")
+	require.Empty(t, w.rdb.Keys(t.Context(), "rc:{all:vip}*").Val())
+	listed, err := s.Instances(t.Context(), "all:{star}", "", 10)
+	require.NoError(t, err)
+	require.Equal(t, []string{"all:x", "all:y"}, listed.Names)
+
+	w.pass(9 * time.Minute)
+	w.tend()
+	require.Equal(t, map[string]int64{"m": 11, "v": 100}, scoresOf(whole(t, s, "all:x")))
+	w.pass(2 * time.Minute)
+	w.tend()
+	listing := func(key string) []string { return w.rdb.Keys(t.Context(), key).Val() }
+	require.NotEmpty(t, listing("rc:{all:x}*"))
+	require.Empty(t, listing("rc:{all:y}*"), "nobody asked for it")
+	w.until("y to be listed no more", func() error {
+		if p, err := s.Instances(t.Context(), "all:{star}", "", 10); err != nil || len(p.Names) > 1 {
+			return fmt.Errorf("%v %w", p.Names, err)
+		}
+		return nil
+	})
+	require.NotEmpty(t, listing("rc:{kept:x}*"))
+	require.Equal(t, map[string]int64{"m": 3, "v": 100}, scoresOf(whole(t, s, "all:y")), "it is built anew")
+
+	require.NoError(t, s.Delete(t.Context(), "all:y"))
+	require.Empty(t, listing("rc:{all:y}*"))
+	require.NoError(t, s.Delete(t.Context(), "all:{star}"))
+	require.NoError(t, s.Delete(t.Context(), "kept:{star}"))
+	for _, b := range []string{"fans:{star}", "hot:{genre}:{star}"} {
+		redistest.Eventually(t, "the unions to have gone", func() error { return s.Delete(t.Context(), b) })
+	}
+	w.quiet()
+	require.NoError(t, w.nothingLeft())
+}
+
+// A union is not written to, and its sources stay as long as it does.
+func TestUnionAndItsSources(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, Definition{Board: "u", Union: &Union{Of: []string{"z"}}}, Definition{Board: "z"}) // in any order
+		field := func(name string, kind, err error) {
+			t.Helper()
+			var fe *FieldError
+			require.ErrorAs(t, err, &fe)
+			require.ErrorIs(t, err, kind)
+			require.Equal(t, name, fe.Field, err)
+		}
+		_, err := s.Apply(t.Context(), "u", []Update{{Member: "m", Score: 1}})
+		field("board", ErrConflict, err)
+		_, err = s.Remove(t.Context(), "u", "m")
+		field("board", ErrConflict, err)
+		_, err = s.apply(t.Context(), "u", []Update{{Member: "m", Score: 1}})
+		require.ErrorIs(t, err, ErrConflict)
+		field("board", ErrConflict, s.Delete(t.Context(), "z"))
+		event := Event{Name: "e", Updates: []Target{{Board: "z", Member: "{m}", Score: "1"}, {Board: "u", Member: "{m}", Score: "1"}}}
+		field("updates[1].board", ErrInvalid, s.DefineEvent(t.Context(), event))
+		event.Updates = event.Updates[:1]
+		require.NoError(t, s.DefineEvent(t.Context(), event))
+		define(t, s, Definition{Board: "told"})
+		require.NoError(t, s.DefineEvent(t.Context(), Event{Name: "tell", Updates: []Target{{Board: "told", Member: "{m}", Score: "1"}}}))
+		field("union", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "told", Union: &Union{Of: []string{"z"}}}))
+		field("union.of[0]", ErrInvalid, s.DefineBoard(t.Context(), Definition{Board: "uu", Union: &Union{Of: []string{"u"}}}))
+
+		apply(t, s, "z", Update{Member: "m", Score: 2})
+		require.EqualValues(t, 2, score(t, s, "u", "m"))
+		field("union", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "u"}))
+		field("order", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "u", Order: Asc, Union: &Union{Of: []string{"z"}}}))
+		define(t, s, Definition{Board: "u", Union: &Union{Of: []string{"z"}, Weights: []int64{5}}})
+		old(t, time.Hour, "u", s)
+		require.EqualValues(t, 10, score(t, s, "u", "m"), "the next build takes it")
+
+		define(t, s, Definition{Board: "d", Period: "day", Keep: new(3)}, Definition{Board: "du", Union: &Union{Of: []string{"d"}, Last: 4}})
+		field("board", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "d", Period: "day", Keep: new(2)}))
+		field("board", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "d", Union: &Union{Of: []string{"z"}}}))
+		require.NoError(t, s.Delete(t.Context(), "du"))
+		require.NoError(t, s.DefineBoard(t.Context(), Definition{Board: "d", Period: "day", Keep: new(2)}))
+	})
+}
+
+// What cannot be a union is refused with the path of what is wrong.
+func TestUnionsThatAreNone(t *testing.T) {
+	s := newNode(t, redistest.Embedded(t))
+	define(t, s, Definition{Board: "a"}, Definition{Board: "b"}, Definition{Board: "f:{x}:{y}"}, Definition{Board: "d", Period: "day", Keep: new(6)},
+		Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+	for fields, want := range map[string]string{
+		`"union":{"of":["a","b"],"weights":[1,-2],"aggregate":"min","last":7,"refresh":"5s"}`: "",
+		`"union":{"of":["d"],"last":7},"order":"asc","ties":"member","retain":"1d"`:           "",
+		`"union":{"of":["f:{n}:lit"]},"mode":"sum"`:                                           "",
+		`"union":{}`:                                           "union.of",
+		`"union":[]`:                                           "union",
+		`"union":{"of":"a"}`:                                   "union.of",
+		`"union":{"of":[]}`:                                    "union.of",
+		`"union":{"of":["a",1]}`:                               "union.of[1]",
+		`"union":{"of":["a","a"]}`:                             "union.of[1]",
+		`"union":{"of":["a@-1"]}`:                              "union.of[0]",
+		`"union":{"of":["A"]}`:                                 "union.of[0]",
+		`"union":{"of":["f:{m}:1"]}`:                           "union.of[0]",
+		`"union":{"of":["f:{n}:"]}`:                            "union.of[0]",
+		`"union":{"of":["f:{n}:x{n}"]}`:                        "union.of[0]",
+		`"union":{"of":["b","f:{n}"]}`:                         "union.of[1]",
+		`"union":{"of":["none"]}`:                              "union.of[0]",
+		`"union":{"of":["b","u"]}`:                             "union.of[1]",
+		`"union":{"of":["me:{n}"]}`:                            "union.of[0]",
+		`"union":{"of":["a"],"weights":[1,2]}`:                 "union.weights",
+		`"union":{"of":["a"],"weights":[]}`:                    "union.weights",
+		`"union":{"of":["a"],"weights":[0]}`:                   "union.weights[0]",
+		`"union":{"of":["a"],"weights":[1.5]}`:                 "union.weights[0]",
+		`"union":{"of":["a"],"weights":[1000001]}`:             "union.weights[0]",
+		`"union":{"of":["a"],"aggregate":"avg"}`:               "union.aggregate",
+		`"union":{"of":["a"],"last":0}`:                        "union.last",
+		`"union":{"of":["a"],"last":1001}`:                     "union.last",
+		`"union":{"of":["a","b"],"last":501}`:                  "union.last",
+		`"union":{"of":["d"],"last":8}`:                        "union.last",
+		`"union":{"of":["a"],"refresh":"0s"}`:                  "union.refresh",
+		`"union":{"of":["a"],"refresh":"2d"}`:                  "union.refresh",
+		`"union":{"of":["a"],"more":1}`:                        "union.more",
+		`"union":{"of":["a"]},"mode":"best"`:                   "mode",
+		`"union":{"of":["a"]},"period":"day"`:                  "period",
+		`"union":{"of":["a"]},"keep":1`:                        "keep",
+		`"union":{"of":["a"]},"starts":"2026-01-01T00:00:00Z"`: "starts",
+		`"union":{"of":["a"]},"ends":"2027-01-01T00:00:00Z"`:   "ends",
+		`"union":{"of":["a"]},"tie_span":"1d"`:                 "tie_span",
+		`"union":{"of":["a"]},"min":1`:                         "min",
+		`"union":{"of":["a"]},"max":1`:                         "max",
+		`"union":{"of":["a"]},"max_change":1`:                  "max_change",
+	} {
+		def, err := ParseDefinition("me:{n}", []byte("{"+fields+"}"))
+		if err == nil {
+			err = s.DefineBoard(t.Context(), def)
+		}
+		if want == "" {
+			require.NoError(t, err, fields)
+			text, err := def.MarshalJSON()
+			require.NoError(t, err)
+			again, err := ParseDefinition("me:{n}", text)
+			require.NoError(t, err)
+			require.Equal(t, def, again)
+			continue
+		}
+		var fe *FieldError
+		require.ErrorAs(t, err, &fe, fields)
+		require.Equal(t, want, fe.Field, "%s: %v", fields, err)
+		require.ErrorIs(t, err, ErrInvalid)
+	}
+	_, err := ParseFile([]byte("boards:\n  a: {}\n  \"u:{x}\": {union: {of: [a, \"b:{y}\"], weights: [1, 2]}}"))
+	refused(t, err, `boards["u:{x}"].union.of[1]`)
+	defs, err := ParseFile([]byte("boards:\n  \"u:{x}\": {union: {of: [a, \"b:{x}\"], refresh: 90s}}"))
+	require.NoError(t, err)
+	require.Equal(t, &Union{Of: []string{"a", "b:{x}"}, Weights: []int64{1, 1}, Aggregate: SumOf, Last: 1, Refresh: 90 * time.Second}, defs.Boards[0].Union)
+	err = s.Define(t.Context(), defs)
+	var fe *FieldError
+	require.ErrorAs(t, err, &fe)
+	require.Equal(t, `boards["u:{x}"].union.of[1]`, fe.Field)
+
+	plain, err := Definition{Board: "a", Period: "week", Timezone: "Asia/Shanghai"}.Normalize()
+	require.NoError(t, err)
+	require.Equal(t, "desc VIgd_is86vU", plain.shape(), "or all data there are would be of another shape")
+}
+
+// Sources lie on all masters of a cluster, and the union on any.
+func TestUnionOnACluster(t *testing.T) {
+	url, masters := redistest.StartCluster(t)
+	s, other := newNode(t, url), newNode(t, url)
+	var boards []Definition
+	var of []string
+	want := make(map[string]int64)
+	for i := range int64(12) {
+		name := fmt.Sprint("a", i)
+		boards, of = append(boards, Definition{Board: name}), append(of, name)
+	}
+	for i := range 4 {
+		boards = append(boards, Definition{Board: fmt.Sprint("u", i), Union: &Union{Of: of}})
+	}
+	define(t, s, boards...)
+	for i, name := range of {
+		for j := range 20 {
+			member := fmt.Sprint("m", (i+j)%25)
+			apply(t, s, name, Update{Member: member, Score: int64(i * j)})
+			want[member] += int64(i * j)
+		}
+	}
+	for i := range 4 {
+		require.Equal(t, want, scoresOf(whole(t, s, fmt.Sprint("u", i))))
+	}
+	spread := make(map[string]int)
+	for i, m := range masters {
+		for _, key := range m.Admin().Keys(t.Context(), "*}::z").Val() {
+			spread[fmt.Sprint(strings.HasPrefix(key, "rc:{u"), i)]++
+		}
+	}
+	require.Len(t, slices.DeleteFunc(slices.Collect(maps.Keys(spread)), func(k string) bool { return !strings.HasPrefix(k, "false") }), 3)
+	apply(t, s, "a3", Update{Member: "m1", Score: 7})
+	want["m1"] += 7
+	old(t, time.Hour, "u2", s, other)
+	require.Equal(t, want, scoresOf(whole(t, other, "u2")))
+}
