@@ -1,0 +1,207 @@
+package ranking
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// giftEvent defines boards of each mode that one event updates.
+func giftEvent(t testing.TB, s *Store) {
+	t.Helper()
+	require.NoError(t, s.Define(t.Context(), Definitions{
+		Boards: []Definition{{Board: "stars"}, {Board: "fans:{star}", Ties: Dense}, {Board: "biggest", Mode: Best}, {Board: "latest", Mode: Last, MaxChange: 5}},
+		Events: []Event{{Name: "gift", Updates: []Target{
+			{Board: "stars", Member: "{star}", Score: "{n}"},
+			{Board: "fans:{star}", Member: "{user}", Score: "{n}"},
+			{Board: "biggest", Member: "{user}", Score: "{n}"},
+			{Board: "latest", Member: "{star}", Score: "{n}"},
+		}}}}))
+}
+
+func give(t testing.TB, s *Store, id, star, user string, n int) Happened {
+	t.Helper()
+	text := func(s string) jsontext.Value { return jsontext.Value(`"` + s + `"`) }
+	h, err := s.Happen(t.Context(), "gift", []Occurrence{{ID: id, Fields: map[string]jsontext.Value{
+		"star": text(star), "user": text(user), "n": jsontext.Value(fmt.Sprint(n)),
+	}}})
+	require.NoError(t, err)
+	require.NoError(t, h[0].Err)
+	return h[0]
+}
+
+// allOf lists what all boards of giftEvent hold.
+func allOf(t testing.TB, s *Store) map[string][]string {
+	t.Helper()
+	all := make(map[string][]string)
+	for _, board := range []string{"stars", "fans:a", "fans:b", "biggest", "latest"} {
+		all[board] = entriesOf(t, s, board)
+	}
+	return all
+}
+
+// What an event has done is taken back on each of its boards, once, and a retry of it
+// counts nothing.
+func TestTakeBack(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		a, b := newNode(t, url), newNode(t, url)
+		giftEvent(t, a)
+		give(t, a, "1", "a", "u", 3)
+		before := allOf(t, a)
+		give(t, a, "2", "a", "u", 4)
+		give(t, a, "3", "b", "v", 2)
+		why := Moderator{Reason: "charged back", By: "desk"}
+
+		took, err := b.TakeBack(t.Context(), "gift", "3", why)
+		require.NoError(t, err)
+		require.False(t, took.Before)
+		require.Equal(t, "fans:b", took.Updates[1].Board)
+		require.Equal(t, Result{Previous: &Standing{2, 1}, TakenBack: true}, took.Outcomes[1].Result)
+		took, err = b.TakeBack(t.Context(), "gift", "2", why)
+		require.NoError(t, err)
+		require.Equal(t, Result{Current: &Standing{3, 1}, Previous: &Standing{7, 1}, TakenBack: true}, took.Outcomes[0].Result)
+		require.Equal(t, before, allOf(t, a))
+
+		again, err := a.TakeBack(t.Context(), "gift", "2", why)
+		require.NoError(t, err)
+		require.True(t, again.Before)
+		late := give(t, a, "2", "a", "u", 4)
+		for _, h := range []Happened{again.Happened, late} {
+			for _, o := range h.Outcomes {
+				require.True(t, o.Result.Duplicate)
+				require.True(t, o.Result.TakenBack)
+			}
+		}
+		require.Equal(t, before, allOf(t, a))
+
+		lines, err := a.Audit(t.Context(), "", 10)
+		require.NoError(t, err)
+		require.Len(t, lines, 2)
+		require.Equal(t, Action{Line: lines[0].Line, At: lines[0].At, Action: "take_back", Event: "gift", ID: "2", Moderator: why}, lines[0])
+
+		_, err = a.TakeBack(t.Context(), "gift", "nope", why)
+		require.ErrorIs(t, err, ErrUnknownEvent)
+		refusedAs(t, err, "id")
+		_, err = a.TakeBack(t.Context(), "none", "2", why)
+		refusedAs(t, err, "event")
+	})
+}
+
+func refusedAs(t testing.TB, err error, field string) {
+	t.Helper()
+	var fe *FieldError
+	require.ErrorAs(t, err, &fe)
+	require.Equal(t, field, fe.Field)
+}
+
+// What has come to a score since stays: a sum keeps what others added, a best or last
+// that others have set since is theirs, and who was removed is not revived.
+func TestTakeBackAmongOthers(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		giftEvent(t, s)
+		give(t, s, "1", "a", "u", 3)
+		give(t, s, "2", "a", "u", 4)
+		give(t, s, "3", "b", "w", 1)
+		_, err := s.Remove(t.Context(), "fans:b", "w")
+		require.NoError(t, err)
+		require.NoError(t, s.Hide(t.Context(), "stars", "a", Moderator{}))
+		for _, id := range []string{"1", "3"} {
+			_, err := s.TakeBack(t.Context(), "gift", id, Moderator{})
+			require.NoError(t, err)
+		}
+		require.NoError(t, s.Show(t.Context(), "stars", "a", Moderator{}))
+		require.Equal(t, map[string][]string{
+			"stars": {"a 4 #1"}, "fans:a": {"u 4 #1"}, "fans:b": {}, "biggest": {"u 4 #1"}, "latest": {"a 4 #1"},
+		}, allOf(t, s))
+	})
+}
+
+// An event that got half way, and one whose taking back did, come out as if they never
+// were: nothing of them counts when they are sent again.
+func TestTakeBackHalfWay(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		for n := range 4 {
+			s, other := newNode(t, url), newNode(t, url)
+			giftEvent(t, s)
+			give(t, s, "warm", "warm", "warm", 1)
+			star := fmt.Sprint("s", n)
+			var left int
+			s.rdb.AddHook(&cutter{fate: func(script string) fate {
+				if script != applyScript.name || left < 0 {
+					return passes
+				}
+				if left--; left < 0 {
+					return isLost
+				}
+				return passes
+			}})
+			left = n
+			h, err := s.Happen(t.Context(), "gift", []Occurrence{{ID: star, Fields: map[string]jsontext.Value{
+				"star": jsontext.Value(`"` + star + `"`), "user": jsontext.Value(`"u"`), "n": jsontext.Value(`2`),
+			}}})
+			require.True(t, err != nil || h[0].Err != nil)
+			left = 3 - n
+			_, err = s.TakeBack(t.Context(), "gift", star, Moderator{})
+			require.ErrorIs(t, err, ErrUnavailable)
+			took, err := other.TakeBack(t.Context(), "gift", star, Moderator{})
+			require.NoError(t, err)
+			require.False(t, took.Before)
+			give(t, other, star, star, "u", 2)
+			for board, entries := range allOf(t, other) {
+				require.NotContains(t, fmt.Sprint(entries), star, board)
+				require.NotContains(t, fmt.Sprint(entries), "u ", board)
+			}
+			require.Empty(t, entriesOf(t, other, "fans:"+star))
+		}
+	})
+}
+
+// In a period that has closed what counted stays.
+func TestTakeBackAfterThePeriod(t *testing.T) {
+	w := simulated(t, 1, Config{}, Definition{Board: "hours", Period: "hour"}, Definition{Board: "ever"})
+	s := w.stores[0]
+	require.NoError(t, s.DefineEvent(t.Context(), Event{Name: "visit", Updates: []Target{
+		{Board: "hours", Member: "m", Score: "1"}, {Board: "ever", Member: "m", Score: "1"},
+	}}))
+	w.pass(59 * time.Minute)
+	h, err := s.Happen(t.Context(), "visit", []Occurrence{{ID: "1"}, {ID: "2"}})
+	require.NoError(t, err)
+	require.NoError(t, h[0].Err)
+	w.pass(2 * time.Minute)
+	took, err := s.TakeBack(t.Context(), "visit", "1", Moderator{})
+	require.NoError(t, err)
+	require.ErrorIs(t, took.Outcomes[0].Err, ErrNotOpen)
+	require.Equal(t, Result{Current: &Standing{1, 1}, Previous: &Standing{2, 1}, TakenBack: true}, took.Outcomes[1].Result)
+	require.Equal(t, []string{"m 2 #1"}, entriesOf(t, s, "hours@-1"))
+	require.Equal(t, []string{"m 1 #1"}, entriesOf(t, s, "ever"))
+	w.pass(30 * time.Minute)
+	_, err = s.TakeBack(t.Context(), "visit", "2", Moderator{})
+	refusedAs(t, err, "id")
+}
+
+// A score set by hand minds the bounds of the board, not how much it changes, and leaves
+// a line.
+func TestSetScore(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, Definition{Board: "b", MaxChange: 5, Max: new(int64(100))})
+		apply(t, s, "b", Update{Member: "m", Score: 3})
+		why := Moderator{Reason: "lost in the outage"}
+		r, err := s.SetScore(t.Context(), "b", "m", 90, why)
+		require.NoError(t, err)
+		require.Equal(t, Result{Current: &Standing{90, 1}, Previous: &Standing{3, 1}}, r)
+		_, err = s.SetScore(t.Context(), "b", "m", 101, why)
+		require.ErrorIs(t, err, ErrOutOfRange)
+		_, err = s.SetScore(t.Context(), "b", "m", 1, Moderator{})
+		refusedAs(t, err, "reason")
+		lines, err := s.Audit(t.Context(), "", 10)
+		require.NoError(t, err)
+		require.Equal(t, []Action{{Line: lines[0].Line, At: lines[0].At, Action: "set", Board: "b", Member: "m", Score: new(int64(90)), Was: new(int64(3)), Moderator: why}}, lines)
+	})
+}
