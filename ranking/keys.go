@@ -106,6 +106,10 @@ func (k keys) listing() string { return k.tag("/") + "listing" }
 func (k keys) hidden() string { return k.tag("/") + "hidden" }
 func (k keys) shown() string  { return k.tag("/") + "shown" }
 
+// erasures is a hash: kind and member to how far it has come that it is erased, see
+// erase.go.
+func (k keys) erasures() string { return k.tag("/") + "erasures" }
+
 // audit is a stream: what moderators did, see audit.go.
 func (k keys) audit() string { return k.tag("/") + "audit" }
 

@@ -56,6 +56,7 @@ var (
 	doneScript     = newScript("done")
 	censorScript   = newScript("censor")
 	moderateScript = newScript("order", "board", "moderate")
+	eraseScript    = newScript("order", "board", "erase")
 	clearScript    = newScript("order", "board", "clear")
 	dropScript     = newScript("drop")
 	forgetScript   = newScript("ids", "forget")

@@ -140,11 +140,18 @@ func (s *Store) leased(ctx context.Context) (d *definitions, until int64, err er
 }
 
 // tend looks after an instance, after a definition of which something is to be done
-// for all its instances, or after an event that was taken away.
+// for all its instances, after an event that was taken away, or a member that is erased.
 func (s *Store) tend(ctx context.Context, c claimed) error {
 	d, until, err := s.leased(ctx)
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(c.member, erasePrefix) {
+		next, err := s.tendErasing(ctx, d, c)
+		if err != nil {
+			return err
+		}
+		return s.planOn(ctx, []string{s.keys.agenda()}, c, next)
 	}
 	if strings.HasPrefix(c.member, "/") {
 		next, err := s.forget(ctx, c.member)
