@@ -239,6 +239,28 @@ func (q *query) integer(name string, otherwise, low, high int64) int64 {
 	return n
 }
 
+// score reads a score; nil where there is none.
+func (q *query) score(name string) *int64 {
+	if _, there := q.get(name); !there {
+		return nil
+	}
+	n := q.integer(name, 0, -ranking.MaxScore, ranking.MaxScore)
+	return &n
+}
+
+// cursor reads where a page begins; nil where there is none.
+func (q *query) cursor() *ranking.Cursor {
+	text, there := q.get("cursor")
+	if !there {
+		return nil
+	}
+	c, err := ranking.ParseCursor(text)
+	if q.err == nil {
+		q.err = err
+	}
+	return &c
+}
+
 // writeJSON answers with a value.
 func writeJSON(c echo.Context, status int, contentType string, v any) error {
 	b, err := json.Marshal(v)

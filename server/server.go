@@ -80,6 +80,8 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	get("/v1/boards/:board/periods", s.listPeriods)
 	get("/v1/boards/:board/instances", s.listInstances)
 	get("/v1/boards/:board/top", s.getTop)
+	get("/v1/boards/:board/at", s.getAt)
+	get("/v1/boards/:board/count", s.getCount)
 	get("/v1/boards/:board/members", s.getMembers)
 	get("/v1/boards/:board/members/:member", s.getMember)
 	e.POST("/v1/boards/:board/scores", s.postScores)
