@@ -26,6 +26,7 @@ type Update struct {
 	Data string
 
 	remove bool // take the member off the board; Score and Op say nothing
+	set    bool // as Last, whatever the change comes to; Op says nothing
 }
 
 // Condition says whether a member must be on the board already.
@@ -86,15 +87,20 @@ func (u Update) Check() error {
 	return nil
 }
 
-// opRemove is the op under which apply.lua takes a member off; no caller can
-// send it.
-const opRemove = "remove"
+// The ops of apply.lua that no caller can send: to take a member off, and to give it a
+// score whatever the change comes to.
+const (
+	opRemove = "remove"
+	opSet    = "set"
+)
 
 // op is the word that apply.lua acts on.
 func (u Update) op(d Definition) string {
 	switch {
 	case u.remove:
 		return opRemove
+	case u.set:
+		return opSet
 	case u.Op != "":
 		return string(u.Op)
 	default:
