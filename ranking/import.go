@@ -74,7 +74,8 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 		case err == io.EOF:
 			return im.done, im.flush(ctx)
 		default:
-			if ended := im.flush(ctx); ended != nil {
+			// Where rows stop to come ctx has mostly ended too, and those before are whole.
+			if ended := im.flush(context.WithoutCancel(ctx)); ended != nil {
 				err = ended
 			}
 			return im.done, err
