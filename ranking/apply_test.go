@@ -274,9 +274,10 @@ func TestReadingMembers(t *testing.T) {
 
 		some, err := s.Members(t.Context(), "b", []string{"e", "nobody", "a"})
 		require.NoError(t, err)
-		require.Len(t, some, 2)
-		require.EqualValues(t, 5, some["e"].Rank)
-		require.EqualValues(t, 100, some["a"].Score)
+		require.Len(t, some.List, 3)
+		require.Equal(t, [2]int64{5, 2}, [2]int64{some.List[0].Rank, some.List[0].Among})
+		require.Equal(t, ranking.Member{Entry: ranking.Entry{Member: "nobody"}}, some.List[1])
+		require.EqualValues(t, 100, some.List[2].Score)
 	})
 }
 

@@ -96,7 +96,7 @@ func TestDataIsReadWithTheEntry(t *testing.T) {
 		require.Equal(t, all.Entries[95:106], around.Around)
 		some, err := s.Members(t.Context(), "b", []string{"m0007", "nobody", "m0003"})
 		require.NoError(t, err)
-		require.Equal(t, map[string]ranking.Entry{"m0007": all.Entries[7], "m0003": all.Entries[3]}, some)
+		require.Equal(t, []ranking.Entry{all.Entries[7], {Member: "nobody"}, all.Entries[3]}, []ranking.Entry{some.List[0].Entry, some.List[1].Entry, some.List[2].Entry})
 	})
 }
 

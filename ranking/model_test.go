@@ -473,6 +473,7 @@ func (h *history) read() {
 	require.Equal(t, h.entries(from, from+3), unkeyed(jumped.Entries), "from rank %d", rank)
 	h.readScores(page.Entries)
 	h.readMembers(page.Entries)
+	h.readFriends(page.Entries)
 }
 
 // readScores reads who has some scores, and what rank one of them would give.
@@ -538,7 +539,50 @@ func (h *history) readMembers(all []ranking.Entry) {
 		gap := all[i].Score - all[i-1].Score
 		require.Equal(t, max(gap, -gap), *n.ToNext())
 	}
-	found, err := h.s.Members(ctx, h.board, []string{member, "nobody"})
+}
+
+// readFriends looks some up at once, who may be there twice, or not at all.
+func (h *history) readFriends(all []ranking.Entry) {
+	t := h.t
+	ids := rapid.SliceOfN(someMember, 1, 9).Draw(t, "friends")
+	got, err := h.s.Members(context.Background(), h.board, ids)
 	require.NoError(t, err)
-	require.Equal(t, map[string]ranking.Entry{member: all[i]}, found)
+	require.EqualValues(t, len(all), got.Total)
+	there := func(id string) int {
+		return slices.IndexFunc(all, func(e ranking.Entry) bool { return e.Member == id })
+	}
+	want := make([]ranking.Member, len(ids))
+	for i, id := range ids {
+		want[i].Entry.Member = id
+		at := there(id)
+		if at < 0 {
+			continue
+		}
+		above := make(map[any]bool)
+		for _, other := range ids {
+			j := there(other)
+			switch {
+			case j < 0 || j >= at:
+			case !h.m.def.Ties.Tied():
+				above[other] = true
+			case !h.m.better(all[j].Score, all[at].Score):
+			case h.m.def.Ties == ranking.Dense:
+				above[all[j].Score] = true
+			default:
+				above[other] = true
+			}
+		}
+		want[i] = ranking.Member{Entry: all[at], Among: int64(len(above)) + 1}
+	}
+	require.Equal(t, want, got.List)
+	slices.SortStableFunc(want, func(a, b ranking.Member) int {
+		place := func(m ranking.Member) int {
+			if i := there(m.Member); i >= 0 {
+				return i
+			}
+			return len(all)
+		}
+		return cmp.Compare(place(a), place(b))
+	})
+	require.Equal(t, want, got.ByRank())
 }

@@ -13,8 +13,6 @@ const (
 	// a call then holds Redis for 1 to 3 ms on a board of a million (`make bench`).
 	MaxLookups    = 256
 	MaxLookupRows = 1024
-	// MaxMembers is the most members that one call of Members looks up.
-	MaxMembers = 100
 )
 
 // Lookup asks for one member's place.
@@ -151,30 +149,4 @@ func (p Place) ToNext() *int64 {
 		}
 	}
 	return nil
-}
-
-// Members looks up 1 to MaxMembers members at once. Those that are not on the
-// board are left out of the map.
-func (s *Store) Members(ctx context.Context, board string, members []string) (map[string]Entry, error) {
-	if len(members) < 1 || len(members) > MaxMembers {
-		return nil, Invalid("id", fmt.Sprintf("is there %d times; want 1 to %d", len(members), MaxMembers))
-	}
-	lookups := make([]Lookup, len(members))
-	for i, m := range members {
-		if err := checkText("id", m); err != nil {
-			return nil, err
-		}
-		lookups[i] = Lookup{Member: m}
-	}
-	places, err := s.Places(ctx, board, lookups)
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[string]Entry, len(members))
-	for _, p := range places.List {
-		if p.Entry.Rank > 0 {
-			found[p.Entry.Member] = p.Entry
-		}
-	}
-	return found, nil
 }

@@ -49,17 +49,23 @@ func (s *Server) getBoard(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return ok(c, struct {
-		Board      string             `json:"board"`
-		Period     string             `json:"period"`
-		Ends       *string            `json:"ends"`
-		Final      bool               `json:"final"`
-		Total      int64              `json:"total"`
-		Epoch      string             `json:"epoch"`
-		Seq        int64              `json:"seq"`
-		LastChange *string            `json:"last_change"`
-		Definition ranking.Definition `json:"definition"`
-	}{board, info.Period, timeJSON(info.Ends), info.Final, info.Total, info.Epoch, info.Seq, timeJSON(info.LastChange), info.Definition})
+	answer := struct {
+		headJSON
+		Total         int64              `json:"total"`
+		Epoch         string             `json:"epoch"`
+		Seq           int64              `json:"seq"`
+		LastChange    *string            `json:"last_change"`
+		Memory        int64              `json:"memory"`
+		TieResolution *int64             `json:"tie_resolution_us"`
+		Definition    ranking.Definition `json:"definition"`
+	}{
+		headJSON: newHead(board, info.Period, info.Bounds), Total: info.Total, Epoch: info.Epoch, Seq: info.Seq,
+		LastChange: timeJSON(info.LastChange), Memory: info.Memory, Definition: info.Definition,
+	}
+	if us := info.TieResolution.Microseconds(); us > 0 {
+		answer.TieResolution = &us
+	}
+	return ok(c, answer)
 }
 
 func (s *Server) getFamily(c echo.Context, family string) error {

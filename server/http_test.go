@@ -75,7 +75,8 @@ func TestScoresOverHTTP(t *testing.T) {
 		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":1,"member":"a","score":10,"total":3,"percentile":100,"to_next":null,
 			"around":[{"rank":1,"member":"a","score":10},{"rank":2,"member":"k","score":2}]}`, a.Body)
 		a = n.do("GET", "/v1/boards/b/members?id=k&id=nobody&id=a", "")
-		require.JSONEq(t, `{"members":[{"member":"k","rank":2,"score":2},{"member":"nobody","rank":null,"score":null},{"member":"a","rank":1,"score":10}]}`, a.Body)
+		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"total":3,"members":[{"member":"k","rank":2,"among":2,"score":2},
+			{"member":"nobody","rank":null,"among":null,"score":null},{"member":"a","rank":1,"among":1,"score":10}]}`, a.Body)
 		a = n.do("DELETE", "/v1/boards/b/members/k", "")
 		require.JSONEq(t, `{"board":"b","period":"","member":"k","score":null,"rank":null,"previous":{"score":2,"rank":2},"duplicate":false}`, a.Body)
 		a = n.do("GET", "/v1/boards", "")
@@ -233,6 +234,20 @@ func TestBadInput(t *testing.T) {
 		{"cursor empty", "GET", "/v1/boards/b/top?cursor=", "", 400, "invalid_request", "cursor"},
 		{"cursor with NaN", "GET", "/v1/boards/b/top?cursor=AX_4AAAAAAAAbQ", "", 400, "invalid_request", "cursor"},
 		{"cursor and from_rank", "GET", "/v1/boards/b/top?cursor=AcAIAAAAAAAAYQ&from_rank=3", "", 400, "invalid_request", "from_rank"},
+		{"min_score no number", "GET", "/v1/boards/b/top?min_score=x", "", 400, "invalid_request", "min_score"},
+		{"min_score a fraction", "GET", "/v1/boards/b/top?min_score=1.5", "", 400, "invalid_request", "min_score"},
+		{"max_score empty", "GET", "/v1/boards/b/top?max_score=", "", 400, "invalid_request", "max_score"},
+		{"max_score too high", "GET", "/v1/boards/b/top?max_score=9007199254740992", "", 400, "invalid_request", "max_score"},
+		{"max_score below min_score", "GET", "/v1/boards/b/top?min_score=5&max_score=4", "", 400, "invalid_request", "max_score"},
+		{"count: max_score below min_score", "GET", "/v1/boards/b/count?min_score=5&max_score=4", "", 400, "invalid_request", "max_score"},
+		{"count: a limit", "GET", "/v1/boards/b/count?limit=5", "", 400, "invalid_request", "limit"},
+		{"count of an unknown board", "GET", "/v1/boards/nope/count", "", 404, "unknown_board", "board"},
+		{"at no score", "GET", "/v1/boards/b/at", "", 400, "invalid_request", "score"},
+		{"at no number", "GET", "/v1/boards/b/at?score=many", "", 400, "invalid_request", "score"},
+		{"at a score too low", "GET", "/v1/boards/b/at?score=-9007199254740992", "", 400, "invalid_request", "score"},
+		{"at: limit 0", "GET", "/v1/boards/b/at?score=1&limit=0", "", 400, "invalid_request", "limit"},
+		{"at: cursor garbage", "GET", "/v1/boards/b/at?score=1&cursor=garbage", "", 400, "invalid_request", "cursor"},
+		{"at of an unknown board", "GET", "/v1/boards/nope/at?score=1", "", 404, "unknown_board", "board"},
 		{"unknown parameter", "GET", "/v1/boards/b/top?limt=3", "", 400, "invalid_request", "limt"},
 		{"top of an unknown board", "GET", "/v1/boards/nope/top", "", 404, "unknown_board", "board"},
 		{"unknown member", "GET", "/v1/boards/b/members/nobody", "", 404, "unknown_member", "member"},
@@ -241,6 +256,7 @@ func TestBadInput(t *testing.T) {
 		{"no ids", "GET", "/v1/boards/b/members", "", 400, "invalid_request", "id"},
 		{"too many ids", "GET", "/v1/boards/b/members?" + strings.Repeat("id=a&", 101), "", 400, "invalid_request", "id"},
 		{"an empty id", "GET", "/v1/boards/b/members?id=", "", 400, "invalid_request", "id"},
+		{"sorted by what is not", "GET", "/v1/boards/b/members?id=a&sort=score", "", 400, "invalid_request", "sort"},
 		{"remove an unknown member", "DELETE", "/v1/boards/b/members/nobody", "", 404, "unknown_member", "member"},
 		{"unknown board's info", "GET", "/v1/boards/nope", "", 404, "unknown_board", "board"},
 		{"parameter to a POST", "POST", scores + "?x=1", `{"member":"x","score":1}`, 400, "invalid_request", "x"},

@@ -118,6 +118,8 @@ type problemJSON struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 	Field  string `json:"field,omitempty"`
+
+	*stoppedJSON // of an import
 }
 
 // fail answers a request with a problem. It is Echo's error handler.
@@ -135,6 +137,11 @@ func (s *Server) fail(err error, c echo.Context) {
 		}
 	}
 	p := describe(err)
+	var stopped *stoppedImport
+	var report *stoppedJSON
+	if errors.As(err, &stopped) {
+		report = stopped.report(&p)
+	}
 	// A caller that has gone is no news, and whoever asks for readiness gets it.
 	if p.status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, errNotReady) {
 		s.logFailure(c, err)
@@ -143,7 +150,7 @@ func (s *Server) fail(err error, c echo.Context) {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
 	}
 	if err := writeJSON(c, p.status, "application/problem+json", problemJSON{
-		Type: "about:blank", Title: http.StatusText(p.status), Status: p.status, Code: p.code, Detail: p.message, Field: p.field,
+		Type: "about:blank", Title: http.StatusText(p.status), Status: p.status, Code: p.code, Detail: p.message, Field: p.field, stoppedJSON: report,
 	}); err != nil {
 		s.log.Debug("cannot answer", "error", err)
 	}

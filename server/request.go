@@ -47,8 +47,8 @@ func readObject(c echo.Context) (object, error) {
 
 // readBody reads a request's body.
 func readBody(c echo.Context) ([]byte, error) {
-	if encoding := c.Request().Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return nil, ranking.Invalid("Content-Encoding", "want none")
+	if err := checkEncoding(c); err != nil {
+		return nil, err
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, maxBody))
 	var tooLarge *http.MaxBytesError
@@ -59,6 +59,14 @@ func readBody(c echo.Context) ([]byte, error) {
 		return nil, ranking.Invalid("body", "ended early")
 	}
 	return body, nil
+}
+
+// checkEncoding refuses a body that is compressed.
+func checkEncoding(c echo.Context) error {
+	if encoding := c.Request().Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return ranking.Invalid("Content-Encoding", "want none")
+	}
+	return nil
 }
 
 // readList reads the items of a batch.
@@ -173,12 +181,17 @@ func (o object) integer(name string) (int64, error) {
 	case v.Kind() != '0':
 		return 0, ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want an integer")
 	}
-	n, err := strconv.ParseInt(string(v), 10, 64)
+	return parseInteger(name, string(v))
+}
+
+// parseInteger reads the digits of a whole number.
+func parseInteger(name, digits string) (int64, error) {
+	n, err := strconv.ParseInt(digits, 10, 64)
 	if errors.Is(err, strconv.ErrRange) {
-		return 0, &ranking.FieldError{Field: name, Reason: fmt.Sprintf("is %s; want an integer within ±%d", v, int64(ranking.MaxScore)), Kind: ranking.ErrOutOfRange}
+		return 0, &ranking.FieldError{Field: name, Reason: fmt.Sprintf("is %.30s; want an integer within ±%d", digits, int64(ranking.MaxScore)), Kind: ranking.ErrOutOfRange}
 	}
 	if err != nil {
-		return 0, ranking.Invalid(name, fmt.Sprintf("is %.30s; want an integer, without fraction or exponent", v))
+		return 0, ranking.Invalid(name, fmt.Sprintf("is %.30s; want an integer, without fraction or exponent", digits))
 	}
 	return n, nil
 }
@@ -237,6 +250,28 @@ func (q *query) integer(name string, otherwise, low, high int64) int64 {
 		q.err = ranking.Invalid(name, fmt.Sprintf("is %.30q; want an integer from %d to %d", s, low, high))
 	}
 	return n
+}
+
+// score reads a score; nil where there is none.
+func (q *query) score(name string) *int64 {
+	if _, there := q.get(name); !there {
+		return nil
+	}
+	n := q.integer(name, 0, -ranking.MaxScore, ranking.MaxScore)
+	return &n
+}
+
+// cursor reads where a page begins; nil where there is none.
+func (q *query) cursor() *ranking.Cursor {
+	text, there := q.get("cursor")
+	if !there {
+		return nil
+	}
+	c, err := ranking.ParseCursor(text)
+	if q.err == nil {
+		q.err = err
+	}
+	return &c
 }
 
 // writeJSON answers with a value.

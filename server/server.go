@@ -27,6 +27,9 @@ type Config struct {
 	// WriteTimeout is how long a WebSocket may accept nothing before it is
 	// closed. Default 10 s.
 	WriteTimeout time.Duration
+	// RequestTimeout is how long a request may take to arrive, and its answer to be
+	// sent; of an import and an export, how long nothing may come, or be taken. Default 30 s.
+	RequestTimeout time.Duration
 	// ReadOnlySockets refuses updates and events that come over WebSockets.
 	ReadOnlySockets bool
 	// StopTimeout bounds a graceful stop: requests under way, and clients that
@@ -58,6 +61,7 @@ type Server struct {
 func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.MaxTop = cmp.Or(cfg.MaxTop, 1000)
 	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
+	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, 30*time.Second)
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, sessions: make(map[*session]struct{})}
@@ -80,6 +84,10 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	get("/v1/boards/:board/periods", s.listPeriods)
 	get("/v1/boards/:board/instances", s.listInstances)
 	get("/v1/boards/:board/top", s.getTop)
+	get("/v1/boards/:board/at", s.getAt)
+	get("/v1/boards/:board/count", s.getCount)
+	get("/v1/boards/:board/export", s.getExport)
+	e.POST("/v1/boards/:board/import", s.postImport)
 	get("/v1/boards/:board/members", s.getMembers)
 	get("/v1/boards/:board/members/:member", s.getMember)
 	e.POST("/v1/boards/:board/scores", s.postScores)
@@ -115,7 +123,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.Serv
 // time. (A WebSocket is free of them: hijacking clears deadlines.)
 const (
 	headerTimeout = 10 * time.Second
-	requestTime   = 30 * time.Second
 	idleTimeout   = 2 * time.Minute
 	headerBytes   = 32 << 10
 )
@@ -126,7 +133,7 @@ const (
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	web := &http.Server{
 		Handler: s, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTime, WriteTimeout: requestTime, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.cfg.RequestTimeout, WriteTimeout: s.cfg.RequestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- web.Serve(l) }()

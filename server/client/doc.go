@@ -5,7 +5,8 @@
 // 1. An update changes one member's score. The top is a board's first entries.
 //
 //	Update, Updates, Event, Events ─► POST, again with the same ids until acknowledged
-//	Top, Member, EventDefinition   ─► GET, again while the server is away
+//	Top, At, Count, Member(s), …   ─► GET, again while the server is away
+//	Export, Import                 ─► one stream, of any length
 //	Watch                          ─► one WebSocket: snapshot, deltas ─► show(Board)
 //
 // A board is named as everywhere: stars, fans:s17 (of the family fans:{star}),

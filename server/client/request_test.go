@@ -138,7 +138,7 @@ func TestRefusalsAreFinal(t *testing.T) {
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, c.want, *e)
 			require.Len(t, a.bodies, 1)
-			_, err = cl.Top(t.Context(), "b", 1)
+			_, err = cl.Top(t.Context(), "b", Query{Limit: 1})
 			require.ErrorAs(t, err, &e)
 			require.Len(t, a.bodies, 2)
 		})

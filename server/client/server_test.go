@@ -134,10 +134,11 @@ func TestUpdatesAndReads(t *testing.T) {
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, "unknown_member", e.Code)
 
-		p, err := c.Top(ctx, "b", 2)
+		p, err := c.Top(ctx, "b", client.Query{Limit: 2})
 		require.NoError(t, err)
-		require.Equal(t, client.Page{Board: "b", Total: int64(len(odd) + 1), Top: []client.Entry{{Rank: 1, Member: odd[0], Score: 100}, {Rank: 2, Member: odd[1], Score: 99}}}, p)
-		p, err = c.Top(ctx, "b", 0)
+		require.Equal(t, client.Page{Board: "b", Total: int64(len(odd) + 1), Top: []client.Entry{{Rank: 1, Member: odd[0], Score: 100}, {Rank: 2, Member: odd[1], Score: 99}}, Cursor: p.Cursor}, p)
+		require.NotEmpty(t, p.Cursor)
+		p, err = c.Top(ctx, "b", client.Query{})
 		require.NoError(t, err)
 		require.Len(t, p.Top, len(odd)+1)
 	})
@@ -173,7 +174,7 @@ func ones(n int) (updates []client.Update) {
 
 // sum is all that there is on the board "b".
 func sum(t *testing.T, c *client.Client) (sum int64) {
-	p, err := c.Top(t.Context(), "b", 1000)
+	p, err := c.Top(t.Context(), "b", client.Query{Limit: 1000})
 	require.NoError(t, err)
 	for _, e := range p.Top {
 		sum += e.Score
@@ -269,7 +270,7 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 		require.ErrorAs(t, got[302].Err, &e)
 		require.Equal(t, "events[302].flowers", e.Field)
 		require.EqualValues(t, 310, sum(t, c))
-		fans, err := c.Top(ctx, "fans:?a=1&b 名前%", 0)
+		fans, err := c.Top(ctx, "fans:?a=1&b 名前%", client.Query{})
 		require.NoError(t, err)
 		require.Equal(t, []client.Entry{{Rank: 1, Member: "u1", Score: 10}}, fans.Top)
 		giver, err := c.Member(ctx, "givers", "u3", 0)
@@ -316,7 +317,7 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 		c, ctx := newClient(t, n.Addr), t.Context()
 		const board = "fans:s 17/+%" // the slash is none that a part may have
 		var e *client.Error
-		_, err := c.Top(ctx, board, 0)
+		_, err := c.Top(ctx, board, client.Query{})
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, "invalid_request", e.Code, "and it arrived in one piece")
 		const name = "fans:s 17+%?#&=名前"
@@ -332,7 +333,7 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 		require.NoError(t, err)
 		want := []client.Entry{{Rank: 1, Member: "ann", Score: 4, Data: []byte(`{"a":[1,"x"]}`)}}
 		for _, named := range []string{name, name + "@0"} {
-			p, err := c.Top(ctx, named, 0)
+			p, err := c.Top(ctx, named, client.Query{})
 			require.NoError(t, err)
 			require.Equal(t, named, p.Board)
 			require.Equal(t, "0", p.Period)
@@ -348,11 +349,11 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 		outcomes, err := c.Updates(ctx, name, []client.Update{{Member: "ann", Data: []byte(`null`)}})
 		require.NoError(t, err)
 		require.NoError(t, outcomes[0].Err)
-		p, err := c.Top(ctx, name, 0)
+		p, err := c.Top(ctx, name, client.Query{})
 		require.NoError(t, err)
 		require.Nil(t, p.Top[0].Data)
 		for named, code := range map[string]string{name + "@-1": "unknown_period", name + "@1": "unknown_period", "fans": "unknown_board", name + "@": "invalid_request"} {
-			_, err = c.Top(ctx, named, 0)
+			_, err = c.Top(ctx, named, client.Query{})
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, code, e.Code, named)
 		}
@@ -479,7 +480,7 @@ func TestTurnOfARealServer(t *testing.T) {
 		s.until("bob's place now", func(b client.Board) bool { return !b.Final && b.Me != nil && b.Me.Rank == nil })
 		s.stop()
 
-		page, err := c.Top(t.Context(), "fans:s 17?@"+period, 0)
+		page, err := c.Top(t.Context(), "fans:s 17?@"+period, client.Query{})
 		require.NoError(t, err)
 		require.True(t, page.Final)
 		require.Equal(t, final.Top, page.Top)
@@ -535,7 +536,7 @@ func TestTopOfAThousandLongNames(t *testing.T) {
 	}
 	s := watch(t, c, "b", client.Watch{Top: 1000})
 	require.Len(t, s.until("the board", live).Top, 1000)
-	p, err := c.Top(t.Context(), "b", 1000)
+	p, err := c.Top(t.Context(), "b", client.Query{Limit: 1000})
 	require.NoError(t, err)
 	require.Len(t, p.Top, 1000)
 	s.stop()

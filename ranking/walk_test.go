@@ -1,0 +1,315 @@
+package ranking_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+)
+
+// walked is one page of a walk through a board that moves, and the board at that moment.
+type walked struct {
+	members []modelMember // best first, of those with the scores that are walked through
+	seen    []string
+}
+
+// walk goes through a board by cursors, page by page, and changes it in between.
+type walk struct {
+	def   ranking.Definition
+	pages []walked
+}
+
+// checkPages requires that each page is what comes after the one before, on the board
+// as it is at that moment.
+func (w walk) checkPages(t require.TestingT, limit int) {
+	var cursor *modelMember
+	for i, p := range w.pages {
+		var want []string
+		for _, m := range p.members {
+			if (cursor == nil || w.before(*cursor, m)) && len(want) < limit {
+				want = append(want, m.name)
+			}
+		}
+		require.Equal(t, want, p.seen, "page %d of %s", i+1, w.def.Board)
+		cursor = w.last(i, cursor)
+	}
+}
+
+// last is the last entry of a page, which is the cursor for the next.
+func (w walk) last(page int, otherwise *modelMember) *modelMember {
+	p := w.pages[page]
+	if len(p.seen) == 0 {
+		return otherwise
+	}
+	i := slices.IndexFunc(p.members, func(m modelMember) bool { return m.name == p.seen[len(p.seen)-1] })
+	return &p.members[i]
+}
+
+// before reports whether one stands before another.
+func (w walk) before(a, b modelMember) bool {
+	m := model{def: w.def, members: []modelMember{a, b}}
+	m.sort()
+	return m.members[0] == a && a != b
+}
+
+// The sides of a cursor that a member may be on: still to come, or behind. A member that
+// is not there is on neither.
+const (
+	away = iota
+	ahead
+	behind
+)
+
+// side is where a member is at a page's moment, by the cursor that the page before gave.
+func (w walk) side(member string, page int, cursor *modelMember) int {
+	members := w.pages[page].members
+	i := slices.IndexFunc(members, func(m modelMember) bool { return m.name == member })
+	switch {
+	case i < 0:
+		return away
+	case cursor == nil || w.before(*cursor, members[i]):
+		return ahead
+	default:
+		return behind
+	}
+}
+
+// checkMembers requires, of the history alone, that who did not cross the cursor was seen
+// once: who is there from the first page to the last and was on the same side at two
+// moments between which the cursor stood still. Who came or went was seen twice only if it
+// came back from behind, and left out only if it came in behind.
+func (w walk) checkMembers(t require.TestingT) {
+	times := make(map[string]int)
+	everybody := make(map[string]bool)
+	for _, p := range w.pages {
+		for _, name := range p.seen {
+			times[name]++
+		}
+		for _, m := range p.members {
+			everybody[m.name] = true
+		}
+	}
+	for name := range everybody {
+		var cursor *modelMember
+		back, past := 0, 0 // how often it came from behind the cursor, and to behind it
+		was := away
+		for i := range w.pages {
+			side := w.side(name, i, cursor)
+			if was == behind && side == ahead {
+				back++
+			}
+			if was != behind && side == behind {
+				past++
+			}
+			// The cursor goes on: this page passes who it shows.
+			cursor = w.last(i, cursor)
+			if now := w.side(name, i, cursor); now != away {
+				was = now
+			}
+		}
+		_, there := w.find(len(w.pages)-1, name)
+		require.LessOrEqual(t, times[name], 1+back, "%s is seen twice", name)
+		if there && past == 0 {
+			require.GreaterOrEqual(t, times[name], 1, "%s is left out", name)
+		}
+	}
+}
+
+func (w walk) find(page int, name string) (modelMember, bool) {
+	for _, m := range w.pages[page].members {
+		if m.name == name {
+			return m, true
+		}
+	}
+	return modelMember{}, false
+}
+
+// within are those of a board that have some scores, nil for any.
+func within(members []modelMember, low, high *int64) (list []modelMember) {
+	for _, m := range members {
+		if (low == nil || m.score >= *low) && (high == nil || m.score <= *high) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// walkedBoards are of each tie rule and order.
+func walkedBoards() map[string]ranking.Definition {
+	families := make(map[string]ranking.Definition)
+	for _, ties := range []ranking.Ties{ranking.First, ranking.Shared, ranking.Dense, ranking.ByMember} {
+		for _, order := range []ranking.Order{ranking.Desc, ranking.Asc} {
+			name := fmt.Sprintf("%s-%s", ties, order)
+			families[name] = ranking.Definition{
+				Board: name + ":{n}", Mode: ranking.Last, Order: order, Ties: ties,
+				Min: new(int64(-ranking.MaxScore)), Max: new(int64(ranking.MaxScore)), MaxChange: ranking.MaxScore,
+			}
+		}
+	}
+	return families
+}
+
+// Who walks through a board to its end, or through some scores of it, sees everybody once
+// who does not cross the place that the walk has come to, whatever the others do.
+func TestWalkThroughABoardThatMoves(t *testing.T) {
+	seeded(t)
+	redistest.Engines(t, func(t *testing.T, url string) {
+		families := walkedBoards()
+		s := open(t, url, slices.Collect(maps.Values(families))...)
+		runs := 0
+		for _, family := range slices.Sorted(maps.Keys(families)) {
+			t.Run(family, func(t *testing.T) {
+				rapid.Check(t, func(t *rapid.T) {
+					runs++
+					h := &history{t: t, s: s, board: fmt.Sprint(family, ":", runs)}
+					h.m = &model{def: families[family], known: make(map[string]modelID)}
+					h.move(rapid.IntRange(0, 40).Draw(t, "members"))
+					q := ranking.Query{Limit: rapid.IntRange(1, 5).Draw(t, "limit")}
+					if rapid.Bool().Draw(t, "some scores") {
+						q.MinScore = rapid.Ptr(rapid.Int64Range(-1, 6), true).Draw(t, "min")
+						q.MaxScore = rapid.Ptr(rapid.Int64Range(4, 9), true).Draw(t, "max")
+						if q.MinScore != nil && q.MaxScore != nil && *q.MinScore > *q.MaxScore {
+							q.MinScore, q.MaxScore = q.MaxScore, q.MinScore
+						}
+					}
+					h.walk(q)
+				})
+			})
+		}
+	})
+}
+
+// move makes so many changes.
+func (h *history) move(changes int) {
+	for range changes {
+		member := fmt.Sprint("m", rapid.IntRange(0, 25).Draw(h.t, "member"))
+		if rapid.IntRange(0, 5).Draw(h.t, "remove") == 0 {
+			h.s.Remove(context.Background(), h.board, member)
+			h.m.remove(member)
+			continue
+		}
+		u := ranking.Update{Member: member, Score: rapid.Int64Range(0, 8).Draw(h.t, "score")}
+		o, err := h.s.Apply(context.Background(), h.board, []ranking.Update{u})
+		require.NoError(h.t, err)
+		require.Equal(h.t, h.m.apply(u), o[0])
+	}
+}
+
+// walk walks through the board, which moves in between.
+func (h *history) walk(q ranking.Query) {
+	const most = 60 // pages; a walk that is always overtaken need not end
+	w := walk{def: h.m.def}
+	for range most {
+		p, err := h.s.Read(context.Background(), h.board, q)
+		require.NoError(h.t, err)
+		there := within(slices.Clone(h.m.members), q.MinScore, q.MaxScore)
+		w.pages = append(w.pages, walked{there, names(p.Entries)})
+		require.EqualValues(h.t, len(there), p.Count)
+		if q.After = p.Next(); q.After == nil {
+			break
+		}
+		h.move(rapid.IntRange(0, 6).Draw(h.t, "changes"))
+	}
+	w.checkPages(h.t, q.Limit)
+	if q.After == nil {
+		w.checkMembers(h.t)
+	}
+}
+
+// The same while somebody else writes all the time: each page is of one state of the
+// board, that of its seq, and those who stay are each seen once, in their order.
+func TestWalkWhileOthersWrite(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		families := walkedBoards()
+		s := open(t, url, slices.Collect(maps.Values(families))...)
+		for family, def := range families {
+			t.Run(family, func(t *testing.T) {
+				board, m := family+":all", &model{def: def, known: make(map[string]modelID)}
+				var mu sync.Mutex
+				states := map[int64][]modelMember{}
+				write := func(i int) {
+					u := ranking.Update{Member: fmt.Sprint("m", i*7%60), Score: int64(i * 31 % 17)}
+					if i%5 == 0 {
+						if _, err := s.Remove(context.Background(), board, u.Member); err == nil {
+							m.remove(u.Member)
+						}
+					} else if _, err := s.Apply(context.Background(), board, []ranking.Update{u}); err == nil {
+						m.apply(u)
+					}
+					mu.Lock()
+					states[m.seq] = slices.Clone(m.members)
+					mu.Unlock()
+				}
+				for i := range 10 {
+					stay := ranking.Update{Member: fmt.Sprint("stays", i), Score: int64(i * 2)}
+					applyOne(t, s, board, stay)
+					m.apply(stay)
+				}
+				for i := range 60 {
+					write(i)
+				}
+				stop, stopped := make(chan struct{}), make(chan struct{})
+				go func() {
+					defer close(stopped)
+					for i := 60; ; i++ {
+						select {
+						case <-stop:
+							return
+						default:
+							write(i)
+						}
+					}
+				}()
+				var seqs []int64
+				w := walk{def: def}
+				q := ranking.Query{Limit: 3}
+				for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+					p, err := s.Read(t.Context(), board, q)
+					require.NoError(t, err)
+					seqs = append(seqs, p.Seq)
+					w.pages = append(w.pages, walked{seen: names(p.Entries)})
+					if q.After = p.Next(); q.After == nil {
+						break
+					}
+				}
+				close(stop)
+				<-stopped
+				require.Nil(t, q.After)
+				for i, seq := range seqs {
+					require.Contains(t, states, seq)
+					w.pages[i].members = states[seq]
+				}
+				w.checkPages(t, q.Limit)
+				w.checkMembers(t)
+				var stayed []string
+				for _, p := range w.pages {
+					for _, name := range p.seen {
+						if name[0] == 's' {
+							stayed = append(stayed, name)
+						}
+					}
+				}
+				want := slices.Clone(stayed)
+				slices.SortFunc(want, func(a, b string) int {
+					if def.Order == ranking.Desc {
+						a, b = b, a
+					}
+					return cmp.Compare(a, b)
+				})
+				require.Equal(t, want, stayed)
+				require.Len(t, stayed, 10)
+				require.Greater(t, seqs[len(seqs)-1], seqs[0], "it moved")
+			})
+		}
+	})
+}

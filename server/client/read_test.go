@@ -1,0 +1,157 @@
+package client_test
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+	"rankcast/server/client"
+	"rankcast/server/servertest"
+)
+
+// ranked is a list as text: "1 ann 30, 2 bob 20".
+func ranked(entries []client.Entry) string {
+	var list []string
+	for _, e := range entries {
+		list = append(list, fmt.Sprint(e.Rank, " ", e.Member, " ", e.Score))
+	}
+	return strings.Join(list, ", ")
+}
+
+func TestReads(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b", Ties: ranking.Shared})
+		c, ctx := newClient(t, n.Addr), t.Context()
+		_, err := c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}, {Member: "cy", Score: 20}, {Member: "dee & co", Score: 10, Data: []byte(`7`)}})
+		require.NoError(t, err)
+		top := func(q client.Query, want string) client.Page {
+			t.Helper()
+			p, err := c.Top(ctx, "b", q)
+			require.NoError(t, err)
+			require.Equal(t, want, ranked(p.Top))
+			return p
+		}
+		p := top(client.Query{Limit: 3}, "1 ann 30, 2 bob 20, 2 cy 20")
+		require.Nil(t, p.Count)
+		require.Empty(t, top(client.Query{Cursor: p.Cursor}, "4 dee & co 10").Cursor)
+		top(client.Query{FromRank: 3}, "4 dee & co 10")
+		p = top(client.Query{MinScore: new(int64(15)), MaxScore: new(int64(25)), Limit: 1}, "2 bob 20")
+		require.EqualValues(t, 2, *p.Count)
+		top(client.Query{MaxScore: new(int64(25)), Cursor: p.Cursor}, "2 cy 20, 4 dee & co 10")
+
+		at, err := c.At(ctx, "b", 20, 1, "")
+		require.NoError(t, err)
+		require.Equal(t, [4]int64{4, 20, 2, 2}, [4]int64{at.Total, at.Score, at.Rank, at.Count})
+		require.Equal(t, "2 bob 20", ranked(at.Members))
+		at, err = c.At(ctx, "b", 20, 0, at.Cursor)
+		require.NoError(t, err)
+		require.Equal(t, "2 cy 20", ranked(at.Members))
+		require.Empty(t, at.Cursor)
+		for want, bounds := range map[int64][2]*int64{4: {}, 3: {new(int64(20))}, 1: {nil, new(int64(10))}, 0: {new(int64(11)), new(int64(19))}} {
+			count, err := c.Count(ctx, "b", bounds[0], bounds[1])
+			require.NoError(t, err)
+			require.Equal(t, want, count)
+		}
+		friends, err := c.Members(ctx, "b", "dee & co", "nobody", "bob")
+		require.NoError(t, err)
+		require.Len(t, friends, 3)
+		require.Equal(t, [4]any{"dee & co", int64(4), int64(2), "7"}, [4]any{friends[0].Member, *friends[0].Rank, *friends[0].Among, string(friends[0].Data)})
+		require.Equal(t, client.Friend{Member: "nobody"}, friends[1])
+		require.Equal(t, [2]int64{20, 1}, [2]int64{*friends[2].Score, *friends[2].Among})
+
+		for field, err := range map[string]error{
+			"from_rank": second(c.Top(ctx, "b", client.Query{Cursor: p.Cursor, FromRank: 2})),
+			"max_score": second(c.Count(ctx, "b", new(int64(2)), new(int64(1)))),
+			"score":     second(c.At(ctx, "b", client.MaxScore+1, 0, "")),
+			"id":        second(c.Members(ctx, "b")),
+		} {
+			var refused *client.Error
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, field, refused.Field)
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// rows are those of an export, which must come to its end.
+func rows(t *testing.T, export iter.Seq2[client.Row, error]) (rows []client.Row) {
+	t.Helper()
+	for row, err := range export {
+		require.NoError(t, err)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func TestExportAndImport(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b", Max: new(int64(1000))}, ranking.Definition{Board: "copy", Mode: ranking.Best})
+		c, ctx := newClient(t, n.Addr), t.Context()
+		var want []client.Row
+		for i := range 3000 {
+			want = append(want, client.Row{Member: fmt.Sprint("m ", i*7919%3000), Score: int64(1000 - i/50)})
+		}
+		want[7].Data = []byte(`{"a":"é"}`)
+		done, err := c.Import(ctx, "b", slices.Values(want))
+		require.NoError(t, err)
+		require.Equal(t, client.Imported{Imported: 3000, FirstErrors: []client.RowError{}}, done)
+		require.Equal(t, want, rows(t, c.Export(ctx, "b")))
+		for range 2 {
+			_, err = c.Import(ctx, "copy", slices.Values(rows(t, c.Export(ctx, "b"))))
+			require.NoError(t, err)
+		}
+		require.Equal(t, want, rows(t, c.Export(ctx, "copy")))
+		for range c.Export(ctx, "b") {
+			break // and nothing is left behind
+		}
+
+		// What is wrong, and how far it came.
+		done, err = c.Import(ctx, "b", slices.Values([]client.Row{{Member: "x", Score: 1}, {Member: "y", Score: 1001}, {Member: "", Score: 1}, {Member: "z"}}))
+		var refused *client.Error
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, [2]any{400, "member"}, [2]any{refused.Status, refused.Field})
+		require.Contains(t, refused.Message, "line 3: ")
+		require.Equal(t, [2]int64{1, 2}, [2]int64{done.Imported, done.Refused})
+		require.EqualValues(t, 2, done.FirstErrors[0].Line)
+		require.Equal(t, "out_of_range", done.FirstErrors[0].Code)
+		endless := func(yield func(client.Row) bool) {
+			for yield(client.Row{Member: "m", Score: 1}) {
+			}
+		}
+		_, err = c.Import(ctx, "nope", endless)
+		require.Error(t, err, "an import that is refused at once takes no more rows")
+		for _, err = range c.Export(ctx, "nope") {
+		}
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, "unknown_board", refused.Code)
+	})
+}
+
+// An export that is cut off says so, wherever that is.
+func TestExportThatIsCutOff(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"member":"a","score":1}`+"\n")
+		http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	defer web.Close()
+	c, err := client.New(web.URL, client.Config{})
+	require.NoError(t, err)
+	defer c.Close()
+	seen := 0
+	for _, err = range c.Export(t.Context(), "b") {
+		seen++
+	}
+	require.Equal(t, 2, seen)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
