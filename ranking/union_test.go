@@ -289,8 +289,10 @@ func TestUnionIsBuiltOnce(t *testing.T) {
 							score = p.Entries[0].Score
 						}
 					case 2:
-						m, _ := nodes[i%2].Members(context.Background(), "u", []string{"m"})
-						score = m["m"].Score
+						m, err := nodes[i%2].Members(context.Background(), "u", []string{"m"})
+						if err == nil {
+							score = m.List[0].Score
+						}
 					case 3:
 						n, _ := nodes[i%2].Around(context.Background(), "u", "m", 1)
 						score = n.Entry.Score
