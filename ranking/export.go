@@ -24,18 +24,20 @@ func (s *Store) Export(ctx context.Context, board string) iter.Seq2[Page, error]
 			yield(Page{}, err)
 			return
 		}
-		n, err := parseName(board)
+		m, err := s.meaning(ctx, board, 0)
 		if err != nil {
 			yield(Page{}, err)
 			return
 		}
-		pinned := Qualify(n.instance(), first.Period)
+		pinned := Qualify(m.Instance, first.Period)
+		// Who keeps a score keeps the key from one result of a union to the next.
+		same := func(p Page) bool { return p.Order == first.Order && (p.Epoch == first.Epoch || m.rule.isBuilt()) }
 		for p := first; yield(p, nil); {
 			next := p.Next()
 			if next == nil {
 				return
 			}
-			if p, err = s.Read(ctx, pinned, Query{After: next, Limit: exportPage}); err == nil && (p.Epoch != first.Epoch || p.Order != first.Order) {
+			if p, err = s.Read(ctx, pinned, Query{After: next, Limit: exportPage}); err == nil && !same(p) {
 				err = conflict("board", "%q is another than when the export began", board)
 			}
 			if err != nil {

@@ -21,11 +21,12 @@ type resultJSON struct {
 	Rank      *int64        `json:"rank"`
 	Previous  *standingJSON `json:"previous"`
 	Duplicate bool          `json:"duplicate"`
+	TakenBack bool          `json:"taken_back,omitzero"`
 }
 
 type standingJSON struct {
-	Score int64 `json:"score"`
-	Rank  int64 `json:"rank"`
+	Score int64  `json:"score"`
+	Rank  *int64 `json:"rank"`
 }
 
 type refusedJSON struct {
@@ -39,14 +40,22 @@ type errorJSON struct {
 }
 
 func newResult(board, member string, r ranking.Result) resultJSON {
-	j := resultJSON{Board: board, Period: r.Period, Member: member, Duplicate: r.Duplicate}
+	j := resultJSON{Board: board, Period: r.Period, Member: member, Duplicate: r.Duplicate, TakenBack: r.TakenBack}
 	if r.Current != nil {
-		j.Score, j.Rank = &r.Current.Score, &r.Current.Rank
+		j.Score, j.Rank = &r.Current.Score, rankJSON(*r.Current)
 	}
 	if r.Previous != nil {
-		j.Previous = &standingJSON{r.Previous.Score, r.Previous.Rank}
+		j.Previous = &standingJSON{r.Previous.Score, rankJSON(*r.Previous)}
 	}
 	return j
+}
+
+// rankJSON is the rank of a standing; null for a member that is hidden.
+func rankJSON(s ranking.Standing) *int64 {
+	if s.Rank == 0 {
+		return nil
+	}
+	return &s.Rank
 }
 
 // postScores applies one update or a batch of them.
