@@ -19,7 +19,7 @@ func TestReadmeTellsOfBoards(t *testing.T) {
 	require.NoError(t, err)
 	readme := string(b)
 	files := regexp.MustCompile("(?s)(?:```yaml\n|<<'EOF'\n)(boards:.*?\n)(?:```|EOF)").FindAllStringSubmatch(readme, -1)
-	require.Len(t, files, 2)
+	require.Len(t, files, 3)
 	rdb, err := ranking.Open(redistest.Embedded(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { rdb.Close() })
@@ -29,6 +29,11 @@ func TestReadmeTellsOfBoards(t *testing.T) {
 		require.NoError(t, err, file[1])
 		require.NoError(t, store.Define(t.Context(), definitions))
 		for _, d := range definitions.Boards {
+			if d.Union != nil {
+				_, err := store.Page(t.Context(), strings.NewReplacer("{star}", "s17").Replace(d.Board), 1, 1)
+				require.NoError(t, err)
+				continue
+			}
 			_, err := store.Apply(t.Context(), strings.NewReplacer("{star}", "s17").Replace(d.Board), []ranking.Update{{Member: "s17", Score: 1}})
 			require.NoError(t, err)
 		}
