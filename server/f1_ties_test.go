@@ -152,7 +152,7 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 	})
 }
 
-// holdsFinal checks a page and places of a board against a standing.
+// holdsFinal checks pages and places of a board against a standing.
 func holdsFinal(t *testing.T, n *node, board string, ties ranking.Ties, final finalStanding) {
 	t.Helper()
 	want := func(member string) hubtest.Entry {
@@ -170,6 +170,12 @@ func holdsFinal(t *testing.T, n *node, board string, ties ranking.Ties, final fi
 		require.Equal(t, want(e.Member), e, board)
 		require.True(t, i == 0 || top[i-1].Rank <= e.Rank, board)
 		lookups = append(lookups, ranking.Lookup{Member: e.Member})
+	}
+	middle := slices.IndexFunc(top, func(e hubtest.Entry) bool { return e.Rank == top[len(top)/2].Rank })
+	page, err := n.store.Page(t.Context(), board, top[middle].Rank, 10)
+	require.NoError(t, err)
+	for i, e := range page.Entries {
+		require.Equal(t, top[middle+i], hubtest.Entry{Rank: e.Rank, Member: e.Member, Score: e.Score}, board)
 	}
 	places, err := n.store.Places(t.Context(), board, lookups)
 	require.NoError(t, err)
