@@ -75,7 +75,11 @@ func (h *History) Call() {
 		return
 	}
 	if rapid.IntRange(0, 4).Draw(h.t, "moderate") == 0 {
-		h.hide(h.members.Draw(h.t, "moderated"))
+		some := h.members
+		if hidden := h.Model.areHidden(); len(hidden) > 0 && rapid.Bool().Draw(h.t, "show") {
+			some = rapid.SampledFrom(hidden)
+		}
+		h.hide(some.Draw(h.t, "moderated"))
 	}
 	if h.Model.def.MemberTTL > 0 && rapid.Bool().Draw(h.t, "grow old") {
 		h.grow(rapid.SampledFrom([]time.Duration{20 * time.Minute, 40 * time.Minute, time.Hour}).Draw(h.t, "by"))

@@ -124,6 +124,15 @@ func (m *Model) hide(name string, hides bool) {
 	}
 }
 
+// areHidden are those with a score that are hidden, by id.
+func (m *Model) areHidden() (names []string) {
+	for _, e := range m.hidden {
+		names = append(names, e.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // trim has the last one go who is one too many.
 func (m *Model) trim() {
 	if n := int(m.def.Limit); n > 0 && len(m.members) > n {
