@@ -30,7 +30,7 @@ e2e: deps ## Run the tests of the program as a process, its page in a browser am
 	$(GO) test -count=1 ./cmd/...
 
 .PHONY: bench
-bench: deps ## Measure: apply beside bare ZINCRBY, deliveries beside bare writes, followed ranks
+bench: deps ## Measure: apply beside bare ZINCRBY, reads beside bare commands, deliveries beside bare writes, followed ranks
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 30m ./ranking ./hub ./server
 
 .PHONY: fuzz
