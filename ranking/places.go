@@ -117,7 +117,7 @@ type Neighbourhood struct {
 
 // Around reads a member's place and up to k neighbours (0 to MaxAround) on each
 // side, one at least. It returns ErrUnknownMember for a member that is not on
-// the board.
+// the board, or hidden, and a FieldError for what cannot be asked for.
 func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighbourhood, error) {
 	// One at least: the distance to the place above is always told.
 	places, err := s.Places(ctx, board, []Lookup{{member, max(k, 1)}})
@@ -153,8 +153,9 @@ func (p Place) ToNext() *int64 {
 	return nil
 }
 
-// Members looks up 1 to MaxMembers members at once. Those that are not on the
-// board are left out of the map.
+// Members looks up 1 to MaxMembers members at once, at one state of the board. Those that
+// are not on it are left out of the map. It returns a FieldError for too many and for a
+// member that is none.
 func (s *Store) Members(ctx context.Context, board string, members []string) (map[string]Entry, error) {
 	if len(members) < 1 || len(members) > MaxMembers {
 		return nil, Invalid("id", fmt.Sprintf("is there %d times; want 1 to %d", len(members), MaxMembers))
