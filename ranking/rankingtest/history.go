@@ -55,11 +55,13 @@ func updatesOf(members *rapid.Generator[string]) *rapid.Generator[ranking.Update
 	})
 }
 
-// Fill has some members come with one score or another, in one call.
+// Fill has some members come with one score or another, every other with data, in one
+// call.
 func (h *History) Fill(members []string) {
 	var updates []ranking.Update
-	for _, name := range members {
-		updates = append(updates, ranking.Update{Member: name, Score: rapid.Int64Range(-3, 11).Draw(h.t, "score"), Op: ranking.Last})
+	for i, name := range members {
+		data := []string{`{"x":"y"}`, ""}[i%2]
+		updates = append(updates, ranking.Update{Member: name, Score: rapid.Int64Range(-3, 11).Draw(h.t, "score"), Op: ranking.Last, Data: data})
 	}
 	h.apply(updates)
 }
@@ -74,7 +76,7 @@ func (h *History) Call() {
 		h.Model.remove(member)
 		return
 	}
-	if rapid.IntRange(0, 4).Draw(h.t, "moderate") == 0 {
+	if rapid.IntRange(0, 2).Draw(h.t, "moderate") == 0 {
 		some := h.members
 		if hidden := h.Model.areHidden(); len(hidden) > 0 && rapid.Bool().Draw(h.t, "show") {
 			some = rapid.SampledFrom(hidden)
