@@ -111,6 +111,8 @@ func (w *witness) run() {
 		w.hear()
 	}
 	for range rapid.IntRange(1, 8).Draw(w.t, "calls") {
+		w.v.Each(w.v.Ask)
+		w.v.Sample(len(w.members)) // those who are known are looked up, too
 		w.ask()
 		if rapid.Bool().Draw(w.t, "answered at once") {
 			w.answer()
