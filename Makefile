@@ -30,7 +30,7 @@ e2e: deps ## Run the tests of the program as a process, its page in a browser am
 	$(GO) test -count=1 ./cmd/...
 
 .PHONY: bench
-bench: deps ## Measure: apply beside bare ZINCRBY, deliveries beside bare writes, followed ranks
+bench: deps ## Measure: apply beside bare ZINCRBY, reads beside bare commands, deliveries beside bare writes, followed ranks
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 30m ./ranking ./hub ./server
 
 .PHONY: fuzz
@@ -46,6 +46,8 @@ soak: deps ## Run the property tests for long
 	$(GO) test -count=1 -timeout 2h ./hub -run 'TestView' -rapid.checks=300000
 	$(GO) test -count=1 -timeout 2h ./hub -run 'TestEvery' -count=200
 	$(GO) test -count=1 -timeout 2h ./ranking -run 'TestKey|TestEarlier|TestArrival' -rapid.checks=20000
+	$(GO) test -count=1 -timeout 2h ./ranking -run 'TestBoardDoes' -whole -rapid.checks=500
+	$(GO) test -count=1 -timeout 2h ./hub -run 'TestScripts' -whole -rapid.checks=300
 	$(GO) test -count=50 -race -timeout 2h ./server -run 'TestChurn|TestStalled|TestEverySocket'
 
 .PHONY: lint

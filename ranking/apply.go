@@ -67,8 +67,8 @@ func (i updateItem) bytes() int { return len(i.Member) + len(i.ID) + len(i.Data)
 
 func (i updateItem) fail(err error) { i.outcome.Err = err }
 
-// Remove takes a member off a board. It returns ErrUnknownMember when it was
-// not on it.
+// Remove takes a member off a board, a hidden one too. It returns ErrUnknownMember when
+// it was not on it, and the errors of Apply.
 func (s *Store) Remove(ctx context.Context, board, member string) (Result, error) {
 	outcomes, err := s.Apply(ctx, board, []Update{{Member: member, by: removes}})
 	if err != nil {

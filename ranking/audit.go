@@ -45,12 +45,11 @@ type Action struct {
 	Moderator
 }
 
-// auditKept is about how many lines of the audit are kept, MaxAudit the most that one
-// call reads.
-const (
-	auditKept = 100_000
-	MaxAudit  = 1000
-)
+// MaxAudit is the most lines that one call of Audit reads.
+const MaxAudit = 1000
+
+// auditKept is about how many lines of the audit are kept.
+const auditKept = 100_000
 
 // audit adds a line to the audit. What was done is only acknowledged with it.
 func (s *Store) audit(ctx context.Context, a Action) error {

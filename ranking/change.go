@@ -11,11 +11,11 @@ import (
 // change took the board to Seq, each further one to one more. Where List is empty the
 // board-period was replaced as a whole, and is at Seq of a new Epoch.
 type Changes struct {
-	Board  string
-	Period string
-	Epoch  string
-	Seq    int64
-	List   []Change
+	Board  string   // the instance: "fans:s17"
+	Period string   // "" on a board without periods
+	Epoch  string   // one life of the board-period
+	Seq    int64    // of the first change
+	List   []Change // never empty but for a board that was replaced
 }
 
 // Last is the seq that the last change took the board to, or at which it was replaced.

@@ -23,6 +23,29 @@
 // A board may count in periods: each is a sorted set of its own, and Redis's clock
 // decides what falls into which.
 //
+// # Ties, and who stays
+//
+// Of equal scores the one that was reached first ranks higher, by [First], or that of the
+// lower member id, by [ByMember]; or all have one rank, and the next is counted past them
+// all, by [Shared] (1-2-2-4), or is the next number, by [Dense] (1-2-2-3). Those two list
+// the earlier first all the same: an entry has a position in the order beside its rank.
+//
+// With a limit a board holds so many, the best: who comes beyond them does not get in, and
+// for one who does the last goes. With a member_ttl a member leaves so long after it
+// entered, whatever it has scored since. Each that goes is a change, told as all are.
+//
+// A member that is hidden, by [Store.Hide] or [Store.HideEverywhere], leaves the ranks. Its
+// score is kept aside and counts on, unseen by every read but [Store.Hidden], and it stands
+// where that belongs when it is shown again.
+//
+// # Reads
+//
+// [Store.Page] and [Store.Read] give a run of entries, from a rank on, after a [Cursor] or
+// within bounds of the score; [Store.Around] a member among its neighbours, [Store.Members]
+// and [Store.Places] many members at once, and [Store.At] the rank that a score would give.
+// Each is one call of a script, and so of one state of the board; it costs about as much
+// at rank 900,000 as at the first.
+//
 // # Agenda
 //
 // Before a board-period is created, its instance is listed among those of its
@@ -40,7 +63,8 @@
 //
 // # Unions
 //
-// A board that is made of others, see [Union], is built and not written to: by one node
+// A board that is made of others, see [Union], is built of their scores, each times a
+// weight, over one period or some, and not written to. It is built by one node
 // at a time, aside, and put in the place of the result there is by one script, which
 // tells of it as replaced. Who reads a result that is too old, or watches one that will
 // be so soon, has it built.
@@ -52,7 +76,7 @@
 //	                                              └─► PUBLISH ─► Feed ─► FeedHandler
 //
 // A [Store] writes and reads boards. A [Feed] tells what was written, by any
-// node. Pub/sub loses messages; whoever follows a feed reads a [Page] once the
+// node; a board that was built anew it tells of as a whole, without changes. Pub/sub loses messages; whoever follows a feed reads a [Page] once the
 // feed has confirmed its subscription, drops the changes that are older than
 // the page's seq, applies the later ones, and reads a page again when a seq is
 // missing, the epoch is another, or the feed was down.

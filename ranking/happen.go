@@ -13,8 +13,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// CheckFeed refuses what is no feed: it is not periodsFeed, and there is no event of
-// that name. As long as Redis was away since this process began, any name will do.
+// CheckFeed refuses what is no feed: it is not "periods", and there is no event of
+// that name (ErrUnknownEvent). As long as Redis was away since this process began, any
+// name will do.
 func (s *Store) CheckFeed(ctx context.Context, feed string) error {
 	if feed == periodsFeed {
 		return nil
@@ -51,7 +52,7 @@ const (
 	happenBoards = 32
 	// MaxHappen is the most updates that one call of Happen may come to, so that it is
 	// done in time also where each is the first of another instance, and never too much
-	// for one board (queueItems).
+	// for one board.
 	MaxHappen = 4096
 )
 

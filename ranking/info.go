@@ -19,7 +19,7 @@ type Info struct {
 	LastChange time.Time // zero when there was none
 
 	// Memory is about how many bytes the board-period takes in Redis, without its
-	// request ids; a store that cannot tell counts memberBytes a member.
+	// request ids; of a store that cannot tell 110 bytes a member.
 	Memory int64
 	// TieResolution is how close to one another in time two members may reach the
 	// farthest score that is on the board, and yet have no key of their own by time

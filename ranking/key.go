@@ -19,10 +19,10 @@ func (k Key) Score(o Order) int64 {
 
 // Entry is a member's place on a board.
 type Entry struct {
-	Rank   int64 // 1-based
+	Rank   int64 // 1-based, by the ties of the board
 	Member string
-	Score  int64
-	Key    Key
+	Score  int64  // within ±MaxScore
+	Key    Key    // where it stands; see Cursor
 	Data   string // JSON that came with an update; "" for none
 }
 

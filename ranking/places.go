@@ -115,7 +115,7 @@ type Neighbourhood struct {
 
 // Around reads a member's place and up to k neighbours (0 to MaxAround) on each
 // side, one at least. It returns ErrUnknownMember for a member that is not on
-// the board.
+// the board, or hidden, and a FieldError for what cannot be asked for.
 func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighbourhood, error) {
 	// One at least: the distance to the place above is always told.
 	places, err := s.Places(ctx, board, []Lookup{{member, max(k, 1)}})

@@ -110,12 +110,13 @@ type Query struct {
 	// MinScore and MaxScore narrow the page to scores from one to the other, themselves
 	// among them. Default all.
 	MinScore, MaxScore *int64
-	// Limit is how many entries are read at most, 0 to MaxPage. With 0 the page only
-	// counts.
+	// Limit is how many entries are read at most, 0 to MaxPage. With 0, which is the
+	// default, the page only counts.
 	Limit int
 }
 
-// Page reads up to limit entries (1 to MaxPage) from a 1-based rank on.
+// Page reads up to limit entries (1 to MaxPage) from a 1-based rank on, or from the next
+// that somebody has. It returns a FieldError for what cannot be asked for.
 func (s *Store) Page(ctx context.Context, board string, fromRank int64, limit int) (Page, error) {
 	if fromRank < 1 {
 		return Page{}, errFromRank
@@ -223,7 +224,7 @@ type Reached struct {
 
 // At reads what rank a score would give that is reached now by a member that is not
 // on the board yet, and up to limit of those who have it (0 to MaxPage), after a
-// cursor, nil for the first.
+// cursor, nil for the first. It returns a FieldError for what cannot be asked for.
 func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor, limit int) (Reached, error) {
 	if score < -MaxScore || score > MaxScore {
 		return Reached{}, Invalid("score", fmt.Sprintf("is %d; want an integer within ±%d", score, int64(MaxScore)))

@@ -143,14 +143,12 @@ func TestFormula1SeasonsFromOneEvent(t *testing.T) {
 	for season, rounds := range seasons {
 		drivers[season], constructors[season] = rounds[len(rounds)-1].standings, make(map[string]int64)
 		for some := range slices.Chunk(rounds, 7) {
-			var events []string
 			for _, r := range some {
 				for _, e := range r.results {
-					events = append(events, fmt.Sprintf(`{"id":%q,"season":%q,"driver":%q,"constructor":%q,"tenths":%s}`, e.id, e.season, e.driver, e.constructor, e.tenths))
 					constructors[season][e.constructor] += integer(t, e.tenths)
 				}
 			}
-			batches = append(batches, `{"events":[`+strings.Join(events, ",")+`]}`)
+			batches = append(batches, `{"events":[`+strings.Join(results(some), ",")+`]}`)
 		}
 	}
 	official := make(map[string]map[string]int64)

@@ -1,0 +1,107 @@
+package rankingtest
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+)
+
+// whole has all kinds of boards tested, not so many alone that every two traits meet.
+var whole = flag.Bool("whole", false, "test the whole product of mode, order, ties, limit and member_ttl")
+
+// Seeded has what rapid draws be the same each time, and so many histories be drawn of
+// each kind of board, unless the command line has it otherwise.
+func Seeded(t *testing.T, checks int) {
+	set := func(name, value string) {
+		was := flag.Lookup(name).Value.String()
+		require.NoError(t, flag.Set(name, value))
+		t.Cleanup(func() { flag.Set(name, was) })
+	}
+	given := make(map[string]bool)
+	for _, arg := range os.Args {
+		name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		given[name] = true
+	}
+	if !*whole && !given["rapid.seed"] {
+		set("rapid.seed", "20261121")
+	}
+	if !given["rapid.checks"] {
+		set("rapid.checks", fmt.Sprint(checks))
+	}
+}
+
+// Families are definitions of every mode, order, tie rule, limit (none or the given) and
+// member_ttl or, without -whole, so many of them that every two values of these meet. By
+// name; each is that of a family with one placeholder.
+func Families(limit int64) map[string]ranking.Definition {
+	type product struct {
+		mode  ranking.Mode
+		order ranking.Order
+		ties  ranking.Ties
+		limit int64
+		ttl   time.Duration
+	}
+	var products []product
+	for _, mode := range []ranking.Mode{ranking.Sum, ranking.Best, ranking.Last} {
+		for _, order := range []ranking.Order{ranking.Desc, ranking.Asc} {
+			for _, ties := range []ranking.Ties{ranking.First, ranking.Shared, ranking.Dense, ranking.ByMember} {
+				for _, limit := range []int64{0, limit} {
+					for _, ttl := range []time.Duration{0, time.Hour} {
+						if limit == 0 || mode != ranking.Sum {
+							products = append(products, product{mode, order, ties, limit, ttl})
+						}
+					}
+				}
+			}
+		}
+	}
+	pairs := func(p product) (pairs []string) {
+		values := []string{string(p.mode), string(p.order), string(p.ties), fmt.Sprint("limit ", p.limit), fmt.Sprint("ttl ", p.ttl)}
+		for i, v := range values {
+			for _, w := range values[i+1:] {
+				pairs = append(pairs, v+", "+w)
+			}
+		}
+		return pairs
+	}
+	met := make(map[string]bool)
+	news := func(p product) (n int) {
+		for _, pair := range pairs(p) {
+			if !met[pair] {
+				n++
+			}
+		}
+		return n
+	}
+	definitions := make(map[string]ranking.Definition)
+	for i := 0; len(products) > 0; i++ {
+		slices.SortStableFunc(products, func(p, q product) int { return cmp.Compare(news(q), news(p)) })
+		p := products[0]
+		if products = products[1:]; !*whole && news(p) == 0 {
+			break
+		}
+		for _, pair := range pairs(p) {
+			met[pair] = true
+		}
+		name := fmt.Sprintf("%s-%s-%s-%d-%v", p.mode, p.order, p.ties, p.limit, p.ttl)
+		bound := []int64{12, 1 << 40}[i%2]
+		def := ranking.Definition{
+			Board: name + ":{n}", Mode: p.mode, Order: p.order, Ties: p.ties, Limit: p.limit, MemberTTL: p.ttl,
+			Min: new(-bound / 2), Max: new(bound), MaxChange: bound,
+		}
+		if i%3 > 0 { // one that does not turn while this is tested
+			def.Period, def.Base = "3660d", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		}
+		definitions[name] = def
+	}
+	return definitions
+}

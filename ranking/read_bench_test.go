@@ -1,0 +1,204 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+)
+
+// fillBoard fills a board with that many members behind the store's back, ten to a score,
+// as fast as Redis takes them: what apply.lua would come to, without ids.
+func fillBoard(b *testing.B, rdb redis.UniversalClient, s *Store, def Definition, members int) {
+	ctx := context.Background()
+	require.NoError(b, s.DefineBoard(ctx, def))
+	_, err := s.Apply(ctx, def.Board, []Update{{Member: benchMember(0), Score: 1}})
+	require.NoError(b, err)
+	k := s.keys.board(def.Board, "")
+	const some = 1000
+	now := float64(time.Now().UnixMicro())
+	for i := 0; i < members; i += some {
+		var rows, tiers, entered []redis.Z
+		for j := i; j < min(i+some, members); j++ {
+			score := float64(-rand.IntN(max(members/10, 1))) // never -0
+			row := redis.Z{Member: benchMember(j), Score: score}
+			if def.Ties != ByMember {
+				row.Score += float64(j) / float64(members) / 2
+			}
+			rows = append(rows, row)
+			tiers = append(tiers, redis.Z{Member: strconv.FormatFloat(score, 'f', -1, 64), Score: score})
+			entered = append(entered, redis.Z{Member: row.Member, Score: now})
+		}
+		pipe := rdb.Pipeline()
+		pipe.ZAdd(ctx, k.members, rows...)
+		if def.Ties == Dense {
+			pipe.ZAdd(ctx, k.distinct, tiers...)
+		}
+		if def.MemberTTL > 0 {
+			pipe.ZAdd(ctx, k.entered, entered...)
+		}
+		_, err := pipe.Exec(ctx)
+		require.NoError(b, err)
+	}
+	if def.Ties == Dense { // the score that the first member had before
+		if rdb.ZCount(ctx, k.members, "-1", "(0").Val() == 0 {
+			require.NoError(b, rdb.ZRem(ctx, k.distinct, "-1").Err())
+		}
+	}
+}
+
+func benchMember(i int) string { return fmt.Sprintf("member-%07d", i) }
+
+// measured reports the medians of some costs of so many calls each, by name.
+func measured(b *testing.B, name, per string, costs []cost, calls int, wall bool) {
+	b.ReportMetric(median(costs, func(c cost) time.Duration { return c.redis })/float64(calls)/1e3, name+"-redis-µs/"+per)
+	if wall {
+		b.ReportMetric(median(costs, func(c cost) time.Duration { return c.wall })/float64(calls)/1e3, name+"-wall-µs/"+per)
+	}
+}
+
+// BenchmarkRead measures a call that reads the top 10, a member with five neighbours on
+// each side, or a member alone, near the top and anywhere, and a page of ten from rank
+// 900,000 beside one from rank 1: on boards of 1,000, 100,000 and a million members, for
+// each tie rule and, as bare, for the plain commands that the read stands for, in turns in
+// one run. Medians of the turns: Redis CPU, and what the caller waits.
+func BenchmarkRead(b *testing.B) {
+	const turn = 50 // calls
+	ctx := context.Background()
+	for _, members := range []int{1_000, 100_000, 1_000_000} {
+		rdb, s := benchStore(b)
+		rules := []Ties{First, Shared, Dense, ByMember}
+		for _, ties := range rules {
+			fillBoard(b, rdb, s, Definition{Board: string(ties), Ties: ties}, members)
+		}
+		plain := s.keys.board(string(First), "").members
+		page := func(from int64) (read func(board string) error, bare func() error) {
+			return func(board string) error {
+					rank := from
+					if board == string(Dense) && from > 1 {
+						rank /= 10 // so many have a score
+					}
+					p, err := s.Page(ctx, board, rank, 10)
+					if err == nil && len(p.Entries) != 10 {
+						err = fmt.Errorf("%d entries", len(p.Entries))
+					}
+					return err
+				}, func() error {
+					return rdb.ZRangeWithScores(ctx, plain, from-1, from+8).Err()
+				}
+		}
+		place := func(around int, member func(board string) string) (read func(board string) error, bare func() error) {
+			return func(board string) error {
+					p, err := s.Places(ctx, board, []Lookup{{member(board), around}})
+					if err == nil && p.List[0].Entry.Rank == 0 {
+						err = fmt.Errorf("%q is not there", p.List[0].Entry.Member)
+					}
+					return err
+				}, func() error {
+					at, err := rdb.ZRank(ctx, plain, member(string(First))).Result()
+					if err == nil && around > 0 {
+						err = rdb.ZRangeWithScores(ctx, plain, max(0, at-int64(around)), at+int64(around)).Err()
+					}
+					return err
+				}
+		}
+		first := make(map[string][]Entry)
+		for _, ties := range rules {
+			p, err := s.Page(ctx, string(ties), 1, 100)
+			require.NoError(b, err)
+			first[string(ties)] = p.Entries
+		}
+		near := func(board string) string { return first[board][rand.IntN(len(first[board]))].Member }
+		anywhere := func(string) string { return benchMember(rand.IntN(members)) }
+		measure := func(name string, read func(board string) error, bare func() error) {
+			b.Run(fmt.Sprintf("members=%d/%s", members, name), func(b *testing.B) {
+				costs := make(map[string][]cost)
+				run := func(name string, call func() error) {
+					cpu, start := redisCPU(b, rdb), time.Now()
+					for range turn {
+						require.NoError(b, call())
+					}
+					wall := time.Since(start)
+					costs[name] = append(costs[name], cost{redisCPU(b, rdb) - cpu, wall})
+				}
+				for b.Loop() {
+					for _, ties := range rules {
+						run(string(ties), func() error { return read(string(ties)) })
+					}
+					run("bare", bare)
+				}
+				b.ReportMetric(0, "ns/op")
+				for name, costs := range costs {
+					measured(b, name, "read", costs, turn, true)
+				}
+			})
+		}
+		for _, c := range []struct {
+			name string
+			page int64
+		}{{"top=10", 1}, {"page=10/from=900000", 900_000}} {
+			if c.page+9 <= int64(members) {
+				read, bare := page(c.page)
+				measure(c.name, read, bare)
+			}
+		}
+		for _, c := range []struct {
+			name   string
+			around int
+			member func(board string) string
+		}{{"around=5/near-the-top", 5, near}, {"around=5/anywhere", 5, anywhere}, {"rank/near-the-top", 0, near}, {"rank/anywhere", 0, anywhere}} {
+			read, bare := place(c.around, c.member)
+			measure(c.name, read, bare)
+		}
+		require.NoError(b, rdb.FlushAllAsync(ctx).Err())
+	}
+}
+
+// BenchmarkApplyByDefinition measures what an update costs Redis on a board of 100,000
+// members, by what the board is: its tie rule, a limit that is reached, a member_ttl. Each
+// update has a request id and sets a score; one of eleven is of a member that is new at
+// first, and on the board with a limit of one that has to get in. Medians of the turns.
+func BenchmarkApplyByDefinition(b *testing.B) {
+	rdb, s := benchStore(b)
+	boards := []Definition{
+		{Board: "first"}, {Board: "shared", Ties: Shared}, {Board: "dense", Ties: Dense}, {Board: "member", Ties: ByMember},
+		{Board: "limit", Limit: benchMembers}, {Board: "member_ttl", MemberTTL: 24 * time.Hour},
+	}
+	for i := range boards {
+		boards[i].Mode = Last
+		fillBoard(b, rdb, s, boards[i], benchMembers)
+	}
+	request := 0
+	for _, size := range []int{16, 128} {
+		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) {
+			const turn = 1024 // updates
+			costs := make(map[string][]cost)
+			for b.Loop() {
+				for _, def := range boards {
+					batches := make([][]updateItem, turn/size)
+					for i := range batches {
+						for range size {
+							request++
+							u := Update{Member: benchMember(rand.IntN(benchMembers * 11 / 10)), Score: rand.Int64N(benchMembers / 10), ID: fmt.Sprint("request-", request)}
+							batches[i] = append(batches[i], updateItem{u, new(Outcome)})
+						}
+					}
+					cpu := redisCPU(b, rdb)
+					for _, batch := range batches {
+						require.NoError(b, s.applyBatch(context.Background(), def.Board, batch))
+					}
+					costs[def.Board] = append(costs[def.Board], cost{redis: redisCPU(b, rdb) - cpu})
+				}
+			}
+			b.ReportMetric(0, "ns/op")
+			for _, def := range boards {
+				measured(b, def.Board, "update", costs[def.Board], turn, false)
+			}
+		})
+	}
+}
