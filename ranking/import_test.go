@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
 )
 
@@ -59,7 +60,7 @@ func transferred() (defs []ranking.Definition) {
 // are, as far as they rank alike; and where it is imported twice, the second time changes
 // nothing.
 func TestExportThatIsImported(t *testing.T) {
-	seeded(t)
+	rankingtest.Seeded(t, 100)
 	redistest.Engines(t, func(t *testing.T, url string) {
 		defs := transferred()
 		s := open(t, url, defs...)
@@ -90,27 +91,13 @@ func TestExportThatIsImported(t *testing.T) {
 				got, err := s.Page(context.Background(), named(d), 1, 100)
 				require.NoError(t, err)
 				require.EqualValues(t, len(exported), got.Seq)
-				require.Equal(t, ranked(d, exported), unkeyed(got.Entries), "from %s to %s", named(source), named(d))
+				require.Equal(t, rankingtest.Ranked(d, exported), rankingtest.Unkeyed(got.Entries), "from %s to %s", named(source), named(d))
 				if d.Ties == source.Ties && d.Order == source.Order {
-					require.Equal(t, unkeyed(exported), unkeyed(export(t, s, named(d))))
+					require.Equal(t, rankingtest.Unkeyed(exported), rankingtest.Unkeyed(export(t, s, named(d))))
 				}
 			}
 		})
 	})
-}
-
-// ranked are entries as a board has them that they came to one after the other.
-func ranked(d ranking.Definition, entries []ranking.Entry) []ranking.Entry {
-	m := model{def: d}
-	list := unkeyed(entries)
-	for i, e := range list {
-		m.members = append(m.members, modelMember{name: e.Member, score: e.Score, data: e.Data, arrived: i})
-	}
-	m.sort()
-	for i, e := range m.members {
-		list[i] = ranking.Entry{Rank: m.rank(e.score, i), Member: e.name, Score: e.score, Data: e.data}
-	}
-	return list
 }
 
 // What an import comes to on a board that has members: they keep their places.
@@ -145,7 +132,7 @@ func TestImportAmongMembers(t *testing.T) {
 			}
 			next = rows(file)
 		}
-		require.Equal(t, want, unkeyed(export(t, s, "b")))
+		require.Equal(t, want, rankingtest.Unkeyed(export(t, s, "b")))
 		o := applyOne(t, s, "b", ranking.Update{Member: "after", Score: 5})
 		require.EqualValues(t, 4, o.Result.Current.Rank, "who comes later comes behind")
 

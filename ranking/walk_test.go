@@ -14,12 +14,13 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
 )
 
 // walked is one page of a walk through a board that moves, and the board at that moment.
 type walked struct {
-	members []modelMember // best first, of those with the scores that are walked through
+	members []rankingtest.Member // best first, of those with the scores that are walked through
 	seen    []string
 }
 
@@ -32,12 +33,12 @@ type walk struct {
 // checkPages requires that each page is what comes after the one before, on the board
 // as it is at that moment.
 func (w walk) checkPages(t require.TestingT, limit int) {
-	var cursor *modelMember
+	var cursor *rankingtest.Member
 	for i, p := range w.pages {
 		var want []string
 		for _, m := range p.members {
 			if (cursor == nil || w.before(*cursor, m)) && len(want) < limit {
-				want = append(want, m.name)
+				want = append(want, m.Name())
 			}
 		}
 		require.Equal(t, want, p.seen, "page %d of %s", i+1, w.def.Board)
@@ -46,20 +47,18 @@ func (w walk) checkPages(t require.TestingT, limit int) {
 }
 
 // last is the last entry of a page, which is the cursor for the next.
-func (w walk) last(page int, otherwise *modelMember) *modelMember {
+func (w walk) last(page int, otherwise *rankingtest.Member) *rankingtest.Member {
 	p := w.pages[page]
 	if len(p.seen) == 0 {
 		return otherwise
 	}
-	i := slices.IndexFunc(p.members, func(m modelMember) bool { return m.name == p.seen[len(p.seen)-1] })
+	i := slices.IndexFunc(p.members, func(m rankingtest.Member) bool { return m.Name() == p.seen[len(p.seen)-1] })
 	return &p.members[i]
 }
 
 // before reports whether one stands before another.
-func (w walk) before(a, b modelMember) bool {
-	m := model{def: w.def, members: []modelMember{a, b}}
-	m.sort()
-	return m.members[0] == a && a != b
+func (w walk) before(a, b rankingtest.Member) bool {
+	return rankingtest.NewModel(w.def).Before(a, b)
 }
 
 // The sides of a cursor that a member may be on: still to come, or behind. A member that
@@ -71,9 +70,9 @@ const (
 )
 
 // side is where a member is at a page's moment, by the cursor that the page before gave.
-func (w walk) side(member string, page int, cursor *modelMember) int {
+func (w walk) side(member string, page int, cursor *rankingtest.Member) int {
 	members := w.pages[page].members
-	i := slices.IndexFunc(members, func(m modelMember) bool { return m.name == member })
+	i := slices.IndexFunc(members, func(m rankingtest.Member) bool { return m.Name() == member })
 	switch {
 	case i < 0:
 		return away
@@ -96,11 +95,11 @@ func (w walk) checkMembers(t require.TestingT) {
 			times[name]++
 		}
 		for _, m := range p.members {
-			everybody[m.name] = true
+			everybody[m.Name()] = true
 		}
 	}
 	for name := range everybody {
-		var cursor *modelMember
+		var cursor *rankingtest.Member
 		back, past := 0, 0 // how often it came from behind the cursor, and to behind it
 		was := away
 		for i := range w.pages {
@@ -125,19 +124,19 @@ func (w walk) checkMembers(t require.TestingT) {
 	}
 }
 
-func (w walk) find(page int, name string) (modelMember, bool) {
+func (w walk) find(page int, name string) (rankingtest.Member, bool) {
 	for _, m := range w.pages[page].members {
-		if m.name == name {
+		if m.Name() == name {
 			return m, true
 		}
 	}
-	return modelMember{}, false
+	return rankingtest.Member{}, false
 }
 
 // within are those of a board that have some scores, nil for any.
-func within(members []modelMember, low, high *int64) (list []modelMember) {
+func within(members []rankingtest.Member, low, high *int64) (list []rankingtest.Member) {
 	for _, m := range members {
-		if (low == nil || m.score >= *low) && (high == nil || m.score <= *high) {
+		if (low == nil || m.Score() >= *low) && (high == nil || m.Score() <= *high) {
 			list = append(list, m)
 		}
 	}
@@ -162,7 +161,7 @@ func walkedBoards() map[string]ranking.Definition {
 // Who walks through a board to its end, or through some scores of it, sees everybody once
 // who does not cross the place that the walk has come to, whatever the others do.
 func TestWalkThroughABoardThatMoves(t *testing.T) {
-	seeded(t)
+	rankingtest.Seeded(t, 100)
 	redistest.Engines(t, func(t *testing.T, url string) {
 		families := walkedBoards()
 		s := open(t, url, slices.Collect(maps.Values(families))...)
@@ -171,8 +170,7 @@ func TestWalkThroughABoardThatMoves(t *testing.T) {
 			t.Run(family, func(t *testing.T) {
 				rapid.Check(t, func(t *rapid.T) {
 					runs++
-					h := &history{t: t, s: s, board: fmt.Sprint(family, ":", runs)}
-					h.m = &model{def: families[family], known: make(map[string]modelID)}
+					h := &walker{t: t, s: s, board: fmt.Sprint(family, ":", runs), m: rankingtest.NewModel(families[family])}
 					h.move(rapid.IntRange(0, 40).Draw(t, "members"))
 					q := ranking.Query{Limit: rapid.IntRange(1, 5).Draw(t, "limit")}
 					if rapid.Bool().Draw(t, "some scores") {
@@ -189,30 +187,38 @@ func TestWalkThroughABoardThatMoves(t *testing.T) {
 	})
 }
 
+// walker is a board that is walked through, and its model.
+type walker struct {
+	t     *rapid.T
+	s     *ranking.Store
+	board string
+	m     *rankingtest.Model
+}
+
 // move makes so many changes.
-func (h *history) move(changes int) {
+func (h *walker) move(changes int) {
 	for range changes {
 		member := fmt.Sprint("m", rapid.IntRange(0, 25).Draw(h.t, "member"))
 		if rapid.IntRange(0, 5).Draw(h.t, "remove") == 0 {
 			h.s.Remove(context.Background(), h.board, member)
-			h.m.remove(member)
+			h.m.Remove(member)
 			continue
 		}
 		u := ranking.Update{Member: member, Score: rapid.Int64Range(0, 8).Draw(h.t, "score")}
 		o, err := h.s.Apply(context.Background(), h.board, []ranking.Update{u})
 		require.NoError(h.t, err)
-		require.Equal(h.t, h.m.apply(u), o[0])
+		require.Equal(h.t, h.m.Apply(u), o[0])
 	}
 }
 
 // walk walks through the board, which moves in between.
-func (h *history) walk(q ranking.Query) {
+func (h *walker) walk(q ranking.Query) {
 	const most = 60 // pages; a walk that is always overtaken need not end
-	w := walk{def: h.m.def}
+	w := walk{def: h.m.Definition()}
 	for range most {
 		p, err := h.s.Read(context.Background(), h.board, q)
 		require.NoError(h.t, err)
-		there := within(slices.Clone(h.m.members), q.MinScore, q.MaxScore)
+		there := within(h.m.Members(), q.MinScore, q.MaxScore)
 		w.pages = append(w.pages, walked{there, names(p.Entries)})
 		require.EqualValues(h.t, len(there), p.Count)
 		if q.After = p.Next(); q.After == nil {
@@ -234,26 +240,26 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 		s := open(t, url, slices.Collect(maps.Values(families))...)
 		for family, def := range families {
 			t.Run(family, func(t *testing.T) {
-				board, m := family+":all", &model{def: def, known: make(map[string]modelID)}
+				board, m := family+":all", rankingtest.NewModel(def)
 				var mu sync.Mutex
-				states := map[int64][]modelMember{}
+				states := map[int64][]rankingtest.Member{}
 				write := func(i int) {
 					u := ranking.Update{Member: fmt.Sprint("m", i*7%60), Score: int64(i * 31 % 17)}
 					if i%5 == 0 {
 						if _, err := s.Remove(context.Background(), board, u.Member); err == nil {
-							m.remove(u.Member)
+							m.Remove(u.Member)
 						}
 					} else if _, err := s.Apply(context.Background(), board, []ranking.Update{u}); err == nil {
-						m.apply(u)
+						m.Apply(u)
 					}
 					mu.Lock()
-					states[m.seq] = slices.Clone(m.members)
+					states[m.Seq()] = m.Members()
 					mu.Unlock()
 				}
 				for i := range 10 {
 					stay := ranking.Update{Member: fmt.Sprint("stays", i), Score: int64(i * 2)}
 					applyOne(t, s, board, stay)
-					m.apply(stay)
+					m.Apply(stay)
 				}
 				for i := range 60 {
 					write(i)

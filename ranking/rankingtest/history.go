@@ -33,7 +33,7 @@ func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, fam
 	name, _, _ := strings.Cut(family.Board, ":")
 	some := rapid.SampledFrom(members)
 	return &History{
-		Board: fmt.Sprint(name, ":", instance), Model: newModel(family),
+		Board: fmt.Sprint(name, ":", instance), Model: NewModel(family),
 		t: t, store: store, rdb: rdb, members: some, updates: updatesOf(some),
 	}
 }
@@ -74,7 +74,7 @@ func (h *History) Call() {
 		member := h.members.Draw(h.t, "removed")
 		h.Model.expire()
 		h.store.Remove(context.Background(), h.Board, member)
-		h.Model.remove(member)
+		h.Model.Remove(member)
 		return
 	}
 	if rapid.IntRange(0, 2).Draw(h.t, "moderate") == 0 {
@@ -96,7 +96,7 @@ func (h *History) apply(updates []ranking.Update) {
 	require.NoError(h.t, err)
 	h.Model.expire()
 	for i, u := range updates {
-		want := h.Model.apply(u)
+		want := h.Model.Apply(u)
 		if want.Err != nil {
 			require.ErrorIs(h.t, got[i].Err, want.Err, "update %+v", u)
 			continue

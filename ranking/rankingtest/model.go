@@ -13,8 +13,8 @@ import (
 // Model is what a board is said to be, written down the plainest way.
 type Model struct {
 	def     ranking.Definition
-	members []member // best first
-	hidden  []member
+	members []Member // best first
+	hidden  []Member
 	hides   map[string]bool
 	known   map[string]known
 	period  string
@@ -25,7 +25,8 @@ type Model struct {
 	age     time.Duration             // of the board
 }
 
-type member struct {
+// Member is one on the board of a Model.
+type Member struct {
 	name    string
 	score   int64
 	data    string
@@ -40,14 +41,44 @@ type known struct {
 	result ranking.Result
 }
 
-// newModel makes the model of a board that was never written to.
-func newModel(def ranking.Definition) *Model {
+// NewModel makes the model of a board that was never written to.
+func NewModel(def ranking.Definition) *Model {
 	m := &Model{def: def, hides: make(map[string]bool), known: make(map[string]known), past: make(map[int64][]ranking.Entry)}
 	if def.Period != "" {
 		m.period = "0"
 	}
 	m.past[0] = m.entries()
 	return m
+}
+
+// Name is the member's id.
+func (e Member) Name() string { return e.name }
+
+// Score is what it has.
+func (e Member) Score() int64 { return e.score }
+
+// Definition is what the board is.
+func (m *Model) Definition() ranking.Definition { return m.def }
+
+// Members are those on the board, best first.
+func (m *Model) Members() []Member { return slices.Clone(m.members) }
+
+// Before reports whether one stands before another on such a board.
+func (m *Model) Before(a, b Member) bool {
+	two := Model{def: m.def, members: []Member{a, b}}
+	two.sort()
+	return two.members[0] == a && a != b
+}
+
+// Ranked are entries as a board has them that they came to one after the other, without
+// keys.
+func Ranked(def ranking.Definition, entries []ranking.Entry) []ranking.Entry {
+	m := Model{def: def}
+	for i, e := range entries {
+		m.members = append(m.members, Member{name: e.Member, score: e.Score, data: e.Data, arrived: i})
+	}
+	m.sort()
+	return m.entries()
 }
 
 // Seq is how many changes there were.
@@ -71,7 +102,7 @@ func (m *Model) count() {
 }
 
 func (m *Model) find(name string) int {
-	return slices.IndexFunc(m.members, func(e member) bool { return e.name == name })
+	return slices.IndexFunc(m.members, func(e Member) bool { return e.name == name })
 }
 
 func (m *Model) standing(name string) *ranking.Standing {
@@ -87,8 +118,8 @@ func (m *Model) standing(name string) *ranking.Standing {
 }
 
 // take takes a member out, and says whether it was there, or hidden.
-func (m *Model) take(name string) (e member, there, hidden bool) {
-	is := func(e member) bool { return e.name == name }
+func (m *Model) take(name string) (e Member, there, hidden bool) {
+	is := func(e Member) bool { return e.name == name }
 	if i := slices.IndexFunc(m.hidden, is); i >= 0 {
 		e = m.hidden[i]
 		m.hidden = slices.Delete(m.hidden, i, i+1)
@@ -99,11 +130,11 @@ func (m *Model) take(name string) (e member, there, hidden bool) {
 		m.members = slices.Delete(m.members, i, i+1)
 		return e, true, false
 	}
-	return member{name: name, arrived: -1, entered: m.age, call: m.calls}, false, false
+	return Member{name: name, arrived: -1, entered: m.age, call: m.calls}, false, false
 }
 
 // give puts a member where it belongs.
-func (m *Model) give(e member) {
+func (m *Model) give(e Member) {
 	if m.hides[e.name] {
 		m.hidden = append(m.hidden, e)
 		return
@@ -170,7 +201,7 @@ func (m *Model) better(score, other int64) bool {
 }
 
 func (m *Model) sort() {
-	slices.SortFunc(m.members, func(a, b member) int {
+	slices.SortFunc(m.members, func(a, b Member) int {
 		if m.def.Order == ranking.Desc {
 			a.score, b.score = b.score, a.score
 		}
@@ -186,22 +217,22 @@ func (m *Model) sort() {
 // who entered in one call by their ids.
 func (m *Model) expire() {
 	m.calls++
-	var over []member
+	var over []Member
 	for _, e := range append(slices.Clone(m.members), m.hidden...) {
 		if m.def.MemberTTL > 0 && m.age-e.entered >= m.def.MemberTTL {
 			over = append(over, e)
 		}
 	}
-	slices.SortFunc(over, func(a, b member) int {
+	slices.SortFunc(over, func(a, b Member) int {
 		return cmp.Or(cmp.Compare(a.call, b.call), cmp.Compare(a.name, b.name))
 	})
 	for _, e := range over {
-		m.remove(e.name)
+		m.Remove(e.name)
 	}
 }
 
-// apply says what must come of an update.
-func (m *Model) apply(u ranking.Update) ranking.Outcome {
+// Apply says what must come of an update.
+func (m *Model) Apply(u ranking.Update) ranking.Outcome {
 	if first, ok := m.known[u.ID]; ok {
 		if first.update != u {
 			return ranking.Outcome{Err: ranking.ErrIDMismatch}
@@ -279,7 +310,7 @@ func (m *Model) change(u ranking.Update) error {
 	return nil
 }
 
-func (m *Model) remove(name string) {
+func (m *Model) Remove(name string) {
 	if _, there, hidden := m.take(name); there && !hidden {
 		m.count()
 	}
