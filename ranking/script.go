@@ -59,6 +59,8 @@ var (
 	dropScript     = newScript("drop")
 	forgetScript   = newScript("ids", "forget")
 	unlistScript   = newScript("unlist")
+	profileScript  = newScript("profile")
+	markScript     = newScript("mark")
 )
 
 // once is a command that the client must never send a second time by itself:
