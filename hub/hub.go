@@ -119,7 +119,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 		boards:  make(map[string]*board), instances: make(map[string]*instance),
 		feeds: make(map[string]*feed), behind: make(map[any]bool),
 	}
-	h.register.boards = make(map[member][]*board)
+	h.register.boards, h.register.kinds = make(map[member][]*board), make(map[string]bool)
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.status.shards.Store(^uint64(0))
 	for i := range cfg.Shards {

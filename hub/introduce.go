@@ -98,9 +98,16 @@ func (b *board) meetShown() {
 		return
 	}
 	for id := range b.whoIsShown() {
-		b.know(id).late = true
-		b.people.renamed[id] = true
+		who := b.know(id)
+		if who.late = !who.known; who.profile != (ranking.Profile{}) {
+			b.changedName(id)
+		}
 	}
+}
+
+// changedName notes that somebody is shown with another profile than it has.
+func (b *board) changedName(id string) {
+	b.people.renamed[id] = true
 	b.moved, b.ranksMoved = true, true
 }
 
@@ -329,8 +336,7 @@ func (b *board) tookProfiles(now time.Time) {
 		is := f.list[id]
 		if is != who.profile {
 			if who.known || who.late {
-				p.renamed[id] = true
-				b.moved, b.ranksMoved = true, true
+				b.changedName(id)
 			}
 			who.profile, who.since = is, now
 		}

@@ -30,6 +30,7 @@ type People interface {
 type register struct {
 	mu     sync.Mutex
 	boards map[member][]*board
+	kinds  map[string]bool // of which a change was heard
 }
 
 // member is one of a kind.
@@ -50,21 +51,23 @@ func (r *register) leave(m member, b *board) {
 	}
 }
 
-// renamed passes a change on to the boards that show the member.
-func (r *register) renamed(m member) {
+// renamed passes a change on to the boards that show the member. It reports whether it
+// is the first of its kind that was heard.
+func (r *register) renamed(m member) (first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	first = !r.kinds[m.kind]
+	r.kinds[m.kind] = true
 	for _, b := range r.boards[m] {
 		b.rename(m)
 	}
+	return first
 }
 
 // FeedProfile has the boards that show a member show its profile anew.
 func (h *Hub) FeedProfile(kind, id string) {
-	first := !h.source.Profiled(kind)
 	h.source.ForgetProfile(kind, id)
-	h.register.renamed(member{kind, id})
-	if first { // boards of the kind show nobody's yet, and nobody knows who they are
+	if first := h.register.renamed(member{kind, id}); first { // and boards may show nobody's yet
 		for _, b := range h.watched() {
 			b.poke()
 		}

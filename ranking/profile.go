@@ -76,7 +76,8 @@ func avatarFault(avatar string) string {
 
 // SetProfile sets the profile of a member of a kind, which need be on no board, and
 // reports whether it is the member's first. It is shown by all nodes at once. It returns
-// a FieldError for a profile that is none.
+// a FieldError for a profile that is none, and ErrConflict where too many kinds have
+// profiles.
 func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) (first bool, err error) {
 	if err := cmp.Or(CheckKind(kind), CheckMember(member), p.check()); err != nil {
 		return false, err
@@ -88,12 +89,29 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 	if len(text) > maxProfileBytes {
 		return false, &FieldError{Field: "profile", Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text), maxProfileBytes), Kind: ErrTooLarge}
 	}
+	if err := s.mayBeProfiled(ctx, kind); err != nil {
+		return false, err
+	}
 	// Before, so that nobody ever misses one that there is.
 	if _, err := markScript.run(ctx, s.rdb, []string{s.keys.definitions()}, []any{profilesField + kind, newEpoch()}); err != nil {
 		return false, fmt.Errorf("set the profile of %q: %w", member, err)
 	}
 	there, err := s.putProfile(ctx, kind, member, string(text))
 	return !there, err
+}
+
+// maxProfiled bounds the kinds that have profiles, all of which each node knows.
+const maxProfiled = 1000
+
+func (s *Store) mayBeProfiled(ctx context.Context, kind string) error {
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return err
+	}
+	if !d.profiled[kind] && len(d.profiled) >= maxProfiled {
+		return conflict("kind", "would be one too many: %d may have profiles", maxProfiled)
+	}
+	return nil
 }
 
 // DeleteProfile takes the profile of a member of a kind away, where there is one.
