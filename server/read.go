@@ -13,11 +13,9 @@ type entryJSON struct {
 	Rank   int64          `json:"rank"`
 	Member string         `json:"member"`
 	Score  int64          `json:"score"`
+	Name   string         `json:"name,omitzero"` // of the member's profile, as is the avatar
+	Avatar string         `json:"avatar,omitzero"`
 	Data   jsontext.Value `json:"data,omitzero"`
-}
-
-func newEntry(e ranking.Entry) entryJSON {
-	return entryJSON{e.Rank, e.Member, e.Score, dataJSON(e.Data)}
 }
 
 // dataJSON is the data of an entry; nil for none.
@@ -26,14 +24,6 @@ func dataJSON(data string) jsontext.Value {
 		return nil
 	}
 	return jsontext.Value(data)
-}
-
-func newEntries(entries []ranking.Entry) []entryJSON {
-	list := make([]entryJSON, len(entries))
-	for i, e := range entries {
-		list[i] = newEntry(e)
-	}
-	return list
 }
 
 // getTop reads a page of a board.
@@ -66,7 +56,7 @@ func (s *Server) getTop(c echo.Context) error {
 		Total  int64       `json:"total"`
 		Top    []entryJSON `json:"top"`
 		Cursor *string     `json:"cursor"`
-	}{board, page.Period, timeJSON(page.Ends), page.Final, page.Total, newEntries(page.Entries), nil}
+	}{board, page.Period, timeJSON(page.Ends), page.Final, page.Total, s.entries(c, board, page.Entries), nil}
 	if next := page.Next(); next != nil {
 		text := next.String()
 		answer.Cursor = &text
@@ -86,6 +76,11 @@ func (s *Server) getMember(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	list := []ranking.Entry{n.Entry}
+	if around > 0 {
+		list = append(list, n.Around...)
+	}
+	entries := s.entries(c, board, list)
 	answer := struct {
 		Board  string  `json:"board"`
 		Period string  `json:"period"`
@@ -97,12 +92,10 @@ func (s *Server) getMember(c echo.Context) error {
 		ToNext     *int64      `json:"to_next"`
 		Around     []entryJSON `json:"around,omitempty"`
 	}{
-		Board: board, Period: n.Period, Ends: timeJSON(n.Ends), Final: n.Final, entryJSON: newEntry(n.Entry),
+		Board: board, Period: n.Period, Ends: timeJSON(n.Ends), Final: n.Final, entryJSON: entries[0],
 		Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(),
 	}
-	if around > 0 {
-		answer.Around = newEntries(n.Around)
-	}
+	answer.Around = entries[1:]
 	return ok(c, answer)
 }
 
@@ -113,19 +106,23 @@ func (s *Server) getMembers(c echo.Context) error {
 		return q.err
 	}
 	members := q.values["id"]
-	found, err := s.store.Members(c.Request().Context(), param(c, "board"), members)
+	board := param(c, "board")
+	found, err := s.store.Members(c.Request().Context(), board, members)
 	if err != nil {
 		return err
 	}
+	profiles := s.profiles(c, board, members)
 	type memberJSON struct {
 		Member string         `json:"member"`
 		Rank   *int64         `json:"rank"`
 		Score  *int64         `json:"score"`
+		Name   string         `json:"name,omitzero"`
+		Avatar string         `json:"avatar,omitzero"`
 		Data   jsontext.Value `json:"data,omitzero"`
 	}
 	list := make([]memberJSON, len(members))
 	for i, m := range members {
-		list[i].Member = m
+		list[i].Member, list[i].Name, list[i].Avatar = m, profiles[m].Name, profiles[m].Avatar
 		if e, there := found[m]; there {
 			list[i].Rank, list[i].Score, list[i].Data = &e.Rank, &e.Score, dataJSON(e.Data)
 		}

@@ -84,6 +84,8 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	get("/v1/boards/:board/members/:member", s.getMember)
 	e.POST("/v1/boards/:board/scores", s.postScores)
 	e.DELETE("/v1/boards/:board/members/:member", s.deleteMember)
+	get("/v1/members/:kind/:member", s.getProfile)
+	e.PUT("/v1/members/:kind/:member", s.putProfile)
 	get("/v1/events", s.listEvents)
 	get("/v1/events/:event", s.getEvent)
 	e.PUT("/v1/events/:event", s.putEvent)
