@@ -272,6 +272,27 @@ func TestResumeFromANodeThatMissedAProfile(t *testing.T) {
 	})
 }
 
+// What is known of the seq of one life of a board says nothing of another.
+func TestResumeInAnotherLifeOfTheBoard(t *testing.T) {
+	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		pass(10 * time.Minute)
+		h.FeedChanges(f.replace(map[string]int64{"a": 9, "b": 8, "low0": 1, "low1": 0}))
+		pass(time.Second)
+		for i := range 20 {
+			h.FeedChanges(f.set("b", int64(-i)))
+			pass(time.Second)
+		}
+		has := conn.board // but for the name
+		has.Top = slices.Clone(has.Top)
+		has.Top[0].Name = "Before"
+		again := &fakeConn{board: has}
+		_, err := h.Subscribe(h.Join(again), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
+		require.NoError(t, err)
+		pass(time.Second)
+		require.Equal(t, f.named(f.top(10)), again.board.Top)
+	})
+}
+
 // A node that has only begun to watch a board knows nothing of when profiles changed.
 func TestResumeAtANodeThatHasJustBegun(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
