@@ -67,10 +67,15 @@ func (b *board) meet(isDue func(time.Time) bool) {
 	p, kind := &b.people, b.kind
 	profiled := kind != "" && b.hub.source.Profiled(kind)
 	if kind != p.kind || profiled != (p.known != nil) {
+		named := p.known != nil
 		b.partPeople()
-		b.people = people{kind: kind}
+		b.people = people{kind: kind, renamed: make(map[string]bool)}
+		if named { // by what counts no more
+			p.renamed = b.whoIsShown()
+			b.moved, b.ranksMoved = true, true
+		}
 		if profiled {
-			p.known, p.renamed = make(map[string]*person), make(map[string]bool)
+			p.known = make(map[string]*person)
 			p.due = p.next(b.hub.cfg.ProfileInterval)
 			b.meetShown()
 		}

@@ -293,6 +293,23 @@ func TestResumeInAnotherLifeOfTheBoard(t *testing.T) {
 	})
 }
 
+// A board whose members come to be of a kind without profiles shows no names.
+func TestNamesGoWithTheKind(t *testing.T) {
+	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		own := &fakeConn{}
+		_, err := h.Subscribe(h.Join(own), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
+		require.NoError(t, err)
+		pass(time.Second)
+		require.Equal(t, "Ann", own.board.Me.Around[0].Name)
+		f.peopleMu.Lock()
+		f.profiles = nil
+		f.peopleMu.Unlock()
+		pass(3 * time.Second)
+		require.Equal(t, f.top(10), conn.board.Top)
+		require.Equal(t, f.top(2), own.board.Me.Around)
+	})
+}
+
 // A node that has only begun to watch a board knows nothing of when profiles changed.
 func TestResumeAtANodeThatHasJustBegun(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
