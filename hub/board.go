@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,9 @@ type board struct {
 
 	streams // guarded by hub.mu
 
+	renamedMu sync.Mutex
+	renamed   map[member]bool // whose profiles have changed since the goroutine looked
+
 	changes chan *ranking.Changes
 	events  chan any
 	streamy chan struct{} // streams have come or gone; holds one
@@ -48,9 +52,12 @@ type board struct {
 	// The rest belongs to run.
 	view        *View
 	life        uint64 // counts the lives of the board that the view has shown, periods among them
-	naming             // which period the name means
+	kind        string // of the members, as the page that was taken in last told
+	people      people
+	naming      // which period the name means
 	page        read[ranking.Page]
 	places      read[ranking.Places]
+	profiles    read[found]
 	heard       bool   // the feed hears the board
 	outages     int    // of the feed, when it began to
 	renewed     bool   // a page was read since the last publish
@@ -72,7 +79,7 @@ func newBoard(h *Hub, named ranking.Board) *board {
 		hub: h, name: named.Name, instance: named.Instance, streams: newStreams(),
 		view: NewView(0), life: 1, naming: newNaming(named),
 		changes: make(chan *ranking.Changes, boardChanges), events: make(chan any, boardEvents),
-		streamy: make(chan struct{}, 1),
+		streamy: make(chan struct{}, 1), renamed: make(map[member]bool),
 	}
 	b.at.Store(&whereabouts{})
 	b.ctx, b.cancel = context.WithCancel(h.ctx)
@@ -89,6 +96,7 @@ func (b *board) tell(event any) {
 
 func (b *board) run() {
 	defer b.cancel()
+	defer b.partPeople()
 	b.timer = time.NewTimer(0)
 	defer b.timer.Stop()
 	for {
@@ -115,6 +123,10 @@ func (b *board) run() {
 				}
 				b.view.PlacesFailed()
 			}
+		case p := <-b.profiles.answer:
+			if !b.profiles.came(b, p) {
+				b.missedProfiles() // all else that is shown is right
+			}
 		case <-b.streamy:
 		case <-b.parted:
 			b.parting, b.parted = false, nil
@@ -128,6 +140,7 @@ func (b *board) run() {
 func (b *board) apply(c *ranking.Changes) {
 	for {
 		if b.concerns(c) && b.view.Apply(c) {
+			b.expect(c)
 			b.moved, b.ranksMoved = true, true
 			if b.view.Final() { // it is not, or not any more
 				b.view.Doubt()
@@ -146,6 +159,7 @@ func (b *board) take(event any) {
 	case subscribed:
 		b.heard, b.outages = true, e.outages
 		b.forget()
+		b.forgetPeople()
 	case unheard:
 		b.heard = false
 		b.forget()
@@ -187,9 +201,10 @@ func (b *board) step(now time.Time) {
 		return d <= 0
 	}
 	b.takeAnswers(now, isDue)
+	b.meet(isDue)
 	b.noteWhereabouts()
 	b.startStreams(tops)
-	if b.moved && b.view.Shows(b.mostShown(tops)) && (b.turned() || isDue(b.published.Add(b.hub.cfg.Interval))) {
+	if b.moved && b.view.Shows(b.mostShown(tops)) && (b.turned() || isDue(b.published.Add(b.hub.cfg.Interval))) && b.introduced(&b.people.since, isDue, b.first) {
 		b.publish(tops, now)
 	} else if b.unread {
 		b.show(b.shown.atEnd(), tops, now)
@@ -209,6 +224,9 @@ func (b *board) step(now time.Time) {
 		}
 	} else if b.places.idle() && b.places.failed() {
 		b.placesSettled() // what could not be read is not needed any more
+	}
+	if b.heard && b.profiles.idle() && b.people.waiting() && isDue(b.profiles.after) {
+		b.readProfiles()
 	}
 	b.hub.announce(b.news...)
 	b.news = b.news[:0]
@@ -291,6 +309,9 @@ func (b *board) readPlaces() {
 // more.
 func (b *board) takeAnswers(now time.Time, isDue func(time.Time) bool) {
 	agreed := true
+	if b.profiles.held != nil {
+		b.tookProfiles(now)
+	}
 	if p := b.page.held; p != nil && (!b.view.Ahead(p.State) || b.waitedLong(isDue)) {
 		was, period := b.view.State(), b.view.Period()
 		agreed = b.view.PageRead(*p)
@@ -306,7 +327,7 @@ func (b *board) takeAnswers(now time.Time, isDue func(time.Time) bool) {
 		// Boards that were read together are not audited together.
 		b.audited = now.Add(-rand.N(b.hub.cfg.AuditInterval / 4))
 	}
-	if p := b.places.held; p != nil && !b.view.Ahead(p.State) {
+	if p := b.places.held; p != nil && !b.view.Ahead(p.State) && b.introduced(&b.places.at, isDue, around(p)) {
 		agreed = b.view.PlacesRead(*p) && agreed
 		b.placesSettled()
 	}
@@ -346,6 +367,7 @@ func (b *board) publish(tops []*stream, now time.Time) {
 		state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.Window()),
 	}
 	s.touched, s.since = b.view.Touched(len(s.top))
+	b.introduce(s, now)
 	b.show(s, tops, now)
 	b.moved = false
 	b.tellOwn()

@@ -16,6 +16,11 @@
 // the end of the period is read and shown to all, and then the view starts over
 // with what the name means now.
 //
+// Profiles stand beside entries, of members of a kind that has any. They come from
+// [People], are waited for, by who comes onto the board, no longer than one read, and
+// looked up again now and then. A profile has no seq: when it changes the board is
+// published again at the seq that it is at.
+//
 // What happens in a feed goes the same way, without a view: a goroutine shows the
 // newest items as often as may be, and counts the others.
 //

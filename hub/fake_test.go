@@ -56,6 +56,7 @@ type fakeBoard struct {
 	// called when these have been read, and not been answered yet
 	onPage, onPlaces, onStates hook
 
+	fakePeople
 	logs
 }
 
@@ -105,7 +106,7 @@ func newFakePeriod(name string) *fakePeriod {
 }
 
 func newFakeBoard() *fakeBoard {
-	f := &fakeBoard{fakePeriod: newFakePeriod(""), watched: make(map[string]bool), followed: make(map[string]bool), keep: 1 << 30}
+	f := &fakeBoard{fakePeople: newFakePeople(), fakePeriod: newFakePeriod(""), watched: make(map[string]bool), followed: make(map[string]bool), keep: 1 << 30}
 	for i := range 4 { // so that a delta is smaller than a snapshot
 		f.set(fmt.Sprint("low", i), int64(-10-i))
 	}
@@ -314,6 +315,7 @@ func (f *fakeBoard) readPage(board string, limit int) (ranking.Page, error) {
 	if err != nil {
 		return ranking.Page{}, err
 	}
+	p.Kind = f.kind
 	p.State, p.Ties, p.Total, p.Entries = is.state, is.ties, int64(len(is.scores)), is.entries()
 	p.Entries = p.Entries[:min(limit, len(p.Entries))]
 	return p, nil

@@ -65,11 +65,11 @@ func (r *rows) end(place int) {
 }
 
 // add encodes one place of a delta.
-func (r *rows) add(place int, e ranking.Entry) {
+func (r *rows) add(place int, e ranking.Entry, p ranking.Profile) {
 	r.buf = append(r.buf, ',', '[')
 	r.buf = strconv.AppendInt(r.buf, int64(place), 10)
 	r.buf = append(r.buf, ',')
-	r.buf = appendEntry(r.buf, e)
+	r.buf = appendEntry(r.buf, e, p)
 	r.buf = append(r.buf, ']')
 	r.end(place)
 }
@@ -83,13 +83,21 @@ func (r *rows) upTo(n int) (items []byte, count int) {
 	return r.buf[1:r.ends[count-1]], count // without the first comma
 }
 
-func appendEntry(b []byte, e ranking.Entry) []byte {
+func appendEntry(b []byte, e ranking.Entry, p ranking.Profile) []byte {
 	b = append(b, `{"rank":`...)
 	b = strconv.AppendInt(b, e.Rank, 10)
 	b = append(b, `,"member":`...)
 	b = appendString(b, e.Member)
 	b = append(b, `,"score":`...)
 	b = strconv.AppendInt(b, e.Score, 10)
+	if p.Name != "" {
+		b = append(b, `,"name":`...)
+		b = appendString(b, p.Name)
+	}
+	if p.Avatar != "" {
+		b = append(b, `,"avatar":`...)
+		b = appendString(b, p.Avatar)
+	}
 	if e.Data != "" { // JSON already
 		b = append(b, `,"data":`...)
 		b = append(b, e.Data...)
@@ -172,8 +180,8 @@ func meFrame(board string, s Standing, around []byte) *Frame {
 }
 
 // appendAround adds the distance to the place above, and up to k neighbours on
-// each side.
-func appendAround(b []byte, s Standing, k int) []byte {
+// each side, with their profiles as a board shows them.
+func appendAround(b []byte, s Standing, k int, of *board) []byte {
 	if gap := s.ToNext(); gap != nil {
 		b = appendField(b, "to_next", *gap)
 	} else {
@@ -184,7 +192,7 @@ func appendAround(b []byte, s Standing, k int) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendEntry(b, e)
+		b = appendEntry(b, e, of.profileOf(e.Member))
 	}
 	return append(b, ']')
 }

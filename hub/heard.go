@@ -74,6 +74,7 @@ func (h *Hub) FeedSubscribed(name string) {
 
 // FeedUp is the first half of coming back; the second is to read all boards.
 func (h *Hub) FeedUp() {
+	h.source.ForgetProfiles()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.up = true

@@ -26,6 +26,7 @@ type Source interface {
 	// States reads where boards are, all at once, in the order asked. One that has
 	// gone is at the zero State, without an error.
 	States(ctx context.Context, boards []string) []ranking.BoardState
+	People
 }
 
 // Feed is asked for the changes of a board's instance and for the items of a
@@ -51,6 +52,10 @@ type Config struct {
 	// AuditInterval is how often a view's entries are compared, and some of those
 	// that are followed. Default 30 s.
 	AuditInterval time.Duration
+	// ProfileInterval is how often the profiles that a board shows are looked up again,
+	// by what the Source has kept of them: a change that nobody heard shows so. Default
+	// 25 s.
+	ProfileInterval time.Duration
 	// FeedRate is how many items of a feed are shown in a second, and at most at
 	// once. Default 20.
 	FeedRate int
@@ -79,6 +84,8 @@ type Hub struct {
 	status  *stream       // every client is in it
 	reading chan struct{} // a token for each read under way
 
+	register register // of the members that boards show
+
 	ctx    context.Context // of all boards
 	cancel context.CancelFunc
 
@@ -102,6 +109,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	cfg.MeInterval = cmp.Or(cfg.MeInterval, time.Second)
 	cfg.CheckInterval = cmp.Or(cfg.CheckInterval, time.Second)
 	cfg.AuditInterval = cmp.Or(cfg.AuditInterval, 30*time.Second)
+	cfg.ProfileInterval = cmp.Or(cfg.ProfileInterval, 25*time.Second)
 	cfg.FeedRate = cmp.Or(cfg.FeedRate, 20)
 	cfg.Shards = min(cmp.Or(cfg.Shards, runtime.GOMAXPROCS(0)), maxShards)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
@@ -111,6 +119,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 		boards:  make(map[string]*board), instances: make(map[string]*instance),
 		feeds: make(map[string]*feed), behind: make(map[any]bool),
 	}
+	h.register.boards, h.register.kinds = make(map[member][]*board), make(map[string]bool)
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.status.shards.Store(^uint64(0))
 	for i := range cfg.Shards {

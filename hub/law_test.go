@@ -66,6 +66,7 @@ func (h changesHeard) FeedSubscribed(board string)    { h <- watched(board) }
 func (h changesHeard) FeedChanges(c *ranking.Changes) { h <- c }
 func (h changesHeard) FeedFollowed(string)            {}
 func (h changesHeard) FeedItems(string, [][]byte)     {}
+func (h changesHeard) FeedProfile(string, string)     {}
 
 // hearFeed runs a feed until the test ends.
 func hearFeed(t *testing.T, url string) (*ranking.Feed, changesHeard) {

@@ -19,7 +19,8 @@ type shown struct {
 	state   ranking.State
 	total   int64
 	top     []ranking.Entry
-	touched []int64 // as View.Touched
+	people  []ranking.Profile // for each entry of top, what is shown beside it; nil: nothing
+	touched []int64           // as View.Touched, profiles included
 	since   int64
 
 	once sync.Once
@@ -31,11 +32,19 @@ func (s *shown) rows() *rows {
 	s.once.Do(func() {
 		for i, e := range s.top {
 			s.all.buf = append(s.all.buf, ',')
-			s.all.buf = appendEntry(s.all.buf, e)
+			s.all.buf = appendEntry(s.all.buf, e, s.profile(i))
 			s.all.end(i)
 		}
 	})
 	return &s.all
+}
+
+// profile is what is shown beside an entry.
+func (s *shown) profile(i int) ranking.Profile {
+	if s.people == nil {
+		return ranking.Profile{}
+	}
+	return s.people[i]
 }
 
 // follows reports whether what old showed can be taken to s by what differs in
@@ -51,7 +60,7 @@ func (s *shown) covers(n int) bool { return len(s.top) >= n || int64(len(s.top))
 func (s *shown) atEnd() *shown {
 	return &shown{
 		life: s.life, period: s.period, ends: s.ends, final: true, state: s.state, total: s.total,
-		top: s.top, touched: s.touched, since: s.state.Seq + 1,
+		top: s.top, people: s.people, touched: s.touched, since: s.state.Seq + 1,
 	}
 }
 
@@ -61,11 +70,11 @@ func (s *shown) difference(old *shown, most int) *rows {
 	for i, e := range s.top[:min(most, len(s.top))] {
 		if i < len(old.top) {
 			was := old.top[i]
-			if was.Key = e.Key; was == e { // keys are not shown
+			if was.Key = e.Key; was == e && s.profile(i) == old.profile(i) { // keys are not shown
 				continue
 			}
 		}
-		d.add(i, e)
+		d.add(i, e, s.profile(i))
 	}
 	return d
 }
@@ -79,7 +88,7 @@ func (s *shown) resumed(board string, n int, has ranking.State) *Frame {
 	d, now := &rows{}, min(n, len(s.top))
 	for i, seq := range s.touched[:now] {
 		if seq > has.Seq {
-			d.add(i, s.top[i])
+			d.add(i, s.top[i], s.profile(i))
 		}
 	}
 	items, count := d.upTo(n)
@@ -169,12 +178,11 @@ func (st *stream) advance(old, s *shown, difference *rows) bool {
 	return true
 }
 
-// say tells a member's place, in a life of the board. It reports whether that is
-// news.
-func (st *stream) say(s Standing, life uint64) bool {
+// say tells a member's place on a board. It reports whether that is news.
+func (st *stream) say(s Standing, b *board) bool {
 	is := said{seq: s.Seq, rank: s.Entry.Rank, score: s.Entry.Score}
 	if st.around > 0 && s.Around != nil {
-		is.around = appendAround(nil, s, st.around)
+		is.around = appendAround(nil, s, st.around, b)
 	}
 	was, first := st.said, st.version.Load() == nil
 	same := is.rank == was.rank && is.score == was.score && (is.around == nil || bytes.Equal(is.around, was.around))
@@ -183,7 +191,7 @@ func (st *stream) say(s Standing, life uint64) bool {
 	}
 	st.said = is
 	frame := meFrame(st.board, s, is.around)
-	st.put(&version{life: life, whole: func() *Frame { return frame }})
+	st.put(&version{life: b.life, whole: func() *Frame { return frame }})
 	return true
 }
 

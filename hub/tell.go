@@ -10,7 +10,7 @@ const tellMost = 1024
 // step.
 func (b *board) tellMember(f *Followed, s Standing) {
 	for _, st := range f.streams {
-		if st.say(s, b.life) {
+		if st.say(s, b) {
 			b.news = append(b.news, st)
 		}
 	}
@@ -49,10 +49,11 @@ func (b *board) tellOwn() {
 func (b *board) tellRanks(now time.Time) {
 	if b.ranksCursor == nil {
 		b.told, b.ranksMoved = now, false
+		b.people.tell()
 	}
 	slow := !b.places.idle() || b.places.failed()
 	b.ranksCursor = b.view.Ranks(b.ranksCursor, tellMost, func(f *Followed, at where) {
-		if b.view.Unchanged(f, at) {
+		if b.view.Unchanged(f, at) && !b.renamedAround(f, at) {
 			return
 		}
 		s := b.view.standing(f, at)

@@ -116,6 +116,7 @@ func (b *board) waitedLong(isDue func(time.Time) bool) bool {
 // is that of the view before.
 func (b *board) learn(period string) {
 	p := b.page.held
+	b.kind = p.Kind
 	if b.gone = b.page.gone; b.gone {
 		b.of, b.settled, b.due = "", true, time.Time{}
 		return
@@ -140,6 +141,7 @@ func (b *board) beginLife() {
 	b.doubted = nil
 	b.voidMembers()
 	b.ranksCursor = nil
+	b.people.restart(time.Now())
 	b.view.PlacesFailed()
 	b.places.settle()
 }

@@ -45,20 +45,23 @@ const (
 	eventField   = "event:"
 	leavingField = "leaving:"
 	wantedField  = "receiver:"
+	// profilesField and a kind say that there are, or have been, profiles of that kind.
+	profilesField = "profiles:"
 )
 
 // definitions are all that is defined, at one version. They never change.
 type definitions struct {
-	version string
-	rules   map[string]*rule  // by slot
-	events  map[string]*Event // by name
-	broken  map[string]error  // field to why it is not understood: a newer version wrote it
-	leaving map[string]int64  // slot of a board that goes: since when, µs since 1970
-	values  map[string]string // field to JSON, of boards and events
-	hidden  *moderation       // who is hidden where
-	looked  int64             // when Redis was asked, by its own clock, µs since 1970
-	at      time.Time         // and by this process's, or a little before
-	look    int64             // the number of the look that found them
+	version  string
+	rules    map[string]*rule  // by slot
+	events   map[string]*Event // by name
+	broken   map[string]error  // field to why it is not understood: a newer version wrote it
+	leaving  map[string]int64  // slot of a board that goes: since when, µs since 1970
+	profiled map[string]bool   // kinds that have, or have had, profiles
+	values   map[string]string // field to JSON, of boards and events
+	hidden   *moderation       // who is hidden where
+	looked   int64             // when Redis was asked, by its own clock, µs since 1970
+	at       time.Time         // and by this process's, or a little before
+	look     int64             // the number of the look that found them
 }
 
 // rule finds the definition that a name is of.
@@ -269,7 +272,7 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 	}
 	if latest.version == known {
 		latest.rules, latest.events, latest.broken = d.rules, d.events, d.broken
-		latest.leaving, latest.values = d.leaving, d.values
+		latest.leaving, latest.values, latest.profiled = d.leaving, d.values, d.profiled
 		return latest, nil
 	}
 	if latest.version == noVersion && d != nil {
@@ -296,7 +299,7 @@ func (d *definitions) kept() map[string]string {
 // take reads the fields of the hash.
 func (d *definitions) take(fields *reply) error {
 	d.rules, d.events, d.broken = make(map[string]*rule), make(map[string]*Event), make(map[string]error)
-	d.leaving, d.values = make(map[string]int64), make(map[string]string)
+	d.leaving, d.values, d.profiled = make(map[string]int64), make(map[string]string), make(map[string]bool)
 	for len(fields.rest) > 0 && fields.err == nil {
 		field := fields.text()
 		if slot, ok := strings.CutPrefix(field, leavingField); ok {
@@ -304,6 +307,10 @@ func (d *definitions) take(fields *reply) error {
 			continue
 		}
 		value, err := fields.text(), error(nil)
+		if kind, ok := strings.CutPrefix(field, profilesField); ok {
+			d.profiled[kind] = true
+			continue
+		}
 		if slot, ok := strings.CutPrefix(field, boardField); ok {
 			var r *rule
 			if r, err = readRule(slot, value); err == nil {

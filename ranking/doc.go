@@ -20,6 +20,9 @@
 // Redis as the scores do. Each node has a copy, the catalog, looks it up again each
 // second, and may write by it for a lease of some seconds, which Redis holds it to.
 //
+// A [Profile] is what is shown beside a member's entries on all boards of its kind. Each
+// node keeps those that it has read for a while, and is told of those that change.
+//
 // A board may count in periods: each is a sorted set of its own, and Redis's clock
 // decides what falls into which.
 //

@@ -103,6 +103,7 @@ func (l watcher) FeedSubscribed(board string)    { l.subscribed <- board }
 func (l watcher) FeedChanges(c *ranking.Changes) { l.changes <- c }
 func (l watcher) FeedFollowed(string)            {}
 func (l watcher) FeedItems(string, [][]byte)     {}
+func (l watcher) FeedProfile(string, string)     {}
 
 // A board is followed: a page says how it is, and the changes after it, by any process,
 // what becomes of that.

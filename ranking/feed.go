@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +18,9 @@ import (
 // goroutine at a time, in order, and MUST NOT block for long: what they hold up
 // piles up in Redis.
 type FeedHandler interface {
-	// FeedUp says that the subscription works: it has heard its own probe channel confirmed.
+	// FeedUp says that the subscription works: it has heard its own probe channel
+	// confirmed, and that of profiles. Each change of these is told from now on; what was
+	// before is unknown.
 	FeedUp()
 	// FeedDown says that nothing is heard any more and that the last sign of
 	// life came at asOf. FeedUp follows, FeedSubscribed for each watched board and
@@ -34,6 +37,8 @@ type FeedHandler interface {
 	// FeedItems tells what has happened, each item a JSON object. The handler owns
 	// items.
 	FeedItems(feed string, items [][]byte)
+	// FeedProfile says that the profile of a member of a kind has changed.
+	FeedProfile(kind, member string)
 }
 
 const (
@@ -143,6 +148,8 @@ func (f *Feed) Run(ctx context.Context, h FeedHandler) error {
 
 func (f *Feed) heard() { f.lastSeen.Store(time.Now().UnixNano()) }
 
+var errNotProfile = errors.New("not a message of a profile")
+
 var errSilent = errors.New("silent for three probes")
 
 // session is the life of one connection.
@@ -157,7 +164,9 @@ func (f *Feed) session(ctx context.Context, h FeedHandler) error {
 	started := time.Now()
 	f.heard()
 	wg.Go(func() { f.publishProbes(ctx) })
-	err := f.subscribe(ctx, ps, []string{f.probe})
+	// The probe's first: where the connection goes on a cluster follows from it, and is
+	// spread by that.
+	err := f.subscribe(ctx, ps, []string{f.probe, f.keys.profiles()})
 	for err == nil {
 		var msg any
 		// No deadline: go-redis would lose its place in a message cut in two by one.
@@ -180,7 +189,7 @@ func (f *Feed) tell(h FeedHandler, msg any) {
 		if m.Kind != "subscribe" {
 			return
 		}
-		if m.Channel == f.probe {
+		if m.Channel == f.keys.profiles() { // which is confirmed after the probe's
 			f.up.Store(true)
 			f.log.Info("feed is up")
 			h.FeedUp()
@@ -209,6 +218,14 @@ func (f *Feed) pass(h FeedHandler, m *redis.Message) error {
 			h.FeedItems(feed, items)
 		}
 		return err
+	}
+	if m.Channel == f.keys.profiles() {
+		kind, member, ok := strings.Cut(m.Payload, fieldSep)
+		if !ok {
+			return errNotProfile
+		}
+		h.FeedProfile(kind, member)
+		return nil
 	}
 	c, err := parseChanges(m.Payload)
 	if err == nil {

@@ -23,13 +23,15 @@ type (
 	subscribed string
 	followed   string
 	item       string
+	profile    struct{ kind, member string }
 )
 
-func (r recorder) FeedUp()                        { r <- up{} }
-func (r recorder) FeedDown(time.Time)             { r <- down{} }
-func (r recorder) FeedSubscribed(board string)    { r <- subscribed(board) }
-func (r recorder) FeedChanges(c *ranking.Changes) { r <- c }
-func (r recorder) FeedFollowed(feed string)       { r <- followed(feed) }
+func (r recorder) FeedUp()                         { r <- up{} }
+func (r recorder) FeedDown(time.Time)              { r <- down{} }
+func (r recorder) FeedSubscribed(board string)     { r <- subscribed(board) }
+func (r recorder) FeedChanges(c *ranking.Changes)  { r <- c }
+func (r recorder) FeedFollowed(feed string)        { r <- followed(feed) }
+func (r recorder) FeedProfile(kind, member string) { r <- profile{kind, member} }
 func (r recorder) FeedItems(_ string, items [][]byte) {
 	for _, i := range items {
 		r <- item(i)

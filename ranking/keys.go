@@ -113,6 +113,16 @@ func (k keys) erasures() string { return k.tag("/") + "erasures" }
 // audit is a stream: what moderators did, see audit.go.
 func (k keys) audit() string { return k.tag("/") + "audit" }
 
+// profile is a string: the profile of a member of a kind, as JSON. It has no tag, so
+// that a cluster spreads them; nothing else has this prefix.
+func (k keys) profile(kind, member string) string {
+	return k.prefix + ":profile:" + kind + ":" + member
+}
+
+// profiles is the channel on which profiles that change are told: kind, unit
+// separator, member.
+func (k keys) profiles() string { return k.tag("/") + "profiles" }
+
 // deliveries is a sorted set: closed periods, as Qualify names them, to when their
 // delivery is tried next, µs since 1970.
 func (k keys) deliveries() string { return k.tag("/") + "deliveries" }

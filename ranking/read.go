@@ -42,6 +42,7 @@ type Page struct {
 	State
 	Bounds
 	Period  string // "" on a board without periods
+	Kind    string // what the members are, as their profiles are kept
 	Order   Order  // of the board
 	Ties    Ties   // likewise
 	Total   int64  // members on the board
@@ -146,7 +147,7 @@ func (s *Store) Read(ctx context.Context, board string, q Query) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	p.Period, p.Bounds = m.period.name, m.bounds(now)
+	p.Period, p.Kind, p.Bounds = m.period.name, m.rule.Kind, m.bounds(now)
 	return p, nil
 }
 

@@ -68,6 +68,8 @@ var (
 	differsScript  = newScript("lock", "differs")
 	gatherScript   = newScript("lock", "key", "gather")
 	swapScript     = newScript("lock", "swap")
+	profileScript  = newScript("profile")
+	markScript     = newScript("mark")
 )
 
 // once is a command that the client must never send a second time by itself:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,9 @@ type Config struct {
 	Prefix string
 	// CallTimeout bounds one call to Redis. Default 2 s.
 	CallTimeout time.Duration
+	// ProfileAge is for how long a profile that was read is gone by, unless it is heard
+	// to have changed. Default 30 s.
+	ProfileAge time.Duration
 	// ProbeInterval is how often a Feed makes sure that it still hears: it
 	// counts as down after three in a row go unheard. Default 2 s.
 	ProbeInterval time.Duration
@@ -41,6 +45,7 @@ const MaxAnnounce = 100
 func (c Config) withDefaults() Config {
 	c.Prefix = cmp.Or(c.Prefix, "rc")
 	c.CallTimeout = cmp.Or(c.CallTimeout, 2*time.Second)
+	c.ProfileAge = cmp.Or(c.ProfileAge, profileAge)
 	c.ProbeInterval = cmp.Or(c.ProbeInterval, 2*time.Second)
 	return c
 }
@@ -63,7 +68,9 @@ type Store struct {
 	told    queues[eventItem]  // by event
 	wanted  atomic.Int64       // when this node noted last that it takes deliveries, µs since 1970
 
-	builds builds
+	builds   builds
+	profiles *profileCache
+	profiled sync.Map // kinds of which this node heard that they have profiles
 
 	defining chan struct{} // holds one: who changes definitions
 }
@@ -73,6 +80,7 @@ type Store struct {
 func New(rdb redis.UniversalClient, cfg Config) *Store {
 	cfg = cfg.withDefaults()
 	s := &Store{rdb: rdb, cfg: cfg, keys: keys{cfg.Prefix}, defining: make(chan struct{}, 1)}
+	s.profiles = newProfileCache(cfg.ProfileAge)
 	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = rdb, s.keys, cfg.CallTimeout
 	s.updates.call, s.updates.timeout = s.applyBatch, cfg.CallTimeout
 	s.begun.call, s.begun.timeout = s.beginBatch, cfg.CallTimeout

@@ -198,7 +198,7 @@ func TestOldPeriods(t *testing.T) {
 	empty, err := s.Page(t.Context(), "b@-2", 1, 1)
 	require.NoError(t, err)
 	require.Equal(t, ranking.Page{Bounds: ranking.Bounds{Ends: moment(t, "2026-11-19T00:00:00Z"), Final: true, Left: 12 * time.Hour},
-		Period: "2026-11-18", Order: ranking.Desc, Ties: ranking.First, Start: 1, Entries: []ranking.Entry{}}, empty)
+		Period: "2026-11-18", Kind: "member", Order: ranking.Desc, Ties: ranking.First, Start: 1, Entries: []ranking.Entry{}}, empty)
 
 	for _, name := range []string{
 		"b@-4", "b@2026-11-16", "b@-1000", "b@2026-11-21", "b@-0", "b@-01", "b@2026-11-31", "b@2026-1-1", "b@2026", "b@2026-W47", "b@0", "b@x",

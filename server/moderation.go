@@ -176,14 +176,17 @@ func newErasure(kind, member string, e ranking.Erasure) erasureJSON {
 	return erasureJSON{kind, member, e.Boards, e.Removed, timeJSON(e.Began), timeJSON(e.Ended)}
 }
 
-// deleteProfile erases a member from all boards of its kind, which goes on when it is
-// answered.
-func (s *Server) deleteProfile(c echo.Context) error {
+// deleteMemberOf takes a member's profile away, and erases it from all boards of its
+// kind, which goes on when it is answered.
+func (s *Server) deleteMemberOf(c echo.Context) error {
 	by, err := readModerator(c)
 	if err != nil {
 		return err
 	}
 	kind, member := param(c, "kind"), param(c, "member")
+	if err := s.store.DeleteProfile(c.Request().Context(), kind, member); err != nil {
+		return err
+	}
 	e, err := s.store.Erase(c.Request().Context(), kind, member, by)
 	if err != nil {
 		return err

@@ -13,11 +13,9 @@ type entryJSON struct {
 	Rank   int64          `json:"rank"`
 	Member string         `json:"member"`
 	Score  int64          `json:"score"`
+	Name   string         `json:"name,omitzero"` // of the member's profile, as is the avatar
+	Avatar string         `json:"avatar,omitzero"`
 	Data   jsontext.Value `json:"data,omitzero"`
-}
-
-func newEntry(e ranking.Entry) entryJSON {
-	return entryJSON{e.Rank, e.Member, e.Score, dataJSON(e.Data)}
 }
 
 // dataJSON is the data of an entry; nil for none.
@@ -26,14 +24,6 @@ func dataJSON(data string) jsontext.Value {
 		return nil
 	}
 	return jsontext.Value(data)
-}
-
-func newEntries(entries []ranking.Entry) []entryJSON {
-	list := make([]entryJSON, len(entries))
-	for i, e := range entries {
-		list[i] = newEntry(e)
-	}
-	return list
 }
 
 // headJSON is what each answer to a read begins with.
@@ -86,7 +76,7 @@ func (s *Server) getTop(c echo.Context) error {
 		Count  *int64      `json:"count,omitzero"`
 		Top    []entryJSON `json:"top"`
 		Cursor *string     `json:"cursor"`
-	}{newHead(board, page.Period, page.Bounds), page.Total, nil, newEntries(page.Entries), cursorJSON(page.Next())}
+	}{newHead(board, page.Period, page.Bounds), page.Total, nil, s.entries(c, board, page.Entries), cursorJSON(page.Next())}
 	if query.MinScore != nil || query.MaxScore != nil {
 		answer.Count = &page.Count
 	}
@@ -116,7 +106,7 @@ func (s *Server) getAt(c echo.Context) error {
 		Count   int64       `json:"count"`
 		Members []entryJSON `json:"members"`
 		Cursor  *string     `json:"cursor"`
-	}{newHead(board, at.Period, at.Bounds), at.Total, *score, at.Rank, at.Count, newEntries(at.Entries), cursorJSON(at.Next())})
+	}{newHead(board, at.Period, at.Bounds), at.Total, *score, at.Rank, at.Count, s.entries(c, board, at.Entries), cursorJSON(at.Next())})
 }
 
 // getCount tells how many members there are, or how many of them have some scores.
@@ -150,6 +140,11 @@ func (s *Server) getMember(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	list := []ranking.Entry{n.Entry}
+	if around > 0 {
+		list = append(list, n.Around...)
+	}
+	entries := s.entries(c, board, list)
 	answer := struct {
 		headJSON
 		entryJSON
@@ -158,12 +153,10 @@ func (s *Server) getMember(c echo.Context) error {
 		ToNext     *int64      `json:"to_next"`
 		Around     []entryJSON `json:"around,omitempty"`
 	}{
-		headJSON: newHead(board, n.Period, n.Bounds), entryJSON: newEntry(n.Entry),
+		headJSON: newHead(board, n.Period, n.Bounds), entryJSON: entries[0],
 		Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(),
 	}
-	if around > 0 {
-		answer.Around = newEntries(n.Around)
-	}
+	answer.Around = entries[1:]
 	return ok(c, answer)
 }
 
@@ -186,16 +179,19 @@ func (s *Server) getMembers(c echo.Context) error {
 	if sorted {
 		members = m.ByRank()
 	}
+	profiles := s.profiles(c, board, q.values["id"])
 	type memberJSON struct {
 		Member string         `json:"member"`
 		Rank   *int64         `json:"rank"`
 		Among  *int64         `json:"among"`
 		Score  *int64         `json:"score"`
+		Name   string         `json:"name,omitzero"`
+		Avatar string         `json:"avatar,omitzero"`
 		Data   jsontext.Value `json:"data,omitzero"`
 	}
 	list := make([]memberJSON, len(members))
 	for i, e := range members {
-		list[i].Member = e.Member
+		list[i].Member, list[i].Name, list[i].Avatar = e.Member, profiles[e.Member].Name, profiles[e.Member].Avatar
 		if e.Rank > 0 {
 			list[i].Rank, list[i].Among, list[i].Score, list[i].Data = &e.Rank, &e.Among, &e.Score, dataJSON(e.Data)
 		}

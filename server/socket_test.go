@@ -139,10 +139,17 @@ func (noBoards) Places(context.Context, string, []ranking.Lookup) (ranking.Place
 	return ranking.Places{}, nil
 }
 func (noBoards) States(context.Context, []string) []ranking.BoardState { return nil }
-func (noBoards) Watch(string)                                          {}
-func (noBoards) Unwatch(string)                                        {}
-func (noBoards) Follow(string)                                         {}
-func (noBoards) Unfollow(string)                                       {}
+func (noBoards) Profiled(string) bool                                  { return false }
+func (noBoards) KnownProfile(string, string) (ranking.Profile, bool)   { return ranking.Profile{}, true }
+func (noBoards) Profiles(context.Context, string, []string) (map[string]ranking.Profile, error) {
+	return nil, nil
+}
+func (noBoards) ForgetProfile(string, string) {}
+func (noBoards) ForgetProfiles()              {}
+func (noBoards) Watch(string)                 {}
+func (noBoards) Unwatch(string)               {}
+func (noBoards) Follow(string)                {}
+func (noBoards) Unfollow(string)              {}
 
 // A frame that is turned away because a reply is being written is not lost: the
 // client gets the newest version after the reply.

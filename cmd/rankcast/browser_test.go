@@ -307,7 +307,7 @@ func TestPageTrustsTheNewer(t *testing.T) {
 		{"u", list, "null", `{"kind":"unknown"}`},
 		{"u", list, `{seq: 10, rank: null, score: null}`, `{"kind":"absent"}`},
 		{"u", list, `{seq: 10, rank: 9, score: 1, to_next: 2, around: []}`, `{"kind":"below","rank":9,"score":1,"toNext":2}`},
-		{"u", list, `{seq: 10, rank: 9, score: 1, to_next: 2, around: [{member: 'u', name: 'Uma'}]}`, `{"kind":"below","rank":9,"score":1,"name":"Uma","toNext":2}`},
+		{"u", list, `{seq: 10, rank: 9, score: 1, to_next: 2, around: [{member: 'u', name: 'Uma'}]}`, `{"kind":"below","rank":9,"score":1,"name":"Uma","avatar":"","toNext":2}`},
 		{"u", list, `{seq: 10, rank: 9, score: 1}`, `{"kind":"below","rank":9,"score":1}`},
 		// On its way into the list.
 		{"u", list, `{seq: 21, rank: 2, score: 25, to_next: 5}`, `{"kind":"below","rank":2,"score":25,"toNext":5}`},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -72,6 +73,9 @@ func (s *screen) neighbours(own int) []client.Entry {
 	return []client.Entry{{Rank: *m.Rank, Member: m.Member, Score: *m.Score}}
 }
 
+// nameOf is what a member is called: by its profile, or else by its id.
+func nameOf(e client.Entry) string { return cmp.Or(e.Name, e.Member) }
+
 // absent is the own row of a member that has no rank.
 func (s *screen) absent() shownRow {
 	note := "not on the board"
@@ -83,7 +87,7 @@ func (s *screen) absent() shownRow {
 
 // row is an entry as it is shown now.
 func (s *screen) row(e client.Entry) shownRow {
-	r := shownRow{rank: thousands(e.Rank), place: int(e.Rank), member: printable(e.Member), score: thousands(e.Score), mine: s.me != "" && e.Member == s.me}
+	r := shownRow{rank: thousands(e.Rank), place: int(e.Rank), member: printable(nameOf(e)), score: thousands(e.Score), mine: s.me != "" && e.Member == s.me}
 	style := ansi.NewStyle()
 	if r.mine {
 		style = style.Bold()

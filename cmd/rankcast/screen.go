@@ -138,7 +138,7 @@ func ending(b client.Board) string {
 	case len(b.Top) == 0:
 		return printable(b.Period) + " is over"
 	default:
-		return fmt.Sprintf("%s is over: %s was first with %s", printable(b.Period), printable(b.Top[0].Member), thousands(b.Top[0].Score))
+		return fmt.Sprintf("%s is over: %s was first with %s", printable(b.Period), printable(nameOf(b.Top[0])), thousands(b.Top[0].Score))
 	}
 }
 

@@ -182,6 +182,7 @@ func TestScreenSaysHowThingsAre(t *testing.T) {
 		{client.Board{State: client.Away, Top: first(1), AsOf: at}, "reconnecting as of 08:15:30"},
 		{client.Board{State: client.Live, Period: "2026-W47"}, "stars · 2026-W47"},
 		{client.Board{State: client.Live, Top: []client.Entry{{Rank: 1, Member: "\x1b[2Ja\u202eb\n", Score: 1}}}, "\uFFFD[2Ja\uFFFDb\uFFFD"},
+		{client.Board{State: client.Live, Top: []client.Entry{{Rank: 1, Member: "u4", Score: 1, Name: "A\u202enn"}}}, "1  A\uFFFDnn"},
 	} {
 		require.Contains(t, plain(sized("", 0, 80, 20, c.board)), c.says)
 	}

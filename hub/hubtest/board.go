@@ -21,6 +21,8 @@ type Entry struct {
 	Rank   int64  `json:"rank"`
 	Member string `json:"member"`
 	Score  int64  `json:"score"`
+	Name   string `json:"name"`
+	Avatar string `json:"avatar"`
 	Data   Raw    `json:"data"`
 }
 

@@ -15,6 +15,10 @@ type Entry struct {
 	Rank   int64  `json:"rank"` // from 1
 	Member string `json:"member"`
 	Score  int64  `json:"score"`
+	// Name and Avatar are of the member's profile; "" for none. They may be of any
+	// characters but control characters: a page must not take them for markup.
+	Name   string `json:"name,omitzero"`
+	Avatar string `json:"avatar,omitzero"` // an http or https URL, or a path of the site
 	// Data is what an update gave the entry; nil for none. Nobody changes it.
 	Data jsontext.Value `json:"data,omitzero"`
 }
@@ -161,8 +165,10 @@ type Place struct {
 	Rank   int64          `json:"rank"`   // from 1
 	Member string         `json:"member"`
 	Score  int64          `json:"score"`
-	Data   jsontext.Value `json:"data"`  // as Entry's
-	Total  int64          `json:"total"` // members on the board
+	Name   string         `json:"name"`   // as Entry's
+	Avatar string         `json:"avatar"` // likewise
+	Data   jsontext.Value `json:"data"`   // likewise
+	Total  int64          `json:"total"`  // members on the board
 	// Percentile is the share of the others that rank below, 0 to 100.
 	Percentile float64 `json:"percentile"`
 	// ToNext is the distance in score to the entry above: 0 when tied, nil at

@@ -104,7 +104,7 @@ func (c *Client) do(ctx context.Context, method, url string, body []byte, answer
 		return err
 	}
 	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
 		return problem(res)
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))

@@ -600,3 +600,33 @@ func TestResumeWithARealServer(t *testing.T) {
 		require.EqualValues(t, 1, snapshots.Load())
 	})
 }
+
+func TestProfilesByTheClient(t *testing.T) {
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b", Kind: "user"})
+	c, err := client.New("http://"+n.Addr, client.Config{})
+	require.NoError(t, err)
+	defer c.Close()
+	_, err = c.Profile(t.Context(), "user", "a/b")
+	var refused *client.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "unknown_member", refused.Code)
+	for _, name := range []string{"Ann", "Anna"} {
+		require.NoError(t, c.SetProfile(t.Context(), "user", "a/b", client.Profile{Name: name, Avatar: "/a.png"}))
+		p, err := c.Profile(t.Context(), "user", "a/b")
+		require.NoError(t, err)
+		require.Equal(t, client.Profile{Name: name, Avatar: "/a.png"}, p)
+	}
+	err = c.SetProfile(t.Context(), "user", "a/b", client.Profile{})
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "name", refused.Field)
+	require.NotErrorIs(t, err, client.ErrOutcomeUnknown)
+	_, err = c.Update(t.Context(), "b", client.Update{Member: "a/b", Score: 3})
+	require.NoError(t, err)
+	page, err := c.Top(t.Context(), "b", client.Query{})
+	require.NoError(t, err)
+	require.Equal(t, []client.Entry{{Rank: 1, Member: "a/b", Score: 3, Name: "Anna", Avatar: "/a.png"}}, page.Top)
+	place, err := c.Member(t.Context(), "b", "a/b", 1)
+	require.NoError(t, err)
+	require.Equal(t, "Anna", place.Name)
+	require.Equal(t, page.Top, place.Around)
+}

@@ -128,6 +128,19 @@ sheet.replaceSync(`
 [part~=me]:not([data-podium]) [part=rank] { color: var(--_ink); }
 [part~=me][data-absent] [part=member] { color: var(--_quiet); }
 
+[part=who][data-avatar]:has([part=avatar]) { grid-template-columns: auto minmax(0, 1fr); column-gap: 0.625em; }
+[part~=row]:has([part=avatar]) { align-items: center; }
+[part=avatar] {
+  grid-row: 1 / span 2;
+  align-self: center;
+  inline-size: 1.75em;
+  block-size: 1.75em;
+  border-radius: 50%;
+  object-fit: cover;
+  background: var(--_line);
+}
+[part=avatar] ~ [part=gap] { grid-column: 2; }
+
 [part=gap] { color: var(--_quiet); font-size: 0.8125em; }
 [part=gap]:empty { display: none; }
 [part=gap][data-outdated] { visibility: hidden; opacity: 0; transition: opacity 200ms 400ms, visibility 0s 600ms; }

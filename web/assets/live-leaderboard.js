@@ -15,9 +15,13 @@
  * A board with periods shows the current one, and turns over to the next by itself.
  *
  * Parts: header, state, dot, total, period (with period-name and ends), list, row,
- * rank, member, gap, score, note, pinned (the room under the list), and me: the
+ * rank, avatar, member, gap, score, note, pinned (the room under the list), and me: the
  * followed member's row, wherever it is. A row of the list carries `data-member`, the one under it `data-me`;
  * `data-podium` (1, 2 or 3) is on the first three ranks of the list.
+ *
+ * A member is shown by its name where it has one, and by its id else, which the name has
+ * for a title. An avatar shows where it is a path of this site, or an https URL that the
+ * page's Content-Security-Policy lets load; the pages of Rankcast itself load none of others.
  *
  * Custom properties: --rankcast-ink, -quiet, -line, -surface, -accent, -warn,
  * -me (behind the followed member's row), -gold, -silver, -bronze, -row-height.

@@ -7,11 +7,12 @@
  * - `unknown`: nothing was heard of it yet
  * - `listed`: in the list, whose own entry is then the one to show
  * - `below`: on the board, not in the list; `rank` null: not known at this
- *   moment; `toNext` null: there is no gap; undefined: not known at this moment
+ *   moment; `toNext` null: there is no gap; undefined: not known at this moment, as
+ *   with `name` and `avatar`, which are '' where there is none
  * - `absent`: not on the board
  * @typedef {{ kind: 'unknown' | 'absent' }
  *   | { kind: 'listed', entry: Entry, toNext: number | null }
- *   | { kind: 'below', rank: number | null, score: number, name: string | undefined, toNext: number | null | undefined }
+ *   | { kind: 'below', rank: number | null, score: number, name: string | undefined, avatar: string | undefined, toNext: number | null | undefined }
  * } OwnPlace
  */
 
@@ -35,10 +36,11 @@ export function ownPlace(member, list, me) {
   }
   if (!me) return { kind: 'unknown' };
   if (me.rank === null || me.score === null) return { kind: 'absent' };
-  const name = me.around?.find((entry) => entry.member === member)?.name;
+  const own = me.around?.find((entry) => entry.member === member);
+  const [name, avatar] = own ? [own.name ?? '', own.avatar ?? ''] : [];
   return contradicts(list, me)
-    ? { kind: 'below', rank: null, score: me.score, name, toNext: undefined }
-    : { kind: 'below', rank: me.rank, score: me.score, name, toNext: me.to_next };
+    ? { kind: 'below', rank: null, score: me.score, name, avatar, toNext: undefined }
+    : { kind: 'below', rank: me.rank, score: me.score, name, avatar, toNext: me.to_next };
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 
 import { part, setProperty, setText } from './dom.js';
-import { describeGap, flash, newRow, numbers, roll } from './row.js';
+import { describeGap, flash, newRow, numbers, roll, writeAvatar } from './row.js';
 
 /** @typedef {import('./own-place.js').OwnPlace} OwnPlace */
 /** @typedef {import('./row.js').Row} Row */
@@ -53,12 +53,17 @@ export class PinnedRow {
       this.#member = this.#name = member;
       row.element.dataset.me = member;
       row.member.title = member;
+      writeAvatar(row, '');
     }
     row.element.toggleAttribute('data-absent', place.kind === 'absent');
     if (place.kind === 'listed') {
       this.#name = place.entry.name || member;
+      writeAvatar(row, place.entry.avatar);
     } else if (place.kind === 'below') {
-      this.#name = place.name || this.#name;
+      if (place.name !== undefined) {
+        this.#name = place.name || member;
+        writeAvatar(row, place.avatar);
+      }
       const rank = place.rank === null ? '…' : numbers.format(place.rank);
       setText(row.rank, rank);
       setText(row.score, numbers.format(place.score));

@@ -18,7 +18,9 @@ export const numbers = new Intl.NumberFormat();
  * @typedef {object} Row
  * @property {HTMLElement} element
  * @property {HTMLElement} rank
+ * @property {HTMLElement} who the member and the gap, and the avatar before them
  * @property {HTMLElement} member
+ * @property {HTMLImageElement | null} avatar there while it is shown
  * @property {HTMLElement} gap empty but for the followed member
  * @property {HTMLElement} score
  * @property {Entry | null} entry as written into the elements
@@ -41,7 +43,7 @@ export function newRow(tag) {
   // Words read aloud, or copied, need the spaces that the layout does not.
   who.append(member, ' ', gap);
   element.append(rank, ' ', who, ' ', score);
-  return { element, rank, member, gap, score, entry: null, place: -1, glide: null, flash: null };
+  return { element, rank, who, member, avatar: null, gap, score, entry: null, place: -1, glide: null, flash: null };
 }
 
 /**
@@ -59,10 +61,50 @@ export function writeRow(row, entry) {
   }
   setText(row.member, entry.name || entry.member);
   row.member.title = entry.member;
+  writeAvatar(row, entry.avatar);
   if (before?.score !== entry.score) {
     setText(row.score, numbers.format(entry.score));
     if (before) flash(row);
   }
+}
+
+/**
+ * Shows an avatar of this site, or one by https where the page's policy lets it load;
+ * one that does not load leaves no trace.
+ *
+ * @param {Row} row
+ * @param {string | undefined} avatar
+ */
+export function writeAvatar(row, avatar) {
+  const url = imageURL(avatar);
+  if (url === (row.who.dataset.avatar ?? '')) return;
+  row.avatar?.remove();
+  row.avatar = null;
+  if (url === '') {
+    delete row.who.dataset.avatar;
+    return;
+  }
+  row.who.dataset.avatar = url;
+  const image = part('img', 'avatar');
+  image.alt = ''; // the name beside it says who it is
+  image.loading = 'lazy';
+  image.decoding = 'async';
+  image.referrerPolicy = 'no-referrer';
+  image.addEventListener('error', () => image.remove());
+  image.src = url;
+  row.who.prepend(image);
+  row.avatar = image;
+}
+
+/**
+ * @param {string | undefined} avatar
+ * @returns {string} '' for what is not shown
+ */
+function imageURL(avatar) {
+  if (!avatar || !URL.canParse(avatar, location.href)) return '';
+  const { origin, protocol, href } = new URL(avatar, location.href);
+  const path = avatar.startsWith('/') && origin === location.origin;
+  return path || /^https:\/\//i.test(avatar) && protocol === 'https:' ? href : '';
 }
 
 /**

@@ -1,0 +1,83 @@
+package hub
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"rankcast/ranking"
+)
+
+// People is where profiles are read from, and what a hub tells of what it hears of
+// them; a ranking.Store is one.
+type People interface {
+	// Profiled reports, without I/O, whether any member of a kind may have a profile. Of
+	// a kind that has none nothing else is asked.
+	Profiled(kind string) bool
+	// KnownProfile gives, without I/O, the profile of a member where it is known; an
+	// empty one for none.
+	KnownProfile(kind, member string) (p ranking.Profile, known bool)
+	// Profiles reads those of up to ranking.MaxPage members. Who has none is left out.
+	Profiles(ctx context.Context, kind string, members []string) (map[string]ranking.Profile, error)
+	// ForgetProfile says that what is known of a member is old, ForgetProfiles all. They
+	// MUST NOT block.
+	ForgetProfile(kind, member string)
+	ForgetProfiles()
+}
+
+// register tells which boards show a member, so that a change of a profile costs the
+// other boards nothing.
+type register struct {
+	mu     sync.Mutex
+	boards map[member][]*board
+	kinds  map[string]bool // of which a change was heard
+}
+
+// member is one of a kind.
+type member struct{ kind, id string }
+
+func (r *register) enter(m member, b *board) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.boards[m] = append(r.boards[m], b)
+}
+
+func (r *register) leave(m member, b *board) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := slices.DeleteFunc(r.boards[m], func(other *board) bool { return other == b })
+	if r.boards[m] = left; len(left) == 0 {
+		delete(r.boards, m)
+	}
+}
+
+// renamed passes a change on to the boards that show the member. It reports whether it
+// is the first of its kind that was heard.
+func (r *register) renamed(m member) (first bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first = !r.kinds[m.kind]
+	r.kinds[m.kind] = true
+	for _, b := range r.boards[m] {
+		b.rename(m)
+	}
+	return first
+}
+
+// FeedProfile has the boards that show a member show its profile anew.
+func (h *Hub) FeedProfile(kind, id string) {
+	h.source.ForgetProfile(kind, id)
+	if first := h.register.renamed(member{kind, id}); first { // and boards may show nobody's yet
+		for _, b := range h.watched() {
+			b.poke()
+		}
+	}
+}
+
+// rename notes, from any goroutine, that the profile of a member has changed.
+func (b *board) rename(m member) {
+	b.renamedMu.Lock()
+	b.renamed[m] = true
+	b.renamedMu.Unlock()
+	b.poke()
+}

@@ -1,0 +1,69 @@
+package hub
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"rankcast/ranking"
+)
+
+// BenchmarkPublish measures one change among the first entries and the frame of it, for
+// two that swap: of a kind without profiles, and of one where all have one.
+func BenchmarkPublish(b *testing.B) {
+	for _, n := range []int{10, 1000} {
+		for _, kind := range []string{"", "user"} {
+			b.Run(fmt.Sprintf("top=%d/kind=%s", n, kind), func(b *testing.B) { benchPublish(b, n, kind) })
+		}
+	}
+}
+
+func benchPublish(b *testing.B, n int, kind string) {
+	f := newFakeBoard()
+	f.kind = kind
+	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
+	board := newBoard(h, theBoard)
+	board.kind = kind
+	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Desc, Total: int64(2 * n), Start: 1}
+	for i := range n + n/8 + 16 {
+		m := fmt.Sprintf("member-%07d", i)
+		f.dub(m, "Somebody "+m)
+		page.Entries = append(page.Entries, ranking.Entry{Rank: int64(i + 1), Member: m, Score: int64(-2 * i), Key: ranking.Key(2 * i)})
+	}
+	var all []string
+	for _, e := range page.Entries {
+		all = append(all, e.Member)
+	}
+	f.Profiles(b.Context(), "user", all)
+	v := board.view
+	v.Want(n)
+	v.PageAsked()
+	v.PageRead(page)
+	h.mu.Lock()
+	st := board.topStream(n)
+	h.mu.Unlock()
+	tops := []*stream{st}
+	board.meet(func(time.Time) bool { return false })
+	board.publish(tops, time.Now())
+	seq, at := int64(1), 0.0
+	b.ReportAllocs()
+	for b.Loop() {
+		seq++
+		old, now := ranking.Key(at), ranking.Key(3-at) // from the first place to the second, and back
+		at = 3 - at
+		rank := int64(1 + at/3)
+		c := ranking.Change{Member: "member-0000000", Old: &old, New: &now, Rank: rank, Position: rank}
+		board.apply(&ranking.Changes{Board: "b", Epoch: "e", Seq: seq, List: []ranking.Change{c}})
+		if !board.introduced(&board.people.since, func(time.Time) bool { return false }, board.first) {
+			b.Fatal("somebody is not known")
+		}
+		board.publish(tops, time.Now())
+		for _, s := range h.shards {
+			s.takeNews()
+		}
+	}
+	if !v.sure || v.state.Seq != seq {
+		b.Fatal("the view is unsure")
+	}
+}

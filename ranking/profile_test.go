@@ -1,0 +1,218 @@
+package ranking_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+)
+
+func TestProfilesAreKeptPerKind(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, ctx := open(t, url), t.Context()
+		_, err := s.Profile(ctx, "user", "u4")
+		require.ErrorIs(t, err, ranking.ErrUnknownMember)
+		odd := `a:{b}@ "<ü> / %` + "\u2028"
+		for _, member := range []string{"u4", odd} {
+			first, err := s.SetProfile(ctx, "user", member, ranking.Profile{Name: "Ann " + member, Avatar: "/a.png"})
+			require.NoError(t, err)
+			require.True(t, first)
+			p, err := s.Profile(ctx, "user", member)
+			require.NoError(t, err)
+			require.Equal(t, ranking.Profile{Name: "Ann " + member, Avatar: "/a.png"}, p)
+		}
+		first, err := s.SetProfile(ctx, "user", "u4", ranking.Profile{Avatar: "https://x.test/4.png"})
+		require.NoError(t, err)
+		require.False(t, first)
+		all, err := s.Profiles(ctx, "user", []string{"u4", "nobody", odd})
+		require.NoError(t, err)
+		require.Equal(t, map[string]ranking.Profile{"u4": {Avatar: "https://x.test/4.png"}, odd: {Name: "Ann " + odd, Avatar: "/a.png"}}, all, "what is set replaces all of it")
+		for _, other := range []string{"star", "user-a"} {
+			all, err = s.Profiles(ctx, other, []string{"u4", odd})
+			require.NoError(t, err)
+			require.Empty(t, all)
+		}
+		for range 2 {
+			require.NoError(t, s.DeleteProfile(ctx, "user", "u4"))
+			_, err = s.Profile(ctx, "user", "u4")
+			require.ErrorIs(t, err, ranking.ErrUnknownMember)
+		}
+		first, err = s.SetProfile(ctx, "user", "u4", ranking.Profile{Name: "Ann"})
+		require.NoError(t, err)
+		require.True(t, first)
+	})
+}
+
+func TestProfilesThatAreNone(t *testing.T) {
+	s := open(t, redistest.Embedded(t))
+	ok := strings.Repeat("é", 64)
+	for _, p := range []ranking.Profile{
+		{Name: ok}, {Name: "<b>"}, {Avatar: "/a"}, {Avatar: "http://x/y?z=%20"}, {Avatar: "https://x.test/" + strings.Repeat("a", 497)},
+	} {
+		_, err := s.SetProfile(t.Context(), "user", "u", p)
+		require.NoError(t, err, p)
+	}
+	for _, p := range []struct {
+		ranking.Profile
+		field string
+	}{
+		{ranking.Profile{}, "name"}, {ranking.Profile{Name: ok + "x"}, "name"}, {ranking.Profile{Name: "a\nb"}, "name"}, {ranking.Profile{Name: "\xff"}, "name"},
+		{ranking.Profile{Name: " \u2003"}, "name"}, {ranking.Profile{Name: "a", Avatar: "a.png"}, "avatar"}, {ranking.Profile{Avatar: "//x.test/a"}, "avatar"},
+		{ranking.Profile{Avatar: `/\x.test/a`}, "avatar"}, {ranking.Profile{Avatar: "javascript:alert(1)"}, "avatar"}, {ranking.Profile{Avatar: "data:image/png;base64,"}, "avatar"},
+		{ranking.Profile{Avatar: "https:///a"}, "avatar"}, {ranking.Profile{Avatar: "https://u:p@x.test/"}, "avatar"}, {ranking.Profile{Avatar: "/a b"}, "avatar"},
+		{ranking.Profile{Avatar: "/" + strings.Repeat("a", 512)}, "avatar"}, {ranking.Profile{Avatar: "https:/a"}, "avatar"},
+	} {
+		_, err := s.SetProfile(t.Context(), "user", "u", p.Profile)
+		var field *ranking.FieldError
+		require.ErrorAs(t, err, &field, "%+v", p)
+		require.Equal(t, p.field, field.Field)
+	}
+	for _, bad := range [][2]string{{"User", "u"}, {"", "u"}, {"user", ""}, {"user", "a\x1fb"}} {
+		_, err := s.SetProfile(t.Context(), bad[0], bad[1], ranking.Profile{Name: "a"})
+		require.ErrorIs(t, err, ranking.ErrInvalid, bad)
+		require.ErrorIs(t, s.DeleteProfile(t.Context(), bad[0], bad[1]), ranking.ErrInvalid, bad)
+		_, err = s.Profile(t.Context(), bad[0], bad[1])
+		require.ErrorIs(t, err, ranking.ErrInvalid, bad)
+	}
+	_, err := s.Profiles(t.Context(), "user", make([]string, ranking.MaxPage+1))
+	require.ErrorIs(t, err, ranking.ErrInvalid)
+}
+
+// gets counts the GETs that a Redis has had.
+func gets(t *testing.T, rdb redis.UniversalClient) (n int) {
+	info, err := rdb.Info(t.Context(), "commandstats").Result()
+	require.NoError(t, err)
+	for line := range strings.Lines(info) {
+		fmt.Sscanf(line, "cmdstat_get:calls=%d", &n)
+	}
+	return n
+}
+
+func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
+	url := redistest.Start(t).URL()
+	s, ctx := open(t, url), t.Context()
+	rdb, err := ranking.Open(url)
+	require.NoError(t, err)
+	defer rdb.Close()
+	_, err = s.SetProfile(ctx, "user", "m1", ranking.Profile{Name: "One"})
+	require.NoError(t, err)
+	var members []string
+	for i := range 1000 {
+		members = append(members, fmt.Sprint("m", i))
+	}
+	require.Zero(t, gets(t, rdb))
+	for range 3 {
+		all, err := s.Profiles(ctx, "user", members)
+		require.NoError(t, err)
+		require.Equal(t, map[string]ranking.Profile{"m1": {Name: "One"}}, all)
+		require.Equal(t, 1000, gets(t, rdb), "those that there are not are kept too")
+	}
+	p, known := s.KnownProfile("user", "m2")
+	require.True(t, known)
+	require.Empty(t, p)
+	_, known = s.KnownProfile("user", "m2000")
+	require.False(t, known)
+	s.ForgetProfile("user", "m2")
+	_, err = s.Profiles(ctx, "user", members)
+	require.NoError(t, err)
+	require.Equal(t, 1001, gets(t, rdb), "only what was told of is read again")
+	s.ForgetProfiles()
+	_, err = s.Profiles(ctx, "user", members)
+	require.NoError(t, err)
+	require.Equal(t, 2001, gets(t, rdb))
+
+	require.False(t, s.Profiled("star"))
+	_, err = s.Profiles(ctx, "star", members)
+	require.NoError(t, err)
+	require.Equal(t, 2001, gets(t, rdb), "a kind without profiles is not read")
+	_, known = s.KnownProfile("star", "x")
+	require.True(t, known)
+}
+
+// Nodes that were there before the first profile of a kind come to know that there are.
+func TestOtherNodesSeeTheFirstProfileOfAKind(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		there, s := open(t, url, ranking.Definition{Board: "b"}), open(t, url)
+		all, err := there.Profiles(t.Context(), "user", []string{"u"})
+		require.NoError(t, err)
+		require.Empty(t, all)
+		_, err = s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: "Ann"})
+		require.NoError(t, err)
+		redistest.Eventually(t, "the profile to be seen", func() error {
+			all, err := there.Profiles(t.Context(), "user", []string{"u"})
+			if err == nil && all["u"].Name != "Ann" {
+				err = errors.New("it is not")
+			}
+			return err
+		})
+	})
+}
+
+// Nodes define again what there was when Redis has lost everything, though a profile is
+// set before they have seen it.
+func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		there, s := open(t, url, ranking.Definition{Board: "b"}), open(t, url)
+		rdb, err := ranking.Open(url)
+		require.NoError(t, err)
+		defer rdb.Close()
+		_, err = there.Boards(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, rdb.FlushAll(t.Context()).Err())
+		_, err = s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: "Ann"})
+		require.NoError(t, err)
+		redistest.Eventually(t, "board and profile to be there", func() error {
+			boards, err := there.Boards(t.Context())
+			if err == nil && len(boards) != 1 {
+				err = fmt.Errorf("boards: %v", boards)
+			}
+			if !there.Profiled("user") {
+				err = errors.Join(err, errors.New("profiles are not seen"))
+			}
+			return err
+		})
+	})
+}
+
+func TestFeedTellsOfProfiles(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		_, heard := follow(t, url, 0)
+		next[up](t, heard)
+		_, err := s.SetProfile(t.Context(), "user", "u:4", ranking.Profile{Name: "Ann"})
+		require.NoError(t, err)
+		require.Equal(t, profile{"user", "u:4"}, next[profile](t, heard), "from FeedUp on")
+		require.NoError(t, s.DeleteProfile(t.Context(), "user", "nobody"))
+		require.NoError(t, s.DeleteProfile(t.Context(), "user", "u:4"))
+		require.Equal(t, profile{"user", "u:4"}, next[profile](t, heard), "and nothing where nothing changed")
+	})
+}
+
+func TestProfileThatNobodyHeardOfIsReadWhenItIsOld(t *testing.T) {
+	url := redistest.Embedded(t)
+	rdb, err := ranking.Open(url)
+	require.NoError(t, err)
+	defer rdb.Close()
+	there := ranking.New(rdb, ranking.Config{ProfileAge: 50 * time.Millisecond})
+	defer there.Close()
+	s := open(t, url)
+	for i := range 3 {
+		name := fmt.Sprint("Ann ", i)
+		_, err := s.SetProfile(t.Context(), "user", "u", ranking.Profile{Name: name})
+		require.NoError(t, err)
+		redistest.Eventually(t, "the name", func() error {
+			all, err := there.Profiles(t.Context(), "user", []string{"u"})
+			if err == nil && all["u"].Name != name {
+				err = fmt.Errorf("%+v", all)
+			}
+			return err
+		})
+	}
+}

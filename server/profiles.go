@@ -1,0 +1,95 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+)
+
+// entries are entries of a board as the wire has them, each with the profile of its
+// member, if there is one. All profiles that the node does not know are read at once;
+// where they cannot be read the answer goes without: its scores are right.
+func (s *Server) entries(c echo.Context, board string, list []ranking.Entry) []entryJSON {
+	members := make([]string, len(list))
+	for i, e := range list {
+		members[i] = e.Member
+	}
+	profiles := s.profiles(c, board, members)
+	entries := make([]entryJSON, len(list))
+	for i, e := range list {
+		p := profiles[e.Member]
+		entries[i] = entryJSON{e.Rank, e.Member, e.Score, p.Name, p.Avatar, dataJSON(e.Data)}
+	}
+	return entries
+}
+
+// profiles are those of some members of a board, up to ranking.MaxPage. Who has none is
+// left out.
+func (s *Server) profiles(c echo.Context, board string, members []string) map[string]ranking.Profile {
+	if len(members) == 0 {
+		return nil
+	}
+	ctx := c.Request().Context()
+	b, err := s.store.Board(ctx, board)
+	if err != nil || b.Definition.Kind == "" {
+		return nil // it has gone a moment ago
+	}
+	profiles, err := s.store.Profiles(ctx, b.Definition.Kind, members)
+	if err != nil && ctx.Err() == nil {
+		s.logFailure(c, fmt.Errorf("answered without profiles: %w", err))
+	}
+	return profiles
+}
+
+type profileJSON struct {
+	Kind   string `json:"kind"`
+	Member string `json:"member"`
+	ranking.Profile
+}
+
+// getProfile tells the profile of a member of a kind.
+func (s *Server) getProfile(c echo.Context) error {
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	kind, member := param(c, "kind"), param(c, "member")
+	p, err := s.store.Profile(c.Request().Context(), kind, member)
+	if err != nil {
+		return err
+	}
+	return ok(c, profileJSON{kind, member, p})
+}
+
+// putProfile sets the profile of a member of a kind, all of it.
+func (s *Server) putProfile(c echo.Context) error {
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	body, err := readObject(c)
+	if err != nil {
+		return err
+	}
+	if err := body.only("name", "avatar"); err != nil {
+		return err
+	}
+	var p ranking.Profile
+	if p.Name, err = body.optional("name"); err != nil {
+		return err
+	}
+	if p.Avatar, err = body.optional("avatar"); err != nil {
+		return err
+	}
+	kind, member := param(c, "kind"), param(c, "member")
+	first, err := s.store.SetProfile(c.Request().Context(), kind, member, p)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if first {
+		status = http.StatusCreated
+	}
+	return writeJSON(c, status, echo.MIMEApplicationJSON, profileJSON{kind, member, p})
+}
