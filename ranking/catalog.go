@@ -250,7 +250,7 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 		known = d.version
 	}
 	at := time.Now()
-	answer, err := catalogScript.run(ctx, c.rdb, []string{c.keys.definitions(), c.keys.hidden(), c.keys.shown()}, []any{known})
+	answer, err := catalogScript.run(ctx, c.rdb, []string{c.keys.definitions()}, []any{known})
 	if err != nil {
 		return nil, err
 	}

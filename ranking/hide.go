@@ -133,7 +133,7 @@ func (s *Store) censor(ctx context.Context, action, where, member string, by Mod
 	if action == "hide" {
 		flag = "1"
 	}
-	answer, err := censorScript.run(ctx, s.rdb, []string{s.keys.hidden(), s.keys.shown()}, []any{where, member, flag, maxHidden})
+	answer, err := censorScript.run(ctx, s.rdb, []string{s.keys.hidden(), s.keys.shown(), s.keys.definitions()}, []any{where, member, flag, maxHidden})
 	if err != nil {
 		return fmt.Errorf("%s %q: %w", action, member, err)
 	}

@@ -193,6 +193,7 @@ func TestModerationIsCaughtUpWith(t *testing.T) {
 		rdb := newClient(t, url)
 		require.NoError(t, rdb.Del(t.Context(), keys{"rc"}.shown()).Err())
 		require.NoError(t, rdb.ZRem(t.Context(), keys{"rc"}.hidden(), "b/b\x1fm8").Err())
+		require.NoError(t, rdb.HSet(t.Context(), keys{"rc"}.definitions(), "moderated", a.catalog.latest.Load().hidden.revision-5).Err())
 		require.False(t, look(b).hides("b", "member", "m8"))
 		require.True(t, look(b).hides("b", "member", "m9"))
 	})

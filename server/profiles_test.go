@@ -44,7 +44,7 @@ func TestProfilesOverHTTP(t *testing.T) {
 		require.Contains(t, a.Body, `"member":"u4","score":3,"name":"<b>Ann</b>","avatar":"/a.png","data":{"g":1},"total":2`)
 		require.Contains(t, a.Body, `"around":[`+ann+","+other+"]")
 		require.NotContains(t, n.do("GET", "/v1/boards/b/members/u4", "").Body, "around")
-		require.JSONEq(t, `{"members":[{"member":"a/b","rank":null,"score":null,"name":"Slash"},{"member":"u4","rank":1,"score":3,"name":"<b>Ann</b>","avatar":"/a.png","data":{"g":1}}]}`,
+		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"total":2,"members":[{"member":"a/b","rank":null,"among":null,"score":null,"name":"Slash"},{"member":"u4","rank":1,"among":1,"score":3,"name":"<b>Ann</b>","avatar":"/a.png","data":{"g":1}}]}`,
 			n.do("GET", "/v1/boards/b/members?id=a/b&id=u4", "").Body)
 		require.NotContains(t, n.do("GET", "/v1/boards/stars/top", "").Body, "name", "of another kind")
 

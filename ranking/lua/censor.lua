@@ -2,6 +2,7 @@
 --
 -- KEYS  1 sorted set   hidden: where 31 member, to the revision that hid it
 --       2 sorted set   shown: likewise, of those that were hidden before, of the last day
+--       3 hash         definitions: 'moderated' is the latest revision
 -- ARGV  1 where        'k/' kind or 'b/' instance
 --       2 member
 --       3 hide         '1', or '0' to show it again
@@ -10,7 +11,7 @@
 --         A revision is the µs since 1970 by Redis's clock, and later than all before it.
 -- Cost   O(log n), and of those shown again before a day their number
 
-local hidden, shown = KEYS[1], KEYS[2]
+local hidden, shown, definitions = KEYS[1], KEYS[2], KEYS[3]
 local entry, hide, most = ARGV[1] .. '\31' .. ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 
 local DAY = 24 * 3600 * 1000000 -- µs
@@ -24,9 +25,9 @@ end
 if hide and call('ZCARD', hidden) >= most then return {'full'} end
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
-local function latest(set) return tonumber(call('ZRANGE', set, -1, -1, 'WITHSCORES')[2] or 0) end
-local revision = format('%.0f', math.max(now, latest(hidden) + 1, latest(shown) + 1))
+local revision = format('%.0f', math.max(now, tonumber(call('HGET', definitions, 'moderated') or 0) + 1))
 call('ZREM', hide and shown or hidden, entry)
 call('ZADD', hide and hidden or shown, revision, entry)
+call('HSET', definitions, 'moderated', revision)
 call('ZREMRANGEBYSCORE', shown, '-inf', format('(%.0f', now - DAY))
 return {'ok', revision, 1}
