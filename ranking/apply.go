@@ -120,6 +120,11 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 		case "turn":
 			s.catalog.clock.set(at)
 			listed = 0 // for another period
+		case "behind":
+			if err := s.catchUp(ctx, d, at); err != nil {
+				return err
+			}
+			listed, at = 0, s.catalog.clock.now()
 		case "stale", "shape":
 			if _, err := s.catalog.newer(ctx, d); err != nil {
 				return err
@@ -132,7 +137,7 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 		}
 	}
 	switch why {
-	case "stale":
+	case "stale", "behind":
 		return fmt.Errorf("%w: definitions change all the time, or the clocks of Redis's masters differ by seconds", ErrUnavailable)
 	case "shape":
 		return conflict("board", "%q holds data of another order, or of other periods, than it is defined with: delete it first", instance)
@@ -144,11 +149,11 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 // each update; why says otherwise.
 func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, instance string, sp span, leased, listed int64, batch []updateItem) (why string, now int64, err error) {
 	k := s.keys.board(instance, sp.name)
-	const head, each = 23, 7
+	const head, each = 24, 7
 	args := make([]any, 0, head+each*len(batch))
 	args = append(args, k.channel, instance, sp.name, string(r.Ties), r.Order.sign(),
 		sp.opens, sp.closes, sp.starts, sp.ends, leased, listed, sp.from, sp.length, newEpoch(), r.shape,
-		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), r.notes(), hidden.revision, hidden.flags(instance, r.Kind, batch))
+		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), r.notes(), hidden.revision, hidden.flags(instance, r.Kind, batch), r.Kind)
 	for _, u := range batch {
 		op, digest := u.op(r.Definition), ""
 		if u.ID != "" {
@@ -168,6 +173,10 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 		}
 	case "turn", "stale", "shape", "new":
 		now = reply.number()
+		return why, now, reply.err
+	case "behind":
+		reply.number()
+		now = reply.number() // not a time but a revision
 		return why, now, reply.err
 	default:
 		reply.fail("is none of an update")

@@ -176,7 +176,8 @@ func (d Definition) reorders(was Definition) (field string) {
 	return ""
 }
 
-// lastsAs reports whether what d and was hold goes at the same times.
+// lastsAs reports whether what d and was hold goes at the same times, and the same are
+// hidden there.
 func (d Definition) lastsAs(was Definition) bool {
 	keeps := func(d Definition) int {
 		if d.Keep == nil {
@@ -185,7 +186,7 @@ func (d Definition) lastsAs(was Definition) bool {
 		return *d.Keep
 	}
 	return keeps(d) == keeps(was) && d.Retain == was.Retain && d.Ends.Equal(was.Ends) &&
-		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.refresh() == was.refresh()
+		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.Kind == was.Kind && d.refresh() == was.refresh()
 }
 
 // shape tells apart the definitions whose data must not mix, as reorders does: the

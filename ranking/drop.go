@@ -146,6 +146,9 @@ func (s *Store) takeDown(ctx context.Context, instance string, until int64) erro
 	if err := s.undeliver(ctx, deliveries...); err != nil {
 		return err
 	}
+	if err := s.showAll(ctx, instance); err != nil {
+		return err
+	}
 	ids := s.keys.ids(instance)
 	s.builds.note(instance, 0)
 	return s.drop(ctx, instance, until, names, append(ids[:], s.keys.build(instance).all()...)...)

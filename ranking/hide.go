@@ -3,9 +3,11 @@ package ranking
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -18,26 +20,25 @@ const moderateMost = 128
 // instance of a family. It keeps its scores, and updates of it count unseen: they are
 // answered with a Rank of 0. It returns ErrConflict where too many are hidden.
 func (s *Store) Hide(ctx context.Context, board, member string, by Moderator) error {
-	return s.onBoard(ctx, "hide", board, member, by)
+	return s.onBoard(ctx, actionHide, board, member, by)
 }
 
 // Show ends Hide: the member is in the place that its score gives it.
 func (s *Store) Show(ctx context.Context, board, member string, by Moderator) error {
-	return s.onBoard(ctx, "show", board, member, by)
+	return s.onBoard(ctx, actionShow, board, member, by)
 }
 
-// HideEverywhere is Hide on all boards of a kind, those that come to be among them. No
-// update counts in the ranks any more that comes in when it has returned, whichever node
-// it comes to; who is there goes within seconds, or as long as it takes to go through
-// all boards of the kind.
+// HideEverywhere is Hide on all boards of a kind, those that come to be among them. All
+// nodes mind it within a second, three at most; who is there goes within seconds, or as
+// long as it takes to go through all boards of the kind.
 func (s *Store) HideEverywhere(ctx context.Context, kind, member string, by Moderator) error {
-	return s.everywhere(ctx, "hide", kind, member, by)
+	return s.everywhere(ctx, actionHide, kind, member, by)
 }
 
 // ShowEverywhere ends HideEverywhere. Where the member is hidden on a board by itself it
 // stays so there.
 func (s *Store) ShowEverywhere(ctx context.Context, kind, member string, by Moderator) error {
-	return s.everywhere(ctx, "show", kind, member, by)
+	return s.everywhere(ctx, actionShow, kind, member, by)
 }
 
 func (s *Store) onBoard(ctx context.Context, action, board, member string, by Moderator) error {
@@ -48,11 +49,17 @@ func (s *Store) onBoard(ctx context.Context, action, board, member string, by Mo
 	if n.period != "" {
 		return Invalid("board", "names a period; a member is hidden in all periods of a board: leave the @ away")
 	}
-	if _, err := s.rule(ctx, n); err != nil {
-		return err
+	// What is no more can be shown again, so that it is not hidden when it is there anew.
+	_, unknown := s.rule(ctx, n)
+	if unknown != nil && (action == actionHide || !errors.Is(unknown, ErrUnknownBoard)) {
+		return unknown
 	}
 	if err := s.censor(ctx, action, onBoard(n.instance()), member, by); err != nil {
 		return err
+	}
+	line := Action{Action: action, Board: n.instance(), Member: member, Moderator: by}
+	if unknown != nil {
+		return s.audit(ctx, line)
 	}
 	d, _, err := s.leased(ctx)
 	if err != nil {
@@ -69,13 +76,11 @@ func (s *Store) onBoard(ctx context.Context, action, board, member string, by Mo
 	if err := s.moderate(ctx, n.instance(), rule, d.hidden, periods); err != nil {
 		return fmt.Errorf("moderate board %q: %w", n.instance(), err)
 	}
-	if len(periods) > 0 {
-		// Others may have written by what was before.
-		if err := s.lookAfterGrace(ctx, n.instance()); err != nil {
-			return err
-		}
+	// Others may have written by what was before, or may yet.
+	if err := s.lookAfterGrace(ctx, n.instance()); err != nil {
+		return err
 	}
-	return s.audit(ctx, Action{Action: action, Board: n.instance(), Member: member, Moderator: by})
+	return s.audit(ctx, line)
 }
 
 // lookAfterGrace has an instance looked after when all nodes know what this one does,
@@ -124,13 +129,15 @@ func CheckKind(kind string) error {
 	return nil
 }
 
-// censor notes what is to be, on all nodes before it returns on this one.
+const actionHide, actionShow = "hide", "show"
+
+// censor notes what is to be. This node minds it when it returns.
 func (s *Store) censor(ctx context.Context, action, where, member string, by Moderator) error {
 	if err := cmp.Or(CheckMember(member), by.check()); err != nil {
 		return err
 	}
 	flag := "0"
-	if action == "hide" {
+	if action == actionHide {
 		flag = "1"
 	}
 	answer, err := censorScript.run(ctx, s.rdb, []string{s.keys.hidden(), s.keys.shown(), s.keys.definitions()}, []any{where, member, flag, maxHidden})
@@ -147,7 +154,7 @@ func (s *Store) censor(ctx context.Context, action, where, member string, by Mod
 // moderate has done on an instance what was not done yet.
 func (s *Store) moderate(ctx context.Context, instance string, r *rule, m *moderation, periods []noted) error {
 	latest := m.latest(instance, r.Kind)
-	if latest == 0 || len(periods) == 0 {
+	if m.revision == 0 || len(periods) == 0 {
 		return nil
 	}
 	done, err := s.moderated(ctx, instance, periods)
@@ -155,8 +162,11 @@ func (s *Store) moderate(ctx context.Context, instance string, r *rule, m *moder
 		return err
 	}
 	for i, p := range periods {
-		if done[i] < latest {
-			if err := s.moderatePeriod(ctx, s.keys.board(instance, p.name), instance, r, m, p.name, done[i]); err != nil {
+		if done[i].upTo > m.revision {
+			return s.raise(ctx, done[i].upTo) // this node looks again before it comes back
+		}
+		if done[i].upTo < latest || done[i].kind != "" && done[i].kind != r.Kind {
+			if err := s.moderatePeriod(ctx, s.keys.board(instance, p.name), instance, r, m, p.name); err != nil {
 				return err
 			}
 		}
@@ -164,35 +174,74 @@ func (s *Store) moderate(ctx context.Context, instance string, r *rule, m *moder
 	return nil
 }
 
-// moderated reads up to which revision moderation is in force in some periods.
-func (s *Store) moderated(ctx context.Context, instance string, periods []noted) ([]int64, error) {
+// moderated is how far moderation has come on a board-period.
+type moderated struct {
+	upTo int64  // the revision up to which all is done
+	kind string // for which it is; "" where that was not noted
+}
+
+// moderated reads it of some periods.
+func (s *Store) moderated(ctx context.Context, instance string, periods []noted) ([]moderated, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	pipe := s.rdb.Pipeline()
-	values := make([]*redis.StringCmd, len(periods))
+	values := make([]*redis.SliceCmd, len(periods))
 	for i, p := range periods {
-		values[i] = pipe.HGet(ctx, s.keys.board(instance, p.name).meta, "moderated")
+		values[i] = pipe.HMGet(ctx, s.keys.board(instance, p.name).meta, "moderated", "remoderate", "kind")
 	}
-	if _, err := pipe.Exec(ctx); err != nil && err != redis.Nil {
+	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	done := make([]int64, len(periods))
+	done := make([]moderated, len(periods))
 	for i, v := range values {
-		if n, err := v.Int64(); err == nil {
-			done[i] = n
-		} else if err != redis.Nil {
-			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		fields := v.Val()
+		for j := range fields {
+			if fields[j] == nil {
+				fields[j] = ""
+			}
+		}
+		r := &reply{rest: fields}
+		latest, from := r.text(), r.text()
+		done[i].kind = r.text()
+		if text := cmp.Or(from, latest); text != "" {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				r.fail("is no revision")
+			}
+			done[i].upTo = n
+		}
+		if r.err != nil {
+			return nil, r.err
 		}
 	}
 	return done, nil
 }
 
-// moderatePeriod brings a period from one revision to that of m.
-func (s *Store) moderatePeriod(ctx context.Context, k boardKeys, instance string, r *rule, m *moderation, period string, from int64) error {
-	type part struct{ member, hide string }
-	var parts []part
-	for _, member := range m.since(instance, r.Kind, from) {
-		parts = append(parts, part{member, "1"})
+// moderatePeriod brings a period to the revision of m.
+func (s *Store) moderatePeriod(ctx context.Context, k boardKeys, instance string, r *rule, m *moderation, name string) error {
+	built := "0"
+	if r.isBuilt() {
+		built = "1"
+	}
+	step := func(phase string, members []any) (bool, error) {
+		args := []any{k.channel, instance, name, string(r.Ties), r.Order.sign(), r.shape, r.Limit, m.revision, r.Kind, phase, built}
+		reply, err := s.callKeys(ctx, moderateScript, k.all(), append(args, members...))
+		if err != nil {
+			return false, err
+		}
+		return reply.text() == "ok", reply.err
+	}
+	if goesOn, err := step("begin", nil); err != nil || !goesOn {
+		return err
+	}
+	// From here on nobody writes who knows less.
+	at, err := s.moderated(ctx, instance, []noted{{period: period{name: name}}})
+	if err != nil {
+		return err
+	}
+	var parts []any
+	for _, member := range m.since(instance, r.Kind, at[0].upTo) {
+		parts = append(parts, member, "1")
 	}
 	hidden, err := s.hiddenIn(ctx, k)
 	if err != nil {
@@ -200,23 +249,51 @@ func (s *Store) moderatePeriod(ctx context.Context, k boardKeys, instance string
 	}
 	for member := range hidden {
 		if !m.hides(instance, r.Kind, member) {
-			parts = append(parts, part{member, "0"})
+			parts = append(parts, member, "0")
 		}
 	}
-	for first := true; first || len(parts) > 0; first = false {
-		n := min(len(parts), moderateMost)
-		last := ""
+	for {
+		n, phase := min(len(parts), 2*moderateMost), "part"
 		if n == len(parts) {
-			last = "1"
+			phase = "end"
 		}
-		args := []any{k.channel, instance, period, string(r.Ties), r.Order.sign(), r.shape, r.Limit, m.revision, last}
-		for _, p := range parts[:n] {
-			args = append(args, p.member, p.hide)
-		}
-		if _, err := moderateScript.run(ctx, s.rdb, k.all(), args); err != nil {
+		if goesOn, err := step(phase, parts[:n]); err != nil || !goesOn || phase == "end" {
 			return err
 		}
 		parts = parts[n:]
+	}
+}
+
+// catchUp has this node know what was in force on a board already, which Redis may have
+// lost where it is kept.
+func (s *Store) catchUp(ctx context.Context, d *definitions, revision int64) error {
+	d, err := s.catalog.newer(ctx, d)
+	if err != nil || d.hidden.revision >= revision {
+		return err
+	}
+	if err := s.raise(ctx, revision); err != nil {
+		return err
+	}
+	_, err = s.catalog.fresh(ctx)
+	return err
+}
+
+// raise has the moderation be at a revision at least.
+func (s *Store) raise(ctx context.Context, revision int64) error {
+	_, err := s.callKeys(ctx, raiseScript, []string{s.keys.definitions()}, []any{revision})
+	return err
+}
+
+// showAll has nobody be hidden any more on an instance that goes.
+func (s *Store) showAll(ctx context.Context, instance string) error {
+	d := s.catalog.latest.Load()
+	if d == nil || d.hidden.hidden[onBoard(instance)] == nil {
+		return nil
+	}
+	for member := range d.hidden.hidden[onBoard(instance)].members {
+		if _, err := s.callKeys(ctx, censorScript, []string{s.keys.hidden(), s.keys.shown(), s.keys.definitions()}, []any{onBoard(instance), member, "0", maxHidden}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -87,6 +87,13 @@ func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, n
 	if m.revision == revision && now-m.looked < moderationKept.Microseconds() {
 		return &moderation{revision, now, m.hidden}, nil
 	}
+	if revision < m.revision {
+		// Redis has lost some of it; the node has not.
+		if err := c.rehide(ctx, m); err != nil {
+			return nil, err
+		}
+		return &moderation{revision, now, m.hidden}, nil // and looks again
+	}
 	// What comes in while this is read may be seen or not, and is read again.
 	next := &moderation{revision: revision, looked: now, hidden: make(map[string]*hiddenMembers)}
 	from := int64(0)
@@ -95,7 +102,7 @@ func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, n
 		for where, h := range m.hidden {
 			next.hidden[where] = &hiddenMembers{h.revision, maps.Clone(h.members)}
 		}
-	} // else Redis has lost some of it, or forgotten who was shown again
+	} // else Redis may have forgotten who was shown again
 	for _, set := range []struct {
 		key string
 		put func(h *hiddenMembers, member string, revision int64)
@@ -131,4 +138,27 @@ func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, n
 		}
 	}
 	return next, nil
+}
+
+// rehide gives back to Redis what this node knows.
+func (c *catalog) rehide(ctx context.Context, m *moderation) error {
+	var entries []any
+	for where, h := range m.hidden {
+		for member := range h.members {
+			entries = append(entries, where+fieldSep+member)
+		}
+	}
+	for {
+		n, last := min(len(entries), moderationPage), ""
+		if n == len(entries) {
+			last = "1"
+		}
+		args := append([]any{m.revision, last}, entries[:n]...)
+		if _, err := rehideScript.run(ctx, c.rdb, []string{c.keys.hidden(), c.keys.shown(), c.keys.definitions()}, args); err != nil {
+			return err
+		}
+		if entries = entries[n:]; len(entries) == 0 {
+			return nil
+		}
+	}
 }

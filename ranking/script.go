@@ -55,6 +55,8 @@ var (
 	settleScript   = newScript("settle")
 	doneScript     = newScript("done")
 	censorScript   = newScript("censor")
+	raiseScript    = newScript("raise")
+	rehideScript   = newScript("rehide")
 	moderateScript = newScript("order", "board", "moderate")
 	eraseScript    = newScript("order", "board", "erase")
 	clearScript    = newScript("order", "board", "clear")

@@ -332,7 +332,9 @@ func (s *Store) tendRetain(ctx context.Context, instance string, r *rule, period
 	if wrote > cutoff {
 		return false, wrote + retain, nil
 	}
-	gone, err = s.dropUnwritten(ctx, instance, until, periods, cutoff)
+	if gone, err = s.dropUnwritten(ctx, instance, until, periods, cutoff); gone && err == nil {
+		err = s.showAll(ctx, instance)
+	}
 	if next = now + tendInterval.Microseconds(); gone {
 		next = now + listLook.Microseconds()
 	}

@@ -4,8 +4,8 @@
 -- KEYS  1 to 6         see board.lua
 --                      meta: epoch, seq, clock, from, span, shape, data ('1': some have
 --                      had any), moderated (the revision of the moderation that is in
---                      force; none: nobody was ever hidden), wrote, settled, listed (when,
---                      by now's clock)
+--                      force; none: nobody was ever hidden), kind (for which that is so),
+--                      wrote, settled, listed (when, by now's clock)
 --       7 hash         request ids of even buckets: id to first result
 --       8 hash         request ids of odd buckets
 --       9 hash         the board's periods: name to what tend.go makes of it, and '/' to when
@@ -26,6 +26,7 @@
 --      21 note             '1': note the time of an update that leaves a score as it is too
 --      22 revision         of the moderation that the caller knows; 0: there is none
 --      23 hides            '1' or '0' for each update: its member is hidden; '': none is
+--      24 kind             of the members
 --         Times are Redis's, in µs since 1970; they count from opens and starts
 --         until before closes and ends.
 --      then seven for each update:
@@ -37,7 +38,9 @@
 --         if      'exists', 'absent' or ''; of what is undone the op that it had
 --         data    JSON, 'null' to take it away, '' to leave it
 -- Result  {why, now in µs}: nothing was done, for
---           'stale'  the lease is over, or the moderation has gone on
+--           'stale'  the lease is over
+--           'behind' the caller knows less of the moderation than was in force when it was
+--                    written before: a third value says which revision
 --           'shape'  the board-period is of another
 --           'turn'   now is within starts..ends and outside opens..closes
 --           'new'    there would be something to write of a new board-period, or of one
@@ -68,8 +71,8 @@ local lease, listed = tonumber(ARGV[10]), tonumber(ARGV[11])
 local from, span, epoch, shape = ARGV[12], ARGV[13], ARGV[14], ARGV[15]
 local min, max, max_change = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18])
 local limit, ttl, note = tonumber(ARGV[19]), tonumber(ARGV[20]), ARGV[21] == '1'
-local revision, hides = tonumber(ARGV[22]), ARGV[23]
-local FIRST, STEP = 24, 7
+local revision, hides, kind = tonumber(ARGV[22]), ARGV[23], ARGV[24]
+local FIRST, STEP = 25, 7
 
 local DIGEST = 11
 local RELIST = 3600 * 1000000 -- µs; a failover may have lost that the board is listed
@@ -85,7 +88,7 @@ if open and closes > 0 and (now < opens or now >= closes) then return {'turn', f
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled', 'listed', 'moderated')
 local exists, shaped, with_data, moderated = state[1], state[6], state[7], state[10]
 if shaped and shaped ~= shape then return {'shape', format('%.0f', now)} end
-if moderated and revision < tonumber(moderated) then return {'stale', format('%.0f', now)} end
+if moderated and revision < tonumber(moderated) then return {'behind', format('%.0f', now), moderated} end
 -- What was announced stays as it was, whatever becomes of the clock.
 local final = state[8]
 if open and not shaped then
@@ -289,7 +292,10 @@ ids_keep(ids, held, remembered)
 if #changes > 0 or wrote then
   if not shaped then
     call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span), 'shape', shape)
-    if revision > 0 then moderated = format('%.0f', revision) end
+    if revision > 0 then
+      moderated = format('%.0f', revision)
+      call('HSET', meta, 'kind', kind)
+    end
     exists = epoch
     call('HSET', periods, period, format('%.0f %.0f', opens, closes))
   end
