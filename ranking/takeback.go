@@ -98,6 +98,9 @@ func (s *Store) SetScore(ctx context.Context, board, member string, score int64,
 		return Result{}, err
 	}
 	r := outcomes[0].Result
+	if r.Current == nil && r.Previous == nil { // it has no place within the limit
+		return r, nil
+	}
 	a := Action{Action: "set", Board: board, Member: member, Score: &score, Moderator: by}
 	if r.Previous != nil {
 		a.Was = &r.Previous.Score

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/base64"
 	"errors"
 	"net/http"
 	"strings"
@@ -158,18 +157,9 @@ const defaultInstances = 100
 
 // listInstances tells which instances of a family there are, by name.
 func (s *Server) listInstances(c echo.Context) error {
-	q := readQuery(c, "limit", "cursor")
-	limit := int(q.integer("limit", defaultInstances, 1, ranking.MaxInstancesPage))
-	after := ""
-	if cursor, there := q.get("cursor"); there && q.err == nil {
-		name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-		if err != nil || len(name) == 0 {
-			q.err = ranking.Invalid("cursor", "is not a cursor that this server gave")
-		}
-		after = string(name)
-	}
-	if q.err != nil {
-		return q.err
+	after, limit, err := readNames(c, defaultInstances, ranking.MaxInstancesPage)
+	if err != nil {
+		return err
 	}
 	family := param(c, "board")
 	page, err := s.store.Instances(c.Request().Context(), family, after, limit)
@@ -183,8 +173,7 @@ func (s *Server) listInstances(c echo.Context) error {
 		Cursor    *string  `json:"cursor"`
 	}{Board: family, Total: page.Total, Instances: page.Names}
 	if page.Next != "" {
-		cursor := base64.RawURLEncoding.EncodeToString([]byte(page.Next))
-		answer.Cursor = &cursor
+		answer.Cursor = nameCursor(page.Next)
 	}
 	return ok(c, answer)
 }

@@ -2,22 +2,43 @@ package server
 
 import (
 	"context"
+	"encoding/base64"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
 )
 
-// What is done by hand. The reason, and who it is, come as fields of a body or, where
-// there is none, as parameters.
+// What is done by hand. The reason, and who it is, come as fields of a body or as
+// parameters.
 
-// readModerator reads who does something, and why, from the parameters.
+// readModerator reads who does something, and why.
 func readModerator(c echo.Context) (ranking.Moderator, error) {
 	q := readQuery(c, "reason", "by")
 	reason, _ := q.get("reason")
 	by, _ := q.get("by")
-	return ranking.Moderator{Reason: reason, By: by}, q.err
+	m := ranking.Moderator{Reason: reason, By: by}
+	if q.err != nil {
+		return m, q.err
+	}
+	body, err := readBody(c)
+	if err != nil || len(body) == 0 {
+		return m, err
+	}
+	if len(q.values) > 0 {
+		return m, ranking.Invalid("body", "is there beside parameters; give reason and by in one of them")
+	}
+	o, err := parseObject("body", body)
+	if err == nil {
+		err = o.only("reason", "by")
+	}
+	if err != nil {
+		return m, err
+	}
+	return o.takeModerator()
 }
 
 // takeModerator reads it from a body.
@@ -64,9 +85,45 @@ func (s *Server) showEverywhere(c echo.Context) error {
 	})
 }
 
-// listHidden tells who is hidden on a board.
+const defaultHidden, maxHiddenPage = 100, 1000
+
+// readNames reads where a page of a list by name begins, and how long it is at most.
+func readNames(c echo.Context, otherwise, most int64) (after string, limit int, err error) {
+	q := readQuery(c, "limit", "cursor")
+	limit = int(q.integer("limit", otherwise, 1, most))
+	if cursor, there := q.get("cursor"); there && q.err == nil {
+		name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+		if err != nil || len(name) == 0 {
+			q.err = ranking.Invalid("cursor", "is not a cursor that this server gave")
+		}
+		after = string(name)
+	}
+	return after, limit, q.err
+}
+
+// nameCursor is the cursor of the page after one that ends with a name.
+func nameCursor(name string) *string {
+	cursor := base64.RawURLEncoding.EncodeToString([]byte(name))
+	return &cursor
+}
+
+// pageOf gives up to limit of a list, which is by name, after a name, and the cursor of
+// the next page; nil on the last.
+func pageOf[T any](list []T, after string, limit int, name func(T) string) ([]T, *string) {
+	from, there := slices.BinarySearchFunc(list, after, func(e T, after string) int { return strings.Compare(name(e), after) })
+	if there {
+		from++
+	}
+	if list = list[from:]; len(list) <= limit {
+		return list, nil
+	}
+	return list[:limit], nameCursor(name(list[limit-1]))
+}
+
+// listHidden tells who is hidden on a board, by member id.
 func (s *Server) listHidden(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	after, limit, err := readNames(c, defaultHidden, maxHiddenPage)
+	if err != nil {
 		return err
 	}
 	board := param(c, "board")
@@ -79,19 +136,23 @@ func (s *Server) listHidden(c echo.Context) error {
 		Score      *int64 `json:"score"`
 		Everywhere bool   `json:"everywhere"`
 	}
-	list := make([]hiddenJSON, len(hidden))
-	for i, h := range hidden {
+	part, cursor := pageOf(hidden, after, limit, func(h ranking.HiddenMember) string { return h.Member })
+	list := make([]hiddenJSON, len(part))
+	for i, h := range part {
 		list[i] = hiddenJSON{h.Member, h.Score, h.Everywhere}
 	}
 	return ok(c, struct {
 		Board  string       `json:"board"`
+		Total  int          `json:"total"`
 		Hidden []hiddenJSON `json:"hidden"`
-	}{board, list})
+		Cursor *string      `json:"cursor"`
+	}{board, len(hidden), list, cursor})
 }
 
-// listHiddenEverywhere tells who is hidden on all boards of a kind.
+// listHiddenEverywhere tells who is hidden on all boards of a kind, by member id.
 func (s *Server) listHiddenEverywhere(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	after, limit, err := readNames(c, defaultHidden, maxHiddenPage)
+	if err != nil {
 		return err
 	}
 	kind := param(c, "kind")
@@ -99,10 +160,20 @@ func (s *Server) listHiddenEverywhere(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	type hiddenJSON struct {
+		Member string `json:"member"`
+	}
+	part, cursor := pageOf(hidden, after, limit, func(member string) string { return member })
+	list := make([]hiddenJSON, len(part))
+	for i, member := range part {
+		list[i] = hiddenJSON{member}
+	}
 	return ok(c, struct {
-		Kind   string   `json:"kind"`
-		Hidden []string `json:"hidden"`
-	}{kind, hidden})
+		Kind   string       `json:"kind"`
+		Total  int          `json:"total"`
+		Hidden []hiddenJSON `json:"hidden"`
+		Cursor *string      `json:"cursor"`
+	}{kind, len(hidden), list, cursor})
 }
 
 // putScore sets a member's score outright.
@@ -176,22 +247,36 @@ func newErasure(kind, member string, e ranking.Erasure) erasureJSON {
 	return erasureJSON{kind, member, e.Boards, e.Removed, timeJSON(e.Began), timeJSON(e.Ended)}
 }
 
-// deleteMemberOf takes a member's profile away, and erases it from all boards of its
-// kind, which goes on when it is answered.
+// deleteMemberOf erases a member from all boards of its kind, which goes on when it is
+// answered, and takes its profile away.
 func (s *Server) deleteMemberOf(c echo.Context) error {
 	by, err := readModerator(c)
 	if err != nil {
 		return err
 	}
-	kind, member := param(c, "kind"), param(c, "member")
-	if err := s.store.DeleteProfile(c.Request().Context(), kind, member); err != nil {
-		return err
+	if by.Reason == "" {
+		return ranking.Invalid("reason", "is missing")
 	}
+	kind, member := param(c, "kind"), param(c, "member")
 	e, err := s.store.Erase(c.Request().Context(), kind, member, by)
 	if err != nil {
 		return err
 	}
+	if err := s.store.DeleteProfile(c.Request().Context(), kind, member); err != nil {
+		return err
+	}
 	return writeJSON(c, http.StatusAccepted, echo.MIMEApplicationJSON, newErasure(kind, member, e))
+}
+
+// deleteProfile takes a member's profile away, and nothing else.
+func (s *Server) deleteProfile(c echo.Context) error {
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	if err := s.store.DeleteProfile(c.Request().Context(), param(c, "kind"), param(c, "member")); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
 }
 
 // getErasure tells how far that has come.

@@ -28,16 +28,19 @@ func TestModerationOverHTTP(t *testing.T) {
 		do(200, "POST", "/v1/boards/b/scores", `{"updates":[{"member":"a/b","score":5},{"member":"v","score":3}]}`, "")
 
 		do(204, "PUT", "/v1/boards/b/hidden/a%2Fb?reason=plays+by+machine&by=m1", "", "")
-		do(200, "GET", "/v1/boards/b/hidden", "", `{"board":"b","hidden":[{"member":"a/b","score":5,"everywhere":false}]}`)
+		do(200, "GET", "/v1/boards/b/hidden", "", `{"board":"b","total":1,"hidden":[{"member":"a/b","score":5,"everywhere":false}],"cursor":null}`)
 		do(200, "POST", "/v1/boards/b/scores", `{"member":"a/b","score":1}`,
 			`{"board":"b","period":"","member":"a/b","score":6,"rank":null,"previous":{"score":5,"rank":null},"duplicate":false}`)
 		do(404, "GET", "/v1/boards/b/members/a%2Fb", "", "")
 		do(200, "GET", "/v1/boards/b/count", "", `{"board":"b","period":"","ends":null,"final":false,"total":1,"count":1}`)
 		do(204, "DELETE", "/v1/boards/b/hidden/a%2Fb", "", "")
-		do(200, "GET", "/v1/boards/b/hidden", "", `{"board":"b","hidden":[]}`)
+		do(200, "GET", "/v1/boards/b/hidden", "", `{"board":"b","total":0,"hidden":[],"cursor":null}`)
 
-		do(204, "PUT", "/v1/hidden/user/v", "", "")
-		do(200, "GET", "/v1/hidden/user", "", `{"kind":"user","hidden":["v"]}`)
+		do(204, "PUT", "/v1/hidden/user/v", `{"reason":"cheats","by":"m2"}`, "")
+		do(204, "PUT", "/v1/hidden/user/w", "", "")
+		do(200, "GET", "/v1/hidden/user?limit=1", "", `{"kind":"user","total":2,"hidden":[{"member":"v"}],"cursor":"dg"}`)
+		do(200, "GET", "/v1/hidden/user?cursor=dg", "", `{"kind":"user","total":2,"hidden":[{"member":"w"}],"cursor":null}`)
+		do(204, "DELETE", "/v1/hidden/user/w", "", "")
 		do(200, "POST", "/v1/boards/c/scores", `{"member":"v","score":1}`,
 			`{"board":"c","period":"","member":"v","score":1,"rank":null,"previous":null,"duplicate":false}`)
 		do(204, "DELETE", "/v1/hidden/user/v", "", "")
@@ -86,7 +89,8 @@ func TestModerationOverHTTP(t *testing.T) {
 		require.Equal(t, []string{"erase", "take_back", "set"}, actions)
 		require.Equal(t, []any{"b", "v", 90.0, 3.0, "lost in the outage"}, []any{page.Audit[2]["board"], page.Audit[2]["member"], page.Audit[2]["score"], page.Audit[2]["was"], page.Audit[2]["reason"]})
 		n.do("GET", "/v1/audit?cursor="+*page.Cursor, "").Into(&page)
-		require.Len(t, page.Audit, 4)
+		require.Len(t, page.Audit, 6)
+		require.Equal(t, []any{"cheats", "m2"}, []any{page.Audit[3]["reason"], page.Audit[3]["by"]})
 		require.Nil(t, page.Cursor)
 
 		for _, c := range []struct {
@@ -98,6 +102,11 @@ func TestModerationOverHTTP(t *testing.T) {
 			{"PUT", "/v1/boards/b/hidden/v?why=x", "", 400, "invalid_request", "why"},
 			{"PUT", "/v1/boards/b/hidden/v?reason=%0a", "", 400, "invalid_request", "reason"},
 			{"PUT", "/v1/hidden/User/v", "", 400, "invalid_request", "kind"},
+			{"PUT", "/v1/boards/b/hidden/v", `{"why":"x"}`, 400, "invalid_request", "why"},
+			{"PUT", "/v1/boards/b/hidden/v?by=m", `{"reason":"x"}`, 400, "invalid_request", "body"},
+			{"DELETE", "/v1/boards/b/hidden/v", `{`, 400, "invalid_request", "body"},
+			{"GET", "/v1/hidden/user?cursor=*", "", 400, "invalid_request", "cursor"},
+			{"DELETE", "/v1/members/user/v", "", 400, "invalid_request", "reason"},
 			{"PUT", "/v1/boards/b/members/v/score", `{"score":1}`, 400, "invalid_request", "reason"},
 			{"PUT", "/v1/boards/b/members/v/score", `{"reason":"x"}`, 400, "invalid_request", "score"},
 			{"PUT", "/v1/boards/b/members/v/score", `{"score":1,"reason":""}`, 400, "invalid_request", "reason"},
@@ -105,7 +114,7 @@ func TestModerationOverHTTP(t *testing.T) {
 			{"POST", "/v1/events/gift/take-back", `{"id":"never"}`, 404, "unknown_event", "id"},
 			{"POST", "/v1/events/none/take-back", `{"id":"g1"}`, 404, "unknown_event", "event"},
 			{"POST", "/v1/events/gift/take-back", `{"reason":"x"}`, 400, "invalid_request", "id"},
-			{"DELETE", "/v1/members/User/v", "", 400, "invalid_request", "kind"},
+			{"DELETE", "/v1/members/User/v?reason=x", "", 400, "invalid_request", "kind"},
 			{"GET", "/v1/members/user/nobody/erasure", "", 404, "unknown_member", "member"},
 			{"GET", "/v1/audit?limit=0", "", 400, "invalid_request", "limit"},
 			{"GET", "/v1/audit?cursor=x", "", 400, "invalid_request", "cursor"},

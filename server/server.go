@@ -102,6 +102,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	get("/v1/members/:kind/:member", s.getProfile)
 	e.PUT("/v1/members/:kind/:member", s.putProfile)
 	e.DELETE("/v1/members/:kind/:member", s.deleteMemberOf)
+	e.DELETE("/v1/members/:kind/:member/profile", s.deleteProfile)
 	get("/v1/members/:kind/:member/erasure", s.getErasure)
 	get("/v1/audit", s.listAudit)
 	get("/v1/events", s.listEvents)

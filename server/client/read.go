@@ -143,7 +143,9 @@ type Friend struct {
 	Rank   *int64         `json:"rank"`  // from 1; nil for one that is not on the board, and so Among and Score
 	Among  *int64         `json:"among"` // its rank among those asked for
 	Score  *int64         `json:"score"`
-	Data   jsontext.Value `json:"data"` // as Entry's
+	Name   string         `json:"name"`   // as Entry's
+	Avatar string         `json:"avatar"` // likewise
+	Data   jsontext.Value `json:"data"`   // likewise
 }
 
 // Members reads where 1 to 100 members stand, in the order asked. It is tried again as

@@ -61,7 +61,7 @@ type Update struct {
 	ID string `json:"id,omitempty"`
 }
 
-// Standing is a score and the rank it gives, from 1.
+// Standing is a score and the rank it gives, from 1; 0 for a member that is hidden.
 type Standing struct {
 	Score int64 `json:"score"`
 	Rank  int64 `json:"rank"`
@@ -73,8 +73,8 @@ type Result struct {
 	Period string `json:"period"` // that it counted in; "" on a board without periods
 	Member string `json:"member"`
 	// Score and Rank are the member's right after the update, nil where it has
-	// none: its If did not hold, the board is one that is built, or did not keep
-	// the member.
+	// none: its If did not hold, or a board with a limit did not keep it. Rank alone
+	// is nil where the member is hidden.
 	Score *int64 `json:"score"`
 	Rank  *int64 `json:"rank"`
 	// Previous is where the member stood before, nil for a new one.
@@ -83,6 +83,8 @@ type Result struct {
 	// that first time. An update that this very call had to send twice may be
 	// such a one.
 	Duplicate bool `json:"duplicate"`
+	// TakenBack says that the event which it was of was taken back since.
+	TakenBack bool `json:"taken_back"`
 }
 
 // Outcome is one update's result, or why it was not taken.
