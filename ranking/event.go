@@ -71,6 +71,7 @@ type compiledEvent struct {
 	targets []target
 	fields  map[string]*use
 	names   []string // of the fields, sorted
+	digest  string   // of the updates: tells them from others that the event made before
 }
 
 type target struct {
@@ -129,8 +130,20 @@ func (e Event) Normalize() (Event, error) {
 		c.targets = append(c.targets, t)
 	}
 	c.names = slices.Sorted(maps.Keys(c.fields))
+	c.digest = digestOf(e.Updates)
 	e.compiled = c
 	return e, nil
+}
+
+func digestOf(updates []Target) string {
+	var b []byte
+	for _, t := range updates {
+		for _, s := range []string{t.Board, t.Member, t.Score, string(t.Op), string(t.If), string(t.Data)} {
+			b = append(append(b, s...), fieldSep...)
+		}
+		b = append(b, changeSep...)
+	}
+	return digest(b)
 }
 
 // compile makes one update ready. Its data is brought into one form.

@@ -63,7 +63,8 @@ const (
 // With an id an occurrence is idempotent as a whole: after an ErrUnavailable, or when
 // the process has died half way, Happen with the same completes what is missing, on
 // whatever node, and repeats nothing. An update that its board refuses (ErrOutOfRange,
-// ErrNotOpen, ErrConflict) keeps no other of its event back.
+// ErrNotOpen, ErrConflict) keeps no other of its event back. Of an event that was taken
+// back nothing counts, also where it has not been yet.
 func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]Happened, error) {
 	e, err := s.event(ctx, event)
 	if err != nil {
@@ -81,11 +82,24 @@ func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]H
 			h.Updates, h.Err = e.Expand(o.Fields)
 		}
 		if h.Err == nil {
-			items[i].digest = e.digest(o.Fields)
+			items[i].digest, items[i].definition = e.digest(o.Fields), e.compiled.digest
 		}
 	}
 	s.each(ctx, &s.begun, event, happened, items, func(i int) bool { return all[i].ID != "" })
+	var taken []*Happened
+	for i := range happened {
+		if h := &happened[i]; errors.Is(h.Err, errTakenBack) {
+			h.Err = nil
+			h.undo() // also on boards that the event has come to update since
+			taken = append(taken, h)
+		}
+	}
 	s.applyAll(ctx, event, all, happened)
+	for _, h := range taken {
+		for i := range h.Outcomes {
+			h.Outcomes[i].Result.Duplicate = h.Outcomes[i].Err == nil
+		}
+	}
 	s.each(ctx, &s.told, event, happened, items, func(i int) bool { return happened[i].counts() })
 	unavailable := len(all) > 0
 	for i := range happened {
@@ -99,6 +113,16 @@ func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]H
 		return nil, fmt.Errorf("event %q: %w", event, happened[0].Err)
 	}
 	return happened, nil
+}
+
+// errTakenBack is an occurrence that was seen before, and taken back.
+var errTakenBack = errors.New("was taken back")
+
+// undo has the updates of an occurrence taken back instead.
+func (h *Happened) undo() {
+	for i := range h.Updates {
+		h.Updates[i].Update.by = undoes
+	}
 }
 
 // counts reports whether anything came of an occurrence.
@@ -136,6 +160,7 @@ func (o Occurrence) check() ([]byte, error) {
 // eventItem is an occurrence on its way to Redis.
 type eventItem struct {
 	id, digest string
+	definition string // digest of the event's updates
 	fields     []byte // JSON
 	err        *error // what came of it
 }
@@ -172,9 +197,9 @@ func (s *Store) each(ctx context.Context, q *queues[eventItem], event string, ha
 // before anything is done.
 func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem) error {
 	ids := s.keys.eventIDs(event)
-	args := make([]any, 0, 3*len(batch))
+	args := make([]any, 0, 4*len(batch))
 	for _, i := range batch {
-		args = append(args, i.id, i.digest, i.fields)
+		args = append(args, i.id, i.digest, i.definition, i.fields)
 	}
 	answer, err := beginScript.run(ctx, s.rdb, ids[:], args)
 	if err != nil {
@@ -182,8 +207,11 @@ func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem)
 	}
 	r := &reply{rest: answer}
 	for _, i := range batch {
-		if r.text() == "m" {
+		switch r.text() {
+		case "m":
 			i.fail(&FieldError{Field: "id", Reason: "was used for another event", Kind: ErrIDMismatch})
+		case "t":
+			i.fail(errTakenBack)
 		}
 	}
 	return r.err

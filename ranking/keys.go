@@ -19,6 +19,7 @@ type boardKeys struct {
 	distinct string    // sorted set: with ties dense, the distinct scores
 	entered  string    // sorted set: with a member_ttl, member by when it entered
 	hidden   string    // sorted set: those who are hidden, by Key
+	left     string    // sorted set: those who were taken away a while ago, by when
 	ids      [2]string // hashes: request id to first result, by turns
 	periods  string    // hash: the board's periods
 	channel  string    // pub/sub: the board's changes
@@ -48,6 +49,7 @@ func (k keys) board(instance, period string) boardKeys {
 		distinct: of + "d",
 		entered:  of + "t",
 		hidden:   of + "h",
+		left:     of + "l",
 		ids:      k.ids(instance),
 		periods:  tag + "p",
 		channel:  k.channel(instance),
@@ -56,7 +58,7 @@ func (k keys) board(instance, period string) boardKeys {
 
 // all are those of a board-period alone.
 func (k boardKeys) all() []string {
-	return []string{k.members, k.meta, k.data, k.distinct, k.entered, k.hidden}
+	return []string{k.members, k.meta, k.data, k.distinct, k.entered, k.hidden, k.left}
 }
 
 func (k keys) tag(of string) string { return k.prefix + ":{" + of + "}:" }

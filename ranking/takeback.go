@@ -15,15 +15,19 @@ type TakenBack struct {
 	Before   bool // it had been taken back before: nothing was done
 }
 
-// TakeBack takes back an event by its id, on each board that it has touched, once: what
-// it added is subtracted; a score that it set is again what it was before, unless others
-// have come since; who came to a board by it alone leaves. Where it has not counted yet,
-// as after a failure half way, it will not. What it did in a period that has closed
-// since stays (ErrNotOpen), and so do entries' data.
+// TakeBack takes back an event by its id, on each board that it has touched, once, and
+// says where that leaves its members. What it added is subtracted, and who comes to 0 by
+// that leaves, whoever brought it there. A score that it set is again what it was before,
+// less what was taken back of that too, in whatever order; who was not there before
+// leaves; a score that others have set since stays. It stops at the board's min and max.
+// Of a member that has left since, and has maybe come again, nothing is taken back; where
+// the event has not counted yet, as after a failure half way, it will not. What it did in
+// a period that has closed since stays (ErrNotOpen), and so do entries' data.
 //
 // An event is known for ten minutes at least; after that, and where it never was, TakeBack
-// returns an ErrUnknownEvent that names the id. After an ErrUnavailable call it again:
-// it goes on where it was.
+// returns an ErrUnknownEvent that names the id. It returns an ErrConflict, and does
+// nothing, where the event is defined otherwise than when it happened. After any error of
+// a board, such as ErrUnavailable, call it again: it goes on where it was.
 func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (TakenBack, error) {
 	e, err := s.event(ctx, event)
 	if err != nil {
@@ -32,7 +36,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	if err := cmp.Or(checkText("id", id), by.check()); err != nil {
 		return TakenBack{}, err
 	}
-	state, fields, err := s.noteTakeBack(ctx, event, id, "t")
+	state, fields, err := s.noteTakeBack(ctx, e, id, "t")
 	if err != nil {
 		return TakenBack{}, err
 	}
@@ -42,11 +46,9 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	}
 	t := TakenBack{Before: state == "T"}
 	if t.Updates, err = e.Expand(o.Fields); err != nil {
-		return TakenBack{}, conflict("event", "%q is defined otherwise than when it happened: %v", event, err)
+		return TakenBack{}, definedOtherwise(event)
 	}
-	for i := range t.Updates {
-		t.Updates[i].Update.by = undoes
-	}
+	t.undo()
 	all := []Happened{t.Happened}
 	s.applyAll(ctx, event, []Occurrence{o}, all)
 	if t.Happened = all[0]; t.Err != nil {
@@ -59,23 +61,37 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	if t.Before {
 		return t, nil
 	}
+	for i, o := range t.Outcomes {
+		if o.Err != nil && !errors.Is(o.Err, ErrNotOpen) { // it would stay there, and nobody know
+			return TakenBack{}, fmt.Errorf("take back event %q on board %q: %w", event, t.Updates[i].Board, o.Err)
+		}
+	}
 	if err := s.audit(ctx, Action{Action: "take_back", Event: event, ID: id, Moderator: by}); err != nil {
 		return TakenBack{}, err
 	}
-	_, _, err = s.noteTakeBack(ctx, event, id, "T")
-	return t, err
+	if _, _, err := s.noteTakeBack(ctx, e, id, "T"); err != nil && !errors.Is(err, ErrUnknownEvent) { // which it may be by now
+		return TakenBack{}, err
+	}
+	return t, nil
+}
+
+func definedOtherwise(event string) error {
+	return conflict("event", "%q is defined otherwise than when it happened", event)
 }
 
 // noteTakeBack notes how far it has come, and says how far it had.
-func (s *Store) noteTakeBack(ctx context.Context, event, id, state string) (was, fields string, err error) {
-	ids := s.keys.eventIDs(event)
-	answer, err := takeBackScript.run(ctx, s.rdb, ids[:], []any{id, state})
+func (s *Store) noteTakeBack(ctx context.Context, e *Event, id, state string) (was, fields string, err error) {
+	ids := s.keys.eventIDs(e.Name)
+	answer, err := takeBackScript.run(ctx, s.rdb, ids[:], []any{id, state, e.compiled.digest})
 	if err != nil {
-		return "", "", fmt.Errorf("take back event %q: %w: %w", event, ErrOutcomeUnknown, err)
+		return "", "", fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, err)
 	}
 	r := &reply{rest: answer}
-	if r.text() == "none" {
-		return "", "", &FieldError{Field: "id", Reason: fmt.Sprintf("is of no event %q of the last ten minutes", event), Kind: ErrUnknownEvent}
+	switch r.text() {
+	case "none":
+		return "", "", &FieldError{Field: "id", Reason: fmt.Sprintf("is of no event %q of the last ten minutes", e.Name), Kind: ErrUnknownEvent}
+	case "other":
+		return "", "", definedOtherwise(e.Name)
 	}
 	return r.text(), r.text(), r.err
 }

@@ -153,7 +153,7 @@ type Result struct {
 	Current   *Standing // nil when the member is not on the board now: it was removed, or has no place within the limit
 	Previous  *Standing // nil when the member was not on the board before
 	Duplicate bool      // its id was seen before: this is the first time's result
-	TakenBack bool      // it was, since; or it was taken back before it ever counted
+	TakenBack bool      // it was, since, or before it ever counted: this is where that leaves the member
 }
 
 // Outcome is one update's Result, or why it was refused: ErrOutOfRange,

@@ -1,14 +1,17 @@
 -- Applies a batch of updates to one board-period and publishes what changed. Begins with
 -- order.lua, ids.lua, board.lua and key.lua.
 --
--- KEYS  1 to 6         see board.lua
+-- KEYS  1 to 7         see board.lua
 --                      meta: epoch, seq, clock, from, span, shape, data ('1': some have
 --                      had any), moderated (the revision of the moderation that is in
 --                      force; none: nobody was ever hidden), kind (for which that is so),
 --                      wrote, settled, listed (when, by now's clock)
---       7 hash         request ids of even buckets: id to first result
---       8 hash         request ids of odd buckets
---       9 hash         the board's periods: name to what tend.go makes of it, and '/' to when
+--       8 hash         request ids of even buckets: id to digest and first result, and of an
+--                      update that can be taken back ' @' and the board's clock, in hex; to
+--                      what taking it back came to and ' t'. And what scores stand for that
+--                      were taken back when others had come, see stand
+--       9 hash         request ids of odd buckets
+--      10 hash         the board's periods: name to what tend.go makes of it, and '/' to when
 --                      the last that was announced as closed had ended
 -- ARGV  1 to 5         see board.lua
 --       6 opens, 7 closes  of the period; 0 for none
@@ -48,7 +51,7 @@
 --         {'ok', one string for each update}, each of them
 --           'a' period ' ' score ' ' rank ' ' old score ' ' old rank   applied
 --           'd' the same, of the first time                            duplicate
---             and ' t' after either: it was taken back
+--             and ' t' after either: it was taken back; with undo where the member is now
 --           'p'                                        what is undone counted in another period
 --           'm'                                        id of another update
 --           'r'                                        score out of range
@@ -64,7 +67,7 @@
 --         with a ttl; ZRANGE with a limit; and 7 calls a batch, with up to 32 removals of
 --         members whose time is over.
 
-local ids, periods = {[0] = KEYS[7], [1] = KEYS[8]}, KEYS[9]
+local ids, periods = {[0] = KEYS[8], [1] = KEYS[9]}, KEYS[10]
 local opens, closes = tonumber(ARGV[6]), tonumber(ARGV[7])
 local starts, ends = tonumber(ARGV[8]), tonumber(ARGV[9])
 local lease, listed = tonumber(ARGV[10]), tonumber(ARGV[11])
@@ -76,7 +79,7 @@ local FIRST, STEP = 25, 7
 
 local DIGEST = 11
 local RELIST = 3600 * 1000000 -- µs; a failover may have lost that the board is listed
-local MAX = 2 ^ 53 - 1 -- a score
+local FOLLOW, NOTES = 64, 8 -- scores that stand one for the next, notes on one of them
 local EXPIRE, TRIM = 32, 8 -- members that go in one batch, and with one update, on top
 
 local by_arrival = ties ~= 'member'
@@ -98,7 +101,7 @@ end
 -- Nothing must come to be that nobody looks after.
 local relist = not shaped or now >= tonumber(state[9] or 0) + RELIST
 local unlisted = relist and now >= listed
-local seq, clock = 0, now
+local seq = 0
 if exists then
   epoch, seq = state[1], tonumber(state[2])
   from, span = state[4], state[5]
@@ -195,17 +198,75 @@ local function put(member, score, had, key, seen, hide, held, data)
   return rank, true
 end
 
--- What taking back an update makes of a score, by the result that it had: nil for none.
-local function undone(result, op, had)
-  local score, old = result:match('^%S* (%S+) %S+ (%S+)')
-  if score == '-' or score == old or not had then return had end -- it did nothing, or the member went since
-  score = tonumber(score)
-  if op ~= 'sum' and had ~= score then return had end -- others came since
-  if old == '-' and had == score then return nil end
-  return had - score + (tonumber(old) or 0)
+local results, remembered, stayed, wrote = {'ok'}, {}, false, false
+
+-- Keeps what is known of an id, or a note, at the end.
+local function remember(id, record)
+  known[id] = record
+  remembered[#remembered + 1] = id
+  remembered[#remembered + 1] = record
 end
 
-local results, remembered, stayed, wrote = {'ok'}, {}, false, false
+-- What is noted of a member's score that was taken back when another had come: of each
+-- time that it was set when that was, when it was taken back, and the score before.
+local function notes(member, score)
+  local field = '\31' .. period .. '\31' .. digest_of(member) .. '\31' .. score
+  if not known[field] then known[field] = ids_look(ids, held, field) or '' end
+  return known[field], field
+end
+
+-- What a score, '-' for none, stands for that a member had at a time, with all that was
+-- taken back of it after that.
+local function stand(member, score, at)
+  for _ = 1, FOLLOW do
+    local set, before = -1, nil
+    for since, till, old in notes(member, score):gmatch('(%x+) (%x+) ([^,]+),') do
+      since, till = tonumber(since, 16), tonumber(till, 16)
+      if since < at and till > at and since > set then set, before = since, old end
+    end
+    if not before then break end
+    score, at = before, set
+  end
+  return score
+end
+
+local function bounded(score, had)
+  return math.max(math.min(score, math.max(max, had)), math.min(min, had))
+end
+
+-- What taking back an update makes of a score, by the result that it had: nil for none.
+local function undone(result, op, member, had)
+  local score, old = result:match('^%S* (%S+) %S+ (%S+)')
+  if score == '-' or score == old or not had then return had end -- it did nothing, or the member went since
+  local at = result:match(' @(%x+)')
+  at = at and tonumber(at, 16) -- none: an older version has done it
+  if at and at < tonumber(call('ZSCORE', left, digest_of(member)) or 0) then return had end -- and came again
+  if op == 'sum' then
+    local less = had - tonumber(score) + (tonumber(old) or 0)
+    local to = bounded(less, had)
+    if less == 0 or to == 0 then return nil end
+    return to
+  end
+  if at then old = stand(member, old, at) end
+  if had ~= tonumber(score) then -- others came since
+    if at then
+      local noted, field = notes(member, score)
+      if select(2, noted:gsub(',', '')) >= NOTES then noted = noted:gsub('^[^,]*,', '') end
+      remember(field, noted .. format('%x %x %s,', at, clock, old))
+    end
+    return had
+  end
+  if old == '-' then return nil end
+  return bounded(tonumber(old), had)
+end
+
+-- The result, likewise, of what leaves a member where it is.
+local function present(member)
+  local seen = call('ZSCORE', members, member)
+  local key = seen or moderated and call('ZSCORE', hiddens, member)
+  local score, rank = key and score_of(key), seen and rank_of(member, seen)
+  return standing(score, rank, score, rank)
+end
 
 -- Carries an update out, or takes back one that had a result. It says the result without
 -- its first letter, why it is refused, or nil where the board has to be listed first.
@@ -224,8 +285,7 @@ local function carry_out(op, member, amount, condition, data, taken)
   local from_rank = seen and rank_of(member, key) or nil
   local score, own
   if taken then
-    score, own = undone(taken, condition, had), false
-    if score and (score > MAX or score < -MAX) then return 'r' end
+    score, own = undone(taken, condition, member, had), false
   elseif condition == 'exists' and not had or condition == 'absent' and had then
     score, own = had, false
   else
@@ -258,8 +318,11 @@ for i = FIRST, #ARGV, STEP do
   local record, undo, result = id ~= '' and known[id], op == 'undo', nil
   if record and record:sub(1, DIGEST) ~= digest then
     result = 'm'
-  elseif record and not (undo and record:sub(-2) ~= ' t') then
-    result = 'd' .. record:sub(DIGEST + 1)
+  elseif record and not undo then
+    result = 'd' .. record:sub(DIGEST + 1):gsub(' @%x+', '')
+  elseif record and record:sub(-2) == ' t' then
+    local there = record:sub(DIGEST + 1):match('^%S*') == period
+    result = 'd' .. (there and present(ARGV[i + 1]) .. ' t' or record:sub(DIGEST + 1))
   elseif not open then
     result = 'n'
   elseif final then
@@ -267,9 +330,9 @@ for i = FIRST, #ARGV, STEP do
   elseif undo and record and record:sub(DIGEST + 1):match('^%S*') ~= period then
     result = 'p'
   else
-    local before = #changes
+    local before, at = #changes, clock
     if undo and not record then
-      result = standing() -- it has not counted, and will not
+      result = present(ARGV[i + 1]) -- it has not counted, and will not
     else
       result = carry_out(op, ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 5], ARGV[i + 6], undo and record:sub(DIGEST + 1))
     end
@@ -277,9 +340,8 @@ for i = FIRST, #ARGV, STEP do
     clock = clock + math.max(#changes - before, 1)
     if #result > 1 then -- not refused
       if id ~= '' then
-        known[id] = (undo and record or digest .. result) .. (undo and ' t' or '')
-        remembered[#remembered + 1] = id
-        remembered[#remembered + 1] = known[id]
+        local more = undo and ' t' or id:find('\31', 1, true) and format(' @%x', at) or ''
+        remember(id, digest .. result .. more)
       end
       result = 'a' .. result .. (undo and ' t' or '')
     end

@@ -7,6 +7,8 @@
 --       4 sorted set   with ties dense, the distinct s, each with itself as its score
 --       5 sorted set   with a member_ttl, members by when they entered, µs since 1970
 --       6 sorted set   those who are hidden, and not among the members, by key
+--       7 sorted set   those who were taken away a while ago, to the board's clock then;
+--                      by digest, for of whom is erased no name stays
 -- ARGV  1 channel to publish on
 --       2 board, 3 period: names, for the message
 --       4 ties         'first': by arrival, 'shared' and 'dense': likewise, with one rank,
@@ -18,7 +20,7 @@
 --         place of one that is on the board: rank [' ' position [' ' flags]], of one that
 --         is not: flags; 'b': nobody had the new score before, 'g': nobody has the old one
 
-local members, meta, datas, distinct, entered, hiddens = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local members, meta, datas, distinct, entered, hiddens, left = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local channel, board, period, ties, sign = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local shared, dense = ties == 'shared', ties == 'dense'
 
@@ -26,6 +28,10 @@ local call, format, floor = redis.call, string.format, math.floor
 
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local clock = now -- the board's; who writes brings it past all that was written
+
+local LEFT = 2 * 610 * 1000000 -- µs for which it counts that a member left: as ids live, see ids.lua
+local LET_GO = 2 -- of those who left before that, with each who leaves
 
 local changes = {}
 
@@ -79,11 +85,17 @@ local function leave(member, old)
   changes[#changes + 1] = format('%s\31%s\31\31%s', member, old, dense and forsake(old) or '')
 end
 
+-- What stands for a member where its name must not stay.
+local function digest_of(member) return redis.sha1hex(member):sub(1, 16) end
+
 -- Takes away all that there is of a member, on the board with a key or hidden.
 local function remove(member, old)
   if old then leave(member, old) else call('ZREM', hiddens, member) end
   call('HDEL', datas, member)
   call('ZREM', entered, member)
+  local past = call('ZRANGEBYSCORE', left, '-inf', format('%.0f', clock - LEFT), 'LIMIT', 0, LET_GO)
+  if #past > 0 then call('ZREM', left, unpack(past)) end
+  call('ZADD', left, format('%.0f', clock), digest_of(member))
 end
 
 -- Has members go whose time is over, so many at most, and says how many.

@@ -1,7 +1,7 @@
 -- Has those go who have no place on a board-period any more: whose time is over, and the
 -- last beyond the limit. Begins with order.lua and board.lua.
 --
--- KEYS  1 to 6         see board.lua
+-- KEYS  1 to 7         see board.lua
 -- ARGV  1 to 5         see board.lua
 --       6 lease        until when the caller may count on what it knows of the board
 --       7 ends         when the board-period closes; 0: never
@@ -19,10 +19,11 @@ local limit, ttl, most = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]
 if now >= lease then return {'stale'} end
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock')
 if not state[1] or ends > 0 and now >= ends then return {'ok', 0, 0} end
+clock = math.max(now, tonumber(state[3]) + 1)
 local went = expire(ttl, most)
 went = went + trim(limit, most - went)
 if went > 0 then
-  publish(state[1], tonumber(state[2]), math.max(now, tonumber(state[3]) + 1) + went)
+  publish(state[1], tonumber(state[2]), clock + went)
 end
 local first = ttl > 0 and call('ZRANGE', entered, 0, 0, 'WITHSCORES')[2]
 return {'ok', went, first and format('%.0f', tonumber(first) + ttl) or 0}

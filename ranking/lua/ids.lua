@@ -4,25 +4,36 @@
 
 local BUCKET = 610 * 1000000 -- µs; ids live for one to two of these, so for ten minutes at least
 
--- What is known of some ids, by id, and what ids_keep needs. Now is in µs.
+-- What is known of some ids, by id, and what the others here need. Now is in µs.
 local function ids_find(hashes, now, ids)
   local known = {}
   if #ids == 0 then return known end
   local found = {[0] = redis.call('HMGET', hashes[0], '', unpack(ids)), [1] = redis.call('HMGET', hashes[1], '', unpack(ids))}
   local held = {[0] = tonumber(found[0][1] or -2), [1] = tonumber(found[1][1] or -2)}
-  local bucket, stale = math.max(math.floor(now / BUCKET), held[0], held[1]), {}
-  for slot = 0, 1 do
+  local bucket, stale, live, at = math.max(math.floor(now / BUCKET), held[0], held[1]), {}, {}, {}
+  -- the older first: what the newer one has of an id is what came of it last
+  for age = 1, 0, -1 do
+    local slot = (bucket + age) % 2
     -- this hash is for the bucket of its own parity, the other for the one before
-    local due = slot == bucket % 2 and bucket or bucket - 1
-    if held[slot] == due then
+    if held[slot] == bucket - age then
+      table.insert(live, 1, slot)
       for i, id in ipairs(ids) do
-        if found[slot][i + 1] then known[id] = found[slot][i + 1] end
+        if found[slot][i + 1] then known[id], at[id] = found[slot][i + 1], bucket - age end
       end
     elseif held[slot] >= 0 then
       stale[#stale + 1] = hashes[slot]
     end
   end
-  return known, {bucket = bucket, stale = stale}
+  return known, {bucket = bucket, stale = stale, live = live, at = at}
+end
+
+-- What is known of one more.
+local function ids_look(hashes, held, id)
+  for _, slot in ipairs(held.live) do
+    local record = redis.call('HGET', hashes[slot], id)
+    if record then return record end
+  end
+  return nil
 end
 
 -- Keeps ids and what there is to know of them: {id, record, id, record, ...}.
@@ -32,3 +43,12 @@ local function ids_keep(hashes, held, records)
   redis.call('HSET', hashes[held.bucket % 2], '', string.format('%.0f', held.bucket), unpack(records))
 end
 
+
+-- Keeps what there is to know of an id that was found, for no longer than it would be
+-- kept anyway.
+local function ids_amend(hashes, held, id, record)
+  redis.call('HSET', hashes[held.at[id] % 2], id, record)
+end
+
+-- Until when an id that was found is kept, in µs since 1970.
+local function ids_until(held, id) return (held.at[id] + 2) * BUCKET end

@@ -31,8 +31,12 @@ for i = FIRST, #ARGV, STEP do
   elseif state == '' or state == 'b' then
     items[#items + 1] = item
     known[id] = digest .. 'p' .. record:sub(DIGEST + 2)
-    records[#records + 1] = id
-    records[#records + 1] = known[id]
+    if held.at[id] then
+      ids_amend(ids, held, id, known[id]) -- boards forget it no later than this
+    else
+      records[#records + 1] = id
+      records[#records + 1] = known[id]
+    end
   end
 end
 ids_keep(ids, held, records)

@@ -3,17 +3,25 @@
 -- KEYS  1, 2 hashes    ids of the event, see begin.lua
 -- ARGV  1 id
 --       2 state        't': it is being taken back, 'T': it has been
--- Result {'ok', state before, fields}, or {'none'}: it is not known, or not any more
+--       3 definition   of the event now, see begin.lua
+-- Result {'ok', state before, fields}, {'none'}: it is not known, or will not be in a
+--         moment, or {'other'}: it was carried out by another definition
 -- Cost   O(1)
 
-local ids, id, state = {[0] = KEYS[1], [1] = KEYS[2]}, ARGV[1], ARGV[2]
+local ids, id, state, definition = {[0] = KEYS[1], [1] = KEYS[2]}, ARGV[1], ARGV[2], ARGV[3]
 local DIGEST = 11
+-- µs before an event is forgotten in which it is not taken back any more: it must not be
+-- that its boards have forgotten it when they are told, for then it would stay there.
+local LATE = 10 * 1000000
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local known, held = ids_find(ids, now, {id})
 local record = known[id]
 if not record or #record <= DIGEST + 1 then return {'none'} end
-local was, fields = record:sub(DIGEST + 1, DIGEST + 1), record:sub(DIGEST + 2)
-if was ~= 'T' then ids_keep(ids, held, {id, record:sub(1, DIGEST) .. state .. fields}) end
+if state == 't' and ids_until(held, id) - now <= LATE then return {'none'} end
+local was, by, fields = record:sub(DIGEST + 1, DIGEST + 1), '', record:sub(DIGEST + 2)
+if fields:sub(1, 1) ~= '{' then by, fields = fields:sub(1, DIGEST), fields:sub(DIGEST + 1) end
+if by ~= '' and by ~= definition then return {'other'} end
+if was ~= 'T' then ids_amend(ids, held, id, record:sub(1, DIGEST) .. state .. by .. fields) end
 return {'ok', was, fields}

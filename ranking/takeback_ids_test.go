@@ -1,0 +1,180 @@
+package ranking
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// pointEvent defines an event "e" that gives "m" points on some boards.
+func pointEvent(t testing.TB, s *Store, boards ...Definition) {
+	t.Helper()
+	e := Event{Name: "e"}
+	for _, b := range boards {
+		e.Updates = append(e.Updates, Target{Board: b.Board, Member: "m", Score: "{n}"})
+	}
+	require.NoError(t, s.Define(t.Context(), Definitions{Boards: boards, Events: []Event{e}}))
+}
+
+func point(t testing.TB, s *Store, id string, n int) Happened {
+	t.Helper()
+	h, err := s.Happen(t.Context(), "e", []Occurrence{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprint(n))}}})
+	require.NoError(t, err)
+	require.NoError(t, h[0].Err)
+	return h[0]
+}
+
+func takeBack(t testing.TB, s *Store, id string) TakenBack {
+	t.Helper()
+	took, err := s.TakeBack(t.Context(), "e", id, Moderator{})
+	require.NoError(t, err)
+	return took
+}
+
+// An event is forgotten no later than its boards forget it: a taking back that is
+// acknowledged has taken it back, once.
+func TestTakeBackOfWhatIsForgotten(t *testing.T) {
+	for parity := range 2 {
+		t.Run(fmt.Sprint(parity), func(t *testing.T) {
+			w := simulated(t, 1, Config{})
+			const bucket = 610 * time.Second
+			s := w.stores[0]
+			pointEvent(t, s, Definition{Board: "one"}, Definition{Board: "two"})
+			w.pass(bucket - time.Duration(w.now.UnixMicro()%bucket.Microseconds())*time.Microsecond + time.Duration(parity)*bucket)
+			apply(t, s, "one", Update{Member: "m", Score: 10})
+			apply(t, s, "two", Update{Member: "m", Score: 10})
+			for _, id := range []string{"half", "late", "gone"} {
+				point(t, s, id, 1)
+			}
+			left := -1
+			s.rdb.AddHook(&cutter{fate: func(script string) fate {
+				if script != applyScript.name || left < 0 {
+					return passes
+				}
+				if left--; left < 0 {
+					return isLost
+				}
+				return passes
+			}})
+			w.pass(bucket + time.Second)
+			for _, id := range []string{"half", "gone"} {
+				left = 1 // one board takes it back, the other does not hear of it
+				_, err := s.TakeBack(t.Context(), "e", id, Moderator{})
+				require.ErrorIs(t, err, ErrUnavailable)
+			}
+			takeBack(t, s, "half")
+			total := func() (sum int64) {
+				for _, board := range []string{"one", "two"} {
+					p, err := s.Page(t.Context(), board, 1, 1)
+					require.NoError(t, err)
+					sum += p.Entries[0].Score
+				}
+				return sum
+			}
+			require.EqualValues(t, 2*(10+3)-2-1, total(), "one and a half of three are taken back, each once")
+			for _, later := range []time.Duration{bucket - 6*time.Second, 10 * time.Second} {
+				w.pass(later)
+				for _, id := range []string{"late", "gone"} {
+					_, err := s.TakeBack(t.Context(), "e", id, Moderator{})
+					require.ErrorIs(t, err, ErrUnknownEvent, id)
+				}
+			}
+			require.EqualValues(t, 2*(10+3)-2-1, total())
+		})
+	}
+}
+
+// An event that is defined otherwise by now is not taken back by what it has not done;
+// and one that was taken back does not count on boards that it has gained since.
+func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		one, two := Definition{Board: "one"}, Definition{Board: "two"}
+		pointEvent(t, s, one)
+		require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{two}}))
+		apply(t, s, "two", Update{Member: "m", Score: 7})
+		for _, id := range []string{"1", "2", "3", "4"} {
+			point(t, s, id, 1)
+		}
+		takeBack(t, s, "1")
+		was := map[string]string{}
+		for _, key := range s.keys.eventIDs("e") {
+			for id, record := range s.rdb.HGetAll(t.Context(), key).Val() {
+				was[id] = record
+				if id == "3" { // as older versions have noted it
+					require.NoError(t, s.rdb.HSet(t.Context(), key, id, record[:12]+record[strings.Index(record, "{"):]).Err())
+				}
+			}
+		}
+
+		pointEvent(t, s, one, two)
+		_, err := s.TakeBack(t.Context(), "e", "2", Moderator{})
+		require.ErrorIs(t, err, ErrConflict)
+		refusedAs(t, err, "event")
+		var noted []string
+		for _, key := range s.keys.eventIDs("e") {
+			noted = slices.AppendSeq(noted, func(yield func(string) bool) {
+				if record, err := s.rdb.HGet(t.Context(), key, "2").Result(); err == nil {
+					yield(record)
+				}
+			})
+		}
+		require.Equal(t, []string{was["2"]}, noted)
+		require.Equal(t, []string{"m 3 #1"}, entriesOf(t, s, "one"))
+		for _, o := range point(t, s, "1", 1).Outcomes {
+			require.NoError(t, o.Err)
+			require.True(t, o.Result.Duplicate)
+			require.True(t, o.Result.TakenBack)
+		}
+		require.Equal(t, []string{"m 7 #1"}, entriesOf(t, s, "two"))
+		takeBack(t, s, "3")
+		require.Equal(t, []string{"m 2 #1"}, entriesOf(t, s, "one"))
+
+		// One that was carried out by both is not known to be of either.
+		point(t, s, "4", 1)
+		require.Equal(t, []string{"m 8 #1"}, entriesOf(t, s, "two"))
+		for _, boards := range [][]Definition{{one, two}, {one}} {
+			pointEvent(t, s, boards...)
+			_, err = s.TakeBack(t.Context(), "e", "4", Moderator{})
+			require.ErrorIs(t, err, ErrConflict)
+		}
+		takeBack(t, s, "2")
+		require.Equal(t, []string{"m 1 #1"}, entriesOf(t, s, "one"))
+	})
+}
+
+// An event is not noted as taken back where a board has refused to.
+func TestTakeBackThatIsRefused(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		pointEvent(t, s, Definition{Board: "one"}, Definition{Board: "two"})
+		apply(t, s, "one", Update{Member: "m", Score: 4})
+		point(t, s, "1", 6)
+		var mend func() error
+		for _, key := range s.keys.ids("one") {
+			for id, record := range s.rdb.HGetAll(t.Context(), key).Val() {
+				if id != "" {
+					require.NoError(t, s.rdb.HSet(t.Context(), key, id, "of another"+record[10:]).Err())
+					mend = func() error { return s.rdb.HSet(t.Context(), key, id, record).Err() }
+				}
+			}
+		}
+		_, err := s.TakeBack(t.Context(), "e", "1", Moderator{})
+		require.ErrorIs(t, err, ErrIDMismatch)
+		lines, err := s.Audit(t.Context(), "", 10)
+		require.NoError(t, err)
+		require.Empty(t, lines)
+		require.NoError(t, mend())
+		took := takeBack(t, s, "1")
+		require.False(t, took.Before)
+		require.Equal(t, []string{"m 4 #1"}, entriesOf(t, s, "one"))
+		require.Empty(t, entriesOf(t, s, "two"))
+	})
+}
