@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,51 @@ func TestScreenFits(t *testing.T) {
 			require.LessOrEqual(t, strings.Count(near, member), 1, "%d lines:\n%s", height, near)
 		}
 		require.Contains(t, near, " x ")
+	}
+}
+
+// Where equals have one rank, a neighbour's says nothing of whether it is shown above.
+func TestScreenOfTies(t *testing.T) {
+	// Six members have the first three ranks, and the own one is the seventh.
+	dense := []client.Entry{{Rank: 1, Member: "a", Score: 9}, {Rank: 1, Member: "b", Score: 9}, {Rank: 2, Member: "c", Score: 8}, {Rank: 2, Member: "d", Score: 8},
+		{Rank: 3, Member: "e", Score: 7}, {Rank: 3, Member: "f", Score: 7}, {Rank: 3, Member: "me", Score: 7}, {Rank: 4, Member: "g", Score: 6}, {Rank: 4, Member: "h", Score: 6}}
+	b := client.Board{State: client.Live, Total: 9, Top: dense[:4], Me: &client.Me{Member: "me", Rank: ptr(3), Score: ptr(7), ToNext: ptr(0), Around: dense[4:]}}
+	require.Equal(t, strings.Join([]string{
+		"stars               9 members · live",
+		"  rank  member      score",
+		"     1  a               9",
+		"     1  b               9",
+		"     2  c               8",
+		"     2  d               8",
+		"  ⋯",
+		"     3  e               7",
+		"     3  f               7",
+		"▸    3  me              7  0 to next",
+		"     4  g               6",
+		"     4  h               6",
+		"",
+		"q quits",
+	}, "\n"), plain(sized("me", 2, 36, 20, b)))
+
+	// Whatever has room: each member once, and the own one always. All have one rank.
+	for _, shown := range []int{1, 4, 6, 9} {
+		for height := 1; height < 20; height++ {
+			b.Top, b.Me.Around = slices.Clone(dense[:shown]), slices.Clone(dense[4:])
+			for i := range b.Top {
+				b.Top[i].Rank = 1
+			}
+			for i := range b.Me.Around {
+				b.Me.Around[i].Rank = 1
+			}
+			list := plain(sized("me", 2, 36, height, b))
+			for _, e := range dense {
+				require.LessOrEqual(t, strings.Count(list, " 1  "+e.Member+" "), 1, "%d of the first in %d lines:\n%s", shown, height, list)
+				if height > 15 && (shown >= 4 || e.Member > "d" || e.Member == "a") {
+					require.Contains(t, list, " 1  "+e.Member+" ", "%d of the first in %d lines", shown, height)
+				}
+			}
+			require.Contains(t, list, "▸    1  me ")
+		}
 	}
 }
 
