@@ -35,7 +35,7 @@ func (e *RowError) Unwrap() error { return e.Err }
 type Imported struct {
 	Period  string      // that it counted in; "" on a board without periods, and where nothing was taken
 	Rows    int64       // that were taken
-	Refused int64       // that were not
+	Refused int64       // that were out of range; not the one that it ended at
 	First   []*RowError // the first MaxRowErrors of those
 }
 
@@ -150,12 +150,12 @@ func (im *importing) count(line int64, o Outcome) error {
 	switch {
 	case o.Err != nil:
 		refused := &RowError{line, o.Err}
+		if !errors.Is(o.Err, ErrOutOfRange) {
+			return refused
+		}
 		d.Refused++
 		if len(d.First) < MaxRowErrors {
 			d.First = append(d.First, refused)
-		}
-		if !errors.Is(o.Err, ErrOutOfRange) {
-			return refused
 		}
 	case d.Rows > 0 && o.Result.Period != d.Period:
 		return &RowError{line, conflict("board", "%q turned from period %s to %s on the way; this row and those after it are for the new one", im.board, d.Period, o.Result.Period)}

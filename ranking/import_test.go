@@ -180,7 +180,9 @@ func TestImportRefuses(t *testing.T) {
 		require.ErrorAs(t, err, &row)
 		require.EqualValues(t, 3, row.Line)
 		require.ErrorIs(t, err, ranking.ErrInvalid)
-		require.Equal(t, [2]int64{1, 2}, [2]int64{done.Rows, done.Refused})
+		require.Equal(t, [2]int64{1, 1}, [2]int64{done.Rows, done.Refused}, "the row that it ended at is told by the error alone")
+		require.Len(t, done.First, 1)
+		require.EqualValues(t, 2, done.First[0].Line)
 		require.Equal(t, []string{"a", "e"}, names(export(t, s, "b")), "and g, which comes after, is not there")
 
 		for board, kind := range map[string]error{"week@-1": ranking.ErrNotOpen, "nope": ranking.ErrUnknownBoard, "over": ranking.ErrNotOpen, "Week": ranking.ErrInvalid} {

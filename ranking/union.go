@@ -24,8 +24,8 @@ type Union struct {
 	// sum.
 	Aggregate Aggregate `json:"aggregate,omitzero"`
 	// Last is how many periods of each source count: the current one and those before
-	// it, 1 to Keep+1 of the source; it is nothing to sources without periods. With Of
-	// it comes to 1,000 periods at most. Default 1.
+	// it, 1 to Keep+1 of the source; 1 where a source has no periods. With Of it comes
+	// to 1,000 periods at most. Default 1.
 	Last int `json:"last,omitzero"`
 	// Refresh is how old a result gets, and a build. 1s to 1d, default 1m.
 	Refresh time.Duration `json:"refresh,omitzero"`
@@ -72,11 +72,16 @@ func (u *Union) read(v value) error {
 		case "last":
 			return readInteger(f.value, &u.Last, 1)
 		case "refresh":
-			return readDuration(f.value, &u.Refresh)
+			if readDuration(f.value, &u.Refresh) != nil {
+				return f.value.refuse(wantRefresh) // its range is narrower
+			}
+			return nil
 		}
 		return f.refuse("is not a field of a union; want of, weights, aggregate, last or refresh")
 	})
 }
+
+const wantRefresh = "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d"
 
 // readEach reads a list of one kind, which is not empty.
 func readEach[T any](v value, want string, list *[]T, read func(value, *T) error) error {
@@ -155,7 +160,7 @@ func (u Union) normalize(into *Union, t template) error {
 		return Invalid("union.last", fmt.Sprintf("makes %d periods of %d boards; want %d at most", n, len(u.Of), maxSummed))
 	}
 	if u.Refresh = cmp.Or(u.Refresh, defaultRefresh); u.Refresh > maxRefresh || durationFault(u.Refresh) != "" {
-		return Invalid("union.refresh", "is not a whole number of seconds, minutes or hours from 1s to 1d")
+		return Invalid("union.refresh", wantRefresh)
 	}
 	*into = u
 	return nil
@@ -214,6 +219,8 @@ func (u *Union) check(defined func(slot string) (Definition, bool)) error {
 			return Invalid(path, fmt.Sprintf("is %s, but there is no such board", u.Of[i]))
 		case d.Union != nil:
 			return Invalid(path, fmt.Sprintf("is %s, which is a union itself; name the boards that it is of", u.Of[i]))
+		case d.Period == "" && u.Last > 1:
+			return Invalid("union.last", fmt.Sprintf("is %d; %s has no periods: want 1, or leave it away", u.Last, u.Of[i]))
 		case d.Period != "" && u.Last > *d.Keep+1:
 			return Invalid("union.last", fmt.Sprintf("is %d; of %s there are %d, as it keeps %d that have closed", u.Last, u.Of[i], *d.Keep+1, *d.Keep))
 		}

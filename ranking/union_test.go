@@ -169,12 +169,13 @@ func TestUnionKeepsWhoWasFirst(t *testing.T) {
 	})
 }
 
-// The last periods of each source are in it, and as one turns another is; a source
-// without periods is there once.
+// The last periods of each source are in it, and as one turns another is; beside a
+// source without periods it is the current one.
 func TestUnionOfTheLastPeriods(t *testing.T) {
 	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout},
 		Definition{Board: "daily:{x}", Period: "day", Keep: new(6)}, Definition{Board: "ever"},
-		Definition{Board: "week:{x}", Union: &Union{Of: []string{"daily:{x}", "ever"}, Weights: []int64{1, 1000}, Last: 3}})
+		Definition{Board: "week:{x}", Union: &Union{Of: []string{"daily:{x}"}, Last: 3}},
+		Definition{Board: "both:{x}", Union: &Union{Of: []string{"daily:{x}", "ever"}, Weights: []int64{1, 1000}}})
 	s := w.stores[0]
 	for day := range int64(7) {
 		w.write(s, "daily:a", "m", 1<<day)
@@ -183,7 +184,7 @@ func TestUnionOfTheLastPeriods(t *testing.T) {
 		if day == 0 {
 			w.write(s, "ever", "m", 1)
 		}
-		want := int64(1000)
+		want := int64(0)
 		for d := max(day-2, 0); d <= day; d++ {
 			want += 1 << d
 		}
@@ -191,6 +192,7 @@ func TestUnionOfTheLastPeriods(t *testing.T) {
 		require.Equal(t, want, scoresOf(p)["m"], "day %d", day)
 		require.EqualValues(t, 1+min(day+1, 3), p.Total)
 		require.Empty(t, p.Period)
+		require.EqualValues(t, 1000+1<<day, scoresOf(whole(t, s, "both:a"))["m"], "day %d", day)
 		w.pass(day24)
 		w.tend()
 	}
@@ -657,6 +659,7 @@ func TestUnionAndItsSources(t *testing.T) {
 
 		define(t, s, Definition{Board: "d", Period: "day", Keep: new(3)}, Definition{Board: "du", Union: &Union{Of: []string{"d"}, Last: 4}})
 		field("board", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "d", Period: "day", Keep: new(2)}))
+		field("board", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "d"}))
 		field("board", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "d", Union: &Union{Of: []string{"z"}}}))
 		require.NoError(t, s.Delete(t.Context(), "du"))
 		require.NoError(t, s.DefineBoard(t.Context(), Definition{Board: "d", Period: "day", Keep: new(2)}))
@@ -669,8 +672,9 @@ func TestUnionsThatAreNone(t *testing.T) {
 	define(t, s, Definition{Board: "a"}, Definition{Board: "b"}, Definition{Board: "f:{x}:{y}"}, Definition{Board: "d", Period: "day", Keep: new(6)},
 		Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
 	for fields, want := range map[string]string{
-		`"union":{"of":["a","b"],"weights":[1,-2],"aggregate":"min","last":7,"refresh":"5s"}`: "",
+		`"union":{"of":["a","b"],"weights":[1,-2],"aggregate":"min","last":1,"refresh":"5s"}`: "",
 		`"union":{"of":["d"],"last":7},"order":"asc","ties":"member","retain":"1d"`:           "",
+		`"union":{"of":["a","d"],"last":1,"refresh":"1d"}`:                                    "",
 		`"union":{"of":["f:{n}:lit"]},"mode":"sum"`:                                           "",
 		`"union":{}`:                                           "union.of",
 		`"union":[]`:                                           "union",
@@ -694,10 +698,19 @@ func TestUnionsThatAreNone(t *testing.T) {
 		`"union":{"of":["a"],"weights":[1000001]}`:             "union.weights[0]",
 		`"union":{"of":["a"],"aggregate":"avg"}`:               "union.aggregate",
 		`"union":{"of":["a"],"last":0}`:                        "union.last",
+		`"union":{"of":["a"],"last":2}`:                        "union.last",
+		`"union":{"of":["d","a"],"last":2}`:                    "union.last",
+		`"union":{"of":["f:{n}:lit"],"last":7}`:                "union.last",
+		`"union":{"of":["d"],"last":-1}`:                       "union.last",
 		`"union":{"of":["a"],"last":1001}`:                     "union.last",
 		`"union":{"of":["a","b"],"last":501}`:                  "union.last",
 		`"union":{"of":["d"],"last":8}`:                        "union.last",
 		`"union":{"of":["a"],"refresh":"0s"}`:                  "union.refresh",
+		`"union":{"of":["a"],"refresh":"86401s"}`:              "union.refresh",
+		`"union":{"of":["a"],"refresh":"36601d"}`:              "union.refresh",
+		`"union":{"of":["a"],"refresh":"1.5h"}`:                "union.refresh",
+		`"union":{"of":["a"],"refresh":"soon"}`:                "union.refresh",
+		`"union":{"of":["a"],"refresh":60}`:                    "union.refresh",
 		`"union":{"of":["a"],"refresh":"2d"}`:                  "union.refresh",
 		`"union":{"of":["a"],"more":1}`:                        "union.more",
 		`"union":{"of":["a"]},"mode":"best"`:                   "mode",
@@ -727,6 +740,9 @@ func TestUnionsThatAreNone(t *testing.T) {
 		require.ErrorAs(t, err, &fe, fields)
 		require.Equal(t, want, fe.Field, "%s: %v", fields, err)
 		require.ErrorIs(t, err, ErrInvalid)
+		if want == "union.refresh" {
+			require.Equal(t, wantRefresh, fe.Reason, "whatever is wrong, the range is the union's: %s", fields)
+		}
 	}
 	_, err := ParseFile([]byte("boards:\n  a: {}\n  \"u:{x}\": {union: {of: [a, \"b:{y}\"], weights: [1, 2]}}"))
 	refused(t, err, `boards["u:{x}"].union.of[1]`)

@@ -23,6 +23,9 @@ import (
 // 384 at most, and may be escaped.
 const maxLine = 4 << 10
 
+// lineField is the field of what is wrong with a line as a whole.
+const lineField = "line"
+
 type importJSON struct {
 	Board       string         `json:"board"`
 	Period      string         `json:"period"`
@@ -64,13 +67,14 @@ func (e *stoppedImport) report(p *problem) *stoppedJSON {
 		}
 	case errors.As(e.err, &row):
 		j.Line = row.Line
-		p.message = fmt.Sprintf("line %d: %s", row.Line, p.message)
+		p.message = fmt.Sprintf("line %d: %s", row.Line, strings.TrimPrefix(p.message, lineField+": "))
 	}
 	return j
 }
 
 // postImport gives members the scores that lines tell, of any number. It stops at the
-// first line that is not in form; the problem tells of that line and what was done before.
+// first line that is not in form; the problem tells of that line and, apart from it, what
+// was done before.
 func (s *Server) postImport(c echo.Context) error {
 	board := param(c, "board")
 	if err := readQuery(c).err; err != nil {
@@ -137,7 +141,7 @@ func (l *lineReader) next() (ranking.Row, error) {
 		text, err := l.r.ReadSlice('\n')
 		l.line++
 		if len(text) > maxLine || errors.Is(err, bufio.ErrBufferFull) {
-			return ranking.Row{}, l.refuse(&ranking.FieldError{Field: "line", Reason: fmt.Sprintf("has over %d bytes", maxLine), Kind: ranking.ErrTooLarge})
+			return ranking.Row{}, l.refuse(&ranking.FieldError{Field: lineField, Reason: fmt.Sprintf("has over %d bytes", maxLine), Kind: ranking.ErrTooLarge})
 		}
 		if err != nil && err != io.EOF { // and part of a line may be a line by chance
 			return ranking.Row{}, ranking.Invalid("body", "ended early, or nothing came for long")
@@ -177,7 +181,7 @@ func importForm(contentType string) (parseLine, error) {
 }
 
 func parseObjectLine(line []byte) (row ranking.Row, err error) {
-	o, err := parseObject("line", line)
+	o, err := parseObject(lineField, line)
 	if err != nil {
 		return row, err
 	}
@@ -211,7 +215,7 @@ func (l *csvLines) parse(line []byte) (row ranking.Row, err error) {
 		return row, l.name(values)
 	}
 	if len(values) != len(l.columns) {
-		return row, ranking.Invalid("line", fmt.Sprintf("has %d values; want %d", len(values), len(l.columns)))
+		return row, ranking.Invalid(lineField, fmt.Sprintf("has %d values; want %d", len(values), len(l.columns)))
 	}
 	value := func(column string) string {
 		if i := slices.Index(l.columns, column); i >= 0 {
@@ -236,12 +240,12 @@ func (l *csvLines) parse(line []byte) (row ranking.Row, err error) {
 func (l *csvLines) name(names []string) error {
 	for i, name := range names {
 		if !slices.Contains(csvColumns, name) || slices.Contains(names[:i], name) {
-			return ranking.Invalid("line", fmt.Sprintf("names the column %.30q; want member, score and data, each once", name))
+			return ranking.Invalid(lineField, fmt.Sprintf("names the column %.30q; want member, score and data, each once", name))
 		}
 	}
 	for _, name := range csvColumns[:2] {
 		if !slices.Contains(names, name) {
-			return ranking.Invalid("line", fmt.Sprintf("names no column %s; the first line has the names", name))
+			return ranking.Invalid(lineField, fmt.Sprintf("names no column %s; the first line has the names", name))
 		}
 	}
 	l.columns = names
@@ -255,7 +259,7 @@ func splitLine(line string) ([]string, error) {
 	}
 	values, err := csv.NewReader(strings.NewReader(line)).Read()
 	if err != nil {
-		return nil, ranking.Invalid("line", "is not comma-separated values: a quote is missing, or one too many")
+		return nil, ranking.Invalid(lineField, "is not comma-separated values: a quote is missing, or one too many")
 	}
 	return values, nil
 }

@@ -13,7 +13,7 @@ import (
 // shownRow is one line of the list.
 type shownRow struct {
 	rank, member, score, note string
-	place                     int // the rank
+	of                        string // the member's id
 	mine                      bool
 	style                     ansi.Style
 }
@@ -25,6 +25,10 @@ func (s *screen) fit(room int) (rows, pinned []shownRow) {
 	isMine := func(e client.Entry) bool { return s.me != "" && e.Member == s.me }
 	own := slices.IndexFunc(top, isMine)
 	visible := min(len(top), max(room, 0))
+	// Equals may have one rank: only the member tells which entries are one.
+	above := func(member string) bool {
+		return slices.ContainsFunc(top[:visible], func(e client.Entry) bool { return e.Member == member })
+	}
 	if s.me != "" && (own < 0 || own >= visible) {
 		near := s.neighbours(own)
 		at := slices.IndexFunc(near, isMine)
@@ -36,14 +40,14 @@ func (s *screen) fit(room int) (rows, pinned []shownRow) {
 				near := near[max(0, at-k):min(len(near), at+k+1)]
 				visible = min(len(top), max(0, room-1-len(near)))
 				for _, e := range near {
-					if isMine(e) || e.Rank > int64(visible) { // else it is above already
+					if isMine(e) || !above(e.Member) {
 						pinned = append(pinned, s.row(e))
 					}
 				}
 			}
 			for before := -1; before != len(pinned); { // what fits above needs no room below, and makes some
 				before, visible = len(pinned), min(len(top), max(0, room-1-len(pinned)))
-				pinned = slices.DeleteFunc(pinned, func(r shownRow) bool { return !r.mine && r.place > 0 && r.place <= visible })
+				pinned = slices.DeleteFunc(pinned, func(r shownRow) bool { return !r.mine && above(r.of) })
 			}
 			if at < 0 || k == 0 || len(pinned) < room && visible >= min(len(top), room/2) {
 				break
@@ -56,8 +60,8 @@ func (s *screen) fit(room int) (rows, pinned []shownRow) {
 	return rows, pinned
 }
 
-// neighbours are the own entry and those around it, by rank, as far as they are
-// known; own is its place in the top, or -1.
+// neighbours are the own entry and those around it, in their order, as far as they
+// are known; own is its place in the top, or -1.
 func (s *screen) neighbours(own int) []client.Entry {
 	if own >= 0 {
 		top := s.shown.Top
@@ -87,7 +91,7 @@ func (s *screen) absent() shownRow {
 
 // row is an entry as it is shown now.
 func (s *screen) row(e client.Entry) shownRow {
-	r := shownRow{rank: thousands(e.Rank), place: int(e.Rank), member: printable(nameOf(e)), score: thousands(e.Score), mine: s.me != "" && e.Member == s.me}
+	r := shownRow{rank: thousands(e.Rank), of: e.Member, member: printable(nameOf(e)), score: thousands(e.Score), mine: s.me != "" && e.Member == s.me}
 	style := ansi.NewStyle()
 	if r.mine {
 		style = style.Bold()

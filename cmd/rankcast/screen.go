@@ -144,10 +144,16 @@ func ending(b client.Board) string {
 
 // keepNeighbours gives an own place that came without neighbours, as it does at
 // once on an own change, those that were known, moved as that change alone would
-// move them: a moment later they come as they are.
+// move them: a moment later they come as they are. Where equals have one rank, or may
+// have, that says too little of where each is: then there are none for that moment.
 func keepNeighbours(old, now *client.Me) *client.Me {
 	if now == nil || now.Around != nil || now.Rank == nil || now.Score == nil || old == nil || old.Rank == nil || len(old.Around) == 0 {
 		return now
+	}
+	for i, e := range old.Around {
+		if e.Rank != old.Around[0].Rank+int64(i) || e.Member != now.Member && e.Score == *now.Score {
+			return now
+		}
 	}
 	from, to := *old.Rank, *now.Rank
 	if to < old.Around[0].Rank || to > old.Around[len(old.Around)-1].Rank {
@@ -166,13 +172,28 @@ func keepNeighbours(old, now *client.Me) *client.Me {
 		kept.Around = append(kept.Around, e)
 	}
 	slices.SortFunc(kept.Around, func(a, b client.Entry) int { return cmp.Compare(a.Rank, b.Rank) })
-	for _, e := range kept.Around {
-		if e.Rank == to-1 {
-			gap := max(e.Score-*now.Score, *now.Score-e.Score)
-			kept.ToNext = &gap
-		}
+	if !ordered(desc, old.Around, kept.Around) && !ordered(asc, old.Around, kept.Around) {
+		return now // others have moved too
+	}
+	own := slices.IndexFunc(kept.Around, func(e client.Entry) bool { return e.Member == now.Member })
+	if own < 0 {
+		return now
+	}
+	if own > 0 {
+		above := kept.Around[own-1].Score
+		gap := max(above-*now.Score, *now.Score-above)
+		kept.ToNext = &gap
 	}
 	return &kept
+}
+
+func asc(a, b client.Entry) int { return cmp.Compare(a.Score, b.Score) }
+
+func desc(a, b client.Entry) int { return asc(b, a) }
+
+// ordered reports whether the scores of both lists go that way.
+func ordered(way func(a, b client.Entry) int, before, after []client.Entry) bool {
+	return slices.IsSortedFunc(before, way) && slices.IsSortedFunc(after, way)
 }
 
 func (s *screen) View() tea.View {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +116,51 @@ func TestScreenFits(t *testing.T) {
 	}
 }
 
+// Where equals have one rank, a neighbour's says nothing of whether it is shown above.
+func TestScreenOfTies(t *testing.T) {
+	// Six members have the first three ranks, and the own one is the seventh.
+	dense := []client.Entry{{Rank: 1, Member: "a", Score: 9}, {Rank: 1, Member: "b", Score: 9}, {Rank: 2, Member: "c", Score: 8}, {Rank: 2, Member: "d", Score: 8},
+		{Rank: 3, Member: "e", Score: 7}, {Rank: 3, Member: "f", Score: 7}, {Rank: 3, Member: "me", Score: 7}, {Rank: 4, Member: "g", Score: 6}, {Rank: 4, Member: "h", Score: 6}}
+	b := client.Board{State: client.Live, Total: 9, Top: dense[:4], Me: &client.Me{Member: "me", Rank: ptr(3), Score: ptr(7), ToNext: ptr(0), Around: dense[4:]}}
+	require.Equal(t, strings.Join([]string{
+		"stars               9 members · live",
+		"  rank  member      score",
+		"     1  a               9",
+		"     1  b               9",
+		"     2  c               8",
+		"     2  d               8",
+		"  ⋯",
+		"     3  e               7",
+		"     3  f               7",
+		"▸    3  me              7  0 to next",
+		"     4  g               6",
+		"     4  h               6",
+		"",
+		"q quits",
+	}, "\n"), plain(sized("me", 2, 36, 20, b)))
+
+	// Whatever has room: each member once, and the own one always. All have one rank.
+	for _, shown := range []int{1, 4, 6, 9} {
+		for height := 1; height < 20; height++ {
+			b.Top, b.Me.Around = slices.Clone(dense[:shown]), slices.Clone(dense[4:])
+			for i := range b.Top {
+				b.Top[i].Rank = 1
+			}
+			for i := range b.Me.Around {
+				b.Me.Around[i].Rank = 1
+			}
+			list := plain(sized("me", 2, 36, height, b))
+			for _, e := range dense {
+				require.LessOrEqual(t, strings.Count(list, " 1  "+e.Member+" "), 1, "%d of the first in %d lines:\n%s", shown, height, list)
+				if height > 15 && (shown >= 4 || e.Member > "d" || e.Member == "a") {
+					require.Contains(t, list, " 1  "+e.Member+" ", "%d of the first in %d lines", shown, height)
+				}
+			}
+			require.Contains(t, list, "▸    1  me ")
+		}
+	}
+}
+
 // One's own place comes after the first entries: that is no entering.
 func TestOwnPlaceIsNotNewAtFirst(t *testing.T) {
 	s := newScreen("stars", "http://server", "me", 0)
@@ -137,6 +183,61 @@ func TestScreenKeepsNeighbours(t *testing.T) {
 	}
 	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(20), Score: ptr(80)}})
 	require.NotContains(t, plain(s), "48  a", "elsewhere they are others")
+}
+
+// Neighbours that were known are not given ranks that they may not have.
+func TestScreenKeepsNoNeighboursThatTie(t *testing.T) {
+	apart := []client.Entry{{Rank: 48, Member: "a", Score: 9}, {Rank: 49, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
+	shared := []client.Entry{{Rank: 48, Member: "a", Score: 7}, {Rank: 48, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
+	dense := []client.Entry{{Rank: 49, Member: "a", Score: 7}, {Rank: 49, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 50, Member: "c", Score: 5}, {Rank: 51, Member: "d", Score: 3}}
+	climbs := []client.Entry{{Rank: 49, Member: "b", Score: 3}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 7}}
+	arrived := []client.Entry{{Rank: 49, Member: "b", Score: 5}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
+	for _, c := range []struct {
+		name        string
+		around      []client.Entry
+		rank, score int64
+		want        []string // neighbours that are kept, and the own entry between them
+		toNext      *int64
+	}{
+		{"up", apart, 49, 8, []string{"48 a", "49 me", "50 b", "51 c"}, ptr(1)},
+		{"down", apart, 51, 1, []string{"48 a", "49 b", "50 c", "51 me"}, ptr(2)},
+		{"to the first that is known", apart, 48, 10, []string{"48 me", "49 a", "50 b", "51 c"}, nil},
+		{"without a change of place", apart, 50, 6, []string{"48 a", "49 b", "50 me", "51 c"}, ptr(1)},
+		{"up where less is better", climbs, 49, 2, []string{"49 me", "50 b", "51 c"}, nil},
+		{"up among equals that have ranks of their own", arrived, 49, 6, []string{"49 me", "50 b", "51 c"}, nil},
+		{"level with one above", apart, 49, 7, nil, nil},
+		{"level with one below", apart, 50, 3, nil, nil},
+		{"while others moved", apart, 49, 6, nil, nil},
+		{"while others moved, where less is better", climbs, 49, 4, nil, nil},
+		{"past equals that share a rank", shared, 48, 8, nil, nil},
+		{"below those that share a rank", shared, 51, 2, nil, nil},
+		{"up from equals that leave no gap", dense, 49, 8, nil, nil},
+		{"between equals that leave no gap", dense, 50, 6, nil, nil},
+		{"down from equals that leave no gap", dense, 51, 4, nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := keepNeighbours(&client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: c.around},
+				&client.Me{Member: "me", Rank: &c.rank, Score: &c.score})
+			var kept []string
+			for _, e := range got.Around {
+				kept = append(kept, fmt.Sprint(e.Rank, " ", e.Member))
+			}
+			require.Equal(t, c.want, kept)
+			require.Equal(t, c.toNext, got.ToNext)
+		})
+	}
+
+	// The next frame that has them brings them back.
+	s := sized("me", 2, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: dense}})
+	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(49), Score: ptr(7)}})
+	require.Contains(t, plain(s), "▸   49  me ")
+	require.NotContains(t, plain(s), " b ")
+	require.NotContains(t, plain(s), "to next")
+	dense = []client.Entry{dense[0], dense[1], {Rank: 49, Member: "me", Score: 7}, dense[3], dense[4]}
+	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(49), Score: ptr(7), ToNext: ptr(0), Around: dense}})
+	for _, want := range []string{"49  a ", "49  b ", "▸   49  me ", "0 to next", "50  c ", "51  d "} {
+		require.Contains(t, plain(s), want)
+	}
 }
 
 // What moved stands out for a moment, by colour and by a sign.
