@@ -45,8 +45,8 @@ const TimeForm = "2006-01-02T15:04:05.000Z"
 // announcement tells of a period that has closed, and of which state of it; nil where
 // it has not, by the clock of the board's own master.
 func (s *Store) announcement(ctx context.Context, instance string, r *rule, p period) (*closedJSON, State, error) {
-	page, now, err := s.readPage(ctx, s.keys.board(instance, p.name), r.Definition, Query{FromRank: 1, Limit: max(1, s.cfg.Announce)})
-	if err != nil || !r.ended(p, now) {
+	page, at, err := s.readPage(ctx, s.keys.board(instance, p.name), r.Definition, Query{FromRank: 1, Limit: max(1, s.cfg.Announce)})
+	if err != nil || !r.ended(p, at.now) {
 		return nil, State{}, err
 	}
 	told := &closedJSON{Board: instance, Period: p.name, Ended: r.end(p).UTC().Format(TimeForm), Total: page.Total, Top: []entryJSON{}}
