@@ -57,6 +57,8 @@ var (
 	censorScript   = newScript("censor")
 	moderateScript = newScript("order", "board", "moderate")
 	eraseScript    = newScript("order", "board", "erase")
+	erasingScript  = newScript("erasing")
+	erasedScript   = newScript("erased")
 	clearScript    = newScript("order", "board", "clear")
 	dropScript     = newScript("drop")
 	forgetScript   = newScript("ids", "forget")

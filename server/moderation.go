@@ -168,12 +168,13 @@ type erasureJSON struct {
 	Member  string  `json:"member"`
 	Boards  int64   `json:"boards"`
 	Removed int64   `json:"removed"`
+	Left    int64   `json:"left"`
 	Began   *string `json:"began"`
 	Ended   *string `json:"ended"`
 }
 
 func newErasure(kind, member string, e ranking.Erasure) erasureJSON {
-	return erasureJSON{kind, member, e.Boards, e.Removed, timeJSON(e.Began), timeJSON(e.Ended)}
+	return erasureJSON{kind, member, e.Boards, e.Removed, e.Left, timeJSON(e.Began), timeJSON(e.Ended)}
 }
 
 // deleteMemberOf takes a member's profile away, and erases it from all boards of its
