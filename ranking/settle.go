@@ -77,8 +77,8 @@ func (s *Store) settle(ctx context.Context, instance string, r *rule, p noted, u
 		return p, fmt.Errorf("encode a closed period: %w", err)
 	}
 	k := s.keys.board(instance, p.name)
-	answer, err := settleScript.run(ctx, s.rdb, []string{k.periods, k.meta},
-		[]any{p.name, until, r.end(p.period).UnixMicro(), state.Seq, deliveryID(instance, p.name, state.Epoch), s.keys.feed(periodsFeed), message})
+	answer, err := settleScript.run(ctx, s.rdb, []string{k.periods, k.meta, k.entered},
+		[]any{p.name, until, r.end(p.period).UnixMicro(), state.Seq, deliveryID(instance, p.name, state.Epoch), s.keys.feed(periodsFeed), message, r.MemberTTL.Microseconds()})
 	if err != nil {
 		return p, err
 	}
