@@ -93,25 +93,45 @@ func (s *Store) rule(ctx context.Context, n name) (*rule, error) {
 // in another period.
 const turnsMost = 5
 
+// readAt tells when something was read, and of what result.
+type readAt struct {
+	now   int64 // Redis's clock
+	built int64 // when the result was begun to be built that it is of; 0: there is none, or it is no good any more
+}
+
+// readAt takes what the scripts that read tell first.
+func (r *reply) readAt() readAt { return readAt{r.number(), r.number()} }
+
 // reading calls read with what a name means, again where Redis's clock turns out to
-// be in another period than was thought. It returns what the name meant at the time
-// that read returned.
-func (s *Store) reading(ctx context.Context, name string, read func(meaning) (now int64, err error)) (meaning, int64, error) {
-	at := int64(0)
+// be in another period than was thought, or a result has gone that was there before. It
+// returns what the name meant at the time that read returned.
+func (s *Store) reading(ctx context.Context, name string, read func(meaning) (readAt, error)) (meaning, int64, error) {
+	at, lost := int64(0), false
 	for range turnsMost {
 		m, err := s.meaning(ctx, name, at)
 		if err != nil {
 			return m, 0, err
 		}
+		known := int64(0)
 		if m.rule.isBuilt() {
 			if err := s.fresh(ctx, m); err != nil {
 				return m, 0, fmt.Errorf("read board %q: %w", name, err)
 			}
+			known = s.builds.known(m.Instance)
 		}
-		now, err := read(m)
+		found, err := read(m)
 		if err != nil {
 			return m, 0, fmt.Errorf("read board %q: %w", name, err)
 		}
+		if found.built < known { // it was deleted, or Redis has lost it
+			s.builds.note(m.Instance, 0)
+			if lost {
+				return m, 0, fmt.Errorf("read board %q: %w: its result is lost again and again", name, ErrUnavailable)
+			}
+			lost = true
+			continue
+		}
+		now := found.now
 		s.catalog.clock.hear(now)
 		was := m.period
 		if m.period, m.moves, err = m.rule.find(m.asked, now); err == nil && m.period == was {

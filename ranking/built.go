@@ -3,6 +3,7 @@ package ranking
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -113,6 +114,7 @@ func (s *Store) fresh(ctx context.Context, m meaning) error {
 		return nil
 	}
 	timely := built > 0 && age(built) < r.refresh()
+	lost := false
 	giveUp := time.NewTimer(s.cfg.CallTimeout)
 	defer giveUp.Stop()
 	for {
@@ -128,6 +130,9 @@ func (s *Store) fresh(ctx context.Context, m meaning) error {
 		switch {
 		case b.err != nil && built > 0 && age(built) < r.refresh()+b.took:
 			return nil
+		case errors.Is(b.err, errLost) && !lost:
+			lost = true // the next knows more
+			continue
 		case b.err != nil:
 			return b.err
 		case b.came != isBusy:
@@ -242,6 +247,7 @@ type builder struct {
 	from, length int64 // what keys' fractions are a fraction of
 	epoch        string
 	total        int64 // of the result there is
+	was          int64 // and when that was built
 }
 
 var errLost = fmt.Errorf("%w: another builds it meanwhile, or it was deleted", ErrUnavailable)
@@ -274,7 +280,7 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 		if err != nil {
 			return err
 		}
-		if some, err := s.anySummed(ctx, all); err != nil || !some {
+		if some, err := s.anyOf(ctx, s.keys.board(instance, "").meta, all); err != nil || !some {
 			b.came = isNothing
 			return err
 		}
@@ -286,6 +292,9 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 	err = w.replace(ctx, d, n, t)
 	if err != nil {
 		w.release(ctx)
+	}
+	if errors.Is(err, errLost) {
+		s.catalog.newer(ctx, d) // others may be hidden than this node knew
 	}
 	return err
 }
@@ -302,7 +311,7 @@ func (w *builder) hold(ctx context.Context, until, seen int64, b *build) (has bo
 	case "ok":
 		w.now, w.clock = r.number(), r.number()
 		w.from, w.length = cmp.Or(r.number(), sp.from), cmp.Or(r.number(), sp.length)
-		w.epoch, w.total = r.text(), r.number()
+		w.epoch, w.total, w.was = r.text(), r.number(), r.number()
 		w.kept = time.Now()
 		has = true
 	case "busy":
@@ -396,8 +405,8 @@ func appendScores(args []any, scores []scored) []any {
 // without those who were hidden at a revision of the moderation.
 func (w *builder) swap(ctx context.Context, epoch string, revision int64) error {
 	r, err := w.callKeys(ctx, swapScript,
-		[]string{w.its.lock, w.keys.members, w.keys.distinct, w.keys.meta, w.keys.periods, w.its.aside, w.its.distinct},
-		[]any{w.token, w.epoch, epoch, w.now, w.clock, w.from, w.length, w.rule.shape, w.keys.channel, w.instance, revision})
+		[]string{w.its.lock, w.keys.members, w.keys.distinct, w.keys.meta, w.keys.periods, w.its.aside, w.its.distinct, w.keys.hidden},
+		[]any{w.token, w.epoch, epoch, w.now, w.clock, w.from, w.length, w.rule.shape, w.keys.channel, w.instance, revision, w.was})
 	if err != nil {
 		return err
 	}

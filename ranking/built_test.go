@@ -4,13 +4,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
 )
 
-// holds makes a store the builder of the board "u".
-func holds(t testing.TB, s *Store) *builder {
+// holds makes a store the builder of the board "u", whose result it has seen built then.
+func holds(t testing.TB, s *Store, seen int64) *builder {
 	t.Helper()
 	n, err := parseName("u")
 	require.NoError(t, err)
@@ -19,7 +20,7 @@ func holds(t testing.TB, s *Store) *builder {
 	r, err := d.rule(n)
 	require.NoError(t, err)
 	w := &builder{Store: s, instance: "u", rule: r, keys: s.keys.board("u", ""), its: s.keys.build("u"), token: newEpoch()}
-	has, err := w.hold(t.Context(), until, 0, new(build))
+	has, err := w.hold(t.Context(), until, seen, new(build))
 	require.NoError(t, err)
 	require.True(t, has)
 	return w
@@ -29,12 +30,12 @@ func holds(t testing.TB, s *Store) *builder {
 // what it has built itself is none of the successor's.
 func TestBuilderThatHasLostTheLock(t *testing.T) {
 	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
-	first := holds(t, w.stores[0])
+	first := holds(t, w.stores[0], 0)
 	require.NoError(t, first.gather(t.Context(), []scored{{"left", 1}}))
 	w.pass(buildLease)
 	_, err := w.stores[1].tendDue(t.Context()) // by which it hears what time it is
 	require.NoError(t, err)
-	second := holds(t, w.stores[1])
+	second := holds(t, w.stores[1], 0)
 	aside := func() []string { return w.rdb.ZRange(t.Context(), second.its.aside, 0, -1).Val() }
 	require.Empty(t, aside())
 	require.NoError(t, second.gather(t.Context(), []scored{{"right", 1}}))
@@ -61,13 +62,13 @@ func TestWhatABuilderLeaves(t *testing.T) {
 		require.NoError(t, s.soon(t.Context(), "u"))
 		w.tend()
 	}
-	require.NoError(t, holds(t, s).gather(t.Context(), []scored{{"left", 1}}))
+	require.NoError(t, holds(t, s, 0).gather(t.Context(), []scored{{"left", 1}}))
 	look()
 	require.EqualValues(t, 2, left())
 	w.pass(buildLease)
 	look()
 	require.Zero(t, left())
-	require.NoError(t, holds(t, s).gather(t.Context(), []scored{{"left", 1}}))
+	require.NoError(t, holds(t, s, 0).gather(t.Context(), []scored{{"left", 1}}))
 	require.NoError(t, s.takeDown(t.Context(), "u", never))
 	require.Zero(t, left())
 }
@@ -85,4 +86,69 @@ func TestSourcesThatRepeatThemselves(t *testing.T) {
 		}
 		require.Equal(t, []scored{{"m", want}}, tallies.scores(), aggregate)
 	}
+}
+
+// A node that remembers a result serves none that is older, and not an empty board,
+// where the result was deleted behind its back, or Redis has lost what came last.
+func TestResultsThatAreLost(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		a, b := newNode(t, url), newNode(t, url)
+		define(t, a, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+		apply(t, a, "a", Update{Member: "m", Score: 1})
+		k := a.keys.board("u", "")
+		reads := map[string]func(int64){
+			"page":   func(n int64) { require.Equal(t, map[string]int64{"m": n}, scoresOf(whole(t, a, "u"))) },
+			"places": func(n int64) { require.Equal(t, n, score(t, a, "u", "m")) },
+			"info": func(int64) {
+				info, err := a.Info(t.Context(), "u")
+				require.NoError(t, err)
+				require.EqualValues(t, 1, info.Total)
+			},
+		}
+		losses := map[string]func(){
+			"deleted": func() { require.NoError(t, b.takeDown(t.Context(), "u", never)) },
+			"older":   func() { require.NoError(t, a.rdb.HSet(t.Context(), k.meta, builtField, 1).Err()) },
+			"no good": func() { require.NoError(t, a.rdb.HSet(t.Context(), k.meta, builtField, 0).Err()) },
+		}
+		sum := int64(1)
+		for how, lose := range losses {
+			for what, read := range reads {
+				read(sum) // so that it is known
+				apply(t, a, "a", Update{Member: "m", Score: 1})
+				sum++
+				lose()
+				c := count(a)
+				read(sum)
+				require.Equal(t, 1, c.times(swapScript), "%s, %s", how, what)
+			}
+		}
+	})
+}
+
+// A result that is no good whenever it was built is built anew also where there is nothing
+// any more that it is of, and by whoever was about to build it. Whoever began before that
+// does not put his own in its place.
+func TestResultsThatAreNoGood(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+		apply(t, s, "a", Update{Member: "m", Score: 1})
+		require.NotEmpty(t, whole(t, s, "u").Entries)
+		k := s.keys.board("u", "")
+		noGood := func() { require.NoError(t, s.rdb.HSet(t.Context(), k.meta, builtField, 0).Err()) }
+
+		first := holds(t, s, s.builds.known("u"))
+		noGood()
+		require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errLost)
+		require.NoError(t, first.release(t.Context()))
+		second := holds(t, s, s.builds.known("u"))
+		require.NoError(t, second.release(t.Context()))
+
+		require.NoError(t, s.rdb.ZAdd(t.Context(), k.hidden, redis.Z{Score: -7, Member: "kept"}).Err())
+		_, err := s.Remove(t.Context(), "a", "m")
+		require.NoError(t, err)
+		require.Empty(t, whole(t, s, "u").Entries)
+		require.Zero(t, s.rdb.Exists(t.Context(), k.hidden).Val(), "a key of a result that is no more")
+		require.Positive(t, s.builds.known("u"))
+	})
 }

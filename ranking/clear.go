@@ -8,9 +8,9 @@ import (
 // clearMost is how many members go in one call of clear.lua: 3 ms of Redis.
 const clearMost = 250
 
-// clear has those members leave a period that is open who have no place in it any more,
-// by member_ttl or limit, and says when the next will have to, in µs since 1970, or
-// never. until is when what is known of the board is too old.
+// clear has those members leave a period who have no place in it any more, by member_ttl
+// or limit, and says when the next will have to, in µs since 1970, or never. Once it has
+// closed those leave who should have before. until is when what is known of the board is too old.
 func (s *Store) clear(ctx context.Context, instance string, r *rule, p period, now, until int64) (next int64, err error) {
 	if r.MemberTTL == 0 && r.Limit == 0 {
 		return never, nil

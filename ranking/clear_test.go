@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
@@ -138,4 +139,74 @@ func TestLimitAndMemberTTLThatChange(t *testing.T) {
 		board.MemberTTL = 0
 		require.ErrorIs(t, s.DefineBoard(t.Context(), board), ErrConflict)
 	})
+}
+
+// Those whose time was over before a period closed are not in its last standing, however
+// late it is looked after; those whose time is over later stay for good.
+func TestWhoIsDueBeforeTheEndLeaves(t *testing.T) {
+	boards := func(now time.Time) []Definition {
+		return []Definition{{Board: "b", Period: "1s", Base: now.Truncate(time.Second), MemberTTL: time.Hour}}
+	}
+	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		var updates []Update
+		for i := range clearMost + 3 {
+			updates = append(updates, Update{Member: fmt.Sprint("m", i), Score: int64(i)})
+		}
+		o, err := s.Apply(t.Context(), "b", updates)
+		require.NoError(t, err)
+		period := Qualify("b", o[0].Result.Period)
+		list, err := s.noted(t.Context(), "b")
+		require.NoError(t, err)
+		k := s.keys.board("b", list[0].name)
+		leaves := func(i int, at time.Time) {
+			entered := redis.Z{Score: float64(at.Add(-time.Hour).UnixMicro()), Member: fmt.Sprint("m", i)}
+			require.NoError(t, w.rdb.ZAdd(t.Context(), k.entered, entered).Err())
+		}
+		for i := range clearMost + 1 {
+			leaves(i, list[0].closes.Add(-time.Microsecond))
+		}
+		leaves(clearMost+1, list[0].closes)
+		if w.set != nil {
+			w.pass(2 * time.Second)
+		}
+		w.until("the end", func() error { return missing([]string{period}, w.announced()) })
+		last := []string{fmt.Sprintf("m%d %d #1", clearMost+2, clearMost+2), fmt.Sprintf("m%d %d #2", clearMost+1, clearMost+1)}
+		require.Equal(t, last, entriesOf(t, s, period))
+		require.EqualValues(t, 2, w.words()[0].Data.Total)
+		require.EqualValues(t, 2, w.rdb.ZCard(t.Context(), k.entered).Val())
+
+		// Nothing changes any more, also when the clock goes back.
+		leaves(clearMost+1, list[0].opens)
+		require.NoError(t, s.soon(t.Context(), "b"))
+		w.tend()
+		if w.set != nil {
+			w.now = list[0].opens
+			w.pass(time.Millisecond)
+			rule := s.catalog.latest.Load().rules["b/0"]
+			_, err = s.clear(t.Context(), "b", rule, list[0].period, w.now.UnixMicro(), never)
+			require.NoError(t, err)
+		}
+		require.EqualValues(t, 2, w.rdb.ZCard(t.Context(), k.members).Val())
+	})
+}
+
+// A period waits to be announced until nobody is in it any more who should have left.
+func TestAPeriodIsNotSettledBeforeItIsCleared(t *testing.T) {
+	w := simulated(t, 1, Config{}, Definition{Board: "b", Period: "hour", MemberTTL: 30 * time.Minute})
+	s := w.stores[0]
+	period := Qualify("b", w.write(s, "b", "a", 1).Period)
+	w.pass(45 * time.Minute)
+	w.write(s, "b", "b", 1)
+	w.pass(45 * time.Minute)
+	list, err := s.noted(t.Context(), "b")
+	require.NoError(t, err)
+	k, rule := s.keys.board("b", list[0].name), s.catalog.latest.Load().rules["b/0"]
+	// As who expired when the clock of the board's own master had not come to the end.
+	require.NoError(t, w.rdb.ZAdd(t.Context(), k.entered, redis.Z{Score: 1, Member: "b"}).Err())
+	settled, err := s.settle(t.Context(), "b", rule, list[0], never)
+	require.NoError(t, err)
+	require.Empty(t, settled.id)
+	w.until("the end", func() error { return missing([]string{period}, w.announced()) })
+	require.Empty(t, entriesOf(t, s, period))
 }

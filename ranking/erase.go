@@ -14,10 +14,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Erasure tells how far it has come that a member is erased.
+// Erasure tells how far it has come that a member is erased. What is left cannot be looked
+// at: it holds data of another order, ties or calendar than its board is defined with.
 type Erasure struct {
 	Boards  int64     // boards and instances gone through
 	Removed int64     // periods of boards that the member was on, or hidden on
+	Left    int64     // periods of boards that are left
 	Began   time.Time // by Redis's clock
 	Ended   time.Time // likewise; zero: it goes on
 }
@@ -26,10 +28,13 @@ type Erasure struct {
 type erasing struct {
 	Boards  int64  `json:"boards"`
 	Removed int64  `json:"removed"`
-	Began   int64  `json:"began"`          // µs since 1970
+	Left    int64  `json:"left,omitzero"`
+	Began   int64  `json:"began"`          // µs since 1970, which no other of that member has
 	Ended   int64  `json:"ended,omitzero"` // likewise
 	Slot    string `json:"slot,omitzero"`  // of the definition that it has come to
 	After   string `json:"after,omitzero"` // and the last of its instances gone through
+
+	text string // that it was read as
 }
 
 const (
@@ -48,16 +53,14 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 	if err := cmp.Or(CheckKind(kind), CheckMember(member), by.check()); err != nil {
 		return Erasure{}, err
 	}
-	d, _, err := s.leased(ctx) // so that there is a clock
+	field := erasureField(kind, member)
+	r, err := s.callKeys(ctx, erasingScript, []string{s.keys.erasures(), s.keys.agenda()}, []any{field, erasePrefix + kind + " " + member})
 	if err != nil {
-		return Erasure{}, err
+		return Erasure{}, fmt.Errorf("erase %q: %w", member, err)
 	}
-	e := erasing{Began: max(s.catalog.clock.now(), d.looked)}
-	if err := s.noteErasing(ctx, kind, member, e); err != nil {
-		return Erasure{}, err
-	}
-	if err := s.soon(ctx, erasePrefix+kind+" "+member); err != nil {
-		return Erasure{}, err
+	e, err := parseErasing(r.text())
+	if err := cmp.Or(r.err, err); err != nil {
+		return Erasure{}, fmt.Errorf("erase %q: %w", member, err)
 	}
 	return e.told(), s.audit(ctx, Action{Action: "erase", Kind: kind, Member: member, Moderator: by})
 }
@@ -79,42 +82,85 @@ func (s *Store) Erasure(ctx context.Context, kind, member string) (Erasure, erro
 }
 
 func (e erasing) told() Erasure {
-	told := Erasure{Boards: e.Boards, Removed: e.Removed, Began: time.UnixMicro(e.Began).UTC()}
+	told := Erasure{Boards: e.Boards, Removed: e.Removed, Left: e.Left, Began: time.UnixMicro(e.Began).UTC()}
 	if e.Ended > 0 {
 		told.Ended = time.UnixMicro(e.Ended).UTC()
 	}
 	return told
 }
 
-func (s *Store) noteErasing(ctx context.Context, kind, member string, e erasing) error {
-	text, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("encode an erasure: %w", err)
+// erasureField is that of the hash of erasures.
+func erasureField(kind, member string) string { return kind + fieldSep + member }
+
+func parseErasing(text string) (*erasing, error) {
+	e := &erasing{text: text}
+	if err := json.Unmarshal([]byte(text), e); err != nil {
+		return nil, fmt.Errorf("%w: an erasure is noted as %q", ErrUnavailable, clip(text))
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	if err := s.rdb.HSet(ctx, s.keys.erasures(), kind+fieldSep+member, text).Err(); err != nil {
-		return fmt.Errorf("%w: note an erasure: %w", ErrUnavailable, err)
-	}
-	return nil
+	return e, nil
 }
 
 // readErasing returns nil where there is none.
 func (s *Store) readErasing(ctx context.Context, kind, member string) (*erasing, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	text, err := s.rdb.HGet(ctx, s.keys.erasures(), kind+fieldSep+member).Result()
+	text, err := s.rdb.HGet(ctx, s.keys.erasures(), erasureField(kind, member)).Result()
 	if err == redis.Nil {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: read an erasure: %w", ErrUnavailable, err)
 	}
-	e := new(erasing)
-	if err := json.Unmarshal([]byte(text), e); err != nil {
-		return nil, fmt.Errorf("%w: an erasure is noted as %q", ErrUnavailable, clip(text))
+	return parseErasing(text)
+}
+
+// noteErasing notes how far an erasure has come that was as it was read. It reports false
+// where it is not that any more: it was asked for anew, which begins from the start, or
+// another node has come farther, which is told of what was removed all the same.
+func (s *Store) noteErasing(ctx context.Context, kind, member string, was, next *erasing) (bool, error) {
+	removed := next.Removed - was.Removed
+	ours := true
+	for range noteMost {
+		text, err := json.Marshal(next)
+		if err != nil {
+			return false, fmt.Errorf("encode an erasure: %w", err)
+		}
+		noted, done, err := s.replaceErasing(ctx, kind, member, was.text, string(text))
+		if err != nil {
+			return false, err
+		}
+		if done {
+			next.text = string(text)
+			return ours, nil
+		}
+		if ours = false; noted == "" || removed == 0 {
+			return false, nil
+		}
+		began := was.Began
+		if was, err = parseErasing(noted); err != nil || was.Began != began {
+			return false, err
+		}
+		other := *was
+		next = &other
+		next.Removed += removed
 	}
-	return e, nil
+	return false, nil
+}
+
+// noteMost is how often a node tries to tell others what it has removed.
+const noteMost = 5
+
+// replaceErasing puts one text in the place of another, "" for none, or tells which
+// there is instead.
+func (s *Store) replaceErasing(ctx context.Context, kind, member, was, next string) (noted string, done bool, err error) {
+	r, err := s.callKeys(ctx, erasedScript, []string{s.keys.erasures()}, []any{erasureField(kind, member), was, next})
+	if err != nil {
+		return "", false, err
+	}
+	if r.text() == "other" {
+		return r.text(), false, r.err
+	}
+	return next, r.err == nil, r.err
 }
 
 // tendErasing goes on with an erasure for a while, and says when to go on, in µs since
@@ -129,12 +175,13 @@ func (s *Store) tendErasing(ctx context.Context, d *definitions, c claimed) (nex
 		if goes := e.Ended + erasureKept.Microseconds(); goes > c.since {
 			return goes, nil
 		}
-		ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-		defer cancel()
-		if err := s.rdb.HDel(ctx, s.keys.erasures(), kind+fieldSep+member).Err(); err != nil {
-			return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		_, _, err := s.replaceErasing(ctx, kind, member, e.text, "")
+		return 0, err
+	}
+	if d.looked <= e.Began { // a board may have been defined before that
+		if d, err = s.catalog.fresh(ctx); err != nil {
+			return 0, err
 		}
-		return 0, nil
 	}
 	stop := time.Now().Add(sweepSlice)
 	for _, slot := range slices.Sorted(maps.Keys(d.rules)) {
@@ -142,37 +189,45 @@ func (s *Store) tendErasing(ctx context.Context, d *definitions, c claimed) (nex
 		if r == nil || r.Kind != kind || slot < e.Slot {
 			continue
 		}
-		if slot > e.Slot {
-			e.Slot, e.After = slot, ""
+		after := ""
+		if slot == e.Slot {
+			after = e.After
 		}
 		for more := true; more; {
-			page, err := s.listed(ctx, slot, e.After, sweepPage)
+			page, err := s.listed(ctx, slot, after, sweepPage)
 			if err != nil {
 				return 0, err
 			}
-			if err := s.eraseFrom(ctx, e, r, member, page.Names); err != nil {
+			done := *e
+			if err := s.eraseFrom(ctx, &done, r, member, page.Names); err != nil {
 				return 0, err
 			}
-			if more = page.Next != ""; more {
-				e.After = page.Next
+			after = page.Next
+			if more = after != ""; more {
+				done.Slot, done.After = slot, after
 			} else {
-				e.Slot += " " // past it, and before any other
+				done.Slot, done.After = slot+" ", "" // past it, and before any other
 			}
-			if err := s.noteErasing(ctx, kind, member, *e); err != nil {
-				return 0, err
+			if ours, err := s.noteErasing(ctx, kind, member, e, &done); err != nil || !ours {
+				return c.since, err
 			}
+			e = &done
 			if time.Now().After(stop) {
 				return c.since, nil
 			}
 		}
 	}
-	e.Ended = s.catalog.clock.now()
-	return e.Ended + erasureKept.Microseconds(), s.noteErasing(ctx, kind, member, *e)
+	done := *e
+	done.Ended = max(s.catalog.clock.now(), e.Began)
+	if ours, err := s.noteErasing(ctx, kind, member, e, &done); err != nil || !ours {
+		return c.since, err
+	}
+	return done.Ended + erasureKept.Microseconds(), nil
 }
 
 // eraseFrom takes a member from some instances.
 func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member string, instances []string) error {
-	var removed atomic.Int64
+	var removed, left atomic.Int64
 	for some := range slices.Chunk(instances, sweepAtOnce) {
 		err := atOnce(some, func(instance string) error {
 			periods, err := s.noted(ctx, instance)
@@ -183,7 +238,8 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member strin
 					return err
 				}
 				if reply.text() == "shape" {
-					return conflict("board", "%q holds data of another order, or of other periods, than it is defined with", instance)
+					left.Add(1)
+					continue
 				}
 				removed.Add(reply.number())
 				if reply.err != nil {
@@ -198,5 +254,6 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member strin
 	}
 	e.Boards += int64(len(instances))
 	e.Removed += removed.Load()
+	e.Left += left.Load()
 	return nil
 }

@@ -3,6 +3,7 @@ package ranking
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,6 +123,123 @@ func TestEraseGoesOn(t *testing.T) {
 	for i := range instances {
 		require.Zero(t, w.total(fmt.Sprintf("fans:%04d", i)))
 	}
+}
+
+// two are boards that an erasure goes through in their order.
+func two(time.Time) []Definition {
+	return []Definition{{Board: "a", Kind: "user"}, {Board: "b", Kind: "user"}}
+}
+
+// Boards that another node has defined before the erasure began are gone through, also by
+// a node that does not know them yet.
+func TestEraseFromBoardsThatAreNew(t *testing.T) {
+	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
+		first, second := w.stores[0], w.stores[1]
+		_, err := second.Boards(t.Context())
+		require.NoError(t, err)
+		stall(second)
+		define(t, first, Definition{Board: "new", Kind: "user"})
+		w.write(first, "new", "u", 1)
+		_, err = first.Erase(t.Context(), "user", "u", Moderator{})
+		require.NoError(t, err)
+		w.stores = w.stores[1:]
+		w.until("the erasure", func() error { return w.erased("user", "u") })
+		require.Empty(t, entriesOf(t, first, "new"))
+		e, err := first.Erasure(t.Context(), "user", "u")
+		require.NoError(t, err)
+		require.EqualValues(t, 1, e.Removed)
+	})
+}
+
+// whileErasing has something done by others when a node has taken a member from the n-th
+// board, before it notes that.
+func whileErasing(t testing.TB, s *Store, n int64, do func()) {
+	require.NoError(t, s.rdb.ScriptLoad(t.Context(), eraseScript.src).Err()) // so that it is called once for each
+	var erased atomic.Int64
+	s.rdb.AddHook(&cutter{answered: func(script string) {
+		if script == eraseScript.name && erased.Add(1) == n {
+			do()
+		}
+	}})
+}
+
+// A member that is erased again while it is being erased is taken from all boards once
+// more, those that were gone through already too; by one node after the other.
+func TestEraseAgain(t *testing.T) {
+	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
+		other, its := w.stores[1], erasePrefix+"user u"
+		w.write(other, "a", "u", 1)
+		w.write(other, "b", "u", 1)
+		before, err := other.Erase(t.Context(), "user", "u", Moderator{})
+		require.NoError(t, err)
+		var again Erasure
+		var claimed, still float64
+		whileErasing(t, w.stores[0], 2, func() {
+			w.write(other, "a", "u", 1)
+			claimed = w.rdb.ZScore(t.Context(), other.keys.agenda(), its).Val()
+			again, err = other.Erase(t.Context(), "user", "u", Moderator{})
+			still = w.rdb.ZScore(t.Context(), other.keys.agenda(), its).Val()
+		})
+		w.stores = w.stores[:1]
+		w.until("the erasure", func() error { return w.erased("user", "u") })
+		require.NoError(t, err)
+		require.True(t, again.Began.After(before.Began))
+		require.Positive(t, claimed)
+		require.Equal(t, claimed, still, "nobody else is to go on with it meanwhile")
+		e, err := other.Erasure(t.Context(), "user", "u")
+		require.NoError(t, err)
+		require.Equal(t, Erasure{Boards: 2, Removed: 1, Began: again.Began, Ended: e.Ended}, e)
+		require.Empty(t, entriesOf(t, other, "a"))
+
+		// One that has ended is begun again at once.
+		w.write(other, "b", "u", 1)
+		_, err = other.Erase(t.Context(), "user", "u", Moderator{})
+		require.NoError(t, err)
+		require.ErrorContains(t, w.erased("user", "u"), "still")
+		w.until("the erasure", func() error { return w.erased("user", "u") })
+		require.Empty(t, entriesOf(t, other, "b"))
+	})
+}
+
+// Where two nodes go on with one erasure, as one was too slow to keep it for itself, each
+// board counts once, and all that was removed.
+func TestEraseByTwo(t *testing.T) {
+	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
+		slow, other := w.stores[0], w.stores[1]
+		w.write(other, "a", "u", 1)
+		w.write(other, "b", "u", 1)
+		_, err := slow.Erase(t.Context(), "user", "u", Moderator{})
+		require.NoError(t, err)
+		whileErasing(t, slow, 2, func() {
+			var d *definitions
+			if d, _, err = other.leased(t.Context()); err == nil {
+				_, err = other.tendErasing(t.Context(), d, claimed{member: erasePrefix + "user u"})
+			}
+		})
+		w.stores = w.stores[:1]
+		w.until("the erasure", func() error { return w.erased("user", "u") })
+		require.NoError(t, err)
+		e, err := slow.Erasure(t.Context(), "user", "u")
+		require.NoError(t, err)
+		require.Equal(t, [2]int64{2, 2}, [2]int64{e.Boards, e.Removed})
+	})
+}
+
+// What cannot be looked at is counted, and keeps nobody from the rest.
+func TestEraseLeavesWhatIsOfAnotherShape(t *testing.T) {
+	worlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		w.write(s, "a", "u", 1)
+		w.write(s, "b", "u", 1)
+		require.NoError(t, w.rdb.HSet(t.Context(), s.keys.board("a", "").meta, "shape", "another").Err())
+		_, err := s.Erase(t.Context(), "user", "u", Moderator{})
+		require.NoError(t, err)
+		w.until("the erasure", func() error { return w.erased("user", "u") })
+		e, err := s.Erasure(t.Context(), "user", "u")
+		require.NoError(t, err)
+		require.Equal(t, [3]int64{2, 1, 1}, [3]int64{e.Boards, e.Removed, e.Left})
+		require.Empty(t, entriesOf(t, s, "b"))
+	})
 }
 
 func TestImpossibleErasuresAreRefused(t *testing.T) {

@@ -13,7 +13,8 @@ const exportPage = 1000
 // at least. Each goes on after the last entry of the one before, by key and member: so
 // what changes meanwhile is there at most once and not left out, but what moves from one
 // side of that entry to the other. All pages are of the period that the board's name
-// means at first, and of one life of the board.
+// means at first, and of one life of the board. Those who are hidden are left out: where a
+// board is moved this way, what Hide keeps of them is lost.
 //
 // The error is the last that comes: as Read's, and ErrConflict for a board that was
 // deleted and made again meanwhile.

@@ -35,12 +35,12 @@ const memberBytes = 110
 // Info reads a board's size and state.
 func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	var info Info
-	m, now, err := s.reading(ctx, board, func(m meaning) (int64, error) {
+	m, now, err := s.reading(ctx, board, func(m meaning) (readAt, error) {
 		r, err := s.call(ctx, infoScript, m.keys, nil)
 		if err != nil {
-			return 0, err
+			return readAt{}, err
 		}
-		now := r.number()
+		at := r.readAt()
 		info = Info{State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number()}
 		if changed := r.number(); changed > 0 {
 			info.LastChange = time.UnixMicro(changed)
@@ -50,7 +50,7 @@ func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 		if m.rule.Ties != ByMember {
 			info.TieResolution = tieResolution(span, max(math.Abs(first), math.Abs(last)))
 		}
-		return now, r.err
+		return at, r.err
 	})
 	if err != nil {
 		return Info{}, err

@@ -65,12 +65,12 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 		return Places{}, Invalid("around", fmt.Sprintf("makes %d entries; want %d at most", rows, MaxLookupRows))
 	}
 	var p Places
-	m, now, err := s.reading(ctx, board, func(m meaning) (int64, error) {
+	m, now, err := s.reading(ctx, board, func(m meaning) (readAt, error) {
 		r, err := s.call(ctx, placesScript, m.keys, args)
 		if err != nil {
-			return 0, err
+			return readAt{}, err
 		}
-		now := r.number()
+		at := r.readAt()
 		p = Places{State: State{Epoch: r.text(), Seq: r.number()}}
 		var order Order
 		order, p.Ties = r.shape(m.rule.Definition)
@@ -78,7 +78,7 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 		for _, l := range lookups {
 			p.List = append(p.List, r.place(l, order, p.Ties))
 		}
-		return now, r.err
+		return at, r.err
 	})
 	if err != nil {
 		return Places{}, err

@@ -140,9 +140,9 @@ func (s *Store) Read(ctx context.Context, board string, q Query) (Page, error) {
 		return Page{}, err
 	}
 	var p Page
-	m, now, err := s.reading(ctx, board, func(m meaning) (now int64, err error) {
-		p, now, err = s.readPage(ctx, m.keys, m.rule.Definition, q)
-		return now, err
+	m, now, err := s.reading(ctx, board, func(m meaning) (at readAt, err error) {
+		p, at, err = s.readPage(ctx, m.keys, m.rule.Definition, q)
+		return at, err
 	})
 	if err != nil {
 		return Page{}, err
@@ -196,14 +196,14 @@ func (q Query) args(o Order) []any {
 // formatKey prints a key so that Redis reads the same number.
 func formatKey(k Key) string { return fmt.Sprintf("%.17g", float64(k)) }
 
-// readPage reads a page; now is Redis's clock, in µs since 1970. Order and ties are
-// those of the data where there are any: d may be from before a change.
-func (s *Store) readPage(ctx context.Context, k boardKeys, d Definition, q Query) (p Page, now int64, err error) {
+// readPage reads a page. Order and ties are those of the data where there are any: d may
+// be from before a change.
+func (s *Store) readPage(ctx context.Context, k boardKeys, d Definition, q Query) (p Page, at readAt, err error) {
 	r, err := s.call(ctx, pageScript, k, q.args(d.Order))
 	if err != nil {
-		return p, 0, err
+		return p, readAt{}, err
 	}
-	now = r.number()
+	at = r.readAt()
 	p = Page{State: State{Epoch: r.text(), Seq: r.number()}}
 	p.Order, p.Ties = r.shape(d)
 	if r.err == nil && p.Order != d.Order {
@@ -213,7 +213,7 @@ func (s *Store) readPage(ctx context.Context, k boardKeys, d Definition, q Query
 	p.Total, p.Before, p.tiers, p.Count = r.number(), r.number(), r.number(), r.number()
 	p.Start = r.number() + 1
 	p.Entries = r.entries(p.Start-1, r.number(), p.Order, p.Ties)
-	return p, now, r.err
+	return p, at, r.err
 }
 
 // Reached tells of a score: what rank a member would have that reached it now, and who

@@ -59,6 +59,8 @@ var (
 	rehideScript   = newScript("rehide")
 	moderateScript = newScript("order", "board", "moderate")
 	eraseScript    = newScript("order", "board", "erase")
+	erasingScript  = newScript("erasing")
+	erasedScript   = newScript("erased")
 	clearScript    = newScript("order", "board", "clear")
 	dropScript     = newScript("drop")
 	forgetScript   = newScript("ids", "forget")

@@ -74,7 +74,7 @@ func scriptOf(cmd redis.Cmder) string {
 	for _, s := range []script{
 		applyScript, beginScript, publishScript, pageScript, infoScript, placesScript, catalogScript, defineScript,
 		listScript, unlistScript, settleScript, doneScript, dropScript, forgetScript, claimScript, planScript,
-		takeBackScript, censorScript, raiseScript, rehideScript, moderateScript, eraseScript, clearScript,
+		takeBackScript, censorScript, raiseScript, rehideScript, moderateScript, eraseScript, erasingScript, erasedScript, clearScript,
 		holdScript, keepScript, releaseScript, scanScript, differsScript, gatherScript, swapScript,
 	} {
 		if args[0] == "evalsha" && args[1] == s.sha || args[0] == "eval" && args[1] == s.src {

@@ -45,8 +45,8 @@ const TimeForm = "2006-01-02T15:04:05.000Z"
 // announcement tells of a period that has closed, and of which state of it; nil where
 // it has not, by the clock of the board's own master.
 func (s *Store) announcement(ctx context.Context, instance string, r *rule, p period) (*closedJSON, State, error) {
-	page, now, err := s.readPage(ctx, s.keys.board(instance, p.name), r.Definition, Query{FromRank: 1, Limit: max(1, s.cfg.Announce)})
-	if err != nil || !r.ended(p, now) {
+	page, at, err := s.readPage(ctx, s.keys.board(instance, p.name), r.Definition, Query{FromRank: 1, Limit: max(1, s.cfg.Announce)})
+	if err != nil || !r.ended(p, at.now) {
 		return nil, State{}, err
 	}
 	told := &closedJSON{Board: instance, Period: p.name, Ended: r.end(p).UTC().Format(TimeForm), Total: page.Total, Top: []entryJSON{}}
@@ -77,8 +77,8 @@ func (s *Store) settle(ctx context.Context, instance string, r *rule, p noted, u
 		return p, fmt.Errorf("encode a closed period: %w", err)
 	}
 	k := s.keys.board(instance, p.name)
-	answer, err := settleScript.run(ctx, s.rdb, []string{k.periods, k.meta},
-		[]any{p.name, until, r.end(p.period).UnixMicro(), state.Seq, deliveryID(instance, p.name, state.Epoch), s.keys.feed(periodsFeed), message})
+	answer, err := settleScript.run(ctx, s.rdb, []string{k.periods, k.meta, k.entered},
+		[]any{p.name, until, r.end(p.period).UnixMicro(), state.Seq, deliveryID(instance, p.name, state.Epoch), s.keys.feed(periodsFeed), message, r.MemberTTL.Microseconds()})
 	if err != nil {
 		return p, err
 	}

@@ -303,6 +303,11 @@ func (s *Store) tendPeriod(ctx context.Context, instance string, r *rule, p note
 		return p, nil
 	}
 	if p.id == "" {
+		if r.MemberTTL > 0 {
+			if _, err := s.clear(ctx, instance, r, p.period, now, until); err != nil {
+				return p, err
+			}
+		}
 		var err error
 		if p, err = s.settle(ctx, instance, r, p, until); err != nil || p.id == "" {
 			return p, err

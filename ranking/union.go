@@ -336,13 +336,17 @@ func (w wide) score() int64 {
 	return min(max(high<<lowBits+w.low, -MaxScore), MaxScore)
 }
 
-// anySummed reports whether there is anything of the boards that a result is of.
-func (s *Store) anySummed(ctx context.Context, all []summed) (bool, error) {
-	for some := range slices.Chunk(all, scanTogether) {
+// anyOf reports whether there is a result, or anything of the boards that it is of.
+func (s *Store) anyOf(ctx context.Context, meta string, all []summed) (bool, error) {
+	keys := []string{meta}
+	for _, b := range all {
+		keys = append(keys, b.keys.members)
+	}
+	for some := range slices.Chunk(keys, scanTogether) {
 		ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 		pipe := s.rdb.Pipeline()
-		for _, b := range some {
-			pipe.Exists(ctx, b.keys.members)
+		for _, key := range some {
+			pipe.Exists(ctx, key)
 		}
 		cmds, err := pipe.Exec(ctx)
 		cancel()

@@ -63,7 +63,7 @@ func csvEntries(w io.Writer, entries []ranking.Entry) error {
 	return lines.Error()
 }
 
-// getExport sends a whole board, in its order, as it reads it. What goes wrong on the way
+// getExport sends a whole board but those hidden, in its order, as it reads it. What goes wrong on the way
 // cuts the connection off: so nobody takes a part for the whole.
 func (s *Server) getExport(c echo.Context) error {
 	q := readQuery(c, "format")

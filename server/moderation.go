@@ -239,12 +239,13 @@ type erasureJSON struct {
 	Member  string  `json:"member"`
 	Boards  int64   `json:"boards"`
 	Removed int64   `json:"removed"`
+	Left    int64   `json:"left"`
 	Began   *string `json:"began"`
 	Ended   *string `json:"ended"`
 }
 
 func newErasure(kind, member string, e ranking.Erasure) erasureJSON {
-	return erasureJSON{kind, member, e.Boards, e.Removed, timeJSON(e.Began), timeJSON(e.Ended)}
+	return erasureJSON{kind, member, e.Boards, e.Removed, e.Left, timeJSON(e.Began), timeJSON(e.Ended)}
 }
 
 // deleteMemberOf erases a member from all boards of its kind, which goes on when it is

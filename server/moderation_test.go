@@ -67,12 +67,14 @@ func TestModerationOverHTTP(t *testing.T) {
 			a := n.do("GET", "/v1/members/user/v/erasure", "")
 			var e struct {
 				Boards, Removed int
+				Left            *int
 				Ended           *string
 			}
 			if err := json.Unmarshal([]byte(a.Body), &e); err != nil || e.Ended == nil {
 				return fmt.Errorf("%s", a.Body)
 			}
 			require.Equal(t, [2]int{2, 2}, [2]int{e.Boards, e.Removed})
+			require.Equal(t, new(0), e.Left)
 			return nil
 		})
 

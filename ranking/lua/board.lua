@@ -98,10 +98,11 @@ local function remove(member, old)
   call('ZADD', left, format('%.0f', clock), digest_of(member))
 end
 
--- Has members go whose time is over, so many at most, and says how many.
-local function expire(ttl, most)
+-- Has members go whose time is over, now or at another moment, so many at most, and says
+-- how many.
+local function expire(ttl, most, at)
   if ttl == 0 then return 0 end
-  local due = call('ZRANGEBYSCORE', entered, '-inf', format('%.0f', now - ttl), 'LIMIT', 0, most)
+  local due = call('ZRANGEBYSCORE', entered, '-inf', format('%.0f', (at or now) - ttl), 'LIMIT', 0, most)
   for _, member in ipairs(due) do remove(member, call('ZSCORE', members, member)) end
   return #due
 end

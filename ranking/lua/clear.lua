@@ -1,5 +1,6 @@
 -- Has those go who have no place on a board-period any more: whose time is over, and the
--- last beyond the limit. Begins with order.lua and board.lua.
+-- last beyond the limit. Of one that has closed, and is not settled yet, those go whose time
+-- was over before that. Begins with order.lua and board.lua.
 --
 -- KEYS  1 to 7         see board.lua
 -- ARGV  1 to 5         see board.lua
@@ -17,13 +18,14 @@ local lease, ends = tonumber(ARGV[6]), tonumber(ARGV[7])
 local limit, ttl, most = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
 
 if now >= lease then return {'stale'} end
-local state = call('HMGET', meta, 'epoch', 'seq', 'clock')
-if not state[1] or ends > 0 and now >= ends then return {'ok', 0, 0} end
+local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'settled')
+if not state[1] or state[4] then return {'ok', 0, 0} end
+local closed = ends > 0 and now >= ends
 clock = math.max(now, tonumber(state[3]) + 1)
-local went = expire(ttl, most)
-went = went + trim(limit, most - went)
+local went = expire(ttl, most, closed and ends - 1)
+if not closed then went = went + trim(limit, most - went) end
 if went > 0 then
   publish(state[1], tonumber(state[2]), clock + went)
 end
-local first = ttl > 0 and call('ZRANGE', entered, 0, 0, 'WITHSCORES')[2]
+local first = ttl > 0 and not closed and call('ZRANGE', entered, 0, 0, 'WITHSCORES')[2]
 return {'ok', went, first and format('%.0f', tonumber(first) + ttl) or 0}

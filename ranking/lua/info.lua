@@ -1,9 +1,11 @@
 -- Reads what is known of a board-period as a whole.
 --
 -- KEYS  1 sorted set   member by key
---       2 hash         meta: epoch, seq, clock, span
--- Result {now, epoch or '', seq, total, clock or '0', span or '0', first key or '', last key or ''}
---        now and clock, the time of the last change, are in µs since 1970; span in µs
+--       2 hash         meta: epoch, seq, clock, span, built
+-- Result {now, built or '0', epoch or '', seq, total, clock or '0', span or '0', first key
+--         or '', last key or ''}
+--         now, clock, the time of the last change, and built, when the result of a board
+--         that is built was begun, are in µs since 1970; span in µs
 -- Cost   O(log n)
 
 local members, meta = KEYS[1], KEYS[2]
@@ -12,6 +14,6 @@ local call = redis.call
 
 local time = call('TIME')
 local now = string.format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2]))
-local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'span')
+local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'span', 'built')
 local first, last = call('ZRANGE', members, 0, 0, 'WITHSCORES'), call('ZRANGE', members, -1, -1, 'WITHSCORES')
-return {now, state[1] or '', state[2] or '0', call('ZCARD', members), state[3] or '0', state[4] or '0', first[2] or '', last[2] or ''}
+return {now, state[5] or '0', state[1] or '', state[2] or '0', call('ZCARD', members), state[3] or '0', state[4] or '0', first[2] or '', last[2] or ''}

@@ -1,7 +1,7 @@
 -- Reads a page of a board-period, with the state it belongs to. Begins with order.lua.
 --
 -- KEYS  1 sorted set   member by key
---       2 hash         meta: epoch, seq, shape, data
+--       2 hash         meta: epoch, seq, shape, data, built
 --       3 hash         data: member to JSON
 --       4 sorted set   with ties dense, the distinct scores, see board.lua
 -- ARGV  1 limit        entries at most, 0 to 2,048
@@ -9,9 +9,10 @@
 --       4 rank         1-based; the page starts with it or, where none has it, the next;
 --                      ignored with 5 and 6
 --       5 key, 6 member   position to start after; the member need not be there
--- Result {now, epoch or '', seq, shape or '', total, before, tiers, count, start, rank,
+-- Result {now, built or '0', epoch or '', seq, shape or '', total, before, tiers, count, start, rank,
 --         {member, key, member, key, ...}, {data, data, ...}}
---        now is in µs since 1970; before: members before low; tiers: with ties dense, the
+--        now, and built, when the result of a board that is built was begun, are in µs
+--        since 1970; before: members before low; tiers: with ties dense, the
 --        distinct scores before it; count: members between low and high; start: the
 --        0-based position of the first entry returned; rank: its rank; a member without
 --        data has false, and no list where nobody has any
@@ -29,7 +30,7 @@ local function int(x) return string.format('%.0f', x) end
 
 local time = call('TIME')
 local now = int(tonumber(time[1]) * 1000000 + tonumber(time[2]))
-local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data')
+local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data', 'built')
 local ties = state[3] and state[3]:match(' %S+ (%S+)')
 local total = call('ZCARD', members)
 
@@ -83,4 +84,4 @@ if #rows > 0 and state[4] then
   for i = 1, #rows, 2 do listed[#listed + 1] = rows[i] end
   data = call('HMGET', datas, unpack(listed))
 end
-return {now, state[1] or '', state[2] or '0', state[3] or '', total, first, tiers, stop - first, start, rank, rows, data}
+return {now, state[5] or '0', state[1] or '', state[2] or '0', state[3] or '', total, first, tiers, stop - first, start, rank, rows, data}

@@ -1,19 +1,20 @@
 -- Reads several members' places, with the state of the board that they belong to.
 --
 -- KEYS  1 sorted set   member by key
---       2 hash         meta: epoch, seq, shape, data
+--       2 hash         meta: epoch, seq, shape, data, built
 --       3 hash         data: member to JSON
 --       4 sorted set   with ties dense, the distinct scores, see board.lua
 -- ARGV  two for each member, 1 to 256 members:
 --         member
 --         around       neighbours on each side that are wanted too, 0 to 100
--- Result {now, epoch or '', seq, shape or '', total, then for each member five:
+-- Result {now, built or '0', epoch or '', seq, shape or '', total, then for each member five:
 --           start      0-based position of the first of the entries, -1: not on the board
 --           rank       of that first
 --           below      members that rank below the member asked for
 --           {member, key, ...}   itself and its neighbours; {} where not on the board
 --           {data, ...}   of these, false where there is none; {} where nobody has any}
---         now is in µs since 1970
+--         now, and built, when the result of a board that is built was begun, are in µs
+--         since 1970
 -- Cost   O(log n + around) a member
 
 local members, meta, datas, distinct = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -22,12 +23,12 @@ local STEP = 2
 local call, format = redis.call, string.format
 
 local time = call('TIME')
-local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data')
+local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data', 'built')
 local places = {
   format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2])),
-  state[1] or '', state[2] or '0', state[3] or '', call('ZCARD', members)
+  state[5] or '0', state[1] or '', state[2] or '0', state[3] or '', call('ZCARD', members)
 }
-local total, with_data = places[5], state[4]
+local total, with_data = places[6], state[4]
 local ties = state[3] and state[3]:match(' %S+ (%S+)')
 
 -- How many members come before a whole key.

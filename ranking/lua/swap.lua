@@ -8,6 +8,8 @@
 --       5 hash         the board's periods
 --       6 sorted set   aside: what was built; none: nobody is on the board
 --       7 sorted set   aside: its distinct scores
+--       8 sorted set   those who were hidden since the result was built, by key: what is
+--                      built has no such keys
 -- ARGV  1 token        of the caller
 --       2 epoch        of the result that what was built was compared with, '' for none
 --       3 next         epoch of what was built; '' where it is the same
@@ -18,22 +20,25 @@
 --       9 channel to publish on
 --      10 board        name, for the message
 --      11 revision     of the moderation that the caller knows
+--      12 was          when the result was built, as hold.lua told
 --         Times are in µs since 1970.
 -- Result {'ok'} or {'lost'}: the caller does not have the lock, or the result is another
---         than it was, or others are hidden meanwhile; nothing was done
+--         than it was, or is no good any more, or others are hidden meanwhile; nothing was
+--         done
 -- Message (byte 31 separates) board 31 31 epoch 31 1: it was replaced
 -- Cost   O(1); what there was is freed beside Redis's work
 
 local lock, members, distinct, meta, periods = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local aside, aside_distinct = KEYS[6], KEYS[7]
+local aside, aside_distinct, hiddens = KEYS[6], KEYS[7], KEYS[8]
 local token, epoch, next_epoch, built, clock = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local from, span, shape, channel, board, revision = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+local from, span, shape, channel, board, revision, was = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
 
 local call = redis.call
 
-local state = call('HMGET', meta, 'epoch', 'moderated')
-if lock_read(lock) ~= token or (state[1] or '') ~= epoch or tonumber(state[2] or 0) > tonumber(revision) then return {'lost'} end
-call('UNLINK', lock)
+local state = call('HMGET', meta, 'epoch', 'moderated', 'built')
+if lock_read(lock) ~= token or (state[1] or '') ~= epoch or (state[3] or '0') ~= was then return {'lost'} end
+if tonumber(state[2] or 0) > tonumber(revision) then return {'lost'} end
+call('UNLINK', lock, hiddens)
 if next_epoch == '' then
   call('HSET', meta, 'built', built)
   return {'ok'}
