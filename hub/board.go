@@ -125,7 +125,7 @@ func (b *board) run() {
 			}
 		case p := <-b.profiles.answer:
 			if !b.profiles.came(b, p) {
-				b.missedProfiles() // all else that is shown is right
+				b.missedProfiles(p.value) // all else that is shown is right
 			}
 		case <-b.streamy:
 		case <-b.parted:
@@ -310,7 +310,9 @@ func (b *board) readPlaces() {
 func (b *board) takeAnswers(now time.Time, isDue func(time.Time) bool) {
 	agreed := true
 	if b.profiles.held != nil {
-		b.tookProfiles(now)
+		f := *b.profiles.held
+		b.profiles.settle()
+		b.tookProfiles(f, now)
 	}
 	if p := b.page.held; p != nil && (!b.view.Ahead(p.State) || b.waitedLong(isDue)) {
 		was, period := b.view.State(), b.view.Period()

@@ -106,6 +106,37 @@ func TestChangeWaitsForNoProfileLongerThanOneRead(t *testing.T) {
 	}
 }
 
+// A profile that cannot be read leaves the others as they are, and is tried again alone.
+func TestProfileThatCannotBeReadTakesNoOthersAway(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind, f.unread = "user", "b"
+		f.set("a", 3)
+		f.set("b", 2)
+		f.dub("a", "Ann")
+		f.dub("b", "Bob")
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+		require.Equal(t, "Ann", conn.board.Top[0].Name)
+		require.Empty(t, conn.board.Top[1].Name)
+		pass(5 * time.Second)
+		reads := f.takeReads()
+		require.Equal(t, 6, reads[0])
+		require.Greater(t, len(reads), 2)
+		for _, n := range reads[1:] {
+			require.Equal(t, 1, n)
+		}
+		f.peopleMu.Lock()
+		f.unread = ""
+		f.peopleMu.Unlock()
+		pass(5 * time.Second)
+		require.Equal(t, f.named(f.top(10)), conn.board.Top)
+		require.Equal(t, []string{"delta"}, conn.take(t))
+		require.Len(t, f.takeReads(), 1)
+	})
+}
+
 func unnamed(entries []hubtest.Entry) []hubtest.Entry {
 	list := slices.Clone(entries)
 	for i := range list {

@@ -85,6 +85,30 @@ func TestProfilesThatAreNone(t *testing.T) {
 	require.ErrorIs(t, err, ranking.ErrInvalid)
 }
 
+// What somebody else wrote under the key of a profile is none, and takes no others away.
+func TestProfileThatIsGarbledIsNone(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, ctx := open(t, url), t.Context()
+		rdb, err := ranking.Open(url)
+		require.NoError(t, err)
+		defer rdb.Close()
+		_, err = s.SetProfile(ctx, "user", "a", ranking.Profile{Name: "Ann"})
+		require.NoError(t, err)
+		require.NoError(t, rdb.HSet(ctx, "rc:profile:user:hash", "name", "x").Err())
+		require.NoError(t, rdb.Set(ctx, "rc:profile:user:text", "{", 0).Err())
+		require.NoError(t, rdb.Set(ctx, "rc:profile:user:list", "[]", 0).Err())
+		all, err := s.Profiles(ctx, "user", []string{"hash", "text", "list", "a", "nobody"})
+		require.NoError(t, err)
+		require.Equal(t, map[string]ranking.Profile{"a": {Name: "Ann"}}, all)
+		for _, m := range []string{"hash", "text", "list"} {
+			_, err := s.Profile(ctx, "user", m)
+			require.ErrorIs(t, err, ranking.ErrUnknownMember)
+			_, known := s.KnownProfile("user", m)
+			require.True(t, known, "nor is it read again")
+		}
+	})
+}
+
 // gets counts the GETs that a Redis has had.
 func gets(t *testing.T, rdb redis.UniversalClient) (n int) {
 	info, err := rdb.Info(t.Context(), "commandstats").Result()
