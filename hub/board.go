@@ -52,7 +52,7 @@ type board struct {
 	// The rest belongs to run.
 	view        *View
 	life        uint64 // counts the lives of the board that the view has shown, periods among them
-	kind        string // of the members, as the page that was taken in last told
+	kind        string // of the members, as the last page or check told
 	people      people
 	naming      // which period the name means
 	page        read[ranking.Page]
@@ -166,6 +166,8 @@ func (b *board) take(event any) {
 	case checked:
 		if b.check(e); b.gone {
 			b.settled = false // look again
+		} else if e.redis.Kind != "" && e.before.of == b.of {
+			b.kind = e.redis.Kind // a page that is to come with another is an audit away
 		}
 	}
 }

@@ -341,6 +341,41 @@ func TestNamesGoWithTheKind(t *testing.T) {
 	})
 }
 
+// A board whose members come to be of another kind shows the names of that within a
+// second, long before an audit.
+func TestKindThatChangesShowsAtOnce(t *testing.T) {
+	for name, stars := range map[string]map[string]string{"with names": {"a": "Alpha", "low0": "Low"}, "without": nil} {
+		t.Run(name, func(t *testing.T) {
+			withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+				own := &fakeConn{}
+				_, err := h.Subscribe(h.Join(own), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
+				require.NoError(t, err)
+				pass(1500 * time.Millisecond)
+				pages := len(f.pages)
+				for range 3 {
+					f.become("star", stars)
+					pass(1100 * time.Millisecond)
+					require.Equal(t, f.named(f.top(10)), conn.board.Top)
+					pass(time.Second) // followers are told of others once in a second
+					require.Equal(t, f.named(f.top(2)), own.board.Me.Around)
+					require.Equal(t, stars["a"], own.board.Me.Around[0].Name)
+					f.become("user", map[string]string{"a": "Ann"})
+					pass(1100 * time.Millisecond)
+					require.Equal(t, f.named(f.top(10)), conn.board.Top)
+				}
+				require.Len(t, f.pages, pages, "no page is read for that")
+				require.Empty(t, f.logged())
+				h.FeedProfile("star", "a")
+				h.register.mu.Lock()
+				defer h.register.mu.Unlock()
+				for m := range h.register.boards {
+					require.Equal(t, "user", m.kind, "nobody is known as what it was")
+				}
+			})
+		})
+	}
+}
+
 // A node that has only begun to watch a board knows nothing of when profiles changed.
 func TestResumeAtANodeThatHasJustBegun(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
