@@ -90,11 +90,8 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 	if len(text) > maxProfileBytes {
 		return false, &FieldError{Field: "profile", Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text), maxProfileBytes), Kind: ErrTooLarge}
 	}
-	if err := s.mayBeProfiled(ctx, kind); err != nil {
-		return false, err
-	}
 	// Before, so that nobody ever misses one that there is.
-	if _, err := markScript.run(ctx, s.rdb, []string{s.keys.definitions()}, []any{profilesField + kind, newEpoch()}); err != nil {
+	if err := s.mark(ctx, kind); err != nil {
 		return false, fmt.Errorf("set the profile of %q: %w", member, err)
 	}
 	there, err := s.putProfile(ctx, kind, member, string(text))
@@ -104,15 +101,22 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 // maxProfiled bounds the kinds that have profiles, all of which each node knows.
 const maxProfiled = 1000
 
-func (s *Store) mayBeProfiled(ctx context.Context, kind string) error {
+// mark notes that there are profiles of a kind, where that is not known. It stays known
+// where Redis loses it, as definitions do.
+func (s *Store) mark(ctx context.Context, kind string) error {
 	d, err := s.catalog.get(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if !d.profiled[kind] && len(d.profiled) >= maxProfiled {
+	case d.profiled[kind]:
+		return nil
+	case len(d.profiled) >= maxProfiled:
 		return conflict("kind", "would be one too many: %d may have profiles", maxProfiled)
 	}
-	return nil
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	_, err = markScript.run(ctx, s.rdb, []string{s.keys.definitions()}, []any{profilesField + kind, newEpoch()})
+	return err
 }
 
 // DeleteProfile takes the profile of a member of a kind away, where there is one.
@@ -156,7 +160,7 @@ func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, erro
 	}
 	p := found[member]
 	if p == (Profile{}) {
-		return Profile{}, fmt.Errorf("%w: %q has no profile as a %s", ErrUnknownMember, clip(member), kind)
+		return Profile{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q has no profile as a %s", clip(member), kind), Kind: ErrUnknownMember}
 	}
 	return p, nil
 }

@@ -205,6 +205,50 @@ func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
 	})
 }
 
+// The key of all definitions is not written for each profile, and that there are profiles
+// of a kind is still known where Redis has lost all meanwhile.
+func TestKindIsMarkedOnce(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"})
+		rdb, err := ranking.Open(url)
+		require.NoError(t, err)
+		defer rdb.Close()
+		set := func(member string) {
+			_, err := s.SetProfile(t.Context(), "user", member, ranking.Profile{Name: "Ann"})
+			require.NoError(t, err)
+		}
+		marked := func() bool {
+			there, err := rdb.HExists(t.Context(), "rc:{/}:definitions", "profiles:user").Result()
+			require.NoError(t, err)
+			return there
+		}
+		set("a")
+		require.True(t, marked())
+		redistest.Eventually(t, "a look at the definitions that shows it", func() error {
+			if _, err := s.Boards(t.Context()); err != nil {
+				return err
+			}
+			require.NoError(t, rdb.HDel(t.Context(), "rc:{/}:definitions", "profiles:user").Err())
+			if set("b"); marked() {
+				return errors.New("it was marked again")
+			}
+			return nil
+		})
+		require.NoError(t, rdb.FlushAll(t.Context()).Err())
+		set("c")
+		redistest.Eventually(t, "a node that has just begun to know of it", func() error {
+			if _, err := s.Boards(t.Context()); err != nil {
+				return err
+			}
+			all, err := open(t, url).Profiles(t.Context(), "user", []string{"c"})
+			if err == nil && len(all) != 1 {
+				err = errors.New("it does not")
+			}
+			return err
+		})
+	})
+}
+
 func TestFeedTellsOfProfiles(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url)
