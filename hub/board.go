@@ -52,7 +52,7 @@ type board struct {
 	// The rest belongs to run.
 	view        *View
 	life        uint64 // counts the lives of the board that the view has shown, periods among them
-	kind        string // of the members, as the page that was taken in last told
+	kind        string // of the members, as the last page or check told
 	people      people
 	naming      // which period the name means
 	page        read[ranking.Page]
@@ -125,7 +125,7 @@ func (b *board) run() {
 			}
 		case p := <-b.profiles.answer:
 			if !b.profiles.came(b, p) {
-				b.missedProfiles() // all else that is shown is right
+				b.missedProfiles(p.value) // all else that is shown is right
 			}
 		case <-b.streamy:
 		case <-b.parted:
@@ -166,6 +166,8 @@ func (b *board) take(event any) {
 	case checked:
 		if b.check(e); b.gone {
 			b.settled = false // look again
+		} else if e.redis.Kind != "" && e.before.of == b.of {
+			b.kind = e.redis.Kind // a page that is to come with another is an audit away
 		}
 	}
 }
@@ -310,7 +312,9 @@ func (b *board) readPlaces() {
 func (b *board) takeAnswers(now time.Time, isDue func(time.Time) bool) {
 	agreed := true
 	if b.profiles.held != nil {
-		b.tookProfiles(now)
+		f := *b.profiles.held
+		b.profiles.settle()
+		b.tookProfiles(f, now)
 	}
 	if p := b.page.held; p != nil && (!b.view.Ahead(p.State) || b.waitedLong(isDue)) {
 		was, period := b.view.State(), b.view.Period()

@@ -289,6 +289,19 @@ func (f *fakeBoard) topOf(name string, n int) []hubtest.Entry {
 	return p.top(n)
 }
 
+// become has the members be of another kind, of which these have names; nil: nobody ever had.
+func (f *fakeBoard) become(kind string, names map[string]string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.peopleMu.Lock()
+	f.kind, f.profiles = kind, nil
+	clear(f.kept)
+	f.peopleMu.Unlock()
+	for m, name := range names {
+		f.dub(m, name)
+	}
+}
+
 func (f *fakeBoard) Page(_ context.Context, board string, _ int64, limit int) (ranking.Page, error) {
 	f.begin(board)
 	p, err := f.readPage(board, limit)
@@ -367,7 +380,7 @@ func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardSt
 	states := make([]ranking.BoardState, len(boards))
 	for i, board := range boards {
 		if is, _, err := f.find(board); err == nil {
-			states[i].State = is.state
+			states[i].State, states[i].Kind = is.state, f.kind
 		}
 		states[i].Err = f.away
 	}

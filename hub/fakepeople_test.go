@@ -20,6 +20,7 @@ type fakePeople struct {
 	kept     map[string]fakeKept        // that were read
 	reads    []int                      // how many were asked for in each call
 	noNames  bool                       // no profile can be read
+	unread   string                     // whose profile cannot be
 	slow     time.Duration              // that a read takes
 }
 
@@ -89,7 +90,12 @@ func (f *fakePeople) Profiles(ctx context.Context, _ string, members []string) (
 	f.peopleMu.Lock()
 	f.reads = append(f.reads, len(members))
 	list := make(map[string]ranking.Profile)
+	noNames := f.noNames
 	for _, m := range members {
+		if f.noNames || m == f.unread {
+			noNames = true
+			continue
+		}
 		k, known := f.kept[m]
 		if !known || time.Since(k.at) >= fakeAge {
 			k = fakeKept{f.profiles[m], time.Now()}
@@ -99,7 +105,7 @@ func (f *fakePeople) Profiles(ctx context.Context, _ string, members []string) (
 			list[m] = k.Profile
 		}
 	}
-	slow, noNames := f.slow, f.noNames
+	slow := f.slow
 	f.peopleMu.Unlock()
 	if slow > 0 {
 		select {
@@ -108,7 +114,7 @@ func (f *fakePeople) Profiles(ctx context.Context, _ string, members []string) (
 		}
 	}
 	if noNames || len(members) > ranking.MaxPage {
-		return nil, errors.New("no profiles")
+		return list, errors.New("no profiles")
 	}
 	return list, nil
 }

@@ -23,8 +23,8 @@ type Source interface {
 	Page(ctx context.Context, board string, fromRank int64, limit int) (ranking.Page, error)
 	// Places looks up to ranking.MaxLookups members up.
 	Places(ctx context.Context, board string, lookups []ranking.Lookup) (ranking.Places, error)
-	// States reads where boards are, all at once, in the order asked. One that has
-	// gone is at the zero State, without an error.
+	// States reads where boards are, and what their members are, all at once, in the
+	// order asked. One that has gone is at the zero State, without an error.
 	States(ctx context.Context, boards []string) []ranking.BoardState
 	People
 }

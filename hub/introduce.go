@@ -29,7 +29,6 @@ type people struct {
 	known  map[string]*person // nil: the kind has no profiles
 	urgent []string           // to be read: whoever was not yet, or has changed
 	aged   []string           // to be read again
-	asked  []string           // being read
 	due    time.Time          // when all are to be read again
 	kept   int                // how many were shown when the others were let go last
 	since  time.Time          // when what is to be published began to wait for a profile; zero: it does not
@@ -312,24 +311,32 @@ func (b *board) readProfiles() {
 		return
 	}
 	kind := p.kind
-	p.asked = members
 	b.profiles.start(b, func(ctx context.Context) (found, error) {
 		list, err := b.hub.source.Profiles(ctx, kind, members)
 		return found{kind, members, list}, err
 	})
 }
 
-// missedProfiles has those be read later whose read failed.
-func (b *board) missedProfiles() {
-	for _, id := range b.people.asked {
-		b.people.queue(id)
+// missedProfiles takes in those that were read where others were not, who are read later.
+func (b *board) missedProfiles(f found) {
+	read := found{kind: f.kind, list: make(map[string]ranking.Profile)}
+	for _, id := range f.members {
+		is, there := f.list[id]
+		if !there {
+			is, there = b.hub.source.KnownProfile(f.kind, id)
+		}
+		if !there {
+			b.people.queue(id)
+			continue
+		}
+		read.members, read.list[id] = append(read.members, id), is
 	}
+	b.tookProfiles(read, time.Now())
 }
 
 // tookProfiles takes in what was read.
-func (b *board) tookProfiles(now time.Time) {
-	f, p := b.profiles.held, &b.people
-	b.profiles.settle()
+func (b *board) tookProfiles(f found, now time.Time) {
+	p := &b.people
 	if f.kind != p.kind {
 		return
 	}

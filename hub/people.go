@@ -18,6 +18,8 @@ type People interface {
 	// empty one for none.
 	KnownProfile(kind, member string) (p ranking.Profile, known bool)
 	// Profiles reads those of up to ranking.MaxPage members. Who has none is left out.
+	// Beside an error there are those that could be read; of the others KnownProfile
+	// tells who has none.
 	Profiles(ctx context.Context, kind string, members []string) (map[string]ranking.Profile, error)
 	// ForgetProfile says that what is known of a member is old, ForgetProfiles all. They
 	// MUST NOT block.

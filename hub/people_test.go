@@ -106,6 +106,37 @@ func TestChangeWaitsForNoProfileLongerThanOneRead(t *testing.T) {
 	}
 }
 
+// A profile that cannot be read leaves the others as they are, and is tried again alone.
+func TestProfileThatCannotBeReadTakesNoOthersAway(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind, f.unread = "user", "b"
+		f.set("a", 3)
+		f.set("b", 2)
+		f.dub("a", "Ann")
+		f.dub("b", "Bob")
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+		require.Equal(t, "Ann", conn.board.Top[0].Name)
+		require.Empty(t, conn.board.Top[1].Name)
+		pass(5 * time.Second)
+		reads := f.takeReads()
+		require.Equal(t, 6, reads[0])
+		require.Greater(t, len(reads), 2)
+		for _, n := range reads[1:] {
+			require.Equal(t, 1, n)
+		}
+		f.peopleMu.Lock()
+		f.unread = ""
+		f.peopleMu.Unlock()
+		pass(5 * time.Second)
+		require.Equal(t, f.named(f.top(10)), conn.board.Top)
+		require.Equal(t, []string{"delta"}, conn.take(t))
+		require.Len(t, f.takeReads(), 1)
+	})
+}
+
 func unnamed(entries []hubtest.Entry) []hubtest.Entry {
 	list := slices.Clone(entries)
 	for i := range list {
@@ -308,6 +339,41 @@ func TestNamesGoWithTheKind(t *testing.T) {
 		require.Equal(t, f.top(10), conn.board.Top)
 		require.Equal(t, f.top(2), own.board.Me.Around)
 	})
+}
+
+// A board whose members come to be of another kind shows the names of that within a
+// second, long before an audit.
+func TestKindThatChangesShowsAtOnce(t *testing.T) {
+	for name, stars := range map[string]map[string]string{"with names": {"a": "Alpha", "low0": "Low"}, "without": nil} {
+		t.Run(name, func(t *testing.T) {
+			withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+				own := &fakeConn{}
+				_, err := h.Subscribe(h.Join(own), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
+				require.NoError(t, err)
+				pass(1500 * time.Millisecond)
+				pages := len(f.pages)
+				for range 3 {
+					f.become("star", stars)
+					pass(1100 * time.Millisecond)
+					require.Equal(t, f.named(f.top(10)), conn.board.Top)
+					pass(time.Second) // followers are told of others once in a second
+					require.Equal(t, f.named(f.top(2)), own.board.Me.Around)
+					require.Equal(t, stars["a"], own.board.Me.Around[0].Name)
+					f.become("user", map[string]string{"a": "Ann"})
+					pass(1100 * time.Millisecond)
+					require.Equal(t, f.named(f.top(10)), conn.board.Top)
+				}
+				require.Len(t, f.pages, pages, "no page is read for that")
+				require.Empty(t, f.logged())
+				h.FeedProfile("star", "a")
+				h.register.mu.Lock()
+				defer h.register.mu.Unlock()
+				for m := range h.register.boards {
+					require.Equal(t, "user", m.kind, "nobody is known as what it was")
+				}
+			})
+		})
+	}
 }
 
 // A node that has only begun to watch a board knows nothing of when profiles changed.

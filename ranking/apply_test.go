@@ -287,7 +287,7 @@ func TestPlaces(t *testing.T) {
 		s := open(t, url, ranking.Definition{Board: "b"})
 		none, err := s.Places(t.Context(), "b", []ranking.Lookup{{Member: "a"}})
 		require.NoError(t, err)
-		require.Equal(t, ranking.Places{Ties: ranking.First, List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
+		require.Equal(t, ranking.Places{Kind: "member", Ties: ranking.First, List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
 
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
 			applyOne(t, s, "b", ranking.Update{Member: m, Score: int64(100 - 10*i)})
@@ -297,7 +297,7 @@ func TestPlaces(t *testing.T) {
 		got, err := s.Places(t.Context(), "b", []ranking.Lookup{{"e", 1}, {"nobody", 3}, {"a", 2}, {"c", 0}, {"c", 1}})
 		require.NoError(t, err)
 		all := page.Entries
-		require.Equal(t, ranking.Places{State: page.State, Ties: ranking.First, Total: 5, List: []ranking.Place{
+		require.Equal(t, ranking.Places{State: page.State, Kind: "member", Ties: ranking.First, Total: 5, List: []ranking.Place{
 			{Entry: all[4], Position: 5, Around: all[3:5]},
 			{Entry: ranking.Entry{Member: "nobody"}},
 			{Entry: all[0], Position: 1, Below: 4, Around: all[:3]},

@@ -287,11 +287,15 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 	return latest, latest.take(fields)
 }
 
-// kept are the fields of what was not being deleted.
+// kept are the fields of what was not being deleted, and of kinds that have profiles:
+// whoever knows of them sets profiles without noting it again.
 func (d *definitions) kept() map[string]string {
 	kept := maps.Clone(d.values)
 	for slot := range d.leaving {
 		delete(kept, boardField+slot)
+	}
+	for kind := range d.profiled {
+		kept[profilesField+kind] = "1"
 	}
 	return kept
 }

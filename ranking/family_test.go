@@ -115,7 +115,7 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 				require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 1}, page.State)
 				require.Equal(t, []ranking.Entry{{Rank: 1, Member: part, Score: int64(i + 1), Key: *c.List[0].New, Data: `1`}}, page.Entries)
 			}
-			require.Equal(t, []ranking.BoardState{{State: ranking.State{Epoch: c.Epoch, Seq: 1}}}, s.States(t.Context(), []string{name}))
+			require.Equal(t, []ranking.BoardState{{State: ranking.State{Epoch: c.Epoch, Seq: 1}, Kind: "member"}}, s.States(t.Context(), []string{name}))
 		}
 		slices.Sort(names)
 		for _, limit := range []int{1, 3, len(names) - 1, len(names), 1000} {

@@ -15,6 +15,7 @@ type Members struct {
 	State
 	Bounds
 	Period string // "" on a board without periods
+	Kind   string // what the members are, as their profiles are kept
 	Total  int64  // members on the board
 	List   []Member
 }
@@ -45,7 +46,7 @@ func (s *Store) Members(ctx context.Context, board string, members []string) (Me
 	if err != nil {
 		return Members{}, err
 	}
-	m := Members{State: p.State, Bounds: p.Bounds, Period: p.Period, Total: p.Total, List: make([]Member, len(members))}
+	m := Members{State: p.State, Bounds: p.Bounds, Period: p.Period, Kind: p.Kind, Total: p.Total, List: make([]Member, len(members))}
 	for i, place := range p.List {
 		m.List[i].Entry = place.Entry
 	}

@@ -38,6 +38,7 @@ type Places struct {
 	State
 	Bounds
 	Period string // "" on a board without periods
+	Kind   string // what the members are, as their profiles are kept
 	Ties   Ties   // of the board
 	Total  int64  // members on the board
 	List   []Place
@@ -83,7 +84,7 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 	if err != nil {
 		return Places{}, err
 	}
-	p.Period, p.Bounds = m.period.name, m.bounds(now)
+	p.Period, p.Kind, p.Bounds = m.period.name, m.rule.Kind, m.bounds(now)
 	return p, nil
 }
 
@@ -109,6 +110,7 @@ func (r *reply) place(l Lookup, o Order, t Ties) Place {
 type Neighbourhood struct {
 	Bounds
 	Period string
+	Kind   string // as Places has it
 	Total  int64
 	Place
 }
@@ -122,7 +124,7 @@ func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighb
 	if err != nil {
 		return Neighbourhood{}, err
 	}
-	n := Neighbourhood{Bounds: places.Bounds, Period: places.Period, Total: places.Total, Place: places.List[0]}
+	n := Neighbourhood{Bounds: places.Bounds, Period: places.Period, Kind: places.Kind, Total: places.Total, Place: places.List[0]}
 	if n.Entry.Rank == 0 {
 		return Neighbourhood{}, unknownMember(board, member)
 	}

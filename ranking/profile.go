@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -89,11 +90,8 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 	if len(text) > maxProfileBytes {
 		return false, &FieldError{Field: "profile", Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text), maxProfileBytes), Kind: ErrTooLarge}
 	}
-	if err := s.mayBeProfiled(ctx, kind); err != nil {
-		return false, err
-	}
 	// Before, so that nobody ever misses one that there is.
-	if _, err := markScript.run(ctx, s.rdb, []string{s.keys.definitions()}, []any{profilesField + kind, newEpoch()}); err != nil {
+	if err := s.mark(ctx, kind); err != nil {
 		return false, fmt.Errorf("set the profile of %q: %w", member, err)
 	}
 	there, err := s.putProfile(ctx, kind, member, string(text))
@@ -103,15 +101,22 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 // maxProfiled bounds the kinds that have profiles, all of which each node knows.
 const maxProfiled = 1000
 
-func (s *Store) mayBeProfiled(ctx context.Context, kind string) error {
+// mark notes that there are profiles of a kind, where that is not known. It stays known
+// where Redis loses it, as definitions do.
+func (s *Store) mark(ctx context.Context, kind string) error {
 	d, err := s.catalog.get(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if !d.profiled[kind] && len(d.profiled) >= maxProfiled {
+	case d.profiled[kind]:
+		return nil
+	case len(d.profiled) >= maxProfiled:
 		return conflict("kind", "would be one too many: %d may have profiles", maxProfiled)
 	}
-	return nil
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	_, err = markScript.run(ctx, s.rdb, []string{s.keys.definitions()}, []any{profilesField + kind, newEpoch()})
+	return err
 }
 
 // DeleteProfile takes the profile of a member of a kind away, where there is one.
@@ -155,7 +160,7 @@ func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, erro
 	}
 	p := found[member]
 	if p == (Profile{}) {
-		return Profile{}, fmt.Errorf("%w: %q has no profile as a %s", ErrUnknownMember, clip(member), kind)
+		return Profile{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q has no profile as a %s", clip(member), kind), Kind: ErrUnknownMember}
 	}
 	return p, nil
 }
@@ -163,7 +168,8 @@ func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, erro
 // Profiles gives the profiles of up to MaxPage members of a kind, as they were 30 seconds
 // ago at most (Config.ProfileAge). Those that have none are left out of the map. What this
 // node does not know is read in one round trip; of a kind that has no profiles at all,
-// nothing is.
+// nothing is. Beside an error there are those that could be read nevertheless; for a
+// second after Redis has not answered only those that are known, without asking.
 func (s *Store) Profiles(ctx context.Context, kind string, members []string) (map[string]Profile, error) {
 	if err := CheckKind(kind); err != nil {
 		return nil, err
@@ -186,20 +192,21 @@ func (s *Store) Profiles(ctx context.Context, kind string, members []string) (ma
 			found[m] = p
 		}
 	}
-	if len(missing) > 0 {
-		read, err := s.readProfiles(ctx, kind, missing)
-		if err != nil {
-			return nil, err
-		}
-		for m, p := range read {
-			found[m] = p
-		}
+	if len(missing) == 0 {
+		return found, nil
 	}
-	return found, nil
+	if !s.profiles.mayTry(s.cfg.CallTimeout) {
+		return found, fmt.Errorf("read profiles: %w: there was no answer a moment ago", ErrUnavailable)
+	}
+	read, err := s.readProfiles(ctx, kind, missing)
+	maps.Copy(found, read)
+	return found, err
 }
 
-// readProfiles reads profiles, and keeps them, and those that there are not.
+// readProfiles reads profiles, and keeps them, and those that there are not. Those that
+// cannot be read take nothing from the others, which there are beside the error then.
 func (s *Store) readProfiles(ctx context.Context, kind string, members []string) (map[string]Profile, error) {
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	reading := s.profiles.begin(kind, members)
@@ -211,21 +218,32 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 	}
 	pipe.Exec(ctx) // each command has its own error
 	found := make(map[string]Profile, len(members))
+	read := make([]string, 0, len(members))
+	var failed error
+	silent := false
 	for i, c := range cmds {
 		text, err := c.Bytes()
-		if errors.Is(err, redis.Nil) {
+		var reply redis.Error
+		switch {
+		case err == nil:
+			var p Profile
+			if json.Unmarshal(text, &p) == nil && p != (Profile{}) {
+				found[members[i]] = p
+			}
+		case errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "WRONGTYPE"):
+			// One that is not understood was written by somebody else: it is shown as none.
+		default:
+			failed = cmp.Or(failed, err)
+			silent = silent || !errors.As(err, &reply)
 			continue
 		}
-		if err != nil {
-			return nil, fmt.Errorf("read profiles: %w: %w", ErrUnavailable, err)
-		}
-		var p Profile
-		// One that is not understood was written by somebody else: it is shown as none.
-		if json.Unmarshal(text, &p) == nil && p != (Profile{}) {
-			found[members[i]] = p
-		}
+		read = append(read, members[i])
 	}
-	s.profiles.keep(reading, members, found)
+	s.profiles.keep(reading, read, found)
+	s.profiles.tried(silent, caller.Err() != nil)
+	if failed != nil {
+		return found, fmt.Errorf("read %d of %d profiles: %w: %w", len(read), len(members), ErrUnavailable, failed)
+	}
 	return found, nil
 }
 
@@ -259,4 +277,7 @@ func (s *Store) ForgetProfile(kind, member string) {
 
 // ForgetProfiles has all profiles read anew: a FeedHandler calls it when the feed is up
 // again, for changes may have been missed.
-func (s *Store) ForgetProfiles() { s.profiles.forgetAll() }
+func (s *Store) ForgetProfiles() {
+	s.profiles.forgetAll()
+	s.profiles.tried(false, false) // Redis answers
+}

@@ -85,6 +85,30 @@ func TestProfilesThatAreNone(t *testing.T) {
 	require.ErrorIs(t, err, ranking.ErrInvalid)
 }
 
+// What somebody else wrote under the key of a profile is none, and takes no others away.
+func TestProfileThatIsGarbledIsNone(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, ctx := open(t, url), t.Context()
+		rdb, err := ranking.Open(url)
+		require.NoError(t, err)
+		defer rdb.Close()
+		_, err = s.SetProfile(ctx, "user", "a", ranking.Profile{Name: "Ann"})
+		require.NoError(t, err)
+		require.NoError(t, rdb.HSet(ctx, "rc:profile:user:hash", "name", "x").Err())
+		require.NoError(t, rdb.Set(ctx, "rc:profile:user:text", "{", 0).Err())
+		require.NoError(t, rdb.Set(ctx, "rc:profile:user:list", "[]", 0).Err())
+		all, err := s.Profiles(ctx, "user", []string{"hash", "text", "list", "a", "nobody"})
+		require.NoError(t, err)
+		require.Equal(t, map[string]ranking.Profile{"a": {Name: "Ann"}}, all)
+		for _, m := range []string{"hash", "text", "list"} {
+			_, err := s.Profile(ctx, "user", m)
+			require.ErrorIs(t, err, ranking.ErrUnknownMember)
+			_, known := s.KnownProfile("user", m)
+			require.True(t, known, "nor is it read again")
+		}
+	})
+}
+
 // gets counts the GETs that a Redis has had.
 func gets(t *testing.T, rdb redis.UniversalClient) (n int) {
 	info, err := rdb.Info(t.Context(), "commandstats").Result()
@@ -175,6 +199,50 @@ func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
 			}
 			if !there.Profiled("user") {
 				err = errors.Join(err, errors.New("profiles are not seen"))
+			}
+			return err
+		})
+	})
+}
+
+// The key of all definitions is not written for each profile, and that there are profiles
+// of a kind is still known where Redis has lost all meanwhile.
+func TestKindIsMarkedOnce(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url, ranking.Definition{Board: "b"})
+		rdb, err := ranking.Open(url)
+		require.NoError(t, err)
+		defer rdb.Close()
+		set := func(member string) {
+			_, err := s.SetProfile(t.Context(), "user", member, ranking.Profile{Name: "Ann"})
+			require.NoError(t, err)
+		}
+		marked := func() bool {
+			there, err := rdb.HExists(t.Context(), "rc:{/}:definitions", "profiles:user").Result()
+			require.NoError(t, err)
+			return there
+		}
+		set("a")
+		require.True(t, marked())
+		redistest.Eventually(t, "a look at the definitions that shows it", func() error {
+			if _, err := s.Boards(t.Context()); err != nil {
+				return err
+			}
+			require.NoError(t, rdb.HDel(t.Context(), "rc:{/}:definitions", "profiles:user").Err())
+			if set("b"); marked() {
+				return errors.New("it was marked again")
+			}
+			return nil
+		})
+		require.NoError(t, rdb.FlushAll(t.Context()).Err())
+		set("c")
+		redistest.Eventually(t, "a node that has just begun to know of it", func() error {
+			if _, err := s.Boards(t.Context()); err != nil {
+				return err
+			}
+			all, err := open(t, url).Profiles(t.Context(), "user", []string{"c"})
+			if err == nil && len(all) != 1 {
+				err = errors.New("it does not")
 			}
 			return err
 		})

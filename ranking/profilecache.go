@@ -13,6 +13,9 @@ const (
 	// profilesKept bounds the profiles that a node keeps, those that there are not among
 	// them: 20 to 60 MB.
 	profilesKept = 100_000
+	// profilePause is for how long no profiles are read after Redis did not answer: what
+	// is shown goes without, rather than wait each time until a call is given up.
+	profilePause = time.Second
 )
 
 // person is a member of a kind.
@@ -27,6 +30,8 @@ type profileCache struct {
 	kept    map[person]*list.Element // of keptProfile
 	order   list.List                // the one that was used last first
 	reading map[*profileRead]bool
+	silent  bool      // Redis did not answer when profiles were read last
+	next    time.Time // when that is tried again, where it did not
 }
 
 type keptProfile struct {
@@ -78,6 +83,36 @@ func (c *profileCache) end(r *profileRead) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.reading, r)
+}
+
+// mayTry reports whether profiles are to be read now. While Redis does not answer one
+// caller at a time tries, who tells by tried what came of it within a timeout.
+func (c *profileCache) mayTry(timeout time.Duration) bool {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.silent {
+		if now.Before(c.next) {
+			return false
+		}
+		c.next = now.Add(timeout + profilePause)
+	}
+	return true
+}
+
+// tried tells what came of a read: whether Redis was silent, and whether the caller gave
+// up, which says nothing of Redis.
+func (c *profileCache) tried(silent, gaveUp bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !silent:
+		c.silent = false
+	case gaveUp:
+		c.next = time.Now() // whoever comes next tries
+	default:
+		c.silent, c.next = true, time.Now().Add(profilePause)
+	}
 }
 
 // keep takes in what a read has found.

@@ -250,7 +250,8 @@ func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor
 // is not, or not any more, is at no state.
 type BoardState struct {
 	State
-	Err error
+	Kind string // what the members are, as Page has it; "" where that is not known
+	Err  error
 }
 
 // States reads where boards are, in one round trip to each Redis node that has
@@ -271,7 +272,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		}
 		m, err := s.stateOf(d, b, now)
 		if states[i].Err = err; m.rule != nil {
-			meanings[i] = m
+			meanings[i], states[i].Kind = m, m.rule.Kind
 			cmds[i] = pipe.HMGet(ctx, m.keys.meta, "epoch", "seq", builtField)
 		}
 	}

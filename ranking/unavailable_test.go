@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net"
 	"sync"
@@ -48,6 +49,9 @@ func (s *silence) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (s *silence) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		if err := s.wait(ctx); err != nil {
+			for _, cmd := range cmds {
+				cmd.SetErr(err)
+			}
 			return err
 		}
 		return next(ctx, cmds)
@@ -132,6 +136,64 @@ func TestSilentRedisHoldsUpFew(t *testing.T) {
 		most, _ = longest(took)
 		require.Zero(t, most)
 		require.Equal(t, calls, hook.calls.Load())
+	})
+}
+
+// While Redis does not answer, profiles that are known are shown, and of those who want
+// others one in a while waits for a call timeout.
+func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
+	url := redistest.Embedded(t)
+	synctest.Test(t, func(t *testing.T) {
+		s, hook := New(newClient(t, url), Config{ProfileAge: time.Hour}), new(silence)
+		s.rdb.AddHook(hook)
+		ann := map[string]Profile{"a": {Name: "Ann"}}
+		_, err := s.SetProfile(t.Context(), "user", "a", ann["a"])
+		require.NoError(t, err)
+		read := func() error {
+			found, err := s.Profiles(t.Context(), "user", []string{"a", rand.Text()})
+			require.Equal(t, ann, found)
+			return err
+		}
+		require.NoError(t, read())
+		hook.on.Store(true)
+		require.ErrorIs(t, read(), ErrUnavailable)
+		for range 3 {
+			took, errs := together(20, read)
+			for _, err := range errs {
+				require.ErrorIs(t, err, ErrUnavailable)
+			}
+			_, waited := longest(took)
+			require.LessOrEqual(t, waited, 1)
+			time.Sleep(profilePause - time.Millisecond)
+			took, _ = together(20, read)
+			_, waited = longest(took)
+			require.LessOrEqual(t, waited, 1)
+			time.Sleep(time.Millisecond)
+			calls := hook.calls.Load()
+			took, _ = together(20, read)
+			most, _ := longest(took)
+			require.LessOrEqual(t, most, 2*s.cfg.CallTimeout)
+			require.LessOrEqual(t, hook.calls.Load()-calls, int64(2), "for definitions, and for profiles")
+		}
+		hook.on.Store(false)
+		time.Sleep(profilePause)
+		require.NoError(t, read())
+		require.NoError(t, read())
+
+		hook.on.Store(true)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_, err = s.Profiles(ctx, "user", []string{rand.Text()})
+		require.ErrorIs(t, err, ErrUnavailable)
+		hook.on.Store(false)
+		require.NoError(t, read(), "a caller that gives up says nothing of Redis")
+
+		hook.on.Store(true)
+		require.ErrorIs(t, read(), ErrUnavailable)
+		hook.on.Store(false)
+		s.ForgetProfiles()
+		_, err = s.Profiles(t.Context(), "user", []string{"a"})
+		require.NoError(t, err, "the feed is up again")
 	})
 }
 

@@ -568,7 +568,7 @@ func TestUnionOfFamilies(t *testing.T) {
 	before := w.allKeys()
 	for range 3 {
 		require.Zero(t, whole(t, s, "all:nobody").Total)
-		require.Zero(t, s.States(t.Context(), []string{"all:nobody"})[0])
+		require.Zero(t, s.States(t.Context(), []string{"all:nobody"})[0].State)
 		info, err := s.Info(t.Context(), "all:nobody")
 		require.NoError(t, err)
 		require.Zero(t, info.Total)

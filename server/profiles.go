@@ -10,14 +10,14 @@ import (
 )
 
 // entries are entries of a board as the wire has them, each with the profile of its
-// member, if there is one. All profiles that the node does not know are read at once;
+// member, who is of a kind, if there is one. All profiles that the node does not know are read at once;
 // where they cannot be read the answer goes without: its scores are right.
-func (s *Server) entries(c echo.Context, board string, list []ranking.Entry) []entryJSON {
+func (s *Server) entries(c echo.Context, kind string, list []ranking.Entry) []entryJSON {
 	members := make([]string, len(list))
 	for i, e := range list {
 		members[i] = e.Member
 	}
-	profiles := s.profiles(c, board, members)
+	profiles := s.profiles(c, kind, members)
 	entries := make([]entryJSON, len(list))
 	for i, e := range list {
 		p := profiles[e.Member]
@@ -26,20 +26,16 @@ func (s *Server) entries(c echo.Context, board string, list []ranking.Entry) []e
 	return entries
 }
 
-// profiles are those of some members of a board, up to ranking.MaxPage. Who has none is
+// profiles are those of some members of a kind, up to ranking.MaxPage. Who has none is
 // left out.
-func (s *Server) profiles(c echo.Context, board string, members []string) map[string]ranking.Profile {
+func (s *Server) profiles(c echo.Context, kind string, members []string) map[string]ranking.Profile {
 	if len(members) == 0 {
 		return nil
 	}
 	ctx := c.Request().Context()
-	b, err := s.store.Board(ctx, board)
-	if err != nil || b.Definition.Kind == "" {
-		return nil // it has gone a moment ago
-	}
-	profiles, err := s.store.Profiles(ctx, b.Definition.Kind, members)
+	profiles, err := s.store.Profiles(ctx, kind, members)
 	if err != nil && ctx.Err() == nil {
-		s.logFailure(c, fmt.Errorf("answered without profiles: %w", err))
+		s.logFailure(c, fmt.Errorf("answered without some profiles: %w", err))
 	}
 	return profiles
 }

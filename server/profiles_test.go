@@ -17,7 +17,7 @@ import (
 func TestProfilesOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b", Kind: "user"}, ranking.Definition{Board: "stars", Kind: "star"})
-		requireProblem(t, n.do("GET", "/v1/members/user/u4", ""), 404, "unknown_member", "")
+		requireProblem(t, n.do("GET", "/v1/members/user/u4", ""), 404, "unknown_member", "member")
 		a := n.do("PUT", "/v1/members/user/u4", `{"name":"<b>Ann</b>","avatar":"/a.png"}`)
 		require.Equal(t, 201, a.Status, a.Body)
 		require.JSONEq(t, `{"kind":"user","member":"u4","name":"<b>Ann</b>","avatar":"/a.png"}`, a.Body)

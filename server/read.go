@@ -76,7 +76,7 @@ func (s *Server) getTop(c echo.Context) error {
 		Count  *int64      `json:"count,omitzero"`
 		Top    []entryJSON `json:"top"`
 		Cursor *string     `json:"cursor"`
-	}{newHead(board, page.Period, page.Bounds), page.Total, nil, s.entries(c, board, page.Entries), cursorJSON(page.Next())}
+	}{newHead(board, page.Period, page.Bounds), page.Total, nil, s.entries(c, page.Kind, page.Entries), cursorJSON(page.Next())}
 	if query.MinScore != nil || query.MaxScore != nil {
 		answer.Count = &page.Count
 	}
@@ -106,7 +106,7 @@ func (s *Server) getAt(c echo.Context) error {
 		Count   int64       `json:"count"`
 		Members []entryJSON `json:"members"`
 		Cursor  *string     `json:"cursor"`
-	}{newHead(board, at.Period, at.Bounds), at.Total, *score, at.Rank, at.Count, s.entries(c, board, at.Entries), cursorJSON(at.Next())})
+	}{newHead(board, at.Period, at.Bounds), at.Total, *score, at.Rank, at.Count, s.entries(c, at.Kind, at.Entries), cursorJSON(at.Next())})
 }
 
 // getCount tells how many members there are, or how many of them have some scores.
@@ -144,7 +144,7 @@ func (s *Server) getMember(c echo.Context) error {
 	if around > 0 {
 		list = append(list, n.Around...)
 	}
-	entries := s.entries(c, board, list)
+	entries := s.entries(c, n.Kind, list)
 	answer := struct {
 		headJSON
 		entryJSON
@@ -179,7 +179,7 @@ func (s *Server) getMembers(c echo.Context) error {
 	if sorted {
 		members = m.ByRank()
 	}
-	profiles := s.profiles(c, board, q.values["id"])
+	profiles := s.profiles(c, m.Kind, q.values["id"])
 	type memberJSON struct {
 		Member string         `json:"member"`
 		Rank   *int64         `json:"rank"`
