@@ -41,9 +41,9 @@ var lua embed.FS
 
 var (
 	applyScript    = newScript("order", "ids", "board", "key", "apply")
-	beginScript    = newScript("ids", "begin")
-	publishScript  = newScript("ids", "publish")
-	takeBackScript = newScript("ids", "takeback")
+	beginScript    = newScript("ids", "amend", "begin")
+	publishScript  = newScript("ids", "amend", "publish")
+	takeBackScript = newScript("ids", "amend", "takeback")
 	pageScript     = newScript("order", "page")
 	infoScript     = newScript("info")
 	placesScript   = newScript("places")

@@ -264,7 +264,7 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 				for i := range 60 {
 					write(i)
 				}
-				stop, stopped := make(chan struct{}), make(chan struct{})
+				stop, stopped, moved := make(chan struct{}), make(chan struct{}), make(chan struct{})
 				go func() {
 					defer close(stopped)
 					for i := 60; ; i++ {
@@ -274,6 +274,10 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 						default:
 							write(i)
 						}
+						select {
+						case moved <- struct{}{}:
+						default: // nobody waits for it
+						}
 					}
 				}()
 				var seqs []int64
@@ -282,6 +286,7 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 				for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 					p, err := s.Read(t.Context(), board, q)
 					require.NoError(t, err)
+					<-moved
 					seqs = append(seqs, p.Seq)
 					w.pages = append(w.pages, walked{seen: names(p.Entries)})
 					if q.After = p.Next(); q.After == nil {

@@ -113,31 +113,22 @@ from, span = tonumber(from), tonumber(span)
 if not exists then from = math.min(from, clock) end
 
 -- What is known of the request ids in this batch.
-local asked = {}
+local asked, undoing, some_go = {}, false, ttl > 0 or limit > 0
 for i = FIRST, #ARGV, STEP do
   if ARGV[i + 3] ~= '' then asked[#asked + 1] = ARGV[i + 3] end
+  if ARGV[i] == 'undo' then undoing = true end
+  if ARGV[i] == 'remove' or undoing then some_go = true end
 end
 local known, held = ids_find(ids, clock, asked)
 
 local shown = {members}
 
--- The key for a score reached now, past every equal one, as text.
-local function key_for(score)
-  local s = sign * score + 0 -- +0: never -0
-  if not by_arrival then return format('%.0f', s) end
-  if moderated then shown[2] = hiddens end
-  return key_of(shown, s, clock - from, span)
-end
-
--- A score and a rank as they are told: '-' for none.
-local function told(score, rank)
-  if not score then return '- -' end
-  return format(rank and '%.0f %d' or '%.0f -', score, rank)
-end
-
--- A result without its first letter.
+-- A result without its first letter: '-' stands for what there is none of.
 local function standing(score, rank, had, from_rank)
-  return period .. ' ' .. told(score, rank) .. ' ' .. told(had, from_rank)
+  if rank and from_rank then return format('%s %.0f %d %.0f %d', period, score, rank, had, from_rank) end
+  local is = score and (rank and format('%.0f %d', score, rank) or format('%.0f -', score)) or '- -'
+  local was = had and (from_rank and format('%.0f %d', had, from_rank) or format('%.0f -', had)) or '- -'
+  return period .. ' ' .. is .. ' ' .. was
 end
 
 -- What an update makes of a score; nil: none; and whether it is the update's own.
@@ -163,109 +154,127 @@ local function refused(op, had, score, amount)
   return nil
 end
 
-local function keep_data(member, held, data)
-  if data == held then return end
-  if data == '' then call('HDEL', datas, member) else call('HSET', datas, member, data) end
-  with_data = '1'
-end
-
--- Whether a member that comes to a key has no place any more. The last is read, for of a
--- board that is full most who come do not get in.
-local function beyond(member, key)
-  if limit == 0 or call('ZCARD', members) < limit then return false end
-  local last = call('ZRANGE', members, -1, -1, 'WITHSCORES')
-  local s, t = tonumber(key), tonumber(last[2])
-  return s > t or s == t and after(member, last[1])
+local remove, expire, trim, beyond
+if some_go then remove, expire, trim = going() end
+if limit > 0 then
+  -- Whether a member that comes to a key has no place any more. The last is read, for of a
+  -- board that is full most who come do not get in.
+  beyond = function(member, key)
+    if call('ZCARD', members) < limit then return false end
+    local last = call('ZRANGE', members, -1, -1, 'WITHSCORES')
+    local s, t = tonumber(key), tonumber(last[2])
+    return s > t or s == t and after(member, last[1])
+  end
 end
 
 -- Has a member have a score, reached now unless it had it; hidden or not. It says the
 -- rank, nil for one that is hidden, and whether it is there at all.
 local function put(member, score, had, key, seen, hide, held, data)
-  local new = score == had and key or key_for(score)
+  local new = key
+  if score ~= had then -- reached now: past every equal one
+    local s = sign * score + 0 -- +0: never -0
+    if moderated then shown[2] = hiddens end
+    new = by_arrival and key_of(shown, s, clock - from, span) or format('%.0f', s)
+  end
   if hide then
     if seen then leave(member, key) end
     call('ZADD', hiddens, new, member)
     if not moderated then moderated = '0' end -- what the others came to is still to be seen to
-  elseif not had and beyond(member, new) then
+  elseif beyond and not had and beyond(member, new) then
     return nil, false
   end
   if ttl > 0 and not had then call('ZADD', entered, format('%.0f', now), member) end
-  keep_data(member, held, data)
+  if data ~= held then
+    if data == '' then call('HDEL', datas, member) else call('HSET', datas, member, data) end
+    with_data = '1'
+  end
   if hide then return nil, true end
   if had and not seen then call('ZREM', hiddens, member) end
   local rank = move(member, seen and key or nil, new, data)
-  if not seen and trim(limit, TRIM) > 0 and not call('ZSCORE', members, member) then return nil, false end
+  if beyond and not seen and trim(limit, TRIM) > 0 and not call('ZSCORE', members, member) then return nil, false end
   return rank, true
 end
 
 local results, remembered, stayed, wrote = {'ok'}, {}, false, false
 
--- Keeps what is known of an id, or a note, at the end.
-local function remember(id, record)
-  known[id] = record
-  remembered[#remembered + 1] = id
-  remembered[#remembered + 1] = record
-end
-
--- What is noted of a member's score that was taken back when another had come: of each
--- time that it was set when that was, when it was taken back, and the score before.
-local function notes(member, score)
-  local field = '\31' .. period .. '\31' .. digest_of(member) .. '\31' .. score
-  if not known[field] then known[field] = ids_look(ids, held, field) or '' end
-  return known[field], field
-end
-
--- What a score, '-' for none, stands for that a member had at a time, with all that was
--- taken back of it after that.
-local function stand(member, score, at)
-  for _ = 1, FOLLOW do
-    local set, before = -1, nil
-    for since, till, old in notes(member, score):gmatch('(%x+) (%x+) ([^,]+),') do
-      since, till = tonumber(since, 16), tonumber(till, 16)
-      if since < at and till > at and since > set then set, before = since, old end
+local undone, present
+if undoing then
+  -- What is known of one more id.
+  local function look(id)
+    for _, slot in ipairs(held.live) do
+      local record = call('HGET', ids[slot], id)
+      if record then return record end
     end
-    if not before then break end
-    score, at = before, set
+    return nil
   end
-  return score
-end
 
-local function bounded(score, had)
-  return math.max(math.min(score, math.max(max, had)), math.min(min, had))
-end
-
--- What taking back an update makes of a score, by the result that it had: nil for none.
-local function undone(result, op, member, had)
-  local score, old = result:match('^%S* (%S+) %S+ (%S+)')
-  if score == '-' or score == old or not had then return had end -- it did nothing, or the member went since
-  local at = result:match(' @(%x+)')
-  at = at and tonumber(at, 16) -- none: an older version has done it
-  if at and at < tonumber(call('ZSCORE', left, digest_of(member)) or 0) then return had end -- and came again
-  if op == 'sum' then
-    local less = had - tonumber(score) + (tonumber(old) or 0)
-    local to = bounded(less, had)
-    if less == 0 or to == 0 then return nil end
-    return to
+  -- Keeps a note at the end.
+  local function remember(id, record)
+    known[id] = record
+    remembered[#remembered + 1] = id
+    remembered[#remembered + 1] = record
   end
-  if at then old = stand(member, old, at) end
-  if had ~= tonumber(score) then -- others came since
-    if at then
-      local noted, field = notes(member, score)
-      if select(2, noted:gsub(',', '')) >= NOTES then noted = noted:gsub('^[^,]*,', '') end
-      remember(field, noted .. format('%x %x %s,', at, clock, old))
+
+  -- What is noted of a member's score that was taken back when another had come: of each
+  -- time that it was set when that was, when it was taken back, and the score before.
+  local function notes(member, score)
+    local field = '\31' .. period .. '\31' .. digest_of(member) .. '\31' .. score
+    if not known[field] then known[field] = look(field) or '' end
+    return known[field], field
+  end
+
+  -- What a score, '-' for none, stands for that a member had at a time, with all that was
+  -- taken back of it after that.
+  local function stand(member, score, at)
+    for _ = 1, FOLLOW do
+      local set, before = -1, nil
+      for since, till, old in notes(member, score):gmatch('(%x+) (%x+) ([^,]+),') do
+        since, till = tonumber(since, 16), tonumber(till, 16)
+        if since < at and till > at and since > set then set, before = since, old end
+      end
+      if not before then break end
+      score, at = before, set
     end
-    return had
+    return score
   end
-  if old == '-' then return nil end
-  return bounded(tonumber(old), had)
-end
 
--- The result, likewise, of what leaves a member where it is.
-local function present(member)
-  local seen = call('ZSCORE', members, member)
-  local key = seen or moderated and call('ZSCORE', hiddens, member)
-  local score, rank = key and score_of(key), seen and rank_of(member, seen)
-  return standing(score, rank, score, rank)
+  local function bounded(score, had)
+    return math.max(math.min(score, math.max(max, had)), math.min(min, had))
+  end
+
+  -- What taking back an update makes of a score, by the result that it had: nil for none.
+  undone = function(result, op, member, had)
+    local score, old = result:match('^%S* (%S+) %S+ (%S+)')
+    if score == '-' or score == old or not had then return had end -- it did nothing, or the member went since
+    local at = result:match(' @(%x+)')
+    at = at and tonumber(at, 16) -- none: an older version has done it
+    if at and at < tonumber(call('ZSCORE', left, digest_of(member)) or 0) then return had end -- and came again
+    if op == 'sum' then
+      local less = had - tonumber(score) + (tonumber(old) or 0)
+      local to = bounded(less, had)
+      if less == 0 or to == 0 then return nil end
+      return to
+    end
+    if at then old = stand(member, old, at) end
+    if had ~= tonumber(score) then -- others came since
+      if at then
+        local noted, field = notes(member, score)
+        if select(2, noted:gsub(',', '')) >= NOTES then noted = noted:gsub('^[^,]*,', '') end
+        remember(field, noted .. format('%x %x %s,', at, clock, old))
+      end
+      return had
+    end
+    if old == '-' then return nil end
+    return bounded(tonumber(old), had)
+  end
+
+  -- The result, likewise, of what leaves a member where it is.
+  present = function(member)
+    local seen = call('ZSCORE', members, member)
+    local key = seen or moderated and call('ZSCORE', hiddens, member)
+    local score, rank = key and score_of(key), seen and rank_of(member, seen)
+    return standing(score, rank, score, rank)
+  end
 end
 
 -- Carries an update out, or takes back one that had a result. It says the result without
@@ -309,7 +318,7 @@ local function carry_out(op, member, amount, condition, data, taken)
   return standing(there and score or nil, rank, had, from_rank)
 end
 
-if open and not final and exists and not unlisted then
+if ttl > 0 and open and not final and exists and not unlisted then
   expire(ttl, EXPIRE)
   clock = clock + #changes
 end
@@ -341,7 +350,9 @@ for i = FIRST, #ARGV, STEP do
     if #result > 1 then -- not refused
       if id ~= '' then
         local more = undo and ' t' or id:find('\31', 1, true) and format(' @%x', at) or ''
-        remember(id, digest .. result .. more)
+        known[id] = digest .. result .. more
+        remembered[#remembered + 1] = id
+        remembered[#remembered + 1] = known[id]
       end
       result = 'a' .. result .. (undo and ' t' or '')
     end

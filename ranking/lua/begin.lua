@@ -1,5 +1,5 @@
 -- Notes events that are about to be carried out, so that an id stands for one of
--- them alone. Begins with ids.lua.
+-- them alone. Begins with ids.lua and amend.lua.
 --
 -- KEYS  1, 2 hashes    ids of the event: to digest, state, definition and fields; the state
 --                      is 'b' for begun, 'p' for published, 't' for being taken back, 'T' for

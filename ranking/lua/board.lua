@@ -1,4 +1,6 @@
--- What the scripts share that change a board-period. They begin with this one.
+-- What the scripts share that change a board-period. They begin with this one. (Each
+-- function costs time in each call of a script, the more the more locals it uses; so those
+-- that most calls do not need are made when they are needed.)
 --
 -- KEYS  1 sorted set   members, by key: s + f, s the score (negated for desc),
 --                      0 <= f < 1 rising with the time the score was reached
@@ -37,22 +39,24 @@ local changes = {}
 
 local function score_of(key) return sign * floor(tonumber(key)) + 0 end -- +0: never -0
 
--- What stands for a key's score, where scores are told apart.
-local function tier_of(key) return format('%.0f', floor(tonumber(key)) + 0) end
+-- What stands for a key's score, where scores are told apart; and, with ties dense,
+-- strikes a score off if nobody has it any more.
+local tier_of, forsake
+if shared or dense then
+  tier_of = function(key) return format('%.0f', floor(tonumber(key)) + 0) end
+  forsake = function(key)
+    local tier = tier_of(key)
+    if #call('ZRANGEBYSCORE', members, tier, format('(%.0f', floor(tonumber(key)) + 1), 'LIMIT', 0, 1) > 0 then return '' end
+    call('ZREM', distinct, tier)
+    return 'g'
+  end
+end
 
 -- The rank of a member that has a key.
 local function rank_of(member, key)
   if shared then return call('ZCOUNT', members, '-inf', '(' .. tier_of(key)) + 1 end
   if dense then return call('ZRANK', distinct, tier_of(key)) + 1 end
   return call('ZRANK', members, member) + 1
-end
-
--- With ties dense: strikes a score off if nobody has it any more.
-local function forsake(key)
-  local tier = tier_of(key)
-  if #call('ZRANGEBYSCORE', members, tier, format('(%.0f', floor(tonumber(key)) + 1), 'LIMIT', 0, 1) > 0 then return '' end
-  call('ZREM', distinct, tier)
-  return 'g'
 end
 
 -- Has a member come to a key, from an old one or from nowhere; data '' for none.
@@ -88,34 +92,39 @@ end
 -- What stands for a member where its name must not stay.
 local function digest_of(member) return redis.sha1hex(member):sub(1, 16) end
 
--- Takes away all that there is of a member, on the board with a key or hidden.
-local function remove(member, old)
-  if old then leave(member, old) else call('ZREM', hiddens, member) end
-  call('HDEL', datas, member)
-  call('ZREM', entered, member)
-  local past = call('ZRANGEBYSCORE', left, '-inf', format('%.0f', clock - LEFT), 'LIMIT', 0, LET_GO)
-  if #past > 0 then call('ZREM', left, unpack(past)) end
-  call('ZADD', left, format('%.0f', clock), digest_of(member))
-end
-
--- Has members go whose time is over, now or at another moment, so many at most, and says
--- how many.
-local function expire(ttl, most, at)
-  if ttl == 0 then return 0 end
-  local due = call('ZRANGEBYSCORE', entered, '-inf', format('%.0f', (at or now) - ttl), 'LIMIT', 0, most)
-  for _, member in ipairs(due) do remove(member, call('ZSCORE', members, member)) end
-  return #due
-end
-
--- Has the last members go beyond a limit, so many at most, and says how many.
-local function trim(limit, most)
-  if limit == 0 then return 0 end
-  local over = math.min(call('ZCARD', members) - limit, most)
-  for _ = 1, over do
-    local last = call('ZRANGE', members, -1, -1, 'WITHSCORES')
-    remove(last[1], last[2])
+-- Makes what lets members go.
+local function going()
+  -- Takes away all that there is of a member, on the board with a key or hidden.
+  local function remove(member, old)
+    if old then leave(member, old) else call('ZREM', hiddens, member) end
+    call('HDEL', datas, member)
+    call('ZREM', entered, member)
+    local past = call('ZRANGEBYSCORE', left, '-inf', format('%.0f', clock - LEFT), 'LIMIT', 0, LET_GO)
+    if #past > 0 then call('ZREM', left, unpack(past)) end
+    call('ZADD', left, format('%.0f', clock), digest_of(member))
   end
-  return math.max(over, 0)
+
+  -- Has members go whose time is over, now or at another moment, so many at most, and
+  -- says how many.
+  local function expire(ttl, most, at)
+    if ttl == 0 then return 0 end
+    local due = call('ZRANGEBYSCORE', entered, '-inf', format('%.0f', (at or now) - ttl), 'LIMIT', 0, most)
+    for _, member in ipairs(due) do remove(member, call('ZSCORE', members, member)) end
+    return #due
+  end
+
+  -- Has the last members go beyond a limit, so many at most, and says how many.
+  local function trim(limit, most)
+    if limit == 0 then return 0 end
+    local over = math.min(call('ZCARD', members) - limit, most)
+    for _ = 1, over do
+      local last = call('ZRANGE', members, -1, -1, 'WITHSCORES')
+      remove(last[1], last[2])
+    end
+    return math.max(over, 0)
+  end
+
+  return remove, expire, trim
 end
 
 -- Counts the changes and tells of them; the clock is past all that was written.

@@ -22,6 +22,7 @@ local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'settled')
 if not state[1] or state[4] then return {'ok', 0, 0} end
 local closed = ends > 0 and now >= ends
 clock = math.max(now, tonumber(state[3]) + 1)
+local _, expire, trim = going()
 local went = expire(ttl, most, closed and ends - 1)
 if not closed then went = went + trim(limit, most - went) end
 if went > 0 then

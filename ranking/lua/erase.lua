@@ -17,6 +17,7 @@ if state[4] ~= shape then return {'shape'} end
 local key = call('ZSCORE', members, member)
 local there = key or call('ZSCORE', hiddens, member)
 clock = math.max(now, tonumber(state[3]) + 1)
+local remove = going()
 remove(member, key)
 if key then publish(state[1], tonumber(state[2]), clock + 1) end
 return {'ok', there and 1 or 0}

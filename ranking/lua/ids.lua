@@ -27,15 +27,6 @@ local function ids_find(hashes, now, ids)
   return known, {bucket = bucket, stale = stale, live = live, at = at}
 end
 
--- What is known of one more.
-local function ids_look(hashes, held, id)
-  for _, slot in ipairs(held.live) do
-    local record = redis.call('HGET', hashes[slot], id)
-    if record then return record end
-  end
-  return nil
-end
-
 -- Keeps ids and what there is to know of them: {id, record, id, record, ...}.
 local function ids_keep(hashes, held, records)
   if #records == 0 then return end
@@ -43,12 +34,3 @@ local function ids_keep(hashes, held, records)
   redis.call('HSET', hashes[held.bucket % 2], '', string.format('%.0f', held.bucket), unpack(records))
 end
 
-
--- Keeps what there is to know of an id that was found, for no longer than it would be
--- kept anyway.
-local function ids_amend(hashes, held, id, record)
-  redis.call('HSET', hashes[held.at[id] % 2], id, record)
-end
-
--- Until when an id that was found is kept, in µs since 1970.
-local function ids_until(held, id) return (held.at[id] + 2) * BUCKET end

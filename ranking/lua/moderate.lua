@@ -56,6 +56,7 @@ for i = FIRST, #ARGV, STEP do
 end
 if wrote > 0 then
   clock = math.max(now, tonumber(state[3]) + 1)
+  local _, _, trim = going()
   trim(limit, wrote)
   publish(state[1], tonumber(state[2]), clock + #changes)
 end

@@ -1,4 +1,5 @@
--- Publishes events that were carried out, each once. Begins with ids.lua.
+-- Publishes events that were carried out, each once. Begins with ids.lua and
+-- amend.lua.
 --
 -- KEYS  1, 2 hashes    ids of the event, see begin.lua
 -- ARGV  1 channel      of the event's feed

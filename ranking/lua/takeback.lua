@@ -1,4 +1,5 @@
--- Notes that an event is being taken back, or has been. Begins with ids.lua.
+-- Notes that an event is being taken back, or has been. Begins with ids.lua and
+-- amend.lua.
 --
 -- KEYS  1, 2 hashes    ids of the event, see begin.lua
 -- ARGV  1 id
