@@ -22,8 +22,8 @@ const (
 	// gatherItems is how many members go in one call of gather.lua, which holds Redis for
 	// half a millisecond to one then, so that it stays under 5 on a machine with other
 	// work; compareItems of differs.lua.
-	gatherItems  = 128
-	compareItems = 256
+	gatherItems  = 64
+	compareItems = 128
 	// otherBuilds is how often it is looked whether another node has built what is
 	// waited for.
 	otherBuilds = 50 * time.Millisecond
