@@ -19,11 +19,11 @@ build: ## Build bin/rankcast
 
 .PHONY: test
 test: deps ## Run all tests, on the embedded store and on a real Redis
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./...
 
 .PHONY: race
 race: deps ## Run all tests under the race detector
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 20m ./...
 
 .PHONY: e2e
 e2e: deps ## Run the tests of the program as a process, its page in a browser among them

@@ -99,12 +99,12 @@ func TestEraseGoesOn(t *testing.T) {
 	}
 	_, err := s.Erase(t.Context(), "user", "u", Moderator{})
 	require.NoError(t, err)
-	erased := 0
+	var erased atomic.Int64
 	s.rdb.AddHook(&cutter{fate: func(script string) fate {
 		if script != eraseScript.name {
 			return passes
 		}
-		if erased++; erased > sweepPage+sweepPage/2 {
+		if erased.Add(1) > sweepPage+sweepPage/2 {
 			return isLost
 		}
 		return passes

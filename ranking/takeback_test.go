@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -131,22 +132,19 @@ func TestTakeBackHalfWay(t *testing.T) {
 			giftEvent(t, s)
 			give(t, s, "warm", "warm", "warm", 1)
 			star := fmt.Sprint("s", n)
-			var left int
+			var left atomic.Int64
 			s.rdb.AddHook(&cutter{fate: func(script string) fate {
-				if script != applyScript.name || left < 0 {
-					return passes
-				}
-				if left--; left < 0 {
+				if script == applyScript.name && left.Add(-1) == -1 {
 					return isLost
 				}
 				return passes
 			}})
-			left = n
+			left.Store(int64(n))
 			h, err := s.Happen(t.Context(), "gift", []Occurrence{{ID: star, Fields: map[string]jsontext.Value{
 				"star": jsontext.Value(`"` + star + `"`), "user": jsontext.Value(`"u"`), "n": jsontext.Value(`2`),
 			}}})
 			require.True(t, err != nil || h[0].Err != nil)
-			left = 3 - n
+			left.Store(int64(3 - n))
 			_, err = s.TakeBack(t.Context(), "gift", star, Moderator{})
 			require.ErrorIs(t, err, ErrUnavailable)
 			took, err := other.TakeBack(t.Context(), "gift", star, Moderator{})

@@ -35,7 +35,7 @@ func Seeded(t *testing.T, checks int) {
 		set("rapid.seed", "20261121")
 	}
 	if !given["rapid.checks"] {
-		set("rapid.checks", fmt.Sprint(checks))
+		set("rapid.checks", fmt.Sprint(max(checks/slower, 1)))
 	}
 }
 

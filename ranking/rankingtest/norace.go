@@ -1,0 +1,5 @@
+//go:build !race
+
+package rankingtest
+
+const slower = 1
