@@ -538,10 +538,12 @@ func TestUnionThatIsWatched(t *testing.T) {
 			apply(t, s, "a", Update{Member: "m", Score: 1})
 			ctx, stop := context.WithCancel(t.Context())
 			var wg sync.WaitGroup
+			tick := time.NewTicker(10 * time.Millisecond)
 			wg.Go(func() {
+				defer tick.Stop()
 				for ctx.Err() == nil { // as a hub does each second
 					require.NoError(t, s.States(t.Context(), []string{"u"})[0].Err)
-					time.Sleep(10 * time.Millisecond)
+					<-tick.C
 				}
 			})
 			m, err := sub.ReceiveMessage(t.Context())
