@@ -255,6 +255,16 @@ func TestClientThatIsBehindEndsWithTheRightNames(t *testing.T) {
 	})
 }
 
+// resumes has a client that shows a board go on from there.
+func resumes(t *testing.T, h *Hub, has hubtest.Board) *fakeConn {
+	t.Helper()
+	again := &fakeConn{board: has}
+	_, err := h.Subscribe(h.Join(again), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
+	require.NoError(t, err)
+	pass(time.Second)
+	return again
+}
+
 // Who resumes at the seq at which a profile has changed may have seen it or not.
 func TestResumeOverAProfileThatChanged(t *testing.T) {
 	for _, later := range []time.Duration{time.Second, 10 * time.Minute} {
@@ -271,10 +281,7 @@ func TestResumeOverAProfileThatChanged(t *testing.T) {
 						h.FeedChanges(f.set("low0", -20))
 					}
 					pass(later)
-					again := &fakeConn{board: has}
-					_, err := h.Subscribe(h.Join(again), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
-					require.NoError(t, err)
-					pass(time.Second)
+					again := resumes(t, h, has)
 					require.Equal(t, []string{"delta"}, again.take(t))
 					require.Equal(t, f.named(f.top(10)), again.board.Top)
 				})
@@ -295,11 +302,7 @@ func TestResumeFromANodeThatMissedAProfile(t *testing.T) {
 		has := conn.board // but for the name
 		has.Top = slices.Clone(has.Top)
 		has.Top[0].Name = "Ann"
-		again := &fakeConn{board: has}
-		_, err := h.Subscribe(h.Join(again), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
-		require.NoError(t, err)
-		pass(time.Second)
-		require.Equal(t, f.named(f.top(10)), again.board.Top)
+		require.Equal(t, f.named(f.top(10)), resumes(t, h, has).board.Top)
 	})
 }
 
@@ -316,11 +319,7 @@ func TestResumeInAnotherLifeOfTheBoard(t *testing.T) {
 		has := conn.board // but for the name
 		has.Top = slices.Clone(has.Top)
 		has.Top[0].Name = "Before"
-		again := &fakeConn{board: has}
-		_, err := h.Subscribe(h.Join(again), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
-		require.NoError(t, err)
-		pass(time.Second)
-		require.Equal(t, f.named(f.top(10)), again.board.Top)
+		require.Equal(t, f.named(f.top(10)), resumes(t, h, has).board.Top)
 	})
 }
 

@@ -151,8 +151,8 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 	k := s.keys.board(instance, sp.name)
 	const head, each = 24, 7
 	args := make([]any, 0, head+each*len(batch))
-	args = append(args, k.channel, instance, sp.name, string(r.Ties), r.Order.sign(),
-		sp.opens, sp.closes, sp.starts, sp.ends, leased, listed, sp.from, sp.length, newEpoch(), r.shape,
+	args = append(args, r.head(k, instance, sp.name)...)
+	args = append(args, sp.opens, sp.closes, sp.starts, sp.ends, leased, listed, sp.from, sp.length, newEpoch(), r.shape,
 		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), r.notes(), hidden.revision, hidden.flags(instance, r.Kind, batch), r.Kind)
 	for _, u := range batch {
 		op, digest := u.op(r.Definition), ""
@@ -194,6 +194,12 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 		*u.outcome = outcomes[i]
 	}
 	return why, 0, nil
+}
+
+// head are the arguments that all scripts begin with which change a board-period, see
+// board.lua.
+func (r *rule) head(k boardKeys, instance, period string) []any {
+	return []any{k.channel, instance, period, string(r.Ties), r.Order.sign()}
 }
 
 // flags tells apply.lua for each update whether its member is hidden; ” where none is.

@@ -20,7 +20,7 @@ func (s *Store) clear(ctx context.Context, instance string, r *rule, p period, n
 		ends = end.UnixMicro()
 	}
 	k := s.keys.board(instance, p.name)
-	args := []any{k.channel, instance, p.name, string(r.Ties), r.Order.sign(), until, ends, r.Limit, ttl, clearMost}
+	args := append(r.head(k, instance, p.name), until, ends, r.Limit, ttl, clearMost)
 	for {
 		answer, err := clearScript.run(ctx, s.rdb, k.all(), args)
 		if err != nil {
@@ -31,18 +31,16 @@ func (s *Store) clear(ctx context.Context, instance string, r *rule, p period, n
 			return 0, fmt.Errorf("%w: the definitions that this node has have grown old", ErrUnavailable)
 		}
 		went, first := reply.number(), reply.number()
-		if reply.err != nil || went == clearMost {
-			if reply.err != nil {
-				return 0, reply.err
-			}
-			continue
-		}
 		switch {
+		case reply.err != nil:
+			return 0, reply.err
+		case went == clearMost: // there may be more
 		case ttl == 0:
 			return never, nil
 		case first == 0: // whoever enters from now on leaves after that
 			return now + ttl, nil
+		default:
+			return min(first, now+ttl), nil
 		}
-		return min(first, now+ttl), nil
 	}
 }

@@ -233,7 +233,7 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member strin
 			periods, err := s.noted(ctx, instance)
 			for _, p := range periods {
 				k := s.keys.board(instance, p.name)
-				reply, err := s.callKeys(ctx, eraseScript, k.all(), []any{k.channel, instance, p.name, string(r.Ties), r.Order.sign(), r.shape, member})
+				reply, err := s.callKeys(ctx, eraseScript, k.all(), append(r.head(k, instance, p.name), r.shape, member))
 				if err != nil {
 					return err
 				}

@@ -111,6 +111,14 @@ func (s script) eval(ctx context.Context, rdb redis.UniversalClient, verb, body 
 	return cmd.Slice()
 }
 
+// callKeys runs a script within the call timeout.
+func (s *Store) callKeys(ctx context.Context, sc script, keys []string, args []any) (*reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	answer, err := sc.run(ctx, s.rdb, keys, args)
+	return &reply{rest: answer}, err
+}
+
 // reply takes a script's answer apart, front to back. The first value that is
 // not what it should be sets err; what is taken after that is zero.
 type reply struct {

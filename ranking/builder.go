@@ -1,0 +1,247 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// builder is a node that has the lock of a board.
+type builder struct {
+	*Store
+	instance string
+	rule     *rule
+	keys     boardKeys
+	its      buildKeys
+	token    string
+	kept     time.Time // when it was last heard of
+
+	now, clock   int64 // when it took the lock, and the build's time, µs since 1970
+	from, length int64 // what keys' fractions are a fraction of
+	epoch        string
+	total        int64 // of the result there is
+	was          int64 // and when that was built
+}
+
+var errLost = fmt.Errorf("%w: another builds it meanwhile, or it was deleted", ErrUnavailable)
+
+// build builds a result, unless there is a newer one than was seen, in µs since 1970, or
+// another builds it.
+func (s *Store) build(ctx context.Context, instance string, seen int64, b *build) error {
+	d, until, err := s.leased(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := parseName(instance)
+	if err != nil {
+		return err
+	}
+	r, err := d.rule(n)
+	if err != nil {
+		return err
+	}
+	if !r.isBuilt() {
+		return fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
+	}
+	t, err := parseTemplate(r.Board)
+	if err != nil {
+		return err
+	}
+	if seen == 0 {
+		// Names that there is nothing of must leave nothing.
+		all, err := r.Union.summed(d, s.keys, n, t, s.catalog.clock.now())
+		if err != nil {
+			return err
+		}
+		if some, err := s.anyOf(ctx, s.keys.board(instance, "").meta, all); err != nil || !some {
+			b.came = isNothing
+			return err
+		}
+	}
+	w := &builder{Store: s, instance: instance, rule: r, keys: s.keys.board(instance, ""), its: s.keys.build(instance), token: newEpoch()}
+	if has, err := w.hold(ctx, until, seen, b); err != nil || !has {
+		return err
+	}
+	err = w.replace(ctx, d, n, t)
+	if err != nil {
+		w.release(ctx)
+	}
+	if errors.Is(err, errLost) {
+		s.catalog.newer(ctx, d) // others may be hidden than this node knew
+	}
+	return err
+}
+
+// hold takes the lock, or says in b why not.
+func (w *builder) hold(ctx context.Context, until, seen int64, b *build) (has bool, err error) {
+	sp := w.rule.span(w.catalog.clock.now())
+	r, err := w.callKeys(ctx, holdScript, []string{w.its.lock, w.keys.meta, w.keys.members, w.its.aside, w.its.distinct},
+		[]any{w.token, buildLease.Microseconds(), until, seen, w.rule.shape})
+	if err != nil {
+		return false, err
+	}
+	switch r.text() {
+	case "ok":
+		w.now, w.clock = r.number(), r.number()
+		w.from, w.length = cmp.Or(r.number(), sp.from), cmp.Or(r.number(), sp.length)
+		w.epoch, w.total, w.was = r.text(), r.number(), r.number()
+		w.kept = time.Now()
+		has = true
+	case "busy":
+		b.came, b.since, b.seen = isBusy, r.number(), r.number()
+	case "fresh":
+		w.builds.note(w.instance, r.number())
+	case "shape":
+		return false, conflict("board", "%q holds data of another order than it is defined with: delete it first", w.instance)
+	case "stale":
+		return false, fmt.Errorf("%w: the definitions that this node has have grown old", ErrUnavailable)
+	default:
+		r.fail("is none of a lock")
+	}
+	return has, r.err
+}
+
+// replace builds the result and puts it in its place.
+func (w *builder) replace(ctx context.Context, d *definitions, n name, t template) error {
+	// Before anything is there that nobody would look after.
+	listed, err := w.list(ctx, d, n, w.rule, 0)
+	if err != nil {
+		return err
+	}
+	if listed == 0 {
+		return fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
+	}
+	all, err := w.rule.Union.summed(d, w.Store.keys, n, t, w.now)
+	if err != nil {
+		return err
+	}
+	scores, err := w.sum(ctx, w.rule.Union, all, w.between)
+	if err != nil {
+		return err
+	}
+	scores = slices.DeleteFunc(scores, func(s scored) bool { return d.hidden.hides(w.instance, w.rule.Kind, s.member) })
+	if w.epoch == "" && len(scores) == 0 {
+		return w.release(ctx)
+	}
+	sign := w.rule.Order.sign()
+	for i := range scores {
+		scores[i].score *= sign // as keys have it
+	}
+	// In their order: the places of a sorted set that are written to are warm then.
+	slices.SortFunc(scores, func(a, b scored) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.member, b.member)) })
+	next := newEpoch()
+	if same, err := w.same(ctx, scores); err != nil {
+		return err
+	} else if same {
+		next = ""
+	} else if err := w.gather(ctx, scores); err != nil {
+		return err
+	}
+	return w.swap(ctx, next, d.hidden.revision)
+}
+
+// same reports whether the result there is has the same members with the same scores, so
+// that nothing need be written and nobody told.
+func (w *builder) same(ctx context.Context, scores []scored) (bool, error) {
+	if w.epoch == "" || w.total != int64(len(scores)) {
+		return false, nil
+	}
+	for some := range slices.Chunk(scores, compareItems) {
+		args := appendScores([]any{w.token, buildLease.Microseconds()}, some)
+		answer, err := w.step(ctx, differsScript, []string{w.its.lock, w.keys.members}, args)
+		if err != nil || answer == "other" {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// gather puts the result aside.
+func (w *builder) gather(ctx context.Context, scores []scored) error {
+	for some := range slices.Chunk(scores, gatherItems) {
+		args := appendScores([]any{w.token, buildLease.Microseconds(), string(w.rule.Ties), w.clock, w.from, w.length}, some)
+		if _, err := w.step(ctx, gatherScript, []string{w.its.lock, w.keys.members, w.its.aside, w.its.distinct}, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func appendScores(args []any, scores []scored) []any {
+	for _, s := range scores {
+		args = append(args, s.member, s.score)
+	}
+	return args
+}
+
+// swap puts what was built in its place, under an epoch; "" where it is the same. It is
+// without those who were hidden at a revision of the moderation.
+func (w *builder) swap(ctx context.Context, epoch string, revision int64) error {
+	r, err := w.callKeys(ctx, swapScript,
+		[]string{w.its.lock, w.keys.members, w.keys.distinct, w.keys.meta, w.keys.periods, w.its.aside, w.its.distinct, w.keys.hidden},
+		[]any{w.token, w.epoch, epoch, w.now, w.clock, w.from, w.length, w.rule.shape, w.keys.channel, w.instance, revision, w.was})
+	if err != nil {
+		return err
+	}
+	if r.text() == "lost" {
+		return errLost
+	}
+	w.builds.note(w.instance, w.now)
+	return r.err
+}
+
+// step is one call of a script that keeps the lock.
+func (w *builder) step(ctx context.Context, sc script, keys []string, args []any) (string, error) {
+	began := time.Now()
+	r, err := w.callKeys(ctx, sc, keys, args)
+	if err != nil {
+		return "", err
+	}
+	answer := r.text()
+	if answer == "lost" {
+		return "", errLost
+	}
+	w.kept = time.Now()
+	return answer, cmp.Or(r.err, gently(ctx, time.Since(began)))
+}
+
+// between keeps the lock while others' data are read.
+func (w *builder) between(ctx context.Context, took time.Duration) error {
+	if time.Since(w.kept) < buildKeep {
+		return gently(ctx, took)
+	}
+	_, err := w.step(ctx, keepScript, []string{w.its.lock}, []any{w.token, buildLease.Microseconds()})
+	return err
+}
+
+// gently leaves Redis to others for half as long as a call took.
+func gently(ctx context.Context, took time.Duration) error {
+	pause := time.NewTimer(min(took/2, gentleMost))
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+	}
+}
+
+// release gives the lock up, also where the node is going.
+func (w *builder) release(ctx context.Context) error {
+	_, err := w.leaveBuild(context.WithoutCancel(ctx), w.instance, w.token)
+	return err
+}
+
+// leaveBuild takes away what a builder has left, "" for one who died; busy says that
+// there is another.
+func (s *Store) leaveBuild(ctx context.Context, instance, token string) (busy bool, err error) {
+	k := s.keys.build(instance)
+	r, err := s.callKeys(ctx, releaseScript, k.all(), []any{token})
+	if err != nil {
+		return false, err
+	}
+	return r.text() == "busy", r.err
+}

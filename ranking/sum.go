@@ -1,0 +1,198 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// summed is a board-period that goes into a result.
+type summed struct {
+	keys   boardKeys
+	order  Order
+	weight int64
+}
+
+// summed are all that go into the union at a moment of Redis's clock, in µs since 1970.
+func (u *Union) summed(d *definitions, k keys, n name, t template, now int64) ([]summed, error) {
+	var all []summed
+	for i, of := range u.Of {
+		parts := strings.Split(of, ":")
+		for j, part := range parts[1:] {
+			if placeholder, is := placeholderIn(part); is {
+				parts[j+1] = n.parts[slices.Index(t.placeholders, placeholder)]
+			}
+		}
+		source := name{base: parts[0], parts: parts[1:]}
+		r, err := d.rule(source)
+		if err != nil {
+			return nil, err
+		}
+		p, there := r.current(now), true
+		for last := 0; last < u.Last && there; last++ {
+			all = append(all, summed{keys: k.board(source.instance(), p.name), order: r.Order, weight: u.Weights[i]})
+			if r.calendar == nil {
+				break
+			}
+			p, there = r.calendar.before(p)
+		}
+	}
+	return all, nil
+}
+
+// tally is what a member comes to so far: about 120 bytes with the member's id.
+type tally struct {
+	rest    wide  // of the sources before the latest
+	some    bool  // there are such
+	source  int32 // the latest that the member is on, as it is numbered
+	current int64 // its score there: a source may tell of a member more than once
+}
+
+// tallies sum up sources, one after the other.
+type tallies struct {
+	aggregate Aggregate
+	weights   []int64 // by source
+	members   map[string]tally
+}
+
+// add takes note of a member's score on a source.
+func (t *tallies) add(source int, member string, score int64) {
+	e, there := t.members[member]
+	if there && e.source != int32(source) {
+		e.rest, e.some = t.whole(e), true
+	}
+	e.source, e.current = int32(source), score
+	t.members[member] = e
+}
+
+// whole is what a member comes to.
+func (t *tallies) whole(e tally) wide {
+	latest := times(t.weights[e.source], e.current)
+	switch {
+	case !e.some:
+		return latest
+	case t.aggregate == MinOf:
+		return slices.MinFunc([]wide{e.rest, latest}, wide.compare)
+	case t.aggregate == MaxOf:
+		return slices.MaxFunc([]wide{e.rest, latest}, wide.compare)
+	default:
+		return e.rest.plus(latest)
+	}
+}
+
+// scores are those of all members, in no order.
+func (t *tallies) scores() []scored {
+	scores := make([]scored, 0, len(t.members))
+	for member, e := range t.members {
+		scores = append(scores, scored{member, t.whole(e).score()})
+	}
+	return scores
+}
+
+// wide is an integer, high·2^26 + low with 0 ≤ low < 2^26, that has room for a thousand
+// scores times their weights.
+type wide struct{ high, low int64 }
+
+const lowBits = 26
+
+func times(weight, score int64) wide {
+	return wide{weight * (score >> lowBits), weight * (score & (1<<lowBits - 1))}.normal()
+}
+
+func (w wide) normal() wide { return wide{w.high + w.low>>lowBits, w.low & (1<<lowBits - 1)} }
+
+func (w wide) plus(other wide) wide { return wide{w.high + other.high, w.low + other.low}.normal() }
+
+func (w wide) compare(other wide) int {
+	return cmp.Or(cmp.Compare(w.high, other.high), cmp.Compare(w.low, other.low))
+}
+
+// score is w, or the bound that it is beyond.
+func (w wide) score() int64 {
+	const most = MaxScore>>lowBits + 1
+	high := min(max(w.high, -most-1), most)
+	return min(max(high<<lowBits+w.low, -MaxScore), MaxScore)
+}
+
+// anyOf reports whether there is a result, or anything of the boards that it is of.
+func (s *Store) anyOf(ctx context.Context, meta string, all []summed) (bool, error) {
+	keys := []string{meta}
+	for _, b := range all {
+		keys = append(keys, b.keys.members)
+	}
+	for some := range slices.Chunk(keys, scanTogether) {
+		ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+		pipe := s.rdb.Pipeline()
+		for _, key := range some {
+			pipe.Exists(ctx, key)
+		}
+		cmds, err := pipe.Exec(ctx)
+		cancel()
+		if err != nil {
+			return false, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		for _, c := range cmds {
+			if n, ok := c.(interface{ Val() int64 }); ok && n.Val() > 0 {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+const (
+	// scanPage is about how many members one call of scan.lua reads: it holds Redis for
+	// half a millisecond.
+	scanPage = 256
+	// scanTogether is how many board-periods one round trip asks for.
+	scanTogether = 100
+)
+
+// sum reads all that goes into a union, and says what each member comes to. It calls
+// between with how long each call took.
+func (s *Store) sum(ctx context.Context, u *Union, all []summed, between func(context.Context, time.Duration) error) ([]scored, error) {
+	t := tallies{aggregate: u.Aggregate, members: make(map[string]tally)}
+	for source, b := range all {
+		t.weights = append(t.weights, b.weight)
+		if err := s.scan(ctx, b, between, func(member string, score int64) { t.add(source, member, score) }); err != nil {
+			return nil, err
+		}
+	}
+	return t.scores(), nil
+}
+
+// scan reads a board-period: each member that is there throughout at least once, and its
+// score as it was at that moment.
+func (s *Store) scan(ctx context.Context, b summed, between func(context.Context, time.Duration) error, take func(member string, score int64)) error {
+	server, cursor := "", "0"
+	for first := true; first || cursor != "0"; first = false {
+		began := time.Now()
+		r, err := s.callKeys(ctx, scanScript, []string{b.keys.members, b.keys.meta}, []any{cursor, scanPage})
+		if err != nil {
+			return err
+		}
+		from := r.text()
+		order, _ := r.shape(Definition{Order: b.order})
+		cursor = r.text()
+		rows := r.list()
+		for len(rows.rest) > 0 && rows.err == nil {
+			member, key := rows.text(), rows.key()
+			take(member, key.Score(order))
+		}
+		if err := cmp.Or(r.err, rows.err); err != nil {
+			return err
+		}
+		if first {
+			server = from
+		} else if from != server {
+			return fmt.Errorf("%w: another Redis answers for a board that was being read", ErrUnavailable)
+		}
+		if err := between(ctx, time.Since(began)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
