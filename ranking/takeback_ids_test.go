@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,19 +54,16 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 			for _, id := range []string{"half", "late", "gone"} {
 				point(t, s, id, 1)
 			}
-			left := -1
+			var left atomic.Int64
 			s.rdb.AddHook(&cutter{fate: func(script string) fate {
-				if script != applyScript.name || left < 0 {
-					return passes
-				}
-				if left--; left < 0 {
+				if script == applyScript.name && left.Add(-1) == -1 {
 					return isLost
 				}
 				return passes
 			}})
 			w.pass(bucket + time.Second)
 			for _, id := range []string{"half", "gone"} {
-				left = 1 // one board takes it back, the other does not hear of it
+				left.Store(1) // one board takes it back, the other does not hear of it
 				_, err := s.TakeBack(t.Context(), "e", id, Moderator{})
 				require.ErrorIs(t, err, ErrUnavailable)
 			}
