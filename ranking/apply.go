@@ -1,7 +1,9 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,9 +24,11 @@ func (s *Store) Apply(ctx context.Context, board string, updates []Update) ([]Ou
 	if err != nil {
 		return nil, err
 	}
-	if r, err := s.rule(ctx, n); err != nil {
+	r, err := s.rule(ctx, n)
+	if err != nil {
 		return nil, err
-	} else if r.isBuilt() {
+	}
+	if r.Union != nil {
 		return nil, takesNone(n.instance())
 	}
 	if n.period != "" {
@@ -33,7 +37,7 @@ func (s *Store) Apply(ctx context.Context, board string, updates []Update) ([]Ou
 	outcomes := make([]Outcome, len(updates))
 	right, at := make([]Update, 0, len(updates)), make([]int, 0, len(updates))
 	for i, u := range updates {
-		if outcomes[i].Err = u.Check(); outcomes[i].Err == nil {
+		if outcomes[i].Err = cmp.Or(u.Check(), r.checkAt(u)); outcomes[i].Err == nil {
 			right, at = append(right, u), append(at, i)
 		}
 	}
@@ -75,11 +79,14 @@ func (s *Store) Remove(ctx context.Context, board, member string) (Result, error
 		return Result{}, err
 	}
 	o := outcomes[0]
-	if o.Err == nil && o.Result.Previous == nil {
+	if errors.Is(o.Err, errNobody) {
 		o.Err = unknownMember(board, member)
 	}
 	return o.Result, o.Err
 }
+
+// errNobody is that there is nobody to remove.
+var errNobody = errors.New("is not on the board")
 
 func unknownMember(board, member string) error {
 	return &FieldError{Field: "member", Reason: fmt.Sprintf("%q is not on board %q", member, board), Kind: ErrUnknownMember}
@@ -89,14 +96,39 @@ func notOpen(reason string) error {
 	return &FieldError{Field: "board", Reason: reason, Kind: ErrNotOpen}
 }
 
-// applyBatch carries out updates on an instance in one call, or returns an error
-// when nothing is known of any. What the script finds to be otherwise than this node
-// thought, it is told, and the call made again.
+// windowItems is how many updates of a board with a window go in one call, with which up
+// to two events each go that are over.
+const windowItems = 64
+
+// applyBatch carries out updates on an instance in one call, or in a few on a board with
+// a window. It returns an error when nothing is known of any.
 func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateItem) error {
 	n, err := parseName(instance)
 	if err != nil {
 		return err
 	}
+	most := len(batch)
+	if r, err := s.rule(ctx, n); err == nil && r.windowed() {
+		most = windowItems
+	}
+	for first := 0; first < len(batch); first += most {
+		part := batch[first:min(first+most, len(batch))]
+		if err := s.applyPart(ctx, instance, n, part); err != nil {
+			if first == 0 {
+				return err
+			}
+			for _, i := range batch[first:] {
+				i.fail(err)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// applyPart is one call. What the script finds to be otherwise than this node thought, it
+// is told, and the call made again.
+func (s *Store) applyPart(ctx context.Context, instance string, n name, batch []updateItem) error {
 	listed, at, why := int64(0), s.catalog.clock.now(), ""
 	for range turnsMost {
 		d, err := s.catalog.get(ctx)
@@ -107,7 +139,7 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 		if err != nil {
 			return err
 		}
-		if rule.isBuilt() { // which it was not a moment ago
+		if rule.Union != nil { // which it was not a moment ago
 			return takesNone(instance)
 		}
 		sp := rule.span(at)
@@ -149,19 +181,27 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 // each update; why says otherwise.
 func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, instance string, sp span, leased, listed int64, batch []updateItem) (why string, now int64, err error) {
 	k := s.keys.board(instance, sp.name)
-	const head, each = 24, 7
+	const head, each = 27, 8
+	script, keys := applyScript, append(k.head(), k.ids[0], k.ids[1], k.periods)
 	args := make([]any, 0, head+each*len(batch))
 	args = append(args, r.head(k, instance, sp.name)...)
 	args = append(args, sp.opens, sp.closes, sp.starts, sp.ends, leased, listed, sp.from, sp.length, newEpoch(), r.shape,
 		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), r.notes(), hidden.revision, hidden.flags(instance, r.Kind, batch), r.Kind)
+	if r.windowed() {
+		script, keys = windowScript, append(keys, k.window[:]...)
+		args = append(args, r.Window.Milliseconds(), string(r.Mode), r.liveFlag())
+	}
 	for _, u := range batch {
 		op, digest := u.op(r.Definition), ""
 		if u.ID != "" {
 			digest = u.digest()
 		}
 		args = append(args, op, u.Member, u.Score, u.ID, digest, u.condition(r.Definition), u.Data)
+		if r.windowed() {
+			args = append(args, u.atMilli())
+		}
 	}
-	answer, err := applyScript.run(ctx, s.rdb, append(k.all(), k.ids[0], k.ids[1], k.periods), args)
+	answer, err := script.run(ctx, s.rdb, keys, args)
 	if err != nil {
 		return "", 0, err
 	}
@@ -233,6 +273,16 @@ func (r *rule) outcome(s string) (Outcome, error) {
 		return refused("score", fmt.Sprintf("changes it by more than %d", r.maxChange), ErrOutOfRange)
 	case "s":
 		return refused("op", "is sum; on a board with a limit want best or last, for what a sum came to is lost with a member that goes", ErrInvalid)
+	case "g":
+		return Outcome{Err: errNobody}, nil
+	case "w":
+		return refused("op", fmt.Sprintf("is not %s, the mode of the board; with a window leave it away", r.Mode), ErrInvalid)
+	case "x":
+		return refused("data", "does not apply to a board with a window whose result is built; leave it away, or define it with refresh live", ErrInvalid)
+	case "o":
+		return refused("at", fmt.Sprintf("is longer ago than the board's window of %s", formatDuration(r.Window)), ErrOutOfRange)
+	case "h":
+		return refused("at", fmt.Sprintf("is more than %s ahead of now", formatDuration(MaxAhead)), ErrOutOfRange)
 	case "p":
 		return Outcome{Err: notOpen("it counted in a period that has closed since")}, nil
 	case "n":

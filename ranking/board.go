@@ -95,18 +95,22 @@ const turnsMost = 5
 
 // readAt tells when something was read, and of what result.
 type readAt struct {
-	now   int64 // Redis's clock
-	built int64 // when the result was begun to be built that it is of; 0: there is none, or it is no good any more
+	now    int64 // Redis's clock
+	oldest int64 // of a live board: when the oldest event happened that there is, ms since 1970; 0: there is none
+	built  int64 // when the result was begun to be built that it is of; 0: there is none, or it is no good any more
 }
 
 // readAt takes what the scripts that read tell first.
-func (r *reply) readAt() readAt { return readAt{r.number(), r.number()} }
+func (r *reply) readAt() readAt {
+	return readAt{now: r.number(), built: r.number(), oldest: r.number()}
+}
 
 // reading calls read with what a name means, again where Redis's clock turns out to
-// be in another period than was thought, or a result has gone that was there before. It
+// be in another period than was thought, or a result has gone that was there before, or
+// points count that have left their window. It
 // returns what the name meant at the time that read returned.
 func (s *Store) reading(ctx context.Context, name string, read func(meaning) (readAt, error)) (meaning, int64, error) {
-	at, lost := int64(0), false
+	at, lost, swept := int64(0), false, int64(0)
 	for range turnsMost {
 		m, err := s.meaning(ctx, name, at)
 		if err != nil {
@@ -114,7 +118,7 @@ func (s *Store) reading(ctx context.Context, name string, read func(meaning) (re
 		}
 		known := int64(0)
 		if m.rule.isBuilt() {
-			if err := s.fresh(ctx, m); err != nil {
+			if err := s.fresh(ctx, m.Instance, m.rule); err != nil {
 				return m, 0, fmt.Errorf("read board %q: %w", name, err)
 			}
 			known = s.builds.known(m.Instance)
@@ -129,6 +133,13 @@ func (s *Store) reading(ctx context.Context, name string, read func(meaning) (re
 				return m, 0, fmt.Errorf("read board %q: %w: its result is lost again and again", name, ErrUnavailable)
 			}
 			lost = true
+			continue
+		}
+		// What has come to be over since the last sweep will do.
+		if m.rule.live() && m.rule.due(found.oldest, found.now) && (swept == 0 || m.rule.due(found.oldest, swept)) {
+			if swept, err = s.current(ctx, m.Instance); err != nil {
+				return m, 0, fmt.Errorf("read board %q: %w", name, err)
+			}
 			continue
 		}
 		now := found.now

@@ -46,17 +46,13 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 	if !r.isBuilt() {
 		return fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
 	}
-	t, err := parseTemplate(r.Board)
+	from, err := s.sources(ctx, d, n, r)
 	if err != nil {
 		return err
 	}
 	if seen == 0 {
 		// Names that there is nothing of must leave nothing.
-		all, err := r.Union.summed(d, s.keys, n, t, s.catalog.clock.now())
-		if err != nil {
-			return err
-		}
-		if some, err := s.anyOf(ctx, s.keys.board(instance, "").meta, all); err != nil || !some {
+		if some, err := s.anyOf(ctx, s.keys.board(instance, "").meta, from); err != nil || !some {
 			b.came = isNothing
 			return err
 		}
@@ -65,7 +61,7 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 	if has, err := w.hold(ctx, until, seen, b); err != nil || !has {
 		return err
 	}
-	err = w.replace(ctx, d, n, t)
+	err = w.replace(ctx, d, n)
 	if err != nil {
 		w.release(ctx)
 	}
@@ -78,8 +74,12 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 // hold takes the lock, or says in b why not.
 func (w *builder) hold(ctx context.Context, until, seen int64, b *build) (has bool, err error) {
 	sp := w.rule.span(w.catalog.clock.now())
+	window := "0"
+	if w.rule.windowed() {
+		window = "1"
+	}
 	r, err := w.callKeys(ctx, holdScript, []string{w.its.lock, w.keys.meta, w.keys.members, w.its.aside, w.its.distinct},
-		[]any{w.token, buildLease.Microseconds(), until, seen, w.rule.shape})
+		[]any{w.token, buildLease.Microseconds(), until, seen, w.rule.shape, window})
 	if err != nil {
 		return false, err
 	}
@@ -105,7 +105,7 @@ func (w *builder) hold(ctx context.Context, until, seen int64, b *build) (has bo
 }
 
 // replace builds the result and puts it in its place.
-func (w *builder) replace(ctx context.Context, d *definitions, n name, t template) error {
+func (w *builder) replace(ctx context.Context, d *definitions, n name) error {
 	// Before anything is there that nobody would look after.
 	listed, err := w.list(ctx, d, n, w.rule, 0)
 	if err != nil {
@@ -114,11 +114,7 @@ func (w *builder) replace(ctx context.Context, d *definitions, n name, t templat
 	if listed == 0 {
 		return fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
 	}
-	all, err := w.rule.Union.summed(d, w.Store.keys, n, t, w.now)
-	if err != nil {
-		return err
-	}
-	scores, err := w.sum(ctx, w.rule.Union, all, w.between)
+	scores, err := w.scores(ctx, d, n)
 	if err != nil {
 		return err
 	}
@@ -140,7 +136,25 @@ func (w *builder) replace(ctx context.Context, d *definitions, n name, t templat
 	} else if err := w.gather(ctx, scores); err != nil {
 		return err
 	}
-	return w.swap(ctx, next, d.hidden.revision)
+	if err := w.swap(ctx, next, d.hidden.revision); err != nil {
+		return err
+	}
+	if w.rule.windowed() {
+		w.startSweep(w.instance) // what is over is of no use any more
+	}
+	return nil
+}
+
+// scores are those of all members, in no order.
+func (w *builder) scores(ctx context.Context, d *definitions, n name) ([]scored, error) {
+	if w.rule.windowed() {
+		return w.recount(ctx)
+	}
+	all, err := w.rule.summed(d, w.Store.keys, n, w.now)
+	if err != nil {
+		return nil, err
+	}
+	return w.sum(ctx, w.rule.Union, all, w.between)
 }
 
 // same reports whether the result there is has the same members with the same scores, so
@@ -180,17 +194,29 @@ func appendScores(args []any, scores []scored) []any {
 // swap puts what was built in its place, under an epoch; "" where it is the same. It is
 // without those who were hidden at a revision of the moderation.
 func (w *builder) swap(ctx context.Context, epoch string, revision int64) error {
-	r, err := w.callKeys(ctx, swapScript,
-		[]string{w.its.lock, w.keys.members, w.keys.distinct, w.keys.meta, w.keys.periods, w.its.aside, w.its.distinct, w.keys.hidden},
-		[]any{w.token, w.epoch, epoch, w.now, w.clock, w.from, w.length, w.rule.shape, w.keys.channel, w.instance, revision, w.was})
-	if err != nil {
-		return err
+	keys := []string{w.its.lock, w.keys.members, w.keys.distinct, w.keys.meta, w.keys.periods, w.its.aside, w.its.distinct, w.keys.hidden}
+	args := []any{w.token, w.epoch, epoch, w.now, w.clock, w.from, w.length, w.rule.shape, w.keys.channel, w.instance, revision, w.was}
+	after := w.clock - 1
+	if w.rule.windowed() {
+		keys = append(keys, w.keys.window[2])
 	}
-	if r.text() == "lost" {
-		return errLost
+	for {
+		r, err := w.callKeys(ctx, swapScript, keys, append(args, after))
+		if err != nil {
+			return err
+		}
+		switch r.text() {
+		case "lost":
+			return errLost
+		case "more": // were taken off meanwhile than one call sees to
+			if after = r.number(); r.err != nil {
+				return r.err
+			}
+			continue
+		}
+		w.builds.note(w.instance, w.now)
+		return r.err
 	}
-	w.builds.note(w.instance, w.now)
-	return r.err
 }
 
 // step is one call of a script that keeps the lock.

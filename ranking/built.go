@@ -38,8 +38,9 @@ type builds struct {
 	running sync.WaitGroup
 
 	mu    sync.Mutex
-	under map[string]*build // way, by instance
-	built map[string]int64  // by instance: when its result was begun to be built, µs since 1970
+	under map[string]*build    // way, by instance
+	built map[string]int64     // by instance: when its result was begun to be built, µs since 1970
+	swept map[string]*sweeping // way, by instance
 }
 
 // build is one attempt to have a result that is newer than one that was seen.
@@ -68,10 +69,10 @@ type scored struct {
 	score  int64
 }
 
-// isBuilt reports whether a board is one that nobody writes to.
+// isBuilt reports whether a board has a result that is built.
 func (r *rule) isBuilt() bool { return r.refresh() > 0 }
 
-// takesNone is the error of an update to such a board.
+// takesNone is the error of an update to a union.
 func takesNone(instance string) error {
 	return conflict("board", "%q is built from other boards: send updates to these", instance)
 }
@@ -81,33 +82,33 @@ func takesNone(instance string) error {
 func (r *rule) soonDue() time.Duration { return r.refresh() * 5 / 6 }
 
 // goes is how long after its last write a board goes, or a result after it was last
-// built, which it is as long as somebody asks for it; 0: never.
+// built, which it is as long as somebody asks for it; 0: never. Nothing goes that is in a
+// window.
 func (r *rule) goes() time.Duration {
-	if !r.isBuilt() {
+	if !r.isBuilt() && !r.windowed() {
 		return r.Retain
 	}
 	if r.Retain > 0 {
-		return max(r.Retain, r.refresh())
+		return max(r.Retain, r.Window+r.refresh()+MaxAhead)
 	}
-	return max(10*r.refresh(), 10*time.Minute)
+	return r.Window + max(10*r.refresh(), 10*time.Minute)
 }
 
 // fresh sees to it that the result of a board that is built can be read: that it is not
 // older than its refresh, and what a build took. While one is under way that was begun in
 // time the old one will do.
-func (s *Store) fresh(ctx context.Context, m meaning) error {
-	r := m.rule
+func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
 	age := func(built int64) time.Duration {
 		return time.Duration(s.catalog.clock.now()-built) * time.Microsecond
 	}
-	if built := s.builds.known(m.Instance); built > 0 && age(built) < r.soonDue() {
+	if built := s.builds.known(instance); built > 0 && age(built) < r.soonDue() {
 		return nil
 	}
-	built, err := s.builtAt(ctx, m.keys.meta)
+	built, err := s.builtAt(ctx, s.keys.board(instance, "").meta)
 	if err != nil {
 		return err
 	}
-	s.builds.note(m.Instance, built)
+	s.builds.note(instance, built)
 	if built > 0 && age(built) < r.soonDue() {
 		return nil
 	}
@@ -116,7 +117,7 @@ func (s *Store) fresh(ctx context.Context, m meaning) error {
 	giveUp := time.NewTimer(s.cfg.CallTimeout)
 	defer giveUp.Stop()
 	for {
-		b := s.startBuild(m.Instance, built, timely)
+		b := s.startBuild(instance, built, timely)
 		if timely || built > 0 && b.timely {
 			return nil
 		}

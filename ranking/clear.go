@@ -22,7 +22,7 @@ func (s *Store) clear(ctx context.Context, instance string, r *rule, p period, n
 	k := s.keys.board(instance, p.name)
 	args := append(r.head(k, instance, p.name), until, ends, r.Limit, ttl, clearMost)
 	for {
-		answer, err := clearScript.run(ctx, s.rdb, k.all(), args)
+		answer, err := clearScript.run(ctx, s.rdb, k.head(), args)
 		if err != nil {
 			return 0, err
 		}

@@ -73,6 +73,16 @@ type Definition struct {
 	Starts time.Time     `json:"starts,omitzero"` // an activity's bounds. Default none
 	Ends   time.Time     `json:"ends,omitzero"`
 
+	// Window has only those updates count that are of the last so long: each leaves its
+	// member's score again at its time, and who has none left leaves the board. 1s to
+	// 366d, on a board without period. An update's op is the board's mode then. Default
+	// none.
+	Window time.Duration `json:"window,omitzero"`
+	// Refresh is how old a window's result gets, and a build: 1s to 1d. Live has updates
+	// count, and leave, one by one, of mode sum alone. Default 1m, of a board with a
+	// window.
+	Refresh time.Duration `json:"refresh,omitzero"`
+
 	// MemberTTL is how long after it entered a member leaves. 1s to 36600d, default
 	// never.
 	MemberTTL time.Duration `json:"member_ttl,omitzero"`
@@ -95,6 +105,10 @@ type Definition struct {
 	Kind         string  `json:"kind,omitzero"`          // what the members are. Default member
 	Display      Display `json:"display,omitzero"`
 }
+
+// Live is the Refresh of a window that has no result which is built, but whose scores
+// are those of each moment: "live".
+const Live time.Duration = -1
 
 // Display is how pages show scores, which are integers all the same.
 type Display struct {
@@ -168,6 +182,9 @@ func (d Definition) reorders(was Definition) (field string) {
 		{"day_starts_at", d.DayStartsAt == was.DayStartsAt},
 		{"member_ttl", (d.MemberTTL > 0) == (was.MemberTTL > 0)}, // of those there are nobody knows when they entered
 		{"union", (d.Union == nil) == (was.Union == nil)},
+		{"window", (d.Window > 0) == (was.Window > 0)},
+		{"refresh", d.live() == was.live()},
+		{"mode", d.Mode == was.Mode || d.Window == 0}, // of what is in the window
 	} {
 		if !f.same {
 			return f.name
@@ -186,7 +203,22 @@ func (d Definition) lastsAs(was Definition) bool {
 		return *d.Keep
 	}
 	return keeps(d) == keeps(was) && d.Retain == was.Retain && d.Ends.Equal(was.Ends) &&
-		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.Kind == was.Kind && d.refresh() == was.refresh()
+		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.Kind == was.Kind && d.refresh() == was.refresh() && d.Window == was.Window
+}
+
+// live reports whether points leave a window one by one.
+func (d Definition) live() bool { return d.Refresh == Live }
+
+// refresh is how old the result of a board that is built may get; 0: it is not built.
+func (d Definition) refresh() time.Duration {
+	switch {
+	case d.Union != nil:
+		return d.Union.Refresh
+	case d.live():
+		return 0
+	default:
+		return d.Refresh
+	}
 }
 
 // shape tells apart the definitions whose data must not mix, as reorders does: the
@@ -198,6 +230,9 @@ func (d Definition) shape() string {
 	}
 	if d.Union != nil {
 		rest = append(rest, " union"...)
+	}
+	if d.Window > 0 {
+		rest = fmt.Appendf(rest, " window %s %t", d.Mode, d.live())
 	}
 	shape := string(d.Order) + " " + digest(rest)
 	if d.Ties.Tied() {

@@ -75,7 +75,7 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 	for body, field := range map[string]string{
 		// Not of a board at all.
 		``: "body", `{`: "body", `[]`: "body", `null`: "body", `"sum"`: "body", `{} {}`: "body", `{}]`: "body", "{\"kind\":\"\xff\"}": "body",
-		`{"modes":"sum"}`: "modes", `{"a b":1}`: `["a b"]`, `{"":1}`: `[""]`, `{"window":"3h"}`: "window", `{"shards":2}`: "shards", `{"Mode":"sum"}`: "Mode",
+		`{"modes":"sum"}`: "modes", `{"a b":1}`: `["a b"]`, `{"":1}`: `[""]`, `{"shards":2}`: "shards", `{"Mode":"sum"}`: "Mode",
 		`{"mode":"sum","mode":"sum"}`: "mode", `{"display":{"unit":"a","unit":"b"}}`: "display.unit", `{"board":"other"}`: "board", `{"board":1}`: "board",
 		// Of the wrong type.
 		`{"mode":1}`: "mode", `{"mode":""}`: "mode", `{"mode":["sum"]}`: "mode", `{"mode":true}`: "mode", `{"base":20260101}`: "base", `{"keep":"8","period":"day"}`: "keep",

@@ -233,7 +233,11 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member strin
 			periods, err := s.noted(ctx, instance)
 			for _, p := range periods {
 				k := s.keys.board(instance, p.name)
-				reply, err := s.callKeys(ctx, eraseScript, k.all(), append(r.head(k, instance, p.name), r.shape, member))
+				keys := k.head()
+				if r.windowed() {
+					keys = append(append(keys, k.window[:]...), s.keys.build(instance).lock)
+				}
+				reply, err := s.callKeys(ctx, eraseScript, keys, append(r.head(k, instance, p.name), r.shape, member))
 				if err != nil {
 					return err
 				}
@@ -242,8 +246,11 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member strin
 					continue
 				}
 				removed.Add(reply.number())
-				if reply.err != nil {
-					return reply.err
+				if events := reply.number(); events > 0 {
+					err = s.purge(ctx, k, member)
+				}
+				if err := cmp.Or(reply.err, err); err != nil {
+					return err
 				}
 			}
 			return err
@@ -256,4 +263,27 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member strin
 	e.Removed += removed.Load()
 	e.Left += left.Load()
 	return nil
+}
+
+// purgePage is how many events of a window one call of purge.lua goes through.
+const purgePage = 512
+
+// purge takes away a member's events in a window, which do not count any more.
+func (s *Store) purge(ctx context.Context, k boardKeys, member string) error {
+	args := []any{member, purgePage}
+	for {
+		began := time.Now()
+		r, err := s.callKeys(ctx, purgeScript, []string{k.window[0], k.window[2]}, args)
+		if err != nil {
+			return err
+		}
+		ms, event := r.text(), r.text()
+		if event == "" || r.err != nil {
+			return r.err
+		}
+		args = append(args[:2], ms, event)
+		if err := gently(ctx, time.Since(began)); err != nil {
+			return err
+		}
+	}
 }

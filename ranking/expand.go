@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,7 +22,7 @@ type BoardUpdate struct {
 // Expand gives the updates that an event with these fields makes, in the order of
 // its definition, each of them checked. Nothing but the event's fields may be
 // among them, and none may be missing: the request's id is the caller's to take
-// out. A FieldError tells which field is wrong; it is an ErrOutOfRange where an
+// out. There may be an "at", which is the At of all updates. A FieldError tells which field is wrong; it is an ErrOutOfRange where an
 // integer is beyond ±MaxScore and ErrInvalid for all else.
 func (e Event) Expand(fields map[string]jsontext.Value) ([]BoardUpdate, error) {
 	if e.compiled == nil {
@@ -32,6 +33,9 @@ func (e Event) Expand(fields map[string]jsontext.Value) ([]BoardUpdate, error) {
 	}
 	x := expansion{e: e.compiled, text: make(map[string]string, len(fields)), json: make(map[string]string, len(fields))}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if e.timed(fields) && name == atField {
+			continue
+		}
 		if _, known := e.compiled.fields[name]; !known {
 			return nil, Invalid(under("", name), fmt.Sprintf("is not a field of event %s, which has %s", e.Name, e.compiled.list()))
 		}
@@ -45,14 +49,32 @@ func (e Event) Expand(fields map[string]jsontext.Value) ([]BoardUpdate, error) {
 			return nil, err
 		}
 	}
+	var at time.Time
+	if e.timed(fields) {
+		var err error
+		if at, err = ParseAt(fields[atField]); err != nil {
+			return nil, err
+		}
+	}
 	updates := make([]BoardUpdate, len(e.compiled.targets))
 	for i, t := range e.compiled.targets {
 		var err error
 		if updates[i], err = x.target(t); err != nil {
 			return nil, err
 		}
+		updates[i].Update.At = at
 	}
 	return updates, nil
+}
+
+// atField is what tells of an event when it happened, unless the event's own updates have
+// a field of that name.
+const atField = "at"
+
+// timed reports whether fields tell when the event happened.
+func (e Event) timed(fields map[string]jsontext.Value) bool {
+	_, there := fields[atField]
+	return there && e.compiled.fields[atField] == nil
 }
 
 // list names the fields.

@@ -81,6 +81,9 @@ func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]H
 		if items[i].fields, h.Err = o.check(); h.Err == nil {
 			h.Updates, h.Err = e.Expand(o.Fields)
 		}
+		if h.Err == nil && e.timed(o.Fields) {
+			h.Err = s.checkTimed(ctx, e)
+		}
 		if h.Err == nil {
 			items[i].digest, items[i].definition = e.digest(o.Fields), e.compiled.digest
 		}
@@ -113,6 +116,20 @@ func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]H
 		return nil, fmt.Errorf("event %q: %w", event, happened[0].Err)
 	}
 	return happened, nil
+}
+
+// checkTimed refuses an event that tells when it happened where no board counts by that.
+func (s *Store) checkTimed(ctx context.Context, e *Event) error {
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range e.Updates {
+		if r := d.rules[t.slot()]; r != nil && r.windowed() {
+			return nil
+		}
+	}
+	return Invalid(atField, fmt.Sprintf("applies only to an event with a board that has a window, which %s has not; leave it away", e.Name))
 }
 
 // errTakenBack is an occurrence that was seen before, and taken back.

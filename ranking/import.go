@@ -56,11 +56,14 @@ type Imported struct {
 // *RowError of that kind; the rest goes on. The import ends at any other row that is
 // wrong, where the rows before it have been taken, and with any other error of next or
 // of Redis, where rows of the last thousand may have been. It is ErrNotOpen for a board
-// that is named with its period, and ErrConflict when the period turns on the way.
+// that is named with its period, ErrConflict for one with a window, and ErrConflict when the period turns on the way.
 // Imported is what was done until then.
 func (s *Store) Import(ctx context.Context, board string, next func() (Row, error)) (Imported, error) {
 	im := importing{store: s, board: board}
 	if _, err := s.Apply(ctx, board, nil); err != nil { // before anything is read
+		return im.done, err
+	}
+	if err := s.checkImport(ctx, board); err != nil {
 		return im.done, err
 	}
 	for {
@@ -86,6 +89,19 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 			}
 		}
 	}
+}
+
+// checkImport refuses a board whose scores are not kept, but made of what happened.
+func (s *Store) checkImport(ctx context.Context, board string) error {
+	n, err := parseName(board)
+	if err != nil {
+		return err
+	}
+	r, err := s.rule(ctx, n)
+	if err == nil && r.windowed() {
+		err = conflict("board", "%q has a window, in which each update counts for a time: send updates, with the time that they were at", board)
+	}
+	return err
 }
 
 // importing is an import under way.

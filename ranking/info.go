@@ -36,7 +36,7 @@ const memberBytes = 110
 func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	var info Info
 	m, now, err := s.reading(ctx, board, func(m meaning) (readAt, error) {
-		r, err := s.call(ctx, infoScript, m.keys, nil)
+		r, err := s.call(ctx, infoScript, m.keys, m.rule.Definition, nil)
 		if err != nil {
 			return readAt{}, err
 		}

@@ -20,6 +20,7 @@ type boardKeys struct {
 	entered  string    // sorted set: with a member_ttl, member by when it entered
 	hidden   string    // sorted set: those who are hidden, by Key
 	left     string    // sorted set: those who were taken away a while ago, by when
+	window   [3]string // of a board with a window: events, tallies and who is forgotten, see window.lua
 	ids      [2]string // hashes: request id to first result, by turns
 	periods  string    // hash: the board's periods
 	channel  string    // pub/sub: the board's changes
@@ -50,16 +51,20 @@ func (k keys) board(instance, period string) boardKeys {
 		entered:  of + "t",
 		hidden:   of + "h",
 		left:     of + "l",
+		window:   [3]string{of + "e", of + "n", of + "o"},
 		ids:      k.ids(instance),
 		periods:  tag + "p",
 		channel:  k.channel(instance),
 	}
 }
 
-// all are those of a board-period alone.
-func (k boardKeys) all() []string {
+// head are those that all scripts begin with which change a board-period, see board.lua.
+func (k boardKeys) head() []string {
 	return []string{k.members, k.meta, k.data, k.distinct, k.entered, k.hidden, k.left}
 }
+
+// all are those of a board-period alone.
+func (k boardKeys) all() []string { return append(k.head(), k.window[:]...) }
 
 func (k keys) tag(of string) string { return k.prefix + ":{" + of + "}:" }
 

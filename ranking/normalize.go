@@ -34,7 +34,7 @@ func (d Definition) Normalize() (Definition, error) {
 		return d, err
 	}
 	for _, check := range []func(*Definition, template) error{
-		(*Definition).checkRules, (*Definition).checkDurations, (*Definition).checkTimes, (*Definition).checkUnion, (*Definition).checkApplies,
+		(*Definition).checkRules, (*Definition).checkDurations, (*Definition).checkTimes, (*Definition).checkUnion, (*Definition).checkWindow, (*Definition).checkApplies,
 		(*Definition).checkCalendar, (*Definition).checkBounds, (*Definition).checkPages,
 	} {
 		if err := check(&d, t); err != nil {
@@ -72,6 +72,30 @@ func (d *Definition) checkDurations(template) error {
 		return Invalid("member_ttl", reason)
 	}
 	return nil
+}
+
+// presence says whether a field is.
+type presence struct {
+	field string
+	is    bool
+}
+
+func firstGiven(fields []presence) string {
+	for _, f := range fields {
+		if f.is {
+			return f.field
+		}
+	}
+	return ""
+}
+
+// timed are the fields that say when a board's scores go, but for its window.
+func (d *Definition) timed() []presence {
+	return []presence{
+		{"period", d.Period != ""}, {"base", !d.Base.IsZero()}, {"timezone", d.Timezone != ""}, {"week_starts", d.WeekStarts != ""},
+		{"day_starts_at", d.DayStartsAt != ""}, {"keep", d.Keep != nil}, {"starts", !d.Starts.IsZero()}, {"ends", !d.Ends.IsZero()},
+		{"limit", d.Limit != 0}, {"member_ttl", d.MemberTTL != 0},
+	}
 }
 
 func (d *Definition) checkTimes(template) error {

@@ -29,7 +29,12 @@ func ParseDefinition(board string, body []byte) (Definition, error) {
 
 // asDefined writes durations and times as definitions have them.
 var asDefined = json.WithMarshalers(json.JoinMarshalers(
-	json.MarshalFunc(func(d time.Duration) ([]byte, error) { return json.Marshal(formatDuration(d)) }),
+	json.MarshalFunc(func(d time.Duration) ([]byte, error) {
+		if d == Live {
+			return json.Marshal(liveText)
+		}
+		return json.Marshal(formatDuration(d))
+	}),
 	json.MarshalFunc(func(t time.Time) ([]byte, error) { return json.Marshal(t.UTC().Format(TimeForm)) }),
 ))
 
@@ -51,7 +56,7 @@ func (d *Definition) UnmarshalJSON(b []byte) error {
 // boardFields are the fields that read knows.
 var boardFields = []string{
 	"mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep", "retain", "starts", "ends",
-	"member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "max_instances", "kind", "display",
+	"window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "max_instances", "kind", "display",
 }
 
 // read takes the fields of an object over.
@@ -88,6 +93,14 @@ func (d *Definition) readField(f field) error {
 		return readTime(f.value, &d.Starts)
 	case "ends":
 		return readTime(f.value, &d.Ends)
+	case "window":
+		return readDuration(f.value, &d.Window)
+	case "refresh":
+		if f.value.kind == '"' && f.value.text == liveText {
+			d.Refresh = Live
+			return nil
+		}
+		return readRefresh(f.value, &d.Refresh, wantWindowRefresh)
 	case "member_ttl":
 		return readDuration(f.value, &d.MemberTTL)
 	case "limit":

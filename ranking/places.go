@@ -67,7 +67,7 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 	}
 	var p Places
 	m, now, err := s.reading(ctx, board, func(m meaning) (readAt, error) {
-		r, err := s.call(ctx, placesScript, m.keys, args)
+		r, err := s.call(ctx, placesScript, m.keys, m.rule.Definition, args)
 		if err != nil {
 			return readAt{}, err
 		}

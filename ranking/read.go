@@ -199,7 +199,7 @@ func formatKey(k Key) string { return fmt.Sprintf("%.17g", float64(k)) }
 // readPage reads a page. Order and ties are those of the data where there are any: d may
 // be from before a change.
 func (s *Store) readPage(ctx context.Context, k boardKeys, d Definition, q Query) (p Page, at readAt, err error) {
-	r, err := s.call(ctx, pageScript, k, q.args(d.Order))
+	r, err := s.call(ctx, pageScript, k, d, q.args(d.Order))
 	if err != nil {
 		return p, readAt{}, err
 	}
@@ -256,7 +256,8 @@ type BoardState struct {
 
 // States reads where boards are, in one round trip to each Redis node that has
 // some of them. The answer has the order of the question. Those that are built are
-// built anew beside that where it is time: who watches a board asks each second.
+// built anew beside that where it is time, and points go that have left a window: who
+// watches a board asks each second.
 func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -264,6 +265,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.SliceCmd, len(boards))
 	meanings := make([]meaning, len(boards))
+	oldest := make([]*redis.ZSliceCmd, len(boards))
 	d, err := s.catalog.get(ctx)
 	now := s.catalog.clock.now()
 	for i, b := range boards {
@@ -274,6 +276,9 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		if states[i].Err = err; m.rule != nil {
 			meanings[i], states[i].Kind = m, m.rule.Kind
 			cmds[i] = pipe.HMGet(ctx, m.keys.meta, "epoch", "seq", builtField)
+			if m.rule.live() {
+				oldest[i] = pipe.ZRangeWithScores(ctx, m.keys.window[0], 0, 0)
+			}
 		}
 	}
 	pipe.Exec(ctx) // each command has its own error
@@ -291,6 +296,12 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 			if built, err := parseBuilt(&reply{rest: values[2:]}); err == nil {
 				s.refreshWatched(m, built)
 			}
+		}
+		if oldest[i] == nil {
+			continue
+		}
+		if first := oldest[i].Val(); len(first) > 0 && meanings[i].rule.due(int64(first[0].Score), s.catalog.clock.now()) {
+			s.startSweep(meanings[i].Instance)
 		}
 	}
 	return states
@@ -324,9 +335,13 @@ func parseState(r *reply) (State, error) {
 }
 
 // call runs a reading script within the call timeout.
-func (s *Store) call(ctx context.Context, sc script, k boardKeys, args []any) (*reply, error) {
+func (s *Store) call(ctx context.Context, sc script, k boardKeys, d Definition, args []any) (*reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	answer, err := sc.run(ctx, s.rdb, []string{k.members, k.meta, k.data, k.distinct}, args)
+	keys := []string{k.members, k.meta, k.data, k.distinct}
+	if d.live() {
+		keys = append(keys, k.window[0])
+	}
+	answer, err := sc.run(ctx, s.rdb, keys, args)
 	return &reply{rest: answer}, err
 }

@@ -40,11 +40,15 @@ func newScript(names ...string) script {
 var lua embed.FS
 
 var (
-	applyScript    = newScript("order", "ids", "board", "key", "apply")
+	applyScript    = newScript("order", "ids", "board", "key", "plain", "apply")
+	windowScript   = newScript("order", "ids", "board", "key", "window", "apply")
+	sweepScript    = newScript("order", "board", "key", "window", "sweep")
+	eventsScript   = newScript("order", "place", "events")
+	purgeScript    = newScript("order", "place", "purge")
 	beginScript    = newScript("ids", "amend", "begin")
 	publishScript  = newScript("ids", "amend", "publish")
 	takeBackScript = newScript("ids", "amend", "takeback")
-	pageScript     = newScript("order", "page")
+	pageScript     = newScript("order", "place", "page")
 	infoScript     = newScript("info")
 	placesScript   = newScript("places")
 	catalogScript  = newScript("catalog")

@@ -11,13 +11,19 @@ import (
 
 // summed is a board-period that goes into a result.
 type summed struct {
-	keys   boardKeys
-	order  Order
-	weight int64
+	instance string
+	rule     *rule
+	keys     boardKeys
+	weight   int64
 }
 
-// summed are all that go into the union at a moment of Redis's clock, in µs since 1970.
-func (u *Union) summed(d *definitions, k keys, n name, t template, now int64) ([]summed, error) {
+// summed are all that go into a union at a moment of Redis's clock, in µs since 1970.
+func (r *rule) summed(d *definitions, k keys, n name, now int64) ([]summed, error) {
+	t, err := parseTemplate(r.Board)
+	if err != nil {
+		return nil, err
+	}
+	u := r.Union
 	var all []summed
 	for i, of := range u.Of {
 		parts := strings.Split(of, ":")
@@ -27,17 +33,17 @@ func (u *Union) summed(d *definitions, k keys, n name, t template, now int64) ([
 			}
 		}
 		source := name{base: parts[0], parts: parts[1:]}
-		r, err := d.rule(source)
+		its, err := d.rule(source)
 		if err != nil {
 			return nil, err
 		}
-		p, there := r.current(now), true
+		p, there := its.current(now), true
 		for last := 0; last < u.Last && there; last++ {
-			all = append(all, summed{keys: k.board(source.instance(), p.name), order: r.Order, weight: u.Weights[i]})
-			if r.calendar == nil {
+			all = append(all, summed{instance: source.instance(), rule: its, keys: k.board(source.instance(), p.name), weight: u.Weights[i]})
+			if its.calendar == nil {
 				break
 			}
-			p, there = r.calendar.before(p)
+			p, there = its.calendar.before(p)
 		}
 	}
 	return all, nil
@@ -117,12 +123,42 @@ func (w wide) score() int64 {
 	return min(max(high<<lowBits+w.low, -MaxScore), MaxScore)
 }
 
-// anyOf reports whether there is a result, or anything of the boards that it is of.
-func (s *Store) anyOf(ctx context.Context, meta string, all []summed) (bool, error) {
-	keys := []string{meta}
-	for _, b := range all {
-		keys = append(keys, b.keys.members)
+// sources are the sorted sets that a result is made of. Of a union they are seen to be
+// as of now, those of its boards that have windows.
+func (s *Store) sources(ctx context.Context, d *definitions, n name, r *rule) ([]string, error) {
+	if r.windowed() {
+		return []string{s.keys.board(n.instance(), "").window[0]}, nil
 	}
+	all, err := r.summed(d, s.keys, n, s.catalog.clock.now())
+	if err != nil {
+		return nil, err
+	}
+	var from []string
+	for _, b := range all {
+		from = append(from, b.keys.members)
+		switch {
+		case !b.rule.windowed():
+		case b.rule.live():
+			w := s.startSweep(b.instance)
+			select {
+			case <-w.done:
+				err = w.err
+			case <-ctx.Done():
+				err = fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+			}
+		default:
+			err = s.fresh(ctx, b.instance, b.rule)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return from, nil
+}
+
+// anyOf reports whether there is a result, or anything of the boards that it is of.
+func (s *Store) anyOf(ctx context.Context, meta string, from []string) (bool, error) {
+	keys := append([]string{meta}, from...)
 	for some := range slices.Chunk(keys, scanTogether) {
 		ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 		pipe := s.rdb.Pipeline()
@@ -175,7 +211,7 @@ func (s *Store) scan(ctx context.Context, b summed, between func(context.Context
 			return err
 		}
 		from := r.text()
-		order, _ := r.shape(Definition{Order: b.order})
+		order, _ := r.shape(Definition{Order: b.rule.Order})
 		cursor = r.text()
 		rows := r.list()
 		for len(rows.rest) > 0 && rows.err == nil {

@@ -276,6 +276,13 @@ func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, m *m
 			kept = true
 		}
 	}
+	if r.windowed() {
+		at, err := s.tendWindow(ctx, instance, r, now, until)
+		if err != nil {
+			return 0, err
+		}
+		due(at)
+	}
 	if finished {
 		gone, at, err := s.tendRetain(ctx, instance, r, periods, now, until)
 		if err != nil {

@@ -48,14 +48,6 @@ const (
 	maxRefresh     = day
 )
 
-// refresh is how old the result of a board that is built may get; 0: it is not built.
-func (d Definition) refresh() time.Duration {
-	if d.Union == nil {
-		return 0
-	}
-	return d.Union.Refresh
-}
-
 func (u *Union) read(v value) error {
 	return v.object("an object, such as {of: [a, b]}", func(f field) error {
 		switch f.name {
@@ -70,16 +62,30 @@ func (u *Union) read(v value) error {
 		case "last":
 			return readInteger(f.value, &u.Last, 1)
 		case "refresh":
-			if readDuration(f.value, &u.Refresh) != nil {
-				return f.value.refuse(wantRefresh) // its range is narrower
-			}
-			return nil
+			return readRefresh(f.value, &u.Refresh, wantRefresh)
 		}
 		return f.refuse("is not a field of a union; want of, weights, aggregate, last or refresh")
 	})
 }
 
 const wantRefresh = "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d"
+
+// readRefresh reads a duration whose range is narrower than that of others.
+func readRefresh(v value, d *time.Duration, want string) error {
+	err := readDuration(v, d)
+	if err != nil && v.kind == '"' {
+		err = v.refuse("%s", want)
+	}
+	return err
+}
+
+// refreshFault tells what is wrong with how old a result may get.
+func refreshFault(d time.Duration) string {
+	if d > maxRefresh || durationFault(d) != "" {
+		return wantRefresh
+	}
+	return ""
+}
 
 // readEach reads a list of one kind, which is not empty.
 func readEach[T any](v value, want string, list *[]T, read func(value, *T) error) error {
@@ -104,18 +110,11 @@ func (d *Definition) checkUnion(t template) error {
 	if d.Union == nil {
 		return nil
 	}
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{
-		{"mode", d.Mode != Sum}, {"period", d.Period != ""}, {"base", !d.Base.IsZero()},
-		{"timezone", d.Timezone != ""}, {"week_starts", d.WeekStarts != ""}, {"day_starts_at", d.DayStartsAt != ""},
-		{"keep", d.Keep != nil}, {"starts", !d.Starts.IsZero()}, {"ends", !d.Ends.IsZero()}, {"tie_span", d.TieSpan != 0}, {"limit", d.Limit != 0}, {"member_ttl", d.MemberTTL != 0},
+	if field := firstGiven(append(d.timed(), []presence{
+		{"window", d.Window != 0}, {"refresh", d.Refresh != 0}, {"mode", d.Mode != Sum}, {"tie_span", d.TieSpan != 0},
 		{"min", d.Min != nil}, {"max", d.Max != nil}, {"max_change", d.MaxChange != 0},
-	} {
-		if f.given {
-			return Invalid(f.name, "does not apply to a union, which is built from other boards; leave it away")
-		}
+	}...)); field != "" {
+		return Invalid(field, "does not apply to a union, which is built from other boards; leave it away")
 	}
 	u := *d.Union
 	d.Union = &u
@@ -157,8 +156,9 @@ func (u Union) normalize(into *Union, t template) error {
 	if n := u.Last * len(u.Of); n > maxSummed {
 		return Invalid("union.last", fmt.Sprintf("makes %d periods of %d boards; want %d at most", n, len(u.Of), maxSummed))
 	}
-	if u.Refresh = cmp.Or(u.Refresh, defaultRefresh); u.Refresh > maxRefresh || durationFault(u.Refresh) != "" {
-		return Invalid("union.refresh", wantRefresh)
+	u.Refresh = cmp.Or(u.Refresh, defaultRefresh)
+	if reason := refreshFault(u.Refresh); reason != "" {
+		return Invalid("union.refresh", reason)
 	}
 	*into = u
 	return nil

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -25,6 +26,11 @@ type Update struct {
 	// is there, "null" takes it away. It is set only where the update takes effect:
 	// with best, where the score is kept.
 	Data string
+
+	// At is when it happened, to the millisecond, where that was a while ago: on a board
+	// with a window it counts from then. Zero for now. Within the window, and no more than
+	// MaxAhead ahead, when Redis has it; a board without a window has no use for one.
+	At time.Time
 
 	by hand // does something that no Op does
 }
@@ -81,6 +87,11 @@ func (u Update) Check() error {
 			return Invalid("data", "is not in the form that CompactData gives it")
 		}
 	}
+	if !u.At.IsZero() {
+		if reason := timeFault(u.At); reason != "" {
+			return Invalid("at", reason)
+		}
+	}
 	if u.ID != "" {
 		return checkText("id", u.ID)
 	}
@@ -132,6 +143,10 @@ func (u Update) digest() string {
 	b = append(b, u.Member...)
 	if u.If != "" || u.Data != "" {
 		b = append(append(append(append(b, fieldSep...), u.If...), fieldSep...), u.Data...)
+	}
+	if !u.At.IsZero() {
+		b = append(b, changeSep...)
+		b = strconv.AppendInt(b, u.At.UnixMilli(), 10)
 	}
 	return digest(b)
 }

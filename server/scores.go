@@ -115,7 +115,7 @@ func refused(err error) refusedJSON {
 
 // readUpdate reads an update; key is the id that its request gives it.
 func readUpdate(o object, key string) (u ranking.Update, err error) {
-	if err = o.only("member", "score", "op", "id", "if", "data"); err != nil {
+	if err = o.only("member", "score", "op", "id", "if", "data", "at"); err != nil {
 		return u, err
 	}
 	if u.Member, err = o.required("member"); err != nil {
@@ -136,6 +136,11 @@ func readUpdate(o object, key string) (u ranking.Update, err error) {
 	u.If = ranking.Condition(condition)
 	if data, there := o["data"]; there {
 		if u.Data, err = ranking.CompactData(data); err != nil {
+			return u, err
+		}
+	}
+	if at, there := o["at"]; there {
+		if u.At, err = ranking.ParseAt(at); err != nil {
 			return u, err
 		}
 	}

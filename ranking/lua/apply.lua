@@ -1,5 +1,6 @@
 -- Applies a batch of updates to one board-period and publishes what changed. Begins with
--- order.lua, ids.lua, board.lua and key.lua.
+-- order.lua, ids.lua, board.lua, key.lua and plain.lua or, for a board with a window,
+-- window.lua.
 --
 -- KEYS  1 to 7         see board.lua
 --                      meta: epoch, seq, clock, from, span, shape, data ('1': some have
@@ -13,6 +14,7 @@
 --       9 hash         request ids of odd buckets
 --      10 hash         the board's periods: name to what tend.go makes of it, and '/' to when
 --                      the last that was announced as closed had ended
+--      11 to 13        with a window, see window.lua
 -- ARGV  1 to 5         see board.lua
 --       6 opens, 7 closes  of the period; 0 for none
 --       8 starts, 9 ends   of the activity; 0 for none
@@ -30,6 +32,11 @@
 --      22 revision         of the moderation that the caller knows; 0: there is none
 --      23 hides            '1' or '0' for each update: its member is hidden; '': none is
 --      24 kind             of the members
+--      with a window, and not without one:
+--      25 window           ms
+--      26 mode             of the board, which op must be
+--      27 live             '1': scores are those of the moment; else there is a result that
+--                          is built, and updates are answered without scores
 --         Times are Redis's, in µs since 1970; they count from opens and starts
 --         until before closes and ends.
 --      then seven for each update:
@@ -40,6 +47,8 @@
 --         digest  11 bytes that tell this update from another under the same id
 --         if      'exists', 'absent' or ''; of what is undone the op that it had
 --         data    JSON, 'null' to take it away, '' to leave it
+--         at      with a window, and not without one: when it happened, ms since 1970; ''
+--                 for now
 -- Result  {why, now in µs}: nothing was done, for
 --           'stale'  the lease is over
 --           'behind' the caller knows less of the moderation than was in force when it was
@@ -57,6 +66,11 @@
 --           'r'                                        score out of range
 --           'c'                                        change out of range
 --           's'                                        a sum on a board with a limit
+--           'g'                                        there is nobody to remove
+--           'w'                                        with a window: another op than the mode
+--           'x'                                        data, where a result is built
+--           'o'                                        it is over for at
+--           'h'                                        at is too far ahead
 --           'n'                                        outside starts..ends
 --           'f'                                        the board-period was announced as
 --                                                      closed: the clock was set back
@@ -64,8 +78,9 @@
 --         for both numbers, and for the rank of one that is hidden.
 -- Cost    O(log n) an update: ZSCORE, 2 ZRANK, ZCOUNT, ZADD; with ties shared 2 ZCOUNT, with
 --         dense 2 ZRANK, ZADD, ZRANGEBYSCORE more; HGET, HSET on a board with data; ZSCORE
---         with a ttl; ZRANGE with a limit; and 7 calls a batch, with up to 32 removals of
---         members whose time is over.
+--         with a ttl; ZRANGE with a limit; with a window HGET, HSET, ZADD more; and 7 calls
+--         a batch, with up to 32 removals of members whose time is over, and of events as
+--         many and two for each update.
 
 local ids, periods = {[0] = KEYS[8], [1] = KEYS[9]}, KEYS[10]
 local opens, closes = tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -76,11 +91,17 @@ local min, max, max_change = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(AR
 local limit, ttl, note = tonumber(ARGV[19]), tonumber(ARGV[20]), ARGV[21] == '1'
 local revision, hides, kind = tonumber(ARGV[22]), ARGV[23], ARGV[24]
 local FIRST, STEP = 25, 7
+if window then
+  window.length, window.mode, window.live = tonumber(ARGV[25]), ARGV[26], ARGV[27] == '1'
+  FIRST, STEP = 28, 8
+end
+local built = window and not window.live
 
 local DIGEST = 11
 local RELIST = 3600 * 1000000 -- µs; a failover may have lost that the board is listed
 local FOLLOW, NOTES = 64, 8 -- scores that stand one for the next, notes on one of them
 local EXPIRE, TRIM = 32, 8 -- members that go in one batch, and with one update, on top
+local AHEAD = 5000 -- ms that other clocks may be ahead
 
 local by_arrival = ties ~= 'member'
 
@@ -105,9 +126,9 @@ local seq = 0
 if exists then
   epoch, seq = state[1], tonumber(state[2])
   from, span = state[4], state[5]
-  -- strictly increasing, whatever Redis's clock does
-  clock = math.max(now, tonumber(state[3]) + 1)
 end
+-- strictly increasing, whatever Redis's clock does
+if state[3] then clock = math.max(now, tonumber(state[3]) + 1) end
 from, span = tonumber(from), tonumber(span)
 -- Frozen so that the clock never is before it: key_of counts on that.
 if not exists then from = math.min(from, clock) end
@@ -270,6 +291,7 @@ if undoing then
 
   -- The result, likewise, of what leaves a member where it is.
   present = function(member)
+    if built then return standing() end
     local seen = call('ZSCORE', members, member)
     local key = seen or moderated and call('ZSCORE', hiddens, member)
     local score, rank = key and score_of(key), seen and rank_of(member, seen)
@@ -293,6 +315,7 @@ local function carry_out(op, member, amount, condition, data, taken)
   local held = key and with_data and call('HGET', datas, member) or ''
   local from_rank = seen and rank_of(member, key) or nil
   local score, own
+  if op == 'remove' and not had then return 'g' end
   if taken then
     score, own = undone(taken, condition, member, had), false
   elseif condition == 'exists' and not had or condition == 'absent' and had then
@@ -316,6 +339,71 @@ local function carry_out(op, member, amount, condition, data, taken)
   local rank, there = put(member, score, had, key, seen, hide, held, data)
   wrote = wrote or there
   return standing(there and score or nil, rank, had, from_rank)
+end
+
+if window then
+  window.with_data = with_data
+
+  -- Carries an update out on a board with a window, where it adds an event, or takes one
+  -- away.
+  carry_out = function(op, member, amount, condition, data, taken, text, at)
+    local count, plus, minus = window.tally(member)
+    local seen = call('ZSCORE', members, member)
+    local key = not built and (seen or moderated and call('ZSCORE', hiddens, member)) or nil
+    local had, from_rank = key and plus - minus or nil, key and seen and rank_of(member, seen) or nil
+    local hide = hides ~= '' and hides:byte(#results) == 49
+    local held = key and with_data and call('HGET', datas, member) or ''
+    local forget, ms, to, more, less = false, nil, count, plus, minus
+    if taken then
+      local n = taken:match(' @(%x+)')
+      if n and unlisted then return nil end
+      if n and window.undo(member, tonumber(n, 16), text) then to, more, less = window.count(amount, -1, count, plus, minus) end
+      data = ''
+    elseif op == 'remove' then
+      if count == 0 then return 'g' end
+      forget, to, more, less = true, 0, 0, 0
+    elseif (condition ~= 'exists' or count > 0) and (condition ~= 'absent' or count == 0) then
+      if op ~= window.mode and op ~= 'set' then return 'w' end
+      if built and data ~= '' then return 'x' end
+      local this = floor(now / 1000)
+      ms = at == '' and this or tonumber(at)
+      if ms > this + AHEAD then return 'h' end
+      ms = math.min(ms, this)
+      if ms <= window.over() then return 'o' end
+      if op == 'set' then forget, to, more, less = count > 0, 0, 0, 0 end
+      to, more, less = window.count(amount, 1, to, more, less)
+      local bounded = window.mode == 'sum' and more - less or amount
+      if bounded < min or bounded > max or more > window.MOST or less > window.MOST then return 'r' end
+      if op ~= 'set' and (amount > max_change or amount < -max_change) then return 'c' end
+    else
+      data = ''
+    end
+    if not ms and not forget and to == count then
+      stayed = true
+      return standing(had, from_rank, had, from_rank)
+    end
+    if unlisted then return nil end
+    if forget then window.forget(member, clock) end
+    if ms then call('ZADD', events, format('%.0f', ms), window.event(member, clock, text)) end
+    window.keep(member, to, more, less)
+    wrote = true
+    if to == 0 and (key or built and op == 'remove') then
+      if seen then leave(member, seen) else call('ZREM', hiddens, member) end
+      if with_data then call('HDEL', datas, member) end
+    end
+    if built then return standing() end
+    if to == 0 then return standing(nil, nil, had, from_rank) end
+    local score = more - less
+    if data == '' then data = held elseif data == 'null' then data = '' end
+    if score == had and data == held and hide == not seen then return standing(score, from_rank, had, from_rank) end
+    return standing(score, put(member, score, had, key, seen, hide, held, data), had, from_rank)
+  end
+
+  if open and shaped and not unlisted then
+    local _, anew = window.sweep(2 * (#ARGV - FIRST + 1) / STEP + EXPIRE, from, span, ARGV[14])
+    if anew then exists, epoch, seq = ARGV[14], ARGV[14], 1 end
+    clock = clock + 1
+  end
 end
 
 if ttl > 0 and open and not final and exists and not unlisted then
@@ -343,7 +431,7 @@ for i = FIRST, #ARGV, STEP do
     if undo and not record then
       result = present(ARGV[i + 1]) -- it has not counted, and will not
     else
-      result = carry_out(op, ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 5], ARGV[i + 6], undo and record:sub(DIGEST + 1))
+      result = carry_out(op, ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 5], ARGV[i + 6], undo and record:sub(DIGEST + 1), ARGV[i + 2], ARGV[i + 7])
     end
     if not result or unlisted and id ~= '' and #result > 1 then return {'new', format('%.0f', now)} end
     clock = clock + math.max(#changes - before, 1)
@@ -364,20 +452,20 @@ ids_keep(ids, held, remembered)
 
 if #changes > 0 or wrote then
   if not shaped then
-    call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span), 'shape', shape)
+    call('HSET', meta, 'shape', shape)
+    if not built then call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span)) end
     if revision > 0 then
       moderated = format('%.0f', revision)
       call('HSET', meta, 'kind', kind)
     end
-    exists = epoch
     call('HSET', periods, period, format('%.0f %.0f', opens, closes))
   end
   if with_data ~= state[7] then call('HSET', meta, 'data', with_data) end
   if moderated ~= state[10] then call('HSET', meta, 'moderated', moderated) end
   publish(epoch, seq, clock)
-elseif note and stayed and exists then
+elseif note and stayed and shaped then
   call('HSET', meta, 'wrote', format('%.0f', now))
 end
-if relist and exists and (wrote or #changes + #remembered > 0) then call('HSET', meta, 'listed', format('%.0f', now)) end
+if relist and (shaped or wrote) and (wrote or #changes + #remembered > 0) then call('HSET', meta, 'listed', format('%.0f', now)) end
 
 return results

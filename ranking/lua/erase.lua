@@ -2,22 +2,31 @@
 -- board.lua.
 --
 -- KEYS  1 to 7         see board.lua
+--       8 to 10        with a window, see window.lua
+--      11 string       with a window: the lock of who builds it, who loses it
 -- ARGV  1 to 5         see board.lua
 --       6 shape        of the definition
 --       7 member
--- Result {'ok', 1 or 0: whether it was there}, or {'shape'}: the board-period is of
---         another definition
+-- Result {'ok', 1 or 0: whether it was there, 1 or 0: whether events of it may still be},
+--         or {'shape'}: the board-period is of another definition
 -- Cost   O(log n)
 
 local shape, member = ARGV[6], ARGV[7]
+local tallies, forgotten, lock = KEYS[9], KEYS[10], KEYS[11]
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'shape')
-if not state[4] then return {'ok', 0} end
+if not state[4] then return {'ok', 0, 0} end
 if state[4] ~= shape then return {'shape'} end
 local key = call('ZSCORE', members, member)
 local there = key or call('ZSCORE', hiddens, member)
 clock = math.max(now, tonumber(state[3]) + 1)
+local counted = tallies and call('HDEL', tallies, member) == 1
+local events = counted or forgotten and call('ZSCORE', forgotten, member)
+if events then
+  call('ZADD', forgotten, format('%.0f', clock - 1), member)
+  call('UNLINK', lock) -- what is being built may have some of it
+end
 local remove = going()
 remove(member, key)
-if key then publish(state[1], tonumber(state[2]), clock + 1) end
-return {'ok', there and 1 or 0}
+if key or events then publish(state[1], tonumber(state[2]), clock + 1) end
+return {'ok', (there or counted) and 1 or 0, events and 1 or 0}

@@ -13,6 +13,8 @@
 --       4 seen         when the result was built that it finds too old, likewise; '0': there
 --                      is none, or it is no good whenever it was built
 --       5 shape        of the definition
+--       6 window       '1': updates come to the board itself, and will be known by their
+--                      clock not to be of this build
 -- Result {'ok', now, clock, from or '0', span or '0', epoch or '', total, built or '0'}:
 --         clock is the build's time, which no other has
 --         {'busy', since, built or '0'} (another builds), {'fresh', built} (there is a
@@ -22,6 +24,7 @@
 
 local lock, meta, members, aside, distinct = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local token, lease, known, seen, shape = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+local with_window = ARGV[6] == '1'
 
 local call, format = redis.call, string.format
 
@@ -34,4 +37,5 @@ if state[5] and state[5] ~= shape then return {'shape'} end
 call('UNLINK', aside, distinct)
 lock_keep(lock, token, lease, format('%.0f', now))
 local clock = math.max(now, tonumber(state[2] or 0) + 1)
+if with_window and state[5] then call('HSET', meta, 'clock', format('%.0f', clock)) end
 return {'ok', format('%.0f', now), format('%.0f', clock), state[3] or '0', state[4] or '0', state[1] or '', call('ZCARD', members), state[6] or '0'}

@@ -2,13 +2,16 @@
 --
 -- KEYS  1 sorted set   member by key
 --       2 hash         meta: epoch, seq, clock, span, built
--- Result {now, built or '0', epoch or '', seq, total, clock or '0', span or '0', first key
---         or '', last key or ''}
+--       3, 4           not looked at
+--       5 sorted set   of a live window alone: its events, see window.lua
+-- Result {now, built or '0', oldest, epoch or '', seq, total, clock or '0', span or '0',
+--         first key or '', last key or ''}
 --         now, clock, the time of the last change, and built, when the result of a board
---         that is built was begun, are in µs since 1970; span in µs
+--         that is built was begun, are in µs since 1970; span in µs; oldest: when the oldest
+--         event happened, ms since 1970, '0' for none
 -- Cost   O(log n)
 
-local members, meta = KEYS[1], KEYS[2]
+local members, meta, events = KEYS[1], KEYS[2], KEYS[5]
 
 local call = redis.call
 
@@ -16,4 +19,5 @@ local time = call('TIME')
 local now = string.format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2]))
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'span', 'built')
 local first, last = call('ZRANGE', members, 0, 0, 'WITHSCORES'), call('ZRANGE', members, -1, -1, 'WITHSCORES')
-return {now, state[5] or '0', state[1] or '', state[2] or '0', call('ZCARD', members), state[3] or '0', state[4] or '0', first[2] or '', last[2] or ''}
+local oldest = events and call('ZRANGE', events, 0, 0, 'WITHSCORES')[2] or '0'
+return {now, state[5] or '0', oldest, state[1] or '', state[2] or '0', call('ZCARD', members), state[3] or '0', state[4] or '0', first[2] or '', last[2] or ''}

@@ -1,18 +1,21 @@
--- Reads a page of a board-period, with the state it belongs to. Begins with order.lua.
+-- Reads a page of a board-period, with the state it belongs to. Begins with order.lua and
+-- place.lua.
 --
 -- KEYS  1 sorted set   member by key
 --       2 hash         meta: epoch, seq, shape, data, built
 --       3 hash         data: member to JSON
 --       4 sorted set   with ties dense, the distinct scores, see board.lua
+--       5 sorted set   of a live window alone: its events, see window.lua
 -- ARGV  1 limit        entries at most, 0 to 2,048
 --       2 low, 3 high  keys of the page are from low until before high; '-inf', '+inf': all
 --       4 rank         1-based; the page starts with it or, where none has it, the next;
 --                      ignored with 5 and 6
 --       5 key, 6 member   position to start after; the member need not be there
--- Result {now, built or '0', epoch or '', seq, shape or '', total, before, tiers, count, start, rank,
+-- Result {now, built or '0', oldest, epoch or '', seq, shape or '', total, before, tiers, count, start, rank,
 --         {member, key, member, key, ...}, {data, data, ...}}
 --        now, and built, when the result of a board that is built was begun, are in µs
---        since 1970; before: members before low; tiers: with ties dense, the
+--        since 1970; oldest: when the oldest event happened, ms since 1970, '0' for none;
+--        before: members before low; tiers: with ties dense, the
 --        distinct scores before it; count: members between low and high; start: the
 --        0-based position of the first entry returned; rank: its rank; a member without
 --        data has false, and no list where nobody has any
@@ -20,7 +23,7 @@
 --        where the member has left its key, O(log n) more look-ups in the members of
 --        that very key
 
-local members, meta, datas, distinct = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local members, meta, datas, distinct, events = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local limit, low, high, rank = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 local key, member = ARGV[5], ARGV[6]
 
@@ -30,6 +33,7 @@ local function int(x) return string.format('%.0f', x) end
 
 local time = call('TIME')
 local now = int(tonumber(time[1]) * 1000000 + tonumber(time[2]))
+local oldest = events and call('ZRANGE', events, 0, 0, 'WITHSCORES')[2] or '0'
 local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data', 'built')
 local ties = state[3] and state[3]:match(' %S+ (%S+)')
 local total = call('ZCARD', members)
@@ -53,23 +57,10 @@ local function starting_with()
   return rank - 1
 end
 
--- The first place whose (key, member) comes after the position given.
-local function starting_after()
-  local held = call('ZSCORE', members, member)
-  if held and tonumber(held) == tonumber(key) then return call('ZRANK', members, member) + 1 end
-  local start = before(key)
-  local stop = start + call('ZCOUNT', members, key, key)
-  while start < stop do
-    local middle = floor((start + stop) / 2)
-    if after(call('ZRANGE', members, int(middle), int(middle))[1], member) then stop = middle else start = middle + 1 end
-  end
-  return start
-end
-
 local first = low == '-inf' and 0 or before(low)
 local stop = high == '+inf' and total or math.max(first, before(high))
 local tiers = low ~= '-inf' and ties == 'dense' and call('ZCOUNT', distinct, '-inf', '(' .. low) or 0
-local start = math.min(math.max(key and starting_after() or starting_with(), first), stop) -- beyond the end: empty
+local start = math.min(math.max(key and place_after(members, key, member) or starting_with(), first), stop) -- beyond the end: empty
 local rows, data = {}, {}
 if start < math.min(start + limit, stop) then
   rows = call('ZRANGE', members, int(start), int(math.min(start + limit, stop) - 1), 'WITHSCORES')
@@ -84,4 +75,4 @@ if #rows > 0 and state[4] then
   for i = 1, #rows, 2 do listed[#listed + 1] = rows[i] end
   data = call('HMGET', datas, unpack(listed))
 end
-return {now, state[5] or '0', state[1] or '', state[2] or '0', state[3] or '', total, first, tiers, stop - first, start, rank, rows, data}
+return {now, state[5] or '0', oldest, state[1] or '', state[2] or '0', state[3] or '', total, first, tiers, stop - first, start, rank, rows, data}

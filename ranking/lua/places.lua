@@ -4,20 +4,21 @@
 --       2 hash         meta: epoch, seq, shape, data, built
 --       3 hash         data: member to JSON
 --       4 sorted set   with ties dense, the distinct scores, see board.lua
+--       5 sorted set   of a live window alone: its events, see window.lua
 -- ARGV  two for each member, 1 to 256 members:
 --         member
 --         around       neighbours on each side that are wanted too, 0 to 100
--- Result {now, built or '0', epoch or '', seq, shape or '', total, then for each member five:
+-- Result {now, built or '0', oldest, epoch or '', seq, shape or '', total, then for each member five:
 --           start      0-based position of the first of the entries, -1: not on the board
 --           rank       of that first
 --           below      members that rank below the member asked for
 --           {member, key, ...}   itself and its neighbours; {} where not on the board
 --           {data, ...}   of these, false where there is none; {} where nobody has any}
 --         now, and built, when the result of a board that is built was begun, are in µs
---         since 1970
+--         since 1970; oldest: when the oldest event happened, ms since 1970, '0' for none
 -- Cost   O(log n + around) a member
 
-local members, meta, datas, distinct = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local members, meta, datas, distinct, events = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local STEP = 2
 
 local call, format = redis.call, string.format
@@ -26,9 +27,10 @@ local time = call('TIME')
 local state = call('HMGET', meta, 'epoch', 'seq', 'shape', 'data', 'built')
 local places = {
   format('%.0f', tonumber(time[1]) * 1000000 + tonumber(time[2])),
-  state[5] or '0', state[1] or '', state[2] or '0', state[3] or '', call('ZCARD', members)
+  state[5] or '0', events and call('ZRANGE', events, 0, 0, 'WITHSCORES')[2] or '0',
+  state[1] or '', state[2] or '0', state[3] or '', call('ZCARD', members)
 }
-local total, with_data = places[6], state[4]
+local total, with_data = places[7], state[4]
 local ties = state[3] and state[3]:match(' %S+ (%S+)')
 
 -- How many members come before a whole key.

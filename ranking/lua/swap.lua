@@ -10,6 +10,7 @@
 --       7 sorted set   aside: its distinct scores
 --       8 sorted set   those who were hidden since the result was built, by key: what is
 --                      built has no such keys
+--       9 sorted set   of a window alone: who is forgotten, see window.lua
 -- ARGV  1 token        of the caller
 --       2 epoch        of the result that what was built was compared with, '' for none
 --       3 next         epoch of what was built; '' where it is the same
@@ -21,23 +22,50 @@
 --      10 board        name, for the message
 --      11 revision     of the moderation that the caller knows
 --      12 was          when the result was built, as hold.lua told
+--      13 after        of a window: the last n of who is forgotten that was seen to
 --         Times are in µs since 1970.
--- Result {'ok'} or {'lost'}: the caller does not have the lock, or the result is another
+-- Result {'ok'}, {'more', n} (there are more than one call sees to, after that) or {'lost'}: the caller does not have the lock, or the result is another
 --         than it was, or is no good any more, or others are hidden meanwhile; nothing was
 --         done
 -- Message (byte 31 separates) board 31 31 epoch 31 1: it was replaced
--- Cost   O(1); what there was is freed beside Redis's work
+-- Cost   O(1), and O(log n) for each who was forgotten meanwhile; what there was is freed beside Redis's work
 
 local lock, members, distinct, meta, periods = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local aside, aside_distinct, hiddens = KEYS[6], KEYS[7], KEYS[8]
+local aside, aside_distinct, hiddens, forgotten = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local token, epoch, next_epoch, built, clock = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local from, span, shape, channel, board, revision, was = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
 
-local call = redis.call
+local MOST = 250 -- who are seen to in a call
 
-local state = call('HMGET', meta, 'epoch', 'moderated', 'built')
+local call, format, floor = redis.call, string.format, math.floor
+
+local state = call('HMGET', meta, 'epoch', 'moderated', 'built', 'clock')
 if lock_read(lock) ~= token or (state[1] or '') ~= epoch or (state[3] or '0') ~= was then return {'lost'} end
 if tonumber(state[2] or 0) > tonumber(revision) then return {'lost'} end
+
+-- Has a member be in what was built as in the result there is.
+local function as_it_was(member)
+  local key, other = call('ZSCORE', members, member), call('ZSCORE', aside, member)
+  if key == other then return end
+  if key then call('ZADD', aside, key, member) else call('ZREM', aside, member) end
+  if shape:sub(-6) ~= ' dense' then return end
+  if key then
+    local tier = format('%.0f', floor(tonumber(key)) + 0)
+    call('ZADD', aside_distinct, tier, tier)
+  end
+  if other then
+    local tier = floor(tonumber(other)) + 0
+    if #call('ZRANGEBYSCORE', aside, format('%.0f', tier), format('(%.0f', tier + 1), 'LIMIT', 0, 1) == 0 then
+      call('ZREM', aside_distinct, format('%.0f', tier))
+    end
+  end
+end
+
+if forgotten and next_epoch ~= '' then
+  local some = call('ZRANGEBYSCORE', forgotten, '(' .. ARGV[13], '+inf', 'WITHSCORES', 'LIMIT', 0, MOST)
+  for i = 1, #some, 2 do as_it_was(some[i]) end
+  if #some == 2 * MOST then return {'more', format('%.0f', tonumber(some[#some]))} end
+end
 call('UNLINK', lock, hiddens)
 if next_epoch == '' then
   call('HSET', meta, 'built', built)
@@ -48,7 +76,7 @@ end
 call('UNLINK', members, distinct)
 if call('EXISTS', aside) == 1 then call('RENAME', aside, members) end
 if call('EXISTS', aside_distinct) == 1 then call('RENAME', aside_distinct, distinct) end
-call('HSET', meta, 'epoch', next_epoch, 'seq', '1', 'clock', clock, 'from', from, 'span', span, 'shape', shape, 'built', built)
+call('HSET', meta, 'epoch', next_epoch, 'seq', '1', 'clock', format('%.0f', math.max(tonumber(clock), tonumber(state[4] or 0))), 'from', from, 'span', span, 'shape', shape, 'built', built)
 if not state[2] and revision ~= '0' then call('HSET', meta, 'moderated', revision) end
 call('HSET', periods, '', '0 0')
 call('PUBLISH', channel, board .. '\31\31' .. next_epoch .. '\31' .. '1')

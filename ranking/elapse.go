@@ -1,0 +1,153 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	// sweepLive and sweepBuilt are how many events go in one call of sweep.lua: each of a
+	// live board may change a score, and is told of.
+	sweepLive  = 128
+	sweepBuilt = 250
+	// windowLook is how often a window is looked after that nobody reads or writes to.
+	windowLook = 10 * time.Minute
+)
+
+// swept is how far a window has come.
+type swept struct {
+	now    int64 // Redis's clock, µs since 1970
+	went   int64 // events that went with this call
+	oldest int64 // when the oldest happened that there is, ms since 1970; 0: there is none
+}
+
+// due reports whether an event is over.
+func (r *rule) due(oldest, now int64) bool {
+	return oldest > 0 && oldest <= now/1000-r.Window.Milliseconds()
+}
+
+// sweepPart has events go whose time is over, in one call. until is when what is known of
+// the board is too old, in µs since 1970.
+func (s *Store) sweepPart(ctx context.Context, instance string, r *rule, until int64) (swept, error) {
+	k := s.keys.board(instance, "")
+	most := sweepBuilt
+	if r.live() {
+		most = sweepLive
+	}
+	args := append(r.head(k, instance, ""), until, r.shape, r.Window.Milliseconds(), string(r.Mode), r.liveFlag(), most, newEpoch())
+	reply, err := s.callKeys(ctx, sweepScript, append(k.head(), k.window[:]...), args)
+	if err != nil {
+		return swept{}, err
+	}
+	switch reply.text() {
+	case "ok":
+		at := swept{now: reply.number(), went: reply.number(), oldest: reply.number()}
+		return at, reply.err
+	case "stale":
+		return swept{}, fmt.Errorf("%w: the definitions that this node has have grown old", ErrUnavailable)
+	case "shape":
+		return swept{}, conflict("board", "%q holds data of another order than it is defined with: delete it first", instance)
+	}
+	reply.fail("is none of a window")
+	return swept{}, reply.err
+}
+
+// sweepWindow has events go until none is left that is over. It calls between with how long each
+// call took.
+func (s *Store) sweepWindow(ctx context.Context, instance string, between func(context.Context, time.Duration) error) (swept, error) {
+	n, err := parseName(instance)
+	if err != nil {
+		return swept{}, err
+	}
+	for {
+		d, until, err := s.leased(ctx)
+		if err != nil {
+			return swept{}, err
+		}
+		r, err := d.rule(n)
+		if err != nil {
+			return swept{}, err
+		}
+		if !r.windowed() {
+			return swept{}, fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
+		}
+		began := time.Now()
+		at, err := s.sweepPart(ctx, instance, r, until)
+		if err != nil || !r.due(at.oldest, at.now) {
+			return at, err
+		}
+		if err := between(ctx, time.Since(began)); err != nil {
+			return swept{}, err
+		}
+	}
+}
+
+// sweeping is a sweep of a live board under way, which all share who want one.
+type sweeping struct {
+	done chan struct{} // closed when it has ended; what follows is read after that
+	at   swept
+	err  error
+}
+
+// startSweep has a live board be swept, by this node once at a time. Nobody who waits for
+// it ends it.
+func (s *Store) startSweep(instance string) *sweeping {
+	bs := &s.builds
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	if w := bs.swept[instance]; w != nil {
+		return w
+	}
+	if bs.swept == nil {
+		bs.swept = make(map[string]*sweeping)
+	}
+	w := &sweeping{done: make(chan struct{})}
+	bs.swept[instance] = w
+	bs.running.Go(func() {
+		defer close(w.done)
+		if w.at, w.err = s.sweepWindow(bs.end, instance, gently); w.err != nil {
+			w.err = fmt.Errorf("bring the window of %q up to now: %w", instance, w.err)
+		}
+		bs.mu.Lock()
+		defer bs.mu.Unlock()
+		delete(bs.swept, instance)
+	})
+	return w
+}
+
+// current sees to it that a live board is as of now: that nothing counts any more that
+// was over at the time that it returns, by Redis's clock in µs since 1970.
+func (s *Store) current(ctx context.Context, instance string) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	w := s.startSweep(instance)
+	select {
+	case <-w.done:
+		return w.at.now, w.err
+	case <-ctx.Done():
+		return 0, fmt.Errorf("%w: its window is being brought up to now: %w", ErrUnavailable, ctx.Err())
+	}
+}
+
+// tendWindow has events go of a window that nobody may read or write to, and says when to
+// look again, in µs since 1970, or never.
+func (s *Store) tendWindow(ctx context.Context, instance string, r *rule, now, until int64) (next int64, err error) {
+	for stop := time.Now().Add(sweepSlice); ; {
+		began := time.Now()
+		at, err := s.sweepPart(ctx, instance, r, until)
+		switch {
+		case err != nil:
+			return 0, err
+		case at.oldest == 0:
+			return never, nil
+		case !r.due(at.oldest, at.now):
+			return max((at.oldest+r.Window.Milliseconds())*1000, now+windowLook.Microseconds()), nil
+		case time.Now().After(stop):
+			return now, nil
+		}
+		if err := gently(ctx, time.Since(began)); err != nil {
+			return 0, err
+		}
+	}
+}

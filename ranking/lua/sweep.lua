@@ -1,0 +1,35 @@
+-- Has events go whose time in a window is over, and on a live board what they were worth.
+-- Begins with order.lua, board.lua, key.lua and window.lua.
+--
+-- KEYS  1 to 7         see board.lua
+--       8 to 10        see window.lua
+-- ARGV  1 to 5         see board.lua
+--       6 lease        until when the caller may count on what it knows of the board, µs
+--                      since 1970
+--       7 shape        of the definition
+--       8 window       ms
+--       9 mode         sum, best or last
+--      10 live         '1': a live board
+--      11 most         events that go in this call
+--      12 epoch        of a live board of which nothing is left
+-- Result {'ok', now in µs since 1970, how many went, when the oldest happened that there
+--         is, ms since 1970, 0 for none}, {'stale'} (the lease is over) or {'shape'} (the
+--         board is of another definition)
+-- Cost   O(most * log n)
+
+local lease, shape = tonumber(ARGV[6]), ARGV[7]
+window.length, window.mode, window.live = tonumber(ARGV[8]), ARGV[9], ARGV[10] == '1'
+local most, epoch = tonumber(ARGV[11]), ARGV[12]
+
+if now >= lease then return {'stale'} end
+local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data')
+window.with_data = state[7]
+if state[6] and state[6] ~= shape then return {'shape'} end
+local went = 0
+if state[6] then
+  clock = math.max(now, tonumber(state[3]) + 1)
+  went = window.sweep(most, tonumber(state[4] or 0), tonumber(state[5] or 0), epoch)
+  if #changes > 0 then publish(state[1], tonumber(state[2]), clock + 1) end
+end
+local oldest = call('ZRANGE', events, 0, 0, 'WITHSCORES')[2]
+return {'ok', format('%.0f', now), went, oldest and format('%.0f', tonumber(oldest)) or 0}
