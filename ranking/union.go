@@ -73,7 +73,7 @@ const wantRefresh = "is not a whole number of s, m, h or d, such as 90s or 5m, f
 // readRefresh reads a duration whose range is narrower than that of others.
 func readRefresh(v value, d *time.Duration, want string) error {
 	err := readDuration(v, d)
-	if err != nil && v.kind == '"' {
+	if err != nil && v.kind != 'n' {
 		err = v.refuse("%s", want)
 	}
 	return err
