@@ -16,7 +16,7 @@ import (
 // An update that is refused (see Outcome) changes nothing and keeps no one from
 // the others. An error means that none is known to have been applied:
 // ErrUnknownBoard, ErrNotOpen for a board that is named with its period,
-// ErrConflict for an instance too many and for a board that is built, ErrOverloaded (nothing was written), or
+// ErrConflict for an instance too many and for a union, ErrOverloaded (nothing was written), or
 // ErrUnavailable with ErrOutcomeUnknown (some may have been applied: send again
 // with the same ids), which is also what a ctx that ends first comes to.
 func (s *Store) Apply(ctx context.Context, board string, updates []Update) ([]Outcome, error) {
@@ -96,8 +96,8 @@ func notOpen(reason string) error {
 	return &FieldError{Field: "board", Reason: reason, Kind: ErrNotOpen}
 }
 
-// windowItems is how many updates of a board with a window go in one call, with which up
-// to two events each go that are over.
+// windowItems is how many updates of a board with a window go in one call, with which as
+// many events go that are over, and 32 more.
 const windowItems = 64
 
 // applyBatch carries out updates on an instance in one call, or in a few on a board with

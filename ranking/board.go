@@ -89,6 +89,15 @@ func (s *Store) rule(ctx context.Context, n name) (*rule, error) {
 	return find(ctx, &s.catalog, func(d *definitions, _ bool) (*rule, error) { return d.rule(n) })
 }
 
+// ruleNamed is rule of a name.
+func (s *Store) ruleNamed(ctx context.Context, board string) (*rule, error) {
+	n, err := parseName(board)
+	if err != nil {
+		return nil, err
+	}
+	return s.rule(ctx, n)
+}
+
 // turnsMost is how often a call is made again because Redis's clock turned out to be
 // in another period.
 const turnsMost = 5

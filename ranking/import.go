@@ -93,11 +93,7 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 
 // checkImport refuses a board whose scores are not kept, but made of what happened.
 func (s *Store) checkImport(ctx context.Context, board string) error {
-	n, err := parseName(board)
-	if err != nil {
-		return err
-	}
-	r, err := s.rule(ctx, n)
+	r, err := s.ruleNamed(ctx, board)
 	if err == nil && r.windowed() {
 		err = conflict("board", "%q has a window, in which each update counts for a time: send updates, with the time that they were at", board)
 	}

@@ -10,7 +10,7 @@ import (
 
 // recountPage is how many events one call of events.lua reads, which holds Redis for
 // about half a millisecond then.
-const recountPage = 512
+const recountPage = 256
 
 // recounted is what a member comes to by its events so far.
 type recounted struct {

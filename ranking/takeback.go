@@ -114,12 +114,11 @@ func (s *Store) SetScore(ctx context.Context, board, member string, score int64,
 		return Result{}, err
 	}
 	r := outcomes[0].Result
-	if n, err := parseName(board); err != nil {
-		return r, err
-	} else if rule, err := s.rule(ctx, n); err != nil {
-		return r, err
-	} else if r.Current == nil && r.Previous == nil && rule.Limit > 0 { // it has no place within the limit
-		return r, nil
+	if r.Current == nil && r.Previous == nil {
+		rule, err := s.ruleNamed(ctx, board)
+		if err != nil || !rule.isBuilt() { // it has no place within the limit
+			return r, err
+		}
 	}
 	a := Action{Action: "set", Board: board, Member: member, Score: &score, Moderator: by}
 	if r.Previous != nil {

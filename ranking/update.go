@@ -15,7 +15,7 @@ import (
 type Update struct {
 	Member string // 1 to 128 bytes of UTF-8 without control characters
 	Score  int64  // within ±MaxScore
-	Op     Mode   // what Score does; "" means the board's mode
+	Op     Mode   // what Score does; "" means the board's mode, the only one on a board with a window
 	ID     string // request id: a retry with it counts once; "" for none, else as Member
 
 	// If says for which members the update is; "" for all. For another it changes

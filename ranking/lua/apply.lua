@@ -80,7 +80,7 @@
 --         dense 2 ZRANK, ZADD, ZRANGEBYSCORE more; HGET, HSET on a board with data; ZSCORE
 --         with a ttl; ZRANGE with a limit; with a window HGET, HSET, ZADD more; and 7 calls
 --         a batch, with up to 32 removals of members whose time is over, and of events as
---         many and two for each update.
+--         many and one for each update.
 
 local ids, periods = {[0] = KEYS[8], [1] = KEYS[9]}, KEYS[10]
 local opens, closes = tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -400,7 +400,7 @@ if window then
   end
 
   if open and shaped and not unlisted then
-    local _, anew = window.sweep(2 * (#ARGV - FIRST + 1) / STEP + EXPIRE, from, span, ARGV[14])
+    local _, anew = window.sweep((#ARGV - FIRST + 1) / STEP + EXPIRE, from, span, ARGV[14])
     if anew then exists, epoch, seq = ARGV[14], ARGV[14], 1 end
     clock = clock + 1
   end

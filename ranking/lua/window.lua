@@ -21,6 +21,8 @@ local window = {
   with_data = nil -- whether some have had data
 }
 
+local SOME = 32
+
 window.MOST = 2 ^ 53 - 1 -- of what adds, and of what subtracts
 
 -- Until when, in ms, it is over for what happened.
@@ -75,6 +77,12 @@ local function come_to(member, count, score, from, span)
   end
 end
 
+-- Has those not be forgotten any more whose events up to then all have gone; some at a time.
+local function remember(over)
+  local past = call('ZRANGEBYSCORE', forgotten, '-inf', format('%.0f', over * 1000), 'LIMIT', 0, SOME)
+  if #past > 0 then call('ZREM', forgotten, unpack(past)) end
+end
+
 -- Has events go whose time is over, so many at most, the oldest first, and on a live board
 -- what they were worth. It says how many, and whether all is gone: where there are more,
 -- and none that counts, a live board is another from then on, with that epoch.
@@ -93,9 +101,7 @@ function window.sweep(most, from, span, epoch)
     return most, false
   end
   if #due == 0 then
-    -- Whose events up to then all have gone.
-    local past = call('ZRANGEBYSCORE', forgotten, '-inf', format('%.0f', over * 1000), 'LIMIT', 0, most)
-    if #past > 0 then call('ZREM', forgotten, unpack(past)) end
+    remember(over)
     return 0, false
   end
   -- One that has several goes down once, at the place of its last.
@@ -126,6 +132,7 @@ function window.sweep(most, from, span, epoch)
     end
   end
   call('ZREMRANGEBYRANK', events, 0, #due - 1)
+  if #due < most then remember(over) end
   if window.live then
     for i, member in ipairs(names) do
       local now_is = last[member] == i and worth[member]

@@ -1,0 +1,204 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	crand "crypto/rand"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// windowEvents is how many events a window has, by a tenth as many members;
+// RANKCAST_WINDOW_EVENTS overrides it.
+const windowEvents = 1_000_000
+
+// BenchmarkWindow measures windows of three hours with a million events by 100,000
+// members, spread over the three hours, on a board that is built and on a live one:
+//   - events: what an event takes in Redis, tallies and members among it;
+//   - nothing, first, again: building, beside doing nothing, see buildWatch;
+//   - update: what an update costs Redis beside one of a board without a window, in turns;
+//   - behind: a call of updates with which as many events go as ever do;
+//   - sweep: a third of all events are over at once, as the window is made shorter.
+func BenchmarkWindow(b *testing.B) {
+	events := windowEvents
+	if n, err := strconv.Atoi(os.Getenv("RANKCAST_WINDOW_EVENTS")); err == nil {
+		events = n
+	}
+	members := events / 10
+	r := redistest.Start(b, redistest.InMemory...)
+	rdb, err := Open(r.URL())
+	require.NoError(b, err)
+	b.Cleanup(func() { rdb.Close() })
+	options, err := redis.ParseURL(r.URL())
+	require.NoError(b, err)
+	options.Protocol, options.ReadTimeout = 2, 5*time.Minute
+	patient := redis.NewClient(options)
+	defer patient.Close()
+	cpu := &cpuMeter{pid: r.Pid()}
+	rdb.AddHook(cpu)
+	s := New(rdb, Config{})
+	b.Cleanup(s.Close)
+	ctx := context.Background()
+	window := func(board string, hours int, refresh time.Duration) Definition {
+		return Definition{Board: board, Window: time.Duration(hours) * time.Hour, Refresh: refresh}
+	}
+	built, live := window("built", 3, 0), window("live", 3, Live)
+	require.NoError(b, s.Define(ctx, Definitions{Boards: []Definition{built, live, {Board: "plain"}}}))
+	used := func() int64 {
+		n, err := patient.InfoMap(ctx, "memory").Result()
+		require.NoError(b, err)
+		bytes, err := strconv.ParseInt(n["Memory"]["used_memory"], 10, 64)
+		require.NoError(b, err)
+		return bytes
+	}
+	member := func() string { return fmt.Sprint("m", rand.IntN(members)) }
+	fill := func(board string, windowed bool) int64 {
+		before := used()
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range events / 4 / 1000 {
+					batch := make([]Update, 1000)
+					for i := range batch {
+						batch[i] = Update{Member: member(), Score: 1 + rand.Int64N(100)}
+						if windowed {
+							// a while short of the window, so that none is over too soon
+							batch[i].At = s.Now().Add(-time.Duration(rand.Int64N(int64(170 * time.Minute)))).Truncate(time.Millisecond)
+						}
+					}
+					_, err := s.Apply(ctx, board, batch)
+					require.NoError(b, err)
+				}
+			})
+		}
+		wg.Wait()
+		return used() - before
+	}
+	bytes := map[string]int64{"built": fill("built", true), "live": fill("live", true)}
+	fill("plain", false)
+
+	b.Run("events", func(b *testing.B) {
+		for range b.N {
+		}
+		b.ReportMetric(0, "ns/op")
+		for board, n := range bytes {
+			b.ReportMetric(float64(n)/float64(events), board+"-bytes/event")
+		}
+		n, err := patient.MemoryUsage(ctx, s.keys.board("built", "").window[0], 0).Result()
+		require.NoError(b, err)
+		b.ReportMetric(float64(n)/float64(events), "set-bytes/event")
+	})
+
+	eye := buildWatch{redis: r, patient: patient, cpu: cpu, store: s, boards: []string{"built", "live", "plain"}, members: members}
+	read := func(board string, least int) {
+		p, err := s.Page(ctx, board, 1, 1)
+		require.NoError(b, err)
+		require.GreaterOrEqual(b, p.Total, int64(least))
+	}
+	build := func(seen int64) {
+		w := s.startBuild("built", seen, false)
+		<-w.done
+		require.NoError(b, w.err)
+	}
+	b.Run("nothing", func(b *testing.B) { eye.watch(b, func() { time.Sleep(time.Second) }) })
+	b.Run("first", func(b *testing.B) { // there is no result yet
+		k := s.keys.board("built", "")
+		eye.watch(b, func() {
+			require.NoError(b, rdb.Unlink(ctx, k.members).Err())
+			require.NoError(b, rdb.HDel(ctx, k.meta, "epoch", builtField, "from", "span").Err())
+			build(0)
+			read("built", members*9/10)
+		})
+	})
+	b.Run("again", func(b *testing.B) {
+		eye.watch(b, func() {
+			seen, err := s.builtAt(ctx, s.keys.board("built", "").meta)
+			require.NoError(b, err)
+			build(seen)
+		})
+	})
+
+	updates := func(b *testing.B, size int, boards ...string) {
+		const turn = 2048
+		costs := make(map[string][]cost)
+		for b.Loop() {
+			for _, board := range boards {
+				before, start := redisCPU(b, rdb), time.Now()
+				for range turn / size {
+					items, outcomes := make([]updateItem, size), make([]Outcome, size)
+					for i := range items {
+						items[i] = updateItem{Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}, &outcomes[i]}
+					}
+					require.NoError(b, s.applyBatch(ctx, board, items))
+					require.NoError(b, outcomes[0].Err)
+				}
+				costs[board] = append(costs[board], cost{redisCPU(b, rdb) - before, time.Since(start)})
+			}
+		}
+		redis := func(c cost) time.Duration { return c.redis }
+		b.ReportMetric(0, "ns/op")
+		for _, board := range boards {
+			b.ReportMetric(median(costs[board], redis)/turn/1e3, board+"-µs/update")
+			if board != "plain" {
+				b.ReportMetric(median(costs[board], redis)/median(costs["plain"], redis), board+"/plain")
+			}
+		}
+	}
+	for _, size := range []int{1, 16, windowItems} {
+		b.Run(fmt.Sprintf("update/batch=%d", size), func(b *testing.B) { updates(b, size, "plain", "live", "built") })
+	}
+
+	// A third of the events, and another, are over at once, as the windows are shortened.
+	// What is measured then is so only once.
+	shorten := func(hours int) {
+		require.NoError(b, s.Define(ctx, Definitions{Boards: []Definition{window("built", hours, 0), window("live", hours, Live)}}))
+	}
+	for _, board := range []string{"live", "built"} {
+		var calls []cost
+		b.Run("behind/"+board, func(b *testing.B) {
+			if calls == nil {
+				shorten(2)
+				for range 300 {
+					items, outcomes := make([]updateItem, windowItems), make([]Outcome, windowItems)
+					for i := range items {
+						items[i] = updateItem{Update{Member: member(), Score: 1, ID: crand.Text()}, &outcomes[i]}
+					}
+					before, start := cpu.used(), time.Now()
+					require.NoError(b, s.applyBatch(ctx, board, items))
+					calls = append(calls, cost{cpu.used() - before, time.Since(start)})
+				}
+			}
+			redis := func(c cost) time.Duration { return c.redis }
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(calls, redis)/1e6, "cpu-ms/call")
+			most := slices.MaxFunc(calls, func(a, b cost) int { return cmp.Compare(a.redis, b.redis) })
+			b.ReportMetric(float64(most.redis.Microseconds())/1e3, "cpu-max-ms")
+		})
+	}
+	for _, board := range []string{"live", "built"} {
+		hours := map[string]int{"live": 2, "built": 2}
+		b.Run("sweep/"+board, func(b *testing.B) {
+			if hours[board] == 1 {
+				return
+			}
+			hours[board] = 1
+			shorten(1)
+			eye.watch(b, func() {
+				w := s.startSweep(board)
+				<-w.done
+				require.NoError(b, w.err)
+			})
+		})
+	}
+}
