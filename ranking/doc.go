@@ -72,6 +72,15 @@
 // tells of it as replaced. Who reads a result that is too old, or watches one that will
 // be so soon, has it built.
 //
+// # Windows
+//
+// A board with a window counts the updates of the last so long. Each adds an event to a
+// sorted set by time; beside it a tally of each member tells how many of its events count
+// and what they come to, with what adds and what subtracts apart, so that the rest is exact
+// when some go. With refresh [Live] points leave the board one by one: whoever writes,
+// reads or watches sweeps what is over, a bounded number in a call, each change told as all
+// are. Else there is a result as of a union, made of the events anew.
+//
 // # Flow
 //
 //	Event ─► Store.Happen ─┐

@@ -42,12 +42,10 @@ end
 
 function window.tally(member) return tally_of(call('HGET', tallies, member)) end
 
+local function text_of(count, plus, minus) return format('%.0f %.0f %.0f', count, plus, minus) end
+
 function window.keep(member, count, plus, minus)
-  if count > 0 then
-    call('HSET', tallies, member, format('%.0f %.0f %.0f', count, plus, minus))
-  else
-    call('HDEL', tallies, member)
-  end
+  if count > 0 then call('HSET', tallies, member, text_of(count, plus, minus)) else call('HDEL', tallies, member) end
 end
 
 -- Counts an event in or, with a step of -1, out.
@@ -65,7 +63,7 @@ local function come_to(member, count, score, from, span)
   clock = clock + 1 -- each has its own, by which equals are ordered
   if count <= 0 then
     if seen then leave(member, key) else call('ZREM', hiddens, member) end
-    call('HDEL', datas, member)
+    if window.with_data then call('HDEL', datas, member) end
     return
   end
   local s = sign * score + 0 -- +0: never -0
@@ -118,7 +116,7 @@ function window.sweep(most, from, span, epoch)
   end
   local texts, dead = call('HMGET', tallies, unpack(whose)), {}
   if call('EXISTS', forgotten) == 1 then dead = call('ZMSCORE', forgotten, unpack(whose)) end
-  local worth = {}
+  local worth, kept, gone = {}, {}, {}
   for i, member in ipairs(whose) do
     local count, plus, minus = tally_of(texts[i])
     local before, since = count, tonumber(dead[i] or -1)
@@ -127,10 +125,16 @@ function window.sweep(most, from, span, epoch)
       if its[j] > since then count, plus, minus = window.count(its[j + 1], -1, count, plus, minus) end
     end
     if count ~= before then
-      window.keep(member, count, plus, minus)
+      if count > 0 then
+        kept[#kept + 1], kept[#kept + 2] = member, text_of(count, plus, minus)
+      else
+        gone[#gone + 1] = member
+      end
       worth[member] = {count, plus - minus}
     end
   end
+  if #kept > 0 then call('HSET', tallies, unpack(kept)) end
+  if #gone > 0 then call('HDEL', tallies, unpack(gone)) end
   call('ZREMRANGEBYRANK', events, 0, #due - 1)
   if #due < most then remember(over) end
   if window.live then
