@@ -1,23 +1,81 @@
 package ranking
 
 import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
 )
 
-// A store knows Redis's clock once it has heard it.
-func TestStoreTellsRedisClock(t *testing.T) {
-	url, set := redistest.Clocked(t)
-	now := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
-	set(now)
-	s := newNode(t, url)
-	require.Zero(t, s.Now())
-	_, err := s.Boards(t.Context())
+// clockKey holds the time, in µs since 1970, that scripts go by on a real Redis whose
+// clock is simulated.
+const clockKey = "clock"
+
+// clockHook has the scripts that a client calls take the time from there.
+type clockHook struct {
+	mu     sync.Mutex
+	called map[string]string // SHA-1 of what is called instead, by that of the script
+}
+
+var simulatedTime = strings.NewReplacer(
+	"redis.call('TIME')", "(function() local t = redis.call('GET', '"+clockKey+"') return {t:sub(1, -7), t:sub(-6)} end)()",
+	"call('TIME')", "(function() local t = redis.call('GET', '"+clockKey+"') return {t:sub(1, -7), t:sub(-6)} end)()",
+)
+
+func (h *clockHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h *clockHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (h *clockHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	sha := func(src string) string {
+		sum := sha1.Sum([]byte(src))
+		return hex.EncodeToString(sum[:])
+	}
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		args := cmd.Args()
+		h.mu.Lock()
+		switch args[0] {
+		case "evalsha": // which Redis does not know at first
+			if other, known := h.called[args[1].(string)]; known {
+				args[1] = other
+			}
+		case "eval":
+			src := simulatedTime.Replace(args[1].(string))
+			h.called[sha(args[1].(string))], args[1] = sha(src), src
+		}
+		h.mu.Unlock()
+		return next(ctx, cmd)
+	}
+}
+
+// simulatedWorlds runs a test in a world whose clock stands still until it is moved: the
+// embedded store's, and one that the scripts of a real Redis go by.
+func simulatedWorlds(t *testing.T, stores int, cfg Config, boards []Definition, test func(t *testing.T, w *world)) {
+	t.Run("embedded", func(t *testing.T) { test(t, simulated(t, stores, cfg, boards...)) })
+	t.Run("redis", func(t *testing.T) { test(t, simulatedRedis(t, stores, cfg, boards...)) })
+}
+
+func simulatedRedis(t testing.TB, stores int, cfg Config, boards ...Definition) *world {
+	r := redistest.Start(t)
+	plain, err := Open(r.URL())
 	require.NoError(t, err)
-	require.WithinDuration(t, now, s.Now(), time.Minute)
-	require.False(t, s.Now().Before(now))
+	t.Cleanup(func() { plain.Close() })
+	w := &world{t: t, url: r.URL(), now: friday, clock: &clockHook{called: make(map[string]string)}}
+	w.set = func(now time.Time) {
+		require.NoError(t, plain.Set(context.Background(), clockKey, strconv.FormatInt(now.UnixMicro(), 10), 0).Err())
+	}
+	w.set(friday)
+	w.open(stores, cfg, boards)
+	return w
 }

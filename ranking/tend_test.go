@@ -26,7 +26,8 @@ type world struct {
 	url    string
 	rdb    redis.UniversalClient // the test's own
 	now    time.Time             // Redis's, where it is simulated
-	set    func(time.Time)       // nil on a real Redis
+	set    func(time.Time)       // nil on a real Redis whose clock is its own
+	clock  *clockHook            // nil but on a real Redis whose clock is simulated
 	stores []*Store
 
 	mu   sync.Mutex
@@ -100,6 +101,9 @@ func (w *world) client() redis.UniversalClient {
 	rdb, err := Open(w.url)
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { rdb.Close() })
+	if w.clock != nil {
+		rdb.AddHook(w.clock)
+	}
 	return rdb
 }
 
@@ -217,7 +221,7 @@ func (w *world) allKeys() []string {
 	all, err := w.rdb.Keys(w.t.Context(), "*").Result()
 	require.NoError(w.t, err)
 	slices.Sort(all)
-	return slices.DeleteFunc(all, func(k string) bool { return k == keys{"rc"}.definitions() })
+	return slices.DeleteFunc(all, func(k string) bool { return k == keys{"rc"}.definitions() || k == clockKey })
 }
 
 // nothingLeft says what there is still in Redis.

@@ -13,24 +13,26 @@ import (
 // next result.
 func TestPointsLeaveAWindow(t *testing.T) {
 	for _, refresh := range []time.Duration{time.Minute, Live} {
-		w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh})
-		s := w.stores[0]
-		w.write(s, "b", "x", 5)
-		w.pass(time.Hour)
-		w.write(s, "b", "x", 2)
-		w.write(s, "b", "y|z", 1)
-		want := func(scores map[string]int64) {
-			t.Helper()
-			_, err := s.tendDue(t.Context()) // by which it hears what time it is
-			require.NoError(t, err)
-			require.Equal(t, scores, scoresOf(whole(t, s, "b")), refresh)
-		}
-		want(map[string]int64{"x": 7, "y|z": 1})
-		w.pass(2*time.Hour - time.Millisecond)
-		want(map[string]int64{"x": 7, "y|z": 1})
-		w.pass(time.Minute)
-		want(map[string]int64{"x": 2, "y|z": 1})
-		w.pass(time.Hour)
-		want(map[string]int64{})
+		board := Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh}
+		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []Definition{board}, func(t *testing.T, w *world) {
+			s := w.stores[0]
+			w.write(s, "b", "x", 5)
+			w.pass(time.Hour)
+			w.write(s, "b", "x", 2)
+			w.write(s, "b", "y|z", 1)
+			want := func(scores map[string]int64) {
+				t.Helper()
+				_, err := s.tendDue(t.Context()) // by which it hears what time it is
+				require.NoError(t, err)
+				require.Equal(t, scores, scoresOf(whole(t, s, "b")), refresh)
+			}
+			want(map[string]int64{"x": 7, "y|z": 1})
+			w.pass(2*time.Hour - time.Millisecond)
+			want(map[string]int64{"x": 7, "y|z": 1})
+			w.pass(time.Minute)
+			want(map[string]int64{"x": 2, "y|z": 1})
+			w.pass(time.Hour)
+			want(map[string]int64{})
+		})
 	}
 }
