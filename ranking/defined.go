@@ -67,31 +67,49 @@ func (all defined) checkUnions(changed []Definition, at located) error {
 	return nil
 }
 
-// checkTargets refuses boards that become unions although events update them, those
+// checkTargets refuses boards that would not take the updates of events any more, those
 // left out that change too.
 func (all defined) checkTargets(events map[string]*Event, change []Event, changed []Definition, at located) error {
 	for _, name := range slices.Sorted(maps.Keys(events)) {
 		if slices.ContainsFunc(change, func(e Event) bool { return e.Name == name }) {
 			continue
 		}
-		e := events[name]
-		for _, b := range changed {
-			if b.Union != nil && slices.ContainsFunc(e.Updates, func(t Target) bool { return t.slot() == b.slot() }) {
-				return at(sectionBoards, b.Board, conflict("union", "would leave event %q without a board to update: change the event first", name))
+		for i, t := range events[name].Updates {
+			for _, b := range changed {
+				if t.slot() != b.slot() {
+					continue
+				}
+				if is, field, reason := t.fault(b); is != "" {
+					return at(sectionBoards, b.Board, conflict(is, "would not do for event %q, whose %s %s: change the event first", name, item("updates", i)+field, reason))
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// checkTakes refuses an event that updates a union.
+// checkTakes refuses an event with updates that their boards do not take.
 func (e Event) checkTakes(all defined) error {
 	for i, t := range e.Updates {
-		if d := all[t.slot()]; d.Union != nil {
-			return Invalid(item("updates", i)+".board", fmt.Sprintf("is for %s, a union, which is built from other boards; update these", d.Board))
+		if is, field, reason := t.fault(all[t.slot()]); is != "" {
+			return Invalid(item("updates", i)+field, reason)
 		}
 	}
 	return nil
+}
+
+// fault tells why a board never takes an update: what it is, and what is wrong with which
+// field; "" where it does.
+func (t Target) fault(d Definition) (is, field, reason string) {
+	switch {
+	case d.Union != nil:
+		return "union", ".board", fmt.Sprintf("is for %s, a union, which is built from other boards; update these", d.Board)
+	case d.windowed() && t.Op != "" && t.Op != d.Mode:
+		return "window", ".op", fmt.Sprintf("is %s, and %s has a window and mode %s, which is the only op there", t.Op, d.Board, d.Mode)
+	case d.windowed() && !d.live() && t.Data != nil:
+		return "window", ".data", fmt.Sprintf("does not apply to %s, which has a window whose result is built", d.Board)
+	}
+	return "", "", ""
 }
 
 // slot is that of the board that an update is for.
