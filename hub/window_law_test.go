@@ -16,7 +16,7 @@ import (
 
 // A view that is told of a live window's changes alone is what a fresh read gives: as
 // updates come, and as points leave one by one, or all at once.
-func TestViewOfAWindowIsAFreshRead(t *testing.T) {
+func TestAWindowFollowedIsAFreshRead(t *testing.T) {
 	rankingtest.Seeded(t, 25)
 	url, set := redistest.Clocked(t)
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
