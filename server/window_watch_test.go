@@ -1,0 +1,161 @@
+package server_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub"
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// swift is a node that tells all at once, and looks all the time whether there is more.
+var swift = nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond, CheckInterval: 20 * time.Millisecond}}
+
+// ago sends a score that was so long ago by a clock that stands still.
+func (n *node) ago(board, member string, score int64, at time.Time) {
+	n.t.Helper()
+	outcomes, err := n.store.Apply(n.t.Context(), board, []ranking.Update{{Member: member, Score: score, At: at}})
+	require.NoError(n.t, err)
+	require.NoError(n.t, outcomes[0].Err)
+}
+
+// untilShows reads until a board has just these entries, "a10 b5".
+func untilShows(s *servertest.Socket, board, want string) {
+	s.Until(board, want, func(b *hubtest.Board) bool { return rowsOf(b) == want && b.Total == int64(len(b.Top)) })
+}
+
+func rowsOf(b *hubtest.Board) (rows string) {
+	for i, e := range b.Top {
+		if i > 0 {
+			rows += " "
+		}
+		rows += fmt.Sprint(e.Member, e.Score)
+	}
+	return rows
+}
+
+// nowhere waits until a socket was told that whom it follows is not on the board.
+func nowhere(s *servertest.Socket, board string) {
+	s.Until(board, "nowhere", func(b *hubtest.Board) bool { return b.Me != nil && b.Me.Rank == nil && b.Me.Score == nil })
+}
+
+// Points fall out of a live window one by one, at their times, while nobody sends or
+// reads anything: who watches sees the board change, and who is followed is told of its
+// own points and of its place when those of others go, until it is not on the board.
+func TestWatchersOfALiveWindow(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	now := time.Now().Truncate(time.Millisecond)
+	set(now)
+	n := startNode(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute, Refresh: ranking.Live})
+	n.ago("b", "a", 10, now.Add(-3*time.Minute))
+	n.ago("b", "b", 5, now.Add(-2*time.Minute))
+	n.ago("b", "c", 3, now.Add(-time.Minute))
+	n.ago("b", "a", 1, now)
+	all := servertest.Dial(t, n.addr)
+	all.Subscribe("b", 10)
+	untilShows(all, "b", "a11 b5 c3")
+	a, b, c := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+	a.Send(`{"type":"subscribe","id":1,"board":"b","top":1,"me":"a"}`)
+	b.Send(`{"type":"subscribe","id":1,"board":"b","top":10,"me":"b"}`)
+	c.Send(`{"type":"subscribe","id":1,"board":"b","top":0,"me":"c","around":1}`)
+	meIs(a, "b", 1, 11)
+	meIs(b, "b", 2, 5)
+	meIs(c, "b", 3, 3)
+
+	set(now.Add(time.Minute - time.Millisecond))
+	top, _ := n.top("b", 1)
+	require.EqualValues(t, 11, top[0].Score, "all counts until its time is over")
+	set(now.Add(time.Minute))
+	untilShows(all, "b", "b5 c3 a1")
+	meIs(a, "b", 3, 1) // its own points
+	meIs(b, "b", 1, 5) // those of another
+	meIs(c, "b", 2, 3)
+	c.Until("b", "its neighbours", func(b *hubtest.Board) bool { return rowsOf(&hubtest.Board{Top: b.Me.Around}) == "b5 c3 a1" })
+	a.Until("b", "the first", func(b *hubtest.Board) bool { return rowsOf(b) == "b5" })
+
+	set(now.Add(2 * time.Minute))
+	untilShows(all, "b", "c3 a1")
+	meIs(a, "b", 2, 1)
+	nowhere(b, "b")
+	meIs(c, "b", 1, 3)
+
+	// On the board again, for as long as the others.
+	n.ago("b", "b", 2, now.Add(-time.Minute))
+	untilShows(all, "b", "c3 b2 a1")
+	meIs(b, "b", 2, 2)
+	set(now.Add(3 * time.Minute))
+	untilShows(all, "b", "a1")
+	meIs(a, "b", 1, 1)
+	nowhere(b, "b")
+	nowhere(c, "b")
+
+	set(now.Add(4 * time.Minute))
+	untilShows(all, "b", "")
+	nowhere(a, "b")
+	a.Until("b", "nobody", func(b *hubtest.Board) bool { return b.Total == 0 && len(b.Top) == 0 })
+}
+
+// The result of a window is built anew for those who watch, while nobody reads it, before
+// it is older than its refresh; they are told of it as a whole when it is swapped in.
+func TestWatchersOfACachedWindow(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	now := time.Now().Truncate(time.Millisecond)
+	set(now)
+	n := startNode(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute})
+	n.ago("b", "a", 10, now.Add(-3*time.Minute))
+	n.ago("b", "b", 5, now)
+	all, a, b := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+	all.Subscribe("b", 10)
+	untilShows(all, "b", "a10 b5")
+	a.Send(`{"type":"subscribe","id":1,"board":"b","top":1,"me":"a"}`)
+	b.Send(`{"type":"subscribe","id":1,"board":"b","top":1,"me":"b","around":1}`)
+	meIs(a, "b", 1, 10)
+	meIs(b, "b", 2, 5)
+	n.ago("b", "c", 7, now)
+	was := all.Boards["b"].Epoch
+
+	set(now.Add(55 * time.Second))
+	require.Equal(t, "snapshot", all.Next("snapshot", "delta").Type)
+	require.Equal(t, "a10 c7 b5", rowsOf(all.Boards["b"]))
+	require.NotEqual(t, was, all.Boards["b"].Epoch, "nobody goes on from what it was")
+	meIs(a, "b", 1, 10)
+	meIs(b, "b", 3, 5)
+
+	// What is over goes with the next.
+	set(now.Add(110 * time.Second))
+	untilShows(all, "b", "c7 b5")
+	nowhere(a, "b")
+	meIs(b, "b", 2, 5)
+	set(now.Add(5 * time.Minute))
+	untilShows(all, "b", "")
+	nowhere(b, "b")
+}
+
+// Windows run by the clock of whatever engine there is: what was sent shows, and goes.
+func TestWindowsPass(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := startNode(t, url, swift,
+			ranking.Definition{Board: "live", Window: 4 * time.Second, Refresh: ranking.Live},
+			ranking.Definition{Board: "built", Window: 4 * time.Second, Refresh: time.Second})
+		sockets := make(map[string]*servertest.Socket)
+		for _, board := range []string{"live", "built"} {
+			s := servertest.Dial(t, n.addr)
+			s.Send(`{"type":"subscribe","id":1,"board":%q,"top":10,"me":"a"}`, board)
+			nowhere(s, board)
+			n.update(board, "a", 7)
+			n.update(board, "b", 5)
+			sockets[board] = s
+		}
+		for board, s := range sockets {
+			meIs(s, board, 1, 7)
+			nowhere(s, board)
+			untilShows(s, board, "")
+		}
+	})
+}
