@@ -14,7 +14,7 @@ import { definitionOf, placeholders } from './names.js';
 import { backoff } from './socket.js';
 
 /**
- * @typedef {{ board: string, mode: string, order: string, ties: string, period?: string, timezone?: string }} Board a family has placeholders in its name
+ * @typedef {{ board: string, mode: string, order: string, ties: string, period?: string, timezone?: string, window?: string }} Board a family has placeholders in its name
  */
 
 const BOARDS_URL = new URL('../v1/boards', import.meta.url);
@@ -50,6 +50,13 @@ const PERIOD_TEXT = new Map([
   ['week', 'by week'],
   ['month', 'by month'],
   ['year', 'by year'],
+]);
+
+const WINDOW_TEXT = new Map([
+  ['s', 'second'],
+  ['m', 'minute'],
+  ['h', 'hour'],
+  ['d', 'day'],
 ]);
 
 /** The server answered, but not with its boards. */
@@ -272,7 +279,7 @@ function newItem(board) {
 /** @param {Board | undefined} board */
 function describe(board) {
   if (!board) return '';
-  return [MODE_TEXT.get(board.mode), ORDER_TEXT.get(board.order), TIES_TEXT.get(board.ties), describePeriod(board)]
+  return [MODE_TEXT.get(board.mode), ORDER_TEXT.get(board.order), TIES_TEXT.get(board.ties), describePeriod(board), describeWindow(board)]
     .filter((text) => text)
     .join(', ');
 }
@@ -281,6 +288,14 @@ function describe(board) {
 function describePeriod({ period, timezone }) {
   if (!period) return '';
   return (PERIOD_TEXT.get(period) ?? `every ${period}`) + (timezone && timezone !== 'UTC' ? ` in ${timezone}` : '');
+}
+
+/** @param {Board} board */
+function describeWindow({ window }) {
+  const [, count, unit] = window?.match(/^(\d+)([smhd])$/) ?? [];
+  if (!count) return '';
+  const text = WINDOW_TEXT.get(unit);
+  return count === '1' ? `of the last ${text}` : `of the last ${count} ${text}s`;
 }
 
 /**
