@@ -20,17 +20,19 @@ import (
 // best of each, the lower the better.
 const demoFile = `
 boards:
-  stars:         {period: week, timezone: Asia/Shanghai, kind: star}
-  "fans:{star}": {period: day, timezone: Asia/Shanghai, keep: 30, retain: 90d, kind: user}
-  givers-week:   {period: week, timezone: Asia/Shanghai, kind: user}
-  givers-month:  {period: month, timezone: Asia/Shanghai, keep: 12, kind: user}
-  laps:          {mode: best, order: asc, display: {format: time_ms}}
+  stars:           {period: week, timezone: Asia/Shanghai, kind: star}
+  "fans:{star}":   {period: day, timezone: Asia/Shanghai, keep: 30, retain: 90d, kind: user}
+  "fans3h:{star}": {window: 3h, kind: user}
+  givers-week:     {period: week, timezone: Asia/Shanghai, kind: user}
+  givers-month:    {period: month, timezone: Asia/Shanghai, keep: 12, kind: user}
+  laps:            {mode: best, order: asc, display: {format: time_ms}}
 events:
   gift:
-    - {board: stars,         member: "{star}", score: "{flowers}"}
-    - {board: "fans:{star}", member: "{user}", score: "{flowers}"}
-    - {board: givers-week,   member: "{user}", score: "{flowers}"}
-    - {board: givers-month,  member: "{user}", score: "{flowers}"}
+    - {board: stars,           member: "{star}", score: "{flowers}"}
+    - {board: "fans:{star}",   member: "{user}", score: "{flowers}"}
+    - {board: "fans3h:{star}", member: "{user}", score: "{flowers}"}
+    - {board: givers-week,     member: "{user}", score: "{flowers}"}
+    - {board: givers-month,    member: "{user}", score: "{flowers}"}
 `
 
 // defineDemo adds the demo's definitions to those that there are, which go first.
