@@ -29,6 +29,7 @@ type recording struct {
 	format  string       // csv or ndjson; "" for what it looks like
 	event   *eventFields // what counts in a line; nil: what an update has
 	timed   bool         // each line needs a time
+	sent    bool         // which is sent with it
 	numbers []string     // of an event's fields, those that are in data alone
 	prefix  string       // start of the ids of lines that have none
 
@@ -262,7 +263,7 @@ func (rec *recording) take(line int, f fields) (recorded, error) {
 	}
 	if v, there := f[rec.at]; rec.timed {
 		if !there {
-			return bad(rec.at, "is missing, and --speed needs a time")
+			return bad(rec.at, "is missing, and --speed and --keep-times need a time")
 		}
 		if r.at, err = parseTime(v); err != nil {
 			return bad(rec.at, "%v", err)
@@ -272,6 +273,9 @@ func (rec *recording) take(line int, f fields) (recorded, error) {
 		picked, field, err := rec.event.pick(f)
 		if err != nil {
 			return bad(field, "%v", err)
+		}
+		if rec.sent {
+			picked[eventAt] = jsontext.Value(strconv.FormatInt(r.at.UnixMilli(), 10))
 		}
 		r.data, err = json.Marshal(picked, json.Deterministic(true))
 		return r, err
@@ -296,6 +300,9 @@ func (rec *recording) take(line int, f fields) (recorded, error) {
 	}
 	if op != "" && !slices.Contains([]client.Op{client.Sum, client.Best, client.Last}, u.Op) {
 		return bad(rec.op, "is %.30q; want sum, best or last", op)
+	}
+	if rec.sent {
+		u.At = r.at
 	}
 	r.update = u
 	return r, nil

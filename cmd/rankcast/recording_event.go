@@ -12,6 +12,9 @@ import (
 	"rankcast/server/client"
 )
 
+// eventAt is what tells a server when an event happened that has no field of that name.
+const eventAt = "at"
+
 // eventFields are the fields of an event, as its definition has them.
 type eventFields struct {
 	event    ranking.Event

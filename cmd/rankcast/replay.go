@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -33,13 +34,14 @@ type replay struct {
 	From   int     `default:"1" placeholder:"LINE" help:"Go on from this line of the file, as a run that was interrupted said."`
 	Format string  `enum:",csv,ndjson" default:"" placeholder:"FORMAT" help:"csv or ndjson; without it, what the file looks like."`
 
-	Member   string   `default:"member" placeholder:"COLUMN" help:"Where the member is (default ${default})."`
-	Score    string   `default:"score" placeholder:"COLUMN" help:"Where the score is (default ${default})."`
-	Op       string   `placeholder:"COLUMN" help:"Where the op is: sum, best or last (default op, if there)."`
-	ID       string   `name:"id" placeholder:"COLUMN" help:"Where the request id is (default id, if there). A line without one gets one made of the file's SHA-256 and the line's number, so that a line, sent again within ten minutes, counts once."`
-	At       string   `placeholder:"COLUMN" help:"Where the time is (default at): RFC 3339, a date, or milliseconds since 1970."`
-	Numbers  []string `placeholder:"COLUMNS" help:"Columns of a CSV that are numbers where an event takes anything, in the data of entries. Without it they are text."`
-	IDPrefix string   `placeholder:"TEXT" help:"Start of made-up ids in place of the file's SHA-256, to send the same file anew on purpose."`
+	Member    string   `default:"member" placeholder:"COLUMN" help:"Where the member is (default ${default})."`
+	Score     string   `default:"score" placeholder:"COLUMN" help:"Where the score is (default ${default})."`
+	Op        string   `placeholder:"COLUMN" help:"Where the op is: sum, best or last (default op, if there)."`
+	ID        string   `name:"id" placeholder:"COLUMN" help:"Where the request id is (default id, if there). A line without one gets one made of the file's SHA-256 and the line's number, so that a line, sent again within ten minutes, counts once."`
+	At        string   `placeholder:"COLUMN" help:"Where the time is (default at): RFC 3339, a date, or milliseconds since 1970."`
+	Numbers   []string `placeholder:"COLUMNS" help:"Columns of a CSV that are numbers where an event takes anything, in the data of entries. Without it they are text."`
+	KeepTimes bool     `help:"Send each line's time with it: on a board with a window it counts from then on, and is refused where that is longer ago than the window. Each line needs a time then. Without it, a line counts from when it is sent."`
+	IDPrefix  string   `placeholder:"TEXT" help:"Start of made-up ids in place of the file's SHA-256, to send the same file anew on purpose."`
 }
 
 // Help is what replay --help says more.
@@ -71,7 +73,7 @@ func (r *replay) Validate() error {
 }
 
 func (r *replay) recording() *recording {
-	rec := &recording{format: r.Format, timed: r.Speed > 0, numbers: r.Numbers, prefix: r.IDPrefix,
+	rec := &recording{format: r.Format, timed: r.Speed > 0 || r.KeepTimes, sent: r.KeepTimes, numbers: r.Numbers, prefix: r.IDPrefix,
 		member: r.Member, score: r.Score, op: "op", id: "id", at: "at"}
 	for _, f := range []struct {
 		given string
@@ -104,6 +106,9 @@ func (r *replay) Run(ctx context.Context) error {
 	if r.Event != "" {
 		if rec.event, err = s.eventFields(ctx); err != nil {
 			return err
+		}
+		if rec.sent && slices.Contains(rec.event.names, eventAt) {
+			return fmt.Errorf("--keep-times: event %s has a field %s of its own; leave the flag away", r.Event, eventAt)
 		}
 		s.Batch = min(s.Batch, rec.event.atOnce())
 	}

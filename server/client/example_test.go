@@ -75,7 +75,9 @@ func ExampleClient_Event() {
 			log.Printf("%s did not take it: %v", o.Result.Board, o.Err)
 			continue
 		}
-		fmt.Println(o.Result.Board, o.Result.Period, *o.Result.Rank)
+		if o.Result.Rank != nil { // not on a window whose result is built
+			fmt.Println(o.Result.Board, o.Result.Period, *o.Result.Rank)
+		}
 	}
 }
 

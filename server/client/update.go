@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -54,6 +55,10 @@ type Update struct {
 	// white space; null takes it away. It is set where the score is: with Best,
 	// only where that is kept. Default: what is there stays.
 	Data jsontext.Value `json:"data,omitzero"`
+	// At is when it was, on a board with a window, from when on it counts: within
+	// that, and five seconds ahead at most. Another board refuses it. Default: when it
+	// comes.
+	At time.Time `json:"at,omitzero"`
 	// ID makes it count once, however often it is sent in ten minutes: 1 to 128
 	// bytes, as Member. Default: one made up for this call. Give one of your own
 	// where you may have to send the update in another call, or by another
@@ -73,11 +78,13 @@ type Result struct {
 	Period string `json:"period"` // that it counted in; "" on a board without periods
 	Member string `json:"member"`
 	// Score and Rank are the member's right after the update, nil where it has
-	// none: its If did not hold, or a board with a limit did not keep it. Rank alone
-	// is nil where the member is hidden.
+	// none: its If did not hold, or a board with a limit did not keep it; and on a
+	// board with a window that is not live, where updates show later. Rank alone is nil
+	// where the member is hidden.
 	Score *int64 `json:"score"`
 	Rank  *int64 `json:"rank"`
-	// Previous is where the member stood before, nil for a new one.
+	// Previous is where the member stood before, nil for a new one, and where updates
+	// show later.
 	Previous *Standing `json:"previous"`
 	// Duplicate says that the id was seen before, and this is the result of
 	// that first time. An update that this very call had to send twice may be
