@@ -47,6 +47,9 @@ events:
 	require.Contains(t, got.stdout, "refused 1,")
 	require.Equal(t, map[string]int64{"ann": 3, "bob": 2}, standings(t, p.addr, "hour:events"))
 	require.Equal(t, map[string]int64{"ann": 4, "bob": 2}, standings(t, p.addr, "plain"), "now, where there is no window")
+	got = replay(events, "--event", "gift", "--id-prefix", "now")
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, map[string]int64{"ann": 7, "bob": 4}, standings(t, p.addr, "hour:events"))
 
 	for want, args := range map[string][]string{
 		"at: applies only to a board with a window":             {csv, "--board", "plain", "--keep-times"},
