@@ -101,6 +101,48 @@ func TestWatchersOfALiveWindow(t *testing.T) {
 	a.Until("b", "nobody", func(b *hubtest.Board) bool { return b.Total == 0 && len(b.Top) == 0 })
 }
 
+// Many points that are over at once go in pieces, and a window of which nothing is left
+// begins anew: those who watch end right, as do those who are followed.
+func TestWatchersOfManyPointsThatGo(t *testing.T) {
+	url, set := redistest.Clocked(t)
+	now := time.Now().Truncate(time.Millisecond)
+	set(now)
+	n := startNode(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute, Refresh: ranking.Live})
+	many := func(at time.Time) {
+		updates := make([]ranking.Update, 500)
+		for i := range updates {
+			updates[i] = ranking.Update{Member: fmt.Sprint("m", i), Score: int64(i + 1), At: at}
+		}
+		outcomes, err := n.store.Apply(t.Context(), "b", updates)
+		require.NoError(t, err)
+		for _, o := range outcomes {
+			require.NoError(t, o.Err)
+		}
+	}
+	many(now.Add(-time.Minute))
+	n.ago("b", "last", 7, now)
+	n.ago("b", "m9", 5, now)
+	all, me := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+	all.Subscribe("b", 600)
+	me.Send(`{"type":"subscribe","id":1,"board":"b","top":1,"me":"m9"}`)
+	meIs(me, "b", 487, 15)
+	set(now.Add(3 * time.Minute))
+	untilShows(all, "b", "last7 m95")
+	meIs(me, "b", 2, 5)
+
+	many(now.Add(3 * time.Minute))
+	all.Until("b", "all", func(b *hubtest.Board) bool { return b.Total == 501 && len(b.Top) == 501 })
+	meIs(me, "b", 486, 15)
+	was := all.Boards["b"].Epoch
+	set(now.Add(8 * time.Minute))
+	untilShows(all, "b", "")
+	nowhere(me, "b")
+	require.NotEqual(t, was, all.Boards["b"].Epoch)
+	n.ago("b", "m9", 3, now.Add(8*time.Minute))
+	untilShows(all, "b", "m93")
+	meIs(me, "b", 1, 3)
+}
+
 // The result of a window is built anew for those who watch, while nobody reads it, before
 // it is older than its refresh; they are told of it as a whole when it is swapped in.
 func TestWatchersOfACachedWindow(t *testing.T) {
