@@ -259,7 +259,7 @@ func (d *definitions) redefine(c *change, b Definition, now int64) error {
 		return conflict("board", "%q clashes with %q, whose instances have the same names", b.Board, was.Board)
 	}
 	if field := b.reorders(was.Definition); field != "" {
-		c.empty[slot] = conflict(field, "would re-order the data of board %q: delete the board first, or define another", b.Board)
+		c.empty[slot] = conflict(field, "would have the data of board %q be in another order, or mean something else: delete the board first, or define another", b.Board)
 	}
 	if b.Ends.Equal(was.Ends) {
 		return nil

@@ -335,7 +335,13 @@ func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error
 	if err != nil {
 		return nil, err
 	}
-	keyed, err := s.hiddenIn(ctx, m.keys)
+	if m.rule.live() {
+		_, err = s.current(ctx, m.Instance)
+	}
+	var keyed map[string]string
+	if err == nil {
+		keyed, err = s.hiddenIn(ctx, m.keys)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read who is hidden on %q: %w", board, err)
 	}

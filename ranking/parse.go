@@ -94,13 +94,13 @@ func (d *Definition) readField(f field) error {
 	case "ends":
 		return readTime(f.value, &d.Ends)
 	case "window":
-		return readDuration(f.value, &d.Window)
+		return readRange(f.value, &d.Window, wantWindow)
 	case "refresh":
 		if f.value.kind == '"' && f.value.text == liveText {
 			d.Refresh = Live
 			return nil
 		}
-		return readRefresh(f.value, &d.Refresh, wantWindowRefresh)
+		return readRange(f.value, &d.Refresh, wantWindowRefresh)
 	case "member_ttl":
 		return readDuration(f.value, &d.MemberTTL)
 	case "limit":

@@ -62,7 +62,7 @@ func (u *Union) read(v value) error {
 		case "last":
 			return readInteger(f.value, &u.Last, 1)
 		case "refresh":
-			return readRefresh(f.value, &u.Refresh, wantRefresh)
+			return readRange(f.value, &u.Refresh, wantRefresh)
 		}
 		return f.refuse("is not a field of a union; want of, weights, aggregate, last or refresh")
 	})
@@ -70,8 +70,8 @@ func (u *Union) read(v value) error {
 
 const wantRefresh = "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d"
 
-// readRefresh reads a duration whose range is narrower than that of others.
-func readRefresh(v value, d *time.Duration, want string) error {
+// readRange reads a duration whose range is narrower than that of others.
+func readRange(v value, d *time.Duration, want string) error {
 	err := readDuration(v, d)
 	if err != nil && v.kind != 'n' {
 		err = v.refuse("%s", want)

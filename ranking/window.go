@@ -15,6 +15,7 @@ const liveText = "live"
 
 const (
 	maxWindow         = 366 * day
+	wantWindow        = "is not a whole number of s, m, h or d, such as 90m or 3h, from 1s to 366d"
 	wantWindowRefresh = "is neither live nor a whole number of s, m, h or d, such as 30s or 1m, from 1s to 1d"
 )
 
@@ -28,7 +29,7 @@ func (d *Definition) checkWindow(template) error {
 		return nil
 	}
 	if d.Window > maxWindow || durationFault(d.Window) != "" {
-		return Invalid("window", fmt.Sprintf("is %v; want a whole number of s, m, h or d, such as 90m or 3h, from 1s to 366d", d.Window))
+		return Invalid("window", wantWindow)
 	}
 	if field := firstGiven(d.timed()); field != "" {
 		return Invalid(field, "does not apply to a board with a window, which always is of the time up to now; leave it away")
