@@ -22,7 +22,7 @@ local rows = call('ZRANGE', events, start, start + limit - 1, 'WITHSCORES')
 local head, gone = member .. '|', {}
 for i = 1, #rows, 2 do
   if rows[i]:sub(1, #head) == head then
-    local n = rows[i]:sub(#head + 1):match('^(%x+)|-?%d+$')
+    local n = rows[i]:sub(#head + 1):match('^(%x+)|%-?%d+$')
     if n and tonumber(n, 16) <= tonumber(since) then gone[#gone + 1] = rows[i] end
   end
 end
