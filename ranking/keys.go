@@ -34,7 +34,7 @@ type buildKeys struct {
 
 func (k keys) build(instance string) buildKeys {
 	of := k.tag(instance) + ":"
-	return buildKeys{lock: of + "l", aside: of + "b", distinct: of + "bd"}
+	return buildKeys{lock: of + "bl", aside: of + "b", distinct: of + "bd"}
 }
 
 // all are for who takes a board down.
