@@ -344,7 +344,8 @@ func (s *Store) tendRetain(ctx context.Context, instance string, r *rule, period
 	if wrote > cutoff {
 		return false, wrote + retain, nil
 	}
-	if gone, err = s.dropUnwritten(ctx, instance, until, periods, cutoff); gone && err == nil {
+	if gone, err = s.dropUnwritten(ctx, instance, until, periods, cutoff); gone && err == nil && r.Retain > 0 {
+		// Else it is there for good, and only has nothing for a while.
 		err = s.showAll(ctx, instance)
 	}
 	if next = now + tendInterval.Microseconds(); gone {
