@@ -360,7 +360,7 @@ if window then
       if n and window.undo(member, tonumber(n, 16), text) then to, more, less = window.count(amount, -1, count, plus, minus) end
       data = ''
     elseif op == 'remove' then
-      if count == 0 then return 'g' end
+      if count == 0 and not (built and seen) then return 'g' end
       forget, to, more, less = true, 0, 0, 0
     elseif (condition ~= 'exists' or count > 0) and (condition ~= 'absent' or count == 0) then
       if op ~= window.mode and op ~= 'set' then return 'w' end
