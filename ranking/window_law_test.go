@@ -342,6 +342,14 @@ func (h *windowHistory) hear() {
 	if len(raw.events) == 0 || raw.events[0].ms > h.m.over(h.now()) {
 		h.m.sweep(h.now()) // as was done
 	}
+	if h.m.def.live() || h.epoch == "" {
+		return
+	}
+	if _, epoch := h.result(); epoch == "" { // it was let go, as nobody asked for it
+		require.Greater(h.t, h.now()-h.built/1000, h.m.def.Window.Milliseconds())
+		clear(h.m.placed)
+		h.built, h.epoch = 0, ""
+	}
 }
 
 // settle waits for what is being built, or swept, beside what is asked for.
@@ -383,11 +391,6 @@ func (h *windowHistory) look() {
 	began := time.Now()
 	h.hear()
 	built, epoch := h.result()
-	if epoch == "" { // it was let go, as nobody asked for it
-		require.True(h.t, h.epoch == "" || h.now()-h.built/1000 > h.m.def.Window.Milliseconds())
-		clear(h.m.placed)
-		h.built, h.epoch = 0, ""
-	}
 	require.True(h.t, built == h.built || built == 0, "built at %d, and again at %d, unasked", h.built, built)
 	first, err := s.Page(ctx, h.board, 1, MaxPage)
 	require.NoError(h.t, err)
@@ -599,4 +602,21 @@ func TestWindowIsWhatCounts(t *testing.T) {
 		require.NoError(t, s.DeleteEvent(ctx, name))
 		require.NoError(t, s.Delete(ctx, d.Board))
 	})
+}
+
+// What is over does not stand in the way of who comes anew, also when the board was not
+// written to for so long that it has to be listed first.
+func TestConditionAfterALongTime(t *testing.T) {
+	for _, refresh := range []time.Duration{time.Minute, Live} {
+		w := simulated(t, 1, patient, Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh})
+		s := w.stores[0]
+		w.write(s, "b", "x", 5)
+		w.pass(3 * time.Hour)
+		o := apply(t, s, "b", Update{Member: "x", Score: 2, If: Absent})
+		require.NoError(t, o.Err)
+		require.Nil(t, o.Result.Previous)
+		_, err := s.tendDue(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, map[string]int64{"x": 2}, scoresOf(whole(t, s, "b")))
+	}
 }
