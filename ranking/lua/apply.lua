@@ -399,7 +399,10 @@ if window then
     return standing(score, put(member, score, had, key, seen, hide, held, data), had, from_rank)
   end
 
-  if open and shaped and not unlisted then
+  if open and shaped and unlisted then
+    -- What is over would have to go first, for updates are answered by what is left.
+    if call('ZCOUNT', events, '-inf', format('%.0f', window.over())) > 0 then return {'new', format('%.0f', now)} end
+  elseif open and shaped then
     local _, anew = window.sweep((#ARGV - FIRST + 1) / STEP + EXPIRE, from, span, ARGV[14])
     if anew then exists, epoch, seq = ARGV[14], ARGV[14], 1 end
     clock = clock + 1
