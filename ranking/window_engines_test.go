@@ -342,6 +342,8 @@ func TestUnionOfWindows(t *testing.T) {
 	histories(t, 15)
 	w := simulated(t, 1, patient)
 	s, runs := w.stores[0], 0
+	redistest.Patient(s.rdb)
+	redistest.Patient(w.rdb)
 	ctx := context.Background()
 	rapid.Check(t, func(t *rapid.T) {
 		runs++

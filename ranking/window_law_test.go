@@ -16,6 +16,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"rankcast/ranking/redistest"
 )
 
 // histories has so many be drawn, unless the command line has it otherwise.
@@ -449,12 +451,10 @@ func (h *windowHistory) read() {
 
 // windowRaw is what Redis has of a board with a window, at one moment.
 type windowRaw struct {
-	events             []windowEvent
-	tallies, data      map[string]string
-	forgotten          map[string]float64
-	members, hidden    map[string]float64
-	distinct           []redis.Z
-	moderated, entered bool
+	events                     []windowEvent
+	tallies, data              map[string]string
+	forgotten, members, hidden map[string]float64
+	distinct                   []redis.Z
 }
 
 func readWindow(t require.TestingT, s *Store, board string) windowRaw {
@@ -490,7 +490,7 @@ func (r windowRaw) counting() []windowEvent {
 	})
 }
 
-// checkWindow wants what Redis has of a board to fit together.
+// check wants what Redis has of a board to fit together.
 func (r windowRaw) check(t require.TestingT, d Definition) {
 	m := newWindowModel(d)
 	m.events = r.counting()
@@ -561,6 +561,8 @@ func TestWindowIsWhatCounts(t *testing.T) {
 	histories(t, 70)
 	w := simulated(t, 1, patient)
 	s, runs := w.stores[0], 0
+	redistest.Patient(s.rdb)
+	redistest.Patient(w.rdb)
 	lengths := []time.Duration{time.Second, 90 * time.Second, 10 * time.Minute, 3 * time.Hour}
 	refreshes := []time.Duration{time.Minute, 5 * time.Minute, time.Hour}
 	rapid.Check(t, func(t *rapid.T) {
