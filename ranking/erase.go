@@ -246,8 +246,8 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member strin
 					continue
 				}
 				removed.Add(reply.number())
-				if events := reply.number(); events > 0 {
-					err = s.purge(ctx, k, member)
+				if until := reply.number(); until > 0 {
+					err = s.purge(ctx, k, member, until)
 				}
 				if err := cmp.Or(reply.err, err); err != nil {
 					return err
@@ -268,9 +268,9 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member strin
 // purgePage is how many events of a window one call of purge.lua goes through.
 const purgePage = 512
 
-// purge takes away a member's events in a window, which do not count any more.
-func (s *Store) purge(ctx context.Context, k boardKeys, member string) error {
-	args := []any{member, purgePage}
+// purge takes away a member's events in a window up to one, which do not count any more.
+func (s *Store) purge(ctx context.Context, k boardKeys, member string, until int64) error {
+	args := []any{member, until, purgePage}
 	for {
 		began := time.Now()
 		r, err := s.callKeys(ctx, purgeScript, []string{k.window[0], k.window[2]}, args)
@@ -281,7 +281,7 @@ func (s *Store) purge(ctx context.Context, k boardKeys, member string) error {
 		if event == "" || r.err != nil {
 			return r.err
 		}
-		args = append(args[:2], ms, event)
+		args = append(args[:3], ms, event)
 		if err := gently(ctx, time.Since(began)); err != nil {
 			return err
 		}

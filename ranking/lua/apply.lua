@@ -403,8 +403,10 @@ if window then
     -- What is over would have to go first, for updates are answered by what is left.
     if call('ZCOUNT', events, '-inf', format('%.0f', window.over())) > 0 then return {'new', format('%.0f', now)} end
   elseif open and shaped then
+    local before = clock
     local _, anew = window.sweep((#ARGV - FIRST + 1) / STEP + EXPIRE, from, span, ARGV[14])
     if anew then exists, epoch, seq = ARGV[14], ARGV[14], 1 end
+    wrote = clock > before -- who is hidden too has a key of that time
     clock = clock + 1
   end
 end

@@ -7,8 +7,8 @@
 -- ARGV  1 to 5         see board.lua
 --       6 shape        of the definition
 --       7 member
--- Result {'ok', 1 or 0: whether it was there, 1 or 0: whether events of it may still be},
---         or {'shape'}: the board-period is of another definition
+-- Result {'ok', 1 or 0: whether it was there, the n up to which events of it may still be,
+--         0 for none}, or {'shape'}: the board-period is of another definition
 -- Cost   O(log n)
 
 local shape, member = ARGV[6], ARGV[7]
@@ -29,4 +29,4 @@ end
 local remove = going()
 remove(member, key)
 if key or events then publish(state[1], tonumber(state[2]), clock + 1) end
-return {'ok', (there or counted) and 1 or 0, events and 1 or 0}
+return {'ok', (there or counted) and 1 or 0, events and format('%.0f', clock - 1) or 0}

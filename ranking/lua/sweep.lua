@@ -28,8 +28,9 @@ if state[6] and state[6] ~= shape then return {'shape'} end
 local went = 0
 if state[6] then
   clock = math.max(now, tonumber(state[3]) + 1)
-  went = window.sweep(most, tonumber(state[4] or 0), tonumber(state[5] or 0), epoch)
-  if #changes > 0 then publish(state[1], tonumber(state[2]), clock + 1) end
+  local before, anew = clock, false
+  went, anew = window.sweep(most, tonumber(state[4] or 0), tonumber(state[5] or 0), epoch)
+  if clock > before and not anew then publish(state[1], tonumber(state[2]), clock + 1) end
 end
 local oldest = call('ZRANGE', events, 0, 0, 'WITHSCORES')[2]
 return {'ok', format('%.0f', now), went, oldest and format('%.0f', tonumber(oldest)) or 0}

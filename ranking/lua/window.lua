@@ -22,6 +22,7 @@ local window = {
 }
 
 local SOME = 32
+local BUILDS = 600 * 1000000 -- µs that a build may take
 
 window.MOST = 2 ^ 53 - 1 -- of what adds, and of what subtracts
 
@@ -75,9 +76,10 @@ local function come_to(member, count, score, from, span)
   end
 end
 
--- Has those not be forgotten any more whose events up to then all have gone; some at a time.
+-- Has those not be forgotten any more whose events all have gone, also from what may be
+-- being built; some at a time.
 local function remember(over)
-  local past = call('ZRANGEBYSCORE', forgotten, '-inf', format('%.0f', over * 1000), 'LIMIT', 0, SOME)
+  local past = call('ZRANGEBYSCORE', forgotten, '-inf', format('%.0f', over * 1000 - BUILDS), 'LIMIT', 0, SOME)
   if #past > 0 then call('ZREM', forgotten, unpack(past)) end
 end
 
