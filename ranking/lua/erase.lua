@@ -24,8 +24,9 @@ local counted = tallies and call('HDEL', tallies, member) == 1
 local events = counted or forgotten and call('ZSCORE', forgotten, member)
 if events then
   call('ZADD', forgotten, format('%.0f', clock - 1), member)
-  call('UNLINK', lock) -- what is being built may have some of it
 end
+-- What is being built may have some of it, also of what went from the window since.
+if lock then call('UNLINK', lock) end
 local remove = going()
 remove(member, key)
 if key or events then publish(state[1], tonumber(state[2]), clock + 1) end
