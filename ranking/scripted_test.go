@@ -61,7 +61,7 @@ func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			cmd.SetErr(errCut)
 			return errCut
 		}
-		if c.answered != nil {
+		if c.answered != nil && !redis.HasErrorPrefix(err, "NOSCRIPT") { // else it is sent again
 			c.answered(name)
 		}
 		return err
@@ -76,6 +76,7 @@ func scriptOf(cmd redis.Cmder) string {
 		listScript, unlistScript, settleScript, doneScript, dropScript, forgetScript, claimScript, planScript,
 		takeBackScript, censorScript, raiseScript, rehideScript, moderateScript, eraseScript, erasingScript, erasedScript, clearScript,
 		holdScript, keepScript, releaseScript, scanScript, differsScript, gatherScript, swapScript,
+		windowScript, sweepScript, eventsScript, purgeScript,
 	} {
 		if args[0] == "evalsha" && args[1] == s.sha || args[0] == "eval" && args[1] == s.src {
 			return s.name

@@ -1,0 +1,559 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// batch sends updates of members m0, m1 and so on, whose scores are told by their number.
+func batch(t testing.TB, s *Store, board string, members int, score func(i int) int64) {
+	t.Helper()
+	updates := make([]Update, members)
+	for i := range updates {
+		updates[i] = Update{Member: fmt.Sprint("m", i), Score: score(i)}
+	}
+	outcomes, err := s.Apply(t.Context(), board, updates)
+	require.NoError(t, err)
+	for _, o := range outcomes {
+		require.NoError(t, o.Err)
+	}
+}
+
+// send is an update that counts.
+func send(t testing.TB, s *Store, board string, u Update) Result {
+	t.Helper()
+	o := apply(t, s, board, u)
+	require.NoError(t, o.Err)
+	return o.Result
+}
+
+// ago is a moment so long ago, as an update may have it.
+func ago(d time.Duration) time.Time { return time.Now().Add(-d).Truncate(time.Millisecond) }
+
+// after has something happen once, after a script of s was answered so many times before.
+func after(s *Store, script script, times int, what func()) {
+	var seen atomic.Int64
+	s.rdb.AddHook(&cutter{answered: func(name string) {
+		if name == script.name && seen.Add(1) == int64(times)+1 {
+			what()
+		}
+	}})
+}
+
+// Five nodes with two hundred readers each build a result once: the first, which all wait
+// for; one that takes the place of a result that is too old, likewise; and one of a result
+// that is only old, which all are served meanwhile, and nobody waits.
+func TestWindowIsBuiltOnce(t *testing.T) {
+	const nodes, readers = 5, 200
+	redistest.Engines(t, func(t *testing.T, url string) {
+		stores := make([]*Store, nodes)
+		for i := range stores {
+			stores[i] = newNode(t, url)
+		}
+		define(t, stores[0], Definition{Board: "b", Window: 3 * time.Hour, Refresh: time.Hour}, Definition{Board: "warm", Window: time.Hour})
+		send(t, stores[0], "warm", Update{Member: "m", Score: 1})
+		whole(t, stores[0], "warm") // the scripts are known from here on
+		send(t, stores[0], "b", Update{Member: "m", Score: 1})
+		c := count(stores...)
+		var held atomic.Pointer[chan struct{}] // what builds wait for
+		for _, s := range stores {
+			s.rdb.AddHook(&cutter{fate: func(script string) fate {
+				if wait := held.Load(); wait != nil && script == eventsScript.name {
+					<-*wait
+				}
+				return passes
+			}})
+		}
+		read := func(want int64) {
+			t.Helper()
+			var wg sync.WaitGroup
+			var wrong atomic.Int64
+			for _, s := range stores {
+				for i := range readers {
+					wg.Go(func() {
+						var score int64
+						switch i % 4 {
+						case 0, 1:
+							if p, err := s.Page(context.Background(), "b", 1, 1); err == nil && len(p.Entries) == 1 {
+								score = p.Entries[0].Score
+							}
+						case 2:
+							if m, err := s.Members(context.Background(), "b", []string{"m"}); err == nil {
+								score = m.List[0].Score
+							}
+						case 3:
+							if n, err := s.Around(context.Background(), "b", "m", 1); err == nil {
+								score = n.Entry.Score
+							}
+						}
+						if score != want {
+							wrong.Add(1)
+						}
+					})
+				}
+			}
+			wg.Wait()
+			require.Zero(t, wrong.Load())
+		}
+		built := func(times int) {
+			t.Helper()
+			require.Equal(t, times, c.times(eventsScript), "what is in the window is read once a build")
+			require.Equal(t, times, c.times(swapScript))
+		}
+		read(1)
+		built(1)
+		for n := range 3 {
+			send(t, stores[0], "b", Update{Member: "m", Score: 1})
+			old(t, 2*time.Hour, "b", stores...)
+			read(int64(n + 2))
+			built(n + 2)
+		}
+		send(t, stores[0], "b", Update{Member: "m", Score: 1})
+		old(t, 55*time.Minute, "b", stores...)
+		wait := make(chan struct{})
+		held.Store(&wait)
+		read(4)
+		built(4)
+		close(wait)
+		for _, s := range stores {
+			s.builds.running.Wait()
+		}
+		read(5)
+		built(5)
+	})
+}
+
+// Wherever in a build its node is killed, or goes, nobody ever sees a part of what it has
+// built: all there is is the old result or the new one. Another builds as soon as the
+// lease of one who was killed is over, and at once where the node has gone by itself;
+// nothing stays of what was begun.
+func TestWindowWhoseBuilderDies(t *testing.T) {
+	const members = gatherItems + 6
+	for _, killed := range []bool{true, false} {
+		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
+			w := simulated(t, 1, patient, Definition{Board: "b", Window: day24, Mode: Last, Ties: Dense})
+			s := w.stores[0]
+			k, its := s.keys.board("b", ""), s.keys.build("b")
+			score := int64(0)
+			write := func() {
+				score++
+				batch(t, s, "b", members, func(int) int64 { return score })
+			}
+			of := func(score int64) []string {
+				seen := []string{fmt.Sprint(members)}
+				return append(seen, fmt.Sprint(score), fmt.Sprint(-score))
+			}
+			// shown is how many there are, which scores they have, and those told apart.
+			shown := func() []string {
+				rows, err := w.rdb.ZRangeWithScores(t.Context(), k.members, 0, -1).Result()
+				require.NoError(t, err)
+				scores := make(map[string]bool)
+				for _, row := range rows {
+					scores[fmt.Sprint(int64(-math.Floor(row.Score)))] = true
+				}
+				seen := append([]string{fmt.Sprint(len(rows))}, slices.Sorted(maps.Keys(scores))...)
+				return append(seen, w.rdb.ZRange(t.Context(), k.distinct, 0, -1).Val()...)
+			}
+			for range 600 / members { // so that they are read in more than one call
+				write()
+			}
+			whole(t, s, "b")
+			dies, reached, swapped := 0, true, 0
+			for ; reached; dies++ {
+				write()
+				w.pass(5 * time.Minute)
+				w.tend()
+				dead := w.store(patient)
+				w.stores = w.stores[:1]
+				_, err := dead.Board(t.Context(), "b")
+				require.NoError(t, err)
+				_, err = dead.tendDue(t.Context()) // by which it hears what time it is
+				require.NoError(t, err)
+				dead.rdb.AddHook(&cutter{answered: func(string) {
+					require.Contains(t, [][]string{of(score - 1), of(score)}, shown(), "at call %d", dies)
+				}})
+				calls := at(dead.rdb, dies, func() error {
+					if killed {
+						return errCut
+					}
+					dead.builds.stop()
+					return nil
+				})
+				b := dead.startBuild("b", s.builds.known("b"), false)
+				<-b.done
+				dead.builds.running.Wait()
+				reached = calls.sent.Load() > int64(dies)
+				now := shown()
+				require.Contains(t, [][]string{of(score - 1), of(score)}, now, "at call %d", dies)
+				if !reached {
+					require.NoError(t, b.err)
+				}
+				if slices.Equal(now, of(score)) {
+					swapped++
+				}
+				if killed && w.rdb.Exists(t.Context(), its.lock).Val() == 1 {
+					lasts := w.rdb.PTTL(t.Context(), its.lock).Val()
+					require.Positive(t, lasts)
+					require.LessOrEqual(t, lasts, buildLease)
+					w.pass(buildLease - time.Millisecond)
+					_, err := s.tendDue(t.Context())
+					require.NoError(t, err)
+					next := new(build)
+					require.NoError(t, s.build(t.Context(), "b", s.builds.known("b"), next))
+					require.Equal(t, isBusy, next.came, "another waits for the lease to be over")
+					w.pass(time.Millisecond)
+				}
+				w.tend()
+				require.Equal(t, map[string]int64{}, without(scoresOf(whole(t, s, "b")), score), "at call %d", dies)
+				require.Equal(t, of(score), shown(), "at call %d", dies)
+				require.NoError(t, s.soon(t.Context(), "b"))
+				w.tend()
+				require.Zero(t, w.rdb.Exists(t.Context(), its.all()...).Val(), "at call %d", dies)
+			}
+			require.Greater(t, dies, 8)
+			require.Positive(t, swapped)
+			require.Less(t, swapped, dies)
+		})
+	}
+}
+
+// without leaves those out who have a score.
+func without(scores map[string]int64, score int64) map[string]int64 {
+	maps.DeleteFunc(scores, func(_ string, s int64) bool { return s == score })
+	return scores
+}
+
+// What comes while a result is built, before or after the events were read, is not in it,
+// and in the next: it is as of the moment that it was begun.
+func TestWindowIsAsOfWhenItsBuildBegan(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		for _, mode := range []Mode{Sum, Best, Last} {
+			for _, when := range []script{holdScript, eventsScript, gatherScript} {
+				s, other := newNode(t, url), newNode(t, url)
+				board := fmt.Sprintf("%s-%s", mode, when.name)
+				define(t, s, Definition{Board: board, Window: 3 * time.Hour, Mode: mode})
+				const members = recountPage + 10 // so that one who comes anew may be read in a later call
+				batch(t, other, board, members, func(int) int64 { return 5 })
+				first := whole(t, s, board)
+				send(t, other, board, Update{Member: "m0", Score: 7})
+				want := map[Mode]int64{Sum: 12, Best: 7, Last: 7}[mode]
+				old(t, time.Hour, board, s)
+				after(s, when, 0, func() {
+					for _, m := range []string{"m0", "m1", fmt.Sprint("m", members-1), "new"} {
+						// Late ones too, which stand before all others.
+						send(t, other, board, Update{Member: m, Score: 9, At: ago(time.Hour)})
+						send(t, other, board, Update{Member: m, Score: 9})
+					}
+				})
+				got := scoresOf(whole(t, s, board))
+				require.Len(t, got, members)
+				require.Equal(t, want, got["m0"], board)
+				require.EqualValues(t, 5, got["m1"], board)
+				require.EqualValues(t, 5, got[fmt.Sprint("m", members-1)], board)
+				require.EqualValues(t, members, first.Total)
+				old(t, time.Hour, board, s)
+				got = scoresOf(whole(t, s, board))
+				require.Len(t, got, members+1)
+				next := map[Mode]int64{Sum: 18, Best: 9, Last: 9}[mode]
+				require.Equal(t, next, got["new"], board)
+				require.Equal(t, map[Mode]int64{Sum: 30, Best: 9, Last: 9}[mode], got["m0"], board)
+				require.Equal(t, map[Mode]int64{Sum: 23, Best: 9, Last: 9}[mode], got["m1"], board)
+			}
+		}
+	})
+}
+
+// tiers requires that the distinct scores noted are just those that there are.
+func tiers(t testing.TB, s *Store, board string) {
+	t.Helper()
+	k := s.keys.board(board, "")
+	want := make(map[string]bool)
+	for _, row := range s.rdb.ZRangeWithScores(t.Context(), k.members, 0, -1).Val() {
+		want[strconv.FormatInt(int64(math.Floor(row.Score)), 10)] = true
+	}
+	got := s.rdb.ZRange(t.Context(), k.distinct, 0, -1).Val()
+	slices.Sort(got)
+	require.Equal(t, slices.Sorted(maps.Keys(want)), slices.Clip(got))
+	// And so the ranks that are told are those of the scores.
+	rank, last := int64(0), int64(math.MaxInt64)
+	for _, e := range whole(t, s, board).Entries {
+		if e.Score != last {
+			rank++
+		}
+		last = e.Score
+		require.Equal(t, rank, e.Rank, e.Member)
+	}
+}
+
+// Who is removed while a result is built is not in it, though he was counted, be it a few
+// or more than one call sees to; whose score is set stays as the result has it, and is in
+// the next as he was set. Tiers are right all the same.
+func TestRemovedWhileAWindowIsBuilt(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		for _, c := range []struct {
+			removed int
+			when    script
+			first   bool // there is no result yet
+		}{{3, eventsScript, false}, {3, gatherScript, false}, {3, holdScript, true}, {600, eventsScript, false}, {600, eventsScript, true}} {
+			s, other := newNode(t, url), newNode(t, url)
+			board := fmt.Sprintf("b%d-%s-%t", c.removed, c.when.name, c.first)
+			define(t, s, Definition{Board: board, Window: 3 * time.Hour, Ties: Dense})
+			const members = 700
+			batch(t, other, board, members, func(i int) int64 { return int64(i / 2) })
+			if !c.first {
+				whole(t, s, board)
+				// All but the last hundred are elsewhere in what is built.
+				batch(t, other, board, members-100, func(int) int64 { return 1000 })
+				old(t, time.Hour, board, s)
+			}
+			after(s, c.when, 0, func() {
+				for i := range c.removed {
+					_, err := other.Remove(t.Context(), board, fmt.Sprint("m", i))
+					require.NoError(t, err)
+				}
+				// One comes again, one is set who has an old score of its own.
+				send(t, other, board, Update{Member: "m0", Score: 77})
+				for i := 650; i < 652; i++ {
+					_, err := other.SetScore(t.Context(), board, fmt.Sprint("m", i), 5000, Moderator{Reason: "set"})
+					require.NoError(t, err)
+				}
+				_, err := other.SetScore(t.Context(), board, "m620", 5000, Moderator{Reason: "set"})
+				require.NoError(t, err)
+			})
+			c2 := count(s)
+			got := scoresOf(whole(t, s, board))
+			require.Equal(t, 1+c.removed/swapMost, c2.times(swapScript), board)
+			for i := range c.removed {
+				require.NotContains(t, got, fmt.Sprint("m", i), board)
+			}
+			lost := 0
+			if c.first { // it had none
+				lost = 3
+				require.NotContains(t, got, "m620")
+			} else {
+				require.EqualValues(t, 310, got["m620"])
+				require.EqualValues(t, 325, got["m650"])
+				require.EqualValues(t, 325, got["m651"])
+				if c.removed < 600 {
+					require.EqualValues(t, 1000+int64(c.removed/2), got[fmt.Sprint("m", c.removed)], board)
+				}
+			}
+			require.Len(t, got, members-c.removed-lost, board)
+			tiers(t, s, board)
+			old(t, time.Hour, board, s)
+			got = scoresOf(whole(t, s, board))
+			require.Len(t, got, members-c.removed+1, board)
+			require.EqualValues(t, 77, got["m0"], board)
+			for _, m := range []string{"m620", "m650", "m651"} {
+				require.EqualValues(t, 5000, got[m], board)
+			}
+			tiers(t, s, board)
+		}
+	})
+}
+
+// swapMost is how many who were taken off meanwhile one call of swap.lua sees to.
+const swapMost = 250
+
+// Who is removed while it turns out that the result would be the same stays away.
+func TestRemovedWhileAWindowIsTheSame(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, other := newNode(t, url), newNode(t, url)
+		define(t, s, Definition{Board: "b", Window: 3 * time.Hour})
+		batch(t, s, "b", compareItems+9, func(i int) int64 { return int64(i) })
+		before := whole(t, s, "b")
+		for n, times := range []int{0, 1} { // before and after all have been compared
+			old(t, time.Hour, "b", s)
+			after(s, differsScript, times, func() {
+				for _, m := range []string{fmt.Sprint("m", n), fmt.Sprint("m", compareItems+n)} {
+					_, err := other.Remove(t.Context(), "b", m)
+					require.NoError(t, err)
+				}
+			})
+			require.EqualValues(t, before.Total-int64(2*(n+1)), whole(t, s, "b").Total)
+		}
+		old(t, time.Hour, "b", s)
+		require.EqualValues(t, before.Total-4, whole(t, s, "b").Total)
+	})
+}
+
+// traces are the keys that have a text in their name or in what they hold, but for those
+// that belong to no board.
+func (w *world) traces(text string) (found []string) {
+	w.t.Helper()
+	for _, key := range w.allKeys() {
+		if strings.HasPrefix(key, "rc:{/") {
+			continue
+		}
+		held := key
+		switch kind := w.rdb.Type(w.t.Context(), key).Val(); kind {
+		case "zset":
+			held += fmt.Sprint(w.rdb.ZRange(w.t.Context(), key, 0, -1).Val())
+		case "hash":
+			held += fmt.Sprint(w.rdb.HGetAll(w.t.Context(), key).Val())
+		case "string":
+			held += w.rdb.Get(w.t.Context(), key).Val()
+		default:
+			require.Empty(w.t, kind, key)
+		}
+		if strings.Contains(held, text) {
+			found = append(found, key)
+		}
+	}
+	return found
+}
+
+// Who is erased while a result is built is not in it, and nothing of him stays anywhere,
+// also where his events are more than one call goes through.
+func TestErasedWhileAWindowIsBuilt(t *testing.T) {
+	windows := func(time.Time) []Definition {
+		return []Definition{{Board: "b", Kind: "user", Window: 3 * time.Hour, Ties: Dense}, {Board: "live", Kind: "user", Window: 3 * time.Hour, Refresh: Live}}
+	}
+	for _, when := range []script{holdScript, eventsScript, differsScript, gatherScript} {
+		for _, first := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s first %t", when.name, first), func(t *testing.T) {
+				if first && when.name == differsScript.name {
+					return // there is nothing to compare with
+				}
+				worlds(t, 2, patient, windows, func(t *testing.T, w *world) {
+					s, other := w.stores[0], w.stores[1]
+					for _, board := range []string{"b", "live"} {
+						batch(t, other, board, purgePage, func(i int) int64 { return 1 })
+						send(t, other, board, Update{Member: "xavier|", Score: 5, ID: "an id"})
+						send(t, other, board, Update{Member: "xavier|", Score: 5})
+						send(t, other, board, Update{Member: "xav", Score: 3})
+					}
+					if !first {
+						whole(t, s, "b")
+						send(t, other, "b", Update{Member: "m0", Score: 5})
+						send(t, other, "b", Update{Member: "xavier|", Score: 5})
+						old(t, time.Hour, "b", s)
+					}
+					after(s, when, 0, func() {
+						_, err := other.Erase(context.Background(), "user", "xavier|", Moderator{})
+						require.NoError(t, err)
+						w.until("the erasure", func() error { return w.erased("user", "xavier|") })
+					})
+					got := scoresOf(whole(t, s, "b"))
+					require.NotContains(t, got, "xavier|")
+					require.EqualValues(t, 3, got["xav"])
+					require.Len(t, got, purgePage+1)
+					require.Empty(t, w.traces("xavier"))
+					tiers(t, s, "b")
+					require.Len(t, scoresOf(whole(t, s, "live")), purgePage+1)
+					// He counts anew.
+					send(t, other, "b", Update{Member: "xavier|", Score: 1})
+					old(t, time.Hour, "b", s)
+					require.EqualValues(t, 1, scoresOf(whole(t, s, "b"))["xavier|"])
+				})
+			})
+		}
+	}
+}
+
+// Who is erased whose events are over, though they were not when the build began that has
+// counted them, is not in what it builds.
+func TestErasedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
+	w := simulated(t, 2, patient, Definition{Board: "b", Kind: "user", Window: time.Hour})
+	s, other := w.stores[0], w.stores[1]
+	w.write(s, "b", "xavier", 5)
+	w.pass(30 * time.Minute)
+	w.write(s, "b", "m", 5)
+	w.pass(30*time.Minute - time.Millisecond)
+	w.tend()
+	after(s, eventsScript, 0, func() {
+		w.pass(time.Second)
+		w.write(other, "b", "m", 5) // with which what is over goes
+		_, err := other.Erase(context.Background(), "user", "xavier", Moderator{})
+		require.NoError(t, err)
+		for err := w.erased("user", "xavier"); err != nil; err = w.erased("user", "xavier") {
+			_, err := other.tendDue(context.Background())
+			require.NoError(t, err)
+		}
+	})
+	require.NotContains(t, scoresOf(whole(t, s, "b")), "xavier")
+	require.Empty(t, w.traces("xavier"))
+}
+
+// Who is still in a result is removed from it though nothing of his is in the window any
+// more.
+func TestRemovedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
+	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: 2 * time.Hour})
+	s := w.stores[0]
+	w.write(s, "b", "x", 5)
+	w.pass(30 * time.Minute)
+	w.write(s, "b", "m", 5)
+	require.Len(t, whole(t, s, "b").Entries, 2)
+	w.pass(30 * time.Minute)
+	w.write(s, "b", "m", 5) // with which what is over goes
+	require.Len(t, whole(t, s, "b").Entries, 2)
+	_, err := s.Remove(t.Context(), "b", "x")
+	require.NoError(t, err)
+	require.Equal(t, map[string]int64{"m": 5}, scoresOf(whole(t, s, "b")))
+	_, err = s.Remove(t.Context(), "b", "x")
+	require.ErrorIs(t, err, ErrUnknownMember)
+}
+
+// Who is hidden while a result is built is not in it, and counts on: shown again he is in
+// the next.
+func TestHiddenWhileAWindowIsBuilt(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		for _, when := range []script{holdScript, eventsScript, gatherScript} {
+			for _, first := range []bool{true, false} {
+				s, other := newNode(t, url), newNode(t, url)
+				board := fmt.Sprintf("b-%s-%t", when.name, first)
+				define(t, s, Definition{Board: board, Window: 3 * time.Hour})
+				batch(t, other, board, 10, func(int) int64 { return 1 })
+				if !first {
+					whole(t, s, board)
+					batch(t, other, board, 10, func(int) int64 { return 1 })
+					old(t, time.Hour, board, s)
+				}
+				after(s, when, 0, func() {
+					require.NoError(t, other.Hide(context.Background(), board, "m3", Moderator{Reason: "cheats"}))
+				})
+				got := scoresOf(whole(t, s, board))
+				require.NotContains(t, got, "m3", board)
+				require.Len(t, got, 9, board)
+				send(t, other, board, Update{Member: "m3", Score: 5})
+				old(t, time.Hour, board, s, other)
+				require.NotContains(t, scoresOf(whole(t, other, board)), "m3", board)
+				require.NoError(t, s.Show(t.Context(), board, "m3", Moderator{}))
+				want := int64(6)
+				if !first {
+					want = 7
+				}
+				require.Equal(t, want, scoresOf(whole(t, s, board))["m3"], board)
+			}
+		}
+	})
+}
+
+// earlier has all that is in a window have been so much earlier.
+func earlier(t testing.TB, s *Store, board string, by time.Duration) {
+	t.Helper()
+	events := s.keys.board(board, "").window[0]
+	rows, err := s.rdb.ZRangeWithScores(t.Context(), events, 0, -1).Result()
+	require.NoError(t, err)
+	for some := range slices.Chunk(rows, 1000) {
+		moved := make([]redis.Z, len(some))
+		for i, row := range some {
+			moved[i] = redis.Z{Score: row.Score - float64(by.Milliseconds()), Member: row.Member}
+		}
+		require.NoError(t, s.rdb.ZAdd(t.Context(), events, moved...).Err())
+	}
+}
