@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
@@ -541,19 +540,4 @@ func TestHiddenWhileAWindowIsBuilt(t *testing.T) {
 			}
 		}
 	})
-}
-
-// earlier has all that is in a window have been so much earlier.
-func earlier(t testing.TB, s *Store, board string, by time.Duration) {
-	t.Helper()
-	events := s.keys.board(board, "").window[0]
-	rows, err := s.rdb.ZRangeWithScores(t.Context(), events, 0, -1).Result()
-	require.NoError(t, err)
-	for some := range slices.Chunk(rows, 1000) {
-		moved := make([]redis.Z, len(some))
-		for i, row := range some {
-			moved[i] = redis.Z{Score: row.Score - float64(by.Milliseconds()), Member: row.Member}
-		}
-		require.NoError(t, s.rdb.ZAdd(t.Context(), events, moved...).Err())
-	}
 }

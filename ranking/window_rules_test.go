@@ -1,0 +1,346 @@
+package ranking
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// refuses requires that an error names a field, and is of a kind.
+func refuses(t testing.TB, field string, kind, err error) {
+	t.Helper()
+	var fe *FieldError
+	require.ErrorAs(t, err, &fe)
+	require.Equal(t, field, fe.Field, err)
+	require.ErrorIs(t, err, kind)
+}
+
+// What is kept in a window cannot be kept otherwise: with data such a change is refused,
+// by the field; without any it is made.
+func TestWindowsThatCannotChange(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		was, is Definition
+		field   string
+	}{
+		{"on", Definition{}, Definition{Window: time.Hour}, "window"},
+		{"off", Definition{Window: time.Hour}, Definition{}, "window"},
+		{"live", Definition{Window: time.Hour}, Definition{Window: time.Hour, Refresh: Live}, "refresh"},
+		{"built", Definition{Window: time.Hour, Refresh: Live}, Definition{Window: time.Hour}, "refresh"},
+		{"mode", Definition{Window: time.Hour, Mode: Best}, Definition{Window: time.Hour, Mode: Last}, "mode"},
+		{"order", Definition{Window: time.Hour}, Definition{Window: time.Hour, Order: Asc}, "order"},
+		{"union", Definition{Window: time.Hour}, Definition{Union: &Union{Of: []string{"a"}}}, "union"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			redistest.Engines(t, func(t *testing.T, url string) {
+				s := newNode(t, url)
+				define(t, s, Definition{Board: "a"})
+				for _, of := range []struct {
+					board, instance string
+				}{{"b", "b"}, {"fans:{x}", "fans:1"}} {
+					c.was.Board, c.is.Board = of.board, of.board
+					define(t, s, c.was)
+					define(t, s, c.is)
+					define(t, s, c.was)
+					send(t, s, of.instance, Update{Member: "m", Score: 3})
+					refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is))
+					require.Equal(t, map[string]int64{"m": 3}, scoresOf(whole(t, s, of.instance)))
+					refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is))
+				}
+			})
+		})
+	}
+}
+
+// How long a window is, and how old its result gets, may change, and counts at once.
+func TestWindowsThatChange(t *testing.T) {
+	w := simulated(t, 1, patient, Definition{Board: "live", Window: time.Hour, Refresh: Live}, Definition{Board: "b", Window: time.Hour, Refresh: time.Hour})
+	s := w.stores[0]
+	look := func(board string, want map[string]int64) {
+		t.Helper()
+		_, err := s.tendDue(t.Context())
+		require.NoError(t, err)
+		p := whole(t, s, board)
+		s.builds.running.Wait()
+		require.Equal(t, want, scoresOf(p), board)
+	}
+	for _, board := range []string{"live", "b"} {
+		w.write(s, board, "x", 1)
+		look(board, map[string]int64{"x": 1})
+	}
+	w.pass(20 * time.Minute)
+	for _, board := range []string{"live", "b"} {
+		w.write(s, board, "y", 2)
+	}
+	look("live", map[string]int64{"x": 1, "y": 2})
+	look("b", map[string]int64{"x": 1}) // which is not due yet
+	define(t, s, Definition{Board: "b", Window: time.Hour, Refresh: 10 * time.Minute})
+	look("b", map[string]int64{"x": 1, "y": 2})
+	define(t, s, Definition{Board: "live", Window: 10 * time.Minute, Refresh: Live}, Definition{Board: "b", Window: 10 * time.Minute, Refresh: time.Second})
+	look("live", map[string]int64{"y": 2})
+	w.pass(time.Second)
+	look("b", map[string]int64{"y": 2})
+	define(t, s, Definition{Board: "live", Window: 3 * time.Hour, Refresh: Live}, Definition{Board: "b", Window: 3 * time.Hour, Refresh: time.Second})
+	w.pass(2 * time.Hour)
+	for _, board := range []string{"live", "b"} {
+		look(board, map[string]int64{"y": 2}) // longer, it has what had not gone yet
+	}
+}
+
+// What cannot be a window is refused with the field that is wrong; what can is written as
+// it is read.
+func TestWindowsThatAreNone(t *testing.T) {
+	url := redistest.Embedded(t)
+	s := newNode(t, url)
+	define(t, s, Definition{Board: "a"})
+	for fields, want := range map[string]string{
+		`"window":"3h"`: "",
+		`"window":"1s","refresh":"1s","mode":"best"`:                     "",
+		`"window":"366d","refresh":"1d","mode":"last","order":"asc"`:     "",
+		`"window":"90m","refresh":"live","ties":"dense","retain":"1m"`:   "",
+		`"window":"90m","refresh":"live","min":0,"max":9,"max_change":3`: "",
+		`"window":"90m","tie_span":"1d","max_instances":3,"kind":"user"`: "",
+		`"window":"367d"`:                                           "window",
+		`"window":"0s"`:                                             "window",
+		`"window":"soon"`:                                           "window",
+		`"window":"1.5h"`:                                           "window",
+		`"window":3600`:                                             "window",
+		`"window":"live"`:                                           "window",
+		`"window":"3h","refresh":"2d"`:                              "refresh",
+		`"window":"3h","refresh":"0s"`:                              "refresh",
+		`"window":"3h","refresh":"soon"`:                            "refresh",
+		`"window":"3h","refresh":60`:                                "refresh",
+		`"refresh":"1m"`:                                            "refresh",
+		`"refresh":"live"`:                                          "refresh",
+		`"window":"3h","refresh":"live","mode":"best"`:              "refresh",
+		`"window":"3h","refresh":"live","mode":"last"`:              "refresh",
+		`"window":"3h","period":"day"`:                              "period",
+		`"window":"3h","base":"2026-01-01T00:00:00Z"`:               "base",
+		`"window":"3h","timezone":"UTC"`:                            "timezone",
+		`"window":"3h","week_starts":"monday"`:                      "week_starts",
+		`"window":"3h","day_starts_at":"04:00"`:                     "day_starts_at",
+		`"window":"3h","keep":0`:                                    "keep",
+		`"window":"3h","starts":"2026-01-01T00:00:00Z"`:             "starts",
+		`"window":"3h","ends":"2027-01-01T00:00:00Z"`:               "ends",
+		`"window":"3h","limit":5,"mode":"best"`:                     "limit",
+		`"window":"3h","member_ttl":"1d"`:                           "member_ttl",
+		`"window":"3h","union":{"of":["a"]}`:                        "window",
+		`"refresh":"1m","union":{"of":["a"]}`:                       "refresh",
+		`"window":"3h","max_change":5,"mode":"best"`:                "max_change",
+		`"window":"3h","refresh":"live","period":"day","keep":4`:    "period",
+		`"window":"3h","period":"1h","base":"2026-01-01T00:00:00Z"`: "period",
+	} {
+		def, err := ParseDefinition("me:{n}", []byte("{"+fields+"}"))
+		if err == nil {
+			err = s.DefineBoard(t.Context(), def)
+		}
+		if want != "" {
+			refused(t, err, want, fields)
+			continue
+		}
+		require.NoError(t, err, fields)
+		text, err := def.MarshalJSON()
+		require.NoError(t, err)
+		again, err := ParseDefinition("me:{n}", text)
+		require.NoError(t, err)
+		require.Equal(t, def, again, fields)
+	}
+	for text, want := range map[string]string{
+		`{window: 3h, refresh: live}`:              `"window":"3h","refresh":"live"`,
+		`{window: 3h}`:                             `"window":"3h","refresh":"1m"`,
+		`{window: 180m, refresh: 90s, mode: best}`: `"window":"3h","refresh":"90s"`,
+	} {
+		defs, err := ParseFile([]byte("boards:\n  hot: " + text))
+		require.NoError(t, err, text)
+		require.Equal(t, 3*time.Hour, defs.Boards[0].Window)
+		written, err := defs.Boards[0].MarshalJSON()
+		require.NoError(t, err)
+		require.Contains(t, string(written), want)
+		again, err := ParseDefinition("hot", written)
+		require.NoError(t, err)
+		require.Equal(t, defs.Boards[0], again)
+		define(t, s, again)
+		found, err := newNode(t, url).Board(t.Context(), "hot")
+		require.NoError(t, err)
+		require.Equal(t, again, found.Definition)
+	}
+	_, err := ParseFile([]byte("boards:\n  hot: {window: live}"))
+	refused(t, err, "boards.hot.window")
+}
+
+// An update that tells when it was counts from then, where a window is; elsewhere it is
+// refused, as it is when that is too long ago, or too far ahead.
+func TestUpdatesOfAnEarlierTime(t *testing.T) {
+	w := simulated(t, 1, patient, Definition{Board: "live", Window: time.Hour, Refresh: Live}, Definition{Board: "b", Window: time.Hour, Refresh: time.Second}, Definition{Board: "plain"})
+	s := w.stores[0]
+	one := func(board string, u Update) (Result, error) {
+		o := apply(t, s, board, u)
+		return o.Result, o.Err
+	}
+	_, err := one("plain", Update{Member: "m", Score: 1, At: friday})
+	refuses(t, "at", ErrInvalid, err)
+	require.Empty(t, whole(t, s, "plain").Entries)
+	for _, board := range []string{"live", "b"} {
+		for at, fits := range map[time.Duration]bool{
+			-time.Hour: false, -time.Hour + time.Millisecond: true, -30 * time.Minute: true, 0: true, MaxAhead: true,
+			MaxAhead + time.Millisecond: false, time.Hour: false, -1000 * time.Hour: false,
+		} {
+			_, err := one(board, Update{Member: at.String(), Score: 1, At: w.now.Add(at)})
+			if fits {
+				require.NoError(t, err, at)
+			} else {
+				refuses(t, "at", ErrOutOfRange, err)
+			}
+		}
+		_, err := one(board, Update{Member: "m", Score: 1, At: friday.Add(time.Microsecond)})
+		refuses(t, "at", ErrInvalid, err)
+	}
+	look := func(members ...string) {
+		t.Helper()
+		_, err := s.tendDue(t.Context())
+		require.NoError(t, err)
+		for _, board := range []string{"live", "b"} {
+			got := []string{}
+			for _, e := range whole(t, s, board).Entries {
+				got = append(got, e.Member)
+			}
+			s.builds.running.Wait()
+			require.ElementsMatch(t, members, got, board)
+		}
+	}
+	look("-59m59.999s", "-30m0s", "0s", "5s")
+	w.pass(2 * time.Second)
+	look("-30m0s", "0s", "5s")
+	w.pass(30 * time.Minute)
+	look("0s", "5s")
+	w.pass(30*time.Minute - 2*time.Second)
+	look() // what was ahead has counted from when it came
+}
+
+// A late update that has counted is answered as the first time also when it has come to be
+// too old; an id is of one time alone.
+func TestRetriesOfLateUpdates(t *testing.T) {
+	for _, refresh := range []time.Duration{time.Minute, Live} {
+		w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Minute, Refresh: refresh})
+		s := w.stores[0]
+		late := Update{Member: "m", Score: 5, ID: "1", At: friday.Add(-50 * time.Second)}
+		first := send(t, s, "b", late)
+		first.Duplicate = true
+		for range 3 {
+			w.pass(30 * time.Second)
+			require.Equal(t, first, send(t, s, "b", late))
+			other := late
+			other.At = friday.Add(-40 * time.Second)
+			refuses(t, "id", ErrIDMismatch, apply(t, s, "b", other).Err)
+			other.At = time.Time{}
+			refuses(t, "id", ErrIDMismatch, apply(t, s, "b", other).Err)
+			other = late
+			other.ID = "2"
+			refuses(t, "at", ErrOutOfRange, apply(t, s, "b", other).Err)
+		}
+		require.Empty(t, whole(t, s, "b").Entries)
+	}
+}
+
+// On a board with a window an update's op is the board's mode; data are with the entries
+// of a live one alone; and scores are not imported, for they are made of updates.
+func TestWhatAWindowTakes(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, Definition{Board: "live", Window: time.Hour, Refresh: Live}, Definition{Board: "sum", Window: time.Hour}, Definition{Board: "best", Window: time.Hour, Mode: Best})
+		for board, mode := range map[string]Mode{"live": Sum, "sum": Sum, "best": Best} {
+			for _, op := range []Mode{Sum, Best, Last} {
+				o := apply(t, s, board, Update{Member: "op", Score: 3, Op: op})
+				if op == mode {
+					require.NoError(t, o.Err)
+				} else {
+					refuses(t, "op", ErrInvalid, o.Err)
+				}
+			}
+			o := apply(t, s, board, Update{Member: "data", Score: 1, Data: `{"a":1}`})
+			want := map[string]int64{"op": 3}
+			if board == "live" {
+				require.NoError(t, o.Err)
+				want["data"] = 1
+			} else {
+				refuses(t, "data", ErrInvalid, o.Err)
+			}
+			rows := 0
+			_, err := s.Import(t.Context(), board, func() (Row, error) {
+				if rows++; rows > 1 {
+					return Row{}, io.EOF
+				}
+				return Row{Member: "row", Score: 1}, nil
+			})
+			refuses(t, "board", ErrConflict, err)
+			require.Equal(t, want, scoresOf(whole(t, s, board)), board)
+		}
+		require.Equal(t, `{"a":1}`, whole(t, s, "live").Entries[1].Data)
+		send(t, s, "live", Update{Member: "data", Score: 1})
+		require.Equal(t, `{"a":1}`, whole(t, s, "live").Entries[1].Data)
+		send(t, s, "live", Update{Member: "data", Score: 0, Data: "null"})
+		require.Equal(t, "", whole(t, s, "live").Entries[1].Data)
+	})
+}
+
+// An event tells when it was where one of its boards has a window, which takes it so; a
+// field of its own by that name is a field.
+func TestEventsOfAnEarlierTime(t *testing.T) {
+	w := simulated(t, 1, patient, Definition{Board: "hot:{star}", Window: time.Hour, Refresh: Live}, Definition{Board: "plain"})
+	s := w.stores[0]
+	hot, plain := Target{Board: "hot:{star}", Member: "{m}", Score: "{n}"}, Target{Board: "plain", Member: "{m}", Score: "{n}"}
+	require.NoError(t, s.Define(t.Context(), Definitions{Events: []Event{
+		{Name: "gift", Updates: []Target{plain, hot}}, {Name: "vote", Updates: []Target{plain}},
+		{Name: "visit", Updates: []Target{{Board: "hot:{star}", Member: "{at}", Score: "1"}}},
+	}}))
+	happen := func(event, id, fields string) Happened {
+		t.Helper()
+		o := Occurrence{ID: id}
+		require.NoError(t, json.Unmarshal([]byte(fields), &o.Fields))
+		h, err := s.Happen(t.Context(), event, []Occurrence{o})
+		require.NoError(t, err)
+		return h[0]
+	}
+	counts := func(h Happened) {
+		t.Helper()
+		require.NoError(t, h.Err)
+		for _, o := range h.Outcomes {
+			require.NoError(t, o.Err)
+		}
+	}
+	refuses(t, "at", ErrInvalid, happen("vote", "", `{"m":"x","n":1,"at":"2026-11-20T09:30:00Z"}`).Err)
+	for _, at := range []string{`"soon"`, `-1`, `1.5`, `null`, `""`, `"2026-11-20"`, `true`} {
+		refuses(t, "at", ErrInvalid, happen("gift", "", `{"star":"s","m":"x","n":1,"at":`+at+`}`).Err)
+	}
+	require.Empty(t, whole(t, s, "plain").Entries)
+	late := `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:05:00Z"}`
+	counts(happen("gift", "1", late))
+	counts(happen("gift", "", `{"star":"s","m":"x","n":2}`))
+	counts(happen("gift", "", `{"star":"s","m":"y","n":3,"at":1795168740000}`)) // a minute before ten
+	counts(happen("visit", "", `{"star":"s","at":"alice"}`))
+	require.Equal(t, map[string]int64{"x": 7, "y": 3, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
+	w.pass(6 * time.Minute)
+	again := happen("gift", "1", late)
+	counts(again)
+	for _, o := range again.Outcomes {
+		require.True(t, o.Result.Duplicate)
+	}
+	refuses(t, "id", ErrIDMismatch, happen("gift", "1", `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:06:01Z"}`).Err)
+	_, err := s.tendDue(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, map[string]int64{"x": 2, "y": 3, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
+	// Too late for the window, it counts where there is none.
+	h := happen("gift", "", late)
+	require.NoError(t, h.Outcomes[0].Err)
+	refuses(t, "at", ErrOutOfRange, h.Outcomes[1].Err)
+	require.Equal(t, map[string]int64{"x": 12, "y": 3}, scoresOf(whole(t, s, "plain")))
+	w.pass(53 * time.Minute)
+	_, err = s.tendDue(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, map[string]int64{"x": 2, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
+}

@@ -1,0 +1,491 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// earlier has what is in a window have been so much earlier, where which says so of its
+// member and score.
+func earlier(t testing.TB, s *Store, board string, by time.Duration, which func(member string, score int64) bool) {
+	t.Helper()
+	events := s.keys.board(board, "").window[0]
+	rows, err := s.rdb.ZRangeWithScores(t.Context(), events, 0, -1).Result()
+	require.NoError(t, err)
+	var moved []redis.Z
+	for _, row := range rows {
+		member, _, score, ok := parseWindowEvent(row.Member.(string))
+		require.True(t, ok)
+		if which(member, score) {
+			moved = append(moved, redis.Z{Score: row.Score - float64(by.Milliseconds()), Member: row.Member})
+		}
+	}
+	require.NoError(t, s.rdb.ZAdd(t.Context(), events, moved...).Err())
+}
+
+func everyOne(string, int64) bool { return true }
+
+// hears hands out the changes of a board from now on; none is missing before what enough
+// is content with.
+func hears(t testing.TB, s *Store, board string) (until func(enough func(*Changes) bool) []*Changes) {
+	t.Helper()
+	sub := s.rdb.Subscribe(t.Context(), s.keys.channel(board))
+	t.Cleanup(func() { sub.Close() })
+	_, err := sub.Receive(t.Context())
+	require.NoError(t, err)
+	return func(enough func(*Changes) bool) (all []*Changes) {
+		t.Helper()
+		for {
+			ctx, cancel := context.WithTimeout(t.Context(), redistest.CallTimeout)
+			m, err := sub.ReceiveMessage(ctx)
+			cancel()
+			require.NoError(t, err)
+			c, err := parseChanges(m.Payload)
+			require.NoError(t, err)
+			if all = append(all, c); enough(c) {
+				return all
+			}
+		}
+	}
+}
+
+// noneLeft requires that nothing of a window is kept but what counts.
+func noneLeft(t testing.TB, s *Store, board string) {
+	t.Helper()
+	for _, key := range s.keys.board(board, "").window {
+		require.Zero(t, s.rdb.Exists(t.Context(), key).Val(), key)
+	}
+}
+
+// What is over goes in steps, the oldest first, none larger than a call may be long: on a
+// live board each member is told of, in one row of seq without a gap.
+func TestWindowIsSweptInSteps(t *testing.T) {
+	const members = 2*sweepBuilt + 50
+	redistest.Engines(t, func(t *testing.T, url string) {
+		for board, most := range map[string]int64{"live": sweepLive, "built": sweepBuilt} {
+			s := newNode(t, url)
+			define(t, s, Definition{Board: board, Window: time.Hour, Refresh: map[string]time.Duration{"live": Live}[board], Ties: Dense})
+			events := s.keys.board(board, "").window[0]
+			batch(t, s, board, members, func(i int) int64 { return int64(i / 2) })
+			send(t, s, board, Update{Member: "stays", Score: 1})
+			before, until := whole(t, s, board), hears(t, s, board)
+			s.builds.running.Wait() // for the sweep that comes with a build
+			earlier(t, s, board, time.Hour, func(member string, _ int64) bool { return member != "stays" })
+			left, calls := s.rdb.ZCard(t.Context(), events).Val(), int64(0)
+			s.rdb.AddHook(&cutter{answered: func(script string) {
+				if script == sweepScript.name {
+					now := s.rdb.ZCard(context.Background(), events).Val()
+					require.LessOrEqual(t, left-now, most)
+					left, calls = now, calls+1
+				}
+			}})
+			w := s.startSweep(board)
+			<-w.done
+			require.NoError(t, w.err)
+			require.EqualValues(t, 1, left)
+			require.Equal(t, (members+most-1)/most, calls)
+			if board == "live" {
+				seq, told := before.Seq, make(map[string]bool)
+				for _, c := range until(func(c *Changes) bool { return c.Last() == before.Seq+members }) {
+					require.Equal(t, before.Epoch, c.Epoch)
+					require.Equal(t, seq+1, c.Seq)
+					require.LessOrEqual(t, len(c.List), int(most))
+					seq = c.Last()
+					for _, change := range c.List {
+						require.Nil(t, change.New)
+						require.False(t, told[change.Member])
+						told[change.Member] = true
+					}
+				}
+				require.Equal(t, State{before.Epoch, seq}, whole(t, s, board).State)
+			}
+			if board != "live" {
+				old(t, 2*time.Minute, board, s)
+			}
+			require.Equal(t, map[string]int64{"stays": 1}, scoresOf(whole(t, s, board)))
+			tiers(t, s, board)
+			require.Equal(t, map[string]string{"stays": "1 1 0"}, s.rdb.HGetAll(t.Context(), s.keys.board(board, "").window[1]).Val())
+		}
+	})
+}
+
+// Five nodes that watch a quiet live board sweep it at the same time: points go once, and
+// the changes told come to just what the board is.
+func TestWindowThatManyNodesSweep(t *testing.T) {
+	const nodes, members = 5, 1000
+	redistest.Engines(t, func(t *testing.T, url string) {
+		stores := make([]*Store, nodes)
+		for i := range stores {
+			stores[i] = newNode(t, url)
+		}
+		s := stores[0]
+		define(t, s, Definition{Board: "b", Window: time.Hour, Refresh: Live, Ties: Dense})
+		batch(t, s, "b", members, func(i int) int64 { return 10 })
+		batch(t, s, "b", members, func(i int) int64 { return int64(i%7) - 3 })
+		before, until := whole(t, s, "b"), hears(t, s, "b")
+		earlier(t, s, "b", time.Hour, func(_ string, score int64) bool { return score == 10 })
+		var wg sync.WaitGroup
+		for _, node := range stores {
+			wg.Go(func() {
+				for range 3 {
+					if state := node.States(context.Background(), []string{"b"})[0]; state.Err != nil {
+						t.Error(state.Err)
+					}
+				}
+				node.builds.running.Wait()
+			})
+		}
+		wg.Wait()
+		for _, node := range stores { // one that came late may have begun when all was done
+			node.States(t.Context(), []string{"b"})
+			node.builds.running.Wait()
+		}
+		seq, scores := before.Seq, scoresOf(before)
+		for _, c := range until(func(c *Changes) bool { return c.Last() == before.Seq+members }) {
+			require.Equal(t, before.Epoch, c.Epoch)
+			require.Equal(t, seq+1, c.Seq)
+			seq = c.Last()
+			for _, change := range c.List {
+				require.NotNil(t, change.New, "each has one that counts")
+				scores[change.Member] = change.New.Score(Desc)
+			}
+		}
+		state := s.States(t.Context(), []string{"b"})[0].State
+		require.Equal(t, State{before.Epoch, before.Seq + members}, state, "and no change more")
+		after := whole(t, s, "b")
+		require.Equal(t, scores, scoresOf(after))
+		for i := range members {
+			require.EqualValues(t, int64(i%7)-3, scores[fmt.Sprint("m", i)])
+		}
+		require.EqualValues(t, members, s.rdb.ZCard(t.Context(), s.keys.board("b", "").window[0]).Val())
+		tiers(t, s, "b")
+	})
+}
+
+// A live window of which nothing counts any more, and that would take more than one step,
+// goes at once, and watchers are told that it was replaced. What is written then counts
+// from nothing.
+func TestWindowThatIsWhollyOver(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		for _, c := range []struct {
+			events int
+			how    string
+			anew   bool
+		}{{sweepLive - 1, "sweep", false}, {sweepLive, "sweep", true}, {3*sweepLive + 9, "sweep", true}, {3*sweepLive + 9, "write", true}, {33, "write", false}} {
+			s, board := newNode(t, url), fmt.Sprintf("b%d-%s", c.events, c.how)
+			define(t, s, Definition{Board: board, Window: time.Hour, Refresh: Live, Ties: Dense})
+			batch(t, s, board, c.events-2, func(i int) int64 { return int64(i) })
+			send(t, s, board, Update{Member: "m0", Score: 0, Data: `"of m0"`})
+			_, err := s.Remove(t.Context(), board, "m1")
+			require.NoError(t, err)
+			send(t, s, board, Update{Member: "m1", Score: 1})
+			require.NoError(t, s.Hide(t.Context(), board, "m2", Moderator{}))
+			before, until := whole(t, s, board), hears(t, s, board)
+			earlier(t, s, board, time.Hour, everyOne)
+			calls := count(s)
+			if c.how == "sweep" {
+				w := s.startSweep(board)
+				<-w.done
+				require.NoError(t, w.err)
+			}
+			r := send(t, s, board, Update{Member: "m3", Score: 3, Data: `1`})
+			require.Equal(t, Result{Current: &Standing{3, 1}}, r, board)
+			after := whole(t, s, board)
+			require.Equal(t, map[string]int64{"m3": 3}, scoresOf(after))
+			require.Equal(t, "1", after.Entries[0].Data)
+			told := until(func(ch *Changes) bool { return ch.Last() == after.Seq && ch.Epoch == after.Epoch })
+			if c.anew {
+				if c.how == "sweep" {
+					require.Equal(t, 1, calls.times(sweepScript), "it takes one call")
+				}
+				require.NotEqual(t, before.Epoch, after.Epoch)
+				require.Len(t, told, 2)
+				require.Empty(t, told[0].List)
+				require.EqualValues(t, 1, told[0].Seq)
+				require.Equal(t, after.Epoch, told[0].Epoch)
+				require.EqualValues(t, 2, told[1].Seq)
+				require.EqualValues(t, 2, after.Seq)
+			} else {
+				require.Equal(t, before.Epoch, after.Epoch)
+				require.Equal(t, before.Seq+before.Total+1, after.Seq, "each goes by itself")
+			}
+			send(t, s, board, Update{Member: "m2", Score: 9})
+			require.Len(t, whole(t, s, board).Entries, 1, "who is hidden stays so")
+			require.NoError(t, s.Show(t.Context(), board, "m2", Moderator{}))
+			require.Equal(t, map[string]int64{"m3": 3, "m2": 9}, scoresOf(whole(t, s, board)))
+			require.EqualValues(t, 3, send(t, s, board, Update{Member: "m1", Score: 3}).Current.Score, "and his old life says nothing")
+			tiers(t, s, board)
+			require.Equal(t, []string{"m3"}, s.rdb.HKeys(t.Context(), s.keys.board(board, "").data).Val())
+		}
+	})
+}
+
+// Whoever reads a live board that was left alone for long is shown nothing that is over,
+// however much of it there is.
+func TestReadOfALongBacklog(t *testing.T) {
+	const members = 2*sweepLive + 30
+	redistest.Engines(t, func(t *testing.T, url string) {
+		for how, read := range map[string]func(s *Store){
+			"page": func(s *Store) {
+				for member, score := range scoresOf(whole(t, s, "page")) {
+					require.EqualValues(t, 1, score, member)
+				}
+			},
+			"members": func(s *Store) {
+				m, err := s.Members(t.Context(), "members", []string{"m0", "m200"})
+				require.NoError(t, err)
+				require.EqualValues(t, 1, m.List[0].Score)
+				require.EqualValues(t, 1, m.List[1].Score)
+			},
+			"around": func(s *Store) {
+				n, err := s.Around(t.Context(), "around", "m250", 3)
+				require.NoError(t, err)
+				require.EqualValues(t, 1, n.Entry.Score)
+			},
+			"info": func(s *Store) {
+				info, err := s.Info(t.Context(), "info")
+				require.NoError(t, err)
+				require.EqualValues(t, members, info.Total)
+			},
+		} {
+			s := newNode(t, url)
+			define(t, s, Definition{Board: how, Window: time.Hour, Refresh: Live})
+			batch(t, s, how, members, func(int) int64 { return 10 })
+			batch(t, s, how, members, func(int) int64 { return 1 })
+			send(t, s, how, Update{Member: "gone", Score: 10})
+			earlier(t, s, how, time.Hour, func(_ string, score int64) bool { return score == 10 })
+			read(s)
+			require.EqualValues(t, members, s.rdb.ZCard(t.Context(), s.keys.board(how, "").window[0]).Val())
+		}
+	})
+}
+
+// Points fall out of a live window that is watched though nobody reads or writes.
+func TestWindowThatIsWatched(t *testing.T) {
+	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: Live})
+	s := w.stores[0]
+	members := s.keys.board("b", "").members
+	w.write(s, "b", "x", 5)
+	w.pass(30 * time.Minute)
+	w.write(s, "b", "x", 2)
+	until := hears(t, s, "b")
+	look := func() State {
+		require.NoError(t, s.rdb.Del(t.Context(), s.keys.agenda()).Err()) // that what is due is not it
+		_, err := s.tendDue(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, s.States(t.Context(), []string{"b"})[0].Err)
+		s.builds.running.Wait()
+		return s.States(t.Context(), []string{"b"})[0].State
+	}
+	w.pass(30*time.Minute - time.Millisecond)
+	require.EqualValues(t, 2, look().Seq)
+	w.pass(time.Millisecond)
+	require.EqualValues(t, 3, look().Seq)
+	c := until(func(*Changes) bool { return true })[0]
+	require.EqualValues(t, 2, c.List[0].New.Score(Desc))
+	require.InDelta(t, -1.5, w.rdb.ZScore(t.Context(), members, "x").Val(), 0.5)
+	w.pass(30 * time.Minute)
+	require.EqualValues(t, 4, look().Seq)
+	require.Nil(t, until(func(*Changes) bool { return true })[0].List[0].New)
+	require.Zero(t, w.rdb.Exists(t.Context(), members).Val())
+	noneLeft(t, s, "b")
+}
+
+// What a member did before it was removed, or set, is not taken off what it comes to
+// later; and what says so goes when all of that is over.
+func TestRemovedAndCameAgain(t *testing.T) {
+	for _, refresh := range []time.Duration{time.Second, Live} {
+		w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: refresh})
+		s := w.stores[0]
+		forgotten := s.keys.board("b", "").window[2]
+		look := func(want map[string]int64) Page {
+			t.Helper()
+			_, err := s.tendDue(t.Context())
+			require.NoError(t, err)
+			p := whole(t, s, "b")
+			s.builds.running.Wait()
+			require.Equal(t, want, scoresOf(p), refresh)
+			return p
+		}
+		for _, m := range []string{"removed", "set"} {
+			w.write(s, "b", m, 5)
+		}
+		w.pass(20 * time.Minute)
+		for _, m := range []string{"removed", "set"} {
+			w.write(s, "b", m, 5)
+		}
+		look(map[string]int64{"removed": 10, "set": 10})
+		w.pass(10 * time.Minute)
+		_, err := s.Remove(t.Context(), "b", "removed")
+		require.NoError(t, err)
+		_, err = s.Remove(t.Context(), "b", "removed")
+		require.ErrorIs(t, err, ErrUnknownMember)
+		_, err = s.SetScore(t.Context(), "b", "set", 1, Moderator{Reason: "anew"})
+		require.NoError(t, err)
+		w.pass(10 * time.Minute)
+		w.write(s, "b", "removed", 3)
+		was := look(map[string]int64{"removed": 3, "set": 1})
+		w.pass(20*time.Minute + time.Second)
+		require.Equal(t, was.State, look(map[string]int64{"removed": 3, "set": 1}).State, "nothing is told")
+		require.EqualValues(t, 2, w.rdb.ZCard(t.Context(), forgotten).Val())
+		w.pass(20 * time.Minute)
+		look(map[string]int64{"removed": 3, "set": 1})
+		w.write(s, "b", "removed", 1)
+		w.pass(10 * time.Minute)
+		look(map[string]int64{"removed": 4})
+		require.Equal(t, map[string]string{"removed": "2 4 0"}, w.rdb.HGetAll(t.Context(), s.keys.board("b", "").window[1]).Val())
+		w.pass(10 * time.Minute)
+		look(map[string]int64{"removed": 1})
+		w.write(s, "b", "removed", 1) // as any write, or look, does
+		look(map[string]int64{"removed": 2 - map[bool]int64{true: 0, false: 1}[refresh == Live]})
+		require.Zero(t, w.rdb.Exists(t.Context(), forgotten).Val(), refresh)
+	}
+}
+
+// A clock that is set back has nothing counted twice, and what was counted goes all the
+// same when its time has come.
+func TestWindowWhenTheClockIsSetBack(t *testing.T) {
+	for _, refresh := range []time.Duration{time.Second, Live} {
+		w := simulated(t, 2, patient, Definition{Board: "b", Window: time.Hour, Refresh: refresh})
+		s := w.stores[0]
+		seq := int64(0)
+		look := func(want map[string]int64) {
+			t.Helper()
+			for _, s := range w.stores {
+				_, err := s.tendDue(t.Context())
+				require.NoError(t, err)
+			}
+			if refresh != Live {
+				old(t, time.Hour, "b", w.stores...)
+			}
+			for _, s := range w.stores {
+				p := whole(t, s, "b")
+				s.builds.running.Wait()
+				require.Equal(t, want, scoresOf(p), refresh)
+				if refresh == Live {
+					require.GreaterOrEqual(t, p.Seq, seq)
+					seq = p.Seq
+				}
+			}
+		}
+		w.write(s, "b", "x", 5)
+		whole(t, s, "b")
+		look(map[string]int64{"x": 5})
+		w.pass(-2 * time.Hour)
+		look(map[string]int64{"x": 5})
+		w.write(s, "b", "x", 3)
+		w.write(s, "b", "y", 1)
+		look(map[string]int64{"x": 8, "y": 1})
+		_, err := s.Remove(t.Context(), "b", "y")
+		require.NoError(t, err)
+		w.write(s, "b", "y", 2)
+		look(map[string]int64{"x": 8, "y": 2})
+		w.pass(2 * time.Hour)
+		look(map[string]int64{"x": 5})
+		w.write(s, "b", "y", 7)
+		w.pass(-30 * time.Minute)
+		look(map[string]int64{"x": 5, "y": 7})
+		w.pass(90 * time.Minute)
+		look(map[string]int64{})
+		w.until("all that is over to go", func() error {
+			k := s.keys.board("b", "")
+			if n := w.rdb.Exists(t.Context(), k.window[:]...).Val(); n > 0 {
+				return fmt.Errorf("there are %d keys", n)
+			}
+			return nil
+		})
+	}
+}
+
+// A window stays as long as it is, whatever retain says, and goes some time after, of
+// itself, with all there is of it.
+func TestWindowGoes(t *testing.T) {
+	for _, d := range []Definition{
+		{Board: "b:{x}", Window: 3 * time.Hour, Retain: time.Minute},
+		{Board: "b:{x}", Window: 3 * time.Hour, Retain: time.Minute, Refresh: Live},
+		{Board: "b:{x}", Window: 3 * time.Hour},
+		{Board: "b:{x}", Window: 3 * time.Hour, Refresh: Live},
+	} {
+		w := simulated(t, 2, patient, d)
+		s := w.stores[0]
+		w.write(s, "b:1", "x", 5)
+		send(t, s, "b:1", Update{Member: "y", Score: 5, ID: "an id"})
+		require.Len(t, whole(t, s, "b:1").Entries, 2)
+		_, err := s.Remove(t.Context(), "b:1", "y")
+		require.NoError(t, err)
+		for left := 3*time.Hour - time.Second; left > 0; left -= 10 * time.Minute {
+			w.pass(min(left, 10*time.Minute))
+			w.tend()
+			w.cared(true)
+		}
+		require.Equal(t, map[string]int64{"x": 5}, scoresOf(whole(t, s, "b:1")), "%+v", d)
+		until := w.now.Add(d.Window + time.Hour) // a build, and points that go, are the last that was written
+		w.quiet()
+		require.NoError(t, w.nothingLeft())
+		require.Less(t, w.now, until)
+		require.Empty(t, whole(t, s, "b:1").Entries)
+	}
+}
+
+// A window that is deleted leaves nothing, whatever was going on.
+func TestWindowIsDeleted(t *testing.T) {
+	boards := func(time.Time) []Definition {
+		return []Definition{{Board: "b:{x}", Window: time.Hour, Ties: Dense}, {Board: "live", Window: time.Hour, Refresh: Live, Ties: Dense}}
+	}
+	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		for _, board := range []string{"b:1", "live"} {
+			batch(t, s, board, 300, func(i int) int64 { return int64(i) })
+			require.Len(t, whole(t, s, board).Entries, 300)
+			_, err := s.Remove(t.Context(), board, "m7")
+			require.NoError(t, err)
+			require.NoError(t, s.Hide(t.Context(), board, "m8", Moderator{}))
+			keys := w.rdb.Keys(t.Context(), "rc:{"+board+"}*").Val()
+			for _, key := range s.keys.board(board, "").window {
+				require.Contains(t, keys, key)
+			}
+		}
+		require.NoError(t, s.Delete(t.Context(), "b:1"))
+		require.Empty(t, w.rdb.Keys(t.Context(), "rc:{b:1}*").Val())
+		require.NoError(t, s.Delete(t.Context(), "live"))
+		require.NoError(t, s.Delete(t.Context(), "b:{x}"))
+		w.until("all to go", func() error {
+			for _, key := range w.allKeys() {
+				if !strings.HasPrefix(key, "rc:{/") {
+					return fmt.Errorf("there is still %s", key)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// A window that nobody reads or writes to, and that stays, holds nothing that is over for
+// long.
+func TestWindowIsLookedAfter(t *testing.T) {
+	for _, refresh := range []time.Duration{time.Minute, Live} {
+		w := simulated(t, 2, patient, Definition{Board: "b", Window: time.Hour, Refresh: refresh, Retain: 30 * day24})
+		s := w.stores[0]
+		batch(t, s, "b", 600, func(i int) int64 { return int64(i) })
+		w.pass(30 * time.Minute)
+		batch(t, s, "b", 5, func(i int) int64 { return int64(i) })
+		w.pass(30*time.Minute + windowLook)
+		w.tend()
+		require.EqualValues(t, 5, w.rdb.ZCard(t.Context(), s.keys.board("b", "").window[0]).Val(), refresh)
+		require.EqualValues(t, 5, w.rdb.HLen(t.Context(), s.keys.board("b", "").window[1]).Val())
+		w.pass(20*time.Minute + windowLook)
+		w.tend()
+		noneLeft(t, s, "b")
+		require.NotEmpty(t, slices.DeleteFunc(w.allKeys(), func(key string) bool { return strings.HasPrefix(key, "rc:{/") }))
+	}
+}
