@@ -61,7 +61,7 @@ func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			cmd.SetErr(errCut)
 			return errCut
 		}
-		if c.answered != nil && !redis.HasErrorPrefix(err, "NOSCRIPT") { // else it is sent again
+		if c.answered != nil {
 			c.answered(name)
 		}
 		return err

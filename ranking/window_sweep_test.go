@@ -81,6 +81,7 @@ func TestWindowIsSweptInSteps(t *testing.T) {
 			before, until := whole(t, s, board), hears(t, s, board)
 			s.builds.running.Wait() // for the sweep that comes with a build
 			earlier(t, s, board, time.Hour, func(member string, _ int64) bool { return member != "stays" })
+			knows(t, s, sweepScript)
 			left, calls := s.rdb.ZCard(t.Context(), events).Val(), int64(0)
 			s.rdb.AddHook(&cutter{answered: func(script string) {
 				if script == sweepScript.name {
@@ -192,6 +193,7 @@ func TestWindowThatIsWhollyOver(t *testing.T) {
 			require.NoError(t, s.Hide(t.Context(), board, "m2", Moderator{}))
 			before, until := whole(t, s, board), hears(t, s, board)
 			earlier(t, s, board, time.Hour, everyOne)
+			knows(t, s, sweepScript)
 			calls := count(s)
 			if c.how == "sweep" {
 				w := s.startSweep(board)
