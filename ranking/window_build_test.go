@@ -224,6 +224,8 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 					require.Equal(t, isBusy, next.came, "another waits for the lease to be over")
 					w.pass(time.Millisecond)
 				}
+				write() // so that nothing which was left may be of use
+				old(t, time.Hour, "b", s)
 				// It hears what time it is, and that alone: what was left is the next builder's to see to.
 				_, err = s.catalog.fresh(t.Context())
 				require.NoError(t, err)
