@@ -2,8 +2,8 @@
 -- board.lua.
 --
 -- KEYS  1 to 7         see board.lua
---       8 to 10        with a window, see window.lua
---      11 string       with a window: the lock of who builds it, who loses it
+--       8 to 10        of a window or a union, see window.lua
+--      11 string       likewise: the lock of who builds it, who loses it
 -- ARGV  1 to 5         see board.lua
 --       6 shape        of the definition
 --       7 member

@@ -1,0 +1,48 @@
+package ranking
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// No two things of a board are kept under one name.
+func TestKeysOfABoardDiffer(t *testing.T) {
+	k := keys{"rc"}
+	for _, period := range []string{"", "2026"} {
+		b, ids := k.board("u", period), k.ids("u")
+		all := slices.Concat(b.all(), k.build("u").all(), ids[:], []string{b.periods, b.channel})
+		slices.Sort(all)
+		require.Equal(t, all, slices.Compact(slices.Clone(all)))
+	}
+}
+
+// A board that is built, of others or of what is in its window, is built on when a member
+// was erased from it.
+func TestBuiltBoardsOutliveAnErasure(t *testing.T) {
+	boards := func(time.Time) []Definition {
+		return []Definition{{Board: "a", Kind: "user"}, {Board: "u", Kind: "user", Union: &Union{Of: []string{"a"}}}, {Board: "b", Kind: "user", Window: time.Hour}}
+	}
+	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		for _, board := range []string{"a", "b"} {
+			w.write(s, board, "x", 5)
+			w.write(s, board, "y", 5)
+		}
+		for _, board := range []string{"u", "b"} {
+			require.Len(t, whole(t, s, board).Entries, 2)
+		}
+		_, err := s.Erase(context.Background(), "user", "x", Moderator{})
+		require.NoError(t, err)
+		w.until("the erasure", func() error { return w.erased("user", "x") })
+		for _, board := range []string{"u", "b"} {
+			old(t, time.Hour, board, s)
+			require.Equal(t, map[string]int64{"y": 5}, scoresOf(whole(t, s, board)), board)
+			holder := s.rdb.Exists(t.Context(), s.keys.build(board).lock).Val()
+			require.Zero(t, holder)
+		}
+	})
+}
