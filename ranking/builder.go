@@ -59,6 +59,9 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 	}
 	w := &builder{Store: s, instance: instance, rule: r, keys: s.keys.board(instance, ""), its: s.keys.build(instance), token: newEpoch()}
 	if has, err := w.hold(ctx, until, seen, b); err != nil || !has {
+		if errors.Is(err, errOld) {
+			s.catalog.newer(ctx, d)
+		}
 		return err
 	}
 	err = w.replace(ctx, d, n)
@@ -97,7 +100,7 @@ func (w *builder) hold(ctx context.Context, until, seen int64, b *build) (has bo
 	case "shape":
 		return false, conflict("board", "%q holds data of another order than it is defined with: delete it first", w.instance)
 	case "stale":
-		return false, fmt.Errorf("%w: the definitions that this node has have grown old", ErrUnavailable)
+		return false, errOld
 	default:
 		r.fail("is none of a lock")
 	}

@@ -129,7 +129,7 @@ func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
 		switch {
 		case b.err != nil && built > 0 && age(built) < r.refresh()+b.took:
 			return nil
-		case errors.Is(b.err, errLost) && !lost:
+		case (errors.Is(b.err, errLost) || errors.Is(b.err, errOld)) && !lost:
 			lost = true // the next knows more
 			continue
 		case b.err != nil:

@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"fmt"
 )
 
 // clearMost is how many members go in one call of clear.lua: 3 ms of Redis.
@@ -28,7 +27,7 @@ func (s *Store) clear(ctx context.Context, instance string, r *rule, p period, n
 		}
 		reply := &reply{rest: answer}
 		if reply.text() == "stale" {
-			return 0, fmt.Errorf("%w: the definitions that this node has have grown old", ErrUnavailable)
+			return 0, errOld
 		}
 		went, first := reply.number(), reply.number()
 		switch {

@@ -101,7 +101,7 @@ func (s *Store) callDrop(ctx context.Context, instance string, d dropping) (gone
 	case "ok":
 		gone = true
 	case "stale":
-		r.err = fmt.Errorf("%w: the definitions that this node has have grown old", ErrUnavailable)
+		r.err = errOld
 	}
 	return gone, r.err
 }

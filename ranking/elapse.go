@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -45,7 +46,7 @@ func (s *Store) sweepPart(ctx context.Context, instance string, r *rule, until i
 		at := swept{now: reply.number(), went: reply.number(), oldest: reply.number()}
 		return at, reply.err
 	case "stale":
-		return swept{}, fmt.Errorf("%w: the definitions that this node has have grown old", ErrUnavailable)
+		return swept{}, errOld
 	case "shape":
 		return swept{}, conflict("board", "%q holds data of another order than it is defined with: delete it first", instance)
 	}
@@ -60,7 +61,7 @@ func (s *Store) sweepWindow(ctx context.Context, instance string, between func(c
 	if err != nil {
 		return swept{}, err
 	}
-	for {
+	for old := false; ; {
 		d, until, err := s.leased(ctx)
 		if err != nil {
 			return swept{}, err
@@ -74,6 +75,13 @@ func (s *Store) sweepWindow(ctx context.Context, instance string, between func(c
 		}
 		began := time.Now()
 		at, err := s.sweepPart(ctx, instance, r, until)
+		if errors.Is(err, errOld) && !old {
+			old = true
+			if _, err := s.catalog.newer(ctx, d); err != nil {
+				return swept{}, err
+			}
+			continue
+		}
 		if err != nil || !r.due(at.oldest, at.now) {
 			return at, err
 		}

@@ -172,6 +172,10 @@ func (r *reply) number() int64 {
 		if err == nil {
 			return n
 		}
+		// As scores of sorted sets may be told: 1.7955e+12.
+		if f, err := strconv.ParseFloat(v, 64); err == nil && f == math.Trunc(f) && math.Abs(f) <= MaxScore {
+			return int64(f)
+		}
 	}
 	r.fail("has no whole number where one belongs")
 	return 0

@@ -139,6 +139,9 @@ func (s *Store) leased(ctx context.Context) (d *definitions, until int64, err er
 	return d, d.looked + lease.Microseconds(), nil
 }
 
+// errOld is that Redis has not done what was asked by definitions of before that.
+var errOld = fmt.Errorf("%w: the definitions that this node has have grown old", ErrUnavailable)
+
 // tend looks after an instance, after a definition of which something is to be done
 // for all its instances, after an event that was taken away, or a member that is erased.
 func (s *Store) tend(ctx context.Context, c claimed) error {

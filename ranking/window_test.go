@@ -36,3 +36,22 @@ func TestPointsLeaveAWindow(t *testing.T) {
 		})
 	}
 }
+
+// A time that a store tells in the shortest form, as 1.7955e+12, is what it is.
+func TestWindowAtARoundTime(t *testing.T) {
+	at := time.UnixMilli(1_795_500_000_000)
+	for _, refresh := range []time.Duration{time.Minute, Live} {
+		board := Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh}
+		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []Definition{board}, func(t *testing.T, w *world) {
+			s := w.stores[0]
+			w.pass(at.Sub(w.now))
+			w.tend()
+			w.write(s, "b", "x", 5)
+			require.Equal(t, map[string]int64{"x": 5}, scoresOf(whole(t, s, "b")))
+			_, err := s.Info(t.Context(), "b")
+			require.NoError(t, err)
+			_, err = s.Around(t.Context(), "b", "x", 1)
+			require.NoError(t, err)
+		})
+	}
+}
