@@ -20,17 +20,20 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// histories has so many be drawn, unless the command line has it otherwise.
+// histories has so many be drawn, the same each time, unless the command line has it
+// otherwise.
 func histories(t *testing.T, n int) {
 	for _, arg := range os.Args {
-		if name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "="); name == "rapid.checks" {
+		if name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "="); name == "rapid.checks" || name == "rapid.seed" {
 			return
 		}
 	}
-	f := flag.Lookup("rapid.checks")
-	was := f.Value.String()
-	require.NoError(t, f.Value.Set(strconv.Itoa(n)))
-	t.Cleanup(func() { f.Value.Set(was) })
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(n), "rapid.seed": "20261122"} {
+		f := flag.Lookup(name)
+		was := f.Value.String()
+		require.NoError(t, f.Value.Set(value))
+		t.Cleanup(func() { f.Value.Set(was) })
+	}
 }
 
 // windowDefinition is that of a family with a window.
@@ -558,8 +561,11 @@ func (h *windowHistory) invariants() {
 // events that count: a live one at each moment, another at the time that its result was
 // built.
 func TestWindowIsWhatCounts(t *testing.T) {
-	histories(t, 70)
-	w := simulated(t, 1, patient)
+	histories(t, 60)
+	simulatedWorlds(t, 1, patient, nil, whatCounts)
+}
+
+func whatCounts(t *testing.T, w *world) {
 	s, runs := w.stores[0], 0
 	redistest.Patient(s.rdb)
 	redistest.Patient(w.rdb)
