@@ -46,7 +46,7 @@ soak: deps ## Run the property tests for long
 	$(GO) test -count=1 -timeout 2h ./hub -run 'TestView' -rapid.checks=300000
 	$(GO) test -count=1 -timeout 2h ./hub -run 'TestEvery' -count=200
 	$(GO) test -count=1 -timeout 2h ./ranking -run 'TestKey|TestEarlier|TestArrival' -rapid.checks=20000
-	$(GO) test -count=1 -timeout 2h ./ranking -run 'TestWindowIs' -rapid.checks=20000
+	$(GO) test -count=1 -timeout 2h ./ranking -run 'TestWindowIsWhat' -rapid.checks=20000
 	$(GO) test -count=1 -timeout 2h ./ranking -run 'TestBoardDoes' -whole -rapid.checks=500
 	$(GO) test -count=1 -timeout 2h ./hub -run 'TestScripts' -whole -rapid.checks=300
 	$(GO) test -count=1 -timeout 2h ./hub -run 'TestAWindow' -rapid.checks=30000
