@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	// sweepLive and sweepBuilt are how many events go in one call of sweep.lua: each of a
-	// live board may change a score, and is told of.
-	sweepLive  = 128
+	// sweepLive and sweepBuilt are how many events go in one call of sweep.lua, which
+	// holds Redis for about 2 ms then: each of a live board may change a score, which is
+	// told of.
+	sweepLive  = 64
 	sweepBuilt = 250
 	// windowLook is how often a window is looked after that nobody reads or writes to.
 	windowLook = 10 * time.Minute

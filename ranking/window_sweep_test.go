@@ -182,7 +182,7 @@ func TestWindowThatIsWhollyOver(t *testing.T) {
 			events int
 			how    string
 			anew   bool
-		}{{sweepLive - 1, "sweep", false}, {sweepLive, "sweep", true}, {3*sweepLive + 9, "sweep", true}, {3*sweepLive + 9, "write", true}, {32, "write", false}} {
+		}{{sweepLive - 1, "sweep", false}, {sweepLive, "sweep", true}, {3*sweepLive + 9, "sweep", true}, {3*sweepLive + 9, "write", true}, {16, "write", false}} {
 			s, board := newNode(t, url), fmt.Sprintf("b%d-%s", c.events, c.how)
 			define(t, s, Definition{Board: board, Window: time.Hour, Refresh: Live, Ties: Dense})
 			batch(t, s, board, c.events-2, func(i int) int64 { return int64(i) })

@@ -79,8 +79,8 @@
 -- Cost    O(log n) an update: ZSCORE, 2 ZRANK, ZCOUNT, ZADD; with ties shared 2 ZCOUNT, with
 --         dense 2 ZRANK, ZADD, ZRANGEBYSCORE more; HGET, HSET on a board with data; ZSCORE
 --         with a ttl; ZRANGE with a limit; with a window HGET, HSET, ZADD more; and 7 calls
---         a batch, with up to 32 removals of members whose time is over, and of events as
---         many and one for each update.
+--         a batch, with up to 32 removals of members whose time is over; with a window up to 16
+--         events go, and one for each update.
 
 local ids, periods = {[0] = KEYS[8], [1] = KEYS[9]}, KEYS[10]
 local opens, closes = tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -101,6 +101,7 @@ local DIGEST = 11
 local RELIST = 3600 * 1000000 -- µs; a failover may have lost that the board is listed
 local FOLLOW, NOTES = 64, 8 -- scores that stand one for the next, notes on one of them
 local EXPIRE, TRIM = 32, 8 -- members that go in one batch, and with one update, on top
+local SWEEP = 16 -- events that go in one batch, and one with each update, on top
 local AHEAD = 5000 -- ms that other clocks may be ahead
 
 local by_arrival = ties ~= 'member'
@@ -342,7 +343,7 @@ local function carry_out(op, member, amount, condition, data, taken)
 end
 
 if window then
-  window.with_data = with_data
+  window.with_data, window.moderated = with_data, moderated
 
   -- Carries an update out on a board with a window, where it adds an event, or takes one
   -- away.
@@ -404,7 +405,7 @@ if window then
     if call('ZCOUNT', events, '-inf', format('%.0f', window.over())) > 0 then return {'new', format('%.0f', now)} end
   elseif open and shaped then
     local before = clock
-    local _, anew = window.sweep((#ARGV - FIRST + 1) / STEP + EXPIRE, from, span, ARGV[14])
+    local _, anew = window.sweep((#ARGV - FIRST + 1) / STEP + SWEEP, from, span, ARGV[14])
     if anew then exists, epoch, seq = ARGV[14], ARGV[14], 1 end
     wrote = clock > before -- who is hidden too has a key of that time
     clock = clock + 1

@@ -22,8 +22,8 @@ window.length, window.mode, window.live = tonumber(ARGV[8]), ARGV[9], ARGV[10] =
 local most, epoch = tonumber(ARGV[11]), ARGV[12]
 
 if now >= lease then return {'stale'} end
-local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data')
-window.with_data = state[7]
+local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'moderated')
+window.with_data, window.moderated = state[7], state[8]
 if state[6] and state[6] ~= shape then return {'shape'} end
 local went = 0
 if state[6] then

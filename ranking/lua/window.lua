@@ -18,7 +18,8 @@ local window = {
   length = nil, -- ms
   mode = nil, -- sum, best or last
   live = nil, -- whether points leave the board one by one
-  with_data = nil -- whether some have had data
+  with_data = nil, -- whether some have had data
+  moderated = nil -- whether anybody was ever hidden
 }
 
 local SOME = 32
@@ -59,7 +60,7 @@ end
 -- Has the score of a member on a live board be what its tally says, now.
 local function come_to(member, count, score, from, span)
   local seen = call('ZSCORE', members, member)
-  local key = seen or call('ZSCORE', hiddens, member)
+  local key = seen or window.moderated and call('ZSCORE', hiddens, member)
   if not key or count > 0 and score_of(key) == score then return end
   clock = clock + 1 -- each has its own, by which equals are ordered
   if count <= 0 then
@@ -68,7 +69,7 @@ local function come_to(member, count, score, from, span)
     return
   end
   local s = sign * score + 0 -- +0: never -0
-  local new = ties == 'member' and format('%.0f', s) or key_of({members, hiddens}, s, clock - from, span)
+  local new = ties == 'member' and format('%.0f', s) or key_of(window.moderated and {members, hiddens} or {members}, s, clock - from, span)
   if seen then
     move(member, key, new, window.with_data and call('HGET', datas, member) or '')
   else
