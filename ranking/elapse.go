@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -12,9 +13,12 @@ const (
 	// holds Redis for about 2 ms then: each of a live board may change a score, which is
 	// told of.
 	sweepLive  = 64
-	sweepBuilt = 250
-	// windowLook is how often a window is looked after that nobody reads or writes to.
+	sweepBuilt = 160
+	// windowLook is how often a window is looked after, at least, that nobody reads or
+	// writes to; more often where more than windowDue events go in that time, so that who
+	// comes to read a live board waits for a third of a second.
 	windowLook = 10 * time.Minute
+	windowDue  = 4000
 )
 
 // swept is how far a window has come.
@@ -151,7 +155,8 @@ func (s *Store) tendWindow(ctx context.Context, instance string, r *rule, now, u
 		case at.oldest == 0:
 			return never, nil
 		case !r.due(at.oldest, at.now):
-			return max((at.oldest+r.Window.Milliseconds())*1000, now+windowLook.Microseconds()), nil
+			look, err := s.windowLook(ctx, instance, r, at.now)
+			return max((at.oldest+r.Window.Milliseconds())*1000, now+look.Microseconds()), err
 		case time.Now().After(stop):
 			return now, nil
 		}
@@ -159,4 +164,16 @@ func (s *Store) tendWindow(ctx context.Context, instance string, r *rule, now, u
 			return 0, err
 		}
 	}
+}
+
+// windowLook is after what time a window is looked after again.
+func (s *Store) windowLook(ctx context.Context, instance string, r *rule, now int64) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	until := strconv.FormatInt(now/1000-r.Window.Milliseconds()+windowLook.Milliseconds(), 10)
+	due, err := s.rdb.ZCount(ctx, s.keys.board(instance, "").window[0], "-inf", until).Result()
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return max(windowLook*windowDue/time.Duration(max(due, windowDue)), tendInterval), nil
 }

@@ -491,3 +491,33 @@ func TestWindowIsLookedAfter(t *testing.T) {
 		require.NotEmpty(t, slices.DeleteFunc(w.allKeys(), func(key string) bool { return strings.HasPrefix(key, "rc:{/") }))
 	}
 }
+
+// Where many will be over soon it is looked sooner, so that not too many wait for who
+// comes to read.
+func TestBusyWindowIsLookedAfterMoreOften(t *testing.T) {
+	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: Live})
+	s := w.stores[0]
+	rule, err := s.ruleNamed(t.Context(), "b")
+	require.NoError(t, err)
+	look := func() time.Duration {
+		d, err := s.windowLook(t.Context(), "b", rule, w.now.UnixMicro())
+		require.NoError(t, err)
+		return d
+	}
+	require.Equal(t, windowLook, look(), "there is nothing")
+	add := func(from, to int) {
+		events := make([]redis.Z, 0, to-from)
+		for i := from; i < to; i++ {
+			events = append(events, redis.Z{Score: float64(w.now.UnixMilli()), Member: fmt.Sprintf("m|%x|1", i)})
+		}
+		require.NoError(t, w.rdb.ZAdd(t.Context(), s.keys.board("b", "").window[0], events...).Err())
+	}
+	add(0, windowDue)
+	require.Equal(t, windowLook, look(), "they are over later")
+	w.pass(time.Hour - windowLook)
+	require.Equal(t, windowLook, look())
+	w.pass(-time.Hour + windowLook)
+	add(windowDue, 4*windowDue)
+	w.pass(time.Hour - windowLook)
+	require.Equal(t, windowLook/4, look())
+}
