@@ -68,6 +68,24 @@ func (h changesHeard) FeedFollowed(string)            {}
 func (h changesHeard) FeedItems(string, [][]byte)     {}
 func (h changesHeard) FeedProfile(string, string)     {}
 
+// wait takes what is heard of a board until it is what is waited for.
+func (h changesHeard) wait(t *rapid.T, board string, until func(any) bool) {
+	late := time.After(time.Minute)
+	for {
+		select {
+		case e := <-h:
+			if err, down := e.(error); down {
+				t.Fatal(err)
+			}
+			if until(e) {
+				return
+			}
+		case <-late:
+			t.Fatalf("what was published of %s is not heard", board)
+		}
+	}
+}
+
 // hearFeed runs a feed until the test ends.
 func hearFeed(t *testing.T, url string) (*ranking.Feed, changesHeard) {
 	rdb, err := ranking.Open(url)
@@ -131,20 +149,7 @@ func (w *witness) run() {
 
 // wait takes what is heard until it is what is waited for.
 func (w *witness) wait(until func(any) bool) {
-	late := time.After(time.Minute)
-	for {
-		select {
-		case e := <-w.heard:
-			if err, down := e.(error); down {
-				w.t.Fatal(err)
-			}
-			if until(e) {
-				return
-			}
-		case <-late:
-			w.t.Fatalf("seq %d of %s was heard last, and then nothing", w.seq, w.h.Board)
-		}
-	}
+	w.heard.wait(w.t, w.h.Board, until)
 }
 
 // hear gives the view all that was published, as it is or change by change, and checks

@@ -44,7 +44,7 @@ func TestAWindowFollowedIsAFreshRead(t *testing.T) {
 					feed.Watch(board)
 					defer feed.Unwatch(board)
 					w := &windowWitness{t: t, s: s, board: board, heard: heard, v: NewView(rapid.IntRange(1, 4).Draw(t, "want"))}
-					w.wait(func(e any) bool { return e == watched(board) })
+					w.heard.wait(t, board, func(e any) bool { return e == watched(board) })
 					for _, m := range members[:rapid.IntRange(0, 6).Draw(t, "followed")] {
 						w.v.Follow(m, 0)
 					}
@@ -80,23 +80,6 @@ type windowWitness struct {
 	v     *View
 }
 
-func (w *windowWitness) wait(until func(any) bool) {
-	late := time.After(time.Minute)
-	for {
-		select {
-		case e := <-w.heard:
-			if err, down := e.(error); down {
-				w.t.Fatal(err)
-			}
-			if until(e) {
-				return
-			}
-		case <-late:
-			w.t.Fatal("what was published is not heard")
-		}
-	}
-}
-
 // read brings the view to the state that a read tells of, and compares them.
 func (w *windowWitness) read() {
 	ctx := context.Background()
@@ -104,7 +87,7 @@ func (w *windowWitness) read() {
 	require.NoError(w.t, err)
 	replaced := false
 	for !replaced && w.v.State() != fresh.State {
-		w.wait(func(e any) bool {
+		w.heard.wait(w.t, w.board, func(e any) bool {
 			c, ok := e.(*ranking.Changes)
 			if !ok || c.Board != w.board {
 				return false // of a history that failed

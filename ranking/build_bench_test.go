@@ -33,6 +33,24 @@ type buildWatch struct {
 	members int      // m0, m1 and so on, by chance
 }
 
+// newBuildWatch starts a Redis that keeps all in memory.
+func newBuildWatch(b *testing.B) *buildWatch {
+	r := redistest.Start(b, redistest.InMemory...)
+	rdb, err := Open(r.URL())
+	require.NoError(b, err)
+	options, err := redis.ParseURL(r.URL())
+	require.NoError(b, err)
+	options.Protocol, options.ReadTimeout = 2, 5*time.Minute
+	w := &buildWatch{redis: r, patient: redis.NewClient(options), cpu: &cpuMeter{pid: r.Pid()}, store: New(rdb, Config{})}
+	rdb.AddHook(w.cpu)
+	b.Cleanup(func() {
+		w.store.Close()
+		rdb.Close()
+		w.patient.Close()
+	})
+	return w
+}
+
 // watch runs something.
 func (w *buildWatch) watch(b *testing.B, do func()) {
 	ctx := context.Background()

@@ -11,8 +11,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
-
-	"rankcast/ranking/redistest"
 )
 
 // unionMembers is how many members each source has; RANKCAST_UNION_MEMBERS overrides it.
@@ -27,20 +25,8 @@ func BenchmarkUnion(b *testing.B) {
 	if n, err := strconv.Atoi(os.Getenv("RANKCAST_UNION_MEMBERS")); err == nil {
 		members = n
 	}
-	r := redistest.Start(b, redistest.InMemory...)
-	rdb, err := Open(r.URL())
-	require.NoError(b, err)
-	b.Cleanup(func() { rdb.Close() })
-	options, err := redis.ParseURL(r.URL())
-	require.NoError(b, err)
-	options.Protocol, options.ReadTimeout = 2, 5*time.Minute
-	patient := redis.NewClient(options)
-	defer patient.Close()
-	cpu := &cpuMeter{pid: r.Pid()}
-	rdb.AddHook(cpu)
-	s := New(rdb, Config{})
-	b.Cleanup(s.Close)
-	ctx := context.Background()
+	eye := newBuildWatch(b)
+	s, rdb, patient, cpu, ctx := eye.store, eye.store.rdb, eye.patient, eye.cpu, context.Background()
 	sources := []string{"a", "b", "c"}
 	boards := []Definition{{Board: "u", Union: &Union{Of: sources, Weights: []int64{1, 2, 3}}}}
 	for _, source := range sources {
@@ -55,7 +41,7 @@ func BenchmarkUnion(b *testing.B) {
 		fillSource(b, patient, zs.Keys[i], members, i*members/2) // half of them are on the next, too
 	}
 
-	eye := buildWatch{redis: r, patient: patient, cpu: cpu, store: s, boards: sources, members: 2 * members}
+	eye.boards, eye.members = sources, 2*members
 	aged := func() {
 		require.NoError(b, rdb.HSet(ctx, s.keys.board("u", "").meta, builtField, 1).Err())
 		s.builds.note("u", 0)

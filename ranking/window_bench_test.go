@@ -13,10 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
-
-	"rankcast/ranking/redistest"
 )
 
 // windowEvents is how many events a window has, by a tenth as many members;
@@ -36,20 +33,8 @@ func BenchmarkWindow(b *testing.B) {
 		events = n
 	}
 	members := events / 10
-	r := redistest.Start(b, redistest.InMemory...)
-	rdb, err := Open(r.URL())
-	require.NoError(b, err)
-	b.Cleanup(func() { rdb.Close() })
-	options, err := redis.ParseURL(r.URL())
-	require.NoError(b, err)
-	options.Protocol, options.ReadTimeout = 2, 5*time.Minute
-	patient := redis.NewClient(options)
-	defer patient.Close()
-	cpu := &cpuMeter{pid: r.Pid()}
-	rdb.AddHook(cpu)
-	s := New(rdb, Config{})
-	b.Cleanup(s.Close)
-	ctx := context.Background()
+	eye := newBuildWatch(b)
+	s, rdb, patient, cpu, ctx := eye.store, eye.store.rdb, eye.patient, eye.cpu, context.Background()
 	window := func(board string, hours int, refresh time.Duration) Definition {
 		return Definition{Board: board, Window: time.Duration(hours) * time.Hour, Refresh: refresh}
 	}
@@ -100,7 +85,7 @@ func BenchmarkWindow(b *testing.B) {
 		b.ReportMetric(float64(n)/float64(events), "set-bytes/event")
 	})
 
-	eye := buildWatch{redis: r, patient: patient, cpu: cpu, store: s, boards: []string{"built", "live", "plain"}, members: members}
+	eye.boards, eye.members = []string{"built", "live", "plain"}, members
 	read := func(board string, least int) {
 		p, err := s.Page(ctx, board, 1, 1)
 		require.NoError(b, err)

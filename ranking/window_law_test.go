@@ -70,7 +70,6 @@ type windowHistory struct {
 	ids   int
 	sent  []windowSent
 	given []windowSent
-	moves map[string]func()
 }
 
 // windowSent is an update that came through with an id, or an event.
