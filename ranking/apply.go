@@ -162,6 +162,11 @@ func (s *Store) applyPart(ctx context.Context, instance string, n name, batch []
 				return err
 			}
 			listed = 0 // by what was defined before
+		case "due":
+			if _, err := s.current(ctx, instance); err != nil {
+				return err
+			}
+			at = s.catalog.clock.now()
 		case "new":
 			if listed, err = s.list(ctx, d, n, rule, sp.end()); err != nil {
 				return err
@@ -188,7 +193,7 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 	args = append(args, sp.opens, sp.closes, sp.starts, sp.ends, leased, listed, sp.from, sp.length, newEpoch(), r.shape,
 		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), r.notes(), hidden.revision, hidden.flags(instance, r.Kind, batch), r.Kind)
 	if r.windowed() {
-		script, keys = windowScript, append(keys, k.window[:]...)
+		script, keys = windowScript, append(append(keys, k.window[:]...), s.keys.build(instance).lock)
 		args = append(args, r.Window.Milliseconds(), string(r.Mode), r.liveFlag())
 	}
 	for _, u := range batch {
@@ -211,7 +216,7 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 		if len(reply.rest) != len(batch) {
 			reply.fail("does not fit the batch")
 		}
-	case "turn", "stale", "shape", "new":
+	case "turn", "stale", "shape", "new", "due":
 		now = reply.number()
 		return why, now, reply.err
 	case "behind":

@@ -24,6 +24,7 @@ type builder struct {
 	epoch        string
 	total        int64 // of the result there is
 	was          int64 // and when that was built
+	gathered     int   // members aside
 }
 
 var errLost = fmt.Errorf("%w: another builds it meanwhile, or it was deleted", ErrUnavailable)
@@ -122,7 +123,7 @@ func (w *builder) replace(ctx context.Context, d *definitions, n name) error {
 		return err
 	}
 	scores = slices.DeleteFunc(scores, func(s scored) bool { return d.hidden.hides(w.instance, w.rule.Kind, s.member) })
-	if w.epoch == "" && len(scores) == 0 {
+	if w.epoch == "" && len(scores) == 0 && !w.rule.windowed() { // of a window something is there, to be read as nothing
 		return w.release(ctx)
 	}
 	sign := w.rule.Order.sign()
@@ -178,11 +179,13 @@ func (w *builder) same(ctx context.Context, scores []scored) (bool, error) {
 
 // gather puts the result aside.
 func (w *builder) gather(ctx context.Context, scores []scored) error {
+	w.gathered = 0
 	for some := range slices.Chunk(scores, gatherItems) {
-		args := appendScores([]any{w.token, buildLease.Microseconds(), string(w.rule.Ties), w.clock, w.from, w.length}, some)
+		args := appendScores([]any{w.token, buildLease.Microseconds(), string(w.rule.Ties), w.clock, w.from, w.length, w.gathered}, some)
 		if _, err := w.step(ctx, gatherScript, []string{w.its.lock, w.keys.members, w.its.aside, w.its.distinct}, args); err != nil {
 			return err
 		}
+		w.gathered += len(some)
 	}
 	return nil
 }
@@ -199,12 +202,13 @@ func appendScores(args []any, scores []scored) []any {
 func (w *builder) swap(ctx context.Context, epoch string, revision int64) error {
 	keys := []string{w.its.lock, w.keys.members, w.keys.distinct, w.keys.meta, w.keys.periods, w.its.aside, w.its.distinct, w.keys.hidden}
 	args := []any{w.token, w.epoch, epoch, w.now, w.clock, w.from, w.length, w.rule.shape, w.keys.channel, w.instance, revision, w.was}
-	after := w.clock - 1
+	args = append(args, w.gathered, w.now-w.rule.soonDue().Microseconds())
 	if w.rule.windowed() {
-		keys = append(keys, w.keys.window[2])
+		keys = append(keys, w.keys.window[2], w.keys.window[1])
 	}
+	var after []any
 	for {
-		r, err := w.callKeys(ctx, swapScript, keys, append(args, after))
+		r, err := w.callKeys(ctx, swapScript, keys, append(args, after...))
 		if err != nil {
 			return err
 		}
@@ -212,12 +216,12 @@ func (w *builder) swap(ctx context.Context, epoch string, revision int64) error 
 		case "lost":
 			return errLost
 		case "more": // were taken off meanwhile than one call sees to
-			if after = r.number(); r.err != nil {
+			if after = []any{r.number(), r.text()}; r.err != nil {
 				return r.err
 			}
 			continue
 		}
-		w.builds.note(w.instance, w.now)
+		w.builds.note(w.instance, r.number())
 		return r.err
 	}
 }

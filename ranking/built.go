@@ -98,9 +98,7 @@ func (r *rule) goes() time.Duration {
 // older than its refresh, and what a build took. While one is under way that was begun in
 // time the old one will do.
 func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
-	age := func(built int64) time.Duration {
-		return time.Duration(s.catalog.clock.now()-built) * time.Microsecond
-	}
+	age := func(built int64) time.Duration { return s.age(built) }
 	if built := s.builds.known(instance); built > 0 && age(built) < r.soonDue() {
 		return nil
 	}
@@ -152,11 +150,21 @@ func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
 	}
 }
 
+// age is how old a result is; one from a time to come, as the clock was set back, is older
+// than any.
+func (s *Store) age(built int64) time.Duration {
+	age := time.Duration(s.catalog.clock.now()-built) * time.Microsecond
+	if age < -MaxAhead {
+		return 2 * maxRefresh
+	}
+	return age
+}
+
 // refreshWatched has the result built of a board that is watched, where it is due, built
 // being when that was last, µs since 1970, 0 for never.
 func (s *Store) refreshWatched(m meaning, built int64) {
 	s.builds.note(m.Instance, built)
-	if age := time.Duration(s.catalog.clock.now()-built) * time.Microsecond; built == 0 || age >= m.rule.soonDue() {
+	if age := s.age(built); built == 0 || age >= m.rule.soonDue() {
 		s.startBuild(m.Instance, built, built > 0 && age < m.rule.refresh())
 	}
 }

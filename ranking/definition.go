@@ -78,9 +78,9 @@ type Definition struct {
 	// 366d, on a board without period. An update's op is the board's mode then. Default
 	// none.
 	Window time.Duration `json:"window,omitzero"`
-	// Refresh is how old a window's result gets, and a build: 1s to 1d. Live has updates
-	// count, and leave, one by one, of mode sum alone. Default 1m, of a board with a
-	// window.
+	// Refresh is how old a window's result may get, not counting what a build takes: 1s to
+	// 1d. With Live there is no result: updates count, and leave, one by one, of mode sum
+	// alone. Default 1m, of a board with a window.
 	Refresh time.Duration `json:"refresh,omitzero"`
 
 	// MemberTTL is how long after it entered a member leaves. 1s to 36600d, default

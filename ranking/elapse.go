@@ -42,7 +42,7 @@ func (s *Store) sweepPart(ctx context.Context, instance string, r *rule, until i
 		most = sweepLive
 	}
 	args := append(r.head(k, instance, ""), until, r.shape, r.Window.Milliseconds(), string(r.Mode), r.liveFlag(), most, newEpoch())
-	reply, err := s.callKeys(ctx, sweepScript, append(k.head(), k.window[:]...), args)
+	reply, err := s.callKeys(ctx, sweepScript, append(append(k.head(), k.window[:]...), s.keys.build(instance).lock), args)
 	if err != nil {
 		return swept{}, err
 	}
@@ -87,7 +87,7 @@ func (s *Store) sweepWindow(ctx context.Context, instance string, between func(c
 			}
 			continue
 		}
-		if err != nil || !r.due(at.oldest, at.now) {
+		if err != nil || at.went == 0 || !r.due(at.oldest, at.now) {
 			return at, err
 		}
 		if err := between(ctx, time.Since(began)); err != nil {
@@ -153,9 +153,12 @@ func (s *Store) tendWindow(ctx context.Context, instance string, r *rule, now, u
 		case err != nil:
 			return 0, err
 		case at.oldest == 0:
-			return never, nil
-		case !r.due(at.oldest, at.now):
-			look, err := s.windowLook(ctx, instance, r, at.now)
+			next, err := s.forgottenUntil(ctx, instance, r)
+			if err != nil || next > at.now || time.Now().After(stop) {
+				return next, err
+			}
+		case at.went == 0 || !r.due(at.oldest, at.now):
+			look, err := s.nextLook(ctx, instance, r, at.now)
 			return max((at.oldest+r.Window.Milliseconds())*1000, now+look.Microseconds()), err
 		case time.Now().After(stop):
 			return now, nil
@@ -166,8 +169,8 @@ func (s *Store) tendWindow(ctx context.Context, instance string, r *rule, now, u
 	}
 }
 
-// windowLook is after what time a window is looked after again.
-func (s *Store) windowLook(ctx context.Context, instance string, r *rule, now int64) (time.Duration, error) {
+// nextLook is after what time a window is looked after again.
+func (s *Store) nextLook(ctx context.Context, instance string, r *rule, now int64) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	until := strconv.FormatInt(now/1000-r.Window.Milliseconds()+windowLook.Milliseconds(), 10)
@@ -176,4 +179,23 @@ func (s *Store) windowLook(ctx context.Context, instance string, r *rule, now in
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return max(windowLook*windowDue/time.Duration(max(due, windowDue)), tendInterval), nil
+}
+
+// forgottenFor is for how long who is forgotten is so, on top of the window: as long as a
+// build may take, see window.lua.
+const forgottenFor = 10 * time.Minute
+
+// forgottenUntil is when the first who is forgotten in a window is not any more, in µs since
+// 1970, or never.
+func (s *Store) forgottenUntil(ctx context.Context, instance string, r *rule) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	first, err := s.rdb.ZRangeWithScores(ctx, s.keys.board(instance, "").window[2], 0, 0).Result()
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if len(first) == 0 {
+		return never, nil
+	}
+	return int64(first[0].Score) + (r.Window + forgottenFor + time.Millisecond).Microseconds(), nil
 }

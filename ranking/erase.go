@@ -234,7 +234,7 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member strin
 			for _, p := range periods {
 				k := s.keys.board(instance, p.name)
 				keys := k.head()
-				if r.windowed() || r.isBuilt() {
+				if r.windowed() {
 					keys = append(append(keys, k.window[:]...), s.keys.build(instance).lock)
 				}
 				reply, err := s.callKeys(ctx, eraseScript, keys, append(r.head(k, instance, p.name), r.shape, member))

@@ -177,6 +177,11 @@ func (e Event) digest(fields map[string]jsontext.Value) string {
 	b := append([]byte(e.Name), fieldSep...)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		v := fields[name].Clone()
+		if name == atField && e.timed(fields) {
+			if at, err := ParseAt(v); err == nil {
+				v = strconv.AppendInt(nil, at.UnixMilli(), 10) // however it is written
+			}
+		}
 		// What is no JSON stays as it is; Expand refuses it.
 		_ = v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
 		b = append(append(append(append(b, name...), fieldSep...), v...), changeSep...)

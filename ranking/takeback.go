@@ -16,7 +16,8 @@ type TakenBack struct {
 }
 
 // TakeBack takes back an event by its id, on each board that it has touched, once, and
-// says where that leaves its members. What it added is subtracted, and who comes to 0 by
+// says where that leaves its members. On a board with a window its updates leave before
+// their time, and that is all. Elsewhere what it added is subtracted, and who comes to 0 by
 // that leaves, whoever brought it there. A score that it set is again what it was before,
 // less what was taken back of that too, in whatever order; who was not there before
 // leaves; a score that others have set since stays. It stops at the board's min and max.

@@ -3,6 +3,7 @@ package ranking
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -64,7 +65,7 @@ func ParseAt(v jsontext.Value) (time.Time, error) {
 			return at, Invalid("at", fmt.Sprintf("is %s; %s", clip(string(v)), wantAt))
 		}
 		return time.UnixMilli(ms).UTC(), nil
-	case v.Kind() == '"' && json.Unmarshal(v, &text) == nil && at.UnmarshalText([]byte(text)) == nil:
+	case v.Kind() == '"' && json.Unmarshal(v, &text) == nil && timeText.MatchString(text) && at.UnmarshalText([]byte(text)) == nil:
 		at = at.UTC().Truncate(time.Millisecond)
 	}
 	if at.IsZero() || timeFault(at) != "" {
@@ -72,6 +73,9 @@ func ParseAt(v jsontext.Value) (time.Time, error) {
 	}
 	return at, nil
 }
+
+// timeText is RFC 3339, of which Go's time package takes more than there is.
+var timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
 
 const wantAt = "want a time such as 2026-11-20T10:00:00Z, or milliseconds since 1970"
 

@@ -366,6 +366,7 @@ func TestRemovedWhileAWindowIsBuilt(t *testing.T) {
 			}
 			require.Len(t, got, members-c.removed-lost, board)
 			tiers(t, s, board)
+			s.builds.running.Wait() // as some were set, the next is due at once
 			old(t, time.Hour, board, s)
 			got = scoresOf(whole(t, s, board))
 			require.Len(t, got, members-c.removed+1, board)

@@ -278,7 +278,12 @@ func (m *windowModel) update(u Update, now int64) windowAnswer {
 		plus, minus = plus+max(u.Score, 0), minus+max(-u.Score, 0)
 		to = plus - minus
 	}
-	if low, high, _ := m.def.bounds(); to < low || to > high || plus > MaxScore || minus > MaxScore {
+	low, high, _ := m.def.bounds()
+	beyond := to < low || to > high
+	if m.def.Mode == Sum && u.by != sets {
+		beyond = to < low && u.Score < 0 || to > high && u.Score > 0
+	}
+	if beyond || plus > MaxScore || minus > MaxScore {
 		return windowAnswer{kind: ErrOutOfRange, field: "score"}
 	}
 	if _, _, most := m.def.bounds(); u.by != sets && (u.Score > most || u.Score < -most) {

@@ -37,10 +37,10 @@ func TestPageOfAWindowEmptiesByItself(t *testing.T) {
 			var list = () => `+scores+`;
 			new MutationObserver(() => seen.add(list())).observe(board.shadowRoot, {childList: true, characterData: true, subtree: true})`),
 	))
-	aged("ann", 9, 6*time.Second)
-	aged("bob", 5, 9*time.Second)
-	aged("ann", 1, 9*time.Second)
-	aged("cid", 3, 12*time.Second)
+	aged("ann", 9, 8*time.Second)
+	aged("bob", 5, 14*time.Second)
+	aged("ann", 1, 14*time.Second)
+	aged("cid", 3, 20*time.Second)
 	was := func(list string) chromedp.Action[chromedp.Void] {
 		return becomes(fmt.Sprintf(`seen.has(%q) ? 'seen' : [...seen].join(' / ')`, list), "seen")
 	}

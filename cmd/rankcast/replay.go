@@ -40,7 +40,7 @@ type replay struct {
 	ID        string   `name:"id" placeholder:"COLUMN" help:"Where the request id is (default id, if there). A line without one gets one made of the file's SHA-256 and the line's number, so that a line, sent again within ten minutes, counts once."`
 	At        string   `placeholder:"COLUMN" help:"Where the time is (default at): RFC 3339, a date, or milliseconds since 1970."`
 	Numbers   []string `placeholder:"COLUMNS" help:"Columns of a CSV that are numbers where an event takes anything, in the data of entries. Without it they are text."`
-	KeepTimes bool     `help:"Send each line's time with it: on a board with a window it counts from then on, and is refused where that is longer ago than the window. Each line needs a time then. Without it, a line counts from when it is sent."`
+	KeepTimes bool     `help:"Send each line's time with it: on a board with a window it counts from then on, and is refused where that is longer ago than the window. Each line needs a time then. Without it, a line counts from when it is sent; to send a file both ways within ten minutes give --id-prefix."`
 	IDPrefix  string   `placeholder:"TEXT" help:"Start of made-up ids in place of the file's SHA-256, to send the same file anew on purpose."`
 }
 

@@ -55,6 +55,7 @@
 --                    written before: a third value says which revision
 --           'shape'  the board-period is of another
 --           'turn'   now is within starts..ends and outside opens..closes
+--           'due'    with a window: there is more to go from it than goes with one call
 --           'new'    there would be something to write of a new board-period, or of one
 --                    that was listed long ago, and the board is not listed
 --         {'ok', one string for each update}, each of them
@@ -373,8 +374,9 @@ if window then
       if ms <= window.over() then return 'o' end
       if op == 'set' then forget, to, more, less = count > 0, 0, 0, 0 end
       to, more, less = window.count(amount, 1, to, more, less)
-      local bounded = window.mode == 'sum' and more - less or amount
-      if bounded < min or bounded > max or more > window.MOST or less > window.MOST then return 'r' end
+      if amount < min and op ~= 'sum' or amount > max and op ~= 'sum' or more > window.MOST or less > window.MOST then return 'r' end
+      -- As points leave a sum may be beyond its bounds, but an update takes none there.
+      if op == 'sum' and (more - less < min and amount < 0 or more - less > max and amount > 0) then return 'r' end
       if op ~= 'set' and (amount > max_change or amount < -max_change) then return 'c' end
     else
       data = ''
@@ -405,10 +407,14 @@ if window then
     if call('ZCOUNT', events, '-inf', format('%.0f', window.over())) > 0 then return {'new', format('%.0f', now)} end
   elseif open and shaped then
     local before = clock
-    local _, anew = window.sweep((#ARGV - FIRST + 1) / STEP + SWEEP, from, span, ARGV[14])
+    local _, anew, more = window.sweep((#ARGV - FIRST + 1) / STEP + SWEEP, from, span, ARGV[14])
     if anew then exists, epoch, seq = ARGV[14], ARGV[14], 1 end
     wrote = clock > before -- who is hidden too has a key of that time
     clock = clock + 1
+    if more then -- updates are answered by what is left
+      if wrote then publish(epoch, seq, clock) end
+      return {'due', format('%.0f', now)}
+    end
   end
 end
 

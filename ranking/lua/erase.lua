@@ -2,8 +2,7 @@
 -- board.lua.
 --
 -- KEYS  1 to 7         see board.lua
---       8 to 10        of a window or a union, see window.lua
---      11 string       likewise: the lock of who builds it, who loses it
+--       8 to 11        with a window, see window.lua; who builds it loses the lock
 -- ARGV  1 to 5         see board.lua
 --       6 shape        of the definition
 --       7 member
@@ -25,8 +24,7 @@ local events = counted or forgotten and call('ZSCORE', forgotten, member)
 if events then
   call('ZADD', forgotten, format('%.0f', clock - 1), member)
 end
--- What is being built may have some of it, also of what went from the window since.
-if lock then call('UNLINK', lock) end
+if lock and (events or there) then call('UNLINK', lock) end -- what is being built may have some of it
 local remove = going()
 remove(member, key)
 if key or events then publish(state[1], tonumber(state[2]), clock + 1) end

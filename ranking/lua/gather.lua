@@ -10,21 +10,23 @@
 --       3 ties         'member': a key is the score alone; 'dense'; or another
 --       4 clock        the build's time, µs since 1970
 --       5 from, 6 span what the fraction of a key is a fraction of
+--       7 aside        members that are aside already
 --       then two for each member, by s:
 --         member
 --         s            score, negated for desc
--- Result {'ok'} or {'lost'} (the caller does not have the lock)
+-- Result {'ok'} or {'lost'} (the caller does not have the lock, or not all is aside that
+--         was)
 -- Cost   O(log n) a member: ZMSCORE, ZADD; for each s that is new up to two look-ups more
 
 local lock, members, aside, distinct = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local token, lease, ties = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local age, span = tonumber(ARGV[4]) - tonumber(ARGV[5]), tonumber(ARGV[6])
-local FIRST, STEP = 7, 2
+local FIRST, STEP = 8, 2
 
 local call = redis.call
 
 local holder, _, since = lock_read(lock)
-if holder ~= token then return {'lost'} end
+if holder ~= token or call('ZCARD', aside) ~= tonumber(ARGV[7]) then return {'lost'} end
 lock_keep(lock, token, lease, since)
 
 local asked = {}

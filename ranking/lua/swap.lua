@@ -11,6 +11,7 @@
 --       8 sorted set   those who were hidden since the result was built, by key: what is
 --                      built has no such keys
 --       9 sorted set   of a window alone: who is forgotten, see window.lua
+--      10 hash         likewise: tallies
 -- ARGV  1 token        of the caller
 --       2 epoch        of the result that what was built was compared with, '' for none
 --       3 next         epoch of what was built; '' where it is the same
@@ -22,9 +23,13 @@
 --      10 board        name, for the message
 --      11 revision     of the moderation that the caller knows
 --      12 was          when the result was built, as hold.lua told
---      13 after        of a window: the last n of who is forgotten that was seen to
+--      13 aside        members that are aside
+--      14 due          of a window: when the result is to count as built where the next is
+--                      due at once: some were set meanwhile, who are as they were
+--      15 after        of a window: the last n of who is forgotten that was seen to; none:
+--                      nobody was; 16 whether some of them were set: '1' or ''
 --         Times are in µs since 1970.
--- Result {'ok'}, {'more', n} (there are more than one call sees to, after that) or {'lost'}: the caller does not have the lock, or the result is another
+-- Result {'ok', built}, {'more', n} (there are more than one call sees to, after that) or {'lost'}: the caller does not have the lock, or the result is another
 --         than it was, or is no good any more, or others are hidden meanwhile; nothing was
 --         done
 -- Message (byte 31 separates) board 31 31 epoch 31 1: it was replaced
@@ -32,6 +37,7 @@
 
 local lock, members, distinct, meta, periods = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local aside, aside_distinct, hiddens, forgotten = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local tallies = KEYS[10]
 local token, epoch, next_epoch, built, clock = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local from, span, shape, channel, board, revision, was = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
 
@@ -42,6 +48,9 @@ local call, format, floor = redis.call, string.format, math.floor
 local state = call('HMGET', meta, 'epoch', 'moderated', 'built', 'clock')
 if lock_read(lock) ~= token or (state[1] or '') ~= epoch or (state[3] or '0') ~= was then return {'lost'} end
 if tonumber(state[2] or 0) > tonumber(revision) then return {'lost'} end
+if next_epoch ~= '' and not ARGV[15] and call('ZCARD', aside) ~= tonumber(ARGV[13]) then return {'lost'} end
+
+local set_meanwhile = ARGV[16] == '1'
 
 -- Has a member be in what was built as in the result there is.
 local function as_it_was(member)
@@ -61,15 +70,20 @@ local function as_it_was(member)
   end
 end
 
-if forgotten and next_epoch ~= '' then
-  local some = call('ZRANGEBYSCORE', forgotten, '(' .. ARGV[13], '+inf', 'WITHSCORES', 'LIMIT', 0, MOST)
-  for i = 1, #some, 2 do as_it_was(some[i]) end
-  if #some == 2 * MOST then return {'more', format('%.0f', tonumber(some[#some]))} end
+if forgotten then
+  local after = ARGV[15] or format('%.0f', tonumber(clock) - 1)
+  local some = call('ZRANGEBYSCORE', forgotten, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, MOST)
+  for i = 1, #some, 2 do
+    if next_epoch ~= '' then as_it_was(some[i]) end
+    if call('HEXISTS', tallies, some[i]) == 1 then set_meanwhile = true end
+  end
+  if #some == 2 * MOST then return {'more', format('%.0f', tonumber(some[#some])), set_meanwhile and '1' or ''} end
 end
+if set_meanwhile then built = ARGV[14] end
 call('UNLINK', lock, hiddens)
 if next_epoch == '' then
   call('HSET', meta, 'built', built)
-  return {'ok'}
+  return {'ok', built}
 end
 -- A key that is renamed over would be freed by this call; a million members hold Redis
 -- for as long as they are freed.
@@ -80,4 +94,4 @@ call('HSET', meta, 'epoch', next_epoch, 'seq', '1', 'clock', format('%.0f', math
 if not state[2] and revision ~= '0' then call('HSET', meta, 'moderated', revision) end
 call('HSET', periods, '', '0 0')
 call('PUBLISH', channel, board .. '\31\31' .. next_epoch .. '\31' .. '1')
-return {'ok'}
+return {'ok', built}

@@ -2,7 +2,7 @@
 -- over. Other scripts begin with this one, after board.lua and key.lua, and set what
 -- window needs before they use it.
 --
--- KEYS  the last three:
+-- KEYS  the last four:
 --         sorted set   events: 'member|n|score' by when they happened, ms since 1970; n is
 --                      the board's clock when it came, in hex, which no other has; ids of
 --                      members may contain '|'
@@ -11,8 +11,9 @@
 --                      minus'. Both are bounded, so that the rest is exact whenever some go
 --         sorted set   forgotten: members to the n up to which their events do not count any
 --                      more, though they may still be there
+--         string       the lock of who builds the board, see lock.lua
 
-local events, tallies, forgotten = KEYS[#KEYS - 2], KEYS[#KEYS - 1], KEYS[#KEYS]
+local events, tallies, forgotten, lock = KEYS[#KEYS - 3], KEYS[#KEYS - 2], KEYS[#KEYS - 1], KEYS[#KEYS]
 
 local window = {
   length = nil, -- ms
@@ -29,6 +30,15 @@ window.MOST = 2 ^ 53 - 1 -- of what adds, and of what subtracts
 
 -- Until when, in ms, it is over for what happened.
 function window.over() return floor(now / 1000) - window.length end
+
+-- Until when, in ms, events go: not those that whoever builds has yet to read.
+local function goes_until()
+  local over = window.over()
+  if window.live then return over end
+  local till, since = (call('GET', lock) or ''):match('^%S+ (%d+) (%d+)$')
+  if till and now < tonumber(till) then return math.min(over, floor(tonumber(since) / 1000) - window.length) end
+  return over
+end
 
 local function parse(event)
   local member, n, score = event:match('^(.*)|(%x+)|(-?%d+)$')
@@ -79,16 +89,17 @@ end
 
 -- Has those not be forgotten any more whose events all have gone, also from what may be
 -- being built; some at a time.
-local function remember(over)
+local function let_go(over)
   local past = call('ZRANGEBYSCORE', forgotten, '-inf', format('%.0f', over * 1000 - BUILDS), 'LIMIT', 0, SOME)
   if #past > 0 then call('ZREM', forgotten, unpack(past)) end
 end
 
 -- Has events go whose time is over, so many at most, the oldest first, and on a live board
--- what they were worth. It says how many, and whether all is gone: where there are more,
--- and none that counts, a live board is another from then on, with that epoch.
+-- what they were worth. It says how many, whether all is gone (where there are more, and
+-- none that counts, a live board is another from then on, with that epoch), and whether
+-- there are more that are to go.
 function window.sweep(most, from, span, epoch)
-  local over = window.over()
+  local over = goes_until()
   local due = call('ZRANGEBYSCORE', events, '-inf', format('%.0f', over), 'LIMIT', 0, most)
   if #due == most and tonumber(call('ZRANGE', events, -1, -1, 'WITHSCORES')[2]) <= over then
     call('UNLINK', events, tallies, forgotten)
@@ -97,13 +108,13 @@ function window.sweep(most, from, span, epoch)
       clock = clock + 1
       call('HSET', meta, 'epoch', epoch, 'seq', '1', 'clock', format('%.0f', clock))
       call('PUBLISH', channel, format('%s\31%s\31%s\0311', board, period, epoch))
-      return most, true
+      return most, true, false
     end
-    return most, false
+    return most, false, false
   end
   if #due == 0 then
-    remember(over)
-    return 0, false
+    let_go(over)
+    return 0, false, false
   end
   -- One that has several goes down once, at the place of its last.
   local whose, names, last, of = {}, {}, {}, {}
@@ -139,14 +150,15 @@ function window.sweep(most, from, span, epoch)
   if #kept > 0 then call('HSET', tallies, unpack(kept)) end
   if #gone > 0 then call('HDEL', tallies, unpack(gone)) end
   call('ZREMRANGEBYRANK', events, 0, #due - 1)
-  if #due < most then remember(over) end
+  if #due < most then let_go(over) end
+  local oldest = #due == most and call('ZRANGE', events, 0, 0, 'WITHSCORES')[2]
   if window.live then
     for i, member in ipairs(names) do
       local now_is = last[member] == i and worth[member]
       if now_is then come_to(member, now_is[1], now_is[2], from, span) end
     end
   end
-  return #due, false
+  return #due, false, oldest and tonumber(oldest) <= over
 end
 
 -- Has none of a member's events count any more that came before a moment of the board's
