@@ -1,13 +1,11 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	crand "crypto/rand"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -25,8 +23,7 @@ const windowEvents = 1_000_000
 //   - events: what an event takes in Redis, tallies and members among it;
 //   - nothing, first, again: building, beside doing nothing, see buildWatch;
 //   - update: what an update costs Redis beside one of a board without a window, in turns;
-//   - behind: a call of updates with which as many events go as ever do;
-//   - sweep: a third of all events are over at once, as the window is made shorter.
+//   - sweep: two thirds of all events are over at once, as the window is made shorter.
 func BenchmarkWindow(b *testing.B) {
 	events := windowEvents
 	if n, err := strconv.Atoi(os.Getenv("RANKCAST_WINDOW_EVENTS")); err == nil {
@@ -34,7 +31,7 @@ func BenchmarkWindow(b *testing.B) {
 	}
 	members := events / 10
 	eye := newBuildWatch(b)
-	s, rdb, patient, cpu, ctx := eye.store, eye.store.rdb, eye.patient, eye.cpu, context.Background()
+	s, rdb, patient, ctx := eye.store, eye.store.rdb, eye.patient, context.Background()
 	window := func(board string, hours int, refresh time.Duration) Definition {
 		return Definition{Board: board, Window: time.Duration(hours) * time.Hour, Refresh: refresh}
 	}
@@ -144,41 +141,13 @@ func BenchmarkWindow(b *testing.B) {
 		b.Run(fmt.Sprintf("update/batch=%d", size), func(b *testing.B) { updates(b, size, "plain", "live", "built") })
 	}
 
-	// A third of the events, and another, are over at once, as the windows are shortened.
-	// What is measured then is so only once.
+	// As the windows are shortened, two thirds of the events are over at once.
 	shorten := func(hours int) {
 		require.NoError(b, s.Define(ctx, Definitions{Boards: []Definition{window("built", hours, 0), window("live", hours, Live)}}))
 	}
 	for _, board := range []string{"live", "built"} {
-		var calls []cost
-		b.Run("behind/"+board, func(b *testing.B) {
-			if calls == nil {
-				shorten(2)
-				for range 300 {
-					items, outcomes := make([]updateItem, windowItems), make([]Outcome, windowItems)
-					for i := range items {
-						items[i] = updateItem{Update{Member: member(), Score: 1, ID: crand.Text()}, &outcomes[i]}
-					}
-					before, start := cpu.used(), time.Now()
-					require.NoError(b, s.applyBatch(ctx, board, items))
-					calls = append(calls, cost{cpu.used() - before, time.Since(start)})
-				}
-			}
-			redis := func(c cost) time.Duration { return c.redis }
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(median(calls, redis)/1e6, "cpu-ms/call")
-			most := slices.MaxFunc(calls, func(a, b cost) int { return cmp.Compare(a.redis, b.redis) })
-			b.ReportMetric(float64(most.redis.Microseconds())/1e3, "cpu-max-ms")
-		})
-	}
-	for _, board := range []string{"live", "built"} {
-		hours := map[string]int{"live": 2, "built": 2}
 		b.Run("sweep/"+board, func(b *testing.B) {
-			if hours[board] == 1 {
-				return
-			}
-			hours[board] = 1
-			shorten(1)
+			shorten(1) // which it is the first time alone
 			eye.watch(b, func() {
 				w := s.startSweep(board)
 				<-w.done
