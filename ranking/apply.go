@@ -129,7 +129,7 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 // applyPart is one call. What the script finds to be otherwise than this node thought, it
 // is told, and the call made again.
 func (s *Store) applyPart(ctx context.Context, instance string, n name, batch []updateItem) error {
-	listed, at, why := int64(0), s.catalog.clock.now(), ""
+	listed, at, why, behind := int64(0), s.catalog.clock.now(), "", "0"
 	for range turnsMost {
 		d, err := s.catalog.get(ctx)
 		if err != nil {
@@ -143,7 +143,7 @@ func (s *Store) applyPart(ctx context.Context, instance string, n name, batch []
 			return takesNone(instance)
 		}
 		sp := rule.span(at)
-		if why, at, err = s.callApply(ctx, rule, d.hidden, instance, sp, d.looked+lease.Microseconds(), listed, batch); err != nil {
+		if why, at, err = s.callApply(ctx, rule, d.hidden, instance, sp, d.looked+lease.Microseconds(), listed, behind, batch); err != nil {
 			return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 		}
 		switch why {
@@ -163,8 +163,8 @@ func (s *Store) applyPart(ctx context.Context, instance string, n name, batch []
 			}
 			listed = 0 // by what was defined before
 		case "due":
-			if _, err := s.current(ctx, instance); err != nil {
-				return err
+			if !s.awaitSweep(ctx, instance) {
+				behind = "1"
 			}
 			at = s.catalog.clock.now()
 		case "new":
@@ -184,9 +184,9 @@ func (s *Store) applyPart(ctx context.Context, instance string, n name, batch []
 
 // callApply is one call of apply.lua. Where it was done, it fills in the outcome of
 // each update; why says otherwise.
-func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, instance string, sp span, leased, listed int64, batch []updateItem) (why string, now int64, err error) {
+func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, instance string, sp span, leased, listed int64, behind string, batch []updateItem) (why string, now int64, err error) {
 	k := s.keys.board(instance, sp.name)
-	const head, each = 27, 8
+	const head, each = 28, 8
 	script, keys := applyScript, append(k.head(), k.ids[0], k.ids[1], k.periods)
 	args := make([]any, 0, head+each*len(batch))
 	args = append(args, r.head(k, instance, sp.name)...)
@@ -194,7 +194,7 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), r.notes(), hidden.revision, hidden.flags(instance, r.Kind, batch), r.Kind)
 	if r.windowed() {
 		script, keys = windowScript, append(append(keys, k.window[:]...), s.keys.build(instance).lock)
-		args = append(args, r.Window.Milliseconds(), string(r.Mode), r.liveFlag())
+		args = append(args, r.Window.Milliseconds(), string(r.Mode), r.liveFlag(), behind)
 	}
 	for _, u := range batch {
 		op, digest := u.op(r.Definition), ""

@@ -98,9 +98,10 @@ func (s *Store) sweepWindow(ctx context.Context, instance string, between func(c
 
 // sweeping is a sweep of a live board under way, which all share who want one.
 type sweeping struct {
-	done chan struct{} // closed when it has ended; what follows is read after that
-	at   swept
-	err  error
+	began time.Time
+	done  chan struct{} // closed when it has ended; what follows is read after that
+	at    swept
+	err   error
 }
 
 // startSweep has a live board be swept, by this node once at a time. Nobody who waits for
@@ -115,7 +116,7 @@ func (s *Store) startSweep(instance string) *sweeping {
 	if bs.swept == nil {
 		bs.swept = make(map[string]*sweeping)
 	}
-	w := &sweeping{done: make(chan struct{})}
+	w := &sweeping{began: time.Now(), done: make(chan struct{})}
 	bs.swept[instance] = w
 	bs.running.Go(func() {
 		defer close(w.done)
@@ -141,6 +142,24 @@ func (s *Store) current(ctx context.Context, instance string) (int64, error) {
 	case <-ctx.Done():
 		return 0, fmt.Errorf("%w: its window is being brought up to now: %w", ErrUnavailable, ctx.Err())
 	}
+}
+
+// sweepWait is for how long updates wait until what is over has gone. After that they are
+// carried out all the same, and answered by what is there.
+const sweepWait = 500 * time.Millisecond
+
+// awaitSweep has a window be swept, and reports whether that was done in time.
+func (s *Store) awaitSweep(ctx context.Context, instance string) bool {
+	w := s.startSweep(instance)
+	late := time.NewTimer(time.Until(w.began.Add(sweepWait)))
+	defer late.Stop()
+	select {
+	case <-w.done:
+		return w.err == nil
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // tendWindow has events go of a window that nobody may read or write to, and says when to

@@ -27,7 +27,7 @@ func applyTo(t require.TestingT, s *Store, d Definition, sp span, updates ...Upd
 	for i, u := range updates {
 		batch[i] = updateItem{u, &outcomes[i]}
 	}
-	why, now, err = s.callApply(context.Background(), r, &moderation{}, d.Board, sp, never, never, batch)
+	why, now, err = s.callApply(context.Background(), r, &moderation{}, d.Board, sp, never, never, "0", batch)
 	require.NoError(t, err)
 	return why, now, outcomes
 }

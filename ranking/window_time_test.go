@@ -204,3 +204,26 @@ func TestForgottenOnABoardThatIsKept(t *testing.T) {
 	})
 	require.Less(t, w.now.Sub(friday), 2*time.Hour)
 }
+
+// An update does not wait for ever where very much is over: it is carried out, and
+// answered by what is there.
+func TestUpdateThatDoesNotWait(t *testing.T) {
+	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: Live})
+	s := w.stores[0]
+	for range 200 {
+		send(t, s, "b", Update{Member: "a", Score: 1})
+	}
+	w.pass(time.Minute)
+	send(t, s, "b", Update{Member: "x", Score: 1})
+	w.pass(time.Hour - time.Minute)
+	w.hear()
+	s.builds.mu.Lock() // a sweep that has been under way for long
+	s.builds.swept = map[string]*sweeping{"b": {began: time.Now().Add(-sweepWait), done: make(chan struct{})}}
+	s.builds.mu.Unlock()
+	r := send(t, s, "b", Update{Member: "a", Score: 1})
+	require.Greater(t, r.Current.Score, int64(1))
+	s.builds.mu.Lock()
+	delete(s.builds.swept, "b")
+	s.builds.mu.Unlock()
+	require.Equal(t, map[string]int64{"a": 1, "x": 1}, scoresOf(whole(t, s, "b")))
+}

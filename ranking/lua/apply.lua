@@ -37,6 +37,7 @@
 --      26 mode             of the board, which op must be
 --      27 live             '1': scores are those of the moment; else there is a result that
 --                          is built, and updates are answered without scores
+--      28 behind           '1': not to wait until all is gone that is over
 --         Times are Redis's, in µs since 1970; they count from opens and starts
 --         until before closes and ends.
 --      then seven for each update:
@@ -94,7 +95,7 @@ local revision, hides, kind = tonumber(ARGV[22]), ARGV[23], ARGV[24]
 local FIRST, STEP = 25, 7
 if window then
   window.length, window.mode, window.live = tonumber(ARGV[25]), ARGV[26], ARGV[27] == '1'
-  FIRST, STEP = 28, 8
+  FIRST, STEP = 29, 8
 end
 local built = window and not window.live
 
@@ -411,7 +412,7 @@ if window then
     if anew then exists, epoch, seq = ARGV[14], ARGV[14], 1 end
     wrote = clock > before -- who is hidden too has a key of that time
     clock = clock + 1
-    if more then -- updates are answered by what is left
+    if more and ARGV[28] == '0' then -- updates are answered by what is left
       if wrote then publish(epoch, seq, clock) end
       return {'due', format('%.0f', now)}
     end
