@@ -317,7 +317,7 @@ func TestNothingIsLeftOfAFeedThatNobodyFollows(t *testing.T) {
 			synctest.Wait()
 			require.Zero(t, h.Feeds())
 			require.Empty(t, f.followed)
-			require.Equal(t, before, runtime.NumGoroutine())
+			require.LessOrEqual(t, runtime.NumGoroutine(), before) // those of tests before may have ended meanwhile
 			for _, s := range h.shards {
 				require.Empty(t, s.users)
 			}
