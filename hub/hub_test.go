@@ -427,7 +427,7 @@ func TestNothingIsLeftOfABoardThatNobodyWatches(t *testing.T) {
 			synctest.Wait()
 			require.Zero(t, h.Watched())
 			require.Empty(t, f.watched)
-			require.Equal(t, before, runtime.NumGoroutine())
+			require.LessOrEqual(t, runtime.NumGoroutine(), before) // those of tests before may have ended meanwhile
 			for _, s := range h.shards {
 				require.Empty(t, s.users)
 			}
