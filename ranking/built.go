@@ -98,8 +98,7 @@ func (r *rule) goes() time.Duration {
 // older than its refresh, and what a build took. While one is under way that was begun in
 // time the old one will do.
 func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
-	age := func(built int64) time.Duration { return s.age(built) }
-	if built := s.builds.known(instance); built > 0 && age(built) < r.soonDue() {
+	if built := s.builds.known(instance); built > 0 && s.age(built) < r.soonDue() {
 		return nil
 	}
 	built, err := s.builtAt(ctx, s.keys.board(instance, "").meta)
@@ -107,10 +106,10 @@ func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
 		return err
 	}
 	s.builds.note(instance, built)
-	if built > 0 && age(built) < r.soonDue() {
+	if built > 0 && s.age(built) < r.soonDue() {
 		return nil
 	}
-	timely := built > 0 && age(built) < r.refresh()
+	timely := built > 0 && s.age(built) < r.refresh()
 	lost := false
 	giveUp := time.NewTimer(s.cfg.CallTimeout)
 	defer giveUp.Stop()
@@ -125,7 +124,7 @@ func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
 			return fmt.Errorf("%w: its result is being built: %w", ErrUnavailable, ctx.Err())
 		}
 		switch {
-		case b.err != nil && built > 0 && age(built) < r.refresh()+b.took:
+		case b.err != nil && built > 0 && s.age(built) < r.refresh()+b.took:
 			return nil
 		case (errors.Is(b.err, errLost) || errors.Is(b.err, errOld)) && !lost:
 			lost = true // the next knows more

@@ -59,9 +59,8 @@ func (s *Store) sweepPart(ctx context.Context, instance string, r *rule, until i
 	return swept{}, reply.err
 }
 
-// sweepWindow has events go until none is left that is over. It calls between with how long each
-// call took.
-func (s *Store) sweepWindow(ctx context.Context, instance string, between func(context.Context, time.Duration) error) (swept, error) {
+// sweepWindow has events go until none is left that is over and may go.
+func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error) {
 	n, err := parseName(instance)
 	if err != nil {
 		return swept{}, err
@@ -90,7 +89,7 @@ func (s *Store) sweepWindow(ctx context.Context, instance string, between func(c
 		if err != nil || at.went == 0 || !r.due(at.oldest, at.now) {
 			return at, err
 		}
-		if err := between(ctx, time.Since(began)); err != nil {
+		if err := gently(ctx, time.Since(began)); err != nil {
 			return swept{}, err
 		}
 	}
@@ -120,7 +119,7 @@ func (s *Store) startSweep(instance string) *sweeping {
 	bs.swept[instance] = w
 	bs.running.Go(func() {
 		defer close(w.done)
-		if w.at, w.err = s.sweepWindow(bs.end, instance, gently); w.err != nil {
+		if w.at, w.err = s.sweepWindow(bs.end, instance); w.err != nil {
 			w.err = fmt.Errorf("bring the window of %q up to now: %w", instance, w.err)
 		}
 		bs.mu.Lock()

@@ -139,7 +139,7 @@ func (h *windowHistory) swept() {
 	n, err := h.w.rdb.ZCount(context.Background(), h.s.keys.board(h.board, "").window[0], "-inf", strconv.FormatInt(h.m.over(h.now()), 10)).Result()
 	require.NoError(h.t, err)
 	if n > 32 {
-		_, err := h.s.sweepWindow(context.Background(), h.board, gently)
+		_, err := h.s.sweepWindow(context.Background(), h.board)
 		require.NoError(h.t, err)
 	}
 }

@@ -27,13 +27,16 @@
 --      14 due          of a window: when the result is to count as built where the next is
 --                      due at once: some were set meanwhile, who are as they were
 --      15 after        of a window: the last n of who is forgotten that was seen to; none:
---                      nobody was; 16 whether some of them were set: '1' or ''
+--                      nobody was
+--      16 set          likewise: '1' where some of these were set
 --         Times are in µs since 1970.
--- Result {'ok', built}, {'more', n} (there are more than one call sees to, after that) or {'lost'}: the caller does not have the lock, or the result is another
---         than it was, or is no good any more, or others are hidden meanwhile; nothing was
---         done
+-- Result {'ok', built}, {'more', after, set} (there are more who are forgotten than one
+--         call sees to: call again with these) or {'lost'}: the caller does not have the
+--         lock, or not all is aside that was, or the result is another than it was, or is
+--         no good any more, or others are hidden meanwhile; nothing was done
 -- Message (byte 31 separates) board 31 31 epoch 31 1: it was replaced
--- Cost   O(1), and O(log n) for each who was forgotten meanwhile; what there was is freed beside Redis's work
+-- Cost   O(1), and O(log n) for each who was forgotten meanwhile; what there was is freed
+--        beside Redis's work
 
 local lock, members, distinct, meta, periods = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local aside, aside_distinct, hiddens, forgotten = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
