@@ -2,12 +2,10 @@ package server
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
+	"html/template"
 	"io/fs"
-	"net/http"
-	"path"
-	"time"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -18,37 +16,94 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// servePages serves the embedded pages and what they load.
-func servePages(get func(path string, h echo.HandlerFunc)) {
-	get("/", page("index.html"))
-	err := fs.WalkDir(web.Files, "assets", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			get("/"+name, page(name))
+// pages are the templates that are served, and how each is reached. Paths in them are
+// relative, so that all of this may be served below any prefix: root leads back to it.
+var pages = []struct{ path, file, root string }{
+	{"/", "dashboard.html", "./"},
+	{"/boards/:board", "dashboard.html", "../"},
+	{"/overlay/:board", "overlay.html", "../"},
+	{"/stars", "stars.html", "./"},
+}
+
+// servePages serves the embedded pages and what they load. All is made ready here: what is
+// wrong with a file shows when a server is made, and not to a reader.
+func servePages(get func(path string, h echo.HandlerFunc), writes bool) {
+	// The files are part of the binary.
+	for _, p := range pages {
+		variants := make([]*document, len(locales))
+		for i, l := range locales {
+			var err error
+			if variants[i], err = renderPage(web.Files, p.file, l, p.root, writes); err != nil {
+				panic(err)
+			}
 		}
-		return err
-	})
-	if err != nil {
-		panic(err) // the files are part of the binary
+		get(p.path, func(c echo.Context) error { return variants[localeOf(c.Request())].serve(c) })
+	}
+	for _, folder := range []string{"assets", "kit"} {
+		if err := serveFolder(get, web.Files, folder); err != nil {
+			panic(err)
+		}
 	}
 }
 
-// page serves one embedded file. Browsers ask each time and load it only when it
-// is another: files carry no version in their names.
-func page(name string) echo.HandlerFunc {
-	content, err := web.Files.ReadFile(name)
+// page is what a template is given; see the package web.
+type page struct {
+	Lang, LangTag string
+	Root          string
+	Writes        bool
+	Texts         map[string]string
+}
+
+// renderPage makes a page in one language. It fails where the page asks for a text that
+// there is not.
+func renderPage(files fs.FS, file string, l locale, root string, writes bool) (*document, error) {
+	texts, err := l.readTexts(files)
 	if err != nil {
-		panic(err) // likewise
+		return nil, err
 	}
-	sum := sha256.Sum256(content)
-	etag := `"` + hex.EncodeToString(sum[:8]) + `"`
-	return func(c echo.Context) error {
-		h := c.Response().Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cache-Control", "no-cache")
-		h.Set("ETag", etag)
-		http.ServeContent(c.Response(), c.Request(), path.Base(name), time.Time{}, bytes.NewReader(content))
+	text := func(key string) (string, error) {
+		if text, there := texts[key]; there {
+			return text, nil
+		}
+		return "", fmt.Errorf("texts/%s.json has no %q", l.name, key)
+	}
+	t, err := template.New(file).Funcs(template.FuncMap{"text": text}).ParseFS(files, "pages/"+file)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, page{l.name, l.tag, root, writes, texts}); err != nil {
+		return nil, err
+	}
+	d, err := newDocument(file, b.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	d.header.Set("Content-Language", l.tag)
+	d.varyBy("Accept-Language")
+	return d, nil
+}
+
+// serveFolder serves each file of a folder under its own path.
+func serveFolder(get func(path string, h echo.HandlerFunc), files fs.FS, folder string) error {
+	return fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		d, err := newDocument(name, content)
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(name, "kit/") {
+			// It is there for pages of other sites.
+			d.header.Set("Access-Control-Allow-Origin", "*")
+			d.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		}
+		get("/"+name, d.serve)
 		return nil
-	}
+	})
 }

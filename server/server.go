@@ -114,7 +114,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	e.GET("/v1/live", s.live)
 	get("/healthz", s.healthz)
 	get("/readyz", s.readyz)
-	servePages(get)
+	servePages(get, !cfg.ReadOnlySockets)
 	return s
 }
 

@@ -1,5 +1,16 @@
-// Package web holds the browser half of Rankcast as embedded files: the
-// dashboard and the <live-leaderboard> element that any page may use.
+// Package web holds the browser half of Rankcast as embedded files: pages, what they
+// load, and what pages of other sites may load.
+//
+//   - pages/ are templates of html/template: dashboard.html, overlay.html, stars.html. Each
+//     is given .Lang ("en" or "zh") and .LangTag, which <html lang> wants; .Root, which leads
+//     each path in it; .Writes, whether sockets may send updates; {{text "key"}}, and .Texts
+//     for its scripts, all texts of the language as JSON
+//   - texts/ are the texts in each language, a flat object of strings that may hold
+//     {placeholders}; what depends on a number has a key for each form, members_one and
+//     members_other. All languages have the same keys
+//   - assets/ are scripts and styles of the pages, among them the <live-leaderboard> element
+//     that any page of the same site may use
+//   - kit/ is what pages of other sites import
 //
 // The scripts are ES modules that are served as they are. They import in one
 // direction, dashboard → live-leaderboard → live → subscription → socket →
@@ -15,8 +26,8 @@ package web
 
 import "embed"
 
-// Files holds index.html, the dashboard's page, and assets/, which the page
-// loads. It is read-only and safe for concurrent use.
+// Files holds pages/, texts/, assets/ and kit/. It is read-only and safe for concurrent
+// use.
 //
-//go:embed index.html assets
+//go:embed pages texts assets kit
 var Files embed.FS

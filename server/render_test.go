@@ -1,0 +1,65 @@
+package server
+
+import (
+	"net/http"
+	"testing"
+	"testing/fstest"
+
+	"github.com/labstack/echo/v4"
+	"github.com/stretchr/testify/require"
+)
+
+// What is wrong with a page shows when it is made ready, and not to its reader.
+func TestPageThatIsWrongIsNotServed(t *testing.T) {
+	for _, c := range []struct{ page, texts, says string }{
+		{`<p>{{text "a"}}</p>`, `{"a":"A"}`, ""},
+		{`<p>{{text "b"}}</p>`, `{"a":"A"}`, `texts/en.json has no "b"`},
+		{`<p>{{.Other}}</p>`, `{"a":"A"}`, "Other"},
+		{`<p>{{text "a"`, `{"a":"A"}`, "unclosed action"},
+		{`<p></p>`, `{"a":{"b":"c"}}`, "texts/en.json"},
+		{`<p></p>`, `{"a":"A","a":"B"}`, "duplicate"},
+		{`<p></p>`, ``, "texts/en.json"},
+	} {
+		files := fstest.MapFS{"pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
+		d, err := renderPage(files, "p.html", locales[0], "./", true)
+		if c.says == "" {
+			require.NoError(t, err)
+			require.Equal(t, "<p>A</p>", string(d.identity))
+			continue
+		}
+		require.ErrorContains(t, err, c.says)
+	}
+}
+
+// Texts are data in a page, whatever they hold.
+func TestPageHoldsTextsAsData(t *testing.T) {
+	files := fstest.MapFS{
+		"pages/p.html":  {Data: []byte(`<script type="application/json" id="texts">{{.Texts}}</script><p title="{{text "a"}}">`)},
+		"texts/en.json": {Data: []byte(`{"a":"</script><!-- \"'& {n} \u2028"}`)},
+	}
+	d, err := renderPage(files, "p.html", locales[0], "./", true)
+	require.NoError(t, err)
+	require.Regexp(t, `^<script type="application/json" id="texts">\{"a":"\\u003c/script\\u003e\\u003c!-- \\"'\\u0026 \{n\} \\u2028"\}</script><p title="[^"<]*">$`, string(d.identity))
+}
+
+// Files are of the type that their name says, whatever the machine thinks.
+func TestPageFilesHaveTypes(t *testing.T) {
+	files := make(fstest.MapFS)
+	for name := range map[string]string{"a.js": "", "a.d.ts": "", "a.json": "", "a.css": ""} {
+		files["kit/"+name] = &fstest.MapFile{Data: []byte("x")}
+	}
+	served := make(map[string]bool)
+	get := func(path string, _ echo.HandlerFunc) { served[path] = true }
+	require.NoError(t, serveFolder(get, files, "kit"))
+	require.Equal(t, map[string]bool{"/kit/a.js": true, "/kit/a.d.ts": true, "/kit/a.json": true, "/kit/a.css": true}, served)
+	for name, want := range map[string]string{
+		"a.js": "text/javascript; charset=utf-8", "a.d.ts": "text/plain; charset=utf-8", "a.json": "application/json", "a.css": "text/css; charset=utf-8",
+	} {
+		d, err := newDocument(name, []byte("x"))
+		require.NoError(t, err)
+		require.Equal(t, []string{want}, d.header[http.CanonicalHeaderKey("content-type")])
+		require.Nil(t, d.gzip, "it would be larger")
+	}
+	files["kit/a.exe"] = &fstest.MapFile{}
+	require.ErrorContains(t, serveFolder(get, files, "kit"), "kit/a.exe")
+}

@@ -1,0 +1,5 @@
+// @ts-check
+
+/** Rankcast for pages of other sites. */
+
+export {};

@@ -1,0 +1,50 @@
+package web_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/web"
+)
+
+// Whatever is told in one language is told in each, with the same in its places.
+func TestTextsAreTheSameInEachLanguage(t *testing.T) {
+	files, err := fs.Glob(web.Files, "texts/*.json")
+	require.NoError(t, err)
+	require.Equal(t, []string{"texts/en.json", "texts/zh.json"}, files)
+	placeholder := regexp.MustCompile(`\{[^{}]*\}`)
+	places := func(text string) []string {
+		found := placeholder.FindAllString(text, -1)
+		slices.Sort(found)
+		return found
+	}
+	all := make(map[string]map[string]string)
+	for _, file := range files {
+		b, err := web.Files.ReadFile(file)
+		require.NoError(t, err)
+		var texts map[string]string
+		require.NoError(t, json.Unmarshal(b, &texts), file)
+		all[file] = texts
+	}
+	english := all["texts/en.json"]
+	for file, texts := range all {
+		require.Equal(t, slices.Sorted(maps.Keys(english)), slices.Sorted(maps.Keys(texts)), file)
+		for key, text := range texts {
+			require.NotEmpty(t, strings.TrimSpace(text), "%s: %s", file, key)
+			require.Equal(t, places(english[key]), places(text), "%s: %s", file, key)
+			require.NotRegexp(t, `[{}]`, regexp.MustCompile(`\{[a-z_]+\}`).ReplaceAllString(text, ""), "%s: %s", file, key)
+			for one, other := range map[string]string{"_one": "_other", "_other": "_one"} {
+				if stem, counts := strings.CutSuffix(key, one); counts {
+					require.Contains(t, texts, stem+other, "%s: %s", file, key)
+				}
+			}
+		}
+	}
+}
