@@ -52,6 +52,7 @@ type page struct {
 	Root          string
 	Writes        bool
 	Texts         map[string]string
+	Preloads      []string
 }
 
 // renderPage makes a page in one language. It fails where the page asks for a text that
@@ -71,8 +72,16 @@ func renderPage(files fs.FS, file string, l locale, root string, writes bool) (*
 	if err != nil {
 		return nil, err
 	}
+	script := "assets/" + strings.TrimSuffix(file, ".html") + ".js"
+	preloads, err := modulesOf(files, script)
+	if err != nil {
+		return nil, err
+	}
+	for i := range preloads {
+		preloads[i] = root + preloads[i]
+	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, page{l.name, l.tag, root, writes, texts}); err != nil {
+	if err := t.Execute(&b, page{l.name, l.tag, root, writes, texts, preloads}); err != nil {
 		return nil, err
 	}
 	d, err := newDocument(file, b.Bytes())

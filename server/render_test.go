@@ -20,7 +20,7 @@ func TestPageThatIsWrongIsNotServed(t *testing.T) {
 		{`<p></p>`, `{"a":"A","a":"B"}`, "duplicate"},
 		{`<p></p>`, ``, "texts/en.json"},
 	} {
-		files := fstest.MapFS{"pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
+		files := fstest.MapFS{"assets/p.js": {}, "pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
 		d, err := renderPage(files, "p.html", locales[0], "./", true)
 		if c.says == "" {
 			require.NoError(t, err)
@@ -35,6 +35,7 @@ func TestPageThatIsWrongIsNotServed(t *testing.T) {
 func TestPageHoldsTextsAsData(t *testing.T) {
 	files := fstest.MapFS{
 		"pages/p.html":  {Data: []byte(`<script type="application/json" id="texts">{{.Texts}}</script><p title="{{text "a"}}">`)},
+		"assets/p.js":   {},
 		"texts/en.json": {Data: []byte(`{"a":"</script><!-- \"'& {n} \u2028"}`)},
 	}
 	d, err := renderPage(files, "p.html", locales[0], "./", true)

@@ -1,80 +1,47 @@
 // @ts-check
 
 /**
- * The dashboard: the server's boards and families as navigation, and one of them:
- * a board live, a family as a list of its boards. What is shown is in the URL
- * (`?board=stars&top=25&me=u4`), so it can be kept and shared.
+ * The dashboard: all boards, each with its leader (`/`); and one of them, live, or one family as a
+ * list of its boards (`/boards/{b}?top=25&me=u4`). What is shown is in the URL, so it can be kept and shared.
  */
 
-import { setAttribute } from './dom.js';
+import { setAttribute, setText } from '../kit/dom.js';
+import { scoreFormat } from '../kit/format.js';
+import '../kit/rankcast.js';
+import { BoardPage } from './board-page.js';
 import { Family } from './family.js';
-import './live-leaderboard.js';
-import { problemOf } from './member.js';
 import { definitionOf, placeholders } from './names.js';
-import { backoff } from './socket.js';
+import { OverviewPage } from './overview.js';
+import { byId, inPath, make, Poll, read, RefusedError, ROOT } from './page.js';
+import { describe } from './rules.js';
+import { text } from './texts.js';
 
-/**
- * @typedef {{ board: string, mode: string, order: string, ties: string, period?: string, timezone?: string, window?: string }} Board a family has placeholders in its name
- */
-
-const BOARDS_URL = new URL('../v1/boards', import.meta.url);
-
-/** A server that takes longer than this to list its boards is as good as away. */
-const FETCH_MS = 10_000;
-/** Waits stop doubling here, at up to 8 s: somebody is looking at an empty page. */
-const LONGEST_ATTEMPT = 5;
+/** @typedef {import('./rules.js').Definition} Definition */
+/** @typedef {import('../kit/rankcast.js').Update} Update */
 
 const DEFAULT_TOP = '10';
-/** What a server starts with, and most have. */
-const DEFAULT_BOARD = 'stars';
+/** Neighbours shown of a member that is not among the first. */
+const AROUND = '2';
+const COPIED_MS = 2_000;
 
-const MODE_TEXT = new Map([
-  ['sum', 'Scores add up'],
-  ['best', 'Best score counts'],
-  ['last', 'Latest score counts'],
-]);
-const ORDER_TEXT = new Map([
-  ['desc', 'highest first'],
-  ['asc', 'lowest first'],
-]);
-const TIES_TEXT = new Map([
-  ['first', 'ties to the earlier'],
-  ['shared', 'ties share a rank'],
-  ['dense', 'ties share a rank, none skipped'],
-  ['member', 'ties by member id'],
-]);
-
-const PERIOD_TEXT = new Map([
-  ['hour', 'by the hour'],
-  ['day', 'by day'],
-  ['week', 'by week'],
-  ['month', 'by month'],
-  ['year', 'by year'],
-]);
-
-const WINDOW_TEXT = new Map([
-  ['s', 'second'],
-  ['m', 'minute'],
-  ['h', 'hour'],
-  ['d', 'day'],
-]);
-
-/** The server answered, but not with its boards. */
-class RefusedError extends Error {}
-
-const list = byId('boards', HTMLUListElement);
+const main = byId('main', HTMLElement);
 const nav = byId('nav', HTMLElement);
-const main = byId('board', HTMLElement);
+const list = byId('boards', HTMLUListElement);
 const note = byId('note', HTMLParagraphElement);
-const shown = byId('shown', HTMLDivElement);
+const front = byId('front', HTMLElement);
+const shown = byId('board', HTMLElement);
 const name = byId('name', HTMLHeadingElement);
 const rules = byId('rules', HTMLParagraphElement);
-const choices = byId('choices', HTMLDivElement);
+const choices = byId('choices', HTMLFormElement);
 const meInput = byId('me', HTMLInputElement);
-const meProblem = byId('me-problem', HTMLParagraphElement);
 const topSelect = byId('top', HTMLSelectElement);
+const live = byId('live', HTMLElement);
 const leaderboard = byId('leaderboard', HTMLElement);
-const instances = byId('instances', HTMLUListElement);
+const share = byId('share', HTMLButtonElement);
+const shareDone = byId('share-done', HTMLElement);
+const overlayLink = byId('overlay-link', HTMLAnchorElement);
+const home = byId('home', HTMLAnchorElement);
+
 const family = new Family(
   {
     element: byId('family', HTMLElement),
@@ -82,55 +49,43 @@ const family = new Family(
     parts: byId('parts', HTMLDivElement),
     problem: byId('parts-problem', HTMLParagraphElement),
     note: byId('instances-note', HTMLParagraphElement),
-    list: instances,
+    list: byId('instances', HTMLUListElement),
   },
-  (board) => address(board, wanted().top, wanted().me),
-  (board) => choose(address(board, wanted().top, wanted().me)),
+  (board) => addressNow(board),
+  (board) => go(addressNow(board)),
 );
+const overview = new OverviewPage(byId('cards', HTMLElement), byId('front-note', HTMLElement), (board) => addressNow(board), (board) => definitionOf(definitions, board)?.display ?? {});
+const boardPage = new BoardPage(byId('periods', HTMLElement), byId('courses', HTMLElement), byId('lag', HTMLElement), (board) => addressNow(board));
 
-/** @type {Board[]} */
-let boards = [];
+/** @type {Definition[]} */
+let definitions = [];
 /** Whom the URL follows, as put into the box. */
 let followed = '';
-let attempt = 0;
-let loading = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
-let retryTimer;
+let shareTimer;
 
-addEventListener('popstate', show);
-addEventListener('online', load);
 // Boards are made and removed while nobody looks at this page.
-document.addEventListener('visibilitychange', () => {
-  if (document.visibilityState === 'visible') load();
+const definitionsPoll = new Poll(Infinity, async (signal) => {
+  try {
+    ({ boards: definitions } = await read('v1/boards', signal));
+    setText(note, '');
+  } catch (error) {
+    if (!signal.aborted) setText(note, text(error instanceof RefusedError ? 'boards_refused' : 'server_away'));
+    throw error;
+  }
+  show();
 });
 
-for (const links of [list, instances]) {
-  links.addEventListener('click', (event) => {
-    const link = event.target instanceof Element ? event.target.closest('a') : null;
-    // Anything but a plain click asks the browser for a tab, a window or a file.
-    if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    event.preventDefault();
-    if (links === list) go(link.href);
-    else choose(link.href);
-  });
-}
-
-/**
- * Goes where the control that was used is no more, so that the focus goes along.
- *
- * @param {string} url
- */
-function choose(url) {
-  go(url);
-  main.focus({ preventScroll: true });
-}
-
-/** @param {string} url of this page, showing something else */
-function go(url) {
-  const { href } = new URL(url, location.href);
-  if (href !== location.href) history.pushState(null, '', href);
-  show();
-}
+home.href = ROOT.href;
+addEventListener('popstate', show);
+document.addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  // Anything but a plain click asks the browser for a tab, a window or a file.
+  if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (!isDashboard(link.href)) return;
+  event.preventDefault();
+  go(link.href);
+});
 
 topSelect.addEventListener('change', () => {
   const { board, me } = wanted();
@@ -139,173 +94,149 @@ topSelect.addEventListener('change', () => {
 });
 
 // Enter changes it, as leaving the box does.
-meInput.addEventListener('change', () => {
-  meInput.value = meInput.value.trim();
-  if (sayProblem(meInput.value)) return;
-  const { board, top } = wanted();
-  history.replaceState(null, '', address(board, top, meInput.value));
-  show();
+meInput.addEventListener('change', follow);
+choices.addEventListener('submit', (event) => {
+  event.preventDefault();
+  follow();
+});
+
+leaderboard.addEventListener('update', (event) => {
+  const { board } = wanted();
+  const { detail } = /** @type {CustomEvent<Update>} */ (event);
+  if (!leaderboard.hidden) boardPage.hear(detail, scoreFormat(definitionOf(definitions, board)?.display ?? {}));
+});
+
+share.addEventListener('click', async () => {
+  clearTimeout(shareTimer);
+  try {
+    await navigator.clipboard.writeText(location.href);
+    setText(shareDone, text('link_copied'));
+  } catch {
+    // By http from another machine, or not allowed: the address bar has it too.
+    setText(shareDone, location.href);
+  }
+  shareTimer = setTimeout(() => setText(shareDone, ''), COPIED_MS);
 });
 
 show();
-load();
+definitionsPoll.start();
 
-async function load() {
-  if (loading) return;
-  loading = true;
-  clearTimeout(retryTimer);
-  try {
-    const response = await fetch(BOARDS_URL, {
-      headers: { accept: 'application/json' },
-      signal: AbortSignal.timeout(FETCH_MS),
-    });
-    if (!response.ok) throw new RefusedError();
-    boards = (await response.json()).boards;
-    attempt = 0;
-    note.textContent = boards.length === 0 ? 'This server has no boards yet.' : '';
-  } catch (error) {
-    const what = error instanceof RefusedError ? 'The server can’t list its boards now.' : 'The server can’t be reached.';
-    note.textContent = `${what} Trying again…`;
-    // At least a second: a refused connection fails at once.
-    retryTimer = setTimeout(load, 1_000 + backoff(Math.min(++attempt, LONGEST_ATTEMPT)));
-  } finally {
-    loading = false;
-  }
+function follow() {
+  const { board, top, me } = wanted();
+  meInput.value = meInput.value.trim();
+  if (meInput.value === me) return;
+  history.replaceState(null, '', address(board, top, meInput.value));
   show();
 }
 
-/** @returns {{ board: string, top: string, me: string }} what the URL asks for */
+/** @param {string} href */
+function isDashboard(href) {
+  const { origin, pathname, hash } = new URL(href);
+  return origin === ROOT.origin && !hash && (pathname === ROOT.pathname || pathname.startsWith(`${ROOT.pathname}boards/`));
+}
+
+/** @param {string} href of this page, showing something else; the focus goes along */
+function go(href) {
+  if (href !== location.href) history.pushState(null, '', href);
+  show();
+  scrollTo(0, 0);
+  main.focus({ preventScroll: true });
+}
+
+/** @returns {{ board: string, top: string, me: string }} what the URL asks for; board '': the front page */
 function wanted() {
   const query = new URLSearchParams(location.search);
   const top = query.get('top') ?? '';
   const offered = [...topSelect.options].some((option) => option.value === top);
-  return {
-    board: query.get('board') || firstBoard(),
-    top: offered ? top : DEFAULT_TOP,
-    me: query.get('me') ?? '',
-  };
+  const [, part = ''] = location.pathname.slice(ROOT.pathname.length).match(/^boards\/([^/]+)$/) ?? [];
+  return { board: decode(part), top: offered ? top : DEFAULT_TOP, me: query.get('me') ?? '' };
 }
 
-/** What is shown where nothing was asked for. */
-function firstBoard() {
-  const names = boards.map(({ board }) => board);
-  if (names.includes(DEFAULT_BOARD)) return DEFAULT_BOARD;
-  return names.find((name) => placeholders(name).length === 0) ?? names[0] ?? '';
+/** @param {string} part of a path */
+function decode(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /**
  * @param {string} board
  * @param {string} top
  * @param {string} me
- * @returns {string}
  */
 function address(board, top, me) {
-  const query = new URLSearchParams({ board });
-  if (top !== DEFAULT_TOP) query.set('top', top);
-  if (me) query.set('me', me);
-  return `?${query}`;
+  const url = new URL(board ? `boards/${inPath(board)}` : '', ROOT);
+  if (top !== DEFAULT_TOP) url.searchParams.set('top', top);
+  if (me) url.searchParams.set('me', me);
+  const lang = new URLSearchParams(location.search).get('lang');
+  if (lang) url.searchParams.set('lang', lang);
+  return url.href;
+}
+
+/** @param {string} board */
+function addressNow(board) {
+  const { top, me } = wanted();
+  return address(board, top, me);
 }
 
 function show() {
   const { board, top, me } = wanted();
-  showList(board, top, me);
-
-  shown.hidden = board === '';
-  document.title = board ? `${board} · Rankcast` : 'Rankcast';
-  if (!board) return;
-  name.textContent = board;
-  name.title = board;
-  rules.textContent = describe(definitionOf(boards, board));
+  const definition = definitionOf(definitions, board);
   const isFamily = placeholders(board).length > 0;
-  choices.hidden = leaderboard.hidden = isFamily;
+  const isBoard = board !== '' && !isFamily;
+  document.title = board ? `${board} · ${text('title')}` : text('title');
+  front.hidden = board !== '';
+  shown.hidden = board === '';
+  overview.show(board === '');
+  showList(board);
   family.show(isFamily ? board : '');
+  choices.hidden = live.hidden = share.hidden = overlayLink.hidden = !isBoard;
+  setText(name, board);
+  name.title = board;
+  setText(rules, definition ? describe(definition) : '');
   topSelect.value = top;
   // What is being typed is left alone.
   if (me !== followed) {
     followed = me;
     meInput.value = me;
-    sayProblem(me);
   }
+  overlayLink.href = new URL(`overlay/${inPath(board)}${me ? `?me=${encodeURIComponent(me)}` : ''}`, ROOT).href;
+  const { format, unit, decimals } = definition?.display ?? {};
+  setAttribute(leaderboard, 'format', format);
+  setAttribute(leaderboard, 'unit', unit);
+  setAttribute(leaderboard, 'decimals', decimals ? String(decimals) : undefined);
   setAttribute(leaderboard, 'top', top);
-  setAttribute(leaderboard, 'me', problemOf(me) ? '' : me);
-  setAttribute(leaderboard, 'board', isFamily ? '' : board);
+  setAttribute(leaderboard, 'around', AROUND);
+  setAttribute(leaderboard, 'me', me);
+  setAttribute(leaderboard, 'board', isBoard ? board : '');
+  boardPage.show(isBoard ? board : '', me);
 }
 
-/**
- * @param {string} member
- * @returns {boolean} whether there is one
- */
-function sayProblem(member) {
-  const problem = problemOf(member);
-  meProblem.textContent = problem;
-  setAttribute(meInput, 'aria-invalid', String(problem !== ''));
-  return problem !== '';
-}
-
-/**
- * @param {string} current
- * @param {string} top
- * @param {string} me
- */
-function showList(current, top, me) {
+/** @param {string} current */
+function showList(current) {
   const before = new Map([...list.children].map((item) => [item.textContent, item]));
-  const items = boards.map(({ board }) => before.get(board) ?? newItem(board));
-  nav.hidden = boards.length === 0;
+  const items = definitions.map(({ board }) => before.get(board) ?? newItem(board));
+  nav.hidden = definitions.length === 0 || current === '';
   // Replacing the list would take the focus from the link that was just used.
   if (items.length !== list.children.length || items.some((item, i) => item !== list.children[i])) {
     list.replaceChildren(...items);
   }
-  const definition = definitionOf(boards, current);
-  boards.forEach(({ board }, i) => {
+  const definition = definitionOf(definitions, current);
+  definitions.forEach(({ board }, i) => {
     const link = items[i].querySelector('a');
     if (!link) return;
-    link.href = address(board, top, me);
+    link.href = addressNow(board);
     const before = link.getAttribute('aria-current');
-    setAttribute(link, 'aria-current', board === current ? 'page' : definition?.board === board ? 'true' : null);
+    setAttribute(link, 'aria-current', board === current ? 'page' : definition?.board === board && 'true');
     if (!before && link.hasAttribute('aria-current')) link.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   });
 }
 
 /** @param {string} board */
 function newItem(board) {
-  const item = document.createElement('li');
-  const link = document.createElement('a');
-  link.textContent = board;
+  const link = make('a', '', board);
   link.title = board;
-  item.append(link);
-  return item;
-}
-
-/** @param {Board | undefined} board */
-function describe(board) {
-  if (!board) return '';
-  return [MODE_TEXT.get(board.mode), ORDER_TEXT.get(board.order), TIES_TEXT.get(board.ties), describePeriod(board), describeWindow(board)]
-    .filter((text) => text)
-    .join(', ');
-}
-
-/** @param {Board} board */
-function describePeriod({ period, timezone }) {
-  if (!period) return '';
-  return (PERIOD_TEXT.get(period) ?? `every ${period}`) + (timezone && timezone !== 'UTC' ? ` in ${timezone}` : '');
-}
-
-/** @param {Board} board */
-function describeWindow({ window }) {
-  const [, count, unit] = window?.match(/^(\d+)([smhd])$/) ?? [];
-  if (!count) return '';
-  const text = WINDOW_TEXT.get(unit);
-  return count === '1' ? `of the last ${text}` : `of the last ${count} ${text}s`;
-}
-
-/**
- * @template {HTMLElement} T
- * @param {string} id
- * @param {new () => T} type
- * @returns {T}
- */
-function byId(id, type) {
-  const element = document.getElementById(id);
-  if (!(element instanceof type)) throw new Error(`no ${type.name} with id ${id}`);
-  return element;
+  return make('li', '', link);
 }

@@ -5,12 +5,11 @@
  * name one, which may be none yet.
  */
 
-import { setAttribute, setText } from './dom.js';
+import { setAttribute, setText } from '../kit/dom.js';
 import { instance, placeholders, problemOfPart } from './names.js';
-import { numbers } from './row.js';
+import { make, read, RefusedError } from './page.js';
+import { text } from './texts.js';
 
-/** A server that takes longer than this to list them is as good as away. */
-const FETCH_MS = 10_000;
 /** More are not looked through by hand. */
 const LISTED = 100;
 
@@ -64,7 +63,7 @@ export class Family {
     const problems = boxes.map((box) => problemOfPart((box.value = box.value.trim())));
     boxes.forEach((box, i) => setAttribute(box, 'aria-invalid', String(problems[i] !== '')));
     const wrong = problems.findIndex((problem) => problem !== '');
-    setText(this.#problem, wrong < 0 ? '' : `${boxes[wrong].name} ${problems[wrong]}.`);
+    setText(this.#problem, wrong < 0 ? '' : text(problems[wrong], { name: boxes[wrong].name }));
     if (wrong >= 0) {
       boxes[wrong].focus();
       return '';
@@ -75,34 +74,22 @@ export class Family {
   async #load() {
     const { signal } = (this.#loading = new AbortController());
     try {
-      const response = await fetch(new URL(`../v1/boards/${encodeURIComponent(this.#shown)}/instances?limit=${LISTED}`, import.meta.url), {
-        headers: { accept: 'application/json' },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]),
-      });
-      if (response.status === 404) {
-        setText(this.#note, 'There is no such family.');
-        return;
-      }
-      if (!response.ok) throw new Error();
       /** @type {{ total: number, instances: string[] }} */
-      const { total, instances } = await response.json();
-      if (signal.aborted) return;
+      const { total, instances } = await read(`v1/boards/${encodeURIComponent(this.#shown)}/instances?limit=${LISTED}`, signal);
       setText(this.#note, describe(total, instances.length));
       this.#list.replaceChildren(...instances.map((board) => this.#newItem(board)));
-    } catch {
-      if (!signal.aborted) setText(this.#note, 'The server can’t list them now.');
+    } catch (error) {
+      if (signal.aborted) return;
+      setText(this.#note, text(error instanceof RefusedError && error.status === 404 ? 'no_such_family' : 'family_away'));
     }
   }
 
   /** @param {string} board */
   #newItem(board) {
-    const item = document.createElement('li');
-    const link = document.createElement('a');
+    const link = make('a', '', board.slice(board.indexOf(':') + 1));
     link.href = this.#address(board);
-    link.textContent = board.slice(board.indexOf(':') + 1);
     link.title = board;
-    item.append(link);
-    return item;
+    return make('li', '', link);
   }
 }
 
@@ -126,7 +113,7 @@ function newBox(name) {
  * @param {number} listed
  */
 function describe(total, listed) {
-  if (total === 0) return 'There are none yet: one begins with its first score.';
-  if (total > listed) return `The first ${numbers.format(listed)} of ${numbers.format(total)}:`;
+  if (total === 0) return text('no_instances');
+  if (total > listed) return text('first_instances', { listed, total });
   return '';
 }

@@ -30,13 +30,13 @@ export function instance(family, parts) {
 
 /**
  * @param {string} part
- * @returns {string} why it can't be a part of a name, '' where it can
+ * @returns {string} the text that says why it can't be a part of a name, '' where it can
  */
 export function problemOfPart(part) {
-  if (part === '') return 'is missing';
-  if (NOT_IN_PARTS.test(part)) return 'can have none of : @ / { }';
-  if (CONTROL_CHARACTERS.test(part)) return 'can have no control characters';
-  if (new TextEncoder().encode(part).length > MAX_PART_BYTES) return 'can have at most 64 bytes';
+  if (part === '') return 'part_missing';
+  if (NOT_IN_PARTS.test(part)) return 'part_signs';
+  if (CONTROL_CHARACTERS.test(part)) return 'part_control';
+  if (new TextEncoder().encode(part).length > MAX_PART_BYTES) return 'part_long';
   return '';
 }
 

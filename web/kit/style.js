@@ -65,28 +65,16 @@ sheet.replaceSync(`
 :host(:is([data-state=stale], [data-state=away])) [part=state] { color: var(--_warn); }
 :host([data-state=stopped]) [part=dot] { background: none; box-shadow: inset 0 0 0 0.125em var(--_quiet); }
 
+/* Room for the followed member's row, in the list or below it, so that nothing jumps. */
 [part=list] {
   position: relative;
+  min-block-size: calc(var(--_rows, 0) * var(--_row-height) + var(--_below, 0) * 0.5em);
   margin: 0;
   padding: 0;
   list-style: none;
+  transition: opacity 300ms 300ms, filter 300ms 300ms;
 }
-:is([part=list], [part=pinned]) { transition: opacity 300ms, filter 300ms; }
-:host(:not([data-state=live])) :is([part=list], [part=pinned]) { opacity: 0.6; filter: grayscale(1); }
-
-[part=pinned] {
-  z-index: 2;
-  box-sizing: border-box;
-  block-size: calc(var(--_row-height) + 0.5em);
-  padding-block-start: 0.5em;
-}
-/* In view while the list is scrolled, which fades out below it. */
-[part=pinned]:has(> :not([hidden])) {
-  position: sticky;
-  inset-block-end: 0.5em;
-  background: linear-gradient(transparent, var(--_surface) 0.5em);
-  box-shadow: 0 0.5em var(--_surface);
-}
+:host(:is([data-state=stale], [data-state=away], [data-state=stopped])) [part=list] { opacity: 0.6; filter: grayscale(1); }
 
 [part~=row] {
   position: relative;
@@ -103,7 +91,10 @@ sheet.replaceSync(`
   background: var(--_surface);
 }
 
-[part~=me] { z-index: 1; align-items: center; border-radius: 0.5em; background: var(--_me); }
+:not([data-below]) + [data-below] { margin-block-start: 0.5em; }
+/* In view while the list is scrolled. */
+[part~=me][data-below] { position: sticky; inset-block-end: 0.5em; box-shadow: 0 0 0.5em 0.25em var(--_surface); }
+[part~=me] { z-index: 2 !important; align-items: center; border-radius: 0.5em; background: var(--_me); }
 [part~=me], [part~=me] + [part~=row] { border-block-start-color: transparent; }
 
 [part=rank] {
@@ -128,8 +119,8 @@ sheet.replaceSync(`
 [part~=me]:not([data-podium]) [part=rank] { color: var(--_ink); }
 [part~=me][data-absent] [part=member] { color: var(--_quiet); }
 
-[part=who][data-avatar]:has([part=avatar]) { grid-template-columns: auto minmax(0, 1fr); column-gap: 0.625em; }
-[part~=row]:has([part=avatar]) { align-items: center; }
+[part=who]:has([part=avatar]:not([hidden])) { grid-template-columns: auto minmax(0, 1fr); column-gap: 0.625em; }
+[part~=row]:has([part=avatar]:not([hidden])) { align-items: center; }
 [part=avatar] {
   grid-row: 1 / span 2;
   align-self: center;
@@ -143,7 +134,6 @@ sheet.replaceSync(`
 
 [part=gap] { color: var(--_quiet); font-size: 0.8125em; }
 [part=gap]:empty { display: none; }
-[part=gap][data-outdated] { visibility: hidden; opacity: 0; transition: opacity 200ms 400ms, visibility 0s 600ms; }
 
 [part=score] { position: relative; isolation: isolate; text-align: end; white-space: nowrap; }
 [part=score]::before {
@@ -171,7 +161,7 @@ sheet.replaceSync(`
 }
 
 @media (prefers-reduced-motion: reduce) {
-  :is([part=list], [part=pinned]) { transition: none; }
+  [part=list] { transition: none; }
 }
 @media (forced-colors: active) {
   [part=dot] { forced-color-adjust: none; }

@@ -1,0 +1,190 @@
+// @ts-check
+
+/**
+ * What stands beside a board on its page: the periods to go back to, how the leader and the
+ * followed member have done since the page was opened, and how good the connection is.
+ */
+
+import { setAttribute, setText } from '../kit/dom.js';
+import { connect } from '../kit/rankcast.js';
+import { make, Poll, read, RefusedError, inPath } from './page.js';
+import { History, Sparkline } from './sparkline.js';
+import { text } from './texts.js';
+
+/**
+ * @typedef {import('../kit/rankcast.js').Update} Update
+ * @typedef {(score: number) => string} Format
+ */
+
+const PING_MS = 5_000;
+/** The lines are drawn anew so often, and when a score changes. */
+const DRAW_MS = 1_000;
+
+/** How one member's score has gone. */
+class Course {
+  element = make('div', 'course');
+  #name = make('span', 'course-name');
+  #change = make('span', 'course-change');
+  #history = new History();
+  #sparkline = new Sparkline();
+  #member = '';
+
+  /** @param {string} label */
+  constructor(label) {
+    this.element.append(make('p', 'course-head', make('span', 'course-label', label), ' ', this.#name, ' ', this.#change), this.#sparkline.element);
+    this.element.hidden = true;
+  }
+
+  forget() {
+    this.#member = '';
+    this.#history = new History();
+    this.element.hidden = true;
+  }
+
+  /**
+   * @param {string} member
+   * @param {string} name
+   * @param {number} score
+   * @param {Format} format
+   */
+  hear(member, name, score, format) {
+    if (member !== this.#member) {
+      this.forget();
+      this.#member = member;
+    }
+    this.#history.add(performance.now(), score);
+    const [first] = this.#history.points;
+    setText(this.#name, name);
+    const change = score - first.value;
+    setText(this.#change, change === 0 ? '' : `${change > 0 ? '+' : '−'}${format(Math.abs(change))}`);
+    this.element.hidden = false;
+  }
+
+  draw() {
+    this.#sparkline.write(this.#history.points, performance.now());
+  }
+}
+
+export class BoardPage {
+  #periods;
+  #lag;
+  #address;
+  #board = '';
+  #me = '';
+  #period = '';
+  #leader = new Course(text('leader'));
+  #own = new Course(text('you_follow'));
+  /** Periods change when one ends, which the board tells. */
+  #poll = new Poll(Infinity, (signal) => this.#loadPeriods(signal));
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #timer;
+  #pingAt = -Infinity;
+
+  /**
+   * @param {HTMLElement} periods the list of links to them
+   * @param {HTMLElement} courses
+   * @param {HTMLElement} lag
+   * @param {(board: string) => string} address of a board's page
+   */
+  constructor(periods, courses, lag, address) {
+    this.#periods = periods;
+    this.#lag = lag;
+    this.#address = address;
+    courses.append(this.#leader.element, this.#own.element);
+  }
+
+  /**
+   * @param {string} board '': none
+   * @param {string} me
+   */
+  show(board, me) {
+    const sameBoard = board === this.#board;
+    if (!sameBoard) {
+      this.#period = '';
+      this.#leader.forget();
+    }
+    if (!sameBoard || me !== this.#me) this.#own.forget();
+    const before = this.#board.split('@')[0];
+    this.#board = board;
+    this.#me = me;
+    clearInterval(this.#timer);
+    if (board) this.#timer = setInterval(() => this.#tick(), DRAW_MS);
+    if (board.split('@')[0] !== before) {
+      this.#periods.replaceChildren();
+      this.#periods.hidden = true;
+    }
+    if (!board) this.#poll.stop();
+    else if (!sameBoard) this.#poll.start();
+  }
+
+  /**
+   * @param {Update} update of the element
+   * @param {Format} format
+   */
+  hear({ snapshot, me, state }, format) {
+    if (state !== 'live') this.#pingAt = -Infinity;
+    if (!snapshot) return;
+    if (this.#period && snapshot.period !== this.#period) {
+      this.#leader.forget();
+      this.#own.forget();
+      this.#poll.start();
+    }
+    if (this.#period !== snapshot.period) {
+      this.#period = snapshot.period;
+      this.#mark();
+    }
+    const [leader] = snapshot.top;
+    if (leader) this.#leader.hear('leader', leader.name || leader.member, leader.score, format);
+    const own = snapshot.top.find(({ member }) => member === this.#me) ?? me?.around?.find(({ member }) => member === this.#me);
+    const score = own?.score ?? me?.score;
+    if (this.#me && score !== undefined && score !== null) this.#own.hear(this.#me, own?.name || this.#me, score, format);
+    this.#draw();
+  }
+
+  #tick() {
+    if (document.visibilityState === 'hidden') return;
+    this.#draw();
+    const now = performance.now();
+    if (now - this.#pingAt < PING_MS) return;
+    this.#pingAt = now;
+    setText(this.#lag, '');
+    connect().ping().then((ms) => setText(this.#lag, text('lag', { n: Math.max(1, Math.round(ms)) })));
+  }
+
+  #draw() {
+    this.#leader.draw();
+    this.#own.draw();
+  }
+
+  /** @param {AbortSignal} signal */
+  async #loadPeriods(signal) {
+    const [name] = this.#board.split('@');
+    try {
+      /** @type {{ periods: { period: string }[] }} */
+      const { periods } = await read(`v1/boards/${inPath(name)}/periods`, signal);
+      const links = periods.filter(({ period }) => period).map(({ period }, i) => this.#newLink(i === 0 ? name : `${name}@${period}`, period));
+      this.#periods.hidden = links.length === 0;
+      this.#periods.replaceChildren(...links);
+      this.#mark();
+    } catch (error) {
+      // A board that is none has no periods.
+      if (!(error instanceof RefusedError && error.status < 500)) throw error;
+    }
+  }
+
+  /**
+   * @param {string} board
+   * @param {string} period
+   */
+  #newLink(board, period) {
+    const link = make('a', '', period);
+    link.href = this.#address(board);
+    link.dataset.period = period;
+    return make('li', '', link);
+  }
+
+  /** Marks the period that is shown. */
+  #mark() {
+    for (const link of this.#periods.querySelectorAll('a')) setAttribute(link, 'aria-current', link.dataset.period === this.#period && 'page');
+  }
+}

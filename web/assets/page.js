@@ -1,0 +1,127 @@
+// @ts-check
+
+/** What all pages share: their elements, their addresses, what they ask the server. */
+
+import { backoff } from '../kit/socket.js';
+
+/** Where the server is: its pages may be below a prefix. */
+export const ROOT = new URL('../', import.meta.url);
+
+/** A server that takes longer than this to answer is as good as away. */
+const FETCH_MS = 10_000;
+/** Waits stop doubling here, at up to 8 s: somebody is looking at an empty page. */
+const LONGEST_ATTEMPT = 5;
+
+/**
+ * @template {Element} T
+ * @param {string} id
+ * @param {new () => T} type
+ * @returns {T}
+ */
+export function byId(id, type) {
+  const element = document.getElementById(id);
+  if (!(element instanceof type)) throw new Error(`no ${type.name} with id ${id}`);
+  return element;
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} className
+ * @param {...(Node | string)} content
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function make(tag, className, ...content) {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.append(...content);
+  return element;
+}
+
+/**
+ * @param {string} name of a board or a member
+ * @returns {string} it as a part of a path, readable as far as may be
+ */
+export function inPath(name) {
+  return encodeURIComponent(name).replace(/%(3A|40|2C)/g, decodeURIComponent);
+}
+
+/** The server answered, but not as asked. */
+export class RefusedError extends Error {
+  /** @param {number} status */
+  constructor(status) {
+    super(`the server answers ${status}`);
+    this.status = status;
+  }
+}
+
+/**
+ * @param {string} path below the server's root
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
+export async function read(path, signal) {
+  const timeout = AbortSignal.timeout(FETCH_MS);
+  const response = await fetch(new URL(path, ROOT), {
+    headers: { accept: 'application/json' },
+    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+  });
+  if (!response.ok) throw new RefusedError(response.status);
+  return response.json();
+}
+
+/**
+ * What is read again and again while somebody looks, and sooner or later after it failed.
+ */
+export class Poll {
+  #every;
+  #load;
+  #on = false;
+  #attempt = 0;
+  #loading = new AbortController();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+
+  /**
+   * @param {number} every milliseconds from an answer to the next question; Infinity: when somebody comes to look
+   * @param {(signal: AbortSignal) => Promise<void>} load rejects where it is to be tried again soon
+   */
+  constructor(every, load) {
+    this.#every = every;
+    this.#load = load;
+    document.addEventListener('visibilitychange', () => this.#wake());
+    addEventListener('online', () => this.#wake());
+  }
+
+  /** Begins, or begins anew. */
+  start() {
+    this.stop();
+    this.#on = true;
+    this.#run();
+  }
+
+  stop() {
+    this.#on = false;
+    this.#loading.abort();
+    clearTimeout(this.#timer);
+  }
+
+  #wake() {
+    if (this.#on && document.visibilityState === 'visible') this.start();
+  }
+
+  async #run() {
+    const { signal } = (this.#loading = new AbortController());
+    let wait = this.#every;
+    try {
+      await this.#load(signal);
+      this.#attempt = 0;
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof RefusedError || error instanceof TypeError || error instanceof DOMException)) reportError(error);
+      // At least a second: a refused connection fails at once.
+      wait = 1_000 + backoff(Math.min(++this.#attempt, LONGEST_ATTEMPT));
+    }
+    if (signal.aborted || wait === Infinity || document.visibilityState === 'hidden') return;
+    this.#timer = setTimeout(() => this.#run(), wait);
+  }
+}

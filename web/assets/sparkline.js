@@ -1,0 +1,73 @@
+// @ts-check
+
+/** A score since the page was opened, as a line. */
+
+const SVG = 'http://www.w3.org/2000/svg';
+const WIDTH = 240;
+const HEIGHT = 40;
+/** More than there are pixels show nothing; of twice as many, each second one goes. */
+const MOST = 240;
+
+/** Points in time, thinned out as they get many. Pure. */
+export class History {
+  /** @type {{ at: number, value: number }[]} */
+  points = [];
+  /** Points closer than this to the one before replace it, ms. */
+  #step = 250;
+
+  /**
+   * @param {number} at ms, not before the last
+   * @param {number} value
+   */
+  add(at, value) {
+    const { points } = this;
+    const last = points.at(-1);
+    if (last?.value === value) return;
+    if (last && points.length > 1 && at - points[points.length - 2].at < this.#step) points.pop();
+    points.push({ at, value });
+    if (points.length < 2 * MOST) return;
+    this.points = points.filter((_, i) => i % 2 === 0 || i === points.length - 1);
+    this.#step *= 2;
+  }
+}
+
+export class Sparkline {
+  element = document.createElementNS(SVG, 'svg');
+  #line = document.createElementNS(SVG, 'path');
+  #area = document.createElementNS(SVG, 'path');
+
+  constructor() {
+    const { element } = this;
+    element.setAttribute('viewBox', `0 0 ${WIDTH} ${HEIGHT}`);
+    element.setAttribute('preserveAspectRatio', 'none');
+    element.setAttribute('class', 'sparkline');
+    element.setAttribute('aria-hidden', 'true'); // what it shows is said in words beside it
+    this.#area.setAttribute('class', 'area');
+    this.#line.setAttribute('class', 'line');
+    element.append(this.#area, this.#line);
+  }
+
+  /**
+   * @param {readonly { at: number, value: number }[]} points
+   * @param {number} now ms, where the line ends
+   */
+  write(points, now) {
+    if (points.length === 0) {
+      this.#line.removeAttribute('d');
+      this.#area.removeAttribute('d');
+      return;
+    }
+    const from = points[0].at;
+    const values = points.map(({ value }) => value);
+    const low = Math.min(...values);
+    const span = Math.max(...values) - low;
+    const x = (/** @type {number} */ at) => ((at - from) / Math.max(1, now - from)) * WIDTH;
+    const y = (/** @type {number} */ value) => (span === 0 ? HEIGHT / 2 : HEIGHT - 3 - ((value - low) / span) * (HEIGHT - 6));
+    // A score stays until it changes: steps, not slopes.
+    let path = `M0 ${y(points[0].value).toFixed(1)}`;
+    for (const { at, value } of points.slice(1)) path += `H${x(at).toFixed(1)}V${y(value).toFixed(1)}`;
+    path += `H${WIDTH}`;
+    this.#line.setAttribute('d', path);
+    this.#area.setAttribute('d', `${path}V${HEIGHT}H0Z`);
+  }
+}

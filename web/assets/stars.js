@@ -1,0 +1,2 @@
+// @ts-check
+import '../kit/rankcast.js';

@@ -1,0 +1,303 @@
+// @ts-check
+
+/**
+ * The live connection to a server, shared by all on a page that watch boards of it.
+ *
+ * A socket has at most one subscription to a board. So a page that shows a board
+ * twice has two sockets; every other page has one.
+ *
+ * @import {Callbacks, Connection as PublicConnection, FeedCallbacks, Problem, Wish} from './rankcast.js'
+ * @import {Answer, Frame} from './subscription.js'
+ */
+
+import { backoff, Socket } from './socket.js';
+import { safely, Subscription, TEMPORARY } from './subscription.js';
+
+/** An element that is moved on the page leaves and comes back at once. */
+const LINGER_MS = 1_000;
+/** A tab that is hidden for longer is shown nothing. */
+const HIDDEN_MS = 5_000;
+/** Servers know the id of an event for ten minutes at least; after that it is not sent again. */
+const RETRY_MS = 540_000;
+
+/** @type {Map<string, Connection>} */
+const connections = new Map();
+
+/**
+ * @param {string | URL} [server]
+ * @returns {PublicConnection}
+ */
+export function connect(server = new URL('../', import.meta.url)) {
+  const url = new URL('v1/live', new URL(server, document.baseURI));
+  url.protocol = url.protocol.replace('http', 'ws');
+  let connection = connections.get(url.href);
+  if (!connection) connections.set(url.href, (connection = new Connection(url.href)));
+  return connection;
+}
+
+/**
+ * @param {string} board
+ * @param {Wish} wish
+ * @param {Callbacks} callbacks
+ */
+export function subscribe(board, wish, callbacks) {
+  return connect().subscribe(board, wish, callbacks);
+}
+
+/** @implements {PublicConnection} */
+class Connection {
+  #url;
+  /** The server's clock when the page's, which only goes on, was 0. @type {number | null} */
+  #origin = null;
+  /** @type {Line[]} */
+  #lines = [];
+
+  /** @param {string} url */
+  constructor(url) {
+    this.#url = url;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    const look = () => {
+      clearTimeout(timer);
+      if (document.visibilityState === 'hidden') timer = setTimeout(() => this.#pause(true), HIDDEN_MS);
+      else this.#pause(false);
+    };
+    document.addEventListener('visibilitychange', look);
+    if (document.visibilityState === 'hidden') look();
+  }
+
+  /** @param {boolean} paused */
+  #pause(paused) {
+    for (const line of this.#lines) line.pause(paused);
+  }
+
+  now() {
+    return this.#origin === null ? Date.now() : this.#origin + performance.now();
+  }
+
+  ping() {
+    const from = performance.now();
+    return new Promise((/** @type {(ms: number) => void} */ resolve) => {
+      this.#lines[0]?.send({ type: 'ping' }, () => resolve(performance.now() - from));
+    });
+  }
+
+  /**
+   * @param {string} board
+   * @param {Wish} wish
+   * @param {Callbacks} callbacks
+   */
+  subscribe(board, wish, callbacks) {
+    return this.#line((line) => !line.boards.has(board)).add(board, wish, callbacks);
+  }
+
+  /**
+   * @param {string} name
+   * @param {FeedCallbacks} callbacks
+   */
+  feed(name, callbacks) {
+    return this.#line((line) => !line.feeds.has(name)).addFeed(name, callbacks);
+  }
+
+  /**
+   * @param {string} event
+   * @param {{ id?: string, [field: string]: unknown }} data
+   * @returns {Promise<any[]>}
+   */
+  send(event, data) {
+    return this.#line(() => true).post(event, { ...data, id: data.id ?? newID() });
+  }
+
+  /** @param {(line: Line) => boolean} fits */
+  #line(fits) {
+    let line = this.#lines.find(fits);
+    if (!line) {
+      line = new Line(this.#url, (now) => {
+        const at = Date.parse(now ?? '');
+        if (at) this.#origin = at - performance.now();
+      });
+      this.#lines.push(line);
+    }
+    return line;
+  }
+}
+
+/** A socket and what goes over it. It is open while there is something. */
+export class Line {
+  /** @type {Map<string, Subscription>} */
+  boards = new Map();
+  /** @type {Map<string, FeedCallbacks>} */
+  feeds = new Map();
+  paused = false;
+  /** @type {string | null} null unless the server has lost its store */
+  staleAsOf = null;
+
+  /** Events to be sent until they are answered. @type {Set<() => void>} */
+  #events = new Set();
+  #socket;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #idle;
+
+  /**
+   * @param {string} url
+   * @param {(now: string | undefined) => void} onClock
+   */
+  constructor(url, onClock) {
+    this.#socket = new Socket(url, {
+      onPhase: () => this.#entered(),
+      onFrame: (frame) => this.#heard(frame, onClock),
+    });
+  }
+
+  get phase() {
+    return this.#socket.phase;
+  }
+
+  get problem() {
+    return this.#socket.problem;
+  }
+
+  /**
+   * @param {{ type: string, [field: string]: unknown }} frame
+   * @param {(answer: Answer) => void} [onAnswer]
+   */
+  send(frame, onAnswer) {
+    this.#socket.send(frame, onAnswer);
+  }
+
+  /**
+   * @param {string} board
+   * @param {Wish} wish
+   * @param {Callbacks} callbacks
+   */
+  add(board, wish, callbacks) {
+    const subscription = new Subscription(board, this, wish, callbacks);
+    this.boards.set(board, subscription);
+    // Whoever subscribes is called back later, never from within.
+    queueMicrotask(() => {
+      if (this.boards.get(board) !== subscription) return;
+      if (this.phase === 'open' && !this.paused) subscription.ask();
+      else subscription.tell();
+    });
+    this.#settle();
+    return () => {
+      if (this.boards.get(board) !== subscription) return;
+      this.boards.delete(board);
+      subscription.end();
+      this.#settle();
+    };
+  }
+
+  /**
+   * @param {string} feed
+   * @param {FeedCallbacks} callbacks
+   */
+  addFeed(feed, callbacks) {
+    this.feeds.set(feed, callbacks);
+    this.#askFeed(feed);
+    this.#settle();
+    return () => {
+      if (this.feeds.get(feed) !== callbacks) return;
+      this.feeds.delete(feed);
+      this.send({ type: 'unsubscribe', feed });
+      this.#settle();
+    };
+  }
+
+  /** @param {string} feed */
+  #askFeed(feed) {
+    this.send({ type: 'subscribe', feed }, (answer) => {
+      if (answer.type === 'error') safely(() => this.feeds.get(feed)?.onError?.(answer));
+    });
+  }
+
+  /**
+   * @param {string} event
+   * @param {{ [field: string]: unknown }} data
+   * @returns {Promise<any[]>}
+   */
+  post(event, data) {
+    return new Promise((resolve, reject) => {
+      const until = performance.now() + RETRY_MS;
+      let attempt = 0;
+      const end = () => {
+        this.#events.delete(send);
+        this.#settle();
+      };
+      const send = () => {
+        /** @type {Problem | null} */
+        let problem = this.problem;
+        if (!problem && performance.now() > until) problem = { code: 'unavailable', message: 'It is not known whether it counts.' };
+        if (problem) {
+          end();
+          reject(problem);
+          return;
+        }
+        this.send({ type: 'event', event, data }, (answer) => {
+          const problems = answer.type === 'result' ? (answer.results ?? []).map(({ error }) => error) : [answer];
+          if (problems.some((error) => TEMPORARY.has(error?.code))) {
+            setTimeout(send, backoff(++attempt));
+          } else {
+            end();
+            if (answer.type === 'result') resolve(answer.results ?? []);
+            else reject(answer);
+          }
+        });
+      };
+      this.#events.add(send);
+      this.#settle();
+      send();
+    });
+  }
+
+  /** @param {boolean} paused */
+  pause(paused) {
+    if (paused === this.paused) return;
+    this.paused = paused;
+    if (this.phase !== 'open') return;
+    for (const feed of this.feeds.keys()) {
+      if (paused) this.send({ type: 'unsubscribe', feed });
+      else this.#askFeed(feed);
+    }
+    for (const subscription of this.boards.values()) {
+      if (paused) subscription.rest();
+      else subscription.ask();
+    }
+  }
+
+  #settle() {
+    clearTimeout(this.#idle);
+    if (this.boards.size + this.feeds.size + this.#events.size > 0) this.#socket.begin();
+    else this.#idle = setTimeout(() => this.#socket.end(), LINGER_MS);
+  }
+
+  #entered() {
+    this.staleAsOf = null;
+    const open = this.phase === 'open' && !this.paused;
+    for (const subscription of this.boards.values()) {
+      if (open) subscription.ask();
+      else subscription.rest();
+    }
+    if (open) for (const feed of this.feeds.keys()) this.#askFeed(feed);
+    if (this.phase !== 'away') for (const send of this.#events) send();
+  }
+
+  /**
+   * @param {Frame} frame
+   * @param {(now: string | undefined) => void} onClock
+   */
+  #heard(frame, onClock) {
+    if ('board' in frame) this.boards.get(frame.board)?.hear(frame);
+    else if (frame.type === 'ok' || frame.type === 'pong') onClock(frame.now);
+    else if (frame.type === 'feed') safely(() => this.feeds.get(frame.feed)?.onItems(frame.items, frame.skipped));
+    else if (frame.type === 'status') {
+      this.staleAsOf = frame.stale ? (frame.as_of ?? '') : null;
+      for (const subscription of this.boards.values()) subscription.tell();
+    }
+  }
+}
+
+/** @returns {string} of 128 random bits; randomUUID is not there on a page by http */
+function newID() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
