@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -41,7 +40,7 @@ func (s *Server) getBoard(c echo.Context) error {
 		return err
 	}
 	board := param(c, "board")
-	if strings.Contains(board, "{") {
+	if isFamily(board) {
 		return s.getFamily(c, board)
 	}
 	info, err := s.store.Info(c.Request().Context(), board)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -13,11 +14,16 @@ import (
 // member, who is of a kind, if there is one. All profiles that the node does not know are read at once;
 // where they cannot be read the answer goes without: its scores are right.
 func (s *Server) entries(c echo.Context, kind string, list []ranking.Entry) []entryJSON {
+	return s.entriesWithin(c.Request().Context(), c, kind, list)
+}
+
+// entriesWithin is entries in a time of its own.
+func (s *Server) entriesWithin(ctx context.Context, c echo.Context, kind string, list []ranking.Entry) []entryJSON {
 	members := make([]string, len(list))
 	for i, e := range list {
 		members[i] = e.Member
 	}
-	profiles := s.profiles(c, kind, members)
+	profiles := s.profiles(ctx, c, kind, members)
 	entries := make([]entryJSON, len(list))
 	for i, e := range list {
 		p := profiles[e.Member]
@@ -28,11 +34,10 @@ func (s *Server) entries(c echo.Context, kind string, list []ranking.Entry) []en
 
 // profiles are those of some members of a kind, up to ranking.MaxPage. Who has none is
 // left out.
-func (s *Server) profiles(c echo.Context, kind string, members []string) map[string]ranking.Profile {
+func (s *Server) profiles(ctx context.Context, c echo.Context, kind string, members []string) map[string]ranking.Profile {
 	if len(members) == 0 {
 		return nil
 	}
-	ctx := c.Request().Context()
 	profiles, err := s.store.Profiles(ctx, kind, members)
 	if err != nil && ctx.Err() == nil {
 		s.logFailure(c, fmt.Errorf("answered without some profiles: %w", err))

@@ -179,7 +179,7 @@ func (s *Server) getMembers(c echo.Context) error {
 	if sorted {
 		members = m.ByRank()
 	}
-	profiles := s.profiles(c, m.Kind, q.values["id"])
+	profiles := s.profiles(c.Request().Context(), c, m.Kind, q.values["id"])
 	type memberJSON struct {
 		Member string         `json:"member"`
 		Rank   *int64         `json:"rank"`

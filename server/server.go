@@ -48,6 +48,8 @@ type Server struct {
 	log   *slog.Logger
 	echo  *echo.Echo
 
+	overviews overviews
+
 	messages sync.Pool // *bytes.Buffer: what messages are read into; an idle socket has none
 	stopping atomic.Bool
 	loggedAt atomic.Int64   // when a failed request was last logged, ns since 1970
@@ -77,6 +79,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	}}))
 	e.Use(sameSite)
 	get := func(path string, h echo.HandlerFunc) { e.Match([]string{http.MethodGet, http.MethodHead}, path, h) }
+	get("/v1/overview", s.getOverview)
 	get("/v1/boards", s.listBoards)
 	get("/v1/boards/:board", s.getBoard)
 	e.PUT("/v1/boards/:board", s.putBoard)

@@ -1,0 +1,84 @@
+package ranking
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// A glance tells what a read would, but has nothing built for it, and keeps nothing that
+// nobody asks for.
+func TestGlance(t *testing.T) {
+	boards := []Definition{
+		{Board: "a", Kind: "star"}, {Board: "day", Period: "day"}, {Board: "u", Union: &Union{Of: []string{"a"}, Refresh: time.Minute}},
+		{Board: "built", Window: time.Hour}, {Board: "live", Window: time.Hour, Refresh: Live},
+	}
+	simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		glance := func(board string) Glance {
+			t.Helper()
+			meta := s.keys.board(board, "").meta
+			before, err := s.builtAt(t.Context(), meta)
+			require.NoError(t, err)
+			g, err := s.Glance(t.Context(), board)
+			require.NoError(t, err)
+			s.builds.running.Wait()
+			after, err := s.builtAt(t.Context(), meta)
+			require.NoError(t, err)
+			require.Equal(t, before, after, "nothing is built for it")
+			return g
+		}
+		leads := func(g Glance, member string, total int64) {
+			t.Helper()
+			require.NotNil(t, g.Leader)
+			require.Equal(t, member, g.Leader.Member)
+			require.Equal(t, total, g.Total)
+		}
+		require.Equal(t, Glance{Kind: "star"}, glance("a"))
+		for _, board := range []string{"a", "day", "built", "live"} {
+			apply(t, s, board, Update{Member: "x", Score: 3})
+			apply(t, s, board, Update{Member: "y", Score: 5})
+		}
+		leads(glance("a"), "y", 2)
+		leads(glance("live"), "y", 2)
+		day := glance("day")
+		leads(day, "y", 2)
+		require.Equal(t, "2026-11-20", day.Period)
+		require.Equal(t, friday.Truncate(24*time.Hour).Add(24*time.Hour), day.Ends.UTC())
+		require.EqualValues(t, 2, day.Seq)
+		require.NotEmpty(t, day.Epoch)
+
+		for _, board := range []string{"u", "built"} {
+			g := glance(board)
+			require.Equal(t, Glance{Kind: "member", Built: true}, g, "nobody has asked for a result")
+
+			page, err := s.Page(t.Context(), board, 1, 1)
+			require.NoError(t, err)
+			s.builds.running.Wait()
+			g = glance(board)
+			leads(g, "y", 2)
+			require.Equal(t, page.State, g.State)
+			w.pass(time.Minute + time.Second)
+			g = glance(board)
+			require.Nil(t, g.Leader, "it is of a result that nothing may be served of")
+			require.EqualValues(t, 2, g.Total)
+		}
+		for range 75 { // longer than any result stays that nobody asks for
+			w.pass(time.Minute)
+			glance("u")
+			glance("built")
+			w.tend()
+		}
+		require.Zero(t, glance("u").Total)
+		require.Zero(t, glance("built").Total)
+		g := glance("live")
+		require.Nil(t, g.Leader, "its points have left the window")
+		require.Zero(t, g.Total)
+
+		_, err := s.Glance(t.Context(), "nothing")
+		require.ErrorIs(t, err, ErrUnknownBoard)
+	})
+}

@@ -1,0 +1,190 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
+
+	"rankcast/ranking"
+)
+
+const (
+	// overviewMost is how many boards and families an overview tells of; more are no page
+	// that anybody looks through.
+	overviewMost = 500
+	// overviewAtOnce bounds what an overview asks of Redis at a time: who sends scores
+	// should not notice it.
+	overviewAtOnce = 8
+	// overviewAge is for how long one is good for all who ask.
+	overviewAge = time.Second
+	// overviewTimeout bounds one read. Nobody who asks for it ends it, as others wait too.
+	overviewTimeout = 10 * time.Second
+)
+
+// overviews are read once for all who ask at about the same time.
+type overviews struct {
+	reads singleflight.Group
+
+	mu   sync.Mutex
+	last *overview
+	at   time.Time // when it began to be read
+}
+
+// overview is how all boards stand.
+type overview struct {
+	boards, families jsontext.Value
+	leftOff          int
+}
+
+type glanceJSON struct {
+	Board  string     `json:"board"`
+	Period string     `json:"period"`
+	Ends   *string    `json:"ends"`
+	Total  int64      `json:"total"`
+	Epoch  string     `json:"epoch"`
+	Seq    int64      `json:"seq"`
+	Leader *entryJSON `json:"leader"`
+	Built  bool       `json:"built"`
+}
+
+type familyJSON struct {
+	Board     string `json:"board"`
+	Instances int64  `json:"instances"`
+}
+
+// getOverview tells how all boards stand, and how many instances families have.
+func (s *Server) getOverview(c echo.Context) error {
+	if err := readQuery(c).err; err != nil {
+		return err
+	}
+	o := s.overviews.fresh()
+	if o == nil {
+		v, err, _ := s.overviews.reads.Do("", func() (any, error) {
+			if o := s.overviews.fresh(); o != nil { // another has read it since
+				return o, nil
+			}
+			began := time.Now()
+			o, err := s.readOverview(c)
+			if err == nil {
+				s.overviews.keep(o, began)
+			}
+			return o, err
+		})
+		if err != nil {
+			return err
+		}
+		o = v.(*overview)
+	}
+	return ok(c, struct {
+		Now      *string        `json:"now"` // of this answer, for clocks to be set by
+		Boards   jsontext.Value `json:"boards"`
+		Families jsontext.Value `json:"families"`
+		LeftOff  int            `json:"left_off,omitzero"`
+	}{timeJSON(s.store.Now()), o.boards, o.families, o.leftOff})
+}
+
+// fresh is what was read less than overviewAge ago; nil where nothing was.
+func (o *overviews) fresh() *overview {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if time.Since(o.at) >= overviewAge {
+		return nil
+	}
+	return o.last
+}
+
+func (o *overviews) keep(read *overview, began time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last, o.at = read, began
+}
+
+// readOverview reads it in the name of the request c, which may go while others wait.
+func (s *Server) readOverview(c echo.Context) (*overview, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), overviewTimeout)
+	defer cancel()
+	defined, err := s.store.Boards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := &overview{leftOff: max(0, len(defined)-overviewMost)}
+	defined = defined[:len(defined)-o.leftOff]
+	glances, sizes := make([]*ranking.Glance, len(defined)), make([]*int64, len(defined)) // nil: it is not there any more
+	reads, reading := errgroup.WithContext(ctx)
+	reads.SetLimit(overviewAtOnce)
+	for i, d := range defined {
+		reads.Go(func() error {
+			var err error
+			if isFamily(d.Board) {
+				var page ranking.Instances
+				if page, err = s.store.Instances(reading, d.Board, "", 1); err == nil {
+					sizes[i] = &page.Total
+				}
+			} else {
+				var g ranking.Glance
+				if g, err = s.store.Glance(reading, d.Board); err == nil {
+					glances[i] = &g
+				}
+			}
+			if errors.Is(err, ranking.ErrUnknownBoard) {
+				return nil // it has been taken away meanwhile
+			}
+			return err
+		})
+	}
+	if err := reads.Wait(); err != nil {
+		return nil, fmt.Errorf("read an overview: %w", err)
+	}
+	boards, families := []glanceJSON{}, []familyJSON{}
+	leaders := s.leaders(ctx, c, glances)
+	for i, d := range defined {
+		switch g := glances[i]; {
+		case sizes[i] != nil:
+			families = append(families, familyJSON{d.Board, *sizes[i]})
+		case g != nil:
+			boards = append(boards, glanceJSON{d.Board, g.Period, timeJSON(g.Ends), g.Total, g.Epoch, g.Seq, leaders[i], g.Built})
+		}
+	}
+	if o.boards, err = json.Marshal(boards); err != nil {
+		return nil, fmt.Errorf("encode an overview: %w", err)
+	}
+	if o.families, err = json.Marshal(families); err != nil {
+		return nil, fmt.Errorf("encode an overview: %w", err)
+	}
+	return o, nil
+}
+
+// leaders are the first entries of boards, in their order; nil for none. The profiles of a
+// kind are read at once.
+func (s *Server) leaders(ctx context.Context, c echo.Context, glances []*ranking.Glance) []*entryJSON {
+	leaders := make([]*entryJSON, len(glances))
+	of := make(map[string][]int) // by kind, which boards
+	for i, g := range glances {
+		if g != nil && g.Leader != nil {
+			of[g.Kind] = append(of[g.Kind], i)
+		}
+	}
+	for kind, boards := range of {
+		list := make([]ranking.Entry, len(boards))
+		for n, i := range boards {
+			list[n] = *glances[i].Leader
+		}
+		entries := s.entriesWithin(ctx, c, kind, list)
+		for n, i := range boards {
+			leaders[i] = &entries[n]
+		}
+	}
+	return leaders
+}
+
+// isFamily reports whether what is defined under a name is a family.
+func isFamily(board string) bool { return strings.Contains(board, "{") }

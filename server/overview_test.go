@@ -1,0 +1,144 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// overview asks until the answer is as wanted: one may be a second old.
+func (n *node) overview(want string) {
+	n.t.Helper()
+	varies := regexp.MustCompile(`"(now|epoch|period|ends)":"[^"]+"`)
+	redistest.Eventually(n.t, "an overview", func() error {
+		a := n.do("GET", "/v1/overview", "")
+		require.Equal(n.t, 200, a.Status, a.Body)
+		if got := varies.ReplaceAllString(a.Body, `"$1":"…"`); got != want {
+			return fmt.Errorf("is %s\nwant %s", got, want)
+		}
+		return nil
+	})
+}
+
+// One read tells of all boards what a front page shows, and what is built is not built for
+// it.
+func TestOverview(t *testing.T) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := startNode(t, url, nodeConfig{},
+			ranking.Definition{Board: "stars", Period: "week", Kind: "star"}, ranking.Definition{Board: "fans:{star}"}, ranking.Definition{Board: "empty"},
+			ranking.Definition{Board: "all", Union: &ranking.Union{Of: []string{"stars"}, Refresh: time.Hour}, Kind: "star"})
+		const (
+			all     = `{"board":"all","period":"","ends":null,"total":0,"epoch":"","seq":0,"leader":null,"built":true}`
+			empty   = `{"board":"empty","period":"","ends":null,"total":0,"epoch":"","seq":0,"leader":null,"built":false}`
+			stars   = `{"board":"stars","period":"…","ends":"…","total":%d,"epoch":%q,"seq":%d,"leader":%s,"built":false}`
+			answer  = `{"now":"…","boards":[%s,%s,%s],"families":[{"board":"fans:{star}","instances":%d}]}`
+			leader  = `{"rank":1,"member":"s17","score":9,"name":"Lin Xi","avatar":"/a.png","data":{"x":1}}`
+			profile = `{"name":"Lin Xi","avatar":"/a.png"}`
+		)
+		n.overview(fmt.Sprintf(answer, all, empty, fmt.Sprintf(stars, 0, "", 0, "null"), 0))
+
+		require.Equal(t, 201, n.do("PUT", "/v1/members/star/s17", profile).Status)
+		for board, body := range map[string]string{
+			"stars":    `{"updates":[{"member":"s3","score":3},{"member":"s17","score":9,"data":{"x":1}}]}`,
+			"fans:s17": `{"member":"u4","score":1}`, "fans:s3": `{"member":"u4","score":1}`,
+		} {
+			require.Equal(t, 200, n.do("POST", "/v1/boards/"+board+"/scores", body).Status)
+		}
+		n.overview(fmt.Sprintf(answer, all, empty, fmt.Sprintf(stars, 2, "…", 2, leader), 2))
+
+		var top struct{ Top []json.RawMessage }
+		n.do("GET", "/v1/boards/stars/top", "").Into(&top)
+		require.JSONEq(t, leader, string(top.Top[0]), "an entry as other answers have it")
+		require.Equal(t, 200, n.do("GET", "/v1/boards/all/top", "").Status) // somebody asks for a result
+		n.overview(fmt.Sprintf(answer, `{"board":"all","period":"","ends":null,"total":2,"epoch":"…","seq":1,`+
+			`"leader":{"rank":1,"member":"s17","score":9,"name":"Lin Xi","avatar":"/a.png"},"built":true}`, empty, fmt.Sprintf(stars, 2, "…", 2, leader), 2))
+
+		require.Equal(t, 200, n.do("HEAD", "/v1/overview", "").Status)
+		requireProblem(t, n.do("GET", "/v1/overview?board=stars", ""), 400, "invalid_request", "board")
+	})
+}
+
+// However many ask, Redis is asked once a second.
+func TestOverviewIsReadOnceForAll(t *testing.T) {
+	const boards, askers = 40, 200
+	r := redistest.Start(t)
+	var defined []ranking.Definition
+	for i := range boards {
+		defined = append(defined, ranking.Definition{Board: fmt.Sprintf("b%02d", i)})
+	}
+	n := startNode(t, r.URL(), nodeConfig{}, defined...)
+	asked := func() int {
+		info, err := r.Admin().Info(t.Context(), "commandstats").Result()
+		require.NoError(t, err)
+		calls := 0
+		for _, m := range regexp.MustCompile(`cmdstat_eval(?:sha)?:calls=(\d+)`).FindAllStringSubmatch(info, -1) {
+			k, err := strconv.Atoi(m[1])
+			require.NoError(t, err)
+			calls += k
+		}
+		return calls
+	}
+	before, began := asked(), time.Now()
+	var all sync.WaitGroup
+	for range askers {
+		all.Go(func() {
+			a, err := servertest.Try(t, "GET", "http://"+n.addr+"/v1/overview", "")
+			if err != nil || a.Status != 200 {
+				t.Error(err, a.Status, a.Body)
+			}
+		})
+	}
+	all.Wait()
+	seconds := int(time.Since(began)/time.Second) + 1
+	made := asked() - before
+	require.GreaterOrEqual(t, made, boards)
+	require.Less(t, made, (seconds+1)*(boards+20), "with what a node does by itself")
+}
+
+// What fails is not kept: whoever asks next may have more luck.
+func TestOverviewThatFailedIsReadAgain(t *testing.T) {
+	r := redistest.Start(t)
+	n := startNode(t, r.URL(), nodeConfig{}, ranking.Definition{Board: "b"})
+	is := func(status int) {
+		t.Helper()
+		redistest.Eventually(t, fmt.Sprint("an answer ", status), func() error {
+			if a := n.do("GET", "/v1/overview", ""); a.Status != status {
+				return fmt.Errorf("is %d: %s", a.Status, a.Body)
+			}
+			return nil
+		})
+	}
+	is(200)
+	r.Kill()
+	is(503)
+	requireProblem(t, n.do("GET", "/v1/overview", ""), 503, "unavailable", "")
+	r.Start()
+	is(200)
+}
+
+// Of very many boards the first are told, and how many there are beside.
+func TestOverviewOfManyBoards(t *testing.T) {
+	var defined []ranking.Definition
+	for i := range 503 {
+		defined = append(defined, ranking.Definition{Board: fmt.Sprintf("b%03d", i)})
+	}
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, defined...)
+	var answer struct {
+		Boards []struct{ Board string }
+		Left   int `json:"left_off"`
+	}
+	n.do("GET", "/v1/overview", "").Into(&answer)
+	require.Len(t, answer.Boards, 500)
+	require.Equal(t, "b499", answer.Boards[499].Board)
+	require.Equal(t, 3, answer.Left)
+}
