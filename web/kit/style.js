@@ -130,7 +130,7 @@ sheet.replaceSync(`
   object-fit: cover;
   background: var(--_line);
 }
-[part=avatar] ~ [part=gap] { grid-column: 2; }
+[part=avatar]:not([hidden]) ~ [part=gap] { grid-column: 2; }
 
 [part=gap] { color: var(--_quiet); font-size: 0.8125em; }
 [part=gap]:empty { display: none; }
