@@ -40,6 +40,7 @@ type session struct {
 	ws     *websocket.Conn
 	socket *socket
 	client *hub.Client
+	other  bool                             // the client is a page of another site
 	shown  map[string]*hub.Subscription     // by board as named
 	feeds  map[string]*hub.FeedSubscription // by name; nil before the first
 }
@@ -53,6 +54,7 @@ func (s *Server) live(c echo.Context) error {
 	u := &upgrade{ResponseWriter: c.Response().Writer, timeout: s.cfg.WriteTimeout, running: &s.running}
 	ws, err := websocket.Accept(u, c.Request(), &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
+		OriginPatterns: origins(s.cfg.Origins).patterns(),
 	})
 	if err != nil {
 		if u.refused == http.StatusForbidden {
@@ -62,7 +64,7 @@ func (s *Server) live(c echo.Context) error {
 	}
 	c.Response().Committed = true
 	ws.SetReadLimit(maxMessage)
-	ss := &session{server: s, ws: ws, socket: u.socket, shown: make(map[string]*hub.Subscription)}
+	ss := &session{server: s, ws: ws, socket: u.socket, other: ofOtherSite(c.Request()), shown: make(map[string]*hub.Subscription)}
 	if !s.open(ss) {
 		ws.CloseNow()
 	}
@@ -171,8 +173,13 @@ func (ss *session) act(message []byte) (id jsontext.Value, err error) {
 	if err != nil {
 		return id, err
 	}
-	if ss.server.cfg.ReadOnlySockets && (kind == "update" || kind == "event") {
-		return id, errReadOnly
+	if kind == "update" || kind == "event" {
+		switch {
+		case ss.server.cfg.ReadOnlySockets:
+			return id, errReadOnly
+		case ss.other: // which could not send it over HTTP either
+			return id, errReadOnlyThere
+		}
 	}
 	switch kind {
 	case "subscribe":

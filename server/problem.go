@@ -27,6 +27,9 @@ var (
 // errReadOnly is what a socket gets that sends an update where none may.
 var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none over sockets", Kind: errForbidden}
 
+// errReadOnlyThere is what one gets that a page of another site has opened.
+var errReadOnlyThere error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none from pages of other sites", Kind: errForbidden}
+
 // errOtherSite is what a page of another site gets.
 var errOtherSite error = &ranking.FieldError{Field: "Origin", Reason: "is not this page's own", Kind: errForbidden}
 

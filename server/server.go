@@ -32,6 +32,10 @@ type Config struct {
 	RequestTimeout time.Duration
 	// ReadOnlySockets refuses updates and events that come over WebSockets.
 	ReadOnlySockets bool
+	// Origins are those of other sites whose pages may open sockets, which take no
+	// updates and events from them, and read what is under /v1/: each as CheckOrigin
+	// wants it. Default none.
+	Origins []string
 	// StopTimeout bounds a graceful stop: requests under way, and clients that
 	// still owe their farewell, are cut off then. Default 5 s.
 	StopTimeout time.Duration
@@ -77,7 +81,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		s.log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
 		return err
 	}}))
-	e.Use(sameSite)
+	e.Use(sameSite, origins(cfg.Origins).share)
 	get := func(path string, h echo.HandlerFunc) { e.Match([]string{http.MethodGet, http.MethodHead}, path, h) }
 	get("/v1/overview", s.getOverview)
 	get("/v1/boards", s.listBoards)

@@ -31,6 +31,7 @@ type serve struct {
 	MeInterval    time.Duration `default:"1s" env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames that tell a follower its rank, unless its own score changed."`
 	FeedRate      int           `default:"20" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket is shown in a second."`
 	SocketWrites  bool          `default:"true" negatable:"" env:"RANKCAST_SOCKET_WRITES" help:"Let sockets send updates and events. Turn it off where browsers reach the server."`
+	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may open sockets, without sending updates, and read: https://example.com, or * for all."`
 	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for so long."`
 	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to make sure that changes are still heard."`
 	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Tell this receiver of each period that has closed, by a signed POST (Standard Webhooks) that is tried for a day. This and what follows should be the same on all nodes."`
@@ -54,6 +55,11 @@ func (s *serve) Validate() error {
 	}
 	if s.Prefix == "" || strings.ContainsAny(s.Prefix, "{}: ") {
 		return errors.New("--prefix must have no braces, colons or spaces, and not be empty")
+	}
+	for _, origin := range s.Origins {
+		if err := server.CheckOrigin(origin); err != nil {
+			return fmt.Errorf("--origins: %q: %w", origin, err)
+		}
 	}
 	return s.validateWebhook()
 }
@@ -222,7 +228,7 @@ func (s *serve) Run(ctx context.Context) error {
 	defer fail(nil)
 	feed := ranking.NewFeed(rdb, log, cfg)
 	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, Log: log})
-	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, ReadOnlySockets: !s.SocketWrites, Log: log})
+	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Log: log})
 	stopStore := start(func(ctx context.Context) {
 		if away {
 			log.Warn("Redis does not answer; this node is ready when it does", "error", err)

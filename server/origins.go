@@ -1,0 +1,102 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// anyOrigin stands for all origins, also of pages that have none, as those of files.
+const anyOrigin = "*"
+
+// origins are those of other sites whose pages may read and watch.
+type origins []string
+
+var hostname = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$`)
+
+// CheckOrigin refuses what is no origin for Config.Origins, or what no browser would send.
+func CheckOrigin(origin string) error {
+	if origin == anyOrigin {
+		return nil
+	}
+	u, err := url.Parse(strings.ToLower(origin))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errors.New("want http:// or https:// and a host, or * for all")
+	}
+	if u.Scheme+"://"+u.Host != strings.ToLower(origin) {
+		return errors.New("want a scheme, a host and maybe a port, and nothing after them")
+	}
+	host, port := u.Hostname(), u.Port()
+	if strings.HasPrefix(u.Host, "[") {
+		if ip, err := netip.ParseAddr(host); err != nil || ip.Zone() != "" || ip.String() != host {
+			return fmt.Errorf("%q is no IPv6 address as browsers write it", host)
+		}
+	} else if !hostname.MatchString(host) {
+		return fmt.Errorf("%q is no name of a host; want one without wildcards, other letters as xn--…", host)
+	}
+	if strings.HasSuffix(u.Host, ":") {
+		return errors.New("ends in a colon without a port")
+	}
+	if n, err := strconv.Atoi(port); port != "" && (err != nil || n < 1 || n > 65535 || strconv.Itoa(n) != port) {
+		return fmt.Errorf("port %s is none", port)
+	}
+	if port == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		return fmt.Errorf("leave out :%s, as browsers do", port)
+	}
+	return nil
+}
+
+// patterns are the origins for websocket.Accept, which takes them for patterns of
+// path.Match: brackets of an IPv6 address would be a class there.
+func (o origins) patterns() []string {
+	patterns := make([]string, len(o))
+	for i, origin := range o {
+		patterns[i] = strings.ReplaceAll(origin, "[", `\[`)
+	}
+	return patterns
+}
+
+// share lets pages of these sites read the answers to what they ask. It lets no request
+// through that was refused: that is sameSite's.
+func (o origins) share(next echo.HandlerFunc) echo.HandlerFunc {
+	if len(o) == 0 {
+		return next
+	}
+	all := slices.Contains(o, anyOrigin)
+	return func(c echo.Context) error {
+		r, h := c.Request(), c.Response().Header()
+		if r.Method != http.MethodGet && r.Method != http.MethodHead || !strings.HasPrefix(r.URL.Path, "/v1/") {
+			return next(c)
+		}
+		h.Add("Vary", "Origin")
+		origin := r.Header.Get("Origin")
+		is := func(known string) bool { return strings.EqualFold(known, origin) }
+		switch {
+		case origin == "":
+		case all:
+			h.Set("Access-Control-Allow-Origin", anyOrigin)
+		case slices.ContainsFunc(o, is):
+			h.Set("Access-Control-Allow-Origin", origin)
+		}
+		return next(c)
+	}
+}
+
+// ofOtherSite reports whether a page of another site sent a request. Programs, which say
+// nothing of a site, did not. It goes by the host, as websocket.Accept does.
+func ofOtherSite(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	u, err := url.Parse(origin)
+	return err != nil || !strings.EqualFold(u.Host, r.Host)
+}
