@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,6 +15,9 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/tdewolff/minify/v2"
+	"github.com/tdewolff/minify/v2/css"
+	"github.com/tdewolff/minify/v2/js"
 )
 
 // contentTypes are by the end of a name. The machine's own table is not asked: a browser
@@ -38,12 +42,24 @@ type document struct {
 	etag, etagOfGzip string
 }
 
-// newDocument makes a document of the kind that its name says. Compressing it once, at
-// start, may take what time it likes.
+// minifier takes what is for people alone out of scripts and styles.
+func minifier() *minify.M {
+	m := minify.New()
+	m.Add("text/javascript", &js.Minifier{})
+	m.Add("text/css", &css.Minifier{})
+	return m
+}
+
+// newDocument makes a document of the kind that its name says. Making it small once,
+// at start, may take what time it likes.
 func newDocument(name string, content []byte) (*document, error) {
 	kind, known := contentTypes[path.Ext(name)]
 	if !known {
 		return nil, fmt.Errorf("%s: files that end in %q have no content type", name, path.Ext(name))
+	}
+	content, err := minifier().Bytes(strings.TrimSuffix(kind, "; charset=utf-8"), content)
+	if err != nil && !errors.Is(err, minify.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	sum := sha256.Sum256(content)
 	hash := hex.EncodeToString(sum[:8])

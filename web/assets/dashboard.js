@@ -10,6 +10,7 @@ import { scoreFormat } from '../kit/format.js';
 import '../kit/rankcast.js';
 import { BoardPage } from './board-page.js';
 import { Family } from './family.js';
+import { problemOf } from './member.js';
 import { definitionOf, placeholders } from './names.js';
 import { OverviewPage } from './overview.js';
 import { byId, inPath, make, Poll, read, RefusedError, ROOT } from './page.js';
@@ -34,6 +35,7 @@ const name = byId('name', HTMLHeadingElement);
 const rules = byId('rules', HTMLParagraphElement);
 const choices = byId('choices', HTMLFormElement);
 const meInput = byId('me', HTMLInputElement);
+const meProblem = byId('me-problem', HTMLParagraphElement);
 const topSelect = byId('top', HTMLSelectElement);
 const live = byId('live', HTMLElement);
 const leaderboard = byId('leaderboard', HTMLElement);
@@ -124,9 +126,20 @@ definitionsPoll.start();
 function follow() {
   const { board, top, me } = wanted();
   meInput.value = meInput.value.trim();
-  if (meInput.value === me) return;
+  if (sayProblem(meInput.value) || meInput.value === me) return;
   history.replaceState(null, '', address(board, top, meInput.value));
   show();
+}
+
+/**
+ * @param {string} member
+ * @returns {boolean} whether there is one
+ */
+function sayProblem(member) {
+  const problem = problemOf(member);
+  setText(meProblem, problem && text(problem));
+  setAttribute(meInput, 'aria-invalid', String(problem !== ''));
+  return problem !== '';
 }
 
 /** @param {string} href */
@@ -201,6 +214,7 @@ function show() {
   if (me !== followed) {
     followed = me;
     meInput.value = me;
+    sayProblem(me);
   }
   overlayLink.href = new URL(`overlay/${inPath(board)}${me ? `?me=${encodeURIComponent(me)}` : ''}`, ROOT).href;
   const { format, unit, decimals } = definition?.display ?? {};
@@ -209,7 +223,7 @@ function show() {
   setAttribute(leaderboard, 'decimals', decimals ? String(decimals) : undefined);
   setAttribute(leaderboard, 'top', top);
   setAttribute(leaderboard, 'around', AROUND);
-  setAttribute(leaderboard, 'me', me);
+  setAttribute(leaderboard, 'me', problemOf(me) ? '' : me);
   setAttribute(leaderboard, 'board', isBoard ? board : '');
   boardPage.show(isBoard ? board : '', me);
 }
