@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 )
@@ -35,6 +36,15 @@ func (s *Store) URL() string {
 	u := url.URL{Scheme: "redis", User: url.UserPassword("", s.password), Host: s.redis.Addr()}
 	return u.String()
 }
+
+// SetClock has the store's clock stand still at a time, by which it decides what falls into
+// which period, until it is set anew or ResetClock is called. It is for making a past: move
+// it on only, while nobody counts on it but who makes that past, and end before now, so that
+// time goes only one way for all who come after.
+func (s *Store) SetClock(at time.Time) { s.redis.SetTime(at) }
+
+// ResetClock has the store's clock be this machine's again, as it is from the start.
+func (s *Store) ResetClock() { s.redis.SetTime(time.Time{}) }
 
 // Close stops the store and drops what it holds.
 func (s *Store) Close() { s.redis.Close() }

@@ -1,0 +1,43 @@
+package embedded_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/embedded"
+)
+
+// What counts while the clock stands in a week is of that week, and has closed once the
+// clock is this machine's again.
+func TestClock(t *testing.T) {
+	redis, err := embedded.Start()
+	require.NoError(t, err)
+	t.Cleanup(redis.Close)
+	rdb, err := ranking.Open(redis.URL())
+	require.NoError(t, err)
+	t.Cleanup(func() { rdb.Close() })
+
+	before := time.Date(2026, 3, 12, 12, 0, 0, 0, time.UTC)
+	redis.SetClock(before)
+	past := ranking.New(rdb, ranking.Config{})
+	require.NoError(t, past.Define(t.Context(), ranking.Definitions{Boards: []ranking.Definition{{Board: "b", Period: "week", Keep: new(1000)}}}))
+	done, err := past.Apply(t.Context(), "b", []ranking.Update{{Member: "m", Score: 1}})
+	require.NoError(t, err)
+	require.Equal(t, "2026-W11", done[0].Result.Period)
+	past.Close()
+
+	started := time.Now()
+	redis.ResetClock()
+	store := ranking.New(rdb, ranking.Config{})
+	t.Cleanup(store.Close)
+	periods, err := store.Periods(t.Context(), "b")
+	require.NoError(t, err)
+	require.Len(t, periods, 2)
+	require.False(t, periods[0].Final)
+	require.Equal(t, "2026-W11", periods[1].Period)
+	require.True(t, periods[1].Final)
+	require.WithinRange(t, store.Now(), started.Add(-time.Millisecond), time.Now().Add(time.Millisecond))
+}
