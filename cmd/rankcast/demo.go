@@ -35,8 +35,18 @@ events:
     - {board: givers-month,    member: "{user}", score: "{flowers}"}
 `
 
-// defineDemo adds the demo's definitions to those that there are, which go first.
-// One that has no room beside them is left out, and with it the scores for it.
+// demoPage is the page of these boards.
+const demoPage = "stars"
+
+// The past is played by the same zone and window as the boards count by.
+const (
+	demoZone   = "Asia/Shanghai"
+	demoWindow = 3 * time.Hour
+)
+
+// defineDemo adds the demo's definitions to those that there are, which go first, and the
+// profiles of those who take part. A definition that has no room beside them is left out,
+// and with it the scores for it.
 func defineDemo(ctx context.Context, store *ranking.Store) error {
 	demo, err := ranking.ParseFile([]byte(demoFile))
 	if err != nil {
@@ -66,7 +76,7 @@ func defineDemo(ctx context.Context, store *ranking.Store) error {
 			return err
 		}
 	}
-	return nil
+	return setDemoProfiles(ctx, store)
 }
 
 // sameNames reports whether the instances of two boards have the same names.
@@ -75,69 +85,56 @@ func sameNames(a, b string) bool {
 	return base(a) == base(b) && strings.Count(a, ":") == strings.Count(b, ":")
 }
 
-var demoStars = []string{
-	"Aurora Vale", "Ben Okafor", "Camille Roux", "Dae-jung Park", "Elif Aydın", "Farah Nasser", "Gustav Lindqvist",
-	"Hana Mori", "Iker Etxea", "Jun Li", "Kavya Rao", "Luca Ferri", "Mei Tanaka", "Noor Haddad", "Otto Brandt",
-	"Priya Nair", "Quinn Avery", "Rosa Iglesias", "Sora Kim", "Tomás Vega", "Uma Devi", "Viktor Novak", "Wen Zhao",
-	"Ximena Cruz", "Yara Costa", "Zoltán Kiss",
-}
-
-var demoUsers = strings.Fields("amber92 bao_bao cloudberry dumpling7 ember_k foxglove gingko88 hoshi ivy.l jasper_77 kumquat " +
-	"lanternfish mochi moonrabbit nimbus nori.b oolong_tea papaya peony pixel_pear quokka rivermint sakura.s salt_n_tea " +
-	"tanuki tofu_time umbrella7 vesper wisteria xiaolong yuzu zephyr")
-
-// runDemo plays an evening: gifts come in bursts, a few stars take most of them, a
-// few users give most, and who is in favour changes.
+// runDemo sends gifts as they come, and a lap now and then.
 func runDemo(ctx context.Context, log *slog.Logger, store *ranking.Store) {
-	random := rand.New(rand.NewPCG(1, 2))
-	popularity := rand.NewZipf(random, 1.3, 4, uint64(len(demoStars)-1))
-	generosity := rand.NewZipf(random, 1.2, 6, uint64(len(demoUsers)-1))
-	favour := rand.Perm(len(demoStars))
-	quote := func(name string) jsontext.Value {
-		quoted, _ := jsontext.AppendQuote(nil, name) // of the lists above
-		return quoted
-	}
-	gifts := func(n int) {
-		all := make([]ranking.Occurrence, n)
-		for i := range all {
-			all[i].Fields = map[string]jsontext.Value{
-				"star":    quote(demoStars[favour[popularity.Uint64()]]),
-				"user":    quote(demoUsers[generosity.Uint64()]),
-				"flowers": jsontext.Value(strconv.Itoa(1 + int(rand.ExpFloat64()*8))),
-			}
-		}
-		happened, err := store.Happen(ctx, "gift", all)
-		if err == nil {
-			err = happened[0].Err // of an event by that name that is another's
-		}
-		if err != nil && !errors.Is(err, context.Canceled) {
-			log.Debug("demo gifts were not taken", "error", err)
+	note := func(what string, err error) {
+		if err != nil && ctx.Err() == nil {
+			log.Debug("demo "+what+" were not taken", "error", err)
 		}
 	}
-	laps := func(n int) {
-		all := make([]ranking.Update, n)
-		for i := range all {
-			all[i] = ranking.Update{Member: fmt.Sprintf("car %02d", 1+rand.IntN(20)), Score: 78_000 + int64(rand.ExpFloat64()*4000)}
-		}
-		if _, err := store.Apply(ctx, "laps", all); err != nil && !errors.Is(err, context.Canceled) {
-			log.Debug("demo laps were not taken", "error", err)
-		}
-	}
-	gifts(120)
-	laps(30)
+	traffic := newTraffic(rand.Uint64()) // nodes that run it side by side do not repeat each other
+	note("laps", sendLaps(ctx, store, 30))
 	for n := 0; ; n++ {
+		g, gap := traffic.next()
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Duration(150+rand.ExpFloat64()*450) * time.Millisecond):
+		case <-time.After(gap):
 		}
-		gifts(1 + rand.IntN(4))
-		if n%3 == 0 {
-			laps(1)
-		}
-		if n%25 == 0 {
-			i, j := rand.IntN(len(favour)), rand.IntN(len(favour))
-			favour[i], favour[j] = favour[j], favour[i]
+		note("gifts", sendGifts(ctx, store, []demoGift{g}))
+		if n%4 == 0 {
+			note("laps", sendLaps(ctx, store, 1))
 		}
 	}
+}
+
+// sendGifts tells of gifts, all in one go.
+func sendGifts(ctx context.Context, store *ranking.Store, gifts []demoGift) error {
+	quote := func(name string) jsontext.Value {
+		quoted, _ := jsontext.AppendQuote(nil, name) // of the demo's own
+		return quoted
+	}
+	all := make([]ranking.Occurrence, len(gifts))
+	for i, g := range gifts {
+		all[i].Fields = map[string]jsontext.Value{
+			"star":    quote(g.star),
+			"user":    quote(g.user),
+			"flowers": jsontext.Value(strconv.Itoa(g.flowers)),
+		}
+	}
+	happened, err := store.Happen(ctx, "gift", all)
+	if err != nil {
+		return err
+	}
+	return happened[0].Err // of an event by that name that is another's
+}
+
+// sendLaps has cars come in.
+func sendLaps(ctx context.Context, store *ranking.Store, n int) error {
+	all := make([]ranking.Update, n)
+	for i := range all {
+		all[i] = ranking.Update{Member: fmt.Sprintf("car %02d", 1+rand.IntN(20)), Score: 78_000 + int64(rand.ExpFloat64()*4000)}
+	}
+	_, err := store.Apply(ctx, "laps", all)
+	return err
 }

@@ -30,7 +30,7 @@ const description = `A real-time leaderboard server: scores come in by HTTP, and
 
 Examples:
   rankcast serve --demo
-      Try it: nothing to install, scores by themselves, http://127.0.0.1:8080
+      Try it: nothing to install, scores by themselves, http://127.0.0.1:8080/stars
   rankcast serve --redis redis://127.0.0.1:6379 --boards boards.yaml --addr :8080
       Serve the boards of a file from a Redis; as many nodes as you like
   curl -d '{"member":"s17","score":3}' http://127.0.0.1:8080/v1/boards/stars/scores

@@ -178,7 +178,7 @@ func (s *serve) redis(log *slog.Logger) (url string, stop func(), err error) {
 	if s.Redis != "" {
 		if s.Demo {
 			log.Warn("the demo writes made-up scores into this Redis, to boards of such names that are there already too",
-				"boards", "stars fans:{star} givers-week givers-month laps", "prefix", s.Prefix)
+				"boards", "stars fans:{star} fans3h:{star} givers-week givers-month laps", "prefix", s.Prefix)
 		}
 		return s.Redis, func() {}, nil
 	}
@@ -258,7 +258,11 @@ func (s *serve) Run(ctx context.Context) error {
 		defer stopDemo()
 	}
 
-	log.Info("serving", "page", pageURL(listener.Addr()), "boards", boardNames(ctx, store))
+	page := pageURL(listener.Addr())
+	if s.Demo {
+		page += demoPage
+	}
+	log.Info("serving", "page", page, "boards", boardNames(ctx, store))
 	err = web.Serve(ctx, listener)
 	log.Info("stopped")
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
