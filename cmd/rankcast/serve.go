@@ -173,8 +173,8 @@ func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all rank
 }
 
 // redis is the Redis to open: the embedded store's where none was given, which ends
-// with stop.
-func (s *serve) redis(log *slog.Logger) (url string, stop func(), err error) {
+// with stop, and has a past with the demo.
+func (s *serve) redis(ctx context.Context, log *slog.Logger, all ranking.Definitions) (url string, stop func(), err error) {
 	if s.Redis != "" {
 		if s.Demo {
 			log.Warn("the demo writes made-up scores into this Redis, to boards of such names that are there already too",
@@ -187,6 +187,12 @@ func (s *serve) redis(log *slog.Logger) (url string, stop func(), err error) {
 		return "", nil, err
 	}
 	log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
+	if s.Demo {
+		if err := s.playPast(ctx, store, time.Now(), all); err != nil {
+			log.Info("the demo has no past, or a part of it", "error", err)
+		}
+		store.ResetClock()
+	}
 	return store.URL(), func() { store.Close() }, nil
 }
 
@@ -204,7 +210,7 @@ func (s *serve) Run(ctx context.Context) error {
 	}
 	defer listener.Close()
 	ranking.LogTo(log)
-	url, stopRedis, err := s.redis(log)
+	url, stopRedis, err := s.redis(ctx, log, definitions)
 	if err != nil {
 		return err
 	}
