@@ -38,7 +38,7 @@ func TestPages(t *testing.T) {
 			require.Contains(t, a.Body, "<title>"+c.title+"</title>", c.path)
 			require.Equal(t, writes, strings.Contains(a.Body, "<body data-writes>"), c.path)
 
-			for _, link := range regexp.MustCompile(`(?:href|src)="([^"#]*)"`).FindAllStringSubmatch(a.Body, -1) {
+			for _, link := range regexp.MustCompile(`(?:href|src)="([^"#?]+)"`).FindAllStringSubmatch(a.Body, -1) {
 				path, under := strings.CutPrefix(link[1], c.root)
 				require.True(t, under, "%s: %s", c.path, link[1])
 				require.Equal(t, 200, n.do("HEAD", "/"+path, "").Status, link[1])
@@ -97,7 +97,7 @@ func TestPageLanguage(t *testing.T) {
 // only when it has changed.
 func TestPagesAreCompressed(t *testing.T) {
 	n := startNode(t, redistest.Embedded(t), nodeConfig{})
-	for _, path := range []string{"/", "/assets/app.css", "/assets/favicon.svg", "/assets/live.js"} {
+	for _, path := range []string{"/", "/assets/app.css", "/assets/favicon.svg", "/assets/page.js"} {
 		plain := n.do("GET", path, "", "Accept-Encoding", "identity")
 		require.Equal(t, 200, plain.Status)
 		require.Contains(t, plain.Header.Get("Vary"), "Accept-Encoding")
@@ -150,7 +150,7 @@ func TestPagesAreCompressed(t *testing.T) {
 // A page of another site may import the kit, and load nothing else from here.
 func TestPagesOfOtherSitesImportTheKit(t *testing.T) {
 	n := startNode(t, redistest.Embedded(t), nodeConfig{})
-	for path, open := range map[string]bool{"/kit/rankcast.js": true, "/assets/live.js": false, "/": false} {
+	for path, open := range map[string]bool{"/kit/rankcast.js": true, "/assets/page.js": false, "/": false} {
 		for _, method := range []string{"GET", "HEAD"} {
 			a := n.do(method, path, "", "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors")
 			require.Equal(t, 200, a.Status)

@@ -2,11 +2,14 @@ package server
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/web"
 )
 
 // What is wrong with a page shows when it is made ready, and not to its reader.
@@ -63,4 +66,39 @@ func TestPageFilesHaveTypes(t *testing.T) {
 	}
 	files["kit/a.exe"] = &fstest.MapFile{}
 	require.ErrorContains(t, serveFolder(get, files, "kit"), "kit/a.exe")
+}
+
+// A page names each module that its script needs, however it comes to need it.
+func TestPageNamesItsModules(t *testing.T) {
+	files := fstest.MapFS{
+		"assets/p.js":   {Data: []byte("// import './not.js'\nimport { a } from './a.js';\nimport '../kit/k.js';\n")},
+		"assets/a.js":   {Data: []byte("import {\n  k,\n} from '../kit/k.js';\nconst text = \"import './not.js'\";\n")},
+		"kit/k.js":      {Data: []byte("export { l } from './l.js';\nexport const a = 'b';\n")},
+		"kit/l.js":      {Data: []byte("import './k.js';\n")},
+		"assets/not.js": {},
+	}
+	modules, err := modulesOf(files, "assets/p.js")
+	require.NoError(t, err)
+	require.Equal(t, []string{"assets/a.js", "kit/k.js", "kit/l.js"}, modules)
+	delete(files, "kit/l.js")
+	_, err = modulesOf(files, "assets/p.js")
+	require.ErrorContains(t, err, "kit/l.js")
+}
+
+// The kit is small: all of it together, as a browser gets it.
+func TestKitIsSmall(t *testing.T) {
+	modules, err := modulesOf(web.Files, "kit/rankcast.js")
+	require.NoError(t, err)
+	require.Contains(t, modules, "kit/socket.js")
+	size := 0
+	for _, module := range append(modules, "kit/rankcast.js") {
+		require.True(t, strings.HasPrefix(module, "kit/"), "%s is not open to other sites", module)
+		content, err := web.Files.ReadFile(module)
+		require.NoError(t, err)
+		d, err := newDocument(module, content)
+		require.NoError(t, err)
+		size += len(d.gzip)
+	}
+	require.Less(t, size, 12_000)
+	t.Log(size, "bytes")
 }

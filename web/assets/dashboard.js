@@ -43,6 +43,7 @@ const share = byId('share', HTMLButtonElement);
 const shareDone = byId('share-done', HTMLElement);
 const overlayLink = byId('overlay-link', HTMLAnchorElement);
 const home = byId('home', HTMLAnchorElement);
+const otherLanguage = byId('other-language', HTMLAnchorElement);
 
 const family = new Family(
   {
@@ -144,7 +145,9 @@ function sayProblem(member) {
 
 /** @param {string} href */
 function isDashboard(href) {
-  const { origin, pathname, hash } = new URL(href);
+  const { origin, pathname, hash, searchParams } = new URL(href);
+  // Another language is another page.
+  if (searchParams.get('lang') !== new URLSearchParams(location.search).get('lang')) return false;
   return origin === ROOT.origin && !hash && (pathname === ROOT.pathname || pathname.startsWith(`${ROOT.pathname}boards/`));
 }
 
@@ -216,6 +219,9 @@ function show() {
     meInput.value = me;
     sayProblem(me);
   }
+  const other = new URL(location.href);
+  other.searchParams.set('lang', document.documentElement.lang === 'en' ? 'zh' : 'en');
+  otherLanguage.href = other.href;
   overlayLink.href = new URL(`overlay/${inPath(board)}${me ? `?me=${encodeURIComponent(me)}` : ''}`, ROOT).href;
   const { format, unit, decimals } = definition?.display ?? {};
   setAttribute(leaderboard, 'format', format);
