@@ -37,11 +37,11 @@ const clockwork = `
 // head, its rows, and what is said and how often.
 const element = `
 	var board, root, said = [], ticks = 0;
-	import('/assets/live-leaderboard.js').then(() => {
+	import('/kit/rankcast.js').then(() => {
 		board = document.createElement('live-leaderboard');
-		board.server = 'ws://stand-in/v1/live';
-		board.board = 'b';
-		board.me = 'bob';
+		board.setAttribute('server', 'http://stand-in');
+		board.setAttribute('board', 'b');
+		board.setAttribute('me', 'bob');
 		document.body.append(board);
 		root = board.shadowRoot;
 		const watch = (part, change) => new MutationObserver(change).observe(root.querySelector(part), {childList: true, characterData: true, subtree: true});
@@ -50,7 +50,7 @@ const element = `
 	});
 	var part = name => root.querySelector('[part=' + name + ']');
 	var head = () => ['period-name', 'ends', 'state', 'total'].map(name => part(name).textContent).filter(text => text).join(' | ');
-	var list = () => [...root.querySelectorAll('[data-member]')].map(row => row.dataset.member).join(' ') || part('note').textContent;
+	var list = () => [...root.querySelectorAll('[data-member]:not([data-below])')].map(row => row.dataset.member).join(' ') || part('note').textContent;
 	var period = (name, ends, members, more) => ({...snapshot(5, members, 'e' + name), period: name, ends, total: members.length, ...more});
 	var subscribe = () => sockets.at(-1)?.sent.findLast(({type}) => type === 'subscribe');
 	var say = (...frames) => sockets.at(-1).say({type: 'ok', id: subscribe().id}, ...frames);
@@ -80,11 +80,11 @@ func TestPageTurnsOver(t *testing.T) {
 		script(`ticks = 0; pass(1001)`), head("2026-W47 | ends in 59:59 | Live | 3 members"), becomes(`ticks + ''`, "1"),
 		script(`ticks = 0; pass(10e3)`), head("2026-W47 | ends in 59:49 | Live | 3 members"), becomes(`ticks + ''`, "10"),
 
-		// Nobody looks: nothing changes. Somebody does: it is right at once.
+		// Nobody looks: that is told, and nothing changes. Somebody does: it is right at once.
 		script(`var visibility = 'hidden'; Object.defineProperty(document, 'visibilityState', {get: () => visibility});
 			document.dispatchEvent(new Event('visibilitychange')); ticks = 0; pass(60e3)`),
-		head("2026-W47 | ends in 59:49 | Live | 3 members"), becomes(`ticks + ''`, "0"),
-		script(`visibility = 'visible'; document.dispatchEvent(new Event('visibilitychange'))`),
+		head("2026-W47 | ends in 58:49 | Paused | 3 members"), becomes(`ticks + ''`, "1"),
+		script(`visibility = 'visible'; document.dispatchEvent(new Event('visibilitychange')); say(delta(5, 5, 0, '', 3))`),
 		head("2026-W47 | ends in 58:49 | Live | 3 members"),
 		script(`pass(3528e3)`), head("2026-W47 | ends in 0:01 | Live | 3 members"),
 		script(`pass(1e3)`), head("2026-W47 | ends now | Live | 3 members"),
@@ -100,7 +100,7 @@ func TestPageTurnsOver(t *testing.T) {
 		becomes(own, ""),
 		script(`pass(0)`), becomes(`said.join()`, "2026-W47 is over: y was first with 100. 2026-W48 has begun."),
 		script(`sockets.at(-1).say({type: 'me', seq: 0, rank: null, score: null, total: 0}, delta(5, 6, 0, 'y', 1), delta(6, 7, 1, 'z', 2))`), list("y z"),
-		becomes(own, "pinned: bob has no score yet"),
+		becomes(own, "below: bob has no score yet"),
 		script(`pass(120e3)`), becomes(`said.length + ''`, "1"),
 		script(`sockets.at(-1).say(delta(7, 8, 0, 'z', 1))`), list("z"), script(`pass(0)`),
 		becomes(`said.at(-1)`, "z leads with 1."), becomes(`said.length + ''`, "2"),
@@ -126,12 +126,12 @@ func TestPageCountsDown(t *testing.T) {
 		23*hour + 5*minute: "23 h 5 min 1000", day - second: "23 h 59 min 60000", day: "1 d 1000", 2*day - second: "1 d 23 h 3600000", 40*day + 5*hour + 1: "40 d 5 h 1001",
 	} {
 		got, err := chromedp.Run(ctx, chromedp.Evaluate[string](
-			fmt.Sprintf(`import('/assets/countdown.js').then(({timeLeft}) => { const {text, changesIn} = timeLeft(%d); return text + ' ' + JSON.stringify(changesIn); })`, ms), chromedp.EvalAwaitPromise))
+			fmt.Sprintf(`import('/kit/format.js').then(({timeLeft}) => { const {text, changesIn} = timeLeft(%d); return text + ' ' + JSON.stringify(changesIn); })`, ms), chromedp.EvalAwaitPromise))
 		require.NoError(t, err)
 		require.Equal(t, want, got, ms)
 	}
 	// As often as it says, and no more often, it is another text.
-	steady, err := chromedp.Run(ctx, chromedp.Evaluate[string](`import('/assets/countdown.js').then(({timeLeft}) => {
+	steady, err := chromedp.Run(ctx, chromedp.Evaluate[string](`import('/kit/format.js').then(({timeLeft}) => {
 		for (let ms = 90 * 86400e3; ms > 0; ) {
 			const {text, changesIn} = timeLeft(ms);
 			if (changesIn < 1 || timeLeft(ms - changesIn).text === text || changesIn > 1 && timeLeft(ms - changesIn + 1).text !== text) return ms + ' ' + text;
@@ -155,9 +155,9 @@ func TestPageCountsDownByTheServersClock(t *testing.T) {
 			chromedp.Navigate("http://"+p.addr+"/healthz"),
 			script(`var off = `+off+`, right = Date.now; Date.now = () => right() + off`),
 			script(`var board, text = () => board?.shadowRoot.querySelector('[part=ends]').textContent ?? '';
-				import('/assets/live-leaderboard.js').then(() => {
+				import('/kit/rankcast.js').then(() => {
 					board = document.createElement('live-leaderboard');
-					board.board = 'hourly';
+					board.setAttribute('board', 'hourly');
 					document.body.append(board);
 				})`),
 			becomes(`text() ? 'told' : ''`, "told"), becomes(left, "right"),
@@ -199,8 +199,8 @@ func TestPageKnowsNames(t *testing.T) {
 		`names.definitionOf(all, 'fans:s17@-1')?.board`: "fans:{star}", `names.definitionOf(all, 'hot:a:b')?.board`: "hot:{genre}:{device}",
 		`names.definitionOf(all, 'hot@2026-11-20T06:30Z')?.board`: "hot", `names.definitionOf(all, 'fans:{star}')?.board`: "fans:{star}",
 		`String(names.definitionOf(all, 'fans'))`: "undefined", `String(names.definitionOf(all, 'stars:x'))`: "undefined",
-		`names.problemOfPart('')`: "is missing", `names.problemOfPart('a:b')`: "can have none of : @ / { }", `names.problemOfPart('a\x85')`: "can have no control characters",
-		`names.problemOfPart('é'.repeat(32))`: "", `names.problemOfPart('é'.repeat(32) + 'x')`: "can have at most 64 bytes",
+		`names.problemOfPart('')`: "part_missing", `names.problemOfPart('a:b')`: "part_signs", `names.problemOfPart('a\x85')`: "part_control",
+		`names.problemOfPart('é'.repeat(32))`: "", `names.problemOfPart('é'.repeat(32) + 'x')`: "part_long",
 	} {
 		require.NoError(t, chromedp.Do(ctx, becomes(expression, want)), expression)
 	}
@@ -224,14 +224,14 @@ func TestPageShowsFamilies(t *testing.T) {
 	}
 	require.Equal(t, 200, p.post("hot:a+b%3Fc=1&d%20%23%25:%E5%90%8D%20%E5%89%8D", `{"member":"odd","score":3}`).Status)
 	ctx := browser(t, 390, 844)
-	const title = `document.querySelector('h1').textContent`
+	const title = `document.querySelector('#name').textContent`
 	const problem = `document.querySelector('#parts-problem').textContent`
 	const instances = `[...document.querySelectorAll('#instances a')].map(a => a.textContent).join(', ')`
 	const current = `[...document.querySelectorAll('#boards a[aria-current]')].map(a => a.textContent + ' ' + a.ariaCurrent).join()`
 	const visible = `['live-leaderboard', '#choices', '#family'].map(part => document.querySelector(part).checkVisibility()).join()`
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.addr+"/"),
-		becomes(title, "last"), shows("ann"), becomes(visible, "true,true,false"), // not the family, which comes first
+		chromedp.Navigate("http://"+p.addr+"/boards/last"),
+		becomes(title, "last"), shows("ann"), becomes(visible, "true,true,false"),
 		script(`var stays = true; document.querySelector('#boards a').click()`),
 		becomes(title, "fans:{star}"), becomes(visible, "false,false,true"), becomes(instances, "s17, s18"), becomes(current, "fans:{star} page"),
 		becomes(`document.querySelector('#rules').textContent`, "Scores add up, highest first, ties to the earlier, by day in Asia/Shanghai"),
@@ -239,7 +239,7 @@ func TestPageShowsFamilies(t *testing.T) {
 		// One from the list.
 		script(`document.querySelectorAll('#instances a')[1].click()`),
 		becomes(title, "fans:s18"), shows("ann"), becomes(visible, "true,true,false"), becomes(current, "fans:{star} true"),
-		becomes(`location.search`, "?board=fans%3As18"), becomes(`document.activeElement.id`, "board"),
+		becomes(`location.pathname`, "/boards/fans:s18"), becomes(`document.activeElement.id`, "main"),
 		becomes(`document.querySelector('#rules').textContent`, "Scores add up, highest first, ties to the earlier, by day in Asia/Shanghai"),
 
 		// One by name.
@@ -249,20 +249,20 @@ func TestPageShowsFamilies(t *testing.T) {
 		script(`var boxes = document.querySelectorAll('#parts input'); boxes[0].value = ' moba '; document.querySelector('#instance button').click()`),
 		becomes(problem, "device is missing."), becomes(`document.activeElement.name + ' ' + boxes[0].ariaInvalid + ' ' + boxes[1].ariaInvalid`, "device false true"),
 		script(`boxes[1].value = 'a:b'; document.querySelector('#instance button').click()`),
-		becomes(problem, "device can have none of : @ / { }."),
+		becomes(problem, "device can have none of : @ / and braces."),
 		chromedp.SendKeys(chromedp.CSS("#parts label:nth-child(2) input"), "\b\b\bnew pc\r"),
 		becomes(title, "hot:moba:new pc"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "No scores yet"),
-		becomes(`location.search`, "?board=hot%3Amoba%3Anew+pc"),
+		becomes(`location.pathname`, "/boards/hot:moba:new%20pc"),
 		script(`history.back()`), becomes(title, "hot:{genre}:{device}"), becomes(instances, "a+b?c=1&d #%:名 前, moba:phone"),
 		script(`document.querySelectorAll('#instances a')[0].click()`), becomes(title, odd), shows("odd"),
 		becomes(`String(stays)`, "true"),
 
 		// By its address, with a period.
-		chromedp.Navigate("http://"+p.addr+"/?board=fans:s17@-1"),
+		chromedp.Navigate("http://"+p.addr+"/boards/fans:s17@-1"),
 		becomes(title, "fans:s17@-1"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "No scores"),
-		chromedp.Navigate("http://"+p.addr+"/?board=fans:s17@2020-01-01"),
+		chromedp.Navigate("http://"+p.addr+"/boards/fans:s17@2020-01-01"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "There is no such period: it has not begun yet, or is kept no longer."),
-		chromedp.Navigate("http://"+p.addr+"/?board=nope:{x}"),
+		chromedp.Navigate("http://"+p.addr+"/boards/nope:{x}"),
 		becomes(`document.querySelector('#instances-note').textContent`, "There is no such family."),
 	))
 }
@@ -272,16 +272,16 @@ func TestPageTurnsWithTheServer(t *testing.T) {
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {period: 3s, base: "2026-01-01T00:00:00Z", keep: 1000}}`))
 	ctx := browser(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.addr+"/?board=quick"),
+		chromedp.Navigate("http://"+p.addr+"/boards/quick"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]')?.textContent`, "Live"),
 		script(`var stays = true`)))
 	var counted struct{ Period string }
 	p.post("quick", `{"member":"ann","score":30}`).Into(&counted)
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, counted.Period+" is over: ann was first with 30. No scores yet"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]').length + ''`, "0"),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])').length + ''`, "0"),
 		becomes(`String(stays)`, "true"),
-		chromedp.Navigate("http://"+p.addr+"/?board=quick@"+counted.Period),
+		chromedp.Navigate("http://"+p.addr+"/boards/quick@"+counted.Period),
 		shows("ann"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
 	))

@@ -20,17 +20,17 @@ func TestPageShowsNamesAndAvatars(t *testing.T) {
 	p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"cid","score":20},{"member":"eve","score":15},{"member":"fay","score":12},{"member":"dan","score":10}]}`)
 	profile("ann", `{"name":"<img src=x onerror=alert(1)>"}`)
 	profile("dan", `{"name":"Daniel","avatar":"/assets/favicon.svg"}`)
-	const words = `[...root.querySelectorAll('[data-member]')].map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
-	const images = `[...root.querySelectorAll('img')].map(i => [i.closest('[data-member], [data-me]').querySelector('[part=member]').textContent, i.getAttribute('src').replace(location.origin, ''), i.alt, i.loading].join(' ')).join(' | ')`
+	const words = `[...root.querySelectorAll('[data-member]:not([data-below])')].map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
+	const images = `[...root.querySelectorAll('img:not([hidden])')].map(i => [i.closest('[data-member]').querySelector('[part=member]').textContent, i.getAttribute('src').replace(location.origin, ''), i.alt, i.loading].join(' ')).join(' | ')`
 	ctx := browser(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.addr+"/?top=5&me=dan"),
+		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=dan"),
 		shows("ann", "bob", "cid", "eve", "fay"),
 		chromedp.Evaluate[chromedp.Void](`var root = document.querySelector('live-leaderboard').shadowRoot, row = root.querySelector('[data-member=bob]'); null`),
 		becomes(words, "1 <img src=x onerror=alert(1)> 40 | 2 bob 30 | 3 cid 20 | 4 eve 15 | 5 fay 12"),
-		follows("pinned: 6 Daniel 2 to next 10"),
+		follows("below: 6 Daniel 2 to next 10"),
 		becomes(images, "Daniel /assets/favicon.svg  lazy"),
-		becomes(`String(root.querySelector("img").getBoundingClientRect().width > 20 && root.querySelector("img").complete)`, "true"),
+		becomes(`String(root.querySelector("img:not([hidden])").getBoundingClientRect().width > 20 && root.querySelector("img:not([hidden])").complete)`, "true"),
 	))
 	profile("bob", `{"name":"Bob","avatar":"/assets/favicon.svg"}`)
 	require.NoError(t, chromedp.Do(ctx,
@@ -45,7 +45,7 @@ func TestPageShowsNamesAndAvatars(t *testing.T) {
 	profile("dan", `{"avatar":"http://elsewhere.test/b.png"}`)
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(words, "1 <img src=x onerror=alert(1)> 40 | 2 Bob 30 | 3 Cid 20 | 4 eve 15 | 5 fay 12"),
-		follows("pinned: 6 dan 2 to next 10"),
+		follows("below: 6 dan 2 to next 10"),
 		becomes(images, ""),
 	))
 }

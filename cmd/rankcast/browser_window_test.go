@@ -17,7 +17,7 @@ import (
 func TestPageOfAWindowEmptiesByItself(t *testing.T) {
 	r := redistest.Start(t)
 	p := launch(t, "--redis", r.URL(), "--boards", write(t, "boards.yaml", `boards: {quiet: {window: 1h, refresh: live}}`))
-	const scores = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')]
+	const scores = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])')]
 		.map(row => row.textContent.replace(/\s+/g, ' ').trim()).join(', ')`
 	// What is almost an hour old goes while the page is open.
 	aged := func(member string, score int, left time.Duration) {
@@ -28,10 +28,10 @@ func TestPageOfAWindowEmptiesByItself(t *testing.T) {
 	}
 	ctx := browser(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.addr+"/?board=quiet&me=bob"),
+		chromedp.Navigate("http://"+p.addr+"/boards/quiet?me=bob"),
 		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
 		becomes(`document.querySelector('#rules').textContent`, "Scores add up, highest first, ties to the earlier, of the last hour"),
-		follows("pinned: bob has no score yet"),
+		follows("below: bob has no score yet"),
 		// Noted on the page, so that a reload would lose it; and all that it shows.
 		script(`var board = document.querySelector('live-leaderboard'), seen = new Set();
 			var list = () => `+scores+`;
@@ -49,6 +49,6 @@ func TestPageOfAWindowEmptiesByItself(t *testing.T) {
 		was("1 bob 5, 2 cid 3, 3 ann 1"),
 		was("1 cid 3"),
 		becomes(`list()`, ""), becomes(`board.shadowRoot.querySelector('[part=note]').textContent`, "No scores yet"),
-		follows("pinned: bob has no score yet"),
+		follows("below: bob has no score yet"),
 	))
 }

@@ -134,7 +134,7 @@ export class LiveLeaderboard extends HTMLElement {
       this.#unsubscribe = this.#server.subscribe(board, wish, {
         onTop: (snapshot) => {
           const before = this.#snapshot;
-          if (before?.period && snapshot.period && before.period !== snapshot.period) this.#turn(before, snapshot);
+          if (before && before.period !== snapshot.period) this.#turn(before, snapshot);
           this.#snapshot = snapshot;
           this.#renderSoon();
         },
@@ -163,6 +163,7 @@ export class LiveLeaderboard extends HTMLElement {
   #turn({ period, final, top: [first] }, now) {
     this.#own = this.#rendered = this.#renderedRank = null;
     this.#result = '';
+    if (!period || !now.period) return;
     if (final) this.#result = first ? say('was_first', { period, ...this.#of(first) }) : say('is_over', { period });
     this.#announcer.turn(`${this.#result} ${say(now.final ? 'shown' : 'begins', { period: now.period })}`.trim());
   }

@@ -15,7 +15,6 @@ import { numbers } from './format.js';
 
 /** Long enough to follow with the eye, short enough to end between two changes of a busy board. */
 const GLIDE_MS = 380;
-const FLASH_MS = 900;
 
 /** @returns {DocumentFragment} what a row is made of where the page has no template */
 function ownTemplate() {
@@ -46,8 +45,6 @@ export class Row {
   #item = null;
   /** @type {HTMLElement[]} */
   #fields;
-  /** @type {Animation | undefined} */
-  #flash;
 
   /** @param {DocumentFragment} template */
   constructor(template) {
@@ -73,11 +70,13 @@ export class Row {
     setAttribute(element, 'data-podium', !below && rank !== null && rank <= 3 && String(rank));
     for (const field of this.#fields) {
       const name = field.dataset.field ?? '';
-      if (field instanceof HTMLImageElement) writeImage(field, item.avatar);
+      if (field instanceof HTMLImageElement) this.#show(field, item.avatar);
       else setText(field, this.#text(name, item, format));
       if (name === 'name') field.title = member;
-      if (name === 'score' && before && before.score !== score) this.#flashOf(field);
     }
+    // Another value each time has the flash begin again. (Each call of animate() for it would
+    // have the browser compute styles, row after row.)
+    if (before && before.score !== score) setAttribute(element, 'data-changed', element.dataset.changed === '1' ? '2' : '1');
   }
 
   /**
@@ -97,16 +96,42 @@ export class Row {
     return String(value ?? '');
   }
 
-  /** @param {HTMLElement} score */
-  #flashOf(score) {
-    this.#flash?.cancel();
-    this.#flash = score.animate([{ opacity: 1 }, { opacity: 0 }], { duration: FLASH_MS, easing: 'ease-out', pseudoElement: '::before' });
+  /**
+   * Shows an image of this site, or one by https where the page's policy lets it load;
+   * one that does not load leaves no trace.
+   *
+   * @param {HTMLImageElement} image
+   * @param {string | undefined} avatar
+   */
+  #show(image, avatar) {
+    let url = '';
+    if (avatar && URL.canParse(avatar, location.href)) {
+      const { origin, protocol, href } = new URL(avatar, location.href);
+      if (avatar.startsWith('/') ? origin === location.origin : /^https:\/\//i.test(avatar) && protocol === 'https:') url = href;
+    }
+    if (url === image.dataset.src) return;
+    image.dataset.src = url;
+    const shown = (/** @type {boolean} */ is) => {
+      image.hidden = !is;
+      this.element.toggleAttribute('data-avatar', is);
+    };
+    shown(url !== '');
+    image.alt = ''; // the name beside it says who it is
+    image.loading = 'lazy';
+    image.decoding = 'async';
+    image.referrerPolicy = 'no-referrer';
+    image.onerror = () => shown(false);
+    if (url) image.src = url;
+    else image.removeAttribute('src');
   }
 
-  /** @param {Keyframe} from where it was seen */
-  glideFrom(from) {
+  /**
+   * @param {Keyframe} from where it was seen
+   * @param {Keyframe} to in the same properties: for one that is left away the browser would compute styles
+   */
+  move(from, to) {
     this.glide?.cancel();
-    this.glide = this.element.animate([from, { opacity: 1, transform: 'none' }], { duration: GLIDE_MS, easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)' });
+    this.glide = this.element.animate([from, to], { duration: GLIDE_MS, easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)' });
   }
 }
 
@@ -164,8 +189,8 @@ export class RowList {
       const now = row.element.getBoundingClientRect().top;
       return isNearView(before) || isNearView(now) ? before - now : 0;
     });
-    [...seenAt.keys()].forEach((row, i) => distances[i] && row.glideFrom({ transform: `translateY(${distances[i]}px)` }));
-    for (const row of entered) row.glideFrom({ opacity: 0, transform: 'translateY(0.5em)' });
+    [...seenAt.keys()].forEach((row, i) => distances[i] && row.move({ transform: `translateY(${distances[i]}px)` }, { transform: 'none' }));
+    for (const row of entered) row.move({ opacity: 0, transform: 'translateY(0.5em)' }, { opacity: 1, transform: 'none' });
   }
 }
 
@@ -173,31 +198,4 @@ export class RowList {
 /** @param {number} y pixels from the top of the window */
 function isNearView(y) {
   return y > -innerHeight / 2 && y < innerHeight * 1.5;
-}
-
-/**
- * Shows an image of this site, or one by https where the page's policy lets it load;
- * one that does not load leaves no trace.
- *
- * @param {HTMLImageElement} image
- * @param {string | undefined} avatar
- */
-function writeImage(image, avatar) {
-  let url = '';
-  if (avatar && URL.canParse(avatar, location.href)) {
-    const { origin, protocol, href } = new URL(avatar, location.href);
-    if (avatar.startsWith('/') ? origin === location.origin : /^https:\/\//i.test(avatar) && protocol === 'https:') url = href;
-  }
-  if (url === image.dataset.src) return;
-  image.dataset.src = url;
-  image.hidden = !url;
-  image.alt = ''; // the name beside it says who it is
-  image.loading = 'lazy';
-  image.decoding = 'async';
-  image.referrerPolicy = 'no-referrer';
-  image.onerror = () => {
-    image.hidden = true;
-  };
-  if (url) image.src = url;
-  else image.removeAttribute('src');
 }

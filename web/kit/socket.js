@@ -105,7 +105,7 @@ export class Socket {
    * @param {(answer: Answer) => void} [onAnswer] not called once the socket is lost
    */
   send(frame, onAnswer) {
-    if (this.#socket?.readyState !== WebSocket.OPEN) return;
+    if (this.phase !== 'open' || this.#socket?.readyState !== WebSocket.OPEN) return;
     const id = ++this.#lastID;
     if (onAnswer) this.#asked.set(id, onAnswer);
     this.#socket.send(JSON.stringify({ ...frame, id }));

@@ -119,8 +119,8 @@ sheet.replaceSync(`
 [part~=me]:not([data-podium]) [part=rank] { color: var(--_ink); }
 [part~=me][data-absent] [part=member] { color: var(--_quiet); }
 
-[part=who]:has([part=avatar]:not([hidden])) { grid-template-columns: auto minmax(0, 1fr); column-gap: 0.625em; }
-[part~=row]:has([part=avatar]:not([hidden])) { align-items: center; }
+[data-avatar] [part=who] { grid-template-columns: auto minmax(0, 1fr); column-gap: 0.625em; }
+[data-avatar] { align-items: center; }
 [part=avatar] {
   grid-row: 1 / span 2;
   align-self: center;
@@ -130,7 +130,7 @@ sheet.replaceSync(`
   object-fit: cover;
   background: var(--_line);
 }
-[part=avatar]:not([hidden]) ~ [part=gap] { grid-column: 2; }
+[data-avatar] [part=gap] { grid-column: 2; }
 
 [part=gap] { color: var(--_quiet); font-size: 0.8125em; }
 [part=gap]:empty { display: none; }
@@ -145,6 +145,10 @@ sheet.replaceSync(`
   background: color-mix(in srgb, var(--_accent) 22%, transparent);
   opacity: 0;
 }
+[data-changed="1"] [part=score]::before { animation: changed-1 900ms ease-out; }
+[data-changed="2"] [part=score]::before { animation: changed-2 900ms ease-out; }
+@keyframes changed-1 { from { opacity: 1; } }
+@keyframes changed-2 { from { opacity: 1; } }
 
 [part=note] { margin: 0; padding: 2.5em 1em; color: var(--_quiet); text-align: center; }
 [part=note]:empty { display: none; }
