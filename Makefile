@@ -30,8 +30,8 @@ e2e: deps ## Run the tests of the program as a process, its page in a browser am
 	$(GO) test -count=1 ./cmd/...
 
 .PHONY: bench
-bench: deps ## Measure: apply beside bare ZINCRBY, reads beside bare commands, deliveries beside bare writes, followed ranks
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 30m ./ranking ./hub ./server
+bench: deps ## Measure: apply beside bare ZINCRBY, reads beside bare commands, deliveries beside bare writes, followed ranks, renders in a browser
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 30m ./ranking ./hub ./server ./cmd/rankcast
 
 .PHONY: fuzz
 fuzz: ## Fuzz each decoder for FUZZTIME
@@ -62,6 +62,11 @@ lint: ## Check format and find mistakes
 lint-web: ## Check the types of the scripts (needs Node)
 	npx --yes --package typescript@5.9 tsc --noEmit --allowJs --checkJs --strict --target es2023 \
 		--module es2022 --moduleResolution bundler --lib es2023,dom,dom.iterable web/kit/*.js web/kit/*.d.ts web/assets/*.js web/testdata/*.ts
+
+.PHONY: axe
+axe: deps ## Look for what keeps people from using the pages (needs Node)
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && npm install --silent --no-audit --no-fund --prefix "$$dir" axe-core@4.14 && \
+		AXE="$$dir/node_modules/axe-core/axe.min.js" $(GO) test -tags axe -count=1 -v -run TestAxe ./cmd/rankcast
 
 # What the tests need beside Go: a real Redis and a browser. It is installed where
 # that may be, and otherwise said how.

@@ -19,7 +19,7 @@ import (
 
 // browser starts a headless Chromium with a profile of its own and returns what
 // chromedp.Run takes.
-func browser(t *testing.T, width, height int) context.Context {
+func browser(t testing.TB, width, height int) context.Context {
 	var path string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome", "headless-shell"} {
 		if found, err := exec.LookPath(name); err == nil {
@@ -36,7 +36,7 @@ func browser(t *testing.T, width, height int) context.Context {
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium has no sandbox for root
 	}
-	ctx, cancelTime := context.WithTimeout(context.Background(), 2*servertest.Patience)
+	ctx, cancelTime := context.WithTimeout(context.Background(), 5*servertest.Patience)
 	ctx, cancelBrowser := chromedp.NewExecAllocator(ctx, options...)
 	ctx, cancelTab := chromedp.NewContext(ctx)
 	t.Cleanup(func() {
