@@ -102,10 +102,11 @@ class Connection {
   /**
    * @param {string} event
    * @param {{ id?: string, [field: string]: unknown }} data
+   * @param {number} [within]
    * @returns {Promise<any[]>}
    */
-  send(event, data) {
-    return this.#line(() => true).post(event, { ...data, id: data.id ?? newID() });
+  send(event, data, within) {
+    return this.#line(() => true).post(event, { ...data, id: data.id ?? newID() }, within);
   }
 
   /** @param {(line: Line) => boolean} fits */
@@ -214,11 +215,12 @@ export class Line {
   /**
    * @param {string} event
    * @param {{ [field: string]: unknown }} data
+   * @param {number} [within] ms
    * @returns {Promise<any[]>}
    */
-  post(event, data) {
+  post(event, data, within = RETRY_MS) {
     return new Promise((resolve, reject) => {
-      const until = performance.now() + RETRY_MS;
+      const until = performance.now() + within;
       let attempt = 0;
       const end = () => {
         this.#events.delete(send);

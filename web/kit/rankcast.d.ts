@@ -134,10 +134,12 @@ export interface Connection {
    * Sends an event until it is answered, over lost connections and new ones, for nine minutes at
    * most, always under the same id (`data.id`, or one that is made), so that it counts once.
    *
+   * @param within ms, default nine minutes: less for what was sent before by a page that was left, as
+   * servers know an id for ten
    * @returns what it did on each of its boards: an entry, or an object with `error`
    * @throws {Problem} refused, or (`unavailable`) it is not known whether it counts
    */
-  send(event: string, data: { readonly id?: string; readonly [field: string]: unknown }): Promise<any[]>;
+  send(event: string, data: { readonly id?: string; readonly [field: string]: unknown }, within?: number): Promise<any[]>;
   /** The server's clock, by which periods end: ms since 1970. The page's own until it was heard. */
   now(): number;
   /** @returns how long a message to the server and back takes, in ms; pending while there is no connection */

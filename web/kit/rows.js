@@ -70,7 +70,7 @@ export class Row {
     setAttribute(element, 'data-podium', !below && rank !== null && rank <= 3 && String(rank));
     for (const field of this.#fields) {
       const name = field.dataset.field ?? '';
-      if (field instanceof HTMLImageElement) this.#show(field, item.avatar);
+      if (field instanceof HTMLImageElement) writeImage(field, item.avatar, (shown) => element.toggleAttribute('data-avatar', shown));
       else setText(field, this.#text(name, item, format));
       if (name === 'name') field.title = member;
     }
@@ -94,35 +94,6 @@ export class Row {
     let value = { data };
     for (const step of field.split('.')) value = value?.[step];
     return String(value ?? '');
-  }
-
-  /**
-   * Shows an image of this site, or one by https where the page's policy lets it load;
-   * one that does not load leaves no trace.
-   *
-   * @param {HTMLImageElement} image
-   * @param {string | undefined} avatar
-   */
-  #show(image, avatar) {
-    let url = '';
-    if (avatar && URL.canParse(avatar, location.href)) {
-      const { origin, protocol, href } = new URL(avatar, location.href);
-      if (avatar.startsWith('/') ? origin === location.origin : /^https:\/\//i.test(avatar) && protocol === 'https:') url = href;
-    }
-    if (url === image.dataset.src) return;
-    image.dataset.src = url;
-    const shown = (/** @type {boolean} */ is) => {
-      image.hidden = !is;
-      this.element.toggleAttribute('data-avatar', is);
-    };
-    shown(url !== '');
-    image.alt = ''; // the name beside it says who it is
-    image.loading = 'lazy';
-    image.decoding = 'async';
-    image.referrerPolicy = 'no-referrer';
-    image.onerror = () => shown(false);
-    if (url) image.src = url;
-    else image.removeAttribute('src');
   }
 
   /**
@@ -198,4 +169,34 @@ export class RowList {
 /** @param {number} y pixels from the top of the window */
 function isNearView(y) {
   return y > -innerHeight / 2 && y < innerHeight * 1.5;
+}
+
+/**
+ * Shows an image of this site, or one by https where the page's policy lets it load;
+ * one that does not load leaves no trace.
+ *
+ * @param {HTMLImageElement} image
+ * @param {string | undefined} avatar
+ * @param {(shown: boolean) => void} [onShown]
+ */
+export function writeImage(image, avatar, onShown) {
+  let url = '';
+  if (avatar && URL.canParse(avatar, location.href)) {
+    const { origin, protocol, href } = new URL(avatar, location.href);
+    if (avatar.startsWith('/') ? origin === location.origin : /^https:\/\//i.test(avatar) && protocol === 'https:') url = href;
+  }
+  if (url === image.dataset.src) return;
+  image.dataset.src = url;
+  const show = (/** @type {boolean} */ shown) => {
+    image.hidden = !shown;
+    onShown?.(shown);
+  };
+  show(url !== '');
+  image.alt = ''; // the name beside it says who it is
+  image.loading = 'lazy';
+  image.decoding = 'async';
+  image.referrerPolicy = 'no-referrer';
+  image.onerror = () => show(false);
+  if (url) image.src = url;
+  else image.removeAttribute('src');
 }
