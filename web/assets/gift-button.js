@@ -1,0 +1,167 @@
+// @ts-check
+
+/**
+ * The buttons that send flowers to the star that is shown, and what is said about it.
+ *
+ * @import {Gift, Problem} from './gifts.js'
+ * @import {State} from '../kit/rankcast.js'
+ */
+
+import { setAttribute, setText } from '../kit/dom.js';
+import { connect } from '../kit/rankcast.js';
+import { Gifts } from './gifts.js';
+import { make } from './page.js';
+import { counted, text } from './texts.js';
+
+const THANKS_MS = 9_000;
+const PETALS = 12;
+
+const lessMotion = matchMedia('(prefers-reduced-motion: reduce)');
+
+/** One size of gift. */
+class Size {
+  flowers;
+  #button;
+  #label;
+  #words;
+
+  /**
+   * @param {HTMLElement} button
+   * @param {(size: Size) => void} onTap
+   */
+  constructor(button, onTap) {
+    this.#button = button;
+    this.flowers = Number(button.dataset.flowers);
+    this.#label = /** @type {HTMLElement} */ (button.querySelector('.size-label'));
+    this.#words = this.#label.textContent ?? '';
+    button.addEventListener('click', () => onTap(this));
+  }
+
+  /** @param {boolean} onItsWay never disabled, which would take the focus away */
+  write(onItsWay) {
+    setAttribute(this.#button, 'aria-disabled', onItsWay && 'true');
+    setText(this.#label, onItsWay ? text('stars_on_its_way') : this.#words);
+  }
+
+  /** Some petals rise, and are gone when they have. */
+  celebrate() {
+    if (lessMotion.matches) return;
+    this.#button.querySelector('.petals')?.remove();
+    const petals = make('span', 'petals');
+    petals.ariaHidden = 'true';
+    let left = PETALS;
+    for (let i = 0; i < PETALS; i++) {
+      const petal = make('span', 'petal');
+      petal.style.setProperty('--x', String(Math.random() * 2 - 1));
+      petal.style.setProperty('--rise', String(0.6 + Math.random() * 0.6));
+      petal.style.setProperty('--turn', String(Math.random() * 2 - 1));
+      petal.style.setProperty('--wait', String(Math.random()));
+      petals.append(petal);
+    }
+    petals.addEventListener('animationend', () => --left === 0 && petals.remove());
+    this.#button.append(petals);
+  }
+}
+
+export class GiftButtons {
+  #sizes;
+  #note;
+  #askWho;
+  #nameOf;
+  #star = '';
+  #user = '';
+  /** @type {State} */
+  #state = 'connecting';
+  /** What was said about gifts that are answered. */
+  #said = '';
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  #gifts = new Gifts((gift, within) => connect().send('gift', gift, within), {
+    change: () => this.#write(),
+    taken: (gift, results) => this.#thank(gift, results),
+    refused: (gift, problem) => this.#say(whyNot(problem)),
+  });
+
+  /**
+   * @param {Iterable<HTMLElement>} buttons
+   * @param {HTMLElement} note
+   * @param {() => void} askWho has the viewer say who they are
+   * @param {(star: string) => string} nameOf
+   */
+  constructor(buttons, note, askWho, nameOf) {
+    this.#sizes = [...buttons].map((button) => new Size(button, ({ flowers }) => this.#tap(flowers)));
+    this.#note = note;
+    this.#askWho = askWho;
+    this.#nameOf = nameOf;
+  }
+
+  /** Sends what was not answered when the page was left. */
+  resume() {
+    this.#gifts.resume();
+  }
+
+  /**
+   * @param {string} star
+   * @param {string} user
+   */
+  show(star, user) {
+    if (star !== this.#star || user !== this.#user) this.#said = '';
+    this.#star = star;
+    this.#user = user;
+    this.#write();
+  }
+
+  /** @param {State} state of the connection */
+  hear(state) {
+    this.#state = state;
+    this.#write();
+  }
+
+  /** @param {number} flowers */
+  #tap(flowers) {
+    if (this.#user === '') {
+      this.#say(text('stars_who_first'));
+      this.#askWho();
+    } else if (this.#gifts.full) {
+      this.#say(text('stars_too_many'));
+    } else if (!this.#gifts.isOnItsWay(this.#star, this.#user, flowers)) {
+      this.#say('');
+      this.#gifts.give(this.#star, this.#user, flowers);
+    }
+  }
+
+  /**
+   * @param {Gift} gift
+   * @param {any[]} results
+   */
+  #thank({ star, user, flowers }, results) {
+    const place = results.find(({ board }) => board === `fans:${star}`)?.rank;
+    const values = { star: this.#nameOf(star) };
+    this.#say(typeof place === 'number' ? counted('stars_thanks_place', flowers, { ...values, rank: place }) : counted('stars_thanks', flowers, values), THANKS_MS);
+    if (star === this.#star && user === this.#user) this.#sizes.find((size) => size.flowers === flowers)?.celebrate();
+  }
+
+  /**
+   * @param {string} sentence
+   * @param {number} [forMs] default: until something else is said
+   */
+  #say(sentence, forMs) {
+    clearTimeout(this.#timer);
+    this.#said = sentence;
+    if (forMs) this.#timer = setTimeout(() => this.#say(''), forMs);
+    this.#write();
+  }
+
+  #write() {
+    for (const size of this.#sizes) size.write(this.#gifts.isOnItsWay(this.#star, this.#user, size.flowers));
+    const waits = this.#gifts.size > 0 && (this.#state === 'away' || this.#state === 'stale');
+    setText(this.#note, waits ? text('stars_waits') : this.#said);
+  }
+}
+
+/** @param {Problem} problem */
+function whyNot({ code, message }) {
+  if (code === 'forbidden') return text('stars_forbidden');
+  if (code === 'unavailable') return text('stars_not_known');
+  return text('stars_refused', { reason: message });
+}
