@@ -124,9 +124,8 @@ export class GiftButtons {
       this.#askWho();
     } else if (this.#gifts.full) {
       this.#say(text('stars_too_many'));
-    } else if (!this.#gifts.isOnItsWay(this.#star, this.#user, flowers)) {
+    } else if (this.#gifts.give(this.#star, this.#user, flowers)) {
       this.#say('');
-      this.#gifts.give(this.#star, this.#user, flowers);
     }
   }
 
@@ -162,6 +161,7 @@ export class GiftButtons {
 /** @param {Problem} problem */
 function whyNot({ code, message }) {
   if (code === 'forbidden') return text('stars_forbidden');
-  if (code === 'unavailable') return text('stars_not_known');
+  // Given up, without an answer.
+  if (code === 'unavailable' || code === 'closed') return text('stars_not_known');
   return text('stars_refused', { reason: message });
 }

@@ -70,9 +70,10 @@ export class Gifts {
    * @param {string} star
    * @param {string} user
    * @param {number} flowers
+   * @returns {boolean} whether it did
    */
   give(star, user, flowers) {
-    if (this.isOnItsWay(star, user, flowers)) return;
+    if (this.isOnItsWay(star, user, flowers)) return false;
     const key = keyOf(star, user, flowers);
     this.#tapped.add(key);
     setTimeout(() => {
@@ -80,6 +81,7 @@ export class Gifts {
       this.#on.change();
     }, TAP_MS);
     this.#begin({ id: newID(), star, user, flowers, at: Date.now() });
+    return true;
   }
 
   /** @param {Gift} gift */

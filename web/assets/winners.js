@@ -14,7 +14,8 @@ export class Winners {
   #podium;
   #none;
   #address;
-  #period = '';
+  /** @type {string | null} */
+  #period = null;
   /** They are final: read once, and when a period has ended. */
   #poll = new Poll(Infinity, (signal) => this.#load(signal));
 
