@@ -1,0 +1,427 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// starFlowers is what the page of stars needs, as README has it.
+const starFlowers = `
+boards:
+  stars:           {period: week, timezone: Asia/Shanghai, kind: star}
+  "fans:{star}":   {period: day, timezone: Asia/Shanghai, kind: user}
+  "fans3h:{star}": {window: 3h, kind: user}
+events:
+  gift:
+    - {board: stars,           member: "{star}", score: "{flowers}"}
+    - {board: "fans:{star}",   member: "{user}", score: "{flowers}"}
+    - {board: "fans3h:{star}", member: "{user}", score: "{flowers}"}
+`
+
+// launchStars runs a server that has it.
+func launchStars(t *testing.T, args ...string) *process {
+	return launch(t, append(args, "--boards", write(t, "stars.yaml", starFlowers))...)
+}
+
+// give has a user send flowers to a star.
+func (p *process) give(star, user string, flowers int) {
+	p.t.Helper()
+	a := servertest.Request(p.t, "POST", "http://"+p.addr+"/v1/events/gift", fmt.Sprintf(`{"star":%q,"user":%q,"flowers":%d}`, star, user, flowers))
+	require.Equal(p.t, 200, a.Status, a.Body)
+}
+
+// score is what a member has on a board, 0 where it has none.
+func (p *process) score(board, member string) int {
+	p.t.Helper()
+	var entry struct{ Score int }
+	if a := servertest.Request(p.t, "GET", "http://"+p.addr+"/v1/boards/"+board+"/members/"+member, ""); a.Status == 200 {
+		a.Into(&entry)
+	}
+	return entry.Score
+}
+
+// name gives a member of a kind a name.
+func (p *process) name(kind, member, name string) {
+	p.t.Helper()
+	a := servertest.Request(p.t, "PUT", "http://"+p.addr+"/v1/members/"+kind+"/"+member, fmt.Sprintf(`{"name":%q}`, name))
+	require.Equal(p.t, 2, a.Status/100, a.Body)
+}
+
+// textOf is an expression for the words of an element, as they are read.
+func textOf(selector string) string {
+	return fmt.Sprintf(`document.querySelector(%q).textContent.replace(/\s+/g, ' ').trim()`, selector)
+}
+
+// boardOf is an expression for the rows of a board of the page, as they are read.
+func boardOf(id string) string {
+	return fmt.Sprintf(`[...document.getElementById(%q).shadowRoot.querySelectorAll('[data-member]')]
+		.map(row => [...row.querySelectorAll('[data-field], [part=gap]')].map(field => field.textContent).filter(text => text).join(' ')).join(' | ')`, id)
+}
+
+// feedOf is an expression for the lines of the feed, the newest first.
+const feedOf = `[...document.querySelectorAll('.feed-line')].map(line => ['user', 'star', 'count', 'number'].map(part => line.querySelector('.feed-' + part))
+	.filter(part => part.checkVisibility()).map(part => part.textContent).join(' ')).join(' | ')`
+
+// bouquet is an expression for the button that sends ten flowers: its label, and whether it is on its way.
+const bouquet = `(button => button.querySelector('.size-label').textContent + ' ' + button.ariaDisabled)(document.querySelector('[data-flowers="10"]'))`
+
+// watching waits until the page watches its boards and the feed: what was asked before a ping is answered before it.
+var watching = chromedp.Steps(
+	chromedp.Evaluate[chromedp.Void](`var ponged = '', stays = 'yes'; import('/kit/rankcast.js').then(kit => kit.connect().ping()).then(() => ponged = 'yes'); null`),
+	becomes(`ponged`, "yes"),
+	becomes(`document.querySelector('#stars').dataset.state`, "live"),
+)
+
+// The board moves by itself; a star's page and the way back are the same page, with the
+// focus where it belongs.
+func TestStarsMove(t *testing.T) {
+	p := launchStars(t)
+	p.name("star", "s1", "Ann")
+	for i, star := range []string{"s1", "s2", "s3"} {
+		p.give(star, "u1", 30-10*i)
+	}
+	const focus = `(document.activeElement.shadowRoot ?? document).activeElement.getAttribute('part') ?? document.activeElement.id`
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/stars?me=u2&lang=en"), watching,
+		becomes(boardOf("stars"), "1 Ann 30 | 2 s2 10 to next 20 | 3 s3 10 to next 10"),
+		becomes(`String(/^\d.*(d|h|min|:)/.test(`+textOf("#countdown-left")+`))`, "true"),
+		becomes(`document.title`, "Star flowers · Rankcast"),
+		becomes(`String(document.querySelector('#no-winners').checkVisibility())`, "true"),
+	))
+	p.give("s3", "u2", 15)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(boardOf("stars"), "1 Ann 30 | 2 s3 5 to next 25 | 3 s2 5 to next 20"),
+		// By the keyboard.
+		script(`document.querySelector('#stars').shadowRoot.querySelectorAll('a')[1].focus()`),
+		chromedp.KeyEvent("\r"),
+		becomes(`location.search`, "?star=s3&me=u2&lang=en"),
+		becomes(textOf(".star-head"), "S s3 No. 2 25 flowers this week 5 to No. 1, Ann"),
+		becomes(boardOf("fans-today"), "1 u2 15 | 2 u1 10"),
+		becomes(boardOf("fans-3h"), "1 u2 15 | 2 u1 10"),
+		becomes(`document.title`, "s3 · Star flowers · Rankcast"), becomes(focus, "star-name"),
+		becomes(`[...document.querySelector('#fans-today').shadowRoot.querySelectorAll('[aria-current]')].map(row => row.dataset.member).join()`, "u2"),
+		becomes(`[...document.querySelectorAll('h1, h2, h3')].filter(h => h.checkVisibility()).map(h => h.tagName).join(' ')`, "H1 H2 H3 H3 H3 H2 H2"),
+	))
+	p.give("s3", "u1", 100)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(textOf(".star-head"), "S s3 No. 1 125 flowers this week 95 ahead of Ann"),
+		becomes(boardOf("fans-today"), "1 u1 110 | 2 u2 95 to next 15"),
+		script(`history.back()`),
+		becomes(`location.search`, "?me=u2&lang=en"), becomes(`document.title`, "Star flowers · Rankcast"), becomes(focus, "link"),
+		becomes(`String(document.querySelector('#star').checkVisibility())`, "false"),
+		script(`history.forward()`),
+		becomes(focus, "star-name"), becomes(textOf("#star-name"), "s3"),
+		chromedp.Click(chromedp.CSS("#back")),
+		becomes(`location.search`, "?me=u2&lang=en"), becomes(`stays`, "yes"),
+		// Nobody has sent flowers to this one.
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s9&lang=en"),
+		becomes(textOf(".star-head"), "S s9 No flowers yet this week."),
+		// It remembers who the viewer is.
+		becomes(`location.search`, "?star=s9&me=u2&lang=en"),
+		chromedp.Navigate("http://"+p.addr+"/stars?star=a:b&lang=en"),
+		becomes(textOf(".star-head"), "A a:b No star can have this id."),
+	))
+}
+
+// gate stands between a browser and a server, whose sockets it can silence and cut.
+type gate struct {
+	addr    string
+	shut    atomic.Bool // nobody gets through
+	wg      sync.WaitGroup
+	mu      sync.Mutex
+	sockets []*socketLink
+	conns   []net.Conn
+}
+
+type socketLink struct {
+	silent atomic.Bool // what the server says is lost
+}
+
+func startGate(t *testing.T, target string) *gate {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	g := &gate{addr: listener.Addr().String()}
+	g.wg.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", target)
+			if err != nil || g.shut.Load() {
+				client.Close()
+				if err == nil {
+					server.Close()
+				}
+				continue
+			}
+			g.mu.Lock()
+			g.conns = append(g.conns, client, server)
+			g.mu.Unlock()
+			link := new(socketLink)
+			g.wg.Go(func() { g.pump(link, server, client) })
+			g.wg.Go(func() { g.pump(link, client, server) })
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		g.cut()
+		g.wg.Wait()
+	})
+	return g
+}
+
+func (g *gate) pump(link *socketLink, to, from net.Conn) {
+	defer to.Close()
+	defer from.Close()
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		if bytes.Contains(buf[:n], []byte("Upgrade: websocket\r\n")) {
+			g.mu.Lock()
+			g.sockets = append(g.sockets, link)
+			g.mu.Unlock()
+		}
+		if link.silent.Load() && to.LocalAddr().String() == g.addr {
+			continue
+		}
+		if _, err := to.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// silence loses what the server says over the sockets that there are.
+func (g *gate) silence() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, link := range g.sockets {
+		link.silent.Store(true)
+	}
+}
+
+// cut ends all connections.
+func (g *gate) cut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range g.conns {
+		c.Close()
+	}
+	g.conns = nil
+}
+
+// The network drops while a double-clicked gift is on its way: it counts once, and so does
+// the next one.
+func TestStarsGiftCountsOnce(t *testing.T) {
+	p := launchStars(t)
+	g := startGate(t, p.addr)
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+g.addr+"/stars?star=s17&lang=en"), watching,
+		// Who sends them is asked for first.
+		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
+		becomes(`document.activeElement.id`, "me"), becomes(textOf("#gift-note"), "First say who you are, then send your flowers."),
+		chromedp.SendKeys(chromedp.CSS("#me"), "mochi\r"),
+		becomes(`location.search`, "?star=s17&me=mochi&lang=en"), becomes(textOf("#gift-note"), ""),
+	))
+	g.silence()
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.DoubleClick(chromedp.CSS(`[data-flowers="10"]`)),
+		becomes(bouquet, "On its way… true"),
+	))
+	counted := func(flowers int) {
+		t.Helper()
+		redistest.Eventually(t, "the gift to count", func() error {
+			if is := p.score("stars", "s17"); is != flowers {
+				return fmt.Errorf("%d", is)
+			}
+			return nil
+		})
+	}
+	counted(10)
+	g.shut.Store(true)
+	g.cut()
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(textOf("#gift-note"), "The connection is lost. Your flowers will be sent when it is back."),
+		becomes(bouquet, "On its way… true"), becomes(`String(document.querySelector('[data-flowers="10"]').disabled)`, "false"),
+		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
+	))
+	g.shut.Store(false)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
+		becomes(bouquet, "A bouquet null"),
+		becomes(textOf(".star-head"), "S s17 No. 1 10 flowers this week Leads the week"),
+		becomes(boardOf("fans-today"), "1 mochi 10"),
+		becomes(`String(document.querySelectorAll('.petals').length)`, "0"), // they are gone once they have risen
+	))
+	require.Equal(t, 10, p.score("stars", "s17"))
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
+		becomes(textOf(".star-head"), "S s17 No. 1 20 flowers this week Leads the week"),
+		becomes(`stays`, "yes"),
+	))
+	require.Equal(t, 20, p.score("fans:s17", "mochi"))
+}
+
+// The page is loaded anew while a gift is unanswered: it counts once.
+func TestStarsGiftSurvivesReload(t *testing.T) {
+	p := launchStars(t)
+	g := startGate(t, p.addr)
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching))
+	g.silence()
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
+		becomes(bouquet, "On its way… true")))
+	redistest.Eventually(t, "the gift to count", func() error {
+		if p.score("stars", "s17") == 0 {
+			return fmt.Errorf("it does not yet")
+		}
+		return nil
+	})
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Reload(),
+		becomes(`typeof stays`, "undefined"), // another page
+		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
+		becomes(bouquet, "A bouquet null"),
+		becomes(`Object.values(sessionStorage).join()`, "[]"),
+	))
+	require.Equal(t, 10, p.score("stars", "s17"))
+}
+
+// Where sockets may send nothing there is no button, and one that was there says why.
+func TestStarsWithoutSocketWrites(t *testing.T) {
+	p := launchStars(t)
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"), watching))
+	_, port, err := net.SplitHostPort(p.addr)
+	require.NoError(t, err)
+	p.kill()
+	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('#stars').dataset.state`, "away")))
+	p = launchStars(t, "--addr", "127.0.0.1:"+port, "--no-socket-writes")
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Click(chromedp.CSS(`[data-flowers="1"]`)),
+		becomes(textOf("#gift-note"), "This server takes no flowers from pages. They were not sent."),
+		becomes(`stays`, "yes"),
+	))
+	p.give("s17", "mochi", 3)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"), watching,
+		becomes(boardOf("fans-today"), "1 mochi 3"),
+		becomes(`String(document.querySelectorAll('.size').length)`, "0"),
+	))
+}
+
+// Quick gifts of one person to one star are one line.
+func TestStarsFeedMerges(t *testing.T) {
+	p := launchStars(t)
+	p.name("user", "u1", "Uma")
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching,
+		becomes(`String(document.querySelector('#feed-empty').checkVisibility())`, "true")))
+	p.give("s1", "u1", 1)
+	require.NoError(t, chromedp.Do(ctx, becomes(feedOf, "Uma s1 1"), script(`var line = document.querySelector('.feed-line')`)))
+	p.give("s1", "u1", 2)
+	p.give("s1", "u2", 99)
+	p.give("s1", "u1", 3)
+	p.give("s2", "u1", 4)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(feedOf, "Uma s2 4 | u2 s1 99 | Uma s1 ×3 6"),
+		becomes(`String(line === [...document.querySelectorAll('.feed-line')].at(-1))`, "true"),
+		becomes(`[...document.querySelectorAll('.feed-line')].map(line => 'big' in line.dataset).join()`, "false,true,false"),
+		becomes(`document.querySelector('#gifts').ariaLive`, "off"),
+	))
+	// However many there are.
+	require.NoError(t, chromedp.Do(ctx, script(`var most = 0; new MutationObserver(() => most = Math.max(most, document.querySelectorAll('.feed-line').length))
+		.observe(document.querySelector('#gifts'), {childList: true})`)))
+	for i := range 30 {
+		p.give("s3", fmt.Sprint("v", i), 1)
+	}
+	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('.feed-user').textContent`, "v29"), becomes(`String(most)`, "8")))
+}
+
+// A name is text, whatever it looks like, and so is an id.
+func TestStarsNamesAreText(t *testing.T) {
+	p := launchStars(t)
+	const evil = "<img src=x onerror=alert(1)>"
+	p.name("star", "s1", evil)
+	p.name("user", "u1", evil)
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=u1&lang=en"), watching))
+	p.give("s1", "u1", 7)
+	p.give(evil, evil, 5)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(boardOf("stars"), "1 "+evil+" 7 | 2 "+evil+" 2 to next 5"),
+		becomes(boardOf("fans-today"), "1 "+evil+" 7"),
+		becomes(feedOf, evil+" "+evil+" 5 | "+evil+" "+evil+" 7"),
+		becomes(textOf("#star-name"), evil), becomes(`document.title`, evil+" · Star flowers · Rankcast"),
+		becomes(`[document, ...[...document.querySelectorAll('live-leaderboard')].map(board => board.shadowRoot)]
+			.flatMap(root => [...root.querySelectorAll('img[src]')]).map(img => img.getAttribute('src')).join()`, "./assets/favicon.svg"),
+		script(`document.querySelector('#stars').shadowRoot.querySelector('[data-member^="<"] a').click()`),
+		becomes(textOf("#star-name"), evil), becomes(boardOf("fans-today"), "1 "+evil+" 5 | u1 has no score yet"),
+	))
+}
+
+// The week turns under the page: it shows who has won, and how long the next one has.
+func TestStarsWeekTurns(t *testing.T) {
+	p := launch(t, "--boards", write(t, "stars.yaml", `
+boards:
+  stars:           {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, kind: star}
+  "fans:{star}":   {}
+  "fans3h:{star}": {window: 3h}
+events:
+  gift: [{board: stars, member: "{star}", score: "{flowers}"}, {board: "fans:{star}", member: "{user}", score: 1}]
+`))
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching,
+		becomes(`String(document.querySelector('#no-winners').checkVisibility())`, "true")))
+	p.post("stars", `{"updates":[{"member":"s1","score":30},{"member":"s2","score":40},{"member":"s3","score":9}]}`)
+	require.NoError(t, chromedp.Do(ctx,
+		becomes(textOf("#podium"), "Ss2 40 flowers1Ss1 30 flowers2Ss3 9 flowers3"),
+		becomes(`String(document.querySelector('#no-winners').checkVisibility())`, "false"),
+		becomes(`String(/^0:0[1-4]$/.test(`+textOf("#countdown-left")+`))`, "true"),
+		// And the one after that, in which nothing happened.
+		becomes(`String(document.querySelector('#no-winners').checkVisibility())`, "true"),
+		becomes(textOf("#podium"), ""), becomes(`stays`, "yes"),
+	))
+}
+
+// A server without what the page needs is told what that is, and it is there once it is defined.
+func TestStarsNeeds(t *testing.T) {
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {stars: {}, other: {}}`))
+	ctx := browser(t, 1280, 900)
+	const visible = `['#week', '#feed', '#fans', '#fans3h', '.sizes'].map(part => document.querySelector(part).checkVisibility()).join()`
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"),
+		becomes(textOf("#needs"), "This page lives on the star-flower boards, and this server has no fans:{star}, no fans3h:{star}, no event gift yet. "+
+			"README’s section “Boards” has the file that defines them: start the server with --boards FILE, or with --demo."),
+		becomes(visible, "true,false,false,false,false"),
+		script(`var stays = 'yes'`),
+	))
+	for path, body := range map[string]string{"boards/fans:%7Bstar%7D": `{}`, "boards/fans3h:%7Bstar%7D": `{"window":"3h"}`} {
+		require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/"+path, body).Status)
+	}
+	a := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"}]}`)
+	require.Equal(t, 201, a.Status, a.Body)
+	require.NoError(t, chromedp.Do(ctx,
+		script(`dispatchEvent(new Event('online'))`), // as when somebody comes back to look
+		becomes(textOf("#needs"), ""), becomes(visible, "true,true,true,true,true"),
+		chromedp.Click(chromedp.CSS(`[data-flowers="1"]`)),
+		becomes(boardOf("fans-today"), "1 mochi 1"), becomes(feedOf, "mochi s17 1"), becomes(`stays`, "yes"),
+	))
+}
