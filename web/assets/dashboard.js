@@ -13,7 +13,7 @@ import { Family } from './family.js';
 import { problemOf } from './member.js';
 import { definitionOf, placeholders } from './names.js';
 import { OverviewPage } from './overview.js';
-import { byId, inPath, make, Poll, read, RefusedError, ROOT } from './page.js';
+import { byId, fromPath, inPath, make, Poll, read, RefusedError, ROOT } from './page.js';
 import { describe } from './rules.js';
 import { text } from './texts.js';
 
@@ -165,16 +165,7 @@ function wanted() {
   const top = query.get('top') ?? '';
   const offered = [...topSelect.options].some((option) => option.value === top);
   const [, part = ''] = location.pathname.slice(ROOT.pathname.length).match(/^boards\/([^/]+)$/) ?? [];
-  return { board: decode(part), top: offered ? top : DEFAULT_TOP, me: query.get('me') ?? '' };
-}
-
-/** @param {string} part of a path */
-function decode(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+  return { board: fromPath(part), top: offered ? top : DEFAULT_TOP, me: query.get('me') ?? '' };
 }
 
 /**

@@ -46,6 +46,18 @@ export function inPath(name) {
   return encodeURIComponent(name).replace(/%(3A|40|2C)/g, decodeURIComponent);
 }
 
+/**
+ * @param {string} part of a path
+ * @returns {string} the name that it stands for
+ */
+export function fromPath(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** The server answered, but not as asked. */
 export class RefusedError extends Error {
   /** @param {number} status */
