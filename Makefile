@@ -63,6 +63,10 @@ lint-web: ## Check the types of the scripts (needs Node)
 	npx --yes --package typescript@5.9 tsc --noEmit --allowJs --checkJs --strict --target es2023 \
 		--module es2022 --moduleResolution bundler --lib es2023,dom,dom.iterable web/kit/*.js web/kit/*.d.ts web/assets/*.js web/testdata/*.ts
 
+.PHONY: pictures
+pictures: deps ## Take README's pictures of the pages
+	$(GO) test -count=1 -run TestPagesFit ./cmd/rankcast -pictures "$(CURDIR)/web/pictures"
+
 .PHONY: axe
 axe: deps ## Look for what keeps people from using the pages (needs Node)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && npm install --silent --no-audit --no-fund --prefix "$$dir" axe-core@4.14 && \

@@ -27,11 +27,7 @@ func TestTextsAreTheSameInEachLanguage(t *testing.T) {
 	}
 	all := make(map[string]map[string]string)
 	for _, file := range files {
-		b, err := web.Files.ReadFile(file)
-		require.NoError(t, err)
-		var texts map[string]string
-		require.NoError(t, json.Unmarshal(b, &texts), file)
-		all[file] = texts
+		all[file] = readTexts(t, file)
 	}
 	english := all["texts/en.json"]
 	for file, texts := range all {
@@ -47,4 +43,30 @@ func TestTextsAreTheSameInEachLanguage(t *testing.T) {
 			}
 		}
 	}
+}
+
+func readTexts(t *testing.T, file string) (texts map[string]string) {
+	b, err := web.Files.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &texts), file)
+	return texts
+}
+
+// The kit speaks English by itself, in the words that the English pages have for it: who
+// translates, translates one file.
+func TestTextsHaveTheKitsWords(t *testing.T) {
+	source, err := web.Files.ReadFile("kit/format.js")
+	require.NoError(t, err)
+	words := make(map[string]string)
+	for _, word := range regexp.MustCompile(`(?m)^  (\w+): '(.*)',$`).FindAllSubmatch(source, -1) {
+		words["kit_"+string(word[1])] = string(word[2])
+	}
+	require.NotEmpty(t, words)
+	for key, text := range readTexts(t, "texts/en.json") {
+		if strings.HasPrefix(key, "kit_") {
+			require.Equal(t, words[key], text, key)
+			delete(words, key)
+		}
+	}
+	require.Empty(t, words, "words of the kit that no page has")
 }

@@ -8,20 +8,19 @@
 //   - texts/ are the texts in each language, a flat object of strings that may hold
 //     {placeholders}; what depends on a number has a key for each form, members_one and
 //     members_other. All languages have the same keys
-//   - assets/ are scripts and styles of the pages, among them the <live-leaderboard> element
-//     that any page of the same site may use
-//   - kit/ is what pages of other sites import
+//   - kit/ is what pages of any site may import, and all of what shows a board; rankcast.d.ts
+//     tells what it offers
+//   - assets/ are scripts and styles of the pages themselves
 //
-// The scripts are ES modules that are served as they are. They import in one
-// direction, dashboard → live-leaderboard → live → subscription → socket →
-// frames: frames.js folds what the server sends into a list, socket.js keeps
-// the connection up, subscription.js is one board over it, server-clock.js is the
-// server's clock, live.js shares these among what is on a page, live-leaderboard.js
-// shows one board (row-list.js its list, pinned-row.js the followed member under it,
-// own-place.js which of the two, countdown.js when a period ends, announcer.js what is
-// said), dashboard.js puts a board and its navigation on a page (family.js the boards
-// of a family, names.js what a board's name is made of). All paths between them are
-// relative, so the files may be served below any prefix.
+// The scripts are ES modules without a build. In the kit they import in one direction:
+// live-leaderboard (one board as an element; rows.js its list, announcer.js what is said,
+// style.js its look, format.js its words and numbers) → connection (what goes over a socket:
+// boards, feeds, events) → subscription (one board: what was asked for and what is held) →
+// socket (a WebSocket that keeps itself up). A page's script is named after the page:
+// dashboard.js (overview.js all boards, board-page.js what stands beside one, family.js the
+// boards of a family), overlay.js, stars.js (star-page.js one star, gift-feed.js what comes
+// in, gift-button.js and gifts.js what is sent). page.js and texts.js are shared by all.
+// Every path between files is relative, so that all of it may be served below any prefix.
 package web
 
 import "embed"

@@ -20,6 +20,8 @@ import { counted, text } from './texts.js';
 const EVERY_MS = 2_000;
 /** A rate is of so long, so that it neither jumps nor lags. */
 const RATE_MS = 20_000;
+/** Of less than this it would be a guess: a burst of one second is not what a minute brings. */
+const LEAST_MS = 4_000;
 
 /** A board's card, and what is needed to tell its rate. */
 class Card {
@@ -80,7 +82,7 @@ class Card {
     this.#seen.push({ at: now, seq });
     while (this.#seen.length > 2 && this.#seen[1].at <= now - RATE_MS) this.#seen.shift();
     const [first] = this.#seen;
-    return now > first.at ? Math.max(0, Math.round(((seq - first.seq) * 60_000) / (now - first.at))) : null;
+    return now - first.at >= LEAST_MS ? Math.max(0, Math.round(((seq - first.seq) * 60_000) / (now - first.at))) : null;
   }
 
   /** @param {number} instances */

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// The front page has a card for each board, with who leads it, and keeps them up to date.
+func TestDashboardShowsAllBoards(t *testing.T) {
+	p := launch(t, "--boards", write(t, "boards.yaml", `
+boards:
+  stars:         {period: week}
+  laps:          {mode: best, order: asc, display: {format: time_ms}}
+  money:         {display: {decimals: 2, unit: €}}
+  empty:         {}
+  "fans:{star}": {}
+`))
+	for board, body := range map[string]string{
+		"stars": `{"updates":[{"member":"<img src=x onerror=alert(1)>","score":40},{"member":"bob","score":30}]}`,
+		"laps":  `{"member":"ann","score":83456}`, "money": `{"member":"cid","score":-123456}`,
+		"fans:s1": `{"member":"ann","score":1}`, "fans:s2": `{"member":"ann","score":1}`,
+	} {
+		require.Equal(t, 200, p.post(board, body).Status)
+	}
+	card := func(board, want string) chromedp.Action[chromedp.Void] {
+		return becomes(fmt.Sprintf(`(card => card && ['first', 'total'].map(part => card.querySelector('.card-' + part)).filter(part => part.checkVisibility()).map(part => part.textContent.trim()).join(' | '))(
+			[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === %q))`, board), want)
+	}
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/?me=bob"),
+		card("stars", "1 <img src=x onerror=alert(1)> 40 | 2 members"), card("laps", "1 ann 1:23.456 | 1 member"), card("money", "1 cid -1,234.56 € | 1 member"),
+		card("empty", "No scores yet | 0 members"), card("fans:{star}", "2 boards"),
+		script(`var stays = true, cards = [...document.querySelectorAll('.card')], starsCard = cards.find(card => card.querySelector('a').textContent === 'stars')`),
+		becomes(`starsCard.querySelector('.card-rate').textContent`, "0 changes a minute"),
+	))
+	require.Equal(t, 200, p.post("stars", `{"member":"bob","score":11}`).Status)
+	require.NoError(t, chromedp.Do(ctx, card("stars", "1 bob 41 | 2 members"),
+		becomes(`String(parseInt(starsCard.querySelector('.card-rate').textContent) > 0 && starsCard.hasAttribute('data-busy'))`, "true"),
+
+		// A card leads to its board, and back; who is followed stays so.
+		script(`starsCard.querySelector('a').click()`), shows("bob", "<img src=x onerror=alert(1)>"), becomes(own, "listed: 1 bob 41"),
+		becomes(`location.pathname + location.search`, "/boards/stars?me=bob"), becomes(`document.title`, "stars · Rankcast"),
+		script(`history.back()`), card("stars", "1 bob 41 | 2 members"), becomes(`String(document.querySelector('#front').checkVisibility() && !document.querySelector('#board').checkVisibility())`, "true"),
+		becomes(`String(stays && cards.every(card => card.isConnected))`, "true"),
+		// It says so when the server is gone, and keeps what it knows.
+		script(`document.querySelector('#front-note').textContent`),
+	))
+	p.kill()
+	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('#front-note').textContent`, "The server can’t be reached: what is shown may be old. Trying again…"),
+		card("stars", "1 bob 41 | 2 members")))
+}
+
+// Beside a board there are the periods that it had, how scores went since the page was
+// opened, and how far away the server is.
+func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {unit: pt}}, plain: {}}`))
+	const course = `[...document.querySelectorAll('.course')].filter(course => course.checkVisibility()).map(course =>
+		[...course.querySelectorAll('.course-name, .course-change')].map(part => part.textContent).join(' ').trim() + (/^M0 .+H240$/.test(course.querySelector('.line').getAttribute('d')) ? '' : ' no line')).join(', ')`
+	ctx := browser(t, 1280, 900)
+	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"ann","score":30},{"member":"bob","score":20}]}`).Status)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/plain?me=bob"),
+		becomes(course, "ann, bob"),
+		becomes(`String(/^[0-9]+ ms there and back$/.test(document.querySelector('#lag').textContent))`, "true"),
+		becomes(`String(document.querySelector('#periods').checkVisibility())`, "false"),
+	))
+	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"ann","score":-5},{"member":"bob","score":3}]}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "ann −5, bob +3")))
+	// Another leader goes on with the leader's line.
+	require.Equal(t, 200, p.post("plain", `{"member":"bob","score":100}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob +93, bob +103"),
+		script(`document.querySelector('#share').click()`),
+		becomes(`(text => text === 'Copied' || text === location.href ? 'shared' : text)(document.querySelector('#share-done').textContent)`, "shared"),
+		becomes(`document.querySelector('#overlay-link').getAttribute('href').replace(location.origin, '')`, "/overlay/plain?me=bob"),
+
+		// The language is another page of the same board.
+		script(`document.querySelector('#other-language').click()`), becomes(`document.documentElement.lang + location.pathname + location.search`, "zh-Hans/boards/plain?me=bob&lang=zh"),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "实时"),
+		becomes(own, "listed: 1 bob 123"),
+		becomes(`document.querySelector('#boards a').href.replace(location.origin, '')`, "/boards/plain?me=bob&lang=zh"),
+
+		// A period turns: there is one more to go back to.
+		chromedp.Navigate("http://"+p.addr+"/boards/quick"),
+		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+	))
+	var counted struct{ Period string }
+	p.post("quick", `{"member":"ann","score":30}`).Into(&counted)
+	const periods = `[...document.querySelectorAll('#periods a')]`
+	require.NoError(t, chromedp.Do(ctx,
+		script(`var stays = true`),
+		becomes(periods+fmt.Sprintf(`.slice(1).map(a => a.textContent).join()`), counted.Period),
+		script(periods+`[1].click()`),
+		shows("ann"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
+		becomes(periods+`.filter(a => a.ariaCurrent === 'page').map(a => a.textContent).join()`, counted.Period),
+		becomes(`location.pathname`, "/boards/quick@"+counted.Period), becomes(`String(stays)`, "true"),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=score]').textContent`, "30 pt"),
+	))
+}
+
+// The page in README shows a live board on any site that the server allows.
+func TestKitShowsABoardOnAPageOfAnotherSite(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	example := regexp.MustCompile("(?s)```html\n(<!doctype html>.*?)```").FindSubmatch(readme)
+	require.NotNil(t, example)
+	require.Equal(t, 6, strings.Count(string(example[1]), "\n"), "lines")
+	var body string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, body)
+	}))
+	defer site.Close()
+	ctx := browser(t, 800, 600)
+	for _, origins := range [][]string{{"--origins", site.URL}, {"--origins", "*"}, nil} {
+		p := launch(t, origins...)
+		p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"u4","score":30}]}`)
+		body = strings.ReplaceAll(string(example[1]), "127.0.0.1:8080", p.addr)
+		require.Contains(t, body, "http://"+p.addr+"/kit/rankcast.js")
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(site.URL)))
+		if origins == nil {
+			require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('live-leaderboard').dataset.state`, "away")))
+			continue
+		}
+		require.NoError(t, chromedp.Do(ctx, shows("ann", "u4"), becomes(own, "listed: 2 u4 10 to next 30")))
+		require.Equal(t, 200, p.post("stars", `{"member":"u4","score":11}`).Status)
+		require.NoError(t, chromedp.Do(ctx, shows("u4", "ann")))
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	pictures = flag.String("pictures", "", "folder for the pictures in README")
+	screens  = flag.String("screens", "", "folder for pictures of all pages, sizes, themes and languages")
+)
+
+// There is something to be seen: rows, or cards with scores.
+const shown = `String([...document.querySelectorAll('live-leaderboard')].some(board => board.shadowRoot.querySelector('[data-member]')) || document.querySelector('.card-score:not(:empty)') !== null)`
+
+// look opens a page in a size, a theme and a language, once there is something on it.
+func look(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
+	t.Helper()
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+	require.NoError(t, err)
+	sign := "?"
+	if strings.Contains(path, "?") {
+		sign = "&"
+	}
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)),
+		chromedp.Navigate("http://"+addr+path+sign+"lang="+lang), becomes(shown, "true")), "%s %d %s %s", path, width, theme, lang)
+}
+
+func shoot(t *testing.T, ctx context.Context, file string) {
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, png, 0o644))
+}
+
+// No page is wider than its window, from a phone to a wall, in each theme and language.
+func TestPagesFitTheScreen(t *testing.T) {
+	p := launch(t, "--demo")
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	for name, path := range map[string]string{
+		"boards": "/", "board": "/boards/stars?me=s16", "family": "/boards/fans:s01", "stars": "/stars?me=mochi", "star": "/stars?star=s05&me=mochi", "overlay": "/overlay/stars?me=s16",
+	} {
+		for width, height := range map[int]int{390: 844, 1280: 900, 2560: 1440} {
+			for theme, lang := range map[string]string{"light": "en", "dark": "zh"} {
+				look(t, ctx, p.addr, path, width, height, theme, lang)
+				wide, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`))
+				require.NoError(t, err)
+				require.Empty(t, wide, "%s at %d, %s, %s is wider than its window", path, width, theme, lang)
+				if *screens != "" {
+					shoot(t, ctx, filepath.Join(*screens, fmt.Sprintf("%s-%d-%s-%s.png", name, width, theme, lang)))
+				}
+			}
+		}
+	}
+	if *screens != "" { // the other half of them
+		for name, path := range map[string]string{"boards": "/", "board": "/boards/stars?me=s16", "stars": "/stars?me=mochi", "star": "/stars?star=s05&me=mochi", "overlay": "/overlay/stars?me=s16"} {
+			for width, height := range map[int]int{390: 844, 1280: 900, 2560: 1440} {
+				for theme, lang := range map[string]string{"light": "zh", "dark": "en"} {
+					look(t, ctx, p.addr, path, width, height, theme, lang)
+					shoot(t, ctx, filepath.Join(*screens, fmt.Sprintf("%s-%d-%s-%s.png", name, width, theme, lang)))
+				}
+			}
+		}
+	}
+	if *pictures == "" {
+		return
+	}
+	for _, c := range []struct {
+		file, path    string
+		width, height int
+		theme, lang   string
+	}{
+		{"dashboard.png", "/boards/stars?me=s16", 1280, 860, "light", "en"},
+		{"boards.png", "/", 1280, 520, "dark", "en"},
+		{"stars.png", "/stars?me=mochi", 1280, 900, "light", "en"},
+		{"star-phone.png", "/stars?star=s02&me=mochi", 390, 844, "dark", "zh"},
+		{"overlay.png", "/overlay/stars?me=s09", 480, 320, "light", "en"},
+	} {
+		look(t, ctx, p.addr, c.path, c.width, c.height, c.theme, c.lang)
+		if c.file == "overlay.png" {
+			require.NoError(t, chromedp.Do(ctx, script(`document.documentElement.style.background = 'conic-gradient(from 40deg, #e8b04b, #3f6f8f, #c65b4a, #f4f1e8, #2c4a3e, #e8b04b)'`)))
+		}
+		// Some gifts later there is more to see.
+		require.NoError(t, chromedp.Do(ctx, script(`var seen = 0; document.addEventListener('update', () => seen++)`), becomes(`String(seen > 3 || location.pathname === '/')`, "true")))
+		shoot(t, ctx, filepath.Join(*pictures, c.file))
+	}
+}
