@@ -31,7 +31,7 @@ boards:
 		require.Equal(t, 200, p.post(board, body).Status)
 	}
 	card := func(board, want string) chromedp.Action[chromedp.Void] {
-		return becomes(fmt.Sprintf(`(card => card && ['first', 'total'].map(part => card.querySelector('.card-' + part)).filter(part => part.checkVisibility()).map(part => part.textContent.trim()).join(' | '))(
+		return becomes(fmt.Sprintf(`(card => card && ['first', 'total'].map(part => card.querySelector('.card-' + part)).filter(part => part.checkVisibility()).map(part => part.innerText.replace(/\s+/g, ' ').trim()).join(' | '))(
 			[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === %q))`, board), want)
 	}
 	ctx := browser(t, 1280, 900)
@@ -83,7 +83,8 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		becomes(`document.querySelector('#overlay-link').getAttribute('href').replace(location.origin, '')`, "/overlay/plain?me=bob"),
 
 		// The language is another page of the same board.
-		script(`document.querySelector('#other-language').click()`), becomes(`document.documentElement.lang + location.pathname + location.search`, "zh-Hans/boards/plain?me=bob&lang=zh"),
+		becomes(`document.querySelector('#other-language').href.replace(location.origin, '')`, "/boards/plain?me=bob&lang=zh"),
+		chromedp.Navigate("http://"+p.addr+"/boards/plain?me=bob&lang=zh"), becomes(`document.documentElement.lang + location.pathname + location.search`, "zh-Hans/boards/plain?me=bob&lang=zh"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "实时"),
 		becomes(own, "listed: 1 bob 123"),
 		becomes(`document.querySelector('#boards a').href.replace(location.origin, '')`, "/boards/plain?me=bob&lang=zh"),
