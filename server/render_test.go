@@ -99,6 +99,6 @@ func TestKitIsSmall(t *testing.T) {
 		require.NoError(t, err)
 		size += len(d.gzip)
 	}
-	require.Less(t, size, 12_000)
+	require.Less(t, size, 12<<10)
 	t.Log(size, "bytes")
 }

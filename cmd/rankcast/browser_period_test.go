@@ -261,7 +261,7 @@ func TestPageShowsFamilies(t *testing.T) {
 		chromedp.Navigate("http://"+p.addr+"/boards/fans:s17@-1"),
 		becomes(title, "fans:s17@-1"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "No scores"),
 		chromedp.Navigate("http://"+p.addr+"/boards/fans:s17@2020-01-01"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "There is no such period: it has not begun yet, or is kept no longer."),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "There is no such period, yet or any more."),
 		chromedp.Navigate("http://"+p.addr+"/boards/nope:{x}"),
 		becomes(`document.querySelector('#instances-note').textContent`, "There is no such family."),
 	))

@@ -5,7 +5,7 @@
  * followed member have done since the page was opened, and how good the connection is.
  */
 
-import { setAttribute, setText } from '../kit/dom.js';
+import { setAttribute, setText } from '../kit/rows.js';
 import { connect } from '../kit/rankcast.js';
 import { make, Poll, read, RefusedError, inPath } from './page.js';
 import { History, Sparkline } from './sparkline.js';
@@ -147,8 +147,7 @@ export class BoardPage {
     const now = performance.now();
     if (now - this.#pingAt < PING_MS) return;
     this.#pingAt = now;
-    setText(this.#lag, '');
-    connect().ping().then((ms) => setText(this.#lag, text('lag', { n: Math.max(1, Math.round(ms)) })));
+    connect().ping().then((ms) => setText(this.#lag, ms === null ? '' : text('lag', { n: Math.max(1, Math.round(ms)) })));
   }
 
   #draw() {

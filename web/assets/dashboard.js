@@ -5,7 +5,7 @@
  * list of its boards (`/boards/{b}?top=25&me=u4`). What is shown is in the URL, so it can be kept and shared.
  */
 
-import { setAttribute, setText } from '../kit/dom.js';
+import { setAttribute, setText } from '../kit/rows.js';
 import { scoreFormat } from '../kit/format.js';
 import '../kit/rankcast.js';
 import { BoardPage } from './board-page.js';

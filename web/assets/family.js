@@ -5,7 +5,7 @@
  * name one, which may be none yet.
  */
 
-import { setAttribute, setText } from '../kit/dom.js';
+import { setAttribute, setText } from '../kit/rows.js';
 import { instance, placeholders, problemOfPart } from './names.js';
 import { make, read, RefusedError } from './page.js';
 import { text } from './texts.js';

@@ -7,7 +7,7 @@
  * @import {State} from '../kit/rankcast.js'
  */
 
-import { setAttribute, setText } from '../kit/dom.js';
+import { setAttribute, setText } from '../kit/rows.js';
 import { connect } from '../kit/rankcast.js';
 import { Gifts } from './gifts.js';
 import { make } from './page.js';

@@ -6,7 +6,7 @@
  * there is no time for are left out.
  */
 
-import { setText } from '../kit/dom.js';
+import { setText } from '../kit/rows.js';
 import { numbers } from '../kit/format.js';
 import { newIcon } from './icon.js';
 import { make } from './page.js';

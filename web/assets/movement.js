@@ -2,7 +2,7 @@
 
 /** How many places a member has risen or fallen in the last minutes. */
 
-import { setAttribute, setText } from '../kit/dom.js';
+import { setAttribute, setText } from '../kit/rows.js';
 import { numbers } from '../kit/format.js';
 import { text } from './texts.js';
 

@@ -9,7 +9,7 @@
  * - `top`, `me`, `pace`: as of `<live-leaderboard>`
  */
 
-import { setAttribute, setProperty, setText } from '../kit/dom.js';
+import { setAttribute, setProperty, setText } from '../kit/rows.js';
 import '../kit/rankcast.js';
 import { Movement } from './movement.js';
 import { byId, fromPath, inPath, Poll, read, ROOT } from './page.js';

@@ -6,7 +6,7 @@
  */
 
 import { scoreFormat, timeLeft } from '../kit/format.js';
-import { setText } from '../kit/dom.js';
+import { setText } from '../kit/rows.js';
 import { make, Poll, read } from './page.js';
 import { counted, text } from './texts.js';
 

@@ -2,7 +2,7 @@
 
 /** One star: its place in the week, and its fans of today and of the last three hours. */
 
-import { setAttribute, setProperty, setText } from '../kit/dom.js';
+import { setAttribute, setProperty, setText } from '../kit/rows.js';
 import { numbers } from '../kit/format.js';
 import { instance, problemOfPart } from './names.js';
 import { byId } from './page.js';

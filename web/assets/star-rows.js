@@ -6,7 +6,7 @@
  * much of the leader's flowers it is.
  */
 
-import { setAttribute, setProperty, setText } from '../kit/dom.js';
+import { setAttribute, setProperty, setText } from '../kit/rows.js';
 import { say, scoreFormat, words } from '../kit/format.js';
 import { hueOf, initialOf } from './portrait.js';
 

@@ -5,7 +5,7 @@
  * says who the viewer is. What is shown is in the URL, so it can be kept and shared.
  */
 
-import { setAttribute, setText } from '../kit/dom.js';
+import { setAttribute, setText } from '../kit/rows.js';
 import { connect } from '../kit/rankcast.js';
 import { Countdown } from './countdown.js';
 import { GiftButtons } from './gift-button.js';

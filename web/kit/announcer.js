@@ -8,7 +8,7 @@
  * @typedef {{ name: string, rank: number | null, score: number | null } | null} Own
  */
 
-import { part, setText } from './dom.js';
+import { part, setText } from './rows.js';
 import { say } from './format.js';
 
 /** A lead that changes hands all the time would otherwise talk over everything else. */

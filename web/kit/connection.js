@@ -17,6 +17,8 @@ import { safely, Subscription, TEMPORARY } from './subscription.js';
 const LINGER_MS = 1_000;
 /** A tab that is hidden for longer is shown nothing. */
 const HIDDEN_MS = 5_000;
+/** More subscriptions to a socket are refused. */
+const MOST = 100;
 /** Servers know the id of an event for ten minutes at least; after that it is not sent again. */
 const RETRY_MS = 540_000;
 
@@ -28,7 +30,9 @@ const connections = new Map();
  * @returns {PublicConnection}
  */
 export function connect(server = new URL('../', import.meta.url)) {
-  const url = new URL('v1/live', new URL(server, document.baseURI));
+  const root = new URL(server, document.baseURI);
+  if (!root.pathname.endsWith('/')) root.pathname += '/';
+  const url = new URL('v1/live', root);
   url.protocol = url.protocol.replace('http', 'ws');
   let connection = connections.get(url.href);
   if (!connection) connections.set(url.href, (connection = new Connection(url.href)));
@@ -66,8 +70,11 @@ class Connection {
     if (document.visibilityState === 'hidden') look();
   }
 
+  #paused = false;
+
   /** @param {boolean} paused */
   #pause(paused) {
+    this.#paused = paused;
     for (const line of this.#lines) line.pause(paused);
   }
 
@@ -77,8 +84,10 @@ class Connection {
 
   ping() {
     const from = performance.now();
-    return new Promise((/** @type {(ms: number) => void} */ resolve) => {
-      this.#lines[0]?.send({ type: 'ping' }, () => resolve(performance.now() - from));
+    const line = this.#lines.find(({ phase }) => phase === 'open');
+    return new Promise((/** @type {(ms: number | null) => void} */ resolve) => {
+      if (line) line.send({ type: 'ping' }, (answer) => resolve(answer && performance.now() - from));
+      else resolve(null);
     });
   }
 
@@ -106,17 +115,18 @@ class Connection {
    * @returns {Promise<any[]>}
    */
   send(event, data, within) {
-    return this.#line(() => true).post(event, { ...data, id: data.id ?? newID() }, within);
+    return (this.#lines[0] ?? this.#line(() => true)).post(event, { ...data, id: data.id ?? newID() }, within);
   }
 
   /** @param {(line: Line) => boolean} fits */
   #line(fits) {
-    let line = this.#lines.find(fits);
+    let line = this.#lines.find((line) => line.boards.size + line.feeds.size < MOST && fits(line));
     if (!line) {
       line = new Line(this.#url, (now) => {
         const at = Date.parse(now ?? '');
         if (at) this.#origin = at - performance.now();
       });
+      line.paused = this.#paused;
       this.#lines.push(line);
     }
     return line;
@@ -160,7 +170,7 @@ export class Line {
 
   /**
    * @param {{ type: string, [field: string]: unknown }} frame
-   * @param {(answer: Answer) => void} [onAnswer]
+   * @param {(answer: Answer | null) => void} [onAnswer]
    */
   send(frame, onAnswer) {
     this.#socket.send(frame, onAnswer);
@@ -177,10 +187,10 @@ export class Line {
     // Whoever subscribes is called back later, never from within.
     queueMicrotask(() => {
       if (this.boards.get(board) !== subscription) return;
+      this.#settle();
       if (this.phase === 'open' && !this.paused) subscription.ask();
       else subscription.tell();
     });
-    this.#settle();
     return () => {
       if (this.boards.get(board) !== subscription) return;
       this.boards.delete(board);
@@ -207,8 +217,9 @@ export class Line {
 
   /** @param {string} feed */
   #askFeed(feed) {
+    if (this.paused) return;
     this.send({ type: 'subscribe', feed }, (answer) => {
-      if (answer.type === 'error') safely(() => this.feeds.get(feed)?.onError?.(answer));
+      if (answer?.type === 'error') safely(() => this.feeds.get(feed)?.onError?.(answer));
     });
   }
 
@@ -220,31 +231,33 @@ export class Line {
    */
   post(event, data, within = RETRY_MS) {
     return new Promise((resolve, reject) => {
-      const until = performance.now() + within;
+      const from = Date.now();
       let attempt = 0;
-      const end = () => {
+      /** @type {ReturnType<typeof setTimeout> | undefined} */
+      let timer;
+      const end = (/** @type {Problem | any[]} */ outcome) => {
+        clearTimeout(timer);
+        clearTimeout(limit);
         this.#events.delete(send);
         this.#settle();
+        if (Array.isArray(outcome)) resolve(outcome);
+        else reject(outcome);
       };
+      const expire = () => end({ code: 'unavailable', message: 'It is not known whether it counts.' });
+      const limit = setTimeout(expire, within);
       const send = () => {
-        /** @type {Problem | null} */
-        let problem = this.problem;
-        if (!problem && performance.now() > until) problem = { code: 'unavailable', message: 'It is not known whether it counts.' };
-        if (problem) {
-          end();
-          reject(problem);
-          return;
-        }
-        this.send({ type: 'event', event, data }, (answer) => {
-          const problems = answer.type === 'result' ? (answer.results ?? []).map(({ error }) => error) : [answer];
-          if (problems.some((error) => TEMPORARY.has(error?.code))) {
-            setTimeout(send, backoff(++attempt));
-          } else {
-            end();
-            if (answer.type === 'result') resolve(answer.results ?? []);
-            else reject(answer);
-          }
-        });
+        clearTimeout(timer);
+        // By the wall's clock: timers stand still while a machine sleeps, and servers forget meanwhile.
+        const since = Date.now() - from;
+        if (this.problem) end(this.problem);
+        else if (since < 0 || since >= within) expire();
+        else this.send({ type: 'event', event, data }, hear);
+      };
+      const hear = (/** @type {Answer | null} */ answer) => {
+        if (!answer || !this.#events.has(send)) return;
+        const outcome = answer.type === 'result' ? (answer.results ?? []) : [{ error: answer }];
+        if (outcome.some(({ error }) => TEMPORARY.has(error?.code))) timer = setTimeout(send, backoff(++attempt));
+        else end(answer.type === 'error' ? answer : outcome);
       };
       this.#events.add(send);
       this.#settle();
@@ -281,6 +294,7 @@ export class Line {
       else subscription.rest();
     }
     if (open) for (const feed of this.feeds.keys()) this.#askFeed(feed);
+    if (this.problem) for (const { onError } of this.feeds.values()) safely(() => onError?.(/** @type {Problem} */ (this.problem)));
     if (this.phase !== 'away') for (const send of this.#events) send();
   }
 

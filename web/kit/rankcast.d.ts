@@ -105,7 +105,7 @@ export interface Problem {
 
 /** None is called from within `subscribe`, nor after it was left. */
 export interface Callbacks {
-  /** The whole list, after each change; entries that are as before are the same objects. */
+  /** The whole list, after each change; entries that a delta left as they are are the same objects. */
   onTop?(snapshot: Snapshot): void;
   onMe?(me: Me): void;
   onState?(state: State, detail: StateDetail): void;
@@ -114,7 +114,7 @@ export interface Callbacks {
 export interface FeedCallbacks {
   /** What happened, in order; `skipped` were left out before them. The first call, without items, says that it begins. */
   onItems(items: readonly { readonly at: string; readonly data: any }[], skipped: number): void;
-  /** It was refused. */
+  /** It was refused, or the connection is stopped for good. */
   onError?(problem: Problem): void;
 }
 
@@ -137,18 +137,19 @@ export interface Connection {
    * @param within ms, default nine minutes: less for what was sent before by a page that was left, as
    * servers know an id for ten
    * @returns what it did on each of its boards: an entry, or an object with `error`
-   * @throws {Problem} refused, or (`unavailable`) it is not known whether it counts
+   * @throws {Problem} refused (always `forbidden` to a page of another site), or (`unavailable`) it is not known whether it counts
    */
   send(event: string, data: { readonly id?: string; readonly [field: string]: unknown }, within?: number): Promise<any[]>;
   /** The server's clock, by which periods end: ms since 1970. The page's own until it was heard. */
   now(): number;
-  /** @returns how long a message to the server and back takes, in ms; pending while there is no connection */
-  ping(): Promise<number>;
+  /** @returns how long a message to the server and back takes, in ms; null: the connection is not there, or lost */
+  ping(): Promise<number | null>;
 }
 
 /**
  * @param server where it is; default: where this module came from
  * @returns the page's connection to it, which opens when it is used
+ * @throws {TypeError} `server` is no URL
  */
 export function connect(server?: string | URL): Connection;
 
@@ -223,7 +224,7 @@ export interface NewLeader extends EnterTop {
  * member lacks), `data.…` (of the entry's data), as text; an `<img data-field="avatar">` shows the
  * avatar. It is read when the element comes onto the page.
  *
- * Parts: `header`, `state`, `dot`, `total`, `period` (with `period-name`, `ends`), `list`, `row`,
+ * Parts: `header`, `state`, `dot`, `total`, `period` (with `period-name`, `ends`), `connection` (around `dot` and `state`), `list`, `row`,
  * `me` (the followed member's row, besides `row`), `rank`, `who`, `avatar`, `member`, `gap`, `score`, `note`;
  * and those of a template. Rows have `data-member`; `data-podium` (1 to 3) by rank; `data-below` below the list.
  *

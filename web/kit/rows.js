@@ -10,11 +10,51 @@
  * @typedef {Omit<Entry, 'rank' | 'score'> & { rank: number | null, score: number | null, me?: boolean, below?: boolean, gap?: string }} Item
  */
 
-import { part, setAttribute, setText } from './dom.js';
 import { numbers } from './format.js';
 
 /** Long enough to follow with the eye, short enough to end between two changes of a busy board. */
 const GLIDE_MS = 380;
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} name
+ * @param {...(Node | string)} content
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function part(tag, name, ...content) {
+  const element = document.createElement(tag);
+  element.setAttribute('part', name);
+  element.append(...content);
+  return element;
+}
+
+/**
+ * @param {Node} node
+ * @param {string} text
+ */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/**
+ * @param {Element} element
+ * @param {string} name
+ * @param {string | false | undefined} value false: without it
+ */
+export function setAttribute(element, name, value) {
+  if (value === false || value === undefined) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {string} name of a custom property
+ * @param {number} value
+ */
+export function setProperty(element, name, value) {
+  if (element.style.getPropertyValue(name) !== String(value)) element.style.setProperty(name, String(value));
+}
 
 /** @returns {DocumentFragment} what a row is made of where the page has no template */
 function ownTemplate() {
@@ -41,8 +81,8 @@ export class Row {
   place = -1;
   /** @type {Animation | undefined} */
   glide;
-  /** @type {Item | null} */
-  #item = null;
+  /** As written. @type {Item | null} */
+  item = null;
   /** @type {HTMLElement[]} */
   #fields;
 
@@ -57,9 +97,9 @@ export class Row {
    * @param {(score: number) => string} format
    */
   write(item, format) {
-    const before = this.#item;
+    const before = this.item;
     if (before === item) return;
-    this.#item = item;
+    this.item = item;
     const { element } = this;
     const { member, rank, score, me, below } = item;
     setAttribute(element, 'part', me ? 'row me' : 'row');
@@ -93,7 +133,7 @@ export class Row {
     /** @type {any} */
     let value = { data };
     for (const step of field.split('.')) value = value?.[step];
-    return String(value ?? '');
+    return typeof value === 'object' ? '' : String(value ?? '');
   }
 
   /**
@@ -110,11 +150,20 @@ export class RowList {
   element = part('ol', 'list');
   /** The rows shown, by member. @type {Map<string, Row>} */
   rows = new Map();
-  template = ownTemplate();
+  #template = ownTemplate();
+  #format = numbers.format;
 
   constructor() {
     // Without the role, Safari takes a list without markers for no list.
     this.element.setAttribute('role', 'list');
+  }
+
+  /** @param {DocumentFragment} template what rows are made of from now on */
+  use(template) {
+    if (template === this.#template) return;
+    this.#template = template;
+    this.rows = new Map();
+    this.element.replaceChildren();
   }
 
   /**
@@ -129,8 +178,10 @@ export class RowList {
   write(items, format, moves) {
     /** @type {Map<string, Row>} */
     const rows = new Map();
-    for (const { member } of items) rows.set(member, this.rows.get(member) ?? new Row(this.template));
+    for (const { member } of items) rows.set(member, this.rows.get(member) ?? new Row(this.#template));
     const order = [...rows.values()];
+    if (format !== this.#format) for (const row of order) row.item = null;
+    this.#format = format;
 
     /** @type {Map<Row, number>} */
     const seenAt = new Map();

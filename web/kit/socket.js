@@ -61,7 +61,7 @@ export class Socket {
   /** The server asked not to be tried before this. */
   #notBefore = 0;
   #lastID = 0;
-  /** @type {Map<number, (answer: Answer) => void>} */
+  /** @type {Map<number, (answer: Answer | null) => void>} */
   #asked = new Map();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #retryTimer;
@@ -102,10 +102,13 @@ export class Socket {
 
   /**
    * @param {{ type: string, [field: string]: unknown }} frame dropped unless the socket is open
-   * @param {(answer: Answer) => void} [onAnswer] not called once the socket is lost
+   * @param {(answer: Answer | null) => void} [onAnswer] null: the socket is lost, or was not open
    */
   send(frame, onAnswer) {
-    if (this.phase !== 'open' || this.#socket?.readyState !== WebSocket.OPEN) return;
+    if (this.phase !== 'open' || this.#socket?.readyState !== WebSocket.OPEN) {
+      onAnswer?.(null);
+      return;
+    }
     const id = ++this.#lastID;
     if (onAnswer) this.#asked.set(id, onAnswer);
     this.#socket.send(JSON.stringify({ ...frame, id }));
@@ -233,8 +236,10 @@ export class Socket {
   #detach() {
     this.#socketEnd.abort();
     clearTimeout(this.#timer);
-    this.#asked.clear();
     this.#socket?.close();
     this.#socket = null;
+    const asked = [...this.#asked.values()];
+    this.#asked.clear();
+    for (const onAnswer of asked) onAnswer(null);
   }
 }

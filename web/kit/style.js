@@ -32,38 +32,20 @@ sheet.replaceSync(`
 :host([hidden]) { display: none; }
 [hidden] { display: none !important; }
 
-[part=header] {
-  display: flex;
-  flex-wrap: wrap;
-  justify-content: space-between;
-  gap: 0.125em 1em;
-  padding: 0 0.875em 0.875em;
-  color: var(--_quiet);
-  font-size: 0.875em;
-}
-[part=period] {
-  display: flex;
-  flex: 100%;
-  flex-wrap: wrap;
-  justify-content: space-between;
-  gap: 0 1em;
-}
+:is([part=header], [part=period]) { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0.125em 1em; }
+[part=header] { padding: 0 0.875em 0.875em; color: var(--_quiet); font-size: 0.875em; }
+[part=period] { flex: 100%; }
 [part=period-name] { color: var(--_ink); font-weight: 600; }
 [part=connection] { display: inline-flex; align-items: center; gap: 0.625em; }
-[part=dot] {
-  inline-size: 0.5em;
-  block-size: 0.5em;
-  border-radius: 50%;
-  background: var(--_quiet);
-}
-:host([data-state=live]) [part=dot] {
+[part=dot] { inline-size: 0.5em; block-size: 0.5em; border-radius: 50%; background: var(--_quiet); }
+:host([data-state=live]:not([data-final])) [part=dot] {
   background: var(--_accent);
   box-shadow: 0 0 0 0.1875em color-mix(in srgb, var(--_accent) 20%, transparent);
 }
-:host([data-state=live][data-final]) [part=dot] { background: var(--_quiet); box-shadow: none; }
-:host(:is([data-state=stale], [data-state=away])) [part=dot] { background: var(--_warn); }
-:host(:is([data-state=stale], [data-state=away])) [part=state] { color: var(--_warn); }
-:host([data-state=stopped]) [part=dot] { background: none; box-shadow: inset 0 0 0 0.125em var(--_quiet); }
+:host(:is([data-state=stale], [data-state=away])) {
+  [part=dot] { background: var(--_warn); }
+  [part=state] { color: var(--_warn); }
+}
 
 /* Room for the followed member's row, in the list or below it, so that nothing jumps. */
 [part=list] {
@@ -105,17 +87,14 @@ sheet.replaceSync(`
   border-radius: 1em;
   color: var(--_quiet);
   text-align: center;
-  line-height: 1.375;
 }
-[data-podium] [part=rank] { color: #2a2415; font-weight: 650; }
-[data-podium="1"] [part=rank] { background: var(--_gold); }
+[data-podium] [part=rank] { color: #2a2415; background: var(--_gold); }
 [data-podium="2"] [part=rank] { background: var(--_silver); }
 [data-podium="3"] [part=rank] { background: var(--_bronze); }
-[data-podium] :is([part=member], [part=score]) { font-weight: 600; }
 
 [part=who] { display: grid; line-height: 1.2; }
 :is([part=member], [part=gap]) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-[part~=me] :is([part=rank], [part=member], [part=score]) { font-weight: 600; }
+:is([data-podium], [part~=me]) :is([part=rank], [part=member], [part=score]) { font-weight: 600; }
 [part~=me]:not([data-podium]) [part=rank] { color: var(--_ink); }
 [part~=me][data-absent] [part=member] { color: var(--_quiet); }
 
@@ -145,8 +124,8 @@ sheet.replaceSync(`
   background: color-mix(in srgb, var(--_accent) 22%, transparent);
   opacity: 0;
 }
-[data-changed="1"] [part=score]::before { animation: changed-1 900ms ease-out; }
-[data-changed="2"] [part=score]::before { animation: changed-2 900ms ease-out; }
+[data-changed] [part=score]::before { animation: changed-1 900ms ease-out; }
+[data-changed="2"] [part=score]::before { animation-name: changed-2; }
 @keyframes changed-1 { from { opacity: 1; } }
 @keyframes changed-2 { from { opacity: 1; } }
 
@@ -154,15 +133,8 @@ sheet.replaceSync(`
 [part=note]:empty { display: none; }
 [part=list]:not(:empty) + [part=note] { padding-block: 1em; }
 
-[part=announcer] {
-  position: absolute;
-  inline-size: 1px;
-  block-size: 1px;
-  margin: -1px;
-  overflow: hidden;
-  clip-path: inset(50%);
-  white-space: nowrap;
-}
+/* For those alone who hear it. */
+[part=announcer] { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
 @media (prefers-reduced-motion: reduce) {
   [part=list] { transition: none; }

@@ -101,8 +101,8 @@ export class Subscription {
     this.#resuming = resume !== undefined;
     this.#problem = null;
     this.#line.send({ type: 'subscribe', board: this.#board, ...this.#wish, resume }, (answer) => {
-      if (answer.type === 'ok') this.#answered = true;
-      else if (answer.type === 'error') this.#refused(answer);
+      if (answer?.type === 'ok') this.#answered = true;
+      else if (answer?.type === 'error') this.#refused(answer);
     });
     this.tell();
   }

@@ -2,14 +2,12 @@
 
 import * as connection from '../kit/connection.js';
 import * as format from '../kit/format.js';
-import * as element from '../kit/live-leaderboard.js';
 
 type Kit = typeof import('../kit/rankcast.js');
 
-export const kit: Kit = {
+export const kit: Pick<Kit, 'connect' | 'subscribe' | 'scoreFormat' | 'words'> = {
   connect: connection.connect,
   subscribe: connection.subscribe,
   scoreFormat: format.scoreFormat,
   words: format.words,
-  LiveLeaderboard: element.LiveLeaderboard,
 };
