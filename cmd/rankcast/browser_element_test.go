@@ -95,10 +95,27 @@ func TestElementMakesRowsOfATemplate(t *testing.T) {
 		becomes(`sockets.at(-1).sent.filter(({type}) => type === 'subscribe').length + ''`, "2"),
 		script(`say({...list(1, []), top: [
 			{rank: 1, member: 'a', score: 1234, name: '<b>Ann</b>', avatar: '/assets/favicon.svg', data: {car: {team: '<i>Red</i>'}}},
-			{rank: 2, member: '<img src=x onerror=alert(1)>', score: 5}]})`),
+			{rank: 2, member: '<img src=x onerror=alert(1)>', score: 5, data: {car: {team: {toString: 0}}}}]})`),
 		becomes(`text()`, "1/<b>Ann</b>/a/1,234/<i>Red</i>/, 2/<img src=x onerror=alert(1)>/<img src=x onerror=alert(1)>/5//"),
 		becomes(`[...root.querySelectorAll('img')].map(image => new URL(image.src, location).pathname + image.hidden).join()`, "/assets/favicon.svgfalse,/healthztrue"),
 		becomes(`root.querySelectorAll('b').length + ' ' + root.querySelector('[part=place]').textContent`, "2 1"),
+		// How scores are shown may change at any time, and takes no server.
+		script(`sockets.at(-1).lose(); board.setAttribute('unit', 'pt')`), becomes(`text()`, "1/<b>Ann</b>/a/1,234 pt/<i>Red</i>/, 2/<img src=x onerror=alert(1)>/<img src=x onerror=alert(1)>/5 pt//"),
+		// Another template is that of all rows.
+		script(`template.remove(); template = document.createElement('template'); template.slot = 'row'; template.innerHTML = '<u data-field="score"></u>'; board.append(template); document.body.append(board)`),
+		becomes(`text()`, "1,234 pt, 5 pt"),
+	)
+}
+
+// What is not known for a moment is shown as it was, and nothing comes and goes.
+func TestElementKeepsWhatFollows(t *testing.T) {
+	do, _ := page(t, `{me: 'u', top: 1, around: 1}`)
+	const neighbours = `{to_next: 5, around: [{rank: 4, member: 'd', score: 10}, {rank: 5, member: 'u', score: 5, name: 'Uma'}, {rank: 6, member: 'e', score: 4}]}`
+	do(script(`say(list(1, [['a', 50]]), own(1, 5, 5, `+neighbours+`))`), becomes(`text()`, "1 a 50, below 4 d 10, below 5 Uma 5 to next 5, below 6 e 4"),
+		script(`say(own(2, 6, 5))`), becomes(`text()`, "1 a 50, below 4 d 10, below 6 Uma 5 to next 5, below 6 e 4"),
+		script(`say(own(3, 5, 6))`), becomes(`text()`, "1 a 50, below 4 d 10, below 5 Uma 6, below 6 e 4"), // what it lacks is another now
+		script(`say(own(4, null, null))`), becomes(`text()`, "1 a 50, below u has no score yet"),
+		script(`say(own(5, 9, 1))`), becomes(`text()`, "1 a 50, below 9 u 1"),
 	)
 }
 
@@ -117,6 +134,13 @@ func TestElementTellsWhatHappens(t *testing.T) {
 		tells("enter-top u, new-leader b a, rank-up u 8 3"),
 		script(`say(list(5, [['b', 40], ['u', 33], ['a', 30]]))`), shows("1 b 40, me 2 u 7 to next 33, 3 a 30"), tells("rank-up u 3 2"),
 		script(`say(list(6, [['a', 50], ['b', 40], ['u', 33]]))`), shows("1 a 50, 2 b 40, me 3 u 7 to next 33"), tells("new-leader a b, overtaken u 2 3 b"),
+
+		// Out of the list: the list tells it first, and its rank follows.
+		script(`say(list(7, [['a', 50], ['b', 40], ['c', 35]]))`), shows("1 a 50, 2 b 40, 3 c 35, below … u 12"), tells("enter-top c"),
+		script(`say(own(7, 4, 33, {to_next: 2}))`), shows("1 a 50, 2 b 40, 3 c 35, below 4 u 2 to next 33"), tells("overtaken u 3 4 c"),
+		becomes(`String(/no score/.test(root.querySelector('[part=announcer]').textContent))`, "false"),
+		// Off the board, and on it again.
+		script(`say(own(8, null, null))`), shows("1 a 50, 2 b 40, 3 c 35, below u has no score yet"), script(`say(own(9, 6, 1))`), shows("1 a 50, 2 b 40, 3 c 35, below 6 u 1"), tells("nothing"),
 
 		// Another board, and another period, begin anew.
 		script(`say(list(7, [['x', 1]], {period: '1'}))`), shows("1 x 1"), script(`told.length = 0; say(list(1, [['y', 1]], {period: '2'}))`), shows("1 y 1"), tells("nothing"),

@@ -140,6 +140,11 @@ func TestPageRestsWhileHidden(t *testing.T) {
 		script(`look('visible')`), asked("3 - 0 e5"), told("abc  connecting"),
 		answer(`delta(5, 9, 0, 'dcb', 3)`), told("dcb  live"),
 		becomes(`sockets.at(-1).sent.at(-1).type + sockets.at(-1).sent.filter(({feed}) => feed).length`, "subscribe1"),
+
+		// What is asked for while nobody looks waits too, on whatever socket.
+		script(`look('hidden'); pass(5e3); var v = watch({top: 2}), w = watch({top: 1}), before = sockets.length; connection.feed('periods', {onItems: () => {}})`),
+		becomes(`tell(v) + ', ' + tell(w)`, "paused, paused"), becomes(`sockets.slice(-2).flatMap(({sent}) => sent.slice(-1)).filter(({type}) => type === 'subscribe').length + ''`, "0"),
+		script(`look('visible')`), becomes(`sockets.slice(-2).map(socket => asked(socket)).join()`, "2 - 0 anew,1 - 0 anew"),
 	))
 }
 
@@ -156,7 +161,7 @@ func TestPageSendsAnEventUntilItIsAnswered(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/healthz"),
 		script(wire), script(clockwork), becomes(`typeof connection`, "object"),
-		script(`var ids = [, 'one', 'two', 'three', 'four'], results = {};
+		script(`var ids = [, 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'], results = {};
 			var send = n => connection.send('gift', {n, id: ids[n]}).then(all => results[n] = JSON.stringify(all), problem => results[n] = problem.code);
 			send(1)`),
 		sent("gift1"),
@@ -169,15 +174,66 @@ func TestPageSendsAnEventUntilItIsAnswered(t *testing.T) {
 		script(`pass(60e3)`), sent("gift1 gift1,gift1,gift1"), becomes(`String(sockets.at(-1).closed)`, "true"),
 
 		// One without an id is given one, and refusals are final.
-		script(`connection.send('gift', {n: 5}).catch(({code, field}) => results[5] = code + ' ' + field)`), becomes(`sockets.length + ''`, "3"),
+		script(`connection.send('gift', {n: 12}).catch(({code, field}) => results[12] = code + ' ' + field)`), becomes(`sockets.length + ''`, "3"),
 		becomes(`String(/^[0-9a-f]{32}$/.test(sockets[2].sent.at(-1)?.data.id))`, "true"),
-		reply(`type: 'error', code: 'invalid_request', field: 'flowers', message: ''`), becomes(`String(results[5])`, "invalid_request flowers"),
+		reply(`type: 'error', code: 'invalid_request', field: 'flowers', message: ''`), becomes(`String(results[12])`, "invalid_request flowers"),
 
-		// After nine minutes the server may have forgotten the id, and it would count twice.
-		script(`send(2)`), becomes(`sockets.at(-1).sent.at(-1)?.data.n + ''`, "2"),
-		script(`sockets.at(-1).lose(); pass(500e3); sockets.at(-1).lose(); pass(60e3)`), becomes(`(pass(1e3), String(results[2]))`, "unavailable"),
+		// After nine minutes the server may have forgotten the id, and it would count twice: also
+		// when nothing is answered, or there is no server, or the machine has slept meanwhile.
+		script(`var latest = () => sockets.at(-1).sent.findLast(({type}) => type === 'event')?.data?.n + '', total = n => sockets.flatMap(({sent}) => sent).filter(({type, data}) => type === 'event' && data.n === n).length + '';
+			WebSocket.prototype.send = (send => function (text) {
+				send.call(this, text);
+				const {type, id} = JSON.parse(text);
+				if (type === 'ping') this.say({type: 'pong', id});
+			})(WebSocket.prototype.send);
+			send(2)`), becomes(`latest()`, "2"),
+		script(`pass(539e3)`), becomes(`String(results[2])`, "undefined"), script(`pass(2e3)`), becomes(`String(results[2])`, "unavailable"), becomes(`total(2)`, "1"),
+		script(`send(3)`), becomes(`latest()`, "3"), script(`sockets.at(-1).lose(); for (let i = 0; i < 60; i++) { pass(10e3); sockets.at(-1).lose(); }`),
+		becomes(`String(results[3])`, "unavailable"),
+		script(`send(5)`), becomes(`(pass(1e3), latest())`, "5"), script(`asleep += 30 * 60e3; sockets.at(-1).lose(); pass(1e3)`), becomes(`(pass(1e3), String(results[5]))`, "unavailable"), becomes(`total(5)`, "1"),
+		script(`asleep -= 60 * 60e3; send(6)`), becomes(`latest()`, "6"), script(`asleep -= 30 * 60e3; sockets.at(-1).lose(); pass(1e3)`), becomes(`(pass(1e3), String(results[6]))`, "unavailable"),
+
+		// Over however many connections, it is on its way once, and not at all when it was answered.
+		script(`send(7)`), becomes(`latest()`, "7"),
+		reply(`type: 'error', code: 'unavailable', message: ''`), script(`sockets.at(-1).lose(); pass(250)`), becomes(`(pass(100), total(7))`, "2"),
+		reply(`type: 'error', code: 'unavailable', message: ''`), script(`sockets.at(-1).lose(); pass(500)`), becomes(`(pass(100), total(7))`, "3"),
+		reply(`type: 'result', results: [{score: 7}]`), becomes(`String(results[7])`, `[{"score":7}]`), script(`pass(100e3)`), becomes(`total(7)`, "3"),
+
 		// A server that wants nobody back.
-		script(`send(3)`), becomes(`sockets.at(-1).sent.at(-1)?.data.n + ''`, "3"), script(`sockets.at(-1).lose(4500)`), becomes(`String(results[3])`, "closed"),
-		script(`send(4)`), becomes(`String(results[4])`, "closed"),
+		script(`send(8)`), becomes(`(pass(100), latest())`, "8"), script(`sockets.at(-1).lose(4500)`), becomes(`String(results[8])`, "closed"),
+		script(`send(9)`), becomes(`String(results[9])`, "closed"),
+	))
+}
+
+// How far away the server is can be asked as long as it is there.
+func TestPagePings(t *testing.T) {
+	p := launch(t)
+	ctx := browser(t, 800, 600)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/healthz"),
+		script(wire), script(clockwork), becomes(`typeof connection`, "object"),
+		script(`var lags = [], ping = () => connection.ping().then(ms => lags.push(ms)); ping()`), becomes(`String(lags)`, ""), becomes(`JSON.stringify(lags)`, "[null]"),
+		script(`var u = watch({top: 1}), v = watch({top: 2})`), asked("2 - 0 anew"),
+		// The first socket is not needed any more.
+		script(`u.leave(); pass(1e3)`), becomes(`String(sockets[0].closed)`, "true"),
+		script(`ping(); pass(30); sockets[1].say({type: 'pong', id: sockets[1].sent.at(-1).id})`), becomes(`JSON.stringify(lags)`, "[null,30]"),
+		script(`ping(); sockets[1].lose()`), becomes(`JSON.stringify(lags)`, "[null,30,null]"),
+	))
+}
+
+// A server may be anywhere, also below a path, and nowhere.
+func TestPageFindsItsServer(t *testing.T) {
+	p := launch(t)
+	ctx := browser(t, 800, 600)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/healthz"),
+		script(`var urls = []; globalThis.WebSocket = class extends EventTarget { static OPEN = 1; constructor(url) { super(); urls.push(url); if (url.startsWith('ftp')) throw new SyntaxError('no such scheme'); } close() {} }`),
+		script(`var kit, states = []; import('/kit/rankcast.js').then(all => kit = all)`), becomes(`typeof kit`, "object"),
+		script(`for (const server of ['https://a.example/boards', 'https://b.example/boards/', '/below', undefined]) kit.connect(server).subscribe('b', {}, {})`),
+		becomes(`urls.join(' ').replaceAll(location.host, 'HERE')`, "wss://a.example/boards/v1/live wss://b.example/boards/v1/live ws://HERE/below/v1/live ws://HERE/v1/live"),
+		script(`var inTime; kit.connect('ftp://c.example').subscribe('b', {}, {onState: (state, {problem}) => states.push(state + ' ' + problem?.code)}); inTime = states.length`),
+		becomes(`inTime + states.join()`, "0stopped cannot_connect"),
+		script(`var board = document.createElement('live-leaderboard'); board.setAttribute('board', 'b'); board.setAttribute('server', 'http://'); document.body.append(board)`),
+		becomes(`board.dataset.state`, "stopped"), becomes(`String(/Invalid URL/.test(board.shadowRoot.querySelector('[part=note]').textContent))`, "true"),
 	))
 }

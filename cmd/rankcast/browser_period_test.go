@@ -14,10 +14,11 @@ func script(text string) chromedp.Action[chromedp.Void] {
 	return chromedp.Evaluate[chromedp.Void](text + "; null")
 }
 
-// clockwork is a clock of the page that stands still unless a test has time pass.
+// clockwork is a clock of the page that stands still unless a test has time pass, in which
+// the machine may have been asleep: then timers and performance.now stand still.
 const clockwork = `
-	var now = Date.parse('2026-11-20T12:00:00Z'), timers = new Map(), lastTimer = 0;
-	Date.now = () => now;
+	var now = Date.parse('2026-11-20T12:00:00Z'), asleep = 0, timers = new Map(), lastTimer = 0;
+	Date.now = () => now + asleep;
 	performance.now = () => now;
 	globalThis.setTimeout = (run, ms = 0) => (timers.set(++lastTimer, {run, at: now + Math.max(ms, 0)}), lastTimer);
 	globalThis.clearTimeout = id => timers.delete(id);
