@@ -64,6 +64,12 @@ func (o origins) patterns() []string {
 	return patterns
 }
 
+// private are the reads that are no page's of another site, whoever looks at it: what
+// moderators do, and whole boards.
+var private = map[string]bool{
+	"/v1/audit": true, "/v1/hidden/:kind": true, "/v1/boards/:board/hidden": true, "/v1/boards/:board/export": true, "/v1/members/:kind/:member/erasure": true,
+}
+
 // share lets pages of these sites read the answers to what they ask. It lets no request
 // through that was refused: that is sameSite's.
 func (o origins) share(next echo.HandlerFunc) echo.HandlerFunc {
@@ -73,7 +79,7 @@ func (o origins) share(next echo.HandlerFunc) echo.HandlerFunc {
 	all := slices.Contains(o, anyOrigin)
 	return func(c echo.Context) error {
 		r, h := c.Request(), c.Response().Header()
-		if r.Method != http.MethodGet && r.Method != http.MethodHead || !strings.HasPrefix(r.URL.Path, "/v1/") {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead || !strings.HasPrefix(r.URL.Path, "/v1/") || private[c.Path()] {
 			return next(c)
 		}
 		h.Add("Vary", "Origin")

@@ -77,6 +77,11 @@ func TestOrigins(t *testing.T) {
 			}
 		}
 		require.Empty(t, n.do("GET", path, "").Header.Get("Access-Control-Allow-Origin"), "who is no page needs none")
+		for _, path := range []string{"/v1/audit", "/v1/hidden/member", path + "/hidden", path + "/export", "/v1/members/member/m/erasure"} {
+			a := n.do("GET", path, "", from...)
+			require.NotEqual(t, 403, a.Status, path)
+			require.Empty(t, a.Header.Get("Access-Control-Allow-Origin"), path)
+		}
 		asset := n.do("GET", "/assets/page.js", "", from...)
 		require.Equal(t, 200, asset.Status)
 		require.Empty(t, asset.Header.Get("Access-Control-Allow-Origin"))

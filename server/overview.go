@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,11 +55,15 @@ type glanceJSON struct {
 	Seq    int64      `json:"seq"`
 	Leader *entryJSON `json:"leader"`
 	Built  bool       `json:"built"`
+	// Unavailable marks what could not be read now; nothing else of it is known then.
+	Unavailable bool `json:"unavailable,omitzero"`
 }
 
 type familyJSON struct {
 	Board     string `json:"board"`
 	Instances int64  `json:"instances"`
+
+	Unavailable bool `json:"unavailable,omitzero"`
 }
 
 // getOverview tells how all boards stand, and how many instances families have.
@@ -119,39 +124,51 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 	o := &overview{leftOff: max(0, len(defined)-overviewMost)}
 	defined = defined[:len(defined)-o.leftOff]
 	glances, sizes := make([]*ranking.Glance, len(defined)), make([]*int64, len(defined)) // nil: it is not there any more
-	reads, reading := errgroup.WithContext(ctx)
+	failures := make([]error, len(defined))
+	var reads errgroup.Group
 	reads.SetLimit(overviewAtOnce)
 	for i, d := range defined {
 		reads.Go(func() error {
 			var err error
 			if isFamily(d.Board) {
 				var page ranking.Instances
-				if page, err = s.store.Instances(reading, d.Board, "", 1); err == nil {
+				if page, err = s.store.Instances(ctx, d.Board, "", 1); err == nil {
 					sizes[i] = &page.Total
 				}
 			} else {
 				var g ranking.Glance
-				if g, err = s.store.Glance(reading, d.Board); err == nil {
+				if g, err = s.store.Glance(ctx, d.Board); err == nil {
 					glances[i] = &g
 				}
 			}
-			if errors.Is(err, ranking.ErrUnknownBoard) {
-				return nil // it has been taken away meanwhile
+			if !errors.Is(err, ranking.ErrUnknownBoard) { // else it has been taken away meanwhile
+				failures[i] = err
 			}
-			return err
+			return nil
 		})
 	}
-	if err := reads.Wait(); err != nil {
-		return nil, fmt.Errorf("read an overview: %w", err)
+	reads.Wait()
+	// One board that cannot be read, as its node of a cluster is away, hides none of the others.
+	if failed := slices.DeleteFunc(slices.Clone(failures), func(err error) bool { return err == nil }); len(failed) > 0 {
+		if len(failed) == len(defined) {
+			return nil, fmt.Errorf("read an overview: %w", failed[0])
+		}
+		s.log.Debug("an overview lacks boards", "boards", len(failed), "error", failed[0])
 	}
 	boards, families := []glanceJSON{}, []familyJSON{}
 	leaders := s.leaders(ctx, c, glances)
 	for i, d := range defined {
 		switch g := glances[i]; {
+		case failures[i] != nil && isFamily(d.Board):
+			families = append(families, familyJSON{Board: d.Board, Unavailable: true})
+		case failures[i] != nil:
+			boards = append(boards, glanceJSON{Board: d.Board, Unavailable: true})
 		case sizes[i] != nil:
-			families = append(families, familyJSON{d.Board, *sizes[i]})
+			families = append(families, familyJSON{Board: d.Board, Instances: *sizes[i]})
 		case g != nil:
-			boards = append(boards, glanceJSON{d.Board, g.Period, timeJSON(g.Ends), g.Total, g.Epoch, g.Seq, leaders[i], g.Built})
+			boards = append(boards, glanceJSON{
+				Board: d.Board, Period: g.Period, Ends: timeJSON(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built,
+			})
 		}
 	}
 	if o.boards, err = json.Marshal(boards); err != nil {

@@ -145,3 +145,13 @@ func TestOverviewOfManyBoards(t *testing.T) {
 	require.Equal(t, "b499", answer.Boards[499].Board)
 	require.Equal(t, 3, answer.Left)
 }
+
+// One board that cannot be read hides none of the others.
+func TestOverviewTellsOfTheRest(t *testing.T) {
+	r := redistest.Start(t)
+	n := startNode(t, r.URL(), nodeConfig{}, ranking.Definition{Board: "bad"}, ranking.Definition{Board: "good"}, ranking.Definition{Board: "many:{x}"})
+	require.NoError(t, r.Admin().Set(t.Context(), "rc:{bad}::m", "no hash", 0).Err())
+	require.Equal(t, 200, n.do("POST", "/v1/boards/good/scores", `{"member":"m","score":1}`).Status)
+	n.overview(`{"now":"…","boards":[{"board":"bad","period":"","ends":null,"total":0,"epoch":"","seq":0,"leader":null,"built":false,"unavailable":true},` +
+		`{"board":"good","period":"","ends":null,"total":1,"epoch":"…","seq":1,"leader":{"rank":1,"member":"m","score":1},"built":false}],"families":[{"board":"many:{x}","instances":0}]}`)
+}

@@ -7,7 +7,7 @@
 
 import { setAttribute, setText } from '../kit/rows.js';
 import { connect } from '../kit/rankcast.js';
-import { make, Poll, read, RefusedError, inPath } from './page.js';
+import { inPath, make, Poll, read, RefusedError, replaceItems } from './page.js';
 import { History, Sparkline } from './sparkline.js';
 import { text } from './texts.js';
 
@@ -122,7 +122,10 @@ export class BoardPage {
    * @param {Format} format
    */
   hear({ snapshot, me, state }, format) {
-    if (state !== 'live') this.#pingAt = -Infinity;
+    if (state !== 'live') {
+      this.#pingAt = -Infinity;
+      setText(this.#lag, '');
+    }
     if (!snapshot) return;
     if (this.#period && snapshot.period !== this.#period) {
       this.#leader.forget();
@@ -163,7 +166,7 @@ export class BoardPage {
       const { periods } = await read(`v1/boards/${inPath(name)}/periods`, signal);
       const links = periods.filter(({ period }) => period).map(({ period }, i) => this.#newLink(i === 0 ? name : `${name}@${period}`, period));
       this.#periods.hidden = links.length === 0;
-      this.#periods.replaceChildren(...links);
+      replaceItems(this.#periods, links);
       this.#mark();
     } catch (error) {
       // A board that is none has no periods.
@@ -179,6 +182,7 @@ export class BoardPage {
     const link = make('a', '', period);
     link.href = this.#address(board);
     link.dataset.period = period;
+    setAttribute(link, 'aria-current', period === this.#period && 'page');
     return make('li', '', link);
   }
 

@@ -13,7 +13,7 @@ import { Family } from './family.js';
 import { problemOf } from './member.js';
 import { definitionOf, placeholders } from './names.js';
 import { OverviewPage } from './overview.js';
-import { byId, fromPath, inPath, make, Poll, read, RefusedError, ROOT } from './page.js';
+import { byId, fromPath, inPath, make, pageURL, pointToOtherLanguage, Poll, read, RefusedError, ROOT } from './page.js';
 import { describe } from './rules.js';
 import { text } from './texts.js';
 
@@ -62,6 +62,8 @@ const boardPage = new BoardPage(byId('periods', HTMLElement), byId('courses', HT
 
 /** @type {Definition[]} */
 let definitions = [];
+/** Before that it is not known how scores are to be shown. */
+let asked = false;
 /** Whom the URL follows, as put into the box. */
 let followed = '';
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -75,11 +77,13 @@ const definitionsPoll = new Poll(Infinity, async (signal) => {
   } catch (error) {
     if (!signal.aborted) setText(note, text(error instanceof RefusedError ? 'boards_refused' : 'server_away'));
     throw error;
+  } finally {
+    asked ||= !signal.aborted;
+    show();
   }
-  show();
 });
 
-home.href = ROOT.href;
+home.href = pageURL('').href;
 addEventListener('popstate', show);
 document.addEventListener('click', (event) => {
   const link = event.target instanceof Element ? event.target.closest('a') : null;
@@ -114,11 +118,12 @@ share.addEventListener('click', async () => {
   try {
     await navigator.clipboard.writeText(location.href);
     setText(shareDone, text('link_copied'));
+    shareTimer = setTimeout(() => setText(shareDone, ''), COPIED_MS);
   } catch {
-    // By http from another machine, or not allowed: the address bar has it too.
+    // By http from another machine, or not allowed: there it is, to be copied by hand.
     setText(shareDone, location.href);
+    getSelection()?.selectAllChildren(shareDone);
   }
-  shareTimer = setTimeout(() => setText(shareDone, ''), COPIED_MS);
 });
 
 show();
@@ -174,12 +179,7 @@ function wanted() {
  * @param {string} me
  */
 function address(board, top, me) {
-  const url = new URL(board ? `boards/${inPath(board)}` : '', ROOT);
-  if (top !== DEFAULT_TOP) url.searchParams.set('top', top);
-  if (me) url.searchParams.set('me', me);
-  const lang = new URLSearchParams(location.search).get('lang');
-  if (lang) url.searchParams.set('lang', lang);
-  return url.href;
+  return pageURL(board && `boards/${inPath(board)}`, { top: top === DEFAULT_TOP ? '' : top, me }).href;
 }
 
 /** @param {string} board */
@@ -210,10 +210,8 @@ function show() {
     meInput.value = me;
     sayProblem(me);
   }
-  const other = new URL(location.href);
-  other.searchParams.set('lang', document.documentElement.lang === 'en' ? 'zh' : 'en');
-  otherLanguage.href = other.href;
-  overlayLink.href = new URL(`overlay/${inPath(board)}${me ? `?me=${encodeURIComponent(me)}` : ''}`, ROOT).href;
+  pointToOtherLanguage(otherLanguage);
+  overlayLink.href = pageURL(`overlay/${inPath(board)}`, { me, top: top === DEFAULT_TOP ? '' : top }).href;
   const { format, unit, decimals } = definition?.display ?? {};
   setAttribute(leaderboard, 'format', format);
   setAttribute(leaderboard, 'unit', unit);
@@ -221,8 +219,9 @@ function show() {
   setAttribute(leaderboard, 'top', top);
   setAttribute(leaderboard, 'around', AROUND);
   setAttribute(leaderboard, 'me', problemOf(me) ? '' : me);
-  setAttribute(leaderboard, 'board', isBoard ? board : '');
+  setAttribute(leaderboard, 'board', isBoard && asked ? board : '');
   boardPage.show(isBoard ? board : '', me);
+  if (shareDone.textContent !== location.href) setText(shareDone, '');
 }
 
 /** @param {string} current */

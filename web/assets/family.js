@@ -7,7 +7,7 @@
 
 import { setAttribute, setText } from '../kit/rows.js';
 import { instance, placeholders, problemOfPart } from './names.js';
-import { make, read, RefusedError } from './page.js';
+import { make, Poll, read, RefusedError, replaceItems } from './page.js';
 import { text } from './texts.js';
 
 /** More are not looked through by hand. */
@@ -22,7 +22,7 @@ export class Family {
   #list;
   #address;
   #shown = '';
-  #loading = new AbortController();
+  #poll = new Poll(Infinity, (signal) => this.#load(signal));
 
   /**
    * @param {{ element: HTMLElement, form: HTMLFormElement, parts: HTMLElement, problem: HTMLElement, note: HTMLElement, list: HTMLElement }} on what it shows itself on
@@ -53,8 +53,8 @@ export class Family {
       this.#problem.textContent = this.#note.textContent = '';
       this.#parts.replaceChildren(...placeholders(family).map(newBox));
     }
-    this.#loading.abort();
-    if (family) this.#load();
+    if (family) this.#poll.start();
+    else this.#poll.stop();
   }
 
   /** @returns {string} the board that the boxes name; '' where they can't */
@@ -71,16 +71,18 @@ export class Family {
     return instance(this.#shown, boxes.map((box) => box.value));
   }
 
-  async #load() {
-    const { signal } = (this.#loading = new AbortController());
+  /** @param {AbortSignal} signal */
+  async #load(signal) {
     try {
       /** @type {{ total: number, instances: string[] }} */
       const { total, instances } = await read(`v1/boards/${encodeURIComponent(this.#shown)}/instances?limit=${LISTED}`, signal);
       setText(this.#note, describe(total, instances.length));
-      this.#list.replaceChildren(...instances.map((board) => this.#newItem(board)));
+      replaceItems(this.#list, instances.map((board) => this.#newItem(board)));
     } catch (error) {
       if (signal.aborted) return;
-      setText(this.#note, text(error instanceof RefusedError && error.status === 404 ? 'no_such_family' : 'family_away'));
+      const unknown = error instanceof RefusedError && error.status === 404;
+      setText(this.#note, text(unknown ? 'no_such_family' : 'family_away'));
+      if (!unknown) throw error;
     }
   }
 

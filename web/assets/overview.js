@@ -13,8 +13,8 @@ import { counted, text } from './texts.js';
 /**
  * @typedef {import('../kit/rankcast.js').Entry} Entry
  * @typedef {import('../kit/rankcast.js').Display} Display
- * @typedef {{ board: string, period: string, ends: string | null, total: number, epoch: string, seq: number, leader: Entry | null, built: boolean }} Standing
- * @typedef {{ now: string, boards: Standing[], families: { board: string, instances: number }[], left_off?: number }} Overview
+ * @typedef {{ board: string, period: string, ends: string | null, total: number, epoch: string, seq: number, leader: Entry | null, built: boolean, unavailable?: boolean }} Standing
+ * @typedef {{ now: string, boards: Standing[], families: { board: string, instances: number, unavailable?: boolean }[], left_off?: number }} Overview
  */
 
 const EVERY_MS = 2_000;
@@ -58,7 +58,9 @@ class Card {
    * @param {number} now ms since 1970
    * @param {Display} display
    */
-  write({ period, ends, total, epoch, seq, leader, built }, now, display) {
+  write({ period, ends, total, epoch, seq, leader, built, unavailable = false }, now, display) {
+    this.#say(unavailable);
+    if (unavailable) return;
     const left = ends ? timeLeft(Date.parse(ends) - now).text : '';
     setText(this.#ends, left ? text('ends_in', { left }) : period);
     this.#rank.hidden = this.#score.hidden = leader === null;
@@ -85,10 +87,21 @@ class Card {
     return now - first.at >= LEAST_MS ? Math.max(0, Math.round(((seq - first.seq) * 60_000) / (now - first.at))) : null;
   }
 
-  /** @param {number} instances */
-  writeFamily(instances) {
+  /**
+   * @param {number} instances
+   * @param {boolean} unavailable
+   */
+  writeFamily(instances, unavailable) {
     this.#first.hidden = this.#ends.hidden = true;
-    setText(this.#total, counted('boards', instances));
+    this.#say(unavailable);
+    if (!unavailable) setText(this.#total, counted('boards', instances));
+  }
+
+  /** @param {boolean} unavailable what is shown may be old */
+  #say(unavailable) {
+    this.element.toggleAttribute('data-unavailable', unavailable);
+    if (unavailable) setText(this.#rate, text('board_unavailable'));
+    else if (this.#rate.textContent === text('board_unavailable')) setText(this.#rate, '');
   }
 }
 
@@ -144,7 +157,7 @@ export class OverviewPage {
       return found;
     };
     for (const board of boards) card(board.board).write(board, Date.parse(now), this.#display(board.board));
-    for (const { board, instances } of families) card(board).writeFamily(instances);
+    for (const { board, instances, unavailable = false } of families) card(board).writeFamily(instances, unavailable);
     // Only when boards come and go: replacing takes the focus away.
     if ([...cards.keys()].join('\n') !== [...this.#cards.keys()].join('\n')) {
       this.#list.replaceChildren(...[...cards.values()].map(({ element }) => element));

@@ -7,6 +7,15 @@ import { backoff } from '../kit/socket.js';
 /** Where the server is: its pages may be below a prefix. */
 export const ROOT = new URL('../', import.meta.url);
 
+/** The language that the URL asks for, which all ways from this page keep; '': the reader's own. */
+const LANGUAGE = new URLSearchParams(location.search).get('lang') ?? '';
+
+if (LANGUAGE) {
+  for (const link of document.querySelectorAll('.masthead a:not([hreflang])')) {
+    if (link instanceof HTMLAnchorElement) link.href = pageURL(link.href).href;
+  }
+}
+
 /** A server that takes longer than this to answer is as good as away. */
 const FETCH_MS = 10_000;
 /** Waits stop doubling here, at up to 8 s: somebody is looking at an empty page. */
@@ -22,6 +31,37 @@ export function byId(id, type) {
   const element = document.getElementById(id);
   if (!(element instanceof type)) throw new Error(`no ${type.name} with id ${id}`);
   return element;
+}
+
+/**
+ * @param {string} path of a page, below the server's root
+ * @param {{ [name: string]: string }} [query] '': without it
+ * @returns {URL} the page, in the language of this one
+ */
+export function pageURL(path, query = {}) {
+  const url = new URL(path, ROOT);
+  for (const [name, value] of Object.entries({ ...query, lang: LANGUAGE })) if (value) url.searchParams.set(name, value);
+  return url;
+}
+
+/**
+ * @param {HTMLAnchorElement} link to this page, as it is now, in the other language
+ */
+export function pointToOtherLanguage(link) {
+  const url = new URL(location.href);
+  url.searchParams.set('lang', document.documentElement.lang === 'en' ? 'zh' : 'en');
+  link.href = url.href;
+}
+
+/**
+ * Replaces what a list holds where it is anything else: what was there has the focus, maybe.
+ *
+ * @param {Element} list
+ * @param {readonly HTMLElement[]} items
+ */
+export function replaceItems(list, items) {
+  const look = (/** @type {readonly Element[]} */ all) => all.map(({ outerHTML }) => outerHTML).join('');
+  if (look([...list.children]) !== look(items)) list.replaceChildren(...items);
 }
 
 /**

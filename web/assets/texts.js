@@ -5,11 +5,10 @@
  * of the kit, which speaks English by itself, are among them.
  */
 
-import { numbers, words } from '../kit/format.js';
+import { fill, form, words } from '../kit/format.js';
 
 /** @type {{ [key: string]: string }} */
 const texts = JSON.parse(document.getElementById('texts')?.textContent ?? '{}');
-const plural = new Intl.PluralRules(document.documentElement.lang);
 
 for (const [key, text] of Object.entries(texts)) {
   if (key.startsWith('kit_')) Object.assign(words, { [key.slice(4)]: text });
@@ -23,10 +22,7 @@ for (const [key, text] of Object.entries(texts)) {
 export function text(key, values = {}) {
   const found = texts[key];
   if (found === undefined) throw new Error(`there is no text "${key}"`);
-  return found.replace(/\{(\w+)\}/g, (_, name) => {
-    const value = values[name];
-    return typeof value === 'number' ? numbers.format(value) : value;
-  });
+  return fill(found, values);
 }
 
 /**
@@ -35,5 +31,5 @@ export function text(key, values = {}) {
  * @param {{ [name: string]: string | number }} [values]
  */
 export function counted(key, n, values = {}) {
-  return text(`${key}_${plural.select(n) === 'one' ? 'one' : 'other'}`, { ...values, n });
+  return text(`${key}_${form(n) === 'one' ? 'one' : 'other'}`, { ...values, n });
 }

@@ -11,8 +11,8 @@ export const words = {
   connecting: 'Connecting…',
   live: 'Live',
   final: 'Final',
-  stale: 'Store away',
-  stale_since: 'Store away, as of {time}',
+  stale: 'Scores paused',
+  stale_since: 'Scores paused, as of {time}',
   away: 'Reconnecting…',
   paused: 'Paused',
   stopped: 'Stopped',
@@ -50,13 +50,16 @@ const times = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
 const plural = new Intl.PluralRules(language);
 
 /**
+ * A name that is written from the right is kept apart, so that it turns nothing around it.
+ *
  * @param {string} text with names in braces
  * @param {{ [name: string]: string | number }} values
  */
 export function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];
-    return typeof value === 'number' ? numbers.format(value) : value;
+    if (typeof value === 'number') return numbers.format(value);
+    return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(value) ? `\u2068${value}\u2069` : value;
   });
 }
 
