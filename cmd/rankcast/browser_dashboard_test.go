@@ -98,7 +98,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	const periods = `[...document.querySelectorAll('#periods a')]`
 	require.NoError(t, chromedp.Do(ctx,
 		script(`var stays = true`),
-		becomes(periods+fmt.Sprintf(`.slice(1).map(a => a.textContent).join()`), counted.Period),
+		becomes(periods+`.slice(1).map(a => a.textContent).join()`, counted.Period),
 		script(periods+`[1].click()`),
 		shows("ann"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
 		becomes(periods+`.filter(a => a.ariaCurrent === 'page').map(a => a.textContent).join()`, counted.Period),

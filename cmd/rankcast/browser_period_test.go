@@ -85,7 +85,7 @@ func TestPageTurnsOver(t *testing.T) {
 		script(`var visibility = 'hidden'; Object.defineProperty(document, 'visibilityState', {get: () => visibility});
 			document.dispatchEvent(new Event('visibilitychange')); ticks = 0; pass(60e3)`),
 		head("2026-W47 | ends in 58:49 | Paused | 3 members"), becomes(`ticks + ''`, "1"),
-		script(`visibility = 'visible'; document.dispatchEvent(new Event('visibilitychange')); say(delta(5, 5, 0, '', 3))`),
+		script(`visibility = 'visible'; document.dispatchEvent(new Event('visibilitychange')); say({...delta(5, 5, 0, '', 3), total: 3})`),
 		head("2026-W47 | ends in 58:49 | Live | 3 members"),
 		script(`pass(3528e3)`), head("2026-W47 | ends in 0:01 | Live | 3 members"),
 		script(`pass(1e3)`), head("2026-W47 | ends now | Live | 3 members"),
@@ -100,7 +100,7 @@ func TestPageTurnsOver(t *testing.T) {
 		becomes(`String(board.hasAttribute('data-final'))`, "false"),
 		becomes(own, ""),
 		script(`pass(0)`), becomes(`said.join()`, "2026-W47 is over: y was first with 100. 2026-W48 has begun."),
-		script(`sockets.at(-1).say({type: 'me', seq: 0, rank: null, score: null, total: 0}, delta(5, 6, 0, 'y', 1), delta(6, 7, 1, 'z', 2))`), list("y z"),
+		script(`sockets.at(-1).say({type: 'me', board: 'b', seq: 0, rank: null, score: null, total: 0}, delta(5, 6, 0, 'y', 1), delta(6, 7, 1, 'z', 2))`), list("y z"),
 		becomes(own, "below: bob has no score yet"),
 		script(`pass(120e3)`), becomes(`said.length + ''`, "1"),
 		script(`sockets.at(-1).say(delta(7, 8, 0, 'z', 1))`), list("z"), script(`pass(0)`),
