@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +12,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
 )
 
 // The front page has a card for each board, with who leads it, and keeps them up to date.
@@ -105,6 +109,45 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		becomes(`location.pathname`, "/boards/quick@"+counted.Period), becomes(`String(stays)`, "true"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=score]').textContent`, "30 pt"),
 	))
+}
+
+// A board of 200 rows that changes as fast as its server takes it: the page renders once in
+// a frame of the screen, ends right, and keeps no more than before.
+func TestDashboardUnderLoad(t *testing.T) {
+	r := redistest.Start(t)
+	p := launch(t, "--redis", r.URL())
+	var updates []string
+	for i := range 200 {
+		updates = append(updates, fmt.Sprintf(`{"member":"m%03d","score":%d}`, i, 2000-i))
+	}
+	require.Equal(t, 200, p.post("stars", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=200&me=m199"),
+		becomes(rows+`.length + ''`, "200"),
+		script(`var renders = 0, frames = 0, count = () => { frames++; requestAnimationFrame(count); };
+			requestAnimationFrame(count);
+			document.querySelector('live-leaderboard').addEventListener('update', () => renders++);`),
+	))
+	random := rand.New(rand.NewPCG(1, 2))
+	changes := func(n int) kept {
+		t.Helper()
+		for range n {
+			require.Equal(t, 200, p.post("stars", fmt.Sprintf(`{"member":"m%03d","score":%d}`, random.IntN(200), 1+random.IntN(100))).Status)
+		}
+		top, _ := servertest.Top(t, p.addr, "stars", 200)
+		var want []string
+		for _, e := range top {
+			want = append(want, e.Member)
+		}
+		require.NoError(t, chromedp.Do(ctx, shows(want...),
+			script(`for (const animation of document.getAnimations()) animation.finish()`),
+			becomes(`String(renders > 0 && renders <= frames + 1)`, "true")))
+		return keeps(t, ctx)
+	}
+	changes(60)
+	before := changes(60)
+	changes(200).atMost(t, before, 1<<20)
 }
 
 // The page in README shows a live board on any site that the server allows.
