@@ -168,6 +168,14 @@ export interface Display {
 
 export function scoreFormat(display: Display): (score: number) => string;
 
+/**
+ * A countdown, in words that change seldom: `3 d 4 h`, `2 h 5 min`, `4:59`.
+ *
+ * @param ms until then, by the server's clock: `Date.parse(snapshot.ends) - connection.now()`
+ * @returns the words, '' when it is over; and after how many ms they are others, Infinity for never
+ */
+export function timeLeft(ms: number): { text: string; changesIn: number };
+
 /** All that the element says, in English. A page in another language puts its own words in before it shows one. */
 export const words: { [word: string]: string };
 

@@ -15,7 +15,7 @@ import { part, RowList, setAttribute, setProperty, setText } from './rows.js';
 import { sheet } from './style.js';
 
 export { connect, subscribe } from './connection.js';
-export { scoreFormat, words } from './format.js';
+export { scoreFormat, timeLeft, words } from './format.js';
 
 const lessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 

@@ -5,9 +5,10 @@ import * as format from '../kit/format.js';
 
 type Kit = typeof import('../kit/rankcast.js');
 
-export const kit: Pick<Kit, 'connect' | 'subscribe' | 'scoreFormat' | 'words'> = {
+export const kit: Pick<Kit, 'connect' | 'subscribe' | 'scoreFormat' | 'timeLeft' | 'words'> = {
   connect: connection.connect,
   subscribe: connection.subscribe,
   scoreFormat: format.scoreFormat,
+  timeLeft: format.timeLeft,
   words: format.words,
 };
