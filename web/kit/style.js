@@ -60,12 +60,12 @@ sheet.replaceSync(`
 
 [part~=row] {
   position: relative;
-  contain: layout style;
+  contain: content;
   box-sizing: border-box;
   display: grid;
-  grid-template-columns: max(2em, calc(var(--_digits) * 1ch + 0.75em)) minmax(0, 1fr) auto;
+  grid-template-columns: max(2em, calc(var(--_digits) * 1ch + 0.75em)) minmax(min(4em, 40%), 1fr) minmax(0, auto);
   align-content: center;
-  align-items: baseline;
+  align-items: center;
   column-gap: 0.75em;
   block-size: var(--_row-height);
   padding-inline: 0.5em 0.875em;
@@ -76,7 +76,7 @@ sheet.replaceSync(`
 :not([data-below]) + [data-below] { margin-block-start: 0.5em; }
 /* In view while the list is scrolled. */
 [part~=me][data-below] { position: sticky; inset-block-end: 0.5em; box-shadow: 0 0 0.5em 0.25em var(--_surface); }
-[part~=me] { z-index: 2 !important; align-items: center; border-radius: 0.5em; background: var(--_me); }
+[part~=me] { z-index: 2 !important; border-radius: 0.5em; background: var(--_me); }
 [part~=me], [part~=me] + [part~=row] { border-block-start-color: transparent; }
 
 [part=rank] {
@@ -99,7 +99,6 @@ sheet.replaceSync(`
 [part~=me][data-absent] [part=member] { color: var(--_quiet); }
 
 [data-avatar] [part=who] { grid-template-columns: auto minmax(0, 1fr); column-gap: 0.625em; }
-[data-avatar] { align-items: center; }
 [part=avatar] {
   grid-row: 1 / span 2;
   align-self: center;
@@ -114,7 +113,7 @@ sheet.replaceSync(`
 [part=gap] { color: var(--_quiet); font-size: 0.8125em; }
 [part=gap]:empty { display: none; }
 
-[part=score] { position: relative; isolation: isolate; text-align: end; white-space: nowrap; }
+[part=score] { position: relative; isolation: isolate; line-height: 1; text-align: end; overflow-wrap: break-word; }
 [part=score]::before {
   content: "";
   position: absolute;
