@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
 )
 
 // seen is an expression for the rows of an overlay that can be seen, as words.
@@ -157,6 +158,31 @@ func TestOverlayOfNoBoard(t *testing.T) {
 	for _, mode := range []string{"list", "compact", "me"} {
 		require.NoError(t, chromedp.Do(ctx, overlay(p, "none", "me=x&mode="+mode), becomes(note, "There is no such board.")), mode)
 	}
+}
+
+// A board that is made while its overlay is up comes by itself.
+func TestOverlayOfABoardThatAppears(t *testing.T) {
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {other: {}}`))
+	ctx := browser(t, 480, 270)
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "late", "pace=0"),
+		becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped"), script(`var stays = 'stays'`)))
+	made := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/late", `{"display":{"unit":"€","decimals":2}}`)
+	require.Equal(t, 201, made.Status, made.Body)
+	require.Equal(t, 200, p.post("late", `{"member":"ann","score":123}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 ann 1.23 €"), becomes(`stays`, "stays")))
+}
+
+// Where there is room for one row only, it is the followed member's.
+func TestOverlayOfOneRow(t *testing.T) {
+	p := withMembers(t, 9)
+	ctx := browser(t, 300, 45)
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(300, 40), overlay(p, "stars", "pace=0"), becomes(seen, "1 m01 90"),
+		overlay(p, "stars", "pace=0&me=m07"), becomes(seen, "7 m07 10 to next 30"),
+		becomes(`(row => String(row.top >= 0 && row.bottom <= innerHeight && row.height >= 20))(
+			document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member=m07]').getBoundingClientRect())`, "true"),
+		overlay(p, "stars", "pace=0&me=m01"), becomes(seen, "1 m01 90"),
+		chromedp.EmulateViewport(300, 60), overlay(p, "stars", "pace=0&me=m07"), becomes(seen, "1 m01 90 | 7 m07 10 to next 30"),
+	))
 }
 
 // A new leader is celebrated, once and not soon again, and nothing of it is left; not at

@@ -70,9 +70,12 @@ function start() {
  */
 function fit(height) {
   const own = me ? 1 : 0;
-  const shown = Math.max(1, Math.min(wantedTop, Math.floor(height / LEAST_ROW) - own));
-  setProperty(frame, '--rows', shown + own);
+  const room = Math.max(1, Math.floor(height / LEAST_ROW));
+  const shown = Math.max(1, Math.min(wantedTop, room - own));
+  setProperty(frame, '--rows', Math.min(shown + own, room));
   setAttribute(board, 'top', String(shown));
+  // Where there is room for one row, it is the followed member's.
+  frame.toggleAttribute('data-own', shown + own > room);
 }
 
 // Scores are shown when it is known how; where that can't be asked now, as they are till then.
