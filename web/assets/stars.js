@@ -159,10 +159,11 @@ function recall() {
 function sayWho() {
   const me = meInput.value.trim();
   meInput.value = me;
-  if (!sayProblem(me) && me !== wanted().me) {
-    history.replaceState(null, '', address(wanted().star, me));
-    show();
-  }
+  if (sayProblem(me)) return;
+  remember(me);
+  if (me === wanted().me) return;
+  history.replaceState(null, '', address(wanted().star, me));
+  show();
 }
 
 /**
@@ -184,6 +185,8 @@ function sayProblem(me) {
 function turn(fromTop) {
   const before = star;
   show();
+  // An entry of history, or a link, may be from before the viewer said who they are.
+  if (wanted().me !== viewer) history.replaceState(null, '', address(wanted().star, viewer));
   if (fromTop) scrollTo(0, 0);
   const target = star ? starName : (linkOf(board, before) ?? main);
   target.focus({ preventScroll: fromTop });
@@ -200,7 +203,7 @@ function show() {
   // What is being typed is left alone.
   if (named !== viewer) {
     viewer = meInput.value = named;
-    if (!sayProblem(named)) remember(me);
+    sayProblem(named);
   }
   starPage.show(star, me, missing.boards);
   setAttribute(board, 'me', star);
@@ -215,7 +218,7 @@ function show() {
   writeTitle();
 }
 
-/** @param {string} me */
+/** @param {string} me as the viewer says, whatever a link that they opened does */
 function remember(me) {
   try {
     if (me) localStorage.setItem(STORED_AS, me);

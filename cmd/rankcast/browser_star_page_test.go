@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// focus is an expression for what has it: a part of a board, or an element by its id.
+const focus = `(document.activeElement.shadowRoot ?? document).activeElement.getAttribute('part') ?? document.activeElement.id`
+
+// stored is an expression for all that the site keeps for a viewer.
+const stored = `Object.values(localStorage).join()`
+
+// Who the viewer is goes with them, there and back, and is kept when they say it themselves.
+func TestStarsRememberTheViewer(t *testing.T) {
+	p := launchStars(t)
+	p.give("s1", "u1", 30)
+	p.give("s2", "u1", 20)
+	ctx := browser(t, 1280, 900)
+	tap := func(star string) chromedp.Action[chromedp.Void] {
+		return script(fmt.Sprintf(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=%s] a').click()`, star))
+	}
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching,
+		becomes(boardOf("stars"), "1 s1 30 | 2 s2 10 to next 20"), tap("s1"), becomes(`location.search`, "?star=s1&lang=en"),
+		chromedp.SendKeys(chromedp.CSS("#me"), "mochi\r"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(stored, "mochi"),
+		// Its link was written before that was said.
+		tap("s2"), becomes(`location.search`, "?star=s2&me=mochi&lang=en"), becomes(`document.querySelector('#me').value`, "mochi"),
+		script(`history.go(-2)`), becomes(`location.search`, "?me=mochi&lang=en"), becomes(stored, "mochi"),
+		script(`history.forward()`), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(`document.querySelector('#me').value`, "mochi"),
+		becomes(`document.querySelector('#fans-today').getAttribute('me')`, "mochi"), becomes(`stays`, "yes"),
+
+		// A link that somebody shared shows what they saw, and the viewer stays who they are.
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s2&me=taro&lang=en"), watching,
+		becomes(`document.querySelector('#me').value`, "taro"), becomes(stored, "mochi"),
+		script(`document.querySelector('#back').click()`), becomes(`location.search`, "?me=taro&lang=en"), becomes(stored, "mochi"),
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s1&lang=en"), becomes(`location.search`, "?star=s1&me=mochi&lang=en"), becomes(`document.querySelector('#me').value`, "mochi"),
+
+		// Until they say otherwise.
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s2&me=taro&lang=en"), watching,
+		script(`document.querySelector('#who button').click()`), becomes(stored, "taro"),
+		script(`document.querySelector('#me').value = ''; document.querySelector('#who button').click()`),
+		becomes(`location.search`, "?star=s2&lang=en"), becomes(stored, ""),
+	))
+}
