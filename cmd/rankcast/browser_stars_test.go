@@ -348,6 +348,24 @@ func TestStarsFeedMerges(t *testing.T) {
 		p.give("s3", fmt.Sprint("v", i), 1)
 	}
 	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('.feed-user').textContent`, "v29"), becomes(`String(most)`, "8")))
+
+	// Others have come in between. A feed of the test's own, whose gifts are from when it says.
+	const hear = `feed.hear(%s.map(([user, at]) => ({at: new Date(at * 1e3).toJSON(), data: {user, star: 's1', flowers: 2}})))`
+	require.NoError(t, chromedp.Do(ctx,
+		script(`var feed; import('/assets/gift-feed.js').then(({GiftFeed}) => {
+			const list = document.createElement('ol');
+			document.querySelector('#gifts').replaceWith(list);
+			feed = new GiftFeed(list, document.querySelector('#feed-empty'), {user: () => ({}), star: () => ({}), me: () => ''});
+			`+fmt.Sprintf(hear, `[['ann', 0], ['ann', 1], ['ann', 2]]`)+`;
+		})`),
+		becomes(feedOf, "ann s1 ×3 6"),
+		script(fmt.Sprintf(hear, `['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map(user => [user, 3])`)),
+		becomes(feedOf, "i s1 2 | h s1 2 | g s1 2 | f s1 2 | e s1 2 | d s1 2 | c s1 2 | b s1 2"),
+		script(fmt.Sprintf(hear, `[['ann', 12]]`)),
+		becomes(feedOf, "ann s1 ×4 8 | i s1 2 | h s1 2 | g s1 2 | f s1 2 | e s1 2 | d s1 2 | c s1 2"),
+		script(fmt.Sprintf(hear, `[['b', 13.5], ['ann', 13.5]]`)), // too late for b, whose line had gone
+		becomes(feedOf, "b s1 2 | ann s1 ×5 10 | i s1 2 | h s1 2 | g s1 2 | f s1 2 | e s1 2 | d s1 2"),
+	))
 }
 
 // A name is text, whatever it looks like, and so is an id.

@@ -15,7 +15,7 @@ import { text } from './texts.js';
 
 /**
  * Gifts of one person to one star; at: of the last of them.
- * @typedef {{ key: string, user: string, star: string, count: number, flowers: number, big: boolean, at: number, line: Line | null }} Combo
+ * @typedef {{ user: string, star: string, count: number, flowers: number, big: boolean, at: number, line: Line | null }} Combo
  */
 
 const MOST_LINES = 8;
@@ -24,8 +24,10 @@ const LINES_A_TURN = 2;
 const TURN_MS = 800;
 /** Those that wait: more could not be shown within a few seconds. */
 const MOST_WAITING = 8;
-/** A gift so soon after the last one is one more of the same. */
+/** A gift so soon after the last one is one more of the same, also if its line has gone meanwhile. */
 const COMBO_MS = 10_000;
+/** More people than that within this time give to a crowd: nobody sees what goes on. */
+const MOST_COMBOS = 500;
 const BIG_FLOWERS = 50;
 const ENTER_MS = 360;
 const BUMP_MS = 420;
@@ -81,7 +83,7 @@ export class GiftFeed {
   #list;
   #empty;
   #names;
-  /** The newest of each person and star, shown or waiting. @type {Map<string, Combo>} */
+  /** The newest of each person and star that may still grow; what grew last is last. @type {Map<string, Combo>} */
   #combos = new Map();
   /** The newest first. @type {Combo[]} */
   #shown = [];
@@ -124,13 +126,20 @@ export class GiftFeed {
     const key = JSON.stringify([user, star]);
     const last = this.#combos.get(key);
     const big = flowers >= BIG_FLOWERS;
-    if (last && at - last.at <= COMBO_MS) {
-      Object.assign(last, { count: last.count + 1, flowers: last.flowers + flowers, big: last.big || big, at });
-      return;
-    }
     /** @type {Combo} */
-    const combo = { key, user, star, count: 1, flowers, big, at, line: null };
+    const combo = last && at - last.at <= COMBO_MS ? last : { user, star, count: 0, flowers: 0, big, at, line: null };
+    Object.assign(combo, { count: combo.count + 1, flowers: combo.flowers + flowers, big: combo.big || big, at });
+    this.#combos.delete(key);
     this.#combos.set(key, combo);
+    for (const [oldest, { at: before }] of this.#combos) {
+      if (this.#combos.size <= MOST_COMBOS && !(at - before > COMBO_MS)) break;
+      this.#combos.delete(oldest);
+    }
+    if (!combo.line && !this.#waiting.includes(combo)) this.#wait(combo);
+  }
+
+  /** @param {Combo} combo */
+  #wait(combo) {
     this.#waiting.push(combo);
     if (this.#waiting.length <= MOST_WAITING) return;
     // One's own gift is never left out, and a big one only for others.
@@ -138,12 +147,6 @@ export class GiftFeed {
     const rest = this.#waiting.filter(({ user }) => user !== me());
     const least = rest.find(({ big }) => !big) ?? rest[0] ?? this.#waiting[0];
     this.#waiting.splice(this.#waiting.indexOf(least), 1);
-    this.#forget(least);
-  }
-
-  /** @param {Combo} combo */
-  #forget(combo) {
-    if (this.#combos.get(combo.key) === combo) this.#combos.delete(combo.key);
   }
 
   /** What is shown, or a name in it, has changed. */
@@ -172,7 +175,7 @@ export class GiftFeed {
     }
     for (const combo of this.#shown.splice(MOST_LINES)) {
       combo.line?.element.remove();
-      this.#forget(combo);
+      combo.line = null;
     }
     for (const combo of this.#shown) combo.line?.write(combo, this.#names);
     this.#empty.hidden = this.#shown.length > 0;
