@@ -16,6 +16,8 @@ export class Winners {
   #address;
   /** @type {string | null} */
   #period = null;
+  /** As they were read. */
+  #shown = '';
   /** They are final: read once, and when a period has ended. */
   #poll = new Poll(Infinity, (signal) => this.#load(signal));
 
@@ -52,6 +54,10 @@ export class Winners {
       // No such period: it is the first, or none is kept.
       if (!(error instanceof RefusedError && error.status < 500)) throw error;
     }
+    // What is shown may have the focus.
+    const found = JSON.stringify(top);
+    if (found === this.#shown) return;
+    this.#shown = found;
     this.#none.hidden = top.length > 0;
     this.#podium.hidden = top.length === 0;
     this.#podium.replaceChildren(...top.slice(0, 3).map((entry) => this.#newStep(entry)));
