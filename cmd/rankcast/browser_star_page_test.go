@@ -47,6 +47,25 @@ func TestStarsRememberTheViewer(t *testing.T) {
 	))
 }
 
+// Who comes back from a star that is not in the list has the focus where it stays.
+func TestStarsBackFromBeyondTheList(t *testing.T) {
+	p := launchStars(t)
+	for i := range 25 {
+		p.give(fmt.Sprintf("s%02d", i), "u1", 50-i)
+	}
+	const listed = `document.querySelector('#stars').shadowRoot.querySelectorAll('[data-member]').length + ''`
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching, becomes(listed, "20"),
+		script(`history.pushState(null, '', '?star=s22&lang=en'); history.pushState(null, '', '?lang=en'); history.back()`),
+		becomes(focus, "star-name"), becomes(listed, "21"),
+		script(`history.back()`), becomes(`document.title`, "Star flowers · Rankcast"), becomes(listed, "20"), becomes(focus, "main"),
+		script(`history.pushState(null, '', '?star=s02&lang=en'); history.pushState(null, '', '?lang=en'); history.back()`),
+		becomes(focus, "star-name"), becomes(textOf("#star-name"), "s02"),
+		script(`history.back()`), becomes(`document.title`, "Star flowers · Rankcast"), becomes(focus, "link"), becomes(`stays`, "yes"),
+	))
+}
+
 // Winners that are read again and are the same ones stay as they are, and the focus on them.
 func TestStarsWinnersStay(t *testing.T) {
 	p := launchStars(t)

@@ -61,9 +61,10 @@ export function writeStars(board, { snapshot, me }, address) {
 /**
  * @param {HTMLElement} board of stars
  * @param {string} star
- * @returns {HTMLElement | null} its link
+ * @returns {HTMLElement | null} its link in the list
  */
 export function linkOf(board, star) {
-  const row = rowsOf(board).find(({ dataset }) => dataset.member === star);
+  // The row below the list goes with the star that is followed.
+  const row = rowsOf(board).find(({ dataset }) => dataset.member === star && dataset.below === undefined);
   return row ? part(row, 'link') : null;
 }
