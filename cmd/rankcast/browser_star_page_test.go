@@ -66,6 +66,23 @@ func TestStarsBackFromBeyondTheList(t *testing.T) {
 	))
 }
 
+// What rises for one star is not there for another.
+func TestStarsPetalsStayWithTheirStar(t *testing.T) {
+	p := launchStars(t)
+	p.give("s2", "u1", 5)
+	const petals = `document.querySelectorAll('.petals').length + ''`
+	ctx := browser(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang=en"), watching,
+		// They would rise for an hour.
+		script(`document.querySelector('link[href$="stars.css"]').sheet.insertRule('.petal { animation-duration: 3600s !important }', 0)`),
+		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)), becomes(petals, "1"),
+		script(`document.querySelector('#back').click()`), becomes(`String(document.querySelector('#star').checkVisibility())`, "false"),
+		script(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=s2] a').click()`),
+		becomes(textOf("#star-name"), "s2"), becomes(petals, "0"),
+	))
+}
+
 // Winners that are read again and are the same ones stay as they are, and the focus on them.
 func TestStarsWinnersStay(t *testing.T) {
 	p := launchStars(t)

@@ -46,13 +46,18 @@ class Size {
   /** Some petals rise, and are gone when they have. */
   celebrate() {
     if (lessMotion.matches) return;
-    this.#button.querySelector('.petals')?.remove();
+    this.calm();
     const petals = make('span', 'petals');
     petals.ariaHidden = 'true';
     let left = PETALS;
     for (let i = 0; i < PETALS; i++) {
       const petal = make('span', 'petal');
       petal.style.setProperty('--x', String(Math.random() * 2 - 1));
+  /** Those that rise are gone. */
+  calm() {
+    this.#button.querySelector('.petals')?.remove();
+  }
+
       petal.style.setProperty('--rise', String(0.6 + Math.random() * 0.6));
       petal.style.setProperty('--turn', String(Math.random() * 2 - 1));
       petal.style.setProperty('--wait', String(Math.random()));
@@ -116,6 +121,8 @@ export class GiftButtons {
     this.#state = state;
     this.#write();
   }
+    // Hidden, they would not end, and rise anew for the star that is shown next.
+    if (star !== this.#star) for (const size of this.#sizes) size.calm();
 
   /** @param {number} flowers */
   #tap(flowers) {
