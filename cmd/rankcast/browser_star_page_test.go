@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -81,6 +82,23 @@ func TestStarsPetalsStayWithTheirStar(t *testing.T) {
 		script(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=s2] a').click()`),
 		becomes(textOf("#star-name"), "s2"), becomes(petals, "0"),
 	))
+}
+
+// An id that no star can have is told from one that nobody sent flowers to, and the board goes on.
+func TestStarsNoSuchStar(t *testing.T) {
+	p := launchStars(t)
+	p.give("s1", "u1", 30)
+	ctx := browser(t, 1280, 900)
+	for _, star := range []string{strings.Repeat("x", 129), strings.Repeat("x", 65), "a%0Ab", "a%3Ab", "a%2Fb"} {
+		require.NoError(t, chromedp.Do(ctx,
+			chromedp.Navigate("http://"+p.addr+"/stars?star="+star+"&lang=en"),
+			becomes(textOf("#star-score"), "No star can have this id."), watching,
+			becomes(boardOf("stars"), "1 s1 30"), becomes(textOf("#star-score"), "No star can have this id."),
+			becomes(`String(document.querySelector('#stars').getAttribute('me') || 'none')`, "none"),
+			script(`document.querySelector('#stars').shadowRoot.querySelector('a').click()`),
+			becomes(textOf(".star-head"), "S s1 No. 1 30 flowers this week Leads the week"), becomes(`stays`, "yes"),
+		), star)
+	}
 }
 
 // Winners that are read again and are the same ones stay as they are, and the focus on them.

@@ -83,7 +83,7 @@ export class StarPage {
     this.#rank.hidden = rank === null;
     setText(this.#rank, rank === null ? '' : text('stars_rank', { n: rank }));
     setAttribute(this.#rank, 'data-podium', rank !== null && rank <= 3 && String(rank));
-    setText(this.#score, score !== null ? counted('stars_this_week', score) : me ? text(problemOfPart(this.#star) ? 'stars_no_such' : 'stars_none_yet') : '');
+    setText(this.#score, score !== null ? counted('stars_this_week', score) : problemOfPart(this.#star) ? text('stars_no_such') : me ? text('stars_none_yet') : '');
     const order = [...known.values()].sort((a, b) => a.rank - b.rank);
     const place = order.findIndex(({ member }) => member === this.#star);
     const above = order[place - 1];

@@ -11,6 +11,7 @@ import { Countdown } from './countdown.js';
 import { GiftButtons } from './gift-button.js';
 import { GiftFeed } from './gift-feed.js';
 import { problemOf } from './member.js';
+import { problemOfPart } from './names.js';
 import { Needs } from './needs.js';
 import { byId, ROOT } from './page.js';
 import { Profiles } from './profiles.js';
@@ -184,9 +185,9 @@ function sayProblem(me) {
  */
 function turn(fromTop) {
   const before = star;
-  show();
   // An entry of history, or a link, may be from before the viewer said who they are.
   if (wanted().me !== viewer) history.replaceState(null, '', address(wanted().star, viewer));
+  show();
   if (fromTop) scrollTo(0, 0);
   const target = star ? starName : (linkOf(board, before) ?? main);
   target.focus({ preventScroll: fromTop });
@@ -206,7 +207,8 @@ function show() {
     sayProblem(named);
   }
   starPage.show(star, me, missing.boards);
-  setAttribute(board, 'me', star);
+  // A board that is asked to follow what can be no member (nor a part of a name, which is shorter) shows nothing.
+  setAttribute(board, 'me', problemOfPart(star) ? '' : star);
   setAttribute(board, 'board', missing.boards.includes('stars') ? '' : 'stars');
   buttons?.show(star, me);
   winners.point();
