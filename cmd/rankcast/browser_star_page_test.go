@@ -7,6 +7,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/server/servertest"
 )
 
 // focus is an expression for what has it: a part of a board, or an element by its id.
@@ -98,6 +100,28 @@ func TestStarsNoSuchStar(t *testing.T) {
 			script(`document.querySelector('#stars').shadowRoot.querySelector('a').click()`),
 			becomes(textOf(".star-head"), "S s1 No. 1 30 flowers this week Leads the week"), becomes(`stays`, "yes"),
 		), star)
+	}
+}
+
+// Why flowers are not taken is said in the page's language.
+func TestStarsSayWhyNot(t *testing.T) {
+	p := launchStars(t)
+	ctx := browser(t, 1280, 900)
+	for lang, want := range map[string][2]string{
+		"en": {"This server takes no flowers now. They were not sent.", "The flowers were not taken."},
+		"zh": {"这台服务器现在不接受送花，鲜花没有送出。", "鲜花没有送出。"},
+	} {
+		define := func(score string) {
+			t.Helper()
+			a := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/events/gift", `{"updates":[{"board":"stars","member":"{star}","score":"`+score+`"}]}`)
+			require.Equal(t, 2, a.Status/100, a.Body)
+		}
+		define("{flowers}")
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang="+lang), watching))
+		require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/events/gift", "").Status)
+		require.NoError(t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)), becomes(textOf("#gift-note"), want[0])))
+		define("{petals}")
+		require.NoError(t, chromedp.Do(ctx, chromedp.Click(chromedp.CSS(`[data-flowers="99"]`)), becomes(textOf("#gift-note"), want[1])))
 	}
 }
 

@@ -251,7 +251,7 @@ func TestStarsGiftCountsOnce(t *testing.T) {
 	g.shut.Store(true)
 	g.cut()
 	require.NoError(t, chromedp.Do(ctx,
-		becomes(textOf("#gift-note"), "The connection is lost. Your flowers will be sent when it is back."),
+		becomes(textOf("#gift-note"), "Waiting for the server. Your flowers go out as soon as it is back."),
 		becomes(bouquet, "On its way… true"), becomes(`String(document.querySelector('[data-flowers="10"]').disabled)`, "false"),
 		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
 	))

@@ -15,6 +15,16 @@ import { counted, text } from './texts.js';
 
 const THANKS_MS = 9_000;
 const PETALS = 12;
+/** Texts, by a problem's code. */
+const WHY_NOT = new Map([
+  ['forbidden', 'stars_forbidden'],
+  ['not_open', 'stars_not_now'],
+  ['unknown_board', 'stars_not_now'],
+  ['unknown_event', 'stars_not_now'],
+  // Given up, without an answer.
+  ['closed', 'stars_not_known'],
+  ['unavailable', 'stars_not_known'],
+]);
 
 const lessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -43,6 +53,11 @@ class Size {
     setText(this.#label, onItsWay ? text('stars_on_its_way') : this.#words);
   }
 
+  /** Those that rise are gone. */
+  calm() {
+    this.#button.querySelector('.petals')?.remove();
+  }
+
   /** Some petals rise, and are gone when they have. */
   celebrate() {
     if (lessMotion.matches) return;
@@ -53,11 +68,6 @@ class Size {
     for (let i = 0; i < PETALS; i++) {
       const petal = make('span', 'petal');
       petal.style.setProperty('--x', String(Math.random() * 2 - 1));
-  /** Those that rise are gone. */
-  calm() {
-    this.#button.querySelector('.petals')?.remove();
-  }
-
       petal.style.setProperty('--rise', String(0.6 + Math.random() * 0.6));
       petal.style.setProperty('--turn', String(Math.random() * 2 - 1));
       petal.style.setProperty('--wait', String(Math.random()));
@@ -111,6 +121,8 @@ export class GiftButtons {
    */
   show(star, user) {
     if (star !== this.#star || user !== this.#user) this.#said = '';
+    // Hidden, they would not end, and rise anew for the star that is shown next.
+    if (star !== this.#star) for (const size of this.#sizes) size.calm();
     this.#star = star;
     this.#user = user;
     this.#write();
@@ -121,8 +133,6 @@ export class GiftButtons {
     this.#state = state;
     this.#write();
   }
-    // Hidden, they would not end, and rise anew for the star that is shown next.
-    if (star !== this.#star) for (const size of this.#sizes) size.calm();
 
   /** @param {number} flowers */
   #tap(flowers) {
@@ -165,10 +175,7 @@ export class GiftButtons {
   }
 }
 
-/** @param {Problem} problem */
-function whyNot({ code, message }) {
-  if (code === 'forbidden') return text('stars_forbidden');
-  // Given up, without an answer.
-  if (code === 'unavailable' || code === 'closed') return text('stars_not_known');
-  return text('stars_refused', { reason: message });
+/** @param {Problem} problem whose message is in the server's language, not in the page's */
+function whyNot({ code }) {
+  return text(WHY_NOT.get(code) ?? 'stars_refused');
 }
