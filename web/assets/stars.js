@@ -13,7 +13,7 @@ import { GiftFeed } from './gift-feed.js';
 import { problemOf } from './member.js';
 import { problemOfPart } from './names.js';
 import { Needs } from './needs.js';
-import { byId, ROOT } from './page.js';
+import { byId, pageURL, pointToOtherLanguage, ROOT } from './page.js';
 import { Profiles } from './profiles.js';
 import { StarPage } from './star-page.js';
 import { linkOf, writeStars } from './star-rows.js';
@@ -129,12 +129,7 @@ function wanted() {
  * @param {string} [me] default: whom the URL names
  */
 function address(star, me = wanted().me) {
-  const url = new URL('stars', ROOT);
-  if (star) url.searchParams.set('star', star);
-  if (me) url.searchParams.set('me', me);
-  const lang = new URLSearchParams(location.search).get('lang');
-  if (lang) url.searchParams.set('lang', lang);
-  return url.href;
+  return pageURL('stars', { star, me }).href;
 }
 
 /** @param {string} href */
@@ -214,9 +209,7 @@ function show() {
   winners.point();
   feed.writeSoon();
   back.href = address('');
-  const other = new URL(location.href);
-  other.searchParams.set('lang', document.documentElement.lang === 'en' ? 'zh' : 'en');
-  otherLanguage.href = other.href;
+  pointToOtherLanguage(otherLanguage);
   writeTitle();
 }
 
