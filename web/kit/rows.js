@@ -200,7 +200,6 @@ export class RowList {
       if (there === row.element) there = there.nextElementSibling;
       else this.element.insertBefore(row.element, there);
       if (row.place < 0) entered.push(row);
-      else if (seenAt.has(row)) row.element.style.zIndex = place < row.place ? '1' : '0';
       row.place = place;
       row.write(items[place], format);
     });
@@ -211,7 +210,11 @@ export class RowList {
       const now = row.element.getBoundingClientRect().top;
       return isNearView(before) || isNearView(now) ? before - now : 0;
     });
-    [...seenAt.keys()].forEach((row, i) => distances[i] && row.move({ transform: `translateY(${distances[i]}px)` }, { transform: 'none' }));
+    [...seenAt.keys()].forEach((row, i) => {
+      if (!distances[i]) return;
+      row.element.style.zIndex = distances[i] > 0 ? '1' : '0'; // who rises is seen
+      row.move({ transform: `translateY(${distances[i]}px)` }, { transform: 'none' });
+    });
     for (const row of entered) row.move({ opacity: 0, transform: 'translateY(0.5em)' }, { opacity: 1, transform: 'none' });
   }
 }
