@@ -12,15 +12,16 @@
 //     tells what it offers
 //   - assets/ are scripts and styles of the pages themselves
 //
-// The scripts are ES modules without a build. In the kit they import in one direction:
-// live-leaderboard (one board as an element; rows.js its list, announcer.js what is said,
-// style.js its look, format.js its words and numbers) → connection (what goes over a socket:
-// boards, feeds, events) → subscription (one board: what was asked for and what is held) →
-// socket (a WebSocket that keeps itself up). A page's script is named after the page:
-// dashboard.js (overview.js all boards, board-page.js what stands beside one, family.js the
-// boards of a family), overlay.js, stars.js (star-page.js one star, gift-feed.js what comes
-// in, gift-button.js and gifts.js what is sent). page.js and texts.js are shared by all.
-// Every path between files is relative, so that all of it may be served below any prefix.
+// The scripts are ES modules without a build step; the server sends them without comments
+// and spaces. In the kit they import in one direction: rankcast.js (what a page imports, and
+// one board as an element; rows.js its list, announcer.js what is said, style.js its look,
+// format.js its words and numbers) → connection.js (what goes over a socket: boards, feeds,
+// events) → subscription.js (one board: what was asked for and what is held) → socket.js (a
+// WebSocket that keeps itself up). A page's script is named after the page: dashboard.js
+// (overview.js all boards, board-page.js what stands beside one, family.js the boards of a
+// family), overlay.js, stars.js (star-page.js one star, gift-feed.js what comes in,
+// gift-button.js and gifts.js what is sent). page.js and texts.js are shared by all. Every path
+// between files is relative, so that all of it may be served below any prefix.
 package web
 
 import "embed"
