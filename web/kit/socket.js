@@ -156,11 +156,14 @@ export class Socket {
   /** @param {unknown} data */
   #heard(data) {
     this.#heardAt = Date.now();
-    /** @type {Frame} */
-    let frame;
+    /** @type {Frame | null} */
+    let frame = null;
     try {
       frame = JSON.parse(String(data));
     } catch {
+      // no frame either
+    }
+    if (typeof frame?.type !== 'string') {
       this.#lost();
       return;
     }
