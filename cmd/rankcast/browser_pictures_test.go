@@ -22,8 +22,15 @@ var (
 // There is something to be seen: rows, or cards with scores.
 const shown = `String([...document.querySelectorAll('live-leaderboard')].some(board => board.shadowRoot.querySelector('[data-member]')) || document.querySelector('.card-score:not(:empty)') !== null)`
 
-// look opens a page in a size, a theme and a language, once there is something on it.
+// look opens a page in a size, a theme and a language, and waits until there is something on it.
 func look(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
+	t.Helper()
+	open(t, ctx, addr, path, width, height, theme, lang)
+	require.NoError(t, chromedp.Do(ctx, becomes(shown, "true")), "%s %d %s %s", path, width, theme, lang)
+}
+
+// open opens a page in a size, a theme and a language.
+func open(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
 	t.Helper()
 	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
@@ -34,7 +41,7 @@ func look(t *testing.T, ctx context.Context, addr, path string, width, height in
 		sign = "&"
 	}
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)),
-		chromedp.Navigate("http://"+addr+path+sign+"lang="+lang), becomes(shown, "true")), "%s %d %s %s", path, width, theme, lang)
+		chromedp.Navigate("http://"+addr+path+sign+"lang="+lang)), "%s %d %s %s", path, width, theme, lang)
 }
 
 func shoot(t *testing.T, ctx context.Context, file string) {
@@ -48,26 +55,21 @@ func TestPagesFitTheScreen(t *testing.T) {
 	p := launch(t, "--demo")
 	ctx := browser(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	combinations := [][2]string{{"light", "en"}, {"dark", "zh"}} // each theme and language; in pictures, each with each
+	if *screens != "" {
+		combinations = append(combinations, [2]string{"light", "zh"}, [2]string{"dark", "en"})
+	}
 	for name, path := range map[string]string{
 		"boards": "/", "board": "/boards/stars?me=s16", "family": "/boards/fans:s01", "stars": "/stars?me=mochi", "star": "/stars?star=s05&me=mochi", "overlay": "/overlay/stars?me=s16",
 	} {
 		for width, height := range map[int]int{390: 844, 1280: 900, 2560: 1440} {
-			for theme, lang := range map[string]string{"light": "en", "dark": "zh"} {
+			for _, c := range combinations {
+				theme, lang := c[0], c[1]
 				look(t, ctx, p.addr, path, width, height, theme, lang)
 				wide, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`))
 				require.NoError(t, err)
 				require.Empty(t, wide, "%s at %d, %s, %s is wider than its window", path, width, theme, lang)
 				if *screens != "" {
-					shoot(t, ctx, filepath.Join(*screens, fmt.Sprintf("%s-%d-%s-%s.png", name, width, theme, lang)))
-				}
-			}
-		}
-	}
-	if *screens != "" { // the other half of them
-		for name, path := range map[string]string{"boards": "/", "board": "/boards/stars?me=s16", "stars": "/stars?me=mochi", "star": "/stars?star=s05&me=mochi", "overlay": "/overlay/stars?me=s16"} {
-			for width, height := range map[int]int{390: 844, 1280: 900, 2560: 1440} {
-				for theme, lang := range map[string]string{"light": "zh", "dark": "en"} {
-					look(t, ctx, p.addr, path, width, height, theme, lang)
 					shoot(t, ctx, filepath.Join(*screens, fmt.Sprintf("%s-%d-%s-%s.png", name, width, theme, lang)))
 				}
 			}

@@ -13,7 +13,7 @@ import { Family } from './family.js';
 import { problemOf } from './member.js';
 import { definitionOf, placeholders } from './names.js';
 import { OverviewPage } from './overview.js';
-import { byId, fromPath, inPath, make, pageURL, pointToOtherLanguage, Poll, read, RefusedError, ROOT } from './page.js';
+import { byId, followLinks, fromPath, inPath, make, pageURL, pointToOtherLanguage, Poll, read, RefusedError, ROOT } from './page.js';
 import { describe } from './rules.js';
 import { text } from './texts.js';
 
@@ -85,14 +85,7 @@ const definitionsPoll = new Poll(Infinity, async (signal) => {
 
 home.href = pageURL('').href;
 addEventListener('popstate', show);
-document.addEventListener('click', (event) => {
-  const link = event.target instanceof Element ? event.target.closest('a') : null;
-  // Anything but a plain click asks the browser for a tab, a window or a file.
-  if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  if (!isDashboard(link.href)) return;
-  event.preventDefault();
-  go(link.href);
-});
+followLinks((path) => path === ROOT.pathname || path.startsWith(`${ROOT.pathname}boards/`), go);
 
 topSelect.addEventListener('change', () => {
   const { board, me } = wanted();
@@ -146,14 +139,6 @@ function sayProblem(member) {
   setText(meProblem, problem && text(problem));
   setAttribute(meInput, 'aria-invalid', String(problem !== ''));
   return problem !== '';
-}
-
-/** @param {string} href */
-function isDashboard(href) {
-  const { origin, pathname, hash, searchParams } = new URL(href);
-  // Another language is another page.
-  if (searchParams.get('lang') !== new URLSearchParams(location.search).get('lang')) return false;
-  return origin === ROOT.origin && !hash && (pathname === ROOT.pathname || pathname.startsWith(`${ROOT.pathname}boards/`));
 }
 
 /** @param {string} href of this page, showing something else; the focus goes along */

@@ -9,6 +9,7 @@
  * @typedef {import('../kit/rankcast.js').Problem} Problem
  */
 
+import { newID } from '../kit/connection.js';
 import { ROOT } from './page.js';
 
 /** Servers know an id for ten minutes at least: after this long a gift is sent no more. */
@@ -137,9 +138,4 @@ function restore() {
   } catch {
     return [];
   }
-}
-
-/** @returns {string} of 128 random bits; randomUUID is not there on a page by http */
-function newID() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

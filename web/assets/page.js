@@ -54,6 +54,26 @@ export function pointToOtherLanguage(link) {
 }
 
 /**
+ * Follows links from one view of this page to another without loading it anew.
+ *
+ * @param {(pathname: string) => boolean} isHere whether a path is this page's
+ * @param {(href: string) => void} go
+ */
+export function followLinks(isHere, go) {
+  document.addEventListener('click', (event) => {
+    // Links of rows are in a board's shadow.
+    const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
+    // Anything but a plain click asks the browser for a tab, a window or a file.
+    if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const { origin, pathname, hash, searchParams } = new URL(link.href);
+    // Another language is another page.
+    if ((searchParams.get('lang') ?? '') !== LANGUAGE || origin !== ROOT.origin || hash || !isHere(pathname)) return;
+    event.preventDefault();
+    go(link.href);
+  });
+}
+
+/**
  * Replaces what a list holds where it is anything else: what was there has the focus, maybe.
  *
  * @param {Element} list

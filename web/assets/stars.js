@@ -13,7 +13,7 @@ import { GiftFeed } from './gift-feed.js';
 import { problemOf } from './member.js';
 import { problemOfPart } from './names.js';
 import { Needs } from './needs.js';
-import { byId, pageURL, pointToOtherLanguage, ROOT } from './page.js';
+import { byId, followLinks, pageURL, pointToOtherLanguage, ROOT } from './page.js';
 import { Profiles } from './profiles.js';
 import { StarPage } from './star-page.js';
 import { linkOf, writeStars } from './star-rows.js';
@@ -61,16 +61,13 @@ let viewer = '';
 let leaveGifts = null;
 let giftsRefused = false;
 
-document.addEventListener('click', (event) => {
-  // Links of rows are in the board's shadow.
-  const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
-  // Anything but a plain click asks the browser for a tab, a window or a file.
-  if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  if (!isHere(link.href)) return;
-  event.preventDefault();
-  if (link.href !== location.href) history.pushState(null, '', link.href);
-  turn(true);
-});
+followLinks(
+  (path) => path === location.pathname,
+  (href) => {
+    if (href !== location.href) history.pushState(null, '', href);
+    turn(true);
+  },
+);
 addEventListener('popstate', () => turn(false));
 
 board.addEventListener('update', (event) => {
@@ -130,14 +127,6 @@ function wanted() {
  */
 function address(star, me = wanted().me) {
   return pageURL('stars', { star, me }).href;
-}
-
-/** @param {string} href */
-function isHere(href) {
-  const { origin, pathname, hash, searchParams } = new URL(href);
-  // Another language is another page.
-  if (searchParams.get('lang') !== new URLSearchParams(location.search).get('lang')) return false;
-  return origin === location.origin && pathname === location.pathname && !hash;
 }
 
 /** Puts the viewer that was here last into a URL that names none. */

@@ -314,6 +314,6 @@ export class Line {
 }
 
 /** @returns {string} of 128 random bits; randomUUID is not there on a page by http */
-function newID() {
+export function newID() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
