@@ -86,9 +86,10 @@ const (
 	broken                     // something is missing between, or it is of another life of the board
 )
 
-// succession also takes the epoch over with which a board comes to be.
+// succession also takes the epoch over with which a board comes to be. In a period
+// that has closed none comes to be any more: what was heard of it then is lost.
 func (t *top) succession(c *ranking.Changes) succession {
-	if t.state.Epoch == "" && c.Seq == 1 && !replaces(c) {
+	if t.state.Epoch == "" && c.Seq == 1 && !replaces(c) && !t.final {
 		t.state.Epoch = c.Epoch
 	}
 	switch {

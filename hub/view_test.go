@@ -588,6 +588,23 @@ func TestPageOfAnotherPeriod(t *testing.T) {
 	require.False(t, v.sure)
 }
 
+// A period that is read as empty and closed had lost what was heard of it: it does
+// not begin once more.
+func TestChangesOfAClosedPeriodThatWasLost(t *testing.T) {
+	v := NewView(2)
+	v.PageAsked()
+	v.Apply(change(1, "m", 0, 10, 1))
+	lost := ranking.Page{Bounds: ranking.Bounds{Final: true}}
+	v.PageRead(lost)
+	require.False(t, v.sure)
+	require.True(t, v.NeedsPage())
+	v.PageAsked()
+	v.PageRead(lost)
+	require.True(t, v.Shows(2))
+	require.True(t, v.Final())
+	require.Empty(t, v.Top(2))
+}
+
 // farView follows "m", which stands at key 500 and rank 100 of a thousand, and
 // "gone", which is not on the board; the view is at seq 5 of epoch "e" and has
 // asked for both, but has no answer yet.
