@@ -45,6 +45,7 @@ const wantedTop = numberOf('top', 1, MOST_TOP, DEFAULT_TOP);
 const board = document.createElement('live-leaderboard');
 
 document.title = `${name} · ${document.title}`;
+setText(byId('heading', HTMLElement), name);
 document.documentElement.dataset.mode = mode;
 document.documentElement.dataset.theme = oneOf(THEMES, query.get('theme'));
 
