@@ -10,7 +10,7 @@ import { scoreFormat } from '../kit/format.js';
 import '../kit/rankcast.js';
 import { BoardPage } from './board-page.js';
 import { Family } from './family.js';
-import { problemOf } from './member.js';
+import { problemOf, sayProblem } from './member.js';
 import { definitionOf, placeholders } from './names.js';
 import { OverviewPage } from './overview.js';
 import { byId, followLinks, fromPath, inPath, make, pageURL, pointToOtherLanguage, Poll, read, RefusedError, ROOT } from './page.js';
@@ -125,20 +125,9 @@ definitionsPoll.start();
 function follow() {
   const { board, top, me } = wanted();
   meInput.value = meInput.value.trim();
-  if (sayProblem(meInput.value) || meInput.value === me) return;
+  if (sayProblem(meInput.value, meInput, meProblem) || meInput.value === me) return;
   history.replaceState(null, '', address(board, top, meInput.value));
   show();
-}
-
-/**
- * @param {string} member
- * @returns {boolean} whether there is one
- */
-function sayProblem(member) {
-  const problem = problemOf(member);
-  setText(meProblem, problem && text(problem));
-  setAttribute(meInput, 'aria-invalid', String(problem !== ''));
-  return problem !== '';
 }
 
 /** @param {string} href of this page, showing something else; the focus goes along */
@@ -193,7 +182,7 @@ function show() {
   if (me !== followed) {
     followed = me;
     meInput.value = me;
-    sayProblem(me);
+    sayProblem(me, meInput, meProblem);
   }
   pointToOtherLanguage(otherLanguage);
   overlayLink.href = pageURL(`overlay/${inPath(board)}`, { me, top: top === DEFAULT_TOP ? '' : top }).href;

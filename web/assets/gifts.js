@@ -9,11 +9,9 @@
  * @typedef {import('../kit/rankcast.js').Problem} Problem
  */
 
-import { newID } from '../kit/connection.js';
+import { newID, RETRY_MS } from '../kit/connection.js';
 import { ROOT } from './page.js';
 
-/** Servers know an id for ten minutes at least: after this long a gift is sent no more. */
-const LONGEST_MS = 540_000;
 /** A tap so soon after another is the second half of a double tap, even if the first is answered. */
 const TAP_MS = 700;
 /** More than anybody taps while a connection comes back. */
@@ -95,7 +93,7 @@ export class Gifts {
     /** @type {() => void} */
     let tell;
     try {
-      const results = await this.#send({ id, star, user, flowers }, LONGEST_MS - (Date.now() - at));
+      const results = await this.#send({ id, star, user, flowers }, RETRY_MS - (Date.now() - at));
       const refusal = results.find(({ board }) => board === 'stars')?.error;
       tell = refusal ? () => this.#on.refused(gift, refusal) : () => this.#on.taken(gift, results);
     } catch (problem) {
@@ -133,7 +131,7 @@ function restore() {
     const now = Date.now();
     return gifts.slice(0, MOST).filter(
       ({ id, star, user, flowers, at }) =>
-        [id, star, user].every((field) => typeof field === 'string' && field !== '') && Number.isSafeInteger(flowers) && at <= now && now - at < LONGEST_MS,
+        [id, star, user].every((field) => typeof field === 'string' && field !== '') && Number.isSafeInteger(flowers) && at <= now && now - at < RETRY_MS,
     );
   } catch {
     return [];

@@ -10,7 +10,7 @@ import { connect } from '../kit/rankcast.js';
 import { Countdown } from './countdown.js';
 import { GiftButtons } from './gift-button.js';
 import { GiftFeed } from './gift-feed.js';
-import { problemOf } from './member.js';
+import { problemOf, sayProblem } from './member.js';
 import { problemOfPart } from './names.js';
 import { Needs } from './needs.js';
 import { byId, followLinks, pageURL, pointToOtherLanguage, ROOT } from './page.js';
@@ -144,22 +144,11 @@ function recall() {
 function sayWho() {
   const me = meInput.value.trim();
   meInput.value = me;
-  if (sayProblem(me)) return;
+  if (sayProblem(me, meInput, meProblem)) return;
   remember(me);
   if (me === wanted().me) return;
   history.replaceState(null, '', address(wanted().star, me));
   show();
-}
-
-/**
- * @param {string} me
- * @returns {boolean} whether there is one
- */
-function sayProblem(me) {
-  const problem = problemOf(me);
-  setText(meProblem, problem && text(problem));
-  setAttribute(meInput, 'aria-invalid', problem !== '' && 'true');
-  return problem !== '';
 }
 
 /**
@@ -188,7 +177,7 @@ function show() {
   // What is being typed is left alone.
   if (named !== viewer) {
     viewer = meInput.value = named;
-    sayProblem(named);
+    sayProblem(named, meInput, meProblem);
   }
   starPage.show(star, me, missing.boards);
   // A board that is asked to follow what can be no member (nor a part of a name, which is shorter) shows nothing.

@@ -20,7 +20,7 @@ const HIDDEN_MS = 5_000;
 /** More subscriptions to a socket are refused. */
 const MOST = 100;
 /** Servers know the id of an event for ten minutes at least; after that it is not sent again. */
-const RETRY_MS = 540_000;
+export const RETRY_MS = 540_000;
 
 /** @type {Map<string, Connection>} */
 const connections = new Map();
