@@ -68,7 +68,7 @@ func renderPage(files fs.FS, file string, l locale, root string, writes bool) (*
 		}
 		return "", fmt.Errorf("texts/%s.json has no %q", l.name, key)
 	}
-	t, err := template.New(file).Funcs(template.FuncMap{"text": text}).ParseFS(files, "pages/"+file)
+	t, err := template.New(file).Funcs(template.FuncMap{"text": text}).ParseFS(files, "pages/"+file, "pages/shared.html")
 	if err != nil {
 		return nil, err
 	}
