@@ -22,7 +22,7 @@ const demoFile = `
 boards:
   stars:           {period: week, timezone: Asia/Shanghai, kind: star}
   "fans:{star}":   {period: day, timezone: Asia/Shanghai, keep: 30, retain: 90d, kind: user}
-  "fans3h:{star}": {window: 3h, kind: user}
+  "fans3h:{star}": {window: 3h, refresh: live, kind: user}
   givers-week:     {period: week, timezone: Asia/Shanghai, kind: user}
   givers-month:    {period: month, timezone: Asia/Shanghai, keep: 12, kind: user}
   laps:            {mode: best, order: asc, display: {format: time_ms}}

@@ -5,6 +5,7 @@
  * followed member have done since the page was opened, and how good the connection is.
  */
 
+import { dates } from '../kit/format.js';
 import { setAttribute, setText } from '../kit/rows.js';
 import { connect } from '../kit/rankcast.js';
 import { inPath, make, Poll, read, RefusedError, replaceItems } from './page.js';
@@ -20,7 +21,7 @@ const PING_MS = 5_000;
 /** The lines are drawn anew so often, and when a score changes. */
 const DRAW_MS = 1_000;
 
-/** How one member's score has gone. */
+/** How a score has gone: of one member, or of whoever leads. */
 class Course {
   element = make('div', 'course');
   #name = make('span', 'course-name');
@@ -28,6 +29,8 @@ class Course {
   #history = new History();
   #sparkline = new Sparkline();
   #member = '';
+  /** The score with which this member was seen first: another may have had the line before. */
+  #from = 0;
 
   /** @param {string} label */
   constructor(label) {
@@ -49,13 +52,12 @@ class Course {
    */
   hear(member, name, score, format) {
     if (member !== this.#member) {
-      this.forget();
       this.#member = member;
+      this.#from = score;
     }
     this.#history.add(performance.now(), score);
-    const [first] = this.#history.points;
     setText(this.#name, name);
-    const change = score - first.value;
+    const change = score - this.#from;
     setText(this.#change, change === 0 ? '' : `${change > 0 ? '+' : '−'}${format(Math.abs(change))}`);
     this.element.hidden = false;
   }
@@ -137,7 +139,7 @@ export class BoardPage {
       this.#mark();
     }
     const [leader] = snapshot.top;
-    if (leader) this.#leader.hear('leader', leader.name || leader.member, leader.score, format);
+    if (leader) this.#leader.hear(leader.member, leader.name || leader.member, leader.score, format);
     const own = snapshot.top.find(({ member }) => member === this.#me) ?? me?.around?.find(({ member }) => member === this.#me);
     const score = own?.score ?? me?.score;
     if (this.#me && score !== undefined && score !== null) this.#own.hear(this.#me, own?.name || this.#me, score, format);
@@ -162,9 +164,9 @@ export class BoardPage {
   async #loadPeriods(signal) {
     const [name] = this.#board.split('@');
     try {
-      /** @type {{ periods: { period: string }[] }} */
+      /** @type {{ periods: { period: string, opens: string }[] }} */
       const { periods } = await read(`v1/boards/${inPath(name)}/periods`, signal);
-      const links = periods.filter(({ period }) => period).map(({ period }, i) => this.#newLink(i === 0 ? name : `${name}@${period}`, period));
+      const links = periods.filter(({ period }) => period).map(({ period, opens }, i) => this.#newLink(i === 0 ? name : `${name}@${period}`, period, opens));
       this.#periods.hidden = links.length === 0;
       replaceItems(this.#periods, links);
       this.#mark();
@@ -177,9 +179,11 @@ export class BoardPage {
   /**
    * @param {string} board
    * @param {string} period
+   * @param {string} opens
    */
-  #newLink(board, period) {
-    const link = make('a', '', period);
+  #newLink(board, period, opens) {
+    // A number tells nobody when that was; a year does.
+    const link = make('a', '', /^\d+$/.test(period) && !opens.startsWith(`${period}-`) ? `${period} · ${dates.format(new Date(opens))}` : period);
     link.href = this.#address(board);
     link.dataset.period = period;
     setAttribute(link, 'aria-current', period === this.#period && 'page');

@@ -24,6 +24,8 @@ const DEFAULT_TOP = '10';
 /** Neighbours shown of a member that is not among the first. */
 const AROUND = '2';
 const COPIED_MS = 2_000;
+/** How a board is shown may change while it is looked at. */
+const DEFINITIONS_MS = 15_000;
 
 const main = byId('main', HTMLElement);
 const nav = byId('nav', HTMLElement);
@@ -57,7 +59,7 @@ const family = new Family(
   (board) => addressNow(board),
   (board) => go(addressNow(board)),
 );
-const overview = new OverviewPage(byId('cards', HTMLElement), byId('front-note', HTMLElement), (board) => addressNow(board), (board) => definitionOf(definitions, board)?.display ?? {});
+const overview = new OverviewPage(byId('cards', HTMLElement), byId('front-note', HTMLElement), (board) => addressNow(board), (board) => definitionOf(definitions, board), () => definitionsPoll.start());
 const boardPage = new BoardPage(byId('periods', HTMLElement), byId('courses', HTMLElement), byId('lag', HTMLElement), (board) => addressNow(board));
 
 /** @type {Definition[]} */
@@ -69,13 +71,13 @@ let followed = '';
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let shareTimer;
 
-// Boards are made and removed while nobody looks at this page.
-const definitionsPoll = new Poll(Infinity, async (signal) => {
+const definitionsPoll = new Poll(DEFINITIONS_MS, async (signal) => {
   try {
     ({ boards: definitions } = await read('v1/boards', signal));
     setText(note, '');
   } catch (error) {
-    if (!signal.aborted) setText(note, text(error instanceof RefusedError ? 'boards_refused' : 'server_away'));
+    // Who knows them already is told by the boards themselves.
+    if (!signal.aborted && definitions.length === 0) setText(note, text(error instanceof RefusedError ? 'boards_refused' : 'server_away'));
     throw error;
   } finally {
     asked ||= !signal.aborted;
@@ -214,8 +216,18 @@ function showList(current) {
     link.href = addressNow(board);
     const before = link.getAttribute('aria-current');
     setAttribute(link, 'aria-current', board === current ? 'page' : definition?.board === board && 'true');
-    if (!before && link.hasAttribute('aria-current')) link.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    if (!before && link.hasAttribute('aria-current')) reveal(link);
   });
+}
+
+/** @param {HTMLElement} link in the list, which alone is scrolled: scrollIntoView would have the page scroll too */
+function reveal(link) {
+  const { left, right, top, bottom } = link.getBoundingClientRect();
+  const room = list.getBoundingClientRect();
+  list.scrollBy(
+    Math.min(0, left - room.left) + Math.max(0, right - room.right),
+    Math.min(0, top - room.top) + Math.max(0, bottom - room.bottom),
+  );
 }
 
 /** @param {string} board */

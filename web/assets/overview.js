@@ -12,7 +12,7 @@ import { counted, text } from './texts.js';
 
 /**
  * @typedef {import('../kit/rankcast.js').Entry} Entry
- * @typedef {import('../kit/rankcast.js').Display} Display
+ * @typedef {import('./rules.js').Definition} Definition
  * @typedef {{ board: string, period: string, ends: string | null, total: number, epoch: string, seq: number, leader: Entry | null, built: boolean, unavailable?: boolean }} Standing
  * @typedef {{ now: string, boards: Standing[], families: { board: string, instances: number, unavailable?: boolean }[], left_off?: number }} Overview
  */
@@ -56,13 +56,15 @@ class Card {
   /**
    * @param {Standing} board
    * @param {number} now ms since 1970
-   * @param {Display} display
+   * @param {Definition} [definition]
    */
-  write({ period, ends, total, epoch, seq, leader, built, unavailable = false }, now, display) {
+  write({ period, ends, total, epoch, seq, leader, built, unavailable = false }, now, { starts, display = {} } = /** @type {any} */ ({})) {
     this.#say(unavailable);
     if (unavailable) return;
-    const left = ends ? timeLeft(Date.parse(ends) - now).text : '';
-    setText(this.#ends, left ? text('ends_in', { left }) : period);
+    const until = (/** @type {string} */ at) => timeLeft(Date.parse(at) - now).text;
+    const wait = starts ? until(starts) : '';
+    const left = ends ? until(ends) : '';
+    setText(this.#ends, wait ? text('begins_in', { left: wait }) : left ? text('ends_in', { left }) : ends ? text('ended') : period);
     this.#rank.hidden = this.#score.hidden = leader === null;
     setText(this.#leader, leader ? leader.name || leader.member : text(built ? 'leader_unknown' : 'no_scores_yet'));
     setText(this.#score, leader ? scoreFormat(display)(leader.score) : '');
@@ -109,7 +111,8 @@ export class OverviewPage {
   #list;
   #note;
   #address;
-  #display;
+  #definition;
+  #changed;
   /** @type {Map<string, Card>} */
   #cards = new Map();
   #poll = new Poll(EVERY_MS, (signal) => this.#load(signal));
@@ -118,13 +121,15 @@ export class OverviewPage {
    * @param {HTMLElement} list
    * @param {HTMLElement} note
    * @param {(board: string) => string} address of a board's page
-   * @param {(board: string) => Display} display
+   * @param {(board: string) => Definition | undefined} definition as far as it is known
+   * @param {() => void} changed boards have come or gone
    */
-  constructor(list, note, address, display) {
+  constructor(list, note, address, definition, changed) {
     this.#list = list;
     this.#note = note;
     this.#address = address;
-    this.#display = display;
+    this.#definition = definition;
+    this.#changed = changed;
   }
 
   /** @param {boolean} shown */
@@ -156,11 +161,12 @@ export class OverviewPage {
       cards.set(board, found);
       return found;
     };
-    for (const board of boards) card(board.board).write(board, Date.parse(now), this.#display(board.board));
+    for (const board of boards) card(board.board).write(board, Date.parse(now), this.#definition(board.board));
     for (const { board, instances, unavailable = false } of families) card(board).writeFamily(instances, unavailable);
     // Only when boards come and go: replacing takes the focus away.
     if ([...cards.keys()].join('\n') !== [...this.#cards.keys()].join('\n')) {
       this.#list.replaceChildren(...[...cards.values()].map(({ element }) => element));
+      if (this.#cards.size > 0) this.#changed();
     }
     this.#cards = cards;
     setText(this.#note, left_off > 0 ? text('overview_left_off', { n: left_off }) : cards.size === 0 ? text('no_boards') : '');

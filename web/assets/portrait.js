@@ -12,7 +12,7 @@ const graphemes = new Intl.Segmenter(document.documentElement.lang, { granularit
  * @returns {string} its first letter or sign, as a reader takes it: one may be of several code points
  */
 export function initialOf(name) {
-  for (const { segment } of graphemes.segment(name.trim())) return segment.toUpperCase();
+  for (const { segment } of graphemes.segment(name.replace(/^[\s\p{Cf}]+/u, ''))) return segment.toUpperCase();
   return '';
 }
 

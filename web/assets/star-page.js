@@ -56,9 +56,9 @@ export class StarPage {
     const other = star !== this.#star;
     this.#star = star;
     for (const { family, section, board } of this.#boards) {
-      section.hidden = missing.includes(family);
+      section.hidden = missing.includes(family) || problemOfPart(star) !== '';
       setAttribute(board, 'me', me);
-      setAttribute(board, 'board', star && !problemOfPart(star) && !section.hidden ? instance(family, [star]) : '');
+      setAttribute(board, 'board', star && !section.hidden ? instance(family, [star]) : '');
     }
     if (star && other) this.hear({ snapshot: null, me: null, state: 'connecting' });
   }

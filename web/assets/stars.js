@@ -31,6 +31,7 @@ const starName = byId('star-name', HTMLElement);
 const back = byId('back', HTMLAnchorElement);
 const board = byId('stars', HTMLElement);
 const who = byId('who', HTMLFormElement);
+const giftTitle = byId('gift-title', HTMLElement);
 const meInput = byId('me', HTMLInputElement);
 const meProblem = byId('me-problem', HTMLElement);
 const otherLanguage = byId('other-language', HTMLAnchorElement);
@@ -207,7 +208,9 @@ function writeNeeds() {
   setText(note, names.length > 0 ? text('stars_needs', { missing: names.join(text('stars_list')) }) : '');
   byId('week', HTMLElement).hidden = byId('winners', HTMLElement).hidden = boards.includes('stars');
   byId('feed', HTMLElement).hidden = event !== '';
-  main.toggleAttribute('data-no-gifts', event !== '');
+  const gifts = buttons !== null && event === '' && (star === '' || problemOfPart(star) === '');
+  main.toggleAttribute('data-no-gifts', !gifts);
+  setText(giftTitle, text(gifts ? 'stars_send' : 'stars_your_place'));
 }
 
 function writeTitle() {

@@ -50,7 +50,7 @@ const times = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
 const plural = new Intl.PluralRules(language);
 
 /**
- * A name that is written from the right is kept apart, so that it turns nothing around it.
+ * A name turns nothing around it: one that is written from the right is kept apart, signs that turn text are left out.
  *
  * @param {string} text with names in braces
  * @param {{ [name: string]: string | number }} values
@@ -59,7 +59,8 @@ export function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];
     if (typeof value === 'number') return numbers.format(value);
-    return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(value) ? `\u2068${value}\u2069` : value;
+    const plain = value.replace(/[\u202a-\u202e\u2066-\u2069]/g, '');
+    return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(plain) ? `\u2068${plain}\u2069` : plain;
   });
 }
 
@@ -96,7 +97,7 @@ export function timeOf(at) {
 export function scoreFormat({ format, unit, decimals = 0 }) {
   const digits = new Intl.NumberFormat(language, { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
   /** @param {number} score */
-  const text = (score) => (format === 'time_ms' ? duration(score) : digits.format(score / 10 ** decimals));
+  const text = (score) => (format === 'time_ms' ? duration(score) : digits.format(/** @type {any} */ (`${score}e-${decimals}`)));
   return unit ? (score) => `${text(score)} ${unit}` : text;
 }
 

@@ -63,7 +63,7 @@ sheet.replaceSync(`
   contain: content;
   box-sizing: border-box;
   display: grid;
-  grid-template-columns: max(2em, calc(var(--_digits) * 1ch + 0.75em)) minmax(min(4em, 40%), 1fr) minmax(0, auto);
+  grid-template-columns: max(2em, calc(var(--_digits) * 1ch + 0.75em)) minmax(2em, 1fr) minmax(min-content, auto);
   align-content: center;
   align-items: center;
   column-gap: 0.75em;
@@ -94,6 +94,7 @@ sheet.replaceSync(`
 
 [part=who] { display: grid; line-height: 1.2; }
 :is([part=member], [part=gap]) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+[part=member] { unicode-bidi: plaintext; text-align: match-parent; }
 :is([data-podium], [part~=me]) :is([part=rank], [part=member], [part=score]) { font-weight: 600; }
 [part~=me]:not([data-podium]) [part=rank] { color: var(--_ink); }
 [part~=me][data-absent] [part=member] { color: var(--_quiet); }
@@ -109,11 +110,12 @@ sheet.replaceSync(`
   background: var(--_line);
 }
 [data-avatar] [part=gap] { grid-column: 2; }
+[data-avatar] [part=member]:has(+ [part=gap]:empty) { grid-row: 1 / span 2; align-self: center; }
 
 [part=gap] { color: var(--_quiet); font-size: 0.8125em; }
 [part=gap]:empty { display: none; }
 
-[part=score] { position: relative; isolation: isolate; line-height: 1; text-align: end; overflow-wrap: break-word; }
+[part=score] { position: relative; isolation: isolate; line-height: 1; text-align: end; }
 [part=score]::before {
   content: "";
   position: absolute;
