@@ -219,7 +219,8 @@ export class Line {
   #askFeed(feed) {
     if (this.paused) return;
     this.send({ type: 'subscribe', feed }, (answer) => {
-      if (answer?.type === 'error') safely(() => this.feeds.get(feed)?.onError?.(answer));
+      const problem = answer?.type === 'error' ? answer : this.problem;
+      if (problem) safely(() => this.feeds.get(feed)?.onError?.(problem));
     });
   }
 

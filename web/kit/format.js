@@ -42,8 +42,13 @@ export const words = {
   top: 'Top {n} of {board}',
 };
 
-/** A page may have a `lang` that is none. */
-const [language] = Intl.NumberFormat.supportedLocalesOf(document.documentElement.lang.match(/^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i)?.[0] ?? []);
+/** The page's. @type {string | undefined} */
+let language;
+try {
+  [language] = Intl.NumberFormat.supportedLocalesOf(document.documentElement.lang || []);
+} catch {
+  // Its `lang` is none: the browser's own.
+}
 export const numbers = new Intl.NumberFormat(language);
 export const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
 const times = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });

@@ -119,7 +119,8 @@ export interface FeedCallbacks {
 }
 
 /**
- * A server's live connection. There is one for each server on a page. It opens when there is
+ * A server's live connection. There is one for each server on a page (and one more socket for
+ * each further time that a board is watched, and for each 100 boards). It opens when there is
  * something to watch or send, comes back by itself with growing, random waits when it is
  * lost, offers what it holds so that only what changed is sent again, notices an end that is
  * gone without a word within 25 s, waits as long as a server asks that stops (`bye`), and gives
@@ -222,15 +223,16 @@ export interface NewLeader extends EnterTop {
  *   stays in view while the list is scrolled; default none
  * - `around`: so many neighbours, 1 to 20, above and below that row; default none
  * - `format`, `unit`, `decimals`: how scores are shown, see {@link Display}
- * - `pace`: least time between two changes of what is shown, ms, 0 to 60,000, default 0: each
- *   frame of the screen shows at most one
+ * - `pace`: least time between two changes of the scores that are shown, ms, 0 to 60,000,
+ *   default 0: each frame of the screen shows at most one
  * - `server`: URL of the server; default: where this module came from
  * - `data-state`, `data-final` (set by the element): see {@link State} and {@link Snapshot.final}
  *
  * Slot `row`: `<template slot="row">` is what each row is made of. In it, elements with
  * `data-field` are filled: `rank`, `name` (or the id), `member`, `score`, `gap` (what the followed
  * member lacks), `data.…` (of the entry's data), as text; an `<img data-field="avatar">` shows the
- * avatar. It is read when the element comes onto the page.
+ * avatar. A template with one element has the whole row for it, another is a grid of columns.
+ * It may come after the element.
  *
  * Parts: `header`, `state`, `dot`, `total`, `period` (with `period-name`, `ends`), `connection` (around `dot` and `state`), `list`, `row`,
  * `me` (the followed member's row, besides `row`), `rank`, `who`, `avatar`, `member`, `gap`, `score`, `note`;
@@ -244,12 +246,18 @@ export interface NewLeader extends EnterTop {
  * when the board came, and what a turn of the period does, is no event.
  */
 export class LiveLeaderboard extends HTMLElement {
-  addEventListener(type: 'update', listener: (event: CustomEvent<Update>) => void, options?: AddEventListenerOptions): void;
-  addEventListener(type: 'rank-up', listener: (event: CustomEvent<RankUp>) => void, options?: AddEventListenerOptions): void;
-  addEventListener(type: 'overtaken', listener: (event: CustomEvent<Overtaken>) => void, options?: AddEventListenerOptions): void;
-  addEventListener(type: 'enter-top', listener: (event: CustomEvent<EnterTop>) => void, options?: AddEventListenerOptions): void;
-  addEventListener(type: 'new-leader', listener: (event: CustomEvent<NewLeader>) => void, options?: AddEventListenerOptions): void;
+  addEventListener<T extends keyof LiveLeaderboardEvents>(type: T, listener: (this: LiveLeaderboard, event: LiveLeaderboardEvents[T]) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
+  removeEventListener<T extends keyof LiveLeaderboardEvents>(type: T, listener: (this: LiveLeaderboard, event: LiveLeaderboardEvents[T]) => void, options?: boolean | EventListenerOptions): void;
+  removeEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | EventListenerOptions): void;
+}
+
+export interface LiveLeaderboardEvents extends HTMLElementEventMap {
+  'update': CustomEvent<Update>;
+  'rank-up': CustomEvent<RankUp>;
+  'overtaken': CustomEvent<Overtaken>;
+  'enter-top': CustomEvent<EnterTop>;
+  'new-leader': CustomEvent<NewLeader>;
 }
 
 declare global {

@@ -72,8 +72,6 @@ export class LiveLeaderboard extends HTMLElement {
   connectedCallback() {
     this.#left = new AbortController();
     document.addEventListener('visibilitychange', () => this.#renderEnds(), { signal: this.#left.signal });
-    const template = this.querySelector('template[slot=row]');
-    if (template instanceof HTMLTemplateElement) this.#list.use(template.content);
     this.#readFormat();
     this.#watch();
   }
@@ -202,14 +200,14 @@ export class LiveLeaderboard extends HTMLElement {
     return { name: name || member, score: this.#format(score) };
   }
 
-  // At most one render in a frame, and in `pace` milliseconds.
+  // At most one render in a frame, and in `pace` milliseconds; the connection's state waits for no pace.
   #renderSoon() {
     if (this.#frame || !this.isConnected) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
       clearTimeout(this.#pacer);
       const wait = this.#renderedAt + this.#number('pace', 0, 60_000, 0) - performance.now();
-      if (wait > 0 && this.#rendered) {
+      if (wait > 0 && this.#rendered && this.dataset.state === this.#connection) {
         this.#pacer = setTimeout(() => this.#renderSoon(), wait);
       } else {
         this.#renderedAt = performance.now();
@@ -219,6 +217,8 @@ export class LiveLeaderboard extends HTMLElement {
   }
 
   #render() {
+    const template = this.querySelector('template[slot=row]');
+    if (template instanceof HTMLTemplateElement) this.#list.use(template.content);
     const snapshot = this.#snapshot;
     const before = this.#rendered;
     const top = snapshot?.top ?? [];
@@ -268,11 +268,13 @@ export class LiveLeaderboard extends HTMLElement {
 
   /**
    * @param {number} rank
-   * @returns {Entry | null} who is just above, where that is known
+   * @returns {Entry | null} who is just above, where that is known: neighbours may be older than the rank
    */
   #above(rank) {
-    const known = [...(this.#snapshot?.top ?? []), ...(this.#own?.around ?? [])].filter((entry) => entry.rank < rank);
-    return known.sort((a, b) => b.rank - a.rank)[0] ?? null;
+    const top = this.#snapshot?.top;
+    const list = [top, this.#own?.around].find((list) => list?.some((entry) => entry.member === this.#me && entry.rank === rank));
+    const above = (list ?? top)?.findLast((entry) => entry.rank < rank);
+    return above && (list || above.rank === rank - 1) ? above : null;
   }
 
   /**
@@ -292,7 +294,7 @@ export class LiveLeaderboard extends HTMLElement {
       return { items: top.map((entry, i) => (i === place ? item : entry)), own: item };
     }
     if (!me || !own) return { items: [...top], own: null };
-    const around = this.hasAttribute('around') ? (own.around ?? []) : [];
+    const around = this.#number('around', 0, 20, 0) ? (own.around ?? []) : [];
     const known = own.around?.find(({ member }) => member === me);
     // The list and the own place come on their own ways: a newer list without the
     // member shows that a rank within it is over. (Equals may share the last rank.)
@@ -310,6 +312,8 @@ export class LiveLeaderboard extends HTMLElement {
     };
     const listed = new Set(top.map(({ member }) => member));
     const below = over || !around.length ? [item] : around.filter(({ member }) => !listed.has(member)).map((entry) => (entry.member === me ? item : { ...entry, below: true }));
+    // The own place may be newer than the neighbours.
+    below.sort((a, b) => Number(a.rank) - Number(b.rank));
     return { items: [...top, ...below], own: item };
   }
 
@@ -358,4 +362,4 @@ export class LiveLeaderboard extends HTMLElement {
   }
 }
 
-customElements.define('live-leaderboard', LiveLeaderboard);
+customElements.get('live-leaderboard') ?? customElements.define('live-leaderboard', LiveLeaderboard);

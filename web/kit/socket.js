@@ -180,7 +180,8 @@ export class Socket {
   #listenOn() {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      if (Date.now() - this.#heardAt >= QUIET_MS) this.#probe();
+      // The clock may have been set back meanwhile.
+      if (Math.abs(Date.now() - this.#heardAt) >= QUIET_MS) this.#probe();
       else this.#listenOn();
     }, Math.max(0, this.#heardAt + QUIET_MS - Date.now()));
   }

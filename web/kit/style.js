@@ -6,6 +6,12 @@
  *
  * Its own properties start with an underscore: a page that writes
  * `--rankcast-ink: var(--ink)` on the element would otherwise make a cycle.
+ *
+ * The list has room for the followed member's row, in it or below it, so that nothing
+ * jumps; below, that row stays in view while the list is scrolled. What the announcer
+ * says is for those alone who hear it. Nothing is painted over the page around: `contain`.
+ *
+ * (Comments in the sheet itself would be sent.)
  */
 export const sheet = new CSSStyleSheet();
 
@@ -22,7 +28,7 @@ sheet.replaceSync(`
   --_silver: var(--rankcast-silver, light-dark(#d9dddd, #b3bab9));
   --_bronze: var(--rankcast-bronze, light-dark(#e6bf9e, #c08f67));
   --_row-height: var(--rankcast-row-height, 2.875em);
-  position: relative;
+  contain: paint;
   display: block;
   color: var(--_ink);
   background: var(--_surface);
@@ -47,7 +53,6 @@ sheet.replaceSync(`
   [part=state] { color: var(--_warn); }
 }
 
-/* Room for the followed member's row, in the list or below it, so that nothing jumps. */
 [part=list] {
   position: relative;
   min-block-size: calc(var(--_rows, 0) * var(--_row-height) + var(--_below, 0) * 0.5em);
@@ -63,6 +68,7 @@ sheet.replaceSync(`
   contain: content;
   box-sizing: border-box;
   display: grid;
+  grid-auto-flow: column;
   grid-template-columns: max(2em, calc(var(--_digits) * 1ch + 0.75em)) minmax(2em, 1fr) minmax(min-content, auto);
   align-content: center;
   align-items: center;
@@ -74,7 +80,8 @@ sheet.replaceSync(`
 }
 
 :not([data-below]) + [data-below] { margin-block-start: 0.5em; }
-/* In view while the list is scrolled. */
+[data-field] { unicode-bidi: isolate; }
+[part~=row] > :only-child { grid-column: 1 / -1; }
 [part~=me][data-below] { position: sticky; inset-block-end: 0.5em; box-shadow: 0 0 0.5em 0.25em var(--_surface); }
 [part~=me] { z-index: 2 !important; border-radius: 0.5em; background: var(--_me); }
 [part~=me], [part~=me] + [part~=row] { border-block-start-color: transparent; }
@@ -99,10 +106,9 @@ sheet.replaceSync(`
 [part~=me]:not([data-podium]) [part=rank] { color: var(--_ink); }
 [part~=me][data-absent] [part=member] { color: var(--_quiet); }
 
-[data-avatar] [part=who] { grid-template-columns: auto minmax(0, 1fr); column-gap: 0.625em; }
+[data-avatar] [part=who] { grid-template: 1fr auto / auto minmax(0, 1fr); align-items: center; column-gap: 0.625em; }
 [part=avatar] {
   grid-row: 1 / span 2;
-  align-self: center;
   inline-size: 1.75em;
   block-size: 1.75em;
   border-radius: 50%;
@@ -110,7 +116,6 @@ sheet.replaceSync(`
   background: var(--_line);
 }
 [data-avatar] [part=gap] { grid-column: 2; }
-[data-avatar] [part=member]:has(+ [part=gap]:empty) { grid-row: 1 / span 2; align-self: center; }
 
 [part=gap] { color: var(--_quiet); font-size: 0.8125em; }
 [part=gap]:empty { display: none; }
@@ -134,7 +139,6 @@ sheet.replaceSync(`
 [part=note]:empty { display: none; }
 [part=list]:not(:empty) + [part=note] { padding-block: 1em; }
 
-/* For those alone who hear it. */
 [part=announcer] { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
 @media (prefers-reduced-motion: reduce) {
