@@ -34,17 +34,22 @@ boards:
 	} {
 		require.Equal(t, 200, p.post(board, body).Status)
 	}
+	named := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/members/member/cid", `{"name":"Cid"}`)
+	require.Equal(t, 2, named.Status/100, named.Body)
 	card := func(board, want string) chromedp.Action[chromedp.Void] {
 		return becomes(fmt.Sprintf(`(card => card && ['first', 'total'].map(part => card.querySelector('.card-' + part)).filter(part => part.checkVisibility()).map(part => part.innerText.replace(/\s+/g, ' ').trim()).join(' | '))(
 			[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === %q))`, board), want)
 	}
+	const names = `[...document.querySelectorAll('.card a')].map(a => a.textContent).join(', ')`
+	const note = `document.querySelector('#front-note').textContent`
 	ctx := browser(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/?me=bob"),
-		card("stars", "1 <img src=x onerror=alert(1)> 40 | 2 members"), card("laps", "1 ann 1:23.456 | 1 member"), card("money", "1 cid -1,234.56 € | 1 member"),
-		card("empty", "No scores yet | 0 members"), card("fans:{star}", "2 boards"),
+		card("stars", "1 <img src=x onerror=alert(1)> 40 | 2 members"), card("laps", "1 ann 1:23.456 | 1 member"), card("money", "1 Cid -1,234.56 € | 1 member"),
+		card("empty", "No scores yet | 0 members"), card("fans:{star}", "2 boards"), becomes(names, "empty, laps, money, stars, fans:{star}"),
 		script(`var stays = true, cards = [...document.querySelectorAll('.card')], starsCard = cards.find(card => card.querySelector('a').textContent === 'stars')`),
 		becomes(`starsCard.querySelector('.card-rate').textContent`, "0 changes a minute"),
+		becomes(`String(/^ends in \d+ (d|h|min)|:/.test(starsCard.querySelector('.card-ends').textContent))`, "true"),
 	))
 	require.Equal(t, 200, p.post("stars", `{"member":"bob","score":11}`).Status)
 	require.NoError(t, chromedp.Do(ctx, card("stars", "1 bob 41 | 2 members"),
@@ -55,42 +60,75 @@ boards:
 		becomes(`location.pathname + location.search`, "/boards/stars?me=bob"), becomes(`document.title`, "stars · Rankcast"),
 		script(`history.back()`), card("stars", "1 bob 41 | 2 members"), becomes(`String(document.querySelector('#front').checkVisibility() && !document.querySelector('#board').checkVisibility())`, "true"),
 		becomes(`String(stays && cards.every(card => card.isConnected))`, "true"),
-		// It says so when the server is gone, and keeps what it knows.
-		script(`document.querySelector('#front-note').textContent`),
 	))
+	// A board that is taken away goes from the page, and the others stay.
+	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/boards/empty", "").Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(names, "laps, money, stars, fans:{star}"), becomes(`String(starsCard.isConnected)`, "true")))
+
+	// It says so when the server is gone, and keeps what it knows.
 	p.kill()
-	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('#front-note').textContent`, "The server can’t be reached: what is shown may be old. Trying again…"),
-		card("stars", "1 bob 41 | 2 members")))
+	require.NoError(t, chromedp.Do(ctx, becomes(note, "The server can’t be reached: what is shown may be old. Trying again…"),
+		card("stars", "1 bob 41 | 2 members"),
+		// A server is there again, by itself, which can't read all of its boards, and has more than it tells.
+		script(`var boards = ['stars', 'new'].map(board => ({board, period: '', ends: null, total: 0, epoch: '', seq: 0, leader: null, built: false, unavailable: true})),
+				overview = {now: new Date(), boards, families: [{board: 'fans:{star}', instances: 0, unavailable: true}], left_off: 3};
+			globalThis.fetch = async () => Response.json(overview)`),
+		becomes(note, "3 more boards are not shown."), becomes(names, "stars, new, fans:{star}"),
+		card("stars", "1 bob 41 | 2 members"), card("fans:{star}", "2 boards"),
+		becomes(`[...document.querySelectorAll('.card[data-unavailable] .card-rate')].map(rate => rate.textContent).join()`, "can’t be read now,can’t be read now,can’t be read now"),
+		// As when somebody comes back to look.
+		script(`Object.assign(boards[0], {unavailable: false, total: 1, leader: {rank: 1, member: 'dan', score: 9}}); delete overview.left_off; dispatchEvent(new Event('online'))`),
+		card("stars", "1 dan 9 | 1 member"), becomes(`starsCard.hasAttribute('data-unavailable') + starsCard.querySelector('.card-rate').textContent`, "false"), becomes(note, "")))
 }
 
 // Beside a board there are the periods that it had, how scores went since the page was
 // opened, and how far away the server is.
 func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {unit: pt}}, plain: {}}`))
-	const course = `[...document.querySelectorAll('.course')].filter(course => course.checkVisibility()).map(course =>
-		[...course.querySelectorAll('.course-name, .course-change')].map(part => part.textContent).join(' ').trim() + (/^M0 .+H240$/.test(course.querySelector('.line').getAttribute('d')) ? '' : ' no line')).join(', ')`
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {format: time_ms}}, plain: {display: {decimals: 2, unit: €}}}`))
+	// With where its line ends, seen from where it begins. (What is drawn lower has the larger y.)
+	const course = `[...document.querySelectorAll('.course')].filter(course => course.checkVisibility()).map(course => {
+		const [, from, to = from] = course.querySelector('.line').getAttribute('d')?.match(/^M0 ([\d.]+)(?:H.*V([\d.]+))?H240$/) ?? [];
+		const way = from === undefined ? 'no line' : ['lower', 'level', 'higher'][Math.sign(from - to) + 1];
+		return [...[...course.querySelectorAll('.course-name, .course-change')].map(part => part.textContent), way].filter(text => text).join(' ');
+	}).join(', ')`
+	link := func(list, name string) chromedp.Action[chromedp.Void] {
+		return script(fmt.Sprintf(`[...document.querySelectorAll('%s a')].find(a => a.textContent === %q).click()`, list, name))
+	}
+	follow := func(member string) chromedp.Action[chromedp.Void] {
+		return script(fmt.Sprintf(`document.querySelector('#me').value = %q; document.querySelector('#choices').requestSubmit()`, member))
+	}
 	ctx := browser(t, 1280, 900)
 	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"ann","score":30},{"member":"bob","score":20}]}`).Status)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/plain?me=bob"),
-		becomes(course, "ann, bob"),
+		becomes(course, "ann level, bob level"), becomes(`document.querySelector('#me').value`, "bob"),
 		becomes(`String(/^[0-9]+ ms there and back$/.test(document.querySelector('#lag').textContent))`, "true"),
 		becomes(`String(document.querySelector('#periods').checkVisibility())`, "false"),
 	))
 	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"ann","score":-5},{"member":"bob","score":3}]}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(course, "ann −5, bob +3")))
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "ann −0.05 € lower, bob +0.03 € higher")))
 	// Another leader goes on with the leader's line.
 	require.Equal(t, 200, p.post("plain", `{"member":"bob","score":100}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob +93, bob +103"),
-		script(`document.querySelector('#share').click()`),
-		becomes(`(text => text === 'Copied' || text === location.href ? 'shared' : text)(document.querySelector('#share-done').textContent)`, "shared"),
-		becomes(`document.querySelector('#overlay-link').getAttribute('href').replace(location.origin, '')`, "/overlay/plain?me=bob"),
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob +0.93 € higher, bob +1.03 € higher"),
+		// Who is followed anew has done nothing yet, and no other board has what was seen of this one.
+		follow(""), becomes(course, "bob +0.93 € higher"), follow("bob"), becomes(course, "bob +0.93 € higher, bob level"),
+		link("#boards", "quick"), becomes(`document.querySelector('#name').textContent + document.querySelector('live-leaderboard').dataset.state`, "quicklive"), becomes(course, ""),
+		script(`history.back()`), becomes(own, "listed: 1 bob 1.23 €"), becomes(course, "bob level, bob level"),
+
+		// What is chosen goes along: in what is shared, or where that may not be copied, is there to be copied by hand.
+		script(`document.querySelector('#top').value = '5'; document.querySelector('#top').dispatchEvent(new Event('change'))`),
+		becomes(`document.querySelector('live-leaderboard').getAttribute('top')`, "5"),
+		becomes(`document.querySelector('#overlay-link').href.replace(location.origin, '')`, "/overlay/plain?me=bob&top=5"),
+		script(`var copied = '', mayCopy = true; navigator.clipboard.writeText = async text => { if (!mayCopy) throw new DOMException('', 'NotAllowedError'); copied = text; }; document.querySelector('#share').click()`),
+		becomes(`document.querySelector('#share-done').textContent`, "Copied"), becomes(`copied.replace(location.origin, '')`, "/boards/plain?top=5&me=bob"),
+		script(`mayCopy = false; document.querySelector('#share').click()`),
+		becomes(`document.querySelector('#share-done').textContent.replace(location.origin, '')`, "/boards/plain?top=5&me=bob"), becomes(`String(getSelection())`, "http://"+p.addr+"/boards/plain?top=5&me=bob"),
 
 		// The language is another page of the same board.
-		becomes(`document.querySelector('#other-language').href.replace(location.origin, '')`, "/boards/plain?me=bob&lang=zh"),
+		becomes(`document.querySelector('#other-language').href.replace(location.origin, '')`, "/boards/plain?top=5&me=bob&lang=zh"),
 		chromedp.Navigate("http://"+p.addr+"/boards/plain?me=bob&lang=zh"), becomes(`document.documentElement.lang + location.pathname + location.search`, "zh-Hans/boards/plain?me=bob&lang=zh"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "实时"),
-		becomes(own, "listed: 1 bob 123"),
+		becomes(own, "listed: 1 bob 1.23 €"),
 		becomes(`document.querySelector('#boards a').href.replace(location.origin, '')`, "/boards/plain?me=bob&lang=zh"),
 
 		// A period turns: there is one more to go back to.
@@ -103,11 +141,19 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		script(`var stays = true`),
 		becomes(periods+`.slice(1).map(a => a.textContent).join()`, counted.Period),
-		script(periods+`[1].click()`),
+		// The period before had a leader, and this one none yet.
+		becomes(course, ""),
+		// They lead there, and back, with who is followed by then.
+		follow("ann"), becomes(`[...new Set(`+periods+`.map(a => a.search))].join()`, "?me=ann"),
+		link("#periods", counted.Period),
 		shows("ann"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
 		becomes(periods+`.filter(a => a.ariaCurrent === 'page').map(a => a.textContent).join()`, counted.Period),
-		becomes(`location.pathname`, "/boards/quick@"+counted.Period), becomes(`String(stays)`, "true"),
-		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=score]').textContent`, "30 pt"),
+		becomes(`location.pathname + location.search`, "/boards/quick@"+counted.Period+"?me=ann"),
+		becomes(own, "listed: 1 ann 0:00.030"),
+		script(periods+`[0].click()`),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Live"),
+		becomes(`location.pathname + location.search`, "/boards/quick?me=ann"), becomes(own, "below: ann has no score yet"), becomes(periods+`[0].ariaCurrent`, "page"),
+		becomes(`String(stays)`, "true"),
 	))
 }
 

@@ -115,6 +115,8 @@ export class BoardPage {
       this.#periods.replaceChildren();
       this.#periods.hidden = true;
     }
+    // What else is chosen goes along to another period.
+    for (const link of this.#periods.querySelectorAll('a')) link.href = this.#address(link.dataset.board ?? '');
     if (!board) this.#poll.stop();
     else if (!sameBoard) this.#poll.start();
   }
@@ -185,6 +187,7 @@ export class BoardPage {
     // A number tells nobody when that was; a year does.
     const link = make('a', '', /^\d+$/.test(period) && !opens.startsWith(`${period}-`) ? `${period} · ${dates.format(new Date(opens))}` : period);
     link.href = this.#address(board);
+    link.dataset.board = board;
     link.dataset.period = period;
     setAttribute(link, 'aria-current', period === this.#period && 'page');
     return make('li', '', link);
