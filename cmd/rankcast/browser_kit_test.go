@@ -206,7 +206,8 @@ func TestPageSendsAnEventUntilItIsAnswered(t *testing.T) {
 	))
 }
 
-// How far away the server is can be asked as long as it is there.
+// How far away the server is can be asked as long as it is there. Where it is not, that is
+// noticed, and it is tried again: after growing and random waits, or when it said itself.
 func TestPagePings(t *testing.T) {
 	p := launch(t)
 	ctx := browser(t, 800, 600)
@@ -219,6 +220,38 @@ func TestPagePings(t *testing.T) {
 		script(`u.leave(); pass(1e3)`), becomes(`String(sockets[0].closed)`, "true"),
 		script(`ping(); pass(30); sockets[1].say({type: 'pong', id: sockets[1].sent.at(-1).id})`), becomes(`JSON.stringify(lags)`, "[null,30]"),
 		script(`ping(); sockets[1].lose()`), becomes(`JSON.stringify(lags)`, "[null,30,null]"),
+
+		// Each wait is up to twice as long as the one before, and is drawn by lot.
+		script(`var luck = 0.5, tried; Math.random = () => luck;
+			var wait = () => { const before = sockets.length, from = now; while (sockets.length === before && now - from < 80e3) pass(1); return now - from; };
+			var waits = codes => codes.map(code => (sockets.at(-1).lose(code), wait())).join()`),
+		script(`pass(250)`), asked("2 - 0 anew"), script(`pass(5e3)`), // that was a good connection
+		script(`tried = waits(Array(8).fill(1006))`), becomes(`tried`, "125,250,500,1000,2000,4000,7500,7500"),
+		script(`luck = 0.1; tried = waits([1006, 1006])`), becomes(`tried`, "1500,1500"),
+		asked("2 - 0 anew"), script(`luck = 0.5; pass(4999)`), script(`tried = waits([1006])`), becomes(`tried`, "7500"),
+		asked("2 - 0 anew"), script(`pass(5e3)`), script(`tried = waits([1006])`), becomes(`tried`, "125"),
+		// An overloaded server is not tried again so soon.
+		asked("2 - 0 anew"), script(`pass(5e3)`), script(`tried = waits([1013, 1006])`), becomes(`tried`, "2000,4000"),
+		// One that is about to go says when to come, at the earliest, unless that is too long.
+		asked("2 - 0 anew"), script(`sockets.at(-1).say({type: 'bye', reason: 'drain', retry_ms: 4e3})`), script(`tried = waits([1001])`), becomes(`tried`, "5000"),
+		asked("2 - 0 anew"), script(`sockets.at(-1).say({type: 'bye', reason: 'drain', retry_ms: 1e9})`), script(`tried = waits([1001])`), becomes(`tried`, "75000"),
+		asked("2 - 0 anew"), script(`sockets.at(-1).say({type: 'bye', reason: 'drain', retry_ms: 4e3}); sockets.at(-1).lose(1001);
+			var count = sockets.length, dialed = [], online = ms => { pass(ms); dispatchEvent(new Event('online')); dialed.push(sockets.length - count); };
+			online(3999); online(1)`), becomes(`dialed.join()`, "0,1"),
+		// A network that is there again is used at once.
+		asked("2 - 0 anew"), script(`sockets.at(-1).lose(); online(0)`), becomes(`dialed.join()`, "0,1,2"),
+
+		// One that never opens, and one that is silent even when it is asked, are given up.
+		asked("2 - 0 anew"), script(`sockets.at(-1).lose(); online(0); var stuck = sockets.at(-1), given = [9999, 1].map(ms => (pass(ms), stuck.closed ?? false))`),
+		becomes(`given.join()`, "false,true"),
+		script(`wait()`), asked("2 - 0 anew"), script(`stuck = sockets.at(-1); pass(20e3)`), becomes(`stuck.sent.at(-1).type`, "ping"),
+		script(`stuck.say({type: 'pong', id: stuck.sent.at(-1).id}); pass(5e3)`), becomes(`String(stuck.closed)`, "undefined"),
+		script(`pass(15e3)`), becomes(`stuck.sent.at(-2).type + stuck.sent.at(-1).type`, "pingping"), script(`pass(4999)`), becomes(`String(stuck.closed)`, "undefined"),
+		script(`pass(1)`), becomes(`String(stuck.closed)`, "true"), script(`wait()`), asked("2 - 0 anew"),
+
+		// More boards than a server takes over one socket go over another.
+		script(`count = sockets.length; for (let i = 0; i < 101; i++) connection.subscribe('more' + i, {}, {})`), becomes(`sockets.length - count + ''`, "1"),
+		becomes(`sockets.slice(-2).map(({sent}) => new Set(sent.map(({board}) => board).filter(board => board)).size).join()`, "2,100"),
 	))
 }
 
