@@ -84,7 +84,7 @@ boards:
 // Beside a board there are the periods that it had, how scores went since the page was
 // opened, and how far away the server is.
 func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {format: time_ms}}, plain: {display: {decimals: 2, unit: €}}}`))
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {format: time_ms}}, plain: {display: {decimals: 2, unit: €}}, bare: {}}`))
 	// With where its line ends, seen from where it begins. (What is drawn lower has the larger y.)
 	const course = `[...document.querySelectorAll('.course')].filter(course => course.checkVisibility()).map(course => {
 		const [, from, to = from] = course.querySelector('.line').getAttribute('d')?.match(/^M0 ([\d.]+)(?:H.*V([\d.]+))?H240$/) ?? [];
@@ -112,7 +112,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob +0.93 € higher, bob +1.03 € higher"),
 		// Who is followed anew has done nothing yet, and no other board has what was seen of this one.
 		follow(""), becomes(course, "bob +0.93 € higher"), follow("bob"), becomes(course, "bob +0.93 € higher, bob level"),
-		link("#boards", "quick"), becomes(`document.querySelector('#name').textContent + document.querySelector('live-leaderboard').dataset.state`, "quicklive"), becomes(course, ""),
+		link("#boards", "bare"), becomes(`document.querySelector('#name').textContent + document.querySelector('live-leaderboard').dataset.state`, "barelive"), becomes(course, ""),
 		script(`history.back()`), becomes(own, "listed: 1 bob 1.23 €"), becomes(course, "bob level, bob level"),
 
 		// What is chosen goes along: in what is shared, or where that may not be copied, is there to be copied by hand.
@@ -129,7 +129,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		chromedp.Navigate("http://"+p.addr+"/boards/plain?me=bob&lang=zh"), becomes(`document.documentElement.lang + location.pathname + location.search`, "zh-Hans/boards/plain?me=bob&lang=zh"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "实时"),
 		becomes(own, "listed: 1 bob 1.23 €"),
-		becomes(`document.querySelector('#boards a').href.replace(location.origin, '')`, "/boards/plain?me=bob&lang=zh"),
+		becomes(`document.querySelector('#boards [aria-current]').href.replace(location.origin, '')`, "/boards/plain?me=bob&lang=zh"),
 
 		// A period turns: there is one more to go back to.
 		chromedp.Navigate("http://"+p.addr+"/boards/quick"),
@@ -144,7 +144,8 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		// The period before had a leader, and this one none yet.
 		becomes(course, ""),
 		// They lead there, and back, with who is followed by then.
-		follow("ann"), becomes(`[...new Set(`+periods+`.map(a => a.search))].join()`, "?me=ann"),
+		script(`document.querySelector('#me').value = 'ann'; document.querySelector('#choices').requestSubmit(); var ways = `+periods+`.map(a => a.search)`),
+		becomes(`[...new Set(ways)].join()`, "?me=ann"),
 		link("#periods", counted.Period),
 		shows("ann"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
 		becomes(periods+`.filter(a => a.ariaCurrent === 'page').map(a => a.textContent).join()`, counted.Period),
