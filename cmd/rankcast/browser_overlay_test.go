@@ -78,15 +78,25 @@ func TestOverlayFits(t *testing.T) {
 	require.Equal(t, 200, p.post("stars", fmt.Sprintf(`{"member":%q,"score":9007199254740991}`, strings.ToValidUTF8(long, ""))).Status)
 	ctx := browser(t, 1280, 900)
 	const rows = `document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')`
+	// What is written on which panel, by theme.
+	themes := map[string]string{
+		"dark": "rgb(248, 249, 247) rgba(16, 19, 18, 0.9)", "light": "rgb(21, 25, 23) rgba(255, 255, 255, 0.93)", "clear": "rgb(255, 255, 255) rgba(0, 0, 0, 0)",
+	}
 	for _, c := range []struct {
 		query         string
 		width, height int
 		rows          int
 	}{
-		{"", 200, 120, 5}, {"top=3", 200, 120, 3}, {"top=10", 200, 120, 5}, {"top=10&me=m50", 200, 120, 5},
+		{"", 200, 120, 5}, {"top=3&theme=light", 200, 120, 3}, {"top=10", 200, 120, 5}, {"top=10&me=m50", 200, 120, 5},
 		{"top=abc", 320, 400, 5}, {"top=0", 320, 400, 1}, {"top=-3", 480, 270, 5}, {"top=10&me=m60", 480, 270, 11},
 		{"top=9999", 1920, 1080, 45}, {"top=10&theme=clear&pace=x", 3840, 2160, 10}, {"top=20&theme=none&mode=none", 1920, 1080, 20},
 	} {
+		query, err := url.ParseQuery(c.query)
+		require.NoError(t, err)
+		theme := themes[query.Get("theme")]
+		if theme == "" {
+			theme = themes["dark"]
+		}
 		require.NoError(t, chromedp.Do(ctx,
 			chromedp.EmulateViewport(int64(c.width), int64(c.height)),
 			overlay(p, "stars", c.query),
@@ -96,6 +106,8 @@ func TestOverlayFits(t *testing.T) {
 				.filter(r => r.left < 0 || r.right > innerWidth || r.top < 0 || r.bottom > innerHeight || r.height < 20).length + ''`, "0"),
 			becomes(`[...`+rows+`].filter((r, i, all) => i && r.getBoundingClientRect().top < all[i - 1].getBoundingClientRect().bottom).length + ''`, "0"),
 			becomes(unscrolled, "fits"),
+			becomes(`[getComputedStyle(`+rows+`[0]).color, getComputedStyle(`+rows+`[0]).backgroundColor].join(' ')`, theme),
+			becomes(`document.querySelector('live-leaderboard').getAttribute('pace')`, "800"),
 		), c)
 	}
 	for _, size := range [][2]int64{{200, 40}, {800, 60}, {1920, 1080}} {
@@ -124,6 +136,7 @@ func TestOverlayModes(t *testing.T) {
 		require.Equal(t, 200, p.post("laps", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 80000+100*i)).Status)
 	}
 	const compact = "1 ann 1:20.000 | 2 bob 1:20.100 | 3 " + name + " 1:20.200"
+	const line = `(board => Math.round(board.scrollTop / board.clientHeight) + (board.classList.contains('turning') ? ' on its way' : ''))(document.querySelector('live-leaderboard'))`
 	movement := `(m => m.hidden ? 'hidden' : m.textContent.trim() + ', ' + m.ariaLabel)(document.querySelector('#movement'))`
 	images := becomes(`document.querySelectorAll('img').length + document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('img[src]').length + ''`, "0")
 	ctx := browser(t, 1280, 900)
@@ -133,20 +146,37 @@ func TestOverlayModes(t *testing.T) {
 		overlay(p, "laps", "mode=compact&top=3&pace=0&me=dan"), becomes(seen, compact+" | 4 dan 1:20.300"),
 		// One line at a time, and the next after a while.
 		chromedp.EmulateViewport(200, 40),
-		becomes(`document.querySelector('live-leaderboard').scrollTop > 0 ? 'next' : 'first'`, "next"),
+		script(`var waits = []; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 5e3 ? (waits.push(run), 0) : real(run, ms, ...more))(setTimeout)`), // from the second on, when the test says
+		becomes(line, "1"),
+		// A new leader is seen at once.
+		becomes(`waits.length + ''`, "1"),
+	))
+	require.Equal(t, 200, p.post("laps", `{"member":"bob","score":79900}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(line, "0"), becomes(`String(document.querySelector('#celebration').hidden)`, "false"),
+		script(`waits.at(-1)()`), becomes(line, "1"),
+		// After the last line comes the first.
+		script(`document.querySelector('live-leaderboard').scrollTop = 1e6; waits.at(-1)()`), becomes(line, "0"),
 
 		chromedp.EmulateViewport(300, 90),
 		overlay(p, "laps", "mode=me&pace=0&me="+url.QueryEscape(name)),
-		becomes(seen, "3 "+name+" 1:20.200 0:00.100 to next"), images,
+		becomes(seen, "3 "+name+" 1:20.200 0:00.200 to next"), images,
 		becomes(movement, "–1 min, The same rank as 1 min ago"),
+		script(`var leads = [], celebration = document.querySelector('#celebration'); document.querySelector('live-leaderboard').addEventListener('new-leader', ({detail}) => leads.push(detail.entry.member, celebration.hidden ? 'in silence' : 'with a crown'))`),
 	))
+	// The card is about nobody else.
+	require.Equal(t, 200, p.post("laps", `{"member":"ann","score":79800}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(`leads.join(' ')`, "ann in silence")))
 	require.Equal(t, 200, p.post("laps", fmt.Sprintf(`{"member":%q,"score":79000}`, name)).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 "+name+" 1:19.000"), becomes(movement, "▲ 21 min, Up 2 in 1 min")))
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 "+name+" 1:19.000"), becomes(movement, "▲ 21 min, Up 2 in 1 min"), becomes(`leads.slice(2).join(' ')`, name+" with a crown")))
 	require.Equal(t, 200, p.post("laps", `{"member":"dan","score":78000}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(seen, "2 "+name+" 1:19.000 0:01.000 to next"), becomes(movement, "▲ 11 min, Up 1 in 1 min"),
 		overlay(p, "laps", "mode=me&lang=zh&me=dan"), becomes(seen, "1 dan 1:18.000"), becomes(movement, "–1 分钟, 与 1 分钟前名次相同"),
 		overlay(p, "laps", "mode=me&me=nobody"), becomes(seen, "nobody has no score yet"), becomes(movement, "hidden"),
 		overlay(p, "laps", "mode=me"), becomes(`document.querySelector('#hint').textContent`, "This card is about one member: name it in the address with ?me=…"),
+		// Another period is another race.
+		script(`var moved = document.createElement('p'); moved.append(document.createElement('b'), document.createElement('small'));
+			import('/assets/movement.js').then(({Movement}) => { const movement = new Movement(moved); movement.hear(5, 'one'); movement.hear(2, 'one'); movement.hear(1, 'two'); })`),
+		becomes(`moved.ariaLabel + ''`, "The same rank as 1 min ago"),
 	))
 }
 
@@ -181,7 +211,10 @@ func TestOverlayOfOneRow(t *testing.T) {
 		becomes(`(row => String(row.top >= 0 && row.bottom <= innerHeight && row.height >= 20))(
 			document.querySelector('live-leaderboard').shadowRoot.querySelector('[data-member=m07]').getBoundingClientRect())`, "true"),
 		overlay(p, "stars", "pace=0&me=m01"), becomes(seen, "1 m01 90"),
-		chromedp.EmulateViewport(300, 60), overlay(p, "stars", "pace=0&me=m07"), becomes(seen, "1 m01 90 | 7 m07 10 to next 30"),
+		// Room comes and goes.
+		overlay(p, "stars", "pace=0&me=m07"), becomes(seen, "7 m07 10 to next 30"),
+		chromedp.EmulateViewport(300, 60), becomes(seen, "1 m01 90 | 7 m07 10 to next 30"),
+		chromedp.EmulateViewport(300, 40), becomes(seen, "7 m07 10 to next 30"),
 	))
 }
 
@@ -192,21 +225,26 @@ func TestOverlayCelebratesANewLeader(t *testing.T) {
 	ctx := browser(t, 1280, 900)
 	// Noted on the page: each time that it begins or ends.
 	note := script(`var turns = [], celebration = document.querySelector('#celebration'), nodes = document.querySelectorAll('*').length;
-		new MutationObserver(() => turns.push(celebration.hidden ? 'ends' : 'begins')).observe(celebration, {attributeFilter: ['hidden']})`)
+		new MutationObserver(() => { const now = celebration.hidden ? 'ends' : 'begins'; if (turns.at(-1) !== now) turns.push(now); }).observe(celebration, {attributeFilter: ['hidden']})`)
 	const turns = `turns.join(' ')`
 	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0"), becomes(seen, "1 m01 40 | 2 m02 30 | 3 m03 20 | 4 m04 10"), note))
 	require.Equal(t, 200, p.post("stars", `{"member":"m04","score":90}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(turns, "begins")))
+	const end = `for (const animation of document.getAnimations()) animation.finish()`
+	require.NoError(t, chromedp.Do(ctx, script(end), becomes(turns, "begins ends")))
 	require.Equal(t, 200, p.post("stars", `{"member":"m03","score":90}`).Status)
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(seen, "1 m03 110 | 2 m04 100 | 3 m01 40 | 4 m02 30"),
-		becomes(turns, "begins ends"),
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m03 110 | 2 m04 100 | 3 m01 40 | 4 m02 30"), becomes(turns, "begins ends"),
+		// Ten seconds go by.
+		script(`performance.now = (real => () => real() + 10e3)(performance.now.bind(performance))`)))
+	require.Equal(t, 200, p.post("stars", `{"member":"m04","score":20}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m04 120 | 2 m03 110 | 3 m01 40 | 4 m02 30"), becomes(turns, "begins ends begins"),
+		script(end), becomes(turns, "begins ends begins ends"),
 		becomes(`document.getAnimations().filter(a => a.effect.target.closest('#celebration')).length + ''`, "0"),
 		becomes(`document.querySelectorAll('*').length - nodes + ''`, "0"),
 
-		overlay(p, "stars", "pace=0"), becomes(seen, "1 m03 110 | 2 m04 100 | 3 m01 40 | 4 m02 30"), note,
+		overlay(p, "stars", "pace=0"), becomes(seen, "1 m04 120 | 2 m03 110 | 3 m01 40 | 4 m02 30"), note,
 		script(`Object.defineProperty(MediaQueryList.prototype, 'matches', {get() { return this.media === '(prefers-reduced-motion: reduce)'; }})`),
 	))
-	require.Equal(t, 200, p.post("stars", `{"member":"m02","score":90}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m02 120 | 2 m03 110 | 3 m04 100 | 4 m01 40"), becomes(turns, "")))
+	require.Equal(t, 200, p.post("stars", `{"member":"m02","score":100}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m02 130 | 2 m04 120 | 3 m03 110 | 4 m01 40"), becomes(turns, "")))
 }
