@@ -16,6 +16,8 @@ import { byId, fromPath, inPath, Poll, read, ROOT } from './page.js';
 import { text } from './texts.js';
 import { Ticker } from './ticker.js';
 
+/** @typedef {import('../kit/rankcast.js').Update} Update */
+
 const MODES = ['list', 'compact', 'me'];
 const THEMES = ['dark', 'light', 'clear'];
 const DEFAULT_TOP = 5;
@@ -60,6 +62,7 @@ function start() {
   frame.prepend(board);
   if (mode === 'list') new ResizeObserver(([{ contentRect }]) => fit(contentRect.height)).observe(stage);
   if (mode === 'me') showMovement();
+  board.addEventListener('update', ({ detail }) => leaveRoom(detail));
   celebrate(mode === 'compact' ? new Ticker(board) : null);
   readDefinition();
 }
@@ -77,6 +80,16 @@ function fit(height) {
   setAttribute(board, 'top', String(shown));
   // Where there is room for one row, it is the followed member's.
   frame.toggleAttribute('data-own', shown + own > room);
+}
+
+/**
+ * Where there is one line, a long score has all of it written smaller.
+ *
+ * @param {Update} update
+ */
+function leaveRoom({ snapshot, me: own }) {
+  const digits = [...(snapshot?.top ?? []), own].map((entry) => String(entry?.score ?? '').length);
+  setProperty(frame, '--digits', Math.max(1, ...digits));
 }
 
 // Scores are shown when it is known how; where that can't be asked now, as they are till then.

@@ -225,8 +225,10 @@ export class LiveLeaderboard extends HTMLElement {
     const { items, own } = this.#items(top);
     // Before the first list of a board nothing has been seen to move.
     const moves = this.#list.rows.size > 0 && !lessMotion.matches;
-    const digits = items.reduce((most, { rank }) => Math.max(most, String(rank ?? '').length), 1);
-    setProperty(this.#list.element, '--_digits', digits);
+    for (const field of /** @type {const} */ (['rank', 'score'])) {
+      const digits = items.map((item) => String(item[field] ?? '').length);
+      setProperty(this.#list.element, `--_${field}`, Math.max(1, ...digits));
+    }
     setProperty(this.#list.element, '--_rows', top.length + (this.#me ? 1 : 0));
     setProperty(this.#list.element, '--_below', this.#me ? 1 : 0);
     this.#list.write(items, this.#format, moves);

@@ -11,6 +11,8 @@
  * jumps; below, that row stays in view while the list is scrolled. What the announcer
  * says is for those alone who hear it. Nothing is painted over the page around: `contain`.
  *
+ * Digits are never on two lines: long scores are small.
+ *
  * (Comments in the sheet itself would be sent.)
  */
 export const sheet = new CSSStyleSheet();
@@ -69,7 +71,7 @@ sheet.replaceSync(`
   box-sizing: border-box;
   display: grid;
   grid-auto-flow: column;
-  grid-template-columns: max(2em, calc(var(--_digits) * 1ch + 0.75em)) minmax(2em, 1fr) minmax(min-content, auto);
+  grid-template-columns: max(2em, calc(var(--_rank) * 1ch + 0.75em)) minmax(min(4em, 40%), 1fr) minmax(min-content, auto);
   align-content: center;
   align-items: center;
   column-gap: 0.75em;
@@ -120,7 +122,7 @@ sheet.replaceSync(`
 [part=gap] { color: var(--_quiet); font-size: 0.8125em; }
 [part=gap]:empty { display: none; }
 
-[part=score] { position: relative; isolation: isolate; line-height: 1; text-align: end; }
+[part=score] { position: relative; isolation: isolate; font-size: min(1em, 11em / var(--_score, 1)); line-height: 1; text-align: end; }
 [part=score]::before {
   content: "";
   position: absolute;
