@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"net/http"
+	"path"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -38,12 +40,38 @@ func servePages(get func(path string, h echo.HandlerFunc), writes bool) {
 			}
 		}
 		get(p.path, func(c echo.Context) error { return variants[localeOf(c.Request())].serve(c) })
+		if p.path != "/" {
+			get(p.path+"/*", withoutSlashes)
+		}
 	}
+	get("/boards", func(c echo.Context) error { return moved(c, "./") })
+	get("/boards/", func(c echo.Context) error { return moved(c, "../") })
 	for _, folder := range []string{"assets", "kit"} {
 		if err := serveFolder(get, web.Files, folder); err != nil {
 			panic(err)
 		}
 	}
+}
+
+// withoutSlashes leads from a page's address with slashes behind it to the page, whose paths
+// lead nowhere from there. Anything else below a page is none.
+func withoutSlashes(c echo.Context) error {
+	if strings.Trim(c.Param("*"), "/") != "" {
+		return echo.ErrNotFound
+	}
+	address := c.Request().URL.EscapedPath()
+	page := strings.TrimRight(address, "/")
+	return moved(c, strings.Repeat("../", len(address)-len(page))+path.Base(page))
+}
+
+// moved leads to another address with the same query. It is relative to the one asked for,
+// which may be below a prefix, and begins with a dot, so that no name in it passes for a host.
+func moved(c echo.Context, to string) error {
+	if query := c.Request().URL.RawQuery; query != "" {
+		to += "?" + query
+	}
+	c.Response().Header().Set("Cache-Control", "no-cache") // as pages: else browsers keep it for good
+	return c.Redirect(http.StatusPermanentRedirect, to)
 }
 
 // page is what a template is given; see the package web.

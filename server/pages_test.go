@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -50,6 +51,55 @@ func TestPages(t *testing.T) {
 			require.NoError(t, err)
 			require.JSONEq(t, string(file), block[1])
 		}
+	}
+}
+
+// An address with slashes behind it leads to the page, wherever a proxy serves it, and what is
+// below a page's address is none.
+func TestPageAddresses(t *testing.T) {
+	n := startNode(t, redistest.Embedded(t), nodeConfig{})
+	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for _, c := range []struct{ address, location, leadsTo string }{
+		{"/stars/", "../stars", "/stars"},
+		{"/stars///?star=s1&lang=zh", "../../../stars?star=s1&lang=zh", "/stars?star=s1&lang=zh"},
+		{"/boards/stars/?me=u4", "../stars?me=u4", "/boards/stars?me=u4"},
+		{"/boards/fans:s1@-1//", "../../fans:s1@-1", "/boards/fans:s1@-1"},
+		{"/boards/a%2Fb/?me=x%2Fy", "../a%2Fb?me=x%2Fy", "/boards/a%2Fb?me=x%2Fy"},
+		{"/boards/%5Cevil.example/", "../%5Cevil.example", "/boards/%5Cevil.example"},
+		{"/boards/http:%2F%2Fevil.example/", "../http:%2F%2Fevil.example", "/boards/http:%2F%2Fevil.example"},
+		{"/overlay/stars/?top=5", "../stars?top=5", "/overlay/stars?top=5"},
+		{"/boards?me=u4", "./?me=u4", "/?me=u4"},
+		{"/boards/", "../", "/"},
+		{"/boards//", "../../boards", "/boards"},
+	} {
+		for _, method := range []string{"GET", "HEAD"} {
+			req, err := http.NewRequest(method, "http://"+n.addr+c.address, nil)
+			require.NoError(t, err)
+			res, err := stay.Do(req)
+			require.NoError(t, err)
+			body, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			require.Equal(t, 308, res.StatusCode, c.address)
+			require.Empty(t, body)
+			require.Equal(t, "no-cache", res.Header.Get("Cache-Control"))
+			require.Equal(t, c.location, res.Header.Get("Location"), c.address)
+			for _, prefix := range []string{"", "/below/a/prefix"} {
+				at, err := url.Parse("https://host" + prefix + c.address)
+				require.NoError(t, err)
+				to, err := at.Parse(res.Header.Get("Location"))
+				require.NoError(t, err)
+				require.Equal(t, "https://host"+prefix+c.leadsTo, to.String(), c.address)
+			}
+			require.Equal(t, 200, n.do(method, c.address, "").Status, "%s: where it leads", c.address)
+		}
+		require.Equal(t, 405, n.do("POST", c.address, "{}").Status, c.address)
+	}
+	for _, address := range []string{
+		"/boards/a/b", "/boards/a//b", "/boards//a", "/boards//evil.example/", "/boards/a/b/", "/boards/a/%2F", "/boards/a/../../b", "/overlay/a/b", "/stars/a", "/stars/a/",
+		"/overlay", "/overlay/", "//stars/", "//evil.example/", "//boards/", "/assets/app.css/",
+	} {
+		requireProblem(t, n.do("GET", address, ""), 404, "not_found", "")
 	}
 }
 
