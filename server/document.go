@@ -64,15 +64,7 @@ func newDocument(name string, content []byte) (*document, error) {
 	sum := sha256.Sum256(content)
 	hash := hex.EncodeToString(sum[:8])
 	d := &document{identity: content, etag: `"` + hash + `"`, etagOfGzip: `"` + hash + `-gzip"`}
-	d.header = http.Header{
-		"Content-Type":            {kind},
-		"Content-Security-Policy": {policy},
-		"X-Content-Type-Options":  {"nosniff"},
-		"Referrer-Policy":         {"no-referrer"},
-		// Browsers ask each time and load it only when it is another: files carry no version
-		// in their names.
-		"Cache-Control": {"no-cache"},
-	}
+	d.header = headerOf(kind)
 	if strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == "image/svg+xml" {
 		var b bytes.Buffer
 		w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -87,6 +79,19 @@ func newDocument(name string, content []byte) (*document, error) {
 		}
 	}
 	return d, nil
+}
+
+// headerOf is the header of what is for browsers, of a content type.
+func headerOf(kind string) http.Header {
+	return http.Header{
+		"Content-Type":            {kind},
+		"Content-Security-Policy": {policy},
+		"X-Content-Type-Options":  {"nosniff"},
+		"Referrer-Policy":         {"no-referrer"},
+		// Browsers ask each time and load it only when it is another: files carry no version
+		// in their names.
+		"Cache-Control": {"no-cache"},
+	}
 }
 
 // varyBy has caches keep an answer for one value of a request's header alone.

@@ -27,9 +27,10 @@ var pages = []struct{ path, file, root string }{
 	{"/stars", "stars.html", "./"},
 }
 
-// servePages serves the embedded pages and what they load. All is made ready here: what is
-// wrong with a file shows when a server is made, and not to a reader.
-func servePages(get func(path string, h echo.HandlerFunc), writes bool) {
+// servePages serves the embedded pages and what they load, and gives the one for those that
+// there are not. All is made ready here: what is wrong with a file shows when a server is made,
+// and not to a reader.
+func servePages(get func(path string, h echo.HandlerFunc), writes bool) missing {
 	// The files are part of the binary.
 	for _, p := range pages {
 		variants := make([]*document, len(locales))
@@ -51,6 +52,11 @@ func servePages(get func(path string, h echo.HandlerFunc), writes bool) {
 			panic(err)
 		}
 	}
+	m, err := newMissing(web.Files)
+	if err != nil {
+		panic(err)
+	}
+	return m
 }
 
 // withoutSlashes leads from a page's address with slashes behind it to the page, whose paths
@@ -77,18 +83,18 @@ func moved(c echo.Context, to string) error {
 // page is what a template is given; see the package web.
 type page struct {
 	Lang, LangTag string
-	Root          string
+	Root, Home    string
 	Writes        bool
 	Texts         map[string]string
 	Preloads      []string
 }
 
-// renderPage makes a page in one language. It fails where the page asks for a text that
-// there is not.
-func renderPage(files fs.FS, file string, l locale, root string, writes bool) (*document, error) {
+// parsePage makes the template of a page in one language, and the texts of that. To execute
+// it fails where the page asks for a text that there is not.
+func parsePage(files fs.FS, file string, l locale) (*template.Template, map[string]string, error) {
 	texts, err := l.readTexts(files)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	text := func(key string) (string, error) {
 		if text, there := texts[key]; there {
@@ -97,6 +103,12 @@ func renderPage(files fs.FS, file string, l locale, root string, writes bool) (*
 		return "", fmt.Errorf("texts/%s.json has no %q", l.name, key)
 	}
 	t, err := template.New(file).Funcs(template.FuncMap{"text": text}).ParseFS(files, "pages/"+file, "pages/shared.html")
+	return t, texts, err
+}
+
+// renderPage makes a page in one language.
+func renderPage(files fs.FS, file string, l locale, root string, writes bool) (*document, error) {
+	t, texts, err := parsePage(files, file, l)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +121,7 @@ func renderPage(files fs.FS, file string, l locale, root string, writes bool) (*
 		preloads[i] = root + preloads[i]
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, page{l.name, l.tag, root, writes, texts, preloads}); err != nil {
+	if err := t.Execute(&b, page{l.name, l.tag, root, root, writes, texts, preloads}); err != nil {
 		return nil, err
 	}
 	d, err := newDocument(file, b.Bytes())

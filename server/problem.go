@@ -125,7 +125,8 @@ type problemJSON struct {
 	*stoppedJSON // of an import
 }
 
-// fail answers a request with a problem. It is Echo's error handler.
+// fail answers a request with a problem, or a person with a page that says that there is
+// none. It is Echo's error handler.
 func (s *Server) fail(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
@@ -137,6 +138,14 @@ func (s *Server) fail(err error, c echo.Context) {
 			err = fmt.Errorf("%w: %s", errNotFound, c.Request().URL.Path)
 		case http.StatusMethodNotAllowed:
 			err = fmt.Errorf("%w: %s", errMethod, c.Request().Method)
+		}
+	}
+	if r := c.Request(); errors.Is(err, errNotFound) && mayBePage(r) {
+		c.Response().Header().Set("Vary", "Accept, Accept-Language")
+		if acceptsHTML(r.Header.Values("Accept")) {
+			if err = s.missing.serve(c); err == nil || c.Response().Committed {
+				return
+			}
 		}
 	}
 	p := describe(err)

@@ -53,6 +53,7 @@ type Server struct {
 	echo  *echo.Echo
 
 	overviews overviews
+	missing   missing
 
 	messages sync.Pool // *bytes.Buffer: what messages are read into; an idle socket has none
 	stopping atomic.Bool
@@ -121,7 +122,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	e.GET("/v1/live", s.live)
 	get("/healthz", s.healthz)
 	get("/readyz", s.readyz)
-	servePages(get, !cfg.ReadOnlySockets)
+	s.missing = servePages(get, !cfg.ReadOnlySockets)
 	return s
 }
 

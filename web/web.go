@@ -1,11 +1,13 @@
 // Package web holds the browser half of Rankcast as embedded files: pages, what they
 // load, and what pages of other sites may load.
 //
-//   - pages/ are templates of html/template: dashboard.html, overlay.html, stars.html, and
-//     shared.html, what they have in common. Each is given .Lang ("en" or "zh") and .LangTag,
-//     which <html lang> wants; .Root, which leads each path in it; .Writes, whether sockets
-//     may send updates; .Preloads, the paths of all modules that its script imports;
-//     {{text "key"}}, and .Texts for its scripts, all texts of the language as JSON
+//   - pages/ are templates of html/template: dashboard.html, overlay.html, stars.html,
+//     missing.html, which stands for pages that there are not, and shared.html, what they have
+//     in common. Each is given .Lang ("en" or "zh") and .LangTag, which <html lang> wants;
+//     .Root, which leads each path in it, and .Home, the front page; {{text "key"}}; and, but
+//     for missing.html, which has no script, .Writes, whether sockets may send updates;
+//     .Preloads, the paths of all modules that its script imports; .Texts for its scripts, all
+//     texts of the language as JSON
 //   - texts/ are the texts in each language, a flat object of strings that may hold
 //     {placeholders}; what depends on a number has a key for each form, members_one and
 //     members_other. All languages have the same keys
