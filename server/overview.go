@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -27,8 +28,13 @@ const (
 	overviewAtOnce = 8
 	// overviewAge is for how long one is good for all who ask.
 	overviewAge = time.Second
-	// overviewTimeout bounds one read. Nobody who asks for it ends it, as others wait too.
-	overviewTimeout = 10 * time.Second
+	// overviewTimeout bounds one read, so that what was read by then comes before a page gives
+	// up, after 10 s. Nobody who asks for it ends it, as others wait too.
+	overviewTimeout = 9 * time.Second
+	// overviewSilence is after how long a read gives up where nothing comes from Redis: nobody
+	// waits for 3 s to hear that it is away. It is more than one call may take (2 s), so that a
+	// master of a cluster that hangs takes none but its own boards from an overview.
+	overviewSilence = 2500 * time.Millisecond
 )
 
 // overviews are read once for all who ask at about the same time.
@@ -117,37 +123,35 @@ func (o *overviews) keep(read *overview, began time.Time) {
 func (s *Server) readOverview(c echo.Context) (*overview, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), overviewTimeout)
 	defer cancel()
-	defined, err := s.store.Boards(ctx)
+	began := time.Now()
+	first, cancelFirst := context.WithDeadline(ctx, began.Add(overviewSilence))
+	defer cancelFirst()
+	defined, err := s.store.Boards(first)
 	if err != nil {
 		return nil, err
 	}
 	o := &overview{leftOff: max(0, len(defined)-overviewMost)}
 	defined = defined[:len(defined)-o.leftOff]
 	glances, sizes := make([]*ranking.Glance, len(defined)), make([]*int64, len(defined)) // nil: it is not there any more
-	failures := make([]error, len(defined))
-	var reads errgroup.Group
-	reads.SetLimit(overviewAtOnce)
-	for i, d := range defined {
-		reads.Go(func() error {
-			var err error
-			if isFamily(d.Board) {
-				var page ranking.Instances
-				if page, err = s.store.Instances(ctx, d.Board, "", 1); err == nil {
-					sizes[i] = &page.Total
-				}
-			} else {
-				var g ranking.Glance
-				if g, err = s.store.Glance(ctx, d.Board); err == nil {
-					glances[i] = &g
-				}
+	failures := readEach(ctx, began, len(defined), func(ctx context.Context, i int) error {
+		if isFamily(defined[i].Board) {
+			page, err := s.store.Instances(ctx, defined[i].Board, "", 1)
+			if err == nil {
+				sizes[i] = &page.Total
 			}
-			if !errors.Is(err, ranking.ErrUnknownBoard) { // else it has been taken away meanwhile
-				failures[i] = err
-			}
-			return nil
-		})
+			return err
+		}
+		g, err := s.store.Glance(ctx, defined[i].Board)
+		if err == nil {
+			glances[i] = &g
+		}
+		return err
+	})
+	for i, err := range failures {
+		if errors.Is(err, ranking.ErrUnknownBoard) { // it has been taken away meanwhile
+			failures[i] = nil
+		}
 	}
-	reads.Wait()
 	// One board that cannot be read, as its node of a cluster is away, hides none of the others.
 	if failed := slices.DeleteFunc(slices.Clone(failures), func(err error) bool { return err == nil }); len(failed) > 0 {
 		if len(failed) == len(defined) {
@@ -178,6 +182,28 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 		return nil, fmt.Errorf("encode an overview: %w", err)
 	}
 	return o, nil
+}
+
+// readEach calls read for 0 to n-1, overviewAtOnce at a time, and gives what failed of them.
+// However many there are, it goes on while answers come: each call has until nothing has
+// come for overviewSilence, counted from the last answer, or from began before the first.
+func readEach(ctx context.Context, began time.Time, n int, read func(ctx context.Context, i int) error) []error {
+	failures := make([]error, n)
+	var heard atomic.Int64 // when the last answer came, ns since began
+	var reads errgroup.Group
+	reads.SetLimit(overviewAtOnce)
+	for i := range n {
+		reads.Go(func() error {
+			ctx, cancel := context.WithDeadline(ctx, began.Add(time.Duration(heard.Load())+overviewSilence))
+			defer cancel()
+			if failures[i] = read(ctx, i); failures[i] == nil {
+				heard.Store(int64(time.Since(began)))
+			}
+			return nil
+		})
+	}
+	reads.Wait()
+	return failures
 }
 
 // leaders are the first entries of boards, in their order; nil for none. The profiles of a

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -127,6 +128,27 @@ func TestOverviewThatFailedIsReadAgain(t *testing.T) {
 	requireProblem(t, n.do("GET", "/v1/overview", ""), 503, "unavailable", "")
 	r.Start()
 	is(200)
+}
+
+// A store that hangs is given up long before each board has been asked for in vain.
+func TestOverviewOfAStoreThatHangs(t *testing.T) {
+	p := redistest.StartProxy(t, redistest.Start(t).URL())
+	var defined []ranking.Definition
+	for i := range 64 {
+		defined = append(defined, ranking.Definition{Board: fmt.Sprintf("b%02d", i)})
+	}
+	n := startNode(t, p.URL(), nodeConfig{}, defined...)
+	require.Equal(t, 200, n.do("GET", "/v1/overview", "").Status)
+	p.Hold("evalsha")
+	redistest.Eventually(t, "an overview to fail", func() error {
+		a := n.do("GET", "/v1/overview", "")
+		if a.Status == 200 {
+			return errors.New("is a second old")
+		}
+		requireProblem(t, a, 503, "unavailable", "")
+		return nil
+	})
+	require.Less(t, p.Held(), 32, "connections over which nothing came, those of the node itself among them")
 }
 
 // Of very many boards the first are told, and how many there are beside.
