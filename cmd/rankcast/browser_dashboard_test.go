@@ -19,7 +19,8 @@ import (
 
 // The front page has a card for each board, with who leads it, and keeps them up to date.
 func TestDashboardShowsAllBoards(t *testing.T) {
-	p := launch(t, "--boards", write(t, "boards.yaml", `
+	r := redistest.Start(t)
+	p := launch(t, "--redis", r.URL(), "--boards", write(t, "boards.yaml", `
 boards:
   stars:         {period: week}
   laps:          {mode: best, order: asc, display: {format: time_ms}}
@@ -65,7 +66,10 @@ boards:
 	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/boards/empty", "").Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(names, "laps, money, stars, fans:{star}"), becomes(`String(starsCard.isConnected)`, "true")))
 
-	// It says so when the server is gone, and keeps what it knows.
+	// It says so when the store is gone, or the server, and keeps what it knows.
+	r.Kill()
+	require.NoError(t, chromedp.Do(ctx, becomes(note, "The server can’t read its boards now: what is shown may be old. Trying again…"),
+		card("stars", "1 bob 41 | 2 members")))
 	p.kill()
 	require.NoError(t, chromedp.Do(ctx, becomes(note, "The server can’t be reached: what is shown may be old. Trying again…"),
 		card("stars", "1 bob 41 | 2 members"),

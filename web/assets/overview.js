@@ -7,7 +7,7 @@
 
 import { scoreFormat, timeLeft } from '../kit/format.js';
 import { setText } from '../kit/rows.js';
-import { make, Poll, read } from './page.js';
+import { make, Poll, read, RefusedError } from './page.js';
 import { counted, text } from './texts.js';
 
 /**
@@ -146,7 +146,7 @@ export class OverviewPage {
     try {
       overview = await read('v1/overview', signal);
     } catch (error) {
-      if (!signal.aborted) setText(this.#note, text('overview_away'));
+      if (!signal.aborted) setText(this.#note, text(error instanceof RefusedError ? 'overview_refused' : 'overview_away'));
       throw error;
     }
     this.#write(overview);
