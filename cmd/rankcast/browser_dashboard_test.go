@@ -25,7 +25,7 @@ boards:
   stars:         {period: week}
   laps:          {mode: best, order: asc, display: {format: time_ms}}
   money:         {display: {decimals: 2, unit: €}}
-  empty:         {}
+  empty:         {starts: "2199-01-01T00:00:00Z"}
   "fans:{star}": {}
 `))
 	for board, body := range map[string]string{
@@ -51,6 +51,7 @@ boards:
 		script(`var stays = true, cards = [...document.querySelectorAll('.card')], starsCard = cards.find(card => card.querySelector('a').textContent === 'stars')`),
 		becomes(`starsCard.querySelector('.card-rate').textContent`, "0 changes a minute"),
 		becomes(`String(/^ends in \d+ (d|h|min)|:/.test(starsCard.querySelector('.card-ends').textContent))`, "true"),
+		becomes(`String(/^begins in [\d,]+ d/.test(cards[0].querySelector('.card-ends').textContent))`, "true"),
 	))
 	require.Equal(t, 200, p.post("stars", `{"member":"bob","score":11}`).Status)
 	require.NoError(t, chromedp.Do(ctx, card("stars", "1 bob 41 | 2 members"),
@@ -65,6 +66,13 @@ boards:
 	// A board that is taken away goes from the page, and the others stay.
 	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/boards/empty", "").Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(names, "laps, money, stars, fans:{star}"), becomes(`String(starsCard.isConnected)`, "true")))
+	// One that comes to be is shown in its own way.
+	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/late", `{"ends":"2020-01-01T00:00:00Z","display":{"unit":"pt"}}`).Status)
+	require.NoError(t, chromedp.Do(ctx, card("late", "No scores yet | 0 members"),
+		becomes(`[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === 'late').querySelector('.card-ends').textContent`, "ended")))
+	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/late2", `{"display":{"unit":"pt"}}`).Status)
+	require.Equal(t, 200, p.post("late2", `{"member":"ann","score":5}`).Status)
+	require.NoError(t, chromedp.Do(ctx, card("late2", "1 ann 5 pt | 1 member")))
 
 	// It says so when the store is gone, or the server, and keeps what it knows.
 	r.Kill()
@@ -88,7 +96,11 @@ boards:
 // Beside a board there are the periods that it had, how scores went since the page was
 // opened, and how far away the server is.
 func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
-	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {format: time_ms}}, plain: {display: {decimals: 2, unit: €}}, bare: {}}`))
+	var others strings.Builder // more than there is room for
+	for i := range 40 {
+		fmt.Fprintf(&others, "a%02d: {}, ", i)
+	}
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {`+others.String()+`quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {format: time_ms}}, plain: {display: {decimals: 2, unit: €}}, bare: {}}`))
 	// With where its line ends, seen from where it begins. (What is drawn lower has the larger y.)
 	const course = `[...document.querySelectorAll('.course')].filter(course => course.checkVisibility()).map(course => {
 		const [, from, to = from] = course.querySelector('.line').getAttribute('d')?.match(/^M0 ([\d.]+)(?:H.*V([\d.]+))?H240$/) ?? [];
@@ -108,14 +120,19 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 		becomes(course, "ann level, bob level"), becomes(`document.querySelector('#me').value`, "bob"),
 		becomes(`String(/^[0-9]+ ms there and back$/.test(document.querySelector('#lag').textContent))`, "true"),
 		becomes(`String(document.querySelector('#periods').checkVisibility())`, "false"),
+		// Among many boards, this one is seen in the list, and the page begins where it begins.
+		becomes(`(link => { const {top, bottom} = link.getBoundingClientRect(); return String(top >= 0 && bottom <= innerHeight) + scrollY; })(document.querySelector('#boards [aria-current]'))`, "true0"),
+		becomes(`String(document.documentElement.scrollHeight < 2 * innerHeight)`, "true"),
 	))
 	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"ann","score":-5},{"member":"bob","score":3}]}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(course, "ann −0.05 € lower, bob +0.03 € higher")))
-	// Another leader goes on with the leader's line.
-	require.Equal(t, 200, p.post("plain", `{"member":"bob","score":100}`).Status)
-	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob +0.93 € higher, bob +1.03 € higher"),
+	// Another leader goes on with the leader's line; what is told of it is its own.
+	require.Equal(t, 200, p.post("plain", `{"member":"bob","score":93}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob higher, bob +0.96 € higher")))
+	require.Equal(t, 200, p.post("plain", `{"member":"bob","score":7}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob +0.07 € higher, bob +1.03 € higher"),
 		// Who is followed anew has done nothing yet, and no other board has what was seen of this one.
-		follow(""), becomes(course, "bob +0.93 € higher"), follow("bob"), becomes(course, "bob +0.93 € higher, bob level"),
+		follow(""), becomes(course, "bob +0.07 € higher"), follow("bob"), becomes(course, "bob +0.07 € higher, bob level"),
 		link("#boards", "bare"), becomes(`document.querySelector('#name').textContent + document.querySelector('live-leaderboard').dataset.state`, "barelive"), becomes(course, ""),
 		script(`history.back()`), becomes(own, "listed: 1 bob 1.23 €"), becomes(course, "bob level, bob level"),
 
@@ -144,15 +161,15 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	const periods = `[...document.querySelectorAll('#periods a')]`
 	require.NoError(t, chromedp.Do(ctx,
 		script(`var stays = true`),
-		becomes(periods+`.slice(1).map(a => a.textContent).join()`, counted.Period),
+		becomes(periods+`.slice(1).map(a => a.textContent.replace(/ · \w+ \d+, \d+, \d+:\d\d.[AP]M$/, ' · when it opened')).join()`, counted.Period+" · when it opened"),
 		// The period before had a leader, and this one none yet.
 		becomes(course, ""),
 		// They lead there, and back, with who is followed by then.
 		script(`document.querySelector('#me').value = 'ann'; document.querySelector('#choices').requestSubmit(); var ways = `+periods+`.map(a => a.search)`),
 		becomes(`[...new Set(ways)].join()`, "?me=ann"),
-		link("#periods", counted.Period),
+		script(periods+`.find(a => a.dataset.period === '`+counted.Period+`').click()`),
 		shows("ann"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
-		becomes(periods+`.filter(a => a.ariaCurrent === 'page').map(a => a.textContent).join()`, counted.Period),
+		becomes(periods+`.filter(a => a.ariaCurrent === 'page').map(a => a.dataset.period).join()`, counted.Period),
 		becomes(`location.pathname + location.search`, "/boards/quick@"+counted.Period+"?me=ann"),
 		becomes(own, "listed: 1 ann 0:00.030"),
 		script(periods+`[0].click()`),

@@ -80,12 +80,22 @@ func TestElementShowsNeighbours(t *testing.T) {
 	do(becomes(`JSON.stringify(sockets.at(-1).sent.at(-1))`, `{"type":"subscribe","board":"b","top":3,"me":"u","around":2,"id":1}`),
 		script(`say(list(20, [['a', 1000], ['b', 2000], ['c', 3000]]), own(20, 5, 5000, `+neighbours+`))`),
 		becomes(`text()`, "1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 4 d 0:04.000, below 5 u 0:00.500 to next 0:05.000, below 6 e 0:06.000, below 7 f 0:07.000"),
-		becomes(`[...root.querySelectorAll('[aria-current]')].map(row => row.dataset.member).join()`, "u"))
+		becomes(`[...root.querySelectorAll('[aria-current]')].map(row => row.dataset.member).join()`, "u"),
+		// Its own place may be newer than what is known of those beside it, and they are in order.
+		script(`say(own(21, 8, 7500))`), becomes(`text()`, "1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 4 d 0:04.000, below 6 e 0:06.000, below 7 f 0:07.000, below 8 u 0:07.500"),
+		// None are shown where none are wanted.
+		script(`board.setAttribute('around', '0')`), becomes(`text()`, "1 a 0:01.000, 2 b 0:02.000, 3 c 0:03.000, below 8 u 0:07.500"))
 }
 
 // A page makes its rows of what it likes; what is filled in is text.
 func TestElementMakesRowsOfATemplate(t *testing.T) {
 	do, _ := page(t, `{}`)
+	do(
+		// The page may be in a language that is none, and have this twice.
+		script(`var again = ''; document.documentElement.lang = 'en-GB-oed'; import('/kit/rankcast.js?2').then(({connect}) => again = typeof connect, error => again = String(error))`), becomes(`again`, "function"),
+		// Words are in the order in which they are written, whatever is in names; and numbers are exact.
+		script(`var words = ''; import('/kit/format.js').then(({fill, scoreFormat}) => words = [fill('{a} of {n}, {b}', {a: '\u202efirst\u2069', n: 1234, b: 'אב'}), scoreFormat({decimals: 2})(Number.MAX_SAFE_INTEGER)].join(' '))`),
+		becomes(`words`, "first of 1,234, \u2068אב\u2069 90,071,992,547,409.91"))
 	do(script(`
 		var template = document.createElement('template');
 		template.slot = 'row';
@@ -104,6 +114,15 @@ func TestElementMakesRowsOfATemplate(t *testing.T) {
 		// Another template is that of all rows.
 		script(`template.remove(); template = document.createElement('template'); template.slot = 'row'; template.innerHTML = '<u data-field="score"></u>'; board.append(template); document.body.append(board)`),
 		becomes(`text()`, "1,234 pt, 5 pt"),
+		// One element has all of the row; several stand beside each other, also where they come after the element.
+		becomes(`(row => String(row.firstElementChild.offsetWidth > row.clientWidth / 2))(root.querySelector('[data-member]'))`, "true"),
+		script(`make({me: 'u'})`), becomes(`sockets.at(-1).sent.at(-1)?.me + ''`, "u"),
+		script(`board.insertAdjacentHTML('beforeend', '<template slot="row"><b data-field="rank"></b><b data-field="name"></b><b data-field="data.team"></b><b data-field="score"></b></template>');
+			say(list(1, [['u', 3], ['b', 2]]))`), becomes(`text()`, "me 1u3, 2b2"),
+		becomes(`(middles => String(Math.max(...middles) - Math.min(...middles) < 3))([...root.querySelectorAll('[data-member=u] b')].map(field => field.getBoundingClientRect()).map(({top, bottom}) => (top + bottom) / 2))`, "true"),
+		// No row is over what the page has over the element.
+		script(`var menu = document.createElement('div'); menu.style = 'position: absolute; inset: 0; z-index: 1'; document.body.append(menu)`),
+		becomes(`(({left, top}) => String(document.elementFromPoint(left + 5, top + 5) === menu))(root.querySelector('[data-member=u]').getBoundingClientRect())`, "true"),
 	)
 }
 
@@ -138,6 +157,9 @@ func TestElementTellsWhatHappens(t *testing.T) {
 		// Out of the list: the list tells it first, and its rank follows.
 		script(`say(list(7, [['a', 50], ['b', 40], ['c', 35]]))`), shows("1 a 50, 2 b 40, 3 c 35, below … u 12"), tells("enter-top c"),
 		script(`say(own(7, 4, 33, {to_next: 2}))`), shows("1 a 50, 2 b 40, 3 c 35, below 4 u 2 to next 33"), tells("overtaken u 3 4 c"),
+		// By whom is told only where that is known: neighbours that are from before say nothing of it.
+		script(`say(own(7, 5, 33, {around: [{rank: 4, member: 'x', score: 34}, {rank: 5, member: 'u', score: 33}, {rank: 6, member: 'y', score: 3}]}))`), tells("overtaken u 4 5 x"),
+		script(`say(own(7, 9, 1))`), tells("overtaken u 5 9"),
 		becomes(`String(/no score/.test(root.querySelector('[part=announcer]').textContent))`, "false"),
 		// Off the board, and on it again.
 		script(`say(own(8, null, null))`), shows("1 a 50, 2 b 40, 3 c 35, below u has no score yet"), script(`say(own(9, 6, 1))`), shows("1 a 50, 2 b 40, 3 c 35, below 6 u 1"), tells("nothing"),
@@ -179,6 +201,8 @@ func TestElementRendersOnceAFrame(t *testing.T) {
 		script(`board.addEventListener('update', () => renders++); say(list(1, [['a', 3], ['b', 2]]))`), becomes(`text()`, "1 a 3, 2 b 2"),
 		script(`renders = 0; sockets.at(-1).say(list(2, [['b', 5], ['a', 3]]))`), becomes(`timers.size > 1 ? text() : ''`, "1 a 3, 2 b 2"),
 		script(`sockets.at(-1).say(list(3, [['b', 6], ['a', 3]])); pass(1000)`), becomes(`text()`, "1 b 6, 2 a 3"), becomes(`renders + ''`, "1"),
+		// But that the server is gone is no score.
+		script(`sockets.at(-1).lose()`), becomes(`board.dataset.state`, "away"),
 	)
 }
 

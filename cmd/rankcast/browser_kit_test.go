@@ -248,6 +248,9 @@ func TestPagePings(t *testing.T) {
 		script(`stuck.say({type: 'pong', id: stuck.sent.at(-1).id}); pass(5e3)`), becomes(`String(stuck.closed)`, "undefined"),
 		script(`pass(15e3)`), becomes(`stuck.sent.at(-2).type + stuck.sent.at(-1).type`, "pingping"), script(`pass(4999)`), becomes(`String(stuck.closed)`, "undefined"),
 		script(`pass(1)`), becomes(`String(stuck.closed)`, "true"), script(`wait()`), asked("2 - 0 anew"),
+		// Also where the clock is set back meanwhile.
+		script(`stuck = sockets.at(-1); Date.now = (real => () => real() - 3600e3)(Date.now); pass(20e3)`), becomes(`stuck.sent.at(-1).type`, "ping"),
+		script(`pass(5e3)`), becomes(`String(stuck.closed)`, "true"), script(`wait()`), asked("2 - 0 anew"),
 
 		// More boards than a server takes over one socket go over another.
 		script(`count = sockets.length; for (let i = 0; i < 101; i++) connection.subscribe('more' + i, {}, {})`), becomes(`sockets.length - count + ''`, "1"),

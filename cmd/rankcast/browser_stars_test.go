@@ -128,7 +128,11 @@ func TestStarsMove(t *testing.T) {
 		becomes(`location.search`, "?me=u2&lang=en"), becomes(`stays`, "yes"),
 		// Nobody has sent flowers to this one.
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s9&lang=en"),
-		becomes(textOf(".star-head"), "S s9 No flowers yet this week."),
+		becomes(textOf(".star-head"), "S s9 No flowers yet this week."), becomes(textOf("#gift-title"), "Send flowers"),
+		// Nor can anybody send any to what can be no star.
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s%2F9&lang=en"),
+		becomes(textOf(".star-head"), "S s/9 No star can have this id."), becomes(textOf("#gift-title"), "Your place"),
+		becomes(`['.sizes', '#fans', '#fans3h'].map(part => document.querySelector(part).checkVisibility()).join()`, "false,false,false"),
 	))
 }
 
@@ -466,5 +470,9 @@ func TestStarsNeeds(t *testing.T) {
 		becomes(textOf("#needs"), ""), becomes(visible, "true,true,true,true,true"),
 		chromedp.Click(chromedp.CSS(`[data-flowers="1"]`)),
 		becomes(boardOf("fans-today"), "1 mochi 1"), becomes(feedOf, "mochi s17 1"), becomes(`stays`, "yes"),
+		// What was not answered when the page was left is sent again, but not what servers may have forgotten.
+		script(`sessionStorage.setItem('rankcast gifts /', JSON.stringify([[540e3, 99], [530e3, 10]].map(([ago, flowers]) => ({id: 'left' + flowers, star: 's17', user: 'mochi', flowers, at: Date.now() - ago}))))`),
+		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"),
+		becomes(boardOf("fans-today"), "1 mochi 11"),
 	))
 }
