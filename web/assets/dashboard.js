@@ -24,6 +24,8 @@ const DEFAULT_TOP = '10';
 /** Neighbours shown of a member that is not among the first. */
 const AROUND = '2';
 const COPIED_MS = 2_000;
+/** What is seen beside a link that the list is scrolled to, px: what comes next. */
+const BESIDE = 16;
 /** How a board is shown may change while it is looked at. */
 const DEFINITIONS_MS = 15_000;
 
@@ -225,8 +227,8 @@ function reveal(link) {
   const { left, right, top, bottom } = link.getBoundingClientRect();
   const room = list.getBoundingClientRect();
   list.scrollBy(
-    Math.min(0, left - room.left) + Math.max(0, right - room.right),
-    Math.min(0, top - room.top) + Math.max(0, bottom - room.bottom),
+    Math.min(0, left - room.left - BESIDE) + Math.max(0, right - room.right + BESIDE),
+    Math.min(0, top - room.top - BESIDE) + Math.max(0, bottom - room.bottom + BESIDE),
   );
 }
 
