@@ -25,7 +25,8 @@ events:
 `
 
 // crowded is an expression for what is wrong with those of some rows that can be seen: a name
-// has less than so many of its letters' size, or runs into its score, or one of the two leaves its row.
+// has less than so many of its letters' size, or runs into its score, one of the two leaves its row,
+// or the score has digits on two lines, which are read as two numbers.
 // A name that is shorter than that needs no more than it has.
 func crowded(rows, name, score string) string {
 	return fmt.Sprintf(`(rows => rows.length ? rows.flatMap(row => {
@@ -39,7 +40,11 @@ func crowded(rows, name, score string) string {
 		const inside = [left, right, {left: text.left, right: text.right, top: right.top, bottom: right.bottom}].every(box =>
 			box.left >= outer.left - 1 && box.right <= outer.right + 1 && box.top >= outer.top - 2 && box.bottom <= outer.bottom + 2);
 		const wide = left.width >= 2.2 * parseFloat(getComputedStyle(name).fontSize) || name.scrollWidth <= name.clientWidth;
-		return [!apart && 'overlap', !inside && 'out of the row', !wide && 'name gone'].filter(Boolean).map(fault =>
+		const number = score.firstChild, {index, 0: digits} = /\S+/.exec(number.data);
+		range.setStart(number, index);
+		range.setEnd(number, index + digits.length);
+		const whole = new Set([...range.getClientRects()].map(({top}) => top)).size === 1;
+		return [!apart && 'overlap', !inside && 'out of the row', !wide && 'name gone', !whole && 'on two lines'].filter(Boolean).map(fault =>
 			[fault, name.textContent.slice(0, 9), ...[outer, left, right, text].map(box => [box.left, box.top, box.right, box.bottom].map(Math.round).join())].join(' '));
 	}).join('; ') : 'no rows')(%s)`, name, score, rows)
 }
