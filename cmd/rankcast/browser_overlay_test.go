@@ -119,6 +119,8 @@ func TestOverlayFits(t *testing.T) {
 				becomes(`(({left, right, top, bottom, height}) => String(height > 10 && left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight))
 					(document.querySelector('#frame').getBoundingClientRect())`, "true"),
 				becomes(unscrolled, "fits"),
+				// There is nothing to turn to below the last row.
+				becomes(`(board => String(board.scrollHeight - Math.max(board.clientHeight, ...[...`+rows+`].map(row => row.offsetTop + row.offsetHeight)) < 5))(document.querySelector('live-leaderboard'))`, "true"),
 			), "%v %s", size, query)
 		}
 	}

@@ -141,7 +141,7 @@ sheet.replaceSync(`
 [part=note]:empty { display: none; }
 [part=list]:not(:empty) + [part=note] { padding-block: 1em; }
 
-[part=announcer] { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+[part=announcer] { position: absolute; margin: 0; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
 @media (prefers-reduced-motion: reduce) {
   [part=list] { transition: none; }
