@@ -18,6 +18,8 @@ import { text } from './texts.js';
  */
 
 const PING_MS = 5_000;
+/** Periods change when one ends: the board tells that at once, but not while an older one is shown. */
+const PERIODS_MS = 60_000;
 /** The lines are drawn anew so often, and when a score changes. */
 const DRAW_MS = 1_000;
 
@@ -76,8 +78,7 @@ export class BoardPage {
   #period = '';
   #leader = new Course(text('leader'));
   #own = new Course(text('you_follow'));
-  /** Periods change when one ends, which the board tells. */
-  #poll = new Poll(Infinity, (signal) => this.#loadPeriods(signal));
+  #poll = new Poll(PERIODS_MS, (signal) => this.#loadPeriods(signal));
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
   #pingAt = -Infinity;
