@@ -6,9 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/heapprofiler"
-	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -34,7 +31,6 @@ func TestStarsBearACrowd(t *testing.T) {
 				if (at[id] === document.timeline.currentTime) twice++;
 				at[id] = document.timeline.currentTime;
 			})`)))
-	require.NoError(t, call(ctx, performance.Enable, performance.EnableParams{}))
 
 	rounds, sent := 0, 0
 	round := func() {
@@ -61,35 +57,17 @@ func TestStarsBearACrowd(t *testing.T) {
 			script(`for (const animation of document.getAnimations()) if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish()`),
 		))
 	}
-	measure := func() (nodes, listeners, heap float64) {
-		t.Helper()
-		require.NoError(t, call(ctx, heapprofiler.CollectGarbage, cdp.Empty{}))
-		metrics, err := chromedp.Call(ctx, performance.GetMetrics, cdp.Empty{})
-		require.NoError(t, err)
-		for _, m := range metrics.Metrics {
-			switch m.Name {
-			case "Nodes":
-				nodes = m.Value
-			case "JSEventListeners":
-				listeners = m.Value
-			case "JSHeapUsedSize":
-				heap = m.Value
-			}
-		}
-		return nodes, listeners, heap
-	}
 	round()
-	nodes, listeners, heap := measure()
+	before := keeps(t, ctx)
 	round()
 	round()
-	laterNodes, laterListeners, laterHeap := measure()
-	t.Logf("%.0f nodes, %.0f listeners, %.0f bytes; after two rounds more %.0f, %.0f, %.0f", nodes, listeners, heap, laterNodes, laterListeners, laterHeap)
-	require.NotZero(t, nodes*listeners*heap)
-	require.LessOrEqual(t, laterNodes, nodes+50, "nodes") // a text that is empty has none
-	require.LessOrEqual(t, laterListeners, listeners, "listeners")
+	later := keeps(t, ctx)
+	t.Logf("%+v; after two rounds more %+v", before, later)
+	require.LessOrEqual(t, later.nodes, before.nodes+50, "nodes") // a text that is empty has none
+	require.LessOrEqual(t, later.listeners, before.listeners, "listeners")
 	// The page needs about 0.1 MB more by then, for code that is compiled and names that are known.
 	// The margin is below 1 KB for each of the 600 gifts.
-	require.LessOrEqual(t, laterHeap, heap+1<<19, "heap")
+	require.LessOrEqual(t, later.heap, before.heap+1<<19, "heap")
 }
 
 // The server goes and comes back under a star's page: its board, its fans and the feed go on.

@@ -58,11 +58,13 @@ function start() {
   board.setAttribute('top', String(mode === 'me' ? PODIUM : wantedTop));
   board.setAttribute('pace', String(numberOf('pace', 0, 60_000, DEFAULT_PACE)));
   setAttribute(board, 'me', me || undefined);
-  if (mode !== 'list') board.append(byId(`row-${mode}`, HTMLTemplateElement));
+  if (mode !== 'list') {
+    board.append(byId(`row-${mode}`, HTMLTemplateElement));
+    board.addEventListener('update', ({ detail }) => leaveRoom(detail));
+  }
   frame.prepend(board);
   if (mode === 'list') new ResizeObserver(([{ contentRect }]) => fit(contentRect.height)).observe(stage);
   if (mode === 'me') showMovement();
-  board.addEventListener('update', ({ detail }) => leaveRoom(detail));
   celebrate(mode === 'compact' ? new Ticker(board) : null);
   readDefinition();
 }
