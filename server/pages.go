@@ -112,7 +112,8 @@ func renderPage(files fs.FS, file string, l locale, root string, writes bool) (*
 	if err != nil {
 		return nil, err
 	}
-	script := "assets/" + strings.TrimSuffix(file, ".html") + ".js"
+	name := strings.TrimSuffix(file, ".html")
+	script := path.Join("assets", name, name+".js")
 	preloads, err := modulesOf(files, script)
 	if err != nil {
 		return nil, err

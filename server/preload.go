@@ -10,7 +10,7 @@ import (
 
 // importing finds what a module imports, in the one form that ours are written in: at the
 // beginning of a line, by a relative path.
-var importing = regexp.MustCompile(`(?m)^(?:import|export)\b[^';]*'(\.{1,2}/[^']+)'`)
+var importing = regexp.MustCompile(`(?m)^(?:import|export)\b[^';]*'(\.{1,2}/[^']+\.js)'`)
 
 // modulesOf lists the modules that one of the files needs, all that those need among them, in
 // order of their names. A page that names them has the browser load them at once, and not

@@ -3,15 +3,15 @@
 /**
  * The buttons that send flowers to the star that is shown, and what is said about it.
  *
- * @import {Gift, Problem} from './gifts.js'
- * @import {State} from '../kit/rankcast.js'
+ * @import {Gift, Problem} from './gift-sender.js'
+ * @import {State} from '../../kit/rankcast.js'
  */
 
-import { setAttribute, setText } from '../kit/rows.js';
-import { connect } from '../kit/rankcast.js';
-import { Gifts } from './gifts.js';
-import { make } from './page.js';
-import { counted, text } from './texts.js';
+import { setAttribute, setText } from '../../kit/rows.js';
+import { connect } from '../../kit/rankcast.js';
+import { Gifts } from './gift-sender.js';
+import { make } from '../shared/page.js';
+import { counted, text } from '../shared/texts.js';
 
 const THANKS_MS = 9_000;
 const PETALS = 12;

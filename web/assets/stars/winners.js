@@ -2,13 +2,13 @@
 
 /** The first three of the period before: a podium. */
 
-import { numbers } from '../kit/format.js';
+import { numbers } from '../../kit/format.js';
 import { newIcon } from './icon.js';
-import { make, Poll, read, RefusedError } from './page.js';
+import { make, Poll, read, RefusedError } from '../shared/page.js';
 import { Portrait } from './portrait.js';
-import { counted, text } from './texts.js';
+import { counted, text } from '../shared/texts.js';
 
-/** @typedef {import('../kit/rankcast.js').Entry} Entry */
+/** @typedef {import('../../kit/rankcast.js').Entry} Entry */
 
 export class Winners {
   #podium;

@@ -2,14 +2,14 @@
 
 /** What a board's definition says, in words. */
 
-import { dates } from '../kit/format.js';
-import { counted, text } from './texts.js';
+import { dates } from '../../kit/format.js';
+import { counted, text } from '../shared/texts.js';
 
 /**
  * A family has placeholders in its name.
  *
  * @typedef {{ board: string, mode: string, order: string, ties: string, period?: string, timezone?: string, starts?: string, window?: string,
- *   refresh?: string, union?: { refresh: string }, display?: import('../kit/rankcast.js').Display }} Definition
+ *   refresh?: string, union?: { refresh: string }, display?: import('../../kit/rankcast.js').Display }} Definition
  */
 
 const PERIODS = new Set(['hour', 'day', 'week', 'month', 'year']);

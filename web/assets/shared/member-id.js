@@ -2,7 +2,7 @@
 
 /** What can be a member's id: 1 to 128 bytes of UTF-8 without control characters. */
 
-import { setAttribute, setText } from '../kit/rows.js';
+import { setAttribute, setText } from '../../kit/rows.js';
 import { text } from './texts.js';
 
 /** In UTF-8. */

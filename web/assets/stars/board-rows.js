@@ -6,11 +6,11 @@
  * much of the leader's flowers it is.
  */
 
-import { setAttribute, setProperty, setText } from '../kit/rows.js';
-import { say, scoreFormat, words } from '../kit/format.js';
+import { setAttribute, setProperty, setText } from '../../kit/rows.js';
+import { say, scoreFormat, words } from '../../kit/format.js';
 import { hueOf, initialOf } from './portrait.js';
 
-/** @typedef {import('../kit/rankcast.js').Update} Update */
+/** @typedef {import('../../kit/rankcast.js').Update} Update */
 
 const format = scoreFormat({});
 

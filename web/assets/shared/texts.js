@@ -5,7 +5,7 @@
  * of the kit, which speaks English by itself, are among them.
  */
 
-import { fill, form, words } from '../kit/format.js';
+import { fill, form, words } from '../../kit/format.js';
 
 /** @type {{ [key: string]: string }} */
 const texts = JSON.parse(document.getElementById('texts')?.textContent ?? '{}');

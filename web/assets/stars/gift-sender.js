@@ -6,11 +6,11 @@
  * the same gift.
  *
  * @typedef {{ id: string, star: string, user: string, flowers: number, at: number }} Gift at: ms since 1970
- * @typedef {import('../kit/rankcast.js').Problem} Problem
+ * @typedef {import('../../kit/rankcast.js').Problem} Problem
  */
 
-import { newID, RETRY_MS } from '../kit/connection.js';
-import { ROOT } from './page.js';
+import { newID, RETRY_MS } from '../../kit/connection.js';
+import { ROOT } from '../shared/page.js';
 
 /** A tap so soon after another is the second half of a double tap, even if the first is answered. */
 const TAP_MS = 700;

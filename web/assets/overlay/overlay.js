@@ -9,14 +9,14 @@
  * - `top`, `me`, `pace`: as of `<live-leaderboard>`
  */
 
-import { setAttribute, setProperty, setText } from '../kit/rows.js';
-import '../kit/rankcast.js';
-import { Movement } from './movement.js';
-import { byId, fromPath, inPath, Poll, read, ROOT } from './page.js';
-import { text } from './texts.js';
+import { setAttribute, setProperty, setText } from '../../kit/rows.js';
+import '../../kit/rankcast.js';
+import { Movement } from './rank-change.js';
+import { byId, fromPath, inPath, Poll, read, ROOT } from '../shared/page.js';
+import { text } from '../shared/texts.js';
 import { Ticker } from './ticker.js';
 
-/** @typedef {import('../kit/rankcast.js').Update} Update */
+/** @typedef {import('../../kit/rankcast.js').Update} Update */
 
 const MODES = ['list', 'compact', 'me'];
 const THEMES = ['dark', 'light', 'clear'];

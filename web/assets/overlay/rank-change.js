@@ -2,9 +2,9 @@
 
 /** How many places a member has risen or fallen in the last minutes. */
 
-import { setAttribute, setText } from '../kit/rows.js';
-import { numbers } from '../kit/format.js';
-import { text } from './texts.js';
+import { setAttribute, setText } from '../../kit/rows.js';
+import { numbers } from '../../kit/format.js';
+import { text } from '../shared/texts.js';
 
 const MINUTE_MS = 60_000;
 const WINDOW_MS = 10 * MINUTE_MS;

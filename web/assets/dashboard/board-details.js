@@ -5,15 +5,15 @@
  * followed member have done since the page was opened, and how good the connection is.
  */
 
-import { dates } from '../kit/format.js';
-import { setAttribute, setText } from '../kit/rows.js';
-import { connect } from '../kit/rankcast.js';
-import { inPath, make, Poll, read, RefusedError, replaceItems } from './page.js';
+import { dates } from '../../kit/format.js';
+import { setAttribute, setText } from '../../kit/rows.js';
+import { connect } from '../../kit/rankcast.js';
+import { inPath, make, Poll, read, RefusedError, replaceItems } from '../shared/page.js';
 import { History, Sparkline } from './sparkline.js';
-import { text } from './texts.js';
+import { text } from '../shared/texts.js';
 
 /**
- * @typedef {import('../kit/rankcast.js').Update} Update
+ * @typedef {import('../../kit/rankcast.js').Update} Update
  * @typedef {(score: number) => string} Format
  */
 

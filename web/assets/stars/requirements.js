@@ -2,7 +2,7 @@
 
 /** What the page needs of a server, and what of it a server has not got. */
 
-import { Poll, read } from './page.js';
+import { Poll, read } from '../shared/page.js';
 
 const BOARDS = ['stars', 'fans:{star}', 'fans3h:{star}'];
 const EVENT = 'gift';

@@ -2,17 +2,17 @@
 
 /** One star: its place in the week, and its fans of today and of the last three hours. */
 
-import { setAttribute, setProperty, setText } from '../kit/rows.js';
-import { numbers } from '../kit/format.js';
-import { instance, problemOfPart } from './names.js';
-import { byId } from './page.js';
+import { setAttribute, setProperty, setText } from '../../kit/rows.js';
+import { numbers } from '../../kit/format.js';
+import { instance, problemOfPart } from '../shared/board-name.js';
+import { byId } from '../shared/page.js';
 import { Portrait } from './portrait.js';
-import { writeInitials } from './star-rows.js';
-import { counted, text } from './texts.js';
+import { writeInitials } from './board-rows.js';
+import { counted, text } from '../shared/texts.js';
 
 /**
- * @typedef {import('../kit/rankcast.js').Entry} Entry
- * @typedef {import('../kit/rankcast.js').Update} Update
+ * @typedef {import('../../kit/rankcast.js').Entry} Entry
+ * @typedef {import('../../kit/rankcast.js').Update} Update
  */
 
 export class StarPage {
@@ -29,7 +29,7 @@ export class StarPage {
   #profiles;
   #star = '';
 
-  /** @param {import('./profiles.js').Profiles} profiles */
+  /** @param {import('./profile-cache.js').Profiles} profiles */
   constructor(profiles) {
     this.#profiles = profiles;
     byId('star-portrait', HTMLElement).append(this.#portrait.element);

@@ -5,7 +5,7 @@
  * few at a time, and until then, or where there is no profile, the id is the name.
  */
 
-import { inPath, read, RefusedError } from './page.js';
+import { inPath, read, RefusedError } from '../shared/page.js';
 
 /** @typedef {{ readonly name?: string, readonly avatar?: string }} Profile */
 

@@ -5,14 +5,14 @@
  * family. It is read every two seconds; boards themselves are live on their own pages.
  */
 
-import { scoreFormat, timeLeft } from '../kit/format.js';
-import { setText } from '../kit/rows.js';
-import { make, Poll, read, RefusedError } from './page.js';
-import { counted, text } from './texts.js';
+import { scoreFormat, timeLeft } from '../../kit/format.js';
+import { setText } from '../../kit/rows.js';
+import { make, Poll, read, RefusedError } from '../shared/page.js';
+import { counted, text } from '../shared/texts.js';
 
 /**
- * @typedef {import('../kit/rankcast.js').Entry} Entry
- * @typedef {import('./rules.js').Definition} Definition
+ * @typedef {import('../../kit/rankcast.js').Entry} Entry
+ * @typedef {import('./definition-summary.js').Definition} Definition
  * @typedef {{ board: string, period: string, ends: string | null, total: number, epoch: string, seq: number, leader: Entry | null, built: boolean, unavailable?: boolean }} Standing
  * @typedef {{ now: string, boards: Standing[], families: { board: string, instances: number, unavailable?: boolean }[], left_off?: number }} Overview
  */

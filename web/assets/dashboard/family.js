@@ -5,10 +5,10 @@
  * name one, which may be none yet.
  */
 
-import { setAttribute, setText } from '../kit/rows.js';
-import { instance, placeholders, problemOfPart } from './names.js';
-import { make, Poll, read, RefusedError, replaceItems } from './page.js';
-import { text } from './texts.js';
+import { setAttribute, setText } from '../../kit/rows.js';
+import { instance, placeholders, problemOfPart } from '../shared/board-name.js';
+import { make, Poll, read, RefusedError, replaceItems } from '../shared/page.js';
+import { text } from '../shared/texts.js';
 
 /** More are not looked through by hand. */
 const LISTED = 100;

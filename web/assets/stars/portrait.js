@@ -2,8 +2,8 @@
 
 /** What stands for a person: the avatar, or a circle with the first letter of the name in a colour of their own. */
 
-import { setProperty, setText, writeImage } from '../kit/rows.js';
-import { make } from './page.js';
+import { setProperty, setText, writeImage } from '../../kit/rows.js';
+import { make } from '../shared/page.js';
 
 const graphemes = new Intl.Segmenter(document.documentElement.lang, { granularity: 'grapheme' });
 

@@ -5,22 +5,22 @@
  * says who the viewer is. What is shown is in the URL, so it can be kept and shared.
  */
 
-import { setAttribute, setText } from '../kit/rows.js';
-import { connect } from '../kit/rankcast.js';
+import { setAttribute, setText } from '../../kit/rows.js';
+import { connect } from '../../kit/rankcast.js';
 import { Countdown } from './countdown.js';
-import { GiftButtons } from './gift-button.js';
+import { GiftButtons } from './gift-buttons.js';
 import { GiftFeed } from './gift-feed.js';
-import { problemOf, sayProblem } from './member.js';
-import { problemOfPart } from './names.js';
-import { Needs } from './needs.js';
-import { byId, followLinks, pageURL, pointToOtherLanguage, ROOT } from './page.js';
-import { Profiles } from './profiles.js';
-import { StarPage } from './star-page.js';
-import { linkOf, writeStars } from './star-rows.js';
-import { text } from './texts.js';
+import { problemOf, sayProblem } from '../shared/member-id.js';
+import { problemOfPart } from '../shared/board-name.js';
+import { Needs } from './requirements.js';
+import { byId, followLinks, pageURL, pointToOtherLanguage, ROOT } from '../shared/page.js';
+import { Profiles } from './profile-cache.js';
+import { StarPage } from './star-details.js';
+import { linkOf, writeStars } from './board-rows.js';
+import { text } from '../shared/texts.js';
 import { Winners } from './winners.js';
 
-/** @typedef {import('../kit/rankcast.js').Update} Update */
+/** @typedef {import('../../kit/rankcast.js').Update} Update */
 
 const STORED_AS = `rankcast me ${ROOT.pathname}`;
 

@@ -6,12 +6,12 @@
  * there is no time for are left out.
  */
 
-import { setText } from '../kit/rows.js';
-import { numbers } from '../kit/format.js';
+import { setText } from '../../kit/rows.js';
+import { numbers } from '../../kit/format.js';
 import { newIcon } from './icon.js';
-import { make } from './page.js';
+import { make } from '../shared/page.js';
 import { Portrait } from './portrait.js';
-import { text } from './texts.js';
+import { text } from '../shared/texts.js';
 
 /**
  * Gifts of one person to one star; at: of the last of them.
@@ -74,8 +74,8 @@ class Line {
 
 /**
  * @typedef {object} Names
- * @property {(id: string) => import('./profiles.js').Profile} user
- * @property {(id: string) => import('./profiles.js').Profile} star
+ * @property {(id: string) => import('./profile-cache.js').Profile} user
+ * @property {(id: string) => import('./profile-cache.js').Profile} star
  * @property {() => string} me
  */
 

@@ -5,20 +5,20 @@
  * list of its boards (`/boards/{b}?top=25&me=u4`). What is shown is in the URL, so it can be kept and shared.
  */
 
-import { setAttribute, setText } from '../kit/rows.js';
-import { scoreFormat } from '../kit/format.js';
-import '../kit/rankcast.js';
-import { BoardPage } from './board-page.js';
+import { setAttribute, setText } from '../../kit/rows.js';
+import { scoreFormat } from '../../kit/format.js';
+import '../../kit/rankcast.js';
+import { BoardPage } from './board-details.js';
 import { Family } from './family.js';
-import { problemOf, sayProblem } from './member.js';
-import { definitionOf, placeholders } from './names.js';
+import { problemOf, sayProblem } from '../shared/member-id.js';
+import { definitionOf, placeholders } from '../shared/board-name.js';
 import { OverviewPage } from './overview.js';
-import { byId, followLinks, fromPath, inPath, make, pageURL, pointToOtherLanguage, Poll, read, RefusedError, ROOT } from './page.js';
-import { describe } from './rules.js';
-import { text } from './texts.js';
+import { byId, followLinks, fromPath, inPath, make, pageURL, pointToOtherLanguage, Poll, read, RefusedError, ROOT } from '../shared/page.js';
+import { describe } from './definition-summary.js';
+import { text } from '../shared/texts.js';
 
-/** @typedef {import('./rules.js').Definition} Definition */
-/** @typedef {import('../kit/rankcast.js').Update} Update */
+/** @typedef {import('./definition-summary.js').Definition} Definition */
+/** @typedef {import('../../kit/rankcast.js').Update} Update */
 
 const DEFAULT_TOP = '10';
 /** Neighbours shown of a member that is not among the first. */

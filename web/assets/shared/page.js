@@ -2,10 +2,10 @@
 
 /** What all pages share: their elements, their addresses, what they ask the server. */
 
-import { backoff } from '../kit/socket.js';
+import { backoff } from '../../kit/socket.js';
 
 /** Where the server is: its pages may be below a prefix. */
-export const ROOT = new URL('../', import.meta.url);
+export const ROOT = new URL('../../', import.meta.url);
 
 /** The language that the URL asks for, which all ways from this page keep; '': the reader's own. */
 const LANGUAGE = new URLSearchParams(location.search).get('lang') ?? '';

@@ -2,8 +2,8 @@
 
 /** How long a period has left, by the server's clock. */
 
-import { timeLeft } from '../kit/format.js';
-import { make } from './page.js';
+import { timeLeft } from '../../kit/format.js';
+import { make } from '../shared/page.js';
 
 export class Countdown {
   #element;
