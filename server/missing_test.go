@@ -44,7 +44,7 @@ func TestPageThatThereIsNot(t *testing.T) {
 				leadsTo[to.String()] = true
 			}
 			home := "https://host" + prefix + "/"
-			require.Equal(t, map[string]bool{home: true, home + "assets/app.css": true, home + "assets/favicon.svg": true}, leadsTo, address)
+			require.Equal(t, map[string]bool{home: true, home + "assets/shared/base.css": true, home + "assets/shared/favicon.svg": true}, leadsTo, address)
 		}
 
 		head := n.do("HEAD", address, "", "Accept", browserAccepts, "If-None-Match", "*")

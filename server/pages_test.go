@@ -97,7 +97,7 @@ func TestPageAddresses(t *testing.T) {
 	}
 	for _, address := range []string{
 		"/boards/a/b", "/boards/a//b", "/boards//a", "/boards//evil.example/", "/boards/a/b/", "/boards/a/%2F", "/boards/a/../../b", "/overlay/a/b", "/stars/a", "/stars/a/",
-		"/overlay", "/overlay/", "//stars/", "//evil.example/", "//boards/", "/assets/app.css/",
+		"/overlay", "/overlay/", "//stars/", "//evil.example/", "//boards/", "/assets/shared/base.css/",
 	} {
 		requireProblem(t, n.do("GET", address, ""), 404, "not_found", "")
 	}
@@ -147,7 +147,7 @@ func TestPageLanguage(t *testing.T) {
 // only when it has changed.
 func TestPagesAreCompressed(t *testing.T) {
 	n := startNode(t, redistest.Embedded(t), nodeConfig{})
-	for _, path := range []string{"/", "/assets/app.css", "/assets/favicon.svg", "/assets/page.js"} {
+	for _, path := range []string{"/", "/assets/shared/base.css", "/assets/shared/favicon.svg", "/assets/shared/page.js"} {
 		plain := n.do("GET", path, "", "Accept-Encoding", "identity")
 		require.Equal(t, 200, plain.Status)
 		require.Contains(t, plain.Header.Get("Vary"), "Accept-Encoding")
@@ -200,7 +200,7 @@ func TestPagesAreCompressed(t *testing.T) {
 // A page of another site may import the kit, and load nothing else from here.
 func TestPagesOfOtherSitesImportTheKit(t *testing.T) {
 	n := startNode(t, redistest.Embedded(t), nodeConfig{})
-	for path, open := range map[string]bool{"/kit/rankcast.js": true, "/assets/page.js": false, "/": false} {
+	for path, open := range map[string]bool{"/kit/rankcast.js": true, "/assets/shared/page.js": false, "/": false} {
 		for _, method := range []string{"GET", "HEAD"} {
 			a := n.do(method, path, "", "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors")
 			require.Equal(t, 200, a.Status)

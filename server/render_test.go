@@ -23,7 +23,7 @@ func TestPageThatIsWrongIsNotServed(t *testing.T) {
 		{`<p></p>`, `{"a":"A","a":"B"}`, "duplicate"},
 		{`<p></p>`, ``, "texts/en.json"},
 	} {
-		files := fstest.MapFS{"assets/p.js": {}, "pages/shared.html": {}, "pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
+		files := fstest.MapFS{"assets/p/p.js": {}, "pages/shared.html": {}, "pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
 		d, err := renderPage(files, "p.html", locales[0], "./", true)
 		if c.says == "" {
 			require.NoError(t, err)
@@ -39,7 +39,7 @@ func TestPageHoldsTextsAsData(t *testing.T) {
 	files := fstest.MapFS{
 		"pages/shared.html": {},
 		"pages/p.html":      {Data: []byte(`<script type="application/json" id="texts">{{.Texts}}</script><p title="{{text "a"}}">`)},
-		"assets/p.js":       {},
+		"assets/p/p.js":     {},
 		"texts/en.json":     {Data: []byte(`{"a":"</script><!-- \"'& {n} \u2028"}`)},
 	}
 	d, err := renderPage(files, "p.html", locales[0], "./", true)

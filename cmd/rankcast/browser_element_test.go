@@ -104,10 +104,10 @@ func TestElementMakesRowsOfATemplate(t *testing.T) {
 		document.body.append(board)`),
 		becomes(`sockets.at(-1).sent.filter(({type}) => type === 'subscribe').length + ''`, "2"),
 		script(`say({...list(1, []), top: [
-			{rank: 1, member: 'a', score: 1234, name: '<b>Ann</b>', avatar: '/assets/favicon.svg', data: {car: {team: '<i>Red</i>'}}},
+			{rank: 1, member: 'a', score: 1234, name: '<b>Ann</b>', avatar: '/assets/shared/favicon.svg', data: {car: {team: '<i>Red</i>'}}},
 			{rank: 2, member: '<img src=x onerror=alert(1)>', score: 5, data: {car: {team: {toString: 0}}}}]})`),
 		becomes(`text()`, "1/<b>Ann</b>/a/1,234/<i>Red</i>/, 2/<img src=x onerror=alert(1)>/<img src=x onerror=alert(1)>/5//"),
-		becomes(`[...root.querySelectorAll('img')].map(image => new URL(image.src, location).pathname + image.hidden).join()`, "/assets/favicon.svgfalse,/healthztrue"),
+		becomes(`[...root.querySelectorAll('img')].map(image => new URL(image.src, location).pathname + image.hidden).join()`, "/assets/shared/favicon.svgfalse,/healthztrue"),
 		becomes(`root.querySelectorAll('b').length + ' ' + root.querySelector('[part=place]').textContent`, "2 1"),
 		// How scores are shown may change at any time, and takes no server.
 		script(`sockets.at(-1).lose(); board.setAttribute('unit', 'pt')`), becomes(`text()`, "1/<b>Ann</b>/a/1,234 pt/<i>Red</i>/, 2/<img src=x onerror=alert(1)>/<img src=x onerror=alert(1)>/5 pt//"),

@@ -177,7 +177,7 @@ func TestOverlayModes(t *testing.T) {
 		overlay(p, "laps", "mode=me"), becomes(`document.querySelector('#hint').textContent`, "This card is about one member: name it in the address with ?me=…"),
 		// Another period is another race.
 		script(`var moved = document.createElement('p'); moved.append(document.createElement('b'), document.createElement('small'));
-			import('/assets/movement.js').then(({Movement}) => { const movement = new Movement(moved); movement.hear(5, 'one'); movement.hear(2, 'one'); movement.hear(1, 'two'); })`),
+			import('/assets/overlay/rank-change.js').then(({Movement}) => { const movement = new Movement(moved); movement.hear(5, 'one'); movement.hear(2, 'one'); movement.hear(1, 'two'); })`),
 		becomes(`moved.ariaLabel + ''`, "The same rank as 1 min ago"),
 	))
 }

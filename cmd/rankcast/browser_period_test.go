@@ -191,7 +191,7 @@ func TestPageKnowsNames(t *testing.T) {
 	p := launch(t)
 	ctx := browser(t, 800, 600)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/healthz"),
-		script(`var names; import('/assets/names.js').then(all => names = all)`), becomes(`typeof names`, "object"),
+		script(`var names; import('/assets/shared/board-name.js').then(all => names = all)`), becomes(`typeof names`, "object"),
 		script(`var all = ['stars', 'fans:{star}', 'hot:{genre}:{device}', 'hot'].map(board => ({board}))`)))
 	for expression, want := range map[string]string{
 		`names.placeholders('hot:{genre}:{device_2}').join()`: "genre,device_2", `names.placeholders('fans:s17').join()`: "",

@@ -19,7 +19,7 @@ func TestPageShowsNamesAndAvatars(t *testing.T) {
 	}
 	p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"bob","score":30},{"member":"cid","score":20},{"member":"eve","score":15},{"member":"fay","score":12},{"member":"dan","score":10}]}`)
 	profile("ann", `{"name":"<img src=x onerror=alert(1)>"}`)
-	profile("dan", `{"name":"Daniel","avatar":"/assets/favicon.svg"}`)
+	profile("dan", `{"name":"Daniel","avatar":"/assets/shared/favicon.svg"}`)
 	const words = `[...root.querySelectorAll('[data-member]:not([data-below])')].map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
 	const images = `[...root.querySelectorAll('img:not([hidden])')].map(i => [i.closest('[data-member]').querySelector('[part=member]').textContent, i.getAttribute('src').replace(location.origin, ''), i.alt, i.loading].join(' ')).join(' | ')`
 	ctx := browser(t, 1280, 900)
@@ -29,13 +29,13 @@ func TestPageShowsNamesAndAvatars(t *testing.T) {
 		chromedp.Evaluate[chromedp.Void](`var root = document.querySelector('live-leaderboard').shadowRoot, row = root.querySelector('[data-member=bob]'); null`),
 		becomes(words, "1 <img src=x onerror=alert(1)> 40 | 2 bob 30 | 3 cid 20 | 4 eve 15 | 5 fay 12"),
 		follows("below: 6 Daniel 2 to next 10"),
-		becomes(images, "Daniel /assets/favicon.svg  lazy"),
+		becomes(images, "Daniel /assets/shared/favicon.svg  lazy"),
 		becomes(`String(root.querySelector("img:not([hidden])").getBoundingClientRect().width > 20 && root.querySelector("img:not([hidden])").complete)`, "true"),
 	))
-	profile("bob", `{"name":"Bob","avatar":"/assets/favicon.svg"}`)
+	profile("bob", `{"name":"Bob","avatar":"/assets/shared/favicon.svg"}`)
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(words, "1 <img src=x onerror=alert(1)> 40 | 2 Bob 30 | 3 cid 20 | 4 eve 15 | 5 fay 12"),
-		becomes(images, "Bob /assets/favicon.svg  lazy | Daniel /assets/favicon.svg  lazy"),
+		becomes(images, "Bob /assets/shared/favicon.svg  lazy | Daniel /assets/shared/favicon.svg  lazy"),
 		becomes(`row.querySelector('[part=member]').title`, "bob"),
 		becomes(`String(row === root.querySelector('[data-member=bob]'))`, "true"),
 	))

@@ -364,7 +364,7 @@ func TestStarsFeedMerges(t *testing.T) {
 	// Others have come in between. A feed of the test's own, whose gifts are from when it says.
 	const hear = `feed.hear(%s.map(([user, at]) => ({at: new Date(at * 1e3).toJSON(), data: {user, star: 's1', flowers: 2}})))`
 	require.NoError(t, chromedp.Do(ctx,
-		script(`var feed; import('/assets/gift-feed.js').then(({GiftFeed}) => {
+		script(`var feed; import('/assets/stars/gift-feed.js').then(({GiftFeed}) => {
 			const list = document.createElement('ol');
 			document.querySelector('#gifts').replaceWith(list);
 			feed = new GiftFeed(list, document.querySelector('#feed-empty'), {user: () => ({}), star: () => ({}), me: () => ''});
@@ -396,7 +396,7 @@ func TestStarsNamesAreText(t *testing.T) {
 		becomes(feedOf, evil+" "+evil+" 5 | "+evil+" "+evil+" 7"),
 		becomes(textOf("#star-name"), evil), becomes(`document.title`, evil+" · Star flowers · Rankcast"),
 		becomes(`[document, ...[...document.querySelectorAll('live-leaderboard')].map(board => board.shadowRoot)]
-			.flatMap(root => [...root.querySelectorAll('img[src]')]).map(img => img.getAttribute('src')).join()`, "./assets/favicon.svg"),
+			.flatMap(root => [...root.querySelectorAll('img[src]')]).map(img => img.getAttribute('src')).join()`, "./assets/shared/favicon.svg"),
 		script(`document.querySelector('#stars').shadowRoot.querySelector('[data-member^="<"] a').click()`),
 		becomes(textOf("#star-name"), evil), becomes(boardOf("fans-today"), "1 "+evil+" 5 | u1 has no score yet"),
 	))
@@ -438,7 +438,7 @@ events:
 		// It goes on by itself, once a second.
 		script(`var counted = document.createElement('b'), second = 0;
 			globalThis.setTimeout = (real => (run, ms, ...more) => ms === 1e3 && second < 3 ? (second++, queueMicrotask(run), 0) : real(run, ms, ...more))(setTimeout);
-			var read = []; import('/assets/countdown.js').then(({Countdown}) => {
+			var read = []; import('/assets/stars/countdown.js').then(({Countdown}) => {
 				new MutationObserver(() => read.push(counted.textContent)).observe(counted, {childList: true});
 				new Countdown(document.createElement('p'), counted, () => second * 1e3).to(new Date(9e3).toJSON());
 			})`),
