@@ -1,35 +1,35 @@
 // @ts-check
 
 /**
- * What is said to those who do not see the board: who leads, where the followed
- * member is, and that a period is over. Politely, and seldom.
+ * Announcements of the element for screen readers: a new leader, another rank of the followed
+ * member, and the end of a period. It announces politely and seldom.
  *
  * @typedef {{ member: string, name: string, score: string } | null} Leader
  * @typedef {{ name: string, rank: number | null, score: number | null } | null} Own
  */
 
+import { phrase } from './format.js';
 import { part, setText } from './rows.js';
-import { say } from './format.js';
 
-/** A lead that changes hands all the time would otherwise talk over everything else. */
+/** Least time between two announcements: a lead that changes all the time would talk over everything else. */
 const ANNOUNCE_MS = 10_000;
-/** In the middle of a busy board a rank changes every second, for what others do. */
+/** Least time between two announcements of a rank alone: in a busy board, other members change it every second. */
 const RANK_MS = 60_000;
 
 export class Announcer {
   element = part('p', 'announcer');
-  /** What was said, or seen first. @type {Leader} */
-  #saidLeader = null;
+  /** As last announced, or as first seen. @type {Leader} */
+  #lastLeader = null;
   /** @type {Own} */
-  #saidOwn = null;
+  #lastOwn = null;
   /** @type {Leader} */
   #leader = null;
   /** @type {Own} */
   #own = null;
-  /** What is still to be said of a period that is over. */
-  #turn = '';
-  #saidAt = -Infinity;
-  #rankSaidAt = -Infinity;
+  /** The announcement of a rollover that is due. */
+  #rollover = '';
+  #announcedAt = -Infinity;
+  #rankAt = -Infinity;
   #due = Infinity;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -42,32 +42,32 @@ export class Announcer {
    * @param {Leader} leader
    * @param {Own} own null: not known now
    */
-  hear(leader, own) {
+  update(leader, own) {
     this.#leader = leader;
     this.#own = own;
-    this.#saidLeader ??= leader;
-    this.#saidOwn ??= own;
-    this.#plan();
+    this.#lastLeader ??= leader;
+    this.#lastOwn ??= own;
+    this.#schedule();
   }
 
-  /** @param {string} sentence of a period that is over: what was said of it is of no more use */
-  turn(sentence) {
-    this.forget();
-    this.#turn = sentence;
-    this.#plan();
+  /** @param {string} text replaces all announcements of the earlier period */
+  rollover(text) {
+    this.reset();
+    this.#rollover = text;
+    this.#schedule();
   }
 
-  /** Another board. */
-  forget() {
+  /** The element shows another board. */
+  reset() {
     this.pause();
-    this.#turn = '';
-    this.#leader = this.#saidLeader = null;
-    this.forgetOwn();
+    this.#rollover = '';
+    this.#leader = this.#lastLeader = null;
+    this.resetOwn();
   }
 
-  /** Another member is followed. */
-  forgetOwn() {
-    this.#own = this.#saidOwn = null;
+  /** The element follows another member. */
+  resetOwn() {
+    this.#own = this.#lastOwn = null;
   }
 
   pause() {
@@ -75,41 +75,41 @@ export class Announcer {
     this.#due = Infinity;
   }
 
-  #plan() {
-    if (this.#sentences().length === 0) return;
-    const soon = this.#saidAt + ANNOUNCE_MS;
-    // What others do to one's rank can wait.
-    const notable = this.#turn || this.#leader?.member !== this.#saidLeader?.member || this.#own?.score !== this.#saidOwn?.score;
-    const due = notable ? soon : Math.max(soon, this.#rankSaidAt + RANK_MS);
+  #schedule() {
+    if (this.#texts().length === 0) return;
+    const soon = this.#announcedAt + ANNOUNCE_MS;
+    // A rank that changed without the member's score can wait.
+    const notable = this.#rollover || this.#leader?.member !== this.#lastLeader?.member || this.#own?.score !== this.#lastOwn?.score;
+    const due = notable ? soon : Math.max(soon, this.#rankAt + RANK_MS);
     if (due >= this.#due) return;
     clearTimeout(this.#timer);
     this.#due = due;
     this.#timer = setTimeout(() => this.#announce(), due - performance.now());
   }
 
-  // Says what is so now, not what was when the wait began.
+  // Announces the state of this moment, not that of the moment when the wait began.
   #announce() {
     this.#due = Infinity;
-    const sentences = this.#sentences();
-    if (sentences.length === 0) return;
-    this.#saidAt = performance.now();
-    if (this.#own?.rank !== this.#saidOwn?.rank) this.#rankSaidAt = this.#saidAt;
-    this.#saidLeader = this.#leader ?? this.#saidLeader;
-    this.#saidOwn = this.#own ?? this.#saidOwn;
-    this.#turn = '';
-    setText(this.element, sentences.join(' '));
+    const texts = this.#texts();
+    if (texts.length === 0) return;
+    this.#announcedAt = performance.now();
+    if (this.#own?.rank !== this.#lastOwn?.rank) this.#rankAt = this.#announcedAt;
+    this.#lastLeader = this.#leader ?? this.#lastLeader;
+    this.#lastOwn = this.#own ?? this.#lastOwn;
+    this.#rollover = '';
+    setText(this.element, texts.join(' '));
   }
 
-  #sentences() {
+  #texts() {
     const leader = this.#leader;
     const own = this.#own;
-    const sentences = this.#turn ? [this.#turn] : [];
-    const leads = leader && leader.member !== this.#saidLeader?.member;
-    if (leads) sentences.push(say('leads', leader));
-    // Who leads is at rank 1: that was just said.
-    if (own && own.rank !== this.#saidOwn?.rank && !(leads && own.rank === 1)) {
-      sentences.push(own.rank === null ? say('lost', { name: own.name }) : say('at_rank', { name: own.name, rank: own.rank }));
+    const texts = this.#rollover ? [this.#rollover] : [];
+    const leads = leader && leader.member !== this.#lastLeader?.member;
+    if (leads) texts.push(phrase('leads', leader));
+    // The announcement of a new leader implies rank 1.
+    if (own && own.rank !== this.#lastOwn?.rank && !(leads && own.rank === 1)) {
+      texts.push(phrase(own.rank === null ? 'lost' : 'at_rank', { name: own.name, rank: own.rank ?? 0 }));
     }
-    return sentences;
+    return texts;
   }
 }

@@ -1,10 +1,12 @@
 // @ts-check
 
 /**
- * The live connection to a server, shared by all on a page that watch boards of it.
+ * `connect` and `subscribe` of the kit: all elements and scripts of a page share one connection
+ * to a server. A connection has one session or more: a session is one socket with its boards,
+ * feeds and events.
  *
- * A socket has at most one subscription to a board. So a page that shows a board
- * twice has two sockets; every other page has one.
+ * A socket has at most one subscription to a board. So a page that shows a board twice has two
+ * sessions; every other page has one.
  *
  * @import {Callbacks, Connection as PublicConnection, FeedCallbacks, Problem, Wish} from './rankcast.js'
  * @import {Answer, Frame} from './subscription.js'
@@ -13,16 +15,16 @@
 import { backoff, Socket } from './socket.js';
 import { safely, Subscription, TEMPORARY } from './subscription.js';
 
-/** An element that is moved on the page leaves and comes back at once. */
+/** An unused socket stays open this long: an element that moves within the page disconnects and connects at once. */
 const LINGER_MS = 1_000;
-/** A tab that is hidden for longer is shown nothing. */
+/** The connection is paused when the tab has been hidden for this long. */
 const HIDDEN_MS = 5_000;
-/** More subscriptions to a socket are refused. */
-const MOST = 100;
-/** Servers know the id of an event for ten minutes at least; after that it is not sent again. */
+/** Servers refuse more subscriptions on one socket. */
+const MAX_SUBSCRIPTIONS = 100;
+/** Servers know the id of an event for at least ten minutes. After this time the kit does not send it again. */
 export const RETRY_MS = 540_000;
 
-/** @type {Map<string, Connection>} */
+/** By URL. @type {Map<string, Connection>} */
 const connections = new Map();
 
 /**
@@ -51,31 +53,30 @@ export function subscribe(board, wish, callbacks) {
 /** @implements {PublicConnection} */
 class Connection {
   #url;
-  /** The server's clock when the page's, which only goes on, was 0. @type {number | null} */
+  /** The server's time when `performance.now()` was 0; null: not known yet. @type {number | null} */
   #origin = null;
-  /** @type {Line[]} */
-  #lines = [];
+  /** @type {Session[]} */
+  #sessions = [];
+  #paused = false;
 
   /** @param {string} url */
   constructor(url) {
     this.#url = url;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
-    const look = () => {
+    const onVisibility = () => {
       clearTimeout(timer);
       if (document.visibilityState === 'hidden') timer = setTimeout(() => this.#pause(true), HIDDEN_MS);
       else this.#pause(false);
     };
-    document.addEventListener('visibilitychange', look);
-    if (document.visibilityState === 'hidden') look();
+    document.addEventListener('visibilitychange', onVisibility);
+    onVisibility();
   }
-
-  #paused = false;
 
   /** @param {boolean} paused */
   #pause(paused) {
     this.#paused = paused;
-    for (const line of this.#lines) line.pause(paused);
+    for (const session of this.#sessions) session.pause(paused);
   }
 
   now() {
@@ -84,9 +85,9 @@ class Connection {
 
   ping() {
     const from = performance.now();
-    const line = this.#lines.find(({ phase }) => phase === 'open');
+    const session = this.#sessions.find(({ phase }) => phase === 'open');
     return new Promise((/** @type {(ms: number | null) => void} */ resolve) => {
-      if (line) line.send({ type: 'ping' }, (answer) => resolve(answer && performance.now() - from));
+      if (session) session.send({ type: 'ping' }, (answer) => resolve(answer && performance.now() - from));
       else resolve(null);
     });
   }
@@ -97,7 +98,7 @@ class Connection {
    * @param {Callbacks} callbacks
    */
   subscribe(board, wish, callbacks) {
-    return this.#line((line) => !line.boards.has(board)).add(board, wish, callbacks);
+    return this.#session((session) => !session.boards.has(board)).subscribe(board, wish, callbacks);
   }
 
   /**
@@ -105,7 +106,7 @@ class Connection {
    * @param {FeedCallbacks} callbacks
    */
   feed(name, callbacks) {
-    return this.#line((line) => !line.feeds.has(name)).addFeed(name, callbacks);
+    return this.#session((session) => !session.feeds.has(name)).feed(name, callbacks);
   }
 
   /**
@@ -115,48 +116,51 @@ class Connection {
    * @returns {Promise<any[]>}
    */
   send(event, data, within) {
-    return (this.#lines[0] ?? this.#line(() => true)).post(event, { ...data, id: data.id ?? newID() }, within);
+    return (this.#sessions[0] ?? this.#session(() => true)).sendEvent(event, { ...data, id: data.id ?? newID() }, within);
   }
 
-  /** @param {(line: Line) => boolean} fits */
-  #line(fits) {
-    let line = this.#lines.find((line) => line.boards.size + line.feeds.size < MOST && fits(line));
-    if (!line) {
-      line = new Line(this.#url, (now) => {
-        const at = Date.parse(now ?? '');
-        if (at) this.#origin = at - performance.now();
+  /**
+   * @param {(session: Session) => boolean} fits
+   * @returns {Session} one that fits and has room: an existing one, or a new one
+   */
+  #session(fits) {
+    let session = this.#sessions.find((session) => session.boards.size + session.feeds.size < MAX_SUBSCRIPTIONS && fits(session));
+    if (!session) {
+      session = new Session(this.#url, (now) => {
+        const time = Date.parse(now ?? '');
+        if (time) this.#origin = time - performance.now();
       });
-      line.paused = this.#paused;
-      this.#lines.push(line);
+      session.paused = this.#paused;
+      this.#sessions.push(session);
     }
-    return line;
+    return session;
   }
 }
 
-/** A socket and what goes over it. It is open while there is something. */
-export class Line {
+/** One socket with its boards, feeds and events. The socket is open while there is at least one of them. */
+export class Session {
   /** @type {Map<string, Subscription>} */
   boards = new Map();
   /** @type {Map<string, FeedCallbacks>} */
   feeds = new Map();
   paused = false;
-  /** @type {string | null} null unless the server has lost its store */
+  /** The time of the server's last data (RFC 3339) or ''; null unless the server has lost its store. @type {string | null} */
   staleAsOf = null;
 
-  /** Events to be sent until they are answered. @type {Set<() => void>} */
+  /** Sends each event that has no answer yet. @type {Set<() => void>} */
   #events = new Set();
   #socket;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #idle;
+  #closeTimer;
 
   /**
    * @param {string} url
-   * @param {(now: string | undefined) => void} onClock
+   * @param {(now: string | undefined) => void} onTime
    */
-  constructor(url, onClock) {
+  constructor(url, onTime) {
     this.#socket = new Socket(url, {
-      onPhase: () => this.#entered(),
-      onFrame: (frame) => this.#heard(frame, onClock),
+      onPhase: () => this.#onPhase(),
+      onFrame: (frame) => this.#onFrame(frame, onTime),
     });
   }
 
@@ -181,21 +185,21 @@ export class Line {
    * @param {Wish} wish
    * @param {Callbacks} callbacks
    */
-  add(board, wish, callbacks) {
+  subscribe(board, wish, callbacks) {
     const subscription = new Subscription(board, this, wish, callbacks);
     this.boards.set(board, subscription);
-    // Whoever subscribes is called back later, never from within.
+    // No callback runs before `subscribe` returns.
     queueMicrotask(() => {
       if (this.boards.get(board) !== subscription) return;
-      this.#settle();
-      if (this.phase === 'open' && !this.paused) subscription.ask();
-      else subscription.tell();
+      this.#openOrClose();
+      if (this.phase === 'open' && !this.paused) subscription.request();
+      else subscription.reportState();
     });
     return () => {
       if (this.boards.get(board) !== subscription) return;
       this.boards.delete(board);
       subscription.end();
-      this.#settle();
+      this.#openOrClose();
     };
   }
 
@@ -203,20 +207,20 @@ export class Line {
    * @param {string} feed
    * @param {FeedCallbacks} callbacks
    */
-  addFeed(feed, callbacks) {
+  feed(feed, callbacks) {
     this.feeds.set(feed, callbacks);
-    this.#askFeed(feed);
-    this.#settle();
+    this.#requestFeed(feed);
+    this.#openOrClose();
     return () => {
       if (this.feeds.get(feed) !== callbacks) return;
       this.feeds.delete(feed);
       this.send({ type: 'unsubscribe', feed });
-      this.#settle();
+      this.#openOrClose();
     };
   }
 
   /** @param {string} feed */
-  #askFeed(feed) {
+  #requestFeed(feed) {
     if (this.paused) return;
     this.send({ type: 'subscribe', feed }, (answer) => {
       const problem = answer?.type === 'error' ? answer : this.problem;
@@ -225,43 +229,45 @@ export class Line {
   }
 
   /**
+   * Sends an event until the server answers it.
+   *
    * @param {string} event
    * @param {{ [field: string]: unknown }} data
    * @param {number} [within] ms
    * @returns {Promise<any[]>}
    */
-  post(event, data, within = RETRY_MS) {
+  sendEvent(event, data, within = RETRY_MS) {
     return new Promise((resolve, reject) => {
       const from = Date.now();
       let attempt = 0;
       /** @type {ReturnType<typeof setTimeout> | undefined} */
       let timer;
-      const end = (/** @type {Problem | any[]} */ outcome) => {
+      const finish = (/** @type {Problem | any[]} */ outcome) => {
         clearTimeout(timer);
         clearTimeout(limit);
         this.#events.delete(send);
-        this.#settle();
+        this.#openOrClose();
         if (Array.isArray(outcome)) resolve(outcome);
         else reject(outcome);
       };
-      const expire = () => end({ code: 'unavailable', message: 'It is not known whether it counts.' });
+      const expire = () => finish({ code: 'unavailable', message: 'No answer: the event may count or not.' });
       const limit = setTimeout(expire, within);
       const send = () => {
         clearTimeout(timer);
-        // By the wall's clock: timers stand still while a machine sleeps, and servers forget meanwhile.
+        // By the wall clock: timers stop while a machine sleeps, and the server's memory does not.
         const since = Date.now() - from;
-        if (this.problem) end(this.problem);
+        if (this.problem) finish(this.problem);
         else if (since < 0 || since >= within) expire();
-        else this.send({ type: 'event', event, data }, hear);
+        else this.send({ type: 'event', event, data }, onAnswer);
       };
-      const hear = (/** @type {Answer | null} */ answer) => {
+      const onAnswer = (/** @type {Answer | null} */ answer) => {
         if (!answer || !this.#events.has(send)) return;
         const outcome = answer.type === 'result' ? (answer.results ?? []) : [{ error: answer }];
         if (outcome.some(({ error }) => TEMPORARY.has(error?.code))) timer = setTimeout(send, backoff(++attempt));
-        else end(answer.type === 'error' ? answer : outcome);
+        else finish(answer.type === 'error' ? answer : outcome);
       };
       this.#events.add(send);
-      this.#settle();
+      this.#openOrClose();
       send();
     });
   }
@@ -273,48 +279,48 @@ export class Line {
     if (this.phase !== 'open') return;
     for (const feed of this.feeds.keys()) {
       if (paused) this.send({ type: 'unsubscribe', feed });
-      else this.#askFeed(feed);
+      else this.#requestFeed(feed);
     }
     for (const subscription of this.boards.values()) {
-      if (paused) subscription.rest();
-      else subscription.ask();
+      if (paused) subscription.suspend();
+      else subscription.request();
     }
   }
 
-  #settle() {
-    clearTimeout(this.#idle);
-    if (this.boards.size + this.feeds.size + this.#events.size > 0) this.#socket.begin();
-    else this.#idle = setTimeout(() => this.#socket.end(), LINGER_MS);
+  #openOrClose() {
+    clearTimeout(this.#closeTimer);
+    if (this.boards.size + this.feeds.size + this.#events.size > 0) this.#socket.open();
+    else this.#closeTimer = setTimeout(() => this.#socket.close(), LINGER_MS);
   }
 
-  #entered() {
+  #onPhase() {
     this.staleAsOf = null;
     const open = this.phase === 'open' && !this.paused;
     for (const subscription of this.boards.values()) {
-      if (open) subscription.ask();
-      else subscription.rest();
+      if (open) subscription.request();
+      else subscription.suspend();
     }
-    if (open) for (const feed of this.feeds.keys()) this.#askFeed(feed);
+    if (open) for (const feed of this.feeds.keys()) this.#requestFeed(feed);
     if (this.problem) for (const { onError } of this.feeds.values()) safely(() => onError?.(/** @type {Problem} */ (this.problem)));
     if (this.phase !== 'away') for (const send of this.#events) send();
   }
 
   /**
    * @param {Frame} frame
-   * @param {(now: string | undefined) => void} onClock
+   * @param {(now: string | undefined) => void} onTime
    */
-  #heard(frame, onClock) {
-    if ('board' in frame) this.boards.get(frame.board)?.hear(frame);
-    else if (frame.type === 'ok' || frame.type === 'pong') onClock(frame.now);
+  #onFrame(frame, onTime) {
+    if ('board' in frame) this.boards.get(frame.board)?.onFrame(frame);
+    else if (frame.type === 'ok' || frame.type === 'pong') onTime(frame.now);
     else if (frame.type === 'feed') safely(() => this.feeds.get(frame.feed)?.onItems(frame.items, frame.skipped));
     else if (frame.type === 'status') {
       this.staleAsOf = frame.stale ? (frame.as_of ?? '') : null;
-      for (const subscription of this.boards.values()) subscription.tell();
+      for (const subscription of this.boards.values()) subscription.reportState();
     }
   }
 }
 
-/** @returns {string} of 128 random bits; randomUUID is not there on a page by http */
+/** @returns {string} 128 random bits in hex. A page by http has no `crypto.randomUUID`. */
 export function newID() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

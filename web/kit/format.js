@@ -1,12 +1,13 @@
 // @ts-check
 
 /**
- * Numbers, scores and times in words, in the page's language. Pure.
+ * Text that the element shows: numbers, scores, times and words in the language of the page.
+ * All other modules of the kit, and the pages of this server, take their formats from here.
  *
  * @import {Display} from './rankcast.js'
  */
 
-/** What the element says. A page in another language puts its own words in. */
+/** The element's words. A page in another language replaces them before it shows an element. */
 export const words = {
   connecting: 'Connecting…',
   live: 'Live',
@@ -42,23 +43,24 @@ export const words = {
   top: 'Top {n} of {board}',
 };
 
-/** The page's. @type {string | undefined} */
+/** The language of the page. @type {string | undefined} */
 let language;
 try {
   [language] = Intl.NumberFormat.supportedLocalesOf(document.documentElement.lang || []);
 } catch {
-  // Its `lang` is none: the browser's own.
+  // The page's `lang` is not a language tag: the browser's own language applies.
 }
 export const numbers = new Intl.NumberFormat(language);
 export const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
-const times = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
-const plural = new Intl.PluralRules(language);
+export const times = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
+export const plurals = new Intl.PluralRules(language);
 
 /**
- * A name turns nothing around it: one that is written from the right is kept apart, signs that turn text are left out.
+ * Puts values into a text. A value never changes the direction of the text around it: a name in
+ * a right-to-left script is isolated, and control characters for direction are removed.
  *
- * @param {string} text with names in braces
- * @param {{ [name: string]: string | number }} values
+ * @param {string} text with names in braces, such as `{n} members`
+ * @param {{ [name: string]: string | number }} values numbers are written in the page's language
  */
 export function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (_, name) => {
@@ -72,27 +74,15 @@ export function fill(text, values) {
 /**
  * @param {keyof typeof words} word
  * @param {{ [name: string]: string | number }} [values]
+ * @returns {string} the element's text of that name
  */
-export function say(word, values = {}) {
+export function phrase(word, values = {}) {
   return fill(words[word], values);
 }
 
-/**
- * @param {number} n
- * @returns {string} the form of a word for so many
- */
-export function form(n) {
-  return plural.select(n);
-}
-
 /** @param {number} n */
-export function members(n) {
-  return say(form(n) === 'one' ? 'members_one' : 'members_other', { n });
-}
-
-/** @param {string} at RFC 3339 */
-export function timeOf(at) {
-  return times.format(new Date(at));
+export function memberCount(n) {
+  return phrase(plurals.select(n) === 'one' ? 'members_one' : 'members_other', { n });
 }
 
 /**
@@ -102,36 +92,36 @@ export function timeOf(at) {
 export function scoreFormat({ format, unit, decimals = 0 }) {
   const digits = new Intl.NumberFormat(language, { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
   /** @param {number} score */
-  const text = (score) => (format === 'time_ms' ? duration(score) : digits.format(/** @type {any} */ (`${score}e-${decimals}`)));
+  const text = (score) => (format === 'time_ms' ? formatDuration(score) : digits.format(/** @type {any} */ (`${score}e-${decimals}`)));
   return unit ? (score) => `${text(score)} ${unit}` : text;
 }
 
 /** @param {number} ms 83456 is 1:23.456 */
-function duration(ms) {
+function formatDuration(ms) {
   const left = Math.abs(ms);
   const hours = Math.floor(left / 3_600_000);
   const minutes = Math.floor(left / 60_000) % 60;
   const seconds = ((left % 60_000) / 1_000).toFixed(3);
-  return `${ms < 0 ? '−' : ''}${hours ? `${hours}:${two(minutes)}` : minutes}:${two(seconds, 6)}`;
+  return `${ms < 0 ? '−' : ''}${hours ? `${hours}:${pad(minutes)}` : minutes}:${pad(seconds, 6)}`;
 }
 
 /**
  * @param {number | string} n
  * @param {number} [length]
  */
-function two(n, length = 2) {
+function pad(n, length = 2) {
   return String(n).padStart(length, '0');
 }
 
 /**
- * How long it is until then, in words that change seldom.
+ * Formats a countdown so that its text changes seldom.
  *
- * @param {number} ms until then
- * @returns {{ text: string, changesIn: number }} '' when it is over; after how many ms it is another
+ * @param {number} ms the time left
+ * @returns {{ text: string, changesIn: number }} '' when no time is left; the time until the text changes, ms
  */
 export function timeLeft(ms) {
   if (ms <= 0) return { text: '', changesIn: Infinity };
-  // Begun seconds count, so that the last word is 0:01.
+  // A second that has begun counts, so that the last text is 0:01.
   const left = Math.ceil(ms / 1_000);
   const unit = left < 3_600 ? 1 : left < 86_400 ? 60 : 3_600;
   const shown = left - (left % unit);
@@ -140,7 +130,7 @@ export function timeLeft(ms) {
   const minutes = Math.floor(shown / 60) % 60;
   const text =
     unit === 1
-      ? `${minutes}:${two(shown % 60)}`
-      : [days && say('days', { n: days }), hours && say('hours', { n: hours }), minutes && say('minutes', { n: minutes })].filter(Boolean).join(' ');
+      ? `${minutes}:${pad(shown % 60)}`
+      : [days && phrase('days', { n: days }), hours && phrase('hours', { n: hours }), minutes && phrase('minutes', { n: minutes })].filter(Boolean).join(' ');
   return { text, changesIn: ms - (shown - 1) * 1_000 };
 }

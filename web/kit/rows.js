@@ -1,26 +1,26 @@
 // @ts-check
 
 /**
- * The list: a row for each entry, in order, made of a template. A row stays a
- * member's for as long as the member is shown, and glides to its next place.
+ * The list of the element: one row for each entry, in order, made from a template. A member
+ * keeps its row while the list shows the member, and the row glides to its new place.
  *
  * @import {Entry} from './rankcast.js'
  *
- * rank null: not known now; score null: none; gap: what the followed member lacks
+ * rank null: not known now; score null: none; gap: the score between the followed member and the place above
  * @typedef {Omit<Entry, 'rank' | 'score'> & { rank: number | null, score: number | null, me?: boolean, below?: boolean, gap?: string }} Item
  */
 
 import { numbers } from './format.js';
 
-/** Long enough to follow with the eye, short enough to end between two changes of a busy board. */
+/** Long enough for the eye to follow, short enough to end between two changes of a busy board. */
 const GLIDE_MS = 380;
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {string} name
+ * @param {string} name of the CSS part
  * @param {...(Node | string)} content
- * @returns {HTMLElementTagNameMap[Tag]}
+ * @returns {HTMLElementTagNameMap[Tag]} a new element
  */
 export function part(tag, name, ...content) {
   const element = document.createElement(tag);
@@ -40,7 +40,7 @@ export function setText(node, text) {
 /**
  * @param {Element} element
  * @param {string} name
- * @param {string | false | undefined} value false: without it
+ * @param {string | false | undefined} value false or undefined: removes the attribute
  */
 export function setAttribute(element, name, value) {
   if (value === false || value === undefined) element.removeAttribute(name);
@@ -56,8 +56,37 @@ export function setProperty(element, name, value) {
   if (element.style.getPropertyValue(name) !== String(value)) element.style.setProperty(name, String(value));
 }
 
-/** @returns {DocumentFragment} what a row is made of where the page has no template */
-function ownTemplate() {
+/**
+ * Shows an image of this site, or one by https if the page's policy allows it. An image that
+ * does not load is hidden.
+ *
+ * @param {HTMLImageElement} image
+ * @param {string | undefined} avatar
+ * @param {(shown: boolean) => void} [onShown]
+ */
+export function setAvatar(image, avatar, onShown) {
+  let url = '';
+  if (avatar && URL.canParse(avatar, location.href)) {
+    const { origin, protocol, href } = new URL(avatar, location.href);
+    if (avatar.startsWith('/') ? origin === location.origin : /^https:\/\//i.test(avatar) && protocol === 'https:') url = href;
+  }
+  if (url === image.dataset.src) return;
+  image.dataset.src = url;
+  const show = (/** @type {boolean} */ shown) => {
+    image.hidden = !shown;
+    onShown?.(shown);
+  };
+  show(url !== '');
+  image.alt = ''; // the name stands beside the image
+  image.loading = 'lazy';
+  image.decoding = 'async';
+  image.referrerPolicy = 'no-referrer';
+  image.onerror = () => show(false);
+  if (url) image.src = url;
+  else image.removeAttribute('src');
+}
+/** @returns {DocumentFragment} the content of a row unless the page has a template */
+function defaultTemplate() {
   /**
    * @template {keyof HTMLElementTagNameMap} Tag
    * @param {Tag} tag
@@ -69,7 +98,7 @@ function ownTemplate() {
     return element;
   };
   const content = document.createDocumentFragment();
-  // Words read aloud, or copied, need the spaces that the layout does not.
+  // The layout needs no spaces, but text that is read aloud or copied does.
   const who = part('span', 'who', field('img', 'avatar'), field('span', 'name', 'member'), ' ', field('span', 'gap'));
   content.append(field('span', 'rank'), ' ', who, ' ', field('span', 'score'));
   return content;
@@ -77,11 +106,11 @@ function ownTemplate() {
 
 export class Row {
   element = part('li', 'row');
-  /** As laid out; -1: not yet. */
-  place = -1;
+  /** Place in the list as rendered; -1: new. */
+  index = -1;
   /** @type {Animation | undefined} */
   glide;
-  /** As written. @type {Item | null} */
+  /** As rendered. @type {Item | null} */
   item = null;
   /** @type {HTMLElement[]} */
   #fields;
@@ -96,7 +125,7 @@ export class Row {
    * @param {Item} item
    * @param {(score: number) => string} format
    */
-  write(item, format) {
+  render(item, format) {
     const before = this.item;
     if (before === item) return;
     this.item = item;
@@ -110,12 +139,12 @@ export class Row {
     setAttribute(element, 'data-podium', !below && rank !== null && rank <= 3 && String(rank));
     for (const field of this.#fields) {
       const name = field.dataset.field ?? '';
-      if (field instanceof HTMLImageElement) writeImage(field, item.avatar, (shown) => element.toggleAttribute('data-avatar', shown));
+      if (field instanceof HTMLImageElement) setAvatar(field, item.avatar, (shown) => element.toggleAttribute('data-avatar', shown));
       else setText(field, this.#text(name, item, format));
       if (name === 'name') field.title = member;
     }
-    // Another value each time has the flash begin again. (Each call of animate() for it would
-    // have the browser compute styles, row after row.)
+    // A value that alternates restarts the flash. (With a call of animate(), the browser would
+    // compute styles for each row.)
     if (before && before.score !== score) setAttribute(element, 'data-changed', element.dataset.changed === '1' ? '2' : '1');
   }
 
@@ -132,15 +161,15 @@ export class Row {
     if (field === 'gap') return gap ?? '';
     /** @type {any} */
     let value = { data };
-    for (const step of field.split('.')) value = value?.[step];
+    for (const key of field.split('.')) value = value?.[key];
     return typeof value === 'object' ? '' : String(value ?? '');
   }
 
   /**
-   * @param {Keyframe} from where it was seen
-   * @param {Keyframe} to in the same properties: for one that is left away the browser would compute styles
+   * @param {Keyframe} from
+   * @param {Keyframe} to with the same properties as `from`: the browser computes styles for an absent one
    */
-  move(from, to) {
+  animate(from, to) {
     this.glide?.cancel();
     this.glide = this.element.animate([from, to], { duration: GLIDE_MS, easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)' });
   }
@@ -148,17 +177,17 @@ export class Row {
 
 export class RowList {
   element = part('ol', 'list');
-  /** The rows shown, by member. @type {Map<string, Row>} */
+  /** By member, in order. @type {Map<string, Row>} */
   rows = new Map();
-  #template = ownTemplate();
+  #template = defaultTemplate();
   #format = numbers.format;
 
   constructor() {
-    // Without the role, Safari takes a list without markers for no list.
+    // Without the role, Safari does not treat a list without markers as a list.
     this.element.setAttribute('role', 'list');
   }
 
-  /** @param {DocumentFragment} template what rows are made of from now on */
+  /** @param {DocumentFragment} template the content of each row from now on */
   use(template) {
     if (template === this.#template) return;
     this.#template = template;
@@ -167,15 +196,15 @@ export class RowList {
   }
 
   /**
-   * Glides by FLIP: measure, write, measure, and animate from where a row was seen
-   * to where it now belongs. All reads come before or after all writes, so that a
-   * render costs one layout.
+   * Rows glide by the FLIP technique: measure, write, measure again, and animate each row from
+   * its old place to its new one. All reads come before or after all writes, so that a render
+   * costs one layout.
    *
    * @param {readonly Item[]} items
    * @param {(score: number) => string} format
-   * @param {boolean} moves
+   * @param {boolean} moves whether rows glide
    */
-  write(items, format, moves) {
+  render(items, format, moves) {
     /** @type {Map<string, Row>} */
     const rows = new Map();
     for (const { member } of items) rows.set(member, this.rows.get(member) ?? new Row(this.#template));
@@ -184,10 +213,10 @@ export class RowList {
     this.#format = format;
 
     /** @type {Map<Row, number>} */
-    const seenAt = new Map();
+    const topBefore = new Map();
     if (moves) {
-      order.forEach((row, place) => {
-        if (row.place >= 0 && row.place !== place) seenAt.set(row, row.element.getBoundingClientRect().top);
+      order.forEach((row, index) => {
+        if (row.index >= 0 && row.index !== index) topBefore.set(row, row.element.getBoundingClientRect().top);
       });
     }
 
@@ -195,62 +224,32 @@ export class RowList {
     this.rows = rows;
     /** @type {Row[]} */
     const entered = [];
-    let there = this.element.firstElementChild;
-    order.forEach((row, place) => {
-      if (there === row.element) there = there.nextElementSibling;
-      else this.element.insertBefore(row.element, there);
-      if (row.place < 0) entered.push(row);
-      row.place = place;
-      row.write(items[place], format);
+    let next = this.element.firstElementChild;
+    order.forEach((row, index) => {
+      if (next === row.element) next = next.nextElementSibling;
+      else this.element.insertBefore(row.element, next);
+      if (row.index < 0) entered.push(row);
+      row.index = index;
+      row.render(items[index], format);
     });
 
     if (!moves) return;
-    for (const row of seenAt.keys()) row.glide?.cancel();
-    const distances = [...seenAt].map(([row, before]) => {
+    for (const row of topBefore.keys()) row.glide?.cancel();
+    const distances = [...topBefore].map(([row, before]) => {
       const now = row.element.getBoundingClientRect().top;
       return isNearView(before) || isNearView(now) ? before - now : 0;
     });
-    [...seenAt.keys()].forEach((row, i) => {
+    [...topBefore.keys()].forEach((row, i) => {
       if (!distances[i]) return;
-      row.element.style.zIndex = distances[i] > 0 ? '1' : '0'; // who rises is seen
-      row.move({ transform: `translateY(${distances[i]}px)` }, { transform: 'none' });
+      row.element.style.zIndex = distances[i] > 0 ? '1' : '0'; // a row that rises passes over the others
+      row.animate({ transform: `translateY(${distances[i]}px)` }, { transform: 'none' });
     });
-    for (const row of entered) row.move({ opacity: 0, transform: 'translateY(0.5em)' }, { opacity: 1, transform: 'none' });
+    for (const row of entered) row.animate({ opacity: 0, transform: 'translateY(0.5em)' }, { opacity: 1, transform: 'none' });
   }
 }
 
-// A thousand rows may move at once; only those that can be seen are animated.
+// A thousand rows may move at once. Only rows near the visible area are animated.
 /** @param {number} y pixels from the top of the window */
 function isNearView(y) {
   return y > -innerHeight / 2 && y < innerHeight * 1.5;
-}
-
-/**
- * Shows an image of this site, or one by https where the page's policy lets it load;
- * one that does not load leaves no trace.
- *
- * @param {HTMLImageElement} image
- * @param {string | undefined} avatar
- * @param {(shown: boolean) => void} [onShown]
- */
-export function writeImage(image, avatar, onShown) {
-  let url = '';
-  if (avatar && URL.canParse(avatar, location.href)) {
-    const { origin, protocol, href } = new URL(avatar, location.href);
-    if (avatar.startsWith('/') ? origin === location.origin : /^https:\/\//i.test(avatar) && protocol === 'https:') url = href;
-  }
-  if (url === image.dataset.src) return;
-  image.dataset.src = url;
-  const show = (/** @type {boolean} */ shown) => {
-    image.hidden = !shown;
-    onShown?.(shown);
-  };
-  show(url !== '');
-  image.alt = ''; // the name beside it says who it is
-  image.loading = 'lazy';
-  image.decoding = 'async';
-  image.referrerPolicy = 'no-referrer';
-  image.onerror = () => show(false);
-  if (url) image.src = url;
-  else image.removeAttribute('src');
 }

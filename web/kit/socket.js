@@ -1,13 +1,13 @@
 // @ts-check
 
 /**
- * A WebSocket that keeps itself up: it comes back after it was lost, and notices
- * when the other end is gone without a word. It knows no boards.
+ * A WebSocket that reconnects, and that detects a server that is gone without a close frame. It
+ * knows nothing of boards. connection.js uses one for each session.
  *
  * @import {Problem} from './rankcast.js'
  * @import {Answer, Frame} from './subscription.js'
  *
- * idle: not wanted; away: lost, and tried again; stopped: refused for good
+ * idle: not opened; away: lost, a reconnect is due; stopped: refused for good
  * @typedef {'idle' | 'connecting' | 'open' | 'away' | 'stopped'} Phase
  *
  * @typedef {object} Owner
@@ -15,57 +15,59 @@
  * @property {(frame: Frame) => void} onFrame
  */
 
-/** Upper bound of the first wait before reconnecting; it doubles each time. */
+/** Upper bound of the first wait before a reconnect. The bound doubles with each attempt. */
 const FIRST_WAIT_MS = 250;
-/** Upper bound of every wait: a server that comes back is found within this. */
-const LONGEST_WAIT_MS = 15_000;
-/** A connection that lasted this long was a good one: waits start small again. */
+/** Upper bound of every wait: the page finds a server that returns within this time. */
+const MAX_WAIT_MS = 15_000;
+/** A connection that lasted this long was sound: waits start small again. */
 const STABLE_MS = 5_000;
-/** An attempt into a black hole gets no answer at all. */
+/** An attempt may get no answer at all, not even a refusal. */
 const CONNECT_MS = 10_000;
-/** A quiet board sends nothing, so silence alone proves nothing: ask. */
+/** A board without changes sends nothing, so after this long a ping tests the connection. */
 const QUIET_MS = 20_000;
-/** How long the answer to that may take. */
+/** How long the answer to that ping may take. */
 const ANSWER_MS = 5_000;
-/** A server that says when to come back is not believed beyond this. */
-const LONGEST_RETRY_MS = 60_000;
-/** First doubling after "overloaded" (1013): up to 4 s. */
+/** Upper bound of the wait that a server may ask for. */
+const MAX_RETRY_MS = 60_000;
+/** The number of the first attempt after "overloaded" (1013): a wait of up to 4 s. */
 const OVERLOADED_ATTEMPT = 4;
 
 /**
- * Exponential, with full jitter, so that clients cut off together do not come back together.
+ * Exponential, with full jitter, so that clients that were cut off together do not come back together.
  *
  * @param {number} attempt 0 for the first
+ * @returns {number} how long to wait, ms
  */
 export function backoff(attempt) {
-  return Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
+  return Math.random() * Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
 }
 
 export class Socket {
   /** @type {Phase} */
   phase = 'idle';
-  /** Why it is stopped. @type {Problem | null} */
+  /** Why the socket is stopped. @type {Problem | null} */
   problem = null;
 
   #url;
   #owner;
   /** @type {WebSocket | null} */
   #socket = null;
-  /** Ends the listeners on the socket, and on the page. */
-  #socketEnd = new AbortController();
-  #wakeEnd = new AbortController();
+  /** Removes the listeners on the WebSocket. */
+  #socketListeners = new AbortController();
+  /** Removes the listeners on the page. */
+  #pageListeners = new AbortController();
   #byeMs = 0;
   #attempt = 0;
   #openedAt = 0;
-  #heardAt = 0;
-  /** The server asked not to be tried before this. */
+  #receivedAt = 0;
+  /** The server asked for no attempt before this time. */
   #notBefore = 0;
   #lastID = 0;
-  /** @type {Map<number, (answer: Answer | null) => void>} */
-  #asked = new Map();
+  /** What waits for an answer, by id. @type {Map<number, (answer: Answer | null) => void>} */
+  #waiting = new Map();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #retryTimer;
-  /** Connect, quiet and answer time-outs: one at a time. @type {ReturnType<typeof setTimeout> | undefined} */
+  /** The connect, quiet and answer time-outs: one at a time. @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
   /**
@@ -77,22 +79,22 @@ export class Socket {
     this.#owner = owner;
   }
 
-  /** Opens it, unless it is wanted already. */
-  begin() {
+  /** Opens the socket, and keeps it open until {@link close}. */
+  open() {
     if (this.phase !== 'idle') return;
     this.phase = 'connecting';
-    this.#wakeEnd = new AbortController();
-    const { signal } = this.#wakeEnd;
+    this.#pageListeners = new AbortController();
+    const { signal } = this.#pageListeners;
     const wake = () => this.#wake();
     addEventListener('online', wake, { signal });
     document.addEventListener('visibilitychange', wake, { signal });
-    this.#dial();
+    this.#connect();
   }
 
-  /** Closes it; {@link begin} may open it anew. */
-  end() {
+  /** Closes the socket. {@link open} may open it again. */
+  close() {
     this.#detach();
-    this.#wakeEnd.abort();
+    this.#pageListeners.abort();
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.phase = 'idle';
@@ -102,7 +104,7 @@ export class Socket {
 
   /**
    * @param {{ type: string, [field: string]: unknown }} frame dropped unless the socket is open
-   * @param {(answer: Answer | null) => void} [onAnswer] null: the socket is lost, or was not open
+   * @param {(answer: Answer | null) => void} [onAnswer] null: the socket was lost, or was not open
    */
   send(frame, onAnswer) {
     if (this.phase !== 'open' || this.#socket?.readyState !== WebSocket.OPEN) {
@@ -110,22 +112,22 @@ export class Socket {
       return;
     }
     const id = ++this.#lastID;
-    if (onAnswer) this.#asked.set(id, onAnswer);
+    if (onAnswer) this.#waiting.set(id, onAnswer);
     this.#socket.send(JSON.stringify({ ...frame, id }));
   }
 
-  // A timer may have been held back for minutes by a hidden tab or a sleeping
-  // machine; somebody is looking now.
+  // A hidden tab or a sleeping machine may have delayed a timer by minutes, and the page is
+  // visible now.
   #wake() {
     if (document.visibilityState === 'hidden') return;
     if (this.#retryTimer !== undefined) {
-      if (Date.now() >= this.#notBefore) this.#dial();
-    } else if (this.phase === 'open' && Date.now() - this.#heardAt > ANSWER_MS) {
+      if (Date.now() >= this.#notBefore) this.#connect();
+    } else if (this.phase === 'open' && Date.now() - this.#receivedAt > ANSWER_MS) {
       this.#probe();
     }
   }
 
-  #dial() {
+  #connect() {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.#byeMs = 0;
@@ -134,74 +136,73 @@ export class Socket {
     try {
       socket = new WebSocket(this.#url, 'rankcast.v1');
     } catch (error) {
-      // A URL that is none, or one that this page may never open.
+      // The URL is invalid, or the page may not open it.
       this.#stop('cannot_connect', String(error));
       return;
     }
     this.#socket = socket;
-    this.#socketEnd = new AbortController();
-    const { signal } = this.#socketEnd;
-    socket.addEventListener('open', () => this.#opened(), { signal });
-    socket.addEventListener('message', ({ data }) => this.#heard(data), { signal });
-    socket.addEventListener('close', ({ code, reason }) => this.#lost(code, reason), { signal });
-    this.#timer = setTimeout(() => this.#lost(), CONNECT_MS);
+    this.#socketListeners = new AbortController();
+    const { signal } = this.#socketListeners;
+    socket.addEventListener('open', () => this.#onOpen(), { signal });
+    socket.addEventListener('message', ({ data }) => this.#onMessage(data), { signal });
+    socket.addEventListener('close', ({ code, reason }) => this.#onClose(code, reason), { signal });
+    this.#timer = setTimeout(() => this.#onClose(), CONNECT_MS);
   }
 
-  #opened() {
-    this.#openedAt = this.#heardAt = Date.now();
-    this.#listenOn();
-    this.#enter('open');
+  #onOpen() {
+    this.#openedAt = this.#receivedAt = Date.now();
+    this.#watchSilence();
+    this.#setPhase('open');
   }
 
   /** @param {unknown} data */
-  #heard(data) {
-    this.#heardAt = Date.now();
+  #onMessage(data) {
+    this.#receivedAt = Date.now();
     /** @type {Frame | null} */
     let frame = null;
     try {
       frame = JSON.parse(String(data));
     } catch {
-      // no frame either
+      // The message is not a frame.
     }
     if (typeof frame?.type !== 'string') {
-      this.#lost();
+      this.#onClose();
       return;
     }
-    if (frame.type === 'bye') this.#byeMs = Math.min(frame.retry_ms ?? 0, LONGEST_RETRY_MS);
+    if (frame.type === 'bye') this.#byeMs = Math.min(frame.retry_ms ?? 0, MAX_RETRY_MS);
     this.#owner.onFrame(frame);
     if (!('id' in frame) || !frame.id) return;
-    const onAnswer = this.#asked.get(frame.id);
-    this.#asked.delete(frame.id);
+    const onAnswer = this.#waiting.get(frame.id);
+    this.#waiting.delete(frame.id);
     onAnswer?.(frame);
   }
 
-  // One timer looks at the clock now and then, instead of one set anew for
-  // every frame.
-  #listenOn() {
+  // One timer reads the clock from time to time, so that a frame does not have to set a timer.
+  #watchSilence() {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      // The clock may have been set back meanwhile.
-      if (Math.abs(Date.now() - this.#heardAt) >= QUIET_MS) this.#probe();
-      else this.#listenOn();
-    }, Math.max(0, this.#heardAt + QUIET_MS - Date.now()));
+      // The clock may have been set back in the meantime.
+      if (Math.abs(Date.now() - this.#receivedAt) >= QUIET_MS) this.#probe();
+      else this.#watchSilence();
+    }, Math.max(0, this.#receivedAt + QUIET_MS - Date.now()));
   }
 
-  // A half-open connection looks like a quiet one until it is asked.
+  // Only a ping tells a half-open connection from a quiet one.
   #probe() {
     clearTimeout(this.#timer);
-    const before = this.#heardAt;
+    const before = this.#receivedAt;
     this.send({ type: 'ping' });
     this.#timer = setTimeout(() => {
-      if (this.#heardAt === before) this.#lost();
-      else this.#listenOn();
+      if (this.#receivedAt === before) this.#onClose();
+      else this.#watchSilence();
     }, ANSWER_MS);
   }
 
   /**
-   * @param {number} [code] close code; none: given up from this side
+   * @param {number} [code] close code; absent: this side gave up
    * @param {string} [reason]
    */
-  #lost(code, reason) {
+  #onClose(code, reason) {
     const now = Date.now();
     if (this.phase === 'open' && now - this.#openedAt >= STABLE_MS) this.#attempt = 0;
     if (code === 1013) this.#attempt = Math.max(this.#attempt, OVERLOADED_ATTEMPT);
@@ -216,8 +217,8 @@ export class Socket {
       wait = this.#byeMs * (1 + Math.random() / 2);
       this.#notBefore = now + this.#byeMs;
     }
-    this.#retryTimer = setTimeout(() => this.#dial(), wait);
-    this.#enter('away');
+    this.#retryTimer = setTimeout(() => this.#connect(), wait);
+    this.#setPhase('away');
   }
 
   /**
@@ -226,24 +227,24 @@ export class Socket {
    */
   #stop(code, message) {
     this.problem = { code, message };
-    this.#enter('stopped');
+    this.#setPhase('stopped');
   }
 
   /** @param {Phase} phase */
-  #enter(phase) {
+  #setPhase(phase) {
     this.phase = phase;
     this.#owner.onPhase();
   }
 
-  // The close event of a half-open socket can be a minute away, so what
-  // follows from a lost connection does not wait for it.
+  // The close event of a half-open socket may come a minute later. The kit handles a lost
+  // connection without it.
   #detach() {
-    this.#socketEnd.abort();
+    this.#socketListeners.abort();
     clearTimeout(this.#timer);
     this.#socket?.close();
     this.#socket = null;
-    const asked = [...this.#asked.values()];
-    this.#asked.clear();
-    for (const onAnswer of asked) onAnswer(null);
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const onAnswer of waiting) onAnswer(null);
   }
 }

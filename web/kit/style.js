@@ -1,19 +1,19 @@
 // @ts-check
 
 /**
- * The look of `<live-leaderboard>`: one constructed sheet that all elements of
- * a page share. (A `<style>` in the shadow root would need 'unsafe-inline'.)
+ * The style sheet of `<live-leaderboard>`, which all elements of a page share. (A `<style>` in
+ * the shadow root would need 'unsafe-inline' in the page's policy.)
  *
- * Its own properties start with an underscore: a page that writes
- * `--rankcast-ink: var(--ink)` on the element would otherwise make a cycle.
+ * The names of internal properties start with an underscore. Otherwise a page that sets
+ * `--rankcast-ink: var(--ink)` on the element would make a cycle.
  *
- * The list has room for the followed member's row, in it or below it, so that nothing
- * jumps; below, that row stays in view while the list is scrolled. What the announcer
- * says is for those alone who hear it. Nothing is painted over the page around: `contain`.
+ * The list reserves room for the followed member's row, in it or below it, so that nothing
+ * jumps. Below the list, that row stays in view while the list scrolls. The announcer is
+ * visible to screen readers only. `contain` keeps the element from painting over the page.
  *
- * Digits are never on two lines: long scores are small.
+ * A score never wraps: long scores have a smaller font.
  *
- * (Comments in the sheet itself would be sent.)
+ * Browsers receive comments within the sheet, so it has none.
  */
 export const sheet = new CSSStyleSheet();
 

@@ -1,13 +1,15 @@
 // @ts-check
 
 /**
- * One subscription to a board: what was asked for, and what is held.
+ * One subscription to a board: the request to the server, and the list that the page holds.
+ * It applies snapshots and deltas, and requests the board again after a gap. A session
+ * (connection.js) has one for each of its boards.
  *
  * @import {Callbacks, Entry, Me, Problem, Snapshot, State, Wish} from './rankcast.js'
- * @import {Line} from './connection.js'
+ * @import {Session} from './connection.js'
  *
  * @typedef {{ type: 'snapshot' } & Snapshot} SnapshotFrame
- * @typedef {{ type: 'delta', board: string, from: number, seq: number, total: number, rows: [place: number, entry: Entry][], len: number }} Delta
+ * @typedef {{ type: 'delta', board: string, from: number, seq: number, total: number, rows: [index: number, entry: Entry][], len: number }} Delta
  * @typedef {{ type: 'feed', feed: string, items: { at: string, data: any }[], skipped: number }} Feed
  * @typedef {{ type: 'ok' | 'pong', id: number, now?: string } | { type: 'result', id: number, results?: any[] } | { type: 'error', id: number } & Problem} Answer
  * @typedef {Answer | SnapshotFrame | Delta | { type: 'me', board: string } & Me | Feed
@@ -16,179 +18,179 @@
 
 import { backoff } from './socket.js';
 
-/** Refusals that time heals. */
+/** Codes of refusals after which the kit tries again. */
 export const TEMPORARY = new Set(['unavailable', 'rate_limited']);
 
 /**
- * @param {Snapshot | null} held
+ * @param {Snapshot | null} list
  * @param {SnapshotFrame | Delta} frame
- * @returns {Snapshot | null} null: the delta does not fit (a gap), only a new snapshot helps
+ * @returns {Snapshot | null} the next list; null: the delta does not fit (a gap), and only a new snapshot helps
  */
-function fold(held, frame) {
+function apply(list, frame) {
   if (frame.type === 'snapshot') return frame;
-  if (held?.seq !== frame.from) return null;
-  const top = held.top.slice(0, frame.len);
-  for (const [place, entry] of frame.rows) top[place] = entry;
-  // A place left empty, one beyond the end or a member in two places cannot
-  // come from the list that the server thinks is held here.
+  if (list?.seq !== frame.from) return null;
+  const top = list.top.slice(0, frame.len);
+  for (const [index, entry] of frame.rows) top[index] = entry;
+  // The server would send no delta to this list that leaves an index empty, writes beyond the
+  // end, or puts a member at two indexes.
   const members = new Set(Array.from(top, (entry) => entry?.member));
   if (members.size !== frame.len || top.length !== frame.len || members.has(/** @type {any} */ (undefined))) return null;
-  return { ...held, seq: frame.seq, total: frame.total, top };
+  return { ...list, seq: frame.seq, total: frame.total, top };
 }
 
 /**
- * Calls back. A mistake of one must not keep others from being told.
+ * Calls a callback of the page. The kit reports its exception and goes on.
  *
- * @param {() => void} tell
+ * @param {() => void} callback
  */
-export function safely(tell) {
+export function safely(callback) {
   try {
-    tell();
+    callback();
   } catch (error) {
     reportError(error);
   }
 }
 
 /**
- * What is held outlives a lost connection, and is offered when the board is asked
- * for again (`resume`), so that the server need only send what changed since.
+ * The list outlives a lost connection. The next request offers it (`resume`), so that the server
+ * sends only the difference.
  */
 export class Subscription {
   #board;
-  #line;
+  #session;
   #wish;
-  #on;
-  #asked = false;
-  /** Frames count from the answer on: those before it were for what was asked earlier. */
-  #answered = false;
+  #callbacks;
+  #requested = false;
+  /** The server has answered the request. Frames before the answer belong to an earlier request. */
+  #acknowledged = false;
   #resuming = false;
-  /** The list is what the server shows, as far as can be known. */
-  #fresh = false;
-  /** A delta did not fit, so the list is not to be built upon. */
-  #torn = false;
+  /** The list is the server's, as far as the page can know. */
+  #current = false;
+  /** A delta did not fit, so no delta may be applied to the list. */
+  #gap = false;
   /** @type {Snapshot | null} */
   #list = null;
   /** @type {Me | null} */
   #own = null;
   /** @type {Problem | null} */
   #problem = null;
-  #told = '';
+  #reported = '';
   #attempt = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #timer;
+  #retryTimer;
 
   /**
    * @param {string} board
-   * @param {Line} line
+   * @param {Session} session
    * @param {Wish} wish
-   * @param {Callbacks} on
+   * @param {Callbacks} callbacks
    */
-  constructor(board, line, { top = 10, me = '', around = 0 }, on) {
+  constructor(board, session, { top = 10, me = '', around = 0 }, callbacks) {
     this.#board = board;
-    this.#line = line;
+    this.#session = session;
     this.#wish = { top, ...(me && { me, ...(around && { around }) }) };
-    this.#on = on;
+    this.#callbacks = callbacks;
   }
 
-  /** Asks, over an open connection. */
-  ask() {
-    clearTimeout(this.#timer);
-    const list = this.#torn ? null : this.#list;
+  /** Requests the board. The session's socket must be open. */
+  request() {
+    clearTimeout(this.#retryTimer);
+    const list = this.#gap ? null : this.#list;
     // A board that does not exist yet has no epoch.
     const resume = list?.epoch ? { epoch: list.epoch, seq: list.seq } : undefined;
-    this.#asked = true;
-    this.#answered = false;
+    this.#requested = true;
+    this.#acknowledged = false;
     this.#resuming = resume !== undefined;
     this.#problem = null;
-    this.#line.send({ type: 'subscribe', board: this.#board, ...this.#wish, resume }, (answer) => {
-      if (answer?.type === 'ok') this.#answered = true;
-      else if (answer?.type === 'error') this.#refused(answer);
+    this.#session.send({ type: 'subscribe', board: this.#board, ...this.#wish, resume }, (answer) => {
+      if (answer?.type === 'ok') this.#acknowledged = true;
+      else if (answer?.type === 'error') this.#onRefusal(answer);
     });
-    this.tell();
+    this.reportState();
   }
 
-  /** Nothing more comes, and what is held stays: the connection is gone or lets the board rest. */
-  rest() {
-    clearTimeout(this.#timer);
-    if (this.#asked) this.#line.send({ type: 'unsubscribe', board: this.#board });
-    this.#asked = this.#answered = this.#fresh = false;
-    this.tell();
+  /** Stops the frames and keeps the list: the connection is lost or paused, or a retry follows. */
+  suspend() {
+    clearTimeout(this.#retryTimer);
+    if (this.#requested) this.#session.send({ type: 'unsubscribe', board: this.#board });
+    this.#requested = this.#acknowledged = this.#current = false;
+    this.reportState();
   }
 
-  /** Ends it: nobody is called back any more. */
+  /** Ends the subscription: it calls no callback any more. */
   end() {
-    this.#on = {};
-    this.rest();
+    this.#callbacks = {};
+    this.suspend();
   }
 
   /** @param {Frame} frame of this board */
-  hear(frame) {
-    if (!this.#answered) return;
-    if (frame.type === 'me' && this.#fresh) {
+  onFrame(frame) {
+    if (!this.#acknowledged) return;
+    if (frame.type === 'me' && this.#current) {
       this.#own = frame;
-      safely(() => this.#on.onMe?.(frame));
+      safely(() => this.#callbacks.onMe?.(frame));
     } else if (frame.type === 'snapshot' || frame.type === 'delta') {
-      this.#fold(frame);
+      this.#onList(frame);
     }
   }
 
   /** @param {SnapshotFrame | Delta} frame */
-  #fold(frame) {
-    // A delta must build on a list that the server knows to be held here.
-    if (frame.type === 'delta' && !this.#fresh && !this.#resuming) return;
+  #onList(frame) {
+    // A delta applies only to a list that the server knows the page to hold.
+    if (frame.type === 'delta' && !this.#current && !this.#resuming) return;
     const before = this.#list;
-    const list = fold(before, frame);
+    const list = apply(before, frame);
     if (!list) {
-      this.#torn = true;
-      this.#askLater();
+      this.#gap = true;
+      this.#retry();
       return;
     }
     this.#list = list;
-    this.#fresh = true;
-    this.#torn = false;
-    // Only a delta that fits shows that the next gap is not the same again.
+    this.#current = true;
+    this.#gap = false;
+    // Only a delta that fits shows that the cause of the last gap is gone.
     if (frame.type === 'delta') this.#attempt = 0;
-    this.tell();
-    safely(() => this.#on.onTop?.(list));
-    // An own place comes after each snapshot. The one from before it may be of
-    // another epoch, where seq was counted anew.
+    this.reportState();
+    safely(() => this.#callbacks.onTop?.(list));
+    // The server sends an own rank after each snapshot. The one from before the snapshot may be
+    // of another epoch, in which seq counts anew.
     const own = this.#own;
     if (frame.type === 'snapshot' && own) {
       this.#own = frame.period === before?.period ? { ...own, seq: -1 } : null;
-      if (this.#own) safely(() => this.#on.onMe?.({ ...own, seq: -1 }));
+      if (this.#own) safely(() => this.#callbacks.onMe?.({ ...own, seq: -1 }));
     }
   }
 
   /** @param {Problem} problem */
-  #refused({ code, message, field }) {
-    this.#asked = false;
+  #onRefusal({ code, message, field }) {
+    this.#requested = false;
     if (TEMPORARY.has(code)) {
-      this.#askLater();
+      this.#retry();
       return;
     }
     this.#problem = { code, message, field };
-    this.tell();
+    this.reportState();
   }
 
-  #askLater() {
-    this.rest();
-    this.#timer = setTimeout(() => this.ask(), backoff(this.#attempt++));
+  #retry() {
+    this.suspend();
+    this.#retryTimer = setTimeout(() => this.request(), backoff(this.#attempt++));
   }
 
-  /** Tells the state, where it is another than was told. */
-  tell() {
-    const { phase, problem, paused, staleAsOf } = this.#line;
-    const refused = problem ?? this.#problem;
+  /** Calls `onState` if the state differs from the last one reported. */
+  reportState() {
+    const { phase, problem, paused, staleAsOf } = this.#session;
+    const refusal = problem ?? this.#problem;
     /** @type {State} */
-    let state = this.#fresh ? 'live' : 'connecting';
-    if (refused) state = 'stopped';
+    let state = this.#current ? 'live' : 'connecting';
+    if (refusal) state = 'stopped';
     else if (paused) state = 'paused';
     else if (phase === 'away') state = 'away';
     else if (staleAsOf !== null) state = 'stale';
-    const detail = refused ? { problem: refused } : state === 'stale' ? { asOf: staleAsOf ?? '' } : {};
-    const told = state + JSON.stringify(detail);
-    if (told === this.#told) return;
-    this.#told = told;
-    safely(() => this.#on.onState?.(state, detail));
+    const detail = refusal ? { problem: refusal } : state === 'stale' ? { asOf: staleAsOf ?? '' } : {};
+    const report = state + JSON.stringify(detail);
+    if (report === this.#reported) return;
+    this.#reported = report;
+    safely(() => this.#callbacks.onState?.(state, detail));
   }
 }

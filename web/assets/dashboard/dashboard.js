@@ -1,40 +1,43 @@
 // @ts-check
 
 /**
- * The dashboard: all boards, each with its leader (`/`); and one of them, live, or one family as a
- * list of its boards (`/boards/{b}?top=25&me=u4`). What is shown is in the URL, so it can be kept and shared.
+ * The script of the dashboard page: the overview of all boards (`/`), and one board, live, or one
+ * family (`/boards/{b}?top=25&me=u4`). The URL holds all that the page shows, so that a reader can
+ * keep and share it.
  */
 
-import { setAttribute, setText } from '../../kit/rows.js';
 import { scoreFormat } from '../../kit/format.js';
 import '../../kit/rankcast.js';
-import { BoardPage } from './board-details.js';
-import { Family } from './family.js';
-import { problemOf, sayProblem } from '../shared/member-id.js';
-import { definitionOf, placeholders } from '../shared/board-name.js';
-import { OverviewPage } from './overview.js';
-import { byId, followLinks, fromPath, inPath, make, pageURL, pointToOtherLanguage, Poll, read, RefusedError, ROOT } from '../shared/page.js';
-import { describe } from './definition-summary.js';
+import { fetchJSON, HTTPError } from '../shared/api.js';
+import { findDefinition, placeholders } from '../shared/board-name.js';
+import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
+import { decodeSegment, encodeSegment, handleLinks, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
+import { memberProblem, showMemberProblem } from '../shared/member-id.js';
+import { Poll } from '../shared/poll.js';
 import { text } from '../shared/texts.js';
+import { BoardDetails } from './board-details.js';
+import { summarize } from './definition-summary.js';
+import { Family } from './family.js';
+import { Overview } from './overview.js';
 
 /** @typedef {import('./definition-summary.js').Definition} Definition */
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
 const DEFAULT_TOP = '10';
-/** Neighbours shown of a member that is not among the first. */
+/** Neighbours shown on each side of a member below the list. */
 const AROUND = '2';
 const COPIED_MS = 2_000;
-/** What is seen beside a link that the list is scrolled to, px: what comes next. */
-const BESIDE = 16;
-/** How a board is shown may change while it is looked at. */
+/** Room kept beside a link that the list scrolls to, so that the next link shows, px. */
+const SCROLL_MARGIN = 16;
+/** A definition may change while a reader looks at its board. */
 const DEFINITIONS_MS = 15_000;
 
 const main = byId('main', HTMLElement);
 const nav = byId('nav', HTMLElement);
-const list = byId('boards', HTMLUListElement);
+const boardList = byId('boards', HTMLUListElement);
 const note = byId('note', HTMLParagraphElement);
-const front = byId('front', HTMLElement);
-const shown = byId('board', HTMLElement);
+const overviewSection = byId('overview', HTMLElement);
+const boardSection = byId('board', HTMLElement);
 const name = byId('name', HTMLHeadingElement);
 const rules = byId('rules', HTMLParagraphElement);
 const choices = byId('choices', HTMLFormElement);
@@ -43,11 +46,11 @@ const meProblem = byId('me-problem', HTMLParagraphElement);
 const topSelect = byId('top', HTMLSelectElement);
 const live = byId('live', HTMLElement);
 const leaderboard = byId('leaderboard', HTMLElement);
-const share = byId('share', HTMLButtonElement);
+const shareButton = byId('share', HTMLButtonElement);
 const shareDone = byId('share-done', HTMLElement);
 const overlayLink = byId('overlay-link', HTMLAnchorElement);
-const home = byId('home', HTMLAnchorElement);
-const otherLanguage = byId('other-language', HTMLAnchorElement);
+const homeLink = byId('home', HTMLAnchorElement);
+const languageLink = byId('other-language', HTMLAnchorElement);
 
 const family = new Family(
   {
@@ -58,46 +61,52 @@ const family = new Family(
     note: byId('instances-note', HTMLParagraphElement),
     list: byId('instances', HTMLUListElement),
   },
-  (board) => addressNow(board),
-  (board) => go(addressNow(board)),
+  (board) => currentURL(board),
+  (board) => navigate(currentURL(board)),
 );
-const overview = new OverviewPage(byId('cards', HTMLElement), byId('front-note', HTMLElement), (board) => addressNow(board), (board) => definitionOf(definitions, board), () => definitionsPoll.start());
-const boardPage = new BoardPage(byId('periods', HTMLElement), byId('courses', HTMLElement), byId('lag', HTMLElement), (board) => addressNow(board));
+const overview = new Overview(
+  byId('cards', HTMLElement),
+  byId('overview-note', HTMLElement),
+  (board) => currentURL(board),
+  (board) => findDefinition(definitions, board),
+  () => definitionsPoll.start(),
+);
+const boardDetails = new BoardDetails(byId('periods', HTMLElement), byId('trends', HTMLElement), byId('latency', HTMLElement), (board) => currentURL(board));
 
 /** @type {Definition[]} */
 let definitions = [];
-/** Before that it is not known how scores are to be shown. */
-let asked = false;
-/** Whom the URL follows, as put into the box. */
+/** Whether the server has answered, or failed to answer, with the definitions. Until then the format of scores is not known. */
+let requested = false;
+/** The member of the URL as last written to the input. */
 let followed = '';
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let shareTimer;
 
 const definitionsPoll = new Poll(DEFINITIONS_MS, async (signal) => {
   try {
-    ({ boards: definitions } = await read('v1/boards', signal));
+    ({ boards: definitions } = await fetchJSON('v1/boards', signal));
     setText(note, '');
   } catch (error) {
-    // Who knows them already is told by the boards themselves.
-    if (!signal.aborted && definitions.length === 0) setText(note, text(error instanceof RefusedError ? 'boards_refused' : 'server_away'));
+    // Once the page has definitions, the boards show the problem themselves.
+    if (!signal.aborted && definitions.length === 0) setText(note, text(error instanceof HTTPError ? 'boards_refused' : 'server_away'));
     throw error;
   } finally {
-    asked ||= !signal.aborted;
-    show();
+    requested ||= !signal.aborted;
+    render();
   }
 });
 
-home.href = pageURL('').href;
-addEventListener('popstate', show);
-followLinks((path) => path === ROOT.pathname || path.startsWith(`${ROOT.pathname}boards/`), go);
+homeLink.href = pageURL('').href;
+addEventListener('popstate', render);
+handleLinks((path) => path === ROOT.pathname || path.startsWith(`${ROOT.pathname}boards/`), navigate);
 
 topSelect.addEventListener('change', () => {
-  const { board, me } = wanted();
-  history.replaceState(null, '', address(board, topSelect.value, me));
-  show();
+  const { board, me } = readURL();
+  history.replaceState(null, '', boardURL(board, topSelect.value, me));
+  render();
 });
 
-// Enter changes it, as leaving the box does.
+// A reader changes the member with Enter or by leaving the input.
 meInput.addEventListener('change', follow);
 choices.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -105,136 +114,149 @@ choices.addEventListener('submit', (event) => {
 });
 
 leaderboard.addEventListener('update', (event) => {
-  const { board } = wanted();
+  const { board } = readURL();
   const { detail } = /** @type {CustomEvent<Update>} */ (event);
-  if (!leaderboard.hidden) boardPage.hear(detail, scoreFormat(definitionOf(definitions, board)?.display ?? {}));
+  if (!leaderboard.hidden) boardDetails.update(detail, scoreFormat(findDefinition(definitions, board)?.display ?? {}));
 });
 
-share.addEventListener('click', async () => {
+shareButton.addEventListener('click', async () => {
   clearTimeout(shareTimer);
   try {
     await navigator.clipboard.writeText(location.href);
     setText(shareDone, text('link_copied'));
     shareTimer = setTimeout(() => setText(shareDone, ''), COPIED_MS);
   } catch {
-    // By http from another machine, or not allowed: there it is, to be copied by hand.
+    // A page by http, or without permission, cannot copy. It shows the link for the reader to copy.
     setText(shareDone, location.href);
     getSelection()?.selectAllChildren(shareDone);
   }
 });
 
-show();
+render();
 definitionsPoll.start();
 
+/** Follows the member in the input. */
 function follow() {
-  const { board, top, me } = wanted();
+  const { board, top, me } = readURL();
   meInput.value = meInput.value.trim();
-  if (sayProblem(meInput.value, meInput, meProblem) || meInput.value === me) return;
-  history.replaceState(null, '', address(board, top, meInput.value));
-  show();
+  if (showMemberProblem(meInput.value, meInput, meProblem) || meInput.value === me) return;
+  history.replaceState(null, '', boardURL(board, top, meInput.value));
+  render();
 }
 
-/** @param {string} href of this page, showing something else; the focus goes along */
-function go(href) {
+/**
+ * Shows another view of this page, and moves the focus to it.
+ *
+ * @param {string} href
+ */
+function navigate(href) {
   if (href !== location.href) history.pushState(null, '', href);
-  show();
+  render();
   scrollTo(0, 0);
   main.focus({ preventScroll: true });
 }
 
-/** @returns {{ board: string, top: string, me: string }} what the URL asks for; board '': the front page */
-function wanted() {
+/** @returns {{ board: string, top: string, me: string }} what the URL asks for; board '': the overview */
+function readURL() {
   const query = new URLSearchParams(location.search);
   const top = query.get('top') ?? '';
   const offered = [...topSelect.options].some((option) => option.value === top);
-  const [, part = ''] = location.pathname.slice(ROOT.pathname.length).match(/^boards\/([^/]+)$/) ?? [];
-  return { board: fromPath(part), top: offered ? top : DEFAULT_TOP, me: query.get('me') ?? '' };
+  const [, segment = ''] = location.pathname.slice(ROOT.pathname.length).match(/^boards\/([^/]+)$/) ?? [];
+  return { board: decodeSegment(segment), top: offered ? top : DEFAULT_TOP, me: query.get('me') ?? '' };
 }
 
 /**
- * @param {string} board
+ * @param {string} board '': the overview
  * @param {string} top
  * @param {string} me
  */
-function address(board, top, me) {
-  return pageURL(board && `boards/${inPath(board)}`, { top: top === DEFAULT_TOP ? '' : top, me }).href;
+function boardURL(board, top, me) {
+  return pageURL(board && `boards/${encodeSegment(board)}`, { top: top === DEFAULT_TOP ? '' : top, me }).href;
 }
 
-/** @param {string} board */
-function addressNow(board) {
-  const { top, me } = wanted();
-  return address(board, top, me);
+/**
+ * @param {string} board '': the overview
+ * @returns {string} its URL with the reader's present choices
+ */
+function currentURL(board) {
+  const { top, me } = readURL();
+  return boardURL(board, top, me);
 }
 
-function show() {
-  const { board, top, me } = wanted();
-  const definition = definitionOf(definitions, board);
+/** Renders what the URL asks for. */
+function render() {
+  const { board, top, me } = readURL();
+  const definition = findDefinition(definitions, board);
   const isFamily = placeholders(board).length > 0;
   const isBoard = board !== '' && !isFamily;
   document.title = board ? `${board} · ${text('title')}` : text('title');
-  front.hidden = board !== '';
-  shown.hidden = board === '';
+  overviewSection.hidden = board !== '';
+  boardSection.hidden = board === '';
   overview.show(board === '');
-  showList(board);
+  renderBoardList(board);
   family.show(isFamily ? board : '');
-  choices.hidden = live.hidden = share.hidden = overlayLink.hidden = !isBoard;
+  choices.hidden = live.hidden = shareButton.hidden = overlayLink.hidden = !isBoard;
   setText(name, board);
   name.title = board;
-  setText(rules, definition ? describe(definition) : '');
+  setText(rules, definition ? summarize(definition) : '');
   topSelect.value = top;
-  // What is being typed is left alone.
+  // An edit that is under way stays.
   if (me !== followed) {
     followed = me;
     meInput.value = me;
-    sayProblem(me, meInput, meProblem);
+    showMemberProblem(me, meInput, meProblem);
   }
-  pointToOtherLanguage(otherLanguage);
-  overlayLink.href = pageURL(`overlay/${inPath(board)}`, { me, top: top === DEFAULT_TOP ? '' : top }).href;
+  updateLanguageLink(languageLink);
+  overlayLink.href = pageURL(`overlay/${encodeSegment(board)}`, { me, top: top === DEFAULT_TOP ? '' : top }).href;
   const { format, unit, decimals } = definition?.display ?? {};
   setAttribute(leaderboard, 'format', format);
   setAttribute(leaderboard, 'unit', unit);
   setAttribute(leaderboard, 'decimals', decimals ? String(decimals) : undefined);
   setAttribute(leaderboard, 'top', top);
   setAttribute(leaderboard, 'around', AROUND);
-  setAttribute(leaderboard, 'me', problemOf(me) ? '' : me);
-  setAttribute(leaderboard, 'board', isBoard && asked ? board : '');
-  boardPage.show(isBoard ? board : '', me);
+  setAttribute(leaderboard, 'me', memberProblem(me) ? '' : me);
+  setAttribute(leaderboard, 'board', isBoard && requested ? board : '');
+  boardDetails.show(isBoard ? board : '', me);
   if (shareDone.textContent !== location.href) setText(shareDone, '');
 }
 
-/** @param {string} current */
-function showList(current) {
-  const before = new Map([...list.children].map((item) => [item.textContent, item]));
+/** @param {string} current board or family; '': none */
+function renderBoardList(current) {
+  const before = new Map([...boardList.children].map((item) => [item.textContent, item]));
   const items = definitions.map(({ board }) => before.get(board) ?? newItem(board));
   nav.hidden = definitions.length === 0 || current === '';
-  // Replacing the list would take the focus from the link that was just used.
-  if (items.length !== list.children.length || items.some((item, i) => item !== list.children[i])) {
-    list.replaceChildren(...items);
+  // Replacing the items would take the focus from the link that the reader has just used.
+  if (items.length !== boardList.children.length || items.some((item, i) => item !== boardList.children[i])) {
+    boardList.replaceChildren(...items);
   }
-  const definition = definitionOf(definitions, current);
+  const definition = findDefinition(definitions, current);
   definitions.forEach(({ board }, i) => {
     const link = items[i].querySelector('a');
     if (!link) return;
-    link.href = addressNow(board);
+    link.href = currentURL(board);
     const before = link.getAttribute('aria-current');
     setAttribute(link, 'aria-current', board === current ? 'page' : definition?.board === board && 'true');
-    if (!before && link.hasAttribute('aria-current')) reveal(link);
+    if (!before && link.hasAttribute('aria-current')) scrollListTo(link);
   });
 }
 
-/** @param {HTMLElement} link in the list, which alone is scrolled: scrollIntoView would have the page scroll too */
-function reveal(link) {
+/**
+ * Scrolls the list of boards to a link. (scrollIntoView would scroll the page too.)
+ *
+ * @param {HTMLElement} link
+ */
+function scrollListTo(link) {
   const { left, right, top, bottom } = link.getBoundingClientRect();
-  const room = list.getBoundingClientRect();
-  list.scrollBy(
-    Math.min(0, left - room.left - BESIDE) + Math.max(0, right - room.right + BESIDE),
-    Math.min(0, top - room.top - BESIDE) + Math.max(0, bottom - room.bottom + BESIDE),
+  const room = boardList.getBoundingClientRect();
+  boardList.scrollBy(
+    Math.min(0, left - room.left - SCROLL_MARGIN) + Math.max(0, right - room.right + SCROLL_MARGIN),
+    Math.min(0, top - room.top - SCROLL_MARGIN) + Math.max(0, bottom - room.bottom + SCROLL_MARGIN),
   );
 }
 
 /** @param {string} board */
 function newItem(board) {
-  const link = make('a', '', board);
+  const link = createElement('a', '', board);
   link.title = board;
-  return make('li', '', link);
+  return createElement('li', '', link);
 }

@@ -1,18 +1,19 @@
 // @ts-check
 
-/** What a board's definition says, in words. */
+/** A board's definition in one sentence, which the dashboard shows below the board's name. */
 
 import { dates } from '../../kit/format.js';
-import { counted, text } from '../shared/texts.js';
+import { countedText, text } from '../shared/texts.js';
 
 /**
- * A family has placeholders in its name.
+ * The definition of a board or, with placeholders in its name, of a family.
  *
  * @typedef {{ board: string, mode: string, order: string, ties: string, period?: string, timezone?: string, starts?: string, window?: string,
  *   refresh?: string, union?: { refresh: string }, display?: import('../../kit/rankcast.js').Display }} Definition
  */
 
 const PERIODS = new Set(['hour', 'day', 'week', 'month', 'year']);
+/** Keys of texts, by the unit of a duration. */
 const UNITS = new Map([
   ['s', 'seconds'],
   ['m', 'minutes'],
@@ -20,19 +21,22 @@ const UNITS = new Map([
   ['d', 'days'],
 ]);
 
-/** @param {Definition} board */
-export function describe({ mode, order, ties, period, timezone, starts, window, union, refresh = union?.refresh }) {
-  const parts = [text(union ? 'rule_union' : `rule_${mode}`), text(`rule_${order}`), text(`rule_ties_${ties}`)];
-  if (period) parts.push((PERIODS.has(period) ? text(`rule_by_${period}`) : text('rule_every', { period: lengthOf(period) })) + (timezone && timezone !== 'UTC' ? text('rule_zone', { timezone }) : ''));
-  if (window) parts.push(text('rule_window', { length: lengthOf(window) }));
-  // What is live goes without saying.
-  if (refresh && refresh !== 'live') parts.push(text('rule_refresh', { length: lengthOf(refresh) }));
-  if (starts) parts.push(text('rule_starts', { time: dates.format(new Date(starts)) }));
-  return parts.join(text('list_comma'));
+/**
+ * @param {Definition} definition
+ * @returns {string}
+ */
+export function summarize({ mode, order, ties, period, timezone, starts, window, union, refresh = union?.refresh }) {
+  const rules = [text(union ? 'rule_union' : `rule_${mode}`), text(`rule_${order}`), text(`rule_ties_${ties}`)];
+  if (period) rules.push((PERIODS.has(period) ? text(`rule_by_${period}`) : text('rule_every', { period: durationText(period) })) + (timezone && timezone !== 'UTC' ? text('rule_zone', { timezone }) : ''));
+  if (window) rules.push(text('rule_window', { length: durationText(window) }));
+  // A reader expects a board to be live.
+  if (refresh && refresh !== 'live') rules.push(text('rule_refresh', { length: durationText(refresh) }));
+  if (starts) rules.push(text('rule_starts', { time: dates.format(new Date(starts)) }));
+  return rules.join(text('list_comma'));
 }
 
-/** @param {string} duration as a definition has it: `90m` */
-function lengthOf(duration) {
+/** @param {string} duration as in a definition: `90m` */
+function durationText(duration) {
   const [, count, unit] = duration.match(/^(\d+)([smhd])$/) ?? [];
-  return count ? counted(UNITS.get(unit) ?? 'seconds', Number(count)) : duration;
+  return count ? countedText(UNITS.get(unit) ?? 'seconds', Number(count)) : duration;
 }

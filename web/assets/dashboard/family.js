@@ -1,17 +1,18 @@
 // @ts-check
 
 /**
- * A family on the dashboard: its boards, as far as there are any, and a box to
- * name one, which may be none yet.
+ * The dashboard's view of a family: links to its boards, and a form that opens the board with a
+ * given name, which need not exist yet.
  */
 
-import { setAttribute, setText } from '../../kit/rows.js';
-import { instance, placeholders, problemOfPart } from '../shared/board-name.js';
-import { make, Poll, read, RefusedError, replaceItems } from '../shared/page.js';
+import { fetchJSON, HTTPError } from '../shared/api.js';
+import { instance, partProblem, placeholders } from '../shared/board-name.js';
+import { createElement, replaceItems, setAttribute, setText } from '../shared/dom.js';
+import { Poll } from '../shared/poll.js';
 import { text } from '../shared/texts.js';
 
-/** More are not looked through by hand. */
-const LISTED = 100;
+/** A reader does not look through a longer list. */
+const MAX_LISTED = 100;
 
 export class Family {
   #element;
@@ -20,67 +21,67 @@ export class Family {
   #problem;
   #note;
   #list;
-  #address;
+  #boardURL;
   #shown = '';
   #poll = new Poll(Infinity, (signal) => this.#load(signal));
 
   /**
-   * @param {{ element: HTMLElement, form: HTMLFormElement, parts: HTMLElement, problem: HTMLElement, note: HTMLElement, list: HTMLElement }} on what it shows itself on
-   * @param {(board: string) => string} address of a board's page
-   * @param {(board: string) => void} choose what to do with a board that was named
+   * @param {{ element: HTMLElement, form: HTMLFormElement, parts: HTMLElement, problem: HTMLElement, note: HTMLElement, list: HTMLElement }} elements
+   * @param {(board: string) => string} boardURL
+   * @param {(board: string) => void} openBoard
    */
-  constructor({ element, form, parts, problem, note, list }, address, choose) {
+  constructor({ element, form, parts, problem, note, list }, boardURL, openBoard) {
     this.#element = element;
     this.#form = form;
     this.#parts = parts;
     this.#problem = problem;
     this.#note = note;
     this.#list = list;
-    this.#address = address;
+    this.#boardURL = boardURL;
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      const board = this.#named();
-      if (board) choose(board);
+      const board = this.#readForm();
+      if (board) openBoard(board);
     });
   }
 
-  /** @param {string} family as it is defined; '': none */
+  /** @param {string} family as defined; '': none */
   show(family) {
     this.#element.hidden = family === '';
     if (family !== this.#shown) {
       this.#shown = family;
       this.#list.replaceChildren();
       this.#problem.textContent = this.#note.textContent = '';
-      this.#parts.replaceChildren(...placeholders(family).map(newBox));
+      this.#parts.replaceChildren(...placeholders(family).map(newInput));
     }
     if (family) this.#poll.start();
     else this.#poll.stop();
   }
 
-  /** @returns {string} the board that the boxes name; '' where they can't */
-  #named() {
-    const boxes = [...this.#parts.querySelectorAll('input')];
-    const problems = boxes.map((box) => problemOfPart((box.value = box.value.trim())));
-    boxes.forEach((box, i) => setAttribute(box, 'aria-invalid', String(problems[i] !== '')));
-    const wrong = problems.findIndex((problem) => problem !== '');
-    setText(this.#problem, wrong < 0 ? '' : text(problems[wrong], { name: boxes[wrong].name }));
-    if (wrong >= 0) {
-      boxes[wrong].focus();
+  /** @returns {string} the board that the inputs name; '' if a part is invalid */
+  #readForm() {
+    const inputs = [...this.#parts.querySelectorAll('input')];
+    const problems = inputs.map((input) => partProblem((input.value = input.value.trim())));
+    inputs.forEach((input, i) => setAttribute(input, 'aria-invalid', String(problems[i] !== '')));
+    const invalid = problems.findIndex((problem) => problem !== '');
+    setText(this.#problem, invalid < 0 ? '' : text(problems[invalid], { name: inputs[invalid].name }));
+    if (invalid >= 0) {
+      inputs[invalid].focus();
       return '';
     }
-    return instance(this.#shown, boxes.map((box) => box.value));
+    return instance(this.#shown, inputs.map((input) => input.value));
   }
 
   /** @param {AbortSignal} signal */
   async #load(signal) {
     try {
       /** @type {{ total: number, instances: string[] }} */
-      const { total, instances } = await read(`v1/boards/${encodeURIComponent(this.#shown)}/instances?limit=${LISTED}`, signal);
-      setText(this.#note, describe(total, instances.length));
+      const { total, instances } = await fetchJSON(`v1/boards/${encodeURIComponent(this.#shown)}/instances?limit=${MAX_LISTED}`, signal);
+      setText(this.#note, noteText(total, instances.length));
       replaceItems(this.#list, instances.map((board) => this.#newItem(board)));
     } catch (error) {
       if (signal.aborted) return;
-      const unknown = error instanceof RefusedError && error.status === 404;
+      const unknown = error instanceof HTTPError && error.status === 404;
       setText(this.#note, text(unknown ? 'no_such_family' : 'family_away'));
       if (!unknown) throw error;
     }
@@ -88,25 +89,25 @@ export class Family {
 
   /** @param {string} board */
   #newItem(board) {
-    const link = make('a', '', board.slice(board.indexOf(':') + 1));
-    link.href = this.#address(board);
+    const link = createElement('a', '', board.slice(board.indexOf(':') + 1));
+    link.href = this.#boardURL(board);
     link.title = board;
-    return make('li', '', link);
+    return createElement('li', '', link);
   }
 }
 
 /** @param {string} name of a placeholder */
-function newBox(name) {
+function newInput(name) {
   const label = document.createElement('label');
-  const box = document.createElement('input');
-  box.name = name;
-  box.type = 'text';
-  box.autocomplete = 'off';
-  box.autocapitalize = 'none';
-  box.spellcheck = false;
-  box.enterKeyHint = 'go';
-  box.setAttribute('aria-describedby', 'parts-problem');
-  label.append(name, box);
+  const input = document.createElement('input');
+  input.name = name;
+  input.type = 'text';
+  input.autocomplete = 'off';
+  input.autocapitalize = 'none';
+  input.spellcheck = false;
+  input.enterKeyHint = 'go';
+  input.setAttribute('aria-describedby', 'parts-problem');
+  label.append(name, input);
   return label;
 }
 
@@ -114,7 +115,7 @@ function newBox(name) {
  * @param {number} total
  * @param {number} listed
  */
-function describe(total, listed) {
+function noteText(total, listed) {
   if (total === 0) return text('no_instances');
   if (total > listed) return text('first_instances', { listed, total });
   return '';

@@ -1,18 +1,18 @@
 // @ts-check
 
-/** A score since the page was opened, as a line. */
+/** A line chart of one value over time, without axes. score-trend.js draws scores with it. */
 
 const SVG = 'http://www.w3.org/2000/svg';
 const WIDTH = 240;
 const HEIGHT = 40;
-/** More than there are pixels show nothing; of twice as many, each second one goes. */
-const MOST = 240;
+/** The chart shows no more points than it has pixels. A series with twice as many drops every second one. */
+const MAX_POINTS = 240;
 
-/** Points in time, thinned out as they get many. Pure. */
-export class History {
+/** Values with their times. The series thins itself out as it grows. */
+export class Series {
   /** @type {{ at: number, value: number }[]} */
   points = [];
-  /** Points closer than this to the one before replace it, ms. */
+  /** A point that follows the one before within this time replaces it, ms. */
   #step = 250;
 
   /**
@@ -25,7 +25,7 @@ export class History {
     if (last?.value === value) return;
     if (last && points.length > 1 && at - points[points.length - 2].at < this.#step) points.pop();
     points.push({ at, value });
-    if (points.length < 2 * MOST) return;
+    if (points.length < 2 * MAX_POINTS) return;
     this.points = points.filter((_, i) => i % 2 === 0 || i === points.length - 1);
     this.#step *= 2;
   }
@@ -41,7 +41,7 @@ export class Sparkline {
     element.setAttribute('viewBox', `0 0 ${WIDTH} ${HEIGHT}`);
     element.setAttribute('preserveAspectRatio', 'none');
     element.setAttribute('class', 'sparkline');
-    element.setAttribute('aria-hidden', 'true'); // what it shows is said in words beside it
+    element.setAttribute('aria-hidden', 'true'); // the text beside it says the same
     this.#area.setAttribute('class', 'area');
     this.#line.setAttribute('class', 'line');
     element.append(this.#area, this.#line);
@@ -49,9 +49,9 @@ export class Sparkline {
 
   /**
    * @param {readonly { at: number, value: number }[]} points
-   * @param {number} now ms, where the line ends
+   * @param {number} now ms: where the line ends
    */
-  write(points, now) {
+  render(points, now) {
     if (points.length === 0) {
       this.#line.removeAttribute('d');
       this.#area.removeAttribute('d');
@@ -59,11 +59,11 @@ export class Sparkline {
     }
     const from = points[0].at;
     const values = points.map(({ value }) => value);
-    const low = Math.min(...values);
-    const span = Math.max(...values) - low;
+    const min = Math.min(...values);
+    const span = Math.max(...values) - min;
     const x = (/** @type {number} */ at) => ((at - from) / Math.max(1, now - from)) * WIDTH;
-    const y = (/** @type {number} */ value) => (span === 0 ? HEIGHT / 2 : HEIGHT - 3 - ((value - low) / span) * (HEIGHT - 6));
-    // A score stays until it changes: steps, not slopes.
+    const y = (/** @type {number} */ value) => (span === 0 ? HEIGHT / 2 : HEIGHT - 3 - ((value - min) / span) * (HEIGHT - 6));
+    // A score stays until it changes, so the line has steps and no slopes.
     let path = `M0 ${y(points[0].value).toFixed(1)}`;
     for (const { at, value } of points.slice(1)) path += `H${x(at).toFixed(1)}V${y(value).toFixed(1)}`;
     path += `H${WIDTH}`;

@@ -1,19 +1,24 @@
 // @ts-check
 
 /**
- * A board over a video or a game: `/overlay/stars?top=5&me=u4&mode=compact&theme=clear&pace=500`.
+ * The script of the overlay page, which shows a board over a video or a game:
+ * `/overlay/stars?top=5&me=u4&mode=compact&theme=clear&pace=500`. The list itself is a
+ * `<live-leaderboard>` of the kit.
  *
- * - `mode`: `list`; `compact`, one line of which as many entries are seen at a time as fit;
- *   `me`, a card of the followed member
+ * - `mode`: `list`; `compact`, one line of which as many entries show at a time as fit (ticker.js);
+ *   `me`, a card of the followed member (rank-change.js)
  * - `theme`: `dark`, `light`, or `clear`, which is text without panels
  * - `top`, `me`, `pace`: as of `<live-leaderboard>`
  */
 
-import { setAttribute, setProperty, setText } from '../../kit/rows.js';
 import '../../kit/rankcast.js';
-import { Movement } from './rank-change.js';
-import { byId, fromPath, inPath, Poll, read, ROOT } from '../shared/page.js';
+import { fetchJSON } from '../shared/api.js';
+import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
+import { decodeSegment, encodeSegment, ROOT } from '../shared/links.js';
+import { Poll } from '../shared/poll.js';
 import { text } from '../shared/texts.js';
+import { celebrateLeaders } from './celebration.js';
+import { RankChange } from './rank-change.js';
 import { Ticker } from './ticker.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
@@ -21,28 +26,24 @@ import { Ticker } from './ticker.js';
 const MODES = ['list', 'compact', 'me'];
 const THEMES = ['dark', 'light', 'clear'];
 const DEFAULT_TOP = 5;
-const MOST_TOP = 100;
-/** Slow enough for somebody who looks at something else. */
+const MAX_TOP = 100;
+/** Slow enough for viewers who watch something else, ms. */
 const DEFAULT_PACE = 800;
-/** The card shows nobody else, but a medal for these. */
-const PODIUM = 3;
-/** A row of the least height at which it can be read, px: that of 10 px text in overlay.css. */
-const LEAST_ROW = 23;
-/** A lead that changes hands all the time is no occasion. */
-const CELEBRATE_MS = 10_000;
-/** The card's movement is as of a time that goes on while nothing changes. */
-const MOVEMENT_MS = 10_000;
+/** The card shows no other member. It needs the first three entries to give a medal. */
+const CARD_TOP = 3;
+/** The least height of a readable row, px: that of 10 px text in overlay.css. */
+const MIN_ROW_HEIGHT = 23;
+/** The card's rank change is as of now, and the time goes on while the rank stays. */
+const RANK_CHANGE_MS = 10_000;
 
 const stage = byId('stage', HTMLElement);
 const frame = byId('frame', HTMLElement);
-const celebration = byId('celebration', HTMLElement);
-const lessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 const query = new URLSearchParams(location.search);
-const name = fromPath(location.pathname.slice(ROOT.pathname.length).replace(/^overlay\//, ''));
+const name = decodeSegment(location.pathname.slice(ROOT.pathname.length).replace(/^overlay\//, ''));
 const mode = oneOf(MODES, query.get('mode'));
 const me = query.get('me') ?? '';
-const wantedTop = numberOf('top', 1, MOST_TOP, DEFAULT_TOP);
+const requestedTop = numberOf('top', 1, MAX_TOP, DEFAULT_TOP);
 
 const board = document.createElement('live-leaderboard');
 
@@ -55,55 +56,60 @@ if (mode === 'me' && !me) setText(byId('hint', HTMLElement), text('overlay_me_mi
 else start();
 
 function start() {
-  board.setAttribute('top', String(mode === 'me' ? PODIUM : wantedTop));
+  board.setAttribute('top', String(mode === 'me' ? CARD_TOP : requestedTop));
   board.setAttribute('pace', String(numberOf('pace', 0, 60_000, DEFAULT_PACE)));
   setAttribute(board, 'me', me || undefined);
   if (mode !== 'list') {
     board.append(byId(`row-${mode}`, HTMLTemplateElement));
-    board.addEventListener('update', ({ detail }) => leaveRoom(detail));
+    board.addEventListener('update', ({ detail }) => fitScores(detail));
   }
   frame.prepend(board);
-  if (mode === 'list') new ResizeObserver(([{ contentRect }]) => fit(contentRect.height)).observe(stage);
-  if (mode === 'me') showMovement();
-  celebrate(mode === 'compact' ? new Ticker(board) : null);
+  if (mode === 'list') new ResizeObserver(([{ contentRect }]) => fitRows(contentRect.height)).observe(stage);
+  if (mode === 'me') showRankChange();
+  const ticker = mode === 'compact' ? new Ticker(board) : null;
+  celebrateLeaders(board, byId('celebration', HTMLElement), {
+    member: mode === 'me' ? me : '',
+    onStart: () => ticker?.showLine(0),
+  });
   readDefinition();
 }
 
 /**
- * Asks for as many rows as there is room for, and for the followed member's below them.
+ * Requests as many rows as fit, with the followed member's row below them.
  *
  * @param {number} height px
  */
-function fit(height) {
+function fitRows(height) {
   const own = me ? 1 : 0;
-  const room = Math.max(1, Math.floor(height / LEAST_ROW));
-  const shown = Math.max(1, Math.min(wantedTop, room - own));
+  const room = Math.max(1, Math.floor(height / MIN_ROW_HEIGHT));
+  const shown = Math.max(1, Math.min(requestedTop, room - own));
   setProperty(frame, '--rows', Math.min(shown + own, room));
   setAttribute(board, 'top', String(shown));
-  // Where there is room for one row, it is the followed member's.
+  // If one row fits, it is the followed member's.
   frame.toggleAttribute('data-own', shown + own > room);
 }
 
 /**
- * Where there is one line, a long score has all of it written smaller.
+ * Passes the length of the longest score to overlay.css: in one line, longer scores need smaller text.
  *
  * @param {Update} update
  */
-function leaveRoom({ snapshot, me: own }) {
+function fitScores({ snapshot, me: own }) {
   const digits = [...(snapshot?.top ?? []), own].map((entry) => String(entry?.score ?? '').length);
   setProperty(frame, '--digits', Math.max(1, ...digits));
 }
 
-// Scores are shown when it is known how; where that can't be asked now, as they are till then.
+// The board starts once its format is known. If the server cannot tell it now, the board starts
+// without, and gets the format later.
 function readDefinition() {
   const poll = new Poll(Infinity, async (signal) => {
     try {
-      const { definition } = await read(`v1/boards/${inPath(name)}`, signal);
+      const { definition } = await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
       const { format, unit, decimals } = definition.display ?? {};
       setAttribute(board, 'format', format);
       setAttribute(board, 'unit', unit);
       setAttribute(board, 'decimals', decimals ? String(decimals) : undefined);
-      // A board that was made since this page was opened.
+      // The board was defined after this page was opened.
       if (board.dataset.state === 'stopped') board.removeAttribute('board');
     } finally {
       board.setAttribute('board', name);
@@ -112,35 +118,14 @@ function readDefinition() {
   poll.start();
 }
 
-function showMovement() {
-  const movement = new Movement(byId('movement', HTMLElement));
-  board.addEventListener('update', ({ detail }) => movement.hear(detail.me?.rank ?? null, detail.snapshot?.period ?? ''));
-  setInterval(() => movement.render(), MOVEMENT_MS);
+function showRankChange() {
+  const rankChange = new RankChange(byId('rank-change', HTMLElement));
+  board.addEventListener('update', ({ detail }) => rankChange.update(detail.me?.rank ?? null, detail.snapshot?.period ?? ''));
+  setInterval(() => rankChange.render(), RANK_CHANGE_MS);
 }
 
 /**
- * Celebrates who is first since now: for a moment, and not again soon.
- *
- * @param {Ticker | null} ticker turned so that the first is seen
- */
-function celebrate(ticker) {
-  let celebratedAt = -Infinity;
-  board.addEventListener('new-leader', ({ detail }) => {
-    if (mode === 'me' && detail.entry.member !== me) return;
-    if (lessMotion.matches || performance.now() - celebratedAt < CELEBRATE_MS) return;
-    celebratedAt = performance.now();
-    ticker?.turnTo(0);
-    celebration.hidden = false;
-  });
-  for (const end of /** @type {const} */ (['animationend', 'animationcancel'])) {
-    celebration.addEventListener(end, ({ target }) => {
-      if (target === celebration) celebration.hidden = true;
-    });
-  }
-}
-
-/**
- * @param {string[]} values the first of which is the default
+ * @param {string[]} values the first is the default
  * @param {string | null} value
  */
 function oneOf(values, value) {
@@ -149,11 +134,11 @@ function oneOf(values, value) {
 
 /**
  * @param {string} key in the URL
- * @param {number} least
- * @param {number} most
- * @param {number} otherwise
+ * @param {number} min
+ * @param {number} max
+ * @param {number} fallback
  */
-function numberOf(key, least, most, otherwise) {
+function numberOf(key, min, max, fallback) {
   const value = query.get(key) ?? '';
-  return /^\d+$/.test(value) ? Math.min(Math.max(Number(value), least), most) : otherwise;
+  return /^\d+$/.test(value) ? Math.min(Math.max(Number(value), min), max) : fallback;
 }

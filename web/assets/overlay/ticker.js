@@ -1,15 +1,15 @@
 // @ts-check
 
 /**
- * A board in one line. Its list wraps, and one of the lines is seen at a time: the next
- * after a while.
+ * The overlay's mode `compact`: a board in one line. The list wraps, and the ticker shows one of
+ * its lines at a time.
  */
 
-const SEEN_MS = 5_000;
+const LINE_MS = 5_000;
 /** As in overlay.css. */
 const FADE_MS = 300;
 
-const lessMotion = matchMedia('(prefers-reduced-motion: reduce)');
+const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Ticker {
   #board;
@@ -23,23 +23,23 @@ export class Ticker {
   }
 
   /** @param {number} line from 0 */
-  turnTo(line) {
-    const to = line * this.#board.clientHeight;
+  showLine(line) {
+    const top = line * this.#board.clientHeight;
     clearTimeout(this.#timer);
-    if (Math.abs(to - this.#board.scrollTop) < 1) {
+    if (Math.abs(top - this.#board.scrollTop) < 1) {
       this.#wait();
-    } else if (lessMotion.matches) {
-      this.#show(to);
+    } else if (reducedMotion.matches) {
+      this.#scrollTo(top);
     } else {
-      this.#board.classList.add('turning');
-      this.#timer = setTimeout(() => this.#show(to), FADE_MS);
+      this.#board.classList.add('fading');
+      this.#timer = setTimeout(() => this.#scrollTo(top), FADE_MS);
     }
   }
 
-  /** @param {number} to */
-  #show(to) {
-    this.#board.scrollTop = to;
-    this.#board.classList.remove('turning');
+  /** @param {number} top */
+  #scrollTo(top) {
+    this.#board.scrollTop = top;
+    this.#board.classList.remove('fading');
     this.#wait();
   }
 
@@ -48,7 +48,7 @@ export class Ticker {
       const { scrollTop, scrollHeight } = this.#board;
       const clientHeight = this.#board.clientHeight || 1;
       const lines = Math.max(1, Math.round(scrollHeight / clientHeight));
-      this.turnTo((Math.round(scrollTop / clientHeight) + 1) % lines);
-    }, SEEN_MS);
+      this.showLine((Math.round(scrollTop / clientHeight) + 1) % lines);
+    }, LINE_MS);
   }
 }

@@ -1,14 +1,14 @@
 // @ts-check
 
 /**
- * Names of boards: `base[:part…][@period]`, such as `stars`, `fans:s17` and
- * `fans:s17@2026-W46`. A family is defined with placeholders for the parts:
- * `fans:{star}`. Pure.
+ * Names of boards: `base[:part…][@period]`, such as `stars`, `fans:s17` and `fans:s17@2026-W46`.
+ * The definition of a family has placeholders for the parts: `fans:{star}`. The dashboard and the
+ * star-flower page use these functions, which are pure.
  */
 
 /** In UTF-8. */
 const MAX_PART_BYTES = 64;
-const NOT_IN_PARTS = /[:@/{}]/;
+const RESERVED_CHARACTERS = /[:@/{}]/;
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
@@ -22,7 +22,7 @@ export function placeholders(board) {
 /**
  * @param {string} family
  * @param {string[]} parts
- * @returns {string} the instance with these
+ * @returns {string} the name of the instance with these parts
  */
 export function instance(family, parts) {
   return [family.split(':')[0], ...parts].join(':');
@@ -30,11 +30,11 @@ export function instance(family, parts) {
 
 /**
  * @param {string} part
- * @returns {string} the text that says why it can't be a part of a name, '' where it can
+ * @returns {string} the key of the text that says why the part is invalid; '' for a valid one
  */
-export function problemOfPart(part) {
+export function partProblem(part) {
   if (part === '') return 'part_missing';
-  if (NOT_IN_PARTS.test(part)) return 'part_signs';
+  if (RESERVED_CHARACTERS.test(part)) return 'part_signs';
   if (CONTROL_CHARACTERS.test(part)) return 'part_control';
   if (new TextEncoder().encode(part).length > MAX_PART_BYTES) return 'part_long';
   return '';
@@ -44,13 +44,13 @@ export function problemOfPart(part) {
  * @template {{ board: string }} Definition
  * @param {readonly Definition[]} definitions
  * @param {string} name
- * @returns {Definition | undefined} what the board of that name is defined by
+ * @returns {Definition | undefined} the definition of the board, or of its family
  */
-export function definitionOf(definitions, name) {
+export function findDefinition(definitions, name) {
   const [unqualified] = name.split('@');
   const [base, ...parts] = unqualified.split(':');
   return definitions.find(({ board }) => {
-    const [otherBase, ...others] = board.split(':');
-    return base === otherBase && parts.length === others.length;
+    const [otherBase, ...otherParts] = board.split(':');
+    return base === otherBase && parts.length === otherParts.length;
   });
 }

@@ -1,8 +1,11 @@
 // @ts-check
 
-/** What can be a member's id: 1 to 128 bytes of UTF-8 without control characters. */
+/**
+ * The rules for a member's id: 1 to 128 bytes of UTF-8 without control characters. The dashboard
+ * and the star-flower page check with it what a reader types or a URL holds.
+ */
 
-import { setAttribute, setText } from '../../kit/rows.js';
+import { setAttribute, setText } from './dom.js';
 import { text } from './texts.js';
 
 /** In UTF-8. */
@@ -11,25 +14,25 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
  * @param {string} member
- * @returns {string} the text that says why no member can have this id; '' where one can, and for ''
+ * @returns {string} the key of the text that says why the id is invalid; '' for a valid or empty id
  */
-export function problemOf(member) {
+export function memberProblem(member) {
   if (CONTROL_CHARACTERS.test(member)) return 'member_control';
   if (new TextEncoder().encode(member).length > MAX_MEMBER_BYTES) return 'member_long';
   return '';
 }
 
 /**
- * Says beside a box why no member can have an id.
+ * Shows beside an input why an id is invalid, or clears the note.
  *
- * @param {string} member the box may show it otherwise: no line ends in it
- * @param {HTMLInputElement} box
+ * @param {string} member may differ from the input's value, which holds no line ends
+ * @param {HTMLInputElement} input
  * @param {HTMLElement} note
- * @returns {boolean} whether there is something to say
+ * @returns {boolean} whether the id is invalid
  */
-export function sayProblem(member, box, note) {
-  const problem = problemOf(member);
+export function showMemberProblem(member, input, note) {
+  const problem = memberProblem(member);
   setText(note, problem && text(problem));
-  setAttribute(box, 'aria-invalid', problem !== '' && 'true');
+  setAttribute(input, 'aria-invalid', problem !== '' && 'true');
   return problem !== '';
 }

@@ -1,11 +1,11 @@
 // @ts-check
 
 /**
- * The page's texts, in the language that it was served in: texts/en.json or zh.json. Those
- * of the kit, which speaks English by itself, are among them.
+ * The texts of the page in the language in which the server rendered it: texts/en.json or zh.json.
+ * They include the kit's words, which are English by default. All pages use it.
  */
 
-import { fill, form, words } from '../../kit/format.js';
+import { fill, plurals, words } from '../../kit/format.js';
 
 /** @type {{ [key: string]: string }} */
 const texts = JSON.parse(document.getElementById('texts')?.textContent ?? '{}');
@@ -18,10 +18,11 @@ for (const [key, text] of Object.entries(texts)) {
  * @param {string} key
  * @param {{ [name: string]: string | number }} [values] for the names in braces
  * @returns {string}
+ * @throws {Error} no text has that key
  */
 export function text(key, values = {}) {
   const found = texts[key];
-  if (found === undefined) throw new Error(`there is no text "${key}"`);
+  if (found === undefined) throw new Error(`the page's language has no text "${key}"`);
   return fill(found, values);
 }
 
@@ -29,7 +30,8 @@ export function text(key, values = {}) {
  * @param {string} key without `_one` and `_other`
  * @param {number} n
  * @param {{ [name: string]: string | number }} [values]
+ * @returns {string} the text in its singular or plural form, with n
  */
-export function counted(key, n, values = {}) {
-  return text(`${key}_${form(n) === 'one' ? 'one' : 'other'}`, { ...values, n });
+export function countedText(key, n, values = {}) {
+  return text(`${key}_${plurals.select(n) === 'one' ? 'one' : 'other'}`, { ...values, n });
 }

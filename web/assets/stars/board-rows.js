@@ -1,13 +1,13 @@
 // @ts-check
 
 /**
- * What rows of this page's boards have beside what the kit fills in: an initial in the
- * member's colour and, on the board of stars, a link, the gap to the place above, and how
- * much of the leader's flowers it is.
+ * Completes the rows of the star-flower page's boards. The kit fills in an entry's fields; this
+ * module adds the initial in the member's color and, on the board of stars, a link, the gap to
+ * the place above, and the share of the leader's flowers.
  */
 
-import { setAttribute, setProperty, setText } from '../../kit/rows.js';
-import { say, scoreFormat, words } from '../../kit/format.js';
+import { phrase, scoreFormat, words } from '../../kit/format.js';
+import { setAttribute, setProperty, setText } from '../shared/dom.js';
 import { hueOf, initialOf } from './portrait.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
@@ -28,8 +28,8 @@ function part(row, name) {
   return /** @type {HTMLElement} */ (row.querySelector(`[part=${name}]`));
 }
 
-/** @param {HTMLElement} board whose rows are to have an initial */
-export function writeInitials(board) {
+/** @param {HTMLElement} board of stars or of fans */
+export function renderInitials(board) {
   for (const row of rowsOf(board)) {
     setProperty(row, '--hue', hueOf(row.dataset.member ?? ''));
     setText(part(row, 'initial'), initialOf(part(row, 'member').textContent ?? ''));
@@ -40,31 +40,31 @@ export function writeInitials(board) {
 /**
  * @param {HTMLElement} board of stars
  * @param {Update} update
- * @param {(star: string) => string} address of a star's page
+ * @param {(star: string) => string} starURL
  */
-export function writeStars(board, { snapshot, me }, address) {
-  writeInitials(board);
+export function renderStarRows(board, { snapshot, me }, starURL) {
+  renderInitials(board);
   const top = snapshot?.top ?? [];
-  const places = new Map(top.map(({ member }, place) => [member, place]));
-  const most = Math.max(1, top[0]?.score ?? 1);
+  const indexes = new Map(top.map(({ member }, index) => [member, index]));
+  const max = Math.max(1, top[0]?.score ?? 1);
   for (const row of rowsOf(board)) {
     const member = row.dataset.member ?? '';
-    const place = places.get(member);
-    const gap = place === undefined ? me?.to_next : place > 0 ? top[place - 1].score - top[place].score : null;
-    const score = place === undefined ? (me?.score ?? 0) : top[place].score;
-    setText(part(row, 'gap'), gap === 0 ? words.level : gap ? say('to_next', { score: format(gap) }) : '');
-    setProperty(row, '--share', Math.round((Math.max(0, score) / most) * 1_000) / 1_000);
-    setAttribute(part(row, 'link'), 'href', address(member));
+    const index = indexes.get(member);
+    const gap = index === undefined ? me?.to_next : index > 0 ? top[index - 1].score - top[index].score : null;
+    const score = index === undefined ? (me?.score ?? 0) : top[index].score;
+    setText(part(row, 'gap'), gap === 0 ? words.level : gap ? phrase('to_next', { score: format(gap) }) : '');
+    setProperty(row, '--share', Math.round((Math.max(0, score) / max) * 1_000) / 1_000);
+    setAttribute(part(row, 'link'), 'href', starURL(member));
   }
 }
 
 /**
  * @param {HTMLElement} board of stars
  * @param {string} star
- * @returns {HTMLElement | null} its link in the list
+ * @returns {HTMLElement | null} the star's link in the list
  */
 export function linkOf(board, star) {
-  // The row below the list goes with the star that is followed.
+  // The row below the list disappears with the followed star.
   const row = rowsOf(board).find(({ dataset }) => dataset.member === star && dataset.below === undefined);
   return row ? part(row, 'link') : null;
 }

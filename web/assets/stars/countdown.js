@@ -1,9 +1,9 @@
 // @ts-check
 
-/** How long a period has left, by the server's clock. */
+/** The time left in the week, in the head of the star-flower page, by the server's clock. */
 
 import { timeLeft } from '../../kit/format.js';
-import { make } from '../shared/page.js';
+import { createElement } from '../shared/dom.js';
 
 export class Countdown {
   #element;
@@ -15,34 +15,34 @@ export class Countdown {
   #timer;
 
   /**
-   * @param {HTMLElement} element hidden while there is nothing to count down to
-   * @param {HTMLElement} left where the time goes
-   * @param {() => number} now the server's clock, ms
+   * @param {HTMLElement} element hidden while no end is known, and after the end
+   * @param {HTMLElement} left for the time
+   * @param {() => number} now the server's clock, ms since 1970
    */
   constructor(element, left, now) {
     this.#element = element;
     this.#left = left;
     this.#now = now;
-    document.addEventListener('visibilitychange', () => this.#write());
+    document.addEventListener('visibilitychange', () => this.#render());
   }
 
-  /** @param {string | null} ends */
-  to(ends) {
+  /** @param {string | null} ends RFC 3339; null: never */
+  setEnd(ends) {
     this.#ends = Date.parse(ends ?? '');
-    this.#write();
+    this.#render();
   }
 
-  // By itself once a second at most, and never where nobody looks.
-  #write() {
+  // The countdown renders itself at most once a second, and only in a visible tab.
+  #render() {
     clearTimeout(this.#timer);
     const { text, changesIn } = timeLeft(Number.isNaN(this.#ends) ? 0 : this.#ends - this.#now());
     this.#element.hidden = text === '';
     if (text !== this.#shown) {
       this.#shown = text;
-      // Numbers are large, and their units are not.
+      // Numbers are in a larger font than their units.
       const pieces = text.match(/[\d:]+|[^\d:]+/g) ?? [];
-      this.#left.replaceChildren(...pieces.map((piece) => (/\d/.test(piece) ? make('b', '', piece) : piece)));
+      this.#left.replaceChildren(...pieces.map((piece) => (/\d/.test(piece) ? createElement('b', '', piece) : piece)));
     }
-    if (changesIn < Infinity && document.visibilityState === 'visible') this.#timer = setTimeout(() => this.#write(), changesIn);
+    if (changesIn < Infinity && document.visibilityState === 'visible') this.#timer = setTimeout(() => this.#render(), changesIn);
   }
 }

@@ -1,72 +1,72 @@
 // @ts-check
 
 /**
- * The buttons that send flowers to the star that is shown, and what is said about it.
+ * The buttons that send flowers to the star shown, one for each size of gift, and the note below
+ * them, which thanks the viewer or explains a refusal. gift-sender.js does the sending.
  *
  * @import {Gift, Problem} from './gift-sender.js'
  * @import {State} from '../../kit/rankcast.js'
  */
 
-import { setAttribute, setText } from '../../kit/rows.js';
 import { connect } from '../../kit/rankcast.js';
-import { Gifts } from './gift-sender.js';
-import { make } from '../shared/page.js';
-import { counted, text } from '../shared/texts.js';
+import { createElement, setAttribute, setText } from '../shared/dom.js';
+import { countedText, text } from '../shared/texts.js';
+import { GiftSender } from './gift-sender.js';
 
 const THANKS_MS = 9_000;
 const PETALS = 12;
-/** Texts, by a problem's code. */
-const WHY_NOT = new Map([
+/** Keys of texts, by the code of a problem. */
+const REFUSALS = new Map([
   ['forbidden', 'stars_forbidden'],
   ['not_open', 'stars_not_now'],
   ['unknown_board', 'stars_not_now'],
   ['unknown_event', 'stars_not_now'],
-  // Given up, without an answer.
+  // No answer came: the gift may count or not.
   ['closed', 'stars_not_known'],
   ['unavailable', 'stars_not_known'],
 ]);
 
-const lessMotion = matchMedia('(prefers-reduced-motion: reduce)');
+const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** One size of gift. */
-class Size {
+/** The button for one size of gift. */
+class GiftButton {
   flowers;
   #button;
   #label;
-  #words;
+  #labelText;
 
   /**
    * @param {HTMLElement} button
-   * @param {(size: Size) => void} onTap
+   * @param {(button: GiftButton) => void} onTap
    */
   constructor(button, onTap) {
     this.#button = button;
     this.flowers = Number(button.dataset.flowers);
     this.#label = /** @type {HTMLElement} */ (button.querySelector('.size-label'));
-    this.#words = this.#label.textContent ?? '';
+    this.#labelText = this.#label.textContent ?? '';
     button.addEventListener('click', () => onTap(this));
   }
 
-  /** @param {boolean} onItsWay never disabled, which would take the focus away */
-  write(onItsWay) {
-    setAttribute(this.#button, 'aria-disabled', onItsWay && 'true');
-    setText(this.#label, onItsWay ? text('stars_on_its_way') : this.#words);
+  /** @param {boolean} pending the button stays enabled, because a disabled one loses the focus */
+  render(pending) {
+    setAttribute(this.#button, 'aria-disabled', pending && 'true');
+    setText(this.#label, pending ? text('stars_on_its_way') : this.#labelText);
   }
 
-  /** Those that rise are gone. */
-  calm() {
+  /** Removes petals that still rise. */
+  removePetals() {
     this.#button.querySelector('.petals')?.remove();
   }
 
-  /** Some petals rise, and are gone when they have. */
-  celebrate() {
-    if (lessMotion.matches) return;
-    this.calm();
-    const petals = make('span', 'petals');
+  /** Lets petals rise from the button. They remove themselves at the end. */
+  animatePetals() {
+    if (reducedMotion.matches) return;
+    this.removePetals();
+    const petals = createElement('span', 'petals');
     petals.ariaHidden = 'true';
     let left = PETALS;
     for (let i = 0; i < PETALS; i++) {
-      const petal = make('span', 'petal');
+      const petal = createElement('span', 'petal');
       petal.style.setProperty('--x', String(Math.random() * 2 - 1));
       petal.style.setProperty('--rise', String(0.6 + Math.random() * 0.6));
       petal.style.setProperty('--turn', String(Math.random() * 2 - 1));
@@ -79,70 +79,70 @@ class Size {
 }
 
 export class GiftButtons {
-  #sizes;
+  #buttons;
   #note;
-  #askWho;
+  #askForViewer;
   #nameOf;
   #star = '';
   #user = '';
   /** @type {State} */
   #state = 'connecting';
-  /** What was said about gifts that are answered. */
-  #said = '';
+  /** About gifts that the server has answered. */
+  #message = '';
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-  #gifts = new Gifts((gift, within) => connect().send('gift', gift, within), {
-    change: () => this.#write(),
-    taken: (gift, results) => this.#thank(gift, results),
-    refused: (gift, problem) => this.#say(whyNot(problem)),
+  #sender = new GiftSender((gift, within) => connect().send('gift', gift, within), {
+    onChange: () => this.#render(),
+    onAccepted: (gift, results) => this.#thank(gift, results),
+    onRefused: (gift, problem) => this.#showMessage(refusalText(problem)),
   });
 
   /**
    * @param {Iterable<HTMLElement>} buttons
    * @param {HTMLElement} note
-   * @param {() => void} askWho has the viewer say who they are
+   * @param {() => void} askForViewer called on a tap without a viewer
    * @param {(star: string) => string} nameOf
    */
-  constructor(buttons, note, askWho, nameOf) {
-    this.#sizes = [...buttons].map((button) => new Size(button, ({ flowers }) => this.#tap(flowers)));
+  constructor(buttons, note, askForViewer, nameOf) {
+    this.#buttons = [...buttons].map((button) => new GiftButton(button, ({ flowers }) => this.#onTap(flowers)));
     this.#note = note;
-    this.#askWho = askWho;
+    this.#askForViewer = askForViewer;
     this.#nameOf = nameOf;
   }
 
-  /** Sends what was not answered when the page was left. */
+  /** Sends the gifts that the last page left without an answer. */
   resume() {
-    this.#gifts.resume();
+    this.#sender.resume();
   }
 
   /**
    * @param {string} star
-   * @param {string} user
+   * @param {string} user the viewer; '': none
    */
   show(star, user) {
-    if (star !== this.#star || user !== this.#user) this.#said = '';
-    // Hidden, they would not end, and rise anew for the star that is shown next.
-    if (star !== this.#star) for (const size of this.#sizes) size.calm();
+    if (star !== this.#star || user !== this.#user) this.#message = '';
+    // The animation of a hidden button would not end, and would start again for the next star.
+    if (star !== this.#star) for (const button of this.#buttons) button.removePetals();
     this.#star = star;
     this.#user = user;
-    this.#write();
+    this.#render();
   }
 
   /** @param {State} state of the connection */
-  hear(state) {
+  setState(state) {
     this.#state = state;
-    this.#write();
+    this.#render();
   }
 
   /** @param {number} flowers */
-  #tap(flowers) {
+  #onTap(flowers) {
     if (this.#user === '') {
-      this.#say(text('stars_who_first'));
-      this.#askWho();
-    } else if (this.#gifts.full) {
-      this.#say(text('stars_too_many'));
-    } else if (this.#gifts.give(this.#star, this.#user, flowers)) {
-      this.#say('');
+      this.#showMessage(text('stars_who_first'));
+      this.#askForViewer();
+    } else if (this.#sender.full) {
+      this.#showMessage(text('stars_too_many'));
+    } else if (this.#sender.send(this.#star, this.#user, flowers)) {
+      this.#showMessage('');
     }
   }
 
@@ -151,31 +151,31 @@ export class GiftButtons {
    * @param {any[]} results
    */
   #thank({ star, user, flowers }, results) {
-    const place = results.find(({ board }) => board === `fans:${star}`)?.rank;
+    const rank = results.find(({ board }) => board === `fans:${star}`)?.rank;
     const values = { star: this.#nameOf(star) };
-    this.#say(typeof place === 'number' ? counted('stars_thanks_place', flowers, { ...values, rank: place }) : counted('stars_thanks', flowers, values), THANKS_MS);
-    if (star === this.#star && user === this.#user) this.#sizes.find((size) => size.flowers === flowers)?.celebrate();
+    this.#showMessage(typeof rank === 'number' ? countedText('stars_thanks_place', flowers, { ...values, rank }) : countedText('stars_thanks', flowers, values), THANKS_MS);
+    if (star === this.#star && user === this.#user) this.#buttons.find((button) => button.flowers === flowers)?.animatePetals();
   }
 
   /**
-   * @param {string} sentence
-   * @param {number} [forMs] default: until something else is said
+   * @param {string} message
+   * @param {number} [durationMs] default: until the next message
    */
-  #say(sentence, forMs) {
+  #showMessage(message, durationMs) {
     clearTimeout(this.#timer);
-    this.#said = sentence;
-    if (forMs) this.#timer = setTimeout(() => this.#say(''), forMs);
-    this.#write();
+    this.#message = message;
+    if (durationMs) this.#timer = setTimeout(() => this.#showMessage(''), durationMs);
+    this.#render();
   }
 
-  #write() {
-    for (const size of this.#sizes) size.write(this.#gifts.isOnItsWay(this.#star, this.#user, size.flowers));
-    const waits = this.#gifts.size > 0 && (this.#state === 'away' || this.#state === 'stale');
-    setText(this.#note, waits ? text('stars_waits') : this.#said);
+  #render() {
+    for (const button of this.#buttons) button.render(this.#sender.isPending(this.#star, this.#user, button.flowers));
+    const waits = this.#sender.pending > 0 && (this.#state === 'away' || this.#state === 'stale');
+    setText(this.#note, waits ? text('stars_waits') : this.#message);
   }
 }
 
-/** @param {Problem} problem whose message is in the server's language, not in the page's */
-function whyNot({ code }) {
-  return text(WHY_NOT.get(code) ?? 'stars_refused');
+/** @param {Problem} problem its message is in the server's language, not in the page's */
+function refusalText({ code }) {
+  return text(REFUSALS.get(code) ?? 'stars_refused');
 }

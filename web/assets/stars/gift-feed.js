@@ -1,53 +1,52 @@
 // @ts-check
 
 /**
- * Gifts as they happen, newest on top. Quick ones of one person to one star are one line, which
- * counts them. A crowd's gifts come a few lines at a time, so that they can be read; those that
- * there is no time for are left out.
+ * The list of gifts as they happen, newest first. Several gifts of one user to one star in quick
+ * succession are a combo: one line, which counts them. In a crowd, a few lines at a time enter, so
+ * that a viewer can read them; lines that wait too long are left out.
  */
 
-import { setText } from '../../kit/rows.js';
 import { numbers } from '../../kit/format.js';
-import { newIcon } from './icon.js';
-import { make } from '../shared/page.js';
-import { Portrait } from './portrait.js';
+import { createElement, setText } from '../shared/dom.js';
 import { text } from '../shared/texts.js';
+import { createIcon } from './icon.js';
+import { Portrait } from './portrait.js';
 
 /**
- * Gifts of one person to one star; at: of the last of them.
+ * Gifts of one user to one star; at: time of the last one, ms; line: null unless shown.
  * @typedef {{ user: string, star: string, count: number, flowers: number, big: boolean, at: number, line: Line | null }} Combo
  */
 
-const MOST_LINES = 8;
-/** Lines that come at once, and how long they stay the newest. */
-const LINES_A_TURN = 2;
-const TURN_MS = 800;
-/** Those that wait: more could not be shown within a few seconds. */
-const MOST_WAITING = 8;
-/** A gift so soon after the last one is one more of the same, also if its line has gone meanwhile. */
+const MAX_LINES = 8;
+/** Lines that enter together, and the time until the next may enter. */
+const LINES_PER_STEP = 2;
+const STEP_MS = 800;
+/** More lines could not enter within a few seconds. */
+const MAX_WAITING = 8;
+/** A gift within this time after the last one belongs to the same combo, even if its line is gone. */
 const COMBO_MS = 10_000;
-/** More people than that within this time give to a crowd: nobody sees what goes on. */
-const MOST_COMBOS = 500;
+/** Oldest combos beyond this number are dropped: the list of so large a crowd changes too fast to read. */
+const MAX_COMBOS = 500;
 const BIG_FLOWERS = 50;
 const ENTER_MS = 360;
 const BUMP_MS = 420;
 
-const lessMotion = matchMedia('(prefers-reduced-motion: reduce)');
+const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 class Line {
   #portrait = new Portrait();
-  #user = make('b', 'feed-user');
-  #star = make('span', 'feed-star');
-  #count = make('span', 'feed-count');
-  #flowers = make('span', 'feed-number');
-  element = make('li', 'feed-line');
+  #user = createElement('b', 'feed-user');
+  #star = createElement('span', 'feed-star');
+  #count = createElement('span', 'feed-count');
+  #flowers = createElement('span', 'feed-number');
+  element = createElement('li', 'feed-line');
   /** @type {Animation | undefined} */
   #bump;
 
   constructor() {
-    const to = make('span', 'feed-to', make('span', 'feed-verb', text('stars_to')), ' ', this.#star);
-    const sum = make('span', 'feed-sum', this.#flowers, newIcon('flower'));
-    this.element.append(this.#portrait.element, make('span', 'feed-words', this.#user, ' ', to), ' ', this.#count, ' ', sum);
+    const to = createElement('span', 'feed-to', createElement('span', 'feed-verb', text('stars_to')), ' ', this.#star);
+    const sum = createElement('span', 'feed-sum', this.#flowers, createIcon('flower'));
+    this.element.append(this.#portrait.element, createElement('span', 'feed-words', this.#user, ' ', to), ' ', this.#count, ' ', sum);
     this.#count.hidden = true;
   }
 
@@ -55,9 +54,9 @@ class Line {
    * @param {Combo} combo
    * @param {Names} names
    */
-  write({ user, star, count, flowers, big }, names) {
+  render({ user, star, count, flowers, big }, names) {
     const { name = user, avatar } = names.user(user);
-    this.#portrait.write(user, name, avatar);
+    this.#portrait.render(user, name, avatar);
     setText(this.#user, name);
     setText(this.#star, names.star(star).name ?? star);
     this.element.toggleAttribute('data-big', big);
@@ -66,7 +65,7 @@ class Line {
     const before = this.#count.textContent;
     setText(this.#count, text('stars_combo', { n: count }));
     this.#count.hidden = count === 1;
-    if (count === 1 || before === this.#count.textContent || lessMotion.matches) return;
+    if (count === 1 || before === this.#count.textContent || reducedMotion.matches) return;
     this.#bump?.cancel();
     this.#bump = this.#count.animate([{ transform: 'scale(1)' }, { transform: 'scale(1.45)', offset: 0.3 }, { transform: 'scale(1)' }], { duration: BUMP_MS, easing: 'ease-out' });
   }
@@ -76,27 +75,27 @@ class Line {
  * @typedef {object} Names
  * @property {(id: string) => import('./profile-cache.js').Profile} user
  * @property {(id: string) => import('./profile-cache.js').Profile} star
- * @property {() => string} me
+ * @property {() => string} me the viewer; '': none
  */
 
 export class GiftFeed {
   #list;
   #empty;
   #names;
-  /** The newest of each person and star that may still grow; what grew last is last. @type {Map<string, Combo>} */
+  /** The newest combo of each user and star that may still grow, by user and star; last changed last. @type {Map<string, Combo>} */
   #combos = new Map();
-  /** The newest first. @type {Combo[]} */
+  /** Newest first. @type {Combo[]} */
   #shown = [];
-  /** The oldest first. @type {Combo[]} */
+  /** Oldest first. @type {Combo[]} */
   #waiting = [];
-  #turnedAt = -Infinity;
-  #frame = 0;
+  #steppedAt = -Infinity;
+  #renderRequest = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
   /**
    * @param {HTMLElement} list
-   * @param {HTMLElement} empty
+   * @param {HTMLElement} empty shown while the list is empty
    * @param {Names} names
    */
   constructor(list, empty, names) {
@@ -106,14 +105,14 @@ export class GiftFeed {
   }
 
   /** @param {readonly { at: string, data: any }[]} items of the feed */
-  hear(items) {
+  addItems(items) {
     for (const { at, data } of items) {
       const { user, star, flowers } = data ?? {};
-      // An event of that name may be another's.
+      // A server may define an event of the same name with other fields.
       if (typeof user !== 'string' || typeof star !== 'string' || typeof flowers !== 'number') continue;
       this.#add(user, star, flowers, Date.parse(at));
     }
-    if (items.length > 0) this.writeSoon();
+    if (items.length > 0) this.renderSoon();
   }
 
   /**
@@ -132,39 +131,39 @@ export class GiftFeed {
     this.#combos.delete(key);
     this.#combos.set(key, combo);
     for (const [oldest, { at: before }] of this.#combos) {
-      if (this.#combos.size <= MOST_COMBOS && !(at - before > COMBO_MS)) break;
+      if (this.#combos.size <= MAX_COMBOS && !(at - before > COMBO_MS)) break;
       this.#combos.delete(oldest);
     }
-    if (!combo.line && !this.#waiting.includes(combo)) this.#wait(combo);
+    if (!combo.line && !this.#waiting.includes(combo)) this.#enqueue(combo);
   }
 
   /** @param {Combo} combo */
-  #wait(combo) {
+  #enqueue(combo) {
     this.#waiting.push(combo);
-    if (this.#waiting.length <= MOST_WAITING) return;
-    // One's own gift is never left out, and a big one only for others.
+    if (this.#waiting.length <= MAX_WAITING) return;
+    // The viewer's own gifts always stay. A big gift stays as long as there are others to drop.
     const { me } = this.#names;
-    const rest = this.#waiting.filter(({ user }) => user !== me());
-    const least = rest.find(({ big }) => !big) ?? rest[0] ?? this.#waiting[0];
-    this.#waiting.splice(this.#waiting.indexOf(least), 1);
+    const others = this.#waiting.filter(({ user }) => user !== me());
+    const dropped = others.find(({ big }) => !big) ?? others[0] ?? this.#waiting[0];
+    this.#waiting.splice(this.#waiting.indexOf(dropped), 1);
   }
 
-  /** What is shown, or a name in it, has changed. */
-  writeSoon() {
-    this.#frame ||= requestAnimationFrame(() => {
-      this.#frame = 0;
-      this.#write();
+  /** Renders in the next animation frame: the combos, or a name in them, have changed. */
+  renderSoon() {
+    this.#renderRequest ||= requestAnimationFrame(() => {
+      this.#renderRequest = 0;
+      this.#render();
     });
   }
 
-  #write() {
+  #render() {
     clearTimeout(this.#timer);
     const now = performance.now();
     /** @type {Combo[]} */
     let entered = [];
-    if (this.#waiting.length > 0 && now - this.#turnedAt >= TURN_MS) {
-      this.#turnedAt = now;
-      entered = this.#waiting.splice(0, LINES_A_TURN);
+    if (this.#waiting.length > 0 && now - this.#steppedAt >= STEP_MS) {
+      this.#steppedAt = now;
+      entered = this.#waiting.splice(0, LINES_PER_STEP);
     }
     const second = this.#shown[0]?.line?.element;
     const before = entered.length > 0 && second ? second.offsetTop : 0;
@@ -173,21 +172,21 @@ export class GiftFeed {
       this.#shown.unshift(combo);
       this.#list.prepend(combo.line.element);
     }
-    for (const combo of this.#shown.splice(MOST_LINES)) {
+    for (const combo of this.#shown.splice(MAX_LINES)) {
       combo.line?.element.remove();
       combo.line = null;
     }
-    for (const combo of this.#shown) combo.line?.write(combo, this.#names);
+    for (const combo of this.#shown) combo.line?.render(combo, this.#names);
     this.#empty.hidden = this.#shown.length > 0;
-    if (entered.length > 0 && !lessMotion.matches) this.#glide(entered, second ? second.offsetTop - before : 0);
-    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.writeSoon(), TURN_MS - (now - this.#turnedAt));
+    if (entered.length > 0 && !reducedMotion.matches) this.#animate(entered, second ? second.offsetTop - before : 0);
+    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.renderSoon(), STEP_MS - (now - this.#steppedAt));
   }
 
   /**
    * @param {Combo[]} entered
-   * @param {number} distance that the others have moved down
+   * @param {number} distance by which the other lines have moved down, px
    */
-  #glide(entered, distance) {
+  #animate(entered, distance) {
     for (const combo of this.#shown) {
       const from = entered.includes(combo) ? { opacity: 0, transform: 'translateY(-0.75em)' } : { transform: `translateY(${-distance}px)` };
       combo.line?.element.animate([from, { opacity: 1, transform: 'none' }], { duration: ENTER_MS, easing: 'cubic-bezier(0.2, 0.7, 0.2, 1)' });

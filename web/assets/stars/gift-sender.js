@@ -1,115 +1,115 @@
 // @ts-check
 
 /**
- * Gifts that were sent and are not answered yet. Each is sent under one id until it is, also by
- * the page that is there after a reload, so that it counts once. So does a double tap: it is
- * the same gift.
+ * Sends gifts, and keeps each until the server has answered it. The page that a reload opens goes
+ * on with the same ids, so that each gift counts once. A double tap is one gift. gift-buttons.js
+ * uses it.
  *
  * @typedef {{ id: string, star: string, user: string, flowers: number, at: number }} Gift at: ms since 1970
  * @typedef {import('../../kit/rankcast.js').Problem} Problem
  */
 
 import { newID, RETRY_MS } from '../../kit/connection.js';
-import { ROOT } from '../shared/page.js';
+import { ROOT } from '../shared/links.js';
 
-/** A tap so soon after another is the second half of a double tap, even if the first is answered. */
-const TAP_MS = 700;
-/** More than anybody taps while a connection comes back. */
-const MOST = 12;
-const STORED_AS = `rankcast gifts ${ROOT.pathname}`;
+/** A tap within this time after another is the second half of a double tap, even if the server has answered the first. */
+const DOUBLE_TAP_MS = 700;
+/** More gifts than a viewer taps while a connection comes back. */
+const MAX_PENDING = 12;
+const STORAGE_KEY = `rankcast gifts ${ROOT.pathname}`;
 
-export class Gifts {
-  /** By what makes two of them the same. @type {Map<string, Gift>} */
-  #unanswered = new Map();
-  /** Tapped just now. @type {Set<string>} */
-  #tapped = new Set();
+export class GiftSender {
+  /** Gifts without an answer, by what makes two gifts the same. @type {Map<string, Gift>} */
+  #pending = new Map();
+  /** Gifts tapped within DOUBLE_TAP_MS. @type {Set<string>} */
+  #recent = new Set();
   #send;
-  #on;
+  #callbacks;
 
   /**
    * @param {(gift: { id: string, star: string, user: string, flowers: number }, within: number) => Promise<any[]>} send
-   * @param {object} on
-   * @param {() => void} on.change
-   * @param {(gift: Gift, results: any[]) => void} on.taken
-   * @param {(gift: Gift, problem: Problem) => void} on.refused
+   * @param {object} callbacks
+   * @param {() => void} callbacks.onChange
+   * @param {(gift: Gift, results: any[]) => void} callbacks.onAccepted
+   * @param {(gift: Gift, problem: Problem) => void} callbacks.onRefused
    */
-  constructor(send, on) {
+  constructor(send, callbacks) {
     this.#send = send;
-    this.#on = on;
+    this.#callbacks = callbacks;
   }
 
-  /** Sends what the page before this one has left. */
+  /** Sends the gifts that the last page left without an answer. */
   resume() {
-    for (const gift of restore()) this.#begin(gift);
+    for (const gift of restore()) this.#start(gift);
   }
 
-  /** How many there are. */
-  get size() {
-    return this.#unanswered.size;
+  /** The number of gifts without an answer. */
+  get pending() {
+    return this.#pending.size;
   }
 
   get full() {
-    return this.size >= MOST;
+    return this.pending >= MAX_PENDING;
   }
 
   /**
    * @param {string} star
    * @param {string} user
    * @param {number} flowers
-   * @returns {boolean} whether giving this now would be the same gift as one before
+   * @returns {boolean} whether another such gift would be the same gift as one before
    */
-  isOnItsWay(star, user, flowers) {
+  isPending(star, user, flowers) {
     const key = keyOf(star, user, flowers);
-    return this.#unanswered.has(key) || this.#tapped.has(key);
+    return this.#pending.has(key) || this.#recent.has(key);
   }
 
   /**
-   * Gives it, unless it is on its way.
+   * Sends a gift, unless the same gift is pending.
    *
    * @param {string} star
    * @param {string} user
    * @param {number} flowers
-   * @returns {boolean} whether it did
+   * @returns {boolean} whether it was sent
    */
-  give(star, user, flowers) {
-    if (this.isOnItsWay(star, user, flowers)) return false;
+  send(star, user, flowers) {
+    if (this.isPending(star, user, flowers)) return false;
     const key = keyOf(star, user, flowers);
-    this.#tapped.add(key);
+    this.#recent.add(key);
     setTimeout(() => {
-      this.#tapped.delete(key);
-      this.#on.change();
-    }, TAP_MS);
-    this.#begin({ id: newID(), star, user, flowers, at: Date.now() });
+      this.#recent.delete(key);
+      this.#callbacks.onChange();
+    }, DOUBLE_TAP_MS);
+    this.#start({ id: newID(), star, user, flowers, at: Date.now() });
     return true;
   }
 
   /** @param {Gift} gift */
-  async #begin(gift) {
+  async #start(gift) {
     const { id, star, user, flowers, at } = gift;
     const key = keyOf(star, user, flowers);
-    this.#unanswered.set(key, gift);
+    this.#pending.set(key, gift);
     this.#store();
-    this.#on.change();
+    this.#callbacks.onChange();
     /** @type {() => void} */
-    let tell;
+    let report;
     try {
       const results = await this.#send({ id, star, user, flowers }, RETRY_MS - (Date.now() - at));
       const refusal = results.find(({ board }) => board === 'stars')?.error;
-      tell = refusal ? () => this.#on.refused(gift, refusal) : () => this.#on.taken(gift, results);
+      report = refusal ? () => this.#callbacks.onRefused(gift, refusal) : () => this.#callbacks.onAccepted(gift, results);
     } catch (problem) {
-      tell = () => this.#on.refused(gift, /** @type {Problem} */ (problem));
+      report = () => this.#callbacks.onRefused(gift, /** @type {Problem} */ (problem));
     }
-    this.#unanswered.delete(key);
+    this.#pending.delete(key);
     this.#store();
-    this.#on.change();
-    tell();
+    this.#callbacks.onChange();
+    report();
   }
 
   #store() {
     try {
-      sessionStorage.setItem(STORED_AS, JSON.stringify([...this.#unanswered.values()]));
+      sessionStorage.setItem(STORAGE_KEY, JSON.stringify([...this.#pending.values()]));
     } catch {
-      // It is full, or not allowed: then a reload forgets them.
+      // The storage is full or not allowed. A reload then forgets the gifts.
     }
   }
 }
@@ -123,13 +123,13 @@ function keyOf(star, user, flowers) {
   return JSON.stringify([star, user, flowers]);
 }
 
-/** @returns {Gift[]} what was stored and may still be sent */
+/** @returns {Gift[]} the stored gifts whose ids the server still knows */
 function restore() {
   try {
     /** @type {Gift[]} */
-    const gifts = JSON.parse(sessionStorage.getItem(STORED_AS) ?? '[]');
+    const gifts = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? '[]');
     const now = Date.now();
-    return gifts.slice(0, MOST).filter(
+    return gifts.slice(0, MAX_PENDING).filter(
       ({ id, star, user, flowers, at }) =>
         [id, star, user].every((field) => typeof field === 'string' && field !== '') && Number.isSafeInteger(flowers) && at <= now && now - at < RETRY_MS,
     );

@@ -1,15 +1,15 @@
 // @ts-check
 
-/** What stands for a person: the avatar, or a circle with the first letter of the name in a colour of their own. */
+/** A portrait of a member: its avatar, or a circle with the first letter of its name in a color that depends on its id. */
 
-import { setProperty, setText, writeImage } from '../../kit/rows.js';
-import { make } from '../shared/page.js';
+import { setAvatar } from '../../kit/rows.js';
+import { createElement, setProperty, setText } from '../shared/dom.js';
 
 const graphemes = new Intl.Segmenter(document.documentElement.lang, { granularity: 'grapheme' });
 
 /**
  * @param {string} name
- * @returns {string} its first letter or sign, as a reader takes it: one may be of several code points
+ * @returns {string} the first character as a reader sees it, which may be several code points
  */
 export function initialOf(name) {
   for (const { segment } of graphemes.segment(name.replace(/^[\s\p{Cf}]+/u, ''))) return segment.toUpperCase();
@@ -18,7 +18,7 @@ export function initialOf(name) {
 
 /**
  * @param {string} id
- * @returns {number} 0 to 359, the same each time
+ * @returns {number} 0 to 359, always the same for an id
  */
 export function hueOf(id) {
   let hash = 0x811c9dc5; // FNV-1a
@@ -27,12 +27,12 @@ export function hueOf(id) {
 }
 
 export class Portrait {
-  #initial = make('span', 'portrait-initial');
+  #initial = createElement('span', 'portrait-initial');
   #image = document.createElement('img');
-  element = make('span', 'portrait', this.#initial, this.#image);
+  element = createElement('span', 'portrait', this.#initial, this.#image);
 
   constructor() {
-    // The name beside it says who it is.
+    // Screen readers read the name beside it.
     this.element.ariaHidden = 'true';
     this.#image.hidden = true;
   }
@@ -42,9 +42,9 @@ export class Portrait {
    * @param {string} name
    * @param {string} [avatar]
    */
-  write(id, name, avatar) {
+  render(id, name, avatar) {
     setProperty(this.element, '--hue', hueOf(id));
     setText(this.#initial, initialOf(name));
-    writeImage(this.#image, avatar);
+    setAvatar(this.#image, avatar);
   }
 }

@@ -1,91 +1,95 @@
 // @ts-check
 
 /**
- * Names of members whom only an id tells. Most are known from boards; the others are read, a
- * few at a time, and until then, or where there is no profile, the id is the name.
+ * Names and avatars of stars and users, by id. Entries of boards bring most of them. The cache
+ * reads the others from the server, a few at a time. Until then, and for a member without a
+ * profile, the page shows the id.
  */
 
-import { inPath, read, RefusedError } from '../shared/page.js';
+import { fetchJSON, HTTPError } from '../shared/api.js';
+import { encodeSegment } from '../shared/links.js';
 
 /** @typedef {{ readonly name?: string, readonly avatar?: string }} Profile */
 
-/** Profiles kept; those not used for longest go first. */
-const KEPT = 500;
-const MOST_AT_ONCE = 2;
-/** Who is not asked for in time is asked for when they are seen again. */
-const MOST_WAITING = 24;
-/** A server that could not answer is not asked for the same again before that. */
-const AGAIN_MS = 30_000;
+/** Least recently used profiles beyond this number are dropped. */
+const MAX_PROFILES = 500;
+const MAX_REQUESTS = 2;
+/** More requests do not wait: the page asks again when it shows the member again. */
+const MAX_PENDING = 24;
+/** After a failure, the cache does not ask for the same profile within this time. */
+const RETRY_MS = 30_000;
 
-export class Profiles {
-  /** @type {Map<string, Profile>} */
-  #known = new Map();
-  /** Asked for, to be, or not to be again yet. @type {Set<string>} */
-  #wanted = new Set();
+export class ProfileCache {
+  /** By path, least recently used first. @type {Map<string, Profile>} */
+  #profiles = new Map();
+  /** Paths that wait, are being read, or failed lately. @type {Set<string>} */
+  #pending = new Set();
   /** @type {string[]} */
-  #waiting = [];
-  #loading = 0;
+  #queue = [];
+  #requests = 0;
   #onChange;
 
-  /** @param {() => void} onChange a name that was asked for has come */
+  /** @param {() => void} onChange called when the server has sent a profile */
   constructor(onChange) {
     this.#onChange = onChange;
   }
 
   /**
-   * @param {string} kind
-   * @param {readonly { member: string, name?: string, avatar?: string }[]} entries of a board
+   * Adds the profiles that come with entries.
+   *
+   * @param {string} kind of member: `star` or `user`
+   * @param {readonly { member: string, name?: string, avatar?: string }[]} entries
    */
-  see(kind, entries) {
-    for (const { member, name, avatar } of entries) this.#keep(`${kind}/${inPath(member)}`, { name, avatar });
+  addEntries(kind, entries) {
+    for (const { member, name, avatar } of entries) this.#set(`${kind}/${encodeSegment(member)}`, { name, avatar });
   }
 
   /**
    * @param {string} kind
    * @param {string} id
-   * @returns {Profile} what is known now
+   * @returns {Profile} {} while it is not known; then the cache reads it from the server
    */
-  of(kind, id) {
-    const path = `${kind}/${inPath(id)}`;
-    const known = this.#known.get(path);
-    if (known) this.#keep(path, known);
-    else if (!this.#wanted.has(path) && this.#wanted.size < MOST_WAITING) {
-      this.#wanted.add(path);
-      this.#waiting.push(path);
+  get(kind, id) {
+    const path = `${kind}/${encodeSegment(id)}`;
+    const profile = this.#profiles.get(path);
+    if (profile) this.#set(path, profile);
+    else if (!this.#pending.has(path) && this.#pending.size < MAX_PENDING) {
+      this.#pending.add(path);
+      this.#queue.push(path);
       this.#load();
     }
-    return known ?? {};
+    return profile ?? {};
   }
 
   /**
    * @param {string} path
    * @param {Profile} profile
    */
-  #keep(path, profile) {
-    this.#known.delete(path);
-    this.#known.set(path, profile);
-    if (this.#known.size > KEPT) for (const [oldest] of this.#known) return void this.#known.delete(oldest);
+  #set(path, profile) {
+    this.#profiles.delete(path);
+    this.#profiles.set(path, profile);
+    if (this.#profiles.size > MAX_PROFILES) for (const [oldest] of this.#profiles) return void this.#profiles.delete(oldest);
   }
 
   async #load() {
-    if (this.#loading === MOST_AT_ONCE) return;
-    const path = this.#waiting.shift();
+    if (this.#requests === MAX_REQUESTS) return;
+    const path = this.#queue.shift();
     if (path === undefined) return;
-    this.#loading++;
+    this.#requests++;
     try {
-      const { name, avatar } = await read(`v1/members/${path}`);
-      this.#keep(path, { name, avatar });
-      this.#wanted.delete(path);
+      const { name, avatar } = await fetchJSON(`v1/members/${path}`);
+      this.#set(path, { name, avatar });
+      this.#pending.delete(path);
       if (name || avatar) this.#onChange();
     } catch (error) {
-      if (error instanceof RefusedError && error.status === 404) {
-        this.#keep(path, {});
-        this.#wanted.delete(path);
+      if (error instanceof HTTPError && error.status === 404) {
+        this.#set(path, {});
+        this.#pending.delete(path);
       } else {
-        setTimeout(() => this.#wanted.delete(path), AGAIN_MS);
+        setTimeout(() => this.#pending.delete(path), RETRY_MS);
       }
     }
-    this.#loading--;
+    this.#requests--;
     this.#load();
   }
 }

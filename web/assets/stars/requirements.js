@@ -1,35 +1,34 @@
 // @ts-check
 
-/** What the page needs of a server, and what of it a server has not got. */
+/** The boards and the event that the star-flower page requires, and which of them the server has not defined. */
 
-import { Poll, read } from '../shared/page.js';
+import { fetchJSON } from '../shared/api.js';
+import { Poll } from '../shared/poll.js';
 
 const BOARDS = ['stars', 'fans:{star}', 'fans3h:{star}'];
 const EVENT = 'gift';
 
-/** What is missing, as far as is known. @typedef {{ boards: string[], event: string }} Missing event '': it is there */
-
-export class Needs {
-  /** @type {Missing} */
+export class Requirements {
+  /** As far as the page knows; event '': the server has it. @type {{ boards: string[], event: string }} */
   missing = { boards: [], event: '' };
 
-  /** @param {(missing: Missing) => void} onChange */
+  /** @param {() => void} onChange called after each check */
   constructor(onChange) {
-    // They are defined while nobody looks at this page.
+    // An operator may define them while the page is open, so the page checks whenever it becomes visible.
     new Poll(Infinity, async (signal) => {
-      const [{ boards }, { events }] = await Promise.all([read('v1/boards', signal), read('v1/events', signal)]);
+      const [{ boards }, { events }] = await Promise.all([fetchJSON('v1/boards', signal), fetchJSON('v1/events', signal)]);
       this.missing = {
         boards: BOARDS.filter((name) => !boards.some((/** @type {{ board: string }} */ { board }) => shape(board) === shape(name))),
         event: events.some((/** @type {{ event: string }} */ { event }) => event === EVENT) ? '' : EVENT,
       };
-      onChange(this.missing);
+      onChange();
     }).start();
   }
 }
 
 /**
  * @param {string} board
- * @returns {string} it without the names of its placeholders, which are the server's own
+ * @returns {string} the name without the names of its placeholders, which differ between servers
  */
 function shape(board) {
   return board.replace(/\{\w+\}/g, '{}');

@@ -1,80 +1,78 @@
 // @ts-check
 
-/** One star: its place in the week, and its fans of today and of the last three hours. */
+/** The view of one star: its rank this week, and its fans of today and of the last three hours. */
 
-import { setAttribute, setProperty, setText } from '../../kit/rows.js';
 import { numbers } from '../../kit/format.js';
-import { instance, problemOfPart } from '../shared/board-name.js';
-import { byId } from '../shared/page.js';
+import { instance, partProblem } from '../shared/board-name.js';
+import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
+import { countedText, text } from '../shared/texts.js';
+import { renderInitials } from './board-rows.js';
 import { Portrait } from './portrait.js';
-import { writeInitials } from './board-rows.js';
-import { counted, text } from '../shared/texts.js';
 
 /**
  * @typedef {import('../../kit/rankcast.js').Entry} Entry
  * @typedef {import('../../kit/rankcast.js').Update} Update
  */
 
-export class StarPage {
+export class StarDetails {
   #name = byId('star-name', HTMLElement);
   #rank = byId('star-rank', HTMLElement);
   #score = byId('star-score', HTMLElement);
   #gap = byId('star-gap', HTMLElement);
   #progress = byId('star-progress', HTMLElement);
   #portrait = new Portrait();
-  #boards = [
+  #fanBoards = [
     { family: 'fans:{star}', section: byId('fans', HTMLElement), board: byId('fans-today', HTMLElement) },
     { family: 'fans3h:{star}', section: byId('fans3h', HTMLElement), board: byId('fans-3h', HTMLElement) },
   ];
   #profiles;
   #star = '';
 
-  /** @param {import('./profile-cache.js').Profiles} profiles */
+  /** @param {import('./profile-cache.js').ProfileCache} profiles */
   constructor(profiles) {
     this.#profiles = profiles;
     byId('star-portrait', HTMLElement).append(this.#portrait.element);
-    for (const { board } of this.#boards) {
+    for (const { board } of this.#fanBoards) {
       board.addEventListener('update', (event) => {
         const { snapshot, me } = /** @type {CustomEvent<Update>} */ (event).detail;
-        profiles.see('user', [...(snapshot?.top ?? []), ...(me?.around ?? [])]);
-        writeInitials(board);
+        profiles.addEntries('user', [...(snapshot?.top ?? []), ...(me?.around ?? [])]);
+        renderInitials(board);
       });
     }
   }
 
-  /** The star's name, as far as it is known. */
+  /** The star's name, or its id until the name is known. */
   get name() {
-    return this.#profiles.of('star', this.#star).name || this.#star;
+    return this.#profiles.get('star', this.#star).name || this.#star;
   }
 
   /**
    * @param {string} star '': none
-   * @param {string} me
-   * @param {readonly string[]} missing boards that there are not
+   * @param {string} me the viewer, whom the fan boards follow
+   * @param {readonly string[]} missing boards that the server has not defined
    */
   show(star, me, missing) {
-    const other = star !== this.#star;
+    const changed = star !== this.#star;
     this.#star = star;
-    for (const { family, section, board } of this.#boards) {
-      section.hidden = missing.includes(family) || problemOfPart(star) !== '';
+    for (const { family, section, board } of this.#fanBoards) {
+      section.hidden = missing.includes(family) || partProblem(star) !== '';
       setAttribute(board, 'me', me);
       setAttribute(board, 'board', star && !section.hidden ? instance(family, [star]) : '');
     }
-    if (star && other) this.hear({ snapshot: null, me: null, state: 'connecting' });
+    if (star && changed) this.update({ snapshot: null, me: null, state: 'connecting' });
   }
 
-  /** The star's name may be known now. */
-  writeName() {
+  renderName() {
     if (!this.#star) return;
-    const { avatar } = this.#profiles.of('star', this.#star);
+    const { avatar } = this.#profiles.get('star', this.#star);
     setText(this.#name, this.name);
-    this.#portrait.write(this.#star, this.name, avatar);
+    this.#portrait.render(this.#star, this.name, avatar);
   }
 
-  /** @param {Update} update of the board of stars, on which the star is followed */
-  hear({ snapshot, me }) {
+  /** @param {Update} update of the board of stars, which follows the star */
+  update({ snapshot, me }) {
     if (!this.#star) return;
-    this.writeName();
+    this.renderName();
     const top = snapshot?.top ?? [];
     const known = new Map([...(me?.around ?? []), ...top].map((entry) => [entry.member, entry]));
     const own = top.find(({ member }) => member === this.#star);
@@ -83,12 +81,12 @@ export class StarPage {
     this.#rank.hidden = rank === null;
     setText(this.#rank, rank === null ? '' : text('stars_rank', { n: rank }));
     setAttribute(this.#rank, 'data-podium', rank !== null && rank <= 3 && String(rank));
-    setText(this.#score, score !== null ? counted('stars_this_week', score) : problemOfPart(this.#star) ? text('stars_no_such') : me ? text('stars_none_yet') : '');
+    setText(this.#score, score !== null ? countedText('stars_this_week', score) : partProblem(this.#star) ? text('stars_no_such') : me ? text('stars_none_yet') : '');
     const order = [...known.values()].sort((a, b) => a.rank - b.rank);
-    const place = order.findIndex(({ member }) => member === this.#star);
-    const above = order[place - 1];
-    setText(this.#gap, rank === null || place < 0 || score === null ? '' : gapOf(score, above, order[place + 1]));
-    setProperty(this.#progress, '--share', score === null || place < 0 ? 0 : above && above.score > 0 ? Math.max(0, score) / above.score : 1);
+    const index = order.findIndex(({ member }) => member === this.#star);
+    const above = order[index - 1];
+    setText(this.#gap, rank === null || index < 0 || score === null ? '' : gapText(score, above, order[index + 1]));
+    setProperty(this.#progress, '--share', score === null || index < 0 ? 0 : above && above.score > 0 ? Math.max(0, score) / above.score : 1);
   }
 }
 
@@ -97,7 +95,7 @@ export class StarPage {
  * @param {Entry | undefined} above
  * @param {Entry | undefined} below
  */
-function gapOf(score, above, below) {
+function gapText(score, above, below) {
   if (above) {
     const values = { rank: above.rank, name: above.name || above.member };
     return above.score === score ? text('stars_level', values) : text('stars_behind', { ...values, score: numbers.format(above.score - score) });

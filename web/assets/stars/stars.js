@@ -1,218 +1,223 @@
 // @ts-check
 
 /**
- * Viewers send flowers to stars: all of them (`/stars`), or one (`/stars?star=s17`). `me=mochi`
- * says who the viewer is. What is shown is in the URL, so it can be kept and shared.
+ * The script of the star-flower page, on which viewers send flowers to stars: all stars (`/stars`),
+ * or one (`/stars?star=s17`). `me=mochi` names the viewer. The URL holds all that the page shows,
+ * so that a viewer can keep and share it.
  */
 
-import { setAttribute, setText } from '../../kit/rows.js';
 import { connect } from '../../kit/rankcast.js';
+import { partProblem } from '../shared/board-name.js';
+import { byId, setAttribute, setText } from '../shared/dom.js';
+import { handleLinks, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
+import { memberProblem, showMemberProblem } from '../shared/member-id.js';
+import { text } from '../shared/texts.js';
+import { linkOf, renderStarRows } from './board-rows.js';
 import { Countdown } from './countdown.js';
 import { GiftButtons } from './gift-buttons.js';
 import { GiftFeed } from './gift-feed.js';
-import { problemOf, sayProblem } from '../shared/member-id.js';
-import { problemOfPart } from '../shared/board-name.js';
-import { Needs } from './requirements.js';
-import { byId, followLinks, pageURL, pointToOtherLanguage, ROOT } from '../shared/page.js';
-import { Profiles } from './profile-cache.js';
-import { StarPage } from './star-details.js';
-import { linkOf, writeStars } from './board-rows.js';
-import { text } from '../shared/texts.js';
+import { ProfileCache } from './profile-cache.js';
+import { Requirements } from './requirements.js';
+import { StarDetails } from './star-details.js';
 import { Winners } from './winners.js';
 
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
-const STORED_AS = `rankcast me ${ROOT.pathname}`;
+const STORAGE_KEY = `rankcast me ${ROOT.pathname}`;
 
 const main = byId('main', HTMLElement);
-const note = byId('needs', HTMLElement);
+const requirementsNote = byId('requirements', HTMLElement);
 const starSection = byId('star', HTMLElement);
 const starName = byId('star-name', HTMLElement);
-const back = byId('back', HTMLAnchorElement);
+const backLink = byId('back', HTMLAnchorElement);
 const board = byId('stars', HTMLElement);
-const who = byId('who', HTMLFormElement);
+const viewerForm = byId('viewer', HTMLFormElement);
 const giftTitle = byId('gift-title', HTMLElement);
 const meInput = byId('me', HTMLInputElement);
 const meProblem = byId('me-problem', HTMLElement);
-const otherLanguage = byId('other-language', HTMLAnchorElement);
+const languageLink = byId('other-language', HTMLAnchorElement);
 
-const profiles = new Profiles(() => {
-  feed.writeSoon();
-  starPage.writeName();
-  writeTitle();
+const profiles = new ProfileCache(() => {
+  giftFeed.renderSoon();
+  starDetails.renderName();
+  renderTitle();
 });
 const countdown = new Countdown(byId('countdown', HTMLElement), byId('countdown-left', HTMLElement), () => connect().now());
-const winners = new Winners(byId('podium', HTMLElement), byId('no-winners', HTMLElement), (star) => address(star));
-const feed = new GiftFeed(byId('gifts', HTMLElement), byId('feed-empty', HTMLElement), {
-  user: (id) => profiles.of('user', id),
-  star: (id) => profiles.of('star', id),
-  me: () => wanted().me,
+const winners = new Winners(byId('podium', HTMLElement), byId('no-winners', HTMLElement), (star) => starURL(star));
+const giftFeed = new GiftFeed(byId('gifts', HTMLElement), byId('feed-empty', HTMLElement), {
+  user: (id) => profiles.get('user', id),
+  star: (id) => profiles.get('star', id),
+  me: () => readURL().me,
 });
-const starPage = new StarPage(profiles);
-const buttons = 'writes' in document.body.dataset ? newButtons() : null;
-const needs = new Needs(() => {
+const starDetails = new StarDetails(profiles);
+const giftButtons = 'writes' in document.body.dataset ? newGiftButtons() : null;
+const requirements = new Requirements(() => {
   watchGifts();
-  show();
+  render();
 });
 
-/** The star shown, and the viewer as put into the box. */
+/** The star shown; '': all stars. */
 let star = '';
+/** The viewer of the URL as last written to the input. */
 let viewer = '';
 /** @type {(() => void) | null} */
-let leaveGifts = null;
+let unwatchGifts = null;
 let giftsRefused = false;
 
-followLinks(
+handleLinks(
   (path) => path === location.pathname,
   (href) => {
     if (href !== location.href) history.pushState(null, '', href);
-    turn(true);
+    onNavigation(true);
   },
 );
-addEventListener('popstate', () => turn(false));
+addEventListener('popstate', () => onNavigation(false));
 
 board.addEventListener('update', (event) => {
   const update = /** @type {CustomEvent<Update>} */ (event).detail;
   const { snapshot, me, state } = update;
-  buttons?.hear(state);
+  giftButtons?.setState(state);
   if (snapshot) {
-    profiles.see('star', [...snapshot.top, ...(me?.around ?? [])]);
-    countdown.to(snapshot.final ? null : snapshot.ends);
-    if (!snapshot.final) winners.hear(snapshot.period);
+    profiles.addEntries('star', [...snapshot.top, ...(me?.around ?? [])]);
+    countdown.setEnd(snapshot.final ? null : snapshot.ends);
+    if (!snapshot.final) winners.setPeriod(snapshot.period);
   }
-  writeStars(board, update, address);
-  starPage.hear(update);
-  writeTitle();
+  renderStarRows(board, update, starURL);
+  starDetails.update(update);
+  renderTitle();
 });
 
-// Enter changes it, as leaving the box does.
-meInput.addEventListener('change', sayWho);
-who.addEventListener('submit', (event) => {
+// A viewer changes their id with Enter or by leaving the input.
+meInput.addEventListener('change', changeViewer);
+viewerForm.addEventListener('submit', (event) => {
   event.preventDefault();
-  sayWho();
+  changeViewer();
 });
 
 watchGifts();
-recall();
-show();
-buttons?.resume();
+restoreViewer();
+render();
+giftButtons?.resume();
 
-// A refused feed is not asked for again by itself: the event may be defined later.
+// The kit does not retry a refused feed, and an operator may define the event later.
 function watchGifts() {
-  if (leaveGifts && !giftsRefused) return;
-  leaveGifts?.();
+  if (unwatchGifts && !giftsRefused) return;
+  unwatchGifts?.();
   giftsRefused = false;
-  leaveGifts = connect().feed('gift', {
-    onItems: (items) => feed.hear(items),
+  unwatchGifts = connect().feed('gift', {
+    onItems: (items) => giftFeed.addItems(items),
     onError: () => {
       giftsRefused = true;
     },
   });
 }
 
-function newButtons() {
+function newGiftButtons() {
   /** @type {NodeListOf<HTMLElement>} */
-  const sizes = document.querySelectorAll('.size');
-  return new GiftButtons(sizes, byId('gift-note', HTMLElement), () => meInput.focus(), (id) => profiles.of('star', id).name || id);
+  const buttons = document.querySelectorAll('.size');
+  return new GiftButtons(buttons, byId('gift-note', HTMLElement), () => meInput.focus(), (id) => profiles.get('star', id).name || id);
 }
 
-/** @returns {{ star: string, me: string }} what the URL asks for; star '': all of them */
-function wanted() {
+/** @returns {{ star: string, me: string }} what the URL asks for; star '': all stars */
+function readURL() {
   const query = new URLSearchParams(location.search);
   return { star: query.get('star') ?? '', me: query.get('me') ?? '' };
 }
 
 /**
- * @param {string} star '': all of them
- * @param {string} [me] default: whom the URL names
+ * @param {string} star '': all stars
+ * @param {string} [me] default: the viewer of the URL
  */
-function address(star, me = wanted().me) {
+function starURL(star, me = readURL().me) {
   return pageURL('stars', { star, me }).href;
 }
 
-/** Puts the viewer that was here last into a URL that names none. */
-function recall() {
-  const { star, me } = wanted();
+/** Puts the stored viewer into a URL without one. */
+function restoreViewer() {
+  const { star, me } = readURL();
   if (me) return;
   try {
-    const known = localStorage.getItem(STORED_AS) ?? '';
-    if (known && !problemOf(known)) history.replaceState(null, '', address(star, known));
+    const stored = localStorage.getItem(STORAGE_KEY) ?? '';
+    if (stored && !memberProblem(stored)) history.replaceState(null, '', starURL(star, stored));
   } catch {
-    // Not allowed: then the URL alone knows.
+    // The storage is not allowed: only the URL holds the viewer.
   }
 }
 
-function sayWho() {
+/** Makes the id in the input the viewer. */
+function changeViewer() {
   const me = meInput.value.trim();
   meInput.value = me;
-  if (sayProblem(me, meInput, meProblem)) return;
-  remember(me);
-  if (me === wanted().me) return;
-  history.replaceState(null, '', address(wanted().star, me));
-  show();
+  if (showMemberProblem(me, meInput, meProblem)) return;
+  storeViewer(me);
+  if (me === readURL().me) return;
+  history.replaceState(null, '', starURL(readURL().star, me));
+  render();
 }
 
 /**
- * Shows what the URL asks for now, with the focus where it begins.
+ * Renders the view of the new URL, and moves the focus to it.
  *
- * @param {boolean} fromTop not where history was left, which the browser scrolls to
+ * @param {boolean} toTop false: the browser restores the scroll position of an entry in the history
  */
-function turn(fromTop) {
+function onNavigation(toTop) {
   const before = star;
-  // An entry of history, or a link, may be from before the viewer said who they are.
-  if (wanted().me !== viewer) history.replaceState(null, '', address(wanted().star, viewer));
-  show();
-  if (fromTop) scrollTo(0, 0);
+  // A link or an entry in the history may be older than the viewer.
+  if (readURL().me !== viewer) history.replaceState(null, '', starURL(readURL().star, viewer));
+  render();
+  if (toTop) scrollTo(0, 0);
   const target = star ? starName : (linkOf(board, before) ?? main);
-  target.focus({ preventScroll: fromTop });
+  target.focus({ preventScroll: toTop });
 }
 
-function show() {
-  const { star: wantedStar, me: named } = wanted();
-  const { missing } = needs;
-  star = wantedStar;
-  const me = problemOf(named) ? '' : named;
+/** Renders what the URL asks for. */
+function render() {
+  const { star: requestedStar, me: named } = readURL();
+  const { missing } = requirements;
+  star = requestedStar;
+  const me = memberProblem(named) ? '' : named;
   main.dataset.view = star ? 'star' : 'all';
   starSection.hidden = !star;
-  writeNeeds();
-  // What is being typed is left alone.
+  renderRequirements();
+  // An edit that is under way stays.
   if (named !== viewer) {
     viewer = meInput.value = named;
-    sayProblem(named, meInput, meProblem);
+    showMemberProblem(named, meInput, meProblem);
   }
-  starPage.show(star, me, missing.boards);
-  // A board that is asked to follow what can be no member (nor a part of a name, which is shorter) shows nothing.
-  setAttribute(board, 'me', problemOfPart(star) ? '' : star);
+  starDetails.show(star, me, missing.boards);
+  // A board shows nothing if the member that it follows is invalid. (A star's id is also a part of
+  // a board's name, for which the rules are stricter.)
+  setAttribute(board, 'me', partProblem(star) ? '' : star);
   setAttribute(board, 'board', missing.boards.includes('stars') ? '' : 'stars');
-  buttons?.show(star, me);
-  winners.point();
-  feed.writeSoon();
-  back.href = address('');
-  pointToOtherLanguage(otherLanguage);
-  writeTitle();
+  giftButtons?.show(star, me);
+  winners.updateLinks();
+  giftFeed.renderSoon();
+  backLink.href = starURL('');
+  updateLanguageLink(languageLink);
+  renderTitle();
 }
 
-/** @param {string} me as the viewer says, whatever a link that they opened does */
-function remember(me) {
+/** @param {string} me as typed by the viewer; an id from a link is not stored */
+function storeViewer(me) {
   try {
-    if (me) localStorage.setItem(STORED_AS, me);
-    else localStorage.removeItem(STORED_AS);
+    if (me) localStorage.setItem(STORAGE_KEY, me);
+    else localStorage.removeItem(STORAGE_KEY);
   } catch {
-    // Not allowed: then the URL alone knows.
+    // The storage is not allowed: only the URL holds the viewer.
   }
 }
 
-function writeNeeds() {
-  const { boards, event } = needs.missing;
-  const names = [...boards, ...(event ? [text('stars_event', { name: event })] : [])];
-  setText(note, names.length > 0 ? text('stars_needs', { missing: names.join(text('stars_list')) }) : '');
+function renderRequirements() {
+  const { boards, event } = requirements.missing;
+  const missing = [...boards, ...(event ? [text('stars_event', { name: event })] : [])];
+  setText(requirementsNote, missing.length > 0 ? text('stars_requirements', { missing: missing.join(text('stars_list')) }) : '');
   byId('week', HTMLElement).hidden = byId('winners', HTMLElement).hidden = boards.includes('stars');
   byId('feed', HTMLElement).hidden = event !== '';
-  const gifts = buttons !== null && event === '' && (star === '' || problemOfPart(star) === '');
-  main.toggleAttribute('data-no-gifts', !gifts);
-  setText(giftTitle, text(gifts ? 'stars_send' : 'stars_your_place'));
+  const canSend = giftButtons !== null && event === '' && (star === '' || partProblem(star) === '');
+  main.toggleAttribute('data-no-gifts', !canSend);
+  setText(giftTitle, text(canSend ? 'stars_send' : 'stars_your_place'));
 }
 
-function writeTitle() {
-  document.title = [star && starPage.name, text('stars_title'), text('title')].filter(Boolean).join(' · ');
+function renderTitle() {
+  document.title = [star && starDetails.name, text('stars_title'), text('title')].filter(Boolean).join(' · ');
 }

@@ -1,47 +1,49 @@
 // @ts-check
 
-/** The first three of the period before: a podium. */
+/** The podium of the star-flower page: the first three stars of last week. */
 
 import { numbers } from '../../kit/format.js';
-import { newIcon } from './icon.js';
-import { make, Poll, read, RefusedError } from '../shared/page.js';
+import { fetchJSON, HTTPError } from '../shared/api.js';
+import { createElement } from '../shared/dom.js';
+import { Poll } from '../shared/poll.js';
+import { countedText, text } from '../shared/texts.js';
+import { createIcon } from './icon.js';
 import { Portrait } from './portrait.js';
-import { counted, text } from '../shared/texts.js';
 
 /** @typedef {import('../../kit/rankcast.js').Entry} Entry */
 
 export class Winners {
   #podium;
   #none;
-  #address;
+  #starURL;
   /** @type {string | null} */
   #period = null;
-  /** As they were read. */
+  /** The entries shown, as JSON. */
   #shown = '';
-  /** They are final: read once, and when a period has ended. */
+  /** A final result does not change: the page reads it once, and after each rollover. */
   #poll = new Poll(Infinity, (signal) => this.#load(signal));
 
   /**
    * @param {HTMLElement} podium
-   * @param {HTMLElement} none says that there are none
-   * @param {(star: string) => string} address of a star's page
+   * @param {HTMLElement} none shown if last week has no winners
+   * @param {(star: string) => string} starURL
    */
-  constructor(podium, none, address) {
+  constructor(podium, none, starURL) {
     this.#podium = podium;
     this.#none = none;
-    this.#address = address;
+    this.#starURL = starURL;
   }
 
   /** @param {string} period the current one */
-  hear(period) {
+  setPeriod(period) {
     if (period === this.#period) return;
     this.#period = period;
     this.#poll.start();
   }
 
-  /** The address of a star's page is another. */
-  point() {
-    for (const link of this.#podium.querySelectorAll('a')) link.href = this.#address(link.dataset.star ?? '');
+  /** Points the links to the stars' present URLs. */
+  updateLinks() {
+    for (const link of this.#podium.querySelectorAll('a')) link.href = this.#starURL(link.dataset.star ?? '');
   }
 
   /** @param {AbortSignal} signal */
@@ -49,31 +51,31 @@ export class Winners {
     /** @type {Entry[]} */
     let top = [];
     try {
-      ({ top } = await read('v1/boards/stars@-1/top?limit=3', signal));
+      ({ top } = await fetchJSON('v1/boards/stars@-1/top?limit=3', signal));
     } catch (error) {
-      // No such period: it is the first, or none is kept.
-      if (!(error instanceof RefusedError && error.status < 500)) throw error;
+      // The period does not exist: this week is the first, or the server keeps no earlier ones.
+      if (!(error instanceof HTTPError && error.status < 500)) throw error;
     }
-    // What is shown may have the focus.
-    const found = JSON.stringify(top);
-    if (found === this.#shown) return;
-    this.#shown = found;
+    // Links that stay keep the focus.
+    const json = JSON.stringify(top);
+    if (json === this.#shown) return;
+    this.#shown = json;
     this.#none.hidden = top.length > 0;
     this.#podium.hidden = top.length === 0;
     this.#podium.replaceChildren(...top.slice(0, 3).map((entry) => this.#newStep(entry)));
-    this.#podium.firstElementChild?.prepend(newIcon('crown'));
+    this.#podium.firstElementChild?.prepend(createIcon('crown'));
   }
 
   /** @param {Entry} entry */
   #newStep({ rank, member, name, avatar, score }) {
     const portrait = new Portrait();
-    portrait.write(member, name || member, avatar);
-    const link = make('a', 'podium-name', name || member);
-    link.href = this.#address(member);
+    portrait.render(member, name || member, avatar);
+    const link = createElement('a', 'podium-name', name || member);
+    link.href = this.#starURL(member);
     link.dataset.star = member;
     link.title = name || member;
-    const place = make('span', 'podium-rank', numbers.format(rank));
-    place.title = text('stars_rank', { n: rank });
-    return make('li', 'podium-step', portrait.element, link, ' ', make('span', 'podium-score', counted('stars_flowers', score)), place);
+    const step = createElement('span', 'podium-rank', numbers.format(rank));
+    step.title = text('stars_rank', { n: rank });
+    return createElement('li', 'podium-step', portrait.element, link, ' ', createElement('span', 'podium-score', countedText('stars_flowers', score)), step);
   }
 }

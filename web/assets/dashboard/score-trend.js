@@ -1,0 +1,52 @@
+// @ts-check
+
+/** How a score has changed since the page was opened, as a chart and a number. A board's page shows two: of the leader, and of the followed member. */
+
+import { createElement, setText } from '../shared/dom.js';
+import { Series, Sparkline } from './sparkline.js';
+
+export class ScoreTrend {
+  element = createElement('div', 'trend');
+  #name = createElement('span', 'trend-name');
+  #change = createElement('span', 'trend-change');
+  #series = new Series();
+  #sparkline = new Sparkline();
+  #member = '';
+  /** The first score of this member: the series may begin with those of an earlier leader. */
+  #firstScore = 0;
+
+  /** @param {string} label */
+  constructor(label) {
+    this.element.append(createElement('p', 'trend-head', createElement('span', 'trend-label', label), ' ', this.#name, ' ', this.#change), this.#sparkline.element);
+    this.element.hidden = true;
+  }
+
+  /** Drops all scores, and hides the trend until the next one. */
+  reset() {
+    this.#member = '';
+    this.#series = new Series();
+    this.element.hidden = true;
+  }
+
+  /**
+   * @param {string} member
+   * @param {string} name
+   * @param {number} score
+   * @param {(score: number) => string} format
+   */
+  add(member, name, score, format) {
+    if (member !== this.#member) {
+      this.#member = member;
+      this.#firstScore = score;
+    }
+    this.#series.add(performance.now(), score);
+    setText(this.#name, name);
+    const change = score - this.#firstScore;
+    setText(this.#change, change === 0 ? '' : `${change > 0 ? '+' : '−'}${format(Math.abs(change))}`);
+    this.element.hidden = false;
+  }
+
+  render() {
+    this.#sparkline.render(this.#series.points, performance.now());
+  }
+}

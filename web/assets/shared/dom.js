@@ -1,0 +1,43 @@
+// @ts-check
+
+/** Functions that find, make and update elements. All pages use them; some are the kit's. */
+
+export { setAttribute, setProperty, setText } from '../../kit/rows.js';
+
+/**
+ * @template {Element} T
+ * @param {string} id
+ * @param {new () => T} type
+ * @returns {T}
+ * @throws {Error} the page has no element of that type with this id
+ */
+export function byId(id, type) {
+  const element = document.getElementById(id);
+  if (!(element instanceof type)) throw new Error(`the page has no ${type.name} with the id "${id}"`);
+  return element;
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} className
+ * @param {...(Node | string)} content
+ * @returns {HTMLElementTagNameMap[Tag]} a new element
+ */
+export function createElement(tag, className, ...content) {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.append(...content);
+  return element;
+}
+
+/**
+ * Replaces the items of a list if they differ. Items that stay keep the focus.
+ *
+ * @param {Element} list
+ * @param {readonly HTMLElement[]} items
+ */
+export function replaceItems(list, items) {
+  const html = (/** @type {readonly Element[]} */ elements) => elements.map(({ outerHTML }) => outerHTML).join('');
+  if (html([...list.children]) !== html(items)) list.replaceChildren(...items);
+}
