@@ -82,7 +82,7 @@ func TestOrigins(t *testing.T) {
 			require.NotEqual(t, 403, a.Status, path)
 			require.Empty(t, a.Header.Get("Access-Control-Allow-Origin"), path)
 		}
-		asset := n.do("GET", "/assets/shared/page.js", "", from...)
+		asset := n.do("GET", "/assets/shared/links.js", "", from...)
 		require.Equal(t, 200, asset.Status)
 		require.Empty(t, asset.Header.Get("Access-Control-Allow-Origin"))
 		for method, path := range map[string]string{"POST": path + "/scores", "PUT": path, "DELETE": path} {

@@ -147,7 +147,7 @@ func TestPageLanguage(t *testing.T) {
 // only when it has changed.
 func TestPagesAreCompressed(t *testing.T) {
 	n := startNode(t, redistest.Embedded(t), nodeConfig{})
-	for _, path := range []string{"/", "/assets/shared/base.css", "/assets/shared/favicon.svg", "/assets/shared/page.js"} {
+	for _, path := range []string{"/", "/assets/shared/base.css", "/assets/shared/favicon.svg", "/assets/shared/links.js"} {
 		plain := n.do("GET", path, "", "Accept-Encoding", "identity")
 		require.Equal(t, 200, plain.Status)
 		require.Contains(t, plain.Header.Get("Vary"), "Accept-Encoding")
@@ -200,7 +200,7 @@ func TestPagesAreCompressed(t *testing.T) {
 // A page of another site may import the kit, and load nothing else from here.
 func TestPagesOfOtherSitesImportTheKit(t *testing.T) {
 	n := startNode(t, redistest.Embedded(t), nodeConfig{})
-	for path, open := range map[string]bool{"/kit/rankcast.js": true, "/assets/shared/page.js": false, "/": false} {
+	for path, open := range map[string]bool{"/kit/rankcast.js": true, "/assets/shared/links.js": false, "/": false} {
 		for _, method := range []string{"GET", "HEAD"} {
 			a := n.do(method, path, "", "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors")
 			require.Equal(t, 200, a.Status)

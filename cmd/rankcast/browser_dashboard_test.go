@@ -42,7 +42,7 @@ boards:
 			[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === %q))`, board), want)
 	}
 	const names = `[...document.querySelectorAll('.card a')].map(a => a.textContent).join(', ')`
-	const note = `document.querySelector('#front-note').textContent`
+	const note = `document.querySelector('#overview-note').textContent`
 	ctx := browser(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/?me=bob"),
@@ -60,7 +60,7 @@ boards:
 		// A card leads to its board, and back; who is followed stays so.
 		script(`starsCard.querySelector('a').click()`), shows("bob", "<img src=x onerror=alert(1)>"), becomes(own, "listed: 1 bob 41"),
 		becomes(`location.pathname + location.search`, "/boards/stars?me=bob"), becomes(`document.title`, "stars · Rankcast"),
-		script(`history.back()`), card("stars", "1 bob 41 | 2 members"), becomes(`String(document.querySelector('#front').checkVisibility() && !document.querySelector('#board').checkVisibility())`, "true"),
+		script(`history.back()`), card("stars", "1 bob 41 | 2 members"), becomes(`String(document.querySelector('#overview').checkVisibility() && !document.querySelector('#board').checkVisibility())`, "true"),
 		becomes(`String(stays && cards.every(card => card.isConnected))`, "true"),
 	))
 	// A board that is taken away goes from the page, and the others stay.
@@ -102,10 +102,10 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	}
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {`+others.String()+`quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {format: time_ms}}, plain: {display: {decimals: 2, unit: €}}, bare: {}}`))
 	// With where its line ends, seen from where it begins. (What is drawn lower has the larger y.)
-	const course = `[...document.querySelectorAll('.course')].filter(course => course.checkVisibility()).map(course => {
+	const course = `[...document.querySelectorAll('.trend')].filter(course => course.checkVisibility()).map(course => {
 		const [, from, to = from] = course.querySelector('.line').getAttribute('d')?.match(/^M0 ([\d.]+)(?:H.*V([\d.]+))?H240$/) ?? [];
 		const way = from === undefined ? 'no line' : ['lower', 'level', 'higher'][Math.sign(from - to) + 1];
-		return [...[...course.querySelectorAll('.course-name, .course-change')].map(part => part.textContent), way].filter(text => text).join(' ');
+		return [...[...course.querySelectorAll('.trend-name, .trend-change')].map(part => part.textContent), way].filter(text => text).join(' ');
 	}).join(', ')`
 	link := func(list, name string) chromedp.Action[chromedp.Void] {
 		return script(fmt.Sprintf(`[...document.querySelectorAll('%s a')].find(a => a.textContent === %q).click()`, list, name))
@@ -118,7 +118,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/plain?me=bob"),
 		becomes(course, "ann level, bob level"), becomes(`document.querySelector('#me').value`, "bob"),
-		becomes(`String(/^[0-9]+ ms there and back$/.test(document.querySelector('#lag').textContent))`, "true"),
+		becomes(`String(/^[0-9]+ ms there and back$/.test(document.querySelector('#latency').textContent))`, "true"),
 		becomes(`String(document.querySelector('#periods').checkVisibility())`, "false"),
 		// Among many boards, this one is seen in the list, and the page begins where it begins.
 		becomes(`(link => { const {top, bottom} = link.getBoundingClientRect(); return String(top >= 0 && bottom <= innerHeight) + scrollY; })(document.querySelector('#boards [aria-current]'))`, "true0"),

@@ -138,8 +138,8 @@ func TestOverlayModes(t *testing.T) {
 		require.Equal(t, 200, p.post("laps", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 80000+100*i)).Status)
 	}
 	const compact = "1 ann 1:20.000 | 2 bob 1:20.100 | 3 " + name + " 1:20.200"
-	const line = `(board => Math.round(board.scrollTop / board.clientHeight) + (board.classList.contains('turning') ? ' on its way' : ''))(document.querySelector('live-leaderboard'))`
-	movement := `(m => m.hidden ? 'hidden' : m.textContent.trim() + ', ' + m.ariaLabel)(document.querySelector('#movement'))`
+	const line = `(board => Math.round(board.scrollTop / board.clientHeight) + (board.classList.contains('fading') ? ' on its way' : ''))(document.querySelector('live-leaderboard'))`
+	movement := `(m => m.hidden ? 'hidden' : m.textContent.trim() + ', ' + m.ariaLabel)(document.querySelector('#rank-change'))`
 	images := becomes(`document.querySelectorAll('img').length + document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('img[src]').length + ''`, "0")
 	ctx := browser(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
@@ -177,7 +177,7 @@ func TestOverlayModes(t *testing.T) {
 		overlay(p, "laps", "mode=me"), becomes(`document.querySelector('#hint').textContent`, "This card is about one member: name it in the address with ?me=…"),
 		// Another period is another race.
 		script(`var moved = document.createElement('p'); moved.append(document.createElement('b'), document.createElement('small'));
-			import('/assets/overlay/rank-change.js').then(({Movement}) => { const movement = new Movement(moved); movement.hear(5, 'one'); movement.hear(2, 'one'); movement.hear(1, 'two'); })`),
+			import('/assets/overlay/rank-change.js').then(({RankChange}) => { const change = new RankChange(moved); change.update(5, 'one'); change.update(2, 'one'); change.update(1, 'two'); })`),
 		becomes(`moved.ariaLabel + ''`, "The same rank as 1 min ago"),
 	))
 }

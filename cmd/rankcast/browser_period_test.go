@@ -196,12 +196,12 @@ func TestPageKnowsNames(t *testing.T) {
 	for expression, want := range map[string]string{
 		`names.placeholders('hot:{genre}:{device_2}').join()`: "genre,device_2", `names.placeholders('fans:s17').join()`: "",
 		`names.instance('hot:{genre}:{device}', ['moba', 'x'])`: "hot:moba:x",
-		`names.definitionOf(all, 'stars')?.board`:               "stars", `names.definitionOf(all, 'stars@2026-W46')?.board`: "stars",
-		`names.definitionOf(all, 'fans:s17@-1')?.board`: "fans:{star}", `names.definitionOf(all, 'hot:a:b')?.board`: "hot:{genre}:{device}",
-		`names.definitionOf(all, 'hot@2026-11-20T06:30Z')?.board`: "hot", `names.definitionOf(all, 'fans:{star}')?.board`: "fans:{star}",
-		`String(names.definitionOf(all, 'fans'))`: "undefined", `String(names.definitionOf(all, 'stars:x'))`: "undefined",
-		`names.problemOfPart('')`: "part_missing", `names.problemOfPart('a:b')`: "part_signs", `names.problemOfPart('a\x85')`: "part_control",
-		`names.problemOfPart('é'.repeat(32))`: "", `names.problemOfPart('é'.repeat(32) + 'x')`: "part_long",
+		`names.findDefinition(all, 'stars')?.board`:             "stars", `names.findDefinition(all, 'stars@2026-W46')?.board`: "stars",
+		`names.findDefinition(all, 'fans:s17@-1')?.board`: "fans:{star}", `names.findDefinition(all, 'hot:a:b')?.board`: "hot:{genre}:{device}",
+		`names.findDefinition(all, 'hot@2026-11-20T06:30Z')?.board`: "hot", `names.findDefinition(all, 'fans:{star}')?.board`: "fans:{star}",
+		`String(names.findDefinition(all, 'fans'))`: "undefined", `String(names.findDefinition(all, 'stars:x'))`: "undefined",
+		`names.partProblem('')`: "part_missing", `names.partProblem('a:b')`: "part_signs", `names.partProblem('a\x85')`: "part_control",
+		`names.partProblem('é'.repeat(32))`: "", `names.partProblem('é'.repeat(32) + 'x')`: "part_long",
 	} {
 		require.NoError(t, chromedp.Do(ctx, becomes(expression, want)), expression)
 	}

@@ -44,8 +44,8 @@ func TestStarsRememberTheViewer(t *testing.T) {
 
 		// Until they say otherwise.
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s2&me=taro&lang=en"), watching,
-		script(`document.querySelector('#who button').click()`), becomes(stored, "taro"),
-		script(`document.querySelector('#me').value = ''; document.querySelector('#who button').click()`),
+		script(`document.querySelector('#viewer button').click()`), becomes(stored, "taro"),
+		script(`document.querySelector('#me').value = ''; document.querySelector('#viewer button').click()`),
 		becomes(`location.search`, "?star=s2&lang=en"), becomes(stored, ""),
 	))
 }

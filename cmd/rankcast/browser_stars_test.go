@@ -362,7 +362,7 @@ func TestStarsFeedMerges(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('.feed-user').textContent`, "v29"), becomes(`String(most)`, "8")))
 
 	// Others have come in between. A feed of the test's own, whose gifts are from when it says.
-	const hear = `feed.hear(%s.map(([user, at]) => ({at: new Date(at * 1e3).toJSON(), data: {user, star: 's1', flowers: 2}})))`
+	const hear = `feed.addItems(%s.map(([user, at]) => ({at: new Date(at * 1e3).toJSON(), data: {user, star: 's1', flowers: 2}})))`
 	require.NoError(t, chromedp.Do(ctx,
 		script(`var feed; import('/assets/stars/gift-feed.js').then(({GiftFeed}) => {
 			const list = document.createElement('ol');
@@ -440,7 +440,7 @@ events:
 			globalThis.setTimeout = (real => (run, ms, ...more) => ms === 1e3 && second < 3 ? (second++, queueMicrotask(run), 0) : real(run, ms, ...more))(setTimeout);
 			var read = []; import('/assets/stars/countdown.js').then(({Countdown}) => {
 				new MutationObserver(() => read.push(counted.textContent)).observe(counted, {childList: true});
-				new Countdown(document.createElement('p'), counted, () => second * 1e3).to(new Date(9e3).toJSON());
+				new Countdown(document.createElement('p'), counted, () => second * 1e3).setEnd(new Date(9e3).toJSON());
 			})`),
 		becomes(`read.slice(0, 4).join(' ')`, "0:09 0:08 0:07 0:06"),
 		// And one in which nothing happened.
@@ -455,7 +455,7 @@ func TestStarsNeeds(t *testing.T) {
 	const visible = `['#week', '#feed', '#fans', '#fans3h', '.sizes'].map(part => document.querySelector(part).checkVisibility()).join()`
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"),
-		becomes(textOf("#needs"), "This page lives on the star-flower boards, and this server has no fans:{star}, no fans3h:{star}, no event gift yet. "+
+		becomes(textOf("#requirements"), "This page lives on the star-flower boards, and this server has no fans:{star}, no fans3h:{star}, no event gift yet. "+
 			"README’s section “Boards” has the file that defines them: start the server with --boards FILE, or with --demo."),
 		becomes(visible, "true,false,false,false,false"),
 		script(`var stays = 'yes'`),
@@ -467,7 +467,7 @@ func TestStarsNeeds(t *testing.T) {
 	require.Equal(t, 201, a.Status, a.Body)
 	require.NoError(t, chromedp.Do(ctx,
 		script(`dispatchEvent(new Event('online'))`), // as when somebody comes back to look
-		becomes(textOf("#needs"), ""), becomes(visible, "true,true,true,true,true"),
+		becomes(textOf("#requirements"), ""), becomes(visible, "true,true,true,true,true"),
 		chromedp.Click(chromedp.CSS(`[data-flowers="1"]`)),
 		becomes(boardOf("fans-today"), "1 mochi 1"), becomes(feedOf, "mochi s17 1"), becomes(`stays`, "yes"),
 		// What was not answered when the page was left is sent again, but not what servers may have forgotten.
