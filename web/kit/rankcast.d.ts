@@ -1,26 +1,26 @@
 /**
- * Boards of a Rankcast server on any page:
+ * The kit shows boards of a Rankcast server on any page. With the element:
  *
  * ```html
  * <script type="module" src="https://your-server/kit/rankcast.js"></script>
  * <live-leaderboard board="stars" top="10" me="u4"></live-leaderboard>
  * ```
  *
- * or, drawn by the page itself:
+ * Or with a callback, if the page renders the board itself:
  *
  * ```js
  * import { subscribe } from 'https://your-server/kit/rankcast.js';
- * const leave = subscribe('stars', { top: 3, me: 'u4' }, {
- *   onTop: ({ top }) => draw(top),
- *   onMe: ({ rank, score }) => drawOwn(rank, score),
+ * const unsubscribe = subscribe('stars', { top: 3, me: 'u4' }, {
+ *   onTop: ({ top }) => renderTop(top),
+ *   onMe: ({ rank, score }) => renderOwn(rank, score),
  * });
  * ```
  *
- * A page of another site needs that the server allows its origin (`--origins`).
- * Names, avatars and data are text of whoever sent them: write them with `textContent`.
+ * If the page belongs to another site, the server must allow its origin (`--origins`).
+ * Names, avatars and data are untrusted text: write them with `textContent`.
  */
 
-/** One place on a board. */
+/** A member with its rank and score. */
 export interface Entry {
   /** From 1. */
   readonly rank: number;
@@ -28,222 +28,260 @@ export interface Entry {
   readonly member: string;
   /** An integer within ±(2^53−1). */
   readonly score: number;
-  /** From the member's profile. */
+  /** From the member's profile; absent without one. */
   readonly name?: string;
+  /** URL of an image, from the member's profile; absent without one. */
   readonly avatar?: string;
-  /** What the last update that had data sent along. */
+  /** From the last update of the member that carried data. */
   readonly data?: unknown;
 }
 
-/** The first entries of a board, and how it stands. */
+/** The first entries of a board, and the state of the board. */
 export interface Snapshot {
   readonly board: string;
   /** '' on a board without periods. */
   readonly period: string;
   readonly epoch: string;
+  /** The number of the last change in this epoch. */
   readonly seq: number;
-  /** Members on the board. */
+  /** The number of members on the board. */
   readonly total: number;
-  /** When the period closes, or closed: RFC 3339, by the server's clock (see {@link Connection.now}); null: never. */
+  /** The end of the period (RFC 3339) by the server's clock, see {@link Connection.now}; null: the board has no end. */
   readonly ends: string | null;
-  /** The period has closed: nothing changes any more, and the next one follows. */
+  /** The period is closed: its result does not change, and the next period follows. */
   readonly final?: boolean;
   readonly top: readonly Entry[];
 }
 
 /**
- * Where the followed member is. It goes another way than the list, so its `seq` may be
- * lower or higher than the list's: both are right, each as of its own.
+ * Rank and score of the followed member. They arrive independently of the list, so their `seq`
+ * may be lower or higher than the list's. Both are right as of their own `seq`.
  */
 export interface Me {
-  /** −1: it was known before the list came that was handed over last. */
+  /** −1: from before the list that the page received last. */
   readonly seq: number;
-  /** null, as is `score`: not on the board. */
+  /** null if the member is not on the board. */
   readonly rank: number | null;
+  /** null if the member is not on the board. */
   readonly score: number | null;
+  /** The number of members on the board. */
   readonly total: number;
-  /** Score between the member and the place above; null: there is none; absent: not known now. */
+  /** The score between the member and the place above; null: no place is above; absent: not known now. */
   readonly to_next?: number | null;
-  /** With `around`: neighbours and the member itself; absent: not known now. */
+  /** With {@link Wish.around}: the neighbours and the member itself; absent: not known now. */
   readonly around?: readonly Entry[];
 }
 
-/** What is asked of a board. */
+/** The parts of a board that a subscription asks for. */
 export interface Wish {
-  /** Entries, 0 to 1,000 (or what the server allows). Default 10. */
+  /** The number of entries, from 0 to 1,000 or the server's limit. Default: 10. */
   readonly top?: number;
-  /** The member to follow. Default none. */
+  /** The member to follow. Default: none. */
   readonly me?: string;
-  /** Its neighbours on each side, 0 to 20. Default 0: neither they nor `to_next` are told. */
+  /** The number of neighbours on each side of the member, 0 to 20. Default: 0, which sends no `around` and no `to_next`. */
   readonly around?: number;
 }
 
 /**
- * - `connecting`: first attempt, or connected and waiting for the list
- * - `live`: what was handed over last is what the server shows
- * - `stale`: connected, but the server has lost its store
- * - `away`: the connection is lost and is being tried again
- * - `paused`: the tab is hidden; when it is shown again one frame catches up
- * - `stopped`: refused for good, nothing more comes
+ * The state of a subscription:
+ *
+ * - `connecting`: the first attempt to connect, or the list has not come yet
+ * - `live`: the data are those that the server shows
+ * - `stale`: the connection is open, but the server has lost its store
+ * - `away`: the connection is lost, and the kit reconnects
+ * - `paused`: the tab is hidden; one frame brings the list up to date when it becomes visible
+ * - `stopped`: the subscription was refused and gets no more data
  */
 export type State = 'connecting' | 'live' | 'stale' | 'away' | 'paused' | 'stopped';
 
 export interface StateDetail {
-  /** With `stale`: as of when the last data are (RFC 3339), or ''. */
+  /** With `stale`: the time of the server's last data (RFC 3339), or '' if the server does not know it. */
   readonly asOf?: string;
-  /** With `stopped`: why. */
+  /** With `stopped`: the reason. */
   readonly problem?: Problem;
 }
 
-/** A refusal: a code of the server's (`unknown_board`, `forbidden`, …), `cannot_connect` or `closed`. */
+/** A refusal. */
 export interface Problem {
+  /**
+   * A code of the server (`unknown_board`, `forbidden`, …), or one of the kit: `cannot_connect`
+   * (the URL is invalid, or the page may not open it), `closed` (the server closed the connection
+   * for good), `unavailable` (no answer came in time).
+   */
   readonly code: string;
+  /** In English, for developers. */
   readonly message: string;
-  /** What it is about, where it is one field. */
+  /** The field of the request that the server refused, if it is one field. */
   readonly field?: string;
 }
 
-/** None is called from within `subscribe`, nor after it was left. */
+/** The kit calls no callback before `subscribe` returns, and none after the subscription ended. */
 export interface Callbacks {
-  /** The whole list, after each change; entries that a delta left as they are are the same objects. */
+  /** Receives the whole list after each change. An entry that did not change is the same object as before. */
   onTop?(snapshot: Snapshot): void;
+  /** Receives rank and score of the followed member after each change. */
   onMe?(me: Me): void;
+  /** Receives each change of the state. */
   onState?(state: State, detail: StateDetail): void;
 }
 
 export interface FeedCallbacks {
-  /** What happened, in order; `skipped` were left out before them. The first call, without items, says that it begins. */
+  /**
+   * Receives events in order. The first call has no items: the feed begins.
+   *
+   * @param skipped the number of events that the server left out before these
+   */
   onItems(items: readonly { readonly at: string; readonly data: any }[], skipped: number): void;
-  /** It was refused, or the connection is stopped for good. */
+  /** The server refused the feed, or closed the connection for good. */
   onError?(problem: Problem): void;
 }
 
 /**
- * A server's live connection. There is one for each server on a page (and one more socket for
- * each further time that a board is watched, and for each 100 boards). It opens when there is
- * something to watch or send, comes back by itself with growing, random waits when it is
- * lost, offers what it holds so that only what changed is sent again, notices an end that is
- * gone without a word within 25 s, waits as long as a server asks that stops (`bye`), and gives
- * up where it is told not to come back (close codes 4500 to 4999).
+ * A live connection to a server. All elements and scripts of a page share one connection to a
+ * server.
+ *
+ * The kit opens a socket when the page watches or sends something. It needs another socket for
+ * each further subscription to the same board, and for each 100 subscriptions.
+ *
+ * The kit reconnects a lost socket after growing, random waits, and then receives only the
+ * changes since. It detects a silent loss within 25 s. It waits as long as a stopping server
+ * asks (`bye`), and does not reconnect after the close codes 4500 to 4999.
  */
 export interface Connection {
-  /** Watches a board. @returns ends it; calling it again does nothing */
+  /**
+   * Watches a board. {@link Callbacks.onState} reports refusals.
+   *
+   * @returns a function that ends the subscription; further calls of it do nothing
+   */
   subscribe(board: string, wish: Wish, callbacks: Callbacks): () => void;
-  /** Watches what happens: the events of a name, or `periods`. @returns ends it */
+  /**
+   * Watches a feed: the events of a name, or `periods`.
+   *
+   * @returns a function that ends the subscription; further calls of it do nothing
+   */
   feed(name: string, callbacks: FeedCallbacks): () => void;
   /**
-   * Sends an event until it is answered, over lost connections and new ones, for nine minutes at
-   * most, always under the same id (`data.id`, or one that is made), so that it counts once.
+   * Sends an event until the server answers it, also after reconnects. Each attempt carries the
+   * same id (`data.id`, or a random one), so that the event counts once.
    *
-   * @param within ms, default nine minutes: less for what was sent before by a page that was left, as
-   * servers know an id for ten
-   * @returns what it did on each of its boards: an entry, or an object with `error`
-   * @throws {Problem} refused (always `forbidden` to a page of another site), or (`unavailable`) it is not known whether it counts
+   * @param within how long to try, ms. Default: nine minutes, because servers know an id for ten.
+   *   An event that an earlier page began to send has less time left.
+   * @returns the result on each board of the event: an entry, or an object with `error`
+   * @throws {Problem} the server refused the event (a page of another site always gets `forbidden`),
+   *   or no answer came in time (`unavailable`): the event may count or not
    */
   send(event: string, data: { readonly id?: string; readonly [field: string]: unknown }, within?: number): Promise<any[]>;
-  /** The server's clock, by which periods end: ms since 1970. The page's own until it was heard. */
+  /** The server's clock, by which periods end, in ms since 1970. Until the server has sent it: the page's own clock. */
   now(): number;
-  /** @returns how long a message to the server and back takes, in ms; null: the connection is not there, or lost */
+  /** @returns the round-trip time of a message, ms; null: the connection is not open, or was lost */
   ping(): Promise<number | null>;
 }
 
 /**
- * @param server where it is; default: where this module came from
- * @returns the page's connection to it, which opens when it is used
- * @throws {TypeError} `server` is no URL
+ * @param server URL of the server. Default: the server of this module.
+ * @returns the page's connection to the server; it opens on first use
+ * @throws {TypeError} `server` is not a URL
  */
 export function connect(server?: string | URL): Connection;
 
-/** Watches a board of the server that this module came from. */
+/**
+ * Watches a board of the server of this module: `connect().subscribe(…)`.
+ *
+ * @returns a function that ends the subscription; further calls of it do nothing
+ */
 export function subscribe(board: string, wish: Wish, callbacks: Callbacks): () => void;
 
-/** How a board's scores are shown (its `display`). */
+/** The format of a board's scores (`display` of its definition). */
 export interface Display {
-  /** `time_ms`: 83456 is 1:23.456. */
+  /** `time_ms`: 83456 is shown as 1:23.456. Default: a number. */
   readonly format?: string;
-  /** After the number. */
+  /** Text after the number. Default: none. */
   readonly unit?: string;
-  /** 12345 with 2 is 123.45. Default 0. */
+  /** Decimal places: with 2, 12345 is shown as 123.45. Default: 0. */
   readonly decimals?: number;
 }
 
+/** @returns a function that formats scores in the page's language */
 export function scoreFormat(display: Display): (score: number) => string;
 
 /**
- * A countdown, in words that change seldom: `3 d 4 h`, `2 h 5 min`, `4:59`.
+ * Formats a countdown so that its text changes seldom: `3 d 4 h`, `2 h 5 min`, `4:59`.
  *
- * @param ms until then, by the server's clock: `Date.parse(snapshot.ends) - connection.now()`
- * @returns the words, '' when it is over; and after how many ms they are others, Infinity for never
+ * @param ms the time left by the server's clock: `Date.parse(snapshot.ends) - connection.now()`
+ * @returns text: '' when no time is left; changesIn: the time until the text changes, ms, or Infinity
  */
 export function timeLeft(ms: number): { text: string; changesIn: number };
 
-/** All that the element says, in English. A page in another language puts its own words in before it shows one. */
+/** The words of the element, in English. A page in another language replaces them before it shows an element. */
 export const words: { [word: string]: string };
 
-/** `update`: what is shown, after each change of it. */
+/** Detail of `update`, which the element dispatches after each render. */
 export interface Update {
   /** null: not known yet. */
   readonly snapshot: Snapshot | null;
-  /** null: nobody is followed, or it is not known yet. */
+  /** null: the element follows no member, or its rank is not known yet. */
   readonly me: Me | null;
   readonly state: State;
 }
 
-/** `rank-up`: the followed member has risen. */
+/** Detail of `rank-up`: the followed member has risen. */
 export interface RankUp {
   readonly member: string;
   readonly rank: number;
+  /** The rank before. */
   readonly before: number;
 }
 
-/** `overtaken`: the followed member has fallen. */
+/** Detail of `overtaken`: the followed member has fallen. */
 export interface Overtaken extends RankUp {
-  /** Who is now just above, where that is known. */
+  /** The member that is now just above; null: not known. */
   readonly by: Entry | null;
 }
 
-/** `enter-top`: somebody has come into the list. */
+/** Detail of `enter-top`: a member has entered the list. */
 export interface EnterTop {
   readonly entry: Entry;
 }
 
-/** `new-leader`: somebody else is first. */
+/** Detail of `new-leader`: another member is first. */
 export interface NewLeader extends EnterTop {
+  /** The leader before. */
   readonly before: Entry;
 }
 
 /**
- * `<live-leaderboard>`: one board, live. A board with periods shows the current one, counts
- * down to its end, and turns over to the next.
+ * `<live-leaderboard>` shows one board, live. If the board has periods, the element shows the
+ * current period, counts down to its end, and goes on with the next one.
  *
- * Attributes
- * - `board`: as named on the wire: `stars`, `fans:s17`, `stars@2026-W46`
- * - `top`: entries shown, 1 to 1,000, default 10
- * - `me`: the member to follow: marked in the list, or in a row of its own below it, which
- *   stays in view while the list is scrolled; default none
- * - `around`: so many neighbours, 1 to 20, above and below that row; default none
- * - `format`, `unit`, `decimals`: how scores are shown, see {@link Display}
- * - `pace`: least time between two changes of the scores that are shown, ms, 0 to 60,000,
- *   default 0: each frame of the screen shows at most one
- * - `server`: URL of the server; default: where this module came from
- * - `data-state`, `data-final` (set by the element): see {@link State} and {@link Snapshot.final}
+ * Attributes:
+ * - `board`: the name of the board: `stars`, `fans:s17`, `stars@2026-W46`
+ * - `top`: the number of entries, 1 to 1,000. Default: 10
+ * - `me`: the member to follow. Default: none. Its row is marked in the list; a member outside
+ *   the list has a row below it, which stays in view while the list scrolls
+ * - `around`: the number of neighbours above and below that row, 1 to 20. Default: none
+ * - `format`, `unit`, `decimals`: the format of scores, see {@link Display}
+ * - `pace`: the least time between two renders of scores, ms, 0 to 60,000. Default: 0, at most one
+ *   render per animation frame
+ * - `server`: URL of the server. Default: the server of this module
+ * - `data-state`, `data-final`: set by the element, see {@link State} and {@link Snapshot.final}
  *
- * Slot `row`: `<template slot="row">` is what each row is made of. In it, elements with
- * `data-field` are filled: `rank`, `name` (or the id), `member`, `score`, `gap` (what the followed
- * member lacks), `data.…` (of the entry's data), as text; an `<img data-field="avatar">` shows the
- * avatar. A template with one element has the whole row for it, another is a grid of columns.
- * It may come after the element.
+ * Slot `row`: a `<template slot="row">` is the content of each row. The element fills in the
+ * template's elements with a `data-field`: `rank`, `name` (or the id), `member`, `score`, `gap` (the
+ * score between the followed member and the place above), `data.…` (a value of the entry's data).
+ * All fields are text, except that `<img data-field="avatar">` shows the avatar. A single element in
+ * the template fills the row; several are columns of a grid. The page may add the template later.
  *
- * Parts: `header`, `state`, `dot`, `total`, `period` (with `period-name`, `ends`), `connection` (around `dot` and `state`), `list`, `row`,
- * `me` (the followed member's row, besides `row`), `rank`, `who`, `avatar`, `member`, `gap`, `score`, `note`;
- * and those of a template. Rows have `data-member`; `data-podium` (1 to 3) by rank; `data-below` below the list.
+ * Parts: `header`, `state`, `dot`, `total`, `period` (with `period-name`, `ends`), `connection` (with
+ * `dot`, `state`), `list`, `row`, `me` (also a `row`: the followed member's), `rank`, `who`, `avatar`, `member`,
+ * `gap`, `score`, `note`, and those of a template. A row has the attribute `data-member`, `data-podium`
+ * (its rank, 1 to 3), and `data-below` if it is below the list.
  *
  * Custom properties: `--rankcast-ink`, `-quiet`, `-line`, `-surface`, `-accent`, `-warn`, `-me`,
- * `-gold`, `-silver`, `-bronze`, `-row-height`. Light and dark follow the page's `color-scheme`.
+ * `-gold`, `-silver`, `-bronze`, `-row-height`. Light and dark colors follow the page's `color-scheme`.
  *
- * Events, which bubble, with these details: `update` ({@link Update}), `rank-up` ({@link RankUp}), `overtaken` ({@link Overtaken}),
- * `enter-top` ({@link EnterTop}), `new-leader` ({@link NewLeader}). For the last four, what was so
- * when the board came, and what a turn of the period does, is no event.
+ * Events, which bubble, with their details: `update` ({@link Update}), `rank-up` ({@link RankUp}),
+ * `overtaken` ({@link Overtaken}), `enter-top` ({@link EnterTop}), `new-leader` ({@link NewLeader}). The
+ * element dispatches the last four neither for the first list of a board nor for a rollover.
  */
 export class LiveLeaderboard extends HTMLElement {
   addEventListener<T extends keyof LiveLeaderboardEvents>(type: T, listener: (this: LiveLeaderboard, event: LiveLeaderboardEvents[T]) => void, options?: boolean | AddEventListenerOptions): void;

@@ -1,4 +1,4 @@
-// Checked by `make lint-web`: what the kit's declarations promise is what its modules are.
+// `make lint-web` checks with this file that the kit's modules have the types that rankcast.d.ts declares.
 
 import * as connection from '../kit/connection.js';
 import * as format from '../kit/format.js';
