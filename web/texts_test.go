@@ -14,8 +14,9 @@ import (
 	"rankcast/web"
 )
 
-// Whatever is told in one language is told in each, with the same in its places.
+// Each language has a text for each key, with the same placeholders.
 func TestTextsAreTheSameInEachLanguage(t *testing.T) {
+	t.Parallel()
 	files, err := fs.Glob(web.Files, "texts/*.json")
 	require.NoError(t, err)
 	require.Equal(t, []string{"texts/en.json", "texts/zh.json"}, files)
@@ -52,9 +53,10 @@ func readTexts(t *testing.T, file string) (texts map[string]string) {
 	return texts
 }
 
-// The kit speaks English by itself, in the words that the English pages have for it: who
-// translates, translates one file.
+// The kit's own words are the English texts that the pages have for it, so that a translator
+// translates one file.
 func TestTextsHaveTheKitsWords(t *testing.T) {
+	t.Parallel()
 	source, err := web.Files.ReadFile("kit/format.js")
 	require.NoError(t, err)
 	words := make(map[string]string)
@@ -68,5 +70,5 @@ func TestTextsHaveTheKitsWords(t *testing.T) {
 			delete(words, key)
 		}
 	}
-	require.Empty(t, words, "words of the kit that no page has")
+	require.Empty(t, words, "words of the kit that texts/en.json does not have")
 }
