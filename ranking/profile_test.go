@@ -15,6 +15,7 @@ import (
 )
 
 func TestProfilesAreKeptPerKind(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
 		_, err := s.Profile(ctx, "user", "u4")
@@ -51,6 +52,7 @@ func TestProfilesAreKeptPerKind(t *testing.T) {
 }
 
 func TestProfilesThatAreNone(t *testing.T) {
+	t.Parallel()
 	s := open(t, redistest.Embedded(t))
 	ok := strings.Repeat("é", 64)
 	for _, p := range []ranking.Profile{
@@ -87,6 +89,7 @@ func TestProfilesThatAreNone(t *testing.T) {
 
 // What somebody else wrote under the key of a profile is none, and takes no others away.
 func TestProfileThatIsGarbledIsNone(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
 		rdb, err := ranking.Open(url)
@@ -120,6 +123,7 @@ func gets(t *testing.T, rdb redis.UniversalClient) (n int) {
 }
 
 func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
+	t.Parallel()
 	url := redistest.Start(t).URL()
 	s, ctx := open(t, url), t.Context()
 	rdb, err := ranking.Open(url)
@@ -162,6 +166,7 @@ func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
 
 // Nodes that were there before the first profile of a kind come to know that there are.
 func TestOtherNodesSeeTheFirstProfileOfAKind(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		there, s := open(t, url, ranking.Definition{Board: "b"}), open(t, url)
 		all, err := there.Profiles(t.Context(), "user", []string{"u"})
@@ -182,6 +187,7 @@ func TestOtherNodesSeeTheFirstProfileOfAKind(t *testing.T) {
 // Nodes define again what there was when Redis has lost everything, though a profile is
 // set before they have seen it.
 func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		there, s := open(t, url, ranking.Definition{Board: "b"}), open(t, url)
 		rdb, err := ranking.Open(url)
@@ -208,6 +214,7 @@ func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
 // The key of all definitions is not written for each profile, and that there are profiles
 // of a kind is still known where Redis has lost all meanwhile.
 func TestKindIsMarkedOnce(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"})
 		rdb, err := ranking.Open(url)
@@ -250,6 +257,7 @@ func TestKindIsMarkedOnce(t *testing.T) {
 }
 
 func TestFeedTellsOfProfiles(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		_, heard := follow(t, url, 0)
@@ -264,6 +272,7 @@ func TestFeedTellsOfProfiles(t *testing.T) {
 }
 
 func TestProfileThatNobodyHeardOfIsReadWhenItIsOld(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)

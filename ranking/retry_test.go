@@ -43,6 +43,7 @@ func outcomesOf(h []Happened, err error) ([]Outcome, error) {
 // event again, to another node, is told what the first time has done, each board counts
 // once, and the feed tells once.
 func TestEventThatIsCutOff(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		other := newNode(t, url)
 		sub := other.rdb.PSubscribe(t.Context(), "*:f:gift")
@@ -127,6 +128,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 // A caller who gives up leaves nothing behind that is written to while he goes on. His
 // event is carried out all the same, or not at all, and once if he sends it again.
 func TestEventOfACallerWhoGivesUp(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, other := newNode(t, url), newNode(t, url)
 		require.NoError(t, s.Define(t.Context(), fiveBoards))
@@ -172,6 +174,7 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 
 // A call for many events writes to so many boards at one time, and no more.
 func TestEventsAtOneTime(t *testing.T) {
+	t.Parallel()
 	s := newNode(t, redistest.Start(t).URL())
 	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b:{x}"}},
 		Events: []Event{{Name: "e", Updates: []Target{{Board: "b:{x}", Member: "m", Score: "1"}}}}}))

@@ -64,8 +64,12 @@ func simulated(t testing.TB, stores int, cfg Config, boards ...Definition) *worl
 
 // worlds runs a test on simulated time, and on a real Redis.
 func worlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []Definition, test func(t *testing.T, w *world)) {
-	t.Run("embedded", func(t *testing.T) { test(t, simulated(t, stores, cfg, boards(friday)...)) })
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, simulated(t, stores, cfg, boards(friday)...))
+	})
 	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
 		w := &world{t: t, url: redistest.Start(t).URL()}
 		w.open(stores, cfg, boards(time.Now().UTC()))
 		test(t, w)

@@ -65,6 +65,7 @@ func after(t testing.TB, s *Store, script script, times int, what func()) {
 // for; one that takes the place of a result that is too old, likewise; and one of a result
 // that is only old, which all are served meanwhile, and nobody waits.
 func TestWindowIsBuiltOnce(t *testing.T) {
+	t.Parallel()
 	const nodes, readers = 5, 200
 	redistest.Engines(t, func(t *testing.T, url string) {
 		stores := make([]*Store, nodes)
@@ -149,6 +150,7 @@ func TestWindowIsBuiltOnce(t *testing.T) {
 // lease of one who was killed is over, and at once where the node has gone by itself;
 // nothing stays of what was begun.
 func TestWindowWhoseBuilderDies(t *testing.T) {
+	t.Parallel()
 	const members = gatherItems + 6
 	for _, killed := range []bool{true, false} {
 		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
@@ -251,6 +253,7 @@ func without(scores map[string]int64, score int64) map[string]int64 {
 // What comes while a result is built, before or after the events were read, is not in it,
 // and in the next: it is as of the moment that it was begun.
 func TestWindowIsAsOfWhenItsBuildBegan(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for _, mode := range []Mode{Sum, Best, Last} {
 			for _, when := range []script{holdScript, eventsScript, gatherScript} {
@@ -314,6 +317,7 @@ func tiers(t testing.TB, s *Store, board string) {
 // or more than one call sees to; whose score is set stays as the result has it, and is in
 // the next as he was set. Tiers are right all the same.
 func TestRemovedWhileAWindowIsBuilt(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for _, c := range []struct {
 			removed int
@@ -382,6 +386,7 @@ func TestRemovedWhileAWindowIsBuilt(t *testing.T) {
 // That a build and what comes meanwhile are told apart is not for the clock, which may
 // stand, but for the board's.
 func TestRemovedWhileTheClockStands(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, patient, Definition{Board: "b", Window: time.Hour})
 	s, other := w.stores[0], w.stores[1]
 	for n, when := range []script{holdScript, eventsScript, gatherScript} {
@@ -404,6 +409,7 @@ const swapMost = 250
 
 // Who is removed while it turns out that the result would be the same stays away.
 func TestRemovedWhileAWindowIsTheSame(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, other := newNode(t, url), newNode(t, url)
 		define(t, s, Definition{Board: "b", Window: 3 * time.Hour})
@@ -453,6 +459,7 @@ func (w *world) traces(text string) (found []string) {
 // Who is erased while a result is built is not in it, and nothing of him stays anywhere,
 // also where his events are more than one call goes through.
 func TestErasedWhileAWindowIsBuilt(t *testing.T) {
+	t.Parallel()
 	windows := func(time.Time) []Definition {
 		return []Definition{{Board: "b", Kind: "user", Window: 3 * time.Hour, Ties: Dense}, {Board: "live", Kind: "user", Window: 3 * time.Hour, Refresh: Live}}
 	}
@@ -501,6 +508,7 @@ func TestErasedWhileAWindowIsBuilt(t *testing.T) {
 // Who is erased whose events are over, though they were not when the build began that has
 // counted them, is not in what it builds.
 func TestErasedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, patient, Definition{Board: "b", Kind: "user", Window: time.Hour})
 	s, other := w.stores[0], w.stores[1]
 	w.write(s, "b", "xavier", 5)
@@ -525,6 +533,7 @@ func TestErasedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 // Who is still in a result is removed from it though nothing of his is in the window any
 // more.
 func TestRemovedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: 2 * time.Hour})
 	s := w.stores[0]
 	w.write(s, "b", "x", 5)
@@ -544,6 +553,7 @@ func TestRemovedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 // Who is hidden while a result is built is not in it, and counts on: shown again he is in
 // the next.
 func TestHiddenWhileAWindowIsBuilt(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for _, when := range []script{holdScript, eventsScript, gatherScript} {
 			for _, first := range []bool{true, false} {

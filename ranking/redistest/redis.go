@@ -26,10 +26,27 @@ import (
 // patience bounds every wait of a test: far beyond what a slow machine takes.
 const patience = time.Minute
 
-// Engines runs a test on the embedded store and on a real Redis.
+// Engines runs a test on the embedded store and on a real Redis, side by side: both begin
+// when the function that calls Engines returns.
 func Engines(t *testing.T, test func(t *testing.T, url string)) {
-	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
-	t.Run("redis", func(t *testing.T) { test(t, Start(t).URL()) })
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, Embedded(t))
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		test(t, Start(t).URL())
+	})
+}
+
+// Cases returns how many of n random cases a test draws on the engine at url that Engines
+// gave it: n on a real Redis, a fifth of n on the embedded store. The embedded store takes
+// several times as long for a case, and boards live on a real Redis.
+func Cases(url string, n int) int {
+	if strings.HasPrefix(url, "unix:") {
+		return n
+	}
+	return max(n/5, 1)
 }
 
 // Embedded starts an embedded store for a test and returns its URL.
