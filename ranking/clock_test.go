@@ -76,6 +76,7 @@ func simulatedRedis(t testing.TB, stores int, cfg Config, boards ...Definition) 
 	r := redistest.Start(t)
 	plain, err := Open(r.URL())
 	require.NoError(t, err)
+	redistest.Patient(plain)
 	t.Cleanup(func() { plain.Close() })
 	w := &world{t: t, url: r.URL(), now: friday, clock: &clockHook{called: make(map[string]string)}}
 	w.set = func(now time.Time) {

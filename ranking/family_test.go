@@ -200,8 +200,9 @@ func TestPrefixes(t *testing.T) {
 		opened := func(prefix string) *ranking.Store {
 			rdb, err := ranking.Open(url)
 			require.NoError(t, err)
+			redistest.Patient(rdb)
 			t.Cleanup(func() { rdb.Close() })
-			s := ranking.New(rdb, ranking.Config{Prefix: prefix})
+			s := ranking.New(rdb, ranking.Config{Prefix: prefix, CallTimeout: redistest.CallTimeout})
 			t.Cleanup(s.Close)
 			return s
 		}

@@ -115,6 +115,7 @@ func TestFeedTellsChanges(t *testing.T) {
 		f.Unwatch("b")
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		defer rdb.Close()
 		redistest.Eventually(t, "the subscription to end", func() error {
 			n, err := rdb.PubSubNumSub(t.Context(), "rc:{b}:c").Result()
@@ -134,6 +135,7 @@ func TestFeedTellsItems(t *testing.T) {
 		s := open(t, url, ranking.Definition{Board: "gift"})
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		defer rdb.Close()
 		publish := func(feed, message string) int64 {
 			n, err := rdb.Publish(t.Context(), "rc:{/}:f:"+feed, message).Result()

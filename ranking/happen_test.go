@@ -81,6 +81,7 @@ func listen(t testing.TB, url, feed string) listener {
 	t.Helper()
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	channel := "rc:{/}:f:" + feed
 	sub := rdb.Subscribe(t.Context(), channel)
 	_, err = sub.Receive(t.Context())

@@ -285,8 +285,8 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 				w := simulated(t, 2, Config{}, definition)
 				w.write(w.stores[0], "fans:s1", "a", 1)
 				w.pass(2*time.Hour + listLook)
-				rdb, lets := w.client(), New(nil, Config{})
-				*lets = *New(rdb, Config{})
+				rdb, lets := w.client(), New(nil, patient)
+				*lets = *New(rdb, patient)
 				reached = false
 				var period string
 				var stays bool // what was written before
@@ -357,7 +357,7 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 				}
 				w.pass(2*time.Hour + listLook)
 				rdb := w.client()
-				held := New(rdb, Config{})
+				held := New(rdb, patient)
 				_, err := held.Boards(t.Context())
 				require.NoError(t, err)
 				reached = false

@@ -104,7 +104,7 @@ func TestAPeriodThatATurnBeganIsAnnouncedInTime(t *testing.T) {
 	for step, reached := 0, true; reached; step++ {
 		w := simulated(t, 1, Config{}, seconds(friday)...)
 		rdb := w.client()
-		writes := New(rdb, Config{})
+		writes := New(rdb, patient)
 		reached = false
 		at(rdb, step, func() error {
 			reached = true
@@ -128,7 +128,7 @@ func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
 		w.write(w.stores[0], "fans:s1", "a", 1)
 		w.pass(time.Hour)
 		rdb := w.client()
-		one := New(rdb, Config{})
+		one := New(rdb, patient)
 		reached = false
 		at(rdb, step, func() error {
 			reached = true

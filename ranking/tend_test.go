@@ -104,6 +104,7 @@ func (w *world) open(stores int, cfg Config, boards []Definition) {
 func (w *world) client() redis.UniversalClient {
 	rdb, err := Open(w.url)
 	require.NoError(w.t, err)
+	redistest.Patient(rdb)
 	w.t.Cleanup(func() { rdb.Close() })
 	if w.clock != nil {
 		rdb.AddHook(w.clock)
@@ -111,8 +112,9 @@ func (w *world) client() redis.UniversalClient {
 	return rdb
 }
 
-// store adds a node's.
+// store adds a node's, which is patient.
 func (w *world) store(cfg Config) *Store {
+	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, redistest.CallTimeout)
 	s := New(w.client(), cfg)
 	w.t.Cleanup(s.Close)
 	w.stores = append(w.stores, s)

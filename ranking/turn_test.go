@@ -85,6 +85,7 @@ func TestNodeWhoseClockIsOff(t *testing.T) {
 			s := open(t, url, ranking.Definition{Board: "b", Period: "10m", Base: moment(t, "2020-01-01T00:00:00Z")})
 			rdb, err := ranking.Open(url)
 			require.NoError(t, err)
+			redistest.Patient(rdb)
 			defer rdb.Close()
 			period := func() string {
 				now, err := rdb.Time(t.Context()).Result()

@@ -343,8 +343,6 @@ func TestUnionOfWindows(t *testing.T) {
 	t.Parallel()
 	w := simulated(t, 1, patient)
 	s, runs := w.stores[0], 0
-	redistest.Patient(s.rdb)
-	redistest.Patient(w.rdb)
 	ctx := context.Background()
 	proptest.CheckSeeded(t, 15, func(t *rapid.T) {
 		runs++

@@ -548,8 +548,6 @@ func TestWindowIsWhatCounts(t *testing.T) {
 
 func whatCounts(t *testing.T, w *world) {
 	s, runs := w.stores[0], 0
-	redistest.Patient(s.rdb)
-	redistest.Patient(w.rdb)
 	lengths := []time.Duration{time.Second, 90 * time.Second, 10 * time.Minute, 3 * time.Hour}
 	refreshes := []time.Duration{time.Minute, 5 * time.Minute, time.Hour}
 	proptest.CheckSeeded(t, redistest.Cases(w.url, 60), func(t *rapid.T) {
