@@ -67,7 +67,7 @@ func TestExportThatIsImported(t *testing.T) {
 		s := open(t, url, defs...)
 		runs := 0
 		named := func(d ranking.Definition) string { return fmt.Sprintf("%s-%s:%d", d.Ties, d.Order, runs) }
-		proptest.CheckSeeded(t, redistest.Cases(url, 100), func(t *rapid.T) {
+		proptest.CheckSeeded(t, redistest.Volume(url, 100), func(t *rapid.T) {
 			runs++
 			source := rapid.SampledFrom(defs).Draw(t, "source")
 			var updates []ranking.Update
@@ -208,7 +208,7 @@ func TestTransferOverATurn(t *testing.T) {
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	set(now)
 	s := open(t, url, ranking.Definition{Board: "b", Period: "day"})
-	const members = 2500
+	const members = 2100 // beyond a page
 	file := make([]ranking.Entry, members)
 	for i := range file {
 		file[i] = ranking.Entry{Member: fmt.Sprintf("m%04d", i), Score: int64(members - i)}

@@ -26,7 +26,7 @@ func TestBoardDoesWhatTheModelSays(t *testing.T) {
 		runs := 0
 		for _, name := range slices.Sorted(maps.Keys(families)) {
 			t.Run(name, func(t *testing.T) {
-				proptest.CheckSeeded(t, redistest.Cases(url, 100), func(t *rapid.T) {
+				proptest.CheckSeeded(t, redistest.Volume(url, 40), func(t *rapid.T) {
 					runs++
 					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
 					for range rapid.IntRange(1, 8).Draw(t, "calls") {

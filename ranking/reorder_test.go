@@ -161,7 +161,7 @@ func TestOrdersNeverMix(t *testing.T) {
 	t.Parallel()
 	url, set := redistest.Clocked(t)
 	a, b := newNode(t, url), newNode(t, url)
-	proptest.Check(t, 100, func(rt *rapid.T) {
+	proptest.Check(t, 40, func(rt *rapid.T) {
 		require.NoError(rt, a.rdb.FlushAll(t.Context()).Err())
 		r := &reordering{t: rt, nodes: []*Store{New(a.rdb, patient), New(b.rdb, patient)}, set: set, now: time.Now().Truncate(time.Microsecond)}
 		set(r.now)

@@ -281,7 +281,8 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 		"keep":       {Board: "fans:{star}", Period: "hour", Keep: new(0)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for step, reached := 0, true; reached; step++ {
+			t.Parallel()
+			for step, reached := 0, true; reached; step += redistest.Stride {
 				w := simulated(t, 2, Config{}, definition)
 				w.write(w.stores[0], "fans:s1", "a", 1)
 				w.pass(2*time.Hour + listLook)
@@ -349,7 +350,8 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 	}
 	for name, definition := range definitions {
 		t.Run(name, func(t *testing.T) {
-			for step, reached := 0, true; reached; step++ {
+			t.Parallel()
+			for step, reached := 0, true; reached; step += redistest.Stride {
 				w := simulated(t, 2, Config{}, definition)
 				w.write(w.stores[0], "fans:s1", "a", 1)
 				if name == "delete" {
@@ -400,7 +402,8 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 	for name, definition := range definitions {
 		for _, delivered := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s,delivered=%v", name, delivered), func(t *testing.T) {
-				for step, reached := 0, true; reached; step++ {
+				t.Parallel()
+				for step, reached := 0, true; reached; step += redistest.Stride {
 					var cfg Config
 					if delivered {
 						cfg.Deliver = []string{AllBoards}

@@ -56,7 +56,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 			fate, beyond fate
 		}{{"lost", isLost, passes}, {"answer lost", isDone, passes}, {"dead", isLost, isLost}, {"dead after", isDone, isLost}} {
 			reached := true
-			for at := int64(0); reached; at++ {
+			for at := int64(0); reached; at += redistest.Stride {
 				cases++
 				what := fmt.Sprintf("%s at call %d", c.name, at)
 				prefix := fmt.Sprint("p", cases)

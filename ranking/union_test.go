@@ -85,7 +85,7 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 		sources := []string{"s1", "s2", "s3"}
 		define(t, s, Definition{Board: "s1:{n}", Mode: Last}, Definition{Board: "s2:{n}", Mode: Last, Order: Asc}, Definition{Board: "s3:{n}", Mode: Last, Ties: ByMember, Order: Asc})
 		runs := 0
-		proptest.Check(t, redistest.Cases(url, 100), func(t *rapid.T) {
+		proptest.Check(t, redistest.Volume(url, 100), func(t *rapid.T) {
 			runs++
 			n := len(sources)
 			board := fmt.Sprint("u", runs)
@@ -211,7 +211,7 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, other := newNode(t, url), newNode(t, url)
 		define(t, s, Definition{Board: "a"}, Definition{Board: "b"}, Definition{Board: "u", Union: &Union{Of: []string{"a", "b"}}})
-		const members = 3000
+		members, page := redistest.Volume(url, 3000), redistest.Volume(url, MaxPage)
 		for _, board := range []string{"a", "b"} {
 			for some := range slices.Chunk(slices.Collect(func(yield func(int) bool) {
 				for i := range members {
@@ -247,9 +247,9 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 			seen := make(map[string]bool)
 			var after *Cursor
 			for {
-				p, err := s.Page(t.Context(), "u", 1, MaxPage)
+				p, err := s.Page(t.Context(), "u", 1, page)
 				if after != nil {
-					p, err = s.Read(t.Context(), "u", Query{After: after, Limit: MaxPage})
+					p, err = s.Read(t.Context(), "u", Query{After: after, Limit: page})
 				}
 				require.NoError(t, err)
 				for _, e := range p.Entries {

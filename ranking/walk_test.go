@@ -169,7 +169,7 @@ func TestWalkThroughABoardThatMoves(t *testing.T) {
 		runs := 0
 		for _, family := range slices.Sorted(maps.Keys(families)) {
 			t.Run(family, func(t *testing.T) {
-				proptest.CheckSeeded(t, redistest.Cases(url, 100), func(t *rapid.T) {
+				proptest.CheckSeeded(t, redistest.Volume(url, 40), func(t *rapid.T) {
 					runs++
 					h := &walker{t: t, s: s, board: fmt.Sprint(family, ":", runs), m: rankingtest.NewModel(families[family])}
 					h.move(rapid.IntRange(0, 40).Draw(t, "members"))

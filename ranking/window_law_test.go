@@ -550,7 +550,7 @@ func whatCounts(t *testing.T, w *world) {
 	s, runs := w.stores[0], 0
 	lengths := []time.Duration{time.Second, 90 * time.Second, 10 * time.Minute, 3 * time.Hour}
 	refreshes := []time.Duration{time.Minute, 5 * time.Minute, time.Hour}
-	proptest.CheckSeeded(t, redistest.Cases(w.url, 60), func(t *rapid.T) {
+	proptest.CheckSeeded(t, redistest.Volume(w.url, 60), func(t *rapid.T) {
 		runs++
 		w.pass(w.now.Add(time.Hour).Truncate(time.Hour).Sub(w.now)) // all are alike, whatever was drawn before
 		_, err := s.tendDue(context.Background())

@@ -39,10 +39,10 @@ func Engines(t *testing.T, test func(t *testing.T, url string)) {
 	})
 }
 
-// Cases returns how many of n random cases a test draws on the engine at url that Engines
-// gave it: n on a real Redis, a fifth of n on the embedded store. The embedded store takes
-// several times as long for a case, and boards live on a real Redis.
-func Cases(url string, n int) int {
+// Volume returns how much of a volume n, of random cases or of members, a test has on the
+// engine at url that Engines gave it: n on a real Redis, a fifth of n on the embedded store.
+// The embedded store takes several times as long, and large boards live on a real Redis.
+func Volume(url string, n int) int {
 	if strings.HasPrefix(url, "unix:") {
 		return n
 	}
