@@ -65,7 +65,7 @@ func pastMoments(now time.Time) ([]moment, error) {
 //
 // It has a ranking.Store of its own, so that none is about for which time ever went another
 // way than on.
-func (s *serve) playPast(ctx context.Context, redis *embedded.Store, now time.Time, all ranking.Definitions) error {
+func playPast(ctx context.Context, redis *embedded.Store, prefix string, now time.Time, define func(context.Context, *ranking.Store) error) error {
 	moments, err := pastMoments(now)
 	if err != nil {
 		return err
@@ -76,9 +76,9 @@ func (s *serve) playPast(ctx context.Context, redis *embedded.Store, now time.Ti
 	}
 	defer rdb.Close()
 	redis.SetClock(moments[0].at)
-	store := ranking.New(rdb, ranking.Config{Prefix: s.Prefix})
+	store := ranking.New(rdb, ranking.Config{Prefix: prefix})
 	defer store.Close()
-	if err := s.define(ctx, store, all); err != nil {
+	if err := define(ctx, store); err != nil {
 		return err
 	}
 	t := newTraffic(pastSeed)

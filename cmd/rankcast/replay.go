@@ -202,16 +202,3 @@ func (r *replay) open(ctx context.Context) (file *os.File, size int64, err error
 	}
 	return spool, size, nil
 }
-
-// untilEnd does what cannot be interrupted, and is waited for only until ctx ends:
-// the program is about to end then.
-func untilEnd(ctx context.Context, do func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- do() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

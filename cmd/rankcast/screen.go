@@ -2,14 +2,10 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -328,37 +324,4 @@ func (s *screen) hint() string {
 		return s.closed + " · q quits"
 	}
 	return "q quits"
-}
-
-// cause is the part of an error that a person can act on.
-func cause(err error) error {
-	var network *net.OpError
-	if errors.As(err, &network) {
-		return network
-	}
-	return refused(err)
-}
-
-// thousands writes a number with a comma between groups of three digits.
-func thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	sign := ""
-	if text[0] == '-' {
-		sign, text = "-", text[1:]
-	}
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return sign + text
-}
-
-// printable makes text of a server safe to show: what would move the cursor, or
-// turn the writing round, becomes a replacement character.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
 }

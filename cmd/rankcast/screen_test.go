@@ -351,9 +351,3 @@ func TestClock(t *testing.T) {
 	}
 	require.Equal(t, "Fri 00:00", clock(at("2027-01-01 00:00:00"), at("2026-12-28 12:00:00")), "near by, over the year's end too")
 }
-
-func TestThousands(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", -999: "-999", 1000: "1,000", -1234567: "-1,234,567", client.MaxScore: "9,007,199,254,740,991"} {
-		require.Equal(t, want, thousands(n))
-	}
-}

@@ -188,7 +188,8 @@ func (s *serve) redis(ctx context.Context, log *slog.Logger, all ranking.Definit
 	}
 	log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
 	if s.Demo {
-		if err := s.playPast(ctx, store, time.Now(), all); err != nil {
+		define := func(ctx context.Context, store *ranking.Store) error { return s.define(ctx, store, all) }
+		if err := playPast(ctx, store, s.Prefix, time.Now(), define); err != nil {
 			log.Info("the demo has no past, or a part of it", "error", err)
 		}
 		store.ResetClock()

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/signal"
 	"sync"
@@ -75,23 +74,6 @@ func (w *watch) Run(ctx context.Context) error {
 		what.Around = max(what.Around, 1) // for the distance to the next place
 	}
 	return w.screen(ctx, c, what)
-}
-
-// redacted is a URL without the password that it may have.
-func redacted(server string) string {
-	if u, err := url.Parse(server); err == nil {
-		return u.Redacted()
-	}
-	return server
-}
-
-// refused takes the client's words off what a user can read without them.
-func refused(err error) error {
-	var e *client.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return err
 }
 
 // screen shows the board on the terminal. The terminal is as it was when it
