@@ -82,7 +82,7 @@ func TestDemoOnARealRedis(t *testing.T) {
 	t.Cleanup(func() { rdb.Close() })
 	store := ranking.New(rdb, ranking.Config{})
 	t.Cleanup(store.Close)
-	_, err = store.SetProfile(t.Context(), kindStar, "s02", ranking.Profile{Avatar: "/mine.png"})
+	_, err = store.SetProfile(t.Context(), "star", "s02", ranking.Profile{Avatar: "/mine.png"})
 	require.NoError(t, err)
 
 	p := launch(t, "--redis", r.URL(), "--demo")
@@ -96,15 +96,15 @@ func TestDemoOnARealRedis(t *testing.T) {
 	periods, err := store.Periods(t.Context(), "stars")
 	require.NoError(t, err)
 	require.Len(t, periods, 1, "the week that is")
-	mine, err := store.Profile(t.Context(), kindStar, "s02")
+	mine, err := store.Profile(t.Context(), "star", "s02")
 	require.NoError(t, err)
 	require.Equal(t, ranking.Profile{Avatar: "/mine.png"}, mine)
-	other, err := store.Profile(t.Context(), kindStar, "s01")
+	other, err := store.Profile(t.Context(), "star", "s01")
 	require.NoError(t, err)
-	require.Equal(t, demoStars[0], other.Name)
-	viewer, err := store.Profile(t.Context(), kindUser, "mochi")
+	require.Equal(t, "林小夏", other.Name)
+	viewer, err := store.Profile(t.Context(), "user", "mochi")
 	require.NoError(t, err)
-	require.Equal(t, demoNames["mochi"], viewer.Name)
+	require.Equal(t, "麻薯 Mochi", viewer.Name)
 }
 
 func TestDemoStartsWithNothingAndStopsGracefully(t *testing.T) {

@@ -219,6 +219,23 @@ func TestNoColor(t *testing.T) {
 	}
 }
 
+// printed is what the tests read of a line that watch --json prints.
+type printed struct {
+	Board  string
+	Period string
+	Ends   *string
+	Final  bool
+	Total  int64
+	State  string
+	AsOf   *string `json:"as_of"`
+	Top    []client.Entry
+	Me     *struct {
+		Rank   *int64
+		ToNext *int64 `json:"to_next"`
+		Around []client.Entry
+	}
+}
+
 // A pipe gets a line for each state, and ends it by closing.
 func TestWatchJSON(t *testing.T) {
 	p := launch(t)
@@ -232,14 +249,14 @@ func TestWatchJSON(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	in := bufio.NewReader(out)
-	next := func() (l line) {
+	next := func() (l printed) {
 		text, err := in.ReadString('\n')
 		require.NoError(t, err, stderr.String())
 		require.NoError(t, json.Unmarshal([]byte(text), &l), text)
 		require.Equal(t, "stars", l.Board)
 		return l
 	}
-	until := func(what string, wanted func(l line) bool) line {
+	until := func(what string, wanted func(l printed) bool) printed {
 		t.Helper()
 		for {
 			if l := next(); wanted(l) {
@@ -248,18 +265,18 @@ func TestWatchJSON(t *testing.T) {
 		}
 	}
 	l := next()
-	require.EqualValues(t, "live", l.State)
+	require.Equal(t, "live", l.State)
 	require.Equal(t, []client.Entry{{Rank: 1, Member: "<ann>", Score: 3, Data: []byte(`{"gift":["<3"]}`)}}, l.Top)
 	require.EqualValues(t, 1, l.Total)
 	require.Nil(t, l.AsOf)
 	require.Nil(t, l.Ends)
 	require.False(t, l.Final)
 	if l.Me == nil { // it comes with the first line or after it
-		l = until("not on the board", func(l line) bool { return l.Me != nil })
+		l = until("not on the board", func(l printed) bool { return l.Me != nil })
 	}
 	require.Nil(t, l.Me.Rank)
 	require.Equal(t, 200, p.post("stars", `{"member":"bob","score":1}`).Status)
-	l = until("rank 2", func(l line) bool { return l.Me.Rank != nil && l.Me.Around != nil })
+	l = until("rank 2", func(l printed) bool { return l.Me.Rank != nil && l.Me.Around != nil })
 	require.EqualValues(t, 2, *l.Me.Rank)
 	require.EqualValues(t, 2, *l.Me.ToNext)
 	require.Len(t, l.Me.Around, 2)
@@ -285,9 +302,9 @@ func TestWatchTurns(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	states := json.NewDecoder(out)
-	until := func(wanted func(line) bool) line {
+	until := func(wanted func(printed) bool) printed {
 		for {
-			var l line
+			var l printed
 			require.NoError(t, states.Decode(&l))
 			require.NotNil(t, l.Ends)
 			if wanted(l) {
@@ -295,12 +312,12 @@ func TestWatchTurns(t *testing.T) {
 			}
 		}
 	}
-	until(func(line) bool { return true })
+	until(func(printed) bool { return true })
 	var counted client.Result
 	p.post("quick", `{"member":"ann","score":3}`).Into(&counted)
-	closed := until(func(l line) bool { return l.Final && l.Period == counted.Period })
+	closed := until(func(l printed) bool { return l.Final && l.Period == counted.Period })
 	require.Equal(t, []client.Entry{{Rank: 1, Member: "ann", Score: 3}}, closed.Top)
-	open := until(func(l line) bool { return l.Period != counted.Period })
+	open := until(func(l printed) bool { return l.Period != counted.Period })
 	require.False(t, open.Final)
 	require.Empty(t, open.Top)
 	require.Less(t, *closed.Ends, *open.Ends)
