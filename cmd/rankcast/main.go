@@ -12,16 +12,20 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"rankcast/cmd/rankcast/internal/replay"
+	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/cmd/rankcast/internal/watch"
 )
 
 // version is set when a release is built: -ldflags "-X main.version=v1.2.3".
 var version string
 
 type commands struct {
-	Serve   serve       `cmd:"" help:"Run a server."`
-	Watch   watch       `cmd:"" help:"Show a board, live."`
-	Replay  replay      `cmd:"" help:"Send recorded events to a server."`
-	Version showVersion `cmd:"" help:"Print the version."`
+	Serve   serve          `cmd:"" help:"Run a server."`
+	Watch   watch.Command  `cmd:"" help:"Show a board, live."`
+	Replay  replay.Command `cmd:"" help:"Send recorded events to a server."`
+	Version showVersion    `cmd:"" help:"Print the version."`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -58,7 +62,7 @@ func main() {
 	parser.FatalIfErrorf(err)
 	if err := command.Run(); err != nil {
 		for i, line := range strings.Split(err.Error(), "\n") { // it may be the words of another
-			fmt.Fprintln(os.Stderr, []string{"rankcast:", "         "}[min(i, 1)], printable(line))
+			fmt.Fprintln(os.Stderr, []string{"rankcast:", "         "}[min(i, 1)], term.Printable(line))
 		}
 		os.Exit(1)
 	}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking"
 	"rankcast/ranking/redistest"
 	"rankcast/server/client"
@@ -247,7 +248,7 @@ func TestReplayThatIsInterrupted(t *testing.T) {
 
 	rest := run(t, "", append(args, "--from", strconv.Itoa(from))...)
 	require.Zero(t, rest.code, rest.stderr)
-	require.Contains(t, rest.stdout, fmt.Sprintf("sent %s (0 duplicates)", thousands(int64(3601-sent))))
+	require.Contains(t, rest.stdout, fmt.Sprintf("sent %s (0 duplicates)", term.Thousands(int64(3601-sent))))
 	require.Equal(t, finals(t), standings(t, p.addr, "stars"))
 }
 
@@ -575,7 +576,7 @@ func TestReplayOfLargeEvents(t *testing.T) {
 			line = strings.TrimSuffix(line, ",") + "}\n"
 			got := run(t, "", "replay", write(t, "a", strings.Repeat(line, c.lines)), "--event", "gift", "--server", f.URL)
 			require.Zero(t, got.code, got.stderr)
-			require.Contains(t, got.stdout, fmt.Sprintf("sent %s (0 duplicates)", thousands(int64(c.lines))))
+			require.Contains(t, got.stdout, fmt.Sprintf("sent %s (0 duplicates)", term.Thousands(int64(c.lines))))
 			require.Len(t, f.bodies, c.batches)
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"rankcast/cmd/rankcast/internal/demo"
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/embedded"
@@ -121,7 +122,7 @@ func (s *serve) define(ctx context.Context, store *ranking.Store, all ranking.De
 		if err := store.Define(ctx, all); err != nil {
 			return err
 		}
-		return defineDemo(ctx, store)
+		return demo.Define(ctx, store)
 	}
 	if len(all.Boards) == 0 {
 		boards, err := store.Boards(ctx)
@@ -189,7 +190,7 @@ func (s *serve) redis(ctx context.Context, log *slog.Logger, all ranking.Definit
 	log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
 	if s.Demo {
 		define := func(ctx context.Context, store *ranking.Store) error { return s.define(ctx, store, all) }
-		if err := playPast(ctx, store, s.Prefix, time.Now(), define); err != nil {
+		if err := demo.PlayHistory(ctx, store, s.Prefix, time.Now(), define); err != nil {
 			log.Info("the demo has no past, or a part of it", "error", err)
 		}
 		store.ResetClock()
@@ -261,13 +262,13 @@ func (s *serve) Run(ctx context.Context) error {
 	stopHub := start(func(ctx context.Context) { frames.Run(ctx) })
 	defer stopHub()
 	if s.Demo {
-		stopDemo := start(func(ctx context.Context) { runDemo(ctx, log, store) })
+		stopDemo := start(func(ctx context.Context) { demo.Run(ctx, log, store) })
 		defer stopDemo()
 	}
 
 	page := pageURL(listener.Addr())
 	if s.Demo {
-		page += demoPage
+		page += demo.Page
 	}
 	log.Info("serving", "page", page, "boards", boardNames(ctx, store))
 	err = web.Serve(ctx, listener)

@@ -1,4 +1,4 @@
-package main
+package replay
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
 )
 
@@ -30,7 +31,7 @@ const (
 // sender sends lines in batches, one after the other, so that a file's order is
 // kept.
 type sender struct {
-	*replay
+	*Command
 	client  *client.Client
 	bar     *progressbar.ProgressBar
 	started time.Time
@@ -63,7 +64,7 @@ func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 func (s *sender) sayRetry(why error) {
 	if s.away.CompareAndSwap(false, true) {
 		s.bar.Clear()
-		fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", redacted(s.Server), printable(cause(why).Error()))
+		fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", term.Redacted(s.Server), term.Printable(term.Cause(why).Error()))
 	}
 }
 
@@ -182,7 +183,7 @@ func (s *sender) send(ctx context.Context, batch []recorded) error {
 		case r.err != nil:
 			if s.refused++; s.refused <= shownRefusals {
 				s.bar.Clear()
-				fmt.Fprintf(os.Stderr, "rankcast: line %d: %s\n", batch[i].line, printable(r.err.Error()))
+				fmt.Fprintf(os.Stderr, "rankcast: line %d: %s\n", batch[i].line, term.Printable(r.err.Error()))
 			}
 		default:
 			s.sent++
@@ -239,9 +240,9 @@ func (s *sender) explain(err error) error {
 	case !errors.As(err, &e) || e.Status != http.StatusNotFound:
 		return err
 	case e.Code == "":
-		return fmt.Errorf("no Rankcast server answers at %s (404)", redacted(s.Server))
+		return fmt.Errorf("no Rankcast server answers at %s (404)", term.Redacted(s.Server))
 	case e.Code == "not_found" && s.Event != "":
-		return fmt.Errorf("the server at %s knows no events (404)", redacted(s.Server))
+		return fmt.Errorf("the server at %s knows no events (404)", term.Redacted(s.Server))
 	}
 	return e
 }
@@ -250,6 +251,6 @@ func (s *sender) explain(err error) error {
 func (s *sender) summary(w io.Writer) {
 	took := time.Since(s.started)
 	rate := float64(s.sent+s.refused) / max(took.Seconds(), 1e-9)
-	fmt.Fprintf(w, "sent %s (%s duplicates), refused %s, in %s: %s a second\n", thousands(int64(s.sent)), thousands(int64(s.duplicates)),
-		thousands(int64(s.refused)), took.Round(time.Millisecond), thousands(int64(rate)))
+	fmt.Fprintf(w, "sent %s (%s duplicates), refused %s, in %s: %s a second\n", term.Thousands(int64(s.sent)), term.Thousands(int64(s.duplicates)),
+		term.Thousands(int64(s.refused)), took.Round(time.Millisecond), term.Thousands(int64(rate)))
 }

@@ -1,4 +1,4 @@
-package main
+package replay
 
 import (
 	"context"
@@ -48,8 +48,8 @@ func TestReplayAtSpeed(t *testing.T) {
 		require.NoError(t, err)
 		play := func(ctx context.Context, speed float64, batch, from int) (*sender, error) {
 			start, sent = time.Now(), nil
-			r := &replay{Board: "b", Speed: speed, Batch: batch, From: from, Member: "member", Score: "score"}
-			s := &sender{replay: r, client: c, started: start, bar: progressbar.DefaultSilent(5)}
+			r := &Command{Board: "b", Speed: speed, Batch: batch, From: from, Member: "member", Score: "score"}
+			s := &sender{Command: r, client: c, started: start, bar: progressbar.DefaultSilent(5)}
 			return s, s.play(ctx, func(each func(recorded) error) error { return r.recording().read(strings.NewReader(text), each) })
 		}
 		_, err = play(t.Context(), 60, 1000, 1)

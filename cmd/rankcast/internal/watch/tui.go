@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
 )
 
@@ -132,9 +133,9 @@ func ending(b client.Board) string {
 	case !b.Final:
 		return ""
 	case len(b.Top) == 0:
-		return printable(b.Period) + " is over"
+		return term.Printable(b.Period) + " is over"
 	default:
-		return fmt.Sprintf("%s is over: %s was first with %s", printable(b.Period), printable(nameOf(b.Top[0])), thousands(b.Top[0].Score))
+		return fmt.Sprintf("%s is over: %s was first with %s", term.Printable(b.Period), term.Printable(nameOf(b.Top[0])), term.Thousands(b.Top[0].Score))
 	}
 }
 
@@ -195,7 +196,7 @@ func ordered(way func(a, b client.Entry) int, before, after []client.Entry) bool
 func (s *screen) View() tea.View {
 	v := tea.NewView(strings.Join(s.lines(), "\n"))
 	v.AltScreen = true
-	v.WindowTitle = printable(s.board) + " · Rankcast"
+	v.WindowTitle = term.Printable(s.board) + " · Rankcast"
 	return v
 }
 
@@ -239,9 +240,9 @@ func (s *screen) lines() []string {
 
 // title is the first line. The narrower the terminal, the less it tells.
 func (s *screen) title() string {
-	name, period, until := printable(s.board), "", ""
+	name, period, until := term.Printable(s.board), "", ""
 	if s.shown.Period != "" && !strings.HasSuffix(s.board, "@"+s.shown.Period) {
-		period = " · " + printable(s.shown.Period)
+		period = " · " + term.Printable(s.shown.Period)
 	}
 	if at := s.shown.Ends; !at.IsZero() {
 		until = ", until "
@@ -256,7 +257,7 @@ func (s *screen) title() string {
 	state, style := s.state()
 	members := ""
 	if s.ranks != nil {
-		members = thousands(s.shown.Total) + " members · "
+		members = term.Thousands(s.shown.Total) + " members · "
 		if s.shown.Total == 1 {
 			members = "1 member · "
 		}
@@ -318,7 +319,7 @@ func (s *screen) state() (string, ansi.Style) {
 // hint is the last line.
 func (s *screen) hint() string {
 	if err := s.shown.Err; err != nil {
-		return printable(fmt.Sprintf("%s: %v", s.server, cause(err)))
+		return term.Printable(fmt.Sprintf("%s: %v", s.server, term.Cause(err)))
 	}
 	if s.closed != "" {
 		return s.closed + " · q quits"

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"context"
@@ -35,8 +35,8 @@ events:
     - {board: givers-month,    member: "{user}", score: "{flowers}"}
 `
 
-// demoPage is the page of these boards.
-const demoPage = "stars"
+// Page is the page of these boards.
+const Page = "stars"
 
 // The past is played by the same zone and window as the boards count by.
 const (
@@ -44,10 +44,10 @@ const (
 	demoWindow = 3 * time.Hour
 )
 
-// defineDemo adds the demo's definitions to those that there are, which go first, and the
+// Define adds the demo's definitions to those that there are, which go first, and the
 // profiles of those who take part. A definition that has no room beside them is left out,
 // and with it the scores for it.
-func defineDemo(ctx context.Context, store *ranking.Store) error {
+func Define(ctx context.Context, store *ranking.Store) error {
 	demo, err := ranking.ParseFile([]byte(demoFile))
 	if err != nil {
 		return fmt.Errorf("the demo's definitions: %w", err)
@@ -85,8 +85,8 @@ func sameNames(a, b string) bool {
 	return base(a) == base(b) && strings.Count(a, ":") == strings.Count(b, ":")
 }
 
-// runDemo sends gifts as they come, and a lap now and then.
-func runDemo(ctx context.Context, log *slog.Logger, store *ranking.Store) {
+// Run sends gifts as they come, and a lap now and then.
+func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 	note := func(what string, err error) {
 		if err != nil && ctx.Err() == nil {
 			log.Debug("demo "+what+" were not taken", "error", err)

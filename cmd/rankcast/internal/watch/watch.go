@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"bytes"
@@ -14,14 +14,14 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"golang.org/x/term"
 
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking"
 	"rankcast/server/client"
 )
 
-// watch shows a board live: on the terminal, or as lines of JSON.
-type watch struct {
+// Command shows a board live: on the terminal, or as lines of JSON.
+type Command struct {
 	Board  string `arg:"" help:"Board to watch: stars, fans:s17 of a family, stars@2026-W46 or stars@-1 for a period that has closed."`
 	Top    int    `default:"10" help:"How many of the first entries to show, 0 to 1000."`
 	Me     string `placeholder:"ID" help:"A member whose own rank is shown too, wherever it is."`
@@ -31,7 +31,7 @@ type watch struct {
 }
 
 // Validate refuses what no server would show.
-func (w *watch) Validate() error {
+func (w *Command) Validate() error {
 	switch {
 	case w.Top < 0 || w.Top > 1000:
 		return errors.New("--top must be from 0 to 1000")
@@ -44,7 +44,7 @@ func (w *watch) Validate() error {
 }
 
 // Run shows the board until the user, a signal or the server ends it.
-func (w *watch) Run(ctx context.Context) error {
+func (w *Command) Run(ctx context.Context) error {
 	c, err := client.New(w.Server, client.Config{})
 	if err != nil {
 		return err
@@ -56,13 +56,13 @@ func (w *watch) Run(ctx context.Context) error {
 	}
 	if w.JSON {
 		// A reader that stalls holds up the line that is being written.
-		err := untilEnd(ctx, func() error { return w.print(ctx, c, what, os.Stdout) })
+		err := term.Interruptible(ctx, func() error { return w.print(ctx, c, what, os.Stdout) })
 		if ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
-	if !term.IsTerminal(int(os.Stdout.Fd())) {
+	if !term.Is(os.Stdout) {
 		return errors.New("standard output is not a terminal; --json prints the board as lines instead")
 	}
 	if !signal.Ignored(syscall.SIGHUP) { // as a terminal that is closed sends
@@ -78,15 +78,15 @@ func (w *watch) Run(ctx context.Context) error {
 
 // screen shows the board on the terminal. The terminal is as it was when it
 // returns.
-func (w *watch) screen(ctx context.Context, c *client.Client, what client.Watch) error {
+func (w *Command) screen(ctx context.Context, c *client.Client, what client.Watch) error {
 	// (Signals are the caller's: they end ctx.)
-	program := tea.NewProgram(newScreen(w.Board, redacted(w.Server), w.Me, w.Around), tea.WithoutSignalHandler())
+	program := tea.NewProgram(newScreen(w.Board, term.Redacted(w.Server), w.Me, w.Around), tea.WithoutSignalHandler())
 	ctx, cancel := context.WithCancel(ctx)
 	var failed error
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		if err := c.Watch(ctx, w.Board, what, func(b client.Board) { program.Send(b) }); ctx.Err() == nil {
-			failed = refused(err)
+			failed = term.Refusal(err)
 		}
 		program.Quit()
 	})
@@ -147,7 +147,7 @@ func wireTime(t time.Time) *string {
 
 // print prints a line for each state, until nobody reads them any more. What is
 // not known yet is no state.
-func (w *watch) print(ctx context.Context, c *client.Client, what client.Watch, out *os.File) error {
+func (w *Command) print(ctx context.Context, c *client.Client, what client.Watch, out *os.File) error {
 	signal.Ignore(syscall.SIGPIPE) // a write tells
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -168,7 +168,7 @@ func (w *watch) print(ctx context.Context, c *client.Client, what client.Watch, 
 		if b.State == client.Connecting || b.Top == nil && b.Epoch == "" && b.State != client.Live {
 			if b.Err != nil && !told {
 				told = true
-				fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", redacted(w.Server), printable(cause(b.Err).Error()))
+				fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", term.Redacted(w.Server), term.Printable(term.Cause(b.Err).Error()))
 			}
 			return
 		}
@@ -192,7 +192,7 @@ func (w *watch) print(ctx context.Context, c *client.Client, what client.Watch, 
 	if ctx.Err() != nil {
 		return nil
 	}
-	return refused(err)
+	return term.Refusal(err)
 }
 
 // readerPoll is how long a reader that has gone may go unnoticed while the board

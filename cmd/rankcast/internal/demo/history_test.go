@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"testing"
@@ -48,7 +48,7 @@ func TestDemoPast(t *testing.T) {
 			redis, err := embedded.Start()
 			require.NoError(t, err)
 			t.Cleanup(redis.Close)
-			require.NoError(t, playPast(t.Context(), redis, "rc", now, defineDemo))
+			require.NoError(t, PlayHistory(t.Context(), redis, "rc", now, Define))
 			rdb, err := ranking.Open(redis.URL())
 			require.NoError(t, err)
 			t.Cleanup(func() { rdb.Close() })

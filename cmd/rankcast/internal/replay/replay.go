@@ -1,4 +1,4 @@
-package main
+package replay
 
 import (
 	"bytes"
@@ -17,13 +17,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
 )
 
-// replay sends what was recorded to a server.
-type replay struct {
+// Command sends what was recorded to a server.
+type Command struct {
 	File  string `arg:"" help:"Recording: CSV, whose first line names the columns, or NDJSON, an object on each line. - is standard input, which is kept in a temporary file meanwhile. All of it is checked before anything is sent."`
 	Board string `xor:"target" placeholder:"NAME" help:"Send each line to this board, as an update: its member and score, and op and id where there are any. This or --event is needed."`
 	Event string `xor:"target" placeholder:"NAME" help:"Send each line as this event, in place of --board: what the line has of the event's fields, in a CSV as numbers or text as the event's definition wants them."`
@@ -45,7 +45,7 @@ type replay struct {
 }
 
 // Help is what replay --help says more.
-func (r *replay) Help() string {
+func (r *Command) Help() string {
 	return `Needs either --board or --event.
 
 Examples:
@@ -56,7 +56,7 @@ Examples:
 }
 
 // Validate refuses what makes no sense before the file is opened.
-func (r *replay) Validate() error {
+func (r *Command) Validate() error {
 	switch {
 	case r.Board == "" && r.Event == "":
 		return errors.New("give one of --board=NAME and --event=NAME")
@@ -72,7 +72,7 @@ func (r *replay) Validate() error {
 	return nil
 }
 
-func (r *replay) recording() *recording {
+func (r *Command) recording() *recording {
 	rec := &recording{format: r.Format, timed: r.Speed > 0 || r.KeepTimes, sent: r.KeepTimes, numbers: r.Numbers, prefix: r.IDPrefix,
 		member: r.Member, score: r.Score, op: "op", id: "id", at: "at"}
 	for _, f := range []struct {
@@ -89,8 +89,8 @@ func (r *replay) recording() *recording {
 
 // Run sends the file until it ends, the user or a signal ends it, or the server
 // stays away.
-func (r *replay) Run(ctx context.Context) error {
-	s := &sender{replay: r, bar: progressbar.DefaultSilent(0)}
+func (r *Command) Run(ctx context.Context) error {
+	s := &sender{Command: r, bar: progressbar.DefaultSilent(0)}
 	c, err := client.New(r.Server, client.Config{Retrying: s.sayRetry})
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (r *replay) Run(ctx context.Context) error {
 	}
 	s.started, s.next = time.Now(), r.From
 	s.bar = progressbar.NewOptions(lines,
-		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetVisibility(term.IsTerminal(int(os.Stderr.Fd()))),
+		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetVisibility(term.Is(os.Stderr)),
 		progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	before := sum.Sum(nil)
 	sum.Reset()
@@ -158,16 +158,16 @@ func (r *replay) Run(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("%w\n%s", s.explain(err), s.advice())
 	case !bytes.Equal(before, sum.Sum(nil)):
-		return fmt.Errorf("%s changed while it was sent; %s of its %s lines were", r.File, thousands(int64(s.sent+s.refused)), thousands(int64(lines)))
+		return fmt.Errorf("%s changed while it was sent; %s of its %s lines were", r.File, term.Thousands(int64(s.sent+s.refused)), term.Thousands(int64(lines)))
 	case s.refused > 0:
-		return fmt.Errorf("%s of %s lines were refused", thousands(int64(s.refused)), thousands(int64(s.sent+s.refused)))
+		return fmt.Errorf("%s of %s lines were refused", term.Thousands(int64(s.refused)), term.Thousands(int64(s.sent+s.refused)))
 	}
 	return nil
 }
 
 // open opens the file, and what can't be read twice as a copy that is gone when
 // it is closed.
-func (r *replay) open(ctx context.Context) (file *os.File, size int64, err error) {
+func (r *Command) open(ctx context.Context) (file *os.File, size int64, err error) {
 	if file = os.Stdin; r.File != "-" {
 		if file, err = os.Open(r.File); err != nil {
 			return nil, 0, err
@@ -189,7 +189,7 @@ func (r *replay) open(ctx context.Context) (file *os.File, size int64, err error
 		return nil, 0, err
 	}
 	os.Remove(spool.Name()) // it lives on as long as it is open
-	err = untilEnd(ctx, func() error {
+	err = term.Interruptible(ctx, func() error {
 		size, err = io.Copy(spool, file)
 		return err
 	})

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
 )
 
@@ -86,17 +87,17 @@ func (s *screen) absent() shownRow {
 	if s.shown.Me == nil {
 		note = "" // not known yet
 	}
-	return shownRow{rank: "–", member: printable(s.me), score: "–", note: note, mine: true, style: ansi.NewStyle().Bold()}
+	return shownRow{rank: "–", member: term.Printable(s.me), score: "–", note: note, mine: true, style: ansi.NewStyle().Bold()}
 }
 
 // row is an entry as it is shown now.
 func (s *screen) row(e client.Entry) shownRow {
-	r := shownRow{rank: thousands(e.Rank), of: e.Member, member: printable(nameOf(e)), score: thousands(e.Score), mine: s.me != "" && e.Member == s.me}
+	r := shownRow{rank: term.Thousands(e.Rank), of: e.Member, member: term.Printable(nameOf(e)), score: term.Thousands(e.Score), mine: s.me != "" && e.Member == s.me}
 	style := ansi.NewStyle()
 	if r.mine {
 		style = style.Bold()
 		if m := s.shown.Me; m != nil && m.ToNext != nil && m.Rank != nil && *m.Rank == e.Rank {
-			r.note = thousands(*m.ToNext) + " to next"
+			r.note = term.Thousands(*m.ToNext) + " to next"
 		}
 	}
 	if change, there := s.moved[e.Member]; there {
@@ -105,9 +106,9 @@ func (s *screen) row(e client.Entry) shownRow {
 		case change.entered:
 			style, sign = style.ForegroundColor(ansi.Cyan), "new"
 		case change.places > 0:
-			style, sign = style.ForegroundColor(ansi.Green), "▲"+thousands(change.places)
+			style, sign = style.ForegroundColor(ansi.Green), "▲"+term.Thousands(change.places)
 		case change.places < 0:
-			style, sign = style.ForegroundColor(ansi.Red), "▼"+thousands(-change.places)
+			style, sign = style.ForegroundColor(ansi.Red), "▼"+term.Thousands(-change.places)
 		default:
 			style = style.ForegroundColor(ansi.Yellow)
 		}

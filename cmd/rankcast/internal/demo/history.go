@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"context"
@@ -59,13 +59,13 @@ func pastMoments(now time.Time) ([]moment, error) {
 	return moments, nil
 }
 
-// playPast gives an embedded store, which nobody else uses yet, two weeks until now: boards
+// PlayHistory gives an embedded store, which nobody else uses yet, two weeks until now: boards
 // that are defined, last week's winners, and scores for this week, today and the last three
 // hours. It leaves the store's clock at now.
 //
 // It has a ranking.Store of its own, so that none is about for which time ever went another
 // way than on.
-func playPast(ctx context.Context, redis *embedded.Store, prefix string, now time.Time, define func(context.Context, *ranking.Store) error) error {
+func PlayHistory(ctx context.Context, redis *embedded.Store, prefix string, now time.Time, define func(context.Context, *ranking.Store) error) error {
 	moments, err := pastMoments(now)
 	if err != nil {
 		return err
