@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"bufio"
@@ -30,7 +30,7 @@ import (
 	"rankcast/server/servertest"
 )
 
-const f1 = "../../server/testdata/f1/"
+const f1 = "../../../server/testdata/f1/"
 
 var f1Columns = []string{"--member", "driver", "--score", "tenths", "--at", "date"}
 

@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"bufio"
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		binary = filepath.Join(dir, "rankcast")
-		if out, err := exec.Command("go", slices.Concat([]string{"build", "-o", binary}, buildFlags, []string{"."})...).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", slices.Concat([]string{"build", "-o", binary}, buildFlags, []string{"rankcast/cmd/rankcast"})...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 			return 1
 		}

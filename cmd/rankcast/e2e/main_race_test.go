@@ -1,6 +1,6 @@
 //go:build race
 
-package main
+package e2e
 
 // buildFlags build the program like its tests: under the race detector it too
 // finds races.

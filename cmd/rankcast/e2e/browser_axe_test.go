@@ -1,6 +1,6 @@
 //go:build axe
 
-package main
+package e2e
 
 import (
 	"fmt"

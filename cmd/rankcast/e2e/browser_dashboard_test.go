@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"fmt"
@@ -220,7 +220,7 @@ func TestDashboardUnderLoad(t *testing.T) {
 
 // The page in README shows a live board on any site that the server allows.
 func TestKitShowsABoardOnAPageOfAnotherSite(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("../../../README.md")
 	require.NoError(t, err)
 	example := regexp.MustCompile("(?s)```html\n(<!doctype html>.*?)```").FindSubmatch(readme)
 	require.NotNil(t, example)
