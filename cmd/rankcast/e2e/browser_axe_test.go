@@ -1,4 +1,4 @@
-//go:build axe
+//go:build axe && !race
 
 package e2e
 
@@ -14,10 +14,11 @@ import (
 // What axe-core finds wrong with the pages for people who don't see them, or not well, or
 // use no mouse. `make axe` brings it, with Node, and tells where it is.
 func TestAxeFindsNothingSerious(t *testing.T) {
+	t.Parallel()
 	axe, err := os.ReadFile(os.Getenv("AXE"))
 	require.NoError(t, err, "AXE is the path of axe.min.js")
 	p := launch(t, "--demo")
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
 	for _, path := range []string{
 		"/", "/boards/stars?me=s20", "/boards/laps", "/boards/fans:%7Bstar%7D", "/boards/nothing", "/stars", "/stars?me=mochi", "/stars?star=s01&me=mochi",

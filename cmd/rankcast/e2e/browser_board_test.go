@@ -1,11 +1,10 @@
+//go:build !race
+
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -17,80 +16,14 @@ import (
 	"rankcast/server/servertest"
 )
 
-// browser starts a headless Chromium with a profile of its own and returns what
-// chromedp.Run takes.
-func browser(t testing.TB, width, height int) context.Context {
-	var path string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome", "headless-shell"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	require.NotEmpty(t, path, "the tests need a browser: apt-get install -y --no-install-recommends chromium")
-	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.Headless, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.WindowSize(width, height),
-	}
-	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium has no sandbox for root
-	}
-	ctx, cancelTime := context.WithTimeout(context.Background(), 5*servertest.Patience)
-	ctx, cancelBrowser := chromedp.NewExecAllocator(ctx, options...)
-	ctx, cancelTab := chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		cancelTab()
-		cancelBrowser()
-		cancelTime()
-	})
-	return ctx
-}
-
-// rows is an expression for the members shown, in their order.
-const rows = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])')].map(r => r.dataset.member)`
-
-// shows waits until the page shows just these members.
-func shows(members ...string) chromedp.Action[chromedp.Void] {
-	return becomes(rows+".join(' ')", strings.Join(members, " "))
-}
-
-// own is an expression for what is shown of the followed member: where, and the
-// words of its row. Two rows of it would both be there.
-const own = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[aria-current]')]
-	.filter(r => r.checkVisibility())
-	.map(r => ('below' in r.dataset ? 'below: ' : 'listed: ') + r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
-
-// follows waits until just this is shown of the followed member.
-func follows(row string) chromedp.Action[chromedp.Void] {
-	return becomes(own, row)
-}
-
-// becomes waits until a text on the page is as wanted. What it was instead is
-// in the error.
-func becomes(expression, want string) chromedp.Action[chromedp.Void] {
-	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		_, err := chromedp.Poll[chromedp.Void](fmt.Sprintf("(%s) === %q", expression, want), chromedp.WithPollingTimeout(servertest.Patience))(ctx, t)
-		if err != nil {
-			is, _ := chromedp.Evaluate[string](expression)(ctx, t)
-			err = fmt.Errorf("%w: want %q, is %q", err, want, is)
-		}
-		return chromedp.Void{}, err
-	}
-}
-
-// state waits until the board on the page has been in a state since the last call.
-func state(name string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](fmt.Sprintf("(i => i >= 0 && states.splice(0, i + 1))(states.indexOf(%q))", name), chromedp.WithPollingTimeout(servertest.Patience))
-}
-
 func TestPageMovesByItself(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	p := launch(t, "--redis", r.URL())
 	for i, m := range []string{"ann", "bob", "cid"} {
 		p.post("stars", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 30-10*i))
 	}
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/stars"),
 		shows("ann", "bob", "cid"),
@@ -140,12 +73,13 @@ func TestPageMovesByItself(t *testing.T) {
 
 // Somebody who is not among the first sees its own place move by itself.
 func TestPageFollowsAMember(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	p := launch(t, "--redis", r.URL())
 	for i, m := range []string{"ann", "bob", "cid", "dan", "eve", "u4", "fay"} {
 		p.post("stars", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 70-10*i))
 	}
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=u4"),
 		shows("ann", "bob", "cid", "dan", "eve"),
@@ -215,6 +149,7 @@ func TestPageFollowsAMember(t *testing.T) {
 
 // Whom the page follows is chosen in the box, and kept in the URL.
 func TestPageFollowsWhoIsNamedInTheBox(t *testing.T) {
+	t.Parallel()
 	const name = "<img src=x onerror=alert(1)>"
 	p := launch(t)
 	for i, m := range []string{"ann", "bob", "cid", "dan", "eve", name, "fay"} {
@@ -223,7 +158,7 @@ func TestPageFollowsWhoIsNamedInTheBox(t *testing.T) {
 	const url = `new URLSearchParams(location.search).get('me') ?? 'none'`
 	const problem = `document.querySelector('#me-problem').textContent`
 	box := chromedp.CSS("#me")
-	ctx := browser(t, 390, 844)
+	ctx := window(t, 390, 844)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5"),
 		shows("ann", "bob", "cid", "dan", "eve"),
@@ -271,12 +206,13 @@ func TestPageFollowsWhoIsNamedInTheBox(t *testing.T) {
 // Two members followed on one board by one page, and none by a third element.
 // One that names nobody who could be followed disturbs none of the others.
 func TestPageFollowsTwo(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
 	for i, m := range []string{"ann", "bob", "cid", "dan", "eve", "fay"} {
 		p.post("stars", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 60-10*i))
 	}
 	all := fmt.Sprintf(`[...document.querySelectorAll('live-leaderboard')].map(board => (document => %s)({querySelector: () => board})).join(', ')`, own)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=fay"),
 		becomes(own, "below: 6 fay 10 to next 10"),

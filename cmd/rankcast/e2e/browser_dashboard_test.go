@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -19,6 +21,7 @@ import (
 
 // The front page has a card for each board, with who leads it, and keeps them up to date.
 func TestDashboardShowsAllBoards(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	p := launch(t, "--redis", r.URL(), "--boards", write(t, "boards.yaml", `
 boards:
@@ -43,7 +46,7 @@ boards:
 	}
 	const names = `[...document.querySelectorAll('.card a')].map(a => a.textContent).join(', ')`
 	const note = `document.querySelector('#front-note').textContent`
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/?me=bob"),
 		card("stars", "1 <img src=x onerror=alert(1)> 40 | 2 members"), card("laps", "1 ann 1:23.456 | 1 member"), card("money", "1 Cid -1,234.56 € | 1 member"),
@@ -96,6 +99,7 @@ boards:
 // Beside a board there are the periods that it had, how scores went since the page was
 // opened, and how far away the server is.
 func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
+	t.Parallel()
 	var others strings.Builder // more than there is room for
 	for i := range 40 {
 		fmt.Fprintf(&others, "a%02d: {}, ", i)
@@ -113,7 +117,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 	follow := func(member string) chromedp.Action[chromedp.Void] {
 		return script(fmt.Sprintf(`document.querySelector('#me').value = %q; document.querySelector('#choices').requestSubmit()`, member))
 	}
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"ann","score":30},{"member":"bob","score":20}]}`).Status)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/plain?me=bob"),
@@ -182,6 +186,7 @@ func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
 // A board of 200 rows that changes as fast as its server takes it: the page renders once in
 // a frame of the screen, ends right, and keeps no more than before.
 func TestDashboardUnderLoad(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	p := launch(t, "--redis", r.URL())
 	var updates []string
@@ -189,7 +194,7 @@ func TestDashboardUnderLoad(t *testing.T) {
 		updates = append(updates, fmt.Sprintf(`{"member":"m%03d","score":%d}`, i, 2000-i))
 	}
 	require.Equal(t, 200, p.post("stars", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=200&me=m199"),
 		becomes(rows+`.length + ''`, "200"),
@@ -220,6 +225,7 @@ func TestDashboardUnderLoad(t *testing.T) {
 
 // The page in README shows a live board on any site that the server allows.
 func TestKitShowsABoardOnAPageOfAnotherSite(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile("../../../README.md")
 	require.NoError(t, err)
 	example := regexp.MustCompile("(?s)```html\n(<!doctype html>.*?)```").FindSubmatch(readme)
@@ -231,7 +237,7 @@ func TestKitShowsABoardOnAPageOfAnotherSite(t *testing.T) {
 		fmt.Fprint(w, body)
 	}))
 	defer site.Close()
-	ctx := browser(t, 800, 600)
+	ctx := window(t, 800, 600)
 	for _, origins := range [][]string{{"--origins", site.URL}, {"--origins", "*"}, nil} {
 		p := launch(t, origins...)
 		p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"u4","score":30}]}`)

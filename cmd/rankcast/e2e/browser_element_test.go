@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -5,9 +7,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/heapprofiler"
-	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -35,7 +34,7 @@ const alone = `
 // page opens a page that has nothing but that board, once the server was asked for it.
 func page(t *testing.T, attributes string) (do func(actions ...chromedp.Action[chromedp.Void]), ctx context.Context) {
 	p := launch(t)
-	ctx = browser(t, 800, 600)
+	ctx = window(t, 800, 600)
 	do = func(actions ...chromedp.Action[chromedp.Void]) {
 		t.Helper()
 		require.NoError(t, chromedp.Do(ctx, actions...))
@@ -46,6 +45,7 @@ func page(t *testing.T, attributes string) (do func(actions ...chromedp.Action[c
 
 // The list and the own place come on their own ways: which to trust.
 func TestElementTrustsTheNewer(t *testing.T) {
+	t.Parallel()
 	do, _ := page(t, `{me: 'u'}`)
 	const members = `[['a', 30], ['b', 20], ['c', 20, 3]]`
 	const shown = "1 a 30, 2 b 20, 3 c 20"
@@ -75,6 +75,7 @@ func TestElementTrustsTheNewer(t *testing.T) {
 
 // With around, neighbours stand beside the followed member, and nobody twice.
 func TestElementShowsNeighbours(t *testing.T) {
+	t.Parallel()
 	do, _ := page(t, `{me: 'u', top: 3, around: 2, format: 'time_ms'}`)
 	const neighbours = `{to_next: 500, around: [['c', 3], ['d', 4], ['u', 5], ['e', 6], ['f', 7]].map(([member, rank]) => ({member, rank, score: rank * 1000}))}`
 	do(becomes(`JSON.stringify(sockets.at(-1).sent.at(-1))`, `{"type":"subscribe","board":"b","top":3,"me":"u","around":2,"id":1}`),
@@ -89,6 +90,7 @@ func TestElementShowsNeighbours(t *testing.T) {
 
 // A page makes its rows of what it likes; what is filled in is text.
 func TestElementMakesRowsOfATemplate(t *testing.T) {
+	t.Parallel()
 	do, _ := page(t, `{}`)
 	do(
 		// The page may be in a language that is none, and have this twice.
@@ -128,6 +130,7 @@ func TestElementMakesRowsOfATemplate(t *testing.T) {
 
 // What is not known for a moment is shown as it was, and nothing comes and goes.
 func TestElementKeepsWhatFollows(t *testing.T) {
+	t.Parallel()
 	do, _ := page(t, `{me: 'u', top: 1, around: 1}`)
 	const neighbours = `{to_next: 5, around: [{rank: 4, member: 'd', score: 10}, {rank: 5, member: 'u', score: 5, name: 'Uma'}, {rank: 6, member: 'e', score: 4}]}`
 	do(script(`say(list(1, [['a', 50]]), own(1, 5, 5, `+neighbours+`))`), becomes(`text()`, "1 a 50, below 4 d 10, below 5 Uma 5 to next 5, below 6 e 4"),
@@ -140,6 +143,7 @@ func TestElementKeepsWhatFollows(t *testing.T) {
 
 // What happens on a board is told to its page, and what was so when it came is not.
 func TestElementTellsWhatHappens(t *testing.T) {
+	t.Parallel()
 	do, _ := page(t, `{me: 'u', top: 3}`)
 	tells := func(want string) chromedp.Action[chromedp.Void] {
 		return becomes(`told.splice(0).join(', ') || 'nothing'`, want)
@@ -172,6 +176,7 @@ func TestElementTellsWhatHappens(t *testing.T) {
 
 // However fast a board changes, what is shown changes once in a frame, or in a pace.
 func TestElementRendersOnceAFrame(t *testing.T) {
+	t.Parallel()
 	do, _ := page(t, `{top: 200}`)
 	do(script(`
 		var entries = Array.from({length: 200}, (_, i) => ['m' + i, 1000 - i]), seq = 1, renders = 0, frames = 0;
@@ -208,6 +213,7 @@ func TestElementRendersOnceAFrame(t *testing.T) {
 
 // A page that shows a busy board for hours keeps what it needs, and no more.
 func TestElementLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	do, ctx := page(t, `{top: 200, me: 'm3'}`)
 	// Members come and go, all that stay change places and scores, and one is followed.
 	do(script(`
@@ -227,45 +233,4 @@ func TestElementLeavesNothingBehind(t *testing.T) {
 	before := run(20, 60)
 	// 4,200 rows go meanwhile: left behind, they would be 70,000 nodes and over 4 MB.
 	run(150, 210).atMost(t, before, 1<<20)
-}
-
-// kept is what a page keeps once the garbage is collected.
-type kept struct{ nodes, listeners, heap float64 }
-
-// keeps collects the garbage of a page and counts what is left.
-func keeps(t *testing.T, ctx context.Context) (k kept) {
-	t.Helper()
-	require.NoError(t, call(ctx, performance.Enable, performance.EnableParams{}))
-	require.NoError(t, call(ctx, heapprofiler.CollectGarbage, cdp.Empty{}))
-	metrics, err := chromedp.Call(ctx, performance.GetMetrics, cdp.Empty{})
-	require.NoError(t, err)
-	for _, m := range metrics.Metrics {
-		switch m.Name {
-		case "Nodes":
-			k.nodes = m.Value
-		case "JSEventListeners":
-			k.listeners = m.Value
-		case "JSHeapUsedSize":
-			k.heap = m.Value
-		}
-	}
-	require.NotZero(t, k.nodes*k.listeners*k.heap)
-	return k
-}
-
-// atMost holds a page to what it kept before, to the rows of some last frames, which the
-// browser lets go a little later, and to so much of the heap, in bytes, that a script takes
-// for itself as it gets faster.
-func (k kept) atMost(t *testing.T, before kept, heap float64) {
-	t.Helper()
-	t.Logf("%.0f nodes, %.0f listeners, %.0f bytes; later %.0f, %.0f, %.0f", before.nodes, before.listeners, before.heap, k.nodes, k.listeners, k.heap)
-	require.LessOrEqual(t, k.nodes, before.nodes+2000, "nodes")
-	require.LessOrEqual(t, k.listeners, before.listeners+200, "listeners")
-	require.LessOrEqual(t, k.heap, before.heap+heap, "heap")
-}
-
-// call runs a command of the browser's protocol whose answer is of no use.
-func call[P, R any](ctx context.Context, command cdp.Command[P, R], params P) error {
-	_, err := chromedp.Call(ctx, command, params)
-	return err
 }

@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -58,8 +60,9 @@ func told(want string) chromedp.Action[chromedp.Void] { return becomes(`tell(u)`
 
 // What a page asks for, and what it makes of the answers, in each order.
 func TestPageResumes(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
-	ctx := browser(t, 800, 600)
+	ctx := window(t, 800, 600)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/healthz"), // a page with no sockets of its own
 		script(wire), becomes(`typeof connection`, "object"),
@@ -118,8 +121,9 @@ func TestPageResumes(t *testing.T) {
 
 // A page that nobody looks at is shown nothing, and then all at once.
 func TestPageRestsWhileHidden(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
-	ctx := browser(t, 800, 600)
+	ctx := window(t, 800, 600)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/healthz"),
 		script(wire), script(clockwork), becomes(`typeof connection`, "object"),
@@ -151,8 +155,9 @@ func TestPageRestsWhileHidden(t *testing.T) {
 
 // An event that is sent counts once, whatever becomes of connections and answers.
 func TestPageSendsAnEventUntilItIsAnswered(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
-	ctx := browser(t, 800, 600)
+	ctx := window(t, 800, 600)
 	sent := func(want string) chromedp.Action[chromedp.Void] {
 		return becomes(`sockets.map(({sent}) => sent.filter(({type}) => type === 'event').map(({event, data: {id, n}}) => event + n + (id === ids[n] ? '' : id)).join()).join(' ')`, want)
 	}
@@ -209,8 +214,9 @@ func TestPageSendsAnEventUntilItIsAnswered(t *testing.T) {
 // How far away the server is can be asked as long as it is there. Where it is not, that is
 // noticed, and it is tried again: after growing and random waits, or when it said itself.
 func TestPagePings(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
-	ctx := browser(t, 800, 600)
+	ctx := window(t, 800, 600)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/healthz"),
 		script(wire), script(clockwork), becomes(`typeof connection`, "object"),
@@ -260,8 +266,9 @@ func TestPagePings(t *testing.T) {
 
 // A server may be anywhere, also below a path, and nowhere.
 func TestPageFindsItsServer(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
-	ctx := browser(t, 800, 600)
+	ctx := window(t, 800, 600)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/healthz"),
 		script(`var urls = []; globalThis.WebSocket = class extends EventTarget { static OPEN = 1; constructor(url) { super(); urls.push(url); if (url.startsWith('ftp')) throw new SyntaxError('no such scheme'); } close() {} }`),

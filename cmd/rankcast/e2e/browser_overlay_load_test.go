@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -11,11 +13,12 @@ import (
 // An overlay is up for hours over a busy board: it shows no more changes than there are frames,
 // and keeps what it needs, and no more.
 func TestOverlayLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	const updates = 300
 	for _, mode := range []string{"list", "compact", "me"} {
 		t.Run(mode, func(t *testing.T) {
 			p := withMembers(t, 20)
-			ctx := browser(t, 480, 270)
+			ctx := window(t, 480, 270)
 			require.NoError(t, chromedp.Do(ctx,
 				overlay(p, "stars", "me=m15&mode="+mode),
 				becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),

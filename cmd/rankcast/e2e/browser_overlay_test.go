@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -41,9 +43,10 @@ func withMembers(t *testing.T, n int, args ...string) *process {
 // The order changes by itself, over nothing but the rows; a server that goes leaves what was
 // shown and a mark, and one that comes goes on; all without a reload.
 func TestOverlayMovesByItself(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	p := withMembers(t, 7, "--redis", r.URL())
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	const mark = `getComputedStyle(document.querySelector('#frame'), '::after').content`
 	require.NoError(t, chromedp.Do(ctx,
 		overlay(p, "stars", "pace=0&me=m07"),
@@ -73,10 +76,11 @@ func TestOverlayMovesByItself(t *testing.T) {
 // Whatever the size and whatever is asked for, rows are whole, in view, and not too small;
 // there is nothing to scroll.
 func TestOverlayFits(t *testing.T) {
+	t.Parallel()
 	p := withMembers(t, 60)
 	long := strings.Repeat("很长的名字 long ", 8)[:120]
 	require.Equal(t, 200, p.post("stars", fmt.Sprintf(`{"member":%q,"score":9007199254740991}`, strings.ToValidUTF8(long, ""))).Status)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	const rows = `document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]')`
 	// What is written on which panel, by theme.
 	themes := map[string]string{
@@ -132,6 +136,7 @@ const unscrolled = `(e => [e.scrollWidth, e.scrollHeight].join('×') === [innerW
 
 // In each mode a name is text, whatever it looks like, and scores are as the board has them shown.
 func TestOverlayModes(t *testing.T) {
+	t.Parallel()
 	const name = "<img src=x onerror=alert(1)>"
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {laps: {mode: best, order: asc, display: {format: time_ms}}}`))
 	for i, m := range []string{"ann", "bob", name, "dan"} {
@@ -141,7 +146,7 @@ func TestOverlayModes(t *testing.T) {
 	const line = `(board => Math.round(board.scrollTop / board.clientHeight) + (board.classList.contains('turning') ? ' on its way' : ''))(document.querySelector('live-leaderboard'))`
 	movement := `(m => m.hidden ? 'hidden' : m.textContent.trim() + ', ' + m.ariaLabel)(document.querySelector('#movement'))`
 	images := becomes(`document.querySelectorAll('img').length + document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('img[src]').length + ''`, "0")
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		overlay(p, "laps", "top=3&pace=0"), becomes(seen, compact), images,
 		overlay(p, "laps", "mode=compact&top=3&pace=0"), becomes(seen, compact), images,
@@ -184,9 +189,10 @@ func TestOverlayModes(t *testing.T) {
 
 // A board that there is not is said to be none, in each mode.
 func TestOverlayOfNoBoard(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
 	note := `(n => n.checkVisibility() ? n.textContent : '')(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]'))`
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	for _, mode := range []string{"list", "compact", "me"} {
 		require.NoError(t, chromedp.Do(ctx, overlay(p, "none", "me=x&mode="+mode), becomes(note, "There is no such board.")), mode)
 	}
@@ -194,8 +200,9 @@ func TestOverlayOfNoBoard(t *testing.T) {
 
 // A board that is made while its overlay is up comes by itself.
 func TestOverlayOfABoardThatAppears(t *testing.T) {
+	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {other: {}}`))
-	ctx := browser(t, 480, 270)
+	ctx := window(t, 480, 270)
 	require.NoError(t, chromedp.Do(ctx, overlay(p, "late", "pace=0"),
 		becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped"), script(`var stays = 'stays'`)))
 	made := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/late", `{"display":{"unit":"€","decimals":2}}`)
@@ -206,8 +213,9 @@ func TestOverlayOfABoardThatAppears(t *testing.T) {
 
 // Where there is room for one row only, it is the followed member's.
 func TestOverlayOfOneRow(t *testing.T) {
+	t.Parallel()
 	p := withMembers(t, 9)
-	ctx := browser(t, 300, 45)
+	ctx := window(t, 300, 45)
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(300, 40), overlay(p, "stars", "pace=0"), becomes(seen, "1 m01 90"),
 		overlay(p, "stars", "pace=0&me=m07"), becomes(seen, "7 m07 10 to next 30"),
 		becomes(`(row => String(row.top >= 0 && row.bottom <= innerHeight && row.height >= 20))(
@@ -223,8 +231,9 @@ func TestOverlayOfOneRow(t *testing.T) {
 // A new leader is celebrated, once and not soon again, and nothing of it is left; not at
 // all before somebody who wants no motion.
 func TestOverlayCelebratesANewLeader(t *testing.T) {
+	t.Parallel()
 	p := withMembers(t, 4)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	// Noted on the page: each time that it begins or ends.
 	note := script(`var turns = [], celebration = document.querySelector('#celebration'), nodes = document.querySelectorAll('*').length;
 		new MutationObserver(() => { const now = celebration.hidden ? 'ends' : 'begins'; if (turns.at(-1) !== now) turns.push(now); }).observe(celebration, {attributeFilter: ['hidden']})`)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -8,11 +10,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
-
-// script runs on the page.
-func script(text string) chromedp.Action[chromedp.Void] {
-	return chromedp.Evaluate[chromedp.Void](text + "; null")
-}
 
 // clockwork is a clock of the page that stands still unless a test has time pass, in which
 // the machine may have been asleep: then timers and performance.now stand still.
@@ -64,8 +61,9 @@ const element = `
 // A period goes by on a page: when it ends is told, what it came to, and the next
 // one takes its place; those who hear the page are told once.
 func TestPageTurnsOver(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
-	ctx := browser(t, 800, 600)
+	ctx := window(t, 800, 600)
 	head := func(want string) chromedp.Action[chromedp.Void] { return becomes(`head()`, want) }
 	list := func(want string) chromedp.Action[chromedp.Void] { return becomes(`list()`, want) }
 	require.NoError(t, chromedp.Do(ctx,
@@ -117,8 +115,9 @@ func TestPageTurnsOver(t *testing.T) {
 }
 
 func TestPageCountsDown(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
-	ctx := browser(t, 800, 600)
+	ctx := window(t, 800, 600)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/healthz")))
 	const second, minute, hour, day = 1000, 60_000, 3_600_000, 86_400_000
 	for ms, want := range map[int]string{
@@ -147,11 +146,12 @@ func TestPageCountsDown(t *testing.T) {
 // The end of a period is as far away as it is by the server's clock, also on a page
 // whose own clock is wrong, and on one whose clock is set while it is open.
 func TestPageCountsDownByTheServersClock(t *testing.T) {
+	t.Parallel()
 	base := time.Now().Add(-30*time.Minute - 5*time.Second).UTC().Format(time.RFC3339)
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {hourly: {period: 1h, base: "`+base+`"}}`))
 	const left = `/^ends in 2[0-9]:[0-5][0-9]$/.test(text()) ? 'right' : text()`
 	for _, off := range []string{"3600e3", "-3600e3"} {
-		ctx := browser(t, 800, 600)
+		ctx := window(t, 800, 600)
 		require.NoError(t, chromedp.Do(ctx,
 			chromedp.Navigate("http://"+p.addr+"/healthz"),
 			script(`var off = `+off+`, right = Date.now; Date.now = () => right() + off`),
@@ -169,8 +169,9 @@ func TestPageCountsDownByTheServersClock(t *testing.T) {
 
 // What a server told last of its clock counts; without that the page's own does.
 func TestPageHearsTheClock(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
-	ctx := browser(t, 800, 600)
+	ctx := window(t, 800, 600)
 	head := func(want string) chromedp.Action[chromedp.Void] { return becomes(`head()`, want) }
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/healthz"),
@@ -188,8 +189,9 @@ func TestPageHearsTheClock(t *testing.T) {
 }
 
 func TestPageKnowsNames(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
-	ctx := browser(t, 800, 600)
+	ctx := window(t, 800, 600)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/healthz"),
 		script(`var names; import('/assets/names.js').then(all => names = all)`), becomes(`typeof names`, "object"),
 		script(`var all = ['stars', 'fans:{star}', 'hot:{genre}:{device}', 'hot'].map(board => ({board}))`)))
@@ -218,13 +220,14 @@ boards:
 // A family is a list of its boards and boxes to name one; what is odd about a name
 // comes through, in the URL and over the socket.
 func TestPageShowsFamilies(t *testing.T) {
+	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", families))
 	const odd = "hot:a+b?c=1&d #%:名 前"
 	for _, board := range []string{"fans:s17", "fans:s18", "hot:moba:phone", "last"} {
 		require.Equal(t, 200, p.post(board, `{"member":"ann","score":3}`).Status)
 	}
 	require.Equal(t, 200, p.post("hot:a+b%3Fc=1&d%20%23%25:%E5%90%8D%20%E5%89%8D", `{"member":"odd","score":3}`).Status)
-	ctx := browser(t, 390, 844)
+	ctx := window(t, 390, 844)
 	const title = `document.querySelector('#name').textContent`
 	const problem = `document.querySelector('#parts-problem').textContent`
 	const instances = `[...document.querySelectorAll('#instances a')].map(a => a.textContent).join(', ')`
@@ -270,8 +273,9 @@ func TestPageShowsFamilies(t *testing.T) {
 
 // The period turns under a page of a real server, by itself.
 func TestPageTurnsWithTheServer(t *testing.T) {
+	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {quick: {period: 3s, base: "2026-01-01T00:00:00Z", keep: 1000}}`))
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/quick"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]')?.textContent`, "Live"),

@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -12,6 +14,7 @@ import (
 // The page shows members by their names, which are text whatever they look like, and
 // avatars of its own site; all of it live, within a row that stays the same.
 func TestPageShowsNamesAndAvatars(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
 	profile := func(member, body string) {
 		t.Helper()
@@ -22,7 +25,7 @@ func TestPageShowsNamesAndAvatars(t *testing.T) {
 	profile("dan", `{"name":"Daniel","avatar":"/assets/favicon.svg"}`)
 	const words = `[...root.querySelectorAll('[data-member]:not([data-below])')].map(r => r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
 	const images = `[...root.querySelectorAll('img:not([hidden])')].map(i => [i.closest('[data-member]').querySelector('[part=member]').textContent, i.getAttribute('src').replace(location.origin, ''), i.alt, i.loading].join(' ')).join(' | ')`
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=5&me=dan"),
 		shows("ann", "bob", "cid", "eve", "fay"),

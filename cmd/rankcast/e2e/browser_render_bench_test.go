@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -15,7 +17,7 @@ import (
 // and what the browser takes for styles and layout.
 func BenchmarkRender(b *testing.B) {
 	p := launch(b)
-	ctx := browser(b, 1280, 900)
+	ctx := window(b, 1280, 900)
 	run := func(text string) {
 		require.NoError(b, chromedp.Do(ctx, script(text)))
 	}

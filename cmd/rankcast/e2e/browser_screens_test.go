@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -6,10 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -19,31 +19,6 @@ var (
 	screens  = flag.String("screens", "", "folder for pictures of all pages, sizes, themes and languages")
 )
 
-// There is something to be seen: rows, or cards with scores.
-const shown = `String([...document.querySelectorAll('live-leaderboard')].some(board => board.shadowRoot.querySelector('[data-member]')) || document.querySelector('.card-score:not(:empty)') !== null)`
-
-// look opens a page in a size, a theme and a language, and waits until there is something on it.
-func look(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
-	t.Helper()
-	open(t, ctx, addr, path, width, height, theme, lang)
-	require.NoError(t, chromedp.Do(ctx, becomes(shown, "true")), "%s %d %s %s", path, width, theme, lang)
-}
-
-// open opens a page in a size, a theme and a language.
-func open(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
-	t.Helper()
-	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
-	})
-	require.NoError(t, err)
-	sign := "?"
-	if strings.Contains(path, "?") {
-		sign = "&"
-	}
-	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)),
-		chromedp.Navigate("http://"+addr+path+sign+"lang="+lang)), "%s %d %s %s", path, width, theme, lang)
-}
-
 func shoot(t *testing.T, ctx context.Context, file string) {
 	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	require.NoError(t, err)
@@ -52,8 +27,9 @@ func shoot(t *testing.T, ctx context.Context, file string) {
 
 // No page is wider than its window, from a phone to a wall, in each theme and language.
 func TestPagesFitTheScreen(t *testing.T) {
+	t.Parallel()
 	p := launch(t, "--demo")
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
 	combinations := [][2]string{{"light", "en"}, {"dark", "zh"}} // each theme and language; in pictures, each with each
 	if *screens != "" {

@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -18,8 +20,9 @@ var liveFlowers = strings.Replace(starFlowers, "window: 3h", "window: 3h, refres
 // However fast gifts come, each board of a star's page changes once in a frame, and what
 // they leave behind does not grow.
 func TestStarsBearACrowd(t *testing.T) {
+	t.Parallel()
 	p := launch(t, "--boards", write(t, "stars.yaml", liveFlowers))
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s0&me=mochi&lang=en"), watching,
 		script(`
@@ -72,10 +75,11 @@ func TestStarsBearACrowd(t *testing.T) {
 
 // The server goes and comes back under a star's page: its board, its fans and the feed go on.
 func TestStarsComeBack(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	args := []string{"--redis", r.URL(), "--boards", write(t, "stars.yaml", liveFlowers)}
 	p := launch(t, args...)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"), watching))
 	p.give("s17", "mochi", 3)
 	shows := func(flowers, feed string) {

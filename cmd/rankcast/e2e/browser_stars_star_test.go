@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -11,18 +13,16 @@ import (
 	"rankcast/server/servertest"
 )
 
-// focus is an expression for what has it: a part of a board, or an element by its id.
-const focus = `(document.activeElement.shadowRoot ?? document).activeElement.getAttribute('part') ?? document.activeElement.id`
-
 // stored is an expression for all that the site keeps for a viewer.
 const stored = `Object.values(localStorage).join()`
 
 // Who the viewer is goes with them, there and back, and is kept when they say it themselves.
 func TestStarsRememberTheViewer(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
 	p.give("s1", "u1", 30)
 	p.give("s2", "u1", 20)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	tap := func(star string) chromedp.Action[chromedp.Void] {
 		return script(fmt.Sprintf(`document.querySelector('#stars').shadowRoot.querySelector('[data-member=%s] a').click()`, star))
 	}
@@ -52,12 +52,13 @@ func TestStarsRememberTheViewer(t *testing.T) {
 
 // Who comes back from a star that is not in the list has the focus where it stays.
 func TestStarsBackFromBeyondTheList(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
 	for i := range 25 {
 		p.give(fmt.Sprintf("s%02d", i), "u1", 50-i)
 	}
 	const listed = `document.querySelector('#stars').shadowRoot.querySelectorAll('[data-member]').length + ''`
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching, becomes(listed, "20"),
 		script(`history.pushState(null, '', '?star=s22&lang=en'); history.pushState(null, '', '?lang=en'); history.back()`),
@@ -71,10 +72,11 @@ func TestStarsBackFromBeyondTheList(t *testing.T) {
 
 // What rises for one star is not there for another.
 func TestStarsPetalsStayWithTheirStar(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
 	p.give("s2", "u1", 5)
 	const petals = `document.querySelectorAll('.petals').length + ''`
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=mochi&lang=en"), watching,
 		// They would rise for an hour.
@@ -88,9 +90,10 @@ func TestStarsPetalsStayWithTheirStar(t *testing.T) {
 
 // An id that no star can have is told from one that nobody sent flowers to, and the board goes on.
 func TestStarsNoSuchStar(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
 	p.give("s1", "u1", 30)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	for _, star := range []string{strings.Repeat("x", 129), strings.Repeat("x", 65), "a%0Ab", "a%3Ab", "a%2Fb"} {
 		require.NoError(t, chromedp.Do(ctx,
 			chromedp.Navigate("http://"+p.addr+"/stars?star="+star+"&lang=en"),
@@ -105,8 +108,9 @@ func TestStarsNoSuchStar(t *testing.T) {
 
 // Why flowers are not taken is said in the page's language.
 func TestStarsSayWhyNot(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	for lang, want := range map[string][2]string{
 		"en": {"This server takes no flowers now. They were not sent.", "The flowers were not taken."},
 		"zh": {"这台服务器现在不接受送花，鲜花没有送出。", "鲜花没有送出。"},
@@ -127,8 +131,9 @@ func TestStarsSayWhyNot(t *testing.T) {
 
 // Winners that are read again and are the same ones stay as they are, and the focus on them.
 func TestStarsWinnersStay(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching,
 		// The week before has come to something; reads are counted once the page has done with them.

@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -57,11 +59,6 @@ func (p *process) name(kind, member, name string) {
 	require.Equal(p.t, 2, a.Status/100, a.Body)
 }
 
-// textOf is an expression for the words of an element, as they are read.
-func textOf(selector string) string {
-	return fmt.Sprintf(`document.querySelector(%q).textContent.replace(/\s+/g, ' ').trim()`, selector)
-}
-
 // boardOf is an expression for the rows of a board of the page, as they are read.
 func boardOf(id string) string {
 	return fmt.Sprintf(`[...document.getElementById(%q).shadowRoot.querySelectorAll('[data-member]')]
@@ -85,12 +82,13 @@ var watching = chromedp.Steps(
 // The board moves by itself; a star's page and the way back are the same page, with the
 // focus where it belongs.
 func TestStarsMove(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
 	p.name("star", "s1", "Ann")
 	for i, star := range []string{"s1", "s2", "s3"} {
 		p.give(star, "u1", 30-10*i)
 	}
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?me=u2&lang=en"), watching,
 		becomes(boardOf("stars"), "1 Ann 30 | 2 s2 10 to next 20 | 3 s3 10 to next 10"),
@@ -229,9 +227,10 @@ func (g *gate) cut() {
 // The network drops while a double-clicked gift is on its way: it counts once, and so does
 // the next one.
 func TestStarsGiftCountsOnce(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
 	g := startGate(t, p.addr)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+g.addr+"/stars?star=s17&lang=en"), watching,
 		// Who sends them is asked for first.
@@ -285,9 +284,10 @@ func TestStarsGiftCountsOnce(t *testing.T) {
 
 // The page is loaded anew while a gift is unanswered: it counts once.
 func TestStarsGiftSurvivesReload(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
 	g := startGate(t, p.addr)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching))
 	g.silence()
@@ -312,8 +312,9 @@ func TestStarsGiftSurvivesReload(t *testing.T) {
 
 // Where sockets may send nothing there is no button, and one that was there says why.
 func TestStarsWithoutSocketWrites(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"), watching))
 	_, port, err := net.SplitHostPort(p.addr)
 	require.NoError(t, err)
@@ -335,9 +336,10 @@ func TestStarsWithoutSocketWrites(t *testing.T) {
 
 // Quick gifts of one person to one star are one line.
 func TestStarsFeedMerges(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
 	p.name("user", "u1", "Uma")
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?me=u2&lang=en"), watching,
 		becomes(`String(document.querySelector('#feed-empty').checkVisibility())`, "true")))
 	p.give("s1", "u1", 1)
@@ -382,11 +384,12 @@ func TestStarsFeedMerges(t *testing.T) {
 
 // A name is text, whatever it looks like, and so is an id.
 func TestStarsNamesAreText(t *testing.T) {
+	t.Parallel()
 	p := launchStars(t)
 	const evil = "<img src=x onerror=alert(1)>"
 	p.name("star", "s1", evil)
 	p.name("user", "u1", evil)
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?star=s1&me=u1&lang=en"), watching))
 	p.give("s1", "u1", 7)
 	p.give(evil, evil, 5)
@@ -404,6 +407,7 @@ func TestStarsNamesAreText(t *testing.T) {
 
 // The week turns under the page: it shows who has won, and how long the next one has.
 func TestStarsWeekTurns(t *testing.T) {
+	t.Parallel()
 	p := launch(t, "--boards", write(t, "stars.yaml", `
 boards:
   stars:           {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, mode: last, kind: star}
@@ -412,7 +416,7 @@ boards:
 events:
   gift: [{board: stars, member: "{star}", score: "{flowers}"}, {board: "fans:{star}", member: "{user}", score: 1}]
 `))
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?lang=en"), watching,
 		becomes(`String(document.querySelector('#no-winners').checkVisibility())`, "true"),
 		// Noted as it is: with seconds for weeks, none of it stays.
@@ -450,8 +454,9 @@ events:
 
 // A server without what the page needs is told what that is, and it is there once it is defined.
 func TestStarsNeeds(t *testing.T) {
+	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {stars: {}, other: {}}`))
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	const visible = `['#week', '#feed', '#fans', '#fans3h', '.sizes'].map(part => document.querySelector(part).checkVisibility()).join()`
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"),

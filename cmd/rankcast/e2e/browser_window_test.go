@@ -1,3 +1,5 @@
+//go:build !race
+
 package e2e
 
 import (
@@ -15,6 +17,7 @@ import (
 // stays with what is left of it, and the list is empty in the end: with nothing more
 // sent, and without a reload.
 func TestPageOfAWindowEmptiesByItself(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	p := launch(t, "--redis", r.URL(), "--boards", write(t, "boards.yaml", `boards: {quiet: {window: 1h, refresh: live}}`))
 	const scores = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])')]
@@ -26,7 +29,7 @@ func TestPageOfAWindowEmptiesByItself(t *testing.T) {
 		a := p.post("quiet", fmt.Sprintf(`{"member":%q,"score":%d,"at":%d}`, member, score, at))
 		require.Equal(t, 200, a.Status, a.Body)
 	}
-	ctx := browser(t, 1280, 900)
+	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/quiet?me=bob"),
 		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),

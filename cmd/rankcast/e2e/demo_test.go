@@ -18,6 +18,7 @@ import (
 
 // The program has it at once, and goes on from there.
 func TestDemoBeginsInTheMiddle(t *testing.T) {
+	t.Parallel()
 	p := launch(t, "--demo")
 	require.Contains(t, p.output(), "page=http://"+p.addr+"/stars ")
 	type board struct {
@@ -76,6 +77,7 @@ func TestDemoBeginsInTheMiddle(t *testing.T) {
 
 // A real Redis has the past that it has, and keeps its profiles.
 func TestDemoOnARealRedis(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	rdb, err := ranking.Open(r.URL())
 	require.NoError(t, err)
@@ -108,6 +110,7 @@ func TestDemoOnARealRedis(t *testing.T) {
 }
 
 func TestDemoStartsWithNothingAndStopsGracefully(t *testing.T) {
+	t.Parallel()
 	p := launch(t, "--demo")
 	require.Contains(t, p.output(), "gone when this process stops")
 	page := servertest.Request(t, "GET", "http://"+p.addr+"/", "")
@@ -131,6 +134,7 @@ func TestDemoStartsWithNothingAndStopsGracefully(t *testing.T) {
 
 // What a file or a Redis has stays as it is, and the demo sends what fits.
 func TestDemoBesideOtherBoards(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	file := write(t, "boards.yaml", `
 boards:

@@ -14,6 +14,7 @@ import (
 )
 
 func TestCommandLine(t *testing.T) {
+	t.Parallel()
 	bad := filepath.Join(t.TempDir(), "bad.yaml")
 	require.NoError(t, os.WriteFile(bad, []byte("boards: {laps: {mode: most}}"), 0o600))
 	for _, c := range []struct {

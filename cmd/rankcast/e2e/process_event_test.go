@@ -30,6 +30,7 @@ events:
 // from some point on, at each of which it dies once. The event is sent again to
 // another node, and every board counts it once, and the feed tells it once.
 func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	file := filepath.Join(t.TempDir(), "boards.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(fiveBoards), 0o600))

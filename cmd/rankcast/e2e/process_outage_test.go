@@ -13,6 +13,7 @@ import (
 
 // Two nodes on one Redis that is killed, stays away, and comes back.
 func TestTwoNodesAndAnOutage(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	a, b := launch(t, "--redis", r.URL()), launch(t, "--redis", r.URL())
 	a.ready()
@@ -68,6 +69,7 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 // A feed whose connection swallows everything, without ending, is noticed: its
 // clients are told, and see what they missed.
 func TestSilentConnection(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	proxy := redistest.StartProxy(t, r.URL())
 	a, b := launch(t, "--redis", r.URL()), launch(t, "--redis", proxy.URL(), "--probe-interval", "100ms")
@@ -90,6 +92,7 @@ func TestSilentConnection(t *testing.T) {
 // A Redis that accepts but does not answer: updates are answered 503 while it
 // hangs, clients are told, and what was on its way counts once.
 func TestRedisThatHangs(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	p := launch(t, "--redis", r.URL())
 	p.ready()
@@ -118,6 +121,7 @@ func TestRedisThatHangs(t *testing.T) {
 
 // A node that starts before its Redis waits for it.
 func TestNodeStartsBeforeItsRedis(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	r.Kill()
 	p := launch(t, "--redis", r.URL())

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"sync"
@@ -19,26 +17,6 @@ import (
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
-
-// binary is the program under test, built once.
-var binary string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "rankcast")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "rankcast")
-		if out, err := exec.Command("go", slices.Concat([]string{"build", "-o", binary}, buildFlags, []string{"rankcast/cmd/rankcast"})...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
 
 // process is a running rankcast.
 type process struct {

@@ -18,6 +18,7 @@ import (
 // A node dies while the receiver of its webhook is down. The next one tells what has
 // closed, under the id that the first has tried.
 func TestWebhookOutlivesItsNode(t *testing.T) {
+	t.Parallel()
 	redis := redistest.Start(t)
 	var works atomic.Bool
 	r := &servertest.Receiver{T: t, Answer: func(_ int, w http.ResponseWriter, _ *http.Request) {

@@ -19,6 +19,7 @@ import (
 // other shows the whole old result, or none for as long as it waits for the dead one's
 // lease, and then the whole new one; what was begun goes.
 func TestWindowOutlivesItsBuilder(t *testing.T) {
+	t.Parallel()
 	const members, page = 20_000, 1000
 	redis := redistest.Start(t)
 	proxy := redistest.StartProxy(t, redis.URL())

@@ -144,6 +144,7 @@ func replayMeddled(t *testing.T, p *process, target []string, nth int, meddle fu
 // Nineteen seasons of Formula 1, replayed, killed in the middle and run again:
 // the board is the official standings, and a third run changes nothing.
 func TestReplayThatIsKilledAndRunAgain(t *testing.T) {
+	t.Parallel()
 	want := finals(t)
 	redistest.Engines(t, func(t *testing.T, store string) {
 		p := launch(t, "--redis", store)
@@ -190,6 +191,7 @@ events:
 // The same seasons as events, each of which counts on two boards that are made as
 // they come: killed in the middle and run again, each counts once on both.
 func TestReplayOfEvents(t *testing.T) {
+	t.Parallel()
 	want := finals(t)
 	redistest.Engines(t, func(t *testing.T, store string) {
 		p := launch(t, "--redis", store, "--boards", write(t, "boards.yaml", points))
@@ -230,6 +232,7 @@ func TestReplayOfEvents(t *testing.T) {
 
 // ctrl-c ends it after the batch under way, and says how to go on.
 func TestReplayThatIsInterrupted(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
 	args, interrupted := replayMeddled(t, p, toStars, 3, func(replay *os.Process, back http.Handler, w http.ResponseWriter, r *http.Request) {
 		replay.Signal(syscall.SIGINT)
@@ -255,6 +258,7 @@ func TestReplayThatIsInterrupted(t *testing.T) {
 // A batch whose answer never comes may have counted: it says which lines that
 // are, and until when it is safe to go on with them.
 func TestReplayThatIsInterruptedWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
 	back := proxyTo(p)
 	requests := make(chan struct{}, 10)
@@ -291,6 +295,7 @@ func TestReplayThatIsInterruptedWithoutAnAnswer(t *testing.T) {
 
 // While the server is away it says so, and ctrl-c ends it at once.
 func TestReplayToAServerThatIsAway(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "one.csv")
 	require.NoError(t, os.WriteFile(file, []byte("member,score\nm,1\n"), 0o600))
 	for target, says := range map[string]string{"--board=stars": "interrupted; go on with --from 2", "--event=gift": "interrupted before anything was sent"} {
@@ -310,6 +315,7 @@ func TestReplayToAServerThatIsAway(t *testing.T) {
 
 // What another program does to the file meanwhile is noticed.
 func TestReplayOfAFileThatChanges(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
 	file := filepath.Join(t.TempDir(), "ones.csv")
 	require.NoError(t, os.WriteFile(file, []byte("member,score\n"+strings.Repeat("m,1\n", 100_000)), 0o600))
@@ -380,6 +386,7 @@ func startFake(t *testing.T, answer func(n int, w http.ResponseWriter) bool) *fa
 }
 
 func TestReplayReadsWhatWasRecorded(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		file, text string
 		args       []string
@@ -419,6 +426,7 @@ func TestReplayReadsWhatWasRecorded(t *testing.T) {
 
 // Anything that is wrong anywhere is told with its line, before anything is sent.
 func TestReplayRefusesBadInput(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", 70_000)
 	for name, c := range map[string]struct {
 		text string
@@ -505,6 +513,7 @@ func TestReplayRefusesBadInput(t *testing.T) {
 // The help says that a board or an event is wanted, and shows both; so does a run that
 // has neither.
 func TestReplayWantsOneTarget(t *testing.T) {
+	t.Parallel()
 	help := run(t, "", "replay", "--help").stdout
 	require.Contains(t, help, "Usage: rankcast replay <file> [flags]")
 	require.Contains(t, help, "Needs either --board or --event.")
@@ -522,6 +531,7 @@ func TestReplayWantsOneTarget(t *testing.T) {
 
 // What the server refuses is counted and told; the rest is sent.
 func TestReplayGoesOnAfterRefusals(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
 	got := run(t, "", "replay", write(t, "a.csv", "member,score\nann,9007199254740991\nann,1\nbob,2\n"), "--board", "stars", "--server", "http://"+p.addr)
 	require.Equal(t, 1, got.code)
@@ -533,6 +543,7 @@ func TestReplayGoesOnAfterRefusals(t *testing.T) {
 }
 
 func TestReplayToAServerThatDoesNotKnow(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
 	file := write(t, "a.csv", "member,score\nann,1\n")
 	require.Contains(t, run(t, "", "replay", file, "--board", "nope", "--server", "http://"+p.addr).stderr, "unknown_board")
@@ -556,6 +567,7 @@ func TestReplayToAServerThatDoesNotKnow(t *testing.T) {
 
 // A batch is never larger than a server takes, in bytes and in what its events come to.
 func TestReplayOfLargeEvents(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		updates, bytes, lines, batches int
 	}{
@@ -584,6 +596,7 @@ func TestReplayOfLargeEvents(t *testing.T) {
 
 // An event of which one board refused its part is refused.
 func TestReplayOfEventsCountsRefusals(t *testing.T) {
+	t.Parallel()
 	f := startFake(t, func(_ int, w http.ResponseWriter) bool {
 		io.WriteString(w, `{"results":[{"results":[{"duplicate":true},{"error":{"code":"out_of_range","message":"too much"}}]},{"results":[{"duplicate":true},{"duplicate":true}]},{"results":[{"duplicate":true},{}]},{"error":{"code":"invalid_request","message":"no star"}}]}`)
 		return true
@@ -598,6 +611,7 @@ func TestReplayOfEventsCountsRefusals(t *testing.T) {
 
 // On a terminal a bar shows how far it is, and gives way to the summary.
 func TestReplayInATerminal(t *testing.T) {
+	t.Parallel()
 	f := startFake(t, nil)
 	s := startIn(t, nil, append([]string{"replay", f1 + "events.csv", "--board", "b", "--server", f.URL, "--batch", "10"}, f1Columns...)...)
 	require.Zero(t, s.wait())

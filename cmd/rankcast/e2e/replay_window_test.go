@@ -11,6 +11,7 @@ import (
 // What was recorded counts on a window from when it was, if that is wanted, and from when
 // it is sent otherwise; as updates and as events.
 func TestReplayKeepsTimes(t *testing.T) {
+	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", `
 boards:
   plain:        {}

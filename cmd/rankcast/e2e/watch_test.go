@@ -127,6 +127,7 @@ func (s *terminal) restored() {
 }
 
 func TestWatchInATerminal(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	p := launch(t, "--redis", r.URL())
 	for i, m := range []string{"ann", "bob", "名前", "dan", "eve"} {
@@ -171,6 +172,7 @@ func TestWatchInATerminal(t *testing.T) {
 
 // However it ends, the terminal is as it was.
 func TestWatchRestoresTheTerminal(t *testing.T) {
+	t.Parallel()
 	if signal.Ignored(syscall.SIGHUP) { // as under nohup; what is started here shall not inherit that
 		hungUp := make(chan os.Signal, 1)
 		signal.Notify(hungUp, syscall.SIGHUP)
@@ -209,6 +211,7 @@ func TestWatchRestoresTheTerminal(t *testing.T) {
 var colours = regexp.MustCompile(`\x1b\[[0-9;]*(3|4|9)[0-7][;m]`)
 
 func TestNoColor(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
 	for env, want := range map[string]bool{"NO_COLOR=1": false, "TERM=xterm-256color": true} {
 		s := startIn(t, []string{env}, "watch", "stars", "--server", "http://"+p.addr)
@@ -238,6 +241,7 @@ type printed struct {
 
 // A pipe gets a line for each state, and ends it by closing.
 func TestWatchJSON(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
 	require.Equal(t, 200, p.post("stars", `{"member":"<ann>","score":3,"data":{"gift":["<3"]}}`).Status)
 	cmd := exec.Command(binary, "watch", "stars", "--json", "--me", "bob", "--around", "1")
@@ -293,6 +297,7 @@ const seconds = `boards: {quick: {period: 1s, base: "2026-01-01T00:00:00Z", keep
 // A period turns: its last state is a line of its own, and on the terminal it can
 // be read how it ended when the list is empty already.
 func TestWatchTurns(t *testing.T) {
+	t.Parallel()
 	p := launch(t, "--boards", write(t, "boards.yaml", seconds))
 	s := startIn(t, []string{"TERM=xterm"}, "watch", "quick", "--server", "http://"+p.addr)
 	s.shows(`quick · \d+, until \d\d:\d\d`)
@@ -337,6 +342,7 @@ func TestWatchTurns(t *testing.T) {
 }
 
 func TestWatchCommandLine(t *testing.T) {
+	t.Parallel()
 	p := launch(t)
 	_, port, err := net.SplitHostPort(p.addr)
 	require.NoError(t, err)
