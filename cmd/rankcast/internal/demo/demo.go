@@ -16,9 +16,9 @@ import (
 	"rankcast/ranking"
 )
 
-// demoFile is what --demo sends scores to: a star-flower page, and lap times, the
+// definitions is what --demo sends scores to: a star-flower page, and lap times, the
 // best of each, the lower the better.
-const demoFile = `
+const definitions = `
 boards:
   stars:           {period: week, timezone: Asia/Shanghai, kind: star}
   "fans:{star}":   {period: day, timezone: Asia/Shanghai, keep: 30, retain: 90d, kind: user}
@@ -40,15 +40,15 @@ const Page = "stars"
 
 // The past is played by the same zone and window as the boards count by.
 const (
-	demoZone   = "Asia/Shanghai"
-	demoWindow = 3 * time.Hour
+	zoneName = "Asia/Shanghai"
+	window   = 3 * time.Hour
 )
 
 // Define adds the demo's definitions to those that there are, which go first, and the
 // profiles of those who take part. A definition that has no room beside them is left out,
 // and with it the scores for it.
 func Define(ctx context.Context, store *ranking.Store) error {
-	demo, err := ranking.ParseFile([]byte(demoFile))
+	demo, err := ranking.ParseFile([]byte(definitions))
 	if err != nil {
 		return fmt.Errorf("the demo's definitions: %w", err)
 	}
@@ -76,7 +76,7 @@ func Define(ctx context.Context, store *ranking.Store) error {
 			return err
 		}
 	}
-	return setDemoProfiles(ctx, store)
+	return setProfiles(ctx, store)
 }
 
 // sameNames reports whether the instances of two boards have the same names.
@@ -101,7 +101,7 @@ func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 			return
 		case <-time.After(gap):
 		}
-		note("gifts", sendGifts(ctx, store, []demoGift{g}))
+		note("gifts", sendGifts(ctx, store, []gift{g}))
 		if n%4 == 0 {
 			note("laps", sendLaps(ctx, store, 1))
 		}
@@ -109,7 +109,7 @@ func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 }
 
 // sendGifts tells of gifts, all in one go.
-func sendGifts(ctx context.Context, store *ranking.Store, gifts []demoGift) error {
+func sendGifts(ctx context.Context, store *ranking.Store, gifts []gift) error {
 	quote := func(name string) jsontext.Value {
 		quoted, _ := jsontext.AppendQuote(nil, name) // of the demo's own
 		return quoted

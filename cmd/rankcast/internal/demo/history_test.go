@@ -12,7 +12,7 @@ import (
 
 // monday is when a week begins by the zone of the demo, and a day and a month too.
 func monday(t *testing.T) time.Time {
-	zone, err := time.LoadLocation(demoZone)
+	zone, err := time.LoadLocation(zoneName)
 	require.NoError(t, err)
 	return time.Date(2026, 6, 1, 0, 0, 0, 0, zone)
 }
@@ -20,7 +20,7 @@ func monday(t *testing.T) time.Time {
 func TestDemoPastGoesOneWay(t *testing.T) {
 	for hours := range 24 * 8 {
 		now := monday(t).Add(time.Duration(hours) * time.Hour).Add(time.Duration(hours%60) * time.Minute)
-		moments, err := pastMoments(now)
+		moments, err := historySteps(now)
 		require.NoError(t, err)
 		_, first := moments[0].at.ISOWeek()
 		_, this := now.ISOWeek()
@@ -29,7 +29,7 @@ func TestDemoPastGoesOneWay(t *testing.T) {
 		for _, m := range moments {
 			require.True(t, m.at.After(before), "%v comes after %v", m.at, before)
 			before = m.at
-			if now.Sub(m.at) < demoWindow {
+			if now.Sub(m.at) < window {
 				recent++
 			}
 		}
@@ -61,8 +61,8 @@ func TestDemoPast(t *testing.T) {
 				return page.Total
 			}
 			require.Greater(t, total("stars@-1"), int64(10))
-			require.EqualValues(t, len(demoStars), total("stars"))
-			for n := range demoStars {
+			require.EqualValues(t, len(starNames), total("stars"))
+			for n := range starNames {
 				require.Positive(t, total("fans:"+starID(n)))
 				require.Positive(t, total("fans3h:"+starID(n)))
 			}
@@ -76,9 +76,9 @@ func TestDemoPast(t *testing.T) {
 
 // The lists fit one another.
 func TestDemoCast(t *testing.T) {
-	require.Contains(t, demoUsers, "mochi")
-	for user := range demoNames {
-		require.Contains(t, demoUsers, user)
+	require.Contains(t, viewerIDs, "mochi")
+	for user := range viewerNames {
+		require.Contains(t, viewerIDs, user)
 	}
-	require.InDelta(t, len(demoUsers)/2, len(demoNames), 3)
+	require.InDelta(t, len(viewerIDs)/2, len(viewerNames), 3)
 }

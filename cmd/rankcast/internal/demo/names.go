@@ -15,25 +15,25 @@ const (
 	kindUser = "user"
 )
 
-// demoStars are names of stars, none of whom there is. Their ids are s01, s02, and so on.
-var demoStars = []string{
+// starNames are names of stars, none of whom there is. Their ids are s01, s02, and so on.
+var starNames = []string{
 	"林小夏", "Aurora Vale", "森花", "顾星棠", "Mirelle Quay", "苏念糖", "Dune Okonwa", "夜航的鲸", "Pepper Lindholt",
 	"鹿见汀", "小月亮电台", "Kestrel Moss", "白桃气泡", "Juno Harrowby", "阿澈不困", "Tavi Sorrell", "海盐小满",
 	"Lumi Aaltola", "江晚汀", "Rook & Fern", "糯米团子酱", "Solveig Harte", "星屿来信", "Cosimo Bright", "南风小满",
 	"Odette Flint",
 }
 
-// starID is the id of the n-th of demoStars, from 0.
+// starID is the id of the n-th of starNames, from 0.
 func starID(n int) string { return fmt.Sprintf("s%02d", n+1) }
 
-// demoUsers are ids of viewers, the most generous first.
-var demoUsers = strings.Fields("xiaolong cloudberry moonrabbit mochi oolong_tea foxglove pixel_pear tanuki lychee gingko88 " +
+// viewerIDs are ids of viewers, the most generous first.
+var viewerIDs = strings.Fields("xiaolong cloudberry moonrabbit mochi oolong_tea foxglove pixel_pear tanuki lychee gingko88 " +
 	"salt_n_tea hoshi peony jasper_77 dumpling7 rivermint ember_k koi_pond papaya wisteria bao_bao quill nimbus maple33 " +
 	"yuzu lanternfish opal_r amber92 tofu_time echo_tide sakura.s kumquat vesper hazel_n nori.b juniper.b umbrella7 " +
 	"dandelion zephyr ivy.l pomelo biscuit_w quokka inkfish figtree nutmeg gooseberry cedar.h")
 
-// demoNames are the names that about half of them go by; the others show by their ids.
-var demoNames = map[string]string{
+// viewerNames are the names that about half of them go by; the others show by their ids.
+var viewerNames = map[string]string{
 	"xiaolong": "小龙驾到", "moonrabbit": "月兔", "mochi": "麻薯 Mochi", "foxglove": "Foxglove", "tanuki": "狸子先生",
 	"lychee": "荔枝要冰的", "salt_n_tea": "Salt & Tea", "peony": "牡丹姐姐", "dumpling7": "第七只饺子", "rivermint": "River Mint",
 	"koi_pond": "池塘里的锦鲤", "wisteria": "Wisteria", "bao_bao": "包包", "nimbus": "Nimbus ☁", "yuzu": "柚子茶",
@@ -41,13 +41,13 @@ var demoNames = map[string]string{
 	"zephyr": "Zéphyr", "pomelo": "柚子皮", "quokka": "Quokka", "figtree": "无花果",
 }
 
-// setDemoProfiles sets the profiles of stars and viewers where they have none.
-func setDemoProfiles(ctx context.Context, store *ranking.Store) error {
-	stars := make(map[string]string, len(demoStars))
-	for n, name := range demoStars {
+// setProfiles sets the profiles of stars and viewers where they have none.
+func setProfiles(ctx context.Context, store *ranking.Store) error {
+	stars := make(map[string]string, len(starNames))
+	for n, name := range starNames {
 		stars[starID(n)] = name
 	}
-	for kind, names := range map[string]map[string]string{kindStar: stars, kindUser: demoNames} {
+	for kind, names := range map[string]map[string]string{kindStar: stars, kindUser: viewerNames} {
 		ids := make([]string, 0, len(names))
 		for id := range names {
 			ids = append(ids, id)

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// demoLife is some days of traffic.
-func demoLife(seed uint64, days int) (gifts []sent) {
+// simulate is some days of traffic.
+func simulate(seed uint64, days int) (gifts []timedGift) {
 	t := newTraffic(seed)
-	until := t.now + time.Duration(days)*demoDay
+	until := t.now + time.Duration(days)*dayLength
 	for {
 		g, gap := t.next()
 		if t.now >= until {
@@ -22,24 +22,24 @@ func demoLife(seed uint64, days int) (gifts []sent) {
 		if len(gifts) > 0 && gap != t.now-gifts[len(gifts)-1].at {
 			panic("the times between gifts do not add up")
 		}
-		gifts = append(gifts, sent{g, t.now})
+		gifts = append(gifts, timedGift{g, t.now})
 	}
 }
 
 // eachDemo checks a law for some seeds.
-func eachDemo(t *testing.T, days int, law func(t *testing.T, gifts []sent)) {
+func eachDemo(t *testing.T, days int, law func(t *testing.T, gifts []timedGift)) {
 	for seed := range uint64(10) {
-		law(t, demoLife(seed, days))
+		law(t, simulate(seed, days))
 	}
 }
 
 func TestDemoFollowsFromItsSeed(t *testing.T) {
-	require.Equal(t, demoLife(3, 2), demoLife(3, 2))
-	require.NotEqual(t, demoLife(3, 2), demoLife(4, 2))
+	require.Equal(t, simulate(3, 2), simulate(3, 2))
+	require.NotEqual(t, simulate(3, 2), simulate(4, 2))
 }
 
 // shareOfFirst is what the first fifth of all there could be has of gifts.
-func shareOfFirst(gifts []sent, all int, who func(sent) string) float64 {
+func shareOfFirst(gifts []timedGift, all int, who func(timedGift) string) float64 {
 	counts := make(map[string]int)
 	for _, g := range gifts {
 		counts[who(g)]++
@@ -53,18 +53,18 @@ func shareOfFirst(gifts []sent, all int, who func(sent) string) float64 {
 }
 
 func TestDemoHasFavourites(t *testing.T) {
-	eachDemo(t, 3, func(t *testing.T, gifts []sent) {
-		require.Greater(t, shareOfFirst(gifts, len(demoStars), func(g sent) string { return g.star }), 0.5, "of stars")
-		require.Greater(t, shareOfFirst(gifts, len(demoUsers), func(g sent) string { return g.user }), 0.5, "of viewers")
+	eachDemo(t, 3, func(t *testing.T, gifts []timedGift) {
+		require.Greater(t, shareOfFirst(gifts, len(starNames), func(g timedGift) string { return g.star }), 0.5, "of stars")
+		require.Greater(t, shareOfFirst(gifts, len(viewerIDs), func(g timedGift) string { return g.user }), 0.5, "of viewers")
 	})
 }
 
 func TestDemoHasNightsAndDays(t *testing.T) {
 	for hour := 0.0; hour < 24; hour += 0.1 {
-		require.InDelta(t, bustle(hour), bustle(hour+0.1), 0.02, "there is no bend at %.1f", hour)
+		require.InDelta(t, activity(hour), activity(hour+0.1), 0.02, "there is no bend at %.1f", hour)
 	}
-	require.InDelta(t, 10, bustle(busiest)/bustle(calmest), 1e-9)
-	eachDemo(t, 40, func(t *testing.T, gifts []sent) {
+	require.InDelta(t, 10, activity(busiest)/activity(calmest), 1e-9)
+	eachDemo(t, 40, func(t *testing.T, gifts []timedGift) {
 		var byHour [24]int
 		for _, g := range gifts {
 			byHour[int(hourOf(g.at))]++
@@ -73,7 +73,7 @@ func TestDemoHasNightsAndDays(t *testing.T) {
 			for _, h := range hours {
 				n += float64(byHour[h])
 			}
-			return n / (40 * demoDay.Seconds() * float64(len(hours)) / 24)
+			return n / (40 * dayLength.Seconds() * float64(len(hours)) / 24)
 		}
 		evening, night := a(20, 21, 22), a(4, 5, 6)
 		require.Greater(t, evening, 5*night)
@@ -88,7 +88,7 @@ func TestDemoHasNightsAndDays(t *testing.T) {
 
 // Never more comes than one can watch.
 func TestDemoIsWatchable(t *testing.T) {
-	eachDemo(t, 3, func(t *testing.T, gifts []sent) {
+	eachDemo(t, 3, func(t *testing.T, gifts []timedGift) {
 		for i := 10; i < len(gifts); i++ {
 			require.GreaterOrEqual(t, gifts[i].at-gifts[i-10].at, time.Second)
 		}
@@ -98,7 +98,7 @@ func TestDemoIsWatchable(t *testing.T) {
 // On each day somebody gives one star many small gifts at once, and many come to one star.
 func TestDemoHasBursts(t *testing.T) {
 	type pair struct{ star, user string }
-	eachDemo(t, 3, func(t *testing.T, gifts []sent) {
+	eachDemo(t, 3, func(t *testing.T, gifts []timedGift) {
 		runs, crowds := make(map[time.Duration]bool), make(map[time.Duration]bool)
 		for i, g := range gifts {
 			of, users := make(map[pair]int), make(map[string]bool)
@@ -111,7 +111,7 @@ func TestDemoHasBursts(t *testing.T) {
 					users[later.user] = true
 				}
 			}
-			day := (g.at - gifts[0].at) / demoDay
+			day := (g.at - gifts[0].at) / dayLength
 			if of[pair{g.star, g.user}] >= 8 && g.flowers <= smallGift {
 				runs[day] = true
 			}
@@ -126,7 +126,7 @@ func TestDemoHasBursts(t *testing.T) {
 
 // Large gifts are rare, the larger the rarer.
 func TestDemoGifts(t *testing.T) {
-	eachDemo(t, 200, func(t *testing.T, gifts []sent) {
+	eachDemo(t, 200, func(t *testing.T, gifts []timedGift) {
 		counts := make(map[int]int)
 		for _, g := range gifts {
 			counts[g.flowers]++
@@ -145,10 +145,10 @@ func TestDemoDrifts(t *testing.T) {
 	seen := make(map[int]bool)
 	for range 30 * 3600 {
 		tr.next()
-		seen[tr.favour[0]] = true
+		seen[tr.popular[0]] = true
 	}
 	require.Greater(t, len(seen), 5)
-	sorted := slices.Sorted(slices.Values(tr.favour))
+	sorted := slices.Sorted(slices.Values(tr.popular))
 	for i, star := range sorted {
 		require.Equal(t, i, star, "none is lost")
 	}

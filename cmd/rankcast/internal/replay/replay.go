@@ -72,8 +72,8 @@ func (r *Command) Validate() error {
 	return nil
 }
 
-func (r *Command) recording() *recording {
-	rec := &recording{format: r.Format, timed: r.Speed > 0 || r.KeepTimes, sent: r.KeepTimes, numbers: r.Numbers, prefix: r.IDPrefix,
+func (r *Command) newDecoder() *decoder {
+	rec := &decoder{format: r.Format, timed: r.Speed > 0 || r.KeepTimes, keepTimes: r.KeepTimes, numbers: r.Numbers, prefix: r.IDPrefix,
 		member: r.Member, score: r.Score, op: "op", id: "id", at: "at"}
 	for _, f := range []struct {
 		given string
@@ -91,7 +91,7 @@ func (r *Command) recording() *recording {
 // stays away.
 func (r *Command) Run(ctx context.Context) error {
 	s := &sender{Command: r, bar: progressbar.DefaultSilent(0)}
-	c, err := client.New(r.Server, client.Config{Retrying: s.sayRetry})
+	c, err := client.New(r.Server, client.Config{Retrying: s.reportRetry})
 	if err != nil {
 		return err
 	}
@@ -102,22 +102,22 @@ func (r *Command) Run(ctx context.Context) error {
 	}
 	defer file.Close()
 	s.client = c
-	rec := r.recording()
+	rec := r.newDecoder()
 	if r.Event != "" {
 		if rec.event, err = s.eventFields(ctx); err != nil {
 			return err
 		}
-		if rec.sent && slices.Contains(rec.event.names, eventAt) {
+		if rec.keepTimes && slices.Contains(rec.event.names, eventAt) {
 			return fmt.Errorf("--keep-times: event %s has a field %s of its own; leave the flag away", r.Event, eventAt)
 		}
-		s.Batch = min(s.Batch, rec.event.atOnce())
+		s.Batch = min(s.Batch, rec.event.batchLimit())
 	}
 
 	// Twice over the file: to hold it would take too much memory, and to send
 	// some before all is known to be good would leave half of it done.
 	lines, last := 0, 0
 	sum := sha256.New()
-	err = rec.read(io.TeeReader(io.LimitReader(file, size), sum), func(line recorded) error {
+	err = rec.decode(io.TeeReader(io.LimitReader(file, size), sum), func(line record) error {
 		if last = line.line; last >= r.From {
 			lines++
 		}
@@ -145,18 +145,18 @@ func (r *Command) Run(ctx context.Context) error {
 		progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	before := sum.Sum(nil)
 	sum.Reset()
-	err = s.play(ctx, func(each func(recorded) error) error {
-		return rec.read(io.TeeReader(io.LimitReader(file, size), sum), each)
+	err = s.play(ctx, func(each func(record) error) error {
+		return rec.decode(io.TeeReader(io.LimitReader(file, size), sum), each)
 	})
 	s.bar.Clear()
-	s.summary(os.Stdout)
+	s.printSummary(os.Stdout)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return fmt.Errorf("interrupted; %s", s.advice())
+		return fmt.Errorf("interrupted; %s", s.resumeAdvice())
 	case err != nil && s.sent+s.refused == 0 && s.unknown == 0:
-		return s.explain(err)
+		return s.explainRefusal(err)
 	case err != nil:
-		return fmt.Errorf("%w\n%s", s.explain(err), s.advice())
+		return fmt.Errorf("%w\n%s", s.explainRefusal(err), s.resumeAdvice())
 	case !bytes.Equal(before, sum.Sum(nil)):
 		return fmt.Errorf("%s changed while it was sent; %s of its %s lines were", r.File, term.Thousands(int64(s.sent+s.refused)), term.Thousands(int64(lines)))
 	case s.refused > 0:

@@ -21,11 +21,11 @@ const (
 	maxBatchBytes = 768 << 10
 	// stopGrace is for how long the batch under way may go on after ctrl-c.
 	stopGrace = 5 * time.Second
-	// longestWait is what a duration holds without overflowing, and more than
+	// maxWait is what a duration holds without overflowing, and more than
 	// anybody waits.
-	longestWait = 100 * 365 * 24 * time.Hour
-	// shownRefusals is how many refused lines are printed.
-	shownRefusals = 10
+	maxWait = 100 * 365 * 24 * time.Hour
+	// maxShownRefusals is how many refused lines are printed.
+	maxShownRefusals = 10
 )
 
 // sender sends lines in batches, one after the other, so that a file's order is
@@ -51,7 +51,7 @@ func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 		return nil, errors.New("interrupted before anything was sent")
 	}
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, s.explainRefusal(err)
 	}
 	f, err := newEventFields(s.Event, definition)
 	if err != nil {
@@ -60,29 +60,29 @@ func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 	return f, f.checkNumbers(s.Numbers)
 }
 
-// sayRetry says, once each time, that the server is away.
-func (s *sender) sayRetry(why error) {
+// reportRetry says, once each time, that the server is away.
+func (s *sender) reportRetry(why error) {
 	if s.away.CompareAndSwap(false, true) {
 		s.bar.Clear()
 		fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", term.Redacted(s.Server), term.Printable(term.Cause(why).Error()))
 	}
 }
 
-// idsKept is how long a server knows an id again, at least.
-const idsKept = 10 * time.Minute
+// idRetention is how long a server knows an id again, at least.
+const idRetention = 10 * time.Minute
 
-// advice tells how to go on after a run that did not come to its end.
-func (s *sender) advice() string {
+// resumeAdvice tells how to go on after a run that did not come to its end.
+func (s *sender) resumeAdvice() string {
 	if s.unknown == 0 {
 		return fmt.Sprintf("go on with --from %d", s.next)
 	}
 	return fmt.Sprintf("go on with --from %d before %s: lines %d to %d may have counted already, and until then the server knows them again",
-		s.next, s.batchSent.Add(idsKept).Format(time.TimeOnly), s.next, s.unknown)
+		s.next, s.batchSent.Add(idRetention).Format(time.TimeOnly), s.next, s.unknown)
 }
 
 // play sends lines at their time, and those whose time has come together.
-func (s *sender) play(ctx context.Context, read func(each func(recorded) error) error) error {
-	var batch []recorded
+func (s *sender) play(ctx context.Context, read func(each func(record) error) error) error {
+	var batch []record
 	var first time.Time // of the first line
 	begun, bytes := false, 0
 	flush := func() error {
@@ -96,7 +96,7 @@ func (s *sender) play(ctx context.Context, read func(each func(recorded) error) 
 		batch, bytes = batch[:0], 0
 		return err
 	}
-	err := read(func(line recorded) error {
+	err := read(func(line record) error {
 		if line.line < s.From {
 			return ctx.Err()
 		}
@@ -105,12 +105,12 @@ func (s *sender) play(ctx context.Context, read func(each func(recorded) error) 
 				begun, first = true, line.at
 			}
 			after := float64(line.at.Sub(first)) / s.Speed
-			due := s.started.Add(time.Duration(min(after, float64(longestWait))))
+			due := s.started.Add(time.Duration(min(after, float64(maxWait))))
 			if wait := time.Until(due); wait > 0 {
 				if err := flush(); err != nil {
 					return err
 				}
-				if err := pause(ctx, time.Until(due)); err != nil {
+				if err := sleep(ctx, time.Until(due)); err != nil {
 					return err
 				}
 			}
@@ -130,8 +130,8 @@ func (s *sender) play(ctx context.Context, read func(each func(recorded) error) 
 	return flush()
 }
 
-// pause waits, unless ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
+// sleep waits, unless ctx ends first.
+func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -142,25 +142,25 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// stopped is a line that the server could not take for as long as it was
+// sendError is a line that the server could not take for as long as it was
 // tried.
-type stopped struct {
+type sendError struct {
 	line int
 	err  error
 }
 
-func (e *stopped) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+func (e *sendError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
 
-func (e *stopped) Unwrap() error { return e.err }
+func (e *sendError) Unwrap() error { return e.err }
 
 // send sends one batch and waits until it is acknowledged. A ctx that ends
 // leaves it some time for that.
-func (s *sender) send(ctx context.Context, batch []recorded) error {
+func (s *sender) send(ctx context.Context, batch []record) error {
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
 		if !s.away.Load() {
-			pause(sending, stopGrace)
+			sleep(sending, stopGrace)
 		}
 		cancel()
 	})
@@ -173,15 +173,15 @@ func (s *sender) send(ctx context.Context, batch []recorded) error {
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			s.unknown = batch[len(batch)-1].line
 		}
-		return &stopped{batch[0].line, err}
+		return &sendError{batch[0].line, err}
 	}
 	for i, r := range results {
 		switch {
 		case errors.Is(r.err, client.ErrOutcomeUnknown):
 			s.next, s.unknown = batch[i].line, batch[len(batch)-1].line
-			return &stopped{batch[i].line, r.err}
+			return &sendError{batch[i].line, r.err}
 		case r.err != nil:
-			if s.refused++; s.refused <= shownRefusals {
+			if s.refused++; s.refused <= maxShownRefusals {
 				s.bar.Clear()
 				fmt.Fprintf(os.Stderr, "rankcast: line %d: %s\n", batch[i].line, term.Printable(r.err.Error()))
 			}
@@ -197,14 +197,14 @@ func (s *sender) send(ctx context.Context, batch []recorded) error {
 	return nil
 }
 
-// result is what came of one line.
-type result struct {
+// outcome is what came of one line.
+type outcome struct {
 	duplicate bool
 	err       error
 }
 
-func (s *sender) request(ctx context.Context, batch []recorded) ([]result, error) {
-	results := make([]result, len(batch))
+func (s *sender) request(ctx context.Context, batch []record) ([]outcome, error) {
+	results := make([]outcome, len(batch))
 	if s.Event == "" {
 		updates := make([]client.Update, len(batch))
 		for i, line := range batch {
@@ -212,7 +212,7 @@ func (s *sender) request(ctx context.Context, batch []recorded) ([]result, error
 		}
 		outcomes, err := s.client.Updates(ctx, s.Board, updates)
 		for i, o := range outcomes {
-			results[i] = result{o.Result.Duplicate, o.Err}
+			results[i] = outcome{o.Result.Duplicate, o.Err}
 		}
 		return results, err
 	}
@@ -222,7 +222,7 @@ func (s *sender) request(ctx context.Context, batch []recorded) ([]result, error
 	}
 	outcomes, err := s.client.Events(ctx, s.Event, events)
 	for i, o := range outcomes {
-		results[i] = result{duplicate: len(o.Results) > 0, err: o.Err}
+		results[i] = outcome{duplicate: len(o.Results) > 0, err: o.Err}
 		for _, board := range o.Results { // one that any of its boards refused is refused
 			results[i].duplicate = results[i].duplicate && board.Result.Duplicate
 			if results[i].err == nil {
@@ -233,8 +233,8 @@ func (s *sender) request(ctx context.Context, batch []recorded) ([]result, error
 	return results, err
 }
 
-// explain says what a refusal of everything means.
-func (s *sender) explain(err error) error {
+// explainRefusal says what a refusal of everything means.
+func (s *sender) explainRefusal(err error) error {
 	var e *client.Error
 	switch {
 	case !errors.As(err, &e) || e.Status != http.StatusNotFound:
@@ -247,8 +247,8 @@ func (s *sender) explain(err error) error {
 	return e
 }
 
-// summary tells what was done.
-func (s *sender) summary(w io.Writer) {
+// printSummary tells what was done.
+func (s *sender) printSummary(w io.Writer) {
 	took := time.Since(s.started)
 	rate := float64(s.sent+s.refused) / max(took.Seconds(), 1e-9)
 	fmt.Fprintf(w, "sent %s (%s duplicates), refused %s, in %s: %s a second\n", term.Thousands(int64(s.sent)), term.Thousands(int64(s.duplicates)),

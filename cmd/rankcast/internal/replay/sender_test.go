@@ -50,7 +50,7 @@ func TestReplayAtSpeed(t *testing.T) {
 			start, sent = time.Now(), nil
 			r := &Command{Board: "b", Speed: speed, Batch: batch, From: from, Member: "member", Score: "score"}
 			s := &sender{Command: r, client: c, started: start, bar: progressbar.DefaultSilent(5)}
-			return s, s.play(ctx, func(each func(recorded) error) error { return r.recording().read(strings.NewReader(text), each) })
+			return s, s.play(ctx, func(each func(record) error) error { return r.newDecoder().decode(strings.NewReader(text), each) })
 		}
 		_, err = play(t.Context(), 60, 1000, 1)
 		require.NoError(t, err)

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitReaderGone waits until nobody can read any more what is written to a pipe,
+// awaitReaderClosed waits until nobody can read any more what is written to a pipe,
 // and returns true, or until ctx ends. Without it `rankcast watch … | head -1`
 // would only end with the board's next change.
-func awaitReaderGone(ctx context.Context, out *os.File) bool {
+func awaitReaderClosed(ctx context.Context, out *os.File) bool {
 	poll := []unix.PollFd{{Fd: int32(out.Fd())}}
 	for ctx.Err() == nil {
 		if n, err := unix.Poll(poll, int(readerPoll.Milliseconds())); n > 0 && err == nil {

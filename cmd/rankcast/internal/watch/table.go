@@ -11,17 +11,17 @@ import (
 	"rankcast/server/client"
 )
 
-// shownRow is one line of the list.
-type shownRow struct {
+// row is one line of the list.
+type row struct {
 	rank, member, score, note string
-	of                        string // the member's id
+	id                        string // the member's id
 	mine                      bool
 	style                     ansi.Style
 }
 
-// fit chooses the rows for so many lines: the first entries, and where the own
+// chooseRows chooses the rows for so many lines: the first entries, and where the own
 // row is not among them, that with its neighbours, under a line that parts them.
-func (s *screen) fit(room int) (rows, pinned []shownRow) {
+func (s *model) chooseRows(room int) (rows, pinned []row) {
 	top := s.shown.Top
 	isMine := func(e client.Entry) bool { return s.me != "" && e.Member == s.me }
 	own := slices.IndexFunc(top, isMine)
@@ -36,19 +36,19 @@ func (s *screen) fit(room int) (rows, pinned []shownRow) {
 		for k := s.around; ; k-- { // neighbours give way before the top is half of all
 			pinned = pinned[:0]
 			if at < 0 {
-				pinned = append(pinned, s.absent())
+				pinned = append(pinned, s.unrankedRow())
 			} else {
 				near := near[max(0, at-k):min(len(near), at+k+1)]
 				visible = min(len(top), max(0, room-1-len(near)))
 				for _, e := range near {
 					if isMine(e) || !above(e.Member) {
-						pinned = append(pinned, s.row(e))
+						pinned = append(pinned, s.newRow(e))
 					}
 				}
 			}
 			for before := -1; before != len(pinned); { // what fits above needs no room below, and makes some
 				before, visible = len(pinned), min(len(top), max(0, room-1-len(pinned)))
-				pinned = slices.DeleteFunc(pinned, func(r shownRow) bool { return !r.mine && above(r.of) })
+				pinned = slices.DeleteFunc(pinned, func(r row) bool { return !r.mine && above(r.id) })
 			}
 			if at < 0 || k == 0 || len(pinned) < room && visible >= min(len(top), room/2) {
 				break
@@ -56,14 +56,14 @@ func (s *screen) fit(room int) (rows, pinned []shownRow) {
 		}
 	}
 	for _, e := range top[:visible] {
-		rows = append(rows, s.row(e))
+		rows = append(rows, s.newRow(e))
 	}
 	return rows, pinned
 }
 
 // neighbours are the own entry and those around it, in their order, as far as they
 // are known; own is its place in the top, or -1.
-func (s *screen) neighbours(own int) []client.Entry {
+func (s *model) neighbours(own int) []client.Entry {
 	if own >= 0 {
 		top := s.shown.Top
 		return top[max(0, own-s.around):min(len(top), own+s.around+1)]
@@ -78,21 +78,21 @@ func (s *screen) neighbours(own int) []client.Entry {
 	return []client.Entry{{Rank: *m.Rank, Member: m.Member, Score: *m.Score}}
 }
 
-// nameOf is what a member is called: by its profile, or else by its id.
-func nameOf(e client.Entry) string { return cmp.Or(e.Name, e.Member) }
+// displayName is what a member is called: by its profile, or else by its id.
+func displayName(e client.Entry) string { return cmp.Or(e.Name, e.Member) }
 
-// absent is the own row of a member that has no rank.
-func (s *screen) absent() shownRow {
+// unrankedRow is the own row of a member that has no rank.
+func (s *model) unrankedRow() row {
 	note := "not on the board"
 	if s.shown.Me == nil {
 		note = "" // not known yet
 	}
-	return shownRow{rank: "–", member: term.Printable(s.me), score: "–", note: note, mine: true, style: ansi.NewStyle().Bold()}
+	return row{rank: "–", member: term.Printable(s.me), score: "–", note: note, mine: true, style: ansi.NewStyle().Bold()}
 }
 
-// row is an entry as it is shown now.
-func (s *screen) row(e client.Entry) shownRow {
-	r := shownRow{rank: term.Thousands(e.Rank), of: e.Member, member: term.Printable(nameOf(e)), score: term.Thousands(e.Score), mine: s.me != "" && e.Member == s.me}
+// newRow is an entry as it is shown now.
+func (s *model) newRow(e client.Entry) row {
+	r := row{rank: term.Thousands(e.Rank), id: e.Member, member: term.Printable(displayName(e)), score: term.Thousands(e.Score), mine: s.me != "" && e.Member == s.me}
 	style := ansi.NewStyle()
 	if r.mine {
 		style = style.Bold()
@@ -100,7 +100,7 @@ func (s *screen) row(e client.Entry) shownRow {
 			r.note = term.Thousands(*m.ToNext) + " to next"
 		}
 	}
-	if change, there := s.moved[e.Member]; there {
+	if change, there := s.changes[e.Member]; there {
 		sign := ""
 		switch {
 		case change.entered:
@@ -118,13 +118,13 @@ func (s *screen) row(e client.Entry) shownRow {
 	return r
 }
 
-// leastMember is the width of the members' column that keeps the others from
+// minMemberWidth is the width of the members' column that keeps the others from
 // moving with every name.
-const leastMember = 16
+const minMemberWidth = 16
 
 // align makes lines of rows, the heads of the columns first.
-func (s *screen) align(rows []shownRow) []string {
-	rank, member, score, note := len("rank"), leastMember, len("score"), 0
+func (s *model) align(rows []row) []string {
+	rank, member, score, note := len("rank"), minMemberWidth, len("score"), 0
 	for _, r := range rows {
 		rank, score = max(rank, ansi.StringWidth(r.rank)), max(score, ansi.StringWidth(r.score))
 		member, note = max(member, ansi.StringWidth(r.member)), max(note, ansi.StringWidth(r.note))
@@ -134,30 +134,30 @@ func (s *screen) align(rows []shownRow) []string {
 		member = max(4, member-over) // the longest names give way first
 	}
 	lines := make([]string, 0, len(rows)+1)
-	put := func(r shownRow) {
+	put := func(r row) {
 		mark := "  "
 		if r.mine {
 			mark = "▸ "
 		}
-		text := mark + left(r.rank, rank) + "  " + right(r.member, member) + "  " + left(r.score, score)
+		text := mark + padLeft(r.rank, rank) + "  " + padRight(r.member, member) + "  " + padLeft(r.score, score)
 		if r.note != "" {
 			text += "  " + r.note
 		}
 		lines = append(lines, r.style.Styled(ansi.Truncate(text, s.width, "…")))
 	}
-	put(shownRow{rank: "rank", member: "member", score: "score", style: ansi.NewStyle().Faint()})
+	put(row{rank: "rank", member: "member", score: "score", style: ansi.NewStyle().Faint()})
 	for _, r := range rows {
 		put(r)
 	}
 	return lines
 }
 
-// left and right fill text up to a width, on that side; what is too wide is cut.
-func left(text string, width int) string {
+// padLeft and right fill text up to a width, on that side; what is too wide is cut.
+func padLeft(text string, width int) string {
 	return strings.Repeat(" ", max(0, width-ansi.StringWidth(text))) + text
 }
 
-func right(text string, width int) string {
+func padRight(text string, width int) string {
 	text = ansi.Truncate(text, width, "…")
 	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
 }

@@ -14,41 +14,41 @@ import (
 	"rankcast/server/client"
 )
 
-// highlight is how long what moved stands out.
-const highlight = 1500 * time.Millisecond
+// highlightFor is how long what moved stands out.
+const highlightFor = 1500 * time.Millisecond
 
-// screen is a board on the terminal. It is a tea.Model: one goroutine calls it.
-type screen struct {
+// model is a board on the terminal. It is a tea.Model: one goroutine calls it.
+type model struct {
 	board, server string
 	me            string // "" for none
 	around        int    // neighbours to show on each side of me
 
 	width, height int
 	shown         client.Board
-	ranks         map[string]int64 // of the last frame
-	moved         map[string]move  // what stands out
-	closed        string           // how the period before ended, "" where that was not seen
+	ranks         map[string]int64  // of the last frame
+	changes       map[string]change // what stands out
+	closing       string            // how the period before ended, "" where that was not seen
 }
 
-// move is how a member's row changed, until it no longer stands out.
-type move struct {
+// change is how a member's row changed, until it no longer stands out.
+type change struct {
 	places int64 // up; negative: down
 	entered,
 	scored bool
 	until time.Time
 }
 
-// fade says that something has stood out for long enough.
-type fade struct{}
+// fadeMsg says that something has stood out for long enough.
+type fadeMsg struct{}
 
-func newScreen(board, server, me string, around int) *screen {
-	return &screen{board: board, server: server, me: me, around: around,
-		shown: client.Board{Board: board, State: client.Connecting}, moved: make(map[string]move)}
+func newModel(board, server, me string, around int) *model {
+	return &model{board: board, server: server, me: me, around: around,
+		shown: client.Board{Board: board, State: client.Connecting}, changes: make(map[string]change)}
 }
 
-func (s *screen) Init() tea.Cmd { return nil }
+func (s *model) Init() tea.Cmd { return nil }
 
-func (s *screen) Update(m tea.Msg) (tea.Model, tea.Cmd) {
+func (s *model) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := m.(type) {
 	case tea.WindowSizeMsg:
 		s.width, s.height = m.Width, m.Height
@@ -60,22 +60,22 @@ func (s *screen) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 			return s, tea.Suspend
 		}
 	case client.Board:
-		if s.take(m, time.Now()) {
-			return s, tea.Tick(highlight, func(time.Time) tea.Msg { return fade{} })
+		if s.apply(m, time.Now()) {
+			return s, tea.Tick(highlightFor, func(time.Time) tea.Msg { return fadeMsg{} })
 		}
-	case fade:
+	case fadeMsg:
 		now := time.Now()
-		for member, move := range s.moved {
+		for member, move := range s.changes {
 			if !now.Before(move.until) {
-				delete(s.moved, member)
+				delete(s.changes, member)
 			}
 		}
 	}
 	return s, nil
 }
 
-// take makes a board what is shown, and reports whether anything moved.
-func (s *screen) take(b client.Board, now time.Time) (moved bool) {
+// apply makes a board what is shown, and reports whether anything moved.
+func (s *model) apply(b client.Board, now time.Time) (moved bool) {
 	scores, scored := make(map[string]int64, len(s.shown.Top)), make(map[string]bool)
 	for _, e := range s.shown.Top {
 		scores[e.Member] = e.Score
@@ -95,14 +95,14 @@ func (s *screen) take(b client.Board, now time.Time) (moved bool) {
 	turned := b.Period != s.shown.Period
 	compare := before != nil && s.shown.State == client.Live && b.State == client.Live && b.Epoch == s.shown.Epoch && !turned
 	if turned {
-		s.closed = ending(s.shown)
+		s.closing = closingLine(s.shown)
 	}
 	if compare {
 		for member, rank := range ranks {
 			old, there := before[member]
 			// The own place comes after the first entries: it did not enter then.
 			entered := !there && (member != s.me || s.shown.Me != nil)
-			change := move{entered: entered, scored: scored[member], until: now.Add(highlight)}
+			change := change{entered: entered, scored: scored[member], until: now.Add(highlightFor)}
 			if there {
 				change.places = old - rank
 			}
@@ -112,12 +112,12 @@ func (s *screen) take(b client.Board, now time.Time) (moved bool) {
 				}
 			}
 			if change.entered || change.places != 0 || change.scored {
-				s.moved[member] = change
+				s.changes[member] = change
 				moved = true
 			}
 		}
 	} else {
-		clear(s.moved)
+		clear(s.changes)
 	}
 	if b.State != client.Connecting {
 		s.ranks = ranks
@@ -127,15 +127,15 @@ func (s *screen) take(b client.Board, now time.Time) (moved bool) {
 	return moved
 }
 
-// ending says how a period ended; "" for one that had not when it was last seen.
-func ending(b client.Board) string {
+// closingLine says how a period ended; "" for one that had not when it was last seen.
+func closingLine(b client.Board) string {
 	switch {
 	case !b.Final:
 		return ""
 	case len(b.Top) == 0:
 		return term.Printable(b.Period) + " is over"
 	default:
-		return fmt.Sprintf("%s is over: %s was first with %s", term.Printable(b.Period), term.Printable(nameOf(b.Top[0])), term.Thousands(b.Top[0].Score))
+		return fmt.Sprintf("%s is over: %s was first with %s", term.Printable(b.Period), term.Printable(displayName(b.Top[0])), term.Thousands(b.Top[0].Score))
 	}
 }
 
@@ -169,7 +169,7 @@ func keepNeighbours(old, now *client.Me) *client.Me {
 		kept.Around = append(kept.Around, e)
 	}
 	slices.SortFunc(kept.Around, func(a, b client.Entry) int { return cmp.Compare(a.Rank, b.Rank) })
-	if !ordered(desc, old.Around, kept.Around) && !ordered(asc, old.Around, kept.Around) {
+	if !inOrder(descending, old.Around, kept.Around) && !inOrder(ascending, old.Around, kept.Around) {
 		return now // others have moved too
 	}
 	own := slices.IndexFunc(kept.Around, func(e client.Entry) bool { return e.Member == now.Member })
@@ -184,37 +184,37 @@ func keepNeighbours(old, now *client.Me) *client.Me {
 	return &kept
 }
 
-func asc(a, b client.Entry) int { return cmp.Compare(a.Score, b.Score) }
+func ascending(a, b client.Entry) int { return cmp.Compare(a.Score, b.Score) }
 
-func desc(a, b client.Entry) int { return asc(b, a) }
+func descending(a, b client.Entry) int { return ascending(b, a) }
 
-// ordered reports whether the scores of both lists go that way.
-func ordered(way func(a, b client.Entry) int, before, after []client.Entry) bool {
+// inOrder reports whether the scores of both lists go that way.
+func inOrder(way func(a, b client.Entry) int, before, after []client.Entry) bool {
 	return slices.IsSortedFunc(before, way) && slices.IsSortedFunc(after, way)
 }
 
-func (s *screen) View() tea.View {
+func (s *model) View() tea.View {
 	v := tea.NewView(strings.Join(s.lines(), "\n"))
 	v.AltScreen = true
 	v.WindowTitle = term.Printable(s.board) + " · Rankcast"
 	return v
 }
 
-// headLines are the title and the heads of the columns.
-const headLines = 2
+// headerLines are the title and the heads of the columns.
+const headerLines = 2
 
 // lines are what fits the terminal: the title, the first entries, the own row
 // whatever happens, and a hint where there is room for one.
-func (s *screen) lines() []string {
+func (s *model) lines() []string {
 	if s.width <= 0 || s.height <= 0 {
 		return nil
 	}
-	room := s.height - headLines
+	room := s.height - headerLines
 	hint := room >= 6
 	if hint {
 		room -= 2
 	}
-	rows, pinned := s.fit(room)
+	rows, pinned := s.chooseRows(room)
 	list := s.align(append(rows, pinned...))
 	lines := []string{s.title()}
 	if s.height > 1 {
@@ -239,7 +239,7 @@ func (s *screen) lines() []string {
 }
 
 // title is the first line. The narrower the terminal, the less it tells.
-func (s *screen) title() string {
+func (s *model) title() string {
 	name, period, until := term.Printable(s.board), "", ""
 	if s.shown.Period != "" && !strings.HasSuffix(s.board, "@"+s.shown.Period) {
 		period = " · " + term.Printable(s.shown.Period)
@@ -249,7 +249,7 @@ func (s *screen) title() string {
 		if s.shown.Final {
 			until = ", ended "
 		}
-		until += clock(at.Local(), time.Now())
+		until += localTime(at.Local(), time.Now())
 		if s.shown.Period == "" {
 			until = " ·" + until[1:]
 		}
@@ -271,9 +271,9 @@ func (s *screen) title() string {
 	return ansi.Truncate(ansi.NewStyle().Bold().Styled(name)+" "+style.Styled(state), s.width, "")
 }
 
-// clock is a time as a clock and a calendar on the wall of whoever reads it now
+// localTime is a time as a clock and a calendar on the wall of whoever reads it now
 // would have it, without what goes without saying.
-func clock(at, now time.Time) string {
+func localTime(at, now time.Time) string {
 	now = now.In(at.Location())
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, at.Location())
 	text := at.Format("15:04")
@@ -295,7 +295,7 @@ func clock(at, now time.Time) string {
 }
 
 // state says how far what is shown can be trusted.
-func (s *screen) state() (string, ansi.Style) {
+func (s *model) state() (string, ansi.Style) {
 	since := ""
 	if at := s.shown.AsOf; !at.IsZero() {
 		since = " since " + at.Local().Format(time.TimeOnly)
@@ -317,12 +317,12 @@ func (s *screen) state() (string, ansi.Style) {
 }
 
 // hint is the last line.
-func (s *screen) hint() string {
+func (s *model) hint() string {
 	if err := s.shown.Err; err != nil {
 		return term.Printable(fmt.Sprintf("%s: %v", s.server, term.Cause(err)))
 	}
-	if s.closed != "" {
-		return s.closed + " · q quits"
+	if s.closing != "" {
+		return s.closing + " · q quits"
 	}
 	return "q quits"
 }

@@ -25,15 +25,15 @@ func first(n int) (top []client.Entry) {
 	return top
 }
 
-func sized(me string, around, width, height int, b client.Board) *screen {
-	s := newScreen("stars", "http://server", me, around)
+func sized(me string, around, width, height int, b client.Board) *model {
+	s := newModel("stars", "http://server", me, around)
 	s.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	b.Board = "stars"
 	s.Update(b)
 	return s
 }
 
-func plain(s *screen) string {
+func plain(s *model) string {
 	lines := s.lines()
 	for i := range lines {
 		lines[i] = strings.TrimRight(ansi.Strip(lines[i]), " ")
@@ -163,7 +163,7 @@ func TestScreenOfTies(t *testing.T) {
 
 // One's own place comes after the first entries: that is no entering.
 func TestOwnPlaceIsNotNewAtFirst(t *testing.T) {
-	s := newScreen("stars", "http://server", "me", 0)
+	s := newModel("stars", "http://server", "me", 0)
 	s.Update(tea.WindowSizeMsg{Width: 80, Height: 20})
 	s.Update(client.Board{Board: "stars", State: client.Connecting})
 	s.Update(client.Board{Board: "stars", State: client.Live, Epoch: "e", Top: first(3)})
@@ -247,27 +247,27 @@ func TestScreenShowsWhatMoved(t *testing.T) {
 	now := time.Now()
 	next := client.Board{State: client.Live, Epoch: "e", Top: []client.Entry{{Rank: 1, Member: "m3", Score: 2_000_000}, {Rank: 2, Member: "m1", Score: 1_000_000}, {Rank: 3, Member: "x", Score: 999_500}, {Rank: 4, Member: "m2", Score: 999_000}},
 		Me: &client.Me{Member: "me", Rank: ptr(51), Score: ptr(1)}}
-	require.True(t, s.take(next, now))
+	require.True(t, s.apply(next, now))
 	list := plain(s)
 	for _, want := range []string{"m3                2,000,000  ▲2", "m1                1,000,000  ▼1", "x                   999,500  new", "m2                  999,000  ▼2", "me                        1  ▼1"} {
 		require.Contains(t, list, want)
 	}
 	green := ansi.NewStyle().ForegroundColor(ansi.Green).String()
 	require.Contains(t, strings.Join(s.lines(), "\n"), green+"     1  m3")
-	require.False(t, s.take(next, now), "the same again is no move")
-	for _, m := range s.moved {
-		require.Equal(t, now.Add(highlight), m.until)
+	require.False(t, s.apply(next, now), "the same again is no move")
+	for _, m := range s.changes {
+		require.Equal(t, now.Add(highlightFor), m.until)
 	}
-	for member, m := range s.moved {
+	for member, m := range s.changes {
 		m.until = now.Add(-time.Second)
-		s.moved[member] = m
+		s.changes[member] = m
 	}
-	s.Update(fade{})
+	s.Update(fadeMsg{})
 	require.NotContains(t, plain(s), "▲")
 
 	// After a while away everything may be elsewhere: nothing stands out.
-	s.take(client.Board{State: client.Away, Epoch: "e", Top: next.Top}, now)
-	require.False(t, s.take(client.Board{State: client.Live, Epoch: "e", Top: first(4)}, now))
+	s.apply(client.Board{State: client.Away, Epoch: "e", Top: next.Top}, now)
+	require.False(t, s.apply(client.Board{State: client.Live, Epoch: "e", Top: first(4)}, now))
 }
 
 func TestScreenSaysHowThingsAre(t *testing.T) {
@@ -298,7 +298,7 @@ func TestScreenShowsPeriods(t *testing.T) {
 		line, _, _ := strings.Cut(plain(sized("", 0, width, 20, b)), "\n")
 		return strings.Join(strings.Fields(line), " ")
 	}
-	until := clock(ends, now)
+	until := localTime(ends, now)
 	require.Equal(t, "stars · 2026-W47, until "+until+" 9,821 members · live", title(80, open))
 	require.Equal(t, "stars · 2026-W47 9,821 members · live", title(40, open))
 	require.Equal(t, "stars · 2026-W47 live", title(30, open))
@@ -310,7 +310,7 @@ func TestScreenShowsPeriods(t *testing.T) {
 	activity := open
 	activity.Period = ""
 	require.Equal(t, "stars · until "+until+" 9,821 members · live", title(80, activity))
-	named := newScreen("stars@2026-W47", "http://server", "", 0)
+	named := newModel("stars@2026-W47", "http://server", "", 0)
 	named.Update(tea.WindowSizeMsg{Width: 80, Height: 20})
 	named.Update(closed)
 	require.Contains(t, plain(named), "stars@2026-W47, ended "+until)
@@ -329,7 +329,7 @@ func TestScreenShowsPeriods(t *testing.T) {
 	s.Update(client.Board{State: client.Live, Period: "2026-W49"})
 	require.NotContains(t, plain(s), "is over", "how the last one ended was not seen")
 	s = sized("", 0, 60, 12, client.Board{State: client.Live, Period: "1", Final: true})
-	require.False(t, s.take(client.Board{State: client.Live, Period: "2", Top: first(2)}, now), "what is new with the period did not move")
+	require.False(t, s.apply(client.Board{State: client.Live, Period: "2", Top: first(2)}, now), "what is new with the period did not move")
 	require.Contains(t, plain(s), "1 is over · q quits")
 }
 
@@ -347,7 +347,7 @@ func TestClock(t *testing.T) {
 		"2026-11-26 23:59:00": "Thu 23:59", "2026-11-27 00:00:00": "27 Nov 00:00", "2026-12-31 08:00:00": "31 Dec 08:00", "2027-01-01 00:00:00": "1 Jan 2027",
 		"2026-11-19 23:59:00": "Thu 23:59", "2026-11-14 00:00:00": "Sat 00:00", "2026-11-13 23:00:00": "13 Nov 23:00", "2025-12-31 00:00:00": "31 Dec 2025",
 	} {
-		require.Equal(t, want, clock(at(text), now))
+		require.Equal(t, want, localTime(at(text), now))
 	}
-	require.Equal(t, "Fri 00:00", clock(at("2027-01-01 00:00:00"), at("2026-12-28 12:00:00")), "near by, over the year's end too")
+	require.Equal(t, "Fri 00:00", localTime(at("2027-01-01 00:00:00"), at("2026-12-28 12:00:00")), "near by, over the year's end too")
 }

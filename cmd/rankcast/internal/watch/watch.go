@@ -56,7 +56,7 @@ func (w *Command) Run(ctx context.Context) error {
 	}
 	if w.JSON {
 		// A reader that stalls holds up the line that is being written.
-		err := term.Interruptible(ctx, func() error { return w.print(ctx, c, what, os.Stdout) })
+		err := term.Interruptible(ctx, func() error { return w.printJSON(ctx, c, what, os.Stdout) })
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -73,14 +73,14 @@ func (w *Command) Run(ctx context.Context) error {
 	if w.Me != "" {
 		what.Around = max(what.Around, 1) // for the distance to the next place
 	}
-	return w.screen(ctx, c, what)
+	return w.runTUI(ctx, c, what)
 }
 
-// screen shows the board on the terminal. The terminal is as it was when it
+// runTUI shows the board on the terminal. The terminal is as it was when it
 // returns.
-func (w *Command) screen(ctx context.Context, c *client.Client, what client.Watch) error {
+func (w *Command) runTUI(ctx context.Context, c *client.Client, what client.Watch) error {
 	// (Signals are the caller's: they end ctx.)
-	program := tea.NewProgram(newScreen(w.Board, term.Redacted(w.Server), w.Me, w.Around), tea.WithoutSignalHandler())
+	program := tea.NewProgram(newModel(w.Board, term.Redacted(w.Server), w.Me, w.Around), tea.WithoutSignalHandler())
 	ctx, cancel := context.WithCancel(ctx)
 	var failed error
 	var watching sync.WaitGroup
@@ -99,8 +99,8 @@ func (w *Command) screen(ctx context.Context, c *client.Client, what client.Watc
 	return err
 }
 
-// line is a board as it is printed.
-type line struct {
+// jsonBoard is a board as it is printed.
+type jsonBoard struct {
 	Board  string         `json:"board"`
 	Period string         `json:"period"`
 	Ends   *string        `json:"ends"` // null: never
@@ -111,10 +111,10 @@ type line struct {
 	State  client.State   `json:"state"`
 	AsOf   *string        `json:"as_of"` // null while live
 	Top    []client.Entry `json:"top"`
-	Me     *meLine        `json:"me"` // null where it was not asked for
+	Me     *jsonMe        `json:"me"` // null where it was not asked for
 }
 
-type meLine struct {
+type jsonMe struct {
 	Member string         `json:"member"`
 	Seq    int64          `json:"seq"`
 	Rank   *int64         `json:"rank"`
@@ -124,14 +124,14 @@ type meLine struct {
 	Around []client.Entry `json:"around"` // null: not asked for, or not known at this moment
 }
 
-func newLine(b client.Board) line {
-	l := line{Board: b.Board, Period: b.Period, Ends: wireTime(b.Ends), Final: b.Final, Epoch: b.Epoch, Seq: b.Seq, Total: b.Total,
+func newJSONBoard(b client.Board) jsonBoard {
+	l := jsonBoard{Board: b.Board, Period: b.Period, Ends: wireTime(b.Ends), Final: b.Final, Epoch: b.Epoch, Seq: b.Seq, Total: b.Total,
 		State: b.State, AsOf: wireTime(b.AsOf), Top: b.Top}
 	if l.Top == nil {
 		l.Top = []client.Entry{}
 	}
 	if m := b.Me; m != nil {
-		l.Me = &meLine{m.Member, m.Seq, m.Rank, m.Score, m.Total, m.ToNext, m.Around}
+		l.Me = &jsonMe{m.Member, m.Seq, m.Rank, m.Score, m.Total, m.ToNext, m.Around}
 	}
 	return l
 }
@@ -145,9 +145,9 @@ func wireTime(t time.Time) *string {
 	return &text
 }
 
-// print prints a line for each state, until nobody reads them any more. What is
+// printJSON prints a line for each state, until nobody reads them any more. What is
 // not known yet is no state.
-func (w *Command) print(ctx context.Context, c *client.Client, what client.Watch, out *os.File) error {
+func (w *Command) printJSON(ctx context.Context, c *client.Client, what client.Watch, out *os.File) error {
 	signal.Ignore(syscall.SIGPIPE) // a write tells
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -155,7 +155,7 @@ func (w *Command) print(ctx context.Context, c *client.Client, what client.Watch
 	defer watching.Wait()
 	defer cancel()
 	watching.Go(func() {
-		if awaitReaderGone(ctx, out) {
+		if awaitReaderClosed(ctx, out) {
 			cancel()
 		}
 	})
@@ -173,7 +173,7 @@ func (w *Command) print(ctx context.Context, c *client.Client, what client.Watch
 			return
 		}
 		text.Reset()
-		err := encoder.Encode(newLine(b))
+		err := encoder.Encode(newJSONBoard(b))
 		if err == nil && !bytes.Equal(text.Bytes(), before.Bytes()) { // why it is away may have changed, which is not printed
 			before.Reset()
 			before.Write(text.Bytes())

@@ -38,8 +38,8 @@ func newEventFields(event string, definition jsontext.Value) (*eventFields, erro
 	return f, nil
 }
 
-// atOnce is how many of the event a server takes at once.
-func (f *eventFields) atOnce() int { return client.MaxEventUpdates / len(f.event.Updates) }
+// batchLimit is how many of the event a server takes at once.
+func (f *eventFields) batchLimit() int { return client.MaxEventUpdates / len(f.event.Updates) }
 
 // checkNumbers refuses columns that cannot be numbers.
 func (f *eventFields) checkNumbers(columns []string) error {

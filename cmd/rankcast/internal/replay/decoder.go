@@ -24,14 +24,14 @@ import (
 // read in little memory.
 const maxLine = 64 << 10
 
-// recording says how to read what was recorded.
-type recording struct {
-	format  string       // csv or ndjson; "" for what it looks like
-	event   *eventFields // what counts in a line; nil: what an update has
-	timed   bool         // each line needs a time
-	sent    bool         // which is sent with it
-	numbers []string     // of an event's fields, those that are in data alone
-	prefix  string       // start of the ids of lines that have none
+// decoder says how to read what was recorded.
+type decoder struct {
+	format    string       // csv or ndjson; "" for what it looks like
+	event     *eventFields // what counts in a line; nil: what an update has
+	timed     bool         // each line needs a time
+	keepTimes bool         // which is sent with it
+	numbers   []string     // of an event's fields, those that are in data alone
+	prefix    string       // start of the ids of lines that have none
 
 	// Names of fields. Those that were not given may be missing.
 	member, score string
@@ -39,8 +39,8 @@ type recording struct {
 	given         []string
 }
 
-// recorded is one line of a recording.
-type recorded struct {
+// record is one line of a recording.
+type record struct {
 	line   int // from 1, with a CSV's head
 	at     time.Time
 	id     string
@@ -49,24 +49,24 @@ type recorded struct {
 }
 
 // size is about what it takes in a request.
-func (r recorded) size() int { return 2*len(r.update.Member) + 2*len(r.id) + len(r.data) + 64 }
+func (r record) size() int { return 2*len(r.update.Member) + 2*len(r.id) + len(r.data) + 64 }
 
-// badLine is what is wrong with a recording, and where.
-type badLine struct {
+// lineError is what is wrong with a recording, and where.
+type lineError struct {
 	line          int
 	field, reason string
 }
 
-func (e *badLine) Error() string {
+func (e *lineError) Error() string {
 	if e.field == "" {
 		return fmt.Sprintf("line %d: %s", e.line, e.reason)
 	}
 	return fmt.Sprintf("line %d: %s: %s", e.line, e.field, e.reason)
 }
 
-// read goes through a recording, line by line, until each returns an error. What
-// is wrong with the recording is a badLine.
-func (rec *recording) read(r io.Reader, each func(recorded) error) error {
+// decode goes through a recording, line by line, until each returns an error. What
+// is wrong with the recording is a lineError.
+func (rec *decoder) decode(r io.Reader, each func(record) error) error {
 	in := bufio.NewReader(r)
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" { // as some programs start a CSV with
 		in.Discard(3)
@@ -79,19 +79,19 @@ func (rec *recording) read(r io.Reader, each func(recorded) error) error {
 		case bytes.HasPrefix(start, []byte("{")):
 			format = "ndjson"
 		case bytes.HasPrefix(start, []byte("[")):
-			return &badLine{1, "", "is a JSON list; want an object on each line"}
+			return &lineError{1, "", "is a JSON list; want an object on each line"}
 		}
 	}
 	if format == "csv" {
-		return rec.readCSV(in, each)
+		return rec.decodeCSV(in, each)
 	}
-	return rec.readNDJSON(in, each)
+	return rec.decodeNDJSON(in, each)
 }
 
 // fields are those of one line, as JSON.
 type fields map[string]jsontext.Value
 
-func (rec *recording) readNDJSON(in io.Reader, each func(recorded) error) error {
+func (rec *decoder) decodeNDJSON(in io.Reader, each func(record) error) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
 	n := 0
@@ -108,9 +108,9 @@ func (rec *recording) readNDJSON(in io.Reader, each func(recorded) error) error 
 			if errors.As(err, &syntax) {
 				reason = fmt.Sprintf("is not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset)
 			}
-			return &badLine{n, "", reason}
+			return &lineError{n, "", reason}
 		}
-		r, err := rec.take(n, f)
+		r, err := rec.newRecord(n, f)
 		if err != nil {
 			return err
 		}
@@ -119,31 +119,31 @@ func (rec *recording) readNDJSON(in io.Reader, each func(recorded) error) error 
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return &badLine{n + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
+		return &lineError{n + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
 	}
 	return lines.Err()
 }
 
-// ration is a reader that gives so much and no more, until it is filled up.
-type ration struct {
+// limitedReader is a reader that gives so much and no more, until it is filled up.
+type limitedReader struct {
 	r    io.Reader
 	left int
 }
 
-var errRation = errors.New("too long")
+var errLineTooLong = errors.New("too long")
 
-func (r *ration) Read(b []byte) (int, error) {
+func (r *limitedReader) Read(b []byte) (int, error) {
 	if r.left <= 0 {
-		return 0, errRation
+		return 0, errLineTooLong
 	}
 	n, err := r.r.Read(b[:min(len(b), r.left)])
 	r.left -= n
 	return n, err
 }
 
-func (rec *recording) readCSV(in io.Reader, each func(recorded) error) error {
+func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 	const ahead = 8 << 10 // what the reader buffers
-	bounded := &ration{in, maxLine + ahead}
+	bounded := &limitedReader{in, maxLine + ahead}
 	rows := csv.NewReader(bounded)
 	rows.ReuseRecord = true
 	line := 1
@@ -157,16 +157,16 @@ func (rec *recording) readCSV(in io.Reader, each func(recorded) error) error {
 			if errors.Is(err, csv.ErrFieldCount) {
 				reason = fmt.Sprintf("has %d fields; want %d, as the first line", len(row), rows.FieldsPerRecord)
 			}
-			return nil, &badLine{syntax.Line, "", reason}
-		case errors.Is(err, errRation):
-			return nil, &badLine{line + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
+			return nil, &lineError{syntax.Line, "", reason}
+		case errors.Is(err, errLineTooLong):
+			return nil, &lineError{line + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
 		case err != nil:
 			return nil, err
 		}
 		line, _ = rows.FieldPos(0)
 		for _, cell := range row {
 			if !utf8.ValidString(cell) {
-				return nil, &badLine{line, "", "is not UTF-8"}
+				return nil, &lineError{line, "", "is not UTF-8"}
 			}
 		}
 		return row, nil
@@ -179,7 +179,7 @@ func (rec *recording) readCSV(in io.Reader, each func(recorded) error) error {
 		return err
 	}
 	head = slices.Clone(head)
-	if err := rec.checkHead(head); err != nil {
+	if err := rec.checkHeader(head); err != nil {
 		return err
 	}
 	for {
@@ -199,7 +199,7 @@ func (rec *recording) readCSV(in io.Reader, each func(recorded) error) error {
 				return err
 			}
 		}
-		r, err := rec.take(line, f)
+		r, err := rec.newRecord(line, f)
 		if err != nil {
 			return err
 		}
@@ -209,11 +209,11 @@ func (rec *recording) readCSV(in io.Reader, each func(recorded) error) error {
 	}
 }
 
-// checkHead finds columns that are missing or there twice.
-func (rec *recording) checkHead(head []string) error {
+// checkHeader finds columns that are missing or there twice.
+func (rec *decoder) checkHeader(head []string) error {
 	for i, name := range head {
 		if slices.Contains(head[:i], name) {
-			return &badLine{1, name, "is there twice"}
+			return &lineError{1, name, "is there twice"}
 		}
 	}
 	wanted := slices.Concat(rec.given, rec.numbers)
@@ -227,14 +227,14 @@ func (rec *recording) checkHead(head []string) error {
 	}
 	for _, name := range wanted {
 		if !slices.Contains(head, name) {
-			return &badLine{1, name, fmt.Sprintf("is no column here; there are %s", strings.Join(head, ", "))}
+			return &lineError{1, name, fmt.Sprintf("is no column here; there are %s", strings.Join(head, ", "))}
 		}
 	}
 	return nil
 }
 
 // cell is a CSV's cell as JSON: text, but for what is a number.
-func (rec *recording) cell(line int, name, cell string) (jsontext.Value, error) {
+func (rec *decoder) cell(line int, name, cell string) (jsontext.Value, error) {
 	number := name == rec.score
 	if rec.event != nil {
 		number = rec.event.integers[name] || slices.Contains(rec.numbers, name)
@@ -243,16 +243,16 @@ func (rec *recording) cell(line int, name, cell string) (jsontext.Value, error) 
 		if v := jsontext.Value(cell); v.IsValid() && v.Kind() == '0' {
 			return v, nil
 		}
-		return nil, &badLine{line, name, fmt.Sprintf("is %.30q; want a number", cell)}
+		return nil, &lineError{line, name, fmt.Sprintf("is %.30q; want a number", cell)}
 	}
 	return json.Marshal(cell)
 }
 
-// take makes a line of its fields.
-func (rec *recording) take(line int, f fields) (recorded, error) {
-	r := recorded{line: line}
-	bad := func(field, format string, args ...any) (recorded, error) {
-		return recorded{}, &badLine{line, field, fmt.Sprintf(format, args...)}
+// newRecord makes a line of its fields.
+func (rec *decoder) newRecord(line int, f fields) (record, error) {
+	r := record{line: line}
+	bad := func(field, format string, args ...any) (record, error) {
+		return record{}, &lineError{line, field, fmt.Sprintf(format, args...)}
 	}
 	id, err := f.text(rec.id)
 	if err != nil {
@@ -274,7 +274,7 @@ func (rec *recording) take(line int, f fields) (recorded, error) {
 		if err != nil {
 			return bad(field, "%v", err)
 		}
-		if rec.sent {
+		if rec.keepTimes {
 			picked[eventAt] = jsontext.Value(strconv.FormatInt(r.at.UnixMilli(), 10))
 		}
 		r.data, err = json.Marshal(picked, json.Deterministic(true))
@@ -301,7 +301,7 @@ func (rec *recording) take(line int, f fields) (recorded, error) {
 	if op != "" && !slices.Contains([]client.Op{client.Sum, client.Best, client.Last}, u.Op) {
 		return bad(rec.op, "is %.30q; want sum, best or last", op)
 	}
-	if rec.sent {
+	if rec.keepTimes {
 		u.At = r.at
 	}
 	r.update = u
