@@ -71,30 +71,31 @@ func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
 	}
 	const name, score = "[part=member]", "[part=score]"
 	ctx := window(t, 1280, 900)
-	open := func(width, height int, path, ready string, then ...chromedp.Action[chromedp.Void]) {
+	// atEach opens a page and draws it at each size.
+	atEach := func(sizes [][2]int64, path, ready string, then ...chromedp.Action[chromedp.Void]) {
 		t.Helper()
-		require.NoError(t, chromedp.Do(ctx, append([]chromedp.Action[chromedp.Void]{chromedp.EmulateViewport(int64(width), int64(height)),
-			chromedp.Navigate("http://" + p.addr + path), becomes(ready, "true")}, then...)...), "%s at %d", path, width)
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(sizes[0][0], sizes[0][1]), chromedp.Navigate("http://"+p.addr+path)), path)
+		for _, size := range sizes {
+			require.NoError(t, chromedp.Do(ctx, append([]chromedp.Action[chromedp.Void]{chromedp.EmulateViewport(size[0], size[1]),
+				becomes(`innerWidth + ''`, fmt.Sprint(size[0])), becomes(ready, "true")}, then...)...), "%s at %d", path, size[0])
+		}
 	}
 	rowsOf := func(rows string, n int) string { return fmt.Sprintf(`String(%s.length >= %d)`, rows, n) }
-	for _, width := range []int{320, 390, 1280} {
-		for _, board := range []string{"huge", "plain"} {
-			// Shown in the board's own way, once the page knows it.
-			unit := becomes(`String(`+boards("#leaderboard")+`[0]?.textContent.includes('flowers'))`, fmt.Sprint(board == "huge"))
-			open(width, 900, "/boards/"+board+"?me=dan", rowsOf(boards("#leaderboard"), 8), unit, becomes(crowded(boards("#leaderboard"), name, score), ""))
-		}
-		const cards = `[...document.querySelectorAll('.card')].filter(card => card.querySelector('.card-score').checkVisibility())`
-		open(width, 900, "/", rowsOf(cards, 3), becomes(crowded(cards, ".card-leader", ".card-score"), ""))
-		open(width, 900, "/stars?me=dan", rowsOf(boards("#stars"), 8), becomes(crowded(boards("#stars"), "[part=link]", score), ""))
-		open(width, 900, "/stars?star=ann&me=dan", rowsOf(boards("#fans-today"), 8), becomes(crowded(boards("#fans-today"), name, score), ""),
-			becomes(`String(document.documentElement.scrollWidth <= innerWidth)`, "true"),
-			becomes(`(head => String(head.scrollWidth <= head.clientWidth))(document.querySelector('.star-head'))`, "true"))
+	pages := [][2]int64{{320, 900}, {390, 900}, {1280, 900}}
+	for _, board := range []string{"huge", "plain"} {
+		// Shown in the board's own way, once the page knows it.
+		unit := becomes(`String(`+boards("#leaderboard")+`[0]?.textContent.includes('flowers'))`, fmt.Sprint(board == "huge"))
+		atEach(pages, "/boards/"+board+"?me=dan", rowsOf(boards("#leaderboard"), 8), unit, becomes(crowded(boards("#leaderboard"), name, score), ""))
 	}
-	for _, size := range [][2]int{{400, 300}, {200, 120}, {1280, 720}} {
-		for _, query := range []string{"me=dan", "mode=compact&me=dan", "mode=me&me=dan", "mode=me&me=" + strings.Repeat("W", 100)} {
-			rows := boards("live-leaderboard")
-			open(size[0], size[1], "/overlay/huge?"+query, rowsOf(rows, 1),
-				becomes(`String(`+rows+`.every(row => row.textContent.includes('flowers')))`, "true"), becomes(crowded(rows, name, score), ""))
-		}
+	const cards = `[...document.querySelectorAll('.card')].filter(card => card.querySelector('.card-score').checkVisibility())`
+	atEach(pages, "/", rowsOf(cards, 3), becomes(crowded(cards, ".card-leader", ".card-score"), ""))
+	atEach(pages, "/stars?me=dan", rowsOf(boards("#stars"), 8), becomes(crowded(boards("#stars"), "[part=link]", score), ""))
+	atEach(pages, "/stars?star=ann&me=dan", rowsOf(boards("#fans-today"), 8), becomes(crowded(boards("#fans-today"), name, score), ""),
+		becomes(`String(document.documentElement.scrollWidth <= innerWidth)`, "true"),
+		becomes(`(head => String(head.scrollWidth <= head.clientWidth))(document.querySelector('.star-head'))`, "true"))
+	for _, query := range []string{"me=dan", "mode=compact&me=dan", "mode=me&me=dan", "mode=me&me=" + strings.Repeat("W", 100)} {
+		rows := boards("live-leaderboard")
+		atEach([][2]int64{{400, 300}, {200, 120}, {1280, 720}}, "/overlay/huge?"+query, rowsOf(rows, 1),
+			becomes(`String(`+rows+`.every(row => row.textContent.includes('flowers')))`, "true"), becomes(crowded(rows, name, score), ""))
 	}
 }

@@ -114,11 +114,11 @@ func TestOverlayFits(t *testing.T) {
 			becomes(`document.querySelector('live-leaderboard').getAttribute('pace')`, "800"),
 		), c)
 	}
-	for _, size := range [][2]int64{{200, 40}, {800, 60}, {1920, 1080}} {
-		for _, query := range []string{"mode=compact&top=20&me=m60", "mode=me&me=m60"} {
+	for _, query := range []string{"mode=compact&top=20&me=m60", "mode=me&me=m60"} {
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(200, 40), overlay(p, "stars", query)))
+		for _, size := range [][2]int64{{200, 40}, {800, 60}, {1920, 1080}} {
 			require.NoError(t, chromedp.Do(ctx,
-				chromedp.EmulateViewport(size[0], size[1]),
-				overlay(p, "stars", query),
+				chromedp.EmulateViewport(size[0], size[1]), becomes(`innerWidth + ''`, fmt.Sprint(size[0])),
 				becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
 				becomes(`(({left, right, top, bottom, height}) => String(height > 10 && left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight))
 					(document.querySelector('#frame').getBoundingClientRect())`, "true"),

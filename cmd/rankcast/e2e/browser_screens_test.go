@@ -38,13 +38,16 @@ func TestPagesFitTheScreen(t *testing.T) {
 	for name, path := range map[string]string{
 		"boards": "/", "board": "/boards/stars?me=s16", "family": "/boards/fans:s01", "stars": "/stars?me=mochi", "star": "/stars?star=s05&me=mochi", "overlay": "/overlay/stars?me=s16",
 	} {
-		for width, height := range map[int]int{390: 844, 1280: 900, 2560: 1440} {
-			for _, c := range combinations {
-				theme, lang := c[0], c[1]
-				look(t, ctx, p.addr, path, width, height, theme, lang)
-				wide, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`))
-				require.NoError(t, err)
-				require.Empty(t, wide, "%s at %d, %s, %s is wider than its window", path, width, theme, lang)
+		for _, c := range combinations {
+			theme, lang := c[0], c[1]
+			for i, size := range [][2]int{{390, 844}, {1280, 900}, {2560, 1440}} {
+				width, height := size[0], size[1]
+				if i == 0 || *screens != "" { // else the page that is there gets another size, as by a window that is drawn wider
+					look(t, ctx, p.addr, path, width, height, theme, lang)
+				}
+				require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)), becomes(`innerWidth + ''`, fmt.Sprint(width)),
+					becomes(`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`, "")),
+					"%s at %d, %s, %s is wider than its window", path, width, theme, lang)
 				if *screens != "" {
 					shoot(t, ctx, filepath.Join(*screens, fmt.Sprintf("%s-%d-%s-%s.png", name, width, theme, lang)))
 				}

@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"fmt"
+	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
@@ -99,11 +101,16 @@ func TestRedisThatHangs(t *testing.T) {
 	s := servertest.Dial(t, p.addr)
 	s.Subscribe("stars", 10)
 	require.NoError(t, syscall.Kill(r.Pid(), syscall.SIGSTOP))
+	var senders sync.WaitGroup
 	for i := range 3 {
-		answer := p.post("stars", fmt.Sprintf(`{"member":"m","score":1,"id":"%d"}`, i))
-		require.Equal(t, 503, answer.Status, answer.Body)
-		require.Contains(t, answer.Body, "same id")
+		senders.Go(func() {
+			answer, err := servertest.Try(t, "POST", "http://"+p.addr+"/v1/boards/stars/scores", fmt.Sprintf(`{"member":"m","score":1,"id":"%d"}`, i))
+			assert.NoError(t, err)
+			assert.Equal(t, 503, answer.Status, answer.Body)
+			assert.Contains(t, answer.Body, "same id")
+		})
 	}
+	senders.Wait()
 	untilStale(s, true)
 	require.NoError(t, syscall.Kill(r.Pid(), syscall.SIGCONT))
 	untilStale(s, false)
