@@ -14,6 +14,7 @@ import (
 var layers = []string{"cmd", "server", "hub", "ranking"}
 
 func TestImportsRunOneWay(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "rankcast/...").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	part := func(path string) string { return strings.Split(strings.TrimPrefix(path, "rankcast/"), "/")[0] }

@@ -15,6 +15,7 @@ import (
 
 // What README shows as a boards file can be defined, and its table has every key.
 func TestReadmeTellsOfBoards(t *testing.T) {
+	t.Parallel()
 	b, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	readme := string(b)

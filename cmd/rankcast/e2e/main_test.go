@@ -23,7 +23,7 @@ var stopShared []func()
 
 // testsAtOnce is how many tests run side by side on each core. Most of them wait, for
 // processes, leases, periods and animations.
-const testsAtOnce = 4
+const testsAtOnce = 3
 
 func TestMain(m *testing.M) {
 	flag.Parse()

@@ -16,8 +16,8 @@ import (
 	"rankcast/ranking"
 )
 
-// definitions is what --demo sends scores to: a star-flower page, and lap times, the
-// best of each, the lower the better.
+// definitions are the demo's boards and event: a star-flower page, and lap times of which the
+// lowest counts.
 const definitions = `
 boards:
   stars:           {period: week, timezone: Asia/Shanghai, kind: star}
@@ -35,18 +35,18 @@ events:
     - {board: givers-month,    member: "{user}", score: "{flowers}"}
 `
 
-// Page is the page of these boards.
+// Page is the path of the page that shows these boards.
 const Page = "stars"
 
-// The past is played by the same zone and window as the boards count by.
+// The time zone and the window of the boards above. The history uses the same.
 const (
 	zoneName = "Asia/Shanghai"
 	window   = 3 * time.Hour
 )
 
-// Define adds the demo's definitions to those that there are, which go first, and the
-// profiles of those who take part. A definition that has no room beside them is left out,
-// and with it the scores for it.
+// Define adds the demo's definitions to the store's own, which take precedence, and sets the
+// profiles of stars and viewers. It leaves out a definition that the store refuses beside its
+// own; Run then sends no scores for it. The error is the store's where Redis does not answer.
 func Define(ctx context.Context, store *ranking.Store) error {
 	demo, err := ranking.ParseFile([]byte(definitions))
 	if err != nil {
@@ -60,7 +60,7 @@ func Define(ctx context.Context, store *ranking.Store) error {
 	if err != nil {
 		return err
 	}
-	var missing []ranking.Definitions // one at a time: that one is refused keeps no other back
+	var missing []ranking.Definitions // one at a time, so that a refusal stops none of the others
 	for _, d := range demo.Boards {
 		if !slices.ContainsFunc(boards, func(b ranking.Definition) bool { return sameNames(b.Board, d.Board) }) {
 			missing = append(missing, ranking.Definitions{Boards: []ranking.Definition{d}})
@@ -85,15 +85,16 @@ func sameNames(a, b string) bool {
 	return base(a) == base(b) && strings.Count(a, ":") == strings.Count(b, ":")
 }
 
-// Run sends gifts as they come, and a lap now and then.
+// Run sends gifts and laps until ctx ends. It logs a refusal at level debug. Several nodes may
+// run it at the same time; each has random numbers of its own.
 func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
-	note := func(what string, err error) {
+	report := func(what string, err error) {
 		if err != nil && ctx.Err() == nil {
-			log.Debug("demo "+what+" were not taken", "error", err)
+			log.Debug("demo "+what+" were refused", "error", err)
 		}
 	}
-	traffic := newTraffic(rand.Uint64()) // nodes that run it side by side do not repeat each other
-	note("laps", sendLaps(ctx, store, 30))
+	traffic := newTraffic(rand.Uint64()) // so that two nodes do not send the same gifts
+	report("laps", sendLaps(ctx, store, 30))
 	for n := 0; ; n++ {
 		g, gap := traffic.next()
 		select {
@@ -101,17 +102,17 @@ func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 			return
 		case <-time.After(gap):
 		}
-		note("gifts", sendGifts(ctx, store, []gift{g}))
+		report("gifts", sendGifts(ctx, store, []gift{g}))
 		if n%4 == 0 {
-			note("laps", sendLaps(ctx, store, 1))
+			report("laps", sendLaps(ctx, store, 1))
 		}
 	}
 }
 
-// sendGifts tells of gifts, all in one go.
+// sendGifts sends gifts as events, in one call.
 func sendGifts(ctx context.Context, store *ranking.Store, gifts []gift) error {
 	quote := func(name string) jsontext.Value {
-		quoted, _ := jsontext.AppendQuote(nil, name) // of the demo's own
+		quoted, _ := jsontext.AppendQuote(nil, name) // the names are valid UTF-8
 		return quoted
 	}
 	all := make([]ranking.Occurrence, len(gifts))
@@ -126,10 +127,10 @@ func sendGifts(ctx context.Context, store *ranking.Store, gifts []gift) error {
 	if err != nil {
 		return err
 	}
-	return happened[0].Err // of an event by that name that is another's
+	return happened[0].Err // the event may be one of the store's own
 }
 
-// sendLaps has cars come in.
+// sendLaps sends n lap times of random cars.
 func sendLaps(ctx context.Context, store *ranking.Store, n int) error {
 	all := make([]ranking.Update, n)
 	for i := range all {

@@ -9,28 +9,28 @@ import (
 	"rankcast/ranking/embedded"
 )
 
-// historyStep is a time in the past at which so many viewers gave something.
+// historyStep is a number of visits at one time in the past.
 type historyStep struct {
 	at     time.Time
 	visits int
 }
 
 const (
-	eveningVisits = 30 // of each day of this week and the last
-	recentVisits  = 16 // of each of the recentSteps
-	recentSteps   = 12 // that the last three hours are played in
-	// historyFactor is how many visits with small gifts stand for one, at most: an evening
-	// has more of them than the start has time for.
+	eveningVisits = 30 // on each day of this week and the last
+	recentVisits  = 16 // in each of the recentSteps
+	recentSteps   = 12 // in the last three hours
+	// historyFactor is how many visits with small gifts one visit of the history stands for,
+	// at most: the start of a server has no time for all visits of an evening.
 	historyFactor = 6
-	// historyShifts is how many stars rise from one moment to the next.
+	// historyShifts is how many stars become more popular in each step.
 	historyShifts = 3
-	// historySeed is the same for all: the first look at the page is worth repeating.
+	// historySeed is constant so that each server starts with the same history.
 	historySeed = 1
 )
 
-// historySteps are when something was given before now: on the evenings of last week and of
-// this one, today, in the last three hours, and now, in this order. Weeks and days are those
-// of the demo's boards.
+// historySteps returns the steps of the history in order of time: the evenings of last week
+// and of this one, today, the last three hours, and now. Weeks and days are those of the
+// boards.
 func historySteps(now time.Time) ([]historyStep, error) {
 	zone, err := time.LoadLocation(zoneName)
 	if err != nil {
@@ -59,12 +59,13 @@ func historySteps(now time.Time) ([]historyStep, error) {
 	return moments, nil
 }
 
-// PlayHistory gives an embedded store, which nobody else uses yet, two weeks until now: boards
-// that are defined, last week's winners, and scores for this week, today and the last three
-// hours. It leaves the store's clock at now.
+// PlayHistory fills an embedded store with two weeks of gifts until now: definitions by
+// define, last week's winners, and scores for this week, today and the last three hours. It
+// moves the store's clock forward from step to step and leaves it at now. No other client may
+// use the store meanwhile. After an error the store may have a part of the history.
 //
-// It has a ranking.Store of its own, so that none is about for which time ever went another
-// way than on.
+// It opens a ranking.Store of its own and closes it, so that no Store lives to see the clock
+// jump.
 func PlayHistory(ctx context.Context, redis *embedded.Store, prefix string, now time.Time, define func(context.Context, *ranking.Store) error) error {
 	moments, err := historySteps(now)
 	if err != nil {
@@ -95,7 +96,7 @@ func PlayHistory(ctx context.Context, redis *embedded.Store, prefix string, now 
 	return nil
 }
 
-// pastGifts is what some visits came to, of a time that is only told of in sums.
+// pastGifts is what a number of visits of the history come to, each visit as one gift.
 func (t *traffic) pastGifts(visits int) []gift {
 	gifts := make([]gift, visits)
 	for i := range gifts {
@@ -111,8 +112,8 @@ func (t *traffic) pastGifts(visits int) []gift {
 	return gifts
 }
 
-// giftPerStar is a gift for each star, so that none has a page without fans, also when the day has
-// just begun.
+// giftPerStar is one gift for each star, so that the page of each star has fans on a day that
+// has just begun.
 func (t *traffic) giftPerStar() []gift {
 	gifts := make([]gift, len(starNames))
 	for star := range gifts {

@@ -18,6 +18,7 @@ func monday(t *testing.T) time.Time {
 }
 
 func TestDemoPastGoesOneWay(t *testing.T) {
+	t.Parallel()
 	for hours := range 24 * 8 {
 		now := monday(t).Add(time.Duration(hours) * time.Hour).Add(time.Duration(hours%60) * time.Minute)
 		moments, err := historySteps(now)
@@ -40,11 +41,13 @@ func TestDemoPastGoesOneWay(t *testing.T) {
 
 // However young the week is, nothing is empty.
 func TestDemoPast(t *testing.T) {
+	t.Parallel()
 	for name, now := range map[string]time.Time{
 		"a week that begins":  monday(t),
 		"in the middle of it": monday(t).Add(90 * time.Hour),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			redis, err := embedded.Start()
 			require.NoError(t, err)
 			t.Cleanup(redis.Close)
@@ -76,6 +79,7 @@ func TestDemoPast(t *testing.T) {
 
 // The lists fit one another.
 func TestDemoCast(t *testing.T) {
+	t.Parallel()
 	require.Contains(t, viewerIDs, "mochi")
 	for user := range viewerNames {
 		require.Contains(t, viewerIDs, user)

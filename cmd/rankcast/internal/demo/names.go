@@ -9,13 +9,13 @@ import (
 	"rankcast/ranking"
 )
 
-// The kinds of the demo's members, as its boards are defined.
+// The kinds of members in definitions.
 const (
 	kindStar = "star"
 	kindUser = "user"
 )
 
-// starNames are names of stars, none of whom there is. Their ids are s01, s02, and so on.
+// starNames are invented names of stars. Their ids are s01, s02, and so on.
 var starNames = []string{
 	"林小夏", "Aurora Vale", "森花", "顾星棠", "Mirelle Quay", "苏念糖", "Dune Okonwa", "夜航的鲸", "Pepper Lindholt",
 	"鹿见汀", "小月亮电台", "Kestrel Moss", "白桃气泡", "Juno Harrowby", "阿澈不困", "Tavi Sorrell", "海盐小满",
@@ -23,16 +23,16 @@ var starNames = []string{
 	"Odette Flint",
 }
 
-// starID is the id of the n-th of starNames, from 0.
+// starID is the id of starNames[n].
 func starID(n int) string { return fmt.Sprintf("s%02d", n+1) }
 
-// viewerIDs are ids of viewers, the most generous first.
+// viewerIDs are the ids of viewers, the most generous first.
 var viewerIDs = strings.Fields("xiaolong cloudberry moonrabbit mochi oolong_tea foxglove pixel_pear tanuki lychee gingko88 " +
 	"salt_n_tea hoshi peony jasper_77 dumpling7 rivermint ember_k koi_pond papaya wisteria bao_bao quill nimbus maple33 " +
 	"yuzu lanternfish opal_r amber92 tofu_time echo_tide sakura.s kumquat vesper hazel_n nori.b juniper.b umbrella7 " +
 	"dandelion zephyr ivy.l pomelo biscuit_w quokka inkfish figtree nutmeg gooseberry cedar.h")
 
-// viewerNames are the names that about half of them go by; the others show by their ids.
+// viewerNames are the names of about half of the viewers. Pages show the others by id.
 var viewerNames = map[string]string{
 	"xiaolong": "小龙驾到", "moonrabbit": "月兔", "mochi": "麻薯 Mochi", "foxglove": "Foxglove", "tanuki": "狸子先生",
 	"lychee": "荔枝要冰的", "salt_n_tea": "Salt & Tea", "peony": "牡丹姐姐", "dumpling7": "第七只饺子", "rivermint": "River Mint",
@@ -41,7 +41,7 @@ var viewerNames = map[string]string{
 	"zephyr": "Zéphyr", "pomelo": "柚子皮", "quokka": "Quokka", "figtree": "无花果",
 }
 
-// setProfiles sets the profiles of stars and viewers where they have none.
+// setProfiles sets the profile of each star and viewer without one.
 func setProfiles(ctx context.Context, store *ranking.Store) error {
 	stars := make(map[string]string, len(starNames))
 	for n, name := range starNames {
@@ -54,14 +54,14 @@ func setProfiles(ctx context.Context, store *ranking.Store) error {
 		}
 		there, err := store.Profiles(ctx, kind, ids)
 		if err != nil {
-			return err // nothing is known of those that are not there
+			return err // a member that is missing may have a profile
 		}
 		for _, id := range ids {
 			if _, has := there[id]; has {
 				continue
 			}
 			if _, err := store.SetProfile(ctx, kind, id, ranking.Profile{Name: names[id]}); errors.Is(err, ranking.ErrConflict) {
-				break // no room for the profiles of one more kind
+				break // the store has no room for profiles of another kind
 			} else if err != nil {
 				return err
 			}

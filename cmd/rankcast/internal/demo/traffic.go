@@ -8,26 +8,28 @@ import (
 	"time"
 )
 
-// gift is flowers that a viewer sends to a star.
+// gift is a number of flowers that a viewer sends to a star.
 type gift struct {
 	star, user string
 	flowers    int
 }
 
-// traffic makes up what the viewers of a live page send, and when. Few stars take most of
-// it and few viewers give most; a viewer sends one gift, or a run of equal small ones; a
-// large one, or something that happened, brings a crowd to a star; nights are calm; and who
-// is in favour changes by and by. All follows from the seed. It is for one caller at a time.
+// traffic invents what the viewers of a live page send, and when. A few stars get most of the
+// flowers and a few viewers give most. A viewer sends one gift, or a run of equal small ones.
+// A large gift, or a random occasion, draws a crowd to a star. Nights are calm, and popularity
+// shifts over time.
+//
+// All of it follows from the seed. One goroutine may use a traffic at a time.
 type traffic struct {
 	random     *rand.Rand
-	popularity *rand.Zipf // in favour
-	generosity *rand.Zipf // viewerIDs
-	popular    []int      // starNames, the one that is most in favour first
-	favourites []int      // of each of viewerIDs, the star that it came for
+	popularity *rand.Zipf // of positions in popular
+	generosity *rand.Zipf // of positions in viewerIDs
+	popular    []int      // positions in starNames, the most popular first
+	favourites []int      // the favourite star of each of viewerIDs
 
-	now     time.Duration // when the last gift was sent, since the first midnight
-	arrives time.Duration // when the next viewer decides to give
-	queue   []timedGift   // decided on, by their time
+	now     time.Duration // time of the last gift, since the first midnight
+	arrives time.Duration // time at which the next viewer arrives
+	queue   []timedGift   // gifts to come, in order of time
 }
 
 type timedGift struct {
@@ -36,43 +38,42 @@ type timedGift struct {
 }
 
 const (
-	// dayLength is how long a day of the demo takes: who watches for a while sees an evening
-	// come, and a night that does not last long enough to look like the end.
+	// dayLength is how long a day of the demo takes: an observer sees an evening come, and a
+	// night too short to look like the end.
 	dayLength = 8 * time.Minute
-	// firstHour is the hour at which the demo begins: the evening is coming.
+	// firstHour is the hour at which the demo begins, shortly before the evening.
 	firstHour = 18
 
-	// visitsAtPeak is how many viewers a second decide to give in the evening; each gives
-	// about three gifts, which is as much as one can watch.
+	// visitsAtPeak is the number of visits a second in the evening. A visit has about three
+	// gifts, and an observer can follow no more.
 	visitsAtPeak = 1.1
-	// giftGap is the least time between two gifts, so that there are never more than ten
-	// in a second.
+	// giftGap is the least time between two gifts: at most ten in a second.
 	giftGap = 100 * time.Millisecond
 
-	favouriteOdds = 0.5  // odds that a viewer gives to its idol, and not to whoever is in favour
+	favouriteOdds = 0.5  // that a viewer gives to its favourite, and not to a popular star
 	runOdds       = 0.35 // that a small gift is the first of a run
-	crowdOdds     = 0.02 // that a crowd comes, whatever was given
-	shiftOdds     = 0.1  // that some star rises in favour
+	crowdOdds     = 0.02 // that a visit draws a crowd, whatever the gift
+	shiftOdds     = 0.1  // that a star becomes more popular
 
-	smallGift     = 10  // flowers; no run is of more at a time
-	largeGift     = 520 // flowers; who gives so many brings a crowd
+	smallGift     = 10  // flowers; a run has no larger gifts
+	largeGift     = 520 // flowers; a gift of this size draws a crowd
 	shortestRun   = 3   // gifts
 	longestRun    = 15
 	smallestCrowd = 8 // viewers
 	largestCrowd  = 16
 )
 
-// amounts are the flowers of a gift, and their odds.
+// amounts are the sizes of gifts in flowers, and their odds.
 var amounts = []struct {
 	flowers int
 	odds    float64
 }{{1, 0.62}, {5, 0.19}, {10, 0.12}, {66, 0.045}, {99, 0.018}, {520, 0.005}, {999, 0.002}}
 
-// popularitySeed is what favour and idols begin with, so that those who were loved last week are
-// not strangers today.
+// popularitySeed is the seed of popularity and favourites, so that the stars of last week are
+// popular today.
 const popularitySeed = 17
 
-// newTraffic begins as the demo opens.
+// newTraffic returns traffic that starts at firstHour.
 func newTraffic(seed uint64) *traffic {
 	t := &traffic{random: rand.New(rand.NewPCG(popularitySeed, popularitySeed)), now: dayLength * firstHour / 24}
 	t.useRandom()
@@ -87,13 +88,13 @@ func newTraffic(seed uint64) *traffic {
 	return t
 }
 
-// useRandom has the odds of stars and viewers go by the random source.
+// useRandom makes the odds of stars and viewers follow the current random source.
 func (t *traffic) useRandom() {
 	t.popularity = rand.NewZipf(t.random, 4, 14, uint64(len(starNames)-1))
 	t.generosity = rand.NewZipf(t.random, 1.4, 4, uint64(len(viewerIDs)-1))
 }
 
-// next is the next gift, and how long after the one before it is sent.
+// next returns the next gift and the time between it and the one before.
 func (t *traffic) next() (gift, time.Duration) {
 	for len(t.queue) == 0 || t.queue[0].at >= t.arrives {
 		t.arrive()
@@ -105,7 +106,7 @@ func (t *traffic) next() (gift, time.Duration) {
 	return first.gift, gap
 }
 
-// arrive has a viewer decide what to give.
+// arrive queues the visit of the next viewer, and what it leads to.
 func (t *traffic) arrive() {
 	v := t.visit()
 	t.send(t.arrives, v)
@@ -115,11 +116,11 @@ func (t *traffic) arrive() {
 	if t.random.Float64() < shiftOdds {
 		t.shiftPopularity()
 	}
-	rate := visitsAtPeak * activity(hourOf(t.arrives)) // a second
+	rate := visitsAtPeak * activity(hourOf(t.arrives)) // visits a second
 	t.arrives += time.Duration(t.random.ExpFloat64() / rate * float64(time.Second))
 }
 
-// visit is what a viewer gives to a star at a time: some gifts of so many flowers each.
+// visit is a number of gifts of the same size from one viewer to one star.
 type visit struct{ star, user, flowers, times int }
 
 func (t *traffic) visit() visit {
@@ -141,8 +142,7 @@ func (t *traffic) visit() visit {
 	return v
 }
 
-// send puts the gifts of a visit among those that are due: one after the other, as quick as
-// a finger is.
+// send queues the gifts of a visit, one after the other at the speed of a tapping finger.
 func (t *traffic) send(at time.Duration, v visit) {
 	for range v.times {
 		one := timedGift{gift{starID(v.star), viewerIDs[v.user], v.flowers}, at}
@@ -152,7 +152,8 @@ func (t *traffic) send(at time.Duration, v visit) {
 	}
 }
 
-// sendCrowd has many come to a star, whoever they are, a moment after they have seen why.
+// sendCrowd queues the visits of many random viewers to a star, some seconds after the
+// occasion.
 func (t *traffic) sendCrowd(star int) {
 	for _, user := range t.random.Perm(len(viewerIDs))[:smallestCrowd+t.random.IntN(largestCrowd-smallestCrowd+1)] {
 		v := visit{star: star, user: user, flowers: amounts[t.random.IntN(2)].flowers, times: 1 + t.random.IntN(2)}
@@ -160,7 +161,7 @@ func (t *traffic) sendCrowd(star int) {
 	}
 }
 
-// shiftPopularity has a star rise by a few places in favour.
+// shiftPopularity moves a random star up by a few places in popular.
 func (t *traffic) shiftPopularity() {
 	from := 1 + t.random.IntN(len(t.popular)-1)
 	to := max(0, from-1-t.random.IntN(3))
@@ -172,16 +173,16 @@ func (t *traffic) randomDuration(d time.Duration) time.Duration {
 	return time.Duration(t.random.Int64N(int64(d)))
 }
 
-// hourOf is the hour that it is in the demo, 0 to 24.
+// hourOf is the hour of the demo's day, 0 to 24.
 func hourOf(at time.Duration) float64 { return 24 * float64(at%dayLength) / float64(dayLength) }
 
 const (
 	calmest, busiest = 5.0, 21.0 // hours
-	calmShare        = 0.1       // of what there is at the busiest
+	calmShare        = 0.1       // of the activity at the busiest hour
 )
 
-// activity is how much is going on at an hour, up to 1: it rises from early morning to the
-// evening, and falls again, without a bend.
+// activity is the share of the peak at an hour, calmShare to 1: a smooth curve that rises from
+// early morning to the evening and falls again.
 func activity(hour float64) float64 {
 	rise := busiest - calmest
 	since := math.Mod(hour-calmest+24, 24)

@@ -34,6 +34,7 @@ func eachDemo(t *testing.T, days int, law func(t *testing.T, gifts []timedGift))
 }
 
 func TestDemoFollowsFromItsSeed(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, simulate(3, 2), simulate(3, 2))
 	require.NotEqual(t, simulate(3, 2), simulate(4, 2))
 }
@@ -53,6 +54,7 @@ func shareOfFirst(gifts []timedGift, all int, who func(timedGift) string) float6
 }
 
 func TestDemoHasFavourites(t *testing.T) {
+	t.Parallel()
 	eachDemo(t, 3, func(t *testing.T, gifts []timedGift) {
 		require.Greater(t, shareOfFirst(gifts, len(starNames), func(g timedGift) string { return g.star }), 0.5, "of stars")
 		require.Greater(t, shareOfFirst(gifts, len(viewerIDs), func(g timedGift) string { return g.user }), 0.5, "of viewers")
@@ -60,6 +62,7 @@ func TestDemoHasFavourites(t *testing.T) {
 }
 
 func TestDemoHasNightsAndDays(t *testing.T) {
+	t.Parallel()
 	for hour := 0.0; hour < 24; hour += 0.1 {
 		require.InDelta(t, activity(hour), activity(hour+0.1), 0.02, "there is no bend at %.1f", hour)
 	}
@@ -88,6 +91,7 @@ func TestDemoHasNightsAndDays(t *testing.T) {
 
 // Never more comes than one can watch.
 func TestDemoIsWatchable(t *testing.T) {
+	t.Parallel()
 	eachDemo(t, 3, func(t *testing.T, gifts []timedGift) {
 		for i := 10; i < len(gifts); i++ {
 			require.GreaterOrEqual(t, gifts[i].at-gifts[i-10].at, time.Second)
@@ -97,6 +101,7 @@ func TestDemoIsWatchable(t *testing.T) {
 
 // On each day somebody gives one star many small gifts at once, and many come to one star.
 func TestDemoHasBursts(t *testing.T) {
+	t.Parallel()
 	type pair struct{ star, user string }
 	eachDemo(t, 3, func(t *testing.T, gifts []timedGift) {
 		runs, crowds := make(map[time.Duration]bool), make(map[time.Duration]bool)
@@ -126,6 +131,7 @@ func TestDemoHasBursts(t *testing.T) {
 
 // Large gifts are rare, the larger the rarer.
 func TestDemoGifts(t *testing.T) {
+	t.Parallel()
 	eachDemo(t, 200, func(t *testing.T, gifts []timedGift) {
 		counts := make(map[int]int)
 		for _, g := range gifts {
@@ -141,6 +147,7 @@ func TestDemoGifts(t *testing.T) {
 
 // Who is in favour on one day is so the next, and not for ever.
 func TestDemoDrifts(t *testing.T) {
+	t.Parallel()
 	tr := newTraffic(5)
 	seen := make(map[int]bool)
 	for range 30 * 3600 {

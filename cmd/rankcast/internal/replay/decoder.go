@@ -20,20 +20,20 @@ import (
 	"rankcast/server/client"
 )
 
-// maxLine bounds a line of a recording, in bytes, so that a file of any size is
-// read in little memory.
+// maxLine is the size of the longest line, in bytes: a file of any size is read in little
+// memory.
 const maxLine = 64 << 10
 
-// decoder says how to read what was recorded.
+// decoder decodes a recording, CSV or NDJSON, into records.
 type decoder struct {
-	format    string       // csv or ndjson; "" for what it looks like
-	event     *eventFields // what counts in a line; nil: what an update has
+	format    string       // csv or ndjson; "": by the first bytes
+	event     *eventFields // the event of each line; nil: each line is an update
 	timed     bool         // each line needs a time
-	keepTimes bool         // which is sent with it
-	numbers   []string     // of an event's fields, those that are in data alone
-	prefix    string       // start of the ids of lines that have none
+	keepTimes bool         // each line is sent with its time
+	numbers   []string     // columns of a CSV that are numbers in an event's data
+	prefix    string       // start of the ids of lines without one
 
-	// Names of fields. Those that were not given may be missing.
+	// Names of fields. A field that is not in given may be missing.
 	member, score string
 	op, id, at    string
 	given         []string
@@ -41,17 +41,17 @@ type decoder struct {
 
 // record is one line of a recording.
 type record struct {
-	line   int // from 1, with a CSV's head
+	line   int // from 1, the header of a CSV included
 	at     time.Time
 	id     string
-	update client.Update  // of a board
-	data   jsontext.Value // of an event
+	update client.Update  // for a board
+	data   jsontext.Value // for an event
 }
 
-// size is about what it takes in a request.
+// size estimates the bytes of the record in a request.
 func (r record) size() int { return 2*len(r.update.Member) + 2*len(r.id) + len(r.data) + 64 }
 
-// lineError is what is wrong with a recording, and where.
+// lineError is a mistake in a recording, with its line and, where one is at fault, its field.
 type lineError struct {
 	line          int
 	field, reason string
@@ -64,11 +64,11 @@ func (e *lineError) Error() string {
 	return fmt.Sprintf("line %d: %s: %s", e.line, e.field, e.reason)
 }
 
-// decode goes through a recording, line by line, until each returns an error. What
-// is wrong with the recording is a lineError.
+// decode calls each with one record after the other, until each returns an error. A mistake in
+// the recording is a *lineError.
 func (rec *decoder) decode(r io.Reader, each func(record) error) error {
 	in := bufio.NewReader(r)
-	if mark, _ := in.Peek(3); string(mark) == "\ufeff" { // as some programs start a CSV with
+	if mark, _ := in.Peek(3); string(mark) == "\ufeff" { // a byte order mark, with which some programs start a CSV
 		in.Discard(3)
 	}
 	format := rec.format
@@ -88,7 +88,7 @@ func (rec *decoder) decode(r io.Reader, each func(record) error) error {
 	return rec.decodeNDJSON(in, each)
 }
 
-// fields are those of one line, as JSON.
+// fields are the fields of one line, as JSON.
 type fields map[string]jsontext.Value
 
 func (rec *decoder) decodeNDJSON(in io.Reader, each func(record) error) error {
@@ -124,7 +124,7 @@ func (rec *decoder) decodeNDJSON(in io.Reader, each func(record) error) error {
 	return lines.Err()
 }
 
-// limitedReader is a reader that gives so much and no more, until it is filled up.
+// limitedReader reads at most left bytes; the caller refills it.
 type limitedReader struct {
 	r    io.Reader
 	left int
@@ -142,13 +142,13 @@ func (r *limitedReader) Read(b []byte) (int, error) {
 }
 
 func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
-	const ahead = 8 << 10 // what the reader buffers
+	const ahead = 8 << 10 // size of the CSV reader's buffer
 	bounded := &limitedReader{in, maxLine + ahead}
 	rows := csv.NewReader(bounded)
 	rows.ReuseRecord = true
 	line := 1
 	next := func() ([]string, error) {
-		bounded.left = maxLine + ahead // a quote that is never closed would take in all of the file
+		bounded.left = maxLine + ahead // bounds a quote that is never closed
 		row, err := rows.Read()
 		var syntax *csv.ParseError
 		switch {
@@ -193,7 +193,7 @@ func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 		f := make(fields, len(row))
 		for i, cell := range row {
 			if cell == "" {
-				continue // nothing recorded
+				continue // an empty cell is a missing field
 			}
 			if f[head[i]], err = rec.cell(line, head[i], cell); err != nil {
 				return err
@@ -209,7 +209,7 @@ func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
 	}
 }
 
-// checkHeader finds columns that are missing or there twice.
+// checkHeader refuses a header with a missing or a repeated column.
 func (rec *decoder) checkHeader(head []string) error {
 	for i, name := range head {
 		if slices.Contains(head[:i], name) {
@@ -233,7 +233,7 @@ func (rec *decoder) checkHeader(head []string) error {
 	return nil
 }
 
-// cell is a CSV's cell as JSON: text, but for what is a number.
+// cell returns a cell of a CSV as JSON: a number where the column is one, else a string.
 func (rec *decoder) cell(line int, name, cell string) (jsontext.Value, error) {
 	number := name == rec.score
 	if rec.event != nil {
@@ -248,7 +248,7 @@ func (rec *decoder) cell(line int, name, cell string) (jsontext.Value, error) {
 	return json.Marshal(cell)
 }
 
-// newRecord makes a line of its fields.
+// newRecord makes a record of the fields of a line.
 func (rec *decoder) newRecord(line int, f fields) (record, error) {
 	r := record{line: line}
 	bad := func(field, format string, args ...any) (record, error) {
@@ -308,10 +308,10 @@ func (rec *decoder) newRecord(line int, f fields) (record, error) {
 	return r, nil
 }
 
-// maxName bounds member ids and request ids, in bytes.
+// maxName is the longest member id or request id, in bytes.
 const maxName = 128
 
-// text is a field's text, "" where it is missing.
+// text returns a field that is a string; "" where it is missing.
 func (f fields) text(name string) (string, error) {
 	v, there := f[name]
 	if !there {
@@ -332,8 +332,7 @@ func (f fields) text(name string) (string, error) {
 	return s, nil
 }
 
-// parseTime reads a time: RFC 3339, a date alone (its start, UTC), or
-// milliseconds since 1970.
+// parseTime parses a time: RFC 3339, a date (its start in UTC), or milliseconds since 1970.
 func parseTime(v jsontext.Value) (time.Time, error) {
 	text := string(v)
 	if v.Kind() == '"' && json.Unmarshal(v, &text) == nil {

@@ -12,18 +12,19 @@ import (
 	"rankcast/server/client"
 )
 
-// eventAt is what tells a server when an event happened that has no field of that name.
+// eventAt is the field that tells a server when an event happened, unless the event has a
+// field of that name.
 const eventAt = "at"
 
-// eventFields are the fields of an event, as its definition has them.
+// eventFields are the fields of an event, by its definition.
 type eventFields struct {
 	event    ranking.Event
 	names    []string        // sorted
-	integers map[string]bool // are scores
-	texts    map[string]bool // stand in boards and members; what is in data alone may be any JSON
+	integers map[string]bool // fields that are scores
+	texts    map[string]bool // fields in names of boards and members; a field in data alone may be any JSON
 }
 
-// newEventFields reads an event's definition, as a server gives it.
+// newEventFields decodes an event's definition from a server's answer.
 func newEventFields(event string, definition jsontext.Value) (*eventFields, error) {
 	e, err := ranking.ParseEvent(event, definition)
 	if err != nil {
@@ -38,10 +39,10 @@ func newEventFields(event string, definition jsontext.Value) (*eventFields, erro
 	return f, nil
 }
 
-// batchLimit is how many of the event a server takes at once.
+// batchLimit is how many of these events a server accepts in one request.
 func (f *eventFields) batchLimit() int { return client.MaxEventUpdates / len(f.event.Updates) }
 
-// checkNumbers refuses columns that cannot be numbers.
+// checkNumbers refuses a column for --numbers that is text or no field of the event.
 func (f *eventFields) checkNumbers(columns []string) error {
 	for _, name := range columns {
 		switch {
@@ -54,9 +55,8 @@ func (f *eventFields) checkNumbers(columns []string) error {
 	return nil
 }
 
-// pick gives what a line has of the event's fields. What else is in the line is of
-// no use to the server, which would refuse it. What is wrong is told as the server
-// would, with the field.
+// pick returns the event's fields of a line and leaves out the rest, which a server refuses. A
+// mistake is reported as the server reports it, with its field.
 func (f *eventFields) pick(line fields) (picked fields, field string, err error) {
 	picked = make(fields, len(f.names))
 	for _, name := range f.names {

@@ -9,6 +9,7 @@ import (
 )
 
 func TestParseTime(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Time{
 		`"2026-11-20T08:00:00Z"`: at, `"2026-11-20T16:00:00.250+08:00"`: at.Add(250 * time.Millisecond), `"2026-11-20"`: at.Add(-8 * time.Hour),

@@ -22,7 +22,8 @@ import (
 	"rankcast/server/client"
 )
 
-// Command sends what was recorded to a server.
+// Command is rankcast replay: it sends a recording to a server, as updates of a board or as
+// events.
 type Command struct {
 	File  string `arg:"" help:"Recording: CSV, whose first line names the columns, or NDJSON, an object on each line. - is standard input, which is kept in a temporary file meanwhile. All of it is checked before anything is sent."`
 	Board string `xor:"target" placeholder:"NAME" help:"Send each line to this board, as an update: its member and score, and op and id where there are any. This or --event is needed."`
@@ -44,7 +45,7 @@ type Command struct {
 	IDPrefix  string   `placeholder:"TEXT" help:"Start of made-up ids in place of the file's SHA-256, to send the same file anew on purpose."`
 }
 
-// Help is what replay --help says more.
+// Help is the text below the usage line of replay --help.
 func (r *Command) Help() string {
 	return `Needs either --board or --event.
 
@@ -55,7 +56,7 @@ Examples:
       Send each line as an event, which counts on all of the event's boards`
 }
 
-// Validate refuses what makes no sense before the file is opened.
+// Validate checks the flags before Run opens the file.
 func (r *Command) Validate() error {
 	switch {
 	case r.Board == "" && r.Event == "":
@@ -87,8 +88,9 @@ func (r *Command) newDecoder() *decoder {
 	return rec
 }
 
-// Run sends the file until it ends, the user or a signal ends it, or the server
-// stays away.
+// Run checks the whole file and then sends it. It returns nil when the server has taken each
+// line. Else the error says how many lines the server refused, or where to go on after an
+// interrupt or an outage. Run returns when ctx ends, at the latest stopGrace after it.
 func (r *Command) Run(ctx context.Context) error {
 	s := &sender{Command: r, bar: progressbar.DefaultSilent(0)}
 	c, err := client.New(r.Server, client.Config{Retrying: s.reportRetry})
@@ -113,8 +115,8 @@ func (r *Command) Run(ctx context.Context) error {
 		s.Batch = min(s.Batch, rec.event.batchLimit())
 	}
 
-	// Twice over the file: to hold it would take too much memory, and to send
-	// some before all is known to be good would leave half of it done.
+	// Run reads the file twice. To hold it takes too much memory, and to send before the whole
+	// file is known to be good leaves half of it done.
 	lines, last := 0, 0
 	sum := sha256.New()
 	err = rec.decode(io.TeeReader(io.LimitReader(file, size), sum), func(line record) error {
@@ -165,8 +167,8 @@ func (r *Command) Run(ctx context.Context) error {
 	return nil
 }
 
-// open opens the file, and what can't be read twice as a copy that is gone when
-// it is closed.
+// open opens the file. What cannot be read twice becomes a temporary file that is gone when it
+// is closed.
 func (r *Command) open(ctx context.Context) (file *os.File, size int64, err error) {
 	if file = os.Stdin; r.File != "-" {
 		if file, err = os.Open(r.File); err != nil {
@@ -188,7 +190,7 @@ func (r *Command) open(ctx context.Context) (file *os.File, size int64, err erro
 	if err != nil {
 		return nil, 0, err
 	}
-	os.Remove(spool.Name()) // it lives on as long as it is open
+	os.Remove(spool.Name()) // the open file stays readable
 	err = term.Interruptible(ctx, func() error {
 		size, err = io.Copy(spool, file)
 		return err

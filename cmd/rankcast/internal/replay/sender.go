@@ -17,33 +17,31 @@ import (
 )
 
 const (
-	// maxBatchBytes keeps a batch below the megabyte that a server takes.
+	// maxBatchBytes keeps a request below the megabyte that a server accepts.
 	maxBatchBytes = 768 << 10
-	// stopGrace is for how long the batch under way may go on after ctrl-c.
+	// stopGrace is how long the batch under way may take after an interrupt.
 	stopGrace = 5 * time.Second
-	// maxWait is what a duration holds without overflowing, and more than
-	// anybody waits.
+	// maxWait bounds the wait for one line: a time.Duration holds it without overflow.
 	maxWait = 100 * 365 * 24 * time.Hour
-	// maxShownRefusals is how many refused lines are printed.
+	// maxShownRefusals is how many refused lines the sender prints.
 	maxShownRefusals = 10
 )
 
-// sender sends lines in batches, one after the other, so that a file's order is
-// kept.
+// sender sends records in batches, one after the other, so that the order of the file is kept.
 type sender struct {
 	*Command
 	client  *client.Client
 	bar     *progressbar.ProgressBar
 	started time.Time
 
-	next                      int // line from which to go on: all before is acknowledged
-	unknown                   int // last line after it that may have counted; 0: none
+	next                      int // line from which to go on: the server has acknowledged all lines before it
+	unknown                   int // last line that may have counted without an acknowledgement; 0: none
 	batchSent                 time.Time
-	away                      atomic.Bool // the last attempt came to nothing
+	away                      atomic.Bool // the last attempt had no answer
 	sent, duplicates, refused int
 }
 
-// eventFields asks the server what the event has.
+// eventFields asks the server for the fields of the event.
 func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 	definition, err := s.client.EventDefinition(ctx, s.Event)
 	s.away.Store(false)
@@ -60,7 +58,7 @@ func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 	return f, f.checkNumbers(s.Numbers)
 }
 
-// reportRetry says, once each time, that the server is away.
+// reportRetry prints, once for each outage, that the server does not answer.
 func (s *sender) reportRetry(why error) {
 	if s.away.CompareAndSwap(false, true) {
 		s.bar.Clear()
@@ -68,10 +66,10 @@ func (s *sender) reportRetry(why error) {
 	}
 }
 
-// idRetention is how long a server knows an id again, at least.
+// idRetention is how long a server remembers a request id, at least.
 const idRetention = 10 * time.Minute
 
-// resumeAdvice tells how to go on after a run that did not come to its end.
+// resumeAdvice says how to go on after an incomplete run.
 func (s *sender) resumeAdvice() string {
 	if s.unknown == 0 {
 		return fmt.Sprintf("go on with --from %d", s.next)
@@ -80,10 +78,10 @@ func (s *sender) resumeAdvice() string {
 		s.next, s.batchSent.Add(idRetention).Format(time.TimeOnly), s.next, s.unknown)
 }
 
-// play sends lines at their time, and those whose time has come together.
+// play sends each record at its time, and records that are due together in one batch.
 func (s *sender) play(ctx context.Context, read func(each func(record) error) error) error {
 	var batch []record
-	var first time.Time // of the first line
+	var first time.Time // time of the first line
 	begun, bytes := false, 0
 	flush := func() error {
 		if len(batch) == 0 {
@@ -130,7 +128,7 @@ func (s *sender) play(ctx context.Context, read func(each func(record) error) er
 	return flush()
 }
 
-// sleep waits, unless ctx ends first.
+// sleep waits for d, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -142,8 +140,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// sendError is a line that the server could not take for as long as it was
-// tried.
+// sendError is the error of a batch that the server did not take, with its first line.
 type sendError struct {
 	line int
 	err  error
@@ -153,8 +150,8 @@ func (e *sendError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e
 
 func (e *sendError) Unwrap() error { return e.err }
 
-// send sends one batch and waits until it is acknowledged. A ctx that ends
-// leaves it some time for that.
+// send sends one batch and waits for its acknowledgement, up to stopGrace after the end of
+// ctx.
 func (s *sender) send(ctx context.Context, batch []record) error {
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -197,7 +194,7 @@ func (s *sender) send(ctx context.Context, batch []record) error {
 	return nil
 }
 
-// outcome is what came of one line.
+// outcome is the server's answer to one line.
 type outcome struct {
 	duplicate bool
 	err       error
@@ -223,7 +220,7 @@ func (s *sender) request(ctx context.Context, batch []record) ([]outcome, error)
 	outcomes, err := s.client.Events(ctx, s.Event, events)
 	for i, o := range outcomes {
 		results[i] = outcome{duplicate: len(o.Results) > 0, err: o.Err}
-		for _, board := range o.Results { // one that any of its boards refused is refused
+		for _, board := range o.Results { // an event is refused when one of its boards refuses it
 			results[i].duplicate = results[i].duplicate && board.Result.Duplicate
 			if results[i].err == nil {
 				results[i].err = board.Err
@@ -233,7 +230,7 @@ func (s *sender) request(ctx context.Context, batch []record) ([]outcome, error)
 	return results, err
 }
 
-// explainRefusal says what a refusal of everything means.
+// explainRefusal returns err in words that name the cause, where the server answered 404.
 func (s *sender) explainRefusal(err error) error {
 	var e *client.Error
 	switch {
@@ -247,7 +244,7 @@ func (s *sender) explainRefusal(err error) error {
 	return e
 }
 
-// printSummary tells what was done.
+// printSummary prints the counts of the run and its rate.
 func (s *sender) printSummary(w io.Writer) {
 	took := time.Since(s.started)
 	rate := float64(s.sent+s.refused) / max(took.Seconds(), 1e-9)

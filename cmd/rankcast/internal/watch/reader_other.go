@@ -7,8 +7,9 @@ import (
 	"os"
 )
 
-// awaitReaderGone is Unix's; elsewhere the next write tells.
-func awaitReaderGone(ctx context.Context, _ *os.File) bool {
+// awaitReaderClosed waits until ctx ends: only Unix reports a closed reader before the next
+// write.
+func awaitReaderClosed(ctx context.Context, _ *os.File) bool {
 	<-ctx.Done()
 	return false
 }

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitReaderClosed waits until nobody can read any more what is written to a pipe,
-// and returns true, or until ctx ends. Without it `rankcast watch … | head -1`
-// would only end with the board's next change.
+// awaitReaderClosed waits until the reader of the pipe out is closed, and returns true, or
+// until ctx ends. Without it `rankcast watch … | head -1` ends only with the board's next
+// change.
 func awaitReaderClosed(ctx context.Context, out *os.File) bool {
 	poll := []unix.PollFd{{Fd: int32(out.Fd())}}
 	for ctx.Err() == nil {

@@ -11,7 +11,7 @@ import (
 	"rankcast/server/client"
 )
 
-// row is one line of the list.
+// row is one line of the table.
 type row struct {
 	rank, member, score, note string
 	id                        string // the member's id
@@ -19,21 +19,21 @@ type row struct {
 	style                     ansi.Style
 }
 
-// chooseRows chooses the rows for so many lines: the first entries, and where the own
-// row is not among them, that with its neighbours, under a line that parts them.
+// chooseRows chooses the rows that fit into room lines: the first entries, and below a
+// separator the own row and its neighbours where the first entries do not include it.
 func (s *model) chooseRows(room int) (rows, pinned []row) {
 	top := s.shown.Top
 	isMine := func(e client.Entry) bool { return s.me != "" && e.Member == s.me }
 	own := slices.IndexFunc(top, isMine)
 	visible := min(len(top), max(room, 0))
-	// Equals may have one rank: only the member tells which entries are one.
+	// Equal members may share a rank: only the member id identifies an entry.
 	above := func(member string) bool {
 		return slices.ContainsFunc(top[:visible], func(e client.Entry) bool { return e.Member == member })
 	}
 	if s.me != "" && (own < 0 || own >= visible) {
 		near := s.neighbours(own)
 		at := slices.IndexFunc(near, isMine)
-		for k := s.around; ; k-- { // neighbours give way before the top is half of all
+		for k := s.around; ; k-- { // drop neighbours before the first entries get less than half of the room
 			pinned = pinned[:0]
 			if at < 0 {
 				pinned = append(pinned, s.unrankedRow())
@@ -46,7 +46,7 @@ func (s *model) chooseRows(room int) (rows, pinned []row) {
 					}
 				}
 			}
-			for before := -1; before != len(pinned); { // what fits above needs no room below, and makes some
+			for before := -1; before != len(pinned); { // an entry that fits above needs no room below
 				before, visible = len(pinned), min(len(top), max(0, room-1-len(pinned)))
 				pinned = slices.DeleteFunc(pinned, func(r row) bool { return !r.mine && above(r.id) })
 			}
@@ -61,8 +61,8 @@ func (s *model) chooseRows(room int) (rows, pinned []row) {
 	return rows, pinned
 }
 
-// neighbours are the own entry and those around it, in their order, as far as they
-// are known; own is its place in the top, or -1.
+// neighbours returns the known entries around the own one, in order and with it. own is its
+// index in the first entries, or -1.
 func (s *model) neighbours(own int) []client.Entry {
 	if own >= 0 {
 		top := s.shown.Top
@@ -78,10 +78,10 @@ func (s *model) neighbours(own int) []client.Entry {
 	return []client.Entry{{Rank: *m.Rank, Member: m.Member, Score: *m.Score}}
 }
 
-// displayName is what a member is called: by its profile, or else by its id.
+// displayName is the name in the member's profile, or else its id.
 func displayName(e client.Entry) string { return cmp.Or(e.Name, e.Member) }
 
-// unrankedRow is the own row of a member that has no rank.
+// unrankedRow is the own row of a member without a rank.
 func (s *model) unrankedRow() row {
 	note := "not on the board"
 	if s.shown.Me == nil {
@@ -90,7 +90,7 @@ func (s *model) unrankedRow() row {
 	return row{rank: "–", member: term.Printable(s.me), score: "–", note: note, mine: true, style: ansi.NewStyle().Bold()}
 }
 
-// newRow is an entry as it is shown now.
+// newRow makes the row of an entry.
 func (s *model) newRow(e client.Entry) row {
 	r := row{rank: term.Thousands(e.Rank), id: e.Member, member: term.Printable(displayName(e)), score: term.Thousands(e.Score), mine: s.me != "" && e.Member == s.me}
 	style := ansi.NewStyle()
@@ -118,11 +118,11 @@ func (s *model) newRow(e client.Entry) row {
 	return r
 }
 
-// minMemberWidth is the width of the members' column that keeps the others from
-// moving with every name.
+// minMemberWidth is the least width of the column of members. It keeps the other columns in
+// place while names change.
 const minMemberWidth = 16
 
-// align makes lines of rows, the heads of the columns first.
+// align formats rows as lines of equal columns, the header first.
 func (s *model) align(rows []row) []string {
 	rank, member, score, note := len("rank"), minMemberWidth, len("score"), 0
 	for _, r := range rows {
@@ -131,7 +131,7 @@ func (s *model) align(rows []row) []string {
 	}
 	const mark, gap = 2, 2
 	if over := mark + rank + gap + member + gap + score + gap + note - s.width; over > 0 {
-		member = max(4, member-over) // the longest names give way first
+		member = max(4, member-over) // cut long names before anything else
 	}
 	lines := make([]string, 0, len(rows)+1)
 	put := func(r row) {
@@ -152,7 +152,8 @@ func (s *model) align(rows []row) []string {
 	return lines
 }
 
-// padLeft and right fill text up to a width, on that side; what is too wide is cut.
+// padLeft and padRight fill text with spaces on that side, up to a width. padRight cuts text
+// that is too wide.
 func padLeft(text string, width int) string {
 	return strings.Repeat(" ", max(0, width-ansi.StringWidth(text))) + text
 }

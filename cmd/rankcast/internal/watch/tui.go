@@ -14,10 +14,10 @@ import (
 	"rankcast/server/client"
 )
 
-// highlightFor is how long what moved stands out.
+// highlightFor is how long a change stays highlighted.
 const highlightFor = 1500 * time.Millisecond
 
-// model is a board on the terminal. It is a tea.Model: one goroutine calls it.
+// model is the tea.Model of a board on the terminal. One goroutine calls it.
 type model struct {
 	board, server string
 	me            string // "" for none
@@ -25,12 +25,12 @@ type model struct {
 
 	width, height int
 	shown         client.Board
-	ranks         map[string]int64  // of the last frame
-	changes       map[string]change // what stands out
-	closing       string            // how the period before ended, "" where that was not seen
+	ranks         map[string]int64  // by member, of the last frame
+	changes       map[string]change // by member, highlighted now
+	closing       string            // the result of the previous period; "" if its end was not seen
 }
 
-// change is how a member's row changed, until it no longer stands out.
+// change is how a member's row changed, highlighted until then.
 type change struct {
 	places int64 // up; negative: down
 	entered,
@@ -38,7 +38,7 @@ type change struct {
 	until time.Time
 }
 
-// fadeMsg says that something has stood out for long enough.
+// fadeMsg ends highlights that have lasted for highlightFor.
 type fadeMsg struct{}
 
 func newModel(board, server, me string, around int) *model {
@@ -74,7 +74,7 @@ func (s *model) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	return s, nil
 }
 
-// apply makes a board what is shown, and reports whether anything moved.
+// apply replaces the board on the screen and reports whether a member changed.
 func (s *model) apply(b client.Board, now time.Time) (moved bool) {
 	scores, scored := make(map[string]int64, len(s.shown.Top)), make(map[string]bool)
 	for _, e := range s.shown.Top {
@@ -91,7 +91,7 @@ func (s *model) apply(b client.Board, now time.Time) (moved bool) {
 	for _, e := range b.Top {
 		ranks[e.Member] = e.Rank
 	}
-	// What comes first, after a while away or with a new period did not move.
+	// The first frame, a frame after an outage and a new period highlight nothing.
 	turned := b.Period != s.shown.Period
 	compare := before != nil && s.shown.State == client.Live && b.State == client.Live && b.Epoch == s.shown.Epoch && !turned
 	if turned {
@@ -100,7 +100,8 @@ func (s *model) apply(b client.Board, now time.Time) (moved bool) {
 	if compare {
 		for member, rank := range ranks {
 			old, there := before[member]
-			// The own place comes after the first entries: it did not enter then.
+			// The own rank arrives after the first entries: the member did not enter the board
+			// then.
 			entered := !there && (member != s.me || s.shown.Me != nil)
 			change := change{entered: entered, scored: scored[member], until: now.Add(highlightFor)}
 			if there {
@@ -127,7 +128,7 @@ func (s *model) apply(b client.Board, now time.Time) (moved bool) {
 	return moved
 }
 
-// closingLine says how a period ended; "" for one that had not when it was last seen.
+// closingLine is the result of a period that has ended; "" if its end was not seen.
 func closingLine(b client.Board) string {
 	switch {
 	case !b.Final:
@@ -139,10 +140,10 @@ func closingLine(b client.Board) string {
 	}
 }
 
-// keepNeighbours gives an own place that came without neighbours, as it does at
-// once on an own change, those that were known, moved as that change alone would
-// move them: a moment later they come as they are. Where equals have one rank, or may
-// have, that says too little of where each is: then there are none for that moment.
+// keepNeighbours returns now with the neighbours of old, moved as the own change alone moves
+// them. The server sends an own change at once and the neighbours a moment later. It returns
+// now as it is where that would be a guess: members with equal scores share a rank, the member
+// left its neighbourhood, or others moved too.
 func keepNeighbours(old, now *client.Me) *client.Me {
 	if now == nil || now.Around != nil || now.Rank == nil || now.Score == nil || old == nil || old.Rank == nil || len(old.Around) == 0 {
 		return now
@@ -154,7 +155,7 @@ func keepNeighbours(old, now *client.Me) *client.Me {
 	}
 	from, to := *old.Rank, *now.Rank
 	if to < old.Around[0].Rank || to > old.Around[len(old.Around)-1].Rank {
-		return now // it is elsewhere
+		return now // the member left its neighbourhood
 	}
 	kept := *now
 	for _, e := range old.Around {
@@ -170,7 +171,7 @@ func keepNeighbours(old, now *client.Me) *client.Me {
 	}
 	slices.SortFunc(kept.Around, func(a, b client.Entry) int { return cmp.Compare(a.Rank, b.Rank) })
 	if !inOrder(descending, old.Around, kept.Around) && !inOrder(ascending, old.Around, kept.Around) {
-		return now // others have moved too
+		return now // other members moved too
 	}
 	own := slices.IndexFunc(kept.Around, func(e client.Entry) bool { return e.Member == now.Member })
 	if own < 0 {
@@ -188,7 +189,7 @@ func ascending(a, b client.Entry) int { return cmp.Compare(a.Score, b.Score) }
 
 func descending(a, b client.Entry) int { return ascending(b, a) }
 
-// inOrder reports whether the scores of both lists go that way.
+// inOrder reports whether compare sorts both lists.
 func inOrder(way func(a, b client.Entry) int, before, after []client.Entry) bool {
 	return slices.IsSortedFunc(before, way) && slices.IsSortedFunc(after, way)
 }
@@ -200,11 +201,11 @@ func (s *model) View() tea.View {
 	return v
 }
 
-// headerLines are the title and the heads of the columns.
+// headerLines is the title and the header of the table.
 const headerLines = 2
 
-// lines are what fits the terminal: the title, the first entries, the own row
-// whatever happens, and a hint where there is room for one.
+// lines returns what fits the terminal: the title, the first entries, always the own row, and
+// a hint where there is room.
 func (s *model) lines() []string {
 	if s.width <= 0 || s.height <= 0 {
 		return nil
@@ -229,7 +230,7 @@ func (s *model) lines() []string {
 		lines = append(lines, ansi.NewStyle().Faint().Styled(ansi.Truncate("  ⋯", s.width, "")))
 	}
 	lines = append(lines, list[1+len(rows):]...)
-	if len(lines) > s.height { // a terminal of a line or two: the own row goes before all else
+	if len(lines) > s.height { // on one or two lines the own row takes precedence
 		lines = lines[len(lines)-s.height:]
 	}
 	if hint {
@@ -238,7 +239,7 @@ func (s *model) lines() []string {
 	return lines
 }
 
-// title is the first line. The narrower the terminal, the less it tells.
+// title is the first line. It drops its parts one by one as the terminal gets narrower.
 func (s *model) title() string {
 	name, period, until := term.Printable(s.board), "", ""
 	if s.shown.Period != "" && !strings.HasSuffix(s.board, "@"+s.shown.Period) {
@@ -271,8 +272,8 @@ func (s *model) title() string {
 	return ansi.Truncate(ansi.NewStyle().Bold().Styled(name)+" "+style.Styled(state), s.width, "")
 }
 
-// localTime is a time as a clock and a calendar on the wall of whoever reads it now
-// would have it, without what goes without saying.
+// localTime formats a time as briefly as now allows: without the date today, by weekday this
+// week, without the year this year.
 func localTime(at, now time.Time) string {
 	now = now.In(at.Location())
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, at.Location())
@@ -281,7 +282,7 @@ func localTime(at, now time.Time) string {
 		text = at.Format(time.TimeOnly)
 	}
 	thisDay := !at.Before(today) && at.Before(today.AddDate(0, 0, 1))
-	thisWeek := !at.Before(today.AddDate(0, 0, -6)) && at.Before(today.AddDate(0, 0, 7)) // no weekday is there twice
+	thisWeek := !at.Before(today.AddDate(0, 0, -6)) && at.Before(today.AddDate(0, 0, 7)) // each weekday once
 	switch {
 	case thisDay:
 		return text
@@ -294,7 +295,7 @@ func localTime(at, now time.Time) string {
 	}
 }
 
-// state says how far what is shown can be trusted.
+// state says whether the board is current.
 func (s *model) state() (string, ansi.Style) {
 	since := ""
 	if at := s.shown.AsOf; !at.IsZero() {

@@ -42,6 +42,7 @@ func plain(s *model) string {
 }
 
 func TestScreen(t *testing.T) {
+	t.Parallel()
 	top := []client.Entry{{Rank: 1, Member: "名前🏆", Score: 1234567}, {Rank: 2, Member: "Elif Aydın", Score: -9}, {Rank: 3, Member: "me", Score: -10}}
 	live := client.Board{State: client.Live, Total: 9822, Top: top, Me: &client.Me{Member: "me", Rank: ptr(3), Score: ptr(-10), ToNext: ptr(1)}}
 	require.Equal(t, strings.Join([]string{
@@ -75,6 +76,7 @@ func TestScreen(t *testing.T) {
 
 // However small the terminal, what is shown fits it, and the own row is there.
 func TestScreenFits(t *testing.T) {
+	t.Parallel()
 	me := &client.Me{Member: "far", Rank: ptr(4071), Score: ptr(5), ToNext: ptr(1), Around: []client.Entry{
 		{Rank: 4069, Member: "n1", Score: 9}, {Rank: 4070, Member: "n2", Score: 6}, {Rank: 4071, Member: "far", Score: 5}, {Rank: 4072, Member: "n3", Score: 4}, {Rank: 4073, Member: "n4", Score: 3}}}
 	for _, own := range []string{"far", "m1", "m9", "m30", "nobody", "nobody on an empty board", ""} {
@@ -118,6 +120,7 @@ func TestScreenFits(t *testing.T) {
 
 // Where equals have one rank, a neighbour's says nothing of whether it is shown above.
 func TestScreenOfTies(t *testing.T) {
+	t.Parallel()
 	// Six members have the first three ranks, and the own one is the seventh.
 	dense := []client.Entry{{Rank: 1, Member: "a", Score: 9}, {Rank: 1, Member: "b", Score: 9}, {Rank: 2, Member: "c", Score: 8}, {Rank: 2, Member: "d", Score: 8},
 		{Rank: 3, Member: "e", Score: 7}, {Rank: 3, Member: "f", Score: 7}, {Rank: 3, Member: "me", Score: 7}, {Rank: 4, Member: "g", Score: 6}, {Rank: 4, Member: "h", Score: 6}}
@@ -163,6 +166,7 @@ func TestScreenOfTies(t *testing.T) {
 
 // One's own place comes after the first entries: that is no entering.
 func TestOwnPlaceIsNotNewAtFirst(t *testing.T) {
+	t.Parallel()
 	s := newModel("stars", "http://server", "me", 0)
 	s.Update(tea.WindowSizeMsg{Width: 80, Height: 20})
 	s.Update(client.Board{Board: "stars", State: client.Connecting})
@@ -174,6 +178,7 @@ func TestOwnPlaceIsNotNewAtFirst(t *testing.T) {
 // A place that comes without neighbours, as on an own change, keeps those that
 // were known.
 func TestScreenKeepsNeighbours(t *testing.T) {
+	t.Parallel()
 	around := []client.Entry{{Rank: 48, Member: "a", Score: 9}, {Rank: 49, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
 	s := sized("me", 2, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(5), ToNext: ptr(2), Around: around}})
 	s.Update(client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(49), Score: ptr(8)}})
@@ -187,6 +192,7 @@ func TestScreenKeepsNeighbours(t *testing.T) {
 
 // Neighbours that were known are not given ranks that they may not have.
 func TestScreenKeepsNoNeighboursThatTie(t *testing.T) {
+	t.Parallel()
 	apart := []client.Entry{{Rank: 48, Member: "a", Score: 9}, {Rank: 49, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
 	shared := []client.Entry{{Rank: 48, Member: "a", Score: 7}, {Rank: 48, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 51, Member: "c", Score: 3}}
 	dense := []client.Entry{{Rank: 49, Member: "a", Score: 7}, {Rank: 49, Member: "b", Score: 7}, {Rank: 50, Member: "me", Score: 5}, {Rank: 50, Member: "c", Score: 5}, {Rank: 51, Member: "d", Score: 3}}
@@ -242,6 +248,7 @@ func TestScreenKeepsNoNeighboursThatTie(t *testing.T) {
 
 // What moved stands out for a moment, by colour and by a sign.
 func TestScreenShowsWhatMoved(t *testing.T) {
+	t.Parallel()
 	s := sized("me", 0, 80, 20, client.Board{State: client.Live, Epoch: "e", Top: first(4), Me: &client.Me{Member: "me", Rank: ptr(50), Score: ptr(1)}})
 	require.NotContains(t, plain(s), "new", "what was there first did not move")
 	now := time.Now()
@@ -271,6 +278,7 @@ func TestScreenShowsWhatMoved(t *testing.T) {
 }
 
 func TestScreenSaysHowThingsAre(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 11, 20, 8, 15, 30, 0, time.Local)
 	for _, c := range []struct {
 		board client.Board
@@ -290,6 +298,7 @@ func TestScreenSaysHowThingsAre(t *testing.T) {
 }
 
 func TestScreenShowsPeriods(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	year, month, day := now.Date()
 	ends := time.Date(year, month, day+40, 0, 0, 0, 0, time.Local)
@@ -334,6 +343,7 @@ func TestScreenShowsPeriods(t *testing.T) {
 }
 
 func TestClock(t *testing.T) {
+	t.Parallel()
 	shanghai, err := time.LoadLocation("Asia/Shanghai")
 	require.NoError(t, err)
 	at := func(text string) time.Time {

@@ -20,7 +20,7 @@ import (
 	"rankcast/server/client"
 )
 
-// Command shows a board live: on the terminal, or as lines of JSON.
+// Command is rankcast watch: it shows a board live, on the terminal or as lines of JSON.
 type Command struct {
 	Board  string `arg:"" help:"Board to watch: stars, fans:s17 of a family, stars@2026-W46 or stars@-1 for a period that has closed."`
 	Top    int    `default:"10" help:"How many of the first entries to show, 0 to 1000."`
@@ -30,7 +30,7 @@ type Command struct {
 	JSON   bool   `name:"json" help:"Print each state of the board as a line of JSON, for scripts. Needs no terminal."`
 }
 
-// Validate refuses what no server would show.
+// Validate checks the flags.
 func (w *Command) Validate() error {
 	switch {
 	case w.Top < 0 || w.Top > 1000:
@@ -43,7 +43,8 @@ func (w *Command) Validate() error {
 	return nil
 }
 
-// Run shows the board until the user, a signal or the server ends it.
+// Run shows the board until the user quits, ctx ends, or the server refuses the board, which
+// is its error. A server that does not answer is tried again without end.
 func (w *Command) Run(ctx context.Context) error {
 	c, err := client.New(w.Server, client.Config{})
 	if err != nil {
@@ -55,7 +56,7 @@ func (w *Command) Run(ctx context.Context) error {
 		what.Top = -1
 	}
 	if w.JSON {
-		// A reader that stalls holds up the line that is being written.
+		// A slow reader blocks the write of a line.
 		err := term.Interruptible(ctx, func() error { return w.printJSON(ctx, c, what, os.Stdout) })
 		if ctx.Err() != nil {
 			return nil
@@ -65,21 +66,20 @@ func (w *Command) Run(ctx context.Context) error {
 	if !term.Is(os.Stdout) {
 		return errors.New("standard output is not a terminal; --json prints the board as lines instead")
 	}
-	if !signal.Ignored(syscall.SIGHUP) { // as a terminal that is closed sends
+	if !signal.Ignored(syscall.SIGHUP) { // from a terminal that is closed
 		hungUp, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 		ctx = hungUp
 	}
 	if w.Me != "" {
-		what.Around = max(what.Around, 1) // for the distance to the next place
+		what.Around = max(what.Around, 1) // the server then sends the distance to the next rank
 	}
 	return w.runTUI(ctx, c, what)
 }
 
-// runTUI shows the board on the terminal. The terminal is as it was when it
-// returns.
+// runTUI shows the board on the terminal and restores the terminal before it returns.
 func (w *Command) runTUI(ctx context.Context, c *client.Client, what client.Watch) error {
-	// (Signals are the caller's: they end ctx.)
+	// The caller handles signals: they end ctx.
 	program := tea.NewProgram(newModel(w.Board, term.Redacted(w.Server), w.Me, w.Around), tea.WithoutSignalHandler())
 	ctx, cancel := context.WithCancel(ctx)
 	var failed error
@@ -99,7 +99,7 @@ func (w *Command) runTUI(ctx context.Context, c *client.Client, what client.Watc
 	return err
 }
 
-// jsonBoard is a board as it is printed.
+// jsonBoard is a line of watch --json.
 type jsonBoard struct {
 	Board  string         `json:"board"`
 	Period string         `json:"period"`
@@ -111,7 +111,7 @@ type jsonBoard struct {
 	State  client.State   `json:"state"`
 	AsOf   *string        `json:"as_of"` // null while live
 	Top    []client.Entry `json:"top"`
-	Me     *jsonMe        `json:"me"` // null where it was not asked for
+	Me     *jsonMe        `json:"me"` // null without --me
 }
 
 type jsonMe struct {
@@ -121,7 +121,7 @@ type jsonMe struct {
 	Score  *int64         `json:"score"`
 	Total  int64          `json:"total"`
 	ToNext *int64         `json:"to_next"`
-	Around []client.Entry `json:"around"` // null: not asked for, or not known at this moment
+	Around []client.Entry `json:"around"` // null without --around, or while unknown
 }
 
 func newJSONBoard(b client.Board) jsonBoard {
@@ -136,7 +136,7 @@ func newJSONBoard(b client.Board) jsonBoard {
 	return l
 }
 
-// wireTime is a time as the server writes it; nil for none.
+// wireTime formats a time as the server does; nil for the zero time.
 func wireTime(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -145,10 +145,10 @@ func wireTime(t time.Time) *string {
 	return &text
 }
 
-// printJSON prints a line for each state, until nobody reads them any more. What is
-// not known yet is no state.
+// printJSON prints a line for each state of the board until the reader closes the pipe. It
+// prints nothing before the first state.
 func (w *Command) printJSON(ctx context.Context, c *client.Client, what client.Watch, out *os.File) error {
-	signal.Ignore(syscall.SIGPIPE) // a write tells
+	signal.Ignore(syscall.SIGPIPE) // the error of a write reports it
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var watching sync.WaitGroup
@@ -174,7 +174,7 @@ func (w *Command) printJSON(ctx context.Context, c *client.Client, what client.W
 		}
 		text.Reset()
 		err := encoder.Encode(newJSONBoard(b))
-		if err == nil && !bytes.Equal(text.Bytes(), before.Bytes()) { // why it is away may have changed, which is not printed
+		if err == nil && !bytes.Equal(text.Bytes(), before.Bytes()) { // the reason of an outage is not part of the line
 			before.Reset()
 			before.Write(text.Bytes())
 			_, err = out.Write(text.Bytes())
@@ -195,6 +195,5 @@ func (w *Command) printJSON(ctx context.Context, c *client.Client, what client.W
 	return term.Refusal(err)
 }
 
-// readerPoll is how long a reader that has gone may go unnoticed while the board
-// is quiet.
+// readerPoll is how long a closed reader may go unnoticed on a quiet board.
 const readerPoll = 200 * time.Millisecond
