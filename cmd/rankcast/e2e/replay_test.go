@@ -502,7 +502,7 @@ func TestReplayRefusesBadInput(t *testing.T) {
 	f.event = `{"event":"gift","updates":[{"board":"b","member":"m","score":1,"shards":2}]}`
 	got := run(t, "", "replay", write(t, "in", event), "--event", "gift", "--server", f.URL)
 	require.Equal(t, 1, got.code)
-	require.Contains(t, got.stderr, `the server has event "gift" as this version knows none: updates[0].shards`)
+	require.Contains(t, got.stderr, `this version cannot decode the definition of event "gift": updates[0].shards`)
 	require.Empty(t, f.bodies)
 	for _, args := range [][]string{{"replay", "x"}, {"replay", "x", "--board", "b", "--event", "e"}, {"replay", "x", "--board", "b", "--batch", "1001"}, {"replay", "x", "--board", "b", "--speed=-1"}} {
 		require.Equal(t, 80, run(t, "", args...).code, args)

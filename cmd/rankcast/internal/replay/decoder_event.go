@@ -28,7 +28,7 @@ type eventFields struct {
 func newEventFields(event string, definition jsontext.Value) (*eventFields, error) {
 	e, err := ranking.ParseEvent(event, definition)
 	if err != nil {
-		return nil, fmt.Errorf("the server has event %q as this version knows none: %w", event, err)
+		return nil, fmt.Errorf("this version cannot decode the definition of event %q: %w", event, err)
 	}
 	f := &eventFields{event: e, integers: make(map[string]bool), texts: make(map[string]bool)}
 	for _, field := range e.Fields() {
@@ -47,7 +47,7 @@ func (f *eventFields) checkNumbers(columns []string) error {
 	for _, name := range columns {
 		switch {
 		case f.texts[name]:
-			return fmt.Errorf("--numbers: %s is text, for event %s has it in a board or a member", name, f.event.Name)
+			return fmt.Errorf("--numbers: %s is text: event %s has it in the name of a board or a member", name, f.event.Name)
 		case !slices.Contains(f.names, name):
 			return fmt.Errorf("--numbers: %s is no field of event %s; its fields are %s", name, f.event.Name, strings.Join(f.names, ", "))
 		}

@@ -25,24 +25,24 @@ import (
 // Command is rankcast replay: it sends a recording to a server, as updates of a board or as
 // events.
 type Command struct {
-	File  string `arg:"" help:"Recording: CSV, whose first line names the columns, or NDJSON, an object on each line. - is standard input, which is kept in a temporary file meanwhile. All of it is checked before anything is sent."`
-	Board string `xor:"target" placeholder:"NAME" help:"Send each line to this board, as an update: its member and score, and op and id where there are any. This or --event is needed."`
-	Event string `xor:"target" placeholder:"NAME" help:"Send each line as this event, in place of --board: what the line has of the event's fields, in a CSV as numbers or text as the event's definition wants them."`
+	File  string `arg:"" help:"Recording: CSV, whose first line names the columns, or NDJSON, an object on each line. - is standard input, which a temporary file holds meanwhile. The command checks the whole file before it sends anything."`
+	Board string `xor:"target" placeholder:"NAME" help:"Send each line to this board, as an update: its member and score, and its op and id if it has any. Give this or --event."`
+	Event string `xor:"target" placeholder:"NAME" help:"Send each line as this event, in place of --board: the event's fields that the line has. In a CSV the event's definition says which fields are numbers."`
 
 	Server string  `default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to send to (default ${default})."`
-	Speed  float64 `placeholder:"N" help:"Send as it was recorded, N times as fast; 1 is as it happened. Each line needs a time then. Without it: as fast as the server takes it."`
-	Batch  int     `default:"1000" placeholder:"N" help:"How many lines to send at once at most, 1 to 1000 (default ${default}); of an event, never more than come to 4096 updates."`
-	From   int     `default:"1" placeholder:"LINE" help:"Go on from this line of the file, as a run that was interrupted said."`
-	Format string  `enum:",csv,ndjson" default:"" placeholder:"FORMAT" help:"csv or ndjson; without it, what the file looks like."`
+	Speed  float64 `placeholder:"N" help:"Send at the recorded times, N times as fast. Each line then needs a time. Without it the command sends as fast as the server accepts."`
+	Batch  int     `default:"1000" placeholder:"N" help:"Most lines in a request, 1 to 1000 (default ${default}). Events of a request come to at most 4096 updates."`
+	From   int     `default:"1" placeholder:"LINE" help:"Go on from this line of the file, which an interrupted run has printed."`
+	Format string  `enum:",csv,ndjson" default:"" placeholder:"FORMAT" help:"csv or ndjson. Without it the first bytes of the file decide."`
 
-	Member    string   `default:"member" placeholder:"COLUMN" help:"Where the member is (default ${default})."`
-	Score     string   `default:"score" placeholder:"COLUMN" help:"Where the score is (default ${default})."`
-	Op        string   `placeholder:"COLUMN" help:"Where the op is: sum, best or last (default op, if there)."`
-	ID        string   `name:"id" placeholder:"COLUMN" help:"Where the request id is (default id, if there). A line without one gets one made of the file's SHA-256 and the line's number, so that a line, sent again within ten minutes, counts once."`
-	At        string   `placeholder:"COLUMN" help:"Where the time is (default at): RFC 3339, a date, or milliseconds since 1970."`
-	Numbers   []string `placeholder:"COLUMNS" help:"Columns of a CSV that are numbers where an event takes anything, in the data of entries. Without it they are text."`
-	KeepTimes bool     `help:"Send each line's time with it: on a board with a window it counts from then on, and is refused where that is longer ago than the window. Each line needs a time then. Without it, a line counts from when it is sent; to send a file both ways within ten minutes give --id-prefix."`
-	IDPrefix  string   `placeholder:"TEXT" help:"Start of made-up ids in place of the file's SHA-256, to send the same file anew on purpose."`
+	Member    string   `default:"member" placeholder:"COLUMN" help:"Column of the member (default ${default})."`
+	Score     string   `default:"score" placeholder:"COLUMN" help:"Column of the score (default ${default})."`
+	Op        string   `placeholder:"COLUMN" help:"Column of the op: sum, best or last (default op, if there)."`
+	ID        string   `name:"id" placeholder:"COLUMN" help:"Column of the request id (default id, if there). A line without an id gets one from the file's SHA-256 and the line's number: sent again within ten minutes, it counts once."`
+	At        string   `placeholder:"COLUMN" help:"Column of the time (default at): RFC 3339, a date, or milliseconds since 1970."`
+	Numbers   []string `placeholder:"COLUMNS" help:"Columns of a CSV that are numbers where the event accepts any JSON, in the data of entries. Without it they are text."`
+	KeepTimes bool     `help:"Send the time of each line: on a board with a window the line counts from that time, and the server refuses a time before the window. Each line then needs a time. Without it a line counts from its arrival. To send a file both ways within ten minutes give --id-prefix."`
+	IDPrefix  string   `placeholder:"TEXT" help:"Start of generated ids in place of the file's SHA-256, to send the same file again on purpose."`
 }
 
 // Help is the text below the usage line of replay --help.
@@ -62,7 +62,7 @@ func (r *Command) Validate() error {
 	case r.Board == "" && r.Event == "":
 		return errors.New("give one of --board=NAME and --event=NAME")
 	case r.Speed < 0 || math.IsNaN(r.Speed) || math.IsInf(r.Speed, 0):
-		return errors.New("--speed must be a number of times, more than 0")
+		return errors.New("--speed must be a number above 0")
 	case r.Batch < 1 || r.Batch > client.MaxUpdates:
 		return fmt.Errorf("--batch must be from 1 to %d", client.MaxUpdates)
 	case r.From < 1:

@@ -24,9 +24,9 @@ import (
 type Command struct {
 	Board  string `arg:"" help:"Board to watch: stars, fans:s17 of a family, stars@2026-W46 or stars@-1 for a period that has closed."`
 	Top    int    `default:"10" help:"How many of the first entries to show, 0 to 1000."`
-	Me     string `placeholder:"ID" help:"A member whose own rank is shown too, wherever it is."`
+	Me     string `placeholder:"ID" help:"Member whose own rank to show too, wherever it is."`
 	Around int    `placeholder:"N" help:"How many neighbours of --me to show on each side, 0 to 20."`
-	Server string `default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to ask (default ${default})."`
+	Server string `default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to connect to (default ${default})."`
 	JSON   bool   `name:"json" help:"Print each state of the board as a line of JSON, for scripts. Needs no terminal."`
 }
 
