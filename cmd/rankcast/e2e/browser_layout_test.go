@@ -19,12 +19,7 @@ boards:
   stars:           {mode: last, kind: star}
   "fans:{star}":   {mode: last, kind: user}
   "fans3h:{star}": {window: 3h, kind: user}
-events:
-  gift:
-    - {board: stars,           member: "{star}", score: "{flowers}"}
-    - {board: "fans:{star}",   member: "{user}", score: "{flowers}"}
-    - {board: "fans3h:{star}", member: "{user}", score: "{flowers}"}
-`
+` + giftEvent
 
 // crowded is an expression for what is wrong with those of some rows that can be seen: a name
 // has less than so many of its letters' size, or runs into its score, one of the two leaves its row,

@@ -3,11 +3,7 @@
 package e2e
 
 import (
-	"bytes"
 	"fmt"
-	"net"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -23,6 +19,10 @@ boards:
   stars:           {period: week, timezone: Asia/Shanghai, kind: star}
   "fans:{star}":   {period: day, timezone: Asia/Shanghai, kind: user}
   "fans3h:{star}": {window: 3h, kind: user}
+` + giftEvent
+
+// giftEvent is the event of the page of stars.
+const giftEvent = `
 events:
   gift:
     - {board: stars,           member: "{star}", score: "{flowers}"}
@@ -131,206 +131,6 @@ func TestStarsMove(t *testing.T) {
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s%2F9&lang=en"),
 		becomes(textOf(".star-head"), "S s/9 No star can have this id."), becomes(textOf("#gift-title"), "Your place"),
 		becomes(`['.sizes', '#fans', '#fans3h'].map(part => document.querySelector(part).checkVisibility()).join()`, "false,false,false"),
-	))
-}
-
-// gate stands between a browser and a server, whose sockets it can silence and cut.
-type gate struct {
-	addr    string
-	shut    atomic.Bool // nobody gets through
-	wg      sync.WaitGroup
-	mu      sync.Mutex
-	sockets []*socketLink
-	conns   []net.Conn
-}
-
-type socketLink struct {
-	silent atomic.Bool // what the server says is lost
-}
-
-func startGate(t *testing.T, target string) *gate {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	g := &gate{addr: listener.Addr().String()}
-	g.wg.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("tcp", target)
-			if err != nil || g.shut.Load() {
-				client.Close()
-				if err == nil {
-					server.Close()
-				}
-				continue
-			}
-			g.mu.Lock()
-			g.conns = append(g.conns, client, server)
-			g.mu.Unlock()
-			link := new(socketLink)
-			g.wg.Go(func() { g.pump(link, server, client) })
-			g.wg.Go(func() { g.pump(link, client, server) })
-		}
-	})
-	t.Cleanup(func() {
-		listener.Close()
-		g.cut()
-		g.wg.Wait()
-	})
-	return g
-}
-
-func (g *gate) pump(link *socketLink, to, from net.Conn) {
-	defer to.Close()
-	defer from.Close()
-	buf := make([]byte, 16<<10)
-	for {
-		n, err := from.Read(buf)
-		if err != nil {
-			return
-		}
-		if bytes.Contains(buf[:n], []byte("Upgrade: websocket\r\n")) {
-			g.mu.Lock()
-			g.sockets = append(g.sockets, link)
-			g.mu.Unlock()
-		}
-		if link.silent.Load() && to.LocalAddr().String() == g.addr {
-			continue
-		}
-		if _, err := to.Write(buf[:n]); err != nil {
-			return
-		}
-	}
-}
-
-// silence loses what the server says over the sockets that there are.
-func (g *gate) silence() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, link := range g.sockets {
-		link.silent.Store(true)
-	}
-}
-
-// cut ends all connections.
-func (g *gate) cut() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, c := range g.conns {
-		c.Close()
-	}
-	g.conns = nil
-}
-
-// The network drops while a double-clicked gift is on its way: it counts once, and so does
-// the next one.
-func TestStarsGiftCountsOnce(t *testing.T) {
-	t.Parallel()
-	p := launchStars(t)
-	g := startGate(t, p.addr)
-	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+g.addr+"/stars?star=s17&lang=en"), watching,
-		// Who sends them is asked for first.
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
-		becomes(`document.activeElement.id`, "me"), becomes(textOf("#gift-note"), "First say who you are, then send your flowers."),
-		chromedp.SendKeys(chromedp.CSS("#me"), "mochi\r"),
-		becomes(`location.search`, "?star=s17&me=mochi&lang=en"), becomes(textOf("#gift-note"), ""),
-	))
-	g.silence()
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.DoubleClick(chromedp.CSS(`[data-flowers="10"]`)),
-		becomes(bouquet, "On its way… true"),
-	))
-	counted := func(flowers int) {
-		t.Helper()
-		redistest.Eventually(t, "the gift to count", func() error {
-			if is := p.score("stars", "s17"); is != flowers {
-				return fmt.Errorf("%d", is)
-			}
-			return nil
-		})
-	}
-	counted(10)
-	g.shut.Store(true)
-	g.cut()
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(textOf("#gift-note"), "Waiting for the server. Your flowers go out as soon as it is back."),
-		becomes(bouquet, "On its way… true"), becomes(`String(document.querySelector('[data-flowers="10"]').disabled)`, "false"),
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
-	))
-	g.shut.Store(false)
-	require.NoError(t, chromedp.Do(ctx,
-		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
-		becomes(bouquet, "A bouquet null"),
-		becomes(textOf(".star-head"), "S s17 No. 1 10 flowers this week Leads the week"),
-		becomes(boardOf("fans-today"), "1 mochi 10"),
-		becomes(`String(document.querySelectorAll('.petals').length)`, "0"), // they are gone once they have risen
-	))
-	require.Equal(t, 10, p.score("stars", "s17"))
-	require.NoError(t, chromedp.Do(ctx,
-		// The second half of a double tap may come when the first is answered: the time for it ends when the test says.
-		script(`var taps = []; globalThis.setTimeout = (real => (run, ms, ...more) => ms === 700 ? (taps.push(run), 0) : real(run, ms, ...more))(setTimeout)`),
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
-		becomes(textOf(".star-head"), "S s17 No. 1 20 flowers this week Leads the week"), becomes(`Object.values(sessionStorage).join()`, "[]"),
-		becomes(bouquet, "On its way… true"), chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)), becomes(`Object.values(sessionStorage).join()`, "[]"),
-		script(`taps.forEach(run => run())`), becomes(bouquet, "A bouquet null"),
-		becomes(`stays`, "yes"),
-	))
-	require.Equal(t, 20, p.score("fans:s17", "mochi"))
-}
-
-// The page is loaded anew while a gift is unanswered: it counts once.
-func TestStarsGiftSurvivesReload(t *testing.T) {
-	t.Parallel()
-	p := launchStars(t)
-	g := startGate(t, p.addr)
-	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+g.addr+"/stars?star=s17&me=mochi&lang=en"), watching))
-	g.silence()
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Click(chromedp.CSS(`[data-flowers="10"]`)),
-		becomes(bouquet, "On its way… true")))
-	redistest.Eventually(t, "the gift to count", func() error {
-		if p.score("stars", "s17") == 0 {
-			return fmt.Errorf("it does not yet")
-		}
-		return nil
-	})
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Reload(),
-		becomes(`typeof stays`, "undefined"), // another page
-		becomes(textOf("#gift-note"), "Thank you! 10 flowers for s17: you are No. 1 among today’s fans."),
-		becomes(bouquet, "A bouquet null"),
-		becomes(`Object.values(sessionStorage).join()`, "[]"),
-	))
-	require.Equal(t, 10, p.score("stars", "s17"))
-}
-
-// Where sockets may send nothing there is no button, and one that was there says why.
-func TestStarsWithoutSocketWrites(t *testing.T) {
-	t.Parallel()
-	p := launchStars(t)
-	ctx := window(t, 1280, 900)
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"), watching))
-	_, port, err := net.SplitHostPort(p.addr)
-	require.NoError(t, err)
-	p.kill()
-	require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('#stars').dataset.state`, "away")))
-	p = launchStars(t, "--addr", "127.0.0.1:"+port, "--no-socket-writes")
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Click(chromedp.CSS(`[data-flowers="1"]`)),
-		becomes(textOf("#gift-note"), "This server takes no flowers from pages. They were not sent."),
-		becomes(`stays`, "yes"),
-	))
-	p.give("s17", "mochi", 3)
-	require.NoError(t, chromedp.Do(ctx,
-		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"), watching,
-		becomes(boardOf("fans-today"), "1 mochi 3"),
-		becomes(`String(document.querySelectorAll('.size').length)`, "0"),
 	))
 }
 
