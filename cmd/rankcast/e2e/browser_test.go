@@ -22,8 +22,8 @@ import (
 	"rankcast/server/servertest"
 )
 
-// sharedBrowser starts the Chromium that all tests share, once: a test that waits for a
-// browser to start costs a core for longer than most tests take.
+// sharedBrowser starts the Chromium that all tests share, once: its start takes longer than
+// most tests.
 var sharedBrowser = sync.OnceValues(func() (context.Context, error) {
 	path, err := browserPath()
 	if err != nil {
@@ -33,10 +33,10 @@ var sharedBrowser = sync.OnceValues(func() (context.Context, error) {
 		chromedp.ExecPath(path), chromedp.Headless, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		// A window counts as in view though others lie over it, and gets all of its frames and timers.
+		// A window that others cover still gets all of its frames and timers.
 		chromedp.Flag("disable-background-timer-throttling", true), chromedp.Flag("disable-backgrounding-occluded-windows", true),
 		chromedp.Flag("disable-renderer-backgrounding", true),
-		// A container has little shared memory, and many pages fill it.
+		// A container may have too little shared memory for many pages.
 		chromedp.Flag("disable-dev-shm-usage", true),
 	}
 	if os.Geteuid() == 0 {
@@ -61,9 +61,9 @@ func browserPath() (string, error) {
 	return "", errors.New("the tests need a browser: apt-get install -y --no-install-recommends chromium")
 }
 
-// window opens a window of the shared browser, whose page has this size and whose cookies
-// and storage are the window's own, and returns what chromedp.Run takes. The window is
-// closed when the test ends.
+// window opens a window of the shared browser with cookies and storage of its own, and returns
+// the context for chromedp.Run. The page has this size in CSS pixels. The window closes with
+// the test.
 func window(t testing.TB, width, height int) context.Context {
 	t.Helper()
 	browser, err := sharedBrowser()
@@ -78,27 +78,26 @@ func window(t testing.TB, width, height int) context.Context {
 	return ctx
 }
 
-// rows is an expression for the members shown, in their order.
+// rows is an expression for the members of the list, in order.
 const rows = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])')].map(r => r.dataset.member)`
 
-// shows waits until the page shows just these members.
+// shows waits until the list has these members.
 func shows(members ...string) chromedp.Action[chromedp.Void] {
 	return becomes(rows+".join(' ')", strings.Join(members, " "))
 }
 
-// own is an expression for what is shown of the followed member: where, and the
-// words of its row. Two rows of it would both be there.
+// own is an expression for the row of the followed member: where it is, and its text. It shows
+// two rows if there are two.
 const own = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[aria-current]')]
 	.filter(r => r.checkVisibility())
 	.map(r => ('below' in r.dataset ? 'below: ' : 'listed: ') + r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
 
-// follows waits until just this is shown of the followed member.
+// follows waits until own is row.
 func follows(row string) chromedp.Action[chromedp.Void] {
 	return becomes(own, row)
 }
 
-// becomes waits until a text on the page is as wanted. What it was instead is
-// in the error.
+// becomes waits until an expression on the page is want. The error says what it is instead.
 func becomes(expression, want string) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		_, err := chromedp.Poll[chromedp.Void](fmt.Sprintf("(%s) === %q", expression, want), chromedp.WithPollingTimeout(servertest.Patience))(ctx, t)
@@ -115,12 +114,12 @@ func state(name string) chromedp.Action[chromedp.Void] {
 	return chromedp.Poll[chromedp.Void](fmt.Sprintf("(i => i >= 0 && states.splice(0, i + 1))(states.indexOf(%q))", name), chromedp.WithPollingTimeout(servertest.Patience))
 }
 
-// script runs on the page.
+// script runs text on the page.
 func script(text string) chromedp.Action[chromedp.Void] {
 	return chromedp.Evaluate[chromedp.Void](text + "; null")
 }
 
-// kept is what a page keeps once the garbage is collected.
+// kept is what a page keeps after garbage collection.
 type kept struct{ nodes, listeners, heap float64 }
 
 // keeps collects the garbage of a page and counts what is left.
@@ -144,9 +143,8 @@ func keeps(t *testing.T, ctx context.Context) (k kept) {
 	return k
 }
 
-// atMost holds a page to what it kept before, to the rows of some last frames, which the
-// browser lets go a little later, and to so much of the heap, in bytes, that a script takes
-// for itself as it gets faster.
+// atMost fails the test if the page keeps more than before, with a margin for the rows of the
+// last frames, which the browser releases later, and of heap bytes for compiled scripts.
 func (k kept) atMost(t *testing.T, before kept, heap float64) {
 	t.Helper()
 	t.Logf("%.0f nodes, %.0f listeners, %.0f bytes; later %.0f, %.0f, %.0f", before.nodes, before.listeners, before.heap, k.nodes, k.listeners, k.heap)
@@ -155,16 +153,16 @@ func (k kept) atMost(t *testing.T, before kept, heap float64) {
 	require.LessOrEqual(t, k.heap, before.heap+heap, "heap")
 }
 
-// call runs a command of the browser's protocol whose answer is of no use.
+// call runs a command of the DevTools protocol and drops its result.
 func call[P, R any](ctx context.Context, command cdp.Command[P, R], params P) error {
 	_, err := chromedp.Call(ctx, command, params)
 	return err
 }
 
-// There is something to be seen: rows, or cards with scores.
+// shown is an expression for whether the page shows rows, or cards with scores.
 const shown = `String([...document.querySelectorAll('live-leaderboard')].some(board => board.shadowRoot.querySelector('[data-member]')) || document.querySelector('.card-score:not(:empty)') !== null)`
 
-// look opens a page in a size, a theme and a language, and waits until there is something on it.
+// look opens a page in a size, theme and language, and waits until it shows rows or cards.
 func look(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
 	t.Helper()
 	open(t, ctx, addr, path, width, height, theme, lang)

@@ -22,7 +22,7 @@ import (
 	"rankcast/server/servertest"
 )
 
-// process is a running rankcast.
+// process is a running rankcast serve.
 type process struct {
 	t    testing.TB
 	cmd  *exec.Cmd
@@ -35,7 +35,7 @@ type process struct {
 
 var servingAt = regexp.MustCompile(`msg=serving page=http://([^/]+)/`)
 
-// launch runs "rankcast serve" and waits until it serves.
+// launch starts rankcast serve and waits until it serves. The process ends with the test.
 func launch(t testing.TB, args ...string) *process {
 	if !slices.Contains(args, "--addr") {
 		args = append(args, "--addr", "127.0.0.1:0")
@@ -85,7 +85,7 @@ func (p *process) post(board, body string) servertest.Answer {
 	return servertest.Request(p.t, "POST", "http://"+p.addr+"/v1/boards/"+board+"/scores", body)
 }
 
-// ready waits until the process says that it is.
+// ready waits until the process reports that it is ready.
 func (p *process) ready() {
 	redistest.Eventually(p.t, "the node to be ready", func() error {
 		if a := servertest.Request(p.t, "GET", "http://"+p.addr+"/readyz", ""); a.Status != 200 {
@@ -95,21 +95,22 @@ func (p *process) ready() {
 	})
 }
 
-// endsAs waits until a socket holds just what a node answers.
+// endsAs waits until the socket shows the board as the node answers it.
 func endsAs(s *servertest.Socket, p *process, board string) {
 	p.t.Helper()
 	want, total := servertest.Top(p.t, p.addr, board, 10)
 	s.Until(board, "the board", func(b *hubtest.Board) bool { return b.Total == total && fmt.Sprint(b.Top) == fmt.Sprint(want) })
 }
 
-// untilStale reads until the socket was told so.
+// untilStale reads frames until a status frame says that the boards are stale, or that they
+// are not.
 func untilStale(s *servertest.Socket, stale bool) {
 	for s.Stale == nil || *s.Stale != stale {
 		s.Next("status")
 	}
 }
 
-// ran is what came of a run of rankcast.
+// ran is the result of a command.
 type ran struct {
 	code           int
 	stdout, stderr string
