@@ -189,12 +189,25 @@ func (s *serve) redis(ctx context.Context, log *slog.Logger, all ranking.Definit
 	log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
 	if s.Demo {
 		define := func(ctx context.Context, store *ranking.Store) error { return s.define(ctx, store, all) }
-		if err := demo.PlayHistory(ctx, store, s.Prefix, time.Now(), define); err != nil {
+		if err := demo.PlayHistory(ctx, store, s.openStore, time.Now(), define); err != nil {
 			log.Info("the demo has no past, or a part of it", "error", err)
 		}
 		store.ResetClock()
 	}
 	return store.URL(), func() { store.Close() }, nil
+}
+
+// openStore opens a store for the history of the demo.
+func (s *serve) openStore(url string) (store *ranking.Store, closeStore func(), err error) {
+	rdb, err := ranking.Open(url)
+	if err != nil {
+		return nil, nil, err
+	}
+	store = ranking.New(rdb, ranking.Config{Prefix: s.Prefix})
+	return store, func() {
+		store.Close()
+		rdb.Close()
+	}, nil
 }
 
 // Run serves until ctx ends. It starts the roles from the store outwards and stops them in

@@ -40,10 +40,10 @@ func historySteps(now time.Time) ([]historyStep, error) {
 	y, m, d := now.Date()
 	sinceMonday := (int(now.Weekday()) + 6) % 7
 	recent := now.Add(-window)
-	var moments []historyStep
+	var steps []historyStep
 	add := func(at time.Time, visits int) {
 		if at.Before(recent) {
-			moments = append(moments, historyStep{at, visits})
+			steps = append(steps, historyStep{at, visits})
 		}
 	}
 	for day := -sinceMonday - 7; day < 0; day++ {
@@ -54,39 +54,38 @@ func historySteps(now time.Time) ([]historyStep, error) {
 	}
 	for step := recentSteps - 1; step >= 0; step-- {
 		ago := window * time.Duration(step) / recentSteps
-		moments = append(moments, historyStep{now.Add(-ago), recentVisits})
+		steps = append(steps, historyStep{now.Add(-ago), recentVisits})
 	}
-	return moments, nil
+	return steps, nil
 }
 
 // PlayHistory fills an embedded store with two weeks of gifts until now: definitions by
 // define, last week's winners, and scores for this week, today and the last three hours. It
-// moves the store's clock forward from step to step and leaves it at now. No other client may
-// use the store meanwhile. After an error the store may have a part of the history.
+// moves the store's clock forward from step to step and leaves it at now. No other client
+// may use the store meanwhile. After an error the store may have a part of the history.
 //
-// It opens a ranking.Store of its own and closes it, so that no Store lives to see the clock
-// jump.
-func PlayHistory(ctx context.Context, redis *embedded.Store, prefix string, now time.Time, define func(context.Context, *ranking.Store) error) error {
-	moments, err := historySteps(now)
+// open opens a ranking.Store on a URL. PlayHistory closes it, so that no Store lives to see
+// the clock jump.
+func PlayHistory(ctx context.Context, redis *embedded.Store, open func(url string) (store *ranking.Store, closeStore func(), err error),
+	now time.Time, define func(context.Context, *ranking.Store) error) error {
+	steps, err := historySteps(now)
 	if err != nil {
 		return err
 	}
-	rdb, err := ranking.Open(redis.URL())
+	redis.SetClock(steps[0].at)
+	store, closeStore, err := open(redis.URL())
 	if err != nil {
 		return err
 	}
-	defer rdb.Close()
-	redis.SetClock(moments[0].at)
-	store := ranking.New(rdb, ranking.Config{Prefix: prefix})
-	defer store.Close()
+	defer closeStore()
 	if err := define(ctx, store); err != nil {
 		return err
 	}
 	t := newTraffic(historySeed)
-	for i, m := range moments {
+	for i, m := range steps {
 		redis.SetClock(m.at)
 		gifts := t.pastGifts(m.visits)
-		if i == len(moments)-1 {
+		if i == len(steps)-1 {
 			gifts = slices.Concat(gifts, t.giftPerStar())
 		}
 		if err := sendGifts(ctx, store, gifts); err != nil {

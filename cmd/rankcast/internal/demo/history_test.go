@@ -8,6 +8,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/embedded"
+	"rankcast/ranking/redistest"
 )
 
 // monday is when a week begins by the zone of the demo, and a day and a month too.
@@ -39,6 +40,21 @@ func TestDemoPastGoesOneWay(t *testing.T) {
 	}
 }
 
+// openPatiently opens a store that waits long for each answer: a machine with much else to
+// do takes seconds for a large batch.
+func openPatiently(url string) (*ranking.Store, func(), error) {
+	rdb, err := ranking.Open(url)
+	if err != nil {
+		return nil, nil, err
+	}
+	redistest.Patient(rdb)
+	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
+	return store, func() {
+		store.Close()
+		rdb.Close()
+	}, nil
+}
+
 // However young the week is, nothing is empty.
 func TestDemoPast(t *testing.T) {
 	t.Parallel()
@@ -51,7 +67,7 @@ func TestDemoPast(t *testing.T) {
 			redis, err := embedded.Start()
 			require.NoError(t, err)
 			t.Cleanup(redis.Close)
-			require.NoError(t, PlayHistory(t.Context(), redis, "rc", now, Define))
+			require.NoError(t, PlayHistory(t.Context(), redis, openPatiently, now, Define))
 			rdb, err := ranking.Open(redis.URL())
 			require.NoError(t, err)
 			t.Cleanup(func() { rdb.Close() })
