@@ -184,23 +184,50 @@ func BenchmarkTell(b *testing.B) {
 	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
 	board := newBoard(h, theBoard)
 	v := board.view
-	v.sure, v.state, v.total = true, ranking.State{Epoch: "e", Seq: 1}, 10*followed
 	for i := range followed {
 		st := board.memberStream(crowdName(i), 0)
 		st.shards.Store(h.shards[i%2].bit)
-		member := v.Follow(st.member, 0)
-		member.streams = append(member.streams, st)
-		v.followed.enter(member, ranking.Key(i), where{int64(i) + 2, int64(i) + 2})
+		board.follow(st)
 	}
+	place := func(m int) ranking.Entry { // behind the first, who nobody follows
+		return ranking.Entry{Rank: int64(m) + 2, Member: crowdName(m), Score: int64(m), Key: ranking.Key(m)}
+	}
+	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Asc, Total: 10 * followed, Start: 1}
+	page.Entries = []ranking.Entry{{Rank: 1, Member: "first", Score: -1, Key: -1}}
+	for m := range v.Window() - 1 {
+		page.Entries = append(page.Entries, place(m))
+	}
+	v.PageAsked()
+	v.PageRead(page)
+	byName := make(map[string]int, followed)
+	for m := range followed {
+		byName[crowdName(m)] = m
+	}
+	for l := v.Lookups(); l != nil; l = v.Lookups() {
+		p := ranking.Places{State: v.State(), Total: v.Total()}
+		for _, one := range l {
+			e := place(byName[one.Member])
+			p.List = append(p.List, ranking.Place{Entry: e, Position: e.Rank})
+		}
+		v.PlacesRead(p)
+	}
+	board.tellFound()
+	board.news = nil
 	for _, s := range h.shards {
 		s.takeNews() // the status
 	}
+	// Another member goes above them all, and leaves again.
+	key := ranking.Key(-2)
+	above := ranking.Change{Member: "x", New: &key, Rank: 1, Position: 1}
+	gone := ranking.Change{Member: "x", Old: &key}
+	batch := &ranking.Changes{Board: "b", Epoch: "e", Seq: 1, List: make([]ranking.Change, 1)}
 	var steps []time.Duration
-	by := int64(1)
 	for b.Loop() {
-		v.state.Seq++
-		v.followed.shift(place{-1, "x"}, by)
-		by = -by
+		batch.Seq++
+		batch.List[0], above, gone = above, gone, above
+		if !v.Apply(batch) {
+			b.Fatal("the view does not follow")
+		}
 		var longest time.Duration
 		for first := true; first || board.ranksCursor != nil; first = false {
 			start := time.Now()

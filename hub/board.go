@@ -51,8 +51,9 @@ type board struct {
 
 	// The rest belongs to run.
 	view        *View
-	life        uint64 // counts the lives of the board that the view has shown, periods among them
-	kind        string // of the members, as the last page or check told
+	shows       map[*Followed][]*stream // the streams of each followed member
+	life        uint64                  // counts the lives of the board that the view has shown, periods among them
+	kind        string                  // of the members, as the last page or check told
 	people      people
 	naming      // which period the name means
 	page        read[ranking.Page]
@@ -77,7 +78,7 @@ type board struct {
 func newBoard(h *Hub, named ranking.Board) *board {
 	b := &board{
 		hub: h, name: named.Name, instance: named.Instance, streams: newStreams(),
-		view: NewView(0), life: 1, naming: newNaming(named),
+		view: NewView(0), shows: make(map[*Followed][]*stream), life: 1, naming: newNaming(named),
 		changes: make(chan *ranking.Changes, boardChanges), events: make(chan any, boardEvents),
 		streamy: make(chan struct{}, 1), renamed: make(map[member]bool),
 	}

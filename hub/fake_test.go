@@ -170,34 +170,27 @@ func (f *fakeBoard) find(name string) (*fakePeriod, ranking.Page, error) {
 	return is, p, nil
 }
 
-func (p *fakePeriod) places() []place {
-	var list []place
-	for m, s := range p.scores {
-		list = append(list, place{ranking.Key(-s), m})
-	}
-	slices.SortFunc(list, func(a, b place) int {
-		if a.before(b) {
-			return -1
-		}
-		return 1
+// members are those of the period in order.
+func (p *fakePeriod) members() []string {
+	return slices.SortedFunc(maps.Keys(p.scores), func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.scores[b], p.scores[a]), cmp.Compare(a, b))
 	})
-	return list
 }
 
 // entries are all of them.
 func (p *fakePeriod) entries() []ranking.Entry {
 	list := []ranking.Entry{}
-	for i, at := range p.places() {
-		rank := int64(i) + 1
+	for i, member := range p.members() {
+		rank, key := int64(i)+1, ranking.Key(-p.scores[member])
 		switch {
 		case i == 0 || !p.ties.Tied():
-		case list[i-1].Key == at.key:
+		case list[i-1].Key == key:
 			rank = list[i-1].Rank
 		case p.ties == ranking.Dense:
 			rank = list[i-1].Rank + 1
 		}
 		list = append(list, ranking.Entry{
-			Rank: rank, Member: at.member, Score: at.key.Score(ranking.Desc), Key: at.key, Data: p.data[at.member],
+			Rank: rank, Member: member, Score: key.Score(ranking.Desc), Key: key, Data: p.data[member],
 		})
 	}
 	return list
@@ -252,7 +245,7 @@ func (p *fakePeriod) change(member string, score int64, data string) *ranking.Ch
 	c.New = &k
 	before := slices.Collect(maps.Values(p.scores))
 	p.scores[member], p.data[member] = score, data
-	at := slices.Index(p.places(), place{k, member})
+	at := slices.Index(p.members(), member)
 	c.Rank, c.Position = p.entries()[at].Rank, int64(at)+1
 	if p.ties == ranking.Dense {
 		c.Born = !slices.Contains(before, score)

@@ -12,8 +12,7 @@ const MaxAround = 20
 
 // Followed is a member whose rank a View keeps.
 type Followed struct {
-	member  string
-	streams []*stream // that show it; kept by the owner of the view
+	member string
 
 	// known says that on and key are as of the view's state; else the member has to
 	// be looked up.
@@ -34,6 +33,15 @@ type Followed struct {
 	owed   bool // was followed when the view was read anew, and is not known yet
 	own    bool // is in View.own
 }
+
+// Name is the member's name.
+func (f *Followed) Name() string { return f.member }
+
+// Around is how many neighbours on each side the owner of the view wants.
+func (f *Followed) Around() int { return f.around }
+
+// Known reports whether the view knows where the member stands.
+func (f *Followed) Known() bool { return f.known }
 
 func (f *Followed) place() place { return place{f.key, f.member} }
 
@@ -220,8 +228,8 @@ type Standing struct {
 	ranking.Place
 }
 
-// within gives up to k neighbours on each side of the standing, and itself.
-func (s Standing) within(k int) []ranking.Entry {
+// NeighboursWithin gives up to k neighbours on each side of the standing, and itself.
+func (s Standing) NeighboursWithin(k int) []ranking.Entry {
 	self := slices.IndexFunc(s.Around, func(e ranking.Entry) bool { return e.Member == s.Entry.Member })
 	if self < 0 {
 		return nil
@@ -344,17 +352,18 @@ func (v *View) Standing(f *Followed) Standing {
 	if f.on {
 		at = v.followed.where(f)
 	}
-	return v.standing(f, at)
+	return v.StandingAt(f, at)
 }
 
-func (v *View) standing(f *Followed, at where) Standing {
+// StandingAt is Standing for a member whose place Ranks gave.
+func (v *View) StandingAt(f *Followed, at where) Standing {
 	s := Standing{Seq: v.state.Seq, Total: v.total}
 	s.Entry, s.Position = ranking.Entry{Member: f.member, Rank: at.rank}, at.position
 	switch {
 	case at.rank > 0:
 		s.Entry.Key, s.Entry.Score = f.key, f.key.Score(v.order)
 		if f.around > 0 {
-			s.Around = v.neighbours(f, at)
+			s.Around = v.Neighbours(f, at)
 		}
 	case f.around > 0:
 		s.Around = []ranking.Entry{}
@@ -362,9 +371,9 @@ func (v *View) standing(f *Followed, at where) Standing {
 	return s
 }
 
-// neighbours gives those around a member that stands at a place: from the first
+// Neighbours gives those around a member that stands at a place: from the first
 // entries where they reach, else as they were read last. nil: not known.
-func (v *View) neighbours(f *Followed, at where) []ranking.Entry {
+func (v *View) Neighbours(f *Followed, at where) []ranking.Entry {
 	around := int64(f.around)
 	if v.reaches(f, at) {
 		return v.list(int(max(0, at.position-1-around)), int(min(at.position+around, v.total)))

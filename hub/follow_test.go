@@ -347,13 +347,13 @@ func TestFollowersWithOtherNumbersOfNeighbours(t *testing.T) {
 		require.Equal(t, []string{"me"}, more.take(t), "and all when it was read")
 		meHolds(t, f, more, "m100", 9)
 		f100 := h.boards["b"].view.Following("m100")
-		require.Equal(t, 9, f100.around)
+		require.Equal(t, 9, f100.Around())
 		h.Leave(widest)
 		synctest.Wait()
-		require.Equal(t, 5, f100.around, "no more are read than somebody wants")
+		require.Equal(t, 5, f100.Around(), "no more are read than somebody wants")
 		h.Leave(first)
 		synctest.Wait()
-		require.Equal(t, 2, f100.around)
+		require.Equal(t, 2, f100.Around())
 	})
 }
 
@@ -513,7 +513,7 @@ func TestFollowersOfAMemberShareIt(t *testing.T) {
 			require.Equal(t, i+1 == len(clients), b.view.Followed() == 0)
 		}
 		require.Empty(t, b.members)
-		require.Empty(t, b.view.followed.ranks.blocks)
+		require.Empty(t, b.shows)
 		require.Equal(t, []string{"snapshot"}, stays.take(t))
 	})
 }

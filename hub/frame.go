@@ -188,7 +188,7 @@ func appendAround(b []byte, s Standing, k int, of *board) []byte {
 		b = append(b, `,"to_next":null`...)
 	}
 	b = append(b, `,"around":[`...)
-	for i, e := range s.within(k) {
+	for i, e := range s.NeighboursWithin(k) {
 		if i > 0 {
 			b = append(b, ',')
 		}

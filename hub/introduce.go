@@ -118,14 +118,7 @@ func (b *board) changedName(id string) {
 // whoIsShown are the members of the first entries and those around followers.
 func (b *board) whoIsShown() map[string]bool {
 	ids := make(map[string]bool)
-	for _, r := range b.view.entries {
-		ids[r.member] = true
-	}
-	b.view.Each(func(f *Followed) {
-		for _, e := range f.near {
-			ids[e.Member] = true
-		}
-	})
+	b.view.EachVisible(func(id string) { ids[id] = true })
 	return ids
 }
 
@@ -215,11 +208,7 @@ func (b *board) introduced(since *time.Time, isDue func(time.Time) bool, each fu
 }
 
 // first calls do for the members of the first entries.
-func (b *board) first(do func(id string)) {
-	for _, r := range b.view.entries {
-		do(r.member)
-	}
-}
+func (b *board) first(do func(id string)) { b.view.EachInTop(do) }
 
 // around gives those around the members of an answer to what it is called with.
 func around(p *ranking.Places) func(do func(id string)) {
@@ -268,7 +257,7 @@ func (b *board) profileOf(id string) ranking.Profile {
 // changed since all were told.
 func (b *board) renamedAround(f *Followed, at where) bool {
 	renaming := b.people.renaming
-	return len(renaming) > 0 && f.around > 0 && slices.ContainsFunc(b.view.neighbours(f, at), func(e ranking.Entry) bool {
+	return len(renaming) > 0 && f.Around() > 0 && slices.ContainsFunc(b.view.Neighbours(f, at), func(e ranking.Entry) bool {
 		return renaming[e.Member]
 	})
 }

@@ -45,7 +45,8 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
 					feed.Watch(h.Board)
 					defer feed.Unwatch(h.Board)
-					w := &witness{t: t, s: s, h: h, heard: heard, ties: families[name].Ties, members: members, v: NewView(rapid.IntRange(0, 4).Draw(t, "want"))}
+					w := &witness{t: t, s: s, h: h, heard: heard, ties: families[name].Ties, members: members, want: rapid.IntRange(0, 4).Draw(t, "want")}
+					w.v = NewView(w.want)
 					w.wait(func(e any) bool { return e == watched(h.Board) })
 					w.run()
 				})
@@ -112,6 +113,7 @@ type witness struct {
 	heard   changesHeard
 	ties    ranking.Ties
 	members []string
+	want    int // entries of v
 	v       *View
 	seq     int64 // that was heard last
 
@@ -197,9 +199,9 @@ func (w *witness) told(seq int64, c ranking.Change) {
 }
 
 func (w *witness) apply(c *ranking.Changes) {
-	sure := w.v.sure
+	sure := w.v.Shows(0)
 	w.v.Apply(c)
-	require.Equal(w.t, sure, w.v.sure, "%+v makes the view unsure", c)
+	require.Equal(w.t, sure, w.v.Shows(0), "%+v makes the view unsure", c)
 	w.holds()
 }
 
@@ -237,7 +239,7 @@ func (w *witness) answer() {
 func (w *witness) holds() {
 	w.v.Own()
 	w.v.Found()
-	if !w.v.sure {
+	if !w.v.Shows(0) {
 		return
 	}
 	board := w.h.Model.At(w.v.State().Seq)
@@ -245,20 +247,20 @@ func (w *witness) holds() {
 	top := w.v.Top(len(board))
 	require.Equal(w.t, board[:len(top)], rankingtest.Unkeyed(top))
 	w.v.Each(func(f *Followed) {
-		if !f.known {
+		if !f.Known() {
 			return
 		}
-		i := slices.IndexFunc(board, func(e ranking.Entry) bool { return e.Member == f.member })
+		i := slices.IndexFunc(board, func(e ranking.Entry) bool { return e.Member == f.Name() })
 		s := w.v.Standing(f)
-		require.EqualValues(w.t, i+1, s.Position, "of %q", f.member)
+		require.EqualValues(w.t, i+1, s.Position, "of %q", f.Name())
 		if i < 0 {
 			require.Zero(w.t, s.Entry.Rank)
 			return
 		}
-		require.Equal(w.t, [2]int64{board[i].Rank, board[i].Score}, [2]int64{s.Entry.Rank, s.Entry.Score}, "of %q", f.member)
-		if s.Around != nil && f.around > 0 {
-			near := board[max(0, i-f.around):min(len(board), i+f.around+1)]
-			require.Equal(w.t, near, rankingtest.Unkeyed(s.within(f.around)), "around %q", f.member)
+		require.Equal(w.t, [2]int64{board[i].Rank, board[i].Score}, [2]int64{s.Entry.Rank, s.Entry.Score}, "of %q", f.Name())
+		if s.Around != nil && f.Around() > 0 {
+			near := board[max(0, i-f.Around()):min(len(board), i+f.Around()+1)]
+			require.Equal(w.t, near, rankingtest.Unkeyed(s.NeighboursWithin(f.Around())), "around %q", f.Name())
 		}
 	})
 }
@@ -272,7 +274,7 @@ func (w *witness) settle() {
 		w.ask()
 		w.answer()
 	}
-	require.True(t, w.v.sure && !w.v.NeedsPage())
+	require.True(t, w.v.Shows(0) && !w.v.NeedsPage())
 	require.Nil(t, w.v.Lookups())
 
 	page, err := w.s.Page(ctx, w.h.Board, 1, 100)
@@ -281,7 +283,7 @@ func (w *witness) settle() {
 	board := w.h.Model.At(page.Seq)
 	require.Equal(t, board, rankingtest.Unkeyed(page.Entries))
 	top := w.v.Top(len(board))
-	require.GreaterOrEqual(t, len(top), min(w.v.want, len(board)))
+	require.GreaterOrEqual(t, len(top), min(w.want, len(board)))
 	require.Equal(t, page.Entries[:len(top)], top)
 
 	var lookups []ranking.Lookup
@@ -316,13 +318,13 @@ func (w *witness) placed(member string, p ranking.Place, all []ranking.Entry) {
 	if f == nil {
 		return
 	}
-	require.True(w.t, f.known, "%q is followed", member)
+	require.True(w.t, f.Known(), "%q is followed", member)
 	s := w.v.Standing(f)
 	want.Entry.Data = "" // which is not kept of those who follow
 	require.Equal(w.t, want.Entry, s.Entry)
 	require.Equal(w.t, want.Position, s.Position)
-	if i >= 0 && f.around > 0 {
-		require.Equal(w.t, all[max(0, i-f.around):min(len(all), i+f.around+1)], s.within(f.around))
+	if i >= 0 && f.Around() > 0 {
+		require.Equal(w.t, all[max(0, i-f.Around()):min(len(all), i+f.Around()+1)], s.NeighboursWithin(f.Around()))
 	}
 }
 

@@ -138,7 +138,7 @@ func (v *View) trimQueue() {
 
 // toLookUp reports whether there is anything to look up.
 func (v *View) toLookUp(f *Followed) bool {
-	return !f.known || f.sample || f.on && f.around > 0 && f.old && v.neighbours(f, v.followed.where(f)) == nil
+	return !f.known || f.sample || f.on && f.around > 0 && f.old && v.Neighbours(f, v.followed.where(f)) == nil
 }
 
 // Waiting reports whether Lookups may have something to give.

@@ -63,7 +63,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 			s.takeNews()
 		}
 	}
-	if !v.sure || v.state.Seq != seq {
+	if !v.Shows(0) || v.State().Seq != seq {
 		b.Fatal("the view is unsure")
 	}
 }

@@ -90,26 +90,27 @@ func (b *board) takeStreams() []*stream {
 func (b *board) follow(st *stream) {
 	around := st.around
 	if f := b.view.Following(st.member); f != nil {
-		around = max(around, f.around)
+		around = max(around, f.Around())
 	}
 	f := b.view.Follow(st.member, around)
-	f.streams = append(f.streams, st)
+	b.shows[f] = append(b.shows[f], st)
 	st.followed = true
-	if f.known {
+	if f.Known() {
 		b.tellNow(f, b.view.Standing(f))
 	}
 }
 
 func (b *board) unfollow(st *stream) {
 	f := b.view.Following(st.member)
-	f.streams = slices.DeleteFunc(f.streams, func(other *stream) bool { return other == st })
-	if len(f.streams) == 0 {
+	streams := slices.DeleteFunc(b.shows[f], func(other *stream) bool { return other == st })
+	if b.shows[f] = streams; len(streams) == 0 {
+		delete(b.shows, f)
 		b.view.Unfollow(f)
 		return
 	}
 	around := 0
-	for _, other := range f.streams {
+	for _, other := range streams {
 		around = max(around, other.around)
 	}
-	b.view.Follow(f.member, around)
+	b.view.Follow(f.Name(), around)
 }

@@ -9,7 +9,7 @@ const tellMost = 1024
 // tellMember tells the followers of a member where it stands, at the end of the
 // step.
 func (b *board) tellMember(f *Followed, s Standing) {
-	for _, st := range f.streams {
+	for _, st := range b.shows[f] {
 		if st.say(s, b) {
 			b.news = append(b.news, st)
 		}
@@ -56,8 +56,8 @@ func (b *board) tellRanks(now time.Time) {
 		if b.view.Unchanged(f, at) && !b.renamedAround(f, at) {
 			return
 		}
-		s := b.view.standing(f, at)
-		if f.around > 0 && s.Around == nil {
+		s := b.view.StandingAt(f, at)
+		if f.Around() > 0 && s.Around == nil {
 			b.view.Ask(f)
 			b.ranksMoved = true // look again, whatever comes of it
 			if !slow {
@@ -71,9 +71,9 @@ func (b *board) tellRanks(now time.Time) {
 // voidMembers takes back what was told of all members: the board has another
 // life, or has gone back in this one.
 func (b *board) voidMembers() {
-	b.view.Each(func(f *Followed) {
-		for _, st := range f.streams {
+	for _, streams := range b.shows {
+		for _, st := range streams {
 			st.void()
 		}
-	})
+	}
 }

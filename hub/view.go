@@ -246,6 +246,24 @@ func (v *View) bring(t *top, c *ranking.Changes) bool {
 // Top copies the first entries, n at most.
 func (v *View) Top(n int) []ranking.Entry { return v.list(0, min(n, len(v.entries))) }
 
+// EachInTop calls do for the member of each of the first entries, in order.
+func (v *View) EachInTop(do func(member string)) {
+	for _, r := range v.entries {
+		do(r.member)
+	}
+}
+
+// EachVisible calls do for the members of the first entries and for the neighbours of
+// the followed members. A member may come up more than once.
+func (v *View) EachVisible(do func(member string)) {
+	v.EachInTop(do)
+	for _, f := range v.followed.members {
+		for _, e := range f.near {
+			do(e.Member)
+		}
+	}
+}
+
 // Touched copies, for the first n places at most, the seq since when they are as
 // they are, entry and rank, and the seq from which on that is known.
 func (v *View) Touched(n int) (touched []int64, since int64) {

@@ -64,7 +64,7 @@ func (w *wire) allTold() {
 		if w.told[f].Entry != s.Entry {
 			w.t.Fatalf("%q was told %+v, and stands at %+v", f.member, w.told[f].Entry, s.Entry)
 		}
-		if s.Around != nil && f.around > 0 && !slices.Equal(w.told[f].within(f.around), s.within(f.around)) {
+		if s.Around != nil && f.around > 0 && !slices.Equal(w.told[f].NeighboursWithin(f.around), s.NeighboursWithin(f.around)) {
 			w.t.Fatalf("%q was told of %+v, and is among %+v", f.member, w.told[f].Around, s.Around)
 		}
 	}
@@ -76,7 +76,7 @@ func (w *wire) tellRanks(most int) {
 	for cursor, first := (*place)(nil), true; first || cursor != nil; first = false {
 		cursor = w.v.Ranks(cursor, most, func(f *Followed, at where) {
 			if !w.v.Unchanged(f, at) {
-				w.tellOne(f, w.v.standing(f, at))
+				w.tellOne(f, w.v.StandingAt(f, at))
 			}
 		})
 	}
@@ -202,7 +202,7 @@ func (w *wire) standingHolds(s Standing, at ranking.State, around int) {
 		w.t.Fatalf("at %+v the view has %+v; the board has %+v", at, s.Entry, want)
 	}
 	if s.Around != nil && around > 0 {
-		if got, want := s.within(around), w.m.entries(board, i-around, i+around+1); !slices.Equal(got, want) {
+		if got, want := s.NeighboursWithin(around), w.m.entries(board, i-around, i+around+1); !slices.Equal(got, want) {
 			w.t.Fatalf("at %+v around %q are %+v; on the board %+v", at, s.Entry.Member, got, want)
 		}
 	}
@@ -698,6 +698,16 @@ func TestReachFollowsWhatIsWanted(t *testing.T) {
 	require.EqualValues(t, 1, v.followed.reach)
 	v.Unfollow(b)
 	require.Zero(t, v.followed.reach)
+}
+
+// Unfollow leaves nothing of a member in the index of ranks.
+func TestUnfollowLeavesNothing(t *testing.T) {
+	v, answer := farView()
+	require.True(t, v.PlacesRead(answer))
+	require.Len(t, v.followed.ranks.blocks, 1)
+	v.Unfollow(v.Following("m"))
+	require.Empty(t, v.followed.ranks.blocks)
+	require.Equal(t, 1, v.Followed())
 }
 
 // Neighbours are old when somebody comes or goes among them, or beyond them where
