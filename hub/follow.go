@@ -7,8 +7,8 @@ import (
 	"rankcast/ranking"
 )
 
-// MaxAround is the most neighbours on each side that a follower is shown.
-const MaxAround = 20
+// mostAround is the most neighbours on each side that a follower is shown.
+const mostAround = 20
 
 // Followed is a member whose rank a View keeps.
 type Followed struct {
@@ -84,7 +84,7 @@ type following struct {
 	members map[string]*Followed
 	ranks   ranks              // positions
 	tiers   *tiers             // nil where these are the ranks
-	arounds [MaxAround + 1]int // how many want so many neighbours on each side
+	arounds [mostAround + 1]int // how many want so many neighbours on each side
 	reach   int64              // the most that anybody wants
 }
 
@@ -238,7 +238,7 @@ func (s Standing) NeighboursWithin(k int) []ranking.Entry {
 }
 
 // Follow has the view keep a member's rank, with up to around neighbours on each
-// side (0 to MaxAround). Following a member again changes around.
+// side (0 to mostAround). Following a member again changes around.
 func (v *View) Follow(member string, around int) *Followed {
 	f := v.followed.members[member]
 	if f == nil {

@@ -6,6 +6,9 @@ import (
 	"rankcast/ranking"
 )
 
+// MaxAround is the most neighbours on each side that a follower is shown.
+const MaxAround = mostAround
+
 // Watch is what a client wants to see of a board.
 type Watch struct {
 	Top int // entries from the first on

@@ -2,7 +2,6 @@ package hub
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -14,15 +13,6 @@ import (
 
 	"rankcast/ranking"
 )
-
-// The law is tested on many more histories than rapid's hundred, unless the
-// command line says otherwise: they are short.
-func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "5000"); err != nil {
-		panic(err)
-	}
-	m.Run()
-}
 
 // wire carries a model's messages and answers to a view, as badly as pub/sub may.
 type wire struct {
@@ -261,7 +251,7 @@ func (w *wire) readPlaces() {
 }
 
 func (w *wire) follow(t *rapid.T) {
-	f := w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, MaxAround}).Draw(t, "around"))
+	f := w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, mostAround}).Draw(t, "around"))
 	if f.known {
 		w.tellOne(f, w.v.Standing(f)) // who joins is told at once
 	}

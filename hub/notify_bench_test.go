@@ -1,0 +1,88 @@
+package hub
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"rankcast/ranking"
+)
+
+func followedName(m int) string { return fmt.Sprintf("member-%07d", m) }
+
+// BenchmarkTell measures what it costs to tell 100,000 followers that somebody
+// new at the top has moved them all, as happens at most once a MeInterval: the
+// encoding of their frames and handing them to the shards. The median of the
+// longest step is for how long the board's goroutine is away from the changes.
+func BenchmarkTell(b *testing.B) {
+	const followed = 100_000
+	f := newFakeBoard()
+	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
+	board := newBoard(h, theBoard)
+	v := board.view
+	for i := range followed {
+		st := board.memberStream(followedName(i), 0)
+		st.shards.Store(h.shards[i%2].bit)
+		board.follow(st)
+	}
+	place := func(m int) ranking.Entry { // behind the first, who nobody follows
+		return ranking.Entry{Rank: int64(m) + 2, Member: followedName(m), Score: int64(m), Key: ranking.Key(m)}
+	}
+	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Asc, Total: 10 * followed, Start: 1}
+	page.Entries = []ranking.Entry{{Rank: 1, Member: "first", Score: -1, Key: -1}}
+	for m := range v.Window() - 1 {
+		page.Entries = append(page.Entries, place(m))
+	}
+	v.PageAsked()
+	v.PageRead(page)
+	byName := make(map[string]int, followed)
+	for m := range followed {
+		byName[followedName(m)] = m
+	}
+	for l := v.Lookups(); l != nil; l = v.Lookups() {
+		p := ranking.Places{State: v.State(), Total: v.Total()}
+		for _, one := range l {
+			e := place(byName[one.Member])
+			p.List = append(p.List, ranking.Place{Entry: e, Position: e.Rank})
+		}
+		v.PlacesRead(p)
+	}
+	board.tellFound()
+	board.news = nil
+	for _, s := range h.shards {
+		s.takeNews() // the status
+	}
+	// Another member goes above them all, and leaves again.
+	key := ranking.Key(-2)
+	above := ranking.Change{Member: "x", New: &key, Rank: 1, Position: 1}
+	gone := ranking.Change{Member: "x", Old: &key}
+	batch := &ranking.Changes{Board: "b", Epoch: "e", Seq: 1, List: make([]ranking.Change, 1)}
+	var steps []time.Duration
+	for b.Loop() {
+		batch.Seq++
+		batch.List[0], above, gone = above, gone, above
+		if !v.Apply(batch) {
+			b.Fatal("the view does not follow")
+		}
+		var longest time.Duration
+		for first := true; first || board.ranksCursor != nil; first = false {
+			start := time.Now()
+			board.tellRanks(start)
+			h.announce(board.news...)
+			board.news = board.news[:0]
+			longest = max(longest, time.Since(start))
+		}
+		steps = append(steps, longest)
+		for _, s := range h.shards {
+			if news, _ := s.takeNews(); len(news) != followed/2 {
+				b.Fatal("not all were told")
+			}
+		}
+	}
+	slices.Sort(steps)
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/followed, "ns/follower")
+	b.ReportMetric(float64(steps[len(steps)/2].Microseconds())/1e3, "ms/longest-step")
+	b.ReportMetric(0, "ns/op")
+}
