@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rankcast/hub/view"
 	"rankcast/ranking"
 )
 
@@ -50,23 +51,23 @@ type board struct {
 	at      atomic.Pointer[whereabouts]
 
 	// The rest belongs to run.
-	view        *View
-	shows       map[*Followed][]*stream // the streams of each followed member
-	life        uint64                  // counts the lives of the board that the view has shown, periods among them
-	kind        string                  // of the members, as the last page or check told
+	view        *view.View
+	shows       map[*view.Followed][]*stream // the streams of each followed member
+	life        uint64                       // counts the lives of the board that the view has shown, periods among them
+	kind        string                       // of the members, as the last page or check told
 	people      people
 	naming      // which period the name means
 	page        read[ranking.Page]
 	places      read[ranking.Places]
 	profiles    read[found]
-	heard       bool   // the feed hears the board
-	outages     int    // of the feed, when it began to
-	renewed     bool   // a page was read since the last publish
-	recovering  bool   // and published, but not all followed members are known again
-	moved       bool   // the view has news to publish
-	ranksMoved  bool   // ranks may have changed since all were told
-	ranksCursor *place // where to go on telling them; nil: all were told
-	shown       *shown // what was published last
+	heard       bool           // the feed hears the board
+	outages     int            // of the feed, when it began to
+	renewed     bool           // a page was read since the last publish
+	recovering  bool           // and published, but not all followed members are known again
+	moved       bool           // the view has news to publish
+	ranksMoved  bool           // ranks may have changed since all were told
+	ranksCursor *view.OrderKey // where to go on telling them; nil: all were told
+	shown       *shown         // what was published last
 	published   time.Time
 	told        time.Time // when all ranks were
 	news        []*stream // of members, that were told something in this step
@@ -78,7 +79,7 @@ type board struct {
 func newBoard(h *Hub, named ranking.Board) *board {
 	b := &board{
 		hub: h, name: named.Name, instance: named.Instance, streams: newStreams(),
-		view: NewView(0), shows: make(map[*Followed][]*stream), life: 1, naming: newNaming(named),
+		view: view.NewView(0), shows: make(map[*view.Followed][]*stream), life: 1, naming: newNaming(named),
 		changes: make(chan *ranking.Changes, boardChanges), events: make(chan any, boardEvents),
 		streamy: make(chan struct{}, 1), renamed: make(map[member]bool),
 	}

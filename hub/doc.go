@@ -6,7 +6,7 @@
 //
 //	ranking.Feed ─► Hub ─► board (owns a View) ─► streams ─► shards ─► Conn.Send
 //
-// A watched board, as clients name it, has one goroutine, which owns its [View]:
+// A watched board, as clients name it, has one goroutine, which owns its [view.View]:
 // the first entries of one period of the board and the ranks of the members that
 // are followed, kept right by applying each change, and read anew from the Source
 // whenever a change is missing. A member that comes to be followed is looked up,

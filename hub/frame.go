@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"rankcast/hub/view"
 	"rankcast/ranking"
 )
 
@@ -164,7 +165,7 @@ func deltaFrame(board string, s *shown, n int, from int64, items []byte) *Frame 
 
 // meFrame tells where a followed member stands; around are fields that
 // appendAround made, if any.
-func meFrame(board string, s Standing, around []byte) *Frame {
+func meFrame(board string, s view.Standing, around []byte) *Frame {
 	b := make([]byte, headRoom, headRoom+128+len(board)+len(around))
 	b = appendHead(b, "me", board)
 	b = appendField(b, "seq", s.Seq)
@@ -181,7 +182,7 @@ func meFrame(board string, s Standing, around []byte) *Frame {
 
 // appendAround adds the distance to the place above, and up to k neighbours on
 // each side, with their profiles as a board shows them.
-func appendAround(b []byte, s Standing, k int, of *board) []byte {
+func appendAround(b []byte, s view.Standing, k int, of *board) []byte {
 	if gap := s.ToNext(); gap != nil {
 		b = appendField(b, "to_next", *gap)
 	} else {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
+	"rankcast/hub/view"
 	"rankcast/ranking"
 )
 
@@ -66,7 +67,7 @@ func TestPeriodThatNobodySaw(t *testing.T) {
 		f.keep = 0
 		pass(every / 2)
 		c := f.set("a", 1)
-		for i := range int64(viewBuffer + 1) {
+		for i := range int64(view.MaxBuffered + 1) {
 			c.List = append(c.List, f.set("a", i%7).List...)
 		}
 		f.onPage.set(func() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"rankcast/hub/view"
 	"rankcast/ranking"
 )
 
@@ -44,7 +45,7 @@ type person struct {
 	late    bool      // it is shown without, as long as it is not known
 	queued  bool      // to be read
 	since   time.Time // when it came to be what it is, as was seen here
-	// touched is as View.Touched: who has a lower seq may show another profile. A profile
+	// touched is as view.View.Touched: who has a lower seq may show another profile. A profile
 	// has no seq of its own; so it is counted to that of the board that comes next.
 	touched int64
 }
@@ -255,7 +256,7 @@ func (b *board) profileOf(id string) ranking.Profile {
 
 // renamedAround reports whether the profile of one of those around a follower has
 // changed since all were told.
-func (b *board) renamedAround(f *Followed, at where) bool {
+func (b *board) renamedAround(f *view.Followed, at view.Placement) bool {
 	renaming := b.people.renaming
 	return len(renaming) > 0 && f.Around() > 0 && slices.ContainsFunc(b.view.Neighbours(f, at), func(e ranking.Entry) bool {
 		return renaming[e.Member]

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/hub/view"
 	"rankcast/ranking"
 	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
@@ -46,7 +47,7 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 					feed.Watch(h.Board)
 					defer feed.Unwatch(h.Board)
 					w := &witness{t: t, s: s, h: h, heard: heard, ties: families[name].Ties, members: members, want: rapid.IntRange(0, 4).Draw(t, "want")}
-					w.v = NewView(w.want)
+					w.v = view.NewView(w.want)
 					w.wait(func(e any) bool { return e == watched(h.Board) })
 					w.run()
 				})
@@ -114,7 +115,7 @@ type witness struct {
 	ties    ranking.Ties
 	members []string
 	want    int // entries of v
-	v       *View
+	v       *view.View
 	seq     int64 // that was heard last
 
 	page   *ranking.Page // read, and not taken in yet
@@ -246,7 +247,7 @@ func (w *witness) holds() {
 	require.EqualValues(w.t, len(board), w.v.Total())
 	top := w.v.Top(len(board))
 	require.Equal(w.t, board[:len(top)], rankingtest.Unkeyed(top))
-	w.v.Each(func(f *Followed) {
+	w.v.Each(func(f *view.Followed) {
 		if !f.Known() {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rankcast/hub/view"
 	"rankcast/ranking"
 )
 
@@ -20,7 +21,7 @@ type shown struct {
 	total   int64
 	top     []ranking.Entry
 	people  []ranking.Profile // for each entry of top, what is shown beside it; nil: nothing
-	touched []int64           // as View.Touched, profiles included
+	touched []int64           // as view.View.Touched, profiles included
 	since   int64
 
 	once sync.Once
@@ -179,7 +180,7 @@ func (st *stream) advance(old, s *shown, difference *rows) bool {
 }
 
 // say tells a member's place on a board. It reports whether that is news.
-func (st *stream) say(s Standing, b *board) bool {
+func (st *stream) say(s view.Standing, b *board) bool {
 	is := said{seq: s.Seq, rank: s.Entry.Rank, score: s.Entry.Score}
 	if st.around > 0 && s.Around != nil {
 		is.around = appendAround(nil, s, st.around, b)

@@ -3,11 +3,12 @@ package hub
 import (
 	"fmt"
 
+	"rankcast/hub/view"
 	"rankcast/ranking"
 )
 
 // MaxAround is the most neighbours on each side that a follower is shown.
-const MaxAround = mostAround
+const MaxAround = view.MaxAround
 
 // Watch is what a client wants to see of a board.
 type Watch struct {

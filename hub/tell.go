@@ -1,6 +1,10 @@
 package hub
 
-import "time"
+import (
+	"time"
+
+	"rankcast/hub/view"
+)
 
 // tellMost is how many members are told of their ranks in one step, so that the
 // board's goroutine is back at the changes within a few milliseconds.
@@ -8,7 +12,7 @@ const tellMost = 1024
 
 // tellMember tells the followers of a member where it stands, at the end of the
 // step.
-func (b *board) tellMember(f *Followed, s Standing) {
+func (b *board) tellMember(f *view.Followed, s view.Standing) {
 	for _, st := range b.shows[f] {
 		if st.say(s, b) {
 			b.news = append(b.news, st)
@@ -17,7 +21,7 @@ func (b *board) tellMember(f *Followed, s Standing) {
 }
 
 // tellNow tells where a member stands now.
-func (b *board) tellNow(f *Followed, s Standing) {
+func (b *board) tellNow(f *view.Followed, s view.Standing) {
 	b.tellMember(f, s)
 	b.view.Told(f, s)
 }
@@ -52,7 +56,7 @@ func (b *board) tellRanks(now time.Time) {
 		b.people.tell()
 	}
 	slow := !b.places.idle() || b.places.failed()
-	b.ranksCursor = b.view.Ranks(b.ranksCursor, tellMost, func(f *Followed, at where) {
+	b.ranksCursor = b.view.Ranks(b.ranksCursor, tellMost, func(f *view.Followed, at view.Placement) {
 		if b.view.Unchanged(f, at) && !b.renamedAround(f, at) {
 			return
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/view"
 )
 
 // A connection that takes the end and nothing more gets the end once.
@@ -61,7 +63,7 @@ func TestEndThatWasHeardTooMuchAt(t *testing.T) {
 		h.FeedSubscribed("b")
 		pass(every - time.Millisecond)
 		c := f.set("a", 1)
-		for i := range int64(viewBuffer + 1) {
+		for i := range int64(view.MaxBuffered + 1) {
 			c.List = append(c.List, f.set("a", i%7).List...)
 		}
 		f.onPage.set(func() {
@@ -100,7 +102,7 @@ func TestChangesOfOtherPeriodsSpoilNothing(t *testing.T) {
 			f.set("a", 1)
 			pass(every)
 			c := f.set("a", 1)
-			for i := range int64(viewBuffer + 1) {
+			for i := range int64(view.MaxBuffered + 1) {
 				c.List = append(c.List, f.set("a", i%7).List...)
 			}
 			f.onPage.set(func() {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/hub/view"
 	"rankcast/ranking"
 	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
@@ -44,7 +45,7 @@ func TestAWindowFollowedIsAFreshRead(t *testing.T) {
 					feed.Watch(board)
 					defer feed.Unwatch(board)
 					w := &windowWitness{t: t, s: s, board: board, heard: heard, want: rapid.IntRange(1, 4).Draw(t, "want")}
-					w.v = NewView(w.want)
+					w.v = view.NewView(w.want)
 					w.heard.wait(t, board, func(e any) bool { return e == watched(board) })
 					for _, m := range members[:rapid.IntRange(0, 6).Draw(t, "followed")] {
 						w.v.Follow(m, 0)
@@ -79,7 +80,7 @@ type windowWitness struct {
 	board string
 	heard changesHeard
 	want  int // entries of v
-	v     *View
+	v     *view.View
 }
 
 // read brings the view to the state that a read tells of, and compares them.
@@ -120,7 +121,7 @@ func (w *windowWitness) read() {
 	top := w.v.Top(len(fresh.Entries))
 	require.GreaterOrEqual(w.t, len(top), min(w.want, len(fresh.Entries)))
 	require.Equal(w.t, fresh.Entries[:len(top)], top)
-	w.v.Each(func(f *Followed) {
+	w.v.Each(func(f *view.Followed) {
 		want := ranking.Entry{Member: f.Name()}
 		for _, e := range fresh.Entries {
 			if e.Member == f.Name() {

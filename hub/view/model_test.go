@@ -1,4 +1,4 @@
-package hub
+package view
 
 import (
 	"fmt"
@@ -187,7 +187,7 @@ func (m *model) change(member string, score int64, data string, remove bool) *ra
 		}
 		stays := c.Old != nil && c.Old.Score(m.def.Order) == score
 		c.Born = m.def.Ties == ranking.Dense && !stays && !m.isHeld(*key)
-		at := m.place(place{*key, member}, data)
+		at := m.place(OrderKey{*key, member}, data)
 		c.New, c.Rank, c.Position, c.Data = key, m.rank(m.rows, at), int64(at)+1, data
 	}
 	if c.Old != nil && !heldOld {
@@ -199,10 +199,10 @@ func (m *model) change(member string, score int64, data string, remove bool) *ra
 }
 
 // place puts a member at its place, and says which that is.
-func (m *model) place(p place, data string) int {
+func (m *model) place(p OrderKey, data string) int {
 	r := row{p, data}
 	at, _ := slices.BinarySearchFunc(m.rows, r, func(a, b row) int {
-		if a.before(b.place) {
+		if a.before(b.OrderKey) {
 			return -1
 		}
 		return 1
@@ -236,7 +236,7 @@ func (m *model) replace(t *rapid.T) *ranking.Changes {
 	m.state = ranking.State{Epoch: fmt.Sprint("life", m.lives), Seq: rapid.Int64Range(0, 3).Draw(t, "seq before")}
 	m.rows = nil
 	for i := range rapid.IntRange(0, 40).Draw(t, "members") {
-		m.place(place{*m.newKey(rapid.Int64Range(-20, 20).Draw(t, "score")), fmt.Sprint("m", 2*i)}, "")
+		m.place(OrderKey{*m.newKey(rapid.Int64Range(-20, 20).Draw(t, "score")), fmt.Sprint("m", 2*i)}, "")
 	}
 	m.state.Seq++
 	m.remember()

@@ -1,4 +1,4 @@
-package hub
+package view
 
 import (
 	"cmp"
@@ -63,8 +63,8 @@ func (w *wire) allTold() {
 // tellRanks does what an owner of a view does to tell those whom others moved, in
 // pieces of so many.
 func (w *wire) tellRanks(most int) {
-	for cursor, first := (*place)(nil), true; first || cursor != nil; first = false {
-		cursor = w.v.Ranks(cursor, most, func(f *Followed, at where) {
+	for cursor, first := (*OrderKey)(nil), true; first || cursor != nil; first = false {
+		cursor = w.v.Ranks(cursor, most, func(f *Followed, at Placement) {
 			if !w.v.Unchanged(f, at) {
 				w.tellOne(f, w.v.StandingAt(f, at))
 			}
@@ -251,7 +251,7 @@ func (w *wire) readPlaces() {
 }
 
 func (w *wire) follow(t *rapid.T) {
-	f := w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, mostAround}).Draw(t, "around"))
+	f := w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, MaxAround}).Draw(t, "around"))
 	if f.known {
 		w.tellOne(f, w.v.Standing(f)) // who joins is told at once
 	}
@@ -479,10 +479,10 @@ func TestViewTakesInWhoComesNext(t *testing.T) {
 func TestViewThatHearsTooMuchReadsAgain(t *testing.T) {
 	v := NewView(2)
 	v.PageAsked()
-	for i := range int64(viewBuffer + 1) {
+	for i := range int64(MaxBuffered + 1) {
 		v.Apply(change(i+1, "m", i, i+1, 1))
 	}
-	if len(v.heard) > viewBuffer+1 {
+	if len(v.heard) > MaxBuffered+1 {
 		t.Fatalf("%d kept", len(v.heard))
 	}
 	v.PageRead(ranking.Page{})
@@ -668,11 +668,11 @@ func TestLookUpThatCannotBeMakesAViewUnsure(t *testing.T) {
 func TestLookUpThatHearsTooMuchIsDoneAgain(t *testing.T) {
 	v, answer := farView()
 	key := int64(5000)
-	for i := range int64(viewBuffer + 1) {
+	for i := range int64(MaxBuffered + 1) {
 		require.True(t, v.Apply(change(6+i, "far", key, key+1, 990)))
 		key++
 	}
-	require.LessOrEqual(t, v.heardLen, viewBuffer+1)
+	require.LessOrEqual(t, v.heardLen, MaxBuffered+1)
 	require.True(t, v.PlacesRead(answer))
 	require.Len(t, v.Lookups(), 2)
 }
@@ -710,10 +710,10 @@ func TestWhatMakesNeighboursOld(t *testing.T) {
 		}
 		return f
 	}
-	at := func(key rune, by int) place { return place{ranking.Key(10*int(key) + by), "x"} }
+	at := func(key rune, by int) OrderKey { return OrderKey{ranking.Key(10*int(key) + by), "x"} }
 	for _, c := range []struct {
 		near string
-		p    place
+		p    OrderKey
 		old  bool
 	}{
 		{"klmno", at('k', -1), false}, {"klmno", at('k', 1), true}, {"klmno", at('m', 1), true}, {"klmno", at('o', -1), true}, {"klmno", at('o', 1), false},

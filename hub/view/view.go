@@ -1,4 +1,4 @@
-package hub
+package view
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ const (
 	// eighth of those asked for on top, so that members may leave the top without
 	// a read each.
 	viewMargin = 16
-	// viewBuffer is the most changes that are kept while Redis is being read: what
+	// MaxBuffered is the most changes that are kept while Redis is being read: what
 	// the fastest makes in 100 ms. Beyond it the read is done again.
-	viewBuffer = 8192
+	MaxBuffered = 8192
 )
 
 // View is the top of one period of a board and the ranks of the members that are
@@ -152,7 +152,7 @@ func (v *View) hear(c *ranking.Changes) {
 		v.heard = slices.DeleteFunc(v.heard, func(before *ranking.Changes) bool { return before.Period == c.Period })
 	}
 	v.heard = append(v.heard, c)
-	if v.heardLen += max(1, len(c.List)); v.heardLen > viewBuffer {
+	if v.heardLen += max(1, len(c.List)); v.heardLen > MaxBuffered {
 		v.spoiled, v.looked.spoiled = true, true
 	}
 }

@@ -1,4 +1,4 @@
-package hub
+package view
 
 import (
 	"math"
@@ -49,7 +49,7 @@ func (t *tiers) hold(tier ranking.Key, rank int64) bool {
 		if t.rank(tier) != rank {
 			return false
 		}
-	case !t.ranks.insertAt(place{key: tier}, &t.nobody, rank):
+	case !t.ranks.insertAt(OrderKey{key: tier}, &t.nobody, rank):
 		return false
 	}
 	t.counts[tier]++
@@ -63,7 +63,7 @@ func (t *tiers) drop(tier ranking.Key) {
 	}
 	if t.counts[tier]--; t.counts[tier] == 0 {
 		delete(t.counts, tier)
-		t.ranks.removeAt(place{key: tier})
+		t.ranks.removeAt(OrderKey{key: tier})
 	}
 }
 
@@ -101,7 +101,7 @@ func (t *tiers) came(c ranking.Change) bool {
 
 // shift moves all scores behind that of a key by that many ranks.
 func (t *tiers) shift(k ranking.Key, by int64) bool {
-	_, _, ok := t.ranks.shift(place{key: tierOf(k) + 1}, by)
+	_, _, ok := t.ranks.shift(OrderKey{key: tierOf(k) + 1}, by)
 	return ok
 }
 
@@ -132,7 +132,7 @@ type tierWalk struct {
 
 // from starts a walk at a score.
 func (t *tiers) from(tier ranking.Key) tierWalk {
-	b, i := t.ranks.seek(place{key: tier})
+	b, i := t.ranks.seek(OrderKey{key: tier})
 	return tierWalk{&t.ranks, b, i, t.ranks.rankBefore(b, i)}
 }
 

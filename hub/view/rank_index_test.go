@@ -1,4 +1,4 @@
-package hub
+package view
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ func TestRanksOverManyBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	const members = 6000
 	var r ranks
-	board := make([]place, 0, members) // in order
+	board := make([]OrderKey, 0, members) // in order
 	followed := make(map[string]*Followed)
-	find := func(p place) int {
-		i, _ := slices.BinarySearchFunc(board, p, func(a, b place) int {
+	find := func(p OrderKey) int {
+		i, _ := slices.BinarySearchFunc(board, p, func(a, b OrderKey) int {
 			switch {
 			case a == b:
 				return 0
@@ -32,8 +32,8 @@ func TestRanksOverManyBlocks(t *testing.T) {
 		})
 		return i
 	}
-	held := make(map[string]place)
-	leave := func(p place) {
+	held := make(map[string]OrderKey)
+	leave := func(p OrderKey) {
 		if f := followed[p.member]; f != nil {
 			r.remove(f)
 		}
@@ -43,7 +43,7 @@ func TestRanksOverManyBlocks(t *testing.T) {
 		require.True(t, ok)
 		delete(held, p.member)
 	}
-	enter := func(p place) {
+	enter := func(p OrderKey) {
 		i := find(p)
 		board = slices.Insert(board, i, p)
 		held[p.member] = p
@@ -65,7 +65,7 @@ func TestRanksOverManyBlocks(t *testing.T) {
 			require.Equal(t, rank, r.rank(f))
 			last = rank
 		}
-		for cursor, first := (*place)(nil), true; first || cursor != nil; first = false {
+		for cursor, first := (*OrderKey)(nil), true; first || cursor != nil; first = false {
 			cursor = r.each(cursor, 1+random.IntN(700), each)
 		}
 		there := 0
@@ -102,7 +102,7 @@ func TestRanksOverManyBlocks(t *testing.T) {
 					leave(p)
 				}
 				if !on || random.IntN(5) > 0 {
-					enter(place{ranking.Key(random.IntN(2000)), m})
+					enter(OrderKey{ranking.Key(random.IntN(2000)), m})
 				}
 			}
 			if most = max(most, len(r.blocks)); random.IntN(100) == 0 {
@@ -115,7 +115,7 @@ func TestRanksOverManyBlocks(t *testing.T) {
 		}
 		// Whoever is within reach of a position is found.
 		for range 200 {
-			p := place{ranking.Key(random.IntN(2000)), name()}
+			p := OrderKey{ranking.Key(random.IntN(2000)), name()}
 			b, i := r.seek(p)
 			near := make(map[string]bool)
 			r.near(b, i, 5, func(f *Followed) { near[f.member] = true })
@@ -152,11 +152,11 @@ func TestRanksRefuseWhatCannotBe(t *testing.T) {
 		}
 	}
 	r := held()
-	_, _, ok := r.shift(place{5, "x"}, -1)
+	_, _, ok := r.shift(OrderKey{5, "x"}, -1)
 	require.False(t, ok, "nobody was between ranks 3 and 4")
 	r = held()
 	for i := range 3 {
-		_, _, ok = r.shift(place{-1, "x"}, -1)
+		_, _, ok = r.shift(OrderKey{-1, "x"}, -1)
 		require.Equal(t, i < 2, ok, "two were before rank 3")
 	}
 }

@@ -1,4 +1,4 @@
-package hub
+package view
 
 import (
 	"testing"
@@ -46,15 +46,15 @@ func TestRanksOfNeighboursAreTold(t *testing.T) {
 	v := tiedView(t, ranking.Shared, 100, 100, 103)
 	f := v.Following("m")
 	v.Told(f, v.Standing(f))
-	require.True(t, v.Unchanged(f, where{100, 102}))
+	require.True(t, v.Unchanged(f, Placement{100, 102}))
 	require.True(t, v.Apply(tiedChange(6, ranking.Change{Rank: 503, Position: 503}, 500.125, 700)))
 	s := v.Standing(f)
 	require.EqualValues(t, 100, s.Entry.Rank)
 	require.EqualValues(t, 101, s.Position)
 	require.EqualValues(t, 102, s.Around[2].Rank)
-	require.False(t, v.Unchanged(f, where{100, 101}))
+	require.False(t, v.Unchanged(f, Placement{100, 101}))
 	v.Told(f, s)
-	require.True(t, v.Unchanged(f, where{100, 101}))
+	require.True(t, v.Unchanged(f, Placement{100, 101}))
 }
 
 // A view with fewer neighbours than it read does not hold the score of somebody whom

@@ -1,4 +1,4 @@
-package hub
+package view
 
 import "rankcast/ranking"
 

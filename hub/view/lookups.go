@@ -1,4 +1,4 @@
-package hub
+package view
 
 import (
 	"slices"
@@ -102,7 +102,7 @@ func (v *View) placeOne(f *Followed, i int) {
 }
 
 // enter has a member stand where it was read to stand.
-func (v *View) enter(f *Followed, key ranking.Key, at where) {
+func (v *View) enter(f *Followed, key ranking.Key, at Placement) {
 	if !v.followed.enter(f, key, at) {
 		v.Doubt()
 	}
@@ -215,7 +215,7 @@ func (v *View) PlacesRead(p ranking.Places) (agreed bool) {
 		if f == nil {
 			continue // not any more
 		}
-		var at where
+		var at Placement
 		if t.on {
 			at = then.where(t)
 		}
@@ -281,7 +281,7 @@ func (v *View) bringPlaces(asked []ranking.Lookup, p ranking.Places) *brought {
 		if place.Entry.Rank == 0 {
 			continue
 		}
-		at := where{place.Entry.Rank, place.Position}
+		at := Placement{place.Entry.Rank, place.Position}
 		if !b.enter(f, place.Entry.Key, at) || !b.keep(f, place.Around) {
 			return nil
 		}

@@ -1,4 +1,4 @@
-package hub
+package view
 
 import (
 	"slices"
@@ -8,19 +8,19 @@ import (
 	"rankcast/ranking"
 )
 
-// place is where a member stands in the order. Its position follows from the index.
-type place struct {
+// OrderKey is where a member stands in the order. Its position follows from the index.
+type OrderKey struct {
 	key    ranking.Key
 	member string
 }
 
-func (p place) before(q place) bool { return p.key.Before(p.member, q.key, q.member) }
+func (p OrderKey) before(q OrderKey) bool { return p.key.Before(p.member, q.key, q.member) }
 
-func placeOf(e ranking.Entry) place { return place{e.Key, e.Member} }
+func placeOf(e ranking.Entry) OrderKey { return OrderKey{e.Key, e.Member} }
 
 // row is what a top holds of an entry.
 type row struct {
-	place
+	OrderKey
 	data string // as ranking.Entry has it
 }
 
@@ -63,8 +63,8 @@ func newTop(p ranking.Page) top {
 }
 
 // at is where the entry at an index stands.
-func (t *top) at(i int) where {
-	at := where{position: int64(i) + 1}
+func (t *top) at(i int) Placement {
+	at := Placement{position: int64(i) + 1}
 	if at.rank = at.position; t.tied != nil {
 		at.rank = t.tied[i]
 	}
@@ -111,7 +111,7 @@ func (t *top) move(c ranking.Change, window int) bool {
 	from, to := len(t.entries), len(t.entries) // the places that change
 	entered := -1
 	if c.Old != nil {
-		i, found := t.find(place{*c.Old, c.Member})
+		i, found := t.find(OrderKey{*c.Old, c.Member})
 		switch {
 		case found:
 			t.entries = slices.Delete(t.entries, i, i+1)
@@ -122,7 +122,7 @@ func (t *top) move(c ranking.Change, window int) bool {
 		t.total--
 	}
 	if c.New != nil {
-		i, found := t.find(place{*c.New, c.Member})
+		i, found := t.find(OrderKey{*c.New, c.Member})
 		// Past the last entry it belongs here only if nobody stands between.
 		next := i == len(t.entries) && (t.whole() || c.Position == int64(i)+1)
 		if i < len(t.entries) || next {
@@ -134,7 +134,7 @@ func (t *top) move(c ranking.Change, window int) bool {
 			} else {
 				from = i
 			}
-			t.entries = slices.Insert(t.entries, i, row{place{*c.New, c.Member}, c.Data})
+			t.entries = slices.Insert(t.entries, i, row{OrderKey{*c.New, c.Member}, c.Data})
 			if len(t.entries) > window {
 				t.entries = t.entries[:window]
 			}
@@ -192,9 +192,9 @@ func (t *top) touch(from, to int) {
 }
 
 // find gives the index at which p stands or would stand.
-func (t *top) find(p place) (int, bool) {
+func (t *top) find(p OrderKey) (int, bool) {
 	i := sort.Search(len(t.entries), func(i int) bool { return !t.entries[i].before(p) })
-	return i, i < len(t.entries) && t.entries[i].place == p
+	return i, i < len(t.entries) && t.entries[i].OrderKey == p
 }
 
 // agrees reports whether two tops of one state say the same, as far as both go.

@@ -1,4 +1,4 @@
-package hub
+package view
 
 import (
 	"math"
@@ -7,8 +7,8 @@ import (
 	"rankcast/ranking"
 )
 
-// mostAround is the most neighbours on each side that a follower is shown.
-const mostAround = 20
+// MaxAround is the most neighbours on each side that a follower is shown.
+const MaxAround = 20
 
 // Followed is a member whose rank a View keeps.
 type Followed struct {
@@ -43,10 +43,10 @@ func (f *Followed) Around() int { return f.around }
 // Known reports whether the view knows where the member stands.
 func (f *Followed) Known() bool { return f.known }
 
-func (f *Followed) place() place { return place{f.key, f.member} }
+func (f *Followed) place() OrderKey { return OrderKey{f.key, f.member} }
 
 // mind notes that somebody came to p or left it.
-func (f *Followed) mind(p place) {
+func (f *Followed) mind(p OrderKey) {
 	if len(f.near) == 0 || f.old {
 		return
 	}
@@ -72,8 +72,8 @@ func (f *Followed) nearAt(position int64, t *tiers) []ranking.Entry {
 	return near
 }
 
-// where is the place of a member on the board.
-type where struct {
+// Placement is the place of a member on the board.
+type Placement struct {
 	rank     int64 // by the ties; 0: it is not on the board
 	position int64 // in the order: the rank, but for ties shared and dense
 }
@@ -84,7 +84,7 @@ type following struct {
 	members map[string]*Followed
 	ranks   ranks              // positions
 	tiers   *tiers             // nil where these are the ranks
-	arounds [mostAround + 1]int // how many want so many neighbours on each side
+	arounds [MaxAround + 1]int // how many want so many neighbours on each side
 	reach   int64              // the most that anybody wants
 }
 
@@ -131,20 +131,20 @@ func (g *following) move(c ranking.Change, changed func(*Followed)) bool {
 		f.known, f.on = true, false
 		changed(f)
 	}
-	if c.Old != nil && !(g.shift(place{*c.Old, c.Member}, -1) && g.tiers.left(c)) {
+	if c.Old != nil && !(g.shift(OrderKey{*c.Old, c.Member}, -1) && g.tiers.left(c)) {
 		return false
 	}
 	if c.New == nil {
 		return true
 	}
-	if !(g.shift(place{*c.New, c.Member}, 1) && g.tiers.came(c)) {
+	if !(g.shift(OrderKey{*c.New, c.Member}, 1) && g.tiers.came(c)) {
 		return false
 	}
-	return f == nil || g.enter(f, *c.New, where{c.Rank, c.Position})
+	return f == nil || g.enter(f, *c.New, Placement{c.Rank, c.Position})
 }
 
 // shift moves all that stand behind p.
-func (g *following) shift(p place, by int64) bool {
+func (g *following) shift(p OrderKey, by int64) bool {
 	b, i, ok := g.ranks.shift(p, by)
 	if ok && g.reach > 0 {
 		g.ranks.near(b, i, g.reach, func(f *Followed) {
@@ -159,7 +159,7 @@ func (g *following) shift(p place, by int64) bool {
 }
 
 // enter has a member stand at a key.
-func (g *following) enter(f *Followed, key ranking.Key, at where) bool {
+func (g *following) enter(f *Followed, key ranking.Key, at Placement) bool {
 	f.known, f.on, f.key = true, true, key
 	return g.ranks.insert(f, at.position) && g.tiers.hold(tierOf(key), at.rank)
 }
@@ -196,8 +196,8 @@ func (g *following) keep(f *Followed, near []ranking.Entry) bool {
 }
 
 // where is the place of a member that is known and on the board.
-func (g *following) where(f *Followed) where {
-	at := where{position: g.ranks.rank(f)}
+func (g *following) where(f *Followed) Placement {
+	at := Placement{position: g.ranks.rank(f)}
 	if at.rank = at.position; g.tiers != nil {
 		at.rank = g.tiers.rank(tierOf(f.key))
 	}
@@ -205,9 +205,9 @@ func (g *following) where(f *Followed) where {
 }
 
 // each is as ranks.each, with ranks by the ties.
-func (g *following) each(cursor *place, most int, do func(*Followed, where)) *place {
+func (g *following) each(cursor *OrderKey, most int, do func(*Followed, Placement)) *OrderKey {
 	if g.tiers == nil {
-		return g.ranks.each(cursor, most, func(f *Followed, rank int64) { do(f, where{rank, rank}) })
+		return g.ranks.each(cursor, most, func(f *Followed, rank int64) { do(f, Placement{rank, rank}) })
 	}
 	first := ranking.Key(math.Inf(-1))
 	if cursor != nil {
@@ -215,7 +215,7 @@ func (g *following) each(cursor *place, most int, do func(*Followed, where)) *pl
 	}
 	walk := g.tiers.from(first)
 	return g.ranks.each(cursor, most, func(f *Followed, position int64) {
-		do(f, where{walk.to(tierOf(f.key)), position})
+		do(f, Placement{walk.to(tierOf(f.key)), position})
 	})
 }
 
@@ -238,7 +238,7 @@ func (s Standing) NeighboursWithin(k int) []ranking.Entry {
 }
 
 // Follow has the view keep a member's rank, with up to around neighbours on each
-// side (0 to mostAround). Following a member again changes around.
+// side (0 to MaxAround). Following a member again changes around.
 func (v *View) Follow(member string, around int) *Followed {
 	f := v.followed.members[member]
 	if f == nil {
@@ -280,13 +280,13 @@ func (v *View) Each(do func(*Followed)) {
 
 // Ranks calls do for followed members that are known and on the board, in order: for most of them at most, from a cursor on, nil being the first. It returns the
 // cursor to go on from, nil after the last.
-func (v *View) Ranks(cursor *place, most int, do func(*Followed, where)) *place {
+func (v *View) Ranks(cursor *OrderKey, most int, do func(*Followed, Placement)) *OrderKey {
 	return v.followed.each(cursor, most, do)
 }
 
 // Unchanged reports whether the streams were told all that a member's standing at
 // a place would tell. (Its own changes are told by Own.)
-func (v *View) Unchanged(f *Followed, at where) bool {
+func (v *View) Unchanged(f *Followed, at Placement) bool {
 	if f.toldRank != at.rank {
 		return false
 	}
@@ -310,7 +310,7 @@ func (v *View) Told(f *Followed, s Standing) {
 	if f.toldReads = f.reads; v.followed.tiers == nil || !f.on {
 		return
 	}
-	if v.reaches(f, where{s.Entry.Rank, s.Position}) {
+	if v.reaches(f, Placement{s.Entry.Rank, s.Position}) {
 		f.toldReads = -1 // it is not known which ranks near has then
 		return
 	}
@@ -348,7 +348,7 @@ func (v *View) changed(f *Followed) {
 
 // Standing tells where a member that is known stands.
 func (v *View) Standing(f *Followed) Standing {
-	var at where
+	var at Placement
 	if f.on {
 		at = v.followed.where(f)
 	}
@@ -356,7 +356,7 @@ func (v *View) Standing(f *Followed) Standing {
 }
 
 // StandingAt is Standing for a member whose place Ranks gave.
-func (v *View) StandingAt(f *Followed, at where) Standing {
+func (v *View) StandingAt(f *Followed, at Placement) Standing {
 	s := Standing{Seq: v.state.Seq, Total: v.total}
 	s.Entry, s.Position = ranking.Entry{Member: f.member, Rank: at.rank}, at.position
 	switch {
@@ -373,7 +373,7 @@ func (v *View) StandingAt(f *Followed, at where) Standing {
 
 // Neighbours gives those around a member that stands at a place: from the first
 // entries where they reach, else as they were read last. nil: not known.
-func (v *View) Neighbours(f *Followed, at where) []ranking.Entry {
+func (v *View) Neighbours(f *Followed, at Placement) []ranking.Entry {
 	around := int64(f.around)
 	if v.reaches(f, at) {
 		return v.list(int(max(0, at.position-1-around)), int(min(at.position+around, v.total)))
@@ -385,6 +385,6 @@ func (v *View) Neighbours(f *Followed, at where) []ranking.Entry {
 }
 
 // reaches reports whether the first entries reach over a member's neighbours.
-func (v *View) reaches(f *Followed, at where) bool {
+func (v *View) reaches(f *Followed, at Placement) bool {
 	return at.position+int64(f.around) <= int64(len(v.entries)) || v.whole()
 }

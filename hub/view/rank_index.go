@@ -1,4 +1,4 @@
-package hub
+package view
 
 import (
 	"slices"
@@ -42,7 +42,7 @@ func (r *ranks) clear() { r.blocks = nil }
 
 // seek gives the first slot that does not stand before p: its block and index,
 // or the number of blocks and 0 where all do.
-func (r *ranks) seek(p place) (b, i int) {
+func (r *ranks) seek(p OrderKey) (b, i int) {
 	before := func(s *slot) bool {
 		if s.key != p.key {
 			return s.key < p.key
@@ -95,7 +95,7 @@ func (r *ranks) widen(b, i int, by int64) bool {
 
 // shift moves all that stand behind p by that many ranks, and says where they
 // begin.
-func (r *ranks) shift(p place, by int64) (b, i int, ok bool) {
+func (r *ranks) shift(p OrderKey, by int64) (b, i int, ok bool) {
 	b, i = r.seek(p)
 	return b, i, r.widen(b, i, by)
 }
@@ -104,7 +104,7 @@ func (r *ranks) shift(p place, by int64) (b, i int, ok bool) {
 // moves nobody.
 func (r *ranks) insert(f *Followed, rank int64) bool { return r.insertAt(f.place(), f, rank) }
 
-func (r *ranks) insertAt(p place, f *Followed, rank int64) bool {
+func (r *ranks) insertAt(p OrderKey, f *Followed, rank int64) bool {
 	b, i := r.seek(p)
 	if b == len(r.blocks) { // behind all
 		if b == 0 {
@@ -130,7 +130,7 @@ func (r *ranks) insertAt(p place, f *Followed, rank int64) bool {
 // remove takes a member out of its place; it moves nobody.
 func (r *ranks) remove(f *Followed) { r.removeAt(f.place()) }
 
-func (r *ranks) removeAt(p place) {
+func (r *ranks) removeAt(p OrderKey) {
 	b, i := r.seek(p)
 	at := r.blocks[b]
 	gap := at.slots[i].gap
@@ -205,7 +205,7 @@ func (r *ranks) near(b, i int, reach int64, do func(*Followed)) {
 // each calls do for members in order, with their ranks: for most of them at most,
 // from a cursor on, nil being the first. It returns the cursor to go on from, nil
 // after the last.
-func (r *ranks) each(cursor *place, most int, do func(f *Followed, rank int64)) *place {
+func (r *ranks) each(cursor *OrderKey, most int, do func(f *Followed, rank int64)) *OrderKey {
 	var b, i int
 	if cursor != nil {
 		b, i = r.seek(*cursor)
@@ -214,7 +214,7 @@ func (r *ranks) each(cursor *place, most int, do func(f *Followed, rank int64)) 
 	for ; b < len(r.blocks); b, i = b+1, 0 {
 		for _, s := range r.blocks[b].slots[i:] {
 			if most--; most < 0 {
-				return &place{s.key, s.f.member}
+				return &OrderKey{s.key, s.f.member}
 			}
 			rank += s.gap
 			do(s.f, rank)
