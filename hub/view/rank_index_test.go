@@ -15,6 +15,7 @@ import (
 // members come to be followed and cease to be; and neighbours are found across
 // the blocks.
 func TestRanksOverManyBlocks(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	const members = 6000
 	var r ranks
@@ -139,6 +140,7 @@ func TestRanksOverManyBlocks(t *testing.T) {
 // What cannot be is refused: a rank that another has, and one that leaves less
 // than a rank between two.
 func TestRanksRefuseWhatCannotBe(t *testing.T) {
+	t.Parallel()
 	held := func() (r ranks) {
 		for i, rank := range []int64{3, 4, 9} {
 			require.True(t, r.insert(&Followed{member: fmt.Sprint("m", i), key: ranking.Key(10 * i)}, rank))

@@ -43,6 +43,7 @@ func tiedChange(seq int64, c ranking.Change, old, is ranking.Key) *ranking.Chang
 // Somebody far above leaves the score that a follower shares, or joins it: its own
 // rank stays, a neighbour's does not, and that is told.
 func TestRanksOfNeighboursAreTold(t *testing.T) {
+	t.Parallel()
 	v := tiedView(t, ranking.Shared, 100, 100, 103)
 	f := v.Following("m")
 	v.Told(f, v.Standing(f))
@@ -60,6 +61,7 @@ func TestRanksOfNeighboursAreTold(t *testing.T) {
 // A view with fewer neighbours than it read does not hold the score of somebody whom
 // it does not show, and who may leave it.
 func TestScoresOfUnwantedNeighboursAreDropped(t *testing.T) {
+	t.Parallel()
 	v := tiedView(t, ranking.Dense, 40, 40, 41)
 	v.Follow("m", 0)
 	require.Len(t, v.followed.tiers.counts, 1)
@@ -68,6 +70,7 @@ func TestScoresOfUnwantedNeighboursAreDropped(t *testing.T) {
 
 // A message at odds with what is known of the ties makes the view unsure.
 func TestContradictionOfTiesMakesAViewUnsure(t *testing.T) {
+	t.Parallel()
 	for what, c := range map[string]*ranking.Changes{
 		"born, and held":  tiedChange(6, ranking.Change{Rank: 40, Position: 103, Born: true}, 0, 500.75),
 		"gone, and held":  tiedChange(6, ranking.Change{Rank: 60, Position: 203, Gone: true}, 500.75, 600),
@@ -102,6 +105,7 @@ func farKnown(t *testing.T) *View {
 
 // An audit sees ranks that are wrong though all stand where they should.
 func TestAuditComparesRanks(t *testing.T) {
+	t.Parallel()
 	v := tiedView(t, ranking.Dense, 40, 40, 41)
 	page := ranking.Page{State: v.State(), Order: ranking.Asc, Ties: ranking.Dense, Total: 1000}
 	page.Entries = v.Top(v.Window())
@@ -129,6 +133,7 @@ func TestAuditComparesRanks(t *testing.T) {
 // A board-period that was replaced as a whole is read anew: a message of that is no
 // change, not even of a board that was not there, nor where it came with a page.
 func TestReplacedIsReadAnew(t *testing.T) {
+	t.Parallel()
 	replaced := func(epoch string, seq int64) *ranking.Changes {
 		return &ranking.Changes{Board: "b", Epoch: epoch, Seq: seq}
 	}

@@ -307,6 +307,7 @@ func (w *wire) settle() {
 // followed, whatever is lost, repeated, late or out of order, and whatever periods
 // begin meanwhile.
 func TestViewIsTheBoard(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
 		w := &wire{t: t, m: m, v: NewView(rapid.IntRange(0, 12).Draw(t, "want")), told: make(map[*Followed]Standing)}
@@ -390,6 +391,7 @@ func TestViewIsTheBoard(t *testing.T) {
 // Without faults the view never has to be read again for a gap, only for want of
 // entries: a steady board costs no reads.
 func TestViewReadsOnlyWhenItMust(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
 		m.def.Mode = ranking.Sum
@@ -449,6 +451,7 @@ func change(seq int64, member string, was, is, rank int64) *ranking.Changes {
 // A view with fewer entries than the board takes in who comes next behind them:
 // the rank says that nobody stands between.
 func TestViewTakesInWhoComesNext(t *testing.T) {
+	t.Parallel()
 	v := NewView(2)
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Total: 100}
 	for i := range v.Window() {
@@ -477,6 +480,7 @@ func TestViewTakesInWhoComesNext(t *testing.T) {
 
 // What is heard while a page is read is bounded: beyond it the page is of no use.
 func TestViewThatHearsTooMuchReadsAgain(t *testing.T) {
+	t.Parallel()
 	v := NewView(2)
 	v.PageAsked()
 	for i := range int64(MaxBuffered + 1) {
@@ -502,6 +506,7 @@ func sureView() *View {
 // A change of another life of the board says nothing about this one, even where
 // its seq follows on.
 func TestAnotherEpochMakesAViewUnsure(t *testing.T) {
+	t.Parallel()
 	v := sureView()
 	c := change(6, "n", 0, 20, 2)
 	c.Epoch = "f"
@@ -513,6 +518,7 @@ func TestAnotherEpochMakesAViewUnsure(t *testing.T) {
 // One subscription repeats nothing. A seq that was heard before is another
 // change: a replica took over that did not have all.
 func TestSeqThatGoesBackMakesAViewUnsure(t *testing.T) {
+	t.Parallel()
 	v := sureView()
 	v.Apply(change(6, "n", 0, 20, 2))
 	v.Apply(change(7, "o", 0, 30, 3))
@@ -544,6 +550,7 @@ func TestSeqThatGoesBackMakesAViewUnsure(t *testing.T) {
 // of a board that goes back meanwhile, or has gone back by then, nothing is passed
 // over.
 func TestPageOfAnotherPeriod(t *testing.T) {
+	t.Parallel()
 	next := func(seq int64, member string, is, rank int64) *ranking.Changes {
 		c := change(seq, member, 0, is, rank)
 		c.Period, c.Epoch = "next", "f"
@@ -581,6 +588,7 @@ func TestPageOfAnotherPeriod(t *testing.T) {
 // A period that is read as empty and closed had lost what was heard of it: it does
 // not begin once more.
 func TestChangesOfAClosedPeriodThatWasLost(t *testing.T) {
+	t.Parallel()
 	v := NewView(2)
 	v.PageAsked()
 	v.Apply(change(1, "m", 0, 10, 1))
@@ -622,6 +630,7 @@ func farView() (v *View, answer ranking.Places) {
 // A change that contradicts what is held of a followed member makes the view
 // unsure.
 func TestContradictionMakesAViewUnsure(t *testing.T) {
+	t.Parallel()
 	v, answer := farView()
 	require.True(t, v.PlacesRead(answer))
 	require.True(t, v.Apply(change(6, "m", 500, 400, 90)))
@@ -644,6 +653,7 @@ func TestContradictionMakesAViewUnsure(t *testing.T) {
 // of a seq before that at which it was asked, of another life, or at odds with
 // what was heard since.
 func TestLookUpThatCannotBeMakesAViewUnsure(t *testing.T) {
+	t.Parallel()
 	for what, alter := range map[string]func(*View, *ranking.Places){
 		"gone back":    func(_ *View, p *ranking.Places) { p.Seq-- },
 		"another life": func(_ *View, p *ranking.Places) { p.Epoch = "f" },
@@ -666,6 +676,7 @@ func TestLookUpThatCannotBeMakesAViewUnsure(t *testing.T) {
 
 // What is heard while places are looked up is bounded too.
 func TestLookUpThatHearsTooMuchIsDoneAgain(t *testing.T) {
+	t.Parallel()
 	v, answer := farView()
 	key := int64(5000)
 	for i := range int64(MaxBuffered + 1) {
@@ -679,6 +690,7 @@ func TestLookUpThatHearsTooMuchIsDoneAgain(t *testing.T) {
 
 // Nobody's neighbours are looked after when nobody asks for any.
 func TestReachFollowsWhatIsWanted(t *testing.T) {
+	t.Parallel()
 	v := NewView(0)
 	a, b := v.Follow("a", 3), v.Follow("b", 7)
 	require.EqualValues(t, 7, v.followed.reach)
@@ -692,6 +704,7 @@ func TestReachFollowsWhatIsWanted(t *testing.T) {
 
 // Unfollow leaves nothing of a member in the index of ranks.
 func TestUnfollowLeavesNothing(t *testing.T) {
+	t.Parallel()
 	v, answer := farView()
 	require.True(t, v.PlacesRead(answer))
 	require.Len(t, v.followed.ranks.blocks, 1)
@@ -703,6 +716,7 @@ func TestUnfollowLeavesNothing(t *testing.T) {
 // Neighbours are old when somebody comes or goes among them, or beyond them where
 // there are fewer than are wanted.
 func TestWhatMakesNeighboursOld(t *testing.T) {
+	t.Parallel()
 	near := func(members string) *Followed {
 		f := &Followed{member: "m", around: 2}
 		for _, m := range members {
