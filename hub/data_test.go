@@ -13,6 +13,7 @@ import (
 // What is with an entry is shown wherever the entry is: in pages, deltas, resumed
 // rows and around a member; and where it alone changes, the entry is.
 func TestDataIsShown(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		f.tag("m002", `{"car":"44"}`)
@@ -64,6 +65,7 @@ func TestDataIsShown(t *testing.T) {
 
 // Who resumes is sent the rows of which only what is with them has changed.
 func TestResumeWithData(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(50)
 		_, stays, _ := join(t, h, 10)
@@ -83,6 +85,7 @@ func TestResumeWithData(t *testing.T) {
 
 // An audit compares what is with the entries too.
 func TestAuditRepairsData(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
@@ -99,6 +102,7 @@ func TestAuditRepairsData(t *testing.T) {
 
 // How times, the end of a period and what is with an entry look on the wire.
 func TestSnapshotOnTheWire(t *testing.T) {
+	t.Parallel()
 	s := &shown{period: "2026-W47", state: ranking.State{Epoch: "k3f9", Seq: 120}, total: 9821, top: []ranking.Entry{
 		{Rank: 1, Member: "s17", Score: 321, Data: `{"a":"\u2028"}`}, {Rank: 2, Member: "s3", Score: -5},
 	}}

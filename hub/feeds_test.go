@@ -60,6 +60,7 @@ func (c *fakeConn) told(t *testing.T) (told []string) {
 // What happens is shown at once after a quiet time, then once an interval, to all
 // by one frame.
 func TestFeedIsShownAsItHappens(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, early, _ := followFeed(t, h, "gift")
 		require.True(t, f.followed["gift"])
@@ -96,6 +97,7 @@ func TestFeedIsShownAsItHappens(t *testing.T) {
 // No more than FeedRate in a second, nor at once; of more the newest, and a count
 // of the others.
 func TestFeedRate(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := followFeed(t, h, "gift")
 		h.FeedFollowed("gift")
@@ -157,6 +159,7 @@ func TestFeedRate(t *testing.T) {
 
 // Who was busy is shown the newest, and told of all that it was not shown.
 func TestFeedOfWhoIsBehind(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		slow, conn, _ := followFeed(t, h, "gift")
 		_, quick, _ := followFeed(t, h, "gift")
@@ -195,6 +198,7 @@ func TestFeedOfWhoIsBehind(t *testing.T) {
 
 // Who joins is not told of what happened before.
 func TestFeedOfWhoJoinsLate(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, first, _ := followFeed(t, h, "gift")
 		h.FeedFollowed("gift")
@@ -215,6 +219,7 @@ func TestFeedOfWhoJoinsLate(t *testing.T) {
 
 // Frames are encoded once for all who have the one before.
 func TestFeedFramesAreShared(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		var conns []*keeper
 		for range 40 {
@@ -240,6 +245,7 @@ func TestFeedFramesAreShared(t *testing.T) {
 // In an outage what is shown may be old; it is over once the feed is heard again.
 // What happened meanwhile nobody can count. Who comes meanwhile waits.
 func TestFeedInAnOutage(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := followFeed(t, h, "gift")
 		require.False(t, isStale(h))
@@ -277,6 +283,7 @@ func TestFeedInAnOutage(t *testing.T) {
 
 // That a feed was heard may be on its way to the hub when it goes down again.
 func TestFeedThatGoesDownAtOnce(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		followFeed(t, h, "gift")
 		h.FeedFollowed("gift")
@@ -334,6 +341,7 @@ func TestNothingIsLeftOfAFeedThatNobodyFollows(t *testing.T) {
 // it was told to have missed are all that happened since it joined, and nothing
 // twice.
 func TestEveryItemIsShownOrCounted(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		type viewer struct {
 			*Client

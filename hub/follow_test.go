@@ -69,6 +69,7 @@ func meHolds(t *testing.T, f *fakeBoard, conn *fakeConn, member string, around i
 }
 
 func TestOwnChangeIsToldAtOnceOthersOnceAnInterval(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 0)
@@ -107,6 +108,7 @@ func TestOwnChangeIsToldAtOnceOthersOnceAnInterval(t *testing.T) {
 
 // Many who come at once are looked up together.
 func TestFollowersThatJoinAtOnceAreLookedUpTogether(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(300)
 		var conns []*fakeConn
@@ -141,6 +143,7 @@ func TestFollowersThatJoinAtOnceAreLookedUpTogether(t *testing.T) {
 
 // Who is in the first entries, or on a board that is all there, costs no look-up.
 func TestWhoIsInTheViewIsNotLookedUp(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, in, _ := follow(t, h, 10, "low2", 1)
 		_, out, _ := follow(t, h, 10, "nobody", 1)
@@ -160,6 +163,7 @@ func TestWhoIsInTheViewIsNotLookedUp(t *testing.T) {
 // Neighbours far below the first entries are read again when one of them moved,
 // at most once an interval, and one's own rank does not wait for that.
 func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 2)
@@ -218,6 +222,7 @@ func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 // Where neighbours change again while they are read, they are shown as of then,
 // and read again an interval later.
 func TestNeighboursThatChangeWhileTheyAreRead(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 2)
@@ -243,6 +248,7 @@ func TestNeighboursThatChangeWhileTheyAreRead(t *testing.T) {
 // An answer may be older than what was told of the member's own change meanwhile:
 // nobody is told the old again.
 func TestOldAnswerIsNotToldAfterANewerChange(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 2)
@@ -269,6 +275,7 @@ func TestOldAnswerIsNotToldAfterANewerChange(t *testing.T) {
 // What is read may be ahead of what was heard: it waits, and changes that it has
 // already are not counted twice.
 func TestAnswersAheadOfTheFeedWait(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, other, _ := follow(t, h, 3, "m120", 0)
@@ -307,6 +314,7 @@ func TestAnswersAheadOfTheFeedWait(t *testing.T) {
 
 // A place that is known is not shown before the first entries are.
 func TestPlaceWaitsForTheFirstEntries(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		follow(t, h, 3, "m100", 2)
@@ -328,6 +336,7 @@ func TestPlaceWaitsForTheFirstEntries(t *testing.T) {
 
 // Another number of neighbours of a member that is followed already.
 func TestFollowersWithOtherNumbersOfNeighbours(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		first, _, _ := follow(t, h, 3, "m100", 5)
@@ -359,6 +368,7 @@ func TestFollowersWithOtherNumbersOfNeighbours(t *testing.T) {
 
 // A place comes after each snapshot, and never before the first.
 func TestPlaceFollowsASnapshot(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		f.setAway(errors.New("away"))
@@ -396,6 +406,7 @@ func TestPlaceFollowsASnapshot(t *testing.T) {
 // After an outage clients are told that all is current only once each follower
 // knows its place again.
 func TestOutageEndsWhenFollowersKnowTheirPlace(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 0)
@@ -423,6 +434,7 @@ func TestOutageEndsWhenFollowersKnowTheirPlace(t *testing.T) {
 
 // A look-up that failed is not waited for when nobody needs it any more.
 func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := join(t, h, 3)
@@ -444,6 +456,7 @@ func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
 
 // An audit compares ranks too, and mends what is wrong.
 func TestAuditRepairsARank(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 0)
@@ -460,6 +473,7 @@ func TestAuditRepairsARank(t *testing.T) {
 
 // Who resumes is sent what differs.
 func TestResumeSendsWhatDiffers(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(50)
 		_, stays, _ := join(t, h, 10)
@@ -487,6 +501,7 @@ func TestResumeSendsWhatDiffers(t *testing.T) {
 // A follower that shares its member with others shares the frames too, and when
 // the last of them has gone nothing of it is left.
 func TestFollowersOfAMemberShareIt(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, stays, _ := join(t, h, 10)
@@ -522,6 +537,7 @@ func TestFollowersOfAMemberShareIt(t *testing.T) {
 // on, answers that are late, messages lost at random, a board that goes back:
 // after a pause each knows just where its member is.
 func TestEveryFollowerEndsRight(t *testing.T) {
+	t.Parallel()
 	for ties, scores := range map[ranking.Ties]int64{ranking.First: 3000, ranking.Shared: 100, ranking.Dense: 100} {
 		t.Run(string(ties), func(t *testing.T) { everyFollowerEndsRight(t, ties, scores) })
 	}

@@ -16,6 +16,7 @@ import (
 // A board that has gone is shown empty, and lives again when it is defined again;
 // it is looked for at the pace of the seq check, and not talked about.
 func TestBoardThatHasGone(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m100", Around: 1})
@@ -63,6 +64,7 @@ func TestBoardThatHasGone(t *testing.T) {
 
 // A period that nobody was shown anything of when it had gone is passed over.
 func TestPeriodThatNobodySaw(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.keep = 0
 		pass(every / 2)
@@ -86,6 +88,7 @@ func TestPeriodThatNobodySaw(t *testing.T) {
 
 // A change in a board that had gone is a sign of life, whatever periods it has.
 func TestBoardThatLivesAgain(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		_, this := watch(t, h, "b@0", Watch{Top: 10})
@@ -108,6 +111,7 @@ func TestBoardThatLivesAgain(t *testing.T) {
 
 // That a board has gone may show in a look-up first, or in the outage that it ends.
 func TestBoardThatHasGoneElsewhere(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 3})
@@ -135,6 +139,7 @@ func TestBoardThatHasGoneElsewhere(t *testing.T) {
 
 // A period that was kept and is not any more is gone, and stays so.
 func TestPeriodThatHasGone(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.keep = 1
 		_, old := watch(t, h, "b@0", Watch{Top: 10})
@@ -161,6 +166,7 @@ func TestPeriodThatHasGone(t *testing.T) {
 
 // A period of which nothing is kept ends as it was last known.
 func TestPeriodThatIsNotKept(t *testing.T) {
+	t.Parallel()
 	for name, noted := range map[string]bool{"by all that was heard": true, "by what was shown": false} {
 		t.Run(name, func(t *testing.T) {
 			inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -197,6 +203,7 @@ func TestPeriodThatIsNotKept(t *testing.T) {
 
 // Who stalled while a board was gone is not shown that it was.
 func TestBoardThatWasGoneWhileStalled(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c, conn := watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
@@ -219,6 +226,7 @@ func TestBoardThatWasGoneWhileStalled(t *testing.T) {
 // That there is nothing to look up shows in an audit too, and then nobody is
 // looked up.
 func TestAuditOfABoardThatHasGone(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 2)

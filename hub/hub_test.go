@@ -25,6 +25,7 @@ func join(t *testing.T, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
 }
 
 func TestFirstChangeGoesOutAtOnceAndThenOneFrameAnInterval(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
 		f.set("b", 0)
@@ -52,6 +53,7 @@ func TestFirstChangeGoesOutAtOnceAndThenOneFrameAnInterval(t *testing.T) {
 }
 
 func TestChangeThatNobodySeesIsNotSent(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		for i := range 20 {
 			f.set(fmt.Sprintf("m%02d", i), int64(100-i))
@@ -76,6 +78,7 @@ func TestChangeThatNobodySeesIsNotSent(t *testing.T) {
 }
 
 func TestClientThatIsBehindSkips(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		slow, conn, _ := join(t, h, 10)
 		_, quick, _ := join(t, h, 10)
@@ -99,6 +102,7 @@ func TestClientThatIsBehindSkips(t *testing.T) {
 }
 
 func TestSharedFramesAreEncodedOnce(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		var conns []*keeper
 		for i := range 40 {
@@ -140,6 +144,7 @@ func sentTimes(conns []*keeper) map[*Frame]int {
 }
 
 func TestOutageIsToldAndEndsRight(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
 		_, conn, _ := join(t, h, 10)
@@ -179,6 +184,7 @@ func TestOutageIsToldAndEndsRight(t *testing.T) {
 // A board that comes to be watched in an outage must be read before it is over,
 // and one that nobody watches any more is not waited for.
 func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		h.FeedDown(time.Now())
 		require.True(t, isStale(h))
@@ -203,6 +209,7 @@ func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
 
 // Redis can be away for reads while the feed is still heard, as with a cluster.
 func TestReadsThatFailAreTold(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
@@ -222,6 +229,7 @@ func TestReadsThatFailAreTold(t *testing.T) {
 }
 
 func TestSubscribingAfterLeavingLeavesNothing(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c := h.Join(&fakeConn{})
 		h.Leave(c)
@@ -255,6 +263,7 @@ type taker struct{}
 func (taker) Send(*Frame) bool { return true }
 
 func TestLostMessagesAreNoticed(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
@@ -294,6 +303,7 @@ func TestLostMessagesAreNoticed(t *testing.T) {
 // A view that runs out of entries shows nothing, rather than too little, until it
 // has been read again.
 func TestShortViewIsNotShown(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		for i := range 200 {
 			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
@@ -320,6 +330,7 @@ func TestShortViewIsNotShown(t *testing.T) {
 // A page that failed is owed even when nobody needs it any more: clients were
 // told that what they see may be old.
 func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		for i := range 200 {
 			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
@@ -348,6 +359,7 @@ func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
 
 // An audit that fails is tried again after a pause, as any page is.
 func TestAuditThatFailsWaits(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
@@ -369,6 +381,7 @@ func TestAuditThatFailsWaits(t *testing.T) {
 }
 
 func TestAuditRepairsAView(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
 		_, conn, _ := join(t, h, 10)
@@ -384,6 +397,7 @@ func TestAuditRepairsAView(t *testing.T) {
 }
 
 func TestSubscribingAgainChangesTop(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		for i := range 100 {
 			f.set(fmt.Sprintf("m%02d", i), int64(i))
@@ -504,6 +518,7 @@ func (w *watchers) calm(d time.Duration) {
 // Many clients of several N that stall and go on at random, messages lost at
 // random: after a pause each holds just what the board is.
 func TestEveryClientEndsRight(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		w := &watchers{t: t, h: h, outages: 1, draw: func() Watch { return Watch{Top: rand.IntN(30)} }}
 		for range 20 {
@@ -528,6 +543,7 @@ func TestEveryClientEndsRight(t *testing.T) {
 }
 
 func TestFrameHeaders(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{2, 125, 126, 65535, 65536, 200_000} {
 		body := make([]byte, n)
 		for i := range body {

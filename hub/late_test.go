@@ -27,6 +27,7 @@ func (f *fakeBoard) hold() (release func()) {
 // was followed before it under the same name, by a page that overtakes its own
 // look-up, or by one who shares the member and has left.
 func TestWhoeverBecomesKnownIsTold(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(h *Hub, f *fakeBoard) (conn *fakeConn, member string){
 		"page reloaded": func(h *Hub, f *fakeBoard) (*fakeConn, string) {
 			c, _, _ := follow(t, h, 3, "m100", 0)
@@ -74,6 +75,7 @@ func TestWhoeverBecomesKnownIsTold(t *testing.T) {
 // A rank waits for no neighbours, be it that they cannot be read or that it takes
 // long; and clients are not told that all is old for that.
 func TestRankDoesNotWaitForNeighbours(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 1)
@@ -117,6 +119,7 @@ func TestRankDoesNotWaitForNeighbours(t *testing.T) {
 // shown, for what followers were told, and for who resumes with a state of the
 // history that is lost.
 func TestBoardThatGoesBack(t *testing.T) {
+	t.Parallel()
 	for name, notice := range map[string]func(h *Hub, f *fakeBoard){
 		"by the check": func(*Hub, *fakeBoard) { pass(5 * time.Second) },
 		"by a change": func(h *Hub, f *fakeBoard) {
@@ -170,6 +173,7 @@ func TestBoardThatGoesBack(t *testing.T) {
 // The page of an audit may be ahead of the very first change of a board: all who
 // follow somebody on it keep being told, also who comes later.
 func TestFirstChangeOverlapsAnAudit(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.state, f.scores = ranking.State{}, map[string]int64{}
 		_, conn, _ := follow(t, h, 3, "u1", 0)
@@ -199,6 +203,7 @@ func TestFirstChangeOverlapsAnAudit(t *testing.T) {
 // A subscription that takes another's place begins where it was accepted: nothing
 // of the old one comes after.
 func TestNothingOfTheReplacedSubscriptionFollows(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		c, conn, sub := follow(t, h, 10, "m100", 0)
@@ -224,6 +229,7 @@ func TestNothingOfTheReplacedSubscriptionFollows(t *testing.T) {
 
 // Of another life of a board the first entries come before anybody's place.
 func TestFirstEntriesOfAnotherLifeComeFirst(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m010", 0)
@@ -245,6 +251,7 @@ func TestFirstEntriesOfAnotherLifeComeFirst(t *testing.T) {
 
 // To replace a subscription that ended with its client ends nobody else's.
 func TestReplacingWhatHasEnded(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		join(t, h, 10)
 		c, _, sub := join(t, h, 10)
@@ -278,6 +285,7 @@ func followMany(t *testing.T, h *Hub, f *fakeBoard) (conns []*fakeConn) {
 // More followers than are told in one step: all are told, and what changes
 // meanwhile is not missed.
 func TestManyFollowersAreToldInPieces(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		conns := followMany(t, h, f)
 		h.FeedSubscribed("b")
@@ -293,6 +301,7 @@ func TestManyFollowersAreToldInPieces(t *testing.T) {
 // A change that overtakes the answer to a look-up, on a board that is quiet after
 // it: the follower ends with the rank that it has now.
 func TestChangeThatOvertakesALookUp(t *testing.T) {
+	t.Parallel()
 	for _, late := range []time.Duration{0, 200 * time.Millisecond, 2 * time.Second} {
 		inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 			f.fill(200)
@@ -315,6 +324,7 @@ func TestChangeThatOvertakesALookUp(t *testing.T) {
 
 // An outage is over when what was read has been shown, whatever else was failing.
 func TestOutageIsOverOnceTheEntriesAreShown(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := join(t, h, 3)
@@ -344,6 +354,7 @@ func TestOutageIsOverOnceTheEntriesAreShown(t *testing.T) {
 // Of another life the first entries come first also while ranks are being told in
 // pieces.
 func TestAnotherLifeWhileRanksAreTold(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		conn := followMany(t, h, f)[2]
 		h.FeedSubscribed("b")

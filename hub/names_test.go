@@ -13,6 +13,7 @@ import (
 // Names of one instance share what is heard of it; each shows its own period, and
 // moves on when it means another.
 func TestNamesOfAnInstance(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 5)
 		pass(every)
@@ -70,6 +71,7 @@ func TestNamesOfAnInstance(t *testing.T) {
 // A name that joins in an outage of the feed is not read before its instance is
 // heard again, and counts for the end of the outage.
 func TestNameThatJoinsInAnOutage(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		pass(every)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
@@ -96,6 +98,7 @@ func TestNameThatJoinsInAnOutage(t *testing.T) {
 
 // An activity closes, stays as it was, and opens again where its end is moved.
 func TestActivity(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.ends = time.Now().Add(every)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "a"})
@@ -124,6 +127,7 @@ func TestActivity(t *testing.T) {
 
 // Where the end of what is shown is moved that is told, also to who resumes.
 func TestEndThatIsMoved(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.ends = time.Now().Add(time.Hour)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
@@ -161,6 +165,7 @@ func TestEndThatIsMoved(t *testing.T) {
 // Who resumes with the last state of a period is told that it is the last, also by
 // a node that has just begun to show it.
 func TestResumeAtTheEnd(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn := watch(t, h, "b@0", Watch{Top: 10})
 		h.FeedSubscribed("b")

@@ -39,6 +39,7 @@ func withPeople(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard, conn
 }
 
 func TestProfileThatChangesIsToldAtOnceAndAlone(t *testing.T) {
+	t.Parallel()
 	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
 		seq := conn.board.Seq
@@ -64,6 +65,7 @@ func TestProfileThatChangesIsToldAtOnceAndAlone(t *testing.T) {
 }
 
 func TestMemberEntersWithItsName(t *testing.T) {
+	t.Parallel()
 	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
 		f.dub("new", "Newt")
@@ -80,6 +82,7 @@ func TestMemberEntersWithItsName(t *testing.T) {
 }
 
 func TestChangeWaitsForNoProfileLongerThanOneRead(t *testing.T) {
+	t.Parallel()
 	for name, broken := range map[string]bool{"slow": false, "failing": true} {
 		t.Run(name, func(t *testing.T) {
 			withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
@@ -108,6 +111,7 @@ func TestChangeWaitsForNoProfileLongerThanOneRead(t *testing.T) {
 
 // A profile that cannot be read leaves the others as they are, and is tried again alone.
 func TestProfileThatCannotBeReadTakesNoOthersAway(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind, f.unread = "user", "b"
 		f.set("a", 3)
@@ -146,6 +150,7 @@ func unnamed(entries []hubtest.Entry) []hubtest.Entry {
 }
 
 func TestSteadyBoardReadsProfilesOnlyWhenTheyAreOld(t *testing.T) {
+	t.Parallel()
 	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		require.Equal(t, []int{6}, f.takeReads(), "all in one call")
 		pass(2 * time.Minute)
@@ -165,6 +170,7 @@ func TestSteadyBoardReadsProfilesOnlyWhenTheyAreOld(t *testing.T) {
 }
 
 func TestKindWithoutProfilesIsNotRead(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.set("a", 3)
@@ -184,6 +190,7 @@ func TestKindWithoutProfilesIsNotRead(t *testing.T) {
 
 // The first profile of a kind is found though its message was lost.
 func TestFirstProfileThatNobodyHeardOf(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.set("a", 3)
@@ -198,6 +205,7 @@ func TestFirstProfileThatNobodyHeardOf(t *testing.T) {
 }
 
 func TestProfileThatNobodyHeardOfShowsWithinAMinute(t *testing.T) {
+	t.Parallel()
 	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		for i := range 20 {
 			pass(time.Duration(rand.N(int64(time.Minute))))
@@ -209,6 +217,7 @@ func TestProfileThatNobodyHeardOfShowsWithinAMinute(t *testing.T) {
 }
 
 func TestProfilesAreReadAgainWhenTheFeedIsBack(t *testing.T) {
+	t.Parallel()
 	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
 		h.FeedDown(time.Now())
@@ -223,6 +232,7 @@ func TestProfilesAreReadAgainWhenTheFeedIsBack(t *testing.T) {
 
 // A profile that changes while it is read shows as it is in the end.
 func TestProfileThatChangesWhileItIsRead(t *testing.T) {
+	t.Parallel()
 	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
 		f.setSlow(50*time.Millisecond, false)
@@ -235,6 +245,7 @@ func TestProfileThatChangesWhileItIsRead(t *testing.T) {
 }
 
 func TestClientThatIsBehindEndsWithTheRightNames(t *testing.T) {
+	t.Parallel()
 	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		slow, behind, _ := join(t, h, 10)
 		synctest.Wait()
@@ -267,6 +278,7 @@ func resumes(t *testing.T, h *Hub, has hubtest.Board) *fakeConn {
 
 // Who resumes at the seq at which a profile has changed may have seen it or not.
 func TestResumeOverAProfileThatChanged(t *testing.T) {
+	t.Parallel()
 	for _, later := range []time.Duration{time.Second, 10 * time.Minute} {
 		for _, moves := range []bool{false, true} {
 			t.Run(fmt.Sprint(later, " ", moves), func(t *testing.T) {
@@ -293,6 +305,7 @@ func TestResumeOverAProfileThatChanged(t *testing.T) {
 // A client may come with a seq that another node gave it, which had not heard of the
 // profile yet.
 func TestResumeFromANodeThatMissedAProfile(t *testing.T) {
+	t.Parallel()
 	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(10 * time.Minute)
 		rename(h, f, "a", "Anna")
@@ -308,6 +321,7 @@ func TestResumeFromANodeThatMissedAProfile(t *testing.T) {
 
 // What is known of the seq of one life of a board says nothing of another.
 func TestResumeInAnotherLifeOfTheBoard(t *testing.T) {
+	t.Parallel()
 	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(10 * time.Minute)
 		h.FeedChanges(f.replace(map[string]int64{"a": 9, "b": 8, "low0": 1, "low1": 0}))
@@ -325,6 +339,7 @@ func TestResumeInAnotherLifeOfTheBoard(t *testing.T) {
 
 // A board whose members come to be of a kind without profiles shows no names.
 func TestNamesGoWithTheKind(t *testing.T) {
+	t.Parallel()
 	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		own := &fakeConn{}
 		_, err := h.Subscribe(h.Join(own), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
@@ -343,6 +358,7 @@ func TestNamesGoWithTheKind(t *testing.T) {
 // A board whose members come to be of another kind shows the names of that within a
 // second, long before an audit.
 func TestKindThatChangesShowsAtOnce(t *testing.T) {
+	t.Parallel()
 	for name, stars := range map[string]map[string]string{"with names": {"a": "Alpha", "low0": "Low"}, "without": nil} {
 		t.Run(name, func(t *testing.T) {
 			withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
@@ -377,6 +393,7 @@ func TestKindThatChangesShowsAtOnce(t *testing.T) {
 
 // A node that has only begun to watch a board knows nothing of when profiles changed.
 func TestResumeAtANodeThatHasJustBegun(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.set("a", 3)
@@ -394,6 +411,7 @@ func TestResumeAtANodeThatHasJustBegun(t *testing.T) {
 }
 
 func TestAllBoardsOfAKindShowAProfile(t *testing.T) {
+	t.Parallel()
 	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		other := &fakeConn{}
 		_, err := h.Subscribe(h.Join(other), ranking.Board{Name: "b2", Instance: "b2"}, Watch{Top: 3}, nil, func() {})
@@ -413,6 +431,7 @@ func TestAllBoardsOfAKindShowAProfile(t *testing.T) {
 }
 
 func TestFollowerIsToldTheNamesAroundIt(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		for i := range 200 {
@@ -444,6 +463,7 @@ func TestFollowerIsToldTheNamesAroundIt(t *testing.T) {
 
 // Whoever is told of in the meantime, names around a follower come when they are there.
 func TestNamesAroundThatCannotBeReadYet(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		for i := range 200 {
@@ -466,6 +486,7 @@ func TestNamesAroundThatCannotBeReadYet(t *testing.T) {
 // The law holds with profiles: whatever changes, is lost and fails, all show what is
 // there a minute later.
 func TestEveryoneEndsWithTheRightNames(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		for i := range 60 {
@@ -537,6 +558,7 @@ func TestEveryoneEndsWithTheRightNames(t *testing.T) {
 // What a board knows of those whom it does not show any more is bounded, and all of it
 // goes with the board.
 func TestBoardForgetsWhoIsShownNoMore(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.dub("x", "X")

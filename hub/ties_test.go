@@ -12,6 +12,7 @@ import (
 
 // What a change does to the ranks of those who did not move is in the delta.
 func TestDeltaHasRanksThatOthersMoved(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.ties = ranking.Dense
 		for i, score := range []int64{90, 80, 80, 70, 60, 50, 40, 30} {
@@ -36,6 +37,7 @@ func TestDeltaHasRanksThatOthersMoved(t *testing.T) {
 // A board that was replaced is shown as the snapshot of another life, and followers
 // are told anew.
 func TestReplacedBoardIsShown(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(100)
 		_, conn, _ := follow(t, h, 3, "m050", 2)

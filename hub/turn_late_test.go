@@ -21,6 +21,7 @@ var errAway = errors.New("away")
 // what was shown, and then what is, however many turns there were; and only then
 // it counts as current.
 func TestTurnInAnOutage(t *testing.T) {
+	t.Parallel()
 	for name, outage := range map[string]func(h *Hub, f *fakeBoard) (over func()){
 		"of Redis": func(_ *Hub, f *fakeBoard) func() {
 			f.setAway(errAway)
@@ -75,6 +76,7 @@ func TestTurnInAnOutage(t *testing.T) {
 
 // Pages and look-ups that are slow, and under way at a turn or over several.
 func TestTurnWhileReading(t *testing.T) {
+	t.Parallel()
 	for _, long := range []time.Duration{time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second} {
 		for name, hooked := range map[string]func(f *fakeBoard) []*hook{
 			"before": func(f *fakeBoard) []*hook { return []*hook{&f.beforeRead} },
@@ -114,6 +116,7 @@ func TestTurnWhileReading(t *testing.T) {
 
 // The seq check does not take a view for lost because of a turn.
 func TestNoFalseAlarmAtATurn(t *testing.T) {
+	t.Parallel()
 	for _, slow := range []time.Duration{0, 300 * time.Millisecond, 1300 * time.Millisecond} {
 		inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 			f.periods(2 * time.Second)
@@ -137,6 +140,7 @@ func TestNoFalseAlarmAtATurn(t *testing.T) {
 
 // That a view was behind in one period says nothing of the next.
 func TestNoAlarmOfTwoPeriods(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.periods(9500 * time.Millisecond)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
@@ -155,6 +159,7 @@ func TestNoAlarmOfTwoPeriods(t *testing.T) {
 
 // A page that is read for want of entries at the end of a period counts as any.
 func TestTurnOfAViewThatIsShort(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(300)
 		c, conn, sub := join(t, h, 10)
@@ -179,6 +184,7 @@ func TestTurnOfAViewThatIsShort(t *testing.T) {
 // come again; messages lost, reads slow, outages: each is shown the ends as they
 // were, each before what came after it, and in the end what is.
 func TestEveryWatcherSeesTheEnds(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.periods(2 * time.Second)
 		type viewer struct {

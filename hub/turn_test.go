@@ -72,6 +72,7 @@ func lastPlace(t *testing.T, conn *fakeConn) (last hubtest.Message) {
 // At its turn everybody is shown the end of the period, and then the next one,
 // with no update needed and also where there is nothing in either.
 func TestTurn(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(50)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m040"})
@@ -116,6 +117,7 @@ func TestTurn(t *testing.T) {
 
 // A turn waits for no interval, and takes in what had come up to then.
 func TestTurnWithinAnInterval(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
@@ -134,6 +136,7 @@ func TestTurnWithinAnInterval(t *testing.T) {
 
 // A change of the next period tells of the turn where the clock does not.
 func TestTurnThatAChangeTellsOf(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.leftOff = time.Hour
 		_, conn := watch(t, h, "b", Watch{Top: 10})
@@ -168,6 +171,7 @@ func TestTurnThatAChangeTellsOf(t *testing.T) {
 
 // A turn that was expected too early is waited for.
 func TestTurnThatIsNotYet(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.leftOff = -3 * time.Second
 		_, conn := watch(t, h, "b", Watch{Top: 10})
@@ -187,6 +191,7 @@ func TestTurnThatIsNotYet(t *testing.T) {
 // Who stalled through a turn gets the end of the period that it had, or, where it
 // missed whole periods, of the newest that is over; and nobody gets an end twice.
 func TestTurnsWhileStalled(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		conns := make(map[*fakeConn]*Client)
 		stalled := func(room int) *fakeConn {
@@ -242,6 +247,7 @@ func TestTurnsWhileStalled(t *testing.T) {
 // The end of a period is not skipped where both it and what comes next are there
 // before a shard looks.
 func TestTurnThatAShardSeesLate(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c, conn := watch(t, h, "b", Watch{Top: 10, Me: "low0"})
 		h.FeedSubscribed("b")
@@ -265,6 +271,7 @@ func TestTurnThatAShardSeesLate(t *testing.T) {
 // Nobody is told a place in a period before its entries, even where the
 // connection had no room for these and has some again.
 func TestPlaceInAPeriodComesAfterItsEntries(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c, conn := watch(t, h, "b", Watch{Top: 10, Me: "low0"})
 		h.FeedSubscribed("b")
@@ -288,6 +295,7 @@ func TestPlaceInAPeriodComesAfterItsEntries(t *testing.T) {
 
 // Who comes after a turn is shown nothing of what was before.
 func TestJoiningAfterATurn(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
@@ -303,6 +311,7 @@ func TestJoiningAfterATurn(t *testing.T) {
 // What is heard late of the old period, or early of the new, changes nothing in
 // the other.
 func TestChangesAroundATurn(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m150"})
@@ -350,6 +359,7 @@ func TestChangesAroundATurn(t *testing.T) {
 // The last changes of a period may be lost: its end is right all the same, and
 // soon there.
 func TestEndOfAPeriodWhoseLastChangesAreLost(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m150"})
@@ -369,6 +379,7 @@ func TestEndOfAPeriodWhoseLastChangesAreLost(t *testing.T) {
 // Followers are told where they ended, as far as others moved them since they were
 // told last, with those around them; then where they are in the next period.
 func TestFollowersAreToldTheirLastPlaces(t *testing.T) {
+	t.Parallel()
 	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 3, Me: "m100"})
