@@ -15,6 +15,7 @@ import (
 
 	"rankcast/hub/view"
 	"rankcast/ranking"
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
 )
@@ -23,7 +24,7 @@ import (
 // board of any definition, hidden members included, at each seq that what was published
 // leads to, for the first entries and for each member.
 func TestScriptsViewAndModelAgree(t *testing.T) {
-	rankingtest.Seeded(t, 12)
+	t.Parallel()
 	var members []string
 	for i := range 30 {
 		members = append(members, fmt.Sprintf("m%02d", i))
@@ -41,7 +42,7 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 		runs := 0
 		for _, name := range slices.Sorted(maps.Keys(families)) {
 			t.Run(name, func(t *testing.T) {
-				rapid.Check(t, func(t *rapid.T) {
+				proptest.CheckSeeded(t, 12, func(t *rapid.T) {
 					runs++
 					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
 					feed.Watch(h.Board)

@@ -11,14 +11,14 @@ import (
 
 	"rankcast/hub/view"
 	"rankcast/ranking"
-	"rankcast/ranking/rankingtest"
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
 
 // A view that is told of a live window's changes alone is what a fresh read gives: as
 // updates come, and as points leave one by one, or all at once.
 func TestAWindowFollowedIsAFreshRead(t *testing.T) {
-	rankingtest.Seeded(t, 25)
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	set(now)
@@ -39,7 +39,7 @@ func TestAWindowFollowedIsAFreshRead(t *testing.T) {
 			family := ranking.Definition{Board: fmt.Sprintf("%s-%s:{n}", order, ties), Order: order, Ties: ties, Window: time.Minute, Refresh: ranking.Live}
 			require.NoError(t, s.DefineBoard(t.Context(), family))
 			t.Run(string(order)+" "+string(ties), func(t *testing.T) {
-				rapid.Check(t, func(t *rapid.T) {
+				proptest.CheckSeeded(t, 25, func(t *rapid.T) {
 					runs++
 					board := fmt.Sprintf("%s-%s:%d", order, ties, runs)
 					feed.Watch(board)

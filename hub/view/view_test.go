@@ -12,7 +12,12 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/proptest"
 )
+
+// histories is how many a property test draws, a fifth of it under the race detector. They
+// are short; `make soak` draws many more.
+const histories = 2500
 
 // wire carries a model's messages and answers to a view, as badly as pub/sub may.
 type wire struct {
@@ -308,7 +313,7 @@ func (w *wire) settle() {
 // begin meanwhile.
 func TestViewIsTheBoard(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, histories, func(t *rapid.T) {
 		m := newModel(t)
 		w := &wire{t: t, m: m, v: NewView(rapid.IntRange(0, 12).Draw(t, "want")), told: make(map[*Followed]Standing)}
 		faulty := rapid.Bool().Draw(t, "faulty")
@@ -392,7 +397,7 @@ func TestViewIsTheBoard(t *testing.T) {
 // entries: a steady board costs no reads.
 func TestViewReadsOnlyWhenItMust(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, histories, func(t *rapid.T) {
 		m := newModel(t)
 		m.def.Mode = ranking.Sum
 		w := &wire{t: t, m: m, v: NewView(10), told: make(map[*Followed]Standing)}
