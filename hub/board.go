@@ -52,9 +52,9 @@ type board struct {
 
 	// The rest belongs to run.
 	view        *view.View
-	shows       map[*view.Followed][]*stream // the streams of each followed member
-	life        uint64                       // counts the lives of the board that the view has shown, periods among them
-	kind        string                       // of the members, as the last page or check told
+	shows       map[*view.Member][]*stream // the streams of each followed member
+	life        uint64                     // counts the lives of the board that the view has shown, periods among them
+	kind        string                     // of the members, as the last page or check told
 	people      people
 	naming      // which period the name means
 	page        read[ranking.Page]
@@ -79,7 +79,7 @@ type board struct {
 func newBoard(h *Hub, named ranking.Board) *board {
 	b := &board{
 		hub: h, name: named.Name, instance: named.Instance, streams: newStreams(),
-		view: view.NewView(0), shows: make(map[*view.Followed][]*stream), life: 1, naming: newNaming(named),
+		view: view.New(0), shows: make(map[*view.Member][]*stream), life: 1, naming: newNaming(named),
 		changes: make(chan *ranking.Changes, boardChanges), events: make(chan any, boardEvents),
 		streamy: make(chan struct{}, 1), renamed: make(map[member]bool),
 	}
@@ -120,10 +120,10 @@ func (b *board) run() {
 			if !b.places.came(b, p) {
 				if isUnknown(p.err) {
 					b.settled = false // a page will tell what has become of it
-				} else if b.view.Missing() { // else all that is shown is right
+				} else if b.view.AwaitsUnknown() { // else all that is shown is right
 					b.hub.fellBehind(b)
 				}
-				b.view.PlacesFailed()
+				b.view.CancelLookups()
 			}
 		case p := <-b.profiles.answer:
 			if !b.profiles.came(b, p) {
@@ -145,7 +145,7 @@ func (b *board) apply(c *ranking.Changes) {
 			b.expect(c)
 			b.moved, b.ranksMoved = true, true
 			if b.view.Final() { // it is not, or not any more
-				b.view.Doubt()
+				b.view.Invalidate()
 			}
 		}
 		select {
@@ -177,7 +177,7 @@ func (b *board) take(event any) {
 // forget makes the view unsure, and unwelcome what is being read: it may miss
 // changes that nobody heard.
 func (b *board) forget() {
-	b.view.Forget()
+	b.view.Reset()
 	b.forgetPage()
 	b.places.forget()
 	b.doubted, b.page.after, b.places.after = nil, time.Time{}, time.Time{}
@@ -185,7 +185,7 @@ func (b *board) forget() {
 
 // forgetPage drops the page that is being read, or was read and is not shown yet.
 func (b *board) forgetPage() {
-	b.view.PageFailed()
+	b.view.CancelPage()
 	b.page.forget()
 	b.renewed, b.recovering = false, false
 }
@@ -194,7 +194,7 @@ func (b *board) forgetPage() {
 // is missing.
 func (b *board) step(now time.Time) {
 	tops := b.takeStreams()
-	b.view.Want(b.most(tops))
+	b.view.Resize(b.most(tops))
 	var wait time.Duration // until there is more to do; 0: nothing is due
 	// isDue remembers to come back for what is not due yet.
 	isDue := func(at time.Time) bool {
@@ -208,7 +208,7 @@ func (b *board) step(now time.Time) {
 	b.meet(isDue)
 	b.noteWhereabouts()
 	b.startStreams(tops)
-	if b.moved && b.view.Shows(b.mostShown(tops)) && (b.turned() || isDue(b.published.Add(b.hub.cfg.Interval))) && b.introduced(&b.people.since, isDue, b.first) {
+	if b.moved && b.view.Covers(b.mostShown(tops)) && (b.turned() || isDue(b.published.Add(b.hub.cfg.Interval))) && b.introduced(&b.people.since, isDue, b.first) {
 		b.publish(tops, now)
 	} else if b.unread {
 		b.show(b.shown.atEnd(), tops, now)
@@ -216,13 +216,13 @@ func (b *board) step(now time.Time) {
 	if !b.renewed { // else the entries go first: they may be of another life
 		b.tellFound()
 		// After what was published: then both are as of one seq.
-		if b.view.Shows(0) && (b.ranksCursor != nil || b.ranksMoved && !b.moved && isDue(b.told.Add(b.hub.cfg.MeInterval))) {
+		if b.view.Valid() && (b.ranksCursor != nil || b.ranksMoved && !b.moved && isDue(b.told.Add(b.hub.cfg.MeInterval))) {
 			if b.tellRanks(now); b.ranksCursor != nil {
 				isDue(now.Add(1)) // as soon as there was a look at what has come in
 			}
 		}
 	}
-	if b.heard && b.of != "" && b.view.Waiting() {
+	if b.heard && b.of != "" && b.view.LookupsQueued() {
 		if isDue(b.places.after) {
 			b.readPlaces()
 		}
@@ -242,7 +242,7 @@ func (b *board) step(now time.Time) {
 	if !b.due.IsZero() && isDue(b.due) {
 		b.settled, b.due = false, time.Time{}
 	}
-	if b.heard && !b.view.Reading() && isDue(b.pageDue(now)) {
+	if b.heard && !b.view.PagePending() && isDue(b.pageDue(now)) {
 		b.readPage()
 	}
 	if wait > 0 {
@@ -263,7 +263,7 @@ func (b *board) pageDue(now time.Time) time.Time {
 	}
 	if b.page.after.IsZero() {
 		b.page.after = now
-		if b.shown != nil && !b.view.Shows(0) {
+		if b.shown != nil && !b.view.Valid() {
 			// What made this view unsure may have done so to many, on all nodes.
 			b.page.after = now.Add(rand.N(resyncJitter))
 		}
@@ -291,8 +291,8 @@ func (b *board) mostShown(tops []*stream) int {
 }
 
 func (b *board) readPage() {
-	b.view.PageAsked()
-	name, limit := b.pageName(), b.view.Window()
+	b.view.BeginPage()
+	name, limit := b.pageName(), b.view.PageSize()
 	b.asked = name
 	b.page.start(b, func(ctx context.Context) (ranking.Page, error) {
 		return b.hub.source.Page(ctx, name, 1, limit)
@@ -301,7 +301,7 @@ func (b *board) readPage() {
 
 // readPlaces looks up who is to be, all that have come meanwhile in one call.
 func (b *board) readPlaces() {
-	if lookups := b.view.Lookups(); lookups != nil {
+	if lookups := b.view.BeginLookups(); lookups != nil {
 		of := b.of
 		b.places.start(b, func(ctx context.Context) (ranking.Places, error) {
 			return b.hub.source.Places(ctx, of, lookups)
@@ -318,9 +318,9 @@ func (b *board) takeAnswers(now time.Time, isDue func(time.Time) bool) {
 		b.profiles.settle()
 		b.tookProfiles(f, now)
 	}
-	if p := b.page.held; p != nil && (!b.view.Ahead(p.State) || b.waitedLong(isDue)) {
+	if p := b.page.held; p != nil && (!b.view.Behind(p.State) || b.waitedLong(isDue)) {
 		was, period := b.view.State(), b.view.Period()
-		agreed = b.view.PageRead(*p)
+		agreed = b.view.ApplyPage(*p)
 		if is := b.view.State(); is.Epoch != was.Epoch || is.Seq < was.Seq {
 			b.beginLife()
 		}
@@ -333,8 +333,8 @@ func (b *board) takeAnswers(now time.Time, isDue func(time.Time) bool) {
 		// Boards that were read together are not audited together.
 		b.audited = now.Add(-rand.N(b.hub.cfg.AuditInterval / 4))
 	}
-	if p := b.places.held; p != nil && !b.view.Ahead(p.State) && b.introduced(&b.places.at, isDue, around(p)) {
-		agreed = b.view.PlacesRead(*p) && agreed
+	if p := b.places.held; p != nil && !b.view.Behind(p.State) && b.introduced(&b.places.at, isDue, around(p)) {
+		agreed = b.view.ApplyLookups(*p) && agreed
 		b.placesSettled()
 	}
 	if !agreed {
@@ -370,9 +370,9 @@ func (b *board) startStreams(tops []*stream) {
 func (b *board) publish(tops []*stream, now time.Time) {
 	s := &shown{
 		life: b.life, period: b.view.Period(), ends: b.view.Ends(), final: b.view.Final(), gone: b.gone,
-		state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.Window()),
+		state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.PageSize()),
 	}
-	s.touched, s.since = b.view.Touched(len(s.top))
+	s.touched, s.since = b.view.LastModified(len(s.top))
 	b.introduce(s, now)
 	b.show(s, tops, now)
 	b.moved = false

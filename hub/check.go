@@ -54,13 +54,13 @@ func (h *Hub) check(ctx context.Context) {
 // check doubts the view where Redis has gone on without it: Redis was seen
 // ahead at the last check, and the view is still not there.
 func (b *board) check(c checked) {
-	if !b.view.Shows(0) || c.before.of != b.of {
+	if !b.view.Valid() || c.before.of != b.of {
 		return // it is being read anew already, or is of another period by now
 	}
 	if c.redis.Err != nil {
 		b.hub.fellBehind(b)
-		b.forgetPage() // it may be from before Redis went
-		b.view.Doubt() // and one that can be read ends that
+		b.forgetPage()      // it may be from before Redis went
+		b.view.Invalidate() // and one that can be read ends that
 		return
 	}
 	at := b.view.State()
@@ -72,7 +72,7 @@ func (b *board) check(c checked) {
 	switch {
 	case back || !reached && lost:
 		b.hub.log.Warn("view is not where Redis is, reading it anew", "board", b.name, "view", at, "redis", c.redis.State)
-		b.view.Doubt()
+		b.view.Invalidate()
 	case !reached:
 		b.doubted = &c.redis.State
 	}

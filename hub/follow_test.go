@@ -355,7 +355,7 @@ func TestFollowersWithOtherNumbersOfNeighbours(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"me"}, more.take(t), "and all when it was read")
 		meHolds(t, f, more, "m100", 9)
-		f100 := h.boards["b"].view.Following("m100")
+		f100 := h.boards["b"].view.Member("m100")
 		require.Equal(t, 9, f100.Around())
 		h.Leave(widest)
 		synctest.Wait()

@@ -45,7 +45,7 @@ type person struct {
 	late    bool      // it is shown without, as long as it is not known
 	queued  bool      // to be read
 	since   time.Time // when it came to be what it is, as was seen here
-	// touched is as view.View.Touched: who has a lower seq may show another profile. A profile
+	// touched is as view.View.LastModified: who has a lower seq may show another profile. A profile
 	// has no seq of its own; so it is counted to that of the board that comes next.
 	touched int64
 }
@@ -174,7 +174,7 @@ func (b *board) expect(c *ranking.Changes) {
 		return
 	}
 	for _, change := range c.List {
-		if change.New != nil && change.Position <= int64(b.view.Window()) {
+		if change.New != nil && change.Position <= int64(b.view.PageSize()) {
 			b.know(change.Member)
 		}
 	}
@@ -209,7 +209,7 @@ func (b *board) introduced(since *time.Time, isDue func(time.Time) bool, each fu
 }
 
 // first calls do for the members of the first entries.
-func (b *board) first(do func(id string)) { b.view.EachInTop(do) }
+func (b *board) first(do func(id string)) { b.view.EachTopMember(do) }
 
 // around gives those around the members of an answer to what it is called with.
 func around(p *ranking.Places) func(do func(id string)) {
@@ -256,7 +256,7 @@ func (b *board) profileOf(id string) ranking.Profile {
 
 // renamedAround reports whether the profile of one of those around a follower has
 // changed since all were told.
-func (b *board) renamedAround(f *view.Followed, at view.Placement) bool {
+func (b *board) renamedAround(f *view.Member, at view.Placement) bool {
 	renaming := b.people.renaming
 	return len(renaming) > 0 && f.Around() > 0 && slices.ContainsFunc(b.view.Neighbours(f, at), func(e ranking.Entry) bool {
 		return renaming[e.Member]

@@ -48,7 +48,7 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 					feed.Watch(h.Board)
 					defer feed.Unwatch(h.Board)
 					w := &witness{t: t, s: s, h: h, heard: heard, ties: families[name].Ties, members: members, want: rapid.IntRange(0, 4).Draw(t, "want")}
-					w.v = view.NewView(w.want)
+					w.v = view.New(w.want)
 					w.wait(func(e any) bool { return e == watched(h.Board) })
 					w.run()
 				})
@@ -134,7 +134,7 @@ func (w *witness) run() {
 		w.hear()
 	}
 	for range rapid.IntRange(1, 8).Draw(w.t, "calls") {
-		w.v.Each(w.v.Ask)
+		w.v.EachMember(w.v.RequestLookup)
 		w.v.Sample(len(w.members)) // those who are known are looked up, too
 		w.ask()
 		if rapid.Bool().Draw(w.t, "answered at once") {
@@ -201,9 +201,9 @@ func (w *witness) told(seq int64, c ranking.Change) {
 }
 
 func (w *witness) apply(c *ranking.Changes) {
-	sure := w.v.Shows(0)
+	sure := w.v.Valid()
 	w.v.Apply(c)
-	require.Equal(w.t, sure, w.v.Shows(0), "%+v makes the view unsure", c)
+	require.Equal(w.t, sure, w.v.Valid(), "%+v makes the view unsure", c)
 	w.holds()
 }
 
@@ -211,12 +211,12 @@ func (w *witness) apply(c *ranking.Changes) {
 func (w *witness) ask() {
 	ctx := context.Background()
 	if w.v.NeedsPage() {
-		w.v.PageAsked()
-		p, err := w.s.Page(ctx, w.h.Board, 1, w.v.Window())
+		w.v.BeginPage()
+		p, err := w.s.Page(ctx, w.h.Board, 1, w.v.PageSize())
 		require.NoError(w.t, err)
 		w.page = &p
 	}
-	if l := w.v.Lookups(); l != nil {
+	if l := w.v.BeginLookups(); l != nil {
 		p, err := w.s.Places(ctx, w.h.Board, l)
 		require.NoError(w.t, err)
 		w.places = &p
@@ -226,12 +226,12 @@ func (w *witness) ask() {
 // answer gives the view what was read, which may be of a while ago.
 func (w *witness) answer() {
 	if w.page != nil {
-		require.True(w.t, w.v.PageRead(*w.page), "the view was wrong")
+		require.True(w.t, w.v.ApplyPage(*w.page), "the view was wrong")
 		w.page = nil
 		w.holds()
 	}
 	if w.places != nil {
-		require.True(w.t, w.v.PlacesRead(*w.places), "the view was wrong")
+		require.True(w.t, w.v.ApplyLookups(*w.places), "the view was wrong")
 		w.places = nil
 		w.holds()
 	}
@@ -239,16 +239,16 @@ func (w *witness) answer() {
 
 // holds checks all that the view knows at its seq against the model.
 func (w *witness) holds() {
-	w.v.Own()
-	w.v.Found()
-	if !w.v.Shows(0) {
+	w.v.TakeMoved()
+	w.v.TakeFound()
+	if !w.v.Valid() {
 		return
 	}
 	board := w.h.Model.At(w.v.State().Seq)
 	require.EqualValues(w.t, len(board), w.v.Total())
 	top := w.v.Top(len(board))
 	require.Equal(w.t, board[:len(top)], rankingtest.Unkeyed(top))
-	w.v.Each(func(f *view.Followed) {
+	w.v.EachMember(func(f *view.Member) {
 		if !f.Known() {
 			return
 		}
@@ -272,12 +272,12 @@ func (w *witness) holds() {
 func (w *witness) settle() {
 	t, ctx := w.t, context.Background()
 	for range 3 {
-		w.v.Each(w.v.Ask)
+		w.v.EachMember(w.v.RequestLookup)
 		w.ask()
 		w.answer()
 	}
-	require.True(t, w.v.Shows(0) && !w.v.NeedsPage())
-	require.Nil(t, w.v.Lookups())
+	require.True(t, w.v.Valid() && !w.v.NeedsPage())
+	require.Nil(t, w.v.BeginLookups())
 
 	page, err := w.s.Page(ctx, w.h.Board, 1, 100)
 	require.NoError(t, err)
@@ -316,7 +316,7 @@ func (w *witness) placed(member string, p ranking.Place, all []ranking.Entry) {
 		}
 	}
 	require.Equal(w.t, want, p)
-	f := w.v.Following(member)
+	f := w.v.Member(member)
 	if f == nil {
 		return
 	}

@@ -32,22 +32,22 @@ func BenchmarkTell(b *testing.B) {
 	}
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Asc, Total: 10 * followed, Start: 1}
 	page.Entries = []ranking.Entry{{Rank: 1, Member: "first", Score: -1, Key: -1}}
-	for m := range v.Window() - 1 {
+	for m := range v.PageSize() - 1 {
 		page.Entries = append(page.Entries, place(m))
 	}
-	v.PageAsked()
-	v.PageRead(page)
+	v.BeginPage()
+	v.ApplyPage(page)
 	byName := make(map[string]int, followed)
 	for m := range followed {
 		byName[followedName(m)] = m
 	}
-	for l := v.Lookups(); l != nil; l = v.Lookups() {
+	for l := v.BeginLookups(); l != nil; l = v.BeginLookups() {
 		p := ranking.Places{State: v.State(), Total: v.Total()}
 		for _, one := range l {
 			e := place(byName[one.Member])
 			p.List = append(p.List, ranking.Place{Entry: e, Position: e.Rank})
 		}
-		v.PlacesRead(p)
+		v.ApplyLookups(p)
 	}
 	board.tellFound()
 	board.news = nil

@@ -37,9 +37,9 @@ func benchPublish(b *testing.B, n int, kind string) {
 	}
 	f.Profiles(b.Context(), "user", all)
 	v := board.view
-	v.Want(n)
-	v.PageAsked()
-	v.PageRead(page)
+	v.Resize(n)
+	v.BeginPage()
+	v.ApplyPage(page)
 	h.mu.Lock()
 	st := board.topStream(n)
 	h.mu.Unlock()
@@ -63,7 +63,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 			s.takeNews()
 		}
 	}
-	if !v.Shows(0) || v.State().Seq != seq {
+	if !v.Valid() || v.State().Seq != seq {
 		b.Fatal("the view is unsure")
 	}
 }

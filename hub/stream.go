@@ -21,7 +21,7 @@ type shown struct {
 	total   int64
 	top     []ranking.Entry
 	people  []ranking.Profile // for each entry of top, what is shown beside it; nil: nothing
-	touched []int64           // as view.View.Touched, profiles included
+	touched []int64           // as view.View.LastModified, profiles included
 	since   int64
 
 	once sync.Once

@@ -89,7 +89,7 @@ func (b *board) takeStreams() []*stream {
 // follow has the view keep the rank of a stream's member.
 func (b *board) follow(st *stream) {
 	around := st.around
-	if f := b.view.Following(st.member); f != nil {
+	if f := b.view.Member(st.member); f != nil {
 		around = max(around, f.Around())
 	}
 	f := b.view.Follow(st.member, around)
@@ -101,7 +101,7 @@ func (b *board) follow(st *stream) {
 }
 
 func (b *board) unfollow(st *stream) {
-	f := b.view.Following(st.member)
+	f := b.view.Member(st.member)
 	streams := slices.DeleteFunc(b.shows[f], func(other *stream) bool { return other == st })
 	if b.shows[f] = streams; len(streams) == 0 {
 		delete(b.shows, f)

@@ -12,7 +12,7 @@ const tellMost = 1024
 
 // tellMember tells the followers of a member where it stands, at the end of the
 // step.
-func (b *board) tellMember(f *view.Followed, s view.Standing) {
+func (b *board) tellMember(f *view.Member, s view.Standing) {
 	for _, st := range b.shows[f] {
 		if st.say(s, b) {
 			b.news = append(b.news, st)
@@ -21,19 +21,19 @@ func (b *board) tellMember(f *view.Followed, s view.Standing) {
 }
 
 // tellNow tells where a member stands now.
-func (b *board) tellNow(f *view.Followed, s view.Standing) {
+func (b *board) tellNow(f *view.Member, s view.Standing) {
 	b.tellMember(f, s)
-	b.view.Told(f, s)
+	b.view.MarkNotified(f, s)
 }
 
 // tellFound tells of those who became known.
 func (b *board) tellFound() {
-	for _, found := range b.view.Found() {
+	for _, found := range b.view.TakeFound() {
 		if found.AsOf != nil {
-			b.tellMember(found.Followed, *found.AsOf)
+			b.tellMember(found.Member, *found.AsOf)
 			b.ranksMoved = true // since then
 		} else {
-			b.tellNow(found.Followed, b.view.Standing(found.Followed))
+			b.tellNow(found.Member, b.view.Standing(found.Member))
 		}
 	}
 }
@@ -41,7 +41,7 @@ func (b *board) tellFound() {
 // tellOwn tells of those who moved by themselves, without their neighbours where
 // these are not known.
 func (b *board) tellOwn() {
-	for _, f := range b.view.Own() {
+	for _, f := range b.view.TakeMoved() {
 		b.tellNow(f, b.view.Standing(f))
 	}
 }
@@ -56,13 +56,13 @@ func (b *board) tellRanks(now time.Time) {
 		b.people.tell()
 	}
 	slow := !b.places.idle() || b.places.failed()
-	b.ranksCursor = b.view.Ranks(b.ranksCursor, tellMost, func(f *view.Followed, at view.Placement) {
-		if b.view.Unchanged(f, at) && !b.renamedAround(f, at) {
+	b.ranksCursor = b.view.WalkRanks(b.ranksCursor, tellMost, func(f *view.Member, at view.Placement) {
+		if b.view.IsNotified(f, at) && !b.renamedAround(f, at) {
 			return
 		}
 		s := b.view.StandingAt(f, at)
 		if f.Around() > 0 && s.Around == nil {
-			b.view.Ask(f)
+			b.view.RequestLookup(f)
 			b.ranksMoved = true // look again, whatever comes of it
 			if !slow {
 				return

@@ -142,7 +142,7 @@ func (b *board) beginLife() {
 	b.voidMembers()
 	b.ranksCursor = nil
 	b.people.restart(time.Now())
-	b.view.PlacesFailed()
+	b.view.CancelLookups()
 	b.places.settle()
 }
 
@@ -154,13 +154,13 @@ func (b *board) nothingThere(a answer[ranking.Page]) {
 		return
 	}
 	// The period is not kept any more: what is known of it is its end.
-	b.view.PageFailed()
+	b.view.CancelPage()
 	b.page.settle()
 	if b.settled = false; b.shown == nil || b.shown.period != b.view.Period() {
 		b.of = "" // and nobody has seen any of it
 		return
 	}
-	b.view.Close()
+	b.view.MarkFinal()
 	b.moved, b.unread = true, true
 }
 
@@ -177,7 +177,7 @@ func (b *board) part(isDue func(time.Time) bool) {
 	case !b.parting:
 	case isDue(b.published.Add(partPatience)):
 		b.parting, b.parted = false, nil
-	case b.parted == nil && (!b.view.Shows(0) || !b.told.IsZero() && b.ranksCursor == nil && b.places.idle() && !b.view.Waiting()):
+	case b.parted == nil && (!b.view.Valid() || !b.told.IsZero() && b.ranksCursor == nil && b.places.idle() && !b.view.LookupsQueued()):
 		// Else the next period would void what the shards have not looked at yet.
 		b.parted = b.hub.sent()
 	}

@@ -45,7 +45,7 @@ func TestAWindowFollowedIsAFreshRead(t *testing.T) {
 					feed.Watch(board)
 					defer feed.Unwatch(board)
 					w := &windowWitness{t: t, s: s, board: board, heard: heard, want: rapid.IntRange(1, 4).Draw(t, "want")}
-					w.v = view.NewView(w.want)
+					w.v = view.New(w.want)
 					w.heard.wait(t, board, func(e any) bool { return e == watched(board) })
 					for _, m := range members[:rapid.IntRange(0, 6).Draw(t, "followed")] {
 						w.v.Follow(m, 0)
@@ -96,32 +96,32 @@ func (w *windowWitness) read() {
 				return false // of a history that failed
 			}
 			w.v.Apply(c)
-			replaced = c.Epoch == fresh.Epoch && !w.v.Shows(0) // nothing of it is left, or it is the first
+			replaced = c.Epoch == fresh.Epoch && !w.v.Valid() // nothing of it is left, or it is the first
 			return true
 		})
 	}
 	for w.v.NeedsPage() {
-		w.v.PageAsked()
-		p, err := w.s.Page(ctx, w.board, 1, w.v.Window())
+		w.v.BeginPage()
+		p, err := w.s.Page(ctx, w.board, 1, w.v.PageSize())
 		require.NoError(w.t, err)
-		w.v.PageRead(p)
+		w.v.ApplyPage(p)
 	}
 	for {
-		w.v.Each(w.v.Ask)
-		lookups := w.v.Lookups()
+		w.v.EachMember(w.v.RequestLookup)
+		lookups := w.v.BeginLookups()
 		if lookups == nil {
 			break
 		}
 		p, err := w.s.Places(ctx, w.board, lookups)
 		require.NoError(w.t, err)
-		w.v.PlacesRead(p)
+		w.v.ApplyLookups(p)
 	}
 	require.Equal(w.t, fresh.State, w.v.State())
 	require.EqualValues(w.t, fresh.Total, w.v.Total())
 	top := w.v.Top(len(fresh.Entries))
 	require.GreaterOrEqual(w.t, len(top), min(w.want, len(fresh.Entries)))
 	require.Equal(w.t, fresh.Entries[:len(top)], top)
-	w.v.Each(func(f *view.Followed) {
+	w.v.EachMember(func(f *view.Member) {
 		want := ranking.Entry{Member: f.Name()}
 		for _, e := range fresh.Entries {
 			if e.Member == f.Name() {

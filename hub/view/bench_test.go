@@ -104,7 +104,7 @@ func BenchmarkFollowed(b *testing.B) {
 func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Ties) {
 	c := newCrowd(members)
 	on := min(followed, members/2) // members 0 to on-1
-	v := NewView(10)
+	v := New(10)
 	for m := range followed {
 		if m < on {
 			v.Follow(crowdName(m), around)
@@ -112,10 +112,10 @@ func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Tie
 			v.Follow(fmt.Sprint("elsewhere ", m), 0)
 		}
 	}
-	v.PageAsked()
-	page := c.page(v.Window())
+	v.BeginPage()
+	page := c.page(v.PageSize())
 	page.Ties = ties
-	v.PageRead(page)
+	v.ApplyPage(page)
 	byRank := make([]ranking.Entry, 0, members)
 	for key, m := range c.at {
 		if m >= 0 {
@@ -127,12 +127,12 @@ func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Tie
 		rank := int(c.rank(c.keys[m]))
 		places[crowdName(m)] = ranking.Place{Entry: byRank[rank-1], Position: int64(rank), Around: byRank[max(0, rank-1-around):min(members, rank+around)]}
 	}
-	for l := v.Lookups(); l != nil; l = v.Lookups() {
+	for l := v.BeginLookups(); l != nil; l = v.BeginLookups() {
 		p := ranking.Places{State: v.State(), Ties: ties, Total: v.Total()}
 		for _, one := range l {
 			p.List = append(p.List, places[one.Member])
 		}
-		v.PlacesRead(p)
+		v.ApplyLookups(p)
 	}
 
 	// A round of changes and then all of them back, so that it can go on for ever.
@@ -161,10 +161,10 @@ func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Tie
 		batch.Seq++
 		batch.List[0] = changes[n%len(changes)]
 		v.Apply(batch)
-		v.Own()
+		v.TakeMoved()
 		n++
 	}
-	if !v.sure {
+	if !v.valid {
 		b.Fatal("the view is unsure")
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/change")

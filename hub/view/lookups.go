@@ -6,239 +6,239 @@ import (
 	"rankcast/ranking"
 )
 
-// lookups is what a View still has to learn of its followed members, and has
-// learned since it was last asked.
+// lookups holds the followed members that a view has to look up, and those that it has
+// found.
 type lookups struct {
-	queue  []*Followed // to be looked up, first come first
-	looked struct {    // the look-up under way
-		members []*Followed // nil: there is none
-		asked   []ranking.Lookup
-		from    ranking.State // the view's, when it was asked for
-		spoiled bool          // it will be of no use
+	queue   []*Member // in the order of their requests
+	pending struct {  // the lookups that the owner reads
+		members   []*Member // nil: none are pending
+		requests  []ranking.Lookup
+		from      ranking.State // of the view, at BeginLookups
+		discarded bool          // the answer will be of no use
 	}
-	found []Found
-	owed  int // how many are
+	found       []Found
+	unrecovered int // how many members are recovering
 }
 
-// Found is a followed member that has become known.
+// Found is a followed member whose place became known.
 type Found struct {
-	*Followed
-	// AsOf is where it stood at the moment of a look-up, where its neighbours have
-	// changed again since; nil otherwise.
+	*Member
+	// AsOf is the standing at the moment of the lookup, where the neighbours have changed
+	// since; otherwise nil.
 	AsOf *Standing
 }
 
-// Found gives those who became known since the last call.
-func (v *View) Found() []Found {
+// TakeFound returns the members that became known since the last call.
+func (v *View) TakeFound() []Found {
 	found := v.found
 	v.found = nil
 	return found
 }
 
-func (v *View) settleOwed(f *Followed) {
-	if f.owed {
-		f.owed = false
-		v.owed--
+func (v *View) markRecovered(m *Member) {
+	if m.recovering {
+		m.recovering = false
+		v.unrecovered--
 	}
 }
 
-// voidFollowed makes all followed members unknown.
-func (v *View) voidFollowed() {
-	for _, f := range v.followed.members {
-		f.known, f.on, f.old, f.queued, f.sample = false, false, true, false, false
+// invalidateMembers makes all followed members unknown.
+func (v *View) invalidateMembers() {
+	for _, m := range v.members.byName {
+		m.known, m.onBoard, m.neighboursStale, m.queued, m.sampled = false, false, true, false, false
 	}
-	v.followed.ranks.clear()
-	v.followed.tiers.clear()
-	v.queue, v.found, v.looked.spoiled = nil, nil, true
-	v.Own()
+	v.members.positions.clear()
+	v.members.scores.clear()
+	v.queue, v.found, v.pending.discarded = nil, nil, true
+	v.TakeMoved()
 }
 
-// placeFollowed makes known who is among the entries, and queues the rest.
-func (v *View) placeFollowed() {
-	if len(v.followed.members) == 0 {
+// locateMembers makes the members known that are among the entries, and queues the others.
+func (v *View) locateMembers() {
+	if len(v.members.byName) == 0 {
 		return
 	}
 	at := make(map[string]int, len(v.entries))
 	for i, r := range v.entries {
 		at[r.member] = i
 	}
-	for _, f := range v.followed.members {
-		if !v.sure {
+	for _, m := range v.members.byName {
+		if !v.valid {
 			return
 		}
-		if !f.known {
-			i, there := at[f.member]
+		if !m.known {
+			i, there := at[m.name]
 			if !there {
 				i = -1
 			}
-			v.placeOne(f, i)
+			v.locate(m, i)
 		}
-		v.enqueue(f)
+		v.enqueue(m)
 	}
 }
 
-// oweFollowed notes who is still to become known after the view was read anew.
-func (v *View) oweFollowed() {
-	for _, f := range v.followed.members {
-		if !f.known && !f.owed {
-			f.owed = true
-			v.owed++
+// beginRecovery marks the members that are not known as recovering.
+func (v *View) beginRecovery() {
+	for _, m := range v.members.byName {
+		if !m.known && !m.recovering {
+			m.recovering = true
+			v.unrecovered++
 		}
 	}
 }
 
-// placeOne makes a member known if the entries tell where it is: at that index, or
-// not on the board (-1).
-func (v *View) placeOne(f *Followed, i int) {
+// locate makes a member known where the entries suffice: i is its index among them, or -1.
+func (v *View) locate(m *Member, i int) {
 	if i >= 0 {
-		v.enter(f, v.entries[i].key, v.at(i))
-	} else if v.whole() {
-		f.known = true
+		v.insert(m, v.entries[i].key, v.placementAt(i))
+	} else if v.isComplete() {
+		m.known = true
 	}
-	if f.known {
-		v.settleOwed(f)
-		v.found = append(v.found, Found{Followed: f})
-	}
-}
-
-// enter has a member stand where it was read to stand.
-func (v *View) enter(f *Followed, key ranking.Key, at Placement) {
-	if !v.followed.enter(f, key, at) {
-		v.Doubt()
+	if m.known {
+		v.markRecovered(m)
+		v.found = append(v.found, Found{Member: m})
 	}
 }
 
-// Sample has up to n members looked up that are known, for comparison.
+// insert places a member, and makes the view invalid where the placement contradicts it.
+func (v *View) insert(m *Member, key ranking.Key, at Placement) {
+	if !v.members.insert(m, key, at) {
+		v.Invalidate()
+	}
+}
+
+// Sample queues lookups of up to n known members, so that ApplyLookups compares them.
 func (v *View) Sample(n int) {
-	for _, f := range v.followed.members { // in Go's random order
+	for _, m := range v.members.byName { // the order of a map is random
 		if n--; n < 0 {
 			return
 		}
-		f.sample = f.known
-		v.enqueue(f)
+		m.sampled = m.known
+		v.enqueue(m)
 	}
 }
 
-// Ask has the neighbours of a member read, where they are not known.
-func (v *View) Ask(f *Followed) { v.enqueue(f) }
+// RequestLookup queues a lookup of a member whose place or neighbours the view does not
+// know.
+func (v *View) RequestLookup(m *Member) { v.enqueue(m) }
 
-func (v *View) enqueue(f *Followed) {
-	if v.sure && !f.queued && v.toLookUp(f) {
-		f.queued = true
-		v.queue = append(v.queue, f)
+func (v *View) enqueue(m *Member) {
+	if v.valid && !m.queued && v.needsLookup(m) {
+		m.queued = true
+		v.queue = append(v.queue, m)
 	}
 }
 
-// trimQueue drops those who are not followed any more, once they are the most.
+// trimQueue drops members that are no longer followed, once these are the majority.
 func (v *View) trimQueue() {
-	if len(v.queue) > 2*len(v.followed.members)+ranking.MaxLookups {
-		v.queue = slices.DeleteFunc(v.queue, func(f *Followed) bool { return v.followed.members[f.member] != f })
+	if len(v.queue) > 2*len(v.members.byName)+ranking.MaxLookups {
+		v.queue = slices.DeleteFunc(v.queue, func(m *Member) bool { return v.members.byName[m.name] != m })
 	}
 }
 
-// toLookUp reports whether there is anything to look up.
-func (v *View) toLookUp(f *Followed) bool {
-	return !f.known || f.sample || f.on && f.around > 0 && f.old && v.Neighbours(f, v.followed.where(f)) == nil
+// needsLookup reports whether a lookup of a member would tell anything.
+func (v *View) needsLookup(m *Member) bool {
+	return !m.known || m.sampled || m.onBoard && m.around > 0 && m.neighboursStale && v.Neighbours(m, v.members.placement(m)) == nil
 }
 
-// Waiting reports whether Lookups may have something to give.
-func (v *View) Waiting() bool { return v.sure && v.looked.members == nil && len(v.queue) > 0 }
+// LookupsQueued reports whether BeginLookups may return lookups.
+func (v *View) LookupsQueued() bool { return v.valid && v.pending.members == nil && len(v.queue) > 0 }
 
-// Lookups gives what should be looked up now, in one call; nil for nothing, or
-// while a look-up is under way. PlacesRead or PlacesFailed follows.
-func (v *View) Lookups() []ranking.Lookup {
-	if !v.Waiting() {
+// BeginLookups returns the lookups that the owner should read now, in one call. It returns
+// nil where there are none, and while others are pending. ApplyLookups or CancelLookups
+// follows.
+func (v *View) BeginLookups() []ranking.Lookup {
+	if !v.LookupsQueued() {
 		return nil
 	}
-	var members []*Followed
-	var asked []ranking.Lookup
+	var members []*Member
+	var requests []ranking.Lookup
 	rows := 0
-	for len(v.queue) > 0 && len(asked) < ranking.MaxLookups {
-		f := v.queue[0]
-		if v.followed.members[f.member] == f && v.toLookUp(f) {
-			l := ranking.Lookup{Member: f.member, Around: f.around}
+	for len(v.queue) > 0 && len(requests) < ranking.MaxLookups {
+		m := v.queue[0]
+		if v.members.byName[m.name] == m && v.needsLookup(m) {
+			l := ranking.Lookup{Member: m.name, Around: m.around}
 			if rows += l.Rows(); rows > ranking.MaxLookupRows {
 				break
 			}
-			members, asked = append(members, f), append(asked, l)
+			members, requests = append(members, m), append(requests, l)
 		}
-		f.queued = false
+		m.queued = false
 		v.queue = v.queue[1:]
 	}
-	if asked != nil {
-		v.listen()
-		v.looked.members, v.looked.asked, v.looked.from, v.looked.spoiled = members, asked, v.state, false
+	if requests != nil {
+		v.beginBuffering()
+		v.pending.members, v.pending.requests, v.pending.from, v.pending.discarded = members, requests, v.state, false
 	}
-	return asked
+	return requests
 }
 
-// Missing reports whether somebody is being looked up whose place is not known.
-func (v *View) Missing() bool {
-	return slices.ContainsFunc(v.looked.members, func(f *Followed) bool { return !f.known })
+// AwaitsUnknown reports whether a pending lookup is of a member whose place is not known.
+func (v *View) AwaitsUnknown() bool {
+	return slices.ContainsFunc(v.pending.members, func(m *Member) bool { return !m.known })
 }
 
-// PlacesFailed says that the answer to Lookups will not come.
-func (v *View) PlacesFailed() {
-	members := v.looked.members
-	v.looked.members, v.looked.asked = nil, nil
-	v.listen()
-	for _, f := range members {
-		if v.followed.members[f.member] == f {
-			v.enqueue(f)
+// CancelLookups notes that the answer to BeginLookups will not arrive.
+func (v *View) CancelLookups() {
+	members := v.pending.members
+	v.pending.members, v.pending.requests = nil, nil
+	v.beginBuffering()
+	for _, m := range members {
+		if v.members.byName[m.name] == m {
+			v.enqueue(m)
 		}
 	}
 }
 
-// PlacesRead takes in the answer to Lookups, brought forward by what was heard
-// since. It reports whether what it tells of members that were known had been
-// right.
-func (v *View) PlacesRead(p ranking.Places) (agreed bool) {
-	look := v.looked
+// ApplyLookups applies the answer to BeginLookups, brought forward by the buffered changes.
+// It reports whether the members that were known agreed with the answer.
+func (v *View) ApplyLookups(p ranking.Places) (agreed bool) {
+	look := v.pending
 	switch {
-	case look.spoiled || !v.sure:
-		v.PlacesFailed()
+	case look.discarded || !v.valid:
+		v.CancelLookups()
 		return true
 	case p.Epoch != v.state.Epoch || p.Seq < look.from.Seq:
-		v.PlacesFailed()
-		v.Doubt() // Redis is elsewhere
+		v.CancelLookups()
+		v.Invalidate() // Redis is at another state
 		return true
 	}
-	then := v.bringPlaces(look.asked, p)
-	v.looked.members = nil // it has come
-	v.listen()
+	then := v.fastForwardLookups(look.requests, p)
+	v.pending.members = nil // the answer has arrived
+	v.beginBuffering()
 	if then == nil {
-		v.Doubt()
+		v.Invalidate()
 		return true
 	}
-	for i, t := range then.list {
-		f := v.followed.members[t.member]
-		if f == nil {
-			continue // not any more
+	for i, t := range then.inOrder {
+		m := v.members.byName[t.name]
+		if m == nil {
+			continue // no longer followed
 		}
 		var at Placement
-		if t.on {
-			at = then.where(t)
+		if t.onBoard {
+			at = then.placement(t)
 		}
-		if f.known {
-			if f.on != t.on || f.on && (f.key != t.key || v.followed.where(f) != at) {
-				v.Doubt()
+		if m.known {
+			if m.onBoard != t.onBoard || m.onBoard && (m.key != t.key || v.members.placement(m) != at) {
+				v.Invalidate()
 				return false
 			}
-		} else if f.known = true; t.on {
-			if v.enter(f, t.key, at); !v.sure {
+		} else if m.known = true; t.onBoard {
+			if v.insert(m, t.key, at); !v.valid {
 				return true
 			}
 		}
-		f.sample = false
-		v.settleOwed(f)
-		found := Found{Followed: f}
-		if t.around > 0 && t.around >= f.around { // else it is queued for more
-			if !v.takeNear(f, t, then) {
-				v.Doubt()
+		m.sampled = false
+		v.markRecovered(m)
+		found := Found{Member: m}
+		if t.around > 0 && t.around >= m.around { // otherwise the queue has it, for more neighbours
+			if !v.storeLookedUp(m, t, then) {
+				v.Invalidate()
 				return false
 			}
-			f.reads++
-			if t.old && p.List[i].Entry.Rank > 0 {
+			m.neighboursVersion++
+			if t.neighboursStale && p.List[i].Entry.Rank > 0 {
 				found.AsOf = &Standing{Seq: p.Seq, Total: p.Total, Place: p.List[i]}
 			}
 		}
@@ -247,52 +247,53 @@ func (v *View) PlacesRead(p ranking.Places) (agreed bool) {
 	return true
 }
 
-// takeNear takes the neighbours that were read. It reports false where their ranks
-// are not those that are held.
-func (v *View) takeNear(f, t *Followed, then *brought) bool {
-	if t.old {
-		v.followed.age(f)
-		f.near = t.near
+// storeLookedUp stores the neighbours that were read for a member. It reports false where
+// their ranks contradict the view.
+func (v *View) storeLookedUp(m, t *Member, then *forwardedLookups) bool {
+	if t.neighboursStale {
+		v.members.expireNeighbours(m)
+		m.neighbours = t.neighbours
 		return true
 	}
-	near := t.near
-	if then.tiers != nil {
-		near = t.nearAt(then.ranks.rank(t), then.tiers)
+	near := t.neighbours
+	if then.scores != nil {
+		near = t.neighboursAt(then.positions.rank(t), then.scores)
 	}
-	ok := v.followed.keep(f, near)
-	v.followed.trim(f)
+	ok := v.members.storeNeighbours(m, near)
+	v.members.trimNeighbours(m)
 	return ok
 }
 
-// brought are places that were read, brought forward to where the view is.
-type brought struct {
-	following
-	list []*Followed // in the order asked
+// forwardedLookups is an answer to lookups, brought forward to the view's state.
+type forwardedLookups struct {
+	memberSet
+	inOrder []*Member // in the order of the requests
 }
 
-// bringPlaces returns nil where what was heard contradicts what was read.
-func (v *View) bringPlaces(asked []ranking.Lookup, p ranking.Places) *brought {
-	b := &brought{following: following{members: make(map[string]*Followed, len(asked)), tiers: newTiers(v.ties)}}
-	for i, l := range asked {
+// fastForwardLookups brings an answer forward by the buffered changes. It returns nil where
+// they contradict each other.
+func (v *View) fastForwardLookups(requests []ranking.Lookup, p ranking.Places) *forwardedLookups {
+	b := &forwardedLookups{memberSet: memberSet{byName: make(map[string]*Member, len(requests)), scores: newScoreRanks(v.ties)}}
+	for i, l := range requests {
 		place := p.List[i]
-		f := &Followed{member: l.Member, around: l.Around, known: true, old: true}
-		b.members[f.member] = f
-		b.list = append(b.list, f)
+		m := &Member{name: l.Member, around: l.Around, known: true, neighboursStale: true}
+		b.byName[m.name] = m
+		b.inOrder = append(b.inOrder, m)
 		if place.Entry.Rank == 0 {
 			continue
 		}
 		at := Placement{place.Entry.Rank, place.Position}
-		if !b.enter(f, place.Entry.Key, at) || !b.keep(f, place.Around) {
+		if !b.insert(m, place.Entry.Key, at) || !b.storeNeighbours(m, place.Around) {
 			return nil
 		}
-		b.reach = max(b.reach, int64(l.Around))
+		b.maxAround = max(b.maxAround, int64(l.Around))
 	}
-	for _, c := range v.heard {
+	for _, c := range v.buffered {
 		if c.Period != v.period {
 			continue
 		}
 		for i, change := range c.List {
-			if c.Seq+int64(i) > p.Seq && !b.move(change, func(*Followed) {}) {
+			if c.Seq+int64(i) > p.Seq && !b.apply(change, func(*Member) {}) {
 				return nil
 			}
 		}

@@ -7,150 +7,151 @@ import (
 	"rankcast/ranking"
 )
 
-// MaxAround is the most neighbours on each side that a follower is shown.
+// MaxAround is the most neighbours on each side that a follower sees.
 const MaxAround = 20
 
-// Followed is a member whose rank a View keeps.
-type Followed struct {
-	member string
+// Member is a followed member. All methods of View that take a Member require one of the
+// same View.
+type Member struct {
+	name string
 
-	// known says that on and key are as of the view's state; else the member has to
-	// be looked up.
-	known bool
-	on    bool        // the board
-	key   ranking.Key // while on
+	// known: onBoard and key are as of the view's state. Otherwise the view has to look the
+	// member up.
+	known   bool
+	onBoard bool        // the member is on the board
+	key     ranking.Key // while onBoard
 
-	around int             // neighbours on each side that are wanted
-	near   []ranking.Entry // those that were read last and the member itself, in order; their ranks are old, or were told last where there are tiers
-	reads  int             // how often near was read
-	old    bool            // near is not what it would be now
+	around            int             // how many neighbours on each side the owner shows
+	neighbours        []ranking.Entry // the last read: neighbours in order, and the member itself. The ranks are old, or, with ties, the ranks of the last notification
+	neighboursVersion int             // counts the reads of neighbours
+	neighboursStale   bool            // neighbours differ from those on the board
 
-	toldRank  int64 // that the streams were told last
-	toldReads int   // and of near; -1: what follows from the first entries
+	notifiedRank    int64 // the rank of the last notification
+	notifiedVersion int   // the neighboursVersion of the last notification; -1: the neighbours came from the top
 
-	queued bool // waits to be looked up
-	sample bool // to be looked up though it is known
-	owed   bool // was followed when the view was read anew, and is not known yet
-	own    bool // is in View.own
+	queued     bool // is in View.queue
+	sampled    bool // an audit looks the member up, though it is known
+	recovering bool // was followed when the view last started over, and is not known yet
+	moved      bool // is in View.moved
 }
 
 // Name is the member's name.
-func (f *Followed) Name() string { return f.member }
+func (m *Member) Name() string { return m.name }
 
-// Around is how many neighbours on each side the owner of the view wants.
-func (f *Followed) Around() int { return f.around }
+// Around is how many neighbours on each side the owner shows.
+func (m *Member) Around() int { return m.around }
 
-// Known reports whether the view knows where the member stands.
-func (f *Followed) Known() bool { return f.known }
+// Known reports whether the view knows the member's place.
+func (m *Member) Known() bool { return m.known }
 
-func (f *Followed) place() OrderKey { return OrderKey{f.key, f.member} }
+func (m *Member) orderKey() OrderKey { return OrderKey{m.key, m.name} }
 
-// mind notes that somebody came to p or left it.
-func (f *Followed) mind(p OrderKey) {
-	if len(f.near) == 0 || f.old {
+// invalidateNeighbours notes that another member came to p or left p.
+func (m *Member) invalidateNeighbours(p OrderKey) {
+	if len(m.neighbours) == 0 || m.neighboursStale {
 		return
 	}
-	self := slices.IndexFunc(f.near, func(e ranking.Entry) bool { return e.Member == f.member })
-	// Past neighbours as many as are wanted it changes nothing.
-	beyond := p.before(placeOf(f.near[0])) && self >= f.around ||
-		placeOf(f.near[len(f.near)-1]).before(p) && len(f.near)-1-self >= f.around
-	f.old = !beyond
+	self := slices.IndexFunc(m.neighbours, func(e ranking.Entry) bool { return e.Member == m.name })
+	// A change beyond the neighbours that the owner shows does not matter.
+	beyond := p.before(orderKeyOf(m.neighbours[0])) && self >= m.around ||
+		orderKeyOf(m.neighbours[len(m.neighbours)-1]).before(p) && len(m.neighbours)-1-self >= m.around
+	m.neighboursStale = !beyond
 }
 
-// nearAt gives near with the ranks that follow from the member's own position, or
-// from the tiers.
-func (f *Followed) nearAt(position int64, t *tiers) []ranking.Entry {
-	near := slices.Clone(f.near)
+// neighboursAt copies the neighbours, with the ranks that follow from the member's
+// position, or from the scores where the board has ties.
+func (m *Member) neighboursAt(position int64, t *scoreRanks) []ranking.Entry {
+	near := slices.Clone(m.neighbours)
 	if t != nil {
-		t.each(near, func(i int, rank int64) { near[i].Rank = rank })
+		t.eachRank(near, func(i int, rank int64) { near[i].Rank = rank })
 		return near
 	}
-	self := slices.IndexFunc(near, func(e ranking.Entry) bool { return e.Member == f.member })
+	self := slices.IndexFunc(near, func(e ranking.Entry) bool { return e.Member == m.name })
 	for i := range near {
 		near[i].Rank = position + int64(i-self)
 	}
 	return near
 }
 
-// Placement is the place of a member on the board.
+// Placement is a member's rank and its position in the order. They differ on a board with
+// shared or dense ties.
 type Placement struct {
-	rank     int64 // by the ties; 0: it is not on the board
-	position int64 // in the order: the rank, but for ties shared and dense
+	rank     int64 // 1-based; 0: the member is not on the board
+	position int64 // 1-based
 }
 
-// following is a set of followed members, and the places of those that are known
-// and on the board.
-type following struct {
-	members map[string]*Followed
-	ranks   ranks              // positions
-	tiers   *tiers             // nil where these are the ranks
-	arounds [MaxAround + 1]int // how many want so many neighbours on each side
-	reach   int64              // the most that anybody wants
+// memberSet holds followed members, and the placements of those that are on the board.
+type memberSet struct {
+	byName       map[string]*Member
+	positions    rankIndex          // by position in the order
+	scores       *scoreRanks        // ranks of the scores on a board with ties; nil: the position is the rank
+	aroundCounts [MaxAround + 1]int // how many members have so many neighbours
+	maxAround    int64              // the largest Around of all members
 }
 
-// want sets how many neighbours are wanted with a member.
-func (g *following) want(f *Followed, around int) {
-	g.arounds[f.around]--
-	f.around = around
-	g.arounds[around]++
-	g.setReach()
-	g.trim(f)
+// setAround sets how many neighbours the owner shows.
+func (g *memberSet) setAround(m *Member, around int) {
+	g.aroundCounts[m.around]--
+	m.around = around
+	g.aroundCounts[around]++
+	g.updateMaxAround()
+	g.trimNeighbours(m)
 }
 
-// trim drops neighbours beyond those that are wanted: nobody minds who comes or
-// leaves there, and a tier that nobody holds any more must not be held.
-func (g *following) trim(f *Followed) {
-	self := slices.IndexFunc(f.near, func(e ranking.Entry) bool { return e.Member == f.member })
-	if f.old || self < 0 {
+// trimNeighbours drops the neighbours that the owner does not show. Nothing tracks changes
+// among those, and the scores must not hold a score that has no member any more.
+func (g *memberSet) trimNeighbours(m *Member) {
+	self := slices.IndexFunc(m.neighbours, func(e ranking.Entry) bool { return e.Member == m.name })
+	if m.neighboursStale || self < 0 {
 		return
 	}
-	from, to := max(0, self-f.around), min(len(f.near), self+f.around+1)
-	g.tiers.dropAll(f.near[:from])
-	g.tiers.dropAll(f.near[to:])
-	f.near = f.near[from:to]
+	from, to := max(0, self-m.around), min(len(m.neighbours), self+m.around+1)
+	g.scores.releaseAll(m.neighbours[:from])
+	g.scores.releaseAll(m.neighbours[to:])
+	m.neighbours = m.neighbours[from:to]
 }
 
-func (g *following) setReach() {
-	g.reach = 0
-	for around, n := range g.arounds {
+func (g *memberSet) updateMaxAround() {
+	g.maxAround = 0
+	for around, n := range g.aroundCounts {
 		if n > 0 {
-			g.reach = int64(around)
+			g.maxAround = int64(around)
 		}
 	}
 }
 
-// move applies one change; changed is told of a followed member that moved by
-// itself. It reports false where the change contradicts what is held.
-func (g *following) move(c ranking.Change, changed func(*Followed)) bool {
-	f := g.members[c.Member]
-	if f != nil {
-		if f.known && (f.on != (c.Old != nil) || f.on && f.key != *c.Old) {
+// apply applies one change. It calls moved with the followed member that the change is of,
+// if any. It reports false where the change contradicts the set.
+func (g *memberSet) apply(c ranking.Change, moved func(*Member)) bool {
+	m := g.byName[c.Member]
+	if m != nil {
+		if m.known && (m.onBoard != (c.Old != nil) || m.onBoard && m.key != *c.Old) {
 			return false
 		}
-		g.leave(f)
-		f.known, f.on = true, false
-		changed(f)
+		g.remove(m)
+		m.known, m.onBoard = true, false
+		moved(m)
 	}
-	if c.Old != nil && !(g.shift(OrderKey{*c.Old, c.Member}, -1) && g.tiers.left(c)) {
+	if c.Old != nil && !(g.shift(OrderKey{*c.Old, c.Member}, -1) && g.scores.applyOld(c)) {
 		return false
 	}
 	if c.New == nil {
 		return true
 	}
-	if !(g.shift(OrderKey{*c.New, c.Member}, 1) && g.tiers.came(c)) {
+	if !(g.shift(OrderKey{*c.New, c.Member}, 1) && g.scores.applyNew(c)) {
 		return false
 	}
-	return f == nil || g.enter(f, *c.New, Placement{c.Rank, c.Position})
+	return m == nil || g.insert(m, *c.New, Placement{c.Rank, c.Position})
 }
 
-// shift moves all that stand behind p.
-func (g *following) shift(p OrderKey, by int64) bool {
-	b, i, ok := g.ranks.shift(p, by)
-	if ok && g.reach > 0 {
-		g.ranks.near(b, i, g.reach, func(f *Followed) {
-			if !f.old {
-				if f.mind(p); f.old {
-					g.tiers.dropAll(f.near)
+// shift moves all members behind p.
+func (g *memberSet) shift(p OrderKey, by int64) bool {
+	b, i, ok := g.positions.shift(p, by)
+	if ok && g.maxAround > 0 {
+		g.positions.eachNear(b, i, g.maxAround, func(m *Member) {
+			if !m.neighboursStale {
+				if m.invalidateNeighbours(p); m.neighboursStale {
+					g.scores.releaseAll(m.neighbours)
 				}
 			}
 		})
@@ -158,233 +159,174 @@ func (g *following) shift(p OrderKey, by int64) bool {
 	return ok
 }
 
-// enter has a member stand at a key.
-func (g *following) enter(f *Followed, key ranking.Key, at Placement) bool {
-	f.known, f.on, f.key = true, true, key
-	return g.ranks.insert(f, at.position) && g.tiers.hold(tierOf(key), at.rank)
+// insert places a member. It reports false where the placement contradicts the set.
+func (g *memberSet) insert(m *Member, key ranking.Key, at Placement) bool {
+	m.known, m.onBoard, m.key = true, true, key
+	return g.positions.insert(m, at.position) && g.scores.retain(scoreKeyOf(key), at.rank)
 }
 
-// leave has a member stand nowhere.
-func (g *following) leave(f *Followed) {
-	if f.known && f.on {
-		g.ranks.remove(f)
-		g.tiers.drop(tierOf(f.key))
+// remove takes a member off the board.
+func (g *memberSet) remove(m *Member) {
+	if m.known && m.onBoard {
+		g.positions.remove(m)
+		g.scores.release(scoreKeyOf(m.key))
 	}
-	g.age(f)
+	g.expireNeighbours(m)
 }
 
-// age has near be old.
-func (g *following) age(f *Followed) {
-	if !f.old {
-		f.old = true
-		g.tiers.dropAll(f.near)
+// expireNeighbours marks the neighbours as stale.
+func (g *memberSet) expireNeighbours(m *Member) {
+	if !m.neighboursStale {
+		m.neighboursStale = true
+		g.scores.releaseAll(m.neighbours)
 	}
 }
 
-// keep takes near in, which is what it would be now, ranks included. It reports
-// false where these contradict what is held.
-func (g *following) keep(f *Followed, near []ranking.Entry) bool {
+// storeNeighbours stores neighbours as of now, with their ranks. It reports false where the
+// ranks contradict the set.
+func (g *memberSet) storeNeighbours(m *Member, near []ranking.Entry) bool {
 	ok := true
-	if g.tiers != nil {
+	if g.scores != nil {
 		for _, e := range near {
-			ok = ok && g.tiers.hold(tierOf(e.Key), e.Rank)
+			ok = ok && g.scores.retain(scoreKeyOf(e.Key), e.Rank)
 		}
 	}
-	g.age(f)
-	f.near, f.old = near, false
+	g.expireNeighbours(m)
+	m.neighbours, m.neighboursStale = near, false
 	return ok
 }
 
-// where is the place of a member that is known and on the board.
-func (g *following) where(f *Followed) Placement {
-	at := Placement{position: g.ranks.rank(f)}
-	if at.rank = at.position; g.tiers != nil {
-		at.rank = g.tiers.rank(tierOf(f.key))
+// placement is the placement of a known member that is on the board.
+func (g *memberSet) placement(m *Member) Placement {
+	at := Placement{position: g.positions.rank(m)}
+	if at.rank = at.position; g.scores != nil {
+		at.rank = g.scores.rank(scoreKeyOf(m.key))
 	}
 	return at
 }
 
-// each is as ranks.each, with ranks by the ties.
-func (g *following) each(cursor *OrderKey, most int, do func(*Followed, Placement)) *OrderKey {
-	if g.tiers == nil {
-		return g.ranks.each(cursor, most, func(f *Followed, rank int64) { do(f, Placement{rank, rank}) })
+// walk is rankIndex.walk with placements.
+func (g *memberSet) walk(cursor *OrderKey, limit int, do func(*Member, Placement)) *OrderKey {
+	if g.scores == nil {
+		return g.positions.walk(cursor, limit, func(m *Member, rank int64) { do(m, Placement{rank, rank}) })
 	}
 	first := ranking.Key(math.Inf(-1))
 	if cursor != nil {
-		first = tierOf(cursor.key)
+		first = scoreKeyOf(cursor.key)
 	}
-	walk := g.tiers.from(first)
-	return g.ranks.each(cursor, most, func(f *Followed, position int64) {
-		do(f, Placement{walk.to(tierOf(f.key)), position})
+	walk := g.scores.walkFrom(first)
+	return g.positions.walk(cursor, limit, func(m *Member, position int64) {
+		do(m, Placement{walk.rankOf(scoreKeyOf(m.key)), position})
 	})
 }
 
-// Standing is where a followed member stands, at one seq of the board.
-type Standing struct {
-	Seq   int64
-	Total int64
-	// Place has a Rank of 0 for a member that is not on the board. Around is nil
-	// where it is not known at this moment, and may have more than is wanted.
-	ranking.Place
-}
-
-// NeighboursWithin gives up to k neighbours on each side of the standing, and itself.
-func (s Standing) NeighboursWithin(k int) []ranking.Entry {
-	self := slices.IndexFunc(s.Around, func(e ranking.Entry) bool { return e.Member == s.Entry.Member })
-	if self < 0 {
-		return nil
-	}
-	return s.Around[max(0, self-k):min(len(s.Around), self+k+1)]
-}
-
-// Follow has the view keep a member's rank, with up to around neighbours on each
-// side (0 to MaxAround). Following a member again changes around.
-func (v *View) Follow(member string, around int) *Followed {
-	f := v.followed.members[member]
-	if f == nil {
-		f = &Followed{member: member, old: true}
-		v.followed.members[member] = f
-		v.followed.arounds[0]++
-		if v.sure {
-			v.placeOne(f, slices.IndexFunc(v.entries, func(r row) bool { return r.member == member }))
+// Follow keeps the rank of a member, with up to around neighbours on each side (0 to
+// MaxAround). A second Follow of the same member changes around.
+func (v *View) Follow(member string, around int) *Member {
+	m := v.members.byName[member]
+	if m == nil {
+		m = &Member{name: member, neighboursStale: true}
+		v.members.byName[member] = m
+		v.members.aroundCounts[0]++
+		if v.valid {
+			v.locate(m, slices.IndexFunc(v.entries, func(r entry) bool { return r.member == member }))
 		}
 	}
-	if around > f.around {
-		v.followed.age(f)
+	if around > m.around {
+		v.members.expireNeighbours(m)
 	}
-	v.followed.want(f, around)
-	v.enqueue(f)
-	return f
+	v.members.setAround(m, around)
+	v.enqueue(m)
+	return m
 }
 
 // Unfollow ends Follow.
-func (v *View) Unfollow(f *Followed) {
-	v.followed.leave(f)
-	f.known, f.on = false, false
-	delete(v.followed.members, f.member)
-	v.followed.arounds[f.around]--
-	v.followed.setReach()
-	v.settleOwed(f)
+func (v *View) Unfollow(m *Member) {
+	v.members.remove(m)
+	m.known, m.onBoard = false, false
+	delete(v.members.byName, m.name)
+	v.members.aroundCounts[m.around]--
+	v.members.updateMaxAround()
+	v.markRecovered(m)
 	v.trimQueue()
 }
 
-// Following gives a member that is followed, or nil.
-func (v *View) Following(member string) *Followed { return v.followed.members[member] }
+// Member returns a followed member, or nil.
+func (v *View) Member(member string) *Member { return v.members.byName[member] }
 
-// Each calls do for all followed members.
-func (v *View) Each(do func(*Followed)) {
-	for _, f := range v.followed.members {
-		do(f)
+// EachMember calls do for all followed members, in no order.
+func (v *View) EachMember(do func(*Member)) {
+	for _, m := range v.members.byName {
+		do(m)
 	}
 }
 
-// Ranks calls do for followed members that are known and on the board, in order: for most of them at most, from a cursor on, nil being the first. It returns the
-// cursor to go on from, nil after the last.
-func (v *View) Ranks(cursor *OrderKey, most int, do func(*Followed, Placement)) *OrderKey {
-	return v.followed.each(cursor, most, do)
+// WalkRanks calls do for known followed members on the board, in order: for limit of them
+// at most, from a cursor on; a nil cursor is the first. It returns the next cursor, nil
+// after the last.
+func (v *View) WalkRanks(cursor *OrderKey, limit int, do func(*Member, Placement)) *OrderKey {
+	return v.members.walk(cursor, limit, do)
 }
 
-// Unchanged reports whether the streams were told all that a member's standing at
-// a place would tell. (Its own changes are told by Own.)
-func (v *View) Unchanged(f *Followed, at Placement) bool {
-	if f.toldRank != at.rank {
+// IsNotified reports whether the last MarkNotified of a member covers its standing at a
+// placement. It covers what other members' changes do; TakeMoved returns the members that
+// moved by their own changes.
+func (v *View) IsNotified(m *Member, at Placement) bool {
+	if m.notifiedRank != at.rank {
 		return false
 	}
-	return f.around == 0 || !f.old && f.toldReads == f.reads && !v.reaches(f, at) && v.followed.toldNear(f)
+	return m.around == 0 || !m.neighboursStale && m.notifiedVersion == m.neighboursVersion && !v.inTop(m, at) && v.members.neighboursNotified(m)
 }
 
-// toldNear reports whether the neighbours that are kept have the ranks that were
-// told: with ties these may change though nobody came or left among them.
-func (g *following) toldNear(f *Followed) bool {
+// neighboursNotified reports whether the neighbours have the ranks of the last
+// notification. With ties a rank may change though no neighbour moved.
+func (g *memberSet) neighboursNotified(m *Member) bool {
 	same := true
-	g.tiers.each(f.near, func(i int, rank int64) { same = same && f.near[i].Rank == rank })
+	g.scores.eachRank(m.neighbours, func(i int, rank int64) { same = same && m.neighbours[i].Rank == rank })
 	return same
 }
 
-// Told notes that the streams were told how a member stands now.
-func (v *View) Told(f *Followed, s Standing) {
-	f.toldRank = s.Entry.Rank
+// MarkNotified notes that the owner has sent a standing to the followers of a member.
+func (v *View) MarkNotified(m *Member, s Standing) {
+	m.notifiedRank = s.Entry.Rank
 	if s.Around == nil {
 		return
 	}
-	if f.toldReads = f.reads; v.followed.tiers == nil || !f.on {
+	if m.notifiedVersion = m.neighboursVersion; v.members.scores == nil || !m.onBoard {
 		return
 	}
-	if v.reaches(f, Placement{s.Entry.Rank, s.Position}) {
-		f.toldReads = -1 // it is not known which ranks near has then
+	if v.inTop(m, Placement{s.Entry.Rank, s.Position}) {
+		m.notifiedVersion = -1 // the ranks in neighbours are not those that were sent
 		return
 	}
 	for i, e := range s.Around {
-		f.near[i].Rank = e.Rank
+		m.neighbours[i].Rank = e.Rank
 	}
 }
 
-// Followed is how many members are followed.
-func (v *View) Followed() int { return len(v.followed.members) }
+// Followed is how many members the view follows.
+func (v *View) Followed() int { return len(v.members.byName) }
 
-// Recovered reports whether all members are known that were followed when the
-// view was last read anew.
-func (v *View) Recovered() bool { return v.sure && v.owed == 0 }
+// Recovered reports whether the view is valid and knows all members that it followed when
+// it last started over.
+func (v *View) Recovered() bool { return v.valid && v.unrecovered == 0 }
 
-// Own gives those who moved by themselves since the last call. Some may not be
-// followed any more.
-func (v *View) Own() []*Followed {
-	own := v.own
-	v.own = nil
-	for _, f := range own {
-		f.own = false
+// TakeMoved returns the members that their own changes moved since the last call. Some may
+// not be followed any more.
+func (v *View) TakeMoved() []*Member {
+	moved := v.moved
+	v.moved = nil
+	for _, m := range moved {
+		m.moved = false
 	}
-	return own
+	return moved
 }
 
-// changed notes that a followed member moved by itself.
-func (v *View) changed(f *Followed) {
-	v.settleOwed(f)
-	if !f.own {
-		f.own = true
-		v.own = append(v.own, f)
+// markMoved notes that a followed member's own change moved it.
+func (v *View) markMoved(m *Member) {
+	v.markRecovered(m)
+	if !m.moved {
+		m.moved = true
+		v.moved = append(v.moved, m)
 	}
-}
-
-// Standing tells where a member that is known stands.
-func (v *View) Standing(f *Followed) Standing {
-	var at Placement
-	if f.on {
-		at = v.followed.where(f)
-	}
-	return v.StandingAt(f, at)
-}
-
-// StandingAt is Standing for a member whose place Ranks gave.
-func (v *View) StandingAt(f *Followed, at Placement) Standing {
-	s := Standing{Seq: v.state.Seq, Total: v.total}
-	s.Entry, s.Position = ranking.Entry{Member: f.member, Rank: at.rank}, at.position
-	switch {
-	case at.rank > 0:
-		s.Entry.Key, s.Entry.Score = f.key, f.key.Score(v.order)
-		if f.around > 0 {
-			s.Around = v.Neighbours(f, at)
-		}
-	case f.around > 0:
-		s.Around = []ranking.Entry{}
-	}
-	return s
-}
-
-// Neighbours gives those around a member that stands at a place: from the first
-// entries where they reach, else as they were read last. nil: not known.
-func (v *View) Neighbours(f *Followed, at Placement) []ranking.Entry {
-	around := int64(f.around)
-	if v.reaches(f, at) {
-		return v.list(int(max(0, at.position-1-around)), int(min(at.position+around, v.total)))
-	}
-	if f.old {
-		return nil
-	}
-	return f.nearAt(at.position, v.followed.tiers)
-}
-
-// reaches reports whether the first entries reach over a member's neighbours.
-func (v *View) reaches(f *Followed, at Placement) bool {
-	return at.position+int64(f.around) <= int64(len(v.entries)) || v.whole()
 }

@@ -24,8 +24,8 @@ type model struct {
 type modelPeriod struct {
 	name    string
 	state   ranking.State
-	rows    []row
-	history map[ranking.State][]row
+	rows    []entry
+	history map[ranking.State][]entry
 }
 
 func newModel(t *rapid.T) *model {
@@ -50,7 +50,7 @@ func newModel(t *rapid.T) *model {
 
 // turn begins a period.
 func (m *model) turn() {
-	m.modelPeriod = &modelPeriod{name: fmt.Sprint("p", len(m.periods)), history: make(map[ranking.State][]row)}
+	m.modelPeriod = &modelPeriod{name: fmt.Sprint("p", len(m.periods)), history: make(map[ranking.State][]entry)}
 	m.periods[m.name] = m.modelPeriod
 	m.remember()
 }
@@ -83,12 +83,12 @@ func (m *model) look(period string, lookups []ranking.Lookup) ranking.Places {
 	return p
 }
 
-func find(rows []row, member string) int {
-	return slices.IndexFunc(rows, func(r row) bool { return r.member == member })
+func find(rows []entry, member string) int {
+	return slices.IndexFunc(rows, func(r entry) bool { return r.member == member })
 }
 
 // entries are those of some rows, as far as there are any.
-func (m *model) entries(rows []row, from, to int) (list []ranking.Entry) {
+func (m *model) entries(rows []entry, from, to int) (list []ranking.Entry) {
 	for i := max(0, from); i < min(to, len(rows)); i++ {
 		r := rows[i]
 		list = append(list, ranking.Entry{Rank: m.rank(rows, i), Member: r.member, Score: r.key.Score(m.def.Order), Key: r.key, Data: r.data})
@@ -97,7 +97,7 @@ func (m *model) entries(rows []row, from, to int) (list []ranking.Entry) {
 }
 
 // rank is that of a row by the ties.
-func (m *model) rank(rows []row, i int) int64 {
+func (m *model) rank(rows []entry, i int) int64 {
 	if !m.def.Ties.Tied() {
 		return int64(i) + 1
 	}
@@ -119,7 +119,7 @@ func (m *model) rank(rows []row, i int) int64 {
 
 // isHeld reports whether anybody holds the score of a key.
 func (m *model) isHeld(k ranking.Key) bool {
-	return slices.ContainsFunc(m.rows, func(r row) bool { return r.key.Score(m.def.Order) == k.Score(m.def.Order) })
+	return slices.ContainsFunc(m.rows, func(r entry) bool { return r.key.Score(m.def.Order) == k.Score(m.def.Order) })
 }
 
 func memberOf(t *rapid.T) string { return fmt.Sprint("m", rapid.IntRange(0, 99).Draw(t, "member")) }
@@ -200,8 +200,8 @@ func (m *model) change(member string, score int64, data string, remove bool) *ra
 
 // place puts a member at its place, and says which that is.
 func (m *model) place(p OrderKey, data string) int {
-	r := row{p, data}
-	at, _ := slices.BinarySearchFunc(m.rows, r, func(a, b row) int {
+	r := entry{p, data}
+	at, _ := slices.BinarySearchFunc(m.rows, r, func(a, b entry) int {
 		if a.before(b.OrderKey) {
 			return -1
 		}

@@ -7,47 +7,47 @@ import (
 	"rankcast/ranking"
 )
 
-// blockSlots is how many followed members a block has after it was split; it is
-// split at twice as many, and joined with a neighbour where both come to fewer.
-// Of 64 to 512 it is the fastest with 100,000 followed (BenchmarkFollowed).
+// blockSlots is how many members a block has after a split. A block is split at twice as
+// many, and merged with a neighbour where both together have fewer. Of 64 to 512 it is the
+// fastest with 100,000 followed (BenchmarkFollowed).
 const blockSlots = 256
 
-// ranks holds followed members in the order of the board, each with the distance
-// in rank to the one before it. So a member that comes or goes moves all behind
-// it by touching one distance; blocks, with the sums of theirs, make finding a
-// place and a rank cheap. What it costs depends on how many are followed, never
-// on the size of the board.
+// rankIndex holds followed members in the order of the board, each with its distance in
+// rank from the one before. A member that enters or leaves the board shifts all members
+// behind it by a change of one distance. Blocks with the sums of their distances make a
+// search cheap. The cost depends on how many members are followed, never on the size of the
+// board.
 //
-// With ties these are positions in the order; tiers has the ranks.
+// On a board with ties it holds positions; scoreRanks holds the ranks.
 //
-// Its methods report false for what contradicts the distances held, which are
-// then of no more use.
-type ranks struct {
+// Methods report false where an argument contradicts the distances. The index is of no use
+// after that.
+type rankIndex struct {
 	blocks []*block
 }
 
 type block struct {
 	slots []slot // in order, never empty
-	sum   int64  // of their gaps
+	sum   int64  // of the gaps
 }
 
 type slot struct {
-	key ranking.Key
-	f   *Followed
-	gap int64 // from the rank of the slot before, in whichever block; from 0 for the first
+	key    ranking.Key
+	member *Member
+	gap    int64 // distance in rank from the slot before, also across blocks; from 0 for the first
 }
 
-// clear forgets everybody.
-func (r *ranks) clear() { r.blocks = nil }
+// clear removes all members.
+func (r *rankIndex) clear() { r.blocks = nil }
 
-// seek gives the first slot that does not stand before p: its block and index,
-// or the number of blocks and 0 where all do.
-func (r *ranks) seek(p OrderKey) (b, i int) {
+// seek returns the first slot that is not before p, as its block and index. It returns the
+// number of blocks and 0 where all slots are before p.
+func (r *rankIndex) seek(p OrderKey) (b, i int) {
 	before := func(s *slot) bool {
 		if s.key != p.key {
 			return s.key < p.key
 		}
-		return s.f.member < p.member
+		return s.member.name < p.member
 	}
 	b = sort.Search(len(r.blocks), func(b int) bool {
 		slots := r.blocks[b].slots
@@ -61,7 +61,7 @@ func (r *ranks) seek(p OrderKey) (b, i int) {
 }
 
 // rankBefore is the rank of the slot before the one at (b, i); 0 for the first.
-func (r *ranks) rankBefore(b, i int) (rank int64) {
+func (r *rankIndex) rankBefore(b, i int) (rank int64) {
 	for _, other := range r.blocks[:b] {
 		rank += other.sum
 	}
@@ -73,19 +73,19 @@ func (r *ranks) rankBefore(b, i int) (rank int64) {
 	return rank
 }
 
-// rank finds the rank of a member that is held.
-func (r *ranks) rank(f *Followed) int64 {
-	b, i := r.seek(f.place())
+// rank is the rank of a member in the index.
+func (r *rankIndex) rank(m *Member) int64 {
+	b, i := r.seek(m.orderKey())
 	return r.rankBefore(b, i) + r.blocks[b].slots[i].gap
 }
 
-// widen adds to the gap of the slot at (b, i), if there is one.
-func (r *ranks) widen(b, i int, by int64) bool {
+// adjustGap adds to the gap of the slot at (b, i), if there is one.
+func (r *rankIndex) adjustGap(b, i int, by int64) bool {
 	if b == len(r.blocks) {
-		return true // nobody stands behind
+		return true // no slot is behind
 	}
 	if i == len(r.blocks[b].slots) {
-		return r.widen(b+1, 0, by)
+		return r.adjustGap(b+1, 0, by)
 	}
 	r.blocks[b].sum += by
 	gap := &r.blocks[b].slots[i].gap
@@ -93,20 +93,18 @@ func (r *ranks) widen(b, i int, by int64) bool {
 	return *gap >= 1
 }
 
-// shift moves all that stand behind p by that many ranks, and says where they
-// begin.
-func (r *ranks) shift(p OrderKey, by int64) (b, i int, ok bool) {
+// shift moves all slots behind p by so many ranks. It returns the first of them.
+func (r *rankIndex) shift(p OrderKey, by int64) (b, i int, ok bool) {
 	b, i = r.seek(p)
-	return b, i, r.widen(b, i, by)
+	return b, i, r.adjustGap(b, i, by)
 }
 
-// insert takes in a member at its place, which has that rank on the board; it
-// moves nobody.
-func (r *ranks) insert(f *Followed, rank int64) bool { return r.insertAt(f.place(), f, rank) }
+// insert adds a member at its rank on the board. It shifts no other slot.
+func (r *rankIndex) insert(m *Member, rank int64) bool { return r.insertAt(m.orderKey(), m, rank) }
 
-func (r *ranks) insertAt(p OrderKey, f *Followed, rank int64) bool {
+func (r *rankIndex) insertAt(p OrderKey, m *Member, rank int64) bool {
 	b, i := r.seek(p)
-	if b == len(r.blocks) { // behind all
+	if b == len(r.blocks) { // behind all slots
 		if b == 0 {
 			r.blocks = []*block{{}}
 			b = 1
@@ -115,11 +113,11 @@ func (r *ranks) insertAt(p OrderKey, f *Followed, rank int64) bool {
 		i = len(r.blocks[b].slots)
 	}
 	gap := rank - r.rankBefore(b, i)
-	if gap < 1 || !r.widen(b, i, -gap) {
+	if gap < 1 || !r.adjustGap(b, i, -gap) {
 		return false
 	}
 	at := r.blocks[b]
-	at.slots = slices.Insert(at.slots, i, slot{p.key, f, gap})
+	at.slots = slices.Insert(at.slots, i, slot{p.key, m, gap})
 	at.sum += gap
 	if len(at.slots) == 2*blockSlots {
 		r.split(b)
@@ -127,27 +125,27 @@ func (r *ranks) insertAt(p OrderKey, f *Followed, rank int64) bool {
 	return true
 }
 
-// remove takes a member out of its place; it moves nobody.
-func (r *ranks) remove(f *Followed) { r.removeAt(f.place()) }
+// remove removes a member. It shifts no other slot.
+func (r *rankIndex) remove(m *Member) { r.removeAt(m.orderKey()) }
 
-func (r *ranks) removeAt(p OrderKey) {
+func (r *rankIndex) removeAt(p OrderKey) {
 	b, i := r.seek(p)
 	at := r.blocks[b]
 	gap := at.slots[i].gap
 	at.slots = slices.Delete(at.slots, i, i+1)
 	at.sum -= gap
-	r.widen(b, i, gap)
+	r.adjustGap(b, i, gap)
 	switch {
 	case len(at.slots) == 0:
 		r.blocks = slices.Delete(r.blocks, b, b+1)
 	case b+1 < len(r.blocks) && len(at.slots)+len(r.blocks[b+1].slots) < blockSlots:
-		r.join(b)
+		r.merge(b)
 	case b > 0 && len(at.slots)+len(r.blocks[b-1].slots) < blockSlots:
-		r.join(b - 1)
+		r.merge(b - 1)
 	}
 }
 
-func (r *ranks) split(b int) {
+func (r *rankIndex) split(b int) {
 	first := r.blocks[b]
 	second := &block{slots: append(make([]slot, 0, 2*blockSlots), first.slots[blockSlots:]...)}
 	for _, s := range second.slots {
@@ -159,16 +157,16 @@ func (r *ranks) split(b int) {
 	r.blocks = slices.Insert(r.blocks, b+1, second)
 }
 
-// join makes one of a block and the next.
-func (r *ranks) join(b int) {
+// merge merges a block with the next one.
+func (r *rankIndex) merge(b int) {
 	r.blocks[b].slots = append(r.blocks[b].slots, r.blocks[b+1].slots...)
 	r.blocks[b].sum += r.blocks[b+1].sum
 	r.blocks = slices.Delete(r.blocks, b+1, b+2)
 }
 
-// near calls do for those whose rank may be within reach of a position that
-// stands just before the slot at (b, i).
-func (r *ranks) near(b, i int, reach int64, do func(*Followed)) {
+// eachNear calls do for the members that may be within reach ranks of a position just
+// before the slot at (b, i).
+func (r *rankIndex) eachNear(b, i int, reach int64, do func(*Member)) {
 	distance := int64(1) // at least
 	for back, j := b, i; distance <= reach; {
 		if j == 0 {
@@ -180,7 +178,7 @@ func (r *ranks) near(b, i int, reach int64, do func(*Followed)) {
 		}
 		j--
 		s := r.blocks[back].slots[j]
-		do(s.f)
+		do(s.member)
 		distance += s.gap
 	}
 	distance = 1
@@ -190,7 +188,7 @@ func (r *ranks) near(b, i int, reach int64, do func(*Followed)) {
 			b, i = b+1, 0
 			continue
 		}
-		do(slots[i].f)
+		do(slots[i].member)
 		if i++; i < len(slots) {
 			distance += slots[i].gap
 		} else if b+1 < len(r.blocks) {
@@ -202,10 +200,9 @@ func (r *ranks) near(b, i int, reach int64, do func(*Followed)) {
 	}
 }
 
-// each calls do for members in order, with their ranks: for most of them at most,
-// from a cursor on, nil being the first. It returns the cursor to go on from, nil
-// after the last.
-func (r *ranks) each(cursor *OrderKey, most int, do func(f *Followed, rank int64)) *OrderKey {
+// walk calls do for members in order, with their ranks: for limit of them at most, from a
+// cursor on; a nil cursor is the first. It returns the next cursor, nil after the last.
+func (r *rankIndex) walk(cursor *OrderKey, limit int, do func(m *Member, rank int64)) *OrderKey {
 	var b, i int
 	if cursor != nil {
 		b, i = r.seek(*cursor)
@@ -213,11 +210,11 @@ func (r *ranks) each(cursor *OrderKey, most int, do func(f *Followed, rank int64
 	rank := r.rankBefore(b, i)
 	for ; b < len(r.blocks); b, i = b+1, 0 {
 		for _, s := range r.blocks[b].slots[i:] {
-			if most--; most < 0 {
-				return &OrderKey{s.key, s.f.member}
+			if limit--; limit < 0 {
+				return &OrderKey{s.key, s.member.name}
 			}
 			rank += s.gap
-			do(s.f, rank)
+			do(s.member, rank)
 		}
 	}
 	return nil

@@ -18,9 +18,9 @@ func TestRanksOverManyBlocks(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	const members = 6000
-	var r ranks
+	var r rankIndex
 	board := make([]OrderKey, 0, members) // in order
-	followed := make(map[string]*Followed)
+	followed := make(map[string]*Member)
 	find := func(p OrderKey) int {
 		i, _ := slices.BinarySearchFunc(board, p, func(a, b OrderKey) int {
 			switch {
@@ -59,15 +59,15 @@ func TestRanksOverManyBlocks(t *testing.T) {
 		n := 0
 		var last int64
 		// In pieces, as a board tells them.
-		each := func(f *Followed, rank int64) {
+		each := func(f *Member, rank int64) {
 			n++
-			require.Equal(t, int64(find(f.place()))+1, rank)
+			require.Equal(t, int64(find(f.orderKey()))+1, rank)
 			require.Greater(t, rank, last)
 			require.Equal(t, rank, r.rank(f))
 			last = rank
 		}
 		for cursor, first := (*OrderKey)(nil), true; first || cursor != nil; first = false {
-			cursor = r.each(cursor, 1+random.IntN(700), each)
+			cursor = r.walk(cursor, 1+random.IntN(700), each)
 		}
 		there := 0
 		for m := range followed {
@@ -88,7 +88,7 @@ func TestRanksOverManyBlocks(t *testing.T) {
 			m := name()
 			switch p, on := held[m]; {
 			case random.IntN(3) > 0 && random.IntN(10) < follow && followed[m] == nil:
-				f := &Followed{member: m, key: p.key}
+				f := &Member{name: m, key: p.key}
 				followed[m] = f
 				if on {
 					require.True(t, r.insert(f, int64(find(p))+1))
@@ -119,7 +119,7 @@ func TestRanksOverManyBlocks(t *testing.T) {
 			p := OrderKey{ranking.Key(random.IntN(2000)), name()}
 			b, i := r.seek(p)
 			near := make(map[string]bool)
-			r.near(b, i, 5, func(f *Followed) { near[f.member] = true })
+			r.eachNear(b, i, 5, func(f *Member) { near[f.name] = true })
 			at := find(p)
 			for j := max(0, at-5); j < min(len(board), at+5); j++ {
 				if m := board[j].member; followed[m] != nil {
@@ -141,16 +141,16 @@ func TestRanksOverManyBlocks(t *testing.T) {
 // than a rank between two.
 func TestRanksRefuseWhatCannotBe(t *testing.T) {
 	t.Parallel()
-	held := func() (r ranks) {
+	held := func() (r rankIndex) {
 		for i, rank := range []int64{3, 4, 9} {
-			require.True(t, r.insert(&Followed{member: fmt.Sprint("m", i), key: ranking.Key(10 * i)}, rank))
+			require.True(t, r.insert(&Member{name: fmt.Sprint("m", i), key: ranking.Key(10 * i)}, rank))
 		}
 		return r
 	}
 	for key, ranks := range map[ranking.Key][]int64{-1: {0, 3}, 5: {3, 4, 5}, 15: {4, 9, 10}, 25: {9, 8}} {
 		for _, rank := range ranks {
 			r := held()
-			require.False(t, r.insert(&Followed{member: "x", key: key}, rank), "rank %d at %v", rank, key)
+			require.False(t, r.insert(&Member{name: "x", key: key}, rank), "rank %d at %v", rank, key)
 		}
 	}
 	r := held()

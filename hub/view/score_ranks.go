@@ -6,141 +6,140 @@ import (
 	"rankcast/ranking"
 )
 
-// tierOf is the score that a key was made of, as a key: all who hold the score come
-// at it or behind, and before the next whole number.
-func tierOf(k ranking.Key) ranking.Key { return ranking.Key(math.Floor(float64(k))) }
+// scoreKeyOf is the smallest key of a score: all keys of the score are at it or above, and
+// below the next integer.
+func scoreKeyOf(k ranking.Key) ranking.Key { return ranking.Key(math.Floor(float64(k))) }
 
-// tiers holds scores in the order of a board with ties shared or dense, each with
-// its rank, as ranks holds members with their positions. It has the scores of the
-// followed members, and of their neighbours as long as those are kept; each is held
-// by somebody on the board. So no two have the same rank.
+// scoreRanks holds scores in the order of a board with shared or dense ties, each with its
+// rank. It holds the scores of the followed members and of their stored neighbours. A
+// member on the board has each of these scores, so no two scores have the same rank.
 //
-// A nil tiers holds nothing and agrees with everything: it is that of a board where
-// the position is the rank. Methods report false as those of ranks do.
-type tiers struct {
-	ties   ranking.Ties
-	ranks  ranks
-	counts map[ranking.Key]int // how often each is held
-	nobody Followed            // stands in all slots
+// A nil scoreRanks holds nothing and agrees with everything: on a board without ties the
+// position is the rank. Methods report false as those of rankIndex do.
+type scoreRanks struct {
+	ties        ranking.Ties
+	index       rankIndex
+	counts      map[ranking.Key]int // how often each score is retained
+	placeholder Member              // the member of all slots
 }
 
-// newTiers makes tiers for the ties of a board.
-func newTiers(ties ranking.Ties) *tiers {
+// newScoreRanks returns the scoreRanks of a board; nil without ties.
+func newScoreRanks(ties ranking.Ties) *scoreRanks {
 	if !ties.Tied() {
 		return nil
 	}
-	return &tiers{ties: ties, counts: make(map[ranking.Key]int)}
+	return &scoreRanks{ties: ties, counts: make(map[ranking.Key]int)}
 }
 
-// clear forgets all scores.
-func (t *tiers) clear() {
+// clear removes all scores.
+func (t *scoreRanks) clear() {
 	if t != nil {
-		t.ranks.clear()
+		t.index.clear()
 		clear(t.counts)
 	}
 }
 
-// hold has a score be held once more, which has that rank now.
-func (t *tiers) hold(tier ranking.Key, rank int64) bool {
+// retain adds a reference to a score that has that rank now.
+func (t *scoreRanks) retain(score ranking.Key, rank int64) bool {
 	switch {
 	case t == nil:
 		return true
-	case t.counts[tier] > 0:
-		if t.rank(tier) != rank {
+	case t.counts[score] > 0:
+		if t.rank(score) != rank {
 			return false
 		}
-	case !t.ranks.insertAt(OrderKey{key: tier}, &t.nobody, rank):
+	case !t.index.insertAt(OrderKey{key: score}, &t.placeholder, rank):
 		return false
 	}
-	t.counts[tier]++
+	t.counts[score]++
 	return true
 }
 
-// drop ends hold.
-func (t *tiers) drop(tier ranking.Key) {
+// release ends retain.
+func (t *scoreRanks) release(score ranking.Key) {
 	if t == nil {
 		return
 	}
-	if t.counts[tier]--; t.counts[tier] == 0 {
-		delete(t.counts, tier)
-		t.ranks.removeAt(OrderKey{key: tier})
+	if t.counts[score]--; t.counts[score] == 0 {
+		delete(t.counts, score)
+		t.index.removeAt(OrderKey{key: score})
 	}
 }
 
-// dropAll ends hold for the scores of some entries.
-func (t *tiers) dropAll(entries []ranking.Entry) {
+// releaseAll releases the scores of entries.
+func (t *scoreRanks) releaseAll(entries []ranking.Entry) {
 	if t != nil {
 		for _, e := range entries {
-			t.drop(tierOf(e.Key))
+			t.release(scoreKeyOf(e.Key))
 		}
 	}
 }
 
-// left takes in that a member has left its score. Neither it nor a neighbour that it
-// was holds that any more.
-func (t *tiers) left(c ranking.Change) bool {
+// applyOld applies the first half of a change: a member leaves its score. The caller has
+// released the score for that member and as a neighbour.
+func (t *scoreRanks) applyOld(c ranking.Change) bool {
 	switch {
 	case t == nil || t.ties == ranking.Dense && !c.Gone:
 		return true
-	case c.Gone && t.counts[tierOf(*c.Old)] > 0:
-		return false // somebody does hold it
+	case c.Gone && t.counts[scoreKeyOf(*c.Old)] > 0:
+		return false // a retained score has a member
 	}
 	return t.shift(*c.Old, -1)
 }
 
-// came takes in that a member has come to its score, before that is held for it.
-func (t *tiers) came(c ranking.Change) bool {
+// applyNew applies the second half of a change: a member comes to its score. The caller has
+// not yet retained it.
+func (t *scoreRanks) applyNew(c ranking.Change) bool {
 	switch {
 	case t == nil || t.ties == ranking.Dense && !c.Born:
 		return true
-	case c.Born && t.counts[tierOf(*c.New)] > 0:
-		return false // somebody did hold it
+	case c.Born && t.counts[scoreKeyOf(*c.New)] > 0:
+		return false // a retained score had a member
 	}
 	return t.shift(*c.New, 1)
 }
 
-// shift moves all scores behind that of a key by that many ranks.
-func (t *tiers) shift(k ranking.Key, by int64) bool {
-	_, _, ok := t.ranks.shift(OrderKey{key: tierOf(k) + 1}, by)
+// shift moves all scores behind the score of a key by so many ranks.
+func (t *scoreRanks) shift(k ranking.Key, by int64) bool {
+	_, _, ok := t.index.shift(OrderKey{key: scoreKeyOf(k) + 1}, by)
 	return ok
 }
 
-// rank finds the rank of a score that is held.
-func (t *tiers) rank(tier ranking.Key) int64 {
-	walk := t.from(tier)
-	return walk.to(tier)
+// rank is the rank of a retained score.
+func (t *scoreRanks) rank(score ranking.Key) int64 {
+	walk := t.walkFrom(score)
+	return walk.rankOf(score)
 }
 
-// each calls do with the ranks of entries whose scores are held and in order.
-func (t *tiers) each(entries []ranking.Entry, do func(i int, rank int64)) {
+// eachRank calls do with the ranks of entries in order, whose scores are retained.
+func (t *scoreRanks) eachRank(entries []ranking.Entry, do func(i int, rank int64)) {
 	if t == nil || len(entries) == 0 {
 		return
 	}
-	walk := t.from(tierOf(entries[0].Key))
+	walk := t.walkFrom(scoreKeyOf(entries[0].Key))
 	for i, e := range entries {
-		do(i, walk.to(tierOf(e.Key)))
+		do(i, walk.rankOf(scoreKeyOf(e.Key)))
 	}
 }
 
-// tierWalk finds the ranks of scores that lie close together, each from where the
-// one before was.
-type tierWalk struct {
-	ranks *ranks
+// scoreWalk finds the ranks of scores in ascending order, each from the one before.
+type scoreWalk struct {
+	index *rankIndex
 	b, i  int
 	rank  int64 // of the slot before
 }
 
-// from starts a walk at a score.
-func (t *tiers) from(tier ranking.Key) tierWalk {
-	b, i := t.ranks.seek(OrderKey{key: tier})
-	return tierWalk{&t.ranks, b, i, t.ranks.rankBefore(b, i)}
+// walkFrom starts a walk at a score.
+func (t *scoreRanks) walkFrom(score ranking.Key) scoreWalk {
+	b, i := t.index.seek(OrderKey{key: score})
+	return scoreWalk{&t.index, b, i, t.index.rankBefore(b, i)}
 }
 
-// to walks on to a score that is held, and gives its rank.
-func (w *tierWalk) to(tier ranking.Key) int64 {
-	for ; w.b < len(w.ranks.blocks); w.b, w.i = w.b+1, 0 {
-		for slots := w.ranks.blocks[w.b].slots; w.i < len(slots); w.i++ {
-			if slots[w.i].key >= tier {
+// rankOf walks to a retained score and returns its rank.
+func (w *scoreWalk) rankOf(score ranking.Key) int64 {
+	for ; w.b < len(w.index.blocks); w.b, w.i = w.b+1, 0 {
+		for slots := w.index.blocks[w.b].slots; w.i < len(slots); w.i++ {
+			if slots[w.i].key >= score {
 				return w.rank + slots[w.i].gap
 			}
 			w.rank += slots[w.i].gap

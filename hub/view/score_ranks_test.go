@@ -12,20 +12,20 @@ import (
 // a thousand places on a board with ties: "l" holds the same score, "n" the next. The
 // view is at seq 5 of epoch "e", and knows.
 func tiedView(t *testing.T, ties ranking.Ties, l, m, n int64) *View {
-	v := NewView(0)
+	v := New(0)
 	v.Follow("m", 1)
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Order: ranking.Asc, Ties: ties, Total: 1000}
-	for i := range int64(v.Window()) {
+	for i := range int64(v.PageSize()) {
 		page.Entries = append(page.Entries, ranking.Entry{Rank: i + 1, Key: ranking.Key(i), Score: i, Member: "top"})
 	}
-	v.PageAsked()
-	require.True(t, v.PageRead(page))
-	require.Len(t, v.Lookups(), 1)
+	v.BeginPage()
+	require.True(t, v.ApplyPage(page))
+	require.Len(t, v.BeginLookups(), 1)
 	around := []ranking.Entry{{Rank: l, Key: 500.25, Member: "l"}, {Rank: m, Key: 500.5, Member: "m"}, {Rank: n, Key: 501, Member: "n"}}
-	require.True(t, v.PlacesRead(ranking.Places{State: page.State, Ties: ties, Total: 1000, List: []ranking.Place{
+	require.True(t, v.ApplyLookups(ranking.Places{State: page.State, Ties: ties, Total: 1000, List: []ranking.Place{
 		{Entry: around[1], Position: 102, Around: around},
 	}}))
-	require.Len(t, v.Found(), 1)
+	require.Len(t, v.TakeFound(), 1)
 	return v
 }
 
@@ -45,17 +45,17 @@ func tiedChange(seq int64, c ranking.Change, old, is ranking.Key) *ranking.Chang
 func TestRanksOfNeighboursAreTold(t *testing.T) {
 	t.Parallel()
 	v := tiedView(t, ranking.Shared, 100, 100, 103)
-	f := v.Following("m")
-	v.Told(f, v.Standing(f))
-	require.True(t, v.Unchanged(f, Placement{100, 102}))
+	f := v.Member("m")
+	v.MarkNotified(f, v.Standing(f))
+	require.True(t, v.IsNotified(f, Placement{100, 102}))
 	require.True(t, v.Apply(tiedChange(6, ranking.Change{Rank: 503, Position: 503}, 500.125, 700)))
 	s := v.Standing(f)
 	require.EqualValues(t, 100, s.Entry.Rank)
 	require.EqualValues(t, 101, s.Position)
 	require.EqualValues(t, 102, s.Around[2].Rank)
-	require.False(t, v.Unchanged(f, Placement{100, 101}))
-	v.Told(f, s)
-	require.True(t, v.Unchanged(f, Placement{100, 101}))
+	require.False(t, v.IsNotified(f, Placement{100, 101}))
+	v.MarkNotified(f, s)
+	require.True(t, v.IsNotified(f, Placement{100, 101}))
 }
 
 // A view with fewer neighbours than it read does not hold the score of somebody whom
@@ -64,7 +64,7 @@ func TestScoresOfUnwantedNeighboursAreDropped(t *testing.T) {
 	t.Parallel()
 	v := tiedView(t, ranking.Dense, 40, 40, 41)
 	v.Follow("m", 0)
-	require.Len(t, v.followed.tiers.counts, 1)
+	require.Len(t, v.members.scores.counts, 1)
 	require.True(t, v.Apply(tiedChange(6, ranking.Change{Rank: 1, Position: 2, Gone: true}, 501, 0.5)), "n's score has nobody")
 }
 
@@ -85,8 +85,8 @@ func TestContradictionOfTiesMakesAViewUnsure(t *testing.T) {
 
 	v = tiedView(t, ranking.Dense, 40, 40, 41)
 	v.Follow("n", 0)
-	require.Len(t, v.Lookups(), 1)
-	require.True(t, v.PlacesRead(ranking.Places{State: v.State(), Ties: ranking.Dense, Total: 1000, List: []ranking.Place{
+	require.Len(t, v.BeginLookups(), 1)
+	require.True(t, v.ApplyLookups(ranking.Places{State: v.State(), Ties: ranking.Dense, Total: 1000, List: []ranking.Place{
 		{Entry: ranking.Entry{Rank: 41, Key: 501, Member: "n"}, Position: 103},
 	}}))
 	c := tiedChange(6, ranking.Change{Rank: 42, Position: 103}, 500.5, 501.5)
@@ -99,7 +99,7 @@ func TestContradictionOfTiesMakesAViewUnsure(t *testing.T) {
 
 func farKnown(t *testing.T) *View {
 	v, answer := farView()
-	require.True(t, v.PlacesRead(answer))
+	require.True(t, v.ApplyLookups(answer))
 	return v
 }
 
@@ -108,22 +108,22 @@ func TestAuditComparesRanks(t *testing.T) {
 	t.Parallel()
 	v := tiedView(t, ranking.Dense, 40, 40, 41)
 	page := ranking.Page{State: v.State(), Order: ranking.Asc, Ties: ranking.Dense, Total: 1000}
-	page.Entries = v.Top(v.Window())
-	v.PageAsked()
-	require.True(t, v.PageRead(page))
+	page.Entries = v.Top(v.PageSize())
+	v.BeginPage()
+	require.True(t, v.ApplyPage(page))
 	page.Entries[3].Rank--
-	v.PageAsked()
-	require.False(t, v.PageRead(page))
+	v.BeginPage()
+	require.False(t, v.ApplyPage(page))
 
 	for what, ranks := range map[string][3]int64{"its own": {41, 41, 42}, "a neighbour's": {40, 40, 42}} {
 		v := tiedView(t, ranking.Dense, 40, 40, 41)
 		v.Sample(1)
-		require.Len(t, v.Lookups(), 1)
-		around := v.Standing(v.Following("m")).Around
+		require.Len(t, v.BeginLookups(), 1)
+		around := v.Standing(v.Member("m")).Around
 		for i := range around {
 			around[i].Rank = ranks[i]
 		}
-		require.False(t, v.PlacesRead(ranking.Places{State: v.State(), Ties: ranking.Dense, Total: 1000, List: []ranking.Place{
+		require.False(t, v.ApplyLookups(ranking.Places{State: v.State(), Ties: ranking.Dense, Total: 1000, List: []ranking.Place{
 			{Entry: around[1], Position: 102, Around: around},
 		}}), what)
 		require.True(t, v.NeedsPage(), what)
@@ -137,15 +137,15 @@ func TestReplacedIsReadAnew(t *testing.T) {
 	replaced := func(epoch string, seq int64) *ranking.Changes {
 		return &ranking.Changes{Board: "b", Epoch: epoch, Seq: seq}
 	}
-	v := NewView(2)
-	v.PageAsked()
-	v.PageRead(ranking.Page{})
-	require.True(t, v.sure)
+	v := New(2)
+	v.BeginPage()
+	v.ApplyPage(ranking.Page{})
+	require.True(t, v.valid)
 	require.False(t, v.Apply(replaced("f", 1)))
 	require.True(t, v.NeedsPage(), "it is not empty any more")
 
 	// Read while changes of the life before are heard.
-	v.PageAsked()
+	v.BeginPage()
 	c := change(8, "n", 0, 20, 2)
 	c.Epoch = "old"
 	v.Apply(c)
@@ -154,8 +154,8 @@ func TestReplacedIsReadAnew(t *testing.T) {
 	next.Epoch = "g"
 	v.Apply(next)
 	page := ranking.Page{State: ranking.State{Epoch: "g", Seq: 1}, Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}}
-	require.True(t, v.PageRead(page))
-	require.True(t, v.sure)
+	require.True(t, v.ApplyPage(page))
+	require.True(t, v.valid)
 	require.Equal(t, ranking.State{Epoch: "g", Seq: 2}, v.State())
 
 	require.False(t, v.Apply(replaced("g", 3)))
@@ -163,12 +163,12 @@ func TestReplacedIsReadAnew(t *testing.T) {
 
 	v = sureView()
 	v.Apply(replaced("e", 5))
-	require.True(t, v.sure, "it came with the page")
+	require.True(t, v.valid, "it came with the page")
 	v.Apply(change(6, "n", 0, 20, 2))
-	require.True(t, v.sure)
+	require.True(t, v.valid)
 
 	v = sureView()
 	v.Apply(replaced("e", 5))
 	v.Apply(replaced("e", 5))
-	require.EqualValues(t, 6, v.course.twice, "heard twice")
+	require.EqualValues(t, 6, v.tracker.ambiguous, "heard twice")
 }

@@ -8,7 +8,7 @@ import (
 	"rankcast/ranking"
 )
 
-// OrderKey is where a member stands in the order. Its position follows from the index.
+// OrderKey is the composite key by which the board orders members: sort key, then name.
 type OrderKey struct {
 	key    ranking.Key
 	member string
@@ -16,99 +16,100 @@ type OrderKey struct {
 
 func (p OrderKey) before(q OrderKey) bool { return p.key.Before(p.member, q.key, q.member) }
 
-func placeOf(e ranking.Entry) OrderKey { return OrderKey{e.Key, e.Member} }
+func orderKeyOf(e ranking.Entry) OrderKey { return OrderKey{e.Key, e.Member} }
 
-// row is what a top holds of an entry.
-type row struct {
+// entry is one of the first entries. Its position is its index plus 1.
+type entry struct {
 	OrderKey
-	data string // as ranking.Entry has it
+	data string // as in ranking.Entry
 }
 
-// top is the first entries of a board at one state of it.
+// top is the first entries of a board at one state.
 type top struct {
-	period  string
-	order   ranking.Order
-	ties    ranking.Ties
-	ends    time.Time // as ranking.Page has it
-	final   bool      // likewise
-	state   ranking.State
-	total   int64
-	entries []row   // in order
-	tied    []int64 // for each place, its rank; nil where that is its position
-	touched []int64 // for each place, the seq at which it last came to hold another entry or rank
-	since   int64   // the seq from which touched, ends and final are known
+	period    string
+	order     ranking.Order
+	ties      ranking.Ties
+	ends      time.Time // as in ranking.Page
+	final     bool      // as in ranking.Page
+	state     ranking.State
+	total     int64
+	entries   []entry // in order
+	tiedRanks []int64 // for each index, the rank; nil without ties
+	modified  []int64 // for each index, the seq at which the entry or the rank last changed
+	since     int64   // modified, ends and final are known from this seq on
 }
 
-// newTop makes a top of a page.
+// newTop returns the top of a page.
 func newTop(p ranking.Page) top {
 	t := top{
 		period: p.Period, order: p.Order, ties: p.Ties, ends: p.Ends, final: p.Final,
 		state: p.State, total: p.Total, since: p.Seq,
 	}
 	if t.final {
-		t.since++ // who was at that seq before may not know that it is the last
+		t.since++ // a client at that seq may not know that it is the last
 	}
-	t.entries = make([]row, len(p.Entries), len(p.Entries)+1)
-	t.touched = make([]int64, len(p.Entries), len(p.Entries)+1)
+	t.entries = make([]entry, len(p.Entries), len(p.Entries)+1)
+	t.modified = make([]int64, len(p.Entries), len(p.Entries)+1)
 	for i, e := range p.Entries {
-		t.entries[i], t.touched[i] = row{placeOf(e), e.Data}, p.Seq
+		t.entries[i], t.modified[i] = entry{orderKeyOf(e), e.Data}, p.Seq
 	}
 	if t.ties.Tied() {
-		t.tied = make([]int64, len(p.Entries), len(p.Entries)+1)
+		t.tiedRanks = make([]int64, len(p.Entries), len(p.Entries)+1)
 		for i, e := range p.Entries {
-			t.tied[i] = e.Rank
+			t.tiedRanks[i] = e.Rank
 		}
 	}
 	return t
 }
 
-// at is where the entry at an index stands.
-func (t *top) at(i int) Placement {
+// placementAt is the placement of the entry at an index.
+func (t *top) placementAt(i int) Placement {
 	at := Placement{position: int64(i) + 1}
-	if at.rank = at.position; t.tied != nil {
-		at.rank = t.tied[i]
+	if at.rank = at.position; t.tiedRanks != nil {
+		at.rank = t.tiedRanks[i]
 	}
 	return at
 }
 
-// bounded reports whether two tops say the same of when the period closes.
-func (t *top) bounded(u *top) bool { return t.final == u.final && t.ends.Equal(u.ends) }
+// sameBounds reports whether two tops agree on when the period closes.
+func (t *top) sameBounds(u *top) bool { return t.final == u.final && t.ends.Equal(u.ends) }
 
-// whole reports whether the entries are all there are.
-func (t *top) whole() bool { return int64(len(t.entries)) == t.total }
+// isComplete reports whether the entries are the whole board.
+func (t *top) isComplete() bool { return int64(len(t.entries)) == t.total }
 
-// succession is how a batch stands to the state of a top.
-type succession int
+// continuity is how a batch relates to the state of a top.
+type continuity int
 
 const (
-	follows  succession = iota // it is the next
-	included                   // it came with the page already
-	broken                     // something is missing between, or it is of another life of the board
+	follows  continuity = iota // the batch is the next one
+	included                   // the page already contained the batch
+	gap                        // a batch in between is missing, or the epoch is another
 )
 
-// succession also takes the epoch over with which a board comes to be. In a period
-// that has closed none comes to be any more: what was heard of it then is lost.
-func (t *top) succession(c *ranking.Changes) succession {
-	if t.state.Epoch == "" && c.Seq == 1 && !replaces(c) && !t.final {
+// continuityOf compares a batch with the top's state. The first batch of an empty board
+// gives the top its epoch. A closed period gets no first batch: Redis lost the period, and
+// with it that batch.
+func (t *top) continuityOf(c *ranking.Changes) continuity {
+	if t.state.Epoch == "" && c.Seq == 1 && !isReplacement(c) && !t.final {
 		t.state.Epoch = c.Epoch
 	}
 	switch {
-	case c.Epoch == t.state.Epoch && leadsTo(c).Seq <= t.state.Seq:
+	case c.Epoch == t.state.Epoch && stateAfter(c).Seq <= t.state.Seq:
 		return included
-	case c.Epoch == t.state.Epoch && c.Seq == t.state.Seq+1 && !replaces(c):
+	case c.Epoch == t.state.Epoch && c.Seq == t.state.Seq+1 && !isReplacement(c):
 		return follows
 	}
-	return broken
+	return gap
 }
 
-// move applies the next change, keeping window entries at most. It reports false
-// where the change contradicts what is held.
-func (t *top) move(c ranking.Change, window int) bool {
+// applyChange applies the next change and keeps limit entries at most. It reports false
+// where the change contradicts the top.
+func (t *top) applyChange(c ranking.Change, limit int) bool {
 	t.state.Seq++
 	if c.Rank != c.Position && !t.ties.Tied() {
-		return false // it is of a board with other ties
+		return false // the board has other ties
 	}
-	from, to := len(t.entries), len(t.entries) // the places that change
+	from, to := len(t.entries), len(t.entries) // the range of indexes that changes
 	entered := -1
 	if c.Old != nil {
 		i, found := t.find(OrderKey{*c.Old, c.Member})
@@ -116,109 +117,109 @@ func (t *top) move(c ranking.Change, window int) bool {
 		case found:
 			t.entries = slices.Delete(t.entries, i, i+1)
 			from = i
-		case i < len(t.entries) || t.whole():
-			return false // it should have been here
+		case i < len(t.entries) || t.isComplete():
+			return false // the member should have been here
 		}
 		t.total--
 	}
 	if c.New != nil {
 		i, found := t.find(OrderKey{*c.New, c.Member})
-		// Past the last entry it belongs here only if nobody stands between.
-		next := i == len(t.entries) && (t.whole() || c.Position == int64(i)+1)
+		// Past the last entry the member belongs here only if no member is in between.
+		next := i == len(t.entries) && (t.isComplete() || c.Position == int64(i)+1)
 		if i < len(t.entries) || next {
 			if found || c.Position != int64(i)+1 {
 				return false
 			}
-			if from < to { // from one place to another: those beyond stay
+			if from < to { // the member moved within the entries: those beyond stay
 				from, to = min(from, i), max(from, i)+1
 			} else {
 				from = i
 			}
-			t.entries = slices.Insert(t.entries, i, row{OrderKey{*c.New, c.Member}, c.Data})
-			if len(t.entries) > window {
-				t.entries = t.entries[:window]
+			t.entries = slices.Insert(t.entries, i, entry{OrderKey{*c.New, c.Member}, c.Data})
+			if len(t.entries) > limit {
+				t.entries = t.entries[:limit]
 			}
 			entered = i
 		}
 		t.total++
 	}
-	t.touch(from, to)
-	if t.tied != nil {
-		t.number(from, to)
-		return entered < 0 || entered >= len(t.tied) || t.tied[entered] == c.Rank
+	t.markModified(from, to)
+	if t.tiedRanks != nil {
+		t.renumber(from, to)
+		return entered < 0 || entered >= len(t.tiedRanks) || t.tiedRanks[entered] == c.Rank
 	}
 	return true
 }
 
-// number gives the places their ranks by the ties anew, where those from one to
-// before another have changed, and touches those that have another rank now: the
-// entry may have stayed.
-func (t *top) number(from, to int) {
-	held := t.tied
-	t.tied = slices.Grow(t.tied, max(0, len(t.entries)-len(t.tied)))[:len(t.entries)]
+// renumber derives the ranks anew after the entries from index from to before to have
+// changed. It marks those as modified that have another rank, though the entry may be the
+// same.
+func (t *top) renumber(from, to int) {
+	held := t.tiedRanks
+	t.tiedRanks = slices.Grow(t.tiedRanks, max(0, len(t.entries)-len(t.tiedRanks)))[:len(t.entries)]
 	for i := from; i < len(t.entries); i++ {
-		rank := t.rankAfter(i)
+		rank := t.deriveRank(i)
 		if i < len(held) && held[i] == rank {
 			if i >= to {
-				return // all is as before from here on
+				return // the rest is unchanged
 			}
 			continue
 		}
-		t.tied[i], t.touched[i] = rank, t.state.Seq
+		t.tiedRanks[i], t.modified[i] = rank, t.state.Seq
 	}
 }
 
-// rankAfter is the rank at an index as it follows from the place before.
-func (t *top) rankAfter(i int) int64 {
+// deriveRank is the rank at an index as it follows from the index before.
+func (t *top) deriveRank(i int) int64 {
 	switch {
-	case i > 0 && tierOf(t.entries[i-1].key) == tierOf(t.entries[i].key):
-		return t.tied[i-1]
+	case i > 0 && scoreKeyOf(t.entries[i-1].key) == scoreKeyOf(t.entries[i].key):
+		return t.tiedRanks[i-1]
 	case i > 0 && t.ties == ranking.Dense:
-		return t.tied[i-1] + 1
+		return t.tiedRanks[i-1] + 1
 	}
 	return int64(i) + 1
 }
 
-// touch notes that the places from one to before another, and those that have
-// come to be, are as they are since now.
-func (t *top) touch(from, to int) {
-	for len(t.touched) < len(t.entries) {
-		t.touched = append(t.touched, t.state.Seq)
+// markModified marks the indexes from from to before to, and all new ones, as modified at
+// the current seq.
+func (t *top) markModified(from, to int) {
+	for len(t.modified) < len(t.entries) {
+		t.modified = append(t.modified, t.state.Seq)
 	}
-	t.touched = t.touched[:len(t.entries)]
-	for i := from; i < min(to, len(t.touched)); i++ {
-		t.touched[i] = t.state.Seq
+	t.modified = t.modified[:len(t.entries)]
+	for i := from; i < min(to, len(t.modified)); i++ {
+		t.modified[i] = t.state.Seq
 	}
 }
 
-// find gives the index at which p stands or would stand.
+// find returns the index of p, or the index at which p would be.
 func (t *top) find(p OrderKey) (int, bool) {
 	i := sort.Search(len(t.entries), func(i int) bool { return !t.entries[i].before(p) })
 	return i, i < len(t.entries) && t.entries[i].OrderKey == p
 }
 
-// agrees reports whether two tops of one state say the same, as far as both go.
+// agrees reports whether two tops of one state are equal, as far as both go.
 func (t *top) agrees(u *top) bool {
 	n := min(len(t.entries), len(u.entries))
 	if t.total != u.total || t.ties != u.ties || !slices.Equal(t.entries[:n], u.entries[:n]) {
 		return false
 	}
-	return t.tied == nil || slices.Equal(t.tied[:n], u.tied[:n])
+	return t.tiedRanks == nil || slices.Equal(t.tiedRanks[:n], u.tiedRanks[:n])
 }
 
 // inherit takes over what an older top of the same state knows of the past.
 func (t *top) inherit(old *top) {
-	copy(t.touched, old.touched)
-	if t.since = old.since; !t.bounded(old) {
-		t.since = t.state.Seq + 1 // nobody knows yet
+	copy(t.modified, old.modified)
+	if t.since = old.since; !t.sameBounds(old) {
+		t.since = t.state.Seq + 1 // the seq of that change is not known
 	}
 }
 
-// list gives the entries of the places from one to before another.
+// list returns the entries from index from to before to.
 func (t *top) list(from, to int) []ranking.Entry {
 	list := make([]ranking.Entry, 0, to-from)
 	for i, r := range t.entries[from:to] {
-		list = append(list, ranking.Entry{Rank: t.at(from + i).rank, Member: r.member, Score: r.key.Score(t.order), Key: r.key, Data: r.data})
+		list = append(list, ranking.Entry{Rank: t.placementAt(from + i).rank, Member: r.member, Score: r.key.Score(t.order), Key: r.key, Data: r.data})
 	}
 	return list
 }

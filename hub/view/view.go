@@ -8,235 +8,240 @@ import (
 )
 
 const (
-	// viewMargin is how many entries a view keeps beyond those asked for, and an
-	// eighth of those asked for on top, so that members may leave the top without
-	// a read each.
-	viewMargin = 16
-	// MaxBuffered is the most changes that are kept while Redis is being read: what
-	// the fastest makes in 100 ms. Beyond it the read is done again.
+	// topMargin is how many entries a view keeps beyond its size, plus an eighth of the
+	// size. Members may leave the top without a read for each of them.
+	topMargin = 16
+	// MaxBuffered is the most changes that a view keeps while it waits for an answer: the
+	// changes that the fastest board makes in 100 ms. Beyond it the view discards the
+	// answer.
 	MaxBuffered = 8192
 )
 
-// View is the top of one period of a board and the ranks of the members that are
-// followed, kept by changes alone: snapshot plus changes equals a fresh snapshot.
+// View holds the first entries of one period of a board and the ranks of the followed
+// members. It applies changes: a snapshot and all changes after it equal a fresh snapshot.
 // It is plain data, for one goroutine at a time.
 //
-// It starts out unsure. Whoever owns it reads a page of Window entries whenever
-// NeedsPage says so, between PageAsked and PageRead, and what Lookups asks for,
-// until PlacesRead; and gives every change that it hears to Apply, in the
-// meantime too. An answer that is Ahead of the view is kept back until it is not.
+// A new view is invalid. When NeedsPage reports true, the owner calls BeginPage, reads a
+// page of PageSize entries and calls ApplyPage. When BeginLookups returns lookups, the
+// owner reads them and calls ApplyLookups. The owner passes each change that arrives to
+// Apply, also while it reads. When Behind reports true for an answer, the owner keeps the
+// answer until Behind reports false.
 //
-// A page of another period takes the view over to that one. Until then the
-// changes of other periods are passed over, but for bringing such a page forward.
+// A page of another period moves the view to that period. Until then the view ignores the
+// changes of other periods, except to bring such a page forward.
 type View struct {
-	want int // entries that are asked for
+	size int // how many entries the owner shows
 
 	top
-	followed following
-	own      []*Followed // who moved by themselves, for Own
-	sure     bool        // top and followed are the board's at top.state
+	members memberSet
+	moved   []*Member // members that their own changes moved, for TakeMoved
+	valid   bool      // top and members are the board's at top.state
 
-	course course // of the period that the view shows
-	other  course // of the other period of which changes were heard last
+	tracker      regressionTracker // of the view's period
+	otherTracker regressionTracker // of the other period that changed last
 
-	heard    []*ranking.Changes // while a page or places are being read
-	heardLen int                // changes in heard
-	reading  bool               // a page has been asked for
-	spoiled  bool               // the page will be of no use
+	buffered      []*ranking.Changes // while a page or lookups are pending
+	bufferedLen   int                // how many changes buffered holds
+	pagePending   bool               // BeginPage was called, and no answer came
+	pageDiscarded bool               // the pending page will be of no use
 
 	lookups
 }
 
-// NewView makes a view that shows up to want entries.
-func NewView(want int) *View {
-	return &View{want: want, followed: following{members: make(map[string]*Followed)}}
+// New returns an invalid view that shows up to size entries.
+func New(size int) *View {
+	return &View{size: size, members: memberSet{byName: make(map[string]*Member)}}
 }
 
-// Want changes how many entries are asked for.
-func (v *View) Want(n int) { v.want = n }
+// Resize changes how many entries the view shows.
+func (v *View) Resize(n int) { v.size = n }
 
-// Window is how many entries a page for this view should have.
-func (v *View) Window() int { return v.want + v.margin() }
+// PageSize is how many entries the owner reads for a page.
+func (v *View) PageSize() int { return v.size + v.margin() }
 
-func (v *View) margin() int { return viewMargin + v.want/8 }
+func (v *View) margin() int { return topMargin + v.size/8 }
 
-// NeedsPage reports whether a page should be read now: the view is unsure, or
-// will soon have too few entries, and none is being read.
+// NeedsPage reports whether the owner should read a page now: none is pending, and the view
+// is invalid or will soon have too few entries.
 func (v *View) NeedsPage() bool {
-	low := len(v.entries) < v.want+v.margin()/2 && !v.whole()
-	return !v.reading && (!v.sure || low)
+	low := len(v.entries) < v.size+v.margin()/2 && !v.isComplete()
+	return !v.pagePending && (!v.valid || low)
 }
 
-// Shows reports whether the first n entries are known.
-func (v *View) Shows(n int) bool { return v.sure && (len(v.entries) >= n || v.whole()) }
+// Valid reports whether the view is the board at State.
+func (v *View) Valid() bool { return v.valid }
 
-// Reading reports whether a page has been asked for.
-func (v *View) Reading() bool { return v.reading }
+// Covers reports whether the view is valid and has the first n entries.
+func (v *View) Covers(n int) bool { return v.valid && (len(v.entries) >= n || v.isComplete()) }
 
-// Doubt makes the view unsure, so that it is read anew.
-func (v *View) Doubt() {
-	if v.sure {
-		v.sure = false
-		v.voidFollowed()
+// PagePending reports whether the owner has called BeginPage and has no answer yet.
+func (v *View) PagePending() bool { return v.pagePending }
+
+// Invalidate makes the view invalid: the owner has to read it again.
+func (v *View) Invalidate() {
+	if v.valid {
+		v.valid = false
+		v.invalidateMembers()
 	}
 }
 
-// Forget makes the view unsure and forgets what was heard, and whatever is being
-// read: changes may have been missed that nobody will ever hear.
-func (v *View) Forget() {
-	v.Doubt()
-	v.PageFailed()
-	v.PlacesFailed()
-	v.course.last, v.other.last = ranking.State{}, ranking.State{}
+// Reset makes the view invalid and drops the buffered changes and the pending answers. The
+// owner calls Reset when changes may have been lost.
+func (v *View) Reset() {
+	v.Invalidate()
+	v.CancelPage()
+	v.CancelLookups()
+	v.tracker.last, v.otherTracker.last = ranking.State{}, ranking.State{}
 }
 
-// State is the state of the board that the view shows; it means something only
-// while the view is sure.
+// State is the state of the board that the view shows. It means something only while the
+// view is valid.
 func (v *View) State() ranking.State { return v.state }
 
-// Ahead reports whether the view is on its way to a state: changes that lead
-// there are still to be heard.
-func (v *View) Ahead(s ranking.State) bool {
-	return v.sure && s.Epoch == v.state.Epoch && s.Seq > v.state.Seq
+// Behind reports whether changes that lead to a state are still to arrive.
+func (v *View) Behind(s ranking.State) bool {
+	return v.valid && s.Epoch == v.state.Epoch && s.Seq > v.state.Seq
 }
 
-// Apply takes in what a batch changed. Changes that came with the page already
-// are passed over; any that does not follow on makes the view unsure. It reports
-// whether the view moved.
+// Apply applies a batch of changes. It ignores changes that the page already contained. A
+// gap, or a change that contradicts the view, makes the view invalid. Apply reports whether
+// the view changed.
 func (v *View) Apply(c *ranking.Changes) bool {
 	own := c.Period == v.period
-	if !v.courseOf(c.Period).hear(c) {
-		// What was heard of the period before is void.
-		if v.spoiled = true; own {
-			v.Doubt()
+	if !v.trackerOf(c.Period).observe(c) {
+		// The buffered changes of this period are void.
+		if v.pageDiscarded = true; own {
+			v.Invalidate()
 		}
 	}
-	v.hear(c)
-	if !v.sure || !own {
+	v.buffer(c)
+	if !v.valid || !own {
 		return false
 	}
-	switch v.succession(c) {
+	switch v.continuityOf(c) {
 	case included:
 		return false
-	case broken:
-		v.Doubt()
+	case gap:
+		v.Invalidate()
 		return false
 	}
 	for _, change := range c.List {
-		if !v.move(change, v.Window()) || !v.followed.move(change, v.changed) {
-			v.Doubt()
+		if !v.applyChange(change, v.PageSize()) || !v.members.apply(change, v.markMoved) {
+			v.Invalidate()
 			return false
 		}
 	}
 	return true
 }
 
-// courseOf gives what is known of the course of a period.
-func (v *View) courseOf(period string) *course {
+// trackerOf returns the regression tracker of a period.
+func (v *View) trackerOf(period string) *regressionTracker {
 	if period == v.period {
-		return &v.course
+		return &v.tracker
 	}
-	if period != v.other.period {
-		v.other = course{period: period}
+	if period != v.otherTracker.period {
+		v.otherTracker = regressionTracker{period: period}
 	}
-	return &v.other
+	return &v.otherTracker
 }
 
-// hear keeps a batch for the answers that are on their way.
-func (v *View) hear(c *ranking.Changes) {
-	if !v.listening() {
+// buffer keeps a batch for the pending answers.
+func (v *View) buffer(c *ranking.Changes) {
+	if !v.buffering() {
 		return
 	}
-	if replaces(c) {
-		// What went before leads nowhere: not from here, and not to what is there now.
-		v.heard = slices.DeleteFunc(v.heard, func(before *ranking.Changes) bool { return before.Period == c.Period })
+	if isReplacement(c) {
+		// Changes before a replacement lead neither to this state nor to the next.
+		v.buffered = slices.DeleteFunc(v.buffered, func(before *ranking.Changes) bool { return before.Period == c.Period })
 	}
-	v.heard = append(v.heard, c)
-	if v.heardLen += max(1, len(c.List)); v.heardLen > MaxBuffered {
-		v.spoiled, v.looked.spoiled = true, true
-	}
-}
-
-// listening reports whether an answer is on its way that changes will bring forward.
-func (v *View) listening() bool {
-	return v.reading && !v.spoiled || v.looked.members != nil && !v.looked.spoiled
-}
-
-// listen starts to keep what is heard, unless that goes on already.
-func (v *View) listen() {
-	if !v.listening() {
-		v.heard, v.heardLen = nil, 0
+	v.buffered = append(v.buffered, c)
+	if v.bufferedLen += max(1, len(c.List)); v.bufferedLen > MaxBuffered {
+		v.pageDiscarded, v.pending.discarded = true, true
 	}
 }
 
-// PageAsked says that a page is being read from now on.
-func (v *View) PageAsked() {
-	v.listen()
-	v.reading, v.spoiled = true, false
+// buffering reports whether an answer is pending that the buffered changes will bring
+// forward.
+func (v *View) buffering() bool {
+	return v.pagePending && !v.pageDiscarded || v.pending.members != nil && !v.pending.discarded
 }
 
-// PageFailed says that the page that was asked for will not come.
-func (v *View) PageFailed() {
-	v.reading = false
-	v.listen()
+// beginBuffering empties the buffer, unless another pending answer needs it.
+func (v *View) beginBuffering() {
+	if !v.buffering() {
+		v.buffered, v.bufferedLen = nil, 0
+	}
 }
 
-// PageRead starts the view from a page and brings it forward by what was heard
-// while it was read. The page is the truth, also where its seq is lower than the
-// view's. It reports whether the view, if it was sure, had been right.
-func (v *View) PageRead(p ranking.Page) (agreed bool) {
+// BeginPage notes that the owner reads a page from now on.
+func (v *View) BeginPage() {
+	v.beginBuffering()
+	v.pagePending, v.pageDiscarded = true, false
+}
+
+// CancelPage notes that the page will not arrive.
+func (v *View) CancelPage() {
+	v.pagePending = false
+	v.beginBuffering()
+}
+
+// ApplyPage starts the view from a page and brings it forward by the buffered changes. The
+// page is the truth, also where its seq is lower than the view's. ApplyPage reports whether
+// a view that was valid agreed with the page.
+func (v *View) ApplyPage(p ranking.Page) (agreed bool) {
 	another := p.Period != v.period
-	if v.sure && v.spoiled && !another { // and nobody needs it
-		v.PageFailed()
+	if v.valid && v.pageDiscarded && !another { // the view does not need it
+		v.CancelPage()
 		return true
 	}
-	next, sure := newTop(p), !v.spoiled
-	for _, c := range v.heard {
-		sure = sure && v.bring(&next, c)
+	next, valid := newTop(p), !v.pageDiscarded
+	for _, c := range v.buffered {
+		valid = valid && v.fastForward(&next, c)
 	}
-	v.PageFailed() // it has come, and no other is on its way
-	comparable := v.sure && sure && !another && v.state == next.state
+	v.CancelPage() // it has arrived, and no other page is pending
+	comparable := v.valid && valid && !another && v.state == next.state
 	agreed = !comparable || v.agrees(&next)
-	if anew := !comparable || !agreed; anew {
-		v.takeOver(next, sure)
+	if !comparable || !agreed {
+		v.replaceTop(next, valid)
 	} else {
 		next.inherit(&v.top)
 		v.top = next
-		v.placeFollowed()
+		v.locateMembers()
 	}
 	return agreed
 }
 
-// takeOver has the view be what was read, which is not what it was.
-func (v *View) takeOver(next top, sure bool) {
-	v.Doubt()
+// replaceTop starts the view over from a top that differs from the view's.
+func (v *View) replaceTop(next top, valid bool) {
+	v.Invalidate()
 	if next.period != v.period {
-		v.course = *v.courseOf(next.period)
-	} else if !next.bounded(&v.top) {
+		v.tracker = *v.trackerOf(next.period)
+	} else if !next.sameBounds(&v.top) {
 		next.since = max(next.since, next.state.Seq+1)
 	}
-	v.course.read(next.state)
-	next.since = max(next.since, v.course.twice)
-	v.followed.tiers = newTiers(next.ties)
-	if v.top, v.sure = next, sure; sure {
-		v.placeFollowed()
-		v.oweFollowed()
+	v.tracker.observePage(next.state)
+	next.since = max(next.since, v.tracker.ambiguous)
+	v.members.scores = newScoreRanks(next.ties)
+	if v.top, v.valid = next, valid; valid {
+		v.locateMembers()
+		v.beginRecovery()
 	}
 }
 
-// bring takes a top that was read forward by a batch that was heard since.
-func (v *View) bring(t *top, c *ranking.Changes) bool {
+// fastForward brings a top that was read forward by a buffered batch. It reports false for
+// a gap or a contradiction.
+func (v *View) fastForward(t *top, c *ranking.Changes) bool {
 	if c.Period != t.period {
 		return true
 	}
-	switch t.succession(c) {
+	switch t.continuityOf(c) {
 	case included:
 		return true
-	case broken:
+	case gap:
 		return false
 	}
 	for _, change := range c.List {
-		if !t.move(change, v.Window()) {
+		if !t.applyChange(change, v.PageSize()) {
 			return false
 		}
 	}
@@ -246,42 +251,42 @@ func (v *View) bring(t *top, c *ranking.Changes) bool {
 // Top copies the first entries, n at most.
 func (v *View) Top(n int) []ranking.Entry { return v.list(0, min(n, len(v.entries))) }
 
-// EachInTop calls do for the member of each of the first entries, in order.
-func (v *View) EachInTop(do func(member string)) {
+// EachTopMember calls do for the member of each entry, in order.
+func (v *View) EachTopMember(do func(member string)) {
 	for _, r := range v.entries {
 		do(r.member)
 	}
 }
 
-// EachVisible calls do for the members of the first entries and for the neighbours of
-// the followed members. A member may come up more than once.
+// EachVisible calls do for the member of each entry and for each neighbour of a followed
+// member. A member may come up more than once.
 func (v *View) EachVisible(do func(member string)) {
-	v.EachInTop(do)
-	for _, f := range v.followed.members {
-		for _, e := range f.near {
+	v.EachTopMember(do)
+	for _, f := range v.members.byName {
+		for _, e := range f.neighbours {
 			do(e.Member)
 		}
 	}
 }
 
-// Touched copies, for the first n places at most, the seq since when they are as
-// they are, entry and rank, and the seq from which on that is known.
-func (v *View) Touched(n int) (touched []int64, since int64) {
-	return slices.Clone(v.touched[:min(n, len(v.touched))]), v.since
+// LastModified copies, for the first n indexes at most, the seq at which the entry or its
+// rank last changed. Below since the view does not know.
+func (v *View) LastModified(n int) (seqs []int64, since int64) {
+	return slices.Clone(v.modified[:min(n, len(v.modified))]), v.since
 }
 
-// Period is the name of the period that the view shows.
+// Period is the name of the view's period.
 func (v *View) Period() string { return v.period }
 
-// Ends is when that period closes, or closed; zero: never.
+// Ends is when the period closes or closed; zero: never.
 func (v *View) Ends() time.Time { return v.ends }
 
-// Final reports whether it has closed: what the view shows of it is the last.
+// Final reports whether the period has closed, so that the view shows its final result.
 func (v *View) Final() bool { return v.final }
 
-// Close says that the period has closed, and that nobody can read any more what
-// its last state was: the view's is taken for it.
-func (v *View) Close() { v.final, v.since = true, v.state.Seq+1 }
+// MarkFinal makes the view's state the final result of its period. The owner calls it when
+// Redis no longer keeps the period.
+func (v *View) MarkFinal() { v.final, v.since = true, v.state.Seq+1 }
 
 // Total is how many members the board has.
 func (v *View) Total() int64 { return v.total }

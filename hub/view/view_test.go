@@ -33,34 +33,34 @@ type wire struct {
 	lookupsOf string           // the period
 	places    *ranking.Places  // answered, and on their way
 
-	told map[*Followed]Standing // where those who follow were told last that it is
+	told map[*Member]Standing // where those who follow were told last that it is
 }
 
 // tell does what an owner of a view does to tell those who follow.
 func (w *wire) tell() {
-	for _, f := range w.v.Own() {
+	for _, f := range w.v.TakeMoved() {
 		w.tellOne(f, w.v.Standing(f))
 	}
-	for _, found := range w.v.Found() {
+	for _, found := range w.v.TakeFound() {
 		if found.AsOf != nil {
 			w.standingHolds(*found.AsOf, ranking.State{Epoch: w.v.State().Epoch, Seq: found.AsOf.Seq}, found.around)
 		}
-		w.tellOne(found.Followed, w.v.Standing(found.Followed))
+		w.tellOne(found.Member, w.v.Standing(found.Member))
 	}
 }
 
 // allTold checks that everybody was told where it is, as far as that is known.
 func (w *wire) allTold() {
-	for _, f := range w.v.followed.members {
+	for _, f := range w.v.members.byName {
 		if !f.known {
 			continue
 		}
 		s := w.v.Standing(f)
 		if w.told[f].Entry != s.Entry {
-			w.t.Fatalf("%q was told %+v, and stands at %+v", f.member, w.told[f].Entry, s.Entry)
+			w.t.Fatalf("%q was told %+v, and stands at %+v", f.name, w.told[f].Entry, s.Entry)
 		}
 		if s.Around != nil && f.around > 0 && !slices.Equal(w.told[f].NeighboursWithin(f.around), s.NeighboursWithin(f.around)) {
-			w.t.Fatalf("%q was told of %+v, and is among %+v", f.member, w.told[f].Around, s.Around)
+			w.t.Fatalf("%q was told of %+v, and is among %+v", f.name, w.told[f].Around, s.Around)
 		}
 	}
 }
@@ -69,8 +69,8 @@ func (w *wire) allTold() {
 // pieces of so many.
 func (w *wire) tellRanks(most int) {
 	for cursor, first := (*OrderKey)(nil), true; first || cursor != nil; first = false {
-		cursor = w.v.Ranks(cursor, most, func(f *Followed, at Placement) {
-			if !w.v.Unchanged(f, at) {
+		cursor = w.v.WalkRanks(cursor, most, func(f *Member, at Placement) {
+			if !w.v.IsNotified(f, at) {
 				w.tellOne(f, w.v.StandingAt(f, at))
 			}
 		})
@@ -78,8 +78,8 @@ func (w *wire) tellRanks(most int) {
 }
 
 // tellOne tells where a member stands now, neighbours only if they are known.
-func (w *wire) tellOne(f *Followed, s Standing) {
-	w.v.Told(f, s)
+func (w *wire) tellOne(f *Member, s Standing) {
+	w.v.MarkNotified(f, s)
 	if s.Around == nil {
 		s.Around = w.told[f].Around
 	}
@@ -87,11 +87,11 @@ func (w *wire) tellOne(f *Followed, s Standing) {
 }
 
 // history is that of the period that the view is of.
-func (w *wire) history() map[ranking.State][]row { return w.m.periods[w.v.Period()].history }
+func (w *wire) history() map[ranking.State][]entry { return w.m.periods[w.v.Period()].history }
 
 // holds checks the law: a view that is sure is the board at its state.
 func (w *wire) holds() {
-	if !w.v.sure {
+	if !w.v.valid {
 		return
 	}
 	board, ok := w.history()[w.v.State()]
@@ -110,15 +110,15 @@ func (w *wire) holds() {
 	if top := w.v.Top(len(board)); !slices.Equal(top, w.m.entries(board, 0, len(top))) {
 		w.t.Fatalf("at %+v the view shows\n%v\nthe board has\n%v", w.v.State(), top, board)
 	}
-	if most := NewView(12).Window(); len(w.v.entries) > most {
+	if most := New(12).PageSize(); len(w.v.entries) > most {
 		w.t.Fatalf("%d entries, though at most %d were ever asked for", len(w.v.entries), most)
 	}
-	if len(w.v.entries) < min(w.v.want, len(board)) && !w.v.NeedsPage() && !w.v.Reading() {
-		w.t.Fatalf("%d entries of %d asked for, and no page on its way", len(w.v.entries), w.v.want)
+	if len(w.v.entries) < min(w.v.size, len(board)) && !w.v.NeedsPage() && !w.v.PagePending() {
+		w.t.Fatalf("%d entries of %d asked for, and no page on its way", len(w.v.entries), w.v.size)
 	}
 	w.touchedHolds(board)
 	w.tiersHold(board)
-	for _, f := range w.v.followed.members {
+	for _, f := range w.v.members.byName {
 		if f.known {
 			w.standingHolds(w.v.Standing(f), w.v.State(), f.around)
 		}
@@ -128,8 +128,8 @@ func (w *wire) holds() {
 
 // touchedHolds checks that a place that is not touched since a seq holds now what
 // it held then.
-func (w *wire) touchedHolds(board []row) {
-	touched, since := w.v.Touched(len(w.v.entries))
+func (w *wire) touchedHolds(board []entry) {
+	touched, since := w.v.LastModified(len(w.v.entries))
 	for state, then := range w.history() {
 		if state.Epoch != w.v.State().Epoch || state.Seq < since || state.Seq > w.v.State().Seq {
 			continue
@@ -144,8 +144,8 @@ func (w *wire) touchedHolds(board []row) {
 
 // tiersHold checks that just those scores are held that are needed, with the ranks
 // that they have.
-func (w *wire) tiersHold(board []row) {
-	tiers := w.v.followed.tiers
+func (w *wire) tiersHold(board []entry) {
+	tiers := w.v.members.scores
 	if (tiers != nil) != w.m.def.Ties.Tied() {
 		w.t.Fatalf("tiers %v on a board with ties %s", tiers, w.m.def.Ties)
 	}
@@ -153,13 +153,13 @@ func (w *wire) tiersHold(board []row) {
 		return
 	}
 	want := make(map[ranking.Key]int)
-	for _, f := range w.v.followed.members {
-		if f.known && f.on {
-			want[tierOf(f.key)]++
+	for _, f := range w.v.members.byName {
+		if f.known && f.onBoard {
+			want[scoreKeyOf(f.key)]++
 		}
-		if !f.old {
-			for _, e := range f.near {
-				want[tierOf(e.Key)]++
+		if !f.neighboursStale {
+			for _, e := range f.neighbours {
+				want[scoreKeyOf(e.Key)]++
 			}
 		}
 	}
@@ -167,14 +167,14 @@ func (w *wire) tiersHold(board []row) {
 		w.t.Fatalf("at %+v the tiers are %v; want %v", w.v.State(), tiers.counts, want)
 	}
 	slots := 0
-	for _, b := range tiers.ranks.blocks {
+	for _, b := range tiers.index.blocks {
 		slots += len(b.slots)
 	}
 	if slots != len(want) {
 		w.t.Fatalf("%d slots for %d scores", slots, len(want))
 	}
 	for score := range want {
-		i := slices.IndexFunc(board, func(r row) bool { return tierOf(r.key) == score })
+		i := slices.IndexFunc(board, func(r entry) bool { return scoreKeyOf(r.key) == score })
 		if i < 0 || tiers.rank(score) != w.m.rank(board, i) {
 			w.t.Fatalf("at %+v the score of %v has rank %d; the board has %v", w.v.State(), score, tiers.rank(score), board)
 		}
@@ -213,16 +213,16 @@ func (w *wire) ask() {
 	if w.v.NeedsPage() {
 		w.askPage(w.v.Period()) // "" at first
 	}
-	if l := w.v.Lookups(); l != nil {
+	if l := w.v.BeginLookups(); l != nil {
 		w.lookups, w.lookupsOf = l, w.v.Period()
 	}
 }
 
 // askPage asks for a page of a period, if none is on its way.
 func (w *wire) askPage(of string) {
-	if !w.v.Reading() {
-		w.v.PageAsked()
-		w.asked, w.of = w.v.Window(), of
+	if !w.v.PagePending() {
+		w.v.BeginPage()
+		w.asked, w.of = w.v.PageSize(), of
 	}
 }
 
@@ -238,8 +238,8 @@ func (w *wire) answer() {
 }
 
 func (w *wire) readPage() {
-	if w.page != nil && !w.v.Ahead(w.page.State) {
-		if !w.v.PageRead(*w.page) {
+	if w.page != nil && !w.v.Behind(w.page.State) {
+		if !w.v.ApplyPage(*w.page) {
 			w.t.Fatalf("the view was wrong before it read %+v", w.page.State)
 		}
 		w.page, w.asked = nil, 0
@@ -247,8 +247,8 @@ func (w *wire) readPage() {
 }
 
 func (w *wire) readPlaces() {
-	if w.places != nil && !w.v.Ahead(w.places.State) {
-		if !w.v.PlacesRead(*w.places) {
+	if w.places != nil && !w.v.Behind(w.places.State) {
+		if !w.v.ApplyLookups(*w.places) {
 			w.t.Fatalf("the view was wrong before it read %+v", w.places)
 		}
 		w.places, w.lookups = nil, nil
@@ -263,7 +263,7 @@ func (w *wire) follow(t *rapid.T) {
 }
 
 func (w *wire) unfollow(t *rapid.T) {
-	if f := w.v.followed.members[memberOf(t)]; f != nil {
+	if f := w.v.members.byName[memberOf(t)]; f != nil {
 		w.v.Unfollow(f)
 	}
 }
@@ -277,13 +277,13 @@ func (w *wire) settle() {
 			w.holds()
 		}
 		if is := w.m.periods[w.v.Period()]; is != nil && w.v.State() != is.state {
-			w.v.Doubt()
+			w.v.Invalidate()
 		}
 		if w.v.Period() != w.m.name {
 			w.askPage("")
 		}
-		for _, f := range w.v.followed.members {
-			w.v.Ask(f)
+		for _, f := range w.v.members.byName {
+			w.v.RequestLookup(f)
 		}
 		w.ask()
 		w.answer()
@@ -292,18 +292,18 @@ func (w *wire) settle() {
 		w.readPlaces()
 		w.holds()
 	}
-	if !w.v.Shows(w.v.want) || w.v.Period() != w.m.name || w.v.State() != w.m.state || w.v.NeedsPage() {
-		w.t.Fatalf("the view is at %q %+v (sure: %v), the board at %q %+v", w.v.Period(), w.v.State(), w.v.sure, w.m.name, w.m.state)
+	if !w.v.Covers(w.v.size) || w.v.Period() != w.m.name || w.v.State() != w.m.state || w.v.NeedsPage() {
+		w.t.Fatalf("the view is at %q %+v (sure: %v), the board at %q %+v", w.v.Period(), w.v.State(), w.v.valid, w.m.name, w.m.state)
 	}
-	for _, f := range w.v.followed.members {
+	for _, f := range w.v.members.byName {
 		if !f.known || w.v.Standing(f).Around == nil && f.around > 0 {
-			w.t.Fatalf("%q is followed and not known: %+v", f.member, f)
+			w.t.Fatalf("%q is followed and not known: %+v", f.name, f)
 		}
 	}
 	w.tellRanks(math.MaxInt)
 	w.allTold()
-	if !w.v.Recovered() || w.v.Lookups() != nil {
-		w.t.Fatalf("the view still waits for %d members", w.v.owed)
+	if !w.v.Recovered() || w.v.BeginLookups() != nil {
+		w.t.Fatalf("the view still waits for %d members", w.v.unrecovered)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestViewIsTheBoard(t *testing.T) {
 	t.Parallel()
 	proptest.Check(t, histories, func(t *rapid.T) {
 		m := newModel(t)
-		w := &wire{t: t, m: m, v: NewView(rapid.IntRange(0, 12).Draw(t, "want")), told: make(map[*Followed]Standing)}
+		w := &wire{t: t, m: m, v: New(rapid.IntRange(0, 12).Draw(t, "want")), told: make(map[*Member]Standing)}
 		faulty := rapid.Bool().Draw(t, "faulty")
 		actions := map[string]func(*rapid.T){
 			"write": func(t *rapid.T) {
@@ -332,7 +332,7 @@ func TestViewIsTheBoard(t *testing.T) {
 			"answer":      func(*rapid.T) { w.answer() },
 			"read page":   func(*rapid.T) { w.readPage() },
 			"read places": func(*rapid.T) { w.readPlaces() },
-			"want":        func(t *rapid.T) { w.v.Want(rapid.IntRange(0, 12).Draw(t, "want")) },
+			"want":        func(t *rapid.T) { w.v.Resize(rapid.IntRange(0, 12).Draw(t, "want")) },
 			"follow":      w.follow,
 			"unfollow":    w.unfollow,
 			"sample":      func(*rapid.T) { w.v.Sample(3) },
@@ -348,7 +348,7 @@ func TestViewIsTheBoard(t *testing.T) {
 				}
 			},
 			"tell": func(t *rapid.T) {
-				if w.v.sure {
+				if w.v.valid {
 					w.tell()
 					w.tellRanks(rapid.IntRange(1, 9).Draw(t, "in a step"))
 					w.allTold()
@@ -369,16 +369,16 @@ func TestViewIsTheBoard(t *testing.T) {
 			actions["out of order"] = func(t *rapid.T) { pick(t, w.deliver) }
 			actions["answers lost"] = func(t *rapid.T) {
 				if rapid.Bool().Draw(t, "the page") && w.asked > 0 {
-					w.v.PageFailed()
+					w.v.CancelPage()
 					w.page, w.asked = nil, 0
 				} else if w.lookups != nil {
-					w.v.PlacesFailed()
+					w.v.CancelLookups()
 					w.places, w.lookups = nil, nil
 				}
 			}
 			actions["forget"] = func(t *rapid.T) {
 				if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
-					w.v.Forget()
+					w.v.Reset()
 					w.page, w.asked, w.places, w.lookups = nil, 0, nil, nil
 				}
 			}
@@ -400,7 +400,7 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 	proptest.Check(t, histories, func(t *rapid.T) {
 		m := newModel(t)
 		m.def.Mode = ranking.Sum
-		w := &wire{t: t, m: m, v: NewView(10), told: make(map[*Followed]Standing)}
+		w := &wire{t: t, m: m, v: New(10), told: make(map[*Member]Standing)}
 		for range rapid.IntRange(0, 12).Draw(t, "followed") {
 			w.follow(t)
 		}
@@ -411,10 +411,10 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 				continue
 			}
 			w.v.Apply(c)
-			if !w.v.sure {
+			if !w.v.valid {
 				t.Fatal("a message that follows on made the view unsure")
 			}
-			low := len(w.v.entries) < w.v.want+w.v.margin()/2 && len(w.v.entries) < len(m.rows)
+			low := len(w.v.entries) < w.v.size+w.v.margin()/2 && len(w.v.entries) < len(m.rows)
 			if w.v.NeedsPage() != low {
 				t.Fatalf("needs a page: %v, with %d entries of %d", w.v.NeedsPage(), len(w.v.entries), len(m.rows))
 			}
@@ -432,7 +432,7 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 			more()
 			w.readPage()
 			w.readPlaces()
-			if !w.v.sure || w.v.State() != m.state {
+			if !w.v.valid || w.v.State() != m.state {
 				t.Fatal("what was heard while the page was read is missing")
 			}
 			w.holds()
@@ -457,13 +457,13 @@ func change(seq int64, member string, was, is, rank int64) *ranking.Changes {
 // the rank says that nobody stands between.
 func TestViewTakesInWhoComesNext(t *testing.T) {
 	t.Parallel()
-	v := NewView(2)
+	v := New(2)
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Total: 100}
-	for i := range v.Window() {
+	for i := range v.PageSize() {
 		page.Entries = append(page.Entries, ranking.Entry{Key: ranking.Key(10 * (i + 1)), Member: "m"})
 	}
-	v.PageAsked()
-	v.PageRead(page)
+	v.BeginPage()
+	v.ApplyPage(page)
 	w := len(v.entries)
 	v.Apply(change(2, "m", 10, 0, 0))
 	if len(v.entries) != w-1 {
@@ -474,11 +474,11 @@ func TestViewTakesInWhoComesNext(t *testing.T) {
 		t.Fatal("who stands far behind was taken in")
 	}
 	v.Apply(change(4, "next", 0, int64(10*w+5), int64(w)))
-	if len(v.entries) != w || v.entries[w-1].member != "next" || !v.sure {
+	if len(v.entries) != w || v.entries[w-1].member != "next" || !v.valid {
 		t.Fatal("who comes next was not taken in")
 	}
 	v.Apply(change(5, "wrong", 0, 15, 3))
-	if v.sure {
+	if v.valid {
 		t.Fatal("a rank that contradicts the view must make it unsure")
 	}
 }
@@ -486,25 +486,25 @@ func TestViewTakesInWhoComesNext(t *testing.T) {
 // What is heard while a page is read is bounded: beyond it the page is of no use.
 func TestViewThatHearsTooMuchReadsAgain(t *testing.T) {
 	t.Parallel()
-	v := NewView(2)
-	v.PageAsked()
+	v := New(2)
+	v.BeginPage()
 	for i := range int64(MaxBuffered + 1) {
 		v.Apply(change(i+1, "m", i, i+1, 1))
 	}
-	if len(v.heard) > MaxBuffered+1 {
-		t.Fatalf("%d kept", len(v.heard))
+	if len(v.buffered) > MaxBuffered+1 {
+		t.Fatalf("%d kept", len(v.buffered))
 	}
-	v.PageRead(ranking.Page{})
-	if v.sure || !v.NeedsPage() {
+	v.ApplyPage(ranking.Page{})
+	if v.valid || !v.NeedsPage() {
 		t.Fatal("the view is sure of a page that it could not bring forward")
 	}
 }
 
 // sureView is a view of a page with one member, at seq 5 of epoch "e".
 func sureView() *View {
-	v := NewView(2)
-	v.PageAsked()
-	v.PageRead(ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}})
+	v := New(2)
+	v.BeginPage()
+	v.ApplyPage(ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}})
 	return v
 }
 
@@ -515,7 +515,7 @@ func TestAnotherEpochMakesAViewUnsure(t *testing.T) {
 	v := sureView()
 	c := change(6, "n", 0, 20, 2)
 	c.Epoch = "f"
-	if v.Apply(c) || v.sure {
+	if v.Apply(c) || v.valid {
 		t.Fatal("a change of another epoch was taken in")
 	}
 }
@@ -527,18 +527,18 @@ func TestSeqThatGoesBackMakesAViewUnsure(t *testing.T) {
 	v := sureView()
 	v.Apply(change(6, "n", 0, 20, 2))
 	v.Apply(change(7, "o", 0, 30, 3))
-	if !v.sure {
+	if !v.valid {
 		t.Fatal("unsure without reason")
 	}
 	v.Apply(change(7, "p", 0, 40, 3))
-	if v.sure {
+	if v.valid {
 		t.Fatal("seq 7 was heard twice")
 	}
 	// A page that was being read then may be of either side.
-	v.PageAsked()
+	v.BeginPage()
 	v.Apply(change(7, "q", 0, 50, 3))
-	v.PageRead(ranking.Page{State: ranking.State{Epoch: "e", Seq: 7}})
-	if v.sure {
+	v.ApplyPage(ranking.Page{State: ranking.State{Epoch: "e", Seq: 7}})
+	if v.valid {
 		t.Fatal("the page may be from before")
 	}
 	// What came with the page already is no step back: a page may be ahead of the feed.
@@ -546,7 +546,7 @@ func TestSeqThatGoesBackMakesAViewUnsure(t *testing.T) {
 	v.Apply(change(4, "x", 0, 40, 3))
 	v.Apply(change(5, "m", 0, 10, 1))
 	v.Apply(change(6, "n", 0, 20, 2))
-	if !v.sure || v.State().Seq != 6 {
+	if !v.valid || v.State().Seq != 6 {
 		t.Fatal("changes behind the page were not passed over")
 	}
 }
@@ -564,46 +564,46 @@ func TestPageOfAnotherPeriod(t *testing.T) {
 	page := ranking.Page{State: ranking.State{Epoch: "f", Seq: 1}, Period: "next", Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}}
 	turned := func(heard ...*ranking.Changes) *View {
 		v := sureView()
-		v.PageAsked()
+		v.BeginPage()
 		for _, c := range heard {
 			v.Apply(c)
-			require.True(t, v.sure)
+			require.True(t, v.valid)
 		}
-		v.PageRead(page)
+		v.ApplyPage(page)
 		require.Equal(t, "next", v.Period())
 		return v
 	}
 	v := turned(next(1, "m", 10, 1), change(6, "n", 0, 20, 2), next(2, "n", 20, 2))
-	require.True(t, v.sure)
+	require.True(t, v.valid)
 	require.Equal(t, ranking.State{Epoch: "f", Seq: 2}, v.State())
 	require.True(t, v.Apply(next(3, "o", 30, 3)))
 	require.False(t, v.Apply(change(7, "o", 0, 30, 3)), "of the period before")
-	require.True(t, v.sure)
+	require.True(t, v.valid)
 	require.EqualValues(t, 3, v.Total())
 
 	v = turned(next(1, "m", 10, 1), next(2, "n", 20, 2), next(2, "o", 20, 2))
-	require.False(t, v.sure, "nobody knows on which side of this the page is")
+	require.False(t, v.valid, "nobody knows on which side of this the page is")
 	require.True(t, v.NeedsPage())
 
 	v = turned(next(1, "m", 10, 1), next(2, "n", 20, 2))
 	v.Apply(next(2, "o", 20, 2))
-	require.False(t, v.sure)
+	require.False(t, v.valid)
 }
 
 // A period that is read as empty and closed had lost what was heard of it: it does
 // not begin once more.
 func TestChangesOfAClosedPeriodThatWasLost(t *testing.T) {
 	t.Parallel()
-	v := NewView(2)
-	v.PageAsked()
+	v := New(2)
+	v.BeginPage()
 	v.Apply(change(1, "m", 0, 10, 1))
 	lost := ranking.Page{Bounds: ranking.Bounds{Final: true}}
-	v.PageRead(lost)
-	require.False(t, v.sure)
+	v.ApplyPage(lost)
+	require.False(t, v.valid)
 	require.True(t, v.NeedsPage())
-	v.PageAsked()
-	v.PageRead(lost)
-	require.True(t, v.Shows(2))
+	v.BeginPage()
+	v.ApplyPage(lost)
+	require.True(t, v.Covers(2))
 	require.True(t, v.Final())
 	require.Empty(t, v.Top(2))
 }
@@ -612,17 +612,17 @@ func TestChangesOfAClosedPeriodThatWasLost(t *testing.T) {
 // "gone", which is not on the board; the view is at seq 5 of epoch "e" and has
 // asked for both, but has no answer yet.
 func farView() (v *View, answer ranking.Places) {
-	v = NewView(0)
+	v = New(0)
 	v.Follow("m", 0)
 	v.Follow("gone", 0)
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1000}
-	for i := range v.Window() {
+	for i := range v.PageSize() {
 		page.Entries = append(page.Entries, ranking.Entry{Key: ranking.Key(i), Member: fmt.Sprint("top", i)})
 	}
-	v.PageAsked()
-	v.PageRead(page)
+	v.BeginPage()
+	v.ApplyPage(page)
 	answer = ranking.Places{State: v.State(), Total: 1000}
-	for _, l := range v.Lookups() {
+	for _, l := range v.BeginLookups() {
 		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
 		if l.Member == "m" {
 			found.Entry.Key, found.Entry.Rank, found.Position = 500, 100, 100
@@ -637,9 +637,9 @@ func farView() (v *View, answer ranking.Places) {
 func TestContradictionMakesAViewUnsure(t *testing.T) {
 	t.Parallel()
 	v, answer := farView()
-	require.True(t, v.PlacesRead(answer))
+	require.True(t, v.ApplyLookups(answer))
 	require.True(t, v.Apply(change(6, "m", 500, 400, 90)))
-	require.EqualValues(t, 90, v.Standing(v.Following("m")).Entry.Rank)
+	require.EqualValues(t, 90, v.Standing(v.Member("m")).Entry.Rank)
 	for what, c := range map[string]*ranking.Changes{
 		"another key":      change(6, "m", 501, 400, 90),
 		"not there before": change(6, "m", 0, 400, 90),
@@ -647,10 +647,10 @@ func TestContradictionMakesAViewUnsure(t *testing.T) {
 		"a taken rank":     change(6, "gone", 0, 400, 200),
 	} {
 		v, answer := farView()
-		require.True(t, v.PlacesRead(answer))
+		require.True(t, v.ApplyLookups(answer))
 		require.False(t, v.Apply(c), what)
 		require.True(t, v.NeedsPage(), what)
-		require.Nil(t, v.Lookups(), what)
+		require.Nil(t, v.BeginLookups(), what)
 	}
 }
 
@@ -673,9 +673,9 @@ func TestLookUpThatCannotBeMakesAViewUnsure(t *testing.T) {
 	} {
 		v, answer := farView()
 		alter(v, &answer)
-		v.PlacesRead(answer)
+		v.ApplyLookups(answer)
 		require.True(t, v.NeedsPage(), what)
-		require.Nil(t, v.Lookups(), what)
+		require.Nil(t, v.BeginLookups(), what)
 	}
 }
 
@@ -688,33 +688,33 @@ func TestLookUpThatHearsTooMuchIsDoneAgain(t *testing.T) {
 		require.True(t, v.Apply(change(6+i, "far", key, key+1, 990)))
 		key++
 	}
-	require.LessOrEqual(t, v.heardLen, MaxBuffered+1)
-	require.True(t, v.PlacesRead(answer))
-	require.Len(t, v.Lookups(), 2)
+	require.LessOrEqual(t, v.bufferedLen, MaxBuffered+1)
+	require.True(t, v.ApplyLookups(answer))
+	require.Len(t, v.BeginLookups(), 2)
 }
 
 // Nobody's neighbours are looked after when nobody asks for any.
 func TestReachFollowsWhatIsWanted(t *testing.T) {
 	t.Parallel()
-	v := NewView(0)
+	v := New(0)
 	a, b := v.Follow("a", 3), v.Follow("b", 7)
-	require.EqualValues(t, 7, v.followed.reach)
+	require.EqualValues(t, 7, v.members.maxAround)
 	v.Follow("b", 1)
-	require.EqualValues(t, 3, v.followed.reach)
+	require.EqualValues(t, 3, v.members.maxAround)
 	v.Unfollow(a)
-	require.EqualValues(t, 1, v.followed.reach)
+	require.EqualValues(t, 1, v.members.maxAround)
 	v.Unfollow(b)
-	require.Zero(t, v.followed.reach)
+	require.Zero(t, v.members.maxAround)
 }
 
 // Unfollow leaves nothing of a member in the index of ranks.
 func TestUnfollowLeavesNothing(t *testing.T) {
 	t.Parallel()
 	v, answer := farView()
-	require.True(t, v.PlacesRead(answer))
-	require.Len(t, v.followed.ranks.blocks, 1)
-	v.Unfollow(v.Following("m"))
-	require.Empty(t, v.followed.ranks.blocks)
+	require.True(t, v.ApplyLookups(answer))
+	require.Len(t, v.members.positions.blocks, 1)
+	v.Unfollow(v.Member("m"))
+	require.Empty(t, v.members.positions.blocks)
 	require.Equal(t, 1, v.Followed())
 }
 
@@ -722,10 +722,10 @@ func TestUnfollowLeavesNothing(t *testing.T) {
 // there are fewer than are wanted.
 func TestWhatMakesNeighboursOld(t *testing.T) {
 	t.Parallel()
-	near := func(members string) *Followed {
-		f := &Followed{member: "m", around: 2}
+	near := func(members string) *Member {
+		f := &Member{name: "m", around: 2}
 		for _, m := range members {
-			f.near = append(f.near, ranking.Entry{Key: ranking.Key(10 * m), Member: string(m)})
+			f.neighbours = append(f.neighbours, ranking.Entry{Key: ranking.Key(10 * m), Member: string(m)})
 		}
 		return f
 	}
@@ -743,7 +743,7 @@ func TestWhatMakesNeighboursOld(t *testing.T) {
 		{"m", at('m', 1), true},
 	} {
 		f := near(c.near)
-		f.mind(c.p)
-		require.Equal(t, c.old, f.old, "%s and %v", c.near, c.p)
+		f.invalidateNeighbours(c.p)
+		require.Equal(t, c.old, f.neighboursStale, "%s and %v", c.near, c.p)
 	}
 }
