@@ -2,8 +2,6 @@ package hub
 
 import (
 	"context"
-	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -183,13 +181,6 @@ func (b *board) forget() {
 	b.doubted, b.page.after, b.places.after = nil, time.Time{}, time.Time{}
 }
 
-// forgetPage drops the page that is being read, or was read and is not shown yet.
-func (b *board) forgetPage() {
-	b.view.CancelPage()
-	b.page.forget()
-	b.renewed, b.recovering = false, false
-}
-
 // step does what has come due: take in what was read, show what is new, read what
 // is missing.
 func (b *board) step(now time.Time) {
@@ -248,155 +239,4 @@ func (b *board) step(now time.Time) {
 	if wait > 0 {
 		b.timer.Reset(wait)
 	}
-}
-
-// pageDue is when the next page should be read: for an audit, if nothing else.
-func (b *board) pageDue(now time.Time) time.Time {
-	if !b.view.NeedsPage() {
-		if b.page.failed() {
-			return b.page.after // the last could not be read, and clients were told
-		}
-		if b.turning() {
-			return now
-		}
-		return b.audited.Add(b.hub.cfg.AuditInterval)
-	}
-	if b.page.after.IsZero() {
-		b.page.after = now
-		if b.shown != nil && !b.view.Valid() {
-			// What made this view unsure may have done so to many, on all nodes.
-			b.page.after = now.Add(rand.N(resyncJitter))
-		}
-	}
-	return b.page.after
-}
-
-// most is the largest N that is asked for.
-func (b *board) most(tops []*stream) int {
-	if len(tops) == 0 {
-		return 0
-	}
-	return tops[len(tops)-1].n
-}
-
-// mostShown is the largest N that has been shown. (A larger one that is not
-// shown yet makes nobody wait.)
-func (b *board) mostShown(tops []*stream) int {
-	for _, st := range slices.Backward(tops) {
-		if st.version.Load() != nil {
-			return st.n
-		}
-	}
-	return 0
-}
-
-func (b *board) readPage() {
-	b.view.BeginPage()
-	name, limit := b.pageName(), b.view.PageSize()
-	b.asked = name
-	b.page.start(b, func(ctx context.Context) (ranking.Page, error) {
-		return b.hub.source.Page(ctx, name, 1, limit)
-	})
-}
-
-// readPlaces looks up who is to be, all that have come meanwhile in one call.
-func (b *board) readPlaces() {
-	if lookups := b.view.BeginLookups(); lookups != nil {
-		of := b.of
-		b.places.start(b, func(ctx context.Context) (ranking.Places, error) {
-			return b.hub.source.Places(ctx, of, lookups)
-		})
-	}
-}
-
-// takeAnswers takes in what was read, once the view is not on its way there any
-// more.
-func (b *board) takeAnswers(now time.Time, isDue func(time.Time) bool) {
-	agreed := true
-	if b.profiles.held != nil {
-		f := *b.profiles.held
-		b.profiles.settle()
-		b.tookProfiles(f, now)
-	}
-	if p := b.page.held; p != nil && (!b.view.Behind(p.State) || b.waitedLong(isDue)) {
-		was, period := b.view.State(), b.view.Period()
-		agreed = b.view.ApplyPage(*p)
-		if is := b.view.State(); is.Epoch != was.Epoch || is.Seq < was.Seq {
-			b.beginLife()
-		}
-		b.learn(period)
-		b.page.settle()
-		b.moved, b.renewed = true, true
-		if !b.audited.IsZero() && now.Sub(b.audited) >= b.hub.cfg.AuditInterval {
-			b.view.Sample(auditMembers)
-		}
-		// Boards that were read together are not audited together.
-		b.audited = now.Add(-rand.N(b.hub.cfg.AuditInterval / 4))
-	}
-	if p := b.places.held; p != nil && !b.view.Behind(p.State) && b.introduced(&b.places.at, isDue, around(p)) {
-		agreed = b.view.ApplyLookups(*p) && agreed
-		b.placesSettled()
-	}
-	if !agreed {
-		b.hub.log.Error("view differed from Redis at the same seq", "board", b.name, "state", b.view.State())
-	}
-}
-
-// placesSettled ends the pauses between look-ups, and what clients were told of
-// them.
-func (b *board) placesSettled() {
-	if b.places.failed() {
-		b.recovering = true
-	}
-	b.places.settle()
-}
-
-// startStreams shows what was published last to streams that show nothing yet,
-// so that from then on all streams of the board move together.
-func (b *board) startStreams(tops []*stream) {
-	if b.shown == nil {
-		return
-	}
-	for _, st := range tops {
-		if st.version.Load() == nil && b.shown.covers(st.n) {
-			st.advance(nil, b.shown, nil)
-			b.hub.announce(st)
-		}
-	}
-}
-
-// publish shows the view to all streams, and those who moved by themselves where
-// they are now.
-func (b *board) publish(tops []*stream, now time.Time) {
-	s := &shown{
-		life: b.life, period: b.view.Period(), ends: b.view.Ends(), final: b.view.Final(), gone: b.gone,
-		state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.PageSize()),
-	}
-	s.touched, s.since = b.view.LastModified(len(s.top))
-	b.introduce(s, now)
-	b.show(s, tops, now)
-	b.moved = false
-	b.tellOwn()
-	if b.renewed {
-		b.renewed, b.recovering = false, true
-	}
-}
-
-// show gives the streams what they show next.
-func (b *board) show(s *shown, tops []*stream, now time.Time) {
-	var difference *rows
-	if b.shown != nil && s.follows(b.shown) {
-		difference = s.difference(b.shown, b.mostShown(tops))
-	}
-	news := make([]*stream, 0, len(tops))
-	for _, st := range tops {
-		if s.covers(st.n) && st.advance(b.shown, s, difference) {
-			news = append(news, st)
-		}
-	}
-	if s.final && (b.shown == nil || !b.shown.final) {
-		b.showedEnd()
-	}
-	b.shown, b.published, b.unread = s, now, false
-	b.hub.announce(news...)
 }
