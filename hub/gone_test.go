@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,7 +9,6 @@ import (
 
 	"rankcast/hub/hubtest"
 	"rankcast/hub/view"
-	"rankcast/ranking"
 )
 
 // A board that has gone is shown empty, and lives again when it is defined again;
@@ -220,26 +218,5 @@ func TestBoardThatWasGoneWhileStalled(t *testing.T) {
 		require.Equal(t, "1", conn.board.Period)
 		require.Len(t, conn.frames, 1)
 		require.False(t, conn.frames[0].Final)
-	})
-}
-
-// That there is nothing to look up shows in an audit too, and then nobody is
-// looked up.
-func TestAuditOfABoardThatHasGone(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.fill(200)
-		_, conn, _ := follow(t, h, 3, "m100", 2)
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		conn.take(t)
-		f.mu.Lock()
-		f.noPages = fmt.Errorf("wrapped: %w", ranking.ErrUnknownBoard)
-		f.mu.Unlock()
-		pass(40 * time.Second)
-		require.Equal(t, []string{"final", "me"}, conn.take(t))
-		shows(t, conn, "", true, []hubtest.Entry{})
-		require.NotContains(t, f.lookedUp, "")
-		require.Empty(t, f.logged())
 	})
 }

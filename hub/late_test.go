@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/hub/hubtest"
 	"rankcast/ranking"
 )
 
@@ -115,156 +114,6 @@ func TestRankDoesNotWaitForNeighbours(t *testing.T) {
 	})
 }
 
-// After a failover seq may go back, and then Redis is the truth: for what is
-// shown, for what followers were told, and for who resumes with a state of the
-// history that is lost.
-func TestBoardThatGoesBack(t *testing.T) {
-	t.Parallel()
-	for name, notice := range map[string]func(h *Hub, f *fakeBoard){
-		"by the check": func(*Hub, *fakeBoard) { pass(5 * time.Second) },
-		"by a change": func(h *Hub, f *fakeBoard) {
-			h.FeedChanges(f.set("m180", 25))
-			pass(5 * time.Second)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-				f.fill(200)
-				_, conn, _ := follow(t, h, 10, "m100", 0)
-				h.FeedSubscribed("b")
-				pass(time.Second)
-				again := f.was()
-				var held []hubtest.Board // by clients that lose their connection
-				for i := range 5 {
-					h.FeedChanges(f.set("m150", int64(1005+i)))
-					pass(time.Second)
-					h.FeedChanges(f.set("m007", int64(1945-i)))
-					pass(2 * time.Second)
-					held = append(held, conn.board)
-				}
-				meHolds(t, f, conn, "m100", 0)
-				again()
-				notice(h, f)
-				require.Equal(t, f.top(10), conn.board.Top)
-				meHolds(t, f, conn, "m100", 0)
-
-				for i := range 20 { // past the seq at which it went back
-					h.FeedChanges(f.set("m020", int64(10+i)))
-					h.FeedChanges(f.set("m000", int64(3000+i)))
-					pass(time.Second)
-					for _, has := range held {
-						back := &fakeConn{board: has}
-						c := h.Join(back)
-						_, err := h.Subscribe(c, theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
-						require.NoError(t, err)
-						synctest.Wait()
-						back.take(t)
-						require.Equal(t, f.top(10), back.board.Top)
-						h.Leave(c)
-					}
-				}
-				conn.take(t)
-				meHolds(t, f, conn, "m100", 0)
-			})
-		})
-	}
-}
-
-// The page of an audit may be ahead of the very first change of a board: all who
-// follow somebody on it keep being told, also who comes later.
-func TestFirstChangeOverlapsAnAudit(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.state, f.scores = ranking.State{}, map[string]int64{}
-		_, conn, _ := follow(t, h, 3, "u1", 0)
-		for i := range 2 * auditMembers {
-			follow(t, h, 3, fmt.Sprint("w", i), 0)
-		}
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
-		f.beforeRead.set(func() {
-			f.beforeRead.clear()
-			first := f.set("other", 5)
-			go func() {
-				time.Sleep(time.Millisecond)
-				h.FeedChanges(first)
-			}()
-		})
-		pass(35 * time.Second)
-		require.False(t, f.beforeRead.isSet())
-		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
-		_, late, _ := follow(t, h, 3, "u1", 0)
-		pass(time.Second)
-		require.Equal(t, []string{"snapshot", "me"}, late.take(t))
-	})
-}
-
-// A subscription that takes another's place begins where it was accepted: nothing
-// of the old one comes after.
-func TestNothingOfTheReplacedSubscriptionFollows(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.fill(200)
-		c, conn, sub := follow(t, h, 10, "m100", 0)
-		h.FeedSubscribed("b")
-		pass(5 * time.Second)
-		held := conn.board
-		w := Watch{Top: 10, Me: "m050", Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}
-		_, err := h.Subscribe(c, theBoard, w, sub, func() {
-			conn.take(t)
-			h.FeedChanges(f.set("m005", 1955))
-			pass(time.Second)
-			h.FeedChanges(f.set("m150", 1705))
-			pass(time.Second)
-			require.Empty(t, conn.take(t))
-		})
-		require.NoError(t, err)
-		synctest.Wait()
-		require.Equal(t, []string{"delta", "me"}, conn.take(t))
-		require.Equal(t, f.top(10), conn.board.Top)
-		meHolds(t, f, conn, "m050", 0)
-	})
-}
-
-// Of another life of a board the first entries come before anybody's place.
-func TestFirstEntriesOfAnotherLifeComeFirst(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.fill(200)
-		_, conn, _ := follow(t, h, 3, "m010", 0)
-		h.FeedSubscribed("b")
-		pass(3 * time.Second)
-		h.FeedChanges(f.set("m000", 3000)) // begins an interval
-		synctest.Wait()
-		conn.take(t)
-		f.mu.Lock()
-		f.state, f.scores = ranking.State{Epoch: "e2"}, map[string]int64{}
-		f.mu.Unlock()
-		f.fill(5)
-		h.FeedChanges(f.set("m010", 25))
-		pass(200 * time.Millisecond)
-		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
-		meHolds(t, f, conn, "m010", 0)
-	})
-}
-
-// To replace a subscription that ended with its client ends nobody else's.
-func TestReplacingWhatHasEnded(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		join(t, h, 10)
-		c, _, sub := join(t, h, 10)
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		h.Leave(c)
-		_, err := h.Subscribe(c, theBoard, Watch{Top: 10}, sub, func() {})
-		require.ErrorIs(t, err, ErrClosed)
-		h.Unsubscribe(sub)
-		require.Equal(t, 1, h.Watched())
-	})
-}
-
 // many is more than are told in three steps.
 const many = 3*tellMost + 100
 
@@ -320,35 +169,6 @@ func TestChangeThatOvertakesALookUp(t *testing.T) {
 			meHolds(t, f, conn, "m100", 1)
 		})
 	}
-}
-
-// An outage is over when what was read has been shown, whatever else was failing.
-func TestOutageIsOverOnceTheEntriesAreShown(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.fill(200)
-		_, conn, _ := join(t, h, 3)
-		h.FeedSubscribed("b")
-		pass(3 * time.Second)
-		f.mu.Lock()
-		f.noPlaces = errors.New("no places")
-		f.mu.Unlock()
-		c, _, _ := follow(t, h, 3, "m100", 0)
-		pass(5 * time.Second)
-		require.Equal(t, []string{"snapshot", "status true"}, conn.take(t))
-		h.FeedChanges(f.set("m000", 3000)) // begins an interval
-		synctest.Wait()
-		conn.take(t)
-		f.set("m002", 5000) // nobody hears of it
-		h.FeedChanges(f.set("m001", 4000))
-		synctest.Wait()
-		h.Leave(c)
-		pass(time.Second)
-		types := conn.take(t)
-		require.Len(t, types, 2)
-		require.Equal(t, "status false", types[1])
-		require.Equal(t, f.top(3), conn.board.Top)
-	})
 }
 
 // Of another life the first entries come first also while ranks are being told in

@@ -161,39 +161,3 @@ func TestEndThatIsMoved(t *testing.T) {
 		require.Equal(t, []string{"delta"}, resume().take(t))
 	})
 }
-
-// Who resumes with the last state of a period is told that it is the last, also by
-// a node that has just begun to show it.
-func TestResumeAtTheEnd(t *testing.T) {
-	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		_, conn := watch(t, h, "b@0", Watch{Top: 10})
-		h.FeedSubscribed("b")
-		pass(time.Second)
-		held := conn.board
-		resume := func() {
-			t.Helper()
-			_, back := watch(t, h, "b@0", Watch{Top: 10, Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}})
-			h.FeedSubscribed("b")
-			pass(time.Second)
-			require.Equal(t, []string{"final"}, back.take(t))
-		}
-		pass(every)
-		resume()
-		for _, s := range h.shards {
-			var all []*Client
-			s.do(func() {
-				for _, seats := range s.users {
-					for _, seat := range seats {
-						all = append(all, seat.client)
-					}
-				}
-			})
-			for _, c := range all {
-				h.Leave(c)
-			}
-		}
-		require.Zero(t, h.Watched())
-		resume()
-	})
-}

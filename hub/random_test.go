@@ -1,0 +1,154 @@
+package hub
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+)
+
+// watchers come, stall and change their mind at random.
+type watchers struct {
+	t       *testing.T
+	h       *Hub
+	list    []*watcher
+	draw    func() Watch // what one wants to see
+	outages int          // a chance of one in so many that an outage of the feed happens when it may
+}
+
+// watcher is a client with one subscription.
+type watcher struct {
+	*Client
+	conn  *fakeConn
+	sub   *Subscription
+	watch Watch
+}
+
+func (w *watchers) add() {
+	one := &watcher{conn: &fakeConn{}, watch: w.draw()}
+	one.Client = w.h.Join(one.conn)
+	w.subscribe(one)
+	w.list = append(w.list, one)
+}
+
+func (w *watchers) subscribe(one *watcher) {
+	var err error
+	one.sub, err = w.h.Subscribe(one.Client, theBoard, one.watch, one.sub, func() {})
+	require.NoError(w.t, err)
+}
+
+// churn has something happen to one of them, or nothing, and a little time pass.
+func (w *watchers) churn() {
+	one := w.list[rand.IntN(len(w.list))]
+	switch rand.IntN(12) {
+	case 0:
+		one.conn.setFull(true)
+	case 1:
+		one.conn.setFull(false)
+		one.Ready()
+	case 2:
+		one.watch = w.draw()
+		w.subscribe(one)
+	case 3:
+		if rand.IntN(w.outages) == 0 {
+			w.h.FeedDown(time.Now())
+			w.h.FeedUp()
+			w.h.FeedSubscribed("b")
+		}
+	case 4:
+		w.add()
+	}
+	pass(time.Duration(rand.IntN(60)) * time.Millisecond)
+}
+
+// calm lets all of them catch up.
+func (w *watchers) calm(d time.Duration) {
+	for _, one := range w.list {
+		one.conn.setFull(false)
+		one.Ready()
+	}
+	pass(d)
+	for _, one := range w.list {
+		one.conn.take(w.t)
+	}
+}
+
+// Many clients of several N that stall and go on at random, messages lost at
+// random: after a pause each holds just what the board is.
+func TestEveryClientEndsRight(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		w := &watchers{t: t, h: h, outages: 1, draw: func() Watch { return Watch{Top: rand.IntN(30)} }}
+		for range 20 {
+			w.add()
+		}
+		h.FeedSubscribed("b")
+		for round := range 20 {
+			for range 100 {
+				c := f.random(fmt.Sprint("m", rand.IntN(60)), 1000)
+				if rand.IntN(40) > 0 {
+					h.FeedChanges(c)
+				}
+				w.churn()
+			}
+			w.calm(5 * time.Second)
+			for i, c := range w.list {
+				top := c.watch.Top
+				require.Equal(t, f.top(top), append([]hubtest.Entry{}, c.conn.board.Top...), "round %d, client %d, top %d", round, i, top)
+			}
+		}
+	})
+}
+
+// Many clients that follow members at random, change their mind, stall and go
+// on, answers that are late, messages lost at random, a board that goes back:
+// after a pause each knows just where its member is.
+func TestEveryFollowerEndsRight(t *testing.T) {
+	t.Parallel()
+	for ties, scores := range map[ranking.Ties]int64{ranking.First: 3000, ranking.Shared: 100, ranking.Dense: 100} {
+		t.Run(string(ties), func(t *testing.T) { everyFollowerEndsRight(t, ties, scores) })
+	}
+}
+
+func everyFollowerEndsRight(t *testing.T, ties ranking.Ties, scores int64) {
+	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.ties = ties
+		f.fill(300)
+		member := func() string { return fmt.Sprintf("m%03d", rand.IntN(350)) }
+		w := &watchers{t: t, h: h, outages: 4, draw: func() Watch {
+			return Watch{Top: rand.IntN(10), Me: member(), Around: max(0, rand.IntN(6)-3)}
+		}}
+		for range 40 {
+			w.add()
+		}
+		slow := func() { time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) } // of simulated time
+		f.beforeRead.set(slow)
+		f.onPage.set(slow)
+		f.onPlaces.set(slow)
+		h.FeedSubscribed("b")
+		for range 12 {
+			again := f.was()
+			for range 100 {
+				c := f.random(member(), scores)
+				if rand.IntN(60) > 0 {
+					h.FeedChanges(c)
+				}
+				w.churn()
+			}
+			if rand.IntN(3) == 0 {
+				pass(time.Second)
+				again()
+			}
+			w.calm(6 * time.Second)
+			for _, c := range w.list {
+				require.Equal(t, f.top(c.watch.Top), append([]hubtest.Entry{}, c.conn.board.Top...))
+				meHolds(t, f, c.conn, c.watch.Me, c.watch.Around)
+			}
+		}
+	})
+}
