@@ -11,88 +11,88 @@ import (
 // pageDue is when the next page should be read: for an audit, if nothing else.
 func (b *board) pageDue(now time.Time) time.Time {
 	if !b.view.NeedsPage() {
-		if b.page.failed() {
-			return b.page.after // the last could not be read, and clients were told
+		if b.pageFetch.failed() {
+			return b.pageFetch.notBefore // the last could not be read, and clients were told
 		}
-		if b.turning() {
+		if b.rolloverPending() {
 			return now
 		}
-		return b.audited.Add(b.hub.cfg.AuditInterval)
+		return b.auditedAt.Add(b.hub.cfg.AuditInterval)
 	}
-	if b.page.after.IsZero() {
-		b.page.after = now
-		if b.shown != nil && !b.view.Valid() {
+	if b.pageFetch.notBefore.IsZero() {
+		b.pageFetch.notBefore = now
+		if b.publication != nil && !b.view.Valid() {
 			// What made this view unsure may have done so to many, on all nodes.
-			b.page.after = now.Add(rand.N(resyncJitter))
+			b.pageFetch.notBefore = now.Add(rand.N(resyncJitter))
 		}
 	}
-	return b.page.after
+	return b.pageFetch.notBefore
 }
 
-func (b *board) readPage() {
+func (b *board) fetchPage() {
 	b.view.BeginPage()
 	name, limit := b.pageName(), b.view.PageSize()
-	b.asked = name
-	b.page.start(b, func(ctx context.Context) (ranking.Page, error) {
+	b.requestedName = name
+	b.pageFetch.start(b, func(ctx context.Context) (ranking.Page, error) {
 		return b.hub.source.Page(ctx, name, 1, limit)
 	})
 }
 
-// readPlaces looks up who is to be, all that have come meanwhile in one call.
-func (b *board) readPlaces() {
+// fetchLookups looks up who is to be, all that have come meanwhile in one call.
+func (b *board) fetchLookups() {
 	if lookups := b.view.BeginLookups(); lookups != nil {
-		of := b.of
-		b.places.start(b, func(ctx context.Context) (ranking.Places, error) {
+		of := b.period
+		b.lookupFetch.start(b, func(ctx context.Context) (ranking.Places, error) {
 			return b.hub.source.Places(ctx, of, lookups)
 		})
 	}
 }
 
-// takeAnswers takes in what was read, once the view is not on its way there any
+// applyAnswers takes in what was read, once the view is not on its way there any
 // more.
-func (b *board) takeAnswers(now time.Time, isDue func(time.Time) bool) {
+func (b *board) applyAnswers(now time.Time, isDue func(time.Time) bool) {
 	agreed := true
-	if b.profiles.held != nil {
-		f := *b.profiles.held
-		b.profiles.settle()
-		b.tookProfiles(f, now)
+	if b.profileFetch.held != nil {
+		f := *b.profileFetch.held
+		b.profileFetch.reset()
+		b.applyProfiles(f, now)
 	}
-	if p := b.page.held; p != nil && (!b.view.Behind(p.State) || b.waitedLong(isDue)) {
+	if p := b.pageFetch.held; p != nil && (!b.view.Behind(p.State) || b.pageOverdue(isDue)) {
 		was, period := b.view.State(), b.view.Period()
 		agreed = b.view.ApplyPage(*p)
 		if is := b.view.State(); is.Epoch != was.Epoch || is.Seq < was.Seq {
-			b.beginLife()
+			b.beginGeneration()
 		}
-		b.learn(period)
-		b.page.settle()
-		b.moved, b.renewed = true, true
-		if !b.audited.IsZero() && now.Sub(b.audited) >= b.hub.cfg.AuditInterval {
+		b.resolveName(period)
+		b.pageFetch.reset()
+		b.dirty, b.pageApplied = true, true
+		if !b.auditedAt.IsZero() && now.Sub(b.auditedAt) >= b.hub.cfg.AuditInterval {
 			b.view.Sample(auditMembers)
 		}
 		// Boards that were read together are not audited together.
-		b.audited = now.Add(-rand.N(b.hub.cfg.AuditInterval / 4))
+		b.auditedAt = now.Add(-rand.N(b.hub.cfg.AuditInterval / 4))
 	}
-	if p := b.places.held; p != nil && !b.view.Behind(p.State) && b.introduced(&b.places.at, isDue, around(p)) {
+	if p := b.lookupFetch.held; p != nil && !b.view.Behind(p.State) && b.profilesReady(&b.lookupFetch.arrivedAt, isDue, eachNeighbour(p)) {
 		agreed = b.view.ApplyLookups(*p) && agreed
-		b.placesSettled()
+		b.lookupsDone()
 	}
 	if !agreed {
 		b.hub.log.Error("view differed from Redis at the same seq", "board", b.name, "state", b.view.State())
 	}
 }
 
-// placesSettled ends the pauses between look-ups, and what clients were told of
+// lookupsDone ends the pauses between look-ups, and what clients were told of
 // them.
-func (b *board) placesSettled() {
-	if b.places.failed() {
+func (b *board) lookupsDone() {
+	if b.lookupFetch.failed() {
 		b.recovering = true
 	}
-	b.places.settle()
+	b.lookupFetch.reset()
 }
 
-// forgetPage drops the page that is being read, or was read and is not shown yet.
-func (b *board) forgetPage() {
+// dropPage drops the page that is being read, or was read and is not shown yet.
+func (b *board) dropPage() {
 	b.view.CancelPage()
-	b.page.forget()
-	b.renewed, b.recovering = false, false
+	b.pageFetch.drop()
+	b.pageApplied, b.recovering = false, false
 }

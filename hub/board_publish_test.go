@@ -110,7 +110,7 @@ func TestNothingIsLeftOfABoardThatNobodyWatches(t *testing.T) {
 			require.Empty(t, f.watched)
 			require.LessOrEqual(t, runtime.NumGoroutine(), before) // those of tests before may have ended meanwhile
 			for _, s := range h.shards {
-				require.Empty(t, s.users)
+				require.Empty(t, s.deliveries)
 			}
 		}
 	})

@@ -15,170 +15,172 @@ import (
 // is of another period the view starts over with that.
 
 const (
-	// endPatience is how long the page of a period that has closed waits for the
+	// endTimeout is how long the page of a period that has closed waits for the
 	// changes that lead there; what was lost of them will never come.
-	endPatience = 200 * time.Millisecond
-	// partPatience is for how long followers may be told their last places before
+	endTimeout = 200 * time.Millisecond
+	// drainTimeout is for how long followers may be told their last places before
 	// the next period is shown. Together they leave half of the second within which
 	// it has to be.
-	partPatience = 250 * time.Millisecond
-	// leastLeft is the pause before a period is read again that should have closed
+	drainTimeout = 250 * time.Millisecond
+	// minPeriodLeft is the pause before a period is read again that should have closed
 	// just now.
-	leastLeft = time.Millisecond
+	minPeriodLeft = time.Millisecond
 )
 
-// meaning is how a name tells the period that it means.
-type meaning int
+// nameKind is how a name tells the period that it means.
+type nameKind int
 
 const (
-	current  meaning = iota // "stars": the one that takes updates
-	relative                // "stars@-1": so many before
-	absolute                // "stars@2026-W46": that very one
+	current  nameKind = iota // "stars": the one that takes updates
+	relative                 // "stars@-1": so many before
+	absolute                 // "stars@2026-W46": that very one
 )
 
-// naming is what a board's goroutine knows of what the board's name means.
-type naming struct {
-	meaning meaning
-	fixed   string // the period's name, of an absolute one
+// nameState is what a board's goroutine knows of what the board's name means.
+type nameState struct {
+	nameKind    nameKind
+	fixedPeriod string // the period's name, of an absolute one
 
-	of      string          // the period that the view is of, by its qualified name; "" where none is known
-	asked   string          // by which the last page was read, or is being read
-	settled bool            // the name means that period still, as far as is known
-	due     time.Time       // when that may end; zero: never
-	passed  string          // the other period that was heard of last
-	gone    bool            // there is nothing of that name
-	unread  bool            // the period has closed and cannot be read any more, and what was shown last is to be shown as its end
-	parting bool            // followers are still to be told their last places
-	parted  <-chan struct{} // closed when the shards have told them; nil while there is more to tell
+	period        string          // the period that the view is of, by its qualified name; "" where none is known
+	requestedName string          // by which the last page was read, or is being read
+	resolved      bool            // the name means that period still, as far as is known
+	rolloverDue   time.Time       // when that may end; zero: never
+	otherPeriod   string          // the other period that was heard of last
+	missing       bool            // there is nothing of that name
+	publishAsEnd  bool            // the period has closed and cannot be read any more, and what was shown last is to be shown as its end
+	draining      bool            // followers are still to be told their last places
+	drained       <-chan struct{} // closed when the shards have told them; nil while there is more to tell
 }
 
-func newNaming(named ranking.Board) naming {
+func newNameState(named ranking.Board) nameState {
 	period, qualified := strings.CutPrefix(named.Name, named.Instance+"@")
 	switch {
 	case !qualified:
-		return naming{meaning: current}
+		return nameState{nameKind: current}
 	case strings.HasPrefix(period, "-"):
-		return naming{meaning: relative}
+		return nameState{nameKind: relative}
 	}
-	return naming{meaning: absolute, fixed: period}
+	return nameState{nameKind: absolute, fixedPeriod: period}
 }
 
-// concerns reports whether changes can be of the period that the view shows, or of
+// isRelevant reports whether changes can be of the period that the view shows, or of
 // the one that it shows next, and notes what they tell: of a turn, or that there
 // is something of that name again.
-func (b *board) concerns(c *ranking.Changes) bool {
-	if b.meaning == absolute && c.Period != b.fixed {
+func (b *board) isRelevant(c *ranking.Changes) bool {
+	if b.nameKind == absolute && c.Period != b.fixedPeriod {
 		return false
 	}
 	switch {
-	case b.gone && b.meaning != relative:
-		b.settled = false
-	case b.of != "" && c.Period != b.view.Period() && c.Period != b.passed:
-		b.passed, b.settled = c.Period, false
+	case b.missing && b.nameKind != relative:
+		b.resolved = false
+	case b.period != "" && c.Period != b.view.Period() && c.Period != b.otherPeriod:
+		b.otherPeriod, b.resolved = c.Period, false
 	}
-	return b.meaning != relative // what is before has closed: nothing changes there
+	return b.nameKind != relative // what is before has closed: nothing changes there
 }
 
 // pageName is the name by which a page is read now. A period that is not known to
 // have closed is read by its own name, so that it is seen to its end.
 func (b *board) pageName() string {
-	if b.of == "" || b.closed() {
+	if b.period == "" || b.endPublished() {
 		return b.name
 	}
-	return b.of
+	return b.period
 }
 
-// closed reports whether the end of the view's period has been shown.
-func (b *board) closed() bool {
-	return b.view.Final() && b.shown != nil && b.shown.final && b.shown.period == b.view.Period()
+// endPublished reports whether the end of the view's period has been shown.
+func (b *board) endPublished() bool {
+	return b.view.Final() && b.publication != nil && b.publication.final && b.publication.period == b.view.Period()
 }
 
-// turned reports whether the view shows the end of a period and that is news, or
+// rolledOver reports whether the view shows the end of a period and that is news, or
 // what comes after an end: either waits for nothing.
-func (b *board) turned() bool { return b.shown != nil && b.view.Final() != b.shown.final }
+func (b *board) rolledOver() bool {
+	return b.publication != nil && b.view.Final() != b.publication.final
+}
 
-// turning reports whether a page is to be read because the name may mean another
+// rolloverPending reports whether a page is to be read because the name may mean another
 // period, or the period may have closed.
-func (b *board) turning() bool {
-	if b.settled {
+func (b *board) rolloverPending() bool {
+	if b.resolved {
 		return false
 	}
-	return !b.view.Final() || b.closed() && !b.parting
+	return !b.view.Final() || b.endPublished() && !b.draining
 }
 
-// waitedLong reports whether the page that is held has waited long enough for the
+// pageOverdue reports whether the page that is held has waited long enough for the
 // changes that lead there: those of the end of a period may not come any more.
-func (b *board) waitedLong(isDue func(time.Time) bool) bool {
-	return (b.page.held.Final || !b.settled) && isDue(b.page.at.Add(endPatience))
+func (b *board) pageOverdue(isDue func(time.Time) bool) bool {
+	return (b.pageFetch.held.Final || !b.resolved) && isDue(b.pageFetch.arrivedAt.Add(endTimeout))
 }
 
-// learn notes what the page that was taken in tells of what the name means. period
+// resolveName notes what the page that was taken in tells of what the name means. period
 // is that of the view before.
-func (b *board) learn(period string) {
-	p := b.page.held
+func (b *board) resolveName(period string) {
+	p := b.pageFetch.held
 	b.kind = p.Kind
-	if b.gone = b.page.gone; b.gone {
-		b.of, b.settled, b.due = "", true, time.Time{}
+	if b.missing = b.pageFetch.missing; b.missing {
+		b.period, b.resolved, b.rolloverDue = "", true, time.Time{}
 		return
 	}
-	if is := b.view.Period(); b.of == "" || is != period {
-		b.of = ranking.Qualify(b.instance, is)
-		if b.meaning == current || b.passed == is {
-			b.passed = period // what is heard of it now comes late
+	if is := b.view.Period(); b.period == "" || is != period {
+		b.period = ranking.Qualify(b.instance, is)
+		if b.nameKind == current || b.otherPeriod == is {
+			b.otherPeriod = period // what is heard of it now comes late
 		}
 	}
-	byName := b.asked == b.name
+	byName := b.requestedName == b.name
 	// A page that was of no use has to be read again.
-	b.settled = (byName || !p.Final) && p.Final == b.view.Final()
-	if b.due = (time.Time{}); p.Left > 0 {
-		b.due = b.page.at.Add(max(p.Left, leastLeft))
+	b.resolved = (byName || !p.Final) && p.Final == b.view.Final()
+	if b.rolloverDue = (time.Time{}); p.Left > 0 {
+		b.rolloverDue = b.pageFetch.arrivedAt.Add(max(p.Left, minPeriodLeft))
 	}
 }
 
-// beginLife voids what was of another life of the board, or of another period.
-func (b *board) beginLife() {
-	b.life++
-	b.doubted = nil
-	b.voidMembers()
+// beginGeneration voids what was of another life of the board, or of another period.
+func (b *board) beginGeneration() {
+	b.generation++
+	b.redisAhead = nil
+	b.resetMemberStreams()
 	b.ranksCursor = nil
-	b.people.restart(time.Now())
+	b.profiles.beginGeneration(time.Now())
 	b.view.CancelLookups()
-	b.places.settle()
+	b.lookupFetch.reset()
 }
 
-// nothingThere takes it that there is nothing to read by the name that was asked.
-func (b *board) nothingThere(a answer[ranking.Page]) {
-	b.page.forget()
-	if b.asked == b.name || errors.Is(a.err, ranking.ErrUnknownBoard) {
-		b.page.held, b.page.at, b.page.gone = &ranking.Page{Bounds: ranking.Bounds{Final: true}}, a.at, true
+// pageNotFound takes it that there is nothing to read by the name that was asked.
+func (b *board) pageNotFound(a fetchResult[ranking.Page]) {
+	b.pageFetch.drop()
+	if b.requestedName == b.name || errors.Is(a.err, ranking.ErrUnknownBoard) {
+		b.pageFetch.held, b.pageFetch.arrivedAt, b.pageFetch.missing = &ranking.Page{Bounds: ranking.Bounds{Final: true}}, a.at, true
 		return
 	}
 	// The period is not kept any more: what is known of it is its end.
 	b.view.CancelPage()
-	b.page.settle()
-	if b.settled = false; b.shown == nil || b.shown.period != b.view.Period() {
-		b.of = "" // and nobody has seen any of it
+	b.pageFetch.reset()
+	if b.resolved = false; b.publication == nil || b.publication.period != b.view.Period() {
+		b.period = "" // and nobody has seen any of it
 		return
 	}
 	b.view.MarkFinal()
-	b.moved, b.unread = true, true
+	b.dirty, b.publishAsEnd = true, true
 }
 
-// showedEnd has followers told their last places.
-func (b *board) showedEnd() {
-	b.parting, b.parted = true, nil
-	b.ranksMoved, b.told = true, time.Time{}
+// beginDrain has followers told their last places.
+func (b *board) beginDrain() {
+	b.draining, b.drained = true, nil
+	b.ranksDirty, b.ranksNotifiedAt = true, time.Time{}
 }
 
-// part sees to it that parting ends once followers were told, or it takes too
+// drain sees to it that parting ends once followers were told, or it takes too
 // long.
-func (b *board) part(isDue func(time.Time) bool) {
+func (b *board) drain(isDue func(time.Time) bool) {
 	switch {
-	case !b.parting:
-	case isDue(b.published.Add(partPatience)):
-		b.parting, b.parted = false, nil
-	case b.parted == nil && (!b.view.Valid() || !b.told.IsZero() && b.ranksCursor == nil && b.places.idle() && !b.view.LookupsQueued()):
+	case !b.draining:
+	case isDue(b.publishedAt.Add(drainTimeout)):
+		b.draining, b.drained = false, nil
+	case b.drained == nil && (!b.view.Valid() || !b.ranksNotifiedAt.IsZero() && b.ranksCursor == nil && b.lookupFetch.idle() && !b.view.LookupsQueued()):
 		// Else the next period would void what the shards have not looked at yet.
-		b.parted = b.hub.sent()
+		b.drained = b.hub.flushed()
 	}
 }

@@ -84,11 +84,11 @@ func TestDeliveringAllocatesNothing(t *testing.T) {
 		require.NoError(t, err)
 		h.FeedSubscribed("b")
 		pass(time.Second)
-		require.EqualValues(t, 1, sub.top.have)
+		require.EqualValues(t, 1, sub.top.version)
 		c.shard.do(func() {
 			require.Zero(t, testing.AllocsPerRun(100, func() {
-				sub.top.have = 0
-				sub.top.deliver()
+				sub.top.version = 0
+				sub.top.send()
 			}))
 		})
 	})

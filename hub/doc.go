@@ -17,7 +17,7 @@
 // with what the name means now.
 //
 // Profiles stand beside entries, of members of a kind that has any. They come from
-// [People], are waited for, by who comes onto the board, no longer than one read, and
+// [ProfileSource], are waited for, by who comes onto the board, no longer than one read, and
 // looked up again now and then. A profile has no seq: when it changes the board is
 // published again at the seq that it is at.
 //

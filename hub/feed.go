@@ -24,21 +24,21 @@ type feed struct {
 	empty  *Frame        // what comes first
 	wake   chan struct{} // something was heard; holds one
 
-	live atomic.Bool   // each item is told from now on
-	seen atomic.Uint64 // items heard
+	live     atomic.Bool   // each item is told from now on
+	received atomic.Uint64 // items heard
 
-	mu      sync.Mutex
-	waiting [][]byte // the newest that were heard and not shown, FeedRate at most
-	began   bool     // it has become live, and run has not looked since
+	mu         sync.Mutex
+	queued     [][]byte // the newest that were heard and not shown, FeedRate at most
+	subscribed bool     // it has become live, and run has not looked since
 
 	// The rest belongs to run.
 	published time.Time
-	past      []*items // those shown in the last second
-	last      uint64   // the number of the item that was shown last, by seen
+	recent    []*itemBatch // those shown in the last second
+	lastShown uint64       // the number of the item that was shown last, by seen
 }
 
-// items is what a version of a feed's stream shows.
-type items struct {
+// itemBatch is what a version of a feed's stream shows.
+type itemBatch struct {
 	last    uint64 // the number of the last of them, by the feed's seen
 	list    [][]byte
 	skipped int64 // for who has the version before
@@ -46,7 +46,7 @@ type items struct {
 }
 
 // FeedSubscription is what one client sees of one feed.
-type FeedSubscription struct{ seat *seat }
+type FeedSubscription struct{ delivery *delivery }
 
 // Follow shows a client what happens in a feed: an empty frame as soon as it is
 // heard, then its items as they come, at most Config.FeedRate a second, with a
@@ -63,9 +63,9 @@ func (h *Hub) Follow(c *Client, name string, accepted func()) (*FeedSubscription
 	}
 	accepted()
 	joined := false
-	c.shard.do(func() { joined = s.join() })
+	c.shard.do(func() { joined = s.attach() })
 	if !joined {
-		h.release([]*seat{s})
+		h.release([]*delivery{s})
 		return nil, fmt.Errorf("follow feed %q: %w", name, ErrClosed)
 	}
 	return &FeedSubscription{s}, nil
@@ -74,9 +74,9 @@ func (h *Hub) Follow(c *Client, name string, accepted func()) (*FeedSubscription
 // Unfollow ends sub: no frame of it is sent after Unfollow has returned.
 func (h *Hub) Unfollow(sub *FeedSubscription) {
 	left := false
-	sub.seat.client.shard.do(func() { left = sub.seat.leave() })
+	sub.delivery.client.shard.do(func() { left = sub.delivery.detach() })
 	if left {
-		h.release([]*seat{sub.seat})
+		h.release([]*delivery{sub.delivery})
 	}
 }
 
@@ -88,7 +88,7 @@ func (h *Hub) Feeds() int {
 }
 
 // acquireFeed takes a seat in a feed, and starts the feed if it is the first.
-func (h *Hub) acquireFeed(c *Client, name string) (*seat, error) {
+func (h *Hub) acquireFeed(c *Client, name string) (*delivery, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -101,14 +101,14 @@ func (h *Hub) acquireFeed(c *Client, name string) (*seat, error) {
 		f.ctx, f.cancel = context.WithCancel(h.ctx)
 		h.feeds[name] = f
 		if h.stale {
-			h.behind[f] = true
+			h.unsynced[f] = true
 		}
 		h.running.Go(f.run)
 		h.feed.Follow(name)
 	}
-	f.stream.users++
+	f.stream.refs++
 	f.stream.shards.Or(c.shard.bit)
-	return &seat{client: c, stream: f.stream}, nil
+	return &delivery{client: c, stream: f.stream}, nil
 }
 
 // stopFeed ends a feed that nobody follows. The caller holds mu.
@@ -116,8 +116,8 @@ func (h *Hub) stopFeed(f *feed) {
 	delete(h.feeds, f.name)
 	h.feed.Unfollow(f.name)
 	f.cancel()
-	delete(h.behind, f)
-	h.settle()
+	delete(h.unsynced, f)
+	h.clearStale()
 }
 
 // FeedFollowed starts the frames of a feed.
@@ -125,7 +125,7 @@ func (h *Hub) FeedFollowed(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if f := h.feeds[name]; f != nil {
-		f.heard()
+		f.markLive()
 	}
 }
 
@@ -135,38 +135,38 @@ func (h *Hub) FeedItems(name string, items [][]byte) {
 	f := h.feeds[name]
 	h.mu.Unlock()
 	if f != nil {
-		f.take(items)
+		f.add(items)
 	}
 }
 
-func (f *feed) poke() {
+func (f *feed) signal() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
 	}
 }
 
-// heard notes that each item is told from now on.
-func (f *feed) heard() {
+// markLive notes that each item is told from now on.
+func (f *feed) markLive() {
 	f.live.Store(true) // before run tells those who wait for it
 	f.mu.Lock()
-	f.began = true
+	f.subscribed = true
 	f.mu.Unlock()
-	f.poke()
+	f.signal()
 }
 
-// unheard notes that items are not told any more. Who comes meanwhile waits.
-func (f *feed) unheard() { f.live.Store(false) }
+// markDown notes that items are not told any more. Who comes meanwhile waits.
+func (f *feed) markDown() { f.live.Store(false) }
 
-func (f *feed) take(items [][]byte) {
+func (f *feed) add(items [][]byte) {
 	f.mu.Lock()
-	f.seen.Add(uint64(len(items)))
-	f.waiting = append(f.waiting, items...)
-	if more := len(f.waiting) - f.hub.cfg.FeedRate; more > 0 {
-		f.waiting = slices.Delete(f.waiting, 0, more)
+	f.received.Add(uint64(len(items)))
+	f.queued = append(f.queued, items...)
+	if more := len(f.queued) - f.hub.cfg.FeedRate; more > 0 {
+		f.queued = slices.Delete(f.queued, 0, more)
 	}
 	f.mu.Unlock()
-	f.poke()
+	f.signal()
 }
 
 func (f *feed) run() {
@@ -190,19 +190,19 @@ func (f *feed) run() {
 // again; 0: only when something is heard.
 func (f *feed) step(now time.Time) (wait time.Duration) {
 	f.mu.Lock()
-	began, any := f.began, len(f.waiting) > 0
-	f.began = false
+	began, any := f.subscribed, len(f.queued) > 0
+	f.subscribed = false
 	f.mu.Unlock()
 	if began {
-		f.put(&version{}) // whoever has none yet gets the empty frame
-		f.hub.feedCaughtUp(f)
+		f.setVersion(&version{}) // whoever has none yet gets the empty frame
+		f.hub.markFeedSynced(f)
 	}
 	if !any {
 		return 0
 	}
-	f.past = slices.DeleteFunc(f.past, func(i *items) bool { return now.Sub(i.at) >= time.Second })
+	f.recent = slices.DeleteFunc(f.recent, func(i *itemBatch) bool { return now.Sub(i.at) >= time.Second })
 	left := f.hub.cfg.FeedRate
-	for _, i := range f.past {
+	for _, i := range f.recent {
 		left -= len(i.list)
 	}
 	interval := f.hub.cfg.Interval
@@ -210,53 +210,53 @@ func (f *feed) step(now time.Time) (wait time.Duration) {
 		return wait
 	}
 	if left <= 0 {
-		return f.past[0].at.Add(time.Second).Sub(now)
+		return f.recent[0].at.Add(time.Second).Sub(now)
 	}
 	f.mu.Lock()
-	room := min((left+1)/2, len(f.waiting))
-	is := &items{list: slices.Clone(f.waiting[:room]), at: now}
-	f.waiting = slices.Delete(f.waiting, 0, room)
-	rest := len(f.waiting)
-	is.last = f.seen.Load() - uint64(rest)
+	room := min((left+1)/2, len(f.queued))
+	is := &itemBatch{list: slices.Clone(f.queued[:room]), at: now}
+	f.queued = slices.Delete(f.queued, 0, room)
+	rest := len(f.queued)
+	is.last = f.received.Load() - uint64(rest)
 	f.mu.Unlock()
-	is.skipped = int64(is.last-f.last) - int64(room)
-	f.put(&version{items: is, delta: itemsFrame(f.name, is.list, is.skipped)})
-	f.past = append(f.past, is)
-	f.published, f.last = now, is.last
+	is.skipped = int64(is.last-f.lastShown) - int64(room)
+	f.setVersion(&version{batch: is, delta: itemsFrame(f.name, is.list, is.skipped)})
+	f.recent = append(f.recent, is)
+	f.published, f.lastShown = now, is.last
 	if rest > 0 {
 		return interval
 	}
 	return 0
 }
 
-func (f *feed) put(v *version) {
-	f.stream.put(v)
+func (f *feed) setVersion(v *version) {
+	f.stream.setVersion(v)
 	f.hub.announce(f.stream)
 }
 
-// deliverItems sends the newest version of a feed to a client that does not have
+// sendItems sends the newest version of a feed to a client that does not have
 // it: the shared frame, or one of its own where that would not count right.
-func (s *seat) deliverItems(v *version) {
+func (s *delivery) sendItems(v *version) {
 	f := s.stream.feed
 	switch {
-	case s.have == 0:
-		if seen := f.seen.Load(); f.live.Load() && s.client.conn.Send(f.empty) {
-			s.have, s.seen = v.number, seen
+	case s.version == 0:
+		if seen := f.received.Load(); f.live.Load() && s.client.conn.Send(f.empty) {
+			s.version, s.receivedItems = v.number, seen
 		}
-	case v.items == nil:
-		s.have = v.number
+	case v.batch == nil:
+		s.version = v.number
 	default:
-		frame, list := v.delta, v.items.list
-		since := int64(v.items.last) - int64(s.seen) // what it has not seen up to here
+		frame, list := v.delta, v.batch.list
+		since := int64(v.batch.last) - int64(s.receivedItems) // what it has not seen up to here
 		if since <= 0 {
-			s.have = v.number // all of it happened before it came
+			s.version = v.number // all of it happened before it came
 			return
 		}
-		if skipped := max(0, since-int64(len(list))); skipped != v.items.skipped || since < int64(len(list)) {
+		if skipped := max(0, since-int64(len(list))); skipped != v.batch.skipped || since < int64(len(list)) {
 			frame = itemsFrame(f.name, list[max(0, len(list)-int(since)):], skipped)
 		}
 		if s.client.conn.Send(frame) {
-			s.have, s.seen = v.number, v.items.last
+			s.version, s.receivedItems = v.number, v.batch.last
 		}
 	}
 }

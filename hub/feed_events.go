@@ -11,11 +11,11 @@ import (
 // it. Guarded by the hub's lock.
 type instance struct {
 	boards []*board // of these names
-	heard  bool     // each change is told from now on
+	live   bool     // each change is told from now on
 }
 
-// watch has a board hear the changes of its instance. The caller holds mu.
-func (h *Hub) watch(b *board) {
+// watchInstance has a board hear the changes of its instance. The caller holds mu.
+func (h *Hub) watchInstance(b *board) {
 	i := h.instances[b.instance]
 	if i == nil {
 		i = &instance{}
@@ -23,13 +23,13 @@ func (h *Hub) watch(b *board) {
 		h.feed.Watch(b.instance)
 	}
 	i.boards = append(i.boards, b)
-	if i.heard {
-		b.events <- subscribed{h.outages} // a new board's channel has room
+	if i.live {
+		b.events <- feedSubscribed{h.outages} // a new board's channel has room
 	}
 }
 
-// unwatch ends watch. The caller holds mu.
-func (h *Hub) unwatch(b *board) {
+// unwatchInstance ends watch. The caller holds mu.
+func (h *Hub) unwatchInstance(b *board) {
 	i := h.instances[b.instance]
 	i.boards = slices.DeleteFunc(i.boards, func(other *board) bool { return other == b })
 	if len(i.boards) == 0 {
@@ -62,13 +62,13 @@ func (h *Hub) FeedSubscribed(name string) {
 	var boards []*board
 	h.mu.Lock()
 	if i := h.instances[name]; i != nil {
-		i.heard = true
+		i.live = true
 		boards = slices.Clone(i.boards)
 	}
 	outages := h.outages
 	h.mu.Unlock()
 	for _, b := range boards {
-		b.tell(subscribed{outages})
+		b.sendEvent(feedSubscribed{outages})
 	}
 }
 
@@ -77,28 +77,28 @@ func (h *Hub) FeedUp() {
 	h.source.ForgetProfiles()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.up = true
-	h.settle()
+	h.feedUp = true
+	h.clearStale()
 }
 
 // FeedDown tells the clients. The views stay as they are until they are read anew.
 func (h *Hub) FeedDown(asOf time.Time) {
 	h.mu.Lock()
-	h.up = false
+	h.feedUp = false
 	h.outages++
 	for _, b := range h.boards {
-		h.behind[b] = true
+		h.unsynced[b] = true
 	}
 	for _, i := range h.instances {
-		i.heard = false
+		i.live = false
 	}
 	for _, f := range h.feeds {
-		f.unheard()
-		h.behind[f] = true
+		f.markDown()
+		h.unsynced[f] = true
 	}
-	h.fallStale(asOf)
+	h.markStale(asOf)
 	h.mu.Unlock()
-	for _, b := range h.watched() {
-		b.tell(unheard{})
+	for _, b := range h.boardList() {
+		b.sendEvent(feedDown{})
 	}
 }

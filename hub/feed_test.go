@@ -289,7 +289,7 @@ func TestFeedThatGoesDownAtOnce(t *testing.T) {
 		h.FeedFollowed("gift")
 		synctest.Wait()
 		h.FeedDown(time.Now())
-		h.feedCaughtUp(h.feeds["gift"])
+		h.markFeedSynced(h.feeds["gift"])
 		h.FeedUp()
 		require.True(t, isStale(h))
 		h.FeedFollowed("gift")
@@ -326,7 +326,7 @@ func TestNothingIsLeftOfAFeedThatNobodyFollows(t *testing.T) {
 			require.Empty(t, f.followed)
 			require.LessOrEqual(t, runtime.NumGoroutine(), before) // those of tests before may have ended meanwhile
 			for _, s := range h.shards {
-				require.Empty(t, s.users)
+				require.Empty(t, s.deliveries)
 			}
 			h.FeedItems("gift", [][]byte{[]byte(`{}`)})
 			h.FeedFollowed("gift")

@@ -115,7 +115,7 @@ func TestRankDoesNotWaitForNeighbours(t *testing.T) {
 }
 
 // many is more than are told in three steps.
-const many = 3*tellMost + 100
+const many = 3*notifyBatch + 100
 
 // followMany fills the board with many members, each followed, and one more, last
 // of all, who is not.

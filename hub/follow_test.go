@@ -99,7 +99,7 @@ func TestOwnChangeIsToldAtOnceOthersOnceAnInterval(t *testing.T) {
 		h.FeedChanges(f.set("m199", 1))
 		pass(5 * time.Second)
 		require.Empty(t, conn.take(t), "what happens behind it is no news")
-		require.False(t, h.boards["b"].ranksMoved, "and then nothing is due")
+		require.False(t, h.boards["b"].ranksDirty, "and then nothing is due")
 		require.Equal(t, pages, len(f.pages), "a follower costs no reads")
 		require.Equal(t, lookups, len(f.lookups))
 	})
@@ -194,7 +194,7 @@ func TestFollowersOfAMemberShareIt(t *testing.T) {
 			require.Equal(t, i+1 == len(clients), b.view.Followed() == 0)
 		}
 		require.Empty(t, b.members)
-		require.Empty(t, b.shows)
+		require.Empty(t, b.streamsOf)
 		require.Equal(t, []string{"snapshot"}, stays.take(t))
 	})
 }

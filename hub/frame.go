@@ -52,31 +52,31 @@ func (f *Frame) WebSocket() []byte { return f.wire }
 // JSON is the message alone. The caller must not change it.
 func (f *Frame) JSON() []byte { return f.wire[f.head:] }
 
-// rows is a run of encoded list items. Those for the first n places are a prefix
+// encodedRows is a run of encoded list items. Those for the first n places are a prefix
 // of those for all, so that one encoding serves every N.
-type rows struct {
+type encodedRows struct {
 	buf    []byte // items, each with a comma before it
 	places []int  // place of each item, rising
 	ends   []int  // where each item ends in buf
 }
 
-func (r *rows) end(place int) {
+func (r *encodedRows) endRow(place int) {
 	r.places = append(r.places, place)
 	r.ends = append(r.ends, len(r.buf))
 }
 
 // add encodes one place of a delta.
-func (r *rows) add(place int, e ranking.Entry, p ranking.Profile) {
+func (r *encodedRows) add(place int, e ranking.Entry, p ranking.Profile) {
 	r.buf = append(r.buf, ',', '[')
 	r.buf = strconv.AppendInt(r.buf, int64(place), 10)
 	r.buf = append(r.buf, ',')
 	r.buf = appendEntry(r.buf, e, p)
 	r.buf = append(r.buf, ']')
-	r.end(place)
+	r.endRow(place)
 }
 
-// upTo gives the items for places below n, and how many there are.
-func (r *rows) upTo(n int) (items []byte, count int) {
+// prefix gives the items for places below n, and how many there are.
+func (r *encodedRows) prefix(n int) (items []byte, count int) {
 	count = sort.SearchInts(r.places, n)
 	if count == 0 {
 		return nil, 0
@@ -128,8 +128,8 @@ func appendField(b []byte, name string, n int64) []byte {
 }
 
 // snapshotFrame shows the first n places of what is shown.
-func snapshotFrame(board string, s *shown, n int) *Frame {
-	items, _ := s.rows().upTo(n)
+func snapshotFrame(board string, s *publication, n int) *Frame {
+	items, _ := s.rows().prefix(n)
 	b := make([]byte, headRoom, headRoom+224+len(board)+len(items))
 	b = appendHead(b, "snapshot", board)
 	b = append(b, `,"period":`...)
@@ -150,7 +150,7 @@ func snapshotFrame(board string, s *shown, n int) *Frame {
 
 // deltaFrame takes a client from the frame at seq from to what is shown, with
 // the items of the places that differ.
-func deltaFrame(board string, s *shown, n int, from int64, items []byte) *Frame {
+func deltaFrame(board string, s *publication, n int, from int64, items []byte) *Frame {
 	b := make([]byte, headRoom, headRoom+128+len(board)+len(items))
 	b = appendHead(b, "delta", board)
 	b = appendField(b, "from", from)

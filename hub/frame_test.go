@@ -30,7 +30,7 @@ func TestFrameHeaders(t *testing.T) {
 // How times, the end of a period and what is with an entry look on the wire.
 func TestSnapshotOnTheWire(t *testing.T) {
 	t.Parallel()
-	s := &shown{period: "2026-W47", state: ranking.State{Epoch: "k3f9", Seq: 120}, total: 9821, top: []ranking.Entry{
+	s := &publication{period: "2026-W47", state: ranking.State{Epoch: "k3f9", Seq: 120}, total: 9821, top: []ranking.Entry{
 		{Rank: 1, Member: "s17", Score: 321, Data: `{"a":"\u2028"}`}, {Rank: 2, Member: "s3", Score: -5},
 	}}
 	head := `{"type":"snapshot","board":"stars@-1","period":"2026-W47","epoch":"k3f9","seq":120,"total":9821,"ends":`
@@ -38,6 +38,6 @@ func TestSnapshotOnTheWire(t *testing.T) {
 	require.Equal(t, head+`null,`+top, string(snapshotFrame("stars@-1", s, 10).JSON()))
 	s.ends = time.Date(2026, 11, 23, 0, 0, 0, 123456, time.FixedZone("", 8*3600))
 	require.Equal(t, head+`"2026-11-22T16:00:00.000Z",`+top, string(snapshotFrame("stars@-1", s, 10).JSON()))
-	end := s.atEnd()
+	end := s.asFinal()
 	require.Equal(t, head+`"2026-11-22T16:00:00.000Z","final":true,`+top, string(snapshotFrame("stars@-1", end, 10).JSON()))
 }

@@ -26,7 +26,7 @@ type Source interface {
 	// States reads where boards are, and what their members are, all at once, in the
 	// order asked. One that has gone is at the zero State, without an error.
 	States(ctx context.Context, boards []string) []ranking.BoardState
-	People
+	ProfileSource
 }
 
 // Feed is asked for the changes of a board's instance and for the items of a
@@ -65,9 +65,9 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// reads bounds what a hub reads from its source at one time, so that a thousand
+// maxFetches bounds what a hub reads from its source at one time, so that a thousand
 // boards that resync do not arrive at Redis together.
-const reads = 16
+const maxFetches = 16
 
 // maxShards is how many bits a stream has for them.
 const maxShards = 64
@@ -75,31 +75,31 @@ const maxShards = 64
 // Hub keeps the views of the boards that are watched and sends their frames to
 // clients. Its methods may be called concurrently.
 type Hub struct {
-	source  Source
-	feed    Feed
-	cfg     Config
-	log     *slog.Logger
-	shards  []*shard
-	next    atomic.Uint64 // shard of the next client
-	status  *stream       // every client is in it
-	reading chan struct{} // a token for each read under way
+	source     Source
+	feed       Feed
+	cfg        Config
+	log        *slog.Logger
+	shards     []*shard
+	nextShard  atomic.Uint64 // shard of the next client
+	status     *stream       // every client is in it
+	fetchSlots chan struct{} // a token for each read under way
 
-	register register // of the members that boards show
+	profiles profileIndex // of the members that boards show
 
 	ctx    context.Context // of all boards
 	cancel context.CancelFunc
 
-	mu        sync.Mutex
-	boards    map[string]*board    // as named
-	instances map[string]*instance // that they are periods of
-	feeds     map[string]*feed
-	up        bool         // the feed is
-	outages   int          // times it went down
-	stale     bool         // clients were told that what they show may be old
-	asOf      time.Time    // since when
-	behind    map[any]bool // boards that must be read anew, and feeds that must be heard, before stale ends
-	closed    bool
-	running   sync.WaitGroup
+	mu         sync.Mutex
+	boards     map[string]*board    // as named
+	instances  map[string]*instance // that they are periods of
+	feeds      map[string]*feed
+	feedUp     bool         // the feed is
+	outages    int          // times it went down
+	stale      bool         // clients were told that what they show may be old
+	staleSince time.Time    // since when
+	unsynced   map[any]bool // boards that must be read anew, and feeds that must be heard, before stale ends
+	closed     bool
+	running    sync.WaitGroup
 }
 
 // New makes a Hub. Run starts it; the Feed it hears from must be given it as
@@ -115,17 +115,17 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	h := &Hub{
 		source: source, feed: from, cfg: cfg, log: cfg.Log, status: &stream{},
-		reading: make(chan struct{}, reads),
-		boards:  make(map[string]*board), instances: make(map[string]*instance),
-		feeds: make(map[string]*feed), behind: make(map[any]bool),
+		fetchSlots: make(chan struct{}, maxFetches),
+		boards:     make(map[string]*board), instances: make(map[string]*instance),
+		feeds: make(map[string]*feed), unsynced: make(map[any]bool),
 	}
-	h.register.boards, h.register.kinds = make(map[member][]*board), make(map[string]bool)
+	h.profiles.boards, h.profiles.kinds = make(map[profileKey][]*board), make(map[string]bool)
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.status.shards.Store(^uint64(0))
 	for i := range cfg.Shards {
 		h.shards = append(h.shards, newShard(i))
 	}
-	h.fallStale(time.Time{}) // until the feed is up
+	h.markStale(time.Time{}) // until the feed is up
 	return h
 }
 
@@ -136,7 +136,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	for _, s := range h.shards {
 		wg.Go(func() { s.run(ctx) })
 	}
-	wg.Go(func() { h.check(ctx) })
+	wg.Go(func() { h.runSeqChecks(ctx) })
 	<-ctx.Done()
 	h.mu.Lock()
 	h.closed = true
@@ -152,27 +152,27 @@ var ErrClosed = errors.New("hub is closed")
 
 // Join takes a connection in. Call Leave when it has gone.
 func (h *Hub) Join(conn Conn) *Client {
-	c := &Client{conn: conn, shard: h.shards[h.next.Add(1)%uint64(len(h.shards))]}
-	status := &seat{client: c, stream: h.status}
+	c := &Client{conn: conn, shard: h.shards[h.nextShard.Add(1)%uint64(len(h.shards))]}
+	status := &delivery{client: c, stream: h.status}
 	c.shard.do(func() {
 		h.mu.Lock()
 		if !h.stale {
-			status.have = h.status.version.Load().number // nothing to tell
+			status.version = h.status.version.Load().number // nothing to tell
 		}
 		h.mu.Unlock()
-		status.join()
+		status.attach()
 	})
 	return c
 }
 
 // Leave ends all of a client's subscriptions.
 func (h *Hub) Leave(c *Client) {
-	var seats []*seat
+	var seats []*delivery
 	c.shard.do(func() {
 		c.left = true
-		seats = append(seats, c.seats...)
+		seats = append(seats, c.deliveries...)
 		for _, s := range seats {
-			s.leave()
+			s.detach()
 		}
 	})
 	h.release(seats)
@@ -182,7 +182,7 @@ func (h *Hub) Leave(c *Client) {
 func (h *Hub) Up() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.up
+	return h.feedUp
 }
 
 // Watched is how many boards, as named, have a view.
@@ -203,7 +203,7 @@ func (h *Hub) Followed() (n int) {
 	return n
 }
 
-func (h *Hub) watched() []*board {
+func (h *Hub) boardList() []*board {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Values(h.boards))
@@ -219,14 +219,14 @@ func (h *Hub) announce(streams ...*stream) {
 	}
 }
 
-// sent returns a channel that is closed when all that was announced up to now has
+// flushed returns a channel that is closed when all that was announced up to now has
 // been handed to the connections that would take it.
-func (h *Hub) sent() <-chan struct{} {
+func (h *Hub) flushed() <-chan struct{} {
 	sent := make(chan struct{})
 	var left atomic.Int64
 	left.Store(int64(len(h.shards)))
 	for _, s := range h.shards {
-		s.after(func() {
+		s.afterFlush(func() {
 			if left.Add(-1) == 0 {
 				close(sent)
 			}

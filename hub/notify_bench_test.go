@@ -25,7 +25,7 @@ func BenchmarkTell(b *testing.B) {
 	for i := range followed {
 		st := board.memberStream(followedName(i), 0)
 		st.shards.Store(h.shards[i%2].bit)
-		board.follow(st)
+		board.followStream(st)
 	}
 	place := func(m int) ranking.Entry { // behind the first, who nobody follows
 		return ranking.Entry{Rank: int64(m) + 2, Member: followedName(m), Score: int64(m), Key: ranking.Key(m)}
@@ -49,10 +49,10 @@ func BenchmarkTell(b *testing.B) {
 		}
 		v.ApplyLookups(p)
 	}
-	board.tellFound()
-	board.news = nil
+	board.notifyFound()
+	board.updated = nil
 	for _, s := range h.shards {
-		s.takeNews() // the status
+		s.takePending() // the status
 	}
 	// Another member goes above them all, and leaves again.
 	key := ranking.Key(-2)
@@ -69,14 +69,14 @@ func BenchmarkTell(b *testing.B) {
 		var longest time.Duration
 		for first := true; first || board.ranksCursor != nil; first = false {
 			start := time.Now()
-			board.tellRanks(start)
-			h.announce(board.news...)
-			board.news = board.news[:0]
+			board.notifyRanks(start)
+			h.announce(board.updated...)
+			board.updated = board.updated[:0]
 			longest = max(longest, time.Since(start))
 		}
 		steps = append(steps, longest)
 		for _, s := range h.shards {
-			if news, _ := s.takeNews(); len(news) != followed/2 {
+			if news, _ := s.takePending(); len(news) != followed/2 {
 				b.Fatal("not all were told")
 			}
 		}

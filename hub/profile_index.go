@@ -8,9 +8,9 @@ import (
 	"rankcast/ranking"
 )
 
-// People is where profiles are read from, and what a hub tells of what it hears of
+// ProfileSource is where profiles are read from, and what a hub tells of what it hears of
 // them; a ranking.Store is one.
-type People interface {
+type ProfileSource interface {
 	// Profiled reports, without I/O, whether any member of a kind may have a profile. Of
 	// a kind that has none nothing else is asked.
 	Profiled(kind string) bool
@@ -27,24 +27,24 @@ type People interface {
 	ForgetProfiles()
 }
 
-// register tells which boards show a member, so that a change of a profile costs the
+// profileIndex tells which boards show a member, so that a change of a profile costs the
 // other boards nothing.
-type register struct {
+type profileIndex struct {
 	mu     sync.Mutex
-	boards map[member][]*board
+	boards map[profileKey][]*board
 	kinds  map[string]bool // of which a change was heard
 }
 
-// member is one of a kind.
-type member struct{ kind, id string }
+// profileKey is one of a kind.
+type profileKey struct{ kind, id string }
 
-func (r *register) enter(m member, b *board) {
+func (r *profileIndex) add(m profileKey, b *board) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.boards[m] = append(r.boards[m], b)
 }
 
-func (r *register) leave(m member, b *board) {
+func (r *profileIndex) remove(m profileKey, b *board) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := slices.DeleteFunc(r.boards[m], func(other *board) bool { return other == b })
@@ -53,15 +53,15 @@ func (r *register) leave(m member, b *board) {
 	}
 }
 
-// renamed passes a change on to the boards that show the member. It reports whether it
+// invalidate passes a change on to the boards that show the member. It reports whether it
 // is the first of its kind that was heard.
-func (r *register) renamed(m member) (first bool) {
+func (r *profileIndex) invalidate(m profileKey) (first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	first = !r.kinds[m.kind]
 	r.kinds[m.kind] = true
 	for _, b := range r.boards[m] {
-		b.rename(m)
+		b.invalidateProfile(m)
 	}
 	return first
 }
@@ -69,17 +69,17 @@ func (r *register) renamed(m member) (first bool) {
 // FeedProfile has the boards that show a member show its profile anew.
 func (h *Hub) FeedProfile(kind, id string) {
 	h.source.ForgetProfile(kind, id)
-	if first := h.register.renamed(member{kind, id}); first { // and boards may show nobody's yet
-		for _, b := range h.watched() {
-			b.poke()
+	if first := h.profiles.invalidate(profileKey{kind, id}); first { // and boards may show nobody's yet
+		for _, b := range h.boardList() {
+			b.signal()
 		}
 	}
 }
 
-// rename notes, from any goroutine, that the profile of a member has changed.
-func (b *board) rename(m member) {
-	b.renamedMu.Lock()
-	b.renamed[m] = true
-	b.renamedMu.Unlock()
-	b.poke()
+// invalidateProfile notes, from any goroutine, that the profile of a member has changed.
+func (b *board) invalidateProfile(m profileKey) {
+	b.changedMu.Lock()
+	b.changedProfiles[m] = true
+	b.changedMu.Unlock()
+	b.signal()
 }

@@ -186,21 +186,21 @@ func TestBoardForgetsWhoIsShownNoMore(t *testing.T) {
 		_, _, sub := join(t, h, 3)
 		h.FeedSubscribed("b")
 		synctest.Wait()
-		for i := range 4 * peopleSpare {
+		for i := range 4 * spareProfiles {
 			h.FeedChanges(f.fakePeriod.step(fmt.Sprint("n", i), int64(i)))
 			if i%100 == 0 {
 				pass(time.Millisecond)
 			}
 		}
 		pass(time.Second)
-		h.register.mu.Lock()
-		known := len(h.register.boards)
-		h.register.mu.Unlock()
-		require.Less(t, known, peopleSpare+300)
+		h.profiles.mu.Lock()
+		known := len(h.profiles.boards)
+		h.profiles.mu.Unlock()
+		require.Less(t, known, spareProfiles+300)
 		h.Unsubscribe(sub)
 		pass(time.Second)
-		h.register.mu.Lock()
-		defer h.register.mu.Unlock()
-		require.Empty(t, h.register.boards)
+		h.profiles.mu.Lock()
+		defer h.profiles.mu.Unlock()
+		require.Empty(t, h.profiles.boards)
 	})
 }

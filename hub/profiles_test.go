@@ -147,9 +147,9 @@ func TestKindThatChangesShowsAtOnce(t *testing.T) {
 				require.Len(t, f.pages, pages, "no page is read for that")
 				require.Empty(t, f.logged())
 				h.FeedProfile("star", "a")
-				h.register.mu.Lock()
-				defer h.register.mu.Unlock()
-				for m := range h.register.boards {
+				h.profiles.mu.Lock()
+				defer h.profiles.mu.Unlock()
+				for m := range h.profiles.boards {
 					require.Equal(t, "user", m.kind, "nobody is known as what it was")
 				}
 			})
@@ -298,7 +298,7 @@ func TestEveryoneEndsWithTheRightNames(t *testing.T) {
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		require.NotEmpty(t, h.register.boards)
+		require.NotEmpty(t, h.profiles.boards)
 	})
 }
 

@@ -44,7 +44,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 	st := board.topStream(n)
 	h.mu.Unlock()
 	tops := []*stream{st}
-	board.meet(func(time.Time) bool { return false })
+	board.loadProfiles(func(time.Time) bool { return false })
 	board.publish(tops, time.Now())
 	seq, at := int64(1), 0.0
 	b.ReportAllocs()
@@ -55,12 +55,12 @@ func benchPublish(b *testing.B, n int, kind string) {
 		rank := int64(1 + at/3)
 		c := ranking.Change{Member: "member-0000000", Old: &old, New: &now, Rank: rank, Position: rank}
 		board.apply(&ranking.Changes{Board: "b", Epoch: "e", Seq: seq, List: []ranking.Change{c}})
-		if !board.introduced(&board.people.since, func(time.Time) bool { return false }, board.first) {
+		if !board.profilesReady(&board.profiles.waitingSince, func(time.Time) bool { return false }, board.eachTopMember) {
 			b.Fatal("somebody is not known")
 		}
 		board.publish(tops, time.Now())
 		for _, s := range h.shards {
-			s.takeNews()
+			s.takePending()
 		}
 	}
 	if !v.Valid() || v.State().Seq != seq {

@@ -58,7 +58,7 @@ func TestResumeAtTheEnd(t *testing.T) {
 		for _, s := range h.shards {
 			var all []*Client
 			s.do(func() {
-				for _, seats := range s.users {
+				for _, seats := range s.deliveries {
 					for _, seat := range seats {
 						all = append(all, seat.client)
 					}

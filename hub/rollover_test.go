@@ -284,7 +284,7 @@ func TestPlaceInAPeriodComesAfterItsEntries(t *testing.T) {
 		h.FeedChanges(f.set("low0", 5))
 		pass(time.Second)
 		conn.setFull(false) // and its Ready is still on its way
-		c.shard.do(func() { c.seats[2].deliver() })
+		c.shard.do(func() { c.deliveries[2].send() })
 		require.Empty(t, conn.take(t))
 		c.Ready()
 		synctest.Wait()

@@ -23,19 +23,19 @@ type shard struct {
 	ops  chan func()
 	done chan struct{} // closed when run has ended
 
-	users map[*stream][]*seat
+	deliveries map[*stream][]*delivery
 
-	bit  uint64 // tells it from other shards, in a stream
-	mu   sync.Mutex
-	news []*stream     // have a new version, oldest news first, each once
-	then []func()      // to be called when the news have been sent
-	wake chan struct{} // there is any of these; holds one
+	bit       uint64 // tells it from other shards, in a stream
+	mu        sync.Mutex
+	pending   []*stream     // have a new version, oldest news first, each once
+	callbacks []func()      // to be called when the news have been sent
+	wake      chan struct{} // there is any of these; holds one
 }
 
 func newShard(number int) *shard {
 	return &shard{
 		ops: make(chan func(), shardOps), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		users: make(map[*stream][]*seat), bit: 1 << number,
+		deliveries: make(map[*stream][]*delivery), bit: 1 << number,
 	}
 }
 
@@ -48,10 +48,10 @@ func (s *shard) run(ctx context.Context) {
 		case op := <-s.ops:
 			op()
 		case <-s.wake:
-			news, then := s.takeNews()
+			news, then := s.takePending()
 			for _, st := range news {
-				for _, seat := range s.users[st] {
-					seat.deliver()
+				for _, seat := range s.deliveries[st] {
+					seat.send()
 				}
 			}
 			for _, do := range then {
@@ -83,37 +83,37 @@ func (s *shard) announce(streams []*stream) {
 	for _, st := range streams {
 		// Most members are followed by one client, which is in one shard.
 		if st.shards.Load()&s.bit != 0 && st.announced.Or(s.bit)&s.bit == 0 {
-			s.news = append(s.news, st)
+			s.pending = append(s.pending, st)
 			any = true
 		}
 	}
 	s.mu.Unlock()
 	if any {
-		s.poke()
+		s.signal()
 	}
 }
 
-func (s *shard) poke() {
+func (s *shard) signal() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// after has do called, on the shard's goroutine, when all that was announced has
+// afterFlush has do called, on the shard's goroutine, when all that was announced has
 // been sent. It does not wait.
-func (s *shard) after(do func()) {
+func (s *shard) afterFlush(do func()) {
 	s.mu.Lock()
-	s.then = append(s.then, do)
+	s.callbacks = append(s.callbacks, do)
 	s.mu.Unlock()
-	s.poke()
+	s.signal()
 }
 
-func (s *shard) takeNews() (news []*stream, then []func()) {
+func (s *shard) takePending() (news []*stream, then []func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	news, then = s.news, s.then
-	s.news, s.then = nil, nil
+	news, then = s.pending, s.callbacks
+	s.pending, s.callbacks = nil, nil
 	for _, st := range news {
 		st.announced.And(^s.bit)
 	}

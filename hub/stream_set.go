@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// streams are what is watched of one board. Guarded by the hub's lock, but for
+// streamSet are what is watched of one board. Guarded by the hub's lock, but for
 // what the streams themselves show.
-type streams struct {
+type streamSet struct {
 	tops    map[int]*stream // by N
-	members map[follower]*stream
+	members map[followKey]*stream
 	changed []*stream // of members: come or gone since the board's goroutine looked, in order
 }
 
-// follower tells one stream of a member from another.
-type follower struct {
+// followKey tells one stream of a member from another.
+type followKey struct {
 	member string
 	around int
 }
 
-func newStreams() streams {
-	return streams{tops: make(map[int]*stream), members: make(map[follower]*stream)}
+func newStreamSet() streamSet {
+	return streamSet{tops: make(map[int]*stream), members: make(map[followKey]*stream)}
 }
 
-// poke says that streams have come or gone.
-func (b *board) poke() {
+// signal says that streams have come or gone.
+func (b *board) signal() {
 	select {
-	case b.streamy <- struct{}{}:
+	case b.streamsChanged <- struct{}{}:
 	default:
 	}
 }
@@ -37,40 +37,40 @@ func (b *board) topStream(n int) *stream {
 	if st == nil {
 		st = &stream{board: b.name, n: n}
 		b.tops[n] = st
-		b.poke()
+		b.signal()
 	}
 	return st
 }
 
 // memberStream gives the stream of a member's place. The caller holds hub.mu.
 func (b *board) memberStream(member string, around int) *stream {
-	key := follower{member, around}
+	key := followKey{member, around}
 	st := b.members[key]
 	if st == nil {
 		st = &stream{board: b.name, member: member, around: around}
 		b.members[key] = st
 		b.changed = append(b.changed, st)
-		b.poke()
+		b.signal()
 	}
 	return st
 }
 
-// drop ends a stream that nobody watches, and reports whether anybody watches
+// removeStream ends a stream that nobody watches, and reports whether anybody watches
 // the board at all. The caller holds hub.mu.
-func (b *board) drop(st *stream) bool {
+func (b *board) removeStream(st *stream) bool {
 	if st.member == "" {
 		delete(b.tops, st.n)
 	} else {
-		delete(b.members, follower{st.member, st.around})
+		delete(b.members, followKey{st.member, st.around})
 		b.changed = append(b.changed, st)
 	}
-	b.poke()
+	b.signal()
 	return len(b.tops) > 0 // which every subscription has
 }
 
-// takeStreams lists the streams of the top, smallest N first, and follows the
+// syncStreams lists the streams of the top, smallest N first, and follows the
 // members that somebody follows now.
-func (b *board) takeStreams() []*stream {
+func (b *board) syncStreams() []*stream {
 	b.hub.mu.Lock()
 	tops := slices.SortedFunc(maps.Values(b.tops), func(a, b *stream) int { return a.n - b.n })
 	changed := b.changed
@@ -78,33 +78,33 @@ func (b *board) takeStreams() []*stream {
 	b.hub.mu.Unlock()
 	for _, st := range changed {
 		if !st.followed {
-			b.follow(st)
+			b.followStream(st)
 		} else {
-			b.unfollow(st)
+			b.unfollowStream(st)
 		}
 	}
 	return tops
 }
 
-// follow has the view keep the rank of a stream's member.
-func (b *board) follow(st *stream) {
+// followStream has the view keep the rank of a stream's member.
+func (b *board) followStream(st *stream) {
 	around := st.around
 	if f := b.view.Member(st.member); f != nil {
 		around = max(around, f.Around())
 	}
 	f := b.view.Follow(st.member, around)
-	b.shows[f] = append(b.shows[f], st)
+	b.streamsOf[f] = append(b.streamsOf[f], st)
 	st.followed = true
 	if f.Known() {
-		b.tellNow(f, b.view.Standing(f))
+		b.notifyStanding(f, b.view.Standing(f))
 	}
 }
 
-func (b *board) unfollow(st *stream) {
+func (b *board) unfollowStream(st *stream) {
 	f := b.view.Member(st.member)
-	streams := slices.DeleteFunc(b.shows[f], func(other *stream) bool { return other == st })
-	if b.shows[f] = streams; len(streams) == 0 {
-		delete(b.shows, f)
+	streams := slices.DeleteFunc(b.streamsOf[f], func(other *stream) bool { return other == st })
+	if b.streamsOf[f] = streams; len(streams) == 0 {
+		delete(b.streamsOf, f)
 		b.view.Unfollow(f)
 		return
 	}

@@ -42,9 +42,9 @@ func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscript
 	}
 	accepted()
 	joined := false
-	c.shard.do(func() { joined = sub.join() })
+	c.shard.do(func() { joined = sub.attach() })
 	if !joined {
-		h.release(sub.seats())
+		h.release(sub.deliveries())
 		return nil, fmt.Errorf("subscribe to board %q: %w", b.Name, ErrClosed)
 	}
 	return sub, nil
@@ -52,8 +52,8 @@ func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscript
 
 // Unsubscribe ends sub: no frame of it is sent after Unsubscribe has returned.
 func (h *Hub) Unsubscribe(sub *Subscription) {
-	var had []*seat
-	sub.client.shard.do(func() { had = sub.leave() })
+	var had []*delivery
+	sub.client.shard.do(func() { had = sub.detach() })
 	h.release(had)
 }
 
@@ -70,32 +70,32 @@ func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, e
 		b = newBoard(h, named)
 		h.boards[b.name] = b
 		if h.stale {
-			h.behind[b] = true
+			h.unsynced[b] = true
 		}
-		h.watch(b)
+		h.watchInstance(b)
 		h.running.Go(b.run)
 	}
-	sub := &Subscription{client: c, top: &seat{client: c, stream: b.topStream(w.Top), resume: w.Resume}}
+	sub := &Subscription{client: c, top: &delivery{client: c, stream: b.topStream(w.Top), resumeFrom: w.Resume}}
 	if w.Me != "" {
-		sub.me = &seat{client: c, stream: b.memberStream(w.Me, w.Around), before: sub.top}
-		sub.top.after = sub.me
+		sub.me = &delivery{client: c, stream: b.memberStream(w.Me, w.Around), requires: sub.top}
+		sub.top.dependent = sub.me
 	}
-	for _, s := range sub.seats() {
-		s.stream.users++
+	for _, s := range sub.deliveries() {
+		s.stream.refs++
 		s.stream.shards.Or(c.shard.bit)
 	}
 	return sub, nil
 }
 
 // release gives seats up, and stops a board or a feed after its last.
-func (h *Hub) release(seats []*seat) {
+func (h *Hub) release(seats []*delivery) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range seats {
 		if s.stream == h.status {
 			continue
 		}
-		if s.stream.users--; s.stream.users > 0 {
+		if s.stream.refs--; s.stream.refs > 0 {
 			continue
 		}
 		if f := s.stream.feed; f != nil {
@@ -103,13 +103,13 @@ func (h *Hub) release(seats []*seat) {
 			continue
 		}
 		b := h.boards[s.stream.board]
-		if b == nil || b.drop(s.stream) {
+		if b == nil || b.removeStream(s.stream) {
 			continue // it has ended already, or others still watch it
 		}
 		delete(h.boards, b.name)
-		h.unwatch(b)
+		h.unwatchInstance(b)
 		b.cancel()
-		delete(h.behind, b)
-		h.settle()
+		delete(h.unsynced, b)
+		h.clearStale()
 	}
 }
