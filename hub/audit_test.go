@@ -16,7 +16,7 @@ import (
 // An audit compares ranks too, and mends what is wrong.
 func TestAuditRepairsARank(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 0)
 		h.FeedSubscribed("b")
@@ -31,21 +31,21 @@ func TestAuditRepairsARank(t *testing.T) {
 }
 
 // An audit that fails is tried again after a pause, as any page is.
-func TestAuditThatFailsWaits(t *testing.T) {
+func TestFailedAuditIsRetried(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
 		synctest.Wait()
 		f.mu.Lock()
-		f.noPages = errors.New("no pages")
+		f.pageErr = errors.New("no pages")
 		f.mu.Unlock()
 		pass(60 * time.Second)
 		require.Greater(t, len(f.pages), 10)
 		require.Less(t, len(f.pages), 60)
 		require.True(t, isStale(h))
 		f.mu.Lock()
-		f.noPages = nil
+		f.pageErr = nil
 		f.mu.Unlock()
 		pass(3 * time.Second)
 		require.False(t, isStale(h))
@@ -55,7 +55,7 @@ func TestAuditThatFailsWaits(t *testing.T) {
 
 func TestAuditRepairsAView(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
@@ -72,7 +72,7 @@ func TestAuditRepairsAView(t *testing.T) {
 // An audit compares what is with the entries too.
 func TestAuditRepairsData(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
 		synctest.Wait()
@@ -88,16 +88,16 @@ func TestAuditRepairsData(t *testing.T) {
 
 // That there is nothing to look up shows in an audit too, and then nobody is
 // looked up.
-func TestAuditOfABoardThatHasGone(t *testing.T) {
+func TestAuditOfADeletedBoard(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 2)
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		conn.take(t)
 		f.mu.Lock()
-		f.noPages = fmt.Errorf("wrapped: %w", ranking.ErrUnknownBoard)
+		f.pageErr = fmt.Errorf("wrapped: %w", ranking.ErrUnknownBoard)
 		f.mu.Unlock()
 		pass(40 * time.Second)
 		require.Equal(t, []string{"final", "me"}, conn.take(t))
@@ -111,7 +111,7 @@ func TestAuditOfABoardThatHasGone(t *testing.T) {
 // follow somebody on it keep being told, also who comes later.
 func TestFirstChangeOverlapsAnAudit(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.state, f.scores = ranking.State{}, map[string]int64{}
 		_, conn, _ := follow(t, h, 3, "u1", 0)
 		for i := range 2 * auditMembers {

@@ -9,12 +9,12 @@ import (
 
 // What is with an entry is shown wherever the entry is: in pages, deltas, resumed
 // rows and around a member; and where it alone changes, the entry is.
-func TestDataIsShown(t *testing.T) {
+func TestDataInFrames(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		f.tag("m002", `{"car":"44"}`)
-		f.tag("m101", `[1]`)
+		f.setData("m002", `{"car":"44"}`)
+		f.setData("m101", `[1]`)
 		_, conn, _ := follow(t, h, 5, "m100", 2)
 		_, three, _ := follow(t, h, 3, "m003", 2)
 		h.FeedSubscribed("b")
@@ -28,14 +28,14 @@ func TestDataIsShown(t *testing.T) {
 		three.take(t)
 		pages := len(f.pages)
 
-		h.FeedChanges(f.tag("m004", `"x"`))
+		h.FeedChanges(f.setData("m004", `"x"`))
 		pass(2 * time.Second)
 		require.Equal(t, []string{"delta"}, conn.take(t), "a row, though nobody moved")
 		require.Equal(t, f.top(5), conn.board.Top)
 		require.Equal(t, []string{"me"}, three.take(t), "it is around the one, and not in the first three")
 		meHolds(t, f, three, "m003", 2)
 
-		h.FeedChanges(f.tag("m002", ""))
+		h.FeedChanges(f.setData("m002", ""))
 		pass(2 * time.Second)
 		require.Equal(t, []string{"delta"}, conn.take(t))
 		require.Equal(t, f.top(5), conn.board.Top)
@@ -44,14 +44,14 @@ func TestDataIsShown(t *testing.T) {
 
 		lookups := len(f.lookups)
 		for _, neighbour := range []string{"m098", "m102", "m100"} {
-			h.FeedChanges(f.tag(neighbour, `"`+neighbour+`"`))
+			h.FeedChanges(f.setData(neighbour, `"`+neighbour+`"`))
 			pass(2 * time.Second)
 			require.Equal(t, []string{"me"}, conn.take(t), neighbour)
 			meHolds(t, f, conn, "m100", 2)
 			lookups++
 			require.Len(t, f.lookups, lookups)
 		}
-		h.FeedChanges(f.tag("m103", `"far"`))
+		h.FeedChanges(f.setData("m103", `"far"`))
 		h.FeedChanges(f.set("m002", 2105)) // the first, with what is with it
 		pass(2 * time.Second)
 		require.Equal(t, f.top(5), conn.board.Top)

@@ -13,15 +13,15 @@ import (
 
 // A board that has gone is shown empty, and lives again when it is defined again;
 // it is looked for at the pace of the seq check, and not talked about.
-func TestBoardThatHasGone(t *testing.T) {
+func TestDeletedBoard(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m100", Around: 1})
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
-		f.gone = true
+		f.missing = true
 		pass(3 * time.Second) // two checks
 		require.Equal(t, []string{"final", "me"}, conn.take(t))
 		shows(t, conn, "", true, []hubtest.Entry{})
@@ -38,7 +38,7 @@ func TestBoardThatHasGone(t *testing.T) {
 		require.False(t, isStale(h))
 		require.Empty(t, f.logged())
 
-		f.gone = false
+		f.missing = false
 		pass(1100 * time.Millisecond)
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
 		shows(t, conn, "", false, f.top(10))
@@ -48,10 +48,10 @@ func TestBoardThatHasGone(t *testing.T) {
 		pass(20 * time.Second)
 		require.Len(t, f.pages, pages)
 
-		f.gone = true
+		f.missing = true
 		pass(3 * time.Second)
 		require.Equal(t, []string{"final", "me"}, conn.take(t))
-		f.gone = false
+		f.missing = false
 		pass(500 * time.Millisecond) // the last check was less than so long ago
 		h.FeedChanges(f.set("m100", 5))
 		pass(100 * time.Millisecond)
@@ -61,10 +61,10 @@ func TestBoardThatHasGone(t *testing.T) {
 }
 
 // A period that nobody was shown anything of when it had gone is passed over.
-func TestPeriodThatNobodySaw(t *testing.T) {
+func TestUnpublishedPeriodIsSkipped(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.keep = 0
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.keptPeriods = 0
 		pass(every / 2)
 		c := f.set("a", 1)
 		for i := range int64(view.MaxBuffered + 1) {
@@ -85,16 +85,16 @@ func TestPeriodThatNobodySaw(t *testing.T) {
 }
 
 // A change in a board that had gone is a sign of life, whatever periods it has.
-func TestBoardThatLivesAgain(t *testing.T) {
+func TestBoardIsCreatedAgain(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		_, this := watch(t, h, "b@0", Watch{Top: 10})
 		h.FeedSubscribed("b")
 		pass(time.Second)
-		f.gone = true
+		f.missing = true
 		pass(3100 * time.Millisecond)
-		f.gone = false
+		f.missing = false
 		h.FeedChanges(f.set("a", 5))
 		pass(100 * time.Millisecond)
 		for _, c := range []*fakeConn{conn, this} {
@@ -108,24 +108,24 @@ func TestBoardThatLivesAgain(t *testing.T) {
 }
 
 // That a board has gone may show in a look-up first, or in the outage that it ends.
-func TestBoardThatHasGoneElsewhere(t *testing.T) {
+func TestDeletedBoardIsFoundBySeqCheck(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 3})
 		h.FeedSubscribed("b")
 		pass(3 * time.Second)
 		conn.take(t)
-		f.gone = true
+		f.missing = true
 		watch(t, h, "b", Watch{Top: 3, Me: "m100"})
 		pass(200 * time.Millisecond)
 		require.Equal(t, []string{"final"}, conn.take(t))
-		f.gone = false
+		f.missing = false
 		pass(2 * time.Second)
 		require.Equal(t, []string{"snapshot"}, conn.take(t))
 
 		h.FeedDown(time.Now())
-		f.gone = true
+		f.missing = true
 		pass(time.Second)
 		h.FeedUp()
 		h.FeedSubscribed("b")
@@ -136,10 +136,10 @@ func TestBoardThatHasGoneElsewhere(t *testing.T) {
 }
 
 // A period that was kept and is not any more is gone, and stays so.
-func TestPeriodThatHasGone(t *testing.T) {
+func TestDeletedPeriod(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.keep = 1
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.keptPeriods = 1
 		_, old := watch(t, h, "b@0", Watch{Top: 10})
 		_, before := watch(t, h, "b@-1", Watch{Top: 10})
 		h.FeedSubscribed("b")
@@ -163,12 +163,12 @@ func TestPeriodThatHasGone(t *testing.T) {
 }
 
 // A period of which nothing is kept ends as it was last known.
-func TestPeriodThatIsNotKept(t *testing.T) {
+func TestPeriodBeyondRetention(t *testing.T) {
 	t.Parallel()
 	for name, noted := range map[string]bool{"by all that was heard": true, "by what was shown": false} {
 		t.Run(name, func(t *testing.T) {
-			inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-				f.keep = 0
+			withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+				f.keptPeriods = 0
 				_, conn := watch(t, h, "b", Watch{Top: 10, Me: "low1"})
 				h.FeedSubscribed("b")
 				pass(every - 50*time.Millisecond)
@@ -179,12 +179,12 @@ func TestPeriodThatIsNotKept(t *testing.T) {
 				last := f.top(10)
 				if !noted {
 					f.set("a", 3)
-					f.setAway(errAway) // and the view is unsure
+					f.setReadErr(errAway) // and the view is unsure
 					h.FeedChanges(f.set("a", 4))
 					last = shown
 				}
 				pass(40 * time.Millisecond)
-				f.setAway(nil)
+				f.setReadErr(nil)
 				pass(10 * time.Second / 4)
 				ends := conn.ends
 				require.Len(t, ends, 1)
@@ -200,17 +200,17 @@ func TestPeriodThatIsNotKept(t *testing.T) {
 }
 
 // Who stalled while a board was gone is not shown that it was.
-func TestBoardThatWasGoneWhileStalled(t *testing.T) {
+func TestSlowClientMissesADeletion(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c, conn := watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		conn.take(t)
 		conn.setFull(true)
-		f.gone = true
+		f.missing = true
 		pass(every)
-		f.gone = false
+		f.missing = false
 		pass(2 * time.Second)
 		conn.setFull(false)
 		c.Ready()

@@ -12,9 +12,9 @@ import (
 
 // Names of one instance share what is heard of it; each shows its own period, and
 // moves on when it means another.
-func TestNamesOfAnInstance(t *testing.T) {
+func TestNamesOfOneInstance(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 5)
 		pass(every)
 		f.set("b", 6)
@@ -70,9 +70,9 @@ func TestNamesOfAnInstance(t *testing.T) {
 
 // A name that joins in an outage of the feed is not read before its instance is
 // heard again, and counts for the end of the outage.
-func TestNameThatJoinsInAnOutage(t *testing.T) {
+func TestBoardWatchedDuringAnOutage(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		pass(every)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
@@ -97,9 +97,9 @@ func TestNameThatJoinsInAnOutage(t *testing.T) {
 }
 
 // An activity closes, stays as it was, and opens again where its end is moved.
-func TestActivity(t *testing.T) {
+func TestPeriodBoundsWithoutRollover(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.ends = time.Now().Add(every)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "a"})
 		h.FeedSubscribed("b")
@@ -126,9 +126,9 @@ func TestActivity(t *testing.T) {
 }
 
 // Where the end of what is shown is moved that is told, also to who resumes.
-func TestEndThatIsMoved(t *testing.T) {
+func TestEndTimeChanges(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.ends = time.Now().Add(time.Hour)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFirstChangeGoesOutAtOnceAndThenOneFrameAnInterval(t *testing.T) {
+func TestOneFrameAnIntervalAfterTheFirstChange(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
 		f.set("b", 0)
 		_, conn, _ := join(t, h, 10)
@@ -39,9 +39,9 @@ func TestFirstChangeGoesOutAtOnceAndThenOneFrameAnInterval(t *testing.T) {
 	})
 }
 
-func TestChangeThatNobodySeesIsNotSent(t *testing.T) {
+func TestChangeBelowTheTopSendsNoFrame(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		for i := range 20 {
 			f.set(fmt.Sprintf("m%02d", i), int64(100-i))
 		}
@@ -66,16 +66,16 @@ func TestChangeThatNobodySeesIsNotSent(t *testing.T) {
 
 // A view that runs out of entries shows nothing, rather than too little, until it
 // has been read again.
-func TestShortViewIsNotShown(t *testing.T) {
+func TestIncompleteTopIsNotPublished(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		for i := range 200 {
 			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
 		}
 		_, conn, _ := join(t, h, 20)
 		h.FeedSubscribed("b")
 		synctest.Wait()
-		f.setAway(errors.New("away"))
+		f.setReadErr(errors.New("away"))
 		for i := 10; i < 50; i++ { // all of the view behind the first ten
 			h.FeedChanges(f.set(fmt.Sprintf("m%03d", i), int64(-1000-i)))
 			pass(150 * time.Millisecond)
@@ -84,15 +84,15 @@ func TestShortViewIsNotShown(t *testing.T) {
 		h.FeedChanges(f.set("m001", 2000)) // among those still there
 		pass(5 * time.Second)
 		require.Equal(t, "m000", conn.board.Top[0].Member)
-		f.setAway(nil)
+		f.setReadErr(nil)
 		pass(5 * time.Second)
 		require.Equal(t, f.top(20), conn.board.Top)
 		conn.take(t)
 	})
 }
 
-func TestNothingIsLeftOfABoardThatNobodyWatches(t *testing.T) {
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+func TestUnwatchedBoardLeavesNothing(t *testing.T) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		before := runtime.NumGoroutine()
 		for range 3 {
 			a, _, _ := join(t, h, 10)

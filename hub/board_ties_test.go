@@ -11,9 +11,9 @@ import (
 )
 
 // What a change does to the ranks of those who did not move is in the delta.
-func TestDeltaHasRanksThatOthersMoved(t *testing.T) {
+func TestDeltaHasRanksThatTiesMoved(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.ties = ranking.Dense
 		for i, score := range []int64{90, 80, 80, 70, 60, 50, 40, 30} {
 			f.set(string(rune('a'+i)), score)
@@ -36,9 +36,9 @@ func TestDeltaHasRanksThatOthersMoved(t *testing.T) {
 
 // A board that was replaced is shown as the snapshot of another life, and followers
 // are told anew.
-func TestReplacedBoardIsShown(t *testing.T) {
+func TestReplacedBoardIsSentAsSnapshot(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(100)
 		_, conn, _ := follow(t, h, 3, "m050", 2)
 		h.FeedSubscribed("b")

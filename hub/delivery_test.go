@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestClientThatIsBehindSkips(t *testing.T) {
+func TestSlowClientSkipsFrames(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		slow, conn, _ := join(t, h, 10)
 		_, quick, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
@@ -36,10 +36,10 @@ func TestClientThatIsBehindSkips(t *testing.T) {
 
 func TestSharedFramesAreEncodedOnce(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		var conns []*keeper
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		var conns []*recordingConn
 		for i := range 40 {
-			k := &keeper{}
+			k := &recordingConn{}
 			c := h.Join(k)
 			_, err := h.Subscribe(c, theBoard, Watch{Top: []int{3, 10}[i%2]}, nil, func() {})
 			require.NoError(t, err)
@@ -57,16 +57,16 @@ func TestSharedFramesAreEncodedOnce(t *testing.T) {
 	})
 }
 
-// keeper keeps the frames themselves.
-type keeper struct{ frames []*Frame }
+// recordingConn keeps the frames themselves.
+type recordingConn struct{ frames []*Frame }
 
-func (k *keeper) Send(f *Frame) bool {
+func (k *recordingConn) Send(f *Frame) bool {
 	k.frames = append(k.frames, f)
 	return true
 }
 
 // sentTimes counts how often each frame was sent.
-func sentTimes(conns []*keeper) map[*Frame]int {
+func sentTimes(conns []*recordingConn) map[*Frame]int {
 	times := make(map[*Frame]int)
 	for _, k := range conns {
 		for _, f := range k.frames {
@@ -77,9 +77,9 @@ func sentTimes(conns []*keeper) map[*Frame]int {
 }
 
 // To hand a frame to a client costs no allocation.
-func TestDeliveringAllocatesNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		c := h.Join(taker{})
+func TestSendAllocatesNothing(t *testing.T) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		c := h.Join(discardingConn{})
 		sub, err := h.Subscribe(c, theBoard, Watch{Top: 10}, nil, func() {})
 		require.NoError(t, err)
 		h.FeedSubscribed("b")
@@ -94,15 +94,15 @@ func TestDeliveringAllocatesNothing(t *testing.T) {
 	})
 }
 
-// taker takes all frames.
-type taker struct{}
+// discardingConn takes all frames.
+type discardingConn struct{}
 
-func (taker) Send(*Frame) bool { return true }
+func (discardingConn) Send(*Frame) bool { return true }
 
 // Of another life of a board the first entries come before anybody's place.
-func TestFirstEntriesOfAnotherLifeComeFirst(t *testing.T) {
+func TestTopOfAnotherEpochComesBeforeMe(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m010", 0)
 		h.FeedSubscribed("b")

@@ -33,30 +33,30 @@ type fakePeriod struct {
 // fakeBoard is a Source and a Feed of one board, "b", that a test moves by hand.
 // It has one period for ever, until periods says otherwise.
 type fakeBoard struct {
-	mu                sync.Mutex
-	*fakePeriod                // that takes changes
-	pages             []string // read so far, by the names given
-	lookups           []int    // how many members in each call
-	lookedUp          []string // by the names given
-	away              error    // of all reads
-	noPages, noPlaces error    // of these alone
-	watched, followed map[string]bool
-	items             int // of a feed, that have happened
+	mu                 sync.Mutex
+	*fakePeriod                 // that takes changes
+	pages              []string // read so far, by the names given
+	lookups            []int    // how many members in each call
+	lookedUp           []string // by the names given
+	readErr            error    // of all reads
+	pageErr, lookupErr error    // of these alone
+	watched, followed  map[string]bool
+	items              int // of a feed, that have happened
 
-	every   time.Duration // periods are this long; 0: there is one for ever
-	began   time.Time     // the first of them
-	closed  []*fakePeriod
-	keep    int           // so many closed periods can be read
-	ends    time.Time     // of all; zero: never
-	gone    bool          // there is no such board
-	leftOff time.Duration // by which it is wrong how long a period will last
+	every       time.Duration // periods are this long; 0: there is one for ever
+	began       time.Time     // the first of them
+	closed      []*fakePeriod
+	keptPeriods int           // so many closed periods can be read
+	ends        time.Time     // of all; zero: never
+	missing     bool          // there is no such board
+	leftError   time.Duration // by which it is wrong how long a period will last
 
 	reading    string // the name by which something is read
 	beforeRead hook   // called before that
 	// called when these have been read, and not been answered yet
 	onPage, onPlaces, onStates hook
 
-	fakePeople
+	fakeProfiles
 	logs
 }
 
@@ -106,7 +106,7 @@ func newFakePeriod(name string) *fakePeriod {
 }
 
 func newFakeBoard() *fakeBoard {
-	f := &fakeBoard{fakePeople: newFakePeople(), fakePeriod: newFakePeriod(""), watched: make(map[string]bool), followed: make(map[string]bool), keep: 1 << 30}
+	f := &fakeBoard{fakeProfiles: newFakeProfiles(), fakePeriod: newFakePeriod(""), watched: make(map[string]bool), followed: make(map[string]bool), keptPeriods: 1 << 30}
 	for i := range 4 { // so that a delta is smaller than a snapshot
 		f.set(fmt.Sprint("low", i), int64(-10-i))
 	}
@@ -120,8 +120,8 @@ func (f *fakeBoard) periods(every time.Duration) {
 	f.every, f.began, f.name = every, time.Now(), "0"
 }
 
-// roll has the period that is over by the clock be so. The caller holds mu.
-func (f *fakeBoard) roll() {
+// rollOver has the period that is over by the clock be so. The caller holds mu.
+func (f *fakeBoard) rollOver() {
 	if f.every == 0 {
 		return
 	}
@@ -134,7 +134,7 @@ func (f *fakeBoard) roll() {
 // find gives the period that a name means, and what a page tells of it beside its
 // entries. The caller holds mu.
 func (f *fakeBoard) find(name string) (*fakePeriod, ranking.Page, error) {
-	f.roll()
+	f.rollOver()
 	_, period, qualified := strings.Cut(name, "@")
 	n := len(f.closed)
 	closes := f.began.Add(time.Duration(n+1) * f.every) // the current period
@@ -145,9 +145,9 @@ func (f *fakeBoard) find(name string) (*fakePeriod, ranking.Page, error) {
 		number = n
 	}
 	switch {
-	case f.gone:
+	case f.missing:
 		return nil, ranking.Page{}, ranking.ErrUnknownBoard
-	case qualified && (err != nil || f.every == 0), number < max(0, n-f.keep), number > n:
+	case qualified && (err != nil || f.every == 0), number < max(0, n-f.keptPeriods), number > n:
 		return nil, ranking.Page{}, ranking.ErrUnknownPeriod
 	}
 	is, p := f.fakePeriod, ranking.Page{Order: ranking.Desc, Start: 1}
@@ -165,7 +165,7 @@ func (f *fakeBoard) find(name string) (*fakePeriod, ranking.Page, error) {
 		p.Final = p.Left == 0
 	}
 	if p.Left > 0 {
-		p.Left = max(1, p.Left+f.leftOff)
+		p.Left = max(1, p.Left+f.leftError)
 	}
 	return is, p, nil
 }
@@ -211,22 +211,22 @@ func (p *fakePeriod) top(n int) []hubtest.Entry {
 func (f *fakeBoard) set(member string, score int64) *ranking.Changes {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.roll()
+	f.rollOver()
 	return f.change(member, score, f.data[member])
 }
 
-// tag changes what is with a member, and returns the message of it.
-func (f *fakeBoard) tag(member, data string) *ranking.Changes {
+// setData changes what is with a member, and returns the message of it.
+func (f *fakeBoard) setData(member, data string) *ranking.Changes {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.roll()
+	f.rollOver()
 	return f.change(member, f.scores[member], data)
 }
 
-// random changes a member's score, to one below some, or what is with it.
-func (f *fakeBoard) random(member string, below int64) *ranking.Changes {
+// randomChange changes a member's score, to one below some, or what is with it.
+func (f *fakeBoard) randomChange(member string, below int64) *ranking.Changes {
 	if rand.IntN(4) == 0 {
-		return f.tag(member, []string{"", "1", `{"a":[]}`}[rand.IntN(3)])
+		return f.setData(member, []string{"", "1", `{"a":[]}`}[rand.IntN(3)])
 	}
 	return f.set(member, rand.Int64N(below))
 }
@@ -267,7 +267,7 @@ func (f *fakeBoard) replace(scores map[string]int64) *ranking.Changes {
 func (f *fakeBoard) top(n int) []hubtest.Entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.roll()
+	f.rollOver()
 	return f.fakePeriod.top(n)
 }
 
@@ -282,27 +282,27 @@ func (f *fakeBoard) topOf(name string, n int) []hubtest.Entry {
 	return p.top(n)
 }
 
-// become has the members be of another kind, of which these have names; nil: nobody ever had.
-func (f *fakeBoard) become(kind string, names map[string]string) {
+// setKind has the members be of another kind, of which these have names; nil: nobody ever had.
+func (f *fakeBoard) setKind(kind string, names map[string]string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.peopleMu.Lock()
+	f.profilesMu.Lock()
 	f.kind, f.profiles = kind, nil
-	clear(f.kept)
-	f.peopleMu.Unlock()
+	clear(f.cache)
+	f.profilesMu.Unlock()
 	for m, name := range names {
-		f.dub(m, name)
+		f.setProfile(m, name)
 	}
 }
 
 func (f *fakeBoard) Page(_ context.Context, board string, _ int64, limit int) (ranking.Page, error) {
-	f.begin(board)
+	f.beginRead(board)
 	p, err := f.readPage(board, limit)
 	f.onPage.call()
 	return p, err
 }
 
-func (f *fakeBoard) begin(board string) {
+func (f *fakeBoard) beginRead(board string) {
 	f.mu.Lock()
 	f.reading = board
 	f.mu.Unlock()
@@ -310,11 +310,11 @@ func (f *fakeBoard) begin(board string) {
 }
 
 func (f *fakeBoard) readPage(board string, limit int) (ranking.Page, error) {
-	turn()
+	orderOperation()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pages = append(f.pages, board)
-	if err := cmp.Or(f.away, f.noPages); err != nil {
+	if err := cmp.Or(f.readErr, f.pageErr); err != nil {
 		return ranking.Page{}, err
 	}
 	is, p, err := f.find(board)
@@ -328,14 +328,14 @@ func (f *fakeBoard) readPage(board string, limit int) (ranking.Page, error) {
 }
 
 func (f *fakeBoard) Places(_ context.Context, board string, lookups []ranking.Lookup) (ranking.Places, error) {
-	f.begin(board)
+	f.beginRead(board)
 	p, err := f.readPlaces(board, lookups)
 	f.onPlaces.call()
 	return p, err
 }
 
 func (f *fakeBoard) readPlaces(board string, lookups []ranking.Lookup) (ranking.Places, error) {
-	turn()
+	orderOperation()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lookups, f.lookedUp = append(f.lookups, len(lookups)), append(f.lookedUp, board)
@@ -346,7 +346,7 @@ func (f *fakeBoard) readPlaces(board string, lookups []ranking.Lookup) (ranking.
 	if len(lookups) > ranking.MaxLookups || rows > ranking.MaxLookupRows {
 		return ranking.Places{}, errors.New("too much at once")
 	}
-	if err := cmp.Or(f.away, f.noPlaces); err != nil {
+	if err := cmp.Or(f.readErr, f.lookupErr); err != nil {
 		return ranking.Places{}, err
 	}
 	is, _, err := f.find(board)
@@ -367,7 +367,7 @@ func (f *fakeBoard) readPlaces(board string, lookups []ranking.Lookup) (ranking.
 }
 
 func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardState {
-	turn()
+	orderOperation()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	states := make([]ranking.BoardState, len(boards))
@@ -375,7 +375,7 @@ func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardSt
 		if is, _, err := f.find(board); err == nil {
 			states[i].State, states[i].Kind = is.state, f.kind
 		}
-		states[i].Err = f.away
+		states[i].Err = f.readErr
 	}
 	f.mu.Unlock()
 	f.onStates.call()
@@ -383,9 +383,9 @@ func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardSt
 	return states
 }
 
-// was remembers how the board is; calling what it returns has it be so again, as
+// saveState remembers how the board is; calling what it returns has it be so again, as
 // a replica that has no more than that does when it takes over.
-func (f *fakeBoard) was() (again func()) {
+func (f *fakeBoard) saveState() (again func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	state, scores := f.state, maps.Clone(f.scores)
@@ -396,21 +396,21 @@ func (f *fakeBoard) was() (again func()) {
 	}
 }
 
-func (f *fakeBoard) setAway(err error) {
+func (f *fakeBoard) setReadErr(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.away = err
+	f.readErr = err
 }
 
-func (f *fakeBoard) Watch(instance string) { f.ask(f.watched, instance, true) }
+func (f *fakeBoard) Watch(instance string) { f.setWanted(f.watched, instance, true) }
 
-func (f *fakeBoard) Unwatch(instance string) { f.ask(f.watched, instance, false) }
+func (f *fakeBoard) Unwatch(instance string) { f.setWanted(f.watched, instance, false) }
 
-func (f *fakeBoard) Follow(feed string) { f.ask(f.followed, feed, true) }
+func (f *fakeBoard) Follow(feed string) { f.setWanted(f.followed, feed, true) }
 
-func (f *fakeBoard) Unfollow(feed string) { f.ask(f.followed, feed, false) }
+func (f *fakeBoard) Unfollow(feed string) { f.setWanted(f.followed, feed, false) }
 
-func (f *fakeBoard) ask(of map[string]bool, name string, wanted bool) {
+func (f *fakeBoard) setWanted(of map[string]bool, name string, wanted bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if of[name] == wanted {
@@ -430,21 +430,21 @@ func isStale(h *Hub) bool {
 	return h.stale
 }
 
-// turns orders what a test has read before what happens by the clock alone.
-var turns atomic.Int64
+// operations orders what a test has read before what happens by the clock alone.
+var operations atomic.Int64
 
-func turn() { turns.Add(1) }
+func orderOperation() { operations.Add(1) }
 
 // pass lets simulated time pass, and all that is due by then happen.
 func pass(d time.Duration) {
-	turn()
+	orderOperation()
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// inBubble runs a test with a hub on simulated time: a wait is over when all
+// withHub runs a test with a hub on simulated time: a wait is over when all
 // that could happen has.
-func inBubble(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
+func withHub(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeBoard()
 		h := New(f, f, Config{Log: slog.New(&f.logs), Shards: 2})

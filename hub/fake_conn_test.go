@@ -14,31 +14,31 @@ import (
 
 // fakeConn folds what it is sent; while it is full it turns frames away.
 type fakeConn struct {
-	mu     sync.Mutex
-	full   bool
-	room   int // frames that it takes before it is full; 0: no such bound
-	turned int // frames turned away
-	frames []hubtest.Message
-	board  hubtest.Board
-	ends   []hubtest.Board // of periods, as they were shown
-	bad    error
+	mu      sync.Mutex
+	full    bool
+	room    int // frames that it takes before it is full; 0: no such bound
+	refused int // frames turned away
+	frames  []hubtest.Message
+	board   hubtest.Board
+	ends    []hubtest.Board // of periods, as they were shown
+	foldErr error
 }
 
 func (c *fakeConn) Send(f *Frame) bool {
-	turn()
+	orderOperation()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.full {
-		c.turned++
+		c.refused++
 		return false
 	}
 	var m hubtest.Message
 	err := json.Unmarshal(f.JSON(), &m)
 	if err == nil && (m.Type == "snapshot" || m.Type == "delta" || m.Type == "me") {
 		was := c.board
-		err = errors.Join(c.board.Fold(m), c.sawEnd(m, was))
+		err = errors.Join(c.board.Fold(m), c.checkEnd(m, was))
 	}
-	c.bad = errors.Join(c.bad, err)
+	c.foldErr = errors.Join(c.foldErr, err)
 	c.frames = append(c.frames, m)
 	if c.room > 0 {
 		c.room--
@@ -47,9 +47,9 @@ func (c *fakeConn) Send(f *Frame) bool {
 	return true
 }
 
-// sawEnd checks that no other period is shown before the end of the one that was,
+// checkEnd checks that no other period is shown before the end of the one that was,
 // or of one after it.
-func (c *fakeConn) sawEnd(m hubtest.Message, was hubtest.Board) error {
+func (c *fakeConn) checkEnd(m hubtest.Message, was hubtest.Board) error {
 	switch {
 	case m.Final:
 		c.ends = append(c.ends, c.board)
@@ -71,7 +71,7 @@ func (c *fakeConn) take(t *testing.T) (types []string) {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	require.NoError(t, c.bad)
+	require.NoError(t, c.foldErr)
 	for _, m := range c.frames {
 		kind := m.Type
 		switch {

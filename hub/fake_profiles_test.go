@@ -10,35 +10,35 @@ import (
 	"rankcast/ranking"
 )
 
-// fakePeople are the People of a fakeBoard, whose members are of a kind or, at first,
+// fakeProfiles are the People of a fakeBoard, whose members are of a kind or, at first,
 // of none.
-type fakePeople struct {
+type fakeProfiles struct {
 	kind string // of the board's members, as its pages tell
 
-	peopleMu sync.Mutex
-	profiles map[string]ranking.Profile // that there are; nil: the kind has none
-	kept     map[string]fakeKept        // that were read
-	reads    []int                      // how many were asked for in each call
-	noNames  bool                       // no profile can be read
-	unread   string                     // whose profile cannot be
-	slow     time.Duration              // that a read takes
+	profilesMu    sync.Mutex
+	profiles      map[string]ranking.Profile // that there are; nil: the kind has none
+	cache         map[string]cachedProfile   // that were read
+	reads         []int                      // how many were asked for in each call
+	failing       bool                       // no profile can be read
+	failingMember string                     // whose profile cannot be
+	slow          time.Duration              // that a read takes
 }
 
-// fakeKept is a profile as it was read.
-type fakeKept struct {
+// cachedProfile is a profile as it was read.
+type cachedProfile struct {
 	ranking.Profile
 	at time.Time
 }
 
-// fakeAge is how long a Store keeps what it has read.
-const fakeAge = 30 * time.Second
+// cacheTTL is how long a Store keeps what it has read.
+const cacheTTL = 30 * time.Second
 
-func newFakePeople() fakePeople { return fakePeople{kept: make(map[string]fakeKept)} }
+func newFakeProfiles() fakeProfiles { return fakeProfiles{cache: make(map[string]cachedProfile)} }
 
-// dub gives a member a profile, without telling anybody; "" takes it away.
-func (f *fakePeople) dub(member, name string) {
-	f.peopleMu.Lock()
-	defer f.peopleMu.Unlock()
+// setProfile gives a member a profile, without telling anybody; "" takes it away.
+func (f *fakeProfiles) setProfile(member, name string) {
+	f.profilesMu.Lock()
+	defer f.profilesMu.Unlock()
 	if f.profiles == nil {
 		f.profiles = make(map[string]ranking.Profile)
 	}
@@ -48,65 +48,65 @@ func (f *fakePeople) dub(member, name string) {
 }
 
 // takeReads gives the sizes of the reads since the last call.
-func (f *fakePeople) takeReads() []int {
-	f.peopleMu.Lock()
-	defer f.peopleMu.Unlock()
+func (f *fakeProfiles) takeReads() []int {
+	f.profilesMu.Lock()
+	defer f.profilesMu.Unlock()
 	reads := f.reads
 	f.reads = nil
 	return reads
 }
 
 // setSlow has reads take some time, or fail.
-func (f *fakePeople) setSlow(slow time.Duration, noNames bool) {
-	f.peopleMu.Lock()
-	defer f.peopleMu.Unlock()
-	f.slow, f.noNames = slow, noNames
+func (f *fakeProfiles) setSlow(slow time.Duration, noNames bool) {
+	f.profilesMu.Lock()
+	defer f.profilesMu.Unlock()
+	f.slow, f.failing = slow, noNames
 }
 
-// named puts profiles beside entries as on the wire.
-func (f *fakePeople) named(entries []hubtest.Entry) []hubtest.Entry {
-	f.peopleMu.Lock()
-	defer f.peopleMu.Unlock()
+// withProfiles puts profiles beside entries as on the wire.
+func (f *fakeProfiles) withProfiles(entries []hubtest.Entry) []hubtest.Entry {
+	f.profilesMu.Lock()
+	defer f.profilesMu.Unlock()
 	for i := range entries {
 		entries[i].Name = f.profiles[entries[i].Member].Name
 	}
 	return entries
 }
 
-func (f *fakePeople) Profiled(kind string) bool {
-	f.peopleMu.Lock()
-	defer f.peopleMu.Unlock()
+func (f *fakeProfiles) Profiled(kind string) bool {
+	f.profilesMu.Lock()
+	defer f.profilesMu.Unlock()
 	return kind == f.kind && f.profiles != nil
 }
 
-func (f *fakePeople) KnownProfile(_, member string) (ranking.Profile, bool) {
-	f.peopleMu.Lock()
-	defer f.peopleMu.Unlock()
-	k, known := f.kept[member]
-	return k.Profile, known && time.Since(k.at) < fakeAge
+func (f *fakeProfiles) KnownProfile(_, member string) (ranking.Profile, bool) {
+	f.profilesMu.Lock()
+	defer f.profilesMu.Unlock()
+	k, known := f.cache[member]
+	return k.Profile, known && time.Since(k.at) < cacheTTL
 }
 
-func (f *fakePeople) Profiles(ctx context.Context, _ string, members []string) (map[string]ranking.Profile, error) {
-	f.peopleMu.Lock()
+func (f *fakeProfiles) Profiles(ctx context.Context, _ string, members []string) (map[string]ranking.Profile, error) {
+	f.profilesMu.Lock()
 	f.reads = append(f.reads, len(members))
 	list := make(map[string]ranking.Profile)
-	noNames := f.noNames
+	noNames := f.failing
 	for _, m := range members {
-		if f.noNames || m == f.unread {
+		if f.failing || m == f.failingMember {
 			noNames = true
 			continue
 		}
-		k, known := f.kept[m]
-		if !known || time.Since(k.at) >= fakeAge {
-			k = fakeKept{f.profiles[m], time.Now()}
-			f.kept[m] = k
+		k, known := f.cache[m]
+		if !known || time.Since(k.at) >= cacheTTL {
+			k = cachedProfile{f.profiles[m], time.Now()}
+			f.cache[m] = k
 		}
 		if k.Profile != (ranking.Profile{}) {
 			list[m] = k.Profile
 		}
 	}
 	slow := f.slow
-	f.peopleMu.Unlock()
+	f.profilesMu.Unlock()
 	if slow > 0 {
 		select {
 		case <-time.After(slow):
@@ -119,17 +119,17 @@ func (f *fakePeople) Profiles(ctx context.Context, _ string, members []string) (
 	return list, nil
 }
 
-func (f *fakePeople) ForgetProfile(_, member string) {
-	f.peopleMu.Lock()
-	defer f.peopleMu.Unlock()
+func (f *fakeProfiles) ForgetProfile(_, member string) {
+	f.profilesMu.Lock()
+	defer f.profilesMu.Unlock()
 	if f.profiles == nil {
 		f.profiles = make(map[string]ranking.Profile)
 	}
-	delete(f.kept, member)
+	delete(f.cache, member)
 }
 
-func (f *fakePeople) ForgetProfiles() {
-	f.peopleMu.Lock()
-	defer f.peopleMu.Unlock()
-	clear(f.kept)
+func (f *fakeProfiles) ForgetProfiles() {
+	f.profilesMu.Lock()
+	defer f.profilesMu.Unlock()
+	clear(f.cache)
 }

@@ -21,8 +21,8 @@ func followFeed(t *testing.T, h *Hub, name string) (*Client, *fakeConn, *FeedSub
 	return c, conn, sub
 }
 
-// happen makes n things happen in the feed "gift", numbered on from the last.
-func (f *fakeBoard) happen(h *Hub, n int) {
+// addItems makes n things happen in the feed "gift", numbered on from the last.
+func (f *fakeBoard) addItems(h *Hub, n int) {
 	var items [][]byte
 	for range n {
 		f.items++
@@ -31,9 +31,9 @@ func (f *fakeBoard) happen(h *Hub, n int) {
 	h.FeedItems("gift", items)
 }
 
-// told gives the frames of feeds since the last call: the items, or "live" for a
+// takeItems gives the frames of feeds since the last call: the items, or "live" for a
 // frame without any, and how many were left out.
-func (c *fakeConn) told(t *testing.T) (told []string) {
+func (c *fakeConn) takeItems(t *testing.T) (told []string) {
 	t.Helper()
 	for _, m := range c.frames {
 		if m.Type != "feed" {
@@ -59,38 +59,38 @@ func (c *fakeConn) told(t *testing.T) (told []string) {
 
 // What happens is shown at once after a quiet time, then once an interval, to all
 // by one frame.
-func TestFeedIsShownAsItHappens(t *testing.T) {
+func TestFeedSendsItemsAsTheyArrive(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, early, _ := followFeed(t, h, "gift")
 		require.True(t, f.followed["gift"])
 		pass(time.Second)
-		require.Empty(t, early.told(t), "it is not heard yet")
+		require.Empty(t, early.takeItems(t), "it is not heard yet")
 		h.FeedFollowed("gift")
 		synctest.Wait()
-		require.Equal(t, []string{"live"}, early.told(t))
+		require.Equal(t, []string{"live"}, early.takeItems(t))
 		_, late, _ := followFeed(t, h, "gift")
 		_, other, _ := followFeed(t, h, "other")
 		synctest.Wait()
-		require.Equal(t, []string{"live"}, late.told(t))
+		require.Equal(t, []string{"live"}, late.takeItems(t))
 
-		f.happen(h, 1)
+		f.addItems(h, 1)
 		synctest.Wait()
 		for _, conn := range []*fakeConn{early, late} {
-			require.Equal(t, []string{"1"}, conn.told(t))
+			require.Equal(t, []string{"1"}, conn.takeItems(t))
 		}
 		for range 9 {
 			pass(10 * time.Millisecond)
-			f.happen(h, 1)
+			f.addItems(h, 1)
 		}
-		require.Empty(t, late.told(t))
+		require.Empty(t, late.takeItems(t))
 		pass(10 * time.Millisecond)
 		for _, conn := range []*fakeConn{early, late} {
-			require.Equal(t, []string{"2 3 4 5 6 7 8 9 10"}, conn.told(t))
+			require.Equal(t, []string{"2 3 4 5 6 7 8 9 10"}, conn.takeItems(t))
 		}
 		pass(time.Second)
-		require.Empty(t, other.told(t))
-		require.Empty(t, late.told(t))
+		require.Empty(t, other.takeItems(t))
+		require.Empty(t, late.takeItems(t))
 	})
 }
 
@@ -98,7 +98,7 @@ func TestFeedIsShownAsItHappens(t *testing.T) {
 // of the others.
 func TestFeedRate(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := followFeed(t, h, "gift")
 		h.FeedFollowed("gift")
 		synctest.Wait()
@@ -118,9 +118,9 @@ func TestFeedRate(t *testing.T) {
 			}
 			conn.frames = nil
 		}
-		f.happen(h, 20)
+		f.addItems(h, 20)
 		synctest.Wait()
-		require.Equal(t, []string{"1 2 3 4 5 6 7 8 9 10"}, conn.told(t), "of a burst half at once")
+		require.Equal(t, []string{"1 2 3 4 5 6 7 8 9 10"}, conn.takeItems(t), "of a burst half at once")
 		next = 11
 		for range 10 { // the interval
 			shown = append(shown, time.Now())
@@ -134,7 +134,7 @@ func TestFeedRate(t *testing.T) {
 
 		start, frames := time.Now(), 0
 		for range 1000 { // ten seconds of too many
-			f.happen(h, 1+rand.IntN(3))
+			f.addItems(h, 1+rand.IntN(3))
 			pass(10 * time.Millisecond)
 			frames += len(conn.frames)
 			look()
@@ -158,72 +158,72 @@ func TestFeedRate(t *testing.T) {
 }
 
 // Who was busy is shown the newest, and told of all that it was not shown.
-func TestFeedOfWhoIsBehind(t *testing.T) {
+func TestFeedSlowClientCountsSkippedItems(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		slow, conn, _ := followFeed(t, h, "gift")
 		_, quick, _ := followFeed(t, h, "gift")
 		h.FeedFollowed("gift")
 		synctest.Wait()
-		f.happen(h, 2)
+		f.addItems(h, 2)
 		pass(time.Second)
-		require.Equal(t, []string{"live", "1 2"}, conn.told(t))
+		require.Equal(t, []string{"live", "1 2"}, conn.takeItems(t))
 		conn.setFull(true)
 		for range 5 {
-			f.happen(h, 3)
+			f.addItems(h, 3)
 			pass(time.Second)
 		}
-		require.Equal(t, []string{"live", "1 2", "3 4 5", "6 7 8", "9 10 11", "12 13 14", "15 16 17"}, quick.told(t))
+		require.Equal(t, []string{"live", "1 2", "3 4 5", "6 7 8", "9 10 11", "12 13 14", "15 16 17"}, quick.takeItems(t))
 		conn.setFull(false)
 		slow.Ready()
 		synctest.Wait()
-		require.Equal(t, []string{"15 16 17 skipped 12"}, conn.told(t))
-		f.happen(h, 1)
+		require.Equal(t, []string{"15 16 17 skipped 12"}, conn.takeItems(t))
+		f.addItems(h, 1)
 		pass(time.Second)
-		require.Equal(t, []string{"18"}, conn.told(t))
+		require.Equal(t, []string{"18"}, conn.takeItems(t))
 
 		conn.setFull(true)
-		f.happen(h, 30)
+		f.addItems(h, 30)
 		pass(time.Second)
 		conn.setFull(false)
-		f.happen(h, 1) // and its Ready is still on its way
+		f.addItems(h, 1) // and its Ready is still on its way
 		pass(time.Second)
-		require.Equal(t, []string{"49 skipped 30"}, conn.told(t))
-		require.Len(t, quick.told(t), 7)
+		require.Equal(t, []string{"49 skipped 30"}, conn.takeItems(t))
+		require.Len(t, quick.takeItems(t), 7)
 		slow.Ready()
 		pass(time.Second)
-		require.Empty(t, conn.told(t))
+		require.Empty(t, conn.takeItems(t))
 	})
 }
 
 // Who joins is not told of what happened before.
-func TestFeedOfWhoJoinsLate(t *testing.T) {
+func TestFeedLateClientGetsNewItemsOnly(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, first, _ := followFeed(t, h, "gift")
 		h.FeedFollowed("gift")
 		synctest.Wait()
-		f.happen(h, 100)
+		f.addItems(h, 100)
 		synctest.Wait()
-		require.Equal(t, []string{"live", "81 82 83 84 85 86 87 88 89 90 skipped 80"}, first.told(t))
+		require.Equal(t, []string{"live", "81 82 83 84 85 86 87 88 89 90 skipped 80"}, first.takeItems(t))
 		pass(10 * time.Millisecond)
-		f.happen(h, 7) // which nobody was shown yet
+		f.addItems(h, 7) // which nobody was shown yet
 		_, late, _ := followFeed(t, h, "gift")
 		synctest.Wait()
-		f.happen(h, 4)
+		f.addItems(h, 4)
 		pass(2 * time.Second)
-		require.Equal(t, []string{"92 93 94 95 96 skipped 1", "97 98 99", "100", "101", "102 103 104 105 106", "107 108 109 110 111"}, first.told(t))
-		require.Equal(t, []string{"live", "108 109 110 111"}, late.told(t), "what has happened since")
+		require.Equal(t, []string{"92 93 94 95 96 skipped 1", "97 98 99", "100", "101", "102 103 104 105 106", "107 108 109 110 111"}, first.takeItems(t))
+		require.Equal(t, []string{"live", "108 109 110 111"}, late.takeItems(t), "what has happened since")
 	})
 }
 
 // Frames are encoded once for all who have the one before.
 func TestFeedFramesAreShared(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		var conns []*keeper
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		var conns []*recordingConn
 		for range 40 {
-			k := &keeper{}
+			k := &recordingConn{}
 			_, err := h.Follow(h.Join(k), "gift", func() {})
 			require.NoError(t, err)
 			conns = append(conns, k)
@@ -231,7 +231,7 @@ func TestFeedFramesAreShared(t *testing.T) {
 		h.FeedFollowed("gift")
 		synctest.Wait()
 		for range 3 {
-			f.happen(h, 7)
+			f.addItems(h, 7)
 			pass(time.Second)
 		}
 		distinct := sentTimes(conns)
@@ -244,20 +244,20 @@ func TestFeedFramesAreShared(t *testing.T) {
 
 // In an outage what is shown may be old; it is over once the feed is heard again.
 // What happened meanwhile nobody can count. Who comes meanwhile waits.
-func TestFeedInAnOutage(t *testing.T) {
+func TestFeedOutage(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := followFeed(t, h, "gift")
 		require.False(t, isStale(h))
 		h.FeedFollowed("gift")
 		pass(time.Second)
-		f.happen(h, 1)
+		f.addItems(h, 1)
 		pass(10 * time.Millisecond)
-		f.happen(h, 1)
-		require.Equal(t, []string{"live", "1"}, conn.told(t))
+		f.addItems(h, 1)
+		require.Equal(t, []string{"live", "1"}, conn.takeItems(t))
 		h.FeedDown(time.Now())
 		pass(time.Second)
-		require.Equal(t, []string{"2"}, conn.told(t), "what was heard is shown")
+		require.Equal(t, []string{"2"}, conn.takeItems(t), "what was heard is shown")
 		_, late, _ := followFeed(t, h, "gift")
 		_, another, _ := followFeed(t, h, "other")
 		pass(time.Second)
@@ -274,17 +274,17 @@ func TestFeedInAnOutage(t *testing.T) {
 		pass(time.Second)
 		require.Equal(t, []string{"status false"}, late.take(t))
 		require.Equal(t, []string{"status true", "feed", "status false"}, another.take(t))
-		f.happen(h, 1)
+		f.addItems(h, 1)
 		synctest.Wait()
-		require.Equal(t, []string{"8"}, conn.told(t))
-		require.Equal(t, []string{"8"}, late.told(t))
+		require.Equal(t, []string{"8"}, conn.takeItems(t))
+		require.Equal(t, []string{"8"}, late.takeItems(t))
 	})
 }
 
 // That a feed was heard may be on its way to the hub when it goes down again.
-func TestFeedThatGoesDownAtOnce(t *testing.T) {
+func TestFeedOutageRightAfterSubscription(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		followFeed(t, h, "gift")
 		h.FeedFollowed("gift")
 		synctest.Wait()
@@ -299,8 +299,8 @@ func TestFeedThatGoesDownAtOnce(t *testing.T) {
 }
 
 // What nobody follows any more is given up, however it ends.
-func TestNothingIsLeftOfAFeedThatNobodyFollows(t *testing.T) {
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+func TestUnfollowedFeedLeavesNothing(t *testing.T) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		before := runtime.NumGoroutine()
 		for range 3 {
 			a, conn, sub := followFeed(t, h, "gift")
@@ -312,7 +312,7 @@ func TestNothingIsLeftOfAFeedThatNobodyFollows(t *testing.T) {
 			h.Unfollow(sub)
 			require.Equal(t, 1, h.Feeds())
 			conn.take(t)
-			f.happen(h, 1)
+			f.addItems(h, 1)
 			pass(time.Second)
 			require.Empty(t, conn.take(t))
 			h.FeedDown(time.Now())
@@ -340,9 +340,9 @@ func TestNothingIsLeftOfAFeedThatNobodyFollows(t *testing.T) {
 // Whatever happens, and however busy a connection is: what it was shown and what
 // it was told to have missed are all that happened since it joined, and nothing
 // twice.
-func TestEveryItemIsShownOrCounted(t *testing.T) {
+func TestEveryItemIsSentOrCounted(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		type viewer struct {
 			*Client
 			*fakeConn
@@ -360,7 +360,7 @@ func TestEveryItemIsShownOrCounted(t *testing.T) {
 		synctest.Wait()
 		for range 15 {
 			for range 200 {
-				f.happen(h, rand.IntN(4))
+				f.addItems(h, rand.IntN(4))
 				v := viewers[rand.IntN(len(viewers))]
 				switch rand.IntN(12) {
 				case 0:
@@ -378,7 +378,7 @@ func TestEveryItemIsShownOrCounted(t *testing.T) {
 				v.Ready()
 			}
 			pass(time.Second)
-			f.happen(h, 1)
+			f.addItems(h, 1)
 			pass(time.Second)
 			for _, v := range viewers {
 				var shown []string

@@ -12,9 +12,9 @@ import (
 )
 
 // Many who come at once are looked up together.
-func TestFollowersThatJoinAtOnceAreLookedUpTogether(t *testing.T) {
+func TestLookupsAreBatched(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(300)
 		var conns []*fakeConn
 		for i := range 600 { // half of them are on the board, 27 of these in the view
@@ -30,7 +30,7 @@ func TestFollowersThatJoinAtOnceAreLookedUpTogether(t *testing.T) {
 		require.Equal(t, 1, len(f.pages))
 		require.Equal(t, []int{ranking.MaxLookups, ranking.MaxLookups, 600 - 27 - 2*ranking.MaxLookups}, f.lookups)
 	})
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) { // with neighbours, by the entries that they come to
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) { // with neighbours, by the entries that they come to
 		f.fill(300)
 		var conns []*fakeConn
 		for i := range 60 {
@@ -47,9 +47,9 @@ func TestFollowersThatJoinAtOnceAreLookedUpTogether(t *testing.T) {
 }
 
 // Who is in the first entries, or on a board that is all there, costs no look-up.
-func TestWhoIsInTheViewIsNotLookedUp(t *testing.T) {
+func TestTopMembersNeedNoLookup(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, in, _ := follow(t, h, 10, "low2", 1)
 		_, out, _ := follow(t, h, 10, "nobody", 1)
 		h.FeedSubscribed("b")
@@ -67,9 +67,9 @@ func TestWhoIsInTheViewIsNotLookedUp(t *testing.T) {
 
 // An answer may be older than what was told of the member's own change meanwhile:
 // nobody is told the old again.
-func TestOldAnswerIsNotToldAfterANewerChange(t *testing.T) {
+func TestOldLookupIsNotSentAfterANewerChange(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 2)
 		h.FeedSubscribed("b")
@@ -94,9 +94,9 @@ func TestOldAnswerIsNotToldAfterANewerChange(t *testing.T) {
 
 // What is read may be ahead of what was heard: it waits, and changes that it has
 // already are not counted twice.
-func TestAnswersAheadOfTheFeedWait(t *testing.T) {
+func TestAnswersAheadOfTheFeedAreHeld(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, other, _ := follow(t, h, 3, "m120", 0)
 		for i := range 100 { // more than an audit compares

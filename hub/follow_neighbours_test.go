@@ -14,7 +14,7 @@ import (
 // at most once an interval, and one's own rank does not wait for that.
 func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 2)
 		_, narrow, _ := follow(t, h, 3, "m100", 1)
@@ -73,7 +73,7 @@ func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 // and read again an interval later.
 func TestNeighboursThatChangeWhileTheyAreRead(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 2)
 		h.FeedSubscribed("b")
@@ -96,9 +96,9 @@ func TestNeighboursThatChangeWhileTheyAreRead(t *testing.T) {
 }
 
 // Another number of neighbours of a member that is followed already.
-func TestFollowersWithOtherNumbersOfNeighbours(t *testing.T) {
+func TestFollowersWithDifferentAround(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		first, _, _ := follow(t, h, 3, "m100", 5)
 		h.FeedSubscribed("b")

@@ -25,7 +25,7 @@ func (f *fakeBoard) hold() (release func()) {
 // Whoever comes to be known in any way is told: by the look-up for another that
 // was followed before it under the same name, by a page that overtakes its own
 // look-up, or by one who shares the member and has left.
-func TestWhoeverBecomesKnownIsTold(t *testing.T) {
+func TestFoundMembersAreNotified(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(h *Hub, f *fakeBoard) (conn *fakeConn, member string){
 		"page reloaded": func(h *Hub, f *fakeBoard) (*fakeConn, string) {
@@ -54,7 +54,7 @@ func TestWhoeverBecomesKnownIsTold(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 				f.fill(200)
 				join(t, h, 3)
 				h.FeedSubscribed("b")
@@ -75,7 +75,7 @@ func TestWhoeverBecomesKnownIsTold(t *testing.T) {
 // long; and clients are not told that all is old for that.
 func TestRankDoesNotWaitForNeighbours(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 1)
 		h.FeedSubscribed("b")
@@ -102,12 +102,12 @@ func TestRankDoesNotWaitForNeighbours(t *testing.T) {
 		meHolds(t, f, conn, "m100", 1)
 
 		f.mu.Lock()
-		f.noPlaces = errors.New("no places")
+		f.lookupErr = errors.New("no places")
 		f.mu.Unlock()
 		rounds()
 		require.False(t, isStale(h))
 		f.mu.Lock()
-		f.noPlaces = nil
+		f.lookupErr = nil
 		f.mu.Unlock()
 		pass(3 * time.Second)
 		meHolds(t, f, conn, "m100", 1)
@@ -133,9 +133,9 @@ func followMany(t *testing.T, h *Hub, f *fakeBoard) (conns []*fakeConn) {
 
 // More followers than are told in one step: all are told, and what changes
 // meanwhile is not missed.
-func TestManyFollowersAreToldInPieces(t *testing.T) {
+func TestManyFollowersAreNotifiedInBatches(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		conns := followMany(t, h, f)
 		h.FeedSubscribed("b")
 		pass(3 * time.Second)
@@ -149,10 +149,10 @@ func TestManyFollowersAreToldInPieces(t *testing.T) {
 
 // A change that overtakes the answer to a look-up, on a board that is quiet after
 // it: the follower ends with the rank that it has now.
-func TestChangeThatOvertakesALookUp(t *testing.T) {
+func TestChangeOvertakesALookup(t *testing.T) {
 	t.Parallel()
 	for _, late := range []time.Duration{0, 200 * time.Millisecond, 2 * time.Second} {
-		inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 			f.fill(200)
 			join(t, h, 3)
 			h.FeedSubscribed("b")
@@ -173,9 +173,9 @@ func TestChangeThatOvertakesALookUp(t *testing.T) {
 
 // Of another life the first entries come first also while ranks are being told in
 // pieces.
-func TestAnotherLifeWhileRanksAreTold(t *testing.T) {
+func TestAnotherEpochWhileRanksAreNotified(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		conn := followMany(t, h, f)[2]
 		h.FeedSubscribed("b")
 		pass(3 * time.Second)

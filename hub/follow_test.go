@@ -67,9 +67,9 @@ func meHolds(t *testing.T, f *fakeBoard, conn *fakeConn, member string, around i
 	}
 }
 
-func TestOwnChangeIsToldAtOnceOthersOnceAnInterval(t *testing.T) {
+func TestOwnChangeIsSentAtOnceOthersOnceAnInterval(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 0)
 		h.FeedSubscribed("b")
@@ -106,21 +106,21 @@ func TestOwnChangeIsToldAtOnceOthersOnceAnInterval(t *testing.T) {
 }
 
 // A place that is known is not shown before the first entries are.
-func TestPlaceWaitsForTheFirstEntries(t *testing.T) {
+func TestMeWaitsForTheSnapshot(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		follow(t, h, 3, "m100", 2)
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		f.mu.Lock()
-		f.noPages = errors.New("no pages")
+		f.pageErr = errors.New("no pages")
 		f.mu.Unlock()
 		_, conn, _ := follow(t, h, 100, "m100", 2)
 		pass(time.Second)
 		require.Equal(t, []string{"status true"}, conn.take(t))
 		f.mu.Lock()
-		f.noPages = nil
+		f.pageErr = nil
 		f.mu.Unlock()
 		pass(5 * time.Second)
 		require.Equal(t, []string{"snapshot", "me", "status false"}, conn.take(t))
@@ -128,16 +128,16 @@ func TestPlaceWaitsForTheFirstEntries(t *testing.T) {
 }
 
 // A place comes after each snapshot, and never before the first.
-func TestPlaceFollowsASnapshot(t *testing.T) {
+func TestMeFollowsASnapshot(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
-		f.setAway(errors.New("away"))
+		f.setReadErr(errors.New("away"))
 		_, early, _ := follow(t, h, 10, "m100", 0)
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		require.Equal(t, []string{"status true"}, early.take(t))
-		f.setAway(nil)
+		f.setReadErr(nil)
 		pass(5 * time.Second)
 		require.Equal(t, []string{"snapshot", "me", "status false"}, early.take(t), "all is told before it counts as current")
 
@@ -166,16 +166,16 @@ func TestPlaceFollowsASnapshot(t *testing.T) {
 
 // A follower that shares its member with others shares the frames too, and when
 // the last of them has gone nothing of it is left.
-func TestFollowersOfAMemberShareIt(t *testing.T) {
+func TestFollowersShareAMember(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, stays, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
 		var clients []*Client
-		var conns []*keeper
+		var conns []*recordingConn
 		for range 20 {
-			k := &keeper{}
+			k := &recordingConn{}
 			c := h.Join(k)
 			_, err := h.Subscribe(c, theBoard, Watch{Top: 10, Me: "m100"}, nil, func() {})
 			require.NoError(t, err)

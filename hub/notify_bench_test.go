@@ -12,11 +12,11 @@ import (
 
 func followedName(m int) string { return fmt.Sprintf("member-%07d", m) }
 
-// BenchmarkTell measures what it costs to tell 100,000 followers that somebody
+// BenchmarkNotify measures what it costs to tell 100,000 followers that somebody
 // new at the top has moved them all, as happens at most once a MeInterval: the
 // encoding of their frames and handing them to the shards. The median of the
 // longest step is for how long the board's goroutine is away from the changes.
-func BenchmarkTell(b *testing.B) {
+func BenchmarkNotify(b *testing.B) {
 	const followed = 100_000
 	f := newFakeBoard()
 	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})

@@ -12,9 +12,9 @@ import (
 	"rankcast/ranking"
 )
 
-func TestOutageIsToldAndEndsRight(t *testing.T) {
+func TestOutageStatusAndRecovery(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
@@ -33,12 +33,12 @@ func TestOutageIsToldAndEndsRight(t *testing.T) {
 		require.Equal(t, []string{"status true", "snapshot"}, late.take(t), "who comes meanwhile is told, and shown what there is")
 
 		f.set("a", 2) // nobody hears of it
-		f.setAway(errors.New("away"))
+		f.setReadErr(errors.New("away"))
 		h.FeedUp()
 		h.FeedSubscribed("b")
 		pass(5 * time.Second)
 		require.Empty(t, conn.take(t), "still stale while the board can't be read")
-		f.setAway(nil)
+		f.setReadErr(nil)
 		pass(5 * time.Second)
 		require.Equal(t, []string{"delta", "status false"}, conn.take(t))
 		require.Equal(t, []string{"delta", "status false"}, late.take(t))
@@ -54,7 +54,7 @@ func TestOutageIsToldAndEndsRight(t *testing.T) {
 // and one that nobody watches any more is not waited for.
 func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		h.FeedDown(time.Now())
 		require.True(t, isStale(h))
 		first, conn, _ := join(t, h, 10)
@@ -77,18 +77,18 @@ func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
 }
 
 // Redis can be away for reads while the feed is still heard, as with a cluster.
-func TestReadsThatFailAreTold(t *testing.T) {
+func TestFailedReadsMakeClientsStale(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		require.Equal(t, []string{"snapshot"}, conn.take(t))
-		f.setAway(errors.New("away"))
+		f.setReadErr(errors.New("away"))
 		pass(1100 * time.Millisecond)
 		require.Equal(t, []string{"status true"}, conn.take(t))
 		f.set("a", 5)
-		f.setAway(nil)
+		f.setReadErr(nil)
 		pass(5 * time.Second)
 		require.Equal(t, f.top(10), conn.board.Top)
 		require.False(t, isStale(h))
@@ -101,7 +101,7 @@ func TestReadsThatFailAreTold(t *testing.T) {
 // told that what they see may be old.
 func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		for i := range 200 {
 			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
 		}
@@ -109,7 +109,7 @@ func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		f.mu.Lock()
-		f.noPages = errors.New("no pages")
+		f.pageErr = errors.New("no pages")
 		f.mu.Unlock()
 		sub, err := h.Subscribe(c, theBoard, Watch{Top: 100}, sub, func() {})
 		require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
 		_, err = h.Subscribe(c, theBoard, Watch{Top: 10}, sub, func() {})
 		require.NoError(t, err)
 		f.mu.Lock()
-		f.noPages = nil
+		f.pageErr = nil
 		f.mu.Unlock()
 		pass(3 * time.Second)
 		require.False(t, isStale(h))
@@ -129,9 +129,9 @@ func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
 
 // After an outage clients are told that all is current only once each follower
 // knows its place again.
-func TestOutageEndsWhenFollowersKnowTheirPlace(t *testing.T) {
+func TestOutageEndsWhenFollowersAreRecovered(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 0)
 		h.FeedSubscribed("b")
@@ -140,7 +140,7 @@ func TestOutageEndsWhenFollowersKnowTheirPlace(t *testing.T) {
 		h.FeedDown(time.Now())
 		f.set("m150", 1005) // nobody hears of it
 		f.mu.Lock()
-		f.noPlaces = errors.New("no places")
+		f.lookupErr = errors.New("no places")
 		f.mu.Unlock()
 		h.FeedUp()
 		h.FeedSubscribed("b")
@@ -148,7 +148,7 @@ func TestOutageEndsWhenFollowersKnowTheirPlace(t *testing.T) {
 		require.Equal(t, []string{"status true"}, conn.take(t))
 		require.Less(t, len(f.lookups), 20, "with pauses")
 		f.mu.Lock()
-		f.noPlaces = nil
+		f.lookupErr = nil
 		f.mu.Unlock()
 		pass(5 * time.Second)
 		require.Equal(t, []string{"me", "status false"}, conn.take(t))
@@ -159,13 +159,13 @@ func TestOutageEndsWhenFollowersKnowTheirPlace(t *testing.T) {
 // A look-up that failed is not waited for when nobody needs it any more.
 func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := join(t, h, 3)
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		f.mu.Lock()
-		f.noPlaces = errors.New("no places")
+		f.lookupErr = errors.New("no places")
 		f.mu.Unlock()
 		c, _, _ := follow(t, h, 3, "m100", 0)
 		pass(3 * time.Second)
@@ -179,15 +179,15 @@ func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
 }
 
 // An outage is over when what was read has been shown, whatever else was failing.
-func TestOutageIsOverOnceTheEntriesAreShown(t *testing.T) {
+func TestOutageEndsOnceTheTopIsPublished(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := join(t, h, 3)
 		h.FeedSubscribed("b")
 		pass(3 * time.Second)
 		f.mu.Lock()
-		f.noPlaces = errors.New("no places")
+		f.lookupErr = errors.New("no places")
 		f.mu.Unlock()
 		c, _, _ := follow(t, h, 3, "m100", 0)
 		pass(5 * time.Second)

@@ -13,13 +13,13 @@ import (
 	"rankcast/hub/hubtest"
 )
 
-func TestChangeWaitsForNoProfileLongerThanOneRead(t *testing.T) {
+func TestChangeWaitsForProfilesOneReadAtMost(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]bool{"slow": false, "failing": true} {
 		t.Run(name, func(t *testing.T) {
-			withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+			withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 				pass(time.Second)
-				f.dub("new", "Newt")
+				f.setProfile("new", "Newt")
 				f.setSlow(300*time.Millisecond, broken)
 				h.FeedChanges(f.set("new", -20))
 				pass(99 * time.Millisecond)
@@ -34,7 +34,7 @@ func TestChangeWaitsForNoProfileLongerThanOneRead(t *testing.T) {
 				f.setSlow(0, false)
 				pass(5 * time.Second)
 				require.Equal(t, []string{"delta"}, conn.take(t), "the name comes when it is there")
-				require.Equal(t, f.named(f.top(10)), conn.board.Top)
+				require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 				require.False(t, isStale(h), "all scores were right")
 			})
 		})
@@ -42,14 +42,14 @@ func TestChangeWaitsForNoProfileLongerThanOneRead(t *testing.T) {
 }
 
 // A profile that cannot be read leaves the others as they are, and is tried again alone.
-func TestProfileThatCannotBeReadTakesNoOthersAway(t *testing.T) {
+func TestUnreadableProfileLeavesTheOthers(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.kind, f.unread = "user", "b"
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind, f.failingMember = "user", "b"
 		f.set("a", 3)
 		f.set("b", 2)
-		f.dub("a", "Ann")
-		f.dub("b", "Bob")
+		f.setProfile("a", "Ann")
+		f.setProfile("b", "Bob")
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
 		synctest.Wait()
@@ -63,11 +63,11 @@ func TestProfileThatCannotBeReadTakesNoOthersAway(t *testing.T) {
 		for _, n := range reads[1:] {
 			require.Equal(t, 1, n)
 		}
-		f.peopleMu.Lock()
-		f.unread = ""
-		f.peopleMu.Unlock()
+		f.profilesMu.Lock()
+		f.failingMember = ""
+		f.profilesMu.Unlock()
 		pass(5 * time.Second)
-		require.Equal(t, f.named(f.top(10)), conn.board.Top)
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 		require.Equal(t, []string{"delta"}, conn.take(t))
 		require.Len(t, f.takeReads(), 1)
 	})
@@ -81,9 +81,9 @@ func unnamed(entries []hubtest.Entry) []hubtest.Entry {
 	return list
 }
 
-func TestSteadyBoardReadsProfilesOnlyWhenTheyAreOld(t *testing.T) {
+func TestSteadyBoardRefreshesProfilesOnlyWhenDue(t *testing.T) {
 	t.Parallel()
-	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		require.Equal(t, []int{6}, f.takeReads(), "all in one call")
 		pass(2 * time.Minute)
 		reads := f.takeReads()
@@ -103,7 +103,7 @@ func TestSteadyBoardReadsProfilesOnlyWhenTheyAreOld(t *testing.T) {
 
 func TestKindWithoutProfilesIsNotRead(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.set("a", 3)
 		_, conn, _ := join(t, h, 10)
@@ -113,64 +113,64 @@ func TestKindWithoutProfilesIsNotRead(t *testing.T) {
 		pass(5 * time.Minute)
 		require.Empty(t, f.takeReads())
 		conn.take(t)
-		rename(h, f, "a", "Ann")
+		changeProfile(h, f, "a", "Ann")
 		synctest.Wait()
 		require.Equal(t, []string{"delta"}, conn.take(t), "the first profile of a kind")
-		require.Equal(t, f.named(f.top(10)), conn.board.Top)
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 	})
 }
 
 // The first profile of a kind is found though its message was lost.
-func TestFirstProfileThatNobodyHeardOf(t *testing.T) {
+func TestFirstProfileOfAKindWithoutAMessage(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.set("a", 3)
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		conn.take(t)
-		f.dub("a", "Ann")
+		f.setProfile("a", "Ann")
 		pass(2 * time.Second)
-		require.Equal(t, f.named(f.top(10)), conn.board.Top)
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 	})
 }
 
-func TestProfileThatNobodyHeardOfShowsWithinAMinute(t *testing.T) {
+func TestLostProfileMessageIsRepairedWithinAMinute(t *testing.T) {
 	t.Parallel()
-	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		for i := range 20 {
 			pass(time.Duration(rand.N(int64(time.Minute))))
-			f.dub("b", fmt.Sprint("Bob ", i))
+			f.setProfile("b", fmt.Sprint("Bob ", i))
 			pass(time.Minute)
-			require.Equal(t, f.named(f.top(10)), conn.board.Top)
+			require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 		}
 	})
 }
 
-func TestProfilesAreReadAgainWhenTheFeedIsBack(t *testing.T) {
+func TestProfilesAreRefreshedAfterAnOutage(t *testing.T) {
 	t.Parallel()
-	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
 		h.FeedDown(time.Now())
-		f.dub("a", "Anna")
-		f.dub("b", "Bob")
+		f.setProfile("a", "Anna")
+		f.setProfile("b", "Bob")
 		h.FeedUp()
 		h.FeedSubscribed("b")
 		pass(time.Second)
-		require.Equal(t, f.named(f.top(10)), conn.board.Top)
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 	})
 }
 
 // A profile that changes while it is read shows as it is in the end.
-func TestProfileThatChangesWhileItIsRead(t *testing.T) {
+func TestProfileChangesWhileItIsRead(t *testing.T) {
 	t.Parallel()
-	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
 		f.setSlow(50*time.Millisecond, false)
-		rename(h, f, "a", "Anna")
+		changeProfile(h, f, "a", "Anna")
 		pass(20 * time.Millisecond)
-		rename(h, f, "a", "Annabel")
+		changeProfile(h, f, "a", "Annabel")
 		pass(time.Second)
 		require.Equal(t, "Annabel", conn.board.Top[0].Name)
 	})
@@ -178,11 +178,11 @@ func TestProfileThatChangesWhileItIsRead(t *testing.T) {
 
 // What a board knows of those whom it does not show any more is bounded, and all of it
 // goes with the board.
-func TestBoardForgetsWhoIsShownNoMore(t *testing.T) {
+func TestProfilesAreEvicted(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
-		f.dub("x", "X")
+		f.setProfile("x", "X")
 		_, _, sub := join(t, h, 3)
 		h.FeedSubscribed("b")
 		synctest.Wait()

@@ -15,60 +15,60 @@ import (
 	"rankcast/ranking"
 )
 
-// rename changes a profile and tells the hub.
-func rename(h *Hub, f *fakeBoard, member, name string) {
-	f.dub(member, name)
+// changeProfile changes a profile and tells the hub.
+func changeProfile(h *Hub, f *fakeBoard, member, name string) {
+	f.setProfile(member, name)
 	h.FeedProfile("user", member)
 }
 
-// withPeople is a board of users of whom some have names, and somebody who watches it.
-func withPeople(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn)) {
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+// withProfiles is a board of users of whom some have names, and somebody who watches it.
+func withProfiles(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn)) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		f.set("a", 3)
 		f.set("b", 2)
-		f.dub("a", "Ann")
+		f.setProfile("a", "Ann")
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
 		synctest.Wait()
 		require.Equal(t, []string{"snapshot"}, conn.take(t), "names come with the first frame")
-		require.Equal(t, f.named(f.top(10)), conn.board.Top)
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 		require.Equal(t, "Ann", conn.board.Top[0].Name)
 		test(t, h, f, conn)
 	})
 }
 
-func TestProfileThatChangesIsToldAtOnceAndAlone(t *testing.T) {
+func TestProfileChangeIsSentAtOnceAndAlone(t *testing.T) {
 	t.Parallel()
-	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
 		seq := conn.board.Seq
 		for i, name := range []string{"Anna", "", "<b>Ann</b>"} {
-			rename(h, f, "a", name)
+			changeProfile(h, f, "a", name)
 			synctest.Wait()
 			m := conn.frames[len(conn.frames)-1]
 			require.Equal(t, []string{"delta"}, conn.take(t), i)
 			require.Len(t, m.Rows, 1, "nothing else is told")
 			require.Equal(t, []int64{seq, seq}, []int64{m.From, m.Seq}, "a profile changes no seq")
-			require.Equal(t, f.named(f.top(10)), conn.board.Top)
+			require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 			require.Equal(t, name, conn.board.Top[0].Name)
 			pass(time.Second)
 		}
-		rename(h, f, "nobody here", "X")
+		changeProfile(h, f, "nobody here", "X")
 		pass(time.Second)
 		require.Empty(t, conn.take(t))
 		h.FeedChanges(f.set("b", 5))
 		pass(time.Second)
 		require.Equal(t, []string{"delta"}, conn.take(t))
-		require.Equal(t, f.named(f.top(10)), conn.board.Top)
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 	})
 }
 
-func TestMemberEntersWithItsName(t *testing.T) {
+func TestMemberEntersWithItsProfile(t *testing.T) {
 	t.Parallel()
-	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		pass(time.Second)
-		f.dub("new", "Newt")
+		f.setProfile("new", "Newt")
 		f.takeReads()
 		f.setSlow(20*time.Millisecond, false)
 		h.FeedChanges(f.set("new", -20))
@@ -81,16 +81,16 @@ func TestMemberEntersWithItsName(t *testing.T) {
 	})
 }
 
-func TestClientThatIsBehindEndsWithTheRightNames(t *testing.T) {
+func TestSlowClientEndsWithTheRightProfiles(t *testing.T) {
 	t.Parallel()
-	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		slow, behind, _ := join(t, h, 10)
 		synctest.Wait()
 		behind.take(t)
 		behind.setFull(true)
 		for i := range 3 {
 			pass(time.Second)
-			rename(h, f, "a", fmt.Sprint("Ann ", i))
+			changeProfile(h, f, "a", fmt.Sprint("Ann ", i))
 		}
 		pass(time.Second)
 		require.Empty(t, behind.take(t))
@@ -98,23 +98,23 @@ func TestClientThatIsBehindEndsWithTheRightNames(t *testing.T) {
 		slow.Ready()
 		pass(time.Second)
 		require.Equal(t, []string{"snapshot"}, behind.take(t), "the delta from its seq to that seq is not for it")
-		require.Equal(t, f.named(f.top(10)), behind.board.Top)
+		require.Equal(t, f.withProfiles(f.top(10)), behind.board.Top)
 		require.Equal(t, conn.board, behind.board)
 	})
 }
 
 // A board whose members come to be of a kind without profiles shows no names.
-func TestNamesGoWithTheKind(t *testing.T) {
+func TestProfilesFollowTheKind(t *testing.T) {
 	t.Parallel()
-	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		own := &fakeConn{}
 		_, err := h.Subscribe(h.Join(own), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
 		require.NoError(t, err)
 		pass(time.Second)
 		require.Equal(t, "Ann", own.board.Me.Around[0].Name)
-		f.peopleMu.Lock()
+		f.profilesMu.Lock()
 		f.profiles = nil
-		f.peopleMu.Unlock()
+		f.profilesMu.Unlock()
 		pass(3 * time.Second)
 		require.Equal(t, f.top(10), conn.board.Top)
 		require.Equal(t, f.top(2), own.board.Me.Around)
@@ -123,26 +123,26 @@ func TestNamesGoWithTheKind(t *testing.T) {
 
 // A board whose members come to be of another kind shows the names of that within a
 // second, long before an audit.
-func TestKindThatChangesShowsAtOnce(t *testing.T) {
+func TestKindChangeIsSentAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, stars := range map[string]map[string]string{"with names": {"a": "Alpha", "low0": "Low"}, "without": nil} {
 		t.Run(name, func(t *testing.T) {
-			withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+			withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 				own := &fakeConn{}
 				_, err := h.Subscribe(h.Join(own), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
 				require.NoError(t, err)
 				pass(1500 * time.Millisecond)
 				pages := len(f.pages)
 				for range 3 {
-					f.become("star", stars)
+					f.setKind("star", stars)
 					pass(1100 * time.Millisecond)
-					require.Equal(t, f.named(f.top(10)), conn.board.Top)
+					require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 					pass(time.Second) // followers are told of others once in a second
-					require.Equal(t, f.named(f.top(2)), own.board.Me.Around)
+					require.Equal(t, f.withProfiles(f.top(2)), own.board.Me.Around)
 					require.Equal(t, stars["a"], own.board.Me.Around[0].Name)
-					f.become("user", map[string]string{"a": "Ann"})
+					f.setKind("user", map[string]string{"a": "Ann"})
 					pass(1100 * time.Millisecond)
-					require.Equal(t, f.named(f.top(10)), conn.board.Top)
+					require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 				}
 				require.Len(t, f.pages, pages, "no page is read for that")
 				require.Empty(t, f.logged())
@@ -157,66 +157,66 @@ func TestKindThatChangesShowsAtOnce(t *testing.T) {
 	}
 }
 
-func TestAllBoardsOfAKindShowAProfile(t *testing.T) {
+func TestAllBoardsOfAKindGetAProfileChange(t *testing.T) {
 	t.Parallel()
-	withPeople(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		other := &fakeConn{}
 		_, err := h.Subscribe(h.Join(other), ranking.Board{Name: "b2", Instance: "b2"}, Watch{Top: 3}, nil, func() {})
 		require.NoError(t, err)
 		h.FeedSubscribed("b2")
 		pass(time.Second)
 		require.Equal(t, []string{"snapshot"}, other.take(t))
-		rename(h, f, "a", "Anna")
+		changeProfile(h, f, "a", "Anna")
 		synctest.Wait()
 		require.Equal(t, []string{"delta"}, conn.take(t))
 		require.Equal(t, []string{"delta"}, other.take(t))
-		require.Equal(t, f.named(f.top(3)), other.board.Top)
+		require.Equal(t, f.withProfiles(f.top(3)), other.board.Top)
 		h.FeedProfile("star", "a") // of another kind
 		pass(time.Second)
 		require.Empty(t, conn.take(t))
 	})
 }
 
-func TestFollowerIsToldTheNamesAroundIt(t *testing.T) {
+func TestFollowerGetsProfilesOfNeighbours(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		for i := range 200 {
 			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
 		}
-		f.dub("m150", "Mia")
+		f.setProfile("m150", "Mia")
 		conn := &fakeConn{}
 		_, err := h.Subscribe(h.Join(conn), theBoard, Watch{Top: 3, Me: "m150", Around: 1}, nil, func() {})
 		require.NoError(t, err)
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t), "the names around come with the rank")
-		require.Equal(t, f.named(f.top(200)[149:152]), conn.board.Me.Around)
+		require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
 		require.Equal(t, "Mia", conn.board.Me.Around[1].Name)
 		for _, m := range []string{"m149", "m150", "m151"} {
-			rename(h, f, m, "new "+m)
+			changeProfile(h, f, m, "new "+m)
 			pass(time.Second)
 			require.Equal(t, []string{"me"}, conn.take(t))
-			require.Equal(t, f.named(f.top(200)[149:152]), conn.board.Me.Around)
+			require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
 		}
-		rename(h, f, "m153", "X")
+		changeProfile(h, f, "m153", "X")
 		pass(time.Second)
 		require.Empty(t, conn.take(t))
-		f.dub("m151", "unheard")
+		f.setProfile("m151", "unheard")
 		pass(time.Minute)
-		require.Equal(t, f.named(f.top(200)[149:152]), conn.board.Me.Around)
+		require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
 	})
 }
 
 // Whoever is told of in the meantime, names around a follower come when they are there.
-func TestNamesAroundThatCannotBeReadYet(t *testing.T) {
+func TestNeighbourProfilesThatCannotBeReadYet(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		for i := range 200 {
 			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
 		}
-		f.dub("m150", "Mia")
+		f.setProfile("m150", "Mia")
 		f.setSlow(0, true)
 		conn := &fakeConn{}
 		_, err := h.Subscribe(h.Join(conn), theBoard, Watch{Top: 3, Me: "m150", Around: 1}, nil, func() {})
@@ -226,15 +226,15 @@ func TestNamesAroundThatCannotBeReadYet(t *testing.T) {
 		require.Equal(t, f.top(200)[149:152], conn.board.Me.Around, "the rank does not wait")
 		f.setSlow(0, false)
 		pass(10 * time.Second)
-		require.Equal(t, f.named(f.top(200)[149:152]), conn.board.Me.Around)
+		require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
 	})
 }
 
 // The law holds with profiles: whatever changes, is lost and fails, all show what is
 // there a minute later.
-func TestEveryoneEndsWithTheRightNames(t *testing.T) {
+func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
 		for i := range 60 {
 			f.set(fmt.Sprint("m", i), int64(i))
@@ -254,9 +254,9 @@ func TestEveryoneEndsWithTheRightNames(t *testing.T) {
 				member := fmt.Sprint("m", rand.IntN(70))
 				switch rand.IntN(12) {
 				case 0, 1:
-					rename(h, f, member, []string{"", "x", "y"}[rand.IntN(3)])
+					changeProfile(h, f, member, []string{"", "x", "y"}[rand.IntN(3)])
 				case 2:
-					f.dub(member, []string{"", "lost"}[rand.IntN(2)])
+					f.setProfile(member, []string{"", "lost"}[rand.IntN(2)])
 				case 3:
 					f.setSlow(time.Duration(rand.IntN(3))*70*time.Millisecond, rand.IntN(3) == 0)
 				case 4:
@@ -268,10 +268,10 @@ func TestEveryoneEndsWithTheRightNames(t *testing.T) {
 					}
 				case 5:
 					if rand.IntN(10) == 0 {
-						f.setAway(errors.New("away"))
+						f.setReadErr(errors.New("away"))
 						h.FeedDown(time.Now())
 						pass(time.Second)
-						f.setAway(nil)
+						f.setReadErr(nil)
 						h.FeedUp()
 						h.FeedSubscribed("b")
 					}
@@ -286,7 +286,7 @@ func TestEveryoneEndsWithTheRightNames(t *testing.T) {
 				clients[i].Ready()
 			}
 			pass(70 * time.Second)
-			all := f.named(f.top(100))
+			all := f.withProfiles(f.top(100))
 			for i, conn := range conns {
 				conn.take(t)
 				require.Equal(t, all[:min(len(all), []int{0, 3, 10}[i%3])], conn.board.Top)

@@ -28,7 +28,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Desc, Total: int64(2 * n), Start: 1}
 	for i := range n + n/8 + 16 {
 		m := fmt.Sprintf("member-%07d", i)
-		f.dub(m, "Somebody "+m)
+		f.setProfile(m, "Somebody "+m)
 		page.Entries = append(page.Entries, ranking.Entry{Rank: int64(i + 1), Member: m, Score: int64(-2 * i), Key: ranking.Key(2 * i)})
 	}
 	var all []string

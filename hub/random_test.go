@@ -66,8 +66,8 @@ func (w *watchers) churn() {
 	pass(time.Duration(rand.IntN(60)) * time.Millisecond)
 }
 
-// calm lets all of them catch up.
-func (w *watchers) calm(d time.Duration) {
+// settle lets all of them catch up.
+func (w *watchers) settle(d time.Duration) {
 	for _, one := range w.list {
 		one.conn.setFull(false)
 		one.Ready()
@@ -82,7 +82,7 @@ func (w *watchers) calm(d time.Duration) {
 // random: after a pause each holds just what the board is.
 func TestEveryClientEndsRight(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		w := &watchers{t: t, h: h, outages: 1, draw: func() Watch { return Watch{Top: rand.IntN(30)} }}
 		for range 20 {
 			w.add()
@@ -90,13 +90,13 @@ func TestEveryClientEndsRight(t *testing.T) {
 		h.FeedSubscribed("b")
 		for round := range 20 {
 			for range 100 {
-				c := f.random(fmt.Sprint("m", rand.IntN(60)), 1000)
+				c := f.randomChange(fmt.Sprint("m", rand.IntN(60)), 1000)
 				if rand.IntN(40) > 0 {
 					h.FeedChanges(c)
 				}
 				w.churn()
 			}
-			w.calm(5 * time.Second)
+			w.settle(5 * time.Second)
 			for i, c := range w.list {
 				top := c.watch.Top
 				require.Equal(t, f.top(top), append([]hubtest.Entry{}, c.conn.board.Top...), "round %d, client %d, top %d", round, i, top)
@@ -116,7 +116,7 @@ func TestEveryFollowerEndsRight(t *testing.T) {
 }
 
 func everyFollowerEndsRight(t *testing.T, ties ranking.Ties, scores int64) {
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.ties = ties
 		f.fill(300)
 		member := func() string { return fmt.Sprintf("m%03d", rand.IntN(350)) }
@@ -132,9 +132,9 @@ func everyFollowerEndsRight(t *testing.T, ties ranking.Ties, scores int64) {
 		f.onPlaces.set(slow)
 		h.FeedSubscribed("b")
 		for range 12 {
-			again := f.was()
+			again := f.saveState()
 			for range 100 {
-				c := f.random(member(), scores)
+				c := f.randomChange(member(), scores)
 				if rand.IntN(60) > 0 {
 					h.FeedChanges(c)
 				}
@@ -144,7 +144,7 @@ func everyFollowerEndsRight(t *testing.T, ties ranking.Ties, scores int64) {
 				pass(time.Second)
 				again()
 			}
-			w.calm(6 * time.Second)
+			w.settle(6 * time.Second)
 			for _, c := range w.list {
 				require.Equal(t, f.top(c.watch.Top), append([]hubtest.Entry{}, c.conn.board.Top...))
 				meHolds(t, f, c.conn, c.watch.Me, c.watch.Around)

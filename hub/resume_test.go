@@ -11,9 +11,9 @@ import (
 )
 
 // Who resumes is sent what differs.
-func TestResumeSendsWhatDiffers(t *testing.T) {
+func TestResumeSendsTheDifference(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(50)
 		_, stays, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
@@ -39,9 +39,9 @@ func TestResumeSendsWhatDiffers(t *testing.T) {
 
 // Who resumes with the last state of a period is told that it is the last, also by
 // a node that has just begun to show it.
-func TestResumeAtTheEnd(t *testing.T) {
+func TestResumeAtPeriodEnd(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn := watch(t, h, "b@0", Watch{Top: 10})
 		h.FeedSubscribed("b")
 		pass(time.Second)
@@ -76,13 +76,13 @@ func TestResumeAtTheEnd(t *testing.T) {
 // Who resumes is sent the rows of which only what is with them has changed.
 func TestResumeWithData(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(50)
 		_, stays, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
 		synctest.Wait()
 		held := stays.board
-		h.FeedChanges(f.tag("m007", `7`))
+		h.FeedChanges(f.setData("m007", `7`))
 		pass(time.Second)
 		back := &fakeConn{board: held}
 		_, err := h.Subscribe(h.Join(back), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})

@@ -20,12 +20,12 @@ var errAway = errors.New("away")
 // A turn in an outage of Redis, or of the feed, shows once that is over: the end of
 // what was shown, and then what is, however many turns there were; and only then
 // it counts as current.
-func TestTurnInAnOutage(t *testing.T) {
+func TestRolloverDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]func(h *Hub, f *fakeBoard) (over func()){
 		"of Redis": func(_ *Hub, f *fakeBoard) func() {
-			f.setAway(errAway)
-			return func() { f.setAway(nil) }
+			f.setReadErr(errAway)
+			return func() { f.setReadErr(nil) }
 		},
 		"of the feed": func(h *Hub, _ *fakeBoard) func() {
 			h.FeedDown(time.Now())
@@ -33,13 +33,13 @@ func TestTurnInAnOutage(t *testing.T) {
 		},
 		"of both": func(h *Hub, f *fakeBoard) func() {
 			h.FeedDown(time.Now())
-			f.setAway(errAway)
-			return func() { h.FeedUp(); h.FeedSubscribed("b"); pass(time.Second); f.setAway(nil) }
+			f.setReadErr(errAway)
+			return func() { h.FeedUp(); h.FeedSubscribed("b"); pass(time.Second); f.setReadErr(nil) }
 		},
 	} {
 		for turns := range 4 {
 			t.Run(fmt.Sprint(name, " over ", turns), func(t *testing.T) {
-				inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+				withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 					f.fill(200)
 					_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m100"})
 					_, before := watch(t, h, "b@-1", Watch{Top: 10})
@@ -75,7 +75,7 @@ func TestTurnInAnOutage(t *testing.T) {
 }
 
 // Pages and look-ups that are slow, and under way at a turn or over several.
-func TestTurnWhileReading(t *testing.T) {
+func TestRolloverWhileReading(t *testing.T) {
 	t.Parallel()
 	for _, long := range []time.Duration{time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second} {
 		for name, hooked := range map[string]func(f *fakeBoard) []*hook{
@@ -84,7 +84,7 @@ func TestTurnWhileReading(t *testing.T) {
 			"states": func(f *fakeBoard) []*hook { return []*hook{&f.onStates} },
 		} {
 			t.Run(fmt.Sprint(name, " ", long), func(t *testing.T) {
-				inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+				withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 					f.periods(2 * time.Second)
 					for _, hook := range hooked(f) {
 						hook.set(func() { time.Sleep(long) })
@@ -115,10 +115,10 @@ func TestTurnWhileReading(t *testing.T) {
 }
 
 // The seq check does not take a view for lost because of a turn.
-func TestNoFalseAlarmAtATurn(t *testing.T) {
+func TestSeqCheckIsQuietAtRollover(t *testing.T) {
 	t.Parallel()
 	for _, slow := range []time.Duration{0, 300 * time.Millisecond, 1300 * time.Millisecond} {
-		inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 			f.periods(2 * time.Second)
 			if slow > 0 {
 				f.onStates.set(func() { time.Sleep(slow) })
@@ -139,9 +139,9 @@ func TestNoFalseAlarmAtATurn(t *testing.T) {
 }
 
 // That a view was behind in one period says nothing of the next.
-func TestNoAlarmOfTwoPeriods(t *testing.T) {
+func TestSeqCheckIsQuietAcrossPeriods(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.periods(9500 * time.Millisecond)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
@@ -158,21 +158,21 @@ func TestNoAlarmOfTwoPeriods(t *testing.T) {
 }
 
 // A page that is read for want of entries at the end of a period counts as any.
-func TestTurnOfAViewThatIsShort(t *testing.T) {
+func TestRolloverOfAViewWithTooFewEntries(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(300)
 		c, conn, sub := join(t, h, 10)
 		h.FeedSubscribed("b")
 		pass(every - time.Second)
-		f.noPages = errAway
+		f.pageErr = errAway
 		_, err := h.Subscribe(c, theBoard, Watch{Top: 200}, sub, func() { conn.board = hubtest.Board{} })
 		require.NoError(t, err)
 		_, small := watch(t, h, "b", Watch{Top: 10})
 		pass(2 * time.Second)
 		conn.take(t)
 		require.Empty(t, conn.board.Top)
-		f.noPages = nil
+		f.pageErr = nil
 		pass(5 * time.Second)
 		endsWere(t, f, small, 10, "0")
 		shows(t, conn, "1", false, f.top(200))
@@ -183,9 +183,9 @@ func TestTurnOfAViewThatIsShort(t *testing.T) {
 // Periods of two seconds, watched by many under all names, who stall, go on and
 // come again; messages lost, reads slow, outages: each is shown the ends as they
 // were, each before what came after it, and in the end what is.
-func TestEveryWatcherSeesTheEnds(t *testing.T) {
+func TestEveryClientGetsTheEnds(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.periods(2 * time.Second)
 		type viewer struct {
 			*watcher
@@ -221,7 +221,7 @@ func TestEveryWatcherSeesTheEnds(t *testing.T) {
 		var late []*ranking.Changes
 		for range 12 {
 			for range 150 {
-				c := f.random(fmt.Sprint("m", rand.IntN(60)), 1000)
+				c := f.randomChange(fmt.Sprint("m", rand.IntN(60)), 1000)
 				switch rand.IntN(60) {
 				case 0: // lost
 				case 1, 2, 3:
@@ -262,9 +262,9 @@ func TestEveryWatcherSeesTheEnds(t *testing.T) {
 					}
 				case 8:
 					if rand.IntN(6) == 0 {
-						f.setAway(errAway)
+						f.setReadErr(errAway)
 						pass(time.Duration(rand.IntN(3000)) * time.Millisecond)
-						f.setAway(nil)
+						f.setReadErr(nil)
 					}
 				}
 				pass(time.Duration(rand.IntN(40)) * time.Millisecond)
@@ -282,7 +282,7 @@ func TestEveryWatcherSeesTheEnds(t *testing.T) {
 			}
 			pass(7 * time.Second)
 			f.mu.Lock()
-			f.roll()
+			f.rollOver()
 			f.mu.Unlock()
 			pass(time.Until(f.began.Add(f.every*time.Duration(len(f.closed)+1))) + 1900*time.Millisecond)
 			synctest.Wait()

@@ -13,7 +13,7 @@ import (
 // A connection that takes the end and nothing more gets the end once.
 func TestEndIsSentOnce(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c, conn := watch(t, h, "b", Watch{Top: 10, Me: "low0"})
 		conn.room = 2
 		h.FeedSubscribed("b")
@@ -31,9 +31,9 @@ func TestEndIsSentOnce(t *testing.T) {
 
 // A view that is short of what has come to be shown while the end of the period
 // was read is read once more, before it is shown what comes next.
-func TestEndThatIsShortOfWhatIsShown(t *testing.T) {
+func TestEndWithTooFewEntries(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(300)
 		_, small := watch(t, h, "b", Watch{Top: 10})
 		c, _ := watch(t, h, "b", Watch{Top: 200})
@@ -58,9 +58,9 @@ func TestEndThatIsShortOfWhatIsShown(t *testing.T) {
 
 // The page of the end is of no use where too much was heard meanwhile; then it is
 // read again at once.
-func TestEndThatWasHeardTooMuchAt(t *testing.T) {
+func TestEndWhenTheBufferOverflows(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.ends = time.Now().Add(every)
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
@@ -81,9 +81,9 @@ func TestEndThatWasHeardTooMuchAt(t *testing.T) {
 }
 
 // What is heard late after a turn that was known by the clock has nothing read.
-func TestLateChangeAfterATurn(t *testing.T) {
+func TestLateChangeAfterRollover(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
 		pass(every - 1)
@@ -100,10 +100,10 @@ func TestLateChangeAfterATurn(t *testing.T) {
 
 // However much is heard of the period that takes changes, a view of another one
 // is not read again for that.
-func TestChangesOfOtherPeriodsSpoilNothing(t *testing.T) {
+func TestChangesOfOtherPeriodsAreIgnored(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"b@0", "b@-1"} {
-		inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 			f.set("a", 1)
 			pass(every)
 			c := f.set("a", 1)
@@ -130,9 +130,9 @@ func TestChangesOfOtherPeriodsSpoilNothing(t *testing.T) {
 
 // A look-up in the old period that takes long keeps nobody from being looked up in
 // the new one.
-func TestLookUpOverATurn(t *testing.T) {
+func TestLookupDuringRollover(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		watch(t, h, "b", Watch{Top: 3})
 		h.FeedSubscribed("b")
@@ -155,14 +155,14 @@ func TestLookUpOverATurn(t *testing.T) {
 
 // A place is told also where a board that went back shows the same entries as
 // before.
-func TestPlaceOnABoardThatWentBack(t *testing.T) {
+func TestMeAfterRegression(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn, _ := follow(t, h, 3, "m100", 0)
 		h.FeedSubscribed("b")
 		pass(3 * time.Second)
-		again := f.was()
+		again := f.saveState()
 		h.FeedChanges(f.set("m150", 1005))
 		pass(3 * time.Second)
 		require.EqualValues(t, 102, *conn.board.Me.Rank)

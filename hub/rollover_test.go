@@ -16,9 +16,9 @@ import (
 // every is how long periods are in these tests.
 const every = 10 * time.Second
 
-// inPeriods runs a test on a board with periods that has just begun and is heard.
-func inPeriods(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+// withPeriods runs a test on a board with periods that has just begun and is heard.
+func withPeriods(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.periods(every)
 		test(t, h, f)
 	})
@@ -71,9 +71,9 @@ func lastPlace(t *testing.T, conn *fakeConn) (last hubtest.Message) {
 
 // At its turn everybody is shown the end of the period, and then the next one,
 // with no update needed and also where there is nothing in either.
-func TestTurn(t *testing.T) {
+func TestRollover(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(50)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m040"})
 		_, narrow := watch(t, h, "b", Watch{Top: 3})
@@ -116,9 +116,9 @@ func TestTurn(t *testing.T) {
 }
 
 // A turn waits for no interval, and takes in what had come up to then.
-func TestTurnWithinAnInterval(t *testing.T) {
+func TestRolloverWithinAnInterval(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
 		pass(every - 30*time.Millisecond)
@@ -135,10 +135,10 @@ func TestTurnWithinAnInterval(t *testing.T) {
 }
 
 // A change of the next period tells of the turn where the clock does not.
-func TestTurnThatAChangeTellsOf(t *testing.T) {
+func TestRolloverFoundByAChange(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.leftOff = time.Hour
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.leftError = time.Hour
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		_, before := watch(t, h, "b@-1", Watch{Top: 10})
 		h.FeedSubscribed("b")
@@ -170,14 +170,14 @@ func TestTurnThatAChangeTellsOf(t *testing.T) {
 }
 
 // A turn that was expected too early is waited for.
-func TestTurnThatIsNotYet(t *testing.T) {
+func TestRolloverReadTooEarly(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		f.leftOff = -3 * time.Second
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.leftError = -3 * time.Second
 		_, conn := watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
 		pass(time.Second)
-		f.leftOff = 0
+		f.leftError = 0
 		conn.take(t)
 		pass(every - time.Second - 1)
 		require.Equal(t, []string{"b", "b@0"}, f.pages)
@@ -190,9 +190,9 @@ func TestTurnThatIsNotYet(t *testing.T) {
 
 // Who stalled through a turn gets the end of the period that it had, or, where it
 // missed whole periods, of the newest that is over; and nobody gets an end twice.
-func TestTurnsWhileStalled(t *testing.T) {
+func TestSlowClientGetsTheLastEnd(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		conns := make(map[*fakeConn]*Client)
 		stalled := func(room int) *fakeConn {
 			c, conn := watch(t, h, "b", Watch{Top: 10, Me: "low0"})
@@ -246,9 +246,9 @@ func TestTurnsWhileStalled(t *testing.T) {
 
 // The end of a period is not skipped where both it and what comes next are there
 // before a shard looks.
-func TestTurnThatAShardSeesLate(t *testing.T) {
+func TestRolloverSeenLateByAShard(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c, conn := watch(t, h, "b", Watch{Top: 10, Me: "low0"})
 		h.FeedSubscribed("b")
 		synctest.Wait()
@@ -270,9 +270,9 @@ func TestTurnThatAShardSeesLate(t *testing.T) {
 
 // Nobody is told a place in a period before its entries, even where the
 // connection had no room for these and has some again.
-func TestPlaceInAPeriodComesAfterItsEntries(t *testing.T) {
+func TestMeOfAPeriodComesAfterItsSnapshot(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c, conn := watch(t, h, "b", Watch{Top: 10, Me: "low0"})
 		h.FeedSubscribed("b")
 		pass(time.Second)
@@ -294,9 +294,9 @@ func TestPlaceInAPeriodComesAfterItsEntries(t *testing.T) {
 }
 
 // Who comes after a turn is shown nothing of what was before.
-func TestJoiningAfterATurn(t *testing.T) {
+func TestSubscribeAfterRollover(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
 		pass(every)
@@ -310,9 +310,9 @@ func TestJoiningAfterATurn(t *testing.T) {
 
 // What is heard late of the old period, or early of the new, changes nothing in
 // the other.
-func TestChangesAroundATurn(t *testing.T) {
+func TestChangesAroundRollover(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m150"})
 		h.FeedSubscribed("b")
@@ -358,9 +358,9 @@ func TestChangesAroundATurn(t *testing.T) {
 
 // The last changes of a period may be lost: its end is right all the same, and
 // soon there.
-func TestEndOfAPeriodWhoseLastChangesAreLost(t *testing.T) {
+func TestPeriodEndWithLostChanges(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "m150"})
 		h.FeedSubscribed("b")
@@ -378,9 +378,9 @@ func TestEndOfAPeriodWhoseLastChangesAreLost(t *testing.T) {
 
 // Followers are told where they ended, as far as others moved them since they were
 // told last, with those around them; then where they are in the next period.
-func TestFollowersAreToldTheirLastPlaces(t *testing.T) {
+func TestFollowersGetTheirFinalPlaces(t *testing.T) {
 	t.Parallel()
-	inPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, conn := watch(t, h, "b", Watch{Top: 3, Me: "m100"})
 		_, wide := watch(t, h, "b", Watch{Top: 3, Me: "m110", Around: 2})

@@ -11,9 +11,9 @@ import (
 	"rankcast/ranking"
 )
 
-func TestLostMessagesAreNoticed(t *testing.T) {
+func TestSeqCheckFindsLostMessages(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := join(t, h, 10)
 		h.FeedSubscribed("b")
 		synctest.Wait()
@@ -52,7 +52,7 @@ func TestLostMessagesAreNoticed(t *testing.T) {
 // After a failover seq may go back, and then Redis is the truth: for what is
 // shown, for what followers were told, and for who resumes with a state of the
 // history that is lost.
-func TestBoardThatGoesBack(t *testing.T) {
+func TestSeqCheckFindsRegression(t *testing.T) {
 	t.Parallel()
 	for name, notice := range map[string]func(h *Hub, f *fakeBoard){
 		"by the check": func(*Hub, *fakeBoard) { pass(5 * time.Second) },
@@ -62,12 +62,12 @@ func TestBoardThatGoesBack(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+			withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 				f.fill(200)
 				_, conn, _ := follow(t, h, 10, "m100", 0)
 				h.FeedSubscribed("b")
 				pass(time.Second)
-				again := f.was()
+				again := f.saveState()
 				var held []hubtest.Board // by clients that lose their connection
 				for i := range 5 {
 					h.FeedChanges(f.set("m150", int64(1005+i)))

@@ -21,9 +21,9 @@ func join(t *testing.T, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
 	return c, conn, sub
 }
 
-func TestSubscribingAfterLeavingLeavesNothing(t *testing.T) {
+func TestSubscribeAfterLeaveLeavesNothing(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c := h.Join(&fakeConn{})
 		h.Leave(c)
 		_, err := h.Subscribe(c, theBoard, Watch{Top: 10}, nil, func() {})
@@ -32,9 +32,9 @@ func TestSubscribingAfterLeavingLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestSubscribingAgainChangesTop(t *testing.T) {
+func TestSubscribeAgainChangesTop(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		for i := range 100 {
 			f.set(fmt.Sprintf("m%02d", i), int64(i))
 		}
@@ -62,9 +62,9 @@ func TestSubscribingAgainChangesTop(t *testing.T) {
 
 // A subscription that takes another's place begins where it was accepted: nothing
 // of the old one comes after.
-func TestNothingOfTheReplacedSubscriptionFollows(t *testing.T) {
+func TestReplacedSubscriptionSendsNothingMore(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		c, conn, sub := follow(t, h, 10, "m100", 0)
 		h.FeedSubscribed("b")
@@ -88,9 +88,9 @@ func TestNothingOfTheReplacedSubscriptionFollows(t *testing.T) {
 }
 
 // To replace a subscription that ended with its client ends nobody else's.
-func TestReplacingWhatHasEnded(t *testing.T) {
+func TestReplacingAnEndedSubscription(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		join(t, h, 10)
 		c, _, sub := join(t, h, 10)
 		h.FeedSubscribed("b")

@@ -38,7 +38,7 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 		t.Cleanup(s.Close)
 		families := rankingtest.Families(20) // beyond what a view of none has
 		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Boards: slices.Collect(maps.Values(families))}))
-		feed, heard := hearFeed(t, url)
+		feed, heard := runFeed(t, url)
 		runs := 0
 		for _, name := range slices.Sorted(maps.Keys(families)) {
 			t.Run(name, func(t *testing.T) {
@@ -47,9 +47,9 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
 					feed.Watch(h.Board)
 					defer feed.Unwatch(h.Board)
-					w := &witness{t: t, s: s, h: h, heard: heard, ties: families[name].Ties, members: members, want: rapid.IntRange(0, 4).Draw(t, "want")}
+					w := &scriptsComparison{t: t, s: s, h: h, heard: heard, ties: families[name].Ties, members: members, want: rapid.IntRange(0, 4).Draw(t, "want")}
 					w.v = view.New(w.want)
-					w.wait(func(e any) bool { return e == watched(h.Board) })
+					w.wait(func(e any) bool { return e == subscribedTo(h.Board) })
 					w.run()
 				})
 			})
@@ -57,22 +57,22 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 	})
 }
 
-// changesHeard passes on what a feed hears of boards.
-type changesHeard chan any
+// receivedChanges passes on what a feed hears of boards.
+type receivedChanges chan any
 
-// watched is a board of which each change is heard from now on.
-type watched string
+// subscribedTo is a board of which each change is heard from now on.
+type subscribedTo string
 
-func (h changesHeard) FeedUp()                        {}
-func (h changesHeard) FeedDown(time.Time)             { h <- errors.New("the feed went down") }
-func (h changesHeard) FeedSubscribed(board string)    { h <- watched(board) }
-func (h changesHeard) FeedChanges(c *ranking.Changes) { h <- c }
-func (h changesHeard) FeedFollowed(string)            {}
-func (h changesHeard) FeedItems(string, [][]byte)     {}
-func (h changesHeard) FeedProfile(string, string)     {}
+func (h receivedChanges) FeedUp()                        {}
+func (h receivedChanges) FeedDown(time.Time)             { h <- errors.New("the feed went down") }
+func (h receivedChanges) FeedSubscribed(board string)    { h <- subscribedTo(board) }
+func (h receivedChanges) FeedChanges(c *ranking.Changes) { h <- c }
+func (h receivedChanges) FeedFollowed(string)            {}
+func (h receivedChanges) FeedItems(string, [][]byte)     {}
+func (h receivedChanges) FeedProfile(string, string)     {}
 
 // wait takes what is heard of a board until it is what is waited for.
-func (h changesHeard) wait(t *rapid.T, board string, until func(any) bool) {
+func (h receivedChanges) wait(t *rapid.T, board string, until func(any) bool) {
 	late := time.After(time.Minute)
 	for {
 		select {
@@ -89,13 +89,13 @@ func (h changesHeard) wait(t *rapid.T, board string, until func(any) bool) {
 	}
 }
 
-// hearFeed runs a feed until the test ends.
-func hearFeed(t *testing.T, url string) (*ranking.Feed, changesHeard) {
+// runFeed runs a feed until the test ends.
+func runFeed(t *testing.T, url string) (*ranking.Feed, receivedChanges) {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	redistest.Patient(rdb)
 	feed := ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.Config{ProbeInterval: redistest.CallTimeout})
-	heard := make(changesHeard, 4096)
+	heard := make(receivedChanges, 4096)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- feed.Run(ctx, heard) }()
@@ -107,12 +107,12 @@ func hearFeed(t *testing.T, url string) (*ranking.Feed, changesHeard) {
 	return feed, heard
 }
 
-// witness has a view follow a history, and compares what scripts, view and model say.
-type witness struct {
+// scriptsComparison has a view follow a history, and compares what scripts, view and model say.
+type scriptsComparison struct {
 	t       *rapid.T
 	s       *ranking.Store
 	h       *rankingtest.History
-	heard   changesHeard
+	heard   receivedChanges
 	ties    ranking.Ties
 	members []string
 	want    int // entries of v
@@ -123,7 +123,7 @@ type witness struct {
 	places *ranking.Places
 }
 
-func (w *witness) run() {
+func (w *scriptsComparison) run() {
 	for _, member := range w.members {
 		if around := rapid.SampledFrom([]int{-1, -1, 0, 0, 1, 2, 5}).Draw(w.t, "followed with around"); around >= 0 {
 			w.v.Follow(member, around)
@@ -131,7 +131,7 @@ func (w *witness) run() {
 	}
 	if n := rapid.IntRange(0, len(w.members)).Draw(w.t, "members at first"); n > 0 {
 		w.h.Fill(w.members[:n])
-		w.hear()
+		w.receive()
 	}
 	for range rapid.IntRange(1, 8).Draw(w.t, "calls") {
 		w.v.EachMember(w.v.RequestLookup)
@@ -141,7 +141,7 @@ func (w *witness) run() {
 			w.answer()
 		}
 		w.h.Call()
-		w.hear()
+		w.receive()
 		w.answer()
 		if rapid.IntRange(0, 2).Draw(w.t, "settle") > 0 {
 			w.settle()
@@ -152,13 +152,13 @@ func (w *witness) run() {
 }
 
 // wait takes what is heard until it is what is waited for.
-func (w *witness) wait(until func(any) bool) {
+func (w *scriptsComparison) wait(until func(any) bool) {
 	w.heard.wait(w.t, w.h.Board, until)
 }
 
-// hear gives the view all that was published, as it is or change by change, and checks
+// receive gives the view all that was published, as it is or change by change, and checks
 // at each seq what it tells then.
-func (w *witness) hear() {
+func (w *scriptsComparison) receive() {
 	now, err := w.s.Page(context.Background(), w.h.Board, 1, 1)
 	require.NoError(w.t, err)
 	require.Equal(w.t, w.h.Model.Seq(), now.Seq)
@@ -172,7 +172,7 @@ func (w *witness) hear() {
 		}
 		require.Equal(w.t, w.seq+1, c.Seq)
 		for i, change := range c.List {
-			w.told(c.Seq+int64(i), change)
+			w.changeHolds(c.Seq+int64(i), change)
 		}
 		if rapid.Bool().Draw(w.t, "one by one") {
 			for i := range c.List {
@@ -189,8 +189,8 @@ func (w *witness) hear() {
 	require.Equal(w.t, now.Seq, w.seq)
 }
 
-// told checks the place that a change tells.
-func (w *witness) told(seq int64, c ranking.Change) {
+// changeHolds checks the place that a change tells.
+func (w *scriptsComparison) changeHolds(seq int64, c ranking.Change) {
 	board := w.h.Model.At(seq)
 	i := slices.IndexFunc(board, func(e ranking.Entry) bool { return e.Member == c.Member })
 	require.Equal(w.t, c.New != nil, i >= 0, "%q at seq %d", c.Member, seq)
@@ -200,7 +200,7 @@ func (w *witness) told(seq int64, c ranking.Change) {
 	}
 }
 
-func (w *witness) apply(c *ranking.Changes) {
+func (w *scriptsComparison) apply(c *ranking.Changes) {
 	sure := w.v.Valid()
 	w.v.Apply(c)
 	require.Equal(w.t, sure, w.v.Valid(), "%+v makes the view unsure", c)
@@ -208,7 +208,7 @@ func (w *witness) apply(c *ranking.Changes) {
 }
 
 // ask reads what the view needs.
-func (w *witness) ask() {
+func (w *scriptsComparison) ask() {
 	ctx := context.Background()
 	if w.v.NeedsPage() {
 		w.v.BeginPage()
@@ -224,7 +224,7 @@ func (w *witness) ask() {
 }
 
 // answer gives the view what was read, which may be of a while ago.
-func (w *witness) answer() {
+func (w *scriptsComparison) answer() {
 	if w.page != nil {
 		require.True(w.t, w.v.ApplyPage(*w.page), "the view was wrong")
 		w.page = nil
@@ -238,7 +238,7 @@ func (w *witness) answer() {
 }
 
 // holds checks all that the view knows at its seq against the model.
-func (w *witness) holds() {
+func (w *scriptsComparison) holds() {
 	w.v.TakeMoved()
 	w.v.TakeFound()
 	if !w.v.Valid() {
@@ -269,7 +269,7 @@ func (w *witness) holds() {
 
 // settle has the view learn all that it wants to know. Then it is what the scripts
 // answer, keys included, and these are what the model says, for every member.
-func (w *witness) settle() {
+func (w *scriptsComparison) settle() {
 	t, ctx := w.t, context.Background()
 	for range 3 {
 		w.v.EachMember(w.v.RequestLookup)
@@ -304,7 +304,7 @@ func (w *witness) settle() {
 }
 
 // placed compares what the three say of a member; all is the board, keys included.
-func (w *witness) placed(member string, p ranking.Place, all []ranking.Entry) {
+func (w *scriptsComparison) placed(member string, p ranking.Place, all []ranking.Entry) {
 	i := slices.IndexFunc(all, func(e ranking.Entry) bool { return e.Member == member })
 	want := ranking.Place{Entry: ranking.Entry{Member: member}}
 	if i >= 0 {
@@ -331,7 +331,7 @@ func (w *witness) placed(member string, p ranking.Place, all []ranking.Entry) {
 }
 
 // reached compares what rank the score of an entry would give who reaches it now.
-func (w *witness) reached(e ranking.Entry, all []ranking.Entry) {
+func (w *scriptsComparison) reached(e ranking.Entry, all []ranking.Entry) {
 	at, err := w.s.At(context.Background(), w.h.Board, e.Score, nil, 0)
 	require.NoError(w.t, err)
 	rank := e.Rank

@@ -17,7 +17,7 @@ import (
 
 // A view that is told of a live window's changes alone is what a fresh read gives: as
 // updates come, and as points leave one by one, or all at once.
-func TestAWindowFollowedIsAFreshRead(t *testing.T) {
+func TestFollowedWindowEqualsAFreshRead(t *testing.T) {
 	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
@@ -28,7 +28,7 @@ func TestAWindowFollowedIsAFreshRead(t *testing.T) {
 	t.Cleanup(func() { rdb.Close() })
 	s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(s.Close)
-	feed, heard := hearFeed(t, url)
+	feed, heard := runFeed(t, url)
 	var members []string
 	for i := range 12 {
 		members = append(members, fmt.Sprintf("m%02d", i))
@@ -44,9 +44,9 @@ func TestAWindowFollowedIsAFreshRead(t *testing.T) {
 					board := fmt.Sprintf("%s-%s:%d", order, ties, runs)
 					feed.Watch(board)
 					defer feed.Unwatch(board)
-					w := &windowWitness{t: t, s: s, board: board, heard: heard, want: rapid.IntRange(1, 4).Draw(t, "want")}
+					w := &windowComparison{t: t, s: s, board: board, heard: heard, want: rapid.IntRange(1, 4).Draw(t, "want")}
 					w.v = view.New(w.want)
-					w.heard.wait(t, board, func(e any) bool { return e == watched(board) })
+					w.heard.wait(t, board, func(e any) bool { return e == subscribedTo(board) })
 					for _, m := range members[:rapid.IntRange(0, 6).Draw(t, "followed")] {
 						w.v.Follow(m, 0)
 					}
@@ -73,18 +73,18 @@ func TestAWindowFollowedIsAFreshRead(t *testing.T) {
 	}
 }
 
-// windowWitness has a view follow a board, and compares it with what is read.
-type windowWitness struct {
+// windowComparison has a view follow a board, and compares it with what is read.
+type windowComparison struct {
 	t     *rapid.T
 	s     *ranking.Store
 	board string
-	heard changesHeard
+	heard receivedChanges
 	want  int // entries of v
 	v     *view.View
 }
 
 // read brings the view to the state that a read tells of, and compares them.
-func (w *windowWitness) read() {
+func (w *windowComparison) read() {
 	ctx := context.Background()
 	fresh, err := w.s.Page(ctx, w.board, 1, 100)
 	require.NoError(w.t, err)

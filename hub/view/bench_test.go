@@ -8,17 +8,17 @@ import (
 	"rankcast/ranking"
 )
 
-// crowd is a large board that knows ranks fast: a Fenwick tree over whole keys,
+// bigBoard is a large board that knows ranks fast: a Fenwick tree over whole keys,
 // each held by one member at most.
-type crowd struct {
+type bigBoard struct {
 	tree []int32
 	keys []int   // by member
 	free []int   // keys that nobody holds
 	at   []int32 // member by key, -1: nobody
 }
 
-func newCrowd(members int) *crowd {
-	c := &crowd{tree: make([]int32, 2*members+1), keys: make([]int, members), at: make([]int32, 2*members)}
+func newBigBoard(members int) *bigBoard {
+	c := &bigBoard{tree: make([]int32, 2*members+1), keys: make([]int, members), at: make([]int32, 2*members)}
 	order := rand.Perm(2 * members)
 	for i := range c.at {
 		c.at[i] = -1
@@ -30,18 +30,18 @@ func newCrowd(members int) *crowd {
 	return c
 }
 
-func (c *crowd) add(key int, by int32) {
+func (c *bigBoard) add(key int, by int32) {
 	for i := key + 1; i < len(c.tree); i += i & -i {
 		c.tree[i] += by
 	}
 }
 
-func (c *crowd) put(m, key int) {
+func (c *bigBoard) put(m, key int) {
 	c.keys[m], c.at[key] = key, int32(m)
 	c.add(key, 1)
 }
 
-func (c *crowd) rank(key int) (rank int64) {
+func (c *bigBoard) rank(key int) (rank int64) {
 	for i := key + 1; i > 0; i -= i & -i {
 		rank += int64(c.tree[i])
 	}
@@ -49,12 +49,12 @@ func (c *crowd) rank(key int) (rank int64) {
 }
 
 // move moves a member to a key and returns the change.
-func (c *crowd) move(m, key int) ranking.Change {
+func (c *bigBoard) move(m, key int) ranking.Change {
 	old, now := ranking.Key(c.keys[m]), ranking.Key(key)
 	c.add(c.keys[m], -1)
 	c.at[c.keys[m]] = -1
 	c.put(m, key)
-	change := ranking.Change{Member: crowdName(m), Old: &old, New: &now, Position: c.rank(key)}
+	change := ranking.Change{Member: memberName(m), Old: &old, New: &now, Position: c.rank(key)}
 	change.Rank = change.Position
 	return change
 }
@@ -67,13 +67,13 @@ func tied(ties ranking.Ties, changes []ranking.Change) {
 	}
 }
 
-func crowdName(m int) string { return fmt.Sprintf("member-%07d", m) }
+func memberName(m int) string { return fmt.Sprintf("member-%07d", m) }
 
-func (c *crowd) page(limit int) ranking.Page {
+func (c *bigBoard) page(limit int) ranking.Page {
 	p := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Asc, Total: int64(len(c.keys)), Start: 1}
 	for key := 0; len(p.Entries) < min(limit, len(c.keys)); key++ {
 		if m := c.at[key]; m >= 0 {
-			p.Entries = append(p.Entries, ranking.Entry{Rank: int64(len(p.Entries)) + 1, Member: crowdName(int(m)), Key: ranking.Key(key)})
+			p.Entries = append(p.Entries, ranking.Entry{Rank: int64(len(p.Entries)) + 1, Member: memberName(int(m)), Key: ranking.Key(key)})
 		}
 	}
 	return p
@@ -102,12 +102,12 @@ func BenchmarkFollowed(b *testing.B) {
 }
 
 func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Ties) {
-	c := newCrowd(members)
+	c := newBigBoard(members)
 	on := min(followed, members/2) // members 0 to on-1
 	v := New(10)
 	for m := range followed {
 		if m < on {
-			v.Follow(crowdName(m), around)
+			v.Follow(memberName(m), around)
 		} else {
 			v.Follow(fmt.Sprint("elsewhere ", m), 0)
 		}
@@ -119,13 +119,13 @@ func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Tie
 	byRank := make([]ranking.Entry, 0, members)
 	for key, m := range c.at {
 		if m >= 0 {
-			byRank = append(byRank, ranking.Entry{Rank: int64(len(byRank)) + 1, Member: crowdName(int(m)), Key: ranking.Key(key), Score: int64(key)})
+			byRank = append(byRank, ranking.Entry{Rank: int64(len(byRank)) + 1, Member: memberName(int(m)), Key: ranking.Key(key), Score: int64(key)})
 		}
 	}
 	places := make(map[string]ranking.Place, on)
 	for m := range on {
 		rank := int(c.rank(c.keys[m]))
-		places[crowdName(m)] = ranking.Place{Entry: byRank[rank-1], Position: int64(rank), Around: byRank[max(0, rank-1-around):min(members, rank+around)]}
+		places[memberName(m)] = ranking.Place{Entry: byRank[rank-1], Position: int64(rank), Around: byRank[max(0, rank-1-around):min(members, rank+around)]}
 	}
 	for l := v.BeginLookups(); l != nil; l = v.BeginLookups() {
 		p := ranking.Places{State: v.State(), Ties: ties, Total: v.Total()}

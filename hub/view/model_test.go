@@ -38,7 +38,7 @@ func newModel(t *rapid.T) *model {
 		},
 		periods: make(map[string]*modelPeriod),
 	}
-	m.turn()
+	m.rollOver()
 	if rapid.Bool().Draw(t, "scores at first") {
 		m.state.Epoch = "life 0"
 		for i := range 80 {
@@ -48,8 +48,8 @@ func newModel(t *rapid.T) *model {
 	return m
 }
 
-// turn begins a period.
-func (m *model) turn() {
+// rollOver begins a period.
+func (m *model) rollOver() {
 	m.modelPeriod = &modelPeriod{name: fmt.Sprint("p", len(m.periods)), history: make(map[ranking.State][]entry)}
 	m.periods[m.name] = m.modelPeriod
 	m.remember()
@@ -68,8 +68,8 @@ func (m *model) page(period string, limit int) ranking.Page {
 	return p
 }
 
-// look is what Redis answers to look-ups in a period at this moment.
-func (m *model) look(period string, lookups []ranking.Lookup) ranking.Places {
+// lookUp is what Redis answers to look-ups in a period at this moment.
+func (m *model) lookUp(period string, lookups []ranking.Lookup) ranking.Places {
 	is := m.periods[period]
 	p := ranking.Places{State: is.state, Period: period, Ties: m.def.Ties, Total: int64(len(is.rows))}
 	for _, l := range lookups {

@@ -14,7 +14,7 @@ import (
 // Ranks follow every change on a board of thousands, over many blocks, while
 // members come to be followed and cease to be; and neighbours are found across
 // the blocks.
-func TestRanksOverManyBlocks(t *testing.T) {
+func TestRankIndexOverManyBlocks(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	const members = 6000
@@ -139,7 +139,7 @@ func TestRanksOverManyBlocks(t *testing.T) {
 
 // What cannot be is refused: a rank that another has, and one that leaves less
 // than a rank between two.
-func TestRanksRefuseWhatCannotBe(t *testing.T) {
+func TestRankIndexRefusesContradictions(t *testing.T) {
 	t.Parallel()
 	held := func() (r rankIndex) {
 		for i, rank := range []int64{3, 4, 9} {

@@ -42,7 +42,7 @@ func tiedChange(seq int64, c ranking.Change, old, is ranking.Key) *ranking.Chang
 
 // Somebody far above leaves the score that a follower shares, or joins it: its own
 // rank stays, a neighbour's does not, and that is told.
-func TestRanksOfNeighboursAreTold(t *testing.T) {
+func TestRanksOfNeighboursChangeTheStanding(t *testing.T) {
 	t.Parallel()
 	v := tiedView(t, ranking.Shared, 100, 100, 103)
 	f := v.Member("m")
@@ -60,7 +60,7 @@ func TestRanksOfNeighboursAreTold(t *testing.T) {
 
 // A view with fewer neighbours than it read does not hold the score of somebody whom
 // it does not show, and who may leave it.
-func TestScoresOfUnwantedNeighboursAreDropped(t *testing.T) {
+func TestScoresOfTrimmedNeighboursAreReleased(t *testing.T) {
 	t.Parallel()
 	v := tiedView(t, ranking.Dense, 40, 40, 41)
 	v.Follow("m", 0)
@@ -69,7 +69,7 @@ func TestScoresOfUnwantedNeighboursAreDropped(t *testing.T) {
 }
 
 // A message at odds with what is known of the ties makes the view unsure.
-func TestContradictionOfTiesMakesAViewUnsure(t *testing.T) {
+func TestContradictionOfTiesInvalidates(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]*ranking.Changes{
 		"born, and held":  tiedChange(6, ranking.Change{Rank: 40, Position: 103, Born: true}, 0, 500.75),
@@ -93,12 +93,12 @@ func TestContradictionOfTiesMakesAViewUnsure(t *testing.T) {
 	c.List[0].Member = "m"
 	require.False(t, v.Apply(c), "another rank than n's, of the same score")
 
-	v = farKnown(t)
+	v = knownView(t)
 	require.False(t, v.Apply(tiedChange(6, ranking.Change{Rank: 300, Position: 301}, 0, 700)), "ties on a board without")
 }
 
-func farKnown(t *testing.T) *View {
-	v, answer := farView()
+func knownView(t *testing.T) *View {
+	v, answer := pendingView()
 	require.True(t, v.ApplyLookups(answer))
 	return v
 }
@@ -132,7 +132,7 @@ func TestAuditComparesRanks(t *testing.T) {
 
 // A board-period that was replaced as a whole is read anew: a message of that is no
 // change, not even of a board that was not there, nor where it came with a page.
-func TestReplacedIsReadAnew(t *testing.T) {
+func TestReplacementInvalidates(t *testing.T) {
 	t.Parallel()
 	replaced := func(epoch string, seq int64) *ranking.Changes {
 		return &ranking.Changes{Board: "b", Epoch: epoch, Seq: seq}
@@ -161,13 +161,13 @@ func TestReplacedIsReadAnew(t *testing.T) {
 	require.False(t, v.Apply(replaced("g", 3)))
 	require.True(t, v.NeedsPage(), "of the same epoch, and still not what was there")
 
-	v = sureView()
+	v = validView()
 	v.Apply(replaced("e", 5))
 	require.True(t, v.valid, "it came with the page")
 	v.Apply(change(6, "n", 0, 20, 2))
 	require.True(t, v.valid)
 
-	v = sureView()
+	v = validView()
 	v.Apply(replaced("e", 5))
 	v.Apply(replaced("e", 5))
 	require.EqualValues(t, 6, v.tracker.ambiguous, "heard twice")

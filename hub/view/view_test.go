@@ -19,8 +19,8 @@ import (
 // are short; `make soak` draws many more.
 const histories = 2500
 
-// wire carries a model's messages and answers to a view, as badly as pub/sub may.
-type wire struct {
+// lossyTransport carries a model's messages and answers to a view, as badly as pub/sub may.
+type lossyTransport struct {
 	t      *rapid.T
 	m      *model
 	v      *View
@@ -33,64 +33,66 @@ type wire struct {
 	lookupsOf string           // the period
 	places    *ranking.Places  // answered, and on their way
 
-	told map[*Member]Standing // where those who follow were told last that it is
+	notified map[*Member]Standing // where those who follow were told last that it is
 }
 
-// tell does what an owner of a view does to tell those who follow.
-func (w *wire) tell() {
+// notify does what an owner of a view does to tell those who follow.
+func (w *lossyTransport) notify() {
 	for _, f := range w.v.TakeMoved() {
-		w.tellOne(f, w.v.Standing(f))
+		w.notifyStanding(f, w.v.Standing(f))
 	}
 	for _, found := range w.v.TakeFound() {
 		if found.AsOf != nil {
 			w.standingHolds(*found.AsOf, ranking.State{Epoch: w.v.State().Epoch, Seq: found.AsOf.Seq}, found.around)
 		}
-		w.tellOne(found.Member, w.v.Standing(found.Member))
+		w.notifyStanding(found.Member, w.v.Standing(found.Member))
 	}
 }
 
-// allTold checks that everybody was told where it is, as far as that is known.
-func (w *wire) allTold() {
+// allNotified checks that everybody was told where it is, as far as that is known.
+func (w *lossyTransport) allNotified() {
 	for _, f := range w.v.members.byName {
 		if !f.known {
 			continue
 		}
 		s := w.v.Standing(f)
-		if w.told[f].Entry != s.Entry {
-			w.t.Fatalf("%q was told %+v, and stands at %+v", f.name, w.told[f].Entry, s.Entry)
+		if w.notified[f].Entry != s.Entry {
+			w.t.Fatalf("%q was told %+v, and stands at %+v", f.name, w.notified[f].Entry, s.Entry)
 		}
-		if s.Around != nil && f.around > 0 && !slices.Equal(w.told[f].NeighboursWithin(f.around), s.NeighboursWithin(f.around)) {
-			w.t.Fatalf("%q was told of %+v, and is among %+v", f.name, w.told[f].Around, s.Around)
+		if s.Around != nil && f.around > 0 && !slices.Equal(w.notified[f].NeighboursWithin(f.around), s.NeighboursWithin(f.around)) {
+			w.t.Fatalf("%q was told of %+v, and is among %+v", f.name, w.notified[f].Around, s.Around)
 		}
 	}
 }
 
-// tellRanks does what an owner of a view does to tell those whom others moved, in
+// notifyRanks does what an owner of a view does to tell those whom others moved, in
 // pieces of so many.
-func (w *wire) tellRanks(most int) {
+func (w *lossyTransport) notifyRanks(most int) {
 	for cursor, first := (*OrderKey)(nil), true; first || cursor != nil; first = false {
 		cursor = w.v.WalkRanks(cursor, most, func(f *Member, at Placement) {
 			if !w.v.IsNotified(f, at) {
-				w.tellOne(f, w.v.StandingAt(f, at))
+				w.notifyStanding(f, w.v.StandingAt(f, at))
 			}
 		})
 	}
 }
 
-// tellOne tells where a member stands now, neighbours only if they are known.
-func (w *wire) tellOne(f *Member, s Standing) {
+// notifyStanding tells where a member stands now, neighbours only if they are known.
+func (w *lossyTransport) notifyStanding(f *Member, s Standing) {
 	w.v.MarkNotified(f, s)
 	if s.Around == nil {
-		s.Around = w.told[f].Around
+		s.Around = w.notified[f].Around
 	}
-	w.told[f] = s
+	w.notified[f] = s
 }
 
 // history is that of the period that the view is of.
-func (w *wire) history() map[ranking.State][]entry { return w.m.periods[w.v.Period()].history }
+func (w *lossyTransport) history() map[ranking.State][]entry {
+	return w.m.periods[w.v.Period()].history
+}
 
 // holds checks the law: a view that is sure is the board at its state.
-func (w *wire) holds() {
+func (w *lossyTransport) holds() {
 	if !w.v.valid {
 		return
 	}
@@ -116,19 +118,19 @@ func (w *wire) holds() {
 	if len(w.v.entries) < min(w.v.size, len(board)) && !w.v.NeedsPage() && !w.v.PagePending() {
 		w.t.Fatalf("%d entries of %d asked for, and no page on its way", len(w.v.entries), w.v.size)
 	}
-	w.touchedHolds(board)
-	w.tiersHold(board)
+	w.lastModifiedHolds(board)
+	w.scoreRanksHold(board)
 	for _, f := range w.v.members.byName {
 		if f.known {
 			w.standingHolds(w.v.Standing(f), w.v.State(), f.around)
 		}
 	}
-	w.tell()
+	w.notify()
 }
 
-// touchedHolds checks that a place that is not touched since a seq holds now what
+// lastModifiedHolds checks that a place that is not touched since a seq holds now what
 // it held then.
-func (w *wire) touchedHolds(board []entry) {
+func (w *lossyTransport) lastModifiedHolds(board []entry) {
 	touched, since := w.v.LastModified(len(w.v.entries))
 	for state, then := range w.history() {
 		if state.Epoch != w.v.State().Epoch || state.Seq < since || state.Seq > w.v.State().Seq {
@@ -142,9 +144,9 @@ func (w *wire) touchedHolds(board []entry) {
 	}
 }
 
-// tiersHold checks that just those scores are held that are needed, with the ranks
+// scoreRanksHold checks that just those scores are held that are needed, with the ranks
 // that they have.
-func (w *wire) tiersHold(board []entry) {
+func (w *lossyTransport) scoreRanksHold(board []entry) {
 	tiers := w.v.members.scores
 	if (tiers != nil) != w.m.def.Ties.Tied() {
 		w.t.Fatalf("tiers %v on a board with ties %s", tiers, w.m.def.Ties)
@@ -182,7 +184,7 @@ func (w *wire) tiersHold(board []entry) {
 }
 
 // standingHolds checks a followed member against the board at a state.
-func (w *wire) standingHolds(s Standing, at ranking.State, around int) {
+func (w *lossyTransport) standingHolds(s Standing, at ranking.State, around int) {
 	board := w.history()[at]
 	i := find(board, s.Entry.Member)
 	if s.Position != int64(i)+1 || s.Seq != at.Seq || s.Total != int64(len(board)) {
@@ -203,13 +205,13 @@ func (w *wire) standingHolds(s Standing, at ranking.State, around int) {
 	}
 }
 
-func (w *wire) deliver(i int) {
+func (w *lossyTransport) deliver(i int) {
 	c := w.flying[i]
 	w.flying = slices.Delete(w.flying, i, i+1)
 	w.v.Apply(c)
 }
 
-func (w *wire) ask() {
+func (w *lossyTransport) ask() {
 	if w.v.NeedsPage() {
 		w.askPage(w.v.Period()) // "" at first
 	}
@@ -219,25 +221,25 @@ func (w *wire) ask() {
 }
 
 // askPage asks for a page of a period, if none is on its way.
-func (w *wire) askPage(of string) {
+func (w *lossyTransport) askPage(of string) {
 	if !w.v.PagePending() {
 		w.v.BeginPage()
 		w.asked, w.of = w.v.PageSize(), of
 	}
 }
 
-func (w *wire) answer() {
+func (w *lossyTransport) answer() {
 	if w.asked > 0 && w.page == nil {
 		p := w.m.page(cmp.Or(w.of, w.m.name), w.asked)
 		w.page = &p
 	}
 	if w.lookups != nil && w.places == nil {
-		p := w.m.look(w.lookupsOf, w.lookups)
+		p := w.m.lookUp(w.lookupsOf, w.lookups)
 		w.places = &p
 	}
 }
 
-func (w *wire) readPage() {
+func (w *lossyTransport) readPage() {
 	if w.page != nil && !w.v.Behind(w.page.State) {
 		if !w.v.ApplyPage(*w.page) {
 			w.t.Fatalf("the view was wrong before it read %+v", w.page.State)
@@ -246,7 +248,7 @@ func (w *wire) readPage() {
 	}
 }
 
-func (w *wire) readPlaces() {
+func (w *lossyTransport) readPlaces() {
 	if w.places != nil && !w.v.Behind(w.places.State) {
 		if !w.v.ApplyLookups(*w.places) {
 			w.t.Fatalf("the view was wrong before it read %+v", w.places)
@@ -255,14 +257,14 @@ func (w *wire) readPlaces() {
 	}
 }
 
-func (w *wire) follow(t *rapid.T) {
+func (w *lossyTransport) follow(t *rapid.T) {
 	f := w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, MaxAround}).Draw(t, "around"))
 	if f.known {
-		w.tellOne(f, w.v.Standing(f)) // who joins is told at once
+		w.notifyStanding(f, w.v.Standing(f)) // who joins is told at once
 	}
 }
 
-func (w *wire) unfollow(t *rapid.T) {
+func (w *lossyTransport) unfollow(t *rapid.T) {
 	if f := w.v.members.byName[memberOf(t)]; f != nil {
 		w.v.Unfollow(f)
 	}
@@ -270,7 +272,7 @@ func (w *wire) unfollow(t *rapid.T) {
 
 // settle lets everything arrive, with the seq check that a hub makes, and then
 // the view must be the board, and know all whom it follows.
-func (w *wire) settle() {
+func (w *lossyTransport) settle() {
 	for range 10 {
 		for len(w.flying) > 0 {
 			w.deliver(0)
@@ -300,8 +302,8 @@ func (w *wire) settle() {
 			w.t.Fatalf("%q is followed and not known: %+v", f.name, f)
 		}
 	}
-	w.tellRanks(math.MaxInt)
-	w.allTold()
+	w.notifyRanks(math.MaxInt)
+	w.allNotified()
 	if !w.v.Recovered() || w.v.BeginLookups() != nil {
 		w.t.Fatalf("the view still waits for %d members", w.v.unrecovered)
 	}
@@ -311,11 +313,11 @@ func (w *wire) settle() {
 // mode, order and tie rule, for the first entries and for each member that is
 // followed, whatever is lost, repeated, late or out of order, and whatever periods
 // begin meanwhile.
-func TestViewIsTheBoard(t *testing.T) {
+func TestViewEqualsBoard(t *testing.T) {
 	t.Parallel()
 	proptest.Check(t, histories, func(t *rapid.T) {
 		m := newModel(t)
-		w := &wire{t: t, m: m, v: New(rapid.IntRange(0, 12).Draw(t, "want")), told: make(map[*Member]Standing)}
+		w := &lossyTransport{t: t, m: m, v: New(rapid.IntRange(0, 12).Draw(t, "want")), notified: make(map[*Member]Standing)}
 		faulty := rapid.Bool().Draw(t, "faulty")
 		actions := map[string]func(*rapid.T){
 			"write": func(t *rapid.T) {
@@ -339,7 +341,7 @@ func TestViewIsTheBoard(t *testing.T) {
 			"audit":       func(*rapid.T) { w.askPage(w.v.Period()) },
 			"turn": func(t *rapid.T) {
 				if rapid.IntRange(0, 5).Draw(t, "really") == 0 {
-					m.turn()
+					m.rollOver()
 				}
 			},
 			"replace": func(t *rapid.T) {
@@ -349,9 +351,9 @@ func TestViewIsTheBoard(t *testing.T) {
 			},
 			"tell": func(t *rapid.T) {
 				if w.v.valid {
-					w.tell()
-					w.tellRanks(rapid.IntRange(1, 9).Draw(t, "in a step"))
-					w.allTold()
+					w.notify()
+					w.notifyRanks(rapid.IntRange(1, 9).Draw(t, "in a step"))
+					w.allNotified()
 				}
 			},
 			"ask by name": func(*rapid.T) { w.askPage("") },
@@ -395,12 +397,12 @@ func TestViewIsTheBoard(t *testing.T) {
 
 // Without faults the view never has to be read again for a gap, only for want of
 // entries: a steady board costs no reads.
-func TestViewReadsOnlyWhenItMust(t *testing.T) {
+func TestViewNeedsNoReadWithoutFaults(t *testing.T) {
 	t.Parallel()
 	proptest.Check(t, histories, func(t *rapid.T) {
 		m := newModel(t)
 		m.def.Mode = ranking.Sum
-		w := &wire{t: t, m: m, v: New(10), told: make(map[*Member]Standing)}
+		w := &lossyTransport{t: t, m: m, v: New(10), notified: make(map[*Member]Standing)}
 		for range rapid.IntRange(0, 12).Draw(t, "followed") {
 			w.follow(t)
 		}
@@ -455,7 +457,7 @@ func change(seq int64, member string, was, is, rank int64) *ranking.Changes {
 
 // A view with fewer entries than the board takes in who comes next behind them:
 // the rank says that nobody stands between.
-func TestViewTakesInWhoComesNext(t *testing.T) {
+func TestTopAppendsTheNextMember(t *testing.T) {
 	t.Parallel()
 	v := New(2)
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Total: 100}
@@ -484,7 +486,7 @@ func TestViewTakesInWhoComesNext(t *testing.T) {
 }
 
 // What is heard while a page is read is bounded: beyond it the page is of no use.
-func TestViewThatHearsTooMuchReadsAgain(t *testing.T) {
+func TestPageIsDiscardedWhenTheBufferOverflows(t *testing.T) {
 	t.Parallel()
 	v := New(2)
 	v.BeginPage()
@@ -500,8 +502,8 @@ func TestViewThatHearsTooMuchReadsAgain(t *testing.T) {
 	}
 }
 
-// sureView is a view of a page with one member, at seq 5 of epoch "e".
-func sureView() *View {
+// validView is a view of a page with one member, at seq 5 of epoch "e".
+func validView() *View {
 	v := New(2)
 	v.BeginPage()
 	v.ApplyPage(ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}})
@@ -510,9 +512,9 @@ func sureView() *View {
 
 // A change of another life of the board says nothing about this one, even where
 // its seq follows on.
-func TestAnotherEpochMakesAViewUnsure(t *testing.T) {
+func TestAnotherEpochInvalidates(t *testing.T) {
 	t.Parallel()
-	v := sureView()
+	v := validView()
 	c := change(6, "n", 0, 20, 2)
 	c.Epoch = "f"
 	if v.Apply(c) || v.valid {
@@ -522,9 +524,9 @@ func TestAnotherEpochMakesAViewUnsure(t *testing.T) {
 
 // One subscription repeats nothing. A seq that was heard before is another
 // change: a replica took over that did not have all.
-func TestSeqThatGoesBackMakesAViewUnsure(t *testing.T) {
+func TestSeqRegressionInvalidates(t *testing.T) {
 	t.Parallel()
-	v := sureView()
+	v := validView()
 	v.Apply(change(6, "n", 0, 20, 2))
 	v.Apply(change(7, "o", 0, 30, 3))
 	if !v.valid {
@@ -542,7 +544,7 @@ func TestSeqThatGoesBackMakesAViewUnsure(t *testing.T) {
 		t.Fatal("the page may be from before")
 	}
 	// What came with the page already is no step back: a page may be ahead of the feed.
-	v = sureView()
+	v = validView()
 	v.Apply(change(4, "x", 0, 40, 3))
 	v.Apply(change(5, "m", 0, 10, 1))
 	v.Apply(change(6, "n", 0, 20, 2))
@@ -554,7 +556,7 @@ func TestSeqThatGoesBackMakesAViewUnsure(t *testing.T) {
 // A page of another period takes a view over, with what was heard of that period;
 // of a board that goes back meanwhile, or has gone back by then, nothing is passed
 // over.
-func TestPageOfAnotherPeriod(t *testing.T) {
+func TestPageOfAnotherPeriodMovesTheView(t *testing.T) {
 	t.Parallel()
 	next := func(seq int64, member string, is, rank int64) *ranking.Changes {
 		c := change(seq, member, 0, is, rank)
@@ -563,7 +565,7 @@ func TestPageOfAnotherPeriod(t *testing.T) {
 	}
 	page := ranking.Page{State: ranking.State{Epoch: "f", Seq: 1}, Period: "next", Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}}
 	turned := func(heard ...*ranking.Changes) *View {
-		v := sureView()
+		v := validView()
 		v.BeginPage()
 		for _, c := range heard {
 			v.Apply(c)
@@ -592,7 +594,7 @@ func TestPageOfAnotherPeriod(t *testing.T) {
 
 // A period that is read as empty and closed had lost what was heard of it: it does
 // not begin once more.
-func TestChangesOfAClosedPeriodThatWasLost(t *testing.T) {
+func TestChangesOfALostClosedPeriodAreIgnored(t *testing.T) {
 	t.Parallel()
 	v := New(2)
 	v.BeginPage()
@@ -608,10 +610,10 @@ func TestChangesOfAClosedPeriodThatWasLost(t *testing.T) {
 	require.Empty(t, v.Top(2))
 }
 
-// farView follows "m", which stands at key 500 and rank 100 of a thousand, and
+// pendingView follows "m", which stands at key 500 and rank 100 of a thousand, and
 // "gone", which is not on the board; the view is at seq 5 of epoch "e" and has
 // asked for both, but has no answer yet.
-func farView() (v *View, answer ranking.Places) {
+func pendingView() (v *View, answer ranking.Places) {
 	v = New(0)
 	v.Follow("m", 0)
 	v.Follow("gone", 0)
@@ -634,9 +636,9 @@ func farView() (v *View, answer ranking.Places) {
 
 // A change that contradicts what is held of a followed member makes the view
 // unsure.
-func TestContradictionMakesAViewUnsure(t *testing.T) {
+func TestContradictionOfAMemberInvalidates(t *testing.T) {
 	t.Parallel()
-	v, answer := farView()
+	v, answer := pendingView()
 	require.True(t, v.ApplyLookups(answer))
 	require.True(t, v.Apply(change(6, "m", 500, 400, 90)))
 	require.EqualValues(t, 90, v.Standing(v.Member("m")).Entry.Rank)
@@ -646,7 +648,7 @@ func TestContradictionMakesAViewUnsure(t *testing.T) {
 		"there before":     change(6, "gone", 300, 400, 90),
 		"a taken rank":     change(6, "gone", 0, 400, 200),
 	} {
-		v, answer := farView()
+		v, answer := pendingView()
 		require.True(t, v.ApplyLookups(answer))
 		require.False(t, v.Apply(c), what)
 		require.True(t, v.NeedsPage(), what)
@@ -657,7 +659,7 @@ func TestContradictionMakesAViewUnsure(t *testing.T) {
 // An answer to a look-up that cannot be of this board makes the view unsure too:
 // of a seq before that at which it was asked, of another life, or at odds with
 // what was heard since.
-func TestLookUpThatCannotBeMakesAViewUnsure(t *testing.T) {
+func TestContradictingLookupInvalidates(t *testing.T) {
 	t.Parallel()
 	for what, alter := range map[string]func(*View, *ranking.Places){
 		"gone back":    func(_ *View, p *ranking.Places) { p.Seq-- },
@@ -671,7 +673,7 @@ func TestLookUpThatCannotBeMakesAViewUnsure(t *testing.T) {
 			}
 		},
 	} {
-		v, answer := farView()
+		v, answer := pendingView()
 		alter(v, &answer)
 		v.ApplyLookups(answer)
 		require.True(t, v.NeedsPage(), what)
@@ -680,9 +682,9 @@ func TestLookUpThatCannotBeMakesAViewUnsure(t *testing.T) {
 }
 
 // What is heard while places are looked up is bounded too.
-func TestLookUpThatHearsTooMuchIsDoneAgain(t *testing.T) {
+func TestLookupIsRepeatedWhenTheBufferOverflows(t *testing.T) {
 	t.Parallel()
-	v, answer := farView()
+	v, answer := pendingView()
 	key := int64(5000)
 	for i := range int64(MaxBuffered + 1) {
 		require.True(t, v.Apply(change(6+i, "far", key, key+1, 990)))
@@ -694,7 +696,7 @@ func TestLookUpThatHearsTooMuchIsDoneAgain(t *testing.T) {
 }
 
 // Nobody's neighbours are looked after when nobody asks for any.
-func TestReachFollowsWhatIsWanted(t *testing.T) {
+func TestMaxAroundFollowsTheMembers(t *testing.T) {
 	t.Parallel()
 	v := New(0)
 	a, b := v.Follow("a", 3), v.Follow("b", 7)
@@ -710,7 +712,7 @@ func TestReachFollowsWhatIsWanted(t *testing.T) {
 // Unfollow leaves nothing of a member in the index of ranks.
 func TestUnfollowLeavesNothing(t *testing.T) {
 	t.Parallel()
-	v, answer := farView()
+	v, answer := pendingView()
 	require.True(t, v.ApplyLookups(answer))
 	require.Len(t, v.members.positions.blocks, 1)
 	v.Unfollow(v.Member("m"))
@@ -720,7 +722,7 @@ func TestUnfollowLeavesNothing(t *testing.T) {
 
 // Neighbours are old when somebody comes or goes among them, or beyond them where
 // there are fewer than are wanted.
-func TestWhatMakesNeighboursOld(t *testing.T) {
+func TestNeighboursBecomeStale(t *testing.T) {
 	t.Parallel()
 	near := func(members string) *Member {
 		f := &Member{name: "m", around: 2}
