@@ -82,7 +82,7 @@ func TestAuditRepairsData(t *testing.T) {
 		pass(40 * time.Second)
 		require.Equal(t, f.top(10), conn.board.Top)
 		require.Equal(t, []string{"snapshot", "delta"}, conn.take(t))
-		require.Equal(t, []string{"view differed from Redis at the same seq"}, f.logged())
+		require.Equal(t, []string{"the view differs from Redis at the same seq; the node resyncs the board"}, f.logged())
 	})
 }
 

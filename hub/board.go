@@ -11,66 +11,67 @@ import (
 )
 
 const (
-	// boardChanges bounds the batches that wait for a board's goroutine.
+	// boardChanges is the most batches that wait for a board's goroutine. A board that
+	// misses one resyncs.
 	boardChanges = 1024
-	// boardEvents bounds what else does; the sender waits.
+	// boardEvents is the most other events that wait. The sender of a further one waits.
 	boardEvents = 4
-	// retryMin and retryMax bound the pause after a read that failed;
-	// resyncJitter spreads the boards and nodes that read anew because of one event.
+	// retryMin and retryMax bound the backoff after a failed read. resyncJitter spreads the
+	// reads of boards and nodes that resync for the same reason.
 	retryMin     = 50 * time.Millisecond
 	retryMax     = 2 * time.Second
 	resyncJitter = 50 * time.Millisecond
-	// auditMembers is how many followed members an audit compares.
+	// auditMembers is the number of followed members that an audit compares.
 	auditMembers = 64
 )
 
-// What a board's goroutine is told, beside changes and what a seq check found.
+// Events of a board's goroutine, beside changes and seqChecked.
 type (
-	feedSubscribed struct{ outages int } // the feed hears the board from now on
+	feedSubscribed struct{ outages int } // the feed delivers the board's changes from now on
 	feedDown       struct{}              // the feed has gone down
 )
 
-// board is a goroutine that owns the view of one board, as named.
+// board is a goroutine that owns the view of one board, by name.
 type board struct {
 	hub      *Hub
-	name     string // as clients name it, and in frames
-	instance string // whose changes are heard
+	name     string // as clients and frames name the board
+	instance string // the feed delivers its changes
 	ctx      context.Context
 	cancel   context.CancelFunc
 
 	streamSet // guarded by hub.mu
 
 	changedMu       sync.Mutex
-	changedProfiles map[profileKey]bool // whose profiles have changed since the goroutine looked
+	changedProfiles map[profileKey]bool // changed since the goroutine last looked
 
 	changes        chan *ranking.Changes
 	events         chan any
-	streamsChanged chan struct{} // streams have come or gone; holds one
+	streamsChanged chan struct{} // streams or profiles have changed; holds one
 	position       atomic.Pointer[checkPosition]
 
-	// The rest belongs to run.
+	// Only run accesses the rest.
 	view            *view.View
-	streamsOf       map[*view.Member][]*stream // the streams of each followed member
-	generation      uint64                     // counts the lives of the board that the view has shown, periods among them
-	kind            string                     // of the members, as the last page or check told
+	streamsOf       map[*view.Member][]*stream // of each followed member
+	generation      uint64                     // counts the epochs and periods that the view has shown
+	kind            string                     // of the members, as in the last page or seq check
 	profiles        boardProfiles
-	nameState       // which period the name means
+	nameState       // the period that the name means
 	pageFetch       fetch[ranking.Page]
 	lookupFetch     fetch[ranking.Places]
 	profileFetch    fetch[profileResult]
-	feedLive        bool           // the feed hears the board
-	outages         int            // of the feed, when it began to
-	pageApplied     bool           // a page was read since the last publish
-	recovering      bool           // and published, but not all followed members are known again
-	dirty           bool           // the view has news to publish
-	ranksDirty      bool           // ranks may have changed since all were told
-	ranksCursor     *view.OrderKey // where to go on telling them; nil: all were told
-	publication     *publication   // what was published last
+	feedLive        bool           // the feed delivers the board's changes
+	outages         int            // of the feed, at the last feedSubscribed
+	pageApplied     bool           // a page was applied since the last publication
+	recovering      bool           // then published, but not all followed members are known yet
+	dirty           bool           // the view has changed since the last publication
+	ranksDirty      bool           // ranks may have changed since notifyRanks last began
+	ranksCursor     *view.OrderKey // where notifyRanks goes on; nil: it is done
+	publication     *publication   // the last one
 	publishedAt     time.Time
-	ranksNotifiedAt time.Time // when all ranks were
-	updated         []*stream // of members, that were told something in this step
+	ranksNotifiedAt time.Time // when notifyRanks last began
+	updated         []*stream // streams of members with a new version in this step
 	auditedAt       time.Time
-	redisAhead      *ranking.State // where the last check saw Redis, if the view was not there
+	redisAhead      *ranking.State // the state that the last seq check found, if the view had not reached it
 	timer           *time.Timer
 }
 
@@ -86,7 +87,8 @@ func newBoard(h *Hub, named ranking.Board) *board {
 	return b
 }
 
-// sendEvent passes an event on; it waits for room, which a live goroutine soon makes.
+// sendEvent passes an event to the goroutine. It waits for room, which a running goroutine
+// soon makes.
 func (b *board) sendEvent(event any) {
 	select {
 	case b.events <- event:
@@ -117,15 +119,15 @@ func (b *board) run() {
 		case p := <-b.lookupFetch.result:
 			if !b.lookupFetch.complete(b, p) {
 				if isNotFound(p.err) {
-					b.resolved = false // a page will tell what has become of it
-				} else if b.view.AwaitsUnknown() { // else all that is shown is right
+					b.resolved = false // a page will tell whether the period still exists
+				} else if b.view.AwaitsUnknown() { // otherwise all that clients see is right
 					b.hub.markUnsynced(b)
 				}
 				b.view.CancelLookups()
 			}
 		case p := <-b.profileFetch.result:
 			if !b.profileFetch.complete(b, p) {
-				b.applyPartialProfiles(p.value) // all else that is shown is right
+				b.applyPartialProfiles(p.value) // all else that clients see is right
 			}
 		case <-b.streamsChanged:
 		case <-b.drained:
@@ -136,13 +138,14 @@ func (b *board) run() {
 	}
 }
 
-// apply gives the view a batch, and all that wait behind it: they go out in one frame.
+// apply applies a batch, and all batches that wait behind it: one frame shows them
+// together.
 func (b *board) apply(c *ranking.Changes) {
 	for {
 		if b.isRelevant(c) && b.view.Apply(c) {
 			b.prefetchProfiles(c)
 			b.dirty, b.ranksDirty = true, true
-			if b.view.Final() { // it is not, or not any more
+			if b.view.Final() { // a final period does not change: it is not final, or not any more
 				b.view.Invalidate()
 			}
 		}
@@ -165,15 +168,15 @@ func (b *board) handleEvent(event any) {
 		b.resetView()
 	case seqChecked:
 		if b.checkSeq(e); b.missing {
-			b.resolved = false // look again
+			b.resolved = false // read the name again
 		} else if e.redis.Kind != "" && e.before.period == b.period {
-			b.kind = e.redis.Kind // a page that is to come with another is an audit away
+			b.kind = e.redis.Kind // a page with another kind arrives at the next audit at the latest
 		}
 	}
 }
 
-// resetView makes the view unsure, and unwelcome what is being read: it may miss
-// changes that nobody heard.
+// resetView makes the view invalid and drops the reads under way: changes may have been
+// lost.
 func (b *board) resetView() {
 	b.view.Reset()
 	b.dropPage()
@@ -181,13 +184,12 @@ func (b *board) resetView() {
 	b.redisAhead, b.pageFetch.notBefore, b.lookupFetch.notBefore = nil, time.Time{}, time.Time{}
 }
 
-// step does what has come due: take in what was read, show what is new, read what
-// is missing.
+// step does all that is due: it applies answers, publishes, and starts reads.
 func (b *board) step(now time.Time) {
 	tops := b.syncStreams()
 	b.view.Resize(b.largestTop(tops))
-	var wait time.Duration // until there is more to do; 0: nothing is due
-	// isDue remembers to come back for what is not due yet.
+	var wait time.Duration // until more is due; 0: no timer is needed
+	// isDue reports whether a time has come, and otherwise sets the timer for it.
 	isDue := func(at time.Time) bool {
 		d := at.Sub(now)
 		if d > 0 && (wait == 0 || d < wait) {
@@ -204,12 +206,12 @@ func (b *board) step(now time.Time) {
 	} else if b.publishAsEnd {
 		b.publishStreams(b.publication.asFinal(), tops, now)
 	}
-	if !b.pageApplied { // else the entries go first: they may be of another life
+	if !b.pageApplied { // otherwise the top goes first: the page may be of another generation
 		b.notifyFound()
-		// After what was published: then both are as of one seq.
+		// After the publication: both are then as of one seq.
 		if b.view.Valid() && (b.ranksCursor != nil || b.ranksDirty && !b.dirty && isDue(b.ranksNotifiedAt.Add(b.hub.cfg.MeInterval))) {
 			if b.notifyRanks(now); b.ranksCursor != nil {
-				isDue(now.Add(1)) // as soon as there was a look at what has come in
+				isDue(now.Add(1)) // the goroutine first takes the events that wait
 			}
 		}
 	}
@@ -218,7 +220,7 @@ func (b *board) step(now time.Time) {
 			b.fetchLookups()
 		}
 	} else if b.lookupFetch.idle() && b.lookupFetch.failed() {
-		b.lookupsDone() // what could not be read is not needed any more
+		b.lookupsDone() // the lookup that failed is not needed any more
 	}
 	if b.feedLive && b.profileFetch.idle() && b.profiles.needsFetch() && isDue(b.profileFetch.notBefore) {
 		b.fetchProfiles()

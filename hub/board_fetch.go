@@ -8,11 +8,11 @@ import (
 	"rankcast/ranking"
 )
 
-// pageDue is when the next page should be read: for an audit, if nothing else.
+// pageDue is the time of the next page: of an audit, if of nothing else.
 func (b *board) pageDue(now time.Time) time.Time {
 	if !b.view.NeedsPage() {
 		if b.pageFetch.failed() {
-			return b.pageFetch.notBefore // the last could not be read, and clients were told
+			return b.pageFetch.notBefore // the last read failed, and clients are stale
 		}
 		if b.rolloverPending() {
 			return now
@@ -22,7 +22,7 @@ func (b *board) pageDue(now time.Time) time.Time {
 	if b.pageFetch.notBefore.IsZero() {
 		b.pageFetch.notBefore = now
 		if b.publication != nil && !b.view.Valid() {
-			// What made this view unsure may have done so to many, on all nodes.
+			// The cause of an invalid view often hits many boards, on all nodes.
 			b.pageFetch.notBefore = now.Add(rand.N(resyncJitter))
 		}
 	}
@@ -38,7 +38,7 @@ func (b *board) fetchPage() {
 	})
 }
 
-// fetchLookups looks up who is to be, all that have come meanwhile in one call.
+// fetchLookups looks members up, all that wait in one call.
 func (b *board) fetchLookups() {
 	if lookups := b.view.BeginLookups(); lookups != nil {
 		of := b.period
@@ -48,8 +48,7 @@ func (b *board) fetchLookups() {
 	}
 }
 
-// applyAnswers takes in what was read, once the view is not on its way there any
-// more.
+// applyAnswers applies the answers whose state the view has reached.
 func (b *board) applyAnswers(now time.Time, isDue func(time.Time) bool) {
 	agreed := true
 	if b.profileFetch.held != nil {
@@ -77,12 +76,11 @@ func (b *board) applyAnswers(now time.Time, isDue func(time.Time) bool) {
 		b.lookupsDone()
 	}
 	if !agreed {
-		b.hub.log.Error("view differed from Redis at the same seq", "board", b.name, "state", b.view.State())
+		b.hub.log.Error("the view differs from Redis at the same seq; the node resyncs the board", "board", b.name, "state", b.view.State())
 	}
 }
 
-// lookupsDone ends the pauses between look-ups, and what clients were told of
-// them.
+// lookupsDone ends the backoff of lookups, and lets clients recover from a failure.
 func (b *board) lookupsDone() {
 	if b.lookupFetch.failed() {
 		b.recovering = true
@@ -90,7 +88,7 @@ func (b *board) lookupsDone() {
 	b.lookupFetch.reset()
 }
 
-// dropPage drops the page that is being read, or was read and is not shown yet.
+// dropPage drops the page that is being read or held or not yet published.
 func (b *board) dropPage() {
 	b.view.CancelPage()
 	b.pageFetch.drop()

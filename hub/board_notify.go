@@ -6,12 +6,12 @@ import (
 	"rankcast/hub/view"
 )
 
-// notifyBatch is how many members are told of their ranks in one step, so that the
-// board's goroutine is back at the changes within a few milliseconds.
+// notifyBatch is the most members that notifyRanks handles in one step. The goroutine is
+// back at the changes within a few milliseconds.
 const notifyBatch = 1024
 
-// notifyMember tells the followers of a member where it stands, at the end of the
-// step.
+// notifyMember publishes a standing to the streams of a member. The end of the step
+// announces them.
 func (b *board) notifyMember(f *view.Member, s view.Standing) {
 	for _, st := range b.streamsOf[f] {
 		if st.setStanding(s, b) {
@@ -20,36 +20,36 @@ func (b *board) notifyMember(f *view.Member, s view.Standing) {
 	}
 }
 
-// notifyStanding tells where a member stands now.
+// notifyStanding is notifyMember with the current standing.
 func (b *board) notifyStanding(f *view.Member, s view.Standing) {
 	b.notifyMember(f, s)
 	b.view.MarkNotified(f, s)
 }
 
-// notifyFound tells of those who became known.
+// notifyFound publishes the standings of members that became known.
 func (b *board) notifyFound() {
 	for _, found := range b.view.TakeFound() {
 		if found.AsOf != nil {
 			b.notifyMember(found.Member, *found.AsOf)
-			b.ranksDirty = true // since then
+			b.ranksDirty = true // since that moment
 		} else {
 			b.notifyStanding(found.Member, b.view.Standing(found.Member))
 		}
 	}
 }
 
-// notifyMoved tells of those who moved by themselves, without their neighbours where
-// these are not known.
+// notifyMoved publishes the standings of members that their own changes moved, without
+// neighbours where the view does not know these.
 func (b *board) notifyMoved() {
 	for _, f := range b.view.TakeMoved() {
 		b.notifyStanding(f, b.view.Standing(f))
 	}
 }
 
-// notifyRanks tells of those whose rank or neighbours have changed, as many as may
-// be in one step; ranksCursor says where it goes on. Neighbours that are not known
-// are asked for, and told with the rank when they have come. Where that takes
-// long, the rank does not wait for them.
+// notifyRanks publishes the standings of members whose rank or neighbours other changes
+// have moved, at most notifyBatch in one step. It goes on at ranksCursor. Neighbours that
+// the view does not know are looked up first. While lookups are slow or fail, notifyRanks
+// publishes the rank without them.
 func (b *board) notifyRanks(now time.Time) {
 	if b.ranksCursor == nil {
 		b.ranksNotifiedAt, b.ranksDirty = now, false
@@ -63,7 +63,7 @@ func (b *board) notifyRanks(now time.Time) {
 		s := b.view.StandingAt(f, at)
 		if f.Around() > 0 && s.Around == nil {
 			b.view.RequestLookup(f)
-			b.ranksDirty = true // look again, whatever comes of it
+			b.ranksDirty = true // look again after the lookup, also if it fails
 			if !slow {
 				return
 			}
@@ -72,8 +72,8 @@ func (b *board) notifyRanks(now time.Time) {
 	})
 }
 
-// resetMemberStreams takes back what was told of all members: the board has another
-// life, or has gone back in this one.
+// resetMemberStreams removes what all members were notified of: the board has another
+// epoch, or its seq has gone back.
 func (b *board) resetMemberStreams() {
 	for _, streams := range b.streamsOf {
 		for _, st := range streams {

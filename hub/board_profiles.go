@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	// profileTimeout is how long a change waits for the profile of who comes with it:
-	// one read, where all is well.
+	// profileTimeout is how long a change waits for the profiles of members that it brings:
+	// one read, normally.
 	profileTimeout = 100 * time.Millisecond
-	// profileLag is for how long after a profile was seen to change other nodes may
-	// show what was before, and their clients come here with that.
+	// profileLag is how long other nodes may still show an old profile after this node has
+	// seen the change. Their clients may resume here.
 	profileLag = 2 * time.Minute
-	// spareProfiles is how many profiles a board keeps at least of those that it does not
-	// show any more.
+	// spareProfiles is the least number of profiles that a board keeps beyond those that it
+	// shows.
 	spareProfiles = 1024
 )
 
-// boardProfiles are the profiles of those whom a board shows, in its first entries or around a
-// follower, of a kind that has any. They are the board's goroutine's.
+// boardProfiles holds the profiles of the members that a board shows, in its top or around
+// a follower. Only the board's goroutine accesses it.
 type boardProfiles struct {
 	kind         string
 	byMember     map[string]*memberProfile // nil: the kind has no profiles
-	urgent       []string                  // to be read: whoever was not yet, or has changed
-	refresh      []string                  // to be read again
-	refreshAt    time.Time                 // when all are to be read again
-	retained     int                       // how many were shown when the others were let go last
-	waitingSince time.Time                 // when what is to be published began to wait for a profile; zero: it does not
-	// changed are those whose profile has changed since it was shown, and of whom the
-	// followers around them were not told; renaming those of whom they are being told.
+	urgent       []string                  // to read first: not read yet, or changed
+	refresh      []string                  // to read again
+	refreshAt    time.Time                 // when all profiles are read again
+	retained     int                       // how many profiles the last eviction kept
+	waitingSince time.Time                 // since when a publication waits for profiles; zero: none waits
+	// changed holds the members whose profiles have changed since notifyRanks last began,
+	// notifying those of the run under way.
 	changed, notifying map[string]bool
 }
 
@@ -42,15 +42,15 @@ type boardProfiles struct {
 type memberProfile struct {
 	profile   ranking.Profile
 	known     bool
-	overdue   bool      // it is shown without, as long as it is not known
-	queued    bool      // to be read
-	changedAt time.Time // when it came to be what it is, as was seen here
-	// modified is as view.View.LastModified: who has a lower seq may show another profile. A profile
-	// has no seq of its own; so it is counted to that of the board that comes next.
+	overdue   bool      // the member is shown without a profile until that is known
+	queued    bool      // is in urgent or refresh
+	changedAt time.Time // when this node saw the last change
+	// modified is the seq since when the profile is as it is, as in view.View.LastModified.
+	// A profile has no seq of its own. Its change counts to the next seq of the board.
 	modified int64
 }
 
-// queueChangedProfiles has those read again whose profiles have changed.
+// queueChangedProfiles queues reads of the profiles that have changed.
 func (b *board) queueChangedProfiles() {
 	b.changedMu.Lock()
 	defer b.changedMu.Unlock()
@@ -62,7 +62,8 @@ func (b *board) queueChangedProfiles() {
 	clear(b.changedProfiles)
 }
 
-// loadProfiles begins to know the profiles of a kind, or none, and what has become due of them.
+// loadProfiles follows the kind of the board's members, and queues the profiles that are
+// due.
 func (b *board) loadProfiles(isDue func(time.Time) bool) {
 	p, kind := &b.profiles, b.kind
 	profiled := kind != "" && b.hub.source.Profiled(kind)
@@ -70,7 +71,7 @@ func (b *board) loadProfiles(isDue func(time.Time) bool) {
 		named := p.byMember != nil
 		b.resetProfiles()
 		b.profiles = boardProfiles{kind: kind, changed: make(map[string]bool)}
-		if named { // by what counts no more
+		if named { // the profiles shown are of another kind
 			p.changed = b.visibleMembers()
 			b.dirty, b.ranksDirty = true, true
 		}
@@ -92,38 +93,39 @@ func (b *board) loadProfiles(isDue func(time.Time) bool) {
 	}
 }
 
-// nextRefresh is when all are read again; boards that began together do not go on so.
+// nextRefresh is when all profiles are read again. The jitter spreads boards that began
+// together.
 func (p *boardProfiles) nextRefresh(interval time.Duration) time.Time {
 	return time.Now().Add(interval - rand.N(interval/8+1))
 }
 
-// loadVisible has those read who are shown already, by their ids alone.
+// loadVisible loads the profiles of the members that clients already see without them.
 func (b *board) loadVisible() {
 	if b.publication == nil {
 		return
 	}
 	for id := range b.visibleMembers() {
-		who := b.profileEntry(id)
-		if who.overdue = !who.known; who.profile != (ranking.Profile{}) {
+		entry := b.profileEntry(id)
+		if entry.overdue = !entry.known; entry.profile != (ranking.Profile{}) {
 			b.markProfileChanged(id)
 		}
 	}
 }
 
-// markProfileChanged notes that somebody is shown with another profile than it has.
+// markProfileChanged notes that clients see an old profile of a member.
 func (b *board) markProfileChanged(id string) {
 	b.profiles.changed[id] = true
 	b.dirty, b.ranksDirty = true, true
 }
 
-// visibleMembers are the members of the first entries and those around followers.
+// visibleMembers are the members of the top and the neighbours of followers.
 func (b *board) visibleMembers() map[string]bool {
 	ids := make(map[string]bool)
 	b.view.EachVisible(func(id string) { ids[id] = true })
 	return ids
 }
 
-// evictProfiles forgets those who are not shown any more.
+// evictProfiles removes the profiles that the board does not show any more.
 func (b *board) evictProfiles() {
 	p, shown := &b.profiles, b.visibleMembers()
 	for id := range p.byMember {
@@ -135,7 +137,7 @@ func (b *board) evictProfiles() {
 	p.retained = len(p.byMember)
 }
 
-// resetProfiles ends knowing profiles.
+// resetProfiles removes all profiles.
 func (b *board) resetProfiles() {
 	for id := range b.profiles.byMember {
 		b.hub.profiles.remove(profileKey{b.profiles.kind, id}, b)
@@ -143,32 +145,32 @@ func (b *board) resetProfiles() {
 	b.profileFetch.drop()
 }
 
-// profileEntry gives what is known of a member, who is to be shown. Whoever was unknown is asked
-// for.
+// profileEntry returns the profile of a member that is to be shown. It queues a read where
+// the profile is not known.
 func (b *board) profileEntry(id string) *memberProfile {
 	p := &b.profiles
 	if known := p.byMember[id]; known != nil {
 		return known
 	}
-	who := &memberProfile{changedAt: time.Now()}
-	p.byMember[id] = who
-	// Before it is looked up: what changes from here on is heard.
+	entry := &memberProfile{changedAt: time.Now()}
+	p.byMember[id] = entry
+	// Before the lookup: from here on no change is missed.
 	b.hub.profiles.add(profileKey{p.kind, id}, b)
-	if who.profile, who.known = b.hub.source.KnownProfile(p.kind, id); !who.known {
+	if entry.profile, entry.known = b.hub.source.KnownProfile(p.kind, id); !entry.known {
 		p.enqueue(id)
 	}
-	return who
+	return entry
 }
 
-// enqueue has a profile read soon.
+// enqueue queues a read of a profile.
 func (p *boardProfiles) enqueue(id string) {
-	if who := p.byMember[id]; who != nil && !who.queued {
-		who.queued = true
+	if entry := p.byMember[id]; entry != nil && !entry.queued {
+		entry.queued = true
 		p.urgent = append(p.urgent, id)
 	}
 }
 
-// prefetchProfiles asks early for those whom changes bring among the first entries.
+// prefetchProfiles loads the profiles of members that changes bring into the top.
 func (b *board) prefetchProfiles(c *ranking.Changes) {
 	if b.profiles.byMember == nil || c.Period != b.view.Period() {
 		return
@@ -180,8 +182,9 @@ func (b *board) prefetchProfiles(c *ranking.Changes) {
 	}
 }
 
-// profilesReady reports whether the profiles of all are known whom each calls its argument
-// for, or are not to be waited for any longer than since then; zero: since now.
+// profilesReady reports whether the publication need not wait for the profiles of the
+// members that each gives: all are known, or the wait since then has taken profileTimeout.
+// A zero since starts the wait.
 func (b *board) profilesReady(since *time.Time, isDue func(time.Time) bool, each func(do func(id string))) bool {
 	p := &b.profiles
 	if p.byMember == nil {
@@ -189,8 +192,8 @@ func (b *board) profilesReady(since *time.Time, isDue func(time.Time) bool, each
 	}
 	var missing []*memberProfile
 	each(func(id string) {
-		if who := b.profileEntry(id); !who.known && !who.overdue {
-			missing = append(missing, who)
+		if entry := b.profileEntry(id); !entry.known && !entry.overdue {
+			missing = append(missing, entry)
 		}
 	})
 	if len(missing) == 0 {
@@ -202,20 +205,20 @@ func (b *board) profilesReady(since *time.Time, isDue func(time.Time) bool, each
 	if b.feedLive && !b.profileFetch.failed() && !isDue(since.Add(profileTimeout)) {
 		return false
 	}
-	for _, who := range missing {
-		who.overdue = true
+	for _, entry := range missing {
+		entry.overdue = true
 	}
 	return true
 }
 
-// eachTopMember calls do for the members of the first entries.
+// eachTopMember calls do for the members of the top.
 func (b *board) eachTopMember(do func(id string)) { b.view.EachTopMember(do) }
 
-// eachNeighbour gives those around the members of an answer to what it is called with.
+// eachNeighbour returns a function that calls do for the members around those in an answer.
 func eachNeighbour(p *ranking.Places) func(do func(id string)) {
 	return func(do func(id string)) {
 		for _, place := range p.List {
-			if len(place.Around) > 1 { // else nobody asked for more than the member
+			if len(place.Around) > 1 { // otherwise no client asked for neighbours
 				for _, e := range place.Around {
 					do(e.Member)
 				}
@@ -224,8 +227,8 @@ func eachNeighbour(p *ranking.Places) func(do func(id string)) {
 	}
 }
 
-// attachProfiles puts the profiles beside what is to be shown, and has their changes count as
-// those of places.
+// attachProfiles adds the profiles to a publication, and marks rows with changed profiles
+// as modified.
 func (b *board) attachProfiles(s *publication, now time.Time) {
 	p := &b.profiles
 	p.waitingSince = time.Time{}
@@ -234,28 +237,28 @@ func (b *board) attachProfiles(s *publication, now time.Time) {
 	}
 	s.profiles = make([]ranking.Profile, len(s.top))
 	for i, e := range s.top {
-		who := b.profileEntry(e.Member)
-		who.overdue = who.overdue || !who.known
-		if !who.known || now.Sub(who.changedAt) < profileLag {
-			who.modified = s.state.Seq + 1
+		entry := b.profileEntry(e.Member)
+		entry.overdue = entry.overdue || !entry.known
+		if !entry.known || now.Sub(entry.changedAt) < profileLag {
+			entry.modified = s.state.Seq + 1
 		}
-		s.profiles[i] = who.profile
-		s.modified[i] = max(s.modified[i], who.modified)
+		s.profiles[i] = entry.profile
+		s.modified[i] = max(s.modified[i], entry.modified)
 	}
 }
 
-// profileOf is what is shown of a member at this moment.
+// profileOf is the profile that clients see of a member now.
 func (b *board) profileOf(id string) ranking.Profile {
 	if b.profiles.byMember == nil {
 		return ranking.Profile{}
 	}
-	who := b.profileEntry(id)
-	who.overdue = who.overdue || !who.known
-	return who.profile
+	entry := b.profileEntry(id)
+	entry.overdue = entry.overdue || !entry.known
+	return entry.profile
 }
 
-// neighbourProfileChanged reports whether the profile of one of those around a follower has
-// changed since all were told.
+// neighbourProfileChanged reports whether the profile of a neighbour has changed since
+// notifyRanks last began.
 func (b *board) neighbourProfileChanged(f *view.Member, at view.Placement) bool {
 	renaming := b.profiles.notifying
 	return len(renaming) > 0 && f.Around() > 0 && slices.ContainsFunc(b.view.Neighbours(f, at), func(e ranking.Entry) bool {
@@ -263,25 +266,24 @@ func (b *board) neighbourProfileChanged(f *view.Member, at view.Placement) bool 
 	})
 }
 
-// needsFetch reports whether there is anything to read.
+// needsFetch reports whether a profile waits for a read.
 func (p *boardProfiles) needsFetch() bool { return len(p.urgent)+len(p.refresh) > 0 }
 
-// beginNotifying begins to tell of those who were renamed.
+// beginNotifying begins a run of notifyRanks.
 func (p *boardProfiles) beginNotifying() {
 	if p.notifying = nil; len(p.changed) > 0 {
 		p.notifying, p.changed = p.changed, make(map[string]bool)
 	}
 }
 
-// profileResult is what was read of some profiles.
+// profileResult is the result of a read of profiles.
 type profileResult struct {
 	kind    string
 	members []string
 	list    map[string]ranking.Profile
 }
 
-// fetchProfiles reads profiles, in one call as many as may be: first of those who wait
-// for theirs.
+// fetchProfiles reads profiles, as many as one call may: the urgent ones first.
 func (b *board) fetchProfiles() {
 	p := &b.profiles
 	var members []string
@@ -292,8 +294,8 @@ func (b *board) fetchProfiles() {
 		}
 		id := (*from)[0]
 		*from = (*from)[1:]
-		if who := p.byMember[id]; who != nil {
-			who.queued = false
+		if entry := p.byMember[id]; entry != nil {
+			entry.queued = false
 			members = append(members, id)
 		}
 	}
@@ -307,7 +309,8 @@ func (b *board) fetchProfiles() {
 	})
 }
 
-// applyPartialProfiles takes in those that were read where others were not, who are read later.
+// applyPartialProfiles applies the profiles that a failed read returned, and queues the
+// others again.
 func (b *board) applyPartialProfiles(f profileResult) {
 	read := profileResult{kind: f.kind, list: make(map[string]ranking.Profile)}
 	for _, id := range f.members {
@@ -324,34 +327,34 @@ func (b *board) applyPartialProfiles(f profileResult) {
 	b.applyProfiles(read, time.Now())
 }
 
-// applyProfiles takes in what was read.
+// applyProfiles applies profiles that were read.
 func (b *board) applyProfiles(f profileResult, now time.Time) {
 	p := &b.profiles
 	if f.kind != p.kind {
 		return
 	}
 	for _, id := range f.members {
-		who := p.byMember[id]
-		if who == nil {
+		entry := p.byMember[id]
+		if entry == nil {
 			continue
 		}
 		is := f.list[id]
-		if is != who.profile {
-			if who.known || who.overdue {
+		if is != entry.profile {
+			if entry.known || entry.overdue {
 				b.markProfileChanged(id)
 			}
-			who.profile, who.changedAt = is, now
+			entry.profile, entry.changedAt = is, now
 		}
-		who.known, who.overdue = true, false
+		entry.known, entry.overdue = true, false
 	}
 }
 
-// beginGeneration has what is known count for another life of the board.
+// beginGeneration resets modified: the seqs are of another generation.
 func (p *boardProfiles) beginGeneration(now time.Time) {
-	for _, who := range p.byMember {
-		who.modified, who.changedAt = 0, now
+	for _, entry := range p.byMember {
+		entry.modified, entry.changedAt = 0, now
 	}
 }
 
-// refreshProfiles has all profiles be read again, soon: changes may have been missed.
+// refreshProfiles makes all profiles due soon: changes may have been missed.
 func (b *board) refreshProfiles() { b.profiles.refreshAt = time.Now().Add(rand.N(resyncJitter)) }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// largestTop is the largest N that is asked for.
+// largestTop is the largest N that clients watch.
 func (b *board) largestTop(tops []*stream) int {
 	if len(tops) == 0 {
 		return 0
@@ -13,8 +13,8 @@ func (b *board) largestTop(tops []*stream) int {
 	return tops[len(tops)-1].n
 }
 
-// largestPublishedTop is the largest N that has been shown. (A larger one that is not
-// shown yet makes nobody wait.)
+// largestPublishedTop is the largest N that has a version. A larger N without one delays no
+// other.
 func (b *board) largestPublishedTop(tops []*stream) int {
 	for _, st := range slices.Backward(tops) {
 		if st.version.Load() != nil {
@@ -24,8 +24,8 @@ func (b *board) largestPublishedTop(tops []*stream) int {
 	return 0
 }
 
-// startStreams shows what was published last to streams that show nothing yet,
-// so that from then on all streams of the board move together.
+// startStreams publishes the last publication to streams without a version. From then on
+// all streams of the board move together.
 func (b *board) startStreams(tops []*stream) {
 	if b.publication == nil {
 		return
@@ -38,8 +38,8 @@ func (b *board) startStreams(tops []*stream) {
 	}
 }
 
-// publish shows the view to all streams, and those who moved by themselves where
-// they are now.
+// publish publishes the view to all streams, and the standings of members that their own
+// changes moved.
 func (b *board) publish(tops []*stream, now time.Time) {
 	s := &publication{
 		generation: b.generation, period: b.view.Period(), ends: b.view.Ends(), final: b.view.Final(), missing: b.missing,
@@ -55,21 +55,21 @@ func (b *board) publish(tops []*stream, now time.Time) {
 	}
 }
 
-// publishStreams gives the streams what they show next.
+// publishStreams gives the streams of the top a publication.
 func (b *board) publishStreams(s *publication, tops []*stream, now time.Time) {
 	var difference *encodedRows
 	if b.publication != nil && s.continues(b.publication) {
 		difference = s.diff(b.publication, b.largestPublishedTop(tops))
 	}
-	news := make([]*stream, 0, len(tops))
+	updated := make([]*stream, 0, len(tops))
 	for _, st := range tops {
 		if s.covers(st.n) && st.publish(b.publication, s, difference) {
-			news = append(news, st)
+			updated = append(updated, st)
 		}
 	}
 	if s.final && (b.publication == nil || !b.publication.final) {
 		b.beginDrain()
 	}
 	b.publication, b.publishedAt, b.publishAsEnd = s, now, false
-	b.hub.announce(news...)
+	b.hub.announce(updated...)
 }

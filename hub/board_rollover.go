@@ -8,48 +8,48 @@ import (
 	"rankcast/ranking"
 )
 
-// A board as named may come to mean another period, which is its turn, or the
-// period that it means may close. Either way the end of the period is read by the
-// period's own name, brought forward as any page, and shown to all; followers are
-// told their last places; then a page is read by the board's name, and where it
-// is of another period the view starts over with that.
+// Rollover: a name may come to mean another period, or its period may close. In both cases
+// the board reads the period by its own name to the end, and publishes the end. The
+// followers get their final places. Then the board reads a page by its name. If the page is
+// of another period, the view starts over with that one.
 
 const (
-	// endTimeout is how long the page of a period that has closed waits for the
-	// changes that lead there; what was lost of them will never come.
+	// endTimeout is how long the page of a closed period waits for the changes that lead to
+	// it. After that they are lost.
 	endTimeout = 200 * time.Millisecond
-	// drainTimeout is for how long followers may be told their last places before
-	// the next period is shown. Together they leave half of the second within which
-	// it has to be.
+	// drainTimeout is how long the board waits for the followers to get their final places,
+	// before it shows the next period. Both timeouts leave half of the second within which
+	// clients have to see the next period.
 	drainTimeout = 250 * time.Millisecond
-	// minPeriodLeft is the pause before a period is read again that should have closed
-	// just now.
+	// minPeriodLeft is the pause before the board reads a period again that should have
+	// closed just now.
 	minPeriodLeft = time.Millisecond
 )
 
-// nameKind is how a name tells the period that it means.
+// nameKind says how a name refers to a period.
 type nameKind int
 
 const (
-	current  nameKind = iota // "stars": the one that takes updates
-	relative                 // "stars@-1": so many before
-	absolute                 // "stars@2026-W46": that very one
+	current  nameKind = iota // "stars": the period that takes updates
+	relative                 // "stars@-1": a number of periods before
+	absolute                 // "stars@2026-W46": one certain period
 )
 
-// nameState is what a board's goroutine knows of what the board's name means.
+// nameState is the state of a board's name: the period that it means, and how far a
+// rollover is.
 type nameState struct {
 	nameKind    nameKind
-	fixedPeriod string // the period's name, of an absolute one
+	fixedPeriod string // of an absolute name
 
-	period        string          // the period that the view is of, by its qualified name; "" where none is known
-	requestedName string          // by which the last page was read, or is being read
-	resolved      bool            // the name means that period still, as far as is known
+	period        string          // the qualified name of the view's period; "": not known
+	requestedName string          // the name by which the last page was requested
+	resolved      bool            // the name still means that period, as far as the board knows
 	rolloverDue   time.Time       // when that may end; zero: never
-	otherPeriod   string          // the other period that was heard of last
-	missing       bool            // there is nothing of that name
-	publishAsEnd  bool            // the period has closed and cannot be read any more, and what was shown last is to be shown as its end
-	draining      bool            // followers are still to be told their last places
-	drained       <-chan struct{} // closed when the shards have told them; nil while there is more to tell
+	otherPeriod   string          // the other period that changed last
+	missing       bool            // the board or the period does not exist
+	publishAsEnd  bool            // the period is closed and not kept any more: the last publication becomes its end
+	draining      bool            // followers are yet to get their final places
+	drained       <-chan struct{} // closed when the shards have sent these; nil: some are yet to be published
 }
 
 func newNameState(named ranking.Board) nameState {
@@ -63,9 +63,9 @@ func newNameState(named ranking.Board) nameState {
 	return nameState{nameKind: absolute, fixedPeriod: period}
 }
 
-// isRelevant reports whether changes can be of the period that the view shows, or of
-// the one that it shows next, and notes what they tell: of a turn, or that there
-// is something of that name again.
+// isRelevant reports whether a batch may be of the period that the view shows, or of the
+// next one. It also notes whether the name has to be resolved again: the batch may be of a
+// new period, or of a board that did not exist.
 func (b *board) isRelevant(c *ranking.Changes) bool {
 	if b.nameKind == absolute && c.Period != b.fixedPeriod {
 		return false
@@ -76,11 +76,11 @@ func (b *board) isRelevant(c *ranking.Changes) bool {
 	case b.period != "" && c.Period != b.view.Period() && c.Period != b.otherPeriod:
 		b.otherPeriod, b.resolved = c.Period, false
 	}
-	return b.nameKind != relative // what is before has closed: nothing changes there
+	return b.nameKind != relative // an earlier period is closed and does not change
 }
 
-// pageName is the name by which a page is read now. A period that is not known to
-// have closed is read by its own name, so that it is seen to its end.
+// pageName is the name by which the board reads the next page. A period whose end is not
+// published yet is read by its own name.
 func (b *board) pageName() string {
 	if b.period == "" || b.endPublished() {
 		return b.name
@@ -88,19 +88,19 @@ func (b *board) pageName() string {
 	return b.period
 }
 
-// endPublished reports whether the end of the view's period has been shown.
+// endPublished reports whether the end of the view's period has been published.
 func (b *board) endPublished() bool {
 	return b.view.Final() && b.publication != nil && b.publication.final && b.publication.period == b.view.Period()
 }
 
-// rolledOver reports whether the view shows the end of a period and that is news, or
-// what comes after an end: either waits for nothing.
+// rolledOver reports whether the next publication ends a period or begins one. Such a
+// publication does not wait for the interval.
 func (b *board) rolledOver() bool {
 	return b.publication != nil && b.view.Final() != b.publication.final
 }
 
-// rolloverPending reports whether a page is to be read because the name may mean another
-// period, or the period may have closed.
+// rolloverPending reports whether the board has to read a page because the name may mean
+// another period, or the period may have closed.
 func (b *board) rolloverPending() bool {
 	if b.resolved {
 		return false
@@ -108,14 +108,14 @@ func (b *board) rolloverPending() bool {
 	return !b.view.Final() || b.endPublished() && !b.draining
 }
 
-// pageOverdue reports whether the page that is held has waited long enough for the
-// changes that lead there: those of the end of a period may not come any more.
+// pageOverdue reports whether the held page has waited long enough for the changes that
+// lead to it. The last changes of a period may be lost.
 func (b *board) pageOverdue(isDue func(time.Time) bool) bool {
 	return (b.pageFetch.held.Final || !b.resolved) && isDue(b.pageFetch.arrivedAt.Add(endTimeout))
 }
 
-// resolveName notes what the page that was taken in tells of what the name means. period
-// is that of the view before.
+// resolveName updates the name's state after a page was applied. period is the view's
+// period before that.
 func (b *board) resolveName(period string) {
 	p := b.pageFetch.held
 	b.kind = p.Kind
@@ -126,18 +126,18 @@ func (b *board) resolveName(period string) {
 	if is := b.view.Period(); b.period == "" || is != period {
 		b.period = ranking.Qualify(b.instance, is)
 		if b.nameKind == current || b.otherPeriod == is {
-			b.otherPeriod = period // what is heard of it now comes late
+			b.otherPeriod = period // its further changes arrive late
 		}
 	}
 	byName := b.requestedName == b.name
-	// A page that was of no use has to be read again.
+	// A page that the view has discarded has to be read again.
 	b.resolved = (byName || !p.Final) && p.Final == b.view.Final()
 	if b.rolloverDue = (time.Time{}); p.Left > 0 {
 		b.rolloverDue = b.pageFetch.arrivedAt.Add(max(p.Left, minPeriodLeft))
 	}
 }
 
-// beginGeneration voids what was of another life of the board, or of another period.
+// beginGeneration resets what is of another epoch or period.
 func (b *board) beginGeneration() {
 	b.generation++
 	b.redisAhead = nil
@@ -148,39 +148,39 @@ func (b *board) beginGeneration() {
 	b.lookupFetch.reset()
 }
 
-// pageNotFound takes it that there is nothing to read by the name that was asked.
+// pageNotFound handles a page that does not exist.
 func (b *board) pageNotFound(a fetchResult[ranking.Page]) {
 	b.pageFetch.drop()
 	if b.requestedName == b.name || errors.Is(a.err, ranking.ErrUnknownBoard) {
 		b.pageFetch.held, b.pageFetch.arrivedAt, b.pageFetch.missing = &ranking.Page{Bounds: ranking.Bounds{Final: true}}, a.at, true
 		return
 	}
-	// The period is not kept any more: what is known of it is its end.
+	// The period is not kept any more: the view's state is its end.
 	b.view.CancelPage()
 	b.pageFetch.reset()
 	if b.resolved = false; b.publication == nil || b.publication.period != b.view.Period() {
-		b.period = "" // and nobody has seen any of it
+		b.period = "" // and nothing of it was published
 		return
 	}
 	b.view.MarkFinal()
 	b.dirty, b.publishAsEnd = true, true
 }
 
-// beginDrain has followers told their last places.
+// beginDrain makes notifyRanks publish the final places.
 func (b *board) beginDrain() {
 	b.draining, b.drained = true, nil
 	b.ranksDirty, b.ranksNotifiedAt = true, time.Time{}
 }
 
-// drain sees to it that parting ends once followers were told, or it takes too
-// long.
+// drain ends draining once the followers have got their final places, or after
+// drainTimeout.
 func (b *board) drain(isDue func(time.Time) bool) {
 	switch {
 	case !b.draining:
 	case isDue(b.publishedAt.Add(drainTimeout)):
 		b.draining, b.drained = false, nil
 	case b.drained == nil && (!b.view.Valid() || !b.ranksNotifiedAt.IsZero() && b.ranksCursor == nil && b.lookupFetch.idle() && !b.view.LookupsQueued()):
-		// Else the next period would void what the shards have not looked at yet.
+		// Otherwise the next period would replace what the shards have not sent yet.
 		b.drained = b.hub.flushed()
 	}
 }

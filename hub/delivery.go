@@ -6,19 +6,19 @@ import (
 	"rankcast/ranking"
 )
 
-// Client is a connection that takes part. Its methods may be called concurrently.
+// Client is a connection that has joined. Its methods may be called concurrently.
 type Client struct {
 	conn       Conn
 	shard      *shard
-	deliveries []*delivery // the shard's, as is all of a seat
-	left       bool        // the shard's
+	deliveries []*delivery // only the shard accesses them, and their fields
+	left       bool        // only the shard accesses it
 }
 
-// Ready says that the connection can take frames again.
+// Ready reports that the connection can take frames again.
 func (c *Client) Ready() {
 	c.shard.do(func() {
-		for _, seat := range c.deliveries {
-			seat.send()
+		for _, d := range c.deliveries {
+			d.send()
 		}
 	})
 }
@@ -30,7 +30,7 @@ type Subscription struct {
 	me     *delivery // nil where no member is followed
 }
 
-// deliveries are the subscription's, in the order in which frames go out.
+// deliveries are those of the subscription, in the order in which frames go out.
 func (sub *Subscription) deliveries() []*delivery {
 	if sub.me == nil {
 		return []*delivery{sub.top}
@@ -38,8 +38,7 @@ func (sub *Subscription) deliveries() []*delivery {
 	return []*delivery{sub.top, sub.me}
 }
 
-// attach enters what the subscription shows. It reports false for a client that has
-// left.
+// attach adds the deliveries to their streams. It returns false for a client that has left.
 func (sub *Subscription) attach() bool {
 	for _, s := range sub.deliveries() {
 		if !s.attach() {
@@ -49,7 +48,7 @@ func (sub *Subscription) attach() bool {
 	return true
 }
 
-// detach takes the subscription out, and returns the seats that it had.
+// detach removes the deliveries, and returns those that were attached.
 func (sub *Subscription) detach() (had []*delivery) {
 	for _, s := range sub.deliveries() {
 		if s.detach() {
@@ -59,21 +58,21 @@ func (sub *Subscription) detach() (had []*delivery) {
 	return had
 }
 
-// delivery is one client's place in one stream.
+// delivery is one client's state in one stream.
 type delivery struct {
 	client        *Client
 	stream        *stream
-	version       uint64        // version that the client was sent last; 0 for none
-	generation    uint64        // of the version that the client was sent last
-	index         int           // index among the stream's users
-	requires      *delivery     // must have a frame of the same life before this one may; or nil
-	dependent     *delivery     // gets its frame anew after each of this one's that is whole; or nil
-	resumeFrom    ranking.State // what the client has from before; none where the epoch is ""
-	receivedItems uint64        // of a feed: items that it had heard of when the client was sent something last
+	version       uint64        // the last version that the client was sent; 0: none
+	generation    uint64        // of that version
+	index         int           // among the shard's deliveries of the stream
+	requires      *delivery     // must have sent a frame of the same generation first; or nil
+	dependent     *delivery     // sends its frame again after a full frame of this one; or nil
+	resumeFrom    ranking.State // the state that the client brought along; an empty epoch: none
+	receivedItems uint64        // of a feed: items received when the client was last sent something
 }
 
-// attach enters the seat and sends what there is to show. It reports false for a
-// client that has left.
+// attach adds the delivery to its stream and sends the newest version. It returns false for
+// a client that has left.
 func (s *delivery) attach() bool {
 	c := s.client
 	if c.left {
@@ -87,7 +86,7 @@ func (s *delivery) attach() bool {
 	return true
 }
 
-// detach takes the seat out. It reports whether it was in.
+// detach removes the delivery. It reports whether it was attached.
 func (s *delivery) detach() bool {
 	c := s.client
 	users := c.shard.deliveries[s.stream]
@@ -108,8 +107,8 @@ func (s *delivery) detach() bool {
 	return true
 }
 
-// send sends the newest version to a client that does not have it, and before
-// it the end of the period of which the client has something older.
+// send sends the newest version, unless the client has it. If the client has a version of
+// an earlier period, send sends the end of that period first.
 func (s *delivery) send() {
 	v := s.stream.version.Load()
 	if v == nil || v.number == s.version || s.requires != nil && s.requires.generation != v.generation {
@@ -136,9 +135,9 @@ func (s *delivery) send() {
 	}
 }
 
-// nextFrame is what the client needs: the shared delta where it is one version
-// behind, what differs from what it has from before, or all; again says that its
-// own place goes out once more.
+// nextFrame is the frame that the client needs: the shared delta where it is one version
+// behind, the difference where it resumes, otherwise the full frame. again tells the caller
+// to send the me frame once more.
 func (s *delivery) nextFrame(v *version) (f *Frame, again bool) {
 	if v.delta != nil && s.version != 0 && s.version+1 == v.number {
 		return v.delta, false

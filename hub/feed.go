@@ -10,52 +10,53 @@ import (
 	"time"
 )
 
-// feed is a goroutine that shows what happens in one feed: at most one frame an
-// interval, and FeedRate items in any second, of which a frame may have half of what
-// is left: so what comes at once is spread over some frames, and what comes faster
-// than that is left out. All who follow it see the same items, so that one budget
-// serves them all and a frame is encoded once.
+// feed is a goroutine that publishes the items of one feed. It publishes at most one frame
+// an interval, and at most FeedRate items in any second. A frame takes at most half of what
+// is left of that second. Items that arrive at once spread over several frames; the feed
+// skips items that arrive faster. All clients see the same items: they share one budget and
+// one encoded frame.
 type feed struct {
 	hub    *Hub
 	name   string
 	ctx    context.Context
 	cancel context.CancelFunc
 	stream *stream
-	empty  *Frame        // what comes first
-	wake   chan struct{} // something was heard; holds one
+	empty  *Frame        // the first frame of a client
+	wake   chan struct{} // an item or a subscription has arrived; holds one
 
-	live     atomic.Bool   // each item is told from now on
-	received atomic.Uint64 // items heard
+	live     atomic.Bool   // the feed receives each item from now on
+	received atomic.Uint64 // how many items were received
 
 	mu         sync.Mutex
-	queued     [][]byte // the newest that were heard and not shown, FeedRate at most
-	subscribed bool     // it has become live, and run has not looked since
+	queued     [][]byte // the newest items not yet published, FeedRate at most
+	subscribed bool     // live was set since run last looked
 
-	// The rest belongs to run.
+	// Only run accesses the rest.
 	published time.Time
-	recent    []*itemBatch // those shown in the last second
-	lastShown uint64       // the number of the item that was shown last, by seen
+	recent    []*itemBatch // batches of the last second
+	lastShown uint64       // the number of the last published item, counted as received
 }
 
-// itemBatch is what a version of a feed's stream shows.
+// itemBatch is what a version of a feed's stream publishes.
 type itemBatch struct {
-	last    uint64 // the number of the last of them, by the feed's seen
+	last    uint64 // the number of its last item, counted as received
 	list    [][]byte
-	skipped int64 // for who has the version before
+	skipped int64 // for a client that has the version before
 	at      time.Time
 }
 
 // FeedSubscription is what one client sees of one feed.
 type FeedSubscription struct{ delivery *delivery }
 
-// Follow shows a client what happens in a feed: an empty frame as soon as it is
-// heard, then its items as they come, at most Config.FeedRate a second, with a
-// count of those that were left out for this client since its last frame. (What
-// happened while the feed was down nobody can count.) accepted is called before
-// the first frame; only for a client that has left can the call still fail then.
-// A client follows a feed once at a time: that is the caller's to see to. The
-// subscription ends with Unfollow or Leave. ErrClosed is returned by a hub that
-// shuts down and for a client that has left.
+// Follow subscribes a client to a feed. The client gets an empty frame once the feed is
+// live, then the items as they arrive: at most Config.FeedRate a second. Each frame counts
+// the items that were skipped for this client since its last frame. It does not count items
+// sent while the feed was down.
+//
+// Follow calls accepted before the first frame; after that it fails only for a client that
+// has left. The caller makes sure that a client follows a feed once at a time. The
+// subscription ends with Unfollow or Leave. The error is ErrClosed for a hub that shuts
+// down and for a client that has left.
 func (h *Hub) Follow(c *Client, name string, accepted func()) (*FeedSubscription, error) {
 	s, err := h.acquireFeed(c, name)
 	if err != nil {
@@ -71,7 +72,7 @@ func (h *Hub) Follow(c *Client, name string, accepted func()) (*FeedSubscription
 	return &FeedSubscription{s}, nil
 }
 
-// Unfollow ends sub: no frame of it is sent after Unfollow has returned.
+// Unfollow ends sub. No frame of it is sent after Unfollow has returned.
 func (h *Hub) Unfollow(sub *FeedSubscription) {
 	left := false
 	sub.delivery.client.shard.do(func() { left = sub.delivery.detach() })
@@ -80,14 +81,14 @@ func (h *Hub) Unfollow(sub *FeedSubscription) {
 	}
 }
 
-// Feeds is how many feeds are followed.
+// Feeds is the number of followed feeds.
 func (h *Hub) Feeds() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.feeds)
 }
 
-// acquireFeed takes a seat in a feed, and starts the feed if it is the first.
+// acquireFeed makes a delivery of a feed, and starts the feed if it is the first.
 func (h *Hub) acquireFeed(c *Client, name string) (*delivery, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,7 +112,7 @@ func (h *Hub) acquireFeed(c *Client, name string) (*delivery, error) {
 	return &delivery{client: c, stream: f.stream}, nil
 }
 
-// stopFeed ends a feed that nobody follows. The caller holds mu.
+// stopFeed ends a feed without clients. The caller holds mu.
 func (h *Hub) stopFeed(f *feed) {
 	delete(h.feeds, f.name)
 	h.feed.Unfollow(f.name)
@@ -129,7 +130,7 @@ func (h *Hub) FeedFollowed(name string) {
 	}
 }
 
-// FeedItems shows the items of a feed.
+// FeedItems passes items to the goroutine of their feed.
 func (h *Hub) FeedItems(name string, items [][]byte) {
 	h.mu.Lock()
 	f := h.feeds[name]
@@ -146,16 +147,16 @@ func (f *feed) signal() {
 	}
 }
 
-// markLive notes that each item is told from now on.
+// markLive notes that the feed receives each item from now on.
 func (f *feed) markLive() {
-	f.live.Store(true) // before run tells those who wait for it
+	f.live.Store(true) // before run publishes to the clients that wait for it
 	f.mu.Lock()
 	f.subscribed = true
 	f.mu.Unlock()
 	f.signal()
 }
 
-// markDown notes that items are not told any more. Who comes meanwhile waits.
+// markDown notes that the feed misses items from now on. New clients wait.
 func (f *feed) markDown() { f.live.Store(false) }
 
 func (f *feed) add(items [][]byte) {
@@ -186,15 +187,15 @@ func (f *feed) run() {
 	}
 }
 
-// step shows what has come, once that is due, and says after what time to look
-// again; 0: only when something is heard.
+// step publishes what is due. It returns the time until more is due; 0: only after another
+// item.
 func (f *feed) step(now time.Time) (wait time.Duration) {
 	f.mu.Lock()
 	began, any := f.subscribed, len(f.queued) > 0
 	f.subscribed = false
 	f.mu.Unlock()
 	if began {
-		f.setVersion(&version{}) // whoever has none yet gets the empty frame
+		f.setVersion(&version{}) // clients without a frame get the empty one
 		f.hub.markFeedSynced(f)
 	}
 	if !any {
@@ -234,8 +235,8 @@ func (f *feed) setVersion(v *version) {
 	f.hub.announce(f.stream)
 }
 
-// sendItems sends the newest version of a feed to a client that does not have
-// it: the shared frame, or one of its own where that would not count right.
+// sendItems sends the newest version of a feed, unless the client has it: the shared frame,
+// or a frame of its own where the shared one would count wrongly.
 func (s *delivery) sendItems(v *version) {
 	f := s.stream.feed
 	switch {
@@ -247,9 +248,9 @@ func (s *delivery) sendItems(v *version) {
 		s.version = v.number
 	default:
 		frame, list := v.delta, v.batch.list
-		since := int64(v.batch.last) - int64(s.receivedItems) // what it has not seen up to here
+		since := int64(v.batch.last) - int64(s.receivedItems) // items received since the client's last frame
 		if since <= 0 {
-			s.version = v.number // all of it happened before it came
+			s.version = v.number // the client came after all of them
 			return
 		}
 		if skipped := max(0, since-int64(len(list))); skipped != v.batch.skipped || since < int64(len(list)) {
@@ -261,7 +262,7 @@ func (s *delivery) sendItems(v *version) {
 	}
 }
 
-// itemsFrame shows items of a feed, and how many were left out.
+// itemsFrame encodes items of a feed, and the number of skipped items.
 func itemsFrame(feed string, list [][]byte, skipped int64) *Frame {
 	size := headRoom + 64 + len(feed)
 	for _, item := range list {

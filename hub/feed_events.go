@@ -7,14 +7,14 @@ import (
 	"rankcast/ranking"
 )
 
-// instance is what changes are heard of: any number of names may mean periods of
-// it. Guarded by the hub's lock.
+// instance is a subscription to the changes of one instance. Its boards are the names that
+// mean periods of it. Guarded by the hub's lock.
 type instance struct {
-	boards []*board // of these names
-	live   bool     // each change is told from now on
+	boards []*board // of this instance
+	live   bool     // the feed delivers each change from now on
 }
 
-// watchInstance has a board hear the changes of its instance. The caller holds mu.
+// watchInstance subscribes a board to the changes of its instance. The caller holds mu.
 func (h *Hub) watchInstance(b *board) {
 	i := h.instances[b.instance]
 	if i == nil {
@@ -28,7 +28,7 @@ func (h *Hub) watchInstance(b *board) {
 	}
 }
 
-// unwatchInstance ends watch. The caller holds mu.
+// unwatchInstance ends watchInstance. The caller holds mu.
 func (h *Hub) unwatchInstance(b *board) {
 	i := h.instances[b.instance]
 	i.boards = slices.DeleteFunc(i.boards, func(other *board) bool { return other == b })
@@ -38,9 +38,8 @@ func (h *Hub) unwatchInstance(b *board) {
 	}
 }
 
-// FeedChanges passes changes on to the goroutines of the boards whose instance
-// changed. One that is too far behind misses them; the gap in seq makes it read
-// the board anew.
+// FeedChanges passes a batch to the boards of its instance. A board whose channel is full
+// misses the batch: the gap in seq makes it resync.
 func (h *Hub) FeedChanges(c *ranking.Changes) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,8 +55,8 @@ func (h *Hub) FeedChanges(c *ranking.Changes) {
 	}
 }
 
-// FeedSubscribed has the boards of an instance read: what changes from now on will
-// be heard.
+// FeedSubscribed makes the boards of an instance resync: from now on the feed delivers each
+// change.
 func (h *Hub) FeedSubscribed(name string) {
 	var boards []*board
 	h.mu.Lock()
@@ -72,7 +71,7 @@ func (h *Hub) FeedSubscribed(name string) {
 	}
 }
 
-// FeedUp is the first half of coming back; the second is to read all boards.
+// FeedUp notes that the feed is connected. The outage ends once all boards have been read.
 func (h *Hub) FeedUp() {
 	h.source.ForgetProfiles()
 	h.mu.Lock()
@@ -81,7 +80,7 @@ func (h *Hub) FeedUp() {
 	h.clearStale()
 }
 
-// FeedDown tells the clients. The views stay as they are until they are read anew.
+// FeedDown makes the clients stale. The views stay as they are until they are read again.
 func (h *Hub) FeedDown(asOf time.Time) {
 	h.mu.Lock()
 	h.feedUp = false

@@ -9,14 +9,15 @@ import (
 	"rankcast/ranking"
 )
 
-// fetch is something that is read beside the board's goroutine.
+// fetch is a read of one kind that runs beside the board's goroutine. Only the board's
+// goroutine accesses it.
 type fetch[T any] struct {
-	result    chan fetchResult[T] // nil: nothing is being read
-	held      *T                  // has come; the view is on its way there
-	missing   bool                // held stands for a board that is not there
-	arrivedAt time.Time           // when it came
-	notBefore time.Time           // not to be read before
-	backoff   time.Duration       // before the next try; 0: the last went well
+	result    chan fetchResult[T] // nil: no read is under way
+	held      *T                  // an answer that waits until the view has reached its state
+	missing   bool                // held stands for a board that does not exist
+	arrivedAt time.Time           // when held arrived
+	notBefore time.Time           // the next read starts no earlier
+	backoff   time.Duration       // before the next attempt; 0: the last one succeeded
 }
 
 type fetchResult[T any] struct {
@@ -25,10 +26,10 @@ type fetchResult[T any] struct {
 	at    time.Time
 }
 
-// start reads with do.
+// start starts a goroutine that reads with do.
 func (r *fetch[T]) start(b *board, do func(context.Context) (T, error)) {
-	came := make(chan fetchResult[T], 1)
-	r.result = came
+	result := make(chan fetchResult[T], 1)
+	r.result = result
 	b.hub.running.Go(func() {
 		select {
 		case b.hub.fetchSlots <- struct{}{}:
@@ -37,18 +38,17 @@ func (r *fetch[T]) start(b *board, do func(context.Context) (T, error)) {
 			return
 		}
 		value, err := do(b.ctx)
-		came <- fetchResult[T]{value, err, time.Now()}
+		result <- fetchResult[T]{value, err, time.Now()}
 	})
 }
 
-// idle reports whether nothing is being read or held.
+// idle reports whether no read is under way and no answer is held.
 func (r *fetch[T]) idle() bool { return r.result == nil && r.held == nil }
 
-// drop drops what is being read, or was and is held.
+// drop drops the read that is under way and the answer that is held.
 func (r *fetch[T]) drop() { r.result, r.held, r.missing = nil, nil, false }
 
-// complete takes an answer. If it is none it reports false, and the next try has to
-// wait.
+// complete takes a result. For an error it returns false and makes the next attempt wait.
 func (r *fetch[T]) complete(b *board, a fetchResult[T]) bool {
 	r.drop()
 	if a.err == nil {
@@ -56,20 +56,20 @@ func (r *fetch[T]) complete(b *board, a fetchResult[T]) bool {
 		return true
 	}
 	if r.backoff == 0 && b.ctx.Err() == nil && !isNotFound(a.err) { // once an outage
-		b.hub.log.Warn("cannot read a board, trying again", "board", b.name, "error", a.err)
+		b.hub.log.Warn("the node cannot read a board; it retries", "board", b.name, "error", a.err)
 	}
 	r.backoff = min(max(2*r.backoff, retryMin), retryMax)
 	r.notBefore = time.Now().Add(r.backoff/2 + rand.N(r.backoff/2))
 	return false
 }
 
-// isNotFound reports whether a read failed because there is nothing to read.
+// isNotFound reports whether the board or the period does not exist.
 func isNotFound(err error) bool {
 	return errors.Is(err, ranking.ErrUnknownBoard) || errors.Is(err, ranking.ErrUnknownPeriod)
 }
 
-// failed reports whether the last try came to nothing.
+// failed reports whether the last attempt failed.
 func (r *fetch[T]) failed() bool { return r.backoff > 0 }
 
-// reset ends the pauses: an answer was taken in, or none is needed.
+// reset ends the backoff: an answer was applied, or none is needed.
 func (r *fetch[T]) reset() { *r = fetch[T]{} }

@@ -13,28 +13,28 @@ func (h *Hub) markUnsynced(b *board) {
 	h.markStale(time.Now())
 }
 
-// markSynced notes that a board was read and shown.
+// markSynced notes that a board was read and published.
 func (h *Hub) markSynced(b *board) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if b.outages == h.outages { // else the feed has gone down again since
+	if b.outages == h.outages { // otherwise the feed has gone down again
 		delete(h.unsynced, b)
 		h.clearStale()
 	}
 }
 
-// markFeedSynced notes that a feed is heard, and that was shown.
+// markFeedSynced notes that a feed is subscribed to.
 func (h *Hub) markFeedSynced(f *feed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if f.live.Load() { // else it has gone down again since
+	if f.live.Load() { // otherwise the feed has gone down again
 		delete(h.unsynced, f)
 		h.clearStale()
 	}
 }
 
-// markStale tells clients, once, that what they show is as of a time. The caller
-// holds mu.
+// markStale tells the clients, once, that their boards are as of a time. The caller holds
+// mu.
 func (h *Hub) markStale(asOf time.Time) {
 	if !h.stale {
 		h.stale, h.staleSince = true, asOf
@@ -42,7 +42,8 @@ func (h *Hub) markStale(asOf time.Time) {
 	}
 }
 
-// clearStale ends stale when everything is heard and read. The caller holds mu.
+// clearStale tells the clients that their boards are current, once everything is read and
+// subscribed to. The caller holds mu.
 func (h *Hub) clearStale() {
 	if h.stale && h.feedUp && len(h.unsynced) == 0 {
 		h.stale = false

@@ -76,7 +76,7 @@ func BenchmarkNotify(b *testing.B) {
 		}
 		steps = append(steps, longest)
 		for _, s := range h.shards {
-			if news, _ := s.takePending(); len(news) != followed/2 {
+			if updated, _ := s.takePending(); len(updated) != followed/2 {
 				b.Fatal("not all were told")
 			}
 		}

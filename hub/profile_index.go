@@ -8,34 +8,33 @@ import (
 	"rankcast/ranking"
 )
 
-// ProfileSource is where profiles are read from, and what a hub tells of what it hears of
-// them; a ranking.Store is one.
+// ProfileSource is the store of profiles, with its cache; a ranking.Store implements it.
 type ProfileSource interface {
-	// Profiled reports, without I/O, whether any member of a kind may have a profile. Of
-	// a kind that has none nothing else is asked.
+	// Profiled reports, without I/O, whether any member of a kind may have a profile. The
+	// hub asks nothing else of a kind without profiles.
 	Profiled(kind string) bool
-	// KnownProfile gives, without I/O, the profile of a member where it is known; an
-	// empty one for none.
+	// KnownProfile returns, without I/O, the profile of a member where the cache has it; an
+	// empty one for a member without.
 	KnownProfile(kind, member string) (p ranking.Profile, known bool)
-	// Profiles reads those of up to ranking.MaxPage members. Who has none is left out.
-	// Beside an error there are those that could be read; of the others KnownProfile
-	// tells who has none.
+	// Profiles reads the profiles of up to ranking.MaxPage members. The result omits
+	// members without a profile. Beside an error it holds the profiles that could be read;
+	// KnownProfile tells which of the others have none.
 	Profiles(ctx context.Context, kind string, members []string) (map[string]ranking.Profile, error)
-	// ForgetProfile says that what is known of a member is old, ForgetProfiles all. They
-	// MUST NOT block.
+	// ForgetProfile removes a member from the cache, ForgetProfiles all members. They MUST
+	// NOT block.
 	ForgetProfile(kind, member string)
 	ForgetProfiles()
 }
 
-// profileIndex tells which boards show a member, so that a change of a profile costs the
+// profileIndex maps a member to the boards that show it. The change of a profile costs
 // other boards nothing.
 type profileIndex struct {
 	mu     sync.Mutex
 	boards map[profileKey][]*board
-	kinds  map[string]bool // of which a change was heard
+	kinds  map[string]bool // kinds of which a change was received
 }
 
-// profileKey is one of a kind.
+// profileKey identifies the profile of a member.
 type profileKey struct{ kind, id string }
 
 func (r *profileIndex) add(m profileKey, b *board) {
@@ -53,8 +52,8 @@ func (r *profileIndex) remove(m profileKey, b *board) {
 	}
 }
 
-// invalidate passes a change on to the boards that show the member. It reports whether it
-// is the first of its kind that was heard.
+// invalidate passes a change to the boards that show the member. It reports whether it is
+// the first change of that kind.
 func (r *profileIndex) invalidate(m profileKey) (first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,17 +65,18 @@ func (r *profileIndex) invalidate(m profileKey) (first bool) {
 	return first
 }
 
-// FeedProfile has the boards that show a member show its profile anew.
+// FeedProfile makes the boards that show a member read its profile again.
 func (h *Hub) FeedProfile(kind, id string) {
 	h.source.ForgetProfile(kind, id)
-	if first := h.profiles.invalidate(profileKey{kind, id}); first { // and boards may show nobody's yet
+	if first := h.profiles.invalidate(profileKey{kind, id}); first { // boards may have taken the kind for one without profiles
 		for _, b := range h.boardList() {
 			b.signal()
 		}
 	}
 }
 
-// invalidateProfile notes, from any goroutine, that the profile of a member has changed.
+// invalidateProfile notes that the profile of a member has changed. Any goroutine may call
+// it.
 func (b *board) invalidateProfile(m profileKey) {
 	b.changedMu.Lock()
 	b.changedProfiles[m] = true

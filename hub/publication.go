@@ -7,25 +7,25 @@ import (
 	"rankcast/ranking"
 )
 
-// publication is what a board showed at one moment. It never changes.
+// publication is what a board published at one moment. It never changes.
 type publication struct {
-	generation uint64 // of the board's
+	generation uint64 // of the board
 	period     string
 	ends       time.Time
 	final      bool
-	missing    bool // there is no such board, or no such period of it
+	missing    bool // the board or the period does not exist
 	state      ranking.State
 	total      int64
 	top        []ranking.Entry
-	profiles   []ranking.Profile // for each entry of top, what is shown beside it; nil: nothing
-	modified   []int64           // as view.View.LastModified, profiles included
+	profiles   []ranking.Profile // for each entry of top; nil: none
+	modified   []int64           // as in view.View.LastModified, changes of profiles included
 	since      int64
 
 	once    sync.Once
-	encoded encodedRows // of top
+	encoded encodedRows // top, encoded
 }
 
-// rows encodes all entries, once, and only if somebody needs a snapshot.
+// rows encodes all entries, once, and only if a client needs a snapshot.
 func (s *publication) rows() *encodedRows {
 	s.once.Do(func() {
 		for i, e := range s.top {
@@ -37,7 +37,7 @@ func (s *publication) rows() *encodedRows {
 	return &s.encoded
 }
 
-// profile is what is shown beside an entry.
+// profile is the profile beside an entry.
 func (s *publication) profile(i int) ranking.Profile {
 	if s.profiles == nil {
 		return ranking.Profile{}
@@ -45,8 +45,8 @@ func (s *publication) profile(i int) ranking.Profile {
 	return s.profiles[i]
 }
 
-// continues reports whether what old showed can be taken to s by what differs in
-// the list: a delta tells nothing else.
+// continues reports whether a delta can lead from old to s: a delta holds differences of
+// rows and nothing else.
 func (s *publication) continues(old *publication) bool {
 	return s.generation == old.generation && s.state.Epoch == old.state.Epoch && s.final == old.final && s.ends.Equal(old.ends)
 }
@@ -54,7 +54,7 @@ func (s *publication) continues(old *publication) bool {
 // covers reports whether s has the first n entries.
 func (s *publication) covers(n int) bool { return len(s.top) >= n || int64(len(s.top)) == s.total }
 
-// asFinal is s as the last of its period.
+// asFinal is s as the final publication of its period.
 func (s *publication) asFinal() *publication {
 	return &publication{
 		generation: s.generation, period: s.period, ends: s.ends, final: true, state: s.state, total: s.total,
@@ -62,13 +62,13 @@ func (s *publication) asFinal() *publication {
 	}
 }
 
-// diff encodes the places below most at which s is not as old was.
+// diff encodes the rows below most in which s differs from old.
 func (s *publication) diff(old *publication, most int) *encodedRows {
 	d := &encodedRows{}
 	for i, e := range s.top[:min(most, len(s.top))] {
 		if i < len(old.top) {
 			was := old.top[i]
-			if was.Key = e.Key; was == e && s.profile(i) == old.profile(i) { // keys are not shown
+			if was.Key = e.Key; was == e && s.profile(i) == old.profile(i) { // clients do not see keys
 				continue
 			}
 		}
@@ -77,8 +77,8 @@ func (s *publication) diff(old *publication, most int) *encodedRows {
 	return d
 }
 
-// resumeFrame encodes the first n places as they differ from those at a state that
-// a client has; nil where that is not known, or a snapshot is smaller.
+// resumeFrame encodes the difference of the first n rows from the state that a client has.
+// It returns nil where the difference is not known, or a snapshot is smaller.
 func (s *publication) resumeFrame(board string, n int, has ranking.State) *Frame {
 	if has.Epoch != s.state.Epoch || has.Seq < s.since || has.Seq > s.state.Seq {
 		return nil

@@ -58,9 +58,9 @@ func TestResumeAtPeriodEnd(t *testing.T) {
 		for _, s := range h.shards {
 			var all []*Client
 			s.do(func() {
-				for _, seats := range s.deliveries {
-					for _, seat := range seats {
-						all = append(all, seat.client)
+				for _, list := range s.deliveries {
+					for _, d := range list {
+						all = append(all, d.client)
 					}
 				}
 			})

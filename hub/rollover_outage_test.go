@@ -106,7 +106,7 @@ func TestRolloverWhileReading(t *testing.T) {
 						require.Equal(t, f.topOf("b@"+end.Period, 10), append([]hubtest.Entry{}, end.Top...))
 					}
 					require.Greater(t, len(conn.ends), 2)
-					require.NotContains(t, f.logged(), "view is not where Redis is, reading it anew")
+					require.NotContains(t, f.logged(), "the view is not at the state of Redis; the node resyncs the board")
 					conn.take(t)
 				})
 			})

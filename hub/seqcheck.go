@@ -7,20 +7,20 @@ import (
 	"rankcast/ranking"
 )
 
-// checkPosition is where a view is.
+// checkPosition is the position of a view for the next seq check.
 type checkPosition struct {
-	period string // the period, by its qualified name; "" where none is known
+	period string // the qualified name of the period; "": not known
 	ranking.State
 }
 
-// seqChecked is what a seq check found.
+// seqChecked is the result of a seq check.
 type seqChecked struct {
-	redis  ranking.BoardState // where the period is
-	before checkPosition      // where the view was before that was asked
+	redis  ranking.BoardState // the state of the period in Redis
+	before checkPosition      // the view's position before the check read Redis
 }
 
-// runSeqChecks compares, once a tick, where all views are with where Redis is: a last
-// message that was lost shows in no other way.
+// runSeqChecks compares, once a CheckInterval, the states of all views with Redis. Nothing
+// else finds the loss of the last message.
 func (h *Hub) runSeqChecks(ctx context.Context) {
 	tick := time.NewTicker(h.cfg.CheckInterval)
 	defer tick.Stop()
@@ -51,34 +51,34 @@ func (h *Hub) runSeqChecks(ctx context.Context) {
 	}
 }
 
-// checkSeq doubts the view where Redis has gone on without it: Redis was seen
-// ahead at the last check, and the view is still not there.
+// checkSeq makes the view invalid where Redis is ahead for a whole interval: the last check
+// saw a state that the view still has not reached.
 func (b *board) checkSeq(c seqChecked) {
 	if !b.view.Valid() || c.before.period != b.period {
-		return // it is being read anew already, or is of another period by now
+		return // the board is being read already, or is of another period by now
 	}
 	if c.redis.Err != nil {
 		b.hub.markUnsynced(b)
-		b.dropPage()        // it may be from before Redis went
-		b.view.Invalidate() // and one that can be read ends that
+		b.dropPage()        // the page may be older than the failure
+		b.view.Invalidate() // the page that ends the outage makes the view valid again
 		return
 	}
 	at := b.view.State()
 	reached := at.Epoch == c.redis.Epoch && at.Seq >= c.redis.Seq
 	lost := b.redisAhead != nil && !(at.Epoch == b.redisAhead.Epoch && at.Seq >= b.redisAhead.Seq)
-	// The view knew of more than there is: Redis has failed over or lost data.
+	// The view was ahead of Redis: Redis has failed over or lost data.
 	back := c.before.Epoch == c.redis.Epoch && c.before.Seq > c.redis.Seq
 	b.redisAhead = nil
 	switch {
 	case back || !reached && lost:
-		b.hub.log.Warn("view is not where Redis is, reading it anew", "board", b.name, "view", at, "redis", c.redis.State)
+		b.hub.log.Warn("the view is not at the state of Redis; the node resyncs the board", "board", b.name, "view", at, "redis", c.redis.State)
 		b.view.Invalidate()
 	case !reached:
 		b.redisAhead = &c.redis.State
 	}
 }
 
-// storePosition tells the next check where the view is.
+// storePosition stores the view's position for the next check.
 func (b *board) storePosition() {
 	if is := (checkPosition{b.period, b.view.State()}); *b.position.Load() != is {
 		b.position.Store(&is)

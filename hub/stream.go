@@ -8,29 +8,28 @@ import (
 	"rankcast/hub/view"
 )
 
-// stream is what everybody who watches the same gets: one board at one N, one
-// member's place on it, a feed, or the node's status. Only its newest version
-// exists.
+// stream is shared by all clients that watch the same: one board at one N, one member's
+// place, a feed, or the node's status. It holds its newest version only.
 type stream struct {
-	feed   *feed // nil of anything else
+	feed   *feed // nil unless the stream is of a feed
 	board  string
 	n      int    // of a top
-	member string // that is followed, else ""
+	member string // the followed member, or ""
 	around int    // neighbours on each side of the member
 
-	refs    int                     // seats; guarded by the hub's lock
-	version atomic.Pointer[version] // nil until there is something to show
-	number  uint64                  // of the newest version there was; whoever puts versions has it
-	// Bits of shards: those in which it has had seats, and those that have been
-	// told of a version and have not looked at it yet.
+	refs    int                     // how many deliveries there are; guarded by the hub's lock
+	version atomic.Pointer[version] // nil until something is published
+	number  uint64                  // of the newest version so far; only the publisher accesses it
+	// Bits of shards: those that have had deliveries, and those that have been told of a
+	// version and have not sent it yet.
 	shards, announced atomic.Uint64
 
-	// The board's, of a member's stream alone.
+	// Of a member's stream; only the board's goroutine accesses these.
 	followed bool // the view follows the member
 	last     notifiedStanding
 }
 
-// notifiedStanding is what a member was told last of its place.
+// notifiedStanding is the last standing that a stream published.
 type notifiedStanding struct {
 	seq         int64
 	rank, score int64
@@ -40,32 +39,33 @@ type notifiedStanding struct {
 // version is one state of a stream.
 type version struct {
 	number      uint64       // from 1 on
-	generation  uint64       // of the board: what is of different lives comes with its first entries first
+	generation  uint64       // of the board: the top of a generation goes out before its me frames
 	publication *publication // of a top
-	delta       *Frame       // from the version before; nil where a snapshot must go out
+	delta       *Frame       // from the version before; nil: the full frame goes out
 	full        func() *Frame
 	end         *periodEnd // of a top
 	batch       *itemBatch // of a feed; nil: none
 }
 
-// periodEnd is the last version of the period before, which nobody may skip who was
-// shown an older one.
+// periodEnd is the last version of the period before. A client that has an older version of
+// that period must get it.
 type periodEnd struct {
 	number, generation uint64
 	full               func() *Frame
 }
 
-// endBefore gives the end that comes before s, in place of v.
+// endBefore returns the end that a client must get before s, where v was the version
+// before.
 func (v *version) endBefore(s *publication) *periodEnd {
 	if v.publication.final && !v.publication.missing && v.publication.period != s.period {
-		return &periodEnd{v.number, v.generation, v.full} // without v's own end, or none would ever go
+		return &periodEnd{v.number, v.generation, v.full} // without v.end, or a slow client would never get past the ends
 	}
 	return v.end
 }
 
-// publish takes a top's stream to s. Where it shows something already, that is
-// old, and difference holds the places at which s is not as old was. It reports
-// whether there is anything new to show.
+// publish publishes s to a stream of a top. Where the stream has a version, old is its
+// publication and difference the rows that differ. publish reports whether there is
+// anything new to send.
 func (st *stream) publish(old, s *publication, difference *encodedRows) bool {
 	next := &version{generation: s.generation, publication: s}
 	next.full = sync.OnceValue(func() *Frame { return snapshotFrame(st.board, s, st.n) })
@@ -78,7 +78,7 @@ func (st *stream) publish(old, s *publication, difference *encodedRows) bool {
 				return false
 			}
 			next.delta = deltaFrame(st.board, s, st.n, before.publication.state.Seq, items)
-			// Where most places differ the snapshot is the smaller frame.
+			// Where most rows differ, the snapshot is the smaller frame.
 			if 4*count > 3*now && len(next.full().wire) < len(next.delta.wire) {
 				next.delta = nil
 			}
@@ -88,7 +88,8 @@ func (st *stream) publish(old, s *publication, difference *encodedRows) bool {
 	return true
 }
 
-// setStanding tells a member's place on a board. It reports whether that is news.
+// setStanding publishes a member's standing. It reports whether it differs from the last
+// one.
 func (st *stream) setStanding(s view.Standing, b *board) bool {
 	is := notifiedStanding{seq: s.Seq, rank: s.Entry.Rank, score: s.Entry.Score}
 	if st.around > 0 && s.Around != nil {
@@ -105,7 +106,7 @@ func (st *stream) setStanding(s view.Standing, b *board) bool {
 	return true
 }
 
-// reset takes back what was told: it was of another life of the board.
+// reset removes the version: it is of another generation of the board.
 func (st *stream) reset() { st.version.Store(nil) }
 
 // setVersion makes v the stream's newest version.

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// streamSet are what is watched of one board. Guarded by the hub's lock, but for
-// what the streams themselves show.
+// streamSet holds the streams of one board. The hub's lock guards it; the streams' versions
+// have their own rules.
 type streamSet struct {
 	tops    map[int]*stream // by N
 	members map[followKey]*stream
-	changed []*stream // of members: come or gone since the board's goroutine looked, in order
+	changed []*stream // of members: streams added or removed since the last syncStreams, in order
 }
 
-// followKey tells one stream of a member from another.
+// followKey identifies the stream of a member.
 type followKey struct {
 	member string
 	around int
@@ -23,7 +23,7 @@ func newStreamSet() streamSet {
 	return streamSet{tops: make(map[int]*stream), members: make(map[followKey]*stream)}
 }
 
-// signal says that streams have come or gone.
+// signal wakes the board's goroutine: its streams or its profiles have changed.
 func (b *board) signal() {
 	select {
 	case b.streamsChanged <- struct{}{}:
@@ -31,7 +31,7 @@ func (b *board) signal() {
 	}
 }
 
-// topStream gives the stream of the first n entries. The caller holds hub.mu.
+// topStream returns the stream of the first n entries. The caller holds hub.mu.
 func (b *board) topStream(n int) *stream {
 	st := b.tops[n]
 	if st == nil {
@@ -42,7 +42,7 @@ func (b *board) topStream(n int) *stream {
 	return st
 }
 
-// memberStream gives the stream of a member's place. The caller holds hub.mu.
+// memberStream returns the stream of a member. The caller holds hub.mu.
 func (b *board) memberStream(member string, around int) *stream {
 	key := followKey{member, around}
 	st := b.members[key]
@@ -55,8 +55,8 @@ func (b *board) memberStream(member string, around int) *stream {
 	return st
 }
 
-// removeStream ends a stream that nobody watches, and reports whether anybody watches
-// the board at all. The caller holds hub.mu.
+// removeStream removes a stream without deliveries. It reports whether the board has
+// others. The caller holds hub.mu.
 func (b *board) removeStream(st *stream) bool {
 	if st.member == "" {
 		delete(b.tops, st.n)
@@ -65,11 +65,11 @@ func (b *board) removeStream(st *stream) bool {
 		b.changed = append(b.changed, st)
 	}
 	b.signal()
-	return len(b.tops) > 0 // which every subscription has
+	return len(b.tops) > 0 // each subscription has one
 }
 
-// syncStreams lists the streams of the top, smallest N first, and follows the
-// members that somebody follows now.
+// syncStreams returns the streams of the top, smallest N first. It makes the view follow
+// the members of the streams, and no others.
 func (b *board) syncStreams() []*stream {
 	b.hub.mu.Lock()
 	tops := slices.SortedFunc(maps.Values(b.tops), func(a, b *stream) int { return a.n - b.n })
@@ -86,7 +86,7 @@ func (b *board) syncStreams() []*stream {
 	return tops
 }
 
-// followStream has the view keep the rank of a stream's member.
+// followStream makes the view follow the member of a stream.
 func (b *board) followStream(st *stream) {
 	around := st.around
 	if f := b.view.Member(st.member); f != nil {

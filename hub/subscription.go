@@ -7,37 +7,38 @@ import (
 	"rankcast/ranking"
 )
 
-// MaxAround is the most neighbours on each side that a follower is shown.
+// MaxAround is the most neighbours on each side that a follower sees.
 const MaxAround = view.MaxAround
 
-// Watch is what a client wants to see of a board.
+// Watch says which part of a board a client watches.
 type Watch struct {
-	Top int // entries from the first on
-	// Me is a member whose rank is told, wherever it is; "" for none. Around is how
-	// many neighbours on each side are shown with it, 0 to MaxAround.
+	Top int // how many of the first entries
+	// Me is the member that the client follows, at any rank; "" for none. Around is the
+	// number of neighbours on each side, 0 to MaxAround.
 	Me     string
 	Around int
-	// Resume is the state at which the client has the first Top entries already,
-	// if it has: then it is sent what differs, where that is known. None: zero.
+	// Resume is the state at which the client already has the first Top entries; zero:
+	// none. Where the hub knows the difference, it sends that.
 	Resume ranking.State
 }
 
-// Subscribe shows a client what it wants to see of a board: the first entries at
-// once or as soon as they are known, then the place of Me, then what changes. It
-// takes the place of an earlier subscription of that client to the same name, or
-// nil: none of that one's frames follow on the new ones. accepted is called
-// before the first frame; only for a client that has left can the call still
-// fail then. When the period that is shown closes, all who were shown anything of
-// it get its last entries as a snapshot, and then what the name means from then
-// on. The subscription ends with Unsubscribe or Leave. ErrClosed is
-// returned by a hub that shuts down and for a client that has left.
+// Subscribe subscribes a client to a board. The client gets the first entries at once or as
+// soon as they are known, then the place of Me, then the changes. When the period closes, a
+// client that was shown the period gets its final entries as a snapshot, and then the
+// entries of the period that the name means next.
+//
+// Subscribe ends an earlier subscription of the client to the same name, replaced, if it is
+// not nil. No frame of it follows a frame of the new one. Subscribe calls accepted before
+// the first frame; after that it fails only for a client that has left. The subscription
+// ends with Unsubscribe or Leave. The error is ErrClosed for a hub that shuts down and for
+// a client that has left.
 func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscription, accepted func()) (*Subscription, error) {
 	sub, err := h.acquire(c, b, w)
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to board %q: %w", b.Name, err)
 	}
 	if replaced != nil {
-		// After acquire, so that the board's view is not given up in between.
+		// After acquire: the hub does not stop the board in between.
 		h.Unsubscribe(replaced)
 	}
 	accepted()
@@ -50,15 +51,15 @@ func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscript
 	return sub, nil
 }
 
-// Unsubscribe ends sub: no frame of it is sent after Unsubscribe has returned.
+// Unsubscribe ends sub. No frame of it is sent after Unsubscribe has returned.
 func (h *Hub) Unsubscribe(sub *Subscription) {
 	var had []*delivery
 	sub.client.shard.do(func() { had = sub.detach() })
 	h.release(had)
 }
 
-// acquire takes seats in the streams that a client wants to see, and starts the
-// board if they are its first.
+// acquire makes the deliveries of a subscription, and starts the board if they are its
+// first.
 func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,11 +88,11 @@ func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, e
 	return sub, nil
 }
 
-// release gives seats up, and stops a board or a feed after its last.
-func (h *Hub) release(seats []*delivery) {
+// release gives deliveries up, and stops a board or a feed after its last.
+func (h *Hub) release(list []*delivery) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, s := range seats {
+	for _, s := range list {
 		if s.stream == h.status {
 			continue
 		}
@@ -104,7 +105,7 @@ func (h *Hub) release(seats []*delivery) {
 		}
 		b := h.boards[s.stream.board]
 		if b == nil || b.removeStream(s.stream) {
-			continue // it has ended already, or others still watch it
+			continue // the board has ended already, or has other watchers
 		}
 		delete(h.boards, b.name)
 		h.unwatchInstance(b)
