@@ -11,6 +11,7 @@ import (
 )
 
 func TestActivityWithoutAPeriod(t *testing.T) {
+	t.Parallel()
 	base := moment(t, "2026-11-20T12:00:00Z")
 	for _, ends := range []time.Time{base, base.Add(-time.Hour)} {
 		_, err := ranking.Definition{Board: "b", Period: "1d", Base: base, Ends: ends}.Normalize()
@@ -23,6 +24,7 @@ func TestActivityWithoutAPeriod(t *testing.T) {
 // An activity takes updates from its start until before its end, by Redis's clock. A
 // retry is answered all the same after that.
 func TestActivity(t *testing.T) {
+	t.Parallel()
 	starts, ends := moment(t, "2026-11-20T12:00:00Z"), moment(t, "2026-11-22T12:00:00Z")
 	for name, c := range map[string]struct {
 		def                  ranking.Definition

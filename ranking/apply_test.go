@@ -45,6 +45,7 @@ func applied(score, rank int64, previous *ranking.Standing) ranking.Outcome {
 }
 
 func TestApplyTellsWhatItDid(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"}, ranking.Definition{Board: "laps", Mode: ranking.Best, Order: ranking.Asc})
 		require.Equal(t, applied(5, 1, nil), applyOne(t, s, "b", ranking.Update{Member: "a", Score: 5}))
@@ -75,6 +76,7 @@ func TestApplyTellsWhatItDid(t *testing.T) {
 }
 
 func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"})
 		applyOne(t, s, "b", ranking.Update{Member: "a", Score: ranking.MaxScore})
@@ -112,6 +114,7 @@ func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
 // A thousand senders, each sending every update three times with the same id,
 // two of the three at once, leave exactly the sum.
 func TestRetriesCountOnce(t *testing.T) {
+	t.Parallel()
 	const senders, updates, members = 1000, 4, 50
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"})
@@ -171,9 +174,11 @@ func TestRetriesCountOnce(t *testing.T) {
 // An update whose answer is lost is never sent again but by its sender: without
 // ids a second sending would count twice.
 func TestLostAnswerIsNotARetry(t *testing.T) {
-	r := redistest.Start(t)
-	p := redistest.StartProxy(t, r.URL())
-	direct, cut := open(t, r.URL(), ranking.Definition{Board: "b"}), open(t, p.URL(), ranking.Definition{Board: "b"})
+	t.Parallel()
+	// The clock stands still: no update is refused because the node's lease is over.
+	url, _ := redistest.Clocked(t)
+	p := redistest.StartProxy(t, url)
+	direct, cut := open(t, url, ranking.Definition{Board: "b"}), open(t, p.URL(), ranking.Definition{Board: "b"})
 	applyOne(t, cut, "b", ranking.Update{Member: "m", Score: 1})
 	p.CutAnswers(true)
 	for range 20 {
@@ -189,6 +194,7 @@ func TestLostAnswerIsNotARetry(t *testing.T) {
 }
 
 func TestPagesFollowAPosition(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for _, ties := range []ranking.Ties{ranking.First, ranking.ByMember} {
 			board := "b-" + string(ties)
@@ -242,6 +248,7 @@ func TestPagesFollowAPosition(t *testing.T) {
 }
 
 func TestReadingMembers(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"})
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
@@ -283,6 +290,7 @@ func TestReadingMembers(t *testing.T) {
 
 // Places come in the order asked, with the state that they belong to.
 func TestPlaces(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"})
 		none, err := s.Places(t.Context(), "b", []ranking.Lookup{{Member: "a"}})

@@ -38,6 +38,7 @@ events:
 `
 
 func TestFile(t *testing.T) {
+	t.Parallel()
 	_, err := ParseFile([]byte(starFile))
 	refused(t, err, "boards.cup.max") // YAML would take 9_000 for 9000, JSON for none
 	defs, err := ParseFile([]byte(strings.ReplaceAll(starFile, "9_000", "9000")))
@@ -75,6 +76,7 @@ func TestFile(t *testing.T) {
 
 // Words that are shared can be written once.
 func TestFileWithAliases(t *testing.T) {
+	t.Parallel()
 	defs, err := ParseFile([]byte(`
 boards:
   a: &weekly {period: week, timezone: Asia/Tokyo, keep: 4}
@@ -95,6 +97,7 @@ boards:
 }
 
 func TestImpossibleFilesAreRefused(t *testing.T) {
+	t.Parallel()
 	for file, field := range map[string]string{
 		"":                                                      "file",
 		"# nothing\n":                                           "file",
@@ -192,6 +195,7 @@ func TestImpossibleFilesAreRefused(t *testing.T) {
 
 // A few aliases can stand for more values than there is room for.
 func TestFileThatGrows(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	b.WriteString("boards:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := range 12 {

@@ -12,6 +12,7 @@ import (
 
 // A score or a change beyond the board's bounds is refused, and the bounds are told.
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	const inRange, outside, tooMuch = "", "outside -10 to 100", "by more than 20"
 	for _, order := range []ranking.Order{ranking.Desc, ranking.Asc} {
 		t.Run(string(order), func(t *testing.T) {
@@ -98,6 +99,7 @@ func TestBounds(t *testing.T) {
 // What is refused is not remembered, gives no one a place on the board and no
 // instance one in its family.
 func TestWhatIsRefusedLeavesNothing(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b:{x}", Max: new(int64(10)), MaxInstances: 1})
 		o, err := s.Apply(t.Context(), "b:1", []ranking.Update{
@@ -117,6 +119,7 @@ func TestWhatIsRefusedLeavesNothing(t *testing.T) {
 
 // Scores from before the bounds were drawn stay, and may come back within them.
 func TestBoundsDrawnLater(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"})
 		applyOne(t, s, "b", ranking.Update{Member: "m", Score: 1000})

@@ -29,6 +29,7 @@ func holds(t testing.TB, s *Store, seen int64) *builder {
 // Whoever has lost the lock touches nothing any more of what its successor builds, and
 // what it has built itself is none of the successor's.
 func TestBuilderThatHasLostTheLock(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
 	first := holds(t, w.stores[0], 0)
 	require.NoError(t, first.gather(t.Context(), []scored{{"left", 1}}))
@@ -55,6 +56,7 @@ func TestBuilderThatHasLostTheLock(t *testing.T) {
 // What a builder has left goes when the board is looked after, though not before its
 // lease is over; and at once when the board is taken down.
 func TestWhatABuilderLeaves(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
 	s := w.stores[0]
 	left := func() int64 { return w.rdb.Exists(t.Context(), s.keys.build("u").all()...).Val() }
@@ -76,6 +78,7 @@ func TestWhatABuilderLeaves(t *testing.T) {
 // A source may tell of a member more than once, with another score each time: the last
 // counts, once.
 func TestSourcesThatRepeatThemselves(t *testing.T) {
+	t.Parallel()
 	for aggregate, want := range map[Aggregate]int64{SumOf: 3*20 + 5, MinOf: 5, MaxOf: 60} {
 		tallies := tallies{aggregate: aggregate, weights: []int64{3, 1}, members: make(map[string]tally)}
 		for _, score := range []int64{10, -7, 20} {
@@ -91,6 +94,7 @@ func TestSourcesThatRepeatThemselves(t *testing.T) {
 // A node that remembers a result serves none that is older, and not an empty board,
 // where the result was deleted behind its back, or Redis has lost what came last.
 func TestResultsThatAreLost(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		define(t, a, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
@@ -129,6 +133,7 @@ func TestResultsThatAreLost(t *testing.T) {
 // any more that it is of, and by whoever was about to build it. Whoever began before that
 // does not put his own in its place.
 func TestResultsThatAreNoGood(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})

@@ -13,6 +13,7 @@ import (
 // To the microsecond, an update counts in the period that the wall clock of the
 // board's zone is in, and what was read as open is final from then on.
 func TestPeriodsOfTheWallClock(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		def                 ranking.Definition
 		opens, closes       string

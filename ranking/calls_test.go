@@ -12,6 +12,7 @@ import (
 // A node that knows what there is makes one call for each thing that it is asked, and
 // where Redis's clock turns out to be elsewhere one more, once.
 func TestCallsThatAreMade(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	set(now)
@@ -77,6 +78,7 @@ func TestCallsThatAreMade(t *testing.T) {
 // To the microsecond, the script itself counts nothing outside the period and the
 // activity that it was given.
 func TestScriptHoldsTheBounds(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	s := newNode(t, url)
 	start := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
@@ -115,6 +117,7 @@ func TestScriptHoldsTheBounds(t *testing.T) {
 // What is a fraction of what: the period, the activity, the part that they share, or
 // the tie span from when the board-period was created.
 func TestSpans(t *testing.T) {
+	t.Parallel()
 	starts, ends := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	now := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)

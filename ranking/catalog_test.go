@@ -67,6 +67,7 @@ func apply(t testing.TB, s *Store, board string, u Update) Outcome {
 // What one node defines the others find when they are asked for it, and what it
 // changes or takes away a second later.
 func TestDefinitionsOfOtherNodes(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		for i := range 5 { // as long as b's copy is young, too
@@ -107,6 +108,7 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 
 // A node that was stalled for longer than its lease writes by what is defined now.
 func TestLease(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now()
 	set(now)
@@ -132,6 +134,7 @@ func TestLease(t *testing.T) {
 // A Redis that has lost all it had is told what boards there are by any node that
 // knows. What was being deleted does not come back.
 func TestDefinitionsAreWrittenBack(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
 		require.NoError(t, a.Define(t.Context(), Definitions{
@@ -175,6 +178,7 @@ func TestDefinitionsAreWrittenBack(t *testing.T) {
 // What a node does not understand, because a newer one wrote it, or somebody's hand,
 // is unavailable there, and nothing else is.
 func TestDefinitionThatIsNotUnderstood(t *testing.T) {
+	t.Parallel()
 	for what, value := range map[string]string{
 		"no JSON":             `{"board":"b"`,
 		"binary":              "\xff\x00",
@@ -238,6 +242,7 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 // A definition that another version wrote in another form is the same, and stays as it
 // is: nodes of both may run at one time.
 func TestDefinitionsInAnotherForm(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	s := newNode(t, url)
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -267,6 +272,7 @@ func TestDefinitionsInAnotherForm(t *testing.T) {
 // However many define at a time, on however many nodes, all of it lands, and each can
 // use at once what it has defined.
 func TestDefinitionsAtOneTime(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url), newNode(t, url)}
 		const each = 15

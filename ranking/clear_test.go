@@ -22,6 +22,7 @@ func (w *world) shows(board string, total int64) error {
 // News rank by when they were published and by their votes, and leave on time; a late
 // vote revives nothing.
 func TestHotNews(t *testing.T) {
+	t.Parallel()
 	ttl := map[bool]time.Duration{true: 7 * 24 * time.Hour, false: time.Second}
 	boards := func(now time.Time) []Definition {
 		return []Definition{{Board: "hot", MemberTTL: ttl[now.Equal(friday)]}}
@@ -54,6 +55,7 @@ func TestHotNews(t *testing.T) {
 
 // Many who leave at one time are let go in small calls, in which each is told of.
 func TestManyLeave(t *testing.T) {
+	t.Parallel()
 	const members = 2*clearMost + 70
 	redistest.Engines(t, func(t *testing.T, url string) {
 		w := &world{t: t, url: url}
@@ -105,6 +107,7 @@ func TestManyLeave(t *testing.T) {
 // A limit that is lowered has the last ones go, without a write; a member_ttl that is
 // shortened those whose time is over by it.
 func TestLimitAndMemberTTLThatChange(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		w := &world{t: t, url: url}
 		board := Definition{Board: "b", Mode: Best, MemberTTL: 2 * time.Hour}
@@ -144,6 +147,7 @@ func TestLimitAndMemberTTLThatChange(t *testing.T) {
 // Those whose time was over before a period closed are not in its last standing, however
 // late it is looked after; those whose time is over later stay for good.
 func TestWhoIsDueBeforeTheEndLeaves(t *testing.T) {
+	t.Parallel()
 	boards := func(now time.Time) []Definition {
 		return []Definition{{Board: "b", Period: "1s", Base: now.Truncate(time.Second), MemberTTL: time.Hour}}
 	}
@@ -193,6 +197,7 @@ func TestWhoIsDueBeforeTheEndLeaves(t *testing.T) {
 
 // A period waits to be announced until nobody is in it any more who should have left.
 func TestAPeriodIsNotSettledBeforeItIsCleared(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{}, Definition{Board: "b", Period: "hour", MemberTTL: 30 * time.Minute})
 	s := w.stores[0]
 	period := Qualify("b", w.write(s, "b", "a", 1).Period)

@@ -12,6 +12,7 @@ import (
 // The names of keys and scripts suit a cluster: writes, reads, changes, definitions,
 // instances, periods and events all pass, on boards of all three masters.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	url, masters := redistest.StartCluster(t)
 	boards := []string{"a", "b", "fans:s1", "fans:s2", "fans:星", "hot:x:y", "weekly", "h"}
 	s := open(t, url, ranking.Definition{Board: "a"}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "h", Ties: ranking.ByMember},

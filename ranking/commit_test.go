@@ -50,6 +50,7 @@ func commitOne(ctx context.Context, q *queues[updateItem], members ...string) <-
 }
 
 func TestWhatWaitsGoesTogetherInOrder(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g, q := newGate()
 		var done []<-chan error
@@ -72,6 +73,7 @@ func TestWhatWaitsGoesTogetherInOrder(t *testing.T) {
 }
 
 func TestBatchesAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g, q := newGate()
 		var members []string
@@ -92,6 +94,7 @@ func TestBatchesAreBoundedInBytes(t *testing.T) {
 // A call that fails, or does not end, fails what waits behind it at once, and
 // not one timeout after the other.
 func TestFailureIsToldToAllThatWait(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g, q := newGate()
 		start := time.Now()
@@ -114,6 +117,7 @@ func TestFailureIsToldToAllThatWait(t *testing.T) {
 // Of a caller whose updates went out in several calls, those that came through
 // have their outcomes, and the rest are unknown.
 func TestPartlyAppliedCallSaysWhich(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g, q := newGate()
 		outcomes := make([]Outcome, 130)
@@ -133,6 +137,7 @@ func TestPartlyAppliedCallSaysWhich(t *testing.T) {
 }
 
 func TestFullQueueRefusesAtOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g, q := newGate()
 		first := commitOne(t.Context(), q, "first")
@@ -153,6 +158,7 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 
 // A caller that gives up takes nobody else's update along.
 func TestCallerThatGivesUp(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g, q := newGate()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -169,6 +175,7 @@ func TestCallerThatGivesUp(t *testing.T) {
 }
 
 func TestBoardsDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		boards := make(map[string]chan struct{})

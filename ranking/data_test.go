@@ -26,6 +26,7 @@ func data(t testing.TB, s *ranking.Store, board string) map[string]string {
 // What is with an entry stays until an update that takes effect brings another, takes
 // it away, or the member leaves.
 func TestDataStaysWithTheEntry(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"}, ranking.Definition{Board: "laps", Mode: ranking.Best, Order: ranking.Asc})
 		for i, step := range []struct {
@@ -65,6 +66,7 @@ func TestDataStaysWithTheEntry(t *testing.T) {
 
 // Each way to read an entry shows its data, and no one else's.
 func TestDataIsReadWithTheEntry(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"})
 		const members = ranking.MaxPage
@@ -102,6 +104,7 @@ func TestDataIsReadWithTheEntry(t *testing.T) {
 
 // A change of data alone is a change, with the key and the rank that the entry has.
 func TestDataIsTold(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b", Ties: ranking.ByMember})
 		f, heard := follow(t, url, 0)
@@ -136,6 +139,7 @@ func TestDataIsTold(t *testing.T) {
 
 // A change of data keeps the place among equals, and moves no later one.
 func TestDataMovesNobody(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"})
 		for _, m := range []string{"z", "y", "x"} {
@@ -154,6 +158,7 @@ func TestDataMovesNobody(t *testing.T) {
 }
 
 func TestDataThatIsRefused(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"})
 		most := `"` + strings.Repeat("x", 254) + `"`
@@ -171,6 +176,7 @@ func TestDataThatIsRefused(t *testing.T) {
 // An update with a condition that does not hold changes nothing and tells how things
 // stand. It has counted for its id all the same.
 func TestConditions(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"})
 		nothing := ranking.Outcome{}

@@ -27,6 +27,7 @@ func conflicts(t testing.TB, field string, err error) {
 
 // Of several definitions all are made or none, and the fault is told.
 func TestDefineIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "a"}, ranking.Definition{Board: "fans:{star}"}, ranking.Definition{Board: "busy"})
 		applyOne(t, s, "busy", ranking.Update{Member: "m", Score: 1})
@@ -80,6 +81,7 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 // What would re-order or rename data is refused where there are any, and done at once
 // where there are none. All else may change at any time.
 func TestChangesThatReorder(t *testing.T) {
+	t.Parallel()
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	url, set := redistest.Clocked(t)
 	set(base)
@@ -127,6 +129,7 @@ func TestChangesThatReorder(t *testing.T) {
 
 // An end may be moved as long as every node comes to know of it in time.
 func TestEndsMove(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	url, set := redistest.Clocked(t)
 	set(now)
@@ -155,6 +158,7 @@ func TestEndsMove(t *testing.T) {
 }
 
 func TestHowManyMayBeDefined(t *testing.T) {
+	t.Parallel()
 	s := open(t, redistest.Embedded(t))
 	var all ranking.Definitions
 	for i := range 1000 {
@@ -172,6 +176,7 @@ func TestHowManyMayBeDefined(t *testing.T) {
 
 // A definition goes by its own name, and by no other with as many parts.
 func TestNamesOfDefinitions(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "fans:{star}"})
 		d, err := s.Definition(t.Context(), "fans:{star}")

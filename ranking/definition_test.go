@@ -9,9 +9,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"rankcast/ranking/proptest"
 )
 
 func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		given Definition
 		want  string
@@ -58,6 +61,7 @@ func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
 
 // Every field is read, and no other: boardFields is what an error offers.
 func TestEveryFieldIsRead(t *testing.T) {
+	t.Parallel()
 	var names []string
 	for f := range reflect.TypeFor[Definition]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -72,6 +76,7 @@ func TestEveryFieldIsRead(t *testing.T) {
 }
 
 func TestImpossibleDefinitionsAreRefused(t *testing.T) {
+	t.Parallel()
 	for body, field := range map[string]string{
 		// Not of a board at all.
 		``: "body", `{`: "body", `[]`: "body", `null`: "body", `"sum"`: "body", `{} {}`: "body", `{}]`: "body", "{\"kind\":\"\xff\"}": "body",
@@ -117,6 +122,7 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 
 // What no file can say can be said in Go, and is refused all the same.
 func TestImpossibleValuesAreRefused(t *testing.T) {
+	t.Parallel()
 	for field, d := range map[string]Definition{
 		"retain":        {Board: "b", Retain: time.Millisecond},
 		"tie_span":      {Board: "b", TieSpan: -time.Second},
@@ -136,6 +142,7 @@ func TestImpossibleValuesAreRefused(t *testing.T) {
 }
 
 func TestWhatMayGoTogether(t *testing.T) {
+	t.Parallel()
 	for board, bodies := range map[string][]string{
 		"stars": {
 			`{"board":"stars"}`, ` {"starts":"2026-01-01T00:00:00Z","tie_span":"7d"} `, `{"ends":"2026-01-01T00:00:00Z","tie_span":"7d","retain":"1s"}`,
@@ -153,6 +160,7 @@ func TestWhatMayGoTogether(t *testing.T) {
 }
 
 func TestWhatReordersABoard(t *testing.T) {
+	t.Parallel()
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	week := Definition{Board: "b", Period: "week"}
 	for _, c := range []struct {
@@ -183,6 +191,7 @@ func TestWhatReordersABoard(t *testing.T) {
 }
 
 func TestReckoning(t *testing.T) {
+	t.Parallel()
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	d, err := Definition{Board: "b", Period: "36h", Base: base}.Normalize()
 	require.NoError(t, err)
@@ -204,6 +213,7 @@ func TestReckoning(t *testing.T) {
 }
 
 func TestBoundsOfABoard(t *testing.T) {
+	t.Parallel()
 	low, high, change := Definition{}.bounds()
 	require.EqualValues(t, []int64{-MaxScore, MaxScore, 2 * MaxScore}, []int64{low, high, change})
 	low, high, change = Definition{Min: new(int64(0)), Max: new(int64(9)), MaxChange: 3}.bounds()
@@ -269,8 +279,9 @@ func anyDefinition(t *rapid.T) Definition {
 
 // The law of definitions: normalizing twice is normalizing once, and JSON says all.
 func TestDefinitionsRoundTrip(t *testing.T) {
+	t.Parallel()
 	accepted := 0
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, 100, func(t *rapid.T) {
 		given := anyDefinition(t)
 		d, err := given.Normalize()
 		if err != nil {
@@ -301,6 +312,7 @@ func sameDefinition(t require.TestingT, d Definition) {
 }
 
 func TestDefinitionsAreDecodedWithTheirNames(t *testing.T) {
+	t.Parallel()
 	var d Definition
 	require.NoError(t, json.Unmarshal([]byte(`{"period":"day","board":"stars"}`), &d))
 	require.Equal(t, "stars", d.Board)

@@ -6,9 +6,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"rankcast/ranking/proptest"
 )
 
 func TestDurations(t *testing.T) {
+	t.Parallel()
 	for s, want := range map[string]time.Duration{
 		"1s": time.Second, "90m": 90 * time.Minute, "36h": 36 * time.Hour, "7d": 7 * day, "36600d": 36600 * day, "3162240000s": 36600 * day,
 	} {
@@ -22,7 +25,7 @@ func TestDurations(t *testing.T) {
 		_, ok := parseDuration(s)
 		require.False(t, ok, s)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, 100, func(t *rapid.T) {
 		want := time.Duration(rapid.Int64Range(1, int64(maxDuration/time.Second)).Draw(t, "seconds")) * time.Second
 		got, ok := parseDuration(formatDuration(want))
 		require.True(t, ok)
@@ -31,6 +34,7 @@ func TestDurations(t *testing.T) {
 }
 
 func TestTimes(t *testing.T) {
+	t.Parallel()
 	for s, want := range map[string]time.Time{
 		"2026-01-01T00:00:00Z":           time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		"2026-01-01T08:00:00+08:00":      time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -53,6 +57,7 @@ func TestTimes(t *testing.T) {
 }
 
 func TestTimesOfDay(t *testing.T) {
+	t.Parallel()
 	for s, want := range map[string]time.Duration{"00:00": 0, "04:00": 4 * time.Hour, "23:59": 24*time.Hour - time.Minute, "09:30": 570 * time.Minute} {
 		got, ok := parseClock(s)
 		require.True(t, ok, s)

@@ -24,6 +24,7 @@ func (w *world) erased(kind, member string) error {
 // A member is erased from all boards of its kind, in all periods, also where it is
 // hidden; from no other kind's; and it is told how many these were.
 func TestErase(t *testing.T) {
+	t.Parallel()
 	boards := func(time.Time) []Definition {
 		return []Definition{
 			{Board: "week", Period: "week", Kind: "user"}, {Board: "fans:{star}", Kind: "user", Ties: Dense, MemberTTL: time.Hour * 1000},
@@ -91,6 +92,7 @@ func TestErase(t *testing.T) {
 
 // An erasure whose node goes in the middle is ended by another.
 func TestEraseGoesOn(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Kind: "user"})
 	s := w.stores[0]
 	const instances = 2*sweepPage + 10
@@ -133,6 +135,7 @@ func two(time.Time) []Definition {
 // Boards that another node has defined before the erasure began are gone through, also by
 // a node that does not know them yet.
 func TestEraseFromBoardsThatAreNew(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
 		first, second := w.stores[0], w.stores[1]
 		_, err := second.Boards(t.Context())
@@ -166,6 +169,7 @@ func whileErasing(t testing.TB, s *Store, n int64, do func()) {
 // A member that is erased again while it is being erased is taken from all boards once
 // more, those that were gone through already too; by one node after the other.
 func TestEraseAgain(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
 		other, its := w.stores[1], erasePrefix+"user u"
 		w.write(other, "a", "u", 1)
@@ -204,6 +208,7 @@ func TestEraseAgain(t *testing.T) {
 // Where two nodes go on with one erasure, as one was too slow to keep it for itself, each
 // board counts once, and all that was removed.
 func TestEraseByTwo(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
 		slow, other := w.stores[0], w.stores[1]
 		w.write(other, "a", "u", 1)
@@ -227,6 +232,7 @@ func TestEraseByTwo(t *testing.T) {
 
 // What cannot be looked at is counted, and keeps nobody from the rest.
 func TestEraseLeavesWhatIsOfAnotherShape(t *testing.T) {
+	t.Parallel()
 	worlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		w.write(s, "a", "u", 1)
@@ -243,6 +249,7 @@ func TestEraseLeavesWhatIsOfAnotherShape(t *testing.T) {
 }
 
 func TestImpossibleErasuresAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
 	_, err := s.Erase(t.Context(), "User", "u", Moderator{})
 	refused(t, err, "kind")

@@ -9,9 +9,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"rankcast/ranking/proptest"
 )
 
 func TestImpossibleEventsAreRefused(t *testing.T) {
+	t.Parallel()
 	const good = `{"board":"a","member":"m","score":1}`
 	update := func(with string) string { return `{"updates":[` + good + `,` + with + `]}` }
 	for body, field := range map[string]string{
@@ -72,6 +75,7 @@ func TestImpossibleEventsAreRefused(t *testing.T) {
 
 // An event is of now: the reason says so, whatever else would be wrong with a name.
 func TestEventsAreNotForPeriods(t *testing.T) {
+	t.Parallel()
 	for _, board := range []string{"stars@-1", "fans:s17@2026"} {
 		_, err := Event{Name: "gift", Updates: []Target{{Board: board, Member: "m", Score: "1"}}}.Normalize()
 		refused(t, err, "updates[0].board")
@@ -80,6 +84,7 @@ func TestEventsAreNotForPeriods(t *testing.T) {
 }
 
 func TestEventsAreForBoardsThatThereAre(t *testing.T) {
+	t.Parallel()
 	boards := map[string]bool{"stars/0": true, "fans/1": true, "hot/0": true, "hot/2": true}
 	has := func(slot string) bool { return boards[slot] }
 	for board, reason := range map[string]string{
@@ -100,6 +105,7 @@ func TestEventsAreForBoardsThatThereAre(t *testing.T) {
 }
 
 func TestEventsAreWrittenAsTheyAreRead(t *testing.T) {
+	t.Parallel()
 	given := Event{Name: "gift", Updates: []Target{
 		{Board: "stars", Member: "{star}", Score: "{flowers}"},
 		{Board: "fans:{star}", Member: "{user}", Score: "-3", Op: Best, If: Exists, Data: jsontext.Value(` { "note" : "{note}" } `)},
@@ -145,7 +151,8 @@ func anyEvent(t *rapid.T) Event {
 }
 
 func TestEventsRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	t.Parallel()
+	proptest.Check(t, 100, func(t *rapid.T) {
 		e, err := anyEvent(t).Normalize()
 		require.NoError(t, err)
 		sameEvent(t, e)
@@ -154,6 +161,7 @@ func TestEventsRoundTrip(t *testing.T) {
 
 // What an event needs of a caller is told with it.
 func TestEventTellsItsFields(t *testing.T) {
+	t.Parallel()
 	e, err := ParseEvent("gift", []byte(`{"updates":[
 		{"board":"stars","member":"{star}","score":"{flowers}"},
 		{"board":"fans:{star}","member":"car {car_2}","score":"-{less}","data":{"note":["{note}",{"of":"{flowers}"}],"who":"{car_2}"}},

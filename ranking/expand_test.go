@@ -12,6 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"rankcast/ranking/proptest"
 )
 
 // gift uses a field in each way there is.
@@ -23,6 +25,7 @@ var gift = Event{Name: "gift", Updates: []Target{
 }}
 
 func TestExpand(t *testing.T) {
+	t.Parallel()
 	e, err := gift.Normalize()
 	require.NoError(t, err)
 	for _, e := range []Event{e, gift} { // also as it was written
@@ -53,6 +56,7 @@ func fields(t require.TestingT, s string) map[string]jsontext.Value {
 }
 
 func TestFieldsOfAnEventAreChecked(t *testing.T) {
+	t.Parallel()
 	e, err := gift.Normalize()
 	require.NoError(t, err)
 	good := map[string]string{"star": `"s17"`, "user": `"u4"`, "flowers": "3", "note": `"hi"`}
@@ -94,6 +98,7 @@ func TestFieldsOfAnEventAreChecked(t *testing.T) {
 }
 
 func TestScoresOfAnEventAreInRange(t *testing.T) {
+	t.Parallel()
 	e := Event{Name: "e", Updates: []Target{{Board: "b", Member: "m", Score: "-{n}"}}}
 	for v, want := range map[string]int64{"0": 0, "-0": 0, "9007199254740991": -MaxScore, "-9007199254740991": MaxScore} {
 		got, err := e.Expand(map[string]jsontext.Value{"n": jsontext.Value(v)})
@@ -110,6 +115,7 @@ func TestScoresOfAnEventAreInRange(t *testing.T) {
 
 // What each value may be, all together may be too long: the longest is told.
 func TestFieldsOfAnEventTogether(t *testing.T) {
+	t.Parallel()
 	long := func(n int) jsontext.Value { return jsontext.Value(`"` + strings.Repeat("x", n) + `"`) }
 	for _, c := range []struct {
 		target Target
@@ -137,6 +143,7 @@ func TestFieldsOfAnEventTogether(t *testing.T) {
 
 // The same event, written otherwise, is the same; any other is another.
 func TestDigestOfAnEvent(t *testing.T) {
+	t.Parallel()
 	same := []string{
 		`{"star":"s17","n":3,"note":{"a":1,"b":[true,"x"]}}`,
 		` { "note" : {"b":[ true , "\u0078"],"a":1}, "n":3, "star":"s\u00317" } `,
@@ -158,6 +165,7 @@ func TestDigestOfAnEvent(t *testing.T) {
 }
 
 func TestUpdatesOfConditionsAndData(t *testing.T) {
+	t.Parallel()
 	for _, u := range []Update{
 		{Member: "m", If: Exists}, {Member: "m", If: Absent, Data: "null"}, {Member: "m", Data: `{"a":[1,"b c"]}`}, {Member: "m", Data: `"` + strings.Repeat("x", 254) + `"`},
 	} {
@@ -186,7 +194,8 @@ func TestUpdatesOfConditionsAndData(t *testing.T) {
 // The law of events: what fields are asked for suffices, and comes out as updates
 // that are good; each of them missing, and any other, is refused by its name.
 func TestEveryEventExpands(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	t.Parallel()
+	proptest.Check(t, 100, func(t *rapid.T) {
 		e, err := anyEvent(t).Normalize()
 		require.NoError(t, err)
 		values := map[string]jsontext.Value{"a": jsontext.Value(`"s17"`), "b": jsontext.Value(`"ü"`), "c": jsontext.Value("-5"), "d": jsontext.Value(`{"x":[]}`)}

@@ -17,6 +17,7 @@ import (
 
 // An instance comes to be when it is first written to, and by nothing else.
 func TestReadingCreatesNothing(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "fans:{star}", Period: "week"}, ranking.Definition{Board: "stars"})
 		before := allKeys(t, url)
@@ -54,6 +55,7 @@ func TestReadingCreatesNothing(t *testing.T) {
 // Instances have the definition of their family and nothing else in common. A family
 // and a plain board of one name stand beside each other.
 func TestInstancesStandAlone(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "hot"}, ranking.Definition{Board: "hot:{genre}", Order: ranking.Asc},
 			ranking.Definition{Board: "hot:{genre}:{device}", Mode: ranking.Last})
@@ -92,6 +94,7 @@ func TestInstancesStandAlone(t *testing.T) {
 // Whatever a part is made of, it works everywhere that a board does, and pages list
 // the instances by the bytes of their names.
 func TestPartsOfAnyCharacters(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b:{x}", Period: "year"})
 		f, heard := follow(t, url, 0)
@@ -146,6 +149,7 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 // However many create instances at a time, on two nodes, there are as many as may be,
 // and of the others there is nothing.
 func TestMaxInstances(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		const most, creators = 7, 40
 		nodes := []*ranking.Store{open(t, url, ranking.Definition{Board: "b:{x}", MaxInstances: most}), open(t, url)}
@@ -191,12 +195,14 @@ func TestMaxInstances(t *testing.T) {
 
 // Two prefixes on one Redis see nothing of each other.
 func TestPrefixes(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		opened := func(prefix string) *ranking.Store {
 			rdb, err := ranking.Open(url)
 			require.NoError(t, err)
+			redistest.Patient(rdb)
 			t.Cleanup(func() { rdb.Close() })
-			s := ranking.New(rdb, ranking.Config{Prefix: prefix})
+			s := ranking.New(rdb, ranking.Config{Prefix: prefix, CallTimeout: redistest.CallTimeout})
 			t.Cleanup(s.Close)
 			return s
 		}

@@ -77,6 +77,7 @@ func follow(t testing.TB, url string, probe time.Duration) (*ranking.Feed, recor
 func key(k ranking.Key) *ranking.Key { return &k }
 
 func TestFeedTellsChanges(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b", Ties: ranking.ByMember}, ranking.Definition{Board: "other"})
 		f, heard := follow(t, url, 0)
@@ -114,6 +115,7 @@ func TestFeedTellsChanges(t *testing.T) {
 		f.Unwatch("b")
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		defer rdb.Close()
 		redistest.Eventually(t, "the subscription to end", func() error {
 			n, err := rdb.PubSubNumSub(t.Context(), "rc:{b}:c").Result()
@@ -128,10 +130,12 @@ func TestFeedTellsChanges(t *testing.T) {
 // The items of a feed are told one by one, of no other feed, and none of a
 // message that is not understood; boards are told beside them.
 func TestFeedTellsItems(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "gift"})
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		defer rdb.Close()
 		publish := func(feed, message string) int64 {
 			n, err := rdb.Publish(t.Context(), "rc:{/}:f:"+feed, message).Result()
@@ -177,6 +181,7 @@ func TestFeedTellsItems(t *testing.T) {
 // A Redis that is killed and comes back is noticed, and each board that is
 // watched and feed that is followed confirmed anew.
 func TestFeedComesBack(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	s := open(t, r.URL(), ranking.Definition{Board: "b"})
 	f, heard := follow(t, r.URL(), 0)
@@ -207,6 +212,7 @@ func TestFeedComesBack(t *testing.T) {
 
 // A connection that has gone silent without an end is noticed by missed probes.
 func TestFeedNoticesSilence(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	p := redistest.StartProxy(t, r.URL())
 	s := open(t, r.URL(), ranking.Definition{Board: "b"})

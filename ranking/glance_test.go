@@ -12,6 +12,7 @@ import (
 // A glance tells what a read would, but has nothing built for it, and keeps nothing that
 // nobody asks for.
 func TestGlance(t *testing.T) {
+	t.Parallel()
 	boards := []Definition{
 		{Board: "a", Kind: "star"}, {Board: "day", Period: "day"}, {Board: "u", Union: &Union{Of: []string{"a"}, Refresh: time.Minute}},
 		{Board: "built", Window: time.Hour}, {Board: "live", Window: time.Hour, Refresh: Live},

@@ -32,6 +32,7 @@ func occurrence(id string) Occurrence {
 // An event that has come to make other updates by the time of a retry adds those, and
 // repeats none of what has counted.
 func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, Definition{Board: "a"}, Definition{Board: "b"}, Definition{Board: "c"})
@@ -52,6 +53,7 @@ func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
 // A batch of events that comes to more than one call may carry out is refused whole; what
 // may be is carried out also where it is all of one board.
 func TestLargeBatchOfEvents(t *testing.T) {
+	t.Parallel()
 	url, _ := redistest.Clocked(t)
 	s := newNode(t, url)
 	define(t, s, Definition{Board: "a"})
@@ -74,6 +76,7 @@ func TestLargeBatchOfEvents(t *testing.T) {
 // Where one board of an event takes no more updates for now and another has counted,
 // nobody is told that nothing was written.
 func TestEventOfABoardThatIsOverloaded(t *testing.T) {
+	t.Parallel()
 	url, _ := redistest.Clocked(t)
 	s := newNode(t, url)
 	define(t, s, Definition{Board: "a"}, Definition{Board: "b"})

@@ -81,6 +81,7 @@ func listen(t testing.TB, url, feed string) listener {
 	t.Helper()
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	channel := "rc:{/}:f:" + feed
 	sub := rdb.Subscribe(t.Context(), channel)
 	_, err = sub.Receive(t.Context())
@@ -116,6 +117,7 @@ func (l listener) items(t testing.TB) []string {
 
 // One event counts on all its boards and is told once.
 func TestHappen(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		h := happen(t, s, "gift", gift("1", "s17", "u4", 3), gift("", "s18", "u4", 5), gift("2", "s17", "u5", 3))
@@ -164,6 +166,7 @@ func TestHappen(t *testing.T) {
 // An event that is wrong in itself is refused before anything is written, and no other
 // of the call with it.
 func TestWrongEventsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		before := allKeys(t, url)
@@ -209,6 +212,7 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 
 // An id stands for one event of one name: for another nothing is done at all.
 func TestIDsOfEvents(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{
@@ -239,6 +243,7 @@ func TestIDsOfEvents(t *testing.T) {
 
 // Twins in one call count once; the updates of one board keep their order.
 func TestBatchesOfEvents(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		require.NoError(t, s.Define(t.Context(), ranking.Definitions{
@@ -276,6 +281,7 @@ func TestBatchesOfEvents(t *testing.T) {
 
 // What one board refuses keeps no other back, and no retry either.
 func TestTargetsThatRefuse(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := open(t, url), listen(t, url, "e")
 		soon := moment(t, "2199-01-01T00:00:00Z")

@@ -26,6 +26,7 @@ func entriesOf(t testing.TB, s *Store, board string) []string {
 // Who is hidden on a board leaves its ranks, and those of its other periods, counts on
 // unseen, and comes back to the place that its score gives it.
 func TestHideOnBoard(t *testing.T) {
+	t.Parallel()
 	for _, ties := range []Ties{First, Shared, Dense, ByMember} {
 		t.Run(string(ties), func(t *testing.T) {
 			redistest.Engines(t, func(t *testing.T, url string) {
@@ -84,6 +85,7 @@ func TestHideOnBoard(t *testing.T) {
 // Who is hidden everywhere of a kind is so on all boards of it, in all their periods, and
 // on those that come to be; whoever writes.
 func TestHideEverywhere(t *testing.T) {
+	t.Parallel()
 	boards := func(now time.Time) []Definition {
 		return []Definition{
 			{Board: "week", Period: "week", Kind: "user"}, {Board: "fans:{star}", Kind: "user", Ties: Dense},
@@ -150,6 +152,7 @@ func TestHideEverywhere(t *testing.T) {
 // A node that has not heard yet shows nobody again whom another has hidden, and hides
 // nobody who was shown: Redis tells it.
 func TestHideBehindANodesBack(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		define(t, a, Definition{Board: "b"})
@@ -170,6 +173,7 @@ func TestHideBehindANodesBack(t *testing.T) {
 // What a node knows of who is hidden is what Redis has, whatever of it the node has seen
 // before.
 func TestModerationIsCaughtUpWith(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		define(t, a, Definition{Board: "b"})
@@ -209,6 +213,7 @@ func TestModerationIsCaughtUpWith(t *testing.T) {
 // On a board that a warm node makes behind the back of whoever hides, and on one that a
 // family's definition gets another kind, the member is gone when all nodes know.
 func TestHideWhereOthersDoNotKnowYet(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Kind: "user"})
 	a, b := w.stores[0], w.stores[1]
 	w.write(b, "fans:a", "v", 1)
@@ -230,6 +235,7 @@ func TestHideWhereOthersDoNotKnowYet(t *testing.T) {
 // What goes takes with it who is hidden there; what was hidden on what is no more can be
 // shown.
 func TestHiddenOnWhatGoes(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Retain: time.Hour}, Definition{Board: "b"})
 	s := w.stores[0]
 	for _, board := range []string{"fans:a", "fans:b", "b"} {
@@ -253,6 +259,7 @@ func TestHiddenOnWhatGoes(t *testing.T) {
 // A board whose moderation is ahead of what Redis knows, because that was lost with the
 // nodes that knew, takes updates all the same.
 func TestModerationThatWasLost(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
 		define(t, a, Definition{Board: "b"})
@@ -271,6 +278,7 @@ func TestModerationThatWasLost(t *testing.T) {
 // Hiding many, and showing one, while others write and moderate too by what was before:
 // in the end all is as it was asked for last.
 func TestModerationInSteps(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		define(t, a, Definition{Board: "b"})
@@ -312,6 +320,7 @@ func TestModerationInSteps(t *testing.T) {
 }
 
 func TestImpossibleModerationIsRefused(t *testing.T) {
+	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
 	define(t, s, Definition{Board: "b", Period: "day"})
 	ctx := t.Context()

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
 )
@@ -60,13 +61,13 @@ func transferred() (defs []ranking.Definition) {
 // are, as far as they rank alike; and where it is imported twice, the second time changes
 // nothing.
 func TestExportThatIsImported(t *testing.T) {
-	rankingtest.Seeded(t, 100)
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		defs := transferred()
 		s := open(t, url, defs...)
 		runs := 0
 		named := func(d ranking.Definition) string { return fmt.Sprintf("%s-%s:%d", d.Ties, d.Order, runs) }
-		rapid.Check(t, func(t *rapid.T) {
+		proptest.CheckSeeded(t, redistest.Volume(url, 100), func(t *rapid.T) {
 			runs++
 			source := rapid.SampledFrom(defs).Draw(t, "source")
 			var updates []ranking.Update
@@ -102,6 +103,7 @@ func TestExportThatIsImported(t *testing.T) {
 
 // What an import comes to on a board that has members: they keep their places.
 func TestImportAmongMembers(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b"}, ranking.Definition{Board: "few", Mode: ranking.Best, Limit: 2})
 		for _, u := range []ranking.Update{{Member: "late", Score: 5, Data: "1"}, {Member: "z", Score: 5}, {Member: "x", Score: 9}} {
@@ -157,6 +159,7 @@ func names(entries []ranking.Entry) (names []string) {
 // What is out of range is refused, and the rest goes on; at anything else that is wrong
 // the import ends, and nothing is done of what comes after.
 func TestImportRefuses(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "b", Min: new(int64(0)), Max: new(int64(100)), MaxChange: 3},
 			ranking.Definition{Board: "week", Period: "week"}, ranking.Definition{Board: "over", Starts: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Ends: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)})
@@ -200,11 +203,12 @@ func TestImportRefuses(t *testing.T) {
 
 // A period that turns while it is imported, or exported, is not mixed with the next.
 func TestTransferOverATurn(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	set(now)
 	s := open(t, url, ranking.Definition{Board: "b", Period: "day"})
-	const members = 2500
+	const members = 2100 // beyond a page
 	file := make([]ranking.Entry, members)
 	for i := range file {
 		file[i] = ranking.Entry{Member: fmt.Sprintf("m%04d", i), Score: int64(members - i)}
@@ -240,6 +244,7 @@ func TestTransferOverATurn(t *testing.T) {
 
 // A board that is made anew while it is exported is not mixed with what it was.
 func TestExportOfABoardThatIsDeleted(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url, ranking.Definition{Board: "fans:{star}"})
 		var file []ranking.Entry

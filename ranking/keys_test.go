@@ -11,6 +11,7 @@ import (
 
 // No two things of a board are kept under one name.
 func TestKeysOfABoardDiffer(t *testing.T) {
+	t.Parallel()
 	k := keys{"rc"}
 	for _, period := range []string{"", "2026"} {
 		b, ids := k.board("u", period), k.ids("u")
@@ -23,6 +24,7 @@ func TestKeysOfABoardDiffer(t *testing.T) {
 // A board that is built, of others or of what is in its window, is built on when a member
 // was erased from it.
 func TestBuiltBoardsOutliveAnErasure(t *testing.T) {
+	t.Parallel()
 	boards := func(time.Time) []Definition {
 		return []Definition{{Board: "a", Kind: "user"}, {Board: "u", Kind: "user", Union: &Union{Of: []string{"a"}}}, {Board: "b", Kind: "user", Window: time.Hour}}
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"rankcast/ranking/proptest"
 )
 
 // refused checks that err is a FieldError of kind ErrInvalid at a field.
@@ -21,6 +23,7 @@ func refused(t require.TestingT, err error, field string, msgAndArgs ...any) {
 }
 
 func TestNamesAreTakenApart(t *testing.T) {
+	t.Parallel()
 	for s, want := range map[string]struct {
 		name
 		instance, slot string
@@ -55,6 +58,7 @@ func TestNamesAreTakenApart(t *testing.T) {
 
 // Where a board belongs, a family is told from a name that is none.
 func TestAFamilyIsNoBoard(t *testing.T) {
+	t.Parallel()
 	for s, family := range map[string]bool{
 		"fans:{star}": true, "fans:{star}@-1": true, "hot:{genre}:{device}": true,
 		"fans:{star}:x": false, "fans:{Star}": false, "fans:a}": false, "fans:{a}:{a}": false, "fans:a/b": false,
@@ -66,6 +70,7 @@ func TestAFamilyIsNoBoard(t *testing.T) {
 }
 
 func TestTemplatesAreTakenApart(t *testing.T) {
+	t.Parallel()
 	for s, want := range map[string]template{
 		"stars":                             {"stars", []string{}},
 		"fans:{star}":                       {"fans", []string{"star"}},
@@ -89,7 +94,8 @@ func TestTemplatesAreTakenApart(t *testing.T) {
 // A name has one reading: what it is made of makes it again, and the slot is that
 // of the definition whose placeholders it fills.
 func TestNamesRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	t.Parallel()
+	proptest.Check(t, 100, func(t *rapid.T) {
 		base := rapid.StringMatching(`[a-z0-9][a-z0-9._-]{0,63}`).Draw(t, "base")
 		parts := rapid.SliceOfN(rapid.StringMatching(`[^:@/{}\p{Cc}\p{Cs}]{1,16}`), 0, maxParts).Draw(t, "parts")
 		period := rapid.StringMatching(`|[0-9TZWw:-]{1,20}`).Draw(t, "period")

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
 
@@ -79,9 +80,10 @@ func roomFor(score int64) float64 {
 // The floor of a key gives back the score, and the fraction stays below one,
 // over the whole range of scores and at any time of a span.
 func TestKeyGivesBackEveryScore(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	n := 0
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, 100, func(t *rapid.T) {
 		order := rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order")
 		ties := rapid.SampledFrom([]Ties{First, ByMember}).Draw(t, "ties")
 		sp := aSpan().Draw(t, "span")
@@ -121,9 +123,10 @@ func aSpan() *rapid.Generator[span] {
 // that leaves room for as many equals as there are: to the resolution of a
 // single microsecond and below it.
 func TestEarlierOfEqualsRanksHigher(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	n := 0
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, 100, func(t *rapid.T) {
 		order := rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order")
 		sp := aSpan().Draw(t, "span")
 		// Half of the room may be behind already when the first equal comes.
@@ -156,6 +159,7 @@ func TestEarlierOfEqualsRanksHigher(t *testing.T) {
 // Where room for equals runs out, what is left is shared: the order there is by
 // member, and every score still comes back.
 func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	for score, keys := range map[int64]int{1<<52 + 1: 1, 1<<51 + 1: 2, 1<<50 + 1: 4} {
 		d := Definition{Board: fmt.Sprint("b", score), Mode: Last, Order: Asc, Ties: First}
@@ -187,9 +191,10 @@ func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
 // Up to 2^40 arrival order is exact, through random histories on few scores: a
 // naive list ranks as Redis does.
 func TestArrivalOrderThroughHistories(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	n := 0
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, 100, func(t *rapid.T) {
 		order := rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order")
 		base := int64(1) << rapid.IntRange(0, 40).Draw(t, "bits")
 		n++
@@ -239,6 +244,7 @@ func TestArrivalOrderThroughHistories(t *testing.T) {
 // promised: 70 µs at a score of a million on a week and 72 ms at a billion, 0.4 s
 // and 6 min without a period.
 func TestResolutionByTime(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	week := (7 * 24 * time.Hour).Microseconds()
 	for i, c := range []struct {
@@ -270,6 +276,7 @@ func TestResolutionByTime(t *testing.T) {
 
 // A batch meant for a period that Redis's clock is not in does nothing.
 func TestTurnedPeriodIsNotWritten(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	d := Definition{Board: "b", Mode: Sum, Order: Desc, Ties: First}
 	now := time.Now().UnixMicro()
@@ -290,6 +297,7 @@ func TestTurnedPeriodIsNotWritten(t *testing.T) {
 // Request ids live for 10 minutes at least and 21 at most, and a bucket that
 // has passed is dropped whole. The board's clock, not a caller's, decides.
 func TestRequestIDsAreForgotten(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	d := Definition{Board: "b", Mode: Sum, Order: Desc, Ties: First}
 	send := func(id string) Outcome {

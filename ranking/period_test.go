@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"rankcast/ranking/proptest"
 )
 
 // zones change their clocks in every way that is known, and at every time of day.
@@ -68,6 +70,7 @@ func (f fact) holds(t *testing.T, c calendar) {
 }
 
 func TestPeriodDays(t *testing.T) {
+	t.Parallel()
 	for _, f := range []fact{
 		{"UTC", "2024-02-29", "2024-02-29T00:00:00Z", "2024-03-01T00:00:00Z"},
 		{"Asia/Shanghai", "2026-11-20", "2026-11-19T16:00:00Z", "2026-11-20T16:00:00Z"},
@@ -111,6 +114,7 @@ func TestPeriodDays(t *testing.T) {
 }
 
 func TestPeriodDayStarts(t *testing.T) {
+	t.Parallel()
 	for dayStarts, facts := range map[time.Duration][]fact{
 		2*time.Hour + 30*time.Minute: {
 			{"Europe/Berlin", "2024-03-30", "2024-03-30T01:30:00Z", "2024-03-31T01:00:00Z"}, // to 03:00, as 02:30 never was
@@ -140,6 +144,7 @@ func TestPeriodDayStarts(t *testing.T) {
 }
 
 func TestPeriodWeeks(t *testing.T) {
+	t.Parallel()
 	for _, f := range []fact{
 		{"UTC", "2020-W53", "2020-12-28T00:00:00Z", "2021-01-04T00:00:00Z"},
 		{"UTC", "2025-W01", "2024-12-30T00:00:00Z", "2025-01-06T00:00:00Z"},
@@ -177,6 +182,7 @@ func TestPeriodWeeks(t *testing.T) {
 }
 
 func TestPeriodMonthsAndYears(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		kind      string
 		dayStarts time.Duration
@@ -195,6 +201,7 @@ func TestPeriodMonthsAndYears(t *testing.T) {
 }
 
 func TestPeriodHours(t *testing.T) {
+	t.Parallel()
 	for _, f := range []fact{
 		{"UTC", "2026-11-20T06Z", "2026-11-20T06:00:00Z", "2026-11-20T07:00:00Z"},
 		{"Asia/Kolkata", "2024-06-01T06:30Z", "2024-06-01T06:30:00Z", "2024-06-01T07:30:00Z"},
@@ -224,6 +231,7 @@ func TestPeriodHours(t *testing.T) {
 }
 
 func TestPeriodLengths(t *testing.T) {
+	t.Parallel()
 	base := utcTime(t, "2026-01-05T04:00:00+08:00")
 	c := every(36*time.Hour, base)
 	fact{"36h", "1", "2026-01-06T08:00:00Z", "2026-01-07T20:00:00Z"}.holds(t, c)
@@ -249,6 +257,7 @@ func TestPeriodLengths(t *testing.T) {
 }
 
 func TestPeriodNamesRefused(t *testing.T) {
+	t.Parallel()
 	base := utcTime(t, "2026-01-01T00:00:00Z")
 	day := natural(t, "day", "Pacific/Apia", time.Monday, 0)
 	for _, c := range []struct {
@@ -288,6 +297,7 @@ func TestPeriodNamesRefused(t *testing.T) {
 
 // Before 1970 and after 9999 there are no periods, and asking is harmless.
 func TestPeriodYearsOutOfReach(t *testing.T) {
+	t.Parallel()
 	far := []time.Time{
 		{}, time.Unix(math.MinInt64, 0), time.Unix(math.MaxInt64, 0), time.Unix(math.MaxInt64>>1, 0),
 		utcTime(t, "1968-06-01T00:00:00Z"), utcTime(t, "9999-12-31T23:59:59Z").AddDate(2, 0, 0),
@@ -318,6 +328,7 @@ func TestPeriodYearsOutOfReach(t *testing.T) {
 // On the last day of a leap year Go ends a zone's stretch before it, once the year
 // is beyond the changes that are listed singly.
 func TestPeriodEndOfLeapYears(t *testing.T) {
+	t.Parallel()
 	at := utcTime(t, "2096-12-31T12:00:00Z")
 	for _, zone := range zones {
 		for _, kind := range []string{"hour", "day", "week", "month", "year"} {
@@ -374,7 +385,8 @@ func drawCalendar(t *rapid.T, kinds ...string) aCalendar {
 // Periods follow one another without a gap, each instant is in the one that says
 // so, and a name means one of them.
 func TestPeriodsCutTime(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	t.Parallel()
+	proptest.Check(t, 100, func(t *rapid.T) {
 		c := drawCalendar(t, "", "hour", "day", "week", "month", "year")
 		at := anInstant(c.loc).Draw(t, "at")
 		p, ok := c.at(at)
@@ -425,7 +437,8 @@ func TestPeriodsCutTime(t *testing.T) {
 // A walk by minutes finds the same turns: a day has begun once the wall clock has
 // shown its start, whatever it shows later.
 func TestPeriodsFollowTheWallClock(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	t.Parallel()
+	proptest.Check(t, 100, func(t *rapid.T) {
 		c := drawCalendar(t, "day", "week", "month", "year")
 		middle := anInstant(c.loc).Draw(t, "at").Truncate(time.Minute)
 		from := middle.Add(-36 * time.Hour)
@@ -481,7 +494,8 @@ func (c aCalendar) nameOf(date time.Time) string {
 // A walk by minutes finds the same hours: one begins when the wall clock shows a
 // full one, or was changed by other than full hours.
 func TestPeriodHoursFollowTheWallClock(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	t.Parallel()
+	proptest.Check(t, 100, func(t *rapid.T) {
 		c := drawCalendar(t, "hour")
 		middle := anInstant(c.loc).Draw(t, "at").Truncate(time.Minute)
 		p, ok := c.at(middle.Add(-12 * time.Hour))

@@ -11,6 +11,7 @@ import (
 
 // A read that began before a change was told may have seen what was before.
 func TestReadFromBeforeAChangeIsNotKept(t *testing.T) {
+	t.Parallel()
 	c := newProfileCache(time.Minute)
 	old := map[string]Profile{"a": {Name: "old"}, "b": {Name: "b"}}
 	read := func(meanwhile func()) {
@@ -35,6 +36,7 @@ func TestReadFromBeforeAChangeIsNotKept(t *testing.T) {
 }
 
 func TestProfilesKeptAreBoundedInNumberAndAge(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newProfileCache(30 * time.Second)
 		c.room = 3

@@ -26,6 +26,7 @@ func before(s *Store, script script, what func()) {
 
 // What another node defines between the look and the change is minded.
 func TestDefinitionBetweenLookAndChange(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		before(a, defineScript, func() { define(t, b, Definition{Board: "fans:{user}"}) })
@@ -40,6 +41,7 @@ func TestDefinitionBetweenLookAndChange(t *testing.T) {
 
 // What is written between the look and the change is minded.
 func TestWriteBetweenLookAndChange(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		define(t, a, Definition{Board: "b"})
@@ -52,6 +54,7 @@ func TestWriteBetweenLookAndChange(t *testing.T) {
 
 // A change that lands between a first write's look and its call is minded too.
 func TestChangeBetweenLookAndWrite(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for _, script := range []script{applyScript, listScript} {
 			a, b := newNode(t, url), newNode(t, url)
@@ -69,6 +72,7 @@ func TestChangeBetweenLookAndWrite(t *testing.T) {
 
 // Whoever has defined something can use it at once, although others look meanwhile.
 func TestDefinerKnowsWhatHeDefined(t *testing.T) {
+	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
 	before(s, defineScript, func() {
 		_, err := s.catalog.fresh(t.Context())
@@ -80,6 +84,7 @@ func TestDefinerKnowsWhatHeDefined(t *testing.T) {
 
 // A look that was under way is none for who asks after that what there is.
 func TestLookThatIsUnderWay(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newNode(t, url), newNode(t, url)
@@ -108,6 +113,7 @@ func TestLookThatIsUnderWay(t *testing.T) {
 
 // Names that there are not cost Redis little, however many come.
 func TestUnknownNamesAreLookedUpInGoodTime(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newNode(t, url)

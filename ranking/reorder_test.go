@@ -9,12 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
 
 // A node that does not know yet that a board's order has changed, as it might while
 // there was nothing on it, writes and reads by the new one once there is.
 func TestWriteByAnOlderOrder(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		for _, c := range []struct{ was, is Definition }{
@@ -156,9 +158,10 @@ func (r *reordering) holds() {
 // No board-period ever holds keys of the order that the board had before, whoever
 // writes by a copy of whatever age, and wherever it hangs meanwhile.
 func TestOrdersNeverMix(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	a, b := newNode(t, url), newNode(t, url)
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, 40, func(rt *rapid.T) {
 		require.NoError(rt, a.rdb.FlushAll(t.Context()).Err())
 		r := &reordering{t: rt, nodes: []*Store{New(a.rdb, patient), New(b.rdb, patient)}, set: set, now: time.Now().Truncate(time.Microsecond)}
 		set(r.now)

@@ -16,6 +16,7 @@ import (
 )
 
 func TestPeriodsGoByKeep(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{},
 		Definition{Board: "two", Period: "hour", Keep: new(2)}, Definition{Board: "none", Period: "hour", Keep: new(0)},
 		Definition{Board: "cup", Period: "hour", Keep: new(2), Ends: friday.Add(4 * time.Hour)})
@@ -90,6 +91,7 @@ func TestPeriodsGoByKeep(t *testing.T) {
 
 // Periods that would go when time is up, as calendars have it, stay.
 func TestPeriodsKeptBeyondTheCalendar(t *testing.T) {
+	t.Parallel()
 	r, err := newRule(Definition{Board: "b", Period: "3660d", Base: friday, Keep: new(maxKeep)})
 	require.NoError(t, err)
 	now := friday.Add(maxPeriod + time.Hour).UnixMicro()
@@ -101,6 +103,7 @@ func TestPeriodsKeptBeyondTheCalendar(t *testing.T) {
 
 // What goes when it is not written to, or has ended, and what does not.
 func TestBoardsGoByRetain(t *testing.T) {
+	t.Parallel()
 	for _, delivered := range []bool{false, true} {
 		t.Run(fmt.Sprintf("delivered=%v", delivered), func(t *testing.T) {
 			var cfg Config
@@ -170,6 +173,7 @@ func TestBoardsGoByRetain(t *testing.T) {
 
 // An instance with periods does not go before what its last one came to was announced.
 func TestRetainWaitsForThePeriod(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, Definition{Board: "days:{star}", Period: "day", Retain: time.Hour})
 	w.write(w.stores[0], "days:s1", "a", 1)
 	w.pass(2 * time.Hour)
@@ -188,6 +192,7 @@ func TestRetainWaitsForThePeriod(t *testing.T) {
 
 // Of instances there are so many at most; where one has gone, another may come.
 func TestInstancesAreBounded(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Retain: time.Hour, MaxInstances: 2})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	w.write(w.stores[1], "fans:s2", "a", 1)
@@ -213,6 +218,7 @@ func TestInstancesAreBounded(t *testing.T) {
 // A retry that comes after its board has gone is still known, as long as any is; then
 // the ids go too.
 func TestRequestIDsOutliveTheirBoard(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Retain: time.Minute})
 	send := func() Result {
 		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []Update{{Member: "a", Score: 5, ID: "x"}})
@@ -237,6 +243,7 @@ func TestRequestIDsOutliveTheirBoard(t *testing.T) {
 
 // An event's ids go after it was taken away.
 func TestRequestIDsOfAnEventGo(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, Definition{Board: "plain", Retain: time.Minute})
 	all, err := ParseFile([]byte(`events: {gift: [{board: plain, member: "{user}", score: 1}]}`))
 	require.NoError(t, err)
@@ -250,6 +257,7 @@ func TestRequestIDsOfAnEventGo(t *testing.T) {
 
 // An instance is listed, and then nothing of it is written: whoever would have is gone.
 func TestAListingGoesOfWhichNothingCame(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", MaxInstances: 1})
 	d, err := w.stores[0].catalog.get(t.Context())
 	require.NoError(t, err)
@@ -266,18 +274,20 @@ func TestAListingGoesOfWhichNothingCame(t *testing.T) {
 // An instance that is about to be let go is written to, before any of the commands
 // that let it go: what is acknowledged is there, and looked after.
 func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
+	t.Parallel()
 	for name, definition := range map[string]Definition{
 		"no periods": {Board: "fans:{star}", Retain: time.Hour},
 		"periods":    {Board: "fans:{star}", Retain: time.Hour, Period: "hour"},
 		"keep":       {Board: "fans:{star}", Period: "hour", Keep: new(0)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for step, reached := 0, true; reached; step++ {
+			t.Parallel()
+			for step, reached := 0, true; reached; step += redistest.Stride {
 				w := simulated(t, 2, Config{}, definition)
 				w.write(w.stores[0], "fans:s1", "a", 1)
 				w.pass(2*time.Hour + listLook)
-				rdb, lets := w.client(), New(nil, Config{})
-				*lets = *New(rdb, Config{})
+				rdb, lets := w.client(), New(nil, patient)
+				*lets = *New(rdb, patient)
 				reached = false
 				var period string
 				var stays bool // what was written before
@@ -332,6 +342,7 @@ func (d Definition) firstPeriod() string {
 // A node is held up before any of the commands that let an instance go, for so long
 // that another does its work, and the instance has another life meanwhile.
 func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
+	t.Parallel()
 	definitions := map[string]Definition{
 		"retain": {Board: "fans:{star}", Retain: time.Hour},
 		"keep":   {Board: "fans:{star}", Period: "hour", Keep: new(0)},
@@ -339,7 +350,8 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 	}
 	for name, definition := range definitions {
 		t.Run(name, func(t *testing.T) {
-			for step, reached := 0, true; reached; step++ {
+			t.Parallel()
+			for step, reached := 0, true; reached; step += redistest.Stride {
 				w := simulated(t, 2, Config{}, definition)
 				w.write(w.stores[0], "fans:s1", "a", 1)
 				if name == "delete" {
@@ -347,7 +359,7 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 				}
 				w.pass(2*time.Hour + listLook)
 				rdb := w.client()
-				held := New(rdb, Config{})
+				held := New(rdb, patient)
 				_, err := held.Boards(t.Context())
 				require.NoError(t, err)
 				reached = false
@@ -381,6 +393,7 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 // A node dies before any of the commands by which periods are settled and go: another
 // does what is left, and nothing twice.
 func TestANodeThatDiesIsStoodInFor(t *testing.T) {
+	t.Parallel()
 	definitions := map[string]Definition{
 		"periods":  {Board: "fans:{star}", Period: "hour", Keep: new(1), Retain: 6 * time.Hour},
 		"activity": {Board: "fans:{star}", Ends: friday.Add(time.Hour), Retain: time.Hour},
@@ -389,7 +402,8 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 	for name, definition := range definitions {
 		for _, delivered := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s,delivered=%v", name, delivered), func(t *testing.T) {
-				for step, reached := 0, true; reached; step++ {
+				t.Parallel()
+				for step, reached := 0, true; reached; step += redistest.Stride {
 					var cfg Config
 					if delivered {
 						cfg.Deliver = []string{AllBoards}
@@ -438,6 +452,7 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 
 // A definition that changes has its instances looked after anew.
 func TestAChangedDefinitionIsFollowed(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}"}, Definition{Board: "cup"})
 	for i := range sweepPage + 10 {
 		w.write(w.stores[0], fmt.Sprint("fans:s", i), "a", 1)
@@ -474,6 +489,7 @@ func TestAChangedDefinitionIsFollowed(t *testing.T) {
 
 // More instances than are gone through at one time: it goes on where it was.
 func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}"})
 	s, k := w.stores[0], w.stores[0].keys
 	var all []redis.Z
@@ -509,6 +525,7 @@ func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
 
 // Data whose definition is not known stay: somebody has tampered with Redis.
 func TestWhatIsOfNoKnownDefinitionStays(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Retain: time.Hour}, Definition{Board: "b"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	require.NoError(t, w.rdb.HDel(t.Context(), keys{"rc"}.definitions(), boardField+"fans/1").Err())
@@ -527,6 +544,7 @@ func TestWhatIsOfNoKnownDefinitionStays(t *testing.T) {
 // Redis loses all it had: what nodes know to be defined is defined again, and not what
 // was being deleted.
 func TestRedisLosesAll(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Period: "hour"}, Definition{Board: "old"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	w.write(w.stores[0], "old", "a", 1)
@@ -551,6 +569,7 @@ func TestRedisLosesAll(t *testing.T) {
 // A family is deleted while all nodes write to it, one of which has not looked at the
 // definitions since: nothing remains, and a new one begins anew.
 func TestADeletedFamilyLeavesNothing(t *testing.T) {
+	t.Parallel()
 	families := func(time.Time) []Definition {
 		return []Definition{{Board: "fans:{star}"}, {Board: "days:{star}", Period: "day"}, {Board: "plain"}}
 	}
@@ -619,6 +638,7 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 
 // An instance is deleted, and begins anew when it is written to.
 func TestADeletedInstanceBeginsAnew(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Period: "hour"})
 	send := func() Result {
 		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []Update{{Member: "a", Score: 5, ID: "x"}})
@@ -644,6 +664,7 @@ func TestADeletedInstanceBeginsAnew(t *testing.T) {
 
 // On a cluster, each script finds its keys on one node.
 func TestTendOnACluster(t *testing.T) {
+	t.Parallel()
 	url, masters := redistest.StartCluster(t)
 	w := &world{t: t, url: url}
 	now := time.Now().UTC()
@@ -684,6 +705,7 @@ var _ redis.Hook = (*steps)(nil)
 // A family is deleted while a change of it is still gone through: its data stay for as
 // long as other nodes may write.
 func TestADeletionWaitsForTheOthers(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	require.NoError(t, w.stores[0].soon(t.Context(), "fans/1 fans:s0"))

@@ -43,6 +43,7 @@ func outcomesOf(h []Happened, err error) ([]Outcome, error) {
 // event again, to another node, is told what the first time has done, each board counts
 // once, and the feed tells once.
 func TestEventThatIsCutOff(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		other := newNode(t, url)
 		sub := other.rdb.PSubscribe(t.Context(), "*:f:gift")
@@ -55,7 +56,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 			fate, beyond fate
 		}{{"lost", isLost, passes}, {"answer lost", isDone, passes}, {"dead", isLost, isLost}, {"dead after", isDone, isLost}} {
 			reached := true
-			for at := int64(0); reached; at++ {
+			for at := int64(0); reached; at += redistest.Stride {
 				cases++
 				what := fmt.Sprintf("%s at call %d", c.name, at)
 				prefix := fmt.Sprint("p", cases)
@@ -105,7 +106,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				}
 			}
 		}
-		require.Greater(t, cases, 40)
+		require.Greater(t, cases*redistest.Stride, 40)
 		told := make(map[string]int)
 		require.NoError(t, other.rdb.Publish(t.Context(), "end:f:gift", "").Err())
 		for {
@@ -127,6 +128,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 // A caller who gives up leaves nothing behind that is written to while he goes on. His
 // event is carried out all the same, or not at all, and once if he sends it again.
 func TestEventOfACallerWhoGivesUp(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, other := newNode(t, url), newNode(t, url)
 		require.NoError(t, s.Define(t.Context(), fiveBoards))
@@ -172,6 +174,7 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 
 // A call for many events writes to so many boards at one time, and no more.
 func TestEventsAtOneTime(t *testing.T) {
+	t.Parallel()
 	s := newNode(t, redistest.Start(t).URL())
 	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b:{x}"}},
 		Events: []Event{{Name: "e", Updates: []Target{{Board: "b:{x}", Member: "m", Score: "1"}}}}}))

@@ -88,6 +88,7 @@ func scriptOf(cmd redis.Cmder) string {
 // A node that hangs after it has listed an instance lists it again before it creates
 // anything: the listing may have gone.
 func TestListingIsForATime(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now()
 	set(now)
@@ -112,6 +113,7 @@ func TestListingIsForATime(t *testing.T) {
 // A board-period that holds what its board is not defined for, or that nobody knows to
 // be there, is not mixed with, and taken into care.
 func TestDataOfOtherOrigin(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, Definition{Board: "b"})
@@ -140,6 +142,7 @@ func TestDataOfOtherOrigin(t *testing.T) {
 
 // A board that goes some time after its last write is told of one that changes nothing.
 func TestWritesThatChangeNothingAreNoted(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Microsecond)
 	s := newNode(t, url)
@@ -185,6 +188,7 @@ func (s *slots) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // Each script is given keys of one board, or of what belongs to none: on a cluster one
 // call can touch no others.
 func TestScriptsStayInOneSlot(t *testing.T) {
+	t.Parallel()
 	s, hook := newNode(t, redistest.Embedded(t)), &slots{of: make(map[string][]string)}
 	s.rdb.AddHook(hook)
 	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b:{x}", Period: "day"}, {Board: "c"}},
@@ -209,6 +213,7 @@ func TestScriptsStayInOneSlot(t *testing.T) {
 
 // What is only refused, or answered again, keeps no board from going.
 func TestWhatIsRefusedIsNotNoted(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Microsecond)
 	set(now)
@@ -225,6 +230,7 @@ func TestWhatIsRefusedIsNotNoted(t *testing.T) {
 
 // A failover loses that a board is listed: it is again within an hour of writes.
 func TestABoardThatIsListedNoMoreIsListedAgain(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now()
 	set(now)
@@ -254,6 +260,7 @@ func TestABoardThatIsListedNoMoreIsListedAgain(t *testing.T) {
 
 // An end is moved by a call that is late: others have announced the end that was.
 func TestAnEndIsNotMovedWhenItHasPassed(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
@@ -295,6 +302,7 @@ func TestAnEndIsNotMovedWhenItHasPassed(t *testing.T) {
 
 // What has counted on all boards is answered so, though the feed could not be told.
 func TestAnEventOfWhichTheFeedIsNotTold(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, Definition{Board: "b"})

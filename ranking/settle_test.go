@@ -28,6 +28,7 @@ func missing(want, have []string) error {
 }
 
 func TestAClosedPeriodIsAnnouncedOnce(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{Announce: 2}, seconds, func(t *testing.T, w *world) {
 		var want []string
 		for i, board := range []string{"stars", "fans:s1", "fans:s2"} {
@@ -72,6 +73,7 @@ func names(words []feedWord) (names []string) {
 // A busy board has each of its periods announced as it closes, not when the board has
 // grown quiet.
 func TestEachPeriodOfABusyBoardIsAnnouncedInTime(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{}, seconds, func(t *testing.T, w *world) {
 		var want []string
 		for i := range 4 {
@@ -98,10 +100,11 @@ func TestEachPeriodOfABusyBoardIsAnnouncedInTime(t *testing.T) {
 // The period turns before any of the commands of a write, and a node looks after the
 // board before the next: the period that the write counts in is announced as it closes.
 func TestAPeriodThatATurnBeganIsAnnouncedInTime(t *testing.T) {
+	t.Parallel()
 	for step, reached := 0, true; reached; step++ {
 		w := simulated(t, 1, Config{}, seconds(friday)...)
 		rdb := w.client()
-		writes := New(rdb, Config{})
+		writes := New(rdb, patient)
 		reached = false
 		at(rdb, step, func() error {
 			reached = true
@@ -119,12 +122,13 @@ func TestAPeriodThatATurnBeganIsAnnouncedInTime(t *testing.T) {
 // Two nodes look after the same at one time: before any of the commands of the one,
 // the other does all.
 func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
+	t.Parallel()
 	for step, reached := 0, true; reached; step++ {
 		w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Period: "hour"})
 		w.write(w.stores[0], "fans:s1", "a", 1)
 		w.pass(time.Hour)
 		rdb := w.client()
-		one := New(rdb, Config{})
+		one := New(rdb, patient)
 		reached = false
 		at(rdb, step, func() error {
 			reached = true
@@ -141,6 +145,7 @@ func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
 
 // What is put on the agenda while a node looks after it is looked after again.
 func TestWhatIsDueMeanwhileIsNotMissed(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Period: "hour"})
 	s := w.stores[0]
 	w.write(s, "fans:s1", "a", 1)
@@ -157,6 +162,7 @@ func TestWhatIsDueMeanwhileIsNotMissed(t *testing.T) {
 // An update reaches the period that is open by Redis's clock, whatever a node takes
 // that to be.
 func TestAClosedPeriodIsFrozen(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{}, seconds, func(t *testing.T, w *world) {
 		first := w.write(w.stores[0], "stars", "a", 5).Period
 		w.until("the end", func() error { return missing([]string{Qualify("stars", first)}, w.announced()) })
@@ -178,6 +184,7 @@ func TestAClosedPeriodIsFrozen(t *testing.T) {
 // Redis's clock is set back over the end of a period that was announced: nothing
 // reaches it, and it is not announced again.
 func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, append(seconds(friday), Definition{Board: "cup", Ends: friday.Add(2 * time.Second)},
 		Definition{Board: "short", Ends: friday.Add(2 * time.Second), Retain: time.Second},
 		Definition{Board: "unkept", Period: "1s", Base: friday, Keep: new(0)})...)
@@ -216,6 +223,7 @@ func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
 
 // A failover loses that a period was settled: it is announced again, under the same id.
 func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{Deliver: []string{AllBoards}}, Definition{Board: "fans:{star}", Period: "hour"})
 	k := w.stores[0].keys.board("fans:s1", "2026-11-20T10Z")
 	w.write(w.stores[0], "fans:s1", "a", 1)
@@ -244,6 +252,7 @@ func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
 // All nodes were down for far more periods than are kept: each that has data is
 // announced, the oldest first, before it goes.
 func TestPeriodsThatClosedWhileAllWereAwayAreAnnounced(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Period: "hour", Keep: new(2)})
 	var want []string
 	for i := range 20 {
@@ -262,6 +271,7 @@ func TestPeriodsThatClosedWhileAllWereAwayAreAnnounced(t *testing.T) {
 
 // With or without a reader of the deliveries, periods go only when they were told.
 func TestPeriodsAwaitTheirDelivery(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{Announce: 10, Deliver: []string{"told"}},
 		Definition{Board: "told", Period: "hour", Keep: new(0)}, Definition{Board: "untold", Period: "hour", Keep: new(0)})
 	for range 3 {
@@ -309,6 +319,7 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 // Some nodes take deliveries and others do not, as while the flag is rolled out: what
 // is wanted by some is not given up by the others.
 func TestDeliveriesThatOnlySomeNodesTake(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{}, Definition{Board: "b", Period: "hour"}, Definition{Board: "c", Period: "hour"})
 	turn := func() (due []string) {
 		w.write(w.stores[0], "b", "a", 1)
@@ -345,6 +356,7 @@ func TestDeliveriesThatOnlySomeNodesTake(t *testing.T) {
 
 // While a delivery is under way its board is deleted and made anew.
 func TestADeliveryOfAnEarlierLife(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, Definition{Board: "fans:{star}", Period: "hour"})
 	s := w.stores[0]
 	w.write(s, "fans:s1", "a", 1)
@@ -370,6 +382,7 @@ func TestADeliveryOfAnEarlierLife(t *testing.T) {
 
 // What cannot be read is not listed, though it is there until it is delivered.
 func TestPeriodsThatAreNotKeptAreNotListed(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, Definition{Board: "b", Period: "hour", Keep: new(1)})
 	for range 3 {
 		w.write(w.stores[0], "b", "a", 1)

@@ -42,6 +42,7 @@ func takeBack(t testing.TB, s *Store, id string) TakenBack {
 // An event is forgotten no later than its boards forget it: a taking back that is
 // acknowledged has taken it back, once.
 func TestTakeBackOfWhatIsForgotten(t *testing.T) {
+	t.Parallel()
 	for parity := range 2 {
 		t.Run(fmt.Sprint(parity), func(t *testing.T) {
 			w := simulated(t, 1, Config{})
@@ -92,6 +93,7 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 // An event that is defined otherwise by now is not taken back by what it has not done;
 // and one that was taken back does not count on boards that it has gained since.
 func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		one, two := Definition{Board: "one"}, Definition{Board: "two"}
@@ -150,6 +152,7 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 
 // An event is not noted as taken back where a board has refused to.
 func TestTakeBackThatIsRefused(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		pointEvent(t, s, Definition{Board: "one"}, Definition{Board: "two"})

@@ -13,6 +13,7 @@ import (
 
 // In whatever order events are taken back, what is left is what the others came to.
 func TestTakeBackInAnyOrder(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		pointEvent(t, s, Definition{Board: "sum"}, Definition{Board: "best", Mode: Best}, Definition{Board: "last", Mode: Last})
@@ -58,6 +59,7 @@ func TestTakeBackInAnyOrder(t *testing.T) {
 
 // Nothing is taken back of a member that has left since, and come again.
 func TestTakeBackOfAnotherLife(t *testing.T) {
+	t.Parallel()
 	worlds(t, 1, Config{}, func(time.Time) []Definition { return nil }, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		pointEvent(t, s, Definition{Board: "sum"}, Definition{Board: "full", Mode: Last, Limit: 1}, Definition{Board: "brief", MemberTTL: time.Minute})
@@ -100,6 +102,7 @@ func TestTakeBackOfAnotherLife(t *testing.T) {
 
 // Those who left are known for as long as ids are, and let go as others leave.
 func TestThoseWhoLeftAreLetGo(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{}, Definition{Board: "b"})
 	s := w.stores[0]
 	left := func() int64 { return w.rdb.ZCard(t.Context(), s.keys.board("b", "").left).Val() }
@@ -121,6 +124,7 @@ func TestThoseWhoLeftAreLetGo(t *testing.T) {
 
 // A taking back does not go beyond the bounds of a board.
 func TestTakeBackStopsAtTheBounds(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		pointEvent(t, s, Definition{Board: "b", Min: new(int64(2)), Max: new(int64(10))})
@@ -139,6 +143,7 @@ func TestTakeBackStopsAtTheBounds(t *testing.T) {
 
 // Taken back again, an event is answered with where its members are now.
 func TestTakeBackAgain(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		pointEvent(t, s, Definition{Board: "b"})
@@ -157,6 +162,7 @@ func TestTakeBackAgain(t *testing.T) {
 
 // What an older version has noted of an update, without when that was, is taken back too.
 func TestTakeBackOfWhatAnOlderVersionDid(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		pointEvent(t, s, Definition{Board: "sum"}, Definition{Board: "last", Mode: Last})

@@ -49,6 +49,7 @@ func allOf(t testing.TB, s *Store) map[string][]string {
 // What an event has done is taken back on each of its boards, once, and a retry of it
 // counts nothing.
 func TestTakeBack(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		giftEvent(t, a)
@@ -103,6 +104,7 @@ func refusedAs(t testing.TB, err error, field string) {
 // What has come to a score since stays: a sum keeps what others added, a best or last
 // that others have set since is theirs, and who was removed is not revived.
 func TestTakeBackAmongOthers(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		giftEvent(t, s)
@@ -126,6 +128,7 @@ func TestTakeBackAmongOthers(t *testing.T) {
 // An event that got half way, and one whose taking back did, come out as if they never
 // were: nothing of them counts when they are sent again.
 func TestTakeBackHalfWay(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for n := range 4 {
 			s, other := newNode(t, url), newNode(t, url)
@@ -162,6 +165,7 @@ func TestTakeBackHalfWay(t *testing.T) {
 
 // In a period that has closed what counted stays.
 func TestTakeBackAfterThePeriod(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{}, Definition{Board: "hours", Period: "hour"}, Definition{Board: "ever"})
 	s := w.stores[0]
 	require.NoError(t, s.DefineEvent(t.Context(), Event{Name: "visit", Updates: []Target{
@@ -186,6 +190,7 @@ func TestTakeBackAfterThePeriod(t *testing.T) {
 // A score set by hand minds the bounds of the board, not how much it changes, and leaves
 // a line.
 func TestSetScore(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, Definition{Board: "b", MaxChange: 5, Max: new(int64(100))})

@@ -64,8 +64,12 @@ func simulated(t testing.TB, stores int, cfg Config, boards ...Definition) *worl
 
 // worlds runs a test on simulated time, and on a real Redis.
 func worlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []Definition, test func(t *testing.T, w *world)) {
-	t.Run("embedded", func(t *testing.T) { test(t, simulated(t, stores, cfg, boards(friday)...)) })
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, simulated(t, stores, cfg, boards(friday)...))
+	})
 	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
 		w := &world{t: t, url: redistest.Start(t).URL()}
 		w.open(stores, cfg, boards(time.Now().UTC()))
 		test(t, w)
@@ -100,6 +104,7 @@ func (w *world) open(stores int, cfg Config, boards []Definition) {
 func (w *world) client() redis.UniversalClient {
 	rdb, err := Open(w.url)
 	require.NoError(w.t, err)
+	redistest.Patient(rdb)
 	w.t.Cleanup(func() { rdb.Close() })
 	if w.clock != nil {
 		rdb.AddHook(w.clock)
@@ -107,8 +112,9 @@ func (w *world) client() redis.UniversalClient {
 	return rdb
 }
 
-// store adds a node's.
+// store adds a node's, which is patient.
 func (w *world) store(cfg Config) *Store {
+	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, redistest.CallTimeout)
 	s := New(w.client(), cfg)
 	w.t.Cleanup(s.Close)
 	w.stores = append(w.stores, s)

@@ -33,6 +33,7 @@ func countsIn(t testing.TB, s *ranking.Store, board string) string {
 // and whatever a node has thought that it shows: an estimate that lags or leads by
 // hours or days costs a second call and nothing else.
 func TestRedisClockDecidesThePeriod(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := moment(t, "2026-11-20T12:00:00Z")
 	set(now)
@@ -77,12 +78,14 @@ func TestRedisClockDecidesThePeriod(t *testing.T) {
 // A node whose own clock stands in the year 2000, and then runs an hour ahead while
 // Redis's does not, counts and reads by Redis's.
 func TestNodeWhoseClockIsOff(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		synctest.Test(t, func(t *testing.T) {
 			require.Equal(t, 2000, time.Now().Year())
 			s := open(t, url, ranking.Definition{Board: "b", Period: "10m", Base: moment(t, "2020-01-01T00:00:00Z")})
 			rdb, err := ranking.Open(url)
 			require.NoError(t, err)
+			redistest.Patient(rdb)
 			defer rdb.Close()
 			period := func() string {
 				now, err := rdb.Time(t.Context()).Result()
@@ -108,6 +111,7 @@ func TestNodeWhoseClockIsOff(t *testing.T) {
 
 // Whoever sends an update again after the turn is told what it did before it.
 func TestRetryAcrossTheTurn(t *testing.T) {
+	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
 		url, set := redistest.Clocked(t)
 		now := moment(t, "2026-11-20T12:00:01Z")
@@ -156,6 +160,7 @@ func retryAcrossTheTurn(t *testing.T, url string, turn func(s *ranking.Store, pe
 
 // Periods are read by name and by how long ago they were, as long as they are kept.
 func TestOldPeriods(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	set(moment(t, "2026-11-16T12:00:00Z"))
 	s := open(t, url, ranking.Definition{Board: "b", Period: "day", Keep: new(3)}, ranking.Definition{Board: "plain"},
@@ -223,6 +228,7 @@ func TestOldPeriods(t *testing.T) {
 
 // Nothing is written to a period by its name, not even to the one that is open.
 func TestNamedPeriodsTakeNoUpdates(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	set(moment(t, "2026-11-20T12:00:00Z"))
 	s := open(t, url, ranking.Definition{Board: "b", Period: "day"}, ranking.Definition{Board: "plain"})
@@ -238,6 +244,7 @@ func TestNamedPeriodsTakeNoUpdates(t *testing.T) {
 // The first thing that a node does may be to read an old period, and the first that it
 // hears of a new one that a client names it.
 func TestNamedPeriodsByRedisClock(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	set(moment(t, "2026-11-20T12:00:00Z"))
 	s := open(t, url, ranking.Definition{Board: "b", Period: "day", Keep: new(2)})

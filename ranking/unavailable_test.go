@@ -86,6 +86,7 @@ func longest(took []time.Duration) (most time.Duration, waited int) {
 // One caller in a second waits for a look, for a call timeout at most, and the others
 // wait for nothing.
 func TestSilentRedisHoldsUpFew(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, hook := New(newClient(t, url), Config{}), new(silence)
@@ -142,6 +143,7 @@ func TestSilentRedisHoldsUpFew(t *testing.T) {
 // While Redis does not answer, profiles that are known are shown, and of those who want
 // others one in a while waits for a call timeout.
 func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, hook := New(newClient(t, url), Config{ProfileAge: time.Hour}), new(silence)
@@ -200,6 +202,7 @@ func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
 // A node that knows nothing yet waits for one look, however many ask, and a caller who
 // has less time waits for no longer.
 func TestSilentRedisFromTheStart(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, hook := New(newClient(t, url), Config{}), new(silence)
@@ -241,6 +244,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 
 // One that gives up takes nobody else's look along.
 func TestLookOutlivesItsCaller(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		define(t, newNode(t, url), Definition{Board: "b"})
@@ -261,6 +265,7 @@ func TestLookOutlivesItsCaller(t *testing.T) {
 // With Redis gone reads and writes say so, nothing is forgotten, and all goes on when
 // it is back.
 func TestRedisAway(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	s := newNode(t, r.URL())
 	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b"}, {Board: "fans:{x}"}},

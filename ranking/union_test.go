@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
 
@@ -78,12 +79,13 @@ func (c *counted) times(script script) int {
 // What a union comes to is what anybody would reckon, over all aggregates, weights,
 // orders and ties; of scores that are too large as well, and of sources that tie.
 func TestUnionIsTheSumOfItsSources(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		sources := []string{"s1", "s2", "s3"}
 		define(t, s, Definition{Board: "s1:{n}", Mode: Last}, Definition{Board: "s2:{n}", Mode: Last, Order: Asc}, Definition{Board: "s3:{n}", Mode: Last, Ties: ByMember, Order: Asc})
 		runs := 0
-		rapid.Check(t, func(t *rapid.T) {
+		proptest.Check(t, redistest.Volume(url, 100), func(t *rapid.T) {
 			runs++
 			n := len(sources)
 			board := fmt.Sprint("u", runs)
@@ -144,6 +146,7 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 // Who came to a score in an earlier build ranks before who did in a later one, as long
 // as the score stays, however often the result is built.
 func TestUnionKeepsWhoWasFirst(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for _, order := range []Order{Desc, Asc} {
 			s := newNode(t, url)
@@ -172,6 +175,7 @@ func TestUnionKeepsWhoWasFirst(t *testing.T) {
 // The last periods of each source are in it, and as one turns another is; beside a
 // source without periods it is the current one.
 func TestUnionOfTheLastPeriods(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout},
 		Definition{Board: "daily:{x}", Period: "day", Keep: new(6)}, Definition{Board: "ever"},
 		Definition{Board: "week:{x}", Union: &Union{Of: []string{"daily:{x}"}, Last: 3}},
@@ -203,10 +207,11 @@ const day24 = 24 * time.Hour
 // One who is on a source throughout is on the result, whatever goes on there, and so a
 // member whose place changes all the time; none is counted twice.
 func TestUnionOfBoardsThatMove(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, other := newNode(t, url), newNode(t, url)
 		define(t, s, Definition{Board: "a"}, Definition{Board: "b"}, Definition{Board: "u", Union: &Union{Of: []string{"a", "b"}}})
-		const members = 3000
+		members, page := redistest.Volume(url, 3000), redistest.Volume(url, MaxPage)
 		for _, board := range []string{"a", "b"} {
 			for some := range slices.Chunk(slices.Collect(func(yield func(int) bool) {
 				for i := range members {
@@ -242,9 +247,9 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 			seen := make(map[string]bool)
 			var after *Cursor
 			for {
-				p, err := s.Page(t.Context(), "u", 1, MaxPage)
+				p, err := s.Page(t.Context(), "u", 1, page)
 				if after != nil {
-					p, err = s.Read(t.Context(), "u", Query{After: after, Limit: MaxPage})
+					p, err = s.Read(t.Context(), "u", Query{After: after, Limit: page})
 				}
 				require.NoError(t, err)
 				for _, e := range p.Entries {
@@ -269,6 +274,7 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 // At the moment that a result is too old, many ask two nodes: it is built once, and all
 // are given it.
 func TestUnionIsBuiltOnce(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url)}
 		define(t, nodes[0], Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
@@ -318,6 +324,7 @@ func TestUnionIsBuiltOnce(t *testing.T) {
 // A result that is not too old yet is served while the next is built beside that, and
 // nobody waits.
 func TestUnionIsBuiltBeforeItIsTooOld(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
@@ -349,6 +356,7 @@ func TestUnionIsBuiltBeforeItIsTooOld(t *testing.T) {
 // Where a build fails the old result is served as long as it is not too old, and no
 // longer.
 func TestUnionThatCannotBeBuilt(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
@@ -380,6 +388,7 @@ func TestUnionThatCannotBeBuilt(t *testing.T) {
 // Wherever a builder dies, nothing of what it did is seen, and the next builds it right
 // as soon as the lock has lapsed, within ten seconds. What it left goes.
 func TestUnionWhoseBuilderDies(t *testing.T) {
+	t.Parallel()
 	for _, dies := range []script{holdScript, listScript, scanScript, gatherScript, swapScript} {
 		for _, how := range []fate{isLost, isDone} {
 			t.Run(fmt.Sprint(dies.name, how), func(t *testing.T) {
@@ -436,6 +445,7 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 // A builder that has hung for longer than its lease finds that it has lost the lock, and
 // touches nothing of its successor's, which its own readers get.
 func TestUnionWhoseBuilderHangs(t *testing.T) {
+	t.Parallel()
 	for _, hangs := range []script{listScript, scanScript, gatherScript, swapScript} {
 		t.Run(hangs.name, func(t *testing.T) {
 			w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
@@ -465,6 +475,7 @@ func TestUnionWhoseBuilderHangs(t *testing.T) {
 
 // A node that goes ends its build, and another can go on at once.
 func TestUnionOfANodeThatGoes(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, next := newNode(t, url), newNode(t, url)
 		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
@@ -484,6 +495,7 @@ func TestUnionOfANodeThatGoes(t *testing.T) {
 
 // What is the same is not swapped: watchers hear nothing, and the epoch stays.
 func TestUnionOfQuietBoards(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}, Weights: []int64{-2}}})
@@ -527,6 +539,7 @@ func TestUnionOfQuietBoards(t *testing.T) {
 
 // Watched, it is built without a reader, and told of.
 func TestUnionThatIsWatched(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}, Refresh: time.Second}})
@@ -562,6 +575,7 @@ func TestUnionThatIsWatched(t *testing.T) {
 // Instances come to be where there is something to build them of, are listed, and go when
 // nobody has asked for them for some time; or when they are deleted.
 func TestUnionOfFamilies(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout},
 		Definition{Board: "fans:{star}"}, Definition{Board: "hot:{genre}:{star}"},
 		Definition{Board: "all:{star}", MaxInstances: 2, Union: &Union{Of: []string{"fans:{star}", "hot:pop:{star}", "fans:vip"}}},
@@ -626,6 +640,7 @@ func TestUnionOfFamilies(t *testing.T) {
 
 // A union is not written to, and its sources stay as long as it does.
 func TestUnionAndItsSources(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, Definition{Board: "u", Union: &Union{Of: []string{"z"}}}, Definition{Board: "z"}) // in any order
@@ -671,6 +686,7 @@ func TestUnionAndItsSources(t *testing.T) {
 
 // What cannot be a union is refused with the path of what is wrong.
 func TestUnionsThatAreNone(t *testing.T) {
+	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
 	define(t, s, Definition{Board: "a"}, Definition{Board: "b"}, Definition{Board: "f:{x}:{y}"}, Definition{Board: "d", Period: "day", Keep: new(6)},
 		Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
@@ -764,6 +780,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 
 // Sources lie on all masters of a cluster, and the union on any.
 func TestUnionOnACluster(t *testing.T) {
+	t.Parallel()
 	url, masters := redistest.StartCluster(t)
 	s, other := newNode(t, url), newNode(t, url)
 	var boards []Definition

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
 )
@@ -161,14 +162,14 @@ func walkedBoards() map[string]ranking.Definition {
 // Who walks through a board to its end, or through some scores of it, sees everybody once
 // who does not cross the place that the walk has come to, whatever the others do.
 func TestWalkThroughABoardThatMoves(t *testing.T) {
-	rankingtest.Seeded(t, 100)
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		families := walkedBoards()
 		s := open(t, url, slices.Collect(maps.Values(families))...)
 		runs := 0
 		for _, family := range slices.Sorted(maps.Keys(families)) {
 			t.Run(family, func(t *testing.T) {
-				rapid.Check(t, func(t *rapid.T) {
+				proptest.CheckSeeded(t, redistest.Volume(url, 40), func(t *rapid.T) {
 					runs++
 					h := &walker{t: t, s: s, board: fmt.Sprint(family, ":", runs), m: rankingtest.NewModel(families[family])}
 					h.move(rapid.IntRange(0, 40).Draw(t, "members"))
@@ -235,6 +236,7 @@ func (h *walker) walk(q ranking.Query) {
 // The same while somebody else writes all the time: each page is of one state of the
 // board, that of its seq, and those who stay are each seen once, in their order.
 func TestWalkWhileOthersWrite(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		families := walkedBoards()
 		s := open(t, url, slices.Collect(maps.Values(families))...)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
 
@@ -202,9 +203,9 @@ func (p *passingWindow) read() {
 
 // On a Redis whose time passes a window is what counts as well, to the millisecond.
 func TestWindowAsTimePasses(t *testing.T) {
-	histories(t, 2)
+	t.Parallel()
 	s, runs := newNode(t, redistest.Start(t).URL()), 0
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.CheckSeeded(t, 2, func(t *rapid.T) {
 		runs++
 		var boards []*passingWindow
 		var all Definitions
@@ -234,11 +235,11 @@ func TestWindowAsTimePasses(t *testing.T) {
 // What comes of a history in which no time passes is the same on both engines, in
 // Redis too.
 func TestWindowIsTheSameOnBothEngines(t *testing.T) {
-	histories(t, 25)
+	t.Parallel()
 	stores := []*Store{newNode(t, redistest.Embedded(t)), newNode(t, redistest.Start(t).URL())}
 	runs := 0
 	ctx := context.Background()
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.CheckSeeded(t, 25, func(t *rapid.T) {
 		runs++
 		name := fmt.Sprint("s", runs)
 		board := name + ":1"
@@ -339,13 +340,11 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 // A union of windows is the sum of live ones as they are and of the results of others,
 // also of one that nobody has read before.
 func TestUnionOfWindows(t *testing.T) {
-	histories(t, 15)
+	t.Parallel()
 	w := simulated(t, 1, patient)
 	s, runs := w.stores[0], 0
-	redistest.Patient(s.rdb)
-	redistest.Patient(w.rdb)
 	ctx := context.Background()
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.CheckSeeded(t, 15, func(t *rapid.T) {
 		runs++
 		w.pass(w.now.Add(time.Hour).Truncate(time.Hour).Sub(w.now))
 		union := Definition{Board: fmt.Sprint("u", runs), Union: &Union{}}

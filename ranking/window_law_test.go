@@ -2,13 +2,10 @@ package ranking
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,24 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
-
-// histories has so many be drawn, the same each time, unless the command line has it
-// otherwise.
-func histories(t *testing.T, n int) {
-	for _, arg := range os.Args {
-		if name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "="); name == "rapid.checks" || name == "rapid.seed" {
-			return
-		}
-	}
-	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(n), "rapid.seed": "20261122"} {
-		f := flag.Lookup(name)
-		was := f.Value.String()
-		require.NoError(t, f.Value.Set(value))
-		t.Cleanup(func() { f.Value.Set(was) })
-	}
-}
 
 // windowDefinition is that of a family with a window.
 func windowDefinition(board string, lengths, refreshes []time.Duration) *rapid.Generator[Definition] {
@@ -560,17 +542,15 @@ func (h *windowHistory) invariants() {
 // events that count: a live one at each moment, another at the time that its result was
 // built.
 func TestWindowIsWhatCounts(t *testing.T) {
-	histories(t, 60)
+	t.Parallel()
 	simulatedWorlds(t, 1, patient, nil, whatCounts)
 }
 
 func whatCounts(t *testing.T, w *world) {
 	s, runs := w.stores[0], 0
-	redistest.Patient(s.rdb)
-	redistest.Patient(w.rdb)
 	lengths := []time.Duration{time.Second, 90 * time.Second, 10 * time.Minute, 3 * time.Hour}
 	refreshes := []time.Duration{time.Minute, 5 * time.Minute, time.Hour}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.CheckSeeded(t, redistest.Volume(w.url, 60), func(t *rapid.T) {
 		runs++
 		w.pass(w.now.Add(time.Hour).Truncate(time.Hour).Sub(w.now)) // all are alike, whatever was drawn before
 		_, err := s.tendDue(context.Background())
@@ -614,6 +594,7 @@ func whatCounts(t *testing.T, w *world) {
 // What is over does not stand in the way of who comes anew, also when the board was not
 // written to for so long that it has to be listed first.
 func TestConditionAfterALongTime(t *testing.T) {
+	t.Parallel()
 	for _, refresh := range []time.Duration{time.Minute, Live} {
 		w := simulated(t, 1, patient, Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh})
 		s := w.stores[0]

@@ -23,6 +23,7 @@ func refuses(t testing.TB, field string, kind, err error) {
 // What is kept in a window cannot be kept otherwise: with data such a change is refused,
 // by the field; without any it is made.
 func TestWindowsThatCannotChange(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		was, is Definition
@@ -38,6 +39,7 @@ func TestWindowsThatCannotChange(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			redistest.Engines(t, func(t *testing.T, url string) {
+				c := c // of this engine alone
 				s := newNode(t, url)
 				define(t, s, Definition{Board: "a"})
 				for _, of := range []struct {
@@ -59,6 +61,7 @@ func TestWindowsThatCannotChange(t *testing.T) {
 
 // How long a window is, and how old its result gets, may change, and counts at once.
 func TestWindowsThatChange(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, patient, Definition{Board: "live", Window: time.Hour, Refresh: Live}, Definition{Board: "b", Window: time.Hour, Refresh: time.Hour})
 	s := w.stores[0]
 	look := func(board string, want map[string]int64) {
@@ -95,6 +98,7 @@ func TestWindowsThatChange(t *testing.T) {
 // What cannot be a window is refused with the field that is wrong; what can is written as
 // it is read.
 func TestWindowsThatAreNone(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	s := newNode(t, url)
 	define(t, s, Definition{Board: "a"})
@@ -176,6 +180,7 @@ func TestWindowsThatAreNone(t *testing.T) {
 // An update that tells when it was counts from then, where a window is; elsewhere it is
 // refused, as it is when that is too long ago, or too far ahead.
 func TestUpdatesOfAnEarlierTime(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, patient, Definition{Board: "live", Window: time.Hour, Refresh: Live}, Definition{Board: "b", Window: time.Hour, Refresh: time.Second}, Definition{Board: "plain"})
 	s := w.stores[0]
 	one := func(board string, u Update) (Result, error) {
@@ -225,6 +230,7 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 // A late update that has counted is answered as the first time also when it has come to be
 // too old; an id is of one time alone.
 func TestRetriesOfLateUpdates(t *testing.T) {
+	t.Parallel()
 	for _, refresh := range []time.Duration{time.Minute, Live} {
 		w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Minute, Refresh: refresh})
 		s := w.stores[0]
@@ -250,6 +256,7 @@ func TestRetriesOfLateUpdates(t *testing.T) {
 // On a board with a window an update's op is the board's mode; data are with the entries
 // of a live one alone; and scores are not imported, for they are made of updates.
 func TestWhatAWindowTakes(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		define(t, s, Definition{Board: "live", Window: time.Hour, Refresh: Live}, Definition{Board: "sum", Window: time.Hour}, Definition{Board: "best", Window: time.Hour, Mode: Best})
@@ -291,6 +298,7 @@ func TestWhatAWindowTakes(t *testing.T) {
 // An event tells when it was where one of its boards has a window, which takes it so; a
 // field of its own by that name is a field.
 func TestEventsOfAnEarlierTime(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, patient, Definition{Board: "hot:{star}", Window: time.Hour, Refresh: Live}, Definition{Board: "plain"})
 	s := w.stores[0]
 	hot, plain := Target{Board: "hot:{star}", Member: "{m}", Score: "{n}"}, Target{Board: "plain", Member: "{m}", Score: "{n}"}

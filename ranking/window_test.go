@@ -12,6 +12,7 @@ import (
 // Points leave a live window one by one at their time, and those of a built one with the
 // next result.
 func TestPointsLeaveAWindow(t *testing.T) {
+	t.Parallel()
 	for _, refresh := range []time.Duration{time.Minute, Live} {
 		board := Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh}
 		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []Definition{board}, func(t *testing.T, w *world) {
@@ -39,6 +40,7 @@ func TestPointsLeaveAWindow(t *testing.T) {
 
 // A time that a store tells in the shortest form, as 1.7955e+12, is what it is.
 func TestWindowAtARoundTime(t *testing.T) {
+	t.Parallel()
 	at := time.UnixMilli(1_795_500_000_000)
 	for _, refresh := range []time.Duration{time.Minute, Live} {
 		board := Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh}

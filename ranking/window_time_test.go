@@ -21,6 +21,7 @@ func (w *world) hear() {
 // What counted when a build began is in its result, although it is over before it is
 // read, and others write and sweep meanwhile.
 func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
+	t.Parallel()
 	boards := []Definition{{Board: "b", Window: time.Hour}}
 	simulatedWorlds(t, 2, patient, boards, func(t *testing.T, w *world) {
 		s, other := w.stores[0], w.stores[1]
@@ -67,6 +68,7 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 // An update of a live board that was left alone for long is answered, told and refused by
 // what is left, however much was to go.
 func TestUpdateAfterALongTime(t *testing.T) {
+	t.Parallel()
 	boards := []Definition{{Board: "b", Window: time.Hour, Refresh: Live, Max: new(int64(200))}}
 	simulatedWorlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
@@ -87,6 +89,7 @@ func TestUpdateAfterALongTime(t *testing.T) {
 
 // A score beyond the bounds, as points have left, is not led farther, but back.
 func TestBackWithinTheBounds(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: Live, Min: new(int64(0))})
 	s := w.stores[0]
 	send(t, s, "b", Update{Member: "a", Score: 100})
@@ -102,6 +105,7 @@ func TestBackWithinTheBounds(t *testing.T) {
 
 // After Redis's clock was set back a result is not gone by for as long as that.
 func TestResultFromATimeToCome(t *testing.T) {
+	t.Parallel()
 	boards := []Definition{{Board: "b", Window: 3 * time.Hour}}
 	simulatedWorlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
@@ -132,6 +136,7 @@ func TestResultFromATimeToCome(t *testing.T) {
 
 // What a failover has lost of a result that is being built makes it none.
 func TestBuildThatLosesAPart(t *testing.T) {
+	t.Parallel()
 	for n, lose := range map[string]func(s *Store, its buildKeys) error{
 		"on the way": func(s *Store, its buildKeys) error {
 			return s.rdb.ZRemRangeByRank(context.Background(), its.aside, 64, 127).Err()
@@ -150,6 +155,7 @@ func TestBuildThatLosesAPart(t *testing.T) {
 
 // Who is set while a result is built is in the next, which is due at once.
 func TestSetWhileAWindowIsBuiltIsDue(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, patient, Definition{Board: "b", Window: 3 * time.Hour})
 	s := w.stores[0]
 	send(t, s, "b", Update{Member: "m", Score: 1})
@@ -169,6 +175,7 @@ func TestSetWhileAWindowIsBuiltIsDue(t *testing.T) {
 
 // A board that has emptied without ever being read is built once, not by each reader.
 func TestWindowThatIsEmptyIsBuiltOnce(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, patient, Definition{Board: "b", Window: time.Minute})
 	s := w.stores[0]
 	send(t, s, "b", Update{Member: "m", Score: 1})
@@ -188,6 +195,7 @@ func TestWindowThatIsEmptyIsBuiltOnce(t *testing.T) {
 
 // Who was removed is not told of for ever on a board that is kept.
 func TestForgottenOnABoardThatIsKept(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: Live, Retain: 365 * day24})
 	s := w.stores[0]
 	batch(t, s, "b", 100, func(int) int64 { return 1 })
@@ -208,6 +216,7 @@ func TestForgottenOnABoardThatIsKept(t *testing.T) {
 // An update does not wait for ever where very much is over: it is carried out, and
 // answered by what is there.
 func TestUpdateThatDoesNotWait(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: Live})
 	s := w.stores[0]
 	for range 200 {

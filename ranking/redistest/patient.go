@@ -1,6 +1,8 @@
 package redistest
 
 import (
+	"context"
+	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -12,11 +14,36 @@ const CallTimeout = patience
 
 // Patient has a client that was just opened wait for Redis as long.
 func Patient(rdb redis.UniversalClient) {
-	set := func(read, write *time.Duration) { *read, *write = patience, patience }
+	set := func(timeouts ...*time.Duration) {
+		for _, timeout := range timeouts {
+			*timeout = patience
+		}
+	}
 	switch rdb := rdb.(type) {
 	case *redis.Client:
-		set(&rdb.Options().ReadTimeout, &rdb.Options().WriteTimeout)
-	case *redis.ClusterClient:
-		set(&rdb.Options().ReadTimeout, &rdb.Options().WriteTimeout)
+		o := rdb.Options()
+		set(&o.DialTimeout, &o.ReadTimeout, &o.WriteTimeout)
+		rdb.AddHook(patientDial{})
+	case *redis.ClusterClient: // the clients of its nodes are made when they are needed
+		o := rdb.Options()
+		set(&o.DialTimeout, &o.ReadTimeout, &o.WriteTimeout)
 	}
+}
+
+// patientDial gives a connection patience to come about. The pool of a client took its
+// timeout from the options when the client was made.
+type patientDial struct{}
+
+func (patientDial) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		return next(ctx, network, addr)
+	}
+}
+
+func (patientDial) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (patientDial) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
 }

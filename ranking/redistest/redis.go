@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -26,10 +27,27 @@ import (
 // patience bounds every wait of a test: far beyond what a slow machine takes.
 const patience = time.Minute
 
-// Engines runs a test on the embedded store and on a real Redis.
+// Engines runs a test on the embedded store and on a real Redis, side by side: both begin
+// when the function that calls Engines returns.
 func Engines(t *testing.T, test func(t *testing.T, url string)) {
-	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
-	t.Run("redis", func(t *testing.T) { test(t, Start(t).URL()) })
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, Embedded(t))
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		test(t, Start(t).URL())
+	})
+}
+
+// Volume returns how much of a volume n, of random cases or of members, a test has on the
+// engine at url that Engines gave it: n on a real Redis, a fifth of n on the embedded store.
+// The embedded store takes several times as long, and large boards live on a real Redis.
+func Volume(url string, n int) int {
+	if strings.HasPrefix(url, "unix:") {
+		return n
+	}
+	return max(n/5, 1)
 }
 
 // Embedded starts an embedded store for a test and returns its URL.
@@ -49,6 +67,7 @@ type Redis struct {
 	url  string
 	out  bytes.Buffer
 	cmd  *exec.Cmd
+	done chan struct{} // closed when cmd has ended
 
 	admin *redis.Client
 }
@@ -65,11 +84,17 @@ func Start(t testing.TB, args ...string) *Redis {
 var InMemory = []string{"--appendonly", "no"}
 
 func start(t testing.TB, dir, url string, args ...string) *Redis {
+	r := server(t, dir, url, args...)
+	r.Start()
+	return r
+}
+
+// server is a server that is not started yet. The test kills it when it ends.
+func server(t testing.TB, dir, url string, args ...string) *Redis {
 	r := &Redis{t: t, dir: dir, url: url, args: append([]string{
 		"--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "no",
 		"--daemonize", "no", "--loglevel", "warning"}, args...)}
 	t.Cleanup(r.Kill)
-	r.Start()
 	return r
 }
 
@@ -78,6 +103,8 @@ func tempDir(t testing.TB) string {
 	dir, err := os.MkdirTemp("", "rc")
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir, err = filepath.EvalSymlinks(dir) // as a server names it
+	require.NoError(t, err)
 	return dir
 }
 
@@ -88,7 +115,11 @@ func (r *Redis) URL() string { return r.url }
 func (r *Redis) Pid() int { return r.cmd.Process.Pid }
 
 // Start starts the server after Kill.
-func (r *Redis) Start() {
+func (r *Redis) Start() { require.NoError(r.t, r.launch()) }
+
+// launch starts the process and waits until the process answers. The process ends when it
+// finds its port taken.
+func (r *Redis) launch() error {
 	path, err := exec.LookPath("redis-server")
 	require.NoError(r.t, err, "the tests need a real Redis: apt-get install -y --no-install-recommends redis-server")
 	r.cmd = exec.Command(path, r.args...)
@@ -96,14 +127,37 @@ func (r *Redis) Start() {
 	// The server must not outlive a test that is killed.
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(r.t, r.cmd.Start())
-	Eventually(r.t, "redis-server to answer", func() error { return r.Admin().Ping(context.Background()).Err() })
+	r.done = make(chan struct{})
+	go func(cmd *exec.Cmd, done chan struct{}) {
+		defer close(done)
+		cmd.Wait()
+	}(r.cmd, r.done)
+	var ended error
+	Eventually(r.t, "redis-server to answer", func() error {
+		select {
+		case <-r.done:
+			ended = fmt.Errorf("redis-server ended: %s", r.out.String())
+			return nil
+		default:
+		}
+		if err := r.Admin().Ping(context.Background()).Err(); err != nil {
+			return err
+		}
+		// A server of another test may have the port.
+		dir, err := r.Admin().ConfigGet(context.Background(), "dir").Result()
+		if err == nil && dir["dir"] != r.dir {
+			err = fmt.Errorf("the server of %q answers", dir["dir"])
+		}
+		return err
+	})
+	return ended
 }
 
 // Kill ends the server as a crash would.
 func (r *Redis) Kill() {
 	if r.cmd != nil && r.cmd.Process != nil {
 		r.cmd.Process.Kill()
-		r.cmd.Wait()
+		<-r.done
 		r.cmd = nil
 	}
 }
@@ -140,19 +194,24 @@ func Eventually(t testing.TB, what string, check func() error) {
 	}
 }
 
-// FreePort finds a port that nobody listens on. (Below 50,000: a cluster node
-// takes the one 10,000 above as well.)
+// FreePort finds a port that no socket uses, and neither the port 10,000 above, which a
+// node of a cluster takes as well. Both are below the ports that Linux gives to connections
+// and listeners of other tests, from 32,768 on.
 func FreePort(t testing.TB) int {
-	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		port := l.Addr().(*net.TCPAddr).Port
+	free := func(port int) bool {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		if err != nil {
+			return false
+		}
 		l.Close()
-		if port < 50_000 {
+		return true
+	}
+	for range 100 {
+		if port := 10_000 + rand.IntN(12_000); free(port) && free(port+10_000) {
 			return port
 		}
 	}
-	t.Fatal("no free port below 50,000")
+	t.Fatal("no free port between 10,000 and 22,000")
 	return 0
 }
 
@@ -161,9 +220,7 @@ func FreePort(t testing.TB) int {
 func StartCluster(t testing.TB) (url string, masters []*Redis) {
 	const count, slots = 3, 16384
 	for i := range count {
-		port := FreePort(t)
-		node := start(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port), "--bind", "127.0.0.1",
-			"--port", fmt.Sprint(port), "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
+		node, port := startNode(t)
 		low, high := i*slots/count, (i+1)*slots/count-1
 		require.NoError(t, node.Admin().Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", low, high).Err())
 		if i > 0 {
@@ -181,4 +238,20 @@ func StartCluster(t testing.TB) (url string, masters []*Redis) {
 		})
 	}
 	return "redis-cluster" + strings.TrimPrefix(masters[0].URL(), "redis"), masters
+}
+
+// startNode starts a node of a cluster on a port of its own.
+func startNode(t testing.TB) (node *Redis, port int) {
+	const tries = 10 // another process may take the port before the node does
+	var err error
+	for range tries {
+		port = FreePort(t)
+		node = server(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port), "--bind", "127.0.0.1",
+			"--port", fmt.Sprint(port), "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
+		if err = node.launch(); err == nil {
+			return node, port
+		}
+	}
+	t.Fatal(err)
+	return nil, 0
 }
