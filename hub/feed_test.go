@@ -358,7 +358,7 @@ func TestEveryItemIsSentOrCounted(t *testing.T) {
 		come()
 		h.FeedFollowed("gift")
 		synctest.Wait()
-		for range 15 {
+		for range rounds(15) {
 			for range 200 {
 				f.addItems(h, rand.IntN(4))
 				v := viewers[rand.IntN(len(viewers))]

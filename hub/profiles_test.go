@@ -249,7 +249,7 @@ func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 			conns, clients = append(conns, conn), append(clients, c)
 		}
 		h.FeedSubscribed("b")
-		for range 10 {
+		for range rounds(10) {
 			for range 300 {
 				member := fmt.Sprint("m", rand.IntN(70))
 				switch rand.IntN(12) {

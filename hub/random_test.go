@@ -12,6 +12,10 @@ import (
 	"rankcast/ranking"
 )
 
+// rounds is how many rounds a random history has, fewer under the race detector. `make soak`
+// repeats each test many times.
+func rounds(n int) int { return max(n/slower, 1) }
+
 // watchers come, stall and change their mind at random.
 type watchers struct {
 	t       *testing.T
@@ -88,7 +92,7 @@ func TestEveryClientEndsRight(t *testing.T) {
 			w.add()
 		}
 		h.FeedSubscribed("b")
-		for round := range 20 {
+		for round := range rounds(10) {
 			for range 100 {
 				c := f.randomChange(fmt.Sprint("m", rand.IntN(60)), 1000)
 				if rand.IntN(40) > 0 {
@@ -131,7 +135,7 @@ func everyFollowerEndsRight(t *testing.T, ties ranking.Ties, scores int64) {
 		f.onPage.set(slow)
 		f.onPlaces.set(slow)
 		h.FeedSubscribed("b")
-		for range 12 {
+		for range rounds(6) {
 			again := f.saveState()
 			for range 100 {
 				c := f.randomChange(member(), scores)

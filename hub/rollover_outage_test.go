@@ -219,7 +219,7 @@ func TestEveryClientGetsTheEnds(t *testing.T) {
 		f.onPlaces.set(slow)
 		h.FeedSubscribed("b")
 		var late []*ranking.Changes
-		for range 12 {
+		for range rounds(12) {
 			for range 150 {
 				c := f.randomChange(fmt.Sprint("m", rand.IntN(60)), 1000)
 				switch rand.IntN(60) {

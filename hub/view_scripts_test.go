@@ -42,7 +42,7 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 		runs := 0
 		for _, name := range slices.Sorted(maps.Keys(families)) {
 			t.Run(name, func(t *testing.T) {
-				proptest.CheckSeeded(t, 12, func(t *rapid.T) {
+				proptest.CheckSeeded(t, redistest.Volume(url, 12), func(t *rapid.T) {
 					runs++
 					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
 					feed.Watch(h.Board)

@@ -1,0 +1,7 @@
+//go:build race
+
+package hub
+
+// slower is by how much fewer rounds a random history has under the race detector, which
+// slows each round down several times.
+const slower = 3
