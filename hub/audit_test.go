@@ -13,7 +13,7 @@ import (
 	"rankcast/ranking"
 )
 
-// An audit compares ranks too, and mends what is wrong.
+// An audit compares the ranks of members, and repairs them.
 func TestAuditRepairsARank(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -22,7 +22,7 @@ func TestAuditRepairsARank(t *testing.T) {
 		h.FeedSubscribed("b")
 		synctest.Wait()
 		f.mu.Lock()
-		f.scores["m150"] = 1005 // as if a view had gone wrong at this seq
+		f.scores["m150"] = 1005 // the view is wrong at this seq
 		f.mu.Unlock()
 		pass(40 * time.Second)
 		meHolds(t, f, conn, "m100", 0)
@@ -30,7 +30,7 @@ func TestAuditRepairsARank(t *testing.T) {
 	})
 }
 
-// An audit that fails is tried again after a pause, as any page is.
+// A failed audit is retried after a backoff, as the read of any page.
 func TestFailedAuditIsRetried(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -61,7 +61,7 @@ func TestAuditRepairsAView(t *testing.T) {
 		h.FeedSubscribed("b")
 		synctest.Wait()
 		f.mu.Lock()
-		f.scores["a"] = 7 // as if a view had gone wrong at this seq
+		f.scores["a"] = 7 // the view is wrong at this seq
 		f.mu.Unlock()
 		pass(40 * time.Second)
 		require.Equal(t, f.top(10), conn.board.Top)
@@ -69,7 +69,7 @@ func TestAuditRepairsAView(t *testing.T) {
 	})
 }
 
-// An audit compares what is with the entries too.
+// An audit compares the data of entries, and repairs it.
 func TestAuditRepairsData(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -77,7 +77,7 @@ func TestAuditRepairsData(t *testing.T) {
 		h.FeedSubscribed("b")
 		synctest.Wait()
 		f.mu.Lock()
-		f.data["low1"] = "5" // as if a view had gone wrong at this seq
+		f.data["low1"] = "5" // the view is wrong at this seq
 		f.mu.Unlock()
 		pass(40 * time.Second)
 		require.Equal(t, f.top(10), conn.board.Top)
@@ -86,8 +86,7 @@ func TestAuditRepairsData(t *testing.T) {
 	})
 }
 
-// That there is nothing to look up shows in an audit too, and then nobody is
-// looked up.
+// An audit finds that a board was deleted. After that no member is looked up.
 func TestAuditOfADeletedBoard(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -107,8 +106,8 @@ func TestAuditOfADeletedBoard(t *testing.T) {
 	})
 }
 
-// The page of an audit may be ahead of the very first change of a board: all who
-// follow somebody on it keep being told, also who comes later.
+// The page of an audit may be ahead of the first change of a board. All followers are still
+// notified of later changes, and so are new ones.
 func TestFirstChangeOverlapsAnAudit(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

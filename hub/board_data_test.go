@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is with an entry is shown wherever the entry is: in pages, deltas, resumed
-// rows and around a member; and where it alone changes, the entry is.
+// Each frame shows the data of an entry: snapshots, deltas, resumed rows and me frames. A
+// change of data alone is a change of the entry.
 func TestDataInFrames(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -52,7 +52,7 @@ func TestDataInFrames(t *testing.T) {
 			require.Len(t, f.lookups, lookups)
 		}
 		h.FeedChanges(f.setData("m103", `"far"`))
-		h.FeedChanges(f.set("m002", 2105)) // the first, with what is with it
+		h.FeedChanges(f.set("m002", 2105)) // the first, with its data
 		pass(2 * time.Second)
 		require.Equal(t, f.top(5), conn.board.Top)
 		require.Len(t, f.lookups, lookups, "what is not near needs no look-up")

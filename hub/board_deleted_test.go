@@ -11,8 +11,8 @@ import (
 	"rankcast/hub/view"
 )
 
-// A board that has gone is shown empty, and lives again when it is defined again;
-// it is looked for at the pace of the seq check, and not talked about.
+// A deleted board is shown empty, and shows again once it is defined again. The seq check
+// looks for it, and the node logs the deletion once.
 func TestDeletedBoard(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -52,7 +52,7 @@ func TestDeletedBoard(t *testing.T) {
 		pass(3 * time.Second)
 		require.Equal(t, []string{"final", "me"}, conn.take(t))
 		f.missing = false
-		pass(500 * time.Millisecond) // the last check was less than so long ago
+		pass(500 * time.Millisecond) // shorter than the time since the last check
 		h.FeedChanges(f.set("m100", 5))
 		pass(100 * time.Millisecond)
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t), "a change is a sign of life")
@@ -60,7 +60,7 @@ func TestDeletedBoard(t *testing.T) {
 	})
 }
 
-// A period that nobody was shown anything of when it had gone is passed over.
+// A period that was deleted before any client saw it is skipped.
 func TestUnpublishedPeriodIsSkipped(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -72,7 +72,7 @@ func TestUnpublishedPeriodIsSkipped(t *testing.T) {
 		}
 		f.onPage.set(func() {
 			f.onPage.clear()
-			h.FeedChanges(c) // too much for the page to be brought forward
+			h.FeedChanges(c) // more than the view buffers
 			time.Sleep(every)
 		})
 		_, conn := watch(t, h, "b", Watch{Top: 10, Me: "a"})
@@ -84,7 +84,7 @@ func TestUnpublishedPeriodIsSkipped(t *testing.T) {
 	})
 }
 
-// A change in a board that had gone is a sign of life, whatever periods it has.
+// A change shows that a deleted board exists again, with or without periods.
 func TestBoardIsCreatedAgain(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -107,7 +107,8 @@ func TestBoardIsCreatedAgain(t *testing.T) {
 	})
 }
 
-// That a board has gone may show in a look-up first, or in the outage that it ends.
+// A lookup may be the first read to find that a board was deleted, and so may the first
+// read after an outage.
 func TestDeletedBoardIsFoundBySeqCheck(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -135,7 +136,7 @@ func TestDeletedBoardIsFoundBySeqCheck(t *testing.T) {
 	})
 }
 
-// A period that was kept and is not any more is gone, and stays so.
+// A period that is deleted while clients watch it stays missing.
 func TestDeletedPeriod(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -162,7 +163,7 @@ func TestDeletedPeriod(t *testing.T) {
 	})
 }
 
-// A period of which nothing is kept ends as it was last known.
+// A period that is not kept ends with the last state that the board knew.
 func TestPeriodBeyondRetention(t *testing.T) {
 	t.Parallel()
 	for name, noted := range map[string]bool{"by all that was heard": true, "by what was shown": false} {
@@ -179,7 +180,7 @@ func TestPeriodBeyondRetention(t *testing.T) {
 				last := f.top(10)
 				if !noted {
 					f.set("a", 3)
-					f.setReadErr(errAway) // and the view is unsure
+					f.setReadErr(errAway) // and the view is invalid
 					h.FeedChanges(f.set("a", 4))
 					last = shown
 				}
@@ -199,7 +200,8 @@ func TestPeriodBeyondRetention(t *testing.T) {
 	}
 }
 
-// Who stalled while a board was gone is not shown that it was.
+// A client that was slow while a board was deleted and defined again does not see the
+// deletion.
 func TestSlowClientMissesADeletion(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {

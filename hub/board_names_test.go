@@ -10,8 +10,8 @@ import (
 	"rankcast/ranking"
 )
 
-// Names of one instance share what is heard of it; each shows its own period, and
-// moves on when it means another.
+// All names of an instance share its changes. Each shows its own period, and moves on when
+// it means another.
 func TestNamesOfOneInstance(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -21,7 +21,7 @@ func TestNamesOfOneInstance(t *testing.T) {
 		now, conn := watch(t, h, "b", Watch{Top: 10})
 		h.FeedSubscribed("b")
 		pass(time.Second)
-		// Those that come later are read although nothing is confirmed anew.
+		// Later names are read although the feed confirms no subscription for them.
 		beforeC, before := watch(t, h, "b@-1", Watch{Top: 10, Me: "a"})
 		oldC, old := watch(t, h, "b@0", Watch{Top: 10})
 		thisC, this := watch(t, h, "b@1", Watch{Top: 10})
@@ -68,8 +68,8 @@ func TestNamesOfOneInstance(t *testing.T) {
 	})
 }
 
-// A name that joins in an outage of the feed is not read before its instance is
-// heard again, and counts for the end of the outage.
+// A board that is first watched during an outage of the feed is read after its instance is
+// subscribed to. The outage lasts until then.
 func TestBoardWatchedDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -85,7 +85,7 @@ func TestBoardWatchedDuringAnOutage(t *testing.T) {
 		_, late := watch(t, h, "b@1", Watch{Top: 10})
 		pass(time.Second)
 		require.Empty(t, before.take(t))
-		f.set("a", 5) // nobody hears of it
+		f.set("a", 5) // the message is lost
 		h.FeedSubscribed("b")
 		pass(time.Second)
 		require.Equal(t, []string{"final", "status false"}, before.take(t))
@@ -96,7 +96,7 @@ func TestBoardWatchedDuringAnOutage(t *testing.T) {
 	})
 }
 
-// An activity closes, stays as it was, and opens again where its end is moved.
+// An activity closes, stays as it was, and opens again when its end is moved.
 func TestPeriodBoundsWithoutRollover(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -114,7 +114,7 @@ func TestPeriodBoundsWithoutRollover(t *testing.T) {
 		require.Len(t, f.pages, 2, "nothing more is due")
 		require.Empty(t, conn.take(t))
 
-		f.ends = time.Now().Add(every) // by whoever defines it
+		f.ends = time.Now().Add(every) // as a new definition does
 		h.FeedChanges(f.set("a", 6))
 		pass(time.Second)
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
@@ -125,7 +125,7 @@ func TestPeriodBoundsWithoutRollover(t *testing.T) {
 	})
 }
 
-// Where the end of what is shown is moved that is told, also to who resumes.
+// Clients are told when the end of the shown period is moved, also clients that resume.
 func TestEndTimeChanges(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

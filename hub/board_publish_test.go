@@ -64,8 +64,7 @@ func TestChangeBelowTheTopSendsNoFrame(t *testing.T) {
 	})
 }
 
-// A view that runs out of entries shows nothing, rather than too little, until it
-// has been read again.
+// A view that has too few entries publishes nothing until it has been read again.
 func TestIncompleteTopIsNotPublished(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -76,12 +75,12 @@ func TestIncompleteTopIsNotPublished(t *testing.T) {
 		h.FeedSubscribed("b")
 		synctest.Wait()
 		f.setReadErr(errors.New("away"))
-		for i := 10; i < 50; i++ { // all of the view behind the first ten
+		for i := 10; i < 50; i++ { // all entries of the view behind the first ten
 			h.FeedChanges(f.set(fmt.Sprintf("m%03d", i), int64(-1000-i)))
 			pass(150 * time.Millisecond)
 			require.Len(t, conn.board.Top, 20)
 		}
-		h.FeedChanges(f.set("m001", 2000)) // among those still there
+		h.FeedChanges(f.set("m001", 2000)) // among the entries that are left
 		pass(5 * time.Second)
 		require.Equal(t, "m000", conn.board.Top[0].Member)
 		f.setReadErr(nil)
@@ -108,7 +107,7 @@ func TestUnwatchedBoardLeavesNothing(t *testing.T) {
 			synctest.Wait()
 			require.Zero(t, h.Watched())
 			require.Empty(t, f.watched)
-			require.LessOrEqual(t, runtime.NumGoroutine(), before) // those of tests before may have ended meanwhile
+			require.LessOrEqual(t, runtime.NumGoroutine(), before) // goroutines of earlier tests may have ended meanwhile
 			for _, s := range h.shards {
 				require.Empty(t, s.deliveries)
 			}

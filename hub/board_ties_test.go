@@ -10,7 +10,7 @@ import (
 	"rankcast/ranking"
 )
 
-// What a change does to the ranks of those who did not move is in the delta.
+// A delta contains the ranks that a change moved by ties alone.
 func TestDeltaHasRanksThatTiesMoved(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -25,7 +25,7 @@ func TestDeltaHasRanksThatTiesMoved(t *testing.T) {
 		conn.take(t)
 		me.take(t)
 		require.EqualValues(t, 2, f.top(8)[2].Rank)
-		h.FeedChanges(f.set("e", 70)) // where nobody but e moves, and nobody holds 60 any more
+		h.FeedChanges(f.set("e", 70)) // only e moves, and no member has 60 any more
 		pass(2 * time.Second)
 		require.Equal(t, []string{"delta"}, conn.take(t))
 		require.Equal(t, f.top(8), conn.board.Top)
@@ -34,8 +34,8 @@ func TestDeltaHasRanksThatTiesMoved(t *testing.T) {
 	})
 }
 
-// A board that was replaced is shown as the snapshot of another life, and followers
-// are told anew.
+// A replaced board is sent as a snapshot of another epoch, and followers get their place
+// again.
 func TestReplacedBoardIsSentAsSnapshot(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

@@ -57,7 +57,7 @@ func TestSharedFramesAreEncodedOnce(t *testing.T) {
 	})
 }
 
-// recordingConn keeps the frames themselves.
+// recordingConn records the frames.
 type recordingConn struct{ frames []*Frame }
 
 func (k *recordingConn) Send(f *Frame) bool {
@@ -76,7 +76,7 @@ func sentTimes(conns []*recordingConn) map[*Frame]int {
 	return times
 }
 
-// To hand a frame to a client costs no allocation.
+// To send a shared frame to a client allocates nothing.
 func TestSendAllocatesNothing(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		c := h.Join(discardingConn{})
@@ -99,7 +99,7 @@ type discardingConn struct{}
 
 func (discardingConn) Send(*Frame) bool { return true }
 
-// Of another life of a board the first entries come before anybody's place.
+// The top of another epoch comes before any me frame of it.
 func TestTopOfAnotherEpochComesBeforeMe(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

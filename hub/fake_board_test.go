@@ -30,37 +30,37 @@ type fakePeriod struct {
 	data   map[string]string
 }
 
-// fakeBoard is a Source and a Feed of one board, "b", that a test moves by hand.
-// It has one period for ever, until periods says otherwise.
+// fakeBoard is the Source and the Feed of one board, "b", that a test changes. It has one
+// period that never ends, until periods is called.
 type fakeBoard struct {
 	mu                 sync.Mutex
-	*fakePeriod                 // that takes changes
-	pages              []string // read so far, by the names given
-	lookups            []int    // how many members in each call
-	lookedUp           []string // by the names given
+	*fakePeriod                 // the period that takes changes
+	pages              []string // names of the pages read so far
+	lookups            []int    // number of members in each call
+	lookedUp           []string // names in each call
 	readErr            error    // of all reads
-	pageErr, lookupErr error    // of these alone
+	pageErr, lookupErr error    // of pages alone, of lookups alone
 	watched, followed  map[string]bool
-	items              int // of a feed, that have happened
+	items              int // of a feed, sent so far
 
-	every       time.Duration // periods are this long; 0: there is one for ever
-	began       time.Time     // the first of them
+	every       time.Duration // the length of a period; 0: one period that never ends
+	began       time.Time     // start of the first period
 	closed      []*fakePeriod
-	keptPeriods int           // so many closed periods can be read
+	keptPeriods int           // how many closed periods can be read
 	ends        time.Time     // of all; zero: never
-	missing     bool          // there is no such board
-	leftError   time.Duration // by which it is wrong how long a period will last
+	missing     bool          // the board does not exist
+	leftError   time.Duration // error in the time that a period is said to have left
 
-	reading    string // the name by which something is read
-	beforeRead hook   // called before that
-	// called when these have been read, and not been answered yet
+	reading    string // the name of the last read
+	beforeRead hook   // called before each read
+	// called after each read of its kind, before the answer
 	onPage, onPlaces, onStates hook
 
 	fakeProfiles
 	logs
 }
 
-// logs keeps what is logged.
+// logs records what is logged.
 type logs struct {
 	mu    sync.Mutex
 	lines []string
@@ -77,7 +77,7 @@ func (l *logs) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// logged gives what was since the last call.
+// logged returns the messages since the last call.
 func (l *logs) logged() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +86,7 @@ func (l *logs) logged() []string {
 	return lines
 }
 
-// hook is something that a test has a fakeBoard do.
+// hook is a function that a test sets.
 type hook struct{ do atomic.Pointer[func()] }
 
 func (h *hook) set(do func()) { h.do.Store(&do) }
@@ -113,14 +113,14 @@ func newFakeBoard() *fakeBoard {
 	return f
 }
 
-// periods gives the board periods from now on, of that length, "0" the first.
+// periods gives the board periods of a length from now on; the first is "0".
 func (f *fakeBoard) periods(every time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.every, f.began, f.name = every, time.Now(), "0"
 }
 
-// rollOver has the period that is over by the clock be so. The caller holds mu.
+// rollOver begins the period that the clock says. The caller holds mu.
 func (f *fakeBoard) rollOver() {
 	if f.every == 0 {
 		return
@@ -131,7 +131,7 @@ func (f *fakeBoard) rollOver() {
 	}
 }
 
-// find gives the period that a name means, and what a page tells of it beside its
+// find returns the period that a name means, and the fields of its page other than the
 // entries. The caller holds mu.
 func (f *fakeBoard) find(name string) (*fakePeriod, ranking.Page, error) {
 	f.rollOver()
@@ -170,14 +170,14 @@ func (f *fakeBoard) find(name string) (*fakePeriod, ranking.Page, error) {
 	return is, p, nil
 }
 
-// members are those of the period in order.
+// members are the members of the period in order.
 func (p *fakePeriod) members() []string {
 	return slices.SortedFunc(maps.Keys(p.scores), func(a, b string) int {
 		return cmp.Or(cmp.Compare(p.scores[b], p.scores[a]), cmp.Compare(a, b))
 	})
 }
 
-// entries are all of them.
+// entries are all entries of the period.
 func (p *fakePeriod) entries() []ranking.Entry {
 	list := []ranking.Entry{}
 	for i, member := range p.members() {
@@ -196,7 +196,7 @@ func (p *fakePeriod) entries() []ranking.Entry {
 	return list
 }
 
-// top is the first n of them as on the wire.
+// top is the first n entries as on the wire.
 func (p *fakePeriod) top(n int) []hubtest.Entry {
 	top := []hubtest.Entry{}
 	for _, e := range p.entries() {
@@ -215,7 +215,7 @@ func (f *fakeBoard) set(member string, score int64) *ranking.Changes {
 	return f.change(member, score, f.data[member])
 }
 
-// setData changes what is with a member, and returns the message of it.
+// setData changes a member's data and returns the message of it.
 func (f *fakeBoard) setData(member, data string) *ranking.Changes {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -223,7 +223,7 @@ func (f *fakeBoard) setData(member, data string) *ranking.Changes {
 	return f.change(member, f.scores[member], data)
 }
 
-// randomChange changes a member's score, to one below some, or what is with it.
+// randomChange changes a member's score, to one below a bound, or its data.
 func (f *fakeBoard) randomChange(member string, below int64) *ranking.Changes {
 	if rand.IntN(4) == 0 {
 		return f.setData(member, []string{"", "1", `{"a":[]}`}[rand.IntN(3)])
@@ -254,8 +254,7 @@ func (p *fakePeriod) change(member string, score int64, data string) *ranking.Ch
 	return &ranking.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, List: []ranking.Change{c}}
 }
 
-// replace has the board be another as a whole, with these members, and returns the
-// message.
+// replace replaces the whole board and returns the message.
 func (f *fakeBoard) replace(scores map[string]int64) *ranking.Changes {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -271,7 +270,7 @@ func (f *fakeBoard) top(n int) []hubtest.Entry {
 	return f.fakePeriod.top(n)
 }
 
-// topOf is the first n of the period that a name means.
+// topOf is the first n entries of the period that a name means.
 func (f *fakeBoard) topOf(name string, n int) []hubtest.Entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -282,7 +281,8 @@ func (f *fakeBoard) topOf(name string, n int) []hubtest.Entry {
 	return p.top(n)
 }
 
-// setKind has the members be of another kind, of which these have names; nil: nobody ever had.
+// setKind changes the kind of the members. names are their profiles; nil: the kind has
+// none.
 func (f *fakeBoard) setKind(kind string, names map[string]string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -383,8 +383,8 @@ func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardSt
 	return states
 }
 
-// saveState remembers how the board is; calling what it returns has it be so again, as
-// a replica that has no more than that does when it takes over.
+// saveState returns a function that restores the state, as a failover to a late replica
+// does.
 func (f *fakeBoard) saveState() (again func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -423,27 +423,28 @@ func (f *fakeBoard) setWanted(of map[string]bool, name string, wanted bool) {
 
 var theBoard = ranking.Board{Name: "b", Instance: "b", Definition: ranking.Definition{Board: "b"}}
 
-// isStale reports whether clients were told that what they show may be old.
+// isStale reports whether clients were told that their boards may be old.
 func isStale(h *Hub) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.stale
 }
 
-// operations orders what a test has read before what happens by the clock alone.
+// operations orders the fake's operations for the race detector: simulated time alone
+// orders nothing.
 var operations atomic.Int64
 
 func orderOperation() { operations.Add(1) }
 
-// pass lets simulated time pass, and all that is due by then happen.
+// pass lets simulated time pass, and waits until all that is due has happened.
 func pass(d time.Duration) {
 	orderOperation()
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// withHub runs a test with a hub on simulated time: a wait is over when all
-// that could happen has.
+// withHub runs a test with a hub on simulated time: a wait is over when nothing more can
+// happen.
 func withHub(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeBoard()

@@ -12,15 +12,15 @@ import (
 	"rankcast/hub/hubtest"
 )
 
-// fakeConn folds what it is sent; while it is full it turns frames away.
+// fakeConn folds the frames that it is sent. While it is full it refuses frames.
 type fakeConn struct {
 	mu      sync.Mutex
 	full    bool
-	room    int // frames that it takes before it is full; 0: no such bound
-	refused int // frames turned away
+	room    int // how many frames it takes before it is full; 0: no bound
+	refused int // how many frames it refused
 	frames  []hubtest.Message
 	board   hubtest.Board
-	ends    []hubtest.Board // of periods, as they were shown
+	ends    []hubtest.Board // the final boards of periods
 	foldErr error
 }
 
@@ -47,8 +47,8 @@ func (c *fakeConn) Send(f *Frame) bool {
 	return true
 }
 
-// checkEnd checks that no other period is shown before the end of the one that was,
-// or of one after it.
+// checkEnd checks that a period is not followed by another one before its end, or the end
+// of a later one.
 func (c *fakeConn) checkEnd(m hubtest.Message, was hubtest.Board) error {
 	switch {
 	case m.Final:
@@ -65,8 +65,8 @@ func (c *fakeConn) setFull(full bool) {
 	c.full = full
 }
 
-// take returns the frames since the last call, by type, and checks that they fold.
-// A snapshot that is final is "final".
+// take returns the types of the frames since the last call, and checks that they fold. A
+// final snapshot is "final".
 func (c *fakeConn) take(t *testing.T) (types []string) {
 	t.Helper()
 	c.mu.Lock()

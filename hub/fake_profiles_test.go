@@ -10,32 +10,31 @@ import (
 	"rankcast/ranking"
 )
 
-// fakeProfiles are the People of a fakeBoard, whose members are of a kind or, at first,
-// of none.
+// fakeProfiles is the ProfileSource of a fakeBoard. At first its members are of no kind.
 type fakeProfiles struct {
-	kind string // of the board's members, as its pages tell
+	kind string // of the members, as in pages
 
 	profilesMu    sync.Mutex
-	profiles      map[string]ranking.Profile // that there are; nil: the kind has none
-	cache         map[string]cachedProfile   // that were read
-	reads         []int                      // how many were asked for in each call
-	failing       bool                       // no profile can be read
-	failingMember string                     // whose profile cannot be
-	slow          time.Duration              // that a read takes
+	profiles      map[string]ranking.Profile // nil: the kind has none
+	cache         map[string]cachedProfile   // profiles that were read
+	reads         []int                      // number of members in each read
+	failing       bool                       // all reads fail
+	failingMember string                     // reads of this member fail
+	slow          time.Duration              // how long a read takes
 }
 
-// cachedProfile is a profile as it was read.
+// cachedProfile is a profile at the time of its read.
 type cachedProfile struct {
 	ranking.Profile
 	at time.Time
 }
 
-// cacheTTL is how long a Store keeps what it has read.
+// cacheTTL is how long a Store caches a profile.
 const cacheTTL = 30 * time.Second
 
 func newFakeProfiles() fakeProfiles { return fakeProfiles{cache: make(map[string]cachedProfile)} }
 
-// setProfile gives a member a profile, without telling anybody; "" takes it away.
+// setProfile changes a member's profile without a message; "" removes it.
 func (f *fakeProfiles) setProfile(member, name string) {
 	f.profilesMu.Lock()
 	defer f.profilesMu.Unlock()
@@ -47,7 +46,7 @@ func (f *fakeProfiles) setProfile(member, name string) {
 	}
 }
 
-// takeReads gives the sizes of the reads since the last call.
+// takeReads returns the sizes of the reads since the last call.
 func (f *fakeProfiles) takeReads() []int {
 	f.profilesMu.Lock()
 	defer f.profilesMu.Unlock()
@@ -56,14 +55,14 @@ func (f *fakeProfiles) takeReads() []int {
 	return reads
 }
 
-// setSlow has reads take some time, or fail.
+// setSlow makes reads slow, or fail.
 func (f *fakeProfiles) setSlow(slow time.Duration, noNames bool) {
 	f.profilesMu.Lock()
 	defer f.profilesMu.Unlock()
 	f.slow, f.failing = slow, noNames
 }
 
-// withProfiles puts profiles beside entries as on the wire.
+// withProfiles adds profiles to entries as on the wire.
 func (f *fakeProfiles) withProfiles(entries []hubtest.Entry) []hubtest.Entry {
 	f.profilesMu.Lock()
 	defer f.profilesMu.Unlock()

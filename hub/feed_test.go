@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// followFeed has a new connection follow a feed.
+// followFeed joins a new connection that follows a feed.
 func followFeed(t *testing.T, h *Hub, name string) (*Client, *fakeConn, *FeedSubscription) {
 	conn := &fakeConn{}
 	c := h.Join(conn)
@@ -21,7 +21,7 @@ func followFeed(t *testing.T, h *Hub, name string) (*Client, *fakeConn, *FeedSub
 	return c, conn, sub
 }
 
-// addItems makes n things happen in the feed "gift", numbered on from the last.
+// addItems sends n items to the feed "gift", numbered on from the last.
 func (f *fakeBoard) addItems(h *Hub, n int) {
 	var items [][]byte
 	for range n {
@@ -31,8 +31,8 @@ func (f *fakeBoard) addItems(h *Hub, n int) {
 	h.FeedItems("gift", items)
 }
 
-// takeItems gives the frames of feeds since the last call: the items, or "live" for a
-// frame without any, and how many were left out.
+// takeItems returns the feed frames since the last call: the items, or "live" for a frame
+// without any, and the number of skipped items.
 func (c *fakeConn) takeItems(t *testing.T) (told []string) {
 	t.Helper()
 	for _, m := range c.frames {
@@ -57,8 +57,8 @@ func (c *fakeConn) takeItems(t *testing.T) (told []string) {
 	return told
 }
 
-// What happens is shown at once after a quiet time, then once an interval, to all
-// by one frame.
+// The feed sends an item at once after a pause, then a frame an interval, the same frame to
+// all clients.
 func TestFeedSendsItemsAsTheyArrive(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -94,8 +94,8 @@ func TestFeedSendsItemsAsTheyArrive(t *testing.T) {
 	})
 }
 
-// No more than FeedRate in a second, nor at once; of more the newest, and a count
-// of the others.
+// The feed sends at most FeedRate items in any second. It sends the newest, and counts the
+// others.
 func TestFeedRate(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -133,7 +133,7 @@ func TestFeedRate(t *testing.T) {
 		pass(time.Second)
 
 		start, frames := time.Now(), 0
-		for range 1000 { // ten seconds of too many
+		for range 1000 { // ten seconds above the rate
 			f.addItems(h, 1+rand.IntN(3))
 			pass(10 * time.Millisecond)
 			frames += len(conn.frames)
@@ -151,13 +151,13 @@ func TestFeedRate(t *testing.T) {
 			}
 		}
 		require.LessOrEqual(t, gap, 500*time.Millisecond, "and they come evenly")
-		pass(time.Second) // and the last of them
+		pass(time.Second) // and the last items
 		look()
 		require.Equal(t, f.items+1, next)
 	})
 }
 
-// Who was busy is shown the newest, and told of all that it was not shown.
+// A slow client gets the newest items, and the number of all that it missed.
 func TestFeedSlowClientCountsSkippedItems(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -186,7 +186,7 @@ func TestFeedSlowClientCountsSkippedItems(t *testing.T) {
 		f.addItems(h, 30)
 		pass(time.Second)
 		conn.setFull(false)
-		f.addItems(h, 1) // and its Ready is still on its way
+		f.addItems(h, 1) // and its Ready has not arrived yet
 		pass(time.Second)
 		require.Equal(t, []string{"49 skipped 30"}, conn.takeItems(t))
 		require.Len(t, quick.takeItems(t), 7)
@@ -196,7 +196,7 @@ func TestFeedSlowClientCountsSkippedItems(t *testing.T) {
 	})
 }
 
-// Who joins is not told of what happened before.
+// A new client gets no item from before it joined.
 func TestFeedLateClientGetsNewItemsOnly(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -207,7 +207,7 @@ func TestFeedLateClientGetsNewItemsOnly(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"live", "81 82 83 84 85 86 87 88 89 90 skipped 80"}, first.takeItems(t))
 		pass(10 * time.Millisecond)
-		f.addItems(h, 7) // which nobody was shown yet
+		f.addItems(h, 7) // not yet published
 		_, late, _ := followFeed(t, h, "gift")
 		synctest.Wait()
 		f.addItems(h, 4)
@@ -217,7 +217,7 @@ func TestFeedLateClientGetsNewItemsOnly(t *testing.T) {
 	})
 }
 
-// Frames are encoded once for all who have the one before.
+// A frame is encoded once for all clients that have the version before.
 func TestFeedFramesAreShared(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -242,8 +242,8 @@ func TestFeedFramesAreShared(t *testing.T) {
 	})
 }
 
-// In an outage what is shown may be old; it is over once the feed is heard again.
-// What happened meanwhile nobody can count. Who comes meanwhile waits.
+// During an outage clients are stale, until the feed is subscribed to again. Items sent
+// meanwhile are not counted. A new client waits for the end of the outage.
 func TestFeedOutage(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -262,7 +262,7 @@ func TestFeedOutage(t *testing.T) {
 		_, another, _ := followFeed(t, h, "other")
 		pass(time.Second)
 		require.Equal(t, []string{"status true"}, late.take(t))
-		f.items += 5 // and nobody hears of it
+		f.items += 5 // the message is lost
 		h.FeedUp()
 		pass(time.Second)
 		require.True(t, isStale(h))
@@ -281,7 +281,7 @@ func TestFeedOutage(t *testing.T) {
 	})
 }
 
-// That a feed was heard may be on its way to the hub when it goes down again.
+// The feed may go down before the hub learns that it was subscribed to.
 func TestFeedOutageRightAfterSubscription(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -298,7 +298,7 @@ func TestFeedOutageRightAfterSubscription(t *testing.T) {
 	})
 }
 
-// What nobody follows any more is given up, however it ends.
+// A feed without clients is unsubscribed from, whichever way they leave.
 func TestUnfollowedFeedLeavesNothing(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		before := runtime.NumGoroutine()
@@ -324,7 +324,7 @@ func TestUnfollowedFeedLeavesNothing(t *testing.T) {
 			synctest.Wait()
 			require.Zero(t, h.Feeds())
 			require.Empty(t, f.followed)
-			require.LessOrEqual(t, runtime.NumGoroutine(), before) // those of tests before may have ended meanwhile
+			require.LessOrEqual(t, runtime.NumGoroutine(), before) // goroutines of earlier tests may have ended meanwhile
 			for _, s := range h.shards {
 				require.Empty(t, s.deliveries)
 			}
@@ -337,16 +337,15 @@ func TestUnfollowedFeedLeavesNothing(t *testing.T) {
 	})
 }
 
-// Whatever happens, and however busy a connection is: what it was shown and what
-// it was told to have missed are all that happened since it joined, and nothing
-// twice.
+// However slow a client is, the items that it gets and the items counted as skipped are all
+// items since it joined, each once.
 func TestEveryItemIsSentOrCounted(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		type viewer struct {
 			*Client
 			*fakeConn
-			from int // items that happened before it joined
+			from int // items sent before it joined
 		}
 		var viewers []*viewer
 		come := func() {
@@ -391,7 +390,7 @@ func TestEveryItemIsSentOrCounted(t *testing.T) {
 					}
 					skipped += m.Skipped
 				}
-				before := 0 // shown, though it had happened when the client joined
+				before := 0 // sent before the client joined, and shown
 				for _, item := range shown {
 					var n int
 					fmt.Sscan(item, &n)

@@ -11,7 +11,7 @@ import (
 	"rankcast/ranking"
 )
 
-// Many who come at once are looked up together.
+// Members that are followed at the same time are looked up together.
 func TestLookupsAreBatched(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -30,7 +30,7 @@ func TestLookupsAreBatched(t *testing.T) {
 		require.Equal(t, 1, len(f.pages))
 		require.Equal(t, []int{ranking.MaxLookups, ranking.MaxLookups, 600 - 27 - 2*ranking.MaxLookups}, f.lookups)
 	})
-	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) { // with neighbours, by the entries that they come to
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) { // with neighbours: bounded by rows
 		f.fill(300)
 		var conns []*fakeConn
 		for i := range 60 {
@@ -46,7 +46,8 @@ func TestLookupsAreBatched(t *testing.T) {
 	})
 }
 
-// Who is in the first entries, or on a board that is all there, costs no look-up.
+// A member among the entries needs no lookup, and neither does any member of a board that
+// is all in the view.
 func TestTopMembersNeedNoLookup(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -65,8 +66,8 @@ func TestTopMembersNeedNoLookup(t *testing.T) {
 	})
 }
 
-// An answer may be older than what was told of the member's own change meanwhile:
-// nobody is told the old again.
+// A lookup may be older than the last notification of the member's own change. The older
+// place is not sent.
 func TestOldLookupIsNotSentAfterANewerChange(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -92,8 +93,8 @@ func TestOldLookupIsNotSentAfterANewerChange(t *testing.T) {
 	})
 }
 
-// What is read may be ahead of what was heard: it waits, and changes that it has
-// already are not counted twice.
+// An answer may be ahead of the feed. It is held, and the changes that it contains are not
+// applied twice.
 func TestAnswersAheadOfTheFeedAreHeld(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

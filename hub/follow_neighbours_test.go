@@ -10,8 +10,8 @@ import (
 	"rankcast/hub/hubtest"
 )
 
-// Neighbours far below the first entries are read again when one of them moved,
-// at most once an interval, and one's own rank does not wait for that.
+// Neighbours below the top are read again after one of them moved, at most once an
+// interval. The member's own rank does not wait for that.
 func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -26,7 +26,7 @@ func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 		pass(3 * time.Second)
 		conn.take(t)
 
-		h.FeedChanges(f.set("m101", 991)) // the one behind, in its place
+		h.FeedChanges(f.set("m101", 991)) // the member behind, in its place
 		synctest.Wait()
 		require.Equal(t, []string{"me"}, conn.take(t))
 		meHolds(t, f, conn, "m100", 2)
@@ -57,7 +57,7 @@ func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 		pass(3 * time.Second)
 		require.Empty(t, conn.take(t), "what is as it was is not told")
 		lookups := len(f.lookups)
-		h.FeedChanges(f.set("m103", 2)) // beyond those that are shown
+		h.FeedChanges(f.set("m103", 2)) // beyond the shown neighbours
 		h.FeedChanges(f.set("m000", 1)) // moves all ranks
 		pass(3 * time.Second)
 		require.Len(t, f.lookups, lookups, "what is not near needs no look-up")
@@ -69,8 +69,8 @@ func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 	})
 }
 
-// Where neighbours change again while they are read, they are shown as of then,
-// and read again an interval later.
+// Neighbours that change while they are read are sent as of the read, and read again an
+// interval later.
 func TestNeighboursThatChangeWhileTheyAreRead(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -95,7 +95,7 @@ func TestNeighboursThatChangeWhileTheyAreRead(t *testing.T) {
 	})
 }
 
-// Another number of neighbours of a member that is followed already.
+// A second client follows the same member with another number of neighbours.
 func TestFollowersWithDifferentAround(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

@@ -12,7 +12,7 @@ import (
 	"rankcast/ranking"
 )
 
-// hold has look-ups answered only after release.
+// hold delays the answers of lookups until release.
 func (f *fakeBoard) hold() (release func()) {
 	held := make(chan struct{})
 	f.onPlaces.set(func() { <-held })
@@ -22,9 +22,9 @@ func (f *fakeBoard) hold() (release func()) {
 	}
 }
 
-// Whoever comes to be known in any way is told: by the look-up for another that
-// was followed before it under the same name, by a page that overtakes its own
-// look-up, or by one who shares the member and has left.
+// A member that becomes known in any way is notified: by the lookup for an earlier
+// follower, by a page that overtakes the lookup, or through a client that shared the member
+// and has left.
 func TestFoundMembersAreNotified(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(h *Hub, f *fakeBoard) (conn *fakeConn, member string){
@@ -45,7 +45,7 @@ func TestFoundMembersAreNotified(t *testing.T) {
 		"shared": func(h *Hub, f *fakeBoard) (*fakeConn, string) {
 			follow(t, h, 3, "m150", 0)
 			synctest.Wait()
-			c, _, _ := follow(t, h, 3, "m018", 2) // at the end of the view
+			c, _, _ := follow(t, h, 3, "m018", 2) // the last member of the view
 			synctest.Wait()
 			_, conn, _ := follow(t, h, 3, "m018", 0)
 			synctest.Wait()
@@ -71,8 +71,8 @@ func TestFoundMembersAreNotified(t *testing.T) {
 	}
 }
 
-// A rank waits for no neighbours, be it that they cannot be read or that it takes
-// long; and clients are not told that all is old for that.
+// A rank does not wait for neighbours that cannot be read or are read slowly. Clients do
+// not become stale for them.
 func TestRankDoesNotWaitForNeighbours(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -114,11 +114,11 @@ func TestRankDoesNotWaitForNeighbours(t *testing.T) {
 	})
 }
 
-// many is more than are told in three steps.
+// many is more than three steps notify.
 const many = 3*notifyBatch + 100
 
-// followMany fills the board with many members, each followed, and one more, last
-// of all, who is not.
+// followMany fills the board with many members, each with a follower, and one more member
+// at the end.
 func followMany(t *testing.T, h *Hub, f *fakeBoard) (conns []*fakeConn) {
 	for i := range many {
 		f.scores[fmt.Sprintf("m%05d", i)] = int64(10 * (many - i))
@@ -131,8 +131,8 @@ func followMany(t *testing.T, h *Hub, f *fakeBoard) (conns []*fakeConn) {
 	return conns
 }
 
-// More followers than are told in one step: all are told, and what changes
-// meanwhile is not missed.
+// When one step cannot notify all followers, later steps notify the others, with what
+// changes meanwhile.
 func TestManyFollowersAreNotifiedInBatches(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -147,8 +147,8 @@ func TestManyFollowersAreNotifiedInBatches(t *testing.T) {
 	})
 }
 
-// A change that overtakes the answer to a look-up, on a board that is quiet after
-// it: the follower ends with the rank that it has now.
+// A change overtakes the answer to a lookup, and no other change follows. The follower ends
+// with its current rank.
 func TestChangeOvertakesALookup(t *testing.T) {
 	t.Parallel()
 	for _, late := range []time.Duration{0, 200 * time.Millisecond, 2 * time.Second} {
@@ -171,8 +171,7 @@ func TestChangeOvertakesALookup(t *testing.T) {
 	}
 }
 
-// Of another life the first entries come first also while ranks are being told in
-// pieces.
+// The top of another epoch comes first, also between two batches of notifications.
 func TestAnotherEpochWhileRanksAreNotified(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -190,7 +189,7 @@ func TestAnotherEpochWhileRanksAreNotified(t *testing.T) {
 		next := f.set("m00001", 7)
 		h.FeedChanges(first)
 		go func() {
-			time.Sleep(time.Nanosecond) // between two pieces
+			time.Sleep(time.Nanosecond) // between two batches
 			h.FeedChanges(next)
 		}()
 		pass(time.Second)
@@ -199,7 +198,7 @@ func TestAnotherEpochWhileRanksAreNotified(t *testing.T) {
 			if m.Type == "snapshot" {
 				epoch = m.Epoch
 			}
-			if m.Type == "me" && m.Total < many { // of the new life
+			if m.Type == "me" && m.Total < many { // of the new epoch
 				require.Equal(t, "e2", epoch)
 			}
 		}

@@ -15,15 +15,14 @@ import (
 	"rankcast/ranking"
 )
 
-// fill gives the board members m000, m001, ... of which the first has the highest
-// score, in steps of ten.
+// fill gives the board members m000, m001, ... with descending scores, in steps of ten.
 func (f *fakeBoard) fill(members int) {
 	for i := range members {
 		f.set(fmt.Sprintf("m%03d", i), int64(10*(members-i)))
 	}
 }
 
-// standing is where a member is.
+// standing is the rank and the score of a member.
 func (f *fakeBoard) standing(member string) (rank, score any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -54,7 +53,7 @@ func follow(t *testing.T, h *Hub, top int, member string, around int) (*Client, 
 	return c, conn, sub
 }
 
-// meHolds checks that a connection was told where its member is.
+// meHolds checks the last me frame of a connection.
 func meHolds(t *testing.T, f *fakeBoard, conn *fakeConn, member string, around int) {
 	t.Helper()
 	rank, score := f.standing(member)
@@ -89,7 +88,7 @@ func TestOwnChangeIsSentAtOnceOthersOnceAnInterval(t *testing.T) {
 		}
 		require.Empty(t, conn.take(t), "then not within the interval")
 		h.FeedChanges(f.set("m100", 1001))
-		pass(100 * time.Millisecond) // a frame of the board
+		pass(100 * time.Millisecond) // one frame of the board
 		require.Equal(t, []string{"me"}, conn.take(t), "its own change is told at once")
 		meHolds(t, f, conn, "m100", 0)
 		h.FeedChanges(f.set("m170", 1005))
@@ -105,7 +104,7 @@ func TestOwnChangeIsSentAtOnceOthersOnceAnInterval(t *testing.T) {
 	})
 }
 
-// A place that is known is not shown before the first entries are.
+// A known place is not sent before the first snapshot.
 func TestMeWaitsForTheSnapshot(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -127,7 +126,7 @@ func TestMeWaitsForTheSnapshot(t *testing.T) {
 	})
 }
 
-// A place comes after each snapshot, and never before the first.
+// A me frame follows each snapshot, and never precedes the first one.
 func TestMeFollowsASnapshot(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -164,8 +163,8 @@ func TestMeFollowsASnapshot(t *testing.T) {
 	})
 }
 
-// A follower that shares its member with others shares the frames too, and when
-// the last of them has gone nothing of it is left.
+// Followers of the same member share its frames. When the last one leaves, nothing of the
+// member is left.
 func TestFollowersShareAMember(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

@@ -27,7 +27,7 @@ func TestFrameHeaders(t *testing.T) {
 	}
 }
 
-// How times, the end of a period and what is with an entry look on the wire.
+// The wire format of times, period ends and data.
 func TestSnapshotOnTheWire(t *testing.T) {
 	t.Parallel()
 	s := &publication{period: "2026-W47", state: ranking.State{Epoch: "k3f9", Seq: 120}, total: 9821, top: []ranking.Entry{

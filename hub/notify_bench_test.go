@@ -12,10 +12,10 @@ import (
 
 func followedName(m int) string { return fmt.Sprintf("member-%07d", m) }
 
-// BenchmarkNotify measures what it costs to tell 100,000 followers that somebody
-// new at the top has moved them all, as happens at most once a MeInterval: the
-// encoding of their frames and handing them to the shards. The median of the
-// longest step is for how long the board's goroutine is away from the changes.
+// BenchmarkNotify measures how long it takes to notify 100,000 followers after a new first
+// member has moved them all: to encode their frames and pass them to the shards. That
+// happens at most once a MeInterval. The median of the longest step is how long the board's
+// goroutine is away from the changes.
 func BenchmarkNotify(b *testing.B) {
 	const followed = 100_000
 	f := newFakeBoard()
@@ -27,7 +27,7 @@ func BenchmarkNotify(b *testing.B) {
 		st.shards.Store(h.shards[i%2].bit)
 		board.followStream(st)
 	}
-	place := func(m int) ranking.Entry { // behind the first, who nobody follows
+	place := func(m int) ranking.Entry { // behind the first member, which has no follower
 		return ranking.Entry{Rank: int64(m) + 2, Member: followedName(m), Score: int64(m), Key: ranking.Key(m)}
 	}
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Asc, Total: 10 * followed, Start: 1}
@@ -52,9 +52,9 @@ func BenchmarkNotify(b *testing.B) {
 	board.notifyFound()
 	board.updated = nil
 	for _, s := range h.shards {
-		s.takePending() // the status
+		s.takePending() // the status stream
 	}
-	// Another member goes above them all, and leaves again.
+	// Another member becomes the first, and leaves again.
 	key := ranking.Key(-2)
 	above := ranking.Change{Member: "x", New: &key, Rank: 1, Position: 1}
 	gone := ranking.Change{Member: "x", Old: &key}

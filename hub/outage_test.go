@@ -32,7 +32,7 @@ func TestOutageStatusAndRecovery(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"status true", "snapshot"}, late.take(t), "who comes meanwhile is told, and shown what there is")
 
-		f.set("a", 2) // nobody hears of it
+		f.set("a", 2) // the message is lost
 		f.setReadErr(errors.New("away"))
 		h.FeedUp()
 		h.FeedSubscribed("b")
@@ -50,8 +50,8 @@ func TestOutageStatusAndRecovery(t *testing.T) {
 	})
 }
 
-// A board that comes to be watched in an outage must be read before it is over,
-// and one that nobody watches any more is not waited for.
+// A board that is first watched during an outage is read before the outage ends. A board
+// that loses its last watcher does not delay the end.
 func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -76,7 +76,7 @@ func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
 	})
 }
 
-// Redis can be away for reads while the feed is still heard, as with a cluster.
+// Reads may fail while the feed is up, as on a cluster.
 func TestFailedReadsMakeClientsStale(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -97,8 +97,8 @@ func TestFailedReadsMakeClientsStale(t *testing.T) {
 	})
 }
 
-// A page that failed is owed even when nobody needs it any more: clients were
-// told that what they see may be old.
+// After a failed page the clients are stale until a page is read, also when the view does
+// not need the page any more.
 func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -127,8 +127,7 @@ func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
 	})
 }
 
-// After an outage clients are told that all is current only once each follower
-// knows its place again.
+// After an outage clients are current only once each followed member is known again.
 func TestOutageEndsWhenFollowersAreRecovered(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -138,7 +137,7 @@ func TestOutageEndsWhenFollowersAreRecovered(t *testing.T) {
 		pass(time.Second)
 		conn.take(t)
 		h.FeedDown(time.Now())
-		f.set("m150", 1005) // nobody hears of it
+		f.set("m150", 1005) // the message is lost
 		f.mu.Lock()
 		f.lookupErr = errors.New("no places")
 		f.mu.Unlock()
@@ -156,7 +155,7 @@ func TestOutageEndsWhenFollowersAreRecovered(t *testing.T) {
 	})
 }
 
-// A look-up that failed is not waited for when nobody needs it any more.
+// A failed lookup that no client needs any more does not keep the clients stale.
 func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -178,7 +177,7 @@ func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
 	})
 }
 
-// An outage is over when what was read has been shown, whatever else was failing.
+// An outage ends once the read entries are published, whatever else fails.
 func TestOutageEndsOnceTheTopIsPublished(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -195,7 +194,7 @@ func TestOutageEndsOnceTheTopIsPublished(t *testing.T) {
 		h.FeedChanges(f.set("m000", 3000)) // begins an interval
 		synctest.Wait()
 		conn.take(t)
-		f.set("m002", 5000) // nobody hears of it
+		f.set("m002", 5000) // the message is lost
 		h.FeedChanges(f.set("m001", 4000))
 		synctest.Wait()
 		h.Leave(c)

@@ -41,7 +41,7 @@ func TestChangeWaitsForProfilesOneReadAtMost(t *testing.T) {
 	}
 }
 
-// A profile that cannot be read leaves the others as they are, and is tried again alone.
+// An unreadable profile does not affect the others, and is read again alone.
 func TestUnreadableProfileLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -120,7 +120,7 @@ func TestKindWithoutProfilesIsNotRead(t *testing.T) {
 	})
 }
 
-// The first profile of a kind is found though its message was lost.
+// The first profile of a kind is found although its message was lost.
 func TestFirstProfileOfAKindWithoutAMessage(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -162,7 +162,7 @@ func TestProfilesAreRefreshedAfterAnOutage(t *testing.T) {
 	})
 }
 
-// A profile that changes while it is read shows as it is in the end.
+// A profile that changes during its read is shown as it ends up.
 func TestProfileChangesWhileItIsRead(t *testing.T) {
 	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
@@ -176,8 +176,7 @@ func TestProfileChangesWhileItIsRead(t *testing.T) {
 	})
 }
 
-// What a board knows of those whom it does not show any more is bounded, and all of it
-// goes with the board.
+// The number of profiles that a board keeps is bounded, and all of them go with the board.
 func TestProfilesAreEvicted(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

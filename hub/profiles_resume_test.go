@@ -12,7 +12,7 @@ import (
 	"rankcast/ranking"
 )
 
-// resumes has a client that shows a board go on from there.
+// resumes subscribes a new client that resumes from a board.
 func resumes(t *testing.T, h *Hub, has hubtest.Board) *fakeConn {
 	t.Helper()
 	again := &fakeConn{board: has}
@@ -22,14 +22,15 @@ func resumes(t *testing.T, h *Hub, has hubtest.Board) *fakeConn {
 	return again
 }
 
-// Who resumes at the seq at which a profile has changed may have seen it or not.
+// A client that resumes at the seq at which a profile changed may have seen the change or
+// not.
 func TestResumeOverAProfileChange(t *testing.T) {
 	t.Parallel()
 	for _, later := range []time.Duration{time.Second, 10 * time.Minute} {
 		for _, moves := range []bool{false, true} {
 			t.Run(fmt.Sprint(later, " ", moves), func(t *testing.T) {
 				withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
-					pass(10 * time.Minute) // all that was read at first has settled
+					pass(10 * time.Minute) // past profileLag
 					h.FeedChanges(f.set("low0", -15))
 					pass(time.Second)
 					has := conn.board
@@ -48,8 +49,7 @@ func TestResumeOverAProfileChange(t *testing.T) {
 	}
 }
 
-// A client may come with a seq that another node gave it, which had not heard of the
-// profile yet.
+// A client may resume from a node that had not received the change of a profile.
 func TestResumeFromANodeThatMissedAProfileChange(t *testing.T) {
 	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
@@ -58,14 +58,14 @@ func TestResumeFromANodeThatMissedAProfileChange(t *testing.T) {
 		pass(50 * time.Second)
 		h.FeedChanges(f.set("low0", -20))
 		pass(time.Second)
-		has := conn.board // but for the name
+		has := conn.board // except for the name
 		has.Top = slices.Clone(has.Top)
 		has.Top[0].Name = "Ann"
 		require.Equal(t, f.withProfiles(f.top(10)), resumes(t, h, has).board.Top)
 	})
 }
 
-// What is known of the seq of one life of a board says nothing of another.
+// The modified seqs of one epoch say nothing about another epoch.
 func TestResumeProfilesInAnotherEpoch(t *testing.T) {
 	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
@@ -76,14 +76,14 @@ func TestResumeProfilesInAnotherEpoch(t *testing.T) {
 			h.FeedChanges(f.set("b", int64(-i)))
 			pass(time.Second)
 		}
-		has := conn.board // but for the name
+		has := conn.board // except for the name
 		has.Top = slices.Clone(has.Top)
 		has.Top[0].Name = "Before"
 		require.Equal(t, f.withProfiles(f.top(10)), resumes(t, h, has).board.Top)
 	})
 }
 
-// A node that has only begun to watch a board knows nothing of when profiles changed.
+// A node that has just begun to watch a board does not know when profiles changed.
 func TestResumeProfilesOnANewNode(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

@@ -15,13 +15,13 @@ import (
 	"rankcast/ranking"
 )
 
-// changeProfile changes a profile and tells the hub.
+// changeProfile changes a profile and sends the message of it.
 func changeProfile(h *Hub, f *fakeBoard, member, name string) {
 	f.setProfile(member, name)
 	h.FeedProfile("user", member)
 }
 
-// withProfiles is a board of users of whom some have names, and somebody who watches it.
+// withProfiles runs a test on a board of users, some with names, and one client.
 func withProfiles(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn)) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.kind = "user"
@@ -103,7 +103,7 @@ func TestSlowClientEndsWithTheRightProfiles(t *testing.T) {
 	})
 }
 
-// A board whose members come to be of a kind without profiles shows no names.
+// A board shows no names once its members are of a kind without profiles.
 func TestProfilesFollowTheKind(t *testing.T) {
 	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
@@ -121,8 +121,8 @@ func TestProfilesFollowTheKind(t *testing.T) {
 	})
 }
 
-// A board whose members come to be of another kind shows the names of that within a
-// second, long before an audit.
+// A board shows the names of another kind within a second after its members are of that
+// kind, long before an audit.
 func TestKindChangeIsSentAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, stars := range map[string]map[string]string{"with names": {"a": "Alpha", "low0": "Low"}, "without": nil} {
@@ -137,7 +137,7 @@ func TestKindChangeIsSentAtOnce(t *testing.T) {
 					f.setKind("star", stars)
 					pass(1100 * time.Millisecond)
 					require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
-					pass(time.Second) // followers are told of others once in a second
+					pass(time.Second) // followers are notified of others once a second
 					require.Equal(t, f.withProfiles(f.top(2)), own.board.Me.Around)
 					require.Equal(t, stars["a"], own.board.Me.Around[0].Name)
 					f.setKind("user", map[string]string{"a": "Ann"})
@@ -208,7 +208,7 @@ func TestFollowerGetsProfilesOfNeighbours(t *testing.T) {
 	})
 }
 
-// Whoever is told of in the meantime, names around a follower come when they are there.
+// Profiles of neighbours that arrive late are sent when they arrive.
 func TestNeighbourProfilesThatCannotBeReadYet(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -230,8 +230,8 @@ func TestNeighbourProfilesThatCannotBeReadYet(t *testing.T) {
 	})
 }
 
-// The law holds with profiles: whatever changes, is lost and fails, all show what is
-// there a minute later.
+// Whatever changes, is lost and fails: each client shows the current profiles a minute
+// later.
 func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -302,7 +302,7 @@ func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 	})
 }
 
-// step has a new member come first: change is too slow for thousands.
+// step makes a new member the first: change is too slow for thousands of members.
 func (p *fakePeriod) step(member string, score int64) *ranking.Changes {
 	p.state.Seq++
 	p.scores[member] = score

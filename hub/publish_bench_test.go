@@ -9,8 +9,8 @@ import (
 	"rankcast/ranking"
 )
 
-// BenchmarkPublish measures one change among the first entries and the frame of it, for
-// two that swap: of a kind without profiles, and of one where all have one.
+// BenchmarkPublish measures one change in the top and the frame of it, for two members that
+// swap places: of a kind without profiles, and of a kind with a profile for each member.
 func BenchmarkPublish(b *testing.B) {
 	for _, n := range []int{10, 1000} {
 		for _, kind := range []string{"", "user"} {

@@ -16,13 +16,13 @@ import (
 // repeats each test many times.
 func rounds(n int) int { return max(n/slower, 1) }
 
-// watchers come, stall and change their mind at random.
+// watchers are clients that subscribe, stall and resubscribe at random.
 type watchers struct {
 	t       *testing.T
 	h       *Hub
 	list    []*watcher
-	draw    func() Watch // what one wants to see
-	outages int          // a chance of one in so many that an outage of the feed happens when it may
+	draw    func() Watch // what a client watches
+	outages int          // the feed goes down with a chance of one in so many, where churn may take it down
 }
 
 // watcher is a client with one subscription.
@@ -46,7 +46,7 @@ func (w *watchers) subscribe(one *watcher) {
 	require.NoError(w.t, err)
 }
 
-// churn has something happen to one of them, or nothing, and a little time pass.
+// churn lets one random event happen to one client, or none, and a little time pass.
 func (w *watchers) churn() {
 	one := w.list[rand.IntN(len(w.list))]
 	switch rand.IntN(12) {
@@ -70,7 +70,7 @@ func (w *watchers) churn() {
 	pass(time.Duration(rand.IntN(60)) * time.Millisecond)
 }
 
-// settle lets all of them catch up.
+// settle lets all clients catch up.
 func (w *watchers) settle(d time.Duration) {
 	for _, one := range w.list {
 		one.conn.setFull(false)
@@ -82,8 +82,8 @@ func (w *watchers) settle(d time.Duration) {
 	}
 }
 
-// Many clients of several N that stall and go on at random, messages lost at
-// random: after a pause each holds just what the board is.
+// Many clients with different N stall at random, and messages are lost at random. After a
+// pause each client holds the board.
 func TestEveryClientEndsRight(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -109,9 +109,8 @@ func TestEveryClientEndsRight(t *testing.T) {
 	})
 }
 
-// Many clients that follow members at random, change their mind, stall and go
-// on, answers that are late, messages lost at random, a board that goes back:
-// after a pause each knows just where its member is.
+// Many clients follow members at random, stall and resubscribe; answers are late, messages
+// are lost, and the board regresses. After a pause each client has the place of its member.
 func TestEveryFollowerEndsRight(t *testing.T) {
 	t.Parallel()
 	for ties, scores := range map[ranking.Ties]int64{ranking.First: 3000, ranking.Shared: 100, ranking.Dense: 100} {
@@ -130,7 +129,7 @@ func everyFollowerEndsRight(t *testing.T, ties ranking.Ties, scores int64) {
 		for range 40 {
 			w.add()
 		}
-		slow := func() { time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) } // of simulated time
+		slow := func() { time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) } // simulated time
 		f.beforeRead.set(slow)
 		f.onPage.set(slow)
 		f.onPlaces.set(slow)

@@ -10,7 +10,7 @@ import (
 	"rankcast/ranking"
 )
 
-// Who resumes is sent what differs.
+// A client that resumes gets the difference.
 func TestResumeSendsTheDifference(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -37,8 +37,8 @@ func TestResumeSendsTheDifference(t *testing.T) {
 	})
 }
 
-// Who resumes with the last state of a period is told that it is the last, also by
-// a node that has just begun to show it.
+// A client that resumes at the final state of a period is told that it is final, also by a
+// node that has just begun to watch the board.
 func TestResumeAtPeriodEnd(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -73,7 +73,7 @@ func TestResumeAtPeriodEnd(t *testing.T) {
 	})
 }
 
-// Who resumes is sent the rows of which only what is with them has changed.
+// A client that resumes gets the rows whose data has changed.
 func TestResumeWithData(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {

@@ -17,9 +17,9 @@ import (
 
 var errAway = errors.New("away")
 
-// A turn in an outage of Redis, or of the feed, shows once that is over: the end of
-// what was shown, and then what is, however many turns there were; and only then
-// it counts as current.
+// A rollover during an outage of Redis or of the feed shows after the outage: first the end
+// of the shown period, then the current period, however many rollovers there were. Clients
+// are stale until then.
 func TestRolloverDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]func(h *Hub, f *fakeBoard) (over func()){
@@ -47,7 +47,7 @@ func TestRolloverDuringAnOutage(t *testing.T) {
 					pass(2 * time.Second)
 					conn.take(t)
 					over := outage(h, f)
-					f.set("m150", 5000) // nobody hears of it
+					f.set("m150", 5000) // the message is lost
 					pass(2*time.Second + time.Duration(turns)*every)
 					if turns > 0 {
 						f.set("m100", 10)
@@ -74,7 +74,7 @@ func TestRolloverDuringAnOutage(t *testing.T) {
 	}
 }
 
-// Pages and look-ups that are slow, and under way at a turn or over several.
+// Slow pages and lookups are under way at one rollover or over several.
 func TestRolloverWhileReading(t *testing.T) {
 	t.Parallel()
 	for _, long := range []time.Duration{time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second} {
@@ -114,7 +114,7 @@ func TestRolloverWhileReading(t *testing.T) {
 	}
 }
 
-// The seq check does not take a view for lost because of a turn.
+// The seq check does not report a lost message at a rollover.
 func TestSeqCheckIsQuietAtRollover(t *testing.T) {
 	t.Parallel()
 	for _, slow := range []time.Duration{0, 300 * time.Millisecond, 1300 * time.Millisecond} {
@@ -138,7 +138,7 @@ func TestSeqCheckIsQuietAtRollover(t *testing.T) {
 	}
 }
 
-// That a view was behind in one period says nothing of the next.
+// A view that was behind in one period is not behind in the next.
 func TestSeqCheckIsQuietAcrossPeriods(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -157,7 +157,7 @@ func TestSeqCheckIsQuietAcrossPeriods(t *testing.T) {
 	})
 }
 
-// A page that is read for want of entries at the end of a period counts as any.
+// A page that is read for more entries at the end of a period counts as the period's end.
 func TestRolloverOfAViewWithTooFewEntries(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -180,9 +180,9 @@ func TestRolloverOfAViewWithTooFewEntries(t *testing.T) {
 	})
 }
 
-// Periods of two seconds, watched by many under all names, who stall, go on and
-// come again; messages lost, reads slow, outages: each is shown the ends as they
-// were, each before what came after it, and in the end what is.
+// With periods of two seconds, many clients watch all names, stall and resubscribe;
+// messages are lost, reads are slow, and outages happen. Each client gets the right ends,
+// each before a later period, and in the end the current state.
 func TestEveryClientGetsTheEnds(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -199,7 +199,7 @@ func TestEveryClientGetsTheEnds(t *testing.T) {
 			v.sub, err = h.Subscribe(v.Client, named, v.watch, v.sub, func() {
 				v.conn.mu.Lock()
 				defer v.conn.mu.Unlock()
-				v.conn.board = hubtest.Board{} // and nothing is owed to it
+				v.conn.board = hubtest.Board{} // the client expects nothing more of the old subscription
 				v.conn.ends = nil
 			})
 			require.NoError(t, err)
@@ -223,9 +223,9 @@ func TestEveryClientGetsTheEnds(t *testing.T) {
 			for range 150 {
 				c := f.randomChange(fmt.Sprint("m", rand.IntN(60)), 1000)
 				switch rand.IntN(60) {
-				case 0: // lost
+				case 0: // the message is lost
 				case 1, 2, 3:
-					late = append(late, c) // and what follows comes behind it
+					late = append(late, c) // later changes arrive behind it
 				default:
 					if late == nil {
 						h.FeedChanges(c)

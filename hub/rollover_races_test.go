@@ -10,7 +10,7 @@ import (
 	"rankcast/hub/view"
 )
 
-// A connection that takes the end and nothing more gets the end once.
+// A connection that takes the end and no further frame gets the end once.
 func TestEndIsSentOnce(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -29,8 +29,8 @@ func TestEndIsSentOnce(t *testing.T) {
 	})
 }
 
-// A view that is short of what has come to be shown while the end of the period
-// was read is read once more, before it is shown what comes next.
+// While the end of a period was read, clients subscribed to more entries than the page has.
+// The view is read again before the next period is shown.
 func TestEndWithTooFewEntries(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -39,7 +39,7 @@ func TestEndWithTooFewEntries(t *testing.T) {
 		c, _ := watch(t, h, "b", Watch{Top: 200})
 		h.FeedSubscribed("b")
 		pass(every - 1)
-		h.Leave(c) // 200 are shown still, and not asked for any more
+		h.Leave(c) // its 200 entries are still published, but not watched any more
 		synctest.Wait()
 		var conn *fakeConn
 		f.onPage.set(func() {
@@ -56,8 +56,8 @@ func TestEndWithTooFewEntries(t *testing.T) {
 	})
 }
 
-// The page of the end is of no use where too much was heard meanwhile; then it is
-// read again at once.
+// Too many changes arrive while the end is read: the page is discarded and read again at
+// once.
 func TestEndWhenTheBufferOverflows(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -80,7 +80,7 @@ func TestEndWhenTheBufferOverflows(t *testing.T) {
 	})
 }
 
-// What is heard late after a turn that was known by the clock has nothing read.
+// A late change of the old period, after a rollover found by the clock, causes no read.
 func TestLateChangeAfterRollover(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -98,8 +98,7 @@ func TestLateChangeAfterRollover(t *testing.T) {
 	})
 }
 
-// However much is heard of the period that takes changes, a view of another one
-// is not read again for that.
+// Changes of the current period, however many, cause no read of a view of another period.
 func TestChangesOfOtherPeriodsAreIgnored(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"b@0", "b@-1"} {
@@ -128,8 +127,7 @@ func TestChangesOfOtherPeriodsAreIgnored(t *testing.T) {
 	}
 }
 
-// A look-up in the old period that takes long keeps nobody from being looked up in
-// the new one.
+// A slow lookup in the old period does not delay lookups in the new one.
 func TestLookupDuringRollover(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -153,7 +151,7 @@ func TestLookupDuringRollover(t *testing.T) {
 	})
 }
 
-// A place is told also where a board that went back shows the same entries as
+// Followers get their place after a regression, also where the entries are the same as
 // before.
 func TestMeAfterRegression(t *testing.T) {
 	t.Parallel()

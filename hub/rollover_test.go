@@ -13,10 +13,10 @@ import (
 	"rankcast/ranking"
 )
 
-// every is how long periods are in these tests.
+// every is the length of the periods in these tests.
 const every = 10 * time.Second
 
-// withPeriods runs a test on a board with periods that has just begun and is heard.
+// withPeriods runs a test on a board with periods, at the start of the first one.
 func withPeriods(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.periods(every)
@@ -41,8 +41,7 @@ func shows(t *testing.T, conn *fakeConn, period string, final bool, top []hubtes
 	require.Equal(t, top, append([]hubtest.Entry{}, conn.board.Top...))
 }
 
-// endsWere checks the ends of periods that a connection was shown since the last
-// call.
+// endsWere checks the ends that a connection was sent since the last call.
 func endsWere(t *testing.T, f *fakeBoard, conn *fakeConn, n int, periods ...string) {
 	t.Helper()
 	var were []string
@@ -54,8 +53,7 @@ func endsWere(t *testing.T, f *fakeBoard, conn *fakeConn, n int, periods ...stri
 	conn.ends = nil
 }
 
-// lastPlace is what was told last of a connection's own place before the newest
-// snapshot.
+// lastPlace is the last me frame before the newest snapshot.
 func lastPlace(t *testing.T, conn *fakeConn) (last hubtest.Message) {
 	t.Helper()
 	var before hubtest.Message
@@ -69,8 +67,8 @@ func lastPlace(t *testing.T, conn *fakeConn) (last hubtest.Message) {
 	return last
 }
 
-// At its turn everybody is shown the end of the period, and then the next one,
-// with no update needed and also where there is nothing in either.
+// At a rollover each client gets the end of the period and then the next period, without
+// any update, and also where both are empty.
 func TestRollover(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -115,7 +113,7 @@ func TestRollover(t *testing.T) {
 	})
 }
 
-// A turn waits for no interval, and takes in what had come up to then.
+// A rollover does not wait for the interval, and contains all changes up to it.
 func TestRolloverWithinAnInterval(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -134,7 +132,7 @@ func TestRolloverWithinAnInterval(t *testing.T) {
 	})
 }
 
-// A change of the next period tells of the turn where the clock does not.
+// A change of the next period shows the rollover before the clock does.
 func TestRolloverFoundByAChange(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -169,7 +167,7 @@ func TestRolloverFoundByAChange(t *testing.T) {
 	})
 }
 
-// A turn that was expected too early is waited for.
+// When the node expects a rollover too early, it waits for it.
 func TestRolloverReadTooEarly(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -188,8 +186,8 @@ func TestRolloverReadTooEarly(t *testing.T) {
 	})
 }
 
-// Who stalled through a turn gets the end of the period that it had, or, where it
-// missed whole periods, of the newest that is over; and nobody gets an end twice.
+// A client that was slow during rollovers gets the end of its period, or, if it missed
+// whole periods, of the latest closed one. It gets no end twice.
 func TestSlowClientGetsTheLastEnd(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -244,8 +242,7 @@ func TestSlowClientGetsTheLastEnd(t *testing.T) {
 	})
 }
 
-// The end of a period is not skipped where both it and what comes next are there
-// before a shard looks.
+// The end of a period is sent also where the next period is published before a shard looks.
 func TestRolloverSeenLateByAShard(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -268,8 +265,8 @@ func TestRolloverSeenLateByAShard(t *testing.T) {
 	})
 }
 
-// Nobody is told a place in a period before its entries, even where the
-// connection had no room for these and has some again.
+// No me frame of a period precedes its snapshot, also where the connection refused the
+// snapshot and has room again.
 func TestMeOfAPeriodComesAfterItsSnapshot(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -283,7 +280,7 @@ func TestMeOfAPeriodComesAfterItsSnapshot(t *testing.T) {
 		pass(time.Second)
 		h.FeedChanges(f.set("low0", 5))
 		pass(time.Second)
-		conn.setFull(false) // and its Ready is still on its way
+		conn.setFull(false) // and its Ready has not arrived yet
 		c.shard.do(func() { c.deliveries[2].send() })
 		require.Empty(t, conn.take(t))
 		c.Ready()
@@ -293,7 +290,7 @@ func TestMeOfAPeriodComesAfterItsSnapshot(t *testing.T) {
 	})
 }
 
-// Who comes after a turn is shown nothing of what was before.
+// A client that subscribes after a rollover sees nothing of the old period.
 func TestSubscribeAfterRollover(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -308,8 +305,8 @@ func TestSubscribeAfterRollover(t *testing.T) {
 	})
 }
 
-// What is heard late of the old period, or early of the new, changes nothing in
-// the other.
+// Late changes of the old period and early changes of the new one do not affect the other
+// period.
 func TestChangesAroundRollover(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -326,7 +323,7 @@ func TestChangesAroundRollover(t *testing.T) {
 		})
 		conn.take(t)
 		pass(1)
-		<-held // the page of the old period, read and not answered
+		<-held // the page of the old period: read, not yet answered
 		for i := range 30 {
 			h.FeedChanges(f.set(fmt.Sprintf("m%03d", 149+i), int64(1000-i)))
 		}
@@ -343,7 +340,7 @@ func TestChangesAroundRollover(t *testing.T) {
 		meHolds(t, f, conn, "m150", 0)
 		pages := len(f.pages)
 		late.Seq++
-		h.FeedChanges(late) // of the old period, as if it came from elsewhere
+		h.FeedChanges(late) // of the old period, as from another node
 		pass(time.Second)
 		require.Empty(t, conn.take(t))
 		h.FeedChanges(f.set("m150", 3000))
@@ -356,8 +353,7 @@ func TestChangesAroundRollover(t *testing.T) {
 	})
 }
 
-// The last changes of a period may be lost: its end is right all the same, and
-// soon there.
+// When the last changes of a period are lost, its end is still right, and arrives soon.
 func TestPeriodEndWithLostChanges(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -376,8 +372,8 @@ func TestPeriodEndWithLostChanges(t *testing.T) {
 	})
 }
 
-// Followers are told where they ended, as far as others moved them since they were
-// told last, with those around them; then where they are in the next period.
+// Followers get their final places, with the neighbours, as far as they have changed since
+// the last notification. Then they get their places in the next period.
 func TestFollowersGetTheirFinalPlaces(t *testing.T) {
 	t.Parallel()
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {

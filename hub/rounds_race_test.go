@@ -2,6 +2,6 @@
 
 package hub
 
-// slower is by how much fewer rounds a random history has under the race detector, which
-// slows each round down several times.
+// slower divides the rounds of random histories under the race detector, which slows each
+// round down several times.
 const slower = 3

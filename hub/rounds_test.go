@@ -2,5 +2,5 @@
 
 package hub
 
-// slower is by how much fewer rounds a random history has under the race detector.
+// slower divides the rounds of random histories; see the one for the race detector.
 const slower = 1

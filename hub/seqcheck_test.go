@@ -49,9 +49,8 @@ func TestSeqCheckFindsLostMessages(t *testing.T) {
 	})
 }
 
-// After a failover seq may go back, and then Redis is the truth: for what is
-// shown, for what followers were told, and for who resumes with a state of the
-// history that is lost.
+// After a failover seq may go back. Then Redis is the truth: for snapshots, for followers,
+// and for clients that resume from a state that is lost.
 func TestSeqCheckFindsRegression(t *testing.T) {
 	t.Parallel()
 	for name, notice := range map[string]func(h *Hub, f *fakeBoard){
@@ -82,7 +81,7 @@ func TestSeqCheckFindsRegression(t *testing.T) {
 				require.Equal(t, f.top(10), conn.board.Top)
 				meHolds(t, f, conn, "m100", 0)
 
-				for i := range 20 { // past the seq at which it went back
+				for i := range 20 { // past the seq of the regression
 					h.FeedChanges(f.set("m020", int64(10+i)))
 					h.FeedChanges(f.set("m000", int64(3000+i)))
 					pass(time.Second)

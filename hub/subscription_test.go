@@ -60,8 +60,8 @@ func TestSubscribeAgainChangesTop(t *testing.T) {
 	})
 }
 
-// A subscription that takes another's place begins where it was accepted: nothing
-// of the old one comes after.
+// A subscription that replaces another begins with its acceptance: no frame of the old one
+// follows.
 func TestReplacedSubscriptionSendsNothingMore(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -87,7 +87,7 @@ func TestReplacedSubscriptionSendsNothingMore(t *testing.T) {
 	})
 }
 
-// To replace a subscription that ended with its client ends nobody else's.
+// To replace a subscription that ended with its client ends no other subscription.
 func TestReplacingAnEndedSubscription(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
