@@ -20,9 +20,9 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// The scripts, the view and the model give the same places: through any history of a
-// board of any definition, hidden members included, at each seq that what was published
-// leads to, for the first entries and for each member.
+// The scripts, the view and the model agree: through any history of a board of any
+// definition, hidden members included, at each published seq, on the first entries and on
+// each member.
 func TestScriptsViewAndModelAgree(t *testing.T) {
 	t.Parallel()
 	var members []string
@@ -36,7 +36,7 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 		t.Cleanup(func() { rdb.Close() })
 		s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 		t.Cleanup(s.Close)
-		families := rankingtest.Families(20) // beyond what a view of none has
+		families := rankingtest.Families(20) // more than the entries of a view of none
 		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Boards: slices.Collect(maps.Values(families))}))
 		feed, heard := runFeed(t, url)
 		runs := 0
@@ -57,10 +57,10 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 	})
 }
 
-// receivedChanges passes on what a feed hears of boards.
+// receivedChanges passes on the events of a feed.
 type receivedChanges chan any
 
-// subscribedTo is a board of which each change is heard from now on.
+// subscribedTo is the event that a board's changes are delivered from now on.
 type subscribedTo string
 
 func (h receivedChanges) FeedUp()                        {}
@@ -71,7 +71,7 @@ func (h receivedChanges) FeedFollowed(string)            {}
 func (h receivedChanges) FeedItems(string, [][]byte)     {}
 func (h receivedChanges) FeedProfile(string, string)     {}
 
-// wait takes what is heard of a board until it is what is waited for.
+// wait takes events of a board until one is the expected one.
 func (h receivedChanges) wait(t *rapid.T, board string, until func(any) bool) {
 	late := time.After(time.Minute)
 	for {
@@ -107,7 +107,7 @@ func runFeed(t *testing.T, url string) (*ranking.Feed, receivedChanges) {
 	return feed, heard
 }
 
-// scriptsComparison has a view follow a history, and compares what scripts, view and model say.
+// scriptsComparison applies a history to a view, and compares scripts, view and model.
 type scriptsComparison struct {
 	t       *rapid.T
 	s       *ranking.Store
@@ -117,9 +117,9 @@ type scriptsComparison struct {
 	members []string
 	want    int // entries of v
 	v       *view.View
-	seq     int64 // that was heard last
+	seq     int64 // of the last event
 
-	page   *ranking.Page // read, and not taken in yet
+	page   *ranking.Page // read, and not yet applied
 	places *ranking.Places
 }
 
@@ -135,7 +135,7 @@ func (w *scriptsComparison) run() {
 	}
 	for range rapid.IntRange(1, 8).Draw(w.t, "calls") {
 		w.v.EachMember(w.v.RequestLookup)
-		w.v.Sample(len(w.members)) // those who are known are looked up, too
+		w.v.Sample(len(w.members)) // lookups compare known members, too
 		w.ask()
 		if rapid.Bool().Draw(w.t, "answered at once") {
 			w.answer()
@@ -151,13 +151,13 @@ func (w *scriptsComparison) run() {
 	w.h.Read()
 }
 
-// wait takes what is heard until it is what is waited for.
+// wait takes events until one is the expected one.
 func (w *scriptsComparison) wait(until func(any) bool) {
 	w.heard.wait(w.t, w.h.Board, until)
 }
 
-// receive gives the view all that was published, as it is or change by change, and checks
-// at each seq what it tells then.
+// receive applies all published changes to the view, batch by batch or change by change,
+// and checks the view at each seq.
 func (w *scriptsComparison) receive() {
 	now, err := w.s.Page(context.Background(), w.h.Board, 1, 1)
 	require.NoError(w.t, err)
@@ -189,7 +189,7 @@ func (w *scriptsComparison) receive() {
 	require.Equal(w.t, now.Seq, w.seq)
 }
 
-// changeHolds checks the place that a change tells.
+// changeHolds checks the place that a change says.
 func (w *scriptsComparison) changeHolds(seq int64, c ranking.Change) {
 	board := w.h.Model.At(seq)
 	i := slices.IndexFunc(board, func(e ranking.Entry) bool { return e.Member == c.Member })
@@ -223,7 +223,7 @@ func (w *scriptsComparison) ask() {
 	}
 }
 
-// answer gives the view what was read, which may be of a while ago.
+// answer applies what was read, which may be old by now.
 func (w *scriptsComparison) answer() {
 	if w.page != nil {
 		require.True(w.t, w.v.ApplyPage(*w.page), "the view was wrong")
@@ -237,7 +237,7 @@ func (w *scriptsComparison) answer() {
 	}
 }
 
-// holds checks all that the view knows at its seq against the model.
+// holds checks all that the view knows against the model.
 func (w *scriptsComparison) holds() {
 	w.v.TakeMoved()
 	w.v.TakeFound()
@@ -267,8 +267,8 @@ func (w *scriptsComparison) holds() {
 	})
 }
 
-// settle has the view learn all that it wants to know. Then it is what the scripts
-// answer, keys included, and these are what the model says, for every member.
+// settle completes the view. Then the view equals the scripts' answers, keys included, and
+// these equal the model, for each member.
 func (w *scriptsComparison) settle() {
 	t, ctx := w.t, context.Background()
 	for range 3 {
@@ -322,7 +322,7 @@ func (w *scriptsComparison) placed(member string, p ranking.Place, all []ranking
 	}
 	require.True(w.t, f.Known(), "%q is followed", member)
 	s := w.v.Standing(f)
-	want.Entry.Data = "" // which is not kept of those who follow
+	want.Entry.Data = "" // the view does not keep the data of members
 	require.Equal(w.t, want.Entry, s.Entry)
 	require.Equal(w.t, want.Position, s.Position)
 	if i >= 0 && f.Around() > 0 {
@@ -330,12 +330,13 @@ func (w *scriptsComparison) placed(member string, p ranking.Place, all []ranking
 	}
 }
 
-// reached compares what rank the score of an entry would give who reaches it now.
+// reached compares the rank that a member would get if it reached the score of an entry
+// now.
 func (w *scriptsComparison) reached(e ranking.Entry, all []ranking.Entry) {
 	at, err := w.s.At(context.Background(), w.h.Board, e.Score, nil, 0)
 	require.NoError(w.t, err)
 	rank := e.Rank
-	if !w.ties.Tied() { // the first of those who have the score, or past the last
+	if !w.ties.Tied() { // the first member with that score, or past the last
 		same := func(o ranking.Entry) bool { return o.Score == e.Score }
 		rank = all[slices.IndexFunc(all, same)].Rank
 		for w.ties == ranking.First && int(rank) <= len(all) && same(all[rank-1]) {

@@ -15,8 +15,8 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// A view that is told of a live window's changes alone is what a fresh read gives: as
-// updates come, and as points leave one by one, or all at once.
+// A view that follows the changes of a live window equals a fresh read: while updates
+// arrive, and while points leave one by one or all at once.
 func TestFollowedWindowEqualsAFreshRead(t *testing.T) {
 	t.Parallel()
 	url, set := redistest.Clocked(t)
@@ -55,7 +55,7 @@ func TestFollowedWindowEqualsAFreshRead(t *testing.T) {
 						if rapid.Bool().Draw(t, "time passes") {
 							now = now.Add(time.Duration(rapid.SampledFrom([]int{1, 500, 20_000, 61_000}).Draw(t, "ms")) * time.Millisecond)
 							set(now)
-							_, err := s.Page(context.Background(), "desc-first:0", 1, 1) // by which it hears what time it is
+							_, err := s.Page(context.Background(), "desc-first:0", 1, 1) // the store reads the clock
 							require.NoError(t, err)
 						} else {
 							updates := make([]ranking.Update, rapid.IntRange(1, 5).Draw(t, "updates"))
@@ -73,7 +73,7 @@ func TestFollowedWindowEqualsAFreshRead(t *testing.T) {
 	}
 }
 
-// windowComparison has a view follow a board, and compares it with what is read.
+// windowComparison follows a window with a view, and compares it with fresh reads.
 type windowComparison struct {
 	t     *rapid.T
 	s     *ranking.Store
@@ -83,7 +83,7 @@ type windowComparison struct {
 	v     *view.View
 }
 
-// read brings the view to the state that a read tells of, and compares them.
+// read brings the view to the state of a fresh read, and compares them.
 func (w *windowComparison) read() {
 	ctx := context.Background()
 	fresh, err := w.s.Page(ctx, w.board, 1, 100)
@@ -96,7 +96,7 @@ func (w *windowComparison) read() {
 				return false // of a history that failed
 			}
 			w.v.Apply(c)
-			replaced = c.Epoch == fresh.Epoch && !w.v.Valid() // nothing of it is left, or it is the first
+			replaced = c.Epoch == fresh.Epoch && !w.v.Valid() // the board became empty, or begins
 			return true
 		})
 	}

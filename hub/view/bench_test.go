@@ -8,13 +8,13 @@ import (
 	"rankcast/ranking"
 )
 
-// bigBoard is a large board that knows ranks fast: a Fenwick tree over whole keys,
+// bigBoard is a large board that computes ranks fast: a Fenwick tree over integer keys,
 // each held by one member at most.
 type bigBoard struct {
 	tree []int32
 	keys []int   // by member
-	free []int   // keys that nobody holds
-	at   []int32 // member by key, -1: nobody
+	free []int   // keys without a member
+	at   []int32 // member by key; -1: none
 }
 
 func newBigBoard(members int) *bigBoard {
@@ -59,8 +59,8 @@ func (c *bigBoard) move(m, key int) ranking.Change {
 	return change
 }
 
-// tied has the changes be of a board with these ties, on which all have different
-// scores, so that each change makes one and ends one.
+// tied makes the changes those of a board with these ties. All members have different
+// scores, so each change creates a score and ends one.
 func tied(ties ranking.Ties, changes []ranking.Change) {
 	for i := range changes {
 		changes[i].Born, changes[i].Gone = ties == ranking.Dense, ties == ranking.Dense
@@ -79,11 +79,11 @@ func (c *bigBoard) page(limit int) ranking.Page {
 	return p
 }
 
-// BenchmarkFollowed measures one change, of a member at random to a place at
-// random, on a view of the top 10: without and with followed members, on a small
-// and on a large board. 1 % of the changes are of followed members themselves.
-// (Where more are followed than half of the board, the rest of them is not on
-// it.) The last compare the ties, without and with neighbours.
+// BenchmarkFollowed measures one change, of a random member to a random place, on a view of
+// the top 10: without and with followed members, on a small and on a large board. 1 % of
+// the changes are of followed members. Where more members are followed than half of the
+// board, the others are not on the board. The last cases compare the ties, without and with
+// neighbours.
 func BenchmarkFollowed(b *testing.B) {
 	for _, members := range []int{10_000, 1_000_000} {
 		for _, followed := range []int{0, 1_000, 10_000, 100_000} {
@@ -135,7 +135,7 @@ func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Tie
 		v.ApplyLookups(p)
 	}
 
-	// A round of changes and then all of them back, so that it can go on for ever.
+	// A round of changes, and then their reverse, so that the benchmark can repeat them.
 	const round = 1 << 16
 	type step struct{ m, from int }
 	var steps []step

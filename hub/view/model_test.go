@@ -10,13 +10,13 @@ import (
 	"rankcast/ranking"
 )
 
-// model is a board as a plain sorted slice, with every state it was ever in, and
-// the messages that its changes make. What it does, apply.lua does.
+// model is a board as a sorted slice, with every state that it ever had, and the messages
+// of its changes. It does what apply.lua does.
 type model struct {
 	def          ranking.Definition
 	clock        int64
 	lives        int
-	*modelPeriod // that takes changes
+	*modelPeriod // the period that takes changes
 	periods      map[string]*modelPeriod
 }
 
@@ -57,7 +57,7 @@ func (m *model) rollOver() {
 
 func (m *model) remember() { m.history[m.state] = slices.Clone(m.rows) }
 
-// page is what Redis answers of a period at this moment.
+// page is what Redis answers now.
 func (m *model) page(period string, limit int) ranking.Page {
 	is := m.periods[period]
 	p := ranking.Page{
@@ -68,7 +68,7 @@ func (m *model) page(period string, limit int) ranking.Page {
 	return p
 }
 
-// lookUp is what Redis answers to look-ups in a period at this moment.
+// lookUp is what Redis answers now.
 func (m *model) lookUp(period string, lookups []ranking.Lookup) ranking.Places {
 	is := m.periods[period]
 	p := ranking.Places{State: is.state, Period: period, Ties: m.def.Ties, Total: int64(len(is.rows))}
@@ -96,7 +96,7 @@ func (m *model) entries(rows []entry, from, to int) (list []ranking.Entry) {
 	return list
 }
 
-// rank is that of a row by the ties.
+// rank is the rank of a row by the ties.
 func (m *model) rank(rows []entry, i int) int64 {
 	if !m.def.Ties.Tied() {
 		return int64(i) + 1
@@ -117,15 +117,15 @@ func (m *model) rank(rows []entry, i int) int64 {
 	return members + 1
 }
 
-// isHeld reports whether anybody holds the score of a key.
+// isHeld reports whether a member has the score of a key.
 func (m *model) isHeld(k ranking.Key) bool {
 	return slices.ContainsFunc(m.rows, func(r entry) bool { return r.key.Score(m.def.Order) == k.Score(m.def.Order) })
 }
 
 func memberOf(t *rapid.T) string { return fmt.Sprint("m", rapid.IntRange(0, 99).Draw(t, "member")) }
 
-// batch draws some updates and removals of few members, applies them, and
-// returns the message; nil when nothing changed.
+// batch draws updates and removals of a few members, applies them, and returns the message;
+// nil when nothing changed.
 func (m *model) batch(t *rapid.T) *ranking.Changes {
 	if m.state.Epoch == "" {
 		m.lives++
@@ -150,10 +150,10 @@ func (m *model) batch(t *rapid.T) *ranking.Changes {
 	return c
 }
 
-// change has a member change; data "" leaves its own as it is.
+// change changes a member; data "" keeps the member's data.
 func (m *model) change(member string, score int64, data string, remove bool) *ranking.Change {
 	c := &ranking.Change{Member: member}
-	var key *ranking.Key // that it keeps
+	var key *ranking.Key // the key that the member keeps
 	if i := find(m.rows, member); i >= 0 {
 		old := m.rows[i]
 		c.Old = &old.key
@@ -180,7 +180,7 @@ func (m *model) change(member string, score int64, data string, remove bool) *ra
 	} else if remove {
 		return nil
 	}
-	heldOld := c.Old != nil && m.isHeld(*c.Old) // by others
+	heldOld := c.Old != nil && m.isHeld(*c.Old) // by other members
 	if !remove {
 		if key == nil {
 			key = m.newKey(score)
@@ -198,7 +198,7 @@ func (m *model) change(member string, score int64, data string, remove bool) *ra
 	return c
 }
 
-// place puts a member at its place, and says which that is.
+// place inserts a member and returns its index.
 func (m *model) place(p OrderKey, data string) int {
 	r := entry{p, data}
 	at, _ := slices.BinarySearchFunc(m.rows, r, func(a, b entry) int {
@@ -229,8 +229,7 @@ func (m *model) newKey(score int64) *ranking.Key {
 
 func frac(x float64) float64 { return x - math.Floor(x) }
 
-// replace has the period be another as a whole, as a board that is built anew, and
-// returns the message.
+// replace replaces the whole period, as the build of a board does, and returns the message.
 func (m *model) replace(t *rapid.T) *ranking.Changes {
 	m.lives++
 	m.state = ranking.State{Epoch: fmt.Sprint("life", m.lives), Seq: rapid.Int64Range(0, 3).Draw(t, "seq before")}
@@ -243,7 +242,7 @@ func (m *model) replace(t *rapid.T) *ranking.Changes {
 	return &ranking.Changes{Board: m.def.Board, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq}
 }
 
-// flush empties the board, as a lost Redis does: its next life has another epoch.
+// flush empties the board, as the loss of Redis does: the next epoch is another one.
 func (m *model) flush() {
 	m.state, m.rows = ranking.State{}, nil
 	m.remember()

@@ -11,9 +11,8 @@ import (
 	"rankcast/ranking"
 )
 
-// Ranks follow every change on a board of thousands, over many blocks, while
-// members come to be followed and cease to be; and neighbours are found across
-// the blocks.
+// The rank index follows each change of a board of thousands, over many blocks, while
+// members are followed and unfollowed. It finds neighbours across blocks.
 func TestRankIndexOverManyBlocks(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
@@ -58,7 +57,7 @@ func TestRankIndexOverManyBlocks(t *testing.T) {
 	check := func() {
 		n := 0
 		var last int64
-		// In pieces, as a board tells them.
+		// In batches, as a board notifies members.
 		each := func(f *Member, rank int64) {
 			n++
 			require.Equal(t, int64(find(f.orderKey()))+1, rank)
@@ -83,7 +82,7 @@ func TestRankIndexOverManyBlocks(t *testing.T) {
 	}
 	name := func() string { return fmt.Sprint("m", random.IntN(members)) }
 	most := 0
-	for phase, follow := range []int{9, 9, 5, 1, 1, 9, 0} { // of ten who come or go
+	for phase, follow := range []int{9, 9, 5, 1, 1, 9, 0} { // of ten that are followed or unfollowed
 		for range 3000 {
 			m := name()
 			switch p, on := held[m]; {
@@ -114,7 +113,7 @@ func TestRankIndexOverManyBlocks(t *testing.T) {
 		if phase == 1 {
 			require.Greater(t, len(r.blocks), 3)
 		}
-		// Whoever is within reach of a position is found.
+		// Each member within reach of a position is found.
 		for range 200 {
 			p := OrderKey{ranking.Key(random.IntN(2000)), name()}
 			b, i := r.seek(p)
@@ -137,8 +136,8 @@ func TestRankIndexOverManyBlocks(t *testing.T) {
 	require.Empty(t, r.blocks, "nobody is followed, nothing is left")
 }
 
-// What cannot be is refused: a rank that another has, and one that leaves less
-// than a rank between two.
+// The index refuses a rank that another member has, and one that leaves no rank between two
+// members.
 func TestRankIndexRefusesContradictions(t *testing.T) {
 	t.Parallel()
 	held := func() (r rankIndex) {

@@ -8,9 +8,9 @@ import (
 	"rankcast/ranking"
 )
 
-// tiedView follows "m" with one neighbour on each side, at position 102 and key 500 of
-// a thousand places on a board with ties: "l" holds the same score, "n" the next. The
-// view is at seq 5 of epoch "e", and knows.
+// tiedView follows "m" with one neighbour on each side, at position 102 and key 500 of a
+// thousand members on a board with ties: "l" has the same score, "n" the next one. The view
+// is valid, at seq 5 of epoch "e".
 func tiedView(t *testing.T, ties ranking.Ties, l, m, n int64) *View {
 	v := New(0)
 	v.Follow("m", 1)
@@ -29,7 +29,7 @@ func tiedView(t *testing.T, ties ranking.Ties, l, m, n int64) *View {
 	return v
 }
 
-// tiedChange takes a member of a board with ties to a key, or from one.
+// tiedChange moves a member of a board with ties to a key, or from one.
 func tiedChange(seq int64, c ranking.Change, old, is ranking.Key) *ranking.Changes {
 	if c.Member = "x"; old > 0 {
 		c.Old = &old
@@ -40,8 +40,8 @@ func tiedChange(seq int64, c ranking.Change, old, is ranking.Key) *ranking.Chang
 	return &ranking.Changes{Board: "b", Epoch: "e", Seq: seq, List: []ranking.Change{c}}
 }
 
-// Somebody far above leaves the score that a follower shares, or joins it: its own
-// rank stays, a neighbour's does not, and that is told.
+// A member far above leaves or joins the score of a follower. The follower's rank stays, a
+// neighbour's changes, and the follower is notified.
 func TestRanksOfNeighboursChangeTheStanding(t *testing.T) {
 	t.Parallel()
 	v := tiedView(t, ranking.Shared, 100, 100, 103)
@@ -58,8 +58,8 @@ func TestRanksOfNeighboursChangeTheStanding(t *testing.T) {
 	require.True(t, v.IsNotified(f, Placement{100, 101}))
 }
 
-// A view with fewer neighbours than it read does not hold the score of somebody whom
-// it does not show, and who may leave it.
+// A view that shows fewer neighbours than it read releases the scores of the others: the
+// last member of such a score may leave it.
 func TestScoresOfTrimmedNeighboursAreReleased(t *testing.T) {
 	t.Parallel()
 	v := tiedView(t, ranking.Dense, 40, 40, 41)
@@ -68,7 +68,7 @@ func TestScoresOfTrimmedNeighboursAreReleased(t *testing.T) {
 	require.True(t, v.Apply(tiedChange(6, ranking.Change{Rank: 1, Position: 2, Gone: true}, 501, 0.5)), "n's score has nobody")
 }
 
-// A message at odds with what is known of the ties makes the view unsure.
+// A change that contradicts the ties invalidates the view.
 func TestContradictionOfTiesInvalidates(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]*ranking.Changes{
@@ -103,7 +103,7 @@ func knownView(t *testing.T) *View {
 	return v
 }
 
-// An audit sees ranks that are wrong though all stand where they should.
+// An audit finds wrong ranks in the right order.
 func TestAuditComparesRanks(t *testing.T) {
 	t.Parallel()
 	v := tiedView(t, ranking.Dense, 40, 40, 41)
@@ -130,8 +130,8 @@ func TestAuditComparesRanks(t *testing.T) {
 	}
 }
 
-// A board-period that was replaced as a whole is read anew: a message of that is no
-// change, not even of a board that was not there, nor where it came with a page.
+// A replacement of a board-period invalidates the view, also where the board did not exist,
+// and where the replacement arrives with a page.
 func TestReplacementInvalidates(t *testing.T) {
 	t.Parallel()
 	replaced := func(epoch string, seq int64) *ranking.Changes {
@@ -144,7 +144,7 @@ func TestReplacementInvalidates(t *testing.T) {
 	require.False(t, v.Apply(replaced("f", 1)))
 	require.True(t, v.NeedsPage(), "it is not empty any more")
 
-	// Read while changes of the life before are heard.
+	// The page is read while changes of the epoch before arrive.
 	v.BeginPage()
 	c := change(8, "n", 0, 20, 2)
 	c.Epoch = "old"

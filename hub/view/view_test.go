@@ -1,446 +1,12 @@
 package view
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
-	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"rankcast/ranking"
-	"rankcast/ranking/proptest"
 )
-
-// histories is how many a property test draws, a fifth of it under the race detector. They
-// are short; `make soak` draws many more.
-const histories = 2500
-
-// lossyTransport carries a model's messages and answers to a view, as badly as pub/sub may.
-type lossyTransport struct {
-	t      *rapid.T
-	m      *model
-	v      *View
-	flying []*ranking.Changes
-	page   *ranking.Page // answered, and on its way
-	asked  int           // limit of the page asked for and not answered yet; 0: none
-	of     string        // the period asked for; "" for what takes changes when it is answered
-
-	lookups   []ranking.Lookup // asked for and not answered yet
-	lookupsOf string           // the period
-	places    *ranking.Places  // answered, and on their way
-
-	notified map[*Member]Standing // where those who follow were told last that it is
-}
-
-// notify does what an owner of a view does to tell those who follow.
-func (w *lossyTransport) notify() {
-	for _, f := range w.v.TakeMoved() {
-		w.notifyStanding(f, w.v.Standing(f))
-	}
-	for _, found := range w.v.TakeFound() {
-		if found.AsOf != nil {
-			w.standingHolds(*found.AsOf, ranking.State{Epoch: w.v.State().Epoch, Seq: found.AsOf.Seq}, found.around)
-		}
-		w.notifyStanding(found.Member, w.v.Standing(found.Member))
-	}
-}
-
-// allNotified checks that everybody was told where it is, as far as that is known.
-func (w *lossyTransport) allNotified() {
-	for _, f := range w.v.members.byName {
-		if !f.known {
-			continue
-		}
-		s := w.v.Standing(f)
-		if w.notified[f].Entry != s.Entry {
-			w.t.Fatalf("%q was told %+v, and stands at %+v", f.name, w.notified[f].Entry, s.Entry)
-		}
-		if s.Around != nil && f.around > 0 && !slices.Equal(w.notified[f].NeighboursWithin(f.around), s.NeighboursWithin(f.around)) {
-			w.t.Fatalf("%q was told of %+v, and is among %+v", f.name, w.notified[f].Around, s.Around)
-		}
-	}
-}
-
-// notifyRanks does what an owner of a view does to tell those whom others moved, in
-// pieces of so many.
-func (w *lossyTransport) notifyRanks(most int) {
-	for cursor, first := (*OrderKey)(nil), true; first || cursor != nil; first = false {
-		cursor = w.v.WalkRanks(cursor, most, func(f *Member, at Placement) {
-			if !w.v.IsNotified(f, at) {
-				w.notifyStanding(f, w.v.StandingAt(f, at))
-			}
-		})
-	}
-}
-
-// notifyStanding tells where a member stands now, neighbours only if they are known.
-func (w *lossyTransport) notifyStanding(f *Member, s Standing) {
-	w.v.MarkNotified(f, s)
-	if s.Around == nil {
-		s.Around = w.notified[f].Around
-	}
-	w.notified[f] = s
-}
-
-// history is that of the period that the view is of.
-func (w *lossyTransport) history() map[ranking.State][]entry {
-	return w.m.periods[w.v.Period()].history
-}
-
-// holds checks the law: a view that is sure is the board at its state.
-func (w *lossyTransport) holds() {
-	if !w.v.valid {
-		return
-	}
-	board, ok := w.history()[w.v.State()]
-	if !ok {
-		w.t.Fatalf("period %q never was at %+v", w.v.Period(), w.v.State())
-	}
-	if last := w.m.periods[w.v.Period()].state; w.v.Final() && w.v.State() != last {
-		w.t.Fatalf("%+v is said to be final, and period %q ended at %+v", w.v.State(), w.v.Period(), last)
-	}
-	if w.v.Total() != int64(len(board)) {
-		w.t.Fatalf("total %d at %+v; the board has %d", w.v.Total(), w.v.State(), len(board))
-	}
-	if len(w.v.entries) > len(board) || !slices.Equal(w.v.entries, board[:len(w.v.entries)]) {
-		w.t.Fatalf("at %+v the view has\n%v\nthe board has\n%v", w.v.State(), w.v.entries, board)
-	}
-	if top := w.v.Top(len(board)); !slices.Equal(top, w.m.entries(board, 0, len(top))) {
-		w.t.Fatalf("at %+v the view shows\n%v\nthe board has\n%v", w.v.State(), top, board)
-	}
-	if most := New(12).PageSize(); len(w.v.entries) > most {
-		w.t.Fatalf("%d entries, though at most %d were ever asked for", len(w.v.entries), most)
-	}
-	if len(w.v.entries) < min(w.v.size, len(board)) && !w.v.NeedsPage() && !w.v.PagePending() {
-		w.t.Fatalf("%d entries of %d asked for, and no page on its way", len(w.v.entries), w.v.size)
-	}
-	w.lastModifiedHolds(board)
-	w.scoreRanksHold(board)
-	for _, f := range w.v.members.byName {
-		if f.known {
-			w.standingHolds(w.v.Standing(f), w.v.State(), f.around)
-		}
-	}
-	w.notify()
-}
-
-// lastModifiedHolds checks that a place that is not touched since a seq holds now what
-// it held then.
-func (w *lossyTransport) lastModifiedHolds(board []entry) {
-	touched, since := w.v.LastModified(len(w.v.entries))
-	for state, then := range w.history() {
-		if state.Epoch != w.v.State().Epoch || state.Seq < since || state.Seq > w.v.State().Seq {
-			continue
-		}
-		for i, seq := range touched {
-			if seq <= state.Seq && (i >= len(then) || then[i] != board[i] || w.m.rank(then, i) != w.m.rank(board, i)) {
-				w.t.Fatalf("place %d is said to be untouched since %d, but differs from seq %d", i, seq, state.Seq)
-			}
-		}
-	}
-}
-
-// scoreRanksHold checks that just those scores are held that are needed, with the ranks
-// that they have.
-func (w *lossyTransport) scoreRanksHold(board []entry) {
-	tiers := w.v.members.scores
-	if (tiers != nil) != w.m.def.Ties.Tied() {
-		w.t.Fatalf("tiers %v on a board with ties %s", tiers, w.m.def.Ties)
-	}
-	if tiers == nil {
-		return
-	}
-	want := make(map[ranking.Key]int)
-	for _, f := range w.v.members.byName {
-		if f.known && f.onBoard {
-			want[scoreKeyOf(f.key)]++
-		}
-		if !f.neighboursStale {
-			for _, e := range f.neighbours {
-				want[scoreKeyOf(e.Key)]++
-			}
-		}
-	}
-	if !maps.Equal(tiers.counts, want) {
-		w.t.Fatalf("at %+v the tiers are %v; want %v", w.v.State(), tiers.counts, want)
-	}
-	slots := 0
-	for _, b := range tiers.index.blocks {
-		slots += len(b.slots)
-	}
-	if slots != len(want) {
-		w.t.Fatalf("%d slots for %d scores", slots, len(want))
-	}
-	for score := range want {
-		i := slices.IndexFunc(board, func(r entry) bool { return scoreKeyOf(r.key) == score })
-		if i < 0 || tiers.rank(score) != w.m.rank(board, i) {
-			w.t.Fatalf("at %+v the score of %v has rank %d; the board has %v", w.v.State(), score, tiers.rank(score), board)
-		}
-	}
-}
-
-// standingHolds checks a followed member against the board at a state.
-func (w *lossyTransport) standingHolds(s Standing, at ranking.State, around int) {
-	board := w.history()[at]
-	i := find(board, s.Entry.Member)
-	if s.Position != int64(i)+1 || s.Seq != at.Seq || s.Total != int64(len(board)) {
-		w.t.Fatalf("at %+v the view has %+v; the board has %v", at, s, board)
-	}
-	if i < 0 {
-		return
-	}
-	want := w.m.entries(board, i, i+1)[0]
-	want.Data, s.Entry.Data = "", "" // which is not kept of those who follow
-	if s.Entry != want {
-		w.t.Fatalf("at %+v the view has %+v; the board has %+v", at, s.Entry, want)
-	}
-	if s.Around != nil && around > 0 {
-		if got, want := s.NeighboursWithin(around), w.m.entries(board, i-around, i+around+1); !slices.Equal(got, want) {
-			w.t.Fatalf("at %+v around %q are %+v; on the board %+v", at, s.Entry.Member, got, want)
-		}
-	}
-}
-
-func (w *lossyTransport) deliver(i int) {
-	c := w.flying[i]
-	w.flying = slices.Delete(w.flying, i, i+1)
-	w.v.Apply(c)
-}
-
-func (w *lossyTransport) ask() {
-	if w.v.NeedsPage() {
-		w.askPage(w.v.Period()) // "" at first
-	}
-	if l := w.v.BeginLookups(); l != nil {
-		w.lookups, w.lookupsOf = l, w.v.Period()
-	}
-}
-
-// askPage asks for a page of a period, if none is on its way.
-func (w *lossyTransport) askPage(of string) {
-	if !w.v.PagePending() {
-		w.v.BeginPage()
-		w.asked, w.of = w.v.PageSize(), of
-	}
-}
-
-func (w *lossyTransport) answer() {
-	if w.asked > 0 && w.page == nil {
-		p := w.m.page(cmp.Or(w.of, w.m.name), w.asked)
-		w.page = &p
-	}
-	if w.lookups != nil && w.places == nil {
-		p := w.m.lookUp(w.lookupsOf, w.lookups)
-		w.places = &p
-	}
-}
-
-func (w *lossyTransport) readPage() {
-	if w.page != nil && !w.v.Behind(w.page.State) {
-		if !w.v.ApplyPage(*w.page) {
-			w.t.Fatalf("the view was wrong before it read %+v", w.page.State)
-		}
-		w.page, w.asked = nil, 0
-	}
-}
-
-func (w *lossyTransport) readPlaces() {
-	if w.places != nil && !w.v.Behind(w.places.State) {
-		if !w.v.ApplyLookups(*w.places) {
-			w.t.Fatalf("the view was wrong before it read %+v", w.places)
-		}
-		w.places, w.lookups = nil, nil
-	}
-}
-
-func (w *lossyTransport) follow(t *rapid.T) {
-	f := w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, MaxAround}).Draw(t, "around"))
-	if f.known {
-		w.notifyStanding(f, w.v.Standing(f)) // who joins is told at once
-	}
-}
-
-func (w *lossyTransport) unfollow(t *rapid.T) {
-	if f := w.v.members.byName[memberOf(t)]; f != nil {
-		w.v.Unfollow(f)
-	}
-}
-
-// settle lets everything arrive, with the seq check that a hub makes, and then
-// the view must be the board, and know all whom it follows.
-func (w *lossyTransport) settle() {
-	for range 10 {
-		for len(w.flying) > 0 {
-			w.deliver(0)
-			w.holds()
-		}
-		if is := w.m.periods[w.v.Period()]; is != nil && w.v.State() != is.state {
-			w.v.Invalidate()
-		}
-		if w.v.Period() != w.m.name {
-			w.askPage("")
-		}
-		for _, f := range w.v.members.byName {
-			w.v.RequestLookup(f)
-		}
-		w.ask()
-		w.answer()
-		w.readPage()
-		w.holds()
-		w.readPlaces()
-		w.holds()
-	}
-	if !w.v.Covers(w.v.size) || w.v.Period() != w.m.name || w.v.State() != w.m.state || w.v.NeedsPage() {
-		w.t.Fatalf("the view is at %q %+v (sure: %v), the board at %q %+v", w.v.Period(), w.v.State(), w.v.valid, w.m.name, w.m.state)
-	}
-	for _, f := range w.v.members.byName {
-		if !f.known || w.v.Standing(f).Around == nil && f.around > 0 {
-			w.t.Fatalf("%q is followed and not known: %+v", f.name, f)
-		}
-	}
-	w.notifyRanks(math.MaxInt)
-	w.allNotified()
-	if !w.v.Recovered() || w.v.BeginLookups() != nil {
-		w.t.Fatalf("the view still waits for %d members", w.v.unrecovered)
-	}
-}
-
-// Snapshot plus changes equals a fresh snapshot, at every single state, for every
-// mode, order and tie rule, for the first entries and for each member that is
-// followed, whatever is lost, repeated, late or out of order, and whatever periods
-// begin meanwhile.
-func TestViewEqualsBoard(t *testing.T) {
-	t.Parallel()
-	proptest.Check(t, histories, func(t *rapid.T) {
-		m := newModel(t)
-		w := &lossyTransport{t: t, m: m, v: New(rapid.IntRange(0, 12).Draw(t, "want")), notified: make(map[*Member]Standing)}
-		faulty := rapid.Bool().Draw(t, "faulty")
-		actions := map[string]func(*rapid.T){
-			"write": func(t *rapid.T) {
-				if c := m.batch(t); c != nil {
-					w.flying = append(w.flying, c)
-				}
-			},
-			"deliver": func(t *rapid.T) {
-				if len(w.flying) > 0 {
-					w.deliver(0)
-				}
-			},
-			"ask":         func(*rapid.T) { w.ask() },
-			"answer":      func(*rapid.T) { w.answer() },
-			"read page":   func(*rapid.T) { w.readPage() },
-			"read places": func(*rapid.T) { w.readPlaces() },
-			"want":        func(t *rapid.T) { w.v.Resize(rapid.IntRange(0, 12).Draw(t, "want")) },
-			"follow":      w.follow,
-			"unfollow":    w.unfollow,
-			"sample":      func(*rapid.T) { w.v.Sample(3) },
-			"audit":       func(*rapid.T) { w.askPage(w.v.Period()) },
-			"turn": func(t *rapid.T) {
-				if rapid.IntRange(0, 5).Draw(t, "really") == 0 {
-					m.rollOver()
-				}
-			},
-			"replace": func(t *rapid.T) {
-				if rapid.IntRange(0, 5).Draw(t, "really") == 0 {
-					w.flying = append(w.flying, m.replace(t))
-				}
-			},
-			"tell": func(t *rapid.T) {
-				if w.v.valid {
-					w.notify()
-					w.notifyRanks(rapid.IntRange(1, 9).Draw(t, "in a step"))
-					w.allNotified()
-				}
-			},
-			"ask by name": func(*rapid.T) { w.askPage("") },
-			"":            func(*rapid.T) { w.holds() },
-		}
-		actions["write more"], actions["deliver more"], actions["follow more"] = actions["write"], actions["deliver"], actions["follow"]
-		if faulty {
-			pick := func(t *rapid.T, do func(i int)) {
-				if len(w.flying) > 0 {
-					do(rapid.IntRange(0, len(w.flying)-1).Draw(t, "which"))
-				}
-			}
-			actions["lose"] = func(t *rapid.T) { pick(t, func(i int) { w.flying = slices.Delete(w.flying, i, i+1) }) }
-			actions["repeat"] = func(t *rapid.T) { pick(t, func(i int) { w.v.Apply(w.flying[i]) }) }
-			actions["out of order"] = func(t *rapid.T) { pick(t, w.deliver) }
-			actions["answers lost"] = func(t *rapid.T) {
-				if rapid.Bool().Draw(t, "the page") && w.asked > 0 {
-					w.v.CancelPage()
-					w.page, w.asked = nil, 0
-				} else if w.lookups != nil {
-					w.v.CancelLookups()
-					w.places, w.lookups = nil, nil
-				}
-			}
-			actions["forget"] = func(t *rapid.T) {
-				if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
-					w.v.Reset()
-					w.page, w.asked, w.places, w.lookups = nil, 0, nil, nil
-				}
-			}
-			actions["flush"] = func(t *rapid.T) {
-				if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
-					m.flush()
-				}
-			}
-		}
-		t.Repeat(actions)
-		w.settle()
-	})
-}
-
-// Without faults the view never has to be read again for a gap, only for want of
-// entries: a steady board costs no reads.
-func TestViewNeedsNoReadWithoutFaults(t *testing.T) {
-	t.Parallel()
-	proptest.Check(t, histories, func(t *rapid.T) {
-		m := newModel(t)
-		m.def.Mode = ranking.Sum
-		w := &lossyTransport{t: t, m: m, v: New(10), notified: make(map[*Member]Standing)}
-		for range rapid.IntRange(0, 12).Draw(t, "followed") {
-			w.follow(t)
-		}
-		w.settle()
-		for range 12 {
-			c := m.batch(t)
-			if c == nil {
-				continue
-			}
-			w.v.Apply(c)
-			if !w.v.valid {
-				t.Fatal("a message that follows on made the view unsure")
-			}
-			low := len(w.v.entries) < w.v.size+w.v.margin()/2 && len(w.v.entries) < len(m.rows)
-			if w.v.NeedsPage() != low {
-				t.Fatalf("needs a page: %v, with %d entries of %d", w.v.NeedsPage(), len(w.v.entries), len(m.rows))
-			}
-			w.ask()
-			late := rapid.IntRange(0, 2).Draw(t, "changes before the answer, and before it is read")
-			more := func() {
-				for range late {
-					if c := m.batch(t); c != nil {
-						w.v.Apply(c)
-					}
-				}
-			}
-			more()
-			w.answer()
-			more()
-			w.readPage()
-			w.readPlaces()
-			if !w.v.valid || w.v.State() != m.state {
-				t.Fatal("what was heard while the page was read is missing")
-			}
-			w.holds()
-		}
-	})
-}
 
 func change(seq int64, member string, was, is, rank int64) *ranking.Changes {
 	c := ranking.Change{Member: member, Rank: rank, Position: rank}
@@ -455,8 +21,8 @@ func change(seq int64, member string, was, is, rank int64) *ranking.Changes {
 	return &ranking.Changes{Board: "b", Epoch: "e", Seq: seq, List: []ranking.Change{c}}
 }
 
-// A view with fewer entries than the board takes in who comes next behind them:
-// the rank says that nobody stands between.
+// A view with fewer entries than the board appends the next member: the position says that
+// no member is in between.
 func TestTopAppendsTheNextMember(t *testing.T) {
 	t.Parallel()
 	v := New(2)
@@ -485,7 +51,7 @@ func TestTopAppendsTheNextMember(t *testing.T) {
 	}
 }
 
-// What is heard while a page is read is bounded: beyond it the page is of no use.
+// The buffer is bounded. When it overflows, the pending page is discarded.
 func TestPageIsDiscardedWhenTheBufferOverflows(t *testing.T) {
 	t.Parallel()
 	v := New(2)
@@ -510,8 +76,7 @@ func validView() *View {
 	return v
 }
 
-// A change of another life of the board says nothing about this one, even where
-// its seq follows on.
+// A change of another epoch invalidates the view, even where its seq is the next one.
 func TestAnotherEpochInvalidates(t *testing.T) {
 	t.Parallel()
 	v := validView()
@@ -522,8 +87,8 @@ func TestAnotherEpochInvalidates(t *testing.T) {
 	}
 }
 
-// One subscription repeats nothing. A seq that was heard before is another
-// change: a replica took over that did not have all.
+// One subscription never repeats a seq. A seq that arrives a second time is another change:
+// Redis failed over to a late replica.
 func TestSeqRegressionInvalidates(t *testing.T) {
 	t.Parallel()
 	v := validView()
@@ -536,14 +101,15 @@ func TestSeqRegressionInvalidates(t *testing.T) {
 	if v.valid {
 		t.Fatal("seq 7 was heard twice")
 	}
-	// A page that was being read then may be of either side.
+	// The pending page may be from before or after that.
 	v.BeginPage()
 	v.Apply(change(7, "q", 0, 50, 3))
 	v.ApplyPage(ranking.Page{State: ranking.State{Epoch: "e", Seq: 7}})
 	if v.valid {
 		t.Fatal("the page may be from before")
 	}
-	// What came with the page already is no step back: a page may be ahead of the feed.
+	// A change that the page already contains is no regression: a page may be ahead of the
+	// feed.
 	v = validView()
 	v.Apply(change(4, "x", 0, 40, 3))
 	v.Apply(change(5, "m", 0, 10, 1))
@@ -553,9 +119,8 @@ func TestSeqRegressionInvalidates(t *testing.T) {
 	}
 }
 
-// A page of another period takes a view over, with what was heard of that period;
-// of a board that goes back meanwhile, or has gone back by then, nothing is passed
-// over.
+// A page of another period moves the view to that period, with the changes that have
+// arrived for it. A regression of that period, before or after, invalidates the view.
 func TestPageOfAnotherPeriodMovesTheView(t *testing.T) {
 	t.Parallel()
 	next := func(seq int64, member string, is, rank int64) *ranking.Changes {
@@ -592,8 +157,8 @@ func TestPageOfAnotherPeriodMovesTheView(t *testing.T) {
 	require.False(t, v.valid)
 }
 
-// A period that is read as empty and closed had lost what was heard of it: it does
-// not begin once more.
+// A closed period that is read as empty has lost the changes that arrived. It does not
+// begin again.
 func TestChangesOfALostClosedPeriodAreIgnored(t *testing.T) {
 	t.Parallel()
 	v := New(2)
@@ -608,144 +173,4 @@ func TestChangesOfALostClosedPeriodAreIgnored(t *testing.T) {
 	require.True(t, v.Covers(2))
 	require.True(t, v.Final())
 	require.Empty(t, v.Top(2))
-}
-
-// pendingView follows "m", which stands at key 500 and rank 100 of a thousand, and
-// "gone", which is not on the board; the view is at seq 5 of epoch "e" and has
-// asked for both, but has no answer yet.
-func pendingView() (v *View, answer ranking.Places) {
-	v = New(0)
-	v.Follow("m", 0)
-	v.Follow("gone", 0)
-	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1000}
-	for i := range v.PageSize() {
-		page.Entries = append(page.Entries, ranking.Entry{Key: ranking.Key(i), Member: fmt.Sprint("top", i)})
-	}
-	v.BeginPage()
-	v.ApplyPage(page)
-	answer = ranking.Places{State: v.State(), Total: 1000}
-	for _, l := range v.BeginLookups() {
-		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
-		if l.Member == "m" {
-			found.Entry.Key, found.Entry.Rank, found.Position = 500, 100, 100
-		}
-		answer.List = append(answer.List, found)
-	}
-	return v, answer
-}
-
-// A change that contradicts what is held of a followed member makes the view
-// unsure.
-func TestContradictionOfAMemberInvalidates(t *testing.T) {
-	t.Parallel()
-	v, answer := pendingView()
-	require.True(t, v.ApplyLookups(answer))
-	require.True(t, v.Apply(change(6, "m", 500, 400, 90)))
-	require.EqualValues(t, 90, v.Standing(v.Member("m")).Entry.Rank)
-	for what, c := range map[string]*ranking.Changes{
-		"another key":      change(6, "m", 501, 400, 90),
-		"not there before": change(6, "m", 0, 400, 90),
-		"there before":     change(6, "gone", 300, 400, 90),
-		"a taken rank":     change(6, "gone", 0, 400, 200),
-	} {
-		v, answer := pendingView()
-		require.True(t, v.ApplyLookups(answer))
-		require.False(t, v.Apply(c), what)
-		require.True(t, v.NeedsPage(), what)
-		require.Nil(t, v.BeginLookups(), what)
-	}
-}
-
-// An answer to a look-up that cannot be of this board makes the view unsure too:
-// of a seq before that at which it was asked, of another life, or at odds with
-// what was heard since.
-func TestContradictingLookupInvalidates(t *testing.T) {
-	t.Parallel()
-	for what, alter := range map[string]func(*View, *ranking.Places){
-		"gone back":    func(_ *View, p *ranking.Places) { p.Seq-- },
-		"another life": func(_ *View, p *ranking.Places) { p.Epoch = "f" },
-		"at odds": func(v *View, _ *ranking.Places) {
-			require.True(t, v.Apply(change(6, "m", 501, 400, 90)))
-		},
-		"a rank twice": func(_ *View, p *ranking.Places) {
-			for i := range p.List {
-				p.List[i].Entry.Rank, p.List[i].Position, p.List[i].Entry.Key = 100, 100, ranking.Key(500+i)
-			}
-		},
-	} {
-		v, answer := pendingView()
-		alter(v, &answer)
-		v.ApplyLookups(answer)
-		require.True(t, v.NeedsPage(), what)
-		require.Nil(t, v.BeginLookups(), what)
-	}
-}
-
-// What is heard while places are looked up is bounded too.
-func TestLookupIsRepeatedWhenTheBufferOverflows(t *testing.T) {
-	t.Parallel()
-	v, answer := pendingView()
-	key := int64(5000)
-	for i := range int64(MaxBuffered + 1) {
-		require.True(t, v.Apply(change(6+i, "far", key, key+1, 990)))
-		key++
-	}
-	require.LessOrEqual(t, v.bufferedLen, MaxBuffered+1)
-	require.True(t, v.ApplyLookups(answer))
-	require.Len(t, v.BeginLookups(), 2)
-}
-
-// Nobody's neighbours are looked after when nobody asks for any.
-func TestMaxAroundFollowsTheMembers(t *testing.T) {
-	t.Parallel()
-	v := New(0)
-	a, b := v.Follow("a", 3), v.Follow("b", 7)
-	require.EqualValues(t, 7, v.members.maxAround)
-	v.Follow("b", 1)
-	require.EqualValues(t, 3, v.members.maxAround)
-	v.Unfollow(a)
-	require.EqualValues(t, 1, v.members.maxAround)
-	v.Unfollow(b)
-	require.Zero(t, v.members.maxAround)
-}
-
-// Unfollow leaves nothing of a member in the index of ranks.
-func TestUnfollowLeavesNothing(t *testing.T) {
-	t.Parallel()
-	v, answer := pendingView()
-	require.True(t, v.ApplyLookups(answer))
-	require.Len(t, v.members.positions.blocks, 1)
-	v.Unfollow(v.Member("m"))
-	require.Empty(t, v.members.positions.blocks)
-	require.Equal(t, 1, v.Followed())
-}
-
-// Neighbours are old when somebody comes or goes among them, or beyond them where
-// there are fewer than are wanted.
-func TestNeighboursBecomeStale(t *testing.T) {
-	t.Parallel()
-	near := func(members string) *Member {
-		f := &Member{name: "m", around: 2}
-		for _, m := range members {
-			f.neighbours = append(f.neighbours, ranking.Entry{Key: ranking.Key(10 * m), Member: string(m)})
-		}
-		return f
-	}
-	at := func(key rune, by int) OrderKey { return OrderKey{ranking.Key(10*int(key) + by), "x"} }
-	for _, c := range []struct {
-		near string
-		p    OrderKey
-		old  bool
-	}{
-		{"klmno", at('k', -1), false}, {"klmno", at('k', 1), true}, {"klmno", at('m', 1), true}, {"klmno", at('o', -1), true}, {"klmno", at('o', 1), false},
-		{"lmno", at('l', -1), true}, {"lmno", at('o', 1), false},
-		{"mno", at('m', -1), true},
-		{"klmn", at('n', 1), true}, {"klmn", at('k', -1), false},
-		{"klm", at('m', 1), true},
-		{"m", at('m', 1), true},
-	} {
-		f := near(c.near)
-		f.invalidateNeighbours(c.p)
-		require.Equal(t, c.old, f.neighboursStale, "%s and %v", c.near, c.p)
-	}
 }
