@@ -30,7 +30,7 @@ func TestDataInFrames(t *testing.T) {
 
 		h.FeedChanges(f.setData("m004", `"x"`))
 		pass(2 * time.Second)
-		require.Equal(t, []string{"delta"}, conn.take(t), "a row, though nobody moved")
+		require.Equal(t, []string{"delta"}, conn.take(t), "a row, though no member moved")
 		require.Equal(t, f.top(5), conn.board.Top)
 		require.Equal(t, []string{"me"}, three.take(t), "it is around the one, and not in the first three")
 		meHolds(t, f, three, "m003", 2)

@@ -166,7 +166,7 @@ func TestDeletedPeriod(t *testing.T) {
 // A period that is not kept ends with the last state that the board knew.
 func TestPeriodBeyondRetention(t *testing.T) {
 	t.Parallel()
-	for name, noted := range map[string]bool{"by all that was heard": true, "by what was shown": false} {
+	for name, received := range map[string]bool{"with all received changes": true, "as last published": false} {
 		t.Run(name, func(t *testing.T) {
 			withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 				f.keptPeriods = 0
@@ -178,7 +178,7 @@ func TestPeriodBeyondRetention(t *testing.T) {
 				shown := f.top(10)
 				h.FeedChanges(f.set("a", 2))
 				last := f.top(10)
-				if !noted {
+				if !received {
 					f.set("a", 3)
 					f.setReadErr(errAway) // and the view is invalid
 					h.FeedChanges(f.set("a", 4))

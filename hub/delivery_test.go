@@ -24,7 +24,7 @@ func TestSlowClientSkipsFrames(t *testing.T) {
 			h.FeedChanges(f.set("a", int64(i)))
 			pass(200 * time.Millisecond)
 		}
-		require.Len(t, quick.take(t), 50, "nobody waits for the slow one")
+		require.Len(t, quick.take(t), 50, "the slow client delays no other")
 		require.Empty(t, conn.take(t))
 		conn.setFull(false)
 		slow.Ready()

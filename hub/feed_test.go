@@ -33,7 +33,7 @@ func (f *fakeBoard) addItems(h *Hub, n int) {
 
 // takeItems returns the feed frames since the last call: the items, or "live" for a frame
 // without any, and the number of skipped items.
-func (c *fakeConn) takeItems(t *testing.T) (told []string) {
+func (c *fakeConn) takeItems(t *testing.T) (list []string) {
 	t.Helper()
 	for _, m := range c.frames {
 		if m.Type != "feed" {
@@ -51,10 +51,10 @@ func (c *fakeConn) takeItems(t *testing.T) (told []string) {
 		if m.Skipped > 0 {
 			text += fmt.Sprint(" skipped ", m.Skipped)
 		}
-		told = append(told, text)
+		list = append(list, text)
 	}
 	c.take(t)
-	return told
+	return list
 }
 
 // The feed sends an item at once after a pause, then a frame an interval, the same frame to
@@ -65,7 +65,7 @@ func TestFeedSendsItemsAsTheyArrive(t *testing.T) {
 		_, early, _ := followFeed(t, h, "gift")
 		require.True(t, f.followed["gift"])
 		pass(time.Second)
-		require.Empty(t, early.takeItems(t), "it is not heard yet")
+		require.Empty(t, early.takeItems(t), "the feed is not subscribed to yet")
 		h.FeedFollowed("gift")
 		synctest.Wait()
 		require.Equal(t, []string{"live"}, early.takeItems(t))
@@ -257,7 +257,7 @@ func TestFeedOutage(t *testing.T) {
 		require.Equal(t, []string{"live", "1"}, conn.takeItems(t))
 		h.FeedDown(time.Now())
 		pass(time.Second)
-		require.Equal(t, []string{"2"}, conn.takeItems(t), "what was heard is shown")
+		require.Equal(t, []string{"2"}, conn.takeItems(t), "the items that arrived are sent")
 		_, late, _ := followFeed(t, h, "gift")
 		_, another, _ := followFeed(t, h, "other")
 		pass(time.Second)
@@ -269,7 +269,7 @@ func TestFeedOutage(t *testing.T) {
 		h.FeedFollowed("gift")
 		pass(time.Second)
 		require.Equal(t, []string{"feed"}, late.take(t))
-		require.True(t, isStale(h), "the other is not heard yet")
+		require.True(t, isStale(h), "the other feed is not subscribed to yet")
 		h.FeedFollowed("other")
 		pass(time.Second)
 		require.Equal(t, []string{"status false"}, late.take(t))
@@ -319,7 +319,7 @@ func TestUnfollowedFeedLeavesNothing(t *testing.T) {
 			h.FeedUp()
 			require.True(t, isStale(h))
 			h.Leave(b)
-			require.False(t, isStale(h), "nobody waits for it")
+			require.False(t, isStale(h), "no client waits for it")
 			h.Leave(a)
 			synctest.Wait()
 			require.Zero(t, h.Feeds())

@@ -55,7 +55,7 @@ func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 		h.FeedChanges(f.set("m100", 1003))
 		h.FeedChanges(f.set("m100", 1002)) // and back
 		pass(3 * time.Second)
-		require.Empty(t, conn.take(t), "what is as it was is not told")
+		require.Empty(t, conn.take(t), "the neighbours are unchanged")
 		lookups := len(f.lookups)
 		h.FeedChanges(f.set("m103", 2)) // beyond the shown neighbours
 		h.FeedChanges(f.set("m000", 1)) // moves all ranks
@@ -65,7 +65,7 @@ func TestNeighboursAreReadOnceAnInterval(t *testing.T) {
 		conn.take(t)
 		h.FeedChanges(f.set("m199", 1))
 		pass(3 * time.Second)
-		require.Empty(t, conn.take(t), "nor is it told")
+		require.Empty(t, conn.take(t), "and nothing is sent")
 	})
 }
 
@@ -120,7 +120,7 @@ func TestFollowersWithDifferentAround(t *testing.T) {
 		require.Equal(t, 9, f100.Around())
 		h.Leave(widest)
 		synctest.Wait()
-		require.Equal(t, 5, f100.Around(), "no more are read than somebody wants")
+		require.Equal(t, 5, f100.Around(), "no more neighbours than a follower sees")
 		h.Leave(first)
 		synctest.Wait()
 		require.Equal(t, 2, f100.Around())

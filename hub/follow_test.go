@@ -58,7 +58,7 @@ func meHolds(t *testing.T, f *fakeBoard, conn *fakeConn, member string, around i
 	t.Helper()
 	rank, score := f.standing(member)
 	me := conn.board.Me
-	require.NotNil(t, me, "nothing was told of %q", member)
+	require.NotNil(t, me, "no me frame of %q", member)
 	require.Equal(t, rank, hubtest.Value(me.Rank), "rank of %q", member)
 	require.Equal(t, score, hubtest.Value(me.Score), "score of %q", member)
 	if around > 0 {
@@ -89,7 +89,7 @@ func TestOwnChangeIsSentAtOnceOthersOnceAnInterval(t *testing.T) {
 		require.Empty(t, conn.take(t), "then not within the interval")
 		h.FeedChanges(f.set("m100", 1001))
 		pass(100 * time.Millisecond) // one frame of the board
-		require.Equal(t, []string{"me"}, conn.take(t), "its own change is told at once")
+		require.Equal(t, []string{"me"}, conn.take(t), "its own change is sent at once")
 		meHolds(t, f, conn, "m100", 0)
 		h.FeedChanges(f.set("m170", 1005))
 		pass(time.Second)
@@ -138,7 +138,7 @@ func TestMeFollowsASnapshot(t *testing.T) {
 		require.Equal(t, []string{"status true"}, early.take(t))
 		f.setReadErr(nil)
 		pass(5 * time.Second)
-		require.Equal(t, []string{"snapshot", "me", "status false"}, early.take(t), "all is told before it counts as current")
+		require.Equal(t, []string{"snapshot", "me", "status false"}, early.take(t), "the status comes last")
 
 		slow, conn, _ := follow(t, h, 10, "m100", 0)
 		synctest.Wait()

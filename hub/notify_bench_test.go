@@ -77,7 +77,7 @@ func BenchmarkNotify(b *testing.B) {
 		steps = append(steps, longest)
 		for _, s := range h.shards {
 			if updated, _ := s.takePending(); len(updated) != followed/2 {
-				b.Fatal("not all were told")
+				b.Fatal("not all members were notified")
 			}
 		}
 	}

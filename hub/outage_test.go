@@ -30,7 +30,7 @@ func TestOutageStatusAndRecovery(t *testing.T) {
 
 		_, late, _ := join(t, h, 10)
 		synctest.Wait()
-		require.Equal(t, []string{"status true", "snapshot"}, late.take(t), "who comes meanwhile is told, and shown what there is")
+		require.Equal(t, []string{"status true", "snapshot"}, late.take(t), "a new client is told, and gets what there is")
 
 		f.set("a", 2) // the message is lost
 		f.setReadErr(errors.New("away"))
@@ -72,7 +72,7 @@ func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
 		h.Leave(first)
 		h.FeedUp()
 		pass(time.Second)
-		require.False(t, isStale(h), "nobody watches the board")
+		require.False(t, isStale(h), "the board has no watcher")
 	})
 }
 

@@ -30,7 +30,7 @@ func TestChangeWaitsForProfilesOneReadAtMost(t *testing.T) {
 				require.Empty(t, conn.board.Top[6].Name)
 				h.FeedChanges(f.set("new", -19))
 				pass(110 * time.Millisecond)
-				require.Equal(t, []string{"delta"}, conn.take(t), "and nobody waits for it again")
+				require.Equal(t, []string{"delta"}, conn.take(t), "and no change waits for it again")
 				f.setSlow(0, false)
 				pass(5 * time.Second)
 				require.Equal(t, []string{"delta"}, conn.take(t), "the name comes when it is there")

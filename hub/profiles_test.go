@@ -48,13 +48,13 @@ func TestProfileChangeIsSentAtOnceAndAlone(t *testing.T) {
 			synctest.Wait()
 			m := conn.frames[len(conn.frames)-1]
 			require.Equal(t, []string{"delta"}, conn.take(t), i)
-			require.Len(t, m.Rows, 1, "nothing else is told")
+			require.Len(t, m.Rows, 1, "nothing else is sent")
 			require.Equal(t, []int64{seq, seq}, []int64{m.From, m.Seq}, "a profile changes no seq")
 			require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
 			require.Equal(t, name, conn.board.Top[0].Name)
 			pass(time.Second)
 		}
-		changeProfile(h, f, "nobody here", "X")
+		changeProfile(h, f, "absent", "X")
 		pass(time.Second)
 		require.Empty(t, conn.take(t))
 		h.FeedChanges(f.set("b", 5))
@@ -77,7 +77,7 @@ func TestMemberEntersWithItsProfile(t *testing.T) {
 		pass(20 * time.Millisecond)
 		require.Equal(t, []string{"delta"}, conn.take(t))
 		require.Equal(t, "Newt", conn.board.Top[6].Name)
-		require.Equal(t, []int{1}, f.takeReads(), "nobody else is read")
+		require.Equal(t, []int{1}, f.takeReads(), "no other profile is read")
 	})
 }
 
@@ -150,7 +150,7 @@ func TestKindChangeIsSentAtOnce(t *testing.T) {
 				h.profiles.mu.Lock()
 				defer h.profiles.mu.Unlock()
 				for m := range h.profiles.boards {
-					require.Equal(t, "user", m.kind, "nobody is known as what it was")
+					require.Equal(t, "user", m.kind, "no profile of the old kind is left")
 				}
 			})
 		})
@@ -202,7 +202,7 @@ func TestFollowerGetsProfilesOfNeighbours(t *testing.T) {
 		changeProfile(h, f, "m153", "X")
 		pass(time.Second)
 		require.Empty(t, conn.take(t))
-		f.setProfile("m151", "unheard")
+		f.setProfile("m151", "lost")
 		pass(time.Minute)
 		require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
 	})

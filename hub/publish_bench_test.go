@@ -28,7 +28,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Desc, Total: int64(2 * n), Start: 1}
 	for i := range n + n/8 + 16 {
 		m := fmt.Sprintf("member-%07d", i)
-		f.setProfile(m, "Somebody "+m)
+		f.setProfile(m, "Name of "+m)
 		page.Entries = append(page.Entries, ranking.Entry{Rank: int64(i + 1), Member: m, Score: int64(-2 * i), Key: ranking.Key(2 * i)})
 	}
 	var all []string
@@ -56,7 +56,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 		c := ranking.Change{Member: "member-0000000", Old: &old, New: &now, Rank: rank, Position: rank}
 		board.apply(&ranking.Changes{Board: "b", Epoch: "e", Seq: seq, List: []ranking.Change{c}})
 		if !board.profilesReady(&board.profiles.waitingSince, func(time.Time) bool { return false }, board.eachTopMember) {
-			b.Fatal("somebody is not known")
+			b.Fatal("a profile is missing")
 		}
 		board.publish(tops, time.Now())
 		for _, s := range h.shards {
@@ -64,6 +64,6 @@ func benchPublish(b *testing.B, n int, kind string) {
 		}
 	}
 	if !v.Valid() || v.State().Seq != seq {
-		b.Fatal("the view is unsure")
+		b.Fatal("the view is invalid")
 	}
 }

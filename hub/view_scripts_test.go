@@ -38,7 +38,7 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 		t.Cleanup(s.Close)
 		families := rankingtest.Families(20) // more than the entries of a view of none
 		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Boards: slices.Collect(maps.Values(families))}))
-		feed, heard := runFeed(t, url)
+		feed, events := runFeed(t, url)
 		runs := 0
 		for _, name := range slices.Sorted(maps.Keys(families)) {
 			t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
 					feed.Watch(h.Board)
 					defer feed.Unwatch(h.Board)
-					w := &scriptsComparison{t: t, s: s, h: h, heard: heard, ties: families[name].Ties, members: members, want: rapid.IntRange(0, 4).Draw(t, "want")}
+					w := &scriptsComparison{t: t, s: s, h: h, heard: events, ties: families[name].Ties, members: members, want: rapid.IntRange(0, 4).Draw(t, "want")}
 					w.v = view.New(w.want)
 					w.wait(func(e any) bool { return e == subscribedTo(h.Board) })
 					w.run()
@@ -84,7 +84,7 @@ func (h receivedChanges) wait(t *rapid.T, board string, until func(any) bool) {
 				return
 			}
 		case <-late:
-			t.Fatalf("what was published of %s is not heard", board)
+			t.Fatalf("the messages of %s do not arrive", board)
 		}
 	}
 }
@@ -95,16 +95,16 @@ func runFeed(t *testing.T, url string) (*ranking.Feed, receivedChanges) {
 	require.NoError(t, err)
 	redistest.Patient(rdb)
 	feed := ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.Config{ProbeInterval: redistest.CallTimeout})
-	heard := make(receivedChanges, 4096)
+	events := make(receivedChanges, 4096)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- feed.Run(ctx, heard) }()
+	go func() { ended <- feed.Run(ctx, events) }()
 	t.Cleanup(func() {
 		cancel()
 		require.ErrorIs(t, <-ended, context.Canceled)
 		rdb.Close()
 	})
-	return feed, heard
+	return feed, events
 }
 
 // scriptsComparison applies a history to a view, and compares scripts, view and model.
@@ -201,9 +201,9 @@ func (w *scriptsComparison) changeHolds(seq int64, c ranking.Change) {
 }
 
 func (w *scriptsComparison) apply(c *ranking.Changes) {
-	sure := w.v.Valid()
+	valid := w.v.Valid()
 	w.v.Apply(c)
-	require.Equal(w.t, sure, w.v.Valid(), "%+v makes the view unsure", c)
+	require.Equal(w.t, valid, w.v.Valid(), "%+v makes the view invalid", c)
 	w.holds()
 }
 

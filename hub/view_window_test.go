@@ -28,7 +28,7 @@ func TestFollowedWindowEqualsAFreshRead(t *testing.T) {
 	t.Cleanup(func() { rdb.Close() })
 	s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(s.Close)
-	feed, heard := runFeed(t, url)
+	feed, events := runFeed(t, url)
 	var members []string
 	for i := range 12 {
 		members = append(members, fmt.Sprintf("m%02d", i))
@@ -44,7 +44,7 @@ func TestFollowedWindowEqualsAFreshRead(t *testing.T) {
 					board := fmt.Sprintf("%s-%s:%d", order, ties, runs)
 					feed.Watch(board)
 					defer feed.Unwatch(board)
-					w := &windowComparison{t: t, s: s, board: board, heard: heard, want: rapid.IntRange(1, 4).Draw(t, "want")}
+					w := &windowComparison{t: t, s: s, board: board, heard: events, want: rapid.IntRange(1, 4).Draw(t, "want")}
 					w.v = view.New(w.want)
 					w.heard.wait(t, board, func(e any) bool { return e == subscribedTo(board) })
 					for _, m := range members[:rapid.IntRange(0, 6).Draw(t, "followed")] {

@@ -165,7 +165,7 @@ func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Tie
 		n++
 	}
 	if !v.valid {
-		b.Fatal("the view is unsure")
+		b.Fatal("the view is invalid")
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/change")
 	b.ReportMetric(0, "ns/op")

@@ -133,7 +133,7 @@ func TestRankIndexOverManyBlocks(t *testing.T) {
 			r.remove(f)
 		}
 	}
-	require.Empty(t, r.blocks, "nobody is followed, nothing is left")
+	require.Empty(t, r.blocks, "without members nothing is left")
 }
 
 // The index refuses a rank that another member has, and one that leaves no rank between two
@@ -154,7 +154,7 @@ func TestRankIndexRefusesContradictions(t *testing.T) {
 	}
 	r := held()
 	_, _, ok := r.shift(OrderKey{5, "x"}, -1)
-	require.False(t, ok, "nobody was between ranks 3 and 4")
+	require.False(t, ok, "no member was between ranks 3 and 4")
 	r = held()
 	for i := range 3 {
 		_, _, ok = r.shift(OrderKey{-1, "x"}, -1)

@@ -65,7 +65,7 @@ func TestScoresOfTrimmedNeighboursAreReleased(t *testing.T) {
 	v := tiedView(t, ranking.Dense, 40, 40, 41)
 	v.Follow("m", 0)
 	require.Len(t, v.members.scores.counts, 1)
-	require.True(t, v.Apply(tiedChange(6, ranking.Change{Rank: 1, Position: 2, Gone: true}, 501, 0.5)), "n's score has nobody")
+	require.True(t, v.Apply(tiedChange(6, ranking.Change{Rank: 1, Position: 2, Gone: true}, 501, 0.5)), "no member has n's score")
 }
 
 // A change that contradicts the ties invalidates the view.
@@ -170,5 +170,5 @@ func TestReplacementInvalidates(t *testing.T) {
 	v = validView()
 	v.Apply(replaced("e", 5))
 	v.Apply(replaced("e", 5))
-	require.EqualValues(t, 6, v.tracker.ambiguous, "heard twice")
+	require.EqualValues(t, 6, v.tracker.ambiguous, "it arrived twice")
 }

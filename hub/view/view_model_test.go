@@ -55,18 +55,18 @@ func (w *lossyTransport) allNotified() {
 		}
 		s := w.v.Standing(f)
 		if w.notified[f].Entry != s.Entry {
-			w.t.Fatalf("%q was told %+v, and stands at %+v", f.name, w.notified[f].Entry, s.Entry)
+			w.t.Fatalf("%q was notified of %+v, and is at %+v", f.name, w.notified[f].Entry, s.Entry)
 		}
 		if s.Around != nil && f.around > 0 && !slices.Equal(w.notified[f].NeighboursWithin(f.around), s.NeighboursWithin(f.around)) {
-			w.t.Fatalf("%q was told of %+v, and is among %+v", f.name, w.notified[f].Around, s.Around)
+			w.t.Fatalf("%q was notified of the neighbours %+v, and has %+v", f.name, w.notified[f].Around, s.Around)
 		}
 	}
 }
 
 // notifyRanks does what the owner of a view does for members that others moved, in batches.
-func (w *lossyTransport) notifyRanks(most int) {
+func (w *lossyTransport) notifyRanks(limit int) {
 	for cursor, first := (*OrderKey)(nil), true; first || cursor != nil; first = false {
-		cursor = w.v.WalkRanks(cursor, most, func(f *Member, at Placement) {
+		cursor = w.v.WalkRanks(cursor, limit, func(f *Member, at Placement) {
 			if !w.v.IsNotified(f, at) {
 				w.notifyStanding(f, w.v.StandingAt(f, at))
 			}
@@ -290,7 +290,7 @@ func (w *lossyTransport) settle() {
 		w.holds()
 	}
 	if !w.v.Covers(w.v.size) || w.v.Period() != w.m.name || w.v.State() != w.m.state || w.v.NeedsPage() {
-		w.t.Fatalf("the view is at %q %+v (sure: %v), the board at %q %+v", w.v.Period(), w.v.State(), w.v.valid, w.m.name, w.m.state)
+		w.t.Fatalf("the view is at %q %+v (valid: %v), the board at %q %+v", w.v.Period(), w.v.State(), w.v.valid, w.m.name, w.m.state)
 	}
 	for _, f := range w.v.members.byName {
 		if !f.known || w.v.Standing(f).Around == nil && f.around > 0 {
@@ -343,7 +343,7 @@ func TestViewEqualsBoard(t *testing.T) {
 					w.flying = append(w.flying, m.replace(t))
 				}
 			},
-			"tell": func(t *rapid.T) {
+			"notify": func(t *rapid.T) {
 				if w.v.valid {
 					w.notify()
 					w.notifyRanks(rapid.IntRange(1, 9).Draw(t, "in a step"))
@@ -408,7 +408,7 @@ func TestViewNeedsNoReadWithoutFaults(t *testing.T) {
 			}
 			w.v.Apply(c)
 			if !w.v.valid {
-				t.Fatal("a message that follows on made the view unsure")
+				t.Fatal("a message that follows on made the view invalid")
 			}
 			low := len(w.v.entries) < w.v.size+w.v.margin()/2 && len(w.v.entries) < len(m.rows)
 			if w.v.NeedsPage() != low {
@@ -429,7 +429,7 @@ func TestViewNeedsNoReadWithoutFaults(t *testing.T) {
 			w.readPage()
 			w.readPlaces()
 			if !w.v.valid || w.v.State() != m.state {
-				t.Fatal("what was heard while the page was read is missing")
+				t.Fatal("a change that arrived during the read is missing")
 			}
 			w.holds()
 		}

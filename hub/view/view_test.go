@@ -35,19 +35,19 @@ func TestTopAppendsTheNextMember(t *testing.T) {
 	w := len(v.entries)
 	v.Apply(change(2, "m", 10, 0, 0))
 	if len(v.entries) != w-1 {
-		t.Fatal("who left is still there")
+		t.Fatal("the member that left is still there")
 	}
 	v.Apply(change(3, "far", 0, 5000, 60))
 	if len(v.entries) != w-1 {
-		t.Fatal("who stands far behind was taken in")
+		t.Fatal("a member far behind was appended")
 	}
 	v.Apply(change(4, "next", 0, int64(10*w+5), int64(w)))
 	if len(v.entries) != w || v.entries[w-1].member != "next" || !v.valid {
-		t.Fatal("who comes next was not taken in")
+		t.Fatal("the next member was not appended")
 	}
 	v.Apply(change(5, "wrong", 0, 15, 3))
 	if v.valid {
-		t.Fatal("a rank that contradicts the view must make it unsure")
+		t.Fatal("a rank that contradicts the view must invalidate it")
 	}
 }
 
@@ -64,7 +64,7 @@ func TestPageIsDiscardedWhenTheBufferOverflows(t *testing.T) {
 	}
 	v.ApplyPage(ranking.Page{})
 	if v.valid || !v.NeedsPage() {
-		t.Fatal("the view is sure of a page that it could not bring forward")
+		t.Fatal("the view is valid with a page that it could not bring forward")
 	}
 }
 
@@ -95,11 +95,11 @@ func TestSeqRegressionInvalidates(t *testing.T) {
 	v.Apply(change(6, "n", 0, 20, 2))
 	v.Apply(change(7, "o", 0, 30, 3))
 	if !v.valid {
-		t.Fatal("unsure without reason")
+		t.Fatal("invalid without a reason")
 	}
 	v.Apply(change(7, "p", 0, 40, 3))
 	if v.valid {
-		t.Fatal("seq 7 was heard twice")
+		t.Fatal("seq 7 arrived twice")
 	}
 	// The pending page may be from before or after that.
 	v.BeginPage()
@@ -129,10 +129,10 @@ func TestPageOfAnotherPeriodMovesTheView(t *testing.T) {
 		return c
 	}
 	page := ranking.Page{State: ranking.State{Epoch: "f", Seq: 1}, Period: "next", Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}}
-	turned := func(heard ...*ranking.Changes) *View {
+	moved := func(batches ...*ranking.Changes) *View {
 		v := validView()
 		v.BeginPage()
-		for _, c := range heard {
+		for _, c := range batches {
 			v.Apply(c)
 			require.True(t, v.valid)
 		}
@@ -140,7 +140,7 @@ func TestPageOfAnotherPeriodMovesTheView(t *testing.T) {
 		require.Equal(t, "next", v.Period())
 		return v
 	}
-	v := turned(next(1, "m", 10, 1), change(6, "n", 0, 20, 2), next(2, "n", 20, 2))
+	v := moved(next(1, "m", 10, 1), change(6, "n", 0, 20, 2), next(2, "n", 20, 2))
 	require.True(t, v.valid)
 	require.Equal(t, ranking.State{Epoch: "f", Seq: 2}, v.State())
 	require.True(t, v.Apply(next(3, "o", 30, 3)))
@@ -148,11 +148,11 @@ func TestPageOfAnotherPeriodMovesTheView(t *testing.T) {
 	require.True(t, v.valid)
 	require.EqualValues(t, 3, v.Total())
 
-	v = turned(next(1, "m", 10, 1), next(2, "n", 20, 2), next(2, "o", 20, 2))
-	require.False(t, v.valid, "nobody knows on which side of this the page is")
+	v = moved(next(1, "m", 10, 1), next(2, "n", 20, 2), next(2, "o", 20, 2))
+	require.False(t, v.valid, "the page may be from before or after the regression")
 	require.True(t, v.NeedsPage())
 
-	v = turned(next(1, "m", 10, 1), next(2, "n", 20, 2))
+	v = moved(next(1, "m", 10, 1), next(2, "n", 20, 2))
 	v.Apply(next(2, "o", 20, 2))
 	require.False(t, v.valid)
 }
