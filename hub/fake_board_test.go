@@ -406,9 +406,9 @@ func (f *fakeBoard) Watch(instance string) { f.setWanted(f.watched, instance, tr
 
 func (f *fakeBoard) Unwatch(instance string) { f.setWanted(f.watched, instance, false) }
 
-func (f *fakeBoard) Follow(feed string) { f.setWanted(f.followed, feed, true) }
+func (f *fakeBoard) Follow(name string) { f.setWanted(f.followed, name, true) }
 
-func (f *fakeBoard) Unfollow(feed string) { f.setWanted(f.followed, feed, false) }
+func (f *fakeBoard) Unfollow(name string) { f.setWanted(f.followed, name, false) }
 
 func (f *fakeBoard) setWanted(of map[string]bool, name string, wanted bool) {
 	f.mu.Lock()

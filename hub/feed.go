@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// feed is a goroutine that publishes the items of one feed. It publishes at most one frame
+// eventFeed is a goroutine that publishes the items of one feed. It publishes at most one frame
 // an interval, and at most FeedRate items in any second. A frame takes at most half of what
 // is left of that second. Items that arrive at once spread over several frames; the feed
 // skips items that arrive faster. All clients see the same items: they share one budget and
 // one encoded frame.
-type feed struct {
+type eventFeed struct {
 	hub    *Hub
 	name   string
 	ctx    context.Context
@@ -97,7 +97,7 @@ func (h *Hub) acquireFeed(c *Client, name string) (*delivery, error) {
 	}
 	f := h.feeds[name]
 	if f == nil {
-		f = &feed{hub: h, name: name, empty: itemsFrame(name, nil, 0), wake: make(chan struct{}, 1)}
+		f = &eventFeed{hub: h, name: name, empty: itemsFrame(name, nil, 0), wake: make(chan struct{}, 1)}
 		f.stream = &stream{feed: f}
 		f.ctx, f.cancel = context.WithCancel(h.ctx)
 		h.feeds[name] = f
@@ -113,7 +113,7 @@ func (h *Hub) acquireFeed(c *Client, name string) (*delivery, error) {
 }
 
 // stopFeed ends a feed without clients. The caller holds mu.
-func (h *Hub) stopFeed(f *feed) {
+func (h *Hub) stopFeed(f *eventFeed) {
 	delete(h.feeds, f.name)
 	h.feed.Unfollow(f.name)
 	f.cancel()
@@ -140,7 +140,7 @@ func (h *Hub) FeedItems(name string, items [][]byte) {
 	}
 }
 
-func (f *feed) signal() {
+func (f *eventFeed) signal() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
@@ -148,7 +148,7 @@ func (f *feed) signal() {
 }
 
 // markLive notes that the feed receives each item from now on.
-func (f *feed) markLive() {
+func (f *eventFeed) markLive() {
 	f.live.Store(true) // before run publishes to the clients that wait for it
 	f.mu.Lock()
 	f.subscribed = true
@@ -157,9 +157,9 @@ func (f *feed) markLive() {
 }
 
 // markDown notes that the feed misses items from now on. New clients wait.
-func (f *feed) markDown() { f.live.Store(false) }
+func (f *eventFeed) markDown() { f.live.Store(false) }
 
-func (f *feed) add(items [][]byte) {
+func (f *eventFeed) add(items [][]byte) {
 	f.mu.Lock()
 	f.received.Add(uint64(len(items)))
 	f.queued = append(f.queued, items...)
@@ -170,7 +170,7 @@ func (f *feed) add(items [][]byte) {
 	f.signal()
 }
 
-func (f *feed) run() {
+func (f *eventFeed) run() {
 	defer f.cancel()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -189,7 +189,7 @@ func (f *feed) run() {
 
 // step publishes what is due. It returns the time until more is due; 0: only after another
 // item.
-func (f *feed) step(now time.Time) (wait time.Duration) {
+func (f *eventFeed) step(now time.Time) (wait time.Duration) {
 	f.mu.Lock()
 	began, any := f.subscribed, len(f.queued) > 0
 	f.subscribed = false
@@ -230,7 +230,7 @@ func (f *feed) step(now time.Time) (wait time.Duration) {
 	return 0
 }
 
-func (f *feed) setVersion(v *version) {
+func (f *eventFeed) setVersion(v *version) {
 	f.stream.setVersion(v)
 	f.hub.announce(f.stream)
 }
@@ -263,14 +263,14 @@ func (s *delivery) sendItems(v *version) {
 }
 
 // itemsFrame encodes items of a feed, and the number of skipped items.
-func itemsFrame(feed string, list [][]byte, skipped int64) *Frame {
-	size := headRoom + 64 + len(feed)
+func itemsFrame(name string, list [][]byte, skipped int64) *Frame {
+	size := headRoom + 64 + len(name)
 	for _, item := range list {
 		size += len(item) + 1
 	}
 	b := make([]byte, headRoom, size)
 	b = append(b, `{"type":"feed","feed":`...)
-	b = appendString(b, feed)
+	b = appendString(b, name)
 	b = append(b, `,"items":[`...)
 	for i, item := range list {
 		if i > 0 {

@@ -36,8 +36,8 @@ type Source interface {
 type Feed interface {
 	Watch(instance string)
 	Unwatch(instance string)
-	Follow(feed string)
-	Unfollow(feed string)
+	Follow(name string)
+	Unfollow(name string)
 }
 
 // Config configures a Hub. The zero value is the documented default.
@@ -91,7 +91,7 @@ type Hub struct {
 	mu         sync.Mutex
 	boards     map[string]*board    // by name
 	instances  map[string]*instance // by the instance of their boards
-	feeds      map[string]*feed
+	feeds      map[string]*eventFeed
 	feedUp     bool         // whether the feed is connected
 	outages    int          // how often the feed went down
 	stale      bool         // clients have been told that their boards may be old
@@ -115,7 +115,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 		source: source, feed: from, cfg: cfg, log: cfg.Log, status: &stream{},
 		fetchSlots: make(chan struct{}, maxFetches),
 		boards:     make(map[string]*board), instances: make(map[string]*instance),
-		feeds: make(map[string]*feed), unsynced: make(map[any]bool),
+		feeds: make(map[string]*eventFeed), unsynced: make(map[any]bool),
 	}
 	h.profiles.boards, h.profiles.kinds = make(map[profileKey][]*board), make(map[string]bool)
 	h.ctx, h.cancel = context.WithCancel(context.Background())

@@ -24,7 +24,7 @@ func (h *Hub) markSynced(b *board) {
 }
 
 // markFeedSynced notes that a feed is subscribed to.
-func (h *Hub) markFeedSynced(f *feed) {
+func (h *Hub) markFeedSynced(f *eventFeed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if f.live.Load() { // otherwise the feed has gone down again

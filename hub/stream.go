@@ -11,7 +11,7 @@ import (
 // stream is shared by all clients that watch the same: one board at one N, one member's
 // place, a feed, or the node's status. It holds its newest version only.
 type stream struct {
-	feed   *feed // nil unless the stream is of a feed
+	feed   *eventFeed // nil unless the stream is of a feed
 	board  string
 	n      int    // of a top
 	member string // the followed member, or ""

@@ -38,15 +38,15 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 		t.Cleanup(s.Close)
 		families := rankingtest.Families(20) // more than the entries of a view of none
 		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Boards: slices.Collect(maps.Values(families))}))
-		feed, events := runFeed(t, url)
+		changes, events := runFeed(t, url)
 		runs := 0
 		for _, name := range slices.Sorted(maps.Keys(families)) {
 			t.Run(name, func(t *testing.T) {
 				proptest.CheckSeeded(t, redistest.Volume(url, 12), func(t *rapid.T) {
 					runs++
 					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
-					feed.Watch(h.Board)
-					defer feed.Unwatch(h.Board)
+					changes.Watch(h.Board)
+					defer changes.Unwatch(h.Board)
 					w := &scriptsComparison{t: t, s: s, h: h, heard: events, ties: families[name].Ties, members: members, want: rapid.IntRange(0, 4).Draw(t, "want")}
 					w.v = view.New(w.want)
 					w.wait(func(e any) bool { return e == subscribedTo(h.Board) })
@@ -94,17 +94,17 @@ func runFeed(t *testing.T, url string) (*ranking.Feed, receivedChanges) {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	redistest.Patient(rdb)
-	feed := ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.Config{ProbeInterval: redistest.CallTimeout})
+	changes := ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.Config{ProbeInterval: redistest.CallTimeout})
 	events := make(receivedChanges, 4096)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- feed.Run(ctx, events) }()
+	go func() { ended <- changes.Run(ctx, events) }()
 	t.Cleanup(func() {
 		cancel()
 		require.ErrorIs(t, <-ended, context.Canceled)
 		rdb.Close()
 	})
-	return feed, events
+	return changes, events
 }
 
 // scriptsComparison applies a history to a view, and compares scripts, view and model.

@@ -28,7 +28,7 @@ func TestFollowedWindowEqualsAFreshRead(t *testing.T) {
 	t.Cleanup(func() { rdb.Close() })
 	s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(s.Close)
-	feed, events := runFeed(t, url)
+	changes, events := runFeed(t, url)
 	var members []string
 	for i := range 12 {
 		members = append(members, fmt.Sprintf("m%02d", i))
@@ -42,8 +42,8 @@ func TestFollowedWindowEqualsAFreshRead(t *testing.T) {
 				proptest.CheckSeeded(t, 25, func(t *rapid.T) {
 					runs++
 					board := fmt.Sprintf("%s-%s:%d", order, ties, runs)
-					feed.Watch(board)
-					defer feed.Unwatch(board)
+					changes.Watch(board)
+					defer changes.Unwatch(board)
 					w := &windowComparison{t: t, s: s, board: board, heard: events, want: rapid.IntRange(1, 4).Draw(t, "want")}
 					w.v = view.New(w.want)
 					w.heard.wait(t, board, func(e any) bool { return e == subscribedTo(board) })
