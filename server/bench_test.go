@@ -239,7 +239,7 @@ func median[T int64 | uint64 | time.Duration](values []T) float64 {
 // frame costs, to all clients together.
 func BenchmarkDelivery(b *testing.B) {
 	const clients, frames, pace = 2000, 20, 50 * time.Millisecond
-	n := startNode(b, redistest.Start(b, redistest.InMemory...).URL(), nodeConfig{hub: hub.Config{Interval: time.Millisecond}},
+	n := servertest.Start(b, redistest.Start(b, redistest.InMemory...).URL(), servertest.Config{Hub: hub.Config{Interval: time.Millisecond}},
 		ranking.Definition{Board: "b", Mode: ranking.Last})
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(b, err)
@@ -261,16 +261,16 @@ func BenchmarkDelivery(b *testing.B) {
 		for i := range updates {
 			updates[i] = ranking.Update{Member: fmt.Sprintf("member-%02d", rand.IntN(10)), Score: 1e6 + rand.Int64N(1e6)}
 		}
-		_, err := n.store.Apply(context.Background(), "b", updates)
+		_, err := n.Store.Apply(context.Background(), "b", updates)
 		require.NoError(b, err)
 	}
 	for range 10 {
 		change()
 	}
-	clientsOf := startDrain(b, clients, n.addr, plain.Addr().String())
+	clientsOf := startDrain(b, clients, n.Addr, plain.Addr().String())
 	conns := <-accepted
 	clientsOf.await(clients) // their snapshots
-	sample := servertest.Dial(b, n.addr)
+	sample := servertest.Dial(b, n.Addr)
 	sample.Subscribe("b", 10)
 
 	turn := func(send func(i int)) (cpu time.Duration, allocated uint64) {
@@ -333,9 +333,9 @@ func BenchmarkDelivery(b *testing.B) {
 func BenchmarkJoin(b *testing.B) {
 	const followers, members = 9000, 100_000
 	r := redistest.Start(b, redistest.InMemory...)
-	n := startNode(b, r.URL(), nodeConfig{hub: hub.Config{AuditInterval: time.Hour}}, ranking.Definition{Board: "b"})
-	n.descending("b", members)
-	in, out := startSelf(b, fmt.Sprintf("%s=%d %s", joinEnv, followers, n.addr))
+	n := servertest.Start(b, r.URL(), servertest.Config{Hub: hub.Config{AuditInterval: time.Hour}}, ranking.Definition{Board: "b"})
+	descending(b, n, "b", members)
+	in, out := startSelf(b, fmt.Sprintf("%s=%d %s", joinEnv, followers, n.Addr))
 	var took []time.Duration
 	var scripts []int64
 	for b.Loop() {
@@ -346,7 +346,7 @@ func BenchmarkJoin(b *testing.B) {
 		took = append(took, time.Since(start))
 		scripts = append(scripts, calls(b, r.Admin())["evalsha"]-before)
 		redistest.Eventually(b, "all to have left", func() error {
-			if n.hub.Watched() > 0 {
+			if n.Hub.Watched() > 0 {
 				return fmt.Errorf("the board is watched")
 			}
 			return nil

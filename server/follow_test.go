@@ -24,22 +24,22 @@ import (
 
 // descending gives a board n members m0, m1, ... of which the first has the
 // highest score, in steps of ten.
-func (n *node) descending(board string, members int) {
-	n.t.Helper()
+func descending(t testing.TB, n *servertest.Node, board string, members int) {
+	t.Helper()
 	for from := 0; from < members; from += 1000 {
 		var updates []ranking.Update
 		for i := from; i < min(members, from+1000); i++ {
 			updates = append(updates, ranking.Update{Member: fmt.Sprint("m", i), Score: int64(10 * (members - i))})
 		}
-		_, err := n.store.Apply(context.Background(), board, updates)
-		require.NoError(n.t, err)
+		_, err := n.Store.Apply(context.Background(), board, updates)
+		require.NoError(t, err)
 	}
 }
 
-func (n *node) update(board, member string, score int64) {
-	n.t.Helper()
-	_, err := n.store.Apply(context.Background(), board, []ranking.Update{{Member: member, Score: score}})
-	require.NoError(n.t, err)
+func update(t testing.TB, n *servertest.Node, board, member string, score int64) {
+	t.Helper()
+	_, err := n.Store.Apply(context.Background(), board, []ranking.Update{{Member: member, Score: score}})
+	require.NoError(t, err)
 }
 
 // meIs waits until a socket was told that it stands there, and returns the frame.
@@ -55,10 +55,10 @@ func meIs(s *servertest.Socket, board string, rank, score int64) hubtest.Message
 // by itself, for others, off the board and onto it.
 func TestOwnRank(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
 			ranking.Definition{Board: "b"})
-		n.descending("b", 200)
-		s := servertest.Dial(t, n.addr)
+		descending(t, n, "b", 200)
+		s := servertest.Dial(t, n.Addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m100"}`)
 		var order []string
 		for range 3 {
@@ -69,17 +69,17 @@ func TestOwnRank(t *testing.T) {
 		require.EqualValues(t, 200, me.Total)
 		require.Nil(t, me.Around)
 
-		n.update("b", "m150", 1000)
+		update(t, n, "b", "m150", 1000)
 		meIs(s, "b", 102, 1000)
-		n.update("b", "m100", 20)
+		update(t, n, "b", "m100", 20)
 		meIs(s, "b", 101, 1020)
-		n.do("DELETE", "/v1/boards/b/members/m0", "")
+		n.Do("DELETE", "/v1/boards/b/members/m0", "")
 		meIs(s, "b", 100, 1020)
-		n.update("b", "m100", 5000)
+		update(t, n, "b", "m100", 5000)
 		meIs(s, "b", 1, 6020)
-		n.do("DELETE", "/v1/boards/b/members/m100", "")
+		n.Do("DELETE", "/v1/boards/b/members/m100", "")
 		s.Until("b", "nowhere", func(b *hubtest.Board) bool { return b.Me.Rank == nil && b.Me.Score == nil })
-		n.update("b", "m100", 25)
+		update(t, n, "b", "m100", 25)
 		meIs(s, "b", 197, 25)
 
 		// Subscribing again changes who is followed, and ends it.
@@ -90,8 +90,8 @@ func TestOwnRank(t *testing.T) {
 		s.Send(`{"type":"subscribe","id":3,"board":"b","top":3}`)
 		s.Next("ok")
 		s.Next("snapshot")
-		n.update("b", "nobody", 7)
-		n.update("b", "m1", 1)
+		update(t, n, "b", "nobody", 7)
+		update(t, n, "b", "m1", 1)
 		for s.Boards["b"].Top[0].Score != 1991 {
 			m, err := s.Read()
 			require.NoError(t, err)
@@ -104,13 +104,13 @@ func TestOwnRank(t *testing.T) {
 // are right after every change near it, be it in the first entries or far below.
 func TestAround(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
 			ranking.Definition{Board: "b"})
-		n.descending("b", 200)
-		s := servertest.Dial(t, n.addr)
+		descending(t, n, "b", 200)
+		s := servertest.Dial(t, n.Addr)
 		near := func() {
 			t.Helper()
-			a := n.do("GET", "/v1/boards/b/members/m100?around=2", "")
+			a := n.Do("GET", "/v1/boards/b/members/m100?around=2", "")
 			var want hubtest.Message
 			require.NoError(t, json.Unmarshal([]byte(a.Body), &want), a.Body)
 			s.Until("b", a.Body, func(b *hubtest.Board) bool {
@@ -120,24 +120,24 @@ func TestAround(t *testing.T) {
 		}
 		s.Send(`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m100","around":2}`)
 		near()
-		n.update("b", "m101", 3) // a neighbour's score
+		update(t, n, "b", "m101", 3) // a neighbour's score
 		near()
-		n.update("b", "m150", 502) // somebody comes between
+		update(t, n, "b", "m150", 502) // somebody comes between
 		near()
-		n.do("DELETE", "/v1/boards/b/members/m99", "")
+		n.Do("DELETE", "/v1/boards/b/members/m99", "")
 		near()
-		n.update("b", "m0", 5) // far above: only ranks
-		n.update("b", "m199", 2000)
+		update(t, n, "b", "m0", 5) // far above: only ranks
+		update(t, n, "b", "m199", 2000)
 		near()
-		n.update("b", "m100", 90_000) // to the top
+		update(t, n, "b", "m100", 90_000) // to the top
 		near()
-		n.update("b", "m7", 90_000)
+		update(t, n, "b", "m7", 90_000)
 		near()
-		n.update("b", "m100", -89_500)
+		update(t, n, "b", "m100", -89_500)
 		near()
-		n.update("b", "m100", -89_500) // to the end
+		update(t, n, "b", "m100", -89_500) // to the end
 		near()
-		n.do("DELETE", "/v1/boards/b/members/m100", "")
+		n.Do("DELETE", "/v1/boards/b/members/m100", "")
 		s.Until("b", "nowhere", func(b *hubtest.Board) bool {
 			return b.Me.Rank == nil && b.Me.ToNext == nil && b.Me.Around != nil && len(b.Me.Around) == 0
 		})
@@ -148,15 +148,15 @@ func TestAround(t *testing.T) {
 // changed since, and a snapshot otherwise.
 func TestResume(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, ranking.Definition{Board: "b"})
-		n.descending("b", 50)
-		stays, first := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, ranking.Definition{Board: "b"})
+		descending(t, n, "b", 50)
+		stays, first := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
 		stays.Subscribe("b", 10)
 		first.Subscribe("b", 10)
 		held := *first.Boards["b"]
 		rank := int64(31) // of m30
 		resume := func(epoch string, seq int64) (*servertest.Socket, hubtest.Message) {
-			s := servertest.Dial(t, n.addr)
+			s := servertest.Dial(t, n.Addr)
 			before := held
 			s.Boards["b"] = &before
 			s.Send(`{"type":"subscribe","id":1,"board":"b","top":10,"me":"m30","resume":{"epoch":%q,"seq":%d}}`, epoch, seq)
@@ -172,10 +172,10 @@ func TestResume(t *testing.T) {
 		require.Equal(t, held.Seq, m.Seq)
 
 		first.WS.CloseNow()
-		n.update("b", "m5", 7)
-		n.update("b", "m49", 450) // in between
+		update(t, n, "b", "m5", 7)
+		update(t, n, "b", "m49", 450) // in between
 		rank = 32
-		want, total := n.top("b", 10)
+		want, total := n.Top("b", 10)
 		stays.Until("b", "the change", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 		s, m := resume(held.Epoch, held.Seq)
 		require.Equal(t, "delta", m.Type)
@@ -183,8 +183,8 @@ func TestResume(t *testing.T) {
 		require.Len(t, m.Rows, 5)
 		require.Equal(t, want, s.Boards["b"].Top)
 		require.Equal(t, total, s.Boards["b"].Total)
-		n.update("b", "m1", 1000) // and from there on by deltas, like everybody
-		want, _ = n.top("b", 10)
+		update(t, n, "b", "m1", 1000) // and from there on by deltas, like everybody
+		want, _ = n.Top("b", 10)
 		stays.Until("b", "m1", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 		s.Until("b", "m1", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 
@@ -198,8 +198,8 @@ func TestResume(t *testing.T) {
 			require.Equal(t, "snapshot", m.Type, name)
 			require.Equal(t, stays.Boards["b"].Top, s.Boards["b"].Top)
 		}
-		n.descending("b", 10) // all places change: a snapshot is smaller
-		want, _ = n.top("b", 10)
+		descending(t, n, "b", 10) // all places change: a snapshot is smaller
+		want, _ = n.Top("b", 10)
 		stays.Until("b", "new scores", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 		_, m = resume(held.Epoch, held.Seq)
 		require.Equal(t, "snapshot", m.Type)
@@ -233,16 +233,16 @@ func TestFollowersOfALargeBoard(t *testing.T) {
 	r := redistest.Start(t)
 	d := ranking.Definition{Board: "b"}
 	// Neither audit nor seq check may fall into the count.
-	cfg := nodeConfig{hub: hub.Config{Interval: 5 * time.Millisecond, MeInterval: 20 * time.Millisecond, CheckInterval: time.Hour, AuditInterval: time.Hour}}
-	nodes := []*node{startNode(t, r.URL(), cfg, d), startNode(t, r.URL(), cfg, d)}
-	nodes[0].descending("b", members)
+	cfg := servertest.Config{Hub: hub.Config{Interval: 5 * time.Millisecond, MeInterval: 20 * time.Millisecond, CheckInterval: time.Hour, AuditInterval: time.Hour}}
+	nodes := []*servertest.Node{servertest.Start(t, r.URL(), cfg, d), servertest.Start(t, r.URL(), cfg, d)}
+	descending(t, nodes[0], "b", members)
 	recount := make(map[string]int64, members)
 	for i := range members {
 		recount[fmt.Sprint("m", i)] = int64(10 * (members - i))
 	}
 	before := calls(t, r.Admin())
-	nodes[0].update("b", "m0", 5)
-	nodes[0].update("b", "m0", -5)
+	update(t, nodes[0], "b", "m0", 5)
+	update(t, nodes[0], "b", "m0", -5)
 	alone := forBoards(since(calls(t, r.Admin()), before)) // what one update costs
 	for name := range alone {
 		alone[name] /= 2
@@ -250,7 +250,7 @@ func TestFollowersOfALargeBoard(t *testing.T) {
 	require.EqualValues(t, 1, alone["evalsha"])
 	var sockets []*servertest.Socket
 	for i := range followers {
-		s := servertest.Dial(t, nodes[i%2].addr)
+		s := servertest.Dial(t, nodes[i%2].Addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"b","top":10,"me":"m%d"}`, i*members/followers)
 		sockets = append(sockets, s)
 	}
@@ -286,7 +286,7 @@ func TestFollowersOfALargeBoard(t *testing.T) {
 				score = random.Int64N(10 * members)
 			}
 			taken[score] = true
-			_, err := nodes[random.IntN(2)].store.Apply(t.Context(), "b", []ranking.Update{{Member: m, Score: score, Op: ranking.Last}})
+			_, err := nodes[random.IntN(2)].Store.Apply(t.Context(), "b", []ranking.Update{{Member: m, Score: score, Op: ranking.Last}})
 			require.NoError(t, err)
 			recount[m] = score
 		}
@@ -326,8 +326,8 @@ func since(now, before map[string]int64) map[string]int64 {
 // subscription and every goroutine.
 func TestLastWhoLeavesFreesAll(t *testing.T) {
 	r := redistest.Start(t)
-	n := startNode(t, r.URL(), nodeConfig{}, ranking.Definition{Board: "b"})
-	n.descending("b", 2000)
+	n := servertest.Start(t, r.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
+	descending(t, n, "b", 2000)
 	heard := func(want int64) {
 		t.Helper()
 		redistest.Eventually(t, "the subscriptions in Redis to be as they should", func() error {
@@ -343,13 +343,13 @@ func TestLastWhoLeavesFreesAll(t *testing.T) {
 	for range 3 {
 		var sockets []*servertest.Socket
 		for i := range 40 {
-			s := servertest.Dial(t, n.addr)
+			s := servertest.Dial(t, n.Addr)
 			s.Send(`{"type":"subscribe","id":1,"board":"b","me":"m%d","around":%d}`, 50*i, i%3)
 			meIs(s, "b", int64(50*i+1), int64(10*(2000-50*i)))
 			sockets = append(sockets, s)
 		}
-		require.Equal(t, 1, n.hub.Watched())
-		require.Equal(t, 40, n.hub.Followed())
+		require.Equal(t, 1, n.Hub.Watched())
+		require.Equal(t, 40, n.Hub.Followed())
 		heard(1)
 		for i, s := range sockets {
 			if i%2 == 0 {
@@ -358,7 +358,7 @@ func TestLastWhoLeavesFreesAll(t *testing.T) {
 			}
 		}
 		redistest.Eventually(t, "half of them to follow nobody", func() error {
-			if followed := n.hub.Followed(); followed != 20 {
+			if followed := n.Hub.Followed(); followed != 20 {
 				return fmt.Errorf("%d followed", followed)
 			}
 			return nil
@@ -371,7 +371,7 @@ func TestLastWhoLeavesFreesAll(t *testing.T) {
 			s.WS.CloseNow()
 		}
 		redistest.Eventually(t, "all to be freed", func() error {
-			if w, f := n.hub.Watched(), n.hub.Followed(); w > 0 || f > 0 {
+			if w, f := n.Hub.Watched(), n.Hub.Followed(); w > 0 || f > 0 {
 				return fmt.Errorf("%d boards and %d members watched", w, f)
 			}
 			return nil

@@ -38,9 +38,9 @@ func requireProblem(t *testing.T, a servertest.Answer, status int, code, field s
 
 func TestScoresOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "laps", Mode: "best", Order: "asc"})
+		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "laps", Mode: "best", Order: "asc"})
 		post := func(body string, header ...string) string {
-			a := n.do("POST", "/v1/boards/b/scores", body, header...)
+			a := n.Do("POST", "/v1/boards/b/scores", body, header...)
 			require.Equal(t, 200, a.Status, a.Body)
 			return a.Body
 		}
@@ -69,30 +69,30 @@ func TestScoresOverHTTP(t *testing.T) {
 		require.Equal(t, 2, strings.Count(again, `"duplicate":true`))
 		require.Contains(t, post(`{"member":"k","score":1,"id":"K#1"}`), `"duplicate":true`)
 
-		a := n.do("GET", "/v1/boards/b/members/k", "")
+		a := n.Do("GET", "/v1/boards/b/members/k", "")
 		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":2,"member":"k","score":2,"total":3,"percentile":50,"to_next":8}`, a.Body)
-		a = n.do("GET", "/v1/boards/b/members/a?around=1", "")
+		a = n.Do("GET", "/v1/boards/b/members/a?around=1", "")
 		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":1,"member":"a","score":10,"total":3,"percentile":100,"to_next":null,
 			"around":[{"rank":1,"member":"a","score":10},{"rank":2,"member":"k","score":2}]}`, a.Body)
-		a = n.do("GET", "/v1/boards/b/members?id=k&id=nobody&id=a", "")
+		a = n.Do("GET", "/v1/boards/b/members?id=k&id=nobody&id=a", "")
 		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"total":3,"members":[{"member":"k","rank":2,"among":2,"score":2},
 			{"member":"nobody","rank":null,"among":null,"score":null},{"member":"a","rank":1,"among":1,"score":10}]}`, a.Body)
-		a = n.do("DELETE", "/v1/boards/b/members/k", "")
+		a = n.Do("DELETE", "/v1/boards/b/members/k", "")
 		require.JSONEq(t, `{"board":"b","period":"","member":"k","score":null,"rank":null,"previous":{"score":2,"rank":2},"duplicate":false}`, a.Body)
-		a = n.do("GET", "/v1/boards", "")
+		a = n.Do("GET", "/v1/boards", "")
 		require.JSONEq(t, `{"boards":[{"board":"b","mode":"sum","order":"desc","ties":"first","kind":"member"},{"board":"laps","mode":"best","order":"asc","ties":"first","kind":"member"}]}`, a.Body)
-		a = n.do("GET", "/v1/boards/b", "")
+		a = n.Do("GET", "/v1/boards/b", "")
 		require.Equal(t, 200, a.Status)
 		require.Contains(t, a.Body, `"total":2,`)
 		require.Contains(t, a.Body, `"seq":8,`)
-		a = n.do("GET", "/v1/boards/laps", "")
+		a = n.Do("GET", "/v1/boards/laps", "")
 		require.Contains(t, a.Body, `"epoch":"","seq":0,"last_change":null`)
-		require.Equal(t, 200, n.do("GET", "/healthz", "").Status)
+		require.Equal(t, 200, n.Do("GET", "/healthz", "").Status)
 		for _, path := range []string{"/", "/healthz", "/v1/boards", "/v1/boards/b/top"} {
-			require.Equal(t, 200, n.do("HEAD", path, "").Status, path)
+			require.Equal(t, 200, n.Do("HEAD", path, "").Status, path)
 		}
 		redistest.Eventually(t, "the node to be ready", func() error {
-			if a := n.do("GET", "/readyz", ""); a.Status != 200 {
+			if a := n.Do("GET", "/readyz", ""); a.Status != 200 {
 				return fmt.Errorf("%s", a.Body)
 			}
 			return nil
@@ -103,8 +103,8 @@ func TestScoresOverHTTP(t *testing.T) {
 // A period or a family where only a board can be is told to be one, by HTTP and over a
 // socket, and nothing goes.
 func TestWhatIsNoBoardByItself(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "stars", Period: "week"}, ranking.Definition{Board: "fans:{star}"})
-	s := servertest.Dial(t, n.addr)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "stars", Period: "week"}, ranking.Definition{Board: "fans:{star}"})
+	s := servertest.Dial(t, n.Addr)
 	s.Send(`{"type":"subscribe","id":1,"board":"fans:{star}"}`)
 	require.Contains(t, s.Next("error").Message, "board: is a family; name one of its boards, as fans:s17")
 	for request, says := range map[string]string{
@@ -117,45 +117,45 @@ func TestWhatIsNoBoardByItself(t *testing.T) {
 		`POST /v1/boards/fans:%7Bstar%7D/scores {"member":"m","score":1}`: "is a family",
 	} {
 		parts := append(strings.SplitN(request, " ", 3), "")
-		a := n.do(parts[0], parts[1], parts[2])
+		a := n.Do(parts[0], parts[1], parts[2])
 		requireProblem(t, a, 400, "invalid_request", "board")
 		require.Contains(t, strings.ReplaceAll(a.Body, `\"`, `"`), says, request)
 	}
-	require.Equal(t, 200, n.do("GET", "/v1/boards/stars", "").Status)
+	require.Equal(t, 200, n.Do("GET", "/v1/boards/stars", "").Status)
 }
 
 func TestMembersWithAnyName(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	for _, m := range []string{"a/b", "50% off", "%2F", "ü ñ 星", "<img onerror>", "..", "a?b&c=d", strings.Repeat("x", 128), `"\`, "a+b"} {
 		quoted, err := json.Marshal(m)
 		require.NoError(t, err)
-		a := n.do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%s,"score":1}`, quoted))
+		a := n.Do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%s,"score":1}`, quoted))
 		require.Equal(t, 200, a.Status, a.Body)
 		path := "/v1/boards/b/members/" + strings.ReplaceAll(url.PathEscape(m), "..", "%2E%2E")
 		var got struct{ Member string }
-		a = n.do("GET", path, "")
+		a = n.Do("GET", path, "")
 		require.Equal(t, 200, a.Status, "%s: %s", m, a.Body)
 		a.Into(&got)
 		require.Equal(t, m, got.Member)
-		require.Equal(t, 200, n.do("DELETE", path, "").Status)
+		require.Equal(t, 200, n.Do("DELETE", path, "").Status)
 	}
 }
 
 func TestPagesOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b"})
+		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"})
 		var updates []string
 		for i := range 25 {
 			updates = append(updates, fmt.Sprintf(`{"member":"m%02d","score":%d}`, i, 100-i))
 		}
-		require.Equal(t, 200, n.do("POST", "/v1/boards/b/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
 		type page struct {
 			Total  int
 			Top    []struct{ Rank, Score int }
 			Cursor *string
 		}
 		get := func(query string) (p page) {
-			a := n.do("GET", "/v1/boards/b/top"+query, "")
+			a := n.Do("GET", "/v1/boards/b/top"+query, "")
 			require.Equal(t, 200, a.Status, a.Body)
 			a.Into(&p)
 			return p
@@ -171,7 +171,7 @@ func TestPagesOverHTTP(t *testing.T) {
 		require.Equal(t, 24, p.Top[0].Rank)
 		require.Len(t, p.Top, 2)
 		require.Empty(t, get("?from_rank=26").Top)
-		require.Contains(t, n.do("GET", "/v1/boards/b/top?from_rank=26", "").Body, `"top":[],"cursor":null`)
+		require.Contains(t, n.Do("GET", "/v1/boards/b/top?from_rank=26", "").Body, `"top":[],"cursor":null`)
 	})
 }
 
@@ -272,25 +272,25 @@ func TestBadInput(t *testing.T) {
 		{"live without a handshake", "GET", "/v1/live", "", 400, "invalid_request", ""},
 	}
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b"})
-		require.Equal(t, 200, n.do("POST", scores, `{"member":"a","score":1,"id":"first"}`).Status)
-		before := n.do("GET", "/v1/boards/b", "").Body
+		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"})
+		require.Equal(t, 200, n.Do("POST", scores, `{"member":"a","score":1,"id":"first"}`).Status)
+		before := n.Do("GET", "/v1/boards/b", "").Body
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
-				requireProblem(t, n.do(c.method, c.path, c.body), c.status, c.code, c.field)
+				requireProblem(t, n.Do(c.method, c.path, c.body), c.status, c.code, c.field)
 			})
 		}
-		differing := n.do("POST", scores, `{"member":"x","score":1,"id":"one"}`, "Idempotency-Key", "two")
+		differing := n.Do("POST", scores, `{"member":"x","score":1,"id":"one"}`, "Idempotency-Key", "two")
 		requireProblem(t, differing, 400, "invalid_request", "id")
-		empty := n.do("POST", scores, `{"member":"x","score":1}`, "Idempotency-Key", "")
+		empty := n.Do("POST", scores, `{"member":"x","score":1}`, "Idempotency-Key", "")
 		requireProblem(t, empty, 400, "invalid_request", "Idempotency-Key")
-		zipped := n.do("POST", scores, `{"member":"x","score":1}`, "Content-Encoding", "gzip")
+		zipped := n.Do("POST", scores, `{"member":"x","score":1}`, "Content-Encoding", "gzip")
 		requireProblem(t, zipped, 400, "invalid_request", "Content-Encoding")
 		for _, method := range []string{"POST", "DELETE"} {
-			elsewhere := n.do(method, map[string]string{"POST": scores, "DELETE": "/v1/boards/b/members/a"}[method],
+			elsewhere := n.Do(method, map[string]string{"POST": scores, "DELETE": "/v1/boards/b/members/a"}[method],
 				`{"member":"x","score":1}`, "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site")
 			requireProblem(t, elsewhere, 403, "forbidden", "Origin")
 		}
-		require.Equal(t, before, n.do("GET", "/v1/boards/b", "").Body, "nothing has changed")
+		require.Equal(t, before, n.Do("GET", "/v1/boards/b", "").Body, "nothing has changed")
 	})
 }

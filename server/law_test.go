@@ -30,7 +30,7 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 				}
 			}
 		}
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, boards...)
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, boards...)
 		for _, d := range boards {
 			random := rand.New(rand.NewPCG(7, uint64(len(d.Board))))
 			type held struct {
@@ -39,10 +39,10 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 			}
 			recount := make(map[string]held)
 			arrivals := 0
-			small, large := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+			small, large := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
 			small.Subscribe(d.Board, 5)
 			large.Subscribe(d.Board, 1000)
-			follower, followed := servertest.Dial(t, n.addr), fmt.Sprint("m", random.IntN(60))
+			follower, followed := servertest.Dial(t, n.Addr), fmt.Sprint("m", random.IntN(60))
 			follower.Send(`{"type":"subscribe","board":%q,"me":%q,"around":2}`, d.Board, followed)
 			for range 8 {
 				for range 12 {
@@ -63,12 +63,12 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 							recount[m] = held{score, arrivals}
 						}
 					}
-					a := n.do("POST", "/v1/boards/"+d.Board+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
+					a := n.Do("POST", "/v1/boards/"+d.Board+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
 					require.Equal(t, 200, a.Status, a.Body)
 					if m := fmt.Sprint("m", random.IntN(60)); random.IntN(3) == 0 {
 						if _, there := recount[m]; there {
 							delete(recount, m)
-							require.Equal(t, 200, n.do("DELETE", "/v1/boards/"+d.Board+"/members/"+m, "").Status)
+							require.Equal(t, 200, n.Do("DELETE", "/v1/boards/"+d.Board+"/members/"+m, "").Status)
 						}
 					}
 				}
@@ -91,7 +91,7 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 				for i := range want {
 					want[i].Rank = int64(i) + 1
 				}
-				top, total := n.top(d.Board, 1000)
+				top, total := n.Top(d.Board, 1000)
 				require.Equal(t, want, top, d.Board)
 				require.EqualValues(t, len(want), total)
 				at := slices.IndexFunc(want, func(e hubtest.Entry) bool { return e.Member == followed })

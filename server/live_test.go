@@ -25,8 +25,8 @@ import (
 
 func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b"})
-		s := servertest.Dial(t, n.addr)
+		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"})
+		s := servertest.Dial(t, n.Addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"b","top":2}`)
 		require.JSONEq(t, "1", string(s.Next("ok").ID))
 		snapshot := s.Next("snapshot")
@@ -35,18 +35,18 @@ func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
 		require.NotNil(t, snapshot.Period)
 
 		for i, m := range []string{"a", "b", "c", "a", "a"} {
-			n.do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 10+i))
+			n.Do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 10+i))
 		}
 		want := []hubtest.Entry{{Rank: 1, Member: "a", Score: 37}, {Rank: 2, Member: "c", Score: 12}}
 		s.Until("b", "the scores", func(b *hubtest.Board) bool { return b.Total == 3 && fmt.Sprint(b.Top) == fmt.Sprint(want) })
-		n.do("DELETE", "/v1/boards/b/members/a", "")
+		n.Do("DELETE", "/v1/boards/b/members/a", "")
 		s.Until("b", "a to leave", func(b *hubtest.Board) bool { return b.Total == 2 && len(b.Top) == 2 && b.Top[1].Member == "b" })
 
 		s.Send(`{"type":"ping","id":"p"}`)
 		require.JSONEq(t, `"p"`, string(s.Next("pong").ID))
 		s.Send(`{"type":"unsubscribe","id":2,"board":"b"}`)
 		require.JSONEq(t, "2", string(s.Next("ok").ID))
-		require.Zero(t, n.hub.Watched())
+		require.Zero(t, n.Hub.Watched())
 	})
 }
 
@@ -56,8 +56,8 @@ func TestAnswersTellTheClock(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
 	set(now)
-	n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b", Period: "day"})
-	s := servertest.Dial(t, n.addr)
+	n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b", Period: "day"})
+	s := servertest.Dial(t, n.Addr)
 	told := func(m hubtest.Message) {
 		at, err := time.Parse(ranking.TimeForm, m.Now)
 		require.NoError(t, err)
@@ -74,8 +74,8 @@ func TestAnswersTellTheClock(t *testing.T) {
 
 // A bad message is answered with an error frame, and the socket lives.
 func TestBadMessages(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
-	s := servertest.Dial(t, n.addr)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
+	s := servertest.Dial(t, n.Addr)
 	for _, c := range []struct{ message, id, code, field string }{
 		{`{`, "", "invalid_request", "message"},
 		{``, "", "invalid_request", "message"},
@@ -127,7 +127,7 @@ func TestBadMessages(t *testing.T) {
 	require.NoError(t, s.WS.Write(t.Context(), websocket.MessageBinary, []byte(`{"type":"ping"}`)))
 	require.Equal(t, "message", s.Next("error").Field)
 	s.Subscribe("b", 10)
-	require.Equal(t, 1, n.hub.Watched())
+	require.Equal(t, 1, n.Hub.Watched())
 }
 
 func TestTooManySubscriptionsAreRefused(t *testing.T) {
@@ -135,18 +135,18 @@ func TestTooManySubscriptionsAreRefused(t *testing.T) {
 	for i := range 101 {
 		boards = append(boards, ranking.Definition{Board: fmt.Sprint("b", i)})
 	}
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, boards...)
-	s := servertest.Dial(t, n.addr)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
+	s := servertest.Dial(t, n.Addr)
 	for i := range 100 {
 		s.Subscribe(fmt.Sprint("b", i), 1)
 	}
 	s.Send(`{"type":"subscribe","id":9,"board":"b100"}`)
 	require.Equal(t, "board", s.Next("error").Field)
 	s.Subscribe("b7", 2)
-	require.Equal(t, 100, n.hub.Watched())
+	require.Equal(t, 100, n.Hub.Watched())
 	s.WS.CloseNow()
 	redistest.Eventually(t, "all views to be freed", func() error {
-		if w := n.hub.Watched(); w > 0 {
+		if w := n.Hub.Watched(); w > 0 {
 			return fmt.Errorf("%d watched", w)
 		}
 		return nil
@@ -154,9 +154,9 @@ func TestTooManySubscriptionsAreRefused(t *testing.T) {
 }
 
 func TestMessageThatIsTooLargeClosesWith1009(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	for _, size := range []int{32<<10 + 1, 400_000} {
-		s := servertest.Dial(t, n.addr)
+		s := servertest.Dial(t, n.Addr)
 		s.Send(`{"type":"ping","id":"%s"}`, strings.Repeat("x", 100))
 		s.Next("pong")
 		s.Send("%s", strings.Repeat("x", 32<<10))
@@ -173,9 +173,9 @@ func TestMessageThatIsTooLargeClosesWith1009(t *testing.T) {
 // A client may send before it has read the answer to its handshake. What it
 // sent must not be lost with the buffers that the handshake was read through.
 func TestMessageSentWithTheHandshakeIsHeard(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	for range 50 {
-		conn, err := net.Dial("tcp", n.addr)
+		conn, err := net.Dial("tcp", n.Addr)
 		require.NoError(t, err)
 		// Masked text frames (RFC 6455, section 5.2) with a mask of zeros, more than a
 		// small buffer holds.
@@ -184,7 +184,7 @@ func TestMessageSentWithTheHandshakeIsHeard(t *testing.T) {
 			ping := fmt.Sprintf(`{"type":"ping","id":"%d %s"}`, i, strings.Repeat("x", 60))
 			frame = append(append(frame, 0x81, 0x80|byte(len(ping)), 0, 0, 0, 0), ping...)
 		}
-		_, err = conn.Write(append([]byte("GET /v1/live HTTP/1.1\r\nHost: "+n.addr+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		_, err = conn.Write(append([]byte("GET /v1/live HTTP/1.1\r\nHost: "+n.Addr+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"), frame...))
 		require.NoError(t, err)
 		conn.SetReadDeadline(time.Now().Add(patience))
@@ -200,8 +200,8 @@ func TestMessageSentWithTheHandshakeIsHeard(t *testing.T) {
 }
 
 func TestAnotherSitesPageIsRefused(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, ranking.Definition{Board: "b"})
-	a := n.do("GET", "/v1/live", "", "Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13",
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
+	a := n.Do("GET", "/v1/live", "", "Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13",
 		"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==", "Origin", "https://elsewhere.example")
 	requireProblem(t, a, 403, "forbidden", "Origin")
 }
@@ -209,16 +209,16 @@ func TestAnotherSitesPageIsRefused(t *testing.T) {
 // A client that reads nothing holds up nobody, skips what it missed, and is cut
 // off only when it accepts nothing for the write timeout.
 func TestStalledClient(t *testing.T) {
-	n := startNode(t, redistest.Start(t).URL(),
-		nodeConfig{hub: hub.Config{Interval: time.Millisecond}, server: server.Config{WriteTimeout: patience}},
+	n := servertest.Start(t, redistest.Start(t).URL(),
+		servertest.Config{Hub: hub.Config{Interval: time.Millisecond}, Server: server.Config{WriteTimeout: patience}},
 		ranking.Definition{Board: "b", Mode: ranking.Last})
-	stalled, quick := servertest.DialSmall(t, n.addr), servertest.Dial(t, n.addr)
-	n.fill(0)
+	stalled, quick := servertest.DialSmall(t, n.Addr), servertest.Dial(t, n.Addr)
+	fill(t, n, 0)
 	stalled.Subscribe("b", 1000)
 	quick.Subscribe("b", 1000)
 	const rounds = 40
 	for round := range rounds {
-		n.fill(round + 1)
+		fill(t, n, round+1)
 		quick.Until("b", "the round", func(b *hubtest.Board) bool { return b.Top[0].Score == int64(2e9+round+1) })
 	}
 	frames := 0
@@ -227,7 +227,7 @@ func TestStalledClient(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Less(t, frames, rounds, "the stalled client must skip")
-	want, _ := n.top("b", 1000)
+	want, _ := n.Top("b", 1000)
 	stalled.Until("b", "the board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 }
 
@@ -235,12 +235,12 @@ func TestStalledClient(t *testing.T) {
 // good as before.
 func TestQuietSocketOutlivesTheWriteTimeout(t *testing.T) {
 	const timeout = 20 * time.Millisecond
-	n := startNode(t, redistest.Embedded(t),
-		nodeConfig{hub: hub.Config{Interval: 2 * timeout}, server: server.Config{WriteTimeout: timeout}}, ranking.Definition{Board: "b"})
-	s := servertest.Dial(t, n.addr)
+	n := servertest.Start(t, redistest.Embedded(t),
+		servertest.Config{Hub: hub.Config{Interval: 2 * timeout}, Server: server.Config{WriteTimeout: timeout}}, ranking.Definition{Board: "b"})
+	s := servertest.Dial(t, n.Addr)
 	s.Subscribe("b", 10)
 	for i := range 5 { // frames two timeouts apart
-		n.do("POST", "/v1/boards/b/scores", `{"member":"a","score":1}`)
+		n.Do("POST", "/v1/boards/b/scores", `{"member":"a","score":1}`)
 		s.Until("b", "the score", func(b *hubtest.Board) bool { return len(b.Top) > 0 && b.Top[0].Score == int64(i+1) })
 	}
 	s.Send(`{"type":"ping","id":1}`)
@@ -248,15 +248,15 @@ func TestQuietSocketOutlivesTheWriteTimeout(t *testing.T) {
 }
 
 func TestClientThatAcceptsNothingIsCutOff(t *testing.T) {
-	n := startNode(t, redistest.Start(t).URL(),
-		nodeConfig{hub: hub.Config{Interval: time.Millisecond}, server: server.Config{WriteTimeout: 50 * time.Millisecond}},
+	n := servertest.Start(t, redistest.Start(t).URL(),
+		servertest.Config{Hub: hub.Config{Interval: time.Millisecond}, Server: server.Config{WriteTimeout: 50 * time.Millisecond}},
 		ranking.Definition{Board: "b", Mode: ranking.Last})
-	conn := servertest.DialSmall(t, n.addr)
+	conn := servertest.DialSmall(t, n.Addr)
 	conn.Subscribe("b", 1000)
 	// It reads nothing from here on.
 	redistest.Eventually(t, "the socket to be closed", func() error {
-		n.fill(0)
-		if n.hub.Watched() > 0 {
+		fill(t, n, 0)
+		if n.Hub.Watched() > 0 {
 			return fmt.Errorf("still watched")
 		}
 		return nil
@@ -266,19 +266,19 @@ func TestClientThatAcceptsNothingIsCutOff(t *testing.T) {
 // A stop tells every client when to come back, and leaves nothing behind.
 func TestGracefulStop(t *testing.T) {
 	before := runtime.NumGoroutine()
-	n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{StopTimeout: 2 * time.Second}}, ranking.Definition{Board: "b"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{StopTimeout: 2 * time.Second}}, ranking.Definition{Board: "b"})
 	var sockets []*servertest.Socket
 	for range 20 {
-		s := servertest.Dial(t, n.addr)
+		s := servertest.Dial(t, n.Addr)
 		s.Subscribe("b", 10)
 		sockets = append(sockets, s)
 	}
-	silent, err := net.Dial("tcp", n.addr) // says nothing at all
+	silent, err := net.Dial("tcp", n.Addr) // says nothing at all
 	require.NoError(t, err)
 	defer silent.Close()
 	stopped := make(chan struct{})
 	go func() {
-		n.stop()
+		n.Stop()
 		close(stopped)
 	}()
 	waits := make(map[int]bool)
@@ -292,8 +292,8 @@ func TestGracefulStop(t *testing.T) {
 	}
 	require.Greater(t, len(waits), 10, "not all at the same moment")
 	<-stopped
-	require.Zero(t, n.hub.Watched(), "when it has stopped no session is left")
-	_, err = net.Dial("tcp", n.addr)
+	require.Zero(t, n.Hub.Watched(), "when it has stopped no session is left")
+	_, err = net.Dial("tcp", n.Addr)
 	require.Error(t, err)
 	http.DefaultClient.CloseIdleConnections()
 	redistest.Eventually(t, "all goroutines to end", func() error {
@@ -307,27 +307,27 @@ func TestGracefulStop(t *testing.T) {
 // Neither clients that are stalled nor a request that never ends keep others
 // from hearing at once that the node stops.
 func TestStopWaitsForNobodyToSayGoodbye(t *testing.T) {
-	n := startNode(t, redistest.Start(t).URL(), nodeConfig{hub: hub.Config{Interval: time.Millisecond},
-		server: server.Config{StopTimeout: 10 * patience, WriteTimeout: 10 * patience}}, ranking.Definition{Board: "b", Mode: ranking.Last})
+	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Hub: hub.Config{Interval: time.Millisecond},
+		Server: server.Config{StopTimeout: 10 * patience, WriteTimeout: 10 * patience}}, ranking.Definition{Board: "b", Mode: ranking.Last})
 	var stalled []*servertest.Socket
 	for range 80 {
-		s := servertest.DialSmall(t, n.addr)
+		s := servertest.DialSmall(t, n.Addr)
 		s.Send(`{"type":"subscribe","board":"b","top":1000}`)
 		stalled = append(stalled, s)
 	}
-	live := servertest.Dial(t, n.addr)
+	live := servertest.Dial(t, n.Addr)
 	live.Subscribe("b", 1)
 	for i := range 40 { // more than their connections hold
-		n.fill(i)
+		fill(t, n, i)
 		live.Until("b", "the round", func(b *hubtest.Board) bool { return len(b.Top) > 0 && b.Top[0].Score == int64(2e9+i) })
 	}
-	endless, err := net.Dial("tcp", n.addr)
+	endless, err := net.Dial("tcp", n.Addr)
 	require.NoError(t, err)
 	fmt.Fprintf(endless, "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
 
 	stopped := make(chan struct{})
 	go func() {
-		n.stop()
+		n.Stop()
 		close(stopped)
 	}()
 	live.Next("bye")
@@ -348,11 +348,11 @@ func TestMasterOfAClusterDies(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		boards = append(boards, ranking.Definition{Board: name})
 	}
-	n := startNode(t, url, nodeConfig{}, boards...)
-	s := servertest.Dial(t, n.addr)
+	n := servertest.Start(t, url, servertest.Config{}, boards...)
+	s := servertest.Dial(t, n.Addr)
 	for _, d := range boards {
 		s.Subscribe(d.Board, 10)
-		require.Equal(t, 200, n.do("POST", "/v1/boards/"+d.Board+"/scores", `{"member":"m","score":1}`).Status)
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/"+d.Board+"/scores", `{"member":"m","score":1}`).Status)
 	}
 	stale := func(want bool) {
 		for s.Stale == nil || *s.Stale != want {
@@ -362,12 +362,12 @@ func TestMasterOfAClusterDies(t *testing.T) {
 	for _, m := range masters {
 		m.Kill()
 		stale(true)
-		require.Equal(t, 503, n.do("GET", "/readyz", "").Status)
+		require.Equal(t, 503, n.Do("GET", "/readyz", "").Status)
 		m.Start()
 		stale(false)
 		redistest.Eventually(t, "the cluster to take scores again", func() error {
 			for _, d := range boards {
-				if a := n.do("POST", "/v1/boards/"+d.Board+"/scores", `{"member":"m","score":1}`); a.Status != 200 {
+				if a := n.Do("POST", "/v1/boards/"+d.Board+"/scores", `{"member":"m","score":1}`); a.Status != 200 {
 					return fmt.Errorf("%s", a.Body)
 				}
 			}
@@ -375,7 +375,7 @@ func TestMasterOfAClusterDies(t *testing.T) {
 		})
 		s.Stale = nil
 		for _, d := range boards {
-			want, _ := n.top(d.Board, 10)
+			want, _ := n.Top(d.Board, 10)
 			s.Until(d.Board, "the board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 		}
 	}
@@ -384,8 +384,8 @@ func TestMasterOfAClusterDies(t *testing.T) {
 // Clients that come, ask, stall and vanish in every order leave nothing behind
 // and break nothing for the others.
 func TestChurn(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "c"})
-	watcher := servertest.Dial(t, n.addr)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "c"})
+	watcher := servertest.Dial(t, n.Addr)
 	watcher.Subscribe("b", 20)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -394,13 +394,13 @@ func TestChurn(t *testing.T) {
 		go func() {
 			done <- func() error {
 				for j := range 25 {
-					ws, _, err := websocket.Dial(ctx, "ws://"+n.addr+"/v1/live", nil)
+					ws, _, err := websocket.Dial(ctx, "ws://"+n.Addr+"/v1/live", nil)
 					if err != nil {
 						return err
 					}
 					for k := range rand.IntN(6) {
 						ws.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"type":"subscribe","id":%d,"board":"%c","top":%d}`, k, 'b'+rune(k%2), k*3))
-						n.store.Apply(ctx, "b", []ranking.Update{{Member: fmt.Sprint("m", rand.IntN(30)), Score: 1}})
+						n.Store.Apply(ctx, "b", []ranking.Update{{Member: fmt.Sprint("m", rand.IntN(30)), Score: 1}})
 					}
 					if (i+j)%3 == 0 {
 						ws.Close(websocket.StatusNormalClosure, "")
@@ -415,10 +415,10 @@ func TestChurn(t *testing.T) {
 	for range 8 {
 		require.NoError(t, <-done)
 	}
-	want, total := n.top("b", 20)
+	want, total := n.Top("b", 20)
 	watcher.Until("b", "the board", func(b *hubtest.Board) bool { return b.Total == total && fmt.Sprint(b.Top) == fmt.Sprint(want) })
 	redistest.Eventually(t, "the others to be gone", func() error {
-		if w := n.hub.Watched(); w != 1 {
+		if w := n.Hub.Watched(); w != 1 {
 			return fmt.Errorf("%d watched", w)
 		}
 		return nil
@@ -429,8 +429,8 @@ func FuzzMessages(f *testing.F) {
 	for _, seed := range []string{`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m","around":2,"resume":{"epoch":"e","seq":1}}`, `{"type":"unsubscribe","board":"b"}`, `{"type":"ping","id":"x"}`, "{\"id\":1e999"} {
 		f.Add(seed)
 	}
-	n := startNode(f, redistest.Embedded(f), nodeConfig{}, ranking.Definition{Board: "b"})
-	s := servertest.Dial(f, n.addr)
+	n := servertest.Start(f, redistest.Embedded(f), servertest.Config{}, ranking.Definition{Board: "b"})
+	s := servertest.Dial(f, n.Addr)
 	f.Fuzz(func(t *testing.T, message string) {
 		if len(message) > 32<<10 {
 			return

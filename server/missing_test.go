@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
 )
 
 const browserAccepts = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
@@ -17,15 +18,15 @@ const browserAccepts = "text/html,application/xhtml+xml,application/xml;q=0.9,im
 // Who mistypes an address gets a page that says so, and leads to the front page from however
 // deep it is, wherever a proxy serves it.
 func TestPageThatThereIsNot(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, address := range []string{
 		"/star", "/Boards", "/boards/a/b", "/stars/x/", "/overlay", "//evil.example/x", "/a//b///", "/a%2Fb/c", "/%ff", "/v2", "/v1x", "/kits/rankcast.js", "/star?lang=fr",
 		"/" + strings.Repeat("a/", 64),
 	} {
-		a := n.do("GET", address, "", "Accept", browserAccepts)
+		a := n.Do("GET", address, "", "Accept", browserAccepts)
 		require.Equal(t, 404, a.Status, address)
 		require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"), address)
-		require.Equal(t, n.do("GET", "/", "").Header.Get("Content-Security-Policy"), a.Header.Get("Content-Security-Policy"))
+		require.Equal(t, n.Do("GET", "/", "").Header.Get("Content-Security-Policy"), a.Header.Get("Content-Security-Policy"))
 		require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
 		require.Equal(t, "no-cache", a.Header.Get("Cache-Control"))
 		require.Equal(t, "Accept, Accept-Language", a.Header.Get("Vary"))
@@ -47,7 +48,7 @@ func TestPageThatThereIsNot(t *testing.T) {
 			require.Equal(t, map[string]bool{home: true, home + "assets/app.css": true, home + "assets/favicon.svg": true}, leadsTo, address)
 		}
 
-		head := n.do("HEAD", address, "", "Accept", browserAccepts, "If-None-Match", "*")
+		head := n.Do("HEAD", address, "", "Accept", browserAccepts, "If-None-Match", "*")
 		require.Equal(t, 404, head.Status)
 		require.Empty(t, head.Body)
 		for _, name := range []string{"Content-Type", "Content-Language", "Vary"} {
@@ -59,7 +60,7 @@ func TestPageThatThereIsNot(t *testing.T) {
 
 // It is in its reader's language, which its ways keep where the address asks for it.
 func TestPageThatThereIsNotInEachLanguage(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, c := range []struct{ query, accepts, tag, title, home string }{
 		{"", "en", "en", "No such page", "../"},
 		{"", "zh-TW,zh;q=0.9", "zh-Hans", "没有这个页面", "../"},
@@ -67,7 +68,7 @@ func TestPageThatThereIsNotInEachLanguage(t *testing.T) {
 		{"?top=5&lang=en", "zh", "en", "No such page", "../?lang=en"},
 		{`?lang="><b>`, "zh", "zh-Hans", "没有这个页面", "../"},
 	} {
-		a := n.do("GET", "/no/page"+strings.ReplaceAll(c.query, `"><b>`, "%22%3E%3Cb%3E"), "", "Accept", browserAccepts, "Accept-Language", c.accepts)
+		a := n.Do("GET", "/no/page"+strings.ReplaceAll(c.query, `"><b>`, "%22%3E%3Cb%3E"), "", "Accept", browserAccepts, "Accept-Language", c.accepts)
 		require.Equal(t, 404, a.Status)
 		require.Equal(t, c.tag, a.Header.Get("Content-Language"))
 		require.Contains(t, a.Body, fmt.Sprintf(`<html lang="%s">`, c.tag))
@@ -78,22 +79,22 @@ func TestPageThatThereIsNotInEachLanguage(t *testing.T) {
 
 // Programs get a problem, as for anything else, and caches know of both.
 func TestPageThatThereIsNotIsForPeople(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, accepts := range []string{"*/*", "application/json", "text/html;q=0, */*", "text/*", "text/html5", ""} {
 		for _, method := range []string{"GET", "HEAD"} {
-			a := n.do(method, "/star", "", "Accept", accepts)
+			a := n.Do(method, "/star", "", "Accept", accepts)
 			require.Equal(t, 404, a.Status)
 			require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"), accepts)
 			require.Equal(t, "Accept, Accept-Language", a.Header.Get("Vary"))
 		}
 	}
 	for _, accepts := range []string{"text/html", "TEXT/HTML;Q=0.1", "application/json, text/html"} {
-		require.Equal(t, "text/html; charset=utf-8", n.do("GET", "/star", "", "Accept", accepts).Header.Get("Content-Type"), accepts)
+		require.Equal(t, "text/html; charset=utf-8", n.Do("GET", "/star", "", "Accept", accepts).Header.Get("Content-Type"), accepts)
 	}
 	for _, path := range []string{"/v1", "/v1/", "/v1/nothing", "/kit", "/kit/nothing.js", "/assets/", "/assets/nothing.css", "/" + strings.Repeat("a/", 65)} {
-		requireProblem(t, n.do("GET", path, "", "Accept", browserAccepts), 404, "not_found", "")
+		requireProblem(t, n.Do("GET", path, "", "Accept", browserAccepts), 404, "not_found", "")
 	}
-	requireProblem(t, n.do("GET", "/v1/boards/nothing", "", "Accept", browserAccepts), 404, "unknown_board", "board")
-	requireProblem(t, n.do("POST", "/star", "{}", "Accept", browserAccepts), 404, "not_found", "")
-	requireProblem(t, n.do("POST", "/stars", "{}", "Accept", browserAccepts), 405, "method_not_allowed", "")
+	requireProblem(t, n.Do("GET", "/v1/boards/nothing", "", "Accept", browserAccepts), 404, "unknown_board", "board")
+	requireProblem(t, n.Do("POST", "/star", "{}", "Accept", browserAccepts), 404, "not_found", "")
+	requireProblem(t, n.Do("POST", "/stars", "{}", "Accept", browserAccepts), 405, "method_not_allowed", "")
 }

@@ -11,6 +11,7 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
+	"rankcast/server/servertest"
 )
 
 func TestOriginsThatThereMayBe(t *testing.T) {
@@ -60,12 +61,12 @@ func TestOrigins(t *testing.T) {
 		{[]string{"*"}, "null", "*"},
 		{[]string{listed, "*"}, listed, "*"},
 	} {
-		n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{Origins: c.origins}}, ranking.Definition{Board: "b"})
+		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Origins: c.origins}}, ranking.Definition{Board: "b"})
 		const path = "/v1/boards/b"
 		from := []string{"Origin", c.origin, "Sec-Fetch-Site", "cross-site"}
 		for path, status := range map[string]int{path + "/top": 200, "/v1/overview": 200, "/v1/boards/c/top": 404, "/v1/nothing": 404} {
 			for _, method := range []string{"GET", "HEAD"} {
-				a := n.do(method, path, "", from...)
+				a := n.Do(method, path, "", from...)
 				require.Equal(t, status, a.Status, "%+v: %s", c, a.Body)
 				require.Equal(t, c.allows, a.Header.Get("Access-Control-Allow-Origin"), "%+v: %s %s", c, method, path)
 				require.Empty(t, a.Header.Get("Access-Control-Allow-Credentials"))
@@ -76,20 +77,20 @@ func TestOrigins(t *testing.T) {
 				}
 			}
 		}
-		require.Empty(t, n.do("GET", path, "").Header.Get("Access-Control-Allow-Origin"), "who is no page needs none")
+		require.Empty(t, n.Do("GET", path, "").Header.Get("Access-Control-Allow-Origin"), "who is no page needs none")
 		for _, path := range []string{"/v1/audit", "/v1/hidden/member", path + "/hidden", path + "/export", "/v1/members/member/m/erasure"} {
-			a := n.do("GET", path, "", from...)
+			a := n.Do("GET", path, "", from...)
 			require.NotEqual(t, 403, a.Status, path)
 			require.Empty(t, a.Header.Get("Access-Control-Allow-Origin"), path)
 		}
-		asset := n.do("GET", "/assets/page.js", "", from...)
+		asset := n.Do("GET", "/assets/page.js", "", from...)
 		require.Equal(t, 200, asset.Status)
 		require.Empty(t, asset.Header.Get("Access-Control-Allow-Origin"))
 		for method, path := range map[string]string{"POST": path + "/scores", "PUT": path, "DELETE": path} {
-			a := n.do(method, path, `{"member":"m","score":1}`, from...)
+			a := n.Do(method, path, `{"member":"m","score":1}`, from...)
 			requireProblem(t, a, 403, "forbidden", "Origin")
 			require.Empty(t, a.Header.Get("Access-Control-Allow-Origin"))
-			preflight := n.do("OPTIONS", path, "", append(from, "Access-Control-Request-Method", method)...)
+			preflight := n.Do("OPTIONS", path, "", append(from, "Access-Control-Request-Method", method)...)
 			require.Empty(t, preflight.Header.Get("Access-Control-Allow-Origin"))
 		}
 
@@ -97,7 +98,7 @@ func TestOrigins(t *testing.T) {
 		defer cancel()
 		var sockets []*websocket.Conn
 		dial := func(origin string) (*websocket.Conn, int) {
-			ws, res, err := websocket.Dial(ctx, "ws://"+n.addr+"/v1/live", &websocket.DialOptions{
+			ws, res, err := websocket.Dial(ctx, "ws://"+n.Addr+"/v1/live", &websocket.DialOptions{
 				Subprotocols: []string{"rankcast.v1"}, HTTPHeader: http.Header{"Origin": {origin}},
 			})
 			if err == nil {
@@ -121,12 +122,12 @@ func TestOrigins(t *testing.T) {
 			require.Contains(t, says(ws, event), `"code":"forbidden"`)
 			require.Contains(t, says(ws, `{"type":"subscribe","id":2,"board":"b"}`), `"type":"ok"`)
 		}
-		ws, status = dial("http://" + n.addr)
+		ws, status = dial("http://" + n.Addr)
 		require.Equal(t, 101, status, "its own page")
 		require.Contains(t, says(ws, update), `"type":"result"`)
 		for _, ws := range sockets {
 			ws.CloseNow() // the node need not wait for them
 		}
-		n.stop()
+		n.Stop()
 	}
 }

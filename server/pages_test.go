@@ -14,13 +14,14 @@ import (
 
 	"rankcast/ranking/redistest"
 	"rankcast/server"
+	"rankcast/server/servertest"
 	"rankcast/web"
 )
 
 // Every page is whole, in one language, and finds what it loads from where it is.
 func TestPages(t *testing.T) {
 	for _, writes := range []bool{true, false} {
-		n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{ReadOnlySockets: !writes}})
+		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{ReadOnlySockets: !writes}})
 		for _, c := range []struct{ path, root, title string }{
 			{"/", "./", "Rankcast"},
 			{"/boards/stars", "../", "Rankcast"},
@@ -29,7 +30,7 @@ func TestPages(t *testing.T) {
 			{"/overlay/stars", "../", "Overlay · Rankcast"},
 			{"/stars", "./", "Star flowers · Rankcast"},
 		} {
-			a := n.do("GET", c.path, "")
+			a := n.Do("GET", c.path, "")
 			require.Equal(t, 200, a.Status, c.path)
 			require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"))
 			require.Contains(t, a.Header.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'")
@@ -42,7 +43,7 @@ func TestPages(t *testing.T) {
 			for _, link := range regexp.MustCompile(`(?:href|src)="([^"#?]+)"`).FindAllStringSubmatch(a.Body, -1) {
 				path, under := strings.CutPrefix(link[1], c.root)
 				require.True(t, under, "%s: %s", c.path, link[1])
-				require.Equal(t, 200, n.do("HEAD", "/"+path, "").Status, link[1])
+				require.Equal(t, 200, n.Do("HEAD", "/"+path, "").Status, link[1])
 			}
 
 			block := regexp.MustCompile(`(?s)<script type="application/json" id="texts">(.*?)</script>`).FindStringSubmatch(a.Body)
@@ -57,7 +58,7 @@ func TestPages(t *testing.T) {
 // An address with slashes behind it leads to the page, wherever a proxy serves it, and what is
 // below a page's address is none.
 func TestPageAddresses(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, c := range []struct{ address, location, leadsTo string }{
 		{"/stars/", "../stars", "/stars"},
@@ -73,7 +74,7 @@ func TestPageAddresses(t *testing.T) {
 		{"/boards//", "../../boards", "/boards"},
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
-			req, err := http.NewRequest(method, "http://"+n.addr+c.address, nil)
+			req, err := http.NewRequest(method, "http://"+n.Addr+c.address, nil)
 			require.NoError(t, err)
 			res, err := stay.Do(req)
 			require.NoError(t, err)
@@ -91,21 +92,21 @@ func TestPageAddresses(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, "https://host"+prefix+c.leadsTo, to.String(), c.address)
 			}
-			require.Equal(t, 200, n.do(method, c.address, "").Status, "%s: where it leads", c.address)
+			require.Equal(t, 200, n.Do(method, c.address, "").Status, "%s: where it leads", c.address)
 		}
-		require.Equal(t, 405, n.do("POST", c.address, "{}").Status, c.address)
+		require.Equal(t, 405, n.Do("POST", c.address, "{}").Status, c.address)
 	}
 	for _, address := range []string{
 		"/boards/a/b", "/boards/a//b", "/boards//a", "/boards//evil.example/", "/boards/a/b/", "/boards/a/%2F", "/boards/a/../../b", "/overlay/a/b", "/stars/a", "/stars/a/",
 		"/overlay", "/overlay/", "//stars/", "//evil.example/", "//boards/", "/assets/app.css/",
 	} {
-		requireProblem(t, n.do("GET", address, ""), 404, "not_found", "")
+		requireProblem(t, n.Do("GET", address, ""), 404, "not_found", "")
 	}
 }
 
 // A link says what language a page is in, or else its reader's browser does.
 func TestPageLanguage(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	etags := make(map[string]string)
 	for _, c := range []struct{ query, accepts, want string }{
 		{"", "", "en"},
@@ -133,22 +134,22 @@ func TestPageLanguage(t *testing.T) {
 		{"?lang=", "zh", "zh-Hans"},
 		{"?lang=zh-Hans", "", "en"},
 	} {
-		a := n.do("GET", "/"+c.query, "", "Accept-Language", c.accepts)
+		a := n.Do("GET", "/"+c.query, "", "Accept-Language", c.accepts)
 		require.Equal(t, 200, a.Status)
 		require.Equal(t, c.want, a.Header.Get("Content-Language"), c)
 		require.Contains(t, a.Body, `<html lang="`+c.want+`">`)
 		etags[c.want] = a.Header.Get("ETag")
 	}
 	require.NotEqual(t, etags["en"], etags["zh-Hans"])
-	require.Contains(t, n.do("GET", "/stars?lang=zh", "").Body, "<title>明星送花 · Rankcast</title>")
+	require.Contains(t, n.Do("GET", "/stars?lang=zh", "").Body, "<title>明星送花 · Rankcast</title>")
 }
 
 // Whatever the form that a browser gets, it is the same page, and it is asked for again
 // only when it has changed.
 func TestPagesAreCompressed(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, path := range []string{"/", "/assets/app.css", "/assets/favicon.svg", "/assets/page.js"} {
-		plain := n.do("GET", path, "", "Accept-Encoding", "identity")
+		plain := n.Do("GET", path, "", "Accept-Encoding", "identity")
 		require.Equal(t, 200, plain.Status)
 		require.Contains(t, plain.Header.Get("Vary"), "Accept-Encoding")
 		for accepts, zipped := range map[string]bool{
@@ -156,7 +157,7 @@ func TestPagesAreCompressed(t *testing.T) {
 			"br": false, "gzip;q=0": false, "gzip; q=0.000": false, "*;q=0": false, "*,gzip;q=0": false, "gzip;q=x": false, "identity": false,
 		} {
 			for _, method := range []string{"GET", "HEAD"} {
-				a := n.do(method, path, "", "Accept-Encoding", accepts)
+				a := n.Do(method, path, "", "Accept-Encoding", accepts)
 				require.Equal(t, 200, a.Status)
 				require.Equal(t, plain.Header.Get("Content-Type"), a.Header.Get("Content-Type"))
 				require.Equal(t, plain.Header.Get("Vary"), a.Header.Get("Vary"))
@@ -167,21 +168,21 @@ func TestPagesAreCompressed(t *testing.T) {
 				require.Equal(t, zipped, length < len(plain.Body), "%s %q", method, accepts)
 
 				for _, tag := range []string{a.Header.Get("ETag"), `"x", W/` + a.Header.Get("ETag"), "*"} {
-					again := n.do(method, path, "", "Accept-Encoding", accepts, "If-None-Match", tag)
+					again := n.Do(method, path, "", "Accept-Encoding", accepts, "If-None-Match", tag)
 					require.Equal(t, 304, again.Status, "%s %q", method, accepts)
 					require.Equal(t, a.Header.Get("ETag"), again.Header.Get("ETag"))
 					require.Empty(t, again.Header.Get("Content-Encoding"))
 					require.Empty(t, again.Body)
 				}
-				require.Equal(t, 200, n.do(method, path, "", "Accept-Encoding", accepts, "If-None-Match", `"other"`).Status)
+				require.Equal(t, 200, n.Do(method, path, "", "Accept-Encoding", accepts, "If-None-Match", `"other"`).Status)
 			}
 		}
 
-		require.Equal(t, plain.Body, n.do("GET", path, "").Body, "a client that decompresses")
-		part := n.do("GET", path, "", "Accept-Encoding", "identity", "Range", "bytes=0-9")
+		require.Equal(t, plain.Body, n.Do("GET", path, "").Body, "a client that decompresses")
+		part := n.Do("GET", path, "", "Accept-Encoding", "identity", "Range", "bytes=0-9")
 		require.Equal(t, 206, part.Status)
 		require.Equal(t, strings.TrimSpace(plain.Body[:10]), part.Body)
-		req, err := http.NewRequest("GET", "http://"+n.addr+path, nil)
+		req, err := http.NewRequest("GET", "http://"+n.Addr+path, nil)
 		require.NoError(t, err)
 		req.Header.Set("Accept-Encoding", "gzip")
 		req.Header.Set("Range", "bytes=0-9")
@@ -199,17 +200,17 @@ func TestPagesAreCompressed(t *testing.T) {
 
 // A page of another site may import the kit, and load nothing else from here.
 func TestPagesOfOtherSitesImportTheKit(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for path, open := range map[string]bool{"/kit/rankcast.js": true, "/assets/page.js": false, "/": false} {
 		for _, method := range []string{"GET", "HEAD"} {
-			a := n.do(method, path, "", "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors")
+			a := n.Do(method, path, "", "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors")
 			require.Equal(t, 200, a.Status)
 			want := map[bool][2]string{true: {"*", "cross-origin"}}[open]
 			require.Equal(t, want, [2]string{a.Header.Get("Access-Control-Allow-Origin"), a.Header.Get("Cross-Origin-Resource-Policy")}, path)
 		}
 	}
-	require.Equal(t, "text/javascript; charset=utf-8", n.do("GET", "/kit/rankcast.js", "").Header.Get("Content-Type"))
+	require.Equal(t, "text/javascript; charset=utf-8", n.Do("GET", "/kit/rankcast.js", "").Header.Get("Content-Type"))
 	for path, status := range map[string]int{"/kit/": 404, "/kit/nothing.js": 404, "/texts/en.json": 404, "/pages/dashboard.html": 404, "/index.html": 404} {
-		require.Equal(t, status, n.do("GET", path, "").Status, path)
+		require.Equal(t, status, n.Do("GET", path, "").Status, path)
 	}
 }

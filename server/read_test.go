@@ -10,18 +10,19 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
 )
 
 // What is read by scores, and of members among themselves, is by the ties of the board.
 func TestReadsByScoreOverHTTP(t *testing.T) {
 	const top, at, count, members = "/top?limit=2&", "/at?limit=2&", "/count?", "/members?"
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{},
+		n := servertest.Start(t, url, servertest.Config{},
 			ranking.Definition{Board: "first"}, ranking.Definition{Board: "shared", Ties: ranking.Shared},
 			ranking.Definition{Board: "dense", Ties: ranking.Dense}, ranking.Definition{Board: "member", Ties: ranking.ByMember},
 			ranking.Definition{Board: "laps", Order: ranking.Asc}, ranking.Definition{Board: "week", Period: "week"})
 		for _, board := range []string{"first", "shared", "dense", "member", "laps"} {
-			a := n.do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"e","score":30},{"member":"d","score":20,"data":7},
+			a := n.Do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"e","score":30},{"member":"d","score":20,"data":7},
 				{"member":"a","score":20},{"member":"c","score":20},{"member":"b","score":10}]}`)
 			require.Equal(t, 200, a.Status, a.Body)
 		}
@@ -55,7 +56,7 @@ func TestReadsByScoreOverHTTP(t *testing.T) {
 			{"member", members + "id=d&id=a", `"total":5,"members":[{"member":"d","rank":4,"among":2,"score":20,"data":7},{"member":"a","rank":2,"among":1,"score":20}]}`},
 			{"laps", members + "id=e&id=b", `"total":5,"members":[{"member":"e","rank":5,"among":2,"score":30},{"member":"b","rank":1,"among":1,"score":10}]}`},
 		} {
-			a := n.do("GET", "/v1/boards/"+c.board+c.query, "")
+			a := n.Do("GET", "/v1/boards/"+c.board+c.query, "")
 			require.Equal(t, 200, a.Status, a.Body)
 			var page struct{ Cursor *string }
 			a.Into(&page)
@@ -70,7 +71,7 @@ func TestReadsByScoreOverHTTP(t *testing.T) {
 		for path, want := range map[string]string{
 			top + "min_score=20": "e d a c", top + "max_score=20": "d a c b", top + "min_score=20&max_score=20": "d a c", at + "score=20": "d a c",
 		} {
-			require.Equal(t, want, strings.Join(n.walk(t, "/v1/boards/first"+path), " "), path)
+			require.Equal(t, want, strings.Join(walk(t, n, "/v1/boards/first"+path), " "), path)
 		}
 
 		// Of a period, there is told which it is.
@@ -79,7 +80,7 @@ func TestReadsByScoreOverHTTP(t *testing.T) {
 				Board, Period, Ends string
 				Final               bool
 			}
-			n.do("GET", "/v1/boards/week@-1"+path, "").Into(&head)
+			n.Do("GET", "/v1/boards/week@-1"+path, "").Into(&head)
 			require.Equal(t, "week@-1", head.Board)
 			require.Regexp(t, `^\d{4}-W\d\d$`, head.Period)
 			require.Regexp(t, `T00:00:00.000Z$`, head.Ends)
@@ -90,18 +91,18 @@ func TestReadsByScoreOverHTTP(t *testing.T) {
 			Memory int64
 			Tie    *int64 `json:"tie_resolution_us"`
 		}
-		n.do("GET", "/v1/boards/first", "").Into(&info)
+		n.Do("GET", "/v1/boards/first", "").Into(&info)
 		require.Greater(t, info.Memory, int64(5*30))
 		require.Less(t, info.Memory, int64(5*1000))
 		require.Positive(t, *info.Tie)
-		n.do("GET", "/v1/boards/member", "").Into(&info)
+		n.Do("GET", "/v1/boards/member", "").Into(&info)
 		require.Nil(t, info.Tie)
-		require.Contains(t, n.do("GET", "/v1/boards/week@-1", "").Body, `"memory":0,"tie_resolution_us":null,`)
+		require.Contains(t, n.Do("GET", "/v1/boards/week@-1", "").Body, `"memory":0,"tie_resolution_us":null,`)
 	})
 }
 
 // walk goes through all pages from a path on, which has a query, and says who is there.
-func (n *node) walk(t *testing.T, path string) (members []string) {
+func walk(t *testing.T, n *servertest.Node, path string) (members []string) {
 	t.Helper()
 	type entry struct{ Member string }
 	for cursor := ""; ; {
@@ -109,7 +110,7 @@ func (n *node) walk(t *testing.T, path string) (members []string) {
 			Top, Members []entry
 			Cursor       *string
 		}
-		a := n.do("GET", path+cursor, "")
+		a := n.Do("GET", path+cursor, "")
 		require.Equal(t, 200, a.Status, a.Body)
 		a.Into(&page)
 		for _, e := range append(page.Top, page.Members...) {

@@ -19,14 +19,15 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
+	"rankcast/server/servertest"
 )
 
 const ndjson, commas = "application/x-ndjson", "text/csv"
 
 // imports sends an import and requires that it is taken whole.
-func (n *node) imports(t *testing.T, board, form, body string) {
+func imports(t *testing.T, n *servertest.Node, board, form, body string) {
 	t.Helper()
-	a := n.do("POST", "/v1/boards/"+board+"/import", body, "Content-Type", form)
+	a := n.Do("POST", "/v1/boards/"+board+"/import", body, "Content-Type", form)
 	require.Equal(t, 200, a.Status, a.Body)
 	require.Contains(t, a.Body, `"refused":0,"first_errors":[]`)
 }
@@ -34,7 +35,7 @@ func (n *node) imports(t *testing.T, board, form, body string) {
 // A board goes out and in again in both forms, whatever its members are called.
 func TestExportAndImportOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, at string) {
-		n := startNode(t, at, nodeConfig{}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "copy:{n}", Ties: ranking.Shared}, ranking.Definition{Board: "week", Period: "week"})
+		n := servertest.Start(t, at, servertest.Config{}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "copy:{n}", Ties: ranking.Shared}, ranking.Definition{Board: "week", Period: "week"})
 		const lines = `{"member":"é \u2028 \"q\", \\ <b>","score":9007199254740991}
 {"member":"z","score":5,"data":{"a":"x,\"y\""}}
 {"member":" a","score":5}
@@ -43,40 +44,40 @@ func TestExportAndImportOverHTTP(t *testing.T) {
 `
 		const csv = "member,score,data\n" + "\"é \u2028 \"\"q\"\", \\ <b>\",9007199254740991,\n" +
 			`z,5,"{""a"":""x,\""y\""""}"` + "\n\" a\",5,\n\"\\.\",5,\"\"\"\u2028\"\"\"\n\"#c,d\",-5,\"[1,null]\"\n"
-		n.imports(t, "b", ndjson, lines)
+		imports(t, n, "b", ndjson, lines)
 		for i, c := range []struct{ query, contentType, want, form string }{
 			{"", ndjson, lines, ndjson}, {"?format=ndjson", ndjson, lines, "Application/X-NDJSON; charset=UTF-8"},
 			{"?format=csv", "text/csv; charset=utf-8", csv, commas},
 		} {
-			a := n.do("GET", "/v1/boards/b/export"+c.query, "")
+			a := n.Do("GET", "/v1/boards/b/export"+c.query, "")
 			require.Equal(t, 200, a.Status)
 			require.Equal(t, c.contentType, a.Header.Get("Content-Type"))
 			require.Equal(t, strings.TrimSpace(c.want), a.Body)
 			copied := fmt.Sprint("copy:", i)
-			n.imports(t, copied, c.form, a.Body)
-			require.Equal(t, a.Body, n.do("GET", "/v1/boards/"+copied+"/export"+c.query, "").Body)
+			imports(t, n, copied, c.form, a.Body)
+			require.Equal(t, a.Body, n.Do("GET", "/v1/boards/"+copied+"/export"+c.query, "").Body)
 		}
-		head := n.do("HEAD", "/v1/boards/b/export?format=csv", "")
+		head := n.Do("HEAD", "/v1/boards/b/export?format=csv", "")
 		require.Equal(t, [2]any{200, ""}, [2]any{head.Status, head.Body})
 
-		require.Empty(t, n.do("GET", "/v1/boards/week@-1/export", "").Body)
-		require.Equal(t, "member,score,data", n.do("GET", "/v1/boards/week@-1/export?format=csv", "").Body)
-		a := n.do("POST", "/v1/boards/week/import", "\xef\xbb\xbfdata,score,member\r\n\r\n,7,a\r\n \"7\",7,b\r\n", "Content-Type", commas)
+		require.Empty(t, n.Do("GET", "/v1/boards/week@-1/export", "").Body)
+		require.Equal(t, "member,score,data", n.Do("GET", "/v1/boards/week@-1/export?format=csv", "").Body)
+		a := n.Do("POST", "/v1/boards/week/import", "\xef\xbb\xbfdata,score,member\r\n\r\n,7,a\r\n \"7\",7,b\r\n", "Content-Type", commas)
 		requireProblem(t, a, 400, "invalid_request", "line")
-		a = n.do("POST", "/v1/boards/week/import", "\xef\xbb\xbfdata,score,member\r\n\r\n,7,a\r\n\"7\",7,b", "Content-Type", commas)
+		a = n.Do("POST", "/v1/boards/week/import", "\xef\xbb\xbfdata,score,member\r\n\r\n,7,a\r\n\"7\",7,b", "Content-Type", commas)
 		require.Regexp(t, `^{"board":"week","period":"\d{4}-W\d\d","imported":2,"refused":0,"first_errors":\[\]}$`, a.Body)
-		n.imports(t, "week", commas, "member,score\na,8\nb,8")
-		require.Equal(t, `{"member":"a","score":8}`+"\n"+`{"member":"b","score":8,"data":7}`, n.do("GET", "/v1/boards/week/export", "").Body)
-		n.imports(t, "week", ndjson, `{"member":"b","score":8,"data":null}`)
-		require.NotContains(t, n.do("GET", "/v1/boards/week/export", "").Body, "data")
-		n.imports(t, "week", ndjson, "")
+		imports(t, n, "week", commas, "member,score\na,8\nb,8")
+		require.Equal(t, `{"member":"a","score":8}`+"\n"+`{"member":"b","score":8,"data":7}`, n.Do("GET", "/v1/boards/week/export", "").Body)
+		imports(t, n, "week", ndjson, `{"member":"b","score":8,"data":null}`)
+		require.NotContains(t, n.Do("GET", "/v1/boards/week/export", "").Body, "data")
+		imports(t, n, "week", ndjson, "")
 	})
 }
 
 // What is wrong with an import is told with its line, and what was done before it.
 func TestImportRefusesOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, at string) {
-		n := startNode(t, at, nodeConfig{}, ranking.Definition{Board: "b", Max: new(int64(100))}, ranking.Definition{Board: "week", Period: "week"})
+		n := servertest.Start(t, at, servertest.Config{}, ranking.Definition{Board: "b", Max: new(int64(100))}, ranking.Definition{Board: "week", Period: "week"})
 		const good = `{"member":"a","score":1}` + "\n"
 		for _, c := range []struct {
 			name, board, form, body, code, field string
@@ -109,7 +110,7 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 			{"data that is not JSON", "b", commas, "member,score,data\na,1,x\n", "invalid_request", "data", 400, 2, 0, 0},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				a := n.do("POST", "/v1/boards/"+c.board+"/import", c.body, "Content-Type", c.form)
+				a := n.Do("POST", "/v1/boards/"+c.board+"/import", c.body, "Content-Type", c.form)
 				requireProblem(t, a, c.status, c.code, c.field)
 				var p struct {
 					Detail                  string
@@ -132,7 +133,7 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 				}
 			})
 		}
-		a := n.do("POST", "/v1/boards/b/import", good+`{"member":"b","score":101}`+"\n[]\n"+good, "Content-Type", ndjson)
+		a := n.Do("POST", "/v1/boards/b/import", good+`{"member":"b","score":101}`+"\n[]\n"+good, "Content-Type", ndjson)
 		require.Contains(t, a.Body, `"detail":"line 3: is not a JSON object","field":"line","line":3,"board":"b","period":"","imported":1,"refused":1,"first_errors":[{"line":2,"code":"out_of_range",`)
 		for field, header := range map[string][]string{
 			"Content-Type":     {"Content-Type", "application/json"},
@@ -144,15 +145,15 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 			if field == "x" {
 				path += "?x=1"
 			}
-			a := n.do("POST", path, good, header...)
+			a := n.Do("POST", path, good, header...)
 			require.Contains(t, a.Body, fmt.Sprintf(`"field":%q}`, field), a.Body)
 		}
-		requireProblem(t, n.do("POST", "/v1/boards/b/import", good, "Content-Type", ndjson+"; charset=latin1"), 400, "invalid_request", "Content-Type")
-		requireProblem(t, n.do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
-		requireProblem(t, n.do("GET", "/v1/boards/nope/export", ""), 404, "unknown_board", "board")
+		requireProblem(t, n.Do("POST", "/v1/boards/b/import", good, "Content-Type", ndjson+"; charset=latin1"), 400, "invalid_request", "Content-Type")
+		requireProblem(t, n.Do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
+		requireProblem(t, n.Do("GET", "/v1/boards/nope/export", ""), 404, "unknown_board", "board")
 
 		// Out of range alone is counted, and the rest goes on.
-		a = n.do("POST", "/v1/boards/b/import", `{"member":"x","score":101}`+"\n"+`{"member":"y","score":99999999999999999999}`+"\n"+`{"member":"z","score":100}`, "Content-Type", ndjson)
+		a = n.Do("POST", "/v1/boards/b/import", `{"member":"x","score":101}`+"\n"+`{"member":"y","score":99999999999999999999}`+"\n"+`{"member":"z","score":100}`, "Content-Type", ndjson)
 		require.Equal(t, 200, a.Status)
 		require.Contains(t, a.Body, `"imported":1,"refused":2,"first_errors":[{"line":1,"code":"out_of_range","message":"score: is`)
 	})
@@ -161,9 +162,9 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 // A line that is cut off by the end of the connection, or by a client that sends no more,
 // is not taken for a shorter one.
 func TestImportThatIsCutOff(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{RequestTimeout: 200 * time.Millisecond}}, ranking.Definition{Board: "b:{n}"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{RequestTimeout: 200 * time.Millisecond}}, ranking.Definition{Board: "b:{n}"})
 	begin := func(board string) net.Conn {
-		conn, err := net.Dial("tcp", n.addr)
+		conn, err := net.Dial("tcp", n.Addr)
 		require.NoError(t, err)
 		t.Cleanup(func() { conn.Close() })
 		fmt.Fprintf(conn, "POST /v1/boards/%s/import HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\nmember,score\na,1\nb,12", board)
@@ -171,7 +172,7 @@ func TestImportThatIsCutOff(t *testing.T) {
 	}
 	holds := func(board string) {
 		redistest.Eventually(t, "the first line", func() error {
-			if a := n.do("GET", "/v1/boards/"+board+"/export", ""); a.Body != `{"member":"a","score":1}` {
+			if a := n.Do("GET", "/v1/boards/"+board+"/export", ""); a.Body != `{"member":"a","score":1}` {
 				return fmt.Errorf("%s", a.Body)
 			}
 			return nil
@@ -211,7 +212,7 @@ func (s slowly) Read(b []byte) (int, error) {
 // goes on, however much longer than a request may take; an export that nobody takes ends.
 func TestLargeBoardsInBoundedMemory(t *testing.T) {
 	const members, limit = 20_000, 2 * time.Second
-	n := startNode(t, redistest.Start(t).URL(), nodeConfig{server: server.Config{RequestTimeout: limit}}, ranking.Definition{Board: "b:{n}"})
+	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{RequestTimeout: limit}}, ranking.Definition{Board: "b:{n}"})
 	lines := func(yield func(string)) {
 		for i := range members {
 			yield(fmt.Sprintf(`{"member":"%s-%05d","score":%d,"data":"%s"}`+"\n", strings.Repeat("m", 100), i, 1000-i/100, strings.Repeat("d", 200)))
@@ -226,7 +227,7 @@ func TestLargeBoardsInBoundedMemory(t *testing.T) {
 		return r
 	}
 	post := func(board string, body io.Reader) string {
-		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+n.addr+"/v1/boards/"+board+"/import", body)
+		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+n.Addr+"/v1/boards/"+board+"/import", body)
 		require.NoError(t, err)
 		req.Header.Set("Content-Type", ndjson)
 		res, err := http.DefaultClient.Do(req)
@@ -241,7 +242,7 @@ func TestLargeBoardsInBoundedMemory(t *testing.T) {
 		return raw.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10) })
 	}}).DialContext}}
 	get := func(ctx context.Context, board string) *http.Response {
-		req, err := http.NewRequestWithContext(ctx, "GET", "http://"+n.addr+"/v1/boards/"+url.PathEscape(board)+"/export", nil)
+		req, err := http.NewRequestWithContext(ctx, "GET", "http://"+n.Addr+"/v1/boards/"+url.PathEscape(board)+"/export", nil)
 		require.NoError(t, err)
 		res, err := small.Do(req)
 		require.NoError(t, err)
@@ -307,23 +308,23 @@ func same(t *testing.T, a, b io.Reader) {
 // An export that Redis breaks off ends where it is, for all to see.
 func TestExportThatBreaksOff(t *testing.T) {
 	redis := redistest.Start(t)
-	n := startNode(t, redis.URL(), nodeConfig{}, ranking.Definition{Board: "b"})
+	n := servertest.Start(t, redis.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
 	var body strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&body, `{"member":"%s-%05d","score":1}`+"\n", strings.Repeat("m", 120), i)
 	}
-	n.imports(t, "b", ndjson, body.String())
+	imports(t, n, "b", ndjson, body.String())
 	small := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	res, err := small.Get("http://" + n.addr + "/v1/boards/b/export")
+	res, err := small.Get("http://" + n.Addr + "/v1/boards/b/export")
 	require.NoError(t, err)
 	defer res.Body.Close()
 	redis.Kill()
 	got, err := io.ReadAll(res.Body)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.Less(t, len(got), body.Len())
-	a := n.do("GET", "/v1/boards/b/export", "")
+	a := n.Do("GET", "/v1/boards/b/export", "")
 	requireProblem(t, a, 503, "unavailable", "")
-	a = n.do("POST", "/v1/boards/b/import", `{"member":"a","score":1}`, "Content-Type", ndjson)
+	a = n.Do("POST", "/v1/boards/b/import", `{"member":"a","score":1}`, "Content-Type", ndjson)
 	requireProblem(t, a, 503, "unavailable", "")
 	require.Contains(t, a.Body, `send the import again`)
 	require.Contains(t, a.Body, `"imported":0`)

@@ -23,13 +23,13 @@ var quick = ranking.Definition{Board: "quick", Period: "3s", Base: time.Date(202
 func TestTurnWhile500SocketsWatch(t *testing.T) {
 	const sockets = 500
 	r := redistest.Start(t)
-	nodes := []*node{startNode(t, r.URL(), nodeConfig{}, quick), startNode(t, r.URL(), nodeConfig{}, quick)}
+	nodes := []*servertest.Node{servertest.Start(t, r.URL(), servertest.Config{}, quick), servertest.Start(t, r.URL(), servertest.Config{}, quick)}
 	type turn struct{ last, first hubtest.Message }
 	var turns [sockets]turn
 	var ready, wg sync.WaitGroup
 	ready.Add(sockets)
 	for i := range sockets {
-		s := servertest.Dial(t, nodes[i%2].addr)
+		s := servertest.Dial(t, nodes[i%2].Addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"quick","top":5,"me":"m%d"}`, i%20)
 		s.Next("snapshot")
 		wg.Go(func() {
@@ -58,11 +58,11 @@ func TestTurnWhile500SocketsWatch(t *testing.T) {
 	for i := range 20 {
 		updates = append(updates, ranking.Update{Member: fmt.Sprint("m", i), Score: int64(i)})
 	}
-	outcomes, err := nodes[0].store.Apply(t.Context(), "quick", updates)
+	outcomes, err := nodes[0].Store.Apply(t.Context(), "quick", updates)
 	require.NoError(t, err)
 	period := outcomes[0].Result.Period
 	wg.Wait()
-	final, total := nodes[1].top("quick@"+period, 5)
+	final, total := nodes[1].Top("quick@"+period, 5)
 	for i, turn := range turns {
 		require.True(t, turn.last.Final, "socket %d", i)
 		require.Equal(t, period, *turn.last.Period)
@@ -83,11 +83,11 @@ func TestTurnOfAPeriodThatIsNotKept(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		unkept := quick
 		unkept.Period, unkept.Keep = "1s", new(0)
-		n := startNode(t, url, nodeConfig{}, unkept)
-		s := servertest.Dial(t, n.addr)
+		n := servertest.Start(t, url, servertest.Config{}, unkept)
+		s := servertest.Dial(t, n.Addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"quick","top":5}`)
 		s.Next("snapshot")
-		outcomes, err := n.store.Apply(t.Context(), "quick", []ranking.Update{{Member: "a", Score: 3}, {Member: "b", Score: 4}})
+		outcomes, err := n.Store.Apply(t.Context(), "quick", []ranking.Update{{Member: "a", Score: 3}, {Member: "b", Score: 4}})
 		require.NoError(t, err)
 		period := outcomes[0].Result.Period
 		var last hubtest.Message

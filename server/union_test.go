@@ -23,12 +23,12 @@ func TestFormula1AllTime(t *testing.T) {
 	seasons := readSeasons(t)
 	names := slices.Sorted(maps.Keys(seasons))
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, CheckInterval: 50 * time.Millisecond}}, ranking.Definition{Board: "drivers:{season}"})
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, CheckInterval: 50 * time.Millisecond}}, ranking.Definition{Board: "drivers:{season}"})
 		var of []string
 		for _, season := range names {
 			of = append(of, `"drivers:`+season+`"`)
 		}
-		a := n.do("PUT", "/v1/boards/ever", `{"kind":"driver","display":{"decimals":1},"union":{"of":[`+strings.Join(of, ",")+`],"refresh":"1s"}}`)
+		a := n.Do("PUT", "/v1/boards/ever", `{"kind":"driver","display":{"decimals":1},"union":{"of":[`+strings.Join(of, ",")+`],"refresh":"1s"}}`)
 		require.Equal(t, 201, a.Status, a.Body)
 		want := make(map[string]int64)
 		send := func(season string, r *round) {
@@ -36,7 +36,7 @@ func TestFormula1AllTime(t *testing.T) {
 			for _, e := range r.results {
 				updates = append(updates, fmt.Sprintf(`{"member":%q,"score":%s,"id":%q}`, e.driver, e.tenths, e.id))
 			}
-			a := n.do("POST", "/v1/boards/drivers:"+season+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
+			a := n.Do("POST", "/v1/boards/drivers:"+season+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
 			require.Equal(t, 200, a.Status, a.Body)
 		}
 		last := len(names) - 1
@@ -51,7 +51,7 @@ func TestFormula1AllTime(t *testing.T) {
 				}
 			}
 		}
-		s := servertest.Dial(t, n.addr)
+		s := servertest.Dial(t, n.Addr)
 		s.Subscribe("ever", 1000)
 		require.NotEmpty(t, s.Boards["ever"].Top)
 		for _, r := range seasons[names[last]] {
@@ -70,18 +70,18 @@ func TestFormula1AllTime(t *testing.T) {
 			return got
 		}
 		s.Until("ever", "all seasons", func(b *hubtest.Board) bool { return maps.Equal(shown(b.Top), want) })
-		top, total := n.top("ever", 1000)
+		top, total := n.Top("ever", 1000)
 		require.Equal(t, want, shown(top))
 		require.EqualValues(t, len(top), total)
 		require.Equal(t, top, s.Boards["ever"].Top)
 		require.Equal(t, "lewis-hamilton", top[0].Member)
 
-		require.Contains(t, n.do("GET", "/v1/boards/ever", "").Body, `"union":{"of":["drivers:`+names[0]+`"`)
-		require.Contains(t, n.do("GET", "/v1/boards/ever/periods", "").Body, `"period":`)
-		a = n.do("POST", "/v1/boards/ever/scores", `{"member":"lewis-hamilton","score":1}`)
+		require.Contains(t, n.Do("GET", "/v1/boards/ever", "").Body, `"union":{"of":["drivers:`+names[0]+`"`)
+		require.Contains(t, n.Do("GET", "/v1/boards/ever/periods", "").Body, `"period":`)
+		a = n.Do("POST", "/v1/boards/ever/scores", `{"member":"lewis-hamilton","score":1}`)
 		require.Equal(t, 409, a.Status, a.Body)
 		require.Contains(t, a.Body, `"field":"board"`)
-		require.Equal(t, 409, n.do("DELETE", "/v1/boards/drivers:%7Bseason%7D", "").Status)
+		require.Equal(t, 409, n.Do("DELETE", "/v1/boards/drivers:%7Bseason%7D", "").Status)
 		s.WS.CloseNow()
 	})
 }

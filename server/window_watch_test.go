@@ -15,14 +15,14 @@ import (
 )
 
 // swift is a node that tells all at once, and looks all the time whether there is more.
-var swift = nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond, CheckInterval: 20 * time.Millisecond}}
+var swift = servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond, CheckInterval: 20 * time.Millisecond}}
 
 // ago sends a score that was so long ago by a clock that stands still.
-func (n *node) ago(board, member string, score int64, at time.Time) {
-	n.t.Helper()
-	outcomes, err := n.store.Apply(n.t.Context(), board, []ranking.Update{{Member: member, Score: score, At: at}})
-	require.NoError(n.t, err)
-	require.NoError(n.t, outcomes[0].Err)
+func ago(t testing.TB, n *servertest.Node, board, member string, score int64, at time.Time) {
+	t.Helper()
+	outcomes, err := n.Store.Apply(t.Context(), board, []ranking.Update{{Member: member, Score: score, At: at}})
+	require.NoError(t, err)
+	require.NoError(t, outcomes[0].Err)
 }
 
 // untilShows reads until a board has just these entries, "a10 b5".
@@ -52,15 +52,15 @@ func TestWatchersOfALiveWindow(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
-	n := startNode(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute, Refresh: ranking.Live})
-	n.ago("b", "a", 10, now.Add(-3*time.Minute))
-	n.ago("b", "b", 5, now.Add(-2*time.Minute))
-	n.ago("b", "c", 3, now.Add(-time.Minute))
-	n.ago("b", "a", 1, now)
-	all := servertest.Dial(t, n.addr)
+	n := servertest.Start(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute, Refresh: ranking.Live})
+	ago(t, n, "b", "a", 10, now.Add(-3*time.Minute))
+	ago(t, n, "b", "b", 5, now.Add(-2*time.Minute))
+	ago(t, n, "b", "c", 3, now.Add(-time.Minute))
+	ago(t, n, "b", "a", 1, now)
+	all := servertest.Dial(t, n.Addr)
 	all.Subscribe("b", 10)
 	untilShows(all, "b", "a11 b5 c3")
-	a, b, c := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+	a, b, c := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
 	a.Send(`{"type":"subscribe","id":1,"board":"b","top":1,"me":"a"}`)
 	b.Send(`{"type":"subscribe","id":1,"board":"b","top":10,"me":"b"}`)
 	c.Send(`{"type":"subscribe","id":1,"board":"b","top":0,"me":"c","around":1}`)
@@ -69,7 +69,7 @@ func TestWatchersOfALiveWindow(t *testing.T) {
 	meIs(c, "b", 3, 3)
 
 	set(now.Add(time.Minute - time.Millisecond))
-	top, _ := n.top("b", 1)
+	top, _ := n.Top("b", 1)
 	require.EqualValues(t, 11, top[0].Score, "all counts until its time is over")
 	set(now.Add(time.Minute))
 	untilShows(all, "b", "b5 c3 a1")
@@ -86,7 +86,7 @@ func TestWatchersOfALiveWindow(t *testing.T) {
 	meIs(c, "b", 1, 3)
 
 	// On the board again, for as long as the others.
-	n.ago("b", "b", 2, now.Add(-time.Minute))
+	ago(t, n, "b", "b", 2, now.Add(-time.Minute))
 	untilShows(all, "b", "c3 b2 a1")
 	meIs(b, "b", 2, 2)
 	set(now.Add(3 * time.Minute))
@@ -107,22 +107,22 @@ func TestWatchersOfManyPointsThatGo(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
-	n := startNode(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute, Refresh: ranking.Live})
+	n := servertest.Start(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute, Refresh: ranking.Live})
 	many := func(at time.Time) {
 		updates := make([]ranking.Update, 500)
 		for i := range updates {
 			updates[i] = ranking.Update{Member: fmt.Sprint("m", i), Score: int64(i + 1), At: at}
 		}
-		outcomes, err := n.store.Apply(t.Context(), "b", updates)
+		outcomes, err := n.Store.Apply(t.Context(), "b", updates)
 		require.NoError(t, err)
 		for _, o := range outcomes {
 			require.NoError(t, o.Err)
 		}
 	}
 	many(now.Add(-time.Minute))
-	n.ago("b", "last", 7, now)
-	n.ago("b", "m9", 5, now)
-	all, me := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+	ago(t, n, "b", "last", 7, now)
+	ago(t, n, "b", "m9", 5, now)
+	all, me := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
 	all.Subscribe("b", 600)
 	me.Send(`{"type":"subscribe","id":1,"board":"b","top":1,"me":"m9"}`)
 	meIs(me, "b", 487, 15)
@@ -138,7 +138,7 @@ func TestWatchersOfManyPointsThatGo(t *testing.T) {
 	untilShows(all, "b", "")
 	nowhere(me, "b")
 	require.NotEqual(t, was, all.Boards["b"].Epoch)
-	n.ago("b", "m9", 3, now.Add(8*time.Minute))
+	ago(t, n, "b", "m9", 3, now.Add(8*time.Minute))
 	untilShows(all, "b", "m93")
 	meIs(me, "b", 1, 3)
 }
@@ -149,17 +149,17 @@ func TestWatchersOfACachedWindow(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
-	n := startNode(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute})
-	n.ago("b", "a", 10, now.Add(-3*time.Minute))
-	n.ago("b", "b", 5, now)
-	all, a, b := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+	n := servertest.Start(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute})
+	ago(t, n, "b", "a", 10, now.Add(-3*time.Minute))
+	ago(t, n, "b", "b", 5, now)
+	all, a, b := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
 	all.Subscribe("b", 10)
 	untilShows(all, "b", "a10 b5")
 	a.Send(`{"type":"subscribe","id":1,"board":"b","top":1,"me":"a"}`)
 	b.Send(`{"type":"subscribe","id":1,"board":"b","top":1,"me":"b","around":1}`)
 	meIs(a, "b", 1, 10)
 	meIs(b, "b", 2, 5)
-	n.ago("b", "c", 7, now)
+	ago(t, n, "b", "c", 7, now)
 	was := all.Boards["b"].Epoch
 
 	set(now.Add(55 * time.Second))
@@ -182,16 +182,16 @@ func TestWatchersOfACachedWindow(t *testing.T) {
 // Windows run by the clock of whatever engine there is: what was sent shows, and goes.
 func TestWindowsPass(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, swift,
+		n := servertest.Start(t, url, swift,
 			ranking.Definition{Board: "live", Window: 4 * time.Second, Refresh: ranking.Live},
 			ranking.Definition{Board: "built", Window: 4 * time.Second, Refresh: time.Second})
 		sockets := make(map[string]*servertest.Socket)
 		for _, board := range []string{"live", "built"} {
-			s := servertest.Dial(t, n.addr)
+			s := servertest.Dial(t, n.Addr)
 			s.Send(`{"type":"subscribe","id":1,"board":%q,"top":10,"me":"a"}`, board)
 			nowhere(s, board)
-			n.update(board, "a", 7)
-			n.update(board, "b", 5)
+			update(t, n, board, "a", 7)
+			update(t, n, board, "b", 5)
 			sockets[board] = s
 		}
 		for board, s := range sockets {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub"
+	"rankcast/hub/hubtest"
 	"rankcast/ranking"
 	"rankcast/server"
 )
@@ -26,6 +27,19 @@ type Node struct {
 	Store *ranking.Store
 	Hub   *hub.Hub
 	Stop  func() // before the test's end, if need be
+	t     testing.TB
+}
+
+// Do sends the node a request; body is JSON text, or "" for none.
+func (n *Node) Do(method, path, body string, header ...string) Answer {
+	n.t.Helper()
+	return Request(n.t, method, "http://"+n.Addr+path, body, header...)
+}
+
+// Top is GET /top of a board of the node.
+func (n *Node) Top(board string, limit int) (top []hubtest.Entry, total int64) {
+	n.t.Helper()
+	return Top(n.t, n.Addr, board, limit)
 }
 
 // Start starts a node on the Redis at url and waits for nothing.
@@ -41,7 +55,7 @@ func Start(t testing.TB, url string, cfg Config, boards ...ranking.Definition) *
 	s := server.New(store, h, cfg.Server)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	n := &Node{Addr: l.Addr().String(), Store: store, Hub: h}
+	n := &Node{Addr: l.Addr().String(), Store: store, Hub: h, t: t}
 	var stops []func()
 	role := func(run func(context.Context)) {
 		ctx, cancel := context.WithCancel(context.Background())
