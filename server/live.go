@@ -33,6 +33,12 @@ const (
 	drainSpread = 2 * time.Second
 )
 
+// errReadOnly is what a socket gets that sends an update where none may.
+var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none over sockets", Kind: errForbidden}
+
+// errReadOnlyThere is what one gets that a page of another site has opened.
+var errReadOnlyThere error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none from pages of other sites", Kind: errForbidden}
+
 // session is one WebSocket and what its client asked for. One goroutine reads
 // and acts; frames come from the hub.
 type session struct {

@@ -4,18 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
-
-	"github.com/labstack/echo/v4"
 
 	"rankcast/hub"
 	"rankcast/ranking"
 )
-
-// retryAfter is what a caller is told to wait when the store is away or busy.
-const retryAfter = time.Second
 
 var (
 	errForbidden = errors.New("forbidden")
@@ -24,14 +17,11 @@ var (
 	errHandshake = errors.New("not a WebSocket handshake")
 )
 
-// errReadOnly is what a socket gets that sends an update where none may.
-var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none over sockets", Kind: errForbidden}
-
-// errReadOnlyThere is what one gets that a page of another site has opened.
-var errReadOnlyThere error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none from pages of other sites", Kind: errForbidden}
-
 // errOtherSite is what a page of another site gets.
 var errOtherSite error = &ranking.FieldError{Field: "Origin", Reason: "is not this page's own", Kind: errForbidden}
+
+// errNotReady is why a node should get no traffic. It shows as unavailable.
+var errNotReady = fmt.Errorf("%w: not ready", ranking.ErrUnavailable)
 
 // problems is how errors look to a caller. The first that fits counts.
 var problems = []struct {
@@ -106,64 +96,13 @@ func at(place string, err error) error {
 	return &ranking.FieldError{Field: place + "." + field.Field, Reason: field.Reason, Kind: field.Kind}
 }
 
-// logFailure logs one failed request a second: in an outage they all fail alike.
-func (s *Server) logFailure(c echo.Context, err error) {
-	now, last := time.Now().UnixNano(), s.loggedAt.Load()
-	if now-last >= int64(time.Second) && s.loggedAt.CompareAndSwap(last, now) {
-		s.log.Warn("request failed (others of this second are not logged)", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
-	}
-}
-
-type problemJSON struct {
-	Type   string `json:"type"`
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Code   string `json:"code"`
-	Detail string `json:"detail"`
-	Field  string `json:"field,omitempty"`
-
-	*stoppedJSON // of an import
-}
-
-// fail answers a request with a problem, or a person with a page that says that there is
-// none. It is Echo's error handler.
-func (s *Server) fail(err error, c echo.Context) {
-	if c.Response().Committed {
-		return
-	}
-	var router *echo.HTTPError
-	if errors.As(err, &router) {
-		switch router.Code {
-		case http.StatusNotFound:
-			err = fmt.Errorf("%w: %s", errNotFound, c.Request().URL.Path)
-		case http.StatusMethodNotAllowed:
-			err = fmt.Errorf("%w: %s", errMethod, c.Request().Method)
+// within names the place in the message of what is wrong with what it carries; what
+// is wrong with the board or the event as a whole stands beside that.
+func within(place string, err error) error {
+	for _, kind := range []error{ranking.ErrUnknownBoard, ranking.ErrUnknownPeriod, ranking.ErrUnknownEvent, ranking.ErrNotOpen, ranking.ErrConflict} {
+		if errors.Is(err, kind) {
+			return err
 		}
 	}
-	if r := c.Request(); errors.Is(err, errNotFound) && mayBePage(r) {
-		c.Response().Header().Set("Vary", "Accept, Accept-Language")
-		if acceptsHTML(r.Header.Values("Accept")) {
-			if err = s.missing.serve(c); err == nil || c.Response().Committed {
-				return
-			}
-		}
-	}
-	p := describe(err)
-	var stopped *stoppedImport
-	var report *stoppedJSON
-	if errors.As(err, &stopped) {
-		report = stopped.report(&p)
-	}
-	// A caller that has gone is no news, and whoever asks for readiness gets it.
-	if p.status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, errNotReady) {
-		s.logFailure(c, err)
-	}
-	if p.status == http.StatusServiceUnavailable {
-		c.Response().Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
-	}
-	if err := writeJSON(c, p.status, "application/problem+json", problemJSON{
-		Type: "about:blank", Title: http.StatusText(p.status), Status: p.status, Code: p.code, Detail: p.message, Field: p.field, stoppedJSON: report,
-	}); err != nil {
-		s.log.Debug("cannot answer", "error", err)
-	}
+	return at(place, err)
 }

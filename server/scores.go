@@ -29,16 +29,6 @@ type standingJSON struct {
 	Rank  *int64 `json:"rank"`
 }
 
-type refusedJSON struct {
-	Error errorJSON `json:"error"`
-}
-
-type errorJSON struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Field   string `json:"field,omitempty"`
-}
-
 func newResult(board, member string, r ranking.Result) resultJSON {
 	j := resultJSON{Board: board, Period: r.Period, Member: member, Duplicate: r.Duplicate, TakenBack: r.TakenBack}
 	if r.Current != nil {
@@ -106,11 +96,6 @@ func (s *Server) applyBatch(c echo.Context, board string, list jsontext.Value, k
 		return err
 	}
 	return ok(c, results)
-}
-
-func refused(err error) refusedJSON {
-	p := describe(err)
-	return refusedJSON{errorJSON{Code: p.code, Message: p.message, Field: p.field}}
 }
 
 // readUpdate reads an update; key is the id that its request gives it.

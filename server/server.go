@@ -188,9 +188,6 @@ func (s *Server) healthz(c echo.Context) error {
 	}{"ok"})
 }
 
-// errNotReady is why a node should get no traffic. It shows as unavailable.
-var errNotReady = fmt.Errorf("%w: not ready", ranking.ErrUnavailable)
-
 // readyz says whether the node can do its work: Redis answers, its changes are
 // heard, and the node is not about to stop.
 func (s *Server) readyz(c echo.Context) error {

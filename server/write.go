@@ -2,14 +2,12 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/hub"
-	"rankcast/ranking"
 )
 
 // update applies an update that came over the socket. The session reads on when it is
@@ -51,17 +49,6 @@ func (ss *session) event(id jsontext.Value, o object) error {
 		return within("data", err)
 	}
 	return ss.answer(id, answer)
-}
-
-// within names the place in the message of what is wrong with what it carries; what
-// is wrong with the board or the event as a whole stands beside that.
-func within(place string, err error) error {
-	for _, kind := range []error{ranking.ErrUnknownBoard, ranking.ErrUnknownPeriod, ranking.ErrUnknownEvent, ranking.ErrNotOpen, ranking.ErrConflict} {
-		if errors.Is(err, kind) {
-			return err
-		}
-	}
-	return at(place, err)
 }
 
 // answer sends the answer that HTTP would give.

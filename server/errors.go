@@ -1,0 +1,91 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// retryAfter is what a caller is told to wait when the store is away or busy.
+const retryAfter = time.Second
+
+// logFailure logs one failed request a second: in an outage they all fail alike.
+func (s *Server) logFailure(c echo.Context, err error) {
+	now, last := time.Now().UnixNano(), s.loggedAt.Load()
+	if now-last >= int64(time.Second) && s.loggedAt.CompareAndSwap(last, now) {
+		s.log.Warn("request failed (others of this second are not logged)", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+	}
+}
+
+type problemJSON struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+	Field  string `json:"field,omitempty"`
+
+	*stoppedJSON // of an import
+}
+
+// fail answers a request with a problem, or a person with a page that says that there is
+// none. It is Echo's error handler.
+func (s *Server) fail(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	var router *echo.HTTPError
+	if errors.As(err, &router) {
+		switch router.Code {
+		case http.StatusNotFound:
+			err = fmt.Errorf("%w: %s", errNotFound, c.Request().URL.Path)
+		case http.StatusMethodNotAllowed:
+			err = fmt.Errorf("%w: %s", errMethod, c.Request().Method)
+		}
+	}
+	if r := c.Request(); errors.Is(err, errNotFound) && mayBePage(r) {
+		c.Response().Header().Set("Vary", "Accept, Accept-Language")
+		if acceptsHTML(r.Header.Values("Accept")) {
+			if err = s.missing.serve(c); err == nil || c.Response().Committed {
+				return
+			}
+		}
+	}
+	p := describe(err)
+	var stopped *stoppedImport
+	var report *stoppedJSON
+	if errors.As(err, &stopped) {
+		report = stopped.report(&p)
+	}
+	// A caller that has gone is no news, and whoever asks for readiness gets it.
+	if p.status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, errNotReady) {
+		s.logFailure(c, err)
+	}
+	if p.status == http.StatusServiceUnavailable {
+		c.Response().Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+	}
+	if err := writeJSON(c, p.status, "application/problem+json", problemJSON{
+		Type: "about:blank", Title: http.StatusText(p.status), Status: p.status, Code: p.code, Detail: p.message, Field: p.field, stoppedJSON: report,
+	}); err != nil {
+		s.log.Debug("cannot answer", "error", err)
+	}
+}
+
+type refusedJSON struct {
+	Error errorJSON `json:"error"`
+}
+
+type errorJSON struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Field   string `json:"field,omitempty"`
+}
+
+func refused(err error) refusedJSON {
+	p := describe(err)
+	return refusedJSON{errorJSON{Code: p.code, Message: p.message, Field: p.field}}
+}
