@@ -5,6 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
+
+	"rankcast/server/internal/problem"
 )
 
 type resultsJSON struct {
@@ -41,7 +43,7 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 		var one T
 		if err == nil {
 			if one, err = read(fields, itemKey(key, i)); err != nil {
-				err = at(name, err)
+				err = problem.At(name, err)
 			}
 		}
 		if err != nil {
@@ -56,7 +58,7 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 	}
 	for j, i := range place {
 		if results[i], err = answer(j); err != nil {
-			results[i] = refused(within(fmt.Sprintf("%s[%d]", field, i), err))
+			results[i] = refused(problem.InItem(fmt.Sprintf("%s[%d]", field, i), err))
 		}
 	}
 	return resultsJSON{results}, nil

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"rankcast/server/internal/problem"
 )
 
 // retryAfter is what a caller is told to wait when the store is away or busy.
@@ -42,12 +44,12 @@ func (s *Server) fail(err error, c echo.Context) {
 	if errors.As(err, &router) {
 		switch router.Code {
 		case http.StatusNotFound:
-			err = fmt.Errorf("%w: %s", errNotFound, c.Request().URL.Path)
+			err = fmt.Errorf("%w: %s", problem.ErrNotFound, c.Request().URL.Path)
 		case http.StatusMethodNotAllowed:
-			err = fmt.Errorf("%w: %s", errMethod, c.Request().Method)
+			err = fmt.Errorf("%w: %s", problem.ErrMethodNotAllowed, c.Request().Method)
 		}
 	}
-	if r := c.Request(); errors.Is(err, errNotFound) && mayBePage(r) {
+	if r := c.Request(); errors.Is(err, problem.ErrNotFound) && mayBePage(r) {
 		c.Response().Header().Set("Vary", "Accept, Accept-Language")
 		if acceptsHTML(r.Header.Values("Accept")) {
 			if err = s.missing.serve(c); err == nil || c.Response().Committed {
@@ -55,21 +57,21 @@ func (s *Server) fail(err error, c echo.Context) {
 			}
 		}
 	}
-	p := describe(err)
+	p := problem.Of(err)
 	var stopped *stoppedImport
 	var report *stoppedJSON
 	if errors.As(err, &stopped) {
 		report = stopped.report(&p)
 	}
 	// A caller that has gone is no news, and whoever asks for readiness gets it.
-	if p.status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, errNotReady) {
+	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) {
 		s.logFailure(c, err)
 	}
-	if p.status == http.StatusServiceUnavailable {
+	if p.Status == http.StatusServiceUnavailable {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
 	}
-	if err := writeJSON(c, p.status, "application/problem+json", problemJSON{
-		Type: "about:blank", Title: http.StatusText(p.status), Status: p.status, Code: p.code, Detail: p.message, Field: p.field, stoppedJSON: report,
+	if err := writeJSON(c, p.Status, "application/problem+json", problemJSON{
+		Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field, stoppedJSON: report,
 	}); err != nil {
 		s.log.Debug("cannot answer", "error", err)
 	}
@@ -86,6 +88,6 @@ type errorJSON struct {
 }
 
 func refused(err error) refusedJSON {
-	p := describe(err)
-	return refusedJSON{errorJSON{Code: p.code, Message: p.message, Field: p.field}}
+	p := problem.Of(err)
+	return refusedJSON{errorJSON{Code: p.Code, Message: p.Message, Field: p.Field}}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/problem"
 )
 
 // maxLine bounds a line of an import, in bytes, its end among them: member and data have
@@ -56,18 +57,18 @@ func (e *stoppedImport) Error() string { return "import: " + e.err.Error() }
 func (e *stoppedImport) Unwrap() error { return e.err }
 
 // report is what its problem has on top.
-func (e *stoppedImport) report(p *problem) *stoppedJSON {
+func (e *stoppedImport) report(p *problem.Problem) *stoppedJSON {
 	j := &stoppedJSON{importJSON: e.done}
 	var row *ranking.RowError
 	switch {
-	case p.status == http.StatusServiceUnavailable:
-		p.message += "; send the import again: what was done stays as it is"
+	case p.Status == http.StatusServiceUnavailable:
+		p.Message += "; send the import again: what was done stays as it is"
 		if errors.Is(e.err, ranking.ErrOutcomeUnknown) {
-			p.message = "the store failed on the way; send the import again: what was done stays as it is"
+			p.Message = "the store failed on the way; send the import again: what was done stays as it is"
 		}
 	case errors.As(e.err, &row):
 		j.Line = row.Line
-		p.message = fmt.Sprintf("line %d: %s", row.Line, strings.TrimPrefix(p.message, lineField+": "))
+		p.Message = fmt.Sprintf("line %d: %s", row.Line, strings.TrimPrefix(p.Message, lineField+": "))
 	}
 	return j
 }

@@ -20,6 +20,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/internal/problem"
 )
 
 const (
@@ -34,10 +35,10 @@ const (
 )
 
 // errReadOnly is what a socket gets that sends an update where none may.
-var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none over sockets", Kind: errForbidden}
+var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none over sockets", Kind: problem.ErrForbidden}
 
 // errReadOnlyThere is what one gets that a page of another site has opened.
-var errReadOnlyThere error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none from pages of other sites", Kind: errForbidden}
+var errReadOnlyThere error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none from pages of other sites", Kind: problem.ErrForbidden}
 
 // session is one WebSocket and what its client asked for. One goroutine reads
 // and acts; frames come from the hub.
@@ -64,9 +65,9 @@ func (s *Server) live(c echo.Context) error {
 	})
 	if err != nil {
 		if u.refused == http.StatusForbidden {
-			return errOtherSite
+			return problem.ErrOtherSite
 		}
-		return fmt.Errorf("%w: %w", errHandshake, err)
+		return fmt.Errorf("%w: %w", problem.ErrHandshake, err)
 	}
 	c.Response().Committed = true
 	ws.SetReadLimit(maxMessage)
@@ -159,7 +160,7 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) error {
 		acting.Wait()
 	}
 	if err != nil {
-		ss.socket.reply(errorFrame(id, describe(err)))
+		ss.socket.reply(errorFrame(id, problem.Of(err)))
 	}
 	return nil
 }
@@ -231,14 +232,14 @@ func timedFrame(kind string, id jsontext.Value, now time.Time) *hub.Frame {
 	return hub.NewFrame(append(b, '}'))
 }
 
-func errorFrame(id jsontext.Value, p problem) *hub.Frame {
+func errorFrame(id jsontext.Value, p problem.Problem) *hub.Frame {
 	b, err := json.Marshal(struct {
 		Type    string         `json:"type"`
 		ID      jsontext.Value `json:"id,omitzero"`
 		Code    string         `json:"code"`
 		Message string         `json:"message"`
 		Field   string         `json:"field,omitempty"`
-	}{"error", id, p.code, p.message, p.field})
+	}{"error", id, p.Code, p.Message, p.Field})
 	if err != nil {
 		panic(err) // strings and what was JSON before
 	}

@@ -17,6 +17,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/internal/problem"
 )
 
 // Config is what a Server can be told. The zero value is the documented default.
@@ -132,7 +133,7 @@ func sameSite(next echo.HandlerFunc) echo.HandlerFunc {
 	protection := http.NewCrossOriginProtection()
 	return func(c echo.Context) error {
 		if err := protection.Check(c.Request()); err != nil {
-			return errOtherSite
+			return problem.ErrOtherSite
 		}
 		return next(c)
 	}
@@ -193,13 +194,13 @@ func (s *Server) healthz(c echo.Context) error {
 func (s *Server) readyz(c echo.Context) error {
 	switch {
 	case s.stopping.Load():
-		return fmt.Errorf("%w: stopping", errNotReady)
+		return fmt.Errorf("%w: stopping", problem.ErrNotReady)
 	case !s.hub.Up():
-		return fmt.Errorf("%w: changes are not heard", errNotReady)
+		return fmt.Errorf("%w: changes are not heard", problem.ErrNotReady)
 	}
 	if err := s.store.Ping(c.Request().Context()); err != nil {
 		s.log.Debug("not ready", "error", err)
-		return fmt.Errorf("%w: Redis does not answer", errNotReady)
+		return fmt.Errorf("%w: Redis does not answer", problem.ErrNotReady)
 	}
 	return s.healthz(c)
 }

@@ -9,6 +9,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/internal/problem"
 )
 
 const (
@@ -82,7 +83,7 @@ func (ss *session) watch(o object) (w hub.Watch, err error) {
 			return w, err
 		}
 		if w.Resume, err = readState(state); err != nil {
-			return w, at("resume", err)
+			return w, problem.At("resume", err)
 		}
 	}
 	w.Top, w.Around = int(top), int(around)

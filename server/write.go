@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/hub"
+	"rankcast/server/internal/problem"
 )
 
 // update applies an update that came over the socket. The session reads on when it is
@@ -26,7 +27,7 @@ func (ss *session) update(id jsontext.Value, o object) error {
 	}
 	answer, err := ss.server.update(context.Background(), board, body, "")
 	if err != nil {
-		return within("update", err)
+		return problem.InItem("update", err)
 	}
 	return ss.answer(id, answer)
 }
@@ -46,7 +47,7 @@ func (ss *session) event(id jsontext.Value, o object) error {
 	}
 	answer, err := ss.server.happen(context.Background(), event, body, "")
 	if err != nil {
-		return within("data", err)
+		return problem.InItem("data", err)
 	}
 	return ss.answer(id, answer)
 }
