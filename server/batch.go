@@ -4,27 +4,10 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
 
+	"rankcast/ranking"
 	"rankcast/server/internal/problem"
 )
-
-type resultsJSON struct {
-	Results []any `json:"results"`
-}
-
-// readPosted reads a request that has no parameters, and its idempotency key; "" for
-// none.
-func readPosted(c echo.Context) (body object, key string, err error) {
-	if err := readQuery(c).err; err != nil {
-		return nil, "", err
-	}
-	if body, err = readObject(c); err != nil {
-		return nil, "", err
-	}
-	key, err = idempotencyKey(c)
-	return body, key, err
-}
 
 // batch answers each item of a list by itself: one that is refused keeps no other back.
 // read reads an item, of the id that its request gives it, and do carries out those
@@ -63,3 +46,18 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 	}
 	return resultsJSON{results}, nil
 }
+
+type resultsJSON struct {
+	Results []any `json:"results"`
+}
+
+// itemKey is the id that such a header gives an item of a batch.
+func itemKey(key string, i int) string {
+	if key == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s#%d", key, i)
+}
+
+// errTwoIDs is what has an id of its own beside that of its request.
+var errTwoIDs = ranking.Invalid("id", "differs from the id that Idempotency-Key gives")

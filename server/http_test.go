@@ -14,8 +14,8 @@ import (
 	"rankcast/server/servertest"
 )
 
-// Problem is an error as a caller sees it.
-type Problem struct {
+// problem is an error as a caller sees it.
+type problem struct {
 	Type, Title, Code, Detail, Field string
 	Status                           int
 }
@@ -24,7 +24,7 @@ func requireProblem(t *testing.T, a servertest.Answer, status int, code, field s
 	t.Helper()
 	require.Equal(t, status, a.Status, a.Body)
 	require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
-	var p Problem
+	var p problem
 	a.Into(&p)
 	require.Equal(t, code, p.Code, a.Body)
 	require.Equal(t, field, p.Field, a.Body)

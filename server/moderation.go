@@ -2,10 +2,7 @@ package server
 
 import (
 	"context"
-	"encoding/base64"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -38,11 +35,11 @@ func readModerator(c echo.Context) (ranking.Moderator, error) {
 	if err != nil {
 		return m, err
 	}
-	return o.takeModerator()
+	return moderatorOf(o)
 }
 
-// takeModerator reads it from a body.
-func (o object) takeModerator() (m ranking.Moderator, err error) {
+// moderatorOf reads it from the fields of a body.
+func moderatorOf(o object) (m ranking.Moderator, err error) {
 	if m.Reason, err = o.optional("reason"); err == nil {
 		m.By, err = o.optional("by")
 	}
@@ -86,39 +83,6 @@ func (s *Server) showEverywhere(c echo.Context) error {
 }
 
 const defaultHidden, maxHiddenPage = 100, 1000
-
-// readNames reads where a page of a list by name begins, and how long it is at most.
-func readNames(c echo.Context, otherwise, most int64) (after string, limit int, err error) {
-	q := readQuery(c, "limit", "cursor")
-	limit = int(q.integer("limit", otherwise, 1, most))
-	if cursor, there := q.get("cursor"); there && q.err == nil {
-		name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-		if err != nil || len(name) == 0 {
-			q.err = ranking.Invalid("cursor", "is not a cursor that this server gave")
-		}
-		after = string(name)
-	}
-	return after, limit, q.err
-}
-
-// nameCursor is the cursor of the page after one that ends with a name.
-func nameCursor(name string) *string {
-	cursor := base64.RawURLEncoding.EncodeToString([]byte(name))
-	return &cursor
-}
-
-// pageOf gives up to limit of a list, which is by name, after a name, and the cursor of
-// the next page; nil on the last.
-func pageOf[T any](list []T, after string, limit int, name func(T) string) ([]T, *string) {
-	from, there := slices.BinarySearchFunc(list, after, func(e T, after string) int { return strings.Compare(name(e), after) })
-	if there {
-		from++
-	}
-	if list = list[from:]; len(list) <= limit {
-		return list, nil
-	}
-	return list[:limit], nameCursor(name(list[limit-1]))
-}
 
 // listHidden tells who is hidden on a board, by member id.
 func (s *Server) listHidden(c echo.Context) error {
@@ -192,7 +156,7 @@ func (s *Server) putScore(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by, err := body.takeModerator()
+	by, err := moderatorOf(body)
 	if err != nil {
 		return err
 	}
@@ -220,7 +184,7 @@ func (s *Server) takeBack(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by, err := body.takeModerator()
+	by, err := moderatorOf(body)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,69 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+)
+
+// maxBody bounds a request's body, in bytes.
+const maxBody = 1 << 20
+
+// readObject reads a request's body, one JSON object and nothing after it.
+func readObject(c echo.Context) (object, error) {
+	body, err := readBody(c)
+	if err != nil {
+		return nil, err
+	}
+	return parseObject("body", body)
+}
+
+// readBody reads a request's body.
+func readBody(c echo.Context) ([]byte, error) {
+	if err := checkEncoding(c); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return nil, &ranking.FieldError{Field: "body", Reason: "has over 1 MiB", Kind: ranking.ErrTooLarge}
+	}
+	if err != nil {
+		return nil, ranking.Invalid("body", "ended early")
+	}
+	return body, nil
+}
+
+// checkEncoding refuses a body that is compressed.
+func checkEncoding(c echo.Context) error {
+	if encoding := c.Request().Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return ranking.Invalid("Content-Encoding", "want none")
+	}
+	return nil
+}
+
+// idempotencyKey is the id that a request's header gives; "" for none.
+func idempotencyKey(c echo.Context) (string, error) {
+	keys, there := c.Request().Header["Idempotency-Key"]
+	if there && (keys[0] == "" || len(keys) > 1) {
+		return "", ranking.Invalid("Idempotency-Key", "is empty, or there more than once")
+	}
+	return append(keys, "")[0], nil
+}
+
+// readPosted reads a request that has no parameters, and its idempotency key; "" for
+// none.
+func readPosted(c echo.Context) (body object, key string, err error) {
+	if err := readQuery(c).err; err != nil {
+		return nil, "", err
+	}
+	if body, err = readObject(c); err != nil {
+		return nil, "", err
+	}
+	key, err = idempotencyKey(c)
+	return body, key, err
+}

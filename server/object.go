@@ -1,0 +1,135 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking"
+)
+
+// object is a JSON object whose fields are still to be read.
+type object map[string]jsontext.Value
+
+// parseObject takes an object apart. JSON that is not valid, text after it, a
+// name that is there twice and invalid UTF-8 are all refused.
+func parseObject(field string, b []byte) (object, error) {
+	var o object
+	err := json.Unmarshal(b, &o)
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, ranking.Invalid(field, fmt.Sprintf("is not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset))
+	case err != nil || o == nil:
+		return nil, ranking.Invalid(field, "is not a JSON object")
+	}
+	return o, nil
+}
+
+// only refuses fields beyond those named.
+func (o object) only(names ...string) error {
+	for name := range o {
+		if !slices.Contains(names, name) {
+			return ranking.Invalid(name, "is not a field here")
+		}
+	}
+	return nil
+}
+
+// kinds names the kinds of JSON values in errors.
+var kinds = map[jsontext.Kind]string{
+	'n': "null", 'f': "a boolean", 't': "a boolean", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
+}
+
+// text reads a string; "" where the field is missing.
+func (o object) text(name string) (string, error) {
+	v, ok := o[name]
+	if !ok {
+		return "", nil
+	}
+	var s string
+	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
+		return "", ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want a string")
+	}
+	return s, nil
+}
+
+// required reads a string that must be there.
+func (o object) required(name string) (string, error) {
+	if _, there := o[name]; !there {
+		return "", ranking.Invalid(name, "is missing")
+	}
+	return o.text(name)
+}
+
+// optional reads a string that says something if it is there.
+func (o object) optional(name string) (string, error) {
+	s, err := o.text(name)
+	if _, there := o[name]; there && err == nil && s == "" {
+		err = ranking.Invalid(name, "is empty")
+	}
+	return s, err
+}
+
+// object reads an object that must be there.
+func (o object) object(name string) (object, error) {
+	v, there := o[name]
+	if !there {
+		return nil, ranking.Invalid(name, "is missing")
+	}
+	return parseObject(name, v)
+}
+
+// integer reads a whole number.
+func (o object) integer(name string) (int64, error) {
+	v, ok := o[name]
+	switch {
+	case !ok:
+		return 0, ranking.Invalid(name, "is missing")
+	case v.Kind() != '0':
+		return 0, ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want an integer")
+	}
+	return parseInteger(name, string(v))
+}
+
+// parseInteger reads the digits of a whole number.
+func parseInteger(name, digits string) (int64, error) {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, &ranking.FieldError{Field: name, Reason: fmt.Sprintf("is %.30s; want an integer within ±%d", digits, int64(ranking.MaxScore)), Kind: ranking.ErrOutOfRange}
+	}
+	if err != nil {
+		return 0, ranking.Invalid(name, fmt.Sprintf("is %.30s; want an integer, without fraction or exponent", digits))
+	}
+	return n, nil
+}
+
+// within reads a whole number within bounds, if there is one.
+func (o object) within(name string, otherwise, low, high int64) (int64, error) {
+	if _, there := o[name]; !there {
+		return otherwise, nil
+	}
+	n, err := o.integer(name)
+	if err == nil && (n < low || n > high) {
+		err = ranking.Invalid(name, fmt.Sprintf("is %d; want %d to %d", n, low, high))
+	}
+	return n, err
+}
+
+// readList reads the items of a batch.
+func readList(field string, list jsontext.Value, most int) (items []jsontext.Value, err error) {
+	if list.Kind() != '[' || json.Unmarshal(list, &items) != nil {
+		return nil, ranking.Invalid(field, "is "+kinds[list.Kind()]+"; want a list")
+	}
+	switch n := len(items); {
+	case n == 0:
+		return nil, ranking.Invalid(field, "is empty")
+	case n > most:
+		return nil, &ranking.FieldError{Field: field, Reason: fmt.Sprintf("has %d; want %d at most", n, most), Kind: ranking.ErrTooLarge}
+	}
+	return items, nil
+}

@@ -1,0 +1,44 @@
+package server
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+)
+
+// readNames reads where a page of a list by name begins, and how long it is at most.
+func readNames(c echo.Context, otherwise, most int64) (after string, limit int, err error) {
+	q := readQuery(c, "limit", "cursor")
+	limit = int(q.integer("limit", otherwise, 1, most))
+	if cursor, there := q.get("cursor"); there && q.err == nil {
+		name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+		if err != nil || len(name) == 0 {
+			q.err = ranking.Invalid("cursor", "is not a cursor that this server gave")
+		}
+		after = string(name)
+	}
+	return after, limit, q.err
+}
+
+// nameCursor is the cursor of the page after one that ends with a name.
+func nameCursor(name string) *string {
+	cursor := base64.RawURLEncoding.EncodeToString([]byte(name))
+	return &cursor
+}
+
+// pageOf gives up to limit of a list, which is by name, after a name, and the cursor of
+// the next page; nil on the last.
+func pageOf[T any](list []T, after string, limit int, name func(T) string) ([]T, *string) {
+	from, there := slices.BinarySearchFunc(list, after, func(e T, after string) int { return strings.Compare(name(e), after) })
+	if there {
+		from++
+	}
+	if list = list[from:]; len(list) <= limit {
+		return list, nil
+	}
+	return list[:limit], nameCursor(name(list[limit-1]))
+}

@@ -1,0 +1,20 @@
+package server
+
+import (
+	"net/url"
+
+	"github.com/labstack/echo/v4"
+)
+
+// param gives a part of the path, decoded: Echo leaves it as it came where it
+// holds an escaped slash.
+func param(c echo.Context, name string) string {
+	s := c.Param(name)
+	if c.Request().URL.RawPath == "" {
+		return s
+	}
+	if decoded, err := url.PathUnescape(s); err == nil {
+		return decoded
+	}
+	return s
+}

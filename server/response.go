@@ -1,0 +1,21 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/labstack/echo/v4"
+)
+
+// writeJSON answers with a value.
+func writeJSON(c echo.Context, status int, contentType string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode an answer: %w", err)
+	}
+	c.Response().Header().Set(echo.HeaderContentType, contentType) // over what a library may have set
+	return c.Blob(status, contentType, append(b, '\n'))
+}
+
+func ok(c echo.Context, v any) error { return writeJSON(c, http.StatusOK, echo.MIMEApplicationJSON, v) }
