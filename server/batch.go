@@ -7,14 +7,15 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/server/internal/problem"
+	"rankcast/server/internal/request"
 )
 
 // batch answers each item of a list by itself: one that is refused keeps no other back.
 // read reads an item, of the id that its request gives it, and do carries out those
 // that nothing is wrong with; it gives the answer to each, or why it was refused.
 func batch[T any](field string, list jsontext.Value, most int, key string,
-	read func(o object, key string) (T, error), do func([]T) (answer func(int) (any, error), err error)) (resultsJSON, error) {
-	items, err := readList(field, list, most)
+	read func(o request.Object, key string) (T, error), do func([]T) (answer func(int) (any, error), err error)) (resultsJSON, error) {
+	items, err := request.ReadList(field, list, most)
 	if err != nil {
 		return resultsJSON{}, err
 	}
@@ -22,7 +23,7 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 	right, place := make([]T, 0, len(items)), make([]int, 0, len(items))
 	for i, item := range items {
 		name := fmt.Sprintf("%s[%d]", field, i)
-		fields, err := parseObject(name, item)
+		fields, err := request.ParseObject(name, item)
 		var one T
 		if err == nil {
 			if one, err = read(fields, itemKey(key, i)); err != nil {

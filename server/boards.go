@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
 // timeJSON is a time as the wire has it; null for none.
@@ -21,7 +22,7 @@ func timeJSON(t time.Time) *string {
 
 // listBoards tells what boards and families are defined.
 func (s *Server) listBoards(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
 	boards, err := s.store.Boards(c.Request().Context())
@@ -36,10 +37,10 @@ func (s *Server) listBoards(c echo.Context) error {
 // getBoard tells what a board is and how it stands; of a family, named as it was
 // defined, how many instances it has.
 func (s *Server) getBoard(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	board := param(c, "board")
+	board := request.PathValue(c, "board")
 	if isFamily(board) {
 		return s.getFamily(c, board)
 	}
@@ -84,14 +85,14 @@ func (s *Server) getFamily(c echo.Context, family string) error {
 
 // putBoard defines a board or family, or changes it.
 func (s *Server) putBoard(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	body, err := readBody(c)
+	body, err := request.ReadBody(c)
 	if err != nil {
 		return err
 	}
-	board := param(c, "board")
+	board := request.PathValue(c, "board")
 	d, err := ranking.ParseDefinition(board, body)
 	if err != nil {
 		return err
@@ -115,10 +116,10 @@ func created(err, unknown error) int {
 // deleteBoard takes a board or family away with all its data, or the data of one
 // instance.
 func (s *Server) deleteBoard(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	if err := s.store.Delete(c.Request().Context(), param(c, "board")); err != nil {
+	if err := s.store.Delete(c.Request().Context(), request.PathValue(c, "board")); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -134,10 +135,10 @@ type periodJSON struct {
 
 // listPeriods tells which periods of a board there are, the newest first.
 func (s *Server) listPeriods(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	board := param(c, "board")
+	board := request.PathValue(c, "board")
 	periods, err := s.store.Periods(c.Request().Context(), board)
 	if err != nil {
 		return err
@@ -160,7 +161,7 @@ func (s *Server) listInstances(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	family := param(c, "board")
+	family := request.PathValue(c, "board")
 	page, err := s.store.Instances(c.Request().Context(), family, after, limit)
 	if err != nil {
 		return err

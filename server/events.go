@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
 // maxEvents bounds a batch of events.
@@ -16,7 +17,7 @@ const maxEvents = 1000
 
 // listEvents tells what events are defined.
 func (s *Server) listEvents(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
 	events, err := s.store.Events(c.Request().Context())
@@ -30,14 +31,14 @@ func (s *Server) listEvents(c echo.Context) error {
 
 // putEvent defines an event, or changes it.
 func (s *Server) putEvent(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	body, err := readBody(c)
+	body, err := request.ReadBody(c)
 	if err != nil {
 		return err
 	}
-	e, err := ranking.ParseEvent(param(c, "event"), body)
+	e, err := ranking.ParseEvent(request.PathValue(c, "event"), body)
 	if err != nil {
 		return err
 	}
@@ -51,10 +52,10 @@ func (s *Server) putEvent(c echo.Context) error {
 
 // getEvent tells what an event is.
 func (s *Server) getEvent(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	e, err := s.store.Event(c.Request().Context(), param(c, "event"))
+	e, err := s.store.Event(c.Request().Context(), request.PathValue(c, "event"))
 	if err != nil {
 		return err
 	}
@@ -63,10 +64,10 @@ func (s *Server) getEvent(c echo.Context) error {
 
 // deleteEvent takes an event away; what it did stays.
 func (s *Server) deleteEvent(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	if err := s.store.DeleteEvent(c.Request().Context(), param(c, "event")); err != nil {
+	if err := s.store.DeleteEvent(c.Request().Context(), request.PathValue(c, "event")); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -74,17 +75,17 @@ func (s *Server) deleteEvent(c echo.Context) error {
 
 // postEvents carries out one event or a batch of them.
 func (s *Server) postEvents(c echo.Context) error {
-	event, ctx := param(c, "event"), c.Request().Context()
+	event, ctx := request.PathValue(c, "event"), c.Request().Context()
 	if _, err := s.store.Event(ctx, event); err != nil {
 		return err
 	}
-	body, key, err := readPosted(c)
+	body, key, err := request.ReadPost(c)
 	if err != nil {
 		return err
 	}
 	// An event with a field of that name is told from a batch by what it holds.
 	if list, there := body["events"]; there && list.Kind() == '[' {
-		if err := body.only("events"); err != nil {
+		if err := body.Only("events"); err != nil {
 			return err
 		}
 		return s.happenBatch(c, event, list, key)
@@ -97,7 +98,7 @@ func (s *Server) postEvents(c echo.Context) error {
 }
 
 // happen carries out one event.
-func (s *Server) happen(ctx context.Context, event string, body object, key string) (resultsJSON, error) {
+func (s *Server) happen(ctx context.Context, event string, body request.Object, key string) (resultsJSON, error) {
 	o, err := readOccurrence(body, key)
 	if err != nil {
 		return resultsJSON{}, err
@@ -130,8 +131,8 @@ func (s *Server) happenBatch(c echo.Context, event string, list jsontext.Value, 
 }
 
 // readOccurrence reads an event; key is the id that its request gives it.
-func readOccurrence(o object, key string) (ranking.Occurrence, error) {
-	id, err := o.optional("id")
+func readOccurrence(o request.Object, key string) (ranking.Occurrence, error) {
+	id, err := o.OptionalText("id")
 	if err != nil {
 		return ranking.Occurrence{}, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
 // The forms of an export and an import: a JSON object a line, or lines of comma-separated
@@ -66,21 +67,21 @@ func csvEntries(w io.Writer, entries []ranking.Entry) error {
 // getExport sends a whole board but those hidden, in its order, as it reads it. What goes wrong on the way
 // cuts the connection off: so nobody takes a part for the whole.
 func (s *Server) getExport(c echo.Context) error {
-	q := readQuery(c, "format")
-	format, given := q.get("format")
+	q := request.ReadQuery(c, "format")
+	format, given := q.Get("format")
 	contentType, head, write := ndjsonType, "", writeEntries(ndjsonEntries)
 	switch {
 	case format == "csv":
 		contentType, head, write = csvType+"; charset=utf-8", "member,score,data\n", csvEntries
-	case given && format != "ndjson" && q.err == nil:
-		q.err = ranking.Invalid("format", "want ndjson or csv")
+	case given && format != "ndjson" && q.Err == nil:
+		q.Err = ranking.Invalid("format", "want ndjson or csv")
 	}
-	if q.err != nil {
-		return q.err
+	if q.Err != nil {
+		return q.Err
 	}
 	out := bufio.NewWriterSize(slowWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.RequestTimeout}, exportBuffer)
 	begun := false
-	for page, err := range s.store.Export(c.Request().Context(), param(c, "board")) {
+	for page, err := range s.store.Export(c.Request().Context(), request.PathValue(c, "board")) {
 		switch {
 		case err != nil && !begun:
 			return err

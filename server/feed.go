@@ -7,14 +7,15 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
 // follow shows what happens in a feed.
-func (ss *session) follow(id jsontext.Value, o object) error {
-	if err := o.only("type", "id", "feed"); err != nil {
+func (ss *session) follow(id jsontext.Value, o request.Object) error {
+	if err := o.Only("type", "id", "feed"); err != nil {
 		return err
 	}
-	feed, err := o.required("feed")
+	feed, err := o.RequiredText("feed")
 	if err != nil {
 		return err
 	}
@@ -40,11 +41,11 @@ func (ss *session) follow(id jsontext.Value, o object) error {
 	return nil
 }
 
-func (ss *session) unfollow(id jsontext.Value, o object) error {
-	if err := o.only("type", "id", "feed"); err != nil {
+func (ss *session) unfollow(id jsontext.Value, o request.Object) error {
+	if err := o.Only("type", "id", "feed"); err != nil {
 		return err
 	}
-	feed, err := o.required("feed")
+	feed, err := o.RequiredText("feed")
 	if err != nil {
 		return err
 	}

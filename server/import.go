@@ -18,6 +18,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/server/internal/problem"
+	"rankcast/server/internal/request"
 )
 
 // maxLine bounds a line of an import, in bytes, its end among them: member and data have
@@ -77,11 +78,11 @@ func (e *stoppedImport) report(p *problem.Problem) *stoppedJSON {
 // first line that is not in form; the problem tells of that line and, apart from it, what
 // was done before.
 func (s *Server) postImport(c echo.Context) error {
-	board := param(c, "board")
-	if err := readQuery(c).err; err != nil {
+	board := request.PathValue(c, "board")
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	if err := checkEncoding(c); err != nil {
+	if err := request.CheckEncoding(c); err != nil {
 		return err
 	}
 	parse, err := importForm(c.Request().Header.Get(echo.HeaderContentType))
@@ -182,14 +183,14 @@ func importForm(contentType string) (parseLine, error) {
 }
 
 func parseObjectLine(line []byte) (row ranking.Row, err error) {
-	o, err := parseObject(lineField, line)
+	o, err := request.ParseObject(lineField, line)
 	if err != nil {
 		return row, err
 	}
-	if err = o.only(csvColumns...); err != nil {
+	if err = o.Only(csvColumns...); err != nil {
 		return row, err
 	}
-	if row.Member, err = o.required("member"); err != nil {
+	if row.Member, err = o.RequiredText("member"); err != nil {
 		return row, err
 	}
 	if err = ranking.CheckMember(row.Member); err != nil {
@@ -200,7 +201,7 @@ func parseObjectLine(line []byte) (row ranking.Row, err error) {
 			return row, err
 		}
 	}
-	row.Score, err = o.integer("score") // last: one that is out of range does not end the import
+	row.Score, err = o.Integer("score") // last: one that is out of range does not end the import
 	return row, err
 }
 
@@ -233,7 +234,7 @@ func (l *csvLines) parse(line []byte) (row ranking.Row, err error) {
 			return row, err
 		}
 	}
-	row.Score, err = parseInteger("score", value("score"))
+	row.Score, err = request.ParseInteger("score", value("score"))
 	return row, err
 }
 

@@ -21,6 +21,7 @@ import (
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/server/internal/problem"
+	"rankcast/server/internal/request"
 )
 
 const (
@@ -167,7 +168,7 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) error {
 
 // act does what a message asks for, and returns its id.
 func (ss *session) act(message []byte) (id jsontext.Value, err error) {
-	o, err := parseObject("message", message)
+	o, err := request.ParseObject("message", message)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func (ss *session) act(message []byte) (id jsontext.Value, err error) {
 			return nil, ranking.Invalid("id", "want a number or a string of up to 128 bytes")
 		}
 	}
-	kind, err := o.text("type")
+	kind, err := o.Text("type")
 	if err != nil {
 		return id, err
 	}
@@ -198,7 +199,7 @@ func (ss *session) act(message []byte) (id jsontext.Value, err error) {
 	case "event":
 		return id, ss.event(id, o)
 	case "ping":
-		if err := o.only("type", "id"); err != nil {
+		if err := o.Only("type", "id"); err != nil {
 			return id, err
 		}
 		ss.socket.reply(timedFrame("pong", id, ss.server.store.Now()))

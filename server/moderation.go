@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
 // What is done by hand. The reason, and who it is, come as fields of a body or as
@@ -14,23 +15,23 @@ import (
 
 // readModerator reads who does something, and why.
 func readModerator(c echo.Context) (ranking.Moderator, error) {
-	q := readQuery(c, "reason", "by")
-	reason, _ := q.get("reason")
-	by, _ := q.get("by")
+	q := request.ReadQuery(c, "reason", "by")
+	reason, _ := q.Get("reason")
+	by, _ := q.Get("by")
 	m := ranking.Moderator{Reason: reason, By: by}
-	if q.err != nil {
-		return m, q.err
+	if q.Err != nil {
+		return m, q.Err
 	}
-	body, err := readBody(c)
+	body, err := request.ReadBody(c)
 	if err != nil || len(body) == 0 {
 		return m, err
 	}
-	if len(q.values) > 0 {
+	if len(q.Values) > 0 {
 		return m, ranking.Invalid("body", "is there beside parameters; give reason and by in one of them")
 	}
-	o, err := parseObject("body", body)
+	o, err := request.ParseObject("body", body)
 	if err == nil {
-		err = o.only("reason", "by")
+		err = o.Only("reason", "by")
 	}
 	if err != nil {
 		return m, err
@@ -39,9 +40,9 @@ func readModerator(c echo.Context) (ranking.Moderator, error) {
 }
 
 // moderatorOf reads it from the fields of a body.
-func moderatorOf(o object) (m ranking.Moderator, err error) {
-	if m.Reason, err = o.optional("reason"); err == nil {
-		m.By, err = o.optional("by")
+func moderatorOf(o request.Object) (m ranking.Moderator, err error) {
+	if m.Reason, err = o.OptionalText("reason"); err == nil {
+		m.By, err = o.OptionalText("by")
 	}
 	return m, err
 }
@@ -60,25 +61,25 @@ func moderated(c echo.Context, do func(ctx context.Context, by ranking.Moderator
 
 func (s *Server) hide(c echo.Context) error {
 	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
-		return s.store.Hide(ctx, param(c, "board"), param(c, "member"), by)
+		return s.store.Hide(ctx, request.PathValue(c, "board"), request.PathValue(c, "member"), by)
 	})
 }
 
 func (s *Server) show(c echo.Context) error {
 	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
-		return s.store.Show(ctx, param(c, "board"), param(c, "member"), by)
+		return s.store.Show(ctx, request.PathValue(c, "board"), request.PathValue(c, "member"), by)
 	})
 }
 
 func (s *Server) hideEverywhere(c echo.Context) error {
 	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
-		return s.store.HideEverywhere(ctx, param(c, "kind"), param(c, "member"), by)
+		return s.store.HideEverywhere(ctx, request.PathValue(c, "kind"), request.PathValue(c, "member"), by)
 	})
 }
 
 func (s *Server) showEverywhere(c echo.Context) error {
 	return moderated(c, func(ctx context.Context, by ranking.Moderator) error {
-		return s.store.ShowEverywhere(ctx, param(c, "kind"), param(c, "member"), by)
+		return s.store.ShowEverywhere(ctx, request.PathValue(c, "kind"), request.PathValue(c, "member"), by)
 	})
 }
 
@@ -90,7 +91,7 @@ func (s *Server) listHidden(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	board := param(c, "board")
+	board := request.PathValue(c, "board")
 	hidden, err := s.store.Hidden(c.Request().Context(), board)
 	if err != nil {
 		return err
@@ -119,7 +120,7 @@ func (s *Server) listHiddenEverywhere(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	kind := param(c, "kind")
+	kind := request.PathValue(c, "kind")
 	hidden, err := s.store.HiddenEverywhere(c.Request().Context(), kind)
 	if err != nil {
 		return err
@@ -142,17 +143,17 @@ func (s *Server) listHiddenEverywhere(c echo.Context) error {
 
 // putScore sets a member's score outright.
 func (s *Server) putScore(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	body, err := readObject(c)
+	body, err := request.ReadObject(c)
 	if err != nil {
 		return err
 	}
-	if err := body.only("score", "reason", "by"); err != nil {
+	if err := body.Only("score", "reason", "by"); err != nil {
 		return err
 	}
-	score, err := body.integer("score")
+	score, err := body.Integer("score")
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (s *Server) putScore(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	board, member := param(c, "board"), param(c, "member")
+	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
 	r, err := s.store.SetScore(c.Request().Context(), board, member, score, by)
 	if err != nil {
 		return err
@@ -170,17 +171,17 @@ func (s *Server) putScore(c echo.Context) error {
 
 // takeBack takes back an event by its id.
 func (s *Server) takeBack(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	body, err := readObject(c)
+	body, err := request.ReadObject(c)
 	if err != nil {
 		return err
 	}
-	if err := body.only("id", "reason", "by"); err != nil {
+	if err := body.Only("id", "reason", "by"); err != nil {
 		return err
 	}
-	id, err := body.required("id")
+	id, err := body.RequiredText("id")
 	if err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (s *Server) takeBack(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	took, err := s.store.TakeBack(c.Request().Context(), param(c, "event"), id, by)
+	took, err := s.store.TakeBack(c.Request().Context(), request.PathValue(c, "event"), id, by)
 	if err != nil {
 		return err
 	}
@@ -222,7 +223,7 @@ func (s *Server) deleteMemberOf(c echo.Context) error {
 	if by.Reason == "" {
 		return ranking.Invalid("reason", "is missing")
 	}
-	kind, member := param(c, "kind"), param(c, "member")
+	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	e, err := s.store.Erase(c.Request().Context(), kind, member, by)
 	if err != nil {
 		return err
@@ -235,10 +236,10 @@ func (s *Server) deleteMemberOf(c echo.Context) error {
 
 // deleteProfile takes a member's profile away, and nothing else.
 func (s *Server) deleteProfile(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	if err := s.store.DeleteProfile(c.Request().Context(), param(c, "kind"), param(c, "member")); err != nil {
+	if err := s.store.DeleteProfile(c.Request().Context(), request.PathValue(c, "kind"), request.PathValue(c, "member")); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -246,10 +247,10 @@ func (s *Server) deleteProfile(c echo.Context) error {
 
 // getErasure tells how far that has come.
 func (s *Server) getErasure(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	kind, member := param(c, "kind"), param(c, "member")
+	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	e, err := s.store.Erasure(c.Request().Context(), kind, member)
 	if err != nil {
 		return err
@@ -261,11 +262,11 @@ const defaultAudit = 100
 
 // listAudit tells what was done by hand, the latest first.
 func (s *Server) listAudit(c echo.Context) error {
-	q := readQuery(c, "limit", "cursor")
-	limit := int(q.integer("limit", defaultAudit, 1, ranking.MaxAudit))
-	before, _ := q.get("cursor")
-	if q.err != nil {
-		return q.err
+	q := request.ReadQuery(c, "limit", "cursor")
+	limit := int(q.Integer("limit", defaultAudit, 1, ranking.MaxAudit))
+	before, _ := q.Get("cursor")
+	if q.Err != nil {
+		return q.Err
 	}
 	actions, err := s.store.Audit(c.Request().Context(), before, limit)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
 const (
@@ -74,7 +75,7 @@ type familyJSON struct {
 
 // getOverview tells how all boards stand, and how many instances families have.
 func (s *Server) getOverview(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
 	o := s.overviews.fresh()

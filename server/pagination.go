@@ -8,20 +8,21 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
 // readNames reads where a page of a list by name begins, and how long it is at most.
 func readNames(c echo.Context, otherwise, most int64) (after string, limit int, err error) {
-	q := readQuery(c, "limit", "cursor")
-	limit = int(q.integer("limit", otherwise, 1, most))
-	if cursor, there := q.get("cursor"); there && q.err == nil {
+	q := request.ReadQuery(c, "limit", "cursor")
+	limit = int(q.Integer("limit", otherwise, 1, most))
+	if cursor, there := q.Get("cursor"); there && q.Err == nil {
 		name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 		if err != nil || len(name) == 0 {
-			q.err = ranking.Invalid("cursor", "is not a cursor that this server gave")
+			q.Err = ranking.Invalid("cursor", "is not a cursor that this server gave")
 		}
 		after = string(name)
 	}
-	return after, limit, q.err
+	return after, limit, q.Err
 }
 
 // nameCursor is the cursor of the page after one that ends with a name.

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
 // entries are entries of a board as the wire has them, each with the profile of its
@@ -53,10 +54,10 @@ type profileJSON struct {
 
 // getProfile tells the profile of a member of a kind.
 func (s *Server) getProfile(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	kind, member := param(c, "kind"), param(c, "member")
+	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	p, err := s.store.Profile(c.Request().Context(), kind, member)
 	if err != nil {
 		return err
@@ -66,24 +67,24 @@ func (s *Server) getProfile(c echo.Context) error {
 
 // putProfile sets the profile of a member of a kind, all of it.
 func (s *Server) putProfile(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	body, err := readObject(c)
+	body, err := request.ReadObject(c)
 	if err != nil {
 		return err
 	}
-	if err := body.only("name", "avatar"); err != nil {
+	if err := body.Only("name", "avatar"); err != nil {
 		return err
 	}
 	var p ranking.Profile
-	if p.Name, err = body.optional("name"); err != nil {
+	if p.Name, err = body.OptionalText("name"); err != nil {
 		return err
 	}
-	if p.Avatar, err = body.optional("avatar"); err != nil {
+	if p.Avatar, err = body.OptionalText("avatar"); err != nil {
 		return err
 	}
-	kind, member := param(c, "kind"), param(c, "member")
+	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
 	first, err := s.store.SetProfile(c.Request().Context(), kind, member, p)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
 const defaultTop = 10
@@ -48,23 +49,23 @@ func cursorJSON(next *ranking.Cursor) *string {
 }
 
 // limit reads how many entries a page is to have at most.
-func (s *Server) limit(q *query) int {
-	return int(q.integer("limit", int64(min(defaultTop, s.cfg.MaxTop)), 1, int64(s.cfg.MaxTop)))
+func (s *Server) limit(q *request.Query) int {
+	return int(q.Integer("limit", int64(min(defaultTop, s.cfg.MaxTop)), 1, int64(s.cfg.MaxTop)))
 }
 
 // getTop reads a page of a board, or of its members with some scores.
 func (s *Server) getTop(c echo.Context) error {
-	board := param(c, "board")
-	q := readQuery(c, "limit", "cursor", "from_rank", "min_score", "max_score")
+	board := request.PathValue(c, "board")
+	q := request.ReadQuery(c, "limit", "cursor", "from_rank", "min_score", "max_score")
 	query := ranking.Query{
-		Limit: s.limit(q), FromRank: q.integer("from_rank", 1, 1, ranking.MaxScore), After: q.cursor(),
-		MinScore: q.score("min_score"), MaxScore: q.score("max_score"),
+		Limit: s.limit(q), FromRank: q.Integer("from_rank", 1, 1, ranking.MaxScore), After: q.Cursor(),
+		MinScore: q.Score("min_score"), MaxScore: q.Score("max_score"),
 	}
-	if _, jumps := q.get("from_rank"); jumps && query.After != nil && q.err == nil {
-		q.err = ranking.Invalid("from_rank", "goes with no cursor")
+	if _, jumps := q.Get("from_rank"); jumps && query.After != nil && q.Err == nil {
+		q.Err = ranking.Invalid("from_rank", "goes with no cursor")
 	}
-	if q.err != nil {
-		return q.err
+	if q.Err != nil {
+		return q.Err
 	}
 	page, err := s.store.Read(c.Request().Context(), board, query)
 	if err != nil {
@@ -85,12 +86,12 @@ func (s *Server) getTop(c echo.Context) error {
 
 // getAt tells what rank a score would give now, and reads a page of who has it.
 func (s *Server) getAt(c echo.Context) error {
-	board := param(c, "board")
-	q := readQuery(c, "score", "limit", "cursor")
-	limit, after, score := s.limit(q), q.cursor(), q.score("score")
+	board := request.PathValue(c, "board")
+	q := request.ReadQuery(c, "score", "limit", "cursor")
+	limit, after, score := s.limit(q), q.Cursor(), q.Score("score")
 	switch {
-	case q.err != nil:
-		return q.err
+	case q.Err != nil:
+		return q.Err
 	case score == nil:
 		return ranking.Invalid("score", "is missing")
 	}
@@ -111,11 +112,11 @@ func (s *Server) getAt(c echo.Context) error {
 
 // getCount tells how many members there are, or how many of them have some scores.
 func (s *Server) getCount(c echo.Context) error {
-	board := param(c, "board")
-	q := readQuery(c, "min_score", "max_score")
-	query := ranking.Query{MinScore: q.score("min_score"), MaxScore: q.score("max_score")}
-	if q.err != nil {
-		return q.err
+	board := request.PathValue(c, "board")
+	q := request.ReadQuery(c, "min_score", "max_score")
+	query := ranking.Query{MinScore: q.Score("min_score"), MaxScore: q.Score("max_score")}
+	if q.Err != nil {
+		return q.Err
 	}
 	page, err := s.store.Read(c.Request().Context(), board, query)
 	if err != nil {
@@ -130,13 +131,13 @@ func (s *Server) getCount(c echo.Context) error {
 
 // getMember reads one member's place and its neighbours.
 func (s *Server) getMember(c echo.Context) error {
-	board := param(c, "board")
-	q := readQuery(c, "around")
-	around := int(q.integer("around", 0, 0, ranking.MaxAround))
-	if q.err != nil {
-		return q.err
+	board := request.PathValue(c, "board")
+	q := request.ReadQuery(c, "around")
+	around := int(q.Integer("around", 0, 0, ranking.MaxAround))
+	if q.Err != nil {
+		return q.Err
 	}
-	n, err := s.store.Around(c.Request().Context(), board, param(c, "member"), around)
+	n, err := s.store.Around(c.Request().Context(), board, request.PathValue(c, "member"), around)
 	if err != nil {
 		return err
 	}
@@ -162,16 +163,16 @@ func (s *Server) getMember(c echo.Context) error {
 
 // getMembers reads many members at once, and their order among themselves.
 func (s *Server) getMembers(c echo.Context) error {
-	board := param(c, "board")
-	q := readQuery(c, "id*", "sort")
-	sort, sorted := q.get("sort")
-	if sorted && sort != "rank" && q.err == nil {
-		q.err = ranking.Invalid("sort", "want rank, or none for the order asked")
+	board := request.PathValue(c, "board")
+	q := request.ReadQuery(c, "id*", "sort")
+	sort, sorted := q.Get("sort")
+	if sorted && sort != "rank" && q.Err == nil {
+		q.Err = ranking.Invalid("sort", "want rank, or none for the order asked")
 	}
-	if q.err != nil {
-		return q.err
+	if q.Err != nil {
+		return q.Err
 	}
-	m, err := s.store.Members(c.Request().Context(), board, q.values["id"])
+	m, err := s.store.Members(c.Request().Context(), board, q.Values["id"])
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (s *Server) getMembers(c echo.Context) error {
 	if sorted {
 		members = m.ByRank()
 	}
-	profiles := s.profiles(c.Request().Context(), c, m.Kind, q.values["id"])
+	profiles := s.profiles(c.Request().Context(), c, m.Kind, q.Values["id"])
 	type memberJSON struct {
 		Member string         `json:"member"`
 		Rank   *int64         `json:"rank"`

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
 // maxUpdates bounds a batch.
@@ -50,13 +51,13 @@ func rankJSON(s ranking.Standing) *int64 {
 
 // postScores applies one update or a batch of them.
 func (s *Server) postScores(c echo.Context) error {
-	board := param(c, "board")
-	body, key, err := readPosted(c)
+	board := request.PathValue(c, "board")
+	body, key, err := request.ReadPost(c)
 	if err != nil {
 		return err
 	}
 	if list, isBatch := body["updates"]; isBatch {
-		if err := body.only("updates"); err != nil {
+		if err := body.Only("updates"); err != nil {
 			return err
 		}
 		return s.applyBatch(c, board, list, key)
@@ -69,7 +70,7 @@ func (s *Server) postScores(c echo.Context) error {
 }
 
 // update applies one update.
-func (s *Server) update(ctx context.Context, board string, body object, key string) (resultJSON, error) {
+func (s *Server) update(ctx context.Context, board string, body request.Object, key string) (resultJSON, error) {
 	u, err := readUpdate(body, key)
 	if err != nil {
 		return resultJSON{}, err
@@ -99,22 +100,22 @@ func (s *Server) applyBatch(c echo.Context, board string, list jsontext.Value, k
 }
 
 // readUpdate reads an update; key is the id that its request gives it.
-func readUpdate(o object, key string) (u ranking.Update, err error) {
-	if err = o.only("member", "score", "op", "id", "if", "data", "at"); err != nil {
+func readUpdate(o request.Object, key string) (u ranking.Update, err error) {
+	if err = o.Only("member", "score", "op", "id", "if", "data", "at"); err != nil {
 		return u, err
 	}
-	if u.Member, err = o.required("member"); err != nil {
+	if u.Member, err = o.RequiredText("member"); err != nil {
 		return u, err
 	}
-	if u.Score, err = o.integer("score"); err != nil {
+	if u.Score, err = o.Integer("score"); err != nil {
 		return u, err
 	}
-	op, err := o.optional("op")
+	op, err := o.OptionalText("op")
 	if err != nil {
 		return u, err
 	}
 	u.Op = ranking.Mode(op)
-	condition, err := o.optional("if")
+	condition, err := o.OptionalText("if")
 	if err != nil {
 		return u, err
 	}
@@ -129,7 +130,7 @@ func readUpdate(o object, key string) (u ranking.Update, err error) {
 			return u, err
 		}
 	}
-	if u.ID, err = o.optional("id"); err != nil {
+	if u.ID, err = o.OptionalText("id"); err != nil {
 		return u, err
 	}
 	if u.ID != "" && key != "" && u.ID != key {
@@ -141,8 +142,8 @@ func readUpdate(o object, key string) (u ranking.Update, err error) {
 
 // deleteMember takes a member off a board.
 func (s *Server) deleteMember(c echo.Context) error {
-	board, member := param(c, "board"), param(c, "member")
-	if err := readQuery(c).err; err != nil {
+	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
 	r, err := s.store.Remove(c.Request().Context(), board, member)

@@ -10,6 +10,7 @@ import (
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/server/internal/problem"
+	"rankcast/server/internal/request"
 )
 
 const (
@@ -22,14 +23,14 @@ const (
 // tooMany is said of a subscription beyond maxSubscriptions.
 var tooMany = fmt.Sprintf("is one too many; a socket shows %d at most", maxSubscriptions)
 
-func (ss *session) subscribe(id jsontext.Value, o object) error {
+func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	if _, there := o["feed"]; there {
 		return ss.follow(id, o)
 	}
-	if err := o.only("type", "id", "board", "top", "me", "around", "resume"); err != nil {
+	if err := o.Only("type", "id", "board", "top", "me", "around", "resume"); err != nil {
 		return err
 	}
-	board, err := o.required("board")
+	board, err := o.RequiredText("board")
 	if err != nil {
 		return err
 	}
@@ -55,13 +56,13 @@ func (ss *session) subscribe(id jsontext.Value, o object) error {
 }
 
 // watch reads what a client wants to see of a board.
-func (ss *session) watch(o object) (w hub.Watch, err error) {
+func (ss *session) watch(o request.Object) (w hub.Watch, err error) {
 	most := int64(ss.server.cfg.MaxTop)
-	top, err := o.within("top", min(defaultTop, most), 0, most)
+	top, err := o.IntegerWithin("top", min(defaultTop, most), 0, most)
 	if err != nil {
 		return w, err
 	}
-	if w.Me, err = o.optional("me"); err != nil {
+	if w.Me, err = o.OptionalText("me"); err != nil {
 		return w, err
 	}
 	if w.Me != "" {
@@ -70,7 +71,7 @@ func (ss *session) watch(o object) (w hub.Watch, err error) {
 			return w, ranking.Invalid("me", bad.Reason)
 		}
 	}
-	around, err := o.within("around", 0, 0, hub.MaxAround)
+	around, err := o.IntegerWithin("around", 0, 0, hub.MaxAround)
 	if err != nil {
 		return w, err
 	}
@@ -78,7 +79,7 @@ func (ss *session) watch(o object) (w hub.Watch, err error) {
 		return w, ranking.Invalid("around", "goes with me")
 	}
 	if held, there := o["resume"]; there {
-		state, err := parseObject("resume", held)
+		state, err := request.ParseObject("resume", held)
 		if err != nil {
 			return w, err
 		}
@@ -91,30 +92,30 @@ func (ss *session) watch(o object) (w hub.Watch, err error) {
 }
 
 // readState reads the state of a board that a client has.
-func readState(o object) (s ranking.State, err error) {
-	if err := o.only("epoch", "seq"); err != nil {
+func readState(o request.Object) (s ranking.State, err error) {
+	if err := o.Only("epoch", "seq"); err != nil {
 		return s, err
 	}
-	if s.Epoch, err = o.required("epoch"); err != nil {
+	if s.Epoch, err = o.RequiredText("epoch"); err != nil {
 		return s, err
 	}
 	if len(s.Epoch) > maxEpochBytes { // "" is that of a board nobody wrote to; it has nothing to go on with
 		return s, ranking.Invalid("epoch", "is not an epoch that a server gave")
 	}
-	if s.Seq, err = o.integer("seq"); err == nil && s.Seq < 0 {
+	if s.Seq, err = o.Integer("seq"); err == nil && s.Seq < 0 {
 		err = ranking.Invalid("seq", fmt.Sprintf("is %d; want 0 or more", s.Seq))
 	}
 	return s, err
 }
 
-func (ss *session) unsubscribe(id jsontext.Value, o object) error {
+func (ss *session) unsubscribe(id jsontext.Value, o request.Object) error {
 	if _, there := o["feed"]; there {
 		return ss.unfollow(id, o)
 	}
-	if err := o.only("type", "id", "board"); err != nil {
+	if err := o.Only("type", "id", "board"); err != nil {
 		return err
 	}
-	board, err := o.required("board")
+	board, err := o.RequiredText("board")
 	if err != nil {
 		return err
 	}

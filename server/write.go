@@ -9,19 +9,20 @@ import (
 
 	"rankcast/hub"
 	"rankcast/server/internal/problem"
+	"rankcast/server/internal/request"
 )
 
 // update applies an update that came over the socket. The session reads on when it is
 // answered, so that a client's updates keep their order.
-func (ss *session) update(id jsontext.Value, o object) error {
-	if err := o.only("type", "id", "board", "update"); err != nil {
+func (ss *session) update(id jsontext.Value, o request.Object) error {
+	if err := o.Only("type", "id", "board", "update"); err != nil {
 		return err
 	}
-	board, err := o.required("board")
+	board, err := o.RequiredText("board")
 	if err != nil {
 		return err
 	}
-	body, err := o.object("update")
+	body, err := o.Object("update")
 	if err != nil {
 		return err
 	}
@@ -33,15 +34,15 @@ func (ss *session) update(id jsontext.Value, o object) error {
 }
 
 // event carries out an event that came over the socket.
-func (ss *session) event(id jsontext.Value, o object) error {
-	if err := o.only("type", "id", "event", "data"); err != nil {
+func (ss *session) event(id jsontext.Value, o request.Object) error {
+	if err := o.Only("type", "id", "event", "data"); err != nil {
 		return err
 	}
-	event, err := o.required("event")
+	event, err := o.RequiredText("event")
 	if err != nil {
 		return err
 	}
-	body, err := o.object("data")
+	body, err := o.Object("data")
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package server
+package request
 
 import (
 	"errors"
@@ -13,18 +13,18 @@ import (
 // maxBody bounds a request's body, in bytes.
 const maxBody = 1 << 20
 
-// readObject reads a request's body, one JSON object and nothing after it.
-func readObject(c echo.Context) (object, error) {
-	body, err := readBody(c)
+// ReadObject reads a request's body, one JSON object and nothing after it.
+func ReadObject(c echo.Context) (Object, error) {
+	body, err := ReadBody(c)
 	if err != nil {
 		return nil, err
 	}
-	return parseObject("body", body)
+	return ParseObject("body", body)
 }
 
-// readBody reads a request's body.
-func readBody(c echo.Context) ([]byte, error) {
-	if err := checkEncoding(c); err != nil {
+// ReadBody reads a request's body.
+func ReadBody(c echo.Context) ([]byte, error) {
+	if err := CheckEncoding(c); err != nil {
 		return nil, err
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, maxBody))
@@ -38,8 +38,8 @@ func readBody(c echo.Context) ([]byte, error) {
 	return body, nil
 }
 
-// checkEncoding refuses a body that is compressed.
-func checkEncoding(c echo.Context) error {
+// CheckEncoding refuses a body that is compressed.
+func CheckEncoding(c echo.Context) error {
 	if encoding := c.Request().Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return ranking.Invalid("Content-Encoding", "want none")
 	}
@@ -55,13 +55,13 @@ func idempotencyKey(c echo.Context) (string, error) {
 	return append(keys, "")[0], nil
 }
 
-// readPosted reads a request that has no parameters, and its idempotency key; "" for
+// ReadPost reads a request that has no parameters, and its idempotency key; "" for
 // none.
-func readPosted(c echo.Context) (body object, key string, err error) {
-	if err := readQuery(c).err; err != nil {
+func ReadPost(c echo.Context) (body Object, key string, err error) {
+	if err := NoQuery(c); err != nil {
 		return nil, "", err
 	}
-	if body, err = readObject(c); err != nil {
+	if body, err = ReadObject(c); err != nil {
 		return nil, "", err
 	}
 	key, err = idempotencyKey(c)

@@ -1,4 +1,4 @@
-package server
+package request
 
 import (
 	"errors"
@@ -12,13 +12,13 @@ import (
 	"rankcast/ranking"
 )
 
-// object is a JSON object whose fields are still to be read.
-type object map[string]jsontext.Value
+// Object is a JSON object whose fields are still to be read.
+type Object map[string]jsontext.Value
 
-// parseObject takes an object apart. JSON that is not valid, text after it, a
+// ParseObject takes an object apart. JSON that is not valid, text after it, a
 // name that is there twice and invalid UTF-8 are all refused.
-func parseObject(field string, b []byte) (object, error) {
-	var o object
+func ParseObject(field string, b []byte) (Object, error) {
+	var o Object
 	err := json.Unmarshal(b, &o)
 	var syntax *jsontext.SyntacticError
 	switch {
@@ -30,8 +30,8 @@ func parseObject(field string, b []byte) (object, error) {
 	return o, nil
 }
 
-// only refuses fields beyond those named.
-func (o object) only(names ...string) error {
+// Only refuses fields beyond those named.
+func (o Object) Only(names ...string) error {
 	for name := range o {
 		if !slices.Contains(names, name) {
 			return ranking.Invalid(name, "is not a field here")
@@ -45,8 +45,8 @@ var kinds = map[jsontext.Kind]string{
 	'n': "null", 'f': "a boolean", 't': "a boolean", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
 }
 
-// text reads a string; "" where the field is missing.
-func (o object) text(name string) (string, error) {
+// Text reads a string; "" where the field is missing.
+func (o Object) Text(name string) (string, error) {
 	v, ok := o[name]
 	if !ok {
 		return "", nil
@@ -58,34 +58,34 @@ func (o object) text(name string) (string, error) {
 	return s, nil
 }
 
-// required reads a string that must be there.
-func (o object) required(name string) (string, error) {
+// RequiredText reads a string that must be there.
+func (o Object) RequiredText(name string) (string, error) {
 	if _, there := o[name]; !there {
 		return "", ranking.Invalid(name, "is missing")
 	}
-	return o.text(name)
+	return o.Text(name)
 }
 
-// optional reads a string that says something if it is there.
-func (o object) optional(name string) (string, error) {
-	s, err := o.text(name)
+// OptionalText reads a string that says something if it is there.
+func (o Object) OptionalText(name string) (string, error) {
+	s, err := o.Text(name)
 	if _, there := o[name]; there && err == nil && s == "" {
 		err = ranking.Invalid(name, "is empty")
 	}
 	return s, err
 }
 
-// object reads an object that must be there.
-func (o object) object(name string) (object, error) {
+// Object reads an object that must be there.
+func (o Object) Object(name string) (Object, error) {
 	v, there := o[name]
 	if !there {
 		return nil, ranking.Invalid(name, "is missing")
 	}
-	return parseObject(name, v)
+	return ParseObject(name, v)
 }
 
-// integer reads a whole number.
-func (o object) integer(name string) (int64, error) {
+// Integer reads a whole number.
+func (o Object) Integer(name string) (int64, error) {
 	v, ok := o[name]
 	switch {
 	case !ok:
@@ -93,11 +93,11 @@ func (o object) integer(name string) (int64, error) {
 	case v.Kind() != '0':
 		return 0, ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want an integer")
 	}
-	return parseInteger(name, string(v))
+	return ParseInteger(name, string(v))
 }
 
-// parseInteger reads the digits of a whole number.
-func parseInteger(name, digits string) (int64, error) {
+// ParseInteger reads the digits of a whole number.
+func ParseInteger(name, digits string) (int64, error) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if errors.Is(err, strconv.ErrRange) {
 		return 0, &ranking.FieldError{Field: name, Reason: fmt.Sprintf("is %.30s; want an integer within ±%d", digits, int64(ranking.MaxScore)), Kind: ranking.ErrOutOfRange}
@@ -108,20 +108,20 @@ func parseInteger(name, digits string) (int64, error) {
 	return n, nil
 }
 
-// within reads a whole number within bounds, if there is one.
-func (o object) within(name string, otherwise, low, high int64) (int64, error) {
+// IntegerWithin reads a whole number within bounds, if there is one.
+func (o Object) IntegerWithin(name string, otherwise, low, high int64) (int64, error) {
 	if _, there := o[name]; !there {
 		return otherwise, nil
 	}
-	n, err := o.integer(name)
+	n, err := o.Integer(name)
 	if err == nil && (n < low || n > high) {
 		err = ranking.Invalid(name, fmt.Sprintf("is %d; want %d to %d", n, low, high))
 	}
 	return n, err
 }
 
-// readList reads the items of a batch.
-func readList(field string, list jsontext.Value, most int) (items []jsontext.Value, err error) {
+// ReadList reads the items of a batch.
+func ReadList(field string, list jsontext.Value, most int) (items []jsontext.Value, err error) {
 	if list.Kind() != '[' || json.Unmarshal(list, &items) != nil {
 		return nil, ranking.Invalid(field, "is "+kinds[list.Kind()]+"; want a list")
 	}

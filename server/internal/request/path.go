@@ -1,4 +1,4 @@
-package server
+package request
 
 import (
 	"net/url"
@@ -6,9 +6,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// param gives a part of the path, decoded: Echo leaves it as it came where it
+// PathValue gives a part of the path, decoded: Echo leaves it as it came where it
 // holds an escaped slash.
-func param(c echo.Context, name string) string {
+func PathValue(c echo.Context, name string) string {
 	s := c.Param(name)
 	if c.Request().URL.RawPath == "" {
 		return s
