@@ -10,8 +10,8 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// follow shows what happens in a feed.
-func (ss *session) follow(id jsontext.Value, o request.Object) error {
+// subscribeFeed shows what happens in a feed.
+func (ss *session) subscribeFeed(id jsontext.Value, o request.Object) error {
 	if err := o.Only("type", "id", "feed"); err != nil {
 		return err
 	}
@@ -19,7 +19,7 @@ func (ss *session) follow(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	if err := ss.server.store.CheckFeed(context.Background(), feed); err != nil {
+	if err := ss.sessions.store.CheckFeed(context.Background(), feed); err != nil {
 		return err
 	}
 	accepted := func() { ss.socket.reply(answerFrame("ok", id)) }
@@ -30,7 +30,7 @@ func (ss *session) follow(id jsontext.Value, o request.Object) error {
 	if len(ss.feeds) >= maxSubscriptions {
 		return ranking.Invalid("feed", tooMany)
 	}
-	sub, err := ss.server.hub.Follow(ss.client, feed, accepted)
+	sub, err := ss.sessions.hub.Follow(ss.client, feed, accepted)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (ss *session) follow(id jsontext.Value, o request.Object) error {
 	return nil
 }
 
-func (ss *session) unfollow(id jsontext.Value, o request.Object) error {
+func (ss *session) unsubscribeFeed(id jsontext.Value, o request.Object) error {
 	if err := o.Only("type", "id", "feed"); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (ss *session) unfollow(id jsontext.Value, o request.Object) error {
 	if !there {
 		return ranking.Invalid("feed", "has no subscription here")
 	}
-	ss.server.hub.Unfollow(sub)
+	ss.sessions.hub.Unfollow(sub)
 	delete(ss.feeds, feed)
 	ss.socket.reply(answerFrame("ok", id))
 	return nil

@@ -14,28 +14,6 @@ import (
 	"rankcast/server/servertest"
 )
 
-// problem is an error as a caller sees it.
-type problem struct {
-	Type, Title, Code, Detail, Field string
-	Status                           int
-}
-
-func requireProblem(t *testing.T, a servertest.Answer, status int, code, field string) {
-	t.Helper()
-	require.Equal(t, status, a.Status, a.Body)
-	require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
-	var p problem
-	a.Into(&p)
-	require.Equal(t, code, p.Code, a.Body)
-	require.Equal(t, field, p.Field, a.Body)
-	require.Equal(t, status, p.Status)
-	require.NotEmpty(t, p.Detail)
-	require.NotEmpty(t, p.Title)
-	if status == 503 {
-		require.NotEmpty(t, a.Header.Get("Retry-After"))
-	}
-}
-
 func TestScoresOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "laps", Mode: "best", Order: "asc"})
@@ -118,7 +96,7 @@ func TestWhatIsNoBoardByItself(t *testing.T) {
 	} {
 		parts := append(strings.SplitN(request, " ", 3), "")
 		a := n.Do(parts[0], parts[1], parts[2])
-		requireProblem(t, a, 400, "invalid_request", "board")
+		servertest.RequireProblem(t, a, 400, "invalid_request", "board")
 		require.Contains(t, strings.ReplaceAll(a.Body, `\"`, `"`), says, request)
 	}
 	require.Equal(t, 200, n.Do("GET", "/v1/boards/stars", "").Status)
@@ -277,19 +255,19 @@ func TestBadInput(t *testing.T) {
 		before := n.Do("GET", "/v1/boards/b", "").Body
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
-				requireProblem(t, n.Do(c.method, c.path, c.body), c.status, c.code, c.field)
+				servertest.RequireProblem(t, n.Do(c.method, c.path, c.body), c.status, c.code, c.field)
 			})
 		}
 		differing := n.Do("POST", scores, `{"member":"x","score":1,"id":"one"}`, "Idempotency-Key", "two")
-		requireProblem(t, differing, 400, "invalid_request", "id")
+		servertest.RequireProblem(t, differing, 400, "invalid_request", "id")
 		empty := n.Do("POST", scores, `{"member":"x","score":1}`, "Idempotency-Key", "")
-		requireProblem(t, empty, 400, "invalid_request", "Idempotency-Key")
+		servertest.RequireProblem(t, empty, 400, "invalid_request", "Idempotency-Key")
 		zipped := n.Do("POST", scores, `{"member":"x","score":1}`, "Content-Encoding", "gzip")
-		requireProblem(t, zipped, 400, "invalid_request", "Content-Encoding")
+		servertest.RequireProblem(t, zipped, 400, "invalid_request", "Content-Encoding")
 		for _, method := range []string{"POST", "DELETE"} {
 			elsewhere := n.Do(method, map[string]string{"POST": scores, "DELETE": "/v1/boards/b/members/a"}[method],
 				`{"member":"x","score":1}`, "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site")
-			requireProblem(t, elsewhere, 403, "forbidden", "Origin")
+			servertest.RequireProblem(t, elsewhere, 403, "forbidden", "Origin")
 		}
 		require.Equal(t, before, n.Do("GET", "/v1/boards/b", "").Body, "nothing has changed")
 	})

@@ -203,7 +203,7 @@ func TestAnotherSitesPageIsRefused(t *testing.T) {
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	a := n.Do("GET", "/v1/live", "", "Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13",
 		"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==", "Origin", "https://elsewhere.example")
-	requireProblem(t, a, 403, "forbidden", "Origin")
+	servertest.RequireProblem(t, a, 403, "forbidden", "Origin")
 }
 
 // A client that reads nothing holds up nobody, skips what it missed, and is cut

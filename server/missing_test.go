@@ -92,9 +92,9 @@ func TestPageThatThereIsNotIsForPeople(t *testing.T) {
 		require.Equal(t, "text/html; charset=utf-8", n.Do("GET", "/star", "", "Accept", accepts).Header.Get("Content-Type"), accepts)
 	}
 	for _, path := range []string{"/v1", "/v1/", "/v1/nothing", "/kit", "/kit/nothing.js", "/assets/", "/assets/nothing.css", "/" + strings.Repeat("a/", 65)} {
-		requireProblem(t, n.Do("GET", path, "", "Accept", browserAccepts), 404, "not_found", "")
+		servertest.RequireProblem(t, n.Do("GET", path, "", "Accept", browserAccepts), 404, "not_found", "")
 	}
-	requireProblem(t, n.Do("GET", "/v1/boards/nothing", "", "Accept", browserAccepts), 404, "unknown_board", "board")
-	requireProblem(t, n.Do("POST", "/star", "{}", "Accept", browserAccepts), 404, "not_found", "")
-	requireProblem(t, n.Do("POST", "/stars", "{}", "Accept", browserAccepts), 405, "method_not_allowed", "")
+	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/nothing", "", "Accept", browserAccepts), 404, "unknown_board", "board")
+	servertest.RequireProblem(t, n.Do("POST", "/star", "{}", "Accept", browserAccepts), 404, "not_found", "")
+	servertest.RequireProblem(t, n.Do("POST", "/stars", "{}", "Accept", browserAccepts), 405, "method_not_allowed", "")
 }

@@ -122,7 +122,7 @@ func TestModerationOverHTTP(t *testing.T) {
 			{"GET", "/v1/audit?limit=0", "", 400, "invalid_request", "limit"},
 			{"GET", "/v1/audit?cursor=x", "", 400, "invalid_request", "cursor"},
 		} {
-			requireProblem(t, n.Do(c.method, c.path, c.body), c.status, c.code, c.field)
+			servertest.RequireProblem(t, n.Do(c.method, c.path, c.body), c.status, c.code, c.field)
 		}
 	})
 }

@@ -54,16 +54,6 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// patterns are the origins for websocket.Accept, which takes them for patterns of
-// path.Match: brackets of an IPv6 address would be a class there.
-func (o origins) patterns() []string {
-	patterns := make([]string, len(o))
-	for i, origin := range o {
-		patterns[i] = strings.ReplaceAll(origin, "[", `\[`)
-	}
-	return patterns
-}
-
 // private are the reads that are no page's of another site, whoever looks at it: what
 // moderators do, and whole boards.
 var private = map[string]bool{
@@ -94,15 +84,4 @@ func (o origins) share(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		return next(c)
 	}
-}
-
-// ofOtherSite reports whether a page of another site sent a request. Programs, which say
-// nothing of a site, did not. It goes by the host, as websocket.Accept does.
-func ofOtherSite(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return false
-	}
-	u, err := url.Parse(origin)
-	return err != nil || !strings.EqualFold(u.Host, r.Host)
 }

@@ -88,7 +88,7 @@ func TestOrigins(t *testing.T) {
 		require.Empty(t, asset.Header.Get("Access-Control-Allow-Origin"))
 		for method, path := range map[string]string{"POST": path + "/scores", "PUT": path, "DELETE": path} {
 			a := n.Do(method, path, `{"member":"m","score":1}`, from...)
-			requireProblem(t, a, 403, "forbidden", "Origin")
+			servertest.RequireProblem(t, a, 403, "forbidden", "Origin")
 			require.Empty(t, a.Header.Get("Access-Control-Allow-Origin"))
 			preflight := n.Do("OPTIONS", path, "", append(from, "Access-Control-Request-Method", method)...)
 			require.Empty(t, preflight.Header.Get("Access-Control-Allow-Origin"))

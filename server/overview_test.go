@@ -65,7 +65,7 @@ func TestOverview(t *testing.T) {
 			`"leader":{"rank":1,"member":"s17","score":9,"name":"Lin Xi","avatar":"/a.png"},"built":true}`, empty, fmt.Sprintf(stars, 2, "…", 2, leader), 2))
 
 		require.Equal(t, 200, n.Do("HEAD", "/v1/overview", "").Status)
-		requireProblem(t, n.Do("GET", "/v1/overview?board=stars", ""), 400, "invalid_request", "board")
+		servertest.RequireProblem(t, n.Do("GET", "/v1/overview?board=stars", ""), 400, "invalid_request", "board")
 	})
 }
 
@@ -125,7 +125,7 @@ func TestOverviewThatFailedIsReadAgain(t *testing.T) {
 	is(200)
 	r.Kill()
 	is(503)
-	requireProblem(t, n.Do("GET", "/v1/overview", ""), 503, "unavailable", "")
+	servertest.RequireProblem(t, n.Do("GET", "/v1/overview", ""), 503, "unavailable", "")
 	r.Start()
 	is(200)
 }
@@ -145,7 +145,7 @@ func TestOverviewOfAStoreThatHangs(t *testing.T) {
 		if a.Status == 200 {
 			return errors.New("is a second old")
 		}
-		requireProblem(t, a, 503, "unavailable", "")
+		servertest.RequireProblem(t, a, 503, "unavailable", "")
 		return nil
 	})
 	require.Less(t, p.Held(), 32, "connections over which nothing came, those of the node itself among them")

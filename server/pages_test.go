@@ -100,7 +100,7 @@ func TestPageAddresses(t *testing.T) {
 		"/boards/a/b", "/boards/a//b", "/boards//a", "/boards//evil.example/", "/boards/a/b/", "/boards/a/%2F", "/boards/a/../../b", "/overlay/a/b", "/stars/a", "/stars/a/",
 		"/overlay", "/overlay/", "//stars/", "//evil.example/", "//boards/", "/assets/app.css/",
 	} {
-		requireProblem(t, n.Do("GET", address, ""), 404, "not_found", "")
+		servertest.RequireProblem(t, n.Do("GET", address, ""), 404, "not_found", "")
 	}
 }
 

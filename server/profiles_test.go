@@ -17,7 +17,7 @@ import (
 func TestProfilesOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b", Kind: "user"}, ranking.Definition{Board: "stars", Kind: "star"})
-		requireProblem(t, n.Do("GET", "/v1/members/user/u4", ""), 404, "unknown_member", "member")
+		servertest.RequireProblem(t, n.Do("GET", "/v1/members/user/u4", ""), 404, "unknown_member", "member")
 		a := n.Do("PUT", "/v1/members/user/u4", `{"name":"<b>Ann</b>","avatar":"/a.png"}`)
 		require.Equal(t, 201, a.Status, a.Body)
 		require.JSONEq(t, `{"kind":"user","member":"u4","name":"<b>Ann</b>","avatar":"/a.png"}`, a.Body)
@@ -28,9 +28,9 @@ func TestProfilesOverHTTP(t *testing.T) {
 			`{}`: "name", `{"name":""}`: "name", `{"name":7}`: "name", `{"name":"a","data":1}`: "data", `{"name":null}`: "name",
 			`{"avatar":"javascript:alert(1)"}`: "avatar", `[]`: "body", `{"name":"` + strings.Repeat("a", 129) + `"}`: "name",
 		} {
-			requireProblem(t, n.Do("PUT", "/v1/members/user/u4", body), 400, "invalid_request", field)
+			servertest.RequireProblem(t, n.Do("PUT", "/v1/members/user/u4", body), 400, "invalid_request", field)
 		}
-		requireProblem(t, n.Do("PUT", "/v1/members/No/u4", `{"name":"a"}`), 400, "invalid_request", "kind")
+		servertest.RequireProblem(t, n.Do("PUT", "/v1/members/No/u4", `{"name":"a"}`), 400, "invalid_request", "kind")
 
 		post := func(board, body string) {
 			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", body).Status)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -56,13 +55,9 @@ type Server struct {
 	overviews overviews
 	missing   missing
 
-	messages sync.Pool // *bytes.Buffer: what messages are read into; an idle socket has none
+	sessions *sessions
 	stopping atomic.Bool
-	loggedAt atomic.Int64   // when a failed request was last logged, ns since 1970
-	running  sync.WaitGroup // sessions and what they started
-
-	mu       sync.Mutex
-	sessions map[*session]struct{}
+	loggedAt atomic.Int64 // when a failed request was last logged, ns since 1970
 }
 
 // New makes a server of a store and a hub that watches it.
@@ -72,9 +67,10 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, 30*time.Second)
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
-	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, sessions: make(map[*session]struct{})}
-
-	s.messages.New = func() any { return new(bytes.Buffer) }
+	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
+	s.sessions = newSessions(store, socketUpdates{s}, h, sessionsConfig{
+		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, ReadOnly: cfg.ReadOnlySockets, Origins: cfg.Origins,
+	})
 
 	e := echo.New()
 	s.echo = e
@@ -170,7 +166,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	grace, cancel := context.WithTimeout(context.Background(), s.cfg.StopTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
-	wg.Go(func() { s.stopSessions(grace) }) // at once: no request makes a socket wait
+	wg.Go(func() { s.sessions.Stop(grace) }) // at once: no request makes a socket wait
 	if stopErr := web.Shutdown(grace); stopErr != nil {
 		s.log.Warn("requests were cut off", "error", stopErr)
 		web.Close()

@@ -1,11 +1,9 @@
 package server
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"net"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -105,8 +103,8 @@ func (s *socket) Send(f *hub.Frame) bool {
 
 // farewell writes a frame and a close frame behind it, after which nothing goes
 // out. It does not block: for a connection that is full it waits elsewhere.
-func (s *socket) farewell(f *hub.Frame, code uint16) {
-	last := append(slices.Clone(f.WebSocket()), 0x88, 2, byte(code>>8), byte(code)) // RFC 6455, section 5.5.1
+func (s *socket) farewell(f *hub.Frame, code closeCode) {
+	last := slices.Concat(f.WebSocket(), code.frame())
 	end := func(rest []byte) {
 		s.write(rest)
 		s.closing = true
@@ -222,48 +220,4 @@ func (s *socket) Write(b []byte) (int, error) {
 	}
 	s.release()
 	return len(b), nil
-}
-
-// upgrade stands in for the response writer of a handshake: it hands the library
-// a socket with small buffers when it hijacks, and keeps what it would say when
-// it refuses, so that the refusal can be a problem.
-type upgrade struct {
-	http.ResponseWriter
-	timeout time.Duration
-	running *sync.WaitGroup
-
-	socket  *socket // once hijacked
-	refused int     // status of a refusal
-}
-
-func (u *upgrade) WriteHeader(status int) {
-	if status == http.StatusSwitchingProtocols {
-		u.ResponseWriter.WriteHeader(status)
-		return
-	}
-	u.refused = status
-}
-
-func (u *upgrade) Write(b []byte) (int, error) {
-	if u.refused != 0 {
-		return len(b), nil
-	}
-	return u.ResponseWriter.Write(b)
-}
-
-func (u *upgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, brw, err := http.NewResponseController(u.ResponseWriter).Hijack()
-	if err != nil {
-		return nil, nil, err
-	}
-	// 101 went out before this, so the client's first frames may be in the old
-	// reader already. It is left behind with its buffer, so copy them.
-	waiting, err := brw.Reader.Peek(brw.Reader.Buffered())
-	if err != nil {
-		conn.Close()
-		return nil, nil, err
-	}
-	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running)
-	return u.socket, bufio.NewReadWriter(
-		bufio.NewReaderSize(u.socket, socketBuffer), bufio.NewWriterSize(u.socket, socketBuffer)), nil
 }

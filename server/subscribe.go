@@ -25,7 +25,7 @@ var tooMany = fmt.Sprintf("is one too many; a socket shows %d at most", maxSubsc
 
 func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	if _, there := o["feed"]; there {
-		return ss.follow(id, o)
+		return ss.subscribeFeed(id, o)
 	}
 	if err := o.Only("type", "id", "board", "top", "me", "around", "resume"); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	b, err := ss.server.store.Board(context.Background(), board)
+	b, err := ss.sessions.store.Board(context.Background(), board)
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	if !again && len(ss.shown) >= maxSubscriptions {
 		return ranking.Invalid("board", tooMany)
 	}
-	accepted := func() { ss.socket.reply(timedFrame("ok", id, ss.server.store.Now())) }
-	sub, err := ss.server.hub.Subscribe(ss.client, b, watch, before, accepted)
+	accepted := func() { ss.socket.reply(timedFrame("ok", id, ss.sessions.store.Now())) }
+	sub, err := ss.sessions.hub.Subscribe(ss.client, b, watch, before, accepted)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 
 // watch reads what a client wants to see of a board.
 func (ss *session) watch(o request.Object) (w hub.Watch, err error) {
-	most := int64(ss.server.cfg.MaxTop)
+	most := int64(ss.sessions.cfg.MaxTop)
 	top, err := o.IntegerWithin("top", min(defaultTop, most), 0, most)
 	if err != nil {
 		return w, err
@@ -110,7 +110,7 @@ func readState(o request.Object) (s ranking.State, err error) {
 
 func (ss *session) unsubscribe(id jsontext.Value, o request.Object) error {
 	if _, there := o["feed"]; there {
-		return ss.unfollow(id, o)
+		return ss.unsubscribeFeed(id, o)
 	}
 	if err := o.Only("type", "id", "board"); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (ss *session) unsubscribe(id jsontext.Value, o request.Object) error {
 	if !there {
 		return ranking.Invalid("board", "has no subscription here")
 	}
-	ss.server.hub.Unsubscribe(sub)
+	ss.sessions.hub.Unsubscribe(sub)
 	delete(ss.shown, board)
 	ss.socket.reply(answerFrame("ok", id))
 	return nil

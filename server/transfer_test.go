@@ -63,7 +63,7 @@ func TestExportAndImportOverHTTP(t *testing.T) {
 		require.Empty(t, n.Do("GET", "/v1/boards/week@-1/export", "").Body)
 		require.Equal(t, "member,score,data", n.Do("GET", "/v1/boards/week@-1/export?format=csv", "").Body)
 		a := n.Do("POST", "/v1/boards/week/import", "\xef\xbb\xbfdata,score,member\r\n\r\n,7,a\r\n \"7\",7,b\r\n", "Content-Type", commas)
-		requireProblem(t, a, 400, "invalid_request", "line")
+		servertest.RequireProblem(t, a, 400, "invalid_request", "line")
 		a = n.Do("POST", "/v1/boards/week/import", "\xef\xbb\xbfdata,score,member\r\n\r\n,7,a\r\n\"7\",7,b", "Content-Type", commas)
 		require.Regexp(t, `^{"board":"week","period":"\d{4}-W\d\d","imported":2,"refused":0,"first_errors":\[\]}$`, a.Body)
 		imports(t, n, "week", commas, "member,score\na,8\nb,8")
@@ -111,7 +111,7 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				a := n.Do("POST", "/v1/boards/"+c.board+"/import", c.body, "Content-Type", c.form)
-				requireProblem(t, a, c.status, c.code, c.field)
+				servertest.RequireProblem(t, a, c.status, c.code, c.field)
 				var p struct {
 					Detail                  string
 					Line, Imported, Refused int
@@ -148,9 +148,9 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 			a := n.Do("POST", path, good, header...)
 			require.Contains(t, a.Body, fmt.Sprintf(`"field":%q}`, field), a.Body)
 		}
-		requireProblem(t, n.Do("POST", "/v1/boards/b/import", good, "Content-Type", ndjson+"; charset=latin1"), 400, "invalid_request", "Content-Type")
-		requireProblem(t, n.Do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
-		requireProblem(t, n.Do("GET", "/v1/boards/nope/export", ""), 404, "unknown_board", "board")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/b/import", good, "Content-Type", ndjson+"; charset=latin1"), 400, "invalid_request", "Content-Type")
+		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
+		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/nope/export", ""), 404, "unknown_board", "board")
 
 		// Out of range alone is counted, and the rest goes on.
 		a = n.Do("POST", "/v1/boards/b/import", `{"member":"x","score":101}`+"\n"+`{"member":"y","score":99999999999999999999}`+"\n"+`{"member":"z","score":100}`, "Content-Type", ndjson)
@@ -323,9 +323,9 @@ func TestExportThatBreaksOff(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.Less(t, len(got), body.Len())
 	a := n.Do("GET", "/v1/boards/b/export", "")
-	requireProblem(t, a, 503, "unavailable", "")
+	servertest.RequireProblem(t, a, 503, "unavailable", "")
 	a = n.Do("POST", "/v1/boards/b/import", `{"member":"a","score":1}`, "Content-Type", ndjson)
-	requireProblem(t, a, 503, "unavailable", "")
+	servertest.RequireProblem(t, a, 503, "unavailable", "")
 	require.Contains(t, a.Body, `send the import again`)
 	require.Contains(t, a.Body, `"imported":0`)
 }

@@ -55,7 +55,7 @@ func TestWindowsAreDefinedOverHTTP(t *testing.T) {
 			}
 			a = n.Do("PUT", "/v1/boards/"+c.refresh, `{"window":"2h","refresh":"`+c.refresh+`"}`)
 			require.Equal(t, 200, a.Status, a.Body)
-			requireProblem(t, n.Do("GET", "/v1/boards/"+c.refresh+"@-1/top", ""), 404, "unknown_period", "board")
+			servertest.RequireProblem(t, n.Do("GET", "/v1/boards/"+c.refresh+"@-1/top", ""), 404, "unknown_period", "board")
 		}
 		for body, field := range map[string]string{
 			`{"window":"0s"}`:                                      "window",
@@ -84,7 +84,7 @@ func TestWindowsAreDefinedOverHTTP(t *testing.T) {
 			`{"window":"3h","period":"1h","base":"2026-01-01"}`:    "base",
 			`{"window":"3h","week_starts":"sunday","period":"1h"}`: "period",
 		} {
-			requireProblem(t, n.Do("PUT", "/v1/boards/other", body), 400, "invalid_request", field)
+			servertest.RequireProblem(t, n.Do("PUT", "/v1/boards/other", body), 400, "invalid_request", field)
 		}
 	})
 }
@@ -140,7 +140,7 @@ func TestWindowsOverHTTP(t *testing.T) {
 				{`"at":` + ms(-time.Hour), 422, "out_of_range", "at"},
 				{`"op":"best"`, 400, "invalid_request", "op"},
 			} {
-				requireProblem(t, n.Do("POST", path+"/scores", a+`,`+c.fields+`}`), c.status, c.code, c.field)
+				servertest.RequireProblem(t, n.Do("POST", path+"/scores", a+`,`+c.fields+`}`), c.status, c.code, c.field)
 				batch := n.Do("POST", path+"/scores", `{"updates":[`+a+`,`+c.fields+`}]}`)
 				require.Equal(t, 200, batch.Status, batch.Body)
 				require.Contains(t, batch.Body, fmt.Sprintf(`"field":"updates[0].%s"`, c.field))
@@ -169,17 +169,17 @@ func TestWindowsOverHTTP(t *testing.T) {
 				do(200, "GET", path+"/top", "", `{`+head+`,"total":2,"top":[{"rank":1,"member":"b","score":90},{"rank":2,"member":"a","score":12}],"cursor":null}`)
 			}
 			do(200, "DELETE", path+"/members/b", "", told("b", `"score":null,"rank":null`, `{"score":90,"rank":1}`, "false"))
-			requireProblem(t, n.Do("DELETE", path+"/members/b", ""), 404, "unknown_member", "member")
+			servertest.RequireProblem(t, n.Do("DELETE", path+"/members/b", ""), 404, "unknown_member", "member")
 			do(200, "GET", path+"/top", "", `{`+head+`,"total":1,"top":[{"rank":1,"member":"a","score":12}],"cursor":null}`)
 			do(204, "PUT", path+"/hidden/a", "", "")
 			do(200, "GET", path+"/top", "", `{`+head+`,"total":0,"top":[],"cursor":null}`)
 
-			requireProblem(t, n.Do("POST", path+"/import", `{"member":"a","score":3}`, "Content-Type", ndjson), 409, "conflict", "board")
-			requireProblem(t, n.Do("POST", path+"/import", "", "Content-Type", ndjson), 409, "conflict", "board")
+			servertest.RequireProblem(t, n.Do("POST", path+"/import", `{"member":"a","score":3}`, "Content-Type", ndjson), 409, "conflict", "board")
+			servertest.RequireProblem(t, n.Do("POST", path+"/import", "", "Content-Type", ndjson), 409, "conflict", "board")
 		}
-		requireProblem(t, n.Do("POST", "/v1/boards/plain/scores", `{"member":"a","score":3,"at":`+ms(0)+`}`), 400, "invalid_request", "at")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/plain/scores", `{"member":"a","score":3,"at":`+ms(0)+`}`), 400, "invalid_request", "at")
 		do(200, "POST", "/v1/boards/live/scores", `{"member":"d","score":1,"data":{"x":1}}`, "")
-		requireProblem(t, n.Do("POST", "/v1/boards/built/scores", `{"member":"d","score":1,"data":{"x":1}}`), 400, "invalid_request", "data")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/built/scores", `{"member":"d","score":1,"data":{"x":1}}`), 400, "invalid_request", "data")
 	})
 }
 
@@ -208,12 +208,12 @@ func TestEventsOfAWhileAgo(t *testing.T) {
 			require.Equal(t, 200, a.Status, a.Body)
 			require.JSONEq(t, first(duplicate), a.Body)
 		}
-		requireProblem(t, n.Do("POST", "/v1/events/gift", strings.Replace(g1, `"at":`, `"at":1,"was":`, 1)), 400, "invalid_request", "was")
-		requireProblem(t, n.Do("POST", "/v1/events/gift", `{"id":"g1","user":"u","n":7}`), 409, "idempotency_mismatch", "id")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", strings.Replace(g1, `"at":`, `"at":1,"was":`, 1)), 400, "invalid_request", "was")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", `{"id":"g1","user":"u","n":7}`), 409, "idempotency_mismatch", "id")
 		for _, at := range []string{`"2026-11-20"`, `null`, `1.5`, `[]`} {
-			requireProblem(t, n.Do("POST", "/v1/events/gift", `{"user":"u","n":7,"at":`+at+`}`), 400, "invalid_request", "at")
+			servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", `{"user":"u","n":7,"at":`+at+`}`), 400, "invalid_request", "at")
 		}
-		requireProblem(t, n.Do("POST", "/v1/events/other", `{"user":"u","n":7,"at":`+ms(0)+`}`), 400, "invalid_request", "at")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/events/other", `{"user":"u","n":7,"at":`+ms(0)+`}`), 400, "invalid_request", "at")
 
 		// Too long ago for the windows, and in a batch.
 		a := n.Do("POST", "/v1/events/gift", `{"events":[{"user":"u","n":1,"at":`+ms(4*time.Hour)+`},{"user":"u","n":1,"at":`+ms(time.Minute)+`}]}`)

@@ -26,7 +26,7 @@ func (ss *session) update(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	answer, err := ss.server.update(context.Background(), board, body, "")
+	answer, err := ss.sessions.updater.Update(context.Background(), board, body)
 	if err != nil {
 		return problem.InItem("update", err)
 	}
@@ -46,7 +46,7 @@ func (ss *session) event(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	answer, err := ss.server.happen(context.Background(), event, body, "")
+	answer, err := ss.sessions.updater.Event(context.Background(), event, body)
 	if err != nil {
 		return problem.InItem("data", err)
 	}

@@ -37,6 +37,27 @@ func (a Answer) Into(v any) {
 	require.NoError(a.t, json.Unmarshal([]byte(a.Body), v), a.Body)
 }
 
+// RequireProblem requires that an answer is a whole problem (RFC 9457) with that status, code
+// and field.
+func RequireProblem(t testing.TB, a Answer, status int, code, field string) {
+	t.Helper()
+	require.Equal(t, status, a.Status, a.Body)
+	require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
+	var p struct {
+		Type, Title, Code, Detail, Field string
+		Status                           int
+	}
+	a.Into(&p)
+	require.Equal(t, code, p.Code, a.Body)
+	require.Equal(t, field, p.Field, a.Body)
+	require.Equal(t, status, p.Status)
+	require.NotEmpty(t, p.Detail)
+	require.NotEmpty(t, p.Title)
+	if status == 503 {
+		require.NotEmpty(t, a.Header.Get("Retry-After"))
+	}
+}
+
 // Request sends a request; body is JSON text, or "" for none.
 func Request(t testing.TB, method, url, body string, header ...string) Answer {
 	t.Helper()

@@ -1,0 +1,48 @@
+package server
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+	"rankcast/server/internal/problem"
+)
+
+// answerFrame answers the message with that id.
+func answerFrame(kind string, id jsontext.Value) *hub.Frame {
+	return timedFrame(kind, id, time.Time{})
+}
+
+// timedFrame answers it and tells Redis's clock, unless that is zero: who counts down
+// to the end of a period need not have a clock that is right.
+func timedFrame(kind string, id jsontext.Value, now time.Time) *hub.Frame {
+	b := append([]byte(`{"type":"`), kind...)
+	b = append(b, '"')
+	if id != nil {
+		b = append(b, `,"id":`...)
+		b = append(b, id...)
+	}
+	if !now.IsZero() {
+		b = append(b, `,"now":"`...)
+		b = now.AppendFormat(b, ranking.TimeForm)
+		b = append(b, '"')
+	}
+	return hub.NewFrame(append(b, '}'))
+}
+
+func errorFrame(id jsontext.Value, p problem.Problem) *hub.Frame {
+	b, err := json.Marshal(struct {
+		Type    string         `json:"type"`
+		ID      jsontext.Value `json:"id,omitzero"`
+		Code    string         `json:"code"`
+		Message string         `json:"message"`
+		Field   string         `json:"field,omitempty"`
+	}{"error", id, p.Code, p.Message, p.Field})
+	if err != nil {
+		panic(err) // strings and what was JSON before
+	}
+	return hub.NewFrame(b)
+}
