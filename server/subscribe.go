@@ -16,6 +16,8 @@ import (
 const (
 	// maxSubscriptions bounds the boards that one socket shows, and the feeds.
 	maxSubscriptions = 100
+	// defaultWatched is how many entries a subscription shows that does not say.
+	defaultWatched = 10
 	// maxEpochBytes bounds what can be an epoch that a server gave.
 	maxEpochBytes = 64
 )
@@ -58,7 +60,7 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 // watch reads what a client wants to see of a board.
 func (ss *session) watch(o request.Object) (w hub.Watch, err error) {
 	most := int64(ss.sessions.cfg.MaxTop)
-	top, err := o.IntegerWithin("top", min(defaultTop, most), 0, most)
+	top, err := o.IntegerWithin("top", min(defaultWatched, most), 0, most)
 	if err != nil {
 		return w, err
 	}
