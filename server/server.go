@@ -17,6 +17,7 @@ import (
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/server/internal/problem"
+	"rankcast/server/live"
 )
 
 // Config is what a Server can be told. The zero value is the documented default.
@@ -55,7 +56,7 @@ type Server struct {
 	overviews overviews
 	missing   missing
 
-	sessions *sessions
+	sessions *live.Sessions
 	stopping atomic.Bool
 	loggedAt atomic.Int64 // when a failed request was last logged, ns since 1970
 }
@@ -68,7 +69,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
-	s.sessions = newSessions(store, socketUpdates{s}, h, sessionsConfig{
+	s.sessions = live.New(store, socketUpdates{s}, h, live.Config{
 		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, ReadOnly: cfg.ReadOnlySockets, Origins: cfg.Origins,
 	})
 

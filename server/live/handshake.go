@@ -1,4 +1,4 @@
-package server
+package live
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ import (
 // Accept turns a request into a session. It returns at once, so that the handler's stack and
 // buffers are not kept. An error is for the caller to answer the request with; with nil the
 // connection is hijacked and the sessions' own.
-func (s *sessions) Accept(w http.ResponseWriter, r *http.Request) error {
+func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request) error {
 	if s.stopping.Load() {
 		return hub.ErrClosed
 	}

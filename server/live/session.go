@@ -1,4 +1,4 @@
-package server
+package live
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ const (
 // session is one WebSocket and what its client asked for. One goroutine reads
 // and acts; frames come from the hub.
 type session struct {
-	sessions    *sessions
+	sessions    *Sessions
 	ws          *websocket.Conn
 	socket      *socket
 	client      *hub.Client

@@ -1,4 +1,4 @@
-package server
+package live
 
 // closeCode is the status of a close frame (RFC 6455, section 7.4). Besides those named here
 // the library closes by itself: with 1009 what is larger than maxMessage, and with 1002 and

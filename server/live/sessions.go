@@ -1,4 +1,4 @@
-package server
+package live
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ import (
 // drainSpread is over how long clients of a node that stops come back.
 const drainSpread = 2 * time.Second
 
-// store is what sessions ask of the store. *ranking.Store is one.
-type store interface {
+// Store is what sessions ask of the store. *ranking.Store is one.
+type Store interface {
 	// Board finds the board that a name stands for now.
 	Board(ctx context.Context, name string) (ranking.Board, error)
 	// CheckFeed refuses what is no event's feed.
@@ -29,15 +29,15 @@ type store interface {
 	Now() time.Time
 }
 
-// updater carries out updates and events that come over sockets, and gives the answer that
+// Updater carries out updates and events that come over sockets, and gives the answer that
 // HTTP would give.
-type updater interface {
+type Updater interface {
 	Update(ctx context.Context, board string, update request.Object) (answer any, err error)
 	Event(ctx context.Context, event string, fields request.Object) (answer any, err error)
 }
 
-// sessionsConfig is what sessions can be told. All fields but Origins and ReadOnly are needed.
-type sessionsConfig struct {
+// Config is what sessions can be told. All fields but Origins and ReadOnly are needed.
+type Config struct {
 	// MaxTop is the most entries of a board that a client may watch at once.
 	MaxTop int
 	// WriteTimeout is how long a socket may accept nothing before it is closed.
@@ -48,12 +48,12 @@ type sessionsConfig struct {
 	Origins []string
 }
 
-// sessions are the WebSockets of a node. All methods may be called concurrently.
-type sessions struct {
-	store   store
-	updater updater
+// Sessions are the WebSockets of a node. All methods may be called concurrently.
+type Sessions struct {
+	store   Store
+	updater Updater
 	hub     *hub.Hub
-	cfg     sessionsConfig
+	cfg     Config
 
 	messages sync.Pool // *bytes.Buffer: what messages are read into; an idle socket has none
 	stopping atomic.Bool
@@ -63,15 +63,15 @@ type sessions struct {
 	all map[*session]struct{}
 }
 
-// newSessions makes sessions of a store, whose boards a hub watches.
-func newSessions(store store, updater updater, h *hub.Hub, cfg sessionsConfig) *sessions {
-	s := &sessions{store: store, updater: updater, hub: h, cfg: cfg, all: make(map[*session]struct{})}
+// New makes sessions of a store, whose boards a hub watches.
+func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
+	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, all: make(map[*session]struct{})}
 	s.messages.New = func() any { return new(bytes.Buffer) }
 	return s
 }
 
 // open starts a session, unless the sessions are stopping.
-func (s *sessions) open(ss *session) bool {
+func (s *Sessions) open(ss *session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping.Load() {
@@ -85,7 +85,7 @@ func (s *sessions) open(ss *session) bool {
 // Stop tells every client to come back elsewhere, each at a moment of
 // its own, and waits until all have gone. Those that are stalled, or do not
 // answer the close frame, are cut off when grace ends.
-func (s *sessions) Stop(grace context.Context) {
+func (s *Sessions) Stop(grace context.Context) {
 	s.mu.Lock()
 	s.stopping.Store(true)
 	all := slices.Collect(maps.Keys(s.all))
