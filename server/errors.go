@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -49,13 +50,12 @@ func (s *Server) fail(err error, c echo.Context) {
 			err = fmt.Errorf("%w: %s", problem.ErrMethodNotAllowed, c.Request().Method)
 		}
 	}
-	if r := c.Request(); errors.Is(err, problem.ErrNotFound) && mayBePage(r) {
-		c.Response().Header().Set("Vary", "Accept, Accept-Language")
-		if acceptsHTML(r.Header.Values("Accept")) {
-			if err = s.missing.serve(c); err == nil || c.Response().Committed {
-				return
-			}
+	if errors.Is(err, problem.ErrNotFound) {
+		served, pageErr := s.pages.ServeNotFound(c)
+		if served {
+			return
 		}
+		err = cmp.Or(pageErr, err)
 	}
 	p := problem.Of(err)
 	var stopped *stoppedImport

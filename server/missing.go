@@ -12,16 +12,16 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// missingDepth is how many folders an address may be below the root to be answered with a
+// maxDepth is how many folders an address may be below the root to be answered with a
 // page: the root is named in it by as many steps, and nobody types so many.
-const missingDepth = 64
+const maxDepth = 64
 
-// missing is what a person gets who asks for a page that there is not, in each locale.
-type missing []*template.Template
+// notFoundPage is what a person gets who asks for a page that there is not, in each locale.
+type notFoundPage []*template.Template
 
-// newMissing makes it ready. It fails as renderPage does.
-func newMissing(files fs.FS) (missing, error) {
-	m := make(missing, len(locales))
+// newNotFoundPage makes it ready. It fails as renderPage does.
+func newNotFoundPage(files fs.FS) (notFoundPage, error) {
+	m := make(notFoundPage, len(locales))
 	for i, l := range locales {
 		var err error
 		if m[i], _, err = parsePage(files, "missing.html", l); err != nil {
@@ -34,14 +34,29 @@ func newMissing(files fs.FS) (missing, error) {
 	return m, nil
 }
 
-func (m missing) render(locale int, root, home string) ([]byte, error) {
+func (m notFoundPage) render(locale int, root, home string) ([]byte, error) {
 	var b bytes.Buffer
 	err := m[locale].Execute(&b, page{Lang: locales[locale].name, LangTag: locales[locale].tag, Root: root, Home: home})
 	return b.Bytes(), err
 }
 
-// serve answers with it. It has no entity tag: an answer 404 is never "not modified".
-func (m missing) serve(c echo.Context) error {
+// ServeNotFound answers a request for a page that there is not, and reports whether it did: it
+// leaves to the caller what no page can have been meant by, or no person asks for. The answer has
+// no entity tag: an answer 404 is never "not modified".
+func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
+	if !mayBePage(c.Request()) {
+		return false, nil
+	}
+	c.Response().Header().Set("Vary", "Accept, Accept-Language")
+	if !acceptsHTML(c.Request().Header.Values("Accept")) {
+		return false, nil
+	}
+	err = s.notFound.serve(c)
+	return err == nil || c.Response().Committed, err
+}
+
+// serve answers with the page.
+func (m notFoundPage) serve(c echo.Context) error {
 	r, h := c.Request(), c.Response().Header()
 	i := localeOf(r)
 	root := strings.Repeat("../", depthOf(r))
@@ -71,7 +86,7 @@ func depthOf(r *http.Request) int { return max(0, strings.Count(r.URL.EscapedPat
 func mayBePage(r *http.Request) bool {
 	top, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	get := r.Method == http.MethodGet || r.Method == http.MethodHead
-	return get && top != "v1" && top != "kit" && top != "assets" && depthOf(r) <= missingDepth
+	return get && top != "v1" && top != "kit" && top != "assets" && depthOf(r) <= maxDepth
 }
 
 // acceptsHTML reports whether Accept names HTML, as browsers do for what a person is to see.

@@ -27,36 +27,69 @@ var pages = []struct{ path, file, root string }{
 	{"/stars", "stars.html", "./"},
 }
 
-// servePages serves the embedded pages and what they load, and gives the one for those that
-// there are not. All is made ready here: what is wrong with a file shows when a server is made,
-// and not to a reader.
-func servePages(get func(path string, h echo.HandlerFunc), writes bool) missing {
-	// The files are part of the binary.
+// pagesConfig is what pages can be told. The zero value is the documented default.
+type pagesConfig struct {
+	// ReadOnly has pages offer nothing that sends scores.
+	ReadOnly bool
+}
+
+// Site is the embedded pages and what they load.
+type Site struct {
+	routes   []route
+	notFound notFoundPage
+}
+
+// route is a path of Echo's and what answers it.
+type route struct {
+	path string
+	h    echo.HandlerFunc
+}
+
+// newPages makes all ready: what is wrong with an embedded file shows when a server is made, and
+// not to a reader.
+func newPages(cfg pagesConfig) *Site {
+	s, err := newSite(web.Files, cfg)
+	if err != nil {
+		panic(err) // the files are part of the binary
+	}
+	return s
+}
+
+func newSite(files fs.FS, cfg pagesConfig) (*Site, error) {
+	s := new(Site)
 	for _, p := range pages {
 		variants := make([]*document, len(locales))
 		for i, l := range locales {
 			var err error
-			if variants[i], err = renderPage(web.Files, p.file, l, p.root, writes); err != nil {
-				panic(err)
+			if variants[i], err = renderPage(files, p.file, l, p.root, cfg); err != nil {
+				return nil, err
 			}
 		}
-		get(p.path, func(c echo.Context) error { return variants[localeOf(c.Request())].serve(c) })
+		s.get(p.path, func(c echo.Context) error { return variants[localeOf(c.Request())].serve(c) })
 		if p.path != "/" {
-			get(p.path+"/*", withoutSlashes)
+			s.get(p.path+"/*", withoutSlashes)
 		}
 	}
-	get("/boards", func(c echo.Context) error { return moved(c, "./") })
-	get("/boards/", func(c echo.Context) error { return moved(c, "../") })
+	s.get("/boards", func(c echo.Context) error { return redirect(c, "./") })
+	s.get("/boards/", func(c echo.Context) error { return redirect(c, "../") })
 	for _, folder := range []string{"assets", "kit"} {
-		if err := serveFolder(get, web.Files, folder); err != nil {
-			panic(err)
+		if err := s.addFolder(files, folder); err != nil {
+			return nil, err
 		}
 	}
-	m, err := newMissing(web.Files)
-	if err != nil {
-		panic(err)
+	var err error
+	s.notFound, err = newNotFoundPage(files)
+	return s, err
+}
+
+func (s *Site) get(path string, h echo.HandlerFunc) { s.routes = append(s.routes, route{path, h}) }
+
+// Register gives each path of the site, in Echo's form, to get, with what answers GET and
+// HEAD there.
+func (s *Site) Register(get func(path string, h echo.HandlerFunc)) {
+	for _, r := range s.routes {
+		get(r.path, r.h)
 	}
-	return m
 }
 
 // withoutSlashes leads from a page's address with slashes behind it to the page, whose paths
@@ -67,12 +100,12 @@ func withoutSlashes(c echo.Context) error {
 	}
 	address := c.Request().URL.EscapedPath()
 	page := strings.TrimRight(address, "/")
-	return moved(c, strings.Repeat("../", len(address)-len(page))+path.Base(page))
+	return redirect(c, strings.Repeat("../", len(address)-len(page))+path.Base(page))
 }
 
-// moved leads to another address with the same query. It is relative to the one asked for,
+// redirect leads to another address with the same query. It is relative to the one asked for,
 // which may be below a prefix, and begins with a dot, so that no name in it passes for a host.
-func moved(c echo.Context, to string) error {
+func redirect(c echo.Context, to string) error {
 	if query := c.Request().URL.RawQuery; query != "" {
 		to += "?" + query
 	}
@@ -107,7 +140,7 @@ func parsePage(files fs.FS, file string, l locale) (*template.Template, map[stri
 }
 
 // renderPage makes a page in one language.
-func renderPage(files fs.FS, file string, l locale, root string, writes bool) (*document, error) {
+func renderPage(files fs.FS, file string, l locale, root string, cfg pagesConfig) (*document, error) {
 	t, texts, err := parsePage(files, file, l)
 	if err != nil {
 		return nil, err
@@ -121,7 +154,7 @@ func renderPage(files fs.FS, file string, l locale, root string, writes bool) (*
 		preloads[i] = root + preloads[i]
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, page{l.name, l.tag, root, root, writes, texts, preloads}); err != nil {
+	if err := t.Execute(&b, page{l.name, l.tag, root, root, !cfg.ReadOnly, texts, preloads}); err != nil {
 		return nil, err
 	}
 	d, err := newDocument(file, b.Bytes())
@@ -133,8 +166,8 @@ func renderPage(files fs.FS, file string, l locale, root string, writes bool) (*
 	return d, nil
 }
 
-// serveFolder serves each file of a folder under its own path.
-func serveFolder(get func(path string, h echo.HandlerFunc), files fs.FS, folder string) error {
+// addFolder adds each file of a folder under its own path.
+func (s *Site) addFolder(files fs.FS, folder string) error {
 	return fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -152,7 +185,7 @@ func serveFolder(get func(path string, h echo.HandlerFunc), files fs.FS, folder 
 			d.header.Set("Access-Control-Allow-Origin", "*")
 			d.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 		}
-		get("/"+name, d.serve)
+		s.get("/"+name, d.serve)
 		return nil
 	})
 }

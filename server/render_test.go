@@ -24,7 +24,7 @@ func TestPageThatIsWrongIsNotServed(t *testing.T) {
 		{`<p></p>`, ``, "texts/en.json"},
 	} {
 		files := fstest.MapFS{"assets/p.js": {}, "pages/shared.html": {}, "pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
-		d, err := renderPage(files, "p.html", locales[0], "./", true)
+		d, err := renderPage(files, "p.html", locales[0], "./", pagesConfig{})
 		if c.says == "" {
 			require.NoError(t, err)
 			require.Equal(t, "<p>A</p>", string(d.identity))
@@ -42,7 +42,7 @@ func TestPageHoldsTextsAsData(t *testing.T) {
 		"assets/p.js":       {},
 		"texts/en.json":     {Data: []byte(`{"a":"</script><!-- \"'& {n} \u2028"}`)},
 	}
-	d, err := renderPage(files, "p.html", locales[0], "./", true)
+	d, err := renderPage(files, "p.html", locales[0], "./", pagesConfig{})
 	require.NoError(t, err)
 	require.Regexp(t, `^<script type="application/json" id="texts">\{"a":"\\u003c/script\\u003e\\u003c!-- \\"'\\u0026 \{n\} \\u2028"\}</script><p title="[^"<]*">$`, string(d.identity))
 }
@@ -54,8 +54,9 @@ func TestPageFilesHaveTypes(t *testing.T) {
 		files["kit/"+name] = &fstest.MapFile{Data: []byte("x")}
 	}
 	served := make(map[string]bool)
-	get := func(path string, _ echo.HandlerFunc) { served[path] = true }
-	require.NoError(t, serveFolder(get, files, "kit"))
+	var s Site
+	require.NoError(t, s.addFolder(files, "kit"))
+	s.Register(func(path string, _ echo.HandlerFunc) { served[path] = true })
 	require.Equal(t, map[string]bool{"/kit/a.js": true, "/kit/a.d.ts": true, "/kit/a.json": true, "/kit/a.css": true}, served)
 	for name, want := range map[string]string{
 		"a.js": "text/javascript; charset=utf-8", "a.d.ts": "text/plain; charset=utf-8", "a.json": "application/json", "a.css": "text/css; charset=utf-8",
@@ -66,7 +67,7 @@ func TestPageFilesHaveTypes(t *testing.T) {
 		require.Nil(t, d.gzip, "it would be larger")
 	}
 	files["kit/a.exe"] = &fstest.MapFile{}
-	require.ErrorContains(t, serveFolder(get, files, "kit"), "kit/a.exe")
+	require.ErrorContains(t, s.addFolder(files, "kit"), "kit/a.exe")
 }
 
 // A page names each module that its script needs, however it comes to need it.

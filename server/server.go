@@ -54,7 +54,7 @@ type Server struct {
 	echo  *echo.Echo
 
 	overviews overviews
-	missing   missing
+	pages     *Site
 
 	sessions *live.Sessions
 	stopping atomic.Bool
@@ -120,7 +120,8 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	e.GET("/v1/live", s.live)
 	get("/healthz", s.healthz)
 	get("/readyz", s.readyz)
-	s.missing = servePages(get, !cfg.ReadOnlySockets)
+	s.pages = newPages(pagesConfig{ReadOnly: cfg.ReadOnlySockets})
+	s.pages.Register(get)
 	return s
 }
 
