@@ -18,6 +18,7 @@ import (
 	"rankcast/ranking"
 	"rankcast/server/internal/problem"
 	"rankcast/server/live"
+	"rankcast/server/pages"
 )
 
 // Config is what a Server can be told. The zero value is the documented default.
@@ -54,7 +55,7 @@ type Server struct {
 	echo  *echo.Echo
 
 	overviews overviews
-	pages     *Site
+	pages     *pages.Site
 
 	sessions *live.Sessions
 	stopping atomic.Bool
@@ -120,7 +121,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	e.GET("/v1/live", s.live)
 	get("/healthz", s.healthz)
 	get("/readyz", s.readyz)
-	s.pages = newPages(pagesConfig{ReadOnly: cfg.ReadOnlySockets})
+	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets})
 	s.pages.Register(get)
 	return s
 }

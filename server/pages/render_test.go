@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"net/http"
@@ -24,7 +24,7 @@ func TestPageThatIsWrongIsNotServed(t *testing.T) {
 		{`<p></p>`, ``, "texts/en.json"},
 	} {
 		files := fstest.MapFS{"assets/p.js": {}, "pages/shared.html": {}, "pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
-		d, err := renderPage(files, "p.html", locales[0], "./", pagesConfig{})
+		d, err := renderPage(files, "p.html", locales[0], "./", Config{})
 		if c.says == "" {
 			require.NoError(t, err)
 			require.Equal(t, "<p>A</p>", string(d.identity))
@@ -42,7 +42,7 @@ func TestPageHoldsTextsAsData(t *testing.T) {
 		"assets/p.js":       {},
 		"texts/en.json":     {Data: []byte(`{"a":"</script><!-- \"'& {n} \u2028"}`)},
 	}
-	d, err := renderPage(files, "p.html", locales[0], "./", pagesConfig{})
+	d, err := renderPage(files, "p.html", locales[0], "./", Config{})
 	require.NoError(t, err)
 	require.Regexp(t, `^<script type="application/json" id="texts">\{"a":"\\u003c/script\\u003e\\u003c!-- \\"'\\u0026 \{n\} \\u2028"\}</script><p title="[^"<]*">$`, string(d.identity))
 }
@@ -61,7 +61,7 @@ func TestPageFilesHaveTypes(t *testing.T) {
 	for name, want := range map[string]string{
 		"a.js": "text/javascript; charset=utf-8", "a.d.ts": "text/plain; charset=utf-8", "a.json": "application/json", "a.css": "text/css; charset=utf-8",
 	} {
-		d, err := newDocument(name, []byte("x"))
+		d, err := newAsset(name, []byte("x"))
 		require.NoError(t, err)
 		require.Equal(t, []string{want}, d.header[http.CanonicalHeaderKey("content-type")])
 		require.Nil(t, d.gzip, "it would be larger")
@@ -97,7 +97,7 @@ func TestKitIsSmall(t *testing.T) {
 		require.True(t, strings.HasPrefix(module, "kit/"), "%s is not open to other sites", module)
 		content, err := web.Files.ReadFile(module)
 		require.NoError(t, err)
-		d, err := newDocument(module, content)
+		d, err := newAsset(module, content)
 		require.NoError(t, err)
 		size += len(d.gzip)
 	}

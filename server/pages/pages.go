@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"bytes"
@@ -18,17 +18,17 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// pages are the templates that are served, and how each is reached. Paths in them are
+// templates are the templates that are served, and how each is reached. Paths in them are
 // relative, so that all of this may be served below any prefix: root leads back to it.
-var pages = []struct{ path, file, root string }{
+var templates = []struct{ path, file, root string }{
 	{"/", "dashboard.html", "./"},
 	{"/boards/:board", "dashboard.html", "../"},
 	{"/overlay/:board", "overlay.html", "../"},
 	{"/stars", "stars.html", "./"},
 }
 
-// pagesConfig is what pages can be told. The zero value is the documented default.
-type pagesConfig struct {
+// Config is what pages can be told. The zero value is the documented default.
+type Config struct {
 	// ReadOnly has pages offer nothing that sends scores.
 	ReadOnly bool
 }
@@ -45,9 +45,9 @@ type route struct {
 	h    echo.HandlerFunc
 }
 
-// newPages makes all ready: what is wrong with an embedded file shows when a server is made, and
+// New makes all ready: what is wrong with an embedded file shows when a server is made, and
 // not to a reader.
-func newPages(cfg pagesConfig) *Site {
+func New(cfg Config) *Site {
 	s, err := newSite(web.Files, cfg)
 	if err != nil {
 		panic(err) // the files are part of the binary
@@ -55,10 +55,10 @@ func newPages(cfg pagesConfig) *Site {
 	return s
 }
 
-func newSite(files fs.FS, cfg pagesConfig) (*Site, error) {
+func newSite(files fs.FS, cfg Config) (*Site, error) {
 	s := new(Site)
-	for _, p := range pages {
-		variants := make([]*document, len(locales))
+	for _, p := range templates {
+		variants := make([]*asset, len(locales))
 		for i, l := range locales {
 			var err error
 			if variants[i], err = renderPage(files, p.file, l, p.root, cfg); err != nil {
@@ -140,7 +140,7 @@ func parsePage(files fs.FS, file string, l locale) (*template.Template, map[stri
 }
 
 // renderPage makes a page in one language.
-func renderPage(files fs.FS, file string, l locale, root string, cfg pagesConfig) (*document, error) {
+func renderPage(files fs.FS, file string, l locale, root string, cfg Config) (*asset, error) {
 	t, texts, err := parsePage(files, file, l)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func renderPage(files fs.FS, file string, l locale, root string, cfg pagesConfig
 	if err := t.Execute(&b, page{l.name, l.tag, root, root, !cfg.ReadOnly, texts, preloads}); err != nil {
 		return nil, err
 	}
-	d, err := newDocument(file, b.Bytes())
+	d, err := newAsset(file, b.Bytes())
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (s *Site) addFolder(files fs.FS, folder string) error {
 		if err != nil {
 			return err
 		}
-		d, err := newDocument(name, content)
+		d, err := newAsset(name, content)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package server
+package pages
 
 import (
 	"bytes"
@@ -35,8 +35,8 @@ var contentTypes = map[string]string{
 	".woff2": "font/woff2",
 }
 
-// document is what is served under a path, the same to everybody, in two forms.
-type document struct {
+// asset is what is served under a path, the same to everybody, in two forms.
+type asset struct {
 	header           http.Header // of every answer
 	identity, gzip   []byte      // gzip is nil where it would not be smaller
 	etag, etagOfGzip string
@@ -50,9 +50,9 @@ func minifier() *minify.M {
 	return m
 }
 
-// newDocument makes a document of the kind that its name says. Making it small once,
+// newAsset makes a document of the kind that its name says. Making it small once,
 // at start, may take what time it likes.
-func newDocument(name string, content []byte) (*document, error) {
+func newAsset(name string, content []byte) (*asset, error) {
 	kind, known := contentTypes[path.Ext(name)]
 	if !known {
 		return nil, fmt.Errorf("%s: files that end in %q have no content type", name, path.Ext(name))
@@ -63,7 +63,7 @@ func newDocument(name string, content []byte) (*document, error) {
 	}
 	sum := sha256.Sum256(content)
 	hash := hex.EncodeToString(sum[:8])
-	d := &document{identity: content, etag: `"` + hash + `"`, etagOfGzip: `"` + hash + `-gzip"`}
+	d := &asset{identity: content, etag: `"` + hash + `"`, etagOfGzip: `"` + hash + `-gzip"`}
 	d.header = headerOf(kind)
 	if strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == "image/svg+xml" {
 		var b bytes.Buffer
@@ -95,7 +95,7 @@ func headerOf(kind string) http.Header {
 }
 
 // varyBy has caches keep an answer for one value of a request's header alone.
-func (d *document) varyBy(header string) {
+func (d *asset) varyBy(header string) {
 	names := header
 	if others := d.header.Get("Vary"); others != "" {
 		names += ", " + others
@@ -103,7 +103,7 @@ func (d *document) varyBy(header string) {
 	d.header.Set("Vary", names)
 }
 
-func (d *document) serve(c echo.Context) error {
+func (d *asset) serve(c echo.Context) error {
 	h, r := c.Response().Header(), c.Request()
 	maps.Copy(h, d.header)
 	if d.gzip != nil && acceptsGzip(r.Header.Values("Accept-Encoding")) {
@@ -116,7 +116,7 @@ func (d *document) serve(c echo.Context) error {
 
 // serveGzip answers with the compressed form, always with the whole of it: a range would be
 // one of compressed bytes, which nobody has a use for.
-func (d *document) serveGzip(c echo.Context) error {
+func (d *asset) serveGzip(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("ETag", d.etagOfGzip)
 	if matches(c.Request().Header.Values("If-None-Match"), d.etagOfGzip) {
