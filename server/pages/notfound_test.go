@@ -1,4 +1,4 @@
-package server_test
+package pages_test
 
 import (
 	"fmt"
