@@ -1,4 +1,4 @@
-package server_test
+package live_test
 
 import (
 	"bufio"
