@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -99,4 +100,28 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 		require.Equal(t, "unknown_board board", code(a.Do("DELETE", family, "")))
 		require.Equal(t, "conflict board", code(a.Do("PUT", family, `{}`)), "its data are still going")
 	})
+}
+
+// A period or a family where only a board can be is told to be one, by HTTP and over a
+// socket, and nothing goes.
+func TestWhatIsNoBoardByItself(t *testing.T) {
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "stars", Period: "week"}, ranking.Definition{Board: "fans:{star}"})
+	s := servertest.Dial(t, n.Addr)
+	s.Send(`{"type":"subscribe","id":1,"board":"fans:{star}"}`)
+	require.Contains(t, s.Next("error").Message, "board: is a family; name one of its boards, as fans:s17")
+	for request, says := range map[string]string{
+		"DELETE /v1/boards/stars@-1":                                      "board: has the period \"-1\"; a period cannot be deleted by itself",
+		"DELETE /v1/boards/fans:s17@2026-W46":                             "a period cannot be deleted by itself",
+		"GET /v1/boards/fans:%7Bstar%7D/top":                              "board: is a family; name one of its boards, as fans:s17",
+		"GET /v1/boards/fans:%7Bstar%7D/members/m":                        "is a family",
+		"GET /v1/boards/fans:%7Bstar%7D/periods":                          "is a family",
+		"DELETE /v1/boards/fans:%7Bstar%7D/members/m":                     "is a family",
+		`POST /v1/boards/fans:%7Bstar%7D/scores {"member":"m","score":1}`: "is a family",
+	} {
+		parts := append(strings.SplitN(request, " ", 3), "")
+		a := n.Do(parts[0], parts[1], parts[2])
+		servertest.RequireProblem(t, a, 400, "invalid_request", "board")
+		require.Contains(t, strings.ReplaceAll(a.Body, `\"`, `"`), says, request)
+	}
+	require.Equal(t, 200, n.Do("GET", "/v1/boards/stars", "").Status)
 }

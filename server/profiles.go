@@ -1,8 +1,6 @@
 package server
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -10,41 +8,6 @@ import (
 	"rankcast/ranking"
 	"rankcast/server/internal/request"
 )
-
-// entries are entries of a board as the wire has them, each with the profile of its
-// member, who is of a kind, if there is one. All profiles that the node does not know are read at once;
-// where they cannot be read the answer goes without: its scores are right.
-func (s *Server) entries(c echo.Context, kind string, list []ranking.Entry) []entryJSON {
-	return s.entriesWithin(c.Request().Context(), c, kind, list)
-}
-
-// entriesWithin is entries in a time of its own.
-func (s *Server) entriesWithin(ctx context.Context, c echo.Context, kind string, list []ranking.Entry) []entryJSON {
-	members := make([]string, len(list))
-	for i, e := range list {
-		members[i] = e.Member
-	}
-	profiles := s.profiles(ctx, c, kind, members)
-	entries := make([]entryJSON, len(list))
-	for i, e := range list {
-		p := profiles[e.Member]
-		entries[i] = entryJSON{e.Rank, e.Member, e.Score, p.Name, p.Avatar, dataJSON(e.Data)}
-	}
-	return entries
-}
-
-// profiles are those of some members of a kind, up to ranking.MaxPage. Who has none is
-// left out.
-func (s *Server) profiles(ctx context.Context, c echo.Context, kind string, members []string) map[string]ranking.Profile {
-	if len(members) == 0 {
-		return nil
-	}
-	profiles, err := s.store.Profiles(ctx, kind, members)
-	if err != nil && ctx.Err() == nil {
-		s.logFailure(c, fmt.Errorf("answered without some profiles: %w", err))
-	}
-	return profiles
-}
 
 type profileJSON struct {
 	Kind   string `json:"kind"`
@@ -94,4 +57,15 @@ func (s *Server) putProfile(c echo.Context) error {
 		status = http.StatusCreated
 	}
 	return writeJSON(c, status, echo.MIMEApplicationJSON, profileJSON{kind, member, p})
+}
+
+// deleteProfile takes a member's profile away, and nothing else.
+func (s *Server) deleteProfile(c echo.Context) error {
+	if err := request.NoQuery(c); err != nil {
+		return err
+	}
+	if err := s.store.DeleteProfile(c.Request().Context(), request.PathValue(c, "kind"), request.PathValue(c, "member")); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
 }

@@ -140,13 +140,28 @@ func readUpdate(o request.Object, key string) (u ranking.Update, err error) {
 	return u, u.Check()
 }
 
-// deleteMember takes a member off a board.
-func (s *Server) deleteMember(c echo.Context) error {
-	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
+// putScore sets a member's score outright.
+func (s *Server) putScore(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	r, err := s.store.Remove(c.Request().Context(), board, member)
+	body, err := request.ReadObject(c)
+	if err != nil {
+		return err
+	}
+	if err := body.Only("score", "reason", "by"); err != nil {
+		return err
+	}
+	score, err := body.Integer("score")
+	if err != nil {
+		return err
+	}
+	by, err := moderatorOf(body)
+	if err != nil {
+		return err
+	}
+	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
+	r, err := s.store.SetScore(c.Request().Context(), board, member, score, by)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
-	"rankcast/server/internal/problem"
 	"rankcast/server/live"
 	"rankcast/server/pages"
 )
@@ -126,18 +125,6 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	return s
 }
 
-// sameSite refuses what another site's page has a browser send: nobody can ask
-// for that but by a trick. Programs, which say nothing of a site, may.
-func sameSite(next echo.HandlerFunc) echo.HandlerFunc {
-	protection := http.NewCrossOriginProtection()
-	return func(c echo.Context) error {
-		if err := protection.Check(c.Request()); err != nil {
-			return problem.ErrOtherSite
-		}
-		return next(c)
-	}
-}
-
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
@@ -179,27 +166,4 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	wg.Wait()
 	return err
-}
-
-// healthz says that the process lives, whatever Redis does.
-func (s *Server) healthz(c echo.Context) error {
-	return ok(c, struct {
-		Status string `json:"status"`
-	}{"ok"})
-}
-
-// readyz says whether the node can do its work: Redis answers, its changes are
-// heard, and the node is not about to stop.
-func (s *Server) readyz(c echo.Context) error {
-	switch {
-	case s.stopping.Load():
-		return fmt.Errorf("%w: stopping", problem.ErrNotReady)
-	case !s.hub.Up():
-		return fmt.Errorf("%w: changes are not heard", problem.ErrNotReady)
-	}
-	if err := s.store.Ping(c.Request().Context()); err != nil {
-		s.log.Debug("not ready", "error", err)
-		return fmt.Errorf("%w: Redis does not answer", problem.ErrNotReady)
-	}
-	return s.healthz(c)
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"rankcast/server/internal/problem"
 )
 
 // anyOrigin stands for all origins, also of pages that have none, as those of files.
@@ -81,6 +83,18 @@ func (o origins) share(next echo.HandlerFunc) echo.HandlerFunc {
 			h.Set("Access-Control-Allow-Origin", anyOrigin)
 		case slices.ContainsFunc(o, is):
 			h.Set("Access-Control-Allow-Origin", origin)
+		}
+		return next(c)
+	}
+}
+
+// sameSite refuses what another site's page has a browser send: nobody can ask
+// for that but by a trick. Programs, which say nothing of a site, may.
+func sameSite(next echo.HandlerFunc) echo.HandlerFunc {
+	protection := http.NewCrossOriginProtection()
+	return func(c echo.Context) error {
+		if err := protection.Check(c.Request()); err != nil {
+			return problem.ErrOtherSite
 		}
 		return next(c)
 	}

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+)
+
+type entryJSON struct {
+	Rank   int64          `json:"rank"`
+	Member string         `json:"member"`
+	Score  int64          `json:"score"`
+	Name   string         `json:"name,omitzero"` // of the member's profile, as is the avatar
+	Avatar string         `json:"avatar,omitzero"`
+	Data   jsontext.Value `json:"data,omitzero"`
+}
+
+// dataJSON is the data of an entry; nil for none.
+func dataJSON(data string) jsontext.Value {
+	if data == "" {
+		return nil
+	}
+	return jsontext.Value(data)
+}
+
+// headJSON is what each answer to a read begins with.
+type headJSON struct {
+	Board  string  `json:"board"`
+	Period string  `json:"period"`
+	Ends   *string `json:"ends"`
+	Final  bool    `json:"final"`
+}
+
+func newHead(board, period string, b ranking.Bounds) headJSON {
+	return headJSON{board, period, timeJSON(b.Ends), b.Final}
+}
+
+// entries are entries of a board as the wire has them, each with the profile of its
+// member, who is of a kind, if there is one. All profiles that the node does not know are read at once;
+// where they cannot be read the answer goes without: its scores are right.
+func (s *Server) entries(c echo.Context, kind string, list []ranking.Entry) []entryJSON {
+	return s.entriesWithin(c.Request().Context(), c, kind, list)
+}
+
+// entriesWithin is entries in a time of its own.
+func (s *Server) entriesWithin(ctx context.Context, c echo.Context, kind string, list []ranking.Entry) []entryJSON {
+	members := make([]string, len(list))
+	for i, e := range list {
+		members[i] = e.Member
+	}
+	profiles := s.profiles(ctx, c, kind, members)
+	entries := make([]entryJSON, len(list))
+	for i, e := range list {
+		p := profiles[e.Member]
+		entries[i] = entryJSON{e.Rank, e.Member, e.Score, p.Name, p.Avatar, dataJSON(e.Data)}
+	}
+	return entries
+}
+
+// profiles are those of some members of a kind, up to ranking.MaxPage. Who has none is
+// left out.
+func (s *Server) profiles(ctx context.Context, c echo.Context, kind string, members []string) map[string]ranking.Profile {
+	if len(members) == 0 {
+		return nil
+	}
+	profiles, err := s.store.Profiles(ctx, kind, members)
+	if err != nil && ctx.Err() == nil {
+		s.logFailure(c, fmt.Errorf("answered without some profiles: %w", err))
+	}
+	return profiles
+}
