@@ -14,9 +14,9 @@ import (
 // has that it failed, and that it was given up.
 func TestBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source, began := newWaiting("m"), time.Now()
+		source, began := newFakeSource("m"), time.Now()
 		var tries []time.Duration
-		log, stop := running(t, source, func(*http.Request) (int, error) {
+		log, stop := startWebhook(t, source, func(*http.Request) (int, error) {
 			tries = append(tries, time.Since(began))
 			return 500, nil
 		}, Config{})
@@ -45,11 +45,11 @@ func TestBackOff(t *testing.T) {
 // All nodes were down for days: what waited is tried as if it were new.
 func TestOldMessagesHaveTheirChance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := newWaiting("m")
+		source := newFakeSource("m")
 		time.Sleep(72 * time.Hour)
 		began := time.Now()
 		var tries []time.Duration
-		_, stop := running(t, source, func(*http.Request) (int, error) {
+		_, stop := startWebhook(t, source, func(*http.Request) (int, error) {
 			tries = append(tries, time.Since(began))
 			return 500, nil
 		}, Config{})

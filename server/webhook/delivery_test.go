@@ -27,22 +27,22 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// listen has a receiver listen.
-func listen(t testing.TB, r *servertest.Receiver) *httptest.Server {
+// startReceiver has a receiver listen.
+func startReceiver(t testing.TB, r *servertest.Receiver) *httptest.Server {
 	s := httptest.NewServer(r)
 	t.Cleanup(s.Close)
 	return s
 }
 
-// node looks after boards and tells a receiver, as a server does.
-func node(t testing.TB, redisURL, receiverURL string) (store *ranking.Store, stop func()) {
+// startNode looks after boards and tells a receiver, as a server does.
+func startNode(t testing.TB, redisURL, receiverURL string) (store *ranking.Store, stop func()) {
 	rdb, err := ranking.Open(redisURL)
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
 	store = ranking.New(rdb, ranking.Config{Announce: 2, Deliver: []string{ranking.AllBoards}})
 	hook, err := webhook.New(store, webhook.Config{
-		URL: receiverURL, Secret: servertest.WebhookSecret, Log: log, Timeout: 300 * time.Millisecond, Parallel: 2,
-		Poll: 5 * time.Millisecond, First: 20 * time.Millisecond, Most: 100 * time.Millisecond,
+		URL: receiverURL, Secret: servertest.WebhookSecret, Log: log, Timeout: 300 * time.Millisecond, Concurrency: 2,
+		PollInterval: 5 * time.Millisecond, MinBackoff: 20 * time.Millisecond, MaxBackoff: 100 * time.Millisecond,
 	})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -62,8 +62,8 @@ func node(t testing.TB, redisURL, receiverURL string) (store *ranking.Store, sto
 	return store, stop
 }
 
-// closing writes to some boards that end in a moment, and lists them.
-func closing(t testing.TB, s *ranking.Store, family string) (boards []string) {
+// closePeriods writes to some boards that end in a moment, and lists them.
+func closePeriods(t testing.TB, s *ranking.Store, family string) (boards []string) {
 	ends := time.Now().Add(500 * time.Millisecond).Truncate(time.Millisecond)
 	require.NoError(t, s.Define(t.Context(), ranking.Definitions{Boards: []ranking.Definition{{Board: family + ":{n}", Ends: ends}}}))
 	for i := range 5 {
@@ -75,8 +75,8 @@ func closing(t testing.TB, s *ranking.Store, family string) (boards []string) {
 	return boards
 }
 
-// delivered waits until nothing is to be delivered any more of some boards.
-func delivered(t testing.TB, redisURL string, boards []string) {
+// awaitDelivered waits until nothing is to be delivered any more of some boards.
+func awaitDelivered(t testing.TB, redisURL string, boards []string) {
 	rdb, err := ranking.Open(redisURL)
 	require.NoError(t, err)
 	defer rdb.Close()
@@ -99,8 +99,8 @@ func delivered(t testing.TB, redisURL string, boards []string) {
 	})
 }
 
-// oneID requires that each board was sent under one id.
-func oneID(t testing.TB, r *servertest.Receiver, boards []string) {
+// requireOneID requires that each board was sent under one id.
+func requireOneID(t testing.TB, r *servertest.Receiver, boards []string) {
 	t.Helper()
 	_, ids := r.Tries()
 	for _, board := range boards {
@@ -113,12 +113,12 @@ func oneID(t testing.TB, r *servertest.Receiver, boards []string) {
 func TestEachClosedPeriodArrives(t *testing.T) {
 	redis := redistest.Start(t)
 	r := &servertest.Receiver{T: t}
-	s := listen(t, r)
-	store, _ := node(t, redis.URL(), s.URL)
-	node(t, redis.URL(), s.URL)
-	boards := closing(t, store, "cup")
-	delivered(t, redis.URL(), boards)
-	oneID(t, r, boards)
+	s := startReceiver(t, r)
+	store, _ := startNode(t, redis.URL(), s.URL)
+	startNode(t, redis.URL(), s.URL)
+	boards := closePeriods(t, store, "cup")
+	awaitDelivered(t, redis.URL(), boards)
+	requireOneID(t, r, boards)
 	tries, _ := r.Tries()
 	for _, board := range boards {
 		require.Equal(t, 1, tries[board], board)
@@ -163,13 +163,13 @@ func TestReceiverThatFails(t *testing.T) {
 			<-hang
 		}
 	}}
-	s := listen(t, r)
-	store, stop := node(t, redis.URL(), s.URL)
-	boards := closing(t, store, "cup")
-	delivered(t, redis.URL(), boards)
+	s := startReceiver(t, r)
+	store, stop := startNode(t, redis.URL(), s.URL)
+	boards := closePeriods(t, store, "cup")
+	awaitDelivered(t, redis.URL(), boards)
 	stop()
 	close(hang)
-	oneID(t, r, boards)
+	requireOneID(t, r, boards)
 	tries, _ := r.Tries()
 	n := 0
 	for _, board := range boards {
@@ -217,13 +217,13 @@ func TestReceiverThatAnswersTwice(t *testing.T) {
 			})
 		}
 	})
-	store, stop := node(t, redis.URL(), "http://"+l.Addr().String())
-	boards := closing(t, store, "cup")
-	delivered(t, redis.URL(), boards)
+	store, stop := startNode(t, redis.URL(), "http://"+l.Addr().String())
+	boards := closePeriods(t, store, "cup")
+	awaitDelivered(t, redis.URL(), boards)
 	stop()
 	l.Close()
 	conns.Wait()
-	oneID(t, r, boards)
+	requireOneID(t, r, boards)
 	require.Len(t, taken, len(boards), "none counts as delivered that was refused")
 	for id, n := range taken {
 		require.Equal(t, 1, n, "%s was taken once, and not sent again", id)
@@ -234,10 +234,10 @@ func TestReceiverThatAnswersTwice(t *testing.T) {
 func TestReceiverThatIsDownOverARestart(t *testing.T) {
 	redis := redistest.Start(t)
 	r := &servertest.Receiver{T: t, Answer: func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }}
-	s := listen(t, r)
+	s := startReceiver(t, r)
 	address := s.Listener.Addr().String()
-	store, stop := node(t, redis.URL(), s.URL)
-	boards := closing(t, store, "cup")
+	store, stop := startNode(t, redis.URL(), s.URL)
+	boards := closePeriods(t, store, "cup")
 	redistest.Eventually(t, "each to be tried", func() error {
 		if tries, _ := r.Tries(); len(tries) < len(boards) {
 			return errors.New("not yet")
@@ -248,7 +248,7 @@ func TestReceiverThatIsDownOverARestart(t *testing.T) {
 	stop()
 	redis.Kill()
 	redis.Start()
-	_, stop = node(t, redis.URL(), s.URL) // in vain, too
+	_, stop = startNode(t, redis.URL(), s.URL) // in vain, too
 	stop()
 
 	l, err := net.Listen("tcp", address)
@@ -259,9 +259,9 @@ func TestReceiverThatIsDownOverARestart(t *testing.T) {
 	s.Listener = l
 	s.Start()
 	defer s.Close()
-	node(t, redis.URL(), s.URL)
-	delivered(t, redis.URL(), boards)
-	oneID(t, r, boards)
+	startNode(t, redis.URL(), s.URL)
+	awaitDelivered(t, redis.URL(), boards)
+	requireOneID(t, r, boards)
 }
 
 // A node is killed while the receiver thinks about a message: another sends it when
@@ -271,13 +271,13 @@ func TestNodeThatDiesWhileItDelivers(t *testing.T) {
 	now := time.Now()
 	set(now)
 	r := &servertest.Receiver{T: t}
-	s := listen(t, r)
+	s := startReceiver(t, r)
 	rdb, err := ranking.Open(redisURL)
 	require.NoError(t, err)
 	defer rdb.Close()
 	dies := ranking.New(rdb, ranking.Config{Deliver: []string{ranking.AllBoards}})
 	defer dies.Close()
-	boards := closing(t, dies, "cup")
+	boards := closePeriods(t, dies, "cup")
 	set(now.Add(time.Second))
 	ctx, cancel := context.WithCancel(t.Context())
 	var tends sync.WaitGroup
@@ -300,9 +300,9 @@ func TestNodeThatDiesWhileItDelivers(t *testing.T) {
 	cancel()
 	tends.Wait()
 	set(now.Add(ranking.DeliverWithin + time.Second))
-	node(t, redisURL, s.URL)
-	delivered(t, redisURL, boards)
-	oneID(t, r, boards)
+	startNode(t, redisURL, s.URL)
+	awaitDelivered(t, redisURL, boards)
+	requireOneID(t, r, boards)
 	for _, m := range r.Messages() {
 		require.True(t, claimed[m.ID], "under the id that it had")
 	}

@@ -19,10 +19,10 @@ import (
 // when it takes again; a try that is taken at once is not told.
 func TestLogOfAReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := newWaiting()
+		source := newFakeSource()
 		down := atomic.Bool{}
 		down.Store(true)
-		log, stop := running(t, source, func(r *http.Request) (int, error) {
+		log, stop := startWebhook(t, source, func(r *http.Request) (int, error) {
 			if down.Load() {
 				return 0, errors.New("connection refused")
 			}
@@ -78,8 +78,8 @@ func TestLogOfAReceiver(t *testing.T) {
 // One message that is never taken among others that are makes no flood in the log.
 func TestLogOfAReceiverThatTakesSome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := newWaiting()
-		log, stop := running(t, source, func(r *http.Request) (int, error) {
+		source := newFakeSource()
+		log, stop := startWebhook(t, source, func(r *http.Request) (int, error) {
 			if strings.HasPrefix(r.Header.Get("webhook-id"), "odd") {
 				return 400, nil
 			}

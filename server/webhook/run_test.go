@@ -21,8 +21,8 @@ import (
 	"rankcast/ranking"
 )
 
-// waiting is a Source in memory.
-type waiting struct {
+// fakeSource is a Source in memory.
+type fakeSource struct {
 	mu        sync.Mutex
 	err       error                // of Deliveries
 	due       map[string]time.Time // by id
@@ -32,15 +32,15 @@ type waiting struct {
 	delivered []string
 }
 
-func newWaiting(ids ...string) *waiting {
-	w := &waiting{due: make(map[string]time.Time), settled: make(map[string]time.Time)}
+func newFakeSource(ids ...string) *fakeSource {
+	w := &fakeSource{due: make(map[string]time.Time), settled: make(map[string]time.Time)}
 	for _, id := range ids {
 		w.due[id], w.settled[id] = time.Now(), time.Now()
 	}
 	return w
 }
 
-func (w *waiting) Deliveries(ctx context.Context, most int) ([]ranking.Delivery, error) {
+func (w *fakeSource) Deliveries(ctx context.Context, most int) ([]ranking.Delivery, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.most = append(w.most, most)
@@ -58,7 +58,7 @@ func (w *waiting) Deliveries(ctx context.Context, most int) ([]ranking.Delivery,
 	return list, nil
 }
 
-func (w *waiting) Delivered(ctx context.Context, d ranking.Delivery) error {
+func (w *fakeSource) Delivered(ctx context.Context, d ranking.Delivery) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if ctx.Err() != nil {
@@ -69,7 +69,7 @@ func (w *waiting) Delivered(ctx context.Context, d ranking.Delivery) error {
 	return nil
 }
 
-func (w *waiting) Deferred(ctx context.Context, d ranking.Delivery, after time.Duration) error {
+func (w *fakeSource) Deferred(ctx context.Context, d ranking.Delivery, after time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if ctx.Err() != nil {
@@ -93,8 +93,8 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader("so so")), Request: r}, nil
 }
 
-// running runs a Webhook; stop ends it.
-func running(t *testing.T, source Source, receiver answers, cfg Config) (log *bytes.Buffer, stop func()) {
+// startWebhook runs a Webhook; stop ends it.
+func startWebhook(t *testing.T, source Source, receiver answers, cfg Config) (log *bytes.Buffer, stop func()) {
 	log = new(bytes.Buffer)
 	cfg.URL, cfg.Secret, cfg.Log = "https://receiver.example", "secret", slog.New(slog.NewTextHandler(log, nil))
 	w, err := New(source, cfg)
@@ -114,12 +114,12 @@ func TestSlowReceiverHoldsNothingUp(t *testing.T) {
 		for i := range 100 {
 			ids = append(ids, fmt.Sprint("m", i))
 		}
-		source := newWaiting(ids...)
+		source := newFakeSource(ids...)
 		var mu sync.Mutex
 		var under, most int
 		began := make(map[string]time.Duration) // first try of each
 		start := time.Now()
-		_, stop := running(t, source, func(r *http.Request) (int, error) {
+		_, stop := startWebhook(t, source, func(r *http.Request) (int, error) {
 			mu.Lock()
 			under++
 			most = max(most, under)
@@ -137,7 +137,7 @@ func TestSlowReceiverHoldsNothingUp(t *testing.T) {
 			under--
 			mu.Unlock()
 			return 0, r.Context().Err()
-		}, Config{Parallel: 8})
+		}, Config{Concurrency: 8})
 		time.Sleep(125 * time.Second) // in the 13th round of 10 s
 		source.mu.Lock()
 		before := len(source.deferred)
@@ -157,9 +157,9 @@ func TestSlowReceiverHoldsNothingUp(t *testing.T) {
 // While the store does not answer, nothing is sent; that is said once.
 func TestStoreThatIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := newWaiting("m")
+		source := newFakeSource("m")
 		source.err = ranking.ErrUnavailable
-		log, stop := running(t, source, func(*http.Request) (int, error) { return 200, nil }, Config{})
+		log, stop := startWebhook(t, source, func(*http.Request) (int, error) { return 200, nil }, Config{})
 		defer stop()
 		time.Sleep(time.Minute)
 		synctest.Wait()

@@ -17,8 +17,8 @@ const (
 	// answerBytes is how much of an answer is read, and headerBytes of its head.
 	answerBytes = 4 << 10
 	headerBytes = 32 << 10
-	// answerShown is how much of it a log has.
-	answerShown = 200
+	// answerLogBytes is how much of it a log has.
+	answerLogBytes = 200
 )
 
 // CheckURL refuses what no message can be sent to.
@@ -48,8 +48,8 @@ func newClient() *http.Client {
 	}
 }
 
-// post tries once. Only a 2xx is a success.
-func (w *Webhook) post(ctx context.Context, d ranking.Delivery) error {
+// send tries once. Only a 2xx is a success.
+func (w *Webhook) send(ctx context.Context, d ranking.Delivery) error {
 	ctx, cancel := context.WithTimeout(ctx, w.cfg.Timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.cfg.URL, bytes.NewReader(d.Body))
@@ -73,7 +73,7 @@ func (w *Webhook) post(ctx context.Context, d ranking.Delivery) error {
 	defer res.Body.Close()
 	answer, _ := io.ReadAll(io.LimitReader(res.Body, answerBytes)) // what cannot be read is not needed
 	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return fmt.Errorf("it answers %d %q", res.StatusCode, answer[:min(len(answer), answerShown)])
+		return fmt.Errorf("it answers %d %q", res.StatusCode, answer[:min(len(answer), answerLogBytes)])
 	}
 	return nil
 }

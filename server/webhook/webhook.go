@@ -39,22 +39,22 @@ type Config struct {
 	// Timeout bounds one try, from dialling to the end of the answer. Default 10 s. It
 	// must be well below ranking.DeliverWithin.
 	Timeout time.Duration
-	// Parallel is how many tries are under way at most. Default 8.
-	Parallel int
-	// Poll is how often to look what is due. Default 1 s.
-	Poll time.Duration
-	// First and Most are the shortest and the longest pause between two tries of a
+	// Concurrency is how many tries are under way at most. Default 8.
+	Concurrency int
+	// PollInterval is how often to look what is due. Default 1 s.
+	PollInterval time.Duration
+	// MinBackoff and Most are the shortest and the longest pause between two tries of a
 	// message, which grow with its age. Default 5 s and 1 h.
-	First, Most time.Duration
-	// GiveUp is the age at which a message is given up, by a node that has run for
+	MinBackoff, MaxBackoff time.Duration
+	// GiveUpAge is the age at which a message is given up, by a node that has run for
 	// AtLeast: those that all nodes were down for have their chance too. Default 24 h
 	// and 1 h.
-	GiveUp, AtLeast time.Duration
+	GiveUpAge, GiveUpUptime time.Duration
 }
 
-// noteTimeout bounds how long is waited for the store to note what came of a try, also
+// recordTimeout bounds how long is waited for the store to note what came of a try, also
 // while the node stops.
-const noteTimeout = 5 * time.Second
+const recordTimeout = 5 * time.Second
 
 // Webhook sends messages. New makes one, Run runs it.
 type Webhook struct {
@@ -62,7 +62,7 @@ type Webhook struct {
 	cfg    Config
 	key    []byte
 	client *http.Client
-	health health
+	health receiverHealth
 }
 
 // New makes a Webhook, or says what is wrong with the URL or the secret.
@@ -76,12 +76,12 @@ func New(source Source, cfg Config) (*Webhook, error) {
 	}
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
-	cfg.Parallel = cmp.Or(cfg.Parallel, 8)
-	cfg.Poll = cmp.Or(cfg.Poll, time.Second)
-	cfg.First = cmp.Or(cfg.First, 5*time.Second)
-	cfg.Most = cmp.Or(cfg.Most, time.Hour)
-	cfg.GiveUp = cmp.Or(cfg.GiveUp, 24*time.Hour)
-	cfg.AtLeast = cmp.Or(cfg.AtLeast, time.Hour)
+	cfg.Concurrency = cmp.Or(cfg.Concurrency, 8)
+	cfg.PollInterval = cmp.Or(cfg.PollInterval, time.Second)
+	cfg.MinBackoff = cmp.Or(cfg.MinBackoff, 5*time.Second)
+	cfg.MaxBackoff = cmp.Or(cfg.MaxBackoff, time.Hour)
+	cfg.GiveUpAge = cmp.Or(cfg.GiveUpAge, 24*time.Hour)
+	cfg.GiveUpUptime = cmp.Or(cfg.GiveUpUptime, time.Hour)
 	return &Webhook{source: source, cfg: cfg, key: key, client: newClient()}, nil
 }
 
@@ -91,13 +91,13 @@ func (w *Webhook) Run(ctx context.Context) error {
 	started := time.Now()
 	// One is taken off for each try under way, and for no longer: what is claimed is
 	// tried at once, however slow the receiver.
-	free := make(chan struct{}, w.cfg.Parallel)
-	for range w.cfg.Parallel {
+	free := make(chan struct{}, w.cfg.Concurrency)
+	for range w.cfg.Concurrency {
 		free <- struct{}{}
 	}
 	var tries sync.WaitGroup
 	defer tries.Wait()
-	poll := time.NewTicker(w.cfg.Poll)
+	poll := time.NewTicker(w.cfg.PollInterval)
 	defer poll.Stop()
 	away := false
 	for {
@@ -120,7 +120,7 @@ func (w *Webhook) Run(ctx context.Context) error {
 		}
 		for _, d := range due {
 			tries.Go(func() {
-				w.try(ctx, d, time.Since(started))
+				w.deliver(ctx, d, time.Since(started))
 				free <- struct{}{}
 			})
 		}
@@ -135,31 +135,31 @@ func (w *Webhook) Run(ctx context.Context) error {
 	}
 }
 
-// try sends a message once and notes what came of it. up is how long this node has run.
-func (w *Webhook) try(ctx context.Context, d ranking.Delivery, up time.Duration) {
+// deliver sends a message once and notes what came of it. up is how long this node has run.
+func (w *Webhook) deliver(ctx context.Context, d ranking.Delivery, up time.Duration) {
 	began := time.Now()
-	err := w.post(ctx, d)
+	err := w.send(ctx, d)
 	age := d.Age + time.Since(began)
 	log := w.cfg.Log.With("id", d.ID, "board", d.Board, "period", d.Period, "age", age.Round(time.Second))
-	note, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+	note, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	var noted error
 	switch {
 	case err == nil:
-		if w.health.takes() {
+		if w.health.recordSuccess() {
 			log.Info("webhook takes closed periods again")
 		}
 		noted = w.source.Delivered(note, d)
 	case ctx.Err() != nil: // this node stops; another may try at once
 		noted = w.source.Deferred(note, d, 0)
-	case age >= w.cfg.GiveUp && up >= w.cfg.AtLeast:
+	case age >= w.cfg.GiveUpAge && up >= w.cfg.GiveUpUptime:
 		log.Error("webhook does not take a closed period, given up", "error", err)
 		noted = w.source.Delivered(note, d)
 	default:
-		if tell, failed := w.health.fails(); tell {
+		if tell, failed := w.health.recordFailure(); tell {
 			log.Warn("webhook does not take closed periods, trying again", "failed", failed, "error", err)
 		}
-		noted = w.source.Deferred(note, d, w.pause(min(age, up)))
+		noted = w.source.Deferred(note, d, w.backoff(min(age, up)))
 	}
 	if noted != nil {
 		// It is due again soon all the same, and goes under the same id.
@@ -167,9 +167,9 @@ func (w *Webhook) try(ctx context.Context, d ranking.Delivery, up time.Duration)
 	}
 }
 
-// pause is how long to wait before the next try of a message of an age: about as long
+// backoff is how long to wait before the next try of a message of an age: about as long
 // again as it has waited already, give or take half.
-func (w *Webhook) pause(age time.Duration) time.Duration {
-	about := min(max(age, w.cfg.First), w.cfg.Most)
-	return min(about/2+rand.N(about), w.cfg.Most)
+func (w *Webhook) backoff(age time.Duration) time.Duration {
+	about := min(max(age, w.cfg.MinBackoff), w.cfg.MaxBackoff)
+	return min(about/2+rand.N(about), w.cfg.MaxBackoff)
 }
