@@ -48,7 +48,7 @@ func TestWebhookOutlivesItsNode(t *testing.T) {
 		return nil
 	})
 	dies.kill()
-	require.Contains(t, dies.output(), "it answers 503")
+	require.Contains(t, dies.output(), "the receiver answers 503")
 	require.NotContains(t, dies.output(), servertest.WebhookSecret)
 	works.Store(true)
 	failed := len(r.Messages())

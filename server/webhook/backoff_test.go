@@ -35,9 +35,9 @@ func TestBackOff(t *testing.T) {
 		require.Less(t, len(tries), 80)
 		require.Greater(t, tries[len(tries)-1], 24*time.Hour)
 		require.Less(t, tries[len(tries)-1], 25*time.Hour+2*time.Second)
-		require.Contains(t, log.String(), `level=WARN msg="webhook does not take closed periods, trying again" id=m board=b period="" age=0s failed=1 error="it answers 500 \"so so\""`)
+		require.Contains(t, log.String(), `level=WARN msg="the webhook receiver does not accept messages; the node tries again" id=m board=b period="" age=0s failed=1 error="the receiver answers 500 \"so so\""`)
 		require.Equal(t, 1, strings.Count(log.String(), "level=ERROR"), log.String())
-		require.Contains(t, log.String(), "given up")
+		require.Contains(t, log.String(), "gives the message up")
 		require.NotContains(t, log.String(), "secret")
 	})
 }

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// failureLogInterval is how often the log has it at most that the receiver fails: often enough
-// to be seen, and no flood when it is down for a day.
+// failureLogInterval is the shortest time between two log entries about a receiver that fails:
+// an operator sees it, and an outage of a day does not flood the log.
 const failureLogInterval = time.Minute
 
-// receiverHealth is how the receiver does, as far as this node sees it, so that the log
-// tells of the receiver and not of each message. It may be used concurrently.
+// receiverHealth is the receiver's state as this node sees it: the log reports the receiver's
+// state, not each message. All methods may be called concurrently.
 type receiverHealth struct {
 	mu       sync.Mutex
-	failed   int       // tries since the log last had it that it fails
-	loggedAt time.Time // when that was; zero: never
-	failing  bool      // is what the log had last
+	failed   int       // attempts that failed since the last log entry
+	loggedAt time.Time // when that entry was made; zero: never
+	failing  bool      // the last log entry reports a failure
 }
 
-// recordFailure notes a try that failed, and says whether to tell it and how many tries have
-// failed since that was told last.
-func (h *receiverHealth) recordFailure() (tell bool, failed int) {
+// recordFailure records a failed attempt. It reports whether to log it, and how many attempts
+// have failed since the last log entry.
+func (h *receiverHealth) recordFailure() (log bool, failed int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failed++
@@ -32,11 +32,11 @@ func (h *receiverHealth) recordFailure() (tell bool, failed int) {
 	return true, failed
 }
 
-// recordSuccess notes a try that did not fail, and says whether to tell it.
-func (h *receiverHealth) recordSuccess() (tell bool) {
+// recordSuccess records an attempt that succeeded, and reports whether to log it.
+func (h *receiverHealth) recordSuccess() (log bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	tell = h.failing
+	log = h.failing
 	h.failing = false
-	return tell
+	return log
 }

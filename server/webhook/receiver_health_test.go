@@ -50,12 +50,12 @@ func TestLogOfAReceiver(t *testing.T) {
 		add("works")
 		time.Sleep(5 * time.Second)
 		all := told()
-		warnings := strings.Count(all, `level=WARN msg="webhook does not take closed periods, trying again"`)
+		warnings := strings.Count(all, `level=WARN msg="the webhook receiver does not accept messages; the node tries again"`)
 		require.InDelta(t, 40, warnings, 2, all) // minutes
 		require.Equal(t, warnings+1, strings.Count(all, "\n"), all)
 		require.Contains(t, all, "failed=1 error=\"connection refused\"")
 		require.Regexp(t, `failed=(29|30|31) error=`, all)
-		require.Contains(t, all, `level=INFO msg="webhook takes closed periods again" id=works`)
+		require.Contains(t, all, `level=INFO msg="the webhook receiver accepts messages again" id=works`)
 		require.NotContains(t, all, "receiver.example")
 
 		add("works too")
@@ -71,7 +71,7 @@ func TestLogOfAReceiver(t *testing.T) {
 		require.Contains(t, all, "id=fails")
 		down.Store(false)
 		time.Sleep(2 * time.Minute)
-		require.Contains(t, told(), `msg="webhook takes closed periods again" id=fails`)
+		require.Contains(t, told(), `msg="the webhook receiver accepts messages again" id=fails`)
 	})
 }
 

@@ -14,19 +14,21 @@ import (
 )
 
 const (
-	// answerBytes is how much of an answer is read, and headerBytes of its head.
+	// answerBytes bounds how much of an answer's body the node reads, headerBytes how much of
+	// its header.
 	answerBytes = 4 << 10
 	headerBytes = 32 << 10
-	// answerLogBytes is how much of it a log has.
+	// answerLogBytes bounds how much of a body goes to the log.
 	answerLogBytes = 200
 )
 
-// CheckURL refuses what no message can be sent to.
+// CheckURL returns an error for a URL to which no message can be sent: neither http nor https,
+// or without a host. The error never repeats the URL, which may hold a password.
 func CheckURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil {
-		// Not the error itself: it repeats the URL, which may hold a password.
-		return errors.New("is no URL")
+		// The error of url.Parse repeats the URL.
+		return errors.New("is not a URL")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return errors.New("want http://host… or https://host…")
@@ -34,8 +36,8 @@ func CheckURL(s string) error {
 	return nil
 }
 
-// newClient makes a client that has a connection for each try: what a receiver says
-// beyond its answer reaches nobody.
+// newClient makes a client with one connection for each attempt, so that bytes which a receiver
+// sends after its answer cannot pass for the answer to another message.
 func newClient() *http.Client {
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
@@ -48,13 +50,13 @@ func newClient() *http.Client {
 	}
 }
 
-// send tries once. Only a 2xx is a success.
+// send makes one attempt. Only a 2xx answer is a success.
 func (w *Webhook) send(ctx context.Context, d ranking.Delivery) error {
 	ctx, cancel := context.WithTimeout(ctx, w.cfg.Timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.cfg.URL, bytes.NewReader(d.Body))
 	if err != nil {
-		return errors.New("is no URL")
+		return errors.New("is not a URL")
 	}
 	timestamp := strconv.FormatInt(d.Now.Unix(), 10)
 	req.Header.Set("Content-Type", "application/json")
@@ -64,16 +66,16 @@ func (w *Webhook) send(ctx context.Context, d ranking.Delivery) error {
 	req.Header.Set("Webhook-Signature", sign(w.key, d.ID, timestamp, d.Body))
 	res, err := w.client.Do(req)
 	if err != nil {
-		// Without the URL, which may hold a password or a token.
+		// The URL may hold a password or a token.
 		if inner := new(url.Error); errors.As(err, &inner) {
 			err = inner.Err
 		}
 		return err
 	}
 	defer res.Body.Close()
-	answer, _ := io.ReadAll(io.LimitReader(res.Body, answerBytes)) // what cannot be read is not needed
+	answer, _ := io.ReadAll(io.LimitReader(res.Body, answerBytes)) // the body is for the log only
 	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return fmt.Errorf("it answers %d %q", res.StatusCode, answer[:min(len(answer), answerLogBytes)])
+		return fmt.Errorf("the receiver answers %d %q", res.StatusCode, answer[:min(len(answer), answerLogBytes)])
 	}
 	return nil
 }

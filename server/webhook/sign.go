@@ -9,19 +9,20 @@ import (
 	"strings"
 )
 
-// Of Standard Webhooks: what leads a secret in base64, and what leads a signature.
+// The prefixes of a base64 secret and of a signature, by Standard Webhooks.
 const (
 	secretPrefix     = "whsec_"
 	signatureVersion = "v1,"
 )
 
-// CheckSecret refuses what no message can be signed with.
+// CheckSecret returns an error for a secret with which no message can be signed: an empty one, or
+// one with the prefix whsec_ and no base64 behind it.
 func CheckSecret(s string) error {
 	_, err := parseSecret(s)
 	return err
 }
 
-// parseSecret gives the key that a secret stands for.
+// parseSecret decodes a secret to its key.
 func parseSecret(s string) ([]byte, error) {
 	encoded, ok := strings.CutPrefix(s, secretPrefix)
 	if !ok {
@@ -37,7 +38,7 @@ func parseSecret(s string) ([]byte, error) {
 	return key, nil
 }
 
-// sign is the signature of a message: of its id, its time and its body.
+// sign returns the signature of a message over its id, its Unix timestamp and its body.
 func sign(key []byte, id, timestamp string, body []byte) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.", id, timestamp)
