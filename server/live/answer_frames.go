@@ -11,14 +11,14 @@ import (
 	"rankcast/server/internal/problem"
 )
 
-// answerFrame answers the message with that id.
+// answerFrame is the answer to the message with that id.
 func answerFrame(kind string, id jsontext.Value) *hub.Frame {
-	return timedFrame(kind, id, time.Time{})
+	return answerFrameAt(kind, id, time.Time{})
 }
 
-// timedFrame answers it and tells Redis's clock, unless that is zero: who counts down
-// to the end of a period need not have a clock that is right.
-func timedFrame(kind string, id jsontext.Value, now time.Time) *hub.Frame {
+// answerFrameAt is such an answer with the time by the clock of Redis, unless that is zero.
+// A client that counts down to the end of a period then does not depend on its own clock.
+func answerFrameAt(kind string, id jsontext.Value, now time.Time) *hub.Frame {
 	b := append([]byte(`{"type":"`), kind...)
 	b = append(b, '"')
 	if id != nil {
@@ -42,7 +42,7 @@ func errorFrame(id jsontext.Value, p problem.Problem) *hub.Frame {
 		Field   string         `json:"field,omitempty"`
 	}{"error", id, p.Code, p.Message, p.Field})
 	if err != nil {
-		panic(err) // strings and what was JSON before
+		panic(err) // it holds strings and valid JSON only
 	}
 	return hub.NewFrame(b)
 }

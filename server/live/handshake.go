@@ -16,14 +16,14 @@ import (
 	"rankcast/server/internal/problem"
 )
 
-// Accept turns a request into a session. It returns at once, so that the handler's stack and
-// buffers are not kept. An error is for the caller to answer the request with; with nil the
-// connection is hijacked and the sessions' own.
+// Accept turns a WebSocket handshake into a session and returns at once, so that the handler's
+// stack and buffers are freed. With nil, Sessions owns the hijacked connection. With an error,
+// Accept has answered nothing: the caller answers the request with that error.
 func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request) error {
 	if s.stopping.Load() {
 		return hub.ErrClosed
 	}
-	u := &upgrade{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running}
+	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running}
 	ws, err := websocket.Accept(u, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
 		OriginPatterns: originPatterns(s.cfg.Origins),
@@ -35,17 +35,17 @@ func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("%w: %w", problem.ErrHandshake, err)
 	}
 	ws.SetReadLimit(maxMessage)
-	ss := &session{sessions: s, ws: ws, socket: u.socket, crossOrigin: isCrossOrigin(r), shown: make(map[string]*hub.Subscription)}
+	ss := &session{sessions: s, ws: ws, socket: u.socket, crossOrigin: isCrossOrigin(r), boards: make(map[string]*hub.Subscription)}
 	if !s.open(ss) {
 		ws.CloseNow()
 	}
 	return nil
 }
 
-// upgrade stands in for the response writer of a handshake: it hands the library
-// a socket with small buffers when it hijacks, and keeps what it would say when
-// it refuses, so that the refusal can be a problem.
-type upgrade struct {
+// hijacker replaces the response writer of a handshake. When the library hijacks, hijacker
+// returns a socket with small buffers. When the library refuses, hijacker keeps the status and
+// discards the body, so that the server can answer with a problem.
+type hijacker struct {
 	http.ResponseWriter
 	timeout time.Duration
 	running *sync.WaitGroup
@@ -54,7 +54,7 @@ type upgrade struct {
 	refused int     // status of a refusal
 }
 
-func (u *upgrade) WriteHeader(status int) {
+func (u *hijacker) WriteHeader(status int) {
 	if status == http.StatusSwitchingProtocols {
 		u.ResponseWriter.WriteHeader(status)
 		return
@@ -62,20 +62,20 @@ func (u *upgrade) WriteHeader(status int) {
 	u.refused = status
 }
 
-func (u *upgrade) Write(b []byte) (int, error) {
+func (u *hijacker) Write(b []byte) (int, error) {
 	if u.refused != 0 {
 		return len(b), nil
 	}
 	return u.ResponseWriter.Write(b)
 }
 
-func (u *upgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (u *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, brw, err := http.NewResponseController(u.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
-	// 101 went out before this, so the client's first frames may be in the old
-	// reader already. It is left behind with its buffer, so copy them.
+	// The library has sent 101 already, so the old reader may hold the client's first frames.
+	// Copy them: nothing reads from the old reader any more.
 	waiting, err := brw.Reader.Peek(brw.Reader.Buffered())
 	if err != nil {
 		conn.Close()
@@ -86,8 +86,8 @@ func (u *upgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		bufio.NewReaderSize(u.socket, socketBuffer), bufio.NewWriterSize(u.socket, socketBuffer)), nil
 }
 
-// originPatterns are origins for websocket.Accept, which takes them for patterns of
-// path.Match: brackets of an IPv6 address would be a class there.
+// originPatterns escapes origins for websocket.Accept, which matches them by path.Match: there
+// the brackets of an IPv6 address would mean a class.
 func originPatterns(origins []string) []string {
 	patterns := make([]string, len(origins))
 	for i, origin := range origins {
@@ -96,8 +96,8 @@ func originPatterns(origins []string) []string {
 	return patterns
 }
 
-// isCrossOrigin reports whether a page of another site sent a request. Programs, which say
-// nothing of a site, did not. It goes by the host, as websocket.Accept does.
+// isCrossOrigin reports whether a page of another site sent the request. A request without an
+// Origin comes from a program. It compares hosts, as websocket.Accept does.
 func isCrossOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {

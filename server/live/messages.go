@@ -10,14 +10,14 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// errReadOnly is what a socket gets that sends an update where none may.
-var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none over sockets", Kind: problem.ErrForbidden}
+// errReadOnly refuses an update or event on a node whose sockets are read-only.
+var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "is update or event; this server accepts neither over sockets", Kind: problem.ErrForbidden}
 
-// errCrossOriginUpdate is what one gets that a page of another site has opened.
-var errCrossOriginUpdate error = &ranking.FieldError{Field: "type", Reason: "may not be update or event: this server takes none from pages of other sites", Kind: problem.ErrForbidden}
+// errCrossOriginUpdate refuses an update or event from a page of another site.
+var errCrossOriginUpdate error = &ranking.FieldError{Field: "type", Reason: "is update or event; this server accepts neither from pages of other sites", Kind: problem.ErrForbidden}
 
-// act does what a message asks for, and returns its id.
-func (ss *session) act(message []byte) (id jsontext.Value, err error) {
+// handle decodes one message and acts on it. It returns the message's id, also beside an error.
+func (ss *session) handle(message []byte) (id jsontext.Value, err error) {
 	o, err := request.ParseObject("message", message)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (ss *session) act(message []byte) (id jsontext.Value, err error) {
 		switch {
 		case ss.sessions.cfg.ReadOnly:
 			return id, errReadOnly
-		case ss.crossOrigin: // which could not send it over HTTP either
+		case ss.crossOrigin: // HTTP refuses such a page too
 			return id, errCrossOriginUpdate
 		}
 	}
@@ -52,7 +52,7 @@ func (ss *session) act(message []byte) (id jsontext.Value, err error) {
 		if err := o.Only("type", "id"); err != nil {
 			return id, err
 		}
-		ss.socket.reply(timedFrame("pong", id, ss.sessions.store.Now()))
+		ss.socket.reply(answerFrameAt("pong", id, ss.sessions.store.Now()))
 		return id, nil
 	case "":
 		return id, ranking.Invalid("type", "is missing")

@@ -23,16 +23,16 @@ const (
 	maxIDBytes = 128
 )
 
-// session is one WebSocket and what its client asked for. One goroutine reads
-// and acts; frames come from the hub.
+// session is one WebSocket with its subscriptions. One goroutine reads the client's messages and
+// acts on them; the hub's shards write frames.
 type session struct {
 	sessions    *Sessions
 	ws          *websocket.Conn
 	socket      *socket
 	client      *hub.Client
-	crossOrigin bool                             // the client is a page of another site
-	shown       map[string]*hub.Subscription     // by board as named
-	feeds       map[string]*hub.FeedSubscription // by name; nil before the first
+	crossOrigin bool                             // a page of another site opened the socket
+	boards      map[string]*hub.Subscription     // by board, as the client named it
+	feeds       map[string]*hub.FeedSubscription // by event; nil before the first
 }
 
 // run reads until the socket closes.
@@ -41,15 +41,15 @@ func (ss *session) run() {
 	ss.socket.attach(ss.client)
 	defer ss.close()
 	for {
-		// A context that can end would cost a timer for each read, and close the
-		// socket; whoever wants the session to end closes the connection.
+		// A context that can end would cost a timer for each read, and would close the
+		// socket. To end a session, close its connection.
 		kind, r, err := ss.ws.Reader(context.Background())
 		if err == nil {
 			err = ss.read(kind, r)
 		}
 		if err != nil {
 			if websocket.CloseStatus(err) == -1 {
-				ss.socket.linger() // the library may have closed for a reason
+				ss.socket.linger() // the library may have sent a close frame
 			}
 			return
 		}
@@ -60,13 +60,10 @@ func (ss *session) close() {
 	ss.socket.Close()
 	ss.sessions.hub.Leave(ss.client)
 	ss.ws.CloseNow()
-	ss.sessions.mu.Lock()
-	delete(ss.sessions.all, ss)
-	ss.sessions.mu.Unlock()
+	ss.sessions.remove(ss)
 }
 
-// read reads one message and acts on it. It returns an error when the socket is
-// of no more use.
+// read reads one message and acts on it. It returns an error when the connection has failed.
 func (ss *session) read(kind websocket.MessageType, r io.Reader) error {
 	buf := ss.sessions.messages.Get().(*bytes.Buffer)
 	defer ss.sessions.messages.Put(buf)
@@ -77,11 +74,11 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) error {
 	var id jsontext.Value
 	err := ranking.Invalid("message", "is binary; want JSON text")
 	if kind == websocket.MessageText {
-		// On a stack of its own, which goes with it: this goroutine would keep a large one
-		// while it waits for the next message, as long as the socket is open.
-		var acting sync.WaitGroup
-		acting.Go(func() { id, err = ss.act(buf.Bytes()) })
-		acting.Wait()
+		// A goroutine of its own frees its stack at once. This goroutine would keep a large
+		// stack for as long as the socket is open.
+		var handling sync.WaitGroup
+		handling.Go(func() { id, err = ss.handle(buf.Bytes()) })
+		handling.Wait()
 	}
 	if err != nil {
 		ss.socket.reply(errorFrame(id, problem.Of(err)))

@@ -16,84 +16,94 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// drainSpread is over how long clients of a node that stops come back.
+// drainSpread is the span over which the clients of a stopping node reconnect: each gets a
+// random delay up to it.
 const drainSpread = 2 * time.Second
 
-// Store is what sessions ask of the store. *ranking.Store is one.
+// Store resolves the names in subscriptions. *ranking.Store is one. All methods may be called
+// concurrently.
 type Store interface {
-	// Board finds the board that a name stands for now.
+	// Board resolves a board name to the board and period that it means now.
 	Board(ctx context.Context, name string) (ranking.Board, error)
-	// CheckFeed refuses what is no event's feed.
+	// CheckFeed returns an error for the name of an unknown feed.
 	CheckFeed(ctx context.Context, feed string) error
-	// Now is the store's clock.
+	// Now is the time by the clock of Redis.
 	Now() time.Time
 }
 
-// Updater carries out updates and events that come over sockets, and gives the answer that
-// HTTP would give.
+// Updater applies the updates and events that clients send over sockets. Each method returns
+// what HTTP would answer. All methods may be called concurrently.
 type Updater interface {
 	Update(ctx context.Context, board string, update request.Object) (answer any, err error)
 	Event(ctx context.Context, event string, fields request.Object) (answer any, err error)
 }
 
-// Config is what sessions can be told. All fields but Origins and ReadOnly are needed.
+// Config configures Sessions. MaxTop and WriteTimeout are required.
 type Config struct {
-	// MaxTop is the most entries of a board that a client may watch at once.
+	// MaxTop is the maximum number of entries in a subscription.
 	MaxTop int
-	// WriteTimeout is how long a socket may accept nothing before it is closed.
+	// WriteTimeout is how long a connection may accept no bytes before the node closes it.
 	WriteTimeout time.Duration
-	// ReadOnly refuses updates and events.
+	// ReadOnly makes sockets refuse updates and events.
 	ReadOnly bool
-	// Origins are those of other sites whose pages may open sockets; "*" for all.
+	// Origins are the origins of other sites whose pages may open sockets; "*" allows all.
 	Origins []string
 }
 
-// Sessions are the WebSockets of a node. All methods may be called concurrently.
+// Sessions are the WebSockets of a node. New makes them, Accept adds one, Stop ends them all. All
+// methods may be called concurrently.
 type Sessions struct {
 	store   Store
 	updater Updater
 	hub     *hub.Hub
 	cfg     Config
 
-	messages sync.Pool // *bytes.Buffer: what messages are read into; an idle socket has none
+	messages sync.Pool // *bytes.Buffer for reading messages; an idle socket holds none
 	stopping atomic.Bool
-	running  sync.WaitGroup // sessions and what they started
+	running  sync.WaitGroup // sessions and the goroutines that they started
 
-	mu  sync.Mutex
-	all map[*session]struct{}
+	mu       sync.Mutex
+	sessions map[*session]struct{}
 }
 
-// New makes sessions of a store, whose boards a hub watches.
+// New makes Sessions without any session. h delivers the frames.
 func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
-	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, all: make(map[*session]struct{})}
+	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{})}
 	s.messages.New = func() any { return new(bytes.Buffer) }
 	return s
 }
 
-// open starts a session, unless the sessions are stopping.
+// open starts a session. It reports false when the node is stopping.
 func (s *Sessions) open(ss *session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping.Load() {
 		return false
 	}
-	s.all[ss] = struct{}{}
+	s.sessions[ss] = struct{}{}
 	s.running.Go(ss.run)
 	return true
 }
 
-// Stop tells every client to come back elsewhere, each at a moment of
-// its own, and waits until all have gone. Those that are stalled, or do not
-// answer the close frame, are cut off when grace ends.
+// remove forgets a session that has ended.
+func (s *Sessions) remove(ss *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, ss)
+}
+
+// Stop sends each client a bye with a random reconnect delay and a close frame, and returns once
+// all sessions have ended. When grace ends, Stop closes the connections of clients that are stalled
+// or do not answer the close frame. Accept refuses new sessions from the moment Stop is called.
 func (s *Sessions) Stop(grace context.Context) {
 	s.mu.Lock()
 	s.stopping.Store(true)
-	all := slices.Collect(maps.Keys(s.all))
+	all := slices.Collect(maps.Keys(s.sessions))
 	s.mu.Unlock()
 	for _, ss := range all {
 		retry := strconv.FormatInt(rand.N(drainSpread).Milliseconds(), 10)
 		bye := hub.NewFrame([]byte(`{"type":"bye","reason":"drain","retry_ms":` + retry + `}`))
-		ss.socket.farewell(bye, closeGoingAway)
+		ss.socket.closeWith(bye, closeGoingAway)
 	}
 	cut := context.AfterFunc(grace, func() {
 		for _, ss := range all {

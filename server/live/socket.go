@@ -18,12 +18,12 @@ const (
 	// place of net/http's 4 KiB each. A control frame (127 bytes at most) must fit
 	// into the writing one whole, or it would go out in two writes.
 	socketBuffer = 256
-	// writePiece is what a slow client must accept within the write timeout, so
+	// writeChunk is what a slow client must accept within the write timeout, so
 	// that one that takes a large frame slowly is not mistaken for one that is gone.
-	writePiece = 2 << 10
-	// unsentBytes is how much may wait in the kernel, unsent, before a socket
+	writeChunk = 2 << 10
+	// notSentLowat is how much may wait in the kernel, unsent, before a socket
 	// counts as full: what lies there is old by the time it goes out.
-	unsentBytes = 16 << 10
+	notSentLowat = 16 << 10
 )
 
 // socket is the connection below a WebSocket. The library reads from it and
@@ -31,15 +31,15 @@ const (
 // library. mu keeps these apart, so that no frame is cut by another.
 type socket struct {
 	net.Conn
-	raw     syscall.RawConn            // nil where the connection has none
-	timeout time.Duration              // for a write to be accepted
-	client  atomic.Pointer[hub.Client] // to tell when there is room again; nil at first
-	running *sync.WaitGroup            // of whoever waits for what the socket starts
-	early   []byte                     // came with the handshake; the reader's
+	raw      syscall.RawConn            // nil where the connection has none
+	timeout  time.Duration              // for a write to be accepted
+	client   atomic.Pointer[hub.Client] // to tell when there is room again; nil at first
+	running  *sync.WaitGroup            // of whoever waits for what the socket starts
+	buffered []byte                     // came with the handshake; the reader's
 
-	mu      sync.Mutex  // held by whoever writes
-	starved atomic.Bool // a frame was turned away since mu was free
-	closing bool        // a close frame is out, so nothing may follow; guarded by mu
+	mu         sync.Mutex  // held by whoever writes
+	turnedAway atomic.Bool // a frame was turned away since mu was free
+	closing    bool        // a close frame is out, so nothing may follow; guarded by mu
 
 	// What attempt works on; guarded by mu. It is bound once, for a closure for
 	// each write would be an allocation for each frame.
@@ -50,11 +50,11 @@ type socket struct {
 }
 
 func newSocket(conn net.Conn, early []byte, timeout time.Duration, running *sync.WaitGroup) *socket {
-	s := &socket{Conn: conn, early: early, timeout: timeout, running: running}
+	s := &socket{Conn: conn, buffered: early, timeout: timeout, running: running}
 	if c, ok := conn.(syscall.Conn); ok {
 		if raw, err := c.SyscallConn(); err == nil {
 			s.raw = raw
-			limitUnsent(raw, unsentBytes)
+			setNotSentLowat(raw, notSentLowat)
 		}
 	}
 	s.attempt = func(fd uintptr) bool {
@@ -71,8 +71,8 @@ func (s *socket) attach(c *hub.Client) {
 	c.Ready()
 }
 
-// ready tells the hub that a frame would be taken now.
-func (s *socket) ready() {
+// notifyReady tells the hub that a frame would be taken now.
+func (s *socket) notifyReady() {
 	if c := s.client.Load(); c != nil {
 		c.Ready()
 	}
@@ -84,16 +84,16 @@ func (s *socket) Send(f *hub.Frame) bool {
 	if !s.mu.TryLock() {
 		// Whoever writes looks at starved after unlocking. It may have unlocked
 		// just before starved was set, so look once more.
-		s.starved.Store(true)
+		s.turnedAway.Store(true)
 		if !s.mu.TryLock() {
 			return false
 		}
 	}
-	if rest := s.try(f.WebSocket()); len(rest) > 0 {
+	if rest := s.tryWrite(f.WebSocket()); len(rest) > 0 {
 		s.running.Go(func() { // takes mu over
 			s.write(rest)
 			s.mu.Unlock()
-			s.ready() // there may be news by now
+			s.notifyReady() // there may be news by now
 		})
 	} else {
 		s.mu.Unlock()
@@ -101,9 +101,9 @@ func (s *socket) Send(f *hub.Frame) bool {
 	return true
 }
 
-// farewell writes a frame and a close frame behind it, after which nothing goes
+// closeWith writes a frame and a close frame behind it, after which nothing goes
 // out. It does not block: for a connection that is full it waits elsewhere.
-func (s *socket) farewell(f *hub.Frame, code closeCode) {
+func (s *socket) closeWith(f *hub.Frame, code closeCode) {
 	last := slices.Concat(f.WebSocket(), code.frame())
 	end := func(rest []byte) {
 		s.write(rest)
@@ -112,15 +112,15 @@ func (s *socket) farewell(f *hub.Frame, code closeCode) {
 	}
 	if !s.mu.TryLock() {
 		s.running.Go(func() { s.mu.Lock(); end(last) })
-	} else if rest := s.try(last); len(rest) > 0 {
+	} else if rest := s.tryWrite(last); len(rest) > 0 {
 		s.running.Go(func() { end(rest) })
 	} else {
 		end(nil)
 	}
 }
 
-// try writes what fits without waiting and returns the rest. The caller holds mu.
-func (s *socket) try(b []byte) (rest []byte) {
+// tryWrite writes what fits without waiting and returns the rest. The caller holds mu.
+func (s *socket) tryWrite(b []byte) (rest []byte) {
 	if s.closing {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (s *socket) write(b []byte) {
 		return
 	}
 	for len(b) > 0 {
-		piece := b[:min(len(b), writePiece)]
+		piece := b[:min(len(b), writeChunk)]
 		s.Conn.SetWriteDeadline(time.Now().Add(s.timeout))
 		if _, err := s.Conn.Write(piece); err != nil {
 			s.fail()
@@ -174,7 +174,7 @@ func (s *socket) fail() {
 func (s *socket) reply(f *hub.Frame) {
 	s.mu.Lock()
 	s.write(f.WebSocket())
-	s.release()
+	s.unlock()
 }
 
 // linger reads on for a moment, if a close frame is out: to close a connection
@@ -191,20 +191,20 @@ func (s *socket) linger() {
 	io.CopyN(io.Discard, s.Conn, most)
 }
 
-// release unlocks, and calls whoever was turned away meanwhile.
-func (s *socket) release() {
+// unlock unlocks, and calls whoever was turned away meanwhile.
+func (s *socket) unlock() {
 	s.mu.Unlock()
-	if s.starved.CompareAndSwap(true, false) {
-		s.ready()
+	if s.turnedAway.CompareAndSwap(true, false) {
+		s.notifyReady()
 	}
 }
 
 // Read is the library's.
 func (s *socket) Read(b []byte) (int, error) {
-	if len(s.early) > 0 {
-		n := copy(b, s.early)
-		if s.early = s.early[n:]; len(s.early) == 0 {
-			s.early = nil
+	if len(s.buffered) > 0 {
+		n := copy(b, s.buffered)
+		if s.buffered = s.buffered[n:]; len(s.buffered) == 0 {
+			s.buffered = nil
 		}
 		return n, nil
 	}
@@ -218,6 +218,6 @@ func (s *socket) Write(b []byte) (int, error) {
 	if len(b) > 0 && b[0]&0x0f == 8 {
 		s.closing = true
 	}
-	s.release()
+	s.unlock()
 	return len(b), nil
 }

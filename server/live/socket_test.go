@@ -82,7 +82,7 @@ func TestFramesAreNeverCut(t *testing.T) {
 // Nothing follows a close frame, whoever sent it.
 func TestNothingFollowsACloseFrame(t *testing.T) {
 	for _, end := range []func(s *socket){
-		func(s *socket) { s.farewell(hub.NewFrame([]byte("bye")), 1001) },
+		func(s *socket) { s.closeWith(hub.NewFrame([]byte("bye")), 1001) },
 		func(s *socket) { s.Write([]byte{0x88, 2, 3, 0xe8}) },
 	} {
 		s, client, _ := pair(t)

@@ -12,8 +12,8 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// update applies an update that came over the socket. The session reads on when it is
-// answered, so that a client's updates keep their order.
+// update applies an update. The session reads the next message after it has answered this one, so
+// that a client's updates keep their order.
 func (ss *session) update(id jsontext.Value, o request.Object) error {
 	if err := o.Only("type", "id", "board", "update"); err != nil {
 		return err
@@ -30,10 +30,10 @@ func (ss *session) update(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return problem.InItem("update", err)
 	}
-	return ss.answer(id, answer)
+	return ss.replyResult(id, answer)
 }
 
-// event carries out an event that came over the socket.
+// event applies an event.
 func (ss *session) event(id jsontext.Value, o request.Object) error {
 	if err := o.Only("type", "id", "event", "data"); err != nil {
 		return err
@@ -50,11 +50,11 @@ func (ss *session) event(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return problem.InItem("data", err)
 	}
-	return ss.answer(id, answer)
+	return ss.replyResult(id, answer)
 }
 
-// answer sends the answer that HTTP would give.
-func (ss *session) answer(id jsontext.Value, answer any) error {
+// replyResult sends the answer that HTTP would give, as a result frame.
+func (ss *session) replyResult(id jsontext.Value, answer any) error {
 	fields, err := json.Marshal(answer)
 	if err != nil {
 		return fmt.Errorf("encode an answer: %w", err)

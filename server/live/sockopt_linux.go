@@ -6,8 +6,8 @@ import "syscall"
 // does not name.
 const tcpNotSentLowat = 25
 
-// limitUnsent bounds what the kernel takes before it has sent the rest. Where it
+// setNotSentLowat bounds what the kernel takes before it has sent the rest. Where it
 // can't, a slow client merely sees older frames.
-func limitUnsent(raw syscall.RawConn, bytes int) {
+func setNotSentLowat(raw syscall.RawConn, bytes int) {
 	raw.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpNotSentLowat, bytes) })
 }

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// maxSubscriptions bounds the boards that one socket shows, and the feeds.
+	// maxSubscriptions bounds the boards of one socket, and its feeds.
 	maxSubscriptions = 100
-	// defaultWatched is how many entries a subscription shows that does not say.
-	defaultWatched = 10
-	// maxEpochBytes bounds what can be an epoch that a server gave.
+	// defaultTop is the number of entries of a subscription without "top".
+	defaultTop = 10
+	// maxEpochBytes bounds the length of an epoch.
 	maxEpochBytes = 64
 )
 
-// tooMany is said of a subscription beyond maxSubscriptions.
-var tooMany = fmt.Sprintf("is one too many; a socket shows %d at most", maxSubscriptions)
+// tooManySubscriptions is the reason for refusing a subscription beyond maxSubscriptions.
+var tooManySubscriptions = fmt.Sprintf("is one subscription too many; a socket has %d at most", maxSubscriptions)
 
 func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	if _, there := o["feed"]; there {
@@ -36,7 +36,7 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	watch, err := ss.watch(o)
+	watch, err := ss.readWatch(o)
 	if err != nil {
 		return err
 	}
@@ -44,23 +44,23 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	before, again := ss.shown[board]
-	if !again && len(ss.shown) >= maxSubscriptions {
-		return ranking.Invalid("board", tooMany)
+	before, again := ss.boards[board]
+	if !again && len(ss.boards) >= maxSubscriptions {
+		return ranking.Invalid("board", tooManySubscriptions)
 	}
-	accepted := func() { ss.socket.reply(timedFrame("ok", id, ss.sessions.store.Now())) }
+	accepted := func() { ss.socket.reply(answerFrameAt("ok", id, ss.sessions.store.Now())) }
 	sub, err := ss.sessions.hub.Subscribe(ss.client, b, watch, before, accepted)
 	if err != nil {
 		return err
 	}
-	ss.shown[board] = sub
+	ss.boards[board] = sub
 	return nil
 }
 
-// watch reads what a client wants to see of a board.
-func (ss *session) watch(o request.Object) (w hub.Watch, err error) {
+// readWatch reads what part of a board a subscription shows.
+func (ss *session) readWatch(o request.Object) (w hub.Watch, err error) {
 	most := int64(ss.sessions.cfg.MaxTop)
-	top, err := o.IntegerWithin("top", min(defaultWatched, most), 0, most)
+	top, err := o.IntegerWithin("top", min(defaultTop, most), 0, most)
 	if err != nil {
 		return w, err
 	}
@@ -78,14 +78,14 @@ func (ss *session) watch(o request.Object) (w hub.Watch, err error) {
 		return w, err
 	}
 	if around > 0 && w.Me == "" {
-		return w, ranking.Invalid("around", "goes with me")
+		return w, ranking.Invalid("around", "needs me")
 	}
 	if held, there := o["resume"]; there {
 		state, err := request.ParseObject("resume", held)
 		if err != nil {
 			return w, err
 		}
-		if w.Resume, err = readState(state); err != nil {
+		if w.Resume, err = readResume(state); err != nil {
 			return w, problem.At("resume", err)
 		}
 	}
@@ -93,16 +93,16 @@ func (ss *session) watch(o request.Object) (w hub.Watch, err error) {
 	return w, nil
 }
 
-// readState reads the state of a board that a client has.
-func readState(o request.Object) (s ranking.State, err error) {
+// readResume reads the state that a client holds of a board.
+func readResume(o request.Object) (s ranking.State, err error) {
 	if err := o.Only("epoch", "seq"); err != nil {
 		return s, err
 	}
 	if s.Epoch, err = o.RequiredText("epoch"); err != nil {
 		return s, err
 	}
-	if len(s.Epoch) > maxEpochBytes { // "" is that of a board nobody wrote to; it has nothing to go on with
-		return s, ranking.Invalid("epoch", "is not an epoch that a server gave")
+	if len(s.Epoch) > maxEpochBytes { // an empty board has the epoch "", with nothing to resume
+		return s, ranking.Invalid("epoch", "is not an epoch of this server")
 	}
 	if s.Seq, err = o.Integer("seq"); err == nil && s.Seq < 0 {
 		err = ranking.Invalid("seq", fmt.Sprintf("is %d; want 0 or more", s.Seq))
@@ -121,12 +121,12 @@ func (ss *session) unsubscribe(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	sub, there := ss.shown[board]
+	sub, there := ss.boards[board]
 	if !there {
 		return ranking.Invalid("board", "has no subscription here")
 	}
 	ss.sessions.hub.Unsubscribe(sub)
-	delete(ss.shown, board)
+	delete(ss.boards, board)
 	ss.socket.reply(answerFrame("ok", id))
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// subscribeFeed shows what happens in a feed.
+// subscribeFeed subscribes to the feed of an event.
 func (ss *session) subscribeFeed(id jsontext.Value, o request.Object) error {
 	if err := o.Only("type", "id", "feed"); err != nil {
 		return err
@@ -24,11 +24,11 @@ func (ss *session) subscribeFeed(id jsontext.Value, o request.Object) error {
 	}
 	accepted := func() { ss.socket.reply(answerFrame("ok", id)) }
 	if ss.feeds[feed] != nil {
-		accepted() // it goes on
+		accepted() // the subscription exists already
 		return nil
 	}
 	if len(ss.feeds) >= maxSubscriptions {
-		return ranking.Invalid("feed", tooMany)
+		return ranking.Invalid("feed", tooManySubscriptions)
 	}
 	sub, err := ss.sessions.hub.Follow(ss.client, feed, accepted)
 	if err != nil {
