@@ -14,43 +14,43 @@ import (
 )
 
 const (
-	// socketBuffer is what an idle socket keeps for reading and for writing, in
-	// place of net/http's 4 KiB each. A control frame (127 bytes at most) must fit
-	// into the writing one whole, or it would go out in two writes.
+	// socketBuffer is the size in bytes of an idle socket's read buffer, and of its write
+	// buffer; net/http's have 4 KiB each. A control frame (127 bytes at most) must fit into
+	// the write buffer, or it would go out in two writes.
 	socketBuffer = 256
-	// writeChunk is what a slow client must accept within the write timeout, so
-	// that one that takes a large frame slowly is not mistaken for one that is gone.
+	// writeChunk is the number of bytes that a slow client must accept within the write
+	// timeout. A client that accepts a large frame slowly thus keeps its connection.
 	writeChunk = 2 << 10
-	// notSentLowat is how much may wait in the kernel, unsent, before a socket
-	// counts as full: what lies there is old by the time it goes out.
+	// notSentLowat bounds the unsent bytes in the kernel, beyond which a socket counts as
+	// full: frames that wait there are old when they go out.
 	notSentLowat = 16 << 10
 )
 
-// socket is the connection below a WebSocket. The library reads from it and
-// writes control frames to it; the hub's shards write prebuilt frames past the
-// library. mu keeps these apart, so that no frame is cut by another.
+// socket is the connection below a WebSocket. The library reads from it and writes control frames
+// to it. The hub's shards write prebuilt frames to it directly. mu separates the writers, so that
+// the bytes of two frames never mix.
 type socket struct {
 	net.Conn
-	raw      syscall.RawConn            // nil where the connection has none
-	timeout  time.Duration              // for a write to be accepted
-	client   atomic.Pointer[hub.Client] // to tell when there is room again; nil at first
-	running  *sync.WaitGroup            // of whoever waits for what the socket starts
-	buffered []byte                     // came with the handshake; the reader's
+	raw      syscall.RawConn            // nil if the connection has none
+	timeout  time.Duration              // for a chunk to be accepted
+	client   atomic.Pointer[hub.Client] // notified when the socket has room again; nil before attach
+	running  *sync.WaitGroup            // counts the goroutines that the socket starts
+	buffered []byte                     // bytes that came with the handshake; the reader owns them
 
-	mu         sync.Mutex  // held by whoever writes
-	turnedAway atomic.Bool // a frame was turned away since mu was free
-	closing    bool        // a close frame is out, so nothing may follow; guarded by mu
+	mu         sync.Mutex  // held during a write
+	turnedAway atomic.Bool // Send turned a frame away while mu was held
+	closing    bool        // a close frame was sent, so no frame may follow; guarded by mu
 
-	// What attempt works on; guarded by mu. It is bound once, for a closure for
-	// each write would be an allocation for each frame.
+	// The state of attempt; guarded by mu. attempt is bound once: a closure for each write
+	// would be an allocation for each frame.
 	attempt func(fd uintptr) bool
 	buf     []byte
 	n       int
 	err     error
 }
 
-func newSocket(conn net.Conn, early []byte, timeout time.Duration, running *sync.WaitGroup) *socket {
-	s := &socket{Conn: conn, buffered: early, timeout: timeout, running: running}
+func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup) *socket {
+	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running}
 	if c, ok := conn.(syscall.Conn); ok {
 		if raw, err := c.SyscallConn(); err == nil {
 			s.raw = raw
@@ -64,36 +64,36 @@ func newSocket(conn net.Conn, early []byte, timeout time.Duration, running *sync
 	return s
 }
 
-// attach names the client whose frames these are, and has it sent what it may
-// have missed until now.
+// attach connects the socket to its client in the hub, and asks for the frames that the client has
+// missed so far.
 func (s *socket) attach(c *hub.Client) {
 	s.client.Store(c)
 	c.Ready()
 }
 
-// notifyReady tells the hub that a frame would be taken now.
+// notifyReady tells the hub that the socket would accept a frame now.
 func (s *socket) notifyReady() {
 	if c := s.client.Load(); c != nil {
 		c.Ready()
 	}
 }
 
-// Send writes a frame if the connection takes it now, or a part of it now: the
-// rest is then on its way. It is the hub's way in and does not block.
+// Send writes a frame as far as the connection accepts it now; a goroutine then writes the rest. It
+// reports false if another write is under way. The hub calls it; it never blocks.
 func (s *socket) Send(f *hub.Frame) bool {
 	if !s.mu.TryLock() {
-		// Whoever writes looks at starved after unlocking. It may have unlocked
-		// just before starved was set, so look once more.
+		// The writer checks turnedAway after it unlocks. It may have unlocked just before
+		// turnedAway was set, so try once more.
 		s.turnedAway.Store(true)
 		if !s.mu.TryLock() {
 			return false
 		}
 	}
 	if rest := s.tryWrite(f.WebSocket()); len(rest) > 0 {
-		s.running.Go(func() { // takes mu over
+		s.running.Go(func() { // it now holds mu
 			s.write(rest)
 			s.mu.Unlock()
-			s.notifyReady() // there may be news by now
+			s.notifyReady() // there may be a newer frame
 		})
 	} else {
 		s.mu.Unlock()
@@ -101,8 +101,8 @@ func (s *socket) Send(f *hub.Frame) bool {
 	return true
 }
 
-// closeWith writes a frame and a close frame behind it, after which nothing goes
-// out. It does not block: for a connection that is full it waits elsewhere.
+// closeWith writes a frame and then a close frame, after which the socket sends nothing. It does not
+// block: if the connection is full, a goroutine waits.
 func (s *socket) closeWith(f *hub.Frame, code closeCode) {
 	last := slices.Concat(f.WebSocket(), code.frame())
 	end := func(rest []byte) {
@@ -119,7 +119,8 @@ func (s *socket) closeWith(f *hub.Frame, code closeCode) {
 	}
 }
 
-// tryWrite writes what fits without waiting and returns the rest. The caller holds mu.
+// tryWrite writes what the connection accepts without waiting, and returns the rest. The caller
+// holds mu.
 func (s *socket) tryWrite(b []byte) (rest []byte) {
 	if s.closing {
 		return nil
@@ -144,7 +145,7 @@ func (s *socket) tryWrite(b []byte) (rest []byte) {
 	}
 }
 
-// write waits until all is written, as long as some is accepted in time. The
+// write writes all of b. It waits as long as the client accepts each chunk within the timeout. The
 // caller holds mu.
 func (s *socket) write(b []byte) {
 	if s.closing {
@@ -159,26 +160,26 @@ func (s *socket) write(b []byte) {
 		}
 		b = b[len(piece):]
 	}
-	// The next attempt must not meet this deadline.
+	// The deadline is for this write only.
 	s.Conn.SetWriteDeadline(time.Time{})
 }
 
-// fail gives the connection up; its reader notices and cleans up. The caller holds mu.
+// fail closes the connection; the session's reader notices and cleans up. The caller holds mu.
 func (s *socket) fail() {
 	s.closing = true
 	s.Close()
 }
 
-// reply writes a frame, waiting for its turn. It is the session's own way in:
-// a client that does not read its replies is not read any further.
+// reply writes a frame and waits until it is written. The session calls it: while a client does not
+// read its replies, the session does not read the client's messages.
 func (s *socket) reply(f *hub.Frame) {
 	s.mu.Lock()
 	s.write(f.WebSocket())
 	s.unlock()
 }
 
-// linger reads on for a moment, if a close frame is out: to close a connection
-// with bytes unread resets it, and the close frame could be lost to the client.
+// linger reads on for a moment after a close frame. Closing a connection with unread bytes would
+// reset it, and the client could lose the close frame.
 func (s *socket) linger() {
 	s.mu.Lock()
 	closing := s.closing
@@ -191,7 +192,7 @@ func (s *socket) linger() {
 	io.CopyN(io.Discard, s.Conn, most)
 }
 
-// unlock unlocks, and calls whoever was turned away meanwhile.
+// unlock releases mu, and notifies the hub if Send turned a frame away meanwhile.
 func (s *socket) unlock() {
 	s.mu.Unlock()
 	if s.turnedAway.CompareAndSwap(true, false) {
@@ -199,7 +200,7 @@ func (s *socket) unlock() {
 	}
 }
 
-// Read is the library's.
+// Read is for the library. It returns the bytes that came with the handshake first.
 func (s *socket) Read(b []byte) (int, error) {
 	if len(s.buffered) > 0 {
 		n := copy(b, s.buffered)
@@ -211,7 +212,7 @@ func (s *socket) Read(b []byte) (int, error) {
 	return s.Conn.Read(b)
 }
 
-// Write is the library's, for control frames: one call each.
+// Write is for the library, which writes each control frame in one call.
 func (s *socket) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	s.write(b)

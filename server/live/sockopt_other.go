@@ -4,5 +4,5 @@ package live
 
 import "syscall"
 
-// limitUnsent is Linux's; elsewhere a slow client merely sees older frames.
-func limitUnsent(syscall.RawConn, int) {}
+// setNotSentLowat exists on Linux only; elsewhere a slow client sees older frames.
+func setNotSentLowat(syscall.RawConn, int) {}
