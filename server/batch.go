@@ -31,7 +31,7 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 			}
 		}
 		if err != nil {
-			results[i] = refused(err)
+			results[i] = newRefusal(err)
 			continue
 		}
 		right, place = append(right, one), append(place, i)
@@ -42,7 +42,7 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 	}
 	for j, i := range place {
 		if results[i], err = answer(j); err != nil {
-			results[i] = refused(problem.InItem(fmt.Sprintf("%s[%d]", field, i), err))
+			results[i] = newRefusal(problem.InItem(fmt.Sprintf("%s[%d]", field, i), err))
 		}
 	}
 	return resultsJSON{results}, nil
@@ -60,5 +60,5 @@ func itemKey(key string, i int) string {
 	return fmt.Sprintf("%s#%d", key, i)
 }
 
-// errTwoIDs is what has an id of its own beside that of its request.
-var errTwoIDs = ranking.Invalid("id", "differs from the id that Idempotency-Key gives")
+// errConflictingIDs is what has an id of its own beside that of its request.
+var errConflictingIDs = ranking.Invalid("id", "differs from the id that Idempotency-Key gives")

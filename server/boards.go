@@ -3,22 +3,12 @@ package server
 import (
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
 	"rankcast/server/internal/request"
 )
-
-// timeJSON is a time as the wire has it; null for none.
-func timeJSON(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := t.UTC().Format(ranking.TimeForm)
-	return &text
-}
 
 // listBoards tells what boards and families are defined.
 func (s *Server) listBoards(c echo.Context) error {
@@ -98,15 +88,15 @@ func (s *Server) putBoard(c echo.Context) error {
 		return err
 	}
 	_, err = s.store.Definition(c.Request().Context(), board)
-	status := created(err, ranking.ErrUnknownBoard)
+	status := definitionStatus(err, ranking.ErrUnknownBoard)
 	if err := s.store.DefineBoard(c.Request().Context(), d); err != nil {
 		return err
 	}
 	return writeJSON(c, status, echo.MIMEApplicationJSON, d)
 }
 
-// created is the status of a definition, as it was there before or unknown.
-func created(err, unknown error) int {
+// definitionStatus is the status of a definition, as it was there before or unknown.
+func definitionStatus(err, unknown error) int {
 	if errors.Is(err, unknown) {
 		return http.StatusCreated
 	}

@@ -19,8 +19,8 @@ import (
 // anyOrigin stands for all origins, also of pages that have none, as those of files.
 const anyOrigin = "*"
 
-// origins are those of other sites whose pages may read and watch.
-type origins []string
+// corsOrigins are those of other sites whose pages may read and watch.
+type corsOrigins []string
 
 var hostname = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$`)
 
@@ -56,22 +56,22 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// private are the reads that are no page's of another site, whoever looks at it: what
+// privateReads are the reads that are no page's of another site, whoever looks at it: what
 // moderators do, and whole boards.
-var private = map[string]bool{
+var privateReads = map[string]bool{
 	"/v1/audit": true, "/v1/hidden/:kind": true, "/v1/boards/:board/hidden": true, "/v1/boards/:board/export": true, "/v1/members/:kind/:member/erasure": true,
 }
 
-// share lets pages of these sites read the answers to what they ask. It lets no request
-// through that was refused: that is sameSite's.
-func (o origins) share(next echo.HandlerFunc) echo.HandlerFunc {
+// allowReads lets pages of these sites read the answers to what they ask. It lets no request
+// through that was refused: that is rejectCrossOrigin's.
+func (o corsOrigins) allowReads(next echo.HandlerFunc) echo.HandlerFunc {
 	if len(o) == 0 {
 		return next
 	}
 	all := slices.Contains(o, anyOrigin)
 	return func(c echo.Context) error {
 		r, h := c.Request(), c.Response().Header()
-		if r.Method != http.MethodGet && r.Method != http.MethodHead || !strings.HasPrefix(r.URL.Path, "/v1/") || private[c.Path()] {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead || !strings.HasPrefix(r.URL.Path, "/v1/") || privateReads[c.Path()] {
 			return next(c)
 		}
 		h.Add("Vary", "Origin")
@@ -88,13 +88,13 @@ func (o origins) share(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// sameSite refuses what another site's page has a browser send: nobody can ask
+// rejectCrossOrigin refuses what another site's page has a browser send: nobody can ask
 // for that but by a trick. Programs, which say nothing of a site, may.
-func sameSite(next echo.HandlerFunc) echo.HandlerFunc {
+func rejectCrossOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	protection := http.NewCrossOriginProtection()
 	return func(c echo.Context) error {
 		if err := protection.Check(c.Request()); err != nil {
-			return problem.ErrOtherSite
+			return problem.ErrCrossOrigin
 		}
 		return next(c)
 	}

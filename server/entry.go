@@ -39,15 +39,10 @@ func newHead(board, period string, b ranking.Bounds) headJSON {
 	return headJSON{board, period, timeJSON(b.Ends), b.Final}
 }
 
-// entries are entries of a board as the wire has them, each with the profile of its
-// member, who is of a kind, if there is one. All profiles that the node does not know are read at once;
-// where they cannot be read the answer goes without: its scores are right.
-func (s *Server) entries(c echo.Context, kind string, list []ranking.Entry) []entryJSON {
-	return s.entriesWithin(c.Request().Context(), c, kind, list)
-}
-
-// entriesWithin is entries in a time of its own.
-func (s *Server) entriesWithin(ctx context.Context, c echo.Context, kind string, list []ranking.Entry) []entryJSON {
+// entries encodes entries of a board, each with the profile of its member, if the member has one.
+// kind is the board's. It reads all profiles that the node does not cache in one call, within ctx.
+// If that fails, the answer goes out without those profiles: its scores are right.
+func (s *Server) entries(ctx context.Context, c echo.Context, kind string, list []ranking.Entry) []entryJSON {
 	members := make([]string, len(list))
 	for i, e := range list {
 		members[i] = e.Member

@@ -32,12 +32,12 @@ type problemJSON struct {
 	Detail string `json:"detail"`
 	Field  string `json:"field,omitempty"`
 
-	*stoppedJSON // of an import
+	*importProblemJSON // of an import
 }
 
-// fail answers a request with a problem, or a person with a page that says that there is
+// handleError answers a request with a problem, or a person with a page that says that there is
 // none. It is Echo's error handler.
-func (s *Server) fail(err error, c echo.Context) {
+func (s *Server) handleError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
@@ -58,8 +58,8 @@ func (s *Server) fail(err error, c echo.Context) {
 		err = cmp.Or(pageErr, err)
 	}
 	p := problem.Of(err)
-	var stopped *stoppedImport
-	var report *stoppedJSON
+	var stopped *importError
+	var report *importProblemJSON
 	if errors.As(err, &stopped) {
 		report = stopped.report(&p)
 	}
@@ -71,13 +71,13 @@ func (s *Server) fail(err error, c echo.Context) {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
 	}
 	if err := writeJSON(c, p.Status, "application/problem+json", problemJSON{
-		Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field, stoppedJSON: report,
+		Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field, importProblemJSON: report,
 	}); err != nil {
 		s.log.Debug("cannot answer", "error", err)
 	}
 }
 
-type refusedJSON struct {
+type refusalJSON struct {
 	Error errorJSON `json:"error"`
 }
 
@@ -87,7 +87,7 @@ type errorJSON struct {
 	Field   string `json:"field,omitempty"`
 }
 
-func refused(err error) refusedJSON {
+func newRefusal(err error) refusalJSON {
 	p := problem.Of(err)
-	return refusedJSON{errorJSON{Code: p.Code, Message: p.Message, Field: p.Field}}
+	return refusalJSON{errorJSON{Code: p.Code, Message: p.Message, Field: p.Field}}
 }

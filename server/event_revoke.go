@@ -6,8 +6,8 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// takeBack takes back an event by its id.
-func (s *Server) takeBack(c echo.Context) error {
+// revokeEvent takes back an event by its id.
+func (s *Server) revokeEvent(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
@@ -33,5 +33,5 @@ func (s *Server) takeBack(c echo.Context) error {
 	return ok(c, struct {
 		Duplicate bool  `json:"duplicate"`
 		Results   []any `json:"results"`
-	}{took.Before, newResults(took.Happened).Results})
+	}{took.Before, newEventResult(took.Happened).Results})
 }

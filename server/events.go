@@ -43,7 +43,7 @@ func (s *Server) putEvent(c echo.Context) error {
 		return err
 	}
 	_, err = s.store.Event(c.Request().Context(), e.Name)
-	status := created(err, ranking.ErrUnknownEvent)
+	status := definitionStatus(err, ranking.ErrUnknownEvent)
 	if err := s.store.DefineEvent(c.Request().Context(), e); err != nil {
 		return err
 	}
@@ -88,18 +88,18 @@ func (s *Server) postEvents(c echo.Context) error {
 		if err := body.Only("events"); err != nil {
 			return err
 		}
-		return s.happenBatch(c, event, list, key)
+		return s.applyEvents(c, event, list, key)
 	}
-	answer, err := s.happen(ctx, event, body, key)
+	answer, err := s.applyEvent(ctx, event, body, key)
 	if err != nil {
 		return err
 	}
 	return ok(c, answer)
 }
 
-// happen carries out one event.
-func (s *Server) happen(ctx context.Context, event string, body request.Object, key string) (resultsJSON, error) {
-	o, err := readOccurrence(body, key)
+// applyEvent carries out one event.
+func (s *Server) applyEvent(ctx context.Context, event string, body request.Object, key string) (resultsJSON, error) {
+	o, err := readEvent(body, key)
 	if err != nil {
 		return resultsJSON{}, err
 	}
@@ -110,18 +110,18 @@ func (s *Server) happen(ctx context.Context, event string, body request.Object, 
 	if err != nil {
 		return resultsJSON{}, err
 	}
-	return newResults(happened[0]), nil
+	return newEventResult(happened[0]), nil
 }
 
-// happenBatch carries out a batch of events.
-func (s *Server) happenBatch(c echo.Context, event string, list jsontext.Value, key string) error {
-	results, err := batch("events", list, maxEvents, key, readOccurrence, func(all []ranking.Occurrence) (func(int) (any, error), error) {
+// applyEvents carries out a batch of events.
+func (s *Server) applyEvents(c echo.Context, event string, list jsontext.Value, key string) error {
+	results, err := batch("events", list, maxEvents, key, readEvent, func(all []ranking.Occurrence) (func(int) (any, error), error) {
 		happened, err := s.store.Happen(c.Request().Context(), event, all)
 		return func(i int) (any, error) {
 			if err := happened[i].Err; err != nil {
 				return nil, err
 			}
-			return newResults(happened[i]), nil
+			return newEventResult(happened[i]), nil
 		}, err
 	})
 	if err != nil {
@@ -130,24 +130,24 @@ func (s *Server) happenBatch(c echo.Context, event string, list jsontext.Value, 
 	return ok(c, results)
 }
 
-// readOccurrence reads an event; key is the id that its request gives it.
-func readOccurrence(o request.Object, key string) (ranking.Occurrence, error) {
+// readEvent reads an event; key is the id that its request gives it.
+func readEvent(o request.Object, key string) (ranking.Occurrence, error) {
 	id, err := o.OptionalText("id")
 	if err != nil {
 		return ranking.Occurrence{}, err
 	}
 	if id != "" && key != "" && id != key {
-		return ranking.Occurrence{}, errTwoIDs
+		return ranking.Occurrence{}, errConflictingIDs
 	}
 	delete(o, "id")
 	return ranking.Occurrence{ID: cmp.Or(id, key), Fields: o}, nil
 }
 
-func newResults(h ranking.Happened) resultsJSON {
+func newEventResult(h ranking.Happened) resultsJSON {
 	results := make([]any, len(h.Updates))
 	for i, u := range h.Updates {
 		if err := h.Outcomes[i].Err; err != nil {
-			results[i] = refusedOnJSON{Board: u.Board, refusedJSON: refused(err)}
+			results[i] = boardRefusalJSON{Board: u.Board, refusalJSON: newRefusal(err)}
 		} else {
 			results[i] = newResult(u.Board, u.Update.Member, h.Outcomes[i].Result)
 		}
@@ -155,7 +155,7 @@ func newResults(h ranking.Happened) resultsJSON {
 	return resultsJSON{results}
 }
 
-type refusedOnJSON struct {
+type boardRefusalJSON struct {
 	Board string `json:"board"`
-	refusedJSON
+	refusalJSON
 }

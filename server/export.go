@@ -35,12 +35,12 @@ type rowJSON struct {
 	Data   jsontext.Value `json:"data,omitzero"`
 }
 
-// writeEntries writes a part of an export. A column or field is empty where an entry
+// entryEncoder writes a part of an export. A column or field is empty where an entry
 // has no data.
-type writeEntries func(w io.Writer, entries []ranking.Entry) error
+type entryEncoder func(w io.Writer, entries []ranking.Entry) error
 
-// ndjsonEntries escapes what some programs take for the end of a line.
-func ndjsonEntries(w io.Writer, entries []ranking.Entry) error {
+// encodeNDJSON escapes what some programs take for the end of a line.
+func encodeNDJSON(w io.Writer, entries []ranking.Entry) error {
 	for _, e := range entries {
 		line, err := json.Marshal(rowJSON{e.Member, e.Score, dataJSON(e.Data)}, jsontext.EscapeForJS(true))
 		if err != nil {
@@ -53,7 +53,7 @@ func ndjsonEntries(w io.Writer, entries []ranking.Entry) error {
 	return nil
 }
 
-func csvEntries(w io.Writer, entries []ranking.Entry) error {
+func encodeCSV(w io.Writer, entries []ranking.Entry) error {
 	lines := csv.NewWriter(w)
 	for _, e := range entries {
 		if err := lines.Write([]string{e.Member, strconv.FormatInt(e.Score, 10), e.Data}); err != nil {
@@ -69,17 +69,17 @@ func csvEntries(w io.Writer, entries []ranking.Entry) error {
 func (s *Server) getExport(c echo.Context) error {
 	q := request.ReadQuery(c, "format")
 	format, given := q.Get("format")
-	contentType, head, write := ndjsonType, "", writeEntries(ndjsonEntries)
+	contentType, head, write := ndjsonType, "", entryEncoder(encodeNDJSON)
 	switch {
 	case format == "csv":
-		contentType, head, write = csvType+"; charset=utf-8", "member,score,data\n", csvEntries
+		contentType, head, write = csvType+"; charset=utf-8", "member,score,data\n", encodeCSV
 	case given && format != "ndjson" && q.Err == nil:
 		q.Err = ranking.Invalid("format", "want ndjson or csv")
 	}
 	if q.Err != nil {
 		return q.Err
 	}
-	out := bufio.NewWriterSize(slowWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.RequestTimeout}, exportBuffer)
+	out := bufio.NewWriterSize(deadlineWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.RequestTimeout}, exportBuffer)
 	begun := false
 	for page, err := range s.store.Export(c.Request().Context(), request.PathValue(c, "board")) {
 		switch {
@@ -110,14 +110,14 @@ func (s *Server) getExport(c echo.Context) error {
 // so much within Config.RequestTimeout is not too slow.
 const exportBuffer = 32 << 10
 
-// slowWriter gives each write its time anew: an export may take as long as it goes on.
-type slowWriter struct {
+// deadlineWriter gives each write its time anew: an export may take as long as it goes on.
+type deadlineWriter struct {
 	io.Writer
 	control *http.ResponseController
 	timeout time.Duration
 }
 
-func (w slowWriter) Write(b []byte) (int, error) {
+func (w deadlineWriter) Write(b []byte) (int, error) {
 	w.control.SetWriteDeadline(time.Now().Add(w.timeout)) // a writer that has none needs none
 	n, err := w.Writer.Write(b)
 	if err == nil {

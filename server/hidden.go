@@ -50,7 +50,7 @@ const defaultHidden, maxHiddenPage = 100, 1000
 
 // listHidden tells who is hidden on a board, by member id.
 func (s *Server) listHidden(c echo.Context) error {
-	after, limit, err := readNames(c, defaultHidden, maxHiddenPage)
+	after, limit, err := readNamePage(c, defaultHidden, maxHiddenPage)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Server) listHidden(c echo.Context) error {
 		Score      *int64 `json:"score"`
 		Everywhere bool   `json:"everywhere"`
 	}
-	part, cursor := pageOf(hidden, after, limit, func(h ranking.HiddenMember) string { return h.Member })
+	part, cursor := namePage(hidden, after, limit, func(h ranking.HiddenMember) string { return h.Member })
 	list := make([]hiddenJSON, len(part))
 	for i, h := range part {
 		list[i] = hiddenJSON{h.Member, h.Score, h.Everywhere}
@@ -79,7 +79,7 @@ func (s *Server) listHidden(c echo.Context) error {
 
 // listHiddenEverywhere tells who is hidden on all boards of a kind, by member id.
 func (s *Server) listHiddenEverywhere(c echo.Context) error {
-	after, limit, err := readNames(c, defaultHidden, maxHiddenPage)
+	after, limit, err := readNamePage(c, defaultHidden, maxHiddenPage)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (s *Server) listHiddenEverywhere(c echo.Context) error {
 	type hiddenJSON struct {
 		Member string `json:"member"`
 	}
-	part, cursor := pageOf(hidden, after, limit, func(member string) string { return member })
+	part, cursor := namePage(hidden, after, limit, func(member string) string { return member })
 	list := make([]hiddenJSON, len(part))
 	for i, member := range part {
 		list[i] = hiddenJSON{member}

@@ -41,25 +41,25 @@ type rowErrorJSON struct {
 	errorJSON
 }
 
-// stoppedJSON is what the problem of an import that stopped tells beside what is wrong.
-type stoppedJSON struct {
+// importProblemJSON is what the problem of an import that stopped tells beside what is wrong.
+type importProblemJSON struct {
 	Line int64 `json:"line,omitzero"`
 	importJSON
 }
 
-// stoppedImport is why an import stopped, and what it had done.
-type stoppedImport struct {
+// importError is why an import stopped, and what it had done.
+type importError struct {
 	done importJSON
 	err  error
 }
 
-func (e *stoppedImport) Error() string { return "import: " + e.err.Error() }
+func (e *importError) Error() string { return "import: " + e.err.Error() }
 
-func (e *stoppedImport) Unwrap() error { return e.err }
+func (e *importError) Unwrap() error { return e.err }
 
 // report is what its problem has on top.
-func (e *stoppedImport) report(p *problem.Problem) *stoppedJSON {
-	j := &stoppedJSON{importJSON: e.done}
+func (e *importError) report(p *problem.Problem) *importProblemJSON {
+	j := &importProblemJSON{importJSON: e.done}
 	var row *ranking.RowError
 	switch {
 	case p.Status == http.StatusServiceUnavailable:
@@ -85,18 +85,18 @@ func (s *Server) postImport(c echo.Context) error {
 	if err := request.CheckEncoding(c); err != nil {
 		return err
 	}
-	parse, err := importForm(c.Request().Header.Get(echo.HeaderContentType))
+	parse, err := importFormat(c.Request().Header.Get(echo.HeaderContentType))
 	if err != nil {
 		return err
 	}
 	control := http.NewResponseController(c.Response())
-	body := &slowReader{Reader: c.Request().Body, control: control, timeout: s.cfg.RequestTimeout}
+	body := &deadlineReader{Reader: c.Request().Body, control: control, timeout: s.cfg.RequestTimeout}
 	lines := &lineReader{r: bufio.NewReaderSize(body, 16*maxLine), parse: parse}
 	done, err := s.store.Import(c.Request().Context(), board, lines.next)
 	control.SetWriteDeadline(time.Now().Add(s.cfg.RequestTimeout))
 	answer := newImport(board, done)
 	if err != nil {
-		return &stoppedImport{answer, err}
+		return &importError{answer, err}
 	}
 	return ok(c, answer)
 }
@@ -104,21 +104,21 @@ func (s *Server) postImport(c echo.Context) error {
 func newImport(board string, done ranking.Imported) importJSON {
 	j := importJSON{Board: board, Period: done.Period, Imported: done.Rows, Refused: done.Refused, FirstErrors: []rowErrorJSON{}}
 	for _, e := range done.First {
-		j.FirstErrors = append(j.FirstErrors, rowErrorJSON{e.Line, refused(e.Err).Error})
+		j.FirstErrors = append(j.FirstErrors, rowErrorJSON{e.Line, newRefusal(e.Err).Error})
 	}
 	return j
 }
 
-// slowReader gives a body its time anew as it comes: an import may take as long as it
+// deadlineReader gives a body its time anew as it comes: an import may take as long as it
 // goes on.
-type slowReader struct {
+type deadlineReader struct {
 	io.Reader
 	control *http.ResponseController
 	timeout time.Duration
 	renewed time.Time
 }
 
-func (r *slowReader) Read(b []byte) (int, error) {
+func (r *deadlineReader) Read(b []byte) (int, error) {
 	if now := time.Now(); now.Sub(r.renewed) > r.timeout/16 { // not for each of many small reads
 		r.renewed = now
 		r.control.SetReadDeadline(now.Add(r.timeout)) // a reader that has none needs none
@@ -168,8 +168,8 @@ func (l *lineReader) next() (ranking.Row, error) {
 
 func (l *lineReader) refuse(err error) error { return &ranking.RowError{Line: l.line, Err: err} }
 
-// importForm finds how the lines of a body are read.
-func importForm(contentType string) (parseLine, error) {
+// importFormat finds how the lines of a body are read.
+func importFormat(contentType string) (parseLine, error) {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if charset := parameters["charset"]; err == nil && (charset == "" || strings.EqualFold(charset, "utf-8")) {
 		switch media {

@@ -11,7 +11,7 @@ const defaultInstances = 100
 
 // listInstances tells which instances of a family there are, by name.
 func (s *Server) listInstances(c echo.Context) error {
-	after, limit, err := readNames(c, defaultInstances, ranking.MaxInstancesPage)
+	after, limit, err := readNamePage(c, defaultInstances, ranking.MaxInstancesPage)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (s *Server) listInstances(c echo.Context) error {
 		Cursor    *string  `json:"cursor"`
 	}{Board: family, Total: page.Total, Instances: page.Names}
 	if page.Next != "" {
-		answer.Cursor = nameCursor(page.Next)
+		answer.Cursor = newNameCursor(page.Next)
 	}
 	return ok(c, answer)
 }

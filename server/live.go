@@ -21,9 +21,9 @@ func (s *Server) live(c echo.Context) error {
 type socketUpdates struct{ *Server }
 
 func (s socketUpdates) Update(ctx context.Context, board string, update request.Object) (any, error) {
-	return s.update(ctx, board, update, "")
+	return s.applyUpdate(ctx, board, update, "")
 }
 
 func (s socketUpdates) Event(ctx context.Context, event string, fields request.Object) (any, error) {
-	return s.happen(ctx, event, fields, "")
+	return s.applyEvent(ctx, event, fields, "")
 }

@@ -24,7 +24,7 @@ func (s *Server) getMember(c echo.Context) error {
 	if around > 0 {
 		list = append(list, n.Around...)
 	}
-	entries := s.entries(c, n.Kind, list)
+	entries := s.entries(c.Request().Context(), c, n.Kind, list)
 	answer := struct {
 		headJSON
 		entryJSON

@@ -21,25 +21,25 @@ import (
 )
 
 const (
-	// overviewMost is how many boards and families an overview tells of; more are no page
+	// maxOverviewBoards is how many boards and families an overview tells of; more are no page
 	// that anybody looks through.
-	overviewMost = 500
-	// overviewAtOnce bounds what an overview asks of Redis at a time: who sends scores
+	maxOverviewBoards = 500
+	// overviewConcurrency bounds what an overview asks of Redis at a time: who sends scores
 	// should not notice it.
-	overviewAtOnce = 8
-	// overviewAge is for how long one is good for all who ask.
-	overviewAge = time.Second
+	overviewConcurrency = 8
+	// overviewMaxAge is for how long one is good for all who ask.
+	overviewMaxAge = time.Second
 	// overviewTimeout bounds one read, so that what was read by then comes before a page gives
 	// up, after 10 s. Nobody who asks for it ends it, as others wait too.
 	overviewTimeout = 9 * time.Second
-	// overviewSilence is after how long a read gives up where nothing comes from Redis: nobody
+	// overviewIdleTimeout is after how long a read gives up where nothing comes from Redis: nobody
 	// waits for 3 s to hear that it is away. It is more than one call may take (2 s), so that a
 	// master of a cluster that hangs takes none but its own boards from an overview.
-	overviewSilence = 2500 * time.Millisecond
+	overviewIdleTimeout = 2500 * time.Millisecond
 )
 
-// overviews are read once for all who ask at about the same time.
-type overviews struct {
+// overviewCache are read once for all who ask at about the same time.
+type overviewCache struct {
 	reads singleflight.Group
 
 	mu   sync.Mutex
@@ -53,7 +53,7 @@ type overview struct {
 	leftOff          int
 }
 
-type glanceJSON struct {
+type summaryJSON struct {
 	Board  string     `json:"board"`
 	Period string     `json:"period"`
 	Ends   *string    `json:"ends"`
@@ -87,7 +87,7 @@ func (s *Server) getOverview(c echo.Context) error {
 			began := time.Now()
 			o, err := s.readOverview(c)
 			if err == nil {
-				s.overviews.keep(o, began)
+				s.overviews.store(o, began)
 			}
 			return o, err
 		})
@@ -104,17 +104,17 @@ func (s *Server) getOverview(c echo.Context) error {
 	}{timeJSON(s.store.Now()), o.boards, o.families, o.leftOff})
 }
 
-// fresh is what was read less than overviewAge ago; nil where nothing was.
-func (o *overviews) fresh() *overview {
+// fresh is what was read less than overviewMaxAge ago; nil where nothing was.
+func (o *overviewCache) fresh() *overview {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if time.Since(o.at) >= overviewAge {
+	if time.Since(o.at) >= overviewMaxAge {
 		return nil
 	}
 	return o.last
 }
 
-func (o *overviews) keep(read *overview, began time.Time) {
+func (o *overviewCache) store(read *overview, began time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last, o.at = read, began
@@ -125,13 +125,13 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), overviewTimeout)
 	defer cancel()
 	began := time.Now()
-	first, cancelFirst := context.WithDeadline(ctx, began.Add(overviewSilence))
+	first, cancelFirst := context.WithDeadline(ctx, began.Add(overviewIdleTimeout))
 	defer cancelFirst()
 	defined, err := s.store.Boards(first)
 	if err != nil {
 		return nil, err
 	}
-	o := &overview{leftOff: max(0, len(defined)-overviewMost)}
+	o := &overview{leftOff: max(0, len(defined)-maxOverviewBoards)}
 	defined = defined[:len(defined)-o.leftOff]
 	glances, sizes := make([]*ranking.Glance, len(defined)), make([]*int64, len(defined)) // nil: it is not there any more
 	failures := readEach(ctx, began, len(defined), func(ctx context.Context, i int) error {
@@ -160,18 +160,18 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 		}
 		s.log.Debug("an overview lacks boards", "boards", len(failed), "error", failed[0])
 	}
-	boards, families := []glanceJSON{}, []familyJSON{}
+	boards, families := []summaryJSON{}, []familyJSON{}
 	leaders := s.leaders(ctx, c, glances)
 	for i, d := range defined {
 		switch g := glances[i]; {
 		case failures[i] != nil && isFamily(d.Board):
 			families = append(families, familyJSON{Board: d.Board, Unavailable: true})
 		case failures[i] != nil:
-			boards = append(boards, glanceJSON{Board: d.Board, Unavailable: true})
+			boards = append(boards, summaryJSON{Board: d.Board, Unavailable: true})
 		case sizes[i] != nil:
 			families = append(families, familyJSON{Board: d.Board, Instances: *sizes[i]})
 		case g != nil:
-			boards = append(boards, glanceJSON{
+			boards = append(boards, summaryJSON{
 				Board: d.Board, Period: g.Period, Ends: timeJSON(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built,
 			})
 		}
@@ -185,17 +185,17 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 	return o, nil
 }
 
-// readEach calls read for 0 to n-1, overviewAtOnce at a time, and gives what failed of them.
+// readEach calls read for 0 to n-1, overviewConcurrency at a time, and gives what failed of them.
 // However many there are, it goes on while answers come: each call has until nothing has
-// come for overviewSilence, counted from the last answer, or from began before the first.
+// come for overviewIdleTimeout, counted from the last answer, or from began before the first.
 func readEach(ctx context.Context, began time.Time, n int, read func(ctx context.Context, i int) error) []error {
 	failures := make([]error, n)
 	var heard atomic.Int64 // when the last answer came, ns since began
 	var reads errgroup.Group
-	reads.SetLimit(overviewAtOnce)
+	reads.SetLimit(overviewConcurrency)
 	for i := range n {
 		reads.Go(func() error {
-			ctx, cancel := context.WithDeadline(ctx, began.Add(time.Duration(heard.Load())+overviewSilence))
+			ctx, cancel := context.WithDeadline(ctx, began.Add(time.Duration(heard.Load())+overviewIdleTimeout))
 			defer cancel()
 			if failures[i] = read(ctx, i); failures[i] == nil {
 				heard.Store(int64(time.Since(began)))
@@ -222,7 +222,7 @@ func (s *Server) leaders(ctx context.Context, c echo.Context, glances []*ranking
 		for n, i := range boards {
 			list[n] = *glances[i].Leader
 		}
-		entries := s.entriesWithin(ctx, c, kind, list)
+		entries := s.entries(ctx, c, kind, list)
 		for n, i := range boards {
 			leaders[i] = &entries[n]
 		}

@@ -14,10 +14,10 @@ import (
 func TestReadEachGivesUpOnSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now().Add(-time.Second) // the definitions took their time, too
-		failures := readEach(t.Context(), began, overviewMost, func(ctx context.Context, _ int) error {
+		failures := readEach(t.Context(), began, maxOverviewBoards, func(ctx context.Context, _ int) error {
 			return call(ctx, time.Hour)
 		})
-		require.Len(t, failures, overviewMost)
+		require.Len(t, failures, maxOverviewBoards)
 		for _, err := range failures {
 			require.Error(t, err)
 		}

@@ -11,8 +11,8 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// readNames reads where a page of a list by name begins, and how long it is at most.
-func readNames(c echo.Context, otherwise, most int64) (after string, limit int, err error) {
+// readNamePage reads where a page of a list by name begins, and how long it is at most.
+func readNamePage(c echo.Context, otherwise, most int64) (after string, limit int, err error) {
 	q := request.ReadQuery(c, "limit", "cursor")
 	limit = int(q.Integer("limit", otherwise, 1, most))
 	if cursor, there := q.Get("cursor"); there && q.Err == nil {
@@ -25,15 +25,15 @@ func readNames(c echo.Context, otherwise, most int64) (after string, limit int, 
 	return after, limit, q.Err
 }
 
-// nameCursor is the cursor of the page after one that ends with a name.
-func nameCursor(name string) *string {
+// newNameCursor is the cursor of the page after one that ends with a name.
+func newNameCursor(name string) *string {
 	cursor := base64.RawURLEncoding.EncodeToString([]byte(name))
 	return &cursor
 }
 
-// pageOf gives up to limit of a list, which is by name, after a name, and the cursor of
+// namePage gives up to limit of a list, which is by name, after a name, and the cursor of
 // the next page; nil on the last.
-func pageOf[T any](list []T, after string, limit int, name func(T) string) ([]T, *string) {
+func namePage[T any](list []T, after string, limit int, name func(T) string) ([]T, *string) {
 	from, there := slices.BinarySearchFunc(list, after, func(e T, after string) int { return strings.Compare(name(e), after) })
 	if there {
 		from++
@@ -41,5 +41,5 @@ func pageOf[T any](list []T, after string, limit int, name func(T) string) ([]T,
 	if list = list[from:]; len(list) <= limit {
 		return list, nil
 	}
-	return list[:limit], nameCursor(name(list[limit-1]))
+	return list[:limit], newNameCursor(name(list[limit-1]))
 }

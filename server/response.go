@@ -3,9 +3,12 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
 )
 
 // writeJSON answers with a value.
@@ -19,3 +22,12 @@ func writeJSON(c echo.Context, status int, contentType string, v any) error {
 }
 
 func ok(c echo.Context, v any) error { return writeJSON(c, http.StatusOK, echo.MIMEApplicationJSON, v) }
+
+// timeJSON is a time as the wire has it; null for none.
+func timeJSON(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(ranking.TimeForm)
+	return &text
+}

@@ -60,17 +60,17 @@ func (s *Server) postScores(c echo.Context) error {
 		if err := body.Only("updates"); err != nil {
 			return err
 		}
-		return s.applyBatch(c, board, list, key)
+		return s.applyUpdates(c, board, list, key)
 	}
-	answer, err := s.update(c.Request().Context(), board, body, key)
+	answer, err := s.applyUpdate(c.Request().Context(), board, body, key)
 	if err != nil {
 		return err
 	}
 	return ok(c, answer)
 }
 
-// update applies one update.
-func (s *Server) update(ctx context.Context, board string, body request.Object, key string) (resultJSON, error) {
+// applyUpdate applies one update.
+func (s *Server) applyUpdate(ctx context.Context, board string, body request.Object, key string) (resultJSON, error) {
 	u, err := readUpdate(body, key)
 	if err != nil {
 		return resultJSON{}, err
@@ -85,8 +85,8 @@ func (s *Server) update(ctx context.Context, board string, body request.Object, 
 	return newResult(board, u.Member, outcomes[0].Result), nil
 }
 
-// applyBatch applies a batch of updates.
-func (s *Server) applyBatch(c echo.Context, board string, list jsontext.Value, key string) error {
+// applyUpdates applies a batch of updates.
+func (s *Server) applyUpdates(c echo.Context, board string, list jsontext.Value, key string) error {
 	results, err := batch("updates", list, maxUpdates, key, readUpdate, func(updates []ranking.Update) (func(int) (any, error), error) {
 		outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
 		return func(i int) (any, error) {
@@ -134,7 +134,7 @@ func readUpdate(o request.Object, key string) (u ranking.Update, err error) {
 		return u, err
 	}
 	if u.ID != "" && key != "" && u.ID != key {
-		return u, errTwoIDs
+		return u, errConflictingIDs
 	}
 	u.ID = cmp.Or(u.ID, key)
 	return u, u.Check()

@@ -53,7 +53,7 @@ type Server struct {
 	log   *slog.Logger
 	echo  *echo.Echo
 
-	overviews overviews
+	overviews overviewCache
 	pages     *pages.Site
 
 	sessions *live.Sessions
@@ -75,12 +75,12 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 
 	e := echo.New()
 	s.echo = e
-	e.HTTPErrorHandler = s.fail
+	e.HTTPErrorHandler = s.handleError
 	e.Use(middleware.RecoverWithConfig(middleware.RecoverConfig{LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
 		s.log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
 		return err
 	}}))
-	e.Use(sameSite, origins(cfg.Origins).share)
+	e.Use(rejectCrossOrigin, corsOrigins(cfg.Origins).allowReads)
 	get := func(path string, h echo.HandlerFunc) { e.Match([]string{http.MethodGet, http.MethodHead}, path, h) }
 	get("/v1/overview", s.getOverview)
 	get("/v1/boards", s.listBoards)
@@ -116,7 +116,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	e.PUT("/v1/events/:event", s.putEvent)
 	e.DELETE("/v1/events/:event", s.deleteEvent)
 	e.POST("/v1/events/:event", s.postEvents)
-	e.POST("/v1/events/:event/take-back", s.takeBack)
+	e.POST("/v1/events/:event/take-back", s.revokeEvent)
 	e.GET("/v1/live", s.live)
 	get("/healthz", s.healthz)
 	get("/readyz", s.readyz)

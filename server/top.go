@@ -47,7 +47,7 @@ func (s *Server) getTop(c echo.Context) error {
 		Count  *int64      `json:"count,omitzero"`
 		Top    []entryJSON `json:"top"`
 		Cursor *string     `json:"cursor"`
-	}{newHead(board, page.Period, page.Bounds), page.Total, nil, s.entries(c, page.Kind, page.Entries), cursorJSON(page.Next())}
+	}{newHead(board, page.Period, page.Bounds), page.Total, nil, s.entries(c.Request().Context(), c, page.Kind, page.Entries), cursorJSON(page.Next())}
 	if query.MinScore != nil || query.MaxScore != nil {
 		answer.Count = &page.Count
 	}
@@ -77,7 +77,7 @@ func (s *Server) getAt(c echo.Context) error {
 		Count   int64       `json:"count"`
 		Members []entryJSON `json:"members"`
 		Cursor  *string     `json:"cursor"`
-	}{newHead(board, at.Period, at.Bounds), at.Total, *score, at.Rank, at.Count, s.entries(c, at.Kind, at.Entries), cursorJSON(at.Next())})
+	}{newHead(board, at.Period, at.Bounds), at.Total, *score, at.Rank, at.Count, s.entries(c.Request().Context(), c, at.Kind, at.Entries), cursorJSON(at.Next())})
 }
 
 // getCount tells how many members there are, or how many of them have some scores.

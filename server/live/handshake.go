@@ -30,7 +30,7 @@ func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request) error {
 	})
 	if err != nil {
 		if u.refused == http.StatusForbidden {
-			return problem.ErrOtherSite
+			return problem.ErrCrossOrigin
 		}
 		return fmt.Errorf("%w: %w", problem.ErrHandshake, err)
 	}

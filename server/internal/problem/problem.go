@@ -17,8 +17,8 @@ var (
 	ErrHandshake        = errors.New("not a WebSocket handshake")
 )
 
-// ErrOtherSite is what a page of another site gets.
-var ErrOtherSite error = &ranking.FieldError{Field: "Origin", Reason: "is not this page's own", Kind: ErrForbidden}
+// ErrCrossOrigin is what a page of another site gets.
+var ErrCrossOrigin error = &ranking.FieldError{Field: "Origin", Reason: "is not this page's own", Kind: ErrForbidden}
 
 // ErrNotReady is why a node should get no traffic. It shows as unavailable.
 var ErrNotReady = fmt.Errorf("%w: not ready", ranking.ErrUnavailable)
