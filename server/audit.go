@@ -9,7 +9,7 @@ import (
 
 const defaultAudit = 100
 
-// listAudit tells what was done by hand, the latest first.
+// listAudit answers a page of the audit: the moderators' actions, the latest first.
 func (s *Server) listAudit(c echo.Context) error {
 	q := request.ReadQuery(c, "limit", "cursor")
 	limit := int(q.Integer("limit", defaultAudit, 1, ranking.MaxAudit))

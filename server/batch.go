@@ -10,9 +10,9 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// batch answers each item of a list by itself: one that is refused keeps no other back.
-// read reads an item, of the id that its request gives it, and do carries out those
-// that nothing is wrong with; it gives the answer to each, or why it was refused.
+// batch carries out a list of items and answers each: a refused item does not hold up the others.
+// read decodes an item; key is the id that the request's Idempotency-Key gives the item. do carries
+// out all valid items and returns the answer, or the refusal, of each.
 func batch[T any](field string, list jsontext.Value, most int, key string,
 	read func(o request.Object, key string) (T, error), do func([]T) (answer func(int) (any, error), err error)) (resultsJSON, error) {
 	items, err := request.ReadList(field, list, most)
@@ -20,7 +20,7 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 		return resultsJSON{}, err
 	}
 	results := make([]any, len(items))
-	right, place := make([]T, 0, len(items)), make([]int, 0, len(items))
+	valid, index := make([]T, 0, len(items)), make([]int, 0, len(items))
 	for i, item := range items {
 		name := fmt.Sprintf("%s[%d]", field, i)
 		fields, err := request.ParseObject(name, item)
@@ -34,13 +34,13 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 			results[i] = newRefusal(err)
 			continue
 		}
-		right, place = append(right, one), append(place, i)
+		valid, index = append(valid, one), append(index, i)
 	}
-	answer, err := do(right)
+	answer, err := do(valid)
 	if err != nil {
 		return resultsJSON{}, err
 	}
-	for j, i := range place {
+	for j, i := range index {
 		if results[i], err = answer(j); err != nil {
 			results[i] = newRefusal(problem.InItem(fmt.Sprintf("%s[%d]", field, i), err))
 		}
@@ -52,7 +52,7 @@ type resultsJSON struct {
 	Results []any `json:"results"`
 }
 
-// itemKey is the id that such a header gives an item of a batch.
+// itemKey is the id that an Idempotency-Key gives the item i of a batch; "" without a key.
 func itemKey(key string, i int) string {
 	if key == "" {
 		return ""
@@ -60,5 +60,5 @@ func itemKey(key string, i int) string {
 	return fmt.Sprintf("%s#%d", key, i)
 }
 
-// errConflictingIDs is what has an id of its own beside that of its request.
+// errConflictingIDs refuses an item whose id differs from the one of its request's header.
 var errConflictingIDs = ranking.Invalid("id", "differs from the id that Idempotency-Key gives")

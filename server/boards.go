@@ -10,7 +10,7 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// listBoards tells what boards and families are defined.
+// listBoards answers the definitions of all boards and families.
 func (s *Server) listBoards(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
@@ -24,8 +24,8 @@ func (s *Server) listBoards(c echo.Context) error {
 	}{boards})
 }
 
-// getBoard tells what a board is and how it stands; of a family, named as it was
-// defined, how many instances it has.
+// getBoard answers a board's definition and state; for a family, named as it was defined, its
+// definition and its number of instances.
 func (s *Server) getBoard(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (s *Server) getFamily(c echo.Context, family string) error {
 	}{family, instances.Total, d})
 }
 
-// putBoard defines a board or family, or changes it.
+// putBoard defines a board or family, or changes its definition.
 func (s *Server) putBoard(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
@@ -95,7 +95,8 @@ func (s *Server) putBoard(c echo.Context) error {
 	return writeJSON(c, status, echo.MIMEApplicationJSON, d)
 }
 
-// definitionStatus is the status of a definition, as it was there before or unknown.
+// definitionStatus is the status for a definition that was written: 201 if reading it before failed
+// with the error unknown, else 200.
 func definitionStatus(err, unknown error) int {
 	if errors.Is(err, unknown) {
 		return http.StatusCreated
@@ -103,8 +104,7 @@ func definitionStatus(err, unknown error) int {
 	return http.StatusOK
 }
 
-// deleteBoard takes a board or family away with all its data, or the data of one
-// instance.
+// deleteBoard deletes a board or family with all its data, or one instance's data.
 func (s *Server) deleteBoard(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err

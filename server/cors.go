@@ -16,39 +16,40 @@ import (
 	"rankcast/server/internal/problem"
 )
 
-// anyOrigin stands for all origins, also of pages that have none, as those of files.
+// anyOrigin allows all origins, also the opaque one of pages from files ("null").
 const anyOrigin = "*"
 
-// corsOrigins are those of other sites whose pages may read and watch.
+// corsOrigins are the origins of other sites whose pages may read and watch.
 type corsOrigins []string
 
 var hostname = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$`)
 
-// CheckOrigin refuses what is no origin for Config.Origins, or what no browser would send.
+// CheckOrigin returns an error for a value that Config.Origins does not accept: one that is not an
+// origin, or that no browser would send in that form.
 func CheckOrigin(origin string) error {
 	if origin == anyOrigin {
 		return nil
 	}
 	u, err := url.Parse(strings.ToLower(origin))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return errors.New("want http:// or https:// and a host, or * for all")
+		return errors.New("want http:// or https:// and a host, or * for all origins")
 	}
 	if u.Scheme+"://"+u.Host != strings.ToLower(origin) {
-		return errors.New("want a scheme, a host and maybe a port, and nothing after them")
+		return errors.New("want a scheme, a host and an optional port, and nothing after them")
 	}
 	host, port := u.Hostname(), u.Port()
 	if strings.HasPrefix(u.Host, "[") {
 		if ip, err := netip.ParseAddr(host); err != nil || ip.Zone() != "" || ip.String() != host {
-			return fmt.Errorf("%q is no IPv6 address as browsers write it", host)
+			return fmt.Errorf("%q is not an IPv6 address in the form that browsers send", host)
 		}
 	} else if !hostname.MatchString(host) {
-		return fmt.Errorf("%q is no name of a host; want one without wildcards, other letters as xn--…", host)
+		return fmt.Errorf("%q is not a host name; want one without wildcards, international names as xn--…", host)
 	}
 	if strings.HasSuffix(u.Host, ":") {
-		return errors.New("ends in a colon without a port")
+		return errors.New("has a colon without a port")
 	}
 	if n, err := strconv.Atoi(port); port != "" && (err != nil || n < 1 || n > 65535 || strconv.Itoa(n) != port) {
-		return fmt.Errorf("port %s is none", port)
+		return fmt.Errorf("port %s is not valid; want 1 to 65535", port)
 	}
 	if port == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
 		return fmt.Errorf("leave out :%s, as browsers do", port)
@@ -56,14 +57,13 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// privateReads are the reads that are no page's of another site, whoever looks at it: what
-// moderators do, and whole boards.
+// privateReads are the reads that no page of another site may do: moderation, and whole boards.
 var privateReads = map[string]bool{
 	"/v1/audit": true, "/v1/hidden/:kind": true, "/v1/boards/:board/hidden": true, "/v1/boards/:board/export": true, "/v1/members/:kind/:member/erasure": true,
 }
 
-// allowReads lets pages of these sites read the answers to what they ask. It lets no request
-// through that was refused: that is rejectCrossOrigin's.
+// allowReads sets the CORS headers that let pages of these origins read answers. It admits no
+// request: rejectCrossOrigin decides on those.
 func (o corsOrigins) allowReads(next echo.HandlerFunc) echo.HandlerFunc {
 	if len(o) == 0 {
 		return next
@@ -88,8 +88,8 @@ func (o corsOrigins) allowReads(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// rejectCrossOrigin refuses what another site's page has a browser send: nobody can ask
-// for that but by a trick. Programs, which say nothing of a site, may.
+// rejectCrossOrigin refuses requests that change something and that a browser sends for a page of
+// another site (CSRF). Requests of programs carry no origin and pass.
 func rejectCrossOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	protection := http.NewCrossOriginProtection()
 	return func(c echo.Context) error {

@@ -22,7 +22,7 @@ func TestOriginsThatThereMayBe(t *testing.T) {
 		"https://": "want http://", "//example.com": "want http://", "https:example.com": "want http://", "https://example.com:x": "want http://",
 		"https://example.com/": "nothing after", "https://example.com/a": "nothing after", "https://example.com?a": "nothing after",
 		"https://example.com#a": "nothing after", "https://u@example.com": "nothing after", " https://example.com": "want http://",
-		"https://*.example.com": "wildcards", "https://*": "wildcards", "https://星.example": "xn--", "https://a,b": "no name",
+		"https://*.example.com": "wildcards", "https://*": "wildcards", "https://星.example": "xn--", "https://a,b": "not a host name",
 		"https://[::1%25lo]": "nothing after", "https://[0:0::1]": "IPv6", "https://[a-z]": "want http://",
 		"https://example.com:": "colon", "https://example.com:0": "port 0", "https://example.com:65536": "port 65536", "https://example.com:0800": "port 0800",
 		"https://example.com:443": "leave out :443", "http://example.com:80": "leave out :80",

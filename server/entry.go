@@ -14,12 +14,12 @@ type entryJSON struct {
 	Rank   int64          `json:"rank"`
 	Member string         `json:"member"`
 	Score  int64          `json:"score"`
-	Name   string         `json:"name,omitzero"` // of the member's profile, as is the avatar
+	Name   string         `json:"name,omitzero"` // of the member's profile, like Avatar
 	Avatar string         `json:"avatar,omitzero"`
 	Data   jsontext.Value `json:"data,omitzero"`
 }
 
-// dataJSON is the data of an entry; nil for none.
+// dataJSON encodes the data of an entry; nil for none.
 func dataJSON(data string) jsontext.Value {
 	if data == "" {
 		return nil
@@ -27,7 +27,7 @@ func dataJSON(data string) jsontext.Value {
 	return jsontext.Value(data)
 }
 
-// headJSON is what each answer to a read begins with.
+// headJSON is the head of each answer to a read.
 type headJSON struct {
 	Board  string  `json:"board"`
 	Period string  `json:"period"`
@@ -56,15 +56,15 @@ func (s *Server) entries(ctx context.Context, c echo.Context, kind string, list 
 	return entries
 }
 
-// profiles are those of some members of a kind, up to ranking.MaxPage. Who has none is
-// left out.
+// profiles reads the profiles of members of a kind, up to ranking.MaxPage. The result leaves out
+// members without a profile.
 func (s *Server) profiles(ctx context.Context, c echo.Context, kind string, members []string) map[string]ranking.Profile {
 	if len(members) == 0 {
 		return nil
 	}
 	profiles, err := s.store.Profiles(ctx, kind, members)
 	if err != nil && ctx.Err() == nil {
-		s.logFailure(c, fmt.Errorf("answered without some profiles: %w", err))
+		s.logFailure(c, fmt.Errorf("answer without some profiles: %w", err))
 	}
 	return profiles
 }

@@ -23,8 +23,8 @@ func newErasure(kind, member string, e ranking.Erasure) erasureJSON {
 	return erasureJSON{kind, member, e.Boards, e.Removed, e.Left, timeJSON(e.Began), timeJSON(e.Ended)}
 }
 
-// deleteMemberOf erases a member from all boards of its kind, which goes on when it is
-// answered, and takes its profile away.
+// deleteMemberOf starts to erase a member from all boards of its kind, and deletes its profile. The
+// erasure continues after the answer.
 func (s *Server) deleteMemberOf(c echo.Context) error {
 	by, err := readModerator(c)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Server) deleteMemberOf(c echo.Context) error {
 	return writeJSON(c, http.StatusAccepted, echo.MIMEApplicationJSON, newErasure(kind, member, e))
 }
 
-// getErasure tells how far that has come.
+// getErasure answers the progress of a member's erasure.
 func (s *Server) getErasure(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err

@@ -13,14 +13,14 @@ import (
 	"rankcast/server/internal/problem"
 )
 
-// retryAfter is what a caller is told to wait when the store is away or busy.
+// retryAfter is the Retry-After of a 503: the store is unavailable or overloaded.
 const retryAfter = time.Second
 
-// logFailure logs one failed request a second: in an outage they all fail alike.
+// logFailure logs one failed request a second: in an outage all requests fail in the same way.
 func (s *Server) logFailure(c echo.Context, err error) {
 	now, last := time.Now().UnixNano(), s.loggedAt.Load()
 	if now-last >= int64(time.Second) && s.loggedAt.CompareAndSwap(last, now) {
-		s.log.Warn("request failed (others of this second are not logged)", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+		s.log.Warn("request failed (the log has one failure a second)", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
 	}
 }
 
@@ -35,8 +35,8 @@ type problemJSON struct {
 	*importProblemJSON // of an import
 }
 
-// handleError answers a request with a problem, or a person with a page that says that there is
-// none. It is Echo's error handler.
+// handleError answers a failed request with a problem (RFC 9457), or with the "not found" page if a
+// person asked for a page. It is Echo's error handler.
 func (s *Server) handleError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
@@ -63,7 +63,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if errors.As(err, &stopped) {
 		report = stopped.report(&p)
 	}
-	// A caller that has gone is no news, and whoever asks for readiness gets it.
+	// The log leaves out callers that have disconnected, and failed readiness checks.
 	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) {
 		s.logFailure(c, err)
 	}
@@ -73,7 +73,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if err := writeJSON(c, p.Status, "application/problem+json", problemJSON{
 		Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field, importProblemJSON: report,
 	}); err != nil {
-		s.log.Debug("cannot answer", "error", err)
+		s.log.Debug("the server cannot write an answer", "error", err)
 	}
 }
 

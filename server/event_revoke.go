@@ -6,7 +6,7 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// revokeEvent takes back an event by its id.
+// revokeEvent takes back an event by its id (POST …/take-back).
 func (s *Server) revokeEvent(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
@@ -26,12 +26,12 @@ func (s *Server) revokeEvent(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	took, err := s.store.TakeBack(c.Request().Context(), request.PathValue(c, "event"), id, by)
+	revoked, err := s.store.TakeBack(c.Request().Context(), request.PathValue(c, "event"), id, by)
 	if err != nil {
 		return err
 	}
 	return ok(c, struct {
 		Duplicate bool  `json:"duplicate"`
 		Results   []any `json:"results"`
-	}{took.Before, newEventResult(took.Happened).Results})
+	}{revoked.Before, newEventResult(revoked.Happened).Results})
 }

@@ -15,7 +15,7 @@ import (
 // maxEvents bounds a batch of events.
 const maxEvents = 1000
 
-// listEvents tells what events are defined.
+// listEvents answers the definitions of all events.
 func (s *Server) listEvents(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
@@ -29,7 +29,7 @@ func (s *Server) listEvents(c echo.Context) error {
 	}{events})
 }
 
-// putEvent defines an event, or changes it.
+// putEvent defines an event, or changes its definition.
 func (s *Server) putEvent(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (s *Server) putEvent(c echo.Context) error {
 	return writeJSON(c, status, echo.MIMEApplicationJSON, e)
 }
 
-// getEvent tells what an event is.
+// getEvent answers the definition of an event.
 func (s *Server) getEvent(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Server) getEvent(c echo.Context) error {
 	return ok(c, e)
 }
 
-// deleteEvent takes an event away; what it did stays.
+// deleteEvent deletes the definition of an event. Scores that the event gave stay.
 func (s *Server) deleteEvent(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (s *Server) deleteEvent(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// postEvents carries out one event or a batch of them.
+// postEvents applies one event or a batch of events.
 func (s *Server) postEvents(c echo.Context) error {
 	event, ctx := request.PathValue(c, "event"), c.Request().Context()
 	if _, err := s.store.Event(ctx, event); err != nil {
@@ -83,7 +83,7 @@ func (s *Server) postEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	// An event with a field of that name is told from a batch by what it holds.
+	// An event may have a field of that name too; only a batch has a list there.
 	if list, there := body["events"]; there && list.Kind() == '[' {
 		if err := body.Only("events"); err != nil {
 			return err
@@ -97,7 +97,7 @@ func (s *Server) postEvents(c echo.Context) error {
 	return ok(c, answer)
 }
 
-// applyEvent carries out one event.
+// applyEvent applies one event.
 func (s *Server) applyEvent(ctx context.Context, event string, body request.Object, key string) (resultsJSON, error) {
 	o, err := readEvent(body, key)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Server) applyEvent(ctx context.Context, event string, body request.Obje
 	return newEventResult(happened[0]), nil
 }
 
-// applyEvents carries out a batch of events.
+// applyEvents applies a batch of events.
 func (s *Server) applyEvents(c echo.Context, event string, list jsontext.Value, key string) error {
 	results, err := batch("events", list, maxEvents, key, readEvent, func(all []ranking.Occurrence) (func(int) (any, error), error) {
 		happened, err := s.store.Happen(c.Request().Context(), event, all)
@@ -130,7 +130,7 @@ func (s *Server) applyEvents(c echo.Context, event string, list jsontext.Value, 
 	return ok(c, results)
 }
 
-// readEvent reads an event; key is the id that its request gives it.
+// readEvent decodes an event; key is the id that the Idempotency-Key gives it, "" for none.
 func readEvent(o request.Object, key string) (ranking.Occurrence, error) {
 	id, err := o.OptionalText("id")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// moderated answers a request that hides somebody, or shows them again.
+// moderated answers a request that hides a member, or shows it again.
 func moderated(c echo.Context, do func(ctx context.Context, by ranking.Moderator) error) error {
 	by, err := readModerator(c)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Server) showEverywhere(c echo.Context) error {
 
 const defaultHidden, maxHiddenPage = 100, 1000
 
-// listHidden tells who is hidden on a board, by member id.
+// listHidden answers the members hidden on a board, by member id.
 func (s *Server) listHidden(c echo.Context) error {
 	after, limit, err := readNamePage(c, defaultHidden, maxHiddenPage)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Server) listHidden(c echo.Context) error {
 	}{board, len(hidden), list, cursor})
 }
 
-// listHiddenEverywhere tells who is hidden on all boards of a kind, by member id.
+// listHiddenEverywhere answers the members hidden on all boards of a kind, by member id.
 func (s *Server) listHiddenEverywhere(c echo.Context) error {
 	after, limit, err := readNamePage(c, defaultHidden, maxHiddenPage)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 const defaultInstances = 100
 
-// listInstances tells which instances of a family there are, by name.
+// listInstances answers a page of a family's instances, by name.
 func (s *Server) listInstances(c echo.Context) error {
 	after, limit, err := readNamePage(c, defaultInstances, ranking.MaxInstancesPage)
 	if err != nil {

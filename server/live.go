@@ -8,7 +8,7 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// live turns a request into a session of a WebSocket.
+// live turns a WebSocket handshake into a session.
 func (s *Server) live(c echo.Context) error {
 	err := s.sessions.Accept(c.Response().Writer, c.Request())
 	if err == nil {
@@ -17,7 +17,7 @@ func (s *Server) live(c echo.Context) error {
 	return err
 }
 
-// socketUpdates carries out the updates and events of sockets.
+// socketUpdates applies the updates and events that come over sockets.
 type socketUpdates struct{ *Server }
 
 func (s socketUpdates) Update(ctx context.Context, board string, update request.Object) (any, error) {

@@ -8,7 +8,7 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// getMember reads one member's place and its neighbours.
+// getMember answers one member's entry and its neighbours.
 func (s *Server) getMember(c echo.Context) error {
 	board := request.PathValue(c, "board")
 	q := request.ReadQuery(c, "around")
@@ -40,13 +40,13 @@ func (s *Server) getMember(c echo.Context) error {
 	return ok(c, answer)
 }
 
-// getMembers reads many members at once, and their order among themselves.
+// getMembers answers the entries of many members, and their ranks among themselves.
 func (s *Server) getMembers(c echo.Context) error {
 	board := request.PathValue(c, "board")
 	q := request.ReadQuery(c, "id*", "sort")
 	sort, sorted := q.Get("sort")
 	if sorted && sort != "rank" && q.Err == nil {
-		q.Err = ranking.Invalid("sort", "want rank, or none for the order asked")
+		q.Err = ranking.Invalid("sort", "want rank; without sort, members come in the order of the request")
 	}
 	if q.Err != nil {
 		return q.Err
@@ -83,7 +83,7 @@ func (s *Server) getMembers(c echo.Context) error {
 	}{newHead(board, m.Period, m.Bounds), m.Total, list})
 }
 
-// deleteMember takes a member off a board.
+// deleteMember removes a member from a board.
 func (s *Server) deleteMember(c echo.Context) error {
 	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
 	if err := request.NoQuery(c); err != nil {

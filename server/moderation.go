@@ -7,10 +7,8 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// What is done by hand. The reason, and who it is, come as fields of a body or as
-// parameters.
-
-// readModerator reads who does something, and why.
+// readModerator reads the moderator and the reason of an action: the fields "by" and "reason" of a
+// body, or parameters of those names.
 func readModerator(c echo.Context) (ranking.Moderator, error) {
 	q := request.ReadQuery(c, "reason", "by")
 	reason, _ := q.Get("reason")
@@ -24,7 +22,7 @@ func readModerator(c echo.Context) (ranking.Moderator, error) {
 		return m, err
 	}
 	if len(q.Values) > 0 {
-		return m, ranking.Invalid("body", "is there beside parameters; give reason and by in one of them")
+		return m, ranking.Invalid("body", "comes beside parameters; give reason and by in the body or as parameters")
 	}
 	o, err := request.ParseObject("body", body)
 	if err == nil {
@@ -36,7 +34,7 @@ func readModerator(c echo.Context) (ranking.Moderator, error) {
 	return moderatorOf(o)
 }
 
-// moderatorOf reads it from the fields of a body.
+// moderatorOf reads the moderator and the reason from the fields of a body.
 func moderatorOf(o request.Object) (m ranking.Moderator, err error) {
 	if m.Reason, err = o.OptionalText("reason"); err == nil {
 		m.By, err = o.OptionalText("by")

@@ -11,28 +11,29 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// readNamePage reads where a page of a list by name begins, and how long it is at most.
+// readNamePage reads which page of a list sorted by name a request asks for: the names after after,
+// limit at most.
 func readNamePage(c echo.Context, otherwise, most int64) (after string, limit int, err error) {
 	q := request.ReadQuery(c, "limit", "cursor")
 	limit = int(q.Integer("limit", otherwise, 1, most))
 	if cursor, there := q.Get("cursor"); there && q.Err == nil {
 		name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 		if err != nil || len(name) == 0 {
-			q.Err = ranking.Invalid("cursor", "is not a cursor that this server gave")
+			q.Err = ranking.Invalid("cursor", "is not a cursor of this server")
 		}
 		after = string(name)
 	}
 	return after, limit, q.Err
 }
 
-// newNameCursor is the cursor of the page after one that ends with a name.
+// newNameCursor is the cursor of the page that follows one that ends with name.
 func newNameCursor(name string) *string {
 	cursor := base64.RawURLEncoding.EncodeToString([]byte(name))
 	return &cursor
 }
 
-// namePage gives up to limit of a list, which is by name, after a name, and the cursor of
-// the next page; nil on the last.
+// namePage cuts the page after a name out of a list sorted by name. It returns the page and the
+// cursor of the next page; nil on the last.
 func namePage[T any](list []T, after string, limit int, name func(T) string) ([]T, *string) {
 	from, there := slices.BinarySearchFunc(list, after, func(e T, after string) int { return strings.Compare(name(e), after) })
 	if there {

@@ -14,7 +14,7 @@ type periodJSON struct {
 	Total  int64   `json:"total"`
 }
 
-// listPeriods tells which periods of a board there are, the newest first.
+// listPeriods answers the periods of a board, the newest first.
 func (s *Server) listPeriods(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err

@@ -15,7 +15,7 @@ type profileJSON struct {
 	ranking.Profile
 }
 
-// getProfile tells the profile of a member of a kind.
+// getProfile answers the profile of a member of a kind.
 func (s *Server) getProfile(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (s *Server) getProfile(c echo.Context) error {
 	return ok(c, profileJSON{kind, member, p})
 }
 
-// putProfile sets the profile of a member of a kind, all of it.
+// putProfile replaces the profile of a member of a kind.
 func (s *Server) putProfile(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *Server) putProfile(c echo.Context) error {
 	return writeJSON(c, status, echo.MIMEApplicationJSON, profileJSON{kind, member, p})
 }
 
-// deleteProfile takes a member's profile away, and nothing else.
+// deleteProfile deletes a member's profile only.
 func (s *Server) deleteProfile(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err

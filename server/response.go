@@ -11,19 +11,19 @@ import (
 	"rankcast/ranking"
 )
 
-// writeJSON answers with a value.
+// writeJSON answers with a value as JSON.
 func writeJSON(c echo.Context, status int, contentType string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode an answer: %w", err)
 	}
-	c.Response().Header().Set(echo.HeaderContentType, contentType) // over what a library may have set
+	c.Response().Header().Set(echo.HeaderContentType, contentType) // a library may have set another
 	return c.Blob(status, contentType, append(b, '\n'))
 }
 
 func ok(c echo.Context, v any) error { return writeJSON(c, http.StatusOK, echo.MIMEApplicationJSON, v) }
 
-// timeJSON is a time as the wire has it; null for none.
+// timeJSON encodes a time for the wire; null for the zero time.
 func timeJSON(t time.Time) *string {
 	if t.IsZero() {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// maxUpdates bounds a batch.
+// maxUpdates bounds a batch of updates.
 const maxUpdates = 1000
 
 type resultJSON struct {
@@ -41,7 +41,7 @@ func newResult(board, member string, r ranking.Result) resultJSON {
 	return j
 }
 
-// rankJSON is the rank of a standing; null for a member that is hidden.
+// rankJSON encodes the rank of a standing; null for a hidden member.
 func rankJSON(s ranking.Standing) *int64 {
 	if s.Rank == 0 {
 		return nil
@@ -49,7 +49,7 @@ func rankJSON(s ranking.Standing) *int64 {
 	return &s.Rank
 }
 
-// postScores applies one update or a batch of them.
+// postScores applies one update or a batch of updates.
 func (s *Server) postScores(c echo.Context) error {
 	board := request.PathValue(c, "board")
 	body, key, err := request.ReadPost(c)
@@ -99,7 +99,7 @@ func (s *Server) applyUpdates(c echo.Context, board string, list jsontext.Value,
 	return ok(c, results)
 }
 
-// readUpdate reads an update; key is the id that its request gives it.
+// readUpdate decodes an update; key is the id that the Idempotency-Key gives it, "" for none.
 func readUpdate(o request.Object, key string) (u ranking.Update, err error) {
 	if err = o.Only("member", "score", "op", "id", "if", "data", "at"); err != nil {
 		return u, err
@@ -140,7 +140,7 @@ func readUpdate(o request.Object, key string) (u ranking.Update, err error) {
 	return u, u.Check()
 }
 
-// putScore sets a member's score outright.
+// putScore sets a member's score, as a moderator's action.
 func (s *Server) putScore(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err

@@ -20,32 +20,32 @@ import (
 	"rankcast/server/pages"
 )
 
-// Config is what a Server can be told. The zero value is the documented default.
+// Config configures a Server. The zero value of each field means its default.
 type Config struct {
-	// MaxTop is the most entries of a board that a client may watch or read at
-	// once, 1 to 1,000. Default 1,000.
+	// MaxTop is the maximum number of entries in a subscription or a page, 1 to 1,000.
+	// Default 1,000.
 	MaxTop int
-	// WriteTimeout is how long a WebSocket may accept nothing before it is
-	// closed. Default 10 s.
+	// WriteTimeout is how long a WebSocket may accept no bytes before the server closes it.
+	// Default 10 s.
 	WriteTimeout time.Duration
-	// RequestTimeout is how long a request may take to arrive, and its answer to be
-	// sent; of an import and an export, how long nothing may come, or be taken. Default 30 s.
+	// RequestTimeout bounds the arrival of a request, and the sending of its answer. For an
+	// import or export it bounds the time without any byte. Default 30 s.
 	RequestTimeout time.Duration
-	// ReadOnlySockets refuses updates and events that come over WebSockets.
+	// ReadOnlySockets makes WebSockets refuse updates and events. Default false.
 	ReadOnlySockets bool
-	// Origins are those of other sites whose pages may open sockets, which take no
-	// updates and events from them, and read what is under /v1/: each as CheckOrigin
-	// wants it. Default none.
+	// Origins are the origins of other sites whose pages may read what is under /v1/ and open
+	// sockets. Such sockets accept neither updates nor events. CheckOrigin checks an origin.
+	// Default none.
 	Origins []string
-	// StopTimeout bounds a graceful stop: requests under way, and clients that
-	// still owe their farewell, are cut off then. Default 5 s.
+	// StopTimeout bounds a graceful stop: then the server closes the connections of pending
+	// requests, and of clients that have not answered the close frame. Default 5 s.
 	StopTimeout time.Duration
-	// Log gets what an operator should know. Default slog.Default.
+	// Log gets messages for operators. Default slog.Default.
 	Log *slog.Logger
 }
 
-// Server answers requests and serves sockets. New makes one, Serve runs it; all
-// its methods may be called concurrently.
+// Server answers requests and serves sockets. New makes one, Serve runs it. All methods may be
+// called concurrently.
 type Server struct {
 	store *ranking.Store
 	hub   *hub.Hub
@@ -58,10 +58,10 @@ type Server struct {
 
 	sessions *live.Sessions
 	stopping atomic.Bool
-	loggedAt atomic.Int64 // when a failed request was last logged, ns since 1970
+	loggedAt atomic.Int64 // time of the last log entry about a failed request, Unix ns
 }
 
-// New makes a server of a store and a hub that watches it.
+// New makes a Server of a store and a hub that watches it. It starts nothing.
 func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.MaxTop = cmp.Or(cfg.MaxTop, 1000)
 	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
@@ -87,20 +87,19 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	return s
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP answers one request; Server is an http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
-// Limits of a connection. Requests and answers are small, so they have little
-// time. (A WebSocket is free of them: hijacking clears deadlines.)
+// Limits of a connection. They do not hold for a WebSocket: hijacking clears the deadlines.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	headerBytes   = 32 << 10
 )
 
-// Serve takes connections from l until ctx ends, then stops gracefully: no new
-// connections, requests under way answered, every socket told to come back
-// elsewhere. It returns when all of that is done, with nil unless l failed.
+// Serve accepts connections from l until ctx ends, then stops gracefully: it accepts no more
+// connections, answers pending requests, and tells the client of each socket to reconnect to another
+// node. Serve returns once all that is done, with nil unless l failed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	web := &http.Server{
 		Handler: s, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
@@ -118,9 +117,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	grace, cancel := context.WithTimeout(context.Background(), s.cfg.StopTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
-	wg.Go(func() { s.sessions.Stop(grace) }) // at once: no request makes a socket wait
+	wg.Go(func() { s.sessions.Stop(grace) }) // beside Shutdown: no request delays a socket
 	if stopErr := web.Shutdown(grace); stopErr != nil {
-		s.log.Warn("requests were cut off", "error", stopErr)
+		s.log.Warn("the server closed connections with pending requests", "error", stopErr)
 		web.Close()
 	}
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 
 const defaultTop = 10
 
-// cursorJSON is where the next page begins; null for none.
+// cursorJSON encodes the cursor of the next page; null for none.
 func cursorJSON(next *ranking.Cursor) *string {
 	if next == nil {
 		return nil
@@ -18,12 +18,12 @@ func cursorJSON(next *ranking.Cursor) *string {
 	return &text
 }
 
-// limit reads how many entries a page is to have at most.
+// limit reads the maximum number of entries of a page.
 func (s *Server) limit(q *request.Query) int {
 	return int(q.Integer("limit", int64(min(defaultTop, s.cfg.MaxTop)), 1, int64(s.cfg.MaxTop)))
 }
 
-// getTop reads a page of a board, or of its members with some scores.
+// getTop answers a page of a board, or of its members within a range of scores.
 func (s *Server) getTop(c echo.Context) error {
 	board := request.PathValue(c, "board")
 	q := request.ReadQuery(c, "limit", "cursor", "from_rank", "min_score", "max_score")
@@ -32,7 +32,7 @@ func (s *Server) getTop(c echo.Context) error {
 		MinScore: q.Score("min_score"), MaxScore: q.Score("max_score"),
 	}
 	if _, jumps := q.Get("from_rank"); jumps && query.After != nil && q.Err == nil {
-		q.Err = ranking.Invalid("from_rank", "goes with no cursor")
+		q.Err = ranking.Invalid("from_rank", "cannot stand beside cursor")
 	}
 	if q.Err != nil {
 		return q.Err
@@ -54,7 +54,7 @@ func (s *Server) getTop(c echo.Context) error {
 	return ok(c, answer)
 }
 
-// getAt tells what rank a score would give now, and reads a page of who has it.
+// getAt answers the rank that a score would give now, and a page of the members with that score.
 func (s *Server) getAt(c echo.Context) error {
 	board := request.PathValue(c, "board")
 	q := request.ReadQuery(c, "score", "limit", "cursor")
@@ -80,7 +80,7 @@ func (s *Server) getAt(c echo.Context) error {
 	}{newHead(board, at.Period, at.Bounds), at.Total, *score, at.Rank, at.Count, s.entries(c.Request().Context(), c, at.Kind, at.Entries), cursorJSON(at.Next())})
 }
 
-// getCount tells how many members there are, or how many of them have some scores.
+// getCount answers the number of members, in all and within a range of scores.
 func (s *Server) getCount(c echo.Context) error {
 	board := request.PathValue(c, "board")
 	q := request.ReadQuery(c, "min_score", "max_score")

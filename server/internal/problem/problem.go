@@ -17,13 +17,13 @@ var (
 	ErrHandshake        = errors.New("not a WebSocket handshake")
 )
 
-// ErrCrossOrigin is what a page of another site gets.
-var ErrCrossOrigin error = &ranking.FieldError{Field: "Origin", Reason: "is not this page's own", Kind: ErrForbidden}
+// ErrCrossOrigin refuses a request or socket from a page of another site.
+var ErrCrossOrigin error = &ranking.FieldError{Field: "Origin", Reason: "is the origin of another site", Kind: ErrForbidden}
 
-// ErrNotReady is why a node should get no traffic. It shows as unavailable.
+// ErrNotReady is the error of a readiness check. Its code is unavailable.
 var ErrNotReady = fmt.Errorf("%w: not ready", ranking.ErrUnavailable)
 
-// table is how errors look to a caller. The first that fits counts.
+// table maps errors to HTTP statuses and codes. The first match counts.
 var table = []struct {
 	err    error
 	status int
@@ -48,7 +48,7 @@ var table = []struct {
 	{hub.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
 }
 
-// Problem is an error as a caller sees it.
+// Problem is an error as a client sees it, over HTTP (RFC 9457) or over a socket.
 type Problem struct {
 	Status  int
 	Code    string
@@ -56,10 +56,10 @@ type Problem struct {
 	Field   string
 }
 
-// Of finds what to tell of err. What is nobody's business outside (an
-// unknown error, or the store's own words) stays inside.
+// Of describes err for a client. It hides internals: the text of an unknown error, and of an error of
+// the store.
 func Of(err error) Problem {
-	p := Problem{Status: http.StatusInternalServerError, Code: "internal", Message: "something went wrong; it has been logged"}
+	p := Problem{Status: http.StatusInternalServerError, Code: "internal", Message: "an internal error occurred; the server has logged it"}
 	for _, known := range table {
 		if errors.Is(err, known.err) {
 			p = Problem{Status: known.status, Code: known.code, Message: err.Error()}
@@ -70,14 +70,14 @@ func Of(err error) Problem {
 	if errors.As(err, &field) {
 		p.Field, p.Message = field.Field, field.Error()
 	}
-	// Names that a caller made up may be of any bytes.
+	// A client may send names of any bytes.
 	p.Field, p.Message = strings.ToValidUTF8(p.Field, "\uFFFD"), strings.ToValidUTF8(p.Message, "\uFFFD")
 	if p.Status == http.StatusServiceUnavailable {
 		switch {
 		case errors.Is(err, ranking.ErrOutcomeUnknown):
 			p.Message = "the store failed; an update may or may not have been applied: send it again with the same id"
 		case errors.Is(err, ranking.ErrOverloaded):
-			p.Message = "too many updates are waiting; nothing was applied"
+			p.Message = "too many updates are waiting; the server has applied none of this request"
 		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed):
 			p.Message = err.Error()
 		default:
@@ -87,7 +87,7 @@ func Of(err error) Problem {
 	return p
 }
 
-// At names the place of a field within a larger request: updates[3].score.
+// At prefixes the field of an error with its place in a larger request: updates[3].score.
 func At(place string, err error) error {
 	var field *ranking.FieldError
 	if !errors.As(err, &field) {
@@ -96,8 +96,8 @@ func At(place string, err error) error {
 	return &ranking.FieldError{Field: place + "." + field.Field, Reason: field.Reason, Kind: field.Kind}
 }
 
-// InItem names the place in the message of what is wrong with what it carries; what
-// is wrong with the board or the event as a whole stands beside that.
+// InItem does as At for an error about an item, and leaves an error about the board or the event as a
+// whole alone.
 func InItem(place string, err error) error {
 	for _, kind := range []error{ranking.ErrUnknownBoard, ranking.ErrUnknownPeriod, ranking.ErrUnknownEvent, ranking.ErrNotOpen, ranking.ErrConflict} {
 		if errors.Is(err, kind) {

@@ -13,7 +13,7 @@ import (
 // maxBody bounds a request's body, in bytes.
 const maxBody = 1 << 20
 
-// ReadObject reads a request's body, one JSON object and nothing after it.
+// ReadObject reads a request's body: one JSON object, and nothing after it.
 func ReadObject(c echo.Context) (Object, error) {
 	body, err := ReadBody(c)
 	if err != nil {
@@ -22,7 +22,7 @@ func ReadObject(c echo.Context) (Object, error) {
 	return ParseObject("body", body)
 }
 
-// ReadBody reads a request's body.
+// ReadBody reads a request's body, up to maxBody.
 func ReadBody(c echo.Context) ([]byte, error) {
 	if err := CheckEncoding(c); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func ReadBody(c echo.Context) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, &ranking.FieldError{Field: "body", Reason: "has over 1 MiB", Kind: ranking.ErrTooLarge}
+		return nil, &ranking.FieldError{Field: "body", Reason: "is larger than 1 MiB", Kind: ranking.ErrTooLarge}
 	}
 	if err != nil {
 		return nil, ranking.Invalid("body", "ended early")
@@ -38,25 +38,24 @@ func ReadBody(c echo.Context) ([]byte, error) {
 	return body, nil
 }
 
-// CheckEncoding refuses a body that is compressed.
+// CheckEncoding refuses a compressed body.
 func CheckEncoding(c echo.Context) error {
 	if encoding := c.Request().Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return ranking.Invalid("Content-Encoding", "want none")
+		return ranking.Invalid("Content-Encoding", "want none: the server accepts no compressed body")
 	}
 	return nil
 }
 
-// idempotencyKey is the id that a request's header gives; "" for none.
+// idempotencyKey returns the request's Idempotency-Key; "" for none.
 func idempotencyKey(c echo.Context) (string, error) {
 	keys, there := c.Request().Header["Idempotency-Key"]
 	if there && (keys[0] == "" || len(keys) > 1) {
-		return "", ranking.Invalid("Idempotency-Key", "is empty, or there more than once")
+		return "", ranking.Invalid("Idempotency-Key", "is empty, or occurs more than once")
 	}
 	return append(keys, "")[0], nil
 }
 
-// ReadPost reads a request that has no parameters, and its idempotency key; "" for
-// none.
+// ReadPost reads a request without parameters: its body, and its Idempotency-Key, "" for none.
 func ReadPost(c echo.Context) (body Object, key string, err error) {
 	if err := NoQuery(c); err != nil {
 		return nil, "", err

@@ -12,11 +12,12 @@ import (
 	"rankcast/ranking"
 )
 
-// Object is a JSON object whose fields are still to be read.
+// Object is a JSON object with undecoded fields. Its methods decode one field each; their errors name
+// the field.
 type Object map[string]jsontext.Value
 
-// ParseObject takes an object apart. JSON that is not valid, text after it, a
-// name that is there twice and invalid UTF-8 are all refused.
+// ParseObject decodes an object. It refuses invalid JSON, text after the object, a repeated name and
+// invalid UTF-8.
 func ParseObject(field string, b []byte) (Object, error) {
 	var o Object
 	err := json.Unmarshal(b, &o)
@@ -30,22 +31,22 @@ func ParseObject(field string, b []byte) (Object, error) {
 	return o, nil
 }
 
-// Only refuses fields beyond those named.
+// Only refuses fields other than those named.
 func (o Object) Only(names ...string) error {
 	for name := range o {
 		if !slices.Contains(names, name) {
-			return ranking.Invalid(name, "is not a field here")
+			return ranking.Invalid(name, "is not a field of this object")
 		}
 	}
 	return nil
 }
 
-// kinds names the kinds of JSON values in errors.
+// kinds are the names of the kinds of JSON values in errors.
 var kinds = map[jsontext.Kind]string{
 	'n': "null", 'f': "a boolean", 't': "a boolean", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
 }
 
-// Text reads a string; "" where the field is missing.
+// Text decodes a string; "" without the field.
 func (o Object) Text(name string) (string, error) {
 	v, ok := o[name]
 	if !ok {
@@ -58,7 +59,7 @@ func (o Object) Text(name string) (string, error) {
 	return s, nil
 }
 
-// RequiredText reads a string that must be there.
+// RequiredText decodes a string; an error without the field.
 func (o Object) RequiredText(name string) (string, error) {
 	if _, there := o[name]; !there {
 		return "", ranking.Invalid(name, "is missing")
@@ -66,7 +67,7 @@ func (o Object) RequiredText(name string) (string, error) {
 	return o.Text(name)
 }
 
-// OptionalText reads a string that says something if it is there.
+// OptionalText decodes a string; "" without the field, and an error for an empty string.
 func (o Object) OptionalText(name string) (string, error) {
 	s, err := o.Text(name)
 	if _, there := o[name]; there && err == nil && s == "" {
@@ -75,7 +76,7 @@ func (o Object) OptionalText(name string) (string, error) {
 	return s, err
 }
 
-// Object reads an object that must be there.
+// Object decodes an object; an error without the field.
 func (o Object) Object(name string) (Object, error) {
 	v, there := o[name]
 	if !there {
@@ -84,7 +85,7 @@ func (o Object) Object(name string) (Object, error) {
 	return ParseObject(name, v)
 }
 
-// Integer reads a whole number.
+// Integer decodes an integer; an error without the field.
 func (o Object) Integer(name string) (int64, error) {
 	v, ok := o[name]
 	switch {
@@ -96,7 +97,7 @@ func (o Object) Integer(name string) (int64, error) {
 	return ParseInteger(name, string(v))
 }
 
-// ParseInteger reads the digits of a whole number.
+// ParseInteger decodes the digits of an integer.
 func ParseInteger(name, digits string) (int64, error) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if errors.Is(err, strconv.ErrRange) {
@@ -108,7 +109,7 @@ func ParseInteger(name, digits string) (int64, error) {
 	return n, nil
 }
 
-// IntegerWithin reads a whole number within bounds, if there is one.
+// IntegerWithin decodes an integer from low to high; otherwise without the field.
 func (o Object) IntegerWithin(name string, otherwise, low, high int64) (int64, error) {
 	if _, there := o[name]; !there {
 		return otherwise, nil
@@ -120,7 +121,7 @@ func (o Object) IntegerWithin(name string, otherwise, low, high int64) (int64, e
 	return n, err
 }
 
-// ReadList reads the items of a batch.
+// ReadList decodes the items of a batch, 1 to most.
 func ReadList(field string, list jsontext.Value, most int) (items []jsontext.Value, err error) {
 	if list.Kind() != '[' || json.Unmarshal(list, &items) != nil {
 		return nil, ranking.Invalid(field, "is "+kinds[list.Kind()]+"; want a list")
@@ -129,7 +130,7 @@ func ReadList(field string, list jsontext.Value, most int) (items []jsontext.Val
 	case n == 0:
 		return nil, ranking.Invalid(field, "is empty")
 	case n > most:
-		return nil, &ranking.FieldError{Field: field, Reason: fmt.Sprintf("has %d; want %d at most", n, most), Kind: ranking.ErrTooLarge}
+		return nil, &ranking.FieldError{Field: field, Reason: fmt.Sprintf("has %d items; want %d at most", n, most), Kind: ranking.ErrTooLarge}
 	}
 	return items, nil
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// PathValue gives a part of the path, decoded: Echo leaves it as it came where it
-// holds an escaped slash.
+// PathValue returns a decoded parameter of the path. Echo does not decode a path with an escaped
+// slash.
 func PathValue(c echo.Context, name string) string {
 	s := c.Param(name)
 	if c.Request().URL.RawPath == "" {

@@ -12,7 +12,7 @@ import (
 	"rankcast/ranking"
 )
 
-// Query reads a request's parameters. The first that is wrong sets err.
+// Query reads a request's parameters. The first invalid one sets Err.
 type Query struct {
 	Values map[string][]string
 	Err    error
@@ -21,32 +21,33 @@ type Query struct {
 // NoQuery refuses a request that has parameters.
 func NoQuery(c echo.Context) error { return ReadQuery(c).Err }
 
-// ReadQuery takes a query of the parameters named, each there once at most
-// unless its name ends in "*".
+// ReadQuery reads the parameters of the names given. A parameter may occur more than once if its name
+// ends in "*" here. Any other parameter sets Err.
 func ReadQuery(c echo.Context, names ...string) *Query {
 	values, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
-		return &Query{Err: ranking.Invalid("query", "is not well-formed: "+err.Error())}
+		return &Query{Err: ranking.Invalid("query", "is malformed: "+err.Error())}
 	}
 	q := &Query{Values: values}
 	for name, values := range q.Values {
 		switch {
 		case slices.Contains(names, name+"*"):
 		case !slices.Contains(names, name):
-			q.Err = ranking.Invalid(cmp.Or(name, "query"), "is not a parameter here")
+			q.Err = ranking.Invalid(cmp.Or(name, "query"), "is not a parameter of this resource")
 		case len(values) > 1:
-			q.Err = ranking.Invalid(name, "is there more than once")
+			q.Err = ranking.Invalid(name, "occurs more than once")
 		}
 	}
 	return q
 }
 
+// Get returns a parameter, and whether it is there.
 func (q *Query) Get(name string) (string, bool) {
 	v := q.Values[name]
 	return append(v, "")[0], len(v) > 0
 }
 
-// Integer reads a whole number within bounds.
+// Integer reads an integer from low to high; otherwise without the parameter.
 func (q *Query) Integer(name string, otherwise, low, high int64) int64 {
 	s, ok := q.Get(name)
 	if !ok {
@@ -59,7 +60,7 @@ func (q *Query) Integer(name string, otherwise, low, high int64) int64 {
 	return n
 }
 
-// Score reads a score; nil where there is none.
+// Score reads a score; nil without the parameter.
 func (q *Query) Score(name string) *int64 {
 	if _, there := q.Get(name); !there {
 		return nil
@@ -68,7 +69,7 @@ func (q *Query) Score(name string) *int64 {
 	return &n
 }
 
-// Cursor reads where a page begins; nil where there is none.
+// Cursor reads the cursor of a page; nil without the parameter.
 func (q *Query) Cursor() *ranking.Cursor {
 	text, there := q.Get("cursor")
 	if !there {
