@@ -21,6 +21,7 @@ func code(a servertest.Answer) string {
 }
 
 func TestDefinitionsOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
 		a, b := servertest.Start(t, at, servertest.Config{}), servertest.Start(t, at, servertest.Config{})
 		answer := a.Do("PUT", "/v1/boards/stars", `{"period":"week","timezone":"Asia/Shanghai","kind":"star"}`)
@@ -105,6 +106,7 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 // A period or a family where only a board can be is told to be one, by HTTP and over a
 // socket, and nothing goes.
 func TestWhatIsNoBoardByItself(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "stars", Period: "week"}, ranking.Definition{Board: "fans:{star}"})
 	s := servertest.Dial(t, n.Addr)
 	s.Send(`{"type":"subscribe","id":1,"board":"fans:{star}"}`)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestOriginsThatThereMayBe(t *testing.T) {
+	t.Parallel()
 	for origin, says := range map[string]string{
 		"*": "", "https://example.com": "", "http://localhost:3000": "", "https://EXAMPLE.com": "", "http://127.0.0.1:8080": "",
 		"http://[::1]:3000": "", "https://xn--fsq.example": "", "https://a_b.example:65535": "",
@@ -39,6 +40,7 @@ func TestOriginsThatThereMayBe(t *testing.T) {
 // Pages of the sites that are named may read and watch, and nobody else's; none may send
 // anything.
 func TestOrigins(t *testing.T) {
+	t.Parallel()
 	const listed, other, ipv6 = "https://example.com", "https://example.org", "http://[::1]:3000"
 	for _, c := range []struct {
 		origins []string

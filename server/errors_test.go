@@ -14,6 +14,7 @@ import (
 // Whatever is wrong with a request is told with the name of the field, and
 // changes nothing.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	const scores = "/v1/boards/b/scores"
 	many := strings.TrimSuffix(strings.Repeat(`{"member":"x","score":1},`, 1001), ",")
 	cases := []struct {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestEventsOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
 		n := servertest.Start(t, at, servertest.Config{})
 		for _, board := range []string{"stars", "fans:{star}", "spring"} {

@@ -79,6 +79,7 @@ func readSeasons(t testing.TB) map[string][]*round {
 // Nineteen seasons, event by event: after every round the board is the official
 // standings, and what a client folded is what the board says.
 func TestFormula1(t *testing.T) {
+	t.Parallel()
 	seasons := readSeasons(t)
 	require.Len(t, seasons, 19)
 	redistest.Engines(t, func(t *testing.T, url string) {
@@ -137,6 +138,7 @@ func TestFormula1(t *testing.T) {
 // constructors. The seasons come in batches, and whole batches again: once more at
 // once, as after an answer that was lost, and much later.
 func TestFormula1SeasonsFromOneEvent(t *testing.T) {
+	t.Parallel()
 	seasons := readSeasons(t)
 	var batches []string
 	drivers, constructors := make(map[string]map[string]int64), make(map[string]map[string]int64)
@@ -249,6 +251,7 @@ func recount(laps []lap) (order []lap) {
 // after the first and the second. Laps come in batches, some of which come twice,
 // and the drivers are so close that best laps are often equal.
 func TestQualifying(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, store string) {
 		n := servertest.Start(t, store, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}})
 		require.Equal(t, 201, n.Do("PUT", "/v1/boards/quali:%7Brace%7D:%7Bsegment%7D", `{"mode":"best","order":"asc","display":{"format":"time_ms"}}`).Status)

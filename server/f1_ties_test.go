@@ -76,6 +76,7 @@ func results(rounds []*round) (events []string) {
 // by shared and by dense ties that a plain recount of the official points gives: in pages,
 // in looked-up places, and for who watched the last race.
 func TestFormula1FinalStandingsWithTies(t *testing.T) {
+	t.Parallel()
 	seasons := readSeasons(t)
 	drivers, constructors := readFinals(t, seasons)
 	require.Len(t, drivers, 19)

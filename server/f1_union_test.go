@@ -20,6 +20,7 @@ import (
 // The drivers' all-time points are the union of the seasons' boards, and a watcher sees
 // them come to that as the last season goes on, without anybody who reads.
 func TestFormula1AllTime(t *testing.T) {
+	t.Parallel()
 	seasons := readSeasons(t)
 	names := slices.Sorted(maps.Keys(seasons))
 	redistest.Engines(t, func(t *testing.T, url string) {

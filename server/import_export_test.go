@@ -34,6 +34,7 @@ func imports(t *testing.T, n *servertest.Node, board, form, body string) {
 
 // A board goes out and in again in both forms, whatever its members are called.
 func TestExportAndImportOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
 		n := servertest.Start(t, at, servertest.Config{}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "copy:{n}", Ties: ranking.Shared}, ranking.Definition{Board: "week", Period: "week"})
 		const lines = `{"member":"é \u2028 \"q\", \\ <b>","score":9007199254740991}
@@ -76,6 +77,7 @@ func TestExportAndImportOverHTTP(t *testing.T) {
 
 // What is wrong with an import is told with its line, and what was done before it.
 func TestImportRefusesOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
 		n := servertest.Start(t, at, servertest.Config{}, ranking.Definition{Board: "b", Max: new(int64(100))}, ranking.Definition{Board: "week", Period: "week"})
 		const good = `{"member":"a","score":1}` + "\n"
@@ -162,7 +164,8 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 // A line that is cut off by the end of the connection, or by a client that sends no more,
 // is not taken for a shorter one.
 func TestImportThatIsCutOff(t *testing.T) {
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{RequestTimeout: 200 * time.Millisecond}}, ranking.Definition{Board: "b:{n}"})
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{RequestTimeout: time.Second}}, ranking.Definition{Board: "b:{n}"})
 	begin := func(board string) net.Conn {
 		conn, err := net.Dial("tcp", n.Addr)
 		require.NoError(t, err)
@@ -210,6 +213,7 @@ func (s slowly) Read(b []byte) (int, error) {
 
 // A large board goes from one board to another in bounded memory, and for as long as it
 // goes on, however much longer than a request may take; an export that nobody takes ends.
+// It is not parallel: it measures the heap of the process.
 func TestLargeBoardsInBoundedMemory(t *testing.T) {
 	const members, limit = 20_000, 2 * time.Second
 	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{RequestTimeout: limit}}, ranking.Definition{Board: "b:{n}"})
@@ -307,6 +311,7 @@ func same(t *testing.T, a, b io.Reader) {
 
 // An export that Redis breaks off ends where it is, for all to see.
 func TestExportThatBreaksOff(t *testing.T) {
+	t.Parallel()
 	redis := redistest.Start(t)
 	n := servertest.Start(t, redis.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
 	var body strings.Builder

@@ -15,6 +15,7 @@ import (
 )
 
 func TestMembersWithAnyName(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	for _, m := range []string{"a/b", "50% off", "%2F", "ü ñ 星", "<img onerror>", "..", "a?b&c=d", strings.Repeat("x", 128), `"\`, "a+b"} {
 		quoted, err := json.Marshal(m)

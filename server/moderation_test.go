@@ -15,6 +15,7 @@ import (
 // What moderators do over HTTP: hide and show, set a score, take back an event, erase; and
 // each leaves a line that can be read.
 func TestModerationOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b", Kind: "user"}, ranking.Definition{Board: "c", Kind: "user", Mode: "best"})
 		do := func(status int, method, path, body, want string) {

@@ -34,6 +34,7 @@ func overview(t testing.TB, n *servertest.Node, want string) {
 // One read tells of all boards what a front page shows, and what is built is not built for
 // it.
 func TestOverview(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{},
 			ranking.Definition{Board: "stars", Period: "week", Kind: "star"}, ranking.Definition{Board: "fans:{star}"}, ranking.Definition{Board: "empty"},
@@ -71,6 +72,7 @@ func TestOverview(t *testing.T) {
 
 // However many ask, Redis is asked once a second.
 func TestOverviewIsReadOnceForAll(t *testing.T) {
+	t.Parallel()
 	const boards, askers = 40, 200
 	r := redistest.Start(t)
 	var defined []ranking.Definition
@@ -111,6 +113,7 @@ func TestOverviewIsReadOnceForAll(t *testing.T) {
 
 // What fails is not kept: whoever asks next may have more luck.
 func TestOverviewThatFailedIsReadAgain(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	n := servertest.Start(t, r.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
 	is := func(status int) {
@@ -132,6 +135,7 @@ func TestOverviewThatFailedIsReadAgain(t *testing.T) {
 
 // A store that hangs is given up long before each board has been asked for in vain.
 func TestOverviewOfAStoreThatHangs(t *testing.T) {
+	t.Parallel()
 	p := redistest.StartProxy(t, redistest.Start(t).URL())
 	var defined []ranking.Definition
 	for i := range 64 {
@@ -153,6 +157,7 @@ func TestOverviewOfAStoreThatHangs(t *testing.T) {
 
 // Of very many boards the first are told, and how many there are beside.
 func TestOverviewOfManyBoards(t *testing.T) {
+	t.Parallel()
 	var defined []ranking.Definition
 	for i := range 503 {
 		defined = append(defined, ranking.Definition{Board: fmt.Sprintf("b%03d", i)})
@@ -170,6 +175,7 @@ func TestOverviewOfManyBoards(t *testing.T) {
 
 // One board that cannot be read hides none of the others.
 func TestOverviewTellsOfTheRest(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	n := servertest.Start(t, r.URL(), servertest.Config{}, ranking.Definition{Board: "bad"}, ranking.Definition{Board: "good"}, ranking.Definition{Board: "many:{x}"})
 	require.NoError(t, r.Admin().Set(t.Context(), "rc:{bad}::m", "no hash", 0).Err())

@@ -13,6 +13,7 @@ import (
 )
 
 func TestPagesOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"})
 		var updates []string

@@ -15,6 +15,7 @@ import (
 )
 
 func TestProfilesOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b", Kind: "user"}, ranking.Definition{Board: "stars", Kind: "star"})
 		servertest.RequireProblem(t, n.Do("GET", "/v1/members/user/u4", ""), 404, "unknown_member", "member")
@@ -55,6 +56,7 @@ func TestProfilesOverHTTP(t *testing.T) {
 
 // Every node shows a profile that changes, to sockets and requests, on all boards.
 func TestProfilesAreLiveOnAllNodes(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		boards := []ranking.Definition{{Board: "b", Kind: "user"}, {Board: "fans:{star}", Kind: "user"}}
 		n, m := servertest.Start(t, url, servertest.Config{}, boards...), servertest.Start(t, url, servertest.Config{}, boards...)
@@ -83,6 +85,7 @@ func TestProfilesAreLiveOnAllNodes(t *testing.T) {
 
 // A profile that a node did not hear of shows there when what it knows is old.
 func TestProfileWhoseMessageIsLost(t *testing.T) {
+	t.Parallel()
 	url := redistest.Start(t).URL()
 	n := servertest.Start(t, url, servertest.Config{Ranking: ranking.Config{ProfileAge: 100 * time.Millisecond}, Hub: hub.Config{ProfileInterval: 100 * time.Millisecond}},
 		ranking.Definition{Board: "b", Kind: "user"})

@@ -14,6 +14,7 @@ import (
 )
 
 func TestScoresOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "laps", Mode: "best", Order: "asc"})
 		post := func(body string, header ...string) string {

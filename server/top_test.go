@@ -15,6 +15,7 @@ import (
 
 // What is read by scores, and of members among themselves, is by the ties of the board.
 func TestReadsByScoreOverHTTP(t *testing.T) {
+	t.Parallel()
 	const top, at, count, members = "/top?limit=2&", "/at?limit=2&", "/count?", "/members?"
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{},

@@ -33,6 +33,7 @@ func defineWindows(t *testing.T, n *servertest.Node) {
 // A window is defined by data, is told with the board, and what makes no sense beside it
 // is refused by name.
 func TestWindowsAreDefinedOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{})
 		for _, c := range []struct{ body, refresh string }{{`{"window":"3h"}`, "1m"}, {`{"window":"3h","refresh":"live"}`, "live"}} {
@@ -92,6 +93,7 @@ func TestWindowsAreDefinedOverHTTP(t *testing.T) {
 // Scores are sent to a window with the time that they were at, and read as on any board;
 // those of a board whose result is built are told when they are read, and not before.
 func TestWindowsOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{})
 		defineWindows(t, n)
@@ -186,6 +188,7 @@ func TestWindowsOverHTTP(t *testing.T) {
 // An event that happened a while ago counts from then on the windows among its boards,
 // and now on the others.
 func TestEventsOfAWhileAgo(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{})
 		defineWindows(t, n)

@@ -28,6 +28,7 @@ func ranked(entries []client.Entry) string {
 }
 
 func TestReads(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b", Ties: ranking.Shared})
 		c, ctx := newClient(t, n.Addr), t.Context()
@@ -94,6 +95,7 @@ func rows(t *testing.T, export iter.Seq2[client.Row, error]) (rows []client.Row)
 }
 
 func TestExportAndImport(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b", Max: new(int64(1000))}, ranking.Definition{Board: "copy", Mode: ranking.Best})
 		c, ctx := newClient(t, n.Addr), t.Context()
@@ -140,6 +142,7 @@ func TestExportAndImport(t *testing.T) {
 
 // An export that is cut off says so, wherever that is.
 func TestExportThatIsCutOff(t *testing.T) {
+	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, `{"member":"a","score":1}`+"\n")
 		http.NewResponseController(w).Flush()

@@ -11,10 +11,11 @@ import (
 	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
+
+	"rankcast/server/servertest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { servertest.Main(m) }
 
 // pipes is a network in memory, so that a test with simulated time has one.
 type pipes struct {

@@ -75,6 +75,7 @@ func (s *watching) until(what string, wanted func(client.Board) bool) client.Boa
 func live(b client.Board) bool { return b.State == client.Live }
 
 func TestUpdatesAndReads(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"})
 		c, ctx := newClient(t, n.Addr), t.Context()
@@ -184,6 +185,7 @@ func sum(t *testing.T, c *client.Client) (sum int64) {
 
 // Answers of the server that get lost: each update counts once.
 func TestUpdatesCountOnceWhenAnswersAreLost(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"})
 		c := newClient(t, cutter(t, n.Addr, 2))
@@ -215,6 +217,7 @@ func gifts(t *testing.T, n *servertest.Node) {
 
 // A batch of events may come to so many updates, and to no more.
 func TestMostEventsAtOnce(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	wide, err := ranking.ParseEvent("wide", []byte(`{"updates":[`+strings.Repeat(`{"board":"b","member":"m","score":1},`, 31)+`{"board":"b","member":"m","score":1}]}`))
 	require.NoError(t, err)
@@ -234,6 +237,7 @@ func TestMostEventsAtOnce(t *testing.T) {
 // Events, whose answers get lost: each counts once on each of its boards, and each
 // board answers for itself.
 func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{})
 		gifts(t, n)
@@ -312,6 +316,7 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 // What is with an entry, for whom an update is, and what a period is: as the
 // server has them. Names go through paths as they are.
 func TestPeriodsConditionsAndData(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "fans:{star}", Period: "36500h", Base: time.Now().Truncate(time.Hour)})
 		c, ctx := newClient(t, n.Addr), t.Context()
@@ -366,6 +371,7 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 // Answers of Redis that get lost: likewise, and what the server says of each
 // update is not believed before it is sure.
 func TestUpdatesCountOnceWhenRedisIsCutOff(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	proxy := redistest.StartProxy(t, r.URL())
 	n := servertest.Start(t, proxy.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
@@ -397,6 +403,7 @@ func TestUpdatesCountOnceWhenRedisIsCutOff(t *testing.T) {
 
 // The own rank follows what others do, with neighbours and the way to the next.
 func TestOwnRankOfARealServer(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, ranking.Definition{Board: "b"})
 		c := newClient(t, n.Addr)
@@ -434,6 +441,7 @@ func TestOwnRankOfARealServer(t *testing.T) {
 }
 
 func TestWatchOfARealServer(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, ranking.Definition{Board: "b"})
 		c := newClient(t, n.Addr)
@@ -458,6 +466,7 @@ func TestWatchOfARealServer(t *testing.T) {
 // The period turns while nobody writes: the last of it is shown, as it stays to be
 // read, and then the next one.
 func TestTurnOfARealServer(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "fans:{star}", Period: "1s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Keep: new(1000)})
 		c := newClient(t, n.Addr)
@@ -492,6 +501,7 @@ func TestTurnOfARealServer(t *testing.T) {
 
 // A server that stops and one that starts at its address: the watch goes on.
 func TestWatchOutlivesTheServer(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	first := servertest.Start(t, r.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
 	front := httptest.NewUnstartedServer(nil)
@@ -523,6 +533,7 @@ func TestWatchOutlivesTheServer(t *testing.T) {
 
 // The largest frame that there can be fits.
 func TestTopOfAThousandLongNames(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	c := newClient(t, n.Addr)
 	var updates []client.Update
@@ -557,6 +568,7 @@ func (c tapped) Read(b []byte) (int, error) {
 // A client whose connection is cut holds the list already: the server sends what
 // has changed since, and no second snapshot.
 func TestResumeWithARealServer(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, ranking.Definition{Board: "b"})
 		var snapshots atomic.Int64
@@ -602,6 +614,7 @@ func TestResumeWithARealServer(t *testing.T) {
 }
 
 func TestProfilesByTheClient(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b", Kind: "user"})
 	c, err := client.New("http://"+n.Addr, client.Config{})
 	require.NoError(t, err)

@@ -20,6 +20,7 @@ import (
 // Clients that come, ask, stall and vanish in every order leave nothing behind
 // and break nothing for the others.
 func TestChurn(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "c"})
 	watcher := servertest.Dial(t, n.Addr)
 	watcher.Subscribe("b", 20)

@@ -21,6 +21,7 @@ import (
 // updates in batches that change a member several times, and removals, end in
 // the board on every socket, and in what a plain recount of the scores gives.
 func TestEverySocketEndsWithTheBoard(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		var boards []ranking.Definition
 		for _, mode := range []ranking.Mode{ranking.Sum, ranking.Best, ranking.Last} {

@@ -41,6 +41,7 @@ func calls(t testing.TB, rdb redis.UniversalClient) map[string]int64 {
 // scores change at random: after each pause each socket knows its rank and score,
 // and Redis was not asked for any of it.
 func TestFollowersOfALargeBoard(t *testing.T) {
+	t.Parallel()
 	const members, followers, rounds, updates = 20_000, 500, 5, 400
 	r := redistest.Start(t)
 	d := ranking.Definition{Board: "b"}

@@ -48,6 +48,7 @@ func meIs(s *servertest.Socket, board string, rank, score int64) hubtest.Message
 // A follower far below the top is told where it stands, and each time it moves:
 // by itself, for others, off the board and onto it.
 func TestOwnRank(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
 			ranking.Definition{Board: "b"})
@@ -97,6 +98,7 @@ func TestOwnRank(t *testing.T) {
 // Neighbours and the distance to the next place come with a follower's own, and
 // are right after every change near it, be it in the first entries or far below.
 func TestAround(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
 			ranking.Definition{Board: "b"})

@@ -4,8 +4,6 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"rankcast/server/servertest"
 )
 
@@ -18,10 +16,7 @@ func TestMain(m *testing.M) {
 		join(spec)
 		return
 	}
-	goleak.VerifyTestMain(m,
-		// The connection pools of http.DefaultTransport and of test clients.
-		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
-		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+	servertest.Main(m, servertest.IdleConnections()...)
 }
 
 const patience = servertest.Patience

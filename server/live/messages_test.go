@@ -18,6 +18,7 @@ import (
 // Who subscribes, or asks for a sign of life, is told the clock by which periods end,
 // which need not be the node's own.
 func TestAnswersTellTheClock(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
 	set(now)
@@ -39,6 +40,7 @@ func TestAnswersTellTheClock(t *testing.T) {
 
 // A bad message is answered with an error frame, and the socket lives.
 func TestBadMessages(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	s := servertest.Dial(t, n.Addr)
 	for _, c := range []struct{ message, id, code, field string }{
@@ -96,6 +98,7 @@ func TestBadMessages(t *testing.T) {
 }
 
 func TestMessageThatIsTooLargeClosesWith1009(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	for _, size := range []int{32<<10 + 1, 400_000} {
 		s := servertest.Dial(t, n.Addr)

@@ -15,6 +15,7 @@ import (
 // A master of a cluster that dies is told to those who watch its boards, though
 // changes of the others are still heard.
 func TestMasterOfAClusterDies(t *testing.T) {
+	t.Parallel()
 	url, masters := redistest.StartCluster(t)
 	var boards []ranking.Definition
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {

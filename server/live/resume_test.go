@@ -17,6 +17,7 @@ import (
 // Who comes back is sent one delta from what it has, if the server knows what
 // changed since, and a snapshot otherwise.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, ranking.Definition{Board: "b"})
 		descending(t, n, "b", 50)

@@ -21,6 +21,7 @@ var quick = ranking.Definition{Board: "quick", Period: "3s", Base: time.Date(202
 // it any more: each of them gets the last of the old period, as it is for good, and
 // right after it the first of the next.
 func TestTurnWhile500SocketsWatch(t *testing.T) {
+	t.Parallel()
 	const sockets = 500
 	r := redistest.Start(t)
 	nodes := []*servertest.Node{servertest.Start(t, r.URL(), servertest.Config{}, quick), servertest.Start(t, r.URL(), servertest.Config{}, quick)}
@@ -80,6 +81,7 @@ func TestTurnWhile500SocketsWatch(t *testing.T) {
 
 // A period of which nothing is kept is shown as it ended all the same.
 func TestTurnOfAPeriodThatIsNotKept(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		unkept := quick
 		unkept.Period, unkept.Keep = "1s", new(0)

@@ -34,6 +34,7 @@ func fill(t testing.TB, n *servertest.Node, round int) {
 // A client that reads nothing holds up nobody, skips what it missed, and is cut
 // off only when it accepts nothing for the write timeout.
 func TestStalledClient(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Start(t).URL(),
 		servertest.Config{Hub: hub.Config{Interval: time.Millisecond}, Server: server.Config{WriteTimeout: patience}},
 		ranking.Definition{Board: "b", Mode: ranking.Last})
@@ -59,6 +60,7 @@ func TestStalledClient(t *testing.T) {
 // A deadline is for one write: a socket that has been quiet for longer is as
 // good as before.
 func TestQuietSocketOutlivesTheWriteTimeout(t *testing.T) {
+	t.Parallel()
 	const timeout = 20 * time.Millisecond
 	n := servertest.Start(t, redistest.Embedded(t),
 		servertest.Config{Hub: hub.Config{Interval: 2 * timeout}, Server: server.Config{WriteTimeout: timeout}}, ranking.Definition{Board: "b"})
@@ -73,6 +75,7 @@ func TestQuietSocketOutlivesTheWriteTimeout(t *testing.T) {
 }
 
 func TestClientThatAcceptsNothingIsCutOff(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Start(t).URL(),
 		servertest.Config{Hub: hub.Config{Interval: time.Millisecond}, Server: server.Config{WriteTimeout: 50 * time.Millisecond}},
 		ranking.Definition{Board: "b", Mode: ranking.Last})

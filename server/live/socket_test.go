@@ -34,6 +34,7 @@ func pair(t testing.TB) (s *socket, client net.Conn, running *sync.WaitGroup) {
 
 // A frame that fits costs no allocation: it is the same bytes for everyone, and
 // the write has nothing of its own.
+// It is not parallel: AllocsPerRun counts the allocations of all goroutines.
 func TestDeliveryAllocatesNothing(t *testing.T) {
 	s, client, _ := pair(t)
 	drained := make(chan struct{})
@@ -50,6 +51,7 @@ func TestDeliveryAllocatesNothing(t *testing.T) {
 // What is turned away or cut in two by a full connection never mixes with
 // anything else: the client reads whole frames, in order.
 func TestFramesAreNeverCut(t *testing.T) {
+	t.Parallel()
 	s, client, running := pair(t)
 	large := hub.NewFrame(bytes.Repeat([]byte("L"), 300_000))
 	taken := 0
@@ -81,6 +83,7 @@ func TestFramesAreNeverCut(t *testing.T) {
 
 // Nothing follows a close frame, whoever sent it.
 func TestNothingFollowsACloseFrame(t *testing.T) {
+	t.Parallel()
 	for _, end := range []func(s *socket){
 		func(s *socket) { s.closeWith(hub.NewFrame([]byte("bye")), 1001) },
 		func(s *socket) { s.Write([]byte{0x88, 2, 3, 0xe8}) },
@@ -102,6 +105,7 @@ func TestNothingFollowsACloseFrame(t *testing.T) {
 // A client that accepts a little all the time gets even a large frame; one that
 // accepts nothing is given up after the write timeout.
 func TestSlowClientIsNotGivenUp(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		near, client := net.Pipe()
 		defer client.Close()
@@ -154,6 +158,7 @@ func (noBoards) Unfollow(string)              {}
 // A frame that is turned away because a reply is being written is not lost: the
 // client gets the newest version after the reply.
 func TestFrameTurnedAwayByAReplyComesLater(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(noBoards{}, noBoards{}, hub.Config{})
 		ctx, cancel := context.WithCancel(t.Context())

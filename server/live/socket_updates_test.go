@@ -14,6 +14,7 @@ import (
 )
 
 func TestUpdatesAndEventsOverTheSocket(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
 		n := servertest.Start(t, at, servertest.Config{})
 		require.Equal(t, 201, n.Do("PUT", "/v1/boards/stars", `{"max":100}`).Status)
@@ -55,6 +56,7 @@ func TestUpdatesAndEventsOverTheSocket(t *testing.T) {
 
 // Where sockets may only read, they do, and nothing is changed.
 func TestReadOnlySockets(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{ReadOnlySockets: true}}, ranking.Definition{Board: "stars"})
 	s := servertest.Dial(t, n.Addr)
 	for _, message := range []string{

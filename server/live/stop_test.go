@@ -20,6 +20,7 @@ import (
 )
 
 // A stop tells every client when to come back, and leaves nothing behind.
+// It is not parallel: it counts the goroutines of the process.
 func TestGracefulStop(t *testing.T) {
 	before := runtime.NumGoroutine()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{StopTimeout: 2 * time.Second}}, ranking.Definition{Board: "b"})
@@ -63,6 +64,7 @@ func TestGracefulStop(t *testing.T) {
 // Neither clients that are stalled nor a request that never ends keep others
 // from hearing at once that the node stops.
 func TestStopWaitsForNobodyToSayGoodbye(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Hub: hub.Config{Interval: time.Millisecond},
 		Server: server.Config{StopTimeout: 10 * patience, WriteTimeout: 10 * patience}}, ranking.Definition{Board: "b", Mode: ranking.Last})
 	var stalled []*servertest.Socket

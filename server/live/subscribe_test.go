@@ -13,6 +13,7 @@ import (
 )
 
 func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"})
 		s := servertest.Dial(t, n.Addr)
@@ -40,6 +41,7 @@ func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
 }
 
 func TestTooManySubscriptionsAreRefused(t *testing.T) {
+	t.Parallel()
 	var boards []ranking.Definition
 	for i := range 101 {
 		boards = append(boards, ranking.Definition{Board: fmt.Sprint("b", i)})

@@ -14,6 +14,7 @@ import (
 
 // Files are of the type that their name says, whatever the machine thinks.
 func TestPageFilesHaveTypes(t *testing.T) {
+	t.Parallel()
 	files := make(fstest.MapFS)
 	for name := range map[string]string{"a.js": "", "a.d.ts": "", "a.json": "", "a.css": ""} {
 		files["kit/"+name] = &fstest.MapFile{Data: []byte("x")}
@@ -37,6 +38,7 @@ func TestPageFilesHaveTypes(t *testing.T) {
 
 // The kit is small: all of it together, as a browser gets it.
 func TestKitIsSmall(t *testing.T) {
+	t.Parallel()
 	modules, err := modulesOf(web.Files, "kit/rankcast.js")
 	require.NoError(t, err)
 	require.Contains(t, modules, "kit/socket.js")

@@ -11,6 +11,7 @@ import (
 
 // A link says what language a page is in, or else its reader's browser does.
 func TestPageLanguage(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	etags := make(map[string]string)
 	for _, c := range []struct{ query, accepts, want string }{

@@ -18,6 +18,7 @@ const browserAccepts = "text/html,application/xhtml+xml,application/xml;q=0.9,im
 // Who mistypes an address gets a page that says so, and leads to the front page from however
 // deep it is, wherever a proxy serves it.
 func TestPageThatThereIsNot(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, address := range []string{
 		"/star", "/Boards", "/boards/a/b", "/stars/x/", "/overlay", "//evil.example/x", "/a//b///", "/a%2Fb/c", "/%ff", "/v2", "/v1x", "/kits/rankcast.js", "/star?lang=fr",
@@ -60,6 +61,7 @@ func TestPageThatThereIsNot(t *testing.T) {
 
 // It is in its reader's language, which its ways keep where the address asks for it.
 func TestPageThatThereIsNotInEachLanguage(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, c := range []struct{ query, accepts, tag, title, home string }{
 		{"", "en", "en", "No such page", "../"},
@@ -79,6 +81,7 @@ func TestPageThatThereIsNotInEachLanguage(t *testing.T) {
 
 // Programs get a problem, as for anything else, and caches know of both.
 func TestPageThatThereIsNotIsForPeople(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, accepts := range []string{"*/*", "application/json", "text/html;q=0, */*", "text/*", "text/html5", ""} {
 		for _, method := range []string{"GET", "HEAD"} {

@@ -18,6 +18,7 @@ import (
 
 // Every page is whole, in one language, and finds what it loads from where it is.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	for _, writes := range []bool{true, false} {
 		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{ReadOnlySockets: !writes}})
 		for _, c := range []struct{ path, root, title string }{
@@ -56,6 +57,7 @@ func TestPages(t *testing.T) {
 // An address with slashes behind it leads to the page, wherever a proxy serves it, and what is
 // below a page's address is none.
 func TestPageAddresses(t *testing.T) {
+	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, c := range []struct{ address, location, leadsTo string }{

@@ -9,6 +9,7 @@ import (
 
 // What is wrong with a page shows when it is made ready, and not to its reader.
 func TestPageThatIsWrongIsNotServed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ page, texts, says string }{
 		{`<p>{{text "a"}}</p>`, `{"a":"A"}`, ""},
 		{`<p>{{text "b"}}</p>`, `{"a":"A"}`, `texts/en.json has no "b"`},
@@ -31,6 +32,7 @@ func TestPageThatIsWrongIsNotServed(t *testing.T) {
 
 // Texts are data in a page, whatever they hold.
 func TestPageHoldsTextsAsData(t *testing.T) {
+	t.Parallel()
 	files := fstest.MapFS{
 		"pages/shared.html": {},
 		"pages/p.html":      {Data: []byte(`<script type="application/json" id="texts">{{.Texts}}</script><p title="{{text "a"}}">`)},

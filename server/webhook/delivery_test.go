@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"rankcast/ranking"
 	"rankcast/ranking/redistest"
@@ -25,7 +24,7 @@ import (
 	"rankcast/server/webhook"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { servertest.Main(m) }
 
 // startReceiver has a receiver listen.
 func startReceiver(t testing.TB, r *servertest.Receiver) *httptest.Server {
@@ -111,6 +110,7 @@ func requireOneID(t testing.TB, r *servertest.Receiver, boards []string) {
 
 // Two nodes tell a receiver that works: each closed period once.
 func TestEachClosedPeriodArrives(t *testing.T) {
+	t.Parallel()
 	redis := redistest.Start(t)
 	r := &servertest.Receiver{T: t}
 	s := startReceiver(t, r)
@@ -134,6 +134,7 @@ func TestEachClosedPeriodArrives(t *testing.T) {
 
 // A receiver that fails in one way and another gets each again, until it works.
 func TestReceiverThatFails(t *testing.T) {
+	t.Parallel()
 	trapped := false
 	trap := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { trapped = true }))
 	defer trap.Close()
@@ -182,6 +183,7 @@ func TestReceiverThatFails(t *testing.T) {
 // A receiver that says more than it was asked: what comes after its first answer
 // counts for nothing, neither for this message nor for another.
 func TestReceiverThatAnswersTwice(t *testing.T) {
+	t.Parallel()
 	redis := redistest.Start(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -232,6 +234,7 @@ func TestReceiverThatAnswersTwice(t *testing.T) {
 
 // A receiver is down, and so is the node later; another node tells what waited.
 func TestReceiverThatIsDownOverARestart(t *testing.T) {
+	t.Parallel()
 	redis := redistest.Start(t)
 	r := &servertest.Receiver{T: t, Answer: func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }}
 	s := startReceiver(t, r)
@@ -267,6 +270,7 @@ func TestReceiverThatIsDownOverARestart(t *testing.T) {
 // A node is killed while the receiver thinks about a message: another sends it when
 // the first has had its time.
 func TestNodeThatDiesWhileItDelivers(t *testing.T) {
+	t.Parallel()
 	redisURL, set := redistest.Clocked(t)
 	now := time.Now()
 	set(now)

@@ -8,6 +8,7 @@ import (
 
 // The example that implementations of Standard Webhooks share.
 func TestSignature(t *testing.T) {
+	t.Parallel()
 	key, err := parseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	require.NoError(t, err)
 	require.Equal(t, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
