@@ -100,13 +100,13 @@ func TestExportAndImport(t *testing.T) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b", Max: new(int64(1000))}, ranking.Definition{Board: "copy", Mode: ranking.Best})
 		c, ctx := newClient(t, n.Addr), t.Context()
 		var want []client.Row
-		for i := range 3000 {
-			want = append(want, client.Row{Member: fmt.Sprint("m ", i*7919%3000), Score: int64(1000 - i/50)})
+		for i := range 1200 { // more than a batch and a page
+			want = append(want, client.Row{Member: fmt.Sprint("m ", i*7919%1200), Score: int64(1000 - i/50)})
 		}
 		want[7].Data = []byte(`{"a":"é"}`)
 		done, err := c.Import(ctx, "b", slices.Values(want))
 		require.NoError(t, err)
-		require.Equal(t, client.Imported{Imported: 3000, FirstErrors: []client.RowError{}}, done)
+		require.Equal(t, client.Imported{Imported: 1200, FirstErrors: []client.RowError{}}, done)
 		require.Equal(t, want, rows(t, c.Export(ctx, "b")))
 		for range 2 {
 			_, err = c.Import(ctx, "copy", slices.Values(rows(t, c.Export(ctx, "b"))))
