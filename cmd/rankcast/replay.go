@@ -91,7 +91,7 @@ func (r *replay) recording() *recording {
 // stays away.
 func (r *replay) Run(ctx context.Context) error {
 	s := &sender{replay: r, bar: progressbar.DefaultSilent(0)}
-	c, err := client.New(r.Server, client.Config{Retrying: s.sayRetry})
+	c, err := client.New(r.Server, client.Config{OnRetry: s.sayRetry})
 	if err != nil {
 		return err
 	}

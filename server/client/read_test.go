@@ -66,7 +66,7 @@ func TestReads(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, friends, 3)
 		require.Equal(t, [4]any{"dee & co", int64(4), int64(2), "7"}, [4]any{friends[0].Member, *friends[0].Rank, *friends[0].Among, string(friends[0].Data)})
-		require.Equal(t, client.Friend{Member: "nobody"}, friends[1])
+		require.Equal(t, client.MemberRank{Member: "nobody"}, friends[1])
 		require.Equal(t, [2]int64{20, 1}, [2]int64{*friends[2].Score, *friends[2].Among})
 
 		for field, err := range map[string]error{

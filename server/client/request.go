@@ -14,43 +14,20 @@ import (
 )
 
 const (
-	// firstWait bounds the first wait before trying again; the bound doubles
-	// with each attempt.
-	firstWait = 250 * time.Millisecond
-	// longestWait bounds every wait, so that a server that comes back is found
-	// within this.
-	longestWait = 15 * time.Second
-	// maxAnswer bounds what is read of an answer or a frame, in bytes. A top of
-	// 1,000 with names of 128 bytes and profiles of 1 KiB, all escaped, has under
-	// 3 MB; the answer to 1,000 events grows with their boards.
+	// firstBackoff bounds the delay before the second attempt; the bound doubles with each
+	// attempt.
+	firstBackoff = 250 * time.Millisecond
+	// maxBackoff bounds every delay, so that the client finds a server that comes back within
+	// that time.
+	maxBackoff = 15 * time.Second
+	// maxAnswer bounds an answer or a frame, in bytes. A top of 1,000 with names of 128 bytes
+	// and profiles of 1 KiB, all escaped, has under 3 MB; the answer to 1,000 events grows with
+	// their boards.
 	maxAnswer = 32 << 20
 )
 
-// backoff is exponential with full jitter: any wait up to the bound, so that
-// clients that were cut off together do not come back together. attempt is 0
-// for the first.
-func (c *Client) backoff(attempt int) time.Duration {
-	bound := longestWait
-	if attempt < 10 {
-		bound = min(bound, firstWait<<attempt)
-	}
-	return time.Duration(c.random() * float64(bound))
-}
-
-// pause waits, unless ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// retry calls attempt until it returns nil or an error that time does not heal,
-// or there is no time left. What went wrong last is always in the error.
+// retry calls attempt until it returns nil or a permanent error, or until Config.RetryFor or ctx ends
+// the retries. Its error always wraps the error of the last attempt.
 func (c *Client) retry(ctx context.Context, attempt func(context.Context) error) error {
 	started := time.Now()
 	for n := 0; ; n++ {
@@ -66,12 +43,12 @@ func (c *Client) retry(ctx context.Context, attempt func(context.Context) error)
 		if ended := ctx.Err(); ended != nil {
 			return fmt.Errorf("%w (attempt %d: %w)", ended, n+1, err)
 		}
-		if !temporary(err) || c.cfg.RetryFor < 0 {
+		if !isTemporary(err) || c.cfg.RetryFor < 0 {
 			return err
 		}
 		wait := c.backoff(n)
-		// A server that says when to come back is not asked before, nor by
-		// everyone at that moment.
+		// The client waits at least as long as the server asks for, plus jitter, so that clients do
+		// not all come back at that moment.
 		var e *Error
 		if errors.As(err, &e) {
 			wait += e.retryAfter
@@ -79,17 +56,16 @@ func (c *Client) retry(ctx context.Context, attempt func(context.Context) error)
 		if time.Since(started)+wait > c.cfg.RetryFor {
 			return fmt.Errorf("gave up after %d attempts: %w", n+1, err)
 		}
-		if c.cfg.Retrying != nil {
-			c.cfg.Retrying(err)
+		if c.cfg.OnRetry != nil {
+			c.cfg.OnRetry(err)
 		}
-		if ended := pause(ctx, wait); ended != nil {
+		if ended := sleep(ctx, wait); ended != nil {
 			return fmt.Errorf("%w (attempt %d: %w)", ended, n+1, err)
 		}
 	}
 }
 
-// do sends one request and decodes its answer, without retrying. body is JSON,
-// or nil for none.
+// do sends one request and decodes its answer, without retries. body is JSON, or nil for none.
 func (c *Client) do(ctx context.Context, method, url string, body []byte, answer any) error {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
@@ -120,7 +96,7 @@ func (c *Client) do(ctx context.Context, method, url string, body []byte, answer
 	return nil
 }
 
-// get reads with retries.
+// get sends a GET, with retries.
 func (c *Client) get(ctx context.Context, url string, answer any) error {
 	return c.retry(ctx, func(ctx context.Context) error { return c.do(ctx, http.MethodGet, url, nil, answer) })
 }

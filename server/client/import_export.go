@@ -14,20 +14,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// lines is how boards go out and in here: a JSON object a line.
-const lines = "application/x-ndjson"
+// ndjsonType is the media type of exports and imports here: one JSON object a line.
+const ndjsonType = "application/x-ndjson"
 
-// Row is one member of a board that goes out or in.
+// Row is one member of an export or import.
 type Row struct {
 	Member string         `json:"member"`
 	Score  int64          `json:"score"`
-	Data   jsontext.Value `json:"data,omitzero"` // as Update's
+	Data   jsontext.Value `json:"data,omitzero"` // like Update.Data
 }
 
-// Export reads a whole board, in its order, as it comes: it may have any number of
-// members, and take as long as it goes on. What moves meanwhile is there at most once,
-// unless it crosses the place that the export has come to. It is tried once; an error is
-// the last that comes, and what came before it is not the whole.
+// Export streams a whole board in its order. A board may have any number of members, and the stream may
+// take any time. A member whose rank changes meanwhile may be missing or come twice only if it crosses
+// the place that the export has reached. Export makes one attempt. An error is the last pair of the
+// sequence, and means that the rows before it are not the whole board.
 func (c *Client) Export(ctx context.Context, board string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		fail := func(err error) { yield(Row{}, fmt.Errorf("export board %q: %w", board, err)) }
@@ -56,28 +56,28 @@ func (c *Client) Export(ctx context.Context, board string) iter.Seq2[Row, error]
 	}
 }
 
-// Imported is what an import did.
+// Imported is the result of an import.
 type Imported struct {
-	Period   string `json:"period"`   // that it counted in; "" on a board without periods
-	Imported int64  `json:"imported"` // rows that were taken
-	Refused  int64  `json:"refused"`  // rows that were not: their scores are out of range
-	// FirstErrors are the first ten of those.
+	Period   string `json:"period"`   // the period that counts it; "" on a board without periods
+	Imported int64  `json:"imported"` // rows that the server took
+	Refused  int64  `json:"refused"`  // rows with a score out of range
+	// FirstErrors are the errors of the first ten refused rows.
 	FirstErrors []RowError `json:"first_errors"`
 }
 
-// RowError is why a row was refused.
+// RowError is the error of a refused row.
 type RowError struct {
-	Line    int64  `json:"line"` // of the row, from 1
-	Code    string `json:"code"` // as Error's, and so Message and Field
+	Line    int64  `json:"line"` // line of the row, from 1
+	Code    string `json:"code"` // like Error.Code; Message and Field likewise
 	Message string `json:"message"`
 	Field   string `json:"field"`
 }
 
-// Import gives members scores, of any number: each row sets its member's, and those that
-// have the same rank as they come. Rows of an export give the same ranks, ties included. It
-// is tried once, and may be made again after any error, from the first row: what was done
-// stays as it is. With an *Error, Imported is what was done before the row that is wrong.
-// It returns when rows has ended, or taken its next step.
+// Import sets the scores of members, any number of them. Members with equal scores rank in the order of
+// their rows, so the rows of an export give the same ranks, with ties. Import makes one attempt. After
+// any error it may be repeated from the first row: rows that were imported keep their ranks. Beside an
+// *Error, Imported is the result of the rows before the invalid one. Import returns once rows has ended
+// or has yielded its next row.
 func (c *Client) Import(ctx context.Context, board string, rows iter.Seq[Row]) (Imported, error) {
 	body, in := io.Pipe()
 	sent := make(chan struct{})
@@ -111,7 +111,7 @@ func (c *Client) Import(ctx context.Context, board string, rows iter.Seq[Row]) (
 	return done, nil
 }
 
-// writeRows writes rows until somebody does not want any more.
+// writeRows writes rows until the writer fails.
 func writeRows(w io.Writer, rows iter.Seq[Row]) error {
 	out := bufio.NewWriter(w)
 	for row := range rows {
@@ -126,7 +126,7 @@ func writeRows(w io.Writer, rows iter.Seq[Row]) error {
 	return out.Flush()
 }
 
-// stream sends a request that may take any time.
+// stream sends a request without a timeout.
 func (c *Client) stream(ctx context.Context, method, url string, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *Client) stream(ctx context.Context, method, url string, body io.Reader)
 	}
 	maps.Copy(req.Header, c.cfg.Header)
 	if body != nil {
-		req.Header.Set("Content-Type", lines)
+		req.Header.Set("Content-Type", ndjsonType)
 	}
 	return c.http.Do(req)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// frame is any message of a server. Which fields are there depends on its type.
+// frame is any message of a server. Its type determines its fields.
 type frame struct {
 	Type  string `json:"type"`
 	ID    *int64 `json:"id"`
@@ -19,7 +19,7 @@ type frame struct {
 	Ends   time.Time `json:"ends"` // zero: never
 	Final  bool      `json:"final"`
 	Epoch  string    `json:"epoch"`
-	From   int64     `json:"from"` // seq of the frame that a delta builds on
+	From   int64     `json:"from"` // seq of the list that a delta builds on
 	Seq    int64     `json:"seq"`
 	Total  int64     `json:"total"`
 	Top    []Entry   `json:"top"`
@@ -39,20 +39,20 @@ type frame struct {
 	Field   string `json:"field"`
 }
 
-// row is a place in the list and the entry now there: [0,{…}].
+// row is an index in the list and its new entry: [0,{…}].
 type row struct {
 	place int
 	entry Entry
 }
 
-// UnmarshalJSON reads a row.
+// UnmarshalJSON decodes a row.
 func (r *row) UnmarshalJSON(b []byte) error {
 	var parts []jsontext.Value
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
 	if len(parts) != 2 {
-		return fmt.Errorf("a row of %d parts", len(parts))
+		return fmt.Errorf("a row has %d parts; want 2", len(parts))
 	}
 	if err := json.Unmarshal(parts[0], &r.place); err != nil {
 		return err
@@ -60,10 +60,9 @@ func (r *row) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(parts[1], &r.entry)
 }
 
-// fold puts a delta on the list held at seq. It returns a new list, or false
-// where the delta does not fit: only the board anew helps then. A place left
-// empty, one beyond the end or a member in two places cannot come from the list
-// that the server thinks is held.
+// fold applies a delta to the list held at seq. It returns a new list, or false if the delta does not
+// fit; the client must then resync. An empty index, an index beyond the end or a member at two
+// indexes shows that the delta was made for another list.
 func fold(held []Entry, seq int64, f *frame) ([]Entry, bool) {
 	if f.From != seq || f.Len < 0 || f.Len > len(held)+len(f.Rows) {
 		return nil, false
