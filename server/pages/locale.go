@@ -10,21 +10,21 @@ import (
 	"golang.org/x/text/language"
 )
 
-// locale is a language that pages are in.
+// locale is a language of the pages.
 type locale struct {
-	name string // in ?lang and of its file
-	tag  string // as HTML and HTTP tell it
+	name string // value of ?lang, and name of the file of texts
+	tag  string // BCP 47 tag for HTML and HTTP
 }
 
-// locales are all of them. Whoever reads none of them gets the first.
+// locales are all languages. The first is the default.
 var locales = []locale{{"en", "en"}, {"zh", "zh-Hans"}}
 
-// readers finds the locale for readers: those of locales in their order and, as who reads
-// any Chinese gets the one that there is, the other script after them.
-var readers = language.NewMatcher([]language.Tag{language.English, language.SimplifiedChinese, language.TraditionalChinese})
+// languageMatcher finds the best locale: the tags of locales in their order, then traditional Chinese,
+// whose readers get simplified Chinese.
+var languageMatcher = language.NewMatcher([]language.Tag{language.English, language.SimplifiedChinese, language.TraditionalChinese})
 
-// localeOf is the index of the locale that a request asks for: by ?lang, so that a link
-// may say so, or else by the languages that its reader has told the browser.
+// localeOf returns the index of a request's locale: by ?lang, so that a link can set it, or else by
+// Accept-Language.
 func localeOf(r *http.Request) int {
 	asked := r.URL.Query().Get("lang")
 	if i := slices.IndexFunc(locales, func(l locale) bool { return l.name == asked }); i >= 0 {
@@ -34,7 +34,7 @@ func localeOf(r *http.Request) int {
 	if err != nil {
 		return 0
 	}
-	_, i, _ := readers.Match(tags...)
+	_, i, _ := languageMatcher.Match(tags...)
 	return min(i, len(locales)-1)
 }
 

@@ -12,14 +12,14 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// maxDepth is how many folders an address may be below the root to be answered with a
-// page: the root is named in it by as many steps, and nobody types so many.
+// maxDepth bounds the depth of a path for which the server answers with the page: the page refers to
+// the root by as many "../".
 const maxDepth = 64
 
-// notFoundPage is what a person gets who asks for a page that there is not, in each locale.
+// notFoundPage answers a person's request for an unknown page; a template for each locale.
 type notFoundPage []*template.Template
 
-// newNotFoundPage makes it ready. It fails as renderPage does.
+// newNotFoundPage parses the page and renders it once, so that an error shows at start.
 func newNotFoundPage(files fs.FS) (notFoundPage, error) {
 	m := make(notFoundPage, len(locales))
 	for i, l := range locales {
@@ -40,11 +40,11 @@ func (m notFoundPage) render(locale int, root, home string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ServeNotFound answers a request for a page that there is not, and reports whether it did: it
-// leaves to the caller what no page can have been meant by, or no person asks for. The answer has
-// no entity tag: an answer 404 is never "not modified".
+// ServeNotFound answers a request for an unknown page with a page, and reports whether it did. It leaves
+// requests of programs, and paths that cannot be pages, to the caller. The answer has no entity tag: a
+// 404 is never "not modified".
 func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
-	if !mayBePage(c.Request()) {
+	if !isPagePath(c.Request()) {
 		return false, nil
 	}
 	c.Response().Header().Set("Vary", "Accept, Accept-Language")
@@ -59,41 +59,41 @@ func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
 func (m notFoundPage) serve(c echo.Context) error {
 	r, h := c.Request(), c.Response().Header()
 	i := localeOf(r)
-	root := strings.Repeat("../", depthOf(r))
+	root := strings.Repeat("../", depth(r))
 	if root == "" {
 		root = "./"
 	}
 	home := root
-	if l := locales[i].name; r.URL.Query().Get("lang") == l { // no script of the page keeps it
+	if l := locales[i].name; r.URL.Query().Get("lang") == l { // this page has no script that keeps ?lang
 		home += "?lang=" + l
 	}
 	b, err := m.render(i, root, home)
 	if err != nil {
 		return err
 	}
-	maps.Copy(h, headerOf(contentTypes[".html"]))
+	maps.Copy(h, newHeader(contentTypes[".html"]))
 	h.Set("Content-Language", locales[i].tag)
 	h.Set("Content-Length", strconv.Itoa(len(b)))
 	return c.Blob(http.StatusNotFound, h.Get("Content-Type"), b)
 }
 
-// depthOf is how many folders a request's address is below the root, wherever that is: a
-// proxy has taken a prefix away from all addresses alike.
-func depthOf(r *http.Request) int { return max(0, strings.Count(r.URL.EscapedPath(), "/")-1) }
+// depth is the number of folders between a request's path and the root. A proxy may serve the root
+// below a prefix, which it removes from all paths.
+func depth(r *http.Request) int { return max(0, strings.Count(r.URL.EscapedPath(), "/")-1) }
 
-// mayBePage reports whether a person may have meant a page by an address: there are none
-// where programs and pages themselves ask.
-func mayBePage(r *http.Request) bool {
+// isPagePath reports whether a request may be for a page: not below /v1, /kit or /assets, which serve
+// programs and pages.
+func isPagePath(r *http.Request) bool {
 	top, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	get := r.Method == http.MethodGet || r.Method == http.MethodHead
-	return get && top != "v1" && top != "kit" && top != "assets" && depthOf(r) <= maxDepth
+	return get && top != "v1" && top != "kit" && top != "assets" && depth(r) <= maxDepth
 }
 
-// acceptsHTML reports whether Accept names HTML, as browsers do for what a person is to see.
-// Programs, and the scripts of pages, say that they take anything, or JSON.
+// acceptsHTML reports whether Accept names HTML, as browsers do when a person opens an address.
+// Programs and scripts accept anything, or JSON.
 func acceptsHTML(accept []string) bool {
 	for kind := range strings.SplitSeq(strings.ToLower(strings.Join(accept, ",")), ",") {
-		if name, params, _ := strings.Cut(kind, ";"); strings.TrimSpace(name) == "text/html" && weight(params) > 0 {
+		if name, params, _ := strings.Cut(kind, ";"); strings.TrimSpace(name) == "text/html" && qvalue(params) > 0 {
 			return true
 		}
 	}

@@ -14,12 +14,12 @@ import (
 	"rankcast/web"
 )
 
-// policy keeps pages to what this server gives them.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+// contentSecurityPolicy limits pages to content of this server.
+const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// templates are the templates that are served, and how each is reached. Paths in them are
-// relative, so that all of this may be served below any prefix: root leads back to it.
+// templates are the templates and their paths. All links in them are relative, so that a proxy may serve
+// the site below any prefix: root leads from a path back to the prefix.
 var templates = []struct{ path, file, root string }{
 	{"/", "dashboard.html", "./"},
 	{"/boards/:board", "dashboard.html", "../"},
@@ -27,26 +27,27 @@ var templates = []struct{ path, file, root string }{
 	{"/stars", "stars.html", "./"},
 }
 
-// Config is what pages can be told. The zero value is the documented default.
+// Config configures a Site. The zero value of each field means its default.
 type Config struct {
-	// ReadOnly has pages offer nothing that sends scores.
+	// ReadOnly removes from pages all controls that send scores. Default false.
 	ReadOnly bool
 }
 
-// Site is the embedded pages and what they load.
+// Site holds the embedded pages, their scripts and styles, and the kit, ready to send. All methods may be
+// called concurrently.
 type Site struct {
 	routes   []route
 	notFound notFoundPage
 }
 
-// route is a path of Echo's and what answers it.
+// route is a path in Echo's form, with its handler.
 type route struct {
 	path string
 	h    echo.HandlerFunc
 }
 
-// New makes all ready: what is wrong with an embedded file shows when a server is made, and
-// not to a reader.
+// New renders all pages and compresses all files. It panics if an embedded file is invalid, so that the
+// error shows at start.
 func New(cfg Config) *Site {
 	s, err := newSite(web.Files, cfg)
 	if err != nil {
@@ -67,7 +68,7 @@ func newSite(files fs.FS, cfg Config) (*Site, error) {
 		}
 		s.get(p.path, func(c echo.Context) error { return variants[localeOf(c.Request())].serve(c) })
 		if p.path != "/" {
-			s.get(p.path+"/*", withoutSlashes)
+			s.get(p.path+"/*", redirectTrailingSlashes)
 		}
 	}
 	s.get("/boards", func(c echo.Context) error { return redirect(c, "./") })
@@ -84,17 +85,16 @@ func newSite(files fs.FS, cfg Config) (*Site, error) {
 
 func (s *Site) get(path string, h echo.HandlerFunc) { s.routes = append(s.routes, route{path, h}) }
 
-// Register gives each path of the site, in Echo's form, to get, with what answers GET and
-// HEAD there.
+// Register calls get for each path of the site, in Echo's form, with the handler for GET and HEAD.
 func (s *Site) Register(get func(path string, h echo.HandlerFunc)) {
 	for _, r := range s.routes {
 		get(r.path, r.h)
 	}
 }
 
-// withoutSlashes leads from a page's address with slashes behind it to the page, whose paths
-// lead nowhere from there. Anything else below a page is none.
-func withoutSlashes(c echo.Context) error {
+// redirectTrailingSlashes redirects a page's path with trailing slashes to the page, whose relative links
+// would break there. Any other path below a page is unknown.
+func redirectTrailingSlashes(c echo.Context) error {
 	if strings.Trim(c.Param("*"), "/") != "" {
 		return echo.ErrNotFound
 	}
@@ -103,17 +103,17 @@ func withoutSlashes(c echo.Context) error {
 	return redirect(c, strings.Repeat("../", len(address)-len(page))+path.Base(page))
 }
 
-// redirect leads to another address with the same query. It is relative to the one asked for,
-// which may be below a prefix, and begins with a dot, so that no name in it passes for a host.
+// redirect redirects to a relative path, with the same query: the site may be below a prefix. The path
+// starts with a dot, so that no name in it can pass for a host.
 func redirect(c echo.Context, to string) error {
 	if query := c.Request().URL.RawQuery; query != "" {
 		to += "?" + query
 	}
-	c.Response().Header().Set("Cache-Control", "no-cache") // as pages: else browsers keep it for good
+	c.Response().Header().Set("Cache-Control", "no-cache") // browsers would keep the redirect for good
 	return c.Redirect(http.StatusPermanentRedirect, to)
 }
 
-// page is what a template is given; see the package web.
+// page is the data of a template; see package web.
 type page struct {
 	Lang, LangTag string
 	Root, Home    string
@@ -122,8 +122,8 @@ type page struct {
 	Preloads      []string
 }
 
-// parsePage makes the template of a page in one language, and the texts of that. To execute
-// it fails where the page asks for a text that there is not.
+// parsePage parses the template of a page in one language, and reads that language's texts. Executing the
+// template fails if the page uses an unknown text.
 func parsePage(files fs.FS, file string, l locale) (*template.Template, map[string]string, error) {
 	texts, err := l.readTexts(files)
 	if err != nil {
@@ -139,7 +139,7 @@ func parsePage(files fs.FS, file string, l locale) (*template.Template, map[stri
 	return t, texts, err
 }
 
-// renderPage makes a page in one language.
+// renderPage renders a page in one language.
 func renderPage(files fs.FS, file string, l locale, root string, cfg Config) (*asset, error) {
 	t, texts, err := parsePage(files, file, l)
 	if err != nil {
@@ -162,11 +162,11 @@ func renderPage(files fs.FS, file string, l locale, root string, cfg Config) (*a
 		return nil, err
 	}
 	d.header.Set("Content-Language", l.tag)
-	d.varyBy("Accept-Language")
+	d.addVary("Accept-Language")
 	return d, nil
 }
 
-// addFolder adds each file of a folder under its own path.
+// addFolder adds each file of a folder, under its own path.
 func (s *Site) addFolder(files fs.FS, folder string) error {
 	return fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -181,7 +181,7 @@ func (s *Site) addFolder(files fs.FS, folder string) error {
 			return err
 		}
 		if strings.HasPrefix(name, "kit/") {
-			// It is there for pages of other sites.
+			// The kit is for pages of other sites.
 			d.header.Set("Access-Control-Allow-Origin", "*")
 			d.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 		}

@@ -8,13 +8,12 @@ import (
 	"slices"
 )
 
-// importing finds what a module imports, in the one form that ours are written in: at the
+// importPattern matches an import of a module, in the one form that the embedded scripts use: at the
 // beginning of a line, by a relative path.
-var importing = regexp.MustCompile(`(?m)^(?:import|export)\b[^';]*'(\.{1,2}/[^']+)'`)
+var importPattern = regexp.MustCompile(`(?m)^(?:import|export)\b[^';]*'(\.{1,2}/[^']+)'`)
 
-// modulesOf lists the modules that one of the files needs, all that those need among them, in
-// order of their names. A page that names them has the browser load them at once, and not
-// one after the other as it comes to read them.
+// modulesOf lists the modules that a script imports, directly and indirectly, sorted by name. A page
+// that preloads them lets the browser load them at the same time, not one after the other.
 func modulesOf(files fs.FS, module string) ([]string, error) {
 	var found []string
 	queue := []string{module}
@@ -23,9 +22,9 @@ func modulesOf(files fs.FS, module string) ([]string, error) {
 		queue = queue[1:]
 		content, err := fs.ReadFile(files, name)
 		if err != nil {
-			return nil, fmt.Errorf("a module that %s needs: %w", module, err)
+			return nil, fmt.Errorf("read a module that %s imports: %w", module, err)
 		}
-		for _, match := range importing.FindAllSubmatch(content, -1) {
+		for _, match := range importPattern.FindAllSubmatch(content, -1) {
 			if other := path.Join(path.Dir(name), string(match[1])); other != module && !slices.Contains(found, other) {
 				found = append(found, other)
 				queue = append(queue, other)
