@@ -105,7 +105,7 @@ func TestDefinitionsOverHTTP(t *testing.T) {
 
 // A period or a family where only a board can be is told to be one, by HTTP and over a
 // socket, and nothing goes.
-func TestWhatIsNoBoardByItself(t *testing.T) {
+func TestNamesThatAreNoBoard(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "stars", Period: "week"}, ranking.Definition{Board: "fans:{star}"})
 	s := servertest.Dial(t, n.Addr)

@@ -14,7 +14,7 @@ import (
 	"rankcast/server/servertest"
 )
 
-func TestOriginsThatThereMayBe(t *testing.T) {
+func TestCheckOrigin(t *testing.T) {
 	t.Parallel()
 	for origin, says := range map[string]string{
 		"*": "", "https://example.com": "", "http://localhost:3000": "", "https://EXAMPLE.com": "", "http://127.0.0.1:8080": "",
@@ -39,7 +39,7 @@ func TestOriginsThatThereMayBe(t *testing.T) {
 
 // Pages of the sites that are named may read and watch, and nobody else's; none may send
 // anything.
-func TestOrigins(t *testing.T) {
+func TestCORS(t *testing.T) {
 	t.Parallel()
 	const listed, other, ipv6 = "https://example.com", "https://example.org", "http://[::1]:3000"
 	for _, c := range []struct {

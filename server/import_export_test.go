@@ -163,7 +163,7 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 
 // A line that is cut off by the end of the connection, or by a client that sends no more,
 // is not taken for a shorter one.
-func TestImportThatIsCutOff(t *testing.T) {
+func TestInterruptedImport(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{RequestTimeout: time.Second}}, ranking.Definition{Board: "b:{n}"})
 	begin := func(board string) net.Conn {
@@ -310,7 +310,7 @@ func same(t *testing.T, a, b io.Reader) {
 }
 
 // An export that Redis breaks off ends where it is, for all to see.
-func TestExportThatBreaksOff(t *testing.T) {
+func TestInterruptedExport(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)
 	n := servertest.Start(t, redis.URL(), servertest.Config{}, ranking.Definition{Board: "b"})

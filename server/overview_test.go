@@ -71,7 +71,7 @@ func TestOverview(t *testing.T) {
 }
 
 // However many ask, Redis is asked once a second.
-func TestOverviewIsReadOnceForAll(t *testing.T) {
+func TestOverviewIsSharedByRequests(t *testing.T) {
 	t.Parallel()
 	const boards, askers = 40, 200
 	r := redistest.Start(t)
@@ -134,7 +134,7 @@ func TestOverviewThatFailedIsReadAgain(t *testing.T) {
 }
 
 // A store that hangs is given up long before each board has been asked for in vain.
-func TestOverviewOfAStoreThatHangs(t *testing.T) {
+func TestOverviewOfHangingStore(t *testing.T) {
 	t.Parallel()
 	p := redistest.StartProxy(t, redistest.Start(t).URL())
 	var defined []ranking.Definition
@@ -174,7 +174,7 @@ func TestOverviewOfManyBoards(t *testing.T) {
 }
 
 // One board that cannot be read hides none of the others.
-func TestOverviewTellsOfTheRest(t *testing.T) {
+func TestOverviewWithUnavailableBoard(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	n := servertest.Start(t, r.URL(), servertest.Config{}, ranking.Definition{Board: "bad"}, ranking.Definition{Board: "good"}, ranking.Definition{Board: "many:{x}"})

@@ -11,7 +11,7 @@ import (
 )
 
 // However many boards there are, nobody waits for 3 s to hear that a store is away.
-func TestReadEachGivesUpOnSilence(t *testing.T) {
+func TestOverviewTimeoutWithoutAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now().Add(-time.Second) // the definitions took their time, too
@@ -27,7 +27,7 @@ func TestReadEachGivesUpOnSilence(t *testing.T) {
 }
 
 // A store that is slow, and answers, is waited for however many boards there are.
-func TestReadEachWaitsWhileAnswersCome(t *testing.T) {
+func TestOverviewContinuesWhileAnswersCome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for i, err := range readEach(t.Context(), time.Now(), 100, func(ctx context.Context, _ int) error { return call(ctx, 1500*time.Millisecond) }) {
@@ -37,7 +37,7 @@ func TestReadEachWaitsWhileAnswersCome(t *testing.T) {
 }
 
 // A part of the store that hangs takes nothing but its own boards from an overview.
-func TestReadEachReadsWhatItCan(t *testing.T) {
+func TestOverviewTimeoutOfHangingBoards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), overviewTimeout)

@@ -12,7 +12,7 @@ import (
 	"rankcast/server/servertest"
 )
 
-func TestPagesOverHTTP(t *testing.T) {
+func TestPaginationOverHTTP(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"})

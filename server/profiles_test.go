@@ -84,7 +84,7 @@ func TestProfilesAreLiveOnAllNodes(t *testing.T) {
 }
 
 // A profile that a node did not hear of shows there when what it knows is old.
-func TestProfileWhoseMessageIsLost(t *testing.T) {
+func TestProfileOfLostMessageIsReadAgain(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t).URL()
 	n := servertest.Start(t, url, servertest.Config{Ranking: ranking.Config{ProfileAge: 100 * time.Millisecond}, Hub: hub.Config{ProfileInterval: 100 * time.Millisecond}},

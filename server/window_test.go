@@ -187,7 +187,7 @@ func TestWindowsOverHTTP(t *testing.T) {
 
 // An event that happened a while ago counts from then on the windows among its boards,
 // and now on the others.
-func TestEventsOfAWhileAgo(t *testing.T) {
+func TestEventsInThePast(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{})

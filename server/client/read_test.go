@@ -141,7 +141,7 @@ func TestExportAndImport(t *testing.T) {
 }
 
 // An export that is cut off says so, wherever that is.
-func TestExportThatIsCutOff(t *testing.T) {
+func TestInterruptedExport(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, `{"member":"a","score":1}`+"\n")

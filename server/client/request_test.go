@@ -148,7 +148,7 @@ func TestRefusalsAreFinal(t *testing.T) {
 	}
 }
 
-func TestAnswerThatIsNone(t *testing.T) {
+func TestInvalidAnswer(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "<html>", "[]", `{"score":"x"}`, `{"results":"` + strings.Repeat("x", maxAnswer) + `"}`} {
 		synctest.Test(t, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestRetriesEnd(t *testing.T) {
 }
 
 // A client dials a server that is not there until it is.
-func TestServerThatIsNotThereYet(t *testing.T) {
+func TestServerThatStartsLater(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := withAnswers(t, Config{}, says(200, accepted))
@@ -263,7 +263,7 @@ func TestBatchIsRetriedInPart(t *testing.T) {
 }
 
 // What is known of a batch when retries end is told; where nothing is, that.
-func TestBatchThatIsGivenUp(t *testing.T) {
+func TestBatchRetriesEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := withAnswers(t, Config{},
@@ -315,7 +315,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-func TestNewRefusesWhatCannotBe(t *testing.T) {
+func TestNewRefusesInvalidConfig(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "localhost:8080", "127.0.0.1:8080", "ftp://x", "http://", "http://h?x=1", "http://h#x", "http://[::1", "ws://h"} {
 		_, err := New(bad, Config{})
@@ -350,7 +350,7 @@ func TestHeadersAndPath(t *testing.T) {
 
 // An update that was not refused may have been applied, and whoever sent it can
 // tell: from an error of the whole, and from that of one of a batch.
-func TestUnknownOutcomeIsTold(t *testing.T) {
+func TestUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	unavailable := `{"error":{"code":"unavailable","message":"later"}}`
 	for name, answers := range map[string][]http.HandlerFunc{
@@ -382,7 +382,7 @@ func TestUnknownOutcomeIsTold(t *testing.T) {
 
 // An event that some board could not take is refused as a whole, and sent again
 // with its id: what is missing is done then.
-func TestEventThatWasTakenInPartIsSentAgain(t *testing.T) {
+func TestPartlyAppliedEventIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, a := withAnswers(t, Config{},

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWatchShowsWhatTheServerSends(t *testing.T) {
+func TestWatchShowsServerState(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
@@ -56,7 +56,7 @@ func TestWatchShowsWhatTheServerSends(t *testing.T) {
 	})
 }
 
-func TestReconnectGoesOnWhereItWas(t *testing.T) {
+func TestReconnectResumes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer string
@@ -101,7 +101,7 @@ func TestReconnectGoesOnWhereItWas(t *testing.T) {
 
 // What does not build on what is held is never shown: the board is asked for
 // again, and not to be resumed.
-func TestGap(t *testing.T) {
+func TestMissingFrame(t *testing.T) {
 	t.Parallel()
 	for name, delta := range map[string]string{
 		"from":      `{"type":"delta","board":"b","from":8,"seq":9,"total":3,"rows":[],"len":3}`,
@@ -191,7 +191,7 @@ func TestHalfOpenConnection(t *testing.T) {
 	}
 }
 
-func TestComingBack(t *testing.T) {
+func TestReconnectDelay(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		end  func(p *peer)
@@ -229,7 +229,7 @@ func TestComingBack(t *testing.T) {
 
 // Waits grow while a server stays away, up to 15 s, and start small again after
 // a connection that lasted.
-func TestWaitsGrow(t *testing.T) {
+func TestBackoffGrows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
@@ -254,7 +254,7 @@ func TestWaitsGrow(t *testing.T) {
 	})
 }
 
-func TestFinalEnds(t *testing.T) {
+func TestPermanentRefusalEndsWatch(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		end  func(p *peer)
@@ -286,7 +286,7 @@ func TestFinalEnds(t *testing.T) {
 	}
 }
 
-func TestRefusedForNow(t *testing.T) {
+func TestTemporaryRefusal(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"unavailable", "rate_limited"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -310,7 +310,7 @@ func TestRefusedForNow(t *testing.T) {
 }
 
 // A node that knows no resume yet is asked again without.
-func TestResumeThatIsNotKnown(t *testing.T) {
+func TestUnsupportedResume(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
@@ -410,7 +410,7 @@ func (p *peer) turn(closed, open string) {
 }
 
 // When a period turns its last state is shown, and then the next period's.
-func TestTurn(t *testing.T) {
+func TestRollover(t *testing.T) {
 	t.Parallel()
 	monday := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	synctest.Test(t, func(t *testing.T) {
@@ -473,7 +473,7 @@ func TestTurn(t *testing.T) {
 	})
 }
 
-func TestHandshakeThatIsRefused(t *testing.T) {
+func TestRefusedHandshake(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)

@@ -20,7 +20,7 @@ import (
 // From Redis to what clients fold: for every mode, order and tie rule, random
 // updates in batches that change a member several times, and removals, end in
 // the board on every socket, and in what a plain recount of the scores gives.
-func TestEverySocketEndsWithTheBoard(t *testing.T) {
+func TestEverySocketConverges(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		var boards []ranking.Definition

@@ -40,7 +40,7 @@ func calls(t testing.TB, rdb redis.UniversalClient) map[string]int64 {
 // Two nodes, 500 sockets that follow 500 members of a board of 20,000, while
 // scores change at random: after each pause each socket knows its rank and score,
 // and Redis was not asked for any of it.
-func TestFollowersOfALargeBoard(t *testing.T) {
+func TestFollowersOfLargeBoardCostNoReads(t *testing.T) {
 	t.Parallel()
 	const members, followers, rounds, updates = 20_000, 500, 5, 400
 	r := redistest.Start(t)

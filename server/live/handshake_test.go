@@ -16,7 +16,7 @@ import (
 
 // A client may send before it has read the answer to its handshake. What it
 // sent must not be lost with the buffers that the handshake was read through.
-func TestMessageSentWithTheHandshakeIsHeard(t *testing.T) {
+func TestMessageSentWithHandshake(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	for range 50 {
@@ -44,7 +44,7 @@ func TestMessageSentWithTheHandshakeIsHeard(t *testing.T) {
 	}
 }
 
-func TestAnotherSitesPageIsRefused(t *testing.T) {
+func TestCrossOriginHandshakeIsRefused(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	a := n.Do("GET", "/v1/live", "", "Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13",

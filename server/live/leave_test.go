@@ -15,7 +15,7 @@ import (
 // What nobody follows costs nothing, and the last who leaves frees the view, the
 // subscription and every goroutine.
 // It is not parallel: it counts the goroutines of the process.
-func TestLastWhoLeavesFreesAll(t *testing.T) {
+func TestLastSubscriberFreesView(t *testing.T) {
 	r := redistest.Start(t)
 	n := servertest.Start(t, r.URL(), servertest.Config{}, ranking.Definition{Board: "b"})
 	descending(t, n, "b", 2000)

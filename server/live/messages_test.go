@@ -17,7 +17,7 @@ import (
 
 // Who subscribes, or asks for a sign of life, is told the clock by which periods end,
 // which need not be the node's own.
-func TestAnswersTellTheClock(t *testing.T) {
+func TestAnswersHoldClock(t *testing.T) {
 	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -97,7 +97,7 @@ func TestBadMessages(t *testing.T) {
 	require.Equal(t, 1, n.Hub.Watched())
 }
 
-func TestMessageThatIsTooLargeClosesWith1009(t *testing.T) {
+func TestTooLargeMessageClosesWith1009(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	for _, size := range []int{32<<10 + 1, 400_000} {

@@ -14,7 +14,7 @@ import (
 
 // A master of a cluster that dies is told to those who watch its boards, though
 // changes of the others are still heard.
-func TestMasterOfAClusterDies(t *testing.T) {
+func TestClusterMasterOutage(t *testing.T) {
 	t.Parallel()
 	url, masters := redistest.StartCluster(t)
 	var boards []ranking.Definition

@@ -20,7 +20,7 @@ var quick = ranking.Definition{Board: "quick", Period: "3s", Base: time.Date(202
 // The period turns while 500 sockets on two nodes watch a board, and nobody writes to
 // it any more: each of them gets the last of the old period, as it is for good, and
 // right after it the first of the next.
-func TestTurnWhile500SocketsWatch(t *testing.T) {
+func TestRolloverReachesEverySocket(t *testing.T) {
 	t.Parallel()
 	const sockets = 500
 	r := redistest.Start(t)
@@ -80,7 +80,7 @@ func TestTurnWhile500SocketsWatch(t *testing.T) {
 }
 
 // A period of which nothing is kept is shown as it ended all the same.
-func TestTurnOfAPeriodThatIsNotKept(t *testing.T) {
+func TestRolloverOfPeriodWithoutRetention(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		unkept := quick

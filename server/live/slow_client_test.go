@@ -74,7 +74,7 @@ func TestQuietSocketOutlivesTheWriteTimeout(t *testing.T) {
 	s.Next("pong")
 }
 
-func TestClientThatAcceptsNothingIsCutOff(t *testing.T) {
+func TestClientThatAcceptsNothingIsDisconnected(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Start(t).URL(),
 		servertest.Config{Hub: hub.Config{Interval: time.Millisecond}, Server: server.Config{WriteTimeout: 50 * time.Millisecond}},

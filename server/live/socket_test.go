@@ -82,7 +82,7 @@ func TestFramesAreNeverCut(t *testing.T) {
 }
 
 // Nothing follows a close frame, whoever sent it.
-func TestNothingFollowsACloseFrame(t *testing.T) {
+func TestNothingFollowsCloseFrame(t *testing.T) {
 	t.Parallel()
 	for _, end := range []func(s *socket){
 		func(s *socket) { s.closeWith(hub.NewFrame([]byte("bye")), 1001) },
@@ -104,7 +104,7 @@ func TestNothingFollowsACloseFrame(t *testing.T) {
 
 // A client that accepts a little all the time gets even a large frame; one that
 // accepts nothing is given up after the write timeout.
-func TestSlowClientIsNotGivenUp(t *testing.T) {
+func TestSlowClientKeepsConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		near, client := net.Pipe()
@@ -157,7 +157,7 @@ func (noBoards) Unfollow(string)              {}
 
 // A frame that is turned away because a reply is being written is not lost: the
 // client gets the newest version after the reply.
-func TestFrameTurnedAwayByAReplyComesLater(t *testing.T) {
+func TestFrameTurnedAwayDuringReplyComesLater(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(noBoards{}, noBoards{}, hub.Config{})

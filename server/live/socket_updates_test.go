@@ -13,7 +13,7 @@ import (
 	"rankcast/server/servertest"
 )
 
-func TestUpdatesAndEventsOverTheSocket(t *testing.T) {
+func TestUpdatesAndEventsOverSocket(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
 		n := servertest.Start(t, at, servertest.Config{})

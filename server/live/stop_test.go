@@ -63,7 +63,7 @@ func TestGracefulStop(t *testing.T) {
 
 // Neither clients that are stalled nor a request that never ends keep others
 // from hearing at once that the node stops.
-func TestStopWaitsForNobodyToSayGoodbye(t *testing.T) {
+func TestStopDoesNotWaitForStalledClients(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Hub: hub.Config{Interval: time.Millisecond},
 		Server: server.Config{StopTimeout: 10 * patience, WriteTimeout: 10 * patience}}, ranking.Definition{Board: "b", Mode: ranking.Last})

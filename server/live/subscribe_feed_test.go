@@ -10,7 +10,7 @@ import (
 )
 
 // A feed shows on each node what happens on any.
-func TestFeedOfAnEvent(t *testing.T) {
+func TestFeedOfEvent(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, at string) {
 		a, b := servertest.Start(t, at, servertest.Config{}), servertest.Start(t, at, servertest.Config{})

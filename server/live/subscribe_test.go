@@ -12,7 +12,7 @@ import (
 	"rankcast/server/servertest"
 )
 
-func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
+func TestUpdateReachesSubscriber(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b"})
@@ -40,7 +40,7 @@ func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
 	})
 }
 
-func TestTooManySubscriptionsAreRefused(t *testing.T) {
+func TestSubscriptionLimit(t *testing.T) {
 	t.Parallel()
 	var boards []ranking.Definition
 	for i := range 101 {

@@ -48,7 +48,7 @@ func nowhere(s *servertest.Socket, board string) {
 // Points fall out of a live window one by one, at their times, while nobody sends or
 // reads anything: who watches sees the board change, and who is followed is told of its
 // own points and of its place when those of others go, until it is not on the board.
-func TestWatchersOfALiveWindow(t *testing.T) {
+func TestWatchersOfLiveWindow(t *testing.T) {
 	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
@@ -104,7 +104,7 @@ func TestWatchersOfALiveWindow(t *testing.T) {
 
 // Many points that are over at once go in pieces, and a window of which nothing is left
 // begins anew: those who watch end right, as do those who are followed.
-func TestWatchersOfManyPointsThatGo(t *testing.T) {
+func TestWatchersOfLiveWindowWithManyExpiries(t *testing.T) {
 	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
@@ -147,7 +147,7 @@ func TestWatchersOfManyPointsThatGo(t *testing.T) {
 
 // The result of a window is built anew for those who watch, while nobody reads it, before
 // it is older than its refresh; they are told of it as a whole when it is swapped in.
-func TestWatchersOfACachedWindow(t *testing.T) {
+func TestWatchersOfCachedWindow(t *testing.T) {
 	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
@@ -183,7 +183,7 @@ func TestWatchersOfACachedWindow(t *testing.T) {
 }
 
 // Windows run by the clock of whatever engine there is: what was sent shows, and goes.
-func TestWindowsPass(t *testing.T) {
+func TestWindowsExpire(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, swift,

@@ -13,7 +13,7 @@ import (
 )
 
 // Files are of the type that their name says, whatever the machine thinks.
-func TestPageFilesHaveTypes(t *testing.T) {
+func TestAssetContentTypes(t *testing.T) {
 	t.Parallel()
 	files := make(fstest.MapFS)
 	for name := range map[string]string{"a.js": "", "a.d.ts": "", "a.json": "", "a.css": ""} {

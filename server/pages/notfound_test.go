@@ -17,7 +17,7 @@ const browserAccepts = "text/html,application/xhtml+xml,application/xml;q=0.9,im
 
 // Who mistypes an address gets a page that says so, and leads to the front page from however
 // deep it is, wherever a proxy serves it.
-func TestPageThatThereIsNot(t *testing.T) {
+func TestNotFoundPage(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, address := range []string{
@@ -60,7 +60,7 @@ func TestPageThatThereIsNot(t *testing.T) {
 }
 
 // It is in its reader's language, which its ways keep where the address asks for it.
-func TestPageThatThereIsNotInEachLanguage(t *testing.T) {
+func TestNotFoundPageInEachLanguage(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, c := range []struct{ query, accepts, tag, title, home string }{
@@ -80,7 +80,7 @@ func TestPageThatThereIsNotInEachLanguage(t *testing.T) {
 }
 
 // Programs get a problem, as for anything else, and caches know of both.
-func TestPageThatThereIsNotIsForPeople(t *testing.T) {
+func TestNotFoundPageIsForPeople(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, accepts := range []string{"*/*", "application/json", "text/html;q=0, */*", "text/*", "text/html5", ""} {

@@ -56,7 +56,7 @@ func TestPages(t *testing.T) {
 
 // An address with slashes behind it leads to the page, wherever a proxy serves it, and what is
 // below a page's address is none.
-func TestPageAddresses(t *testing.T) {
+func TestPageRedirects(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -8,7 +8,7 @@ import (
 )
 
 // A page names each module that its script needs, however it comes to need it.
-func TestPageNamesItsModules(t *testing.T) {
+func TestPreloadedModules(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{
 		"assets/p.js":   {Data: []byte("// import './not.js'\nimport { a } from './a.js';\nimport '../kit/k.js';\n")},

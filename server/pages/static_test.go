@@ -16,7 +16,7 @@ import (
 
 // Whatever the form that a browser gets, it is the same page, and it is asked for again
 // only when it has changed.
-func TestPagesAreCompressed(t *testing.T) {
+func TestAssetCompressionAndETags(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, path := range []string{"/", "/assets/app.css", "/assets/favicon.svg", "/assets/page.js"} {
@@ -70,7 +70,7 @@ func TestPagesAreCompressed(t *testing.T) {
 }
 
 // A page of another site may import the kit, and load nothing else from here.
-func TestPagesOfOtherSitesImportTheKit(t *testing.T) {
+func TestKitIsOpenToOtherSites(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for path, open := range map[string]bool{"/kit/rankcast.js": true, "/assets/page.js": false, "/": false} {

@@ -8,7 +8,7 @@ import (
 )
 
 // What is wrong with a page shows when it is made ready, and not to its reader.
-func TestPageThatIsWrongIsNotServed(t *testing.T) {
+func TestInvalidPageFailsAtStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ page, texts, says string }{
 		{`<p>{{text "a"}}</p>`, `{"a":"A"}`, ""},
@@ -31,7 +31,7 @@ func TestPageThatIsWrongIsNotServed(t *testing.T) {
 }
 
 // Texts are data in a page, whatever they hold.
-func TestPageHoldsTextsAsData(t *testing.T) {
+func TestPageEscapesTexts(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{
 		"pages/shared.html": {},

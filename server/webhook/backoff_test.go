@@ -12,7 +12,7 @@ import (
 
 // A receiver that never takes a message is tried for a day, ever more seldom; the log
 // has that it failed, and that it was given up.
-func TestBackOff(t *testing.T) {
+func TestBackoff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source, began := newFakeSource("m"), time.Now()
@@ -44,7 +44,7 @@ func TestBackOff(t *testing.T) {
 }
 
 // All nodes were down for days: what waited is tried as if it were new.
-func TestOldMessagesHaveTheirChance(t *testing.T) {
+func TestOldMessagesAreTriedAfterRestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source := newFakeSource("m")

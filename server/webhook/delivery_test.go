@@ -109,7 +109,7 @@ func requireOneID(t testing.TB, r *servertest.Receiver, boards []string) {
 }
 
 // Two nodes tell a receiver that works: each closed period once.
-func TestEachClosedPeriodArrives(t *testing.T) {
+func TestEachClosedPeriodArrivesOnce(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)
 	r := &servertest.Receiver{T: t}
@@ -133,7 +133,7 @@ func TestEachClosedPeriodArrives(t *testing.T) {
 }
 
 // A receiver that fails in one way and another gets each again, until it works.
-func TestReceiverThatFails(t *testing.T) {
+func TestFailingReceiver(t *testing.T) {
 	t.Parallel()
 	trapped := false
 	trap := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { trapped = true }))
@@ -182,7 +182,7 @@ func TestReceiverThatFails(t *testing.T) {
 
 // A receiver that says more than it was asked: what comes after its first answer
 // counts for nothing, neither for this message nor for another.
-func TestReceiverThatAnswersTwice(t *testing.T) {
+func TestReceiverWithExtraAnswers(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -233,7 +233,7 @@ func TestReceiverThatAnswersTwice(t *testing.T) {
 }
 
 // A receiver is down, and so is the node later; another node tells what waited.
-func TestReceiverThatIsDownOverARestart(t *testing.T) {
+func TestReceiverDownDuringRestart(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)
 	r := &servertest.Receiver{T: t, Answer: func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }}
@@ -269,7 +269,7 @@ func TestReceiverThatIsDownOverARestart(t *testing.T) {
 
 // A node is killed while the receiver thinks about a message: another sends it when
 // the first has had its time.
-func TestNodeThatDiesWhileItDelivers(t *testing.T) {
+func TestNodeDiesDuringDelivery(t *testing.T) {
 	t.Parallel()
 	redisURL, set := redistest.Clocked(t)
 	now := time.Now()

@@ -17,7 +17,7 @@ import (
 
 // The log has it when the receiver begins to fail, how often it failed each minute, and
 // when it takes again; a try that is taken at once is not told.
-func TestLogOfAReceiver(t *testing.T) {
+func TestReceiverHealthLog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source := newFakeSource()
@@ -77,7 +77,7 @@ func TestLogOfAReceiver(t *testing.T) {
 }
 
 // One message that is never taken among others that are makes no flood in the log.
-func TestLogOfAReceiverThatTakesSome(t *testing.T) {
+func TestReceiverHealthLogWithPartialFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source := newFakeSource()

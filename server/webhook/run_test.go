@@ -108,7 +108,7 @@ func startWebhook(t *testing.T, source Source, receiver answers, cfg Config) (lo
 
 // A receiver that hangs has so many tries at most, each of which begins when it is
 // claimed and ends long before others may claim it.
-func TestSlowReceiverHoldsNothingUp(t *testing.T) {
+func TestSlowReceiverDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var ids []string
@@ -156,7 +156,7 @@ func TestSlowReceiverHoldsNothingUp(t *testing.T) {
 }
 
 // While the store does not answer, nothing is sent; that is said once.
-func TestStoreThatIsAway(t *testing.T) {
+func TestUnavailableStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source := newFakeSource("m")

@@ -216,7 +216,7 @@ func gifts(t *testing.T, n *servertest.Node) {
 }
 
 // A batch of events may come to so many updates, and to no more.
-func TestMostEventsAtOnce(t *testing.T) {
+func TestEventBatchLimit(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, ranking.Definition{Board: "b"})
 	wide, err := ranking.ParseEvent("wide", []byte(`{"updates":[`+strings.Repeat(`{"board":"b","member":"m","score":1},`, 31)+`{"board":"b","member":"m","score":1}]}`))
@@ -370,7 +370,7 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 
 // Answers of Redis that get lost: likewise, and what the server says of each
 // update is not believed before it is sure.
-func TestUpdatesCountOnceWhenRedisIsCutOff(t *testing.T) {
+func TestUpdatesCountOnceDuringRedisOutage(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	proxy := redistest.StartProxy(t, r.URL())
@@ -465,7 +465,7 @@ func TestWatchOfARealServer(t *testing.T) {
 
 // The period turns while nobody writes: the last of it is shown, as it stays to be
 // read, and then the next one.
-func TestTurnOfARealServer(t *testing.T) {
+func TestRolloverOfRealServer(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "fans:{star}", Period: "1s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Keep: new(1000)})
