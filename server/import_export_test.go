@@ -215,7 +215,7 @@ func (s slowly) Read(b []byte) (int, error) {
 // goes on, however much longer than a request may take; an export that nobody takes ends.
 // It is not parallel: it measures the heap of the process.
 func TestLargeBoardsInBoundedMemory(t *testing.T) {
-	const members, limit = 20_000, 2 * time.Second
+	const members, limit = 20_000, time.Second
 	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{RequestTimeout: limit}}, ranking.Definition{Board: "b:{n}"})
 	lines := func(yield func(string)) {
 		for i := range members {
@@ -262,7 +262,7 @@ func TestLargeBoardsInBoundedMemory(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	most, read, started := uint64(0), 0, time.Now()
-	require.Contains(t, post("b:2", slowly{res.Body, 4 * time.Millisecond, func(n int) {
+	require.Contains(t, post("b:2", slowly{res.Body, 2 * time.Millisecond, func(n int) {
 		if read += n; read%(512<<10) < n {
 			runtime.GC()
 			runtime.ReadMemStats(&now)

@@ -14,19 +14,19 @@ import (
 	"rankcast/server"
 )
 
-// Config is what tests may want otherwise of a node.
+// Config configures a Node. The zero value is a server's default.
 type Config struct {
 	Ranking ranking.Config
 	Hub     hub.Config
 	Server  server.Config
 }
 
-// Node is a whole server in the test's process.
+// Node is a complete server in the test's process.
 type Node struct {
 	Addr  string
 	Store *ranking.Store
 	Hub   *hub.Hub
-	Stop  func() // before the test's end, if need be
+	Stop  func() // stops the node before the end of the test
 	t     testing.TB
 }
 
@@ -36,13 +36,14 @@ func (n *Node) Do(method, path, body string, header ...string) Answer {
 	return Request(n.t, method, "http://"+n.Addr+path, body, header...)
 }
 
-// Top is GET /top of a board of the node.
+// Top reads the top of a board of the node.
 func (n *Node) Top(board string, limit int) (top []hubtest.Entry, total int64) {
 	n.t.Helper()
 	return Top(n.t, n.Addr, board, limit)
 }
 
-// Start starts a node on the Redis at url and waits for nothing.
+// Start starts a node on the Redis at url, with boards defined. It does not wait until the node is
+// ready. The node stops at the end of the test.
 func Start(t testing.TB, url string, cfg Config, boards ...ranking.Definition) *Node {
 	log := slog.New(slog.DiscardHandler)
 	cfg.Hub.Log, cfg.Server.Log = log, log

@@ -15,10 +15,10 @@ import (
 	"rankcast/ranking"
 )
 
-// WebhookSecret is what messages to a Receiver must be signed with.
+// WebhookSecret is the secret of all Receivers.
 const WebhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// Message is what a webhook tells of a closed period.
+// Message is a webhook's message about a closed period.
 type Message struct {
 	ID     string
 	Board  string
@@ -32,11 +32,11 @@ type Message struct {
 	}
 }
 
-// Receiver is an http.Handler that a webhook is to tell. It checks each message as a
-// receiver should, and keeps it.
+// Receiver is a webhook's receiver. It verifies each message and keeps it. All methods may be called
+// concurrently.
 type Receiver struct {
 	T testing.TB
-	// Answer answers the n-th message, from 0; nil: with 200.
+	// Answer answers message number n, from 0. Default: 200.
 	Answer func(n int, w http.ResponseWriter, r *http.Request)
 
 	mu   sync.Mutex
@@ -51,7 +51,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// Keep checks a message and keeps it; it is the n-th, from 0.
+// Keep verifies a message and keeps it. It returns the message's number, from 0.
 func (r *Receiver) Keep(req *http.Request) (n int) {
 	m, err := verify(req)
 	if err != nil {
@@ -63,21 +63,21 @@ func (r *Receiver) Keep(req *http.Request) (n int) {
 	return len(r.got) - 1
 }
 
-// Messages are those that came so far, and From where each came from.
+// Messages returns the messages so far.
 func (r *Receiver) Messages() []Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.got)
 }
 
-// From are the addresses that messages came from.
+// From returns the sender's address of each message so far.
 func (r *Receiver) From() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.from)
 }
 
-// Tries are how often each board-period came, and under how many ids.
+// Tries returns, for each board and period, the number of messages and the number of their ids.
 func (r *Receiver) Tries() (tries, ids map[string]int) {
 	tries, ids = make(map[string]int), make(map[string]int)
 	seen := make(map[string]bool)
@@ -92,8 +92,8 @@ func (r *Receiver) Tries() (tries, ids map[string]int) {
 	return tries, ids
 }
 
-// verify does what Standard Webhooks asks of a receiver, by the library for receivers and not
-// with the sender's code.
+// verify verifies a message with the library of Standard Webhooks for receivers, not with the sender's
+// code.
 func verify(req *http.Request) (m Message, err error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
