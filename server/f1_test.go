@@ -18,7 +18,6 @@ import (
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
-	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
@@ -82,7 +81,7 @@ func TestFormula1(t *testing.T) {
 	t.Parallel()
 	seasons := readSeasons(t)
 	require.Len(t, seasons, 19)
-	redistest.Engines(t, func(t *testing.T, url string) {
+	f1Engines(t, func(t *testing.T, url string) {
 		var boards []ranking.Definition
 		for season := range seasons {
 			boards = append(boards, ranking.Definition{Board: "f1-" + season})
@@ -167,7 +166,7 @@ func TestFormula1SeasonsFromOneEvent(t *testing.T) {
 		require.Equal(t, want, constructors[season], season)
 	}
 
-	redistest.Engines(t, func(t *testing.T, url string) {
+	f1Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{})
 		for path, body := range map[string]string{
 			"boards/drivers:%7Bseason%7D":      `{"kind":"driver","display":{"decimals":1}}`,
@@ -252,7 +251,7 @@ func recount(laps []lap) (order []lap) {
 // and the drivers are so close that best laps are often equal.
 func TestQualifying(t *testing.T) {
 	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, store string) {
+	f1Engines(t, func(t *testing.T, store string) {
 		n := servertest.Start(t, store, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}})
 		require.Equal(t, 201, n.Do("PUT", "/v1/boards/quali:%7Brace%7D:%7Bsegment%7D", `{"mode":"best","order":"asc","display":{"format":"time_ms"}}`).Status)
 		require.Equal(t, 201, n.Do("PUT", "/v1/events/lap", `{"updates":[

@@ -13,7 +13,6 @@ import (
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
-	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
@@ -101,7 +100,7 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 	}
 	require.Greater(t, tied, 100, "or the data is no test of ties")
 
-	redistest.Engines(t, func(t *testing.T, url string) {
+	f1Engines(t, func(t *testing.T, url string) {
 		var boards []ranking.Definition
 		var points []ranking.Target
 		for _, ties := range []ranking.Ties{ranking.Shared, ranking.Dense} {

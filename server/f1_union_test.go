@@ -13,7 +13,6 @@ import (
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
-	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
@@ -23,7 +22,7 @@ func TestFormula1AllTime(t *testing.T) {
 	t.Parallel()
 	seasons := readSeasons(t)
 	names := slices.Sorted(maps.Keys(seasons))
-	redistest.Engines(t, func(t *testing.T, url string) {
+	f1Engines(t, func(t *testing.T, url string) {
 		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, CheckInterval: 50 * time.Millisecond}}, ranking.Definition{Board: "drivers:{season}"})
 		var of []string
 		for _, season := range names {

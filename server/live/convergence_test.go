@@ -45,7 +45,7 @@ func TestEverySocketConverges(t *testing.T) {
 			large.Subscribe(d.Board, 1000)
 			follower, followed := servertest.Dial(t, n.Addr), fmt.Sprint("m", random.IntN(60))
 			follower.Send(`{"type":"subscribe","board":%q,"me":%q,"around":2}`, d.Board, followed)
-			for range 8 {
+			for range convergenceRounds {
 				for range 12 {
 					var updates []string
 					for range 1 + random.IntN(6) {

@@ -17,19 +17,17 @@ import (
 // quick is a board whose periods pass while a test waits.
 var quick = ranking.Definition{Board: "quick", Period: "3s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 
-// The period turns while 500 sockets on two nodes watch a board, and nobody writes to
-// it any more: each of them gets the last of the old period, as it is for good, and
-// right after it the first of the next.
+// A rollover while many sockets on two nodes watch a board without further updates: each socket gets
+// the final state of the old period, and right after it the first state of the next.
 func TestRolloverReachesEverySocket(t *testing.T) {
 	t.Parallel()
-	const sockets = 500
 	r := redistest.Start(t)
 	nodes := []*servertest.Node{servertest.Start(t, r.URL(), servertest.Config{}, quick), servertest.Start(t, r.URL(), servertest.Config{}, quick)}
 	type turn struct{ last, first hubtest.Message }
-	var turns [sockets]turn
+	var turns [rolloverSockets]turn
 	var ready, wg sync.WaitGroup
-	ready.Add(sockets)
-	for i := range sockets {
+	ready.Add(rolloverSockets)
+	for i := range rolloverSockets {
 		s := servertest.Dial(t, nodes[i%2].Addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"quick","top":5,"me":"m%d"}`, i%20)
 		s.Next("snapshot")
