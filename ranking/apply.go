@@ -20,6 +20,11 @@ import (
 // ErrUnavailable with ErrOutcomeUnknown (some may have been applied: send again
 // with the same ids), which is also what a ctx that ends first comes to.
 func (s *Store) Apply(ctx context.Context, board string, updates []Update) ([]Outcome, error) {
+	return s.applyAs(ctx, none, board, updates)
+}
+
+// applyAs is Apply with an override for each of the updates.
+func (s *Store) applyAs(ctx context.Context, as override, board string, updates []Update) ([]Outcome, error) {
 	n, err := parseName(board)
 	if err != nil {
 		return nil, err
@@ -35,10 +40,10 @@ func (s *Store) Apply(ctx context.Context, board string, updates []Update) ([]Ou
 		return nil, notOpen(fmt.Sprintf("names a period; updates count in the one that is open: send them to %q", n.instance()))
 	}
 	outcomes := make([]Outcome, len(updates))
-	right, at := make([]Update, 0, len(updates)), make([]int, 0, len(updates))
+	right, at := make([]write, 0, len(updates)), make([]int, 0, len(updates))
 	for i, u := range updates {
 		if outcomes[i].Err = cmp.Or(u.Check(), r.checkAt(u)); outcomes[i].Err == nil {
-			right, at = append(right, u), append(at, i)
+			right, at = append(right, write{u, as}), append(at, i)
 		}
 	}
 	done, err := s.apply(ctx, n.instance(), right)
@@ -49,7 +54,7 @@ func (s *Store) Apply(ctx context.Context, board string, updates []Update) ([]Ou
 }
 
 // apply carries out updates that nothing is wrong with.
-func (s *Store) apply(ctx context.Context, instance string, updates []Update) ([]Outcome, error) {
+func (s *Store) apply(ctx context.Context, instance string, updates []write) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(updates))
 	items := make([]updateItem, len(updates))
 	for i, u := range updates {
@@ -63,7 +68,7 @@ func (s *Store) apply(ctx context.Context, instance string, updates []Update) ([
 
 // updateItem is an update on its way to Redis.
 type updateItem struct {
-	Update
+	write
 	outcome *Outcome
 }
 
@@ -74,7 +79,7 @@ func (i updateItem) fail(err error) { i.outcome.Err = err }
 // Remove takes a member off a board, a hidden one too. It returns ErrUnknownMember when
 // it was not on it, and the errors of Apply.
 func (s *Store) Remove(ctx context.Context, board, member string) (Result, error) {
-	outcomes, err := s.Apply(ctx, board, []Update{{Member: member, by: removes}})
+	outcomes, err := s.applyAs(ctx, removing, board, []Update{{Member: member}})
 	if err != nil {
 		return Result{}, err
 	}
@@ -189,7 +194,7 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 	const head, each = 28, 8
 	script, keys := applyScript, append(k.head(), k.ids[0], k.ids[1], k.periods)
 	args := make([]any, 0, head+each*len(batch))
-	args = append(args, r.head(k, instance, sp.name)...)
+	args = append(args, scriptHead(r, k, instance, sp.name)...)
 	args = append(args, sp.opens, sp.closes, sp.starts, sp.ends, leased, listed, sp.from, sp.length, newEpoch(), r.shape,
 		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), r.notes(), hidden.revision, hidden.flags(instance, r.Kind, batch), r.Kind)
 	if r.windowed() {
@@ -228,7 +233,7 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 	}
 	outcomes := make([]Outcome, len(batch))
 	for i := range batch {
-		if outcomes[i], err = r.outcome(reply.text()); err != nil {
+		if outcomes[i], err = parseOutcome(r, reply.text()); err != nil {
 			reply.fail(err.Error())
 		}
 	}
@@ -241,9 +246,9 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 	return why, 0, nil
 }
 
-// head are the arguments that all scripts begin with which change a board-period, see
+// scriptHead returns the first arguments of each script that changes a board-period, see
 // board.lua.
-func (r *rule) head(k boardKeys, instance, period string) []any {
+func scriptHead(r *rule, k boardKeys, instance, period string) []any {
 	return []any{k.channel, instance, period, string(r.Ties), r.Order.sign()}
 }
 
@@ -264,8 +269,8 @@ func (m *moderation) flags(instance, kind string, batch []updateItem) string {
 	return string(flags)
 }
 
-// outcome reads one result string of apply.lua.
-func (r *rule) outcome(s string) (Outcome, error) {
+// parseOutcome reads one result string of apply.lua.
+func parseOutcome(r *rule, s string) (Outcome, error) {
 	refused := func(field, reason string, kind error) (Outcome, error) {
 		return Outcome{Err: &FieldError{Field: field, Reason: reason, Kind: kind}}, nil
 	}

@@ -73,7 +73,7 @@ func BenchmarkApply(b *testing.B) {
 	apply := func(batch []Update) {
 		items, outcomes := make([]updateItem, len(batch)), make([]Outcome, len(batch))
 		for i, u := range batch {
-			items[i] = updateItem{u, &outcomes[i]}
+			items[i] = updateItem{write{Update: u}, &outcomes[i]}
 		}
 		require.NoError(b, s.applyBatch(context.Background(), "b", items))
 	}

@@ -109,8 +109,8 @@ type readAt struct {
 	built  int64 // when the result was begun to be built that it is of; 0: there is none, or it is no good any more
 }
 
-// readAt takes what the scripts that read tell first.
-func (r *reply) readAt() readAt {
+// takeReadAt takes the values with which each answer of a reading script begins.
+func takeReadAt(r *reply) readAt {
 	return readAt{now: r.number(), built: r.number(), oldest: r.number()}
 }
 
@@ -145,7 +145,7 @@ func (s *Store) reading(ctx context.Context, name string, read func(meaning) (re
 			continue
 		}
 		// What has come to be over since the last sweep will do.
-		if m.rule.live() && m.rule.due(found.oldest, found.now) && (swept == 0 || m.rule.due(found.oldest, swept)) {
+		if m.rule.live() && isOverdue(m.rule, found.oldest, found.now) && (swept == 0 || isOverdue(m.rule, found.oldest, swept)) {
 			if swept, err = s.current(ctx, m.Instance); err != nil {
 				return m, 0, fmt.Errorf("read board %q: %w", name, err)
 			}

@@ -154,7 +154,7 @@ func (w *builder) scores(ctx context.Context, d *definitions, n name) ([]scored,
 	if w.rule.windowed() {
 		return w.recount(ctx)
 	}
-	all, err := w.rule.summed(d, w.Store.keys, n, w.now)
+	all, err := unionSources(w.rule, d, w.Store.keys, n, w.now)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func appendScores(args []any, scores []scored) []any {
 func (w *builder) swap(ctx context.Context, epoch string, revision int64) error {
 	keys := []string{w.its.lock, w.keys.members, w.keys.distinct, w.keys.meta, w.keys.periods, w.its.aside, w.its.distinct, w.keys.hidden}
 	args := []any{w.token, w.epoch, epoch, w.now, w.clock, w.from, w.length, w.rule.shape, w.keys.channel, w.instance, revision, w.was}
-	args = append(args, w.gathered, w.now-w.rule.soonDue().Microseconds())
+	args = append(args, w.gathered, w.now-rebuildAfter(w.rule).Microseconds())
 	if w.rule.windowed() {
 		keys = append(keys, w.keys.window[2], w.keys.window[1])
 	}

@@ -69,22 +69,19 @@ type scored struct {
 	score  int64
 }
 
-// isBuilt reports whether a board has a result that is built.
-func (r *rule) isBuilt() bool { return r.refresh() > 0 }
-
 // takesNone is the error of an update to a union.
 func takesNone(instance string) error {
 	return conflict("board", "%q is built from other boards: send updates to these", instance)
 }
 
-// soonDue is how old a result is when it is built anew: so early that the next is there
-// before anybody has to wait for it.
-func (r *rule) soonDue() time.Duration { return r.refresh() * 5 / 6 }
+// rebuildAfter is the age at which a result is built again: so early that the next one is
+// ready before a reader has to wait for it.
+func rebuildAfter(r *rule) time.Duration { return r.refresh() * 5 / 6 }
 
-// goes is how long after its last write a board goes, or a result after it was last
+// retention is how long after its last write a board goes, or a result after it was last
 // built, which it is as long as somebody asks for it; 0: never. Nothing goes that is in a
 // window.
-func (r *rule) goes() time.Duration {
+func retention(r *rule) time.Duration {
 	if !r.isBuilt() && !r.windowed() {
 		return r.Retain
 	}
@@ -98,7 +95,7 @@ func (r *rule) goes() time.Duration {
 // older than its refresh, and what a build took. While one is under way that was begun in
 // time the old one will do.
 func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
-	if built := s.builds.known(instance); built > 0 && s.age(built) < r.soonDue() {
+	if built := s.builds.known(instance); built > 0 && s.age(built) < rebuildAfter(r) {
 		return nil
 	}
 	built, err := s.builtAt(ctx, s.keys.board(instance, "").meta)
@@ -106,7 +103,7 @@ func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
 		return err
 	}
 	s.builds.note(instance, built)
-	if built > 0 && s.age(built) < r.soonDue() {
+	if built > 0 && s.age(built) < rebuildAfter(r) {
 		return nil
 	}
 	timely := built > 0 && s.age(built) < r.refresh()
@@ -163,7 +160,7 @@ func (s *Store) age(built int64) time.Duration {
 // being when that was last, µs since 1970, 0 for never.
 func (s *Store) refreshWatched(m meaning, built int64) {
 	s.builds.note(m.Instance, built)
-	if age := s.age(built); built == 0 || age >= m.rule.soonDue() {
+	if age := s.age(built); built == 0 || age >= rebuildAfter(m.rule) {
 		s.startBuild(m.Instance, built, built > 0 && age < m.rule.refresh())
 	}
 }

@@ -39,12 +39,6 @@ const (
 	goneFlag = "g"
 )
 
-// The separators of a change message. Neither can be in a name: see checkText.
-const (
-	fieldSep  = "\x1f"
-	changeSep = "\x1e"
-)
-
 var errNotChanges = errors.New("not a change message")
 
 // parseChanges reads a message that apply.lua published.

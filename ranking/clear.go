@@ -19,7 +19,7 @@ func (s *Store) clear(ctx context.Context, instance string, r *rule, p period, n
 		ends = end.UnixMicro()
 	}
 	k := s.keys.board(instance, p.name)
-	args := append(r.head(k, instance, p.name), until, ends, r.Limit, ttl, clearMost)
+	args := append(scriptHead(r, k, instance, p.name), until, ends, r.Limit, ttl, clearMost)
 	for {
 		answer, err := clearScript.run(ctx, s.rdb, k.head(), args)
 		if err != nil {

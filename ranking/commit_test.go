@@ -41,7 +41,7 @@ func newGate() (*gate, *queues[updateItem]) {
 func commitOne(ctx context.Context, q *queues[updateItem], members ...string) <-chan error {
 	batch := make([]updateItem, len(members))
 	for i, m := range members {
-		batch[i] = updateItem{Update{Member: m}, &Outcome{}}
+		batch[i] = updateItem{write{Update: Update{Member: m}}, &Outcome{}}
 	}
 	done := make(chan error, 1)
 	go func() { done <- q.commit(ctx, "b", batch) }()
@@ -119,7 +119,7 @@ func TestPartlyAppliedCallSaysWhich(t *testing.T) {
 		outcomes := make([]Outcome, 130)
 		batch := make([]updateItem, len(outcomes))
 		for i := range batch {
-			batch[i] = updateItem{Update{Member: "m"}, &outcomes[i]}
+			batch[i] = updateItem{write{Update: Update{Member: "m"}}, &outcomes[i]}
 		}
 		done := make(chan error)
 		go func() { done <- q.commit(t.Context(), "b", batch) }()

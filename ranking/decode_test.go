@@ -135,7 +135,7 @@ func FuzzParseOutcome(f *testing.F) {
 	r, err := newRule(Definition{Board: "b"})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, s string) {
-		o, err := r.outcome(s)
+		o, err := parseOutcome(r, s)
 		if err == nil && o.Err == nil && o.Result.Current != nil {
 			require.Positive(t, o.Result.Current.Rank)
 		}

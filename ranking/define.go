@@ -216,7 +216,7 @@ func (d *definitions) add(boards []Definition, events []Event, at located, now i
 		return c, err
 	}
 	for _, e := range events {
-		if err := e.checkTakes(rules); err != nil {
+		if err := rules.checkTakes(e); err != nil {
 			return c, at(sectionEvents, e.Name, err)
 		}
 		if err := e.check(func(slot string) bool { return there[slot] }); err != nil {

@@ -2,10 +2,8 @@ package ranking
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // defined are definitions as they are after a change, by slot.
@@ -89,31 +87,11 @@ func (all defined) checkTargets(events map[string]*Event, change []Event, change
 }
 
 // checkTakes refuses an event with updates that their boards do not take.
-func (e Event) checkTakes(all defined) error {
+func (all defined) checkTakes(e Event) error {
 	for i, t := range e.Updates {
 		if is, field, reason := t.fault(all[t.slot()]); is != "" {
 			return Invalid(item("updates", i)+field, reason)
 		}
 	}
 	return nil
-}
-
-// fault tells why a board never takes an update: what it is, and what is wrong with which
-// field; "" where it does.
-func (t Target) fault(d Definition) (is, field, reason string) {
-	switch {
-	case d.Union != nil:
-		return "union", ".board", fmt.Sprintf("is for %s, a union, which is built from other boards; update these", d.Board)
-	case d.windowed() && t.Op != "" && t.Op != d.Mode:
-		return "window", ".op", fmt.Sprintf("is %s, and %s has a window and mode %s, which is the only op there", t.Op, d.Board, d.Mode)
-	case d.windowed() && !d.live() && t.Data != nil:
-		return "window", ".data", fmt.Sprintf("does not apply to %s, which has a window whose result is built", d.Board)
-	}
-	return "", "", ""
-}
-
-// slot is that of the board that an update is for.
-func (t Target) slot() string {
-	base, _, _ := strings.Cut(t.Board, ":")
-	return slot(base, strings.Count(t.Board, ":"))
 }

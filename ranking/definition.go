@@ -240,3 +240,8 @@ func (d Definition) shape() string {
 	}
 	return shape
 }
+
+// MaxScore bounds a score: −MaxScore ≤ score ≤ MaxScore. It is 2^53−1, the
+// largest integer up to which a float64, a Redis sorted-set score and a
+// JavaScript number hold every integer exactly.
+const MaxScore = 1<<53 - 1

@@ -28,8 +28,8 @@ type swept struct {
 	oldest int64 // when the oldest happened that there is, ms since 1970; 0: there is none
 }
 
-// due reports whether an event is over.
-func (r *rule) due(oldest, now int64) bool {
+// isOverdue reports whether the oldest event of a window has left it.
+func isOverdue(r *rule, oldest, now int64) bool {
 	return oldest > 0 && oldest <= now/1000-r.Window.Milliseconds()
 }
 
@@ -41,7 +41,7 @@ func (s *Store) sweepPart(ctx context.Context, instance string, r *rule, until i
 	if r.live() {
 		most = sweepLive
 	}
-	args := append(r.head(k, instance, ""), until, r.shape, r.Window.Milliseconds(), string(r.Mode), r.liveFlag(), most, newEpoch())
+	args := append(scriptHead(r, k, instance, ""), until, r.shape, r.Window.Milliseconds(), string(r.Mode), r.liveFlag(), most, newEpoch())
 	reply, err := s.callKeys(ctx, sweepScript, append(append(k.head(), k.window[:]...), s.keys.build(instance).lock), args)
 	if err != nil {
 		return swept{}, err
@@ -86,7 +86,7 @@ func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error)
 			}
 			continue
 		}
-		if err != nil || at.went == 0 || !r.due(at.oldest, at.now) {
+		if err != nil || at.went == 0 || !isOverdue(r, at.oldest, at.now) {
 			return at, err
 		}
 		if err := gently(ctx, time.Since(began)); err != nil {
@@ -175,7 +175,7 @@ func (s *Store) tendWindow(ctx context.Context, instance string, r *rule, now, u
 			if err != nil || next > at.now || time.Now().After(stop) {
 				return next, err
 			}
-		case at.went == 0 || !r.due(at.oldest, at.now):
+		case at.went == 0 || !isOverdue(r, at.oldest, at.now):
 			look, err := s.nextLook(ctx, instance, r, at.now)
 			return max((at.oldest+r.Window.Milliseconds())*1000, now+look.Microseconds()), err
 		case time.Now().After(stop):

@@ -237,7 +237,7 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member strin
 				if r.windowed() {
 					keys = append(append(keys, k.window[:]...), s.keys.build(instance).lock)
 				}
-				reply, err := s.callKeys(ctx, eraseScript, keys, append(r.head(k, instance, p.name), r.shape, member))
+				reply, err := s.callKeys(ctx, eraseScript, keys, append(scriptHead(r, k, instance, p.name), r.shape, member))
 				if err != nil {
 					return err
 				}

@@ -322,3 +322,23 @@ func (e Event) check(has func(slot string) bool) error {
 	}
 	return nil
 }
+
+// fault tells why a board never takes an update: what it is, and what is wrong with which
+// field; "" where it does.
+func (t Target) fault(d Definition) (is, field, reason string) {
+	switch {
+	case d.Union != nil:
+		return "union", ".board", fmt.Sprintf("is for %s, a union, which is built from other boards; update these", d.Board)
+	case d.windowed() && t.Op != "" && t.Op != d.Mode:
+		return "window", ".op", fmt.Sprintf("is %s, and %s has a window and mode %s, which is the only op there", t.Op, d.Board, d.Mode)
+	case d.windowed() && !d.live() && t.Data != nil:
+		return "window", ".data", fmt.Sprintf("does not apply to %s, which has a window whose result is built", d.Board)
+	}
+	return "", "", ""
+}
+
+// slot is that of the board that an update is for.
+func (t Target) slot() string {
+	base, _, _ := strings.Cut(t.Board, ":")
+	return slot(base, strings.Count(t.Board, ":"))
+}

@@ -178,7 +178,7 @@ func TestUpdatesOfConditionsAndData(t *testing.T) {
 
 	digests := map[string]bool{}
 	for _, u := range []Update{{Member: "m"}, {Member: "m", If: Exists}, {Member: "m", If: Absent}, {Member: "m", Data: "1"}, {Member: "m", Data: "2"}, {Member: "m", If: Exists, Data: "1"}} {
-		digests[u.digest()] = true
+		digests[write{Update: u}.digest()] = true
 	}
 	require.Len(t, digests, 6)
 }

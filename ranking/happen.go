@@ -43,6 +43,8 @@ type Happened struct {
 	Updates  []BoardUpdate // what it made, in the order of the event's definition
 	Outcomes []Outcome     // of these
 	Err      error
+
+	revoked bool // its updates are taken back instead of applied
 }
 
 const (
@@ -93,7 +95,7 @@ func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]H
 	for i := range happened {
 		if h := &happened[i]; errors.Is(h.Err, errTakenBack) {
 			h.Err = nil
-			h.undo() // also on boards that the event has come to update since
+			h.revoked = true // also on boards that the event has come to update since
 			taken = append(taken, h)
 		}
 	}
@@ -134,13 +136,6 @@ func (s *Store) checkTimed(ctx context.Context, e *Event) error {
 
 // errTakenBack is an occurrence that was seen before, and taken back.
 var errTakenBack = errors.New("was taken back")
-
-// undo has the updates of an occurrence taken back instead.
-func (h *Happened) undo() {
-	for i := range h.Updates {
-		h.Updates[i].Update.by = undoes
-	}
-}
 
 // counts reports whether anything came of an occurrence.
 func (h *Happened) counts() bool {
@@ -277,10 +272,13 @@ func (s *Store) applyAll(ctx context.Context, event string, all []Occurrence, ha
 	var wg sync.WaitGroup
 	room := make(chan struct{}, happenBoards)
 	for _, board := range boards {
-		updates := make([]Update, len(parts[board]))
+		updates := make([]write, len(parts[board]))
 		for n, p := range parts[board] {
 			made := happened[p.of].Updates
-			updates[n] = made[p.update].Update
+			updates[n].Update = made[p.update].Update
+			if happened[p.of].revoked {
+				updates[n].override = revoking
+			}
 			if id := all[p.of].ID; id != "" {
 				updates[n].ID = partID(id, event, made[:p.update], made[p.update])
 			}

@@ -89,7 +89,7 @@ func TestEventOfABoardThatIsOverloaded(t *testing.T) {
 	defer wg.Wait()
 	defer close(release)
 	for _, n := range []int{queueItems, batchItems} { // a batch is under way, and as many wait as may
-		wg.Go(func() { s.apply(context.Background(), "b", slices.Repeat([]Update{{Member: "m"}}, n)) })
+		wg.Go(func() { s.apply(context.Background(), "b", slices.Repeat([]write{{Update: Update{Member: "m"}}}, n)) })
 		redistest.Eventually(t, "them to wait", func() error {
 			s.updates.mu.Lock()
 			defer s.updates.mu.Unlock()

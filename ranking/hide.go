@@ -224,7 +224,7 @@ func (s *Store) moderatePeriod(ctx context.Context, k boardKeys, instance string
 		built = "1"
 	}
 	step := func(phase string, members []any) (bool, error) {
-		args := append(r.head(k, instance, name), r.shape, r.Limit, m.revision, r.Kind, phase, built)
+		args := append(scriptHead(r, k, instance, name), r.shape, r.Limit, m.revision, r.Kind, phase, built)
 		reply, err := s.callKeys(ctx, moderateScript, k.head(), append(args, members...))
 		if err != nil {
 			return false, err

@@ -114,7 +114,7 @@ type importRow struct {
 }
 
 func (r importRow) update() Update {
-	return Update{Member: r.Member, Score: r.Score, Data: r.Data, by: sets}
+	return Update{Member: r.Member, Score: r.Score, Data: r.Data}
 }
 
 func (im *importing) add(r Row) {
@@ -139,7 +139,7 @@ func (im *importing) flush(ctx context.Context) error {
 			updates = append(updates, r.update())
 		}
 	}
-	outcomes, err := im.store.Apply(ctx, im.board, updates)
+	outcomes, err := im.store.applyAs(ctx, setting, im.board, updates)
 	if err != nil {
 		return err
 	}

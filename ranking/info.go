@@ -40,7 +40,7 @@ func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 		if err != nil {
 			return readAt{}, err
 		}
-		at := r.readAt()
+		at := takeReadAt(r)
 		info = Info{State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number()}
 		if changed := r.number(); changed > 0 {
 			info.LastChange = time.UnixMicro(changed)

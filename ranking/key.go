@@ -1,11 +1,10 @@
 package ranking
 
-import "math"
-
-// MaxScore bounds a score: −MaxScore ≤ score ≤ MaxScore. It is 2^53−1, the
-// largest integer up to which a float64, a Redis sorted-set score and a
-// JavaScript number hold every integer exactly.
-const MaxScore = 1<<53 - 1
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
 
 // Key is what a sorted set orders a member by: the score (negated where higher
 // is better) plus a fraction in [0, 1) that rises with the time at which the
@@ -17,15 +16,6 @@ func (k Key) Score(o Order) int64 {
 	return o.sign() * int64(math.Floor(float64(k)))
 }
 
-// Entry is a member's place on a board.
-type Entry struct {
-	Rank   int64 // 1-based, by the ties of the board
-	Member string
-	Score  int64  // within ±MaxScore
-	Key    Key    // where it stands; see Cursor
-	Data   string // JSON that came with an update; "" for none
-}
-
 // Before reports whether (k, member) stands before (other, otherMember): by key,
 // then by the bytes of the member id, as Redis orders a sorted set.
 func (k Key) Before(member string, other Key, otherMember string) bool {
@@ -33,4 +23,13 @@ func (k Key) Before(member string, other Key, otherMember string) bool {
 		return k < other
 	}
 	return member < otherMember
+}
+
+// parseKey reads a key as Redis prints it.
+func parseKey(s string) (Key, error) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(f) || math.Abs(f) > MaxScore+1 {
+		return 0, fmt.Errorf("has the key %q, which is none", s)
+	}
+	return Key(f), nil
 }

@@ -1,9 +1,6 @@
 package ranking
 
-import (
-	"strings"
-	"time"
-)
+import "strings"
 
 // keys makes the names of Redis keys and channels: here and nowhere else. All
 // of a board's share one hash tag, so that one script may touch them all on a
@@ -137,26 +134,9 @@ func (k keys) deliveries() string { return k.tag("/") + "deliveries" }
 // eventIDs are hashes: id to what is known of one event.
 func (k keys) eventIDs(event string) [2]string { return k.ids("/" + event) }
 
-// span is what a batch of updates is for, as apply.lua has it. Times are
-// microseconds since 1970, 0 for none.
-type span struct {
-	name          string // the period's name; "" for a board without periods
-	opens, closes int64  // of the period
-	starts, ends  int64  // of the activity
-	from, length  int64  // what the tie-break's fraction is a fraction of
-}
-
-// end is when no update counts any more; 0: never.
-func (s span) end() int64 {
-	if s.closes == 0 || s.ends > 0 && s.ends < s.closes {
-		return s.ends
-	}
-	return s.closes
-}
-
-// from2020 is what scores of a board tie by that has neither period nor activity:
-// a fraction of the hundred years from 2020.
-var (
-	from2020     = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
-	hundredYears = (36525 * 24 * time.Hour).Microseconds()
+// The ASCII separators of messages, digests and fields that hold several names. No name
+// contains one: names have no control characters.
+const (
+	fieldSep  = "\x1f" // unit separator: between fields
+	changeSep = "\x1e" // record separator: between records
 )

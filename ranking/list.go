@@ -25,7 +25,7 @@ func (s *Store) list(ctx context.Context, d *definitions, n name, r *rule, close
 	slot := n.slot()
 	answer, err := listScript.run(ctx, s.rdb, []string{s.keys.instances(slot), s.keys.agenda(), s.keys.listing(), s.keys.definitions()},
 		[]any{n.instance(), r.instances(), d.values[boardField+slot], boardField + slot, leavingField + slot,
-			listFor.Microseconds(), listMargin.Microseconds(), r.firstLook().Microseconds(), closes})
+			listFor.Microseconds(), listMargin.Microseconds(), firstLook(r).Microseconds(), closes})
 	if err != nil {
 		return 0, err
 	}
@@ -41,7 +41,7 @@ func (s *Store) list(ctx context.Context, d *definitions, n name, r *rule, close
 }
 
 // firstLook is when a board-period is looked after for the first time, at the latest.
-func (r *rule) firstLook() time.Duration {
+func firstLook(r *rule) time.Duration {
 	if r.MemberTTL > 0 {
 		return min(listLook, r.MemberTTL)
 	}

@@ -25,7 +25,7 @@ func applyTo(t require.TestingT, s *Store, d Definition, sp span, updates ...Upd
 	outcomes = make([]Outcome, len(updates))
 	batch := make([]updateItem, len(updates))
 	for i, u := range updates {
-		batch[i] = updateItem{u, &outcomes[i]}
+		batch[i] = updateItem{write{Update: u}, &outcomes[i]}
 	}
 	why, now, err = s.callApply(context.Background(), r, &moderation{}, d.Board, sp, never, never, "0", batch)
 	require.NoError(t, err)

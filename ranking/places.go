@@ -71,13 +71,13 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 		if err != nil {
 			return readAt{}, err
 		}
-		at := r.readAt()
+		at := takeReadAt(r)
 		p = Places{State: State{Epoch: r.text(), Seq: r.number()}}
 		var order Order
-		order, p.Ties = r.shape(m.rule.Definition)
+		order, p.Ties = takeShape(r, m.rule.Definition)
 		p.Total = r.number()
 		for _, l := range lookups {
-			p.List = append(p.List, r.place(l, order, p.Ties))
+			p.List = append(p.List, takePlace(r, l, order, p.Ties))
 		}
 		return at, r.err
 	})
@@ -88,10 +88,10 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 	return p, nil
 }
 
-// place takes what places.lua tells of one member.
-func (r *reply) place(l Lookup, o Order, t Ties) Place {
+// takePlace takes the answer of places.lua about one member.
+func takePlace(r *reply, l Lookup, o Order, t Ties) Place {
 	start, rank := r.number(), r.number()
-	p := Place{Below: r.number(), Around: r.entries(max(start, 0), rank, o, t)}
+	p := Place{Below: r.number(), Around: takeEntries(r, max(start, 0), rank, o, t)}
 	if start < 0 || r.err != nil {
 		return Place{Entry: Entry{Member: l.Member}}
 	}

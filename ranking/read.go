@@ -203,16 +203,16 @@ func (s *Store) readPage(ctx context.Context, k boardKeys, d Definition, q Query
 	if err != nil {
 		return p, readAt{}, err
 	}
-	at = r.readAt()
+	at = takeReadAt(r)
 	p = Page{State: State{Epoch: r.text(), Seq: r.number()}}
-	p.Order, p.Ties = r.shape(d)
+	p.Order, p.Ties = takeShape(r, d)
 	if r.err == nil && p.Order != d.Order {
 		d.Order = p.Order // the scores asked for are on the other side
 		return s.readPage(ctx, k, d, q)
 	}
 	p.Total, p.Before, p.tiers, p.Count = r.number(), r.number(), r.number(), r.number()
 	p.Start = r.number() + 1
-	p.Entries = r.entries(p.Start-1, r.number(), p.Order, p.Ties)
+	p.Entries = takeEntries(r, p.Start-1, r.number(), p.Order, p.Ties)
 	return p, at, r.err
 }
 
@@ -300,7 +300,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		if oldest[i] == nil {
 			continue
 		}
-		if first := oldest[i].Val(); len(first) > 0 && meanings[i].rule.due(int64(first[0].Score), s.catalog.clock.now()) {
+		if first := oldest[i].Val(); len(first) > 0 && isOverdue(meanings[i].rule, int64(first[0].Score), s.catalog.clock.now()) {
 			s.startSweep(meanings[i].Instance)
 		}
 	}

@@ -185,7 +185,7 @@ func BenchmarkApplyByDefinition(b *testing.B) {
 						for range size {
 							request++
 							u := Update{Member: benchMember(rand.IntN(benchMembers * 11 / 10)), Score: rand.Int64N(benchMembers / 10), ID: fmt.Sprint("request-", request)}
-							batches[i] = append(batches[i], updateItem{u, new(Outcome)})
+							batches[i] = append(batches[i], updateItem{write{Update: u}, new(Outcome)})
 						}
 					}
 					cpu := redisCPU(b, rdb)

@@ -40,7 +40,7 @@ func (w *builder) recount(ctx context.Context) ([]scored, error) {
 				break
 			}
 			was, there := members[member]
-			members[member] = w.rule.joined(was, there, recounted{score, ms, n})
+			members[member] = joinEvents(w.rule, was, there, recounted{score, ms, n})
 		}
 		ms, event := r.text(), r.text()
 		if err := cmp.Or(r.err, rows.err, w.between(ctx, time.Since(began))); err != nil {
@@ -58,8 +58,8 @@ func (w *builder) recount(ctx context.Context) ([]scored, error) {
 	return scores, nil
 }
 
-// joined is what a member comes to that had some events, or none, with one more.
-func (r *rule) joined(was recounted, there bool, next recounted) recounted {
+// joinEvents adds one event to the result of a member, who may have had none.
+func joinEvents(r *rule, was recounted, there bool, next recounted) recounted {
 	switch {
 	case !there:
 		return next

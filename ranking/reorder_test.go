@@ -64,7 +64,7 @@ func (r *reordering) known(s *Store) (*definitions, *rule) {
 }
 
 func (r *reordering) write(s *Store, d *definitions, rule *rule, listed int64) {
-	batch := []updateItem{{Update{Member: "m", Score: 1}, new(Outcome)}}
+	batch := []updateItem{{write{Update: Update{Member: "m", Score: 1}}, new(Outcome)}}
 	_, _, err := s.callApply(context.Background(), rule, d.hidden, "b", rule.span(r.now.UnixMicro()), d.looked+lease.Microseconds(), listed, "0", batch)
 	require.NoError(r.t, err)
 }

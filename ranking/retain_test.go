@@ -281,7 +281,7 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 				reached = false
 				var period string
 				var stays bool // what was written before
-				older := Qualify("fans:s1", definition.firstPeriod())
+				older := Qualify("fans:s1", firstPeriod(definition))
 				at(rdb, step, func() error {
 					reached = true
 					stays = definition.Retain > 0 && w.total(older) > 0
@@ -322,7 +322,7 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 }
 
 // firstPeriod is the first that these tests write to.
-func (d Definition) firstPeriod() string {
+func firstPeriod(d Definition) string {
 	if d.Period == "" {
 		return ""
 	}

@@ -205,6 +205,9 @@ func (r *rule) hours() string {
 // instances is how many instances there may be.
 func (r *rule) instances() int { return cmp.Or(r.MaxInstances, 1) }
 
+// isBuilt reports whether a board has a result that is built.
+func (r *rule) isBuilt() bool { return r.refresh() > 0 }
+
 // notes tells apply.lua whether the time counts of an update that leaves a score as it
 // is: "1", or nothing.
 func (r *rule) notes() string {
@@ -213,3 +216,30 @@ func (r *rule) notes() string {
 	}
 	return ""
 }
+
+// span is what a batch of updates is for, as apply.lua has it. Times are
+// microseconds since 1970, 0 for none.
+type span struct {
+	name          string // the period's name; "" for a board without periods
+	opens, closes int64  // of the period
+	starts, ends  int64  // of the activity
+	from, length  int64  // what the tie-break's fraction is a fraction of
+}
+
+// end is when no update counts any more; 0: never.
+func (s span) end() int64 {
+	if s.closes == 0 || s.ends > 0 && s.ends < s.closes {
+		return s.ends
+	}
+	return s.closes
+}
+
+// from2020 is what scores of a board tie by that has neither period nor activity:
+// a fraction of the hundred years from 2020.
+var (
+	from2020     = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+	hundredYears = (36525 * 24 * time.Hour).Microseconds()
+)
+
+// never is later than any time that a clock of Redis shows.
+const never = 1 << 52

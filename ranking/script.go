@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha1"
 	"embed"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -115,14 +113,6 @@ func (s script) eval(ctx context.Context, rdb redis.UniversalClient, verb, body 
 	return cmd.Slice()
 }
 
-// callKeys runs a script within the call timeout.
-func (s *Store) callKeys(ctx context.Context, sc script, keys []string, args []any) (*reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	answer, err := sc.run(ctx, s.rdb, keys, args)
-	return &reply{rest: answer}, err
-}
-
 // reply takes a script's answer apart, front to back. The first value that is
 // not what it should be sets err; what is taken after that is zero.
 type reply struct {
@@ -181,22 +171,6 @@ func (r *reply) number() int64 {
 	return 0
 }
 
-// shape takes the order and ties that a board-period is frozen with; where there is
-// none they are those of a definition.
-func (r *reply) shape(d Definition) (Order, Ties) {
-	words := strings.Split(r.text(), " ")
-	switch {
-	case words[0] == "":
-		return d.Order, d.Ties
-	case len(words) > 2:
-		return Order(words[0]), Ties(words[2])
-	case d.Ties.Tied(): // it was another board
-		return Order(words[0]), First
-	default:
-		return Order(words[0]), d.Ties
-	}
-}
-
 func (r *reply) key() Key {
 	k, err := parseKey(r.text())
 	if err != nil {
@@ -224,42 +198,4 @@ func (r *reply) list() *reply {
 		r.fail("has no list where one belongs")
 	}
 	return &reply{rest: v, err: r.err}
-}
-
-// entries takes a list of (member, key) pairs and one of their data. The first of them
-// has that 0-based position, and that rank.
-func (r *reply) entries(position, rank int64, o Order, t Ties) []Entry {
-	rows, data := r.list(), r.list()
-	entries := make([]Entry, 0, len(rows.rest)/2)
-	for len(rows.rest) > 0 && rows.err == nil {
-		member, key := rows.text(), rows.key()
-		position++
-		e := Entry{Rank: position, Member: member, Score: key.Score(o), Key: key}
-		if t.Tied() {
-			switch n := len(entries); {
-			case n == 0:
-			case entries[n-1].Score == e.Score:
-			case t == Dense:
-				rank++
-			default:
-				rank = position
-			}
-			e.Rank = rank
-		}
-		if len(data.rest) > 0 {
-			e.Data = data.optional()
-		}
-		entries = append(entries, e)
-	}
-	r.err = cmp.Or(r.err, rows.err, data.err)
-	return entries
-}
-
-// parseKey reads a key as Redis prints it.
-func parseKey(s string) (Key, error) {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) || math.Abs(f) > MaxScore+1 {
-		return 0, fmt.Errorf("has the key %q, which is none", s)
-	}
-	return Key(f), nil
 }

@@ -17,8 +17,9 @@ type summed struct {
 	weight   int64
 }
 
-// summed are all that go into a union at a moment of Redis's clock, in µs since 1970.
-func (r *rule) summed(d *definitions, k keys, n name, now int64) ([]summed, error) {
+// unionSources lists the board-periods that go into a union at a moment of Redis's clock,
+// in µs since 1970.
+func unionSources(r *rule, d *definitions, k keys, n name, now int64) ([]summed, error) {
 	t, err := parseTemplate(r.Board)
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func (s *Store) sources(ctx context.Context, d *definitions, n name, r *rule) ([
 	if r.windowed() {
 		return []string{s.keys.board(n.instance(), "").window[0]}, nil
 	}
-	all, err := r.summed(d, s.keys, n, s.catalog.clock.now())
+	all, err := unionSources(r, d, s.keys, n, s.catalog.clock.now())
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func (s *Store) scan(ctx context.Context, b summed, between func(context.Context
 			return err
 		}
 		from := r.text()
-		order, _ := r.shape(Definition{Order: b.rule.Order})
+		order, _ := takeShape(r, Definition{Order: b.rule.Order})
 		cursor = r.text()
 		rows := r.list()
 		for len(rows.rest) > 0 && rows.err == nil {

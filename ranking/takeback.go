@@ -49,7 +49,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	if t.Updates, err = e.Expand(o.Fields); err != nil {
 		return TakenBack{}, definedOtherwise(event)
 	}
-	t.undo()
+	t.revoked = true
 	all := []Happened{t.Happened}
 	s.applyAll(ctx, event, []Occurrence{o}, all)
 	if t.Happened = all[0]; t.Err != nil {
@@ -107,7 +107,7 @@ func (s *Store) SetScore(ctx context.Context, board, member string, score int64,
 	if err := by.check(); err != nil {
 		return Result{}, err
 	}
-	outcomes, err := s.Apply(ctx, board, []Update{{Member: member, Score: score, by: sets}})
+	outcomes, err := s.applyAs(ctx, setting, board, []Update{{Member: member, Score: score}})
 	if err == nil {
 		err = outcomes[0].Err
 	}

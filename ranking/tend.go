@@ -223,9 +223,6 @@ func (s *Store) in(ctx context.Context, after time.Duration, instances ...string
 	return nil
 }
 
-// never is later than any time that a clock of Redis shows.
-const never = 1 << 52
-
 // tendInstance does what is due of an instance at a time, and says when something will be next,
 // in µs since 1970, or never, and 0 that there is nothing of it any more: found so by
 // a look that found nothing, not by the one that took the last away, since a failover
@@ -330,10 +327,10 @@ func (s *Store) tendPeriod(ctx context.Context, instance string, r *rule, p note
 // retained, or a result that nobody has asked for, or an activity that ended so long ago; what has closed is settled and
 // delivered. It says when there will be something to do next.
 func (s *Store) tendRetain(ctx context.Context, instance string, r *rule, periods []noted, now, until int64) (gone bool, next int64, err error) {
-	if r.goes() == 0 {
+	if retention(r) == 0 {
 		return false, never, nil
 	}
-	retain, cutoff := r.goes().Microseconds(), now-r.goes().Microseconds()
+	retain, cutoff := retention(r).Microseconds(), now-retention(r).Microseconds()
 	if !r.Ends.IsZero() {
 		if goes := r.Ends.UnixMicro() + retain; goes > now {
 			return false, goes, nil

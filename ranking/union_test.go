@@ -640,7 +640,7 @@ func TestUnionAndItsSources(t *testing.T) {
 		field("board", ErrConflict, err)
 		_, err = s.Remove(t.Context(), "u", "m")
 		field("board", ErrConflict, err)
-		_, err = s.apply(t.Context(), "u", []Update{{Member: "m", Score: 1}})
+		_, err = s.apply(t.Context(), "u", []write{{Update: Update{Member: "m", Score: 1}}})
 		require.ErrorIs(t, err, ErrConflict)
 		field("board", ErrConflict, s.Delete(t.Context(), "z"))
 		event := Event{Name: "e", Updates: []Target{{Board: "z", Member: "{m}", Score: "1"}, {Board: "u", Member: "{m}", Score: "1"}}}

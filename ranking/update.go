@@ -1,11 +1,9 @@
 package ranking
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,8 +29,6 @@ type Update struct {
 	// with a window it counts from then. Zero for now. Within the window, and no more than
 	// MaxAhead ahead, when Redis has it; a board without a window has no use for one.
 	At time.Time
-
-	by hand // does something that no Op does
 }
 
 // Condition says whether a member must be on the board already.
@@ -98,83 +94,9 @@ func (u Update) Check() error {
 	return nil
 }
 
-// hand is a word that apply.lua acts on in place of an Op; no caller can send it.
-type hand string
-
-const (
-	removes hand = "remove" // takes the member off the board; Score and Op say nothing
-	sets    hand = "set"    // sets the score, whatever the most that one update may change
-	undoes  hand = "undo"   // takes back the update that this one was, by its id
-)
-
-// op is the word that apply.lua acts on.
-func (u Update) op(d Definition) string {
-	switch {
-	case u.by != "":
-		return string(u.by)
-	case u.Op != "":
-		return string(u.Op)
-	default:
-		return string(d.Mode)
-	}
-}
-
-// condition is what apply.lua is told of it; of what is undone whether it added.
-func (u Update) condition(d Definition) string {
-	if u.by == undoes {
-		return string(cmp.Or(u.Op, d.Mode))
-	}
-	return string(u.If)
-}
-
-// digest tells one update from another under the same request id: 64 bits of
-// SHA-256, so that no two bodies meet by chance, in the 11 bytes that apply.lua
-// cuts off the front of a stored result. It is of what was sent: the board's mode may
-// change between an update and its retry.
-func (u Update) digest() string {
-	b := make([]byte, 0, 2*maxIDBytes+maxDataBytes)
-	if u.by != undoes { // which has the digest of what it undoes
-		b = append(b, u.by...)
-	}
-	b = append(b, u.Op...)
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, u.Score, 10)
-	b = append(b, ' ')
-	b = append(b, u.Member...)
-	if u.If != "" || u.Data != "" {
-		b = append(append(append(append(b, fieldSep...), u.If...), fieldSep...), u.Data...)
-	}
-	if !u.At.IsZero() {
-		b = append(b, changeSep...)
-		b = strconv.AppendInt(b, u.At.UnixMilli(), 10)
-	}
-	return digest(b)
-}
-
+// digest tells one text from another: 64 bits of SHA-256, so that no two meet by chance, in
+// 11 bytes of base64url.
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return base64.RawURLEncoding.EncodeToString(sum[:8])
-}
-
-// Standing is a score and the rank it gives.
-type Standing struct {
-	Score int64
-	Rank  int64 // 1-based; 0 for a member that is hidden
-}
-
-// Result is what an update did.
-type Result struct {
-	Period    string    // the period it counted in; "" on a board without periods
-	Current   *Standing // nil when the member is not on the board now: it was removed, or has no place within the limit
-	Previous  *Standing // nil when the member was not on the board before
-	Duplicate bool      // its id was seen before: this is the first time's result
-	TakenBack bool      // it was, since, or before it ever counted: this is where that leaves the member
-}
-
-// Outcome is one update's Result, or why it was refused: ErrOutOfRange,
-// ErrIDMismatch, ErrInvalid or, where others of the call came through,
-// ErrUnavailable.
-type Outcome struct {
-	Result Result
-	Err    error
 }

@@ -120,7 +120,7 @@ func BenchmarkWindow(b *testing.B) {
 				for range turn / size {
 					items, outcomes := make([]updateItem, size), make([]Outcome, size)
 					for i := range items {
-						items[i] = updateItem{Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}, &outcomes[i]}
+						items[i] = updateItem{write{Update: Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}}, &outcomes[i]}
 					}
 					require.NoError(b, s.applyBatch(ctx, board, items))
 					require.NoError(b, outcomes[0].Err)

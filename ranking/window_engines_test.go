@@ -369,7 +369,7 @@ func TestUnionOfWindows(t *testing.T) {
 				u := Update{Member: h.member(), Score: rapid.Int64Range(-5, 9).Draw(t, "score")}
 				o, err := s.Apply(ctx, h.board, []Update{u})
 				require.NoError(t, err)
-				require.NoError(t, h.m.update(u, h.now()).meets(o[0]))
+				require.NoError(t, h.m.update(write{Update: u}, h.now()).meets(o[0]))
 			case 3:
 				sources[1].read()
 			case 4, 5:

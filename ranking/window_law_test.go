@@ -164,7 +164,7 @@ func (h *windowHistory) send() {
 			require.Equal(h.t, Outcome{Result: was.answered}, got[i], "retry of %+v", u)
 			continue
 		}
-		require.NoError(h.t, h.m.update(u, h.now()).meets(got[i]), "update %+v", u)
+		require.NoError(h.t, h.m.update(write{Update: u}, h.now()).meets(got[i]), "update %+v", u)
 		if u.ID != "" && got[i].Err == nil {
 			h.sent = append(h.sent, windowSent{update: u, at: h.w.now, answered: got[i].Result})
 		}
@@ -175,14 +175,14 @@ func (h *windowHistory) remove() {
 	h.swept()
 	member := h.member()
 	got, err := h.s.Remove(context.Background(), h.board, member)
-	require.NoError(h.t, h.m.update(Update{Member: member, by: removes}, h.now()).meets(Outcome{Result: got, Err: err}), "remove %s", member)
+	require.NoError(h.t, h.m.update(write{Update{Member: member}, removing}, h.now()).meets(Outcome{Result: got, Err: err}), "remove %s", member)
 }
 
 func (h *windowHistory) set() {
 	h.swept()
 	member, score := h.member(), h.score()
 	got, err := h.s.SetScore(context.Background(), h.board, member, score, Moderator{Reason: "law"})
-	require.NoError(h.t, h.m.update(Update{Member: member, Score: score, by: sets}, h.now()).meets(Outcome{Result: got, Err: err}), "set %s to %d", member, score)
+	require.NoError(h.t, h.m.update(write{Update{Member: member, Score: score}, setting}, h.now()).meets(Outcome{Result: got, Err: err}), "set %s to %d", member, score)
 }
 
 func (h *windowHistory) hide() {
@@ -227,7 +227,7 @@ func (h *windowHistory) give() {
 		require.Equal(h.t, Outcome{Result: s.answered}, got)
 		return
 	}
-	require.NoError(h.t, h.m.update(s.update, h.now()).meets(got), "event %+v", s.update)
+	require.NoError(h.t, h.m.update(write{Update: s.update}, h.now()).meets(got), "event %+v", s.update)
 	if got.Err == nil {
 		s.n = h.m.events[len(h.m.events)-1].n
 	}

@@ -238,11 +238,11 @@ type windowAnswer struct {
 }
 
 // update says what must come of an update, whose id was not seen before.
-func (m *windowModel) update(u Update, now int64) windowAnswer {
+func (m *windowModel) update(u write, now int64) windowAnswer {
 	m.sweep(now)
 	was := m.standing(u.Member)
 	n, plus, minus := m.counts(u.Member, now)
-	if u.by == removes {
+	if u.override == removing {
 		if n == 0 && !m.there(u.Member) {
 			return windowAnswer{kind: ErrUnknownMember}
 		}
@@ -268,7 +268,7 @@ func (m *windowModel) update(u Update, now int64) windowAnswer {
 	if ms <= m.over(now) {
 		return windowAnswer{kind: ErrOutOfRange, field: "at"}
 	}
-	if u.by == sets {
+	if u.override == setting {
 		plus, minus = 0, 0
 	}
 	to := u.Score
@@ -280,16 +280,16 @@ func (m *windowModel) update(u Update, now int64) windowAnswer {
 	}
 	low, high, _ := m.def.bounds()
 	beyond := to < low || to > high
-	if m.def.Mode == Sum && u.by != sets {
+	if m.def.Mode == Sum && u.override != setting {
 		beyond = to < low && u.Score < 0 || to > high && u.Score > 0
 	}
 	if beyond || plus > MaxScore || minus > MaxScore {
 		return windowAnswer{kind: ErrOutOfRange, field: "score"}
 	}
-	if _, _, most := m.def.bounds(); u.by != sets && (u.Score > most || u.Score < -most) {
+	if _, _, most := m.def.bounds(); u.override != setting && (u.Score > most || u.Score < -most) {
 		return windowAnswer{kind: ErrOutOfRange, field: "score"}
 	}
-	if u.by == sets {
+	if u.override == setting {
 		m.forget(u.Member)
 	}
 	m.events = append(m.events, windowEvent{u.Member, u.Score, ms, m.next()})
