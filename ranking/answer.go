@@ -10,8 +10,7 @@ import (
 func (s *Store) callKeys(ctx context.Context, sc script, keys []string, args []any) (*reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	answer, err := sc.run(ctx, s.rdb, keys, args)
-	return &reply{rest: answer}, err
+	return sc.run(ctx, s.rdb, keys, args)
 }
 
 // takeShape takes the order and ties that a board-period is frozen with; where there is

@@ -211,11 +211,10 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 			args = append(args, u.atMilli())
 		}
 	}
-	answer, err := script.run(ctx, s.rdb, keys, args)
+	reply, err := script.run(ctx, s.rdb, keys, args)
 	if err != nil {
 		return "", 0, err
 	}
-	reply := &reply{rest: answer}
 	switch why = reply.text(); why {
 	case "ok":
 		if len(reply.rest) != len(batch) {

@@ -250,11 +250,10 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 		known = d.version
 	}
 	at := time.Now()
-	answer, err := catalogScript.run(ctx, c.rdb, []string{c.keys.definitions()}, []any{known})
+	r, err := catalogScript.run(ctx, c.rdb, []string{c.keys.definitions()}, []any{known})
 	if err != nil {
 		return nil, err
 	}
-	r := &reply{rest: answer}
 	latest := &definitions{looked: r.number(), at: at}
 	revision := r.number()
 	latest.version = r.text()
@@ -369,11 +368,10 @@ func (c *catalog) change(ctx context.Context, d *definitions, do change) error {
 	for _, field := range slices.Sorted(maps.Keys(do.fields)) {
 		args = append(args, field, do.fields[field])
 	}
-	answer, err := defineScript.run(ctx, c.rdb, keys, args)
+	r, err := defineScript.run(ctx, c.rdb, keys, args)
 	if err != nil {
 		return err
 	}
-	r := &reply{rest: answer}
 	switch state := r.text(); state {
 	case "ok":
 		return nil

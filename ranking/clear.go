@@ -21,11 +21,10 @@ func (s *Store) clear(ctx context.Context, instance string, r *rule, p period, n
 	k := s.keys.board(instance, p.name)
 	args := append(scriptHead(r, k, instance, p.name), until, ends, r.Limit, ttl, clearMost)
 	for {
-		answer, err := clearScript.run(ctx, s.rdb, k.head(), args)
+		reply, err := clearScript.run(ctx, s.rdb, k.head(), args)
 		if err != nil {
 			return 0, err
 		}
-		reply := &reply{rest: answer}
 		if reply.text() == "stale" {
 			return 0, errOld
 		}

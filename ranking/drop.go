@@ -92,11 +92,10 @@ func (s *Store) callDrop(ctx context.Context, instance string, d dropping) (gone
 	if len(d.keys) > 0 {
 		args = append(args, anySettled)
 	}
-	answer, err := dropScript.run(ctx, s.rdb, append(keys, d.keys...), args)
+	r, err := dropScript.run(ctx, s.rdb, append(keys, d.keys...), args)
 	if err != nil {
 		return false, err
 	}
-	r := &reply{rest: answer}
 	switch r.text() {
 	case "ok":
 		gone = true
@@ -115,11 +114,10 @@ func (s *Store) forget(ctx context.Context, of string) (next int64, err error) {
 	if !strings.HasPrefix(of, "/") {
 		keys = append(keys, s.keys.board(of, "").periods)
 	}
-	answer, err := forgetScript.run(ctx, s.rdb, keys, nil)
+	r, err := forgetScript.run(ctx, s.rdb, keys, nil)
 	if err != nil {
 		return 0, err
 	}
-	r := &reply{rest: answer}
 	switch r.text() {
 	case "none":
 		return 0, r.err

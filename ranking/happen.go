@@ -213,11 +213,10 @@ func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem)
 	for _, i := range batch {
 		args = append(args, i.id, i.digest, i.definition, i.fields)
 	}
-	answer, err := beginScript.run(ctx, s.rdb, ids[:], args)
+	r, err := beginScript.run(ctx, s.rdb, ids[:], args)
 	if err != nil {
 		return err
 	}
-	r := &reply{rest: answer}
 	for _, i := range batch {
 		switch r.text() {
 		case "m":

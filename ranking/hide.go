@@ -140,11 +140,11 @@ func (s *Store) censor(ctx context.Context, action, where, member string, by Mod
 	if action == actionHide {
 		flag = "1"
 	}
-	answer, err := censorScript.run(ctx, s.rdb, []string{s.keys.hidden(), s.keys.shown(), s.keys.definitions()}, []any{where, member, flag, maxHidden})
+	r, err := censorScript.run(ctx, s.rdb, []string{s.keys.hidden(), s.keys.shown(), s.keys.definitions()}, []any{where, member, flag, maxHidden})
 	if err != nil {
 		return fmt.Errorf("%s %q: %w", action, member, err)
 	}
-	if r := (&reply{rest: answer}); r.text() == "full" {
+	if r.text() == "full" {
 		return conflict("member", "would be one too many: %d may be hidden", maxHidden)
 	}
 	_, err = s.catalog.fresh(ctx)

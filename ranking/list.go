@@ -23,13 +23,12 @@ const (
 // where there are as many instances as may be.
 func (s *Store) list(ctx context.Context, d *definitions, n name, r *rule, closes int64) (until int64, err error) {
 	slot := n.slot()
-	answer, err := listScript.run(ctx, s.rdb, []string{s.keys.instances(slot), s.keys.agenda(), s.keys.listing(), s.keys.definitions()},
+	reply, err := listScript.run(ctx, s.rdb, []string{s.keys.instances(slot), s.keys.agenda(), s.keys.listing(), s.keys.definitions()},
 		[]any{n.instance(), r.instances(), d.values[boardField+slot], boardField + slot, leavingField + slot,
 			listFor.Microseconds(), listMargin.Microseconds(), firstLook(r).Microseconds(), closes})
 	if err != nil {
 		return 0, err
 	}
-	reply := &reply{rest: answer}
 	switch reply.text() {
 	case "stale":
 		_, err := s.catalog.newer(ctx, d)

@@ -133,7 +133,7 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	keys := []string{s.keys.profile(kind, member)}
-	answer, err := profileScript.run(ctx, s.rdb, keys, []any{s.keys.profiles(), kind + fieldSep + member, text})
+	r, err := profileScript.run(ctx, s.rdb, keys, []any{s.keys.profiles(), kind + fieldSep + member, text})
 	// Whatever came of it, and whether or not this node hears of it.
 	if text != "" {
 		s.ForgetProfile(kind, member)
@@ -143,7 +143,6 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 	if err != nil {
 		return false, fmt.Errorf("set the profile of %q: %w: %w", member, ErrOutcomeUnknown, err)
 	}
-	r := &reply{rest: answer}
 	return r.number() == 1, r.err
 }
 

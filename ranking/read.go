@@ -342,6 +342,5 @@ func (s *Store) call(ctx context.Context, sc script, k boardKeys, d Definition, 
 	if d.live() {
 		keys = append(keys, k.window[0])
 	}
-	answer, err := sc.run(ctx, s.rdb, keys, args)
-	return &reply{rest: answer}, err
+	return sc.run(ctx, s.rdb, keys, args)
 }

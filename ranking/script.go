@@ -87,15 +87,15 @@ func (once) NoRetry() bool { return true }
 
 // run calls the script. A server that does not know it yet has not carried it
 // out, so it is sent again whole.
-func (s script) run(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) ([]any, error) {
-	reply, err := s.eval(ctx, rdb, "evalsha", s.sha, keys, args)
+func (s script) run(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) (*reply, error) {
+	answer, err := s.eval(ctx, rdb, "evalsha", s.sha, keys, args)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		reply, err = s.eval(ctx, rdb, "eval", s.src, keys, args)
+		answer, err = s.eval(ctx, rdb, "eval", s.src, keys, args)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: script %s: %w", ErrUnavailable, s.name, err)
+		err = fmt.Errorf("%w: script %s: %w", ErrUnavailable, s.name, err)
 	}
-	return reply, nil
+	return &reply{rest: answer}, err
 }
 
 func (s script) eval(ctx context.Context, rdb redis.UniversalClient, verb, body string, keys []string, args []any) ([]any, error) {

@@ -77,12 +77,11 @@ func (s *Store) settle(ctx context.Context, instance string, r *rule, p noted, u
 		return p, fmt.Errorf("encode a closed period: %w", err)
 	}
 	k := s.keys.board(instance, p.name)
-	answer, err := settleScript.run(ctx, s.rdb, []string{k.periods, k.meta, k.entered},
+	reply, err := settleScript.run(ctx, s.rdb, []string{k.periods, k.meta, k.entered},
 		[]any{p.name, until, r.end(p.period).UnixMicro(), state.Seq, deliveryID(instance, p.name, state.Epoch), s.keys.feed(periodsFeed), message, r.MemberTTL.Microseconds()})
 	if err != nil {
 		return p, err
 	}
-	reply := &reply{rest: answer}
 	text := reply.text()
 	if reply.err != nil || text == "" { // it is gone
 		return p, reply.err
@@ -180,11 +179,10 @@ func (s *Store) handOver(ctx context.Context, instance string, r *rule, p noted)
 // done notes that a closed period was delivered, or that nobody will. It reports false
 // where the board has one of that name that another delivery is of.
 func (s *Store) done(ctx context.Context, instance, period, id string) (bool, error) {
-	answer, err := doneScript.run(ctx, s.rdb, []string{s.keys.board(instance, period).periods}, []any{period, id})
+	r, err := doneScript.run(ctx, s.rdb, []string{s.keys.board(instance, period).periods}, []any{period, id})
 	if err != nil {
 		return false, err
 	}
-	r := &reply{rest: answer}
 	return r.text() != "other", r.err
 }
 

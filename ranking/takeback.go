@@ -83,11 +83,10 @@ func definedOtherwise(event string) error {
 // noteTakeBack notes how far it has come, and says how far it had.
 func (s *Store) noteTakeBack(ctx context.Context, e *Event, id, state string) (was, fields string, err error) {
 	ids := s.keys.eventIDs(e.Name)
-	answer, err := takeBackScript.run(ctx, s.rdb, ids[:], []any{id, state, e.compiled.digest})
+	r, err := takeBackScript.run(ctx, s.rdb, ids[:], []any{id, state, e.compiled.digest})
 	if err != nil {
 		return "", "", fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, err)
 	}
-	r := &reply{rest: answer}
 	switch r.text() {
 	case "none":
 		return "", "", &FieldError{Field: "id", Reason: fmt.Sprintf("is of no event %q of the last ten minutes", e.Name), Kind: ErrUnknownEvent}

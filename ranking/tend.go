@@ -73,11 +73,10 @@ type claimed struct {
 
 // claim takes what is due off an agenda.
 func (s *Store) claim(ctx context.Context, agenda string, most int, lease time.Duration) (due []claimed, err error) {
-	answer, err := claimScript.run(ctx, s.rdb, []string{agenda}, []any{most, lease.Microseconds()})
+	r, err := claimScript.run(ctx, s.rdb, []string{agenda}, []any{most, lease.Microseconds()})
 	if err != nil {
 		return nil, err
 	}
-	r := &reply{rest: answer}
 	now := r.number()
 	if r.err == nil {
 		s.catalog.clock.set(now) // for good: what is due next is reckoned from it
