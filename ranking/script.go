@@ -3,50 +3,53 @@ package ranking
 import (
 	"context"
 	"crypto/sha1"
-	"embed"
 	"encoding/hex"
 	"fmt"
 	"math"
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/lua"
 )
 
-// script is one Lua verb of the lua folder. Its first lines say what it takes
-// and gives.
+// script is one Lua verb. The head of its file in ranking/lua says what it takes and
+// returns.
 type script struct {
 	name string
 	src  string
 	sha  string // Redis's name for it: its SHA-1 in hex
 }
 
-// newScript is made of files, one after the other; the last has its name.
-func newScript(names ...string) script {
+// newScript joins parts of lua/lib, in this order, and the file of a verb.
+func newScript(verb string, parts ...string) script {
 	var src []byte
-	for _, name := range names {
-		part, err := lua.ReadFile("lua/" + name + ".lua")
-		if err != nil {
-			panic(err) // the files are part of the binary
-		}
-		src = append(src, part...)
+	for _, part := range parts {
+		src = append(src, read("lib/"+part)...)
 	}
+	src = append(src, read(verb)...)
 	sum := sha1.Sum(src)
-	return script{name: names[len(names)-1], src: string(src), sha: hex.EncodeToString(sum[:])}
+	return script{name: verb, src: string(src), sha: hex.EncodeToString(sum[:])}
 }
 
-//go:embed lua/*.lua
-var lua embed.FS
+func read(name string) []byte {
+	src, err := lua.Files.ReadFile(name + ".lua")
+	if err != nil {
+		panic(err) // the files are part of the binary
+	}
+	return src
+}
 
 var (
-	applyScript    = newScript("order", "ids", "board", "key", "plain", "apply")
-	windowScript   = newScript("order", "ids", "board", "key", "window", "apply")
-	sweepScript    = newScript("order", "board", "key", "window", "sweep")
-	eventsScript   = newScript("order", "place", "events")
-	purgeScript    = newScript("order", "place", "purge")
-	beginScript    = newScript("ids", "amend", "begin")
-	publishScript  = newScript("ids", "amend", "publish")
-	takeBackScript = newScript("ids", "amend", "takeback")
-	pageScript     = newScript("order", "place", "page")
+	applyScript    = newScript("apply", "order", "ids", "board", "key", "plain")
+	windowScript   = newScript("apply", "order", "ids", "board", "key", "window")
+	sweepScript    = newScript("sweep", "order", "board", "key", "window")
+	eventsScript   = newScript("events", "order", "place")
+	purgeScript    = newScript("purge", "order", "place")
+	beginScript    = newScript("begin", "ids", "amend")
+	publishScript  = newScript("publish", "ids", "amend")
+	takeBackScript = newScript("takeback", "ids", "amend")
+	pageScript     = newScript("page", "order", "place")
 	infoScript     = newScript("info")
 	placesScript   = newScript("places")
 	catalogScript  = newScript("catalog")
@@ -59,21 +62,21 @@ var (
 	censorScript   = newScript("censor")
 	raiseScript    = newScript("raise")
 	rehideScript   = newScript("rehide")
-	moderateScript = newScript("order", "board", "moderate")
-	eraseScript    = newScript("order", "board", "erase")
+	moderateScript = newScript("moderate", "order", "board")
+	eraseScript    = newScript("erase", "order", "board")
 	erasingScript  = newScript("erasing")
 	erasedScript   = newScript("erased")
-	clearScript    = newScript("order", "board", "clear")
+	clearScript    = newScript("clear", "order", "board")
 	dropScript     = newScript("drop")
-	forgetScript   = newScript("ids", "forget")
+	forgetScript   = newScript("forget", "ids")
 	unlistScript   = newScript("unlist")
-	holdScript     = newScript("lock", "hold")
-	keepScript     = newScript("lock", "keep")
-	releaseScript  = newScript("lock", "release")
+	holdScript     = newScript("hold", "lock")
+	keepScript     = newScript("keep", "lock")
+	releaseScript  = newScript("release", "lock")
 	scanScript     = newScript("scan")
-	differsScript  = newScript("lock", "differs")
-	gatherScript   = newScript("lock", "key", "gather")
-	swapScript     = newScript("lock", "swap")
+	differsScript  = newScript("differs", "lock")
+	gatherScript   = newScript("gather", "lock", "key")
+	swapScript     = newScript("swap", "lock")
 	profileScript  = newScript("profile")
 	markScript     = newScript("mark")
 )
