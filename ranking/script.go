@@ -41,9 +41,9 @@ func read(name string) []byte {
 }
 
 var (
-	applyScript    = newScript("apply", "order", "ids", "board", "key", "plain")
-	windowScript   = newScript("apply", "order", "ids", "board", "key", "window")
-	sweepScript    = newScript("sweep", "order", "board", "key", "window")
+	applyScript    = newScript("apply", "order", "ids", "board", "sort_key", "plain")
+	windowScript   = newScript("apply", "order", "ids", "board", "sort_key", "window")
+	sweepScript    = newScript("sweep", "order", "board", "sort_key", "window")
 	eventsScript   = newScript("events", "order", "place")
 	purgeScript    = newScript("purge", "order", "place")
 	beginScript    = newScript("begin", "ids", "amend")
@@ -75,7 +75,7 @@ var (
 	releaseScript  = newScript("release", "lock")
 	scanScript     = newScript("scan")
 	differsScript  = newScript("differs", "lock")
-	gatherScript   = newScript("gather", "lock", "key")
+	gatherScript   = newScript("gather", "lock", "sort_key")
 	swapScript     = newScript("swap", "lock")
 	profileScript  = newScript("profile")
 	markScript     = newScript("mark")
