@@ -91,7 +91,7 @@ func hearFeed(t *testing.T, url string) (*ranking.Feed, changesHeard) {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	redistest.Patient(rdb)
-	feed := ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.Config{ProbeInterval: redistest.CallTimeout})
+	feed := ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.FeedConfig{ProbeInterval: redistest.CallTimeout})
 	heard := make(changesHeard, 4096)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -42,7 +42,7 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 	outcomes := make([]Outcome, len(updates))
 	right, at := make([]write, 0, len(updates)), make([]int, 0, len(updates))
 	for i, u := range updates {
-		if outcomes[i].Err = cmp.Or(u.Check(), r.checkAt(u)); outcomes[i].Err == nil {
+		if outcomes[i].Err = cmp.Or(u.Check(), checkAt(r, u)); outcomes[i].Err == nil {
 			right, at = append(right, write{u, as}), append(at, i)
 		}
 	}
@@ -196,10 +196,10 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 	args := make([]any, 0, head+each*len(batch))
 	args = append(args, scriptHead(r, k, instance, sp.name)...)
 	args = append(args, sp.opens, sp.closes, sp.starts, sp.ends, leased, listed, sp.from, sp.length, newEpoch(), r.shape,
-		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), r.notes(), hidden.revision, hidden.flags(instance, r.Kind, batch), r.Kind)
+		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), touchFlag(r), hidden.revision, hidden.flags(instance, r.Kind, batch), r.Kind)
 	if r.windowed() {
 		script, keys = windowScript, append(append(keys, k.window[:]...), s.keys.build(instance).lock)
-		args = append(args, r.Window.Milliseconds(), string(r.Mode), r.liveFlag(), behind)
+		args = append(args, r.Window.Milliseconds(), string(r.Mode), liveFlag(r.Definition), behind)
 	}
 	for _, u := range batch {
 		op, digest := u.op(r.Definition), ""
@@ -331,4 +331,29 @@ func parseStanding(score, rank string) (*Standing, error) {
 		return nil, fmt.Errorf("has the rank %q, which is none", rank)
 	}
 	return &Standing{Score: n, Rank: r}, nil
+}
+
+// checkAt refuses an At on a board that has no use for one.
+func checkAt(r *rule, u Update) error {
+	if u.At.IsZero() || r.windowed() {
+		return nil
+	}
+	return Invalid("at", "applies only to a board with a window; leave it away")
+}
+
+// liveFlag is the argument that says whether a window is live.
+func liveFlag(d Definition) string {
+	if d.live() {
+		return "1"
+	}
+	return "0"
+}
+
+// touchFlag is the argument that says whether an update that leaves a score as it is counts
+// as a write, on which retain depends: "1", or nothing.
+func touchFlag(r *rule) string {
+	if r.Retain > 0 {
+		return "1"
+	}
+	return ""
 }

@@ -49,6 +49,16 @@ type queues[T queued] struct {
 	running sync.WaitGroup
 }
 
+// Wait returns when no call is under way and nothing waits.
+func (q *queues[T]) Wait() { q.running.Wait() }
+
+// Waiting is how many items wait for a board.
+func (q *queues[T]) Waiting(name string) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting[name])
+}
+
 // commit hands the items over and waits for their outcomes. When ctx ends first
 // they are carried out all the same.
 func (q *queues[T]) commit(ctx context.Context, name string, items []T) error {

@@ -41,7 +41,7 @@ func (s *Store) sweepPart(ctx context.Context, instance string, r *rule, until i
 	if r.live() {
 		most = sweepLive
 	}
-	args := append(scriptHead(r, k, instance, ""), until, r.shape, r.Window.Milliseconds(), string(r.Mode), r.liveFlag(), most, newEpoch())
+	args := append(scriptHead(r, k, instance, ""), until, r.shape, r.Window.Milliseconds(), string(r.Mode), liveFlag(r.Definition), most, newEpoch())
 	reply, err := s.callKeys(ctx, sweepScript, append(append(k.head(), k.window[:]...), s.keys.build(instance).lock), args)
 	if err != nil {
 		return swept{}, err

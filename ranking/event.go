@@ -342,3 +342,11 @@ func (t Target) slot() string {
 	base, _, _ := strings.Cut(t.Board, ":")
 	return slot(base, strings.Count(t.Board, ":"))
 }
+
+// IsEventName reports whether an event may have that name: 1 to 64 characters of a-z, 0-9,
+// dot, underscore and hyphen, the first of them a letter or a digit.
+func IsEventName(name string) bool { return baseName.MatchString(name) }
+
+// UpdatesDigest tells the updates of a normalized event from those that the event made by
+// another definition.
+func (e Event) UpdatesDigest() string { return e.compiled.digest }

@@ -27,7 +27,7 @@ func openStore(boards ...ranking.Definition) (s *ranking.Store, newFeed func() *
 	if err := s.Define(context.Background(), ranking.Definitions{Boards: boards}); err != nil {
 		panic(err)
 	}
-	newFeed = func() *ranking.Feed { return ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.Config{}) }
+	newFeed = func() *ranking.Feed { return ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.FeedConfig{}) }
 	end = func() {
 		s.Close()
 		rdb.Close()

@@ -1,11 +1,13 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,12 +73,21 @@ type Feed struct {
 	wake   chan struct{} // wanted has changed; holds one
 }
 
+// FeedConfig configures a Feed. The zero value is the documented default.
+type FeedConfig struct {
+	// Prefix starts every channel; it is that of the Store. Default "rc".
+	Prefix string
+	// ProbeInterval is how often the Feed publishes a probe to itself. The feed counts as
+	// down when it has received nothing for three intervals. Default 2 s.
+	ProbeInterval time.Duration
+}
+
 // NewFeed makes a Feed. Run starts it.
-func NewFeed(rdb redis.UniversalClient, log *slog.Logger, cfg Config) *Feed {
-	cfg = cfg.withDefaults()
-	k := keys{cfg.Prefix}
+func NewFeed(rdb redis.UniversalClient, log *slog.Logger, cfg FeedConfig) *Feed {
+	cfg.ProbeInterval = cmp.Or(cfg.ProbeInterval, 2*time.Second)
+	k := keys{cmp.Or(cfg.Prefix, "rc")}
 	return &Feed{
-		rdb: rdb, keys: k, interval: cfg.ProbeInterval, probe: k.probe(newEpoch()), log: log,
+		rdb: rdb, keys: k, interval: cfg.ProbeInterval, probe: k.probe(rand.Text()[:12]), log: log,
 		wanted: make(map[string]uint64), wake: make(chan struct{}, 1),
 	}
 }
@@ -138,7 +149,7 @@ func (f *Feed) Run(ctx context.Context, h FeedHandler) error {
 		}
 		// Half of the pause at random, so that nodes don't come back as one.
 		select {
-		case <-time.After(backoff/2 + rand.N(backoff/2)):
+		case <-time.After(backoff/2 + mathrand.N(backoff/2)):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -59,7 +59,7 @@ func next[E any](t testing.TB, r recorder) E {
 func follow(t testing.TB, url string, probe time.Duration) (*ranking.Feed, recorder) {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
-	f := ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.Config{ProbeInterval: probe})
+	f := ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.FeedConfig{ProbeInterval: probe})
 	heard := make(recorder, 4096)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -21,7 +21,7 @@ func (s *Store) CheckFeed(ctx context.Context, feed string) error {
 		return nil
 	}
 	_, err := s.event(ctx, feed)
-	if errors.Is(err, ErrUnavailable) && s.catalog.latest.Load() == nil && baseName.MatchString(feed) {
+	if errors.Is(err, ErrUnavailable) && s.catalog.latest.Load() == nil && IsEventName(feed) {
 		return nil
 	}
 	var field *FieldError
@@ -87,7 +87,7 @@ func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]H
 			h.Err = s.checkTimed(ctx, e)
 		}
 		if h.Err == nil {
-			items[i].digest, items[i].definition = e.digest(o.Fields), e.compiled.digest
+			items[i].digest, items[i].definition = e.digest(o.Fields), e.UpdatesDigest()
 		}
 	}
 	s.each(ctx, &s.begun, event, happened, items, func(i int) bool { return all[i].ID != "" })

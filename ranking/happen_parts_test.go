@@ -91,9 +91,7 @@ func TestEventOfABoardThatIsOverloaded(t *testing.T) {
 	for _, n := range []int{queueItems, batchItems} { // a batch is under way, and as many wait as may
 		wg.Go(func() { s.apply(context.Background(), "b", slices.Repeat([]write{{Update: Update{Member: "m"}}}, n)) })
 		redistest.Eventually(t, "them to wait", func() error {
-			s.updates.mu.Lock()
-			defer s.updates.mu.Unlock()
-			if waiting := len(s.updates.waiting["b"]); waiting != queueItems-batchItems+n%queueItems {
+			if waiting := s.updates.Waiting("b"); waiting != queueItems-batchItems+n%queueItems {
 				return fmt.Errorf("%d wait", waiting)
 			}
 			return nil

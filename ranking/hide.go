@@ -121,14 +121,6 @@ func (s *Store) everywhere(ctx context.Context, action, kind, member string, by 
 	return s.audit(ctx, Action{Action: action, Kind: kind, Member: member, Moderator: by})
 }
 
-// CheckKind refuses what is no kind of members, as a FieldError.
-func CheckKind(kind string) error {
-	if !kindName.MatchString(kind) {
-		return Invalid("kind", fmt.Sprintf("is %q; %s", clip(kind), wantKind))
-	}
-	return nil
-}
-
 const actionHide, actionShow = "hide", "show"
 
 // censor notes what is to be. This node minds it when it returns.

@@ -1,10 +1,11 @@
 package ranking_test
 
 import (
-	"github.com/go-json-experiment/json"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/stretchr/testify/require"
 

@@ -19,12 +19,14 @@ const maxPartBytes = 64
 const maxIDBytes = 128
 
 var (
+	kindName    = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 	baseName    = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 	placeholder = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 	periodName  = regexp.MustCompile(`^[0-9A-Za-z:-]{1,32}$`)
 )
 
 const (
+	wantKind        = "want 1 to 32 characters of a-z 0-9 _ - starting with a letter"
 	wantBase        = "want 1 to 64 characters of a-z 0-9 . _ - starting with a letter or digit"
 	wantInstance    = "is a family; name one of its boards, as fans:s17 is one of fans:{star}"
 	wantPlaceholder = "want 1 to 32 characters of a-z 0-9 _ starting with a letter"
@@ -163,4 +165,12 @@ func clip(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// CheckKind refuses what is no kind of members, as a FieldError.
+func CheckKind(kind string) error {
+	if !kindName.MatchString(kind) {
+		return Invalid("kind", fmt.Sprintf("is %q; %s", clip(kind), wantKind))
+	}
+	return nil
 }

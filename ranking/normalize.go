@@ -21,8 +21,6 @@ const (
 var (
 	naturalPeriods = []string{"hour", "day", "week", "month", "year"}
 	weekdays       = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
-	wantKind       = "want 1 to 32 characters of a-z 0-9 _ - starting with a letter"
-	kindName       = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 	zoneName       = regexp.MustCompile(`^[A-Z][A-Za-z0-9_+/-]*$`)
 )
 
@@ -217,8 +215,8 @@ func (d *Definition) checkPages(template) error {
 	if d.Kind == "" {
 		d.Kind = "member"
 	}
-	if !kindName.MatchString(d.Kind) {
-		return Invalid("kind", fmt.Sprintf("is %q; %s", clip(d.Kind), wantKind))
+	if err := CheckKind(d.Kind); err != nil {
+		return err
 	}
 	if unit := d.Display.Unit; unit != "" {
 		if reason := textFault(unit, utf8.UTFMax*maxUnitChars); reason != "" {

@@ -208,15 +208,6 @@ func (r *rule) instances() int { return cmp.Or(r.MaxInstances, 1) }
 // isBuilt reports whether a board has a result that is built.
 func (r *rule) isBuilt() bool { return r.refresh() > 0 }
 
-// notes tells apply.lua whether the time counts of an update that leaves a score as it
-// is: "1", or nothing.
-func (r *rule) notes() string {
-	if r.Retain > 0 {
-		return "1"
-	}
-	return ""
-}
-
 // span is what a batch of updates is for, as apply.lua has it. Times are
 // microseconds since 1970, 0 for none.
 type span struct {

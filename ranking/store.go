@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Config is what a Store or a Feed needs to know beyond its client. The zero
+// Config is what a Store needs to know beyond its client. The zero
 // value is the documented default.
 type Config struct {
 	// Prefix starts every key and channel. Default "rc".
@@ -22,9 +22,6 @@ type Config struct {
 	// ProfileAge is for how long a profile that was read is gone by, unless it is heard
 	// to have changed. Default 30 s.
 	ProfileAge time.Duration
-	// ProbeInterval is how often a Feed makes sure that it still hears: it
-	// counts as down after three in a row go unheard. Default 2 s.
-	ProbeInterval time.Duration
 	// Announce is how many of the first entries are told of a period that has
 	// closed, 0 to MaxAnnounce. Default 0. All nodes should be told the same: each
 	// tells so many when it has something to tell.
@@ -46,7 +43,6 @@ func (c Config) withDefaults() Config {
 	c.Prefix = cmp.Or(c.Prefix, "rc")
 	c.CallTimeout = cmp.Or(c.CallTimeout, 2*time.Second)
 	c.ProfileAge = cmp.Or(c.ProfileAge, profileAge)
-	c.ProbeInterval = cmp.Or(c.ProbeInterval, 2*time.Second)
 	return c
 }
 
@@ -93,9 +89,9 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 // it when nobody calls anything any more.
 func (s *Store) Close() {
 	s.builds.close()
-	s.begun.running.Wait()
-	s.updates.running.Wait()
-	s.told.running.Wait()
+	s.begun.Wait()
+	s.updates.Wait()
+	s.told.Wait()
 	s.catalog.running.Wait()
 }
 

@@ -83,7 +83,7 @@ func definedOtherwise(event string) error {
 // noteTakeBack notes how far it has come, and says how far it had.
 func (s *Store) noteTakeBack(ctx context.Context, e *Event, id, state string) (was, fields string, err error) {
 	ids := s.keys.eventIDs(e.Name)
-	r, err := takeBackScript.run(ctx, s.rdb, ids[:], []any{id, state, e.compiled.digest})
+	r, err := takeBackScript.run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest()})
 	if err != nil {
 		return "", "", fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, err)
 	}

@@ -79,29 +79,5 @@ var timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-
 
 const wantAt = "want a time such as 2026-11-20T10:00:00Z, or milliseconds since 1970"
 
-// checkAt refuses an At on a board that has no use for one.
-func (r *rule) checkAt(u Update) error {
-	if u.At.IsZero() || r.windowed() {
-		return nil
-	}
-	return Invalid("at", "applies only to a board with a window; leave it away")
-}
-
-// atMilli is the At in ms since 1970, as apply.lua has it; "" for now.
-func (u Update) atMilli() string {
-	if u.At.IsZero() {
-		return ""
-	}
-	return strconv.FormatInt(u.At.UnixMilli(), 10)
-}
-
-// liveFlag tells scripts whether the window is live.
-func (d Definition) liveFlag() string {
-	if d.live() {
-		return "1"
-	}
-	return "0"
-}
-
 // windowed reports whether a board has a window.
 func (d Definition) windowed() bool { return d.Window > 0 }

@@ -87,3 +87,11 @@ type Outcome struct {
 	Result Result
 	Err    error
 }
+
+// atMilli is the At in ms since 1970, as apply.lua has it; "" for now.
+func (w write) atMilli() string {
+	if w.At.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(w.At.UnixMilli(), 10)
+}

@@ -90,7 +90,7 @@ func (s *serve) validateWebhook() error {
 
 // ranking is what the store and the feed are told.
 func (s *serve) ranking() ranking.Config {
-	cfg := ranking.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval, Announce: s.WebhookTop}
+	cfg := ranking.Config{Prefix: s.Prefix, Announce: s.WebhookTop}
 	if s.Webhook != "" {
 		cfg.Deliver = s.WebhookBoards
 		if len(cfg.Deliver) == 0 {
@@ -232,7 +232,7 @@ func (s *serve) Run(ctx context.Context) error {
 
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	feed := ranking.NewFeed(rdb, log, cfg)
+	feed := ranking.NewFeed(rdb, log, ranking.FeedConfig{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
 	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, Log: log})
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Log: log})
 	stopStore := start(func(ctx context.Context) {

@@ -36,7 +36,7 @@ func Start(t testing.TB, url string, cfg Config, boards ...ranking.Definition) *
 	require.NoError(t, err)
 	store := ranking.New(rdb, cfg.Ranking)
 	require.NoError(t, store.Define(context.Background(), ranking.Definitions{Boards: boards}))
-	feed := ranking.NewFeed(rdb, log, cfg.Ranking)
+	feed := ranking.NewFeed(rdb, log, ranking.FeedConfig{Prefix: cfg.Ranking.Prefix})
 	h := hub.New(store, feed, cfg.Hub)
 	s := server.New(store, h, cfg.Server)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
