@@ -124,16 +124,16 @@ func TestSpans(t *testing.T) {
 		from   time.Time
 		length time.Duration
 	}{
-		"a period":               {Definition{Period: "day"}, now, midnight, day},
+		"a period":               {Definition{Period: "day"}, now, midnight, 24 * time.Hour},
 		"an activity":            {Definition{Starts: starts, Ends: ends}, now, starts, 48 * time.Hour},
-		"a day of an activity":   {Definition{Period: "day", Starts: starts, Ends: ends}, now, midnight, day},
+		"a day of an activity":   {Definition{Period: "day", Starts: starts, Ends: ends}, now, midnight, 24 * time.Hour},
 		"its first day":          {Definition{Period: "day", Starts: starts, Ends: ends}, starts, starts, 12 * time.Hour},
 		"its last day":           {Definition{Period: "day", Starts: starts, Ends: ends}, ends.Add(-1), ends.Add(-12 * time.Hour), 12 * time.Hour},
 		"a period with an end":   {Definition{Period: "month", Ends: ends}, now, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), ends.Sub(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))},
 		"a tie span":             {Definition{TieSpan: time.Hour}, now, now, time.Hour},
 		"a tie span and a start": {Definition{TieSpan: time.Hour, Starts: starts}, now, now, time.Hour},
-		"nothing":                {Definition{}, now, time.UnixMicro(from2020), 36525 * day},
-		"an end alone":           {Definition{Ends: ends}, now, time.UnixMicro(from2020), 36525 * day},
+		"nothing":                {Definition{}, now, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 36525 * 24 * time.Hour},
+		"an end alone":           {Definition{Ends: ends}, now, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 36525 * 24 * time.Hour},
 		"a day of 25 hours":      {Definition{Period: "day", Timezone: "Europe/Berlin"}, time.Date(2026, 10, 25, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC), 25 * time.Hour},
 	} {
 		c.def.Board = "b"

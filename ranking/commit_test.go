@@ -12,18 +12,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// waiter is what waits in these tests.
+type waiter struct {
+	name string
+	err  *error
+}
+
+func (i waiter) bytes() int { return len(i.name) }
+
+func (i waiter) fail(err error) { *i.err = err }
+
 // gate is an apply that waits to be let through.
 type gate struct {
-	batches [][]string // members, by call
+	batches [][]string // names, by call
 	open    chan error
 }
 
-func (g *gate) apply(ctx context.Context, _ string, batch []updateItem) error {
-	var members []string
-	for _, u := range batch {
-		members = append(members, u.Member)
+func (g *gate) apply(ctx context.Context, _ string, batch []waiter) error {
+	var names []string
+	for _, i := range batch {
+		names = append(names, i.name)
 	}
-	g.batches = append(g.batches, members)
+	g.batches = append(g.batches, names)
 	select {
 	case err := <-g.open:
 		return err
@@ -32,16 +42,16 @@ func (g *gate) apply(ctx context.Context, _ string, batch []updateItem) error {
 	}
 }
 
-func newGate() (*gate, *queues[updateItem]) {
+func newGate() (*gate, *queues[waiter]) {
 	g := &gate{open: make(chan error)}
-	return g, &queues[updateItem]{call: g.apply, timeout: 2 * time.Second}
+	return g, &queues[waiter]{call: g.apply, timeout: 2 * time.Second}
 }
 
-// commitOne commits updates of members in the background and returns the error to come.
-func commitOne(ctx context.Context, q *queues[updateItem], members ...string) <-chan error {
-	batch := make([]updateItem, len(members))
+// commitOne commits items in the background and returns the error to come.
+func commitOne(ctx context.Context, q *queues[waiter], members ...string) <-chan error {
+	batch := make([]waiter, len(members))
 	for i, m := range members {
-		batch[i] = updateItem{write{Update: Update{Member: m}}, &Outcome{}}
+		batch[i] = waiter{m, new(error)}
 	}
 	done := make(chan error, 1)
 	go func() { done <- q.commit(ctx, "b", batch) }()
@@ -116,10 +126,10 @@ func TestFailureIsToldToAllThatWait(t *testing.T) {
 func TestPartlyAppliedCallSaysWhich(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, q := newGate()
-		outcomes := make([]Outcome, 130)
-		batch := make([]updateItem, len(outcomes))
+		errs := make([]error, 130)
+		batch := make([]waiter, len(errs))
 		for i := range batch {
-			batch[i] = updateItem{write{Update: Update{Member: "m"}}, &outcomes[i]}
+			batch[i] = waiter{"m", &errs[i]}
 		}
 		done := make(chan error)
 		go func() { done <- q.commit(t.Context(), "b", batch) }()
@@ -127,8 +137,8 @@ func TestPartlyAppliedCallSaysWhich(t *testing.T) {
 		broken := errors.New("broken")
 		g.open <- broken
 		require.NoError(t, <-done)
-		require.NoError(t, outcomes[127].Err)
-		require.ErrorIs(t, outcomes[128].Err, broken)
+		require.NoError(t, errs[127])
+		require.ErrorIs(t, errs[128], broken)
 	})
 }
 
@@ -172,8 +182,8 @@ func TestBoardsDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		boards := make(map[string]chan struct{})
-		q := &queues[updateItem]{timeout: time.Minute}
-		q.call = func(_ context.Context, board string, _ []updateItem) error {
+		q := &queues[waiter]{timeout: time.Minute}
+		q.call = func(_ context.Context, board string, _ []waiter) error {
 			mu.Lock()
 			hold := boards[board]
 			mu.Unlock()
@@ -185,10 +195,10 @@ func TestBoardsDoNotWaitForEachOther(t *testing.T) {
 		boards["slow"] = make(chan struct{})
 		slow := make(chan error, 1)
 		go func() {
-			slow <- q.commit(t.Context(), "slow", []updateItem{{outcome: &Outcome{}}})
+			slow <- q.commit(t.Context(), "slow", []waiter{{err: new(error)}})
 		}()
 		synctest.Wait()
-		require.NoError(t, q.commit(t.Context(), "quick", []updateItem{{outcome: &Outcome{}}}))
+		require.NoError(t, q.commit(t.Context(), "quick", []waiter{{err: new(error)}}))
 		close(boards["slow"])
 		require.NoError(t, <-slow)
 	})

@@ -33,3 +33,6 @@ func parseKey(s string) (Key, error) {
 	}
 	return Key(f), nil
 }
+
+// formatKey prints a key so that Redis reads the same number.
+func formatKey(k Key) string { return fmt.Sprintf("%.17g", float64(k)) }

@@ -16,7 +16,7 @@ import (
 )
 
 // forever is the span of a board that has neither periods nor bounds.
-var forever = span{from: from2020, length: hundredYears}
+var forever = span{from: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(), length: (36525 * 24 * time.Hour).Microseconds()}
 
 // applyTo is one call of apply.lua, of a caller who may write and create.
 func applyTo(t require.TestingT, s *Store, d Definition, sp span, updates ...Update) (why string, now int64, outcomes []Outcome) {

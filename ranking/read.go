@@ -193,9 +193,6 @@ func (q Query) args(o Order) []any {
 	return args
 }
 
-// formatKey prints a key so that Redis reads the same number.
-func formatKey(k Key) string { return fmt.Sprintf("%.17g", float64(k)) }
-
 // readPage reads a page. Order and ties are those of the data where there are any: d may
 // be from before a change.
 func (s *Store) readPage(ctx context.Context, k boardKeys, d Definition, q Query) (p Page, at readAt, err error) {

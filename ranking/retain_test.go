@@ -88,17 +88,6 @@ func TestPeriodsGoByKeep(t *testing.T) {
 	}
 }
 
-// Periods that would go when time is up, as calendars have it, stay.
-func TestPeriodsKeptBeyondTheCalendar(t *testing.T) {
-	r, err := newRule(Definition{Board: "b", Period: "3660d", Base: friday, Keep: new(maxKeep)})
-	require.NoError(t, err)
-	now := friday.Add(maxPeriod + time.Hour).UnixMicro()
-	before, ok := r.before(r.current(now), 1)
-	require.True(t, ok)
-	require.EqualValues(t, never, r.dropAt(before))
-	require.Zero(t, r.oldest(now))
-}
-
 // What goes when it is not written to, or has ended, and what does not.
 func TestBoardsGoByRetain(t *testing.T) {
 	for _, delivered := range []bool{false, true} {
