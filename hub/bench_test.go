@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
 )
 
 // crowd is a large board that knows ranks fast: a Fenwick tree over whole keys,
@@ -52,31 +55,31 @@ func (c *crowd) rank(key int) (rank int64) {
 }
 
 // move moves a member to a key and returns the change.
-func (c *crowd) move(m, key int) ranking.Change {
-	old, now := ranking.Key(c.keys[m]), ranking.Key(key)
+func (c *crowd) move(m, key int) feed.Change {
+	old, now := sortkey.Key(c.keys[m]), sortkey.Key(key)
 	c.add(c.keys[m], -1)
 	c.at[c.keys[m]] = -1
 	c.put(m, key)
-	change := ranking.Change{Member: crowdName(m), Old: &old, New: &now, Position: c.rank(key)}
+	change := feed.Change{Member: crowdName(m), Old: &old, New: &now, Position: c.rank(key)}
 	change.Rank = change.Position
 	return change
 }
 
 // tied has the changes be of a board with these ties, on which all have different
 // scores, so that each change makes one and ends one.
-func tied(ties ranking.Ties, changes []ranking.Change) {
+func tied(ties definition.Ties, changes []feed.Change) {
 	for i := range changes {
-		changes[i].Born, changes[i].Gone = ties == ranking.Dense, ties == ranking.Dense
+		changes[i].Born, changes[i].Gone = ties == definition.Dense, ties == definition.Dense
 	}
 }
 
 func crowdName(m int) string { return fmt.Sprintf("member-%07d", m) }
 
 func (c *crowd) page(limit int) ranking.Page {
-	p := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Asc, Total: int64(len(c.keys)), Start: 1}
+	p := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: definition.Asc, Total: int64(len(c.keys)), Start: 1}
 	for key := 0; len(p.Entries) < min(limit, len(c.keys)); key++ {
 		if m := c.at[key]; m >= 0 {
-			p.Entries = append(p.Entries, ranking.Entry{Rank: int64(len(p.Entries)) + 1, Member: crowdName(int(m)), Key: ranking.Key(key)})
+			p.Entries = append(p.Entries, ranking.Entry{Rank: int64(len(p.Entries)) + 1, Member: crowdName(int(m)), Key: sortkey.Key(key)})
 		}
 	}
 	return p
@@ -91,11 +94,11 @@ func BenchmarkFollowed(b *testing.B) {
 	for _, members := range []int{10_000, 1_000_000} {
 		for _, followed := range []int{0, 1_000, 10_000, 100_000} {
 			b.Run(fmt.Sprintf("board=%d/followed=%d", members, followed), func(b *testing.B) {
-				benchFollowed(b, members, followed, 0, ranking.First)
+				benchFollowed(b, members, followed, 0, definition.First)
 			})
 		}
 	}
-	for _, ties := range []ranking.Ties{ranking.First, ranking.Shared, ranking.Dense} {
+	for _, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense} {
 		for _, around := range []int{0, 5} {
 			b.Run(fmt.Sprintf("board=1000000/followed=10000/ties=%s/around=%d", ties, around), func(b *testing.B) {
 				benchFollowed(b, 1_000_000, 10_000, around, ties)
@@ -104,7 +107,7 @@ func BenchmarkFollowed(b *testing.B) {
 	}
 }
 
-func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Ties) {
+func benchFollowed(b *testing.B, members, followed, around int, ties definition.Ties) {
 	c := newCrowd(members)
 	on := min(followed, members/2) // members 0 to on-1
 	v := NewView(10)
@@ -122,7 +125,7 @@ func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Tie
 	byRank := make([]ranking.Entry, 0, members)
 	for key, m := range c.at {
 		if m >= 0 {
-			byRank = append(byRank, ranking.Entry{Rank: int64(len(byRank)) + 1, Member: crowdName(int(m)), Key: ranking.Key(key), Score: int64(key)})
+			byRank = append(byRank, ranking.Entry{Rank: int64(len(byRank)) + 1, Member: crowdName(int(m)), Key: sortkey.Key(key), Score: int64(key)})
 		}
 	}
 	places := make(map[string]ranking.Place, on)
@@ -142,7 +145,7 @@ func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Tie
 	const round = 1 << 16
 	type step struct{ m, from int }
 	var steps []step
-	var changes []ranking.Change
+	var changes []feed.Change
 	for range round {
 		m := on + rand.IntN(members-on)
 		if on > 0 && rand.IntN(100) == 0 {
@@ -158,7 +161,7 @@ func benchFollowed(b *testing.B, members, followed, around int, ties ranking.Tie
 		changes = append(changes, c.move(steps[i].m, steps[i].from))
 	}
 	tied(ties, changes)
-	batch := &ranking.Changes{Board: "b", Epoch: "e", Seq: 1, List: make([]ranking.Change, 1)}
+	batch := &feed.Changes{Board: "b", Epoch: "e", Seq: 1, List: make([]feed.Change, 1)}
 	n := 0
 	for b.Loop() {
 		batch.Seq++
@@ -190,7 +193,7 @@ func BenchmarkTell(b *testing.B) {
 		st.shards.Store(h.shards[i%2].bit)
 		member := v.Follow(st.member, 0)
 		member.streams = append(member.streams, st)
-		v.followed.enter(member, ranking.Key(i), where{int64(i) + 2, int64(i) + 2})
+		v.followed.enter(member, sortkey.Key(i), where{int64(i) + 2, int64(i) + 2})
 	}
 	for _, s := range h.shards {
 		s.takeNews() // the status

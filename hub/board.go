@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/feed"
 )
 
 const (
@@ -44,7 +45,7 @@ type board struct {
 	renamedMu sync.Mutex
 	renamed   map[member]bool // whose profiles have changed since the goroutine looked
 
-	changes chan *ranking.Changes
+	changes chan *feed.Changes
 	events  chan any
 	streamy chan struct{} // streams have come or gone; holds one
 	at      atomic.Pointer[whereabouts]
@@ -78,7 +79,7 @@ func newBoard(h *Hub, named ranking.Board) *board {
 	b := &board{
 		hub: h, name: named.Name, instance: named.Instance, streams: newStreams(),
 		view: NewView(0), life: 1, naming: newNaming(named),
-		changes: make(chan *ranking.Changes, boardChanges), events: make(chan any, boardEvents),
+		changes: make(chan *feed.Changes, boardChanges), events: make(chan any, boardEvents),
 		streamy: make(chan struct{}, 1), renamed: make(map[member]bool),
 	}
 	b.at.Store(&whereabouts{})
@@ -137,7 +138,7 @@ func (b *board) run() {
 }
 
 // apply gives the view a batch, and all that wait behind it: they go out in one frame.
-func (b *board) apply(c *ranking.Changes) {
+func (b *board) apply(c *feed.Changes) {
 	for {
 		if b.concerns(c) && b.view.Apply(c) {
 			b.expect(c)

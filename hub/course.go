@@ -1,13 +1,16 @@
 package hub
 
-import "rankcast/ranking"
+import (
+	"rankcast/ranking"
+	"rankcast/ranking/feed"
+)
 
 // replaces reports whether a message says that its board-period was replaced as a
 // whole.
-func replaces(c *ranking.Changes) bool { return len(c.List) == 0 }
+func replaces(c *feed.Changes) bool { return len(c.List) == 0 }
 
 // leadsTo is the state to which a message takes its board-period.
-func leadsTo(c *ranking.Changes) ranking.State {
+func leadsTo(c *feed.Changes) ranking.State {
 	return ranking.State{Epoch: c.Epoch, Seq: max(c.Seq, c.Last())} // a replaced one has no last change
 }
 
@@ -22,7 +25,7 @@ type course struct {
 
 // hear notes a batch. It reports false where the period has gone back: one
 // subscription never repeats itself.
-func (k *course) hear(c *ranking.Changes) (forward bool) {
+func (k *course) hear(c *feed.Changes) (forward bool) {
 	forward = c.Epoch != k.last.Epoch || c.Seq > k.last.Seq
 	if !forward {
 		k.wentBack()

@@ -4,7 +4,7 @@
 //
 // # Flow
 //
-//	ranking.Feed ─► Hub ─► board (owns a View) ─► streams ─► shards ─► Conn.Send
+//	feed.Feed ─► Hub ─► board (owns a View) ─► streams ─► shards ─► Conn.Send
 //
 // A watched board, as clients name it, has one goroutine, which owns its [View]:
 // the first entries of one period of the board and the ranks of the members that

@@ -19,12 +19,15 @@ import (
 
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
 )
 
 // fakePeriod is one period of a fakeBoard.
 type fakePeriod struct {
 	name   string
-	ties   ranking.Ties
+	ties   definition.Ties
 	state  ranking.State
 	scores map[string]int64
 	data   map[string]string
@@ -150,7 +153,7 @@ func (f *fakeBoard) find(name string) (*fakePeriod, ranking.Page, error) {
 	case qualified && (err != nil || f.every == 0), number < max(0, n-f.keep), number > n:
 		return nil, ranking.Page{}, ranking.ErrUnknownPeriod
 	}
-	is, p := f.fakePeriod, ranking.Page{Order: ranking.Desc, Start: 1}
+	is, p := f.fakePeriod, ranking.Page{Order: definition.Desc, Start: 1}
 	if number < n {
 		is, p.Final = f.closed[number], true
 	}
@@ -173,7 +176,7 @@ func (f *fakeBoard) find(name string) (*fakePeriod, ranking.Page, error) {
 func (p *fakePeriod) places() []place {
 	var list []place
 	for m, s := range p.scores {
-		list = append(list, place{ranking.Key(-s), m})
+		list = append(list, place{sortkey.Key(-s), m})
 	}
 	slices.SortFunc(list, func(a, b place) int {
 		if a.before(b) {
@@ -193,11 +196,11 @@ func (p *fakePeriod) entries() []ranking.Entry {
 		case i == 0 || !p.ties.Tied():
 		case list[i-1].Key == at.key:
 			rank = list[i-1].Rank
-		case p.ties == ranking.Dense:
+		case p.ties == definition.Dense:
 			rank = list[i-1].Rank + 1
 		}
 		list = append(list, ranking.Entry{
-			Rank: rank, Member: at.member, Score: at.key.Score(ranking.Desc), Key: at.key, Data: p.data[at.member],
+			Rank: rank, Member: at.member, Score: at.key.Score(definition.Desc), Key: at.key, Data: p.data[at.member],
 		})
 	}
 	return list
@@ -215,7 +218,7 @@ func (p *fakePeriod) top(n int) []hubtest.Entry {
 }
 
 // set changes a member's score and returns the message of it.
-func (f *fakeBoard) set(member string, score int64) *ranking.Changes {
+func (f *fakeBoard) set(member string, score int64) *feed.Changes {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.roll()
@@ -223,7 +226,7 @@ func (f *fakeBoard) set(member string, score int64) *ranking.Changes {
 }
 
 // tag changes what is with a member, and returns the message of it.
-func (f *fakeBoard) tag(member, data string) *ranking.Changes {
+func (f *fakeBoard) tag(member, data string) *feed.Changes {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.roll()
@@ -231,44 +234,44 @@ func (f *fakeBoard) tag(member, data string) *ranking.Changes {
 }
 
 // random changes a member's score, to one below some, or what is with it.
-func (f *fakeBoard) random(member string, below int64) *ranking.Changes {
+func (f *fakeBoard) random(member string, below int64) *feed.Changes {
 	if rand.IntN(4) == 0 {
 		return f.tag(member, []string{"", "1", `{"a":[]}`}[rand.IntN(3)])
 	}
 	return f.set(member, rand.Int64N(below))
 }
 
-func (p *fakePeriod) change(member string, score int64, data string) *ranking.Changes {
+func (p *fakePeriod) change(member string, score int64, data string) *feed.Changes {
 	if p.state.Epoch == "" {
 		p.state.Epoch = "e" + cmp.Or(p.name, "1")
 	}
 	p.state.Seq++
-	c := ranking.Change{Member: member, Data: data}
+	c := feed.Change{Member: member, Data: data}
 	if old, ok := p.scores[member]; ok {
-		k := ranking.Key(-old)
+		k := sortkey.Key(-old)
 		c.Old = &k
 	}
-	k := ranking.Key(-score)
+	k := sortkey.Key(-score)
 	c.New = &k
 	before := slices.Collect(maps.Values(p.scores))
 	p.scores[member], p.data[member] = score, data
 	at := slices.Index(p.places(), place{k, member})
 	c.Rank, c.Position = p.entries()[at].Rank, int64(at)+1
-	if p.ties == ranking.Dense {
+	if p.ties == definition.Dense {
 		c.Born = !slices.Contains(before, score)
-		c.Gone = c.Old != nil && !slices.Contains(slices.Collect(maps.Values(p.scores)), c.Old.Score(ranking.Desc))
+		c.Gone = c.Old != nil && !slices.Contains(slices.Collect(maps.Values(p.scores)), c.Old.Score(definition.Desc))
 	}
-	return &ranking.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, List: []ranking.Change{c}}
+	return &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, List: []feed.Change{c}}
 }
 
 // replace has the board be another as a whole, with these members, and returns the
 // message.
-func (f *fakeBoard) replace(scores map[string]int64) *ranking.Changes {
+func (f *fakeBoard) replace(scores map[string]int64) *feed.Changes {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.scores, f.data = scores, make(map[string]string)
 	f.state = ranking.State{Epoch: f.state.Epoch + "'", Seq: 1}
-	return &ranking.Changes{Board: "b", Period: f.name, Epoch: f.state.Epoch, Seq: 1}
+	return &feed.Changes{Board: "b", Period: f.name, Epoch: f.state.Epoch, Seq: 1}
 }
 
 func (f *fakeBoard) top(n int) []hubtest.Entry {
@@ -428,7 +431,7 @@ func (f *fakeBoard) ask(of map[string]bool, name string, wanted bool) {
 	}
 }
 
-var theBoard = ranking.Board{Name: "b", Instance: "b", Definition: ranking.Definition{Board: "b"}}
+var theBoard = ranking.Board{Name: "b", Instance: "b", Definition: definition.Board{Board: "b"}}
 
 // isStale reports whether clients were told that what they show may be old.
 func isStale(h *Hub) bool {

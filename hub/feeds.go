@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// feed is a goroutine that shows what happens in one feed: at most one frame an
+// eventFeed is a goroutine that shows what happens in one feed: at most one frame an
 // interval, and FeedRate items in any second, of which a frame may have half of what
 // is left: so what comes at once is spread over some frames, and what comes faster
 // than that is left out. All who follow it see the same items, so that one budget
 // serves them all and a frame is encoded once.
-type feed struct {
+type eventFeed struct {
 	hub    *Hub
 	name   string
 	ctx    context.Context
@@ -96,7 +96,7 @@ func (h *Hub) acquireFeed(c *Client, name string) (*seat, error) {
 	}
 	f := h.feeds[name]
 	if f == nil {
-		f = &feed{hub: h, name: name, empty: itemsFrame(name, nil, 0), wake: make(chan struct{}, 1)}
+		f = &eventFeed{hub: h, name: name, empty: itemsFrame(name, nil, 0), wake: make(chan struct{}, 1)}
 		f.stream = &stream{feed: f}
 		f.ctx, f.cancel = context.WithCancel(h.ctx)
 		h.feeds[name] = f
@@ -112,7 +112,7 @@ func (h *Hub) acquireFeed(c *Client, name string) (*seat, error) {
 }
 
 // stopFeed ends a feed that nobody follows. The caller holds mu.
-func (h *Hub) stopFeed(f *feed) {
+func (h *Hub) stopFeed(f *eventFeed) {
 	delete(h.feeds, f.name)
 	h.feed.Unfollow(f.name)
 	f.cancel()
@@ -139,7 +139,7 @@ func (h *Hub) FeedItems(name string, items [][]byte) {
 	}
 }
 
-func (f *feed) poke() {
+func (f *eventFeed) poke() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
@@ -147,7 +147,7 @@ func (f *feed) poke() {
 }
 
 // heard notes that each item is told from now on.
-func (f *feed) heard() {
+func (f *eventFeed) heard() {
 	f.live.Store(true) // before run tells those who wait for it
 	f.mu.Lock()
 	f.began = true
@@ -156,9 +156,9 @@ func (f *feed) heard() {
 }
 
 // unheard notes that items are not told any more. Who comes meanwhile waits.
-func (f *feed) unheard() { f.live.Store(false) }
+func (f *eventFeed) unheard() { f.live.Store(false) }
 
-func (f *feed) take(items [][]byte) {
+func (f *eventFeed) take(items [][]byte) {
 	f.mu.Lock()
 	f.seen.Add(uint64(len(items)))
 	f.waiting = append(f.waiting, items...)
@@ -169,7 +169,7 @@ func (f *feed) take(items [][]byte) {
 	f.poke()
 }
 
-func (f *feed) run() {
+func (f *eventFeed) run() {
 	defer f.cancel()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -188,7 +188,7 @@ func (f *feed) run() {
 
 // step shows what has come, once that is due, and says after what time to look
 // again; 0: only when something is heard.
-func (f *feed) step(now time.Time) (wait time.Duration) {
+func (f *eventFeed) step(now time.Time) (wait time.Duration) {
 	f.mu.Lock()
 	began, any := f.began, len(f.waiting) > 0
 	f.began = false
@@ -229,7 +229,7 @@ func (f *feed) step(now time.Time) (wait time.Duration) {
 	return 0
 }
 
-func (f *feed) put(v *version) {
+func (f *eventFeed) put(v *version) {
 	f.stream.put(v)
 	f.hub.announce(f.stream)
 }

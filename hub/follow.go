@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"rankcast/ranking"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
 )
 
 // MaxAround is the most neighbours on each side that a follower is shown.
@@ -19,7 +21,7 @@ type Followed struct {
 	// be looked up.
 	known bool
 	on    bool        // the board
-	key   ranking.Key // while on
+	key   sortkey.Key // while on
 
 	around int             // neighbours on each side that are wanted
 	near   []ranking.Entry // those that were read last and the member itself, in order; their ranks are old, or were told last where there are tiers
@@ -113,7 +115,7 @@ func (g *following) setReach() {
 
 // move applies one change; changed is told of a followed member that moved by
 // itself. It reports false where the change contradicts what is held.
-func (g *following) move(c ranking.Change, changed func(*Followed)) bool {
+func (g *following) move(c feed.Change, changed func(*Followed)) bool {
 	f := g.members[c.Member]
 	if f != nil {
 		if f.known && (f.on != (c.Old != nil) || f.on && f.key != *c.Old) {
@@ -151,7 +153,7 @@ func (g *following) shift(p place, by int64) bool {
 }
 
 // enter has a member stand at a key.
-func (g *following) enter(f *Followed, key ranking.Key, at where) bool {
+func (g *following) enter(f *Followed, key sortkey.Key, at where) bool {
 	f.known, f.on, f.key = true, true, key
 	return g.ranks.insert(f, at.position) && g.tiers.hold(tierOf(key), at.rank)
 }
@@ -201,7 +203,7 @@ func (g *following) each(cursor *place, most int, do func(*Followed, where)) *pl
 	if g.tiers == nil {
 		return g.ranks.each(cursor, most, func(f *Followed, rank int64) { do(f, where{rank, rank}) })
 	}
-	first := ranking.Key(math.Inf(-1))
+	first := sortkey.Key(math.Inf(-1))
 	if cursor != nil {
 		first = tierOf(cursor.key)
 	}

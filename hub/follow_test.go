@@ -14,6 +14,8 @@ import (
 
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
 )
 
 // fill gives the board members m000, m001, ... of which the first has the highest
@@ -277,7 +279,7 @@ func TestAnswersAheadOfTheFeedWait(t *testing.T) {
 		}
 		h.FeedSubscribed("b")
 		pass(time.Second)
-		var late *ranking.Changes
+		var late *feed.Changes
 		f.beforeRead.set(func() { late = f.set("m150", 1005+f.state.Seq) })
 		_, conn, _ := follow(t, h, 3, "m100", 1)
 		pass(50 * time.Millisecond)
@@ -522,12 +524,12 @@ func TestFollowersOfAMemberShareIt(t *testing.T) {
 // on, answers that are late, messages lost at random, a board that goes back:
 // after a pause each knows just where its member is.
 func TestEveryFollowerEndsRight(t *testing.T) {
-	for ties, scores := range map[ranking.Ties]int64{ranking.First: 3000, ranking.Shared: 100, ranking.Dense: 100} {
+	for ties, scores := range map[definition.Ties]int64{definition.First: 3000, definition.Shared: 100, definition.Dense: 100} {
 		t.Run(string(ties), func(t *testing.T) { everyFollowerEndsRight(t, ties, scores) })
 	}
 }
 
-func everyFollowerEndsRight(t *testing.T, ties ranking.Ties, scores int64) {
+func everyFollowerEndsRight(t *testing.T, ties definition.Ties, scores int64) {
 	inBubble(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.ties = ties
 		f.fill(300)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // Frame is one message to clients, encoded once and shared by all that get it.
@@ -203,7 +204,7 @@ func appendTime(b []byte, t time.Time) []byte {
 		return append(b, "null"...)
 	}
 	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, ranking.TimeForm)
+	b = t.UTC().AppendFormat(b, definition.TimeForm)
 	return append(b, '"')
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"rankcast/ranking"
+	"rankcast/ranking/feed"
 )
 
 // instance is what changes are heard of: any number of names may mean periods of
@@ -41,7 +41,7 @@ func (h *Hub) unwatch(b *board) {
 // FeedChanges passes changes on to the goroutines of the boards whose instance
 // changed. One that is too far behind misses them; the gap in seq makes it read
 // the board anew.
-func (h *Hub) FeedChanges(c *ranking.Changes) {
+func (h *Hub) FeedChanges(c *feed.Changes) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i := h.instances[c.Board]

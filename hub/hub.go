@@ -16,7 +16,7 @@ import (
 )
 
 // Source is where views are read from; a ranking.Store is one. Boards are named
-// as clients name them, or by ranking.Qualify. A board that has gone, and a period
+// as clients name them, or by definition.Qualify. A board that has gone, and a period
 // that is not kept any more, is ranking.ErrUnknownBoard or ErrUnknownPeriod.
 type Source interface {
 	// Page reads up to limit entries from a 1-based rank on.
@@ -30,8 +30,8 @@ type Source interface {
 }
 
 // Feed is asked for the changes of a board's instance and for the items of a
-// feed; a ranking.Feed is one. Its methods MUST NOT block, and it tells the Hub,
-// as a ranking.FeedHandler.
+// feed; a feed.Feed is one. Its methods MUST NOT block, and it tells the Hub,
+// as a feed.Handler.
 type Feed interface {
 	Watch(instance string)
 	Unwatch(instance string)
@@ -92,7 +92,7 @@ type Hub struct {
 	mu        sync.Mutex
 	boards    map[string]*board    // as named
 	instances map[string]*instance // that they are periods of
-	feeds     map[string]*feed
+	feeds     map[string]*eventFeed
 	up        bool         // the feed is
 	outages   int          // times it went down
 	stale     bool         // clients were told that what they show may be old
@@ -117,7 +117,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 		source: source, feed: from, cfg: cfg, log: cfg.Log, status: &stream{},
 		reading: make(chan struct{}, reads),
 		boards:  make(map[string]*board), instances: make(map[string]*instance),
-		feeds: make(map[string]*feed), behind: make(map[any]bool),
+		feeds: make(map[string]*eventFeed), behind: make(map[any]bool),
 	}
 	h.register.boards, h.register.kinds = make(map[member][]*board), make(map[string]bool)
 	h.ctx, h.cancel = context.WithCancel(context.Background())

@@ -13,6 +13,7 @@ import (
 
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // join subscribes a new connection.
@@ -151,7 +152,7 @@ func TestOutageIsToldAndEndsRight(t *testing.T) {
 		pass(time.Second)
 		h.FeedDown(asOf)
 		synctest.Wait()
-		require.Equal(t, asOf.UTC().Format(ranking.TimeForm), conn.frames[0].AsOf)
+		require.Equal(t, asOf.UTC().Format(definition.TimeForm), conn.frames[0].AsOf)
 		require.Equal(t, []string{"status true"}, conn.take(t))
 
 		_, late, _ := join(t, h, 10)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/feed"
 )
 
 const (
@@ -175,7 +176,7 @@ func (p *people) queue(id string) {
 }
 
 // expect asks early for those whom changes bring among the first entries.
-func (b *board) expect(c *ranking.Changes) {
+func (b *board) expect(c *feed.Changes) {
 	if b.people.known == nil || c.Period != b.view.Period() {
 		return
 	}

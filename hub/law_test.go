@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
 	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
 )
@@ -35,7 +37,7 @@ func TestScriptsViewAndModelAgree(t *testing.T) {
 		s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 		t.Cleanup(s.Close)
 		families := rankingtest.Families(20) // beyond what a view of none has
-		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Boards: slices.Collect(maps.Values(families))}))
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: slices.Collect(maps.Values(families))}))
 		feed, heard := hearFeed(t, url)
 		runs := 0
 		for _, name := range slices.Sorted(maps.Keys(families)) {
@@ -60,13 +62,13 @@ type changesHeard chan any
 // watched is a board of which each change is heard from now on.
 type watched string
 
-func (h changesHeard) FeedUp()                        {}
-func (h changesHeard) FeedDown(time.Time)             { h <- errors.New("the feed went down") }
-func (h changesHeard) FeedSubscribed(board string)    { h <- watched(board) }
-func (h changesHeard) FeedChanges(c *ranking.Changes) { h <- c }
-func (h changesHeard) FeedFollowed(string)            {}
-func (h changesHeard) FeedItems(string, [][]byte)     {}
-func (h changesHeard) FeedProfile(string, string)     {}
+func (h changesHeard) FeedUp()                     {}
+func (h changesHeard) FeedDown(time.Time)          { h <- errors.New("the feed went down") }
+func (h changesHeard) FeedSubscribed(board string) { h <- watched(board) }
+func (h changesHeard) FeedChanges(c *feed.Changes) { h <- c }
+func (h changesHeard) FeedFollowed(string)         {}
+func (h changesHeard) FeedItems(string, [][]byte)  {}
+func (h changesHeard) FeedProfile(string, string)  {}
 
 // wait takes what is heard of a board until it is what is waited for.
 func (h changesHeard) wait(t *rapid.T, board string, until func(any) bool) {
@@ -87,11 +89,11 @@ func (h changesHeard) wait(t *rapid.T, board string, until func(any) bool) {
 }
 
 // hearFeed runs a feed until the test ends.
-func hearFeed(t *testing.T, url string) (*ranking.Feed, changesHeard) {
+func hearFeed(t *testing.T, url string) (*feed.Feed, changesHeard) {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	redistest.Patient(rdb)
-	feed := ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.FeedConfig{ProbeInterval: redistest.CallTimeout})
+	feed := feed.New(rdb, slog.New(slog.DiscardHandler), feed.Config{ProbeInterval: redistest.CallTimeout})
 	heard := make(changesHeard, 4096)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -110,7 +112,7 @@ type witness struct {
 	s       *ranking.Store
 	h       *rankingtest.History
 	heard   changesHeard
-	ties    ranking.Ties
+	ties    definition.Ties
 	members []string
 	v       *View
 	seq     int64 // that was heard last
@@ -162,7 +164,7 @@ func (w *witness) hear() {
 		return
 	}
 	w.wait(func(e any) bool {
-		c, ok := e.(*ranking.Changes)
+		c, ok := e.(*feed.Changes)
 		if !ok || c.Board != w.h.Board {
 			return false // of a history that failed
 		}
@@ -186,7 +188,7 @@ func (w *witness) hear() {
 }
 
 // told checks the place that a change tells.
-func (w *witness) told(seq int64, c ranking.Change) {
+func (w *witness) told(seq int64, c feed.Change) {
 	board := w.h.Model.At(seq)
 	i := slices.IndexFunc(board, func(e ranking.Entry) bool { return e.Member == c.Member })
 	require.Equal(w.t, c.New != nil, i >= 0, "%q at seq %d", c.Member, seq)
@@ -196,7 +198,7 @@ func (w *witness) told(seq int64, c ranking.Change) {
 	}
 }
 
-func (w *witness) apply(c *ranking.Changes) {
+func (w *witness) apply(c *feed.Changes) {
 	sure := w.v.sure
 	w.v.Apply(c)
 	require.Equal(w.t, sure, w.v.sure, "%+v makes the view unsure", c)
@@ -334,7 +336,7 @@ func (w *witness) reached(e ranking.Entry, all []ranking.Entry) {
 	if !w.ties.Tied() { // the first of those who have the score, or past the last
 		same := func(o ranking.Entry) bool { return o.Score == e.Score }
 		rank = all[slices.IndexFunc(all, same)].Rank
-		for w.ties == ranking.First && int(rank) <= len(all) && same(all[rank-1]) {
+		for w.ties == definition.First && int(rank) <= len(all) && same(all[rank-1]) {
 			rank++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"rankcast/ranking"
+	"rankcast/ranking/sortkey"
 )
 
 // lookups is what a View still has to learn of its followed members, and has
@@ -102,7 +103,7 @@ func (v *View) placeOne(f *Followed, i int) {
 }
 
 // enter has a member stand where it was read to stand.
-func (v *View) enter(f *Followed, key ranking.Key, at where) {
+func (v *View) enter(f *Followed, key sortkey.Key, at where) {
 	if !v.followed.enter(f, key, at) {
 		v.Doubt()
 	}

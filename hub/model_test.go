@@ -8,12 +8,15 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
 )
 
 // model is a board as a plain sorted slice, with every state it was ever in, and
 // the messages that its changes make. What it does, apply.lua does.
 type model struct {
-	def          ranking.Definition
+	def          definition.Board
 	clock        int64
 	lives        int
 	*modelPeriod // that takes changes
@@ -30,11 +33,11 @@ type modelPeriod struct {
 
 func newModel(t *rapid.T) *model {
 	m := &model{
-		def: ranking.Definition{
+		def: definition.Board{
 			Board: "b",
-			Mode:  rapid.SampledFrom([]ranking.Mode{ranking.Sum, ranking.Best, ranking.Last}).Draw(t, "mode"),
-			Order: rapid.SampledFrom([]ranking.Order{ranking.Desc, ranking.Asc}).Draw(t, "order"),
-			Ties:  rapid.SampledFrom([]ranking.Ties{ranking.First, ranking.ByMember, ranking.Shared, ranking.Dense}).Draw(t, "ties"),
+			Mode:  rapid.SampledFrom([]definition.Mode{definition.Sum, definition.Best, definition.Last}).Draw(t, "mode"),
+			Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"),
+			Ties:  rapid.SampledFrom([]definition.Ties{definition.First, definition.ByMember, definition.Shared, definition.Dense}).Draw(t, "ties"),
 		},
 		periods: make(map[string]*modelPeriod),
 	}
@@ -111,14 +114,14 @@ func (m *model) rank(rows []row, i int) int64 {
 			}
 		}
 	}
-	if m.def.Ties == ranking.Dense {
+	if m.def.Ties == definition.Dense {
 		return scores + 1
 	}
 	return members + 1
 }
 
 // isHeld reports whether anybody holds the score of a key.
-func (m *model) isHeld(k ranking.Key) bool {
+func (m *model) isHeld(k sortkey.Key) bool {
 	return slices.ContainsFunc(m.rows, func(r row) bool { return r.key.Score(m.def.Order) == k.Score(m.def.Order) })
 }
 
@@ -126,12 +129,12 @@ func memberOf(t *rapid.T) string { return fmt.Sprint("m", rapid.IntRange(0, 99).
 
 // batch draws some updates and removals of few members, applies them, and
 // returns the message; nil when nothing changed.
-func (m *model) batch(t *rapid.T) *ranking.Changes {
+func (m *model) batch(t *rapid.T) *feed.Changes {
 	if m.state.Epoch == "" {
 		m.lives++
 		m.state.Epoch = fmt.Sprint("life", m.lives)
 	}
-	c := &ranking.Changes{Board: m.def.Board, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq + 1}
+	c := &feed.Changes{Board: m.def.Board, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq + 1}
 	for range rapid.IntRange(1, 5).Draw(t, "updates") {
 		member := memberOf(t)
 		score := rapid.Int64Range(-20, 20).Draw(t, "score")
@@ -151,21 +154,21 @@ func (m *model) batch(t *rapid.T) *ranking.Changes {
 }
 
 // change has a member change; data "" leaves its own as it is.
-func (m *model) change(member string, score int64, data string, remove bool) *ranking.Change {
-	c := &ranking.Change{Member: member}
-	var key *ranking.Key // that it keeps
+func (m *model) change(member string, score int64, data string, remove bool) *feed.Change {
+	c := &feed.Change{Member: member}
+	var key *sortkey.Key // that it keeps
 	if i := find(m.rows, member); i >= 0 {
 		old := m.rows[i]
 		c.Old = &old.key
 		was := old.key.Score(m.def.Order)
 		better := score > was
-		if m.def.Order == ranking.Asc {
+		if m.def.Order == definition.Asc {
 			better = score < was
 		}
 		switch {
-		case m.def.Mode == ranking.Sum:
+		case m.def.Mode == definition.Sum:
 			score += was
-		case m.def.Mode == ranking.Best && !better:
+		case m.def.Mode == definition.Best && !better:
 			score, data = was, ""
 		}
 		if data == "" {
@@ -186,12 +189,12 @@ func (m *model) change(member string, score int64, data string, remove bool) *ra
 			key = m.newKey(score)
 		}
 		stays := c.Old != nil && c.Old.Score(m.def.Order) == score
-		c.Born = m.def.Ties == ranking.Dense && !stays && !m.isHeld(*key)
+		c.Born = m.def.Ties == definition.Dense && !stays && !m.isHeld(*key)
 		at := m.place(place{*key, member}, data)
 		c.New, c.Rank, c.Position, c.Data = key, m.rank(m.rows, at), int64(at)+1, data
 	}
 	if c.Old != nil && !heldOld {
-		c.Gone = m.def.Ties == ranking.Dense && !m.isHeld(*c.Old)
+		c.Gone = m.def.Ties == definition.Dense && !m.isHeld(*c.Old)
 	}
 	m.state.Seq++
 	m.remember()
@@ -211,16 +214,16 @@ func (m *model) place(p place, data string) int {
 	return at
 }
 
-func (m *model) newKey(score int64) *ranking.Key {
+func (m *model) newKey(score int64) *sortkey.Key {
 	m.clock++
 	s := float64(score)
-	if m.def.Order == ranking.Desc {
+	if m.def.Order == definition.Desc {
 		s = -s
 	}
-	if m.def.Ties != ranking.ByMember {
+	if m.def.Ties != definition.ByMember {
 		s += float64(m.clock) / (1 << 20)
 	}
-	key := ranking.Key(s)
+	key := sortkey.Key(s)
 	if math.Floor(float64(key)) != s-frac(s) {
 		panic("key is not a key")
 	}
@@ -231,7 +234,7 @@ func frac(x float64) float64 { return x - math.Floor(x) }
 
 // replace has the period be another as a whole, as a board that is built anew, and
 // returns the message.
-func (m *model) replace(t *rapid.T) *ranking.Changes {
+func (m *model) replace(t *rapid.T) *feed.Changes {
 	m.lives++
 	m.state = ranking.State{Epoch: fmt.Sprint("life", m.lives), Seq: rapid.Int64Range(0, 3).Draw(t, "seq before")}
 	m.rows = nil
@@ -240,7 +243,7 @@ func (m *model) replace(t *rapid.T) *ranking.Changes {
 	}
 	m.state.Seq++
 	m.remember()
-	return &ranking.Changes{Board: m.def.Board, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq}
+	return &feed.Changes{Board: m.def.Board, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq}
 }
 
 // flush empties the board, as a lost Redis does: its next life has another epoch.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // Names of one instance share what is heard of it; each shows its own period, and
@@ -133,7 +134,7 @@ func TestEndThatIsMoved(t *testing.T) {
 		f.ends = time.Now().Add(2 * time.Hour)
 		pass(40 * time.Second) // an audit
 		require.Equal(t, []string{"snapshot", "snapshot"}, conn.take(t))
-		require.Equal(t, `"`+f.ends.UTC().Format(ranking.TimeForm)+`"`, string(conn.board.Ends))
+		require.Equal(t, `"`+f.ends.UTC().Format(definition.TimeForm)+`"`, string(conn.board.Ends))
 
 		resume := func() *fakeConn {
 			back := &fakeConn{board: held}

@@ -13,6 +13,8 @@ import (
 
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
 )
 
 // rename changes a profile and tells the hub.
@@ -563,10 +565,10 @@ func TestBoardForgetsWhoIsShownNoMore(t *testing.T) {
 }
 
 // step has a new member come first: change is too slow for thousands.
-func (p *fakePeriod) step(member string, score int64) *ranking.Changes {
+func (p *fakePeriod) step(member string, score int64) *feed.Changes {
 	p.state.Seq++
 	p.scores[member] = score
-	k := ranking.Key(-score)
-	c := ranking.Change{Member: member, New: &k, Rank: 1, Position: 1}
-	return &ranking.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, List: []ranking.Change{c}}
+	k := sortkey.Key(-score)
+	c := feed.Change{Member: member, New: &k, Rank: 1, Position: 1}
+	return &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, List: []feed.Change{c}}
 }

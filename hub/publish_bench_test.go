@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
 )
 
 // BenchmarkPublish measures one change among the first entries and the frame of it, for
@@ -25,11 +28,11 @@ func benchPublish(b *testing.B, n int, kind string) {
 	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
 	board := newBoard(h, theBoard)
 	board.kind = kind
-	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Desc, Total: int64(2 * n), Start: 1}
+	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: definition.Desc, Total: int64(2 * n), Start: 1}
 	for i := range n + n/8 + 16 {
 		m := fmt.Sprintf("member-%07d", i)
 		f.dub(m, "Somebody "+m)
-		page.Entries = append(page.Entries, ranking.Entry{Rank: int64(i + 1), Member: m, Score: int64(-2 * i), Key: ranking.Key(2 * i)})
+		page.Entries = append(page.Entries, ranking.Entry{Rank: int64(i + 1), Member: m, Score: int64(-2 * i), Key: sortkey.Key(2 * i)})
 	}
 	var all []string
 	for _, e := range page.Entries {
@@ -50,11 +53,11 @@ func benchPublish(b *testing.B, n int, kind string) {
 	b.ReportAllocs()
 	for b.Loop() {
 		seq++
-		old, now := ranking.Key(at), ranking.Key(3-at) // from the first place to the second, and back
+		old, now := sortkey.Key(at), sortkey.Key(3-at) // from the first place to the second, and back
 		at = 3 - at
 		rank := int64(1 + at/3)
-		c := ranking.Change{Member: "member-0000000", Old: &old, New: &now, Rank: rank, Position: rank}
-		board.apply(&ranking.Changes{Board: "b", Epoch: "e", Seq: seq, List: []ranking.Change{c}})
+		c := feed.Change{Member: "member-0000000", Old: &old, New: &now, Rank: rank, Position: rank}
+		board.apply(&feed.Changes{Board: "b", Epoch: "e", Seq: seq, List: []feed.Change{c}})
 		if !board.introduced(&board.people.since, func(time.Time) bool { return false }, board.first) {
 			b.Fatal("somebody is not known")
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sort"
 
-	"rankcast/ranking"
+	"rankcast/ranking/sortkey"
 )
 
 // blockSlots is how many followed members a block has after it was split; it is
@@ -32,7 +32,7 @@ type block struct {
 }
 
 type slot struct {
-	key ranking.Key
+	key sortkey.Key
 	f   *Followed
 	gap int64 // from the rank of the slot before, in whichever block; from 0 for the first
 }

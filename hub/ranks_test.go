@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
+	"rankcast/ranking/sortkey"
 )
 
 // Ranks follow every change on a board of thousands, over many blocks, while
@@ -102,7 +102,7 @@ func TestRanksOverManyBlocks(t *testing.T) {
 					leave(p)
 				}
 				if !on || random.IntN(5) > 0 {
-					enter(place{ranking.Key(random.IntN(2000)), m})
+					enter(place{sortkey.Key(random.IntN(2000)), m})
 				}
 			}
 			if most = max(most, len(r.blocks)); random.IntN(100) == 0 {
@@ -115,7 +115,7 @@ func TestRanksOverManyBlocks(t *testing.T) {
 		}
 		// Whoever is within reach of a position is found.
 		for range 200 {
-			p := place{ranking.Key(random.IntN(2000)), name()}
+			p := place{sortkey.Key(random.IntN(2000)), name()}
 			b, i := r.seek(p)
 			near := make(map[string]bool)
 			r.near(b, i, 5, func(f *Followed) { near[f.member] = true })
@@ -141,11 +141,11 @@ func TestRanksOverManyBlocks(t *testing.T) {
 func TestRanksRefuseWhatCannotBe(t *testing.T) {
 	held := func() (r ranks) {
 		for i, rank := range []int64{3, 4, 9} {
-			require.True(t, r.insert(&Followed{member: fmt.Sprint("m", i), key: ranking.Key(10 * i)}, rank))
+			require.True(t, r.insert(&Followed{member: fmt.Sprint("m", i), key: sortkey.Key(10 * i)}, rank))
 		}
 		return r
 	}
-	for key, ranks := range map[ranking.Key][]int64{-1: {0, 3}, 5: {3, 4, 5}, 15: {4, 9, 10}, 25: {9, 8}} {
+	for key, ranks := range map[sortkey.Key][]int64{-1: {0, 3}, 5: {3, 4, 5}, 15: {4, 9, 10}, 25: {9, 8}} {
 		for _, rank := range ranks {
 			r := held()
 			require.False(t, r.insert(&Followed{member: "x", key: key}, rank), "rank %d at %v", rank, key)

@@ -24,7 +24,7 @@ func (h *Hub) caughtUp(b *board) {
 }
 
 // feedCaughtUp notes that a feed is heard, and that was shown.
-func (h *Hub) feedCaughtUp(f *feed) {
+func (h *Hub) feedCaughtUp(f *eventFeed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if f.live.Load() { // else it has gone down again since

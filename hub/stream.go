@@ -102,7 +102,7 @@ func (s *shown) resumed(board string, n int, has ranking.State) *Frame {
 // member's place on it, a feed, or the node's status. Only its newest version
 // exists.
 type stream struct {
-	feed   *feed // nil of anything else
+	feed   *eventFeed // nil of anything else
 	board  string
 	n      int    // of a top
 	member string // that is followed, else ""

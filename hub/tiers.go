@@ -4,11 +4,14 @@ import (
 	"math"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
 )
 
 // tierOf is the score that a key was made of, as a key: all who hold the score come
 // at it or behind, and before the next whole number.
-func tierOf(k ranking.Key) ranking.Key { return ranking.Key(math.Floor(float64(k))) }
+func tierOf(k sortkey.Key) sortkey.Key { return sortkey.Key(math.Floor(float64(k))) }
 
 // tiers holds scores in the order of a board with ties shared or dense, each with
 // its rank, as ranks holds members with their positions. It has the scores of the
@@ -18,18 +21,18 @@ func tierOf(k ranking.Key) ranking.Key { return ranking.Key(math.Floor(float64(k
 // A nil tiers holds nothing and agrees with everything: it is that of a board where
 // the position is the rank. Methods report false as those of ranks do.
 type tiers struct {
-	ties   ranking.Ties
+	ties   definition.Ties
 	ranks  ranks
-	counts map[ranking.Key]int // how often each is held
+	counts map[sortkey.Key]int // how often each is held
 	nobody Followed            // stands in all slots
 }
 
 // newTiers makes tiers for the ties of a board.
-func newTiers(ties ranking.Ties) *tiers {
+func newTiers(ties definition.Ties) *tiers {
 	if !ties.Tied() {
 		return nil
 	}
-	return &tiers{ties: ties, counts: make(map[ranking.Key]int)}
+	return &tiers{ties: ties, counts: make(map[sortkey.Key]int)}
 }
 
 // clear forgets all scores.
@@ -41,7 +44,7 @@ func (t *tiers) clear() {
 }
 
 // hold has a score be held once more, which has that rank now.
-func (t *tiers) hold(tier ranking.Key, rank int64) bool {
+func (t *tiers) hold(tier sortkey.Key, rank int64) bool {
 	switch {
 	case t == nil:
 		return true
@@ -57,7 +60,7 @@ func (t *tiers) hold(tier ranking.Key, rank int64) bool {
 }
 
 // drop ends hold.
-func (t *tiers) drop(tier ranking.Key) {
+func (t *tiers) drop(tier sortkey.Key) {
 	if t == nil {
 		return
 	}
@@ -78,9 +81,9 @@ func (t *tiers) dropAll(entries []ranking.Entry) {
 
 // left takes in that a member has left its score. Neither it nor a neighbour that it
 // was holds that any more.
-func (t *tiers) left(c ranking.Change) bool {
+func (t *tiers) left(c feed.Change) bool {
 	switch {
-	case t == nil || t.ties == ranking.Dense && !c.Gone:
+	case t == nil || t.ties == definition.Dense && !c.Gone:
 		return true
 	case c.Gone && t.counts[tierOf(*c.Old)] > 0:
 		return false // somebody does hold it
@@ -89,9 +92,9 @@ func (t *tiers) left(c ranking.Change) bool {
 }
 
 // came takes in that a member has come to its score, before that is held for it.
-func (t *tiers) came(c ranking.Change) bool {
+func (t *tiers) came(c feed.Change) bool {
 	switch {
-	case t == nil || t.ties == ranking.Dense && !c.Born:
+	case t == nil || t.ties == definition.Dense && !c.Born:
 		return true
 	case c.Born && t.counts[tierOf(*c.New)] > 0:
 		return false // somebody did hold it
@@ -100,13 +103,13 @@ func (t *tiers) came(c ranking.Change) bool {
 }
 
 // shift moves all scores behind that of a key by that many ranks.
-func (t *tiers) shift(k ranking.Key, by int64) bool {
+func (t *tiers) shift(k sortkey.Key, by int64) bool {
 	_, _, ok := t.ranks.shift(place{key: tierOf(k) + 1}, by)
 	return ok
 }
 
 // rank finds the rank of a score that is held.
-func (t *tiers) rank(tier ranking.Key) int64 {
+func (t *tiers) rank(tier sortkey.Key) int64 {
 	walk := t.from(tier)
 	return walk.to(tier)
 }
@@ -131,13 +134,13 @@ type tierWalk struct {
 }
 
 // from starts a walk at a score.
-func (t *tiers) from(tier ranking.Key) tierWalk {
+func (t *tiers) from(tier sortkey.Key) tierWalk {
 	b, i := t.ranks.seek(place{key: tier})
 	return tierWalk{&t.ranks, b, i, t.ranks.rankBefore(b, i)}
 }
 
 // to walks on to a score that is held, and gives its rank.
-func (w *tierWalk) to(tier ranking.Key) int64 {
+func (w *tierWalk) to(tier sortkey.Key) int64 {
 	for ; w.b < len(w.ranks.blocks); w.b, w.i = w.b+1, 0 {
 		for slots := w.ranks.blocks[w.b].slots; w.i < len(slots); w.i++ {
 			if slots[w.i].key >= tier {

@@ -6,11 +6,14 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
 )
 
 // place is where a member stands in the order. Its position follows from the index.
 type place struct {
-	key    ranking.Key
+	key    sortkey.Key
 	member string
 }
 
@@ -27,8 +30,8 @@ type row struct {
 // top is the first entries of a board at one state of it.
 type top struct {
 	period  string
-	order   ranking.Order
-	ties    ranking.Ties
+	order   definition.Order
+	ties    definition.Ties
 	ends    time.Time // as ranking.Page has it
 	final   bool      // likewise
 	state   ranking.State
@@ -88,7 +91,7 @@ const (
 
 // succession also takes the epoch over with which a board comes to be. In a period
 // that has closed none comes to be any more: what was heard of it then is lost.
-func (t *top) succession(c *ranking.Changes) succession {
+func (t *top) succession(c *feed.Changes) succession {
 	if t.state.Epoch == "" && c.Seq == 1 && !replaces(c) && !t.final {
 		t.state.Epoch = c.Epoch
 	}
@@ -103,7 +106,7 @@ func (t *top) succession(c *ranking.Changes) succession {
 
 // move applies the next change, keeping window entries at most. It reports false
 // where the change contradicts what is held.
-func (t *top) move(c ranking.Change, window int) bool {
+func (t *top) move(c feed.Change, window int) bool {
 	t.state.Seq++
 	if c.Rank != c.Position && !t.ties.Tied() {
 		return false // it is of a board with other ties
@@ -173,7 +176,7 @@ func (t *top) rankAfter(i int) int64 {
 	switch {
 	case i > 0 && tierOf(t.entries[i-1].key) == tierOf(t.entries[i].key):
 		return t.tied[i-1]
-	case i > 0 && t.ties == ranking.Dense:
+	case i > 0 && t.ties == definition.Dense:
 		return t.tied[i-1] + 1
 	}
 	return int64(i) + 1

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
 )
 
 // A board as named may come to mean another period, which is its turn, or the
@@ -66,7 +68,7 @@ func newNaming(named ranking.Board) naming {
 // concerns reports whether changes can be of the period that the view shows, or of
 // the one that it shows next, and notes what they tell: of a turn, or that there
 // is something of that name again.
-func (b *board) concerns(c *ranking.Changes) bool {
+func (b *board) concerns(c *feed.Changes) bool {
 	if b.meaning == absolute && c.Period != b.fixed {
 		return false
 	}
@@ -122,7 +124,7 @@ func (b *board) learn(period string) {
 		return
 	}
 	if is := b.view.Period(); b.of == "" || is != period {
-		b.of = ranking.Qualify(b.instance, is)
+		b.of = definition.Qualify(b.instance, is)
 		if b.meaning == current || b.passed == is {
 			b.passed = period // what is heard of it now comes late
 		}

@@ -13,6 +13,7 @@ import (
 
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/feed"
 )
 
 var errAway = errors.New("away")
@@ -212,7 +213,7 @@ func TestEveryWatcherSeesTheEnds(t *testing.T) {
 		f.onPage.set(slow)
 		f.onPlaces.set(slow)
 		h.FeedSubscribed("b")
-		var late []*ranking.Changes
+		var late []*feed.Changes
 		for range 12 {
 			for range 150 {
 				c := f.random(fmt.Sprint("m", rand.IntN(60)), 1000)

@@ -11,6 +11,7 @@ import (
 
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // every is how long periods are in these tests.
@@ -81,7 +82,7 @@ func TestTurn(t *testing.T) {
 		require.Equal(t, []string{"snapshot", "me"}, conn.take(t))
 		narrow.take(t)
 		shows(t, conn, "0", false, f.top(10))
-		require.Equal(t, `"`+f.began.Add(every).UTC().Format(ranking.TimeForm)+`"`, string(conn.board.Ends))
+		require.Equal(t, `"`+f.began.Add(every).UTC().Format(definition.TimeForm)+`"`, string(conn.board.Ends))
 
 		pass(every - 1)
 		require.Empty(t, conn.take(t))
@@ -93,7 +94,7 @@ func TestTurn(t *testing.T) {
 		shows(t, conn, "1", false, f.top(10))
 		require.Empty(t, conn.board.Top)
 		require.Nil(t, conn.board.Me.Rank)
-		require.Equal(t, `"`+f.began.Add(2*every).UTC().Format(ranking.TimeForm)+`"`, string(conn.board.Ends))
+		require.Equal(t, `"`+f.began.Add(2*every).UTC().Format(definition.TimeForm)+`"`, string(conn.board.Ends))
 		require.Equal(t, []string{"b", "b@0", "b"}, f.pages)
 
 		pass(every)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/feed"
 )
 
 const (
@@ -39,10 +40,10 @@ type View struct {
 	course course // of the period that the view shows
 	other  course // of the other period of which changes were heard last
 
-	heard    []*ranking.Changes // while a page or places are being read
-	heardLen int                // changes in heard
-	reading  bool               // a page has been asked for
-	spoiled  bool               // the page will be of no use
+	heard    []*feed.Changes // while a page or places are being read
+	heardLen int             // changes in heard
+	reading  bool            // a page has been asked for
+	spoiled  bool            // the page will be of no use
 
 	lookups
 }
@@ -103,7 +104,7 @@ func (v *View) Ahead(s ranking.State) bool {
 // Apply takes in what a batch changed. Changes that came with the page already
 // are passed over; any that does not follow on makes the view unsure. It reports
 // whether the view moved.
-func (v *View) Apply(c *ranking.Changes) bool {
+func (v *View) Apply(c *feed.Changes) bool {
 	own := c.Period == v.period
 	if !v.courseOf(c.Period).hear(c) {
 		// What was heard of the period before is void.
@@ -143,13 +144,13 @@ func (v *View) courseOf(period string) *course {
 }
 
 // hear keeps a batch for the answers that are on their way.
-func (v *View) hear(c *ranking.Changes) {
+func (v *View) hear(c *feed.Changes) {
 	if !v.listening() {
 		return
 	}
 	if replaces(c) {
 		// What went before leads nowhere: not from here, and not to what is there now.
-		v.heard = slices.DeleteFunc(v.heard, func(before *ranking.Changes) bool { return before.Period == c.Period })
+		v.heard = slices.DeleteFunc(v.heard, func(before *feed.Changes) bool { return before.Period == c.Period })
 	}
 	v.heard = append(v.heard, c)
 	if v.heardLen += max(1, len(c.List)); v.heardLen > viewBuffer {
@@ -225,7 +226,7 @@ func (v *View) takeOver(next top, sure bool) {
 }
 
 // bring takes a top that was read forward by a batch that was heard since.
-func (v *View) bring(t *top, c *ranking.Changes) bool {
+func (v *View) bring(t *top, c *feed.Changes) bool {
 	if c.Period != t.period {
 		return true
 	}

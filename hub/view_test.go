@@ -13,6 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
 )
 
 // The law is tested on many more histories than rapid's hundred, unless the
@@ -29,7 +32,7 @@ type wire struct {
 	t      *rapid.T
 	m      *model
 	v      *View
-	flying []*ranking.Changes
+	flying []*feed.Changes
 	page   *ranking.Page // answered, and on its way
 	asked  int           // limit of the page asked for and not answered yet; 0: none
 	of     string        // the period asked for; "" for what takes changes when it is answered
@@ -157,7 +160,7 @@ func (w *wire) tiersHold(board []row) {
 	if tiers == nil {
 		return
 	}
-	want := make(map[ranking.Key]int)
+	want := make(map[sortkey.Key]int)
 	for _, f := range w.v.followed.members {
 		if f.known && f.on {
 			want[tierOf(f.key)]++
@@ -402,7 +405,7 @@ func TestViewIsTheBoard(t *testing.T) {
 func TestViewReadsOnlyWhenItMust(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
-		m.def.Mode = ranking.Sum
+		m.def.Mode = definition.Sum
 		w := &wire{t: t, m: m, v: NewView(10), told: make(map[*Followed]Standing)}
 		for range rapid.IntRange(0, 12).Draw(t, "followed") {
 			w.follow(t)
@@ -443,17 +446,17 @@ func TestViewReadsOnlyWhenItMust(t *testing.T) {
 	})
 }
 
-func change(seq int64, member string, was, is, rank int64) *ranking.Changes {
-	c := ranking.Change{Member: member, Rank: rank, Position: rank}
+func change(seq int64, member string, was, is, rank int64) *feed.Changes {
+	c := feed.Change{Member: member, Rank: rank, Position: rank}
 	if was != 0 {
-		k := ranking.Key(was)
+		k := sortkey.Key(was)
 		c.Old = &k
 	}
 	if is != 0 {
-		k := ranking.Key(is)
+		k := sortkey.Key(is)
 		c.New = &k
 	}
-	return &ranking.Changes{Board: "b", Epoch: "e", Seq: seq, List: []ranking.Change{c}}
+	return &feed.Changes{Board: "b", Epoch: "e", Seq: seq, List: []feed.Change{c}}
 }
 
 // A view with fewer entries than the board takes in who comes next behind them:
@@ -462,7 +465,7 @@ func TestViewTakesInWhoComesNext(t *testing.T) {
 	v := NewView(2)
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Total: 100}
 	for i := range v.Window() {
-		page.Entries = append(page.Entries, ranking.Entry{Key: ranking.Key(10 * (i + 1)), Member: "m"})
+		page.Entries = append(page.Entries, ranking.Entry{Key: sortkey.Key(10 * (i + 1)), Member: "m"})
 	}
 	v.PageAsked()
 	v.PageRead(page)
@@ -554,13 +557,13 @@ func TestSeqThatGoesBackMakesAViewUnsure(t *testing.T) {
 // of a board that goes back meanwhile, or has gone back by then, nothing is passed
 // over.
 func TestPageOfAnotherPeriod(t *testing.T) {
-	next := func(seq int64, member string, is, rank int64) *ranking.Changes {
+	next := func(seq int64, member string, is, rank int64) *feed.Changes {
 		c := change(seq, member, 0, is, rank)
 		c.Period, c.Epoch = "next", "f"
 		return c
 	}
 	page := ranking.Page{State: ranking.State{Epoch: "f", Seq: 1}, Period: "next", Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}}
-	turned := func(heard ...*ranking.Changes) *View {
+	turned := func(heard ...*feed.Changes) *View {
 		v := sureView()
 		v.PageAsked()
 		for _, c := range heard {
@@ -614,7 +617,7 @@ func farView() (v *View, answer ranking.Places) {
 	v.Follow("gone", 0)
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1000}
 	for i := range v.Window() {
-		page.Entries = append(page.Entries, ranking.Entry{Key: ranking.Key(i), Member: fmt.Sprint("top", i)})
+		page.Entries = append(page.Entries, ranking.Entry{Key: sortkey.Key(i), Member: fmt.Sprint("top", i)})
 	}
 	v.PageAsked()
 	v.PageRead(page)
@@ -636,7 +639,7 @@ func TestContradictionMakesAViewUnsure(t *testing.T) {
 	require.True(t, v.PlacesRead(answer))
 	require.True(t, v.Apply(change(6, "m", 500, 400, 90)))
 	require.EqualValues(t, 90, v.Standing(v.Following("m")).Entry.Rank)
-	for what, c := range map[string]*ranking.Changes{
+	for what, c := range map[string]*feed.Changes{
 		"another key":      change(6, "m", 501, 400, 90),
 		"not there before": change(6, "m", 0, 400, 90),
 		"there before":     change(6, "gone", 300, 400, 90),
@@ -662,7 +665,7 @@ func TestLookUpThatCannotBeMakesAViewUnsure(t *testing.T) {
 		},
 		"a rank twice": func(_ *View, p *ranking.Places) {
 			for i := range p.List {
-				p.List[i].Entry.Rank, p.List[i].Position, p.List[i].Entry.Key = 100, 100, ranking.Key(500+i)
+				p.List[i].Entry.Rank, p.List[i].Position, p.List[i].Entry.Key = 100, 100, sortkey.Key(500+i)
 			}
 		},
 	} {
@@ -706,11 +709,11 @@ func TestWhatMakesNeighboursOld(t *testing.T) {
 	near := func(members string) *Followed {
 		f := &Followed{member: "m", around: 2}
 		for _, m := range members {
-			f.near = append(f.near, ranking.Entry{Key: ranking.Key(10 * m), Member: string(m)})
+			f.near = append(f.near, ranking.Entry{Key: sortkey.Key(10 * m), Member: string(m)})
 		}
 		return f
 	}
-	at := func(key rune, by int) place { return place{ranking.Key(10*int(key) + by), "x"} }
+	at := func(key rune, by int) place { return place{sortkey.Key(10*int(key) + by), "x"} }
 	for _, c := range []struct {
 		near string
 		p    place

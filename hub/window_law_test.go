@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
 	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
 )
@@ -33,9 +35,9 @@ func TestAWindowFollowedIsAFreshRead(t *testing.T) {
 		members = append(members, fmt.Sprintf("m%02d", i))
 	}
 	runs := 0
-	for _, order := range []ranking.Order{ranking.Desc, ranking.Asc} {
-		for _, ties := range []ranking.Ties{ranking.First, ranking.Shared, ranking.Dense, ranking.ByMember} {
-			family := ranking.Definition{Board: fmt.Sprintf("%s-%s:{n}", order, ties), Order: order, Ties: ties, Window: time.Minute, Refresh: ranking.Live}
+	for _, order := range []definition.Order{definition.Desc, definition.Asc} {
+		for _, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
+			family := definition.Board{Board: fmt.Sprintf("%s-%s:{n}", order, ties), Order: order, Ties: ties, Window: time.Minute, Refresh: definition.Live}
 			require.NoError(t, s.DefineBoard(t.Context(), family))
 			t.Run(string(order)+" "+string(ties), func(t *testing.T) {
 				rapid.Check(t, func(t *rapid.T) {
@@ -56,9 +58,9 @@ func TestAWindowFollowedIsAFreshRead(t *testing.T) {
 							_, err := s.Page(context.Background(), "desc-first:0", 1, 1) // by which it hears what time it is
 							require.NoError(t, err)
 						} else {
-							updates := make([]ranking.Update, rapid.IntRange(1, 5).Draw(t, "updates"))
+							updates := make([]definition.Update, rapid.IntRange(1, 5).Draw(t, "updates"))
 							for i := range updates {
-								updates[i] = ranking.Update{Member: rapid.SampledFrom(members).Draw(t, "member"), Score: rapid.Int64Range(-2, 3).Draw(t, "score")}
+								updates[i] = definition.Update{Member: rapid.SampledFrom(members).Draw(t, "member"), Score: rapid.Int64Range(-2, 3).Draw(t, "score")}
 							}
 							_, err := s.Apply(context.Background(), board, updates)
 							require.NoError(t, err)
@@ -88,7 +90,7 @@ func (w *windowWitness) read() {
 	replaced := false
 	for !replaced && w.v.State() != fresh.State {
 		w.heard.wait(w.t, w.board, func(e any) bool {
-			c, ok := e.(*ranking.Changes)
+			c, ok := e.(*feed.Changes)
 			if !ok || c.Board != w.board {
 				return false // of a history that failed
 			}

@@ -4,56 +4,59 @@ import (
 	"cmp"
 	"context"
 	"strings"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 )
 
 // callKeys runs a script within the call timeout.
-func (s *Store) callKeys(ctx context.Context, sc script, keys []string, args []any) (*reply, error) {
+func (s *Store) callKeys(ctx context.Context, sc script.Script, keys []string, args []any) (*script.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	return sc.run(ctx, s.rdb, keys, args)
+	return sc.Run(ctx, s.rdb, keys, args)
 }
 
 // takeShape takes the order and ties that a board-period is frozen with; where there is
 // none they are those of a definition.
-func takeShape(r *reply, d Definition) (Order, Ties) {
-	words := strings.Split(r.text(), " ")
+func takeShape(r *script.Reply, d definition.Board) (definition.Order, definition.Ties) {
+	words := strings.Split(r.Text(), " ")
 	switch {
 	case words[0] == "":
 		return d.Order, d.Ties
 	case len(words) > 2:
-		return Order(words[0]), Ties(words[2])
+		return definition.Order(words[0]), definition.Ties(words[2])
 	case d.Ties.Tied(): // it was another board
-		return Order(words[0]), First
+		return definition.Order(words[0]), definition.First
 	default:
-		return Order(words[0]), d.Ties
+		return definition.Order(words[0]), d.Ties
 	}
 }
 
 // takeEntries takes a list of (member, key) pairs and one of their data. The first of them
 // has that 0-based position, and that rank.
-func takeEntries(r *reply, position, rank int64, o Order, t Ties) []Entry {
-	rows, data := r.list(), r.list()
-	entries := make([]Entry, 0, len(rows.rest)/2)
-	for len(rows.rest) > 0 && rows.err == nil {
-		member, key := rows.text(), rows.key()
+func takeEntries(r *script.Reply, position, rank int64, o definition.Order, t definition.Ties) []Entry {
+	rows, data := r.List(), r.List()
+	entries := make([]Entry, 0, len(rows.Rest)/2)
+	for len(rows.Rest) > 0 && rows.Err == nil {
+		member, key := rows.Text(), rows.Key()
 		position++
 		e := Entry{Rank: position, Member: member, Score: key.Score(o), Key: key}
 		if t.Tied() {
 			switch n := len(entries); {
 			case n == 0:
 			case entries[n-1].Score == e.Score:
-			case t == Dense:
+			case t == definition.Dense:
 				rank++
 			default:
 				rank = position
 			}
 			e.Rank = rank
 		}
-		if len(data.rest) > 0 {
-			e.Data = data.optional()
+		if len(data.Rest) > 0 {
+			e.Data = data.Optional()
 		}
 		entries = append(entries, e)
 	}
-	r.err = cmp.Or(r.err, rows.err, data.err)
+	r.Err = cmp.Or(r.Err, rows.Err, data.Err)
 	return entries
 }

@@ -7,6 +7,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // Apply carries out updates on one board, in their order, and tells of each
@@ -19,13 +23,13 @@ import (
 // ErrConflict for an instance too many and for a union, ErrOverloaded (nothing was written), or
 // ErrUnavailable with ErrOutcomeUnknown (some may have been applied: send again
 // with the same ids), which is also what a ctx that ends first comes to.
-func (s *Store) Apply(ctx context.Context, board string, updates []Update) ([]Outcome, error) {
+func (s *Store) Apply(ctx context.Context, board string, updates []definition.Update) ([]Outcome, error) {
 	return s.applyAs(ctx, none, board, updates)
 }
 
 // applyAs is Apply with an override for each of the updates.
-func (s *Store) applyAs(ctx context.Context, as override, board string, updates []Update) ([]Outcome, error) {
-	n, err := parseName(board)
+func (s *Store) applyAs(ctx context.Context, as override, board string, updates []definition.Update) ([]Outcome, error) {
+	n, err := definition.ParseName(board)
 	if err != nil {
 		return nil, err
 	}
@@ -34,10 +38,10 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 		return nil, err
 	}
 	if r.Union != nil {
-		return nil, takesNone(n.instance())
+		return nil, takesNone(n.Instance())
 	}
-	if n.period != "" {
-		return nil, notOpen(fmt.Sprintf("names a period; updates count in the one that is open: send them to %q", n.instance()))
+	if n.Period != "" {
+		return nil, notOpen(fmt.Sprintf("names a period; updates count in the one that is open: send them to %q", n.Instance()))
 	}
 	outcomes := make([]Outcome, len(updates))
 	right, at := make([]write, 0, len(updates)), make([]int, 0, len(updates))
@@ -46,7 +50,7 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 			right, at = append(right, write{u, as}), append(at, i)
 		}
 	}
-	done, err := s.apply(ctx, n.instance(), right)
+	done, err := s.apply(ctx, n.Instance(), right)
 	for i, o := range done {
 		outcomes[at[i]] = o
 	}
@@ -60,7 +64,7 @@ func (s *Store) apply(ctx context.Context, instance string, updates []write) ([]
 	for i, u := range updates {
 		items[i] = updateItem{u, &outcomes[i]}
 	}
-	if err := s.updates.commit(ctx, instance, items); err != nil {
+	if err := s.updates.Commit(ctx, instance, items); err != nil {
 		return nil, fmt.Errorf("apply to board %q: %w", instance, err)
 	}
 	return outcomes, nil
@@ -72,14 +76,14 @@ type updateItem struct {
 	outcome *Outcome
 }
 
-func (i updateItem) bytes() int { return len(i.Member) + len(i.ID) + len(i.Data) }
+func (i updateItem) Bytes() int { return len(i.Member) + len(i.ID) + len(i.Data) }
 
-func (i updateItem) fail(err error) { i.outcome.Err = err }
+func (i updateItem) Fail(err error) { i.outcome.Err = err }
 
 // Remove takes a member off a board, a hidden one too. It returns ErrUnknownMember when
 // it was not on it, and the errors of Apply.
 func (s *Store) Remove(ctx context.Context, board, member string) (Result, error) {
-	outcomes, err := s.applyAs(ctx, removing, board, []Update{{Member: member}})
+	outcomes, err := s.applyAs(ctx, removing, board, []definition.Update{{Member: member}})
 	if err != nil {
 		return Result{}, err
 	}
@@ -108,12 +112,12 @@ const windowItems = 32
 // applyBatch carries out updates on an instance in one call, or in a few on a board with
 // a window. It returns an error when nothing is known of any.
 func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateItem) error {
-	n, err := parseName(instance)
+	n, err := definition.ParseName(instance)
 	if err != nil {
 		return err
 	}
 	most := len(batch)
-	if r, err := s.rule(ctx, n); err == nil && r.windowed() {
+	if r, err := s.rule(ctx, n); err == nil && r.IsWindowed() {
 		most = windowItems
 	}
 	for first := 0; first < len(batch); first += most {
@@ -123,7 +127,7 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 				return err
 			}
 			for _, i := range batch[first:] {
-				i.fail(err)
+				i.Fail(err)
 			}
 			return nil
 		}
@@ -133,7 +137,7 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 
 // applyPart is one call. What the script finds to be otherwise than this node thought, it
 // is told, and the call made again.
-func (s *Store) applyPart(ctx context.Context, instance string, n name, batch []updateItem) error {
+func (s *Store) applyPart(ctx context.Context, instance string, n definition.Name, batch []updateItem) error {
 	listed, at, why, behind := int64(0), s.catalog.clock.now(), "", "0"
 	for range turnsMost {
 		d, err := s.catalog.get(ctx)
@@ -147,7 +151,7 @@ func (s *Store) applyPart(ctx context.Context, instance string, n name, batch []
 		if rule.Union != nil { // which it was not a moment ago
 			return takesNone(instance)
 		}
-		sp := rule.span(at)
+		sp := rule.Span(at)
 		if why, at, err = s.callApply(ctx, rule, d.hidden, instance, sp, d.looked+lease.Microseconds(), listed, behind, batch); err != nil {
 			return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 		}
@@ -173,7 +177,7 @@ func (s *Store) applyPart(ctx context.Context, instance string, n name, batch []
 			}
 			at = s.catalog.clock.now()
 		case "new":
-			if listed, err = s.list(ctx, d, n, rule, sp.end()); err != nil {
+			if listed, err = s.list(ctx, d, n, rule, sp.End()); err != nil {
 				return err
 			}
 		}
@@ -189,55 +193,55 @@ func (s *Store) applyPart(ctx context.Context, instance string, n name, batch []
 
 // callApply is one call of apply.lua. Where it was done, it fills in the outcome of
 // each update; why says otherwise.
-func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, instance string, sp span, leased, listed int64, behind string, batch []updateItem) (why string, now int64, err error) {
-	k := s.keys.board(instance, sp.name)
+func (s *Store) callApply(ctx context.Context, r *definition.Compiled, hidden *moderation, instance string, sp definition.Span, leased, listed int64, behind string, batch []updateItem) (why string, now int64, err error) {
+	k := s.keys.Board(instance, sp.Name)
 	const head, each = 28, 8
-	script, keys := applyScript, append(k.head(), k.ids[0], k.ids[1], k.periods)
+	sc, keys := script.Apply, append(k.Head(), k.Ids[0], k.Ids[1], k.Periods)
 	args := make([]any, 0, head+each*len(batch))
-	args = append(args, scriptHead(r, k, instance, sp.name)...)
-	args = append(args, sp.opens, sp.closes, sp.starts, sp.ends, leased, listed, sp.from, sp.length, newEpoch(), r.shape,
-		r.min, r.max, r.maxChange, r.Limit, r.MemberTTL.Microseconds(), touchFlag(r), hidden.revision, hidden.flags(instance, r.Kind, batch), r.Kind)
-	if r.windowed() {
-		script, keys = windowScript, append(append(keys, k.window[:]...), s.keys.build(instance).lock)
-		args = append(args, r.Window.Milliseconds(), string(r.Mode), liveFlag(r.Definition), behind)
+	args = append(args, scriptHead(r, k, instance, sp.Name)...)
+	args = append(args, sp.Opens, sp.Closes, sp.Starts, sp.Ends, leased, listed, sp.From, sp.Length, newEpoch(), r.Shape,
+		r.LowestScore, r.HighestScore, r.LargestChange, r.Limit, r.MemberTTL.Microseconds(), touchFlag(r), hidden.revision, hidden.flags(instance, r.Kind, batch), r.Kind)
+	if r.IsWindowed() {
+		sc, keys = script.ApplyWindow, append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
+		args = append(args, r.Window.Milliseconds(), string(r.Mode), liveFlag(r.Board), behind)
 	}
 	for _, u := range batch {
-		op, digest := u.op(r.Definition), ""
+		op, digest := u.op(r.Board), ""
 		if u.ID != "" {
 			digest = u.digest()
 		}
-		args = append(args, op, u.Member, u.Score, u.ID, digest, u.condition(r.Definition), u.Data)
-		if r.windowed() {
+		args = append(args, op, u.Member, u.Score, u.ID, digest, u.condition(r.Board), u.Data)
+		if r.IsWindowed() {
 			args = append(args, u.atMilli())
 		}
 	}
-	reply, err := script.run(ctx, s.rdb, keys, args)
+	reply, err := sc.Run(ctx, s.rdb, keys, args)
 	if err != nil {
 		return "", 0, err
 	}
-	switch why = reply.text(); why {
+	switch why = reply.Text(); why {
 	case "ok":
-		if len(reply.rest) != len(batch) {
-			reply.fail("does not fit the batch")
+		if len(reply.Rest) != len(batch) {
+			reply.Fail("does not fit the batch")
 		}
 	case "turn", "stale", "shape", "new", "due":
-		now = reply.number()
-		return why, now, reply.err
+		now = reply.Number()
+		return why, now, reply.Err
 	case "behind":
-		reply.number()
-		now = reply.number() // not a time but a revision
-		return why, now, reply.err
+		reply.Number()
+		now = reply.Number() // not a time but a revision
+		return why, now, reply.Err
 	default:
-		reply.fail("is none of an update")
+		reply.Fail("is none of an update")
 	}
 	outcomes := make([]Outcome, len(batch))
 	for i := range batch {
-		if outcomes[i], err = parseOutcome(r, reply.text()); err != nil {
-			reply.fail(err.Error())
+		if outcomes[i], err = parseOutcome(r, reply.Text()); err != nil {
+			reply.Fail(err.Error())
 		}
 	}
-	if reply.err != nil {
-		return "", 0, reply.err
+	if reply.Err != nil {
+		return "", 0, reply.Err
 	}
 	for i, u := range batch {
 		*u.outcome = outcomes[i]
@@ -247,8 +251,8 @@ func (s *Store) callApply(ctx context.Context, r *rule, hidden *moderation, inst
 
 // scriptHead returns the first arguments of each script that changes a board-period, see
 // board.lua.
-func scriptHead(r *rule, k boardKeys, instance, period string) []any {
-	return []any{k.channel, instance, period, string(r.Ties), r.Order.sign()}
+func scriptHead(r *definition.Compiled, k keyspace.BoardKeys, instance, period string) []any {
+	return []any{k.Channel, instance, period, string(r.Ties), r.Order.Sign()}
 }
 
 // flags tells apply.lua for each update whether its member is hidden; ” where none is.
@@ -269,7 +273,7 @@ func (m *moderation) flags(instance, kind string, batch []updateItem) string {
 }
 
 // parseOutcome reads one result string of apply.lua.
-func parseOutcome(r *rule, s string) (Outcome, error) {
+func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	refused := func(field, reason string, kind error) (Outcome, error) {
 		return Outcome{Err: &FieldError{Field: field, Reason: reason, Kind: kind}}, nil
 	}
@@ -277,9 +281,9 @@ func parseOutcome(r *rule, s string) (Outcome, error) {
 	case "m":
 		return refused("id", "was used for another update", ErrIDMismatch)
 	case "r":
-		return refused("score", fmt.Sprintf("is, or comes to, a score outside %d to %d", r.min, r.max), ErrOutOfRange)
+		return refused("score", fmt.Sprintf("is, or comes to, a score outside %d to %d", r.LowestScore, r.HighestScore), ErrOutOfRange)
 	case "c":
-		return refused("score", fmt.Sprintf("changes it by more than %d", r.maxChange), ErrOutOfRange)
+		return refused("score", fmt.Sprintf("changes it by more than %d", r.LargestChange), ErrOutOfRange)
 	case "s":
 		return refused("op", "is sum; on a board with a limit want best or last, for what a sum came to is lost with a member that goes", ErrInvalid)
 	case "g":
@@ -289,13 +293,13 @@ func parseOutcome(r *rule, s string) (Outcome, error) {
 	case "x":
 		return refused("data", "does not apply to a board with a window whose result is built; leave it away, or define it with refresh live", ErrInvalid)
 	case "o":
-		return refused("at", fmt.Sprintf("is longer ago than the board's window of %s", formatDuration(r.Window)), ErrOutOfRange)
+		return refused("at", fmt.Sprintf("is longer ago than the board's window of %s", definition.FormatDuration(r.Window)), ErrOutOfRange)
 	case "h":
-		return refused("at", fmt.Sprintf("is more than %s ahead of now", formatDuration(MaxAhead)), ErrOutOfRange)
+		return refused("at", fmt.Sprintf("is more than %s ahead of now", definition.FormatDuration(definition.MaxAhead)), ErrOutOfRange)
 	case "p":
 		return Outcome{Err: notOpen("it counted in a period that has closed since")}, nil
 	case "n":
-		return Outcome{Err: notOpen(r.hours())}, nil
+		return Outcome{Err: notOpen(r.UpdateTimes())}, nil
 	case "f":
 		return Outcome{Err: fmt.Errorf("%w: the period was announced as closed, and Redis's clock was set back since", ErrUnavailable)}, nil
 	}
@@ -334,16 +338,16 @@ func parseStanding(score, rank string) (*Standing, error) {
 }
 
 // checkAt refuses an At on a board that has no use for one.
-func checkAt(r *rule, u Update) error {
-	if u.At.IsZero() || r.windowed() {
+func checkAt(r *definition.Compiled, u definition.Update) error {
+	if u.At.IsZero() || r.IsWindowed() {
 		return nil
 	}
 	return Invalid("at", "applies only to a board with a window; leave it away")
 }
 
 // liveFlag is the argument that says whether a window is live.
-func liveFlag(d Definition) string {
-	if d.live() {
+func liveFlag(d definition.Board) string {
+	if d.IsLive() {
 		return "1"
 	}
 	return "0"
@@ -351,7 +355,7 @@ func liveFlag(d Definition) string {
 
 // touchFlag is the argument that says whether an update that leaves a score as it is counts
 // as a write, on which retain depends: "1", or nothing.
-func touchFlag(r *rule) string {
+func touchFlag(r *definition.Compiled) string {
 	if r.Retain > 0 {
 		return "1"
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
 )
 
 // Moderator is who does something by hand, and why.
@@ -23,7 +25,7 @@ func (m Moderator) check() error {
 		if f.text == "" {
 			continue
 		}
-		if reason := textFault(f.text, maxReasonBytes); reason != "" {
+		if reason := definition.TextFault(f.text, maxReasonBytes); reason != "" {
 			return Invalid(f.name, reason)
 		}
 	}
@@ -59,7 +61,7 @@ func (s *Store) audit(ctx context.Context, a Action) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	add := &redis.XAddArgs{Stream: s.keys.audit(), MaxLen: auditKept, Approx: true, Values: []any{"line", line}}
+	add := &redis.XAddArgs{Stream: s.keys.Audit(), MaxLen: auditKept, Approx: true, Values: []any{"line", line}}
 	if err := s.rdb.XAdd(ctx, add).Err(); err != nil {
 		return fmt.Errorf("%w: %w: note in the audit: %w", ErrUnavailable, ErrOutcomeUnknown, err)
 	}
@@ -84,7 +86,7 @@ func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	lines, err := s.rdb.XRevRangeN(ctx, s.keys.audit(), from, "-", int64(limit)+1).Result()
+	lines, err := s.rdb.XRevRangeN(ctx, s.keys.Audit(), from, "-", int64(limit)+1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("read the audit: %w: %w", ErrUnavailable, err)
 	}
@@ -96,11 +98,11 @@ func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, 
 		text, _ := l.Values["line"].(string)
 		a := Action{Line: l.ID}
 		if err := json.Unmarshal([]byte(text), &a); err != nil {
-			return nil, fmt.Errorf("%w: the audit has the line %q, which is none", ErrUnavailable, clip(text))
+			return nil, fmt.Errorf("%w: the audit has the line %q, which is none", ErrUnavailable, definition.Clip(text))
 		}
 		var ms int64
 		if _, err := fmt.Sscanf(l.ID, "%d-", &ms); err != nil {
-			return nil, fmt.Errorf("%w: the audit has the id %q, which is none", ErrUnavailable, clip(l.ID))
+			return nil, fmt.Errorf("%w: the audit has the id %q, which is none", ErrUnavailable, definition.Clip(l.ID))
 		}
 		a.At = time.UnixMilli(ms).UTC()
 		list = append(list, a)

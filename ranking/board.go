@@ -4,32 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"rankcast/ranking/calendar"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // Board is a board as a client named it.
 type Board struct {
-	Name       string     // as named: "fans:s17@-1"
-	Instance   string     // what is written to, and whose changes are told: "fans:s17"
-	Definition Definition // of the board, or of its family
-}
-
-// Qualify names a period of a board: "stars@2026-W47"; the board itself where it
-// has no periods.
-func Qualify(instance, period string) string {
-	if period == "" {
-		return instance
-	}
-	return instance + "@" + period
+	Name       string           // as named: "fans:s17@-1"
+	Instance   string           // what is written to, and whose changes are told: "fans:s17"
+	Definition definition.Board // of the board, or of its family
 }
 
 // meaning is what a name means at a moment of Redis's clock.
 type meaning struct {
 	Board
-	rule   *rule
+	rule   *definition.Compiled
 	asked  string // the period that was named: "" for the one that is current
-	period period
+	period calendar.Period
 	moves  int64 // when the name means another period, or this one closes, µs since 1970; 0: never
-	keys   boardKeys
+	keys   keyspace.BoardKeys
 }
 
 // Board finds the board that a name means. It returns a FieldError for what is no
@@ -38,8 +34,8 @@ type meaning struct {
 func (s *Store) Board(ctx context.Context, name string) (Board, error) {
 	m, err := s.meaning(ctx, name, 0)
 	if errors.Is(err, ErrUnavailable) && s.catalog.latest.Load() == nil {
-		n, err := parseName(name)
-		return Board{Name: name, Instance: n.instance()}, err
+		n, err := definition.ParseName(name)
+		return Board{Name: name, Instance: n.Instance()}, err
 	}
 	return m.Board, err
 }
@@ -48,7 +44,7 @@ func (s *Store) Board(ctx context.Context, name string) (Board, error) {
 // now. What is not found is looked for once more by what Redis has, for another node
 // may have defined it a moment ago.
 func (s *Store) meaning(ctx context.Context, named string, now int64) (meaning, error) {
-	n, err := parseName(named)
+	n, err := definition.ParseName(named)
 	if err != nil {
 		return meaning{}, err
 	}
@@ -69,29 +65,29 @@ func (s *Store) meaning(ctx context.Context, named string, now int64) (meaning, 
 	if err != nil {
 		return meaning{}, err
 	}
-	m.Name, m.keys = named, s.keys.board(m.Instance, m.period.name)
+	m.Name, m.keys = named, s.keys.Board(m.Instance, m.period.Name)
 	return m, nil
 }
 
 // meaning finds what a name means at a moment of Redis's clock.
-func (d *definitions) meaning(n name, now int64) (meaning, error) {
+func (d *definitions) meaning(n definition.Name, now int64) (meaning, error) {
 	r, err := d.rule(n)
 	if err != nil {
 		return meaning{}, err
 	}
-	m := meaning{Board: Board{Instance: n.instance(), Definition: r.Definition}, rule: r, asked: n.period}
-	m.period, m.moves, err = r.find(n.period, now)
+	m := meaning{Board: Board{Instance: n.Instance(), Definition: r.Board}, rule: r, asked: n.Period}
+	m.period, m.moves, err = r.ResolvePeriod(n.Period, now)
 	return m, err
 }
 
 // rule finds the definition of a board that is to be written to.
-func (s *Store) rule(ctx context.Context, n name) (*rule, error) {
-	return find(ctx, &s.catalog, func(d *definitions, _ bool) (*rule, error) { return d.rule(n) })
+func (s *Store) rule(ctx context.Context, n definition.Name) (*definition.Compiled, error) {
+	return find(ctx, &s.catalog, func(d *definitions, _ bool) (*definition.Compiled, error) { return d.rule(n) })
 }
 
 // ruleNamed is rule of a name.
-func (s *Store) ruleNamed(ctx context.Context, board string) (*rule, error) {
-	n, err := parseName(board)
+func (s *Store) ruleNamed(ctx context.Context, board string) (*definition.Compiled, error) {
+	n, err := definition.ParseName(board)
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +106,8 @@ type readAt struct {
 }
 
 // takeReadAt takes the values with which each answer of a reading script begins.
-func takeReadAt(r *reply) readAt {
-	return readAt{now: r.number(), built: r.number(), oldest: r.number()}
+func takeReadAt(r *script.Reply) readAt {
+	return readAt{now: r.Number(), built: r.Number(), oldest: r.Number()}
 }
 
 // reading calls read with what a name means, again where Redis's clock turns out to
@@ -126,7 +122,7 @@ func (s *Store) reading(ctx context.Context, name string, read func(meaning) (re
 			return m, 0, err
 		}
 		known := int64(0)
-		if m.rule.isBuilt() {
+		if m.rule.IsBuilt() {
 			if err := s.fresh(ctx, m.Instance, m.rule); err != nil {
 				return m, 0, fmt.Errorf("read board %q: %w", name, err)
 			}
@@ -145,7 +141,7 @@ func (s *Store) reading(ctx context.Context, name string, read func(meaning) (re
 			continue
 		}
 		// What has come to be over since the last sweep will do.
-		if m.rule.live() && isOverdue(m.rule, found.oldest, found.now) && (swept == 0 || isOverdue(m.rule, found.oldest, swept)) {
+		if m.rule.IsLive() && isOverdue(m.rule, found.oldest, found.now) && (swept == 0 || isOverdue(m.rule, found.oldest, swept)) {
 			if swept, err = s.current(ctx, m.Instance); err != nil {
 				return m, 0, fmt.Errorf("read board %q: %w", name, err)
 			}
@@ -154,7 +150,7 @@ func (s *Store) reading(ctx context.Context, name string, read func(meaning) (re
 		now := found.now
 		s.catalog.clock.hear(now)
 		was := m.period
-		if m.period, m.moves, err = m.rule.find(m.asked, now); err == nil && m.period == was {
+		if m.period, m.moves, err = m.rule.ResolvePeriod(m.asked, now); err == nil && m.period == was {
 			return m, now, nil
 		}
 		s.catalog.clock.set(now)

@@ -7,15 +7,19 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // builder is a node that has the lock of a board.
 type builder struct {
 	*Store
 	instance string
-	rule     *rule
-	keys     boardKeys
-	its      buildKeys
+	rule     *definition.Compiled
+	keys     keyspace.BoardKeys
+	its      keyspace.BuildKeys
 	token    string
 	kept     time.Time // when it was last heard of
 
@@ -36,7 +40,7 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 	if err != nil {
 		return err
 	}
-	n, err := parseName(instance)
+	n, err := definition.ParseName(instance)
 	if err != nil {
 		return err
 	}
@@ -44,7 +48,7 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 	if err != nil {
 		return err
 	}
-	if !r.isBuilt() {
+	if !r.IsBuilt() {
 		return fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
 	}
 	from, err := s.sources(ctx, d, n, r)
@@ -53,12 +57,12 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 	}
 	if seen == 0 {
 		// Names that there is nothing of must leave nothing.
-		if some, err := s.anyOf(ctx, s.keys.board(instance, "").meta, from); err != nil || !some {
+		if some, err := s.anyOf(ctx, s.keys.Board(instance, "").Meta, from); err != nil || !some {
 			b.came = isNothing
 			return err
 		}
 	}
-	w := &builder{Store: s, instance: instance, rule: r, keys: s.keys.board(instance, ""), its: s.keys.build(instance), token: newEpoch()}
+	w := &builder{Store: s, instance: instance, rule: r, keys: s.keys.Board(instance, ""), its: s.keys.Build(instance), token: newEpoch()}
 	if has, err := w.hold(ctx, until, seen, b); err != nil || !has {
 		if errors.Is(err, errOld) {
 			s.catalog.newer(ctx, d)
@@ -77,39 +81,39 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 
 // hold takes the lock, or says in b why not.
 func (w *builder) hold(ctx context.Context, until, seen int64, b *build) (has bool, err error) {
-	sp := w.rule.span(w.catalog.clock.now())
+	sp := w.rule.Span(w.catalog.clock.now())
 	window := "0"
-	if w.rule.windowed() {
+	if w.rule.IsWindowed() {
 		window = "1"
 	}
-	r, err := w.callKeys(ctx, holdScript, []string{w.its.lock, w.keys.meta, w.keys.members, w.its.aside, w.its.distinct},
-		[]any{w.token, buildLease.Microseconds(), until, seen, w.rule.shape, window})
+	r, err := w.callKeys(ctx, script.Hold, []string{w.its.Lock, w.keys.Meta, w.keys.Members, w.its.Aside, w.its.Distinct},
+		[]any{w.token, buildLease.Microseconds(), until, seen, w.rule.Shape, window})
 	if err != nil {
 		return false, err
 	}
-	switch r.text() {
+	switch r.Text() {
 	case "ok":
-		w.now, w.clock = r.number(), r.number()
-		w.from, w.length = cmp.Or(r.number(), sp.from), cmp.Or(r.number(), sp.length)
-		w.epoch, w.total, w.was = r.text(), r.number(), r.number()
+		w.now, w.clock = r.Number(), r.Number()
+		w.from, w.length = cmp.Or(r.Number(), sp.From), cmp.Or(r.Number(), sp.Length)
+		w.epoch, w.total, w.was = r.Text(), r.Number(), r.Number()
 		w.kept = time.Now()
 		has = true
 	case "busy":
-		b.came, b.since, b.seen = isBusy, r.number(), r.number()
+		b.came, b.since, b.seen = isBusy, r.Number(), r.Number()
 	case "fresh":
-		w.builds.note(w.instance, r.number())
+		w.builds.note(w.instance, r.Number())
 	case "shape":
 		return false, conflict("board", "%q holds data of another order than it is defined with: delete it first", w.instance)
 	case "stale":
 		return false, errOld
 	default:
-		r.fail("is none of a lock")
+		r.Fail("is none of a lock")
 	}
-	return has, r.err
+	return has, r.Err
 }
 
 // replace builds the result and puts it in its place.
-func (w *builder) replace(ctx context.Context, d *definitions, n name) error {
+func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name) error {
 	// Before anything is there that nobody would look after.
 	listed, err := w.list(ctx, d, n, w.rule, 0)
 	if err != nil {
@@ -123,10 +127,10 @@ func (w *builder) replace(ctx context.Context, d *definitions, n name) error {
 		return err
 	}
 	scores = slices.DeleteFunc(scores, func(s scored) bool { return d.hidden.hides(w.instance, w.rule.Kind, s.member) })
-	if w.epoch == "" && len(scores) == 0 && !w.rule.windowed() { // of a window something is there, to be read as nothing
+	if w.epoch == "" && len(scores) == 0 && !w.rule.IsWindowed() { // of a window something is there, to be read as nothing
 		return w.release(ctx)
 	}
-	sign := w.rule.Order.sign()
+	sign := w.rule.Order.Sign()
 	for i := range scores {
 		scores[i].score *= sign // as keys have it
 	}
@@ -143,15 +147,15 @@ func (w *builder) replace(ctx context.Context, d *definitions, n name) error {
 	if err := w.swap(ctx, next, d.hidden.revision); err != nil {
 		return err
 	}
-	if w.rule.windowed() {
+	if w.rule.IsWindowed() {
 		w.startSweep(w.instance) // what is over is of no use any more
 	}
 	return nil
 }
 
 // scores are those of all members, in no order.
-func (w *builder) scores(ctx context.Context, d *definitions, n name) ([]scored, error) {
-	if w.rule.windowed() {
+func (w *builder) scores(ctx context.Context, d *definitions, n definition.Name) ([]scored, error) {
+	if w.rule.IsWindowed() {
 		return w.recount(ctx)
 	}
 	all, err := unionSources(w.rule, d, w.Store.keys, n, w.now)
@@ -169,7 +173,7 @@ func (w *builder) same(ctx context.Context, scores []scored) (bool, error) {
 	}
 	for some := range slices.Chunk(scores, compareItems) {
 		args := appendScores([]any{w.token, buildLease.Microseconds()}, some)
-		answer, err := w.step(ctx, differsScript, []string{w.its.lock, w.keys.members}, args)
+		answer, err := w.step(ctx, script.Differs, []string{w.its.Lock, w.keys.Members}, args)
 		if err != nil || answer == "other" {
 			return false, err
 		}
@@ -182,7 +186,7 @@ func (w *builder) gather(ctx context.Context, scores []scored) error {
 	w.gathered = 0
 	for some := range slices.Chunk(scores, gatherItems) {
 		args := appendScores([]any{w.token, buildLease.Microseconds(), string(w.rule.Ties), w.clock, w.from, w.length, w.gathered}, some)
-		if _, err := w.step(ctx, gatherScript, []string{w.its.lock, w.keys.members, w.its.aside, w.its.distinct}, args); err != nil {
+		if _, err := w.step(ctx, script.Gather, []string{w.its.Lock, w.keys.Members, w.its.Aside, w.its.Distinct}, args); err != nil {
 			return err
 		}
 		w.gathered += len(some)
@@ -200,45 +204,45 @@ func appendScores(args []any, scores []scored) []any {
 // swap puts what was built in its place, under an epoch; "" where it is the same. It is
 // without those who were hidden at a revision of the moderation.
 func (w *builder) swap(ctx context.Context, epoch string, revision int64) error {
-	keys := []string{w.its.lock, w.keys.members, w.keys.distinct, w.keys.meta, w.keys.periods, w.its.aside, w.its.distinct, w.keys.hidden}
-	args := []any{w.token, w.epoch, epoch, w.now, w.clock, w.from, w.length, w.rule.shape, w.keys.channel, w.instance, revision, w.was}
+	keys := []string{w.its.Lock, w.keys.Members, w.keys.Distinct, w.keys.Meta, w.keys.Periods, w.its.Aside, w.its.Distinct, w.keys.Hidden}
+	args := []any{w.token, w.epoch, epoch, w.now, w.clock, w.from, w.length, w.rule.Shape, w.keys.Channel, w.instance, revision, w.was}
 	args = append(args, w.gathered, w.now-rebuildAfter(w.rule).Microseconds())
-	if w.rule.windowed() {
-		keys = append(keys, w.keys.window[2], w.keys.window[1])
+	if w.rule.IsWindowed() {
+		keys = append(keys, w.keys.Window[2], w.keys.Window[1])
 	}
 	var after []any
 	for {
-		r, err := w.callKeys(ctx, swapScript, keys, append(args, after...))
+		r, err := w.callKeys(ctx, script.Swap, keys, append(args, after...))
 		if err != nil {
 			return err
 		}
-		switch r.text() {
+		switch r.Text() {
 		case "lost":
 			return errLost
 		case "more": // were taken off meanwhile than one call sees to
-			if after = []any{r.number(), r.text()}; r.err != nil {
-				return r.err
+			if after = []any{r.Number(), r.Text()}; r.Err != nil {
+				return r.Err
 			}
 			continue
 		}
-		w.builds.note(w.instance, r.number())
-		return r.err
+		w.builds.note(w.instance, r.Number())
+		return r.Err
 	}
 }
 
 // step is one call of a script that keeps the lock.
-func (w *builder) step(ctx context.Context, sc script, keys []string, args []any) (string, error) {
+func (w *builder) step(ctx context.Context, sc script.Script, keys []string, args []any) (string, error) {
 	began := time.Now()
 	r, err := w.callKeys(ctx, sc, keys, args)
 	if err != nil {
 		return "", err
 	}
-	answer := r.text()
+	answer := r.Text()
 	if answer == "lost" {
 		return "", errLost
 	}
 	w.kept = time.Now()
-	return answer, cmp.Or(r.err, gently(ctx, time.Since(began)))
+	return answer, cmp.Or(r.Err, gently(ctx, time.Since(began)))
 }
 
 // between keeps the lock while others' data are read.
@@ -246,7 +250,7 @@ func (w *builder) between(ctx context.Context, took time.Duration) error {
 	if time.Since(w.kept) < buildKeep {
 		return gently(ctx, took)
 	}
-	_, err := w.step(ctx, keepScript, []string{w.its.lock}, []any{w.token, buildLease.Microseconds()})
+	_, err := w.step(ctx, script.Keep, []string{w.its.Lock}, []any{w.token, buildLease.Microseconds()})
 	return err
 }
 
@@ -271,10 +275,10 @@ func (w *builder) release(ctx context.Context) error {
 // leaveBuild takes away what a builder has left, "" for one who died; busy says that
 // there is another.
 func (s *Store) leaveBuild(ctx context.Context, instance, token string) (busy bool, err error) {
-	k := s.keys.build(instance)
-	r, err := s.callKeys(ctx, releaseScript, k.all(), []any{token})
+	k := s.keys.Build(instance)
+	r, err := s.callKeys(ctx, script.Release, k.All(), []any{token})
 	if err != nil {
 		return false, err
 	}
-	return r.text() == "busy", r.err
+	return r.Text() == "busy", r.Err
 }

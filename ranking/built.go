@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 )
 
 // A board that is built has a result: a sorted set like any board's, made of what others
@@ -76,29 +79,29 @@ func takesNone(instance string) error {
 
 // rebuildAfter is the age at which a result is built again: so early that the next one is
 // ready before a reader has to wait for it.
-func rebuildAfter(r *rule) time.Duration { return r.refresh() * 5 / 6 }
+func rebuildAfter(r *definition.Compiled) time.Duration { return r.RefreshInterval() * 5 / 6 }
 
 // retention is how long after its last write a board goes, or a result after it was last
 // built, which it is as long as somebody asks for it; 0: never. Nothing goes that is in a
 // window.
-func retention(r *rule) time.Duration {
-	if !r.isBuilt() && !r.windowed() {
+func retention(r *definition.Compiled) time.Duration {
+	if !r.IsBuilt() && !r.IsWindowed() {
 		return r.Retain
 	}
 	if r.Retain > 0 {
-		return max(r.Retain, r.Window+r.refresh()+MaxAhead)
+		return max(r.Retain, r.Window+r.RefreshInterval()+definition.MaxAhead)
 	}
-	return r.Window + max(10*r.refresh(), 10*time.Minute)
+	return r.Window + max(10*r.RefreshInterval(), 10*time.Minute)
 }
 
 // fresh sees to it that the result of a board that is built can be read: that it is not
 // older than its refresh, and what a build took. While one is under way that was begun in
 // time the old one will do.
-func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
+func (s *Store) fresh(ctx context.Context, instance string, r *definition.Compiled) error {
 	if built := s.builds.known(instance); built > 0 && s.age(built) < rebuildAfter(r) {
 		return nil
 	}
-	built, err := s.builtAt(ctx, s.keys.board(instance, "").meta)
+	built, err := s.builtAt(ctx, s.keys.Board(instance, "").Meta)
 	if err != nil {
 		return err
 	}
@@ -106,7 +109,7 @@ func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
 	if built > 0 && s.age(built) < rebuildAfter(r) {
 		return nil
 	}
-	timely := built > 0 && s.age(built) < r.refresh()
+	timely := built > 0 && s.age(built) < r.RefreshInterval()
 	lost := false
 	giveUp := time.NewTimer(s.cfg.CallTimeout)
 	defer giveUp.Stop()
@@ -121,7 +124,7 @@ func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
 			return fmt.Errorf("%w: its result is being built: %w", ErrUnavailable, ctx.Err())
 		}
 		switch {
-		case b.err != nil && built > 0 && s.age(built) < r.refresh()+b.took:
+		case b.err != nil && built > 0 && s.age(built) < r.RefreshInterval()+b.took:
 			return nil
 		case (errors.Is(b.err, errLost) || errors.Is(b.err, errOld)) && !lost:
 			lost = true // the next knows more
@@ -130,7 +133,7 @@ func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
 			return b.err
 		case b.came != isBusy:
 			return nil
-		case b.seen > 0 && time.Duration(b.since-b.seen)*time.Microsecond <= r.refresh():
+		case b.seen > 0 && time.Duration(b.since-b.seen)*time.Microsecond <= r.RefreshInterval():
 			return nil // the other was in time
 		}
 		again := time.NewTimer(otherBuilds)
@@ -150,8 +153,8 @@ func (s *Store) fresh(ctx context.Context, instance string, r *rule) error {
 // than any.
 func (s *Store) age(built int64) time.Duration {
 	age := time.Duration(s.catalog.clock.now()-built) * time.Microsecond
-	if age < -MaxAhead {
-		return 2 * maxRefresh
+	if age < -definition.MaxAhead {
+		return 2 * definition.MaxRefresh
 	}
 	return age
 }
@@ -161,7 +164,7 @@ func (s *Store) age(built int64) time.Duration {
 func (s *Store) refreshWatched(m meaning, built int64) {
 	s.builds.note(m.Instance, built)
 	if age := s.age(built); built == 0 || age >= rebuildAfter(m.rule) {
-		s.startBuild(m.Instance, built, built > 0 && age < m.rule.refresh())
+		s.startBuild(m.Instance, built, built > 0 && age < m.rule.RefreshInterval())
 	}
 }
 
@@ -173,17 +176,17 @@ func (s *Store) builtAt(ctx context.Context, meta string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	return parseBuilt(&reply{rest: values})
+	return parseBuilt(&script.Reply{Rest: values})
 }
 
 // builtField is the field of meta that tells it.
 const builtField = "built"
 
-func parseBuilt(r *reply) (int64, error) {
-	if len(r.rest) > 0 && r.rest[0] == nil {
-		return 0, r.err
+func parseBuilt(r *script.Reply) (int64, error) {
+	if len(r.Rest) > 0 && r.Rest[0] == nil {
+		return 0, r.Err
 	}
-	return r.number(), r.err
+	return r.Number(), r.Err
 }
 
 // known is when a result was built at the earliest; 0: that is not known.

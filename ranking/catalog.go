@@ -14,6 +14,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 const (
@@ -52,29 +56,29 @@ const (
 // definitions are all that is defined, at one version. They never change.
 type definitions struct {
 	version  string
-	rules    map[string]*rule  // by slot
-	events   map[string]*Event // by name
-	broken   map[string]error  // field to why it is not understood: a newer version wrote it
-	leaving  map[string]int64  // slot of a board that goes: since when, µs since 1970
-	profiled map[string]bool   // kinds that have, or have had, profiles
-	values   map[string]string // field to JSON, of boards and events
-	hidden   *moderation       // who is hidden where
-	looked   int64             // when Redis was asked, by its own clock, µs since 1970
-	at       time.Time         // and by this process's, or a little before
-	look     int64             // the number of the look that found them
+	rules    map[string]*definition.Compiled // by slot
+	events   map[string]*definition.Event    // by name
+	broken   map[string]error                // field to why it is not understood: a newer version wrote it
+	leaving  map[string]int64                // slot of a board that goes: since when, µs since 1970
+	profiled map[string]bool                 // kinds that have, or have had, profiles
+	values   map[string]string               // field to JSON, of boards and events
+	hidden   *moderation                     // who is hidden where
+	looked   int64                           // when Redis was asked, by its own clock, µs since 1970
+	at       time.Time                       // and by this process's, or a little before
+	look     int64                           // the number of the look that found them
 }
 
 // rule finds the definition that a name is of.
-func (d *definitions) rule(n name) (*rule, error) {
-	r, err := d.ruleOf(n.slot())
+func (d *definitions) rule(n definition.Name) (*definition.Compiled, error) {
+	r, err := d.ruleOf(n.Slot())
 	if r == nil && err == nil {
-		err = unknownBoard(n.instance())
+		err = unknownBoard(n.Instance())
 	}
 	return r, err
 }
 
 // ruleOf finds the definition of a slot; nil where there is none, or not any more.
-func (d *definitions) ruleOf(slot string) (*rule, error) {
+func (d *definitions) ruleOf(slot string) (*definition.Compiled, error) {
 	if _, leaving := d.leaving[slot]; leaving {
 		return nil, nil
 	}
@@ -85,7 +89,7 @@ func (d *definitions) ruleOf(slot string) (*rule, error) {
 }
 
 // event finds an event by its name.
-func (d *definitions) event(name string) (*Event, error) {
+func (d *definitions) event(name string) (*definition.Event, error) {
 	if e := d.events[name]; e != nil {
 		return e, nil
 	}
@@ -99,7 +103,7 @@ func (d *definitions) event(name string) (*Event, error) {
 // again when it is used and has grown old. It may be used concurrently.
 type catalog struct {
 	rdb     redis.UniversalClient
-	keys    keys
+	keys    keyspace.Keys
 	timeout time.Duration
 	clock   redisClock
 
@@ -250,16 +254,16 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 		known = d.version
 	}
 	at := time.Now()
-	r, err := catalogScript.run(ctx, c.rdb, []string{c.keys.definitions()}, []any{known})
+	r, err := script.Catalog.Run(ctx, c.rdb, []string{c.keys.Definitions()}, []any{known})
 	if err != nil {
 		return nil, err
 	}
-	latest := &definitions{looked: r.number(), at: at}
-	revision := r.number()
-	latest.version = r.text()
-	fields := r.list()
-	if fields.err != nil {
-		return nil, fields.err
+	latest := &definitions{looked: r.Number(), at: at}
+	revision := r.Number()
+	latest.version = r.Text()
+	fields := r.List()
+	if fields.Err != nil {
+		return nil, fields.Err
 	}
 	c.clock.hear(latest.looked)
 	was := &moderation{}
@@ -300,27 +304,27 @@ func (d *definitions) kept() map[string]string {
 }
 
 // take reads the fields of the hash.
-func (d *definitions) take(fields *reply) error {
-	d.rules, d.events, d.broken = make(map[string]*rule), make(map[string]*Event), make(map[string]error)
+func (d *definitions) take(fields *script.Reply) error {
+	d.rules, d.events, d.broken = make(map[string]*definition.Compiled), make(map[string]*definition.Event), make(map[string]error)
 	d.leaving, d.values, d.profiled = make(map[string]int64), make(map[string]string), make(map[string]bool)
-	for len(fields.rest) > 0 && fields.err == nil {
-		field := fields.text()
+	for len(fields.Rest) > 0 && fields.Err == nil {
+		field := fields.Text()
 		if slot, ok := strings.CutPrefix(field, leavingField); ok {
-			d.leaving[slot] = fields.number()
+			d.leaving[slot] = fields.Number()
 			continue
 		}
-		value, err := fields.text(), error(nil)
+		value, err := fields.Text(), error(nil)
 		if kind, ok := strings.CutPrefix(field, profilesField); ok {
 			d.profiled[kind] = true
 			continue
 		}
 		if slot, ok := strings.CutPrefix(field, boardField); ok {
-			var r *rule
+			var r *definition.Compiled
 			if r, err = readRule(slot, value); err == nil {
 				d.rules[slot] = r
 			}
 		} else if name, ok := strings.CutPrefix(field, eventField); ok {
-			e := new(Event)
+			e := new(definition.Event)
 			if err = json.Unmarshal([]byte(value), e); err == nil {
 				d.events[name] = e
 			}
@@ -333,18 +337,18 @@ func (d *definitions) take(fields *reply) error {
 			d.broken[field] = fmt.Errorf("%w: the definition of %q is not understood: %v", ErrUnavailable, field, err)
 		}
 	}
-	return fields.err
+	return fields.Err
 }
 
-func readRule(slot, value string) (*rule, error) {
-	var d Definition
+func readRule(slot, value string) (*definition.Compiled, error) {
+	var d definition.Board
 	if err := json.Unmarshal([]byte(value), &d); err != nil {
 		return nil, err
 	}
-	if d.slot() != slot {
+	if d.Slot() != slot {
 		return nil, fmt.Errorf("it is of %q", d.Board)
 	}
-	return newRule(d)
+	return definition.Compile(d)
 }
 
 // noVersion is the version where nothing was ever defined.
@@ -357,9 +361,9 @@ func (c *catalog) change(ctx context.Context, d *definitions, do change) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	empty := slices.Sorted(maps.Keys(do.empty))
-	keys := []string{c.keys.definitions(), c.keys.agenda()}
+	keys := []string{c.keys.Definitions(), c.keys.Agenda()}
 	for _, slot := range empty {
-		keys = append(keys, c.keys.instances(slot))
+		keys = append(keys, c.keys.Instances(slot))
 	}
 	args := []any{d.version, newEpoch(), do.before, grace.Microseconds(), len(do.agenda)}
 	for _, slot := range do.agenda {
@@ -368,26 +372,26 @@ func (c *catalog) change(ctx context.Context, d *definitions, do change) error {
 	for _, field := range slices.Sorted(maps.Keys(do.fields)) {
 		args = append(args, field, do.fields[field])
 	}
-	r, err := defineScript.run(ctx, c.rdb, keys, args)
+	r, err := script.Define.Run(ctx, c.rdb, keys, args)
 	if err != nil {
 		return err
 	}
-	switch state := r.text(); state {
+	switch state := r.Text(); state {
 	case "ok":
 		return nil
 	case "changed":
 		return errChanged
 	case "late":
-		if now := r.number(); r.err == nil {
+		if now := r.Number(); r.Err == nil {
 			c.clock.set(now)
 		}
-		return cmp.Or(r.err, errChanged) // it is planned again, by that clock
+		return cmp.Or(r.Err, errChanged) // it is planned again, by that clock
 	case "busy":
-		i := r.number()
-		if r.err == nil && 0 <= i && i < int64(len(empty)) {
+		i := r.Number()
+		if r.Err == nil && 0 <= i && i < int64(len(empty)) {
 			return do.empty[empty[i]]
 		}
 	}
-	r.fail("is none of a definition")
-	return r.err
+	r.Fail("is none of a definition")
+	return r.Err
 }

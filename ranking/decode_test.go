@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
 )
 
 func FuzzParseCursor(f *testing.F) {
@@ -17,7 +19,7 @@ func FuzzParseCursor(f *testing.F) {
 			return
 		}
 		require.Equal(t, s, c.String())
-		require.NoError(t, CheckMember(c.Member))
+		require.NoError(t, definition.CheckMember(c.Member))
 	})
 }
 
@@ -28,7 +30,7 @@ func FuzzParseOutcome(f *testing.F) {
 	f.Add("c")
 	f.Add("n")
 	f.Add("d2026-11-20T06:30Z - - - -")
-	r, err := newRule(Definition{Board: "b"})
+	r, err := definition.Compile(definition.Board{Board: "b"})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, s string) {
 		o, err := parseOutcome(r, s)

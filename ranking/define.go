@@ -11,31 +11,33 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"rankcast/ranking/definition"
 )
 
 // Boards lists the boards and families by name.
-func (s *Store) Boards(ctx context.Context) ([]Definition, error) {
+func (s *Store) Boards(ctx context.Context) ([]definition.Board, error) {
 	d, err := s.catalog.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var boards []Definition
+	var boards []definition.Board
 	for slot := range d.rules {
 		if r, _ := d.ruleOf(slot); r != nil {
-			boards = append(boards, r.Definition)
+			boards = append(boards, r.Board)
 		}
 	}
-	slices.SortFunc(boards, func(a, b Definition) int { return cmp.Compare(a.Board, b.Board) })
+	slices.SortFunc(boards, func(a, b definition.Board) int { return cmp.Compare(a.Board, b.Board) })
 	return boards, nil
 }
 
 // Events lists the events by name.
-func (s *Store) Events(ctx context.Context) ([]Event, error) {
+func (s *Store) Events(ctx context.Context) ([]definition.Event, error) {
 	d, err := s.catalog.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var events []Event
+	var events []definition.Event
 	for _, name := range slices.Sorted(maps.Keys(d.events)) {
 		events = append(events, *d.events[name])
 	}
@@ -43,37 +45,37 @@ func (s *Store) Events(ctx context.Context) ([]Event, error) {
 }
 
 // Event gives an event, or ErrUnknownEvent.
-func (s *Store) Event(ctx context.Context, name string) (Event, error) {
+func (s *Store) Event(ctx context.Context, name string) (definition.Event, error) {
 	e, err := s.event(ctx, name)
 	if err != nil {
-		return Event{}, err
+		return definition.Event{}, err
 	}
 	return *e, nil
 }
 
 // Definition gives a board or family as it was defined: "stars", "fans:{star}".
-func (s *Store) Definition(ctx context.Context, board string) (Definition, error) {
+func (s *Store) Definition(ctx context.Context, board string) (definition.Board, error) {
 	r, err := s.defined(ctx, board)
 	if err != nil {
-		return Definition{}, err
+		return definition.Board{}, err
 	}
-	return r.Definition, nil
+	return r.Board, nil
 }
 
 // defined finds a definition by its own name, also one that was made a moment ago.
-func (s *Store) defined(ctx context.Context, board string) (*rule, error) {
-	t, err := parseTemplate(board)
+func (s *Store) defined(ctx context.Context, board string) (*definition.Compiled, error) {
+	t, err := definition.ParseFamilyName(board)
 	if err != nil {
 		return nil, err
 	}
-	r, err := find(ctx, &s.catalog, func(d *definitions, _ bool) (*rule, error) {
-		r, err := d.ruleOf(t.slot())
+	r, err := find(ctx, &s.catalog, func(d *definitions, _ bool) (*definition.Compiled, error) {
+		r, err := d.ruleOf(t.Slot())
 		if r == nil && err == nil {
 			err = unknownBoard(board)
 		}
 		return r, err
 	})
-	if err == nil && r.Board != board { // another of the same slot
+	if err == nil && r.Board.Board != board { // another of the same slot
 		return nil, unknownBoard(board)
 	}
 	return r, err
@@ -84,19 +86,19 @@ func (s *Store) defined(ctx context.Context, board string) (*rule, error) {
 // that there is, for a name that clashes with another, and for an end that has passed
 // or is too near for all nodes to know of it. A FieldError names the field by its path
 // in a boards file: boards.stars.period, events.gift[0].board.
-func (s *Store) Define(ctx context.Context, all Definitions) error {
-	return s.defineAll(ctx, all, inFile)
+func (s *Store) Define(ctx context.Context, all definition.Set) error {
+	return s.defineAll(ctx, all, definition.LocateInFile)
 }
 
 // DefineBoard is Define for one board or family. A FieldError names the field alone.
-func (s *Store) DefineBoard(ctx context.Context, board Definition) error {
-	return s.defineAll(ctx, Definitions{Boards: []Definition{board}}, alone)
+func (s *Store) DefineBoard(ctx context.Context, board definition.Board) error {
+	return s.defineAll(ctx, definition.Set{Boards: []definition.Board{board}}, alone)
 }
 
 // DefineEvent is Define for one event. A FieldError names the field alone, such as
 // updates[0].board.
-func (s *Store) DefineEvent(ctx context.Context, event Event) error {
-	return s.defineAll(ctx, Definitions{Events: []Event{event}}, alone)
+func (s *Store) DefineEvent(ctx context.Context, event definition.Event) error {
+	return s.defineAll(ctx, definition.Set{Events: []definition.Event{event}}, alone)
 }
 
 // located gives the error of a definition, which is of boards or events and has that
@@ -106,18 +108,18 @@ type located func(section, name string, err error) error
 // alone leaves the path as it is within the definition.
 func alone(_, _ string, err error) error { return err }
 
-func (s *Store) defineAll(ctx context.Context, all Definitions, at located) error {
+func (s *Store) defineAll(ctx context.Context, all definition.Set, at located) error {
 	boards, events := slices.Clone(all.Boards), slices.Clone(all.Events)
 	for i, b := range boards {
 		var err error
 		if boards[i], err = b.Normalize(); err != nil {
-			return at(sectionBoards, b.Board, err)
+			return at(definition.SectionBoards, b.Board, err)
 		}
 	}
 	for i, e := range events {
 		var err error
 		if events[i], err = e.Normalize(); err != nil {
-			return at(sectionEvents, e.Name, err)
+			return at(definition.SectionEvents, e.Name, err)
 		}
 	}
 	return s.define(ctx, func(d *definitions) (change, error) { return d.add(boards, events, at, s.catalog.clock.now()) })
@@ -175,7 +177,7 @@ func (c *change) by(end int64) {
 
 // add finds what must be written to add definitions to d; now is Redis's clock, in µs
 // since 1970.
-func (d *definitions) add(boards []Definition, events []Event, at located, now int64) (change, error) {
+func (d *definitions) add(boards []definition.Board, events []definition.Event, at located, now int64) (change, error) {
 	c := change{fields: make(map[string]string), empty: make(map[string]error)}
 	there, named := make(map[string]bool), make(map[string]bool)
 	for field := range d.values {
@@ -187,24 +189,24 @@ func (d *definitions) add(boards []Definition, events []Event, at located, now i
 		}
 	}
 	for _, b := range boards {
-		slot := b.slot()
+		slot := b.Slot()
 		field := boardField + slot
 		if _, twice := c.fields[field]; twice {
-			return c, at(sectionBoards, b.Board, conflict("board", "%q is defined twice", b.Board))
+			return c, at(definition.SectionBoards, b.Board, conflict("board", "%q is defined twice", b.Board))
 		}
 		if err := d.broken[field]; err != nil {
 			return c, err
 		}
 		if err := d.redefine(&c, b, now); err != nil {
-			return c, at(sectionBoards, b.Board, err)
+			return c, at(definition.SectionBoards, b.Board, err)
 		}
 		if err := c.empty[slot]; err != nil {
-			c.empty[slot] = at(sectionBoards, b.Board, err)
+			c.empty[slot] = at(definition.SectionBoards, b.Board, err)
 		}
 		there[slot] = true
 		if changed, err := d.set(c, field, b); err != nil {
 			return c, err
-		} else if changed && d.rules[slot] != nil && !b.lastsAs(d.rules[slot].Definition) {
+		} else if changed && d.rules[slot] != nil && !b.SameLifetime(d.rules[slot].Board) {
 			c.agenda = append(c.agenda, slot) // something is due at another time
 		}
 	}
@@ -217,10 +219,10 @@ func (d *definitions) add(boards []Definition, events []Event, at located, now i
 	}
 	for _, e := range events {
 		if err := rules.checkTakes(e); err != nil {
-			return c, at(sectionEvents, e.Name, err)
+			return c, at(definition.SectionEvents, e.Name, err)
 		}
-		if err := e.check(func(slot string) bool { return there[slot] }); err != nil {
-			return c, at(sectionEvents, e.Name, err)
+		if err := e.CheckBoards(func(slot string) bool { return there[slot] }); err != nil {
+			return c, at(definition.SectionEvents, e.Name, err)
 		}
 		named[eventField+e.Name] = true
 		if _, err := d.set(c, eventField+e.Name, e); err != nil {
@@ -246,8 +248,8 @@ func (d *definitions) add(boards []Definition, events []Event, at located, now i
 }
 
 // redefine finds what keeps a board from becoming b.
-func (d *definitions) redefine(c *change, b Definition, now int64) error {
-	slot := b.slot()
+func (d *definitions) redefine(c *change, b definition.Board, now int64) error {
+	slot := b.Slot()
 	if _, leaving := d.leaving[slot]; leaving {
 		return conflict("board", "%q is being deleted; try again when that is done", b.Board)
 	}
@@ -255,10 +257,10 @@ func (d *definitions) redefine(c *change, b Definition, now int64) error {
 	if was == nil {
 		return nil
 	}
-	if was.Board != b.Board {
-		return conflict("board", "%q clashes with %q, whose instances have the same names", b.Board, was.Board)
+	if was.Board.Board != b.Board {
+		return conflict("board", "%q clashes with %q, whose instances have the same names", b.Board, was.Board.Board)
 	}
-	if field := b.reorders(was.Definition); field != "" {
+	if field := b.IncompatibleField(was.Board); field != "" {
 		c.empty[slot] = conflict(field, "would have the data of board %q be in another order, or mean something else: delete the board first, or define another", b.Board)
 	}
 	if b.Ends.Equal(was.Ends) {
@@ -304,7 +306,7 @@ func (d *definitions) set(c change, field string, v any) (changed bool, err erro
 func (d *definitions) meant(field string) any {
 	if slot, is := strings.CutPrefix(field, boardField); is {
 		if r := d.rules[slot]; r != nil {
-			return r.Definition
+			return r.Board
 		}
 	} else if e := d.events[strings.TrimPrefix(field, eventField)]; e != nil {
 		return *e
@@ -318,30 +320,30 @@ func (d *definitions) meant(field string) any {
 // for, or a union of.
 func (s *Store) Delete(ctx context.Context, board string) error {
 	if _, period, qualified := strings.Cut(board, "@"); qualified {
-		return Invalid("board", fmt.Sprintf("has the period %q; a period cannot be deleted by itself, only the board with all of its periods", clip(period)))
+		return Invalid("board", fmt.Sprintf("has the period %q; a period cannot be deleted by itself, only the board with all of its periods", definition.Clip(period)))
 	}
-	n, err := parseName(board)
-	if err == nil && len(n.parts) > 0 {
+	n, err := definition.ParseName(board)
+	if err == nil && len(n.Parts) > 0 {
 		return s.deleteInstance(ctx, n)
 	}
-	t, err := parseTemplate(board)
+	t, err := definition.ParseFamilyName(board)
 	if err != nil {
 		return err
 	}
 	return s.define(ctx, func(d *definitions) (change, error) {
-		r, broken := d.ruleOf(t.slot())
-		if broken == nil && (r == nil || r.Board != board) {
+		r, broken := d.ruleOf(t.Slot())
+		if broken == nil && (r == nil || r.Board.Board != board) {
 			return change{}, unknownBoard(board)
 		}
 		for _, name := range slices.Sorted(maps.Keys(d.events)) {
-			if d.events[name].check(func(slot string) bool { return slot != t.slot() }) != nil {
+			if d.events[name].CheckBoards(func(slot string) bool { return slot != t.Slot() }) != nil {
 				return change{}, conflict("board", "%q is a board of event %q", board, name)
 			}
 		}
-		if union := d.with(nil).unionOf(t.slot()); union != "" {
+		if union := d.with(nil).unionOf(t.Slot()); union != "" {
 			return change{}, conflict("board", "%q is a board of union %q", board, union)
 		}
-		return change{fields: map[string]string{leavingField + t.slot(): "now"}, agenda: []string{t.slot()}}, nil
+		return change{fields: map[string]string{leavingField + t.Slot(): "now"}, agenda: []string{t.Slot()}}, nil
 	})
 }
 
@@ -357,7 +359,7 @@ func (s *Store) DeleteEvent(ctx context.Context, event string) error {
 }
 
 // deleteInstance lets all of an instance go.
-func (s *Store) deleteInstance(ctx context.Context, n name) error {
+func (s *Store) deleteInstance(ctx context.Context, n definition.Name) error {
 	d, err := s.catalog.fresh(ctx)
 	if err != nil {
 		return err
@@ -365,10 +367,10 @@ func (s *Store) deleteInstance(ctx context.Context, n name) error {
 	if _, err := d.rule(n); err != nil {
 		return err
 	}
-	if err := s.takeDown(ctx, n.instance(), d.looked+lease.Microseconds()); err != nil {
-		return fmt.Errorf("delete board %q: %w", n.instance(), err)
+	if err := s.takeDown(ctx, n.Instance(), d.looked+lease.Microseconds()); err != nil {
+		return fmt.Errorf("delete board %q: %w", n.Instance(), err)
 	}
-	return s.soon(ctx, n.instance()) // where it is listed no more
+	return s.soon(ctx, n.Instance()) // where it is listed no more
 }
 
 func unknownBoard(board string) error {

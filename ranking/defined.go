@@ -4,26 +4,28 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"rankcast/ranking/definition"
 )
 
 // defined are definitions as they are after a change, by slot.
-type defined map[string]Definition
+type defined map[string]definition.Board
 
 // with are those that there are, those that go left out, and others that come.
-func (d *definitions) with(boards []Definition) defined {
+func (d *definitions) with(boards []definition.Board) defined {
 	all := make(defined)
 	for slot := range d.rules {
 		if r, _ := d.ruleOf(slot); r != nil {
-			all[slot] = r.Definition
+			all[slot] = r.Board
 		}
 	}
 	for _, b := range boards {
-		all[b.slot()] = b
+		all[b.Slot()] = b
 	}
 	return all
 }
 
-func (all defined) of(slot string) (Definition, bool) {
+func (all defined) of(slot string) (definition.Board, bool) {
 	d, there := all[slot]
 	return d, there
 }
@@ -31,34 +33,34 @@ func (all defined) of(slot string) (Definition, bool) {
 // unionOf names a union that is of a board; "" where none is.
 func (all defined) unionOf(slot string) string {
 	for _, d := range slices.SortedFunc(maps.Values(all), byBoard) {
-		if d.Union != nil && slices.Contains(d.Union.slots(), slot) {
+		if d.Union != nil && slices.Contains(d.Union.Slots(), slot) {
 			return d.Board
 		}
 	}
 	return ""
 }
 
-func byBoard(a, b Definition) int { return cmp.Compare(a.Board, b.Board) }
+func byBoard(a, b definition.Board) int { return cmp.Compare(a.Board, b.Board) }
 
 // checkUnions refuses boards that are unions of what they cannot be of, or that a union
 // cannot be of any more.
-func (all defined) checkUnions(changed []Definition, at located) error {
+func (all defined) checkUnions(changed []definition.Board, at located) error {
 	for _, b := range changed {
 		if b.Union == nil {
 			continue
 		}
-		if err := b.Union.check(all.of); err != nil {
-			return at(sectionBoards, b.Board, err)
+		if err := b.Union.CheckSources(all.of); err != nil {
+			return at(definition.SectionBoards, b.Board, err)
 		}
 	}
 	for _, u := range slices.SortedFunc(maps.Values(all), byBoard) {
 		if u.Union == nil {
 			continue
 		}
-		err := u.Union.check(all.of)
+		err := u.Union.CheckSources(all.of)
 		for _, b := range changed {
-			if err != nil && slices.Contains(u.Union.slots(), b.slot()) {
-				return at(sectionBoards, b.Board, conflict("board", "%q is a board of union %q, which would not do: %v", b.Board, u.Board, err))
+			if err != nil && slices.Contains(u.Union.Slots(), b.Slot()) {
+				return at(definition.SectionBoards, b.Board, conflict("board", "%q is a board of union %q, which would not do: %v", b.Board, u.Board, err))
 			}
 		}
 	}
@@ -67,18 +69,18 @@ func (all defined) checkUnions(changed []Definition, at located) error {
 
 // checkTargets refuses boards that would not take the updates of events any more, those
 // left out that change too.
-func (all defined) checkTargets(events map[string]*Event, change []Event, changed []Definition, at located) error {
+func (all defined) checkTargets(events map[string]*definition.Event, change []definition.Event, changed []definition.Board, at located) error {
 	for _, name := range slices.Sorted(maps.Keys(events)) {
-		if slices.ContainsFunc(change, func(e Event) bool { return e.Name == name }) {
+		if slices.ContainsFunc(change, func(e definition.Event) bool { return e.Name == name }) {
 			continue
 		}
 		for i, t := range events[name].Updates {
 			for _, b := range changed {
-				if t.slot() != b.slot() {
+				if t.Slot() != b.Slot() {
 					continue
 				}
-				if is, field, reason := t.fault(b); is != "" {
-					return at(sectionBoards, b.Board, conflict(is, "would not do for event %q, whose %s %s: change the event first", name, item("updates", i)+field, reason))
+				if is, field, reason := t.Conflict(b); is != "" {
+					return at(definition.SectionBoards, b.Board, conflict(is, "would not do for event %q, whose %s %s: change the event first", name, definition.ItemPath("updates", i)+field, reason))
 				}
 			}
 		}
@@ -87,10 +89,10 @@ func (all defined) checkTargets(events map[string]*Event, change []Event, change
 }
 
 // checkTakes refuses an event with updates that their boards do not take.
-func (all defined) checkTakes(e Event) error {
+func (all defined) checkTakes(e definition.Event) error {
 	for i, t := range e.Updates {
-		if is, field, reason := t.fault(all[t.slot()]); is != "" {
-			return Invalid(item("updates", i)+field, reason)
+		if is, field, reason := t.Conflict(all[t.Slot()]); is != "" {
+			return Invalid(definition.ItemPath("updates", i)+field, reason)
 		}
 	}
 	return nil

@@ -4,7 +4,7 @@
 // # Words
 //
 // A board ranks members by an integer score. A member's place follows from its
-// sort [Key], a float64 made of the score and of the time at which the score was
+// sort [sortkey.Key], a float64 made of the score and of the time at which the score was
 // reached; the sorted set holds the key, never the score itself, and always
 // sorts upwards, so one order, (key, then member id by bytes), serves every
 // board. Rank is 1-based.
@@ -13,8 +13,8 @@
 // epoch, a random word given when the board is created, tells one life of a
 // board from the next. Together they name one exact state of a board.
 //
-// A [Definition] says what a board is; that of a family, fans:{star}, what each of
-// its instances is, such as fans:s17. An [Event] maps one thing that happened onto
+// A [definition.Board] says what a board is; that of a family, fans:{star}, what each of
+// its instances is, such as fans:s17. An [definition.Event] maps one thing that happened onto
 // updates of many boards. Both come from a boards file or the JSON of a request, read
 // by one decoder into the same, or refused with the path of what is wrong, and live in
 // Redis as the scores do. Each node has a copy, the catalog, looks it up again each
@@ -28,9 +28,9 @@
 //
 // # Ties, and who stays
 //
-// Of equal scores the one that was reached first ranks higher, by [First], or that of the
-// lower member id, by [ByMember]; or all have one rank, and the next is counted past them
-// all, by [Shared] (1-2-2-4), or is the next number, by [Dense] (1-2-2-3). Those two list
+// Of equal scores the one that was reached first ranks higher, by [definition.First], or that of the
+// lower member id, by [definition.ByMember]; or all have one rank, and the next is counted past them
+// all, by [definition.Shared] (1-2-2-4), or is the next number, by [definition.Dense] (1-2-2-3). Those two list
 // the earlier first all the same: an entry has a position in the order beside its rank.
 //
 // With a limit a board holds so many, the best: who comes beyond them does not get in, and
@@ -66,7 +66,7 @@
 //
 // # Unions
 //
-// A board that is made of others, see [Union], is built of their scores, each times a
+// A board that is made of others, see [definition.Union], is built of their scores, each times a
 // weight, over one period or some, and not written to. It is built by one node
 // at a time, aside, and put in the place of the result there is by one script, which
 // tells of it as replaced. Who reads a result that is too old, or watches one that will
@@ -77,7 +77,7 @@
 // A board with a window counts the updates of the last so long. Each adds an event to a
 // sorted set by time; beside it a tally of each member tells how many of its events count
 // and what they come to, with what adds and what subtracts apart, so that the rest is exact
-// when some go. With refresh [Live] points leave the board one by one: whoever writes,
+// when some go. With refresh [definition.Live] points leave the board one by one: whoever writes,
 // reads or watches sweeps what is over, a bounded number in a call, each change told as all
 // are. Else there is a result as of a union, made of the events anew.
 //
@@ -85,9 +85,9 @@
 //
 //	Event ─► Store.Happen ─┐
 //	Update ─► Store.Apply ─► group commit ─► lua/apply.lua ─► sorted set
-//	                                              └─► PUBLISH ─► Feed ─► FeedHandler
+//	                                              └─► PUBLISH ─► Feed ─► feed.Handler
 //
-// A [Store] writes and reads boards. A [Feed] tells what was written, by any
+// A [Store] writes and reads boards. A [feed.Feed] tells what was written, by any
 // node; a board that was built anew it tells of as a whole, without changes. Pub/sub loses messages; whoever follows a feed reads a [Page] once the
 // feed has confirmed its subscription, drops the changes that are older than
 // the page's seq, applies the later ones, and reads a page again when a seq is

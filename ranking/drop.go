@@ -5,16 +5,20 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // dropPeriods is how many board-periods go in one call of drop.lua.
 const dropPeriods = 8
 
 // wrote is when a board-period was last written to, or begun to be built, in µs since 1970.
-func (s *Store) wrote(ctx context.Context, k boardKeys) (int64, error) {
+func (s *Store) wrote(ctx context.Context, k keyspace.BoardKeys) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	values, err := s.rdb.HMGet(ctx, k.meta, "clock", "wrote", builtField).Result()
+	values, err := s.rdb.HMGet(ctx, k.Meta, "clock", "wrote", builtField).Result()
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -23,7 +27,7 @@ func (s *Store) wrote(ctx context.Context, k boardKeys) (int64, error) {
 		if text, ok := v.(string); ok {
 			at, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				return 0, fmt.Errorf("%w: %s has the time %q, which is none", ErrUnavailable, k.meta, text)
+				return 0, fmt.Errorf("%w: %s has the time %q, which is none", ErrUnavailable, k.Meta, text)
 			}
 			latest = max(latest, at)
 		}
@@ -54,7 +58,7 @@ func (s *Store) drop(ctx context.Context, instance string, until int64, periods 
 func (s *Store) dropUnwritten(ctx context.Context, instance string, until int64, periods []noted, since int64) (gone bool, err error) {
 	names := make([]string, len(periods))
 	for i, p := range periods {
-		names[len(names)-1-i] = p.name
+		names[len(names)-1-i] = p.Name
 	}
 	// With the newest, which alone can be written to, or of which the next would be
 	// the newer, the instance has gone: what is written then begins anew.
@@ -76,55 +80,55 @@ type dropping struct {
 
 // callDrop reports whether it is gone.
 func (s *Store) callDrop(ctx context.Context, instance string, d dropping) (gone bool, err error) {
-	k := s.keys.board(instance, "")
-	keys := []string{k.periods, k.meta}
+	k := s.keys.Board(instance, "")
+	keys := []string{k.Periods, k.Meta}
 	if len(d.periods) > 0 {
-		keys[1] = s.keys.board(instance, d.periods[0]).meta
+		keys[1] = s.keys.Board(instance, d.periods[0]).Meta
 	}
 	args := []any{d.until, "", ""}
 	if d.since > 0 {
 		args = []any{d.until, d.since, d.of}
 	}
 	for _, p := range d.periods {
-		keys = append(keys, s.keys.board(instance, p).all()...)
+		keys = append(keys, s.keys.Board(instance, p).All()...)
 		args = append(args, p)
 	}
 	if len(d.keys) > 0 {
 		args = append(args, anySettled)
 	}
-	r, err := dropScript.run(ctx, s.rdb, append(keys, d.keys...), args)
+	r, err := script.Drop.Run(ctx, s.rdb, append(keys, d.keys...), args)
 	if err != nil {
 		return false, err
 	}
-	switch r.text() {
+	switch r.Text() {
 	case "ok":
 		gone = true
 	case "stale":
-		r.err = errOld
+		r.Err = errOld
 	}
-	return gone, r.err
+	return gone, r.Err
 }
 
 // forget lets the request ids go of an instance, or an event ("/gift"), of which there
 // is nothing else, once no retry is answered by them any more. It says when to look
 // again, in µs since 1970; 0: there is nothing at all.
 func (s *Store) forget(ctx context.Context, of string) (next int64, err error) {
-	ids := s.keys.ids(of)
+	ids := s.keys.Ids(of)
 	keys := ids[:]
 	if !strings.HasPrefix(of, "/") {
-		keys = append(keys, s.keys.board(of, "").periods)
+		keys = append(keys, s.keys.Board(of, "").Periods)
 	}
-	r, err := forgetScript.run(ctx, s.rdb, keys, nil)
+	r, err := script.Forget.Run(ctx, s.rdb, keys, nil)
 	if err != nil {
 		return 0, err
 	}
-	switch r.text() {
+	switch r.Text() {
 	case "none":
-		return 0, r.err
+		return 0, r.Err
 	case "kept":
-		return r.number(), r.err
+		return r.Number(), r.Err
 	}
-	return s.catalog.clock.now() + listLook.Microseconds(), r.err
+	return s.catalog.clock.now() + listLook.Microseconds(), r.Err
 }
 
 // takeDown lets all of an instance go, at once.
@@ -136,9 +140,9 @@ func (s *Store) takeDown(ctx context.Context, instance string, until int64) erro
 	names := make([]string, len(periods))
 	var deliveries []string
 	for i, p := range periods {
-		names[i] = p.name
+		names[i] = p.Name
 		if p.id != "" && !p.done {
-			deliveries = append(deliveries, Qualify(instance, p.name))
+			deliveries = append(deliveries, definition.Qualify(instance, p.Name))
 		}
 	}
 	if err := s.undeliver(ctx, deliveries...); err != nil {
@@ -147,9 +151,9 @@ func (s *Store) takeDown(ctx context.Context, instance string, until int64) erro
 	if err := s.showAll(ctx, instance); err != nil {
 		return err
 	}
-	ids := s.keys.ids(instance)
+	ids := s.keys.Ids(instance)
 	s.builds.note(instance, 0)
-	return s.drop(ctx, instance, until, names, append(ids[:], s.keys.build(instance).all()...)...)
+	return s.drop(ctx, instance, until, names, append(ids[:], s.keys.Build(instance).All()...)...)
 }
 
 // undeliver has nobody told of closed periods that are going.
@@ -163,7 +167,7 @@ func (s *Store) undeliver(ctx context.Context, periods ...string) error {
 	for i, p := range periods {
 		members[i] = p
 	}
-	if err := s.rdb.ZRem(ctx, s.keys.deliveries(), members...).Err(); err != nil {
+	if err := s.rdb.ZRem(ctx, s.keys.Deliveries(), members...).Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return nil

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 )
 
 const (
@@ -29,39 +32,39 @@ type swept struct {
 }
 
 // isOverdue reports whether the oldest event of a window has left it.
-func isOverdue(r *rule, oldest, now int64) bool {
+func isOverdue(r *definition.Compiled, oldest, now int64) bool {
 	return oldest > 0 && oldest <= now/1000-r.Window.Milliseconds()
 }
 
 // sweepPart has events go whose time is over, in one call. until is when what is known of
 // the board is too old, in µs since 1970.
-func (s *Store) sweepPart(ctx context.Context, instance string, r *rule, until int64) (swept, error) {
-	k := s.keys.board(instance, "")
+func (s *Store) sweepPart(ctx context.Context, instance string, r *definition.Compiled, until int64) (swept, error) {
+	k := s.keys.Board(instance, "")
 	most := sweepBuilt
-	if r.live() {
+	if r.IsLive() {
 		most = sweepLive
 	}
-	args := append(scriptHead(r, k, instance, ""), until, r.shape, r.Window.Milliseconds(), string(r.Mode), liveFlag(r.Definition), most, newEpoch())
-	reply, err := s.callKeys(ctx, sweepScript, append(append(k.head(), k.window[:]...), s.keys.build(instance).lock), args)
+	args := append(scriptHead(r, k, instance, ""), until, r.Shape, r.Window.Milliseconds(), string(r.Mode), liveFlag(r.Board), most, newEpoch())
+	reply, err := s.callKeys(ctx, script.Sweep, append(append(k.Head(), k.Window[:]...), s.keys.Build(instance).Lock), args)
 	if err != nil {
 		return swept{}, err
 	}
-	switch reply.text() {
+	switch reply.Text() {
 	case "ok":
-		at := swept{now: reply.number(), went: reply.number(), oldest: reply.number()}
-		return at, reply.err
+		at := swept{now: reply.Number(), went: reply.Number(), oldest: reply.Number()}
+		return at, reply.Err
 	case "stale":
 		return swept{}, errOld
 	case "shape":
 		return swept{}, conflict("board", "%q holds data of another order than it is defined with: delete it first", instance)
 	}
-	reply.fail("is none of a window")
-	return swept{}, reply.err
+	reply.Fail("is none of a window")
+	return swept{}, reply.Err
 }
 
 // sweepWindow has events go until none is left that is over and may go.
 func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error) {
-	n, err := parseName(instance)
+	n, err := definition.ParseName(instance)
 	if err != nil {
 		return swept{}, err
 	}
@@ -74,7 +77,7 @@ func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error)
 		if err != nil {
 			return swept{}, err
 		}
-		if !r.windowed() {
+		if !r.IsWindowed() {
 			return swept{}, fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
 		}
 		began := time.Now()
@@ -163,7 +166,7 @@ func (s *Store) awaitSweep(ctx context.Context, instance string) bool {
 
 // tendWindow has events go of a window that nobody may read or write to, and says when to
 // look again, in µs since 1970, or never.
-func (s *Store) tendWindow(ctx context.Context, instance string, r *rule, now, until int64) (next int64, err error) {
+func (s *Store) tendWindow(ctx context.Context, instance string, r *definition.Compiled, now, until int64) (next int64, err error) {
 	for stop := time.Now().Add(sweepSlice); ; {
 		began := time.Now()
 		at, err := s.sweepPart(ctx, instance, r, until)
@@ -188,11 +191,11 @@ func (s *Store) tendWindow(ctx context.Context, instance string, r *rule, now, u
 }
 
 // nextLook is after what time a window is looked after again.
-func (s *Store) nextLook(ctx context.Context, instance string, r *rule, now int64) (time.Duration, error) {
+func (s *Store) nextLook(ctx context.Context, instance string, r *definition.Compiled, now int64) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	until := strconv.FormatInt(now/1000-r.Window.Milliseconds()+windowLook.Milliseconds(), 10)
-	due, err := s.rdb.ZCount(ctx, s.keys.board(instance, "").window[0], "-inf", until).Result()
+	due, err := s.rdb.ZCount(ctx, s.keys.Board(instance, "").Window[0], "-inf", until).Result()
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -205,15 +208,15 @@ const forgottenFor = 10 * time.Minute
 
 // forgottenUntil is when the first who is forgotten in a window is not any more, in µs since
 // 1970, or never.
-func (s *Store) forgottenUntil(ctx context.Context, instance string, r *rule) (int64, error) {
+func (s *Store) forgottenUntil(ctx context.Context, instance string, r *definition.Compiled) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	first, err := s.rdb.ZRangeWithScores(ctx, s.keys.board(instance, "").window[2], 0, 0).Result()
+	first, err := s.rdb.ZRangeWithScores(ctx, s.keys.Board(instance, "").Window[2], 0, 0).Result()
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	if len(first) == 0 {
-		return never, nil
+		return definition.Never, nil
 	}
 	return int64(first[0].Score) + (r.Window + forgottenFor + time.Millisecond).Microseconds(), nil
 }

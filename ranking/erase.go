@@ -12,6 +12,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // Erasure tells how far it has come that a member is erased. What is left cannot be looked
@@ -50,16 +54,16 @@ const (
 // member meanwhile or later counts anew. The audit, and the lists of who is hidden, keep
 // its id; its profile is DeleteProfile's.
 func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (Erasure, error) {
-	if err := cmp.Or(CheckKind(kind), CheckMember(member), by.check()); err != nil {
+	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member), by.check()); err != nil {
 		return Erasure{}, err
 	}
 	field := erasureField(kind, member)
-	r, err := s.callKeys(ctx, erasingScript, []string{s.keys.erasures(), s.keys.agenda()}, []any{field, erasePrefix + kind + " " + member})
+	r, err := s.callKeys(ctx, script.Erasing, []string{s.keys.Erasures(), s.keys.Agenda()}, []any{field, erasePrefix + kind + " " + member})
 	if err != nil {
 		return Erasure{}, fmt.Errorf("erase %q: %w", member, err)
 	}
-	e, err := parseErasing(r.text())
-	if err := cmp.Or(r.err, err); err != nil {
+	e, err := parseErasing(r.Text())
+	if err := cmp.Or(r.Err, err); err != nil {
 		return Erasure{}, fmt.Errorf("erase %q: %w", member, err)
 	}
 	return e.told(), s.audit(ctx, Action{Action: "erase", Kind: kind, Member: member, Moderator: by})
@@ -68,7 +72,7 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 // Erasure tells of an Erase that was asked for, for a day after it has ended. It returns
 // ErrUnknownMember where there is none.
 func (s *Store) Erasure(ctx context.Context, kind, member string) (Erasure, error) {
-	if err := cmp.Or(CheckKind(kind), CheckMember(member)); err != nil {
+	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return Erasure{}, err
 	}
 	e, err := s.readErasing(ctx, kind, member)
@@ -90,12 +94,12 @@ func (e erasing) told() Erasure {
 }
 
 // erasureField is that of the hash of erasures.
-func erasureField(kind, member string) string { return kind + fieldSep + member }
+func erasureField(kind, member string) string { return kind + keyspace.FieldSep + member }
 
 func parseErasing(text string) (*erasing, error) {
 	e := &erasing{text: text}
 	if err := json.Unmarshal([]byte(text), e); err != nil {
-		return nil, fmt.Errorf("%w: an erasure is noted as %q", ErrUnavailable, clip(text))
+		return nil, fmt.Errorf("%w: an erasure is noted as %q", ErrUnavailable, definition.Clip(text))
 	}
 	return e, nil
 }
@@ -104,7 +108,7 @@ func parseErasing(text string) (*erasing, error) {
 func (s *Store) readErasing(ctx context.Context, kind, member string) (*erasing, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	text, err := s.rdb.HGet(ctx, s.keys.erasures(), erasureField(kind, member)).Result()
+	text, err := s.rdb.HGet(ctx, s.keys.Erasures(), erasureField(kind, member)).Result()
 	if err == redis.Nil {
 		return nil, nil
 	}
@@ -153,14 +157,14 @@ const noteMost = 5
 // replaceErasing puts one text in the place of another, "" for none, or tells which
 // there is instead.
 func (s *Store) replaceErasing(ctx context.Context, kind, member, was, next string) (noted string, done bool, err error) {
-	r, err := s.callKeys(ctx, erasedScript, []string{s.keys.erasures()}, []any{erasureField(kind, member), was, next})
+	r, err := s.callKeys(ctx, script.Erased, []string{s.keys.Erasures()}, []any{erasureField(kind, member), was, next})
 	if err != nil {
 		return "", false, err
 	}
-	if r.text() == "other" {
-		return r.text(), false, r.err
+	if r.Text() == "other" {
+		return r.Text(), false, r.Err
 	}
-	return next, r.err == nil, r.err
+	return next, r.Err == nil, r.Err
 }
 
 // tendErasing goes on with an erasure for a while, and says when to go on, in µs since
@@ -226,30 +230,30 @@ func (s *Store) tendErasing(ctx context.Context, d *definitions, c claimed) (nex
 }
 
 // eraseFrom takes a member from some instances.
-func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member string, instances []string) error {
+func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *definition.Compiled, member string, instances []string) error {
 	var removed, left atomic.Int64
 	for some := range slices.Chunk(instances, sweepAtOnce) {
 		err := atOnce(some, func(instance string) error {
 			periods, err := s.noted(ctx, instance)
 			for _, p := range periods {
-				k := s.keys.board(instance, p.name)
-				keys := k.head()
-				if r.windowed() {
-					keys = append(append(keys, k.window[:]...), s.keys.build(instance).lock)
+				k := s.keys.Board(instance, p.Name)
+				keys := k.Head()
+				if r.IsWindowed() {
+					keys = append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
 				}
-				reply, err := s.callKeys(ctx, eraseScript, keys, append(scriptHead(r, k, instance, p.name), r.shape, member))
+				reply, err := s.callKeys(ctx, script.Erase, keys, append(scriptHead(r, k, instance, p.Name), r.Shape, member))
 				if err != nil {
 					return err
 				}
-				if reply.text() == "shape" {
+				if reply.Text() == "shape" {
 					left.Add(1)
 					continue
 				}
-				removed.Add(reply.number())
-				if until := reply.number(); until > 0 {
+				removed.Add(reply.Number())
+				if until := reply.Number(); until > 0 {
 					err = s.purge(ctx, k, member, until)
 				}
-				if err := cmp.Or(reply.err, err); err != nil {
+				if err := cmp.Or(reply.Err, err); err != nil {
 					return err
 				}
 			}
@@ -269,17 +273,17 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *rule, member strin
 const purgePage = 512
 
 // purge takes away a member's events in a window up to one, which do not count any more.
-func (s *Store) purge(ctx context.Context, k boardKeys, member string, until int64) error {
+func (s *Store) purge(ctx context.Context, k keyspace.BoardKeys, member string, until int64) error {
 	args := []any{member, until, purgePage}
 	for {
 		began := time.Now()
-		r, err := s.callKeys(ctx, purgeScript, []string{k.window[0], k.window[2]}, args)
+		r, err := s.callKeys(ctx, script.Purge, []string{k.Window[0], k.Window[2]}, args)
 		if err != nil {
 			return err
 		}
-		ms, event := r.text(), r.text()
-		if event == "" || r.err != nil {
-			return r.err
+		ms, event := r.Text(), r.Text()
+		if event == "" || r.Err != nil {
+			return r.Err
 		}
 		args = append(args[:3], ms, event)
 		if err := gently(ctx, time.Since(began)); err != nil {

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
 )
 
 // A board that is built, of others or of what is in its window, is built on when a member
 // was erased from it.
 func TestBuiltBoardsOutliveAnErasure(t *testing.T) {
-	boards := func(time.Time) []Definition {
-		return []Definition{{Board: "a", Kind: "user"}, {Board: "u", Kind: "user", Union: &Union{Of: []string{"a"}}}, {Board: "b", Kind: "user", Window: time.Hour}}
+	boards := func(time.Time) []definition.Board {
+		return []definition.Board{{Board: "a", Kind: "user"}, {Board: "u", Kind: "user", Union: &definition.Union{Of: []string{"a"}}}, {Board: "b", Kind: "user", Window: time.Hour}}
 	}
 	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
@@ -29,7 +31,7 @@ func TestBuiltBoardsOutliveAnErasure(t *testing.T) {
 		for _, board := range []string{"u", "b"} {
 			old(t, time.Hour, board, s)
 			require.Equal(t, map[string]int64{"y": 5}, scoresOf(whole(t, s, board)), board)
-			holder := s.rdb.Exists(t.Context(), s.keys.build(board).lock).Val()
+			holder := s.rdb.Exists(t.Context(), s.keys.Build(board).Lock).Val()
 			require.Zero(t, holder)
 		}
 	})

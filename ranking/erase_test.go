@@ -9,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
@@ -24,10 +27,10 @@ func (w *world) erased(kind, member string) error {
 // A member is erased from all boards of its kind, in all periods, also where it is
 // hidden; from no other kind's; and it is told how many these were.
 func TestErase(t *testing.T) {
-	boards := func(time.Time) []Definition {
-		return []Definition{
-			{Board: "week", Period: "week", Kind: "user"}, {Board: "fans:{star}", Kind: "user", Ties: Dense, MemberTTL: time.Hour * 1000},
-			{Board: "hot", Kind: "user", Mode: Best, Limit: 5}, {Board: "stars", Kind: "star"},
+	boards := func(time.Time) []definition.Board {
+		return []definition.Board{
+			{Board: "week", Period: "week", Kind: "user"}, {Board: "fans:{star}", Kind: "user", Ties: definition.Dense, MemberTTL: time.Hour * 1000},
+			{Board: "hot", Kind: "user", Mode: definition.Best, Limit: 5}, {Board: "stars", Kind: "star"},
 		}
 	}
 	worlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
@@ -36,8 +39,8 @@ func TestErase(t *testing.T) {
 			w.write(s, fmt.Sprint("fans:", i), "u", 5)
 		}
 		for _, b := range []string{"week", "hot", "stars"} {
-			apply(t, s, b, Update{Member: "v", Score: 3})
-			apply(t, s, b, Update{Member: "u", Score: 3, Data: `{"city":"Bonn"}`})
+			apply(t, s, b, definition.Update{Member: "v", Score: 3})
+			apply(t, s, b, definition.Update{Member: "u", Score: 3, Data: `{"city":"Bonn"}`})
 		}
 		require.NoError(t, s.Hide(t.Context(), "hot", "u", Moderator{}))
 		if w.set != nil {
@@ -66,12 +69,12 @@ func TestErase(t *testing.T) {
 			require.NoError(t, err)
 			switch kind {
 			case "zset":
-				if key == (keys{"rc"}).board("stars", "").members {
+				if key == (keyspace.New("rc")).Board("stars", "").Members {
 					continue
 				}
 				require.Error(t, w.rdb.ZScore(t.Context(), key, "u").Err(), key)
 			case "hash":
-				if key != (keys{"rc"}).board("stars", "").data {
+				if key != (keyspace.New("rc")).Board("stars", "").Data {
 					require.Error(t, w.rdb.HGet(t.Context(), key, "u").Err(), key)
 				}
 			}
@@ -91,7 +94,7 @@ func TestErase(t *testing.T) {
 
 // An erasure whose node goes in the middle is ended by another.
 func TestEraseGoesOn(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Kind: "user"})
+	w := simulated(t, 1, Config{}, definition.Board{Board: "fans:{star}", Kind: "user"})
 	s := w.stores[0]
 	const instances = 2*sweepPage + 10
 	for i := range instances {
@@ -100,8 +103,8 @@ func TestEraseGoesOn(t *testing.T) {
 	_, err := s.Erase(t.Context(), "user", "u", Moderator{})
 	require.NoError(t, err)
 	var erased atomic.Int64
-	s.rdb.AddHook(&cutter{fate: func(script string) fate {
-		if script != eraseScript.name {
+	s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+		if sc != script.Erase.Name {
 			return passes
 		}
 		if erased.Add(1) > sweepPage+sweepPage/2 {
@@ -126,8 +129,8 @@ func TestEraseGoesOn(t *testing.T) {
 }
 
 // two are boards that an erasure goes through in their order.
-func two(time.Time) []Definition {
-	return []Definition{{Board: "a", Kind: "user"}, {Board: "b", Kind: "user"}}
+func two(time.Time) []definition.Board {
+	return []definition.Board{{Board: "a", Kind: "user"}, {Board: "b", Kind: "user"}}
 }
 
 // Boards that another node has defined before the erasure began are gone through, also by
@@ -138,7 +141,7 @@ func TestEraseFromBoardsThatAreNew(t *testing.T) {
 		_, err := second.Boards(t.Context())
 		require.NoError(t, err)
 		stall(second)
-		define(t, first, Definition{Board: "new", Kind: "user"})
+		define(t, first, definition.Board{Board: "new", Kind: "user"})
 		w.write(first, "new", "u", 1)
 		_, err = first.Erase(t.Context(), "user", "u", Moderator{})
 		require.NoError(t, err)
@@ -154,10 +157,10 @@ func TestEraseFromBoardsThatAreNew(t *testing.T) {
 // whileErasing has something done by others when a node has taken a member from the n-th
 // board, before it notes that.
 func whileErasing(t testing.TB, s *Store, n int64, do func()) {
-	require.NoError(t, s.rdb.ScriptLoad(t.Context(), eraseScript.src).Err()) // so that it is called once for each
+	require.NoError(t, s.rdb.ScriptLoad(t.Context(), script.Erase.Source).Err()) // so that it is called once for each
 	var erased atomic.Int64
-	s.rdb.AddHook(&cutter{answered: func(script string) {
-		if script == eraseScript.name && erased.Add(1) == n {
+	s.rdb.AddHook(&cutter{answered: func(sc string) {
+		if sc == script.Erase.Name && erased.Add(1) == n {
 			do()
 		}
 	}})
@@ -176,9 +179,9 @@ func TestEraseAgain(t *testing.T) {
 		var claimed, still float64
 		whileErasing(t, w.stores[0], 2, func() {
 			w.write(other, "a", "u", 1)
-			claimed = w.rdb.ZScore(t.Context(), other.keys.agenda(), its).Val()
+			claimed = w.rdb.ZScore(t.Context(), other.keys.Agenda(), its).Val()
 			again, err = other.Erase(t.Context(), "user", "u", Moderator{})
-			still = w.rdb.ZScore(t.Context(), other.keys.agenda(), its).Val()
+			still = w.rdb.ZScore(t.Context(), other.keys.Agenda(), its).Val()
 		})
 		w.stores = w.stores[:1]
 		w.until("the erasure", func() error { return w.erased("user", "u") })
@@ -231,7 +234,7 @@ func TestEraseLeavesWhatIsOfAnotherShape(t *testing.T) {
 		s := w.stores[0]
 		w.write(s, "a", "u", 1)
 		w.write(s, "b", "u", 1)
-		require.NoError(t, w.rdb.HSet(t.Context(), s.keys.board("a", "").meta, "shape", "another").Err())
+		require.NoError(t, w.rdb.HSet(t.Context(), s.keys.Board("a", "").Meta, "shape", "another").Err())
 		_, err := s.Erase(t.Context(), "user", "u", Moderator{})
 		require.NoError(t, err)
 		w.until("the erasure", func() error { return w.erased("user", "u") })

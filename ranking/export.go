@@ -3,6 +3,8 @@ package ranking
 import (
 	"context"
 	"iter"
+
+	"rankcast/ranking/definition"
 )
 
 // exportPage is how many entries one call of an export reads: it holds Redis for about
@@ -30,9 +32,9 @@ func (s *Store) Export(ctx context.Context, board string) iter.Seq2[Page, error]
 			yield(Page{}, err)
 			return
 		}
-		pinned := Qualify(m.Instance, first.Period)
+		pinned := definition.Qualify(m.Instance, first.Period)
 		// Who keeps a score keeps the key from one result of a union to the next.
-		same := func(p Page) bool { return p.Order == first.Order && (p.Epoch == first.Epoch || m.rule.isBuilt()) }
+		same := func(p Page) bool { return p.Order == first.Order && (p.Epoch == first.Epoch || m.rule.IsBuilt()) }
 		for p := first; yield(p, nil); {
 			next := p.Next()
 			if next == nil {

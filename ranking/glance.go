@@ -24,7 +24,7 @@ func (s *Store) Glance(ctx context.Context, board string) (Glance, error) {
 	if err != nil {
 		return Glance{}, err
 	}
-	if m.rule.isBuilt() {
+	if m.rule.IsBuilt() {
 		return s.glanceBuilt(ctx, board, m)
 	}
 	p, err := s.Read(ctx, board, Query{Limit: 1})
@@ -39,13 +39,13 @@ func (s *Store) Glance(ctx context.Context, board string) (Glance, error) {
 }
 
 func (s *Store) glanceBuilt(ctx context.Context, board string, m meaning) (Glance, error) {
-	p, at, err := s.readPage(ctx, m.keys, m.rule.Definition, Query{FromRank: 1, Limit: 1})
+	p, at, err := s.readPage(ctx, m.keys, m.rule.Board, Query{FromRank: 1, Limit: 1})
 	if err != nil {
 		return Glance{}, fmt.Errorf("read board %q: %w", board, err)
 	}
 	s.catalog.clock.hear(at.now)
-	g := Glance{State: p.State, Bounds: m.bounds(at.now), Period: m.period.name, Kind: m.rule.Kind, Total: p.Total, Built: true}
-	if len(p.Entries) > 0 && at.built > 0 && s.age(at.built) <= m.rule.refresh() {
+	g := Glance{State: p.State, Bounds: m.bounds(at.now), Period: m.period.Name, Kind: m.rule.Kind, Total: p.Total, Built: true}
+	if len(p.Entries) > 0 && at.built > 0 && s.age(at.built) <= m.rule.RefreshInterval() {
 		g.Leader = &p.Entries[0]
 	}
 	return g, nil

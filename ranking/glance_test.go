@@ -6,21 +6,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
 // A glance tells what a read would, but has nothing built for it, and keeps nothing that
 // nobody asks for.
 func TestGlance(t *testing.T) {
-	boards := []Definition{
-		{Board: "a", Kind: "star"}, {Board: "day", Period: "day"}, {Board: "u", Union: &Union{Of: []string{"a"}, Refresh: time.Minute}},
-		{Board: "built", Window: time.Hour}, {Board: "live", Window: time.Hour, Refresh: Live},
+	boards := []definition.Board{
+		{Board: "a", Kind: "star"}, {Board: "day", Period: "day"}, {Board: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Minute}},
+		{Board: "built", Window: time.Hour}, {Board: "live", Window: time.Hour, Refresh: definition.Live},
 	}
 	simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		glance := func(board string) Glance {
 			t.Helper()
-			meta := s.keys.board(board, "").meta
+			meta := s.keys.Board(board, "").Meta
 			before, err := s.builtAt(t.Context(), meta)
 			require.NoError(t, err)
 			g, err := s.Glance(t.Context(), board)
@@ -39,8 +40,8 @@ func TestGlance(t *testing.T) {
 		}
 		require.Equal(t, Glance{Kind: "star"}, glance("a"))
 		for _, board := range []string{"a", "day", "built", "live"} {
-			apply(t, s, board, Update{Member: "x", Score: 3})
-			apply(t, s, board, Update{Member: "y", Score: 5})
+			apply(t, s, board, definition.Update{Member: "x", Score: 3})
+			apply(t, s, board, definition.Update{Member: "y", Score: 5})
 		}
 		leads(glance("a"), "y", 2)
 		leads(glance("live"), "y", 2)

@@ -11,22 +11,27 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/batch"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // CheckFeed refuses what is no feed: it is not "periods", and there is no event of
 // that name (ErrUnknownEvent). As long as Redis was away since this process began, any
 // name will do.
 func (s *Store) CheckFeed(ctx context.Context, feed string) error {
-	if feed == periodsFeed {
+	if feed == definition.PeriodsFeed {
 		return nil
 	}
 	_, err := s.event(ctx, feed)
-	if errors.Is(err, ErrUnavailable) && s.catalog.latest.Load() == nil && IsEventName(feed) {
+	if errors.Is(err, ErrUnavailable) && s.catalog.latest.Load() == nil && definition.IsEventName(feed) {
 		return nil
 	}
 	var field *FieldError
 	if errors.As(err, &field) {
-		return &FieldError{Field: "feed", Reason: fmt.Sprintf("there is no feed %q", clip(feed)), Kind: field.Kind}
+		return &FieldError{Field: "feed", Reason: fmt.Sprintf("there is no feed %q", definition.Clip(feed)), Kind: field.Kind}
 	}
 	return err
 }
@@ -40,8 +45,8 @@ type Occurrence struct {
 // Happened is what came of one Occurrence. Err is set where nothing is known of it,
 // or nothing was done: it is wrong in itself, or ErrIDMismatch.
 type Happened struct {
-	Updates  []BoardUpdate // what it made, in the order of the event's definition
-	Outcomes []Outcome     // of these
+	Updates  []definition.BoardUpdate // what it made, in the order of the event's definition
+	Outcomes []Outcome                // of these
 	Err      error
 
 	revoked bool // its updates are taken back instead of applied
@@ -83,11 +88,11 @@ func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]H
 		if items[i].fields, h.Err = o.check(); h.Err == nil {
 			h.Updates, h.Err = e.Expand(o.Fields)
 		}
-		if h.Err == nil && e.timed(o.Fields) {
+		if h.Err == nil && e.CarriesTime(o.Fields) {
 			h.Err = s.checkTimed(ctx, e)
 		}
 		if h.Err == nil {
-			items[i].digest, items[i].definition = e.digest(o.Fields), e.UpdatesDigest()
+			items[i].digest, items[i].definition = e.Digest(o.Fields), e.UpdatesDigest()
 		}
 	}
 	s.each(ctx, &s.begun, event, happened, items, func(i int) bool { return all[i].ID != "" })
@@ -121,17 +126,17 @@ func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]H
 }
 
 // checkTimed refuses an event that tells when it happened where no board counts by that.
-func (s *Store) checkTimed(ctx context.Context, e *Event) error {
+func (s *Store) checkTimed(ctx context.Context, e *definition.Event) error {
 	d, err := s.catalog.get(ctx)
 	if err != nil {
 		return err
 	}
 	for _, t := range e.Updates {
-		if r := d.rules[t.slot()]; r != nil && r.windowed() {
+		if r := d.rules[t.Slot()]; r != nil && r.IsWindowed() {
 			return nil
 		}
 	}
-	return Invalid(atField, fmt.Sprintf("applies only to an event with a board that has a window, which %s has not; leave it away", e.Name))
+	return Invalid(definition.AtField, fmt.Sprintf("applies only to an event with a board that has a window, which %s has not; leave it away", e.Name))
 }
 
 // errTakenBack is an occurrence that was seen before, and taken back.
@@ -148,14 +153,14 @@ func (h *Happened) begun() bool {
 }
 
 // event finds an event, also one that was defined a moment ago.
-func (s *Store) event(ctx context.Context, name string) (*Event, error) {
-	return find(ctx, &s.catalog, func(d *definitions, _ bool) (*Event, error) { return d.event(name) })
+func (s *Store) event(ctx context.Context, name string) (*definition.Event, error) {
+	return find(ctx, &s.catalog, func(d *definitions, _ bool) (*definition.Event, error) { return d.event(name) })
 }
 
 // check refuses what is wrong whatever the event, and gives the fields in one form.
 func (o Occurrence) check() ([]byte, error) {
 	if o.ID != "" {
-		if err := checkText("id", o.ID); err != nil {
+		if err := definition.CheckText("id", o.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -177,12 +182,12 @@ type eventItem struct {
 	err        *error // what came of it
 }
 
-func (i eventItem) bytes() int { return len(i.id) + len(i.fields) }
+func (i eventItem) Bytes() int { return len(i.id) + len(i.fields) }
 
-func (i eventItem) fail(err error) { *i.err = err }
+func (i eventItem) Fail(err error) { *i.err = err }
 
 // each takes those occurrences that nothing is wrong with through a queue.
-func (s *Store) each(ctx context.Context, q *queues[eventItem], event string, happened []Happened, items []eventItem, picked func(int) bool) {
+func (s *Store) each(ctx context.Context, q *batch.Queues[eventItem], event string, happened []Happened, items []eventItem, picked func(int) bool) {
 	var through []eventItem
 	var whose []*Happened
 	errs := make([]error, len(items))
@@ -192,7 +197,7 @@ func (s *Store) each(ctx context.Context, q *queues[eventItem], event string, ha
 			through, whose = append(through, item), append(whose, &happened[i])
 		}
 	}
-	err := q.commit(ctx, event, through)
+	err := q.Commit(ctx, event, through)
 	for i, h := range whose {
 		// Where commit was given up on, others still write to errs.
 		came := err
@@ -208,31 +213,31 @@ func (s *Store) each(ctx context.Context, q *queues[eventItem], event string, ha
 // beginBatch notes ids, so that one that was used for something else is refused
 // before anything is done.
 func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem) error {
-	ids := s.keys.eventIDs(event)
+	ids := s.keys.EventIDs(event)
 	args := make([]any, 0, 4*len(batch))
 	for _, i := range batch {
 		args = append(args, i.id, i.digest, i.definition, i.fields)
 	}
-	r, err := beginScript.run(ctx, s.rdb, ids[:], args)
+	r, err := script.Begin.Run(ctx, s.rdb, ids[:], args)
 	if err != nil {
 		return err
 	}
 	for _, i := range batch {
-		switch r.text() {
+		switch r.Text() {
 		case "m":
-			i.fail(&FieldError{Field: "id", Reason: "was used for another event", Kind: ErrIDMismatch})
+			i.Fail(&FieldError{Field: "id", Reason: "was used for another event", Kind: ErrIDMismatch})
 		case "t":
-			i.fail(errTakenBack)
+			i.Fail(errTakenBack)
 		}
 	}
-	return r.err
+	return r.Err
 }
 
 // publishBatch tells the event's feed, each occurrence once.
 func (s *Store) publishBatch(ctx context.Context, event string, batch []eventItem) error {
-	ids := s.keys.eventIDs(event)
-	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(TimeForm)
-	args := append(make([]any, 0, 1+3*len(batch)), s.keys.feed(event))
+	ids := s.keys.EventIDs(event)
+	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(definition.TimeForm)
+	args := append(make([]any, 0, 1+3*len(batch)), s.keys.Feed(event))
 	for _, i := range batch {
 		item, err := json.Marshal(feedItem{at, jsontext.Value(i.fields)})
 		if err != nil {
@@ -240,7 +245,7 @@ func (s *Store) publishBatch(ctx context.Context, event string, batch []eventIte
 		}
 		args = append(args, i.id, i.digest, item)
 	}
-	_, err := publishScript.run(ctx, s.rdb, ids[:], args)
+	_, err := script.Publish.Run(ctx, s.rdb, ids[:], args)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 	}
@@ -310,12 +315,12 @@ func (s *Store) applyAll(ctx context.Context, event string, all []Occurrence, ha
 // the same occurrence; no caller can send it. It goes by board, which keeps it, and by
 // member, so that what has counted does not count again when the event has come to
 // make other updates, too, by the time of a retry.
-func partID(id, event string, before []BoardUpdate, u BoardUpdate) string {
+func partID(id, event string, before []definition.BoardUpdate, u definition.BoardUpdate) string {
 	nth := 0
 	for _, other := range before {
 		if other.Board == u.Board && other.Update.Member == u.Update.Member {
 			nth++
 		}
 	}
-	return id + fieldSep + event + fieldSep + digest([]byte(u.Update.Member)) + strconv.Itoa(nth)
+	return id + keyspace.FieldSep + event + keyspace.FieldSep + definition.Digest([]byte(u.Update.Member)) + strconv.Itoa(nth)
 }

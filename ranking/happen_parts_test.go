@@ -10,19 +10,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/batch"
 	"rankcast/ranking/redistest"
 )
 
 // defineEvent has an event give {n} to so many members of each of the boards named.
 func defineEvent(t testing.TB, s *Store, members int, boards ...string) {
 	t.Helper()
-	e := Event{Name: "gift"}
+	e := definition.Event{Name: "gift"}
 	for _, board := range boards {
 		for i := range members {
-			e.Updates = append(e.Updates, Target{Board: board, Member: fmt.Sprintf("{user}%d", i), Score: "{n}"})
+			e.Updates = append(e.Updates, definition.Target{Board: board, Member: fmt.Sprintf("{user}%d", i), Score: "{n}"})
 		}
 	}
-	require.NoError(t, s.Define(t.Context(), Definitions{Events: []Event{e}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{e}}))
 }
 
 func occurrence(id string) Occurrence {
@@ -34,7 +36,7 @@ func occurrence(id string) Occurrence {
 func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "a"}, Definition{Board: "b"}, Definition{Board: "c"})
+		define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "b"}, definition.Board{Board: "c"})
 		for _, boards := range [][]string{{"a", "b"}, {"c", "a", "b"}, {"b", "a"}} {
 			defineEvent(t, s, 2, boards...)
 			h, err := s.Happen(t.Context(), "gift", []Occurrence{occurrence("1")})
@@ -54,7 +56,7 @@ func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
 func TestLargeBatchOfEvents(t *testing.T) {
 	url, _ := redistest.Clocked(t)
 	s := newNode(t, url)
-	define(t, s, Definition{Board: "a"})
+	define(t, s, definition.Board{Board: "a"})
 	const members = 8
 	defineEvent(t, s, members, "a")
 	all := make([]Occurrence, MaxHappen/members)
@@ -76,10 +78,10 @@ func TestLargeBatchOfEvents(t *testing.T) {
 func TestEventOfABoardThatIsOverloaded(t *testing.T) {
 	url, _ := redistest.Clocked(t)
 	s := newNode(t, url)
-	define(t, s, Definition{Board: "a"}, Definition{Board: "b"})
+	define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "b"})
 	defineEvent(t, s, 1, "a", "b")
-	call, release := s.updates.call, make(chan struct{})
-	s.updates.call = func(ctx context.Context, board string, batch []updateItem) error {
+	call, release := s.updates.Call, make(chan struct{})
+	s.updates.Call = func(ctx context.Context, board string, batch []updateItem) error {
 		if board == "b" {
 			<-release
 		}
@@ -88,10 +90,12 @@ func TestEventOfABoardThatIsOverloaded(t *testing.T) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer close(release)
-	for _, n := range []int{queueItems, batchItems} { // a batch is under way, and as many wait as may
-		wg.Go(func() { s.apply(context.Background(), "b", slices.Repeat([]write{{Update: Update{Member: "m"}}}, n)) })
+	for _, n := range []int{batch.MaxWaiting, batch.MaxItems} { // a batch is under way, and as many wait as may
+		wg.Go(func() {
+			s.apply(context.Background(), "b", slices.Repeat([]write{{Update: definition.Update{Member: "m"}}}, n))
+		})
 		redistest.Eventually(t, "them to wait", func() error {
-			if waiting := s.updates.Waiting("b"); waiting != queueItems-batchItems+n%queueItems {
+			if waiting := s.updates.Waiting("b"); waiting != batch.MaxWaiting-batch.MaxItems+n%batch.MaxWaiting {
 				return fmt.Errorf("%d wait", waiting)
 			}
 			return nil

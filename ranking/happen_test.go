@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -33,10 +34,10 @@ func occurs(id string, fields ...any) ranking.Occurrence {
 func gifts(t testing.TB, url string) *ranking.Store {
 	t.Helper()
 	s := open(t, url)
-	require.NoError(t, s.Define(t.Context(), ranking.Definitions{
-		Boards: []ranking.Definition{{Board: "stars", Period: "week"}, {Board: "fans:{star}", Period: "day"},
-			{Board: "givers", Period: "year"}, {Board: "gifts"}, {Board: "biggest", Mode: ranking.Best}},
-		Events: []ranking.Event{{Name: "gift", Updates: []ranking.Target{
+	require.NoError(t, s.Define(t.Context(), definition.Set{
+		Boards: []definition.Board{{Board: "stars", Period: "week"}, {Board: "fans:{star}", Period: "day"},
+			{Board: "givers", Period: "year"}, {Board: "gifts"}, {Board: "biggest", Mode: definition.Best}},
+		Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 			{Board: "stars", Member: "{star}", Score: "{flowers}"},
 			{Board: "fans:{star}", Member: "{user}", Score: "{flowers}"},
 			{Board: "givers", Member: "{user}", Score: "{flowers}"},
@@ -211,8 +212,8 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 func TestIDsOfEvents(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
-		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{
-			{Name: "visit", Updates: []ranking.Target{{Board: "stars", Member: "{star}", Score: "1"}}},
+		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{
+			{Name: "visit", Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "1"}}},
 		}}))
 		happen(t, s, "gift", gift("1", "s17", "u4", 3))
 		other := happen(t, s, "gift", gift("1", "s17", "u4", 4), gift("1", "s99", "u4", 3), gift("1", "s17", "u4", 3))
@@ -232,7 +233,7 @@ func TestIDsOfEvents(t *testing.T) {
 
 		// Another event, and an update, with that id are others.
 		require.False(t, happen(t, s, "visit", occurs("1", "star", "s17"))[0].Outcomes[0].Result.Duplicate)
-		require.False(t, applyOne(t, s, "stars", ranking.Update{Member: "s17", Score: 3, ID: "1"}).Result.Duplicate)
+		require.False(t, applyOne(t, s, "stars", definition.Update{Member: "s17", Score: 3, ID: "1"}).Result.Duplicate)
 		require.Equal(t, map[string]int64{"s17": 7}, scores(t, s, "stars"))
 	})
 }
@@ -241,10 +242,10 @@ func TestIDsOfEvents(t *testing.T) {
 func TestBatchesOfEvents(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
-		require.NoError(t, s.Define(t.Context(), ranking.Definitions{
-			Boards: []ranking.Definition{{Board: "log", Mode: ranking.Last}},
-			Events: []ranking.Event{{Name: "twice", Updates: []ranking.Target{
-				{Board: "log", Member: "{m}", Score: "{n}"}, {Board: "log", Member: "{m}", Score: "1", Op: ranking.Sum}, {Board: "log", Member: "{m}", Score: "1", Op: ranking.Sum}}}}}))
+		require.NoError(t, s.Define(t.Context(), definition.Set{
+			Boards: []definition.Board{{Board: "log", Mode: definition.Last}},
+			Events: []definition.Event{{Name: "twice", Updates: []definition.Target{
+				{Board: "log", Member: "{m}", Score: "{n}"}, {Board: "log", Member: "{m}", Score: "1", Op: definition.Sum}, {Board: "log", Member: "{m}", Score: "1", Op: definition.Sum}}}}}))
 		h := happen(t, s, "gift", gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 9), gift("2", "s17", "u4", 3))
 		require.NoError(t, errors.Join(h[0].Err, h[1].Err, h[3].Err))
 		require.ErrorIs(t, h[2].Err, ranking.ErrIDMismatch)
@@ -279,10 +280,10 @@ func TestTargetsThatRefuse(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := open(t, url), listen(t, url, "e")
 		soon := moment(t, "2199-01-01T00:00:00Z")
-		require.NoError(t, s.Define(t.Context(), ranking.Definitions{
-			Boards: []ranking.Definition{{Board: "soon", Starts: soon}, {Board: "small", Max: new(int64(5))}, {Board: "slow", MaxChange: 2},
+		require.NoError(t, s.Define(t.Context(), definition.Set{
+			Boards: []definition.Board{{Board: "soon", Starts: soon}, {Board: "small", Max: new(int64(5))}, {Board: "slow", MaxChange: 2},
 				{Board: "few:{x}", MaxInstances: 1}, {Board: "all"}},
-			Events: []ranking.Event{{Name: "e", Updates: []ranking.Target{
+			Events: []definition.Event{{Name: "e", Updates: []definition.Target{
 				{Board: "soon", Member: "m", Score: "{n}"}, {Board: "small", Member: "m", Score: "{n}"}, {Board: "slow", Member: "m", Score: "{n}"},
 				{Board: "few:{x}", Member: "m", Score: "{n}"}, {Board: "all", Member: "m", Score: "{n}"}}}}}))
 		happen(t, s, "e", occurs("", "x", "one", "n", 1))
@@ -301,7 +302,7 @@ func TestTargetsThatRefuse(t *testing.T) {
 		require.Len(t, feed.items(t), 1)
 
 		// Of what every board refuses nobody is told.
-		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{{Name: "e", Updates: []ranking.Target{
+		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "e", Updates: []definition.Target{
 			{Board: "soon", Member: "m", Score: "{n}"}, {Board: "small", Member: "m", Score: "{n}"}}}}}))
 		h := happen(t, s, "e", occurs("2", "n", 9))[0]
 		require.NoError(t, h.Err)

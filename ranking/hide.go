@@ -10,6 +10,12 @@ import (
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/calendar"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/sortkey"
 )
 
 // moderateMost is how many members are hidden, or shown again, in one call of
@@ -42,11 +48,11 @@ func (s *Store) ShowEverywhere(ctx context.Context, kind, member string, by Mode
 }
 
 func (s *Store) onBoard(ctx context.Context, action, board, member string, by Moderator) error {
-	n, err := parseName(board)
+	n, err := definition.ParseName(board)
 	if err != nil {
 		return err
 	}
-	if n.period != "" {
+	if n.Period != "" {
 		return Invalid("board", "names a period; a member is hidden in all periods of a board: leave the @ away")
 	}
 	// What is no more can be shown again, so that it is not hidden when it is there anew.
@@ -54,10 +60,10 @@ func (s *Store) onBoard(ctx context.Context, action, board, member string, by Mo
 	if unknown != nil && (action == actionHide || !errors.Is(unknown, ErrUnknownBoard)) {
 		return unknown
 	}
-	if err := s.censor(ctx, action, onBoard(n.instance()), member, by); err != nil {
+	if err := s.censor(ctx, action, onBoard(n.Instance()), member, by); err != nil {
 		return err
 	}
-	line := Action{Action: action, Board: n.instance(), Member: member, Moderator: by}
+	line := Action{Action: action, Board: n.Instance(), Member: member, Moderator: by}
 	if unknown != nil {
 		return s.audit(ctx, line)
 	}
@@ -69,15 +75,15 @@ func (s *Store) onBoard(ctx context.Context, action, board, member string, by Mo
 	if err != nil {
 		return err
 	}
-	periods, err := s.noted(ctx, n.instance())
+	periods, err := s.noted(ctx, n.Instance())
 	if err != nil {
 		return err
 	}
-	if err := s.moderate(ctx, n.instance(), rule, d.hidden, periods); err != nil {
-		return fmt.Errorf("moderate board %q: %w", n.instance(), err)
+	if err := s.moderate(ctx, n.Instance(), rule, d.hidden, periods); err != nil {
+		return fmt.Errorf("moderate board %q: %w", n.Instance(), err)
 	}
 	// Others may have written by what was before, or may yet.
-	if err := s.lookAfterGrace(ctx, n.instance()); err != nil {
+	if err := s.lookAfterGrace(ctx, n.Instance()); err != nil {
 		return err
 	}
 	return s.audit(ctx, line)
@@ -92,14 +98,14 @@ func (s *Store) lookAfterGrace(ctx context.Context, instance string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	at := redis.Z{Score: float64(s.catalog.clock.now() + grace.Microseconds()), Member: instance}
-	if err := s.rdb.ZAddArgs(ctx, s.keys.listing(), redis.ZAddArgs{GT: true, Members: []redis.Z{at}}).Err(); err != nil {
+	if err := s.rdb.ZAddArgs(ctx, s.keys.Listing(), redis.ZAddArgs{GT: true, Members: []redis.Z{at}}).Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return nil
 }
 
 func (s *Store) everywhere(ctx context.Context, action, kind, member string, by Moderator) error {
-	if err := CheckKind(kind); err != nil {
+	if err := definition.CheckKind(kind); err != nil {
 		return err
 	}
 	if err := s.censor(ctx, action, everywhere(kind), member, by); err != nil {
@@ -125,18 +131,18 @@ const actionHide, actionShow = "hide", "show"
 
 // censor notes what is to be. This node minds it when it returns.
 func (s *Store) censor(ctx context.Context, action, where, member string, by Moderator) error {
-	if err := cmp.Or(CheckMember(member), by.check()); err != nil {
+	if err := cmp.Or(definition.CheckMember(member), by.check()); err != nil {
 		return err
 	}
 	flag := "0"
 	if action == actionHide {
 		flag = "1"
 	}
-	r, err := censorScript.run(ctx, s.rdb, []string{s.keys.hidden(), s.keys.shown(), s.keys.definitions()}, []any{where, member, flag, maxHidden})
+	r, err := script.Censor.Run(ctx, s.rdb, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, []any{where, member, flag, maxHidden})
 	if err != nil {
 		return fmt.Errorf("%s %q: %w", action, member, err)
 	}
-	if r.text() == "full" {
+	if r.Text() == "full" {
 		return conflict("member", "would be one too many: %d may be hidden", maxHidden)
 	}
 	_, err = s.catalog.fresh(ctx)
@@ -144,7 +150,7 @@ func (s *Store) censor(ctx context.Context, action, where, member string, by Mod
 }
 
 // moderate has done on an instance what was not done yet.
-func (s *Store) moderate(ctx context.Context, instance string, r *rule, m *moderation, periods []noted) error {
+func (s *Store) moderate(ctx context.Context, instance string, r *definition.Compiled, m *moderation, periods []noted) error {
 	latest := m.latest(instance, r.Kind)
 	if m.revision == 0 || len(periods) == 0 {
 		return nil
@@ -158,7 +164,7 @@ func (s *Store) moderate(ctx context.Context, instance string, r *rule, m *moder
 			return s.raise(ctx, done[i].upTo) // this node looks again before it comes back
 		}
 		if done[i].upTo < latest || done[i].kind != "" && done[i].kind != r.Kind {
-			if err := s.moderatePeriod(ctx, s.keys.board(instance, p.name), instance, r, m, p.name); err != nil {
+			if err := s.moderatePeriod(ctx, s.keys.Board(instance, p.Name), instance, r, m, p.Name); err != nil {
 				return err
 			}
 		}
@@ -179,7 +185,7 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []noted)
 	pipe := s.rdb.Pipeline()
 	values := make([]*redis.SliceCmd, len(periods))
 	for i, p := range periods {
-		values[i] = pipe.HMGet(ctx, s.keys.board(instance, p.name).meta, "moderated", "remoderate", "kind")
+		values[i] = pipe.HMGet(ctx, s.keys.Board(instance, p.Name).Meta, "moderated", "remoderate", "kind")
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -192,42 +198,42 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []noted)
 				fields[j] = ""
 			}
 		}
-		r := &reply{rest: fields}
-		latest, from := r.text(), r.text()
-		done[i].kind = r.text()
+		r := &script.Reply{Rest: fields}
+		latest, from := r.Text(), r.Text()
+		done[i].kind = r.Text()
 		if text := cmp.Or(from, latest); text != "" {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				r.fail("is no revision")
+				r.Fail("is no revision")
 			}
 			done[i].upTo = n
 		}
-		if r.err != nil {
-			return nil, r.err
+		if r.Err != nil {
+			return nil, r.Err
 		}
 	}
 	return done, nil
 }
 
 // moderatePeriod brings a period to the revision of m.
-func (s *Store) moderatePeriod(ctx context.Context, k boardKeys, instance string, r *rule, m *moderation, name string) error {
+func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instance string, r *definition.Compiled, m *moderation, name string) error {
 	built := "0"
-	if r.isBuilt() {
+	if r.IsBuilt() {
 		built = "1"
 	}
 	step := func(phase string, members []any) (bool, error) {
-		args := append(scriptHead(r, k, instance, name), r.shape, r.Limit, m.revision, r.Kind, phase, built)
-		reply, err := s.callKeys(ctx, moderateScript, k.head(), append(args, members...))
+		args := append(scriptHead(r, k, instance, name), r.Shape, r.Limit, m.revision, r.Kind, phase, built)
+		reply, err := s.callKeys(ctx, script.Moderate, k.Head(), append(args, members...))
 		if err != nil {
 			return false, err
 		}
-		return reply.text() == "ok", reply.err
+		return reply.Text() == "ok", reply.Err
 	}
 	if goesOn, err := step("begin", nil); err != nil || !goesOn {
 		return err
 	}
 	// From here on nobody writes who knows less.
-	at, err := s.moderated(ctx, instance, []noted{{period: period{name: name}}})
+	at, err := s.moderated(ctx, instance, []noted{{Period: calendar.Period{Name: name}}})
 	if err != nil {
 		return err
 	}
@@ -272,7 +278,7 @@ func (s *Store) catchUp(ctx context.Context, d *definitions, revision int64) err
 
 // raise has the moderation be at a revision at least.
 func (s *Store) raise(ctx context.Context, revision int64) error {
-	_, err := s.callKeys(ctx, raiseScript, []string{s.keys.definitions()}, []any{revision})
+	_, err := s.callKeys(ctx, script.Raise, []string{s.keys.Definitions()}, []any{revision})
 	return err
 }
 
@@ -283,7 +289,7 @@ func (s *Store) showAll(ctx context.Context, instance string) error {
 		return nil
 	}
 	for member := range d.hidden.hidden[onBoard(instance)].members {
-		if _, err := s.callKeys(ctx, censorScript, []string{s.keys.hidden(), s.keys.shown(), s.keys.definitions()}, []any{onBoard(instance), member, "0", maxHidden}); err != nil {
+		if _, err := s.callKeys(ctx, script.Censor, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, []any{onBoard(instance), member, "0", maxHidden}); err != nil {
 			return err
 		}
 	}
@@ -291,12 +297,12 @@ func (s *Store) showAll(ctx context.Context, instance string) error {
 }
 
 // hiddenIn reads who is hidden in a period, with their keys.
-func (s *Store) hiddenIn(ctx context.Context, k boardKeys) (map[string]string, error) {
+func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	hidden := make(map[string]string)
 	for cursor := uint64(0); ; {
-		page, next, err := s.rdb.ZScan(ctx, k.hidden, cursor, "", moderationPage).Result()
+		page, next, err := s.rdb.ZScan(ctx, k.Hidden, cursor, "", moderationPage).Result()
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
@@ -327,7 +333,7 @@ func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error
 	if err != nil {
 		return nil, err
 	}
-	if m.rule.live() {
+	if m.rule.IsLive() {
 		_, err = s.current(ctx, m.Instance)
 	}
 	var keyed map[string]string
@@ -341,7 +347,7 @@ func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error
 	add := func(member string, everywhere bool) error {
 		h := HiddenMember{Member: member, Everywhere: everywhere}
 		if key, there := keyed[member]; there {
-			k, err := parseKey(key)
+			k, err := sortkey.Parse(key)
 			if err != nil {
 				return fmt.Errorf("%w: board %q %w", ErrUnavailable, board, err)
 			}
@@ -365,7 +371,7 @@ func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error
 
 // HiddenEverywhere lists those who are hidden on all boards of a kind, by member id.
 func (s *Store) HiddenEverywhere(ctx context.Context, kind string) ([]string, error) {
-	if err := CheckKind(kind); err != nil {
+	if err := definition.CheckKind(kind); err != nil {
 		return nil, err
 	}
 	d, err := s.catalog.fresh(ctx)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"rankcast/ranking/definition"
 )
 
 // importRows is how many rows of an import go to Apply at once.
@@ -94,7 +96,7 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 // checkImport refuses a board whose scores are not kept, but made of what happened.
 func (s *Store) checkImport(ctx context.Context, board string) error {
 	r, err := s.ruleNamed(ctx, board)
-	if err == nil && r.windowed() {
+	if err == nil && r.IsWindowed() {
 		err = conflict("board", "%q has a window, in which each update counts for a time: send updates, with the time that they were at", board)
 	}
 	return err
@@ -113,8 +115,8 @@ type importRow struct {
 	err error // why it is refused; nil: it is not known to be
 }
 
-func (r importRow) update() Update {
-	return Update{Member: r.Member, Score: r.Score, Data: r.Data}
+func (r importRow) update() definition.Update {
+	return definition.Update{Member: r.Member, Score: r.Score, Data: r.Data}
 }
 
 func (im *importing) add(r Row) {
@@ -133,7 +135,7 @@ func (im *importing) stop() bool {
 func (im *importing) flush(ctx context.Context) error {
 	rows := im.rows
 	im.rows = im.rows[:0]
-	var updates []Update
+	var updates []definition.Update
 	for _, r := range rows {
 		if r.err == nil {
 			updates = append(updates, r.update())

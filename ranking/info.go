@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // Info is what is known of a board as a whole.
@@ -24,7 +28,7 @@ type Info struct {
 	// TieResolution is how close to one another in time two members may reach the
 	// farthest score that is on the board, and yet have no key of their own by time
 	// alone: who comes later is still put behind, as long as there is room. Zero with ties
-	// ByMember, and for a board that was never written to.
+	// definition.ByMember, and for a board that was never written to.
 	TieResolution time.Duration
 }
 
@@ -36,26 +40,26 @@ const memberBytes = 110
 func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	var info Info
 	m, now, err := s.reading(ctx, board, func(m meaning) (readAt, error) {
-		r, err := s.call(ctx, infoScript, m.keys, m.rule.Definition, nil)
+		r, err := s.call(ctx, script.Info, m.keys, m.rule.Board, nil)
 		if err != nil {
 			return readAt{}, err
 		}
 		at := takeReadAt(r)
-		info = Info{State: State{Epoch: r.text(), Seq: r.number()}, Total: r.number()}
-		if changed := r.number(); changed > 0 {
+		info = Info{State: State{Epoch: r.Text(), Seq: r.Number()}, Total: r.Number()}
+		if changed := r.Number(); changed > 0 {
 			info.LastChange = time.UnixMicro(changed)
 		}
-		span := r.number()
-		first, last := r.optionalKey(), r.optionalKey()
-		if m.rule.Ties != ByMember {
+		span := r.Number()
+		first, last := r.OptionalKey(), r.OptionalKey()
+		if m.rule.Ties != definition.ByMember {
 			info.TieResolution = tieResolution(span, max(math.Abs(first), math.Abs(last)))
 		}
-		return at, r.err
+		return at, r.Err
 	})
 	if err != nil {
 		return Info{}, err
 	}
-	info.Board, info.Period, info.Bounds = m.Board, m.period.name, m.bounds(now)
+	info.Board, info.Period, info.Bounds = m.Board, m.period.Name, m.bounds(now)
 	if info.Memory, err = s.memory(ctx, m.keys, info.Total); err != nil {
 		return Info{}, fmt.Errorf("read board %q: %w", board, err)
 	}
@@ -73,12 +77,12 @@ func tieResolution(span int64, score float64) time.Duration {
 }
 
 // memory asks Redis what the keys of a board-period take, by a few samples of each.
-func (s *Store) memory(ctx context.Context, k boardKeys, total int64) (bytes int64, err error) {
+func (s *Store) memory(ctx context.Context, k keyspace.BoardKeys, total int64) (bytes int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	pipe := s.rdb.Pipeline()
 	var usages []*redis.IntCmd
-	for _, key := range k.all() {
+	for _, key := range k.All() {
 		usages = append(usages, pipe.MemoryUsage(ctx, key))
 	}
 	pipe.Exec(ctx) // each command has its own error

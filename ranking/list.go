@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 )
 
 const (
@@ -21,26 +24,26 @@ const (
 // which is to be created (µs since 1970; 0: never). It says until when that may be, by
 // Redis's clock; 0 where it is not defined as in d any more. It returns ErrConflict
 // where there are as many instances as may be.
-func (s *Store) list(ctx context.Context, d *definitions, n name, r *rule, closes int64) (until int64, err error) {
-	slot := n.slot()
-	reply, err := listScript.run(ctx, s.rdb, []string{s.keys.instances(slot), s.keys.agenda(), s.keys.listing(), s.keys.definitions()},
-		[]any{n.instance(), r.instances(), d.values[boardField+slot], boardField + slot, leavingField + slot,
+func (s *Store) list(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled, closes int64) (until int64, err error) {
+	slot := n.Slot()
+	reply, err := script.List.Run(ctx, s.rdb, []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()},
+		[]any{n.Instance(), r.InstanceLimit(), d.values[boardField+slot], boardField + slot, leavingField + slot,
 			listFor.Microseconds(), listMargin.Microseconds(), firstLook(r).Microseconds(), closes})
 	if err != nil {
 		return 0, err
 	}
-	switch reply.text() {
+	switch reply.Text() {
 	case "stale":
 		_, err := s.catalog.newer(ctx, d)
 		return 0, err
 	case "full":
-		return 0, conflict("board", "%q is one too many: %s may have %d instances (max_instances)", n.instance(), r.Board, r.instances())
+		return 0, conflict("board", "%q is one too many: %s may have %d instances (max_instances)", n.Instance(), r.Board.Board, r.InstanceLimit())
 	}
-	return reply.number(), reply.err
+	return reply.Number(), reply.Err
 }
 
 // firstLook is when a board-period is looked after for the first time, at the latest.
-func firstLook(r *rule) time.Duration {
+func firstLook(r *definition.Compiled) time.Duration {
 	if r.MemberTTL > 0 {
 		return min(listLook, r.MemberTTL)
 	}
@@ -68,7 +71,7 @@ func (s *Store) Instances(ctx context.Context, family, after string, limit int) 
 	if err != nil {
 		return Instances{}, err
 	}
-	page, err := s.listed(ctx, r.slot(), after, limit)
+	page, err := s.listed(ctx, r.Slot(), after, limit)
 	if err != nil {
 		return Instances{}, fmt.Errorf("list instances of %q: %w", family, err)
 	}
@@ -83,8 +86,8 @@ func (s *Store) listed(ctx context.Context, slot, after string, limit int) (Inst
 		from = "(" + after
 	}
 	pipe := s.rdb.Pipeline()
-	total := pipe.ZCard(ctx, s.keys.instances(slot))
-	names := pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.instances(slot), Start: from, Stop: "+", ByLex: true, Count: int64(limit) + 1})
+	total := pipe.ZCard(ctx, s.keys.Instances(slot))
+	names := pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.Instances(slot), Start: from, Stop: "+", ByLex: true, Count: int64(limit) + 1})
 	if _, err := pipe.Exec(ctx); err != nil {
 		return Instances{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

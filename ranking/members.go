@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"rankcast/ranking/definition"
 )
 
 // MaxMembers is the most members that one call of Members looks up.
@@ -37,7 +39,7 @@ func (s *Store) Members(ctx context.Context, board string, members []string) (Me
 	}
 	lookups := make([]Lookup, len(members))
 	for i, m := range members {
-		if err := checkText("id", m); err != nil {
+		if err := definition.CheckText("id", m); err != nil {
 			return Members{}, err
 		}
 		lookups[i] = Lookup{Member: m}
@@ -73,7 +75,7 @@ func (m Members) ByRank() []Member {
 }
 
 // rank gives each its rank among them all.
-func (m Members) rank(t Ties) {
+func (m Members) rank(t definition.Ties) {
 	among := make(map[string]int64, len(m.List))
 	var last Entry
 	rank := int64(0)
@@ -86,7 +88,7 @@ func (m Members) rank(t Ties) {
 		}
 		switch {
 		case len(among) > 0 && t.Tied() && e.Score == last.Score:
-		case t == Dense:
+		case t == definition.Dense:
 			rank++
 		default:
 			rank = int64(len(among)) + 1

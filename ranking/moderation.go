@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // moderation is a node's copy of who is hidden where. It never changes.
@@ -107,12 +110,12 @@ func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, n
 		key string
 		put func(h *hiddenMembers, member string, revision int64)
 	}{
-		{c.keys.shown(), func(h *hiddenMembers, member string, revision int64) {
+		{c.keys.Shown(), func(h *hiddenMembers, member string, revision int64) {
 			if h.members[member] < revision {
 				delete(h.members, member)
 			}
 		}},
-		{c.keys.hidden(), func(h *hiddenMembers, member string, revision int64) { h.members[member] = revision }},
+		{c.keys.Hidden(), func(h *hiddenMembers, member string, revision int64) { h.members[member] = revision }},
 	} {
 		for after := from; ; {
 			page, err := c.rdb.ZRangeArgsWithScores(ctx, redis.ZRangeArgs{
@@ -122,7 +125,7 @@ func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, n
 				return nil, fmt.Errorf("%w: read who is hidden: %w", ErrUnavailable, err)
 			}
 			for _, z := range page {
-				where, member, _ := strings.Cut(z.Member.(string), fieldSep)
+				where, member, _ := strings.Cut(z.Member.(string), keyspace.FieldSep)
 				h := next.hidden[where]
 				if h == nil {
 					h = &hiddenMembers{members: make(map[string]int64)}
@@ -145,7 +148,7 @@ func (c *catalog) rehide(ctx context.Context, m *moderation) error {
 	var entries []any
 	for where, h := range m.hidden {
 		for member := range h.members {
-			entries = append(entries, where+fieldSep+member)
+			entries = append(entries, where+keyspace.FieldSep+member)
 		}
 	}
 	for {
@@ -154,7 +157,7 @@ func (c *catalog) rehide(ctx context.Context, m *moderation) error {
 			last = "1"
 		}
 		args := append([]any{m.revision, last}, entries[:n]...)
-		if _, err := rehideScript.run(ctx, c.rdb, []string{c.keys.hidden(), c.keys.shown(), c.keys.definitions()}, args); err != nil {
+		if _, err := script.Rehide.Run(ctx, c.rdb, []string{c.keys.Hidden(), c.keys.Shown(), c.keys.Definitions()}, args); err != nil {
 			return err
 		}
 		if entries = entries[n:]; len(entries) == 0 {

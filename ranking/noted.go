@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/calendar"
 )
 
 // noted is a board-period as the board's own hash of periods has it.
 type noted struct {
-	period
+	calendar.Period
 	id      string // of its delivery; "" until it is settled
 	settled int64  // when that was, µs since 1970
 	done    bool   // it was delivered, or nobody will
@@ -37,9 +39,9 @@ func parseNoted(name, text string) (n noted, ok bool) {
 	if err = cmp.Or(err, err2); err != nil {
 		return n, false
 	}
-	n.period = period{name: name}
+	n.Period = calendar.Period{Name: name}
 	if closes > 0 {
-		n.opens, n.closes = time.UnixMicro(opens).UTC(), time.UnixMicro(closes).UTC()
+		n.Opens, n.Closes = time.UnixMicro(opens).UTC(), time.UnixMicro(closes).UTC()
 	}
 	if len(f) > 2 {
 		n.id, n.done = f[2], len(f) == 5
@@ -52,7 +54,7 @@ func parseNoted(name, text string) (n noted, ok bool) {
 func (s *Store) noted(ctx context.Context, instance string) ([]noted, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	fields, err := s.rdb.HGetAll(ctx, s.keys.board(instance, "").periods).Result()
+	fields, err := s.rdb.HGetAll(ctx, s.keys.Board(instance, "").Periods).Result()
 	if err != nil {
 		return nil, fmt.Errorf("list periods of board %q: %w: %w", instance, ErrUnavailable, err)
 	}
@@ -65,7 +67,7 @@ func (s *Store) noted(ctx context.Context, instance string) ([]noted, error) {
 		}
 		list = append(list, n)
 	}
-	slices.SortFunc(list, func(a, b noted) int { return cmp.Or(a.opens.Compare(b.opens), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(list, func(a, b noted) int { return cmp.Or(a.Opens.Compare(b.Opens), cmp.Compare(a.Name, b.Name)) })
 	return list, nil
 }
 
@@ -90,26 +92,26 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 		return nil, err
 	}
 	now := s.catalog.clock.now()
-	current := m.rule.current(now)
-	if !slices.ContainsFunc(list, func(n noted) bool { return n.name == current.name }) {
-		list = append(list, noted{period: current})
+	current := m.rule.CurrentPeriod(now)
+	if !slices.ContainsFunc(list, func(n noted) bool { return n.Name == current.Name }) {
+		list = append(list, noted{Period: current})
 	}
-	oldest := m.rule.oldest(now)
-	list = slices.DeleteFunc(list, func(n noted) bool { return n.opens.Before(oldest.opens) })
+	oldest := m.rule.OldestReadable(now)
+	list = slices.DeleteFunc(list, func(n noted) bool { return n.Opens.Before(oldest.Opens) })
 	slices.Reverse(list)
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	pipe := s.rdb.Pipeline()
 	totals := make([]*redis.IntCmd, len(list))
 	for i, n := range list {
-		totals[i] = pipe.ZCard(ctx, s.keys.board(m.Instance, n.name).members)
+		totals[i] = pipe.ZCard(ctx, s.keys.Board(m.Instance, n.Name).Members)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("list periods of board %q: %w: %w", board, ErrUnavailable, err)
 	}
 	infos := make([]PeriodInfo, len(list))
 	for i, n := range list {
-		infos[i] = PeriodInfo{Period: n.name, Opens: n.opens, Ends: m.rule.end(n.period), Final: m.rule.ended(n.period, now), Total: totals[i].Val()}
+		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.rule.PeriodEnd(n.Period), Final: m.rule.PeriodEnded(n.Period, now), Total: totals[i].Val()}
 	}
 	return infos, nil
 }

@@ -3,6 +3,9 @@ package ranking
 import (
 	"context"
 	"fmt"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 )
 
 const (
@@ -37,10 +40,10 @@ type Place struct {
 type Places struct {
 	State
 	Bounds
-	Period string // "" on a board without periods
-	Kind   string // what the members are, as their profiles are kept
-	Ties   Ties   // of the board
-	Total  int64  // members on the board
+	Period string          // "" on a board without periods
+	Kind   string          // what the members are, as their profiles are kept
+	Ties   definition.Ties // of the board
+	Total  int64           // members on the board
 	List   []Place
 }
 
@@ -53,7 +56,7 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 	}
 	args, rows := make([]any, 0, 2*len(lookups)), 0
 	for _, l := range lookups {
-		if err := CheckMember(l.Member); err != nil {
+		if err := definition.CheckMember(l.Member); err != nil {
 			return Places{}, err
 		}
 		if l.Around < 0 || l.Around > MaxAround {
@@ -67,32 +70,32 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 	}
 	var p Places
 	m, now, err := s.reading(ctx, board, func(m meaning) (readAt, error) {
-		r, err := s.call(ctx, placesScript, m.keys, m.rule.Definition, args)
+		r, err := s.call(ctx, script.Places, m.keys, m.rule.Board, args)
 		if err != nil {
 			return readAt{}, err
 		}
 		at := takeReadAt(r)
-		p = Places{State: State{Epoch: r.text(), Seq: r.number()}}
-		var order Order
-		order, p.Ties = takeShape(r, m.rule.Definition)
-		p.Total = r.number()
+		p = Places{State: State{Epoch: r.Text(), Seq: r.Number()}}
+		var order definition.Order
+		order, p.Ties = takeShape(r, m.rule.Board)
+		p.Total = r.Number()
 		for _, l := range lookups {
 			p.List = append(p.List, takePlace(r, l, order, p.Ties))
 		}
-		return at, r.err
+		return at, r.Err
 	})
 	if err != nil {
 		return Places{}, err
 	}
-	p.Period, p.Kind, p.Bounds = m.period.name, m.rule.Kind, m.bounds(now)
+	p.Period, p.Kind, p.Bounds = m.period.Name, m.rule.Kind, m.bounds(now)
 	return p, nil
 }
 
 // takePlace takes the answer of places.lua about one member.
-func takePlace(r *reply, l Lookup, o Order, t Ties) Place {
-	start, rank := r.number(), r.number()
-	p := Place{Below: r.number(), Around: takeEntries(r, max(start, 0), rank, o, t)}
-	if start < 0 || r.err != nil {
+func takePlace(r *script.Reply, l Lookup, o definition.Order, t definition.Ties) Place {
+	start, rank := r.Number(), r.Number()
+	p := Place{Below: r.Number(), Around: takeEntries(r, max(start, 0), rank, o, t)}
+	if start < 0 || r.Err != nil {
 		return Place{Entry: Entry{Member: l.Member}}
 	}
 	for i, e := range p.Around {
@@ -101,7 +104,7 @@ func takePlace(r *reply, l Lookup, o Order, t Ties) Place {
 		}
 	}
 	if p.Entry.Rank == 0 {
-		r.fail("leaves out the member asked for")
+		r.Fail("leaves out the member asked for")
 	}
 	return p
 }

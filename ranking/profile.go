@@ -11,6 +11,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // Profile is what is shown beside a member's entries, on all boards of its kind. One
@@ -36,7 +40,7 @@ func (p Profile) check() error {
 		return Invalid("name", "is missing, and so is avatar; want one at least")
 	}
 	if p.Name != "" {
-		if reason := textFault(p.Name, maxNameBytes); reason != "" {
+		if reason := definition.TextFault(p.Name, maxNameBytes); reason != "" {
 			return Invalid("name", reason)
 		}
 		if strings.TrimSpace(p.Name) == "" {
@@ -55,7 +59,7 @@ func (p Profile) check() error {
 // address: nothing may be in it that could mean more than where an image is.
 func avatarFault(avatar string) string {
 	const want = "want an http or https URL, or a path that starts with one slash"
-	if reason := textFault(avatar, maxAvatarBytes); reason != "" {
+	if reason := definition.TextFault(avatar, maxAvatarBytes); reason != "" {
 		return reason
 	}
 	if strings.ContainsAny(avatar, " \\\"<>") {
@@ -80,7 +84,7 @@ func avatarFault(avatar string) string {
 // a FieldError for a profile that is none, and ErrConflict where too many kinds have
 // profiles.
 func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) (first bool, err error) {
-	if err := cmp.Or(CheckKind(kind), CheckMember(member), p.check()); err != nil {
+	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member), p.check()); err != nil {
 		return false, err
 	}
 	text, err := json.Marshal(p)
@@ -115,13 +119,13 @@ func (s *Store) mark(ctx context.Context, kind string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	_, err = markScript.run(ctx, s.rdb, []string{s.keys.definitions()}, []any{profilesField + kind, newEpoch()})
+	_, err = script.Mark.Run(ctx, s.rdb, []string{s.keys.Definitions()}, []any{profilesField + kind, newEpoch()})
 	return err
 }
 
 // DeleteProfile takes the profile of a member of a kind away, where there is one.
 func (s *Store) DeleteProfile(ctx context.Context, kind, member string) error {
-	if err := cmp.Or(CheckKind(kind), CheckMember(member)); err != nil {
+	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return err
 	}
 	_, err := s.putProfile(ctx, kind, member, "")
@@ -132,8 +136,8 @@ func (s *Store) DeleteProfile(ctx context.Context, kind, member string) error {
 func (s *Store) putProfile(ctx context.Context, kind, member, text string) (there bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	keys := []string{s.keys.profile(kind, member)}
-	r, err := profileScript.run(ctx, s.rdb, keys, []any{s.keys.profiles(), kind + fieldSep + member, text})
+	keys := []string{s.keys.Profile(kind, member)}
+	r, err := script.Profile.Run(ctx, s.rdb, keys, []any{s.keys.Profiles(), kind + keyspace.FieldSep + member, text})
 	// Whatever came of it, and whether or not this node hears of it.
 	if text != "" {
 		s.ForgetProfile(kind, member)
@@ -143,13 +147,13 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 	if err != nil {
 		return false, fmt.Errorf("set the profile of %q: %w: %w", member, ErrOutcomeUnknown, err)
 	}
-	return r.number() == 1, r.err
+	return r.Number() == 1, r.Err
 }
 
 // Profile reads the profile of a member of a kind as it is now. It returns
 // ErrUnknownMember where there is none.
 func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, error) {
-	if err := cmp.Or(CheckKind(kind), CheckMember(member)); err != nil {
+	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return Profile{}, err
 	}
 	s.profiles.forget(person{kind, member})
@@ -159,7 +163,7 @@ func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, erro
 	}
 	p := found[member]
 	if p == (Profile{}) {
-		return Profile{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q has no profile as a %s", clip(member), kind), Kind: ErrUnknownMember}
+		return Profile{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q has no profile as a %s", definition.Clip(member), kind), Kind: ErrUnknownMember}
 	}
 	return p, nil
 }
@@ -170,7 +174,7 @@ func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, erro
 // nothing is. Beside an error there are those that could be read nevertheless; for a
 // second after Redis has not answered only those that are known, without asking.
 func (s *Store) Profiles(ctx context.Context, kind string, members []string) (map[string]Profile, error) {
-	if err := CheckKind(kind); err != nil {
+	if err := definition.CheckKind(kind); err != nil {
 		return nil, err
 	}
 	if len(members) > MaxPage {
@@ -213,7 +217,7 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.StringCmd, len(members))
 	for i, m := range members {
-		cmds[i] = pipe.Get(ctx, s.keys.profile(kind, m))
+		cmds[i] = pipe.Get(ctx, s.keys.Profile(kind, m))
 	}
 	pipe.Exec(ctx) // each command has its own error
 	found := make(map[string]Profile, len(members))
@@ -265,7 +269,7 @@ func (s *Store) KnownProfile(kind, member string) (p Profile, known bool) {
 	return s.profiles.get(person{kind, member})
 }
 
-// ForgetProfile has the profile of a member read anew: a FeedHandler calls it when it
+// ForgetProfile has the profile of a member read anew: a feed.Handler calls it when it
 // hears that it has changed.
 func (s *Store) ForgetProfile(kind, member string) {
 	if _, heard := s.profiled.Load(kind); !heard {
@@ -274,7 +278,7 @@ func (s *Store) ForgetProfile(kind, member string) {
 	s.profiles.forget(person{kind, member})
 }
 
-// ForgetProfiles has all profiles read anew: a FeedHandler calls it when the feed is up
+// ForgetProfiles has all profiles read anew: a feed.Handler calls it when the feed is up
 // again, for changes may have been missed.
 func (s *Store) ForgetProfiles() {
 	s.profiles.forgetAll()

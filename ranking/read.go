@@ -12,6 +12,11 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/sortkey"
 )
 
 // State names one exact state of a board-period. A board that was never written
@@ -29,7 +34,7 @@ type Bounds struct {
 }
 
 func (m meaning) bounds(now int64) Bounds {
-	b := Bounds{Ends: m.rule.end(m.period)}
+	b := Bounds{Ends: m.rule.PeriodEnd(m.period)}
 	b.Final = !b.Ends.IsZero() && b.Ends.UnixMicro() <= now
 	if m.moves > now {
 		b.Left = time.Duration(m.moves-now) * time.Microsecond
@@ -41,14 +46,14 @@ func (m meaning) bounds(now int64) Bounds {
 type Page struct {
 	State
 	Bounds
-	Period  string // "" on a board without periods
-	Kind    string // what the members are, as their profiles are kept
-	Order   Order  // of the board
-	Ties    Ties   // likewise
-	Total   int64  // members on the board
-	Before  int64  // members that come before those with the scores asked for
-	Count   int64  // members with those scores: Total, where all were asked for
-	Start   int64  // position of the first entry, 1-based: its rank, but for ties Shared and Dense
+	Period  string           // "" on a board without periods
+	Kind    string           // what the members are, as their profiles are kept
+	Order   definition.Order // of the board
+	Ties    definition.Ties  // likewise
+	Total   int64            // members on the board
+	Before  int64            // members that come before those with the scores asked for
+	Count   int64            // members with those scores: Total, where all were asked for
+	Start   int64            // position of the first entry, 1-based: its rank, but for ties Shared and Dense
 	Entries []Entry
 
 	tiers int64 // with ties Dense: the distinct scores of those before
@@ -66,7 +71,7 @@ func (p Page) Next() *Cursor {
 // Cursor is a position in a board's order: after this key and member, whether
 // or not the member is still there. What moves above it shifts no page.
 type Cursor struct {
-	Key    Key
+	Key    sortkey.Key
 	Member string
 }
 
@@ -89,9 +94,9 @@ func ParseCursor(s string) (Cursor, error) {
 		return Cursor{}, bad
 	}
 	key := math.Float64frombits(binary.BigEndian.Uint64(b[1:9]))
-	c := Cursor{Key: Key(key), Member: string(b[9:])}
+	c := Cursor{Key: sortkey.Key(key), Member: string(b[9:])}
 	// Written so that NaN is refused too.
-	if !(math.Abs(key) <= MaxScore+1) || CheckMember(c.Member) != nil {
+	if !(math.Abs(key) <= definition.MaxScore+1) || definition.CheckMember(c.Member) != nil {
 		return Cursor{}, bad
 	}
 	return c, nil
@@ -104,11 +109,11 @@ const MaxPage = 2048
 // first.
 type Query struct {
 	// FromRank is the rank that the page begins with or, where nobody has it, the next
-	// that somebody has. 1 to MaxScore, default 1.
+	// that somebody has. 1 to definition.MaxScore, default 1.
 	FromRank int64
 	// After has the page begin after a cursor; FromRank says nothing then. Default none.
 	After *Cursor
-	// MinScore and MaxScore narrow the page to scores from one to the other, themselves
+	// MinScore and definition.MaxScore narrow the page to scores from one to the other, themselves
 	// among them. Default all.
 	MinScore, MaxScore *int64
 	// Limit is how many entries are read at most, 0 to MaxPage. With 0, which is the
@@ -141,13 +146,13 @@ func (s *Store) Read(ctx context.Context, board string, q Query) (Page, error) {
 	}
 	var p Page
 	m, now, err := s.reading(ctx, board, func(m meaning) (at readAt, err error) {
-		p, at, err = s.readPage(ctx, m.keys, m.rule.Definition, q)
+		p, at, err = s.readPage(ctx, m.keys, m.rule.Board, q)
 		return at, err
 	})
 	if err != nil {
 		return Page{}, err
 	}
-	p.Period, p.Kind, p.Bounds = m.period.name, m.rule.Kind, m.bounds(now)
+	p.Period, p.Kind, p.Bounds = m.period.Name, m.rule.Kind, m.bounds(now)
 	return p, nil
 }
 
@@ -156,15 +161,15 @@ func (q *Query) check() error {
 	switch {
 	case q.Limit < 0 || q.Limit > MaxPage:
 		return badLimit(0, q.Limit)
-	case q.FromRank < 1 || q.FromRank > MaxScore:
+	case q.FromRank < 1 || q.FromRank > definition.MaxScore:
 		return errFromRank
 	}
 	for _, f := range []struct {
 		name  string
 		bound *int64
 	}{{"min_score", q.MinScore}, {"max_score", q.MaxScore}} {
-		if f.bound != nil && (*f.bound < -MaxScore || *f.bound > MaxScore) {
-			return Invalid(f.name, fmt.Sprintf("is %d; want an integer within ±%d", *f.bound, int64(MaxScore)))
+		if f.bound != nil && (*f.bound < -definition.MaxScore || *f.bound > definition.MaxScore) {
+			return Invalid(f.name, fmt.Sprintf("is %d; want an integer within ±%d", *f.bound, int64(definition.MaxScore)))
 		}
 	}
 	if q.MinScore != nil && q.MaxScore != nil && *q.MinScore > *q.MaxScore {
@@ -174,49 +179,49 @@ func (q *Query) check() error {
 }
 
 // args are those of page.lua.
-func (q Query) args(o Order) []any {
+func (q Query) args(o definition.Order) []any {
 	least, most := q.MinScore, q.MaxScore
-	if o == Desc {
+	if o == definition.Desc {
 		least, most = most, least
 	}
 	low, high := "-inf", "+inf"
 	if least != nil {
-		low = strconv.FormatInt(o.sign()**least, 10)
+		low = strconv.FormatInt(o.Sign()**least, 10)
 	}
 	if most != nil {
-		high = strconv.FormatInt(o.sign()**most+1, 10)
+		high = strconv.FormatInt(o.Sign()**most+1, 10)
 	}
 	args := []any{q.Limit, low, high, q.FromRank}
 	if q.After != nil {
-		args = append(args, formatKey(q.After.Key), q.After.Member)
+		args = append(args, sortkey.Format(q.After.Key), q.After.Member)
 	}
 	return args
 }
 
 // readPage reads a page. Order and ties are those of the data where there are any: d may
 // be from before a change.
-func (s *Store) readPage(ctx context.Context, k boardKeys, d Definition, q Query) (p Page, at readAt, err error) {
-	r, err := s.call(ctx, pageScript, k, d, q.args(d.Order))
+func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition.Board, q Query) (p Page, at readAt, err error) {
+	r, err := s.call(ctx, script.Page, k, d, q.args(d.Order))
 	if err != nil {
 		return p, readAt{}, err
 	}
 	at = takeReadAt(r)
-	p = Page{State: State{Epoch: r.text(), Seq: r.number()}}
+	p = Page{State: State{Epoch: r.Text(), Seq: r.Number()}}
 	p.Order, p.Ties = takeShape(r, d)
-	if r.err == nil && p.Order != d.Order {
+	if r.Err == nil && p.Order != d.Order {
 		d.Order = p.Order // the scores asked for are on the other side
 		return s.readPage(ctx, k, d, q)
 	}
-	p.Total, p.Before, p.tiers, p.Count = r.number(), r.number(), r.number(), r.number()
-	p.Start = r.number() + 1
-	p.Entries = takeEntries(r, p.Start-1, r.number(), p.Order, p.Ties)
-	return p, at, r.err
+	p.Total, p.Before, p.tiers, p.Count = r.Number(), r.Number(), r.Number(), r.Number()
+	p.Start = r.Number() + 1
+	p.Entries = takeEntries(r, p.Start-1, r.Number(), p.Order, p.Ties)
+	return p, at, r.Err
 }
 
 // Reached tells of a score: what rank a member would have that reached it now, and who
 // has it.
 type Reached struct {
-	Rank int64 // with ties ByMember the best that it may be: before all who have the score
+	Rank int64 // with ties definition.ByMember the best that it may be: before all who have the score
 	Page       // of those who have the score
 }
 
@@ -224,8 +229,8 @@ type Reached struct {
 // on the board yet, and up to limit of those who have it (0 to MaxPage), after a
 // cursor, nil for the first. It returns a FieldError for what cannot be asked for.
 func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor, limit int) (Reached, error) {
-	if score < -MaxScore || score > MaxScore {
-		return Reached{}, Invalid("score", fmt.Sprintf("is %d; want an integer within ±%d", score, int64(MaxScore)))
+	if score < -definition.MaxScore || score > definition.MaxScore {
+		return Reached{}, Invalid("score", fmt.Sprintf("is %d; want an integer within ±%d", score, int64(definition.MaxScore)))
 	}
 	p, err := s.Read(ctx, board, Query{MinScore: &score, MaxScore: &score, After: after, Limit: limit})
 	if err != nil {
@@ -233,9 +238,9 @@ func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor
 	}
 	at := Reached{Page: p}
 	switch p.Ties {
-	case First:
+	case definition.First:
 		at.Rank = p.Before + p.Count + 1
-	case Dense:
+	case definition.Dense:
 		at.Rank = p.tiers + 1
 	default:
 		at.Rank = p.Before + 1
@@ -272,9 +277,9 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		m, err := s.stateOf(d, b, now)
 		if states[i].Err = err; m.rule != nil {
 			meanings[i], states[i].Kind = m, m.rule.Kind
-			cmds[i] = pipe.HMGet(ctx, m.keys.meta, "epoch", "seq", builtField)
-			if m.rule.live() {
-				oldest[i] = pipe.ZRangeWithScores(ctx, m.keys.window[0], 0, 0)
+			cmds[i] = pipe.HMGet(ctx, m.keys.Meta, "epoch", "seq", builtField)
+			if m.rule.IsLive() {
+				oldest[i] = pipe.ZRangeWithScores(ctx, m.keys.Window[0], 0, 0)
 			}
 		}
 	}
@@ -288,9 +293,9 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 			states[i].Err = fmt.Errorf("read board %q: %w: %w", boards[i], ErrUnavailable, err)
 			continue
 		}
-		states[i].State, states[i].Err = parseState(&reply{rest: values})
-		if m := meanings[i]; m.rule.isBuilt() && len(values) == 3 {
-			if built, err := parseBuilt(&reply{rest: values[2:]}); err == nil {
+		states[i].State, states[i].Err = parseState(&script.Reply{Rest: values})
+		if m := meanings[i]; m.rule.IsBuilt() && len(values) == 3 {
+			if built, err := parseBuilt(&script.Reply{Rest: values[2:]}); err == nil {
 				s.refreshWatched(m, built)
 			}
 		}
@@ -306,14 +311,14 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 
 // stateOf finds the board whose state is asked for; without a rule where there is none.
 func (s *Store) stateOf(d *definitions, board string, now int64) (meaning, error) {
-	n, err := parseName(board)
+	n, err := definition.ParseName(board)
 	if err != nil {
 		return meaning{}, err
 	}
 	m, err := d.meaning(n, now)
 	switch {
 	case err == nil:
-		m.keys = s.keys.board(m.Instance, m.period.name)
+		m.keys = s.keys.Board(m.Instance, m.period.Name)
 		return m, nil
 	case errors.Is(err, ErrUnknownBoard), errors.Is(err, ErrUnknownPeriod):
 		return meaning{}, nil
@@ -324,20 +329,20 @@ func (s *Store) stateOf(d *definitions, board string, now int64) (meaning, error
 
 // parseState reads epoch and seq as HMGET gives them: nil for a board that was
 // never written to.
-func parseState(r *reply) (State, error) {
-	if len(r.rest) > 0 && r.rest[0] == nil {
+func parseState(r *script.Reply) (State, error) {
+	if len(r.Rest) > 0 && r.Rest[0] == nil {
 		return State{}, nil
 	}
-	return State{Epoch: r.text(), Seq: r.number()}, r.err
+	return State{Epoch: r.Text(), Seq: r.Number()}, r.Err
 }
 
 // call runs a reading script within the call timeout.
-func (s *Store) call(ctx context.Context, sc script, k boardKeys, d Definition, args []any) (*reply, error) {
+func (s *Store) call(ctx context.Context, sc script.Script, k keyspace.BoardKeys, d definition.Board, args []any) (*script.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	keys := []string{k.members, k.meta, k.data, k.distinct}
-	if d.live() {
-		keys = append(keys, k.window[0])
+	keys := []string{k.Members, k.Meta, k.Data, k.Distinct}
+	if d.IsLive() {
+		keys = append(keys, k.Window[0])
 	}
-	return sc.run(ctx, s.rdb, keys, args)
+	return sc.Run(ctx, s.rdb, keys, args)
 }

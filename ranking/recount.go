@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 )
 
 // recountPage is how many events one call of events.lua reads, which holds Redis for
@@ -26,24 +29,24 @@ func (w *builder) recount(ctx context.Context) ([]scored, error) {
 	args := []any{recountPage, over, w.clock}
 	for {
 		began := time.Now()
-		r, err := w.callKeys(ctx, eventsScript, []string{w.keys.window[0], w.keys.window[2]}, args)
+		r, err := w.callKeys(ctx, script.Events, []string{w.keys.Window[0], w.keys.Window[2]}, args)
 		if err != nil {
 			return nil, err
 		}
-		rows := r.list()
-		for len(rows.rest) > 0 && rows.err == nil {
-			text := rows.text()
-			ms := rows.number()
+		rows := r.List()
+		for len(rows.Rest) > 0 && rows.Err == nil {
+			text := rows.Text()
+			ms := rows.Number()
 			member, n, score, ok := parseWindowEvent(text)
 			if !ok {
-				rows.fail("has an event that is none")
+				rows.Fail("has an event that is none")
 				break
 			}
 			was, there := members[member]
 			members[member] = joinEvents(w.rule, was, there, recounted{score, ms, n})
 		}
-		ms, event := r.text(), r.text()
-		if err := cmp.Or(r.err, rows.err, w.between(ctx, time.Since(began))); err != nil {
+		ms, event := r.Text(), r.Text()
+		if err := cmp.Or(r.Err, rows.Err, w.between(ctx, time.Since(began))); err != nil {
 			return nil, err
 		}
 		if event == "" {
@@ -59,16 +62,16 @@ func (w *builder) recount(ctx context.Context) ([]scored, error) {
 }
 
 // joinEvents adds one event to the result of a member, who may have had none.
-func joinEvents(r *rule, was recounted, there bool, next recounted) recounted {
+func joinEvents(r *definition.Compiled, was recounted, there bool, next recounted) recounted {
 	switch {
 	case !there:
 		return next
-	case r.Mode == Sum:
+	case r.Mode == definition.Sum:
 		next.score += was.score
 		return next
-	case r.Mode == Best && r.Order.sign()*next.score >= r.Order.sign()*was.score:
+	case r.Mode == definition.Best && r.Order.Sign()*next.score >= r.Order.Sign()*was.score:
 		return was
-	case r.Mode == Last && (next.ms < was.ms || next.ms == was.ms && next.n < was.n):
+	case r.Mode == definition.Last && (next.ms < was.ms || next.ms == was.ms && next.n < was.n):
 		return was
 	}
 	return next

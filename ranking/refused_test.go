@@ -2,7 +2,7 @@ package ranking
 
 import "github.com/stretchr/testify/require"
 
-// refused checks that err is a FieldError of kind ErrInvalid at a field.
+// Refused checks that err is a FieldError of kind ErrInvalid at a field.
 func refused(t require.TestingT, err error, field string, msgAndArgs ...any) {
 	if h, ok := t.(interface{ Helper() }); ok {
 		h.Helper()

@@ -13,13 +13,15 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
 // fiveBoards is an event that touches five boards, one of them twice.
-var fiveBoards = Definitions{
-	Boards: []Definition{{Board: "a"}, {Board: "b:{x}", Period: "year"}, {Board: "c", Mode: Last}, {Board: "d", Ties: ByMember}, {Board: "e:{x}:{x2}"}},
-	Events: []Event{{Name: "gift", Updates: []Target{
+var fiveBoards = definition.Set{
+	Boards: []definition.Board{{Board: "a"}, {Board: "b:{x}", Period: "year"}, {Board: "c", Mode: definition.Last}, {Board: "d", Ties: definition.ByMember}, {Board: "e:{x}:{x2}"}},
+	Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 		{Board: "a", Member: "m", Score: "{n}"}, {Board: "b:{x}", Member: "m", Score: "{n}"}, {Board: "c", Member: "m", Score: "{n}"},
 		{Board: "d", Member: "m", Score: "{n}"}, {Board: "e:{x}:{x}", Member: "m", Score: "{n}"}, {Board: "a", Member: "m", Score: "{n}"}}}},
 }
@@ -173,8 +175,8 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 // A call for many events writes to so many boards at one time, and no more.
 func TestEventsAtOneTime(t *testing.T) {
 	s := newNode(t, redistest.Start(t).URL())
-	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b:{x}"}},
-		Events: []Event{{Name: "e", Updates: []Target{{Board: "b:{x}", Member: "m", Score: "1"}}}}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b:{x}"}},
+		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:{x}", Member: "m", Score: "1"}}}}}))
 	var mu sync.Mutex
 	now, most := 0, 0
 	all := make([]Occurrence, 300)
@@ -188,14 +190,14 @@ func TestEventsAtOneTime(t *testing.T) {
 		most = max(most, now)
 	}
 	s.rdb.AddHook(&cutter{
-		fate: func(script string) fate {
-			if script == applyScript.name {
+		fate: func(sc string) fate {
+			if sc == script.Apply.Name {
 				count(1)
 			}
 			return passes
 		},
-		answered: func(script string) {
-			if script == applyScript.name {
+		answered: func(sc string) {
+			if sc == script.Apply.Name {
 				count(-1)
 			}
 		}})

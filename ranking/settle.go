@@ -14,6 +14,11 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/calendar"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // feedItem is an item of a feed.
@@ -39,19 +44,16 @@ type entryJSON struct {
 	Data   jsontext.Value `json:"data,omitzero"`
 }
 
-// TimeForm is how times look on the wire: RFC 3339 with milliseconds, in UTC.
-const TimeForm = "2006-01-02T15:04:05.000Z"
-
 // announcement tells of a period that has closed, and of which state of it; nil where
 // it has not, by the clock of the board's own master.
-func (s *Store) announcement(ctx context.Context, instance string, r *rule, p period) (*closedJSON, State, error) {
-	page, at, err := s.readPage(ctx, s.keys.board(instance, p.name), r.Definition, Query{FromRank: 1, Limit: max(1, s.cfg.Announce)})
-	if err != nil || !r.ended(p, at.now) {
+func (s *Store) announcement(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period) (*closedJSON, State, error) {
+	page, at, err := s.readPage(ctx, s.keys.Board(instance, p.Name), r.Board, Query{FromRank: 1, Limit: max(1, s.cfg.Announce)})
+	if err != nil || !r.PeriodEnded(p, at.now) {
 		return nil, State{}, err
 	}
-	told := &closedJSON{Board: instance, Period: p.name, Ended: r.end(p).UTC().Format(TimeForm), Total: page.Total, Top: []entryJSON{}}
-	if !p.opens.IsZero() {
-		opened := p.opens.UTC().Format(TimeForm)
+	told := &closedJSON{Board: instance, Period: p.Name, Ended: r.PeriodEnd(p).UTC().Format(definition.TimeForm), Total: page.Total, Top: []entryJSON{}}
+	if !p.Opens.IsZero() {
+		opened := p.Opens.UTC().Format(definition.TimeForm)
 		told.Opened = &opened
 	}
 	for _, e := range page.Entries[:min(len(page.Entries), s.cfg.Announce)] {
@@ -67,8 +69,8 @@ func (s *Store) announcement(ctx context.Context, instance string, r *rule, p pe
 // settle announces a period that has closed, once, and gives it the id under which it
 // is delivered. It comes back without one where that has to wait. until is when what
 // is known of the board is too old, in µs since 1970.
-func (s *Store) settle(ctx context.Context, instance string, r *rule, p noted, until int64) (noted, error) {
-	told, state, err := s.announcement(ctx, instance, r, p.period)
+func (s *Store) settle(ctx context.Context, instance string, r *definition.Compiled, p noted, until int64) (noted, error) {
+	told, state, err := s.announcement(ctx, instance, r, p.Period)
 	if told == nil {
 		return p, err
 	}
@@ -76,28 +78,28 @@ func (s *Store) settle(ctx context.Context, instance string, r *rule, p noted, u
 	if err != nil {
 		return p, fmt.Errorf("encode a closed period: %w", err)
 	}
-	k := s.keys.board(instance, p.name)
-	reply, err := settleScript.run(ctx, s.rdb, []string{k.periods, k.meta, k.entered},
-		[]any{p.name, until, r.end(p.period).UnixMicro(), state.Seq, deliveryID(instance, p.name, state.Epoch), s.keys.feed(periodsFeed), message, r.MemberTTL.Microseconds()})
+	k := s.keys.Board(instance, p.Name)
+	reply, err := script.Settle.Run(ctx, s.rdb, []string{k.Periods, k.Meta, k.Entered},
+		[]any{p.Name, until, r.PeriodEnd(p.Period).UnixMicro(), state.Seq, deliveryID(instance, p.Name, state.Epoch), s.keys.Feed(definition.PeriodsFeed), message, r.MemberTTL.Microseconds()})
 	if err != nil {
 		return p, err
 	}
-	text := reply.text()
-	if reply.err != nil || text == "" { // it is gone
-		return p, reply.err
+	text := reply.Text()
+	if reply.Err != nil || text == "" { // it is gone
+		return p, reply.Err
 	}
-	settled, ok := parseNoted(p.name, text)
+	settled, ok := parseNoted(p.Name, text)
 	if !ok {
-		reply.fail("is no note of a period")
+		reply.Fail("is no note of a period")
 	}
-	settled.period, settled.fresh = p.period, true
-	return settled, reply.err
+	settled.Period, settled.fresh = p.Period, true
+	return settled, reply.Err
 }
 
 // deliveryID is the same whenever, and by whomever, this life of a board-period is
 // settled: also when a failover has lost that it was.
 func deliveryID(instance, period, epoch string) string {
-	sum := sha256.Sum256([]byte(instance + fieldSep + period + fieldSep + epoch))
+	sum := sha256.Sum256([]byte(instance + keyspace.FieldSep + period + keyspace.FieldSep + epoch))
 	return "period_" + hex.EncodeToString(sum[:16])
 }
 
@@ -121,7 +123,7 @@ func (s *Store) wantDeliveries(ctx context.Context) error {
 	for _, board := range s.cfg.Deliver {
 		fields = append(fields, wantedField+board, now+wantedFor.Microseconds())
 	}
-	if err := s.rdb.HSet(ctx, s.keys.definitions(), fields...).Err(); err != nil {
+	if err := s.rdb.HSet(ctx, s.keys.Definitions(), fields...).Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	s.wanted.Store(now)
@@ -135,7 +137,7 @@ func (s *Store) wantsDeliveries(ctx context.Context, board string) (bool, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	values, err := s.rdb.HMGet(ctx, s.keys.definitions(), wantedField+board, wantedField+AllBoards).Result()
+	values, err := s.rdb.HMGet(ctx, s.keys.Definitions(), wantedField+board, wantedField+AllBoards).Result()
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -149,28 +151,28 @@ func (s *Store) wantsDeliveries(ctx context.Context, board string) (bool, error)
 }
 
 // handOver has a settled period delivered, if it is to be.
-func (s *Store) handOver(ctx context.Context, instance string, r *rule, p noted) (noted, error) {
+func (s *Store) handOver(ctx context.Context, instance string, r *definition.Compiled, p noted) (noted, error) {
 	if p.done {
 		return p, nil
 	}
-	wanted, err := s.wantsDeliveries(ctx, r.Board)
+	wanted, err := s.wantsDeliveries(ctx, r.Board.Board)
 	if err != nil {
 		return p, err
 	}
-	name := Qualify(instance, p.name)
+	name := definition.Qualify(instance, p.Name)
 	if !wanted {
 		if err := s.undeliver(ctx, name); err != nil {
 			return p, err
 		}
 		p.done = true
-		_, err := s.done(ctx, instance, p.name, p.id)
+		_, err := s.done(ctx, instance, p.Name, p.id)
 		return p, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	// What is fresh is due whatever is there of an earlier life of the board.
 	add := redis.ZAddArgs{NX: !p.fresh, LT: p.fresh, Members: []redis.Z{{Score: float64(s.catalog.clock.now()), Member: name}}}
-	if err := s.rdb.ZAddArgs(ctx, s.keys.deliveries(), add).Err(); err != nil {
+	if err := s.rdb.ZAddArgs(ctx, s.keys.Deliveries(), add).Err(); err != nil {
 		return p, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return p, nil
@@ -179,11 +181,11 @@ func (s *Store) handOver(ctx context.Context, instance string, r *rule, p noted)
 // done notes that a closed period was delivered, or that nobody will. It reports false
 // where the board has one of that name that another delivery is of.
 func (s *Store) done(ctx context.Context, instance, period, id string) (bool, error) {
-	r, err := doneScript.run(ctx, s.rdb, []string{s.keys.board(instance, period).periods}, []any{period, id})
+	r, err := script.Done.Run(ctx, s.rdb, []string{s.keys.Board(instance, period).Periods}, []any{period, id})
 	if err != nil {
 		return false, err
 	}
-	return r.text() != "other", r.err
+	return r.Text() != "other", r.Err
 }
 
 // Delivery is a closed period that somebody is to be told of: a webhook.
@@ -204,7 +206,7 @@ const DeliverWithin = time.Minute
 // follow within DeliverWithin, or others try them too. With an error come those that
 // could be read.
 func (s *Store) Deliveries(ctx context.Context, most int) ([]Delivery, error) {
-	due, err := s.claim(ctx, s.keys.deliveries(), most, DeliverWithin)
+	due, err := s.claim(ctx, s.keys.Deliveries(), most, DeliverWithin)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
@@ -226,7 +228,7 @@ func (s *Store) Deliveries(ctx context.Context, most int) ([]Delivery, error) {
 
 // delivery reads what is to be delivered; nil where there is nothing any more.
 func (s *Store) delivery(ctx context.Context, c claimed) (*Delivery, error) {
-	n, err := parseName(c.member)
+	n, err := definition.ParseName(c.member)
 	if err != nil {
 		return nil, nil
 	}
@@ -237,15 +239,15 @@ func (s *Store) delivery(ctx context.Context, c claimed) (*Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.noted(ctx, n.instance())
+	list, err := s.noted(ctx, n.Instance())
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range list {
-		if p.name != n.period || p.id == "" || p.done {
+		if p.Name != n.Period || p.id == "" || p.done {
 			continue
 		}
-		told, _, err := s.announcement(ctx, n.instance(), r, p.period)
+		told, _, err := s.announcement(ctx, n.Instance(), r, p.Period)
 		if told == nil {
 			return nil, err
 		}
@@ -254,7 +256,7 @@ func (s *Store) delivery(ctx context.Context, c claimed) (*Delivery, error) {
 			*closedJSON
 		}{p.id, told})
 		return &Delivery{
-			ID: p.id, Board: n.instance(), Period: n.period, Body: body,
+			ID: p.id, Board: n.Instance(), Period: n.Period, Body: body,
 			Age: time.Duration(c.since-p.settled) * time.Microsecond, Now: time.UnixMicro(c.since).UTC(), claimed: c,
 		}, err
 	}
@@ -269,7 +271,7 @@ func (s *Store) Delivered(ctx context.Context, d Delivery) error {
 	case its:
 		err = s.leave(ctx, d.claimed)
 	default: // the board was deleted and made anew meanwhile
-		err = s.planOn(ctx, []string{s.keys.deliveries()}, d.claimed, d.claimed.since)
+		err = s.planOn(ctx, []string{s.keys.Deliveries()}, d.claimed, d.claimed.since)
 	}
 	if err != nil {
 		return fmt.Errorf("note delivery of %q: %w", d.claimed.member, err)
@@ -283,12 +285,12 @@ func (s *Store) leave(ctx context.Context, c claimed) error {
 	if err := s.soon(ctx, instance); err != nil {
 		return err
 	}
-	return s.planOn(ctx, []string{s.keys.deliveries()}, c, 0)
+	return s.planOn(ctx, []string{s.keys.Deliveries()}, c, 0)
 }
 
 // Deferred has a delivery tried again after a time.
 func (s *Store) Deferred(ctx context.Context, d Delivery, after time.Duration) error {
-	if err := s.planOn(ctx, []string{s.keys.deliveries()}, d.claimed, s.catalog.clock.now()+after.Microseconds()); err != nil {
+	if err := s.planOn(ctx, []string{s.keys.Deliveries()}, d.claimed, s.catalog.clock.now()+after.Microseconds()); err != nil {
 		return fmt.Errorf("defer delivery of %q: %w", d.claimed.member, err)
 	}
 	return nil

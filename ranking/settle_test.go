@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
 )
 
 // seconds are boards with periods of a second.
-func seconds(now time.Time) []Definition {
-	return []Definition{
+func seconds(now time.Time) []definition.Board {
+	return []definition.Board{
 		{Board: "stars", Period: "1s", Base: now.Truncate(time.Second)},
 		{Board: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second)},
 	}
@@ -34,9 +36,9 @@ func TestAClosedPeriodIsAnnouncedOnce(t *testing.T) {
 			for _, member := range []string{"a", "b", "c"} {
 				w.write(w.stores[i%2], board, member, 5)
 			}
-			o, err := w.stores[0].Apply(t.Context(), board, []Update{{Member: "top", Score: 9, Data: `{"n":1}`}})
+			o, err := w.stores[0].Apply(t.Context(), board, []definition.Update{{Member: "top", Score: 9, Data: `{"n":1}`}})
 			require.NoError(t, err)
-			want = append(want, Qualify(board, o[0].Result.Period))
+			want = append(want, definition.Qualify(board, o[0].Result.Period))
 		}
 		w.until("all to be announced", func() error { return missing(want, w.announced()) })
 		for range 5 { // nobody announces anything again
@@ -52,9 +54,9 @@ func TestAClosedPeriodIsAnnouncedOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, page.Final)
 		require.Equal(t, word.Data.Total, page.Total)
-		require.Equal(t, page.Ends.Format(TimeForm), word.Data.Ended)
+		require.Equal(t, page.Ends.Format(definition.TimeForm), word.Data.Ended)
 		require.Equal(t, word.Data.Ended, word.At)
-		require.Equal(t, page.Ends.Add(-time.Second).Format(TimeForm), *word.Data.Opened)
+		require.Equal(t, page.Ends.Add(-time.Second).Format(definition.TimeForm), *word.Data.Opened)
 		if page.Total == 4 { // the period did not turn while it was written to
 			require.JSONEq(t, `[{"rank":1,"member":"top","score":9,"data":{"n":1}},{"rank":2,"member":"a","score":5}]`, string(word.Data.Top))
 		}
@@ -75,13 +77,13 @@ func TestEachPeriodOfABusyBoardIsAnnouncedInTime(t *testing.T) {
 	worlds(t, 2, Config{}, seconds, func(t *testing.T, w *world) {
 		var want []string
 		for i := range 4 {
-			name := Qualify("stars", w.write(w.stores[i%2], "stars", "a", 1).Period)
+			name := definition.Qualify("stars", w.write(w.stores[i%2], "stars", "a", 1).Period)
 			if !slices.Contains(want, name) {
 				want = append(want, name)
 			}
 			if w.set != nil {
 				w.pass(time.Second)
-				next := Qualify("stars", w.write(w.stores[i%2], "stars", "a", 1).Period)
+				next := definition.Qualify("stars", w.write(w.stores[i%2], "stars", "a", 1).Period)
 				w.tend()
 				require.Equal(t, want, w.announced(), "as soon as somebody looks, although the next has begun")
 				want = append(want, next)
@@ -120,7 +122,7 @@ func TestAPeriodThatATurnBeganIsAnnouncedInTime(t *testing.T) {
 // the other does all.
 func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
 	for step, reached := 0, true; reached; step++ {
-		w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Period: "hour"})
+		w := simulated(t, 1, Config{}, definition.Board{Board: "fans:{star}", Period: "hour"})
 		w.write(w.stores[0], "fans:s1", "a", 1)
 		w.pass(time.Hour)
 		rdb := w.client()
@@ -141,11 +143,11 @@ func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
 
 // What is put on the agenda while a node looks after it is looked after again.
 func TestWhatIsDueMeanwhileIsNotMissed(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Period: "hour"})
+	w := simulated(t, 1, Config{}, definition.Board{Board: "fans:{star}", Period: "hour"})
 	s := w.stores[0]
 	w.write(s, "fans:s1", "a", 1)
 	w.pass(listLook)
-	due, err := s.claim(t.Context(), s.keys.agenda(), 10, tendLease)
+	due, err := s.claim(t.Context(), s.keys.Agenda(), 10, tendLease)
 	require.NoError(t, err)
 	require.Len(t, due, 1)
 	require.NoError(t, s.soon(t.Context(), "fans:s1"))
@@ -159,18 +161,18 @@ func TestWhatIsDueMeanwhileIsNotMissed(t *testing.T) {
 func TestAClosedPeriodIsFrozen(t *testing.T) {
 	worlds(t, 2, Config{}, seconds, func(t *testing.T, w *world) {
 		first := w.write(w.stores[0], "stars", "a", 5).Period
-		w.until("the end", func() error { return missing([]string{Qualify("stars", first)}, w.announced()) })
-		before, err := w.stores[0].Page(t.Context(), Qualify("stars", first), 1, 10)
+		w.until("the end", func() error { return missing([]string{definition.Qualify("stars", first)}, w.announced()) })
+		before, err := w.stores[0].Page(t.Context(), definition.Qualify("stars", first), 1, 10)
 		require.NoError(t, err)
 		for _, late := range []time.Duration{time.Second, time.Minute} {
 			w.stores[1].catalog.clock.set(before.Ends.Add(-late).UnixMicro())
 			require.NotEqual(t, first, w.write(w.stores[1], "stars", "a", 7).Period)
 		}
-		after, err := w.stores[0].Page(t.Context(), Qualify("stars", first), 1, 10)
+		after, err := w.stores[0].Page(t.Context(), definition.Qualify("stars", first), 1, 10)
 		require.NoError(t, err)
 		after.Left = before.Left
 		require.Equal(t, before, after)
-		_, err = w.stores[0].Apply(t.Context(), Qualify("stars", first), []Update{{Member: "a", Score: 1}})
+		_, err = w.stores[0].Apply(t.Context(), definition.Qualify("stars", first), []definition.Update{{Member: "a", Score: 1}})
 		require.ErrorIs(t, err, ErrNotOpen)
 	})
 }
@@ -178,26 +180,26 @@ func TestAClosedPeriodIsFrozen(t *testing.T) {
 // Redis's clock is set back over the end of a period that was announced: nothing
 // reaches it, and it is not announced again.
 func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
-	w := simulated(t, 2, Config{}, append(seconds(friday), Definition{Board: "cup", Ends: friday.Add(2 * time.Second)},
-		Definition{Board: "short", Ends: friday.Add(2 * time.Second), Retain: time.Second},
-		Definition{Board: "unkept", Period: "1s", Base: friday, Keep: new(0)})...)
+	w := simulated(t, 2, Config{}, append(seconds(friday), definition.Board{Board: "cup", Ends: friday.Add(2 * time.Second)},
+		definition.Board{Board: "short", Ends: friday.Add(2 * time.Second), Retain: time.Second},
+		definition.Board{Board: "unkept", Period: "1s", Base: friday, Keep: new(0)})...)
 	boards := []string{"cup", "short", "stars", "unkept"}
 	for _, board := range boards {
-		apply(t, w.stores[0], board, Update{Member: "a", Score: 5, ID: "1"})
+		apply(t, w.stores[0], board, definition.Update{Member: "a", Score: 5, ID: "1"})
 	}
 	w.pass(3 * time.Second)
 	w.tend()
 	w.pass(time.Second)
 	w.tend()
 	k := w.stores[0].keys
-	require.Zero(t, w.rdb.Exists(t.Context(), k.board("unkept", "0").meta, k.board("short", "").meta).Val(), "gone already")
+	require.Zero(t, w.rdb.Exists(t.Context(), k.Board("unkept", "0").Meta, k.Board("short", "").Meta).Val(), "gone already")
 	require.Equal(t, []string{"cup", "short", "stars@0", "unkept@0"}, w.announced())
 
 	w.now = friday.Add(time.Second / 2)
 	w.set(w.now)
 	for _, s := range append(w.stores, w.store(Config{})) {
 		for _, board := range boards {
-			o, err := s.Apply(t.Context(), board, []Update{{Member: "a", Score: 1}, {Member: "a", Score: 5, ID: "1"}})
+			o, err := s.Apply(t.Context(), board, []definition.Update{{Member: "a", Score: 1}, {Member: "a", Score: 5, ID: "1"}})
 			require.NoError(t, err)
 			require.ErrorIs(t, o[0].Err, ErrUnavailable, board)
 			require.ErrorContains(t, o[0].Err, "clock was set back")
@@ -216,10 +218,10 @@ func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
 
 // A failover loses that a period was settled: it is announced again, under the same id.
 func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
-	w := simulated(t, 2, Config{Deliver: []string{AllBoards}}, Definition{Board: "fans:{star}", Period: "hour"})
-	k := w.stores[0].keys.board("fans:s1", "2026-11-20T10Z")
+	w := simulated(t, 2, Config{Deliver: []string{AllBoards}}, definition.Board{Board: "fans:{star}", Period: "hour"})
+	k := w.stores[0].keys.Board("fans:s1", "2026-11-20T10Z")
 	w.write(w.stores[0], "fans:s1", "a", 1)
-	before := w.rdb.HGet(t.Context(), k.periods, "2026-11-20T10Z").Val()
+	before := w.rdb.HGet(t.Context(), k.Periods, "2026-11-20T10Z").Val()
 	ids := make(map[string]bool)
 	for range 2 {
 		w.pass(time.Hour + time.Second)
@@ -230,25 +232,25 @@ func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
 		require.Len(t, due, 1)
 		ids[due[0].ID] = true
 		require.NoError(t, w.stores[0].Deferred(t.Context(), due[0], 0))
-		require.NoError(t, w.rdb.HSet(t.Context(), k.periods, "2026-11-20T10Z", before).Err())
-		require.NoError(t, w.rdb.HDel(t.Context(), k.meta, "settled").Err())
+		require.NoError(t, w.rdb.HSet(t.Context(), k.Periods, "2026-11-20T10Z", before).Err())
+		require.NoError(t, w.rdb.HDel(t.Context(), k.Meta, "settled").Err())
 	}
 	require.Len(t, ids, 1)
 	require.Len(t, w.announced(), 2)
 	w.pass(time.Hour + time.Second)
 	w.tend()
 	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:s1"))
-	require.Empty(t, w.rdb.ZRange(t.Context(), w.stores[0].keys.deliveries(), 0, -1).Val(), "nobody is told of what was deleted")
+	require.Empty(t, w.rdb.ZRange(t.Context(), w.stores[0].keys.Deliveries(), 0, -1).Val(), "nobody is told of what was deleted")
 }
 
 // All nodes were down for far more periods than are kept: each that has data is
 // announced, the oldest first, before it goes.
 func TestPeriodsThatClosedWhileAllWereAwayAreAnnounced(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Period: "hour", Keep: new(2)})
+	w := simulated(t, 2, Config{}, definition.Board{Board: "fans:{star}", Period: "hour", Keep: new(2)})
 	var want []string
 	for i := range 20 {
 		if i%5 != 4 { // nobody sends anything
-			want = append(want, Qualify("fans:s1", w.write(w.stores[0], "fans:s1", "a", 1).Period))
+			want = append(want, definition.Qualify("fans:s1", w.write(w.stores[0], "fans:s1", "a", 1).Period))
 		}
 		w.pass(time.Hour)
 	}
@@ -263,7 +265,7 @@ func TestPeriodsThatClosedWhileAllWereAwayAreAnnounced(t *testing.T) {
 // With or without a reader of the deliveries, periods go only when they were told.
 func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	w := simulated(t, 2, Config{Announce: 10, Deliver: []string{"told"}},
-		Definition{Board: "told", Period: "hour", Keep: new(0)}, Definition{Board: "untold", Period: "hour", Keep: new(0)})
+		definition.Board{Board: "told", Period: "hour", Keep: new(0)}, definition.Board{Board: "untold", Period: "hour", Keep: new(0)})
 	for range 3 {
 		w.write(w.stores[0], "told", "a", 1)
 		w.write(w.stores[0], "untold", "a", 1)
@@ -309,7 +311,7 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 // Some nodes take deliveries and others do not, as while the flag is rolled out: what
 // is wanted by some is not given up by the others.
 func TestDeliveriesThatOnlySomeNodesTake(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "b", Period: "hour"}, Definition{Board: "c", Period: "hour"})
+	w := simulated(t, 1, Config{}, definition.Board{Board: "b", Period: "hour"}, definition.Board{Board: "c", Period: "hour"})
 	turn := func() (due []string) {
 		w.write(w.stores[0], "b", "a", 1)
 		w.write(w.stores[0], "c", "a", 1)
@@ -345,7 +347,7 @@ func TestDeliveriesThatOnlySomeNodesTake(t *testing.T) {
 
 // While a delivery is under way its board is deleted and made anew.
 func TestADeliveryOfAnEarlierLife(t *testing.T) {
-	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, Definition{Board: "fans:{star}", Period: "hour"})
+	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, definition.Board{Board: "fans:{star}", Period: "hour"})
 	s := w.stores[0]
 	w.write(s, "fans:s1", "a", 1)
 	w.pass(time.Hour)
@@ -370,19 +372,19 @@ func TestADeliveryOfAnEarlierLife(t *testing.T) {
 
 // What cannot be read is not listed, though it is there until it is delivered.
 func TestPeriodsThatAreNotKeptAreNotListed(t *testing.T) {
-	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, Definition{Board: "b", Period: "hour", Keep: new(1)})
+	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, definition.Board{Board: "b", Period: "hour", Keep: new(1)})
 	for range 3 {
 		w.write(w.stores[0], "b", "a", 1)
 		w.pass(time.Hour)
 		w.tend()
 	}
-	w.pass(lingers)
+	w.pass(definition.ClosedGrace)
 	w.tend()
 	list, err := w.stores[0].Periods(t.Context(), "b")
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	for _, p := range list {
-		_, err := w.stores[0].Page(t.Context(), Qualify("b", p.Period), 1, 1)
+		_, err := w.stores[0].Page(t.Context(), definition.Qualify("b", p.Period), 1, 1)
 		require.NoError(t, err)
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/internal/batch"
+	"rankcast/ranking/internal/keyspace"
 )
 
 // Config is what a Store needs to know beyond its client. The zero
@@ -57,12 +60,12 @@ func (c Config) withDefaults() Config {
 type Store struct {
 	rdb     redis.UniversalClient
 	cfg     Config
-	keys    keys
+	keys    keyspace.Keys
 	catalog catalog
-	updates queues[updateItem] // by instance
-	begun   queues[eventItem]  // by event
-	told    queues[eventItem]  // by event
-	wanted  atomic.Int64       // when this node noted last that it takes deliveries, µs since 1970
+	updates batch.Queues[updateItem] // by instance
+	begun   batch.Queues[eventItem]  // by event
+	told    batch.Queues[eventItem]  // by event
+	wanted  atomic.Int64             // when this node noted last that it takes deliveries, µs since 1970
 
 	builds   builds
 	profiles *profileCache
@@ -75,12 +78,12 @@ type Store struct {
 // is sent yet. The Store does not close rdb.
 func New(rdb redis.UniversalClient, cfg Config) *Store {
 	cfg = cfg.withDefaults()
-	s := &Store{rdb: rdb, cfg: cfg, keys: keys{cfg.Prefix}, defining: make(chan struct{}, 1)}
+	s := &Store{rdb: rdb, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1)}
 	s.profiles = newProfileCache(cfg.ProfileAge)
 	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = rdb, s.keys, cfg.CallTimeout
-	s.updates.call, s.updates.timeout = s.applyBatch, cfg.CallTimeout
-	s.begun.call, s.begun.timeout = s.beginBatch, cfg.CallTimeout
-	s.told.call, s.told.timeout = s.publishBatch, cfg.CallTimeout
+	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
+	s.begun.Call, s.begun.Timeout = s.beginBatch, cfg.CallTimeout
+	s.told.Call, s.told.Timeout = s.publishBatch, cfg.CallTimeout
 	s.builds.end, s.builds.stop = context.WithCancel(context.Background())
 	return s
 }

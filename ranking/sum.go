@@ -7,20 +7,24 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // summed is a board-period that goes into a result.
 type summed struct {
 	instance string
-	rule     *rule
-	keys     boardKeys
+	rule     *definition.Compiled
+	keys     keyspace.BoardKeys
 	weight   int64
 }
 
 // unionSources lists the board-periods that go into a union at a moment of Redis's clock,
 // in µs since 1970.
-func unionSources(r *rule, d *definitions, k keys, n name, now int64) ([]summed, error) {
-	t, err := parseTemplate(r.Board)
+func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n definition.Name, now int64) ([]summed, error) {
+	t, err := definition.ParseFamilyName(r.Board.Board)
 	if err != nil {
 		return nil, err
 	}
@@ -29,22 +33,22 @@ func unionSources(r *rule, d *definitions, k keys, n name, now int64) ([]summed,
 	for i, of := range u.Of {
 		parts := strings.Split(of, ":")
 		for j, part := range parts[1:] {
-			if placeholder, is := placeholderIn(part); is {
-				parts[j+1] = n.parts[slices.Index(t.placeholders, placeholder)]
+			if placeholder, is := definition.PlaceholderIn(part); is {
+				parts[j+1] = n.Parts[slices.Index(t.Placeholders, placeholder)]
 			}
 		}
-		source := name{base: parts[0], parts: parts[1:]}
+		source := definition.Name{Base: parts[0], Parts: parts[1:]}
 		its, err := d.rule(source)
 		if err != nil {
 			return nil, err
 		}
-		p, there := its.current(now), true
+		p, there := its.CurrentPeriod(now), true
 		for last := 0; last < u.Last && there; last++ {
-			all = append(all, summed{instance: source.instance(), rule: its, keys: k.board(source.instance(), p.name), weight: u.Weights[i]})
-			if its.calendar == nil {
+			all = append(all, summed{instance: source.Instance(), rule: its, keys: k.Board(source.Instance(), p.Name), weight: u.Weights[i]})
+			if its.Calendar == nil {
 				break
 			}
-			p, there = its.calendar.before(p)
+			p, there = its.Calendar.Before(p)
 		}
 	}
 	return all, nil
@@ -60,7 +64,7 @@ type tally struct {
 
 // tallies sum up sources, one after the other.
 type tallies struct {
-	aggregate Aggregate
+	aggregate definition.Aggregate
 	weights   []int64 // by source
 	members   map[string]tally
 }
@@ -81,9 +85,9 @@ func (t *tallies) whole(e tally) wide {
 	switch {
 	case !e.some:
 		return latest
-	case t.aggregate == MinOf:
+	case t.aggregate == definition.MinOf:
 		return slices.MinFunc([]wide{e.rest, latest}, wide.compare)
-	case t.aggregate == MaxOf:
+	case t.aggregate == definition.MaxOf:
 		return slices.MaxFunc([]wide{e.rest, latest}, wide.compare)
 	default:
 		return e.rest.plus(latest)
@@ -119,16 +123,16 @@ func (w wide) compare(other wide) int {
 
 // score is w, or the bound that it is beyond.
 func (w wide) score() int64 {
-	const most = MaxScore>>lowBits + 1
+	const most = definition.MaxScore>>lowBits + 1
 	high := min(max(w.high, -most-1), most)
-	return min(max(high<<lowBits+w.low, -MaxScore), MaxScore)
+	return min(max(high<<lowBits+w.low, -definition.MaxScore), definition.MaxScore)
 }
 
 // sources are the sorted sets that a result is made of. Of a union they are seen to be
 // as of now, those of its boards that have windows.
-func (s *Store) sources(ctx context.Context, d *definitions, n name, r *rule) ([]string, error) {
-	if r.windowed() {
-		return []string{s.keys.board(n.instance(), "").window[0]}, nil
+func (s *Store) sources(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled) ([]string, error) {
+	if r.IsWindowed() {
+		return []string{s.keys.Board(n.Instance(), "").Window[0]}, nil
 	}
 	all, err := unionSources(r, d, s.keys, n, s.catalog.clock.now())
 	if err != nil {
@@ -136,10 +140,10 @@ func (s *Store) sources(ctx context.Context, d *definitions, n name, r *rule) ([
 	}
 	var from []string
 	for _, b := range all {
-		from = append(from, b.keys.members)
+		from = append(from, b.keys.Members)
 		switch {
-		case !b.rule.windowed():
-		case b.rule.live():
+		case !b.rule.IsWindowed():
+		case b.rule.IsLive():
 			w := s.startSweep(b.instance)
 			select {
 			case <-w.done:
@@ -190,7 +194,7 @@ const (
 
 // sum reads all that goes into a union, and says what each member comes to. It calls
 // between with how long each call took.
-func (s *Store) sum(ctx context.Context, u *Union, all []summed, between func(context.Context, time.Duration) error) ([]scored, error) {
+func (s *Store) sum(ctx context.Context, u *definition.Union, all []summed, between func(context.Context, time.Duration) error) ([]scored, error) {
 	t := tallies{aggregate: u.Aggregate, members: make(map[string]tally)}
 	for source, b := range all {
 		t.weights = append(t.weights, b.weight)
@@ -207,19 +211,19 @@ func (s *Store) scan(ctx context.Context, b summed, between func(context.Context
 	server, cursor := "", "0"
 	for first := true; first || cursor != "0"; first = false {
 		began := time.Now()
-		r, err := s.callKeys(ctx, scanScript, []string{b.keys.members, b.keys.meta}, []any{cursor, scanPage})
+		r, err := s.callKeys(ctx, script.Scan, []string{b.keys.Members, b.keys.Meta}, []any{cursor, scanPage})
 		if err != nil {
 			return err
 		}
-		from := r.text()
-		order, _ := takeShape(r, Definition{Order: b.rule.Order})
-		cursor = r.text()
-		rows := r.list()
-		for len(rows.rest) > 0 && rows.err == nil {
-			member, key := rows.text(), rows.key()
+		from := r.Text()
+		order, _ := takeShape(r, definition.Board{Order: b.rule.Order})
+		cursor = r.Text()
+		rows := r.List()
+		for len(rows.Rest) > 0 && rows.Err == nil {
+			member, key := rows.Text(), rows.Key()
 			take(member, key.Score(order))
 		}
-		if err := cmp.Or(r.err, rows.err); err != nil {
+		if err := cmp.Or(r.Err, rows.Err); err != nil {
 			return err
 		}
 		if first {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"rankcast/ranking/internal/script"
 )
 
 // sweep goes through the instances of a definition: takes them down, if it was
@@ -17,7 +19,7 @@ func (s *Store) sweep(ctx context.Context, d *definitions, c claimed, until int6
 	slot, after, goesOn := strings.Cut(c.member, " ")
 	var next string
 	var err error
-	agenda := []string{s.keys.agenda()}
+	agenda := []string{s.keys.Agenda()}
 	switch since, leaving := d.leaving[slot]; {
 	case leaving && goesOn: // of a change before that; the slot itself is on the agenda
 	case leaving && c.since < since+grace.Microseconds(): // others may still write
@@ -120,6 +122,6 @@ func (s *Store) unlist(ctx context.Context, slot string, since int64, names []st
 	for _, name := range names {
 		args = append(args, name)
 	}
-	_, err := unlistScript.run(ctx, s.rdb, []string{s.keys.instances(slot), s.keys.agenda(), s.keys.listing(), s.keys.definitions()}, args)
+	_, err := script.Unlist.Run(ctx, s.rdb, []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()}, args)
 	return err
 }

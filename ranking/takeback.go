@@ -7,6 +7,9 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 )
 
 // TakenBack is what came of taking back an event.
@@ -34,7 +37,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	if err != nil {
 		return TakenBack{}, err
 	}
-	if err := cmp.Or(checkText("id", id), by.check()); err != nil {
+	if err := cmp.Or(definition.CheckText("id", id), by.check()); err != nil {
 		return TakenBack{}, err
 	}
 	state, fields, err := s.noteTakeBack(ctx, e, id, "t")
@@ -43,7 +46,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	}
 	o := Occurrence{ID: id}
 	if err := json.Unmarshal([]byte(fields), &o.Fields); err != nil {
-		return TakenBack{}, fmt.Errorf("%w: event %q has noted %q, which are no fields", ErrUnavailable, event, clip(fields))
+		return TakenBack{}, fmt.Errorf("%w: event %q has noted %q, which are no fields", ErrUnavailable, event, definition.Clip(fields))
 	}
 	t := TakenBack{Before: state == "T"}
 	if t.Updates, err = e.Expand(o.Fields); err != nil {
@@ -81,19 +84,19 @@ func definedOtherwise(event string) error {
 }
 
 // noteTakeBack notes how far it has come, and says how far it had.
-func (s *Store) noteTakeBack(ctx context.Context, e *Event, id, state string) (was, fields string, err error) {
-	ids := s.keys.eventIDs(e.Name)
-	r, err := takeBackScript.run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest()})
+func (s *Store) noteTakeBack(ctx context.Context, e *definition.Event, id, state string) (was, fields string, err error) {
+	ids := s.keys.EventIDs(e.Name)
+	r, err := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest()})
 	if err != nil {
 		return "", "", fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, err)
 	}
-	switch r.text() {
+	switch r.Text() {
 	case "none":
 		return "", "", &FieldError{Field: "id", Reason: fmt.Sprintf("is of no event %q of the last ten minutes", e.Name), Kind: ErrUnknownEvent}
 	case "other":
 		return "", "", definedOtherwise(e.Name)
 	}
-	return r.text(), r.text(), r.err
+	return r.Text(), r.Text(), r.Err
 }
 
 // SetScore sets a member's score outright, whatever the most is that an update may
@@ -106,7 +109,7 @@ func (s *Store) SetScore(ctx context.Context, board, member string, score int64,
 	if err := by.check(); err != nil {
 		return Result{}, err
 	}
-	outcomes, err := s.applyAs(ctx, setting, board, []Update{{Member: member, Score: score}})
+	outcomes, err := s.applyAs(ctx, setting, board, []definition.Update{{Member: member, Score: score}})
 	if err == nil {
 		err = outcomes[0].Err
 	}
@@ -116,7 +119,7 @@ func (s *Store) SetScore(ctx context.Context, board, member string, score int64,
 	r := outcomes[0].Result
 	if r.Current == nil && r.Previous == nil {
 		rule, err := s.ruleNamed(ctx, board)
-		if err != nil || !rule.isBuilt() { // it has no place within the limit
+		if err != nil || !rule.IsBuilt() { // it has no place within the limit
 			return r, err
 		}
 	}

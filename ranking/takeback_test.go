@@ -9,15 +9,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
 // giftEvent defines boards of each mode that one event updates.
 func giftEvent(t testing.TB, s *Store) {
 	t.Helper()
-	require.NoError(t, s.Define(t.Context(), Definitions{
-		Boards: []Definition{{Board: "stars"}, {Board: "fans:{star}", Ties: Dense}, {Board: "biggest", Mode: Best}, {Board: "latest", Mode: Last, MaxChange: 5}},
-		Events: []Event{{Name: "gift", Updates: []Target{
+	require.NoError(t, s.Define(t.Context(), definition.Set{
+		Boards: []definition.Board{{Board: "stars"}, {Board: "fans:{star}", Ties: definition.Dense}, {Board: "biggest", Mode: definition.Best}, {Board: "latest", Mode: definition.Last, MaxChange: 5}},
+		Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 			{Board: "stars", Member: "{star}", Score: "{n}"},
 			{Board: "fans:{star}", Member: "{user}", Score: "{n}"},
 			{Board: "biggest", Member: "{user}", Score: "{n}"},
@@ -133,8 +135,8 @@ func TestTakeBackHalfWay(t *testing.T) {
 			give(t, s, "warm", "warm", "warm", 1)
 			star := fmt.Sprint("s", n)
 			var left atomic.Int64
-			s.rdb.AddHook(&cutter{fate: func(script string) fate {
-				if script == applyScript.name && left.Add(-1) == -1 {
+			s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+				if sc == script.Apply.Name && left.Add(-1) == -1 {
 					return isLost
 				}
 				return passes
@@ -162,9 +164,9 @@ func TestTakeBackHalfWay(t *testing.T) {
 
 // In a period that has closed what counted stays.
 func TestTakeBackAfterThePeriod(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "hours", Period: "hour"}, Definition{Board: "ever"})
+	w := simulated(t, 1, Config{}, definition.Board{Board: "hours", Period: "hour"}, definition.Board{Board: "ever"})
 	s := w.stores[0]
-	require.NoError(t, s.DefineEvent(t.Context(), Event{Name: "visit", Updates: []Target{
+	require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: "visit", Updates: []definition.Target{
 		{Board: "hours", Member: "m", Score: "1"}, {Board: "ever", Member: "m", Score: "1"},
 	}}))
 	w.pass(59 * time.Minute)
@@ -188,8 +190,8 @@ func TestTakeBackAfterThePeriod(t *testing.T) {
 func TestSetScore(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "b", MaxChange: 5, Max: new(int64(100))})
-		apply(t, s, "b", Update{Member: "m", Score: 3})
+		define(t, s, definition.Board{Board: "b", MaxChange: 5, Max: new(int64(100))})
+		apply(t, s, "b", definition.Update{Member: "m", Score: 3})
 		why := Moderator{Reason: "lost in the outage"}
 		r, err := s.SetScore(t.Context(), "b", "m", 90, why)
 		require.NoError(t, err)

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 )
 
 const (
@@ -73,23 +76,23 @@ type claimed struct {
 
 // claim takes what is due off an agenda.
 func (s *Store) claim(ctx context.Context, agenda string, most int, lease time.Duration) (due []claimed, err error) {
-	r, err := claimScript.run(ctx, s.rdb, []string{agenda}, []any{most, lease.Microseconds()})
+	r, err := script.Claim.Run(ctx, s.rdb, []string{agenda}, []any{most, lease.Microseconds()})
 	if err != nil {
 		return nil, err
 	}
-	now := r.number()
-	if r.err == nil {
+	now := r.Number()
+	if r.Err == nil {
 		s.catalog.clock.set(now) // for good: what is due next is reckoned from it
 	}
-	for len(r.rest) > 0 && r.err == nil {
-		due = append(due, claimed{member: r.text(), until: r.text(), since: now})
+	for len(r.Rest) > 0 && r.Err == nil {
+		due = append(due, claimed{member: r.Text(), until: r.Text(), since: now})
 	}
-	return due, r.err
+	return due, r.Err
 }
 
 // tendDue looks after what is due now; more says that there is more of it.
 func (s *Store) tendDue(ctx context.Context) (more bool, err error) {
-	due, err := s.claim(ctx, s.keys.agenda(), tendClaim, tendLease)
+	due, err := s.claim(ctx, s.keys.Agenda(), tendClaim, tendLease)
 	if err != nil {
 		return false, err
 	}
@@ -153,44 +156,44 @@ func (s *Store) tend(ctx context.Context, c claimed) error {
 		if err != nil {
 			return err
 		}
-		return s.planOn(ctx, []string{s.keys.agenda()}, c, next)
+		return s.planOn(ctx, []string{s.keys.Agenda()}, c, next)
 	}
 	if strings.HasPrefix(c.member, "/") {
 		next, err := s.forget(ctx, c.member)
 		if err != nil {
 			return err
 		}
-		return s.planOn(ctx, []string{s.keys.agenda()}, c, next)
+		return s.planOn(ctx, []string{s.keys.Agenda()}, c, next)
 	}
 	if strings.Contains(c.member, "/") {
 		return s.sweep(ctx, d, c, until)
 	}
-	n, err := parseName(c.member)
+	n, err := definition.ParseName(c.member)
 	if err != nil {
 		return err
 	}
-	if _, leaving := d.leaving[n.slot()]; leaving {
+	if _, leaving := d.leaving[n.Slot()]; leaving {
 		return nil // it goes with its definition
 	}
 	var next int64
-	if rule := d.rules[n.slot()]; rule != nil {
-		next, err = s.tendInstance(ctx, n.instance(), rule, d.hidden, c.since, until)
+	if rule := d.rules[n.Slot()]; rule != nil {
+		next, err = s.tendInstance(ctx, n.Instance(), rule, d.hidden, c.since, until)
 	} else {
-		next, err = s.tendUnknown(ctx, n.instance())
+		next, err = s.tendUnknown(ctx, n.Instance())
 	}
 	if err != nil {
 		return err
 	}
-	return s.plan(ctx, c, n.slot(), next)
+	return s.plan(ctx, c, n.Slot(), next)
 }
 
 // plan says when a claimed instance is to be looked after again, in µs since 1970; 0:
 // there is nothing of it any more. Whoever has listed it meanwhile has the last word.
 func (s *Store) plan(ctx context.Context, c claimed, slot string, next int64) error {
-	if next >= never {
-		return s.planOn(ctx, []string{s.keys.agenda(), s.keys.listing()}, c, 0) // it stays an instance
+	if next >= definition.Never {
+		return s.planOn(ctx, []string{s.keys.Agenda(), s.keys.Listing()}, c, 0) // it stays an instance
 	}
-	return s.planOn(ctx, []string{s.keys.agenda(), s.keys.listing(), s.keys.instances(slot)}, c, next)
+	return s.planOn(ctx, []string{s.keys.Agenda(), s.keys.Listing(), s.keys.Instances(slot)}, c, next)
 }
 
 func (s *Store) planOn(ctx context.Context, keys []string, c claimed, next int64) error {
@@ -198,7 +201,7 @@ func (s *Store) planOn(ctx context.Context, keys []string, c claimed, next int64
 	if next > 0 {
 		at = strconv.FormatInt(next, 10)
 	}
-	_, err := planScript.run(ctx, s.rdb, keys, []any{c.member, c.until, c.since, at})
+	_, err := script.Plan.Run(ctx, s.rdb, keys, []any{c.member, c.until, c.since, at})
 	return err
 }
 
@@ -216,7 +219,7 @@ func (s *Store) in(ctx context.Context, after time.Duration, instances ...string
 	for i, instance := range instances {
 		members[i] = redis.Z{Score: at, Member: instance}
 	}
-	if err := s.rdb.ZAddArgs(ctx, s.keys.agenda(), redis.ZAddArgs{LT: true, Members: members}).Err(); err != nil {
+	if err := s.rdb.ZAddArgs(ctx, s.keys.Agenda(), redis.ZAddArgs{LT: true, Members: members}).Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return nil
@@ -226,8 +229,8 @@ func (s *Store) in(ctx context.Context, after time.Duration, instances ...string
 // in µs since 1970, or never, and 0 that there is nothing of it any more: found so by
 // a look that found nothing, not by the one that took the last away, since a failover
 // may bring that back.
-func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, m *moderation, now, until int64) (next int64, err error) {
-	if r.isBuilt() {
+func (s *Store) tendInstance(ctx context.Context, instance string, r *definition.Compiled, m *moderation, now, until int64) (next int64, err error) {
+	if r.IsBuilt() {
 		if busy, err := s.leaveBuild(ctx, instance, ""); err != nil || busy {
 			return now + listLook.Microseconds(), err
 		}
@@ -242,21 +245,21 @@ func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, m *m
 	if err := s.moderate(ctx, instance, r, m, periods); err != nil {
 		return 0, err
 	}
-	next = never
+	next = definition.Never
 	due := func(at int64) { next = min(next, at) }
 	var drop []string
-	finished, kept, oldest := true, false, r.oldest(now)
+	finished, kept, oldest := true, false, r.OldestReadable(now)
 	for _, p := range periods {
 		if p, err = s.tendPeriod(ctx, instance, r, p, now, until); err != nil {
 			return 0, err
 		}
 		switch {
 		case p.open:
-			if end := r.end(p.period); !end.IsZero() {
+			if end := r.PeriodEnd(p.Period); !end.IsZero() {
 				due(end.UnixMicro())
 				finished = false // what it comes to is announced before retain lets it go
 			}
-			at, err := s.clear(ctx, instance, r, p.period, now, until)
+			at, err := s.clear(ctx, instance, r, p.Period, now, until)
 			if err != nil {
 				return 0, err
 			}
@@ -267,15 +270,15 @@ func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, m *m
 		case !p.done:
 			due(now + undeliveredLook.Microseconds())
 			finished = false
-		case r.calendar == nil: // goes by retain
-		case p.opens.Before(oldest.opens):
-			drop = append(drop, p.name)
+		case r.Calendar == nil: // goes by retain
+		case p.Opens.Before(oldest.Opens):
+			drop = append(drop, p.Name)
 		case !kept: // those after it go later
-			due(r.dropAt(p.period))
+			due(r.PeriodDropAt(p.Period))
 			kept = true
 		}
 	}
-	if r.windowed() {
+	if r.IsWindowed() {
 		at, err := s.tendWindow(ctx, instance, r, now, until)
 		if err != nil {
 			return 0, err
@@ -298,19 +301,19 @@ func (s *Store) tendInstance(ctx context.Context, instance string, r *rule, m *m
 }
 
 // tendPeriod settles a period that has closed, and has it delivered.
-func (s *Store) tendPeriod(ctx context.Context, instance string, r *rule, p noted, now, until int64) (noted, error) {
-	if p.id == "" && r.calendar != nil {
+func (s *Store) tendPeriod(ctx context.Context, instance string, r *definition.Compiled, p noted, now, until int64) (noted, error) {
+	if p.id == "" && r.Calendar != nil {
 		// By the zone as it is known now: what was noted may be by older rules.
-		if named, ok := r.calendar.named(p.name); ok {
-			p.period = named
+		if named, ok := r.Calendar.Named(p.Name); ok {
+			p.Period = named
 		}
 	}
-	if p.open = !r.ended(p.period, now); p.open {
+	if p.open = !r.PeriodEnded(p.Period, now); p.open {
 		return p, nil
 	}
 	if p.id == "" {
 		if r.MemberTTL > 0 {
-			if _, err := s.clear(ctx, instance, r, p.period, now, until); err != nil {
+			if _, err := s.clear(ctx, instance, r, p.Period, now, until); err != nil {
 				return p, err
 			}
 		}
@@ -325,9 +328,9 @@ func (s *Store) tendPeriod(ctx context.Context, instance string, r *rule, p note
 // tendRetain lets an instance go that was not written to for as long as it is to be
 // retained, or a result that nobody has asked for, or an activity that ended so long ago; what has closed is settled and
 // delivered. It says when there will be something to do next.
-func (s *Store) tendRetain(ctx context.Context, instance string, r *rule, periods []noted, now, until int64) (gone bool, next int64, err error) {
+func (s *Store) tendRetain(ctx context.Context, instance string, r *definition.Compiled, periods []noted, now, until int64) (gone bool, next int64, err error) {
 	if retention(r) == 0 {
-		return false, never, nil
+		return false, definition.Never, nil
 	}
 	retain, cutoff := retention(r).Microseconds(), now-retention(r).Microseconds()
 	if !r.Ends.IsZero() {
@@ -336,7 +339,7 @@ func (s *Store) tendRetain(ctx context.Context, instance string, r *rule, period
 		}
 		cutoff = now
 	}
-	wrote, err := s.wrote(ctx, s.keys.board(instance, periods[len(periods)-1].name))
+	wrote, err := s.wrote(ctx, s.keys.Board(instance, periods[len(periods)-1].Name))
 	if err != nil {
 		return false, 0, err
 	}

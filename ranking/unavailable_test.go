@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -90,10 +91,10 @@ func TestSilentRedisHoldsUpFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, hook := New(newClient(t, url), Config{}), new(silence)
 		s.rdb.AddHook(hook)
-		define(t, s, Definition{Board: "b", Mode: Best})
+		define(t, s, definition.Board{Board: "b", Mode: definition.Best})
 		known := func() error {
 			b, err := s.Board(t.Context(), "b")
-			if err == nil && b.Definition.Mode != Best {
+			if err == nil && b.Definition.Mode != definition.Best {
 				err = errors.New("is not as it was defined")
 			}
 			return err
@@ -207,11 +208,16 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 		hook.on.Store(true)
 		for _, call := range []func(context.Context) error{
 			func(ctx context.Context) error { _, err := s.Page(ctx, "b", 1, 1); return err },
-			func(ctx context.Context) error { _, err := s.Apply(ctx, "b", []Update{{Member: "m"}}); return err },
+			func(ctx context.Context) error {
+				_, err := s.Apply(ctx, "b", []definition.Update{{Member: "m"}})
+				return err
+			},
 			func(ctx context.Context) error { _, err := s.Happen(ctx, "b", []Occurrence{{}}); return err },
 			func(ctx context.Context) error { _, err := s.Boards(ctx); return err },
 			func(ctx context.Context) error { return s.States(ctx, []string{"b"})[0].Err },
-			func(ctx context.Context) error { return s.Define(ctx, Definitions{Boards: []Definition{{Board: "b"}}}) },
+			func(ctx context.Context) error {
+				return s.Define(ctx, definition.Set{Boards: []definition.Board{{Board: "b"}}})
+			},
 		} {
 			before := hook.calls.Load()
 			took, errs := together(20, func() error { return call(t.Context()) })
@@ -243,7 +249,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 func TestLookOutlivesItsCaller(t *testing.T) {
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
-		define(t, newNode(t, url), Definition{Board: "b"})
+		define(t, newNode(t, url), definition.Board{Board: "b"})
 		s := newNode(t, url)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -263,9 +269,9 @@ func TestLookOutlivesItsCaller(t *testing.T) {
 func TestRedisAway(t *testing.T) {
 	r := redistest.Start(t)
 	s := newNode(t, r.URL())
-	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b"}, {Board: "fans:{x}"}},
-		Events: []Event{{Name: "e", Updates: []Target{{Board: "b", Member: "m", Score: "1"}}}}}))
-	apply(t, s, "b", Update{Member: "m", Score: 3})
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b"}, {Board: "fans:{x}"}},
+		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}}))
+	apply(t, s, "b", definition.Update{Member: "m", Score: 3})
 	r.Kill()
 	for _, age := range []time.Duration{0, lookAgain, lease} {
 		aged(s, age)
@@ -277,21 +283,21 @@ func TestRedisAway(t *testing.T) {
 		require.ErrorIs(t, err, ErrUnavailable)
 		_, err = s.Instances(t.Context(), "fans:{x}", "", 1)
 		require.ErrorIs(t, err, ErrUnavailable)
-		_, err = s.Apply(t.Context(), "b", []Update{{Member: "m", Score: 1, ID: "1"}})
+		_, err = s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1, ID: "1"}})
 		require.ErrorIs(t, err, ErrUnavailable)
 		_, err = s.Happen(t.Context(), "e", []Occurrence{{}})
 		require.ErrorIs(t, err, ErrUnavailable)
 		require.ErrorIs(t, s.States(t.Context(), []string{"b"})[0].Err, ErrUnavailable)
-		require.ErrorIs(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "c"}}}), ErrUnavailable)
+		require.ErrorIs(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "c"}}}), ErrUnavailable)
 		require.ErrorIs(t, s.Delete(t.Context(), "b"), ErrUnavailable)
 		b, err := s.Board(t.Context(), "b")
 		require.NoError(t, err)
-		require.Equal(t, Sum, b.Definition.Mode)
+		require.Equal(t, definition.Sum, b.Definition.Mode)
 		_, err = s.Board(t.Context(), "c")
 		require.ErrorIs(t, err, ErrUnavailable, "who knows what was defined meanwhile")
 	}
 	r.Start()
 	redistest.Eventually(t, "the client to try Redis again", func() error { return s.Ping(t.Context()) })
-	require.EqualValues(t, 4, apply(t, s, "b", Update{Member: "m", Score: 1, ID: "1"}).Result.Current.Score)
+	require.EqualValues(t, 4, apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "1"}).Result.Current.Score)
 	require.EqualValues(t, 4, score(t, s, "b", "m"))
 }

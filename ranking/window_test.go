@@ -6,15 +6,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
 // Points leave a live window one by one at their time, and those of a built one with the
 // next result.
 func TestPointsLeaveAWindow(t *testing.T) {
-	for _, refresh := range []time.Duration{time.Minute, Live} {
-		board := Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh}
-		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []Definition{board}, func(t *testing.T, w *world) {
+	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
+		board := definition.Board{Board: "b", Window: 3 * time.Hour, Refresh: refresh}
+		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []definition.Board{board}, func(t *testing.T, w *world) {
 			s := w.stores[0]
 			w.write(s, "b", "x", 5)
 			w.pass(time.Hour)
@@ -40,9 +41,9 @@ func TestPointsLeaveAWindow(t *testing.T) {
 // A time that a store tells in the shortest form, as 1.7955e+12, is what it is.
 func TestWindowAtARoundTime(t *testing.T) {
 	at := time.UnixMilli(1_795_500_000_000)
-	for _, refresh := range []time.Duration{time.Minute, Live} {
-		board := Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh}
-		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []Definition{board}, func(t *testing.T, w *world) {
+	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
+		board := definition.Board{Board: "b", Window: 3 * time.Hour, Refresh: refresh}
+		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []definition.Board{board}, func(t *testing.T, w *world) {
 			s := w.stores[0]
 			w.pass(at.Sub(w.now))
 			w.tend()

@@ -3,11 +3,14 @@ package ranking
 import (
 	"cmp"
 	"strconv"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
 )
 
 // write is an update as apply.lua gets it.
 type write struct {
-	Update
+	definition.Update
 	override override
 }
 
@@ -22,7 +25,7 @@ const (
 )
 
 // op is the word that apply.lua acts on.
-func (w write) op(d Definition) string {
+func (w write) op(d definition.Board) string {
 	switch {
 	case w.override != "":
 		return string(w.override)
@@ -34,7 +37,7 @@ func (w write) op(d Definition) string {
 }
 
 // condition is what apply.lua is told of it; of what is undone whether it added.
-func (w write) condition(d Definition) string {
+func (w write) condition(d definition.Board) string {
 	if w.override == revoking {
 		return string(cmp.Or(w.Op, d.Mode))
 	}
@@ -46,7 +49,7 @@ func (w write) condition(d Definition) string {
 // cuts off the front of a stored result. It is of what was sent: the board's mode may
 // change between an update and its retry.
 func (w write) digest() string {
-	b := make([]byte, 0, 2*maxIDBytes+maxDataBytes)
+	b := make([]byte, 0, 2*definition.MaxIDBytes+definition.MaxDataBytes)
 	if w.override != revoking { // which has the digest of what it revoking
 		b = append(b, w.override...)
 	}
@@ -56,13 +59,13 @@ func (w write) digest() string {
 	b = append(b, ' ')
 	b = append(b, w.Member...)
 	if w.If != "" || w.Data != "" {
-		b = append(append(append(append(b, fieldSep...), w.If...), fieldSep...), w.Data...)
+		b = append(append(append(append(b, keyspace.FieldSep...), w.If...), keyspace.FieldSep...), w.Data...)
 	}
 	if !w.At.IsZero() {
-		b = append(b, changeSep...)
+		b = append(b, keyspace.RecordSep...)
 		b = strconv.AppendInt(b, w.At.UnixMilli(), 10)
 	}
-	return digest(b)
+	return definition.Digest(b)
 }
 
 // Standing is a score and the rank it gives.

@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub"
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -240,7 +240,7 @@ func median[T int64 | uint64 | time.Duration](values []T) float64 {
 func BenchmarkDelivery(b *testing.B) {
 	const clients, frames, pace = 2000, 20, 50 * time.Millisecond
 	n := startNode(b, redistest.Start(b, redistest.InMemory...).URL(), nodeConfig{hub: hub.Config{Interval: time.Millisecond}},
-		ranking.Definition{Board: "b", Mode: ranking.Last})
+		definition.Board{Board: "b", Mode: definition.Last})
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(b, err)
 	defer plain.Close()
@@ -257,9 +257,9 @@ func BenchmarkDelivery(b *testing.B) {
 		accepted <- conns
 	}()
 	change := func() {
-		updates := make([]ranking.Update, 5)
+		updates := make([]definition.Update, 5)
 		for i := range updates {
-			updates[i] = ranking.Update{Member: fmt.Sprintf("member-%02d", rand.IntN(10)), Score: 1e6 + rand.Int64N(1e6)}
+			updates[i] = definition.Update{Member: fmt.Sprintf("member-%02d", rand.IntN(10)), Score: 1e6 + rand.Int64N(1e6)}
 		}
 		_, err := n.store.Apply(context.Background(), "b", updates)
 		require.NoError(b, err)
@@ -333,7 +333,7 @@ func BenchmarkDelivery(b *testing.B) {
 func BenchmarkJoin(b *testing.B) {
 	const followers, members = 9000, 100_000
 	r := redistest.Start(b, redistest.InMemory...)
-	n := startNode(b, r.URL(), nodeConfig{hub: hub.Config{AuditInterval: time.Hour}}, ranking.Definition{Board: "b"})
+	n := startNode(b, r.URL(), nodeConfig{hub: hub.Config{AuditInterval: time.Hour}}, definition.Board{Board: "b"})
 	n.descending("b", members)
 	in, out := startSelf(b, fmt.Sprintf("%s=%d %s", joinEnv, followers, n.addr))
 	var took []time.Duration

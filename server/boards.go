@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // timeJSON is a time as the wire has it; null for none.
@@ -15,7 +16,7 @@ func timeJSON(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	text := t.UTC().Format(ranking.TimeForm)
+	text := t.UTC().Format(definition.TimeForm)
 	return &text
 }
 
@@ -29,7 +30,7 @@ func (s *Server) listBoards(c echo.Context) error {
 		return err
 	}
 	return ok(c, struct {
-		Boards []ranking.Definition `json:"boards"`
+		Boards []definition.Board `json:"boards"`
 	}{boards})
 }
 
@@ -49,13 +50,13 @@ func (s *Server) getBoard(c echo.Context) error {
 	}
 	answer := struct {
 		headJSON
-		Total         int64              `json:"total"`
-		Epoch         string             `json:"epoch"`
-		Seq           int64              `json:"seq"`
-		LastChange    *string            `json:"last_change"`
-		Memory        int64              `json:"memory"`
-		TieResolution *int64             `json:"tie_resolution_us"`
-		Definition    ranking.Definition `json:"definition"`
+		Total         int64            `json:"total"`
+		Epoch         string           `json:"epoch"`
+		Seq           int64            `json:"seq"`
+		LastChange    *string          `json:"last_change"`
+		Memory        int64            `json:"memory"`
+		TieResolution *int64           `json:"tie_resolution_us"`
+		Definition    definition.Board `json:"definition"`
 	}{
 		headJSON: newHead(board, info.Period, info.Bounds), Total: info.Total, Epoch: info.Epoch, Seq: info.Seq,
 		LastChange: timeJSON(info.LastChange), Memory: info.Memory, Definition: info.Definition,
@@ -76,9 +77,9 @@ func (s *Server) getFamily(c echo.Context, family string) error {
 		return err
 	}
 	return ok(c, struct {
-		Board      string             `json:"board"`
-		Instances  int64              `json:"instances"`
-		Definition ranking.Definition `json:"definition"`
+		Board      string           `json:"board"`
+		Instances  int64            `json:"instances"`
+		Definition definition.Board `json:"definition"`
 	}{family, instances.Total, d})
 }
 
@@ -92,7 +93,7 @@ func (s *Server) putBoard(c echo.Context) error {
 		return err
 	}
 	board := param(c, "board")
-	d, err := ranking.ParseDefinition(board, body)
+	d, err := definition.ParseBoard(board, body)
 	if err != nil {
 		return err
 	}

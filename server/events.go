@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // maxEvents bounds a batch of events.
@@ -24,7 +25,7 @@ func (s *Server) listEvents(c echo.Context) error {
 		return err
 	}
 	return ok(c, struct {
-		Events []ranking.Event `json:"events"`
+		Events []definition.Event `json:"events"`
 	}{events})
 }
 
@@ -37,7 +38,7 @@ func (s *Server) putEvent(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	e, err := ranking.ParseEvent(param(c, "event"), body)
+	e, err := definition.ParseEvent(param(c, "event"), body)
 	if err != nil {
 		return err
 	}

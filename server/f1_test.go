@@ -17,7 +17,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -82,9 +82,9 @@ func TestFormula1(t *testing.T) {
 	seasons := readSeasons(t)
 	require.Len(t, seasons, 19)
 	redistest.Engines(t, func(t *testing.T, url string) {
-		var boards []ranking.Definition
+		var boards []definition.Board
 		for season := range seasons {
-			boards = append(boards, ranking.Definition{Board: "f1-" + season})
+			boards = append(boards, definition.Board{Board: "f1-" + season})
 		}
 		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, boards...)
 		for season, rounds := range seasons {

@@ -13,6 +13,7 @@ import (
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -101,17 +102,17 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 	require.Greater(t, tied, 100, "or the data is no test of ties")
 
 	redistest.Engines(t, func(t *testing.T, url string) {
-		var boards []ranking.Definition
-		var points []ranking.Target
-		for _, ties := range []ranking.Ties{ranking.Shared, ranking.Dense} {
+		var boards []definition.Board
+		var points []definition.Target
+		for _, ties := range []definition.Ties{definition.Shared, definition.Dense} {
 			for _, of := range []string{"driver", "constructor"} {
 				board := fmt.Sprintf("%ss-%s:{season}", of, ties)
-				boards = append(boards, ranking.Definition{Board: board, Ties: ties, Kind: of})
-				points = append(points, ranking.Target{Board: board, Member: "{" + of + "}", Score: "{tenths}"})
+				boards = append(boards, definition.Board{Board: board, Ties: ties, Kind: of})
+				points = append(points, definition.Target{Board: board, Member: "{" + of + "}", Score: "{tenths}"})
 			}
 		}
 		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, boards...)
-		require.NoError(t, n.store.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{{Name: "points", Updates: points}}}))
+		require.NoError(t, n.store.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "points", Updates: points}}}))
 		send := func(rounds []*round) {
 			for some := range slices.Chunk(results(rounds), 100) {
 				a := n.do("POST", "/v1/events/points", `{"events":[`+strings.Join(some, ",")+`]}`)
@@ -125,13 +126,13 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 			send(rounds[:last])
 			s := servertest.Dial(t, n.addr)
 			for of, standings := range finals {
-				var without []ranking.Update // who never scored
+				var without []definition.Update // who never scored
 				for member, points := range standings[season].points {
 					if points == 0 {
-						without = append(without, ranking.Update{Member: member})
+						without = append(without, definition.Update{Member: member})
 					}
 				}
-				for _, ties := range []ranking.Ties{ranking.Shared, ranking.Dense} {
+				for _, ties := range []definition.Ties{definition.Shared, definition.Dense} {
 					board := fmt.Sprintf("%s-%s:%s", of, ties, season)
 					_, err := n.store.Apply(t.Context(), board, without)
 					require.NoError(t, err)
@@ -140,7 +141,7 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 			}
 			send(rounds[last:])
 			for of, standings := range finals {
-				for _, ties := range []ranking.Ties{ranking.Shared, ranking.Dense} {
+				for _, ties := range []definition.Ties{definition.Shared, definition.Dense} {
 					board, final := fmt.Sprintf("%s-%s:%s", of, ties, season), standings[season]
 					holdsFinal(t, n, board, ties, final)
 					top, _ := n.top(board, 1000)
@@ -153,11 +154,11 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 }
 
 // holdsFinal checks pages and places of a board against a standing.
-func holdsFinal(t *testing.T, n *node, board string, ties ranking.Ties, final finalStanding) {
+func holdsFinal(t *testing.T, n *node, board string, ties definition.Ties, final finalStanding) {
 	t.Helper()
 	want := func(member string) hubtest.Entry {
 		rank, dense := final.ranks(member)
-		if ties == ranking.Dense {
+		if ties == definition.Dense {
 			rank = dense
 		}
 		return hubtest.Entry{Rank: rank, Member: member, Score: final.points[member]}

@@ -18,6 +18,7 @@ import (
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -27,9 +28,9 @@ import (
 func (n *node) descending(board string, members int) {
 	n.t.Helper()
 	for from := 0; from < members; from += 1000 {
-		var updates []ranking.Update
+		var updates []definition.Update
 		for i := from; i < min(members, from+1000); i++ {
-			updates = append(updates, ranking.Update{Member: fmt.Sprint("m", i), Score: int64(10 * (members - i))})
+			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: int64(10 * (members - i))})
 		}
 		_, err := n.store.Apply(context.Background(), board, updates)
 		require.NoError(n.t, err)
@@ -38,7 +39,7 @@ func (n *node) descending(board string, members int) {
 
 func (n *node) update(board, member string, score int64) {
 	n.t.Helper()
-	_, err := n.store.Apply(context.Background(), board, []ranking.Update{{Member: member, Score: score}})
+	_, err := n.store.Apply(context.Background(), board, []definition.Update{{Member: member, Score: score}})
 	require.NoError(n.t, err)
 }
 
@@ -56,7 +57,7 @@ func meIs(s *servertest.Socket, board string, rank, score int64) hubtest.Message
 func TestOwnRank(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
-			ranking.Definition{Board: "b"})
+			definition.Board{Board: "b"})
 		n.descending("b", 200)
 		s := servertest.Dial(t, n.addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m100"}`)
@@ -105,7 +106,7 @@ func TestOwnRank(t *testing.T) {
 func TestAround(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
-			ranking.Definition{Board: "b"})
+			definition.Board{Board: "b"})
 		n.descending("b", 200)
 		s := servertest.Dial(t, n.addr)
 		near := func() {
@@ -148,7 +149,7 @@ func TestAround(t *testing.T) {
 // changed since, and a snapshot otherwise.
 func TestResume(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, ranking.Definition{Board: "b"})
+		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, definition.Board{Board: "b"})
 		n.descending("b", 50)
 		stays, first := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
 		stays.Subscribe("b", 10)
@@ -231,7 +232,7 @@ func calls(t testing.TB, rdb redis.UniversalClient) map[string]int64 {
 func TestFollowersOfALargeBoard(t *testing.T) {
 	const members, followers, rounds, updates = 20_000, 500, 5, 400
 	r := redistest.Start(t)
-	d := ranking.Definition{Board: "b"}
+	d := definition.Board{Board: "b"}
 	// Neither audit nor seq check may fall into the count.
 	cfg := nodeConfig{hub: hub.Config{Interval: 5 * time.Millisecond, MeInterval: 20 * time.Millisecond, CheckInterval: time.Hour, AuditInterval: time.Hour}}
 	nodes := []*node{startNode(t, r.URL(), cfg, d), startNode(t, r.URL(), cfg, d)}
@@ -286,7 +287,7 @@ func TestFollowersOfALargeBoard(t *testing.T) {
 				score = random.Int64N(10 * members)
 			}
 			taken[score] = true
-			_, err := nodes[random.IntN(2)].store.Apply(t.Context(), "b", []ranking.Update{{Member: m, Score: score, Op: ranking.Last}})
+			_, err := nodes[random.IntN(2)].store.Apply(t.Context(), "b", []definition.Update{{Member: m, Score: score, Op: definition.Last}})
 			require.NoError(t, err)
 			recount[m] = score
 		}
@@ -326,7 +327,7 @@ func since(now, before map[string]int64) map[string]int64 {
 // subscription and every goroutine.
 func TestLastWhoLeavesFreesAll(t *testing.T) {
 	r := redistest.Start(t)
-	n := startNode(t, r.URL(), nodeConfig{}, ranking.Definition{Board: "b"})
+	n := startNode(t, r.URL(), nodeConfig{}, definition.Board{Board: "b"})
 	n.descending("b", 2000)
 	heard := func(want int64) {
 		t.Helper()

@@ -17,6 +17,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // maxLine bounds a line of an import, in bytes, its end among them: member and data have
@@ -191,11 +192,11 @@ func parseObjectLine(line []byte) (row ranking.Row, err error) {
 	if row.Member, err = o.required("member"); err != nil {
 		return row, err
 	}
-	if err = ranking.CheckMember(row.Member); err != nil {
+	if err = definition.CheckMember(row.Member); err != nil {
 		return row, err
 	}
 	if data, there := o["data"]; there {
-		if row.Data, err = ranking.CompactData(data); err != nil {
+		if row.Data, err = definition.CompactData(data); err != nil {
 			return row, err
 		}
 	}
@@ -224,11 +225,11 @@ func (l *csvLines) parse(line []byte) (row ranking.Row, err error) {
 		return ""
 	}
 	row.Member = value("member")
-	if err = ranking.CheckMember(row.Member); err != nil {
+	if err = definition.CheckMember(row.Member); err != nil {
 		return row, err
 	}
 	if data := value("data"); data != "" {
-		if row.Data, err = ranking.CompactData(jsontext.Value(data)); err != nil {
+		if row.Data, err = definition.CompactData(jsontext.Value(data)); err != nil {
 			return row, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -22,11 +22,11 @@ import (
 // the board on every socket, and in what a plain recount of the scores gives.
 func TestEverySocketEndsWithTheBoard(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		var boards []ranking.Definition
-		for _, mode := range []ranking.Mode{ranking.Sum, ranking.Best, ranking.Last} {
-			for _, order := range []ranking.Order{ranking.Desc, ranking.Asc} {
-				for _, ties := range []ranking.Ties{ranking.First, ranking.ByMember} {
-					boards = append(boards, ranking.Definition{Board: fmt.Sprintf("%s-%s-%s", mode, order, ties), Mode: mode, Order: order, Ties: ties})
+		var boards []definition.Board
+		for _, mode := range []definition.Mode{definition.Sum, definition.Best, definition.Last} {
+			for _, order := range []definition.Order{definition.Desc, definition.Asc} {
+				for _, ties := range []definition.Ties{definition.First, definition.ByMember} {
+					boards = append(boards, definition.Board{Board: fmt.Sprintf("%s-%s-%s", mode, order, ties), Mode: mode, Order: order, Ties: ties})
 				}
 			}
 		}
@@ -51,11 +51,11 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 						m, score := fmt.Sprint("m", random.IntN(60)), random.Int64N(8)-2
 						updates = append(updates, fmt.Sprintf(`{"member":%q,"score":%d}`, m, score))
 						was, there := recount[m]
-						better := d.Order == ranking.Desc && score > was.score || d.Order == ranking.Asc && score < was.score
+						better := d.Order == definition.Desc && score > was.score || d.Order == definition.Asc && score < was.score
 						switch {
-						case d.Mode == ranking.Sum:
+						case d.Mode == definition.Sum:
 							score += was.score
-						case d.Mode == ranking.Best && there && !better:
+						case d.Mode == definition.Best && there && !better:
 							score = was.score
 						}
 						if !there || score != was.score {
@@ -78,11 +78,11 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 				}
 				slices.SortFunc(want, func(a, b hubtest.Entry) int {
 					switch {
-					case a.Score != b.Score && d.Order == ranking.Desc:
+					case a.Score != b.Score && d.Order == definition.Desc:
 						return int(b.Score - a.Score)
 					case a.Score != b.Score:
 						return int(a.Score - b.Score)
-					case d.Ties == ranking.First:
+					case d.Ties == definition.First:
 						return recount[a.Member].arrived - recount[b.Member].arrived
 					default:
 						return strings.Compare(a.Member, b.Member)

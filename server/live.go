@@ -20,6 +20,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 const (
@@ -219,7 +220,7 @@ func timedFrame(kind string, id jsontext.Value, now time.Time) *hub.Frame {
 	}
 	if !now.IsZero() {
 		b = append(b, `,"now":"`...)
-		b = now.AppendFormat(b, ranking.TimeForm)
+		b = now.AppendFormat(b, definition.TimeForm)
 		b = append(b, '"')
 	}
 	return hub.NewFrame(append(b, '}'))

@@ -14,6 +14,7 @@ import (
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server"
 	"rankcast/server/servertest"
 )
@@ -51,7 +52,7 @@ type nodeConfig struct {
 	server  server.Config
 }
 
-func startNode(t testing.TB, url string, cfg nodeConfig, boards ...ranking.Definition) *node {
+func startNode(t testing.TB, url string, cfg nodeConfig, boards ...definition.Board) *node {
 	n := servertest.Start(t, url, servertest.Config{Ranking: cfg.ranking, Hub: cfg.hub, Server: cfg.server}, boards...)
 	return &node{t: t, addr: n.Addr, store: n.Store, hub: n.Hub, stop: n.Stop}
 }
@@ -73,9 +74,9 @@ func (n *node) top(board string, limit int) (top []hubtest.Entry, total int64) {
 // The first entry tells the round.
 func (n *node) fill(round int) {
 	n.t.Helper()
-	updates := []ranking.Update{{Member: "round", Score: int64(2e9 + round)}}
+	updates := []definition.Update{{Member: "round", Score: int64(2e9 + round)}}
 	for i := range 1000 {
-		updates = append(updates, ranking.Update{Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 100)), Score: rand.Int64N(1e9)})
+		updates = append(updates, definition.Update{Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 100)), Score: rand.Int64N(1e9)})
 	}
 	_, err := n.store.Apply(context.Background(), "b", updates)
 	require.NoError(n.t, err)

@@ -5,6 +5,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 const defaultTop = 10
@@ -57,7 +58,7 @@ func (s *Server) getTop(c echo.Context) error {
 	board := param(c, "board")
 	q := readQuery(c, "limit", "cursor", "from_rank", "min_score", "max_score")
 	query := ranking.Query{
-		Limit: s.limit(q), FromRank: q.integer("from_rank", 1, 1, ranking.MaxScore), After: q.cursor(),
+		Limit: s.limit(q), FromRank: q.integer("from_rank", 1, 1, definition.MaxScore), After: q.cursor(),
 		MinScore: q.score("min_score"), MaxScore: q.score("max_score"),
 	}
 	if _, jumps := q.get("from_rank"); jumps && query.After != nil && q.err == nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -17,9 +17,9 @@ func TestReadsByScoreOverHTTP(t *testing.T) {
 	const top, at, count, members = "/top?limit=2&", "/at?limit=2&", "/count?", "/members?"
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, nodeConfig{},
-			ranking.Definition{Board: "first"}, ranking.Definition{Board: "shared", Ties: ranking.Shared},
-			ranking.Definition{Board: "dense", Ties: ranking.Dense}, ranking.Definition{Board: "member", Ties: ranking.ByMember},
-			ranking.Definition{Board: "laps", Order: ranking.Asc}, ranking.Definition{Board: "week", Period: "week"})
+			definition.Board{Board: "first"}, definition.Board{Board: "shared", Ties: definition.Shared},
+			definition.Board{Board: "dense", Ties: definition.Dense}, definition.Board{Board: "member", Ties: definition.ByMember},
+			definition.Board{Board: "laps", Order: definition.Asc}, definition.Board{Board: "week", Period: "week"})
 		for _, board := range []string{"first", "shared", "dense", "member", "laps"} {
 			a := n.do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"e","score":30},{"member":"d","score":20,"data":7},
 				{"member":"a","score":20},{"member":"c","score":20},{"member":"b","score":10}]}`)

@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // maxBody bounds a request's body, in bytes.
@@ -188,7 +189,7 @@ func (o object) integer(name string) (int64, error) {
 func parseInteger(name, digits string) (int64, error) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if errors.Is(err, strconv.ErrRange) {
-		return 0, &ranking.FieldError{Field: name, Reason: fmt.Sprintf("is %.30s; want an integer within ±%d", digits, int64(ranking.MaxScore)), Kind: ranking.ErrOutOfRange}
+		return 0, &ranking.FieldError{Field: name, Reason: fmt.Sprintf("is %.30s; want an integer within ±%d", digits, int64(definition.MaxScore)), Kind: ranking.ErrOutOfRange}
 	}
 	if err != nil {
 		return 0, ranking.Invalid(name, fmt.Sprintf("is %.30s; want an integer, without fraction or exponent", digits))
@@ -257,7 +258,7 @@ func (q *query) score(name string) *int64 {
 	if _, there := q.get(name); !there {
 		return nil
 	}
-	n := q.integer(name, 0, -ranking.MaxScore, ranking.MaxScore)
+	n := q.integer(name, 0, -definition.MaxScore, definition.MaxScore)
 	return &n
 }
 

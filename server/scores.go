@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // maxUpdates bounds a batch.
@@ -84,7 +85,7 @@ func (s *Server) update(ctx context.Context, board string, body object, key stri
 	if err != nil {
 		return resultJSON{}, err
 	}
-	outcomes, err := s.store.Apply(ctx, board, []ranking.Update{u})
+	outcomes, err := s.store.Apply(ctx, board, []definition.Update{u})
 	if err == nil {
 		err = outcomes[0].Err
 	}
@@ -96,7 +97,7 @@ func (s *Server) update(ctx context.Context, board string, body object, key stri
 
 // applyBatch applies a batch of updates.
 func (s *Server) applyBatch(c echo.Context, board string, list jsontext.Value, key string) error {
-	results, err := batch("updates", list, maxUpdates, key, readUpdate, func(updates []ranking.Update) (func(int) (any, error), error) {
+	results, err := batch("updates", list, maxUpdates, key, readUpdate, func(updates []definition.Update) (func(int) (any, error), error) {
 		outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
 		return func(i int) (any, error) {
 			return newResult(board, updates[i].Member, outcomes[i].Result), outcomes[i].Err
@@ -114,7 +115,7 @@ func refused(err error) refusedJSON {
 }
 
 // readUpdate reads an update; key is the id that its request gives it.
-func readUpdate(o object, key string) (u ranking.Update, err error) {
+func readUpdate(o object, key string) (u definition.Update, err error) {
 	if err = o.only("member", "score", "op", "id", "if", "data", "at"); err != nil {
 		return u, err
 	}
@@ -128,19 +129,19 @@ func readUpdate(o object, key string) (u ranking.Update, err error) {
 	if err != nil {
 		return u, err
 	}
-	u.Op = ranking.Mode(op)
+	u.Op = definition.Mode(op)
 	condition, err := o.optional("if")
 	if err != nil {
 		return u, err
 	}
-	u.If = ranking.Condition(condition)
+	u.If = definition.Condition(condition)
 	if data, there := o["data"]; there {
-		if u.Data, err = ranking.CompactData(data); err != nil {
+		if u.Data, err = definition.CompactData(data); err != nil {
 			return u, err
 		}
 	}
 	if at, there := o["at"]; there {
-		if u.At, err = ranking.ParseAt(at); err != nil {
+		if u.At, err = definition.ParseAt(at); err != nil {
 			return u, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 const (
@@ -65,7 +66,7 @@ func (ss *session) watch(o object) (w hub.Watch, err error) {
 	}
 	if w.Me != "" {
 		var bad *ranking.FieldError
-		if err := ranking.CheckMember(w.Me); errors.As(err, &bad) {
+		if err := definition.CheckMember(w.Me); errors.As(err, &bad) {
 			return w, ranking.Invalid("me", bad.Reason)
 		}
 	}

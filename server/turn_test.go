@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub/hubtest"
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
 // quick is a board whose periods pass while a test waits.
-var quick = ranking.Definition{Board: "quick", Period: "3s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+var quick = definition.Board{Board: "quick", Period: "3s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 
 // The period turns while 500 sockets on two nodes watch a board, and nobody writes to
 // it any more: each of them gets the last of the old period, as it is for good, and
@@ -54,9 +54,9 @@ func TestTurnWhile500SocketsWatch(t *testing.T) {
 	}
 	ready.Wait()
 	// All of it in one period: what was written is the only board that is not empty.
-	var updates []ranking.Update
+	var updates []definition.Update
 	for i := range 20 {
-		updates = append(updates, ranking.Update{Member: fmt.Sprint("m", i), Score: int64(i)})
+		updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: int64(i)})
 	}
 	outcomes, err := nodes[0].store.Apply(t.Context(), "quick", updates)
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestTurnOfAPeriodThatIsNotKept(t *testing.T) {
 		s := servertest.Dial(t, n.addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"quick","top":5}`)
 		s.Next("snapshot")
-		outcomes, err := n.store.Apply(t.Context(), "quick", []ranking.Update{{Member: "a", Score: 3}, {Member: "b", Score: 4}})
+		outcomes, err := n.store.Apply(t.Context(), "quick", []definition.Update{{Member: "a", Score: 3}, {Member: "b", Score: 4}})
 		require.NoError(t, err)
 		period := outcomes[0].Result.Period
 		var last hubtest.Message

@@ -12,7 +12,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -23,7 +23,7 @@ func TestFormula1AllTime(t *testing.T) {
 	seasons := readSeasons(t)
 	names := slices.Sorted(maps.Keys(seasons))
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, CheckInterval: 50 * time.Millisecond}}, ranking.Definition{Board: "drivers:{season}"})
+		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, CheckInterval: 50 * time.Millisecond}}, definition.Board{Board: "drivers:{season}"})
 		var of []string
 		for _, season := range names {
 			of = append(of, `"drivers:`+season+`"`)

@@ -9,7 +9,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -20,7 +20,7 @@ var swift = nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: 2
 // ago sends a score that was so long ago by a clock that stands still.
 func (n *node) ago(board, member string, score int64, at time.Time) {
 	n.t.Helper()
-	outcomes, err := n.store.Apply(n.t.Context(), board, []ranking.Update{{Member: member, Score: score, At: at}})
+	outcomes, err := n.store.Apply(n.t.Context(), board, []definition.Update{{Member: member, Score: score, At: at}})
 	require.NoError(n.t, err)
 	require.NoError(n.t, outcomes[0].Err)
 }
@@ -52,7 +52,7 @@ func TestWatchersOfALiveWindow(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
-	n := startNode(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute, Refresh: ranking.Live})
+	n := startNode(t, url, swift, definition.Board{Board: "b", Window: 4 * time.Minute, Refresh: definition.Live})
 	n.ago("b", "a", 10, now.Add(-3*time.Minute))
 	n.ago("b", "b", 5, now.Add(-2*time.Minute))
 	n.ago("b", "c", 3, now.Add(-time.Minute))
@@ -107,11 +107,11 @@ func TestWatchersOfManyPointsThatGo(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
-	n := startNode(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute, Refresh: ranking.Live})
+	n := startNode(t, url, swift, definition.Board{Board: "b", Window: 4 * time.Minute, Refresh: definition.Live})
 	many := func(at time.Time) {
-		updates := make([]ranking.Update, 500)
+		updates := make([]definition.Update, 500)
 		for i := range updates {
-			updates[i] = ranking.Update{Member: fmt.Sprint("m", i), Score: int64(i + 1), At: at}
+			updates[i] = definition.Update{Member: fmt.Sprint("m", i), Score: int64(i + 1), At: at}
 		}
 		outcomes, err := n.store.Apply(t.Context(), "b", updates)
 		require.NoError(t, err)
@@ -149,7 +149,7 @@ func TestWatchersOfACachedWindow(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
-	n := startNode(t, url, swift, ranking.Definition{Board: "b", Window: 4 * time.Minute})
+	n := startNode(t, url, swift, definition.Board{Board: "b", Window: 4 * time.Minute})
 	n.ago("b", "a", 10, now.Add(-3*time.Minute))
 	n.ago("b", "b", 5, now)
 	all, a, b := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
@@ -183,8 +183,8 @@ func TestWatchersOfACachedWindow(t *testing.T) {
 func TestWindowsPass(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, swift,
-			ranking.Definition{Board: "live", Window: 4 * time.Second, Refresh: ranking.Live},
-			ranking.Definition{Board: "built", Window: 4 * time.Second, Refresh: time.Second})
+			definition.Board{Board: "live", Window: 4 * time.Second, Refresh: definition.Live},
+			definition.Board{Board: "built", Window: 4 * time.Second, Refresh: time.Second})
 		sockets := make(map[string]*servertest.Socket)
 		for _, board := range []string{"live", "built"} {
 			s := servertest.Dial(t, n.addr)

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // demoFile is what --demo sends scores to: a star-flower page, and lap times, the
@@ -48,7 +49,7 @@ const (
 // profiles of those who take part. A definition that has no room beside them is left out,
 // and with it the scores for it.
 func defineDemo(ctx context.Context, store *ranking.Store) error {
-	demo, err := ranking.ParseFile([]byte(demoFile))
+	demo, err := definition.ParseFile([]byte(demoFile))
 	if err != nil {
 		return fmt.Errorf("the demo's definitions: %w", err)
 	}
@@ -60,15 +61,15 @@ func defineDemo(ctx context.Context, store *ranking.Store) error {
 	if err != nil {
 		return err
 	}
-	var missing []ranking.Definitions // one at a time: that one is refused keeps no other back
+	var missing []definition.Set // one at a time: that one is refused keeps no other back
 	for _, d := range demo.Boards {
-		if !slices.ContainsFunc(boards, func(b ranking.Definition) bool { return sameNames(b.Board, d.Board) }) {
-			missing = append(missing, ranking.Definitions{Boards: []ranking.Definition{d}})
+		if !slices.ContainsFunc(boards, func(b definition.Board) bool { return sameNames(b.Board, d.Board) }) {
+			missing = append(missing, definition.Set{Boards: []definition.Board{d}})
 		}
 	}
 	for _, e := range demo.Events {
-		if !slices.ContainsFunc(events, func(other ranking.Event) bool { return other.Name == e.Name }) {
-			missing = append(missing, ranking.Definitions{Events: []ranking.Event{e}})
+		if !slices.ContainsFunc(events, func(other definition.Event) bool { return other.Name == e.Name }) {
+			missing = append(missing, definition.Set{Events: []definition.Event{e}})
 		}
 	}
 	for _, one := range missing {
@@ -131,9 +132,9 @@ func sendGifts(ctx context.Context, store *ranking.Store, gifts []demoGift) erro
 
 // sendLaps has cars come in.
 func sendLaps(ctx context.Context, store *ranking.Store, n int) error {
-	all := make([]ranking.Update, n)
+	all := make([]definition.Update, n)
 	for i := range all {
-		all[i] = ranking.Update{Member: fmt.Sprintf("car %02d", 1+rand.IntN(20)), Score: 78_000 + int64(rand.ExpFloat64()*4000)}
+		all[i] = definition.Update{Member: fmt.Sprintf("car %02d", 1+rand.IntN(20)), Score: 78_000 + int64(rand.ExpFloat64()*4000)}
 	}
 	_, err := store.Apply(ctx, "laps", all)
 	return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
 )
 
@@ -65,7 +66,7 @@ func pastMoments(now time.Time) ([]moment, error) {
 //
 // It has a ranking.Store of its own, so that none is about for which time ever went another
 // way than on.
-func (s *serve) playPast(ctx context.Context, redis *embedded.Store, now time.Time, all ranking.Definitions) error {
+func (s *serve) playPast(ctx context.Context, redis *embedded.Store, now time.Time, all definition.Set) error {
 	moments, err := pastMoments(now)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
@@ -55,7 +56,7 @@ func TestDemoPast(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(redis.Close)
 			s := serve{Demo: true, Prefix: "rc"}
-			require.NoError(t, s.playPast(t.Context(), redis, now, ranking.Definitions{}))
+			require.NoError(t, s.playPast(t.Context(), redis, now, definition.Set{}))
 			rdb, err := ranking.Open(redis.URL())
 			require.NoError(t, err)
 			t.Cleanup(func() { rdb.Close() })

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -25,7 +26,7 @@ func TestReadmeTellsOfBoards(t *testing.T) {
 	t.Cleanup(func() { rdb.Close() })
 	store := ranking.New(rdb, ranking.Config{})
 	for _, file := range files { // one after the other, as a reader does, and writes to them
-		definitions, err := ranking.ParseFile([]byte(file[1]))
+		definitions, err := definition.ParseFile([]byte(file[1]))
 		require.NoError(t, err, file[1])
 		require.NoError(t, store.Define(t.Context(), definitions))
 		for _, d := range definitions.Boards {
@@ -34,11 +35,11 @@ func TestReadmeTellsOfBoards(t *testing.T) {
 				require.NoError(t, err)
 				continue
 			}
-			_, err := store.Apply(t.Context(), strings.NewReplacer("{star}", "s17").Replace(d.Board), []ranking.Update{{Member: "s17", Score: 1}})
+			_, err := store.Apply(t.Context(), strings.NewReplacer("{star}", "s17").Replace(d.Board), []definition.Update{{Member: "s17", Score: 1}})
 			require.NoError(t, err)
 		}
 	}
-	for field := range reflect.TypeFor[ranking.Definition]().Fields() {
+	for field := range reflect.TypeFor[definition.Board]().Fields() {
 		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if key != "board" {
 			require.Regexp(t, "(?m)^\\| [^|]*`"+key+"`", readme, "the table of keys has no %s", key)

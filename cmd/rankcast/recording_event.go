@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/client"
 )
 
@@ -17,23 +18,23 @@ const eventAt = "at"
 
 // eventFields are the fields of an event, as its definition has them.
 type eventFields struct {
-	event    ranking.Event
+	event    definition.Event
 	names    []string        // sorted
 	integers map[string]bool // are scores
 	texts    map[string]bool // stand in boards and members; what is in data alone may be any JSON
 }
 
 // newEventFields reads an event's definition, as a server gives it.
-func newEventFields(event string, definition jsontext.Value) (*eventFields, error) {
-	e, err := ranking.ParseEvent(event, definition)
+func newEventFields(event string, def jsontext.Value) (*eventFields, error) {
+	e, err := definition.ParseEvent(event, def)
 	if err != nil {
 		return nil, fmt.Errorf("the server has event %q as this version knows none: %w", event, err)
 	}
 	f := &eventFields{event: e, integers: make(map[string]bool), texts: make(map[string]bool)}
 	for _, field := range e.Fields() {
 		f.names = append(f.names, field.Name)
-		f.integers[field.Name] = field.Type == ranking.IntegerField
-		f.texts[field.Name] = field.Type == ranking.TextField
+		f.integers[field.Name] = field.Type == definition.IntegerField
+		f.texts[field.Name] = field.Type == definition.TextField
 	}
 	return f, nil
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/client"
 	"rankcast/server/servertest"
@@ -362,7 +363,7 @@ func startFake(t *testing.T, answer func(n int, w http.ResponseWriter) bool) *fa
 		if err := json.Unmarshal(body, &list); err != nil {
 			t.Error(err)
 		}
-		event, err := ranking.ParseEvent("gift", []byte(f.event))
+		event, err := definition.ParseEvent("gift", []byte(f.event))
 		if err != nil {
 			t.Error(err)
 		}

@@ -44,7 +44,7 @@ type sender struct {
 
 // eventFields asks the server what the event has.
 func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
-	definition, err := s.client.EventDefinition(ctx, s.Event)
+	def, err := s.client.EventDefinition(ctx, s.Event)
 	s.away.Store(false)
 	if ctx.Err() != nil {
 		return nil, errors.New("interrupted before anything was sent")
@@ -52,7 +52,7 @@ func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 	if err != nil {
 		return nil, s.explain(err)
 	}
-	f, err := newEventFields(s.Event, definition)
+	f, err := newEventFields(s.Event, def)
 	if err != nil {
 		return nil, err
 	}

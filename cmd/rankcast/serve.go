@@ -13,7 +13,9 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
+	"rankcast/ranking/feed"
 	"rankcast/server"
 	"rankcast/server/webhook"
 )
@@ -69,7 +71,7 @@ func (s *serve) validateWebhook() error {
 		return fmt.Errorf("--webhook-top must be from 0 to %d", ranking.MaxAnnounce)
 	}
 	for _, board := range s.WebhookBoards {
-		if err := ranking.CheckBoard(board); err != nil {
+		if err := definition.CheckBoard(board); err != nil {
 			return fmt.Errorf("--webhook-boards: %q: %w", board, err)
 		}
 	}
@@ -101,13 +103,13 @@ func (s *serve) ranking() ranking.Config {
 }
 
 // definitions are those of the file.
-func (s *serve) definitions() (all ranking.Definitions, err error) {
+func (s *serve) definitions() (all definition.Set, err error) {
 	if s.Boards != "" {
 		file, err := os.ReadFile(s.Boards)
 		if err != nil {
 			return all, fmt.Errorf("read the boards file: %w", err)
 		}
-		if all, err = ranking.ParseFile(file); err != nil {
+		if all, err = definition.ParseFile(file); err != nil {
 			return all, fmt.Errorf("%s: %w", s.Boards, err)
 		}
 	}
@@ -116,7 +118,7 @@ func (s *serve) definitions() (all ranking.Definitions, err error) {
 
 // define adds definitions to those in Redis, and those of the demo. Where there are
 // none at all, there will be the one board that everybody can start with.
-func (s *serve) define(ctx context.Context, store *ranking.Store, all ranking.Definitions) error {
+func (s *serve) define(ctx context.Context, store *ranking.Store, all definition.Set) error {
 	if s.Demo {
 		if err := store.Define(ctx, all); err != nil {
 			return err
@@ -129,7 +131,7 @@ func (s *serve) define(ctx context.Context, store *ranking.Store, all ranking.De
 			return err
 		}
 		if len(boards) == 0 {
-			all.Boards = []ranking.Definition{{Board: "stars"}}
+			all.Boards = []definition.Board{{Board: "stars"}}
 		}
 	}
 	return store.Define(ctx, all)
@@ -158,7 +160,7 @@ func (s *serve) checkWebhookBoards(ctx context.Context, store *ranking.Store, lo
 const definePause = 250 * time.Millisecond
 
 // keepDefining defines until Redis has taken it, or refused.
-func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all ranking.Definitions) error {
+func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all definition.Set) error {
 	for {
 		err := s.define(ctx, store, all)
 		if !errors.Is(err, ranking.ErrUnavailable) {
@@ -174,7 +176,7 @@ func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all rank
 
 // redis is the Redis to open: the embedded store's where none was given, which ends
 // with stop, and has a past with the demo.
-func (s *serve) redis(ctx context.Context, log *slog.Logger, all ranking.Definitions) (url string, stop func(), err error) {
+func (s *serve) redis(ctx context.Context, log *slog.Logger, all definition.Set) (url string, stop func(), err error) {
 	if s.Redis != "" {
 		if s.Demo {
 			log.Warn("the demo writes made-up scores into this Redis, to boards of such names that are there already too",
@@ -232,7 +234,7 @@ func (s *serve) Run(ctx context.Context) error {
 
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	feed := ranking.NewFeed(rdb, log, ranking.FeedConfig{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
+	feed := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
 	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, Log: log})
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Log: log})
 	stopStore := start(func(ctx context.Context) {

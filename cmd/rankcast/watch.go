@@ -17,7 +17,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/term"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/client"
 )
 
@@ -159,7 +159,7 @@ func wireTime(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	text := t.UTC().Format(ranking.TimeForm)
+	text := t.UTC().Format(definition.TimeForm)
 	return &text
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -35,9 +36,9 @@ func TestWindowOutlivesItsBuilder(t *testing.T) {
 	defer store.Close()
 	load := func() {
 		for first := 0; first < members; first += page {
-			updates := make([]ranking.Update, page)
+			updates := make([]definition.Update, page)
 			for i := range updates {
-				updates[i] = ranking.Update{Member: member(first + i), Score: 1}
+				updates[i] = definition.Update{Member: member(first + i), Score: 1}
 			}
 			outcomes, err := store.Apply(t.Context(), "hot", updates)
 			require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // whole has all kinds of boards tested, not so many alone that every two traits meet.
@@ -42,21 +42,21 @@ func Seeded(t *testing.T, checks int) {
 // Families are definitions of every mode, order, tie rule, limit (none or the given) and
 // member_ttl or, without -whole, so many of them that every two values of these meet. By
 // name; each is that of a family with one placeholder.
-func Families(limit int64) map[string]ranking.Definition {
+func Families(limit int64) map[string]definition.Board {
 	type product struct {
-		mode  ranking.Mode
-		order ranking.Order
-		ties  ranking.Ties
+		mode  definition.Mode
+		order definition.Order
+		ties  definition.Ties
 		limit int64
 		ttl   time.Duration
 	}
 	var products []product
-	for _, mode := range []ranking.Mode{ranking.Sum, ranking.Best, ranking.Last} {
-		for _, order := range []ranking.Order{ranking.Desc, ranking.Asc} {
-			for _, ties := range []ranking.Ties{ranking.First, ranking.Shared, ranking.Dense, ranking.ByMember} {
+	for _, mode := range []definition.Mode{definition.Sum, definition.Best, definition.Last} {
+		for _, order := range []definition.Order{definition.Desc, definition.Asc} {
+			for _, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
 				for _, limit := range []int64{0, limit} {
 					for _, ttl := range []time.Duration{0, time.Hour} {
-						if limit == 0 || mode != ranking.Sum {
+						if limit == 0 || mode != definition.Sum {
 							products = append(products, product{mode, order, ties, limit, ttl})
 						}
 					}
@@ -82,7 +82,7 @@ func Families(limit int64) map[string]ranking.Definition {
 		}
 		return n
 	}
-	definitions := make(map[string]ranking.Definition)
+	definitions := make(map[string]definition.Board)
 	for i := 0; len(products) > 0; i++ {
 		slices.SortStableFunc(products, func(p, q product) int { return cmp.Compare(news(q), news(p)) })
 		p := products[0]
@@ -94,7 +94,7 @@ func Families(limit int64) map[string]ranking.Definition {
 		}
 		name := fmt.Sprintf("%s-%s-%s-%d-%v", p.mode, p.order, p.ties, p.limit, p.ttl)
 		bound := []int64{12, 1 << 40}[i%2]
-		def := ranking.Definition{
+		def := definition.Board{
 			Board: name + ":{n}", Mode: p.mode, Order: p.order, Ties: p.ties, Limit: p.limit, MemberTTL: p.ttl,
 			Min: new(-bound / 2), Max: new(bound), MaxChange: bound,
 		}

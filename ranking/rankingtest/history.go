@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // History is what happens to one board, and to its model.
@@ -24,12 +25,12 @@ type History struct {
 	store   *ranking.Store
 	rdb     redis.UniversalClient
 	members *rapid.Generator[string]
-	updates *rapid.Generator[ranking.Update]
+	updates *rapid.Generator[definition.Update]
 }
 
 // NewHistory begins one: of an instance of a family that was not there yet, to some
 // members, at most 32. store has the family, and rdb is its Redis.
-func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, family ranking.Definition, instance int, members []string) *History {
+func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, family definition.Board, instance int, members []string) *History {
 	name, _, _ := strings.Cut(family.Board, ":")
 	some := rapid.SampledFrom(members)
 	return &History{
@@ -40,13 +41,13 @@ func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, fam
 
 var someScore = rapid.OneOf(rapid.Int64Range(-3, 13), rapid.SampledFrom([]int64{1 << 40, 1<<40 - 1, 1 << 39, -1 << 39, 1}))
 
-func updatesOf(members *rapid.Generator[string]) *rapid.Generator[ranking.Update] {
-	return rapid.Custom(func(t *rapid.T) ranking.Update {
-		u := ranking.Update{
+func updatesOf(members *rapid.Generator[string]) *rapid.Generator[definition.Update] {
+	return rapid.Custom(func(t *rapid.T) definition.Update {
+		u := definition.Update{
 			Member: members.Draw(t, "member"),
 			Score:  someScore.Draw(t, "score"),
-			Op:     rapid.SampledFrom([]ranking.Mode{"", "", "", "", ranking.Sum, ranking.Best, ranking.Last}).Draw(t, "op"),
-			If:     rapid.SampledFrom([]ranking.Condition{"", "", "", ranking.Exists, ranking.Absent}).Draw(t, "if"),
+			Op:     rapid.SampledFrom([]definition.Mode{"", "", "", "", definition.Sum, definition.Best, definition.Last}).Draw(t, "op"),
+			If:     rapid.SampledFrom([]definition.Condition{"", "", "", definition.Exists, definition.Absent}).Draw(t, "if"),
 			Data:   rapid.SampledFrom([]string{"", "", "null", `1`, `{"x":"y"}`}).Draw(t, "data"),
 		}
 		if rapid.IntRange(0, 3).Draw(t, "with id") == 0 {
@@ -59,10 +60,10 @@ func updatesOf(members *rapid.Generator[string]) *rapid.Generator[ranking.Update
 // Fill has some members come with one score or another, every other with data, in one
 // call.
 func (h *History) Fill(members []string) {
-	var updates []ranking.Update
+	var updates []definition.Update
 	for i, name := range members {
 		data := []string{`{"x":"y"}`, ""}[i%2]
-		updates = append(updates, ranking.Update{Member: name, Score: rapid.Int64Range(-3, 11).Draw(h.t, "score"), Op: ranking.Last, Data: data})
+		updates = append(updates, definition.Update{Member: name, Score: rapid.Int64Range(-3, 11).Draw(h.t, "score"), Op: definition.Last, Data: data})
 	}
 	h.apply(updates)
 }
@@ -91,7 +92,7 @@ func (h *History) Call() {
 }
 
 // apply sends updates, and wants of each what the model says.
-func (h *History) apply(updates []ranking.Update) {
+func (h *History) apply(updates []definition.Update) {
 	got, err := h.store.Apply(context.Background(), h.Board, updates)
 	require.NoError(h.t, err)
 	h.Model.expire()
@@ -191,7 +192,7 @@ func (h *History) readScores(all []ranking.Entry) {
 		if e.Score == low {
 			holders = append(holders, e)
 		}
-		if !h.Model.better(low, e.Score) && (h.Model.def.Ties == ranking.First || e.Score != low) {
+		if !h.Model.better(low, e.Score) && (h.Model.def.Ties == definition.First || e.Score != low) {
 			behind = i + 1
 		}
 	}
@@ -254,7 +255,7 @@ func (h *History) readFriends(all []ranking.Entry) {
 			case !h.Model.def.Ties.Tied():
 				above[other] = true
 			case !h.Model.better(all[j].Score, all[at].Score):
-			case h.Model.def.Ties == ranking.Dense:
+			case h.Model.def.Ties == definition.Dense:
 				above[all[j].Score] = true
 			default:
 				above[other] = true

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // Model is what a board is said to be, written down the plainest way.
 type Model struct {
-	def     ranking.Definition
+	def     definition.Board
 	members []Member // best first
 	hidden  []Member
 	hides   map[string]bool
@@ -37,12 +38,12 @@ type Member struct {
 
 // known is what is known of a request id.
 type known struct {
-	update ranking.Update
+	update definition.Update
 	result ranking.Result
 }
 
 // NewModel makes the model of a board that was never written to.
-func NewModel(def ranking.Definition) *Model {
+func NewModel(def definition.Board) *Model {
 	m := &Model{def: def, hides: make(map[string]bool), known: make(map[string]known), past: make(map[int64][]ranking.Entry)}
 	if def.Period != "" {
 		m.period = "0"
@@ -58,7 +59,7 @@ func (e Member) Name() string { return e.name }
 func (e Member) Score() int64 { return e.score }
 
 // Definition is what the board is.
-func (m *Model) Definition() ranking.Definition { return m.def }
+func (m *Model) Definition() definition.Board { return m.def }
 
 // Members are those on the board, best first.
 func (m *Model) Members() []Member { return slices.Clone(m.members) }
@@ -72,7 +73,7 @@ func (m *Model) Before(a, b Member) bool {
 
 // Ranked are entries as a board has them that they came to one after the other, without
 // keys.
-func Ranked(def ranking.Definition, entries []ranking.Entry) []ranking.Entry {
+func Ranked(def definition.Board, entries []ranking.Entry) []ranking.Entry {
 	m := Model{def: def}
 	for i, e := range entries {
 		m.members = append(m.members, Member{name: e.Member, score: e.Score, data: e.Data, arrived: i})
@@ -183,9 +184,9 @@ func (m *Model) rank(score int64, i int) int64 {
 		}
 	}
 	switch m.def.Ties {
-	case ranking.Shared:
+	case definition.Shared:
 		return n + 1
-	case ranking.Dense:
+	case definition.Dense:
 		return int64(len(better)) + 1
 	default:
 		return int64(i) + 1
@@ -194,7 +195,7 @@ func (m *Model) rank(score int64, i int) int64 {
 
 // better reports whether a score ranks above another.
 func (m *Model) better(score, other int64) bool {
-	if m.def.Order == ranking.Asc {
+	if m.def.Order == definition.Asc {
 		return score < other
 	}
 	return score > other
@@ -202,11 +203,11 @@ func (m *Model) better(score, other int64) bool {
 
 func (m *Model) sort() {
 	slices.SortFunc(m.members, func(a, b Member) int {
-		if m.def.Order == ranking.Desc {
+		if m.def.Order == definition.Desc {
 			a.score, b.score = b.score, a.score
 		}
 		byTie := cmp.Compare(a.arrived, b.arrived)
-		if m.def.Ties == ranking.ByMember {
+		if m.def.Ties == definition.ByMember {
 			byTie = cmp.Compare(a.name, b.name)
 		}
 		return cmp.Or(cmp.Compare(a.score, b.score), byTie)
@@ -232,7 +233,7 @@ func (m *Model) expire() {
 }
 
 // Apply says what must come of an update.
-func (m *Model) Apply(u ranking.Update) ranking.Outcome {
+func (m *Model) Apply(u definition.Update) ranking.Outcome {
 	if first, ok := m.known[u.ID]; ok {
 		if first.update != u {
 			return ranking.Outcome{Err: ranking.ErrIDMismatch}
@@ -241,7 +242,7 @@ func (m *Model) Apply(u ranking.Update) ranking.Outcome {
 		return ranking.Outcome{Result: first.result}
 	}
 	r := ranking.Result{Period: m.period, Previous: m.standing(u.Member)}
-	if (u.If != ranking.Exists || r.Previous != nil) && (u.If != ranking.Absent || r.Previous == nil) {
+	if (u.If != definition.Exists || r.Previous != nil) && (u.If != definition.Absent || r.Previous == nil) {
 		if err := m.change(u); err != nil {
 			return ranking.Outcome{Err: err}
 		}
@@ -254,28 +255,28 @@ func (m *Model) Apply(u ranking.Update) ranking.Outcome {
 }
 
 // change carries an update out, or says why not.
-func (m *Model) change(u ranking.Update) error {
+func (m *Model) change(u definition.Update) error {
 	u.Op = cmp.Or(u.Op, m.def.Mode)
-	if u.Op == ranking.Sum && m.def.Limit > 0 {
+	if u.Op == definition.Sum && m.def.Limit > 0 {
 		return ranking.ErrInvalid
 	}
 	e, there, hidden := m.take(u.Member)
 	was := e
 	told, by := u.Score, u.Score-e.score
 	switch u.Op {
-	case ranking.Sum:
+	case definition.Sum:
 		e.score += u.Score
 		told, by = e.score, u.Score
-	case ranking.Last:
+	case definition.Last:
 		e.score = u.Score
-	case ranking.Best:
+	case definition.Best:
 		if !there || m.better(u.Score, e.score) {
 			e.score = u.Score
 		} else {
 			u.Data, by = "", 0
 		}
 	}
-	if !there && u.Op != ranking.Sum {
+	if !there && u.Op != definition.Sum {
 		by = 0
 	}
 	if told < *m.def.Min || told > *m.def.Max || by > m.def.MaxChange || by < -m.def.MaxChange {

@@ -214,11 +214,11 @@ func (c *Client) Events(ctx context.Context, name string, events []Event) ([]Eve
 // as event, and the updates that it makes. It is tried again as Update is. An
 // error is an *Error where the server refused, unknown_event for one.
 func (c *Client) EventDefinition(ctx context.Context, name string) (jsontext.Value, error) {
-	var definition jsontext.Value
-	if err := c.get(ctx, c.eventURL(name), &definition); err != nil {
+	var def jsontext.Value
+	if err := c.get(ctx, c.eventURL(name), &def); err != nil {
 		return nil, fmt.Errorf("read event %q: %w", name, err)
 	}
-	return definition, nil
+	return def, nil
 }
 
 func (c *Client) eventURL(name string) string { return c.base + "/v1/events/" + url.PathEscape(name) }

@@ -10,6 +10,8 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
 	"rankcast/server"
 )
 
@@ -29,14 +31,14 @@ type Node struct {
 }
 
 // Start starts a node on the Redis at url and waits for nothing.
-func Start(t testing.TB, url string, cfg Config, boards ...ranking.Definition) *Node {
+func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *Node {
 	log := slog.New(slog.DiscardHandler)
 	cfg.Hub.Log, cfg.Server.Log = log, log
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	store := ranking.New(rdb, cfg.Ranking)
-	require.NoError(t, store.Define(context.Background(), ranking.Definitions{Boards: boards}))
-	feed := ranking.NewFeed(rdb, log, ranking.FeedConfig{Prefix: cfg.Ranking.Prefix})
+	require.NoError(t, store.Define(context.Background(), definition.Set{Boards: boards}))
+	feed := feed.New(rdb, log, feed.Config{Prefix: cfg.Ranking.Prefix})
 	h := hub.New(store, feed, cfg.Hub)
 	s := server.New(store, h, cfg.Server)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

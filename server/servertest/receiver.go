@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // WebhookSecret is what messages to a Receiver must be signed with.
@@ -85,7 +85,7 @@ func (r *Receiver) Tries() (tries, ids map[string]int) {
 	tries, ids = make(map[string]int), make(map[string]int)
 	seen := make(map[string]bool)
 	for _, m := range r.Messages() {
-		name := ranking.Qualify(m.Board, m.Period)
+		name := definition.Qualify(m.Board, m.Period)
 		tries[name]++
 		if !seen[name+m.ID] {
 			ids[name]++
