@@ -431,7 +431,7 @@ func (f *fakeBoard) ask(of map[string]bool, name string, wanted bool) {
 	}
 }
 
-var theBoard = ranking.Board{Name: "b", Instance: "b", Definition: definition.Board{Board: "b"}}
+var theBoard = ranking.Board{Name: "b", Instance: "b", Definition: definition.Board{Name: "b"}}
 
 // isStale reports whether clients were told that what they show may be old.
 func isStale(h *Hub) bool {

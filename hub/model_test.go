@@ -34,7 +34,7 @@ type modelPeriod struct {
 func newModel(t *rapid.T) *model {
 	m := &model{
 		def: definition.Board{
-			Board: "b",
+			Name:  "b",
 			Mode:  rapid.SampledFrom([]definition.Mode{definition.Sum, definition.Best, definition.Last}).Draw(t, "mode"),
 			Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"),
 			Ties:  rapid.SampledFrom([]definition.Ties{definition.First, definition.ByMember, definition.Shared, definition.Dense}).Draw(t, "ties"),
@@ -134,7 +134,7 @@ func (m *model) batch(t *rapid.T) *feed.Changes {
 		m.lives++
 		m.state.Epoch = fmt.Sprint("life", m.lives)
 	}
-	c := &feed.Changes{Board: m.def.Board, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq + 1}
+	c := &feed.Changes{Board: m.def.Name, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq + 1}
 	for range rapid.IntRange(1, 5).Draw(t, "updates") {
 		member := memberOf(t)
 		score := rapid.Int64Range(-20, 20).Draw(t, "score")
@@ -243,7 +243,7 @@ func (m *model) replace(t *rapid.T) *feed.Changes {
 	}
 	m.state.Seq++
 	m.remember()
-	return &feed.Changes{Board: m.def.Board, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq}
+	return &feed.Changes{Board: m.def.Name, Period: m.name, Epoch: m.state.Epoch, Seq: m.state.Seq}
 }
 
 // flush empties the board, as a lost Redis does: its next life has another epoch.

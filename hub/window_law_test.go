@@ -37,7 +37,7 @@ func TestAWindowFollowedIsAFreshRead(t *testing.T) {
 	runs := 0
 	for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 		for _, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
-			family := definition.Board{Board: fmt.Sprintf("%s-%s:{n}", order, ties), Order: order, Ties: ties, Window: time.Minute, Refresh: definition.Live}
+			family := definition.Board{Name: fmt.Sprintf("%s-%s:{n}", order, ties), Order: order, Ties: ties, Window: time.Minute, Refresh: definition.Live}
 			require.NoError(t, s.DefineBoard(t.Context(), family))
 			t.Run(string(order)+" "+string(ties), func(t *testing.T) {
 				rapid.Check(t, func(t *rapid.T) {

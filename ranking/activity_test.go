@@ -14,7 +14,7 @@ import (
 func TestActivityWithoutAPeriod(t *testing.T) {
 	base := moment(t, "2026-11-20T12:00:00Z")
 	for _, ends := range []time.Time{base, base.Add(-time.Hour)} {
-		_, err := definition.Board{Board: "b", Period: "1d", Base: base, Ends: ends}.Normalize()
+		_, err := definition.Board{Name: "b", Period: "1d", Base: base, Ends: ends}.Normalize()
 		var fe *ranking.FieldError
 		require.ErrorAs(t, err, &fe)
 		require.Equal(t, "ends", fe.Field)
@@ -44,7 +44,7 @@ func TestActivity(t *testing.T) {
 			url, set := redistest.Clocked(t)
 			before := starts.Add(-time.Microsecond)
 			set(before)
-			c.def.Board = "b"
+			c.def.Name = "b"
 			s := open(t, url, c.def)
 			refused := func(u definition.Update) {
 				t.Helper()

@@ -47,7 +47,7 @@ func applied(score, rank int64, previous *ranking.Standing) ranking.Outcome {
 
 func TestApplyTellsWhatItDid(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"}, definition.Board{Board: "laps", Mode: definition.Best, Order: definition.Asc})
+		s := open(t, url, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: definition.Best, Order: definition.Asc})
 		require.Equal(t, applied(5, 1, nil), applyOne(t, s, "b", definition.Update{Member: "a", Score: 5}))
 		require.Equal(t, applied(9, 1, nil), applyOne(t, s, "b", definition.Update{Member: "c", Score: 9}))
 		require.Equal(t, applied(10, 1, &ranking.Standing{Score: 5, Rank: 2}), applyOne(t, s, "b", definition.Update{Member: "a", Score: 5}))
@@ -77,7 +77,7 @@ func TestApplyTellsWhatItDid(t *testing.T) {
 
 func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		applyOne(t, s, "b", definition.Update{Member: "a", Score: definition.MaxScore})
 		before, err := s.Page(t.Context(), "b", 1, 10)
 		require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
 func TestRetriesCountOnce(t *testing.T) {
 	const senders, updates, members = 1000, 4, 50
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		want := make(map[string]int64)
 		var wg sync.WaitGroup
 		for i := range senders {
@@ -174,7 +174,7 @@ func TestRetriesCountOnce(t *testing.T) {
 func TestLostAnswerIsNotARetry(t *testing.T) {
 	r := redistest.Start(t)
 	p := redistest.StartProxy(t, r.URL())
-	direct, cut := open(t, r.URL(), definition.Board{Board: "b"}), open(t, p.URL(), definition.Board{Board: "b"})
+	direct, cut := open(t, r.URL(), definition.Board{Name: "b"}), open(t, p.URL(), definition.Board{Name: "b"})
 	applyOne(t, cut, "b", definition.Update{Member: "m", Score: 1})
 	p.CutAnswers(true)
 	for range 20 {
@@ -193,7 +193,7 @@ func TestPagesFollowAPosition(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for _, ties := range []definition.Ties{definition.First, definition.ByMember} {
 			board := "b-" + string(ties)
-			s := open(t, url, definition.Board{Board: board, Ties: ties})
+			s := open(t, url, definition.Board{Name: board, Ties: ties})
 			var updates []definition.Update
 			for i := range 300 {
 				updates = append(updates, definition.Update{Member: fmt.Sprintf("m%03d", i), Score: rand.Int64N(4)})
@@ -244,7 +244,7 @@ func TestPagesFollowAPosition(t *testing.T) {
 
 func TestReadingMembers(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
 			applyOne(t, s, "b", definition.Update{Member: m, Score: int64(100 - 10*i)})
 		}
@@ -285,7 +285,7 @@ func TestReadingMembers(t *testing.T) {
 // Places come in the order asked, with the state that they belong to.
 func TestPlaces(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		none, err := s.Places(t.Context(), "b", []ranking.Lookup{{Member: "a"}})
 		require.NoError(t, err)
 		require.Equal(t, ranking.Places{Kind: "member", Ties: definition.First, List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)

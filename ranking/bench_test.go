@@ -54,7 +54,7 @@ func benchStore(b *testing.B) (redis.UniversalClient, *Store) {
 	require.NoError(b, err)
 	b.Cleanup(func() { rdb.Close() })
 	s := New(rdb, Config{})
-	require.NoError(b, s.Define(context.Background(), definition.Set{Boards: []definition.Board{{Board: "b"}}}))
+	require.NoError(b, s.Define(context.Background(), definition.Set{Boards: []definition.Board{{Name: "b"}}}))
 	return rdb, s
 }
 

@@ -17,7 +17,7 @@ func TestBounds(t *testing.T) {
 	for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 		t.Run(string(order), func(t *testing.T) {
 			redistest.Engines(t, func(t *testing.T, url string) {
-				s := open(t, url, definition.Board{Board: "b", Order: order, Min: new(int64(-10)), Max: new(int64(100)), MaxChange: 20})
+				s := open(t, url, definition.Board{Name: "b", Order: order, Min: new(int64(-10)), Max: new(int64(100)), MaxChange: 20})
 				better := int64(1)
 				if order == definition.Asc {
 					better = -1
@@ -100,7 +100,7 @@ func TestBounds(t *testing.T) {
 // instance one in its family.
 func TestWhatIsRefusedLeavesNothing(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b:{x}", Max: new(int64(10)), MaxInstances: 1})
+		s := open(t, url, definition.Board{Name: "b:{x}", Max: new(int64(10)), MaxInstances: 1})
 		o, err := s.Apply(t.Context(), "b:1", []definition.Update{
 			{Member: "m", Score: 11, ID: "1", Data: "1"},
 			{Member: "m", Score: 1, If: definition.Exists, Data: "1"},
@@ -119,9 +119,9 @@ func TestWhatIsRefusedLeavesNothing(t *testing.T) {
 // Scores from before the bounds were drawn stay, and may come back within them.
 func TestBoundsDrawnLater(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		applyOne(t, s, "b", definition.Update{Member: "m", Score: 1000})
-		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b", Max: new(int64(100))}}}))
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Max: new(int64(100))}}}))
 		require.ErrorIs(t, applyOne(t, s, "b", definition.Update{Member: "m", Score: -1}).Err, ranking.ErrOutOfRange)
 		require.Equal(t, applied(100, 1, &ranking.Standing{Score: 1000, Rank: 1}), applyOne(t, s, "b", definition.Update{Member: "m", Score: -900}))
 	})

@@ -31,7 +31,7 @@ func holds(t testing.TB, s *Store, seen int64) *builder {
 // Whoever has lost the lock touches nothing any more of what its successor builds, and
 // what it has built itself is none of the successor's.
 func TestBuilderThatHasLostTheLock(t *testing.T) {
-	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}}})
+	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 	first := holds(t, w.stores[0], 0)
 	require.NoError(t, first.gather(t.Context(), []scored{{"left", 1}}))
 	w.pass(buildLease)
@@ -57,7 +57,7 @@ func TestBuilderThatHasLostTheLock(t *testing.T) {
 // What a builder has left goes when the board is looked after, though not before its
 // lease is over; and at once when the board is taken down.
 func TestWhatABuilderLeaves(t *testing.T) {
-	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}}})
+	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 	s := w.stores[0]
 	left := func() int64 { return w.rdb.Exists(t.Context(), s.keys.Build("u").All()...).Val() }
 	look := func() {
@@ -95,7 +95,7 @@ func TestSourcesThatRepeatThemselves(t *testing.T) {
 func TestResultsThatAreLost(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}}})
+		define(t, a, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 		apply(t, a, "a", definition.Update{Member: "m", Score: 1})
 		k := a.keys.Board("u", "")
 		reads := map[string]func(int64){
@@ -133,7 +133,7 @@ func TestResultsThatAreLost(t *testing.T) {
 func TestResultsThatAreNoGood(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}}})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		require.NotEmpty(t, whole(t, s, "u").Entries)
 		k := s.keys.Board("u", "")

@@ -18,7 +18,7 @@ func TestCallsThatAreMade(t *testing.T) {
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	set(now)
 	s := newNode(t, url)
-	define(t, s, definition.Board{Board: "b", Period: "day"})
+	define(t, s, definition.Board{Name: "b", Period: "day"})
 	var calls []string
 	s.rdb.AddHook(&cutter{answered: func(sc string) { calls = append(calls, sc) }})
 	made := func(want ...string) {
@@ -104,7 +104,7 @@ func TestScriptHoldsTheBounds(t *testing.T) {
 				*f.to = micro(f.from)
 			}
 		}
-		why, now, outcomes := applyTo(t, s, definition.Board{Board: "b"}, sp, definition.Update{Member: "m", Score: 1})
+		why, now, outcomes := applyTo(t, s, definition.Board{Name: "b"}, sp, definition.Update{Member: "m", Score: 1})
 		require.Equal(t, c.why, why, "%+v", c)
 		if why == "ok" {
 			require.Equal(t, c.counts, outcomes[0].Err == nil, "%+v", c)
@@ -138,7 +138,7 @@ func TestSpans(t *testing.T) {
 		"an end alone":           {definition.Board{Ends: ends}, now, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 36525 * 24 * time.Hour},
 		"a day of 25 hours":      {definition.Board{Period: "day", Timezone: "Europe/Berlin"}, time.Date(2026, 10, 25, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC), 25 * time.Hour},
 	} {
-		c.def.Board = "b"
+		c.def.Name = "b"
 		r, err := definition.Compile(c.def)
 		require.NoError(t, err, name)
 		sp := r.Span(c.now.UnixMicro())

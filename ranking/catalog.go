@@ -346,7 +346,7 @@ func readRule(slot, value string) (*definition.Compiled, error) {
 		return nil, err
 	}
 	if d.Slot() != slot {
-		return nil, fmt.Errorf("it is of %q", d.Board)
+		return nil, fmt.Errorf("it is of %q", d.Name)
 	}
 	return definition.Compile(d)
 }

@@ -77,11 +77,11 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 			require.ErrorIs(t, err, ErrUnknownBoard)
 			_, err = b.Happen(t.Context(), board, []Occurrence{{}})
 			require.ErrorIs(t, err, ErrUnknownEvent)
-			require.NoError(t, a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: board}},
+			require.NoError(t, a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: board}},
 				Events: []definition.Event{{Name: board, Updates: []definition.Target{{Board: board, Member: "m", Score: "1"}}}}}))
 			got, err := b.Board(t.Context(), board)
 			require.NoError(t, err)
-			require.Equal(t, board, got.Definition.Board)
+			require.Equal(t, board, got.Definition.Name)
 			_, err = b.Happen(t.Context(), board, []Occurrence{{}})
 			require.NoError(t, err)
 		}
@@ -90,7 +90,7 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 		require.EqualValues(t, 1, page.Total)
 
 		apply(t, a, "b0", definition.Update{Member: "m", Score: 9})
-		define(t, a, definition.Board{Board: "b0", Mode: definition.Last})
+		define(t, a, definition.Board{Name: "b0", Mode: definition.Last})
 		aged(b, lookAgain)
 		require.EqualValues(t, 3, apply(t, b, "b0", definition.Update{Member: "m", Score: 3}).Result.Current.Score)
 		require.ErrorIs(t, a.Delete(t.Context(), "b0"), ErrConflict, "an event is for it")
@@ -103,7 +103,7 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 		require.ErrorIs(t, err, ErrUnknownEvent)
 		require.ErrorIs(t, b.Delete(t.Context(), "b0"), ErrUnknownBoard)
 		require.ErrorIs(t, b.DeleteEvent(t.Context(), "b0"), ErrUnknownEvent)
-		require.ErrorIs(t, b.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b0"}}}), ErrConflict, "its data are going")
+		require.ErrorIs(t, b.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b0"}}}), ErrConflict, "its data are going")
 	})
 }
 
@@ -113,11 +113,11 @@ func TestLease(t *testing.T) {
 	now := time.Now()
 	set(now)
 	a, b := newNode(t, url), newNode(t, url)
-	define(t, a, definition.Board{Board: "b"}, definition.Board{Board: "gone"})
+	define(t, a, definition.Board{Name: "b"}, definition.Board{Name: "gone"})
 	for _, board := range []string{"b", "gone"} {
 		apply(t, b, board, definition.Update{Member: "m", Score: 5})
 	}
-	define(t, a, definition.Board{Board: "b", Mode: definition.Last}, definition.Board{Board: "gone"})
+	define(t, a, definition.Board{Name: "b", Mode: definition.Last}, definition.Board{Name: "gone"})
 	require.NoError(t, a.Delete(t.Context(), "gone"))
 	stall(b)
 	set(now.Add(lease - time.Microsecond))
@@ -137,7 +137,7 @@ func TestDefinitionsAreWrittenBack(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
 		require.NoError(t, a.Define(t.Context(), definition.Set{
-			Boards: []definition.Board{{Board: "b", Mode: definition.Best}, {Board: "fans:{x}", Period: "week"}, {Board: "gone"}},
+			Boards: []definition.Board{{Name: "b", Mode: definition.Best}, {Name: "fans:{x}", Period: "week"}, {Name: "gone"}},
 			Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}}))
 		require.NoError(t, a.Delete(t.Context(), "gone"))
 		boards, err := a.Boards(t.Context())
@@ -192,7 +192,7 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 			a := newNode(t, url)
 			events := []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "other", Member: "m", Score: "1"}}},
 				{Name: "b", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}
-			require.NoError(t, a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b"}, {Board: "other"}}, Events: events}))
+			require.NoError(t, a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "other"}}, Events: events}))
 			apply(t, a, "b", definition.Update{Member: "m", Score: 1})
 			require.NoError(t, a.rdb.HSet(t.Context(), "rc:{/}:definitions", "version", "newer", "board:b/0", value, "event:gift", value).Err())
 			for _, s := range []*Store{a, newNode(t, url)} {
@@ -214,10 +214,10 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 				_, err = s.Happen(t.Context(), "gift", []Occurrence{{}})
 				unavailable(err, "event:gift")
 				unavailable(s.States(t.Context(), []string{"b"})[0].Err, "board:b/0")
-				unavailable(s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b", Order: definition.Asc}}}), "board:b/0")
+				unavailable(s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Order: definition.Asc}}}), "board:b/0")
 
 				apply(t, s, "other", definition.Update{Member: "m", Score: 1})
-				define(t, s, definition.Board{Board: "more"})
+				define(t, s, definition.Board{Name: "more"})
 				got, err := s.Boards(t.Context())
 				require.NoError(t, err)
 				require.Len(t, got, 2)
@@ -244,7 +244,7 @@ func TestDefinitionsInAnotherForm(t *testing.T) {
 	s := newNode(t, url)
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	event := definition.Event{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}
-	all := definition.Set{Boards: []definition.Board{{Board: "b", Period: "36h", Base: base, Ends: base.AddDate(100, 0, 0)}}, Events: []definition.Event{event}}
+	all := definition.Set{Boards: []definition.Board{{Name: "b", Period: "36h", Base: base, Ends: base.AddDate(100, 0, 0)}}, Events: []definition.Event{event}}
 	require.NoError(t, s.Define(t.Context(), all))
 	apply(t, s, "b", definition.Update{Member: "m", Score: 1})
 	const key = "rc:{/}:definitions"
@@ -277,7 +277,7 @@ func TestDefinitionsAtOneTime(t *testing.T) {
 			for j := range each {
 				wg.Go(func() {
 					board := fmt.Sprintf("b%d-%d", i, j)
-					if err := s.Define(context.Background(), definition.Set{Boards: []definition.Board{{Board: board}}}); err != nil {
+					if err := s.Define(context.Background(), definition.Set{Boards: []definition.Board{{Name: board}}}); err != nil {
 						t.Error(err)
 						return
 					}
@@ -296,7 +296,7 @@ func TestDefinitionsAtOneTime(t *testing.T) {
 			boards, err := s.Boards(t.Context())
 			require.NoError(t, err)
 			require.Len(t, boards, each*len(nodes))
-			require.True(t, slices.IsSortedFunc(boards, func(a, b definition.Board) int { return strings.Compare(a.Board, b.Board) }))
+			require.True(t, slices.IsSortedFunc(boards, func(a, b definition.Board) int { return strings.Compare(a.Name, b.Name) }))
 		}
 	})
 }

@@ -27,7 +27,7 @@ func (w *world) shows(board string, total int64) error {
 func TestHotNews(t *testing.T) {
 	ttl := map[bool]time.Duration{true: 7 * 24 * time.Hour, false: time.Second}
 	boards := func(now time.Time) []definition.Board {
-		return []definition.Board{{Board: "hot", MemberTTL: ttl[now.Equal(friday)]}}
+		return []definition.Board{{Name: "hot", MemberTTL: ttl[now.Equal(friday)]}}
 	}
 	worlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
 		s, published := w.stores[0], int64(1_795_000_000)
@@ -60,7 +60,7 @@ func TestManyLeave(t *testing.T) {
 	const members = 2*clearMost + 70
 	redistest.Engines(t, func(t *testing.T, url string) {
 		w := &world{t: t, url: url}
-		w.open(1, patient, []definition.Board{{Board: "b", Ties: definition.Dense, MemberTTL: time.Hour, Mode: definition.Last}})
+		w.open(1, patient, []definition.Board{{Name: "b", Ties: definition.Dense, MemberTTL: time.Hour, Mode: definition.Last}})
 		s := w.stores[0]
 		var updates []definition.Update
 		for i := range members {
@@ -110,7 +110,7 @@ func TestManyLeave(t *testing.T) {
 func TestLimitAndMemberTTLThatChange(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		w := &world{t: t, url: url}
-		board := definition.Board{Board: "b", Mode: definition.Best, MemberTTL: 2 * time.Hour}
+		board := definition.Board{Name: "b", Mode: definition.Best, MemberTTL: 2 * time.Hour}
 		w.open(2, patient, []definition.Board{board})
 		s := w.stores[0]
 		for i := range 9 {
@@ -148,7 +148,7 @@ func TestLimitAndMemberTTLThatChange(t *testing.T) {
 // late it is looked after; those whose time is over later stay for good.
 func TestWhoIsDueBeforeTheEndLeaves(t *testing.T) {
 	boards := func(now time.Time) []definition.Board {
-		return []definition.Board{{Board: "b", Period: "1s", Base: now.Truncate(time.Second), MemberTTL: time.Hour}}
+		return []definition.Board{{Name: "b", Period: "1s", Base: now.Truncate(time.Second), MemberTTL: time.Hour}}
 	}
 	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
@@ -196,7 +196,7 @@ func TestWhoIsDueBeforeTheEndLeaves(t *testing.T) {
 
 // A period waits to be announced until nobody is in it any more who should have left.
 func TestAPeriodIsNotSettledBeforeItIsCleared(t *testing.T) {
-	w := simulated(t, 1, Config{}, definition.Board{Board: "b", Period: "hour", MemberTTL: 30 * time.Minute})
+	w := simulated(t, 1, Config{}, definition.Board{Name: "b", Period: "hour", MemberTTL: 30 * time.Minute})
 	s := w.stores[0]
 	period := definition.Qualify("b", w.write(s, "b", "a", 1).Period)
 	w.pass(45 * time.Minute)

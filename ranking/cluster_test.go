@@ -16,9 +16,9 @@ import (
 func TestCluster(t *testing.T) {
 	url, masters := redistest.StartCluster(t)
 	boards := []string{"a", "b", "fans:s1", "fans:s2", "fans:星", "hot:x:y", "weekly", "h"}
-	s := open(t, url, definition.Board{Board: "a"}, definition.Board{Board: "b"}, definition.Board{Board: "h", Ties: definition.ByMember},
-		definition.Board{Board: "fans:{star}", Period: "day"}, definition.Board{Board: "hot:{x}:{y}", Order: definition.Asc},
-		definition.Board{Board: "weekly", Period: "week", Timezone: "Asia/Shanghai"})
+	s := open(t, url, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "h", Ties: definition.ByMember},
+		definition.Board{Name: "fans:{star}", Period: "day"}, definition.Board{Name: "hot:{x}:{y}", Order: definition.Asc},
+		definition.Board{Name: "weekly", Period: "week", Timezone: "Asia/Shanghai"})
 	f, heard := follow(t, url, 0)
 	for _, b := range boards {
 		f.Watch(b)
@@ -57,7 +57,7 @@ func TestCluster(t *testing.T) {
 	got, err := s.Instances(t.Context(), "fans:{star}", "", 10)
 	require.NoError(t, err)
 	require.Equal(t, ranking.Instances{Total: 3, Names: []string{"fans:s1", "fans:s2", "fans:星"}}, got)
-	conflicts(t, "order", defineOne(t, s, definition.Board{Board: "h", Ties: definition.ByMember, Order: definition.Asc}))
+	conflicts(t, "order", defineOne(t, s, definition.Board{Name: "h", Ties: definition.ByMember, Order: definition.Asc}))
 
 	// An event over boards of different slots, from two nodes.
 	var targets []definition.Target

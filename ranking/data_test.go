@@ -29,7 +29,7 @@ func data(t testing.TB, s *ranking.Store, board string) map[string]string {
 // it away, or the member leaves.
 func TestDataStaysWithTheEntry(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"}, definition.Board{Board: "laps", Mode: definition.Best, Order: definition.Asc})
+		s := open(t, url, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: definition.Best, Order: definition.Asc})
 		for i, step := range []struct {
 			board string
 			u     definition.Update
@@ -68,7 +68,7 @@ func TestDataStaysWithTheEntry(t *testing.T) {
 // Each way to read an entry shows its data, and no one else's.
 func TestDataIsReadWithTheEntry(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		const members = ranking.MaxPage
 		want := func(i int) string {
 			if i%3 == 0 {
@@ -105,7 +105,7 @@ func TestDataIsReadWithTheEntry(t *testing.T) {
 // A change of data alone is a change, with the key and the rank that the entry has.
 func TestDataIsTold(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b", Ties: definition.ByMember})
+		s := open(t, url, definition.Board{Name: "b", Ties: definition.ByMember})
 		f, heard := follow(t, url, 0)
 		f.Watch("b")
 		next[subscribed](t, heard)
@@ -139,7 +139,7 @@ func TestDataIsTold(t *testing.T) {
 // A change of data keeps the place among equals, and moves no later one.
 func TestDataMovesNobody(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		for _, m := range []string{"z", "y", "x"} {
 			applyOne(t, s, "b", definition.Update{Member: m, Score: 7})
 		}
@@ -157,7 +157,7 @@ func TestDataMovesNobody(t *testing.T) {
 
 func TestDataThatIsRefused(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		most := `"` + strings.Repeat("x", 254) + `"`
 		for _, bad := range []string{"{", "nul", `{"a":1,"a":2}`, ` 1`, `{"a": 1}`, "1 2", "\"\x1e\"", "\"\xff\"", most[:255] + `x"`} {
 			o := applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, Data: bad})
@@ -174,7 +174,7 @@ func TestDataThatIsRefused(t *testing.T) {
 // stand. It has counted for its id all the same.
 func TestConditions(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		nothing := ranking.Outcome{}
 		asIs := applied(5, 1, &ranking.Standing{Score: 5, Rank: 1})
 		require.Equal(t, nothing, applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: definition.Exists}))

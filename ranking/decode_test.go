@@ -30,7 +30,7 @@ func FuzzParseOutcome(f *testing.F) {
 	f.Add("c")
 	f.Add("n")
 	f.Add("d2026-11-20T06:30Z - - - -")
-	r, err := definition.Compile(definition.Board{Board: "b"})
+	r, err := definition.Compile(definition.Board{Name: "b"})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, s string) {
 		o, err := parseOutcome(r, s)

@@ -27,7 +27,7 @@ func (s *Store) Boards(ctx context.Context) ([]definition.Board, error) {
 			boards = append(boards, r.Board)
 		}
 	}
-	slices.SortFunc(boards, func(a, b definition.Board) int { return cmp.Compare(a.Board, b.Board) })
+	slices.SortFunc(boards, func(a, b definition.Board) int { return cmp.Compare(a.Name, b.Name) })
 	return boards, nil
 }
 
@@ -75,7 +75,7 @@ func (s *Store) defined(ctx context.Context, board string) (*definition.Compiled
 		}
 		return r, err
 	})
-	if err == nil && r.Board.Board != board { // another of the same slot
+	if err == nil && r.Board.Name != board { // another of the same slot
 		return nil, unknownBoard(board)
 	}
 	return r, err
@@ -113,7 +113,7 @@ func (s *Store) defineAll(ctx context.Context, all definition.Set, at located) e
 	for i, b := range boards {
 		var err error
 		if boards[i], err = b.Normalize(); err != nil {
-			return at(definition.SectionBoards, b.Board, err)
+			return at(definition.SectionBoards, b.Name, err)
 		}
 	}
 	for i, e := range events {
@@ -192,16 +192,16 @@ func (d *definitions) add(boards []definition.Board, events []definition.Event, 
 		slot := b.Slot()
 		field := boardField + slot
 		if _, twice := c.fields[field]; twice {
-			return c, at(definition.SectionBoards, b.Board, conflict("board", "%q is defined twice", b.Board))
+			return c, at(definition.SectionBoards, b.Name, conflict("board", "%q is defined twice", b.Name))
 		}
 		if err := d.broken[field]; err != nil {
 			return c, err
 		}
 		if err := d.redefine(&c, b, now); err != nil {
-			return c, at(definition.SectionBoards, b.Board, err)
+			return c, at(definition.SectionBoards, b.Name, err)
 		}
 		if err := c.empty[slot]; err != nil {
-			c.empty[slot] = at(definition.SectionBoards, b.Board, err)
+			c.empty[slot] = at(definition.SectionBoards, b.Name, err)
 		}
 		there[slot] = true
 		if changed, err := d.set(c, field, b); err != nil {
@@ -251,17 +251,17 @@ func (d *definitions) add(boards []definition.Board, events []definition.Event, 
 func (d *definitions) redefine(c *change, b definition.Board, now int64) error {
 	slot := b.Slot()
 	if _, leaving := d.leaving[slot]; leaving {
-		return conflict("board", "%q is being deleted; try again when that is done", b.Board)
+		return conflict("board", "%q is being deleted; try again when that is done", b.Name)
 	}
 	was := d.rules[slot]
 	if was == nil {
 		return nil
 	}
-	if was.Board.Board != b.Board {
-		return conflict("board", "%q clashes with %q, whose instances have the same names", b.Board, was.Board.Board)
+	if was.Board.Name != b.Name {
+		return conflict("board", "%q clashes with %q, whose instances have the same names", b.Name, was.Board.Name)
 	}
 	if field := b.IncompatibleField(was.Board); field != "" {
-		c.empty[slot] = conflict(field, "would have the data of board %q be in another order, or mean something else: delete the board first, or define another", b.Board)
+		c.empty[slot] = conflict(field, "would have the data of board %q be in another order, or mean something else: delete the board first, or define another", b.Name)
 	}
 	if b.Ends.Equal(was.Ends) {
 		return nil
@@ -270,7 +270,7 @@ func (d *definitions) redefine(c *change, b definition.Board, now int64) error {
 	if !was.Ends.IsZero() {
 		latest := was.Ends.Add(-grace).UnixMicro()
 		if now >= latest {
-			return conflict("ends", "has passed for board %q, or is about to, and its result stands: define another board", b.Board)
+			return conflict("ends", "has passed for board %q, or is about to, and its result stands: define another board", b.Name)
 		}
 		c.by(latest)
 	}
@@ -279,7 +279,7 @@ func (d *definitions) redefine(c *change, b definition.Board, now int64) error {
 		if now < latest {
 			c.by(latest)
 		} else {
-			c.empty[slot] = conflict("ends", "is sooner than %v from now, and board %q is being written to: give a later time", grace, b.Board)
+			c.empty[slot] = conflict("ends", "is sooner than %v from now, and board %q is being written to: give a later time", grace, b.Name)
 		}
 	}
 	return nil
@@ -332,7 +332,7 @@ func (s *Store) Delete(ctx context.Context, board string) error {
 	}
 	return s.define(ctx, func(d *definitions) (change, error) {
 		r, broken := d.ruleOf(t.Slot())
-		if broken == nil && (r == nil || r.Board.Board != board) {
+		if broken == nil && (r == nil || r.Board.Name != board) {
 			return change{}, unknownBoard(board)
 		}
 		for _, name := range slices.Sorted(maps.Keys(d.events)) {

@@ -29,24 +29,24 @@ func conflicts(t testing.TB, field string, err error) {
 // Of several definitions all are made or none, and the fault is told.
 func TestDefineIsAllOrNothing(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "a"}, definition.Board{Board: "fans:{star}"}, definition.Board{Board: "busy"})
+		s := open(t, url, definition.Board{Name: "a"}, definition.Board{Name: "fans:{star}"}, definition.Board{Name: "busy"})
 		applyOne(t, s, "busy", definition.Update{Member: "m", Score: 1})
 		event := func(name, board string) definition.Event {
 			return definition.Event{Name: name, Updates: []definition.Target{{Board: board, Member: "m", Score: "1"}}}
 		}
 		type defs = definition.Set
-		good := definition.Board{Board: "good"}
+		good := definition.Board{Name: "good"}
 		for what, c := range map[string]struct {
 			defs  defs
 			kind  error
 			field string
 		}{
-			"a wrong field":    {defs{Boards: []definition.Board{good, {Board: "b", Mode: "most"}}}, ranking.ErrInvalid, "boards.b.mode"},
+			"a wrong field":    {defs{Boards: []definition.Board{good, {Name: "b", Mode: "most"}}}, ranking.ErrInvalid, "boards.b.mode"},
 			"no name":          {defs{Boards: []definition.Board{good, {}}}, ranking.ErrInvalid, `boards[""]`},
-			"a clash":          {defs{Boards: []definition.Board{good, {Board: "fans:{user}"}}}, ranking.ErrConflict, `boards["fans:{user}"]`},
-			"a clash with one": {defs{Boards: []definition.Board{good, {Board: "x:{a}"}, {Board: "x:{b}"}}}, ranking.ErrConflict, `boards["x:{b}"]`},
-			"one that is new":  {defs{Boards: []definition.Board{good, {Board: "busy", Order: definition.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
-			"one alone":        {defs{Boards: []definition.Board{{Board: "busy", Order: definition.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
+			"a clash":          {defs{Boards: []definition.Board{good, {Name: "fans:{user}"}}}, ranking.ErrConflict, `boards["fans:{user}"]`},
+			"a clash with one": {defs{Boards: []definition.Board{good, {Name: "x:{a}"}, {Name: "x:{b}"}}}, ranking.ErrConflict, `boards["x:{b}"]`},
+			"one that is new":  {defs{Boards: []definition.Board{good, {Name: "busy", Order: definition.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
+			"one alone":        {defs{Boards: []definition.Board{{Name: "busy", Order: definition.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
 			"a wrong event":    {defs{Boards: []definition.Board{good}, Events: []definition.Event{{Name: "e"}}}, ranking.ErrInvalid, "events.e"},
 			"a feed's name":    {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("periods", "a")}}, ranking.ErrInvalid, "events.periods"},
 			"no such board":    {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("e", "a"), event("f", "nope")}}, ranking.ErrInvalid, "events.f[0].board"},
@@ -62,14 +62,14 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			require.Len(t, boards, 3, what)
 		}
 		// One by itself is no file.
-		conflicts(t, "order", s.DefineBoard(t.Context(), definition.Board{Board: "busy", Order: definition.Asc}))
+		conflicts(t, "order", s.DefineBoard(t.Context(), definition.Board{Name: "busy", Order: definition.Asc}))
 		err := s.DefineEvent(t.Context(), event("e", "nope"))
 		var fe *ranking.FieldError
 		require.ErrorAs(t, err, &fe)
 		require.Equal(t, "updates[0].board", fe.Field)
 		// What is defined together may need each other; beside each other stand those
 		// with as many parts as no other has.
-		require.NoError(t, s.Define(t.Context(), defs{Boards: []definition.Board{{Board: "fans"}, {Board: "fans:{a}:{b}"}},
+		require.NoError(t, s.Define(t.Context(), defs{Boards: []definition.Board{{Name: "fans"}, {Name: "fans:{a}:{b}"}},
 			Events: []definition.Event{event("e", "fans:x:y"), event("f", "fans:x"), event("fans", "fans")}}))
 		events, err := s.Events(t.Context())
 		require.NoError(t, err)
@@ -104,11 +104,11 @@ func TestChangesThatReorder(t *testing.T) {
 		{week, definition.Board{Period: "week", Timezone: "Asia/Shanghai", Keep: new(3), Starts: base, Ends: base.Add(time.Hour)}, ""},
 		{definition.Board{Period: "day"}, definition.Board{Period: "day", Timezone: "UTC", DayStartsAt: "00:00"}, ""},
 	} {
-		c.was.Board, c.is.Board = fmt.Sprint("b", i), fmt.Sprint("b", i)
+		c.was.Name, c.is.Name = fmt.Sprint("b", i), fmt.Sprint("b", i)
 		require.NoError(t, defineOne(t, s, c.was))
 		require.NoError(t, defineOne(t, s, c.is), "%d: nothing was written", i)
 		require.NoError(t, defineOne(t, s, c.was))
-		require.NoError(t, applyOne(t, s, c.was.Board, definition.Update{Member: "m", Score: 3}).Err)
+		require.NoError(t, applyOne(t, s, c.was.Name, definition.Update{Member: "m", Score: 3}).Err)
 		err := defineOne(t, s, c.is)
 		want, _ := c.is.Normalize()
 		if c.field != "" {
@@ -117,10 +117,10 @@ func TestChangesThatReorder(t *testing.T) {
 		} else {
 			require.NoError(t, err, "%d", i)
 		}
-		got, err := s.Definition(t.Context(), c.was.Board)
+		got, err := s.Definition(t.Context(), c.was.Name)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
-		page, err := s.Page(t.Context(), c.was.Board, 1, 1)
+		page, err := s.Page(t.Context(), c.was.Name, 1, 1)
 		require.NoError(t, err)
 		require.EqualValues(t, 3, page.Entries[0].Score)
 	}
@@ -132,26 +132,26 @@ func TestEndsMove(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	set(now)
 	ending := func(in time.Duration) definition.Board {
-		return definition.Board{Board: "b", Ends: now.Add(in)}
+		return definition.Board{Name: "b", Ends: now.Add(in)}
 	}
 	s := open(t, url, ending(-time.Hour))
-	require.NoError(t, defineOne(t, s, definition.Board{Board: "c", Ends: now.Add(time.Second)}), "a new one")
+	require.NoError(t, defineOne(t, s, definition.Board{Name: "c", Ends: now.Add(time.Second)}), "a new one")
 	conflicts(t, "ends", defineOne(t, s, ending(time.Hour)))
-	require.NoError(t, defineOne(t, s, definition.Board{Board: "b", Ends: now.Add(-time.Hour), Kind: "star"}), "all else may change")
+	require.NoError(t, defineOne(t, s, definition.Board{Name: "b", Ends: now.Add(-time.Hour), Kind: "star"}), "all else may change")
 
 	s = open(t, redistest.Embedded(t))
 	now = time.Now().Truncate(time.Second)
 	require.NoError(t, defineOne(t, s, ending(time.Hour)))
 	require.NoError(t, defineOne(t, s, ending(-time.Hour)), "nobody was writing")
 	conflicts(t, "ends", defineOne(t, s, ending(time.Hour)))
-	require.NoError(t, defineOne(t, s, definition.Board{Board: "d"}))
+	require.NoError(t, defineOne(t, s, definition.Board{Name: "d"}))
 	applyOne(t, s, "d", definition.Update{Member: "m", Score: 1})
 	for _, end := range []time.Duration{time.Hour, 2 * time.Hour, time.Minute} {
-		require.NoError(t, defineOne(t, s, definition.Board{Board: "d", Ends: now.Add(end)}))
+		require.NoError(t, defineOne(t, s, definition.Board{Name: "d", Ends: now.Add(end)}))
 	}
-	require.NoError(t, defineOne(t, s, definition.Board{Board: "d"}))
+	require.NoError(t, defineOne(t, s, definition.Board{Name: "d"}))
 	for _, end := range []time.Duration{-time.Hour, 0, time.Second} {
-		conflicts(t, "ends", defineOne(t, s, definition.Board{Board: "d", Ends: now.Add(end)}))
+		conflicts(t, "ends", defineOne(t, s, definition.Board{Name: "d", Ends: now.Add(end)}))
 	}
 }
 
@@ -160,11 +160,11 @@ func TestHowManyMayBeDefined(t *testing.T) {
 	var all definition.Set
 	for i := range 1000 {
 		name := fmt.Sprintf("b%03d", i)
-		all.Boards = append(all.Boards, definition.Board{Board: name})
+		all.Boards = append(all.Boards, definition.Board{Name: name})
 		all.Events = append(all.Events, definition.Event{Name: name, Updates: []definition.Target{{Board: name, Member: "m", Score: "1"}}})
 	}
 	require.NoError(t, s.Define(t.Context(), all))
-	conflicts(t, "boards", defineOne(t, s, definition.Board{Board: "more"}))
+	conflicts(t, "boards", defineOne(t, s, definition.Board{Name: "more"}))
 	conflicts(t, "boards", s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "more", Updates: all.Events[0].Updates}}}))
 	require.NoError(t, s.Define(t.Context(), all), "those that there are may be defined again")
 	require.NoError(t, s.DeleteEvent(t.Context(), "b000"))
@@ -174,7 +174,7 @@ func TestHowManyMayBeDefined(t *testing.T) {
 // A definition goes by its own name, and by no other with as many parts.
 func TestNamesOfDefinitions(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "fans:{star}"})
+		s := open(t, url, definition.Board{Name: "fans:{star}"})
 		d, err := s.Definition(t.Context(), "fans:{star}")
 		require.NoError(t, err)
 		require.Equal(t, 100_000, d.MaxInstances)

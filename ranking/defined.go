@@ -34,13 +34,13 @@ func (all defined) of(slot string) (definition.Board, bool) {
 func (all defined) unionOf(slot string) string {
 	for _, d := range slices.SortedFunc(maps.Values(all), byBoard) {
 		if d.Union != nil && slices.Contains(d.Union.Slots(), slot) {
-			return d.Board
+			return d.Name
 		}
 	}
 	return ""
 }
 
-func byBoard(a, b definition.Board) int { return cmp.Compare(a.Board, b.Board) }
+func byBoard(a, b definition.Board) int { return cmp.Compare(a.Name, b.Name) }
 
 // checkUnions refuses boards that are unions of what they cannot be of, or that a union
 // cannot be of any more.
@@ -50,7 +50,7 @@ func (all defined) checkUnions(changed []definition.Board, at located) error {
 			continue
 		}
 		if err := b.Union.CheckSources(all.of); err != nil {
-			return at(definition.SectionBoards, b.Board, err)
+			return at(definition.SectionBoards, b.Name, err)
 		}
 	}
 	for _, u := range slices.SortedFunc(maps.Values(all), byBoard) {
@@ -60,7 +60,7 @@ func (all defined) checkUnions(changed []definition.Board, at located) error {
 		err := u.Union.CheckSources(all.of)
 		for _, b := range changed {
 			if err != nil && slices.Contains(u.Union.Slots(), b.Slot()) {
-				return at(definition.SectionBoards, b.Board, conflict("board", "%q is a board of union %q, which would not do: %v", b.Board, u.Board, err))
+				return at(definition.SectionBoards, b.Name, conflict("board", "%q is a board of union %q, which would not do: %v", b.Name, u.Name, err))
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func (all defined) checkTargets(events map[string]*definition.Event, change []de
 					continue
 				}
 				if is, field, reason := t.Conflict(b); is != "" {
-					return at(definition.SectionBoards, b.Board, conflict(is, "would not do for event %q, whose %s %s: change the event first", name, definition.ItemPath("updates", i)+field, reason))
+					return at(definition.SectionBoards, b.Name, conflict(is, "would not do for event %q, whose %s %s: change the event first", name, definition.ItemPath("updates", i)+field, reason))
 				}
 			}
 		}

@@ -14,7 +14,7 @@ import (
 // was erased from it.
 func TestBuiltBoardsOutliveAnErasure(t *testing.T) {
 	boards := func(time.Time) []definition.Board {
-		return []definition.Board{{Board: "a", Kind: "user"}, {Board: "u", Kind: "user", Union: &definition.Union{Of: []string{"a"}}}, {Board: "b", Kind: "user", Window: time.Hour}}
+		return []definition.Board{{Name: "a", Kind: "user"}, {Name: "u", Kind: "user", Union: &definition.Union{Of: []string{"a"}}}, {Name: "b", Kind: "user", Window: time.Hour}}
 	}
 	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]

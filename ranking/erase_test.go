@@ -29,8 +29,8 @@ func (w *world) erased(kind, member string) error {
 func TestErase(t *testing.T) {
 	boards := func(time.Time) []definition.Board {
 		return []definition.Board{
-			{Board: "week", Period: "week", Kind: "user"}, {Board: "fans:{star}", Kind: "user", Ties: definition.Dense, MemberTTL: time.Hour * 1000},
-			{Board: "hot", Kind: "user", Mode: definition.Best, Limit: 5}, {Board: "stars", Kind: "star"},
+			{Name: "week", Period: "week", Kind: "user"}, {Name: "fans:{star}", Kind: "user", Ties: definition.Dense, MemberTTL: time.Hour * 1000},
+			{Name: "hot", Kind: "user", Mode: definition.Best, Limit: 5}, {Name: "stars", Kind: "star"},
 		}
 	}
 	worlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
@@ -94,7 +94,7 @@ func TestErase(t *testing.T) {
 
 // An erasure whose node goes in the middle is ended by another.
 func TestEraseGoesOn(t *testing.T) {
-	w := simulated(t, 1, Config{}, definition.Board{Board: "fans:{star}", Kind: "user"})
+	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Kind: "user"})
 	s := w.stores[0]
 	const instances = 2*sweepPage + 10
 	for i := range instances {
@@ -130,7 +130,7 @@ func TestEraseGoesOn(t *testing.T) {
 
 // two are boards that an erasure goes through in their order.
 func two(time.Time) []definition.Board {
-	return []definition.Board{{Board: "a", Kind: "user"}, {Board: "b", Kind: "user"}}
+	return []definition.Board{{Name: "a", Kind: "user"}, {Name: "b", Kind: "user"}}
 }
 
 // Boards that another node has defined before the erasure began are gone through, also by
@@ -141,7 +141,7 @@ func TestEraseFromBoardsThatAreNew(t *testing.T) {
 		_, err := second.Boards(t.Context())
 		require.NoError(t, err)
 		stall(second)
-		define(t, first, definition.Board{Board: "new", Kind: "user"})
+		define(t, first, definition.Board{Name: "new", Kind: "user"})
 		w.write(first, "new", "u", 1)
 		_, err = first.Erase(t.Context(), "user", "u", Moderator{})
 		require.NoError(t, err)

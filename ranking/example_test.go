@@ -47,7 +47,7 @@ func Example() {
 	s := ranking.New(rdb, ranking.Config{})
 	defer s.Close()
 	ctx := context.Background()
-	if err := s.DefineBoard(ctx, definition.Board{Board: "stars", Ties: definition.Shared}); err != nil {
+	if err := s.DefineBoard(ctx, definition.Board{Name: "stars", Ties: definition.Shared}); err != nil {
 		panic(err)
 	}
 
@@ -110,7 +110,7 @@ func (l watcher) FeedProfile(string, string)  {}
 // A board is followed: a page says how it is, and the changes after it, by any process,
 // what becomes of that.
 func ExampleFeed() {
-	s, newFeed, end := openStore(definition.Board{Board: "stars"})
+	s, newFeed, end := openStore(definition.Board{Name: "stars"})
 	defer end()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -153,8 +153,8 @@ func ExampleFeed() {
 // A board of others is built when it is read; the second season counts double.
 func ExampleUnion() {
 	s, _, end := openStore(
-		definition.Board{Board: "points:{season}"},
-		definition.Board{Board: "ever", Union: &definition.Union{Of: []string{"points:2025", "points:2026"}, Weights: []int64{1, 2}}},
+		definition.Board{Name: "points:{season}"},
+		definition.Board{Name: "ever", Union: &definition.Union{Of: []string{"points:2025", "points:2026"}, Weights: []int64{1, 2}}},
 	)
 	defer end()
 	ctx := context.Background()
@@ -171,7 +171,7 @@ func ExampleUnion() {
 
 // Who is hidden has no rank, and neither takes a place; its updates count all the same.
 func ExampleStore_Hide() {
-	s, _, end := openStore(definition.Board{Board: "stars"})
+	s, _, end := openStore(definition.Board{Name: "stars"})
 	defer end()
 	ctx := context.Background()
 	must(s.Apply(ctx, "stars", []definition.Update{{Member: "ann", Score: 30}, {Member: "bot", Score: 50}}))

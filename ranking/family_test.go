@@ -20,7 +20,7 @@ import (
 // An instance comes to be when it is first written to, and by nothing else.
 func TestReadingCreatesNothing(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "fans:{star}", Period: "week"}, definition.Board{Board: "stars"})
+		s := open(t, url, definition.Board{Name: "fans:{star}", Period: "week"}, definition.Board{Name: "stars"})
 		before := allKeys(t, url)
 		for _, name := range []string{"fans:s1", "fans:s1@-1", "stars"} {
 			page, err := s.Page(t.Context(), name, 1, 10)
@@ -57,8 +57,8 @@ func TestReadingCreatesNothing(t *testing.T) {
 // and a plain board of one name stand beside each other.
 func TestInstancesStandAlone(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "hot"}, definition.Board{Board: "hot:{genre}", Order: definition.Asc},
-			definition.Board{Board: "hot:{genre}:{device}", Mode: definition.Last})
+		s := open(t, url, definition.Board{Name: "hot"}, definition.Board{Name: "hot:{genre}", Order: definition.Asc},
+			definition.Board{Name: "hot:{genre}:{device}", Mode: definition.Last})
 		boards := []string{"hot", "hot:moba", "hot:fps", "hot:moba:phone", "hot:moba:pc"}
 		for i, b := range boards {
 			for range i + 1 {
@@ -95,7 +95,7 @@ func TestInstancesStandAlone(t *testing.T) {
 // the instances by the bytes of their names.
 func TestPartsOfAnyCharacters(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b:{x}", Period: "year"})
+		s := open(t, url, definition.Board{Name: "b:{x}", Period: "year"})
 		f, heard := follow(t, url, 0)
 		next[up](t, heard)
 		parts := []string{"s17", "S17", "a b", " ", ".", "..", "*", "?", "[a]", "|", `"`, `'`, `\`, "%s", "$1", "~", "-1", "(x", "-", "+", "é", "e\u0301",
@@ -150,7 +150,7 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 func TestMaxInstances(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		const most, creators = 7, 40
-		nodes := []*ranking.Store{open(t, url, definition.Board{Board: "b:{x}", MaxInstances: most}), open(t, url)}
+		nodes := []*ranking.Store{open(t, url, definition.Board{Name: "b:{x}", MaxInstances: most}), open(t, url)}
 		var wg sync.WaitGroup
 		errs := make([]error, creators)
 		for i := range creators {
@@ -184,9 +184,9 @@ func TestMaxInstances(t *testing.T) {
 				refused = fmt.Sprint("b:", i)
 			}
 		}
-		require.NoError(t, defineOne(t, nodes[0], definition.Board{Board: "b:{x}", MaxInstances: 1}))
+		require.NoError(t, defineOne(t, nodes[0], definition.Board{Name: "b:{x}", MaxInstances: 1}))
 		require.NoError(t, applyOne(t, nodes[0], created[1], definition.Update{Member: "m", Score: 1}).Err)
-		require.NoError(t, defineOne(t, nodes[0], definition.Board{Board: "b:{x}", MaxInstances: most + 1}))
+		require.NoError(t, defineOne(t, nodes[0], definition.Board{Name: "b:{x}", MaxInstances: most + 1}))
 		require.NoError(t, applyOne(t, nodes[0], refused, definition.Update{Member: "m", Score: 1}).Err)
 	})
 }
@@ -204,7 +204,7 @@ func TestPrefixes(t *testing.T) {
 		}
 		use := func(s *ranking.Store, score int64) {
 			require.NoError(t, s.Define(t.Context(), definition.Set{
-				Boards: []definition.Board{{Board: "b"}, {Board: "fans:{x}", Period: "day", MaxInstances: 1}},
+				Boards: []definition.Board{{Name: "b"}, {Name: "fans:{x}", Period: "day", MaxInstances: 1}},
 				Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "{n}"}, {Board: "fans:a", Member: "m", Score: "{n}"}}}}}))
 			for range 2 {
 				h, err := s.Happen(t.Context(), "e", []ranking.Occurrence{occurs("1", "n", score)})

@@ -81,7 +81,7 @@ func key(k sortkey.Key) *sortkey.Key { return &k }
 
 func TestFeedTellsChanges(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b", Ties: definition.ByMember}, definition.Board{Board: "other"})
+		s := open(t, url, definition.Board{Name: "b", Ties: definition.ByMember}, definition.Board{Name: "other"})
 		f, heard := follow(t, url, 0)
 		next[up](t, heard)
 		f.Watch("b")
@@ -132,7 +132,7 @@ func TestFeedTellsChanges(t *testing.T) {
 // message that is not understood; boards are told beside them.
 func TestFeedTellsItems(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "gift"})
+		s := open(t, url, definition.Board{Name: "gift"})
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
 		defer rdb.Close()
@@ -181,7 +181,7 @@ func TestFeedTellsItems(t *testing.T) {
 // watched and feed that is followed confirmed anew.
 func TestFeedComesBack(t *testing.T) {
 	r := redistest.Start(t)
-	s := open(t, r.URL(), definition.Board{Board: "b"})
+	s := open(t, r.URL(), definition.Board{Name: "b"})
 	f, heard := follow(t, r.URL(), 0)
 	f.Watch("b")
 	next[subscribed](t, heard)
@@ -212,7 +212,7 @@ func TestFeedComesBack(t *testing.T) {
 func TestFeedNoticesSilence(t *testing.T) {
 	r := redistest.Start(t)
 	p := redistest.StartProxy(t, r.URL())
-	s := open(t, r.URL(), definition.Board{Board: "b"})
+	s := open(t, r.URL(), definition.Board{Name: "b"})
 	f, heard := follow(t, p.URL(), 50*time.Millisecond)
 	f.Watch("b")
 	next[subscribed](t, heard)

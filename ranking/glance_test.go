@@ -14,8 +14,8 @@ import (
 // nobody asks for.
 func TestGlance(t *testing.T) {
 	boards := []definition.Board{
-		{Board: "a", Kind: "star"}, {Board: "day", Period: "day"}, {Board: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Minute}},
-		{Board: "built", Window: time.Hour}, {Board: "live", Window: time.Hour, Refresh: definition.Live},
+		{Name: "a", Kind: "star"}, {Name: "day", Period: "day"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Minute}},
+		{Name: "built", Window: time.Hour}, {Name: "live", Window: time.Hour, Refresh: definition.Live},
 	}
 	simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]

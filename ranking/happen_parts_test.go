@@ -36,7 +36,7 @@ func occurrence(id string) Occurrence {
 func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "b"}, definition.Board{Board: "c"})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
 		for _, boards := range [][]string{{"a", "b"}, {"c", "a", "b"}, {"b", "a"}} {
 			defineEvent(t, s, 2, boards...)
 			h, err := s.Happen(t.Context(), "gift", []Occurrence{occurrence("1")})
@@ -56,7 +56,7 @@ func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
 func TestLargeBatchOfEvents(t *testing.T) {
 	url, _ := redistest.Clocked(t)
 	s := newNode(t, url)
-	define(t, s, definition.Board{Board: "a"})
+	define(t, s, definition.Board{Name: "a"})
 	const members = 8
 	defineEvent(t, s, members, "a")
 	all := make([]Occurrence, MaxHappen/members)
@@ -78,7 +78,7 @@ func TestLargeBatchOfEvents(t *testing.T) {
 func TestEventOfABoardThatIsOverloaded(t *testing.T) {
 	url, _ := redistest.Clocked(t)
 	s := newNode(t, url)
-	define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "b"})
+	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"})
 	defineEvent(t, s, 1, "a", "b")
 	call, release := s.updates.Call, make(chan struct{})
 	s.updates.Call = func(ctx context.Context, board string, batch []updateItem) error {

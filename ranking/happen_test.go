@@ -35,8 +35,8 @@ func gifts(t testing.TB, url string) *ranking.Store {
 	t.Helper()
 	s := open(t, url)
 	require.NoError(t, s.Define(t.Context(), definition.Set{
-		Boards: []definition.Board{{Board: "stars", Period: "week"}, {Board: "fans:{star}", Period: "day"},
-			{Board: "givers", Period: "year"}, {Board: "gifts"}, {Board: "biggest", Mode: definition.Best}},
+		Boards: []definition.Board{{Name: "stars", Period: "week"}, {Name: "fans:{star}", Period: "day"},
+			{Name: "givers", Period: "year"}, {Name: "gifts"}, {Name: "biggest", Mode: definition.Best}},
 		Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 			{Board: "stars", Member: "{star}", Score: "{flowers}"},
 			{Board: "fans:{star}", Member: "{user}", Score: "{flowers}"},
@@ -243,7 +243,7 @@ func TestBatchesOfEvents(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		require.NoError(t, s.Define(t.Context(), definition.Set{
-			Boards: []definition.Board{{Board: "log", Mode: definition.Last}},
+			Boards: []definition.Board{{Name: "log", Mode: definition.Last}},
 			Events: []definition.Event{{Name: "twice", Updates: []definition.Target{
 				{Board: "log", Member: "{m}", Score: "{n}"}, {Board: "log", Member: "{m}", Score: "1", Op: definition.Sum}, {Board: "log", Member: "{m}", Score: "1", Op: definition.Sum}}}}}))
 		h := happen(t, s, "gift", gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 9), gift("2", "s17", "u4", 3))
@@ -281,8 +281,8 @@ func TestTargetsThatRefuse(t *testing.T) {
 		s, feed := open(t, url), listen(t, url, "e")
 		soon := moment(t, "2199-01-01T00:00:00Z")
 		require.NoError(t, s.Define(t.Context(), definition.Set{
-			Boards: []definition.Board{{Board: "soon", Starts: soon}, {Board: "small", Max: new(int64(5))}, {Board: "slow", MaxChange: 2},
-				{Board: "few:{x}", MaxInstances: 1}, {Board: "all"}},
+			Boards: []definition.Board{{Name: "soon", Starts: soon}, {Name: "small", Max: new(int64(5))}, {Name: "slow", MaxChange: 2},
+				{Name: "few:{x}", MaxInstances: 1}, {Name: "all"}},
 			Events: []definition.Event{{Name: "e", Updates: []definition.Target{
 				{Board: "soon", Member: "m", Score: "{n}"}, {Board: "small", Member: "m", Score: "{n}"}, {Board: "slow", Member: "m", Score: "{n}"},
 				{Board: "few:{x}", Member: "m", Score: "{n}"}, {Board: "all", Member: "m", Score: "{n}"}}}}}))

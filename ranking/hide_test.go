@@ -33,7 +33,7 @@ func TestHideOnBoard(t *testing.T) {
 		t.Run(string(ties), func(t *testing.T) {
 			redistest.Engines(t, func(t *testing.T, url string) {
 				a, b := newNode(t, url), newNode(t, url)
-				define(t, a, definition.Board{Board: "b", Ties: ties}, definition.Board{Board: "other", Ties: ties})
+				define(t, a, definition.Board{Name: "b", Ties: ties}, definition.Board{Name: "other", Ties: ties})
 				for _, board := range []string{"b", "other"} {
 					for _, m := range []string{"p", "q", "r", "s"} {
 						score := map[string]int64{"p": 9, "q": 9, "r": 5, "s": 1}[m]
@@ -89,8 +89,8 @@ func TestHideOnBoard(t *testing.T) {
 func TestHideEverywhere(t *testing.T) {
 	boards := func(now time.Time) []definition.Board {
 		return []definition.Board{
-			{Board: "week", Period: "week", Kind: "user"}, {Board: "fans:{star}", Kind: "user", Ties: definition.Dense},
-			{Board: "stars", Kind: "star"},
+			{Name: "week", Period: "week", Kind: "user"}, {Name: "fans:{star}", Kind: "user", Ties: definition.Dense},
+			{Name: "stars", Kind: "star"},
 		}
 	}
 	worlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
@@ -155,7 +155,7 @@ func TestHideEverywhere(t *testing.T) {
 func TestHideBehindANodesBack(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, definition.Board{Board: "b"})
+		define(t, a, definition.Board{Name: "b"})
 		apply(t, b, "b", definition.Update{Member: "m", Score: 5})
 		for range 3 {
 			stall(b)
@@ -175,7 +175,7 @@ func TestHideBehindANodesBack(t *testing.T) {
 func TestModerationIsCaughtUpWith(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, definition.Board{Board: "b"})
+		define(t, a, definition.Board{Name: "b"})
 		many := moderationPage + 5
 		for i := range many {
 			require.NoError(t, a.censor(t.Context(), "hide", onBoard("b"), fmt.Sprint("m", i), Moderator{}))
@@ -212,7 +212,7 @@ func TestModerationIsCaughtUpWith(t *testing.T) {
 // On a board that a warm node makes behind the back of whoever hides, and on one that a
 // family's definition gets another kind, the member is gone when all nodes know.
 func TestHideWhereOthersDoNotKnowYet(t *testing.T) {
-	w := simulated(t, 2, Config{}, definition.Board{Board: "fans:{star}", Kind: "user"})
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Kind: "user"})
 	a, b := w.stores[0], w.stores[1]
 	w.write(b, "fans:a", "v", 1)
 	stall(b)
@@ -225,7 +225,7 @@ func TestHideWhereOthersDoNotKnowYet(t *testing.T) {
 	aged(b, time.Hour)
 	w.until("the look after the grace", func() error { return cmp.Or(w.shows("fans:b", 0), w.shows("fans:c", 1)) })
 	// With another kind, others are hidden.
-	define(t, a, definition.Board{Board: "fans:{star}", Kind: "giver"})
+	define(t, a, definition.Board{Name: "fans:{star}", Kind: "giver"})
 	w.until("the look after the change", func() error { return cmp.Or(w.shows("fans:a", 1), w.shows("fans:c", 1)) })
 	require.Equal(t, []string{"v 5 #1"}, entriesOf(t, b, "fans:c"))
 }
@@ -233,7 +233,7 @@ func TestHideWhereOthersDoNotKnowYet(t *testing.T) {
 // What goes takes with it who is hidden there; what was hidden on what is no more can be
 // shown.
 func TestHiddenOnWhatGoes(t *testing.T) {
-	w := simulated(t, 1, Config{}, definition.Board{Board: "fans:{star}", Retain: time.Hour}, definition.Board{Board: "b"})
+	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Retain: time.Hour}, definition.Board{Name: "b"})
 	s := w.stores[0]
 	for _, board := range []string{"fans:a", "fans:b", "b"} {
 		w.write(s, board, "u", 1)
@@ -258,7 +258,7 @@ func TestHiddenOnWhatGoes(t *testing.T) {
 func TestModerationThatWasLost(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
-		define(t, a, definition.Board{Board: "b"})
+		define(t, a, definition.Board{Name: "b"})
 		apply(t, a, "b", definition.Update{Member: "m", Score: 1})
 		require.NoError(t, a.Hide(t.Context(), "b", "m", Moderator{}))
 		rdb, k := newClient(t, url), keyspace.New("rc")
@@ -276,7 +276,7 @@ func TestModerationThatWasLost(t *testing.T) {
 func TestModerationInSteps(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, definition.Board{Board: "b"})
+		define(t, a, definition.Board{Name: "b"})
 		var updates []definition.Update
 		for i := range 2*moderateMost + 9 {
 			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1})
@@ -316,7 +316,7 @@ func TestModerationInSteps(t *testing.T) {
 
 func TestImpossibleModerationIsRefused(t *testing.T) {
 	s := newNode(t, redistest.Embedded(t))
-	define(t, s, definition.Board{Board: "b", Period: "day"})
+	define(t, s, definition.Board{Name: "b", Period: "day"})
 	ctx := t.Context()
 	refused(t, s.Hide(ctx, "b@-1", "m", Moderator{}), "board")
 	refused(t, s.Hide(ctx, "b", "\n", Moderator{}), "member")

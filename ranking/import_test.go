@@ -45,7 +45,7 @@ func transferred() (defs []definition.Board) {
 	for i, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
 		for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 			def := definition.Board{
-				Board: fmt.Sprintf("%s-%s:{n}", ties, order), Ties: ties, Order: order, Mode: []definition.Mode{definition.Sum, definition.Best, definition.Last}[i%3],
+				Name: fmt.Sprintf("%s-%s:{n}", ties, order), Ties: ties, Order: order, Mode: []definition.Mode{definition.Sum, definition.Best, definition.Last}[i%3],
 				MaxChange: 1 << 45, // which an import does not care for
 			}
 			if i%2 == 1 {
@@ -104,7 +104,7 @@ func TestExportThatIsImported(t *testing.T) {
 // What an import comes to on a board that has members: they keep their places.
 func TestImportAmongMembers(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"}, definition.Board{Board: "few", Mode: definition.Best, Limit: 2})
+		s := open(t, url, definition.Board{Name: "b"}, definition.Board{Name: "few", Mode: definition.Best, Limit: 2})
 		for _, u := range []definition.Update{{Member: "late", Score: 5, Data: "1"}, {Member: "z", Score: 5}, {Member: "x", Score: 9}} {
 			applyOne(t, s, "b", u)
 		}
@@ -159,8 +159,8 @@ func names(entries []ranking.Entry) (names []string) {
 // the import ends, and nothing is done of what comes after.
 func TestImportRefuses(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b", Min: new(int64(0)), Max: new(int64(100)), MaxChange: 3},
-			definition.Board{Board: "week", Period: "week"}, definition.Board{Board: "over", Starts: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Ends: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)})
+		s := open(t, url, definition.Board{Name: "b", Min: new(int64(0)), Max: new(int64(100)), MaxChange: 3},
+			definition.Board{Name: "week", Period: "week"}, definition.Board{Name: "over", Starts: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Ends: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)})
 		file := []ranking.Entry{{Member: "a", Score: 100}, {Member: "b", Score: 101}, {Member: "c", Score: definition.MaxScore + 1}, {Member: "d", Score: -1}, {Member: "a", Score: 0}}
 		done, err := s.Import(t.Context(), "b", rows(file))
 		require.NoError(t, err)
@@ -204,7 +204,7 @@ func TestTransferOverATurn(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	set(now)
-	s := open(t, url, definition.Board{Board: "b", Period: "day"})
+	s := open(t, url, definition.Board{Name: "b", Period: "day"})
 	const members = 2500
 	file := make([]ranking.Entry, members)
 	for i := range file {
@@ -242,7 +242,7 @@ func TestTransferOverATurn(t *testing.T) {
 // A board that is made anew while it is exported is not mixed with what it was.
 func TestExportOfABoardThatIsDeleted(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "fans:{star}"})
+		s := open(t, url, definition.Board{Name: "fans:{star}"})
 		var file []ranking.Entry
 		for i := range 1500 {
 			file = append(file, ranking.Entry{Member: fmt.Sprint(i), Score: 1})

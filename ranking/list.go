@@ -37,7 +37,7 @@ func (s *Store) list(ctx context.Context, d *definitions, n definition.Name, r *
 		_, err := s.catalog.newer(ctx, d)
 		return 0, err
 	case "full":
-		return 0, conflict("board", "%q is one too many: %s may have %d instances (max_instances)", n.Instance(), r.Board.Board, r.InstanceLimit())
+		return 0, conflict("board", "%q is one too many: %s may have %d instances (max_instances)", n.Instance(), r.Board.Name, r.InstanceLimit())
 	}
 	return reply.Number(), reply.Err
 }

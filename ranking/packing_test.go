@@ -29,7 +29,7 @@ func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Spa
 	for i, u := range updates {
 		batch[i] = updateItem{write{Update: u}, &outcomes[i]}
 	}
-	why, now, err = s.callApply(context.Background(), r, &moderation{}, d.Board, sp, definition.Never, definition.Never, "0", batch)
+	why, now, err = s.callApply(context.Background(), r, &moderation{}, d.Name, sp, definition.Never, definition.Never, "0", batch)
 	require.NoError(t, err)
 	return why, now, outcomes
 }
@@ -42,7 +42,7 @@ func packed(t require.TestingT, s *Store, d definition.Board, sp definition.Span
 	for _, o := range outcomes {
 		require.NoError(t, o.Err)
 	}
-	zs, err := s.rdb.ZRangeWithScores(context.Background(), s.keys.Board(d.Board, sp.Name).Members, 0, -1).Result()
+	zs, err := s.rdb.ZRangeWithScores(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result()
 	require.NoError(t, err)
 	held := make(map[string]redis.Z)
 	for _, z := range zs {
@@ -89,7 +89,7 @@ func TestKeyGivesBackEveryScore(t *testing.T) {
 		sp := aSpan().Draw(t, "span")
 		scores := rapid.SliceOfN(aScore(), 1, 50).Draw(t, "scores")
 		n++
-		d := definition.Board{Board: fmt.Sprint("b", n), Mode: definition.Last, Order: order, Ties: ties}
+		d := definition.Board{Name: fmt.Sprint("b", n), Mode: definition.Last, Order: order, Ties: ties}
 		updates := make([]definition.Update, len(scores))
 		for i, score := range scores {
 			updates[i] = definition.Update{Member: fmt.Sprint(i), Score: score}
@@ -133,7 +133,7 @@ func TestEarlierOfEqualsRanksHigher(t *testing.T) {
 		score := rapid.Custom(func(t *rapid.T) int64 { return aScore().Draw(t, "any") }).
 			Filter(func(s int64) bool { return roomFor(s) > 1<<12 }).Draw(t, "score")
 		n++
-		d := definition.Board{Board: fmt.Sprint("e", n), Mode: definition.Last, Order: order, Ties: definition.First}
+		d := definition.Board{Name: fmt.Sprint("e", n), Mode: definition.Last, Order: order, Ties: definition.First}
 		if float64(time.Now().UnixMicro()-sp.From)/float64(sp.Length) > 0.95 {
 			sp.From = time.Now().UnixMicro() - sp.Length/2 // leave room for the equals
 		}
@@ -149,7 +149,7 @@ func TestEarlierOfEqualsRanksHigher(t *testing.T) {
 			want = append(append(want[:3:3], want[4:]...), want[3])
 		}
 		held := packed(t, s, d, sp, updates)
-		got, err := s.rdb.ZRange(context.Background(), s.keys.Board(d.Board, sp.Name).Members, 0, -1).Result()
+		got, err := s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result()
 		require.NoError(t, err)
 		require.Equal(t, want, got, "score %d: %v", score, held)
 	})
@@ -160,7 +160,7 @@ func TestEarlierOfEqualsRanksHigher(t *testing.T) {
 func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
 	s := newTestStore(t)
 	for score, keys := range map[int64]int{1<<52 + 1: 1, 1<<51 + 1: 2, 1<<50 + 1: 4} {
-		d := definition.Board{Board: fmt.Sprint("b", score), Mode: definition.Last, Order: definition.Asc, Ties: definition.First}
+		d := definition.Board{Name: fmt.Sprint("b", score), Mode: definition.Last, Order: definition.Asc, Ties: definition.First}
 		var updates []definition.Update
 		for i := range 8 {
 			updates = append(updates, definition.Update{Member: fmt.Sprint("m", 7-i), Score: score})
@@ -173,7 +173,7 @@ func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
 			require.Equal(t, score, sortkey.Key(z.Score).Score(definition.Asc))
 		}
 		require.Len(t, distinct, keys, "score %d", score)
-		got, err := s.rdb.ZRange(t.Context(), s.keys.Board(d.Board, sp.Name).Members, 0, -1).Result()
+		got, err := s.rdb.ZRange(t.Context(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result()
 		require.NoError(t, err)
 		var want []string // the first came as m7, m6, …; the rest share the last key
 		for i := range keys - 1 {
@@ -195,7 +195,7 @@ func TestArrivalOrderThroughHistories(t *testing.T) {
 		order := rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order")
 		base := int64(1) << rapid.IntRange(0, 40).Draw(t, "bits")
 		n++
-		d := definition.Board{Board: fmt.Sprint("h", n), Mode: definition.Last, Order: order, Ties: definition.First}
+		d := definition.Board{Name: fmt.Sprint("h", n), Mode: definition.Last, Order: order, Ties: definition.First}
 		type held struct {
 			member string
 			score  int64
@@ -227,7 +227,7 @@ func TestArrivalOrderThroughHistories(t *testing.T) {
 			list = append(list[:at:at], append([]held{{u.Member, u.Score}}, list[at:]...)...)
 		}
 		packed(t, s, d, forever, updates)
-		got, err := s.rdb.ZRange(context.Background(), s.keys.Board(d.Board, "").Members, 0, -1).Result()
+		got, err := s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, "").Members, 0, -1).Result()
 		require.NoError(t, err)
 		want := make([]string, len(list))
 		for i, h := range list {
@@ -250,9 +250,9 @@ func TestResolutionByTime(t *testing.T) {
 	}{{week, 1e6, 70}, {week, 1e9, 72e3}, {forever.Length, 1e6, 0.37e6}, {forever.Length, 1e9, 377e6}} {
 		step := float64(c.length) / roomFor(c.score)
 		require.InEpsilon(t, c.resolution, step, 0.03)
-		d := definition.Board{Board: fmt.Sprint("r", i), Mode: definition.Last, Order: definition.Desc, Ties: definition.First}
+		d := definition.Board{Name: fmt.Sprint("r", i), Mode: definition.Last, Order: definition.Desc, Ties: definition.First}
 		sp := definition.Span{From: time.Now().UnixMicro(), Length: c.length}
-		k := s.keys.Board(d.Board, sp.Name)
+		k := s.keys.Board(d.Name, sp.Name)
 		// The stored clock stands for Redis's. The only member leaves each time.
 		keyAt := func(micros float64) float64 {
 			s.rdb.Del(t.Context(), k.Members)
@@ -273,7 +273,7 @@ func TestResolutionByTime(t *testing.T) {
 // A batch meant for a period that Redis's clock is not in does nothing.
 func TestTurnedPeriodIsNotWritten(t *testing.T) {
 	s := newTestStore(t)
-	d := definition.Board{Board: "b", Mode: definition.Sum, Order: definition.Desc, Ties: definition.First}
+	d := definition.Board{Name: "b", Mode: definition.Sum, Order: definition.Desc, Ties: definition.First}
 	now := time.Now().UnixMicro()
 	hour := time.Hour.Microseconds()
 	for _, opens := range []int64{now - 2*hour, now + hour} {
@@ -293,7 +293,7 @@ func TestTurnedPeriodIsNotWritten(t *testing.T) {
 // has passed is dropped whole. The board's clock, not a caller's, decides.
 func TestRequestIDsAreForgotten(t *testing.T) {
 	s := newTestStore(t)
-	d := definition.Board{Board: "b", Mode: definition.Sum, Order: definition.Desc, Ties: definition.First}
+	d := definition.Board{Name: "b", Mode: definition.Sum, Order: definition.Desc, Ties: definition.First}
 	send := func(id string) Outcome {
 		_, _, outcomes := applyTo(t, s, d, forever, definition.Update{Member: "a", Score: 1, ID: id})
 		require.NoError(t, outcomes[0].Err)

@@ -69,7 +69,7 @@ func TestPeriodsOfTheWallClock(t *testing.T) {
 			opens, closes := moment(t, c.opens), moment(t, c.closes)
 			url, set := redistest.Clocked(t)
 			set(opens.Add(-time.Microsecond))
-			c.def.Board = "b"
+			c.def.Name = "b"
 			s := open(t, url, c.def)
 			require.Equal(t, c.before, countsIn(t, s, "b"))
 			set(opens)

@@ -164,7 +164,7 @@ func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
 // Nodes that were there before the first profile of a kind come to know that there are.
 func TestOtherNodesSeeTheFirstProfileOfAKind(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		there, s := open(t, url, definition.Board{Board: "b"}), open(t, url)
+		there, s := open(t, url, definition.Board{Name: "b"}), open(t, url)
 		all, err := there.Profiles(t.Context(), "user", []string{"u"})
 		require.NoError(t, err)
 		require.Empty(t, all)
@@ -184,7 +184,7 @@ func TestOtherNodesSeeTheFirstProfileOfAKind(t *testing.T) {
 // set before they have seen it.
 func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		there, s := open(t, url, definition.Board{Board: "b"}), open(t, url)
+		there, s := open(t, url, definition.Board{Name: "b"}), open(t, url)
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
 		defer rdb.Close()
@@ -210,7 +210,7 @@ func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
 // of a kind is still known where Redis has lost all meanwhile.
 func TestKindIsMarkedOnce(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, definition.Board{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
 		defer rdb.Close()

@@ -30,13 +30,13 @@ func before(s *Store, sc script.Script, what func()) {
 func TestDefinitionBetweenLookAndChange(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		before(a, script.Define, func() { define(t, b, definition.Board{Board: "fans:{user}"}) })
-		err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "fans:{star}"}}})
+		before(a, script.Define, func() { define(t, b, definition.Board{Name: "fans:{user}"}) })
+		err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "fans:{star}"}}})
 		require.ErrorIs(t, err, ErrConflict)
 		boards, err := a.Boards(t.Context())
 		require.NoError(t, err)
 		require.Len(t, boards, 1)
-		require.Equal(t, "fans:{user}", boards[0].Board)
+		require.Equal(t, "fans:{user}", boards[0].Name)
 	})
 }
 
@@ -44,9 +44,9 @@ func TestDefinitionBetweenLookAndChange(t *testing.T) {
 func TestWriteBetweenLookAndChange(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, definition.Board{Board: "b"})
+		define(t, a, definition.Board{Name: "b"})
 		before(a, script.Define, func() { apply(t, b, "b", definition.Update{Member: "m", Score: 3}) })
-		err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b", Order: definition.Asc}}})
+		err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Order: definition.Asc}}})
 		require.ErrorIs(t, err, ErrConflict)
 		require.EqualValues(t, 3, score(t, a, "b", "m"))
 	})
@@ -58,12 +58,12 @@ func TestChangeBetweenLookAndWrite(t *testing.T) {
 		for _, sc := range []script.Script{script.Apply, script.List} {
 			a, b := newNode(t, url), newNode(t, url)
 			board := "b-" + sc.Name
-			define(t, a, definition.Board{Board: board})
-			before(a, sc, func() { define(t, b, definition.Board{Board: board, Order: definition.Asc}) })
+			define(t, a, definition.Board{Name: board})
+			before(a, sc, func() { define(t, b, definition.Board{Name: board, Order: definition.Asc}) })
 			apply(t, a, board, definition.Update{Member: "m", Score: 3})
 			z := a.rdb.ZRangeWithScores(t.Context(), a.keys.Board(board, "").Members, 0, -1).Val()
 			require.Positive(t, z[0].Score)
-			err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: board}}})
+			err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: board}}})
 			require.ErrorIs(t, err, ErrConflict)
 		}
 	})
@@ -76,7 +76,7 @@ func TestDefinerKnowsWhatHeDefined(t *testing.T) {
 		_, err := s.catalog.fresh(t.Context())
 		require.NoError(t, err)
 	})
-	define(t, s, definition.Board{Board: "b"})
+	define(t, s, definition.Board{Name: "b"})
 	require.Contains(t, s.catalog.latest.Load().rules, "b/0")
 }
 
@@ -97,7 +97,7 @@ func TestLookThatIsUnderWay(t *testing.T) {
 		var first, second *definitions
 		go func() { first, _ = b.catalog.fresh(context.Background()) }()
 		synctest.Wait()
-		define(t, a, definition.Board{Board: "b"})
+		define(t, a, definition.Board{Name: "b"})
 		go func() { second, _ = b.catalog.fresh(context.Background()) }()
 		synctest.Wait()
 		close(hold)
@@ -113,7 +113,7 @@ func TestUnknownNamesAreLookedUpInGoodTime(t *testing.T) {
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "b"})
+		define(t, s, definition.Board{Name: "b"})
 		var looks atomic.Int64
 		s.rdb.AddHook(&cutter{answered: func(string) { looks.Add(1) }})
 		start := time.Now()

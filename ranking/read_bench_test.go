@@ -19,9 +19,9 @@ import (
 func fillBoard(b *testing.B, rdb redis.UniversalClient, s *Store, def definition.Board, members int) {
 	ctx := context.Background()
 	require.NoError(b, s.DefineBoard(ctx, def))
-	_, err := s.Apply(ctx, def.Board, []definition.Update{{Member: benchMember(0), Score: 1}})
+	_, err := s.Apply(ctx, def.Name, []definition.Update{{Member: benchMember(0), Score: 1}})
 	require.NoError(b, err)
-	k := s.keys.Board(def.Board, "")
+	k := s.keys.Board(def.Name, "")
 	const some = 1000
 	now := float64(time.Now().UnixMicro())
 	for i := 0; i < members; i += some {
@@ -76,7 +76,7 @@ func BenchmarkRead(b *testing.B) {
 		rdb, s := benchStore(b)
 		rules := []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}
 		for _, ties := range rules {
-			fillBoard(b, rdb, s, definition.Board{Board: string(ties), Ties: ties}, members)
+			fillBoard(b, rdb, s, definition.Board{Name: string(ties), Ties: ties}, members)
 		}
 		plain := s.keys.Board(string(definition.First), "").Members
 		page := func(from int64) (read func(board string) error, bare func() error) {
@@ -168,8 +168,8 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkApplyByDefinition(b *testing.B) {
 	rdb, s := benchStore(b)
 	boards := []definition.Board{
-		{Board: "first"}, {Board: "shared", Ties: definition.Shared}, {Board: "dense", Ties: definition.Dense}, {Board: "member", Ties: definition.ByMember},
-		{Board: "limit", Limit: benchMembers}, {Board: "member_ttl", MemberTTL: 24 * time.Hour},
+		{Name: "first"}, {Name: "shared", Ties: definition.Shared}, {Name: "dense", Ties: definition.Dense}, {Name: "member", Ties: definition.ByMember},
+		{Name: "limit", Limit: benchMembers}, {Name: "member_ttl", MemberTTL: 24 * time.Hour},
 	}
 	for i := range boards {
 		boards[i].Mode = definition.Last
@@ -192,14 +192,14 @@ func BenchmarkApplyByDefinition(b *testing.B) {
 					}
 					cpu := redisCPU(b, rdb)
 					for _, batch := range batches {
-						require.NoError(b, s.applyBatch(context.Background(), def.Board, batch))
+						require.NoError(b, s.applyBatch(context.Background(), def.Name, batch))
 					}
-					costs[def.Board] = append(costs[def.Board], cost{redis: redisCPU(b, rdb) - cpu})
+					costs[def.Name] = append(costs[def.Name], cost{redis: redisCPU(b, rdb) - cpu})
 				}
 			}
 			b.ReportMetric(0, "ns/op")
 			for _, def := range boards {
-				measured(b, def.Board, "update", costs[def.Board], turn, false)
+				measured(b, def.Name, "update", costs[def.Name], turn, false)
 			}
 		})
 	}

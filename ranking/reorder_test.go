@@ -19,12 +19,12 @@ func TestWriteByAnOlderOrder(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		for _, c := range []struct{ was, is definition.Board }{
-			{definition.Board{Board: "order"}, definition.Board{Board: "order", Order: definition.Asc}},
-			{definition.Board{Board: "ties"}, definition.Board{Board: "ties", Ties: definition.ByMember}},
-			{definition.Board{Board: "day", Period: "day"}, definition.Board{Board: "day", Period: "day", Timezone: "Asia/Shanghai"}},
-			{definition.Board{Board: "plain"}, definition.Board{Board: "plain", Period: "day"}},
+			{definition.Board{Name: "order"}, definition.Board{Name: "order", Order: definition.Asc}},
+			{definition.Board{Name: "ties"}, definition.Board{Name: "ties", Ties: definition.ByMember}},
+			{definition.Board{Name: "day", Period: "day"}, definition.Board{Name: "day", Period: "day", Timezone: "Asia/Shanghai"}},
+			{definition.Board{Name: "plain"}, definition.Board{Name: "plain", Period: "day"}},
 		} {
-			board := c.was.Board
+			board := c.was.Name
 			define(t, a, c.was)
 			_, err := b.Page(t.Context(), board, 1, 1)
 			require.NoError(t, err)
@@ -80,7 +80,7 @@ func (r *reordering) step(s *Store) {
 	case "flip":
 		d, err := s.catalog.fresh(ctx)
 		require.NoError(r.t, err)
-		def := definition.Board{Board: "b", Order: definition.Asc}
+		def := definition.Board{Name: "b", Order: definition.Asc}
 		if d.rules["b/0"].Order == definition.Asc {
 			def.Order = definition.Desc
 		}
@@ -163,7 +163,7 @@ func TestOrdersNeverMix(t *testing.T) {
 		require.NoError(rt, a.rdb.FlushAll(t.Context()).Err())
 		r := &reordering{t: rt, nodes: []*Store{New(a.rdb, patient), New(b.rdb, patient)}, set: set, now: time.Now().Truncate(time.Microsecond)}
 		set(r.now)
-		require.NoError(rt, r.nodes[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b"}}}))
+		require.NoError(rt, r.nodes[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}}}))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			_, err := r.nodes[1].catalog.get(t.Context())
 			require.NoError(rt, err)

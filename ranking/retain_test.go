@@ -19,8 +19,8 @@ import (
 
 func TestPeriodsGoByKeep(t *testing.T) {
 	w := simulated(t, 2, Config{},
-		definition.Board{Board: "two", Period: "hour", Keep: new(2)}, definition.Board{Board: "none", Period: "hour", Keep: new(0)},
-		definition.Board{Board: "cup", Period: "hour", Keep: new(2), Ends: friday.Add(4 * time.Hour)})
+		definition.Board{Name: "two", Period: "hour", Keep: new(2)}, definition.Board{Name: "none", Period: "hour", Keep: new(0)},
+		definition.Board{Name: "cup", Period: "hour", Keep: new(2), Ends: friday.Add(4 * time.Hour)})
 	periods := func(board string) (names []string) {
 		list, err := w.stores[1].noted(t.Context(), board)
 		require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestPeriodsGoByKeep(t *testing.T) {
 	// More is kept, less is kept.
 	define := func(keep int) {
 		w.write(w.stores[0], "two", "a", 1)
-		require.NoError(t, w.stores[1].Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "two", Period: "hour", Keep: &keep}}}))
+		require.NoError(t, w.stores[1].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "two", Period: "hour", Keep: &keep}}}))
 		w.pass(grace)
 		w.tend() // the definition
 		w.pass(time.Second)
@@ -99,12 +99,12 @@ func TestBoardsGoByRetain(t *testing.T) {
 				cfg.Deliver = []string{AllBoards}
 			}
 			w := simulated(t, 2, cfg,
-				definition.Board{Board: "plain", Retain: time.Hour},
-				definition.Board{Board: "fans:{star}", Retain: time.Hour},
-				definition.Board{Board: "cup", Ends: friday.Add(30 * time.Minute), Retain: time.Hour},
-				definition.Board{Board: "cups:{star}", Period: "day", Ends: friday.Add(30 * time.Minute), Retain: time.Hour},
-				definition.Board{Board: "stays", Ends: friday.Add(30 * time.Minute)},
-				definition.Board{Board: "stays:{star}"})
+				definition.Board{Name: "plain", Retain: time.Hour},
+				definition.Board{Name: "fans:{star}", Retain: time.Hour},
+				definition.Board{Name: "cup", Ends: friday.Add(30 * time.Minute), Retain: time.Hour},
+				definition.Board{Name: "cups:{star}", Period: "day", Ends: friday.Add(30 * time.Minute), Retain: time.Hour},
+				definition.Board{Name: "stays", Ends: friday.Add(30 * time.Minute)},
+				definition.Board{Name: "stays:{star}"})
 			for _, board := range []string{"plain", "fans:s1", "fans:s2", "cup", "cups:s1", "stays", "stays:s1"} {
 				w.write(w.stores[0], board, "a", 1)
 			}
@@ -161,7 +161,7 @@ func TestBoardsGoByRetain(t *testing.T) {
 
 // An instance with periods does not go before what its last one came to was announced.
 func TestRetainWaitsForThePeriod(t *testing.T) {
-	w := simulated(t, 2, Config{}, definition.Board{Board: "days:{star}", Period: "day", Retain: time.Hour})
+	w := simulated(t, 2, Config{}, definition.Board{Name: "days:{star}", Period: "day", Retain: time.Hour})
 	w.write(w.stores[0], "days:s1", "a", 1)
 	w.pass(2 * time.Hour)
 	w.tend()
@@ -179,7 +179,7 @@ func TestRetainWaitsForThePeriod(t *testing.T) {
 
 // Of instances there are so many at most; where one has gone, another may come.
 func TestInstancesAreBounded(t *testing.T) {
-	w := simulated(t, 2, Config{}, definition.Board{Board: "fans:{star}", Retain: time.Hour, MaxInstances: 2})
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Retain: time.Hour, MaxInstances: 2})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	w.write(w.stores[1], "fans:s2", "a", 1)
 	for _, s := range w.stores {
@@ -204,7 +204,7 @@ func TestInstancesAreBounded(t *testing.T) {
 // A retry that comes after its board has gone is still known, as long as any is; then
 // the ids go too.
 func TestRequestIDsOutliveTheirBoard(t *testing.T) {
-	w := simulated(t, 2, Config{}, definition.Board{Board: "fans:{star}", Retain: time.Minute})
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Retain: time.Minute})
 	send := func() Result {
 		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []definition.Update{{Member: "a", Score: 5, ID: "x"}})
 		require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestRequestIDsOutliveTheirBoard(t *testing.T) {
 
 // An event's ids go after it was taken away.
 func TestRequestIDsOfAnEventGo(t *testing.T) {
-	w := simulated(t, 2, Config{}, definition.Board{Board: "plain", Retain: time.Minute})
+	w := simulated(t, 2, Config{}, definition.Board{Name: "plain", Retain: time.Minute})
 	all, err := definition.ParseFile([]byte(`events: {gift: [{board: plain, member: "{user}", score: 1}]}`))
 	require.NoError(t, err)
 	require.NoError(t, w.stores[0].Define(t.Context(), all))
@@ -241,7 +241,7 @@ func TestRequestIDsOfAnEventGo(t *testing.T) {
 
 // An instance is listed, and then nothing of it is written: whoever would have is gone.
 func TestAListingGoesOfWhichNothingCame(t *testing.T) {
-	w := simulated(t, 2, Config{}, definition.Board{Board: "fans:{star}", MaxInstances: 1})
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", MaxInstances: 1})
 	d, err := w.stores[0].catalog.get(t.Context())
 	require.NoError(t, err)
 	n, err := definition.ParseName("fans:s1")
@@ -258,9 +258,9 @@ func TestAListingGoesOfWhichNothingCame(t *testing.T) {
 // that let it go: what is acknowledged is there, and looked after.
 func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 	for name, def := range map[string]definition.Board{
-		"no periods": {Board: "fans:{star}", Retain: time.Hour},
-		"periods":    {Board: "fans:{star}", Retain: time.Hour, Period: "hour"},
-		"keep":       {Board: "fans:{star}", Period: "hour", Keep: new(0)},
+		"no periods": {Name: "fans:{star}", Retain: time.Hour},
+		"periods":    {Name: "fans:{star}", Retain: time.Hour, Period: "hour"},
+		"keep":       {Name: "fans:{star}", Period: "hour", Keep: new(0)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for step, reached := 0, true; reached; step++ {
@@ -324,9 +324,9 @@ func firstPeriod(d definition.Board) string {
 // that another does its work, and the instance has another life meanwhile.
 func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 	definitions := map[string]definition.Board{
-		"retain": {Board: "fans:{star}", Retain: time.Hour},
-		"keep":   {Board: "fans:{star}", Period: "hour", Keep: new(0)},
-		"delete": {Board: "fans:{star}"},
+		"retain": {Name: "fans:{star}", Retain: time.Hour},
+		"keep":   {Name: "fans:{star}", Period: "hour", Keep: new(0)},
+		"delete": {Name: "fans:{star}"},
 	}
 	for name, def := range definitions {
 		t.Run(name, func(t *testing.T) {
@@ -373,9 +373,9 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 // does what is left, and nothing twice.
 func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 	definitions := map[string]definition.Board{
-		"periods":  {Board: "fans:{star}", Period: "hour", Keep: new(1), Retain: 6 * time.Hour},
-		"activity": {Board: "fans:{star}", Ends: friday.Add(time.Hour), Retain: time.Hour},
-		"delete":   {Board: "fans:{star}", Period: "hour"},
+		"periods":  {Name: "fans:{star}", Period: "hour", Keep: new(1), Retain: 6 * time.Hour},
+		"activity": {Name: "fans:{star}", Ends: friday.Add(time.Hour), Retain: time.Hour},
+		"delete":   {Name: "fans:{star}", Period: "hour"},
 	}
 	for name, def := range definitions {
 		for _, delivered := range []bool{false, true} {
@@ -429,7 +429,7 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 
 // A definition that changes has its instances looked after anew.
 func TestAChangedDefinitionIsFollowed(t *testing.T) {
-	w := simulated(t, 2, Config{}, definition.Board{Board: "fans:{star}"}, definition.Board{Board: "cup"})
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}"}, definition.Board{Name: "cup"})
 	for i := range sweepPage + 10 {
 		w.write(w.stores[0], fmt.Sprint("fans:s", i), "a", 1)
 	}
@@ -440,12 +440,12 @@ func TestAChangedDefinitionIsFollowed(t *testing.T) {
 	define := func(boards ...definition.Board) {
 		require.NoError(t, w.stores[1].Define(t.Context(), definition.Set{Boards: boards}))
 	}
-	define(definition.Board{Board: "fans:{star}", Retain: time.Hour}, definition.Board{Board: "cup", Ends: w.now.Add(10 * time.Minute)})
-	define(definition.Board{Board: "fans:{star}", Retain: time.Hour, Kind: "user"})
+	define(definition.Board{Name: "fans:{star}", Retain: time.Hour}, definition.Board{Name: "cup", Ends: w.now.Add(10 * time.Minute)})
+	define(definition.Board{Name: "fans:{star}", Retain: time.Hour, Kind: "user"})
 	w.until("the end", func() error { return missing([]string{"cup"}, w.announced()) })
 	require.WithinDuration(t, friday.Add(listLook+10*time.Minute), w.now, 2*time.Second)
 	w.write(w.stores[0], "fans:s1", "a", 1)
-	define(definition.Board{Board: "cup", Ends: friday.Add(listLook + 10*time.Minute), Retain: time.Minute})
+	define(definition.Board{Name: "cup", Ends: friday.Add(listLook + 10*time.Minute), Retain: time.Minute})
 	w.until("the rest", func() error {
 		if all := w.allKeys(); len(all) > 4+2 {
 			return fmt.Errorf("%d", len(all))
@@ -454,9 +454,9 @@ func TestAChangedDefinitionIsFollowed(t *testing.T) {
 	})
 	w.cared(true)
 	require.EqualValues(t, 1, w.total("fans:s1"))
-	err := w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "cup", Ends: friday.Add(24 * time.Hour)}}})
+	err := w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "cup", Ends: friday.Add(24 * time.Hour)}}})
 	require.ErrorIs(t, err, ErrConflict, "its result was announced")
-	define(definition.Board{Board: "fans:{star}"})
+	define(definition.Board{Name: "fans:{star}"})
 	w.quiet()
 	w.pass(1000 * time.Hour)
 	w.tend()
@@ -465,7 +465,7 @@ func TestAChangedDefinitionIsFollowed(t *testing.T) {
 
 // More instances than are gone through at one time: it goes on where it was.
 func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
-	w := simulated(t, 1, Config{}, definition.Board{Board: "fans:{star}"})
+	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}"})
 	s, k := w.stores[0], w.stores[0].keys
 	var all []redis.Z
 	for i := range 2*sweepMost + 10 {
@@ -500,7 +500,7 @@ func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
 
 // Data whose definition is not known stay: somebody has tampered with Redis.
 func TestWhatIsOfNoKnownDefinitionStays(t *testing.T) {
-	w := simulated(t, 1, Config{}, definition.Board{Board: "fans:{star}", Retain: time.Hour}, definition.Board{Board: "b"})
+	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Retain: time.Hour}, definition.Board{Name: "b"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	require.NoError(t, w.rdb.HDel(t.Context(), keyspace.New("rc").Definitions(), boardField+"fans/1").Err())
 	require.NoError(t, w.rdb.HSet(t.Context(), keyspace.New("rc").Definitions(), "version", "x").Err())
@@ -510,7 +510,7 @@ func TestWhatIsOfNoKnownDefinitionStays(t *testing.T) {
 	}
 	w.cared(true)
 	w.store(Config{})
-	require.NoError(t, w.stores[1].Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "fans:{star}", Retain: 100 * time.Hour}}}))
+	require.NoError(t, w.stores[1].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "fans:{star}", Retain: 100 * time.Hour}}}))
 	require.EqualValues(t, 1, w.total("fans:s1"))
 	w.until("all to go", w.nothingLeft)
 }
@@ -518,7 +518,7 @@ func TestWhatIsOfNoKnownDefinitionStays(t *testing.T) {
 // Redis loses all it had: what nodes know to be defined is defined again, and not what
 // was being deleted.
 func TestRedisLosesAll(t *testing.T) {
-	w := simulated(t, 2, Config{}, definition.Board{Board: "fans:{star}", Period: "hour"}, definition.Board{Board: "old"})
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"}, definition.Board{Name: "old"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	w.write(w.stores[0], "old", "a", 1)
 	require.NoError(t, w.stores[1].Delete(t.Context(), "old"))
@@ -543,7 +543,7 @@ func TestRedisLosesAll(t *testing.T) {
 // definitions since: nothing remains, and a new one begins anew.
 func TestADeletedFamilyLeavesNothing(t *testing.T) {
 	families := func(time.Time) []definition.Board {
-		return []definition.Board{{Board: "fans:{star}"}, {Board: "days:{star}", Period: "day"}, {Board: "plain"}}
+		return []definition.Board{{Name: "fans:{star}"}, {Name: "days:{star}", Period: "day"}, {Name: "plain"}}
 	}
 	worlds(t, 3, Config{}, families, func(t *testing.T, w *world) {
 		stale := w.stores[2]
@@ -592,7 +592,7 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 			w.pass(lease)
 		}
 		wg.Wait()
-		err := w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "plain", Order: definition.Asc}}})
+		err := w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "plain", Order: definition.Asc}}})
 		require.ErrorIs(t, err, ErrConflict, "its data are still there")
 		w.until("nothing to remain", w.nothingLeft)
 		w.until("the definitions to go", func() error {
@@ -603,14 +603,14 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 			}
 			return nil
 		})
-		require.NoError(t, w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "plain", Order: definition.Asc}}}))
+		require.NoError(t, w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "plain", Order: definition.Asc}}}))
 		require.Nil(t, w.write(w.stores[0], "plain", "0", 1).Previous)
 	})
 }
 
 // An instance is deleted, and begins anew when it is written to.
 func TestADeletedInstanceBeginsAnew(t *testing.T) {
-	w := simulated(t, 2, Config{}, definition.Board{Board: "fans:{star}", Period: "hour"})
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"})
 	send := func() Result {
 		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []definition.Update{{Member: "a", Score: 5, ID: "x"}})
 		require.NoError(t, err)
@@ -638,7 +638,7 @@ func TestTendOnACluster(t *testing.T) {
 	url, masters := redistest.StartCluster(t)
 	w := &world{t: t, url: url}
 	now := time.Now().UTC()
-	w.open(2, Config{}, []definition.Board{{Board: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second), Keep: new(1)}})
+	w.open(2, Config{}, []definition.Board{{Name: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second), Keep: new(1)}})
 	var want []string
 	for i := range 20 {
 		board := fmt.Sprint("fans:s", i)
@@ -675,7 +675,7 @@ var _ redis.Hook = (*steps)(nil)
 // A family is deleted while a change of it is still gone through: its data stay for as
 // long as other nodes may write.
 func TestADeletionWaitsForTheOthers(t *testing.T) {
-	w := simulated(t, 2, Config{}, definition.Board{Board: "fans:{star}"})
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	require.NoError(t, w.stores[0].soon(t.Context(), "fans/1 fans:s0"))
 	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))

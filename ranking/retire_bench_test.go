@@ -96,10 +96,10 @@ func BenchmarkRetire(b *testing.B) {
 	ctx := context.Background()
 	hour := time.Now().UTC().Truncate(time.Hour).Add(-3 * time.Hour)
 	boards := []definition.Board{
-		{Board: "delete"},
-		{Board: "keep", Period: "hour", Keep: new(0)},
-		{Board: "retain:{n}", Retain: time.Hour},
-		{Board: "ends", Ends: hour, Retain: time.Hour},
+		{Name: "delete"},
+		{Name: "keep", Period: "hour", Keep: new(0)},
+		{Name: "retain:{n}", Retain: time.Hour},
+		{Name: "ends", Ends: hour, Retain: time.Hour},
 	}
 	require.NoError(b, s.Define(ctx, definition.Set{Boards: boards}))
 	big := []string{"big:z", "big:x", "big:i"}

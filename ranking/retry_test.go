@@ -20,7 +20,7 @@ import (
 
 // fiveBoards is an event that touches five boards, one of them twice.
 var fiveBoards = definition.Set{
-	Boards: []definition.Board{{Board: "a"}, {Board: "b:{x}", Period: "year"}, {Board: "c", Mode: definition.Last}, {Board: "d", Ties: definition.ByMember}, {Board: "e:{x}:{x2}"}},
+	Boards: []definition.Board{{Name: "a"}, {Name: "b:{x}", Period: "year"}, {Name: "c", Mode: definition.Last}, {Name: "d", Ties: definition.ByMember}, {Name: "e:{x}:{x2}"}},
 	Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 		{Board: "a", Member: "m", Score: "{n}"}, {Board: "b:{x}", Member: "m", Score: "{n}"}, {Board: "c", Member: "m", Score: "{n}"},
 		{Board: "d", Member: "m", Score: "{n}"}, {Board: "e:{x}:{x}", Member: "m", Score: "{n}"}, {Board: "a", Member: "m", Score: "{n}"}}}},
@@ -175,7 +175,7 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 // A call for many events writes to so many boards at one time, and no more.
 func TestEventsAtOneTime(t *testing.T) {
 	s := newNode(t, redistest.Start(t).URL())
-	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b:{x}"}},
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}"}},
 		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:{x}", Member: "m", Score: "1"}}}}}))
 	var mu sync.Mutex
 	now, most := 0, 0

@@ -94,7 +94,7 @@ func TestListingIsForATime(t *testing.T) {
 	now := time.Now()
 	set(now)
 	s := newNode(t, url)
-	define(t, s, definition.Board{Board: "b:{x}"})
+	define(t, s, definition.Board{Name: "b:{x}"})
 	apply(t, s, "b:warm", definition.Update{Member: "m", Score: 1}) // the scripts are known from here on
 	listed := 0
 	s.rdb.AddHook(&cutter{answered: func(sc string) {
@@ -116,7 +116,7 @@ func TestListingIsForATime(t *testing.T) {
 func TestDataOfOtherOrigin(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "b"})
+		define(t, s, definition.Board{Name: "b"})
 		apply(t, s, "b", definition.Update{Member: "m", Score: 3, ID: "1"})
 		k := s.keys.Board("b", "")
 		was := s.rdb.HGet(t.Context(), k.Meta, "shape").Val()
@@ -145,7 +145,7 @@ func TestWritesThatChangeNothingAreNoted(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Microsecond)
 	s := newNode(t, url)
-	define(t, s, definition.Board{Board: "b:{x}", Mode: definition.Best, Retain: time.Hour}, definition.Board{Board: "kept", Mode: definition.Best})
+	define(t, s, definition.Board{Name: "b:{x}", Mode: definition.Best, Retain: time.Hour}, definition.Board{Name: "kept", Mode: definition.Best})
 	for _, board := range []string{"b:1", "kept"} {
 		meta := s.keys.Board(board, "").Meta
 		set(now)
@@ -189,9 +189,9 @@ func (s *slots) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func TestScriptsStayInOneSlot(t *testing.T) {
 	s, hook := newNode(t, redistest.Embedded(t)), &slots{of: make(map[string][]string)}
 	s.rdb.AddHook(hook)
-	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b:{x}", Period: "day"}, {Board: "c"}},
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}", Period: "day"}, {Name: "c"}},
 		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:1", Member: "m", Score: "1", Data: jsontext.Value(`{}`)}}}}}))
-	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b:{x}", Period: "week"}, {Board: "c", Order: definition.Asc}}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}", Period: "week"}, {Name: "c", Order: definition.Asc}}}))
 	_, err := s.Happen(t.Context(), "e", []Occurrence{{ID: "1"}})
 	require.NoError(t, err)
 	_, err = s.Page(t.Context(), "b:1", 1, 1)
@@ -215,7 +215,7 @@ func TestWhatIsRefusedIsNotNoted(t *testing.T) {
 	now := time.Now().Truncate(time.Microsecond)
 	set(now)
 	s := newNode(t, url)
-	define(t, s, definition.Board{Board: "b:{x}", Retain: time.Hour, Max: new(int64(9))})
+	define(t, s, definition.Board{Name: "b:{x}", Retain: time.Hour, Max: new(int64(9))})
 	apply(t, s, "b:1", definition.Update{Member: "m", Score: 3, ID: "1"})
 	set(now.Add(time.Minute))
 	o, err := s.Apply(t.Context(), "b:1", []definition.Update{{Member: "m", Score: 100}, {Member: "m", Score: 3, ID: "1"}})
@@ -231,7 +231,7 @@ func TestABoardThatIsListedNoMoreIsListedAgain(t *testing.T) {
 	now := time.Now()
 	set(now)
 	s := newNode(t, url)
-	define(t, s, definition.Board{Board: "b:{x}", Retain: time.Hour})
+	define(t, s, definition.Board{Name: "b:{x}", Retain: time.Hour})
 	apply(t, s, "b:1", definition.Update{Member: "m", Score: 1})
 	require.NoError(t, s.rdb.Del(t.Context(), s.keys.Agenda(), s.keys.Listing(), s.keys.Instances("b/1")).Err())
 	listed := func() bool {
@@ -260,7 +260,7 @@ func TestAnEndIsNotMovedWhenItHasPassed(t *testing.T) {
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
 	s, other := newNode(t, url), newNode(t, url)
-	cup := definition.Board{Board: "cup", Ends: now.Add(time.Hour)}
+	cup := definition.Board{Name: "cup", Ends: now.Add(time.Hour)}
 	define(t, s, cup)
 	late := func(to time.Time) {
 		once := true
@@ -288,18 +288,18 @@ func TestAnEndIsNotMovedWhenItHasPassed(t *testing.T) {
 	require.Equal(t, cup.Ends.UTC(), kept.Ends)
 
 	set(now)
-	define(t, s, definition.Board{Board: "open"})
+	define(t, s, definition.Board{Name: "open"})
 	apply(t, other, "open", definition.Update{Member: "m", Score: 1})
 	soon := now.Add(grace + time.Second)
 	late(soon.Add(-grace))
-	refused(s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "open", Ends: soon}}}))
+	refused(s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "open", Ends: soon}}}))
 }
 
 // What has counted on all boards is answered so, though the feed could not be told.
 func TestAnEventOfWhichTheFeedIsNotTold(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "b"})
+		define(t, s, definition.Board{Name: "b"})
 		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "{m}", Score: "1"}}}}}))
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
 			if sc == script.Publish.Name {

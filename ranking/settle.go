@@ -155,7 +155,7 @@ func (s *Store) handOver(ctx context.Context, instance string, r *definition.Com
 	if p.done {
 		return p, nil
 	}
-	wanted, err := s.wantsDeliveries(ctx, r.Board.Board)
+	wanted, err := s.wantsDeliveries(ctx, r.Board.Name)
 	if err != nil {
 		return p, err
 	}

@@ -14,8 +14,8 @@ import (
 // seconds are boards with periods of a second.
 func seconds(now time.Time) []definition.Board {
 	return []definition.Board{
-		{Board: "stars", Period: "1s", Base: now.Truncate(time.Second)},
-		{Board: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second)},
+		{Name: "stars", Period: "1s", Base: now.Truncate(time.Second)},
+		{Name: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second)},
 	}
 }
 
@@ -122,7 +122,7 @@ func TestAPeriodThatATurnBeganIsAnnouncedInTime(t *testing.T) {
 // the other does all.
 func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
 	for step, reached := 0, true; reached; step++ {
-		w := simulated(t, 1, Config{}, definition.Board{Board: "fans:{star}", Period: "hour"})
+		w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"})
 		w.write(w.stores[0], "fans:s1", "a", 1)
 		w.pass(time.Hour)
 		rdb := w.client()
@@ -143,7 +143,7 @@ func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
 
 // What is put on the agenda while a node looks after it is looked after again.
 func TestWhatIsDueMeanwhileIsNotMissed(t *testing.T) {
-	w := simulated(t, 1, Config{}, definition.Board{Board: "fans:{star}", Period: "hour"})
+	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"})
 	s := w.stores[0]
 	w.write(s, "fans:s1", "a", 1)
 	w.pass(listLook)
@@ -180,9 +180,9 @@ func TestAClosedPeriodIsFrozen(t *testing.T) {
 // Redis's clock is set back over the end of a period that was announced: nothing
 // reaches it, and it is not announced again.
 func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
-	w := simulated(t, 2, Config{}, append(seconds(friday), definition.Board{Board: "cup", Ends: friday.Add(2 * time.Second)},
-		definition.Board{Board: "short", Ends: friday.Add(2 * time.Second), Retain: time.Second},
-		definition.Board{Board: "unkept", Period: "1s", Base: friday, Keep: new(0)})...)
+	w := simulated(t, 2, Config{}, append(seconds(friday), definition.Board{Name: "cup", Ends: friday.Add(2 * time.Second)},
+		definition.Board{Name: "short", Ends: friday.Add(2 * time.Second), Retain: time.Second},
+		definition.Board{Name: "unkept", Period: "1s", Base: friday, Keep: new(0)})...)
 	boards := []string{"cup", "short", "stars", "unkept"}
 	for _, board := range boards {
 		apply(t, w.stores[0], board, definition.Update{Member: "a", Score: 5, ID: "1"})
@@ -218,7 +218,7 @@ func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
 
 // A failover loses that a period was settled: it is announced again, under the same id.
 func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
-	w := simulated(t, 2, Config{Deliver: []string{AllBoards}}, definition.Board{Board: "fans:{star}", Period: "hour"})
+	w := simulated(t, 2, Config{Deliver: []string{AllBoards}}, definition.Board{Name: "fans:{star}", Period: "hour"})
 	k := w.stores[0].keys.Board("fans:s1", "2026-11-20T10Z")
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	before := w.rdb.HGet(t.Context(), k.Periods, "2026-11-20T10Z").Val()
@@ -246,7 +246,7 @@ func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
 // All nodes were down for far more periods than are kept: each that has data is
 // announced, the oldest first, before it goes.
 func TestPeriodsThatClosedWhileAllWereAwayAreAnnounced(t *testing.T) {
-	w := simulated(t, 2, Config{}, definition.Board{Board: "fans:{star}", Period: "hour", Keep: new(2)})
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Period: "hour", Keep: new(2)})
 	var want []string
 	for i := range 20 {
 		if i%5 != 4 { // nobody sends anything
@@ -265,7 +265,7 @@ func TestPeriodsThatClosedWhileAllWereAwayAreAnnounced(t *testing.T) {
 // With or without a reader of the deliveries, periods go only when they were told.
 func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	w := simulated(t, 2, Config{Announce: 10, Deliver: []string{"told"}},
-		definition.Board{Board: "told", Period: "hour", Keep: new(0)}, definition.Board{Board: "untold", Period: "hour", Keep: new(0)})
+		definition.Board{Name: "told", Period: "hour", Keep: new(0)}, definition.Board{Name: "untold", Period: "hour", Keep: new(0)})
 	for range 3 {
 		w.write(w.stores[0], "told", "a", 1)
 		w.write(w.stores[0], "untold", "a", 1)
@@ -311,7 +311,7 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 // Some nodes take deliveries and others do not, as while the flag is rolled out: what
 // is wanted by some is not given up by the others.
 func TestDeliveriesThatOnlySomeNodesTake(t *testing.T) {
-	w := simulated(t, 1, Config{}, definition.Board{Board: "b", Period: "hour"}, definition.Board{Board: "c", Period: "hour"})
+	w := simulated(t, 1, Config{}, definition.Board{Name: "b", Period: "hour"}, definition.Board{Name: "c", Period: "hour"})
 	turn := func() (due []string) {
 		w.write(w.stores[0], "b", "a", 1)
 		w.write(w.stores[0], "c", "a", 1)
@@ -347,7 +347,7 @@ func TestDeliveriesThatOnlySomeNodesTake(t *testing.T) {
 
 // While a delivery is under way its board is deleted and made anew.
 func TestADeliveryOfAnEarlierLife(t *testing.T) {
-	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, definition.Board{Board: "fans:{star}", Period: "hour"})
+	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, definition.Board{Name: "fans:{star}", Period: "hour"})
 	s := w.stores[0]
 	w.write(s, "fans:s1", "a", 1)
 	w.pass(time.Hour)
@@ -372,7 +372,7 @@ func TestADeliveryOfAnEarlierLife(t *testing.T) {
 
 // What cannot be read is not listed, though it is there until it is delivered.
 func TestPeriodsThatAreNotKeptAreNotListed(t *testing.T) {
-	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, definition.Board{Board: "b", Period: "hour", Keep: new(1)})
+	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, definition.Board{Name: "b", Period: "hour", Keep: new(1)})
 	for range 3 {
 		w.write(w.stores[0], "b", "a", 1)
 		w.pass(time.Hour)

@@ -24,7 +24,7 @@ type summed struct {
 // unionSources lists the board-periods that go into a union at a moment of Redis's clock,
 // in µs since 1970.
 func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n definition.Name, now int64) ([]summed, error) {
-	t, err := definition.ParseFamilyName(r.Board.Board)
+	t, err := definition.ParseFamilyName(r.Board.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func pointEvent(t testing.TB, s *Store, boards ...definition.Board) {
 	t.Helper()
 	e := definition.Event{Name: "e"}
 	for _, b := range boards {
-		e.Updates = append(e.Updates, definition.Target{Board: b.Board, Member: "m", Score: "{n}"})
+		e.Updates = append(e.Updates, definition.Target{Board: b.Name, Member: "m", Score: "{n}"})
 	}
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards, Events: []definition.Event{e}}))
 }
@@ -49,7 +49,7 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 			w := simulated(t, 1, Config{})
 			const bucket = 610 * time.Second
 			s := w.stores[0]
-			pointEvent(t, s, definition.Board{Board: "one"}, definition.Board{Board: "two"})
+			pointEvent(t, s, definition.Board{Name: "one"}, definition.Board{Name: "two"})
 			w.pass(bucket - time.Duration(w.now.UnixMicro()%bucket.Microseconds())*time.Microsecond + time.Duration(parity)*bucket)
 			apply(t, s, "one", definition.Update{Member: "m", Score: 10})
 			apply(t, s, "two", definition.Update{Member: "m", Score: 10})
@@ -96,7 +96,7 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		one, two := definition.Board{Board: "one"}, definition.Board{Board: "two"}
+		one, two := definition.Board{Name: "one"}, definition.Board{Name: "two"}
 		pointEvent(t, s, one)
 		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{two}}))
 		apply(t, s, "two", definition.Update{Member: "m", Score: 7})
@@ -154,7 +154,7 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 func TestTakeBackThatIsRefused(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		pointEvent(t, s, definition.Board{Board: "one"}, definition.Board{Board: "two"})
+		pointEvent(t, s, definition.Board{Name: "one"}, definition.Board{Name: "two"})
 		apply(t, s, "one", definition.Update{Member: "m", Score: 4})
 		point(t, s, "1", 6)
 		var mend func() error

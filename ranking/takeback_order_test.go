@@ -16,7 +16,7 @@ import (
 func TestTakeBackInAnyOrder(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		pointEvent(t, s, definition.Board{Board: "sum"}, definition.Board{Board: "best", Mode: definition.Best}, definition.Board{Board: "last", Mode: definition.Last})
+		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "best", Mode: definition.Best}, definition.Board{Name: "last", Mode: definition.Last})
 		for n, order := range []string{"0", "1", "2", "01", "10", "02", "20", "12", "21", "012", "021", "102", "120", "201", "210"} {
 			id := func(i int) string { return fmt.Sprint(n, "-", i) }
 			sum, last := int64(0), int64(0)
@@ -61,7 +61,7 @@ func TestTakeBackInAnyOrder(t *testing.T) {
 func TestTakeBackOfAnotherLife(t *testing.T) {
 	worlds(t, 1, Config{}, func(time.Time) []definition.Board { return nil }, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		pointEvent(t, s, definition.Board{Board: "sum"}, definition.Board{Board: "full", Mode: definition.Last, Limit: 1}, definition.Board{Board: "brief", MemberTTL: time.Minute})
+		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "full", Mode: definition.Last, Limit: 1}, definition.Board{Name: "brief", MemberTTL: time.Minute})
 		again := func(id string) {
 			takeBack(t, s, id)
 			require.Equal(t, []string{"m 10 #1"}, entriesOf(t, s, "sum"))
@@ -101,7 +101,7 @@ func TestTakeBackOfAnotherLife(t *testing.T) {
 
 // Those who left are known for as long as ids are, and let go as others leave.
 func TestThoseWhoLeftAreLetGo(t *testing.T) {
-	w := simulated(t, 1, Config{}, definition.Board{Board: "b"})
+	w := simulated(t, 1, Config{}, definition.Board{Name: "b"})
 	s := w.stores[0]
 	left := func() int64 { return w.rdb.ZCard(t.Context(), s.keys.Board("b", "").Left).Val() }
 	leave := func(member string) {
@@ -124,7 +124,7 @@ func TestThoseWhoLeftAreLetGo(t *testing.T) {
 func TestTakeBackStopsAtTheBounds(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		pointEvent(t, s, definition.Board{Board: "b", Min: new(int64(2)), Max: new(int64(10))})
+		pointEvent(t, s, definition.Board{Name: "b", Min: new(int64(2)), Max: new(int64(10))})
 		apply(t, s, "b", definition.Update{Member: "m", Score: 4})
 		point(t, s, "up", 6)
 		apply(t, s, "b", definition.Update{Member: "m", Score: -7})
@@ -142,7 +142,7 @@ func TestTakeBackStopsAtTheBounds(t *testing.T) {
 func TestTakeBackAgain(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		pointEvent(t, s, definition.Board{Board: "b"})
+		pointEvent(t, s, definition.Board{Name: "b"})
 		apply(t, s, "b", definition.Update{Member: "m", Score: 4})
 		point(t, s, "1", 6)
 		takeBack(t, s, "1")
@@ -160,7 +160,7 @@ func TestTakeBackAgain(t *testing.T) {
 func TestTakeBackOfWhatAnOlderVersionDid(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		pointEvent(t, s, definition.Board{Board: "sum"}, definition.Board{Board: "last", Mode: definition.Last})
+		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "last", Mode: definition.Last})
 		apply(t, s, "sum", definition.Update{Member: "m", Score: 4})
 		apply(t, s, "last", definition.Update{Member: "m", Score: 4})
 		point(t, s, "1", 6)

@@ -18,7 +18,7 @@ import (
 func giftEvent(t testing.TB, s *Store) {
 	t.Helper()
 	require.NoError(t, s.Define(t.Context(), definition.Set{
-		Boards: []definition.Board{{Board: "stars"}, {Board: "fans:{star}", Ties: definition.Dense}, {Board: "biggest", Mode: definition.Best}, {Board: "latest", Mode: definition.Last, MaxChange: 5}},
+		Boards: []definition.Board{{Name: "stars"}, {Name: "fans:{star}", Ties: definition.Dense}, {Name: "biggest", Mode: definition.Best}, {Name: "latest", Mode: definition.Last, MaxChange: 5}},
 		Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 			{Board: "stars", Member: "{star}", Score: "{n}"},
 			{Board: "fans:{star}", Member: "{user}", Score: "{n}"},
@@ -164,7 +164,7 @@ func TestTakeBackHalfWay(t *testing.T) {
 
 // In a period that has closed what counted stays.
 func TestTakeBackAfterThePeriod(t *testing.T) {
-	w := simulated(t, 1, Config{}, definition.Board{Board: "hours", Period: "hour"}, definition.Board{Board: "ever"})
+	w := simulated(t, 1, Config{}, definition.Board{Name: "hours", Period: "hour"}, definition.Board{Name: "ever"})
 	s := w.stores[0]
 	require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: "visit", Updates: []definition.Target{
 		{Board: "hours", Member: "m", Score: "1"}, {Board: "ever", Member: "m", Score: "1"},
@@ -190,7 +190,7 @@ func TestTakeBackAfterThePeriod(t *testing.T) {
 func TestSetScore(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "b", MaxChange: 5, Max: new(int64(100))})
+		define(t, s, definition.Board{Name: "b", MaxChange: 5, Max: new(int64(100))})
 		apply(t, s, "b", definition.Update{Member: "m", Score: 3})
 		why := Moderator{Reason: "lost in the outage"}
 		r, err := s.SetScore(t.Context(), "b", "m", 90, why)

@@ -37,7 +37,7 @@ func TestRedisClockDecidesThePeriod(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := moment(t, "2026-11-20T12:00:00Z")
 	set(now)
-	def := definition.Board{Board: "b", Period: "day", Keep: new(1000)}
+	def := definition.Board{Name: "b", Period: "day", Keep: new(1000)}
 	nodes := []*ranking.Store{open(t, url, def), open(t, url)}
 	want := make(map[string]int64)
 	for range 100 {
@@ -81,7 +81,7 @@ func TestNodeWhoseClockIsOff(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		synctest.Test(t, func(t *testing.T) {
 			require.Equal(t, 2000, time.Now().Year())
-			s := open(t, url, definition.Board{Board: "b", Period: "10m", Base: moment(t, "2020-01-01T00:00:00Z")})
+			s := open(t, url, definition.Board{Name: "b", Period: "10m", Base: moment(t, "2020-01-01T00:00:00Z")})
 			rdb, err := ranking.Open(url)
 			require.NoError(t, err)
 			defer rdb.Close()
@@ -129,7 +129,7 @@ func TestRetryAcrossTheTurn(t *testing.T) {
 }
 
 func retryAcrossTheTurn(t *testing.T, url string, turn func(s *ranking.Store, period string)) {
-	def := definition.Board{Board: "b", Period: "2s", Base: moment(t, "2026-01-01T00:00:00Z"), Keep: new(1000)}
+	def := definition.Board{Name: "b", Period: "2s", Base: moment(t, "2026-01-01T00:00:00Z"), Keep: new(1000)}
 	s, other := open(t, url, def), open(t, url)
 	first := applyOne(t, s, "b", definition.Update{Member: "m", Score: 5, ID: "1"})
 	require.NoError(t, first.Err)
@@ -159,9 +159,9 @@ func retryAcrossTheTurn(t *testing.T, url string, turn func(s *ranking.Store, pe
 func TestOldPeriods(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	set(moment(t, "2026-11-16T12:00:00Z"))
-	s := open(t, url, definition.Board{Board: "b", Period: "day", Keep: new(3)}, definition.Board{Board: "plain"},
-		definition.Board{Board: "none", Period: "day", Keep: new(0)},
-		definition.Board{Board: "long", Period: "36h", Base: moment(t, "2026-11-16T00:00:00Z")})
+	s := open(t, url, definition.Board{Name: "b", Period: "day", Keep: new(3)}, definition.Board{Name: "plain"},
+		definition.Board{Name: "none", Period: "day", Keep: new(0)},
+		definition.Board{Name: "long", Period: "36h", Base: moment(t, "2026-11-16T00:00:00Z")})
 	for day := 16; day <= 20; day++ {
 		set(moment(t, fmt.Sprintf("2026-11-%dT12:00:00Z", day)))
 		if day == 18 {
@@ -226,7 +226,7 @@ func TestOldPeriods(t *testing.T) {
 func TestNamedPeriodsTakeNoUpdates(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	set(moment(t, "2026-11-20T12:00:00Z"))
-	s := open(t, url, definition.Board{Board: "b", Period: "day"}, definition.Board{Board: "plain"})
+	s := open(t, url, definition.Board{Name: "b", Period: "day"}, definition.Board{Name: "plain"})
 	for _, name := range []string{"b@2026-11-20", "b@-1", "b@2026-11-19", "b@2026-11-21", "b@nonsense", "plain@-1"} {
 		_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1, ID: "1"}})
 		require.ErrorIs(t, err, ranking.ErrNotOpen, name)
@@ -241,7 +241,7 @@ func TestNamedPeriodsTakeNoUpdates(t *testing.T) {
 func TestNamedPeriodsByRedisClock(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	set(moment(t, "2026-11-20T12:00:00Z"))
-	s := open(t, url, definition.Board{Board: "b", Period: "day", Keep: new(2)})
+	s := open(t, url, definition.Board{Name: "b", Period: "day", Keep: new(2)})
 	applyOne(t, s, "b", definition.Update{Member: "m", Score: 1})
 	page, err := open(t, url).Page(t.Context(), "b@2026-11-19", 1, 1)
 	require.NoError(t, err)

@@ -91,7 +91,7 @@ func TestSilentRedisHoldsUpFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, hook := New(newClient(t, url), Config{}), new(silence)
 		s.rdb.AddHook(hook)
-		define(t, s, definition.Board{Board: "b", Mode: definition.Best})
+		define(t, s, definition.Board{Name: "b", Mode: definition.Best})
 		known := func() error {
 			b, err := s.Board(t.Context(), "b")
 			if err == nil && b.Definition.Mode != definition.Best {
@@ -216,7 +216,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 			func(ctx context.Context) error { _, err := s.Boards(ctx); return err },
 			func(ctx context.Context) error { return s.States(ctx, []string{"b"})[0].Err },
 			func(ctx context.Context) error {
-				return s.Define(ctx, definition.Set{Boards: []definition.Board{{Board: "b"}}})
+				return s.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "b"}}})
 			},
 		} {
 			before := hook.calls.Load()
@@ -249,7 +249,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 func TestLookOutlivesItsCaller(t *testing.T) {
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
-		define(t, newNode(t, url), definition.Board{Board: "b"})
+		define(t, newNode(t, url), definition.Board{Name: "b"})
 		s := newNode(t, url)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -269,7 +269,7 @@ func TestLookOutlivesItsCaller(t *testing.T) {
 func TestRedisAway(t *testing.T) {
 	r := redistest.Start(t)
 	s := newNode(t, r.URL())
-	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "b"}, {Board: "fans:{x}"}},
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "fans:{x}"}},
 		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}}))
 	apply(t, s, "b", definition.Update{Member: "m", Score: 3})
 	r.Kill()
@@ -288,7 +288,7 @@ func TestRedisAway(t *testing.T) {
 		_, err = s.Happen(t.Context(), "e", []Occurrence{{}})
 		require.ErrorIs(t, err, ErrUnavailable)
 		require.ErrorIs(t, s.States(t.Context(), []string{"b"})[0].Err, ErrUnavailable)
-		require.ErrorIs(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: "c"}}}), ErrUnavailable)
+		require.ErrorIs(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "c"}}}), ErrUnavailable)
 		require.ErrorIs(t, s.Delete(t.Context(), "b"), ErrUnavailable)
 		b, err := s.Board(t.Context(), "b")
 		require.NoError(t, err)

@@ -30,9 +30,9 @@ func BenchmarkUnion(b *testing.B) {
 	eye := newBuildWatch(b)
 	s, rdb, patient, cpu, ctx := eye.store, eye.store.rdb, eye.patient, eye.cpu, context.Background()
 	sources := []string{"a", "b", "c"}
-	boards := []definition.Board{{Board: "u", Union: &definition.Union{Of: sources, Weights: []int64{1, 2, 3}}}}
+	boards := []definition.Board{{Name: "u", Union: &definition.Union{Of: sources, Weights: []int64{1, 2, 3}}}}
 	for _, source := range sources {
-		boards = append(boards, definition.Board{Board: source})
+		boards = append(boards, definition.Board{Name: source})
 	}
 	require.NoError(b, s.Define(ctx, definition.Set{Boards: boards}))
 	zs := redis.ZStore{Weights: []float64{1, 2, 3}}

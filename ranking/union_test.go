@@ -84,7 +84,7 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		sources := []string{"s1", "s2", "s3"}
-		define(t, s, definition.Board{Board: "s1:{n}", Mode: definition.Last}, definition.Board{Board: "s2:{n}", Mode: definition.Last, Order: definition.Asc}, definition.Board{Board: "s3:{n}", Mode: definition.Last, Ties: definition.ByMember, Order: definition.Asc})
+		define(t, s, definition.Board{Name: "s1:{n}", Mode: definition.Last}, definition.Board{Name: "s2:{n}", Mode: definition.Last, Order: definition.Asc}, definition.Board{Name: "s3:{n}", Mode: definition.Last, Ties: definition.ByMember, Order: definition.Asc})
 		runs := 0
 		rapid.Check(t, func(t *rapid.T) {
 			runs++
@@ -99,7 +99,7 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 					u.Weights = append(u.Weights, rapid.SampledFrom([]int64{1, -1, 2, -3, 7, 1_000_000, -1_000_000}).Draw(t, "weight"))
 				}
 			}
-			def := definition.Board{Board: board, Union: u, Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"), Ties: rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}).Draw(t, "ties")}
+			def := definition.Board{Name: board, Union: u, Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"), Ties: rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}).Draw(t, "ties")}
 			require.NoError(t, s.DefineBoard(context.Background(), def))
 			defer s.Delete(context.Background(), board)
 			score := rapid.OneOf(rapid.Int64Range(-5, 5), rapid.Int64Range(-definition.MaxScore, definition.MaxScore), rapid.SampledFrom([]int64{definition.MaxScore, -definition.MaxScore, 1 << 40}))
@@ -151,7 +151,7 @@ func TestUnionKeepsWhoWasFirst(t *testing.T) {
 		for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 			s := newNode(t, url)
 			source, board := "from-"+string(order), "u-"+string(order)
-			define(t, s, definition.Board{Board: source, Mode: definition.Last, Ties: definition.ByMember}, definition.Board{Board: board, Order: order, Union: &definition.Union{Of: []string{source}}})
+			define(t, s, definition.Board{Name: source, Mode: definition.Last, Ties: definition.ByMember}, definition.Board{Name: board, Order: order, Union: &definition.Union{Of: []string{source}}})
 			members := []string{"d", "b", "e", "a", "c"}
 			for _, score := range []int64{5, definition.MaxScore >> 13, 7} { // as well where few keys fit
 				for _, m := range members {
@@ -176,9 +176,9 @@ func TestUnionKeepsWhoWasFirst(t *testing.T) {
 // source without periods it is the current one.
 func TestUnionOfTheLastPeriods(t *testing.T) {
 	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout},
-		definition.Board{Board: "daily:{x}", Period: "day", Keep: new(6)}, definition.Board{Board: "ever"},
-		definition.Board{Board: "week:{x}", Union: &definition.Union{Of: []string{"daily:{x}"}, Last: 3}},
-		definition.Board{Board: "both:{x}", Union: &definition.Union{Of: []string{"daily:{x}", "ever"}, Weights: []int64{1, 1000}}})
+		definition.Board{Name: "daily:{x}", Period: "day", Keep: new(6)}, definition.Board{Name: "ever"},
+		definition.Board{Name: "week:{x}", Union: &definition.Union{Of: []string{"daily:{x}"}, Last: 3}},
+		definition.Board{Name: "both:{x}", Union: &definition.Union{Of: []string{"daily:{x}", "ever"}, Weights: []int64{1, 1000}}})
 	s := w.stores[0]
 	for day := range int64(7) {
 		w.write(s, "daily:a", "m", 1<<day)
@@ -208,7 +208,7 @@ const day24 = 24 * time.Hour
 func TestUnionOfBoardsThatMove(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, other := newNode(t, url), newNode(t, url)
-		define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "b"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a", "b"}}})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a", "b"}}})
 		const members = 3000
 		for _, board := range []string{"a", "b"} {
 			for some := range slices.Chunk(slices.Collect(func(yield func(int) bool) {
@@ -274,7 +274,7 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 func TestUnionIsBuiltOnce(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url)}
-		define(t, nodes[0], definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}}})
+		define(t, nodes[0], definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 		whole(t, nodes[0], "u") // the scripts are known from here on
 		apply(t, nodes[0], "a", definition.Update{Member: "m", Score: 0})
 		whole(t, nodes[0], "u")
@@ -323,7 +323,7 @@ func TestUnionIsBuiltOnce(t *testing.T) {
 func TestUnionIsBuiltBeforeItIsTooOld(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}}})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		whole(t, s, "u")
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
@@ -354,7 +354,7 @@ func TestUnionIsBuiltBeforeItIsTooOld(t *testing.T) {
 func TestUnionThatCannotBeBuilt(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}}})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		var broken atomic.Bool
 		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
@@ -386,7 +386,7 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 	for _, dies := range []script.Script{script.Hold, script.List, script.Scan, script.Gather, script.Swap} {
 		for _, how := range []fate{isLost, isDone} {
 			t.Run(fmt.Sprint(dies.Name, how), func(t *testing.T) {
-				w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}}})
+				w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 				dead, next := w.stores[0], w.stores[1]
 				for i := range int64(gatherItems + 50) {
 					w.write(next, "a", fmt.Sprint("m", i), i)
@@ -441,7 +441,7 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 func TestUnionWhoseBuilderHangs(t *testing.T) {
 	for _, hangs := range []script.Script{script.List, script.Scan, script.Gather, script.Swap} {
 		t.Run(hangs.Name, func(t *testing.T) {
-			w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}}})
+			w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 			slow, next := w.stores[0], w.stores[1]
 			w.write(next, "a", "m", 1)
 			once := true
@@ -470,7 +470,7 @@ func TestUnionWhoseBuilderHangs(t *testing.T) {
 func TestUnionOfANodeThatGoes(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, next := newNode(t, url), newNode(t, url)
-		define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}}})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		s.rdb.AddHook(&cutter{answered: func(sc string) {
 			if sc == script.Scan.Name {
@@ -489,7 +489,7 @@ func TestUnionOfANodeThatGoes(t *testing.T) {
 func TestUnionOfQuietBoards(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}, Weights: []int64{-2}}})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Weights: []int64{-2}}})
 		for i := range int64(700) {
 			apply(t, s, "a", definition.Update{Member: fmt.Sprint("m", i%650), Score: i % 7})
 		}
@@ -532,7 +532,7 @@ func TestUnionOfQuietBoards(t *testing.T) {
 func TestUnionThatIsWatched(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
 		sub := s.rdb.Subscribe(t.Context(), s.keys.Channel("u"))
 		defer sub.Close()
 		_, err := sub.Receive(t.Context())
@@ -566,9 +566,9 @@ func TestUnionThatIsWatched(t *testing.T) {
 // nobody has asked for them for some time; or when they are deleted.
 func TestUnionOfFamilies(t *testing.T) {
 	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout},
-		definition.Board{Board: "fans:{star}"}, definition.Board{Board: "hot:{genre}:{star}"},
-		definition.Board{Board: "all:{star}", MaxInstances: 2, Union: &definition.Union{Of: []string{"fans:{star}", "hot:pop:{star}", "fans:vip"}}},
-		definition.Board{Board: "kept:{star}", Retain: 2 * time.Hour, Union: &definition.Union{Of: []string{"fans:{star}"}}})
+		definition.Board{Name: "fans:{star}"}, definition.Board{Name: "hot:{genre}:{star}"},
+		definition.Board{Name: "all:{star}", MaxInstances: 2, Union: &definition.Union{Of: []string{"fans:{star}", "hot:pop:{star}", "fans:vip"}}},
+		definition.Board{Name: "kept:{star}", Retain: 2 * time.Hour, Union: &definition.Union{Of: []string{"fans:{star}"}}})
 	s := w.stores[0]
 	before := w.allKeys()
 	for range 3 {
@@ -631,7 +631,7 @@ func TestUnionOfFamilies(t *testing.T) {
 func TestUnionAndItsSources(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"z"}}}, definition.Board{Board: "z"}) // in any order
+		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}}}, definition.Board{Name: "z"}) // in any order
 		field := func(name string, kind, err error) {
 			t.Helper()
 			var fe *FieldError
@@ -650,33 +650,33 @@ func TestUnionAndItsSources(t *testing.T) {
 		field("updates[1].board", ErrInvalid, s.DefineEvent(t.Context(), event))
 		event.Updates = event.Updates[:1]
 		require.NoError(t, s.DefineEvent(t.Context(), event))
-		define(t, s, definition.Board{Board: "told"})
+		define(t, s, definition.Board{Name: "told"})
 		require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: "tell", Updates: []definition.Target{{Board: "told", Member: "{m}", Score: "1"}}}))
-		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Board: "told", Union: &definition.Union{Of: []string{"z"}}}))
-		field("union.of[0]", ErrInvalid, s.DefineBoard(t.Context(), definition.Board{Board: "uu", Union: &definition.Union{Of: []string{"u"}}}))
+		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "told", Union: &definition.Union{Of: []string{"z"}}}))
+		field("union.of[0]", ErrInvalid, s.DefineBoard(t.Context(), definition.Board{Name: "uu", Union: &definition.Union{Of: []string{"u"}}}))
 
 		apply(t, s, "z", definition.Update{Member: "m", Score: 2})
 		require.EqualValues(t, 2, score(t, s, "u", "m"))
-		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Board: "u"}))
-		field("order", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Board: "u", Order: definition.Asc, Union: &definition.Union{Of: []string{"z"}}}))
-		define(t, s, definition.Board{Board: "u", Union: &definition.Union{Of: []string{"z"}, Weights: []int64{5}}})
+		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u"}))
+		field("order", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u", Order: definition.Asc, Union: &definition.Union{Of: []string{"z"}}}))
+		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}, Weights: []int64{5}}})
 		old(t, time.Hour, "u", s)
 		require.EqualValues(t, 10, score(t, s, "u", "m"), "the next build takes it")
 
-		define(t, s, definition.Board{Board: "d", Period: "day", Keep: new(3)}, definition.Board{Board: "du", Union: &definition.Union{Of: []string{"d"}, Last: 4}})
-		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Board: "d", Period: "day", Keep: new(2)}))
-		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Board: "d"}))
-		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Board: "d", Union: &definition.Union{Of: []string{"z"}}}))
+		define(t, s, definition.Board{Name: "d", Period: "day", Keep: new(3)}, definition.Board{Name: "du", Union: &definition.Union{Of: []string{"d"}, Last: 4}})
+		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}))
+		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d"}))
+		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Union: &definition.Union{Of: []string{"z"}}}))
 		require.NoError(t, s.Delete(t.Context(), "du"))
-		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Board: "d", Period: "day", Keep: new(2)}))
+		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}))
 	})
 }
 
 // What cannot be a union is refused with the path of what is wrong.
 func TestUnionsThatAreNone(t *testing.T) {
 	s := newNode(t, redistest.Embedded(t))
-	define(t, s, definition.Board{Board: "a"}, definition.Board{Board: "b"}, definition.Board{Board: "f:{x}:{y}"}, definition.Board{Board: "d", Period: "day", Keep: new(6)},
-		definition.Board{Board: "u", Union: &definition.Union{Of: []string{"a"}}})
+	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "f:{x}:{y}"}, definition.Board{Name: "d", Period: "day", Keep: new(6)},
+		definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 	for fields, want := range map[string]string{
 		`"union":{"of":["a","b"],"weights":[1,-2],"aggregate":"min","last":1,"refresh":"5s"}`: "",
 		`"union":{"of":["d"],"last":7},"order":"asc","ties":"member","retain":"1d"`:           "",
@@ -760,7 +760,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 	require.ErrorAs(t, err, &fe)
 	require.Equal(t, `boards["u:{x}"].union.of[1]`, fe.Field)
 
-	plain, err := definition.Board{Board: "a", Period: "week", Timezone: "Asia/Shanghai"}.Normalize()
+	plain, err := definition.Board{Name: "a", Period: "week", Timezone: "Asia/Shanghai"}.Normalize()
 	require.NoError(t, err)
 	require.Equal(t, "desc VIgd_is86vU", plain.Shape(), "or all data there are would be of another shape")
 }
@@ -774,10 +774,10 @@ func TestUnionOnACluster(t *testing.T) {
 	want := make(map[string]int64)
 	for i := range int64(12) {
 		name := fmt.Sprint("a", i)
-		boards, of = append(boards, definition.Board{Board: name}), append(of, name)
+		boards, of = append(boards, definition.Board{Name: name}), append(of, name)
 	}
 	for i := range 4 {
-		boards = append(boards, definition.Board{Board: fmt.Sprint("u", i), Union: &definition.Union{Of: of}})
+		boards = append(boards, definition.Board{Name: fmt.Sprint("u", i), Union: &definition.Union{Of: of}})
 	}
 	define(t, s, boards...)
 	for i, name := range of {

@@ -42,7 +42,7 @@ func (w walk) checkPages(t require.TestingT, limit int) {
 				want = append(want, m.Name())
 			}
 		}
-		require.Equal(t, want, p.seen, "page %d of %s", i+1, w.def.Board)
+		require.Equal(t, want, p.seen, "page %d of %s", i+1, w.def.Name)
 		cursor = w.last(i, cursor)
 	}
 }
@@ -151,7 +151,7 @@ func walkedBoards() map[string]definition.Board {
 		for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 			name := fmt.Sprintf("%s-%s", ties, order)
 			families[name] = definition.Board{
-				Board: name + ":{n}", Mode: definition.Last, Order: order, Ties: ties,
+				Name: name + ":{n}", Mode: definition.Last, Order: order, Ties: ties,
 				Min: new(int64(-definition.MaxScore)), Max: new(int64(definition.MaxScore)), MaxChange: definition.MaxScore,
 			}
 		}

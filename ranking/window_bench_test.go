@@ -35,10 +35,10 @@ func BenchmarkWindow(b *testing.B) {
 	eye := newBuildWatch(b)
 	s, rdb, patient, ctx := eye.store, eye.store.rdb, eye.patient, context.Background()
 	window := func(board string, hours int, refresh time.Duration) definition.Board {
-		return definition.Board{Board: board, Window: time.Duration(hours) * time.Hour, Refresh: refresh}
+		return definition.Board{Name: board, Window: time.Duration(hours) * time.Hour, Refresh: refresh}
 	}
 	built, live := window("built", 3, 0), window("live", 3, definition.Live)
-	require.NoError(b, s.Define(ctx, definition.Set{Boards: []definition.Board{built, live, {Board: "plain"}}}))
+	require.NoError(b, s.Define(ctx, definition.Set{Boards: []definition.Board{built, live, {Name: "plain"}}}))
 	used := func() int64 {
 		n, err := patient.InfoMap(ctx, "memory").Result()
 		require.NoError(b, err)

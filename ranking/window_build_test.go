@@ -73,7 +73,7 @@ func TestWindowIsBuiltOnce(t *testing.T) {
 		for i := range stores {
 			stores[i] = newNode(t, url)
 		}
-		define(t, stores[0], definition.Board{Board: "b", Window: 3 * time.Hour, Refresh: time.Hour})
+		define(t, stores[0], definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: time.Hour})
 		knows(t, stores[0], script.Events)
 		knows(t, stores[0], script.Swap)
 		send(t, stores[0], "b", definition.Update{Member: "m", Score: 1})
@@ -154,7 +154,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 	const members = gatherItems + 6
 	for _, killed := range []bool{true, false} {
 		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
-			w := simulated(t, 1, patient, definition.Board{Board: "b", Window: day24, Mode: definition.Last, Ties: definition.Dense})
+			w := simulated(t, 1, patient, definition.Board{Name: "b", Window: day24, Mode: definition.Last, Ties: definition.Dense})
 			s := w.stores[0]
 			k, its := s.keys.Board("b", ""), s.keys.Build("b")
 			score := int64(0)
@@ -258,7 +258,7 @@ func TestWindowIsAsOfWhenItsBuildBegan(t *testing.T) {
 			for _, when := range []script.Script{script.Hold, script.Events, script.Gather} {
 				s, other := newNode(t, url), newNode(t, url)
 				board := fmt.Sprintf("%s-%s", mode, when.Name)
-				define(t, s, definition.Board{Board: board, Window: 3 * time.Hour, Mode: mode})
+				define(t, s, definition.Board{Name: board, Window: 3 * time.Hour, Mode: mode})
 				const members = recountPage + 10 // so that one who comes anew may be read in a later call
 				applyScores(t, other, board, members, func(int) int64 { return 5 })
 				first := whole(t, s, board)
@@ -324,7 +324,7 @@ func TestRemovedWhileAWindowIsBuilt(t *testing.T) {
 		}{{3, script.Events, false}, {3, script.Gather, false}, {3, script.Hold, true}, {600, script.Events, false}, {600, script.Events, true}} {
 			s, other := newNode(t, url), newNode(t, url)
 			board := fmt.Sprintf("b%d-%s-%t", c.removed, c.when.Name, c.first)
-			define(t, s, definition.Board{Board: board, Window: 3 * time.Hour, Ties: definition.Dense})
+			define(t, s, definition.Board{Name: board, Window: 3 * time.Hour, Ties: definition.Dense})
 			const members = 700
 			applyScores(t, other, board, members, func(i int) int64 { return int64(i / 2) })
 			if !c.first {
@@ -384,7 +384,7 @@ func TestRemovedWhileAWindowIsBuilt(t *testing.T) {
 // That a build and what comes meanwhile are told apart is not for the clock, which may
 // stand, but for the board's.
 func TestRemovedWhileTheClockStands(t *testing.T) {
-	w := simulated(t, 2, patient, definition.Board{Board: "b", Window: time.Hour})
+	w := simulated(t, 2, patient, definition.Board{Name: "b", Window: time.Hour})
 	s, other := w.stores[0], w.stores[1]
 	for n, when := range []script.Script{script.Hold, script.Events, script.Gather} {
 		w.write(other, "b", "x", 5)
@@ -408,7 +408,7 @@ const swapMost = 250
 func TestRemovedWhileAWindowIsTheSame(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, other := newNode(t, url), newNode(t, url)
-		define(t, s, definition.Board{Board: "b", Window: 3 * time.Hour})
+		define(t, s, definition.Board{Name: "b", Window: 3 * time.Hour})
 		applyScores(t, s, "b", compareItems+9, func(i int) int64 { return int64(i) })
 		before := whole(t, s, "b")
 		for n, times := range []int{0, 1} { // before and after all have been compared
@@ -456,7 +456,7 @@ func (w *world) traces(text string) (found []string) {
 // also where his events are more than one call goes through.
 func TestErasedWhileAWindowIsBuilt(t *testing.T) {
 	windows := func(time.Time) []definition.Board {
-		return []definition.Board{{Board: "b", Kind: "user", Window: 3 * time.Hour, Ties: definition.Dense}, {Board: "live", Kind: "user", Window: 3 * time.Hour, Refresh: definition.Live}}
+		return []definition.Board{{Name: "b", Kind: "user", Window: 3 * time.Hour, Ties: definition.Dense}, {Name: "live", Kind: "user", Window: 3 * time.Hour, Refresh: definition.Live}}
 	}
 	for _, when := range []script.Script{script.Hold, script.Events, script.Differs, script.Gather} {
 		for _, first := range []bool{true, false} {
@@ -503,7 +503,7 @@ func TestErasedWhileAWindowIsBuilt(t *testing.T) {
 // Who is erased whose events are over, though they were not when the build began that has
 // counted them, is not in what it builds.
 func TestErasedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
-	w := simulated(t, 2, patient, definition.Board{Board: "b", Kind: "user", Window: time.Hour})
+	w := simulated(t, 2, patient, definition.Board{Name: "b", Kind: "user", Window: time.Hour})
 	s, other := w.stores[0], w.stores[1]
 	w.write(s, "b", "xavier", 5)
 	w.pass(30 * time.Minute)
@@ -527,7 +527,7 @@ func TestErasedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 // Who is still in a result is removed from it though nothing of his is in the window any
 // more.
 func TestRemovedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
-	w := simulated(t, 1, patient, definition.Board{Board: "b", Window: time.Hour, Refresh: 2 * time.Hour})
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: 2 * time.Hour})
 	s := w.stores[0]
 	w.write(s, "b", "x", 5)
 	w.pass(30 * time.Minute)
@@ -551,7 +551,7 @@ func TestHiddenWhileAWindowIsBuilt(t *testing.T) {
 			for _, first := range []bool{true, false} {
 				s, other := newNode(t, url), newNode(t, url)
 				board := fmt.Sprintf("b-%s-%t", when.Name, first)
-				define(t, s, definition.Board{Board: board, Window: 3 * time.Hour})
+				define(t, s, definition.Board{Name: board, Window: 3 * time.Hour})
 				applyScores(t, other, board, 10, func(int) int64 { return 1 })
 				if !first {
 					whole(t, s, board)

@@ -214,7 +214,7 @@ func TestWindowAsTimePasses(t *testing.T) {
 			d, err := windowDefinition(name, []time.Duration{time.Second, time.Second, 2 * time.Second}, []time.Duration{time.Second}).Draw(t, "definition").Normalize()
 			require.NoError(t, err)
 			all.Boards = append(all.Boards, d)
-			all.Events = append(all.Events, definition.Event{Name: name, Updates: []definition.Target{{Board: d.Board, Member: "{m}", Score: "{s}"}}})
+			all.Events = append(all.Events, definition.Event{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}})
 			boards = append(boards, &passingWindow{t: t, s: s, m: newWindowModel(d), board: name + ":1", seen: make(map[int64]bool), given: make(map[string]int64)})
 		}
 		require.NoError(t, s.Define(context.Background(), all))
@@ -244,7 +244,7 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 		name := fmt.Sprint("s", runs)
 		board := name + ":1"
 		d := windowDefinition(name, []time.Duration{time.Hour, 3 * time.Hour}, []time.Duration{time.Hour}).Draw(t, "definition")
-		event := definition.Event{Name: name, Updates: []definition.Target{{Board: d.Board, Member: "{m}", Score: "{s}"}}}
+		event := definition.Event{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}}
 		live := d.Refresh == definition.Live
 		var began []int64
 		both := func(do func(s *Store, began int64) any) {
@@ -349,12 +349,12 @@ func TestUnionOfWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		runs++
 		w.pass(w.now.Add(time.Hour).Truncate(time.Hour).Sub(w.now))
-		union := definition.Board{Board: fmt.Sprint("u", runs), Union: &definition.Union{}}
+		union := definition.Board{Name: fmt.Sprint("u", runs), Union: &definition.Union{}}
 		var defs []definition.Board
 		var sources []*windowHistory
 		for i, refresh := range []time.Duration{definition.Live, time.Minute, time.Minute} {
 			name := fmt.Sprint("v", runs, "-", i)
-			d, err := definition.Board{Board: name + ":{x}", Window: rapid.SampledFrom([]time.Duration{time.Minute, 3 * time.Minute}).Draw(t, "window"), Refresh: refresh}.Normalize()
+			d, err := definition.Board{Name: name + ":{x}", Window: rapid.SampledFrom([]time.Duration{time.Minute, 3 * time.Minute}).Draw(t, "window"), Refresh: refresh}.Normalize()
 			require.NoError(t, err)
 			sources = append(sources, &windowHistory{t: t, w: w, s: s, m: newWindowModel(d), board: name + ":1"})
 			union.Union.Of = append(union.Union.Of, name+":1")
@@ -378,9 +378,9 @@ func TestUnionOfWindows(t *testing.T) {
 				w.pass(rapid.SampledFrom([]time.Duration{time.Millisecond, 20 * time.Second, time.Minute}).Draw(t, "by"))
 			}
 			sources[0].hear()
-			page, err := s.Page(ctx, union.Board, 1, MaxPage)
+			page, err := s.Page(ctx, union.Name, 1, MaxPage)
 			require.NoError(t, err)
-			is, err := s.builtAt(ctx, s.keys.Board(union.Board, "").Meta)
+			is, err := s.builtAt(ctx, s.keys.Board(union.Name, "").Meta)
 			require.NoError(t, err)
 			if is != built || is == 0 {
 				built = is

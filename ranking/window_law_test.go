@@ -42,7 +42,7 @@ func histories(t *testing.T, n int) {
 func windowDefinition(board string, lengths, refreshes []time.Duration) *rapid.Generator[definition.Board] {
 	return rapid.Custom(func(t *rapid.T) definition.Board {
 		d := definition.Board{
-			Board: board + ":{x}", Kind: board,
+			Name: board + ":{x}", Kind: board,
 			Mode:    rapid.SampledFrom([]definition.Mode{definition.Sum, definition.Sum, definition.Best, definition.Last}).Draw(t, "mode"),
 			Order:   rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"),
 			Ties:    rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}).Draw(t, "ties"),
@@ -131,7 +131,7 @@ func (h *windowHistory) update() definition.Update {
 	u.Op = rapid.SampledFrom([]definition.Mode{"", "", "", "", "", h.m.def.Mode, definition.Best}).Draw(h.t, "op")
 	if rapid.IntRange(0, 2).Draw(h.t, "with id") == 0 {
 		h.ids++
-		u.ID = fmt.Sprint(h.m.def.Board, h.ids)
+		u.ID = fmt.Sprint(h.m.def.Name, h.ids)
 	}
 	return u
 }
@@ -586,8 +586,8 @@ func whatCounts(t *testing.T, w *world) {
 			}
 		}
 		ctx := context.Background()
-		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{d}, Events: []definition.Event{{Name: name, Updates: []definition.Target{{Board: d.Board, Member: "{m}", Score: "{s}"}}}}}))
-		d, err = s.Definition(ctx, d.Board)
+		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{d}, Events: []definition.Event{{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}}}}))
+		d, err = s.Definition(ctx, d.Name)
 		require.NoError(t, err)
 		h := &windowHistory{t: t, w: w, s: s, m: newWindowModel(d), board: name + ":1"}
 		moves := map[string]func(){
@@ -609,7 +609,7 @@ func whatCounts(t *testing.T, w *world) {
 		h.read()
 		require.Empty(t, h.m.list())
 		require.NoError(t, s.DeleteEvent(ctx, name))
-		require.NoError(t, s.Delete(ctx, d.Board))
+		require.NoError(t, s.Delete(ctx, d.Name))
 	})
 }
 
@@ -617,7 +617,7 @@ func whatCounts(t *testing.T, w *world) {
 // written to for so long that it has to be listed first.
 func TestConditionAfterALongTime(t *testing.T) {
 	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
-		w := simulated(t, 1, patient, definition.Board{Board: "b", Window: 3 * time.Hour, Refresh: refresh})
+		w := simulated(t, 1, patient, definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: refresh})
 		s := w.stores[0]
 		w.write(s, "b", "x", 5)
 		w.pass(3 * time.Hour)

@@ -40,11 +40,11 @@ func TestWindowsThatCannotChange(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			redistest.Engines(t, func(t *testing.T, url string) {
 				s := newNode(t, url)
-				define(t, s, definition.Board{Board: "a"})
+				define(t, s, definition.Board{Name: "a"})
 				for _, of := range []struct {
 					board, instance string
 				}{{"b", "b"}, {"fans:{x}", "fans:1"}} {
-					c.was.Board, c.is.Board = of.board, of.board
+					c.was.Name, c.is.Name = of.board, of.board
 					define(t, s, c.was)
 					define(t, s, c.is)
 					define(t, s, c.was)
@@ -60,7 +60,7 @@ func TestWindowsThatCannotChange(t *testing.T) {
 
 // How long a window is, and how old its result gets, may change, and counts at once.
 func TestWindowsThatChange(t *testing.T) {
-	w := simulated(t, 1, patient, definition.Board{Board: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Board: "b", Window: time.Hour, Refresh: time.Hour})
+	w := simulated(t, 1, patient, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "b", Window: time.Hour, Refresh: time.Hour})
 	s := w.stores[0]
 	look := func(board string, want map[string]int64) {
 		t.Helper()
@@ -80,13 +80,13 @@ func TestWindowsThatChange(t *testing.T) {
 	}
 	look("live", map[string]int64{"x": 1, "y": 2})
 	look("b", map[string]int64{"x": 1}) // which is not due yet
-	define(t, s, definition.Board{Board: "b", Window: time.Hour, Refresh: 10 * time.Minute})
+	define(t, s, definition.Board{Name: "b", Window: time.Hour, Refresh: 10 * time.Minute})
 	look("b", map[string]int64{"x": 1, "y": 2})
-	define(t, s, definition.Board{Board: "live", Window: 10 * time.Minute, Refresh: definition.Live}, definition.Board{Board: "b", Window: 10 * time.Minute, Refresh: time.Second})
+	define(t, s, definition.Board{Name: "live", Window: 10 * time.Minute, Refresh: definition.Live}, definition.Board{Name: "b", Window: 10 * time.Minute, Refresh: time.Second})
 	look("live", map[string]int64{"y": 2})
 	w.pass(time.Second)
 	look("b", map[string]int64{"y": 2})
-	define(t, s, definition.Board{Board: "live", Window: 3 * time.Hour, Refresh: definition.Live}, definition.Board{Board: "b", Window: 3 * time.Hour, Refresh: time.Second})
+	define(t, s, definition.Board{Name: "live", Window: 3 * time.Hour, Refresh: definition.Live}, definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: time.Second})
 	w.pass(2 * time.Hour)
 	for _, board := range []string{"live", "b"} {
 		look(board, map[string]int64{"y": 2}) // longer, it has what had not gone yet
@@ -98,7 +98,7 @@ func TestWindowsThatChange(t *testing.T) {
 func TestWindowsThatAreNone(t *testing.T) {
 	url := redistest.Embedded(t)
 	s := newNode(t, url)
-	define(t, s, definition.Board{Board: "a"})
+	define(t, s, definition.Board{Name: "a"})
 	for fields, want := range map[string]string{
 		`"window":"3h"`: "",
 		`"window":"1s","refresh":"1s","mode":"best"`:                     "",
@@ -177,7 +177,7 @@ func TestWindowsThatAreNone(t *testing.T) {
 // An update that tells when it was counts from then, where a window is; elsewhere it is
 // refused, as it is when that is too long ago, or too far ahead.
 func TestUpdatesOfAnEarlierTime(t *testing.T) {
-	w := simulated(t, 1, patient, definition.Board{Board: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Board: "b", Window: time.Hour, Refresh: time.Second}, definition.Board{Board: "plain"})
+	w := simulated(t, 1, patient, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "b", Window: time.Hour, Refresh: time.Second}, definition.Board{Name: "plain"})
 	s := w.stores[0]
 	one := func(board string, u definition.Update) (Result, error) {
 		o := apply(t, s, board, u)
@@ -227,7 +227,7 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 // too old; an id is of one time alone.
 func TestRetriesOfLateUpdates(t *testing.T) {
 	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
-		w := simulated(t, 1, patient, definition.Board{Board: "b", Window: time.Minute, Refresh: refresh})
+		w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Minute, Refresh: refresh})
 		s := w.stores[0]
 		late := definition.Update{Member: "m", Score: 5, ID: "1", At: friday.Add(-50 * time.Second)}
 		first := send(t, s, "b", late)
@@ -253,7 +253,7 @@ func TestRetriesOfLateUpdates(t *testing.T) {
 func TestWhatAWindowTakes(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, definition.Board{Board: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Board: "sum", Window: time.Hour}, definition.Board{Board: "best", Window: time.Hour, Mode: definition.Best})
+		define(t, s, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "sum", Window: time.Hour}, definition.Board{Name: "best", Window: time.Hour, Mode: definition.Best})
 		for board, mode := range map[string]definition.Mode{"live": definition.Sum, "sum": definition.Sum, "best": definition.Best} {
 			for _, op := range []definition.Mode{definition.Sum, definition.Best, definition.Last} {
 				o := apply(t, s, board, definition.Update{Member: "op", Score: 3, Op: op})
@@ -292,7 +292,7 @@ func TestWhatAWindowTakes(t *testing.T) {
 // An event tells when it was where one of its boards has a window, which takes it so; a
 // field of its own by that name is a field.
 func TestEventsOfAnEarlierTime(t *testing.T) {
-	w := simulated(t, 1, patient, definition.Board{Board: "hot:{star}", Window: time.Hour, Refresh: definition.Live}, definition.Board{Board: "plain"})
+	w := simulated(t, 1, patient, definition.Board{Name: "hot:{star}", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "plain"})
 	s := w.stores[0]
 	hot, plain := definition.Target{Board: "hot:{star}", Member: "{m}", Score: "{n}"}, definition.Target{Board: "plain", Member: "{m}", Score: "{n}"}
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{

@@ -78,7 +78,7 @@ func TestWindowIsSweptInSteps(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for board, most := range map[string]int64{"live": sweepLive, "built": sweepBuilt} {
 			s := newNode(t, url)
-			define(t, s, definition.Board{Board: board, Window: time.Hour, Refresh: map[string]time.Duration{"live": definition.Live}[board], Ties: definition.Dense})
+			define(t, s, definition.Board{Name: board, Window: time.Hour, Refresh: map[string]time.Duration{"live": definition.Live}[board], Ties: definition.Dense})
 			events := s.keys.Board(board, "").Window[0]
 			applyScores(t, s, board, members, func(i int) int64 { return int64(i / 2) })
 			send(t, s, board, definition.Update{Member: "stays", Score: 1})
@@ -134,7 +134,7 @@ func TestWindowThatManyNodesSweep(t *testing.T) {
 			stores[i] = newNode(t, url)
 		}
 		s := stores[0]
-		define(t, s, definition.Board{Board: "b", Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense})
+		define(t, s, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense})
 		applyScores(t, s, "b", members, func(i int) int64 { return 10 })
 		applyScores(t, s, "b", members, func(i int) int64 { return int64(i%7) - 3 })
 		before, until := whole(t, s, "b"), hears(t, s, "b")
@@ -188,7 +188,7 @@ func TestWindowThatIsWhollyOver(t *testing.T) {
 			anew   bool
 		}{{sweepLive - 1, "sweep", false}, {sweepLive, "sweep", true}, {3*sweepLive + 9, "sweep", true}, {3*sweepLive + 9, "write", true}, {16, "write", false}} {
 			s, board := newNode(t, url), fmt.Sprintf("b%d-%s", c.events, c.how)
-			define(t, s, definition.Board{Board: board, Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense})
+			define(t, s, definition.Board{Name: board, Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense})
 			applyScores(t, s, board, c.events-2, func(i int) int64 { return int64(i) })
 			send(t, s, board, definition.Update{Member: "m0", Score: 0, Data: `"of m0"`})
 			_, err := s.Remove(t.Context(), board, "m1")
@@ -265,7 +265,7 @@ func TestReadOfALongBacklog(t *testing.T) {
 			},
 		} {
 			s := newNode(t, url)
-			define(t, s, definition.Board{Board: how, Window: time.Hour, Refresh: definition.Live})
+			define(t, s, definition.Board{Name: how, Window: time.Hour, Refresh: definition.Live})
 			applyScores(t, s, how, members, func(int) int64 { return 10 })
 			applyScores(t, s, how, members, func(int) int64 { return 1 })
 			send(t, s, how, definition.Update{Member: "gone", Score: 10})
@@ -278,7 +278,7 @@ func TestReadOfALongBacklog(t *testing.T) {
 
 // Points fall out of a live window that is watched though nobody reads or writes.
 func TestWindowThatIsWatched(t *testing.T) {
-	w := simulated(t, 1, patient, definition.Board{Board: "b", Window: time.Hour, Refresh: definition.Live})
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
 	s := w.stores[0]
 	members := s.keys.Board("b", "").Members
 	w.write(s, "b", "x", 5)
@@ -311,7 +311,7 @@ func TestWindowThatIsWatched(t *testing.T) {
 // later; and what says so goes when all of that is over.
 func TestRemovedAndCameAgain(t *testing.T) {
 	for _, refresh := range []time.Duration{time.Second, definition.Live} {
-		w := simulated(t, 1, patient, definition.Board{Board: "b", Window: time.Hour, Refresh: refresh})
+		w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: refresh})
 		s := w.stores[0]
 		forgotten := s.keys.Board("b", "").Window[2]
 		look := func(want map[string]int64) Page {
@@ -362,7 +362,7 @@ func TestRemovedAndCameAgain(t *testing.T) {
 // same when its time has come.
 func TestWindowWhenTheClockIsSetBack(t *testing.T) {
 	for _, refresh := range []time.Duration{time.Second, definition.Live} {
-		w := simulated(t, 2, patient, definition.Board{Board: "b", Window: time.Hour, Refresh: refresh})
+		w := simulated(t, 2, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: refresh})
 		s := w.stores[0]
 		seq := int64(0)
 		look := func(want map[string]int64) {
@@ -417,10 +417,10 @@ func TestWindowWhenTheClockIsSetBack(t *testing.T) {
 // itself, with all there is of it.
 func TestWindowGoes(t *testing.T) {
 	for _, d := range []definition.Board{
-		{Board: "b:{x}", Window: 3 * time.Hour, Retain: time.Minute},
-		{Board: "b:{x}", Window: 3 * time.Hour, Retain: time.Minute, Refresh: definition.Live},
-		{Board: "b:{x}", Window: 3 * time.Hour},
-		{Board: "b:{x}", Window: 3 * time.Hour, Refresh: definition.Live},
+		{Name: "b:{x}", Window: 3 * time.Hour, Retain: time.Minute},
+		{Name: "b:{x}", Window: 3 * time.Hour, Retain: time.Minute, Refresh: definition.Live},
+		{Name: "b:{x}", Window: 3 * time.Hour},
+		{Name: "b:{x}", Window: 3 * time.Hour, Refresh: definition.Live},
 	} {
 		w := simulated(t, 2, patient, d)
 		s := w.stores[0]
@@ -446,7 +446,7 @@ func TestWindowGoes(t *testing.T) {
 // A window that is deleted leaves nothing, whatever was going on.
 func TestWindowIsDeleted(t *testing.T) {
 	boards := func(time.Time) []definition.Board {
-		return []definition.Board{{Board: "b:{x}", Window: time.Hour, Ties: definition.Dense}, {Board: "live", Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense}}
+		return []definition.Board{{Name: "b:{x}", Window: time.Hour, Ties: definition.Dense}, {Name: "live", Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense}}
 	}
 	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
@@ -480,7 +480,7 @@ func TestWindowIsDeleted(t *testing.T) {
 // long.
 func TestWindowIsLookedAfter(t *testing.T) {
 	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
-		w := simulated(t, 2, patient, definition.Board{Board: "b", Window: time.Hour, Refresh: refresh, Retain: 30 * day24})
+		w := simulated(t, 2, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: refresh, Retain: 30 * day24})
 		s := w.stores[0]
 		applyScores(t, s, "b", 600, func(i int) int64 { return int64(i) })
 		w.pass(30 * time.Minute)
@@ -499,7 +499,7 @@ func TestWindowIsLookedAfter(t *testing.T) {
 // Where many will be over soon it is looked sooner, so that not too many wait for who
 // comes to read.
 func TestBusyWindowIsLookedAfterMoreOften(t *testing.T) {
-	w := simulated(t, 1, patient, definition.Board{Board: "b", Window: time.Hour, Refresh: definition.Live})
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
 	s := w.stores[0]
 	rule, err := s.ruleNamed(t.Context(), "b")
 	require.NoError(t, err)

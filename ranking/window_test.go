@@ -14,7 +14,7 @@ import (
 // next result.
 func TestPointsLeaveAWindow(t *testing.T) {
 	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
-		board := definition.Board{Board: "b", Window: 3 * time.Hour, Refresh: refresh}
+		board := definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: refresh}
 		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []definition.Board{board}, func(t *testing.T, w *world) {
 			s := w.stores[0]
 			w.write(s, "b", "x", 5)
@@ -42,7 +42,7 @@ func TestPointsLeaveAWindow(t *testing.T) {
 func TestWindowAtARoundTime(t *testing.T) {
 	at := time.UnixMilli(1_795_500_000_000)
 	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
-		board := definition.Board{Board: "b", Window: 3 * time.Hour, Refresh: refresh}
+		board := definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: refresh}
 		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []definition.Board{board}, func(t *testing.T, w *world) {
 			s := w.stores[0]
 			w.pass(at.Sub(w.now))

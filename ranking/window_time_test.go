@@ -25,7 +25,7 @@ func (w *world) hear() {
 // What counted when a build began is in its result, although it is over before it is
 // read, and others write and sweep meanwhile.
 func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
-	boards := []definition.Board{{Board: "b", Window: time.Hour}}
+	boards := []definition.Board{{Name: "b", Window: time.Hour}}
 	simulatedWorlds(t, 2, patient, boards, func(t *testing.T, w *world) {
 		s, other := w.stores[0], w.stores[1]
 		applyScores(t, s, "b", 20, func(int) int64 { return 10 })
@@ -71,7 +71,7 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 // An update of a live board that was left alone for long is answered, told and refused by
 // what is left, however much was to go.
 func TestUpdateAfterALongTime(t *testing.T) {
-	boards := []definition.Board{{Board: "b", Window: time.Hour, Refresh: definition.Live, Max: new(int64(200))}}
+	boards := []definition.Board{{Name: "b", Window: time.Hour, Refresh: definition.Live, Max: new(int64(200))}}
 	simulatedWorlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		for range 200 {
@@ -91,7 +91,7 @@ func TestUpdateAfterALongTime(t *testing.T) {
 
 // A score beyond the bounds, as points have left, is not led farther, but back.
 func TestBackWithinTheBounds(t *testing.T) {
-	w := simulated(t, 1, patient, definition.Board{Board: "b", Window: time.Hour, Refresh: definition.Live, Min: new(int64(0))})
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live, Min: new(int64(0))})
 	s := w.stores[0]
 	send(t, s, "b", definition.Update{Member: "a", Score: 100})
 	w.pass(30 * time.Minute)
@@ -106,7 +106,7 @@ func TestBackWithinTheBounds(t *testing.T) {
 
 // After Redis's clock was set back a result is not gone by for as long as that.
 func TestResultFromATimeToCome(t *testing.T) {
-	boards := []definition.Board{{Board: "b", Window: 3 * time.Hour}}
+	boards := []definition.Board{{Name: "b", Window: 3 * time.Hour}}
 	simulatedWorlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		send(t, s, "b", definition.Update{Member: "m", Score: 1})
@@ -143,7 +143,7 @@ func TestBuildThatLosesAPart(t *testing.T) {
 		"all": func(s *Store, its keyspace.BuildKeys) error { return s.rdb.Del(context.Background(), its.Aside).Err() },
 	} {
 		for _, after3 := range []int{2, 4} { // the last is the fifth
-			w := simulated(t, 1, patient, definition.Board{Board: "b", Window: time.Hour})
+			w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour})
 			s := w.stores[0]
 			applyScores(t, s, "b", 5*gatherItems, func(int) int64 { return 10 })
 			after(t, s, script.Gather, after3, func() { require.NoError(t, lose(s, s.keys.Build("b"))) })
@@ -154,7 +154,7 @@ func TestBuildThatLosesAPart(t *testing.T) {
 
 // Who is set while a result is built is in the next, which is due at once.
 func TestSetWhileAWindowIsBuiltIsDue(t *testing.T) {
-	w := simulated(t, 1, patient, definition.Board{Board: "b", Window: 3 * time.Hour})
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: 3 * time.Hour})
 	s := w.stores[0]
 	send(t, s, "b", definition.Update{Member: "m", Score: 1})
 	require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "b")))
@@ -173,7 +173,7 @@ func TestSetWhileAWindowIsBuiltIsDue(t *testing.T) {
 
 // A board that has emptied without ever being read is built once, not by each reader.
 func TestWindowThatIsEmptyIsBuiltOnce(t *testing.T) {
-	w := simulated(t, 2, patient, definition.Board{Board: "b", Window: time.Minute})
+	w := simulated(t, 2, patient, definition.Board{Name: "b", Window: time.Minute})
 	s := w.stores[0]
 	send(t, s, "b", definition.Update{Member: "m", Score: 1})
 	w.pass(2 * time.Minute)
@@ -192,7 +192,7 @@ func TestWindowThatIsEmptyIsBuiltOnce(t *testing.T) {
 
 // Who was removed is not told of for ever on a board that is kept.
 func TestForgottenOnABoardThatIsKept(t *testing.T) {
-	w := simulated(t, 1, patient, definition.Board{Board: "b", Window: time.Hour, Refresh: definition.Live, Retain: 365 * day24})
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live, Retain: 365 * day24})
 	s := w.stores[0]
 	applyScores(t, s, "b", 100, func(int) int64 { return 1 })
 	for i := range 100 {
@@ -212,7 +212,7 @@ func TestForgottenOnABoardThatIsKept(t *testing.T) {
 // An update does not wait for ever where very much is over: it is carried out, and
 // answered by what is there.
 func TestUpdateThatDoesNotWait(t *testing.T) {
-	w := simulated(t, 1, patient, definition.Board{Board: "b", Window: time.Hour, Refresh: definition.Live})
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
 	s := w.stores[0]
 	for range 200 {
 		send(t, s, "b", definition.Update{Member: "a", Score: 1})

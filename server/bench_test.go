@@ -240,7 +240,7 @@ func median[T int64 | uint64 | time.Duration](values []T) float64 {
 func BenchmarkDelivery(b *testing.B) {
 	const clients, frames, pace = 2000, 20, 50 * time.Millisecond
 	n := startNode(b, redistest.Start(b, redistest.InMemory...).URL(), nodeConfig{hub: hub.Config{Interval: time.Millisecond}},
-		definition.Board{Board: "b", Mode: definition.Last})
+		definition.Board{Name: "b", Mode: definition.Last})
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(b, err)
 	defer plain.Close()
@@ -333,7 +333,7 @@ func BenchmarkDelivery(b *testing.B) {
 func BenchmarkJoin(b *testing.B) {
 	const followers, members = 9000, 100_000
 	r := redistest.Start(b, redistest.InMemory...)
-	n := startNode(b, r.URL(), nodeConfig{hub: hub.Config{AuditInterval: time.Hour}}, definition.Board{Board: "b"})
+	n := startNode(b, r.URL(), nodeConfig{hub: hub.Config{AuditInterval: time.Hour}}, definition.Board{Name: "b"})
 	n.descending("b", members)
 	in, out := startSelf(b, fmt.Sprintf("%s=%d %s", joinEnv, followers, n.addr))
 	var took []time.Duration

@@ -222,7 +222,7 @@ func TestUpdatesAndEventsOverTheSocket(t *testing.T) {
 
 // Where sockets may only read, they do, and nothing is changed.
 func TestReadOnlySockets(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{ReadOnlySockets: true}}, definition.Board{Board: "stars"})
+	n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{ReadOnlySockets: true}}, definition.Board{Name: "stars"})
 	s := servertest.Dial(t, n.addr)
 	for _, message := range []string{
 		`{"type":"update","id":3,"board":"stars","update":{"member":"s17","score":3}}`,

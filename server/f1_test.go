@@ -84,7 +84,7 @@ func TestFormula1(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		var boards []definition.Board
 		for season := range seasons {
-			boards = append(boards, definition.Board{Board: "f1-" + season})
+			boards = append(boards, definition.Board{Name: "f1-" + season})
 		}
 		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, boards...)
 		for season, rounds := range seasons {

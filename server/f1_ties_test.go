@@ -107,7 +107,7 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 		for _, ties := range []definition.Ties{definition.Shared, definition.Dense} {
 			for _, of := range []string{"driver", "constructor"} {
 				board := fmt.Sprintf("%ss-%s:{season}", of, ties)
-				boards = append(boards, definition.Board{Board: board, Ties: ties, Kind: of})
+				boards = append(boards, definition.Board{Name: board, Ties: ties, Kind: of})
 				points = append(points, definition.Target{Board: board, Member: "{" + of + "}", Score: "{tenths}"})
 			}
 		}

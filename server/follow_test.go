@@ -57,7 +57,7 @@ func meIs(s *servertest.Socket, board string, rank, score int64) hubtest.Message
 func TestOwnRank(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
-			definition.Board{Board: "b"})
+			definition.Board{Name: "b"})
 		n.descending("b", 200)
 		s := servertest.Dial(t, n.addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m100"}`)
@@ -106,7 +106,7 @@ func TestOwnRank(t *testing.T) {
 func TestAround(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: 2 * time.Millisecond}},
-			definition.Board{Board: "b"})
+			definition.Board{Name: "b"})
 		n.descending("b", 200)
 		s := servertest.Dial(t, n.addr)
 		near := func() {
@@ -149,7 +149,7 @@ func TestAround(t *testing.T) {
 // changed since, and a snapshot otherwise.
 func TestResume(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, definition.Board{Board: "b"})
+		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, definition.Board{Name: "b"})
 		n.descending("b", 50)
 		stays, first := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
 		stays.Subscribe("b", 10)
@@ -232,7 +232,7 @@ func calls(t testing.TB, rdb redis.UniversalClient) map[string]int64 {
 func TestFollowersOfALargeBoard(t *testing.T) {
 	const members, followers, rounds, updates = 20_000, 500, 5, 400
 	r := redistest.Start(t)
-	d := definition.Board{Board: "b"}
+	d := definition.Board{Name: "b"}
 	// Neither audit nor seq check may fall into the count.
 	cfg := nodeConfig{hub: hub.Config{Interval: 5 * time.Millisecond, MeInterval: 20 * time.Millisecond, CheckInterval: time.Hour, AuditInterval: time.Hour}}
 	nodes := []*node{startNode(t, r.URL(), cfg, d), startNode(t, r.URL(), cfg, d)}
@@ -327,7 +327,7 @@ func since(now, before map[string]int64) map[string]int64 {
 // subscription and every goroutine.
 func TestLastWhoLeavesFreesAll(t *testing.T) {
 	r := redistest.Start(t)
-	n := startNode(t, r.URL(), nodeConfig{}, definition.Board{Board: "b"})
+	n := startNode(t, r.URL(), nodeConfig{}, definition.Board{Name: "b"})
 	n.descending("b", 2000)
 	heard := func(want int64) {
 		t.Helper()

@@ -38,7 +38,7 @@ func requireProblem(t *testing.T, a servertest.Answer, status int, code, field s
 
 func TestScoresOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{}, definition.Board{Board: "b"}, definition.Board{Board: "laps", Mode: "best", Order: "asc"})
+		n := startNode(t, url, nodeConfig{}, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: "best", Order: "asc"})
 		post := func(body string, header ...string) string {
 			a := n.do("POST", "/v1/boards/b/scores", body, header...)
 			require.Equal(t, 200, a.Status, a.Body)
@@ -103,7 +103,7 @@ func TestScoresOverHTTP(t *testing.T) {
 // A period or a family where only a board can be is told to be one, by HTTP and over a
 // socket, and nothing goes.
 func TestWhatIsNoBoardByItself(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Board: "stars", Period: "week"}, definition.Board{Board: "fans:{star}"})
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Name: "stars", Period: "week"}, definition.Board{Name: "fans:{star}"})
 	s := servertest.Dial(t, n.addr)
 	s.Send(`{"type":"subscribe","id":1,"board":"fans:{star}"}`)
 	require.Contains(t, s.Next("error").Message, "board: is a family; name one of its boards, as fans:s17")
@@ -125,7 +125,7 @@ func TestWhatIsNoBoardByItself(t *testing.T) {
 }
 
 func TestMembersWithAnyName(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Board: "b"})
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Name: "b"})
 	for _, m := range []string{"a/b", "50% off", "%2F", "ü ñ 星", "<img onerror>", "..", "a?b&c=d", strings.Repeat("x", 128), `"\`, "a+b"} {
 		quoted, err := json.Marshal(m)
 		require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestMembersWithAnyName(t *testing.T) {
 
 func TestPagesOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{}, definition.Board{Board: "b"})
+		n := startNode(t, url, nodeConfig{}, definition.Board{Name: "b"})
 		var updates []string
 		for i := range 25 {
 			updates = append(updates, fmt.Sprintf(`{"member":"m%02d","score":%d}`, i, 100-i))
@@ -272,7 +272,7 @@ func TestBadInput(t *testing.T) {
 		{"live without a handshake", "GET", "/v1/live", "", 400, "invalid_request", ""},
 	}
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{}, definition.Board{Board: "b"})
+		n := startNode(t, url, nodeConfig{}, definition.Board{Name: "b"})
 		require.Equal(t, 200, n.do("POST", scores, `{"member":"a","score":1,"id":"first"}`).Status)
 		before := n.do("GET", "/v1/boards/b", "").Body
 		for _, c := range cases {

@@ -26,13 +26,13 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 		for _, mode := range []definition.Mode{definition.Sum, definition.Best, definition.Last} {
 			for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 				for _, ties := range []definition.Ties{definition.First, definition.ByMember} {
-					boards = append(boards, definition.Board{Board: fmt.Sprintf("%s-%s-%s", mode, order, ties), Mode: mode, Order: order, Ties: ties})
+					boards = append(boards, definition.Board{Name: fmt.Sprintf("%s-%s-%s", mode, order, ties), Mode: mode, Order: order, Ties: ties})
 				}
 			}
 		}
 		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, boards...)
 		for _, d := range boards {
-			random := rand.New(rand.NewPCG(7, uint64(len(d.Board))))
+			random := rand.New(rand.NewPCG(7, uint64(len(d.Name))))
 			type held struct {
 				score   int64
 				arrived int
@@ -40,10 +40,10 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 			recount := make(map[string]held)
 			arrivals := 0
 			small, large := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
-			small.Subscribe(d.Board, 5)
-			large.Subscribe(d.Board, 1000)
+			small.Subscribe(d.Name, 5)
+			large.Subscribe(d.Name, 1000)
 			follower, followed := servertest.Dial(t, n.addr), fmt.Sprint("m", random.IntN(60))
-			follower.Send(`{"type":"subscribe","board":%q,"me":%q,"around":2}`, d.Board, followed)
+			follower.Send(`{"type":"subscribe","board":%q,"me":%q,"around":2}`, d.Name, followed)
 			for range 8 {
 				for range 12 {
 					var updates []string
@@ -63,12 +63,12 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 							recount[m] = held{score, arrivals}
 						}
 					}
-					a := n.do("POST", "/v1/boards/"+d.Board+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
+					a := n.do("POST", "/v1/boards/"+d.Name+"/scores", `{"updates":[`+strings.Join(updates, ",")+`]}`)
 					require.Equal(t, 200, a.Status, a.Body)
 					if m := fmt.Sprint("m", random.IntN(60)); random.IntN(3) == 0 {
 						if _, there := recount[m]; there {
 							delete(recount, m)
-							require.Equal(t, 200, n.do("DELETE", "/v1/boards/"+d.Board+"/members/"+m, "").Status)
+							require.Equal(t, 200, n.do("DELETE", "/v1/boards/"+d.Name+"/members/"+m, "").Status)
 						}
 					}
 				}
@@ -91,19 +91,19 @@ func TestEverySocketEndsWithTheBoard(t *testing.T) {
 				for i := range want {
 					want[i].Rank = int64(i) + 1
 				}
-				top, total := n.top(d.Board, 1000)
-				require.Equal(t, want, top, d.Board)
+				top, total := n.top(d.Name, 1000)
+				require.Equal(t, want, top, d.Name)
 				require.EqualValues(t, len(want), total)
 				at := slices.IndexFunc(want, func(e hubtest.Entry) bool { return e.Member == followed })
-				follower.Until(d.Board, "its place", func(b *hubtest.Board) bool {
+				follower.Until(d.Name, "its place", func(b *hubtest.Board) bool {
 					if b.Me == nil || at < 0 {
 						return b.Me != nil && b.Me.Rank == nil
 					}
 					return b.Me.Rank != nil && *b.Me.Rank == want[at].Rank && *b.Me.Score == want[at].Score &&
 						slices.Equal(b.Me.Around, want[max(0, at-2):min(len(want), at+3)])
 				})
-				large.Until(d.Board, "the board", func(b *hubtest.Board) bool { return slices.Equal(b.Top, want) })
-				small.Until(d.Board, "the top 5", func(b *hubtest.Board) bool { return b.Total == total && slices.Equal(b.Top, want[:5]) })
+				large.Until(d.Name, "the board", func(b *hubtest.Board) bool { return slices.Equal(b.Top, want) })
+				small.Until(d.Name, "the top 5", func(b *hubtest.Board) bool { return b.Total == total && slices.Equal(b.Top, want[:5]) })
 			}
 		}
 	})

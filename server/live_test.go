@@ -25,7 +25,7 @@ import (
 
 func TestAScoreThatIsSentIsOnEveryScreen(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{}, definition.Board{Board: "b"})
+		n := startNode(t, url, nodeConfig{}, definition.Board{Name: "b"})
 		s := servertest.Dial(t, n.addr)
 		s.Send(`{"type":"subscribe","id":1,"board":"b","top":2}`)
 		require.JSONEq(t, "1", string(s.Next("ok").ID))
@@ -56,7 +56,7 @@ func TestAnswersTellTheClock(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
 	set(now)
-	n := startNode(t, url, nodeConfig{}, definition.Board{Board: "b", Period: "day"})
+	n := startNode(t, url, nodeConfig{}, definition.Board{Name: "b", Period: "day"})
 	s := servertest.Dial(t, n.addr)
 	told := func(m hubtest.Message) {
 		at, err := time.Parse(definition.TimeForm, m.Now)
@@ -74,7 +74,7 @@ func TestAnswersTellTheClock(t *testing.T) {
 
 // A bad message is answered with an error frame, and the socket lives.
 func TestBadMessages(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Board: "b"})
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Name: "b"})
 	s := servertest.Dial(t, n.addr)
 	for _, c := range []struct{ message, id, code, field string }{
 		{`{`, "", "invalid_request", "message"},
@@ -133,7 +133,7 @@ func TestBadMessages(t *testing.T) {
 func TestTooManySubscriptionsAreRefused(t *testing.T) {
 	var boards []definition.Board
 	for i := range 101 {
-		boards = append(boards, definition.Board{Board: fmt.Sprint("b", i)})
+		boards = append(boards, definition.Board{Name: fmt.Sprint("b", i)})
 	}
 	n := startNode(t, redistest.Embedded(t), nodeConfig{}, boards...)
 	s := servertest.Dial(t, n.addr)
@@ -154,7 +154,7 @@ func TestTooManySubscriptionsAreRefused(t *testing.T) {
 }
 
 func TestMessageThatIsTooLargeClosesWith1009(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Board: "b"})
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Name: "b"})
 	for _, size := range []int{32<<10 + 1, 400_000} {
 		s := servertest.Dial(t, n.addr)
 		s.Send(`{"type":"ping","id":"%s"}`, strings.Repeat("x", 100))
@@ -173,7 +173,7 @@ func TestMessageThatIsTooLargeClosesWith1009(t *testing.T) {
 // A client may send before it has read the answer to its handshake. What it
 // sent must not be lost with the buffers that the handshake was read through.
 func TestMessageSentWithTheHandshakeIsHeard(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Board: "b"})
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Name: "b"})
 	for range 50 {
 		conn, err := net.Dial("tcp", n.addr)
 		require.NoError(t, err)
@@ -200,7 +200,7 @@ func TestMessageSentWithTheHandshakeIsHeard(t *testing.T) {
 }
 
 func TestAnotherSitesPageIsRefused(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Board: "b"})
+	n := startNode(t, redistest.Embedded(t), nodeConfig{}, definition.Board{Name: "b"})
 	a := n.do("GET", "/v1/live", "", "Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13",
 		"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==", "Origin", "https://elsewhere.example")
 	requireProblem(t, a, 403, "forbidden", "Origin")
@@ -211,7 +211,7 @@ func TestAnotherSitesPageIsRefused(t *testing.T) {
 func TestStalledClient(t *testing.T) {
 	n := startNode(t, redistest.Start(t).URL(),
 		nodeConfig{hub: hub.Config{Interval: time.Millisecond}, server: server.Config{WriteTimeout: patience}},
-		definition.Board{Board: "b", Mode: definition.Last})
+		definition.Board{Name: "b", Mode: definition.Last})
 	stalled, quick := servertest.DialSmall(t, n.addr), servertest.Dial(t, n.addr)
 	n.fill(0)
 	stalled.Subscribe("b", 1000)
@@ -236,7 +236,7 @@ func TestStalledClient(t *testing.T) {
 func TestQuietSocketOutlivesTheWriteTimeout(t *testing.T) {
 	const timeout = 20 * time.Millisecond
 	n := startNode(t, redistest.Embedded(t),
-		nodeConfig{hub: hub.Config{Interval: 2 * timeout}, server: server.Config{WriteTimeout: timeout}}, definition.Board{Board: "b"})
+		nodeConfig{hub: hub.Config{Interval: 2 * timeout}, server: server.Config{WriteTimeout: timeout}}, definition.Board{Name: "b"})
 	s := servertest.Dial(t, n.addr)
 	s.Subscribe("b", 10)
 	for i := range 5 { // frames two timeouts apart
@@ -250,7 +250,7 @@ func TestQuietSocketOutlivesTheWriteTimeout(t *testing.T) {
 func TestClientThatAcceptsNothingIsCutOff(t *testing.T) {
 	n := startNode(t, redistest.Start(t).URL(),
 		nodeConfig{hub: hub.Config{Interval: time.Millisecond}, server: server.Config{WriteTimeout: 50 * time.Millisecond}},
-		definition.Board{Board: "b", Mode: definition.Last})
+		definition.Board{Name: "b", Mode: definition.Last})
 	conn := servertest.DialSmall(t, n.addr)
 	conn.Subscribe("b", 1000)
 	// It reads nothing from here on.
@@ -266,7 +266,7 @@ func TestClientThatAcceptsNothingIsCutOff(t *testing.T) {
 // A stop tells every client when to come back, and leaves nothing behind.
 func TestGracefulStop(t *testing.T) {
 	before := runtime.NumGoroutine()
-	n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{StopTimeout: 2 * time.Second}}, definition.Board{Board: "b"})
+	n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{StopTimeout: 2 * time.Second}}, definition.Board{Name: "b"})
 	var sockets []*servertest.Socket
 	for range 20 {
 		s := servertest.Dial(t, n.addr)
@@ -308,7 +308,7 @@ func TestGracefulStop(t *testing.T) {
 // from hearing at once that the node stops.
 func TestStopWaitsForNobodyToSayGoodbye(t *testing.T) {
 	n := startNode(t, redistest.Start(t).URL(), nodeConfig{hub: hub.Config{Interval: time.Millisecond},
-		server: server.Config{StopTimeout: 10 * patience, WriteTimeout: 10 * patience}}, definition.Board{Board: "b", Mode: definition.Last})
+		server: server.Config{StopTimeout: 10 * patience, WriteTimeout: 10 * patience}}, definition.Board{Name: "b", Mode: definition.Last})
 	var stalled []*servertest.Socket
 	for range 80 {
 		s := servertest.DialSmall(t, n.addr)
@@ -346,13 +346,13 @@ func TestMasterOfAClusterDies(t *testing.T) {
 	url, masters := redistest.StartCluster(t)
 	var boards []definition.Board
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-		boards = append(boards, definition.Board{Board: name})
+		boards = append(boards, definition.Board{Name: name})
 	}
 	n := startNode(t, url, nodeConfig{}, boards...)
 	s := servertest.Dial(t, n.addr)
 	for _, d := range boards {
-		s.Subscribe(d.Board, 10)
-		require.Equal(t, 200, n.do("POST", "/v1/boards/"+d.Board+"/scores", `{"member":"m","score":1}`).Status)
+		s.Subscribe(d.Name, 10)
+		require.Equal(t, 200, n.do("POST", "/v1/boards/"+d.Name+"/scores", `{"member":"m","score":1}`).Status)
 	}
 	stale := func(want bool) {
 		for s.Stale == nil || *s.Stale != want {
@@ -367,7 +367,7 @@ func TestMasterOfAClusterDies(t *testing.T) {
 		stale(false)
 		redistest.Eventually(t, "the cluster to take scores again", func() error {
 			for _, d := range boards {
-				if a := n.do("POST", "/v1/boards/"+d.Board+"/scores", `{"member":"m","score":1}`); a.Status != 200 {
+				if a := n.do("POST", "/v1/boards/"+d.Name+"/scores", `{"member":"m","score":1}`); a.Status != 200 {
 					return fmt.Errorf("%s", a.Body)
 				}
 			}
@@ -375,8 +375,8 @@ func TestMasterOfAClusterDies(t *testing.T) {
 		})
 		s.Stale = nil
 		for _, d := range boards {
-			want, _ := n.top(d.Board, 10)
-			s.Until(d.Board, "the board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
+			want, _ := n.top(d.Name, 10)
+			s.Until(d.Name, "the board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(want) })
 		}
 	}
 }
@@ -384,7 +384,7 @@ func TestMasterOfAClusterDies(t *testing.T) {
 // Clients that come, ask, stall and vanish in every order leave nothing behind
 // and break nothing for the others.
 func TestChurn(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, definition.Board{Board: "b"}, definition.Board{Board: "c"})
+	n := startNode(t, redistest.Embedded(t), nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
 	watcher := servertest.Dial(t, n.addr)
 	watcher.Subscribe("b", 20)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -429,7 +429,7 @@ func FuzzMessages(f *testing.F) {
 	for _, seed := range []string{`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m","around":2,"resume":{"epoch":"e","seq":1}}`, `{"type":"unsubscribe","board":"b"}`, `{"type":"ping","id":"x"}`, "{\"id\":1e999"} {
 		f.Add(seed)
 	}
-	n := startNode(f, redistest.Embedded(f), nodeConfig{}, definition.Board{Board: "b"})
+	n := startNode(f, redistest.Embedded(f), nodeConfig{}, definition.Board{Name: "b"})
 	s := servertest.Dial(f, n.addr)
 	f.Fuzz(func(t *testing.T, message string) {
 		if len(message) > 32<<10 {

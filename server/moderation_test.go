@@ -15,7 +15,7 @@ import (
 // each leaves a line that can be read.
 func TestModerationOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{}, definition.Board{Board: "b", Kind: "user"}, definition.Board{Board: "c", Kind: "user", Mode: "best"})
+		n := startNode(t, url, nodeConfig{}, definition.Board{Name: "b", Kind: "user"}, definition.Board{Name: "c", Kind: "user", Mode: "best"})
 		do := func(status int, method, path, body, want string) {
 			t.Helper()
 			a := n.do(method, path, body)

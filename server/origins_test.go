@@ -60,7 +60,7 @@ func TestOrigins(t *testing.T) {
 		{[]string{"*"}, "null", "*"},
 		{[]string{listed, "*"}, listed, "*"},
 	} {
-		n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{Origins: c.origins}}, definition.Board{Board: "b"})
+		n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{Origins: c.origins}}, definition.Board{Name: "b"})
 		const path = "/v1/boards/b"
 		from := []string{"Origin", c.origin, "Sec-Fetch-Site", "cross-site"}
 		for path, status := range map[string]int{path + "/top": 200, "/v1/overview": 200, "/v1/boards/c/top": 404, "/v1/nothing": 404} {

@@ -134,14 +134,14 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 	defined = defined[:len(defined)-o.leftOff]
 	glances, sizes := make([]*ranking.Glance, len(defined)), make([]*int64, len(defined)) // nil: it is not there any more
 	failures := readEach(ctx, began, len(defined), func(ctx context.Context, i int) error {
-		if isFamily(defined[i].Board) {
-			page, err := s.store.Instances(ctx, defined[i].Board, "", 1)
+		if isFamily(defined[i].Name) {
+			page, err := s.store.Instances(ctx, defined[i].Name, "", 1)
 			if err == nil {
 				sizes[i] = &page.Total
 			}
 			return err
 		}
-		g, err := s.store.Glance(ctx, defined[i].Board)
+		g, err := s.store.Glance(ctx, defined[i].Name)
 		if err == nil {
 			glances[i] = &g
 		}
@@ -163,15 +163,15 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 	leaders := s.leaders(ctx, c, glances)
 	for i, d := range defined {
 		switch g := glances[i]; {
-		case failures[i] != nil && isFamily(d.Board):
-			families = append(families, familyJSON{Board: d.Board, Unavailable: true})
+		case failures[i] != nil && isFamily(d.Name):
+			families = append(families, familyJSON{Board: d.Name, Unavailable: true})
 		case failures[i] != nil:
-			boards = append(boards, glanceJSON{Board: d.Board, Unavailable: true})
+			boards = append(boards, glanceJSON{Board: d.Name, Unavailable: true})
 		case sizes[i] != nil:
-			families = append(families, familyJSON{Board: d.Board, Instances: *sizes[i]})
+			families = append(families, familyJSON{Board: d.Name, Instances: *sizes[i]})
 		case g != nil:
 			boards = append(boards, glanceJSON{
-				Board: d.Board, Period: g.Period, Ends: timeJSON(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built,
+				Board: d.Name, Period: g.Period, Ends: timeJSON(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built,
 			})
 		}
 	}

@@ -36,8 +36,8 @@ func (n *node) overview(want string) {
 func TestOverview(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, nodeConfig{},
-			definition.Board{Board: "stars", Period: "week", Kind: "star"}, definition.Board{Board: "fans:{star}"}, definition.Board{Board: "empty"},
-			definition.Board{Board: "all", Union: &definition.Union{Of: []string{"stars"}, Refresh: time.Hour}, Kind: "star"})
+			definition.Board{Name: "stars", Period: "week", Kind: "star"}, definition.Board{Name: "fans:{star}"}, definition.Board{Name: "empty"},
+			definition.Board{Name: "all", Union: &definition.Union{Of: []string{"stars"}, Refresh: time.Hour}, Kind: "star"})
 		const (
 			all     = `{"board":"all","period":"","ends":null,"total":0,"epoch":"","seq":0,"leader":null,"built":true}`
 			empty   = `{"board":"empty","period":"","ends":null,"total":0,"epoch":"","seq":0,"leader":null,"built":false}`
@@ -75,7 +75,7 @@ func TestOverviewIsReadOnceForAll(t *testing.T) {
 	r := redistest.Start(t)
 	var defined []definition.Board
 	for i := range boards {
-		defined = append(defined, definition.Board{Board: fmt.Sprintf("b%02d", i)})
+		defined = append(defined, definition.Board{Name: fmt.Sprintf("b%02d", i)})
 	}
 	n := startNode(t, r.URL(), nodeConfig{}, defined...)
 	asked := func() int {
@@ -112,7 +112,7 @@ func TestOverviewIsReadOnceForAll(t *testing.T) {
 // What fails is not kept: whoever asks next may have more luck.
 func TestOverviewThatFailedIsReadAgain(t *testing.T) {
 	r := redistest.Start(t)
-	n := startNode(t, r.URL(), nodeConfig{}, definition.Board{Board: "b"})
+	n := startNode(t, r.URL(), nodeConfig{}, definition.Board{Name: "b"})
 	is := func(status int) {
 		t.Helper()
 		redistest.Eventually(t, fmt.Sprint("an answer ", status), func() error {
@@ -135,7 +135,7 @@ func TestOverviewOfAStoreThatHangs(t *testing.T) {
 	p := redistest.StartProxy(t, redistest.Start(t).URL())
 	var defined []definition.Board
 	for i := range 64 {
-		defined = append(defined, definition.Board{Board: fmt.Sprintf("b%02d", i)})
+		defined = append(defined, definition.Board{Name: fmt.Sprintf("b%02d", i)})
 	}
 	n := startNode(t, p.URL(), nodeConfig{}, defined...)
 	require.Equal(t, 200, n.do("GET", "/v1/overview", "").Status)
@@ -155,7 +155,7 @@ func TestOverviewOfAStoreThatHangs(t *testing.T) {
 func TestOverviewOfManyBoards(t *testing.T) {
 	var defined []definition.Board
 	for i := range 503 {
-		defined = append(defined, definition.Board{Board: fmt.Sprintf("b%03d", i)})
+		defined = append(defined, definition.Board{Name: fmt.Sprintf("b%03d", i)})
 	}
 	n := startNode(t, redistest.Embedded(t), nodeConfig{}, defined...)
 	var answer struct {
@@ -171,7 +171,7 @@ func TestOverviewOfManyBoards(t *testing.T) {
 // One board that cannot be read hides none of the others.
 func TestOverviewTellsOfTheRest(t *testing.T) {
 	r := redistest.Start(t)
-	n := startNode(t, r.URL(), nodeConfig{}, definition.Board{Board: "bad"}, definition.Board{Board: "good"}, definition.Board{Board: "many:{x}"})
+	n := startNode(t, r.URL(), nodeConfig{}, definition.Board{Name: "bad"}, definition.Board{Name: "good"}, definition.Board{Name: "many:{x}"})
 	require.NoError(t, r.Admin().Set(t.Context(), "rc:{bad}::m", "no hash", 0).Err())
 	require.Equal(t, 200, n.do("POST", "/v1/boards/good/scores", `{"member":"m","score":1}`).Status)
 	n.overview(`{"now":"…","boards":[{"board":"bad","period":"","ends":null,"total":0,"epoch":"","seq":0,"leader":null,"built":false,"unavailable":true},` +

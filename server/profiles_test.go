@@ -17,7 +17,7 @@ import (
 
 func TestProfilesOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{}, definition.Board{Board: "b", Kind: "user"}, definition.Board{Board: "stars", Kind: "star"})
+		n := startNode(t, url, nodeConfig{}, definition.Board{Name: "b", Kind: "user"}, definition.Board{Name: "stars", Kind: "star"})
 		requireProblem(t, n.do("GET", "/v1/members/user/u4", ""), 404, "unknown_member", "member")
 		a := n.do("PUT", "/v1/members/user/u4", `{"name":"<b>Ann</b>","avatar":"/a.png"}`)
 		require.Equal(t, 201, a.Status, a.Body)
@@ -57,7 +57,7 @@ func TestProfilesOverHTTP(t *testing.T) {
 // Every node shows a profile that changes, to sockets and requests, on all boards.
 func TestProfilesAreLiveOnAllNodes(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		boards := []definition.Board{{Board: "b", Kind: "user"}, {Board: "fans:{star}", Kind: "user"}}
+		boards := []definition.Board{{Name: "b", Kind: "user"}, {Name: "fans:{star}", Kind: "user"}}
 		n, m := startNode(t, url, nodeConfig{}, boards...), startNode(t, url, nodeConfig{}, boards...)
 		for _, board := range []string{"b", "fans:s1"} {
 			require.Equal(t, 200, n.do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"u4","score":3},{"member":"u5","score":2},{"member":"u6","score":1}]}`).Status)
@@ -86,7 +86,7 @@ func TestProfilesAreLiveOnAllNodes(t *testing.T) {
 func TestProfileWhoseMessageIsLost(t *testing.T) {
 	url := redistest.Start(t).URL()
 	n := startNode(t, url, nodeConfig{ranking: ranking.Config{ProfileAge: 100 * time.Millisecond}, hub: hub.Config{ProfileInterval: 100 * time.Millisecond}},
-		definition.Board{Board: "b", Kind: "user"})
+		definition.Board{Name: "b", Kind: "user"})
 	require.Equal(t, 200, n.do("POST", "/v1/boards/b/scores", `{"member":"u4","score":3}`).Status)
 	require.Equal(t, 201, n.do("PUT", "/v1/members/user/u4", `{"name":"Ann"}`).Status)
 	s := servertest.Dial(t, n.addr)

@@ -17,9 +17,9 @@ func TestReadsByScoreOverHTTP(t *testing.T) {
 	const top, at, count, members = "/top?limit=2&", "/at?limit=2&", "/count?", "/members?"
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, nodeConfig{},
-			definition.Board{Board: "first"}, definition.Board{Board: "shared", Ties: definition.Shared},
-			definition.Board{Board: "dense", Ties: definition.Dense}, definition.Board{Board: "member", Ties: definition.ByMember},
-			definition.Board{Board: "laps", Order: definition.Asc}, definition.Board{Board: "week", Period: "week"})
+			definition.Board{Name: "first"}, definition.Board{Name: "shared", Ties: definition.Shared},
+			definition.Board{Name: "dense", Ties: definition.Dense}, definition.Board{Name: "member", Ties: definition.ByMember},
+			definition.Board{Name: "laps", Order: definition.Asc}, definition.Board{Name: "week", Period: "week"})
 		for _, board := range []string{"first", "shared", "dense", "member", "laps"} {
 			a := n.do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"e","score":30},{"member":"d","score":20,"data":7},
 				{"member":"a","score":20},{"member":"c","score":20},{"member":"b","score":10}]}`)

@@ -34,7 +34,7 @@ func (n *node) imports(t *testing.T, board, form, body string) {
 // A board goes out and in again in both forms, whatever its members are called.
 func TestExportAndImportOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, at string) {
-		n := startNode(t, at, nodeConfig{}, definition.Board{Board: "b"}, definition.Board{Board: "copy:{n}", Ties: definition.Shared}, definition.Board{Board: "week", Period: "week"})
+		n := startNode(t, at, nodeConfig{}, definition.Board{Name: "b"}, definition.Board{Name: "copy:{n}", Ties: definition.Shared}, definition.Board{Name: "week", Period: "week"})
 		const lines = `{"member":"é \u2028 \"q\", \\ <b>","score":9007199254740991}
 {"member":"z","score":5,"data":{"a":"x,\"y\""}}
 {"member":" a","score":5}
@@ -76,7 +76,7 @@ func TestExportAndImportOverHTTP(t *testing.T) {
 // What is wrong with an import is told with its line, and what was done before it.
 func TestImportRefusesOverHTTP(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, at string) {
-		n := startNode(t, at, nodeConfig{}, definition.Board{Board: "b", Max: new(int64(100))}, definition.Board{Board: "week", Period: "week"})
+		n := startNode(t, at, nodeConfig{}, definition.Board{Name: "b", Max: new(int64(100))}, definition.Board{Name: "week", Period: "week"})
 		const good = `{"member":"a","score":1}` + "\n"
 		for _, c := range []struct {
 			name, board, form, body, code, field string
@@ -161,7 +161,7 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 // A line that is cut off by the end of the connection, or by a client that sends no more,
 // is not taken for a shorter one.
 func TestImportThatIsCutOff(t *testing.T) {
-	n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{RequestTimeout: 200 * time.Millisecond}}, definition.Board{Board: "b:{n}"})
+	n := startNode(t, redistest.Embedded(t), nodeConfig{server: server.Config{RequestTimeout: 200 * time.Millisecond}}, definition.Board{Name: "b:{n}"})
 	begin := func(board string) net.Conn {
 		conn, err := net.Dial("tcp", n.addr)
 		require.NoError(t, err)
@@ -211,7 +211,7 @@ func (s slowly) Read(b []byte) (int, error) {
 // goes on, however much longer than a request may take; an export that nobody takes ends.
 func TestLargeBoardsInBoundedMemory(t *testing.T) {
 	const members, limit = 20_000, 2 * time.Second
-	n := startNode(t, redistest.Start(t).URL(), nodeConfig{server: server.Config{RequestTimeout: limit}}, definition.Board{Board: "b:{n}"})
+	n := startNode(t, redistest.Start(t).URL(), nodeConfig{server: server.Config{RequestTimeout: limit}}, definition.Board{Name: "b:{n}"})
 	lines := func(yield func(string)) {
 		for i := range members {
 			yield(fmt.Sprintf(`{"member":"%s-%05d","score":%d,"data":"%s"}`+"\n", strings.Repeat("m", 100), i, 1000-i/100, strings.Repeat("d", 200)))
@@ -307,7 +307,7 @@ func same(t *testing.T, a, b io.Reader) {
 // An export that Redis breaks off ends where it is, for all to see.
 func TestExportThatBreaksOff(t *testing.T) {
 	redis := redistest.Start(t)
-	n := startNode(t, redis.URL(), nodeConfig{}, definition.Board{Board: "b"})
+	n := startNode(t, redis.URL(), nodeConfig{}, definition.Board{Name: "b"})
 	var body strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&body, `{"member":"%s-%05d","score":1}`+"\n", strings.Repeat("m", 120), i)

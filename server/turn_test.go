@@ -15,7 +15,7 @@ import (
 )
 
 // quick is a board whose periods pass while a test waits.
-var quick = definition.Board{Board: "quick", Period: "3s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+var quick = definition.Board{Name: "quick", Period: "3s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 
 // The period turns while 500 sockets on two nodes watch a board, and nobody writes to
 // it any more: each of them gets the last of the old period, as it is for good, and

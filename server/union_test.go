@@ -23,7 +23,7 @@ func TestFormula1AllTime(t *testing.T) {
 	seasons := readSeasons(t)
 	names := slices.Sorted(maps.Keys(seasons))
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, CheckInterval: 50 * time.Millisecond}}, definition.Board{Board: "drivers:{season}"})
+		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond, CheckInterval: 50 * time.Millisecond}}, definition.Board{Name: "drivers:{season}"})
 		var of []string
 		for _, season := range names {
 			of = append(of, `"drivers:`+season+`"`)

@@ -52,7 +52,7 @@ func TestWatchersOfALiveWindow(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
-	n := startNode(t, url, swift, definition.Board{Board: "b", Window: 4 * time.Minute, Refresh: definition.Live})
+	n := startNode(t, url, swift, definition.Board{Name: "b", Window: 4 * time.Minute, Refresh: definition.Live})
 	n.ago("b", "a", 10, now.Add(-3*time.Minute))
 	n.ago("b", "b", 5, now.Add(-2*time.Minute))
 	n.ago("b", "c", 3, now.Add(-time.Minute))
@@ -107,7 +107,7 @@ func TestWatchersOfManyPointsThatGo(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
-	n := startNode(t, url, swift, definition.Board{Board: "b", Window: 4 * time.Minute, Refresh: definition.Live})
+	n := startNode(t, url, swift, definition.Board{Name: "b", Window: 4 * time.Minute, Refresh: definition.Live})
 	many := func(at time.Time) {
 		updates := make([]definition.Update, 500)
 		for i := range updates {
@@ -149,7 +149,7 @@ func TestWatchersOfACachedWindow(t *testing.T) {
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
-	n := startNode(t, url, swift, definition.Board{Board: "b", Window: 4 * time.Minute})
+	n := startNode(t, url, swift, definition.Board{Name: "b", Window: 4 * time.Minute})
 	n.ago("b", "a", 10, now.Add(-3*time.Minute))
 	n.ago("b", "b", 5, now)
 	all, a, b := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
@@ -183,8 +183,8 @@ func TestWatchersOfACachedWindow(t *testing.T) {
 func TestWindowsPass(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := startNode(t, url, swift,
-			definition.Board{Board: "live", Window: 4 * time.Second, Refresh: definition.Live},
-			definition.Board{Board: "built", Window: 4 * time.Second, Refresh: time.Second})
+			definition.Board{Name: "live", Window: 4 * time.Second, Refresh: definition.Live},
+			definition.Board{Name: "built", Window: 4 * time.Second, Refresh: time.Second})
 		sockets := make(map[string]*servertest.Socket)
 		for _, board := range []string{"live", "built"} {
 			s := servertest.Dial(t, n.addr)

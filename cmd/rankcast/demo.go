@@ -63,7 +63,7 @@ func defineDemo(ctx context.Context, store *ranking.Store) error {
 	}
 	var missing []definition.Set // one at a time: that one is refused keeps no other back
 	for _, d := range demo.Boards {
-		if !slices.ContainsFunc(boards, func(b definition.Board) bool { return sameNames(b.Board, d.Board) }) {
+		if !slices.ContainsFunc(boards, func(b definition.Board) bool { return sameNames(b.Name, d.Name) }) {
 			missing = append(missing, definition.Set{Boards: []definition.Board{d}})
 		}
 	}

@@ -31,11 +31,11 @@ func TestReadmeTellsOfBoards(t *testing.T) {
 		require.NoError(t, store.Define(t.Context(), definitions))
 		for _, d := range definitions.Boards {
 			if d.Union != nil {
-				_, err := store.Page(t.Context(), strings.NewReplacer("{star}", "s17").Replace(d.Board), 1, 1)
+				_, err := store.Page(t.Context(), strings.NewReplacer("{star}", "s17").Replace(d.Name), 1, 1)
 				require.NoError(t, err)
 				continue
 			}
-			_, err := store.Apply(t.Context(), strings.NewReplacer("{star}", "s17").Replace(d.Board), []definition.Update{{Member: "s17", Score: 1}})
+			_, err := store.Apply(t.Context(), strings.NewReplacer("{star}", "s17").Replace(d.Name), []definition.Update{{Member: "s17", Score: 1}})
 			require.NoError(t, err)
 		}
 	}

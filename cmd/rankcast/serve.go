@@ -131,7 +131,7 @@ func (s *serve) define(ctx context.Context, store *ranking.Store, all definition
 			return err
 		}
 		if len(boards) == 0 {
-			all.Boards = []definition.Board{{Board: "stars"}}
+			all.Boards = []definition.Board{{Name: "stars"}}
 		}
 	}
 	return store.Define(ctx, all)
@@ -287,7 +287,7 @@ func boardNames(ctx context.Context, store *ranking.Store) string {
 	}
 	names := make([]string, len(boards))
 	for i, d := range boards {
-		names[i] = d.Board
+		names[i] = d.Name
 	}
 	return strings.Join(names, " ")
 }

@@ -53,7 +53,7 @@ func (t Ties) Tied() bool { return t == Shared || t == Dense }
 // field applies. In JSON and in a boards file fields that do not apply are left
 // away; durations are texts such as "36h" and "7d".
 type Board struct {
-	Board string `json:"board"` // "stars"; a family: "fans:{star}"
+	Name  string `json:"board"` // "stars"; a family: "fans:{star}"
 	Mode  Mode   `json:"mode"`  // default sum
 	Order Order  `json:"order"` // default desc
 	Ties  Ties   `json:"ties"`  // default first
@@ -121,11 +121,11 @@ type Display struct {
 func (d Board) natural() bool { return slices.Contains(naturalPeriods, d.Period) }
 
 // Family reports whether d is of a family: each of its instances is a board.
-func (d Board) Family() bool { return strings.Contains(d.Board, ":") }
+func (d Board) Family() bool { return strings.Contains(d.Name, ":") }
 
 // Slot is where d stands among the definitions: no two have the same.
 func (d Board) Slot() string {
-	base, placeholders, _ := strings.Cut(d.Board, ":")
+	base, placeholders, _ := strings.Cut(d.Name, ":")
 	if placeholders == "" {
 		return SlotOf(base, 0)
 	}

@@ -17,31 +17,31 @@ func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
 		want  string
 	}{
 		"a plain board": {
-			Board{Board: "stars"},
+			Board{Name: "stars"},
 			`{"board":"stars","mode":"sum","order":"desc","ties":"first","kind":"member"}`,
 		},
 		"weeks": {
-			Board{Board: "stars", Period: "week", Timezone: "Asia/Shanghai"},
+			Board{Name: "stars", Period: "week", Timezone: "Asia/Shanghai"},
 			`{"board":"stars","mode":"sum","order":"desc","ties":"first","period":"week","timezone":"Asia/Shanghai","week_starts":"monday","day_starts_at":"00:00","keep":8,"kind":"member"}`,
 		},
 		"hours": {
-			Board{Board: "h", Period: "hour", Keep: new(0)},
+			Board{Name: "h", Period: "hour", Keep: new(0)},
 			`{"board":"h","mode":"sum","order":"desc","ties":"first","period":"hour","timezone":"UTC","keep":0,"kind":"member"}`,
 		},
 		"a duration": {
-			Board{Board: "d", Period: "48h", Base: time.Date(2026, 1, 1, 8, 0, 0, 0, time.FixedZone("", 8*3600))},
+			Board{Name: "d", Period: "48h", Base: time.Date(2026, 1, 1, 8, 0, 0, 0, time.FixedZone("", 8*3600))},
 			`{"board":"d","mode":"sum","order":"desc","ties":"first","period":"2d","base":"2026-01-01T00:00:00.000Z","keep":8,"kind":"member"}`,
 		},
 		"a family": {
-			Board{Board: "fans:{star}", Period: "day", Retain: 30 * day, Kind: "user"},
+			Board{Name: "fans:{star}", Period: "day", Retain: 30 * day, Kind: "user"},
 			`{"board":"fans:{star}","mode":"sum","order":"desc","ties":"first","period":"day","timezone":"UTC","day_starts_at":"00:00","keep":8,"retain":"30d","max_instances":100000,"kind":"user"}`,
 		},
 		"an activity": {
-			Board{Board: "cup", Starts: time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC), Ends: time.Date(2026, 11, 22, 4, 0, 0, 5e8, time.UTC), Min: new(int64(0)), Max: new(int64(-0)), MaxChange: 100},
+			Board{Name: "cup", Starts: time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC), Ends: time.Date(2026, 11, 22, 4, 0, 0, 5e8, time.UTC), Min: new(int64(0)), Max: new(int64(-0)), MaxChange: 100},
 			`{"board":"cup","mode":"sum","order":"desc","ties":"first","starts":"2026-11-20T04:00:00.000Z","ends":"2026-11-22T04:00:00.500Z","min":0,"max":0,"max_change":100,"kind":"member"}`,
 		},
 		"laps": {
-			Board{Board: "laps", Mode: Best, Order: Asc, TieSpan: 36 * time.Hour, Display: Display{Unit: "s", Decimals: 3, Format: "time_ms"}},
+			Board{Name: "laps", Mode: Best, Order: Asc, TieSpan: 36 * time.Hour, Display: Display{Unit: "s", Decimals: 3, Format: "time_ms"}},
 			`{"board":"laps","mode":"best","order":"asc","ties":"first","tie_span":"36h","kind":"member","display":{"unit":"s","decimals":3,"format":"time_ms"}}`,
 		},
 	} {
@@ -50,7 +50,7 @@ func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
 		b, err := json.Marshal(d)
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, string(b), name)
-		again, err := ParseBoard(d.Board, b)
+		again, err := ParseBoard(d.Name, b)
 		require.NoError(t, err, name)
 		require.Equal(t, d, again, name)
 	}
@@ -118,17 +118,17 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 // What no file can say can be said in Go, and is refused all the same.
 func TestImpossibleValuesAreRefused(t *testing.T) {
 	for field, d := range map[string]Board{
-		"retain":        {Board: "b", Retain: time.Millisecond},
-		"tie_span":      {Board: "b", TieSpan: -time.Second},
-		"member_ttl":    {Board: "b", MemberTTL: time.Millisecond},
-		"limit":         {Board: "b", Mode: Best, Limit: -1},
-		"starts":        {Board: "b", Starts: time.Unix(0, 1000)},
-		"ends":          {Board: "b", Ends: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)},
-		"min":           {Board: "b", Min: new(int64(-MaxScore - 1))},
-		"max":           {Board: "b", Max: new(int64(MaxScore + 1))},
-		"max_change":    {Board: "b", MaxChange: -1},
-		"max_instances": {Board: "b:{x}", MaxInstances: -1},
-		"keep":          {Board: "b", Period: "day", Keep: new(-1)},
+		"retain":        {Name: "b", Retain: time.Millisecond},
+		"tie_span":      {Name: "b", TieSpan: -time.Second},
+		"member_ttl":    {Name: "b", MemberTTL: time.Millisecond},
+		"limit":         {Name: "b", Mode: Best, Limit: -1},
+		"starts":        {Name: "b", Starts: time.Unix(0, 1000)},
+		"ends":          {Name: "b", Ends: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"min":           {Name: "b", Min: new(int64(-MaxScore - 1))},
+		"max":           {Name: "b", Max: new(int64(MaxScore + 1))},
+		"max_change":    {Name: "b", MaxChange: -1},
+		"max_instances": {Name: "b:{x}", MaxInstances: -1},
+		"keep":          {Name: "b", Period: "day", Keep: new(-1)},
 	} {
 		_, err := d.Normalize()
 		refused(t, err, field)
@@ -154,24 +154,24 @@ func TestWhatMayGoTogether(t *testing.T) {
 
 func TestWhatReordersABoard(t *testing.T) {
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	week := Board{Board: "b", Period: "week"}
+	week := Board{Name: "b", Period: "week"}
 	for _, c := range []struct {
 		was, is Board
 		field   string
 	}{
-		{Board{Board: "b"}, Board{Board: "b", Order: Asc}, "order"},
-		{Board{Board: "b"}, Board{Board: "b", Ties: ByMember}, "ties"},
-		{Board{Board: "b"}, week, "period"},
-		{week, Board{Board: "b", Period: "7d", Base: base}, "period"},
-		{Board{Board: "b", Period: "1d", Base: base}, Board{Board: "b", Period: "1d", Base: base.Add(time.Hour)}, "base"},
-		{week, Board{Board: "b", Period: "week", Timezone: "Asia/Tokyo"}, "timezone"},
-		{week, Board{Board: "b", Period: "week", WeekStarts: "sunday"}, "week_starts"},
-		{week, Board{Board: "b", Period: "week", DayStartsAt: "04:00"}, "day_starts_at"},
-		{week, Board{Board: "b", Period: "week", Timezone: "UTC", WeekStarts: "monday", DayStartsAt: "00:00", Mode: Best}, ""},
-		{Board{Board: "b", Period: "24h", Base: base}, Board{Board: "b", Period: "1d", Base: base.In(time.FixedZone("", 3600))}, ""},
-		{week, Board{Board: "b", Period: "week", Mode: Last, Keep: new(0), Starts: base, Ends: base.Add(time.Hour), Retain: day, Min: new(int64(1)), Max: new(int64(2)), MaxChange: 3, Kind: "x", Display: Display{Unit: "x"}}, ""},
-		{Board{Board: "b", TieSpan: day}, Board{Board: "b"}, ""},
-		{Board{Board: "b:{x}", MaxInstances: 1}, Board{Board: "b:{y}"}, ""},
+		{Board{Name: "b"}, Board{Name: "b", Order: Asc}, "order"},
+		{Board{Name: "b"}, Board{Name: "b", Ties: ByMember}, "ties"},
+		{Board{Name: "b"}, week, "period"},
+		{week, Board{Name: "b", Period: "7d", Base: base}, "period"},
+		{Board{Name: "b", Period: "1d", Base: base}, Board{Name: "b", Period: "1d", Base: base.Add(time.Hour)}, "base"},
+		{week, Board{Name: "b", Period: "week", Timezone: "Asia/Tokyo"}, "timezone"},
+		{week, Board{Name: "b", Period: "week", WeekStarts: "sunday"}, "week_starts"},
+		{week, Board{Name: "b", Period: "week", DayStartsAt: "04:00"}, "day_starts_at"},
+		{week, Board{Name: "b", Period: "week", Timezone: "UTC", WeekStarts: "monday", DayStartsAt: "00:00", Mode: Best}, ""},
+		{Board{Name: "b", Period: "24h", Base: base}, Board{Name: "b", Period: "1d", Base: base.In(time.FixedZone("", 3600))}, ""},
+		{week, Board{Name: "b", Period: "week", Mode: Last, Keep: new(0), Starts: base, Ends: base.Add(time.Hour), Retain: day, Min: new(int64(1)), Max: new(int64(2)), MaxChange: 3, Kind: "x", Display: Display{Unit: "x"}}, ""},
+		{Board{Name: "b", TieSpan: day}, Board{Name: "b"}, ""},
+		{Board{Name: "b:{x}", MaxInstances: 1}, Board{Name: "b:{y}"}, ""},
 	} {
 		was, err := c.was.Normalize()
 		require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestWhatReordersABoard(t *testing.T) {
 
 func TestReckoning(t *testing.T) {
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	d, err := Board{Board: "b", Period: "36h", Base: base}.Normalize()
+	d, err := Board{Name: "b", Period: "36h", Base: base}.Normalize()
 	require.NoError(t, err)
 	kind, length, from, _, _, _ := d.calendarOf()
 	require.Equal(t, "", kind)
@@ -192,7 +192,7 @@ func TestReckoning(t *testing.T) {
 	require.Equal(t, base, from)
 
 	for word, want := range map[string]time.Weekday{"": time.Monday, "monday": time.Monday, "saturday": time.Saturday, "sunday": time.Sunday} {
-		d, err := Board{Board: "b", Period: "week", Timezone: "Asia/Kolkata", WeekStarts: word, DayStartsAt: "04:30"}.Normalize()
+		d, err := Board{Name: "b", Period: "week", Timezone: "Asia/Kolkata", WeekStarts: word, DayStartsAt: "04:30"}.Normalize()
 		require.NoError(t, err)
 		kind, length, _, loc, weekStarts, dayStarts := d.calendarOf()
 		require.Equal(t, "week", kind)
@@ -229,7 +229,7 @@ func anyDefinition(t *rapid.T) Board {
 		return time.Duration(rapid.Int64Range(1, int64(maxDuration/time.Second)).Draw(t, label)) * time.Second
 	}
 	d := Board{
-		Board:       rapid.SampledFrom([]string{"stars", "fans:{star}", "hot:{genre}:{device}"}).Draw(t, "board"),
+		Name:        rapid.SampledFrom([]string{"stars", "fans:{star}", "hot:{genre}:{device}"}).Draw(t, "board"),
 		Mode:        Mode(word("mode", "sum", "best", "last")),
 		Order:       Order(word("order", "desc", "asc")),
 		Ties:        Ties(word("ties", "first", "shared", "dense", "member")),
@@ -291,7 +291,7 @@ func sameDefinition(t require.TestingT, d Board) {
 	require.Equal(t, d, again)
 	b, err := json.Marshal(d)
 	require.NoError(t, err)
-	parsed, err := ParseBoard(d.Board, b)
+	parsed, err := ParseBoard(d.Name, b)
 	require.NoError(t, err, string(b))
 	require.Equal(t, d, parsed)
 	var decoded Board
@@ -303,7 +303,7 @@ func sameDefinition(t require.TestingT, d Board) {
 func TestDefinitionsAreDecodedWithTheirNames(t *testing.T) {
 	var d Board
 	require.NoError(t, json.Unmarshal([]byte(`{"period":"day","board":"stars"}`), &d))
-	require.Equal(t, "stars", d.Board)
+	require.Equal(t, "stars", d.Name)
 	require.Equal(t, "UTC", d.Timezone)
 	for body, field := range map[string]string{`{}`: "board", `{"board":null}`: "board", `{"board":"A"}`: "board", `{"board":"a","x":1}`: "x", `[]`: "board"} {
 		refused(t, json.Unmarshal([]byte(body), &d), field, body)

@@ -16,7 +16,7 @@ import (
 // A board that it names itself must be the one given, so that what MarshalJSON
 // wrote can be read. What is wrong is a FieldError that names the field.
 func ParseBoard(board string, body []byte) (Board, error) {
-	d := Board{Board: board}
+	d := Board{Name: board}
 	v, err := parseJSON("", body)
 	if err == nil {
 		err = d.read(v)
@@ -67,7 +67,7 @@ func (d *Board) read(v value) error {
 func (d *Board) readField(f field) error {
 	switch f.name {
 	case "board":
-		return readName(f, d.Board)
+		return readName(f, d.Name)
 	case "mode":
 		return readText(f.value, &d.Mode)
 	case "order":

@@ -330,11 +330,11 @@ func (e Event) CheckBoards(has func(slot string) bool) error {
 func (t Target) Conflict(d Board) (is, field, reason string) {
 	switch {
 	case d.Union != nil:
-		return "union", ".board", fmt.Sprintf("is for %s, a union, which is built from other boards; update these", d.Board)
+		return "union", ".board", fmt.Sprintf("is for %s, a union, which is built from other boards; update these", d.Name)
 	case d.IsWindowed() && t.Op != "" && t.Op != d.Mode:
-		return "window", ".op", fmt.Sprintf("is %s, and %s has a window and mode %s, which is the only op there", t.Op, d.Board, d.Mode)
+		return "window", ".op", fmt.Sprintf("is %s, and %s has a window and mode %s, which is the only op there", t.Op, d.Name, d.Mode)
 	case d.IsWindowed() && !d.IsLive() && t.Data != nil:
-		return "window", ".data", fmt.Sprintf("does not apply to %s, which has a window whose result is built", d.Board)
+		return "window", ".data", fmt.Sprintf("does not apply to %s, which has a window whose result is built", d.Name)
 	}
 	return "", "", ""
 }

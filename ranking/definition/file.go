@@ -70,7 +70,7 @@ func (defs *Set) readBoards(v value) error {
 	}
 	slots := make(map[string]string)
 	for _, f := range v.fields {
-		d := Board{Board: f.name}
+		d := Board{Name: f.name}
 		if f.kind != 'n' { // a name alone has the defaults
 			if err := d.read(f.value); err != nil {
 				return err
@@ -83,10 +83,10 @@ func (defs *Set) readBoards(v value) error {
 		if other, taken := slots[d.Slot()]; taken {
 			return f.refuse("clashes with %s, which has the same name and as many placeholders", other)
 		}
-		slots[d.Slot()] = d.Board
+		slots[d.Slot()] = d.Name
 		defs.Boards = append(defs.Boards, d)
 	}
-	slices.SortFunc(defs.Boards, func(a, b Board) int { return cmp.Compare(a.Board, b.Board) })
+	slices.SortFunc(defs.Boards, func(a, b Board) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
 }
 

@@ -49,13 +49,13 @@ func TestFile(t *testing.T) {
 		return d
 	}
 	require.Equal(t, []Board{
-		board(Board{Board: "2026", Period: "36h", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}),
-		board(Board{Board: "cup", Starts: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Ends: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Min: new(int64(0)), Max: new(int64(9000))}),
-		board(Board{Board: "empty"}),
-		board(Board{Board: "fans:{star}", Period: "day", Timezone: "Asia/Shanghai", Keep: new(30), Kind: "user", DayStartsAt: "04:00"}),
-		board(Board{Board: "laps", Mode: Best, Order: Asc, Display: Display{Format: "time_ms"}}),
-		board(Board{Board: "plain"}),
-		board(Board{Board: "stars", Period: "week", Timezone: "Asia/Shanghai", Kind: "star"}),
+		board(Board{Name: "2026", Period: "36h", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}),
+		board(Board{Name: "cup", Starts: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Ends: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Min: new(int64(0)), Max: new(int64(9000))}),
+		board(Board{Name: "empty"}),
+		board(Board{Name: "fans:{star}", Period: "day", Timezone: "Asia/Shanghai", Keep: new(30), Kind: "user", DayStartsAt: "04:00"}),
+		board(Board{Name: "laps", Mode: Best, Order: Asc, Display: Display{Format: "time_ms"}}),
+		board(Board{Name: "plain"}),
+		board(Board{Name: "stars", Period: "week", Timezone: "Asia/Shanghai", Kind: "star"}),
 	}, defs.Boards)
 
 	event := func(e Event) Event {
@@ -88,7 +88,7 @@ boards:
 	for _, d := range defs.Boards {
 		require.Equal(t, "week", d.Period)
 		require.Equal(t, "Asia/Tokyo", d.Timezone)
-		got[d.Board] = d
+		got[d.Name] = d
 	}
 	require.Equal(t, []int{4, 4, 2, 1, 4}, []int{*got["a"].Keep, *got["b"].Keep, *got["c"].Keep, *got["d"].Keep, *got["e"].Keep})
 	require.Equal(t, []Mode{Best, Last}, []Mode{got["d"].Mode, got["e"].Mode})

@@ -63,8 +63,8 @@ func TestTemplatesAreTakenApart(t *testing.T) {
 		got, err := ParseFamilyName(s)
 		require.NoError(t, err, "%q", s)
 		require.Equal(t, want, got, "%q", s)
-		require.Equal(t, got.Slot(), Board{Board: s}.Slot(), "%q", s)
-		require.Equal(t, len(got.Placeholders) > 0, Board{Board: s}.Family(), "%q", s)
+		require.Equal(t, got.Slot(), Board{Name: s}.Slot(), "%q", s)
+		require.Equal(t, len(got.Placeholders) > 0, Board{Name: s}.Family(), "%q", s)
 	}
 	for _, s := range []string{
 		"", "fans:", "fans:star", "fans:{star", "fans:star}", "fans:{}", "fans:{Star}", "fans:{1}", "fans:{a}:{a}", "fans:{a}{b}", "{star}", "x:{{a}}",
@@ -85,9 +85,9 @@ func TestNamesRoundTrip(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Name{base, parts, period}, n)
 
-		d := Board{Board: base}
+		d := Board{Name: base}
 		for i := range parts {
-			d.Board += ":{p" + string(rune('a'+i)) + "}"
+			d.Name += ":{p" + string(rune('a'+i)) + "}"
 		}
 		require.Equal(t, d.Slot(), n.Slot())
 	})

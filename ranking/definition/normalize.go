@@ -27,7 +27,7 @@ var (
 // Normalize returns d with its defaults filled in and its texts in one form, or a
 // FieldError that says which field can not be so, and why.
 func (d Board) Normalize() (Board, error) {
-	t, err := ParseFamilyName(d.Board)
+	t, err := ParseFamilyName(d.Name)
 	if err != nil {
 		return d, err
 	}

@@ -95,7 +95,7 @@ func Families(limit int64) map[string]definition.Board {
 		name := fmt.Sprintf("%s-%s-%s-%d-%v", p.mode, p.order, p.ties, p.limit, p.ttl)
 		bound := []int64{12, 1 << 40}[i%2]
 		def := definition.Board{
-			Board: name + ":{n}", Mode: p.mode, Order: p.order, Ties: p.ties, Limit: p.limit, MemberTTL: p.ttl,
+			Name: name + ":{n}", Mode: p.mode, Order: p.order, Ties: p.ties, Limit: p.limit, MemberTTL: p.ttl,
 			Min: new(-bound / 2), Max: new(bound), MaxChange: bound,
 		}
 		if i%3 > 0 { // one that does not turn while this is tested

@@ -31,7 +31,7 @@ type History struct {
 // NewHistory begins one: of an instance of a family that was not there yet, to some
 // members, at most 32. store has the family, and rdb is its Redis.
 func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, family definition.Board, instance int, members []string) *History {
-	name, _, _ := strings.Cut(family.Board, ":")
+	name, _, _ := strings.Cut(family.Name, ":")
 	some := rapid.SampledFrom(members)
 	return &History{
 		Board: fmt.Sprint(name, ":", instance), Model: NewModel(family),

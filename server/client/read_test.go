@@ -29,7 +29,7 @@ func ranked(entries []client.Entry) string {
 
 func TestReads(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Board: "b", Ties: definition.Shared})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Ties: definition.Shared})
 		c, ctx := newClient(t, n.Addr), t.Context()
 		_, err := c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}, {Member: "cy", Score: 20}, {Member: "dee & co", Score: 10, Data: []byte(`7`)}})
 		require.NoError(t, err)
@@ -95,7 +95,7 @@ func rows(t *testing.T, export iter.Seq2[client.Row, error]) (rows []client.Row)
 
 func TestExportAndImport(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Board: "b", Max: new(int64(1000))}, definition.Board{Board: "copy", Mode: definition.Best})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Max: new(int64(1000))}, definition.Board{Name: "copy", Mode: definition.Best})
 		c, ctx := newClient(t, n.Addr), t.Context()
 		var want []client.Row
 		for i := range 3000 {

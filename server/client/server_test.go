@@ -76,7 +76,7 @@ func live(b client.Board) bool { return b.State == client.Live }
 
 func TestUpdatesAndReads(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Board: "b"})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
 		c, ctx := newClient(t, n.Addr), t.Context()
 		r, err := c.Update(ctx, "b", client.Update{Member: "ann", Score: 5, ID: "1"})
 		require.NoError(t, err)
@@ -185,7 +185,7 @@ func sum(t *testing.T, c *client.Client) (sum int64) {
 // Answers of the server that get lost: each update counts once.
 func TestUpdatesCountOnceWhenAnswersAreLost(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Board: "b"})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
 		c := newClient(t, cutter(t, n.Addr, 2))
 		outcomes, err := c.Updates(t.Context(), "b", ones(300))
 		require.NoError(t, err)
@@ -210,12 +210,12 @@ func gifts(t *testing.T, n *servertest.Node) {
 	require.NoError(t, err)
 	twenty := int64(20)
 	require.NoError(t, n.Store.Define(t.Context(), definition.Set{
-		Boards: []definition.Board{{Board: "b"}, {Board: "fans:{star}"}, {Board: "givers", Max: &twenty}}, Events: []definition.Event{gift}}))
+		Boards: []definition.Board{{Name: "b"}, {Name: "fans:{star}"}, {Name: "givers", Max: &twenty}}, Events: []definition.Event{gift}}))
 }
 
 // A batch of events may come to so many updates, and to no more.
 func TestMostEventsAtOnce(t *testing.T) {
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Board: "b"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	wide, err := definition.ParseEvent("wide", []byte(`{"updates":[`+strings.Repeat(`{"board":"b","member":"m","score":1},`, 31)+`{"board":"b","member":"m","score":1}]}`))
 	require.NoError(t, err)
 	require.NoError(t, n.Store.Define(t.Context(), definition.Set{Events: []definition.Event{wide}}))
@@ -313,7 +313,7 @@ func TestEventsCountOnceWhenAnswersAreLost(t *testing.T) {
 // server has them. Names go through paths as they are.
 func TestPeriodsConditionsAndData(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Board: "fans:{star}", Period: "36500h", Base: time.Now().Truncate(time.Hour)})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Period: "36500h", Base: time.Now().Truncate(time.Hour)})
 		c, ctx := newClient(t, n.Addr), t.Context()
 		const board = "fans:s 17/+%" // the slash is none that a part may have
 		var e *client.Error
@@ -368,8 +368,8 @@ func TestPeriodsConditionsAndData(t *testing.T) {
 func TestUpdatesCountOnceWhenRedisIsCutOff(t *testing.T) {
 	r := redistest.Start(t)
 	proxy := redistest.StartProxy(t, r.URL())
-	n := servertest.Start(t, proxy.URL(), servertest.Config{}, definition.Board{Board: "b"})
-	other := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Board: "b"})
+	n := servertest.Start(t, proxy.URL(), servertest.Config{}, definition.Board{Name: "b"})
+	other := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "b"})
 	c, direct := newClient(t, n.Addr), newClient(t, other.Addr)
 	_, err := c.Updates(t.Context(), "b", ones(1)) // so that Redis has the script
 	require.NoError(t, err)
@@ -398,7 +398,7 @@ func TestUpdatesCountOnceWhenRedisIsCutOff(t *testing.T) {
 // The own rank follows what others do, with neighbours and the way to the next.
 func TestOwnRankOfARealServer(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, definition.Board{Board: "b"})
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond, MeInterval: time.Millisecond}}, definition.Board{Name: "b"})
 		c := newClient(t, n.Addr)
 		s := watch(t, c, "b", client.Watch{Top: 1, Me: "me", Around: 1})
 		me := func(what string, wanted func(*client.Me) bool) *client.Me {
@@ -435,7 +435,7 @@ func TestOwnRankOfARealServer(t *testing.T) {
 
 func TestWatchOfARealServer(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, definition.Board{Board: "b"})
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, definition.Board{Name: "b"})
 		c := newClient(t, n.Addr)
 		s := watch(t, c, "b", client.Watch{Top: 2})
 		require.Empty(t, s.until("the empty board", live).Top)
@@ -459,7 +459,7 @@ func TestWatchOfARealServer(t *testing.T) {
 // read, and then the next one.
 func TestTurnOfARealServer(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Board: "fans:{star}", Period: "1s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Keep: new(1000)})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "fans:{star}", Period: "1s", Base: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Keep: new(1000)})
 		c := newClient(t, n.Addr)
 		s := watch(t, c, "fans:s 17?", client.Watch{Me: "bob"})
 		s.until("the empty board", live)
@@ -493,7 +493,7 @@ func TestTurnOfARealServer(t *testing.T) {
 // A server that stops and one that starts at its address: the watch goes on.
 func TestWatchOutlivesTheServer(t *testing.T) {
 	r := redistest.Start(t)
-	first := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Board: "b"})
+	first := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "b"})
 	front := httptest.NewUnstartedServer(nil)
 	var mu sync.Mutex
 	target := first.Addr
@@ -511,7 +511,7 @@ func TestWatchOutlivesTheServer(t *testing.T) {
 	s.until("a", func(b client.Board) bool { return live(b) && len(b.Top) == 1 })
 	first.Stop()
 	s.until("the end", func(b client.Board) bool { return b.State == client.Away && len(b.Top) == 1 })
-	second := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Board: "b"})
+	second := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "b"})
 	mu.Lock()
 	target = second.Addr
 	mu.Unlock()
@@ -523,7 +523,7 @@ func TestWatchOutlivesTheServer(t *testing.T) {
 
 // The largest frame that there can be fits.
 func TestTopOfAThousandLongNames(t *testing.T) {
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Board: "b"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	c := newClient(t, n.Addr)
 	var updates []client.Update
 	for i := range 1000 {
@@ -558,7 +558,7 @@ func (c tapped) Read(b []byte) (int, error) {
 // has changed since, and no second snapshot.
 func TestResumeWithARealServer(t *testing.T) {
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, definition.Board{Board: "b"})
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, definition.Board{Name: "b"})
 		var snapshots atomic.Int64
 		var mu sync.Mutex
 		var conns []net.Conn
@@ -602,7 +602,7 @@ func TestResumeWithARealServer(t *testing.T) {
 }
 
 func TestProfilesByTheClient(t *testing.T) {
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Board: "b", Kind: "user"})
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b", Kind: "user"})
 	c, err := client.New("http://"+n.Addr, client.Config{})
 	require.NoError(t, err)
 	defer c.Close()

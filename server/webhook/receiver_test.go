@@ -66,7 +66,7 @@ func node(t testing.TB, redisURL, receiverURL string) (store *ranking.Store, sto
 // closing writes to some boards that end in a moment, and lists them.
 func closing(t testing.TB, s *ranking.Store, family string) (boards []string) {
 	ends := time.Now().Add(500 * time.Millisecond).Truncate(time.Millisecond)
-	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Board: family + ":{n}", Ends: ends}}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: family + ":{n}", Ends: ends}}}))
 	for i := range 5 {
 		board := fmt.Sprint(family, ":", i)
 		_, err := s.Apply(t.Context(), board, []definition.Update{{Member: "a", Score: 5}, {Member: "b", Score: 9}, {Member: "c", Score: 1}})
