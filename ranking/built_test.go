@@ -17,12 +17,12 @@ func holds(t testing.TB, s *Store, seen int64) *builder {
 	t.Helper()
 	n, err := definition.ParseName("u")
 	require.NoError(t, err)
-	d, until, err := s.leased(t.Context())
+	d, until, err := s.leasedDefinitions(t.Context())
 	require.NoError(t, err)
-	r, err := d.rule(n)
+	r, err := d.compiled(n)
 	require.NoError(t, err)
 	w := &builder{Store: s, instance: "u", rule: r, keys: s.keys.Board("u", ""), its: s.keys.Build("u"), token: newEpoch()}
-	has, err := w.hold(t.Context(), until, seen, new(build))
+	has, err := w.lock(t.Context(), until, seen, new(build))
 	require.NoError(t, err)
 	require.True(t, has)
 	return w
@@ -35,19 +35,19 @@ func TestBuilderThatHasLostTheLock(t *testing.T) {
 	first := holds(t, w.stores[0], 0)
 	require.NoError(t, first.gather(t.Context(), []scored{{"left", 1}}))
 	w.pass(buildLease)
-	_, err := w.stores[1].tendDue(t.Context()) // by which it hears what time it is
+	_, err := w.stores[1].housekeepDue(t.Context()) // by which it hears what time it is
 	require.NoError(t, err)
 	second := holds(t, w.stores[1], 0)
 	aside := func() []string { return w.rdb.ZRange(t.Context(), second.its.Aside, 0, -1).Val() }
 	require.Empty(t, aside())
 	require.NoError(t, second.gather(t.Context(), []scored{{"right", 1}}))
-	require.ErrorIs(t, first.gather(t.Context(), []scored{{"wrong", 1}}), errLost)
+	require.ErrorIs(t, first.gather(t.Context(), []scored{{"wrong", 1}}), errBuildLost)
 	first.epoch, first.total = "e", 1
-	_, err = first.same(t.Context(), []scored{{"wrong", 1}})
-	require.ErrorIs(t, err, errLost)
+	_, err = first.unchanged(t.Context(), []scored{{"wrong", 1}})
+	require.ErrorIs(t, err, errBuildLost)
 	first.epoch, first.kept = "", time.Time{}
-	require.ErrorIs(t, first.between(t.Context(), 0), errLost)
-	require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errLost)
+	require.ErrorIs(t, first.keepLock(t.Context(), 0), errBuildLost)
+	require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errBuildLost)
 	require.NoError(t, first.release(t.Context()))
 	require.Equal(t, []string{"right"}, aside())
 	require.NoError(t, second.swap(t.Context(), newEpoch(), 0))
@@ -61,7 +61,7 @@ func TestWhatABuilderLeaves(t *testing.T) {
 	s := w.stores[0]
 	left := func() int64 { return w.rdb.Exists(t.Context(), s.keys.Build("u").All()...).Val() }
 	look := func() {
-		require.NoError(t, s.soon(t.Context(), "u"))
+		require.NoError(t, s.scheduleNow(t.Context(), "u"))
 		w.tend()
 	}
 	require.NoError(t, holds(t, s, 0).gather(t.Context(), []scored{{"left", 1}}))
@@ -71,7 +71,7 @@ func TestWhatABuilderLeaves(t *testing.T) {
 	look()
 	require.Zero(t, left())
 	require.NoError(t, holds(t, s, 0).gather(t.Context(), []scored{{"left", 1}}))
-	require.NoError(t, s.takeDown(t.Context(), "u", definition.Never))
+	require.NoError(t, s.deleteData(t.Context(), "u", definition.Never))
 	require.Zero(t, left())
 }
 
@@ -79,7 +79,7 @@ func TestWhatABuilderLeaves(t *testing.T) {
 // counts, once.
 func TestSourcesThatRepeatThemselves(t *testing.T) {
 	for aggregate, want := range map[definition.Aggregate]int64{definition.SumOf: 3*20 + 5, definition.MinOf: 5, definition.MaxOf: 60} {
-		tallies := tallies{aggregate: aggregate, weights: []int64{3, 1}, members: make(map[string]tally)}
+		tallies := unionTotals{aggregate: aggregate, weights: []int64{3, 1}, members: make(map[string]unionTotal)}
 		for _, score := range []int64{10, -7, 20} {
 			tallies.add(0, "m", score)
 		}
@@ -108,7 +108,7 @@ func TestResultsThatAreLost(t *testing.T) {
 			},
 		}
 		losses := map[string]func(){
-			"deleted": func() { require.NoError(t, b.takeDown(t.Context(), "u", definition.Never)) },
+			"deleted": func() { require.NoError(t, b.deleteData(t.Context(), "u", definition.Never)) },
 			"older":   func() { require.NoError(t, a.rdb.HSet(t.Context(), k.Meta, builtField, 1).Err()) },
 			"no good": func() { require.NoError(t, a.rdb.HSet(t.Context(), k.Meta, builtField, 0).Err()) },
 		}
@@ -141,7 +141,7 @@ func TestResultsThatAreNoGood(t *testing.T) {
 
 		first := holds(t, s, s.builds.known("u"))
 		noGood()
-		require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errLost)
+		require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errBuildLost)
 		require.NoError(t, first.release(t.Context()))
 		second := holds(t, s, s.builds.known("u"))
 		require.NoError(t, second.release(t.Context()))

@@ -49,7 +49,7 @@ func TestCallsThatAreMade(t *testing.T) {
 		at = to
 		set(at)
 		d := *s.catalog.latest.Load() // so that it is the clock alone
-		d.looked = at.UnixMicro()
+		d.readAt = at.UnixMicro()
 		s.catalog.latest.Store(&d)
 	}
 	move(now.Add(-24 * time.Hour)) // as when Redis's clock is set right

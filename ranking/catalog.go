@@ -56,33 +56,33 @@ const (
 // definitions are all that is defined, at one version. They never change.
 type definitions struct {
 	version  string
-	rules    map[string]*definition.Compiled // by slot
+	boards   map[string]*definition.Compiled // by slot
 	events   map[string]*definition.Event    // by name
 	broken   map[string]error                // field to why it is not understood: a newer version wrote it
 	leaving  map[string]int64                // slot of a board that goes: since when, µs since 1970
 	profiled map[string]bool                 // kinds that have, or have had, profiles
 	values   map[string]string               // field to JSON, of boards and events
 	hidden   *moderation                     // who is hidden where
-	looked   int64                           // when Redis was asked, by its own clock, µs since 1970
+	readAt   int64                           // when Redis was asked, by its own clock, µs since 1970
 	at       time.Time                       // and by this process's, or a little before
 	look     int64                           // the number of the look that found them
 }
 
-// rule finds the definition that a name is of.
-func (d *definitions) rule(n definition.Name) (*definition.Compiled, error) {
-	r, err := d.ruleOf(n.Slot())
+// compiled finds the definition that a name is of.
+func (d *definitions) compiled(n definition.Name) (*definition.Compiled, error) {
+	r, err := d.compiledIn(n.Slot())
 	if r == nil && err == nil {
 		err = unknownBoard(n.Instance())
 	}
 	return r, err
 }
 
-// ruleOf finds the definition of a slot; nil where there is none, or not any more.
-func (d *definitions) ruleOf(slot string) (*definition.Compiled, error) {
+// compiledIn finds the definition of a slot; nil where there is none, or not any more.
+func (d *definitions) compiledIn(slot string) (*definition.Compiled, error) {
 	if _, leaving := d.leaving[slot]; leaving {
 		return nil, nil
 	}
-	if r := d.rules[slot]; r != nil {
+	if r := d.boards[slot]; r != nil {
 		return r, nil
 	}
 	return nil, d.broken[boardField+slot]
@@ -111,20 +111,20 @@ type catalog struct {
 	looks   atomic.Int64                // how many have begun
 	running sync.WaitGroup              // the look under way
 
-	mu      sync.Mutex // guards what follows, and storing latest
-	looking *look      // under way; nil: none
-	failed  time.Time  // when the last look failed; zero: it did not
+	mu      sync.Mutex   // guards what follows, and storing latest
+	looking *catalogRead // under way; nil: none
+	failed  time.Time    // when the last look failed; zero: it did not
 }
 
-// look is one reading of the definitions. All who want it wait for it together.
-type look struct {
+// catalogRead is one reading of the definitions. All who want it wait for it together.
+type catalogRead struct {
 	number int64
 	done   chan struct{}
 	found  *definitions // read after done, as is err
 	err    error
 }
 
-func (l *look) wait(ctx context.Context) (*definitions, error) {
+func (l *catalogRead) wait(ctx context.Context) (*definitions, error) {
 	select {
 	case <-l.done:
 		return l.found, l.err
@@ -138,7 +138,7 @@ func (l *look) wait(ctx context.Context) (*definitions, error) {
 func (c *catalog) get(ctx context.Context) (*definitions, error) {
 	d := c.latest.Load()
 	if d == nil {
-		return c.newer(ctx, nil)
+		return c.readNewer(ctx, nil)
 	}
 	age := time.Since(d.at)
 	if age < lookAgain {
@@ -150,7 +150,7 @@ func (c *catalog) get(ctx context.Context) (*definitions, error) {
 		c.mu.Unlock()
 		return d, nil // another looks meanwhile
 	}
-	l := c.join()
+	l := c.joinRead()
 	c.mu.Unlock()
 	if newer, err := l.wait(ctx); err == nil {
 		return newer, nil
@@ -158,23 +158,23 @@ func (c *catalog) get(ctx context.Context) (*definitions, error) {
 	return d, nil
 }
 
-// newer gives definitions that were looked up after d, nil for any.
-func (c *catalog) newer(ctx context.Context, d *definitions) (*definitions, error) {
+// readNewer gives definitions that were looked up after d, nil for any.
+func (c *catalog) readNewer(ctx context.Context, d *definitions) (*definitions, error) {
 	if d == nil {
-		return c.after(ctx, 0)
+		return c.readAfter(ctx, 0)
 	}
-	return c.after(ctx, d.look)
+	return c.readAfter(ctx, d.look)
 }
 
-// fresh gives the definitions as they are now: what an answer under way says may be
+// readFresh gives the definitions as they are now: what an answer under way says may be
 // older.
-func (c *catalog) fresh(ctx context.Context) (*definitions, error) {
-	return c.after(ctx, c.looks.Load())
+func (c *catalog) readFresh(ctx context.Context) (*definitions, error) {
+	return c.readAfter(ctx, c.looks.Load())
 }
 
-// soon is fresh for a caller who did not find something in d, which may be names that
+// readSoon is fresh for a caller who did not find something in d, which may be names that
 // there are not, in any number.
-func (c *catalog) soon(ctx context.Context, d *definitions) (*definitions, error) {
+func (c *catalog) readSoon(ctx context.Context, d *definitions) (*definitions, error) {
 	begun := c.looks.Load()
 	pause := time.NewTimer(lookSoon - time.Since(d.at))
 	defer pause.Stop()
@@ -182,12 +182,12 @@ func (c *catalog) soon(ctx context.Context, d *definitions) (*definitions, error
 	case <-pause.C:
 	case <-ctx.Done():
 	}
-	return c.after(ctx, begun)
+	return c.readAfter(ctx, begun)
 }
 
-// find looks something up in the definitions. What is not known there is looked for once
+// findDefinition looks something up in the definitions. What is not known there is looked for once
 // more by what Redis has, anew, for another node may have defined it a moment ago.
-func find[T any](ctx context.Context, c *catalog, in func(d *definitions, anew bool) (T, error)) (T, error) {
+func findDefinition[T any](ctx context.Context, c *catalog, in func(d *definitions, anew bool) (T, error)) (T, error) {
 	var none T
 	d, err := c.get(ctx)
 	if err != nil {
@@ -195,7 +195,7 @@ func find[T any](ctx context.Context, c *catalog, in func(d *definitions, anew b
 	}
 	found, err := in(d, false)
 	if errors.Is(err, ErrUnknownBoard) || errors.Is(err, ErrUnknownPeriod) || errors.Is(err, ErrUnknownEvent) {
-		if d, err = c.soon(ctx, d); err != nil {
+		if d, err = c.readSoon(ctx, d); err != nil {
 			return none, err
 		}
 		return in(d, true)
@@ -203,15 +203,15 @@ func find[T any](ctx context.Context, c *catalog, in func(d *definitions, anew b
 	return found, err
 }
 
-// after gives what a look has found that came after that of a number.
-func (c *catalog) after(ctx context.Context, number int64) (*definitions, error) {
+// readAfter gives what a look has found that came after that of a number.
+func (c *catalog) readAfter(ctx context.Context, number int64) (*definitions, error) {
 	for {
 		c.mu.Lock()
 		if d := c.latest.Load(); d != nil && d.look > number {
 			c.mu.Unlock()
 			return d, nil
 		}
-		l := c.join()
+		l := c.joinRead()
 		c.mu.Unlock()
 		d, err := l.wait(ctx)
 		if l.number > number || ctx.Err() != nil {
@@ -220,13 +220,13 @@ func (c *catalog) after(ctx context.Context, number int64) (*definitions, error)
 	}
 }
 
-// join gives the look under way, or begins one, which no caller that gives up ends
+// joinRead gives the look under way, or begins one, which no caller that gives up ends
 // for the others. The caller holds mu.
-func (c *catalog) join() *look {
+func (c *catalog) joinRead() *catalogRead {
 	if c.looking != nil {
 		return c.looking
 	}
-	l := &look{number: c.looks.Add(1), done: make(chan struct{})}
+	l := &catalogRead{number: c.looks.Add(1), done: make(chan struct{})}
 	c.looking = l
 	c.running.Go(func() {
 		defer close(l.done)
@@ -258,41 +258,41 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 	if err != nil {
 		return nil, err
 	}
-	latest := &definitions{looked: r.Number(), at: at}
+	latest := &definitions{readAt: r.Number(), at: at}
 	revision := r.Number()
 	latest.version = r.Text()
 	fields := r.List()
 	if fields.Err != nil {
 		return nil, fields.Err
 	}
-	c.clock.hear(latest.looked)
+	c.clock.observe(latest.readAt)
 	was := &moderation{}
 	if d != nil {
 		was = d.hidden
 	}
-	if latest.hidden, err = c.readModeration(ctx, was, revision, latest.looked); err != nil {
+	if latest.hidden, err = c.readModeration(ctx, was, revision, latest.readAt); err != nil {
 		return nil, err
 	}
 	if latest.version == known {
-		latest.rules, latest.events, latest.broken = d.rules, d.events, d.broken
+		latest.boards, latest.events, latest.broken = d.boards, d.events, d.broken
 		latest.leaving, latest.values, latest.profiled = d.leaving, d.values, d.profiled
 		return latest, nil
 	}
 	if latest.version == noVersion && d != nil {
 		// Redis has lost all it had. What boards there are need not be lost with it.
-		if kept := d.kept(); len(kept) > 0 {
-			if err := c.change(ctx, latest, change{fields: kept}); err != nil && !errors.Is(err, errChanged) {
+		if kept := d.stored(); len(kept) > 0 {
+			if err := c.change(ctx, latest, catalogChange{fields: kept}); err != nil && !errors.Is(err, errDefinitionsChanged) {
 				return nil, err
 			}
 			return c.read(ctx, nil)
 		}
 	}
-	return latest, latest.take(fields)
+	return latest, latest.decode(fields)
 }
 
-// kept are the fields of what was not being deleted, and of kinds that have profiles:
+// stored are the fields of what was not being deleted, and of kinds that have profiles:
 // whoever knows of them sets profiles without noting it again.
-func (d *definitions) kept() map[string]string {
+func (d *definitions) stored() map[string]string {
 	kept := maps.Clone(d.values)
 	for slot := range d.leaving {
 		delete(kept, boardField+slot)
@@ -303,9 +303,9 @@ func (d *definitions) kept() map[string]string {
 	return kept
 }
 
-// take reads the fields of the hash.
-func (d *definitions) take(fields *script.Reply) error {
-	d.rules, d.events, d.broken = make(map[string]*definition.Compiled), make(map[string]*definition.Event), make(map[string]error)
+// decode reads the fields of the hash.
+func (d *definitions) decode(fields *script.Reply) error {
+	d.boards, d.events, d.broken = make(map[string]*definition.Compiled), make(map[string]*definition.Event), make(map[string]error)
 	d.leaving, d.values, d.profiled = make(map[string]int64), make(map[string]string), make(map[string]bool)
 	for len(fields.Rest) > 0 && fields.Err == nil {
 		field := fields.Text()
@@ -320,8 +320,8 @@ func (d *definitions) take(fields *script.Reply) error {
 		}
 		if slot, ok := strings.CutPrefix(field, boardField); ok {
 			var r *definition.Compiled
-			if r, err = readRule(slot, value); err == nil {
-				d.rules[slot] = r
+			if r, err = compile(slot, value); err == nil {
+				d.boards[slot] = r
 			}
 		} else if name, ok := strings.CutPrefix(field, eventField); ok {
 			e := new(definition.Event)
@@ -340,7 +340,7 @@ func (d *definitions) take(fields *script.Reply) error {
 	return fields.Err
 }
 
-func readRule(slot, value string) (*definition.Compiled, error) {
+func compile(slot, value string) (*definition.Compiled, error) {
 	var d definition.Board
 	if err := json.Unmarshal([]byte(value), &d); err != nil {
 		return nil, err
@@ -354,19 +354,19 @@ func readRule(slot, value string) (*definition.Compiled, error) {
 // noVersion is the version where nothing was ever defined.
 const noVersion = "0"
 
-var errChanged = errors.New("definitions have changed meanwhile")
+var errDefinitionsChanged = errors.New("definitions have changed meanwhile")
 
 // change carries out c if the definitions are still d.
-func (c *catalog) change(ctx context.Context, d *definitions, do change) error {
+func (c *catalog) change(ctx context.Context, d *definitions, do catalogChange) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	empty := slices.Sorted(maps.Keys(do.empty))
+	empty := slices.Sorted(maps.Keys(do.mustBeEmpty))
 	keys := []string{c.keys.Definitions(), c.keys.Agenda()}
 	for _, slot := range empty {
 		keys = append(keys, c.keys.Instances(slot))
 	}
-	args := []any{d.version, newEpoch(), do.before, grace.Microseconds(), len(do.agenda)}
-	for _, slot := range do.agenda {
+	args := []any{d.version, newEpoch(), do.deadline, grace.Microseconds(), len(do.reschedule)}
+	for _, slot := range do.reschedule {
 		args = append(args, slot)
 	}
 	for _, field := range slices.Sorted(maps.Keys(do.fields)) {
@@ -380,16 +380,16 @@ func (c *catalog) change(ctx context.Context, d *definitions, do change) error {
 	case "ok":
 		return nil
 	case "changed":
-		return errChanged
+		return errDefinitionsChanged
 	case "late":
 		if now := r.Number(); r.Err == nil {
 			c.clock.set(now)
 		}
-		return cmp.Or(r.Err, errChanged) // it is planned again, by that clock
+		return cmp.Or(r.Err, errDefinitionsChanged) // it is planned again, by that clock
 	case "busy":
 		i := r.Number()
 		if r.Err == nil && 0 <= i && i < int64(len(empty)) {
-			return do.empty[empty[i]]
+			return do.mustBeEmpty[empty[i]]
 		}
 	}
 	r.Fail("is none of a definition")

@@ -75,14 +75,14 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 			board := fmt.Sprint("b", i)
 			_, err := b.Board(t.Context(), board)
 			require.ErrorIs(t, err, ErrUnknownBoard)
-			_, err = b.Happen(t.Context(), board, []Occurrence{{}})
+			_, err = b.ApplyEvents(t.Context(), board, []EventCall{{}})
 			require.ErrorIs(t, err, ErrUnknownEvent)
 			require.NoError(t, a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: board}},
 				Events: []definition.Event{{Name: board, Updates: []definition.Target{{Board: board, Member: "m", Score: "1"}}}}}))
 			got, err := b.Board(t.Context(), board)
 			require.NoError(t, err)
 			require.Equal(t, board, got.Definition.Name)
-			_, err = b.Happen(t.Context(), board, []Occurrence{{}})
+			_, err = b.ApplyEvents(t.Context(), board, []EventCall{{}})
 			require.NoError(t, err)
 		}
 		page, err := b.Page(t.Context(), "b0", 1, 1)
@@ -99,7 +99,7 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 		aged(b, lookAgain)
 		_, err = b.Page(t.Context(), "b0", 1, 1)
 		require.ErrorIs(t, err, ErrUnknownBoard)
-		_, err = b.Happen(t.Context(), "b0", []Occurrence{{}})
+		_, err = b.ApplyEvents(t.Context(), "b0", []EventCall{{}})
 		require.ErrorIs(t, err, ErrUnknownEvent)
 		require.ErrorIs(t, b.Delete(t.Context(), "b0"), ErrUnknownBoard)
 		require.ErrorIs(t, b.DeleteEvent(t.Context(), "b0"), ErrUnknownEvent)
@@ -159,7 +159,7 @@ func TestDefinitionsAreWrittenBack(t *testing.T) {
 		require.Equal(t, []string{}, a.rdb.Keys(t.Context(), "*").Val())
 
 		hook.fate = nil
-		_, err = a.catalog.fresh(t.Context())
+		_, err = a.catalog.readFresh(t.Context())
 		require.NoError(t, err)
 		again, err = a.Boards(t.Context())
 		require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestDefinitionsAreWrittenBack(t *testing.T) {
 		again, err = b.Boards(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, boards, again)
-		_, err = b.Happen(t.Context(), "gift", []Occurrence{{}})
+		_, err = b.ApplyEvents(t.Context(), "gift", []EventCall{{}})
 		require.NoError(t, err)
 		require.EqualValues(t, 1, score(t, b, "b", "m"))
 	})
@@ -211,7 +211,7 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 				unavailable(err, "board:b/0")
 				_, err = s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
 				unavailable(err, "board:b/0")
-				_, err = s.Happen(t.Context(), "gift", []Occurrence{{}})
+				_, err = s.ApplyEvents(t.Context(), "gift", []EventCall{{}})
 				unavailable(err, "event:gift")
 				unavailable(s.States(t.Context(), []string{"b"})[0].Err, "board:b/0")
 				unavailable(s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Order: definition.Asc}}}), "board:b/0")
@@ -221,7 +221,7 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 				got, err := s.Boards(t.Context())
 				require.NoError(t, err)
 				require.Len(t, got, 2)
-				h, err := s.Happen(t.Context(), "b", []Occurrence{{ID: "1"}})
+				h, err := s.ApplyEvents(t.Context(), "b", []EventCall{{ID: "1"}})
 				if err == nil {
 					err = h[0].Err
 				}
@@ -281,7 +281,7 @@ func TestDefinitionsAtOneTime(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if s.catalog.latest.Load().rules[board+"/0"] == nil {
+					if s.catalog.latest.Load().boards[board+"/0"] == nil {
 						t.Errorf("%s is defined and not known", board)
 					}
 					if _, err := s.Apply(context.Background(), board, []definition.Update{{Member: "m", Score: 1}}); err != nil {

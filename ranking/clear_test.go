@@ -57,7 +57,7 @@ func TestHotNews(t *testing.T) {
 
 // Many who leave at one time are let go in small calls, in which each is told of.
 func TestManyLeave(t *testing.T) {
-	const members = 2*clearMost + 70
+	const members = 2*expireAtOnce + 70
 	redistest.Engines(t, func(t *testing.T, url string) {
 		w := &world{t: t, url: url}
 		w.open(1, patient, []definition.Board{{Name: "b", Ties: definition.Dense, MemberTTL: time.Hour, Mode: definition.Last}})
@@ -78,7 +78,7 @@ func TestManyLeave(t *testing.T) {
 		for i := range members - 1 {
 			age(fmt.Sprint("m", i))
 		}
-		require.NoError(t, s.soon(t.Context(), "b"))
+		require.NoError(t, s.scheduleNow(t.Context(), "b"))
 		w.tend()
 		require.NoError(t, w.shows("b", 1))
 		left, seq := make(map[string]bool), int64(members)
@@ -87,7 +87,7 @@ func TestManyLeave(t *testing.T) {
 			require.NoError(t, err)
 			c, err := feed.ParseChanges(m.Payload)
 			require.NoError(t, err)
-			require.LessOrEqual(t, len(c.List), clearMost)
+			require.LessOrEqual(t, len(c.List), expireAtOnce)
 			require.Equal(t, seq+1, c.Seq)
 			seq = c.Last()
 			for _, change := range c.List {
@@ -153,41 +153,41 @@ func TestWhoIsDueBeforeTheEndLeaves(t *testing.T) {
 	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		var updates []definition.Update
-		for i := range clearMost + 3 {
+		for i := range expireAtOnce + 3 {
 			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: int64(i)})
 		}
 		o, err := s.Apply(t.Context(), "b", updates)
 		require.NoError(t, err)
 		period := definition.Qualify("b", o[0].Result.Period)
-		list, err := s.noted(t.Context(), "b")
+		list, err := s.periodRecords(t.Context(), "b")
 		require.NoError(t, err)
 		k := s.keys.Board("b", list[0].Name)
 		leaves := func(i int, at time.Time) {
 			entered := redis.Z{Score: float64(at.Add(-time.Hour).UnixMicro()), Member: fmt.Sprint("m", i)}
 			require.NoError(t, w.rdb.ZAdd(t.Context(), k.Entered, entered).Err())
 		}
-		for i := range clearMost + 1 {
+		for i := range expireAtOnce + 1 {
 			leaves(i, list[0].Closes.Add(-time.Microsecond))
 		}
-		leaves(clearMost+1, list[0].Closes)
+		leaves(expireAtOnce+1, list[0].Closes)
 		if w.set != nil {
 			w.pass(2 * time.Second)
 		}
 		w.until("the end", func() error { return missing([]string{period}, w.announced()) })
-		last := []string{fmt.Sprintf("m%d %d #1", clearMost+2, clearMost+2), fmt.Sprintf("m%d %d #2", clearMost+1, clearMost+1)}
+		last := []string{fmt.Sprintf("m%d %d #1", expireAtOnce+2, expireAtOnce+2), fmt.Sprintf("m%d %d #2", expireAtOnce+1, expireAtOnce+1)}
 		require.Equal(t, last, entriesOf(t, s, period))
 		require.EqualValues(t, 2, w.words()[0].Data.Total)
 		require.EqualValues(t, 2, w.rdb.ZCard(t.Context(), k.Entered).Val())
 
 		// Nothing changes any more, also when the clock goes back.
-		leaves(clearMost+1, list[0].Opens)
-		require.NoError(t, s.soon(t.Context(), "b"))
+		leaves(expireAtOnce+1, list[0].Opens)
+		require.NoError(t, s.scheduleNow(t.Context(), "b"))
 		w.tend()
 		if w.set != nil {
 			w.now = list[0].Opens
 			w.pass(time.Millisecond)
-			rule := s.catalog.latest.Load().rules["b/0"]
-			_, err = s.clear(t.Context(), "b", rule, list[0].Period, w.now.UnixMicro(), definition.Never)
+			rule := s.catalog.latest.Load().boards["b/0"]
+			_, err = s.expireMembers(t.Context(), "b", rule, list[0].Period, w.now.UnixMicro(), definition.Never)
 			require.NoError(t, err)
 		}
 		require.EqualValues(t, 2, w.rdb.ZCard(t.Context(), k.Members).Val())
@@ -202,9 +202,9 @@ func TestAPeriodIsNotSettledBeforeItIsCleared(t *testing.T) {
 	w.pass(45 * time.Minute)
 	w.write(s, "b", "b", 1)
 	w.pass(45 * time.Minute)
-	list, err := s.noted(t.Context(), "b")
+	list, err := s.periodRecords(t.Context(), "b")
 	require.NoError(t, err)
-	k, rule := s.keys.Board("b", list[0].Name), s.catalog.latest.Load().rules["b/0"]
+	k, rule := s.keys.Board("b", list[0].Name), s.catalog.latest.Load().boards["b/0"]
 	// As who expired when the clock of the board's own master had not come to the end.
 	require.NoError(t, w.rdb.ZAdd(t.Context(), k.Entered, redis.Z{Score: 1, Member: "b"}).Err())
 	settled, err := s.settle(t.Context(), "b", rule, list[0], definition.Never)

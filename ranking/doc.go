@@ -53,7 +53,7 @@
 //
 // Before a board-period is created, its instance is listed among those of its
 // definition and put on the agenda: so there is nothing that nobody looks after,
-// whoever dies. [Store.Tend] claims what is due, for half a minute, and puts it back
+// whoever dies. [Store.RunHousekeeping] claims what is due, for half a minute, and puts it back
 // for when something falls due next. It takes nothing away by definitions older than
 // their lease, and an instance off the lists only when a look has found nothing of it.
 //
@@ -83,7 +83,7 @@
 //
 // # Flow
 //
-//	Event ─► Store.Happen ─┐
+//	Event ─► Store.ApplyEvents ─┐
 //	Update ─► Store.Apply ─► group commit ─► lua/apply.lua ─► sorted set
 //	                                              └─► PUBLISH ─► Feed ─► feed.Handler
 //

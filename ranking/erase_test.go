@@ -34,8 +34,8 @@ func TestErase(t *testing.T) {
 		}
 	}
 	worlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
-		s, removed := w.stores[0], int64(sweepPage+53+2)
-		for i := range sweepPage + 53 {
+		s, removed := w.stores[0], int64(familyPage+53+2)
+		for i := range familyPage + 53 {
 			w.write(s, fmt.Sprint("fans:", i), "u", 5)
 		}
 		for _, b := range []string{"week", "hot", "stars"} {
@@ -55,7 +55,7 @@ func TestErase(t *testing.T) {
 		w.until("the erasure", func() error { return w.erased("user", "u") })
 		e, err = w.stores[1].Erasure(t.Context(), "user", "u")
 		require.NoError(t, err)
-		require.EqualValues(t, sweepPage+53+2, e.Boards)
+		require.EqualValues(t, familyPage+53+2, e.Boards)
 		require.Equal(t, removed, e.Removed)
 		require.False(t, e.Ended.Before(e.Began))
 		require.Equal(t, []string{"v 3 #1"}, entriesOf(t, s, "hot"))
@@ -96,7 +96,7 @@ func TestErase(t *testing.T) {
 func TestEraseGoesOn(t *testing.T) {
 	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Kind: "user"})
 	s := w.stores[0]
-	const instances = 2*sweepPage + 10
+	const instances = 2*familyPage + 10
 	for i := range instances {
 		w.write(s, fmt.Sprintf("fans:%04d", i), "u", 5)
 	}
@@ -107,7 +107,7 @@ func TestEraseGoesOn(t *testing.T) {
 		if sc != script.Erase.Name {
 			return passes
 		}
-		if erased.Add(1) > sweepPage+sweepPage/2 {
+		if erased.Add(1) > familyPage+familyPage/2 {
 			return isLost
 		}
 		return passes
@@ -215,8 +215,8 @@ func TestEraseByTwo(t *testing.T) {
 		require.NoError(t, err)
 		whileErasing(t, slow, 2, func() {
 			var d *definitions
-			if d, _, err = other.leased(t.Context()); err == nil {
-				_, err = other.tendErasing(t.Context(), d, claimed{member: erasePrefix + "user u"})
+			if d, _, err = other.leasedDefinitions(t.Context()); err == nil {
+				_, err = other.housekeepErasure(t.Context(), d, claim{member: erasePrefix + "user u"})
 			}
 		})
 		w.stores = w.stores[:1]

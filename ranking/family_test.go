@@ -207,7 +207,7 @@ func TestPrefixes(t *testing.T) {
 				Boards: []definition.Board{{Name: "b"}, {Name: "fans:{x}", Period: "day", MaxInstances: 1}},
 				Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "{n}"}, {Board: "fans:a", Member: "m", Score: "{n}"}}}}}))
 			for range 2 {
-				h, err := s.Happen(t.Context(), "e", []ranking.Occurrence{occurs("1", "n", score)})
+				h, err := s.ApplyEvents(t.Context(), "e", []ranking.EventCall{occurs("1", "n", score)})
 				require.NoError(t, err)
 				require.NoError(t, errors.Join(h[0].Err, h[0].Outcomes[0].Err, h[0].Outcomes[1].Err))
 				require.Equal(t, score, h[0].Outcomes[0].Result.Current.Score)

@@ -27,8 +27,8 @@ func defineEvent(t testing.TB, s *Store, members int, boards ...string) {
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{e}}))
 }
 
-func occurrence(id string) Occurrence {
-	return Occurrence{ID: id, Fields: map[string]jsontext.Value{"user": jsontext.Value(`"u"`), "n": jsontext.Value("3")}}
+func occurrence(id string) EventCall {
+	return EventCall{ID: id, Fields: map[string]jsontext.Value{"user": jsontext.Value(`"u"`), "n": jsontext.Value("3")}}
 }
 
 // An event that has come to make other updates by the time of a retry adds those, and
@@ -39,7 +39,7 @@ func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
 		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
 		for _, boards := range [][]string{{"a", "b"}, {"c", "a", "b"}, {"b", "a"}} {
 			defineEvent(t, s, 2, boards...)
-			h, err := s.Happen(t.Context(), "gift", []Occurrence{occurrence("1")})
+			h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrence("1")})
 			require.NoError(t, err)
 			require.NoError(t, h[0].Err)
 			for i, o := range h[0].Outcomes {
@@ -59,13 +59,13 @@ func TestLargeBatchOfEvents(t *testing.T) {
 	define(t, s, definition.Board{Name: "a"})
 	const members = 8
 	defineEvent(t, s, members, "a")
-	all := make([]Occurrence, MaxHappen/members)
+	all := make([]EventCall, MaxEventUpdates/members)
 	for i := range all {
 		all[i] = occurrence(fmt.Sprint(i))
 	}
-	_, err := s.Happen(t.Context(), "gift", append(all, occurrence("more")))
+	_, err := s.ApplyEvents(t.Context(), "gift", append(all, occurrence("more")))
 	require.ErrorIs(t, err, ErrTooLarge)
-	h, err := s.Happen(t.Context(), "gift", all)
+	h, err := s.ApplyEvents(t.Context(), "gift", all)
 	require.NoError(t, err)
 	for _, h := range h {
 		require.NoError(t, h.Err)
@@ -101,7 +101,7 @@ func TestEventOfABoardThatIsOverloaded(t *testing.T) {
 			return nil
 		})
 	}
-	_, err := s.Happen(t.Context(), "gift", []Occurrence{occurrence("1")})
+	_, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrence("1")})
 	require.ErrorIs(t, err, ErrOverloaded)
 	require.ErrorIs(t, err, ErrOutcomeUnknown)
 	require.EqualValues(t, 3, score(t, s, "a", "u0"))

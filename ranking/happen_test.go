@@ -18,8 +18,8 @@ import (
 
 // occurs makes an occurrence of fields that are named and given in turns: texts and
 // numbers.
-func occurs(id string, fields ...any) ranking.Occurrence {
-	o := ranking.Occurrence{ID: id, Fields: make(map[string]jsontext.Value)}
+func occurs(id string, fields ...any) ranking.EventCall {
+	o := ranking.EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
 	for i := 0; i < len(fields); i += 2 {
 		value := jsontext.Value(fmt.Sprint(fields[i+1]))
 		if s, ok := fields[i+1].(string); ok {
@@ -47,13 +47,13 @@ func gifts(t testing.TB, url string) *ranking.Store {
 	return s
 }
 
-func gift(id, star, user string, flowers int) ranking.Occurrence {
+func gift(id, star, user string, flowers int) ranking.EventCall {
 	return occurs(id, "star", star, "user", user, "flowers", flowers)
 }
 
-func happen(t testing.TB, s *ranking.Store, event string, all ...ranking.Occurrence) []ranking.Happened {
+func happen(t testing.TB, s *ranking.Store, event string, all ...ranking.EventCall) []ranking.EventResult {
 	t.Helper()
-	h, err := s.Happen(t.Context(), event, all)
+	h, err := s.ApplyEvents(t.Context(), event, all)
 	require.NoError(t, err)
 	require.Len(t, h, len(all))
 	return h
@@ -156,7 +156,7 @@ func TestHappen(t *testing.T) {
 		require.Empty(t, feed.items(t), "it was told before")
 		happen(t, s, "gift", gift("", "s18", "u4", 5))
 		require.Equal(t, items[1:2], feed.items(t), "without an id it is another each time")
-		none, err := s.Happen(t.Context(), "gift", nil)
+		none, err := s.ApplyEvents(t.Context(), "gift", nil)
 		require.NoError(t, err)
 		require.Empty(t, none)
 	})
@@ -169,7 +169,7 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		before := allKeys(t, url)
 		wrong := []struct {
-			o     ranking.Occurrence
+			o     ranking.EventCall
 			field string
 		}{
 			{occurs("1", "star", "s17", "user", "u4"), "flowers"},
@@ -182,11 +182,11 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 			{gift("a\x1fb", "s17", "u4", 3), "id"},
 			{gift(strings.Repeat("x", 129), "s17", "u4", 3), "id"},
 			{gift("1", "s17", strings.Repeat("u", 129), 3), "user"},
-			{ranking.Occurrence{ID: "1"}, "flowers"},
-			{ranking.Occurrence{ID: "1", Fields: map[string]jsontext.Value{"flowers": jsontext.Value("{")}}, "event"},
+			{ranking.EventCall{ID: "1"}, "flowers"},
+			{ranking.EventCall{ID: "1", Fields: map[string]jsontext.Value{"flowers": jsontext.Value("{")}}, "event"},
 			{occurs("1", "star", "s17", "user", "u4", "flowers", 3, "more", strings.Repeat("x", 5000)), "event"},
 		}
-		var all []ranking.Occurrence
+		var all []ranking.EventCall
 		for _, w := range wrong {
 			all = append(all, w.o)
 		}
@@ -198,7 +198,7 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 		}
 		require.Equal(t, before, allKeys(t, url))
 		require.Empty(t, feed.items(t))
-		_, err := s.Happen(t.Context(), "nope", all)
+		_, err := s.ApplyEvents(t.Context(), "nope", all)
 		require.ErrorIs(t, err, ranking.ErrUnknownEvent)
 
 		h := happen(t, s, "gift", all[0], gift("1", "s17", "u4", 3))
@@ -227,7 +227,7 @@ func TestIDsOfEvents(t *testing.T) {
 		require.Len(t, feed.items(t), 1)
 
 		// As JSON the same; on the wire not.
-		same := ranking.Occurrence{ID: "1", Fields: map[string]jsontext.Value{
+		same := ranking.EventCall{ID: "1", Fields: map[string]jsontext.Value{
 			"star": jsontext.Value(` "s\u00317"`), "user": jsontext.Value("\"u4\"\n"), "flowers": jsontext.Value(" 3")}}
 		require.NoError(t, happen(t, s, "gift", same)[0].Err)
 
@@ -254,7 +254,7 @@ func TestBatchesOfEvents(t *testing.T) {
 		require.Equal(t, map[string]int64{"s17": 6}, scores(t, s, "stars"))
 		require.Len(t, feed.items(t), 2)
 
-		var all []ranking.Occurrence
+		var all []ranking.EventCall
 		for i := range 300 { // more than go in one call
 			all = append(all, occurs(fmt.Sprint("id", i), "m", "m", "n", 10*i))
 		}

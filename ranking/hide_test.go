@@ -178,17 +178,17 @@ func TestModerationIsCaughtUpWith(t *testing.T) {
 		define(t, a, definition.Board{Name: "b"})
 		many := moderationPage + 5
 		for i := range many {
-			require.NoError(t, a.censor(t.Context(), "hide", onBoard("b"), fmt.Sprint("m", i), Moderator{}))
+			require.NoError(t, a.setHidden(t.Context(), "hide", boardScope("b"), fmt.Sprint("m", i), Moderator{}))
 		}
 		look := func(s *Store) *moderation {
-			d, err := s.catalog.fresh(t.Context())
+			d, err := s.catalog.readFresh(t.Context())
 			require.NoError(t, err)
 			return d.hidden
 		}
 		require.Len(t, look(b).hidden["b/b"].members, many)
-		require.NoError(t, a.censor(t.Context(), "show", onBoard("b"), "m7", Moderator{}))
-		require.NoError(t, a.censor(t.Context(), "show", onBoard("b"), "m8", Moderator{}))
-		require.NoError(t, a.censor(t.Context(), "hide", onBoard("b"), "m8", Moderator{}))
+		require.NoError(t, a.setHidden(t.Context(), "show", boardScope("b"), "m7", Moderator{}))
+		require.NoError(t, a.setHidden(t.Context(), "show", boardScope("b"), "m8", Moderator{}))
+		require.NoError(t, a.setHidden(t.Context(), "hide", boardScope("b"), "m8", Moderator{}))
 		require.False(t, look(b).hides("b", "member", "m7"))
 		require.True(t, look(b).hides("b", "member", "m8"))
 		require.Equal(t, look(newNode(t, url)).hidden, look(b).hidden)
@@ -248,7 +248,7 @@ func TestHiddenOnWhatGoes(t *testing.T) {
 		}
 		return err
 	})
-	require.NoError(t, s.censor(t.Context(), actionHide, onBoard("gone"), "u", Moderator{}))
+	require.NoError(t, s.setHidden(t.Context(), actionHide, boardScope("gone"), "u", Moderator{}))
 	require.NoError(t, s.Show(t.Context(), "gone", "u", Moderator{}))
 	require.ErrorIs(t, s.Hide(t.Context(), "gone", "u", Moderator{}), ErrUnknownBoard)
 }
@@ -278,7 +278,7 @@ func TestModerationInSteps(t *testing.T) {
 		a, b := newNode(t, url), newNode(t, url)
 		define(t, a, definition.Board{Name: "b"})
 		var updates []definition.Update
-		for i := range 2*moderateMost + 9 {
+		for i := range 2*moderateAtOnce + 9 {
 			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1})
 		}
 		_, err := a.Apply(t.Context(), "b", updates)
@@ -287,29 +287,29 @@ func TestModerationInSteps(t *testing.T) {
 		stall(b)
 		old := b.catalog.latest.Load()
 		for _, u := range updates {
-			require.NoError(t, a.censor(t.Context(), actionHide, onBoard("b"), u.Member, Moderator{}))
+			require.NoError(t, a.setHidden(t.Context(), actionHide, boardScope("b"), u.Member, Moderator{}))
 		}
-		d, err := a.catalog.fresh(t.Context())
+		d, err := a.catalog.readFresh(t.Context())
 		require.NoError(t, err)
-		periods, err := a.noted(t.Context(), "b")
+		periods, err := a.periodRecords(t.Context(), "b")
 		require.NoError(t, err)
 		// Another, who knows less, comes between the parts.
 		steps := 0
 		a.rdb.AddHook(&cutter{answered: func(sc string) {
 			if sc == script.Moderate.Name {
 				steps++
-				require.NoError(t, b.moderate(t.Context(), "b", old.rules["b/0"], old.hidden, periods))
+				require.NoError(t, b.moderate(t.Context(), "b", old.boards["b/0"], old.hidden, periods))
 			}
 		}})
-		require.NoError(t, a.moderate(t.Context(), "b", d.rules["b/0"], d.hidden, periods))
+		require.NoError(t, a.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
 		require.Greater(t, steps, 3)
 		require.Empty(t, entriesOf(t, a, "b"))
 
 		// One who hides by a flag while another shows.
-		require.NoError(t, a.censor(t.Context(), actionShow, onBoard("b"), "m0", Moderator{}))
-		d, err = a.catalog.fresh(t.Context())
+		require.NoError(t, a.setHidden(t.Context(), actionShow, boardScope("b"), "m0", Moderator{}))
+		d, err = a.catalog.readFresh(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, a.moderate(t.Context(), "b", d.rules["b/0"], d.hidden, periods))
+		require.NoError(t, a.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
 		require.Equal(t, []string{"m0 1 #1"}, entriesOf(t, a, "b"))
 	})
 }

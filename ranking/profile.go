@@ -95,7 +95,7 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 		return false, &FieldError{Field: "profile", Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text), maxProfileBytes), Kind: ErrTooLarge}
 	}
 	// Before, so that nobody ever misses one that there is.
-	if err := s.mark(ctx, kind); err != nil {
+	if err := s.markKind(ctx, kind); err != nil {
 		return false, fmt.Errorf("set the profile of %q: %w", member, err)
 	}
 	there, err := s.putProfile(ctx, kind, member, string(text))
@@ -105,9 +105,9 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 // maxProfiled bounds the kinds that have profiles, all of which each node knows.
 const maxProfiled = 1000
 
-// mark notes that there are profiles of a kind, where that is not known. It stays known
+// markKind notes that there are profiles of a kind, where that is not known. It stays known
 // where Redis loses it, as definitions do.
-func (s *Store) mark(ctx context.Context, kind string) error {
+func (s *Store) markKind(ctx context.Context, kind string) error {
 	d, err := s.catalog.get(ctx)
 	switch {
 	case err != nil:
@@ -142,7 +142,7 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 	if text != "" {
 		s.ForgetProfile(kind, member)
 	} else {
-		s.profiles.forget(person{kind, member})
+		s.profiles.forget(profileKey{kind, member})
 	}
 	if err != nil {
 		return false, fmt.Errorf("set the profile of %q: %w: %w", member, ErrOutcomeUnknown, err)
@@ -156,7 +156,7 @@ func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, erro
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return Profile{}, err
 	}
-	s.profiles.forget(person{kind, member})
+	s.profiles.forget(profileKey{kind, member})
 	found, err := s.readProfiles(ctx, kind, []string{member})
 	if err != nil {
 		return Profile{}, err
@@ -189,7 +189,7 @@ func (s *Store) Profiles(ctx context.Context, kind string, members []string) (ma
 	found := make(map[string]Profile, len(members))
 	var missing []string
 	for _, m := range members {
-		if p, known := s.profiles.get(person{kind, m}); !known {
+		if p, known := s.profiles.get(profileKey{kind, m}); !known {
 			missing = append(missing, m)
 		} else if p != (Profile{}) {
 			found[m] = p
@@ -198,7 +198,7 @@ func (s *Store) Profiles(ctx context.Context, kind string, members []string) (ma
 	if len(missing) == 0 {
 		return found, nil
 	}
-	if !s.profiles.mayTry(s.cfg.CallTimeout) {
+	if !s.profiles.mayRead(s.cfg.CallTimeout) {
 		return found, fmt.Errorf("read profiles: %w: there was no answer a moment ago", ErrUnavailable)
 	}
 	read, err := s.readProfiles(ctx, kind, missing)
@@ -242,8 +242,8 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 		}
 		read = append(read, members[i])
 	}
-	s.profiles.keep(reading, read, found)
-	s.profiles.tried(silent, caller.Err() != nil)
+	s.profiles.store(reading, read, found)
+	s.profiles.noteRead(silent, caller.Err() != nil)
 	if failed != nil {
 		return found, fmt.Errorf("read %d of %d profiles: %w: %w", len(read), len(members), ErrUnavailable, failed)
 	}
@@ -266,7 +266,7 @@ func (s *Store) KnownProfile(kind, member string) (p Profile, known bool) {
 	if !s.Profiled(kind) {
 		return Profile{}, true
 	}
-	return s.profiles.get(person{kind, member})
+	return s.profiles.get(profileKey{kind, member})
 }
 
 // ForgetProfile has the profile of a member read anew: a feed.Handler calls it when it
@@ -275,12 +275,12 @@ func (s *Store) ForgetProfile(kind, member string) {
 	if _, heard := s.profiled.Load(kind); !heard {
 		s.profiled.Store(kind, true)
 	}
-	s.profiles.forget(person{kind, member})
+	s.profiles.forget(profileKey{kind, member})
 }
 
 // ForgetProfiles has all profiles read anew: a feed.Handler calls it when the feed is up
 // again, for changes may have been missed.
 func (s *Store) ForgetProfiles() {
 	s.profiles.forgetAll()
-	s.profiles.tried(false, false) // Redis answers
+	s.profiles.noteRead(false, false) // Redis answers
 }

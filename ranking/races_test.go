@@ -73,11 +73,11 @@ func TestChangeBetweenLookAndWrite(t *testing.T) {
 func TestDefinerKnowsWhatHeDefined(t *testing.T) {
 	s := newNode(t, redistest.Embedded(t))
 	before(s, script.Define, func() {
-		_, err := s.catalog.fresh(t.Context())
+		_, err := s.catalog.readFresh(t.Context())
 		require.NoError(t, err)
 	})
 	define(t, s, definition.Board{Name: "b"})
-	require.Contains(t, s.catalog.latest.Load().rules, "b/0")
+	require.Contains(t, s.catalog.latest.Load().boards, "b/0")
 }
 
 // A look that was under way is none for who asks after that what there is.
@@ -85,7 +85,7 @@ func TestLookThatIsUnderWay(t *testing.T) {
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newNode(t, url), newNode(t, url)
-		_, err := b.catalog.fresh(t.Context())
+		_, err := b.catalog.readFresh(t.Context())
 		require.NoError(t, err)
 		hold := make(chan struct{})
 		var held atomic.Bool
@@ -95,15 +95,15 @@ func TestLookThatIsUnderWay(t *testing.T) {
 			}
 		}})
 		var first, second *definitions
-		go func() { first, _ = b.catalog.fresh(context.Background()) }()
+		go func() { first, _ = b.catalog.readFresh(context.Background()) }()
 		synctest.Wait()
 		define(t, a, definition.Board{Name: "b"})
-		go func() { second, _ = b.catalog.fresh(context.Background()) }()
+		go func() { second, _ = b.catalog.readFresh(context.Background()) }()
 		synctest.Wait()
 		close(hold)
 		synctest.Wait()
-		require.NotContains(t, first.rules, "b/0")
-		require.Contains(t, second.rules, "b/0")
+		require.NotContains(t, first.boards, "b/0")
+		require.Contains(t, second.boards, "b/0")
 		require.Same(t, second, b.catalog.latest.Load())
 	})
 }

@@ -35,7 +35,7 @@ func TestWriteByAnOlderOrder(t *testing.T) {
 				page, err := b.Page(t.Context(), board, 1, 1)
 				require.NoError(t, err)
 				require.EqualValues(t, 3, page.Entries[0].Score, board)
-				require.Equal(t, a.catalog.latest.Load().rules[board+"/0"].Order, page.Order)
+				require.Equal(t, a.catalog.latest.Load().boards[board+"/0"].Order, page.Order)
 				require.EqualValues(t, 3, score(t, b, board, "m"), board)
 			}
 			o := apply(t, b, board, definition.Update{Member: "m", Score: 4})
@@ -61,12 +61,12 @@ type reordering struct {
 func (r *reordering) known(s *Store) (*definitions, *definition.Compiled) {
 	d, err := s.catalog.get(context.Background())
 	require.NoError(r.t, err)
-	return d, d.rules["b/0"]
+	return d, d.boards["b/0"]
 }
 
 func (r *reordering) write(s *Store, d *definitions, rule *definition.Compiled, listed int64) {
 	batch := []updateItem{{write{Update: definition.Update{Member: "m", Score: 1}}, new(Outcome)}}
-	_, _, err := s.callApply(context.Background(), rule, d.hidden, "b", rule.Span(r.now.UnixMicro()), d.looked+lease.Microseconds(), listed, "0", batch)
+	_, _, err := s.callApply(context.Background(), rule, d.hidden, "b", rule.Span(r.now.UnixMicro()), d.readAt+lease.Microseconds(), listed, "0", batch)
 	require.NoError(r.t, err)
 }
 
@@ -78,10 +78,10 @@ func (r *reordering) step(s *Store) {
 		_, err := s.Apply(ctx, "b", []definition.Update{{Member: "m", Score: 1}})
 		require.NoError(r.t, err)
 	case "flip":
-		d, err := s.catalog.fresh(ctx)
+		d, err := s.catalog.readFresh(ctx)
 		require.NoError(r.t, err)
 		def := definition.Board{Name: "b", Order: definition.Asc}
-		if d.rules["b/0"].Order == definition.Asc {
+		if d.boards["b/0"].Order == definition.Asc {
 			def.Order = definition.Desc
 		}
 		if err := s.Define(ctx, definition.Set{Boards: []definition.Board{def}}); !errors.Is(err, ErrConflict) {
@@ -93,7 +93,7 @@ func (r *reordering) step(s *Store) {
 	case "hold new": // after the board was listed
 		d, rule := r.known(s)
 		r.listed = r.now
-		listed, err := s.list(ctx, d, definition.Name{Base: "b"}, rule, 0)
+		listed, err := s.listInstance(ctx, d, definition.Name{Base: "b"}, rule, 0)
 		require.NoError(r.t, err)
 		r.held = append(r.held, func() {
 			if rapid.Bool().Draw(r.t, "looks again") {
@@ -109,10 +109,10 @@ func (r *reordering) step(s *Store) {
 	case "stall":
 		stall(s)
 	case "look":
-		_, err := s.catalog.fresh(ctx)
+		_, err := s.catalog.readFresh(ctx)
 		require.NoError(r.t, err)
 	case "time":
-		steps := []time.Duration{time.Microsecond, time.Second, lease, listFor, 2 * time.Minute}
+		steps := []time.Duration{time.Microsecond, time.Second, lease, listedFor, 2 * time.Minute}
 		r.now = r.now.Add(rapid.SampledFrom(steps).Draw(r.t, "by"))
 		r.set(r.now)
 	case "drop":
@@ -121,7 +121,7 @@ func (r *reordering) step(s *Store) {
 	case "unlist": // as is promised: where there is nothing, and nobody may create anything
 		there, err := s.rdb.Exists(ctx, s.keys.Board("b", "").Meta).Result()
 		require.NoError(r.t, err)
-		if there == 0 && r.now.After(r.listed.Add(listFor)) {
+		if there == 0 && r.now.After(r.listed.Add(listedFor)) {
 			require.NoError(r.t, s.rdb.ZRem(ctx, s.keys.Instances("b/0"), "b").Err())
 		}
 	}
@@ -131,7 +131,7 @@ func (r *reordering) step(s *Store) {
 // listed if it has any.
 func (r *reordering) holds() {
 	ctx := context.Background()
-	d, err := r.nodes[0].catalog.fresh(ctx)
+	d, err := r.nodes[0].catalog.readFresh(ctx)
 	require.NoError(r.t, err)
 	zs, err := r.nodes[0].rdb.ZRangeWithScores(ctx, r.nodes[0].keys.Board("b", "").Members, 0, -1).Result()
 	require.NoError(r.t, err)
@@ -140,7 +140,7 @@ func (r *reordering) holds() {
 		require.NoError(r.t, err, "there is something of a board that is not listed")
 	}
 	for _, z := range zs {
-		require.Equal(r.t, d.rules["b/0"].Order == definition.Asc, z.Score > 0, "the key %v on a board of order %s", z.Score, d.rules["b/0"].Order)
+		require.Equal(r.t, d.boards["b/0"].Order == definition.Asc, z.Score > 0, "the key %v on a board of order %s", z.Score, d.boards["b/0"].Order)
 	}
 	for _, s := range r.nodes {
 		latest := s.catalog.latest.Load()
@@ -148,7 +148,7 @@ func (r *reordering) holds() {
 		require.NoError(r.t, err)
 		if len(zs) > 0 {
 			require.Positive(r.t, page.Entries[0].Score)
-			require.Equal(r.t, d.rules["b/0"].Order, page.Order)
+			require.Equal(r.t, d.boards["b/0"].Order, page.Order)
 		}
 		s.catalog.latest.Store(latest) // as it was: this must not wake a node
 	}

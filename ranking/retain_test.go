@@ -22,7 +22,7 @@ func TestPeriodsGoByKeep(t *testing.T) {
 		definition.Board{Name: "two", Period: "hour", Keep: new(2)}, definition.Board{Name: "none", Period: "hour", Keep: new(0)},
 		definition.Board{Name: "cup", Period: "hour", Keep: new(2), Ends: friday.Add(4 * time.Hour)})
 	periods := func(board string) (names []string) {
-		list, err := w.stores[1].noted(t.Context(), board)
+		list, err := w.stores[1].periodRecords(t.Context(), board)
 		require.NoError(t, err)
 		for _, p := range list {
 			names = append(names, p.Name[11:13])
@@ -232,7 +232,7 @@ func TestRequestIDsOfAnEventGo(t *testing.T) {
 	all, err := definition.ParseFile([]byte(`events: {gift: [{board: plain, member: "{user}", score: 1}]}`))
 	require.NoError(t, err)
 	require.NoError(t, w.stores[0].Define(t.Context(), all))
-	happened, err := w.stores[0].Happen(t.Context(), "gift", []Occurrence{{ID: "x", Fields: map[string]jsontext.Value{"user": jsontext.Value(`"a"`)}}})
+	happened, err := w.stores[0].ApplyEvents(t.Context(), "gift", []EventCall{{ID: "x", Fields: map[string]jsontext.Value{"user": jsontext.Value(`"a"`)}}})
 	require.NoError(t, err)
 	require.NoError(t, happened[0].Err)
 	require.NoError(t, w.stores[0].DeleteEvent(t.Context(), "gift"))
@@ -246,11 +246,11 @@ func TestAListingGoesOfWhichNothingCame(t *testing.T) {
 	require.NoError(t, err)
 	n, err := definition.ParseName("fans:s1")
 	require.NoError(t, err)
-	_, err = w.stores[0].list(t.Context(), d, n, d.rules["fans/1"], 0)
+	_, err = w.stores[0].listInstance(t.Context(), d, n, d.boards["fans/1"], 0)
 	require.NoError(t, err)
 	require.Len(t, w.allKeys(), 3)
 	w.until("it to go", w.nothingLeft)
-	require.LessOrEqual(t, w.now.Sub(friday), 2*listLook)
+	require.LessOrEqual(t, w.now.Sub(friday), 2*relistAfter)
 	w.write(w.stores[1], "fans:s2", "a", 1)
 }
 
@@ -266,7 +266,7 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 			for step, reached := 0, true; reached; step++ {
 				w := simulated(t, 2, Config{}, def)
 				w.write(w.stores[0], "fans:s1", "a", 1)
-				w.pass(2*time.Hour + listLook)
+				w.pass(2*time.Hour + relistAfter)
 				rdb, lets := w.client(), New(nil, Config{})
 				*lets = *New(rdb, Config{})
 				reached = false
@@ -280,12 +280,12 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 					return nil
 				})
 				for range 4 { // it goes in several looks
-					_, err := lets.tendDue(t.Context())
+					_, err := lets.housekeepDue(t.Context())
 					require.NoError(t, err)
 					if reached {
 						break
 					}
-					w.pass(listLook)
+					w.pass(relistAfter)
 				}
 				if !reached {
 					break
@@ -304,7 +304,7 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 					w.tend()
 					w.cared(true)
 					require.Equal(t, page.Total, w.total(definition.Qualify("fans:s1", period)), "step %d", step)
-					w.pass(listFor)
+					w.pass(listedFor)
 				}
 				w.until("all to go", w.nothingLeft)
 			}
@@ -336,7 +336,7 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 				if name == "delete" {
 					require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))
 				}
-				w.pass(2*time.Hour + listLook)
+				w.pass(2*time.Hour + relistAfter)
 				rdb := w.client()
 				held := New(rdb, Config{})
 				_, err := held.Boards(t.Context())
@@ -348,7 +348,7 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 					w.pass(time.Minute)
 					if name == "delete" {
 						for _, s := range w.stores {
-							_, err := s.catalog.newer(t.Context(), s.catalog.latest.Load())
+							_, err := s.catalog.readNewer(t.Context(), s.catalog.latest.Load())
 							require.NoError(t, err)
 						}
 						require.NoError(t, w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{def}}))
@@ -356,10 +356,10 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 					w.write(w.stores[1], "fans:s1", "b", 7)
 					return nil
 				})
-				held.tendDue(t.Context()) // may fail: what it has claimed is not there any more
+				held.housekeepDue(t.Context()) // may fail: what it has claimed is not there any more
 				if reached {
 					require.EqualValues(t, 1, w.total("fans:s1"), "step %d", step)
-					w.pass(listFor)
+					w.pass(listedFor)
 					w.tend()
 					require.EqualValues(t, 1, w.total("fans:s1"), "step %d", step)
 					w.cared(name != "delete")
@@ -397,7 +397,7 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 					at(rdb, step, func() error { reached = true; return errors.New("died") })
 					ids := make(map[string]bool)
 					w.until("all to go", func() error {
-						dies.tendDue(t.Context())
+						dies.housekeepDue(t.Context())
 						due, _ := dies.Deliveries(t.Context(), 10)
 						for _, d := range due {
 							ids[d.ID] = true
@@ -430,11 +430,11 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 // A definition that changes has its instances looked after anew.
 func TestAChangedDefinitionIsFollowed(t *testing.T) {
 	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}"}, definition.Board{Name: "cup"})
-	for i := range sweepPage + 10 {
+	for i := range familyPage + 10 {
 		w.write(w.stores[0], fmt.Sprint("fans:s", i), "a", 1)
 	}
 	w.write(w.stores[0], "cup", "a", 1)
-	w.pass(listLook)
+	w.pass(relistAfter)
 	w.tend()
 	require.Zero(t, w.next(), "nothing of them falls due")
 	define := func(boards ...definition.Board) {
@@ -443,9 +443,9 @@ func TestAChangedDefinitionIsFollowed(t *testing.T) {
 	define(definition.Board{Name: "fans:{star}", Retain: time.Hour}, definition.Board{Name: "cup", Ends: w.now.Add(10 * time.Minute)})
 	define(definition.Board{Name: "fans:{star}", Retain: time.Hour, Kind: "user"})
 	w.until("the end", func() error { return missing([]string{"cup"}, w.announced()) })
-	require.WithinDuration(t, friday.Add(listLook+10*time.Minute), w.now, 2*time.Second)
+	require.WithinDuration(t, friday.Add(relistAfter+10*time.Minute), w.now, 2*time.Second)
 	w.write(w.stores[0], "fans:s1", "a", 1)
-	define(definition.Board{Name: "cup", Ends: friday.Add(listLook + 10*time.Minute), Retain: time.Minute})
+	define(definition.Board{Name: "cup", Ends: friday.Add(relistAfter + 10*time.Minute), Retain: time.Minute})
 	w.until("the rest", func() error {
 		if all := w.allKeys(); len(all) > 4+2 {
 			return fmt.Errorf("%d", len(all))
@@ -468,7 +468,7 @@ func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
 	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}"})
 	s, k := w.stores[0], w.stores[0].keys
 	var all []redis.Z
-	for i := range 2*sweepMost + 10 {
+	for i := range 2*familyMost + 10 {
 		all = append(all, redis.Z{Member: fmt.Sprintf("fans:s %d", i)})
 	}
 	require.NoError(t, w.rdb.ZAdd(t.Context(), k.Instances("fans/1"), all...).Err())
@@ -477,10 +477,10 @@ func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
 	for next := "fans/1"; next != ""; parts++ {
 		require.NoError(t, w.rdb.Del(t.Context(), k.Agenda()).Err())
 		require.NoError(t, w.rdb.ZAdd(t.Context(), k.Agenda(), redis.Z{Member: next}).Err())
-		due, err := s.claim(t.Context(), k.Agenda(), 10, tendLease)
+		due, err := s.claimDue(t.Context(), k.Agenda(), 10, housekeepingLease)
 		require.NoError(t, err)
 		require.Len(t, due, 1)
-		require.NoError(t, s.tend(t.Context(), due[0]))
+		require.NoError(t, s.housekeep(t.Context(), due[0]))
 		members, err := w.rdb.ZRange(t.Context(), k.Agenda(), 0, -1).Result()
 		require.NoError(t, err)
 		next = ""
@@ -492,7 +492,7 @@ func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
 				put[m] = true
 			}
 		}
-		require.LessOrEqual(t, len(members), sweepMost+1)
+		require.LessOrEqual(t, len(members), familyMost+1)
 	}
 	require.Equal(t, 3, parts)
 	require.Len(t, put, len(all))
@@ -530,7 +530,7 @@ func TestRedisLosesAll(t *testing.T) {
 	w.tend()
 	period := w.write(w.stores[0], "fans:s1", "b", 1).Period
 	for _, s := range w.stores {
-		_, err := s.catalog.newer(t.Context(), s.catalog.latest.Load())
+		_, err := s.catalog.readNewer(t.Context(), s.catalog.latest.Load())
 		require.NoError(t, err)
 		boards, err := s.Boards(t.Context())
 		require.NoError(t, err)
@@ -620,7 +620,7 @@ func TestADeletedInstanceBeginsAnew(t *testing.T) {
 	w.pass(90 * time.Minute)
 	w.tend()
 	w.write(w.stores[0], "fans:s1", "b", 1)
-	w.pass(listLook)
+	w.pass(relistAfter)
 	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1"))
 	require.Zero(t, w.total("fans:s1"))
 	require.False(t, send().Duplicate)
@@ -628,7 +628,7 @@ func TestADeletedInstanceBeginsAnew(t *testing.T) {
 	w.tend()
 	require.EqualValues(t, 1, w.total("fans:s1"))
 	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1"))
-	w.pass(listLook)
+	w.pass(relistAfter)
 	w.tend()
 	require.NoError(t, w.nothingLeft())
 }
@@ -648,7 +648,7 @@ func TestTendOnACluster(t *testing.T) {
 	require.Len(t, w.announced(), len(want))
 	w.until("periods to go", func() error {
 		for i := range 20 {
-			if list, err := w.stores[0].noted(t.Context(), fmt.Sprint("fans:s", i)); err != nil || len(list) > 0 {
+			if list, err := w.stores[0].periodRecords(t.Context(), fmt.Sprint("fans:s", i)); err != nil || len(list) > 0 {
 				return fmt.Errorf("%v, %v", list, err)
 			}
 		}
@@ -677,7 +677,7 @@ var _ redis.Hook = (*steps)(nil)
 func TestADeletionWaitsForTheOthers(t *testing.T) {
 	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
-	require.NoError(t, w.stores[0].soon(t.Context(), "fans/1 fans:s0"))
+	require.NoError(t, w.stores[0].scheduleNow(t.Context(), "fans/1 fans:s0"))
 	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))
 	there := w.stores[0].keys.Board("fans:s1", "").Meta
 	for range 3 {
@@ -685,7 +685,7 @@ func TestADeletionWaitsForTheOthers(t *testing.T) {
 		require.Contains(t, w.allKeys(), there)
 		w.pass(time.Second)
 	}
-	require.NoError(t, w.stores[0].soon(t.Context(), "fans/1"))
+	require.NoError(t, w.stores[0].scheduleNow(t.Context(), "fans/1"))
 	w.tend()
 	require.Contains(t, w.allKeys(), there)
 	w.until("all to go", w.nothingLeft)

@@ -131,7 +131,7 @@ func BenchmarkRetire(b *testing.B) {
 	// gone looks after what is due until there is nothing of a board any more.
 	gone := func(instance string) {
 		redistest.Eventually(b, instance+" to go", func() error {
-			if _, err := s.tendDue(ctx); err != nil {
+			if _, err := s.housekeepDue(ctx); err != nil {
 				return err
 			}
 			// What waits for a minute in case of a failover need not wait here.
@@ -160,7 +160,7 @@ func BenchmarkRetire(b *testing.B) {
 			require.NoError(b, s.Delete(ctx, "delete"))
 			gone("delete")
 			redistest.Eventually(b, "the definition to go", func() error {
-				_, err := s.tendDue(ctx)
+				_, err := s.housekeepDue(ctx)
 				return errors.Join(err, s.Define(ctx, definition.Set{Boards: boards[:1]}))
 			})
 		}},

@@ -28,12 +28,12 @@ var fiveBoards = definition.Set{
 
 var fiveBoardsWant = map[string]int64{"a": 6, "b:x": 3, "c": 3, "d": 3, "e:x:x": 3}
 
-func given(id string) []Occurrence {
-	return []Occurrence{{ID: id, Fields: map[string]jsontext.Value{"x": jsontext.Value(`"x"`), "n": jsontext.Value("3")}}}
+func given(id string) []EventCall {
+	return []EventCall{{ID: id, Fields: map[string]jsontext.Value{"x": jsontext.Value(`"x"`), "n": jsontext.Value("3")}}}
 }
 
 // outcomesOf gives an event's outcomes and what kept it from being told done.
-func outcomesOf(h []Happened, err error) ([]Outcome, error) {
+func outcomesOf(h []EventResult, err error) ([]Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				cfg := Config{Prefix: prefix, CallTimeout: redistest.CallTimeout}
 				first, second := New(rdb, cfg), New(other.rdb, cfg)
 				require.NoError(t, second.Define(t.Context(), fiveBoards))
-				before, failed := outcomesOf(first.Happen(t.Context(), "gift", given("1")))
+				before, failed := outcomesOf(first.ApplyEvents(t.Context(), "gift", given("1")))
 				if failed != nil {
 					require.ErrorIs(t, failed, ErrUnavailable, what)
 				}
@@ -87,7 +87,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				reached = calls.Load() > at
 				require.True(t, failed == nil || reached, what)
 
-				after, err := outcomesOf(second.Happen(t.Context(), "gift", given("1")))
+				after, err := outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1")))
 				require.NoError(t, err, what)
 				for i, o := range after {
 					require.NoError(t, o.Err, what)
@@ -96,7 +96,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 						require.Equal(t, before[i], o, what)
 					}
 				}
-				again, err := outcomesOf(second.Happen(t.Context(), "gift", given("1")))
+				again, err := outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1")))
 				require.NoError(t, err, what)
 				for i := range after {
 					after[i].Result.Duplicate = true
@@ -151,20 +151,20 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 				cancel()
 			}
 			id := fmt.Sprint("id", at)
-			h, err := s.Happen(ctx, "gift", given(id))
+			h, err := s.ApplyEvents(ctx, "gift", given(id))
 			cancel()
 			for i := range h { // all of it is the caller's now
 				for j := range h[i].Outcomes {
 					h[i].Outcomes[j] = Outcome{}
 				}
 				err = h[i].Err
-				h[i] = Happened{}
+				h[i] = EventResult{}
 			}
 			if err != nil {
 				require.ErrorIs(t, err, ErrUnavailable)
 			}
 			calls.Store(0)
-			_, err = outcomesOf(other.Happen(t.Context(), "gift", given(id)))
+			_, err = outcomesOf(other.ApplyEvents(t.Context(), "gift", given(id)))
 			require.NoError(t, err)
 		}
 		require.Equal(t, 6*int64(most), score(t, other, "a", "m"))
@@ -179,9 +179,9 @@ func TestEventsAtOneTime(t *testing.T) {
 		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:{x}", Member: "m", Score: "1"}}}}}))
 	var mu sync.Mutex
 	now, most := 0, 0
-	all := make([]Occurrence, 300)
+	all := make([]EventCall, 300)
 	for i := range all {
-		all[i] = Occurrence{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"x": jsontext.Value(fmt.Sprintf(`"x%d"`, i))}}
+		all[i] = EventCall{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"x": jsontext.Value(fmt.Sprintf(`"x%d"`, i))}}
 	}
 	count := func(by int) {
 		mu.Lock()
@@ -201,12 +201,12 @@ func TestEventsAtOneTime(t *testing.T) {
 				count(-1)
 			}
 		}})
-	h, err := s.Happen(t.Context(), "e", all)
+	h, err := s.ApplyEvents(t.Context(), "e", all)
 	require.NoError(t, err)
 	for _, h := range h {
 		require.NoError(t, errors.Join(h.Err, h.Outcomes[0].Err))
 	}
-	require.LessOrEqual(t, most, happenBoards)
+	require.LessOrEqual(t, most, eventBoards)
 	require.Greater(t, most, 1)
 }
 

@@ -102,7 +102,7 @@ func TestListingIsForATime(t *testing.T) {
 			return
 		}
 		if listed++; listed == 1 {
-			set(now.Add(listFor))
+			set(now.Add(listedFor))
 			require.NoError(t, s.rdb.ZRem(t.Context(), s.keys.Instances("b/1"), "b:1").Err())
 		}
 	}})
@@ -192,7 +192,7 @@ func TestScriptsStayInOneSlot(t *testing.T) {
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}", Period: "day"}, {Name: "c"}},
 		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:1", Member: "m", Score: "1", Data: jsontext.Value(`{}`)}}}}}))
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}", Period: "week"}, {Name: "c", Order: definition.Asc}}}))
-	_, err := s.Happen(t.Context(), "e", []Occurrence{{ID: "1"}})
+	_, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: "1"}})
 	require.NoError(t, err)
 	_, err = s.Page(t.Context(), "b:1", 1, 1)
 	require.NoError(t, err)
@@ -308,11 +308,11 @@ func TestAnEventOfWhichTheFeedIsNotTold(t *testing.T) {
 			return passes
 		}})
 		fields := map[string]jsontext.Value{"m": jsontext.Value(`"x"`)}
-		h, err := s.Happen(t.Context(), "gift", []Occurrence{{Fields: fields}})
+		h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{Fields: fields}})
 		require.NoError(t, err)
 		require.NoError(t, h[0].Err)
 		require.EqualValues(t, 1, h[0].Outcomes[0].Result.Current.Score)
-		_, err = s.Happen(t.Context(), "gift", []Occurrence{{ID: "1", Fields: fields}})
+		_, err = s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: "1", Fields: fields}})
 		require.ErrorIs(t, err, ErrUnavailable, "a retry tells the feed, and counts once")
 	})
 }

@@ -130,12 +130,12 @@ func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
 		reached = false
 		at(rdb, step, func() error {
 			reached = true
-			require.NoError(t, w.stores[0].soon(t.Context(), "fans:s1"))
+			require.NoError(t, w.stores[0].scheduleNow(t.Context(), "fans:s1"))
 			w.pass(time.Second)
 			w.tend()
 			return nil
 		})
-		_, err := one.tendDue(t.Context())
+		_, err := one.housekeepDue(t.Context())
 		require.NoError(t, err)
 		require.Len(t, w.announced(), 1, "step %d", step)
 	}
@@ -146,12 +146,12 @@ func TestWhatIsDueMeanwhileIsNotMissed(t *testing.T) {
 	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"})
 	s := w.stores[0]
 	w.write(s, "fans:s1", "a", 1)
-	w.pass(listLook)
-	due, err := s.claim(t.Context(), s.keys.Agenda(), 10, tendLease)
+	w.pass(relistAfter)
+	due, err := s.claimDue(t.Context(), s.keys.Agenda(), 10, housekeepingLease)
 	require.NoError(t, err)
 	require.Len(t, due, 1)
-	require.NoError(t, s.soon(t.Context(), "fans:s1"))
-	require.NoError(t, s.tend(t.Context(), due[0]))
+	require.NoError(t, s.scheduleNow(t.Context(), "fans:s1"))
+	require.NoError(t, s.housekeep(t.Context(), due[0]))
 	w.pass(time.Second)
 	require.LessOrEqual(t, w.next(), w.now.UnixMicro())
 }
@@ -274,9 +274,9 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	w.pass(100 * 24 * time.Hour) // however long it takes
 	w.tend()
 	require.Len(t, w.announced(), 6)
-	w.pass(undeliveredLook)
+	w.pass(undeliveredInterval)
 	w.tend()
-	w.pass(listLook + time.Second)
+	w.pass(relistAfter + time.Second)
 	w.tend()
 	require.Equal(t, []string{"rc:{/}:agenda", "rc:{/}:deliveries", "rc:{/}:instances:told/0",
 		"rc:{told}:2026-11-20T10Z:m", "rc:{told}:2026-11-20T10Z:z", "rc:{told}:2026-11-20T11Z:m", "rc:{told}:2026-11-20T11Z:z",
@@ -292,7 +292,7 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	require.JSONEq(t, `{"id":"`+d.ID+`","board":"told","period":"2026-11-20T10Z","opened":"2026-11-20T10:00:00.000Z","ended":"2026-11-20T11:00:00.000Z",
 		"total":1,"top":[{"rank":1,"member":"a","score":1}]}`, string(d.Body))
 	require.WithinDuration(t, w.now, d.Now, 0)
-	require.Equal(t, undeliveredLook+listLook+time.Second, d.Age)
+	require.Equal(t, undeliveredInterval+relistAfter+time.Second, d.Age)
 
 	// Whoever has one and dies is stood in for, under the same id.
 	require.NoError(t, w.stores[0].Deferred(t.Context(), first[1], 10*time.Minute))

@@ -58,14 +58,14 @@ func (c Config) withDefaults() Config {
 // is not defined, ErrUnknownPeriod for one of its periods that is not there, and
 // ErrUnavailable when Redis does not answer as it should.
 type Store struct {
-	rdb     redis.UniversalClient
-	cfg     Config
-	keys    keyspace.Keys
-	catalog catalog
-	updates batch.Queues[updateItem] // by instance
-	begun   batch.Queues[eventItem]  // by event
-	told    batch.Queues[eventItem]  // by event
-	wanted  atomic.Int64             // when this node noted last that it takes deliveries, µs since 1970
+	rdb            redis.UniversalClient
+	cfg            Config
+	keys           keyspace.Keys
+	catalog        catalog
+	updates        batch.Queues[updateItem] // by instance
+	eventBegins    batch.Queues[eventItem]  // by event
+	eventPublishes batch.Queues[eventItem]  // by event
+	receiverNoted  atomic.Int64             // when this node noted last that it takes deliveries, µs since 1970
 
 	builds   builds
 	profiles *profileCache
@@ -82,8 +82,8 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.profiles = newProfileCache(cfg.ProfileAge)
 	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = rdb, s.keys, cfg.CallTimeout
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
-	s.begun.Call, s.begun.Timeout = s.beginBatch, cfg.CallTimeout
-	s.told.Call, s.told.Timeout = s.publishBatch, cfg.CallTimeout
+	s.eventBegins.Call, s.eventBegins.Timeout = s.beginBatch, cfg.CallTimeout
+	s.eventPublishes.Call, s.eventPublishes.Timeout = s.publishBatch, cfg.CallTimeout
 	s.builds.end, s.builds.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -92,9 +92,9 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 // it when nobody calls anything any more.
 func (s *Store) Close() {
 	s.builds.close()
-	s.begun.Wait()
+	s.eventBegins.Wait()
 	s.updates.Wait()
-	s.told.Wait()
+	s.eventPublishes.Wait()
 	s.catalog.running.Wait()
 }
 

@@ -26,9 +26,9 @@ func pointEvent(t testing.TB, s *Store, boards ...definition.Board) {
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards, Events: []definition.Event{e}}))
 }
 
-func point(t testing.TB, s *Store, id string, n int) Happened {
+func point(t testing.TB, s *Store, id string, n int) EventResult {
 	t.Helper()
-	h, err := s.Happen(t.Context(), "e", []Occurrence{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprint(n))}}})
+	h, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprint(n))}}})
 	require.NoError(t, err)
 	require.NoError(t, h[0].Err)
 	return h[0]

@@ -27,10 +27,10 @@ func giftEvent(t testing.TB, s *Store) {
 		}}}}))
 }
 
-func give(t testing.TB, s *Store, id, star, user string, n int) Happened {
+func give(t testing.TB, s *Store, id, star, user string, n int) EventResult {
 	t.Helper()
 	text := func(s string) jsontext.Value { return jsontext.Value(`"` + s + `"`) }
-	h, err := s.Happen(t.Context(), "gift", []Occurrence{{ID: id, Fields: map[string]jsontext.Value{
+	h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: id, Fields: map[string]jsontext.Value{
 		"star": text(star), "user": text(user), "n": jsontext.Value(fmt.Sprint(n)),
 	}}})
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestTakeBack(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, again.Before)
 		late := give(t, a, "2", "a", "u", 4)
-		for _, h := range []Happened{again.Happened, late} {
+		for _, h := range []EventResult{again.EventResult, late} {
 			for _, o := range h.Outcomes {
 				require.True(t, o.Result.Duplicate)
 				require.True(t, o.Result.TakenBack)
@@ -142,7 +142,7 @@ func TestTakeBackHalfWay(t *testing.T) {
 				return passes
 			}})
 			left.Store(int64(n))
-			h, err := s.Happen(t.Context(), "gift", []Occurrence{{ID: star, Fields: map[string]jsontext.Value{
+			h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: star, Fields: map[string]jsontext.Value{
 				"star": jsontext.Value(`"` + star + `"`), "user": jsontext.Value(`"u"`), "n": jsontext.Value(`2`),
 			}}})
 			require.True(t, err != nil || h[0].Err != nil)
@@ -170,7 +170,7 @@ func TestTakeBackAfterThePeriod(t *testing.T) {
 		{Board: "hours", Member: "m", Score: "1"}, {Board: "ever", Member: "m", Score: "1"},
 	}}))
 	w.pass(59 * time.Minute)
-	h, err := s.Happen(t.Context(), "visit", []Occurrence{{ID: "1"}, {ID: "2"}})
+	h, err := s.ApplyEvents(t.Context(), "visit", []EventCall{{ID: "1"}, {ID: "2"}})
 	require.NoError(t, err)
 	require.NoError(t, h[0].Err)
 	w.pass(2 * time.Minute)

@@ -135,7 +135,7 @@ func (w *world) tryTend() error {
 	for i, s := range w.stores {
 		wg.Go(func() {
 			for more := true; more && errs[i] == nil; {
-				more, errs[i] = s.tendDue(context.Background())
+				more, errs[i] = s.housekeepDue(context.Background())
 			}
 		})
 	}

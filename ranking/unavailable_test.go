@@ -212,7 +212,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 				_, err := s.Apply(ctx, "b", []definition.Update{{Member: "m"}})
 				return err
 			},
-			func(ctx context.Context) error { _, err := s.Happen(ctx, "b", []Occurrence{{}}); return err },
+			func(ctx context.Context) error { _, err := s.ApplyEvents(ctx, "b", []EventCall{{}}); return err },
 			func(ctx context.Context) error { _, err := s.Boards(ctx); return err },
 			func(ctx context.Context) error { return s.States(ctx, []string{"b"})[0].Err },
 			func(ctx context.Context) error {
@@ -225,7 +225,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 				require.ErrorIs(t, err, ErrUnavailable)
 			}
 			most, _ := longest(took)
-			require.LessOrEqual(t, most, defineFor, "defining goes one by one")
+			require.LessOrEqual(t, most, defineTimeout, "defining goes one by one")
 			if hook.calls.Load()-before == 1 {
 				require.Equal(t, s.cfg.CallTimeout, most)
 			}
@@ -253,14 +253,14 @@ func TestLookOutlivesItsCaller(t *testing.T) {
 		s := newNode(t, url)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := s.catalog.newer(ctx, nil)
+		_, err := s.catalog.readNewer(ctx, nil)
 		if err != nil { // or it was quicker
 			require.ErrorIs(t, err, ErrUnavailable)
 		}
-		d, err := s.catalog.newer(t.Context(), nil)
+		d, err := s.catalog.readNewer(t.Context(), nil)
 		require.NoError(t, err)
 		require.EqualValues(t, 1, d.look, "it is that look")
-		require.Contains(t, d.rules, "b/0")
+		require.Contains(t, d.boards, "b/0")
 	})
 }
 
@@ -285,7 +285,7 @@ func TestRedisAway(t *testing.T) {
 		require.ErrorIs(t, err, ErrUnavailable)
 		_, err = s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1, ID: "1"}})
 		require.ErrorIs(t, err, ErrUnavailable)
-		_, err = s.Happen(t.Context(), "e", []Occurrence{{}})
+		_, err = s.ApplyEvents(t.Context(), "e", []EventCall{{}})
 		require.ErrorIs(t, err, ErrUnavailable)
 		require.ErrorIs(t, s.States(t.Context(), []string{"b"})[0].Err, ErrUnavailable)
 		require.ErrorIs(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "c"}}}), ErrUnavailable)

@@ -450,7 +450,7 @@ func TestUnionWhoseBuilderHangs(t *testing.T) {
 				if sc == hangs.Name && once {
 					once = false
 					w.pass(buildLease)
-					_, err := next.tendDue(context.Background())
+					_, err := next.housekeepDue(context.Background())
 					require.NoError(t, err)
 					w.write(next, "a", "m", 1)
 					built = whole(t, next, "u")

@@ -190,7 +190,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 				w.stores = w.stores[:1]
 				_, err := dead.Board(t.Context(), "b")
 				require.NoError(t, err)
-				_, err = dead.tendDue(t.Context()) // by which it hears what time it is
+				_, err = dead.housekeepDue(t.Context()) // by which it hears what time it is
 				require.NoError(t, err)
 				dead.rdb.AddHook(&cutter{answered: func(string) {
 					require.Contains(t, [][]string{of(score - 1), of(score)}, shown(), "at call %d", dies)
@@ -219,21 +219,21 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 					require.Positive(t, lasts)
 					require.LessOrEqual(t, lasts, buildLease)
 					w.pass(buildLease - time.Millisecond)
-					_, err := s.catalog.fresh(t.Context())
+					_, err := s.catalog.readFresh(t.Context())
 					require.NoError(t, err)
 					next := new(build)
 					require.NoError(t, s.build(t.Context(), "b", s.builds.known("b"), next))
-					require.Equal(t, isBusy, next.came, "another waits for the lease to be over")
+					require.Equal(t, builtElsewhere, next.came, "another waits for the lease to be over")
 					w.pass(time.Millisecond)
 				}
 				write() // so that nothing which was left may be of use
 				old(t, time.Hour, "b", s)
 				// It hears what time it is, and that alone: what was left is the next builder's to see to.
-				_, err = s.catalog.fresh(t.Context())
+				_, err = s.catalog.readFresh(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, map[string]int64{}, without(scoresOf(whole(t, s, "b")), score), "at call %d", dies)
 				require.Equal(t, of(score), shown(), "at call %d", dies)
-				require.NoError(t, s.soon(t.Context(), "b"))
+				require.NoError(t, s.scheduleNow(t.Context(), "b"))
 				w.tend()
 				require.Zero(t, w.rdb.Exists(t.Context(), its.All()...).Val(), "at call %d", dies)
 			}
@@ -259,7 +259,7 @@ func TestWindowIsAsOfWhenItsBuildBegan(t *testing.T) {
 				s, other := newNode(t, url), newNode(t, url)
 				board := fmt.Sprintf("%s-%s", mode, when.Name)
 				define(t, s, definition.Board{Name: board, Window: 3 * time.Hour, Mode: mode})
-				const members = recountPage + 10 // so that one who comes anew may be read in a later call
+				const members = windowPage + 10 // so that one who comes anew may be read in a later call
 				applyScores(t, other, board, members, func(int) int64 { return 5 })
 				first := whole(t, s, board)
 				send(t, other, board, definition.Update{Member: "m0", Score: 7})
@@ -516,7 +516,7 @@ func TestErasedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 		_, err := other.Erase(context.Background(), "user", "xavier", Moderator{})
 		require.NoError(t, err)
 		for err := w.erased("user", "xavier"); err != nil; err = w.erased("user", "xavier") {
-			_, err := other.tendDue(context.Background())
+			_, err := other.housekeepDue(context.Background())
 			require.NoError(t, err)
 		}
 	})

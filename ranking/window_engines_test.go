@@ -129,7 +129,7 @@ func (p *passingWindow) hide() {
 func (p *passingWindow) give() {
 	before, u := p.now(), p.draw()
 	id := strconv.Itoa(len(p.given))
-	h, err := p.s.Happen(context.Background(), p.m.def.Kind, []Occurrence{{ID: id, Fields: map[string]jsontext.Value{
+	h, err := p.s.ApplyEvents(context.Background(), p.m.def.Kind, []EventCall{{ID: id, Fields: map[string]jsontext.Value{
 		"x": jsontext.Value(`"1"`), "m": jsontext.Value(strconv.Quote(u.Member)), "s": jsontext.Value(fmt.Sprint(u.Score)),
 	}}})
 	require.NoError(p.t, err)
@@ -286,7 +286,7 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 			case 3:
 				ids++
 				both(func(s *Store, _ int64) any {
-					h, err := s.Happen(ctx, name, []Occurrence{{ID: fmt.Sprint(ids), Fields: map[string]jsontext.Value{
+					h, err := s.ApplyEvents(ctx, name, []EventCall{{ID: fmt.Sprint(ids), Fields: map[string]jsontext.Value{
 						"x": jsontext.Value(`"1"`), "m": jsontext.Value(strconv.Quote(member)), "s": jsontext.Value(fmt.Sprint(score)),
 					}}})
 					require.NoError(t, errors.Join(err, h[0].Err))

@@ -215,7 +215,7 @@ func (h *windowHistory) give() {
 	if !s.update.At.IsZero() {
 		fields[definition.AtField] = jsontext.Value(fmt.Sprint(s.update.At.UnixMilli()))
 	}
-	happened, err := h.s.Happen(context.Background(), h.m.def.Kind, []Occurrence{{ID: s.update.ID, Fields: fields}})
+	happened, err := h.s.ApplyEvents(context.Background(), h.m.def.Kind, []EventCall{{ID: s.update.ID, Fields: fields}})
 	require.NoError(h.t, err)
 	require.NoError(h.t, happened[0].Err)
 	got := happened[0].Outcomes[0]
@@ -302,7 +302,7 @@ func (h *windowHistory) delete() {
 		return
 	}
 	require.NoError(h.t, h.s.Delete(context.Background(), h.board))
-	_, err := h.s.catalog.fresh(context.Background()) // who was hidden there is not any more, which is told in a moment
+	_, err := h.s.catalog.readFresh(context.Background()) // who was hidden there is not any more, which is told in a moment
 	require.NoError(h.t, err)
 	h.m.gone()
 	clear(h.m.hidden)
@@ -342,7 +342,7 @@ func (h *windowHistory) pass() {
 
 // hear has the store know what time it is, and do what is due then.
 func (h *windowHistory) hear() {
-	_, err := h.s.tendDue(context.Background())
+	_, err := h.s.housekeepDue(context.Background())
 	require.NoError(h.t, err)
 	raw := h.raw()
 	if len(raw.events) == 0 || raw.events[0].ms > h.m.over(h.now()) {
@@ -575,7 +575,7 @@ func whatCounts(t *testing.T, w *world) {
 	rapid.Check(t, func(t *rapid.T) {
 		runs++
 		w.pass(w.now.Add(time.Hour).Truncate(time.Hour).Sub(w.now)) // all are alike, whatever was drawn before
-		_, err := s.tendDue(context.Background())
+		_, err := s.housekeepDue(context.Background())
 		require.NoError(t, err)
 		name := fmt.Sprint("w", runs)
 		d := windowDefinition(name, lengths, refreshes).Draw(t, "definition")
@@ -624,7 +624,7 @@ func TestConditionAfterALongTime(t *testing.T) {
 		o := apply(t, s, "b", definition.Update{Member: "x", Score: 2, If: definition.Absent})
 		require.NoError(t, o.Err)
 		require.Nil(t, o.Result.Previous)
-		_, err := s.tendDue(t.Context())
+		_, err := s.housekeepDue(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, map[string]int64{"x": 2}, scoresOf(whole(t, s, "b")))
 	}

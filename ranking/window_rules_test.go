@@ -64,7 +64,7 @@ func TestWindowsThatChange(t *testing.T) {
 	s := w.stores[0]
 	look := func(board string, want map[string]int64) {
 		t.Helper()
-		_, err := s.tendDue(t.Context())
+		_, err := s.housekeepDue(t.Context())
 		require.NoError(t, err)
 		p := whole(t, s, board)
 		s.builds.running.Wait()
@@ -203,7 +203,7 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 	}
 	look := func(members ...string) {
 		t.Helper()
-		_, err := s.tendDue(t.Context())
+		_, err := s.housekeepDue(t.Context())
 		require.NoError(t, err)
 		for _, board := range []string{"live", "b"} {
 			got := []string{}
@@ -299,15 +299,15 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 		{Name: "gift", Updates: []definition.Target{plain, hot}}, {Name: "vote", Updates: []definition.Target{plain}},
 		{Name: "visit", Updates: []definition.Target{{Board: "hot:{star}", Member: "{at}", Score: "1"}}},
 	}}))
-	happen := func(event, id, fields string) Happened {
+	happen := func(event, id, fields string) EventResult {
 		t.Helper()
-		o := Occurrence{ID: id}
+		o := EventCall{ID: id}
 		require.NoError(t, json.Unmarshal([]byte(fields), &o.Fields))
-		h, err := s.Happen(t.Context(), event, []Occurrence{o})
+		h, err := s.ApplyEvents(t.Context(), event, []EventCall{o})
 		require.NoError(t, err)
 		return h[0]
 	}
-	counts := func(h Happened) {
+	counts := func(h EventResult) {
 		t.Helper()
 		require.NoError(t, h.Err)
 		for _, o := range h.Outcomes {
@@ -332,7 +332,7 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 		require.True(t, o.Result.Duplicate)
 	}
 	refuses(t, "id", ErrIDMismatch, happen("gift", "1", `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:06:01Z"}`).Err)
-	_, err := s.tendDue(t.Context())
+	_, err := s.housekeepDue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[string]int64{"x": 2, "y": 3, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
 	// Too late for the window, it counts where there is none.
@@ -341,7 +341,7 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 	refuses(t, "at", ErrOutOfRange, h.Outcomes[1].Err)
 	require.Equal(t, map[string]int64{"x": 12, "y": 3}, scoresOf(whole(t, s, "plain")))
 	w.pass(53 * time.Minute)
-	_, err = s.tendDue(t.Context())
+	_, err = s.housekeepDue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[string]int64{"x": 2, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
 }

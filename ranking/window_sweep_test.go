@@ -287,7 +287,7 @@ func TestWindowThatIsWatched(t *testing.T) {
 	until := hears(t, s, "b")
 	look := func() State {
 		require.NoError(t, s.rdb.Del(t.Context(), s.keys.Agenda()).Err()) // that what is due is not it
-		_, err := s.tendDue(t.Context())
+		_, err := s.housekeepDue(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, s.States(t.Context(), []string{"b"})[0].Err)
 		s.builds.running.Wait()
@@ -316,7 +316,7 @@ func TestRemovedAndCameAgain(t *testing.T) {
 		forgotten := s.keys.Board("b", "").Window[2]
 		look := func(want map[string]int64) Page {
 			t.Helper()
-			_, err := s.tendDue(t.Context())
+			_, err := s.housekeepDue(t.Context())
 			require.NoError(t, err)
 			p := whole(t, s, "b")
 			s.builds.running.Wait()
@@ -368,7 +368,7 @@ func TestWindowWhenTheClockIsSetBack(t *testing.T) {
 		look := func(want map[string]int64) {
 			t.Helper()
 			for _, s := range w.stores {
-				_, err := s.tendDue(t.Context())
+				_, err := s.housekeepDue(t.Context())
 				require.NoError(t, err)
 			}
 			if refresh != definition.Live {
@@ -485,11 +485,11 @@ func TestWindowIsLookedAfter(t *testing.T) {
 		applyScores(t, s, "b", 600, func(i int) int64 { return int64(i) })
 		w.pass(30 * time.Minute)
 		applyScores(t, s, "b", 5, func(i int) int64 { return int64(i) })
-		w.pass(30*time.Minute + windowLook)
+		w.pass(30*time.Minute + windowInterval)
 		w.tend()
 		require.EqualValues(t, 5, w.rdb.ZCard(t.Context(), s.keys.Board("b", "").Window[0]).Val(), refresh)
 		require.EqualValues(t, 5, w.rdb.HLen(t.Context(), s.keys.Board("b", "").Window[1]).Val())
-		w.pass(20*time.Minute + windowLook)
+		w.pass(20*time.Minute + windowInterval)
 		w.tend()
 		noneLeft(t, s, "b")
 		require.NotEmpty(t, slices.DeleteFunc(w.allKeys(), func(key string) bool { return strings.HasPrefix(key, "rc:{/") }))
@@ -501,14 +501,14 @@ func TestWindowIsLookedAfter(t *testing.T) {
 func TestBusyWindowIsLookedAfterMoreOften(t *testing.T) {
 	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
 	s := w.stores[0]
-	rule, err := s.ruleNamed(t.Context(), "b")
+	rule, err := s.compiledNamed(t.Context(), "b")
 	require.NoError(t, err)
 	look := func() time.Duration {
-		d, err := s.nextLook(t.Context(), "b", rule, w.now.UnixMicro())
+		d, err := s.nextSweepIn(t.Context(), "b", rule, w.now.UnixMicro())
 		require.NoError(t, err)
 		return d
 	}
-	require.Equal(t, windowLook, look(), "there is nothing")
+	require.Equal(t, windowInterval, look(), "there is nothing")
 	add := func(from, to int) {
 		events := make([]redis.Z, 0, to-from)
 		for i := from; i < to; i++ {
@@ -517,11 +517,11 @@ func TestBusyWindowIsLookedAfterMoreOften(t *testing.T) {
 		require.NoError(t, w.rdb.ZAdd(t.Context(), s.keys.Board("b", "").Window[0], events...).Err())
 	}
 	add(0, windowDue)
-	require.Equal(t, windowLook, look(), "they are over later")
-	w.pass(time.Hour - windowLook)
-	require.Equal(t, windowLook, look())
-	w.pass(-time.Hour + windowLook)
+	require.Equal(t, windowInterval, look(), "they are over later")
+	w.pass(time.Hour - windowInterval)
+	require.Equal(t, windowInterval, look())
+	w.pass(-time.Hour + windowInterval)
 	add(windowDue, 4*windowDue)
-	w.pass(time.Hour - windowLook)
-	require.Equal(t, windowLook/4, look())
+	w.pass(time.Hour - windowInterval)
+	require.Equal(t, windowInterval/4, look())
 }

@@ -23,7 +23,7 @@ func TestPointsLeaveAWindow(t *testing.T) {
 			w.write(s, "b", "y|z", 1)
 			want := func(scores map[string]int64) {
 				t.Helper()
-				_, err := s.tendDue(t.Context()) // by which it hears what time it is
+				_, err := s.housekeepDue(t.Context()) // by which it hears what time it is
 				require.NoError(t, err)
 				require.Equal(t, scores, scoresOf(whole(t, s, "b")), refresh)
 			}

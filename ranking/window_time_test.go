@@ -17,7 +17,7 @@ import (
 func (w *world) hear() {
 	for _, s := range w.stores {
 		s.catalog.clock.set(w.now.UnixMicro())
-		_, err := s.catalog.fresh(context.Background())
+		_, err := s.catalog.readFresh(context.Background())
 		require.NoError(w.t, err)
 	}
 }
@@ -42,12 +42,12 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 			require.NoError(t, swept.err)
 		}
 		k := s.keys.Build("b")
-		r, err := s.ruleNamed(t.Context(), "b")
+		r, err := s.compiledNamed(t.Context(), "b")
 		require.NoError(t, err)
-		d, until, err := s.leased(t.Context())
+		d, until, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
 		b := &builder{Store: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: k, token: newEpoch()}
-		has, err := b.hold(t.Context(), until, 0, new(build))
+		has, err := b.lock(t.Context(), until, 0, new(build))
 		require.NoError(t, err)
 		require.True(t, has)
 		later()
@@ -118,12 +118,12 @@ func TestResultFromATimeToCome(t *testing.T) {
 		// Nor is the lock of one who died then.
 		w.pass(time.Hour)
 		w.hear()
-		r, err := s.ruleNamed(t.Context(), "b")
+		r, err := s.compiledNamed(t.Context(), "b")
 		require.NoError(t, err)
-		_, until, err := s.leased(t.Context())
+		_, until, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
 		died := &builder{Store: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: s.keys.Build("b"), token: newEpoch()}
-		has, err := died.hold(t.Context(), until, s.builds.known("b"), new(build))
+		has, err := died.lock(t.Context(), until, s.builds.known("b"), new(build))
 		require.NoError(t, err)
 		require.True(t, has)
 		w.pass(-time.Hour)
@@ -222,7 +222,7 @@ func TestUpdateThatDoesNotWait(t *testing.T) {
 	w.pass(time.Hour - time.Minute)
 	w.hear()
 	s.builds.mu.Lock() // a sweep that has been under way for long
-	s.builds.swept = map[string]*sweeping{"b": {began: time.Now().Add(-sweepWait), done: make(chan struct{})}}
+	s.builds.swept = map[string]*sweepRun{"b": {began: time.Now().Add(-sweepWait), done: make(chan struct{})}}
 	s.builds.mu.Unlock()
 	r := send(t, s, "b", definition.Update{Member: "a", Score: 1})
 	require.Greater(t, r.Current.Score, int64(1))

@@ -103,7 +103,7 @@ func (s *Server) happen(ctx context.Context, event string, body object, key stri
 	if err != nil {
 		return resultsJSON{}, err
 	}
-	happened, err := s.store.Happen(ctx, event, []ranking.Occurrence{o})
+	happened, err := s.store.ApplyEvents(ctx, event, []ranking.EventCall{o})
 	if err == nil {
 		err = happened[0].Err
 	}
@@ -115,8 +115,8 @@ func (s *Server) happen(ctx context.Context, event string, body object, key stri
 
 // happenBatch carries out a batch of events.
 func (s *Server) happenBatch(c echo.Context, event string, list jsontext.Value, key string) error {
-	results, err := batch("events", list, maxEvents, key, readOccurrence, func(all []ranking.Occurrence) (func(int) (any, error), error) {
-		happened, err := s.store.Happen(c.Request().Context(), event, all)
+	results, err := batch("events", list, maxEvents, key, readOccurrence, func(all []ranking.EventCall) (func(int) (any, error), error) {
+		happened, err := s.store.ApplyEvents(c.Request().Context(), event, all)
 		return func(i int) (any, error) {
 			if err := happened[i].Err; err != nil {
 				return nil, err
@@ -131,19 +131,19 @@ func (s *Server) happenBatch(c echo.Context, event string, list jsontext.Value, 
 }
 
 // readOccurrence reads an event; key is the id that its request gives it.
-func readOccurrence(o object, key string) (ranking.Occurrence, error) {
+func readOccurrence(o object, key string) (ranking.EventCall, error) {
 	id, err := o.optional("id")
 	if err != nil {
-		return ranking.Occurrence{}, err
+		return ranking.EventCall{}, err
 	}
 	if id != "" && key != "" && id != key {
-		return ranking.Occurrence{}, errTwoIDs
+		return ranking.EventCall{}, errTwoIDs
 	}
 	delete(o, "id")
-	return ranking.Occurrence{ID: cmp.Or(id, key), Fields: o}, nil
+	return ranking.EventCall{ID: cmp.Or(id, key), Fields: o}, nil
 }
 
-func newResults(h ranking.Happened) resultsJSON {
+func newResults(h ranking.EventResult) resultsJSON {
 	results := make([]any, len(h.Updates))
 	for i, u := range h.Updates {
 		if err := h.Outcomes[i].Err; err != nil {

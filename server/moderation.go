@@ -231,7 +231,7 @@ func (s *Server) takeBack(c echo.Context) error {
 	return ok(c, struct {
 		Duplicate bool  `json:"duplicate"`
 		Results   []any `json:"results"`
-	}{took.Before, newResults(took.Happened).Results})
+	}{took.Before, newResults(took.EventResult).Results})
 }
 
 type erasureJSON struct {

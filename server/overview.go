@@ -132,7 +132,7 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 	}
 	o := &overview{leftOff: max(0, len(defined)-overviewMost)}
 	defined = defined[:len(defined)-o.leftOff]
-	glances, sizes := make([]*ranking.Glance, len(defined)), make([]*int64, len(defined)) // nil: it is not there any more
+	glances, sizes := make([]*ranking.Summary, len(defined)), make([]*int64, len(defined)) // nil: it is not there any more
 	failures := readEach(ctx, began, len(defined), func(ctx context.Context, i int) error {
 		if isFamily(defined[i].Name) {
 			page, err := s.store.Instances(ctx, defined[i].Name, "", 1)
@@ -141,7 +141,7 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 			}
 			return err
 		}
-		g, err := s.store.Glance(ctx, defined[i].Name)
+		g, err := s.store.Summary(ctx, defined[i].Name)
 		if err == nil {
 			glances[i] = &g
 		}
@@ -208,7 +208,7 @@ func readEach(ctx context.Context, began time.Time, n int, read func(ctx context
 
 // leaders are the first entries of boards, in their order; nil for none. The profiles of a
 // kind are read at once.
-func (s *Server) leaders(ctx context.Context, c echo.Context, glances []*ranking.Glance) []*entryJSON {
+func (s *Server) leaders(ctx context.Context, c echo.Context, glances []*ranking.Summary) []*entryJSON {
 	leaders := make([]*entryJSON, len(glances))
 	of := make(map[string][]int) // by kind, which boards
 	for i, g := range glances {

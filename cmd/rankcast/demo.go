@@ -115,7 +115,7 @@ func sendGifts(ctx context.Context, store *ranking.Store, gifts []demoGift) erro
 		quoted, _ := jsontext.AppendQuote(nil, name) // of the demo's own
 		return quoted
 	}
-	all := make([]ranking.Occurrence, len(gifts))
+	all := make([]ranking.EventCall, len(gifts))
 	for i, g := range gifts {
 		all[i].Fields = map[string]jsontext.Value{
 			"star":    quote(g.star),
@@ -123,7 +123,7 @@ func sendGifts(ctx context.Context, store *ranking.Store, gifts []demoGift) erro
 			"flowers": jsontext.Value(strconv.Itoa(g.flowers)),
 		}
 	}
-	happened, err := store.Happen(ctx, "gift", all)
+	happened, err := store.ApplyEvents(ctx, "gift", all)
 	if err != nil {
 		return err
 	}

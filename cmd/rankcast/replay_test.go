@@ -367,7 +367,7 @@ func startFake(t *testing.T, answer func(n int, w http.ResponseWriter) bool) *fa
 		if err != nil {
 			t.Error(err)
 		}
-		if len(body) > 1<<20 || len(list["events"])*len(event.Updates) > ranking.MaxHappen {
+		if len(body) > 1<<20 || len(list["events"])*len(event.Updates) > ranking.MaxEventUpdates {
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
 			io.WriteString(w, `{"code":"too_large","detail":"comes to too much"}`)
 			return

@@ -246,7 +246,7 @@ func (s *serve) Run(ctx context.Context) error {
 			}
 		}
 		var roles sync.WaitGroup
-		roles.Go(func() { store.Tend(ctx, log) })
+		roles.Go(func() { store.RunHousekeeping(ctx, log) })
 		roles.Go(func() { feed.Run(ctx, frames) }) // until it is up the node is not ready
 		roles.Wait()
 	})

@@ -54,7 +54,7 @@ func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *No
 		}()
 		stops = append(stops, func() { cancel(); <-done })
 	}
-	role(func(ctx context.Context) { store.Tend(ctx, log) })
+	role(func(ctx context.Context) { store.RunHousekeeping(ctx, log) })
 	role(func(ctx context.Context) { feed.Run(ctx, h) })
 	role(func(ctx context.Context) { h.Run(ctx) })
 	role(func(ctx context.Context) {

@@ -48,7 +48,7 @@ func node(t testing.TB, redisURL, receiverURL string) (store *ranking.Store, sto
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var roles sync.WaitGroup
-	roles.Go(func() { store.Tend(ctx, log) })
+	roles.Go(func() { store.RunHousekeeping(ctx, log) })
 	roles.Go(func() { hook.Run(ctx) })
 	var once sync.Once
 	stop = func() {
@@ -282,7 +282,7 @@ func TestNodeThatDiesWhileItDelivers(t *testing.T) {
 	set(now.Add(time.Second))
 	ctx, cancel := context.WithCancel(t.Context())
 	var tends sync.WaitGroup
-	tends.Go(func() { dies.Tend(ctx, slog.New(slog.DiscardHandler)) })
+	tends.Go(func() { dies.RunHousekeeping(ctx, slog.New(slog.DiscardHandler)) })
 	claimed := make(map[string]bool)
 	now = now.Add(time.Second)
 	redistest.Eventually(t, "all to be claimed", func() error {

@@ -33,11 +33,11 @@ type Bounds struct {
 	Left  time.Duration // until it closes, or the name that was read means another; 0: never
 }
 
-func (m meaning) bounds(now int64) Bounds {
-	b := Bounds{Ends: m.rule.PeriodEnd(m.period)}
+func (m resolved) bounds(now int64) Bounds {
+	b := Bounds{Ends: m.compiled.PeriodEnd(m.period)}
 	b.Final = !b.Ends.IsZero() && b.Ends.UnixMicro() <= now
-	if m.moves > now {
-		b.Left = time.Duration(m.moves-now) * time.Microsecond
+	if m.changesAt > now {
+		b.Left = time.Duration(m.changesAt-now) * time.Microsecond
 	}
 	return b
 }
@@ -145,14 +145,14 @@ func (s *Store) Read(ctx context.Context, board string, q Query) (Page, error) {
 		return Page{}, err
 	}
 	var p Page
-	m, now, err := s.reading(ctx, board, func(m meaning) (at readAt, err error) {
-		p, at, err = s.readPage(ctx, m.keys, m.rule.Board, q)
+	m, now, err := s.readResolved(ctx, board, func(m resolved) (at readTimes, err error) {
+		p, at, err = s.readPage(ctx, m.keys, m.compiled.Board, q)
 		return at, err
 	})
 	if err != nil {
 		return Page{}, err
 	}
-	p.Period, p.Kind, p.Bounds = m.period.Name, m.rule.Kind, m.bounds(now)
+	p.Period, p.Kind, p.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
 	return p, nil
 }
 
@@ -200,12 +200,12 @@ func (q Query) args(o definition.Order) []any {
 
 // readPage reads a page. Order and ties are those of the data where there are any: d may
 // be from before a change.
-func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition.Board, q Query) (p Page, at readAt, err error) {
-	r, err := s.call(ctx, script.Page, k, d, q.args(d.Order))
+func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition.Board, q Query) (p Page, at readTimes, err error) {
+	r, err := s.callRead(ctx, script.Page, k, d, q.args(d.Order))
 	if err != nil {
-		return p, readAt{}, err
+		return p, readTimes{}, err
 	}
-	at = takeReadAt(r)
+	at = takeReadTimes(r)
 	p = Page{State: State{Epoch: r.Text(), Seq: r.Number()}}
 	p.Order, p.Ties = takeShape(r, d)
 	if r.Err == nil && p.Order != d.Order {
@@ -218,9 +218,9 @@ func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition
 	return p, at, r.Err
 }
 
-// Reached tells of a score: what rank a member would have that reached it now, and who
+// ScorePosition tells of a score: what rank a member would have that reached it now, and who
 // has it.
-type Reached struct {
+type ScorePosition struct {
 	Rank int64 // with ties definition.ByMember the best that it may be: before all who have the score
 	Page       // of those who have the score
 }
@@ -228,15 +228,15 @@ type Reached struct {
 // At reads what rank a score would give that is reached now by a member that is not
 // on the board yet, and up to limit of those who have it (0 to MaxPage), after a
 // cursor, nil for the first. It returns a FieldError for what cannot be asked for.
-func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor, limit int) (Reached, error) {
+func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor, limit int) (ScorePosition, error) {
 	if score < -definition.MaxScore || score > definition.MaxScore {
-		return Reached{}, Invalid("score", fmt.Sprintf("is %d; want an integer within ±%d", score, int64(definition.MaxScore)))
+		return ScorePosition{}, Invalid("score", fmt.Sprintf("is %d; want an integer within ±%d", score, int64(definition.MaxScore)))
 	}
 	p, err := s.Read(ctx, board, Query{MinScore: &score, MaxScore: &score, After: after, Limit: limit})
 	if err != nil {
-		return Reached{}, err
+		return ScorePosition{}, err
 	}
-	at := Reached{Page: p}
+	at := ScorePosition{Page: p}
 	switch p.Ties {
 	case definition.First:
 		at.Rank = p.Before + p.Count + 1
@@ -266,7 +266,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 	states := make([]BoardState, len(boards))
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.SliceCmd, len(boards))
-	meanings := make([]meaning, len(boards))
+	meanings := make([]resolved, len(boards))
 	oldest := make([]*redis.ZSliceCmd, len(boards))
 	d, err := s.catalog.get(ctx)
 	now := s.catalog.clock.now()
@@ -275,10 +275,10 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 			continue
 		}
 		m, err := s.stateOf(d, b, now)
-		if states[i].Err = err; m.rule != nil {
-			meanings[i], states[i].Kind = m, m.rule.Kind
+		if states[i].Err = err; m.compiled != nil {
+			meanings[i], states[i].Kind = m, m.compiled.Kind
 			cmds[i] = pipe.HMGet(ctx, m.keys.Meta, "epoch", "seq", builtField)
-			if m.rule.IsLive() {
+			if m.compiled.IsLive() {
 				oldest[i] = pipe.ZRangeWithScores(ctx, m.keys.Window[0], 0, 0)
 			}
 		}
@@ -294,7 +294,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 			continue
 		}
 		states[i].State, states[i].Err = parseState(&script.Reply{Rest: values})
-		if m := meanings[i]; m.rule.IsBuilt() && len(values) == 3 {
+		if m := meanings[i]; m.compiled.IsBuilt() && len(values) == 3 {
 			if built, err := parseBuilt(&script.Reply{Rest: values[2:]}); err == nil {
 				s.refreshWatched(m, built)
 			}
@@ -302,7 +302,7 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 		if oldest[i] == nil {
 			continue
 		}
-		if first := oldest[i].Val(); len(first) > 0 && isOverdue(meanings[i].rule, int64(first[0].Score), s.catalog.clock.now()) {
+		if first := oldest[i].Val(); len(first) > 0 && isOverdue(meanings[i].compiled, int64(first[0].Score), s.catalog.clock.now()) {
 			s.startSweep(meanings[i].Instance)
 		}
 	}
@@ -310,20 +310,20 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 }
 
 // stateOf finds the board whose state is asked for; without a rule where there is none.
-func (s *Store) stateOf(d *definitions, board string, now int64) (meaning, error) {
+func (s *Store) stateOf(d *definitions, board string, now int64) (resolved, error) {
 	n, err := definition.ParseName(board)
 	if err != nil {
-		return meaning{}, err
+		return resolved{}, err
 	}
-	m, err := d.meaning(n, now)
+	m, err := d.resolve(n, now)
 	switch {
 	case err == nil:
 		m.keys = s.keys.Board(m.Instance, m.period.Name)
 		return m, nil
 	case errors.Is(err, ErrUnknownBoard), errors.Is(err, ErrUnknownPeriod):
-		return meaning{}, nil
+		return resolved{}, nil
 	default:
-		return meaning{}, err
+		return resolved{}, err
 	}
 }
 
@@ -336,8 +336,8 @@ func parseState(r *script.Reply) (State, error) {
 	return State{Epoch: r.Text(), Seq: r.Number()}, r.Err
 }
 
-// call runs a reading script within the call timeout.
-func (s *Store) call(ctx context.Context, sc script.Script, k keyspace.BoardKeys, d definition.Board, args []any) (*script.Reply, error) {
+// callRead runs a reading script within the call timeout.
+func (s *Store) callRead(ctx context.Context, sc script.Script, k keyspace.BoardKeys, d definition.Board, args []any) (*script.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	keys := []string{k.Members, k.Meta, k.Data, k.Distinct}

@@ -18,36 +18,36 @@ import (
 	"rankcast/ranking/sortkey"
 )
 
-// moderateMost is how many members are hidden, or shown again, in one call of
+// moderateAtOnce is how many members are hidden, or shown again, in one call of
 // moderate.lua: 2 ms of Redis.
-const moderateMost = 128
+const moderateAtOnce = 128
 
 // Hide takes a member out of the ranks of a board and all its periods, or of an
 // instance of a family. It keeps its scores, and updates of it count unseen: they are
 // answered with a Rank of 0. It returns ErrConflict where too many are hidden.
 func (s *Store) Hide(ctx context.Context, board, member string, by Moderator) error {
-	return s.onBoard(ctx, actionHide, board, member, by)
+	return s.moderateOnBoard(ctx, actionHide, board, member, by)
 }
 
 // Show ends Hide: the member is in the place that its score gives it.
 func (s *Store) Show(ctx context.Context, board, member string, by Moderator) error {
-	return s.onBoard(ctx, actionShow, board, member, by)
+	return s.moderateOnBoard(ctx, actionShow, board, member, by)
 }
 
 // HideEverywhere is Hide on all boards of a kind, those that come to be among them. All
 // nodes mind it within a second, three at most; who is there goes within seconds, or as
 // long as it takes to go through all boards of the kind.
 func (s *Store) HideEverywhere(ctx context.Context, kind, member string, by Moderator) error {
-	return s.everywhere(ctx, actionHide, kind, member, by)
+	return s.moderateKind(ctx, actionHide, kind, member, by)
 }
 
 // ShowEverywhere ends HideEverywhere. Where the member is hidden on a board by itself it
 // stays so there.
 func (s *Store) ShowEverywhere(ctx context.Context, kind, member string, by Moderator) error {
-	return s.everywhere(ctx, actionShow, kind, member, by)
+	return s.moderateKind(ctx, actionShow, kind, member, by)
 }
 
-func (s *Store) onBoard(ctx context.Context, action, board, member string, by Moderator) error {
+func (s *Store) moderateOnBoard(ctx context.Context, action, board, member string, by Moderator) error {
 	n, err := definition.ParseName(board)
 	if err != nil {
 		return err
@@ -56,26 +56,26 @@ func (s *Store) onBoard(ctx context.Context, action, board, member string, by Mo
 		return Invalid("board", "names a period; a member is hidden in all periods of a board: leave the @ away")
 	}
 	// What is no more can be shown again, so that it is not hidden when it is there anew.
-	_, unknown := s.rule(ctx, n)
+	_, unknown := s.compiledOf(ctx, n)
 	if unknown != nil && (action == actionHide || !errors.Is(unknown, ErrUnknownBoard)) {
 		return unknown
 	}
-	if err := s.censor(ctx, action, onBoard(n.Instance()), member, by); err != nil {
+	if err := s.setHidden(ctx, action, boardScope(n.Instance()), member, by); err != nil {
 		return err
 	}
 	line := Action{Action: action, Board: n.Instance(), Member: member, Moderator: by}
 	if unknown != nil {
 		return s.audit(ctx, line)
 	}
-	d, _, err := s.leased(ctx)
+	d, _, err := s.leasedDefinitions(ctx)
 	if err != nil {
 		return err
 	}
-	rule, err := d.rule(n)
+	rule, err := d.compiled(n)
 	if err != nil {
 		return err
 	}
-	periods, err := s.noted(ctx, n.Instance())
+	periods, err := s.periodRecords(ctx, n.Instance())
 	if err != nil {
 		return err
 	}
@@ -83,16 +83,16 @@ func (s *Store) onBoard(ctx context.Context, action, board, member string, by Mo
 		return fmt.Errorf("moderate board %q: %w", n.Instance(), err)
 	}
 	// Others may have written by what was before, or may yet.
-	if err := s.lookAfterGrace(ctx, n.Instance()); err != nil {
+	if err := s.scheduleAfterGrace(ctx, n.Instance()); err != nil {
 		return err
 	}
 	return s.audit(ctx, line)
 }
 
-// lookAfterGrace has an instance looked after when all nodes know what this one does,
+// scheduleAfterGrace has an instance looked after when all nodes know what this one does,
 // whoever looks after it until then.
-func (s *Store) lookAfterGrace(ctx context.Context, instance string) error {
-	if err := s.in(ctx, grace, instance); err != nil {
+func (s *Store) scheduleAfterGrace(ctx context.Context, instance string) error {
+	if err := s.scheduleIn(ctx, grace, instance); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
@@ -104,22 +104,22 @@ func (s *Store) lookAfterGrace(ctx context.Context, instance string) error {
 	return nil
 }
 
-func (s *Store) everywhere(ctx context.Context, action, kind, member string, by Moderator) error {
+func (s *Store) moderateKind(ctx context.Context, action, kind, member string, by Moderator) error {
 	if err := definition.CheckKind(kind); err != nil {
 		return err
 	}
-	if err := s.censor(ctx, action, everywhere(kind), member, by); err != nil {
+	if err := s.setHidden(ctx, action, kindScope(kind), member, by); err != nil {
 		return err
 	}
-	d, _, err := s.leased(ctx)
+	d, _, err := s.leasedDefinitions(ctx)
 	if err != nil {
 		return err
 	}
-	for slot, rule := range d.rules {
+	for slot, rule := range d.boards {
 		if rule.Kind == kind {
 			// At once, and again when all nodes know: one that does not may be the one
 			// that looks, and others may have written by what was before.
-			if err := cmp.Or(s.soon(ctx, slot), s.in(ctx, grace, sweepAfter(slot, ""))); err != nil {
+			if err := cmp.Or(s.scheduleNow(ctx, slot), s.scheduleIn(ctx, grace, familyCursor(slot, ""))); err != nil {
 				return err
 			}
 		}
@@ -129,8 +129,8 @@ func (s *Store) everywhere(ctx context.Context, action, kind, member string, by 
 
 const actionHide, actionShow = "hide", "show"
 
-// censor notes what is to be. This node minds it when it returns.
-func (s *Store) censor(ctx context.Context, action, where, member string, by Moderator) error {
+// setHidden notes what is to be. This node minds it when it returns.
+func (s *Store) setHidden(ctx context.Context, action, where, member string, by Moderator) error {
 	if err := cmp.Or(definition.CheckMember(member), by.check()); err != nil {
 		return err
 	}
@@ -145,12 +145,12 @@ func (s *Store) censor(ctx context.Context, action, where, member string, by Mod
 	if r.Text() == "full" {
 		return conflict("member", "would be one too many: %d may be hidden", maxHidden)
 	}
-	_, err = s.catalog.fresh(ctx)
+	_, err = s.catalog.readFresh(ctx)
 	return err
 }
 
 // moderate has done on an instance what was not done yet.
-func (s *Store) moderate(ctx context.Context, instance string, r *definition.Compiled, m *moderation, periods []noted) error {
+func (s *Store) moderate(ctx context.Context, instance string, r *definition.Compiled, m *moderation, periods []periodRecord) error {
 	latest := m.latest(instance, r.Kind)
 	if m.revision == 0 || len(periods) == 0 {
 		return nil
@@ -161,7 +161,7 @@ func (s *Store) moderate(ctx context.Context, instance string, r *definition.Com
 	}
 	for i, p := range periods {
 		if done[i].upTo > m.revision {
-			return s.raise(ctx, done[i].upTo) // this node looks again before it comes back
+			return s.raiseRevision(ctx, done[i].upTo) // this node looks again before it comes back
 		}
 		if done[i].upTo < latest || done[i].kind != "" && done[i].kind != r.Kind {
 			if err := s.moderatePeriod(ctx, s.keys.Board(instance, p.Name), instance, r, m, p.Name); err != nil {
@@ -179,7 +179,7 @@ type moderated struct {
 }
 
 // moderated reads it of some periods.
-func (s *Store) moderated(ctx context.Context, instance string, periods []noted) ([]moderated, error) {
+func (s *Store) moderated(ctx context.Context, instance string, periods []periodRecord) ([]moderated, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	pipe := s.rdb.Pipeline()
@@ -223,7 +223,7 @@ func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instan
 	}
 	step := func(phase string, members []any) (bool, error) {
 		args := append(scriptHead(r, k, instance, name), r.Shape, r.Limit, m.revision, r.Kind, phase, built)
-		reply, err := s.callKeys(ctx, script.Moderate, k.Head(), append(args, members...))
+		reply, err := s.callScript(ctx, script.Moderate, k.Head(), append(args, members...))
 		if err != nil {
 			return false, err
 		}
@@ -233,7 +233,7 @@ func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instan
 		return err
 	}
 	// From here on nobody writes who knows less.
-	at, err := s.moderated(ctx, instance, []noted{{Period: calendar.Period{Name: name}}})
+	at, err := s.moderated(ctx, instance, []periodRecord{{Period: calendar.Period{Name: name}}})
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instan
 		}
 	}
 	for {
-		n, phase := min(len(parts), 2*moderateMost), "part"
+		n, phase := min(len(parts), 2*moderateAtOnce), "part"
 		if n == len(parts) {
 			phase = "end"
 		}
@@ -262,34 +262,34 @@ func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instan
 	}
 }
 
-// catchUp has this node know what was in force on a board already, which Redis may have
+// restoreModeration has this node know what was in force on a board already, which Redis may have
 // lost where it is kept.
-func (s *Store) catchUp(ctx context.Context, d *definitions, revision int64) error {
-	d, err := s.catalog.newer(ctx, d)
+func (s *Store) restoreModeration(ctx context.Context, d *definitions, revision int64) error {
+	d, err := s.catalog.readNewer(ctx, d)
 	if err != nil || d.hidden.revision >= revision {
 		return err
 	}
-	if err := s.raise(ctx, revision); err != nil {
+	if err := s.raiseRevision(ctx, revision); err != nil {
 		return err
 	}
-	_, err = s.catalog.fresh(ctx)
+	_, err = s.catalog.readFresh(ctx)
 	return err
 }
 
-// raise has the moderation be at a revision at least.
-func (s *Store) raise(ctx context.Context, revision int64) error {
-	_, err := s.callKeys(ctx, script.Raise, []string{s.keys.Definitions()}, []any{revision})
+// raiseRevision has the moderation be at a revision at least.
+func (s *Store) raiseRevision(ctx context.Context, revision int64) error {
+	_, err := s.callScript(ctx, script.Raise, []string{s.keys.Definitions()}, []any{revision})
 	return err
 }
 
-// showAll has nobody be hidden any more on an instance that goes.
-func (s *Store) showAll(ctx context.Context, instance string) error {
+// forgetHidden has nobody be hidden any more on an instance that goes.
+func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 	d := s.catalog.latest.Load()
-	if d == nil || d.hidden.hidden[onBoard(instance)] == nil {
+	if d == nil || d.hidden.hidden[boardScope(instance)] == nil {
 		return nil
 	}
-	for member := range d.hidden.hidden[onBoard(instance)].members {
-		if _, err := s.callKeys(ctx, script.Censor, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, []any{onBoard(instance), member, "0", maxHidden}); err != nil {
+	for member := range d.hidden.hidden[boardScope(instance)].members {
+		if _, err := s.callScript(ctx, script.Censor, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, []any{boardScope(instance), member, "0", maxHidden}); err != nil {
 			return err
 		}
 	}
@@ -325,16 +325,16 @@ type HiddenMember struct {
 // Hidden lists those who are hidden on a board, by member id; those hidden everywhere as
 // far as they have a score in the period. It may be long: up to 100,000.
 func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error) {
-	m, err := s.meaning(ctx, board, 0)
+	m, err := s.resolve(ctx, board, 0)
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.catalog.fresh(ctx)
+	d, err := s.catalog.readFresh(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if m.rule.IsLive() {
-		_, err = s.current(ctx, m.Instance)
+	if m.compiled.IsLive() {
+		_, err = s.sweepToNow(ctx, m.Instance)
 	}
 	var keyed map[string]string
 	if err == nil {
@@ -351,13 +351,13 @@ func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error
 			if err != nil {
 				return fmt.Errorf("%w: board %q %w", ErrUnavailable, board, err)
 			}
-			h.Score = new(k.Score(m.rule.Order))
+			h.Score = new(k.Score(m.compiled.Order))
 			delete(keyed, member)
 		}
 		list = append(list, h)
 		return nil
 	}
-	if h := d.hidden.hidden[onBoard(m.Instance)]; h != nil {
+	if h := d.hidden.hidden[boardScope(m.Instance)]; h != nil {
 		for member := range h.members {
 			err = cmp.Or(err, add(member, false))
 		}
@@ -374,12 +374,12 @@ func (s *Store) HiddenEverywhere(ctx context.Context, kind string) ([]string, er
 	if err := definition.CheckKind(kind); err != nil {
 		return nil, err
 	}
-	d, err := s.catalog.fresh(ctx)
+	d, err := s.catalog.readFresh(ctx)
 	if err != nil {
 		return nil, err
 	}
 	list := []string{}
-	if h := d.hidden.hidden[everywhere(kind)]; h != nil {
+	if h := d.hidden.hidden[kindScope(kind)]; h != nil {
 		list = slices.AppendSeq(list, maps.Keys(h.members))
 	}
 	slices.Sort(list)

@@ -18,8 +18,8 @@ const (
 	profilePause = time.Second
 )
 
-// person is a member of a kind.
-type person struct{ kind, member string }
+// profileKey is a member of a kind.
+type profileKey struct{ kind, member string }
 
 // profileCache keeps the profiles that were used last. It may be used concurrently.
 type profileCache struct {
@@ -27,15 +27,15 @@ type profileCache struct {
 	room int
 
 	mu      sync.Mutex
-	kept    map[person]*list.Element // of keptProfile
-	order   list.List                // the one that was used last first
+	kept    map[profileKey]*list.Element // of cachedProfile
+	order   list.List                    // the one that was used last first
 	reading map[*profileRead]bool
 	silent  bool      // Redis did not answer when profiles were read last
 	next    time.Time // when that is tried again, where it did not
 }
 
-type keptProfile struct {
-	person  person
+type cachedProfile struct {
+	person  profileKey
 	profile Profile
 	until   time.Time
 }
@@ -48,17 +48,17 @@ type profileRead struct {
 }
 
 func newProfileCache(age time.Duration) *profileCache {
-	return &profileCache{age: age, room: profilesKept, kept: make(map[person]*list.Element), reading: make(map[*profileRead]bool)}
+	return &profileCache{age: age, room: profilesKept, kept: make(map[profileKey]*list.Element), reading: make(map[*profileRead]bool)}
 }
 
-func (c *profileCache) get(who person) (p Profile, known bool) {
+func (c *profileCache) get(who profileKey) (p Profile, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.kept[who]
 	if e == nil {
 		return p, false
 	}
-	k := e.Value.(*keptProfile)
+	k := e.Value.(*cachedProfile)
 	if time.Now().After(k.until) {
 		c.drop(e)
 		return p, false
@@ -85,9 +85,9 @@ func (c *profileCache) end(r *profileRead) {
 	delete(c.reading, r)
 }
 
-// mayTry reports whether profiles are to be read now. While Redis does not answer one
+// mayRead reports whether profiles are to be read now. While Redis does not answer one
 // caller at a time tries, who tells by tried what came of it within a timeout.
-func (c *profileCache) mayTry(timeout time.Duration) bool {
+func (c *profileCache) mayRead(timeout time.Duration) bool {
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,9 +100,9 @@ func (c *profileCache) mayTry(timeout time.Duration) bool {
 	return true
 }
 
-// tried tells what came of a read: whether Redis was silent, and whether the caller gave
+// noteRead tells what came of a read: whether Redis was silent, and whether the caller gave
 // up, which says nothing of Redis.
-func (c *profileCache) tried(silent, gaveUp bool) {
+func (c *profileCache) noteRead(silent, gaveUp bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -115,8 +115,8 @@ func (c *profileCache) tried(silent, gaveUp bool) {
 	}
 }
 
-// keep takes in what a read has found.
-func (c *profileCache) keep(r *profileRead, members []string, found map[string]Profile) {
+// store takes in what a read has found.
+func (c *profileCache) store(r *profileRead, members []string, found map[string]Profile) {
 	until := time.Now().Add(c.age)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,11 +124,11 @@ func (c *profileCache) keep(r *profileRead, members []string, found map[string]P
 		if !r.members[m] {
 			continue
 		}
-		who := person{r.kind, m}
+		who := profileKey{r.kind, m}
 		if e := c.kept[who]; e != nil {
 			c.drop(e)
 		}
-		c.kept[who] = c.order.PushFront(&keptProfile{who, found[m], until})
+		c.kept[who] = c.order.PushFront(&cachedProfile{who, found[m], until})
 		if c.order.Len() > c.room {
 			c.drop(c.order.Back())
 		}
@@ -136,12 +136,12 @@ func (c *profileCache) keep(r *profileRead, members []string, found map[string]P
 }
 
 func (c *profileCache) drop(e *list.Element) {
-	delete(c.kept, e.Value.(*keptProfile).person)
+	delete(c.kept, e.Value.(*cachedProfile).person)
 	c.order.Remove(e)
 }
 
 // forget has a profile read anew.
-func (c *profileCache) forget(who person) {
+func (c *profileCache) forget(who profileKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.kept[who]; e != nil {

@@ -22,8 +22,8 @@ func (s *Store) Boards(ctx context.Context) ([]definition.Board, error) {
 		return nil, err
 	}
 	var boards []definition.Board
-	for slot := range d.rules {
-		if r, _ := d.ruleOf(slot); r != nil {
+	for slot := range d.boards {
+		if r, _ := d.compiledIn(slot); r != nil {
 			boards = append(boards, r.Board)
 		}
 	}
@@ -55,21 +55,21 @@ func (s *Store) Event(ctx context.Context, name string) (definition.Event, error
 
 // Definition gives a board or family as it was defined: "stars", "fans:{star}".
 func (s *Store) Definition(ctx context.Context, board string) (definition.Board, error) {
-	r, err := s.defined(ctx, board)
+	r, err := s.compiledDefinition(ctx, board)
 	if err != nil {
 		return definition.Board{}, err
 	}
 	return r.Board, nil
 }
 
-// defined finds a definition by its own name, also one that was made a moment ago.
-func (s *Store) defined(ctx context.Context, board string) (*definition.Compiled, error) {
+// compiledDefinition finds a definition by its own name, also one that was made a moment ago.
+func (s *Store) compiledDefinition(ctx context.Context, board string) (*definition.Compiled, error) {
 	t, err := definition.ParseFamilyName(board)
 	if err != nil {
 		return nil, err
 	}
-	r, err := find(ctx, &s.catalog, func(d *definitions, _ bool) (*definition.Compiled, error) {
-		r, err := d.ruleOf(t.Slot())
+	r, err := findDefinition(ctx, &s.catalog, func(d *definitions, _ bool) (*definition.Compiled, error) {
+		r, err := d.compiledIn(t.Slot())
 		if r == nil && err == nil {
 			err = unknownBoard(board)
 		}
@@ -92,23 +92,23 @@ func (s *Store) Define(ctx context.Context, all definition.Set) error {
 
 // DefineBoard is Define for one board or family. A FieldError names the field alone.
 func (s *Store) DefineBoard(ctx context.Context, board definition.Board) error {
-	return s.defineAll(ctx, definition.Set{Boards: []definition.Board{board}}, alone)
+	return s.defineAll(ctx, definition.Set{Boards: []definition.Board{board}}, asGiven)
 }
 
 // DefineEvent is Define for one event. A FieldError names the field alone, such as
 // updates[0].board.
 func (s *Store) DefineEvent(ctx context.Context, event definition.Event) error {
-	return s.defineAll(ctx, definition.Set{Events: []definition.Event{event}}, alone)
+	return s.defineAll(ctx, definition.Set{Events: []definition.Event{event}}, asGiven)
 }
 
-// located gives the error of a definition, which is of boards or events and has that
+// locateError gives the error of a definition, which is of boards or events and has that
 // name, the path by which its caller knows the field.
-type located func(section, name string, err error) error
+type locateError func(section, name string, err error) error
 
-// alone leaves the path as it is within the definition.
-func alone(_, _ string, err error) error { return err }
+// asGiven leaves the path as it is within the definition.
+func asGiven(_, _ string, err error) error { return err }
 
-func (s *Store) defineAll(ctx context.Context, all definition.Set, at located) error {
+func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateError) error {
 	boards, events := slices.Clone(all.Boards), slices.Clone(all.Events)
 	for i, b := range boards {
 		var err error
@@ -122,13 +122,15 @@ func (s *Store) defineAll(ctx context.Context, all definition.Set, at located) e
 			return at(definition.SectionEvents, e.Name, err)
 		}
 	}
-	return s.define(ctx, func(d *definitions) (change, error) { return d.add(boards, events, at, s.catalog.clock.now()) })
+	return s.define(ctx, func(d *definitions) (catalogChange, error) {
+		return d.planDefine(boards, events, at, s.catalog.clock.now())
+	})
 }
 
 // define changes the definitions as plan says, which is asked anew when others have
 // changed them meanwhile.
-func (s *Store) define(ctx context.Context, plan func(*definitions) (change, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, defineFor)
+func (s *Store) define(ctx context.Context, plan func(*definitions) (catalogChange, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, defineTimeout)
 	defer cancel()
 	// One at a time, so that only nodes are in each other's way.
 	select {
@@ -138,7 +140,7 @@ func (s *Store) define(ctx context.Context, plan func(*definitions) (change, err
 		return fmt.Errorf("define: %w: %w", ErrUnavailable, ctx.Err())
 	}
 	for {
-		d, err := s.catalog.fresh(ctx)
+		d, err := s.catalog.readFresh(ctx)
 		if err != nil {
 			return err
 		}
@@ -148,37 +150,37 @@ func (s *Store) define(ctx context.Context, plan func(*definitions) (change, err
 		}
 		switch err := s.catalog.change(ctx, d, c); {
 		case err == nil:
-			_, err := s.catalog.fresh(ctx) // whoever has defined something can use it
+			_, err := s.catalog.readFresh(ctx) // whoever has defined something can use it
 			return err
-		case !errors.Is(err, errChanged):
+		case !errors.Is(err, errDefinitionsChanged):
 			return err
 		}
 	}
 }
 
-// defineFor bounds how long a definition is tried while others define too. Each time
+// defineTimeout bounds how long a definition is tried while others define too. Each time
 // at least one of them gets through.
-const defineFor = 10 * time.Second
+const defineTimeout = 10 * time.Second
 
-// change is what is to be written to the definitions.
-type change struct {
-	fields map[string]string // '' takes one away
-	empty  map[string]error  // slots that must have no instances, and what to say where one has
-	agenda []string          // slots to be looked after once nobody writes by what was before
-	before int64             // when it is too late for it, µs since 1970; 0: never
+// catalogChange is what is to be written to the definitions.
+type catalogChange struct {
+	fields      map[string]string // '' takes one away
+	mustBeEmpty map[string]error  // slots that must have no instances, and what to say where one has
+	reschedule  []string          // slots to be looked after once nobody writes by what was before
+	deadline    int64             // when it is too late for it, µs since 1970; 0: never
 }
 
-// by has a change be carried out before a time, in µs since 1970.
-func (c *change) by(end int64) {
-	if c.before == 0 || end < c.before {
-		c.before = end
+// applyBefore has a change be carried out before a time, in µs since 1970.
+func (c *catalogChange) applyBefore(end int64) {
+	if c.deadline == 0 || end < c.deadline {
+		c.deadline = end
 	}
 }
 
-// add finds what must be written to add definitions to d; now is Redis's clock, in µs
+// planDefine finds what must be written to add definitions to d; now is Redis's clock, in µs
 // since 1970.
-func (d *definitions) add(boards []definition.Board, events []definition.Event, at located, now int64) (change, error) {
-	c := change{fields: make(map[string]string), empty: make(map[string]error)}
+func (d *definitions) planDefine(boards []definition.Board, events []definition.Event, at locateError, now int64) (catalogChange, error) {
+	c := catalogChange{fields: make(map[string]string), mustBeEmpty: make(map[string]error)}
 	there, named := make(map[string]bool), make(map[string]bool)
 	for field := range d.values {
 		if slot, ok := strings.CutPrefix(field, boardField); ok {
@@ -197,20 +199,20 @@ func (d *definitions) add(boards []definition.Board, events []definition.Event, 
 		if err := d.broken[field]; err != nil {
 			return c, err
 		}
-		if err := d.redefine(&c, b, now); err != nil {
+		if err := d.planRedefine(&c, b, now); err != nil {
 			return c, at(definition.SectionBoards, b.Name, err)
 		}
-		if err := c.empty[slot]; err != nil {
-			c.empty[slot] = at(definition.SectionBoards, b.Name, err)
+		if err := c.mustBeEmpty[slot]; err != nil {
+			c.mustBeEmpty[slot] = at(definition.SectionBoards, b.Name, err)
 		}
 		there[slot] = true
-		if changed, err := d.set(c, field, b); err != nil {
+		if changed, err := d.planField(c, field, b); err != nil {
 			return c, err
-		} else if changed && d.rules[slot] != nil && !b.SameLifetime(d.rules[slot].Board) {
-			c.agenda = append(c.agenda, slot) // something is due at another time
+		} else if changed && d.boards[slot] != nil && !b.SameLifetime(d.boards[slot].Board) {
+			c.reschedule = append(c.reschedule, slot) // something is due at another time
 		}
 	}
-	rules := d.with(boards)
+	rules := d.boardsAfter(boards)
 	if err := rules.checkUnions(boards, at); err != nil {
 		return c, err
 	}
@@ -218,14 +220,14 @@ func (d *definitions) add(boards []definition.Board, events []definition.Event, 
 		return c, err
 	}
 	for _, e := range events {
-		if err := rules.checkTakes(e); err != nil {
+		if err := rules.checkEvent(e); err != nil {
 			return c, at(definition.SectionEvents, e.Name, err)
 		}
 		if err := e.CheckBoards(func(slot string) bool { return there[slot] }); err != nil {
 			return c, at(definition.SectionEvents, e.Name, err)
 		}
 		named[eventField+e.Name] = true
-		if _, err := d.set(c, eventField+e.Name, e); err != nil {
+		if _, err := d.planField(c, eventField+e.Name, e); err != nil {
 			return c, err
 		}
 	}
@@ -247,13 +249,13 @@ func (d *definitions) add(boards []definition.Board, events []definition.Event, 
 	return c, nil
 }
 
-// redefine finds what keeps a board from becoming b.
-func (d *definitions) redefine(c *change, b definition.Board, now int64) error {
+// planRedefine finds what keeps a board from becoming b.
+func (d *definitions) planRedefine(c *catalogChange, b definition.Board, now int64) error {
 	slot := b.Slot()
 	if _, leaving := d.leaving[slot]; leaving {
 		return conflict("board", "%q is being deleted; try again when that is done", b.Name)
 	}
-	was := d.rules[slot]
+	was := d.boards[slot]
 	if was == nil {
 		return nil
 	}
@@ -261,7 +263,7 @@ func (d *definitions) redefine(c *change, b definition.Board, now int64) error {
 		return conflict("board", "%q clashes with %q, whose instances have the same names", b.Name, was.Board.Name)
 	}
 	if field := b.IncompatibleField(was.Board); field != "" {
-		c.empty[slot] = conflict(field, "would have the data of board %q be in another order, or mean something else: delete the board first, or define another", b.Name)
+		c.mustBeEmpty[slot] = conflict(field, "would have the data of board %q be in another order, or mean something else: delete the board first, or define another", b.Name)
 	}
 	if b.Ends.Equal(was.Ends) {
 		return nil
@@ -272,27 +274,27 @@ func (d *definitions) redefine(c *change, b definition.Board, now int64) error {
 		if now >= latest {
 			return conflict("ends", "has passed for board %q, or is about to, and its result stands: define another board", b.Name)
 		}
-		c.by(latest)
+		c.applyBefore(latest)
 	}
-	if !b.Ends.IsZero() && c.empty[slot] == nil {
+	if !b.Ends.IsZero() && c.mustBeEmpty[slot] == nil {
 		latest := b.Ends.Add(-grace).UnixMicro()
 		if now < latest {
-			c.by(latest)
+			c.applyBefore(latest)
 		} else {
-			c.empty[slot] = conflict("ends", "is sooner than %v from now, and board %q is being written to: give a later time", grace, b.Name)
+			c.mustBeEmpty[slot] = conflict("ends", "is sooner than %v from now, and board %q is being written to: give a later time", grace, b.Name)
 		}
 	}
 	return nil
 }
 
-// set notes a field that differs from what there is, and reports whether it does. What
+// planField notes a field that differs from what there is, and reports whether it does. What
 // means the same is left as it is, in whatever form another version wrote it.
-func (d *definitions) set(c change, field string, v any) (changed bool, err error) {
+func (d *definitions) planField(c catalogChange, field string, v any) (changed bool, err error) {
 	value, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return false, fmt.Errorf("encode a definition: %w", err)
 	}
-	there, err := json.Marshal(d.meant(field), json.Deterministic(true))
+	there, err := json.Marshal(d.definitionIn(field), json.Deterministic(true))
 	if err != nil {
 		return false, fmt.Errorf("encode a definition: %w", err)
 	}
@@ -302,10 +304,10 @@ func (d *definitions) set(c change, field string, v any) (changed bool, err erro
 	return changed, nil
 }
 
-// meant is the definition in a field; nil for none, and for one that is not understood.
-func (d *definitions) meant(field string) any {
+// definitionIn is the definition in a field; nil for none, and for one that is not understood.
+func (d *definitions) definitionIn(field string) any {
 	if slot, is := strings.CutPrefix(field, boardField); is {
-		if r := d.rules[slot]; r != nil {
+		if r := d.boards[slot]; r != nil {
 			return r.Board
 		}
 	} else if e := d.events[strings.TrimPrefix(field, eventField)]; e != nil {
@@ -330,47 +332,47 @@ func (s *Store) Delete(ctx context.Context, board string) error {
 	if err != nil {
 		return err
 	}
-	return s.define(ctx, func(d *definitions) (change, error) {
-		r, broken := d.ruleOf(t.Slot())
+	return s.define(ctx, func(d *definitions) (catalogChange, error) {
+		r, broken := d.compiledIn(t.Slot())
 		if broken == nil && (r == nil || r.Board.Name != board) {
-			return change{}, unknownBoard(board)
+			return catalogChange{}, unknownBoard(board)
 		}
 		for _, name := range slices.Sorted(maps.Keys(d.events)) {
 			if d.events[name].CheckBoards(func(slot string) bool { return slot != t.Slot() }) != nil {
-				return change{}, conflict("board", "%q is a board of event %q", board, name)
+				return catalogChange{}, conflict("board", "%q is a board of event %q", board, name)
 			}
 		}
-		if union := d.with(nil).unionOf(t.Slot()); union != "" {
-			return change{}, conflict("board", "%q is a board of union %q", board, union)
+		if union := d.boardsAfter(nil).unionOf(t.Slot()); union != "" {
+			return catalogChange{}, conflict("board", "%q is a board of union %q", board, union)
 		}
-		return change{fields: map[string]string{leavingField + t.Slot(): "now"}, agenda: []string{t.Slot()}}, nil
+		return catalogChange{fields: map[string]string{leavingField + t.Slot(): "now"}, reschedule: []string{t.Slot()}}, nil
 	})
 }
 
 // DeleteEvent takes an event away. What it did stays.
 func (s *Store) DeleteEvent(ctx context.Context, event string) error {
-	return s.define(ctx, func(d *definitions) (change, error) {
+	return s.define(ctx, func(d *definitions) (catalogChange, error) {
 		if _, there := d.values[eventField+event]; !there {
-			return change{}, unknownEvent(event)
+			return catalogChange{}, unknownEvent(event)
 		}
 		// Its ids are kept for retries that come late, and no longer.
-		return change{fields: map[string]string{eventField + event: ""}, agenda: []string{"/" + event}}, nil
+		return catalogChange{fields: map[string]string{eventField + event: ""}, reschedule: []string{"/" + event}}, nil
 	})
 }
 
 // deleteInstance lets all of an instance go.
 func (s *Store) deleteInstance(ctx context.Context, n definition.Name) error {
-	d, err := s.catalog.fresh(ctx)
+	d, err := s.catalog.readFresh(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := d.rule(n); err != nil {
+	if _, err := d.compiled(n); err != nil {
 		return err
 	}
-	if err := s.takeDown(ctx, n.Instance(), d.looked+lease.Microseconds()); err != nil {
+	if err := s.deleteData(ctx, n.Instance(), d.readAt+lease.Microseconds()); err != nil {
 		return fmt.Errorf("delete board %q: %w", n.Instance(), err)
 	}
-	return s.soon(ctx, n.Instance()) // where it is listed no more
+	return s.scheduleNow(ctx, n.Instance()) // where it is listed no more
 }
 
 func unknownBoard(board string) error {

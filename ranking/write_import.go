@@ -9,8 +9,8 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// importRows is how many rows of an import go to Apply at once.
-const importRows = 1000
+// importBatch is how many rows of an import go to Apply at once.
+const importBatch = 1000
 
 // MaxRowErrors is how many of the rows that were refused an import tells of.
 const MaxRowErrors = 10
@@ -61,7 +61,7 @@ type Imported struct {
 // that is named with its period, ErrConflict for one with a window, and ErrConflict when the period turns on the way.
 // Imported is what was done until then.
 func (s *Store) Import(ctx context.Context, board string, next func() (Row, error)) (Imported, error) {
-	im := importing{store: s, board: board}
+	im := importer{store: s, board: board}
 	if _, err := s.Apply(ctx, board, nil); err != nil { // before anything is read
 		return im.done, err
 	}
@@ -85,7 +85,7 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 			}
 			return im.done, err
 		}
-		if im.stop() || len(im.rows) == importRows {
+		if im.stop() || len(im.rows) == importBatch {
 			if err := im.flush(ctx); err != nil {
 				return im.done, err
 			}
@@ -95,15 +95,15 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 
 // checkImport refuses a board whose scores are not kept, but made of what happened.
 func (s *Store) checkImport(ctx context.Context, board string) error {
-	r, err := s.ruleNamed(ctx, board)
+	r, err := s.compiledNamed(ctx, board)
 	if err == nil && r.IsWindowed() {
 		err = conflict("board", "%q has a window, in which each update counts for a time: send updates, with the time that they were at", board)
 	}
 	return err
 }
 
-// importing is an import under way.
-type importing struct {
+// importer is an import under way.
+type importer struct {
 	store *Store
 	board string
 	rows  []importRow // that wait to be applied
@@ -119,20 +119,20 @@ func (r importRow) update() definition.Update {
 	return definition.Update{Member: r.Member, Score: r.Score, Data: r.Data}
 }
 
-func (im *importing) add(r Row) {
+func (im *importer) add(r Row) {
 	row := importRow{Row: r}
 	row.err = row.update().Check()
 	im.rows = append(im.rows, row)
 }
 
 // stop reports whether the last row is one that an import does not go on after.
-func (im *importing) stop() bool {
+func (im *importer) stop() bool {
 	err := im.rows[len(im.rows)-1].err
 	return err != nil && !errors.Is(err, ErrOutOfRange)
 }
 
 // flush applies what waits, and returns what the import ends with.
-func (im *importing) flush(ctx context.Context) error {
+func (im *importer) flush(ctx context.Context) error {
 	rows := im.rows
 	im.rows = im.rows[:0]
 	var updates []definition.Update
@@ -159,7 +159,7 @@ func (im *importing) flush(ctx context.Context) error {
 }
 
 // count takes down what came of a row, and returns what the import ends with.
-func (im *importing) count(line int64, o Outcome) error {
+func (im *importer) count(line int64, o Outcome) error {
 	d := &im.done
 	switch {
 	case o.Err != nil:

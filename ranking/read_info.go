@@ -39,19 +39,19 @@ const memberBytes = 110
 // Info reads a board's size and state.
 func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	var info Info
-	m, now, err := s.reading(ctx, board, func(m meaning) (readAt, error) {
-		r, err := s.call(ctx, script.Info, m.keys, m.rule.Board, nil)
+	m, now, err := s.readResolved(ctx, board, func(m resolved) (readTimes, error) {
+		r, err := s.callRead(ctx, script.Info, m.keys, m.compiled.Board, nil)
 		if err != nil {
-			return readAt{}, err
+			return readTimes{}, err
 		}
-		at := takeReadAt(r)
+		at := takeReadTimes(r)
 		info = Info{State: State{Epoch: r.Text(), Seq: r.Number()}, Total: r.Number()}
 		if changed := r.Number(); changed > 0 {
 			info.LastChange = time.UnixMicro(changed)
 		}
 		span := r.Number()
 		first, last := r.OptionalKey(), r.OptionalKey()
-		if m.rule.Ties != definition.ByMember {
+		if m.compiled.Ties != definition.ByMember {
 			info.TieResolution = tieResolution(span, max(math.Abs(first), math.Abs(last)))
 		}
 		return at, r.Err

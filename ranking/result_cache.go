@@ -43,27 +43,27 @@ type builds struct {
 	mu    sync.Mutex
 	under map[string]*build    // way, by instance
 	built map[string]int64     // by instance: when its result was begun to be built, µs since 1970
-	swept map[string]*sweeping // way, by instance
+	swept map[string]*sweepRun // way, by instance
 }
 
 // build is one attempt to have a result that is newer than one that was seen.
 type build struct {
 	timely bool          // it was begun while the result was not too old yet
 	done   chan struct{} // closed when it has ended; what follows is read after that
-	came   came
+	came   buildOutcome
 	since  int64 // where another builds: since when
 	seen   int64 // and when the result was built that there is; both in µs since 1970
 	took   time.Duration
 	err    error
 }
 
-// came is what came of a build.
-type came int
+// buildOutcome is what came of a build.
+type buildOutcome int
 
 const (
-	isNew     came = iota // there is a newer result, or the one there is was found to be it
-	isNothing             // there is nothing to build it of, and no result
-	isBusy                // another node builds
+	builtNew       buildOutcome = iota // there is a newer result, or the one there is was found to be it
+	builtNothing                       // there is nothing to build it of, and no result
+	builtElsewhere                     // another node builds
 )
 
 // scored is a member of a result.
@@ -72,8 +72,8 @@ type scored struct {
 	score  int64
 }
 
-// takesNone is the error of an update to a union.
-func takesNone(instance string) error {
+// errUnionWrite is the error of an update to a union.
+func errUnionWrite(instance string) error {
 	return conflict("board", "%q is built from other boards: send updates to these", instance)
 }
 
@@ -94,10 +94,10 @@ func retention(r *definition.Compiled) time.Duration {
 	return r.Window + max(10*r.RefreshInterval(), 10*time.Minute)
 }
 
-// fresh sees to it that the result of a board that is built can be read: that it is not
+// ensureFresh sees to it that the result of a board that is built can be read: that it is not
 // older than its refresh, and what a build took. While one is under way that was begun in
 // time the old one will do.
-func (s *Store) fresh(ctx context.Context, instance string, r *definition.Compiled) error {
+func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.Compiled) error {
 	if built := s.builds.known(instance); built > 0 && s.age(built) < rebuildAfter(r) {
 		return nil
 	}
@@ -126,12 +126,12 @@ func (s *Store) fresh(ctx context.Context, instance string, r *definition.Compil
 		switch {
 		case b.err != nil && built > 0 && s.age(built) < r.RefreshInterval()+b.took:
 			return nil
-		case (errors.Is(b.err, errLost) || errors.Is(b.err, errOld)) && !lost:
+		case (errors.Is(b.err, errBuildLost) || errors.Is(b.err, errStaleDefinitions)) && !lost:
 			lost = true // the next knows more
 			continue
 		case b.err != nil:
 			return b.err
-		case b.came != isBusy:
+		case b.came != builtElsewhere:
 			return nil
 		case b.seen > 0 && time.Duration(b.since-b.seen)*time.Microsecond <= r.RefreshInterval():
 			return nil // the other was in time
@@ -161,10 +161,10 @@ func (s *Store) age(built int64) time.Duration {
 
 // refreshWatched has the result built of a board that is watched, where it is due, built
 // being when that was last, µs since 1970, 0 for never.
-func (s *Store) refreshWatched(m meaning, built int64) {
+func (s *Store) refreshWatched(m resolved, built int64) {
 	s.builds.note(m.Instance, built)
-	if age := s.age(built); built == 0 || age >= rebuildAfter(m.rule) {
-		s.startBuild(m.Instance, built, built > 0 && age < m.rule.RefreshInterval())
+	if age := s.age(built); built == 0 || age >= rebuildAfter(m.compiled) {
+		s.startBuild(m.Instance, built, built > 0 && age < m.compiled.RefreshInterval())
 	}
 }
 

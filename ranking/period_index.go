@@ -14,8 +14,8 @@ import (
 	"rankcast/ranking/calendar"
 )
 
-// noted is a board-period as the board's own hash of periods has it.
-type noted struct {
+// periodRecord is a board-period as the board's own hash of periods has it.
+type periodRecord struct {
 	calendar.Period
 	id      string // of its delivery; "" until it is settled
 	settled int64  // when that was, µs since 1970
@@ -24,12 +24,12 @@ type noted struct {
 	fresh   bool   // it was settled a moment ago
 }
 
-// anySettled is the field beside them that tells when the last of those that were
+// lastSettledField is the field beside them that tells when the last of those that were
 // settled had ended, which outlives them.
-const anySettled = "/"
+const lastSettledField = "/"
 
-// parseNoted reads 'opens closes [id settled [done]]'.
-func parseNoted(name, text string) (n noted, ok bool) {
+// parsePeriodRecord reads 'opens closes [id settled [done]]'.
+func parsePeriodRecord(name, text string) (n periodRecord, ok bool) {
 	f := strings.Fields(text)
 	if len(f) != 2 && len(f) != 4 && (len(f) != 5 || f[4] != "done") {
 		return n, false
@@ -50,24 +50,24 @@ func parseNoted(name, text string) (n noted, ok bool) {
 	return n, err == nil
 }
 
-// noted lists the periods that there are of an instance, the oldest first.
-func (s *Store) noted(ctx context.Context, instance string) ([]noted, error) {
+// periodRecords lists the periods that there are of an instance, the oldest first.
+func (s *Store) periodRecords(ctx context.Context, instance string) ([]periodRecord, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	fields, err := s.rdb.HGetAll(ctx, s.keys.Board(instance, "").Periods).Result()
 	if err != nil {
 		return nil, fmt.Errorf("list periods of board %q: %w: %w", instance, ErrUnavailable, err)
 	}
-	delete(fields, anySettled)
-	list := make([]noted, 0, len(fields))
+	delete(fields, lastSettledField)
+	list := make([]periodRecord, 0, len(fields))
 	for name, text := range fields {
-		n, ok := parseNoted(name, text)
+		n, ok := parsePeriodRecord(name, text)
 		if !ok {
 			return nil, fmt.Errorf("%w: board %q has noted %q of period %q, which is no note", ErrUnavailable, instance, text, name)
 		}
 		list = append(list, n)
 	}
-	slices.SortFunc(list, func(a, b noted) int { return cmp.Or(a.Opens.Compare(b.Opens), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list, func(a, b periodRecord) int { return cmp.Or(a.Opens.Compare(b.Opens), cmp.Compare(a.Name, b.Name)) })
 	return list, nil
 }
 
@@ -83,21 +83,21 @@ type PeriodInfo struct {
 // Periods lists the periods of a board that there is something of and that can be
 // read, the newest first; the current one is among them in any case.
 func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error) {
-	m, err := s.meaning(ctx, board, 0)
+	m, err := s.resolve(ctx, board, 0)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.noted(ctx, m.Instance)
+	list, err := s.periodRecords(ctx, m.Instance)
 	if err != nil {
 		return nil, err
 	}
 	now := s.catalog.clock.now()
-	current := m.rule.CurrentPeriod(now)
-	if !slices.ContainsFunc(list, func(n noted) bool { return n.Name == current.Name }) {
-		list = append(list, noted{Period: current})
+	current := m.compiled.CurrentPeriod(now)
+	if !slices.ContainsFunc(list, func(n periodRecord) bool { return n.Name == current.Name }) {
+		list = append(list, periodRecord{Period: current})
 	}
-	oldest := m.rule.OldestReadable(now)
-	list = slices.DeleteFunc(list, func(n noted) bool { return n.Opens.Before(oldest.Opens) })
+	oldest := m.compiled.OldestReadable(now)
+	list = slices.DeleteFunc(list, func(n periodRecord) bool { return n.Opens.Before(oldest.Opens) })
 	slices.Reverse(list)
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -111,7 +111,7 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	}
 	infos := make([]PeriodInfo, len(list))
 	for i, n := range list {
-		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.rule.PeriodEnd(n.Period), Final: m.rule.PeriodEnded(n.Period, now), Total: totals[i].Val()}
+		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.compiled.PeriodEnd(n.Period), Final: m.compiled.PeriodEnded(n.Period, now), Total: totals[i].Val()}
 	}
 	return infos, nil
 }

@@ -11,11 +11,11 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// dropPeriods is how many board-periods go in one call of drop.lua.
-const dropPeriods = 8
+// dropAtOnce is how many board-periods go in one call of drop.lua.
+const dropAtOnce = 8
 
-// wrote is when a board-period was last written to, or begun to be built, in µs since 1970.
-func (s *Store) wrote(ctx context.Context, k keyspace.BoardKeys) (int64, error) {
+// lastWrite is when a board-period was last written to, or begun to be built, in µs since 1970.
+func (s *Store) lastWrite(ctx context.Context, k keyspace.BoardKeys) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	values, err := s.rdb.HMGet(ctx, k.Meta, "clock", "wrote", builtField).Result()
@@ -35,18 +35,18 @@ func (s *Store) wrote(ctx context.Context, k keyspace.BoardKeys) (int64, error) 
 	return latest, nil
 }
 
-// drop lets board-periods go, whatever was written to them, and with the last of them
+// dropPeriods lets board-periods go, whatever was written to them, and with the last of them
 // the keys that come on top. until is when what is known of the board is too old, in µs
 // since 1970.
-func (s *Store) drop(ctx context.Context, instance string, until int64, periods []string, keys ...string) error {
+func (s *Store) dropPeriods(ctx context.Context, instance string, until int64, periods []string, keys ...string) error {
 	for len(periods) > 0 || len(keys) > 0 {
-		n := min(len(periods), dropPeriods)
+		n := min(len(periods), dropAtOnce)
 		now := periods[:n]
 		var more []string
 		if periods = periods[n:]; len(periods) == 0 {
 			more, keys = keys, nil
 		}
-		if _, err := s.callDrop(ctx, instance, dropping{until: until, periods: now, keys: more}); err != nil {
+		if _, err := s.callDrop(ctx, instance, dropCall{until: until, periods: now, keys: more}); err != nil {
 			return err
 		}
 	}
@@ -55,22 +55,22 @@ func (s *Store) drop(ctx context.Context, instance string, until int64, periods 
 
 // dropUnwritten lets all of an instance go, if nothing was written to it since a time,
 // in µs since 1970. periods are all that were found of it, the newest last.
-func (s *Store) dropUnwritten(ctx context.Context, instance string, until int64, periods []noted, since int64) (gone bool, err error) {
+func (s *Store) dropUnwritten(ctx context.Context, instance string, until int64, periods []periodRecord, since int64) (gone bool, err error) {
 	names := make([]string, len(periods))
 	for i, p := range periods {
 		names[len(names)-1-i] = p.Name
 	}
 	// With the newest, which alone can be written to, or of which the next would be
 	// the newer, the instance has gone: what is written then begins anew.
-	n := min(len(names), dropPeriods)
-	if gone, err = s.callDrop(ctx, instance, dropping{until: until, since: since, of: len(names), periods: names[:n]}); err != nil || !gone {
+	n := min(len(names), dropAtOnce)
+	if gone, err = s.callDrop(ctx, instance, dropCall{until: until, since: since, of: len(names), periods: names[:n]}); err != nil || !gone {
 		return gone, err
 	}
-	return true, s.drop(ctx, instance, until, names[n:])
+	return true, s.dropPeriods(ctx, instance, until, names[n:])
 }
 
-// dropping is what one call of drop.lua lets go. Times are in µs since 1970.
-type dropping struct {
+// dropCall is what one call of drop.lua lets go. Times are in µs since 1970.
+type dropCall struct {
 	until   int64    // when what is known of the board is too old
 	since   int64    // only if nothing was written since; 0: whatever was
 	of      int      // and there are so many periods
@@ -79,7 +79,7 @@ type dropping struct {
 }
 
 // callDrop reports whether it is gone.
-func (s *Store) callDrop(ctx context.Context, instance string, d dropping) (gone bool, err error) {
+func (s *Store) callDrop(ctx context.Context, instance string, d dropCall) (gone bool, err error) {
 	k := s.keys.Board(instance, "")
 	keys := []string{k.Periods, k.Meta}
 	if len(d.periods) > 0 {
@@ -94,7 +94,7 @@ func (s *Store) callDrop(ctx context.Context, instance string, d dropping) (gone
 		args = append(args, p)
 	}
 	if len(d.keys) > 0 {
-		args = append(args, anySettled)
+		args = append(args, lastSettledField)
 	}
 	r, err := script.Drop.Run(ctx, s.rdb, append(keys, d.keys...), args)
 	if err != nil {
@@ -104,15 +104,15 @@ func (s *Store) callDrop(ctx context.Context, instance string, d dropping) (gone
 	case "ok":
 		gone = true
 	case "stale":
-		r.Err = errOld
+		r.Err = errStaleDefinitions
 	}
 	return gone, r.Err
 }
 
-// forget lets the request ids go of an instance, or an event ("/gift"), of which there
+// forgetIDs lets the request ids go of an instance, or an event ("/gift"), of which there
 // is nothing else, once no retry is answered by them any more. It says when to look
 // again, in µs since 1970; 0: there is nothing at all.
-func (s *Store) forget(ctx context.Context, of string) (next int64, err error) {
+func (s *Store) forgetIDs(ctx context.Context, of string) (next int64, err error) {
 	ids := s.keys.Ids(of)
 	keys := ids[:]
 	if !strings.HasPrefix(of, "/") {
@@ -128,12 +128,12 @@ func (s *Store) forget(ctx context.Context, of string) (next int64, err error) {
 	case "kept":
 		return r.Number(), r.Err
 	}
-	return s.catalog.clock.now() + listLook.Microseconds(), r.Err
+	return s.catalog.clock.now() + relistAfter.Microseconds(), r.Err
 }
 
-// takeDown lets all of an instance go, at once.
-func (s *Store) takeDown(ctx context.Context, instance string, until int64) error {
-	periods, err := s.noted(ctx, instance)
+// deleteData lets all of an instance go, at once.
+func (s *Store) deleteData(ctx context.Context, instance string, until int64) error {
+	periods, err := s.periodRecords(ctx, instance)
 	if err != nil {
 		return err
 	}
@@ -145,19 +145,19 @@ func (s *Store) takeDown(ctx context.Context, instance string, until int64) erro
 			deliveries = append(deliveries, definition.Qualify(instance, p.Name))
 		}
 	}
-	if err := s.undeliver(ctx, deliveries...); err != nil {
+	if err := s.cancelDeliveries(ctx, deliveries...); err != nil {
 		return err
 	}
-	if err := s.showAll(ctx, instance); err != nil {
+	if err := s.forgetHidden(ctx, instance); err != nil {
 		return err
 	}
 	ids := s.keys.Ids(instance)
 	s.builds.note(instance, 0)
-	return s.drop(ctx, instance, until, names, append(ids[:], s.keys.Build(instance).All()...)...)
+	return s.dropPeriods(ctx, instance, until, names, append(ids[:], s.keys.Build(instance).All()...)...)
 }
 
-// undeliver has nobody told of closed periods that are going.
-func (s *Store) undeliver(ctx context.Context, periods ...string) error {
+// cancelDeliveries has nobody told of closed periods that are going.
+func (s *Store) cancelDeliveries(ctx context.Context, periods ...string) error {
 	if len(periods) == 0 {
 		return nil
 	}

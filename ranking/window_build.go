@@ -11,25 +11,25 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// recountPage is how many events one call of events.lua reads, which holds Redis for
+// windowPage is how many events one call of events.lua reads, which holds Redis for
 // about half a millisecond then.
-const recountPage = 256
+const windowPage = 256
 
-// recounted is what a member comes to by its events so far.
-type recounted struct {
+// windowScore is what a member comes to by its events so far.
+type windowScore struct {
 	score int64
 	ms, n int64 // of the latest
 }
 
-// recount is what a window comes to at the time of the build: all that counted then,
+// windowScores is what a window comes to at the time of the build: all that counted then,
 // whatever has come since.
-func (w *builder) recount(ctx context.Context) ([]scored, error) {
+func (w *builder) windowScores(ctx context.Context) ([]scored, error) {
 	over := w.now/1000 - w.rule.Window.Milliseconds()
-	members := make(map[string]recounted)
-	args := []any{recountPage, over, w.clock}
+	members := make(map[string]windowScore)
+	args := []any{windowPage, over, w.clock}
 	for {
 		began := time.Now()
-		r, err := w.callKeys(ctx, script.Events, []string{w.keys.Window[0], w.keys.Window[2]}, args)
+		r, err := w.callScript(ctx, script.Events, []string{w.keys.Window[0], w.keys.Window[2]}, args)
 		if err != nil {
 			return nil, err
 		}
@@ -43,10 +43,10 @@ func (w *builder) recount(ctx context.Context) ([]scored, error) {
 				break
 			}
 			was, there := members[member]
-			members[member] = joinEvents(w.rule, was, there, recounted{score, ms, n})
+			members[member] = joinEvents(w.rule, was, there, windowScore{score, ms, n})
 		}
 		ms, event := r.Text(), r.Text()
-		if err := cmp.Or(r.Err, rows.Err, w.between(ctx, time.Since(began))); err != nil {
+		if err := cmp.Or(r.Err, rows.Err, w.keepLock(ctx, time.Since(began))); err != nil {
 			return nil, err
 		}
 		if event == "" {
@@ -62,7 +62,7 @@ func (w *builder) recount(ctx context.Context) ([]scored, error) {
 }
 
 // joinEvents adds one event to the result of a member, who may have had none.
-func joinEvents(r *definition.Compiled, was recounted, there bool, next recounted) recounted {
+func joinEvents(r *definition.Compiled, was windowScore, there bool, next windowScore) windowScore {
 	switch {
 	case !there:
 		return next

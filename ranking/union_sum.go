@@ -13,8 +13,8 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// summed is a board-period that goes into a result.
-type summed struct {
+// unionSource is a board-period that goes into a result.
+type unionSource struct {
 	instance string
 	rule     *definition.Compiled
 	keys     keyspace.BoardKeys
@@ -23,13 +23,13 @@ type summed struct {
 
 // unionSources lists the board-periods that go into a union at a moment of Redis's clock,
 // in µs since 1970.
-func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n definition.Name, now int64) ([]summed, error) {
+func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n definition.Name, now int64) ([]unionSource, error) {
 	t, err := definition.ParseFamilyName(r.Board.Name)
 	if err != nil {
 		return nil, err
 	}
 	u := r.Union
-	var all []summed
+	var all []unionSource
 	for i, of := range u.Of {
 		parts := strings.Split(of, ":")
 		for j, part := range parts[1:] {
@@ -38,13 +38,13 @@ func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n def
 			}
 		}
 		source := definition.Name{Base: parts[0], Parts: parts[1:]}
-		its, err := d.rule(source)
+		its, err := d.compiled(source)
 		if err != nil {
 			return nil, err
 		}
 		p, there := its.CurrentPeriod(now), true
 		for last := 0; last < u.Last && there; last++ {
-			all = append(all, summed{instance: source.Instance(), rule: its, keys: k.Board(source.Instance(), p.Name), weight: u.Weights[i]})
+			all = append(all, unionSource{instance: source.Instance(), rule: its, keys: k.Board(source.Instance(), p.Name), weight: u.Weights[i]})
 			if its.Calendar == nil {
 				break
 			}
@@ -54,23 +54,23 @@ func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n def
 	return all, nil
 }
 
-// tally is what a member comes to so far: about 120 bytes with the member's id.
-type tally struct {
-	rest    wide  // of the sources before the latest
-	some    bool  // there are such
-	source  int32 // the latest that the member is on, as it is numbered
-	current int64 // its score there: a source may tell of a member more than once
+// unionTotal is what a member comes to so far: about 120 bytes with the member's id.
+type unionTotal struct {
+	rest    wideSum // of the sources before the latest
+	some    bool    // there are such
+	source  int32   // the latest that the member is on, as it is numbered
+	current int64   // its score there: a source may tell of a member more than once
 }
 
-// tallies sum up sources, one after the other.
-type tallies struct {
+// unionTotals sum up sources, one after the other.
+type unionTotals struct {
 	aggregate definition.Aggregate
 	weights   []int64 // by source
-	members   map[string]tally
+	members   map[string]unionTotal
 }
 
 // add takes note of a member's score on a source.
-func (t *tallies) add(source int, member string, score int64) {
+func (t *unionTotals) add(source int, member string, score int64) {
 	e, there := t.members[member]
 	if there && e.source != int32(source) {
 		e.rest, e.some = t.whole(e), true
@@ -80,22 +80,22 @@ func (t *tallies) add(source int, member string, score int64) {
 }
 
 // whole is what a member comes to.
-func (t *tallies) whole(e tally) wide {
-	latest := times(t.weights[e.source], e.current)
+func (t *unionTotals) whole(e unionTotal) wideSum {
+	latest := wideProduct(t.weights[e.source], e.current)
 	switch {
 	case !e.some:
 		return latest
 	case t.aggregate == definition.MinOf:
-		return slices.MinFunc([]wide{e.rest, latest}, wide.compare)
+		return slices.MinFunc([]wideSum{e.rest, latest}, wideSum.compare)
 	case t.aggregate == definition.MaxOf:
-		return slices.MaxFunc([]wide{e.rest, latest}, wide.compare)
+		return slices.MaxFunc([]wideSum{e.rest, latest}, wideSum.compare)
 	default:
 		return e.rest.plus(latest)
 	}
 }
 
 // scores are those of all members, in no order.
-func (t *tallies) scores() []scored {
+func (t *unionTotals) scores() []scored {
 	scores := make([]scored, 0, len(t.members))
 	for member, e := range t.members {
 		scores = append(scores, scored{member, t.whole(e).score()})
@@ -103,26 +103,28 @@ func (t *tallies) scores() []scored {
 	return scores
 }
 
-// wide is an integer, high·2^26 + low with 0 ≤ low < 2^26, that has room for a thousand
+// wideSum is an integer, high·2^26 + low with 0 ≤ low < 2^26, that has room for a thousand
 // scores times their weights.
-type wide struct{ high, low int64 }
+type wideSum struct{ high, low int64 }
 
 const lowBits = 26
 
-func times(weight, score int64) wide {
-	return wide{weight * (score >> lowBits), weight * (score & (1<<lowBits - 1))}.normal()
+func wideProduct(weight, score int64) wideSum {
+	return wideSum{weight * (score >> lowBits), weight * (score & (1<<lowBits - 1))}.normal()
 }
 
-func (w wide) normal() wide { return wide{w.high + w.low>>lowBits, w.low & (1<<lowBits - 1)} }
+func (w wideSum) normal() wideSum { return wideSum{w.high + w.low>>lowBits, w.low & (1<<lowBits - 1)} }
 
-func (w wide) plus(other wide) wide { return wide{w.high + other.high, w.low + other.low}.normal() }
+func (w wideSum) plus(other wideSum) wideSum {
+	return wideSum{w.high + other.high, w.low + other.low}.normal()
+}
 
-func (w wide) compare(other wide) int {
+func (w wideSum) compare(other wideSum) int {
 	return cmp.Or(cmp.Compare(w.high, other.high), cmp.Compare(w.low, other.low))
 }
 
 // score is w, or the bound that it is beyond.
-func (w wide) score() int64 {
+func (w wideSum) score() int64 {
 	const most = definition.MaxScore>>lowBits + 1
 	high := min(max(w.high, -most-1), most)
 	return min(max(high<<lowBits+w.low, -definition.MaxScore), definition.MaxScore)
@@ -152,7 +154,7 @@ func (s *Store) sources(ctx context.Context, d *definitions, n definition.Name, 
 				err = fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
 			}
 		default:
-			err = s.fresh(ctx, b.instance, b.rule)
+			err = s.ensureFresh(ctx, b.instance, b.rule)
 		}
 		if err != nil {
 			return nil, err
@@ -192,26 +194,26 @@ const (
 	scanTogether = 100
 )
 
-// sum reads all that goes into a union, and says what each member comes to. It calls
+// sumUnion reads all that goes into a union, and says what each member comes to. It calls
 // between with how long each call took.
-func (s *Store) sum(ctx context.Context, u *definition.Union, all []summed, between func(context.Context, time.Duration) error) ([]scored, error) {
-	t := tallies{aggregate: u.Aggregate, members: make(map[string]tally)}
+func (s *Store) sumUnion(ctx context.Context, u *definition.Union, all []unionSource, between func(context.Context, time.Duration) error) ([]scored, error) {
+	t := unionTotals{aggregate: u.Aggregate, members: make(map[string]unionTotal)}
 	for source, b := range all {
 		t.weights = append(t.weights, b.weight)
-		if err := s.scan(ctx, b, between, func(member string, score int64) { t.add(source, member, score) }); err != nil {
+		if err := s.scanSource(ctx, b, between, func(member string, score int64) { t.add(source, member, score) }); err != nil {
 			return nil, err
 		}
 	}
 	return t.scores(), nil
 }
 
-// scan reads a board-period: each member that is there throughout at least once, and its
+// scanSource reads a board-period: each member that is there throughout at least once, and its
 // score as it was at that moment.
-func (s *Store) scan(ctx context.Context, b summed, between func(context.Context, time.Duration) error, take func(member string, score int64)) error {
+func (s *Store) scanSource(ctx context.Context, b unionSource, between func(context.Context, time.Duration) error, take func(member string, score int64)) error {
 	server, cursor := "", "0"
 	for first := true; first || cursor != "0"; first = false {
 		began := time.Now()
-		r, err := s.callKeys(ctx, script.Scan, []string{b.keys.Members, b.keys.Meta}, []any{cursor, scanPage})
+		r, err := s.callScript(ctx, script.Scan, []string{b.keys.Members, b.keys.Meta}, []any{cursor, scanPage})
 		if err != nil {
 			return err
 		}

@@ -31,12 +31,12 @@ type builder struct {
 	gathered     int   // members aside
 }
 
-var errLost = fmt.Errorf("%w: another builds it meanwhile, or it was deleted", ErrUnavailable)
+var errBuildLost = fmt.Errorf("%w: another builds it meanwhile, or it was deleted", ErrUnavailable)
 
 // build builds a result, unless there is a newer one than was seen, in µs since 1970, or
 // another builds it.
 func (s *Store) build(ctx context.Context, instance string, seen int64, b *build) error {
-	d, until, err := s.leased(ctx)
+	d, until, err := s.leasedDefinitions(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 	if err != nil {
 		return err
 	}
-	r, err := d.rule(n)
+	r, err := d.compiled(n)
 	if err != nil {
 		return err
 	}
@@ -58,14 +58,14 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 	if seen == 0 {
 		// Names that there is nothing of must leave nothing.
 		if some, err := s.anyOf(ctx, s.keys.Board(instance, "").Meta, from); err != nil || !some {
-			b.came = isNothing
+			b.came = builtNothing
 			return err
 		}
 	}
 	w := &builder{Store: s, instance: instance, rule: r, keys: s.keys.Board(instance, ""), its: s.keys.Build(instance), token: newEpoch()}
-	if has, err := w.hold(ctx, until, seen, b); err != nil || !has {
-		if errors.Is(err, errOld) {
-			s.catalog.newer(ctx, d)
+	if has, err := w.lock(ctx, until, seen, b); err != nil || !has {
+		if errors.Is(err, errStaleDefinitions) {
+			s.catalog.readNewer(ctx, d)
 		}
 		return err
 	}
@@ -73,20 +73,20 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 	if err != nil {
 		w.release(ctx)
 	}
-	if errors.Is(err, errLost) {
-		s.catalog.newer(ctx, d) // others may be hidden than this node knew
+	if errors.Is(err, errBuildLost) {
+		s.catalog.readNewer(ctx, d) // others may be hidden than this node knew
 	}
 	return err
 }
 
-// hold takes the lock, or says in b why not.
-func (w *builder) hold(ctx context.Context, until, seen int64, b *build) (has bool, err error) {
+// lock takes the lock, or says in b why not.
+func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bool, err error) {
 	sp := w.rule.Span(w.catalog.clock.now())
 	window := "0"
 	if w.rule.IsWindowed() {
 		window = "1"
 	}
-	r, err := w.callKeys(ctx, script.Hold, []string{w.its.Lock, w.keys.Meta, w.keys.Members, w.its.Aside, w.its.Distinct},
+	r, err := w.callScript(ctx, script.Hold, []string{w.its.Lock, w.keys.Meta, w.keys.Members, w.its.Aside, w.its.Distinct},
 		[]any{w.token, buildLease.Microseconds(), until, seen, w.rule.Shape, window})
 	if err != nil {
 		return false, err
@@ -99,13 +99,13 @@ func (w *builder) hold(ctx context.Context, until, seen int64, b *build) (has bo
 		w.kept = time.Now()
 		has = true
 	case "busy":
-		b.came, b.since, b.seen = isBusy, r.Number(), r.Number()
+		b.came, b.since, b.seen = builtElsewhere, r.Number(), r.Number()
 	case "fresh":
 		w.builds.note(w.instance, r.Number())
 	case "shape":
 		return false, conflict("board", "%q holds data of another order than it is defined with: delete it first", w.instance)
 	case "stale":
-		return false, errOld
+		return false, errStaleDefinitions
 	default:
 		r.Fail("is none of a lock")
 	}
@@ -115,7 +115,7 @@ func (w *builder) hold(ctx context.Context, until, seen int64, b *build) (has bo
 // replace builds the result and puts it in its place.
 func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name) error {
 	// Before anything is there that nobody would look after.
-	listed, err := w.list(ctx, d, n, w.rule, 0)
+	listed, err := w.listInstance(ctx, d, n, w.rule, 0)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name
 	// In their order: the places of a sorted set that are written to are warm then.
 	slices.SortFunc(scores, func(a, b scored) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.member, b.member)) })
 	next := newEpoch()
-	if same, err := w.same(ctx, scores); err != nil {
+	if same, err := w.unchanged(ctx, scores); err != nil {
 		return err
 	} else if same {
 		next = ""
@@ -156,18 +156,18 @@ func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name
 // scores are those of all members, in no order.
 func (w *builder) scores(ctx context.Context, d *definitions, n definition.Name) ([]scored, error) {
 	if w.rule.IsWindowed() {
-		return w.recount(ctx)
+		return w.windowScores(ctx)
 	}
 	all, err := unionSources(w.rule, d, w.Store.keys, n, w.now)
 	if err != nil {
 		return nil, err
 	}
-	return w.sum(ctx, w.rule.Union, all, w.between)
+	return w.sumUnion(ctx, w.rule.Union, all, w.keepLock)
 }
 
-// same reports whether the result there is has the same members with the same scores, so
+// unchanged reports whether the result there is has the same members with the same scores, so
 // that nothing need be written and nobody told.
-func (w *builder) same(ctx context.Context, scores []scored) (bool, error) {
+func (w *builder) unchanged(ctx context.Context, scores []scored) (bool, error) {
 	if w.epoch == "" || w.total != int64(len(scores)) {
 		return false, nil
 	}
@@ -212,13 +212,13 @@ func (w *builder) swap(ctx context.Context, epoch string, revision int64) error 
 	}
 	var after []any
 	for {
-		r, err := w.callKeys(ctx, script.Swap, keys, append(args, after...))
+		r, err := w.callScript(ctx, script.Swap, keys, append(args, after...))
 		if err != nil {
 			return err
 		}
 		switch r.Text() {
 		case "lost":
-			return errLost
+			return errBuildLost
 		case "more": // were taken off meanwhile than one call sees to
 			if after = []any{r.Number(), r.Text()}; r.Err != nil {
 				return r.Err
@@ -233,29 +233,29 @@ func (w *builder) swap(ctx context.Context, epoch string, revision int64) error 
 // step is one call of a script that keeps the lock.
 func (w *builder) step(ctx context.Context, sc script.Script, keys []string, args []any) (string, error) {
 	began := time.Now()
-	r, err := w.callKeys(ctx, sc, keys, args)
+	r, err := w.callScript(ctx, sc, keys, args)
 	if err != nil {
 		return "", err
 	}
 	answer := r.Text()
 	if answer == "lost" {
-		return "", errLost
+		return "", errBuildLost
 	}
 	w.kept = time.Now()
-	return answer, cmp.Or(r.Err, gently(ctx, time.Since(began)))
+	return answer, cmp.Or(r.Err, pauseAfter(ctx, time.Since(began)))
 }
 
-// between keeps the lock while others' data are read.
-func (w *builder) between(ctx context.Context, took time.Duration) error {
+// keepLock keeps the lock while others' data are read.
+func (w *builder) keepLock(ctx context.Context, took time.Duration) error {
 	if time.Since(w.kept) < buildKeep {
-		return gently(ctx, took)
+		return pauseAfter(ctx, took)
 	}
 	_, err := w.step(ctx, script.Keep, []string{w.its.Lock}, []any{w.token, buildLease.Microseconds()})
 	return err
 }
 
-// gently leaves Redis to others for half as long as a call took.
-func gently(ctx context.Context, took time.Duration) error {
+// pauseAfter leaves Redis to others for half as long as a call took.
+func pauseAfter(ctx context.Context, took time.Duration) error {
 	pause := time.NewTimer(min(took/2, gentleMost))
 	defer pause.Stop()
 	select {
@@ -268,15 +268,15 @@ func gently(ctx context.Context, took time.Duration) error {
 
 // release gives the lock up, also where the node is going.
 func (w *builder) release(ctx context.Context) error {
-	_, err := w.leaveBuild(context.WithoutCancel(ctx), w.instance, w.token)
+	_, err := w.dropBuild(context.WithoutCancel(ctx), w.instance, w.token)
 	return err
 }
 
-// leaveBuild takes away what a builder has left, "" for one who died; busy says that
+// dropBuild takes away what a builder has left, "" for one who died; busy says that
 // there is another.
-func (s *Store) leaveBuild(ctx context.Context, instance, token string) (busy bool, err error) {
+func (s *Store) dropBuild(ctx context.Context, instance, token string) (busy bool, err error) {
 	k := s.keys.Build(instance)
-	r, err := s.callKeys(ctx, script.Release, k.All(), []any{token})
+	r, err := s.callScript(ctx, script.Release, k.All(), []any{token})
 	if err != nil {
 		return false, err
 	}

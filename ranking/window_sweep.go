@@ -17,11 +17,11 @@ const (
 	// told of.
 	sweepLive  = 64
 	sweepBuilt = 160
-	// windowLook is how often a window is looked after, at least, that nobody reads or
+	// windowInterval is how often a window is looked after, at least, that nobody reads or
 	// writes to; more often where more than windowDue events go in that time, so that who
 	// comes to read a live board waits for a third of a second.
-	windowLook = 10 * time.Minute
-	windowDue  = 4000
+	windowInterval = 10 * time.Minute
+	windowDue      = 4000
 )
 
 // swept is how far a window has come.
@@ -36,16 +36,16 @@ func isOverdue(r *definition.Compiled, oldest, now int64) bool {
 	return oldest > 0 && oldest <= now/1000-r.Window.Milliseconds()
 }
 
-// sweepPart has events go whose time is over, in one call. until is when what is known of
+// sweepCall has events go whose time is over, in one call. until is when what is known of
 // the board is too old, in µs since 1970.
-func (s *Store) sweepPart(ctx context.Context, instance string, r *definition.Compiled, until int64) (swept, error) {
+func (s *Store) sweepCall(ctx context.Context, instance string, r *definition.Compiled, until int64) (swept, error) {
 	k := s.keys.Board(instance, "")
 	most := sweepBuilt
 	if r.IsLive() {
 		most = sweepLive
 	}
 	args := append(scriptHead(r, k, instance, ""), until, r.Shape, r.Window.Milliseconds(), string(r.Mode), liveFlag(r.Board), most, newEpoch())
-	reply, err := s.callKeys(ctx, script.Sweep, append(append(k.Head(), k.Window[:]...), s.keys.Build(instance).Lock), args)
+	reply, err := s.callScript(ctx, script.Sweep, append(append(k.Head(), k.Window[:]...), s.keys.Build(instance).Lock), args)
 	if err != nil {
 		return swept{}, err
 	}
@@ -54,7 +54,7 @@ func (s *Store) sweepPart(ctx context.Context, instance string, r *definition.Co
 		at := swept{now: reply.Number(), went: reply.Number(), oldest: reply.Number()}
 		return at, reply.Err
 	case "stale":
-		return swept{}, errOld
+		return swept{}, errStaleDefinitions
 	case "shape":
 		return swept{}, conflict("board", "%q holds data of another order than it is defined with: delete it first", instance)
 	}
@@ -69,11 +69,11 @@ func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error)
 		return swept{}, err
 	}
 	for old := false; ; {
-		d, until, err := s.leased(ctx)
+		d, until, err := s.leasedDefinitions(ctx)
 		if err != nil {
 			return swept{}, err
 		}
-		r, err := d.rule(n)
+		r, err := d.compiled(n)
 		if err != nil {
 			return swept{}, err
 		}
@@ -81,10 +81,10 @@ func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error)
 			return swept{}, fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
 		}
 		began := time.Now()
-		at, err := s.sweepPart(ctx, instance, r, until)
-		if errors.Is(err, errOld) && !old {
+		at, err := s.sweepCall(ctx, instance, r, until)
+		if errors.Is(err, errStaleDefinitions) && !old {
 			old = true
-			if _, err := s.catalog.newer(ctx, d); err != nil {
+			if _, err := s.catalog.readNewer(ctx, d); err != nil {
 				return swept{}, err
 			}
 			continue
@@ -92,14 +92,14 @@ func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error)
 		if err != nil || at.went == 0 || !isOverdue(r, at.oldest, at.now) {
 			return at, err
 		}
-		if err := gently(ctx, time.Since(began)); err != nil {
+		if err := pauseAfter(ctx, time.Since(began)); err != nil {
 			return swept{}, err
 		}
 	}
 }
 
-// sweeping is a sweep of a live board under way, which all share who want one.
-type sweeping struct {
+// sweepRun is a sweep of a live board under way, which all share who want one.
+type sweepRun struct {
 	began time.Time
 	done  chan struct{} // closed when it has ended; what follows is read after that
 	at    swept
@@ -108,7 +108,7 @@ type sweeping struct {
 
 // startSweep has a live board be swept, by this node once at a time. Nobody who waits for
 // it ends it.
-func (s *Store) startSweep(instance string) *sweeping {
+func (s *Store) startSweep(instance string) *sweepRun {
 	bs := &s.builds
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
@@ -116,9 +116,9 @@ func (s *Store) startSweep(instance string) *sweeping {
 		return w
 	}
 	if bs.swept == nil {
-		bs.swept = make(map[string]*sweeping)
+		bs.swept = make(map[string]*sweepRun)
 	}
-	w := &sweeping{began: time.Now(), done: make(chan struct{})}
+	w := &sweepRun{began: time.Now(), done: make(chan struct{})}
 	bs.swept[instance] = w
 	bs.running.Go(func() {
 		defer close(w.done)
@@ -132,9 +132,9 @@ func (s *Store) startSweep(instance string) *sweeping {
 	return w
 }
 
-// current sees to it that a live board is as of now: that nothing counts any more that
+// sweepToNow sees to it that a live board is as of now: that nothing counts any more that
 // was over at the time that it returns, by Redis's clock in µs since 1970.
-func (s *Store) current(ctx context.Context, instance string) (int64, error) {
+func (s *Store) sweepToNow(ctx context.Context, instance string) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	w := s.startSweep(instance)
@@ -164,51 +164,51 @@ func (s *Store) awaitSweep(ctx context.Context, instance string) bool {
 	return false
 }
 
-// tendWindow has events go of a window that nobody may read or write to, and says when to
+// housekeepWindow has events go of a window that nobody may read or write to, and says when to
 // look again, in µs since 1970, or never.
-func (s *Store) tendWindow(ctx context.Context, instance string, r *definition.Compiled, now, until int64) (next int64, err error) {
-	for stop := time.Now().Add(sweepSlice); ; {
+func (s *Store) housekeepWindow(ctx context.Context, instance string, r *definition.Compiled, now, until int64) (next int64, err error) {
+	for stop := time.Now().Add(familySlice); ; {
 		began := time.Now()
-		at, err := s.sweepPart(ctx, instance, r, until)
+		at, err := s.sweepCall(ctx, instance, r, until)
 		switch {
 		case err != nil:
 			return 0, err
 		case at.oldest == 0:
-			next, err := s.forgottenUntil(ctx, instance, r)
+			next, err := s.erasedKeptUntil(ctx, instance, r)
 			if err != nil || next > at.now || time.Now().After(stop) {
 				return next, err
 			}
 		case at.went == 0 || !isOverdue(r, at.oldest, at.now):
-			look, err := s.nextLook(ctx, instance, r, at.now)
+			look, err := s.nextSweepIn(ctx, instance, r, at.now)
 			return max((at.oldest+r.Window.Milliseconds())*1000, now+look.Microseconds()), err
 		case time.Now().After(stop):
 			return now, nil
 		}
-		if err := gently(ctx, time.Since(began)); err != nil {
+		if err := pauseAfter(ctx, time.Since(began)); err != nil {
 			return 0, err
 		}
 	}
 }
 
-// nextLook is after what time a window is looked after again.
-func (s *Store) nextLook(ctx context.Context, instance string, r *definition.Compiled, now int64) (time.Duration, error) {
+// nextSweepIn is after what time a window is looked after again.
+func (s *Store) nextSweepIn(ctx context.Context, instance string, r *definition.Compiled, now int64) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	until := strconv.FormatInt(now/1000-r.Window.Milliseconds()+windowLook.Milliseconds(), 10)
+	until := strconv.FormatInt(now/1000-r.Window.Milliseconds()+windowInterval.Milliseconds(), 10)
 	due, err := s.rdb.ZCount(ctx, s.keys.Board(instance, "").Window[0], "-inf", until).Result()
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	return max(windowLook*windowDue/time.Duration(max(due, windowDue)), tendInterval), nil
+	return max(windowInterval*windowDue/time.Duration(max(due, windowDue)), housekeepingInterval), nil
 }
 
-// forgottenFor is for how long who is forgotten is so, on top of the window: as long as a
+// erasedKept is for how long who is forgotten is so, on top of the window: as long as a
 // build may take, see window.lua.
-const forgottenFor = 10 * time.Minute
+const erasedKept = 10 * time.Minute
 
-// forgottenUntil is when the first who is forgotten in a window is not any more, in µs since
+// erasedKeptUntil is when the first who is forgotten in a window is not any more, in µs since
 // 1970, or never.
-func (s *Store) forgottenUntil(ctx context.Context, instance string, r *definition.Compiled) (int64, error) {
+func (s *Store) erasedKeptUntil(ctx context.Context, instance string, r *definition.Compiled) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	first, err := s.rdb.ZRangeWithScores(ctx, s.keys.Board(instance, "").Window[2], 0, 0).Result()
@@ -218,5 +218,5 @@ func (s *Store) forgottenUntil(ctx context.Context, instance string, r *definiti
 	if len(first) == 0 {
 		return definition.Never, nil
 	}
-	return int64(first[0].Score) + (r.Window + forgottenFor + time.Millisecond).Microseconds(), nil
+	return int64(first[0].Score) + (r.Window + erasedKept + time.Millisecond).Microseconds(), nil
 }

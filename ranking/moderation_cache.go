@@ -29,8 +29,8 @@ type hiddenMembers struct {
 }
 
 // Where members are hidden.
-func everywhere(kind string) string  { return "k/" + kind }
-func onBoard(instance string) string { return "b/" + instance }
+func kindScope(kind string) string      { return "k/" + kind }
+func boardScope(instance string) string { return "b/" + instance }
 
 const (
 	// moderationPage is how much of what has changed is read in one call.
@@ -47,7 +47,7 @@ func (m *moderation) hides(instance, kind, member string) bool {
 	if m.revision == 0 {
 		return false
 	}
-	for _, where := range []string{onBoard(instance), everywhere(kind)} {
+	for _, where := range []string{boardScope(instance), kindScope(kind)} {
 		if h := m.hidden[where]; h != nil {
 			if _, hidden := h.members[member]; hidden {
 				return true
@@ -60,7 +60,7 @@ func (m *moderation) hides(instance, kind, member string) bool {
 // latest is the revision of what was last done on an instance.
 func (m *moderation) latest(instance, kind string) int64 {
 	latest := int64(0)
-	for _, where := range []string{onBoard(instance), everywhere(kind)} {
+	for _, where := range []string{boardScope(instance), kindScope(kind)} {
 		if h := m.hidden[where]; h != nil {
 			latest = max(latest, h.revision)
 		}
@@ -71,7 +71,7 @@ func (m *moderation) latest(instance, kind string) int64 {
 // since are those hidden on an instance after a revision.
 func (m *moderation) since(instance, kind string, revision int64) []string {
 	var members []string
-	for _, where := range []string{onBoard(instance), everywhere(kind)} {
+	for _, where := range []string{boardScope(instance), kindScope(kind)} {
 		if h := m.hidden[where]; h != nil && h.revision > revision {
 			for member, since := range h.members {
 				if since > revision {

@@ -69,7 +69,7 @@ func (s *Store) announcement(ctx context.Context, instance string, r *definition
 // settle announces a period that has closed, once, and gives it the id under which it
 // is delivered. It comes back without one where that has to wait. until is when what
 // is known of the board is too old, in µs since 1970.
-func (s *Store) settle(ctx context.Context, instance string, r *definition.Compiled, p noted, until int64) (noted, error) {
+func (s *Store) settle(ctx context.Context, instance string, r *definition.Compiled, p periodRecord, until int64) (periodRecord, error) {
 	told, state, err := s.announcement(ctx, instance, r, p.Period)
 	if told == nil {
 		return p, err
@@ -88,7 +88,7 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 	if reply.Err != nil || text == "" { // it is gone
 		return p, reply.Err
 	}
-	settled, ok := parseNoted(p.Name, text)
+	settled, ok := parsePeriodRecord(p.Name, text)
 	if !ok {
 		reply.Fail("is no note of a period")
 	}
@@ -110,11 +110,11 @@ const (
 	wantedAgain = time.Minute
 )
 
-// wantDeliveries tells all nodes, now and then, which boards this one takes deliveries
+// noteReceiver tells all nodes, now and then, which boards this one takes deliveries
 // of.
-func (s *Store) wantDeliveries(ctx context.Context) error {
+func (s *Store) noteReceiver(ctx context.Context) error {
 	now := s.catalog.clock.now()
-	if last := s.wanted.Load(); len(s.cfg.Deliver) == 0 || last > 0 && last <= now && now < last+wantedAgain.Microseconds() {
+	if last := s.receiverNoted.Load(); len(s.cfg.Deliver) == 0 || last > 0 && last <= now && now < last+wantedAgain.Microseconds() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
@@ -126,12 +126,12 @@ func (s *Store) wantDeliveries(ctx context.Context) error {
 	if err := s.rdb.HSet(ctx, s.keys.Definitions(), fields...).Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	s.wanted.Store(now)
+	s.receiverNoted.Store(now)
 	return nil
 }
 
-// wantsDeliveries reports whether a node takes deliveries of a board, as it is defined.
-func (s *Store) wantsDeliveries(ctx context.Context, board string) (bool, error) {
+// hasReceiver reports whether a node takes deliveries of a board, as it is defined.
+func (s *Store) hasReceiver(ctx context.Context, board string) (bool, error) {
 	if slices.Contains(s.cfg.Deliver, board) || slices.Contains(s.cfg.Deliver, AllBoards) {
 		return true, nil
 	}
@@ -150,22 +150,22 @@ func (s *Store) wantsDeliveries(ctx context.Context, board string) (bool, error)
 	return false, nil
 }
 
-// handOver has a settled period delivered, if it is to be.
-func (s *Store) handOver(ctx context.Context, instance string, r *definition.Compiled, p noted) (noted, error) {
+// scheduleDelivery has a settled period delivered, if it is to be.
+func (s *Store) scheduleDelivery(ctx context.Context, instance string, r *definition.Compiled, p periodRecord) (periodRecord, error) {
 	if p.done {
 		return p, nil
 	}
-	wanted, err := s.wantsDeliveries(ctx, r.Board.Name)
+	wanted, err := s.hasReceiver(ctx, r.Board.Name)
 	if err != nil {
 		return p, err
 	}
 	name := definition.Qualify(instance, p.Name)
 	if !wanted {
-		if err := s.undeliver(ctx, name); err != nil {
+		if err := s.cancelDeliveries(ctx, name); err != nil {
 			return p, err
 		}
 		p.done = true
-		_, err := s.done(ctx, instance, p.Name, p.id)
+		_, err := s.markDelivered(ctx, instance, p.Name, p.id)
 		return p, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
@@ -178,9 +178,9 @@ func (s *Store) handOver(ctx context.Context, instance string, r *definition.Com
 	return p, nil
 }
 
-// done notes that a closed period was delivered, or that nobody will. It reports false
+// markDelivered notes that a closed period was delivered, or that nobody will. It reports false
 // where the board has one of that name that another delivery is of.
-func (s *Store) done(ctx context.Context, instance, period, id string) (bool, error) {
+func (s *Store) markDelivered(ctx context.Context, instance, period, id string) (bool, error) {
 	r, err := script.Done.Run(ctx, s.rdb, []string{s.keys.Board(instance, period).Periods}, []any{period, id})
 	if err != nil {
 		return false, err
@@ -196,7 +196,7 @@ type Delivery struct {
 	Body    []byte        // JSON: id, board, period, opened, ended, total, top
 	Age     time.Duration // since the period was settled
 	Now     time.Time     // Redis's clock when it was taken
-	claimed claimed
+	claimed claim
 }
 
 // DeliverWithin is for how long a delivery is the caller's of Deliveries.
@@ -206,7 +206,7 @@ const DeliverWithin = time.Minute
 // follow within DeliverWithin, or others try them too. With an error come those that
 // could be read.
 func (s *Store) Deliveries(ctx context.Context, most int) ([]Delivery, error) {
-	due, err := s.claim(ctx, s.keys.Deliveries(), most, DeliverWithin)
+	due, err := s.claimDue(ctx, s.keys.Deliveries(), most, DeliverWithin)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
@@ -215,7 +215,7 @@ func (s *Store) Deliveries(ctx context.Context, most int) ([]Delivery, error) {
 	for _, c := range due {
 		d, err := s.delivery(ctx, c)
 		if err == nil && d == nil {
-			err = s.leave(ctx, c)
+			err = s.dropDelivery(ctx, c)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("read delivery of %q: %w", c.member, err))
@@ -227,19 +227,19 @@ func (s *Store) Deliveries(ctx context.Context, most int) ([]Delivery, error) {
 }
 
 // delivery reads what is to be delivered; nil where there is nothing any more.
-func (s *Store) delivery(ctx context.Context, c claimed) (*Delivery, error) {
+func (s *Store) delivery(ctx context.Context, c claim) (*Delivery, error) {
 	n, err := definition.ParseName(c.member)
 	if err != nil {
 		return nil, nil
 	}
-	r, err := s.rule(ctx, n)
+	r, err := s.compiledOf(ctx, n)
 	if errors.Is(err, ErrUnknownBoard) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.noted(ctx, n.Instance())
+	list, err := s.periodRecords(ctx, n.Instance())
 	if err != nil {
 		return nil, err
 	}
@@ -265,13 +265,13 @@ func (s *Store) delivery(ctx context.Context, c claimed) (*Delivery, error) {
 
 // Delivered notes that a delivery has arrived, or is given up.
 func (s *Store) Delivered(ctx context.Context, d Delivery) error {
-	its, err := s.done(ctx, d.Board, d.Period, d.ID)
+	its, err := s.markDelivered(ctx, d.Board, d.Period, d.ID)
 	switch {
 	case err != nil:
 	case its:
-		err = s.leave(ctx, d.claimed)
+		err = s.dropDelivery(ctx, d.claimed)
 	default: // the board was deleted and made anew meanwhile
-		err = s.planOn(ctx, []string{s.keys.Deliveries()}, d.claimed, d.claimed.since)
+		err = s.rescheduleOn(ctx, []string{s.keys.Deliveries()}, d.claimed, d.claimed.since)
 	}
 	if err != nil {
 		return fmt.Errorf("note delivery of %q: %w", d.claimed.member, err)
@@ -279,18 +279,18 @@ func (s *Store) Delivered(ctx context.Context, d Delivery) error {
 	return nil
 }
 
-// leave takes a period off the deliveries. What has waited for that may go now.
-func (s *Store) leave(ctx context.Context, c claimed) error {
+// dropDelivery takes a period off the deliveries. What has waited for that may go now.
+func (s *Store) dropDelivery(ctx context.Context, c claim) error {
 	instance, _, _ := strings.Cut(c.member, "@")
-	if err := s.soon(ctx, instance); err != nil {
+	if err := s.scheduleNow(ctx, instance); err != nil {
 		return err
 	}
-	return s.planOn(ctx, []string{s.keys.Deliveries()}, c, 0)
+	return s.rescheduleOn(ctx, []string{s.keys.Deliveries()}, c, 0)
 }
 
 // Deferred has a delivery tried again after a time.
 func (s *Store) Deferred(ctx context.Context, d Delivery, after time.Duration) error {
-	if err := s.planOn(ctx, []string{s.keys.Deliveries()}, d.claimed, s.catalog.clock.now()+after.Microseconds()); err != nil {
+	if err := s.rescheduleOn(ctx, []string{s.keys.Deliveries()}, d.claimed, s.catalog.clock.now()+after.Microseconds()); err != nil {
 		return fmt.Errorf("defer delivery of %q: %w", d.claimed.member, err)
 	}
 	return nil

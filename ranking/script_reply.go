@@ -9,8 +9,8 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// callKeys runs a script within the call timeout.
-func (s *Store) callKeys(ctx context.Context, sc script.Script, keys []string, args []any) (*script.Reply, error) {
+// callScript runs a script within the call timeout.
+func (s *Store) callScript(ctx context.Context, sc script.Script, keys []string, args []any) (*script.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	return sc.Run(ctx, s.rdb, keys, args)

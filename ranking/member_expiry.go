@@ -8,13 +8,13 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// clearMost is how many members go in one call of clear.lua: 3 ms of Redis.
-const clearMost = 250
+// expireAtOnce is how many members go in one call of clear.lua: 3 ms of Redis.
+const expireAtOnce = 250
 
-// clear has those members leave a period who have no place in it any more, by member_ttl
+// expireMembers has those members leave a period who have no place in it any more, by member_ttl
 // or limit, and says when the next will have to, in µs since 1970, or never. Once it has
 // closed those leave who should have before. until is when what is known of the board is too old.
-func (s *Store) clear(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period, now, until int64) (next int64, err error) {
+func (s *Store) expireMembers(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period, now, until int64) (next int64, err error) {
 	if r.MemberTTL == 0 && r.Limit == 0 {
 		return definition.Never, nil
 	}
@@ -23,20 +23,20 @@ func (s *Store) clear(ctx context.Context, instance string, r *definition.Compil
 		ends = end.UnixMicro()
 	}
 	k := s.keys.Board(instance, p.Name)
-	args := append(scriptHead(r, k, instance, p.Name), until, ends, r.Limit, ttl, clearMost)
+	args := append(scriptHead(r, k, instance, p.Name), until, ends, r.Limit, ttl, expireAtOnce)
 	for {
 		reply, err := script.Clear.Run(ctx, s.rdb, k.Head(), args)
 		if err != nil {
 			return 0, err
 		}
 		if reply.Text() == "stale" {
-			return 0, errOld
+			return 0, errStaleDefinitions
 		}
 		went, first := reply.Number(), reply.Number()
 		switch {
 		case reply.Err != nil:
 			return 0, reply.Err
-		case went == clearMost: // there may be more
+		case went == expireAtOnce: // there may be more
 		case ttl == 0:
 			return definition.Never, nil
 		case first == 0: // whoever enters from now on leaves after that

@@ -33,12 +33,12 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.rule(ctx, n)
+	r, err := s.compiledOf(ctx, n)
 	if err != nil {
 		return nil, err
 	}
 	if r.Union != nil {
-		return nil, takesNone(n.Instance())
+		return nil, errUnionWrite(n.Instance())
 	}
 	if n.Period != "" {
 		return nil, notOpen(fmt.Sprintf("names a period; updates count in the one that is open: send them to %q", n.Instance()))
@@ -88,14 +88,14 @@ func (s *Store) Remove(ctx context.Context, board, member string) (Result, error
 		return Result{}, err
 	}
 	o := outcomes[0]
-	if errors.Is(o.Err, errNobody) {
+	if errors.Is(o.Err, errNotOnBoard) {
 		o.Err = unknownMember(board, member)
 	}
 	return o.Result, o.Err
 }
 
-// errNobody is that there is nobody to remove.
-var errNobody = errors.New("is not on the board")
+// errNotOnBoard is that there is nobody to remove.
+var errNotOnBoard = errors.New("is not on the board")
 
 func unknownMember(board, member string) error {
 	return &FieldError{Field: "member", Reason: fmt.Sprintf("%q is not on board %q", member, board), Kind: ErrUnknownMember}
@@ -117,12 +117,12 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 		return err
 	}
 	most := len(batch)
-	if r, err := s.rule(ctx, n); err == nil && r.IsWindowed() {
+	if r, err := s.compiledOf(ctx, n); err == nil && r.IsWindowed() {
 		most = windowItems
 	}
 	for first := 0; first < len(batch); first += most {
 		part := batch[first:min(first+most, len(batch))]
-		if err := s.applyPart(ctx, instance, n, part); err != nil {
+		if err := s.applyCall(ctx, instance, n, part); err != nil {
 			if first == 0 {
 				return err
 			}
@@ -135,24 +135,24 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 	return nil
 }
 
-// applyPart is one call. What the script finds to be otherwise than this node thought, it
+// applyCall is one call. What the script finds to be otherwise than this node thought, it
 // is told, and the call made again.
-func (s *Store) applyPart(ctx context.Context, instance string, n definition.Name, batch []updateItem) error {
+func (s *Store) applyCall(ctx context.Context, instance string, n definition.Name, batch []updateItem) error {
 	listed, at, why, behind := int64(0), s.catalog.clock.now(), "", "0"
-	for range turnsMost {
+	for range maxAttempts {
 		d, err := s.catalog.get(ctx)
 		if err != nil {
 			return err
 		}
-		rule, err := d.rule(n)
+		rule, err := d.compiled(n)
 		if err != nil {
 			return err
 		}
 		if rule.Union != nil { // which it was not a moment ago
-			return takesNone(instance)
+			return errUnionWrite(instance)
 		}
 		sp := rule.Span(at)
-		if why, at, err = s.callApply(ctx, rule, d.hidden, instance, sp, d.looked+lease.Microseconds(), listed, behind, batch); err != nil {
+		if why, at, err = s.callApply(ctx, rule, d.hidden, instance, sp, d.readAt+lease.Microseconds(), listed, behind, batch); err != nil {
 			return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 		}
 		switch why {
@@ -162,12 +162,12 @@ func (s *Store) applyPart(ctx context.Context, instance string, n definition.Nam
 			s.catalog.clock.set(at)
 			listed = 0 // for another period
 		case "behind":
-			if err := s.catchUp(ctx, d, at); err != nil {
+			if err := s.restoreModeration(ctx, d, at); err != nil {
 				return err
 			}
 			listed, at = 0, s.catalog.clock.now()
 		case "stale", "shape":
-			if _, err := s.catalog.newer(ctx, d); err != nil {
+			if _, err := s.catalog.readNewer(ctx, d); err != nil {
 				return err
 			}
 			listed = 0 // by what was defined before
@@ -177,7 +177,7 @@ func (s *Store) applyPart(ctx context.Context, instance string, n definition.Nam
 			}
 			at = s.catalog.clock.now()
 		case "new":
-			if listed, err = s.list(ctx, d, n, rule, sp.End()); err != nil {
+			if listed, err = s.listInstance(ctx, d, n, rule, sp.End()); err != nil {
 				return err
 			}
 		}
@@ -287,7 +287,7 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	case "s":
 		return refused("op", "is sum; on a board with a limit want best or last, for what a sum came to is lost with a member that goes", ErrInvalid)
 	case "g":
-		return Outcome{Err: errNobody}, nil
+		return Outcome{Err: errNotOnBoard}, nil
 	case "w":
 		return refused("op", fmt.Sprintf("is not %s, the mode of the board; with a window leave it away", r.Mode), ErrInvalid)
 	case "x":

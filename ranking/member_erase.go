@@ -28,8 +28,8 @@ type Erasure struct {
 	Ended   time.Time // likewise; zero: it goes on
 }
 
-// erasing is an Erasure in Redis.
-type erasing struct {
+// erasureState is an Erasure in Redis.
+type erasureState struct {
 	Boards  int64  `json:"boards"`
 	Removed int64  `json:"removed"`
 	Left    int64  `json:"left,omitzero"`
@@ -58,15 +58,15 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 		return Erasure{}, err
 	}
 	field := erasureField(kind, member)
-	r, err := s.callKeys(ctx, script.Erasing, []string{s.keys.Erasures(), s.keys.Agenda()}, []any{field, erasePrefix + kind + " " + member})
+	r, err := s.callScript(ctx, script.Erasing, []string{s.keys.Erasures(), s.keys.Agenda()}, []any{field, erasePrefix + kind + " " + member})
 	if err != nil {
 		return Erasure{}, fmt.Errorf("erase %q: %w", member, err)
 	}
-	e, err := parseErasing(r.Text())
+	e, err := parseErasure(r.Text())
 	if err := cmp.Or(r.Err, err); err != nil {
 		return Erasure{}, fmt.Errorf("erase %q: %w", member, err)
 	}
-	return e.told(), s.audit(ctx, Action{Action: "erase", Kind: kind, Member: member, Moderator: by})
+	return e.public(), s.audit(ctx, Action{Action: "erase", Kind: kind, Member: member, Moderator: by})
 }
 
 // Erasure tells of an Erase that was asked for, for a day after it has ended. It returns
@@ -75,17 +75,17 @@ func (s *Store) Erasure(ctx context.Context, kind, member string) (Erasure, erro
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return Erasure{}, err
 	}
-	e, err := s.readErasing(ctx, kind, member)
+	e, err := s.readErasure(ctx, kind, member)
 	if err != nil {
 		return Erasure{}, err
 	}
 	if e == nil {
 		return Erasure{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q of kind %s is not being erased", member, kind), Kind: ErrUnknownMember}
 	}
-	return e.told(), nil
+	return e.public(), nil
 }
 
-func (e erasing) told() Erasure {
+func (e erasureState) public() Erasure {
 	told := Erasure{Boards: e.Boards, Removed: e.Removed, Left: e.Left, Began: time.UnixMicro(e.Began).UTC()}
 	if e.Ended > 0 {
 		told.Ended = time.UnixMicro(e.Ended).UTC()
@@ -96,16 +96,16 @@ func (e erasing) told() Erasure {
 // erasureField is that of the hash of erasures.
 func erasureField(kind, member string) string { return kind + keyspace.FieldSep + member }
 
-func parseErasing(text string) (*erasing, error) {
-	e := &erasing{text: text}
+func parseErasure(text string) (*erasureState, error) {
+	e := &erasureState{text: text}
 	if err := json.Unmarshal([]byte(text), e); err != nil {
 		return nil, fmt.Errorf("%w: an erasure is noted as %q", ErrUnavailable, definition.Clip(text))
 	}
 	return e, nil
 }
 
-// readErasing returns nil where there is none.
-func (s *Store) readErasing(ctx context.Context, kind, member string) (*erasing, error) {
+// readErasure returns nil where there is none.
+func (s *Store) readErasure(ctx context.Context, kind, member string) (*erasureState, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	text, err := s.rdb.HGet(ctx, s.keys.Erasures(), erasureField(kind, member)).Result()
@@ -115,21 +115,21 @@ func (s *Store) readErasing(ctx context.Context, kind, member string) (*erasing,
 	if err != nil {
 		return nil, fmt.Errorf("%w: read an erasure: %w", ErrUnavailable, err)
 	}
-	return parseErasing(text)
+	return parseErasure(text)
 }
 
-// noteErasing notes how far an erasure has come that was as it was read. It reports false
+// recordErasure notes how far an erasure has come that was as it was read. It reports false
 // where it is not that any more: it was asked for anew, which begins from the start, or
 // another node has come farther, which is told of what was removed all the same.
-func (s *Store) noteErasing(ctx context.Context, kind, member string, was, next *erasing) (bool, error) {
+func (s *Store) recordErasure(ctx context.Context, kind, member string, was, next *erasureState) (bool, error) {
 	removed := next.Removed - was.Removed
 	ours := true
-	for range noteMost {
+	for range maxErasureAttempts {
 		text, err := json.Marshal(next)
 		if err != nil {
 			return false, fmt.Errorf("encode an erasure: %w", err)
 		}
-		noted, done, err := s.replaceErasing(ctx, kind, member, was.text, string(text))
+		noted, done, err := s.replaceErasure(ctx, kind, member, was.text, string(text))
 		if err != nil {
 			return false, err
 		}
@@ -141,7 +141,7 @@ func (s *Store) noteErasing(ctx context.Context, kind, member string, was, next 
 			return false, nil
 		}
 		began := was.Began
-		if was, err = parseErasing(noted); err != nil || was.Began != began {
+		if was, err = parseErasure(noted); err != nil || was.Began != began {
 			return false, err
 		}
 		other := *was
@@ -151,13 +151,13 @@ func (s *Store) noteErasing(ctx context.Context, kind, member string, was, next 
 	return false, nil
 }
 
-// noteMost is how often a node tries to tell others what it has removed.
-const noteMost = 5
+// maxErasureAttempts is how often a node tries to tell others what it has removed.
+const maxErasureAttempts = 5
 
-// replaceErasing puts one text in the place of another, "" for none, or tells which
+// replaceErasure puts one text in the place of another, "" for none, or tells which
 // there is instead.
-func (s *Store) replaceErasing(ctx context.Context, kind, member, was, next string) (noted string, done bool, err error) {
-	r, err := s.callKeys(ctx, script.Erased, []string{s.keys.Erasures()}, []any{erasureField(kind, member), was, next})
+func (s *Store) replaceErasure(ctx context.Context, kind, member, was, next string) (noted string, done bool, err error) {
+	r, err := s.callScript(ctx, script.Erased, []string{s.keys.Erasures()}, []any{erasureField(kind, member), was, next})
 	if err != nil {
 		return "", false, err
 	}
@@ -167,11 +167,11 @@ func (s *Store) replaceErasing(ctx context.Context, kind, member, was, next stri
 	return next, r.Err == nil, r.Err
 }
 
-// tendErasing goes on with an erasure for a while, and says when to go on, in µs since
+// housekeepErasure goes on with an erasure for a while, and says when to go on, in µs since
 // 1970; 0: there is nothing more to do, or to tell.
-func (s *Store) tendErasing(ctx context.Context, d *definitions, c claimed) (next int64, err error) {
+func (s *Store) housekeepErasure(ctx context.Context, d *definitions, c claim) (next int64, err error) {
 	kind, member, _ := strings.Cut(strings.TrimPrefix(c.member, erasePrefix), " ")
-	e, err := s.readErasing(ctx, kind, member)
+	e, err := s.readErasure(ctx, kind, member)
 	if err != nil || e == nil {
 		return 0, err
 	}
@@ -179,17 +179,17 @@ func (s *Store) tendErasing(ctx context.Context, d *definitions, c claimed) (nex
 		if goes := e.Ended + erasureKept.Microseconds(); goes > c.since {
 			return goes, nil
 		}
-		_, _, err := s.replaceErasing(ctx, kind, member, e.text, "")
+		_, _, err := s.replaceErasure(ctx, kind, member, e.text, "")
 		return 0, err
 	}
-	if d.looked <= e.Began { // a board may have been defined before that
-		if d, err = s.catalog.fresh(ctx); err != nil {
+	if d.readAt <= e.Began { // a board may have been defined before that
+		if d, err = s.catalog.readFresh(ctx); err != nil {
 			return 0, err
 		}
 	}
-	stop := time.Now().Add(sweepSlice)
-	for _, slot := range slices.Sorted(maps.Keys(d.rules)) {
-		r, _ := d.ruleOf(slot)
+	stop := time.Now().Add(familySlice)
+	for _, slot := range slices.Sorted(maps.Keys(d.boards)) {
+		r, _ := d.compiledIn(slot)
 		if r == nil || r.Kind != kind || slot < e.Slot {
 			continue
 		}
@@ -198,7 +198,7 @@ func (s *Store) tendErasing(ctx context.Context, d *definitions, c claimed) (nex
 			after = e.After
 		}
 		for more := true; more; {
-			page, err := s.listed(ctx, slot, after, sweepPage)
+			page, err := s.listedInstances(ctx, slot, after, familyPage)
 			if err != nil {
 				return 0, err
 			}
@@ -212,7 +212,7 @@ func (s *Store) tendErasing(ctx context.Context, d *definitions, c claimed) (nex
 			} else {
 				done.Slot, done.After = slot+" ", "" // past it, and before any other
 			}
-			if ours, err := s.noteErasing(ctx, kind, member, e, &done); err != nil || !ours {
+			if ours, err := s.recordErasure(ctx, kind, member, e, &done); err != nil || !ours {
 				return c.since, err
 			}
 			e = &done
@@ -223,25 +223,25 @@ func (s *Store) tendErasing(ctx context.Context, d *definitions, c claimed) (nex
 	}
 	done := *e
 	done.Ended = max(s.catalog.clock.now(), e.Began)
-	if ours, err := s.noteErasing(ctx, kind, member, e, &done); err != nil || !ours {
+	if ours, err := s.recordErasure(ctx, kind, member, e, &done); err != nil || !ours {
 		return c.since, err
 	}
 	return done.Ended + erasureKept.Microseconds(), nil
 }
 
 // eraseFrom takes a member from some instances.
-func (s *Store) eraseFrom(ctx context.Context, e *erasing, r *definition.Compiled, member string, instances []string) error {
+func (s *Store) eraseFrom(ctx context.Context, e *erasureState, r *definition.Compiled, member string, instances []string) error {
 	var removed, left atomic.Int64
-	for some := range slices.Chunk(instances, sweepAtOnce) {
+	for some := range slices.Chunk(instances, familyAtOnce) {
 		err := atOnce(some, func(instance string) error {
-			periods, err := s.noted(ctx, instance)
+			periods, err := s.periodRecords(ctx, instance)
 			for _, p := range periods {
 				k := s.keys.Board(instance, p.Name)
 				keys := k.Head()
 				if r.IsWindowed() {
 					keys = append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
 				}
-				reply, err := s.callKeys(ctx, script.Erase, keys, append(scriptHead(r, k, instance, p.Name), r.Shape, member))
+				reply, err := s.callScript(ctx, script.Erase, keys, append(scriptHead(r, k, instance, p.Name), r.Shape, member))
 				if err != nil {
 					return err
 				}
@@ -277,7 +277,7 @@ func (s *Store) purge(ctx context.Context, k keyspace.BoardKeys, member string, 
 	args := []any{member, until, purgePage}
 	for {
 		began := time.Now()
-		r, err := s.callKeys(ctx, script.Purge, []string{k.Window[0], k.Window[2]}, args)
+		r, err := s.callScript(ctx, script.Purge, []string{k.Window[0], k.Window[2]}, args)
 		if err != nil {
 			return err
 		}
@@ -286,7 +286,7 @@ func (s *Store) purge(ctx context.Context, k keyspace.BoardKeys, member string, 
 			return r.Err
 		}
 		args = append(args[:3], ms, event)
-		if err := gently(ctx, time.Since(began)); err != nil {
+		if err := pauseAfter(ctx, time.Since(began)); err != nil {
 			return err
 		}
 	}

@@ -27,14 +27,14 @@ func (s *Store) Export(ctx context.Context, board string) iter.Seq2[Page, error]
 			yield(Page{}, err)
 			return
 		}
-		m, err := s.meaning(ctx, board, 0)
+		m, err := s.resolve(ctx, board, 0)
 		if err != nil {
 			yield(Page{}, err)
 			return
 		}
 		pinned := definition.Qualify(m.Instance, first.Period)
 		// Who keeps a score keeps the key from one result of a union to the next.
-		same := func(p Page) bool { return p.Order == first.Order && (p.Epoch == first.Epoch || m.rule.IsBuilt()) }
+		same := func(p Page) bool { return p.Order == first.Order && (p.Epoch == first.Epoch || m.compiled.IsBuilt()) }
 		for p := first; yield(p, nil); {
 			next := p.Next()
 			if next == nil {

@@ -14,8 +14,8 @@ import (
 
 // TakenBack is what came of taking back an event.
 type TakenBack struct {
-	Happened      // its updates, and where they leave their members
-	Before   bool // it had been taken back before: nothing was done
+	EventResult      // its updates, and where they leave their members
+	Before      bool // it had been taken back before: nothing was done
 }
 
 // TakeBack takes back an event by its id, on each board that it has touched, once, and
@@ -40,22 +40,22 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	if err := cmp.Or(definition.CheckText("id", id), by.check()); err != nil {
 		return TakenBack{}, err
 	}
-	state, fields, err := s.noteTakeBack(ctx, e, id, "t")
+	state, fields, err := s.recordTakeBack(ctx, e, id, "t")
 	if err != nil {
 		return TakenBack{}, err
 	}
-	o := Occurrence{ID: id}
+	o := EventCall{ID: id}
 	if err := json.Unmarshal([]byte(fields), &o.Fields); err != nil {
 		return TakenBack{}, fmt.Errorf("%w: event %q has noted %q, which are no fields", ErrUnavailable, event, definition.Clip(fields))
 	}
 	t := TakenBack{Before: state == "T"}
 	if t.Updates, err = e.Expand(o.Fields); err != nil {
-		return TakenBack{}, definedOtherwise(event)
+		return TakenBack{}, errRedefined(event)
 	}
 	t.revoked = true
-	all := []Happened{t.Happened}
-	s.applyAll(ctx, event, []Occurrence{o}, all)
-	if t.Happened = all[0]; t.Err != nil {
+	all := []EventResult{t.EventResult}
+	s.applyEventUpdates(ctx, event, []EventCall{o}, all)
+	if t.EventResult = all[0]; t.Err != nil {
 		err := t.Err
 		if errors.Is(err, ErrOverloaded) {
 			err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
@@ -73,18 +73,18 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	if err := s.audit(ctx, Action{Action: "take_back", Event: event, ID: id, Moderator: by}); err != nil {
 		return TakenBack{}, err
 	}
-	if _, _, err := s.noteTakeBack(ctx, e, id, "T"); err != nil && !errors.Is(err, ErrUnknownEvent) { // which it may be by now
+	if _, _, err := s.recordTakeBack(ctx, e, id, "T"); err != nil && !errors.Is(err, ErrUnknownEvent) { // which it may be by now
 		return TakenBack{}, err
 	}
 	return t, nil
 }
 
-func definedOtherwise(event string) error {
+func errRedefined(event string) error {
 	return conflict("event", "%q is defined otherwise than when it happened", event)
 }
 
-// noteTakeBack notes how far it has come, and says how far it had.
-func (s *Store) noteTakeBack(ctx context.Context, e *definition.Event, id, state string) (was, fields string, err error) {
+// recordTakeBack notes how far it has come, and says how far it had.
+func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, state string) (was, fields string, err error) {
 	ids := s.keys.EventIDs(e.Name)
 	r, err := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest()})
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Store) noteTakeBack(ctx context.Context, e *definition.Event, id, state
 	case "none":
 		return "", "", &FieldError{Field: "id", Reason: fmt.Sprintf("is of no event %q of the last ten minutes", e.Name), Kind: ErrUnknownEvent}
 	case "other":
-		return "", "", definedOtherwise(e.Name)
+		return "", "", errRedefined(e.Name)
 	}
 	return r.Text(), r.Text(), r.Err
 }
@@ -118,7 +118,7 @@ func (s *Store) SetScore(ctx context.Context, board, member string, score int64,
 	}
 	r := outcomes[0].Result
 	if r.Current == nil && r.Previous == nil {
-		rule, err := s.ruleNamed(ctx, board)
+		rule, err := s.compiledNamed(ctx, board)
 		if err != nil || !rule.IsBuilt() { // it has no place within the limit
 			return r, err
 		}

@@ -12,10 +12,10 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// sweep goes through the instances of a definition: takes them down, if it was
+// housekeepFamily goes through the instances of a definition: takes them down, if it was
 // deleted, or has them looked after, since it was changed. What is on the agenda for
 // that is the definition's slot, and with a space the instance to go on after.
-func (s *Store) sweep(ctx context.Context, d *definitions, c claimed, until int64) error {
+func (s *Store) housekeepFamily(ctx context.Context, d *definitions, c claim, until int64) error {
 	slot, after, goesOn := strings.Cut(c.member, " ")
 	var next string
 	var err error
@@ -23,36 +23,36 @@ func (s *Store) sweep(ctx context.Context, d *definitions, c claimed, until int6
 	switch since, leaving := d.leaving[slot]; {
 	case leaving && goesOn: // of a change before that; the slot itself is on the agenda
 	case leaving && c.since < since+grace.Microseconds(): // others may still write
-		return s.planOn(ctx, agenda, c, since+grace.Microseconds())
+		return s.rescheduleOn(ctx, agenda, c, since+grace.Microseconds())
 	case leaving:
-		next, err = s.sweepLeaving(ctx, slot, since, until)
+		next, err = s.deleteFamily(ctx, slot, since, until)
 	default:
-		next, err = s.sweepChanged(ctx, slot, after)
+		next, err = s.rescheduleFamily(ctx, slot, after)
 	}
 	switch {
 	case err != nil:
 		return err
 	case next == "":
-		return s.planOn(ctx, agenda, c, 0)
+		return s.rescheduleOn(ctx, agenda, c, 0)
 	case next == c.member:
-		return s.planOn(ctx, agenda, c, c.since)
+		return s.rescheduleOn(ctx, agenda, c, c.since)
 	default:
-		if err := s.soon(ctx, next); err != nil {
+		if err := s.scheduleNow(ctx, next); err != nil {
 			return err
 		}
-		return s.planOn(ctx, agenda, c, 0)
+		return s.rescheduleOn(ctx, agenda, c, 0)
 	}
 }
 
-// sweepChanged puts instances on the agenda for now, and says what to go on with.
-func (s *Store) sweepChanged(ctx context.Context, slot, after string) (next string, err error) {
-	for n := 0; n < sweepMost; n += sweepPage {
-		page, err := s.listed(ctx, slot, after, sweepPage)
+// rescheduleFamily puts instances on the agenda for now, and says what to go on with.
+func (s *Store) rescheduleFamily(ctx context.Context, slot, after string) (next string, err error) {
+	for n := 0; n < familyMost; n += familyPage {
+		page, err := s.listedInstances(ctx, slot, after, familyPage)
 		if err != nil {
 			return "", err
 		}
 		if len(page.Names) > 0 {
-			if err := s.soon(ctx, page.Names...); err != nil {
+			if err := s.scheduleNow(ctx, page.Names...); err != nil {
 				return "", err
 			}
 		}
@@ -60,30 +60,30 @@ func (s *Store) sweepChanged(ctx context.Context, slot, after string) (next stri
 			return "", nil
 		}
 	}
-	return sweepAfter(slot, after), nil
+	return familyCursor(slot, after), nil
 }
 
-// sweepAfter is what is on the agenda to have a definition's instances looked after that
+// familyCursor is what is on the agenda to have a definition's instances looked after that
 // come after one, "" for all.
-func sweepAfter(slot, instance string) string { return slot + " " + instance }
+func familyCursor(slot, instance string) string { return slot + " " + instance }
 
-// sweepLeaving takes down instances of a definition that leaves since a time, and
+// deleteFamily takes down instances of a definition that leaves since a time, and
 // the definition when there are none left. Else it goes on with them.
-func (s *Store) sweepLeaving(ctx context.Context, slot string, since, until int64) (next string, err error) {
+func (s *Store) deleteFamily(ctx context.Context, slot string, since, until int64) (next string, err error) {
 	if base, plain := strings.CutSuffix(slot, "/0"); plain {
 		// Should it be listed no more, its data must go all the same.
-		if err := s.takeDown(ctx, base, until); err != nil {
+		if err := s.deleteData(ctx, base, until); err != nil {
 			return "", err
 		}
 	}
-	stop := time.Now().Add(sweepSlice)
+	stop := time.Now().Add(familySlice)
 	for after := ""; ; {
-		page, err := s.listed(ctx, slot, after, sweepPage)
+		page, err := s.listedInstances(ctx, slot, after, familyPage)
 		if err != nil {
 			return "", err
 		}
-		for names := range slices.Chunk(page.Names, sweepAtOnce) {
-			if err := atOnce(names, func(name string) error { return s.takeDown(ctx, name, until) }); err != nil {
+		for names := range slices.Chunk(page.Names, familyAtOnce) {
+			if err := atOnce(names, func(name string) error { return s.deleteData(ctx, name, until) }); err != nil {
 				return "", err
 			}
 			if err := s.unlist(ctx, slot, since, names); err != nil {
@@ -97,11 +97,11 @@ func (s *Store) sweepLeaving(ctx context.Context, slot string, since, until int6
 			break
 		}
 	}
-	return "", s.define(ctx, func(d *definitions) (change, error) {
+	return "", s.define(ctx, func(d *definitions) (catalogChange, error) {
 		if d.leaving[slot] != since {
-			return change{}, nil
+			return catalogChange{}, nil
 		}
-		return change{fields: map[string]string{boardField + slot: "", leavingField + slot: ""}}, nil
+		return catalogChange{fields: map[string]string{boardField + slot: "", leavingField + slot: ""}}, nil
 	})
 }
 

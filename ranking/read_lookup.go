@@ -69,15 +69,15 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 		return Places{}, Invalid("around", fmt.Sprintf("makes %d entries; want %d at most", rows, MaxLookupRows))
 	}
 	var p Places
-	m, now, err := s.reading(ctx, board, func(m meaning) (readAt, error) {
-		r, err := s.call(ctx, script.Places, m.keys, m.rule.Board, args)
+	m, now, err := s.readResolved(ctx, board, func(m resolved) (readTimes, error) {
+		r, err := s.callRead(ctx, script.Places, m.keys, m.compiled.Board, args)
 		if err != nil {
-			return readAt{}, err
+			return readTimes{}, err
 		}
-		at := takeReadAt(r)
+		at := takeReadTimes(r)
 		p = Places{State: State{Epoch: r.Text(), Seq: r.Number()}}
 		var order definition.Order
-		order, p.Ties = takeShape(r, m.rule.Board)
+		order, p.Ties = takeShape(r, m.compiled.Board)
 		p.Total = r.Number()
 		for _, l := range lookups {
 			p.List = append(p.List, takePlace(r, l, order, p.Ties))
@@ -87,7 +87,7 @@ func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Pla
 	if err != nil {
 		return Places{}, err
 	}
-	p.Period, p.Kind, p.Bounds = m.period.Name, m.rule.Kind, m.bounds(now)
+	p.Period, p.Kind, p.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
 	return p, nil
 }
 

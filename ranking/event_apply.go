@@ -36,15 +36,15 @@ func (s *Store) CheckFeed(ctx context.Context, feed string) error {
 	return err
 }
 
-// Occurrence is one time that an event happened.
-type Occurrence struct {
+// EventCall is one time that an event happened.
+type EventCall struct {
 	ID     string // a retry with it counts once; "" for none, else 1 to 128 bytes of UTF-8 without control characters
 	Fields map[string]jsontext.Value
 }
 
-// Happened is what came of one Occurrence. Err is set where nothing is known of it,
+// EventResult is what came of one Occurrence. Err is set where nothing is known of it,
 // or nothing was done: it is wrong in itself, or ErrIDMismatch.
-type Happened struct {
+type EventResult struct {
 	Updates  []definition.BoardUpdate // what it made, in the order of the event's definition
 	Outcomes []Outcome                // of these
 	Err      error
@@ -55,32 +55,32 @@ type Happened struct {
 const (
 	// maxFieldsBytes bounds the fields of one Occurrence, as compact JSON.
 	maxFieldsBytes = 4 << 10
-	// happenBoards is how many boards are written to at one time for one call.
-	happenBoards = 32
-	// MaxHappen is the most updates that one call of Happen may come to, so that it is
+	// eventBoards is how many boards are written to at one time for one call.
+	eventBoards = 32
+	// MaxEventUpdates is the most updates that one call of Happen may come to, so that it is
 	// done in time also where each is the first of another instance, and never too much
 	// for one board.
-	MaxHappen = 4096
+	MaxEventUpdates = 4096
 )
 
-// Happen carries out what an event's occurrences make of boards, and tells the
+// ApplyEvents carries out what an event's occurrences make of boards, and tells the
 // event's feed. It returns ErrUnknownEvent, ErrTooLarge for what comes to more than
-// MaxHappen updates, or ErrUnavailable where it is so for all.
+// MaxEventUpdates updates, or ErrUnavailable where it is so for all.
 //
 // With an id an occurrence is idempotent as a whole: after an ErrUnavailable, or when
 // the process has died half way, Happen with the same completes what is missing, on
 // whatever node, and repeats nothing. An update that its board refuses (ErrOutOfRange,
 // ErrNotOpen, ErrConflict) keeps no other of its event back. Of an event that was taken
 // back nothing counts, also where it has not been yet.
-func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]Happened, error) {
+func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) ([]EventResult, error) {
 	e, err := s.event(ctx, event)
 	if err != nil {
 		return nil, err
 	}
-	if n := len(all) * len(e.Updates); n > MaxHappen {
-		return nil, &FieldError{Field: "events", Reason: fmt.Sprintf("come to %d updates; want %d at most, %d events", n, MaxHappen, MaxHappen/len(e.Updates)), Kind: ErrTooLarge}
+	if n := len(all) * len(e.Updates); n > MaxEventUpdates {
+		return nil, &FieldError{Field: "events", Reason: fmt.Sprintf("come to %d updates; want %d at most, %d events", n, MaxEventUpdates, MaxEventUpdates/len(e.Updates)), Kind: ErrTooLarge}
 	}
-	happened := make([]Happened, len(all))
+	happened := make([]EventResult, len(all))
 	items := make([]eventItem, len(all))
 	for i, o := range all {
 		h := &happened[i]
@@ -89,14 +89,14 @@ func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]H
 			h.Updates, h.Err = e.Expand(o.Fields)
 		}
 		if h.Err == nil && e.CarriesTime(o.Fields) {
-			h.Err = s.checkTimed(ctx, e)
+			h.Err = s.checkEventTime(ctx, e)
 		}
 		if h.Err == nil {
 			items[i].digest, items[i].definition = e.Digest(o.Fields), e.UpdatesDigest()
 		}
 	}
-	s.each(ctx, &s.begun, event, happened, items, func(i int) bool { return all[i].ID != "" })
-	var taken []*Happened
+	s.queueEach(ctx, &s.eventBegins, event, happened, items, func(i int) bool { return all[i].ID != "" })
+	var taken []*EventResult
 	for i := range happened {
 		if h := &happened[i]; errors.Is(h.Err, errTakenBack) {
 			h.Err = nil
@@ -104,17 +104,17 @@ func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]H
 			taken = append(taken, h)
 		}
 	}
-	s.applyAll(ctx, event, all, happened)
+	s.applyEventUpdates(ctx, event, all, happened)
 	for _, h := range taken {
 		for i := range h.Outcomes {
 			h.Outcomes[i].Result.Duplicate = h.Outcomes[i].Err == nil
 		}
 	}
-	s.each(ctx, &s.told, event, happened, items, func(i int) bool { return happened[i].counts() })
+	s.queueEach(ctx, &s.eventPublishes, event, happened, items, func(i int) bool { return happened[i].hasApplied() })
 	unavailable := len(all) > 0
 	for i := range happened {
 		h := &happened[i]
-		if errors.Is(h.Err, ErrOverloaded) && h.begun() {
+		if errors.Is(h.Err, ErrOverloaded) && h.reachedRedis() {
 			h.Err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, h.Err) // elsewhere something may have been written
 		}
 		unavailable = unavailable && (errors.Is(h.Err, ErrUnavailable) || errors.Is(h.Err, ErrOverloaded))
@@ -125,14 +125,14 @@ func (s *Store) Happen(ctx context.Context, event string, all []Occurrence) ([]H
 	return happened, nil
 }
 
-// checkTimed refuses an event that tells when it happened where no board counts by that.
-func (s *Store) checkTimed(ctx context.Context, e *definition.Event) error {
+// checkEventTime refuses an event that tells when it happened where no board counts by that.
+func (s *Store) checkEventTime(ctx context.Context, e *definition.Event) error {
 	d, err := s.catalog.get(ctx)
 	if err != nil {
 		return err
 	}
 	for _, t := range e.Updates {
-		if r := d.rules[t.Slot()]; r != nil && r.IsWindowed() {
+		if r := d.boards[t.Slot()]; r != nil && r.IsWindowed() {
 			return nil
 		}
 	}
@@ -142,23 +142,23 @@ func (s *Store) checkTimed(ctx context.Context, e *definition.Event) error {
 // errTakenBack is an occurrence that was seen before, and taken back.
 var errTakenBack = errors.New("was taken back")
 
-// counts reports whether anything came of an occurrence.
-func (h *Happened) counts() bool {
+// hasApplied reports whether anything came of an occurrence.
+func (h *EventResult) hasApplied() bool {
 	return slices.ContainsFunc(h.Outcomes, func(o Outcome) bool { return o.Err == nil })
 }
 
-// begun reports whether an update of an occurrence came as far as Redis.
-func (h *Happened) begun() bool {
+// reachedRedis reports whether an update of an occurrence came as far as Redis.
+func (h *EventResult) reachedRedis() bool {
 	return slices.ContainsFunc(h.Outcomes, func(o Outcome) bool { return !errors.Is(o.Err, ErrOverloaded) })
 }
 
 // event finds an event, also one that was defined a moment ago.
 func (s *Store) event(ctx context.Context, name string) (*definition.Event, error) {
-	return find(ctx, &s.catalog, func(d *definitions, _ bool) (*definition.Event, error) { return d.event(name) })
+	return findDefinition(ctx, &s.catalog, func(d *definitions, _ bool) (*definition.Event, error) { return d.event(name) })
 }
 
 // check refuses what is wrong whatever the event, and gives the fields in one form.
-func (o Occurrence) check() ([]byte, error) {
+func (o EventCall) check() ([]byte, error) {
 	if o.ID != "" {
 		if err := definition.CheckText("id", o.ID); err != nil {
 			return nil, err
@@ -186,10 +186,10 @@ func (i eventItem) Bytes() int { return len(i.id) + len(i.fields) }
 
 func (i eventItem) Fail(err error) { *i.err = err }
 
-// each takes those occurrences that nothing is wrong with through a queue.
-func (s *Store) each(ctx context.Context, q *batch.Queues[eventItem], event string, happened []Happened, items []eventItem, picked func(int) bool) {
+// queueEach takes those occurrences that nothing is wrong with through a queue.
+func (s *Store) queueEach(ctx context.Context, q *batch.Queues[eventItem], event string, happened []EventResult, items []eventItem, picked func(int) bool) {
 	var through []eventItem
-	var whose []*Happened
+	var whose []*EventResult
 	errs := make([]error, len(items))
 	for i, item := range items {
 		if happened[i].Err == nil && picked(i) {
@@ -252,9 +252,9 @@ func (s *Store) publishBatch(ctx context.Context, event string, batch []eventIte
 	return err
 }
 
-// applyAll carries out the updates of all occurrences, those of one board in order and
+// applyEventUpdates carries out the updates of all occurrences, those of one board in order and
 // in one go.
-func (s *Store) applyAll(ctx context.Context, event string, all []Occurrence, happened []Happened) {
+func (s *Store) applyEventUpdates(ctx context.Context, event string, all []EventCall, happened []EventResult) {
 	type part struct{ of, update int }
 	parts := make(map[string][]part)
 	var boards []string
@@ -274,7 +274,7 @@ func (s *Store) applyAll(ctx context.Context, event string, all []Occurrence, ha
 	outcomes := make(map[string][]Outcome)
 	var mu sync.Mutex // guards outcomes
 	var wg sync.WaitGroup
-	room := make(chan struct{}, happenBoards)
+	room := make(chan struct{}, eventBoards)
 	for _, board := range boards {
 		updates := make([]write, len(parts[board]))
 		for n, p := range parts[board] {
@@ -284,7 +284,7 @@ func (s *Store) applyAll(ctx context.Context, event string, all []Occurrence, ha
 				updates[n].override = revoking
 			}
 			if id := all[p.of].ID; id != "" {
-				updates[n].ID = partID(id, event, made[:p.update], made[p.update])
+				updates[n].ID = updateID(id, event, made[:p.update], made[p.update])
 			}
 		}
 		room <- struct{}{}
@@ -311,11 +311,11 @@ func (s *Store) applyAll(ctx context.Context, event string, all []Occurrence, ha
 	}
 }
 
-// partID is the request id of one update of an event, those before it being made of
+// updateID is the request id of one update of an event, those before it being made of
 // the same occurrence; no caller can send it. It goes by board, which keeps it, and by
 // member, so that what has counted does not count again when the event has come to
 // make other updates, too, by the time of a retry.
-func partID(id, event string, before []definition.BoardUpdate, u definition.BoardUpdate) string {
+func updateID(id, event string, before []definition.BoardUpdate, u definition.BoardUpdate) string {
 	nth := 0
 	for _, other := range before {
 		if other.Board == u.Board && other.Update.Member == u.Update.Member {

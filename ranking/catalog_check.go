@@ -8,14 +8,14 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// defined are definitions as they are after a change, by slot.
-type defined map[string]definition.Board
+// definedBoards are definitions as they are after a change, by slot.
+type definedBoards map[string]definition.Board
 
-// with are those that there are, those that go left out, and others that come.
-func (d *definitions) with(boards []definition.Board) defined {
-	all := make(defined)
-	for slot := range d.rules {
-		if r, _ := d.ruleOf(slot); r != nil {
+// boardsAfter are those that there are, those that go left out, and others that come.
+func (d *definitions) boardsAfter(boards []definition.Board) definedBoards {
+	all := make(definedBoards)
+	for slot := range d.boards {
+		if r, _ := d.compiledIn(slot); r != nil {
 			all[slot] = r.Board
 		}
 	}
@@ -25,13 +25,13 @@ func (d *definitions) with(boards []definition.Board) defined {
 	return all
 }
 
-func (all defined) of(slot string) (definition.Board, bool) {
+func (all definedBoards) of(slot string) (definition.Board, bool) {
 	d, there := all[slot]
 	return d, there
 }
 
 // unionOf names a union that is of a board; "" where none is.
-func (all defined) unionOf(slot string) string {
+func (all definedBoards) unionOf(slot string) string {
 	for _, d := range slices.SortedFunc(maps.Values(all), byBoard) {
 		if d.Union != nil && slices.Contains(d.Union.Slots(), slot) {
 			return d.Name
@@ -44,7 +44,7 @@ func byBoard(a, b definition.Board) int { return cmp.Compare(a.Name, b.Name) }
 
 // checkUnions refuses boards that are unions of what they cannot be of, or that a union
 // cannot be of any more.
-func (all defined) checkUnions(changed []definition.Board, at located) error {
+func (all definedBoards) checkUnions(changed []definition.Board, at locateError) error {
 	for _, b := range changed {
 		if b.Union == nil {
 			continue
@@ -69,7 +69,7 @@ func (all defined) checkUnions(changed []definition.Board, at located) error {
 
 // checkTargets refuses boards that would not take the updates of events any more, those
 // left out that change too.
-func (all defined) checkTargets(events map[string]*definition.Event, change []definition.Event, changed []definition.Board, at located) error {
+func (all definedBoards) checkTargets(events map[string]*definition.Event, change []definition.Event, changed []definition.Board, at locateError) error {
 	for _, name := range slices.Sorted(maps.Keys(events)) {
 		if slices.ContainsFunc(change, func(e definition.Event) bool { return e.Name == name }) {
 			continue
@@ -88,8 +88,8 @@ func (all defined) checkTargets(events map[string]*definition.Event, change []de
 	return nil
 }
 
-// checkTakes refuses an event with updates that their boards do not take.
-func (all defined) checkTakes(e definition.Event) error {
+// checkEvent refuses an event with updates that their boards do not take.
+func (all definedBoards) checkEvent(e definition.Event) error {
 	for i, t := range e.Updates {
 		if is, field, reason := t.Conflict(all[t.Slot()]); is != "" {
 			return Invalid(definition.ItemPath("updates", i)+field, reason)

@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	// listFor is for how long after an instance was listed a board-period of it may
-	// be created; listMargin is what clocks of masters may differ by; listLook is when
+	// listedFor is for how long after an instance was listed a board-period of it may
+	// be created; listMargin is what clocks of masters may differ by; relistAfter is when
 	// the instance is looked after then, so that a listing goes of which nothing came.
-	listFor    = 10 * time.Second
-	listMargin = time.Second
-	listLook   = time.Minute
+	listedFor   = 10 * time.Second
+	listMargin  = time.Second
+	relistAfter = time.Minute
 )
 
-// list has an instance listed and looked after, by the time that the period closes
+// listInstance has an instance listed and looked after, by the time that the period closes
 // which is to be created (µs since 1970; 0: never). It says until when that may be, by
 // Redis's clock; 0 where it is not defined as in d any more. It returns ErrConflict
 // where there are as many instances as may be.
-func (s *Store) list(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled, closes int64) (until int64, err error) {
+func (s *Store) listInstance(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled, closes int64) (until int64, err error) {
 	slot := n.Slot()
 	reply, err := script.List.Run(ctx, s.rdb, []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()},
 		[]any{n.Instance(), r.InstanceLimit(), d.values[boardField+slot], boardField + slot, leavingField + slot,
-			listFor.Microseconds(), listMargin.Microseconds(), firstLook(r).Microseconds(), closes})
+			listedFor.Microseconds(), listMargin.Microseconds(), firstHousekeeping(r).Microseconds(), closes})
 	if err != nil {
 		return 0, err
 	}
 	switch reply.Text() {
 	case "stale":
-		_, err := s.catalog.newer(ctx, d)
+		_, err := s.catalog.readNewer(ctx, d)
 		return 0, err
 	case "full":
 		return 0, conflict("board", "%q is one too many: %s may have %d instances (max_instances)", n.Instance(), r.Board.Name, r.InstanceLimit())
@@ -42,12 +42,12 @@ func (s *Store) list(ctx context.Context, d *definitions, n definition.Name, r *
 	return reply.Number(), reply.Err
 }
 
-// firstLook is when a board-period is looked after for the first time, at the latest.
-func firstLook(r *definition.Compiled) time.Duration {
+// firstHousekeeping is when a board-period is looked after for the first time, at the latest.
+func firstHousekeeping(r *definition.Compiled) time.Duration {
 	if r.MemberTTL > 0 {
-		return min(listLook, r.MemberTTL)
+		return min(relistAfter, r.MemberTTL)
 	}
-	return listLook
+	return relistAfter
 }
 
 // MaxInstancesPage is the most instances that one call of Instances returns.
@@ -67,18 +67,18 @@ func (s *Store) Instances(ctx context.Context, family, after string, limit int) 
 	if limit < 1 || limit > MaxInstancesPage {
 		return Instances{}, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxInstancesPage))
 	}
-	r, err := s.defined(ctx, family)
+	r, err := s.compiledDefinition(ctx, family)
 	if err != nil {
 		return Instances{}, err
 	}
-	page, err := s.listed(ctx, r.Slot(), after, limit)
+	page, err := s.listedInstances(ctx, r.Slot(), after, limit)
 	if err != nil {
 		return Instances{}, fmt.Errorf("list instances of %q: %w", family, err)
 	}
 	return page, nil
 }
 
-func (s *Store) listed(ctx context.Context, slot, after string, limit int) (Instances, error) {
+func (s *Store) listedInstances(ctx context.Context, slot, after string, limit int) (Instances, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	from := "-"
