@@ -12,10 +12,10 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// Moderator says which person acts, and why.
+// Moderator names the author of an act of moderation, and the reason.
 type Moderator struct {
 	Reason string `json:"reason,omitzero"` // up to 256 bytes of UTF-8 without control characters
-	By     string `json:"by,omitzero"`     // name of the person; likewise
+	By     string `json:"by,omitzero"`     // the author; likewise
 }
 
 const maxReasonBytes = 256

@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// listedFor is for how long after an instance was listed a board-period of it may
-	// be created; listMargin is what clocks of masters may differ by; relistAfter is when
-	// the instance is looked after then, so that a listing goes of which nothing came.
+	// listedFor is how long after the listing of an instance a script may create a
+	// board-period of it. listMargin is the difference that the clocks of masters may have.
+	// relistAfter is the time until the first housekeeping, which unlists an instance that
+	// got no data.
 	listedFor   = 10 * time.Second
 	listMargin  = time.Second
 	relistAfter = time.Minute

@@ -94,8 +94,8 @@ func (s *Store) compiledNamed(ctx context.Context, board string) (*definition.Co
 	return s.compiledOf(ctx, n)
 }
 
-// maxAttempts bounds the repetitions of one call that Redis refuses because the node's
-// knowledge was out of date: of the clock, the period, the definitions or the window.
+// maxAttempts bounds how often a call is made again because the node's knowledge was out of
+// date: the clock, the period, the definitions or the window.
 const maxAttempts = 5
 
 // readTimes says when a read took place, and how old the data were.
@@ -111,9 +111,9 @@ func takeReadTimes(r *script.Reply) readTimes {
 }
 
 // readResolved resolves a name and calls read. It calls read again in three cases: Redis's
-// clock is in another period than the node expected, a result that existed has gone, or a
-// live board still counts events that have left its window. It returns the meaning of the
-// name, and Redis's clock in µs since 1970, at the time of the last read.
+// clock is in another period, a result has gone, or a live board counts events that have
+// left its window. It returns the meaning of the name, and Redis's clock in µs since 1970,
+// at the time of the last read.
 func (s *Store) readResolved(ctx context.Context, name string, read func(resolved) (readTimes, error)) (resolved, int64, error) {
 	at, lost, swept := int64(0), false, int64(0)
 	for range maxAttempts {

@@ -32,8 +32,8 @@ func takeShape(r *script.Reply, d definition.Board) (definition.Order, definitio
 	}
 }
 
-// takeEntries takes a list of (member, key) pairs and a list of their data. position is the
-// 0-based position of the first entry, and rank is its rank.
+// takeEntries takes a list of (member, key) pairs and a list of their data. The first entry
+// is at the given 0-based position and has the given rank.
 func takeEntries(r *script.Reply, position, rank int64, o definition.Order, t definition.Ties) []Entry {
 	rows, data := r.List(), r.List()
 	entries := make([]Entry, 0, len(rows.Rest)/2)
