@@ -110,8 +110,8 @@ func takeReadTimes(r *script.Reply) readTimes {
 	return readTimes{now: r.Number(), built: r.Number(), oldest: r.Number()}
 }
 
-// readResolved resolves a name and calls read. It calls read again in three cases: Redis's
-// clock is in another period, a result has gone, or a live board counts events that have
+// readResolved resolves a name and calls read. It calls read again when Redis's clock is in
+// another period, when a result has gone, and when a live board counts events that have
 // left its window. It returns the meaning of the name, and Redis's clock in µs since 1970,
 // at the time of the last read.
 func (s *Store) readResolved(ctx context.Context, name string, read func(resolved) (readTimes, error)) (resolved, int64, error) {
