@@ -111,9 +111,9 @@ func takeReadTimes(r *script.Reply) readTimes {
 }
 
 // readResolved resolves a name and calls read. It calls read again when Redis's clock is in
-// another period, when a result has gone, and when a live board counts events that have
-// left its window. It returns the meaning of the name, and Redis's clock in µs since 1970,
-// at the time of the last read.
+// another period, or a result has gone. It does so too when a live board counts events that
+// have left its window. It returns the meaning of the name, and Redis's clock in µs since
+// 1970, at the time of the last read.
 func (s *Store) readResolved(ctx context.Context, name string, read func(resolved) (readTimes, error)) (resolved, int64, error) {
 	at, lost, swept := int64(0), false, int64(0)
 	for range maxAttempts {
