@@ -56,7 +56,7 @@ func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 			return ctx.Err()
 		}
 		if err != nil && time.Since(logged) > housekeepingLogInterval {
-			log.Warn("housekeeping failed; it will be tried again", "error", err)
+			log.Warn("housekeeping failed; the node tries again", "error", err)
 			logged = time.Now()
 		}
 		if more {

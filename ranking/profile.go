@@ -37,7 +37,7 @@ const (
 
 func (p Profile) check() error {
 	if p == (Profile{}) {
-		return Invalid("name", "is missing, and so is avatar; want at least one of them")
+		return Invalid("name", "is missing, and avatar is missing too; want at least one of them")
 	}
 	if p.Name != "" {
 		if reason := definition.TextFault(p.Name, maxNameBytes); reason != "" {

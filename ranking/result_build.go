@@ -49,7 +49,7 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 		return err
 	}
 	if !r.IsBuilt() {
-		return fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
+		return fmt.Errorf("%w: the board was redefined in the meantime", ErrUnavailable)
 	}
 	from, err := s.sources(ctx, d, n, r)
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name
 		return err
 	}
 	if listed == 0 {
-		return fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
+		return fmt.Errorf("%w: the board was redefined in the meantime", ErrUnavailable)
 	}
 	scores, err := w.scores(ctx, d, n)
 	if err != nil {

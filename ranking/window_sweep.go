@@ -79,7 +79,7 @@ func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error)
 			return swept{}, err
 		}
 		if !r.IsWindowed() {
-			return swept{}, fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
+			return swept{}, fmt.Errorf("%w: the board was redefined in the meantime", ErrUnavailable)
 		}
 		began := time.Now()
 		at, err := s.sweepCall(ctx, instance, r, until)
