@@ -21,54 +21,54 @@ import (
 )
 
 const (
-	// lookAgain is how old a node lets its copy of the definitions get while it is
-	// in use: a change is in force on all nodes after so long.
+	// lookAgain is the greatest age of a node's copy of the definitions while the node uses
+	// it. So a change is in force on all nodes after this time.
 	lookAgain = time.Second
-	// lookSoon is how old it may be when it does not know what a caller speaks of, who
-	// waits for as long: what was defined a moment ago is found, and names that there
-	// are not cost Redis fifty looks a second at most.
+	// lookSoon is the greatest age of the copy when a name is not in it. The caller waits
+	// as long. So the node finds a definition made a moment ago, and unknown names cost
+	// Redis at most fifty reads a second.
 	lookSoon = 20 * time.Millisecond
-	// lease is for how long after a look a node may write by what it saw. Redis
-	// itself holds it to that, by its own clock: apply.lua.
+	// lease is how long after a read a node may write by the definitions that it read.
+	// Redis enforces the lease by its own clock: apply.lua.
 	lease = 3 * time.Second
-	// grace is how long after a board was to leave nobody writes to it any
-	// more, with a second for masters whose clocks differ.
+	// grace is how long after the start of its deletion a board may still get writes. It is
+	// the lease, and a second for masters with different clocks.
 	grace = lease + time.Second
-	// maxDefinitions bounds the boards, and the events, that are defined, and
-	// maxDefinitionBytes their JSON, all of which each node reads when some of it changes.
+	// maxDefinitions bounds the boards, and likewise the events. maxDefinitionBytes bounds
+	// their JSON, because each node reads all of it after each change.
 	maxDefinitions     = 1000
 	maxDefinitionBytes = 2 << 20
 )
 
-// The fields of the hash that definitions are kept in: 'board:<slot>' and
-// 'event:<name>' hold JSON, 'leaving:<slot>' since when a board takes nothing any more,
-// 'receiver:<board>' until when somebody wants its closed periods delivered, of all
-// boards under ”; in µs since 1970.
+// The fields of the hash of definitions. 'board:<slot>' and 'event:<name>' hold JSON.
+// 'leaving:<slot>' holds since when a board is under deletion and takes no writes.
+// 'receiver:<board>' holds until when its closed periods wait for a receiver; 'receiver:*'
+// holds it for all boards. The times are in µs since 1970.
 const (
 	boardField   = "board:"
 	eventField   = "event:"
 	leavingField = "leaving:"
 	wantedField  = "receiver:"
-	// profilesField and a kind say that there are, or have been, profiles of that kind.
+	// profilesField and a kind: a member of that kind has, or has had, a profile.
 	profilesField = "profiles:"
 )
 
-// definitions are all that is defined, at one version. They never change.
+// definitions are all boards and events, at one version. They never change.
 type definitions struct {
 	version  string
 	boards   map[string]*definition.Compiled // by slot
 	events   map[string]*definition.Event    // by name
-	broken   map[string]error                // field to why it is not understood: a newer version wrote it
-	leaving  map[string]int64                // slot of a board that goes: since when, µs since 1970
+	broken   map[string]error                // field to why this node cannot read it: a newer version wrote it
+	leaving  map[string]int64                // slot of a board under deletion: since when, µs since 1970
 	profiled map[string]bool                 // kinds that have, or have had, profiles
 	values   map[string]string               // field to JSON, of boards and events
-	hidden   *moderation                     // who is hidden where
-	readAt   int64                           // when Redis was asked, by its own clock, µs since 1970
-	at       time.Time                       // and by this process's, or a little before
-	look     int64                           // the number of the look that found them
+	hidden   *moderation                     // the hidden members
+	readAt   int64                           // when the node asked Redis, by Redis's clock, µs since 1970
+	at       time.Time                       // the same moment by this process's clock, or a little before
+	look     int64                           // number of the read that found them
 }
 
-// compiled finds the definition that a name is of.
+// compiled finds the definition for a name.
 func (d *definitions) compiled(n definition.Name) (*definition.Compiled, error) {
 	r, err := d.compiledIn(n.Slot())
 	if r == nil && err == nil {
@@ -77,7 +77,8 @@ func (d *definitions) compiled(n definition.Name) (*definition.Compiled, error) 
 	return r, err
 }
 
-// compiledIn finds the definition of a slot; nil where there is none, or not any more.
+// compiledIn finds the definition of a slot. It returns nil for a slot that has none, and
+// for a board under deletion.
 func (d *definitions) compiledIn(slot string) (*definition.Compiled, error) {
 	if _, leaving := d.leaving[slot]; leaving {
 		return nil, nil
@@ -99,8 +100,8 @@ func (d *definitions) event(name string) (*definition.Event, error) {
 	return nil, unknownEvent(name)
 }
 
-// catalog is a node's copy of the definitions, which live in Redis. It is looked up
-// again when it is used and has grown old. It may be used concurrently.
+// catalog is a node's copy of the definitions, which live in Redis. A call that uses an old
+// copy reads it anew. catalog may be used concurrently.
 type catalog struct {
 	rdb     redis.UniversalClient
 	keys    keyspace.Keys
@@ -108,19 +109,19 @@ type catalog struct {
 	clock   redisClock
 
 	latest  atomic.Pointer[definitions] // nil: never read
-	looks   atomic.Int64                // how many have begun
-	running sync.WaitGroup              // the look under way
+	looks   atomic.Int64                // number of reads begun
+	running sync.WaitGroup              // the read under way
 
-	mu      sync.Mutex   // guards what follows, and storing latest
-	looking *catalogRead // under way; nil: none
-	failed  time.Time    // when the last look failed; zero: it did not
+	mu      sync.Mutex   // guards the fields below, and the store to latest
+	looking *catalogRead // the read under way; nil: none
+	failed  time.Time    // when the last read failed; zero: it did not
 }
 
-// catalogRead is one reading of the definitions. All who want it wait for it together.
+// catalogRead is one read of the definitions. All its callers share it.
 type catalogRead struct {
 	number int64
 	done   chan struct{}
-	found  *definitions // read after done, as is err
+	found  *definitions // valid after done, like err
 	err    error
 }
 
@@ -133,8 +134,8 @@ func (l *catalogRead) wait(ctx context.Context) (*definitions, error) {
 	}
 }
 
-// get gives the definitions, from Redis where the copy is old; the copy where Redis
-// does not answer. While it does not, one caller in a second waits for it.
+// get returns the definitions. It reads an old copy anew, and returns the old copy when
+// Redis does not answer. While Redis is away, one caller a second waits for it.
 func (c *catalog) get(ctx context.Context) (*definitions, error) {
 	d := c.latest.Load()
 	if d == nil {
@@ -148,7 +149,7 @@ func (c *catalog) get(ctx context.Context) (*definitions, error) {
 	failing := !c.failed.IsZero()
 	if failing && time.Since(c.failed) < lookAgain || c.looking != nil && (failing || age < lease) {
 		c.mu.Unlock()
-		return d, nil // another looks meanwhile
+		return d, nil // another caller reads them
 	}
 	l := c.joinRead()
 	c.mu.Unlock()
@@ -158,7 +159,7 @@ func (c *catalog) get(ctx context.Context) (*definitions, error) {
 	return d, nil
 }
 
-// readNewer gives definitions that were looked up after d, nil for any.
+// readNewer returns definitions from a read after that of d; for nil, from any read.
 func (c *catalog) readNewer(ctx context.Context, d *definitions) (*definitions, error) {
 	if d == nil {
 		return c.readAfter(ctx, 0)
@@ -166,14 +167,14 @@ func (c *catalog) readNewer(ctx context.Context, d *definitions) (*definitions, 
 	return c.readAfter(ctx, d.look)
 }
 
-// readFresh gives the definitions as they are now: what an answer under way says may be
-// older.
+// readFresh returns the definitions as they are now. It does not use the answer of a read
+// under way, which may be older.
 func (c *catalog) readFresh(ctx context.Context) (*definitions, error) {
 	return c.readAfter(ctx, c.looks.Load())
 }
 
-// readSoon is fresh for a caller who did not find something in d, which may be names that
-// there are not, in any number.
+// readSoon is readFresh for a caller that did not find a name in d. It waits until d has
+// the age lookSoon, because callers may send any number of unknown names.
 func (c *catalog) readSoon(ctx context.Context, d *definitions) (*definitions, error) {
 	begun := c.looks.Load()
 	pause := time.NewTimer(lookSoon - time.Since(d.at))
@@ -185,8 +186,9 @@ func (c *catalog) readSoon(ctx context.Context, d *definitions) (*definitions, e
 	return c.readAfter(ctx, begun)
 }
 
-// findDefinition looks something up in the definitions. What is not known there is looked for once
-// more by what Redis has, anew, for another node may have defined it a moment ago.
+// findDefinition looks for something in the definitions. When in does not find it,
+// findDefinition reads the definitions from Redis and calls in again, with anew set.
+// Another node may have defined it a moment ago.
 func findDefinition[T any](ctx context.Context, c *catalog, in func(d *definitions, anew bool) (T, error)) (T, error) {
 	var none T
 	d, err := c.get(ctx)
@@ -203,7 +205,7 @@ func findDefinition[T any](ctx context.Context, c *catalog, in func(d *definitio
 	return found, err
 }
 
-// readAfter gives what a look has found that came after that of a number.
+// readAfter returns the definitions of a read with a higher number.
 func (c *catalog) readAfter(ctx context.Context, number int64) (*definitions, error) {
 	for {
 		c.mu.Lock()
@@ -220,8 +222,8 @@ func (c *catalog) readAfter(ctx context.Context, number int64) (*definitions, er
 	}
 }
 
-// joinRead gives the look under way, or begins one, which no caller that gives up ends
-// for the others. The caller holds mu.
+// joinRead returns the read under way, or begins one. A caller that gives up does not end
+// the read for the others. The caller holds mu.
 func (c *catalog) joinRead() *catalogRead {
 	if c.looking != nil {
 		return c.looking
@@ -247,7 +249,8 @@ func (c *catalog) joinRead() *catalogRead {
 	return l
 }
 
-// read asks Redis. What d has is not made anew where it is the same.
+// read asks Redis for the definitions. It reuses the content of d when the version is the
+// same.
 func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error) {
 	known := ""
 	if d != nil {
@@ -279,7 +282,7 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 		return latest, nil
 	}
 	if latest.version == noVersion && d != nil {
-		// Redis has lost all it had. What boards there are need not be lost with it.
+		// Redis has lost everything. The node restores the definitions that it knows.
 		if kept := d.stored(); len(kept) > 0 {
 			if err := c.change(ctx, latest, catalogChange{fields: kept}); err != nil && !errors.Is(err, errDefinitionsChanged) {
 				return nil, err
@@ -290,8 +293,8 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 	return latest, latest.decode(fields)
 }
 
-// stored are the fields of what was not being deleted, and of kinds that have profiles:
-// whoever knows of them sets profiles without noting it again.
+// stored returns the fields to restore: boards that are not under deletion, events, and the
+// kinds with profiles. A node that knows such a kind sets profiles without a new mark.
 func (d *definitions) stored() map[string]string {
 	kept := maps.Clone(d.values)
 	for slot := range d.leaving {
@@ -333,8 +336,9 @@ func (d *definitions) decode(fields *script.Reply) error {
 		}
 		d.values[field] = value
 		if err != nil {
-			// Not the error's own kind: nothing is wrong with what a caller sent.
-			d.broken[field] = fmt.Errorf("%w: the definition of %q is not understood: %v", ErrUnavailable, field, err)
+			// The error does not wrap the kind of err: the request of the caller is not
+			// wrong.
+			d.broken[field] = fmt.Errorf("%w: this node cannot read the definition %q, which a newer version may have written: %v", ErrUnavailable, field, err)
 		}
 	}
 	return fields.Err
@@ -346,17 +350,18 @@ func compile(slot, value string) (*definition.Compiled, error) {
 		return nil, err
 	}
 	if d.Slot() != slot {
-		return nil, fmt.Errorf("it is of %q", d.Name)
+		return nil, fmt.Errorf("it is the definition of %q", d.Name)
 	}
 	return definition.Compile(d)
 }
 
-// noVersion is the version where nothing was ever defined.
+// noVersion is the version before the first definition.
 const noVersion = "0"
 
-var errDefinitionsChanged = errors.New("definitions have changed meanwhile")
+var errDefinitionsChanged = errors.New("the definitions have changed since they were read")
 
-// change carries out c if the definitions are still d.
+// change writes do if the definitions are still those of d; else it returns
+// errDefinitionsChanged.
 func (c *catalog) change(ctx context.Context, d *definitions, do catalogChange) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -385,13 +390,13 @@ func (c *catalog) change(ctx context.Context, d *definitions, do catalogChange) 
 		if now := r.Number(); r.Err == nil {
 			c.clock.set(now)
 		}
-		return cmp.Or(r.Err, errDefinitionsChanged) // it is planned again, by that clock
+		return cmp.Or(r.Err, errDefinitionsChanged) // the caller plans again, by that clock
 	case "busy":
 		i := r.Number()
 		if r.Err == nil && 0 <= i && i < int64(len(empty)) {
 			return do.mustBeEmpty[empty[i]]
 		}
 	}
-	r.Fail("is none of a definition")
+	r.Fail("has an unknown state of a definition")
 	return r.Err
 }

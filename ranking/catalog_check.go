@@ -8,10 +8,11 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// definedBoards are definitions as they are after a change, by slot.
+// definedBoards are the boards after a change, by slot.
 type definedBoards map[string]definition.Board
 
-// boardsAfter are those that there are, those that go left out, and others that come.
+// boardsAfter returns the present boards, without those under deletion, with the given
+// boards added or replaced.
 func (d *definitions) boardsAfter(boards []definition.Board) definedBoards {
 	all := make(definedBoards)
 	for slot := range d.boards {
@@ -30,7 +31,7 @@ func (all definedBoards) of(slot string) (definition.Board, bool) {
 	return d, there
 }
 
-// unionOf names a union that is of a board; "" where none is.
+// unionOf names a union that has the slot as a source; "" where no union has.
 func (all definedBoards) unionOf(slot string) string {
 	for _, d := range slices.SortedFunc(maps.Values(all), byBoard) {
 		if d.Union != nil && slices.Contains(d.Union.Slots(), slot) {
@@ -42,8 +43,8 @@ func (all definedBoards) unionOf(slot string) string {
 
 func byBoard(a, b definition.Board) int { return cmp.Compare(a.Name, b.Name) }
 
-// checkUnions refuses boards that are unions of what they cannot be of, or that a union
-// cannot be of any more.
+// checkUnions refuses changed unions with invalid sources, and changed boards that an
+// existing union cannot have as a source any more.
 func (all definedBoards) checkUnions(changed []definition.Board, at locateError) error {
 	for _, b := range changed {
 		if b.Union == nil {
@@ -60,15 +61,15 @@ func (all definedBoards) checkUnions(changed []definition.Board, at locateError)
 		err := u.Union.CheckSources(all.of)
 		for _, b := range changed {
 			if err != nil && slices.Contains(u.Union.Slots(), b.Slot()) {
-				return at(definition.SectionBoards, b.Name, conflict("board", "%q is a board of union %q, which would not do: %v", b.Name, u.Name, err))
+				return at(definition.SectionBoards, b.Name, conflict("board", "%q is a source of union %q, which does not allow this definition: %v", b.Name, u.Name, err))
 			}
 		}
 	}
 	return nil
 }
 
-// checkTargets refuses boards that would not take the updates of events any more, those
-// left out that change too.
+// checkTargets refuses changed boards that would no longer take the updates of an event. It
+// does not check the events that change too.
 func (all definedBoards) checkTargets(events map[string]*definition.Event, change []definition.Event, changed []definition.Board, at locateError) error {
 	for _, name := range slices.Sorted(maps.Keys(events)) {
 		if slices.ContainsFunc(change, func(e definition.Event) bool { return e.Name == name }) {
@@ -80,7 +81,7 @@ func (all definedBoards) checkTargets(events map[string]*definition.Event, chang
 					continue
 				}
 				if is, field, reason := t.Conflict(b); is != "" {
-					return at(definition.SectionBoards, b.Name, conflict(is, "would not do for event %q, whose %s %s: change the event first", name, definition.ItemPath("updates", i)+field, reason))
+					return at(definition.SectionBoards, b.Name, conflict(is, "is not possible with event %q, whose %s %s: change the event first", name, definition.ItemPath("updates", i)+field, reason))
 				}
 			}
 		}
@@ -88,7 +89,7 @@ func (all definedBoards) checkTargets(events map[string]*definition.Event, chang
 	return nil
 }
 
-// checkEvent refuses an event with updates that their boards do not take.
+// checkEvent refuses an event whose updates do not fit their boards.
 func (all definedBoards) checkEvent(e definition.Event) error {
 	for i, t := range e.Updates {
 		if is, field, reason := t.Conflict(all[t.Slot()]); is != "" {

@@ -44,7 +44,7 @@ func (s *Store) Events(ctx context.Context) ([]definition.Event, error) {
 	return events, nil
 }
 
-// Event gives an event, or ErrUnknownEvent.
+// Event returns an event, or ErrUnknownEvent.
 func (s *Store) Event(ctx context.Context, name string) (definition.Event, error) {
 	e, err := s.event(ctx, name)
 	if err != nil {
@@ -53,7 +53,8 @@ func (s *Store) Event(ctx context.Context, name string) (definition.Event, error
 	return *e, nil
 }
 
-// Definition gives a board or family as it was defined: "stars", "fans:{star}".
+// Definition returns a board or family by the name of its definition: "stars",
+// "fans:{star}". It returns ErrUnknownBoard where there is none.
 func (s *Store) Definition(ctx context.Context, board string) (definition.Board, error) {
 	r, err := s.compiledDefinition(ctx, board)
 	if err != nil {
@@ -62,7 +63,7 @@ func (s *Store) Definition(ctx context.Context, board string) (definition.Board,
 	return r.Board, nil
 }
 
-// compiledDefinition finds a definition by its own name, also one that was made a moment ago.
+// compiledDefinition finds a definition by its own name, also one made a moment ago.
 func (s *Store) compiledDefinition(ctx context.Context, board string) (*definition.Compiled, error) {
 	t, err := definition.ParseFamilyName(board)
 	if err != nil {
@@ -75,17 +76,17 @@ func (s *Store) compiledDefinition(ctx context.Context, board string) (*definiti
 		}
 		return r, err
 	})
-	if err == nil && r.Board.Name != board { // another of the same slot
+	if err == nil && r.Board.Name != board { // another definition has the slot
 		return nil, unknownBoard(board)
 	}
 	return r, err
 }
 
-// Define adds definitions to those that there are, or changes them; others stay. It
-// does all or nothing. It returns ErrConflict for a change that would re-order data
-// that there is, for a name that clashes with another, and for an end that has passed
-// or is too near for all nodes to know of it. A FieldError names the field by its path
-// in a boards file: boards.stars.period, events.gift[0].board.
+// Define adds or changes the given definitions and keeps the others. It does all or
+// nothing. It returns ErrConflict for a change that would re-order existing data and for a
+// name that clashes with another. It returns the same for an end that has passed, or that
+// is too near for all nodes to learn of it. A FieldError names the field by its path in a
+// boards file: boards.stars.period, events.gift[0].board.
 func (s *Store) Define(ctx context.Context, all definition.Set) error {
 	return s.defineAll(ctx, all, definition.LocateInFile)
 }
@@ -101,11 +102,11 @@ func (s *Store) DefineEvent(ctx context.Context, event definition.Event) error {
 	return s.defineAll(ctx, definition.Set{Events: []definition.Event{event}}, asGiven)
 }
 
-// locateError gives the error of a definition, which is of boards or events and has that
-// name, the path by which its caller knows the field.
+// locateError adds to the error of a definition the path by which the caller knows the
+// field. section is boards or events, and name is the name of the definition.
 type locateError func(section, name string, err error) error
 
-// asGiven leaves the path as it is within the definition.
+// asGiven keeps the path within the definition.
 func asGiven(_, _ string, err error) error { return err }
 
 func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateError) error {
@@ -127,12 +128,12 @@ func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateErro
 	})
 }
 
-// define changes the definitions as plan says, which is asked anew when others have
-// changed them meanwhile.
+// define writes the change that plan returns. When another node has changed the definitions
+// in the meantime, define reads them and calls plan again.
 func (s *Store) define(ctx context.Context, plan func(*definitions) (catalogChange, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, defineTimeout)
 	defer cancel()
-	// One at a time, so that only nodes are in each other's way.
+	// Only one caller of this node at a time, so that only nodes compete.
 	select {
 	case s.defining <- struct{}{}:
 		defer func() { <-s.defining }()
@@ -150,7 +151,7 @@ func (s *Store) define(ctx context.Context, plan func(*definitions) (catalogChan
 		}
 		switch err := s.catalog.change(ctx, d, c); {
 		case err == nil:
-			_, err := s.catalog.readFresh(ctx) // whoever has defined something can use it
+			_, err := s.catalog.readFresh(ctx) // so that the caller can use the definition
 			return err
 		case !errors.Is(err, errDefinitionsChanged):
 			return err
@@ -158,27 +159,28 @@ func (s *Store) define(ctx context.Context, plan func(*definitions) (catalogChan
 	}
 }
 
-// defineTimeout bounds how long a definition is tried while others define too. Each time
-// at least one of them gets through.
+// defineTimeout bounds the attempts to write a definition while other nodes define too. At
+// each attempt at least one of the nodes succeeds.
 const defineTimeout = 10 * time.Second
 
-// catalogChange is what is to be written to the definitions.
+// catalogChange is one change of the definitions.
 type catalogChange struct {
-	fields      map[string]string // '' takes one away
-	mustBeEmpty map[string]error  // slots that must have no instances, and what to say where one has
-	reschedule  []string          // slots to be looked after once nobody writes by what was before
-	deadline    int64             // when it is too late for it, µs since 1970; 0: never
+	fields      map[string]string // field to JSON; "" deletes the field
+	mustBeEmpty map[string]error  // slots that must have no instances, to the error where one has
+	reschedule  []string          // slots that need housekeeping once all nodes know the change
+	deadline    int64             // the script refuses the change after this time, µs since 1970; 0: never
 }
 
-// applyBefore has a change be carried out before a time, in µs since 1970.
+// applyBefore sets a deadline for the change, in µs since 1970. The earliest deadline
+// counts.
 func (c *catalogChange) applyBefore(end int64) {
 	if c.deadline == 0 || end < c.deadline {
 		c.deadline = end
 	}
 }
 
-// planDefine finds what must be written to add definitions to d; now is Redis's clock, in µs
-// since 1970.
+// planDefine plans the change that adds definitions to d. now is Redis's clock, in µs since
+// 1970.
 func (d *definitions) planDefine(boards []definition.Board, events []definition.Event, at locateError, now int64) (catalogChange, error) {
 	c := catalogChange{fields: make(map[string]string), mustBeEmpty: make(map[string]error)}
 	there, named := make(map[string]bool), make(map[string]bool)
@@ -209,7 +211,7 @@ func (d *definitions) planDefine(boards []definition.Board, events []definition.
 		if changed, err := d.planField(c, field, b); err != nil {
 			return c, err
 		} else if changed && d.boards[slot] != nil && !b.SameLifetime(d.boards[slot].Board) {
-			c.reschedule = append(c.reschedule, slot) // something is due at another time
+			c.reschedule = append(c.reschedule, slot) // its housekeeping is due at another time
 		}
 	}
 	rules := d.boardsAfter(boards)
@@ -232,7 +234,7 @@ func (d *definitions) planDefine(boards []definition.Board, events []definition.
 		}
 	}
 	if len(there) > maxDefinitions || len(named) > maxDefinitions {
-		return c, conflict("boards", "would be too many: %d boards and %d events may be defined", maxDefinitions, maxDefinitions)
+		return c, conflict("boards", "would be too many: at most %d boards and %d events can be defined", maxDefinitions, maxDefinitions)
 	}
 	bytes := 0
 	for field, value := range d.values {
@@ -244,16 +246,17 @@ func (d *definitions) planDefine(boards []definition.Board, events []definition.
 		bytes += len(value)
 	}
 	if bytes > maxDefinitionBytes {
-		return c, conflict("boards", "would be too much: all definitions may have %d bytes of JSON", maxDefinitionBytes)
+		return c, conflict("boards", "would be too large: all definitions together can have at most %d bytes of JSON", maxDefinitionBytes)
 	}
 	return c, nil
 }
 
-// planRedefine finds what keeps a board from becoming b.
+// planRedefine plans the change of a board to b, or returns the ErrConflict that prevents
+// it. now is Redis's clock, in µs since 1970.
 func (d *definitions) planRedefine(c *catalogChange, b definition.Board, now int64) error {
 	slot := b.Slot()
 	if _, leaving := d.leaving[slot]; leaving {
-		return conflict("board", "%q is being deleted; try again when that is done", b.Name)
+		return conflict("board", "%q is being deleted: try again when the deletion is done", b.Name)
 	}
 	was := d.boards[slot]
 	if was == nil {
@@ -263,16 +266,16 @@ func (d *definitions) planRedefine(c *catalogChange, b definition.Board, now int
 		return conflict("board", "%q clashes with %q, whose instances have the same names", b.Name, was.Board.Name)
 	}
 	if field := b.IncompatibleField(was.Board); field != "" {
-		c.mustBeEmpty[slot] = conflict(field, "would have the data of board %q be in another order, or mean something else: delete the board first, or define another", b.Name)
+		c.mustBeEmpty[slot] = conflict(field, "would change the order or the meaning of the data of board %q: delete the board first, or define another board", b.Name)
 	}
 	if b.Ends.Equal(was.Ends) {
 		return nil
 	}
-	// Nodes that do not know yet go by the end that was, for so long.
+	// Until the grace has passed, some nodes still use the old end.
 	if !was.Ends.IsZero() {
 		latest := was.Ends.Add(-grace).UnixMicro()
 		if now >= latest {
-			return conflict("ends", "has passed for board %q, or is about to, and its result stands: define another board", b.Name)
+			return conflict("ends", "has passed for board %q, or is about to pass, and its result is final: define another board", b.Name)
 		}
 		c.applyBefore(latest)
 	}
@@ -281,14 +284,15 @@ func (d *definitions) planRedefine(c *catalogChange, b definition.Board, now int
 		if now < latest {
 			c.applyBefore(latest)
 		} else {
-			c.mustBeEmpty[slot] = conflict("ends", "is sooner than %v from now, and board %q is being written to: give a later time", grace, b.Name)
+			c.mustBeEmpty[slot] = conflict("ends", "is sooner than %v from now, and board %q is in use: give a later time", grace, b.Name)
 		}
 	}
 	return nil
 }
 
-// planField notes a field that differs from what there is, and reports whether it does. What
-// means the same is left as it is, in whatever form another version wrote it.
+// planField adds a field to the change if its definition differs from that in d, and
+// reports whether it does. It keeps an equal definition in the form that another version
+// wrote.
 func (d *definitions) planField(c catalogChange, field string, v any) (changed bool, err error) {
 	value, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
@@ -304,7 +308,8 @@ func (d *definitions) planField(c catalogChange, field string, v any) (changed b
 	return changed, nil
 }
 
-// definitionIn is the definition in a field; nil for none, and for one that is not understood.
+// definitionIn returns the definition in a field. It returns nil where there is none, and
+// where this node cannot read it.
 func (d *definitions) definitionIn(field string) any {
 	if slot, is := strings.CutPrefix(field, boardField); is {
 		if r := d.boards[slot]; r != nil {
@@ -316,13 +321,13 @@ func (d *definitions) definitionIn(field string) any {
 	return nil
 }
 
-// Delete takes a board or family away, with all of its data, or one instance of a
-// family, which may be written to again. Nobody sees it any more within a second;
-// its data go after some more. It returns ErrConflict for a board that an event is
-// for, or a union of.
+// Delete deletes a board or family with all its data, or one instance of a family. An
+// instance may be written to again. Within a second no node shows the board any more;
+// housekeeping deletes the data some seconds later. Delete returns ErrConflict for a board
+// that an event updates or that is a source of a union.
 func (s *Store) Delete(ctx context.Context, board string) error {
 	if _, period, qualified := strings.Cut(board, "@"); qualified {
-		return Invalid("board", fmt.Sprintf("has the period %q; a period cannot be deleted by itself, only the board with all of its periods", definition.Clip(period)))
+		return Invalid("board", fmt.Sprintf("has the period %q; a period cannot be deleted by itself, only the board with all its periods", definition.Clip(period)))
 	}
 	n, err := definition.ParseName(board)
 	if err == nil && len(n.Parts) > 0 {
@@ -339,28 +344,28 @@ func (s *Store) Delete(ctx context.Context, board string) error {
 		}
 		for _, name := range slices.Sorted(maps.Keys(d.events)) {
 			if d.events[name].CheckBoards(func(slot string) bool { return slot != t.Slot() }) != nil {
-				return catalogChange{}, conflict("board", "%q is a board of event %q", board, name)
+				return catalogChange{}, conflict("board", "%q is a target of event %q: change or delete the event first", board, name)
 			}
 		}
 		if union := d.boardsAfter(nil).unionOf(t.Slot()); union != "" {
-			return catalogChange{}, conflict("board", "%q is a board of union %q", board, union)
+			return catalogChange{}, conflict("board", "%q is a source of union %q: change or delete the union first", board, union)
 		}
 		return catalogChange{fields: map[string]string{leavingField + t.Slot(): "now"}, reschedule: []string{t.Slot()}}, nil
 	})
 }
 
-// DeleteEvent takes an event away. What it did stays.
+// DeleteEvent deletes an event. The updates that it made stay.
 func (s *Store) DeleteEvent(ctx context.Context, event string) error {
 	return s.define(ctx, func(d *definitions) (catalogChange, error) {
 		if _, there := d.values[eventField+event]; !there {
 			return catalogChange{}, unknownEvent(event)
 		}
-		// Its ids are kept for retries that come late, and no longer.
+		// Housekeeping keeps its ids for late retries, and no longer.
 		return catalogChange{fields: map[string]string{eventField + event: ""}, reschedule: []string{"/" + event}}, nil
 	})
 }
 
-// deleteInstance lets all of an instance go.
+// deleteInstance deletes all data of an instance.
 func (s *Store) deleteInstance(ctx context.Context, n definition.Name) error {
 	d, err := s.catalog.readFresh(ctx)
 	if err != nil {
@@ -372,7 +377,7 @@ func (s *Store) deleteInstance(ctx context.Context, n definition.Name) error {
 	if err := s.deleteData(ctx, n.Instance(), d.readAt+lease.Microseconds()); err != nil {
 		return fmt.Errorf("delete board %q: %w", n.Instance(), err)
 	}
-	return s.scheduleNow(ctx, n.Instance()) // where it is listed no more
+	return s.scheduleNow(ctx, n.Instance()) // so that housekeeping unlists it
 }
 
 func unknownBoard(board string) error {

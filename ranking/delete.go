@@ -11,10 +11,11 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// dropAtOnce is how many board-periods go in one call of drop.lua.
+// dropAtOnce is the number of board-periods in one call of drop.lua.
 const dropAtOnce = 8
 
-// lastWrite is when a board-period was last written to, or begun to be built, in µs since 1970.
+// lastWrite is when a board-period was last written to, or when its last build began, in µs
+// since 1970.
 func (s *Store) lastWrite(ctx context.Context, k keyspace.BoardKeys) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -27,7 +28,7 @@ func (s *Store) lastWrite(ctx context.Context, k keyspace.BoardKeys) (int64, err
 		if text, ok := v.(string); ok {
 			at, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				return 0, fmt.Errorf("%w: %s has the time %q, which is none", ErrUnavailable, k.Meta, text)
+				return 0, fmt.Errorf("%w: %s holds %q, which is not a time", ErrUnavailable, k.Meta, text)
 			}
 			latest = max(latest, at)
 		}
@@ -35,9 +36,9 @@ func (s *Store) lastWrite(ctx context.Context, k keyspace.BoardKeys) (int64, err
 	return latest, nil
 }
 
-// dropPeriods lets board-periods go, whatever was written to them, and with the last of them
-// the keys that come on top. until is when what is known of the board is too old, in µs
-// since 1970.
+// dropPeriods deletes board-periods, whatever was written to them, and with the last of
+// them the further keys. until is the end of the lease of the definitions, in µs since
+// 1970.
 func (s *Store) dropPeriods(ctx context.Context, instance string, until int64, periods []string, keys ...string) error {
 	for len(periods) > 0 || len(keys) > 0 {
 		n := min(len(periods), dropAtOnce)
@@ -53,15 +54,15 @@ func (s *Store) dropPeriods(ctx context.Context, instance string, until int64, p
 	return nil
 }
 
-// dropUnwritten lets all of an instance go, if nothing was written to it since a time,
-// in µs since 1970. periods are all that were found of it, the newest last.
+// dropUnwritten deletes an instance that was not written to since a time, in µs since 1970,
+// and reports whether it did. periods are all periods found of it, the newest last.
 func (s *Store) dropUnwritten(ctx context.Context, instance string, until int64, periods []periodRecord, since int64) (gone bool, err error) {
 	names := make([]string, len(periods))
 	for i, p := range periods {
 		names[len(names)-1-i] = p.Name
 	}
-	// With the newest, which alone can be written to, or of which the next would be
-	// the newer, the instance has gone: what is written then begins anew.
+	// The instance has gone with its newest period: only that period, or a newer one, can
+	// take a write. A later write begins a new life of the instance.
 	n := min(len(names), dropAtOnce)
 	if gone, err = s.callDrop(ctx, instance, dropCall{until: until, since: since, of: len(names), periods: names[:n]}); err != nil || !gone {
 		return gone, err
@@ -69,16 +70,16 @@ func (s *Store) dropUnwritten(ctx context.Context, instance string, until int64,
 	return true, s.dropPeriods(ctx, instance, until, names[n:])
 }
 
-// dropCall is what one call of drop.lua lets go. Times are in µs since 1970.
+// dropCall is the work of one call of drop.lua. Times are in µs since 1970.
 type dropCall struct {
-	until   int64    // when what is known of the board is too old
-	since   int64    // only if nothing was written since; 0: whatever was
-	of      int      // and there are so many periods
+	until   int64    // end of the lease of the definitions
+	since   int64    // only if the newest period was not written to since then; 0: in any case
+	of      int      // and only if the instance has so many periods
 	periods []string // the newest first
-	keys    []string // on top; with them nothing of the instance is left
+	keys    []string // further keys to delete; after that no data of the instance are left
 }
 
-// callDrop reports whether it is gone.
+// callDrop calls drop.lua and reports whether the periods have gone.
 func (s *Store) callDrop(ctx context.Context, instance string, d dropCall) (gone bool, err error) {
 	k := s.keys.Board(instance, "")
 	keys := []string{k.Periods, k.Meta}
@@ -109,9 +110,9 @@ func (s *Store) callDrop(ctx context.Context, instance string, d dropCall) (gone
 	return gone, r.Err
 }
 
-// forgetIDs lets the request ids go of an instance, or an event ("/gift"), of which there
-// is nothing else, once no retry is answered by them any more. It says when to look
-// again, in µs since 1970; 0: there is nothing at all.
+// forgetIDs deletes the request ids of an instance, or of an event ("/gift"), that has no
+// other data, once they are too old for a retry. It returns when to look again, in µs since
+// 1970; 0: no data are left.
 func (s *Store) forgetIDs(ctx context.Context, of string) (next int64, err error) {
 	ids := s.keys.Ids(of)
 	keys := ids[:]
@@ -131,7 +132,8 @@ func (s *Store) forgetIDs(ctx context.Context, of string) (next int64, err error
 	return s.catalog.clock.now() + relistAfter.Microseconds(), r.Err
 }
 
-// deleteData lets all of an instance go, at once.
+// deleteData deletes all data of an instance at once. until is the end of the lease of the
+// definitions, in µs since 1970.
 func (s *Store) deleteData(ctx context.Context, instance string, until int64) error {
 	periods, err := s.periodRecords(ctx, instance)
 	if err != nil {
@@ -156,7 +158,7 @@ func (s *Store) deleteData(ctx context.Context, instance string, until int64) er
 	return s.dropPeriods(ctx, instance, until, names, append(ids[:], s.keys.Build(instance).All()...)...)
 }
 
-// cancelDeliveries has nobody told of closed periods that are going.
+// cancelDeliveries takes closed periods that are deleted off the deliveries.
 func (s *Store) cancelDeliveries(ctx context.Context, periods ...string) error {
 	if len(periods) == 0 {
 		return nil

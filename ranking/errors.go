@@ -2,42 +2,45 @@ package ranking
 
 import "rankcast/ranking/definition"
 
-// The errors of this package. Each returned error wraps one of them; compare with errors.Is.
+// The errors of this package. Each returned error wraps one of them; compare with
+// errors.Is.
 var (
-	// ErrInvalid is a request that is wrong in itself; a FieldError says where.
+	// ErrInvalid reports a request that is wrong in itself. A FieldError names the field.
 	ErrInvalid = definition.ErrInvalid
-	// ErrOutOfRange is a score, given or resulting, or a change of one, beyond what
-	// the board allows.
+	// ErrOutOfRange reports a given score, a resulting score, or a change of a score,
+	// beyond the limits of the board.
 	ErrOutOfRange = definition.ErrOutOfRange
-	// ErrUnknownBoard is a board that is not defined.
+	// ErrUnknownBoard reports a board that is not defined.
 	ErrUnknownBoard = definition.ErrUnknownBoard
-	// ErrUnknownPeriod is a period that is not there, not yet or not any more.
+	// ErrUnknownPeriod reports a period that does not exist yet, or no longer exists.
 	ErrUnknownPeriod = definition.ErrUnknownPeriod
-	// ErrUnknownEvent is an event that is not defined.
+	// ErrUnknownEvent reports an event that is not defined.
 	ErrUnknownEvent = definition.ErrUnknownEvent
-	// ErrNotOpen is a write to what does not take any now: before a board's starts,
-	// after its ends, or to a period by its name.
+	// ErrNotOpen reports a write that comes before a board's starts or after its ends, or
+	// that names a period.
 	ErrNotOpen = definition.ErrNotOpen
-	// ErrConflict is what cannot be done as things are: a definition that would
-	// re-order data, an instance too many, a board that others need.
+	// ErrConflict reports a request that the present state does not allow. Examples are a
+	// definition that would re-order data, one instance too many, and the deletion of a
+	// board that another definition needs.
 	ErrConflict = definition.ErrConflict
-	// ErrUnknownMember is a member that is not on the board.
+	// ErrUnknownMember reports a member that is not on the board.
 	ErrUnknownMember = definition.ErrUnknownMember
-	// ErrIDMismatch is a request id that was used for another update before.
+	// ErrIDMismatch reports a request id that was used before for another update.
 	ErrIDMismatch = definition.ErrIDMismatch
-	// ErrTooLarge is a request that makes too much at one time: nothing was done.
+	// ErrTooLarge reports a request that makes too much work at one time. The store did
+	// nothing.
 	ErrTooLarge = definition.ErrTooLarge
-	// ErrOverloaded is a queue that is full: nothing was written.
+	// ErrOverloaded reports a full queue. The store wrote nothing.
 	ErrOverloaded = definition.ErrOverloaded
-	// ErrUnavailable is a Redis that did not answer as it should.
+	// ErrUnavailable reports that Redis did not answer as expected.
 	ErrUnavailable = definition.ErrUnavailable
-	// ErrOutcomeUnknown is a write that may have been applied or not: send it
+	// ErrOutcomeUnknown reports a write that Redis may or may not have applied. Send it
 	// again with the same id.
 	ErrOutcomeUnknown = definition.ErrOutcomeUnknown
 )
 
-// FieldError names the field of a request that is wrong, and the reason. It wraps the error
-// that it is a kind of.
+// FieldError names the wrong field of a request and gives the reason. It wraps the error of
+// its kind.
 type FieldError = definition.FieldError
 
 // Invalid returns a FieldError of kind ErrInvalid.

@@ -18,9 +18,9 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// CheckFeed refuses what is no feed: it is not "periods", and there is no event of
-// that name (ErrUnknownEvent). As long as Redis was away since this process began, any
-// name will do.
+// CheckFeed returns a FieldError for a name that is no feed. The feeds are "periods" and
+// the defined events; for another name the error is ErrUnknownEvent. If this process has
+// never reached Redis, CheckFeed accepts each valid name.
 func (s *Store) CheckFeed(ctx context.Context, feed string) error {
 	if feed == definition.PeriodsFeed {
 		return nil
@@ -36,49 +36,51 @@ func (s *Store) CheckFeed(ctx context.Context, feed string) error {
 	return err
 }
 
-// EventCall is one time that an event happened.
+// EventCall is one occurrence of an event.
 type EventCall struct {
-	ID     string // a retry with it counts once; "" for none, else 1 to 128 bytes of UTF-8 without control characters
+	ID     string // makes a retry count once; "" for none, else 1 to 128 bytes of UTF-8 without control characters
 	Fields map[string]jsontext.Value
 }
 
-// EventResult is what came of one Occurrence. Err is set where nothing is known of it,
-// or nothing was done: it is wrong in itself, or ErrIDMismatch.
+// EventResult is the result of one EventCall. Err is set when the occurrence is wrong in
+// itself, when its id was used for another one (ErrIDMismatch), or when its result is not
+// known.
 type EventResult struct {
-	Updates  []definition.BoardUpdate // what it made, in the order of the event's definition
-	Outcomes []Outcome                // of these
+	Updates  []definition.BoardUpdate // made by the occurrence, in the order of the event's definition
+	Outcomes []Outcome                // of Updates, in the same order
 	Err      error
 
-	revoked bool // its updates are taken back instead of applied
+	revoked bool // the store takes its updates back instead of applying them
 }
 
 const (
-	// maxFieldsBytes bounds the fields of one Occurrence, as compact JSON.
+	// maxFieldsBytes bounds the fields of one EventCall, as compact JSON.
 	maxFieldsBytes = 4 << 10
-	// eventBoards is how many boards are written to at one time for one call.
+	// eventBoards is the number of boards that one call writes to at the same time.
 	eventBoards = 32
-	// MaxEventUpdates is the most updates that one call of Happen may come to, so that it is
-	// done in time also where each is the first of another instance, and never too much
-	// for one board.
+	// MaxEventUpdates bounds the updates that one call of ApplyEvents makes. So the call
+	// ends in time even if each update creates another instance, and no board gets too many
+	// updates at once.
 	MaxEventUpdates = 4096
 )
 
-// ApplyEvents carries out what an event's occurrences make of boards, and tells the
-// event's feed. It returns ErrUnknownEvent, ErrTooLarge for what comes to more than
-// MaxEventUpdates updates, or ErrUnavailable where it is so for all.
+// ApplyEvents applies the updates that occurrences of an event make, and publishes the
+// occurrences on the event's feed. It returns ErrUnknownEvent, or ErrTooLarge for more than
+// MaxEventUpdates updates. It returns ErrUnavailable or ErrOverloaded only when each of the
+// occurrences ends with one of these errors.
 //
-// With an id an occurrence is idempotent as a whole: after an ErrUnavailable, or when
-// the process has died half way, Happen with the same completes what is missing, on
-// whatever node, and repeats nothing. An update that its board refuses (ErrOutOfRange,
-// ErrNotOpen, ErrConflict) keeps no other of its event back. Of an event that was taken
-// back nothing counts, also where it has not been yet.
+// An occurrence with an id is idempotent as a whole. After an ErrUnavailable, or a crash
+// half way, call ApplyEvents again with the same id, on any node. It completes the missing
+// part and repeats nothing. An update that its board refuses (ErrOutOfRange, ErrNotOpen,
+// ErrConflict) does not stop the other updates of its event. An occurrence that was taken
+// back never counts, also on boards where it has not counted yet.
 func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) ([]EventResult, error) {
 	e, err := s.event(ctx, event)
 	if err != nil {
 		return nil, err
 	}
 	if n := len(all) * len(e.Updates); n > MaxEventUpdates {
-		return nil, &FieldError{Field: "events", Reason: fmt.Sprintf("come to %d updates; want %d at most, %d events", n, MaxEventUpdates, MaxEventUpdates/len(e.Updates)), Kind: ErrTooLarge}
+		return nil, &FieldError{Field: "events", Reason: fmt.Sprintf("make %d updates; want at most %d, which is %d events", n, MaxEventUpdates, MaxEventUpdates/len(e.Updates)), Kind: ErrTooLarge}
 	}
 	happened := make([]EventResult, len(all))
 	items := make([]eventItem, len(all))
@@ -100,7 +102,7 @@ func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) 
 	for i := range happened {
 		if h := &happened[i]; errors.Is(h.Err, errTakenBack) {
 			h.Err = nil
-			h.revoked = true // also on boards that the event has come to update since
+			h.revoked = true // also on boards that the event updates only since then
 			taken = append(taken, h)
 		}
 	}
@@ -115,7 +117,7 @@ func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) 
 	for i := range happened {
 		h := &happened[i]
 		if errors.Is(h.Err, ErrOverloaded) && h.reachedRedis() {
-			h.Err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, h.Err) // elsewhere something may have been written
+			h.Err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, h.Err) // another board may have its update
 		}
 		unavailable = unavailable && (errors.Is(h.Err, ErrUnavailable) || errors.Is(h.Err, ErrOverloaded))
 	}
@@ -125,7 +127,7 @@ func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) 
 	return happened, nil
 }
 
-// checkEventTime refuses an event that tells when it happened where no board counts by that.
+// checkEventTime refuses an event with a time when none of its boards has a window.
 func (s *Store) checkEventTime(ctx context.Context, e *definition.Event) error {
 	d, err := s.catalog.get(ctx)
 	if err != nil {
@@ -136,18 +138,18 @@ func (s *Store) checkEventTime(ctx context.Context, e *definition.Event) error {
 			return nil
 		}
 	}
-	return Invalid(definition.AtField, fmt.Sprintf("applies only to an event with a board that has a window, which %s has not; leave it away", e.Name))
+	return Invalid(definition.AtField, fmt.Sprintf("applies only to an event that updates a board with a window, and %s updates none; omit it", e.Name))
 }
 
-// errTakenBack is an occurrence that was seen before, and taken back.
+// errTakenBack reports an occurrence that was taken back.
 var errTakenBack = errors.New("was taken back")
 
-// hasApplied reports whether anything came of an occurrence.
+// hasApplied reports whether any update of the occurrence was applied.
 func (h *EventResult) hasApplied() bool {
 	return slices.ContainsFunc(h.Outcomes, func(o Outcome) bool { return o.Err == nil })
 }
 
-// reachedRedis reports whether an update of an occurrence came as far as Redis.
+// reachedRedis reports whether an update of the occurrence may have reached Redis.
 func (h *EventResult) reachedRedis() bool {
 	return slices.ContainsFunc(h.Outcomes, func(o Outcome) bool { return !errors.Is(o.Err, ErrOverloaded) })
 }
@@ -157,7 +159,8 @@ func (s *Store) event(ctx context.Context, name string) (*definition.Event, erro
 	return findDefinition(ctx, &s.catalog, func(d *definitions, _ bool) (*definition.Event, error) { return d.event(name) })
 }
 
-// check refuses what is wrong whatever the event, and gives the fields in one form.
+// check refuses an occurrence that is wrong for any event, and returns the fields as
+// deterministic JSON.
 func (o EventCall) check() ([]byte, error) {
 	if o.ID != "" {
 		if err := definition.CheckText("id", o.ID); err != nil {
@@ -174,19 +177,19 @@ func (o EventCall) check() ([]byte, error) {
 	return fields, nil
 }
 
-// eventItem is an occurrence on its way to Redis.
+// eventItem is an occurrence in a queue to Redis.
 type eventItem struct {
 	id, digest string
 	definition string // digest of the event's updates
 	fields     []byte // JSON
-	err        *error // what came of it
+	err        *error // the result
 }
 
 func (i eventItem) Bytes() int { return len(i.id) + len(i.fields) }
 
 func (i eventItem) Fail(err error) { *i.err = err }
 
-// queueEach takes those occurrences that nothing is wrong with through a queue.
+// queueEach sends the picked occurrences without an error through a queue.
 func (s *Store) queueEach(ctx context.Context, q *batch.Queues[eventItem], event string, happened []EventResult, items []eventItem, picked func(int) bool) {
 	var through []eventItem
 	var whose []*EventResult
@@ -199,19 +202,19 @@ func (s *Store) queueEach(ctx context.Context, q *batch.Queues[eventItem], event
 	}
 	err := q.Commit(ctx, event, through)
 	for i, h := range whose {
-		// Where commit was given up on, others still write to errs.
+		// After an early end of Commit, other goroutines still write to errs.
 		came := err
 		if came == nil {
 			came = *through[i].err
 		}
 		if through[i].id != "" {
 			h.Err = came
-		} // else it has counted, and would again if it were sent again, told of or not
+		} // without an id it has counted, and a retry would count again
 	}
 }
 
-// beginBatch notes ids, so that one that was used for something else is refused
-// before anything is done.
+// beginBatch records the ids, so that the store refuses an id of another occurrence before
+// it applies anything.
 func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem) error {
 	ids := s.keys.EventIDs(event)
 	args := make([]any, 0, 4*len(batch))
@@ -233,7 +236,7 @@ func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem)
 	return r.Err
 }
 
-// publishBatch tells the event's feed, each occurrence once.
+// publishBatch publishes each occurrence once on the event's feed.
 func (s *Store) publishBatch(ctx context.Context, event string, batch []eventItem) error {
 	ids := s.keys.EventIDs(event)
 	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(definition.TimeForm)
@@ -252,8 +255,8 @@ func (s *Store) publishBatch(ctx context.Context, event string, batch []eventIte
 	return err
 }
 
-// applyEventUpdates carries out the updates of all occurrences, those of one board in order and
-// in one go.
+// applyEventUpdates applies the updates of all occurrences. Those of one board go in order
+// and in one call.
 func (s *Store) applyEventUpdates(ctx context.Context, event string, all []EventCall, happened []EventResult) {
 	type part struct{ of, update int }
 	parts := make(map[string][]part)
@@ -305,16 +308,16 @@ func (s *Store) applyEventUpdates(ctx context.Context, event string, all []Event
 			h, o := &happened[p.of], outcomes[board][n]
 			h.Outcomes[p.update] = o
 			if errors.Is(o.Err, ErrUnavailable) || errors.Is(o.Err, ErrOverloaded) {
-				h.Err = o.Err // the others may have come through: it is sent again as a whole
+				h.Err = o.Err // the other updates may have counted: the caller sends the occurrence again as a whole
 			}
 		}
 	}
 }
 
-// updateID is the request id of one update of an event, those before it being made of
-// the same occurrence; no caller can send it. It goes by board, which keeps it, and by
-// member, so that what has counted does not count again when the event has come to
-// make other updates, too, by the time of a retry.
+// updateID returns the request id of one update of an event; before are the updates ahead
+// of it in the same occurrence. No caller can send this id. It depends on the board, which
+// stores it, and on the member. So an update that has counted does not count again when the
+// event is redefined with more updates before the retry.
 func updateID(id, event string, before []definition.BoardUpdate, u definition.BoardUpdate) string {
 	nth := 0
 	for _, other := range before {

@@ -12,26 +12,31 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// TakenBack is what came of taking back an event.
+// TakenBack is the result of taking back an occurrence of an event.
 type TakenBack struct {
-	EventResult      // its updates, and where they leave their members
-	Before      bool // it had been taken back before: nothing was done
+	EventResult      // its updates, with each member's score and rank after it
+	Before      bool // it was taken back before: this call did nothing
 }
 
-// TakeBack takes back an event by its id, on each board that it has touched, once, and
-// says where that leaves its members. On a board with a window its updates leave before
-// their time, and that is all. Elsewhere what it added is subtracted, and who comes to 0 by
-// that leaves, whoever brought it there. A score that it set is again what it was before,
-// less what was taken back of that too, in whatever order; who was not there before
-// leaves; a score that others have set since stays. It stops at the board's min and max.
-// Of a member that has left since, and has maybe come again, nothing is taken back; where
-// the event has not counted yet, as after a failure half way, it will not. What it did in
-// a period that has closed since stays (ErrNotOpen), and so do entries' data.
+// TakeBack takes back an occurrence of an event by its id, on each board that it has
+// updated, once. It returns each member's score and rank after that.
 //
-// An event is known for ten minutes at least; after that, and where it never was, TakeBack
-// returns an ErrUnknownEvent that names the id. It returns an ErrConflict, and does
-// nothing, where the event is defined otherwise than when it happened. After any error of
-// a board, such as ErrUnavailable, call it again: it goes on where it was.
+// On a board with a window the updates leave before their time, and TakeBack does nothing
+// else. The rest of this paragraph is about other boards. TakeBack subtracts a score that
+// the event added. A member whose score becomes 0 by that leaves the board, whichever
+// update brought it there. A score that the event set returns to the score before it, less
+// the part of that score that was taken back too. The order of the calls makes no
+// difference. A member that was not on the board before leaves it. A score that another
+// update has set since stays. TakeBack stops at the board's min and max.
+//
+// TakeBack changes nothing for a member that has left since, also if it has entered again.
+// Where the event has not counted yet, as after a failure half way, it never will. Updates
+// in a period that has closed since stay (ErrNotOpen), and so do the data of entries.
+//
+// The store knows an occurrence for at least ten minutes. After that, and for an unknown
+// id, TakeBack returns an ErrUnknownEvent that names the id. It returns an ErrConflict, and
+// does nothing, when the event has been redefined since. After any error of a board, such
+// as ErrUnavailable, call TakeBack again: it continues where it stopped.
 func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (TakenBack, error) {
 	e, err := s.event(ctx, event)
 	if err != nil {
@@ -46,7 +51,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	}
 	o := EventCall{ID: id}
 	if err := json.Unmarshal([]byte(fields), &o.Fields); err != nil {
-		return TakenBack{}, fmt.Errorf("%w: event %q has noted %q, which are no fields", ErrUnavailable, event, definition.Clip(fields))
+		return TakenBack{}, fmt.Errorf("%w: event %q has stored %q, which is not a valid set of fields", ErrUnavailable, event, definition.Clip(fields))
 	}
 	t := TakenBack{Before: state == "T"}
 	if t.Updates, err = e.Expand(o.Fields); err != nil {
@@ -66,24 +71,25 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 		return t, nil
 	}
 	for i, o := range t.Outcomes {
-		if o.Err != nil && !errors.Is(o.Err, ErrNotOpen) { // it would stay there, and nobody know
+		if o.Err != nil && !errors.Is(o.Err, ErrNotOpen) { // else the update would stay unnoticed
 			return TakenBack{}, fmt.Errorf("take back event %q on board %q: %w", event, t.Updates[i].Board, o.Err)
 		}
 	}
 	if err := s.audit(ctx, Action{Action: "take_back", Event: event, ID: id, Moderator: by}); err != nil {
 		return TakenBack{}, err
 	}
-	if _, _, err := s.recordTakeBack(ctx, e, id, "T"); err != nil && !errors.Is(err, ErrUnknownEvent) { // which it may be by now
+	if _, _, err := s.recordTakeBack(ctx, e, id, "T"); err != nil && !errors.Is(err, ErrUnknownEvent) { // the id may have expired by now
 		return TakenBack{}, err
 	}
 	return t, nil
 }
 
 func errRedefined(event string) error {
-	return conflict("event", "%q is defined otherwise than when it happened", event)
+	return conflict("event", "%q has been redefined since this occurrence", event)
 }
 
-// recordTakeBack notes how far it has come, and says how far it had.
+// recordTakeBack records the state of taking back an occurrence, and returns the state
+// before and the fields of the occurrence.
 func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, state string) (was, fields string, err error) {
 	ids := s.keys.EventIDs(e.Name)
 	r, err := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest()})
@@ -92,16 +98,15 @@ func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, sta
 	}
 	switch r.Text() {
 	case "none":
-		return "", "", &FieldError{Field: "id", Reason: fmt.Sprintf("is of no event %q of the last ten minutes", e.Name), Kind: ErrUnknownEvent}
+		return "", "", &FieldError{Field: "id", Reason: fmt.Sprintf("is not the id of an event %q of the last ten minutes", e.Name), Kind: ErrUnknownEvent}
 	case "other":
 		return "", "", errRedefined(e.Name)
 	}
 	return r.Text(), r.Text(), r.Err
 }
 
-// SetScore sets a member's score outright, whatever the most is that an update may
-// change; a Reason is needed. It returns ErrOutOfRange for a score beyond the board's
-// bounds.
+// SetScore sets a member's score, whatever max_change of the board is. by.Reason is
+// required. It returns ErrOutOfRange for a score beyond the board's min and max.
 func (s *Store) SetScore(ctx context.Context, board, member string, score int64, by Moderator) (Result, error) {
 	if by.Reason == "" {
 		return Result{}, Invalid("reason", "is missing")
@@ -119,7 +124,7 @@ func (s *Store) SetScore(ctx context.Context, board, member string, score int64,
 	r := outcomes[0].Result
 	if r.Current == nil && r.Previous == nil {
 		rule, err := s.compiledNamed(ctx, board)
-		if err != nil || !rule.IsBuilt() { // it has no place within the limit
+		if err != nil || !rule.IsBuilt() { // the member has no place within the limit
 			return r, err
 		}
 	}

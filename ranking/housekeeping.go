@@ -17,32 +17,35 @@ import (
 )
 
 const (
-	// housekeepingInterval is how often a node looks what is due. A period that has closed is
-	// announced within it.
+	// housekeepingInterval is how often a node looks for due work. A node announces a
+	// closed period within this time.
 	housekeepingInterval = time.Second
-	// housekeepingClaim is how much is claimed at one time, housekeepingLease for how long, and
-	// housekeepingWorkers how many work on it.
+	// housekeepingClaim is the number of items that a node claims at one time, and
+	// housekeepingLease is how long the claim holds. housekeepingWorkers is the number of
+	// goroutines that work on the claimed items.
 	housekeepingClaim   = 64
 	housekeepingLease   = 30 * time.Second
 	housekeepingWorkers = 16
-	// housekeepingLogInterval is how often it is logged that boards cannot be looked after.
+	// housekeepingLogInterval is the least time between two log lines about failures.
 	housekeepingLogInterval = 10 * time.Second
-	// familySlice and familyMost bound how much of a definition's instances is gone
-	// through before what has fallen due meanwhile; familyAtOnce are taken down together.
+	// familySlice bounds the time, and familyMost the instances, that housekeeping spends
+	// on one definition before it turns to other due work. familyPage is the number of
+	// instances in one read. familyAtOnce is the number that it deletes at the same time.
 	familySlice  = time.Second
 	familyMost   = 2000
 	familyPage   = 250
 	familyAtOnce = 16
-	// undeliveredInterval is how often it is made sure that a closed period is among the
-	// deliveries, until it was delivered.
+	// undeliveredInterval is how often housekeeping puts a closed period among the
+	// deliveries again, until it is delivered.
 	undeliveredInterval = time.Hour
-	// unknownInterval is how often an instance is looked at whose definition is not known.
+	// unknownInterval is how often housekeeping looks at an instance without a definition.
 	unknownInterval = time.Hour
 )
 
-// RunHousekeeping does what falls due by the clock, until ctx ends: it announces periods that
-// have closed, lets go what is not kept any more, and takes down boards that were
-// deleted. Run it on each node: they share the work, and stand in for one another.
+// RunHousekeeping does the work that falls due by the clock, until ctx ends. It announces
+// closed periods, deletes data that are no longer kept, and deletes the data of deleted
+// boards. It logs failures and tries again. Run it on each node: the nodes share the work,
+// and each takes over from a node that fails. It returns the error of ctx.
 func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 	tick := time.NewTicker(housekeepingInterval)
 	defer tick.Stop()
@@ -53,7 +56,7 @@ func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 			return ctx.Err()
 		}
 		if err != nil && time.Since(logged) > housekeepingLogInterval {
-			log.Warn("cannot look after boards, trying again", "error", err)
+			log.Warn("housekeeping failed; the node tries again", "error", err)
 			logged = time.Now()
 		}
 		if more {
@@ -67,14 +70,14 @@ func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// claim is something that this node looks after, for as long as it has claimed it.
+// claim is one item of an agenda that this node has claimed for a time.
 type claim struct {
 	member string
-	until  string // its time on the agenda, as plan.lua wants it back
-	since  int64  // when it was claimed, µs since 1970
+	until  string // its time on the agenda, as plan.lua expects it
+	since  int64  // when the node claimed it, µs since 1970
 }
 
-// claimDue takes what is due off an agenda.
+// claimDue claims up to most due items of an agenda for the time of lease.
 func (s *Store) claimDue(ctx context.Context, agenda string, most int, lease time.Duration) (due []claim, err error) {
 	r, err := script.Claim.Run(ctx, s.rdb, []string{agenda}, []any{most, lease.Microseconds()})
 	if err != nil {
@@ -82,7 +85,7 @@ func (s *Store) claimDue(ctx context.Context, agenda string, most int, lease tim
 	}
 	now := r.Number()
 	if r.Err == nil {
-		s.catalog.clock.set(now) // for good: what is due next is reckoned from it
+		s.catalog.clock.set(now) // also backwards: the next due time is computed from it
 	}
 	for len(r.Rest) > 0 && r.Err == nil {
 		due = append(due, claim{member: r.Text(), until: r.Text(), since: now})
@@ -90,7 +93,7 @@ func (s *Store) claimDue(ctx context.Context, agenda string, most int, lease tim
 	return due, r.Err
 }
 
-// housekeepDue looks after what is due now; more says that there is more of it.
+// housekeepDue does the work that is due now. more reports that more work is due.
 func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
 	due, err := s.claimDue(ctx, s.keys.Agenda(), housekeepingClaim, housekeepingLease)
 	if err != nil {
@@ -99,8 +102,8 @@ func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
 	if err := s.noteReceiver(ctx); err != nil {
 		return false, err
 	}
-	// Also where nothing is due: what a node knows is what it defines again when Redis
-	// has lost it.
+	// This read takes place also when no work is due: when Redis has lost the definitions,
+	// the node restores them from its copy.
 	if _, _, err := s.leasedDefinitions(ctx); err != nil {
 		return false, err
 	}
@@ -117,7 +120,7 @@ func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
 			for c := range work {
 				if err := s.housekeep(ctx, c); err != nil {
 					mu.Lock()
-					errs = append(errs, fmt.Errorf("look after %q: %w", c.member, err))
+					errs = append(errs, fmt.Errorf("housekeeping of %q: %w", c.member, err))
 					mu.Unlock()
 				}
 			}
@@ -127,8 +130,8 @@ func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
 	return len(due) == housekeepingClaim, errors.Join(errs...)
 }
 
-// leasedDefinitions gives definitions that something may be taken away by, and until when, by
-// Redis's clock in µs since 1970, which the scripts hold the caller to.
+// leasedDefinitions returns definitions that are fresh enough to delete data by, and the
+// end of their lease, by Redis's clock in µs since 1970. The scripts enforce that end.
 func (s *Store) leasedDefinitions(ctx context.Context) (d *definitions, until int64, err error) {
 	if d, err = s.catalog.get(ctx); err != nil {
 		return nil, 0, err
@@ -141,11 +144,12 @@ func (s *Store) leasedDefinitions(ctx context.Context) (d *definitions, until in
 	return d, d.readAt + lease.Microseconds(), nil
 }
 
-// errStaleDefinitions is that Redis has not done what was asked by definitions of before that.
-var errStaleDefinitions = fmt.Errorf("%w: the definitions that this node has have grown old", ErrUnavailable)
+// errStaleDefinitions reports that Redis refused a script because the lease of the
+// definitions had ended.
+var errStaleDefinitions = fmt.Errorf("%w: this node's copy of the definitions is too old", ErrUnavailable)
 
-// housekeep looks after an instance, after a definition of which something is to be done
-// for all its instances, after an event that was taken away, or a member that is erased.
+// housekeep does the work for one item of the agenda. The item is an instance, a definition
+// with work for all its instances, a deleted event, or the erasure of a member.
 func (s *Store) housekeep(ctx context.Context, c claim) error {
 	d, until, err := s.leasedDefinitions(ctx)
 	if err != nil {
@@ -173,7 +177,7 @@ func (s *Store) housekeep(ctx context.Context, c claim) error {
 		return err
 	}
 	if _, leaving := d.leaving[n.Slot()]; leaving {
-		return nil // it goes with its definition
+		return nil // it is deleted with its definition
 	}
 	var next int64
 	if rule := d.boards[n.Slot()]; rule != nil {
@@ -187,11 +191,11 @@ func (s *Store) housekeep(ctx context.Context, c claim) error {
 	return s.reschedule(ctx, c, n.Slot(), next)
 }
 
-// reschedule says when a claimed instance is to be looked after again, in µs since 1970; 0:
-// there is nothing of it any more. Whoever has listed it meanwhile has the last word.
+// reschedule puts a claimed instance back on the agenda for a time in µs since 1970; 0: the
+// instance has no data any more. A listing since the claim takes precedence.
 func (s *Store) reschedule(ctx context.Context, c claim, slot string, next int64) error {
 	if next >= definition.Never {
-		return s.rescheduleOn(ctx, []string{s.keys.Agenda(), s.keys.Listing()}, c, 0) // it stays an instance
+		return s.rescheduleOn(ctx, []string{s.keys.Agenda(), s.keys.Listing()}, c, 0) // it stays listed
 	}
 	return s.rescheduleOn(ctx, []string{s.keys.Agenda(), s.keys.Listing(), s.keys.Instances(slot)}, c, next)
 }
@@ -210,7 +214,8 @@ func (s *Store) scheduleNow(ctx context.Context, instances ...string) error {
 	return s.scheduleIn(ctx, 0, instances...)
 }
 
-// scheduleIn puts instances on the agenda for after a time.
+// scheduleIn puts instances on the agenda for a later time. An earlier time on the agenda
+// stays.
 func (s *Store) scheduleIn(ctx context.Context, after time.Duration, instances ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -225,10 +230,10 @@ func (s *Store) scheduleIn(ctx context.Context, after time.Duration, instances .
 	return nil
 }
 
-// housekeepInstance does what is due of an instance at a time, and says when something will be next,
-// in µs since 1970, or never, and 0 that there is nothing of it any more: found so by
-// a look that found nothing, not by the one that took the last away, since a failover
-// may bring that back.
+// housekeepInstance does the work that is due for an instance, and returns when the next
+// falls due: in µs since 1970, or definition.Never. It returns 0 only if it found no data
+// of the instance at its start. After a deletion it looks once more, because a failover may
+// bring the data back.
 func (s *Store) housekeepInstance(ctx context.Context, instance string, r *definition.Compiled, m *moderation, now, until int64) (next int64, err error) {
 	if r.IsBuilt() {
 		if busy, err := s.dropBuild(ctx, instance, ""); err != nil || busy {
@@ -257,7 +262,7 @@ func (s *Store) housekeepInstance(ctx context.Context, instance string, r *defin
 		case p.open:
 			if end := r.PeriodEnd(p.Period); !end.IsZero() {
 				due(end.UnixMicro())
-				finished = false // what it comes to is announced before retain lets it go
+				finished = false // its result is announced before retain deletes it
 			}
 			at, err := s.expireMembers(ctx, instance, r, p.Period, now, until)
 			if err != nil {
@@ -270,10 +275,10 @@ func (s *Store) housekeepInstance(ctx context.Context, instance string, r *defin
 		case !p.done:
 			due(now + undeliveredInterval.Microseconds())
 			finished = false
-		case r.Calendar == nil: // goes by retain
+		case r.Calendar == nil: // deleted by retain
 		case p.Opens.Before(oldest.Opens):
 			drop = append(drop, p.Name)
-		case !kept: // those after it go later
+		case !kept: // the later periods are deleted later
 			due(r.PeriodDropAt(p.Period))
 			kept = true
 		}
@@ -300,10 +305,10 @@ func (s *Store) housekeepInstance(ctx context.Context, instance string, r *defin
 	return next, s.dropPeriods(ctx, instance, until, drop)
 }
 
-// housekeepPeriod settles a period that has closed, and has it delivered.
+// housekeepPeriod settles a period that has closed, and schedules its delivery.
 func (s *Store) housekeepPeriod(ctx context.Context, instance string, r *definition.Compiled, p periodRecord, now, until int64) (periodRecord, error) {
 	if p.id == "" && r.Calendar != nil {
-		// By the zone as it is known now: what was noted may be by older rules.
+		// Use the time zone rules of today: the record may be from older rules.
 		if named, ok := r.Calendar.Named(p.Name); ok {
 			p.Period = named
 		}
@@ -325,9 +330,10 @@ func (s *Store) housekeepPeriod(ctx context.Context, instance string, r *definit
 	return s.scheduleDelivery(ctx, instance, r, p)
 }
 
-// housekeepRetain lets an instance go that was not written to for as long as it is to be
-// retained, or a result that nobody has asked for, or an activity that ended so long ago; what has closed is settled and
-// delivered. It says when there will be something to do next.
+// housekeepRetain deletes an instance whose time to retain is over, and reports whether it
+// did. That time begins at the last write, at the last build of a result, or at the end of
+// an activity. The caller has settled and delivered the closed periods. housekeepRetain
+// returns when its next work falls due, in µs since 1970, or definition.Never.
 func (s *Store) housekeepRetain(ctx context.Context, instance string, r *definition.Compiled, periods []periodRecord, now, until int64) (gone bool, next int64, err error) {
 	if retention(r) == 0 {
 		return false, definition.Never, nil
@@ -347,7 +353,7 @@ func (s *Store) housekeepRetain(ctx context.Context, instance string, r *definit
 		return false, wrote + retain, nil
 	}
 	if gone, err = s.dropUnwritten(ctx, instance, until, periods, cutoff); gone && err == nil && r.Retain > 0 {
-		// Else it is there for good, and only has nothing for a while.
+		// Without retain the board stays, and only has no data for a while.
 		err = s.forgetHidden(ctx, instance)
 	}
 	if next = now + housekeepingInterval.Microseconds(); gone {
@@ -356,8 +362,8 @@ func (s *Store) housekeepRetain(ctx context.Context, instance string, r *definit
 	return gone, next, err
 }
 
-// housekeepUnknown looks after an instance whose definition is not known, which does not
-// come of a deletion. So its data stay, for the day that it is defined again.
+// housekeepUnknown handles an instance without a definition that was not deleted. It keeps
+// the data until the board is defined again.
 func (s *Store) housekeepUnknown(ctx context.Context, instance string) (next int64, err error) {
 	periods, err := s.periodRecords(ctx, instance)
 	if err != nil {

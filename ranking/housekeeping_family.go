@@ -12,17 +12,17 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// housekeepFamily goes through the instances of a definition: takes them down, if it was
-// deleted, or has them looked after, since it was changed. What is on the agenda for
-// that is the definition's slot, and with a space the instance to go on after.
+// housekeepFamily goes through the instances of a definition. It deletes the instances of a
+// deleted definition, and puts those of a changed definition on the agenda. The agenda
+// holds the definition's slot, and after a space the instance to continue after.
 func (s *Store) housekeepFamily(ctx context.Context, d *definitions, c claim, until int64) error {
 	slot, after, goesOn := strings.Cut(c.member, " ")
 	var next string
 	var err error
 	agenda := []string{s.keys.Agenda()}
 	switch since, leaving := d.leaving[slot]; {
-	case leaving && goesOn: // of a change before that; the slot itself is on the agenda
-	case leaving && c.since < since+grace.Microseconds(): // others may still write
+	case leaving && goesOn: // from a change before the deletion; the slot itself is on the agenda
+	case leaving && c.since < since+grace.Microseconds(): // other nodes may still write
 		return s.rescheduleOn(ctx, agenda, c, since+grace.Microseconds())
 	case leaving:
 		next, err = s.deleteFamily(ctx, slot, since, until)
@@ -44,7 +44,8 @@ func (s *Store) housekeepFamily(ctx context.Context, d *definitions, c claim, un
 	}
 }
 
-// rescheduleFamily puts instances on the agenda for now, and says what to go on with.
+// rescheduleFamily puts instances on the agenda for now, and returns the item to continue
+// with.
 func (s *Store) rescheduleFamily(ctx context.Context, slot, after string) (next string, err error) {
 	for n := 0; n < familyMost; n += familyPage {
 		page, err := s.listedInstances(ctx, slot, after, familyPage)
@@ -63,15 +64,15 @@ func (s *Store) rescheduleFamily(ctx context.Context, slot, after string) (next 
 	return familyCursor(slot, after), nil
 }
 
-// familyCursor is what is on the agenda to have a definition's instances looked after that
-// come after one, "" for all.
+// familyCursor is the item on the agenda for the instances of a definition after one; ""
+// stands for all.
 func familyCursor(slot, instance string) string { return slot + " " + instance }
 
-// deleteFamily takes down instances of a definition that leaves since a time, and
-// the definition when there are none left. Else it goes on with them.
+// deleteFamily deletes instances of a definition that is under deletion since a time, and
+// the definition once none is left. Else it returns the item to continue with.
 func (s *Store) deleteFamily(ctx context.Context, slot string, since, until int64) (next string, err error) {
 	if base, plain := strings.CutSuffix(slot, "/0"); plain {
-		// Should it be listed no more, its data must go all the same.
+		// The data of a plain board go even if the board is not listed.
 		if err := s.deleteData(ctx, base, until); err != nil {
 			return "", err
 		}
@@ -105,7 +106,7 @@ func (s *Store) deleteFamily(ctx context.Context, slot string, since, until int6
 	})
 }
 
-// atOnce does something with each of some names at the same time.
+// atOnce calls do for all names at the same time.
 func atOnce(names []string, do func(name string) error) error {
 	errs := make([]error, len(names))
 	var wg sync.WaitGroup
@@ -116,7 +117,7 @@ func atOnce(names []string, do func(name string) error) error {
 	return errors.Join(errs...)
 }
 
-// unlist takes instances that are gone off all lists.
+// unlist takes deleted instances off all lists.
 func (s *Store) unlist(ctx context.Context, slot string, since int64, names []string) error {
 	args := []any{leavingField + slot, strconv.FormatInt(since, 10)}
 	for _, name := range names {

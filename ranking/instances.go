@@ -12,18 +12,19 @@ import (
 )
 
 const (
-	// listedFor is for how long after an instance was listed a board-period of it may
-	// be created; listMargin is what clocks of masters may differ by; relistAfter is when
-	// the instance is looked after then, so that a listing goes of which nothing came.
+	// listedFor is how long after the listing of an instance a script may create a
+	// board-period of it. listMargin is the difference that the clocks of masters may have.
+	// relistAfter is the time until the first housekeeping, which unlists an instance that
+	// got no data.
 	listedFor   = 10 * time.Second
 	listMargin  = time.Second
 	relistAfter = time.Minute
 )
 
-// listInstance has an instance listed and looked after, by the time that the period closes
-// which is to be created (µs since 1970; 0: never). It says until when that may be, by
-// Redis's clock; 0 where it is not defined as in d any more. It returns ErrConflict
-// where there are as many instances as may be.
+// listInstance lists an instance and puts it on the agenda, due no later than closes: when
+// the new period closes, µs since 1970; 0: never. It returns until when the board-period
+// may be created, by Redis's clock in µs since 1970. It returns 0 when the definition is no
+// longer as in d, and ErrConflict when the family has its maximum of instances.
 func (s *Store) listInstance(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled, closes int64) (until int64, err error) {
 	slot := n.Slot()
 	reply, err := script.List.Run(ctx, s.rdb, []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()},
@@ -37,12 +38,13 @@ func (s *Store) listInstance(ctx context.Context, d *definitions, n definition.N
 		_, err := s.catalog.readNewer(ctx, d)
 		return 0, err
 	case "full":
-		return 0, conflict("board", "%q is one too many: %s may have %d instances (max_instances)", n.Instance(), r.Board.Name, r.InstanceLimit())
+		return 0, conflict("board", "%q would be one instance too many: %s can have at most %d (max_instances)", n.Instance(), r.Board.Name, r.InstanceLimit())
 	}
 	return reply.Number(), reply.Err
 }
 
-// firstHousekeeping is when a board-period is looked after for the first time, at the latest.
+// firstHousekeeping is the longest time from the listing of an instance to its first
+// housekeeping.
 func firstHousekeeping(r *definition.Compiled) time.Duration {
 	if r.MemberTTL > 0 {
 		return min(relistAfter, r.MemberTTL)
@@ -53,16 +55,17 @@ func firstHousekeeping(r *definition.Compiled) time.Duration {
 // MaxInstancesPage is the most instances that one call of Instances returns.
 const MaxInstancesPage = 1000
 
-// Instances are some of a family's, by name.
+// Instances is one page of a family's instances, by name.
 type Instances struct {
 	Total int64
 	Names []string
-	Next  string // what to go on after; "" on the last page
+	Next  string // pass it as after for the next page; "" on the last page
 }
 
-// Instances lists up to limit (1 to MaxInstancesPage) instances of a family that
-// have been written to, those after a name, by the bytes of their names. The family
-// is named as it was defined: "fans:{star}". A plain board is its own only instance.
+// Instances lists up to limit instances (1 to MaxInstancesPage) of a family that have been
+// written to. It begins after the name after, by the bytes of the names; "" for the first.
+// family is the name of the definition, such as "fans:{star}". A plain board is its own
+// only instance.
 func (s *Store) Instances(ctx context.Context, family, after string, limit int) (Instances, error) {
 	if limit < 1 || limit > MaxInstancesPage {
 		return Instances{}, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxInstancesPage))

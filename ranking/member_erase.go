@@ -18,41 +18,40 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// Erasure tells how far it has come that a member is erased. What is left cannot be looked
-// at: it holds data of another order, ties or calendar than its board is defined with.
+// Erasure is the progress of the erasure of a member.
 type Erasure struct {
-	Boards  int64     // boards and instances gone through
-	Removed int64     // periods of boards that the member was on, or hidden on
-	Left    int64     // periods of boards that are left
+	Boards  int64     // boards and instances that it has gone through
+	Removed int64     // board-periods that the member was on, or hidden on
+	Left    int64     // board-periods that it cannot go through: their data have another order, ties or calendar than the definition
 	Began   time.Time // by Redis's clock
-	Ended   time.Time // likewise; zero: it goes on
+	Ended   time.Time // likewise; zero: it is under way
 }
 
-// erasureState is an Erasure in Redis.
+// erasureState is an Erasure as Redis holds it.
 type erasureState struct {
 	Boards  int64  `json:"boards"`
 	Removed int64  `json:"removed"`
 	Left    int64  `json:"left,omitzero"`
-	Began   int64  `json:"began"`          // µs since 1970, which no other of that member has
-	Ended   int64  `json:"ended,omitzero"` // likewise
-	Slot    string `json:"slot,omitzero"`  // of the definition that it has come to
-	After   string `json:"after,omitzero"` // and the last of its instances gone through
+	Began   int64  `json:"began"`          // µs since 1970; no other erasure of the member has the same
+	Ended   int64  `json:"ended,omitzero"` // likewise; 0: it is under way
+	Slot    string `json:"slot,omitzero"`  // of the definition that it has reached
+	After   string `json:"after,omitzero"` // the last instance of that definition that it has gone through
 
-	text string // that it was read as
+	text string // the JSON that it was read from
 }
 
 const (
-	// erasureKept is for how long it is told what came of one.
+	// erasureKept is how long Redis keeps the state of an erasure after its end.
 	erasureKept = 24 * time.Hour
-	// erasePrefix leads what is on the agenda for one.
+	// erasePrefix begins the item of an erasure on the agenda.
 	erasePrefix = "//"
 )
 
-// Erase takes a member from every board of a kind and all their periods, those that have
-// closed too, whatever there is of it: score, data, and that it is hidden. All nodes
-// share that work, in small steps; Erasure tells how far it has come. What is sent of the
-// member meanwhile or later counts anew. The audit, and the lists of who is hidden, keep
-// its id; its profile is DeleteProfile's.
+// Erase removes a member from all boards of a kind and all their periods, also the closed
+// ones. It removes the score, the data and the state of being hidden. Housekeeping on all
+// nodes shares the work, in small steps; Erasure returns the progress. Updates of the
+// member that come during the erasure or later count anew. The audit and the lists of
+// hidden members keep its id. DeleteProfile deletes its profile.
 func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (Erasure, error) {
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member), by.check()); err != nil {
 		return Erasure{}, err
@@ -69,7 +68,7 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 	return e.public(), s.audit(ctx, Action{Action: "erase", Kind: kind, Member: member, Moderator: by})
 }
 
-// Erasure tells of an Erase that was asked for, for a day after it has ended. It returns
+// Erasure returns the progress of an erasure, until a day after its end. It returns
 // ErrUnknownMember where there is none.
 func (s *Store) Erasure(ctx context.Context, kind, member string) (Erasure, error) {
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
@@ -80,7 +79,7 @@ func (s *Store) Erasure(ctx context.Context, kind, member string) (Erasure, erro
 		return Erasure{}, err
 	}
 	if e == nil {
-		return Erasure{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q of kind %s is not being erased", member, kind), Kind: ErrUnknownMember}
+		return Erasure{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q of kind %s is not being erased, and no erasure of it ended within the last day", member, kind), Kind: ErrUnknownMember}
 	}
 	return e.public(), nil
 }
@@ -93,18 +92,18 @@ func (e erasureState) public() Erasure {
 	return told
 }
 
-// erasureField is that of the hash of erasures.
+// erasureField is the field of an erasure in the hash of erasures.
 func erasureField(kind, member string) string { return kind + keyspace.FieldSep + member }
 
 func parseErasure(text string) (*erasureState, error) {
 	e := &erasureState{text: text}
 	if err := json.Unmarshal([]byte(text), e); err != nil {
-		return nil, fmt.Errorf("%w: an erasure is noted as %q", ErrUnavailable, definition.Clip(text))
+		return nil, fmt.Errorf("%w: the stored state of an erasure is not valid: %q", ErrUnavailable, definition.Clip(text))
 	}
 	return e, nil
 }
 
-// readErasure returns nil where there is none.
+// readErasure returns nil where there is no erasure.
 func (s *Store) readErasure(ctx context.Context, kind, member string) (*erasureState, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -118,9 +117,10 @@ func (s *Store) readErasure(ctx context.Context, kind, member string) (*erasureS
 	return parseErasure(text)
 }
 
-// recordErasure notes how far an erasure has come that was as it was read. It reports false
-// where it is not that any more: it was asked for anew, which begins from the start, or
-// another node has come farther, which is told of what was removed all the same.
+// recordErasure writes the progress of an erasure from was to next. It returns false when
+// the stored state is no longer was: a new request has restarted the erasure, or another
+// node has come farther. In the second case it adds the removed board-periods to the stored
+// state.
 func (s *Store) recordErasure(ctx context.Context, kind, member string, was, next *erasureState) (bool, error) {
 	removed := next.Removed - was.Removed
 	ours := true
@@ -151,11 +151,12 @@ func (s *Store) recordErasure(ctx context.Context, kind, member string, was, nex
 	return false, nil
 }
 
-// maxErasureAttempts is how often a node tries to tell others what it has removed.
+// maxErasureAttempts bounds how often a node tries to add what it has removed to the stored
+// state.
 const maxErasureAttempts = 5
 
-// replaceErasure puts one text in the place of another, "" for none, or tells which
-// there is instead.
+// replaceErasure replaces one stored text by another; "" deletes it. done is false when the
+// stored text is not was, and noted is the stored text.
 func (s *Store) replaceErasure(ctx context.Context, kind, member, was, next string) (noted string, done bool, err error) {
 	r, err := s.callScript(ctx, script.Erased, []string{s.keys.Erasures()}, []any{erasureField(kind, member), was, next})
 	if err != nil {
@@ -167,8 +168,8 @@ func (s *Store) replaceErasure(ctx context.Context, kind, member, was, next stri
 	return next, r.Err == nil, r.Err
 }
 
-// housekeepErasure goes on with an erasure for a while, and says when to go on, in µs since
-// 1970; 0: there is nothing more to do, or to tell.
+// housekeepErasure continues an erasure for a while, and returns when to continue, in µs
+// since 1970; 0: the erasure has ended and its state has expired.
 func (s *Store) housekeepErasure(ctx context.Context, d *definitions, c claim) (next int64, err error) {
 	kind, member, _ := strings.Cut(strings.TrimPrefix(c.member, erasePrefix), " ")
 	e, err := s.readErasure(ctx, kind, member)
@@ -182,7 +183,7 @@ func (s *Store) housekeepErasure(ctx context.Context, d *definitions, c claim) (
 		_, _, err := s.replaceErasure(ctx, kind, member, e.text, "")
 		return 0, err
 	}
-	if d.readAt <= e.Began { // a board may have been defined before that
+	if d.readAt <= e.Began { // d may lack a board that was defined before the erasure began
 		if d, err = s.catalog.readFresh(ctx); err != nil {
 			return 0, err
 		}
@@ -210,7 +211,7 @@ func (s *Store) housekeepErasure(ctx context.Context, d *definitions, c claim) (
 			if more = after != ""; more {
 				done.Slot, done.After = slot, after
 			} else {
-				done.Slot, done.After = slot+" ", "" // past it, and before any other
+				done.Slot, done.After = slot+" ", "" // after this slot, and before the next
 			}
 			if ours, err := s.recordErasure(ctx, kind, member, e, &done); err != nil || !ours {
 				return c.since, err
@@ -229,7 +230,7 @@ func (s *Store) housekeepErasure(ctx context.Context, d *definitions, c claim) (
 	return done.Ended + erasureKept.Microseconds(), nil
 }
 
-// eraseFrom takes a member from some instances.
+// eraseFrom removes a member from the given instances, and counts them in e.
 func (s *Store) eraseFrom(ctx context.Context, e *erasureState, r *definition.Compiled, member string, instances []string) error {
 	var removed, left atomic.Int64
 	for some := range slices.Chunk(instances, familyAtOnce) {
@@ -269,10 +270,10 @@ func (s *Store) eraseFrom(ctx context.Context, e *erasureState, r *definition.Co
 	return nil
 }
 
-// purgePage is how many events of a window one call of purge.lua goes through.
+// purgePage is the number of events of a window that one call of purge.lua goes through.
 const purgePage = 512
 
-// purge takes away a member's events in a window up to one, which do not count any more.
+// purge deletes a member's events in a window up to one. These events no longer count.
 func (s *Store) purge(ctx context.Context, k keyspace.BoardKeys, member string, until int64) error {
 	args := []any{member, until, purgePage}
 	for {

@@ -8,12 +8,13 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// expireAtOnce is how many members go in one call of clear.lua: 3 ms of Redis.
+// expireAtOnce is the number of members that one call of clear.lua removes: 3 ms of Redis.
 const expireAtOnce = 250
 
-// expireMembers has those members leave a period who have no place in it any more, by member_ttl
-// or limit, and says when the next will have to, in µs since 1970, or never. Once it has
-// closed those leave who should have before. until is when what is known of the board is too old.
+// expireMembers removes from a period the members whose member_ttl is over, and the last
+// members beyond the limit. From a closed period it removes only those whose member_ttl was
+// over before the end. It returns when the next member_ttl ends, in µs since 1970, or
+// definition.Never. until is the end of the lease of the definitions, in µs since 1970.
 func (s *Store) expireMembers(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period, now, until int64) (next int64, err error) {
 	if r.MemberTTL == 0 && r.Limit == 0 {
 		return definition.Never, nil
@@ -39,7 +40,7 @@ func (s *Store) expireMembers(ctx context.Context, instance string, r *definitio
 		case went == expireAtOnce: // there may be more
 		case ttl == 0:
 			return definition.Never, nil
-		case first == 0: // whoever enters from now on leaves after that
+		case first == 0: // a member that enters from now on leaves after that time
 			return now + ttl, nil
 		default:
 			return min(first, now+ttl), nil

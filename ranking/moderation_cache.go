@@ -15,30 +15,31 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// moderation is a node's copy of who is hidden where. It never changes.
+// moderation is a node's copy of the hidden members. It never changes.
 type moderation struct {
-	revision int64                     // the latest, see censor.lua; 0: nobody was ever hidden
-	looked   int64                     // by Redis's clock, µs since 1970
-	hidden   map[string]*hiddenMembers // by where
+	revision int64                     // the latest, see censor.lua; 0: no member was ever hidden
+	looked   int64                     // when the node read it, by Redis's clock, µs since 1970
+	hidden   map[string]*hiddenMembers // by scope: see kindScope and boardScope
 }
 
-// hiddenMembers are those of a kind, or of an instance.
+// hiddenMembers are the hidden members of a kind, or of an instance.
 type hiddenMembers struct {
-	revision int64            // the latest, of somebody who is hidden or is not any more
-	members  map[string]int64 // to the revision that hid them
+	revision int64            // of the latest change: a member was hidden or shown again
+	members  map[string]int64 // to the revision that hid the member
 }
 
-// Where members are hidden.
+// kindScope and boardScope are the scopes in which members are hidden.
 func kindScope(kind string) string      { return "k/" + kind }
 func boardScope(instance string) string { return "b/" + instance }
 
 const (
-	// moderationPage is how much of what has changed is read in one call.
+	// moderationPage is the number of changes in one read.
 	moderationPage = 1000
-	// moderationKept is for how long a node counts on what it knows, of the day for
-	// which those shown again are kept.
+	// moderationKept is how long a node relies on its copy. Redis keeps for a day which
+	// members were shown again.
 	moderationKept = 12 * time.Hour
-	// maxHidden bounds who may be hidden at one time, of which each node has a copy.
+	// maxHidden bounds the hidden members at one time, because each node has a copy of
+	// them.
 	maxHidden = 100_000
 )
 
@@ -57,7 +58,7 @@ func (m *moderation) hides(instance, kind, member string) bool {
 	return false
 }
 
-// latest is the revision of what was last done on an instance.
+// latest is the revision of the latest change that concerns an instance.
 func (m *moderation) latest(instance, kind string) int64 {
 	latest := int64(0)
 	for _, where := range []string{boardScope(instance), kindScope(kind)} {
@@ -68,7 +69,7 @@ func (m *moderation) latest(instance, kind string) int64 {
 	return latest
 }
 
-// since are those hidden on an instance after a revision.
+// since lists the members hidden on an instance after a revision.
 func (m *moderation) since(instance, kind string, revision int64) []string {
 	var members []string
 	for _, where := range []string{boardScope(instance), kindScope(kind)} {
@@ -84,20 +85,20 @@ func (m *moderation) since(instance, kind string, revision int64) []string {
 	return slices.Compact(members)
 }
 
-// readModeration brings m up to a revision that there is, as of a moment of Redis's
-// clock.
+// readModeration returns the moderation at the given revision; m is the copy at hand. now
+// is Redis's clock, in µs since 1970.
 func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, now int64) (*moderation, error) {
 	if m.revision == revision && now-m.looked < moderationKept.Microseconds() {
 		return &moderation{revision, now, m.hidden}, nil
 	}
 	if revision < m.revision {
-		// Redis has lost some of it; the node has not.
+		// Redis has lost some changes. The node restores them from its copy.
 		if err := c.rehide(ctx, m); err != nil {
 			return nil, err
 		}
-		return &moderation{revision, now, m.hidden}, nil // and looks again
+		return &moderation{revision, now, m.hidden}, nil // the node reads it again
 	}
-	// What comes in while this is read may be seen or not, and is read again.
+	// This read may see some changes that come in during it. The next read sees them all.
 	next := &moderation{revision: revision, looked: now, hidden: make(map[string]*hiddenMembers)}
 	from := int64(0)
 	if m.revision < revision && now-m.looked < moderationKept.Microseconds() {
@@ -105,7 +106,7 @@ func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, n
 		for where, h := range m.hidden {
 			next.hidden[where] = &hiddenMembers{h.revision, maps.Clone(h.members)}
 		}
-	} // else Redis may have forgotten who was shown again
+	} // else Redis may have forgotten which members were shown again
 	for _, set := range []struct {
 		key string
 		put func(h *hiddenMembers, member string, revision int64)
@@ -122,7 +123,7 @@ func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, n
 				Key: set.key, Start: "(" + strconv.FormatInt(after, 10), Stop: "+inf", ByScore: true, Count: moderationPage,
 			}).Result()
 			if err != nil {
-				return nil, fmt.Errorf("%w: read who is hidden: %w", ErrUnavailable, err)
+				return nil, fmt.Errorf("%w: read the hidden members: %w", ErrUnavailable, err)
 			}
 			for _, z := range page {
 				where, member, _ := strings.Cut(z.Member.(string), keyspace.FieldSep)
@@ -143,7 +144,7 @@ func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, n
 	return next, nil
 }
 
-// rehide gives back to Redis what this node knows.
+// rehide restores the hidden members in Redis from the node's copy.
 func (c *catalog) rehide(ctx context.Context, m *moderation) error {
 	var entries []any
 	for where, h := range m.hidden {

@@ -18,31 +18,31 @@ import (
 	"rankcast/ranking/sortkey"
 )
 
-// moderateAtOnce is how many members are hidden, or shown again, in one call of
-// moderate.lua: 2 ms of Redis.
+// moderateAtOnce is the number of members that one call of moderate.lua hides or shows: 2
+// ms of Redis.
 const moderateAtOnce = 128
 
-// Hide takes a member out of the ranks of a board and all its periods, or of an
-// instance of a family. It keeps its scores, and updates of it count unseen: they are
-// answered with a Rank of 0. It returns ErrConflict where too many are hidden.
+// Hide removes a member from the ranks of a board in all its periods, or of one instance of
+// a family. The member keeps its scores, and its updates count unseen: their results have
+// the Rank 0. Hide returns ErrConflict when 100,000 members are hidden already.
 func (s *Store) Hide(ctx context.Context, board, member string, by Moderator) error {
 	return s.moderateOnBoard(ctx, actionHide, board, member, by)
 }
 
-// Show ends Hide: the member is in the place that its score gives it.
+// Show ends Hide: the member takes the place that its score gives it.
 func (s *Store) Show(ctx context.Context, board, member string, by Moderator) error {
 	return s.moderateOnBoard(ctx, actionShow, board, member, by)
 }
 
-// HideEverywhere is Hide on all boards of a kind, those that come to be among them. All
-// nodes mind it within a second, three at most; who is there goes within seconds, or as
-// long as it takes to go through all boards of the kind.
+// HideEverywhere is Hide on all boards of a kind, also on boards defined later. All nodes
+// apply it to writes within one second, three at most. Housekeeping removes the member from
+// the boards within seconds, or as long as it needs to go through all boards of the kind.
 func (s *Store) HideEverywhere(ctx context.Context, kind, member string, by Moderator) error {
 	return s.moderateKind(ctx, actionHide, kind, member, by)
 }
 
-// ShowEverywhere ends HideEverywhere. Where the member is hidden on a board by itself it
-// stays so there.
+// ShowEverywhere ends HideEverywhere. A board on which Hide has hidden the member keeps it
+// hidden.
 func (s *Store) ShowEverywhere(ctx context.Context, kind, member string, by Moderator) error {
 	return s.moderateKind(ctx, actionShow, kind, member, by)
 }
@@ -53,9 +53,10 @@ func (s *Store) moderateOnBoard(ctx context.Context, action, board, member strin
 		return err
 	}
 	if n.Period != "" {
-		return Invalid("board", "names a period; a member is hidden in all periods of a board: leave the @ away")
+		return Invalid("board", "names a period, but a member is hidden in all periods of a board: omit the @ and the period")
 	}
-	// What is no more can be shown again, so that it is not hidden when it is there anew.
+	// A member can be shown on a board that no longer exists. Else it would be hidden again
+	// when the board is created anew.
 	_, unknown := s.compiledOf(ctx, n)
 	if unknown != nil && (action == actionHide || !errors.Is(unknown, ErrUnknownBoard)) {
 		return unknown
@@ -82,15 +83,15 @@ func (s *Store) moderateOnBoard(ctx context.Context, action, board, member strin
 	if err := s.moderate(ctx, n.Instance(), rule, d.hidden, periods); err != nil {
 		return fmt.Errorf("moderate board %q: %w", n.Instance(), err)
 	}
-	// Others may have written by what was before, or may yet.
+	// Other nodes may have written by the state before, or may still do so.
 	if err := s.scheduleAfterGrace(ctx, n.Instance()); err != nil {
 		return err
 	}
 	return s.audit(ctx, line)
 }
 
-// scheduleAfterGrace has an instance looked after when all nodes know what this one does,
-// whoever looks after it until then.
+// scheduleAfterGrace puts an instance on the agenda for the time when all nodes know what
+// this node knows, even if housekeeping looks at the instance before.
 func (s *Store) scheduleAfterGrace(ctx context.Context, instance string) error {
 	if err := s.scheduleIn(ctx, grace, instance); err != nil {
 		return err
@@ -117,8 +118,8 @@ func (s *Store) moderateKind(ctx context.Context, action, kind, member string, b
 	}
 	for slot, rule := range d.boards {
 		if rule.Kind == kind {
-			// At once, and again when all nodes know: one that does not may be the one
-			// that looks, and others may have written by what was before.
+			// Now, and again when all nodes know. The first run may be on a node that does
+			// not know yet, and other nodes may still write by the state before.
 			if err := cmp.Or(s.scheduleNow(ctx, slot), s.scheduleIn(ctx, grace, familyCursor(slot, ""))); err != nil {
 				return err
 			}
@@ -129,7 +130,8 @@ func (s *Store) moderateKind(ctx context.Context, action, kind, member string, b
 
 const actionHide, actionShow = "hide", "show"
 
-// setHidden notes what is to be. This node minds it when it returns.
+// setHidden records that a member is hidden or shown. After it returns, this node applies
+// the change.
 func (s *Store) setHidden(ctx context.Context, action, where, member string, by Moderator) error {
 	if err := cmp.Or(definition.CheckMember(member), by.check()); err != nil {
 		return err
@@ -143,13 +145,13 @@ func (s *Store) setHidden(ctx context.Context, action, where, member string, by 
 		return fmt.Errorf("%s %q: %w", action, member, err)
 	}
 	if r.Text() == "full" {
-		return conflict("member", "would be one too many: %d may be hidden", maxHidden)
+		return conflict("member", "would be one too many: at most %d members can be hidden", maxHidden)
 	}
 	_, err = s.catalog.readFresh(ctx)
 	return err
 }
 
-// moderate has done on an instance what was not done yet.
+// moderate hides and shows members of an instance up to the revision of m.
 func (s *Store) moderate(ctx context.Context, instance string, r *definition.Compiled, m *moderation, periods []periodRecord) error {
 	latest := m.latest(instance, r.Kind)
 	if m.revision == 0 || len(periods) == 0 {
@@ -161,7 +163,7 @@ func (s *Store) moderate(ctx context.Context, instance string, r *definition.Com
 	}
 	for i, p := range periods {
 		if done[i].upTo > m.revision {
-			return s.raiseRevision(ctx, done[i].upTo) // this node looks again before it comes back
+			return s.raiseRevision(ctx, done[i].upTo) // this node reads the moderation again before it returns here
 		}
 		if done[i].upTo < latest || done[i].kind != "" && done[i].kind != r.Kind {
 			if err := s.moderatePeriod(ctx, s.keys.Board(instance, p.Name), instance, r, m, p.Name); err != nil {
@@ -172,13 +174,13 @@ func (s *Store) moderate(ctx context.Context, instance string, r *definition.Com
 	return nil
 }
 
-// moderated is how far moderation has come on a board-period.
+// moderated is the progress of the moderation of a board-period.
 type moderated struct {
-	upTo int64  // the revision up to which all is done
-	kind string // for which it is; "" where that was not noted
+	upTo int64  // the revision up to which all changes are applied
+	kind string // the kind for which they are; "" where it was not recorded
 }
 
-// moderated reads it of some periods.
+// moderated reads the progress of some periods.
 func (s *Store) moderated(ctx context.Context, instance string, periods []periodRecord) ([]moderated, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -204,7 +206,7 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []period
 		if text := cmp.Or(from, latest); text != "" {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				r.Fail("is no revision")
+				r.Fail("is not a revision")
 			}
 			done[i].upTo = n
 		}
@@ -232,7 +234,7 @@ func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instan
 	if goesOn, err := step("begin", nil); err != nil || !goesOn {
 		return err
 	}
-	// From here on nobody writes who knows less.
+	// After the first step, no node with an older moderation can write to the period.
 	at, err := s.moderated(ctx, instance, []periodRecord{{Period: calendar.Period{Name: name}}})
 	if err != nil {
 		return err
@@ -262,8 +264,8 @@ func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instan
 	}
 }
 
-// restoreModeration has this node know what was in force on a board already, which Redis may have
-// lost where it is kept.
+// restoreModeration brings this node to a revision that a board already has. Redis may have
+// lost that revision where it keeps the hidden members.
 func (s *Store) restoreModeration(ctx context.Context, d *definitions, revision int64) error {
 	d, err := s.catalog.readNewer(ctx, d)
 	if err != nil || d.hidden.revision >= revision {
@@ -276,13 +278,13 @@ func (s *Store) restoreModeration(ctx context.Context, d *definitions, revision 
 	return err
 }
 
-// raiseRevision has the moderation be at a revision at least.
+// raiseRevision raises the stored revision of the moderation to at least the given one.
 func (s *Store) raiseRevision(ctx context.Context, revision int64) error {
 	_, err := s.callScript(ctx, script.Raise, []string{s.keys.Definitions()}, []any{revision})
 	return err
 }
 
-// forgetHidden has nobody be hidden any more on an instance that goes.
+// forgetHidden shows all members that are hidden on an instance that is deleted.
 func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 	d := s.catalog.latest.Load()
 	if d == nil || d.hidden.hidden[boardScope(instance)] == nil {
@@ -296,7 +298,7 @@ func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 	return nil
 }
 
-// hiddenIn reads who is hidden in a period, with their keys.
+// hiddenIn reads the hidden members of a period, with their sort keys.
 func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -315,15 +317,16 @@ func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys) (map[string]
 	}
 }
 
-// HiddenMember is one who is hidden on a board.
+// HiddenMember is a member that is hidden on a board.
 type HiddenMember struct {
 	Member     string
-	Score      *int64 // in the period that was read; nil for one who has none there
-	Everywhere bool   // hidden on all boards of the kind; else on this one
+	Score      *int64 // in the period that was read; nil for a member without a score there
+	Everywhere bool   // hidden on all boards of the kind; else on this board only
 }
 
-// Hidden lists those who are hidden on a board, by member id; those hidden everywhere as
-// far as they have a score in the period. It may be long: up to 100,000.
+// Hidden lists the hidden members of a board, by member id. It lists a member hidden
+// everywhere only if the member has a score in the period. The list may have up to 100,000
+// members.
 func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error) {
 	m, err := s.resolve(ctx, board, 0)
 	if err != nil {
@@ -341,7 +344,7 @@ func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error
 		keyed, err = s.hiddenIn(ctx, m.keys)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read who is hidden on %q: %w", board, err)
+		return nil, fmt.Errorf("read the hidden members of %q: %w", board, err)
 	}
 	var list []HiddenMember
 	add := func(member string, everywhere bool) error {
@@ -369,7 +372,7 @@ func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error
 	return list, err
 }
 
-// HiddenEverywhere lists those who are hidden on all boards of a kind, by member id.
+// HiddenEverywhere lists the members hidden on all boards of a kind, by member id.
 func (s *Store) HiddenEverywhere(ctx context.Context, kind string) ([]string, error) {
 	if err := definition.CheckKind(kind); err != nil {
 		return nil, err

@@ -14,18 +14,18 @@ import (
 	"rankcast/ranking/calendar"
 )
 
-// periodRecord is a board-period as the board's own hash of periods has it.
+// periodRecord is a board-period as the board's own hash of periods holds it.
 type periodRecord struct {
 	calendar.Period
-	id      string // of its delivery; "" until it is settled
-	settled int64  // when that was, µs since 1970
-	done    bool   // it was delivered, or nobody will
-	open    bool   // as tend.go found it: it has not closed
-	fresh   bool   // it was settled a moment ago
+	id      string // of its delivery; "" until the period is settled
+	settled int64  // when the period was settled, µs since 1970
+	done    bool   // it is delivered, or never will be
+	open    bool   // set by housekeeping: the period has not closed
+	fresh   bool   // this node settled it a moment ago
 }
 
-// lastSettledField is the field beside them that tells when the last of those that were
-// settled had ended, which outlives them.
+// lastSettledField is a further field of that hash. It holds when the latest settled period
+// ended, and outlives the record of that period.
 const lastSettledField = "/"
 
 // parsePeriodRecord reads 'opens closes [id settled [done]]'.
@@ -50,7 +50,7 @@ func parsePeriodRecord(name, text string) (n periodRecord, ok bool) {
 	return n, err == nil
 }
 
-// periodRecords lists the periods that there are of an instance, the oldest first.
+// periodRecords lists the existing periods of an instance, the oldest first.
 func (s *Store) periodRecords(ctx context.Context, instance string) ([]periodRecord, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -63,7 +63,7 @@ func (s *Store) periodRecords(ctx context.Context, instance string) ([]periodRec
 	for name, text := range fields {
 		n, ok := parsePeriodRecord(name, text)
 		if !ok {
-			return nil, fmt.Errorf("%w: board %q has noted %q of period %q, which is no note", ErrUnavailable, instance, text, name)
+			return nil, fmt.Errorf("%w: board %q has stored %q for period %q, which is not a valid record", ErrUnavailable, instance, text, name)
 		}
 		list = append(list, n)
 	}
@@ -71,17 +71,17 @@ func (s *Store) periodRecords(ctx context.Context, instance string) ([]periodRec
 	return list, nil
 }
 
-// PeriodInfo is one period of a board.
+// PeriodInfo describes one period of a board.
 type PeriodInfo struct {
 	Period string
 	Opens  time.Time // zero on a board without periods
 	Ends   time.Time // when it closes or closed; zero: never
 	Final  bool      // it has closed
-	Total  int64     // members
+	Total  int64     // number of members
 }
 
-// Periods lists the periods of a board that there is something of and that can be
-// read, the newest first; the current one is among them in any case.
+// Periods lists the periods of a board that have data and can be read, the newest first.
+// The current period is always in the list.
 func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error) {
 	m, err := s.resolve(ctx, board, 0)
 	if err != nil {

@@ -21,13 +21,13 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// feedItem is an item of a feed.
+// feedItem is one item of a feed.
 type feedItem struct {
 	At   string `json:"at"`
 	Data any    `json:"data"`
 }
 
-// closedJSON is what is told of a period that has closed.
+// closedJSON is the message about a closed period.
 type closedJSON struct {
 	Board  string      `json:"board"`
 	Period string      `json:"period"`
@@ -44,8 +44,9 @@ type entryJSON struct {
 	Data   jsontext.Value `json:"data,omitzero"`
 }
 
-// announcement tells of a period that has closed, and of which state of it; nil where
-// it has not, by the clock of the board's own master.
+// announcement returns the message about a closed period, and the state of the board that
+// the message describes. It returns nil when the period has not closed by the clock of the
+// board's own master.
 func (s *Store) announcement(ctx context.Context, instance string, r *definition.Compiled, p calendar.Period) (*closedJSON, State, error) {
 	page, at, err := s.readPage(ctx, s.keys.Board(instance, p.Name), r.Board, Query{FromRank: 1, Limit: max(1, s.cfg.Announce)})
 	if err != nil || !r.PeriodEnded(p, at.now) {
@@ -66,9 +67,9 @@ func (s *Store) announcement(ctx context.Context, instance string, r *definition
 	return told, page.State, nil
 }
 
-// settle announces a period that has closed, once, and gives it the id under which it
-// is delivered. It comes back without one where that has to wait. until is when what
-// is known of the board is too old, in µs since 1970.
+// settle announces a closed period, once, and gives it the id of its delivery. The returned
+// record has no id when the settlement must wait. until is the end of the lease of the
+// definitions, in µs since 1970.
 func (s *Store) settle(ctx context.Context, instance string, r *definition.Compiled, p periodRecord, until int64) (periodRecord, error) {
 	told, state, err := s.announcement(ctx, instance, r, p.Period)
 	if told == nil {
@@ -85,33 +86,33 @@ func (s *Store) settle(ctx context.Context, instance string, r *definition.Compi
 		return p, err
 	}
 	text := reply.Text()
-	if reply.Err != nil || text == "" { // it is gone
+	if reply.Err != nil || text == "" { // the period is gone
 		return p, reply.Err
 	}
 	settled, ok := parsePeriodRecord(p.Name, text)
 	if !ok {
-		reply.Fail("is no note of a period")
+		reply.Fail("is not a valid record of a period")
 	}
 	settled.Period, settled.fresh = p.Period, true
 	return settled, reply.Err
 }
 
-// deliveryID is the same whenever, and by whomever, this life of a board-period is
-// settled: also when a failover has lost that it was.
+// deliveryID is the same each time that a node settles this life of a board-period, also
+// when a failover has lost the first settlement.
 func deliveryID(instance, period, epoch string) string {
 	sum := sha256.Sum256([]byte(instance + keyspace.FieldSep + period + keyspace.FieldSep + epoch))
 	return "period_" + hex.EncodeToString(sum[:16])
 }
 
 const (
-	// wantedFor is for how long deliveries wait for the nodes that take them when none
-	// of these is there, and wantedAgain how often a node says that it is.
+	// wantedFor is how long deliveries wait while no node that takes them runs. wantedAgain
+	// is how often such a node records that it runs.
 	wantedFor   = 24 * time.Hour
 	wantedAgain = time.Minute
 )
 
-// noteReceiver tells all nodes, now and then, which boards this one takes deliveries
-// of.
+// noteReceiver records for all nodes, once a minute, of which boards this node takes
+// deliveries.
 func (s *Store) noteReceiver(ctx context.Context) error {
 	now := s.catalog.clock.now()
 	if last := s.receiverNoted.Load(); len(s.cfg.Deliver) == 0 || last > 0 && last <= now && now < last+wantedAgain.Microseconds() {
@@ -130,7 +131,8 @@ func (s *Store) noteReceiver(ctx context.Context) error {
 	return nil
 }
 
-// hasReceiver reports whether a node takes deliveries of a board, as it is defined.
+// hasReceiver reports whether a node takes deliveries of a board. board is the name of the
+// definition.
 func (s *Store) hasReceiver(ctx context.Context, board string) (bool, error) {
 	if slices.Contains(s.cfg.Deliver, board) || slices.Contains(s.cfg.Deliver, AllBoards) {
 		return true, nil
@@ -150,7 +152,8 @@ func (s *Store) hasReceiver(ctx context.Context, board string) (bool, error) {
 	return false, nil
 }
 
-// scheduleDelivery has a settled period delivered, if it is to be.
+// scheduleDelivery adds a settled period to the deliveries if a node takes them. Else it
+// marks the period as delivered.
 func (s *Store) scheduleDelivery(ctx context.Context, instance string, r *definition.Compiled, p periodRecord) (periodRecord, error) {
 	if p.done {
 		return p, nil
@@ -170,7 +173,8 @@ func (s *Store) scheduleDelivery(ctx context.Context, instance string, r *defini
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	// What is fresh is due whatever is there of an earlier life of the board.
+	// A period settled now is due now, whatever an earlier life of the board has left
+	// there.
 	add := redis.ZAddArgs{NX: !p.fresh, LT: p.fresh, Members: []redis.Z{{Score: float64(s.catalog.clock.now()), Member: name}}}
 	if err := s.rdb.ZAddArgs(ctx, s.keys.Deliveries(), add).Err(); err != nil {
 		return p, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -178,8 +182,8 @@ func (s *Store) scheduleDelivery(ctx context.Context, instance string, r *defini
 	return p, nil
 }
 
-// markDelivered notes that a closed period was delivered, or that nobody will. It reports false
-// where the board has one of that name that another delivery is of.
+// markDelivered records that a closed period was delivered, or never will be. It reports
+// false when the board has a period of that name with another delivery id.
 func (s *Store) markDelivered(ctx context.Context, instance, period, id string) (bool, error) {
 	r, err := script.Done.Run(ctx, s.rdb, []string{s.keys.Board(instance, period).Periods}, []any{period, id})
 	if err != nil {
@@ -188,23 +192,23 @@ func (s *Store) markDelivered(ctx context.Context, instance, period, id string) 
 	return r.Text() != "other", r.Err
 }
 
-// Delivery is a closed period that somebody is to be told of: a webhook.
+// Delivery is a closed period for a receiver, such as a webhook.
 type Delivery struct {
-	ID      string        // the same each time that it is tried
+	ID      string        // the same for each attempt
 	Board   string        // the instance
 	Period  string        // "" on a board without periods
 	Body    []byte        // JSON: id, board, period, opened, ended, total, top
-	Age     time.Duration // since the period was settled
-	Now     time.Time     // Redis's clock when it was taken
+	Age     time.Duration // time since the period was settled
+	Now     time.Time     // Redis's clock when the caller took the delivery
 	claimed claim
 }
 
-// DeliverWithin is for how long a delivery is the caller's of Deliveries.
+// DeliverWithin is how long a delivery belongs to the caller of Deliveries.
 const DeliverWithin = time.Minute
 
-// Deliveries takes up to most deliveries that are due: Delivered or Deferred must
-// follow within DeliverWithin, or others try them too. With an error come those that
-// could be read.
+// Deliveries takes up to most due deliveries. The caller calls Delivered or Deferred for
+// each within DeliverWithin; after that other nodes try the delivery too. With an error,
+// Deliveries also returns the deliveries that it could read.
 func (s *Store) Deliveries(ctx context.Context, most int) ([]Delivery, error) {
 	due, err := s.claimDue(ctx, s.keys.Deliveries(), most, DeliverWithin)
 	if err != nil {
@@ -226,7 +230,7 @@ func (s *Store) Deliveries(ctx context.Context, most int) ([]Delivery, error) {
 	return list, errors.Join(errs...)
 }
 
-// delivery reads what is to be delivered; nil where there is nothing any more.
+// delivery reads the delivery of a claim; nil where the period has none any more.
 func (s *Store) delivery(ctx context.Context, c claim) (*Delivery, error) {
 	n, err := definition.ParseName(c.member)
 	if err != nil {
@@ -263,23 +267,24 @@ func (s *Store) delivery(ctx context.Context, c claim) (*Delivery, error) {
 	return nil, nil
 }
 
-// Delivered notes that a delivery has arrived, or is given up.
+// Delivered records that a delivery has arrived, or that the caller has given it up.
 func (s *Store) Delivered(ctx context.Context, d Delivery) error {
 	its, err := s.markDelivered(ctx, d.Board, d.Period, d.ID)
 	switch {
 	case err != nil:
 	case its:
 		err = s.dropDelivery(ctx, d.claimed)
-	default: // the board was deleted and made anew meanwhile
+	default: // the board was deleted and created again since
 		err = s.rescheduleOn(ctx, []string{s.keys.Deliveries()}, d.claimed, d.claimed.since)
 	}
 	if err != nil {
-		return fmt.Errorf("note delivery of %q: %w", d.claimed.member, err)
+		return fmt.Errorf("record delivery of %q: %w", d.claimed.member, err)
 	}
 	return nil
 }
 
-// dropDelivery takes a period off the deliveries. What has waited for that may go now.
+// dropDelivery takes a period off the deliveries, and schedules the housekeeping that has
+// waited for that.
 func (s *Store) dropDelivery(ctx context.Context, c claim) error {
 	instance, _, _ := strings.Cut(c.member, "@")
 	if err := s.scheduleNow(ctx, instance); err != nil {
@@ -288,7 +293,7 @@ func (s *Store) dropDelivery(ctx context.Context, c claim) error {
 	return s.rescheduleOn(ctx, []string{s.keys.Deliveries()}, c, 0)
 }
 
-// Deferred has a delivery tried again after a time.
+// Deferred schedules the next attempt of a delivery after the given time.
 func (s *Store) Deferred(ctx context.Context, d Delivery, after time.Duration) error {
 	if err := s.rescheduleOn(ctx, []string{s.keys.Deliveries()}, d.claimed, s.catalog.clock.now()+after.Microseconds()); err != nil {
 		return fmt.Errorf("defer delivery of %q: %w", d.claimed.member, err)

@@ -17,18 +17,18 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// Profile is what is shown beside a member's entries, on all boards of its kind. One
-// that is empty is none.
+// Profile is the name and avatar beside a member's entries, on all boards of its kind. The
+// zero Profile stands for no profile.
 type Profile struct {
-	// Name has 1 to 128 bytes of UTF-8 without control characters, and not only of
-	// spaces; "" for none.
+	// Name is 1 to 128 bytes of UTF-8 without control characters, with at least one
+	// character other than a space; "" for none.
 	Name string `json:"name,omitzero"`
-	// Avatar is an http or https URL, or a path of the site that shows it, which
-	// starts with one slash; up to 512 bytes. "" for none.
+	// Avatar is an http or https URL, or a path on the site that shows it. A path starts
+	// with one slash. Up to 512 bytes; "" for none.
 	Avatar string `json:"avatar,omitzero"`
 }
 
-// The most that a profile may have, in bytes; as JSON maxProfileBytes.
+// Limits of a profile in bytes; maxProfileBytes is for its JSON.
 const (
 	maxNameBytes    = 128
 	maxAvatarBytes  = 512
@@ -37,7 +37,7 @@ const (
 
 func (p Profile) check() error {
 	if p == (Profile{}) {
-		return Invalid("name", "is missing, and so is avatar; want one at least")
+		return Invalid("name", "is missing, and avatar is missing too; want at least one of them")
 	}
 	if p.Name != "" {
 		if reason := definition.TextFault(p.Name, maxNameBytes); reason != "" {
@@ -55,20 +55,20 @@ func (p Profile) check() error {
 	return nil
 }
 
-// avatarFault tells what is wrong with an avatar, "" for nothing. Pages put it into an
-// address: nothing may be in it that could mean more than where an image is.
+// avatarFault returns the fault of an avatar; "" for none. Pages use the avatar as an
+// address, so it may hold only the location of an image.
 func avatarFault(avatar string) string {
 	const want = "want an http or https URL, or a path that starts with one slash"
 	if reason := definition.TextFault(avatar, maxAvatarBytes); reason != "" {
 		return reason
 	}
 	if strings.ContainsAny(avatar, " \\\"<>") {
-		return `has one of space \ " < >; ` + want
+		return `contains a space or one of \ " < >; ` + want
 	}
 	u, err := url.Parse(avatar)
 	switch {
 	case err != nil:
-		return "is no URL; " + want
+		return "is not a URL; " + want
 	case u.Scheme == "" && (!strings.HasPrefix(avatar, "/") || u.Host != "" || strings.HasPrefix(avatar, "//")):
 		return "is neither; " + want
 	case u.Scheme == "":
@@ -79,9 +79,9 @@ func avatarFault(avatar string) string {
 	return ""
 }
 
-// SetProfile sets the profile of a member of a kind, which need be on no board, and
-// reports whether it is the member's first. It is shown by all nodes at once. It returns
-// a FieldError for a profile that is none, and ErrConflict where too many kinds have
+// SetProfile sets the profile of a member of a kind, and reports whether it is the member's
+// first. The member may be on no board. All nodes show the profile at once. SetProfile
+// returns a FieldError for an invalid profile, and ErrConflict when too many kinds have
 // profiles.
 func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) (first bool, err error) {
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member), p.check()); err != nil {
@@ -94,7 +94,7 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 	if len(text) > maxProfileBytes {
 		return false, &FieldError{Field: "profile", Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text), maxProfileBytes), Kind: ErrTooLarge}
 	}
-	// Before, so that nobody ever misses one that there is.
+	// First the mark, so that no node misses an existing profile.
 	if err := s.markKind(ctx, kind); err != nil {
 		return false, fmt.Errorf("set the profile of %q: %w", member, err)
 	}
@@ -102,11 +102,11 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 	return !there, err
 }
 
-// maxProfiled bounds the kinds that have profiles, all of which each node knows.
+// maxProfiled bounds the kinds with profiles, because each node knows all of them.
 const maxProfiled = 1000
 
-// markKind notes that there are profiles of a kind, where that is not known. It stays known
-// where Redis loses it, as definitions do.
+// markKind records that members of a kind have profiles, if that is not known. When Redis
+// loses the mark, nodes restore it with the definitions.
 func (s *Store) markKind(ctx context.Context, kind string) error {
 	d, err := s.catalog.get(ctx)
 	switch {
@@ -115,7 +115,7 @@ func (s *Store) markKind(ctx context.Context, kind string) error {
 	case d.profiled[kind]:
 		return nil
 	case len(d.profiled) >= maxProfiled:
-		return conflict("kind", "would be one too many: %d may have profiles", maxProfiled)
+		return conflict("kind", "would be one too many: at most %d kinds can have profiles", maxProfiled)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -123,7 +123,7 @@ func (s *Store) markKind(ctx context.Context, kind string) error {
 	return err
 }
 
-// DeleteProfile takes the profile of a member of a kind away, where there is one.
+// DeleteProfile deletes the profile of a member of a kind, if the member has one.
 func (s *Store) DeleteProfile(ctx context.Context, kind, member string) error {
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return err
@@ -132,13 +132,14 @@ func (s *Store) DeleteProfile(ctx context.Context, kind, member string) error {
 	return err
 }
 
-// putProfile reports whether there was one before.
+// putProfile writes a profile, or deletes it for "", and reports whether the member had one
+// before.
 func (s *Store) putProfile(ctx context.Context, kind, member, text string) (there bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	keys := []string{s.keys.Profile(kind, member)}
 	r, err := script.Profile.Run(ctx, s.rdb, keys, []any{s.keys.Profiles(), kind + keyspace.FieldSep + member, text})
-	// Whatever came of it, and whether or not this node hears of it.
+	// Forget it after any outcome: the feed may not reach this node.
 	if text != "" {
 		s.ForgetProfile(kind, member)
 	} else {
@@ -150,8 +151,8 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 	return r.Number() == 1, r.Err
 }
 
-// Profile reads the profile of a member of a kind as it is now. It returns
-// ErrUnknownMember where there is none.
+// Profile reads the present profile of a member of a kind from Redis. It returns
+// ErrUnknownMember where the member has none.
 func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, error) {
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return Profile{}, err
@@ -163,16 +164,16 @@ func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, erro
 	}
 	p := found[member]
 	if p == (Profile{}) {
-		return Profile{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q has no profile as a %s", definition.Clip(member), kind), Kind: ErrUnknownMember}
+		return Profile{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q of kind %s has no profile", definition.Clip(member), kind), Kind: ErrUnknownMember}
 	}
 	return p, nil
 }
 
-// Profiles gives the profiles of up to MaxPage members of a kind, as they were 30 seconds
-// ago at most (Config.ProfileAge). Those that have none are left out of the map. What this
-// node does not know is read in one round trip; of a kind that has no profiles at all,
-// nothing is. Beside an error there are those that could be read nevertheless; for a
-// second after Redis has not answered only those that are known, without asking.
+// Profiles returns the profiles of up to MaxPage members of a kind, at most 30 seconds old
+// (Config.ProfileAge). The map lacks members without a profile. Profiles reads the missing
+// ones in one round trip; for a kind without profiles it reads nothing. With an error it
+// also returns the profiles that it has. For a second after a failure of Redis it returns
+// only known profiles, without a call.
 func (s *Store) Profiles(ctx context.Context, kind string, members []string) (map[string]Profile, error) {
 	if err := definition.CheckKind(kind); err != nil {
 		return nil, err
@@ -199,15 +200,15 @@ func (s *Store) Profiles(ctx context.Context, kind string, members []string) (ma
 		return found, nil
 	}
 	if !s.profiles.mayRead(s.cfg.CallTimeout) {
-		return found, fmt.Errorf("read profiles: %w: there was no answer a moment ago", ErrUnavailable)
+		return found, fmt.Errorf("read profiles: %w: Redis did not answer a moment ago", ErrUnavailable)
 	}
 	read, err := s.readProfiles(ctx, kind, missing)
 	maps.Copy(found, read)
 	return found, err
 }
 
-// readProfiles reads profiles, and keeps them, and those that there are not. Those that
-// cannot be read take nothing from the others, which there are beside the error then.
+// readProfiles reads profiles and caches them; it also caches that a member has none. With
+// an error it also returns the profiles that it could read.
 func (s *Store) readProfiles(ctx context.Context, kind string, members []string) (map[string]Profile, error) {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
@@ -234,7 +235,7 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 				found[members[i]] = p
 			}
 		case errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "WRONGTYPE"):
-			// One that is not understood was written by somebody else: it is shown as none.
+			// Another program wrote a value of another type: it counts as no profile.
 		default:
 			failed = cmp.Or(failed, err)
 			silent = silent || !errors.As(err, &reply)
@@ -251,7 +252,7 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 }
 
 // Profiled reports whether any member of a kind has had a profile, as far as this node
-// knows; it looks once a second, while it is in use.
+// knows. The node looks once a second while it is in use.
 func (s *Store) Profiled(kind string) bool {
 	if _, heard := s.profiled.Load(kind); heard {
 		return true
@@ -260,8 +261,8 @@ func (s *Store) Profiled(kind string) bool {
 	return d != nil && d.profiled[kind]
 }
 
-// KnownProfile gives a member's profile, an empty one for none, if that is known without
-// asking Redis.
+// KnownProfile returns a member's profile, empty for none, if the node knows it. It never
+// asks Redis.
 func (s *Store) KnownProfile(kind, member string) (p Profile, known bool) {
 	if !s.Profiled(kind) {
 		return Profile{}, true
@@ -269,8 +270,8 @@ func (s *Store) KnownProfile(kind, member string) (p Profile, known bool) {
 	return s.profiles.get(profileKey{kind, member})
 }
 
-// ForgetProfile has the profile of a member read anew: a feed.Handler calls it when it
-// hears that it has changed.
+// ForgetProfile makes the next use of a member's profile read it from Redis. A feed.Handler
+// calls it when the feed reports a change.
 func (s *Store) ForgetProfile(kind, member string) {
 	if _, heard := s.profiled.Load(kind); !heard {
 		s.profiled.Store(kind, true)
@@ -278,8 +279,8 @@ func (s *Store) ForgetProfile(kind, member string) {
 	s.profiles.forget(profileKey{kind, member})
 }
 
-// ForgetProfiles has all profiles read anew: a feed.Handler calls it when the feed is up
-// again, for changes may have been missed.
+// ForgetProfiles makes the next use of each profile read it from Redis. A feed.Handler
+// calls it when the feed is up again, because the node may have missed changes.
 func (s *Store) ForgetProfiles() {
 	s.profiles.forgetAll()
 	s.profiles.noteRead(false, false) // Redis answers

@@ -7,31 +7,31 @@ import (
 )
 
 const (
-	// profileAge is for how long a node goes by a profile that it has read: changes are
-	// told, but pub/sub may lose one.
+	// profileAge is how long a node uses a profile that it has read. The feed reports
+	// changes, but pub/sub may lose one.
 	profileAge = 30 * time.Second
-	// profilesKept bounds the profiles that a node keeps, those that there are not among
-	// them: 20 to 60 MB.
+	// profilesKept bounds the profiles that a node keeps, with those of members that have
+	// none: 20 to 60 MB.
 	profilesKept = 100_000
-	// profilePause is for how long no profiles are read after Redis did not answer: what
-	// is shown goes without, rather than wait each time until a call is given up.
+	// profilePause is how long a node reads no profiles after Redis did not answer. Until
+	// then entries appear without profiles, so that no reader waits for a timeout.
 	profilePause = time.Second
 )
 
 // profileKey is a member of a kind.
 type profileKey struct{ kind, member string }
 
-// profileCache keeps the profiles that were used last. It may be used concurrently.
+// profileCache keeps the most recently used profiles. It may be used concurrently.
 type profileCache struct {
 	age  time.Duration
 	room int
 
 	mu      sync.Mutex
 	kept    map[profileKey]*list.Element // of cachedProfile
-	order   list.List                    // the one that was used last first
+	order   list.List                    // most recently used first
 	reading map[*profileRead]bool
-	silent  bool      // Redis did not answer when profiles were read last
-	next    time.Time // when that is tried again, where it did not
+	silent  bool      // Redis did not answer the latest read of profiles
+	next    time.Time // while silent: when to read again
 }
 
 type cachedProfile struct {
@@ -40,11 +40,11 @@ type cachedProfile struct {
 	until   time.Time
 }
 
-// profileRead is a read under way: what it finds may be of before a change that was
-// told meanwhile, and is not kept then.
+// profileRead is a read under way. A profile that changes during the read may be found in
+// its old state, so the cache does not store it.
 type profileRead struct {
 	kind    string
-	members map[string]bool // those that have not changed since it began
+	members map[string]bool // those without a change since the read began
 }
 
 func newProfileCache(age time.Duration) *profileCache {
@@ -67,7 +67,7 @@ func (c *profileCache) get(who profileKey) (p Profile, known bool) {
 	return k.profile, true
 }
 
-// begin notes a read; end follows.
+// begin registers a read; the caller calls end after it.
 func (c *profileCache) begin(kind string, members []string) *profileRead {
 	r := &profileRead{kind, make(map[string]bool, len(members))}
 	for _, m := range members {
@@ -85,8 +85,8 @@ func (c *profileCache) end(r *profileRead) {
 	delete(c.reading, r)
 }
 
-// mayRead reports whether profiles are to be read now. While Redis does not answer one
-// caller at a time tries, who tells by tried what came of it within a timeout.
+// mayRead reports whether the caller may read profiles now. While Redis does not answer,
+// one caller at a time tries. That caller reports the result with noteRead within timeout.
 func (c *profileCache) mayRead(timeout time.Duration) bool {
 	now := time.Now()
 	c.mu.Lock()
@@ -100,8 +100,8 @@ func (c *profileCache) mayRead(timeout time.Duration) bool {
 	return true
 }
 
-// noteRead tells what came of a read: whether Redis was silent, and whether the caller gave
-// up, which says nothing of Redis.
+// noteRead takes the result of a read: whether Redis was silent, and whether the caller
+// gave up, which tells nothing about Redis.
 func (c *profileCache) noteRead(silent, gaveUp bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,13 +109,13 @@ func (c *profileCache) noteRead(silent, gaveUp bool) {
 	case !silent:
 		c.silent = false
 	case gaveUp:
-		c.next = time.Now() // whoever comes next tries
+		c.next = time.Now() // the next caller tries
 	default:
 		c.silent, c.next = true, time.Now().Add(profilePause)
 	}
 }
 
-// store takes in what a read has found.
+// store caches the members that a read has read; found has the profiles.
 func (c *profileCache) store(r *profileRead, members []string, found map[string]Profile) {
 	until := time.Now().Add(c.age)
 	c.mu.Lock()
@@ -140,7 +140,7 @@ func (c *profileCache) drop(e *list.Element) {
 	c.order.Remove(e)
 }
 
-// forget has a profile read anew.
+// forget makes the next use of a profile read it again.
 func (c *profileCache) forget(who profileKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,7 +154,7 @@ func (c *profileCache) forget(who profileKey) {
 	}
 }
 
-// forgetAll has all be read anew.
+// forgetAll makes the next use of each profile read it again.
 func (c *profileCache) forgetAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,30 +13,30 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// Info is what is known of a board as a whole.
+// Info describes a board as a whole.
 type Info struct {
 	Board
 	State
 	Bounds
 	Period     string
 	Total      int64     // members
-	LastChange time.Time // zero when there was none
+	LastChange time.Time // zero before the first change
 
-	// Memory is about how many bytes the board-period takes in Redis, without its
-	// request ids; of a store that cannot tell 110 bytes a member.
+	// Memory is the approximate number of bytes that the board-period takes in Redis,
+	// without its request ids. For a store that cannot tell, it is 110 bytes a member.
 	Memory int64
-	// TieResolution is how close to one another in time two members may reach the
-	// farthest score that is on the board, and yet have no key of their own by time
-	// alone: who comes later is still put behind, as long as there is room. Zero with ties
+	// TieResolution is a bound for two members that reach the farthest score on the board.
+	// When they reach it within this time, time alone does not give each its own key. The
+	// later member still goes behind, as long as there is room. It is zero with ties
 	// definition.ByMember, and for a board that was never written to.
 	TieResolution time.Duration
 }
 
-// memberBytes is what a member of a board takes in Redis, about: 96 to 136 bytes by the
+// memberBytes is the approximate size of a board's member in Redis: 96 to 136 bytes by the
 // length of its id.
 const memberBytes = 110
 
-// Info reads a board's size and state.
+// Info reads a board's size and state. It returns the errors of Read.
 func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	var info Info
 	m, now, err := s.readResolved(ctx, board, func(m resolved) (readTimes, error) {
@@ -66,8 +66,8 @@ func (s *Store) Info(ctx context.Context, board string) (Info, error) {
 	return info, nil
 }
 
-// tieResolution is the time that one step of a key stands for next to a score, in a
-// span of µs: as apply.lua makes keys.
+// tieResolution is the time that one step of a key stands for next to a score, as apply.lua
+// makes keys. span is in µs.
 func tieResolution(span int64, score float64) time.Duration {
 	if span == 0 {
 		return 0
@@ -76,7 +76,7 @@ func tieResolution(span int64, score float64) time.Duration {
 	return max(time.Duration(math.Ldexp(float64(span), e-53)*float64(time.Microsecond)), time.Microsecond)
 }
 
-// memory asks Redis what the keys of a board-period take, by a few samples of each.
+// memory asks Redis for the size of the keys of a board-period; Redis samples each key.
 func (s *Store) memory(ctx context.Context, k keyspace.BoardKeys, total int64) (bytes int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -92,7 +92,7 @@ func (s *Store) memory(ctx context.Context, k keyspace.BoardKeys, total int64) (
 		case err == nil:
 			bytes += n
 		case err == redis.Nil:
-		case redis.HasErrorPrefix(err, "ERR"): // it is none of its commands
+		case redis.HasErrorPrefix(err, "ERR"): // the store does not know the command
 			return total * memberBytes, nil
 		default:
 			return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)

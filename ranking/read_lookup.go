@@ -11,45 +11,44 @@ import (
 const (
 	// MaxAround is the most neighbours on each side that one look-up returns.
 	MaxAround = 100
-	// MaxLookups is the most members that one call of Places looks up, and
-	// MaxLookupRows the most entries that they may come to, neighbours among them:
-	// a call then holds Redis for 1 to 3 ms on a board of a million (`make bench`).
+	// MaxLookups is the most members that one call of Places looks up. MaxLookupRows is the
+	// most entries that it returns, neighbours included. Such a call holds Redis for 1 to 3
+	// ms on a board of a million (`make bench`).
 	MaxLookups    = 256
 	MaxLookupRows = 1024
 )
 
-// Lookup asks for one member's place.
+// Lookup asks for one member's rank, score and neighbours.
 type Lookup struct {
 	Member string
-	Around int // neighbours on each side that are wanted too, 0 to MaxAround
+	Around int // number of neighbours on each side, 0 to MaxAround
 }
 
-// Rows is the most entries that the look-up comes to.
+// Rows is the most entries that the look-up returns.
 func (l Lookup) Rows() int { return 1 + 2*l.Around }
 
-// Place is where one member stands.
+// Place is one member's rank, score and neighbours.
 type Place struct {
 	Entry    Entry   // Rank is 0 for a member that is not on the board
-	Position int64   // 1-based, in the order of the board: Rank, but for ties Shared and Dense; 0 likewise
-	Below    int64   // members that rank below it
-	Around   []Entry // up to Lookup.Around on each side and the member itself, in that order
+	Position int64   // 1-based position in the board's order: equal to Rank, except with ties Shared and Dense; 0 for a member that is not on the board
+	Below    int64   // number of members that rank below it
+	Around   []Entry // up to Lookup.Around entries on each side and the member itself, in the board's order
 }
 
-// Places are some members' places, in the order asked, and the state of the
-// board that they belong to.
+// Places are the places of some members, in the order of the question, at one state of the
+// board.
 type Places struct {
 	State
 	Bounds
 	Period string          // "" on a board without periods
-	Kind   string          // what the members are, as their profiles are kept
+	Kind   string          // kind of the members, as for their profiles
 	Ties   definition.Ties // of the board
-	Total  int64           // members on the board
+	Total  int64           // number of members on the board
 	List   []Place
 }
 
-// Places looks up 1 to MaxLookups members at once, at one state of the board. It
-// returns a FieldError for a member that is none and for more than
-// MaxLookupRows.
+// Places looks up 1 to MaxLookups members at once, at one state of the board. It returns a
+// FieldError for an invalid member id, and for more than MaxLookupRows entries.
 func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Places, error) {
 	if len(lookups) < 1 || len(lookups) > MaxLookups {
 		return Places{}, Invalid("members", fmt.Sprintf("are %d; want 1 to %d", len(lookups), MaxLookups))
@@ -109,20 +108,20 @@ func takePlace(r *script.Reply, l Lookup, o definition.Order, t definition.Ties)
 	return p
 }
 
-// Neighbourhood is a member and those around it.
+// Neighbourhood is a member and its neighbours.
 type Neighbourhood struct {
 	Bounds
 	Period string
-	Kind   string // as Places has it
-	Total  int64
+	Kind   string // as in Places
+	Total  int64  // number of members on the board
 	Place
 }
 
-// Around reads a member's place and up to k neighbours (0 to MaxAround) on each
-// side, one at least. It returns ErrUnknownMember for a member that is not on
-// the board, or hidden, and a FieldError for what cannot be asked for.
+// Around reads a member's place and up to k neighbours (0 to MaxAround) on each side; 0
+// counts as 1. It returns ErrUnknownMember for a member that is hidden or not on the board,
+// and a FieldError for an invalid k or id.
 func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighbourhood, error) {
-	// One at least: the distance to the place above is always told.
+	// At least one, so that ToNext always has the place above.
 	places, err := s.Places(ctx, board, []Lookup{{member, max(k, 1)}})
 	if err != nil {
 		return Neighbourhood{}, err
@@ -134,8 +133,8 @@ func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighb
 	return n, nil
 }
 
-// Percentile is the share of the others that rank below the member, 0 to 100;
-// 100 for a member alone.
+// Percentile is the share of the other members that rank below the member, 0 to 100; 100
+// for a board's only member.
 func (n Neighbourhood) Percentile() float64 {
 	if n.Total <= 1 {
 		return 100
@@ -143,8 +142,8 @@ func (n Neighbourhood) Percentile() float64 {
 	return 100 * float64(n.Below) / float64(n.Total-1)
 }
 
-// ToNext is the distance in score to the place above: 0 when tied, nil at the
-// top and where Around is empty.
+// ToNext is the distance in score to the entry above: 0 when tied, nil at the top and where
+// Around is empty.
 func (p Place) ToNext() *int64 {
 	for i, e := range p.Around {
 		if e.Member == p.Entry.Member && i > 0 {

@@ -16,26 +16,26 @@ const MaxMembers = 100
 type Members struct {
 	State
 	Bounds
-	Period string // "" on a board without periods
-	Kind   string // what the members are, as their profiles are kept
-	Total  int64  // members on the board
-	List   []Member
+	Period string   // "" on a board without periods
+	Kind   string   // kind of the members, as for their profiles
+	Total  int64    // number of members on the board
+	List   []Member // in the order of the question
 }
 
-// Member is one that was asked for.
+// Member is one of the members in the question.
 type Member struct {
-	Entry // Rank is 0 for a member that is not on the board, which has no more than its name
-	// Among is its rank among those asked for, by the ties of the board; 0 likewise. One
-	// that was asked for twice counts once.
+	Entry // Rank is 0 for a member that is not on the board, and then only Member is set
+	// Among is its rank among the members in the question, by the ties rule of the board.
+	// It is 0 for a member that is not on the board. A member given twice counts once.
 	Among int64
 }
 
-// Members looks up 1 to MaxMembers members at once, friends for one, and ranks them
-// among themselves. The answer has the order of the question. It returns a FieldError
-// for a member that is none.
+// Members looks up 1 to MaxMembers members at once, such as friends, and ranks them among
+// themselves. The answer has the order of the question. It returns a FieldError for an
+// invalid member id.
 func (s *Store) Members(ctx context.Context, board string, members []string) (Members, error) {
 	if len(members) < 1 || len(members) > MaxMembers {
-		return Members{}, Invalid("id", fmt.Sprintf("is there %d times; want 1 to %d", len(members), MaxMembers))
+		return Members{}, Invalid("id", fmt.Sprintf("is given %d times; want 1 to %d", len(members), MaxMembers))
 	}
 	lookups := make([]Lookup, len(members))
 	for i, m := range members {
@@ -56,8 +56,8 @@ func (s *Store) Members(ctx context.Context, board string, members []string) (Me
 	return m, nil
 }
 
-// ByRank has the list in the order of the board, and those that are not on it last, as
-// they were asked for.
+// ByRank returns the list in the order of the board. Members that are not on the board come
+// last, in the order of the question.
 func (m Members) ByRank() []Member {
 	list := slices.Clone(m.List)
 	slices.SortStableFunc(list, func(a, b Member) int {
@@ -74,7 +74,7 @@ func (m Members) ByRank() []Member {
 	return list
 }
 
-// rank gives each its rank among them all.
+// rank sets Among of each member.
 func (m Members) rank(t definition.Ties) {
 	among := make(map[string]int64, len(m.List))
 	var last Entry

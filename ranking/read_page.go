@@ -19,18 +19,18 @@ import (
 	"rankcast/ranking/sortkey"
 )
 
-// State names one exact state of a board-period. A board that was never written
-// to has the epoch "" and is at seq 0.
+// State names one exact state of a board-period. A board that was never written to has the
+// epoch "" and seq 0.
 type State struct {
 	Epoch string // one life of the board
-	Seq   int64  // changes in that life so far
+	Seq   int64  // number of changes in that life
 }
 
-// Bounds tell of the period that was read, by Redis's clock at that time.
+// Bounds describe the end of the period that was read, by Redis's clock at that time.
 type Bounds struct {
-	Ends  time.Time     // when it closes, or closed; zero: never
-	Final bool          // it has closed: nothing changes any more
-	Left  time.Duration // until it closes, or the name that was read means another; 0: never
+	Ends  time.Time     // when it closes or closed; zero: never
+	Final bool          // it has closed, and nothing changes any more
+	Left  time.Duration // time until it closes, or until the name means another period; 0: never
 }
 
 func (m resolved) bounds(now int64) Bounds {
@@ -47,19 +47,19 @@ type Page struct {
 	State
 	Bounds
 	Period  string           // "" on a board without periods
-	Kind    string           // what the members are, as their profiles are kept
+	Kind    string           // kind of the members, as for their profiles
 	Order   definition.Order // of the board
-	Ties    definition.Ties  // likewise
-	Total   int64            // members on the board
-	Before  int64            // members that come before those with the scores asked for
-	Count   int64            // members with those scores: Total, where all were asked for
-	Start   int64            // position of the first entry, 1-based: its rank, but for ties Shared and Dense
+	Ties    definition.Ties  // of the board
+	Total   int64            // number of members on the board
+	Before  int64            // number of members before those within the bounds of the score
+	Count   int64            // number of members within those bounds: Total without bounds
+	Start   int64            // 1-based position of the first entry: equal to its rank, except with ties Shared and Dense
 	Entries []Entry
 
-	tiers int64 // with ties Dense: the distinct scores of those before
+	tiers int64 // with ties Dense: number of distinct scores among the members before
 }
 
-// Next is the cursor of the page after this one, or nil on the last page.
+// Next is the cursor of the next page, or nil on the last page.
 func (p Page) Next() *Cursor {
 	n := len(p.Entries)
 	if n == 0 || p.Start+int64(n) > p.Before+p.Count {
@@ -68,14 +68,14 @@ func (p Page) Next() *Cursor {
 	return &Cursor{Key: p.Entries[n-1].Key, Member: p.Entries[n-1].Member}
 }
 
-// Cursor is a position in a board's order: after this key and member, whether
-// or not the member is still there. What moves above it shifts no page.
+// Cursor is a position in a board's order: after this key and member, even if the member
+// has left. Changes above the cursor do not shift the next page.
 type Cursor struct {
 	Key    sortkey.Key
 	Member string
 }
 
-// cursorVersion leads an encoded cursor, so that its form can change.
+// cursorVersion is the first byte of an encoded cursor, so that the form can change.
 const cursorVersion = 1
 
 // String encodes c for a URL.
@@ -86,7 +86,7 @@ func (c Cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(append(b, c.Member...))
 }
 
-// ParseCursor reads what Cursor.String wrote, or returns a FieldError.
+// ParseCursor decodes the result of Cursor.String, or returns a FieldError.
 func ParseCursor(s string) (Cursor, error) {
 	bad := Invalid("cursor", "is not a cursor that this server gave")
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
@@ -95,7 +95,7 @@ func ParseCursor(s string) (Cursor, error) {
 	}
 	key := math.Float64frombits(binary.BigEndian.Uint64(b[1:9]))
 	c := Cursor{Key: sortkey.Key(key), Member: string(b[9:])}
-	// Written so that NaN is refused too.
+	// This form of the condition refuses NaN too.
 	if !(math.Abs(key) <= definition.MaxScore+1) || definition.CheckMember(c.Member) != nil {
 		return Cursor{}, bad
 	}
@@ -105,24 +105,26 @@ func ParseCursor(s string) (Cursor, error) {
 // MaxPage is the most entries that one call of Read returns.
 const MaxPage = 2048
 
-// Query says which entries of a board to read. Those of a rank cost no more than the
+// Query says which entries of a board to read. A page at any rank costs no more than the
 // first.
 type Query struct {
-	// FromRank is the rank that the page begins with or, where nobody has it, the next
-	// that somebody has. 1 to definition.MaxScore, default 1.
+	// FromRank is the rank at which the page begins. Where no entry has it, the page begins
+	// at the next rank that an entry has. 1 to definition.MaxScore; default 1.
 	FromRank int64
-	// After has the page begin after a cursor; FromRank says nothing then. Default none.
+	// After lets the page begin after a cursor, and FromRank has no effect then. Default
+	// none.
 	After *Cursor
-	// MinScore and definition.MaxScore narrow the page to scores from one to the other, themselves
-	// among them. Default all.
+	// MinScore and MaxScore limit the page to the scores between them, both included. Each
+	// is within ±definition.MaxScore. Default no limit.
 	MinScore, MaxScore *int64
-	// Limit is how many entries are read at most, 0 to MaxPage. With 0, which is the
-	// default, the page only counts.
+	// Limit is the most entries of the page, 0 to MaxPage. With 0, the default, the page
+	// only counts.
 	Limit int
 }
 
-// Page reads up to limit entries (1 to MaxPage) from a 1-based rank on, or from the next
-// that somebody has. It returns a FieldError for what cannot be asked for.
+// Page reads up to limit entries (1 to MaxPage) from a 1-based rank on. Where no entry has
+// that rank, it begins at the next rank that an entry has. It returns a FieldError for an
+// invalid rank or limit.
 func (s *Store) Page(ctx context.Context, board string, fromRank int64, limit int) (Page, error) {
 	if fromRank < 1 {
 		return Page{}, errFromRank
@@ -133,13 +135,13 @@ func (s *Store) Page(ctx context.Context, board string, fromRank int64, limit in
 	return s.Read(ctx, board, Query{FromRank: fromRank, Limit: limit})
 }
 
-var errFromRank = Invalid("from_rank", "want a rank from 1")
+var errFromRank = Invalid("from_rank", "want a rank of 1 or more")
 
 func badLimit(least, limit int) error {
 	return Invalid("limit", fmt.Sprintf("is %d; want %d to %d", limit, least, MaxPage))
 }
 
-// Read reads a page of a board. It returns a FieldError for what cannot be asked for.
+// Read reads a page of a board. It returns a FieldError for an invalid query.
 func (s *Store) Read(ctx context.Context, board string, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
@@ -178,7 +180,7 @@ func (q *Query) check() error {
 	return nil
 }
 
-// args are those of page.lua.
+// args are the arguments of page.lua.
 func (q Query) args(o definition.Order) []any {
 	least, most := q.MinScore, q.MaxScore
 	if o == definition.Desc {
@@ -198,8 +200,8 @@ func (q Query) args(o definition.Order) []any {
 	return args
 }
 
-// readPage reads a page. Order and ties are those of the data where there are any: d may
-// be from before a change.
+// readPage reads a page. The page has the order and ties of the data, if there are data: d
+// may be from before a change.
 func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition.Board, q Query) (p Page, at readTimes, err error) {
 	r, err := s.callRead(ctx, script.Page, k, d, q.args(d.Order))
 	if err != nil {
@@ -209,7 +211,7 @@ func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition
 	p = Page{State: State{Epoch: r.Text(), Seq: r.Number()}}
 	p.Order, p.Ties = takeShape(r, d)
 	if r.Err == nil && p.Order != d.Order {
-		d.Order = p.Order // the scores asked for are on the other side
+		d.Order = p.Order // the bounds of the score are on the other side
 		return s.readPage(ctx, k, d, q)
 	}
 	p.Total, p.Before, p.tiers, p.Count = r.Number(), r.Number(), r.Number(), r.Number()
@@ -218,16 +220,16 @@ func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition
 	return p, at, r.Err
 }
 
-// ScorePosition tells of a score: what rank a member would have that reached it now, and who
-// has it.
+// ScorePosition describes a score: the rank that it would give now, and the members that
+// have it.
 type ScorePosition struct {
-	Rank int64 // with ties definition.ByMember the best that it may be: before all who have the score
-	Page       // of those who have the score
+	Rank int64 // with ties definition.ByMember the best possible rank: before all members with the score
+	Page       // of the members with the score
 }
 
-// At reads what rank a score would give that is reached now by a member that is not
-// on the board yet, and up to limit of those who have it (0 to MaxPage), after a
-// cursor, nil for the first. It returns a FieldError for what cannot be asked for.
+// At reads the rank that a score would give now to a member that is not on the board yet.
+// It also reads up to limit of the members with that score (0 to MaxPage), after a cursor;
+// nil for the first. It returns a FieldError for an invalid score or limit.
 func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor, limit int) (ScorePosition, error) {
 	if score < -definition.MaxScore || score > definition.MaxScore {
 		return ScorePosition{}, Invalid("score", fmt.Sprintf("is %d; want an integer within ±%d", score, int64(definition.MaxScore)))
@@ -248,18 +250,18 @@ func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor
 	return at, nil
 }
 
-// BoardState is where a board is, or why that could not be read. A board that there
-// is not, or not any more, is at no state.
+// BoardState is the state of a board, or the error of reading it. The state is zero for a
+// board that does not exist, or no longer exists.
 type BoardState struct {
 	State
-	Kind string // what the members are, as Page has it; "" where that is not known
+	Kind string // kind of the members, as in Page; "" where it is not known
 	Err  error
 }
 
-// States reads where boards are, in one round trip to each Redis node that has
-// some of them. The answer has the order of the question. Those that are built are
-// built anew beside that where it is time, and points go that have left a window: who
-// watches a board asks each second.
+// States reads the states of boards, in one round trip to each Redis node that has some of
+// them. The answer has the order of the question. States also starts the builds of results
+// that are due, and the sweeps of live boards with overdue events. So a node that calls it
+// each second for its watched boards keeps them up to date.
 func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -309,7 +311,8 @@ func (s *Store) States(ctx context.Context, boards []string) []BoardState {
 	return states
 }
 
-// stateOf finds the board whose state is asked for; without a rule where there is none.
+// stateOf resolves a board for States. The result has no definition for a board that does
+// not exist.
 func (s *Store) stateOf(d *definitions, board string, now int64) (resolved, error) {
 	n, err := definition.ParseName(board)
 	if err != nil {
@@ -327,8 +330,8 @@ func (s *Store) stateOf(d *definitions, board string, now int64) (resolved, erro
 	}
 }
 
-// parseState reads epoch and seq as HMGET gives them: nil for a board that was
-// never written to.
+// parseState reads epoch and seq as HMGET returns them: nil for a board that was never
+// written to.
 func parseState(r *script.Reply) (State, error) {
 	if len(r.Rest) > 0 && r.Rest[0] == nil {
 		return State{}, nil

@@ -5,20 +5,20 @@ import (
 	"fmt"
 )
 
-// Summary is what a list of boards shows of one.
+// Summary is the line of a board in a list of boards.
 type Summary struct {
 	State
 	Bounds
 	Period string
-	Kind   string // as Page has it
+	Kind   string // as in Page
 	Total  int64
-	Leader *Entry // the first entry; nil where there is none, or it is not known
-	Built  bool   // the board is a result: this is of the last there is, if there is one
+	Leader *Entry // the first entry; nil where the board has none, or it is not known
+	Built  bool   // the board has a result: the summary is of the latest one, if any
 }
 
-// Summary reads where a board is and who leads it. Unlike Read it has nothing built, and
-// keeps no result that nobody asks for: of a board that is built it tells of the result
-// there is, and who leads that only while it is no older than it may get. It is one call.
+// Summary reads the state of a board and its first entry, in one call. Unlike Read it
+// starts no build, and does not extend the retention of a result. Of a board with a result
+// it reads the present one. Leader is nil then if that result is older than refresh allows.
 func (s *Store) Summary(ctx context.Context, board string) (Summary, error) {
 	m, err := s.resolve(ctx, board, 0)
 	if err != nil {

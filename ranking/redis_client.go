@@ -12,23 +12,22 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Open makes a client for a Redis or Valkey server at
+// Open returns a client for a Redis or Valkey server at one of
 //
 //	redis://[user:password@]host:port[/db]     also rediss:// with TLS
 //	unix:///path/to/socket[?db=n]
 //	redis-cluster://[user:password@]host:port[?addr=host2:port2&…]
 //
-// Nothing is sent yet. The caller closes the client.
+// Open sends nothing. The caller closes the client.
 //
-// The client never sends a command a second time by itself: an update whose
-// answer was lost may have been applied, and only its sender knows the id that
-// makes sending it again safe.
+// The client never repeats a command on its own. Redis may have applied an update whose
+// answer was lost, and only the sender knows the id that makes a repetition safe.
 func Open(rawURL string) (redis.UniversalClient, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("redis URL: %w", err)
 	}
-	// Waiting long for a connection helps nobody: the feed and the callers try again.
+	// A long wait for a connection has no use: the feed and the callers try again.
 	const dialTimeout, ioTimeout = time.Second, 2 * time.Second
 	quiet := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	switch u.Scheme {
@@ -56,9 +55,9 @@ func Open(rawURL string) (redis.UniversalClient, error) {
 	}
 }
 
-// LogTo has the Redis client's own messages go to log, for debugging: what they
-// tell the callers are told too, and they come for every connection that fails. It
-// is for the whole program: call it before anything is opened.
+// LogTo sends the messages of the Redis client to log, at level debug. The client logs each
+// connection that fails, and the callers get the same facts as errors. The setting holds
+// for the whole process: call LogTo before Open.
 func LogTo(log *slog.Logger) { redis.SetLogger(clientLog{log}) }
 
 type clientLog struct{ log *slog.Logger }

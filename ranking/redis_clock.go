@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// redisClock estimates Redis's clock, which alone decides what falls into which
-// period: what it was when it was last heard, and what this process has measured
-// since. A node's own clock may be off by any amount. It may be used concurrently.
+// redisClock estimates the clock of Redis, which alone decides which period an update falls
+// into. The estimate is the latest reading plus the time that this process has measured
+// since then. The node's own clock may be off by any amount. redisClock may be used
+// concurrently.
 type redisClock struct{ latest atomic.Pointer[clockReading] }
 
 type clockReading struct {
 	redis int64     // µs since 1970
-	local time.Time // only what has passed since counts
+	local time.Time // of this process; only the difference to it is used
 }
 
-// readingKept is for how long the best reading counts, so that a Redis whose clock
-// runs slower, or was set back, is followed.
+// readingKept is how long the best reading counts. After that the estimate follows a Redis
+// clock that runs slower or was set back.
 const readingKept = 10 * time.Second
 
-// now is Redis's clock in µs since 1970, 0 before it was ever heard. It lags by
-// what an answer takes to arrive.
+// now returns the estimate in µs since 1970, or 0 before the first reading. It lags by the
+// time that the answer took to arrive.
 func (c *redisClock) now() int64 {
 	r := c.latest.Load()
 	if r == nil {
@@ -29,14 +30,14 @@ func (c *redisClock) now() int64 {
 	return r.redis + time.Since(r.local).Microseconds()
 }
 
-// observe notes what an answer said that Redis's clock was.
+// observe takes the clock from an answer, unless the reading at hand is better.
 func (c *redisClock) observe(redis int64) {
 	r := c.latest.Load()
-	// An answer that took long makes a worse reading than one that did not.
+	// A slow answer makes a worse reading than a fast one.
 	if r == nil || redis >= c.now() || time.Since(r.local) > readingKept {
 		c.set(redis)
 	}
 }
 
-// set has Redis's clock be what an answer said, for the estimate was wrong.
+// set takes the clock from an answer in any case, because the estimate was wrong.
 func (c *redisClock) set(redis int64) { c.latest.Store(&clockReading{redis: redis, local: time.Now()}) }

@@ -13,24 +13,24 @@ import (
 
 // Board is a board as a client named it.
 type Board struct {
-	Name       string           // as named: "fans:s17@-1"
-	Instance   string           // what is written to, and whose changes are told: "fans:s17"
+	Name       string           // the given name: "fans:s17@-1"
+	Instance   string           // name for writes and for the feed: "fans:s17"
 	Definition definition.Board // of the board, or of its family
 }
 
-// resolved is what a name means at a moment of Redis's clock.
+// resolved is the meaning of a name at one moment of Redis's clock.
 type resolved struct {
 	Board
 	compiled    *definition.Compiled
-	askedPeriod string // the period that was named: "" for the one that is current
+	askedPeriod string // the period in the name; "" for the current one
 	period      calendar.Period
-	changesAt   int64 // when the name means another period, or this one closes, µs since 1970; 0: never
+	changesAt   int64 // when the name gets another meaning, or this period closes, µs since 1970; 0: never
 	keys        keyspace.BoardKeys
 }
 
-// Board finds the board that a name means. It returns a FieldError for what is no
-// name, ErrUnknownBoard and ErrUnknownPeriod. As long as Redis was away since this
-// process began, each name is taken to mean a board, whose Definition is not known.
+// Board finds the board that a name means. It returns a FieldError for an invalid name, or
+// ErrUnknownBoard or ErrUnknownPeriod. If this process has never reached Redis, Board
+// accepts each valid name and leaves Definition empty.
 func (s *Store) Board(ctx context.Context, name string) (Board, error) {
 	m, err := s.resolve(ctx, name, 0)
 	if errors.Is(err, ErrUnavailable) && s.catalog.latest.Load() == nil {
@@ -40,9 +40,9 @@ func (s *Store) Board(ctx context.Context, name string) (Board, error) {
 	return m.Board, err
 }
 
-// resolve finds what a name means at a moment of Redis's clock, in µs since 1970; 0 for
-// now. What is not found is looked for once more by what Redis has, for another node
-// may have defined it a moment ago.
+// resolve finds the meaning of a name at a moment of Redis's clock, in µs since 1970; 0
+// stands for now. When the node's copy of the definitions has no match, resolve reads the
+// definitions from Redis: another node may have defined the board a moment ago.
 func (s *Store) resolve(ctx context.Context, named string, now int64) (resolved, error) {
 	n, err := definition.ParseName(named)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) resolve(ctx context.Context, named string, now int64) (resolved,
 	return m, nil
 }
 
-// resolve finds what a name means at a moment of Redis's clock.
+// resolve finds the meaning of a name at a moment of Redis's clock, in µs since 1970.
 func (d *definitions) resolve(n definition.Name, now int64) (resolved, error) {
 	r, err := d.compiled(n)
 	if err != nil {
@@ -80,12 +80,12 @@ func (d *definitions) resolve(n definition.Name, now int64) (resolved, error) {
 	return m, err
 }
 
-// compiledOf finds the definition of a board that is to be written to.
+// compiledOf finds the definition for a write to a board.
 func (s *Store) compiledOf(ctx context.Context, n definition.Name) (*definition.Compiled, error) {
 	return findDefinition(ctx, &s.catalog, func(d *definitions, _ bool) (*definition.Compiled, error) { return d.compiled(n) })
 }
 
-// compiledNamed is rule of a name.
+// compiledNamed is compiledOf for a name that is not parsed yet.
 func (s *Store) compiledNamed(ctx context.Context, board string) (*definition.Compiled, error) {
 	n, err := definition.ParseName(board)
 	if err != nil {
@@ -94,15 +94,15 @@ func (s *Store) compiledNamed(ctx context.Context, board string) (*definition.Co
 	return s.compiledOf(ctx, n)
 }
 
-// maxAttempts is how often a call is made again because Redis's clock turned out to be
-// in another period.
+// maxAttempts bounds how often a call is made again because the node's knowledge was out of
+// date: the clock, the period, the definitions or the window.
 const maxAttempts = 5
 
-// readTimes tells when something was read, and of what result.
+// readTimes says when a read took place, and how old the data were.
 type readTimes struct {
-	now    int64 // Redis's clock
-	oldest int64 // of a live board: when the oldest event happened that there is, ms since 1970; 0: there is none
-	built  int64 // when the result was begun to be built that it is of; 0: there is none, or it is no good any more
+	now    int64 // Redis's clock, µs since 1970
+	oldest int64 // of a live board: time of its oldest event, ms since 1970; 0: it has no event
+	built  int64 // when the build of the result began, µs since 1970; 0: no result, or an unusable one
 }
 
 // takeReadTimes takes the values with which each answer of a reading script begins.
@@ -110,10 +110,10 @@ func takeReadTimes(r *script.Reply) readTimes {
 	return readTimes{now: r.Number(), built: r.Number(), oldest: r.Number()}
 }
 
-// readResolved calls read with what a name means, again where Redis's clock turns out to
-// be in another period than was thought, or a result has gone that was there before, or
-// points count that have left their window. It
-// returns what the name meant at the time that read returned.
+// readResolved resolves a name and calls read. It calls read again when Redis's clock is in
+// another period, or a result has gone. It does so too when a live board counts events that
+// have left its window. It returns the meaning of the name, and Redis's clock in µs since
+// 1970, at the time of the last read.
 func (s *Store) readResolved(ctx context.Context, name string, read func(resolved) (readTimes, error)) (resolved, int64, error) {
 	at, lost, swept := int64(0), false, int64(0)
 	for range maxAttempts {
@@ -132,15 +132,15 @@ func (s *Store) readResolved(ctx context.Context, name string, read func(resolve
 		if err != nil {
 			return m, 0, fmt.Errorf("read board %q: %w", name, err)
 		}
-		if found.built < known { // it was deleted, or Redis has lost it
+		if found.built < known { // a caller deleted the result, or Redis lost it
 			s.builds.note(m.Instance, 0)
 			if lost {
-				return m, 0, fmt.Errorf("read board %q: %w: its result is lost again and again", name, ErrUnavailable)
+				return m, 0, fmt.Errorf("read board %q: %w: its result disappeared twice during the read", name, ErrUnavailable)
 			}
 			lost = true
 			continue
 		}
-		// What has come to be over since the last sweep will do.
+		// Events that left the window after the last sweep may stay.
 		if m.compiled.IsLive() && isOverdue(m.compiled, found.oldest, found.now) && (swept == 0 || isOverdue(m.compiled, found.oldest, swept)) {
 			if swept, err = s.sweepToNow(ctx, m.Instance); err != nil {
 				return m, 0, fmt.Errorf("read board %q: %w", name, err)
@@ -156,5 +156,5 @@ func (s *Store) readResolved(ctx context.Context, name string, read func(resolve
 		s.catalog.clock.set(now)
 		at = now
 	}
-	return resolved{}, 0, fmt.Errorf("read board %q: %w: its periods pass too fast", name, ErrUnavailable)
+	return resolved{}, 0, fmt.Errorf("read board %q: %w: the board's periods pass too fast", name, ErrUnavailable)
 }

@@ -13,7 +13,7 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// builder is a node that has the lock of a board.
+// builder is one build of a result by this node, which holds the board's lock.
 type builder struct {
 	*Store
 	instance string
@@ -21,20 +21,20 @@ type builder struct {
 	keys     keyspace.BoardKeys
 	its      keyspace.BuildKeys
 	token    string
-	kept     time.Time // when it was last heard of
+	kept     time.Time // when this node last extended the lock
 
-	now, clock   int64 // when it took the lock, and the build's time, µs since 1970
-	from, length int64 // what keys' fractions are a fraction of
+	now, clock   int64 // when it took the lock, and the board's clock for the build, µs since 1970
+	from, length int64 // span of time of which the tie fraction of a sort key is a fraction
 	epoch        string
-	total        int64 // of the result there is
-	was          int64 // and when that was built
-	gathered     int   // members aside
+	total        int64 // members of the present result
+	was          int64 // when the present result was built, µs since 1970
+	gathered     int   // members put aside so far
 }
 
-var errBuildLost = fmt.Errorf("%w: another builds it meanwhile, or it was deleted", ErrUnavailable)
+var errBuildLost = fmt.Errorf("%w: another node has taken over the build, or the board was deleted", ErrUnavailable)
 
-// build builds a result, unless there is a newer one than was seen, in µs since 1970, or
-// another builds it.
+// build builds a result, unless there is a result newer than seen (µs since 1970), or
+// another node builds one.
 func (s *Store) build(ctx context.Context, instance string, seen int64, b *build) error {
 	d, until, err := s.leasedDefinitions(ctx)
 	if err != nil {
@@ -49,14 +49,14 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 		return err
 	}
 	if !r.IsBuilt() {
-		return fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
+		return fmt.Errorf("%w: the board was redefined in the meantime", ErrUnavailable)
 	}
 	from, err := s.sources(ctx, d, n, r)
 	if err != nil {
 		return err
 	}
 	if seen == 0 {
-		// Names that there is nothing of must leave nothing.
+		// A name without any data must leave nothing in Redis.
 		if some, err := s.anyOf(ctx, s.keys.Board(instance, "").Meta, from); err != nil || !some {
 			b.came = builtNothing
 			return err
@@ -74,12 +74,12 @@ func (s *Store) build(ctx context.Context, instance string, seen int64, b *build
 		w.release(ctx)
 	}
 	if errors.Is(err, errBuildLost) {
-		s.catalog.readNewer(ctx, d) // others may be hidden than this node knew
+		s.catalog.readNewer(ctx, d) // other members may be hidden than this node knew
 	}
 	return err
 }
 
-// lock takes the lock, or says in b why not.
+// lock takes the lock. Where it does not, it sets in b why.
 func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bool, err error) {
 	sp := w.rule.Span(w.catalog.clock.now())
 	window := "0"
@@ -103,38 +103,39 @@ func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bo
 	case "fresh":
 		w.builds.note(w.instance, r.Number())
 	case "shape":
-		return false, conflict("board", "%q holds data of another order than it is defined with: delete it first", w.instance)
+		return false, conflict("board", "%q holds data of another order than its definition has: delete the board first", w.instance)
 	case "stale":
 		return false, errStaleDefinitions
 	default:
-		r.Fail("is none of a lock")
+		r.Fail("has an unknown state of a lock")
 	}
 	return has, r.Err
 }
 
-// replace builds the result and puts it in its place.
+// replace builds the result and swaps it in.
 func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name) error {
-	// Before anything is there that nobody would look after.
+	// List the instance before it has data, so that housekeeping looks at all data.
 	listed, err := w.listInstance(ctx, d, n, w.rule, 0)
 	if err != nil {
 		return err
 	}
 	if listed == 0 {
-		return fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
+		return fmt.Errorf("%w: the board was redefined in the meantime", ErrUnavailable)
 	}
 	scores, err := w.scores(ctx, d, n)
 	if err != nil {
 		return err
 	}
 	scores = slices.DeleteFunc(scores, func(s scored) bool { return d.hidden.hides(w.instance, w.rule.Kind, s.member) })
-	if w.epoch == "" && len(scores) == 0 && !w.rule.IsWindowed() { // of a window something is there, to be read as nothing
+	if w.epoch == "" && len(scores) == 0 && !w.rule.IsWindowed() { // a window gets an empty result
 		return w.release(ctx)
 	}
 	sign := w.rule.Order.Sign()
 	for i := range scores {
-		scores[i].score *= sign // as keys have it
+		scores[i].score *= sign // the sign that sort keys have
 	}
-	// In their order: the places of a sorted set that are written to are warm then.
+	// In the order of the sorted set: the parts of it that a write touches are then in the
+	// cache of the processor.
 	slices.SortFunc(scores, func(a, b scored) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.member, b.member)) })
 	next := newEpoch()
 	if same, err := w.unchanged(ctx, scores); err != nil {
@@ -148,12 +149,12 @@ func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name
 		return err
 	}
 	if w.rule.IsWindowed() {
-		w.startSweep(w.instance) // what is over is of no use any more
+		w.startSweep(w.instance) // events that have left the window are no longer needed
 	}
 	return nil
 }
 
-// scores are those of all members, in no order.
+// scores returns the scores of all members, in no order.
 func (w *builder) scores(ctx context.Context, d *definitions, n definition.Name) ([]scored, error) {
 	if w.rule.IsWindowed() {
 		return w.windowScores(ctx)
@@ -165,8 +166,8 @@ func (w *builder) scores(ctx context.Context, d *definitions, n definition.Name)
 	return w.sumUnion(ctx, w.rule.Union, all, w.keepLock)
 }
 
-// unchanged reports whether the result there is has the same members with the same scores, so
-// that nothing need be written and nobody told.
+// unchanged reports whether the present result has the same members with the same scores.
+// Then the node writes and publishes nothing.
 func (w *builder) unchanged(ctx context.Context, scores []scored) (bool, error) {
 	if w.epoch == "" || w.total != int64(len(scores)) {
 		return false, nil
@@ -201,8 +202,9 @@ func appendScores(args []any, scores []scored) []any {
 	return args
 }
 
-// swap puts what was built in its place, under an epoch; "" where it is the same. It is
-// without those who were hidden at a revision of the moderation.
+// swap replaces the present result by the one put aside, under an epoch; "" keeps the
+// present one, which is the same. The new result leaves out the members that were hidden at
+// the revision of the moderation.
 func (w *builder) swap(ctx context.Context, epoch string, revision int64) error {
 	keys := []string{w.its.Lock, w.keys.Members, w.keys.Distinct, w.keys.Meta, w.keys.Periods, w.its.Aside, w.its.Distinct, w.keys.Hidden}
 	args := []any{w.token, w.epoch, epoch, w.now, w.clock, w.from, w.length, w.rule.Shape, w.keys.Channel, w.instance, revision, w.was}
@@ -219,7 +221,7 @@ func (w *builder) swap(ctx context.Context, epoch string, revision int64) error 
 		switch r.Text() {
 		case "lost":
 			return errBuildLost
-		case "more": // were taken off meanwhile than one call sees to
+		case "more": // more members were taken off since than one call handles
 			if after = []any{r.Number(), r.Text()}; r.Err != nil {
 				return r.Err
 			}
@@ -230,7 +232,7 @@ func (w *builder) swap(ctx context.Context, epoch string, revision int64) error 
 	}
 }
 
-// step is one call of a script that keeps the lock.
+// step calls a script that extends the lock.
 func (w *builder) step(ctx context.Context, sc script.Script, keys []string, args []any) (string, error) {
 	began := time.Now()
 	r, err := w.callScript(ctx, sc, keys, args)
@@ -245,7 +247,7 @@ func (w *builder) step(ctx context.Context, sc script.Script, keys []string, arg
 	return answer, cmp.Or(r.Err, pauseAfter(ctx, time.Since(began)))
 }
 
-// keepLock keeps the lock while others' data are read.
+// keepLock extends the lock while the builder reads the data of other boards.
 func (w *builder) keepLock(ctx context.Context, took time.Duration) error {
 	if time.Since(w.kept) < buildKeep {
 		return pauseAfter(ctx, took)
@@ -254,7 +256,8 @@ func (w *builder) keepLock(ctx context.Context, took time.Duration) error {
 	return err
 }
 
-// pauseAfter leaves Redis to others for half as long as a call took.
+// pauseAfter leaves Redis to other callers for half as long as a call took, gentleMost at
+// most.
 func pauseAfter(ctx context.Context, took time.Duration) error {
 	pause := time.NewTimer(min(took/2, gentleMost))
 	defer pause.Stop()
@@ -266,14 +269,14 @@ func pauseAfter(ctx context.Context, took time.Duration) error {
 	}
 }
 
-// release gives the lock up, also where the node is going.
+// release gives up the lock, also while the node stops.
 func (w *builder) release(ctx context.Context) error {
 	_, err := w.dropBuild(context.WithoutCancel(ctx), w.instance, w.token)
 	return err
 }
 
-// dropBuild takes away what a builder has left, "" for one who died; busy says that
-// there is another.
+// dropBuild deletes the data that a builder has put aside, by its token; "" stands for a
+// builder that died. busy reports that another builder holds the lock.
 func (s *Store) dropBuild(ctx context.Context, instance, token string) (busy bool, err error) {
 	k := s.keys.Build(instance)
 	r, err := s.callScript(ctx, script.Release, k.All(), []any{token})

@@ -11,62 +11,62 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// A board that is built has a result: a sorted set like any board's, made of what others
-// hold, and replaced as a whole. One node at a time builds it, aside, while all go on
-// serving the one there is; so nobody ever sees a part of one.
+// A board that is built has a result: a sorted set like any board's, computed from other
+// data and replaced as a whole. One node at a time builds it aside, while all nodes serve
+// the present one. So no reader ever sees a part of a result.
 
 const (
-	// buildLease is for how long a builder is waited for of whom nothing is heard, and
-	// buildKeep after what time it is heard of again.
+	// buildLease is how long other nodes wait for a silent builder. buildKeep is how often
+	// a builder extends its lock.
 	buildLease = 10 * time.Second
 	buildKeep  = 2 * time.Second
-	// gatherItems is how many members go in one call of gather.lua, which holds Redis for
-	// half a millisecond to one then, so that it stays under 5 on a machine with other
-	// work; compareItems of differs.lua.
+	// gatherItems is the number of members in one call of gather.lua. Such a call holds
+	// Redis for half a millisecond to one, so that it stays under 5 ms on a busy machine.
+	// compareItems is the number of members in one call of differs.lua.
 	gatherItems  = 64
 	compareItems = 128
-	// otherBuilds is how often it is looked whether another node has built what is
-	// waited for.
+	// otherBuilds is how often a waiting caller checks whether another node has built the
+	// result.
 	otherBuilds = 50 * time.Millisecond
-	// gentleMost bounds a pause between the calls of a build.
+	// gentleMost bounds the pause between two calls of a build.
 	gentleMost = 5 * time.Millisecond
-	// resultsKnown bounds what a node remembers of results: 10 MB.
+	// resultsKnown bounds the results whose age a node remembers: 10 MB.
 	resultsKnown = 100_000
 )
 
-// builds are the results that a node knows of, and has built.
+// builds are the results that a node knows, and the builds and sweeps under way.
 type builds struct {
-	end     context.Context // when the node goes
+	end     context.Context // ends when the node stops
 	stop    context.CancelFunc
 	running sync.WaitGroup
 
 	mu    sync.Mutex
-	under map[string]*build    // way, by instance
-	built map[string]int64     // by instance: when its result was begun to be built, µs since 1970
-	swept map[string]*sweepRun // way, by instance
+	under map[string]*build    // builds under way, by instance
+	built map[string]int64     // by instance: when the build of its result began, µs since 1970
+	swept map[string]*sweepRun // sweeps under way, by instance
 }
 
-// build is one attempt to have a result that is newer than one that was seen.
+// build is one attempt to get a result newer than the one that the caller has seen.
 type build struct {
-	timely bool          // it was begun while the result was not too old yet
-	done   chan struct{} // closed when it has ended; what follows is read after that
+	timely bool          // it began before the present result was too old
+	done   chan struct{} // closed at the end; the fields below are valid after that
 	came   buildOutcome
-	since  int64 // where another builds: since when
-	seen   int64 // and when the result was built that there is; both in µs since 1970
+	since  int64 // with builtElsewhere: when the other node began, µs since 1970
+	seen   int64 // with builtElsewhere: when the present result was built, µs since 1970
 	took   time.Duration
 	err    error
 }
 
-// buildOutcome is what came of a build.
+// buildOutcome is the result of one build.
 type buildOutcome int
 
 const (
-	builtNew       buildOutcome = iota // there is a newer result, or the one there is was found to be it
-	builtNothing                       // there is nothing to build it of, and no result
-	builtElsewhere                     // another node builds
+	builtNew       buildOutcome = iota // there is a newer result, or the present one was confirmed
+	builtNothing                       // the sources have no data, and there is no result
+	builtElsewhere                     // another node builds the result
 )
 
-// scored is a member of a result.
+// scored is a member of a result, with its score.
 type scored struct {
 	member string
 	score  int64
@@ -74,16 +74,15 @@ type scored struct {
 
 // errUnionWrite is the error of an update to a union.
 func errUnionWrite(instance string) error {
-	return conflict("board", "%q is built from other boards: send updates to these", instance)
+	return conflict("board", "%q is built from other boards: send updates to those boards", instance)
 }
 
-// rebuildAfter is the age at which a result is built again: so early that the next one is
-// ready before a reader has to wait for it.
+// rebuildAfter is the age at which a node builds a result again. It is below refresh, so
+// that the next result is ready before a reader has to wait.
 func rebuildAfter(r *definition.Compiled) time.Duration { return r.RefreshInterval() * 5 / 6 }
 
-// retention is how long after its last write a board goes, or a result after it was last
-// built, which it is as long as somebody asks for it; 0: never. Nothing goes that is in a
-// window.
+// retention is how long after its last write a board goes; 0: never. For a result it counts
+// from the last build, and reads keep a result built. Events in a window are always kept.
 func retention(r *definition.Compiled) time.Duration {
 	if !r.IsBuilt() && !r.IsWindowed() {
 		return r.Retain
@@ -94,9 +93,8 @@ func retention(r *definition.Compiled) time.Duration {
 	return r.Window + max(10*r.RefreshInterval(), 10*time.Minute)
 }
 
-// ensureFresh sees to it that the result of a board that is built can be read: that it is not
-// older than its refresh, and what a build took. While one is under way that was begun in
-// time the old one will do.
+// ensureFresh makes the result of a board readable: not older than refresh plus the time of
+// one build. During a build that began in time it accepts the present result.
 func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.Compiled) error {
 	if built := s.builds.known(instance); built > 0 && s.age(built) < rebuildAfter(r) {
 		return nil
@@ -121,36 +119,36 @@ func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.
 		select {
 		case <-b.done:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: its result is being built: %w", ErrUnavailable, ctx.Err())
+			return fmt.Errorf("%w: its result is not built yet: %w", ErrUnavailable, ctx.Err())
 		}
 		switch {
 		case b.err != nil && built > 0 && s.age(built) < r.RefreshInterval()+b.took:
 			return nil
 		case (errors.Is(b.err, errBuildLost) || errors.Is(b.err, errStaleDefinitions)) && !lost:
-			lost = true // the next knows more
+			lost = true // the next build knows more
 			continue
 		case b.err != nil:
 			return b.err
 		case b.came != builtElsewhere:
 			return nil
 		case b.seen > 0 && time.Duration(b.since-b.seen)*time.Microsecond <= r.RefreshInterval():
-			return nil // the other was in time
+			return nil // the other node began in time
 		}
 		again := time.NewTimer(otherBuilds)
 		select {
 		case <-again.C:
 		case <-giveUp.C:
 			again.Stop()
-			return fmt.Errorf("%w: its result is being built by another node, try again", ErrUnavailable)
+			return fmt.Errorf("%w: another node is still building its result; try again", ErrUnavailable)
 		case <-ctx.Done():
 			again.Stop()
-			return fmt.Errorf("%w: its result is being built: %w", ErrUnavailable, ctx.Err())
+			return fmt.Errorf("%w: its result is not built yet: %w", ErrUnavailable, ctx.Err())
 		}
 	}
 }
 
-// age is how old a result is; one from a time to come, as the clock was set back, is older
-// than any.
+// age is the age of a result. A result from the future, after the clock was set back, is
+// older than any refresh.
 func (s *Store) age(built int64) time.Duration {
 	age := time.Duration(s.catalog.clock.now()-built) * time.Microsecond
 	if age < -definition.MaxAhead {
@@ -159,8 +157,8 @@ func (s *Store) age(built int64) time.Duration {
 	return age
 }
 
-// refreshWatched has the result built of a board that is watched, where it is due, built
-// being when that was last, µs since 1970, 0 for never.
+// refreshWatched starts the build of a watched board's result if it is due. built is when
+// the present result was built, µs since 1970; 0: there is none.
 func (s *Store) refreshWatched(m resolved, built int64) {
 	s.builds.note(m.Instance, built)
 	if age := s.age(built); built == 0 || age >= rebuildAfter(m.compiled) {
@@ -168,7 +166,8 @@ func (s *Store) refreshWatched(m resolved, built int64) {
 	}
 }
 
-// builtAt is when a result was begun to be built, in µs since 1970; 0: there is none.
+// builtAt is when the build of the present result began, in µs since 1970; 0: there is
+// none.
 func (s *Store) builtAt(ctx context.Context, meta string) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -179,7 +178,7 @@ func (s *Store) builtAt(ctx context.Context, meta string) (int64, error) {
 	return parseBuilt(&script.Reply{Rest: values})
 }
 
-// builtField is the field of meta that tells it.
+// builtField is the field of meta that holds when the build of the result began.
 const builtField = "built"
 
 func parseBuilt(r *script.Reply) (int64, error) {
@@ -189,7 +188,8 @@ func parseBuilt(r *script.Reply) (int64, error) {
 	return r.Number(), r.Err
 }
 
-// known is when a result was built at the earliest; 0: that is not known.
+// known is a time, in µs since 1970, at or after which the build of the present result
+// began; 0: not known.
 func (b *builds) known(instance string) int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -201,7 +201,7 @@ func (b *builds) note(instance string, built int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.built == nil || len(b.built) >= resultsKnown {
-		b.built = make(map[string]int64) // they are asked for again
+		b.built = make(map[string]int64) // the node asks Redis again
 	}
 	if built == 0 {
 		delete(b.built, instance)
@@ -210,8 +210,8 @@ func (b *builds) note(instance string, built int64) {
 	}
 }
 
-// startBuild has a result built that is newer than one which was seen, by this node's
-// only builder of it. Nobody who waits for it ends it.
+// startBuild starts the build of a result newer than seen, or joins the one under way on
+// this node. A caller that stops waiting does not end the build.
 func (s *Store) startBuild(instance string, seen int64, timely bool) *build {
 	bs := &s.builds
 	bs.mu.Lock()
@@ -239,7 +239,7 @@ func (s *Store) startBuild(instance string, seen int64, timely bool) *build {
 	return b
 }
 
-// close ends what is under way, and waits for it.
+// close ends the work under way, and waits for it.
 func (b *builds) close() {
 	b.stop()
 	b.running.Wait()

@@ -16,8 +16,8 @@ func (s *Store) callScript(ctx context.Context, sc script.Script, keys []string,
 	return sc.Run(ctx, s.rdb, keys, args)
 }
 
-// takeShape takes the order and ties that a board-period is frozen with; where there is
-// none they are those of a definition.
+// takeShape takes the order and the ties with which a board-period was frozen. Where it was
+// never written to, they are those of the definition.
 func takeShape(r *script.Reply, d definition.Board) (definition.Order, definition.Ties) {
 	words := strings.Split(r.Text(), " ")
 	switch {
@@ -25,15 +25,15 @@ func takeShape(r *script.Reply, d definition.Board) (definition.Order, definitio
 		return d.Order, d.Ties
 	case len(words) > 2:
 		return definition.Order(words[0]), definition.Ties(words[2])
-	case d.Ties.Tied(): // it was another board
+	case d.Ties.Tied(): // the data come from an earlier definition of the board
 		return definition.Order(words[0]), definition.First
 	default:
 		return definition.Order(words[0]), d.Ties
 	}
 }
 
-// takeEntries takes a list of (member, key) pairs and one of their data. The first of them
-// has that 0-based position, and that rank.
+// takeEntries takes a list of (member, key) pairs and a list of their data. The first entry
+// is at the given 0-based position and has the given rank.
 func takeEntries(r *script.Reply, position, rank int64, o definition.Order, t definition.Ties) []Entry {
 	rows, data := r.List(), r.List()
 	entries := make([]Entry, 0, len(rows.Rest)/2)

@@ -13,7 +13,7 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// unionSource is a board-period that goes into a result.
+// unionSource is a board-period that counts in a union.
 type unionSource struct {
 	instance string
 	rule     *definition.Compiled
@@ -21,7 +21,7 @@ type unionSource struct {
 	weight   int64
 }
 
-// unionSources lists the board-periods that go into a union at a moment of Redis's clock,
+// unionSources lists the board-periods that count in a union at a moment of Redis's clock,
 // in µs since 1970.
 func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n definition.Name, now int64) ([]unionSource, error) {
 	t, err := definition.ParseFamilyName(r.Board.Name)
@@ -54,22 +54,22 @@ func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n def
 	return all, nil
 }
 
-// unionTotal is what a member comes to so far: about 120 bytes with the member's id.
+// unionTotal is a member's total so far: about 120 bytes with the member's id.
 type unionTotal struct {
-	rest    wideSum // of the sources before the latest
-	some    bool    // there are such
-	source  int32   // the latest that the member is on, as it is numbered
-	current int64   // its score there: a source may tell of a member more than once
+	rest    wideSum // total of the sources before the latest
+	some    bool    // rest has a source
+	source  int32   // number of the latest source that has the member
+	current int64   // its score there: one source may report a member more than once
 }
 
-// unionTotals sum up sources, one after the other.
+// unionTotals adds up sources, one after the other.
 type unionTotals struct {
 	aggregate definition.Aggregate
 	weights   []int64 // by source
 	members   map[string]unionTotal
 }
 
-// add takes note of a member's score on a source.
+// add takes a member's score from a source.
 func (t *unionTotals) add(source int, member string, score int64) {
 	e, there := t.members[member]
 	if there && e.source != int32(source) {
@@ -79,7 +79,7 @@ func (t *unionTotals) add(source int, member string, score int64) {
 	t.members[member] = e
 }
 
-// whole is what a member comes to.
+// whole is a member's total.
 func (t *unionTotals) whole(e unionTotal) wideSum {
 	latest := wideProduct(t.weights[e.source], e.current)
 	switch {
@@ -94,7 +94,7 @@ func (t *unionTotals) whole(e unionTotal) wideSum {
 	}
 }
 
-// scores are those of all members, in no order.
+// scores returns the scores of all members, in no order.
 func (t *unionTotals) scores() []scored {
 	scores := make([]scored, 0, len(t.members))
 	for member, e := range t.members {
@@ -103,7 +103,7 @@ func (t *unionTotals) scores() []scored {
 	return scores
 }
 
-// wideSum is an integer, high·2^26 + low with 0 ≤ low < 2^26, that has room for a thousand
+// wideSum is an integer, high·2^26 + low with 0 ≤ low < 2^26. It has room for a thousand
 // scores times their weights.
 type wideSum struct{ high, low int64 }
 
@@ -123,15 +123,15 @@ func (w wideSum) compare(other wideSum) int {
 	return cmp.Or(cmp.Compare(w.high, other.high), cmp.Compare(w.low, other.low))
 }
 
-// score is w, or the bound that it is beyond.
+// score is w, limited to ±definition.MaxScore.
 func (w wideSum) score() int64 {
 	const most = definition.MaxScore>>lowBits + 1
 	high := min(max(w.high, -most-1), most)
 	return min(max(high<<lowBits+w.low, -definition.MaxScore), definition.MaxScore)
 }
 
-// sources are the sorted sets that a result is made of. Of a union they are seen to be
-// as of now, those of its boards that have windows.
+// sources returns the sorted sets that a result is computed from. For a union it first
+// brings the sources with windows up to date.
 func (s *Store) sources(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled) ([]string, error) {
 	if r.IsWindowed() {
 		return []string{s.keys.Board(n.Instance(), "").Window[0]}, nil
@@ -163,7 +163,7 @@ func (s *Store) sources(ctx context.Context, d *definitions, n definition.Name, 
 	return from, nil
 }
 
-// anyOf reports whether there is a result, or anything of the boards that it is of.
+// anyOf reports whether there is a result, or any data of its sources.
 func (s *Store) anyOf(ctx context.Context, meta string, from []string) (bool, error) {
 	keys := append([]string{meta}, from...)
 	for some := range slices.Chunk(keys, scanTogether) {
@@ -187,15 +187,15 @@ func (s *Store) anyOf(ctx context.Context, meta string, from []string) (bool, er
 }
 
 const (
-	// scanPage is about how many members one call of scan.lua reads: it holds Redis for
-	// half a millisecond.
+	// scanPage is the approximate number of members that one call of scan.lua reads. Such a
+	// call holds Redis for half a millisecond.
 	scanPage = 256
-	// scanTogether is how many board-periods one round trip asks for.
+	// scanTogether is the number of board-periods in one round trip.
 	scanTogether = 100
 )
 
-// sumUnion reads all that goes into a union, and says what each member comes to. It calls
-// between with how long each call took.
+// sumUnion reads all sources of a union, and returns each member's score. It calls between
+// after each call to Redis, with the time that the call took.
 func (s *Store) sumUnion(ctx context.Context, u *definition.Union, all []unionSource, between func(context.Context, time.Duration) error) ([]scored, error) {
 	t := unionTotals{aggregate: u.Aggregate, members: make(map[string]unionTotal)}
 	for source, b := range all {
@@ -207,8 +207,8 @@ func (s *Store) sumUnion(ctx context.Context, u *definition.Union, all []unionSo
 	return t.scores(), nil
 }
 
-// scanSource reads a board-period: each member that is there throughout at least once, and its
-// score as it was at that moment.
+// scanSource reads a board-period. It reports each member that is on the board throughout
+// at least once, with its score at that moment.
 func (s *Store) scanSource(ctx context.Context, b unionSource, between func(context.Context, time.Duration) error, take func(member string, score int64)) error {
 	server, cursor := "", "0"
 	for first := true; first || cursor != "0"; first = false {
@@ -231,7 +231,7 @@ func (s *Store) scanSource(ctx context.Context, b unionSource, between func(cont
 		if first {
 			server = from
 		} else if from != server {
-			return fmt.Errorf("%w: another Redis answers for a board that was being read", ErrUnavailable)
+			return fmt.Errorf("%w: another Redis server answered during the read of a board", ErrUnavailable)
 		}
 		if err := between(ctx, time.Since(began)); err != nil {
 			return err

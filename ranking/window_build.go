@@ -11,18 +11,18 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// windowPage is how many events one call of events.lua reads, which holds Redis for
-// about half a millisecond then.
+// windowPage is the number of events that one call of events.lua reads. Such a call holds
+// Redis for about half a millisecond.
 const windowPage = 256
 
-// windowScore is what a member comes to by its events so far.
+// windowScore is a member's score by its events so far.
 type windowScore struct {
 	score int64
-	ms, n int64 // of the latest
+	ms, n int64 // time, and number, of the latest event
 }
 
-// windowScores is what a window comes to at the time of the build: all that counted then,
-// whatever has come since.
+// windowScores returns the scores of a window at the time of the build: of all events that
+// counted then. It ignores later events.
 func (w *builder) windowScores(ctx context.Context) ([]scored, error) {
 	over := w.now/1000 - w.rule.Window.Milliseconds()
 	members := make(map[string]windowScore)
@@ -39,7 +39,7 @@ func (w *builder) windowScores(ctx context.Context) ([]scored, error) {
 			ms := rows.Number()
 			member, n, score, ok := parseWindowEvent(text)
 			if !ok {
-				rows.Fail("has an event that is none")
+				rows.Fail("has an invalid event")
 				break
 			}
 			was, there := members[member]
@@ -61,7 +61,8 @@ func (w *builder) windowScores(ctx context.Context) ([]scored, error) {
 	return scores, nil
 }
 
-// joinEvents adds one event to the result of a member, who may have had none.
+// joinEvents adds one event to a member's score. there reports whether the member has a
+// score already.
 func joinEvents(r *definition.Compiled, was windowScore, there bool, next windowScore) windowScore {
 	switch {
 	case !there:
@@ -77,7 +78,7 @@ func joinEvents(r *definition.Compiled, was windowScore, there bool, next window
 	return next
 }
 
-// parseWindowEvent takes an event apart, see window.lua.
+// parseWindowEvent splits an event: see window.lua.
 func parseWindowEvent(text string) (member string, n, score int64, ok bool) {
 	last := strings.LastIndexByte(text, '|')
 	middle := strings.LastIndexByte(text[:max(last, 0)], '|')

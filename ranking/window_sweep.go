@@ -12,32 +12,33 @@ import (
 )
 
 const (
-	// sweepLive and sweepBuilt are how many events go in one call of sweep.lua, which
-	// holds Redis for about 2 ms then: each of a live board may change a score, which is
-	// told of.
+	// sweepLive and sweepBuilt are the number of events in one call of sweep.lua, for a
+	// live board and for a built one. Such a call holds Redis for about 2 ms. Each event of
+	// a live board may change a score, and the script publishes that change.
 	sweepLive  = 64
 	sweepBuilt = 160
-	// windowInterval is how often a window is looked after, at least, that nobody reads or
-	// writes to; more often where more than windowDue events go in that time, so that who
-	// comes to read a live board waits for a third of a second.
+	// windowInterval is the longest time between two sweeps of a window without reads and
+	// writes. Sweeps come more often where more than windowDue events leave in that time.
+	// So the first reader of a live board waits for a third of a second at most.
 	windowInterval = 10 * time.Minute
 	windowDue      = 4000
 )
 
-// swept is how far a window has come.
+// swept is the progress of a sweep.
 type swept struct {
 	now    int64 // Redis's clock, µs since 1970
-	went   int64 // events that went with this call
-	oldest int64 // when the oldest happened that there is, ms since 1970; 0: there is none
+	went   int64 // events that this call removed
+	oldest int64 // time of the oldest event left, ms since 1970; 0: no event is left
 }
 
-// isOverdue reports whether the oldest event of a window has left it.
+// isOverdue reports whether the oldest event of a window has left it. oldest is in ms, and
+// now in µs since 1970.
 func isOverdue(r *definition.Compiled, oldest, now int64) bool {
 	return oldest > 0 && oldest <= now/1000-r.Window.Milliseconds()
 }
 
-// sweepCall has events go whose time is over, in one call. until is when what is known of
-// the board is too old, in µs since 1970.
+// sweepCall removes events that have left the window, in one call. until is the end of the
+// lease of the definitions, in µs since 1970.
 func (s *Store) sweepCall(ctx context.Context, instance string, r *definition.Compiled, until int64) (swept, error) {
 	k := s.keys.Board(instance, "")
 	most := sweepBuilt
@@ -56,13 +57,13 @@ func (s *Store) sweepCall(ctx context.Context, instance string, r *definition.Co
 	case "stale":
 		return swept{}, errStaleDefinitions
 	case "shape":
-		return swept{}, conflict("board", "%q holds data of another order than it is defined with: delete it first", instance)
+		return swept{}, conflict("board", "%q holds data of another order than its definition has: delete the board first", instance)
 	}
-	reply.Fail("is none of a window")
+	reply.Fail("has an unknown state of a window")
 	return swept{}, reply.Err
 }
 
-// sweepWindow has events go until none is left that is over and may go.
+// sweepWindow removes events until no overdue event is left that may go.
 func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error) {
 	n, err := definition.ParseName(instance)
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error)
 			return swept{}, err
 		}
 		if !r.IsWindowed() {
-			return swept{}, fmt.Errorf("%w: it was defined otherwise meanwhile", ErrUnavailable)
+			return swept{}, fmt.Errorf("%w: the board was redefined in the meantime", ErrUnavailable)
 		}
 		began := time.Now()
 		at, err := s.sweepCall(ctx, instance, r, until)
@@ -98,16 +99,16 @@ func (s *Store) sweepWindow(ctx context.Context, instance string) (swept, error)
 	}
 }
 
-// sweepRun is a sweep of a live board under way, which all share who want one.
+// sweepRun is a sweep of a window under way. All its callers share it.
 type sweepRun struct {
 	began time.Time
-	done  chan struct{} // closed when it has ended; what follows is read after that
+	done  chan struct{} // closed at the end; the fields below are valid after that
 	at    swept
 	err   error
 }
 
-// startSweep has a live board be swept, by this node once at a time. Nobody who waits for
-// it ends it.
+// startSweep starts a sweep of a window, or joins the one under way on this node. A caller
+// that stops waiting does not end the sweep.
 func (s *Store) startSweep(instance string) *sweepRun {
 	bs := &s.builds
 	bs.mu.Lock()
@@ -123,7 +124,7 @@ func (s *Store) startSweep(instance string) *sweepRun {
 	bs.running.Go(func() {
 		defer close(w.done)
 		if w.at, w.err = s.sweepWindow(bs.end, instance); w.err != nil {
-			w.err = fmt.Errorf("bring the window of %q up to now: %w", instance, w.err)
+			w.err = fmt.Errorf("sweep the window of %q: %w", instance, w.err)
 		}
 		bs.mu.Lock()
 		defer bs.mu.Unlock()
@@ -132,8 +133,8 @@ func (s *Store) startSweep(instance string) *sweepRun {
 	return w
 }
 
-// sweepToNow sees to it that a live board is as of now: that nothing counts any more that
-// was over at the time that it returns, by Redis's clock in µs since 1970.
+// sweepToNow sweeps a live board, so that no event counts that had left the window at the
+// returned time, by Redis's clock in µs since 1970.
 func (s *Store) sweepToNow(ctx context.Context, instance string) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -142,15 +143,15 @@ func (s *Store) sweepToNow(ctx context.Context, instance string) (int64, error) 
 	case <-w.done:
 		return w.at.now, w.err
 	case <-ctx.Done():
-		return 0, fmt.Errorf("%w: its window is being brought up to now: %w", ErrUnavailable, ctx.Err())
+		return 0, fmt.Errorf("%w: the sweep of its window has not ended: %w", ErrUnavailable, ctx.Err())
 	}
 }
 
-// sweepWait is for how long updates wait until what is over has gone. After that they are
-// carried out all the same, and answered by what is there.
+// sweepWait is how long updates wait for a sweep. After that the script applies them
+// without it, and their results include events that are overdue.
 const sweepWait = 500 * time.Millisecond
 
-// awaitSweep has a window be swept, and reports whether that was done in time.
+// awaitSweep starts or joins a sweep, and reports whether it succeeded in time.
 func (s *Store) awaitSweep(ctx context.Context, instance string) bool {
 	w := s.startSweep(instance)
 	late := time.NewTimer(time.Until(w.began.Add(sweepWait)))
@@ -164,8 +165,8 @@ func (s *Store) awaitSweep(ctx context.Context, instance string) bool {
 	return false
 }
 
-// housekeepWindow has events go of a window that nobody may read or write to, and says when to
-// look again, in µs since 1970, or never.
+// housekeepWindow sweeps a window that may have no reads or writes, and returns when to
+// look again, in µs since 1970, or definition.Never.
 func (s *Store) housekeepWindow(ctx context.Context, instance string, r *definition.Compiled, now, until int64) (next int64, err error) {
 	for stop := time.Now().Add(familySlice); ; {
 		began := time.Now()
@@ -190,7 +191,7 @@ func (s *Store) housekeepWindow(ctx context.Context, instance string, r *definit
 	}
 }
 
-// nextSweepIn is after what time a window is looked after again.
+// nextSweepIn is the time until the next sweep of a window.
 func (s *Store) nextSweepIn(ctx context.Context, instance string, r *definition.Compiled, now int64) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -202,12 +203,12 @@ func (s *Store) nextSweepIn(ctx context.Context, instance string, r *definition.
 	return max(windowInterval*windowDue/time.Duration(max(due, windowDue)), housekeepingInterval), nil
 }
 
-// erasedKept is for how long who is forgotten is so, on top of the window: as long as a
-// build may take, see window.lua.
+// erasedKept is how long, beyond the window, Redis remembers that a member's events no
+// longer count: as long as a build may take, see window.lua.
 const erasedKept = 10 * time.Minute
 
-// erasedKeptUntil is when the first who is forgotten in a window is not any more, in µs since
-// 1970, or never.
+// erasedKeptUntil is when Redis can drop the first of these records, in µs since 1970, or
+// definition.Never.
 func (s *Store) erasedKeptUntil(ctx context.Context, instance string, r *definition.Compiled) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()

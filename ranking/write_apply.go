@@ -13,21 +13,21 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// Apply carries out updates on one board, in their order, and tells of each
-// what it did. The updates of concurrent callers share calls to Redis. They count
-// in the period that is open by Redis's clock.
+// Apply applies updates to one board, in their order, and returns the outcome of each.
+// Concurrent callers share calls to Redis. The updates count in the period that is open by
+// Redis's clock.
 //
-// An update that is refused (see Outcome) changes nothing and keeps no one from
-// the others. An error means that none is known to have been applied:
-// ErrUnknownBoard, ErrNotOpen for a board that is named with its period,
-// ErrConflict for an instance too many and for a union, ErrOverloaded (nothing was written), or
-// ErrUnavailable with ErrOutcomeUnknown (some may have been applied: send again
-// with the same ids), which is also what a ctx that ends first comes to.
+// A refused update (see Outcome) changes nothing and does not stop the others. An error
+// means that no update is known to be applied. It is ErrUnknownBoard, ErrNotOpen for a name
+// with a period, or ErrConflict for one instance too many and for a union. With
+// ErrOverloaded the store wrote nothing. ErrUnavailable together with ErrOutcomeUnknown
+// means that Redis may have applied some updates: send them again with the same ids. The
+// end of ctx gives the same two errors.
 func (s *Store) Apply(ctx context.Context, board string, updates []definition.Update) ([]Outcome, error) {
 	return s.applyAs(ctx, none, board, updates)
 }
 
-// applyAs is Apply with an override for each of the updates.
+// applyAs is Apply with one override for all updates.
 func (s *Store) applyAs(ctx context.Context, as override, board string, updates []definition.Update) ([]Outcome, error) {
 	n, err := definition.ParseName(board)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 		return nil, errUnionWrite(n.Instance())
 	}
 	if n.Period != "" {
-		return nil, notOpen(fmt.Sprintf("names a period; updates count in the one that is open: send them to %q", n.Instance()))
+		return nil, notOpen(fmt.Sprintf("names a period, but updates count in the period that is open: send them to %q", n.Instance()))
 	}
 	outcomes := make([]Outcome, len(updates))
 	right, at := make([]write, 0, len(updates)), make([]int, 0, len(updates))
@@ -57,7 +57,7 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 	return outcomes, err
 }
 
-// apply carries out updates that nothing is wrong with.
+// apply applies updates that have passed their checks.
 func (s *Store) apply(ctx context.Context, instance string, updates []write) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(updates))
 	items := make([]updateItem, len(updates))
@@ -70,7 +70,7 @@ func (s *Store) apply(ctx context.Context, instance string, updates []write) ([]
 	return outcomes, nil
 }
 
-// updateItem is an update on its way to Redis.
+// updateItem is an update in a queue to Redis.
 type updateItem struct {
 	write
 	outcome *Outcome
@@ -80,8 +80,8 @@ func (i updateItem) Bytes() int { return len(i.Member) + len(i.ID) + len(i.Data)
 
 func (i updateItem) Fail(err error) { i.outcome.Err = err }
 
-// Remove takes a member off a board, a hidden one too. It returns ErrUnknownMember when
-// it was not on it, and the errors of Apply.
+// Remove removes a member from a board, also a hidden one. It returns ErrUnknownMember when
+// the member was not on the board, and the errors of Apply.
 func (s *Store) Remove(ctx context.Context, board, member string) (Result, error) {
 	outcomes, err := s.applyAs(ctx, removing, board, []definition.Update{{Member: member}})
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Store) Remove(ctx context.Context, board, member string) (Result, error
 	return o.Result, o.Err
 }
 
-// errNotOnBoard is that there is nobody to remove.
+// errNotOnBoard reports that the member to remove is not on the board.
 var errNotOnBoard = errors.New("is not on the board")
 
 func unknownMember(board, member string) error {
@@ -105,12 +105,12 @@ func notOpen(reason string) error {
 	return &FieldError{Field: "board", Reason: reason, Kind: ErrNotOpen}
 }
 
-// windowItems is how many updates of a board with a window go in one call, with which as
-// many events go that are over, and 16 more: so a call holds Redis for 2 to 3 ms at most.
+// windowItems is the number of updates in one call for a board with a window. The call also
+// removes as many overdue events, and 16 more. So it holds Redis for 2 to 3 ms at most.
 const windowItems = 32
 
-// applyBatch carries out updates on an instance in one call, or in a few on a board with
-// a window. It returns an error when nothing is known of any.
+// applyBatch applies updates to an instance in one call, or in several for a board with a
+// window. It returns an error when the outcome of all updates is unknown.
 func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateItem) error {
 	n, err := definition.ParseName(instance)
 	if err != nil {
@@ -135,8 +135,8 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 	return nil
 }
 
-// applyCall is one call. What the script finds to be otherwise than this node thought, it
-// is told, and the call made again.
+// applyCall applies one batch. When the script finds that this node's knowledge is out of
+// date, applyCall updates the knowledge and calls the script again.
 func (s *Store) applyCall(ctx context.Context, instance string, n definition.Name, batch []updateItem) error {
 	listed, at, why, behind := int64(0), s.catalog.clock.now(), "", "0"
 	for range maxAttempts {
@@ -148,7 +148,7 @@ func (s *Store) applyCall(ctx context.Context, instance string, n definition.Nam
 		if err != nil {
 			return err
 		}
-		if rule.Union != nil { // which it was not a moment ago
+		if rule.Union != nil { // it was no union a moment ago
 			return errUnionWrite(instance)
 		}
 		sp := rule.Span(at)
@@ -160,7 +160,7 @@ func (s *Store) applyCall(ctx context.Context, instance string, n definition.Nam
 			return nil
 		case "turn":
 			s.catalog.clock.set(at)
-			listed = 0 // for another period
+			listed = 0 // the listing was for another period
 		case "behind":
 			if err := s.restoreModeration(ctx, d, at); err != nil {
 				return err
@@ -170,7 +170,7 @@ func (s *Store) applyCall(ctx context.Context, instance string, n definition.Nam
 			if _, err := s.catalog.readNewer(ctx, d); err != nil {
 				return err
 			}
-			listed = 0 // by what was defined before
+			listed = 0 // the listing was by the definition before
 		case "due":
 			if !s.awaitSweep(ctx, instance) {
 				behind = "1"
@@ -184,15 +184,16 @@ func (s *Store) applyCall(ctx context.Context, instance string, n definition.Nam
 	}
 	switch why {
 	case "stale", "behind":
-		return fmt.Errorf("%w: definitions change all the time, or the clocks of Redis's masters differ by seconds", ErrUnavailable)
+		return fmt.Errorf("%w: the definitions change too often, or the clocks of the Redis masters differ by seconds", ErrUnavailable)
 	case "shape":
-		return conflict("board", "%q holds data of another order, or of other periods, than it is defined with: delete it first", instance)
+		return conflict("board", "%q holds data of another order, or of other periods, than its definition has: delete the board first", instance)
 	}
-	return fmt.Errorf("%w: its periods pass too fast, or it is deleted and made again all the time", ErrUnavailable)
+	return fmt.Errorf("%w: the board's periods pass too fast, or callers keep deleting and creating the board", ErrUnavailable)
 }
 
-// callApply is one call of apply.lua. Where it was done, it fills in the outcome of
-// each update; why says otherwise.
+// callApply is one call of apply.lua. When why is "ok", it has set the outcome of each
+// update. Else why names the knowledge that this node must update, and now is Redis's clock
+// or a revision.
 func (s *Store) callApply(ctx context.Context, r *definition.Compiled, hidden *moderation, instance string, sp definition.Span, leased, listed int64, behind string, batch []updateItem) (why string, now int64, err error) {
 	k := s.keys.Board(instance, sp.Name)
 	const head, each = 28, 8
@@ -229,10 +230,10 @@ func (s *Store) callApply(ctx context.Context, r *definition.Compiled, hidden *m
 		return why, now, reply.Err
 	case "behind":
 		reply.Number()
-		now = reply.Number() // not a time but a revision
+		now = reply.Number() // a revision of the moderation, not a time
 		return why, now, reply.Err
 	default:
-		reply.Fail("is none of an update")
+		reply.Fail("has an unknown state of an update")
 	}
 	outcomes := make([]Outcome, len(batch))
 	for i := range batch {
@@ -249,13 +250,14 @@ func (s *Store) callApply(ctx context.Context, r *definition.Compiled, hidden *m
 	return why, 0, nil
 }
 
-// scriptHead returns the first arguments of each script that changes a board-period, see
+// scriptHead returns the first arguments of each script that changes a board-period: see
 // board.lua.
 func scriptHead(r *definition.Compiled, k keyspace.BoardKeys, instance, period string) []any {
 	return []any{k.Channel, instance, period, string(r.Ties), r.Order.Sign()}
 }
 
-// flags tells apply.lua for each update whether its member is hidden; ” where none is.
+// flags holds for each update whether its member is hidden, for apply.lua; it is empty when
+// no member is.
 func (m *moderation) flags(instance, kind string, batch []updateItem) string {
 	if m.revision == 0 {
 		return ""
@@ -281,23 +283,23 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	case "m":
 		return refused("id", "was used for another update", ErrIDMismatch)
 	case "r":
-		return refused("score", fmt.Sprintf("is, or comes to, a score outside %d to %d", r.LowestScore, r.HighestScore), ErrOutOfRange)
+		return refused("score", fmt.Sprintf("is, or results in, a score outside %d to %d", r.LowestScore, r.HighestScore), ErrOutOfRange)
 	case "c":
-		return refused("score", fmt.Sprintf("changes it by more than %d", r.LargestChange), ErrOutOfRange)
+		return refused("score", fmt.Sprintf("changes the member's score by more than %d", r.LargestChange), ErrOutOfRange)
 	case "s":
-		return refused("op", "is sum; on a board with a limit want best or last, for what a sum came to is lost with a member that goes", ErrInvalid)
+		return refused("op", "is sum; on a board with a limit want best or last, because a member that leaves loses its sum", ErrInvalid)
 	case "g":
 		return Outcome{Err: errNotOnBoard}, nil
 	case "w":
-		return refused("op", fmt.Sprintf("is not %s, the mode of the board; with a window leave it away", r.Mode), ErrInvalid)
+		return refused("op", fmt.Sprintf("is not %s, the mode of the board; omit it on a board with a window", r.Mode), ErrInvalid)
 	case "x":
-		return refused("data", "does not apply to a board with a window whose result is built; leave it away, or define it with refresh live", ErrInvalid)
+		return refused("data", "does not apply to a board with a window whose result is built; omit it, or define the board with refresh live", ErrInvalid)
 	case "o":
 		return refused("at", fmt.Sprintf("is longer ago than the board's window of %s", definition.FormatDuration(r.Window)), ErrOutOfRange)
 	case "h":
 		return refused("at", fmt.Sprintf("is more than %s ahead of now", definition.FormatDuration(definition.MaxAhead)), ErrOutOfRange)
 	case "p":
-		return Outcome{Err: notOpen("it counted in a period that has closed since")}, nil
+		return Outcome{Err: notOpen("the update counted in a period that has closed since")}, nil
 	case "n":
 		return Outcome{Err: notOpen(r.UpdateTimes())}, nil
 	case "f":
@@ -306,7 +308,7 @@ func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
 	f := strings.Split(s, " ")
 	takenBack := len(f) == 6 && f[5] == "t"
 	if len(f) != 5 && !takenBack || f[0] == "" || f[0][0] != 'a' && f[0][0] != 'd' {
-		return Outcome{}, fmt.Errorf("has the result %q, which is none", s)
+		return Outcome{}, fmt.Errorf("has the invalid result %q", s)
 	}
 	current, err := parseStanding(f[1], f[2])
 	if err != nil {
@@ -324,28 +326,28 @@ func parseStanding(score, rank string) (*Standing, error) {
 		return nil, nil
 	}
 	if rank == "-" {
-		rank = "0" // it is hidden
+		rank = "0" // the member is hidden
 	}
 	n, err := strconv.ParseInt(score, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("has the score %q, which is none", score)
+		return nil, fmt.Errorf("has the invalid score %q", score)
 	}
 	r, err := strconv.ParseInt(rank, 10, 64)
 	if err != nil || r < 0 {
-		return nil, fmt.Errorf("has the rank %q, which is none", rank)
+		return nil, fmt.Errorf("has the invalid rank %q", rank)
 	}
 	return &Standing{Score: n, Rank: r}, nil
 }
 
-// checkAt refuses an At on a board that has no use for one.
+// checkAt refuses an At for a board without a window.
 func checkAt(r *definition.Compiled, u definition.Update) error {
 	if u.At.IsZero() || r.IsWindowed() {
 		return nil
 	}
-	return Invalid("at", "applies only to a board with a window; leave it away")
+	return Invalid("at", "applies only to a board with a window; omit it")
 }
 
-// liveFlag is the argument that says whether a window is live.
+// liveFlag is the script argument for a live window.
 func liveFlag(d definition.Board) string {
 	if d.IsLive() {
 		return "1"
@@ -353,8 +355,8 @@ func liveFlag(d definition.Board) string {
 	return "0"
 }
 
-// touchFlag is the argument that says whether an update that leaves a score as it is counts
-// as a write, on which retain depends: "1", or nothing.
+// touchFlag is "1" when an update that leaves the score as it is counts as a write, which
+// matters to retain. Else it is empty.
 func touchFlag(r *definition.Compiled) string {
 	if r.Retain > 0 {
 		return "1"

@@ -9,21 +9,21 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// importBatch is how many rows of an import go to Apply at once.
+// importBatch is the number of rows of an import in one call of Apply.
 const importBatch = 1000
 
-// MaxRowErrors is how many of the rows that were refused an import tells of.
+// MaxRowErrors is the number of refused rows that an import reports.
 const MaxRowErrors = 10
 
 // Row is one member of an import.
 type Row struct {
-	Line   int64  // where it stands in what is imported, to tell of it
-	Member string // as Update's, and so Score and Data
+	Line   int64  // line in the imported data, for errors
+	Member string // as in Update, like Score and Data
 	Score  int64
 	Data   string
 }
 
-// RowError is why a row was refused.
+// RowError says why a row was refused.
 type RowError struct {
 	Line int64
 	Err  error
@@ -33,36 +33,37 @@ func (e *RowError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.
 
 func (e *RowError) Unwrap() error { return e.Err }
 
-// Imported is what an import did.
+// Imported is the result of an import.
 type Imported struct {
-	Period  string      // that it counted in; "" on a board without periods, and where nothing was taken
-	Rows    int64       // that were taken
-	Refused int64       // that were out of range; not the one that it ended at
-	First   []*RowError // the first MaxRowErrors of those
+	Period  string      // the period in which it counted; "" on a board without periods, and without accepted rows
+	Rows    int64       // number of accepted rows
+	Refused int64       // number of rows out of range, without the row at which the import ended
+	First   []*RowError // the first MaxRowErrors of the refused rows
 }
 
-// Import gives members scores, in the order of the rows that next returns, until that
+// Import sets the scores of members, in the order of the rows that next returns, until next
 // returns io.EOF. A row sets its member's score, whatever the board's mode, within the
-// board's bounds of a score; max_change is for updates. Data are as an update's: a row
-// without leaves what is there.
+// board's min and max; max_change applies only to updates. Data work as in an update: a row
+// without data keeps the present data.
 //
-// A score that differs from the member's counts as reached at that moment, so that the
-// order of the rows is the order of equals: of an export, that of the board it was made
-// of. Who is on the board with that score already stays where it is, before those that
-// come; a row that changes nothing has no effect. So an import that broke off is
-// completed by making it again. For equals there is as much room as for updates: beyond
-// scores of 2^40, fewer the later in the period, some may be ordered by member. What an
-// export does not have (request ids, when a member entered) begins anew.
+// A score that differs from the member's present score counts as reached at that moment. So
+// among equals the order of the rows is the order of the board; an export gives the order
+// of its board. A member that already has its row's score keeps its place, ahead of the
+// members that come. A row that changes nothing has no effect, so a second import completes
+// one that broke off. There is as much room among equals as for updates. At scores beyond
+// 2^40 some equals may be ordered by member, and late in the period there is room for
+// fewer. The parts that an export lacks (request ids, the time at which a member entered)
+// begin anew.
 //
-// A row whose score is out of range is refused, and so may next refuse one, by a
-// *RowError of that kind; the rest goes on. The import ends at any other row that is
-// wrong, where the rows before it have been taken, and with any other error of next or
-// of Redis, where rows of the last thousand may have been. It is ErrNotOpen for a board
-// that is named with its period, ErrConflict for one with a window, and ErrConflict when the period turns on the way.
-// Imported is what was done until then.
+// A row whose score is out of range is refused, and next may refuse a row too, by a
+// *RowError of kind ErrOutOfRange; the import continues. At any other wrong row the import
+// ends, and the rows before it are applied. With any other error of next or of Redis, some
+// of the last thousand rows may be applied. The error is ErrNotOpen for a name with a
+// period, and ErrConflict for a board with a window. It is ErrConflict too when the period
+// rolls over during the import. Imported always holds the work done until then.
 func (s *Store) Import(ctx context.Context, board string, next func() (Row, error)) (Imported, error) {
 	im := importer{store: s, board: board}
-	if _, err := s.Apply(ctx, board, nil); err != nil { // before anything is read
+	if _, err := s.Apply(ctx, board, nil); err != nil { // before the first row is read
 		return im.done, err
 	}
 	if err := s.checkImport(ctx, board); err != nil {
@@ -79,7 +80,7 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 		case err == io.EOF:
 			return im.done, im.flush(ctx)
 		default:
-			// Where rows stop to come ctx has mostly ended too, and those before are whole.
+			// When next fails, ctx has mostly ended too; the rows before are complete.
 			if ended := im.flush(context.WithoutCancel(ctx)); ended != nil {
 				err = ended
 			}
@@ -93,11 +94,11 @@ func (s *Store) Import(ctx context.Context, board string, next func() (Row, erro
 	}
 }
 
-// checkImport refuses a board whose scores are not kept, but made of what happened.
+// checkImport refuses a board with a window, whose scores follow from its events.
 func (s *Store) checkImport(ctx context.Context, board string) error {
 	r, err := s.compiledNamed(ctx, board)
 	if err == nil && r.IsWindowed() {
-		err = conflict("board", "%q has a window, in which each update counts for a time: send updates, with the time that they were at", board)
+		err = conflict("board", "%q has a window, in which each update counts for a limited time: send updates, each with the time at which it happened", board)
 	}
 	return err
 }
@@ -106,13 +107,13 @@ func (s *Store) checkImport(ctx context.Context, board string) error {
 type importer struct {
 	store *Store
 	board string
-	rows  []importRow // that wait to be applied
+	rows  []importRow // rows that wait for Apply
 	done  Imported
 }
 
 type importRow struct {
 	Row
-	err error // why it is refused; nil: it is not known to be
+	err error // why the row is refused; nil: not known to be refused
 }
 
 func (r importRow) update() definition.Update {
@@ -125,13 +126,13 @@ func (im *importer) add(r Row) {
 	im.rows = append(im.rows, row)
 }
 
-// stop reports whether the last row is one that an import does not go on after.
+// stop reports whether the import ends at the last row.
 func (im *importer) stop() bool {
 	err := im.rows[len(im.rows)-1].err
 	return err != nil && !errors.Is(err, ErrOutOfRange)
 }
 
-// flush applies what waits, and returns what the import ends with.
+// flush applies the waiting rows, and returns the error that ends the import.
 func (im *importer) flush(ctx context.Context) error {
 	rows := im.rows
 	im.rows = im.rows[:0]
@@ -158,7 +159,7 @@ func (im *importer) flush(ctx context.Context) error {
 	return end
 }
 
-// count takes down what came of a row, and returns what the import ends with.
+// count takes the outcome of a row, and returns the error that ends the import.
 func (im *importer) count(line int64, o Outcome) error {
 	d := &im.done
 	switch {
@@ -172,7 +173,7 @@ func (im *importer) count(line int64, o Outcome) error {
 			d.First = append(d.First, refused)
 		}
 	case d.Rows > 0 && o.Result.Period != d.Period:
-		return &RowError{line, conflict("board", "%q turned from period %s to %s on the way; this row and those after it are for the new one", im.board, d.Period, o.Result.Period)}
+		return &RowError{line, conflict("board", "%q rolled over from period %s to %s during the import; this row and the rows after it are for the new period", im.board, d.Period, o.Result.Period)}
 	default:
 		d.Period = o.Result.Period
 		d.Rows++

@@ -8,23 +8,23 @@ import (
 	"rankcast/ranking/internal/keyspace"
 )
 
-// write is an update as apply.lua gets it.
+// write is an update in the form for apply.lua.
 type write struct {
 	definition.Update
 	override override
 }
 
-// override is a word that apply.lua acts on in place of an Op; no caller can send it.
+// override replaces the Op for apply.lua; no caller can send it.
 type override string
 
 const (
 	none     override = ""
 	removing override = "remove" // takes the member off the board; Score and Op have no effect
 	setting  override = "set"    // sets the score, whatever max_change is
-	revoking override = "undo"   // takes back the update that has this id
+	revoking override = "undo"   // takes back the update with the same id
 )
 
-// op is the word that apply.lua acts on.
+// op is the operation for apply.lua.
 func (w write) op(d definition.Board) string {
 	switch {
 	case w.override != "":
@@ -36,7 +36,8 @@ func (w write) op(d definition.Board) string {
 	}
 }
 
-// condition is what apply.lua is told of it; of what is undone whether it added.
+// condition is the condition for apply.lua. For an update to take back it is the operation
+// of that update.
 func (w write) condition(d definition.Board) string {
 	if w.override == revoking {
 		return string(cmp.Or(w.Op, d.Mode))
@@ -44,13 +45,13 @@ func (w write) condition(d definition.Board) string {
 	return string(w.If)
 }
 
-// digest tells one update from another under the same request id: 64 bits of
-// SHA-256, so that no two bodies meet by chance, in the 11 bytes that apply.lua
-// cuts off the front of a stored result. It is of what was sent: the board's mode may
-// change between an update and its retry.
+// digest tells one update from another under the same request id: 64 bits of SHA-256, so
+// that no two bodies are equal by chance. It is the 11 bytes that apply.lua cuts off the
+// front of a stored result. It covers the update as sent: the board's mode may change
+// between an update and its retry.
 func (w write) digest() string {
 	b := make([]byte, 0, 2*definition.MaxIDBytes+definition.MaxDataBytes)
-	if w.override != revoking { // which has the digest of what it revoking
+	if w.override != revoking { // else it is the digest of the update to take back
 		b = append(b, w.override...)
 	}
 	b = append(b, w.Op...)
@@ -68,30 +69,30 @@ func (w write) digest() string {
 	return definition.Digest(b)
 }
 
-// Standing is a score and the rank it gives.
+// Standing is a score and its rank.
 type Standing struct {
 	Score int64
 	Rank  int64 // 1-based; 0 for a member that is hidden
 }
 
-// Result is what an update did.
+// Result is the effect of an update.
 type Result struct {
-	Period    string    // the period it counted in; "" on a board without periods
+	Period    string    // the period in which it counted; "" on a board without periods
 	Current   *Standing // nil when the member is not on the board now: it was removed, or has no place within the limit
 	Previous  *Standing // nil when the member was not on the board before
-	Duplicate bool      // its id was seen before: this is the first time's result
-	TakenBack bool      // it was, since, or before it ever counted: this is where that leaves the member
+	Duplicate bool      // the id was used before: this is the first result
+	TakenBack bool      // the update was taken back, later or before it counted: Current is the state after that
 }
 
-// Outcome is one update's Result, or why it was refused: ErrOutOfRange,
-// ErrIDMismatch, ErrInvalid or, where others of the call came through,
-// ErrUnavailable.
+// Outcome is the Result of one update, or the error that refused it: ErrOutOfRange,
+// ErrIDMismatch or ErrInvalid. It is ErrUnavailable when other updates of the call were
+// applied and this one may not be.
 type Outcome struct {
 	Result Result
 	Err    error
 }
 
-// atMilli is the At in ms since 1970, as apply.lua has it; "" for now.
+// atMilli is the At in ms since 1970, for apply.lua; "" for now.
 func (w write) atMilli() string {
 	if w.At.IsZero() {
 		return ""
