@@ -16,10 +16,10 @@
 //
 // # Users and limits
 //
-// Package definition makes the calendar of a board, and the store asks it which period counts,
-// which one was before it, and which one has a name. The package is pure: it knows neither
-// Redis, nor the network, nor boards, and reads no clock. The program contains the data of all
-// time zones, for machines without them.
+// Package definition makes the calendar of a board. The store asks the calendar for the period
+// of an instant, for the periods beside a period, and for the period of a name. The package is
+// pure: it knows neither Redis, nor the network, nor boards, and reads no clock. The program
+// contains the data of all time zones, for machines without them.
 package calendar
 
 import (
@@ -315,9 +315,9 @@ func (z zone) reaches(shown int64) int64 {
 	}
 }
 
-// segment returns the offset of the wall clock from UTC at now, in seconds, and a span of time
-// around now over which the offset stays the same, end excluded. The spans beside it may have
-// the same offset.
+// segment returns the offset of the wall clock from UTC at now, in seconds. start and end bound
+// a span of time around now over which the offset stays the same, end excluded. The spans
+// beside it may have the same offset.
 func (z zone) segment(now int64) (offset, start, end int64) {
 	t := time.Unix(now, 0).In(z.loc)
 	_, ahead := t.Zone()
@@ -330,8 +330,8 @@ func (z zone) segment(now int64) (offset, start, end int64) {
 	if to.IsZero() {
 		end = math.MaxInt64
 	} else if end <= now {
-		// After a zone's last listed change Go follows a rule, by which a span ends with
-		// the 365th day of the year (UTC), even on the 366th day.
+		// After a zone's last listed change Go follows a rule. By it a span ends with the
+		// 365th day of the year (UTC), even on the 366th day.
 		end = now - now%day + day
 	}
 	return int64(ahead), start, end

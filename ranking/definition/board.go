@@ -228,7 +228,7 @@ func (d Board) RefreshInterval() time.Duration {
 
 // Shape identifies the definitions whose data may mix; like IncompatibleField, it tells the
 // others apart. It holds the order, a digest of the other fields and, where equal scores
-// share a rank, the ties, which the scripts that read a board use.
+// share a rank, the ties. The scripts that read a board use these ties.
 func (d Board) Shape() string {
 	rest := fmt.Appendf(nil, "%s %s %d %s %s %s", d.Ties, d.Period, d.Base.UnixMicro(), d.Timezone, d.WeekStarts, d.DayStartsAt)
 	if d.MemberTTL > 0 {

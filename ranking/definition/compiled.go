@@ -238,8 +238,8 @@ func (s Span) End() int64 {
 	return s.Closes
 }
 
-// from2020 and hundredYears are the span that the fraction of a sort key divides, on a board
-// with neither periods nor both bounds of an activity nor a tie_span. In µs.
+// from2020 and hundredYears are the default span that the fraction of a sort key divides, in µs.
+// They apply to a board that has neither periods, nor both bounds, nor a tie_span.
 var (
 	from2020     = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	hundredYears = (36525 * 24 * time.Hour).Microseconds()

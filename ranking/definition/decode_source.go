@@ -187,7 +187,7 @@ func (s *source) readYAMLFields(v value, n *yaml.Node, depth int) (value, error)
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
-			return v, v.refuse("has a key that is not a string, in line %d", key.Line)
+			return v, v.refuse("has a key that is not a name, in line %d", key.Line)
 		}
 		f := field{name: key.Value}
 		f.path = FieldPath(v.path, f.name)

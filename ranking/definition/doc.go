@@ -4,8 +4,8 @@
 // # Words
 //
 // A [Board] defines one board, such as stars, or a family of boards, such as fans:{star}. A
-// word in braces is a placeholder. With values in their place the name of a family becomes the
-// name of an instance, such as fans:s17, which is a board with that definition.
+// word in braces is a placeholder. A value for each placeholder makes the name of an instance,
+// such as fans:s17. An instance is a board with the definition of its family.
 //
 // A [Name] is the name of a board as a client writes it, with or without a period:
 // fans:s17@2026-W46. A slot, such as fans/1, is a base and a number of parts. A name and its

@@ -15,8 +15,8 @@ import (
 
 // Event maps one thing that happened onto updates of many boards, so that a caller sends it
 // once. The caller sends the fields whose names stand in braces in the updates.
-// The uses of a field decide its type: an integer for a score, a string for a board or a
-// member, and any JSON value but null for a field that is used only in data.
+// The uses of a field decide its type. A score needs an integer, and a board or a member needs
+// a string. A field that is used only in data may have any JSON value but null.
 type Event struct {
 	Name    string   `json:"event"`   // by the rule of a board without placeholders; not "periods", which is a feed
 	Updates []Target `json:"updates"` // 1 to 32
@@ -325,7 +325,7 @@ func (e Event) CheckBoards(has func(slot string) bool) error {
 			}
 		}
 		if len(others) > 0 {
-			return Invalid(path, fmt.Sprintf("has %d parts after %s, but there are only boards of that name with %s", parts, base, strings.Join(others, ", ")))
+			return Invalid(path, fmt.Sprintf("has %d parts after %s, but there are only boards of that name with %s parts", parts, base, strings.Join(others, ", ")))
 		}
 		return Invalid(path, fmt.Sprintf("is for %s, but there is no such board; define it first", base))
 	}

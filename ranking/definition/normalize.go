@@ -24,8 +24,8 @@ var (
 	zoneName       = regexp.MustCompile(`^[A-Z][A-Za-z0-9_+/-]*$`)
 )
 
-// Normalize returns d with its defaults filled in and its durations and times in their
-// canonical form, or a FieldError that names the first field that is wrong.
+// Normalize returns d with its defaults filled in, and with its durations and times in their
+// canonical form. Otherwise it returns a FieldError for the first field that is wrong.
 func (d Board) Normalize() (Board, error) {
 	t, err := ParseFamilyName(d.Name)
 	if err != nil {

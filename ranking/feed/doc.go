@@ -15,16 +15,16 @@
 //
 //	any node: script ─► PUBLISH ─► Redis ─► Feed.Run ─► ParseChanges ─► Handler (the hub)
 //
-// Run holds one connection. It subscribes to its probe channel and to the channel of profiles,
-// calls FeedUp when Redis has confirmed both, and then subscribes to what is watched and
-// followed. When the connection fails, or Run has received nothing for three probe intervals,
-// it calls FeedDown and connects again with a growing, partly random pause.
+// Run holds one connection. It first subscribes to its probe channel and to the channel of
+// profiles. When Redis has confirmed both, Run calls FeedUp and subscribes to the boards and
+// feeds that are wanted. When the connection fails, or Run has received nothing for three
+// probe intervals, it calls FeedDown and connects again after a growing, partly random pause.
 //
 // Pub/sub loses messages while a connection is down, and delivers nothing from before the
-// subscription. A handler of changes therefore reads a page of the board after FeedSubscribed,
-// drops the changes that are not later than the page's seq, and applies the later ones. It
+// subscription. A handler of changes therefore reads a page of the board after FeedSubscribed.
+// It drops the changes that are not later than the page's seq, and applies the later ones. It
 // reads a page again when a seq is missing, when the epoch differs, and after FeedDown. Items
-// have no number: those that were lost stay lost.
+// have no number: lost items stay lost.
 //
 // # Users and limits
 //

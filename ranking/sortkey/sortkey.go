@@ -21,8 +21,8 @@ import (
 )
 
 // Key is the number by which a sorted set orders a member. It is the score, negated where the
-// higher score ranks higher, plus a fraction in [0, 1) that rises with the time at which the
-// score was reached. The member with the lower key ranks higher.
+// higher score ranks higher, plus a fraction in [0, 1). The fraction rises with the time at
+// which the score was reached. The member with the lower key ranks higher.
 type Key float64
 
 // Score returns the exact score that the key was made from, for a board of the order o.

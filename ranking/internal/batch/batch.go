@@ -1,5 +1,5 @@
-// Package batch is group commit: while one call of a script for a board is out, the writes that
-// arrive for that board wait, and go out together in the next call.
+// Package batch is group commit. While one call of a script for a board is out, further writes
+// for that board wait. They go out together in the next call.
 //
 // [Queues] has one queue for each name, which is a board or an event. A caller hands over a
 // group of items with Commit and waits until each of them has an outcome. The flush of a queue
