@@ -483,7 +483,7 @@ func TestReplayRefusesBadInput(t *testing.T) {
 		"data too long":            {event + "s17,u,3,4,5," + long[:250] + "\n", "line 3: at: makes the data on board givers", nil},
 		"text as a number":         {event, "--numbers: star is text", []string{"--numbers", "star"}},
 		"a number that is nowhere": {event, "--numbers: what is no field of event gift; its fields are at, flowers, less, n, star, user", []string{"--numbers", "what"}},
-		"a field of another type":  {`{"star":17,"user":"u","flowers":3,"less":4,"n":5,"at":6}`, "line 1: star: is 17; want a text", nil},
+		"a field of another type":  {`{"star":17,"user":"u","flowers":3,"less":4,"n":5,"at":6}`, "line 1: star: is 17; want a string", nil},
 		"a field too few":          {`{"star":"s17","user":"u","flowers":3,"less":4,"n":5}`, "line 1: at: is missing", nil},
 		"null":                     {`{"star":"s17","user":"u","flowers":3,"less":4,"n":5,"at":null}`, "line 1: at: is null", nil},
 	} {

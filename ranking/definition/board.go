@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Mode is what an update's score does to the score a member has.
+// Mode says how an update's score changes the score of a member.
 type Mode string
 
-// The modes. An update may override its board's with Update.Op.
+// The modes. Update.Op overrides the mode of the board for one update.
 const (
-	Sum  Mode = "sum"  // adds
-	Best Mode = "best" // replaces a worse one
-	Last Mode = "last" // replaces
+	Sum  Mode = "sum"  // the update's score is added
+	Best Mode = "best" // the update's score replaces a worse one
+	Last Mode = "last" // the update's score replaces any other
 )
 
 // Order says which scores rank higher.
@@ -26,6 +26,8 @@ const (
 	Asc  Order = "asc"  // the lower score ranks higher: lap times, golf
 )
 
+// Sign is 1 for Asc and −1 for any other order. A sorted set always sorts upwards, so a
+// sort key holds the score times this sign.
 func (o Order) Sign() int64 {
 	if o == Asc {
 		return 1
@@ -38,92 +40,94 @@ type Ties string
 
 // The tie rules.
 const (
-	First    Ties = "first"  // who reached the score first ranks higher
-	Shared   Ties = "shared" // all rank the same, the next after them all: 1-2-2-4
-	Dense    Ties = "dense"  // all rank the same, the next one further: 1-2-2-3
-	ByMember Ties = "member" // by the bytes of the member id
+	First    Ties = "first"  // the member that reached the score first ranks higher
+	Shared   Ties = "shared" // equal scores share a rank, and the ranks they fill are skipped: 1-2-2-4
+	Dense    Ties = "dense"  // equal scores share a rank, and no rank is skipped: 1-2-2-3
+	ByMember Ties = "member" // the member id that sorts first by its bytes ranks higher
 )
 
-// Tied reports whether members with equal scores have the same rank. Who reached the
-// score first is listed first then.
+// Tied reports whether members with equal scores have the same rank. A list still shows
+// the member that reached the score first before the others.
 func (t Ties) Tied() bool { return t == Shared || t == Dense }
 
-// Board is what a board, or each instance of a family, is. The zero value
-// of every field but Board means the default, which Normalize fills in where the
-// field applies. In JSON and in a boards file fields that do not apply are left
-// away; durations are texts such as "36h" and "7d".
+// Board defines one board, or each instance of a family. The zero value of every field
+// but Name means the default, which Normalize fills in where the field applies. JSON and
+// boards files omit the fields that do not apply, and write durations as strings such as
+// "36h" and "7d".
 type Board struct {
 	Name  string `json:"board"` // "stars"; a family: "fans:{star}"
 	Mode  Mode   `json:"mode"`  // default sum
 	Order Order  `json:"order"` // default desc
 	Ties  Ties   `json:"ties"`  // default first
 
-	// Period is hour, day, week, month, year, or a duration (1s to 3660d) counted
-	// from Base. Default none.
+	// Period is hour, day, week, month, year, or a duration from 1s to 3660d that is
+	// counted from Base. Default: no periods.
 	Period      string    `json:"period,omitzero"`
-	Base        time.Time `json:"base,omitzero"`          // needed by a duration
-	Timezone    string    `json:"timezone,omitzero"`      // IANA name, of hour to year. Default UTC
-	WeekStarts  string    `json:"week_starts,omitzero"`   // of week. Default monday
-	DayStartsAt string    `json:"day_starts_at,omitzero"` // of day to year. Default 00:00
-	Keep        *int      `json:"keep,omitzero"`          // closed periods kept, 0 to 1000. Default 8
+	Base        time.Time `json:"base,omitzero"`          // required for a duration
+	Timezone    string    `json:"timezone,omitzero"`      // IANA name; periods hour to year only. Default UTC
+	WeekStarts  string    `json:"week_starts,omitzero"`   // weekday; period week only. Default monday
+	DayStartsAt string    `json:"day_starts_at,omitzero"` // time of day; periods day to year only. Default 00:00
+	Keep        *int      `json:"keep,omitzero"`          // number of closed periods kept, 0 to 1000. Default 8
 
-	// Retain is how long after its last write an instance or a board without
-	// periods goes, and an activity after it ends. 1s to 36600d, default for ever.
+	// Retain is the time for which data stay. It is counted from the last write to an
+	// instance or to a board without periods, and from the end of an activity. 1s to
+	// 36600d, default for ever.
 	Retain time.Duration `json:"retain,omitzero"`
-	Starts time.Time     `json:"starts,omitzero"` // an activity's bounds. Default none
+	Starts time.Time     `json:"starts,omitzero"` // bounds of an activity. Default none
 	Ends   time.Time     `json:"ends,omitzero"`
 
-	// Window has only those updates count that are of the last so long: each leaves its
-	// member's score again at its time, and who has none left leaves the board. 1s to
-	// 366d, on a board without period. An update's op is the board's mode then. Default
-	// none.
+	// Window is the rolling span of time whose updates count. An update leaves its member's
+	// score when its time is over, and a member without updates in the window leaves the
+	// board. 1s to 366d, only on a board without periods. The op of an update is then always
+	// the board's mode. Default: no window.
 	Window time.Duration `json:"window,omitzero"`
-	// Refresh is how old a window's result may get, not counting what a build takes: 1s to
-	// 1d. With Live there is no result: updates count, and leave, one by one, of mode sum
-	// alone. Default 1m, of a board with a window.
+	// Refresh is the greatest age of a window's result, not counting the time of the build:
+	// 1s to 1d. With Live there is no result: each update counts, and leaves, by itself, and
+	// only mode sum is possible. Default 1m on a board with a window.
 	Refresh time.Duration `json:"refresh,omitzero"`
 
-	// MemberTTL is how long after it entered a member leaves. 1s to 36600d, default
-	// never.
+	// MemberTTL is the time after which a member leaves, counted from the moment when it
+	// entered the board. 1s to 36600d, default never.
 	MemberTTL time.Duration `json:"member_ttl,omitzero"`
-	// Limit is how many members stay, the best: 1 to 10,000,000, of Best and Last.
-	// Default all.
+	// Limit is the number of members that stay, best first: 1 to 10,000,000, only with the
+	// modes Best and Last. Default: all members stay.
 	Limit int64 `json:"limit,omitzero"`
 
-	// TieSpan is what the fraction of a Key is a fraction of, on a board with
-	// neither periods nor bounds. 1s to 36600d, default a hundred years from 2020.
+	// TieSpan is the span of time that the fraction of a sort key divides, on a board with
+	// neither periods nor both bounds. 1s to 36600d, default a hundred years from 2020.
 	TieSpan time.Duration `json:"tie_span,omitzero"`
 
-	Min       *int64 `json:"min,omitzero"`        // least score. Default none but −MaxScore
-	Max       *int64 `json:"max,omitzero"`        // greatest score. Default none but MaxScore
-	MaxChange int64  `json:"max_change,omitzero"` // most that one update may change a score, 1 to MaxScore; of Best and Last a first one is free. Default none
+	Min       *int64 `json:"min,omitzero"`        // least score. Default −MaxScore
+	Max       *int64 `json:"max,omitzero"`        // greatest score. Default MaxScore
+	MaxChange int64  `json:"max_change,omitzero"` // greatest change by one update, 1 to MaxScore; with Best and Last a member's first score is exempt. Default none
 
-	// Union makes a board of others, which is built and not written to. Default none.
+	// Union makes the board a union, which is built from other boards and takes no updates.
+	// Default none.
 	Union *Union `json:"union,omitzero"`
 
 	MaxInstances int     `json:"max_instances,omitzero"` // of a family, 1 to 10,000,000. Default 100,000
-	Kind         string  `json:"kind,omitzero"`          // what the members are. Default member
+	Kind         string  `json:"kind,omitzero"`          // the kind of member, whose profiles apply. Default member
 	Display      Display `json:"display,omitzero"`
 }
 
-// Live is the Refresh of a window that has no result which is built, but whose scores
-// are those of each moment: "live".
+// Live is the Refresh of a window without a built result: its scores are those of each
+// moment. Definitions write it as "live".
 const Live time.Duration = -1
 
-// Display is how pages show scores, which are integers all the same.
+// Display says how pages show scores. It does not change the scores, which are integers.
 type Display struct {
 	Unit     string `json:"unit,omitzero"`     // up to 16 characters
-	Decimals int    `json:"decimals,omitzero"` // 0 to 6 of the score's last digits
-	Format   string `json:"format,omitzero"`   // "time_ms": the score is milliseconds
+	Decimals int    `json:"decimals,omitzero"` // number of the score's last digits that are decimals, 0 to 6
+	Format   string `json:"format,omitzero"`   // "time_ms": the score is in milliseconds
 }
 
-// natural reports whether the periods are those of a calendar.
+// natural reports whether the periods are those of a calendar: hour, day, week, month or year.
 func (d Board) natural() bool { return slices.Contains(naturalPeriods, d.Period) }
 
-// Family reports whether d is of a family: each of its instances is a board.
+// Family reports whether d defines a family, each of whose instances is a board.
 func (d Board) Family() bool { return strings.Contains(d.Name, ":") }
 
-// Slot is where d stands among the definitions: no two have the same.
+// Slot identifies d among the definitions: no two definitions have the same slot, see SlotOf.
 func (d Board) Slot() string {
 	base, placeholders, _ := strings.Cut(d.Name, ":")
 	if placeholders == "" {
@@ -132,9 +136,9 @@ func (d Board) Slot() string {
 	return SlotOf(base, 1+strings.Count(placeholders, ":"))
 }
 
-// calendarOf is what calendar.New makes the calendar of a normalized d of, where it
-// has periods: their kind, "" for those by length from a base on, and for natural
-// ones the zone, the first day of a week and how long after midnight a day starts.
+// calendarOf returns the arguments of calendar.New for a normalized d that has periods. The
+// kind is "" for periods of one length from a base. Natural periods have a time zone, the
+// first day of a week, and the time from midnight to the start of a day.
 func (d Board) calendarOf() (kind string, length time.Duration, base time.Time, loc *time.Location, weekStarts time.Weekday, dayStarts time.Duration) {
 	if !d.natural() {
 		length, _ = parseDuration(d.Period)
@@ -149,8 +153,8 @@ func (d Board) calendarOf() (kind string, length time.Duration, base time.Time, 
 	return d.Period, 0, time.Time{}, loc, weekStarts, dayStarts
 }
 
-// ScoreBounds are those of a score and of what one update changes; without max_change
-// that is what no two scores are further apart than.
+// ScoreBounds returns the least score, the greatest score and the greatest change by one
+// update. Without max_change that change is 2·MaxScore, the greatest difference of two scores.
 func (d Board) ScoreBounds() (low, high, change int64) {
 	low, high, change = -MaxScore, MaxScore, 2*MaxScore
 	if d.Min != nil {
@@ -165,9 +169,9 @@ func (d Board) ScoreBounds() (low, high, change int64) {
 	return low, high, change
 }
 
-// IncompatibleField names the first field in which d differs from what the board was, such
-// that what it holds would be in another order or in periods of other names; ""
-// for none. Both are normalized.
+// IncompatibleField names the first field that makes d incompatible with the data of an
+// earlier definition: with d the data would have another order, or periods of other names.
+// It returns "" when the two are compatible. Both definitions must be normalized.
 func (d Board) IncompatibleField(was Board) (field string) {
 	for _, f := range []struct {
 		name string
@@ -180,11 +184,11 @@ func (d Board) IncompatibleField(was Board) (field string) {
 		{"timezone", d.Timezone == was.Timezone},
 		{"week_starts", d.WeekStarts == was.WeekStarts},
 		{"day_starts_at", d.DayStartsAt == was.DayStartsAt},
-		{"member_ttl", (d.MemberTTL > 0) == (was.MemberTTL > 0)}, // of those there are nobody knows when they entered
+		{"member_ttl", (d.MemberTTL > 0) == (was.MemberTTL > 0)}, // the board has no times at which its members entered
 		{"union", (d.Union == nil) == (was.Union == nil)},
 		{"window", (d.Window > 0) == (was.Window > 0)},
 		{"refresh", d.IsLive() == was.IsLive()},
-		{"mode", d.Mode == was.Mode || d.Window == 0}, // of what is in the window
+		{"mode", d.Mode == was.Mode || d.Window == 0}, // the events in the window follow the old mode
 	} {
 		if !f.same {
 			return f.name
@@ -193,8 +197,8 @@ func (d Board) IncompatibleField(was Board) (field string) {
 	return ""
 }
 
-// SameLifetime reports whether what d and was hold goes at the same times, and the same are
-// hidden there.
+// SameLifetime reports whether data leave at the same times by both definitions, and the same
+// members are hidden by both.
 func (d Board) SameLifetime(was Board) bool {
 	keeps := func(d Board) int {
 		if d.Keep == nil {
@@ -206,10 +210,11 @@ func (d Board) SameLifetime(was Board) bool {
 		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.Kind == was.Kind && d.RefreshInterval() == was.RefreshInterval() && d.Window == was.Window
 }
 
-// IsLive reports whether points leave a window one by one.
+// IsLive reports whether each update leaves the window by itself, so that no result is built.
 func (d Board) IsLive() bool { return d.Refresh == Live }
 
-// RefreshInterval is how old the result of a board that is built may get; 0: it is not built.
+// RefreshInterval is the greatest age of the result of a union or a window. It is 0 for a
+// board without a result.
 func (d Board) RefreshInterval() time.Duration {
 	switch {
 	case d.Union != nil:
@@ -221,8 +226,9 @@ func (d Board) RefreshInterval() time.Duration {
 	}
 }
 
-// Shape tells apart the definitions whose data must not mix, as reorders does: the
-// order, a digest of the rest, and ties by which some rank the same, which scripts read.
+// Shape identifies the definitions whose data may mix; like IncompatibleField, it tells the
+// others apart. It holds the order, a digest of the other fields and, where equal scores
+// share a rank, the ties. The scripts that read a board use these ties.
 func (d Board) Shape() string {
 	rest := fmt.Appendf(nil, "%s %s %d %s %s %s", d.Ties, d.Period, d.Base.UnixMicro(), d.Timezone, d.WeekStarts, d.DayStartsAt)
 	if d.MemberTTL > 0 {

@@ -10,22 +10,23 @@ import (
 	"rankcast/ranking/calendar"
 )
 
-// Compiled is a definition made ready to work by. It never changes, and may be used
-// concurrently.
+// Compiled is a normalized Board with its calendar, its bounds and its shape computed. It
+// never changes and may be used concurrently.
 type Compiled struct {
 	Board
-	Calendar                                 *calendar.Calendar // nil: no periods
-	LowestScore, HighestScore, LargestChange int64
-	Shape                                    string // frozen with a board-period: data of two shapes must not mix
+	Calendar                                 *calendar.Calendar // nil on a board without periods
+	LowestScore, HighestScore, LargestChange int64              // see Board.ScoreBounds
+	Shape                                    string             // see Board.Shape; frozen with a board-period, because data of two shapes must not mix
 
-	kept atomic.Pointer[kept] // of the period that was current last
+	kept atomic.Pointer[kept] // for the period that was current at the last call
 }
 
-// kept is what keep makes of periods while one is the current one.
+// kept is the oldest period that keep retains while current is the current period.
 type kept struct {
 	current, oldest calendar.Period
 }
 
+// Compile normalizes d and makes it ready for use. It returns the FieldError of Normalize.
 func Compile(d Board) (*Compiled, error) {
 	d, err := d.Normalize()
 	if err != nil {
@@ -40,8 +41,9 @@ func Compile(d Board) (*Compiled, error) {
 	return r, nil
 }
 
-// CurrentPeriod is the period that counts at a moment of Redis's clock, in µs since 1970:
-// before an activity starts its first, after it has ended its last.
+// CurrentPeriod returns the period that counts at now, a time of Redis's clock in µs since
+// 1970. Before the start of an activity that is its first period, and after the end its last.
+// A board without periods has the zero period.
 func (r *Compiled) CurrentPeriod(now int64) calendar.Period {
 	if r.Calendar == nil {
 		return calendar.Period{}
@@ -57,7 +59,8 @@ func (r *Compiled) CurrentPeriod(now int64) calendar.Period {
 	return p
 }
 
-// startsAt is from when on updates count; zero: always. There are no periods before Base.
+// startsAt is the time from which updates count: the later one of Starts and Base, because
+// there are no periods before Base. Zero means that updates always count.
 func (r *Compiled) startsAt() time.Time {
 	if r.Base.After(r.Starts) {
 		return r.Base
@@ -65,7 +68,8 @@ func (r *Compiled) startsAt() time.Time {
 	return r.Starts
 }
 
-// PeriodEnd is when a period of the board closes; zero: never.
+// PeriodEnd is the time at which a period of the board closes, at the latest the end of the
+// activity. Zero means never.
 func (r *Compiled) PeriodEnd(p calendar.Period) time.Time {
 	if p.Closes.IsZero() || !r.Ends.IsZero() && r.Ends.Before(p.Closes) {
 		return r.Ends
@@ -73,15 +77,17 @@ func (r *Compiled) PeriodEnd(p calendar.Period) time.Time {
 	return p.Closes
 }
 
-// PeriodEnded reports whether a period has closed.
+// PeriodEnded reports whether a period has closed at now, in µs since 1970.
 func (r *Compiled) PeriodEnded(p calendar.Period, now int64) bool {
 	end := r.PeriodEnd(p)
 	return !end.IsZero() && end.UnixMicro() <= now
 }
 
-// ResolvePeriod gives the period that a name means: "" for the current one, "-1" for the one
-// before it, or one by its own name; and when that will be another period, or this
-// one closes, in µs since 1970, 0 for never.
+// ResolvePeriod returns the period that a name means at now: "" is the current period, "-1"
+// the one before it, and any other name a period of that name. moves is the time in µs since
+// 1970 at which the name will mean another period, or the named period closes; 0 means never.
+// The error is a FieldError of kind ErrUnknownPeriod for a period that does not exist, has
+// not begun, or is not kept.
 func (r *Compiled) ResolvePeriod(asked string, now int64) (p calendar.Period, moves int64, err error) {
 	current := r.CurrentPeriod(now)
 	until := func(p calendar.Period) int64 {
@@ -94,7 +100,7 @@ func (r *Compiled) ResolvePeriod(asked string, now int64) (p calendar.Period, mo
 		return current, until(current), nil
 	}
 	if r.Calendar == nil {
-		return calendar.Period{}, 0, unknownPeriod("%q is none: the board has no periods", asked)
+		return calendar.Period{}, 0, unknownPeriod("%q does not exist: the board has no periods", asked)
 	}
 	if n, err := strconv.Atoi(asked); err == nil && n < 0 && asked == strconv.Itoa(n) {
 		back := -n
@@ -103,14 +109,14 @@ func (r *Compiled) ResolvePeriod(asked string, now int64) (p calendar.Period, mo
 		}
 		p, ok := r.PeriodBefore(current, back)
 		if !ok {
-			return calendar.Period{}, 0, unknownPeriod("%q is before the first", asked)
+			return calendar.Period{}, 0, unknownPeriod("%q is before the first period of the board", asked)
 		}
 		return p, until(current), nil
 	}
 	p, ok := r.Calendar.Named(asked)
 	switch {
 	case !ok:
-		return calendar.Period{}, 0, unknownPeriod("%q is none of this board; the current one is %s", asked, current.Name)
+		return calendar.Period{}, 0, unknownPeriod("%q does not exist on this board; the current period is %s", asked, current.Name)
 	case p.Opens.After(current.Opens):
 		return calendar.Period{}, 0, unknownPeriod("%q has not begun", asked)
 	case p.Opens.Before(r.OldestReadable(now).Opens):
@@ -119,7 +125,8 @@ func (r *Compiled) ResolvePeriod(asked string, now int64) (p calendar.Period, mo
 	return p, until(p), nil
 }
 
-// PeriodBefore is the period so many before p.
+// PeriodBefore returns the period that is n periods before p. It returns false where the
+// calendar has no such period.
 func (r *Compiled) PeriodBefore(p calendar.Period, n int) (_ calendar.Period, ok bool) {
 	ok = true
 	for ; n > 0 && ok; n-- {
@@ -128,11 +135,12 @@ func (r *Compiled) PeriodBefore(p calendar.Period, n int) (_ calendar.Period, ok
 	return p, ok
 }
 
-// ClosedGrace is for how long a period that is not kept any more can still be read by its
-// own name: those who watch it with keep 0 are shown its end.
+// ClosedGrace is the time for which a period that is no longer kept can still be read by its
+// own name. With it, watchers of a board with keep 0 still see the end of a period.
 const ClosedGrace = 2 * time.Second
 
-// OldestReadable is the oldest period that can be read at a moment, the zero one where all can.
+// OldestReadable is the oldest period that can be read at now, in µs since 1970. It is the
+// zero period where all periods can be read.
 func (r *Compiled) OldestReadable(now int64) calendar.Period {
 	if r.Calendar == nil {
 		return calendar.Period{}
@@ -146,8 +154,9 @@ func (r *Compiled) OldestReadable(now int64) calendar.Period {
 	return oldest
 }
 
-// PeriodDropAt is when a period cannot be read any more, in µs since 1970, or never: once
-// there are more after it than are kept. An activity's last ones stay.
+// PeriodDropAt is the time in µs since 1970 from which a period can no longer be read: when
+// more periods follow it than keep retains, and ClosedGrace is over. It is Never for the last
+// periods of an activity, which stay.
 func (r *Compiled) PeriodDropAt(p calendar.Period) int64 {
 	for range *r.Keep {
 		p = r.Calendar.Next(p)
@@ -164,12 +173,12 @@ func unknownPeriod(reason string, args ...any) error {
 
 func (r *Compiled) notKept(asked string) error {
 	if *r.Keep == 0 {
-		return unknownPeriod("%q is not kept: the board keeps none that has closed", asked)
+		return unknownPeriod("%q is not kept: the board keeps no closed periods", asked)
 	}
-	return unknownPeriod("%q is not kept any more: of those that closed the last %d are", asked, *r.Keep)
+	return unknownPeriod("%q is no longer kept: the board keeps the last %d closed periods", asked, *r.Keep)
 }
 
-// Span is what updates made at a moment are for.
+// Span returns the period and the times that apply to updates made at now, in µs since 1970.
 func (r *Compiled) Span(now int64) Span {
 	p := r.CurrentPeriod(now)
 	micro := func(t time.Time) int64 {
@@ -191,7 +200,7 @@ func (r *Compiled) Span(now int64) Span {
 	return s
 }
 
-// UpdateTimes says when a board takes updates, for one that was refused.
+// UpdateTimes says when the board takes updates, for the error of an update outside these times.
 func (r *Compiled) UpdateTimes() string {
 	starts := r.startsAt()
 	switch {
@@ -204,22 +213,24 @@ func (r *Compiled) UpdateTimes() string {
 	}
 }
 
-// InstanceLimit is how many instances there may be.
+// InstanceLimit is the greatest number of instances: MaxInstances, or 1 for a board that is
+// not a family.
 func (r *Compiled) InstanceLimit() int { return cmp.Or(r.MaxInstances, 1) }
 
-// IsBuilt reports whether a board has a result that is built.
+// IsBuilt reports whether the board has a built result: a union, or a window with a refresh interval.
 func (r *Compiled) IsBuilt() bool { return r.RefreshInterval() > 0 }
 
-// Span is what a batch of updates is for, as apply.lua has it. Times are
-// microseconds since 1970, 0 for none.
+// Span is the period and the times that apply to a batch of updates, as apply.lua takes them.
+// Times are in µs since 1970; 0 means none.
 type Span struct {
 	Name          string // the period's name; "" for a board without periods
 	Opens, Closes int64  // of the period
 	Starts, Ends  int64  // of the activity
-	From, Length  int64  // what the tie-break's fraction is a fraction of
+	From, Length  int64  // start and length in µs of the span that the fraction of a sort key divides
 }
 
-// End is when no update counts any more; 0: never.
+// End is the time from which no update counts: the end of the period or of the activity,
+// whichever comes first. 0 means never.
 func (s Span) End() int64 {
 	if s.Closes == 0 || s.Ends > 0 && s.Ends < s.Closes {
 		return s.Ends
@@ -227,12 +238,12 @@ func (s Span) End() int64 {
 	return s.Closes
 }
 
-// from2020 is what scores of a board tie by that has neither period nor activity:
-// a fraction of the hundred years from 2020.
+// from2020 and hundredYears are the default span that the fraction of a sort key divides, in µs.
+// They apply to a board that has neither periods, nor both bounds, nor a tie_span.
 var (
 	from2020     = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	hundredYears = (36525 * 24 * time.Hour).Microseconds()
 )
 
-// Never is later than any time that a clock of Redis shows.
+// Never is a time in µs since 1970 that is later than any time Redis's clock shows.
 const Never = 1 << 52

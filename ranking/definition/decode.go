@@ -9,12 +9,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ParseBoard reads the fields of one board, a JSON object as it is PUT:
+// ParseBoard reads the definition of one board from the JSON object in the body of a PUT:
 //
 //	{"period":"week","timezone":"Asia/Shanghai"}
 //
-// A board that it names itself must be the one given, so that what MarshalJSON
-// wrote can be read. What is wrong is a FieldError that names the field.
+// The object may contain the board's name, as the output of MarshalJSON does; then the name
+// must equal board. The result is normalized. An error is a FieldError that names the field.
 func ParseBoard(board string, body []byte) (Board, error) {
 	d := Board{Name: board}
 	v, err := parseJSON("", body)
@@ -27,7 +27,7 @@ func ParseBoard(board string, body []byte) (Board, error) {
 	return d, rooted("body", err)
 }
 
-// asDefined writes durations and times as definitions have them.
+// asDefined writes durations and times in the form that definitions use.
 var asDefined = json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalFunc(func(d time.Duration) ([]byte, error) {
 		if d == Live {
@@ -44,7 +44,8 @@ func (d Board) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(d), asDefined)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, or any definition with its name.
+// UnmarshalJSON reads the output of MarshalJSON, or any other definition that contains the
+// board's name.
 func (d *Board) UnmarshalJSON(b []byte) error {
 	board, err := nameIn(b, "board")
 	if err == nil {
@@ -53,15 +54,15 @@ func (d *Board) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// boardFields are the fields that read knows.
+// boardFields are the fields that readField knows, apart from the name. An error lists them.
 var boardFields = []string{
 	"mode", "order", "ties", "period", "base", "timezone", "week_starts", "day_starts_at", "keep", "retain", "starts", "ends",
 	"window", "refresh", "member_ttl", "limit", "tie_span", "min", "max", "max_change", "union", "max_instances", "kind", "display",
 }
 
-// read takes the fields of an object over.
+// read copies the fields of an object into d.
 func (d *Board) read(v value) error {
-	return v.object("an object with the fields of a board; {} for the defaults", d.readField)
+	return v.object("an object with the fields of a board, or {} for the defaults", d.readField)
 }
 
 func (d *Board) readField(f field) error {
@@ -142,19 +143,19 @@ func (d *Display) read(v value) error {
 	})
 }
 
-// readName takes a name in a body for what it is of.
+// readName checks that the name in a body equals the name of the definition being read.
 func readName(f field, name string) error {
 	var given string
 	if err := readText(f.value, &given); err != nil {
 		return err
 	}
 	if given != name {
-		return f.refuse("is %q, but this is for %q", Clip(given), Clip(name))
+		return f.refuse("is %q, but the request is for %q", Clip(given), Clip(name))
 	}
 	return nil
 }
 
-// nameIn finds the name in the JSON of a definition.
+// nameIn returns the name that the JSON of a definition contains.
 func nameIn(b []byte, field string) (string, error) {
 	v, err := parseJSON("", b)
 	if err != nil {
@@ -169,12 +170,12 @@ func nameIn(b []byte, field string) (string, error) {
 	return "", Invalid(field, "is missing")
 }
 
-// ParseEvent reads one event, a JSON object as it is PUT:
+// ParseEvent reads one event from the JSON object in the body of a PUT:
 //
 //	{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}
 //
-// An event that it names itself must be the one given. What is wrong is a
-// FieldError that names the field, such as updates[0].score.
+// The object may contain the event's name, which must then equal event. The result is
+// normalized. An error is a FieldError that names the field, such as updates[0].score.
 func ParseEvent(event string, body []byte) (Event, error) {
 	e := Event{Name: event}
 	v, err := parseJSON("", body)
@@ -187,7 +188,7 @@ func ParseEvent(event string, body []byte) (Event, error) {
 	return e, rooted("body", err)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, or any event with its name.
+// UnmarshalJSON reads the JSON of an event that contains the event's name.
 func (e *Event) UnmarshalJSON(b []byte) error {
 	event, err := nameIn(b, "event")
 	if err == nil {
@@ -196,7 +197,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// MarshalJSON writes an update so that its score is a number where it is one.
+// MarshalJSON writes t. An integer score becomes a JSON number, and a field a string.
 func (t Target) MarshalJSON() ([]byte, error) {
 	score := any(t.Score)
 	if integerText.MatchString(t.Score) {
@@ -259,11 +260,11 @@ func (t *Target) read(v value) error {
 	})
 }
 
-// readScore reads an integer, or a text that names a field.
+// readScore reads an integer, or a string that names a field.
 func (t *Target) readScore(v value) error {
 	if v.kind == '"' {
 		if integerText.MatchString(v.text) {
-			return v.refuse("is the text %q; want the number, without quotes, or a field such as \"{flowers}\"", Clip(v.text))
+			return v.refuse("is the string %q; want a number without quotes, or a field such as \"{flowers}\"", Clip(v.text))
 		}
 		return readText(v, &t.Score)
 	}

@@ -11,34 +11,34 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Bounds of a file or a body: deeper than anything has a reason to be, and, as a
-// few aliases of YAML can stand for any number of values, how many.
+// Bounds of a file or a body. No definition has a reason to be nested as deeply as maxDepth.
+// maxValues bounds YAML, in which a few aliases can stand for any number of values.
 const (
 	maxDepth  = 32
 	maxValues = 200_000
 )
 
-// source is what values are read from.
+// source reads values from YAML or JSON and counts them.
 type source struct {
-	json   *jsontext.Decoder
-	values int // read so far
+	json   *jsontext.Decoder // nil for YAML
+	values int               // read so far
 }
 
-// count refuses what is too deep or too large at v.
+// count counts v and refuses it when it is nested too deeply or has too many values before it.
 func (s *source) count(v value, depth int) error {
 	s.values++
 	switch {
 	case depth > maxDepth:
-		return v.refuse("is nested over %d deep", maxDepth)
+		return v.refuse("is nested more than %d levels deep", maxDepth)
 	case s.values > maxValues:
-		return v.refuse("comes after %d other values; want fewer", maxValues)
+		return v.refuse("comes after %d other values; want fewer values", maxValues)
 	}
 	return nil
 }
 
-// parseJSON reads one JSON value, and nothing after it. path is where it stands.
+// parseJSON reads b, which must be exactly one JSON value. path is the path of that value.
 func parseJSON(path string, b []byte) (value, error) {
-	// The decoder would not tell the path of a name that is there twice.
+	// readJSON refuses duplicate names itself: the decoder's error does not give the path.
 	s := source{json: jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true))}
 	v, err := s.readJSON(value{path: path}, 0)
 	if err == nil {
@@ -46,7 +46,7 @@ func parseJSON(path string, b []byte) (value, error) {
 			return v, nil
 		}
 		if err == nil {
-			return v, value{path: path}.refuse("has something after its end")
+			return v, value{path: path}.refuse("has further text after the end of the JSON value")
 		}
 	}
 	var fe *FieldError
@@ -91,7 +91,7 @@ func (s *source) readJSON(v value, depth int) (value, error) {
 			f := field{name: name.String()}
 			f.path = FieldPath(v.path, f.name)
 			if names[f.name] {
-				return v, f.refuse("is there twice")
+				return v, f.refuse("is given twice")
 			}
 			names[f.name] = true
 			if f.value, err = s.readJSON(f.value, depth+1); err != nil {
@@ -104,8 +104,8 @@ func (s *source) readJSON(v value, depth int) (value, error) {
 	return v, err
 }
 
-// parseYAML reads a file of one YAML document. It stands nowhere: its fields'
-// paths are their names.
+// parseYAML reads a file that is one YAML document. The document has no path, so the paths of
+// its fields are their names.
 func parseYAML(file []byte) (value, error) {
 	var document, another yaml.Node
 	loader, err := yaml.NewLoader(bytes.NewReader(file))
@@ -116,13 +116,13 @@ func parseYAML(file []byte) (value, error) {
 	case err == io.EOF:
 		return value{}, Invalid("file", "is empty; want boards, events or both")
 	case err != nil:
-		return value{}, Invalid("file", fmt.Sprintf("is not YAML: %v", err))
+		return value{}, Invalid("file", fmt.Sprintf("is not valid YAML: %v", err))
 	}
 	switch err := loader.Load(&another); {
 	case err == nil:
-		return value{}, Invalid("file", "has more than one document; want one, without a second ---")
+		return value{}, Invalid("file", "has more than one YAML document; want one, without a second ---")
 	case err != io.EOF:
-		return value{}, Invalid("file", fmt.Sprintf("is not YAML to its end: %v", err))
+		return value{}, Invalid("file", fmt.Sprintf("is not valid YAML up to its end: %v", err))
 	}
 	return new(source).readYAML(value{}, &document, 0)
 }
@@ -136,7 +136,7 @@ func (s *source) readYAML(v value, n *yaml.Node, depth int) (value, error) {
 	case n.Kind == yaml.DocumentNode:
 		return s.readYAML(v, n.Content[0], depth)
 	case n.Kind == yaml.AliasNode:
-		return s.readYAML(v, n.Alias, depth) // whatever holds itself does so deeper
+		return s.readYAML(v, n.Alias, depth) // maxDepth ends an alias that contains itself
 	case n.Kind == yaml.MappingNode && tag == "!!map":
 		v.kind = '{'
 		return s.readYAMLFields(v, n, depth)
@@ -167,17 +167,17 @@ func (s *source) readYAML(v value, n *yaml.Node, depth int) (value, error) {
 		case "!!int", "!!float":
 			v.kind, v.text = '0', n.Value
 			return v, nil
-		case "!!str", "!!timestamp", "!!merge": // an unquoted time is text like any other
+		case "!!str", "!!timestamp", "!!merge": // an unquoted time is a string like any other
 			v.kind, v.text = '"', n.Value
 			return v, nil
 		}
 	}
-	return v, v.refuse("has the tag %s, which does not go with it here", Clip(tag))
+	return v, v.refuse("has the YAML tag %s, which is not allowed for this value; omit the tag", Clip(tag))
 }
 
-// readYAMLFields reads an object's fields, and after them those that it has not
-// itself of the object that it is merged with (<<: *other), or of a list of such,
-// where the earlier one goes first.
+// readYAMLFields reads the fields of an object. Then it adds the missing ones from the object
+// that is merged into it (<<: *other), or from a list of such objects; of the objects in a
+// list the earlier one takes precedence.
 func (s *source) readYAMLFields(v value, n *yaml.Node, depth int) (value, error) {
 	names := make(map[string]bool)
 	var merged []value
@@ -187,17 +187,17 @@ func (s *source) readYAMLFields(v value, n *yaml.Node, depth int) (value, error)
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
-			return v, v.refuse("has a key that is not a word, in line %d", key.Line)
+			return v, v.refuse("has a key that is not a name, in line %d", key.Line)
 		}
 		f := field{name: key.Value}
 		f.path = FieldPath(v.path, f.name)
 		if names[f.name] {
-			return v, f.refuse("is there twice")
+			return v, f.refuse("is given twice")
 		}
 		names[f.name] = true
 		merge := key.ShortTag() == "!!merge"
 		if merge {
-			f.path = v.path // where its fields come to be
+			f.path = v.path // its fields become fields of v
 		}
 		var err error
 		if f.value, err = s.readYAML(f.value, content, depth+1); err != nil {
@@ -214,7 +214,7 @@ func (s *source) readYAMLFields(v value, n *yaml.Node, depth int) (value, error)
 	}
 	for _, other := range merged {
 		if other.kind != '{' {
-			return v, v.refuse("is merged with %s; want an object", kinds[other.kind])
+			return v, v.refuse("merges %s with <<; want an object", kinds[other.kind])
 		}
 		for _, f := range other.fields {
 			if !names[f.name] {
@@ -226,7 +226,7 @@ func (s *source) readYAMLFields(v value, n *yaml.Node, depth int) (value, error)
 	return v, nil
 }
 
-// json writes v as compact JSON. Numbers that are none there are refused.
+// json appends v to b as compact JSON. It refuses numbers of YAML that JSON does not have.
 func (v value) json(b []byte) ([]byte, error) {
 	var err error
 	switch v.kind {
@@ -235,7 +235,7 @@ func (v value) json(b []byte) ([]byte, error) {
 		return append(b, quoted...), err
 	case '0':
 		if !jsontext.Value(v.text).IsValid() {
-			return b, v.refuse("is %s; want a number as JSON writes it", Clip(v.text))
+			return b, v.refuse("is %s; want a number in the form of JSON, such as 1.5", Clip(v.text))
 		}
 		return append(b, v.text...), nil
 	case '[':
@@ -269,7 +269,7 @@ func (v value) json(b []byte) ([]byte, error) {
 	}
 }
 
-// quote writes a text of v as JSON.
+// quote writes s as a JSON string; an error has the path of v.
 func (v value) quote(s string) (string, error) {
 	b, err := jsontext.AppendQuote(nil, s)
 	if err != nil {

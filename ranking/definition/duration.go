@@ -8,7 +8,7 @@ import (
 
 const day = 24 * time.Hour
 
-// Bounds of the durations in a definition.
+// Bounds of the durations in a definition. Some fields have a narrower range.
 const (
 	minDuration = time.Second
 	maxDuration = 36600 * day // a hundred years
@@ -24,7 +24,8 @@ var durationUnits = []struct {
 	length time.Duration
 }{{"d", day}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
 
-// parseDuration reads a duration as definitions write it: 36h, 7d.
+// parseDuration reads a duration in the form of definitions: 36h, 7d. It returns false for
+// any other form and for durations beyond maxDuration.
 func parseDuration(s string) (time.Duration, bool) {
 	parts := durationText.FindStringSubmatch(s)
 	if parts == nil {
@@ -39,8 +40,7 @@ func parseDuration(s string) (time.Duration, bool) {
 	return 0, false
 }
 
-// FormatDuration writes a duration of whole seconds in the largest unit that
-// divides it.
+// FormatDuration writes a duration of whole seconds in the largest unit that divides it: 36h, 7d.
 func FormatDuration(d time.Duration) string {
 	for _, unit := range durationUnits {
 		if d%unit.length == 0 {
@@ -50,7 +50,8 @@ func FormatDuration(d time.Duration) string {
 	return d.String()
 }
 
-// durationFault tells what is wrong with a duration; 0 stands for none given.
+// durationFault says what is wrong with a duration, or returns "". Zero means that no
+// duration was given.
 func durationFault(d time.Duration) string {
 	if d != 0 && (d < minDuration || d > maxDuration || d%time.Second != 0) {
 		return "is " + d.String() + "; " + wantDuration
@@ -58,16 +59,16 @@ func durationFault(d time.Duration) string {
 	return ""
 }
 
-// The times that a definition may name: what Redis counts in microseconds, in
-// the doubles of its scripts, stays exact until 2255.
+// The range of times in a definition, which is from minTime until before maxTime. Redis's
+// scripts count microseconds in doubles, which are exact until 2255.
 var (
 	minTime = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	maxTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-const wantTime = "want RFC 3339 to the millisecond at most, such as 2026-01-01T00:00:00Z, in the years 1970 to 2199"
+const wantTime = "want a time by RFC 3339 with at most milliseconds, such as 2026-01-01T00:00:00Z, in the years 1970 to 2199"
 
-// parseTime reads a time as definitions write it.
+// parseTime reads a time in the form of definitions, and returns it in UTC.
 func parseTime(s string) (time.Time, bool) {
 	var t time.Time
 	if t.UnmarshalText([]byte(s)) != nil || timeFault(t) != "" {
@@ -76,7 +77,7 @@ func parseTime(s string) (time.Time, bool) {
 	return t.UTC(), true
 }
 
-// timeFault tells what is wrong with a time that was given.
+// timeFault says what is wrong with a time that was given, or returns "".
 func timeFault(t time.Time) string {
 	if t.Before(minTime) || !t.Before(maxTime) || t.Nanosecond()%int(time.Millisecond) != 0 {
 		return "is " + t.String() + "; " + wantTime
@@ -88,7 +89,7 @@ const wantClock = "want 00:00 to 23:59, such as 04:00"
 
 var clockText = regexp.MustCompile(`^([01][0-9]|2[0-3]):([0-5][0-9])$`)
 
-// parseClock reads a time of day.
+// parseClock reads a time of day, such as 04:00, and returns the time since midnight.
 func parseClock(s string) (time.Duration, bool) {
 	parts := clockText.FindStringSubmatch(s)
 	if parts == nil {
@@ -99,5 +100,5 @@ func parseClock(s string) (time.Duration, bool) {
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute, true
 }
 
-// TimeForm is how times look on the wire: RFC 3339 with milliseconds, in UTC.
+// TimeForm is the form of times on the wire: RFC 3339 with milliseconds, in UTC.
 const TimeForm = "2006-01-02T15:04:05.000Z"

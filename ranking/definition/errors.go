@@ -5,53 +5,57 @@ import (
 	"fmt"
 )
 
-// The errors of this package. What is returned wraps them; compare with errors.Is.
+// The errors of the store and of this package. Each returned error wraps one of them; compare
+// with errors.Is.
 var (
-	// ErrInvalid is a request that is wrong in itself; a FieldError says where.
+	// ErrInvalid means that the request itself is wrong; a FieldError names the field.
 	ErrInvalid = errors.New("invalid")
-	// ErrOutOfRange is a score, given or resulting, or a change of one, beyond what
-	// the board allows.
+	// ErrOutOfRange means that a given score, a resulting score, or a change of a score is
+	// beyond what the board allows.
 	ErrOutOfRange = errors.New("out of range")
-	// ErrUnknownBoard is a board that is not defined.
+	// ErrUnknownBoard means that the board is not defined.
 	ErrUnknownBoard = errors.New("unknown board")
-	// ErrUnknownPeriod is a period that is not there, not yet or not any more.
+	// ErrUnknownPeriod means that the period does not exist, has not begun, or is no longer kept.
 	ErrUnknownPeriod = errors.New("unknown period")
-	// ErrUnknownEvent is an event that is not defined.
+	// ErrUnknownEvent means that the event is not defined.
 	ErrUnknownEvent = errors.New("unknown event")
-	// ErrNotOpen is a write to what does not take any now: before a board's starts,
-	// after its ends, or to a period by its name.
+	// ErrNotOpen means that the board does not take this write now: before its starts, after
+	// its ends, or to a period by its name.
 	ErrNotOpen = errors.New("not open")
-	// ErrConflict is what cannot be done as things are: a definition that would
-	// re-order data, an instance too many, a board that others need.
+	// ErrConflict means that the present state does not allow the request: a definition that
+	// would re-order data, one instance too many, or a board that others need.
 	ErrConflict = errors.New("conflict")
-	// ErrUnknownMember is a member that is not on the board.
+	// ErrUnknownMember means that the member is not on the board.
 	ErrUnknownMember = errors.New("unknown member")
-	// ErrIDMismatch is a request id that was used for another update before.
+	// ErrIDMismatch means that the request id was used for another update before.
 	ErrIDMismatch = errors.New("id mismatch")
-	// ErrTooLarge is a request that makes too much at one time: nothing was done.
+	// ErrTooLarge means that the request is too large, or makes too much at one time. Nothing
+	// was done.
 	ErrTooLarge = errors.New("too large")
-	// ErrOverloaded is a queue that is full: nothing was written.
+	// ErrOverloaded means that a queue is full. Nothing was written.
 	ErrOverloaded = errors.New("overloaded")
-	// ErrUnavailable is a Redis that did not answer as it should.
+	// ErrUnavailable means that Redis did not answer as it should.
 	ErrUnavailable = errors.New("store unavailable")
-	// ErrOutcomeUnknown is a write that may have been applied or not: send it
-	// again with the same id.
+	// ErrOutcomeUnknown means that the write may or may not have been applied. Send it again
+	// with the same id.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 )
 
-// FieldError says which field of a request is wrong and why. It wraps the kind
-// of error that it is.
+// FieldError names the field of a request that is wrong, and the reason. It wraps the error
+// that it is a kind of.
 type FieldError struct {
 	Field  string // name on the wire, such as "member" or "score"
-	Reason string
-	Kind   error
+	Reason string // follows the name in a sentence: "is missing", "is 0; want 1 to 9"
+	Kind   error  // one of the errors above
 }
 
+// Error returns the field and the reason.
 func (e *FieldError) Error() string { return fmt.Sprintf("%s: %s", e.Field, e.Reason) }
 
+// Unwrap returns the kind of the error.
 func (e *FieldError) Unwrap() error { return e.Kind }
 
-// Invalid is a FieldError of kind ErrInvalid.
+// Invalid returns a FieldError of kind ErrInvalid.
 func Invalid(field, reason string) error {
 	return &FieldError{Field: field, Reason: reason, Kind: ErrInvalid}
 }

@@ -13,25 +13,25 @@ import (
 	"rankcast/ranking/internal/keyspace"
 )
 
-// Event maps one thing that happened onto updates of many boards, so that a
-// caller tells it once: it sends the fields that stand in braces in the updates.
-// A field is of the type that its uses want: an integer as a score, text in a
-// board or a member, any JSON but null where it is in data alone.
+// Event maps one thing that happened onto updates of many boards, so that a caller sends it
+// once. The caller sends the fields whose names stand in braces in the updates.
+// The uses of a field decide its type. A score needs an integer, and a board or a member needs
+// a string. A field that is used only in data may have any JSON value but null.
 type Event struct {
-	Name    string   `json:"event"` // as a board without placeholders; not "periods", which is a feed
-	Updates []Target `json:"updates"`
+	Name    string   `json:"event"`   // by the rule of a board without placeholders; not "periods", which is a feed
+	Updates []Target `json:"updates"` // 1 to 32
 
-	compiled *compiledEvent // by Normalize
+	compiled *compiledEvent // set by Normalize
 }
 
 // Target is one update that an event makes.
 type Target struct {
-	Board  string         // "stars", "fans:{star}", "hot:{genre}:phone": fields stand in its parts
+	Board  string         // "stars", "fans:{star}", "hot:{genre}:phone": fields may stand in its parts
 	Member string         // "{user}", "car {number}"
-	Score  string         // "{flowers}", "-{flowers}", or an integer, which in JSON is a number
-	Op     Mode           // as Update.Op
-	If     Condition      // as Update.If
-	Data   jsontext.Value // an object; a text in it that is a field, such as "{user}", becomes its value
+	Score  string         // "{flowers}", "-{flowers}", or an integer, which is a number in JSON
+	Op     Mode           // see Update.Op
+	If     Condition      // see Update.If
+	Data   jsontext.Value // an object; a string in it that is a field, such as "{user}", is replaced by the field's value
 }
 
 // Field is a field of an event.
@@ -40,17 +40,17 @@ type Field struct {
 	Type FieldType
 }
 
-// FieldType is what an event's field must be, as its uses want.
+// FieldType is the type of an event's field, which follows from its uses.
 type FieldType int
 
 // The types of fields.
 const (
-	AnyField     FieldType = iota // any JSON but null: it is in data alone
-	IntegerField                  // it is a score
-	TextField                     // it is in a board or a member
+	AnyField     FieldType = iota // any JSON value but null; the field is used only in data
+	IntegerField                  // an integer; the field is used as a score
+	TextField                     // a string; the field is used in a board or a member
 )
 
-// Fields are the event's fields by name; none are known before Normalize.
+// Fields returns the event's fields, sorted by name. It returns nil before Normalize.
 func (e Event) Fields() []Field {
 	if e.compiled == nil {
 		return nil
@@ -65,17 +65,19 @@ func (e Event) Fields() []Field {
 // maxTargets bounds the updates of an event.
 const maxTargets = 32
 
-// PeriodsFeed is the feed of periods that close. Events have feeds of their names.
+// PeriodsFeed is the name of the feed of settled periods. The feed of an event has the name
+// of the event.
 const PeriodsFeed = "periods"
 
-// compiledEvent is an event made ready to be expanded.
+// compiledEvent is an event that is ready for Expand.
 type compiledEvent struct {
 	targets []target
 	fields  map[string]*use
 	names   []string // of the fields, sorted
-	digest  string   // of the updates: tells them from others that the event made before
+	digest  string   // of the updates, which differ between two definitions of the event
 }
 
+// target is a Target that is ready for Expand.
 type target struct {
 	base   string
 	parts  []template
@@ -83,19 +85,19 @@ type target struct {
 	score  amount
 	op     Mode
 	cond   Condition
-	data   template // JSON: what a field stands for goes in as it came
+	data   template // JSON; a field's value is inserted as it came
 }
 
-// amount is an integer, or that of a field or minus that.
+// amount is an integer, the value of a field, or minus the value of a field.
 type amount struct {
-	field string // "" for n itself
-	n     int64  // 1 or -1 times the field
+	field string // "" when the amount is n
+	n     int64  // the amount, or the factor of the field: 1 or -1
 }
 
-// use is what a field is used as, and where that is.
+// use holds the types that a field is used as.
 type use struct {
-	integer, text string
-	part          bool // in a board, where less is allowed than in a member
+	integer, text string // the path of the first use as an integer, and as text; "" for none
+	part          bool   // used in a part of a board, which allows fewer characters than a member
 }
 
 func (u use) fieldType() FieldType {
@@ -109,17 +111,17 @@ func (u use) fieldType() FieldType {
 	}
 }
 
-// Normalize returns e ready to be expanded, or a FieldError that says what is
-// wrong where, such as updates[1].score.
+// Normalize returns e ready for Expand, or a FieldError that names the field that is wrong,
+// such as updates[1].score.
 func (e Event) Normalize() (Event, error) {
 	if !baseName.MatchString(e.Name) {
 		return e, Invalid("event", wantBase)
 	}
 	if e.Name == PeriodsFeed {
-		return e, Invalid("event", "is the name of a feed of its own; choose another")
+		return e, Invalid("event", "is the name of the feed of settled periods; choose another name")
 	}
 	if n := len(e.Updates); n < 1 || n > maxTargets {
-		return e, Invalid("updates", fmt.Sprintf("has %d; want 1 to %d", n, maxTargets))
+		return e, Invalid("updates", fmt.Sprintf("has %d updates; want 1 to %d", n, maxTargets))
 	}
 	c := &compiledEvent{fields: make(map[string]*use)}
 	e.Updates = slices.Clone(e.Updates)
@@ -137,6 +139,7 @@ func (e Event) Normalize() (Event, error) {
 	return e, nil
 }
 
+// digestOf returns the digest of an event's updates, see UpdatesDigest.
 func digestOf(updates []Target) string {
 	var b []byte
 	for _, t := range updates {
@@ -148,7 +151,8 @@ func digestOf(updates []Target) string {
 	return Digest(b)
 }
 
-// compile makes one update ready. Its data is brought into one form.
+// compile checks one update and makes it ready for Expand. It replaces t.Data by its compact
+// form.
 func (c *compiledEvent) compile(path string, t *Target) (target, error) {
 	compiled := target{op: t.Op, cond: t.If}
 	if err := c.compileBoard(path+".board", t.Board, &compiled); err != nil {
@@ -178,14 +182,14 @@ func (c *compiledEvent) compileBoard(path, board string, t *target) error {
 		return Invalid(path, "is missing")
 	}
 	if strings.Contains(board, "@") {
-		return Invalid(path, "has a period; an event updates what is open: leave the @ away")
+		return Invalid(path, "has a period, but an event updates the current period; omit the @ and what follows it")
 	}
 	parts := strings.Split(board, ":")
 	if t.base = parts[0]; !baseName.MatchString(t.base) {
-		return Invalid(path, wantBase+"; fields stand after that, such as fans:{star}")
+		return Invalid(path, wantBase+"; fields follow after a colon, such as fans:{star}")
 	}
 	if len(parts)-1 > maxParts {
-		return Invalid(path, fmt.Sprintf("has %d parts; want %d at most", len(parts)-1, maxParts))
+		return Invalid(path, fmt.Sprintf("has %d parts; want at most %d", len(parts)-1, maxParts))
 	}
 	for i, s := range parts[1:] {
 		p, err := parseTemplate(s)
@@ -245,7 +249,7 @@ func (c *compiledEvent) compileScore(path, score string, t *target) error {
 		return Invalid(path, err.Error())
 	}
 	if len(p) != 1 || p[0].field == "" {
-		return Invalid(path, fmt.Sprintf("is %q; want an integer, a field alone such as {flowers}, or minus that: -{flowers}", Clip(score)))
+		return Invalid(path, fmt.Sprintf("is %q; want an integer, a single field such as {flowers}, or a negated field such as -{flowers}", Clip(score)))
 	}
 	t.score = amount{field: p[0].field, n: 1}
 	if minus {
@@ -274,7 +278,7 @@ func (c *compiledEvent) compileData(path string, t *Target, compiled *target) er
 		return err
 	}
 	if n := compiled.data.least(); n > MaxDataBytes {
-		return v.refuse("has %d bytes at least; want %d at most", n, MaxDataBytes)
+		return v.refuse("has at least %d bytes; want at most %d", n, MaxDataBytes)
 	}
 	for name := range compiled.data.fields() {
 		c.use(name)
@@ -283,6 +287,7 @@ func (c *compiledEvent) compileData(path string, t *Target, compiled *target) er
 	return err
 }
 
+// use returns the use of a field, which it creates for a new field.
 func (c *compiledEvent) use(name string) *use {
 	u := c.fields[name]
 	if u == nil {
@@ -292,6 +297,8 @@ func (c *compiledEvent) use(name string) *use {
 	return u
 }
 
+// useText records that the field is used as text at path, or returns a FieldError where it is
+// also used as an integer.
 func (c *compiledEvent) useText(path, name string) error {
 	u := c.use(name)
 	if u.integer != "" {
@@ -301,8 +308,8 @@ func (c *compiledEvent) useText(path, name string) error {
 	return nil
 }
 
-// CheckBoards looks at an event beside the definitions there are; has knows them by
-// slot. A FieldError tells which update is for a board that there is not.
+// CheckBoards checks that each update of the event is for a defined board. has reports
+// whether a slot has a definition. A FieldError names the first update without a board.
 func (e Event) CheckBoards(has func(slot string) bool) error {
 	for i, u := range e.Updates {
 		base, _, _ := strings.Cut(u.Board, ":")
@@ -318,37 +325,37 @@ func (e Event) CheckBoards(has func(slot string) bool) error {
 			}
 		}
 		if len(others) > 0 {
-			return Invalid(path, fmt.Sprintf("has %d parts after %s; there are boards of that name with %s", parts, base, strings.Join(others, ", ")))
+			return Invalid(path, fmt.Sprintf("has %d parts after %s, but there are only boards of that name with %s parts", parts, base, strings.Join(others, ", ")))
 		}
-		return Invalid(path, fmt.Sprintf("is for %s, but there is no such board", base))
+		return Invalid(path, fmt.Sprintf("is for %s, but there is no such board; define it first", base))
 	}
 	return nil
 }
 
-// Conflict tells why a board never takes an update: what it is, and what is wrong with which
-// field; "" where it does.
+// Conflict says why the board d can never take the update: the type of board ("union" or
+// "window"), the field of the update, and the reason. All are "" when d can take it.
 func (t Target) Conflict(d Board) (is, field, reason string) {
 	switch {
 	case d.Union != nil:
-		return "union", ".board", fmt.Sprintf("is for %s, a union, which is built from other boards; update these", d.Name)
+		return "union", ".board", fmt.Sprintf("is for %s, a union, which is built from other boards; update those boards instead", d.Name)
 	case d.IsWindowed() && t.Op != "" && t.Op != d.Mode:
-		return "window", ".op", fmt.Sprintf("is %s, and %s has a window and mode %s, which is the only op there", t.Op, d.Name, d.Mode)
+		return "window", ".op", fmt.Sprintf("is %s, but %s has a window and mode %s; want the mode of the board as op, or omit op", t.Op, d.Name, d.Mode)
 	case d.IsWindowed() && !d.IsLive() && t.Data != nil:
-		return "window", ".data", fmt.Sprintf("does not apply to %s, which has a window whose result is built", d.Name)
+		return "window", ".data", fmt.Sprintf("does not apply to %s, which has a window whose result is built; omit it", d.Name)
 	}
 	return "", "", ""
 }
 
-// Slot is that of the board that an update is for.
+// Slot is the slot of the board that the update is for.
 func (t Target) Slot() string {
 	base, _, _ := strings.Cut(t.Board, ":")
 	return SlotOf(base, strings.Count(t.Board, ":"))
 }
 
-// IsEventName reports whether an event may have that name: 1 to 64 characters of a-z, 0-9,
-// dot, underscore and hyphen, the first of them a letter or a digit.
+// IsEventName reports whether an event may have the name: 1 to 64 characters of a-z, 0-9,
+// dot, underscore and hyphen, of which the first is a letter or a digit.
 func IsEventName(name string) bool { return baseName.MatchString(name) }
 
-// UpdatesDigest tells the updates of a normalized event from those that the event made by
-// another definition.
+// UpdatesDigest returns a digest of the updates of a normalized event. It differs between two
+// definitions of the event whose updates differ.
 func (e Event) UpdatesDigest() string { return e.compiled.digest }

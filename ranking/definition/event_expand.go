@@ -17,15 +17,16 @@ import (
 
 // BoardUpdate is an update and the board that it is for.
 type BoardUpdate struct {
-	Board  string // instance: "fans:s17"
+	Board  string // a board or an instance of a family, without a period: "fans:s17"
 	Update Update
 }
 
-// Expand gives the updates that an event with these fields makes, in the order of
-// its definition, each of them checked. Nothing but the event's fields may be
-// among them, and none may be missing: the request's id is the caller's to take
-// out. There may be an "at", which is the At of all updates. A FieldError tells which field is wrong; it is an ErrOutOfRange where an
-// integer is beyond ±MaxScore and ErrInvalid for all else.
+// Expand returns the updates that an event with these fields makes, in the order of its
+// definition. Each update passes Update.Check. fields must hold all fields of the event and
+// no others, so the caller first removes the id of the request. fields may also hold AtField,
+// which becomes the At of all updates. A FieldError names the field that is wrong; its kind is
+// ErrOutOfRange for an integer beyond ±MaxScore, and ErrInvalid otherwise. Expand may be
+// called concurrently.
 func (e Event) Expand(fields map[string]jsontext.Value) ([]BoardUpdate, error) {
 	if e.compiled == nil {
 		var err error
@@ -69,20 +70,21 @@ func (e Event) Expand(fields map[string]jsontext.Value) ([]BoardUpdate, error) {
 	return updates, nil
 }
 
-// AtField is what tells of an event when it happened, unless the event's own updates have
-// a field of that name.
+// AtField is the field that holds the time at which an event happened. An event whose own
+// updates have a field of that name carries no time.
 const AtField = "at"
 
-// CarriesTime reports whether fields tell when the event happened.
+// CarriesTime reports whether fields hold the time at which the event happened. The event must
+// be normalized.
 func (e Event) CarriesTime(fields map[string]jsontext.Value) bool {
 	_, there := fields[AtField]
 	return there && e.compiled.fields[AtField] == nil
 }
 
-// list names the fields.
+// list names the fields for an error.
 func (c *compiledEvent) list() string { return cmp.Or(strings.Join(c.names, ", "), "no fields") }
 
-// expansion is the values of an event's fields.
+// expansion holds the values of an event's fields.
 type expansion struct {
 	e       *compiledEvent
 	text    map[string]string // fields used as text
@@ -90,7 +92,7 @@ type expansion struct {
 	integer map[string]int64
 }
 
-// read takes a field's value over, of the type that its uses want.
+// read checks that v has the type that the uses of the field require, and stores it in x.
 func (x *expansion) read(name string, v jsontext.Value) error {
 	compact := v.Clone()
 	if err := compact.Format(); err != nil {
@@ -107,7 +109,7 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 	switch u.fieldType() {
 	case IntegerField:
 		if !integerText.Match(compact) {
-			return Invalid(name, fmt.Sprintf("is %s; want an integer, without quotes, fraction or exponent", Clip(string(compact))))
+			return Invalid(name, fmt.Sprintf("is %s; want an integer without quotes, fraction or exponent", Clip(string(compact))))
 		}
 		n, err := strconv.ParseInt(string(compact), 10, 64)
 		if err != nil || n < -MaxScore || n > MaxScore {
@@ -120,7 +122,7 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 	case TextField:
 		var s string
 		if json.Unmarshal(compact, &s) != nil {
-			return Invalid(name, fmt.Sprintf("is %s; want a text", Clip(string(compact))))
+			return Invalid(name, fmt.Sprintf("is %s; want a string", Clip(string(compact))))
 		}
 		fault := memberFault
 		if u.part {
@@ -134,8 +136,8 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 	return nil
 }
 
-// target makes one update. What is wrong now is of several values together; the
-// longest of them is told.
+// target makes one update. Each value is right by itself here, so an error comes from several
+// values together; it names the field with the longest value.
 func (x *expansion) target(t target) (BoardUpdate, error) {
 	text := func(field string) string { return x.text[field] }
 	n := Name{Base: t.base, Parts: make([]string, len(t.parts))}
@@ -156,13 +158,13 @@ func (x *expansion) target(t target) (BoardUpdate, error) {
 		value := func(field string) string { return x.json[field] }
 		u.Data = t.data.expand(value)
 		if n := len(u.Data); n > MaxDataBytes {
-			return BoardUpdate{}, Invalid(x.longest(t.data, value), fmt.Sprintf("makes the data on board %s %d bytes long; want %d at most", t.base, n, MaxDataBytes))
+			return BoardUpdate{}, Invalid(x.longest(t.data, value), fmt.Sprintf("makes the data on board %s %d bytes long; want at most %d", t.base, n, MaxDataBytes))
 		}
 	}
 	return BoardUpdate{Board: n.Instance(), Update: u}, u.Check()
 }
 
-// longest is the field of p with the longest value, the first of them.
+// longest returns the field of p with the longest value; of several such fields the first.
 func (x *expansion) longest(p template, value func(string) string) string {
 	var longest string
 	for field := range p.fields() {
@@ -173,18 +175,19 @@ func (x *expansion) longest(p template, value func(string) string) string {
 	return longest
 }
 
-// Digest tells one event from another under the same request id, whatever the
-// order of its fields and the white space in them. It has the form of an update's.
+// Digest identifies the content of an event under a request id. It does not depend on the
+// order of the fields or on their white space. It has the same form as the digest of an
+// update, see the function Digest. The event must be normalized.
 func (e Event) Digest(fields map[string]jsontext.Value) string {
 	b := append([]byte(e.Name), keyspace.FieldSep...)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		v := fields[name].Clone()
 		if name == AtField && e.CarriesTime(fields) {
 			if at, err := ParseAt(v); err == nil {
-				v = strconv.AppendInt(nil, at.UnixMilli(), 10) // however it is written
+				v = strconv.AppendInt(nil, at.UnixMilli(), 10) // the same for both forms of a time
 			}
 		}
-		// What is no JSON stays as it is; Expand refuses it.
+		// A value that is not valid JSON stays as it is; Expand refuses it.
 		_ = v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
 		b = append(append(append(append(b, name...), keyspace.FieldSep...), v...), keyspace.RecordSep...)
 	}

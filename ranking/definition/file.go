@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Set are boards and events.
+// Set holds the definitions of boards and events.
 type Set struct {
-	Boards []Board // by name
-	Events []Event // by name
+	Boards []Board // ParseFile sorts them by name
+	Events []Event // ParseFile sorts them by name
 }
 
 // The sections of a boards file.
@@ -19,7 +19,7 @@ const (
 	SectionEvents = "events"
 )
 
-// ParseFile reads a boards file:
+// ParseFile reads a boards file, which is YAML:
 //
 //	boards:
 //	  stars:         {period: week, timezone: Asia/Shanghai, kind: star}
@@ -31,9 +31,9 @@ const (
 //	    - {board: stars, member: "{star}", score: "{flowers}"}
 //	    - {board: "fans:{star}", member: "{user}", score: "{flowers}"}
 //
-// What is wrong is a FieldError that names the field by its path, such as
-// boards.laps.mode, boards["fans:{star}"].period or events.gift[1].score.
-// Whether there are the boards that an event is for is not looked at.
+// All definitions are normalized. An error is a FieldError that names the field by its path,
+// such as boards.laps.mode, boards["fans:{star}"].period or events.gift[1].score.
+// ParseFile does not check that the boards of an event or a union are defined.
 func ParseFile(file []byte) (Set, error) {
 	defs, err := parseSet(file)
 	return defs, rooted("file", err)
@@ -55,7 +55,7 @@ func parseSet(file []byte) (Set, error) {
 		case SectionEvents:
 			err = defs.readEvents(f.value)
 		default:
-			err = f.refuse("is not a field here; want boards or events")
+			err = f.refuse("is not a field of a boards file; want boards or events")
 		}
 		if err != nil {
 			return Set{}, err
@@ -66,12 +66,12 @@ func parseSet(file []byte) (Set, error) {
 
 func (defs *Set) readBoards(v value) error {
 	if v.kind != '{' || len(v.fields) == 0 {
-		return v.want("names with fields, such as {stars: {}}")
+		return v.want("board names with their fields, such as {stars: {}}")
 	}
 	slots := make(map[string]string)
 	for _, f := range v.fields {
 		d := Board{Name: f.name}
-		if f.kind != 'n' { // a name alone has the defaults
+		if f.kind != 'n' { // a name without fields has the defaults
 			if err := d.read(f.value); err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ func (defs *Set) readBoards(v value) error {
 			return LocateInFile(SectionBoards, f.name, err)
 		}
 		if other, taken := slots[d.Slot()]; taken {
-			return f.refuse("clashes with %s, which has the same name and as many placeholders", other)
+			return f.refuse("clashes with %s, which has the same name and the same number of placeholders", other)
 		}
 		slots[d.Slot()] = d.Name
 		defs.Boards = append(defs.Boards, d)
@@ -92,7 +92,7 @@ func (defs *Set) readBoards(v value) error {
 
 func (defs *Set) readEvents(v value) error {
 	if v.kind != '{' || len(v.fields) == 0 {
-		return v.want("names with lists of updates")
+		return v.want("event names with their lists of updates")
 	}
 	for _, f := range v.fields {
 		e := Event{Name: f.name}
@@ -109,8 +109,9 @@ func (defs *Set) readEvents(v value) error {
 	return nil
 }
 
-// LocateInFile gives the error of a definition the path that it has in a boards file, where
-// its name stands for itself, and an event's updates right under it.
+// LocateInFile gives the FieldError of a definition the path that the field has in a boards
+// file. There the name of a definition is part of the path, and the updates of an event stand
+// directly under its name. Other errors stay as they are.
 func LocateInFile(section, name string, err error) error {
 	fe, ok := errors.AsType[*FieldError](err)
 	if !ok {

@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxParts bounds the parts of a name and the placeholders of a family.
+// maxParts is the greatest number of parts of a name, and of placeholders of a family.
 const maxParts = 8
 
-// maxPartBytes bounds one part of an instance's name.
+// maxPartBytes is the greatest length of one part of an instance's name.
 const maxPartBytes = 64
 
-// MaxIDBytes bounds member ids and request ids.
+// MaxIDBytes is the greatest length of a member id and of a request id, in bytes.
 const MaxIDBytes = 128
 
 var (
@@ -32,18 +32,19 @@ const (
 	wantPlaceholder = "want 1 to 32 characters of a-z 0-9 _ starting with a letter"
 )
 
-// Name is a board as a client names it: base[:part…][@period].
+// Name is the name of a board as a client writes it: base[:part…][@period].
 type Name struct {
 	Base   string   // "fans"
-	Parts  []string // "s17": what fills the placeholders of a family
+	Parts  []string // "s17": the values of a family's placeholders
 	Period string   // "2026-W46", "-1"; "" for none
 }
 
-// ParseName takes a name apart, or returns a FieldError.
+// ParseName parses a name, or returns a FieldError. It does not check that the board or the
+// period exists.
 func ParseName(s string) (Name, error) {
 	board, period, qualified := strings.Cut(s, "@")
 	if qualified && !periodName.MatchString(period) {
-		return Name{}, Invalid("board", fmt.Sprintf("has the period %q; want one such as 2026-W46, or -1 for the one before this", Clip(period)))
+		return Name{}, Invalid("board", fmt.Sprintf("has the period %q; want a period such as 2026-W46, or -1 for the previous period", Clip(period)))
 	}
 	parts := strings.Split(board, ":")
 	n := Name{Base: parts[0], Parts: parts[1:], Period: period}
@@ -51,7 +52,7 @@ func ParseName(s string) (Name, error) {
 		return Name{}, Invalid("board", wantBase)
 	}
 	if len(n.Parts) > maxParts {
-		return Name{}, Invalid("board", fmt.Sprintf("has %d parts; want %d at most", len(n.Parts), maxParts))
+		return Name{}, Invalid("board", fmt.Sprintf("has %d parts; want at most %d", len(n.Parts), maxParts))
 	}
 	for i, part := range n.Parts {
 		if reason := partFault(part); reason != "" {
@@ -67,33 +68,35 @@ func ParseName(s string) (Name, error) {
 // Instance is the name without its period: "fans:s17".
 func (n Name) Instance() string { return strings.Join(append([]string{n.Base}, n.Parts...), ":") }
 
-// Slot is what a name and the definition it is of have in common: "fans/1".
+// Slot is the slot of the name, which is also that of its definition: "fans/1".
 func (n Name) Slot() string { return SlotOf(n.Base, len(n.Parts)) }
 
+// SlotOf returns the slot of a base and a number of parts or placeholders: "fans/1". A name and
+// its definition have the same slot, and no two definitions have the same one.
 func SlotOf(base string, parts int) string { return base + "/" + strconv.Itoa(parts) }
 
-// FamilyName is what a definition is called: a base, or a family such as
+// FamilyName is the name of a definition: a base, or a base with placeholders such as
 // hot:{genre}:{device}.
 type FamilyName struct {
 	base         string
-	Placeholders []string
+	Placeholders []string // without their braces
 }
 
-// ParseFamilyName takes a definition's name apart, or returns a FieldError.
+// ParseFamilyName parses the name of a definition, or returns a FieldError.
 func ParseFamilyName(board string) (FamilyName, error) {
 	parts := strings.Split(board, ":")
 	t := FamilyName{base: parts[0], Placeholders: parts[1:]}
 	if !baseName.MatchString(t.base) {
-		return FamilyName{}, Invalid("board", wantBase+"; a family has placeholders after that, such as fans:{star}")
+		return FamilyName{}, Invalid("board", wantBase+"; in a family, placeholders follow after a colon, such as fans:{star}")
 	}
 	if len(t.Placeholders) > maxParts {
-		return FamilyName{}, Invalid("board", fmt.Sprintf("has %d placeholders; want %d at most", len(t.Placeholders), maxParts))
+		return FamilyName{}, Invalid("board", fmt.Sprintf("has %d placeholders; want at most %d", len(t.Placeholders), maxParts))
 	}
 	for i, p := range t.Placeholders {
 		word, opened := strings.CutPrefix(p, "{")
 		word, closed := strings.CutSuffix(word, "}")
 		if !opened || !closed || !placeholder.MatchString(word) {
-			return FamilyName{}, Invalid("board", fmt.Sprintf("has %q where a placeholder belongs, such as {star}; within its braces %s", Clip(p), wantPlaceholder))
+			return FamilyName{}, Invalid("board", fmt.Sprintf("has %q in place of a placeholder such as {star}; in the braces %s", Clip(p), wantPlaceholder))
 		}
 		if slices.Contains(t.Placeholders[:i], word) {
 			return FamilyName{}, Invalid("board", fmt.Sprintf("has the placeholder %s twice", p))
@@ -103,21 +106,23 @@ func ParseFamilyName(board string) (FamilyName, error) {
 	return t, nil
 }
 
+// Slot is the slot of the definition, see SlotOf.
 func (t FamilyName) Slot() string { return SlotOf(t.base, len(t.Placeholders)) }
 
-// CheckBoard refuses what no definition can be called: 1 to 64 characters of
-// a-z, 0-9, dot, underscore and hyphen, the first of them a letter or a digit,
-// and for a family 1 to 8 placeholders after that: hot:{genre}:{device}.
+// CheckBoard returns a FieldError unless board is a valid name of a definition. That is 1 to
+// 64 characters of a-z, 0-9, dot, underscore and hyphen, of which the first is a letter or a
+// digit. In a family 1 to 8 placeholders follow: hot:{genre}:{device}.
 func CheckBoard(board string) error {
 	_, err := ParseFamilyName(board)
 	return err
 }
 
-// CheckMember refuses what cannot be a member's id: 1 to 128 bytes of UTF-8
+// CheckMember returns a FieldError unless id is a valid member id: 1 to 128 bytes of UTF-8
 // without control characters.
 func CheckMember(id string) error { return CheckText("member", id) }
 
-// CheckText holds the rule that member ids and request ids share.
+// CheckText checks s by the rule that member ids and request ids share, and returns a
+// FieldError for field.
 func CheckText(field, s string) error {
 	if reason := TextFault(s, MaxIDBytes); reason != "" {
 		return Invalid(field, reason)
@@ -125,8 +130,8 @@ func CheckText(field, s string) error {
 	return nil
 }
 
-// TextFault tells what is wrong with a text, "" for nothing. Control characters
-// are out because change messages are separated by them.
+// TextFault says what is wrong with a text of 1 to most bytes, or returns "". It refuses
+// control characters because change messages use them as separators.
 func TextFault(s string, most int) string {
 	switch {
 	case s == "":
@@ -144,10 +149,10 @@ func TextFault(s string, most int) string {
 	return ""
 }
 
-// notInParts are what names, keys and paths are made of beside their parts.
+// notInParts are the characters that separate or enclose the parts of names, keys and paths.
 const notInParts = ":@/{}"
 
-// partFault tells what is wrong with a part of an instance's name.
+// partFault says what is wrong with a part of an instance's name, or returns "".
 func partFault(s string) string {
 	if reason := TextFault(s, maxPartBytes); reason != "" {
 		return reason
@@ -158,7 +163,7 @@ func partFault(s string) string {
 	return ""
 }
 
-// Clip shortens what a caller made up, to be told in an error.
+// Clip shortens a caller's text to at most 64 bytes, for quotation in an error.
 func Clip(s string) string {
 	const most = 64
 	if len(s) <= most {
@@ -167,7 +172,8 @@ func Clip(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// CheckKind refuses what is no kind of members, as a FieldError.
+// CheckKind returns a FieldError unless kind is a valid kind of member: 1 to 32 characters of
+// a-z, 0-9, underscore and hyphen, of which the first is a letter.
 func CheckKind(kind string) error {
 	if !kindName.MatchString(kind) {
 		return Invalid("kind", fmt.Sprintf("is %q; %s", Clip(kind), wantKind))
@@ -175,8 +181,8 @@ func CheckKind(kind string) error {
 	return nil
 }
 
-// Qualify names a period of a board: "stars@2026-W47"; the board itself where it
-// has no periods.
+// Qualify returns the name of a period of a board, such as "stars@2026-W47". It returns the
+// board's own name where period is "".
 func Qualify(instance, period string) string {
 	if period == "" {
 		return instance

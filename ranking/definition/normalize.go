@@ -24,8 +24,8 @@ var (
 	zoneName       = regexp.MustCompile(`^[A-Z][A-Za-z0-9_+/-]*$`)
 )
 
-// Normalize returns d with its defaults filled in and its texts in one form, or a
-// FieldError that says which field can not be so, and why.
+// Normalize returns d with its defaults filled in, and with its durations and times in their
+// canonical form. Otherwise it returns a FieldError for the first field that is wrong.
 func (d Board) Normalize() (Board, error) {
 	t, err := ParseFamilyName(d.Name)
 	if err != nil {
@@ -72,12 +72,13 @@ func (d *Board) checkDurations(FamilyName) error {
 	return nil
 }
 
-// presence says whether a field is.
+// presence says whether a definition gives a field.
 type presence struct {
 	field string
 	is    bool
 }
 
+// firstGiven returns the first field that is given, or "".
 func firstGiven(fields []presence) string {
 	for _, f := range fields {
 		if f.is {
@@ -87,7 +88,8 @@ func firstGiven(fields []presence) string {
 	return ""
 }
 
-// timed are the fields that say when a board's scores go, but for its window.
+// timed returns the fields, apart from the window, that decide which scores stay on a board
+// and when they leave.
 func (d *Board) timed() []presence {
 	return []presence{
 		{"period", d.Period != ""}, {"base", !d.Base.IsZero()}, {"timezone", d.Timezone != ""}, {"week_starts", d.WeekStarts != ""},
@@ -114,17 +116,17 @@ func (d *Board) checkTimes(FamilyName) error {
 		return Invalid("ends", "is not after starts; an activity lasts from starts until before ends")
 	}
 	if !d.Base.IsZero() && !d.Ends.IsZero() && !d.Base.Before(d.Ends) {
-		return Invalid("ends", "is not after base, before which there are no periods; nothing could ever count")
+		return Invalid("ends", "is not after base; the first period starts at base, so no update could count")
 	}
 	return nil
 }
 
-// checkApplies refuses fields that mean nothing on such a board, and a duration
-// without its base.
+// checkApplies refuses fields that have no meaning on this kind of board, and a period by
+// duration without its base.
 func (d *Board) checkApplies(t FamilyName) error {
 	family, natural, bounded := len(t.Placeholders) > 0, d.natural(), !d.Starts.IsZero() && !d.Ends.IsZero()
 	if d.Period != "" && !natural && d.Base.IsZero() {
-		return Invalid("base", fmt.Sprintf("is missing; periods of %s are counted from it: give a time such as 2026-01-01T00:00:00Z", d.Period))
+		return Invalid("base", fmt.Sprintf("is missing; periods of %s are counted from it: want a time such as 2026-01-01T00:00:00Z", d.Period))
 	}
 	for _, f := range []struct {
 		name           string
@@ -136,14 +138,14 @@ func (d *Board) checkApplies(t FamilyName) error {
 		{"week_starts", d.WeekStarts != "", d.Period == "week", "a board with period week"},
 		{"day_starts_at", d.DayStartsAt != "", natural && d.Period != "hour", "a board with period day, week, month or year"},
 		{"keep", d.Keep != nil, d.Period != "", "a board with a period"},
-		{"retain", d.Retain != 0, d.Period == "" || family || !d.Ends.IsZero(), "a board without period, a family, or an activity that ends; old periods go by keep"},
-		{"tie_span", d.TieSpan != 0, d.Period == "" && !bounded, "a board without period that does not have both starts and ends; others have a span already"},
-		{"tie_span", d.TieSpan != 0, d.Ties != ByMember, "a board whose ties go by arrival, not by member"},
-		{"limit", d.Limit != 0, d.Mode != Sum, "a board with mode best or last: what a sum came to is lost with a member that goes"},
+		{"retain", d.Retain != 0, d.Period == "" || family || !d.Ends.IsZero(), "a board without a period, a family, or an activity that ends; for old periods use keep"},
+		{"tie_span", d.TieSpan != 0, d.Period == "" && !bounded, "a board without a period that does not have both starts and ends; other boards have a span already"},
+		{"tie_span", d.TieSpan != 0, d.Ties != ByMember, "a board whose ties are first, shared or dense"},
+		{"limit", d.Limit != 0, d.Mode != Sum, "a board with mode best or last: with sum, a member that leaves would lose its total"},
 		{"max_instances", d.MaxInstances != 0, family, "a family, such as fans:{star}"},
 	} {
 		if f.given && !f.applies {
-			return Invalid(f.name, "applies only to "+f.to+"; leave it away")
+			return Invalid(f.name, "applies only to "+f.to+"; omit it")
 		}
 	}
 	return nil
@@ -194,7 +196,7 @@ func (d *Board) checkBounds(t FamilyName) error {
 		}
 	}
 	if d.Min != nil && d.Max != nil && *d.Min > *d.Max {
-		return Invalid("max", fmt.Sprintf("is %d, less than min, which is %d; no score would fit", *d.Max, *d.Min))
+		return Invalid("max", fmt.Sprintf("is %d, less than min, which is %d; no score would be allowed", *d.Max, *d.Min))
 	}
 	if d.MaxChange < 0 || d.MaxChange > MaxScore {
 		return Invalid("max_change", fmt.Sprintf("is %d; want 1 to %d", d.MaxChange, int64(MaxScore)))
@@ -223,7 +225,7 @@ func (d *Board) checkPages(FamilyName) error {
 			return Invalid("display.unit", reason)
 		}
 		if n := utf8.RuneCountInString(unit); n > maxUnitChars {
-			return Invalid("display.unit", fmt.Sprintf("has %d characters; want %d at most", n, maxUnitChars))
+			return Invalid("display.unit", fmt.Sprintf("has %d characters; want at most %d", n, maxUnitChars))
 		}
 	}
 	if n := d.Display.Decimals; n < 0 || n > maxDecimals {
@@ -235,8 +237,7 @@ func (d *Board) checkPages(FamilyName) error {
 	return nil
 }
 
-// oneOf sets an empty value to the first of the allowed ones and refuses any
-// value that is not among them.
+// oneOf sets an empty value to the first allowed one, and refuses a value that is not allowed.
 func oneOf[S ~string](field string, value *S, allowed ...S) error {
 	if *value == "" {
 		*value = allowed[0]
@@ -251,9 +252,8 @@ func oneOf[S ~string](field string, value *S, allowed ...S) error {
 	return Invalid(field, fmt.Sprintf("is %q; want one of %s", Clip(string(*value)), strings.Join(words, ", ")))
 }
 
-// loadZone finds a time zone. What is no zone of its own is left out although a
-// machine may have it: "Local" and "localtime" differ from node to node, and
-// "right/UTC" counts leap seconds.
+// loadZone finds an IANA time zone. It refuses other names that a machine may know: "Local" and
+// "localtime" differ between nodes, and "right/UTC" counts leap seconds.
 func loadZone(zone string) (*time.Location, error) {
 	if zoneName.MatchString(zone) && zone != "Local" {
 		if loc, err := time.LoadLocation(zone); err == nil {

@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// template is text with fields in it: "car {number}".
+// template is a text that contains fields: "car {number}".
 type template []piece
 
-// piece is text, or a field whose value goes there.
+// piece is either text, or a field that its value replaces.
 type piece struct{ text, field string }
 
-// reservedFields are what a request has beside an event's fields: its id, and the list
-// that makes it a batch.
+// reservedFields are the fields of a request that are not fields of an event: its id, and the
+// list that makes it a batch.
 var reservedFields = []string{"id", "events"}
 
-// parseTemplate finds the fields in a text. Braces have no other use.
+// parseTemplate finds the fields in a text. Braces have no other use, so a single one is an
+// error.
 func parseTemplate(s string) (template, error) {
 	var p template
 	for s != "" {
@@ -32,11 +33,11 @@ func parseTemplate(s string) (template, error) {
 		name, rest, closed := strings.Cut(s[open+1:], "}")
 		switch {
 		case s[open] == '}' || !closed:
-			return nil, errors.New("has a brace without its other; braces stand around a field, such as {star}")
+			return nil, errors.New("has an unmatched brace; use braces only around a field, such as {star}")
 		case !placeholder.MatchString(name):
-			return nil, fmt.Errorf("has the field {%s}; within its braces %s", Clip(name), wantPlaceholder)
+			return nil, fmt.Errorf("has the field {%s}; in the braces %s", Clip(name), wantPlaceholder)
 		case slices.Contains(reservedFields, name):
-			return nil, fmt.Errorf("has the field {%s}, which a request has for itself; choose another name", name)
+			return nil, fmt.Errorf("has the field {%s}, a name that is reserved for requests; choose another name", name)
 		}
 		p = append(p, piece{field: name})
 		s = rest
@@ -44,7 +45,7 @@ func parseTemplate(s string) (template, error) {
 	return p, nil
 }
 
-// fields are the names of the fields, each as often as it is there.
+// fields yields the name of each field, as often as the field occurs.
 func (p template) fields() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, piece := range p {
@@ -55,8 +56,8 @@ func (p template) fields() iter.Seq[string] {
 	}
 }
 
-// literals checks the text between the fields, by the rule for what a pattern
-// comes to, and that there is room for the fields.
+// literals checks the text between the fields by the rule for the expanded text, fault, and
+// checks that the fields fit into most bytes.
 func (p template) literals(fault func(string) string, most int) error {
 	if len(p) == 0 {
 		return errors.New(fault(""))
@@ -70,12 +71,12 @@ func (p template) literals(fault func(string) string, most int) error {
 		}
 	}
 	if n := p.least(); n > most {
-		return fmt.Errorf("has %d bytes at least; want %d at most", n, most)
+		return fmt.Errorf("has at least %d bytes; want at most %d", n, most)
 	}
 	return nil
 }
 
-// least is the length of what p comes to at least, in bytes.
+// least is the least length of the expanded text, in bytes.
 func (p template) least() int {
 	n := 0
 	for _, piece := range p {
@@ -84,7 +85,7 @@ func (p template) least() int {
 	return n
 }
 
-// expand puts the fields' values in.
+// expand replaces the fields by their values.
 func (p template) expand(value func(field string) string) string {
 	if len(p) == 1 && p[0].field != "" {
 		return value(p[0].field)
@@ -100,8 +101,7 @@ func (p template) expand(value func(field string) string) string {
 	return b.String()
 }
 
-// pattern is v as JSON in which each text that is a field alone stands for that
-// field's value.
+// pattern appends v to p as JSON, in which a string that is a single field becomes that field.
 func (v value) pattern(p template) (template, error) {
 	var err error
 	switch v.kind {
@@ -109,7 +109,7 @@ func (v value) pattern(p template) (template, error) {
 		p = p.then("{")
 		for i, f := range v.fields {
 			if strings.ContainsAny(f.name, "{}") {
-				return nil, f.refuse("is a name with a brace; a field can only stand where a value does")
+				return nil, f.refuse("has a brace in its name; use a field only as a value")
 			}
 			if i > 0 {
 				p = p.then(",")
@@ -135,7 +135,7 @@ func (v value) pattern(p template) (template, error) {
 		}
 		return p.then("]"), nil
 	case 'n':
-		return nil, v.refuse("is null; leave it away")
+		return nil, v.refuse("is null; omit it")
 	case '"':
 		text, err := parseTemplate(v.text)
 		if err != nil {
@@ -145,14 +145,14 @@ func (v value) pattern(p template) (template, error) {
 			return append(p, text[0]), nil
 		}
 		if strings.Contains(v.text, "{") {
-			return nil, v.refuse("has a field among other text; in data a text is a field alone or has none")
+			return nil, v.refuse("has a field among other text; a string in data is either a single field or has no field")
 		}
 	}
 	literal, err := v.json(nil)
 	return p.then(string(literal)), err
 }
 
-// then is p and text after it.
+// then appends text to p.
 func (p template) then(text string) template {
 	if n := len(p); n > 0 && p[n-1].field == "" {
 		p[n-1].text += text

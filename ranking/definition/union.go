@@ -8,35 +8,37 @@ import (
 	"time"
 )
 
-// Union is what a board is built of: the scores of other boards, each times a weight.
-// A score, and what it comes to, is a whole number; the fraction by which a source's
-// members tie stays out of it.
+// Union says how a board is built from the scores of other boards, its sources. Each score is
+// multiplied by the weight of its source. Scores and results are whole numbers: the fraction
+// of a source's sort keys, which decides ties there, has no effect.
 type Union struct {
-	// Of are 1 to 32 boards. In a part of an instance's name may stand one of the
-	// union's own placeholders: "fans:{star}", "fans:s17". None of them is a union.
+	// Of lists the sources, 1 to 32 boards, none of which is a union. A part of a source's
+	// name may be one of the union's own placeholders: "fans:{star}", "fans:s17".
 	Of []string `json:"of"`
-	// Weights are integers within ±1,000,000 but 0, one for each of Of. Default 1.
+	// Weights are integers within ±1,000,000, one for each source, and never 0. Default 1 for
+	// each source.
 	Weights []int64 `json:"weights,omitzero"`
-	// Aggregate is what becomes of a member's weighted scores: those that it has, on
-	// whatever boards it is. A result beyond ±MaxScore is left at that bound. Default
+	// Aggregate says how the weighted scores of a member become one score. Only the boards
+	// that the member is on contribute. A result beyond ±MaxScore becomes that bound. Default
 	// sum.
 	Aggregate Aggregate `json:"aggregate,omitzero"`
-	// Last is how many periods of each source count: the current one and those before
-	// it, 1 to Keep+1 of the source; 1 where a source has no periods. With Of it comes
-	// to 1,000 periods at most. Default 1.
+	// Last is the number of periods of each source that count: the current period and those
+	// before it. 1 to Keep+1 of the source, and 1 where a source has no periods. Last times
+	// the number of sources is at most 1,000. Default 1.
 	Last int `json:"last,omitzero"`
-	// Refresh is how old a result gets, and a build. 1s to 1d, default 1m.
+	// Refresh is the greatest age of a result, not counting the time of the build. 1s to 1d,
+	// default 1m.
 	Refresh time.Duration `json:"refresh,omitzero"`
 }
 
-// Aggregate is how one score is made of several.
+// Aggregate says how several scores become one.
 type Aggregate string
 
 // The aggregates.
 const (
-	SumOf Aggregate = "sum"
-	MinOf Aggregate = "min"
-	MaxOf Aggregate = "max"
+	SumOf Aggregate = "sum" // the sum of the weighted scores
+	MinOf Aggregate = "min" // the least of the weighted scores
+	MaxOf Aggregate = "max" // the greatest of the weighted scores
 )
 
 const (
@@ -45,7 +47,7 @@ const (
 	maxUnionLast   = 1000
 	maxSummed      = 1000 // board-periods of one result
 	defaultRefresh = time.Minute
-	MaxRefresh     = day
+	MaxRefresh     = day // the greatest refresh interval of a union or a window
 )
 
 func (u *Union) read(v value) error {
@@ -70,7 +72,8 @@ func (u *Union) read(v value) error {
 
 const wantRefresh = "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d"
 
-// readRange reads a duration whose range is narrower than that of others.
+// readRange reads a duration whose range is narrower than that of other fields; want is the
+// reason of its error.
 func readRange(v value, d *time.Duration, want string) error {
 	err := readDuration(v, d)
 	if err != nil && v.kind != 'n' {
@@ -79,7 +82,7 @@ func readRange(v value, d *time.Duration, want string) error {
 	return err
 }
 
-// refreshFault tells what is wrong with how old a result may get.
+// refreshFault says what is wrong with a refresh interval, or returns "".
 func refreshFault(d time.Duration) string {
 	if d > MaxRefresh || durationFault(d) != "" {
 		return wantRefresh
@@ -87,7 +90,7 @@ func refreshFault(d time.Duration) string {
 	return ""
 }
 
-// readEach reads a list of one kind, which is not empty.
+// readEach reads a list that is not empty, and each of its items with read.
 func readEach[T any](v value, want string, list *[]T, read func(value, *T) error) error {
 	if v.kind != '[' {
 		return v.want(want)
@@ -104,8 +107,8 @@ func readEach[T any](v value, want string, list *[]T, read func(value, *T) error
 	return nil
 }
 
-// checkUnion brings a union into one form, and refuses what a board that nobody writes
-// to has no use for.
+// checkUnion normalizes a union, and refuses the fields that have no meaning on a board that
+// takes no updates.
 func (d *Board) checkUnion(t FamilyName) error {
 	if d.Union == nil {
 		return nil
@@ -114,14 +117,14 @@ func (d *Board) checkUnion(t FamilyName) error {
 		{"window", d.Window != 0}, {"refresh", d.Refresh != 0}, {"mode", d.Mode != Sum}, {"tie_span", d.TieSpan != 0},
 		{"min", d.Min != nil}, {"max", d.Max != nil}, {"max_change", d.MaxChange != 0},
 	}...)); field != "" {
-		return Invalid(field, "does not apply to a union, which is built from other boards; leave it away")
+		return Invalid(field, "does not apply to a union, which is built from other boards; omit it")
 	}
 	u := *d.Union
 	d.Union = &u
 	return u.normalize(d.Union, t)
 }
 
-// normalize puts the one form of u into a copy of its own.
+// normalize checks u and stores its normalized form in into, with slices of its own.
 func (u Union) normalize(into *Union, t FamilyName) error {
 	if n := len(u.Of); n < 1 || n > maxSources {
 		return Invalid("union.of", fmt.Sprintf("has %d boards; want 1 to %d", n, maxSources))
@@ -131,7 +134,7 @@ func (u Union) normalize(into *Union, t FamilyName) error {
 			return err
 		}
 		if slices.Contains(u.Of[:i], of) {
-			return Invalid(ItemPath("union.of", i), fmt.Sprintf("is %q a second time; give it a weight", Clip(of)))
+			return Invalid(ItemPath("union.of", i), fmt.Sprintf("is %q a second time; give the board a weight instead", Clip(of)))
 		}
 	}
 	u.Of = slices.Clone(u.Of)
@@ -140,11 +143,11 @@ func (u Union) normalize(into *Union, t FamilyName) error {
 	}
 	u.Weights = slices.Clone(u.Weights)
 	if len(u.Weights) != len(u.Of) {
-		return Invalid("union.weights", fmt.Sprintf("has %d; want %d, one for each board", len(u.Weights), len(u.Of)))
+		return Invalid("union.weights", fmt.Sprintf("has %d weights; want %d, one for each board", len(u.Weights), len(u.Of)))
 	}
 	for i, w := range u.Weights {
 		if w == 0 || w < -maxWeight || w > maxWeight {
-			return Invalid(ItemPath("union.weights", i), fmt.Sprintf("is %d; want an integer within ±%d, but 0", w, maxWeight))
+			return Invalid(ItemPath("union.weights", i), fmt.Sprintf("is %d; want an integer within ±%d other than 0", w, maxWeight))
 		}
 	}
 	if err := oneOf("union.aggregate", &u.Aggregate, SumOf, MinOf, MaxOf); err != nil {
@@ -154,7 +157,7 @@ func (u Union) normalize(into *Union, t FamilyName) error {
 		return Invalid("union.last", fmt.Sprintf("is %d; want 1 to %d periods", u.Last, maxUnionLast))
 	}
 	if n := u.Last * len(u.Of); n > maxSummed {
-		return Invalid("union.last", fmt.Sprintf("makes %d periods of %d boards; want %d at most", n, len(u.Of), maxSummed))
+		return Invalid("union.last", fmt.Sprintf("makes %d periods of %d boards; want at most %d", n, len(u.Of), maxSummed))
 	}
 	u.Refresh = cmp.Or(u.Refresh, defaultRefresh)
 	if reason := refreshFault(u.Refresh); reason != "" {
@@ -164,22 +167,22 @@ func (u Union) normalize(into *Union, t FamilyName) error {
 	return nil
 }
 
-// checkSource looks at the name of a source, for itself.
+// checkSource checks the name of a source, without the other definitions.
 func checkSource(path, of string, t FamilyName) error {
 	if strings.Contains(of, "@") {
-		return Invalid(path, "has a period; a union is of the current one, and with last of those before it: leave the @ away")
+		return Invalid(path, "has a period; a union takes the current period, and with last the periods before it: omit the @ and what follows it")
 	}
 	parts := strings.Split(of, ":")
 	if !baseName.MatchString(parts[0]) {
-		return Invalid(path, wantBase+"; parts follow after that, such as fans:{star}")
+		return Invalid(path, wantBase+"; parts follow after a colon, such as fans:{star}")
 	}
 	if len(parts)-1 > maxParts {
-		return Invalid(path, fmt.Sprintf("has %d parts; want %d at most", len(parts)-1, maxParts))
+		return Invalid(path, fmt.Sprintf("has %d parts; want at most %d", len(parts)-1, maxParts))
 	}
 	for i, part := range parts[1:] {
 		if name, is := PlaceholderIn(part); is {
 			if !slices.Contains(t.Placeholders, name) {
-				return Invalid(path, fmt.Sprintf("has the placeholder %s, which the union's own name has not; fill it in", Clip(part)))
+				return Invalid(path, fmt.Sprintf("has the placeholder %s, which the union's own name does not have; write its value instead", Clip(part)))
 			}
 			continue
 		}
@@ -190,14 +193,15 @@ func checkSource(path, of string, t FamilyName) error {
 	return nil
 }
 
-// PlaceholderIn is the name of the placeholder that a part is.
+// PlaceholderIn returns the name of the placeholder that a part of a source's name is. It
+// returns false for a part that is no placeholder.
 func PlaceholderIn(part string) (name string, is bool) {
 	inner, opened := strings.CutPrefix(part, "{")
 	inner, closed := strings.CutSuffix(inner, "}")
 	return inner, opened && closed
 }
 
-// Slots are those of the union's sources, in their order.
+// Slots returns the slots of the union's sources, in the order of Of.
 func (u *Union) Slots() []string {
 	slots := make([]string, len(u.Of))
 	for i, of := range u.Of {
@@ -207,20 +211,22 @@ func (u *Union) Slots() []string {
 	return slots
 }
 
-// CheckSources looks at a union beside the definitions there are, by slot.
+// CheckSources checks a normalized union against the other definitions: each source is
+// defined, is not a union, and keeps enough periods for Last. defined returns the normalized
+// definition of a slot. The error is a FieldError.
 func (u *Union) CheckSources(defined func(slot string) (Board, bool)) error {
 	for i, slot := range u.Slots() {
 		path := ItemPath("union.of", i)
 		d, there := defined(slot)
 		switch {
 		case !there:
-			return Invalid(path, fmt.Sprintf("is %s, but there is no such board", u.Of[i]))
+			return Invalid(path, fmt.Sprintf("is %s, but there is no such board; define it first", u.Of[i]))
 		case d.Union != nil:
-			return Invalid(path, fmt.Sprintf("is %s, which is a union itself; name the boards that it is of", u.Of[i]))
+			return Invalid(path, fmt.Sprintf("is %s, which is a union itself; name its sources instead", u.Of[i]))
 		case d.Period == "" && u.Last > 1:
-			return Invalid("union.last", fmt.Sprintf("is %d; %s has no periods: want 1, or leave it away", u.Last, u.Of[i]))
+			return Invalid("union.last", fmt.Sprintf("is %d, but %s has no periods; want 1, or omit it", u.Last, u.Of[i]))
 		case d.Period != "" && u.Last > *d.Keep+1:
-			return Invalid("union.last", fmt.Sprintf("is %d; of %s there are %d, as it keeps %d that have closed", u.Last, u.Of[i], *d.Keep+1, *d.Keep))
+			return Invalid("union.last", fmt.Sprintf("is %d; want at most %d, because %s keeps %d closed periods", u.Last, *d.Keep+1, u.Of[i], *d.Keep))
 		}
 	}
 	return nil

@@ -11,8 +11,8 @@ import (
 	"rankcast/ranking/embedded"
 )
 
-// What counts while the clock stands in a week is of that week, and has closed once the
-// clock is this machine's again.
+// An update that counts while the clock stands in a week belongs to that week. The week has
+// closed once the store has this machine's clock again.
 func TestClock(t *testing.T) {
 	redis, err := embedded.Start()
 	require.NoError(t, err)

@@ -10,33 +10,33 @@ import (
 	"rankcast/ranking/sortkey"
 )
 
-// Changes is what one batch of updates did to a board, in order. The first
-// change took the board to Seq, each further one to one more. Where List is empty the
-// board-period was replaced as a whole, and is at Seq of a new Epoch.
+// Changes holds the changes that one batch of updates made to a board, in order. The first
+// change took the board-period to Seq, and each further change to the next number. An empty
+// List means that the board-period was replaced as a whole, and is at Seq of a new Epoch.
 type Changes struct {
-	Board  string   // the instance: "fans:s17"
+	Board  string   // board or instance: "fans:s17"
 	Period string   // "" on a board without periods
-	Epoch  string   // one life of the board-period
-	Seq    int64    // of the first change
-	List   []Change // never empty but for a board that was replaced
+	Epoch  string   // identifies one life of the board-period
+	Seq    int64    // of the first change, 1 or greater
+	List   []Change // empty only for a board-period that was replaced
 }
 
-// Last is the seq that the last change took the board to, or at which it was replaced.
+// Last is the seq of the last change, or the seq at which the board-period was replaced.
 func (c *Changes) Last() int64 { return c.Seq + max(int64(len(c.List))-1, 0) }
 
-// Change is one member's move.
+// Change is one write to one member.
 type Change struct {
 	Member   string
-	Old      *sortkey.Key // nil: was not on the board
-	New      *sortkey.Key // nil: is not on the board any more
-	Rank     int64        // 1-based, at that change, by the board's ties; 0 where New is nil
-	Position int64        // likewise, in the order of the board; Rank, but for ties Shared and Dense
-	Born     bool         // with ties Dense: nobody held the new score before
-	Gone     bool         // with ties Dense: nobody holds the old score any more
-	Data     string       // JSON that is with the entry now; "" for none
+	Old      *sortkey.Key // nil when the member was not on the board before
+	New      *sortkey.Key // nil when the member is not on the board afterwards
+	Rank     int64        // 1-based, right after the change, by the board's ties; 0 when New is nil
+	Position int64        // 1-based place in the order of the board; differs from Rank only with ties Shared and Dense; 0 when New is nil
+	Born     bool         // only with ties Dense: no member had the new score before
+	Gone     bool         // only with ties Dense: no member has the old score afterwards
+	Data     string       // JSON stored with the entry afterwards; "" for none
 }
 
-// How the flags of a change message are written.
+// The flags of a change message.
 const (
 	bornFlag = "b"
 	goneFlag = "g"
@@ -44,7 +44,8 @@ const (
 
 var errNotChanges = errors.New("not a change message")
 
-// ParseChanges reads a message that apply.lua published.
+// ParseChanges reads a change message, whose form the head of lua/lib/board.lua gives. Its
+// errors are for a log: a reader gets the missing change from Redis, because seq has a gap.
 func ParseChanges(payload string) (*Changes, error) {
 	head, rest, ok := strings.Cut(payload, keyspace.RecordSep)
 	f := strings.Split(head, keyspace.FieldSep)
@@ -57,7 +58,7 @@ func ParseChanges(payload string) (*Changes, error) {
 		return nil, fmt.Errorf("%w: seq %q", errNotChanges, f[3])
 	}
 	if !ok {
-		return c, nil // it was replaced
+		return c, nil // the board-period was replaced
 	}
 	c.List = make([]Change, 0, 1+strings.Count(rest, keyspace.RecordSep))
 	for more := true; more; {
@@ -96,8 +97,8 @@ func parseChange(s string) (Change, error) {
 	return c, nil
 }
 
-// parsePlace reads 'rank', 'rank position' or 'rank position flags' of a member that is
-// on the board now, and ” or 'flags' of one that is not.
+// parsePlace reads the place of a change. For a member that is on the board now it is "rank",
+// "rank position" or "rank position flags". For any other member it is "" or "flags".
 func (c *Change) parsePlace(s string) bool {
 	words := strings.Split(s, " ")
 	if c.New != nil {
@@ -131,6 +132,7 @@ func (c *Change) parsePlace(s string) bool {
 	return len(words) == 1 && (!c.Born || c.New != nil) && (!c.Gone || c.Old != nil)
 }
 
+// parseOptionalKey reads a key, or returns nil for "".
 func parseOptionalKey(s string) (*sortkey.Key, error) {
 	if s == "" {
 		return nil, nil

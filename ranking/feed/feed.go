@@ -18,73 +18,74 @@ import (
 	"rankcast/ranking/internal/keyspace"
 )
 
-// Handler hears what a Feed has to tell. Its methods are called from one
-// goroutine at a time, in order, and MUST NOT block for long: what they hold up
-// piles up in Redis.
+// Handler receives what a Feed reads from Redis. The Feed calls its methods one at a time, in
+// order. A method MUST NOT block for long: messages pile up in Redis while it runs.
 type Handler interface {
-	// FeedUp says that the subscription works: it has heard its own probe channel
-	// confirmed, and that of profiles. Each change of these is told from now on; what was
-	// before is unknown.
+	// FeedUp reports that the subscription works: Redis has confirmed the probe channel and
+	// the channel of profiles. From now on the Feed reports each change of a profile; changes
+	// before that are unknown.
 	FeedUp()
-	// FeedDown says that nothing is heard any more and that the last sign of
-	// life came at asOf. FeedUp follows, FeedSubscribed for each watched board and
-	// FeedFollowed for each feed.
+	// FeedDown reports that the subscription no longer works. asOf is the time of this
+	// machine's clock at which the Feed last received anything. When the subscription works
+	// again, FeedUp follows, then FeedSubscribed for each watched board and FeedFollowed for
+	// each followed feed.
 	FeedDown(asOf time.Time)
-	// FeedSubscribed says that from now on each change of the board is told, as
-	// long as the feed is up. What was before is unknown: read a Page.
+	// FeedSubscribed reports that the Feed delivers each change of the board from now on, as
+	// long as it is up. Changes before that are unknown: the handler reads a Page.
 	FeedSubscribed(board string)
-	// FeedChanges tells what a batch changed. The handler owns c.
+	// FeedChanges delivers the changes that one batch made. The handler owns c.
 	FeedChanges(c *Changes)
-	// FeedFollowed says that from now on the items of a feed are told, as long as
-	// this Feed is up. What was before is lost: nobody can read it, or count it.
+	// FeedFollowed reports that the Feed delivers each item of the feed from now on, as long
+	// as it is up. Items before that are lost: they cannot be read or counted.
 	FeedFollowed(feed string)
-	// FeedItems tells what has happened, each item a JSON object. The handler owns
-	// items.
+	// FeedItems delivers items of a feed, each of them a JSON object. The handler owns items.
 	FeedItems(feed string, items [][]byte)
-	// FeedProfile says that the profile of a member of a kind has changed.
+	// FeedProfile reports that the profile of a member of a kind has changed.
 	FeedProfile(kind, member string)
 }
 
 const (
-	// probesMissed is how many probes in a row may go unheard: with Redis gone
-	// silent (a half-open connection) nothing else would ever tell.
+	// probesMissed is the number of probes in a row that may be missed. When Redis falls
+	// silent, as on a half-open connection, missing probes are the only sign of it.
 	probesMissed = 3
-	// backoffFirst and backoffMost bound the pause before a new connection.
+	// backoffFirst and backoffMost bound the pause before a new connection; each failure
+	// doubles it.
 	backoffFirst = 50 * time.Millisecond
 	backoffMost  = 2 * time.Second
-	// subscribeChunk is the most channels in one SUBSCRIBE.
+	// subscribeChunk is the greatest number of channels in one SUBSCRIBE.
 	subscribeChunk = 256
 )
 
-// Feed hears the changes of the boards it watches and the items of the feeds it
-// follows, on one connection. Watch, Unwatch, Follow, Unfollow and Up may be
-// called concurrently, also while Run runs, and do no I/O.
+// Feed receives the changes of the boards it watches and the items of the feeds it follows, on
+// one connection. Watch, Unwatch, Follow, Unfollow and Up do no I/O, and may be called
+// concurrently, also while Run runs.
 type Feed struct {
 	rdb      redis.UniversalClient
 	keys     keyspace.Keys
 	interval time.Duration
-	probe    string // this feed's own channel
+	probe    string // channel on which this Feed publishes to itself
 	log      *slog.Logger
 
 	up       atomic.Bool
-	lastSeen atomic.Int64 // ns since 1970: the last thing heard
+	lastSeen atomic.Int64 // when this Feed last received anything, ns since 1970
 
 	mu     sync.Mutex
-	wanted map[string]uint64 // channel to the number of the call that asked for it
-	asked  uint64
-	wake   chan struct{} // wanted has changed; holds one
+	wanted map[string]uint64 // channel to the number of the call that added it
+	asked  uint64            // number of the last call that added a channel
+	wake   chan struct{}     // holds one signal: wanted has changed
 }
 
 // Config configures a Feed. The zero value is the documented default.
 type Config struct {
-	// Prefix starts every channel; it is that of the Store. Default "rc".
+	// Prefix starts the name of every channel. It must equal the prefix of the Store. Default
+	// "rc".
 	Prefix string
-	// ProbeInterval is how often the Feed publishes a probe to itself. The feed counts as
+	// ProbeInterval is the interval at which the Feed publishes a probe to itself. The Feed is
 	// down when it has received nothing for three intervals. Default 2 s.
 	ProbeInterval time.Duration
 }
 
-// New makes a Feed. Run starts it.
+// New makes a Feed. It starts nothing; Run does.
 func New(rdb redis.UniversalClient, log *slog.Logger, cfg Config) *Feed {
 	cfg.ProbeInterval = cmp.Or(cfg.ProbeInterval, 2*time.Second)
 	k := keyspace.New(cmp.Or(cfg.Prefix, "rc"))
@@ -94,16 +95,16 @@ func New(rdb redis.UniversalClient, log *slog.Logger, cfg Config) *Feed {
 	}
 }
 
-// Watch asks for the changes of a board; FeedSubscribed says from when on.
+// Watch asks for the changes of a board. FeedSubscribed reports when delivery begins.
 func (f *Feed) Watch(board string) { f.want(f.keys.Channel(board)) }
 
-// Unwatch ends Watch. Changes under way may still be told.
+// Unwatch ends Watch. The Feed may still deliver changes that are already on their way.
 func (f *Feed) Unwatch(board string) { f.leave(f.keys.Channel(board)) }
 
-// Follow asks for the items of a feed; FeedFollowed says from when on.
+// Follow asks for the items of a feed. FeedFollowed reports when delivery begins.
 func (f *Feed) Follow(feed string) { f.want(f.keys.Feed(feed)) }
 
-// Unfollow ends Follow. Items under way may still be told.
+// Unfollow ends Follow. The Feed may still deliver items that are already on their way.
 func (f *Feed) Unfollow(feed string) { f.leave(f.keys.Feed(feed)) }
 
 func (f *Feed) want(channel string) {
@@ -121,6 +122,7 @@ func (f *Feed) leave(channel string) {
 	f.poke()
 }
 
+// poke wakes tend after a change of wanted.
 func (f *Feed) poke() {
 	select {
 	case f.wake <- struct{}{}:
@@ -128,11 +130,11 @@ func (f *Feed) poke() {
 	}
 }
 
-// Up reports whether changes are heard.
+// Up reports whether the subscription works.
 func (f *Feed) Up() bool { return f.up.Load() }
 
-// Run hears and tells until ctx ends; it connects again whenever it must. It
-// returns when nothing it started is left, with ctx's error.
+// Run receives messages and calls h until ctx ends. It connects again when the connection
+// fails. It returns the error of ctx once everything that it started has ended.
 func (f *Feed) Run(ctx context.Context, h Handler) error {
 	backoff, logged := backoffFirst, false
 	for {
@@ -142,14 +144,14 @@ func (f *Feed) Run(ctx context.Context, h Handler) error {
 			return ctx.Err()
 		}
 		if wasUp || !logged {
-			f.log.Warn("feed is down, trying again", "error", err)
+			f.log.Warn("feed is down, connecting again", "error", err)
 			logged = true
 		}
 		if wasUp {
 			backoff = backoffFirst
 			h.FeedDown(time.Unix(0, f.lastSeen.Load()))
 		}
-		// Half of the pause at random, so that nodes don't come back as one.
+		// Half of the pause is random, so that the nodes do not connect at the same moment.
 		select {
 		case <-time.After(backoff/2 + mathrand.N(backoff/2)):
 		case <-ctx.Done():
@@ -159,13 +161,14 @@ func (f *Feed) Run(ctx context.Context, h Handler) error {
 	}
 }
 
+// heard records that the Feed has received something.
 func (f *Feed) heard() { f.lastSeen.Store(time.Now().UnixNano()) }
 
-var errNotProfile = errors.New("not a message of a profile")
+var errNotProfile = errors.New("not a profile message")
 
-var errSilent = errors.New("silent for three probes")
+var errSilent = errors.New("received nothing for three probe intervals")
 
-// session is the life of one connection.
+// session opens one connection and serves it until it fails or ctx ends.
 func (f *Feed) session(ctx context.Context, h Handler) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ps := f.rdb.Subscribe(ctx)
@@ -177,12 +180,12 @@ func (f *Feed) session(ctx context.Context, h Handler) error {
 	started := time.Now()
 	f.heard()
 	wg.Go(func() { f.publishProbes(ctx) })
-	// The probe's first: where the connection goes on a cluster follows from it, and is
-	// spread by that.
+	// The probe channel is the first: in a cluster the first channel decides which master the
+	// connection goes to, and probe channels spread the nodes over the masters.
 	err := f.subscribe(ctx, ps, []string{f.probe, f.keys.Profiles()})
 	for err == nil {
 		var msg any
-		// No deadline: go-redis would lose its place in a message cut in two by one.
+		// No deadline: after one, go-redis would lose its place within a message.
 		if msg, err = ps.Receive(ctx); err == nil {
 			f.heard()
 			f.tell(h, msg)
@@ -196,13 +199,14 @@ func (f *Feed) session(ctx context.Context, h Handler) error {
 	return fmt.Errorf("after %s: %w", time.Since(started).Round(time.Millisecond), err)
 }
 
+// tell handles one message from Redis.
 func (f *Feed) tell(h Handler, msg any) {
 	switch m := msg.(type) {
 	case *redis.Subscription:
 		if m.Kind != "subscribe" {
 			return
 		}
-		if m.Channel == f.keys.Profiles() { // which is confirmed after the probe's
+		if m.Channel == f.keys.Profiles() { // Redis confirms it after the probe channel
 			f.up.Store(true)
 			f.log.Info("feed is up")
 			h.FeedUp()
@@ -217,13 +221,14 @@ func (f *Feed) tell(h Handler, msg any) {
 			return
 		}
 		if err := f.pass(h, m); err != nil {
-			// The gap in seq that changes leave makes everyone read the board anew.
-			f.log.Error("message not understood", "channel", m.Channel, "error", err)
+			// A change message that is ignored leaves a gap in seq, so the handler reads the
+			// board again.
+			f.log.Error("ignoring a message that is not valid", "channel", m.Channel, "error", err)
 		}
 	}
 }
 
-// pass tells what a message says.
+// pass calls the method of h that a message is for.
 func (f *Feed) pass(h Handler, m *redis.Message) error {
 	if feed, ok := f.keys.FeedOf(m.Channel); ok {
 		items, err := parseItems(m.Payload)
@@ -247,8 +252,8 @@ func (f *Feed) pass(h Handler, m *redis.Message) error {
 	return err
 }
 
-// tend keeps the subscriptions as they are wished and ends the session when it
-// has gone silent.
+// tend subscribes and unsubscribes as wanted changes. It returns an error, which ends the
+// session, when the Feed has received nothing for probesMissed intervals.
 func (f *Feed) tend(ctx context.Context, ps *redis.PubSub) error {
 	subscribed := make(map[string]uint64)
 	watchdog := time.NewTicker(f.interval)
@@ -263,7 +268,7 @@ func (f *Feed) tend(ctx context.Context, ps *redis.PubSub) error {
 			}
 		case <-f.wake:
 			if !f.up.Load() {
-				continue // poked again once the probe's channel is confirmed
+				continue // tell pokes again once Redis has confirmed the channel of profiles
 			}
 			add, drop := f.difference(subscribed)
 			if err := f.subscribe(ctx, ps, add); err != nil {
@@ -278,12 +283,13 @@ func (f *Feed) tend(ctx context.Context, ps *redis.PubSub) error {
 	}
 }
 
-// difference lists the channels to subscribe to and to leave, and notes them as done.
+// difference returns the channels to subscribe to and the channels to leave, and updates
+// subscribed accordingly.
 func (f *Feed) difference(subscribed map[string]uint64) (add, drop []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for channel, n := range f.wanted {
-		// One that was left and wanted again meanwhile awaits a confirmation of its own.
+		// A channel that was left and then wanted again needs a confirmation of its own.
 		if subscribed[channel] != n {
 			subscribed[channel] = n
 			add = append(add, channel)
@@ -298,6 +304,7 @@ func (f *Feed) difference(subscribed map[string]uint64) (add, drop []string) {
 	return add, drop
 }
 
+// subscribe subscribes to channels in pieces of subscribeChunk.
 func (f *Feed) subscribe(ctx context.Context, ps *redis.PubSub, channels []string) error {
 	for len(channels) > 0 {
 		n := min(len(channels), subscribeChunk)
@@ -309,8 +316,8 @@ func (f *Feed) subscribe(ctx context.Context, ps *redis.PubSub, channels []strin
 	return nil
 }
 
-// publishProbes makes a sign of life for the subscription to hear. A publish
-// that fails needs no word of its own: what it should have said is missed.
+// publishProbes publishes a probe at each interval, for this Feed's own subscription. It
+// ignores the error of a publish, because the Feed then misses the probe.
 func (f *Feed) publishProbes(ctx context.Context) {
 	tick := time.NewTicker(f.interval)
 	defer tick.Stop()

@@ -9,13 +9,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-var errNotItems = errors.New("not a message of a feed")
+var errNotItems = errors.New("not a feed message")
 
-// parseItems splits a message of a feed, a JSON array of objects, into these.
+// parseItems splits a feed message, which is a JSON array, into its items, which are objects.
 func parseItems(payload string) ([][]byte, error) {
 	d := jsontext.NewDecoder(strings.NewReader(payload))
 	if start, err := d.ReadToken(); err != nil || start.Kind() != '[' {
-		return nil, fmt.Errorf("%w: no array", errNotItems)
+		return nil, fmt.Errorf("%w: not an array", errNotItems)
 	}
 	var items [][]byte
 	for d.PeekKind() == '{' {
@@ -23,13 +23,13 @@ func parseItems(payload string) ([][]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: item %d: %w", errNotItems, len(items), err)
 		}
-		items = append(items, item.Clone()) // the decoder's own until the next read
+		items = append(items, item.Clone()) // the decoder reuses its memory at the next read
 	}
 	if end, err := d.ReadToken(); err != nil || end.Kind() != ']' {
-		return nil, fmt.Errorf("%w: item %d is no object", errNotItems, len(items))
+		return nil, fmt.Errorf("%w: item %d is not an object", errNotItems, len(items))
 	}
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: more behind the array", errNotItems)
+		return nil, fmt.Errorf("%w: more text after the array", errNotItems)
 	}
 	return items, nil
 }

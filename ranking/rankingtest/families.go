@@ -15,11 +15,12 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// whole has all kinds of boards tested, not so many alone that every two traits meet.
-var whole = flag.Bool("whole", false, "test the whole product of mode, order, ties, limit and member_ttl")
+// whole makes Families return all definitions, instead of so many that each pair of values occurs.
+var whole = flag.Bool("whole", false, "test all combinations of mode, order, ties, limit and member_ttl")
 
-// Seeded has what rapid draws be the same each time, and so many histories be drawn of
-// each kind of board, unless the command line has it otherwise.
+// Seeded makes rapid draw the same histories in each run, and the given number of them for each
+// definition. Flags of the command line override both. It changes rapid's flags until the test
+// ends, so tests that call it must not run in parallel.
 func Seeded(t *testing.T, checks int) {
 	set := func(name, value string) {
 		was := flag.Lookup(name).Value.String()
@@ -39,9 +40,9 @@ func Seeded(t *testing.T, checks int) {
 	}
 }
 
-// Families are definitions of every mode, order, tie rule, limit (none or the given) and
-// member_ttl or, without -whole, so many of them that every two values of these meet. By
-// name; each is that of a family with one placeholder.
+// Families returns definitions by name, each of a family with one placeholder. They differ in
+// mode, order, ties, limit (none or the given one) and member_ttl. With the flag -whole all
+// combinations are there; without it so many that each pair of values occurs in one of them.
 func Families(limit int64) map[string]definition.Board {
 	type product struct {
 		mode  definition.Mode
@@ -98,7 +99,7 @@ func Families(limit int64) map[string]definition.Board {
 			Name: name + ":{n}", Mode: p.mode, Order: p.order, Ties: p.ties, Limit: p.limit, MemberTTL: p.ttl,
 			Min: new(-bound / 2), Max: new(bound), MaxChange: bound,
 		}
-		if i%3 > 0 { // one that does not turn while this is tested
+		if i%3 > 0 { // a period without a rollover during the test
 			def.Period, def.Base = "3660d", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		}
 		definitions[name] = def

@@ -16,7 +16,7 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// History is what happens to one board, and to its model.
+// History makes the same calls to one board and to its model, and compares them.
 type History struct {
 	Board string
 	Model *Model
@@ -28,8 +28,8 @@ type History struct {
 	updates *rapid.Generator[definition.Update]
 }
 
-// NewHistory begins one: of an instance of a family that was not there yet, to some
-// members, at most 32. store has the family, and rdb is its Redis.
+// NewHistory begins the history of a new instance of a family, with at most 32 members. The
+// family is defined in store, and rdb is a client of the store's Redis.
 func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, family definition.Board, instance int, members []string) *History {
 	name, _, _ := strings.Cut(family.Name, ":")
 	some := rapid.SampledFrom(members)
@@ -57,8 +57,7 @@ func updatesOf(members *rapid.Generator[string]) *rapid.Generator[definition.Upd
 	})
 }
 
-// Fill has some members come with one score or another, every other with data, in one
-// call.
+// Fill gives each of the members a random score, and every other one data, in one call.
 func (h *History) Fill(members []string) {
 	var updates []definition.Update
 	for i, name := range members {
@@ -68,8 +67,8 @@ func (h *History) Fill(members []string) {
 	h.apply(updates)
 }
 
-// Call is a call of the store's that writes and, before some, another that hides a member
-// or shows it again.
+// Call makes one random write. Before some updates it also hides or shows a member, or makes
+// the members older.
 func (h *History) Call() {
 	if rapid.IntRange(0, 9).Draw(h.t, "remove") == 0 {
 		member := h.members.Draw(h.t, "removed")
@@ -91,7 +90,7 @@ func (h *History) Call() {
 	h.apply(rapid.SliceOfN(h.updates, 1, 12).Draw(h.t, "updates"))
 }
 
-// apply sends updates, and wants of each what the model says.
+// apply sends updates and requires the outcomes of the model.
 func (h *History) apply(updates []definition.Update) {
 	got, err := h.store.Apply(context.Background(), h.Board, updates)
 	require.NoError(h.t, err)
@@ -116,7 +115,7 @@ func (h *History) hide(member string) {
 	h.Model.hide(member, !h.Model.hides[member])
 }
 
-// grow has all who are on the board have entered longer ago.
+// grow makes the board and its members older: it moves the times at which they entered back.
 func (h *History) grow(by time.Duration) {
 	h.Model.age += by
 	key := "rc:{" + h.Board + "}:" + h.Model.period + ":t"
@@ -125,7 +124,7 @@ func (h *History) grow(by time.Duration) {
 	}
 }
 
-// Unkeyed are entries without their keys, which the model does not know.
+// Unkeyed returns entries without their keys, which the model does not know.
 func Unkeyed(entries []ranking.Entry) []ranking.Entry {
 	list := slices.Clone(entries)
 	for i := range list {
@@ -134,7 +133,7 @@ func Unkeyed(entries []ranking.Entry) []ranking.Entry {
 	return list
 }
 
-// Read reads the board in all ways there are, and wants what the model has.
+// Read reads the board by all reads of the store, and requires the entries of the model.
 func (h *History) Read() {
 	t, ctx := h.t, context.Background()
 	all := h.Model.At(h.Model.Seq())
@@ -165,7 +164,7 @@ func (h *History) Read() {
 	h.readFriends(page.Entries)
 }
 
-// readScores reads who has some scores, and what rank one of them would give.
+// readScores reads the entries within bounds of the score, and the rank that a score would give.
 func (h *History) readScores(all []ranking.Entry) {
 	t, ctx := h.t, context.Background()
 	low, high := someScore.Draw(t, "a score"), someScore.Draw(t, "another")
@@ -200,7 +199,7 @@ func (h *History) readScores(all []ranking.Entry) {
 	require.Equal(t, h.Model.rank(low, behind), at.Rank, "of the score %d", low)
 }
 
-// readMembers looks members up.
+// readMembers looks up a member and its neighbours.
 func (h *History) readMembers(all []ranking.Entry) {
 	t, ctx := h.t, context.Background()
 	around := rapid.IntRange(1, 3).Draw(t, "around")
@@ -230,7 +229,7 @@ func (h *History) readMembers(all []ranking.Entry) {
 	}
 }
 
-// readFriends looks some up at once, who may be there twice, or not at all.
+// readFriends looks up several members at once. A member may occur twice or not be on the board.
 func (h *History) readFriends(all []ranking.Entry) {
 	t := h.t
 	ids := rapid.SliceOfN(h.members, 1, 9).Draw(t, "friends")

@@ -6,11 +6,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// CallTimeout is what a test gives one call to Redis: on a machine with much else to
-// do even a quick one may take seconds.
+// CallTimeout is the timeout of one call to Redis in a test. On a busy machine even a quick call
+// may take seconds.
 const CallTimeout = patience
 
-// Patient has a client that was just opened wait for Redis as long.
+// Patient gives a client that was just opened the timeouts of CallTimeout.
 func Patient(rdb redis.UniversalClient) {
 	set := func(read, write *time.Duration) { *read, *write = patience, patience }
 	switch rdb := rdb.(type) {

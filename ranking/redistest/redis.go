@@ -1,6 +1,3 @@
-// Package redistest gives tests the engines that Rankcast runs on: the
-// embedded one, a real Redis that the test starts, stops and starts again, a
-// real cluster, and a connection that can be made to swallow what goes over it.
 package redistest
 
 import (
@@ -23,7 +20,7 @@ import (
 	"rankcast/ranking/embedded"
 )
 
-// patience bounds every wait of a test: far beyond what a slow machine takes.
+// patience bounds each wait of a test. It is far longer than a slow machine needs.
 const patience = time.Minute
 
 // Engines runs a test on the embedded store and on a real Redis.
@@ -40,8 +37,8 @@ func Embedded(t testing.TB) string {
 	return s.URL()
 }
 
-// Redis is a redis-server process of a test's own. It keeps what it is sent
-// when it is killed and started again.
+// Redis is a redis-server process of one test. It keeps its data when the test kills it and
+// starts it again.
 type Redis struct {
 	t    testing.TB
 	dir  string
@@ -53,15 +50,15 @@ type Redis struct {
 	admin *redis.Client
 }
 
-// Start starts a redis-server on a unix socket and waits until it answers. args
-// are options of redis-server that come on top.
+// Start starts a redis-server on a unix socket and waits until it answers. args are further
+// options of redis-server. The test kills the server at its end.
 func Start(t testing.TB, args ...string) *Redis {
 	dir := tempDir(t)
 	socket := filepath.Join(dir, "redis.sock")
 	return start(t, dir, "unix://"+socket, append([]string{"--port", "0", "--unixsocket", socket}, args...)...)
 }
 
-// InMemory are the options for benchmarks: nothing is written to disk.
+// InMemory holds the options of Start for benchmarks: the server writes nothing to disk.
 var InMemory = []string{"--appendonly", "no"}
 
 func start(t testing.TB, dir, url string, args ...string) *Redis {
@@ -73,7 +70,7 @@ func start(t testing.TB, dir, url string, args ...string) *Redis {
 	return r
 }
 
-// tempDir makes a folder with a short name: a unix socket's path has 107 bytes at most.
+// tempDir makes a folder with a short name: the path of a unix socket has at most 107 bytes.
 func tempDir(t testing.TB) string {
 	dir, err := os.MkdirTemp("", "rc")
 	require.NoError(t, err)
@@ -81,13 +78,13 @@ func tempDir(t testing.TB) string {
 	return dir
 }
 
-// URL is where ranking.Open finds the server.
+// URL returns the URL that ranking.Open takes.
 func (r *Redis) URL() string { return r.url }
 
 // Pid is the server's process id.
 func (r *Redis) Pid() int { return r.cmd.Process.Pid }
 
-// Start starts the server after Kill.
+// Start starts the server again after Kill, and waits until it answers.
 func (r *Redis) Start() {
 	path, err := exec.LookPath("redis-server")
 	require.NoError(r.t, err, "the tests need a real Redis: apt-get install -y --no-install-recommends redis-server")
@@ -99,7 +96,7 @@ func (r *Redis) Start() {
 	Eventually(r.t, "redis-server to answer", func() error { return r.Admin().Ping(context.Background()).Err() })
 }
 
-// Kill ends the server as a crash would.
+// Kill ends the server as a crash does. It has no effect on a server that is not running.
 func (r *Redis) Kill() {
 	if r.cmd != nil && r.cmd.Process != nil {
 		r.cmd.Process.Kill()
@@ -108,7 +105,7 @@ func (r *Redis) Kill() {
 	}
 }
 
-// Admin is a plain client of the server, for what a test does behind Rankcast's back.
+// Admin returns a plain client of the server, for commands that a test sends without Rankcast.
 func (r *Redis) Admin() *redis.Client {
 	if r.admin == nil {
 		o, err := redis.ParseURL(r.url)
@@ -120,7 +117,8 @@ func (r *Redis) Admin() *redis.Client {
 	return r.admin
 }
 
-// Eventually waits until check returns nil.
+// Eventually calls check every 5 ms until it returns nil. It fails the test after a minute. what
+// completes the sentence "waiting for …".
 func Eventually(t testing.TB, what string, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -135,7 +133,7 @@ func Eventually(t testing.TB, what string, check func() error) {
 		select {
 		case <-poll.C:
 		case <-ctx.Done():
-			t.Fatalf("waited in vain for %s: %v", what, err)
+			t.Fatalf("gave up waiting for %s: %v", what, err)
 		}
 	}
 }
