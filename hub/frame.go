@@ -8,14 +8,16 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"rankcast/hub/view"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
-// Frame is one message to clients, encoded once and shared by all that get it.
-// It never changes.
+// Frame is one message to clients. It is encoded once, shared by all clients, and never
+// changes.
 type Frame struct {
 	wire []byte // a WebSocket header, then the JSON
-	head int    // where the JSON starts
+	head int    // the index of the JSON
 }
 
 // headRoom is the longest header of an unmasked WebSocket frame.
@@ -41,41 +43,40 @@ func newFrame(buf []byte) *Frame {
 	}
 }
 
-// NewFrame makes a frame of a message that is JSON already.
+// NewFrame makes a frame of a JSON message.
 func NewFrame(json []byte) *Frame { return newFrame(append(make([]byte, headRoom), json...)) }
 
-// WebSocket is the frame as it goes over a WebSocket, header and all. The caller
-// must not change it.
+// WebSocket is the frame for a WebSocket, header included. The caller must not change it.
 func (f *Frame) WebSocket() []byte { return f.wire }
 
 // JSON is the message alone. The caller must not change it.
 func (f *Frame) JSON() []byte { return f.wire[f.head:] }
 
-// rows is a run of encoded list items. Those for the first n places are a prefix
-// of those for all, so that one encoding serves every N.
-type rows struct {
-	buf    []byte // items, each with a comma before it
-	places []int  // place of each item, rising
-	ends   []int  // where each item ends in buf
+// encodedRows is a run of encoded rows. The rows of the first n entries are a prefix of all
+// rows, so one encoding serves every N.
+type encodedRows struct {
+	buf    []byte // rows, each with a comma before it
+	places []int  // index of each row's entry, ascending
+	ends   []int  // where each row ends in buf
 }
 
-func (r *rows) end(place int) {
+func (r *encodedRows) endRow(place int) {
 	r.places = append(r.places, place)
 	r.ends = append(r.ends, len(r.buf))
 }
 
-// add encodes one place of a delta.
-func (r *rows) add(place int, e ranking.Entry, p ranking.Profile) {
+// add encodes one row of a delta.
+func (r *encodedRows) add(place int, e ranking.Entry, p ranking.Profile) {
 	r.buf = append(r.buf, ',', '[')
 	r.buf = strconv.AppendInt(r.buf, int64(place), 10)
 	r.buf = append(r.buf, ',')
 	r.buf = appendEntry(r.buf, e, p)
 	r.buf = append(r.buf, ']')
-	r.end(place)
+	r.endRow(place)
 }
 
-// upTo gives the items for places below n, and how many there are.
-func (r *rows) upTo(n int) (items []byte, count int) {
+// prefix returns the rows of the first n entries, and their number.
+func (r *encodedRows) prefix(n int) (items []byte, count int) {
 	count = sort.SearchInts(r.places, n)
 	if count == 0 {
 		return nil, 0
@@ -98,15 +99,15 @@ func appendEntry(b []byte, e ranking.Entry, p ranking.Profile) []byte {
 		b = append(b, `,"avatar":`...)
 		b = appendString(b, p.Avatar)
 	}
-	if e.Data != "" { // JSON already
+	if e.Data != "" { // already JSON
 		b = append(b, `,"data":`...)
 		b = append(b, e.Data...)
 	}
 	return append(b, '}')
 }
 
-// appendString appends s as a JSON string. Names were checked to be UTF-8 when
-// they came in; what is not would be replaced, never refused.
+// appendString appends s as a JSON string. The server has checked that names are UTF-8;
+// AppendQuote replaces invalid bytes and never fails.
 func appendString(b []byte, s string) []byte {
 	b, _ = jsontext.AppendQuote(b, s)
 	return b
@@ -126,9 +127,9 @@ func appendField(b []byte, name string, n int64) []byte {
 	return strconv.AppendInt(b, n, 10)
 }
 
-// snapshotFrame shows the first n places of what is shown.
-func snapshotFrame(board string, s *shown, n int) *Frame {
-	items, _ := s.rows().upTo(n)
+// snapshotFrame encodes the first n entries of a publication.
+func snapshotFrame(board string, s *publication, n int) *Frame {
+	items, _ := s.rows().prefix(n)
 	b := make([]byte, headRoom, headRoom+224+len(board)+len(items))
 	b = appendHead(b, "snapshot", board)
 	b = append(b, `,"period":`...)
@@ -147,9 +148,8 @@ func snapshotFrame(board string, s *shown, n int) *Frame {
 	return newFrame(append(b, ']', '}'))
 }
 
-// deltaFrame takes a client from the frame at seq from to what is shown, with
-// the items of the places that differ.
-func deltaFrame(board string, s *shown, n int, from int64, items []byte) *Frame {
+// deltaFrame encodes the rows that lead from the frame at seq from to a publication.
+func deltaFrame(board string, s *publication, n int, from int64, items []byte) *Frame {
 	b := make([]byte, headRoom, headRoom+128+len(board)+len(items))
 	b = appendHead(b, "delta", board)
 	b = appendField(b, "from", from)
@@ -162,9 +162,9 @@ func deltaFrame(board string, s *shown, n int, from int64, items []byte) *Frame 
 	return newFrame(append(b, '}'))
 }
 
-// meFrame tells where a followed member stands; around are fields that
-// appendAround made, if any.
-func meFrame(board string, s Standing, around []byte) *Frame {
+// meFrame encodes the standing of a followed member; around holds the fields of
+// appendAround, if any.
+func meFrame(board string, s view.Standing, around []byte) *Frame {
 	b := make([]byte, headRoom, headRoom+128+len(board)+len(around))
 	b = appendHead(b, "me", board)
 	b = appendField(b, "seq", s.Seq)
@@ -179,16 +179,16 @@ func meFrame(board string, s Standing, around []byte) *Frame {
 	return newFrame(append(b, '}'))
 }
 
-// appendAround adds the distance to the place above, and up to k neighbours on
-// each side, with their profiles as a board shows them.
-func appendAround(b []byte, s Standing, k int, of *board) []byte {
+// appendAround appends the distance to the next rank, and up to k neighbours on each side,
+// with their profiles as the board shows them.
+func appendAround(b []byte, s view.Standing, k int, of *board) []byte {
 	if gap := s.ToNext(); gap != nil {
 		b = appendField(b, "to_next", *gap)
 	} else {
 		b = append(b, `,"to_next":null`...)
 	}
 	b = append(b, `,"around":[`...)
-	for i, e := range s.within(k) {
+	for i, e := range s.NeighboursWithin(k) {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -203,12 +203,11 @@ func appendTime(b []byte, t time.Time) []byte {
 		return append(b, "null"...)
 	}
 	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, ranking.TimeForm)
+	b = t.UTC().AppendFormat(b, definition.TimeForm)
 	return append(b, '"')
 }
 
-// statusFrame says whether what clients show is current, and if not, as of when
-// it was.
+// statusFrame encodes whether the boards are current, and if not, as of what time.
 func statusFrame(stale bool, asOf time.Time) *Frame {
 	b := make([]byte, headRoom, headRoom+64)
 	b = append(b, `{"type":"status","stale":`...)

@@ -15,95 +15,93 @@ import (
 	"rankcast/ranking"
 )
 
-// Source is where views are read from; a ranking.Store is one. Boards are named
-// as clients name them, or by ranking.Qualify. A board that has gone, and a period
-// that is not kept any more, is ranking.ErrUnknownBoard or ErrUnknownPeriod.
+// Source is the store that a Hub reads; a ranking.Store implements it. Boards are named as
+// clients name them, or by definition.Qualify. A read of a deleted board returns
+// ranking.ErrUnknownBoard, a read of a period that is not kept any more
+// ranking.ErrUnknownPeriod.
 type Source interface {
 	// Page reads up to limit entries from a 1-based rank on.
 	Page(ctx context.Context, board string, fromRank int64, limit int) (ranking.Page, error)
 	// Places looks up to ranking.MaxLookups members up.
 	Places(ctx context.Context, board string, lookups []ranking.Lookup) (ranking.Places, error)
-	// States reads where boards are, and what their members are, all at once, in the
-	// order asked. One that has gone is at the zero State, without an error.
+	// States reads the state and the kind of members of all boards at once, in the order of
+	// the argument. A deleted board has the zero State, without an error.
 	States(ctx context.Context, boards []string) []ranking.BoardState
-	People
+	ProfileSource
 }
 
-// Feed is asked for the changes of a board's instance and for the items of a
-// feed; a ranking.Feed is one. Its methods MUST NOT block, and it tells the Hub,
-// as a ranking.FeedHandler.
+// Feed subscribes to the changes of a board's instance and to the items of a feed; a
+// feed.Feed implements it. Its methods MUST NOT block. It calls the Hub as its
+// feed.Handler.
 type Feed interface {
 	Watch(instance string)
 	Unwatch(instance string)
-	Follow(feed string)
-	Unfollow(feed string)
+	Follow(name string)
+	Unfollow(name string)
 }
 
-// Config is what a Hub can be told. The zero value is the documented default.
+// Config configures a Hub. The zero value is the documented default.
 type Config struct {
 	// Interval is the least time between two frames of a board. Default 100 ms.
 	Interval time.Duration
-	// MeInterval is the least time between two frames that tell a follower its
-	// rank, unless its own score changed. Default 1 s.
+	// MeInterval is the least time between two me frames of a follower, unless its own
+	// score changed. Default 1 s.
 	MeInterval time.Duration
-	// CheckInterval is how often the views' seq is compared with Redis's, in one
-	// call. Default 1 s.
+	// CheckInterval is the time between two seq checks. One call compares all views with
+	// Redis. Default 1 s.
 	CheckInterval time.Duration
-	// AuditInterval is how often a view's entries are compared, and some of those
-	// that are followed. Default 30 s.
+	// AuditInterval is the time between two audits of a board. An audit compares the
+	// entries of the view, and some followed members, with Redis. Default 30 s.
 	AuditInterval time.Duration
-	// ProfileInterval is how often the profiles that a board shows are looked up again,
-	// by what the Source has kept of them: a change that nobody heard shows so. Default
-	// 25 s.
+	// ProfileInterval is the time between two refreshes of the profiles that a board shows,
+	// from the cache of the Source. A refresh repairs a lost profile message. Default 25 s.
 	ProfileInterval time.Duration
-	// FeedRate is how many items of a feed are shown in a second, and at most at
-	// once. Default 20.
+	// FeedRate is the most items of a feed that a client gets in any second. Default 20.
 	FeedRate int
-	// Shards is how many goroutines send, 64 at most. Default GOMAXPROCS.
+	// Shards is the number of goroutines that send frames, 64 at most. Default GOMAXPROCS.
 	Shards int
-	// Log gets what an operator should know. Default slog.Default.
+	// Log receives what an operator should know. Default slog.Default.
 	Log *slog.Logger
 }
 
-// reads bounds what a hub reads from its source at one time, so that a thousand
-// boards that resync do not arrive at Redis together.
-const reads = 16
+// maxFetches is the most reads of a hub at one time. A thousand boards that resync do not
+// arrive at Redis together.
+const maxFetches = 16
 
-// maxShards is how many bits a stream has for them.
+// maxShards is the number of bits that a stream has for shards.
 const maxShards = 64
 
-// Hub keeps the views of the boards that are watched and sends their frames to
-// clients. Its methods may be called concurrently.
+// Hub keeps the views of the watched boards and sends their frames to clients. Its methods
+// may be called concurrently.
 type Hub struct {
-	source  Source
-	feed    Feed
-	cfg     Config
-	log     *slog.Logger
-	shards  []*shard
-	next    atomic.Uint64 // shard of the next client
-	status  *stream       // every client is in it
-	reading chan struct{} // a token for each read under way
+	source     Source
+	feed       Feed
+	cfg        Config
+	log        *slog.Logger
+	shards     []*shard
+	nextShard  atomic.Uint64 // selects the shard of the next client
+	status     *stream       // each client has a delivery of it
+	fetchSlots chan struct{} // holds a token for each read under way
 
-	register register // of the members that boards show
+	profiles profileIndex // of the members that boards show
 
-	ctx    context.Context // of all boards
+	ctx    context.Context // parent of each board's and each feed's context
 	cancel context.CancelFunc
 
-	mu        sync.Mutex
-	boards    map[string]*board    // as named
-	instances map[string]*instance // that they are periods of
-	feeds     map[string]*feed
-	up        bool         // the feed is
-	outages   int          // times it went down
-	stale     bool         // clients were told that what they show may be old
-	asOf      time.Time    // since when
-	behind    map[any]bool // boards that must be read anew, and feeds that must be heard, before stale ends
-	closed    bool
-	running   sync.WaitGroup
+	mu         sync.Mutex
+	boards     map[string]*board    // by name
+	instances  map[string]*instance // by the instance of their boards
+	feeds      map[string]*eventFeed
+	feedUp     bool         // whether the feed is connected
+	outages    int          // how often the feed went down
+	stale      bool         // clients have been told that their boards may be old
+	staleSince time.Time    // the boards are as of this time
+	unsynced   map[any]bool // boards to read, and feeds to subscribe to, before stale ends
+	closed     bool
+	running    sync.WaitGroup
 }
 
-// New makes a Hub. Run starts it; the Feed it hears from must be given it as
-// handler.
+// New returns a Hub. Run starts it. The caller makes the Hub the handler of the Feed.
 func New(source Source, from Feed, cfg Config) *Hub {
 	cfg.Interval = cmp.Or(cfg.Interval, 100*time.Millisecond)
 	cfg.MeInterval = cmp.Or(cfg.MeInterval, time.Second)
@@ -115,28 +113,28 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	h := &Hub{
 		source: source, feed: from, cfg: cfg, log: cfg.Log, status: &stream{},
-		reading: make(chan struct{}, reads),
-		boards:  make(map[string]*board), instances: make(map[string]*instance),
-		feeds: make(map[string]*feed), behind: make(map[any]bool),
+		fetchSlots: make(chan struct{}, maxFetches),
+		boards:     make(map[string]*board), instances: make(map[string]*instance),
+		feeds: make(map[string]*eventFeed), unsynced: make(map[any]bool),
 	}
-	h.register.boards, h.register.kinds = make(map[member][]*board), make(map[string]bool)
+	h.profiles.boards, h.profiles.kinds = make(map[profileKey][]*board), make(map[string]bool)
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.status.shards.Store(^uint64(0))
 	for i := range cfg.Shards {
 		h.shards = append(h.shards, newShard(i))
 	}
-	h.fallStale(time.Time{}) // until the feed is up
+	h.markStale(time.Time{}) // until the feed is up
 	return h
 }
 
-// Run works until ctx ends and returns ctx's error when nothing it started is
-// left. Close all connections first: they get nothing more.
+// Run works until ctx ends. It returns ctx's error once every goroutine of the Hub has
+// ended. Close all connections first: Run sends them nothing more.
 func (h *Hub) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, s := range h.shards {
 		wg.Go(func() { s.run(ctx) })
 	}
-	wg.Go(func() { h.check(ctx) })
+	wg.Go(func() { h.runSeqChecks(ctx) })
 	<-ctx.Done()
 	h.mu.Lock()
 	h.closed = true
@@ -147,53 +145,53 @@ func (h *Hub) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// ErrClosed is returned by a hub that is shutting down.
+// ErrClosed is the error of a hub that shuts down.
 var ErrClosed = errors.New("hub is closed")
 
-// Join takes a connection in. Call Leave when it has gone.
+// Join adds a connection. The caller calls Leave when the connection ends.
 func (h *Hub) Join(conn Conn) *Client {
-	c := &Client{conn: conn, shard: h.shards[h.next.Add(1)%uint64(len(h.shards))]}
-	status := &seat{client: c, stream: h.status}
+	c := &Client{conn: conn, shard: h.shards[h.nextShard.Add(1)%uint64(len(h.shards))]}
+	status := &delivery{client: c, stream: h.status}
 	c.shard.do(func() {
 		h.mu.Lock()
 		if !h.stale {
-			status.have = h.status.version.Load().number // nothing to tell
+			status.version = h.status.version.Load().number // the client need not be told
 		}
 		h.mu.Unlock()
-		status.join()
+		status.attach()
 	})
 	return c
 }
 
-// Leave ends all of a client's subscriptions.
+// Leave ends all subscriptions of a client.
 func (h *Hub) Leave(c *Client) {
-	var seats []*seat
+	var list []*delivery
 	c.shard.do(func() {
 		c.left = true
-		seats = append(seats, c.seats...)
-		for _, s := range seats {
-			s.leave()
+		list = append(list, c.deliveries...)
+		for _, s := range list {
+			s.detach()
 		}
 	})
-	h.release(seats)
+	h.release(list)
 }
 
-// Up reports whether changes are heard.
+// Up reports whether the feed is connected.
 func (h *Hub) Up() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.up
+	return h.feedUp
 }
 
-// Watched is how many boards, as named, have a view.
+// Watched is the number of watched boards, by name.
 func (h *Hub) Watched() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.boards)
 }
 
-// Followed is how many places of members somebody follows, each with so many
-// neighbours on all boards together.
+// Followed is the number of followed members: of all boards, each member once for each
+// number of neighbours.
 func (h *Hub) Followed() (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -203,13 +201,13 @@ func (h *Hub) Followed() (n int) {
 	return n
 }
 
-func (h *Hub) watched() []*board {
+func (h *Hub) boardList() []*board {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Values(h.boards))
 }
 
-// announce tells all shards of new versions.
+// announce passes streams with new versions to all shards.
 func (h *Hub) announce(streams ...*stream) {
 	if len(streams) == 0 {
 		return
@@ -219,14 +217,14 @@ func (h *Hub) announce(streams ...*stream) {
 	}
 }
 
-// sent returns a channel that is closed when all that was announced up to now has
-// been handed to the connections that would take it.
-func (h *Hub) sent() <-chan struct{} {
+// flushed returns a channel. It is closed once the shards have offered all versions
+// announced so far to the connections.
+func (h *Hub) flushed() <-chan struct{} {
 	sent := make(chan struct{})
 	var left atomic.Int64
 	left.Store(int64(len(h.shards)))
 	for _, s := range h.shards {
-		s.after(func() {
+		s.afterFlush(func() {
 			if left.Add(-1) == 0 {
 				close(sent)
 			}

@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
 )
 
-// BenchmarkPublish measures one change among the first entries and the frame of it, for
-// two that swap: of a kind without profiles, and of one where all have one.
+// BenchmarkPublish measures one change in the top and the frame of it, for two members that
+// swap places: of a kind without profiles, and of a kind with a profile for each member.
 func BenchmarkPublish(b *testing.B) {
 	for _, n := range []int{10, 1000} {
 		for _, kind := range []string{"", "user"} {
@@ -25,11 +28,11 @@ func benchPublish(b *testing.B, n int, kind string) {
 	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
 	board := newBoard(h, theBoard)
 	board.kind = kind
-	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: ranking.Desc, Total: int64(2 * n), Start: 1}
+	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: definition.Desc, Total: int64(2 * n), Start: 1}
 	for i := range n + n/8 + 16 {
 		m := fmt.Sprintf("member-%07d", i)
-		f.dub(m, "Somebody "+m)
-		page.Entries = append(page.Entries, ranking.Entry{Rank: int64(i + 1), Member: m, Score: int64(-2 * i), Key: ranking.Key(2 * i)})
+		f.setProfile(m, "Name of "+m)
+		page.Entries = append(page.Entries, ranking.Entry{Rank: int64(i + 1), Member: m, Score: int64(-2 * i), Key: sortkey.Key(2 * i)})
 	}
 	var all []string
 	for _, e := range page.Entries {
@@ -37,33 +40,33 @@ func benchPublish(b *testing.B, n int, kind string) {
 	}
 	f.Profiles(b.Context(), "user", all)
 	v := board.view
-	v.Want(n)
-	v.PageAsked()
-	v.PageRead(page)
+	v.Resize(n)
+	v.BeginPage()
+	v.ApplyPage(page)
 	h.mu.Lock()
 	st := board.topStream(n)
 	h.mu.Unlock()
 	tops := []*stream{st}
-	board.meet(func(time.Time) bool { return false })
+	board.loadProfiles(func(time.Time) bool { return false })
 	board.publish(tops, time.Now())
 	seq, at := int64(1), 0.0
 	b.ReportAllocs()
 	for b.Loop() {
 		seq++
-		old, now := ranking.Key(at), ranking.Key(3-at) // from the first place to the second, and back
+		old, now := sortkey.Key(at), sortkey.Key(3-at) // from the first place to the second, and back
 		at = 3 - at
 		rank := int64(1 + at/3)
-		c := ranking.Change{Member: "member-0000000", Old: &old, New: &now, Rank: rank, Position: rank}
-		board.apply(&ranking.Changes{Board: "b", Epoch: "e", Seq: seq, List: []ranking.Change{c}})
-		if !board.introduced(&board.people.since, func(time.Time) bool { return false }, board.first) {
-			b.Fatal("somebody is not known")
+		c := feed.Change{Member: "member-0000000", Old: &old, New: &now, Rank: rank, Position: rank}
+		board.apply(&feed.Changes{Board: "b", Epoch: "e", Seq: seq, List: []feed.Change{c}})
+		if !board.profilesReady(&board.profiles.waitingSince, func(time.Time) bool { return false }, board.eachTopMember) {
+			b.Fatal("a profile is missing")
 		}
 		board.publish(tops, time.Now())
 		for _, s := range h.shards {
-			s.takeNews()
+			s.takePending()
 		}
 	}
-	if !v.sure || v.state.Seq != seq {
-		b.Fatal("the view is unsure")
+	if !v.Valid() || v.State().Seq != seq {
+		b.Fatal("the view is invalid")
 	}
 }

@@ -7,35 +7,35 @@ import (
 
 // Conn is a client's connection, as the hub needs it.
 type Conn interface {
-	// Send hands over a frame. It MUST NOT block. It reports false when the frame
-	// was not taken because an earlier one is still on its way; the connection
-	// then MUST call Client.Ready once it can take one again, though not from
-	// within Send. A connection that is broken takes all frames and drops them.
+	// Send takes a frame. It MUST NOT block. It returns false when the connection has not
+	// sent an earlier frame yet. The connection then MUST call Client.Ready once it can
+	// take a frame again, though not from within Send. A broken connection takes all frames
+	// and drops them.
 	Send(f *Frame) bool
 }
 
-// shardOps bounds what sockets ask of a shard at one time; those beyond wait.
+// shardOps is the most operations that wait for a shard. The caller of a further one waits.
 const shardOps = 256
 
-// shard is a goroutine that hands frames to its share of the clients. All that
-// it knows of them is its own: no lock is held while it sends.
+// shard is a goroutine that sends frames to its share of the clients. It alone accesses
+// their deliveries, so it holds no lock while it sends.
 type shard struct {
 	ops  chan func()
 	done chan struct{} // closed when run has ended
 
-	users map[*stream][]*seat
+	deliveries map[*stream][]*delivery
 
-	bit  uint64 // tells it from other shards, in a stream
-	mu   sync.Mutex
-	news []*stream     // have a new version, oldest news first, each once
-	then []func()      // to be called when the news have been sent
-	wake chan struct{} // there is any of these; holds one
+	bit       uint64 // identifies the shard in a stream
+	mu        sync.Mutex
+	pending   []*stream     // streams with a new version, oldest first, each once
+	callbacks []func()      // to call once pending has been sent
+	wake      chan struct{} // pending or callbacks is not empty; holds one
 }
 
 func newShard(number int) *shard {
 	return &shard{
 		ops: make(chan func(), shardOps), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		users: make(map[*stream][]*seat), bit: 1 << number,
+		deliveries: make(map[*stream][]*delivery), bit: 1 << number,
 	}
 }
 
@@ -48,10 +48,10 @@ func (s *shard) run(ctx context.Context) {
 		case op := <-s.ops:
 			op()
 		case <-s.wake:
-			news, then := s.takeNews()
-			for _, st := range news {
-				for _, seat := range s.users[st] {
-					seat.deliver()
+			updated, then := s.takePending()
+			for _, st := range updated {
+				for _, d := range s.deliveries[st] {
+					d.send()
 				}
 			}
 			for _, do := range then {
@@ -61,8 +61,8 @@ func (s *shard) run(ctx context.Context) {
 	}
 }
 
-// do runs op on the shard's goroutine and waits for it. Once the shard has ended
-// it does nothing.
+// do runs op on the shard's goroutine and waits for it. After the shard has ended, do does
+// nothing.
 func (s *shard) do(op func()) {
 	ran := make(chan struct{})
 	select {
@@ -76,46 +76,46 @@ func (s *shard) do(op func()) {
 	}
 }
 
-// announce says that streams have new versions. It does not wait.
+// announce passes streams with new versions to the shard. It does not wait.
 func (s *shard) announce(streams []*stream) {
 	any := false
 	s.mu.Lock()
 	for _, st := range streams {
-		// Most members are followed by one client, which is in one shard.
+		// Most members are followed by one client, in one shard.
 		if st.shards.Load()&s.bit != 0 && st.announced.Or(s.bit)&s.bit == 0 {
-			s.news = append(s.news, st)
+			s.pending = append(s.pending, st)
 			any = true
 		}
 	}
 	s.mu.Unlock()
 	if any {
-		s.poke()
+		s.signal()
 	}
 }
 
-func (s *shard) poke() {
+func (s *shard) signal() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// after has do called, on the shard's goroutine, when all that was announced has
-// been sent. It does not wait.
-func (s *shard) after(do func()) {
+// afterFlush calls do on the shard's goroutine, once all announced versions have been sent.
+// It does not wait.
+func (s *shard) afterFlush(do func()) {
 	s.mu.Lock()
-	s.then = append(s.then, do)
+	s.callbacks = append(s.callbacks, do)
 	s.mu.Unlock()
-	s.poke()
+	s.signal()
 }
 
-func (s *shard) takeNews() (news []*stream, then []func()) {
+func (s *shard) takePending() (updated []*stream, then []func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	news, then = s.news, s.then
-	s.news, s.then = nil, nil
-	for _, st := range news {
+	updated, then = s.pending, s.callbacks
+	s.pending, s.callbacks = nil, nil
+	for _, st := range updated {
 		st.announced.And(^s.bit)
 	}
-	return news, then
+	return updated, then
 }

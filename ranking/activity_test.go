@@ -7,13 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
 func TestActivityWithoutAPeriod(t *testing.T) {
+	t.Parallel()
 	base := moment(t, "2026-11-20T12:00:00Z")
 	for _, ends := range []time.Time{base, base.Add(-time.Hour)} {
-		_, err := ranking.Definition{Board: "b", Period: "1d", Base: base, Ends: ends}.Normalize()
+		_, err := definition.Board{Name: "b", Period: "1d", Base: base, Ends: ends}.Normalize()
 		var fe *ranking.FieldError
 		require.ErrorAs(t, err, &fe)
 		require.Equal(t, "ends", fe.Field)
@@ -23,29 +25,30 @@ func TestActivityWithoutAPeriod(t *testing.T) {
 // An activity takes updates from its start until before its end, by Redis's clock. A
 // retry is answered all the same after that.
 func TestActivity(t *testing.T) {
+	t.Parallel()
 	starts, ends := moment(t, "2026-11-20T12:00:00Z"), moment(t, "2026-11-22T12:00:00Z")
 	for name, c := range map[string]struct {
-		def                  ranking.Definition
+		def                  definition.Board
 		first, last, between string    // periods
 		closes               time.Time // the first of them
 		hours                string
 	}{
-		"alone":      {ranking.Definition{Starts: starts, Ends: ends}, "", "", "", ends, "from 2026-11-20T12:00:00.000Z until 2026-11-22T12:00:00.000Z"},
-		"of a start": {ranking.Definition{Starts: starts}, "", "", "", time.Time{}, "from 2026-11-20T12:00:00.000Z"},
-		"of an end":  {ranking.Definition{Ends: ends}, "", "", "", ends, "until 2026-11-22T12:00:00.000Z"},
-		"of days": {ranking.Definition{Starts: starts, Ends: ends, Period: "day"}, "2026-11-20", "2026-11-22", "2026-11-21",
+		"alone":      {definition.Board{Starts: starts, Ends: ends}, "", "", "", ends, "from 2026-11-20T12:00:00.000Z until 2026-11-22T12:00:00.000Z"},
+		"of a start": {definition.Board{Starts: starts}, "", "", "", time.Time{}, "from 2026-11-20T12:00:00.000Z"},
+		"of an end":  {definition.Board{Ends: ends}, "", "", "", ends, "until 2026-11-22T12:00:00.000Z"},
+		"of days": {definition.Board{Starts: starts, Ends: ends, Period: "day"}, "2026-11-20", "2026-11-22", "2026-11-21",
 			moment(t, "2026-11-21T00:00:00Z"), "from 2026-11-20T12:00:00.000Z until 2026-11-22T12:00:00.000Z"},
-		"within a month": {ranking.Definition{Starts: starts, Ends: ends, Period: "month"}, "2026-11", "2026-11", "2026-11", ends, "until"},
-		"of a base": {ranking.Definition{Base: starts, Ends: ends, Period: "1d"}, "0", "1", "1",
+		"within a month": {definition.Board{Starts: starts, Ends: ends, Period: "month"}, "2026-11", "2026-11", "2026-11", ends, "until"},
+		"of a base": {definition.Board{Base: starts, Ends: ends, Period: "1d"}, "0", "1", "1",
 			moment(t, "2026-11-21T12:00:00Z"), "from 2026-11-20T12:00:00.000Z until 2026-11-22T12:00:00.000Z"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, set := redistest.Clocked(t)
 			before := starts.Add(-time.Microsecond)
 			set(before)
-			c.def.Board = "b"
+			c.def.Name = "b"
 			s := open(t, url, c.def)
-			refused := func(u ranking.Update) {
+			refused := func(u definition.Update) {
 				t.Helper()
 				o := applyOne(t, s, "b", u)
 				require.ErrorIs(t, o.Err, ranking.ErrNotOpen)
@@ -53,7 +56,7 @@ func TestActivity(t *testing.T) {
 			}
 			hasStart := !c.def.Starts.IsZero() || !c.def.Base.IsZero()
 			if hasStart {
-				refused(ranking.Update{Member: "m", Score: 1, ID: "early"})
+				refused(definition.Update{Member: "m", Score: 1, ID: "early"})
 				page, err := s.Page(t.Context(), "b", 1, 1)
 				require.NoError(t, err)
 				require.Equal(t, c.first, page.Period, "the first is meant before it has begun")
@@ -62,7 +65,7 @@ func TestActivity(t *testing.T) {
 				require.Equal(t, []string{"rc:{/}:definitions"}, allKeys(t, url))
 			}
 			set(starts)
-			o := applyOne(t, s, "b", ranking.Update{Member: "m", Score: 1, ID: "early"})
+			o := applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "early"})
 			require.NoError(t, o.Err, "what was refused kept no id")
 			require.Equal(t, c.first, o.Result.Period)
 			set(starts.Add(24 * time.Hour))
@@ -72,7 +75,7 @@ func TestActivity(t *testing.T) {
 			}
 
 			set(ends.Add(-time.Microsecond))
-			first := applyOne(t, s, "b", ranking.Update{Member: "m", Score: 1, ID: "1"})
+			first := applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "1"})
 			require.NoError(t, first.Err)
 			require.Equal(t, c.last, first.Result.Period)
 			page, err := s.Page(t.Context(), "b", 1, 1)
@@ -80,10 +83,10 @@ func TestActivity(t *testing.T) {
 			require.Equal(t, ranking.Bounds{Ends: ends, Left: time.Microsecond}, page.Bounds)
 
 			set(ends)
-			refused(ranking.Update{Member: "m", Score: 1, ID: "late"})
+			refused(definition.Update{Member: "m", Score: 1, ID: "late"})
 			_, err = s.Remove(t.Context(), "b", "m")
 			require.ErrorIs(t, err, ranking.ErrNotOpen)
-			o2, err := s.Apply(t.Context(), "b", []ranking.Update{
+			o2, err := s.Apply(t.Context(), "b", []definition.Update{
 				{Member: "x", Score: 1}, {Member: "m", Score: 1, ID: "1"}, {Member: "m", Score: 2, ID: "1"}, {Member: ""}})
 			require.NoError(t, err)
 			require.ErrorIs(t, o2[0].Err, ranking.ErrNotOpen)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -24,18 +25,18 @@ func dial(t testing.TB, url string) redis.UniversalClient {
 	return rdb
 }
 
-func open(t testing.TB, url string, boards ...ranking.Definition) *ranking.Store {
+func open(t testing.TB, url string, boards ...definition.Board) *ranking.Store {
 	rdb := dial(t, url)
 	s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(s.Close)
-	require.NoError(t, s.Define(t.Context(), ranking.Definitions{Boards: boards}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards}))
 	return s
 }
 
 // applyOne sends one update and returns what it did.
-func applyOne(t testing.TB, s *ranking.Store, board string, u ranking.Update) ranking.Outcome {
+func applyOne(t testing.TB, s *ranking.Store, board string, u definition.Update) ranking.Outcome {
 	t.Helper()
-	o, err := s.Apply(t.Context(), board, []ranking.Update{u})
+	o, err := s.Apply(t.Context(), board, []definition.Update{u})
 	require.NoError(t, err)
 	return o[0]
 }
@@ -45,19 +46,20 @@ func applied(score, rank int64, previous *ranking.Standing) ranking.Outcome {
 }
 
 func TestApplyTellsWhatItDid(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"}, ranking.Definition{Board: "laps", Mode: ranking.Best, Order: ranking.Asc})
-		require.Equal(t, applied(5, 1, nil), applyOne(t, s, "b", ranking.Update{Member: "a", Score: 5}))
-		require.Equal(t, applied(9, 1, nil), applyOne(t, s, "b", ranking.Update{Member: "c", Score: 9}))
-		require.Equal(t, applied(10, 1, &ranking.Standing{Score: 5, Rank: 2}), applyOne(t, s, "b", ranking.Update{Member: "a", Score: 5}))
-		require.Equal(t, applied(0, 2, &ranking.Standing{Score: 10, Rank: 1}), applyOne(t, s, "b", ranking.Update{Member: "a", Score: -10}))
-		require.Equal(t, applied(-3, 2, &ranking.Standing{Score: 0, Rank: 2}), applyOne(t, s, "b", ranking.Update{Member: "a", Score: -3, Op: ranking.Last}))
-		require.Equal(t, applied(9, 1, &ranking.Standing{Score: 9, Rank: 1}), applyOne(t, s, "b", ranking.Update{Member: "c", Score: 8, Op: ranking.Best}))
+		s := open(t, url, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: definition.Best, Order: definition.Asc})
+		require.Equal(t, applied(5, 1, nil), applyOne(t, s, "b", definition.Update{Member: "a", Score: 5}))
+		require.Equal(t, applied(9, 1, nil), applyOne(t, s, "b", definition.Update{Member: "c", Score: 9}))
+		require.Equal(t, applied(10, 1, &ranking.Standing{Score: 5, Rank: 2}), applyOne(t, s, "b", definition.Update{Member: "a", Score: 5}))
+		require.Equal(t, applied(0, 2, &ranking.Standing{Score: 10, Rank: 1}), applyOne(t, s, "b", definition.Update{Member: "a", Score: -10}))
+		require.Equal(t, applied(-3, 2, &ranking.Standing{Score: 0, Rank: 2}), applyOne(t, s, "b", definition.Update{Member: "a", Score: -3, Op: definition.Last}))
+		require.Equal(t, applied(9, 1, &ranking.Standing{Score: 9, Rank: 1}), applyOne(t, s, "b", definition.Update{Member: "c", Score: 8, Op: definition.Best}))
 
-		require.Equal(t, applied(90, 1, nil), applyOne(t, s, "laps", ranking.Update{Member: "a", Score: 90}))
-		require.Equal(t, applied(80, 1, nil), applyOne(t, s, "laps", ranking.Update{Member: "b", Score: 80}))
-		require.Equal(t, applied(90, 2, &ranking.Standing{Score: 90, Rank: 2}), applyOne(t, s, "laps", ranking.Update{Member: "a", Score: 95}))
-		require.Equal(t, applied(70, 1, &ranking.Standing{Score: 90, Rank: 2}), applyOne(t, s, "laps", ranking.Update{Member: "a", Score: 70}))
+		require.Equal(t, applied(90, 1, nil), applyOne(t, s, "laps", definition.Update{Member: "a", Score: 90}))
+		require.Equal(t, applied(80, 1, nil), applyOne(t, s, "laps", definition.Update{Member: "b", Score: 80}))
+		require.Equal(t, applied(90, 2, &ranking.Standing{Score: 90, Rank: 2}), applyOne(t, s, "laps", definition.Update{Member: "a", Score: 95}))
+		require.Equal(t, applied(70, 1, &ranking.Standing{Score: 90, Rank: 2}), applyOne(t, s, "laps", definition.Update{Member: "a", Score: 70}))
 
 		info, err := s.Info(t.Context(), "b")
 		require.NoError(t, err)
@@ -69,22 +71,23 @@ func TestApplyTellsWhatItDid(t *testing.T) {
 		require.Equal(t, ranking.Result{Previous: &ranking.Standing{Score: 9, Rank: 1}}, gone)
 		_, err = s.Remove(t.Context(), "b", "c")
 		require.ErrorIs(t, err, ranking.ErrUnknownMember)
-		_, err = s.Apply(t.Context(), "nope", []ranking.Update{{Member: "a", Score: 1}})
+		_, err = s.Apply(t.Context(), "nope", []definition.Update{{Member: "a", Score: 1}})
 		require.ErrorIs(t, err, ranking.ErrUnknownBoard)
 	})
 }
 
 func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"})
-		applyOne(t, s, "b", ranking.Update{Member: "a", Score: ranking.MaxScore})
+		s := open(t, url, definition.Board{Name: "b"})
+		applyOne(t, s, "b", definition.Update{Member: "a", Score: definition.MaxScore})
 		before, err := s.Page(t.Context(), "b", 1, 10)
 		require.NoError(t, err)
 
-		o, err := s.Apply(t.Context(), "b", []ranking.Update{
+		o, err := s.Apply(t.Context(), "b", []definition.Update{
 			{Member: "a", Score: 1, ID: "over"},
 			{Member: "", Score: 1},
-			{Member: "x", Score: ranking.MaxScore + 1},
+			{Member: "x", Score: definition.MaxScore + 1},
 			{Member: "x", Score: 1, Op: "times"},
 			{Member: "x\n", Score: 1},
 			{Member: "\xff", Score: 1},
@@ -105,29 +108,30 @@ func TestUpdatesThatAreRefusedChangeNothing(t *testing.T) {
 		require.Equal(t, before, after)
 
 		// A refused update keeps no id: with the same one it may try again.
-		require.NoError(t, applyOne(t, s, "b", ranking.Update{Member: "a", Score: -1, ID: "over"}).Err)
+		require.NoError(t, applyOne(t, s, "b", definition.Update{Member: "a", Score: -1, ID: "over"}).Err)
 	})
 }
 
 // A thousand senders, each sending every update three times with the same id,
 // two of the three at once, leave exactly the sum.
 func TestRetriesCountOnce(t *testing.T) {
+	t.Parallel()
 	const senders, updates, members = 1000, 4, 50
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		want := make(map[string]int64)
 		var wg sync.WaitGroup
 		for i := range senders {
 			for j := range updates {
-				u := ranking.Update{Member: fmt.Sprint("m", (i+j)%members), Score: int64(i*j + 1), ID: fmt.Sprintf("%d/%d", i, j)}
+				u := definition.Update{Member: fmt.Sprint("m", (i+j)%members), Score: int64(i*j + 1), ID: fmt.Sprintf("%d/%d", i, j)}
 				want[u.Member] += u.Score
 			}
 			wg.Go(func() {
 				for j := range updates {
-					u := ranking.Update{Member: fmt.Sprint("m", (i+j)%members), Score: int64(i*j + 1), ID: fmt.Sprintf("%d/%d", i, j)}
+					u := definition.Update{Member: fmt.Sprint("m", (i+j)%members), Score: int64(i*j + 1), ID: fmt.Sprintf("%d/%d", i, j)}
 					send := func() ranking.Outcome {
 						for {
-							o, err := s.Apply(context.Background(), "b", []ranking.Update{u})
+							o, err := s.Apply(context.Background(), "b", []definition.Update{u})
 							if err == nil {
 								return o[0]
 							}
@@ -161,9 +165,9 @@ func TestRetriesCountOnce(t *testing.T) {
 		}
 		require.Equal(t, want, got)
 
-		mismatch := applyOne(t, s, "b", ranking.Update{Member: "m0", Score: 77, ID: "0/0"})
+		mismatch := applyOne(t, s, "b", definition.Update{Member: "m0", Score: 77, ID: "0/0"})
 		require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
-		mismatch = applyOne(t, s, "b", ranking.Update{Member: "m0", Score: 1, Op: ranking.Last, ID: "0/0"})
+		mismatch = applyOne(t, s, "b", definition.Update{Member: "m0", Score: 1, Op: definition.Last, ID: "0/0"})
 		require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
 	})
 }
@@ -171,13 +175,15 @@ func TestRetriesCountOnce(t *testing.T) {
 // An update whose answer is lost is never sent again but by its sender: without
 // ids a second sending would count twice.
 func TestLostAnswerIsNotARetry(t *testing.T) {
-	r := redistest.Start(t)
-	p := redistest.StartProxy(t, r.URL())
-	direct, cut := open(t, r.URL(), ranking.Definition{Board: "b"}), open(t, p.URL(), ranking.Definition{Board: "b"})
-	applyOne(t, cut, "b", ranking.Update{Member: "m", Score: 1})
+	t.Parallel()
+	// The clock stands still: no update is refused because the node's lease is over.
+	url, _ := redistest.Clocked(t)
+	p := redistest.StartProxy(t, url)
+	direct, cut := open(t, url, definition.Board{Name: "b"}), open(t, p.URL(), definition.Board{Name: "b"})
+	applyOne(t, cut, "b", definition.Update{Member: "m", Score: 1})
 	p.CutAnswers(true)
 	for range 20 {
-		_, err := cut.Apply(t.Context(), "b", []ranking.Update{{Member: "m", Score: 1}})
+		_, err := cut.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
 		require.ErrorIs(t, err, ranking.ErrUnavailable)
 		require.ErrorIs(t, err, ranking.ErrOutcomeUnknown)
 	}
@@ -185,17 +191,18 @@ func TestLostAnswerIsNotARetry(t *testing.T) {
 	got, err := direct.Around(t.Context(), "b", "m", 0)
 	require.NoError(t, err)
 	require.EqualValues(t, 21, got.Entry.Score, "each was carried out, and once")
-	require.EqualValues(t, 22, applyOne(t, cut, "b", ranking.Update{Member: "m", Score: 1}).Result.Current.Score)
+	require.EqualValues(t, 22, applyOne(t, cut, "b", definition.Update{Member: "m", Score: 1}).Result.Current.Score)
 }
 
 func TestPagesFollowAPosition(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		for _, ties := range []ranking.Ties{ranking.First, ranking.ByMember} {
+		for _, ties := range []definition.Ties{definition.First, definition.ByMember} {
 			board := "b-" + string(ties)
-			s := open(t, url, ranking.Definition{Board: board, Ties: ties})
-			var updates []ranking.Update
+			s := open(t, url, definition.Board{Name: board, Ties: ties})
+			var updates []definition.Update
 			for i := range 300 {
-				updates = append(updates, ranking.Update{Member: fmt.Sprintf("m%03d", i), Score: rand.Int64N(4)})
+				updates = append(updates, definition.Update{Member: fmt.Sprintf("m%03d", i), Score: rand.Int64N(4)})
 			}
 			_, err := s.Apply(t.Context(), board, updates)
 			require.NoError(t, err)
@@ -217,7 +224,7 @@ func TestPagesFollowAPosition(t *testing.T) {
 				}
 				// Whoever the cursor stands on goes to the front: no one is seen
 				// twice or left out for it.
-				applyOne(t, s, board, ranking.Update{Member: next.Member, Score: 100})
+				applyOne(t, s, board, definition.Update{Member: next.Member, Score: 100})
 				cursor, err := ranking.ParseCursor(next.String())
 				require.NoError(t, err)
 				require.Equal(t, *next, cursor)
@@ -242,10 +249,11 @@ func TestPagesFollowAPosition(t *testing.T) {
 }
 
 func TestReadingMembers(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
-			applyOne(t, s, "b", ranking.Update{Member: m, Score: int64(100 - 10*i)})
+			applyOne(t, s, "b", definition.Update{Member: m, Score: int64(100 - 10*i)})
 		}
 		n, err := s.Around(t.Context(), "b", "c", 1)
 		require.NoError(t, err)
@@ -283,21 +291,22 @@ func TestReadingMembers(t *testing.T) {
 
 // Places come in the order asked, with the state that they belong to.
 func TestPlaces(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		none, err := s.Places(t.Context(), "b", []ranking.Lookup{{Member: "a"}})
 		require.NoError(t, err)
-		require.Equal(t, ranking.Places{Kind: "member", Ties: ranking.First, List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
+		require.Equal(t, ranking.Places{Kind: "member", Ties: definition.First, List: []ranking.Place{{Entry: ranking.Entry{Member: "a"}}}}, none)
 
 		for i, m := range []string{"a", "b", "c", "d", "e"} {
-			applyOne(t, s, "b", ranking.Update{Member: m, Score: int64(100 - 10*i)})
+			applyOne(t, s, "b", definition.Update{Member: m, Score: int64(100 - 10*i)})
 		}
 		page, err := s.Page(t.Context(), "b", 1, 10)
 		require.NoError(t, err)
 		got, err := s.Places(t.Context(), "b", []ranking.Lookup{{"e", 1}, {"nobody", 3}, {"a", 2}, {"c", 0}, {"c", 1}})
 		require.NoError(t, err)
 		all := page.Entries
-		require.Equal(t, ranking.Places{State: page.State, Kind: "member", Ties: ranking.First, Total: 5, List: []ranking.Place{
+		require.Equal(t, ranking.Places{State: page.State, Kind: "member", Ties: definition.First, Total: 5, List: []ranking.Place{
 			{Entry: all[4], Position: 5, Around: all[3:5]},
 			{Entry: ranking.Entry{Member: "nobody"}},
 			{Entry: all[0], Position: 1, Below: 4, Around: all[:3]},

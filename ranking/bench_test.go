@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -53,14 +54,14 @@ func benchStore(b *testing.B) (redis.UniversalClient, *Store) {
 	require.NoError(b, err)
 	b.Cleanup(func() { rdb.Close() })
 	s := New(rdb, Config{})
-	require.NoError(b, s.Define(context.Background(), Definitions{Boards: []Definition{{Board: "b"}}}))
+	require.NoError(b, s.Define(context.Background(), definition.Set{Boards: []definition.Board{{Name: "b"}}}))
 	return rdb, s
 }
 
 const benchMembers = 100_000
 
-func benchUpdate(n uint64) Update {
-	return Update{Member: fmt.Sprintf("member-%06d", rand.IntN(benchMembers)), Score: 1 + rand.Int64N(100), ID: fmt.Sprintf("request-%d", n)}
+func benchUpdate(n uint64) definition.Update {
+	return definition.Update{Member: fmt.Sprintf("member-%06d", rand.IntN(benchMembers)), Score: 1 + rand.Int64N(100), ID: fmt.Sprintf("request-%d", n)}
 }
 
 // BenchmarkApply compares apply.lua with bare ZINCRBY of as many updates in a
@@ -70,14 +71,14 @@ func benchUpdate(n uint64) Update {
 func BenchmarkApply(b *testing.B) {
 	rdb, s := benchStore(b)
 	var requests atomic.Uint64
-	apply := func(batch []Update) {
+	apply := func(batch []definition.Update) {
 		items, outcomes := make([]updateItem, len(batch)), make([]Outcome, len(batch))
 		for i, u := range batch {
-			items[i] = updateItem{u, &outcomes[i]}
+			items[i] = updateItem{write{Update: u}, &outcomes[i]}
 		}
 		require.NoError(b, s.applyBatch(context.Background(), "b", items))
 	}
-	zincrby := func(batch []Update) {
+	zincrby := func(batch []definition.Update) {
 		pipe := rdb.Pipeline()
 		for _, u := range batch {
 			pipe.ZIncrBy(context.Background(), "plain", float64(u.Score), u.Member)
@@ -86,9 +87,9 @@ func BenchmarkApply(b *testing.B) {
 		require.NoError(b, err)
 	}
 	for i := 0; i < benchMembers; i += 100 {
-		batch := make([]Update, 100)
+		batch := make([]definition.Update, 100)
 		for j := range batch {
-			batch[j] = Update{Member: fmt.Sprintf("member-%06d", i+j), Score: rand.Int64N(1_000_000)}
+			batch[j] = definition.Update{Member: fmt.Sprintf("member-%06d", i+j), Score: rand.Int64N(1_000_000)}
 		}
 		apply(batch)
 		zincrby(batch)
@@ -97,10 +98,10 @@ func BenchmarkApply(b *testing.B) {
 		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) {
 			const turn = 4096 // updates; reading the CPU costs Redis next to nothing beside them
 			var scripted, bare []cost
-			measure := func(what func([]Update), costs *[]cost) {
-				batches := make([][]Update, turn/size)
+			measure := func(what func([]definition.Update), costs *[]cost) {
+				batches := make([][]definition.Update, turn/size)
 				for i := range batches {
-					batches[i] = make([]Update, size)
+					batches[i] = make([]definition.Update, size)
 					for j := range batches[i] {
 						batches[i][j] = benchUpdate(requests.Add(1))
 					}
@@ -132,7 +133,7 @@ func BenchmarkApply(b *testing.B) {
 		b.SetParallelism(256)
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := s.Apply(context.Background(), "b", []Update{benchUpdate(requests.Add(1))}); err != nil {
+				if _, err := s.Apply(context.Background(), "b", []definition.Update{benchUpdate(requests.Add(1))}); err != nil {
 					b.Error(err)
 				}
 			}
@@ -149,9 +150,9 @@ func BenchmarkPlaces(b *testing.B) {
 	const members = 1_000_000
 	rdb, s := benchStore(b)
 	for i := 0; i < members; i += 1000 {
-		batch := make([]Update, 1000)
+		batch := make([]definition.Update, 1000)
 		for j := range batch {
-			batch[j] = Update{Member: fmt.Sprintf("member-%06d", i+j), Score: rand.Int64N(1_000_000)}
+			batch[j] = definition.Update{Member: fmt.Sprintf("member-%06d", i+j), Score: rand.Int64N(1_000_000)}
 		}
 		_, err := s.Apply(context.Background(), "b", batch)
 		require.NoError(b, err)

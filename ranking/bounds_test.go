@@ -7,57 +7,59 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
 // A score or a change beyond the board's bounds is refused, and the bounds are told.
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	const inRange, outside, tooMuch = "", "outside -10 to 100", "by more than 20"
-	for _, order := range []ranking.Order{ranking.Desc, ranking.Asc} {
+	for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 		t.Run(string(order), func(t *testing.T) {
 			redistest.Engines(t, func(t *testing.T, url string) {
-				s := open(t, url, ranking.Definition{Board: "b", Order: order, Min: new(int64(-10)), Max: new(int64(100)), MaxChange: 20})
+				s := open(t, url, definition.Board{Name: "b", Order: order, Min: new(int64(-10)), Max: new(int64(100)), MaxChange: 20})
 				better := int64(1)
-				if order == ranking.Asc {
+				if order == definition.Asc {
 					better = -1
 				}
 				for i, c := range []struct {
 					had    int64
-					op     ranking.Mode
+					op     definition.Mode
 					score  int64
 					reason string
 				}{
-					{90, ranking.Sum, 10, inRange},
-					{90, ranking.Sum, 11, outside},
-					{0, ranking.Sum, -10, inRange},
-					{0, ranking.Sum, -11, outside},
-					{50, ranking.Sum, 20, inRange},
-					{50, ranking.Sum, 21, tooMuch},
-					{50, ranking.Sum, -20, inRange},
-					{50, ranking.Sum, -21, tooMuch},
-					{95, ranking.Sum, 21, outside}, // the first that is wrong
-					{50, ranking.Sum, ranking.MaxScore, outside},
+					{90, definition.Sum, 10, inRange},
+					{90, definition.Sum, 11, outside},
+					{0, definition.Sum, -10, inRange},
+					{0, definition.Sum, -11, outside},
+					{50, definition.Sum, 20, inRange},
+					{50, definition.Sum, 21, tooMuch},
+					{50, definition.Sum, -20, inRange},
+					{50, definition.Sum, -21, tooMuch},
+					{95, definition.Sum, 21, outside}, // the first that is wrong
+					{50, definition.Sum, definition.MaxScore, outside},
 
-					{90, ranking.Last, 100, inRange},
-					{90, ranking.Last, 101, outside},
-					{0, ranking.Last, -10, inRange},
-					{0, ranking.Last, -11, outside},
-					{50, ranking.Last, 70, inRange},
-					{50, ranking.Last, 71, tooMuch},
-					{50, ranking.Last, 30, inRange},
-					{50, ranking.Last, 29, tooMuch},
+					{90, definition.Last, 100, inRange},
+					{90, definition.Last, 101, outside},
+					{0, definition.Last, -10, inRange},
+					{0, definition.Last, -11, outside},
+					{50, definition.Last, 70, inRange},
+					{50, definition.Last, 71, tooMuch},
+					{50, definition.Last, 30, inRange},
+					{50, definition.Last, 29, tooMuch},
 
-					{50, ranking.Best, 50 + 20*better, inRange},
-					{50, ranking.Best, 50 + 21*better, tooMuch},
-					{50, ranking.Best, 50 - 40*better, inRange}, // changes nothing
-					{90, ranking.Best, 101, outside},
-					{0, ranking.Best, -11, outside},
+					{50, definition.Best, 50 + 20*better, inRange},
+					{50, definition.Best, 50 + 21*better, tooMuch},
+					{50, definition.Best, 50 - 40*better, inRange}, // changes nothing
+					{90, definition.Best, 101, outside},
+					{0, definition.Best, -11, outside},
 				} {
 					m := fmt.Sprint("m", i)
-					require.NoError(t, applyOne(t, s, "b", ranking.Update{Member: m, Score: c.had, Op: ranking.Last}).Err, "a first score is no change")
+					require.NoError(t, applyOne(t, s, "b", definition.Update{Member: m, Score: c.had, Op: definition.Last}).Err, "a first score is no change")
 					before, err := s.Info(t.Context(), "b")
 					require.NoError(t, err)
-					u := ranking.Update{Member: m, Score: c.score, Op: c.op, ID: m, Data: `1`}
+					u := definition.Update{Member: m, Score: c.score, Op: c.op, ID: m, Data: `1`}
 					o := applyOne(t, s, "b", u)
 					if c.reason == inRange {
 						require.NoError(t, o.Err, "%+v", c)
@@ -73,21 +75,21 @@ func TestBounds(t *testing.T) {
 					require.Equal(t, before, after)
 					require.Empty(t, data(t, s, "b")[m])
 					u.Score = 0 // what was refused kept no id
-					if c.op != ranking.Sum {
+					if c.op != definition.Sum {
 						u.Score = c.had
 					}
 					require.NoError(t, applyOne(t, s, "b", u).Err)
 				}
 				for _, c := range []struct {
-					op     ranking.Mode
+					op     definition.Mode
 					score  int64
 					reason string
 				}{
-					{ranking.Sum, 20, inRange}, {ranking.Sum, 21, tooMuch}, {ranking.Sum, -11, outside},
-					{ranking.Last, 100, inRange}, {ranking.Last, 101, outside},
-					{ranking.Best, 100, inRange}, {ranking.Best, -11, outside},
+					{definition.Sum, 20, inRange}, {definition.Sum, 21, tooMuch}, {definition.Sum, -11, outside},
+					{definition.Last, 100, inRange}, {definition.Last, 101, outside},
+					{definition.Best, 100, inRange}, {definition.Best, -11, outside},
 				} {
-					o := applyOne(t, s, "b", ranking.Update{Member: fmt.Sprint("new ", c), Score: c.score, Op: c.op})
+					o := applyOne(t, s, "b", definition.Update{Member: fmt.Sprint("new ", c), Score: c.score, Op: c.op})
 					require.Equal(t, c.reason != inRange, o.Err != nil, "%+v: %v", c, o.Err)
 				}
 			})
@@ -98,11 +100,12 @@ func TestBounds(t *testing.T) {
 // What is refused is not remembered, gives no one a place on the board and no
 // instance one in its family.
 func TestWhatIsRefusedLeavesNothing(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b:{x}", Max: new(int64(10)), MaxInstances: 1})
-		o, err := s.Apply(t.Context(), "b:1", []ranking.Update{
+		s := open(t, url, definition.Board{Name: "b:{x}", Max: new(int64(10)), MaxInstances: 1})
+		o, err := s.Apply(t.Context(), "b:1", []definition.Update{
 			{Member: "m", Score: 11, ID: "1", Data: "1"},
-			{Member: "m", Score: 1, If: ranking.Exists, Data: "1"},
+			{Member: "m", Score: 1, If: definition.Exists, Data: "1"},
 			{Member: "m", Op: "no"},
 		})
 		require.NoError(t, err)
@@ -111,17 +114,18 @@ func TestWhatIsRefusedLeavesNothing(t *testing.T) {
 		_, err = s.Remove(t.Context(), "b:1", "m")
 		require.ErrorIs(t, err, ranking.ErrUnknownMember)
 		require.Equal(t, []string{"rc:{/}:definitions"}, allKeys(t, url))
-		require.NoError(t, applyOne(t, s, "b:2", ranking.Update{Member: "m", Score: 10}).Err, "the one place is free")
+		require.NoError(t, applyOne(t, s, "b:2", definition.Update{Member: "m", Score: 10}).Err, "the one place is free")
 	})
 }
 
 // Scores from before the bounds were drawn stay, and may come back within them.
 func TestBoundsDrawnLater(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"})
-		applyOne(t, s, "b", ranking.Update{Member: "m", Score: 1000})
-		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Boards: []ranking.Definition{{Board: "b", Max: new(int64(100))}}}))
-		require.ErrorIs(t, applyOne(t, s, "b", ranking.Update{Member: "m", Score: -1}).Err, ranking.ErrOutOfRange)
-		require.Equal(t, applied(100, 1, &ranking.Standing{Score: 1000, Rank: 1}), applyOne(t, s, "b", ranking.Update{Member: "m", Score: -900}))
+		s := open(t, url, definition.Board{Name: "b"})
+		applyOne(t, s, "b", definition.Update{Member: "m", Score: 1000})
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Max: new(int64(100))}}}))
+		require.ErrorIs(t, applyOne(t, s, "b", definition.Update{Member: "m", Score: -1}).Err, ranking.ErrOutOfRange)
+		require.Equal(t, applied(100, 1, &ranking.Standing{Score: 1000, Rank: 1}), applyOne(t, s, "b", definition.Update{Member: "m", Score: -900}))
 	})
 }

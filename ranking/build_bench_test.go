@@ -15,6 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
@@ -76,7 +78,7 @@ func (w *buildWatch) watch(b *testing.B, do func()) {
 				}
 				for _, board := range w.boards {
 					began := time.Now()
-					_, err := w.store.Apply(ctx, board, []Update{{Member: fmt.Sprint("m", rand.IntN(w.members)), Score: 1}})
+					_, err := w.store.Apply(ctx, board, []definition.Update{{Member: fmt.Sprint("m", rand.IntN(w.members)), Score: 1}})
 					if err != nil && time.Since(began) < w.store.cfg.CallTimeout {
 						b.Error(err)
 					}
@@ -139,7 +141,7 @@ func (c *cpuMeter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 func (c *cpuMeter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		name := cmp.Or(scriptOf(cmd), cmd.Name())
-		if name == applyScript.name {
+		if name == script.Apply.Name {
 			return next(ctx, cmd)
 		}
 		before := c.used()

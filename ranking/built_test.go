@@ -7,20 +7,22 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
 // holds makes a store the builder of the board "u", whose result it has seen built then.
 func holds(t testing.TB, s *Store, seen int64) *builder {
 	t.Helper()
-	n, err := parseName("u")
+	n, err := definition.ParseName("u")
 	require.NoError(t, err)
-	d, until, err := s.leased(t.Context())
+	d, until, err := s.leasedDefinitions(t.Context())
 	require.NoError(t, err)
-	r, err := d.rule(n)
+	r, err := d.compiled(n)
 	require.NoError(t, err)
-	w := &builder{Store: s, instance: "u", rule: r, keys: s.keys.board("u", ""), its: s.keys.build("u"), token: newEpoch()}
-	has, err := w.hold(t.Context(), until, seen, new(build))
+	w := &builder{Store: s, instance: "u", rule: r, keys: s.keys.Board("u", ""), its: s.keys.Build("u"), token: newEpoch()}
+	has, err := w.lock(t.Context(), until, seen, new(build))
 	require.NoError(t, err)
 	require.True(t, has)
 	return w
@@ -29,23 +31,24 @@ func holds(t testing.TB, s *Store, seen int64) *builder {
 // Whoever has lost the lock touches nothing any more of what its successor builds, and
 // what it has built itself is none of the successor's.
 func TestBuilderThatHasLostTheLock(t *testing.T) {
-	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+	t.Parallel()
+	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 	first := holds(t, w.stores[0], 0)
 	require.NoError(t, first.gather(t.Context(), []scored{{"left", 1}}))
 	w.pass(buildLease)
-	_, err := w.stores[1].tendDue(t.Context()) // by which it hears what time it is
+	_, err := w.stores[1].housekeepDue(t.Context()) // by which it hears what time it is
 	require.NoError(t, err)
 	second := holds(t, w.stores[1], 0)
-	aside := func() []string { return w.rdb.ZRange(t.Context(), second.its.aside, 0, -1).Val() }
+	aside := func() []string { return w.rdb.ZRange(t.Context(), second.its.Aside, 0, -1).Val() }
 	require.Empty(t, aside())
 	require.NoError(t, second.gather(t.Context(), []scored{{"right", 1}}))
-	require.ErrorIs(t, first.gather(t.Context(), []scored{{"wrong", 1}}), errLost)
+	require.ErrorIs(t, first.gather(t.Context(), []scored{{"wrong", 1}}), errBuildLost)
 	first.epoch, first.total = "e", 1
-	_, err = first.same(t.Context(), []scored{{"wrong", 1}})
-	require.ErrorIs(t, err, errLost)
+	_, err = first.unchanged(t.Context(), []scored{{"wrong", 1}})
+	require.ErrorIs(t, err, errBuildLost)
 	first.epoch, first.kept = "", time.Time{}
-	require.ErrorIs(t, first.between(t.Context(), 0), errLost)
-	require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errLost)
+	require.ErrorIs(t, first.keepLock(t.Context(), 0), errBuildLost)
+	require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errBuildLost)
 	require.NoError(t, first.release(t.Context()))
 	require.Equal(t, []string{"right"}, aside())
 	require.NoError(t, second.swap(t.Context(), newEpoch(), 0))
@@ -55,11 +58,12 @@ func TestBuilderThatHasLostTheLock(t *testing.T) {
 // What a builder has left goes when the board is looked after, though not before its
 // lease is over; and at once when the board is taken down.
 func TestWhatABuilderLeaves(t *testing.T) {
-	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+	t.Parallel()
+	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 	s := w.stores[0]
-	left := func() int64 { return w.rdb.Exists(t.Context(), s.keys.build("u").all()...).Val() }
+	left := func() int64 { return w.rdb.Exists(t.Context(), s.keys.Build("u").All()...).Val() }
 	look := func() {
-		require.NoError(t, s.soon(t.Context(), "u"))
+		require.NoError(t, s.scheduleNow(t.Context(), "u"))
 		w.tend()
 	}
 	require.NoError(t, holds(t, s, 0).gather(t.Context(), []scored{{"left", 1}}))
@@ -69,15 +73,16 @@ func TestWhatABuilderLeaves(t *testing.T) {
 	look()
 	require.Zero(t, left())
 	require.NoError(t, holds(t, s, 0).gather(t.Context(), []scored{{"left", 1}}))
-	require.NoError(t, s.takeDown(t.Context(), "u", never))
+	require.NoError(t, s.deleteData(t.Context(), "u", definition.Never))
 	require.Zero(t, left())
 }
 
 // A source may tell of a member more than once, with another score each time: the last
 // counts, once.
 func TestSourcesThatRepeatThemselves(t *testing.T) {
-	for aggregate, want := range map[Aggregate]int64{SumOf: 3*20 + 5, MinOf: 5, MaxOf: 60} {
-		tallies := tallies{aggregate: aggregate, weights: []int64{3, 1}, members: make(map[string]tally)}
+	t.Parallel()
+	for aggregate, want := range map[definition.Aggregate]int64{definition.SumOf: 3*20 + 5, definition.MinOf: 5, definition.MaxOf: 60} {
+		tallies := unionTotals{aggregate: aggregate, weights: []int64{3, 1}, members: make(map[string]unionTotal)}
 		for _, score := range []int64{10, -7, 20} {
 			tallies.add(0, "m", score)
 		}
@@ -91,11 +96,12 @@ func TestSourcesThatRepeatThemselves(t *testing.T) {
 // A node that remembers a result serves none that is older, and not an empty board,
 // where the result was deleted behind its back, or Redis has lost what came last.
 func TestResultsThatAreLost(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
-		apply(t, a, "a", Update{Member: "m", Score: 1})
-		k := a.keys.board("u", "")
+		define(t, a, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+		apply(t, a, "a", definition.Update{Member: "m", Score: 1})
+		k := a.keys.Board("u", "")
 		reads := map[string]func(int64){
 			"page":   func(n int64) { require.Equal(t, map[string]int64{"m": n}, scoresOf(whole(t, a, "u"))) },
 			"places": func(n int64) { require.Equal(t, n, score(t, a, "u", "m")) },
@@ -106,20 +112,20 @@ func TestResultsThatAreLost(t *testing.T) {
 			},
 		}
 		losses := map[string]func(){
-			"deleted": func() { require.NoError(t, b.takeDown(t.Context(), "u", never)) },
-			"older":   func() { require.NoError(t, a.rdb.HSet(t.Context(), k.meta, builtField, 1).Err()) },
-			"no good": func() { require.NoError(t, a.rdb.HSet(t.Context(), k.meta, builtField, 0).Err()) },
+			"deleted": func() { require.NoError(t, b.deleteData(t.Context(), "u", definition.Never)) },
+			"older":   func() { require.NoError(t, a.rdb.HSet(t.Context(), k.Meta, builtField, 1).Err()) },
+			"no good": func() { require.NoError(t, a.rdb.HSet(t.Context(), k.Meta, builtField, 0).Err()) },
 		}
 		sum := int64(1)
 		for how, lose := range losses {
 			for what, read := range reads {
 				read(sum) // so that it is known
-				apply(t, a, "a", Update{Member: "m", Score: 1})
+				apply(t, a, "a", definition.Update{Member: "m", Score: 1})
 				sum++
 				lose()
 				c := count(a)
 				read(sum)
-				require.Equal(t, 1, c.times(swapScript), "%s, %s", how, what)
+				require.Equal(t, 1, c.times(script.Swap), "%s, %s", how, what)
 			}
 		}
 	})
@@ -129,26 +135,27 @@ func TestResultsThatAreLost(t *testing.T) {
 // any more that it is of, and by whoever was about to build it. Whoever began before that
 // does not put his own in its place.
 func TestResultsThatAreNoGood(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
-		apply(t, s, "a", Update{Member: "m", Score: 1})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		require.NotEmpty(t, whole(t, s, "u").Entries)
-		k := s.keys.board("u", "")
-		noGood := func() { require.NoError(t, s.rdb.HSet(t.Context(), k.meta, builtField, 0).Err()) }
+		k := s.keys.Board("u", "")
+		noGood := func() { require.NoError(t, s.rdb.HSet(t.Context(), k.Meta, builtField, 0).Err()) }
 
 		first := holds(t, s, s.builds.known("u"))
 		noGood()
-		require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errLost)
+		require.ErrorIs(t, first.swap(t.Context(), newEpoch(), 0), errBuildLost)
 		require.NoError(t, first.release(t.Context()))
 		second := holds(t, s, s.builds.known("u"))
 		require.NoError(t, second.release(t.Context()))
 
-		require.NoError(t, s.rdb.ZAdd(t.Context(), k.hidden, redis.Z{Score: -7, Member: "kept"}).Err())
+		require.NoError(t, s.rdb.ZAdd(t.Context(), k.Hidden, redis.Z{Score: -7, Member: "kept"}).Err())
 		_, err := s.Remove(t.Context(), "a", "m")
 		require.NoError(t, err)
 		require.Empty(t, whole(t, s, "u").Entries)
-		require.Zero(t, s.rdb.Exists(t.Context(), k.hidden).Val(), "a key of a result that is no more")
+		require.Zero(t, s.rdb.Exists(t.Context(), k.Hidden).Val(), "a key of a result that is no more")
 		require.Positive(t, s.builds.known("u"))
 	})
 }

@@ -6,25 +6,28 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
 // A node that knows what there is makes one call for each thing that it is asked, and
 // where Redis's clock turns out to be elsewhere one more, once.
 func TestCallsThatAreMade(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	set(now)
 	s := newNode(t, url)
-	define(t, s, Definition{Board: "b", Period: "day"})
+	define(t, s, definition.Board{Name: "b", Period: "day"})
 	var calls []string
-	s.rdb.AddHook(&cutter{answered: func(script string) { calls = append(calls, script) }})
+	s.rdb.AddHook(&cutter{answered: func(sc string) { calls = append(calls, sc) }})
 	made := func(want ...string) {
 		t.Helper()
 		require.Equal(t, want, calls)
 		calls = nil
 	}
-	write := func() { apply(t, s, "b", Update{Member: "m", Score: 1, ID: "1"}) }
+	write := func() { apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "1"}) }
 	read := func() {
 		_, err := s.Page(t.Context(), "b", 1, 1)
 		require.NoError(t, err)
@@ -47,13 +50,13 @@ func TestCallsThatAreMade(t *testing.T) {
 		at = to
 		set(at)
 		d := *s.catalog.latest.Load() // so that it is the clock alone
-		d.looked = at.UnixMicro()
+		d.readAt = at.UnixMicro()
 		s.catalog.latest.Store(&d)
 	}
 	move(now.Add(-24 * time.Hour)) // as when Redis's clock is set right
-	apply(t, s, "b", Update{Member: "m", Score: 1})
+	apply(t, s, "b", definition.Update{Member: "m", Score: 1})
 	made("apply", "apply", "list", "apply")
-	apply(t, s, "b", Update{Member: "m", Score: 1})
+	apply(t, s, "b", definition.Update{Member: "m", Score: 1})
 	made("apply")
 	move(now)
 	read()
@@ -77,6 +80,7 @@ func TestCallsThatAreMade(t *testing.T) {
 // To the microsecond, the script itself counts nothing outside the period and the
 // activity that it was given.
 func TestScriptHoldsTheBounds(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	s := newNode(t, url)
 	start := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
@@ -93,16 +97,16 @@ func TestScriptHoldsTheBounds(t *testing.T) {
 		{0, 0, 12, 18, 12, "ok", true}, {0, 0, 12, 18, 18, "ok", false}, {0, 0, 0, 0, 1, "ok", true},
 	} {
 		set(start.Add(time.Duration(c.now) * time.Microsecond))
-		sp := span{name: "p", from: micro(0), length: 1000}
+		sp := definition.Span{Name: "p", From: micro(0), Length: 1000}
 		for _, f := range []struct {
 			to   *int64
 			from int64
-		}{{&sp.opens, c.opens}, {&sp.closes, c.closes}, {&sp.starts, c.starts}, {&sp.ends, c.ends}} {
+		}{{&sp.Opens, c.opens}, {&sp.Closes, c.closes}, {&sp.Starts, c.starts}, {&sp.Ends, c.ends}} {
 			if f.from != 0 {
 				*f.to = micro(f.from)
 			}
 		}
-		why, now, outcomes := applyTo(t, s, Definition{Board: "b"}, sp, Update{Member: "m", Score: 1})
+		why, now, outcomes := applyTo(t, s, definition.Board{Name: "b"}, sp, definition.Update{Member: "m", Score: 1})
 		require.Equal(t, c.why, why, "%+v", c)
 		if why == "ok" {
 			require.Equal(t, c.counts, outcomes[0].Err == nil, "%+v", c)
@@ -115,48 +119,49 @@ func TestScriptHoldsTheBounds(t *testing.T) {
 // What is a fraction of what: the period, the activity, the part that they share, or
 // the tie span from when the board-period was created.
 func TestSpans(t *testing.T) {
+	t.Parallel()
 	starts, ends := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	now := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
-		def    Definition
+		def    definition.Board
 		now    time.Time
 		from   time.Time
 		length time.Duration
 	}{
-		"a period":               {Definition{Period: "day"}, now, midnight, day},
-		"an activity":            {Definition{Starts: starts, Ends: ends}, now, starts, 48 * time.Hour},
-		"a day of an activity":   {Definition{Period: "day", Starts: starts, Ends: ends}, now, midnight, day},
-		"its first day":          {Definition{Period: "day", Starts: starts, Ends: ends}, starts, starts, 12 * time.Hour},
-		"its last day":           {Definition{Period: "day", Starts: starts, Ends: ends}, ends.Add(-1), ends.Add(-12 * time.Hour), 12 * time.Hour},
-		"a period with an end":   {Definition{Period: "month", Ends: ends}, now, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), ends.Sub(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))},
-		"a tie span":             {Definition{TieSpan: time.Hour}, now, now, time.Hour},
-		"a tie span and a start": {Definition{TieSpan: time.Hour, Starts: starts}, now, now, time.Hour},
-		"nothing":                {Definition{}, now, time.UnixMicro(from2020), 36525 * day},
-		"an end alone":           {Definition{Ends: ends}, now, time.UnixMicro(from2020), 36525 * day},
-		"a day of 25 hours":      {Definition{Period: "day", Timezone: "Europe/Berlin"}, time.Date(2026, 10, 25, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC), 25 * time.Hour},
+		"a period":               {definition.Board{Period: "day"}, now, midnight, 24 * time.Hour},
+		"an activity":            {definition.Board{Starts: starts, Ends: ends}, now, starts, 48 * time.Hour},
+		"a day of an activity":   {definition.Board{Period: "day", Starts: starts, Ends: ends}, now, midnight, 24 * time.Hour},
+		"its first day":          {definition.Board{Period: "day", Starts: starts, Ends: ends}, starts, starts, 12 * time.Hour},
+		"its last day":           {definition.Board{Period: "day", Starts: starts, Ends: ends}, ends.Add(-1), ends.Add(-12 * time.Hour), 12 * time.Hour},
+		"a period with an end":   {definition.Board{Period: "month", Ends: ends}, now, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), ends.Sub(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))},
+		"a tie span":             {definition.Board{TieSpan: time.Hour}, now, now, time.Hour},
+		"a tie span and a start": {definition.Board{TieSpan: time.Hour, Starts: starts}, now, now, time.Hour},
+		"nothing":                {definition.Board{}, now, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 36525 * 24 * time.Hour},
+		"an end alone":           {definition.Board{Ends: ends}, now, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 36525 * 24 * time.Hour},
+		"a day of 25 hours":      {definition.Board{Period: "day", Timezone: "Europe/Berlin"}, time.Date(2026, 10, 25, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC), 25 * time.Hour},
 	} {
-		c.def.Board = "b"
-		r, err := newRule(c.def)
+		c.def.Name = "b"
+		r, err := definition.Compile(c.def)
 		require.NoError(t, err, name)
-		sp := r.span(c.now.UnixMicro())
-		require.Equal(t, c.from.UTC(), time.UnixMicro(sp.from).UTC(), name)
-		require.Equal(t, c.length.Microseconds(), sp.length, name)
+		sp := r.Span(c.now.UnixMicro())
+		require.Equal(t, c.from.UTC(), time.UnixMicro(sp.From).UTC(), name)
+		require.Equal(t, c.length.Microseconds(), sp.Length, name)
 
 		// Frozen with the board-period, and never after its first update.
 		url, set := redistest.Clocked(t)
 		set(c.now)
 		s := newNode(t, url)
 		define(t, s, c.def)
-		apply(t, s, "b", Update{Member: "m", Score: 1})
-		apply(t, s, "b", Update{Member: "m", Score: 1})
-		meta := s.rdb.HMGet(t.Context(), s.keys.board("b", sp.name).meta, "from", "span").Val()
-		frozen := &reply{rest: meta}
-		from := frozen.number()
+		apply(t, s, "b", definition.Update{Member: "m", Score: 1})
+		apply(t, s, "b", definition.Update{Member: "m", Score: 1})
+		meta := s.rdb.HMGet(t.Context(), s.keys.Board("b", sp.Name).Meta, "from", "span").Val()
+		frozen := &script.Reply{Rest: meta}
+		from := frozen.Number()
 		require.LessOrEqual(t, from, c.now.UnixMicro(), name)
 		if c.def.TieSpan == 0 {
-			require.Equal(t, sp.from, from, name)
+			require.Equal(t, sp.From, from, name)
 		}
-		require.Equal(t, sp.length, frozen.number(), name)
+		require.Equal(t, sp.Length, frozen.Number(), name)
 	}
 }

@@ -14,78 +14,83 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 const (
-	// lookAgain is how old a node lets its copy of the definitions get while it is
-	// in use: a change is in force on all nodes after so long.
+	// lookAgain is the greatest age of a node's copy of the definitions while the node uses
+	// it. So a change is in force on all nodes after this time.
 	lookAgain = time.Second
-	// lookSoon is how old it may be when it does not know what a caller speaks of, who
-	// waits for as long: what was defined a moment ago is found, and names that there
-	// are not cost Redis fifty looks a second at most.
+	// lookSoon is the greatest age of the copy when a name is not in it. The caller waits
+	// as long. So the node finds a definition made a moment ago, and unknown names cost
+	// Redis at most fifty reads a second.
 	lookSoon = 20 * time.Millisecond
-	// lease is for how long after a look a node may write by what it saw. Redis
-	// itself holds it to that, by its own clock: apply.lua.
+	// lease is how long after a read a node may write by the definitions that it read.
+	// Redis enforces the lease by its own clock: apply.lua.
 	lease = 3 * time.Second
-	// grace is how long after a board was to leave nobody writes to it any
-	// more, with a second for masters whose clocks differ.
+	// grace is how long after the start of its deletion a board may still get writes. It is
+	// the lease, and a second for masters with different clocks.
 	grace = lease + time.Second
-	// maxDefinitions bounds the boards, and the events, that are defined, and
-	// maxDefinitionBytes their JSON, all of which each node reads when some of it changes.
+	// maxDefinitions bounds the boards, and likewise the events. maxDefinitionBytes bounds
+	// their JSON, because each node reads all of it after each change.
 	maxDefinitions     = 1000
 	maxDefinitionBytes = 2 << 20
 )
 
-// The fields of the hash that definitions are kept in: 'board:<slot>' and
-// 'event:<name>' hold JSON, 'leaving:<slot>' since when a board takes nothing any more,
-// 'receiver:<board>' until when somebody wants its closed periods delivered, of all
-// boards under ”; in µs since 1970.
+// The fields of the hash of definitions. 'board:<slot>' and 'event:<name>' hold JSON.
+// 'leaving:<slot>' holds since when a board is under deletion and takes no writes.
+// 'receiver:<board>' holds until when its closed periods wait for a receiver; 'receiver:*'
+// holds it for all boards. The times are in µs since 1970.
 const (
 	boardField   = "board:"
 	eventField   = "event:"
 	leavingField = "leaving:"
 	wantedField  = "receiver:"
-	// profilesField and a kind say that there are, or have been, profiles of that kind.
+	// profilesField and a kind: a member of that kind has, or has had, a profile.
 	profilesField = "profiles:"
 )
 
-// definitions are all that is defined, at one version. They never change.
+// definitions are all boards and events, at one version. They never change.
 type definitions struct {
 	version  string
-	rules    map[string]*rule  // by slot
-	events   map[string]*Event // by name
-	broken   map[string]error  // field to why it is not understood: a newer version wrote it
-	leaving  map[string]int64  // slot of a board that goes: since when, µs since 1970
-	profiled map[string]bool   // kinds that have, or have had, profiles
-	values   map[string]string // field to JSON, of boards and events
-	hidden   *moderation       // who is hidden where
-	looked   int64             // when Redis was asked, by its own clock, µs since 1970
-	at       time.Time         // and by this process's, or a little before
-	look     int64             // the number of the look that found them
+	boards   map[string]*definition.Compiled // by slot
+	events   map[string]*definition.Event    // by name
+	broken   map[string]error                // field to why this node cannot read it: a newer version wrote it
+	leaving  map[string]int64                // slot of a board under deletion: since when, µs since 1970
+	profiled map[string]bool                 // kinds that have, or have had, profiles
+	values   map[string]string               // field to JSON, of boards and events
+	hidden   *moderation                     // the hidden members
+	readAt   int64                           // when the node asked Redis, by Redis's clock, µs since 1970
+	at       time.Time                       // the same moment by this process's clock, or a little before
+	look     int64                           // number of the read that found them
 }
 
-// rule finds the definition that a name is of.
-func (d *definitions) rule(n name) (*rule, error) {
-	r, err := d.ruleOf(n.slot())
+// compiled finds the definition for a name.
+func (d *definitions) compiled(n definition.Name) (*definition.Compiled, error) {
+	r, err := d.compiledIn(n.Slot())
 	if r == nil && err == nil {
-		err = unknownBoard(n.instance())
+		err = unknownBoard(n.Instance())
 	}
 	return r, err
 }
 
-// ruleOf finds the definition of a slot; nil where there is none, or not any more.
-func (d *definitions) ruleOf(slot string) (*rule, error) {
+// compiledIn finds the definition of a slot. It returns nil for a slot that has none, and
+// for a board under deletion.
+func (d *definitions) compiledIn(slot string) (*definition.Compiled, error) {
 	if _, leaving := d.leaving[slot]; leaving {
 		return nil, nil
 	}
-	if r := d.rules[slot]; r != nil {
+	if r := d.boards[slot]; r != nil {
 		return r, nil
 	}
 	return nil, d.broken[boardField+slot]
 }
 
 // event finds an event by its name.
-func (d *definitions) event(name string) (*Event, error) {
+func (d *definitions) event(name string) (*definition.Event, error) {
 	if e := d.events[name]; e != nil {
 		return e, nil
 	}
@@ -95,32 +100,32 @@ func (d *definitions) event(name string) (*Event, error) {
 	return nil, unknownEvent(name)
 }
 
-// catalog is a node's copy of the definitions, which live in Redis. It is looked up
-// again when it is used and has grown old. It may be used concurrently.
+// catalog is a node's copy of the definitions, which live in Redis. A call that uses an old
+// copy reads it anew. catalog may be used concurrently.
 type catalog struct {
 	rdb     redis.UniversalClient
-	keys    keys
+	keys    keyspace.Keys
 	timeout time.Duration
 	clock   redisClock
 
 	latest  atomic.Pointer[definitions] // nil: never read
-	looks   atomic.Int64                // how many have begun
-	running sync.WaitGroup              // the look under way
+	looks   atomic.Int64                // number of reads begun
+	running sync.WaitGroup              // the read under way
 
-	mu      sync.Mutex // guards what follows, and storing latest
-	looking *look      // under way; nil: none
-	failed  time.Time  // when the last look failed; zero: it did not
+	mu      sync.Mutex   // guards the fields below, and the store to latest
+	looking *catalogRead // the read under way; nil: none
+	failed  time.Time    // when the last read failed; zero: it did not
 }
 
-// look is one reading of the definitions. All who want it wait for it together.
-type look struct {
+// catalogRead is one read of the definitions. All its callers share it.
+type catalogRead struct {
 	number int64
 	done   chan struct{}
-	found  *definitions // read after done, as is err
+	found  *definitions // valid after done, like err
 	err    error
 }
 
-func (l *look) wait(ctx context.Context) (*definitions, error) {
+func (l *catalogRead) wait(ctx context.Context) (*definitions, error) {
 	select {
 	case <-l.done:
 		return l.found, l.err
@@ -129,12 +134,12 @@ func (l *look) wait(ctx context.Context) (*definitions, error) {
 	}
 }
 
-// get gives the definitions, from Redis where the copy is old; the copy where Redis
-// does not answer. While it does not, one caller in a second waits for it.
+// get returns the definitions. It reads an old copy anew, and returns the old copy when
+// Redis does not answer. While Redis is away, one caller a second waits for it.
 func (c *catalog) get(ctx context.Context) (*definitions, error) {
 	d := c.latest.Load()
 	if d == nil {
-		return c.newer(ctx, nil)
+		return c.readNewer(ctx, nil)
 	}
 	age := time.Since(d.at)
 	if age < lookAgain {
@@ -144,9 +149,9 @@ func (c *catalog) get(ctx context.Context) (*definitions, error) {
 	failing := !c.failed.IsZero()
 	if failing && time.Since(c.failed) < lookAgain || c.looking != nil && (failing || age < lease) {
 		c.mu.Unlock()
-		return d, nil // another looks meanwhile
+		return d, nil // another caller reads them
 	}
-	l := c.join()
+	l := c.joinRead()
 	c.mu.Unlock()
 	if newer, err := l.wait(ctx); err == nil {
 		return newer, nil
@@ -154,23 +159,23 @@ func (c *catalog) get(ctx context.Context) (*definitions, error) {
 	return d, nil
 }
 
-// newer gives definitions that were looked up after d, nil for any.
-func (c *catalog) newer(ctx context.Context, d *definitions) (*definitions, error) {
+// readNewer returns definitions from a read after that of d; for nil, from any read.
+func (c *catalog) readNewer(ctx context.Context, d *definitions) (*definitions, error) {
 	if d == nil {
-		return c.after(ctx, 0)
+		return c.readAfter(ctx, 0)
 	}
-	return c.after(ctx, d.look)
+	return c.readAfter(ctx, d.look)
 }
 
-// fresh gives the definitions as they are now: what an answer under way says may be
-// older.
-func (c *catalog) fresh(ctx context.Context) (*definitions, error) {
-	return c.after(ctx, c.looks.Load())
+// readFresh returns the definitions as they are now. It does not use the answer of a read
+// under way, which may be older.
+func (c *catalog) readFresh(ctx context.Context) (*definitions, error) {
+	return c.readAfter(ctx, c.looks.Load())
 }
 
-// soon is fresh for a caller who did not find something in d, which may be names that
-// there are not, in any number.
-func (c *catalog) soon(ctx context.Context, d *definitions) (*definitions, error) {
+// readSoon is readFresh for a caller that did not find a name in d. It waits until d has
+// the age lookSoon, because callers may send any number of unknown names.
+func (c *catalog) readSoon(ctx context.Context, d *definitions) (*definitions, error) {
 	begun := c.looks.Load()
 	pause := time.NewTimer(lookSoon - time.Since(d.at))
 	defer pause.Stop()
@@ -178,12 +183,13 @@ func (c *catalog) soon(ctx context.Context, d *definitions) (*definitions, error
 	case <-pause.C:
 	case <-ctx.Done():
 	}
-	return c.after(ctx, begun)
+	return c.readAfter(ctx, begun)
 }
 
-// find looks something up in the definitions. What is not known there is looked for once
-// more by what Redis has, anew, for another node may have defined it a moment ago.
-func find[T any](ctx context.Context, c *catalog, in func(d *definitions, anew bool) (T, error)) (T, error) {
+// findDefinition looks for something in the definitions. When in does not find it,
+// findDefinition reads the definitions from Redis and calls in again, with anew set.
+// Another node may have defined it a moment ago.
+func findDefinition[T any](ctx context.Context, c *catalog, in func(d *definitions, anew bool) (T, error)) (T, error) {
 	var none T
 	d, err := c.get(ctx)
 	if err != nil {
@@ -191,7 +197,7 @@ func find[T any](ctx context.Context, c *catalog, in func(d *definitions, anew b
 	}
 	found, err := in(d, false)
 	if errors.Is(err, ErrUnknownBoard) || errors.Is(err, ErrUnknownPeriod) || errors.Is(err, ErrUnknownEvent) {
-		if d, err = c.soon(ctx, d); err != nil {
+		if d, err = c.readSoon(ctx, d); err != nil {
 			return none, err
 		}
 		return in(d, true)
@@ -199,15 +205,15 @@ func find[T any](ctx context.Context, c *catalog, in func(d *definitions, anew b
 	return found, err
 }
 
-// after gives what a look has found that came after that of a number.
-func (c *catalog) after(ctx context.Context, number int64) (*definitions, error) {
+// readAfter returns the definitions of a read with a higher number.
+func (c *catalog) readAfter(ctx context.Context, number int64) (*definitions, error) {
 	for {
 		c.mu.Lock()
 		if d := c.latest.Load(); d != nil && d.look > number {
 			c.mu.Unlock()
 			return d, nil
 		}
-		l := c.join()
+		l := c.joinRead()
 		c.mu.Unlock()
 		d, err := l.wait(ctx)
 		if l.number > number || ctx.Err() != nil {
@@ -216,13 +222,13 @@ func (c *catalog) after(ctx context.Context, number int64) (*definitions, error)
 	}
 }
 
-// join gives the look under way, or begins one, which no caller that gives up ends
-// for the others. The caller holds mu.
-func (c *catalog) join() *look {
+// joinRead returns the read under way, or begins one. A caller that gives up does not end
+// the read for the others. The caller holds mu.
+func (c *catalog) joinRead() *catalogRead {
 	if c.looking != nil {
 		return c.looking
 	}
-	l := &look{number: c.looks.Add(1), done: make(chan struct{})}
+	l := &catalogRead{number: c.looks.Add(1), done: make(chan struct{})}
 	c.looking = l
 	c.running.Go(func() {
 		defer close(l.done)
@@ -243,53 +249,53 @@ func (c *catalog) join() *look {
 	return l
 }
 
-// read asks Redis. What d has is not made anew where it is the same.
+// read asks Redis for the definitions. It reuses the content of d when the version is the
+// same.
 func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error) {
 	known := ""
 	if d != nil {
 		known = d.version
 	}
 	at := time.Now()
-	answer, err := catalogScript.run(ctx, c.rdb, []string{c.keys.definitions()}, []any{known})
+	r, err := script.Catalog.Run(ctx, c.rdb, []string{c.keys.Definitions()}, []any{known})
 	if err != nil {
 		return nil, err
 	}
-	r := &reply{rest: answer}
-	latest := &definitions{looked: r.number(), at: at}
-	revision := r.number()
-	latest.version = r.text()
-	fields := r.list()
-	if fields.err != nil {
-		return nil, fields.err
+	latest := &definitions{readAt: r.Number(), at: at}
+	revision := r.Number()
+	latest.version = r.Text()
+	fields := r.List()
+	if fields.Err != nil {
+		return nil, fields.Err
 	}
-	c.clock.hear(latest.looked)
+	c.clock.observe(latest.readAt)
 	was := &moderation{}
 	if d != nil {
 		was = d.hidden
 	}
-	if latest.hidden, err = c.readModeration(ctx, was, revision, latest.looked); err != nil {
+	if latest.hidden, err = c.readModeration(ctx, was, revision, latest.readAt); err != nil {
 		return nil, err
 	}
 	if latest.version == known {
-		latest.rules, latest.events, latest.broken = d.rules, d.events, d.broken
+		latest.boards, latest.events, latest.broken = d.boards, d.events, d.broken
 		latest.leaving, latest.values, latest.profiled = d.leaving, d.values, d.profiled
 		return latest, nil
 	}
 	if latest.version == noVersion && d != nil {
-		// Redis has lost all it had. What boards there are need not be lost with it.
-		if kept := d.kept(); len(kept) > 0 {
-			if err := c.change(ctx, latest, change{fields: kept}); err != nil && !errors.Is(err, errChanged) {
+		// Redis has lost everything. The node restores the definitions that it knows.
+		if kept := d.stored(); len(kept) > 0 {
+			if err := c.change(ctx, latest, catalogChange{fields: kept}); err != nil && !errors.Is(err, errDefinitionsChanged) {
 				return nil, err
 			}
 			return c.read(ctx, nil)
 		}
 	}
-	return latest, latest.take(fields)
+	return latest, latest.decode(fields)
 }
 
-// kept are the fields of what was not being deleted, and of kinds that have profiles:
-// whoever knows of them sets profiles without noting it again.
-func (d *definitions) kept() map[string]string {
+// stored returns the fields to restore: boards that are not under deletion, events, and the
+// kinds with profiles. A node that knows such a kind sets profiles without a new mark.
+func (d *definitions) stored() map[string]string {
 	kept := maps.Clone(d.values)
 	for slot := range d.leaving {
 		delete(kept, boardField+slot)
@@ -300,28 +306,28 @@ func (d *definitions) kept() map[string]string {
 	return kept
 }
 
-// take reads the fields of the hash.
-func (d *definitions) take(fields *reply) error {
-	d.rules, d.events, d.broken = make(map[string]*rule), make(map[string]*Event), make(map[string]error)
+// decode reads the fields of the hash.
+func (d *definitions) decode(fields *script.Reply) error {
+	d.boards, d.events, d.broken = make(map[string]*definition.Compiled), make(map[string]*definition.Event), make(map[string]error)
 	d.leaving, d.values, d.profiled = make(map[string]int64), make(map[string]string), make(map[string]bool)
-	for len(fields.rest) > 0 && fields.err == nil {
-		field := fields.text()
+	for len(fields.Rest) > 0 && fields.Err == nil {
+		field := fields.Text()
 		if slot, ok := strings.CutPrefix(field, leavingField); ok {
-			d.leaving[slot] = fields.number()
+			d.leaving[slot] = fields.Number()
 			continue
 		}
-		value, err := fields.text(), error(nil)
+		value, err := fields.Text(), error(nil)
 		if kind, ok := strings.CutPrefix(field, profilesField); ok {
 			d.profiled[kind] = true
 			continue
 		}
 		if slot, ok := strings.CutPrefix(field, boardField); ok {
-			var r *rule
-			if r, err = readRule(slot, value); err == nil {
-				d.rules[slot] = r
+			var r *definition.Compiled
+			if r, err = compile(slot, value); err == nil {
+				d.boards[slot] = r
 			}
 		} else if name, ok := strings.CutPrefix(field, eventField); ok {
-			e := new(Event)
+			e := new(definition.Event)
 			if err = json.Unmarshal([]byte(value), e); err == nil {
 				d.events[name] = e
 			}
@@ -330,66 +336,67 @@ func (d *definitions) take(fields *reply) error {
 		}
 		d.values[field] = value
 		if err != nil {
-			// Not the error's own kind: nothing is wrong with what a caller sent.
-			d.broken[field] = fmt.Errorf("%w: the definition of %q is not understood: %v", ErrUnavailable, field, err)
+			// The error does not wrap the kind of err: the request of the caller is not
+			// wrong.
+			d.broken[field] = fmt.Errorf("%w: this node cannot read the definition %q, which a newer version may have written: %v", ErrUnavailable, field, err)
 		}
 	}
-	return fields.err
+	return fields.Err
 }
 
-func readRule(slot, value string) (*rule, error) {
-	var d Definition
+func compile(slot, value string) (*definition.Compiled, error) {
+	var d definition.Board
 	if err := json.Unmarshal([]byte(value), &d); err != nil {
 		return nil, err
 	}
-	if d.slot() != slot {
-		return nil, fmt.Errorf("it is of %q", d.Board)
+	if d.Slot() != slot {
+		return nil, fmt.Errorf("it is the definition of %q", d.Name)
 	}
-	return newRule(d)
+	return definition.Compile(d)
 }
 
-// noVersion is the version where nothing was ever defined.
+// noVersion is the version before the first definition.
 const noVersion = "0"
 
-var errChanged = errors.New("definitions have changed meanwhile")
+var errDefinitionsChanged = errors.New("the definitions have changed since they were read")
 
-// change carries out c if the definitions are still d.
-func (c *catalog) change(ctx context.Context, d *definitions, do change) error {
+// change writes do if the definitions are still those of d; else it returns
+// errDefinitionsChanged.
+func (c *catalog) change(ctx context.Context, d *definitions, do catalogChange) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	empty := slices.Sorted(maps.Keys(do.empty))
-	keys := []string{c.keys.definitions(), c.keys.agenda()}
+	empty := slices.Sorted(maps.Keys(do.mustBeEmpty))
+	keys := []string{c.keys.Definitions(), c.keys.Agenda()}
 	for _, slot := range empty {
-		keys = append(keys, c.keys.instances(slot))
+		keys = append(keys, c.keys.Instances(slot))
 	}
-	args := []any{d.version, newEpoch(), do.before, grace.Microseconds(), len(do.agenda)}
-	for _, slot := range do.agenda {
+	args := []any{d.version, newEpoch(), do.deadline, grace.Microseconds(), len(do.reschedule)}
+	for _, slot := range do.reschedule {
 		args = append(args, slot)
 	}
 	for _, field := range slices.Sorted(maps.Keys(do.fields)) {
 		args = append(args, field, do.fields[field])
 	}
-	answer, err := defineScript.run(ctx, c.rdb, keys, args)
+	r, err := script.Define.Run(ctx, c.rdb, keys, args)
 	if err != nil {
 		return err
 	}
-	r := &reply{rest: answer}
-	switch state := r.text(); state {
+	switch state := r.Text(); state {
 	case "ok":
 		return nil
 	case "changed":
-		return errChanged
+		return errDefinitionsChanged
 	case "late":
-		if now := r.number(); r.err == nil {
+		if now := r.Number(); r.Err == nil {
 			c.clock.set(now)
 		}
-		return cmp.Or(r.err, errChanged) // it is planned again, by that clock
+		return cmp.Or(r.Err, errDefinitionsChanged) // the caller plans again, by that clock
 	case "busy":
-		i := r.number()
-		if r.err == nil && 0 <= i && i < int64(len(empty)) {
-			return do.empty[empty[i]]
+		i := r.Number()
+		if r.Err == nil && 0 <= i && i < int64(len(empty)) {
+			return do.mustBeEmpty[empty[i]]
 		}
 	}
-	r.fail("is none of a definition")
-	return r.err
+	r.Fail("has an unknown state of a definition")
+	return r.Err
 }

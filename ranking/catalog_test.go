@@ -12,6 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
@@ -34,9 +36,9 @@ func newNode(t testing.TB, url string) *Store {
 	return s
 }
 
-func define(t testing.TB, s *Store, boards ...Definition) {
+func define(t testing.TB, s *Store, boards ...definition.Board) {
 	t.Helper()
-	require.NoError(t, s.Define(t.Context(), Definitions{Boards: boards}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards}))
 }
 
 // aged has a node's copy of the definitions be so much older by the node's own clock.
@@ -57,9 +59,9 @@ func score(t testing.TB, s *Store, board, member string) int64 {
 	return n.Entry.Score
 }
 
-func apply(t testing.TB, s *Store, board string, u Update) Outcome {
+func apply(t testing.TB, s *Store, board string, u definition.Update) Outcome {
 	t.Helper()
-	o, err := s.Apply(t.Context(), board, []Update{u})
+	o, err := s.Apply(t.Context(), board, []definition.Update{u})
 	require.NoError(t, err)
 	return o[0]
 }
@@ -67,84 +69,87 @@ func apply(t testing.TB, s *Store, board string, u Update) Outcome {
 // What one node defines the others find when they are asked for it, and what it
 // changes or takes away a second later.
 func TestDefinitionsOfOtherNodes(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		for i := range 5 { // as long as b's copy is young, too
 			board := fmt.Sprint("b", i)
 			_, err := b.Board(t.Context(), board)
 			require.ErrorIs(t, err, ErrUnknownBoard)
-			_, err = b.Happen(t.Context(), board, []Occurrence{{}})
+			_, err = b.ApplyEvents(t.Context(), board, []EventCall{{}})
 			require.ErrorIs(t, err, ErrUnknownEvent)
-			require.NoError(t, a.Define(t.Context(), Definitions{Boards: []Definition{{Board: board}},
-				Events: []Event{{Name: board, Updates: []Target{{Board: board, Member: "m", Score: "1"}}}}}))
+			require.NoError(t, a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: board}},
+				Events: []definition.Event{{Name: board, Updates: []definition.Target{{Board: board, Member: "m", Score: "1"}}}}}))
 			got, err := b.Board(t.Context(), board)
 			require.NoError(t, err)
-			require.Equal(t, board, got.Definition.Board)
-			_, err = b.Happen(t.Context(), board, []Occurrence{{}})
+			require.Equal(t, board, got.Definition.Name)
+			_, err = b.ApplyEvents(t.Context(), board, []EventCall{{}})
 			require.NoError(t, err)
 		}
 		page, err := b.Page(t.Context(), "b0", 1, 1)
 		require.NoError(t, err)
 		require.EqualValues(t, 1, page.Total)
 
-		apply(t, a, "b0", Update{Member: "m", Score: 9})
-		define(t, a, Definition{Board: "b0", Mode: Last})
+		apply(t, a, "b0", definition.Update{Member: "m", Score: 9})
+		define(t, a, definition.Board{Name: "b0", Mode: definition.Last})
 		aged(b, lookAgain)
-		require.EqualValues(t, 3, apply(t, b, "b0", Update{Member: "m", Score: 3}).Result.Current.Score)
+		require.EqualValues(t, 3, apply(t, b, "b0", definition.Update{Member: "m", Score: 3}).Result.Current.Score)
 		require.ErrorIs(t, a.Delete(t.Context(), "b0"), ErrConflict, "an event is for it")
 		require.NoError(t, a.DeleteEvent(t.Context(), "b0"))
 		require.NoError(t, a.Delete(t.Context(), "b0"))
 		aged(b, lookAgain)
 		_, err = b.Page(t.Context(), "b0", 1, 1)
 		require.ErrorIs(t, err, ErrUnknownBoard)
-		_, err = b.Happen(t.Context(), "b0", []Occurrence{{}})
+		_, err = b.ApplyEvents(t.Context(), "b0", []EventCall{{}})
 		require.ErrorIs(t, err, ErrUnknownEvent)
 		require.ErrorIs(t, b.Delete(t.Context(), "b0"), ErrUnknownBoard)
 		require.ErrorIs(t, b.DeleteEvent(t.Context(), "b0"), ErrUnknownEvent)
-		require.ErrorIs(t, b.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b0"}}}), ErrConflict, "its data are going")
+		require.ErrorIs(t, b.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b0"}}}), ErrConflict, "its data are going")
 	})
 }
 
 // A node that was stalled for longer than its lease writes by what is defined now.
 func TestLease(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now()
 	set(now)
 	a, b := newNode(t, url), newNode(t, url)
-	define(t, a, Definition{Board: "b"}, Definition{Board: "gone"})
+	define(t, a, definition.Board{Name: "b"}, definition.Board{Name: "gone"})
 	for _, board := range []string{"b", "gone"} {
-		apply(t, b, board, Update{Member: "m", Score: 5})
+		apply(t, b, board, definition.Update{Member: "m", Score: 5})
 	}
-	define(t, a, Definition{Board: "b", Mode: Last}, Definition{Board: "gone"})
+	define(t, a, definition.Board{Name: "b", Mode: definition.Last}, definition.Board{Name: "gone"})
 	require.NoError(t, a.Delete(t.Context(), "gone"))
 	stall(b)
 	set(now.Add(lease - time.Microsecond))
-	require.EqualValues(t, 10, apply(t, b, "b", Update{Member: "m", Score: 5}).Result.Current.Score, "by the lease that it has")
+	require.EqualValues(t, 10, apply(t, b, "b", definition.Update{Member: "m", Score: 5}).Result.Current.Score, "by the lease that it has")
 	set(now.Add(lease))
 	before := b.rdb.HGetAll(t.Context(), "rc:{gone}::m").Val()
-	_, err := b.Apply(t.Context(), "gone", []Update{{Member: "m", Score: 5}})
+	_, err := b.Apply(t.Context(), "gone", []definition.Update{{Member: "m", Score: 5}})
 	require.ErrorIs(t, err, ErrUnknownBoard)
 	require.Equal(t, before, b.rdb.HGetAll(t.Context(), "rc:{gone}::m").Val())
-	require.EqualValues(t, 5, apply(t, b, "b", Update{Member: "m", Score: 5}).Result.Current.Score)
+	require.EqualValues(t, 5, apply(t, b, "b", definition.Update{Member: "m", Score: 5}).Result.Current.Score)
 	require.Less(t, lease, grace)
 }
 
 // A Redis that has lost all it had is told what boards there are by any node that
 // knows. What was being deleted does not come back.
 func TestDefinitionsAreWrittenBack(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
-		require.NoError(t, a.Define(t.Context(), Definitions{
-			Boards: []Definition{{Board: "b", Mode: Best}, {Board: "fans:{x}", Period: "week"}, {Board: "gone"}},
-			Events: []Event{{Name: "gift", Updates: []Target{{Board: "b", Member: "m", Score: "1"}}}}}))
+		require.NoError(t, a.Define(t.Context(), definition.Set{
+			Boards: []definition.Board{{Name: "b", Mode: definition.Best}, {Name: "fans:{x}", Period: "week"}, {Name: "gone"}},
+			Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}}))
 		require.NoError(t, a.Delete(t.Context(), "gone"))
 		boards, err := a.Boards(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, a.rdb.FlushAll(t.Context()).Err())
 
 		// As long as that fails the copy stays in use, for the next try.
-		hook := &cutter{fate: func(script string) fate {
-			if script == defineScript.name {
+		hook := &cutter{fate: func(sc string) fate {
+			if sc == script.Define.Name {
 				return isLost
 			}
 			return passes
@@ -157,7 +162,7 @@ func TestDefinitionsAreWrittenBack(t *testing.T) {
 		require.Equal(t, []string{}, a.rdb.Keys(t.Context(), "*").Val())
 
 		hook.fate = nil
-		_, err = a.catalog.fresh(t.Context())
+		_, err = a.catalog.readFresh(t.Context())
 		require.NoError(t, err)
 		again, err = a.Boards(t.Context())
 		require.NoError(t, err)
@@ -166,7 +171,7 @@ func TestDefinitionsAreWrittenBack(t *testing.T) {
 		again, err = b.Boards(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, boards, again)
-		_, err = b.Happen(t.Context(), "gift", []Occurrence{{}})
+		_, err = b.ApplyEvents(t.Context(), "gift", []EventCall{{}})
 		require.NoError(t, err)
 		require.EqualValues(t, 1, score(t, b, "b", "m"))
 	})
@@ -175,6 +180,7 @@ func TestDefinitionsAreWrittenBack(t *testing.T) {
 // What a node does not understand, because a newer one wrote it, or somebody's hand,
 // is unavailable there, and nothing else is.
 func TestDefinitionThatIsNotUnderstood(t *testing.T) {
+	t.Parallel()
 	for what, value := range map[string]string{
 		"no JSON":             `{"board":"b"`,
 		"binary":              "\xff\x00",
@@ -188,10 +194,10 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			url := redistest.Embedded(t)
 			a := newNode(t, url)
-			events := []Event{{Name: "gift", Updates: []Target{{Board: "other", Member: "m", Score: "1"}}},
-				{Name: "b", Updates: []Target{{Board: "b", Member: "m", Score: "1"}}}}
-			require.NoError(t, a.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b"}, {Board: "other"}}, Events: events}))
-			apply(t, a, "b", Update{Member: "m", Score: 1})
+			events := []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "other", Member: "m", Score: "1"}}},
+				{Name: "b", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}
+			require.NoError(t, a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "other"}}, Events: events}))
+			apply(t, a, "b", definition.Update{Member: "m", Score: 1})
 			require.NoError(t, a.rdb.HSet(t.Context(), "rc:{/}:definitions", "version", "newer", "board:b/0", value, "event:gift", value).Err())
 			for _, s := range []*Store{a, newNode(t, url)} {
 				if s.catalog.latest.Load() != nil {
@@ -207,19 +213,19 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 					}
 				}
 				unavailable(err, "board:b/0")
-				_, err = s.Apply(t.Context(), "b", []Update{{Member: "m", Score: 1}})
+				_, err = s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
 				unavailable(err, "board:b/0")
-				_, err = s.Happen(t.Context(), "gift", []Occurrence{{}})
+				_, err = s.ApplyEvents(t.Context(), "gift", []EventCall{{}})
 				unavailable(err, "event:gift")
 				unavailable(s.States(t.Context(), []string{"b"})[0].Err, "board:b/0")
-				unavailable(s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b", Order: Asc}}}), "board:b/0")
+				unavailable(s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Order: definition.Asc}}}), "board:b/0")
 
-				apply(t, s, "other", Update{Member: "m", Score: 1})
-				define(t, s, Definition{Board: "more"})
+				apply(t, s, "other", definition.Update{Member: "m", Score: 1})
+				define(t, s, definition.Board{Name: "more"})
 				got, err := s.Boards(t.Context())
 				require.NoError(t, err)
 				require.Len(t, got, 2)
-				h, err := s.Happen(t.Context(), "b", []Occurrence{{ID: "1"}})
+				h, err := s.ApplyEvents(t.Context(), "b", []EventCall{{ID: "1"}})
 				if err == nil {
 					err = h[0].Err
 				}
@@ -238,13 +244,14 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 // A definition that another version wrote in another form is the same, and stays as it
 // is: nodes of both may run at one time.
 func TestDefinitionsInAnotherForm(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	s := newNode(t, url)
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	event := Event{Name: "gift", Updates: []Target{{Board: "b", Member: "m", Score: "1"}}}
-	all := Definitions{Boards: []Definition{{Board: "b", Period: "36h", Base: base, Ends: base.AddDate(100, 0, 0)}}, Events: []Event{event}}
+	event := definition.Event{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}
+	all := definition.Set{Boards: []definition.Board{{Name: "b", Period: "36h", Base: base, Ends: base.AddDate(100, 0, 0)}}, Events: []definition.Event{event}}
 	require.NoError(t, s.Define(t.Context(), all))
-	apply(t, s, "b", Update{Member: "m", Score: 1})
+	apply(t, s, "b", definition.Update{Member: "m", Score: 1})
 	const key = "rc:{/}:definitions"
 	require.Contains(t, s.rdb.HGet(t.Context(), key, "board:b/0").Val(), `"base":"2026-01-01T00:00:00.000Z"`)
 	other := map[string]string{"version": "other",
@@ -254,7 +261,7 @@ func TestDefinitionsInAnotherForm(t *testing.T) {
 	for _, s := range []*Store{s, newNode(t, url)} {
 		require.NoError(t, s.Define(t.Context(), all))
 		require.Equal(t, other, s.rdb.HGetAll(t.Context(), key).Val())
-		apply(t, s, "b", Update{Member: "m", Score: 1})
+		apply(t, s, "b", definition.Update{Member: "m", Score: 1})
 	}
 	require.EqualValues(t, 3, score(t, s, "b", "m"))
 
@@ -267,6 +274,7 @@ func TestDefinitionsInAnotherForm(t *testing.T) {
 // However many define at a time, on however many nodes, all of it lands, and each can
 // use at once what it has defined.
 func TestDefinitionsAtOneTime(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url), newNode(t, url)}
 		const each = 15
@@ -275,14 +283,14 @@ func TestDefinitionsAtOneTime(t *testing.T) {
 			for j := range each {
 				wg.Go(func() {
 					board := fmt.Sprintf("b%d-%d", i, j)
-					if err := s.Define(context.Background(), Definitions{Boards: []Definition{{Board: board}}}); err != nil {
+					if err := s.Define(context.Background(), definition.Set{Boards: []definition.Board{{Name: board}}}); err != nil {
 						t.Error(err)
 						return
 					}
-					if s.catalog.latest.Load().rules[board+"/0"] == nil {
+					if s.catalog.latest.Load().boards[board+"/0"] == nil {
 						t.Errorf("%s is defined and not known", board)
 					}
-					if _, err := s.Apply(context.Background(), board, []Update{{Member: "m", Score: 1}}); err != nil {
+					if _, err := s.Apply(context.Background(), board, []definition.Update{{Member: "m", Score: 1}}); err != nil {
 						t.Error(err)
 					}
 				})
@@ -294,7 +302,7 @@ func TestDefinitionsAtOneTime(t *testing.T) {
 			boards, err := s.Boards(t.Context())
 			require.NoError(t, err)
 			require.Len(t, boards, each*len(nodes))
-			require.True(t, slices.IsSortedFunc(boards, func(a, b Definition) int { return strings.Compare(a.Board, b.Board) }))
+			require.True(t, slices.IsSortedFunc(boards, func(a, b definition.Board) int { return strings.Compare(a.Name, b.Name) }))
 		}
 	})
 }

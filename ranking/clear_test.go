@@ -8,6 +8,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/redistest"
 )
 
@@ -22,20 +25,21 @@ func (w *world) shows(board string, total int64) error {
 // News rank by when they were published and by their votes, and leave on time; a late
 // vote revives nothing.
 func TestHotNews(t *testing.T) {
+	t.Parallel()
 	ttl := map[bool]time.Duration{true: 7 * 24 * time.Hour, false: time.Second}
-	boards := func(now time.Time) []Definition {
-		return []Definition{{Board: "hot", MemberTTL: ttl[now.Equal(friday)]}}
+	boards := func(now time.Time) []definition.Board {
+		return []definition.Board{{Name: "hot", MemberTTL: ttl[now.Equal(friday)]}}
 	}
 	worlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
 		s, published := w.stores[0], int64(1_795_000_000)
-		vote := Update{Member: "n1", Score: 432, If: Exists}
-		apply(t, s, "hot", Update{Member: "n1", Score: published, If: Absent})
+		vote := definition.Update{Member: "n1", Score: 432, If: definition.Exists}
+		apply(t, s, "hot", definition.Update{Member: "n1", Score: published, If: definition.Absent})
 		require.Equal(t, Result{Current: &Standing{published + 432, 1}, Previous: &Standing{published, 1}}, apply(t, s, "hot", vote).Result)
 		if w.set != nil {
 			w.pass(ttl[true] - time.Second)
 			w.tend()
 			require.NoError(t, w.shows("hot", 1))
-			apply(t, s, "hot", Update{Member: "n2", Score: published + 500, If: Absent})
+			apply(t, s, "hot", definition.Update{Member: "n2", Score: published + 500, If: definition.Absent})
 			// Gone to whoever votes, before it was swept away.
 			w.pass(time.Second)
 			require.Equal(t, Result{}, apply(t, s, "hot", vote).Result)
@@ -48,43 +52,44 @@ func TestHotNews(t *testing.T) {
 		for _, key := range w.allKeys() {
 			require.NotContains(t, []string{"rc:{hot}::z", "rc:{hot}::t", "rc:{hot}::x"}, key)
 		}
-		require.Equal(t, Result{Current: &Standing{5, 1}}, apply(t, s, "hot", Update{Member: "n1", Score: 5}).Result)
+		require.Equal(t, Result{Current: &Standing{5, 1}}, apply(t, s, "hot", definition.Update{Member: "n1", Score: 5}).Result)
 	})
 }
 
 // Many who leave at one time are let go in small calls, in which each is told of.
 func TestManyLeave(t *testing.T) {
-	const members = 2*clearMost + 70
+	t.Parallel()
+	const members = 2*expireAtOnce + 70
 	redistest.Engines(t, func(t *testing.T, url string) {
 		w := &world{t: t, url: url}
-		w.open(1, patient, []Definition{{Board: "b", Ties: Dense, MemberTTL: time.Hour, Mode: Last}})
+		w.open(1, patient, []definition.Board{{Name: "b", Ties: definition.Dense, MemberTTL: time.Hour, Mode: definition.Last}})
 		s := w.stores[0]
-		var updates []Update
+		var updates []definition.Update
 		for i := range members {
-			updates = append(updates, Update{Member: fmt.Sprint("m", i), Score: int64(i / 2), Data: `1`})
+			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: int64(i / 2), Data: `1`})
 		}
 		_, err := s.Apply(t.Context(), "b", updates)
 		require.NoError(t, err)
-		sub := w.rdb.Subscribe(t.Context(), keys{"rc"}.channel("b"))
+		sub := w.rdb.Subscribe(t.Context(), keyspace.New("rc").Channel("b"))
 		defer sub.Close()
 		_, err = sub.Receive(t.Context())
 		require.NoError(t, err)
 		age := func(member string) {
-			require.NoError(t, w.rdb.ZIncrBy(t.Context(), keys{"rc"}.board("b", "").entered, -float64(time.Hour.Microseconds()), member).Err())
+			require.NoError(t, w.rdb.ZIncrBy(t.Context(), keyspace.New("rc").Board("b", "").Entered, -float64(time.Hour.Microseconds()), member).Err())
 		}
 		for i := range members - 1 {
 			age(fmt.Sprint("m", i))
 		}
-		require.NoError(t, s.soon(t.Context(), "b"))
+		require.NoError(t, s.scheduleNow(t.Context(), "b"))
 		w.tend()
 		require.NoError(t, w.shows("b", 1))
 		left, seq := make(map[string]bool), int64(members)
 		for len(left) < members-1 {
 			m, err := sub.ReceiveMessage(t.Context())
 			require.NoError(t, err)
-			c, err := parseChanges(m.Payload)
+			c, err := feed.ParseChanges(m.Payload)
 			require.NoError(t, err)
-			require.LessOrEqual(t, len(c.List), clearMost)
+			require.LessOrEqual(t, len(c.List), expireAtOnce)
 			require.Equal(t, seq+1, c.Seq)
 			seq = c.Last()
 			for _, change := range c.List {
@@ -92,12 +97,12 @@ func TestManyLeave(t *testing.T) {
 				left[change.Member] = true
 			}
 		}
-		distinct, err := w.rdb.ZRange(t.Context(), keys{"rc"}.board("b", "").distinct, 0, -1).Result()
+		distinct, err := w.rdb.ZRange(t.Context(), keyspace.New("rc").Board("b", "").Distinct, 0, -1).Result()
 		require.NoError(t, err)
 		require.Equal(t, []string{fmt.Sprint(-(members - 1) / 2)}, distinct)
 		age(fmt.Sprint("m", members-1))
 		// One who writes has others leave, and himself first.
-		require.Equal(t, Result{Current: &Standing{1, 1}}, apply(t, s, "b", Update{Member: "n", Score: 1}).Result)
+		require.Equal(t, Result{Current: &Standing{1, 1}}, apply(t, s, "b", definition.Update{Member: "n", Score: 1}).Result)
 		require.NoError(t, w.shows("b", 1))
 	})
 }
@@ -105,13 +110,14 @@ func TestManyLeave(t *testing.T) {
 // A limit that is lowered has the last ones go, without a write; a member_ttl that is
 // shortened those whose time is over by it.
 func TestLimitAndMemberTTLThatChange(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		w := &world{t: t, url: url}
-		board := Definition{Board: "b", Mode: Best, MemberTTL: 2 * time.Hour}
-		w.open(2, patient, []Definition{board})
+		board := definition.Board{Name: "b", Mode: definition.Best, MemberTTL: 2 * time.Hour}
+		w.open(2, patient, []definition.Board{board})
 		s := w.stores[0]
 		for i := range 9 {
-			apply(t, s, "b", Update{Member: fmt.Sprint("m", i), Score: int64(i)})
+			apply(t, s, "b", definition.Update{Member: fmt.Sprint("m", i), Score: int64(i)})
 		}
 		board.Limit = 5
 		define(t, s, board)
@@ -121,14 +127,14 @@ func TestLimitAndMemberTTLThatChange(t *testing.T) {
 		require.Equal(t, []string{"m8", "m4"}, []string{p.Entries[0].Member, p.Entries[4].Member})
 
 		// Who gets no place is answered so, and a retry likewise.
-		out := Update{Member: "late", Score: 4, ID: "1"}
+		out := definition.Update{Member: "late", Score: 4, ID: "1"}
 		require.Equal(t, Outcome{}, apply(t, s, "b", out))
 		require.Equal(t, Outcome{Result: Result{Duplicate: true}}, apply(t, w.stores[1], "b", out))
-		require.Equal(t, Result{Current: &Standing{5, 5}}, apply(t, s, "b", Update{Member: "new", Score: 5}).Result)
+		require.Equal(t, Result{Current: &Standing{5, 5}}, apply(t, s, "b", definition.Update{Member: "new", Score: 5}).Result)
 		require.NoError(t, w.shows("b", 5))
-		require.ErrorIs(t, apply(t, s, "b", Update{Member: "m8", Score: 1, Op: Sum}).Err, ErrInvalid)
+		require.ErrorIs(t, apply(t, s, "b", definition.Update{Member: "m8", Score: 1, Op: definition.Sum}).Err, ErrInvalid)
 
-		key := keys{"rc"}.board("b", "").entered
+		key := keyspace.New("rc").Board("b", "").Entered
 		require.NoError(t, w.rdb.ZIncrBy(t.Context(), key, -float64(time.Hour.Microseconds()), "m8").Err())
 		board.MemberTTL = time.Hour
 		define(t, s, board)
@@ -144,67 +150,69 @@ func TestLimitAndMemberTTLThatChange(t *testing.T) {
 // Those whose time was over before a period closed are not in its last standing, however
 // late it is looked after; those whose time is over later stay for good.
 func TestWhoIsDueBeforeTheEndLeaves(t *testing.T) {
-	boards := func(now time.Time) []Definition {
-		return []Definition{{Board: "b", Period: "1s", Base: now.Truncate(time.Second), MemberTTL: time.Hour}}
+	t.Parallel()
+	boards := func(now time.Time) []definition.Board {
+		return []definition.Board{{Name: "b", Period: "1s", Base: now.Truncate(time.Second), MemberTTL: time.Hour}}
 	}
 	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		var updates []Update
-		for i := range clearMost + 3 {
-			updates = append(updates, Update{Member: fmt.Sprint("m", i), Score: int64(i)})
+		var updates []definition.Update
+		for i := range expireAtOnce + 3 {
+			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: int64(i)})
 		}
 		o, err := s.Apply(t.Context(), "b", updates)
 		require.NoError(t, err)
-		period := Qualify("b", o[0].Result.Period)
-		list, err := s.noted(t.Context(), "b")
+		period := definition.Qualify("b", o[0].Result.Period)
+		list, err := s.periodRecords(t.Context(), "b")
 		require.NoError(t, err)
-		k := s.keys.board("b", list[0].name)
+		k := s.keys.Board("b", list[0].Name)
 		leaves := func(i int, at time.Time) {
 			entered := redis.Z{Score: float64(at.Add(-time.Hour).UnixMicro()), Member: fmt.Sprint("m", i)}
-			require.NoError(t, w.rdb.ZAdd(t.Context(), k.entered, entered).Err())
+			require.NoError(t, w.rdb.ZAdd(t.Context(), k.Entered, entered).Err())
 		}
-		for i := range clearMost + 1 {
-			leaves(i, list[0].closes.Add(-time.Microsecond))
+		for i := range expireAtOnce + 1 {
+			leaves(i, list[0].Closes.Add(-time.Microsecond))
 		}
-		leaves(clearMost+1, list[0].closes)
+		leaves(expireAtOnce+1, list[0].Closes)
 		if w.set != nil {
 			w.pass(2 * time.Second)
 		}
 		w.until("the end", func() error { return missing([]string{period}, w.announced()) })
-		last := []string{fmt.Sprintf("m%d %d #1", clearMost+2, clearMost+2), fmt.Sprintf("m%d %d #2", clearMost+1, clearMost+1)}
+		last := []string{fmt.Sprintf("m%d %d #1", expireAtOnce+2, expireAtOnce+2), fmt.Sprintf("m%d %d #2", expireAtOnce+1, expireAtOnce+1)}
 		require.Equal(t, last, entriesOf(t, s, period))
 		require.EqualValues(t, 2, w.words()[0].Data.Total)
-		require.EqualValues(t, 2, w.rdb.ZCard(t.Context(), k.entered).Val())
+		require.EqualValues(t, 2, w.rdb.ZCard(t.Context(), k.Entered).Val())
 
 		// Nothing changes any more, also when the clock goes back.
-		leaves(clearMost+1, list[0].opens)
-		require.NoError(t, s.soon(t.Context(), "b"))
+		leaves(expireAtOnce+1, list[0].Opens)
+		require.NoError(t, s.scheduleNow(t.Context(), "b"))
 		w.tend()
 		if w.set != nil {
-			w.now = list[0].opens
+			w.now = list[0].Opens
 			w.pass(time.Millisecond)
-			rule := s.catalog.latest.Load().rules["b/0"]
-			_, err = s.clear(t.Context(), "b", rule, list[0].period, w.now.UnixMicro(), never)
+			rule := s.catalog.latest.Load().boards["b/0"]
+			_, err = s.expireMembers(t.Context(), "b", rule, list[0].Period, w.now.UnixMicro(), definition.Never)
 			require.NoError(t, err)
 		}
-		require.EqualValues(t, 2, w.rdb.ZCard(t.Context(), k.members).Val())
+		require.EqualValues(t, 2, w.rdb.ZCard(t.Context(), k.Members).Val())
 	})
 }
 
 // A period waits to be announced until nobody is in it any more who should have left.
 func TestAPeriodIsNotSettledBeforeItIsCleared(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "b", Period: "hour", MemberTTL: 30 * time.Minute})
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "b", Period: "hour", MemberTTL: 30 * time.Minute})
 	s := w.stores[0]
-	period := Qualify("b", w.write(s, "b", "a", 1).Period)
+	period := definition.Qualify("b", w.write(s, "b", "a", 1).Period)
 	w.pass(45 * time.Minute)
 	w.write(s, "b", "b", 1)
 	w.pass(45 * time.Minute)
-	list, err := s.noted(t.Context(), "b")
+	list, err := s.periodRecords(t.Context(), "b")
 	require.NoError(t, err)
-	k, rule := s.keys.board("b", list[0].name), s.catalog.latest.Load().rules["b/0"]
+	k, rule := s.keys.Board("b", list[0].Name), s.catalog.latest.Load().boards["b/0"]
 	// As who expired when the clock of the board's own master had not come to the end.
-	require.NoError(t, w.rdb.ZAdd(t.Context(), k.entered, redis.Z{Score: 1, Member: "b"}).Err())
-	settled, err := s.settle(t.Context(), "b", rule, list[0], never)
+	require.NoError(t, w.rdb.ZAdd(t.Context(), k.Entered, redis.Z{Score: 1, Member: "b"}).Err())
+	settled, err := s.settle(t.Context(), "b", rule, list[0], definition.Never)
 	require.NoError(t, err)
 	require.Empty(t, settled.id)
 	w.until("the end", func() error { return missing([]string{period}, w.announced()) })

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -61,15 +62,22 @@ func (h *clockHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 // simulatedWorlds runs a test in a world whose clock stands still until it is moved: the
 // embedded store's, and one that the scripts of a real Redis go by.
-func simulatedWorlds(t *testing.T, stores int, cfg Config, boards []Definition, test func(t *testing.T, w *world)) {
-	t.Run("embedded", func(t *testing.T) { test(t, simulated(t, stores, cfg, boards...)) })
-	t.Run("redis", func(t *testing.T) { test(t, simulatedRedis(t, stores, cfg, boards...)) })
+func simulatedWorlds(t *testing.T, stores int, cfg Config, boards []definition.Board, test func(t *testing.T, w *world)) {
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, simulated(t, stores, cfg, boards...))
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		test(t, simulatedRedis(t, stores, cfg, boards...))
+	})
 }
 
-func simulatedRedis(t testing.TB, stores int, cfg Config, boards ...Definition) *world {
+func simulatedRedis(t testing.TB, stores int, cfg Config, boards ...definition.Board) *world {
 	r := redistest.Start(t)
 	plain, err := Open(r.URL())
 	require.NoError(t, err)
+	redistest.Patient(plain)
 	t.Cleanup(func() { plain.Close() })
 	w := &world{t: t, url: r.URL(), now: friday, clock: &clockHook{called: make(map[string]string)}}
 	w.set = func(now time.Time) {

@@ -6,28 +6,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
 	"rankcast/ranking/redistest"
 )
 
 // The names of keys and scripts suit a cluster: writes, reads, changes, definitions,
 // instances, periods and events all pass, on boards of all three masters.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	url, masters := redistest.StartCluster(t)
 	boards := []string{"a", "b", "fans:s1", "fans:s2", "fans:星", "hot:x:y", "weekly", "h"}
-	s := open(t, url, ranking.Definition{Board: "a"}, ranking.Definition{Board: "b"}, ranking.Definition{Board: "h", Ties: ranking.ByMember},
-		ranking.Definition{Board: "fans:{star}", Period: "day"}, ranking.Definition{Board: "hot:{x}:{y}", Order: ranking.Asc},
-		ranking.Definition{Board: "weekly", Period: "week", Timezone: "Asia/Shanghai"})
+	s := open(t, url, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "h", Ties: definition.ByMember},
+		definition.Board{Name: "fans:{star}", Period: "day"}, definition.Board{Name: "hot:{x}:{y}", Order: definition.Asc},
+		definition.Board{Name: "weekly", Period: "week", Timezone: "Asia/Shanghai"})
 	f, heard := follow(t, url, 0)
 	for _, b := range boards {
 		f.Watch(b)
 		next[subscribed](t, heard)
-		first := applyOne(t, s, b, ranking.Update{Member: "m", Score: 3, ID: "1", Data: `1`})
+		first := applyOne(t, s, b, definition.Update{Member: "m", Score: 3, ID: "1", Data: `1`})
 		require.NoError(t, first.Err)
 		want := applied(3, 1, nil)
 		want.Result.Period = first.Result.Period
 		require.Equal(t, want, first)
-		require.True(t, applyOne(t, s, b, ranking.Update{Member: "m", Score: 3, ID: "1", Data: `1`}).Result.Duplicate)
-		c := next[*ranking.Changes](t, heard)
+		require.True(t, applyOne(t, s, b, definition.Update{Member: "m", Score: 3, ID: "1", Data: `1`}).Result.Duplicate)
+		c := next[*feed.Changes](t, heard)
 		require.Equal(t, b, c.Board)
 		page, err := s.Page(t.Context(), b, 1, 10)
 		require.NoError(t, err)
@@ -55,14 +58,14 @@ func TestCluster(t *testing.T) {
 	got, err := s.Instances(t.Context(), "fans:{star}", "", 10)
 	require.NoError(t, err)
 	require.Equal(t, ranking.Instances{Total: 3, Names: []string{"fans:s1", "fans:s2", "fans:星"}}, got)
-	conflicts(t, "order", defineOne(t, s, ranking.Definition{Board: "h", Ties: ranking.ByMember, Order: ranking.Asc}))
+	conflicts(t, "order", defineOne(t, s, definition.Board{Name: "h", Ties: definition.ByMember, Order: definition.Asc}))
 
 	// An event over boards of different slots, from two nodes.
-	var targets []ranking.Target
+	var targets []definition.Target
 	for _, b := range boards {
-		targets = append(targets, ranking.Target{Board: b, Member: "{m}", Score: "{n}"})
+		targets = append(targets, definition.Target{Board: b, Member: "{m}", Score: "{n}"})
 	}
-	require.NoError(t, s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{{Name: "e", Updates: targets}}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "e", Updates: targets}}}))
 	for i, node := range []*ranking.Store{s, open(t, url)} {
 		h := happen(t, node, "e", occurs("1", "m", "x", "n", 2))
 		require.NoError(t, h[0].Err)

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
 	"rankcast/ranking/redistest"
 )
 
@@ -26,47 +28,49 @@ func data(t testing.TB, s *ranking.Store, board string) map[string]string {
 // What is with an entry stays until an update that takes effect brings another, takes
 // it away, or the member leaves.
 func TestDataStaysWithTheEntry(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"}, ranking.Definition{Board: "laps", Mode: ranking.Best, Order: ranking.Asc})
+		s := open(t, url, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: definition.Best, Order: definition.Asc})
 		for i, step := range []struct {
 			board string
-			u     ranking.Update
+			u     definition.Update
 			want  map[string]string
 		}{
-			{"b", ranking.Update{Member: "a", Score: 1}, map[string]string{"a": ""}},
-			{"b", ranking.Update{Member: "a", Data: "null"}, map[string]string{"a": ""}},
-			{"b", ranking.Update{Member: "a", Data: `{"car":7}`}, map[string]string{"a": `{"car":7}`}},
-			{"b", ranking.Update{Member: "c", Score: 5, Data: `"é | \" \u001e"`}, map[string]string{"a": `{"car":7}`, "c": `"é | \" \u001e"`}},
-			{"b", ranking.Update{Member: "a", Score: 1}, map[string]string{"a": `{"car":7}`, "c": `"é | \" \u001e"`}},
-			{"b", ranking.Update{Member: "a", Score: 1, Op: ranking.Last, Data: `[1,null]`}, map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
-			{"b", ranking.Update{Member: "a", Score: 0, Op: ranking.Best, Data: `0`}, map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
-			{"b", ranking.Update{Member: "a", Score: 2, Op: ranking.Best, Data: `0`}, map[string]string{"a": `0`, "c": `"é | \" \u001e"`}},
-			{"b", ranking.Update{Member: "c", Score: 2, If: ranking.Absent, Data: `1`}, map[string]string{"a": `0`, "c": `"é | \" \u001e"`}},
-			{"b", ranking.Update{Member: "c", Score: 2, If: ranking.Exists, Data: `false`}, map[string]string{"a": `0`, "c": `false`}},
-			{"b", ranking.Update{Member: "a", Data: "null"}, map[string]string{"a": "", "c": `false`}},
-			{"b", ranking.Update{Member: "a", Score: ranking.MaxScore, Data: "1"}, map[string]string{"a": "", "c": `false`}}, // out of range
+			{"b", definition.Update{Member: "a", Score: 1}, map[string]string{"a": ""}},
+			{"b", definition.Update{Member: "a", Data: "null"}, map[string]string{"a": ""}},
+			{"b", definition.Update{Member: "a", Data: `{"car":7}`}, map[string]string{"a": `{"car":7}`}},
+			{"b", definition.Update{Member: "c", Score: 5, Data: `"é | \" \u001e"`}, map[string]string{"a": `{"car":7}`, "c": `"é | \" \u001e"`}},
+			{"b", definition.Update{Member: "a", Score: 1}, map[string]string{"a": `{"car":7}`, "c": `"é | \" \u001e"`}},
+			{"b", definition.Update{Member: "a", Score: 1, Op: definition.Last, Data: `[1,null]`}, map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
+			{"b", definition.Update{Member: "a", Score: 0, Op: definition.Best, Data: `0`}, map[string]string{"a": `[1,null]`, "c": `"é | \" \u001e"`}},
+			{"b", definition.Update{Member: "a", Score: 2, Op: definition.Best, Data: `0`}, map[string]string{"a": `0`, "c": `"é | \" \u001e"`}},
+			{"b", definition.Update{Member: "c", Score: 2, If: definition.Absent, Data: `1`}, map[string]string{"a": `0`, "c": `"é | \" \u001e"`}},
+			{"b", definition.Update{Member: "c", Score: 2, If: definition.Exists, Data: `false`}, map[string]string{"a": `0`, "c": `false`}},
+			{"b", definition.Update{Member: "a", Data: "null"}, map[string]string{"a": "", "c": `false`}},
+			{"b", definition.Update{Member: "a", Score: definition.MaxScore, Data: "1"}, map[string]string{"a": "", "c": `false`}}, // out of range
 
-			{"laps", ranking.Update{Member: "a", Score: 90, Data: `"first"`}, map[string]string{"a": `"first"`}},
-			{"laps", ranking.Update{Member: "a", Score: 95, Data: `"slower"`}, map[string]string{"a": `"first"`}},
-			{"laps", ranking.Update{Member: "a", Score: 90, Data: `"as fast, and later"`}, map[string]string{"a": `"first"`}},
-			{"laps", ranking.Update{Member: "a", Score: 95, Data: `null`}, map[string]string{"a": `"first"`}},
-			{"laps", ranking.Update{Member: "a", Score: 80}, map[string]string{"a": `"first"`}},
-			{"laps", ranking.Update{Member: "a", Score: 70, Data: `null`}, map[string]string{"a": ""}},
+			{"laps", definition.Update{Member: "a", Score: 90, Data: `"first"`}, map[string]string{"a": `"first"`}},
+			{"laps", definition.Update{Member: "a", Score: 95, Data: `"slower"`}, map[string]string{"a": `"first"`}},
+			{"laps", definition.Update{Member: "a", Score: 90, Data: `"as fast, and later"`}, map[string]string{"a": `"first"`}},
+			{"laps", definition.Update{Member: "a", Score: 95, Data: `null`}, map[string]string{"a": `"first"`}},
+			{"laps", definition.Update{Member: "a", Score: 80}, map[string]string{"a": `"first"`}},
+			{"laps", definition.Update{Member: "a", Score: 70, Data: `null`}, map[string]string{"a": ""}},
 		} {
 			applyOne(t, s, step.board, step.u)
 			require.Equal(t, step.want, data(t, s, step.board), "step %d: %+v", i, step.u)
 		}
 		_, err := s.Remove(t.Context(), "b", "c")
 		require.NoError(t, err)
-		applyOne(t, s, "b", ranking.Update{Member: "c", Score: 5})
+		applyOne(t, s, "b", definition.Update{Member: "c", Score: 5})
 		require.Equal(t, map[string]string{"a": "", "c": ""}, data(t, s, "b"), "who comes back comes without")
 	})
 }
 
 // Each way to read an entry shows its data, and no one else's.
 func TestDataIsReadWithTheEntry(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		const members = ranking.MaxPage
 		want := func(i int) string {
 			if i%3 == 0 {
@@ -74,9 +78,9 @@ func TestDataIsReadWithTheEntry(t *testing.T) {
 			}
 			return fmt.Sprintf(`{"n":%d}`, i)
 		}
-		updates := make([]ranking.Update, members)
+		updates := make([]definition.Update, members)
 		for i := range updates {
-			updates[i] = ranking.Update{Member: fmt.Sprintf("m%04d", i), Score: int64(members - i), Data: want(i)}
+			updates[i] = definition.Update{Member: fmt.Sprintf("m%04d", i), Score: int64(members - i), Data: want(i)}
 		}
 		_, err := s.Apply(t.Context(), "b", updates)
 		require.NoError(t, err)
@@ -102,17 +106,18 @@ func TestDataIsReadWithTheEntry(t *testing.T) {
 
 // A change of data alone is a change, with the key and the rank that the entry has.
 func TestDataIsTold(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b", Ties: ranking.ByMember})
+		s := open(t, url, definition.Board{Name: "b", Ties: definition.ByMember})
 		f, heard := follow(t, url, 0)
 		f.Watch("b")
 		next[subscribed](t, heard)
-		o, err := s.Apply(t.Context(), "b", []ranking.Update{
+		o, err := s.Apply(t.Context(), "b", []definition.Update{
 			{Member: "a", Score: 3, Data: `{"x":1}`},
 			{Member: "b", Score: 5},
 			{Member: "a", Data: `{"x":1}`}, // as it is
 			{Member: "a", Data: `{"x":2}`},
-			{Member: "a", Data: `{"x":2}`, If: ranking.Absent},
+			{Member: "a", Data: `{"x":2}`, If: definition.Absent},
 			{Member: "b", Data: `null`}, // has none
 			{Member: "a", Score: 4},
 			{Member: "a", Data: `null`},
@@ -120,8 +125,8 @@ func TestDataIsTold(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, applied(3, 2, &ranking.Standing{Score: 3, Rank: 2}), o[3])
 		require.Equal(t, applied(7, 1, &ranking.Standing{Score: 7, Rank: 1}), o[7])
-		c := next[*ranking.Changes](t, heard)
-		require.Equal(t, &ranking.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, List: []ranking.Change{
+		c := next[*feed.Changes](t, heard)
+		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, List: []feed.Change{
 			{Member: "a", New: key(-3), Rank: 1, Position: 1, Data: `{"x":1}`},
 			{Member: "b", New: key(-5), Rank: 1, Position: 1},
 			{Member: "a", Old: key(-3), New: key(-3), Rank: 2, Position: 2, Data: `{"x":2}`},
@@ -136,15 +141,16 @@ func TestDataIsTold(t *testing.T) {
 
 // A change of data keeps the place among equals, and moves no later one.
 func TestDataMovesNobody(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		for _, m := range []string{"z", "y", "x"} {
-			applyOne(t, s, "b", ranking.Update{Member: m, Score: 7})
+			applyOne(t, s, "b", definition.Update{Member: m, Score: 7})
 		}
 		before, err := s.Page(t.Context(), "b", 1, 3)
 		require.NoError(t, err)
-		applyOne(t, s, "b", ranking.Update{Member: "z", Data: `1`})
-		applyOne(t, s, "b", ranking.Update{Member: "w", Score: 7})
+		applyOne(t, s, "b", definition.Update{Member: "z", Data: `1`})
+		applyOne(t, s, "b", definition.Update{Member: "w", Score: 7})
 		after, err := s.Page(t.Context(), "b", 1, 4)
 		require.NoError(t, err)
 		before.Entries[0].Data = `1`
@@ -154,16 +160,17 @@ func TestDataMovesNobody(t *testing.T) {
 }
 
 func TestDataThatIsRefused(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		most := `"` + strings.Repeat("x", 254) + `"`
 		for _, bad := range []string{"{", "nul", `{"a":1,"a":2}`, ` 1`, `{"a": 1}`, "1 2", "\"\x1e\"", "\"\xff\"", most[:255] + `x"`} {
-			o := applyOne(t, s, "b", ranking.Update{Member: "m", Score: 1, Data: bad})
+			o := applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, Data: bad})
 			var field *ranking.FieldError
 			require.ErrorAs(t, o.Err, &field, "%q", bad)
 			require.Equal(t, "data", field.Field)
 		}
-		require.NoError(t, applyOne(t, s, "b", ranking.Update{Member: "m", Score: 1, Data: most}).Err)
+		require.NoError(t, applyOne(t, s, "b", definition.Update{Member: "m", Score: 1, Data: most}).Err)
 		require.Equal(t, map[string]string{"m": most}, data(t, s, "b"))
 	})
 }
@@ -171,31 +178,32 @@ func TestDataThatIsRefused(t *testing.T) {
 // An update with a condition that does not hold changes nothing and tells how things
 // stand. It has counted for its id all the same.
 func TestConditions(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		nothing := ranking.Outcome{}
 		asIs := applied(5, 1, &ranking.Standing{Score: 5, Rank: 1})
-		require.Equal(t, nothing, applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1, If: ranking.Exists}))
+		require.Equal(t, nothing, applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: definition.Exists}))
 		require.Equal(t, []string{"rc:{/}:definitions"}, allKeys(t, url), "nothing has come to be")
-		require.Equal(t, nothing, applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1, If: ranking.Exists, ID: "1"}))
-		require.Equal(t, applied(5, 1, nil), applyOne(t, s, "b", ranking.Update{Member: "a", Score: 5, If: ranking.Absent, ID: "2"}))
-		require.Equal(t, asIs, applyOne(t, s, "b", ranking.Update{Member: "a", Score: 7, If: ranking.Absent, ID: "3"}))
-		require.Equal(t, asIs, applyOne(t, s, "b", ranking.Update{Member: "a", Score: 7, If: ranking.Absent, Op: ranking.Last}))
-		require.Equal(t, asIs, applyOne(t, s, "b", ranking.Update{Member: "a", Score: ranking.MaxScore, If: ranking.Absent}), "nor is it out of range")
-		require.Equal(t, applied(6, 1, &ranking.Standing{Score: 5, Rank: 1}), applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1, If: ranking.Exists}))
+		require.Equal(t, nothing, applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: definition.Exists, ID: "1"}))
+		require.Equal(t, applied(5, 1, nil), applyOne(t, s, "b", definition.Update{Member: "a", Score: 5, If: definition.Absent, ID: "2"}))
+		require.Equal(t, asIs, applyOne(t, s, "b", definition.Update{Member: "a", Score: 7, If: definition.Absent, ID: "3"}))
+		require.Equal(t, asIs, applyOne(t, s, "b", definition.Update{Member: "a", Score: 7, If: definition.Absent, Op: definition.Last}))
+		require.Equal(t, asIs, applyOne(t, s, "b", definition.Update{Member: "a", Score: definition.MaxScore, If: definition.Absent}), "nor is it out of range")
+		require.Equal(t, applied(6, 1, &ranking.Standing{Score: 5, Rank: 1}), applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: definition.Exists}))
 
-		again := applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1, If: ranking.Exists, ID: "1"})
+		again := applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: definition.Exists, ID: "1"})
 		require.Equal(t, ranking.Outcome{Result: ranking.Result{Duplicate: true}}, again, "as it was the first time")
 		asIs.Result.Duplicate = true
-		require.Equal(t, asIs, applyOne(t, s, "b", ranking.Update{Member: "a", Score: 7, If: ranking.Absent, ID: "3"}))
-		for _, u := range []ranking.Update{
+		require.Equal(t, asIs, applyOne(t, s, "b", definition.Update{Member: "a", Score: 7, If: definition.Absent, ID: "3"}))
+		for _, u := range []definition.Update{
 			{Member: "a", Score: 1, ID: "1"},
-			{Member: "a", Score: 1, If: ranking.Absent, ID: "1"},
-			{Member: "a", Score: 1, If: ranking.Exists, Data: "1", ID: "1"},
+			{Member: "a", Score: 1, If: definition.Absent, ID: "1"},
+			{Member: "a", Score: 1, If: definition.Exists, Data: "1", ID: "1"},
 		} {
 			require.ErrorIs(t, applyOne(t, s, "b", u).Err, ranking.ErrIDMismatch, "%+v", u)
 		}
-		o := applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1, If: "perhaps"})
+		o := applyOne(t, s, "b", definition.Update{Member: "a", Score: 1, If: "perhaps"})
 		require.ErrorIs(t, o.Err, ranking.ErrInvalid)
 		info, err := s.Info(t.Context(), "b")
 		require.NoError(t, err)

@@ -1,114 +1,12 @@
 package ranking
 
 import (
-	"bytes"
-	"fmt"
-	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
 )
-
-func FuzzParseChanges(f *testing.F) {
-	f.Add("b\x1f\x1fEPOCH\x1f1\x1em\x1f\x1f-3.5\x1f1\x1em\x1f-3.5\x1f\x1f")
-	f.Add("b\x1f2026-W47\x1fE\x1f9007199254740991\x1e\x1f\x1f\x1f")
-	f.Add("b\x1f\x1fE\x1f7\x1em\x1f-3.5\x1f-3.5\x1f1\x1f{\"x\":[1,null]}\x1en\x1f\x1f2\x1f9\x1f\"\\u001e\"\x1em\x1f2\x1f\x1f")
-	f.Add("b\x1f\x1fE\x1f7\x1em\x1f-3.5\x1f\x1f\x1f1")
-	f.Add("b\x1f\x1fE\x1f7\x1em\x1f\x1f-3.5\x1f1\x1f")
-	f.Add("b\x1f\x1fE\x1f7")
-	f.Add("b\x1f\x1fE\x1f7\x1em\x1f-3.5\x1f-4.5\x1f1 3 bg\x1em\x1f-3.5\x1f\x1fg\x1em\x1f\x1f3\x1f4 7")
-	f.Fuzz(func(t *testing.T, payload string) {
-		c, err := parseChanges(payload)
-		if err != nil {
-			require.ErrorIs(t, err, errNotChanges)
-			return
-		}
-		require.Positive(t, c.Seq)
-		for _, change := range c.List {
-			require.True(t, change.Old != nil || change.New != nil)
-			require.Equal(t, change.New != nil, change.Rank > 0)
-			require.GreaterOrEqual(t, change.Position, change.Rank)
-			require.True(t, change.New != nil || change.Data == "")
-		}
-		again, err := parseChanges(formatChanges(c))
-		require.NoError(t, err)
-		require.Equal(t, c, again)
-	})
-}
-
-// formatChanges writes a message as apply.lua does.
-func formatChanges(c *Changes) string {
-	key := func(k *Key) string {
-		if k == nil {
-			return ""
-		}
-		return formatKey(*k)
-	}
-	message := strings.Join([]string{c.Board, c.Period, c.Epoch, fmt.Sprint(c.Seq)}, fieldSep)
-	for _, change := range c.List {
-		fields := []string{change.Member, key(change.Old), key(change.New), ""}
-		var flags string
-		if change.Born {
-			flags = bornFlag
-		}
-		if change.Gone {
-			flags += goneFlag
-		}
-		switch {
-		case change.Rank == 0:
-			fields[3] = flags
-		case flags != "":
-			fields[3] = fmt.Sprintf("%d %d %s", change.Rank, change.Position, flags)
-		case change.Position != change.Rank:
-			fields[3] = fmt.Sprintf("%d %d", change.Rank, change.Position)
-		default:
-			fields[3] = fmt.Sprint(change.Rank)
-		}
-		if change.Data != "" {
-			fields = append(fields, change.Data)
-		}
-		message += changeSep + strings.Join(fields, fieldSep)
-	}
-	return message
-}
-
-// What CompactData lets through has one form, fits, and does not break a message.
-func FuzzCompactData(f *testing.F) {
-	f.Add([]byte(` {"a" : [1, 2.50, null, "\u0041\u001e\ud83d\ude00"]} `))
-	f.Add([]byte("\"\x7f\""))
-	f.Add([]byte("{\"a\":1,\"a\":2}"))
-	f.Fuzz(func(t *testing.T, value []byte) {
-		data, err := CompactData(value)
-		if err != nil {
-			require.ErrorIs(t, err, ErrInvalid)
-			return
-		}
-		require.NoError(t, Update{Member: "m", Data: data}.Check())
-		require.NotContains(t, data, fieldSep)
-		require.NotContains(t, data, changeSep)
-		require.NotEmpty(t, data)
-	})
-}
-
-func FuzzParseItems(f *testing.F) {
-	f.Add(`[{"at":"2026-11-20T06:30:00.000Z","data":{"star":"s17"}}, {}]`)
-	f.Add(`[{},[]]`)
-	f.Fuzz(func(t *testing.T, payload string) {
-		items, err := parseItems(payload)
-		if err != nil {
-			require.ErrorIs(t, err, errNotItems)
-			return
-		}
-		for _, item := range items {
-			var object map[string]any
-			require.NoError(t, json.Unmarshal(item, &object), "%s", item)
-		}
-		again, err := parseItems("[" + string(bytes.Join(items, []byte(","))) + "]")
-		require.NoError(t, err)
-		require.Equal(t, items, again)
-	})
-}
 
 func FuzzParseCursor(f *testing.F) {
 	f.Add(Cursor{Key: -3.25, Member: "s17"}.String())
@@ -121,7 +19,7 @@ func FuzzParseCursor(f *testing.F) {
 			return
 		}
 		require.Equal(t, s, c.String())
-		require.NoError(t, CheckMember(c.Member))
+		require.NoError(t, definition.CheckMember(c.Member))
 	})
 }
 
@@ -132,10 +30,10 @@ func FuzzParseOutcome(f *testing.F) {
 	f.Add("c")
 	f.Add("n")
 	f.Add("d2026-11-20T06:30Z - - - -")
-	r, err := newRule(Definition{Board: "b"})
+	r, err := definition.Compile(definition.Board{Name: "b"})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, s string) {
-		o, err := r.outcome(s)
+		o, err := parseOutcome(r, s)
 		if err == nil && o.Err == nil && o.Result.Current != nil {
 			require.Positive(t, o.Result.Current.Rank)
 		}

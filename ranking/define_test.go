@@ -8,10 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
-func defineOne(t testing.TB, s *ranking.Store, def ranking.Definition) error {
+func defineOne(t testing.TB, s *ranking.Store, def definition.Board) error {
 	t.Helper()
 	return s.DefineBoard(t.Context(), def)
 }
@@ -27,29 +28,30 @@ func conflicts(t testing.TB, field string, err error) {
 
 // Of several definitions all are made or none, and the fault is told.
 func TestDefineIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "a"}, ranking.Definition{Board: "fans:{star}"}, ranking.Definition{Board: "busy"})
-		applyOne(t, s, "busy", ranking.Update{Member: "m", Score: 1})
-		event := func(name, board string) ranking.Event {
-			return ranking.Event{Name: name, Updates: []ranking.Target{{Board: board, Member: "m", Score: "1"}}}
+		s := open(t, url, definition.Board{Name: "a"}, definition.Board{Name: "fans:{star}"}, definition.Board{Name: "busy"})
+		applyOne(t, s, "busy", definition.Update{Member: "m", Score: 1})
+		event := func(name, board string) definition.Event {
+			return definition.Event{Name: name, Updates: []definition.Target{{Board: board, Member: "m", Score: "1"}}}
 		}
-		type defs = ranking.Definitions
-		good := ranking.Definition{Board: "good"}
+		type defs = definition.Set
+		good := definition.Board{Name: "good"}
 		for what, c := range map[string]struct {
 			defs  defs
 			kind  error
 			field string
 		}{
-			"a wrong field":    {defs{Boards: []ranking.Definition{good, {Board: "b", Mode: "most"}}}, ranking.ErrInvalid, "boards.b.mode"},
-			"no name":          {defs{Boards: []ranking.Definition{good, {}}}, ranking.ErrInvalid, `boards[""]`},
-			"a clash":          {defs{Boards: []ranking.Definition{good, {Board: "fans:{user}"}}}, ranking.ErrConflict, `boards["fans:{user}"]`},
-			"a clash with one": {defs{Boards: []ranking.Definition{good, {Board: "x:{a}"}, {Board: "x:{b}"}}}, ranking.ErrConflict, `boards["x:{b}"]`},
-			"one that is new":  {defs{Boards: []ranking.Definition{good, {Board: "busy", Order: ranking.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
-			"one alone":        {defs{Boards: []ranking.Definition{{Board: "busy", Order: ranking.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
-			"a wrong event":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{{Name: "e"}}}, ranking.ErrInvalid, "events.e"},
-			"a feed's name":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("periods", "a")}}, ranking.ErrInvalid, "events.periods"},
-			"no such board":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("e", "a"), event("f", "nope")}}, ranking.ErrInvalid, "events.f[0].board"},
-			"too few parts":    {defs{Boards: []ranking.Definition{good}, Events: []ranking.Event{event("e.f", "fans")}}, ranking.ErrInvalid, `events["e.f"][0].board`},
+			"a wrong field":    {defs{Boards: []definition.Board{good, {Name: "b", Mode: "most"}}}, ranking.ErrInvalid, "boards.b.mode"},
+			"no name":          {defs{Boards: []definition.Board{good, {}}}, ranking.ErrInvalid, `boards[""]`},
+			"a clash":          {defs{Boards: []definition.Board{good, {Name: "fans:{user}"}}}, ranking.ErrConflict, `boards["fans:{user}"]`},
+			"a clash with one": {defs{Boards: []definition.Board{good, {Name: "x:{a}"}, {Name: "x:{b}"}}}, ranking.ErrConflict, `boards["x:{b}"]`},
+			"one that is new":  {defs{Boards: []definition.Board{good, {Name: "busy", Order: definition.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
+			"one alone":        {defs{Boards: []definition.Board{{Name: "busy", Order: definition.Asc}}}, ranking.ErrConflict, "boards.busy.order"},
+			"a wrong event":    {defs{Boards: []definition.Board{good}, Events: []definition.Event{{Name: "e"}}}, ranking.ErrInvalid, "events.e"},
+			"a feed's name":    {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("periods", "a")}}, ranking.ErrInvalid, "events.periods"},
+			"no such board":    {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("e", "a"), event("f", "nope")}}, ranking.ErrInvalid, "events.f[0].board"},
+			"too few parts":    {defs{Boards: []definition.Board{good}, Events: []definition.Event{event("e.f", "fans")}}, ranking.ErrInvalid, `events["e.f"][0].board`},
 		} {
 			err := s.Define(t.Context(), c.defs)
 			require.ErrorIs(t, err, c.kind, what)
@@ -61,15 +63,15 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			require.Len(t, boards, 3, what)
 		}
 		// One by itself is no file.
-		conflicts(t, "order", s.DefineBoard(t.Context(), ranking.Definition{Board: "busy", Order: ranking.Asc}))
+		conflicts(t, "order", s.DefineBoard(t.Context(), definition.Board{Name: "busy", Order: definition.Asc}))
 		err := s.DefineEvent(t.Context(), event("e", "nope"))
 		var fe *ranking.FieldError
 		require.ErrorAs(t, err, &fe)
 		require.Equal(t, "updates[0].board", fe.Field)
 		// What is defined together may need each other; beside each other stand those
 		// with as many parts as no other has.
-		require.NoError(t, s.Define(t.Context(), defs{Boards: []ranking.Definition{{Board: "fans"}, {Board: "fans:{a}:{b}"}},
-			Events: []ranking.Event{event("e", "fans:x:y"), event("f", "fans:x"), event("fans", "fans")}}))
+		require.NoError(t, s.Define(t.Context(), defs{Boards: []definition.Board{{Name: "fans"}, {Name: "fans:{a}:{b}"}},
+			Events: []definition.Event{event("e", "fans:x:y"), event("f", "fans:x"), event("fans", "fans")}}))
 		events, err := s.Events(t.Context())
 		require.NoError(t, err)
 		require.Len(t, events, 3)
@@ -80,34 +82,35 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 // What would re-order or rename data is refused where there are any, and done at once
 // where there are none. All else may change at any time.
 func TestChangesThatReorder(t *testing.T) {
+	t.Parallel()
 	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	url, set := redistest.Clocked(t)
 	set(base)
 	s := open(t, url)
-	week := ranking.Definition{Period: "week", Timezone: "Asia/Shanghai"}
+	week := definition.Board{Period: "week", Timezone: "Asia/Shanghai"}
 	for i, c := range []struct {
-		was, is ranking.Definition
+		was, is definition.Board
 		field   string // "" for what may change
 	}{
-		{ranking.Definition{}, ranking.Definition{Order: ranking.Asc}, "order"},
-		{ranking.Definition{}, ranking.Definition{Ties: ranking.ByMember}, "ties"},
-		{ranking.Definition{}, ranking.Definition{Period: "day"}, "period"},
-		{week, ranking.Definition{}, "period"},
-		{week, ranking.Definition{Period: "week"}, "timezone"},
-		{week, ranking.Definition{Period: "week", Timezone: "Asia/Shanghai", WeekStarts: "sunday"}, "week_starts"},
-		{week, ranking.Definition{Period: "week", Timezone: "Asia/Shanghai", DayStartsAt: "04:00"}, "day_starts_at"},
-		{ranking.Definition{Period: "36h", Base: base}, ranking.Definition{Period: "36h", Base: base.Add(time.Hour)}, "base"},
-		{ranking.Definition{Period: "36h", Base: base}, ranking.Definition{Period: "72h", Base: base}, "period"},
-		{ranking.Definition{}, ranking.Definition{Mode: ranking.Best, Min: new(int64(0)), Max: new(int64(9)), MaxChange: 3, TieSpan: time.Hour,
-			Retain: time.Hour, Kind: "star", Display: ranking.Display{Unit: "k"}}, ""},
-		{week, ranking.Definition{Period: "week", Timezone: "Asia/Shanghai", Keep: new(3), Starts: base, Ends: base.Add(time.Hour)}, ""},
-		{ranking.Definition{Period: "day"}, ranking.Definition{Period: "day", Timezone: "UTC", DayStartsAt: "00:00"}, ""},
+		{definition.Board{}, definition.Board{Order: definition.Asc}, "order"},
+		{definition.Board{}, definition.Board{Ties: definition.ByMember}, "ties"},
+		{definition.Board{}, definition.Board{Period: "day"}, "period"},
+		{week, definition.Board{}, "period"},
+		{week, definition.Board{Period: "week"}, "timezone"},
+		{week, definition.Board{Period: "week", Timezone: "Asia/Shanghai", WeekStarts: "sunday"}, "week_starts"},
+		{week, definition.Board{Period: "week", Timezone: "Asia/Shanghai", DayStartsAt: "04:00"}, "day_starts_at"},
+		{definition.Board{Period: "36h", Base: base}, definition.Board{Period: "36h", Base: base.Add(time.Hour)}, "base"},
+		{definition.Board{Period: "36h", Base: base}, definition.Board{Period: "72h", Base: base}, "period"},
+		{definition.Board{}, definition.Board{Mode: definition.Best, Min: new(int64(0)), Max: new(int64(9)), MaxChange: 3, TieSpan: time.Hour,
+			Retain: time.Hour, Kind: "star", Display: definition.Display{Unit: "k"}}, ""},
+		{week, definition.Board{Period: "week", Timezone: "Asia/Shanghai", Keep: new(3), Starts: base, Ends: base.Add(time.Hour)}, ""},
+		{definition.Board{Period: "day"}, definition.Board{Period: "day", Timezone: "UTC", DayStartsAt: "00:00"}, ""},
 	} {
-		c.was.Board, c.is.Board = fmt.Sprint("b", i), fmt.Sprint("b", i)
+		c.was.Name, c.is.Name = fmt.Sprint("b", i), fmt.Sprint("b", i)
 		require.NoError(t, defineOne(t, s, c.was))
 		require.NoError(t, defineOne(t, s, c.is), "%d: nothing was written", i)
 		require.NoError(t, defineOne(t, s, c.was))
-		require.NoError(t, applyOne(t, s, c.was.Board, ranking.Update{Member: "m", Score: 3}).Err)
+		require.NoError(t, applyOne(t, s, c.was.Name, definition.Update{Member: "m", Score: 3}).Err)
 		err := defineOne(t, s, c.is)
 		want, _ := c.is.Normalize()
 		if c.field != "" {
@@ -116,10 +119,10 @@ func TestChangesThatReorder(t *testing.T) {
 		} else {
 			require.NoError(t, err, "%d", i)
 		}
-		got, err := s.Definition(t.Context(), c.was.Board)
+		got, err := s.Definition(t.Context(), c.was.Name)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
-		page, err := s.Page(t.Context(), c.was.Board, 1, 1)
+		page, err := s.Page(t.Context(), c.was.Name, 1, 1)
 		require.NoError(t, err)
 		require.EqualValues(t, 3, page.Entries[0].Score)
 	}
@@ -127,53 +130,56 @@ func TestChangesThatReorder(t *testing.T) {
 
 // An end may be moved as long as every node comes to know of it in time.
 func TestEndsMove(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	url, set := redistest.Clocked(t)
 	set(now)
-	ending := func(in time.Duration) ranking.Definition {
-		return ranking.Definition{Board: "b", Ends: now.Add(in)}
+	ending := func(in time.Duration) definition.Board {
+		return definition.Board{Name: "b", Ends: now.Add(in)}
 	}
 	s := open(t, url, ending(-time.Hour))
-	require.NoError(t, defineOne(t, s, ranking.Definition{Board: "c", Ends: now.Add(time.Second)}), "a new one")
+	require.NoError(t, defineOne(t, s, definition.Board{Name: "c", Ends: now.Add(time.Second)}), "a new one")
 	conflicts(t, "ends", defineOne(t, s, ending(time.Hour)))
-	require.NoError(t, defineOne(t, s, ranking.Definition{Board: "b", Ends: now.Add(-time.Hour), Kind: "star"}), "all else may change")
+	require.NoError(t, defineOne(t, s, definition.Board{Name: "b", Ends: now.Add(-time.Hour), Kind: "star"}), "all else may change")
 
 	s = open(t, redistest.Embedded(t))
 	now = time.Now().Truncate(time.Second)
 	require.NoError(t, defineOne(t, s, ending(time.Hour)))
 	require.NoError(t, defineOne(t, s, ending(-time.Hour)), "nobody was writing")
 	conflicts(t, "ends", defineOne(t, s, ending(time.Hour)))
-	require.NoError(t, defineOne(t, s, ranking.Definition{Board: "d"}))
-	applyOne(t, s, "d", ranking.Update{Member: "m", Score: 1})
+	require.NoError(t, defineOne(t, s, definition.Board{Name: "d"}))
+	applyOne(t, s, "d", definition.Update{Member: "m", Score: 1})
 	for _, end := range []time.Duration{time.Hour, 2 * time.Hour, time.Minute} {
-		require.NoError(t, defineOne(t, s, ranking.Definition{Board: "d", Ends: now.Add(end)}))
+		require.NoError(t, defineOne(t, s, definition.Board{Name: "d", Ends: now.Add(end)}))
 	}
-	require.NoError(t, defineOne(t, s, ranking.Definition{Board: "d"}))
+	require.NoError(t, defineOne(t, s, definition.Board{Name: "d"}))
 	for _, end := range []time.Duration{-time.Hour, 0, time.Second} {
-		conflicts(t, "ends", defineOne(t, s, ranking.Definition{Board: "d", Ends: now.Add(end)}))
+		conflicts(t, "ends", defineOne(t, s, definition.Board{Name: "d", Ends: now.Add(end)}))
 	}
 }
 
 func TestHowManyMayBeDefined(t *testing.T) {
+	t.Parallel()
 	s := open(t, redistest.Embedded(t))
-	var all ranking.Definitions
+	var all definition.Set
 	for i := range 1000 {
 		name := fmt.Sprintf("b%03d", i)
-		all.Boards = append(all.Boards, ranking.Definition{Board: name})
-		all.Events = append(all.Events, ranking.Event{Name: name, Updates: []ranking.Target{{Board: name, Member: "m", Score: "1"}}})
+		all.Boards = append(all.Boards, definition.Board{Name: name})
+		all.Events = append(all.Events, definition.Event{Name: name, Updates: []definition.Target{{Board: name, Member: "m", Score: "1"}}})
 	}
 	require.NoError(t, s.Define(t.Context(), all))
-	conflicts(t, "boards", defineOne(t, s, ranking.Definition{Board: "more"}))
-	conflicts(t, "boards", s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{{Name: "more", Updates: all.Events[0].Updates}}}))
+	conflicts(t, "boards", defineOne(t, s, definition.Board{Name: "more"}))
+	conflicts(t, "boards", s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "more", Updates: all.Events[0].Updates}}}))
 	require.NoError(t, s.Define(t.Context(), all), "those that there are may be defined again")
 	require.NoError(t, s.DeleteEvent(t.Context(), "b000"))
-	require.NoError(t, s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{{Name: "more", Updates: all.Events[1].Updates}}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "more", Updates: all.Events[1].Updates}}}))
 }
 
 // A definition goes by its own name, and by no other with as many parts.
 func TestNamesOfDefinitions(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "fans:{star}"})
+		s := open(t, url, definition.Board{Name: "fans:{star}"})
 		d, err := s.Definition(t.Context(), "fans:{star}")
 		require.NoError(t, err)
 		require.Equal(t, 100_000, d.MaxInstances)

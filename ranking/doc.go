@@ -1,95 +1,72 @@
-// Package ranking keeps leaderboards in Redis: it is the only part of Rankcast
-// that knows Redis.
+// Package ranking stores leaderboards in Redis. It is the only part of Rankcast that knows
+// Redis.
 //
 // # Words
 //
-// A board ranks members by an integer score. A member's place follows from its
-// sort [Key], a float64 made of the score and of the time at which the score was
-// reached; the sorted set holds the key, never the score itself, and always
-// sorts upwards, so one order, (key, then member id by bytes), serves every
-// board. Rank is 1-based.
+// A board ranks members by an integer score. Its definition says how: [definition.Board].
+// A family, such as fans:{star}, defines many boards; each of them, such as fans:s17, is an
+// instance. An event maps one thing that happened onto updates of many boards.
 //
-// Each write to a board is counted: seq goes up by one for each change, and the
-// epoch, a random word given when the board is created, tells one life of a
-// board from the next. Together they name one exact state of a board.
+// A sorted set holds a board-period: one period of an instance, or the whole board if it
+// has no periods. Each member is stored under a [sortkey.Key], a float64 made of the score
+// and of the time at which the member reached it. The set always sorts upwards, so one order,
+// (key, member id), serves every board.
 //
-// A [Definition] says what a board is; that of a family, fans:{star}, what each of
-// its instances is, such as fans:s17. An [Event] maps one thing that happened onto
-// updates of many boards. Both come from a boards file or the JSON of a request, read
-// by one decoder into the same, or refused with the path of what is wrong, and live in
-// Redis as the scores do. Each node has a copy, the catalog, looks it up again each
-// second, and may write by it for a lease of some seconds, which Redis holds it to.
+// Each write to a board-period raises its seq by one. Its epoch is a random word that the
+// script sets when it creates the board-period. Epoch and seq together name one exact state.
 //
-// A [Profile] is what is shown beside a member's entries on all boards of its kind. Each
-// node keeps those that it has read for a while, and is told of those that change.
+// # A score's way
 //
-// A board may count in periods: each is a sorted set of its own, and Redis's clock
-// decides what falls into which.
+//	Store.Apply       write_apply.go      checks the updates
+//	  batch.Queues    internal/batch      joins the updates of concurrent callers, per board
+//	  script.Apply    lua/apply.lua       looks up request ids, computes scores and sort keys,
+//	                  lua/lib/…           writes, takes the ranks, raises seq, publishes
+//	feed.Feed         feed/feed.go        receives the change on every node that watches the
+//	                                      board and passes it to its Handler, the hub
 //
-// # Ties, and who stays
+// Store.ApplyEvents expands an event into updates and sends each through the same path. A
+// retry with the same id completes what is missing and repeats nothing.
 //
-// Of equal scores the one that was reached first ranks higher, by [First], or that of the
-// lower member id, by [ByMember]; or all have one rank, and the next is counted past them
-// all, by [Shared] (1-2-2-4), or is the next number, by [Dense] (1-2-2-3). Those two list
-// the earlier first all the same: an entry has a position in the order beside its rank.
+// Pub/sub loses messages. A node that follows a feed reads a [Page] after the feed has
+// confirmed the subscription. The node drops changes older than the page's seq and applies
+// later ones. It reads a page again when a seq is missing, when the epoch differs, or when
+// the feed was down.
 //
-// With a limit a board holds so many, the best: who comes beyond them does not get in, and
-// for one who does the last goes. With a member_ttl a member leaves so long after it
-// entered, whatever it has scored since. Each that goes is a change, told as all are.
+// # Definitions and names
 //
-// A member that is hidden, by [Store.Hide] or [Store.HideEverywhere], leaves the ranks. Its
-// score is kept aside and counts on, unseen by every read but [Store.Hidden], and it stands
-// where that belongs when it is shown again.
+// Definitions live in Redis (catalog*.go). Each node keeps a copy, the catalog, and looks for
+// changes once a second. A node may write by its copy for a lease of three seconds; the
+// scripts refuse a write whose lease has ended by Redis's clock. Redis's clock alone decides
+// which period an update counts in; redis_clock.go estimates it. resolve.go finds what a name
+// such as stars@-1 means at a moment.
 //
 // # Reads
 //
-// [Store.Page] and [Store.Read] give a run of entries, from a rank on, after a [Cursor] or
-// within bounds of the score; [Store.Around] a member among its neighbours, [Store.Members]
-// and [Store.Places] many members at once, and [Store.At] the rank that a score would give.
-// Each is one call of a script, and so of one state of the board; it costs about as much
-// at rank 900,000 as at the first.
+// Each read (read_*.go) is one call of a script, so its answer is one state of the board. A
+// read costs about as much at rank 900,000 as at the first.
 //
-// # Agenda
+// # What runs on its own
 //
-// Before a board-period is created, its instance is listed among those of its
-// definition and put on the agenda: so there is nothing that nobody looks after,
-// whoever dies. [Store.Tend] claims what is due, for half a minute, and puts it back
-// for when something falls due next. It takes nothing away by definitions older than
-// their lease, and an instance off the lists only when a look has found nothing of it.
+// Housekeeping (housekeeping*.go, [Store.RunHousekeeping]) does what falls due: it settles
+// closed periods, deletes what is no longer kept, expires members, sweeps windows and erases
+// members. Before a script creates a board-period, the store lists its instance and puts it on
+// the agenda, a sorted set by due time. Every node claims due instances for half a minute at a
+// time, so another node takes over when one dies.
 //
-// A period that has closed is settled, by one script: it is announced on the feed of
-// periods and takes no update from then on, whatever becomes of the clock. Where
-// somebody is to be told, it stays until [Store.Deliveries] has brought it there, under
-// an id that follows from the board-period itself. Then it goes, by keep or retain, or
-// before with its definition, which is closed for good some seconds before its data are
-// taken down.
+// To settle a period (period_settle.go) is to make its result final, to announce it on the
+// feed "periods", and, where a node delivers webhooks, to keep it until
+// [Store.Delivered].
 //
-// # Unions
+// # Results
 //
-// A board that is made of others, see [Union], is built of their scores, each times a
-// weight, over one period or some, and not written to. It is built by one node
-// at a time, aside, and put in the place of the result there is by one script, which
-// tells of it as replaced. Who reads a result that is too old, or watches one that will
-// be so soon, has it built.
+// The scores of a union (union_sum.go), and of a window with a refresh interval
+// (window_build.go), are a result. One node builds it beside the current result and swaps it
+// in by one script (result_*.go). A live window has no result: window_sweep.go removes each
+// update's points when its time ends.
 //
-// # Windows
+// # Moderation
 //
-// A board with a window counts the updates of the last so long. Each adds an event to a
-// sorted set by time; beside it a tally of each member tells how many of its events count
-// and what they come to, with what adds and what subtracts apart, so that the rest is exact
-// when some go. With refresh [Live] points leave the board one by one: whoever writes,
-// reads or watches sweeps what is over, a bounded number in a call, each change told as all
-// are. Else there is a result as of a union, made of the events anew.
-//
-// # Flow
-//
-//	Event ─► Store.Happen ─┐
-//	Update ─► Store.Apply ─► group commit ─► lua/apply.lua ─► sorted set
-//	                                              └─► PUBLISH ─► Feed ─► FeedHandler
-//
-// A [Store] writes and reads boards. A [Feed] tells what was written, by any
-// node; a board that was built anew it tells of as a whole, without changes. Pub/sub loses messages; whoever follows a feed reads a [Page] once the
-// feed has confirmed its subscription, drops the changes that are older than
-// the page's seq, applies the later ones, and reads a page again when a seq is
-// missing, the epoch is another, or the feed was down.
+// A hidden member (moderation_*.go) leaves the ranks and keeps its score in a set of its own.
+// To erase a member (member_erase.go) is to delete it from all boards of a kind. Each act of a
+// moderator is recorded in the audit.
 package ranking

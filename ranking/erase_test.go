@@ -9,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
@@ -24,20 +27,21 @@ func (w *world) erased(kind, member string) error {
 // A member is erased from all boards of its kind, in all periods, also where it is
 // hidden; from no other kind's; and it is told how many these were.
 func TestErase(t *testing.T) {
-	boards := func(time.Time) []Definition {
-		return []Definition{
-			{Board: "week", Period: "week", Kind: "user"}, {Board: "fans:{star}", Kind: "user", Ties: Dense, MemberTTL: time.Hour * 1000},
-			{Board: "hot", Kind: "user", Mode: Best, Limit: 5}, {Board: "stars", Kind: "star"},
+	t.Parallel()
+	boards := func(time.Time) []definition.Board {
+		return []definition.Board{
+			{Name: "week", Period: "week", Kind: "user"}, {Name: "fans:{star}", Kind: "user", Ties: definition.Dense, MemberTTL: time.Hour * 1000},
+			{Name: "hot", Kind: "user", Mode: definition.Best, Limit: 5}, {Name: "stars", Kind: "star"},
 		}
 	}
 	worlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
-		s, removed := w.stores[0], int64(sweepPage+53+2)
-		for i := range sweepPage + 53 {
+		s, removed := w.stores[0], int64(familyPage+53+2)
+		for i := range familyPage + 53 {
 			w.write(s, fmt.Sprint("fans:", i), "u", 5)
 		}
 		for _, b := range []string{"week", "hot", "stars"} {
-			apply(t, s, b, Update{Member: "v", Score: 3})
-			apply(t, s, b, Update{Member: "u", Score: 3, Data: `{"city":"Bonn"}`})
+			apply(t, s, b, definition.Update{Member: "v", Score: 3})
+			apply(t, s, b, definition.Update{Member: "u", Score: 3, Data: `{"city":"Bonn"}`})
 		}
 		require.NoError(t, s.Hide(t.Context(), "hot", "u", Moderator{}))
 		if w.set != nil {
@@ -52,7 +56,7 @@ func TestErase(t *testing.T) {
 		w.until("the erasure", func() error { return w.erased("user", "u") })
 		e, err = w.stores[1].Erasure(t.Context(), "user", "u")
 		require.NoError(t, err)
-		require.EqualValues(t, sweepPage+53+2, e.Boards)
+		require.EqualValues(t, familyPage+53+2, e.Boards)
 		require.Equal(t, removed, e.Removed)
 		require.False(t, e.Ended.Before(e.Began))
 		require.Equal(t, []string{"v 3 #1"}, entriesOf(t, s, "hot"))
@@ -66,12 +70,12 @@ func TestErase(t *testing.T) {
 			require.NoError(t, err)
 			switch kind {
 			case "zset":
-				if key == (keys{"rc"}).board("stars", "").members {
+				if key == (keyspace.New("rc")).Board("stars", "").Members {
 					continue
 				}
 				require.Error(t, w.rdb.ZScore(t.Context(), key, "u").Err(), key)
 			case "hash":
-				if key != (keys{"rc"}).board("stars", "").data {
+				if key != (keyspace.New("rc")).Board("stars", "").Data {
 					require.Error(t, w.rdb.HGet(t.Context(), key, "u").Err(), key)
 				}
 			}
@@ -91,20 +95,21 @@ func TestErase(t *testing.T) {
 
 // An erasure whose node goes in the middle is ended by another.
 func TestEraseGoesOn(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Kind: "user"})
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Kind: "user"})
 	s := w.stores[0]
-	const instances = 2*sweepPage + 10
+	const instances = 2*familyPage + 10
 	for i := range instances {
 		w.write(s, fmt.Sprintf("fans:%04d", i), "u", 5)
 	}
 	_, err := s.Erase(t.Context(), "user", "u", Moderator{})
 	require.NoError(t, err)
 	var erased atomic.Int64
-	s.rdb.AddHook(&cutter{fate: func(script string) fate {
-		if script != eraseScript.name {
+	s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+		if sc != script.Erase.Name {
 			return passes
 		}
-		if erased.Add(1) > sweepPage+sweepPage/2 {
+		if erased.Add(1) > familyPage+familyPage/2 {
 			return isLost
 		}
 		return passes
@@ -126,19 +131,20 @@ func TestEraseGoesOn(t *testing.T) {
 }
 
 // two are boards that an erasure goes through in their order.
-func two(time.Time) []Definition {
-	return []Definition{{Board: "a", Kind: "user"}, {Board: "b", Kind: "user"}}
+func two(time.Time) []definition.Board {
+	return []definition.Board{{Name: "a", Kind: "user"}, {Name: "b", Kind: "user"}}
 }
 
 // Boards that another node has defined before the erasure began are gone through, also by
 // a node that does not know them yet.
 func TestEraseFromBoardsThatAreNew(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
 		first, second := w.stores[0], w.stores[1]
 		_, err := second.Boards(t.Context())
 		require.NoError(t, err)
 		stall(second)
-		define(t, first, Definition{Board: "new", Kind: "user"})
+		define(t, first, definition.Board{Name: "new", Kind: "user"})
 		w.write(first, "new", "u", 1)
 		_, err = first.Erase(t.Context(), "user", "u", Moderator{})
 		require.NoError(t, err)
@@ -154,10 +160,10 @@ func TestEraseFromBoardsThatAreNew(t *testing.T) {
 // whileErasing has something done by others when a node has taken a member from the n-th
 // board, before it notes that.
 func whileErasing(t testing.TB, s *Store, n int64, do func()) {
-	require.NoError(t, s.rdb.ScriptLoad(t.Context(), eraseScript.src).Err()) // so that it is called once for each
+	require.NoError(t, s.rdb.ScriptLoad(t.Context(), script.Erase.Source).Err()) // so that it is called once for each
 	var erased atomic.Int64
-	s.rdb.AddHook(&cutter{answered: func(script string) {
-		if script == eraseScript.name && erased.Add(1) == n {
+	s.rdb.AddHook(&cutter{answered: func(sc string) {
+		if sc == script.Erase.Name && erased.Add(1) == n {
 			do()
 		}
 	}})
@@ -166,6 +172,7 @@ func whileErasing(t testing.TB, s *Store, n int64, do func()) {
 // A member that is erased again while it is being erased is taken from all boards once
 // more, those that were gone through already too; by one node after the other.
 func TestEraseAgain(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
 		other, its := w.stores[1], erasePrefix+"user u"
 		w.write(other, "a", "u", 1)
@@ -176,9 +183,9 @@ func TestEraseAgain(t *testing.T) {
 		var claimed, still float64
 		whileErasing(t, w.stores[0], 2, func() {
 			w.write(other, "a", "u", 1)
-			claimed = w.rdb.ZScore(t.Context(), other.keys.agenda(), its).Val()
+			claimed = w.rdb.ZScore(t.Context(), other.keys.Agenda(), its).Val()
 			again, err = other.Erase(t.Context(), "user", "u", Moderator{})
-			still = w.rdb.ZScore(t.Context(), other.keys.agenda(), its).Val()
+			still = w.rdb.ZScore(t.Context(), other.keys.Agenda(), its).Val()
 		})
 		w.stores = w.stores[:1]
 		w.until("the erasure", func() error { return w.erased("user", "u") })
@@ -204,6 +211,7 @@ func TestEraseAgain(t *testing.T) {
 // Where two nodes go on with one erasure, as one was too slow to keep it for itself, each
 // board counts once, and all that was removed.
 func TestEraseByTwo(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
 		slow, other := w.stores[0], w.stores[1]
 		w.write(other, "a", "u", 1)
@@ -212,8 +220,8 @@ func TestEraseByTwo(t *testing.T) {
 		require.NoError(t, err)
 		whileErasing(t, slow, 2, func() {
 			var d *definitions
-			if d, _, err = other.leased(t.Context()); err == nil {
-				_, err = other.tendErasing(t.Context(), d, claimed{member: erasePrefix + "user u"})
+			if d, _, err = other.leasedDefinitions(t.Context()); err == nil {
+				_, err = other.housekeepErasure(t.Context(), d, claim{member: erasePrefix + "user u"})
 			}
 		})
 		w.stores = w.stores[:1]
@@ -227,11 +235,12 @@ func TestEraseByTwo(t *testing.T) {
 
 // What cannot be looked at is counted, and keeps nobody from the rest.
 func TestEraseLeavesWhatIsOfAnotherShape(t *testing.T) {
+	t.Parallel()
 	worlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, two, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		w.write(s, "a", "u", 1)
 		w.write(s, "b", "u", 1)
-		require.NoError(t, w.rdb.HSet(t.Context(), s.keys.board("a", "").meta, "shape", "another").Err())
+		require.NoError(t, w.rdb.HSet(t.Context(), s.keys.Board("a", "").Meta, "shape", "another").Err())
 		_, err := s.Erase(t.Context(), "user", "u", Moderator{})
 		require.NoError(t, err)
 		w.until("the erasure", func() error { return w.erased("user", "u") })
@@ -243,6 +252,7 @@ func TestEraseLeavesWhatIsOfAnotherShape(t *testing.T) {
 }
 
 func TestImpossibleErasuresAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
 	_, err := s.Erase(t.Context(), "User", "u", Moderator{})
 	refused(t, err, "kind")

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
+	"rankcast/ranking/feed"
 )
 
 // must keeps the examples short; a program handles its errors.
@@ -20,14 +22,14 @@ func must[T any](v T, err error) T {
 
 // openStore opens a store inside the process. With a Redis of one's own it is
 // ranking.Open("redis://localhost:6379") alone.
-func openStore(boards ...ranking.Definition) (s *ranking.Store, newFeed func() *ranking.Feed, end func()) {
+func openStore(boards ...definition.Board) (s *ranking.Store, newFeed func() *feed.Feed, end func()) {
 	server := must(embedded.Start())
 	rdb := must(ranking.Open(server.URL()))
 	s = ranking.New(rdb, ranking.Config{})
-	if err := s.Define(context.Background(), ranking.Definitions{Boards: boards}); err != nil {
+	if err := s.Define(context.Background(), definition.Set{Boards: boards}); err != nil {
 		panic(err)
 	}
-	newFeed = func() *ranking.Feed { return ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.Config{}) }
+	newFeed = func() *feed.Feed { return feed.New(rdb, slog.New(slog.DiscardHandler), feed.Config{}) }
 	end = func() {
 		s.Close()
 		rdb.Close()
@@ -45,11 +47,11 @@ func Example() {
 	s := ranking.New(rdb, ranking.Config{})
 	defer s.Close()
 	ctx := context.Background()
-	if err := s.DefineBoard(ctx, ranking.Definition{Board: "stars", Ties: ranking.Shared}); err != nil {
+	if err := s.DefineBoard(ctx, definition.Board{Name: "stars", Ties: definition.Shared}); err != nil {
 		panic(err)
 	}
 
-	outcomes := must(s.Apply(ctx, "stars", []ranking.Update{
+	outcomes := must(s.Apply(ctx, "stars", []definition.Update{
 		{Member: "ann", Score: 30, ID: "gift-1"},
 		{Member: "bob", Score: 50, ID: "gift-2"},
 		{Member: "cid", Score: 30, ID: "gift-3"},
@@ -94,28 +96,28 @@ func Example() {
 // must not.
 type watcher struct {
 	subscribed chan string
-	changes    chan *ranking.Changes
+	changes    chan *feed.Changes
 }
 
-func (l watcher) FeedUp()                        {}
-func (l watcher) FeedDown(time.Time)             {} // FeedSubscribed follows: read a page then
-func (l watcher) FeedSubscribed(board string)    { l.subscribed <- board }
-func (l watcher) FeedChanges(c *ranking.Changes) { l.changes <- c }
-func (l watcher) FeedFollowed(string)            {}
-func (l watcher) FeedItems(string, [][]byte)     {}
-func (l watcher) FeedProfile(string, string)     {}
+func (l watcher) FeedUp()                     {}
+func (l watcher) FeedDown(time.Time)          {} // FeedSubscribed follows: read a page then
+func (l watcher) FeedSubscribed(board string) { l.subscribed <- board }
+func (l watcher) FeedChanges(c *feed.Changes) { l.changes <- c }
+func (l watcher) FeedFollowed(string)         {}
+func (l watcher) FeedItems(string, [][]byte)  {}
+func (l watcher) FeedProfile(string, string)  {}
 
 // A board is followed: a page says how it is, and the changes after it, by any process,
 // what becomes of that.
 func ExampleFeed() {
-	s, newFeed, end := openStore(ranking.Definition{Board: "stars"})
+	s, newFeed, end := openStore(definition.Board{Name: "stars"})
 	defer end()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	defer func() { cancel(); <-ended }()
-	must(s.Apply(ctx, "stars", []ranking.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 50}}))
+	must(s.Apply(ctx, "stars", []definition.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 50}}))
 
-	l := watcher{make(chan string, 16), make(chan *ranking.Changes, 1024)}
+	l := watcher{make(chan string, 16), make(chan *feed.Changes, 1024)}
 	feed := newFeed()
 	feed.Watch("stars")
 	go func() {
@@ -128,7 +130,7 @@ func ExampleFeed() {
 	fmt.Println("seq", page.Seq, "leads:", page.Entries[0].Member)
 	at := page.State
 
-	must(s.Apply(ctx, "stars", []ranking.Update{{Member: "cid", Score: 5}, {Member: "ann", Score: 25}}))
+	must(s.Apply(ctx, "stars", []definition.Update{{Member: "cid", Score: 5}, {Member: "ann", Score: 25}}))
 	for at.Seq < 4 {
 		c := <-l.changes
 		switch {
@@ -138,7 +140,7 @@ func ExampleFeed() {
 			panic("something is missing: read a page again")
 		}
 		for i, change := range c.List {
-			fmt.Println("seq", c.Seq+int64(i), change.Member, "comes to rank", change.Rank, "with", change.New.Score(ranking.Desc))
+			fmt.Println("seq", c.Seq+int64(i), change.Member, "comes to rank", change.Rank, "with", change.New.Score(definition.Desc))
 		}
 		at.Seq = c.Last()
 	}
@@ -151,13 +153,13 @@ func ExampleFeed() {
 // A board of others is built when it is read; the second season counts double.
 func ExampleUnion() {
 	s, _, end := openStore(
-		ranking.Definition{Board: "points:{season}"},
-		ranking.Definition{Board: "ever", Union: &ranking.Union{Of: []string{"points:2025", "points:2026"}, Weights: []int64{1, 2}}},
+		definition.Board{Name: "points:{season}"},
+		definition.Board{Name: "ever", Union: &definition.Union{Of: []string{"points:2025", "points:2026"}, Weights: []int64{1, 2}}},
 	)
 	defer end()
 	ctx := context.Background()
-	must(s.Apply(ctx, "points:2025", []ranking.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 50}}))
-	must(s.Apply(ctx, "points:2026", []ranking.Update{{Member: "ann", Score: 40}, {Member: "cid", Score: 10}}))
+	must(s.Apply(ctx, "points:2025", []definition.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 50}}))
+	must(s.Apply(ctx, "points:2026", []definition.Update{{Member: "ann", Score: 40}, {Member: "cid", Score: 10}}))
 	for _, e := range must(s.Page(ctx, "ever", 1, 10)).Entries {
 		fmt.Println(e.Rank, e.Member, e.Score)
 	}
@@ -169,10 +171,10 @@ func ExampleUnion() {
 
 // Who is hidden has no rank, and neither takes a place; its updates count all the same.
 func ExampleStore_Hide() {
-	s, _, end := openStore(ranking.Definition{Board: "stars"})
+	s, _, end := openStore(definition.Board{Name: "stars"})
 	defer end()
 	ctx := context.Background()
-	must(s.Apply(ctx, "stars", []ranking.Update{{Member: "ann", Score: 30}, {Member: "bot", Score: 50}}))
+	must(s.Apply(ctx, "stars", []definition.Update{{Member: "ann", Score: 30}, {Member: "bot", Score: 50}}))
 	show := func(when string) {
 		for _, e := range must(s.Page(ctx, "stars", 1, 10)).Entries {
 			fmt.Println(when, e.Rank, e.Member, e.Score)
@@ -183,7 +185,7 @@ func ExampleStore_Hide() {
 		panic(err)
 	}
 	show("hidden:")
-	outcome := must(s.Apply(ctx, "stars", []ranking.Update{{Member: "bot", Score: 5}}))[0]
+	outcome := must(s.Apply(ctx, "stars", []definition.Update{{Member: "bot", Score: 5}}))[0]
 	fmt.Println("unseen:", outcome.Result.Current.Rank, outcome.Result.Current.Score)
 	if err := s.Show(ctx, "stars", "bot", ranking.Moderator{By: "eve"}); err != nil {
 		panic(err)

@@ -12,13 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
 	"rankcast/ranking/redistest"
 )
 
 // An instance comes to be when it is first written to, and by nothing else.
 func TestReadingCreatesNothing(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "fans:{star}", Period: "week"}, ranking.Definition{Board: "stars"})
+		s := open(t, url, definition.Board{Name: "fans:{star}", Period: "week"}, definition.Board{Name: "stars"})
 		before := allKeys(t, url)
 		for _, name := range []string{"fans:s1", "fans:s1@-1", "stars"} {
 			page, err := s.Page(t.Context(), name, 1, 10)
@@ -44,7 +47,7 @@ func TestReadingCreatesNothing(t *testing.T) {
 		require.ErrorIs(t, err, ranking.ErrUnknownMember)
 		require.Equal(t, before, allKeys(t, url))
 
-		applyOne(t, s, "fans:s1", ranking.Update{Member: "m", Score: 1})
+		applyOne(t, s, "fans:s1", definition.Update{Member: "m", Score: 1})
 		got, err = s.Instances(t.Context(), "fans:{star}", "", 10)
 		require.NoError(t, err)
 		require.Equal(t, ranking.Instances{Total: 1, Names: []string{"fans:s1"}}, got)
@@ -54,14 +57,15 @@ func TestReadingCreatesNothing(t *testing.T) {
 // Instances have the definition of their family and nothing else in common. A family
 // and a plain board of one name stand beside each other.
 func TestInstancesStandAlone(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "hot"}, ranking.Definition{Board: "hot:{genre}", Order: ranking.Asc},
-			ranking.Definition{Board: "hot:{genre}:{device}", Mode: ranking.Last})
+		s := open(t, url, definition.Board{Name: "hot"}, definition.Board{Name: "hot:{genre}", Order: definition.Asc},
+			definition.Board{Name: "hot:{genre}:{device}", Mode: definition.Last})
 		boards := []string{"hot", "hot:moba", "hot:fps", "hot:moba:phone", "hot:moba:pc"}
 		for i, b := range boards {
 			for range i + 1 {
-				require.NoError(t, applyOne(t, s, b, ranking.Update{Member: "m", Score: int64(i + 1), ID: "x" + b}).Err)
-				applyOne(t, s, b, ranking.Update{Member: "m", Score: int64(i + 1)})
+				require.NoError(t, applyOne(t, s, b, definition.Update{Member: "m", Score: int64(i + 1), ID: "x" + b}).Err)
+				applyOne(t, s, b, definition.Update{Member: "m", Score: int64(i + 1)})
 			}
 		}
 		want := map[string]int64{"hot": 2, "hot:moba": 6, "hot:fps": 12, "hot:moba:phone": 4, "hot:moba:pc": 5}
@@ -72,11 +76,11 @@ func TestInstancesStandAlone(t *testing.T) {
 			require.Equal(t, score, page.Entries[0].Score, b)
 		}
 		for _, name := range []string{"hot:a:b:c", "cold:moba", "cold"} {
-			_, err := s.Apply(t.Context(), name, []ranking.Update{{Member: "m", Score: 1}})
+			_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1}})
 			require.ErrorIs(t, err, ranking.ErrUnknownBoard, name)
 		}
 		for _, name := range []string{"hot:", ":moba", "hot::pc", "hot:{genre}", "hot:a/b", "hot:a\x1fb", "hot:" + strings.Repeat("x", 65), "hot:\xff"} {
-			_, err := s.Apply(t.Context(), name, []ranking.Update{{Member: "m", Score: 1}})
+			_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1}})
 			require.ErrorIs(t, err, ranking.ErrInvalid, name)
 		}
 		require.NoError(t, s.Delete(t.Context(), "hot:moba"))
@@ -92,8 +96,9 @@ func TestInstancesStandAlone(t *testing.T) {
 // Whatever a part is made of, it works everywhere that a board does, and pages list
 // the instances by the bytes of their names.
 func TestPartsOfAnyCharacters(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b:{x}", Period: "year"})
+		s := open(t, url, definition.Board{Name: "b:{x}", Period: "year"})
 		f, heard := follow(t, url, 0)
 		next[up](t, heard)
 		parts := []string{"s17", "S17", "a b", " ", ".", "..", "*", "?", "[a]", "|", `"`, `'`, `\`, "%s", "$1", "~", "-1", "(x", "-", "+", "é", "e\u0301",
@@ -104,12 +109,12 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 			names = append(names, name)
 			f.Watch(name)
 			require.EqualValues(t, name, next[subscribed](t, heard))
-			o := applyOne(t, s, name, ranking.Update{Member: part, Score: int64(i + 1), ID: part, Data: `1`})
+			o := applyOne(t, s, name, definition.Update{Member: part, Score: int64(i + 1), ID: part, Data: `1`})
 			require.NoError(t, o.Err, "part %q", part)
-			c := next[*ranking.Changes](t, heard)
+			c := next[*feed.Changes](t, heard)
 			require.Equal(t, name, c.Board)
 			require.Equal(t, o.Result.Period, c.Period)
-			for _, n := range []string{name, ranking.Qualify(name, o.Result.Period)} {
+			for _, n := range []string{name, definition.Qualify(name, o.Result.Period)} {
 				page, err := s.Page(t.Context(), n, 1, 10)
 				require.NoError(t, err)
 				require.Equal(t, ranking.State{Epoch: c.Epoch, Seq: 1}, page.State)
@@ -146,14 +151,15 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 // However many create instances at a time, on two nodes, there are as many as may be,
 // and of the others there is nothing.
 func TestMaxInstances(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		const most, creators = 7, 40
-		nodes := []*ranking.Store{open(t, url, ranking.Definition{Board: "b:{x}", MaxInstances: most}), open(t, url)}
+		nodes := []*ranking.Store{open(t, url, definition.Board{Name: "b:{x}", MaxInstances: most}), open(t, url)}
 		var wg sync.WaitGroup
 		errs := make([]error, creators)
 		for i := range creators {
 			wg.Go(func() {
-				_, errs[i] = nodes[i%2].Apply(context.Background(), fmt.Sprint("b:", i), []ranking.Update{{Member: "m", Score: 1, ID: "1"}})
+				_, errs[i] = nodes[i%2].Apply(context.Background(), fmt.Sprint("b:", i), []definition.Update{{Member: "m", Score: 1, ID: "1"}})
 			})
 		}
 		wg.Wait()
@@ -173,7 +179,7 @@ func TestMaxInstances(t *testing.T) {
 		got, err := nodes[0].Instances(t.Context(), "b:{x}", "", 100)
 		require.NoError(t, err)
 		require.Equal(t, ranking.Instances{Total: most, Names: created}, got)
-		require.NoError(t, applyOne(t, nodes[1], created[0], ranking.Update{Member: "m", Score: 1}).Err)
+		require.NoError(t, applyOne(t, nodes[1], created[0], definition.Update{Member: "m", Score: 1}).Err)
 
 		// More may be allowed at any time; with fewer, those that there are stay.
 		var refused string
@@ -182,30 +188,32 @@ func TestMaxInstances(t *testing.T) {
 				refused = fmt.Sprint("b:", i)
 			}
 		}
-		require.NoError(t, defineOne(t, nodes[0], ranking.Definition{Board: "b:{x}", MaxInstances: 1}))
-		require.NoError(t, applyOne(t, nodes[0], created[1], ranking.Update{Member: "m", Score: 1}).Err)
-		require.NoError(t, defineOne(t, nodes[0], ranking.Definition{Board: "b:{x}", MaxInstances: most + 1}))
-		require.NoError(t, applyOne(t, nodes[0], refused, ranking.Update{Member: "m", Score: 1}).Err)
+		require.NoError(t, defineOne(t, nodes[0], definition.Board{Name: "b:{x}", MaxInstances: 1}))
+		require.NoError(t, applyOne(t, nodes[0], created[1], definition.Update{Member: "m", Score: 1}).Err)
+		require.NoError(t, defineOne(t, nodes[0], definition.Board{Name: "b:{x}", MaxInstances: most + 1}))
+		require.NoError(t, applyOne(t, nodes[0], refused, definition.Update{Member: "m", Score: 1}).Err)
 	})
 }
 
 // Two prefixes on one Redis see nothing of each other.
 func TestPrefixes(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		opened := func(prefix string) *ranking.Store {
 			rdb, err := ranking.Open(url)
 			require.NoError(t, err)
+			redistest.Patient(rdb)
 			t.Cleanup(func() { rdb.Close() })
-			s := ranking.New(rdb, ranking.Config{Prefix: prefix})
+			s := ranking.New(rdb, ranking.Config{Prefix: prefix, CallTimeout: redistest.CallTimeout})
 			t.Cleanup(s.Close)
 			return s
 		}
 		use := func(s *ranking.Store, score int64) {
-			require.NoError(t, s.Define(t.Context(), ranking.Definitions{
-				Boards: []ranking.Definition{{Board: "b"}, {Board: "fans:{x}", Period: "day", MaxInstances: 1}},
-				Events: []ranking.Event{{Name: "e", Updates: []ranking.Target{{Board: "b", Member: "m", Score: "{n}"}, {Board: "fans:a", Member: "m", Score: "{n}"}}}}}))
+			require.NoError(t, s.Define(t.Context(), definition.Set{
+				Boards: []definition.Board{{Name: "b"}, {Name: "fans:{x}", Period: "day", MaxInstances: 1}},
+				Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "{n}"}, {Board: "fans:a", Member: "m", Score: "{n}"}}}}}))
 			for range 2 {
-				h, err := s.Happen(t.Context(), "e", []ranking.Occurrence{occurs("1", "n", score)})
+				h, err := s.ApplyEvents(t.Context(), "e", []ranking.EventCall{occurs("1", "n", score)})
 				require.NoError(t, err)
 				require.NoError(t, errors.Join(h[0].Err, h[0].Outcomes[0].Err, h[0].Outcomes[1].Err))
 				require.Equal(t, score, h[0].Outcomes[0].Result.Current.Score)

@@ -11,10 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
 	"rankcast/ranking/redistest"
+	"rankcast/ranking/sortkey"
 )
 
-// recorder is a FeedHandler that passes on what it hears.
+// recorder is a feed.Handler that passes on what it hears.
 type recorder chan any
 
 type (
@@ -22,19 +25,19 @@ type (
 	down       struct{}
 	subscribed string
 	followed   string
-	item       string
+	ItemPath   string
 	profile    struct{ kind, member string }
 )
 
 func (r recorder) FeedUp()                         { r <- up{} }
 func (r recorder) FeedDown(time.Time)              { r <- down{} }
 func (r recorder) FeedSubscribed(board string)     { r <- subscribed(board) }
-func (r recorder) FeedChanges(c *ranking.Changes)  { r <- c }
+func (r recorder) FeedChanges(c *feed.Changes)     { r <- c }
 func (r recorder) FeedFollowed(feed string)        { r <- followed(feed) }
 func (r recorder) FeedProfile(kind, member string) { r <- profile{kind, member} }
 func (r recorder) FeedItems(_ string, items [][]byte) {
 	for _, i := range items {
-		r <- item(i)
+		r <- ItemPath(i)
 	}
 }
 
@@ -56,10 +59,10 @@ func next[E any](t testing.TB, r recorder) E {
 }
 
 // follow runs a feed on a client of its own until the test ends.
-func follow(t testing.TB, url string, probe time.Duration) (*ranking.Feed, recorder) {
+func follow(t testing.TB, url string, probe time.Duration) (*feed.Feed, recorder) {
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
-	f := ranking.NewFeed(rdb, slog.New(slog.DiscardHandler), ranking.Config{ProbeInterval: probe})
+	f := feed.New(rdb, slog.New(slog.DiscardHandler), feed.Config{ProbeInterval: probe})
 	heard := make(recorder, 4096)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -74,34 +77,35 @@ func follow(t testing.TB, url string, probe time.Duration) (*ranking.Feed, recor
 	return f, heard
 }
 
-func key(k ranking.Key) *ranking.Key { return &k }
+func key(k sortkey.Key) *sortkey.Key { return &k }
 
 func TestFeedTellsChanges(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b", Ties: ranking.ByMember}, ranking.Definition{Board: "other"})
+		s := open(t, url, definition.Board{Name: "b", Ties: definition.ByMember}, definition.Board{Name: "other"})
 		f, heard := follow(t, url, 0)
 		next[up](t, heard)
 		f.Watch("b")
 		require.EqualValues(t, "b", next[subscribed](t, heard))
 
-		_, err := s.Apply(t.Context(), "b", []ranking.Update{
+		_, err := s.Apply(t.Context(), "b", []definition.Update{
 			{Member: "a", Score: 3}, {Member: "b", Score: 5}, {Member: "a", Score: 0}, {Member: "a", Score: 4},
 		})
 		require.NoError(t, err)
-		applyOne(t, s, "other", ranking.Update{Member: "x", Score: 1})
+		applyOne(t, s, "other", definition.Update{Member: "x", Score: 1})
 		_, err = s.Remove(t.Context(), "b", "b")
 		require.NoError(t, err)
 
-		c := next[*ranking.Changes](t, heard)
+		c := next[*feed.Changes](t, heard)
 		require.NotEmpty(t, c.Epoch)
-		require.Equal(t, &ranking.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, List: []ranking.Change{
+		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 1, List: []feed.Change{
 			{Member: "a", New: key(-3), Rank: 1, Position: 1},
 			{Member: "b", New: key(-5), Rank: 1, Position: 1},
 			{Member: "a", Old: key(-3), New: key(-7), Rank: 1, Position: 1},
 		}}, c)
-		require.Equal(t, &ranking.Changes{Board: "b", Epoch: c.Epoch, Seq: 4, List: []ranking.Change{
+		require.Equal(t, &feed.Changes{Board: "b", Epoch: c.Epoch, Seq: 4, List: []feed.Change{
 			{Member: "b", Old: key(-5)},
-		}}, next[*ranking.Changes](t, heard))
+		}}, next[*feed.Changes](t, heard))
 
 		page, err := s.Page(t.Context(), "b", 1, 10)
 		require.NoError(t, err)
@@ -114,6 +118,7 @@ func TestFeedTellsChanges(t *testing.T) {
 		f.Unwatch("b")
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		defer rdb.Close()
 		redistest.Eventually(t, "the subscription to end", func() error {
 			n, err := rdb.PubSubNumSub(t.Context(), "rc:{b}:c").Result()
@@ -128,10 +133,12 @@ func TestFeedTellsChanges(t *testing.T) {
 // The items of a feed are told one by one, of no other feed, and none of a
 // message that is not understood; boards are told beside them.
 func TestFeedTellsItems(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "gift"})
+		s := open(t, url, definition.Board{Name: "gift"})
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		defer rdb.Close()
 		publish := func(feed, message string) int64 {
 			n, err := rdb.Publish(t.Context(), "rc:{/}:f:"+feed, message).Result()
@@ -152,12 +159,12 @@ func TestFeedTellsItems(t *testing.T) {
 		}
 		publish("gift", `[]`)
 		publish("gift", "["+one+" , "+two+"]")
-		applyOne(t, s, "gift", ranking.Update{Member: "a", Score: 1})
+		applyOne(t, s, "gift", definition.Update{Member: "a", Score: 1})
 		publish("gift", "["+three+"]")
-		require.EqualValues(t, one, next[item](t, heard), "nothing of what came before")
-		require.EqualValues(t, two, next[item](t, heard))
-		require.EqualValues(t, 1, next[*ranking.Changes](t, heard).Seq)
-		require.EqualValues(t, three, next[item](t, heard))
+		require.EqualValues(t, one, next[ItemPath](t, heard), "nothing of what came before")
+		require.EqualValues(t, two, next[ItemPath](t, heard))
+		require.EqualValues(t, 1, next[*feed.Changes](t, heard).Seq)
+		require.EqualValues(t, three, next[ItemPath](t, heard))
 
 		f.Unfollow("gift")
 		f.Follow("gift")
@@ -169,16 +176,17 @@ func TestFeedTellsItems(t *testing.T) {
 			}
 			return nil
 		})
-		applyOne(t, s, "gift", ranking.Update{Member: "a", Score: 1})
-		require.EqualValues(t, 2, next[*ranking.Changes](t, heard).Seq, "the board of that name is still watched")
+		applyOne(t, s, "gift", definition.Update{Member: "a", Score: 1})
+		require.EqualValues(t, 2, next[*feed.Changes](t, heard).Seq, "the board of that name is still watched")
 	})
 }
 
 // A Redis that is killed and comes back is noticed, and each board that is
 // watched and feed that is followed confirmed anew.
 func TestFeedComesBack(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
-	s := open(t, r.URL(), ranking.Definition{Board: "b"})
+	s := open(t, r.URL(), definition.Board{Name: "b"})
 	f, heard := follow(t, r.URL(), 0)
 	f.Watch("b")
 	next[subscribed](t, heard)
@@ -187,7 +195,7 @@ func TestFeedComesBack(t *testing.T) {
 	r.Kill()
 	next[down](t, heard)
 	require.False(t, f.Up())
-	_, err := s.Apply(t.Context(), "b", []ranking.Update{{Member: "a", Score: 1}})
+	_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "a", Score: 1}})
 	require.ErrorIs(t, err, ranking.ErrUnavailable)
 	r.Start()
 	next[up](t, heard)
@@ -199,24 +207,25 @@ func TestFeedComesBack(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[any]bool{subscribed("b"): true, followed("gift"): true}, confirmed)
-	applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1})
-	require.EqualValues(t, 1, next[*ranking.Changes](t, heard).Seq)
+	applyOne(t, s, "b", definition.Update{Member: "a", Score: 1})
+	require.EqualValues(t, 1, next[*feed.Changes](t, heard).Seq)
 	require.NoError(t, r.Admin().Publish(t.Context(), "rc:{/}:f:gift", `[{"at":""}]`).Err())
-	require.EqualValues(t, `{"at":""}`, next[item](t, heard))
+	require.EqualValues(t, `{"at":""}`, next[ItemPath](t, heard))
 }
 
 // A connection that has gone silent without an end is noticed by missed probes.
 func TestFeedNoticesSilence(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	p := redistest.StartProxy(t, r.URL())
-	s := open(t, r.URL(), ranking.Definition{Board: "b"})
+	s := open(t, r.URL(), definition.Board{Name: "b"})
 	f, heard := follow(t, p.URL(), 50*time.Millisecond)
 	f.Watch("b")
 	next[subscribed](t, heard)
 	require.Equal(t, 1, p.Swallow())
-	applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1})
+	applyOne(t, s, "b", definition.Update{Member: "a", Score: 1})
 	next[down](t, heard)
 	next[subscribed](t, heard)
-	applyOne(t, s, "b", ranking.Update{Member: "a", Score: 1})
-	require.EqualValues(t, 2, next[*ranking.Changes](t, heard).Seq)
+	applyOne(t, s, "b", definition.Update{Member: "a", Score: 1})
+	require.EqualValues(t, 2, next[*feed.Changes](t, heard).Seq)
 }

@@ -6,24 +6,26 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
 // A glance tells what a read would, but has nothing built for it, and keeps nothing that
 // nobody asks for.
 func TestGlance(t *testing.T) {
-	boards := []Definition{
-		{Board: "a", Kind: "star"}, {Board: "day", Period: "day"}, {Board: "u", Union: &Union{Of: []string{"a"}, Refresh: time.Minute}},
-		{Board: "built", Window: time.Hour}, {Board: "live", Window: time.Hour, Refresh: Live},
+	t.Parallel()
+	boards := []definition.Board{
+		{Name: "a", Kind: "star"}, {Name: "day", Period: "day"}, {Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Minute}},
+		{Name: "built", Window: time.Hour}, {Name: "live", Window: time.Hour, Refresh: definition.Live},
 	}
 	simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		glance := func(board string) Glance {
+		glance := func(board string) Summary {
 			t.Helper()
-			meta := s.keys.board(board, "").meta
+			meta := s.keys.Board(board, "").Meta
 			before, err := s.builtAt(t.Context(), meta)
 			require.NoError(t, err)
-			g, err := s.Glance(t.Context(), board)
+			g, err := s.Summary(t.Context(), board)
 			require.NoError(t, err)
 			s.builds.running.Wait()
 			after, err := s.builtAt(t.Context(), meta)
@@ -31,16 +33,16 @@ func TestGlance(t *testing.T) {
 			require.Equal(t, before, after, "nothing is built for it")
 			return g
 		}
-		leads := func(g Glance, member string, total int64) {
+		leads := func(g Summary, member string, total int64) {
 			t.Helper()
 			require.NotNil(t, g.Leader)
 			require.Equal(t, member, g.Leader.Member)
 			require.Equal(t, total, g.Total)
 		}
-		require.Equal(t, Glance{Kind: "star"}, glance("a"))
+		require.Equal(t, Summary{Kind: "star"}, glance("a"))
 		for _, board := range []string{"a", "day", "built", "live"} {
-			apply(t, s, board, Update{Member: "x", Score: 3})
-			apply(t, s, board, Update{Member: "y", Score: 5})
+			apply(t, s, board, definition.Update{Member: "x", Score: 3})
+			apply(t, s, board, definition.Update{Member: "y", Score: 5})
 		}
 		leads(glance("a"), "y", 2)
 		leads(glance("live"), "y", 2)
@@ -53,7 +55,7 @@ func TestGlance(t *testing.T) {
 
 		for _, board := range []string{"u", "built"} {
 			g := glance(board)
-			require.Equal(t, Glance{Kind: "member", Built: true}, g, "nobody has asked for a result")
+			require.Equal(t, Summary{Kind: "member", Built: true}, g, "nobody has asked for a result")
 
 			page, err := s.Page(t.Context(), board, 1, 1)
 			require.NoError(t, err)
@@ -78,7 +80,7 @@ func TestGlance(t *testing.T) {
 		require.Nil(t, g.Leader, "its points have left the window")
 		require.Zero(t, g.Total)
 
-		_, err := s.Glance(t.Context(), "nothing")
+		_, err := s.Summary(t.Context(), "nothing")
 		require.ErrorIs(t, err, ErrUnknownBoard)
 	})
 }

@@ -10,34 +10,37 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/batch"
 	"rankcast/ranking/redistest"
 )
 
 // defineEvent has an event give {n} to so many members of each of the boards named.
 func defineEvent(t testing.TB, s *Store, members int, boards ...string) {
 	t.Helper()
-	e := Event{Name: "gift"}
+	e := definition.Event{Name: "gift"}
 	for _, board := range boards {
 		for i := range members {
-			e.Updates = append(e.Updates, Target{Board: board, Member: fmt.Sprintf("{user}%d", i), Score: "{n}"})
+			e.Updates = append(e.Updates, definition.Target{Board: board, Member: fmt.Sprintf("{user}%d", i), Score: "{n}"})
 		}
 	}
-	require.NoError(t, s.Define(t.Context(), Definitions{Events: []Event{e}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{e}}))
 }
 
-func occurrence(id string) Occurrence {
-	return Occurrence{ID: id, Fields: map[string]jsontext.Value{"user": jsontext.Value(`"u"`), "n": jsontext.Value("3")}}
+func occurrence(id string) EventCall {
+	return EventCall{ID: id, Fields: map[string]jsontext.Value{"user": jsontext.Value(`"u"`), "n": jsontext.Value("3")}}
 }
 
 // An event that has come to make other updates by the time of a retry adds those, and
 // repeats none of what has counted.
 func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "a"}, Definition{Board: "b"}, Definition{Board: "c"})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
 		for _, boards := range [][]string{{"a", "b"}, {"c", "a", "b"}, {"b", "a"}} {
 			defineEvent(t, s, 2, boards...)
-			h, err := s.Happen(t.Context(), "gift", []Occurrence{occurrence("1")})
+			h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrence("1")})
 			require.NoError(t, err)
 			require.NoError(t, h[0].Err)
 			for i, o := range h[0].Outcomes {
@@ -52,18 +55,19 @@ func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
 // A batch of events that comes to more than one call may carry out is refused whole; what
 // may be is carried out also where it is all of one board.
 func TestLargeBatchOfEvents(t *testing.T) {
+	t.Parallel()
 	url, _ := redistest.Clocked(t)
 	s := newNode(t, url)
-	define(t, s, Definition{Board: "a"})
+	define(t, s, definition.Board{Name: "a"})
 	const members = 8
 	defineEvent(t, s, members, "a")
-	all := make([]Occurrence, MaxHappen/members)
+	all := make([]EventCall, MaxEventUpdates/members)
 	for i := range all {
 		all[i] = occurrence(fmt.Sprint(i))
 	}
-	_, err := s.Happen(t.Context(), "gift", append(all, occurrence("more")))
+	_, err := s.ApplyEvents(t.Context(), "gift", append(all, occurrence("more")))
 	require.ErrorIs(t, err, ErrTooLarge)
-	h, err := s.Happen(t.Context(), "gift", all)
+	h, err := s.ApplyEvents(t.Context(), "gift", all)
 	require.NoError(t, err)
 	for _, h := range h {
 		require.NoError(t, h.Err)
@@ -74,12 +78,13 @@ func TestLargeBatchOfEvents(t *testing.T) {
 // Where one board of an event takes no more updates for now and another has counted,
 // nobody is told that nothing was written.
 func TestEventOfABoardThatIsOverloaded(t *testing.T) {
+	t.Parallel()
 	url, _ := redistest.Clocked(t)
 	s := newNode(t, url)
-	define(t, s, Definition{Board: "a"}, Definition{Board: "b"})
+	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"})
 	defineEvent(t, s, 1, "a", "b")
-	call, release := s.updates.call, make(chan struct{})
-	s.updates.call = func(ctx context.Context, board string, batch []updateItem) error {
+	call, release := s.updates.Call, make(chan struct{})
+	s.updates.Call = func(ctx context.Context, board string, batch []updateItem) error {
 		if board == "b" {
 			<-release
 		}
@@ -88,18 +93,18 @@ func TestEventOfABoardThatIsOverloaded(t *testing.T) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer close(release)
-	for _, n := range []int{queueItems, batchItems} { // a batch is under way, and as many wait as may
-		wg.Go(func() { s.apply(context.Background(), "b", slices.Repeat([]Update{{Member: "m"}}, n)) })
+	for _, n := range []int{batch.MaxWaiting, batch.MaxItems} { // a batch is under way, and as many wait as may
+		wg.Go(func() {
+			s.apply(context.Background(), "b", slices.Repeat([]write{{Update: definition.Update{Member: "m"}}}, n))
+		})
 		redistest.Eventually(t, "them to wait", func() error {
-			s.updates.mu.Lock()
-			defer s.updates.mu.Unlock()
-			if waiting := len(s.updates.waiting["b"]); waiting != queueItems-batchItems+n%queueItems {
+			if waiting := s.updates.Waiting("b"); waiting != batch.MaxWaiting-batch.MaxItems+n%batch.MaxWaiting {
 				return fmt.Errorf("%d wait", waiting)
 			}
 			return nil
 		})
 	}
-	_, err := s.Happen(t.Context(), "gift", []Occurrence{occurrence("1")})
+	_, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrence("1")})
 	require.ErrorIs(t, err, ErrOverloaded)
 	require.ErrorIs(t, err, ErrOutcomeUnknown)
 	require.EqualValues(t, 3, score(t, s, "a", "u0"))

@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
 // occurs makes an occurrence of fields that are named and given in turns: texts and
 // numbers.
-func occurs(id string, fields ...any) ranking.Occurrence {
-	o := ranking.Occurrence{ID: id, Fields: make(map[string]jsontext.Value)}
+func occurs(id string, fields ...any) ranking.EventCall {
+	o := ranking.EventCall{ID: id, Fields: make(map[string]jsontext.Value)}
 	for i := 0; i < len(fields); i += 2 {
 		value := jsontext.Value(fmt.Sprint(fields[i+1]))
 		if s, ok := fields[i+1].(string); ok {
@@ -33,10 +34,10 @@ func occurs(id string, fields ...any) ranking.Occurrence {
 func gifts(t testing.TB, url string) *ranking.Store {
 	t.Helper()
 	s := open(t, url)
-	require.NoError(t, s.Define(t.Context(), ranking.Definitions{
-		Boards: []ranking.Definition{{Board: "stars", Period: "week"}, {Board: "fans:{star}", Period: "day"},
-			{Board: "givers", Period: "year"}, {Board: "gifts"}, {Board: "biggest", Mode: ranking.Best}},
-		Events: []ranking.Event{{Name: "gift", Updates: []ranking.Target{
+	require.NoError(t, s.Define(t.Context(), definition.Set{
+		Boards: []definition.Board{{Name: "stars", Period: "week"}, {Name: "fans:{star}", Period: "day"},
+			{Name: "givers", Period: "year"}, {Name: "gifts"}, {Name: "biggest", Mode: definition.Best}},
+		Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 			{Board: "stars", Member: "{star}", Score: "{flowers}"},
 			{Board: "fans:{star}", Member: "{user}", Score: "{flowers}"},
 			{Board: "givers", Member: "{user}", Score: "{flowers}"},
@@ -46,13 +47,13 @@ func gifts(t testing.TB, url string) *ranking.Store {
 	return s
 }
 
-func gift(id, star, user string, flowers int) ranking.Occurrence {
+func gift(id, star, user string, flowers int) ranking.EventCall {
 	return occurs(id, "star", star, "user", user, "flowers", flowers)
 }
 
-func happen(t testing.TB, s *ranking.Store, event string, all ...ranking.Occurrence) []ranking.Happened {
+func happen(t testing.TB, s *ranking.Store, event string, all ...ranking.EventCall) []ranking.EventResult {
 	t.Helper()
-	h, err := s.Happen(t.Context(), event, all)
+	h, err := s.ApplyEvents(t.Context(), event, all)
 	require.NoError(t, err)
 	require.Len(t, h, len(all))
 	return h
@@ -81,6 +82,7 @@ func listen(t testing.TB, url, feed string) listener {
 	t.Helper()
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	channel := "rc:{/}:f:" + feed
 	sub := rdb.Subscribe(t.Context(), channel)
 	_, err = sub.Receive(t.Context())
@@ -116,6 +118,7 @@ func (l listener) items(t testing.TB) []string {
 
 // One event counts on all its boards and is told once.
 func TestHappen(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		h := happen(t, s, "gift", gift("1", "s17", "u4", 3), gift("", "s18", "u4", 5), gift("2", "s17", "u5", 3))
@@ -155,7 +158,7 @@ func TestHappen(t *testing.T) {
 		require.Empty(t, feed.items(t), "it was told before")
 		happen(t, s, "gift", gift("", "s18", "u4", 5))
 		require.Equal(t, items[1:2], feed.items(t), "without an id it is another each time")
-		none, err := s.Happen(t.Context(), "gift", nil)
+		none, err := s.ApplyEvents(t.Context(), "gift", nil)
 		require.NoError(t, err)
 		require.Empty(t, none)
 	})
@@ -164,11 +167,12 @@ func TestHappen(t *testing.T) {
 // An event that is wrong in itself is refused before anything is written, and no other
 // of the call with it.
 func TestWrongEventsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
 		before := allKeys(t, url)
 		wrong := []struct {
-			o     ranking.Occurrence
+			o     ranking.EventCall
 			field string
 		}{
 			{occurs("1", "star", "s17", "user", "u4"), "flowers"},
@@ -181,11 +185,11 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 			{gift("a\x1fb", "s17", "u4", 3), "id"},
 			{gift(strings.Repeat("x", 129), "s17", "u4", 3), "id"},
 			{gift("1", "s17", strings.Repeat("u", 129), 3), "user"},
-			{ranking.Occurrence{ID: "1"}, "flowers"},
-			{ranking.Occurrence{ID: "1", Fields: map[string]jsontext.Value{"flowers": jsontext.Value("{")}}, "event"},
+			{ranking.EventCall{ID: "1"}, "flowers"},
+			{ranking.EventCall{ID: "1", Fields: map[string]jsontext.Value{"flowers": jsontext.Value("{")}}, "event"},
 			{occurs("1", "star", "s17", "user", "u4", "flowers", 3, "more", strings.Repeat("x", 5000)), "event"},
 		}
-		var all []ranking.Occurrence
+		var all []ranking.EventCall
 		for _, w := range wrong {
 			all = append(all, w.o)
 		}
@@ -197,7 +201,7 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 		}
 		require.Equal(t, before, allKeys(t, url))
 		require.Empty(t, feed.items(t))
-		_, err := s.Happen(t.Context(), "nope", all)
+		_, err := s.ApplyEvents(t.Context(), "nope", all)
 		require.ErrorIs(t, err, ranking.ErrUnknownEvent)
 
 		h := happen(t, s, "gift", all[0], gift("1", "s17", "u4", 3))
@@ -209,10 +213,11 @@ func TestWrongEventsLeaveNothing(t *testing.T) {
 
 // An id stands for one event of one name: for another nothing is done at all.
 func TestIDsOfEvents(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
-		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{
-			{Name: "visit", Updates: []ranking.Target{{Board: "stars", Member: "{star}", Score: "1"}}},
+		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{
+			{Name: "visit", Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "1"}}},
 		}}))
 		happen(t, s, "gift", gift("1", "s17", "u4", 3))
 		other := happen(t, s, "gift", gift("1", "s17", "u4", 4), gift("1", "s99", "u4", 3), gift("1", "s17", "u4", 3))
@@ -226,25 +231,26 @@ func TestIDsOfEvents(t *testing.T) {
 		require.Len(t, feed.items(t), 1)
 
 		// As JSON the same; on the wire not.
-		same := ranking.Occurrence{ID: "1", Fields: map[string]jsontext.Value{
+		same := ranking.EventCall{ID: "1", Fields: map[string]jsontext.Value{
 			"star": jsontext.Value(` "s\u00317"`), "user": jsontext.Value("\"u4\"\n"), "flowers": jsontext.Value(" 3")}}
 		require.NoError(t, happen(t, s, "gift", same)[0].Err)
 
 		// Another event, and an update, with that id are others.
 		require.False(t, happen(t, s, "visit", occurs("1", "star", "s17"))[0].Outcomes[0].Result.Duplicate)
-		require.False(t, applyOne(t, s, "stars", ranking.Update{Member: "s17", Score: 3, ID: "1"}).Result.Duplicate)
+		require.False(t, applyOne(t, s, "stars", definition.Update{Member: "s17", Score: 3, ID: "1"}).Result.Duplicate)
 		require.Equal(t, map[string]int64{"s17": 7}, scores(t, s, "stars"))
 	})
 }
 
 // Twins in one call count once; the updates of one board keep their order.
 func TestBatchesOfEvents(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := gifts(t, url), listen(t, url, "gift")
-		require.NoError(t, s.Define(t.Context(), ranking.Definitions{
-			Boards: []ranking.Definition{{Board: "log", Mode: ranking.Last}},
-			Events: []ranking.Event{{Name: "twice", Updates: []ranking.Target{
-				{Board: "log", Member: "{m}", Score: "{n}"}, {Board: "log", Member: "{m}", Score: "1", Op: ranking.Sum}, {Board: "log", Member: "{m}", Score: "1", Op: ranking.Sum}}}}}))
+		require.NoError(t, s.Define(t.Context(), definition.Set{
+			Boards: []definition.Board{{Name: "log", Mode: definition.Last}},
+			Events: []definition.Event{{Name: "twice", Updates: []definition.Target{
+				{Board: "log", Member: "{m}", Score: "{n}"}, {Board: "log", Member: "{m}", Score: "1", Op: definition.Sum}, {Board: "log", Member: "{m}", Score: "1", Op: definition.Sum}}}}}))
 		h := happen(t, s, "gift", gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 3), gift("1", "s17", "u4", 9), gift("2", "s17", "u4", 3))
 		require.NoError(t, errors.Join(h[0].Err, h[1].Err, h[3].Err))
 		require.ErrorIs(t, h[2].Err, ranking.ErrIDMismatch)
@@ -253,7 +259,7 @@ func TestBatchesOfEvents(t *testing.T) {
 		require.Equal(t, map[string]int64{"s17": 6}, scores(t, s, "stars"))
 		require.Len(t, feed.items(t), 2)
 
-		var all []ranking.Occurrence
+		var all []ranking.EventCall
 		for i := range 300 { // more than go in one call
 			all = append(all, occurs(fmt.Sprint("id", i), "m", "m", "n", 10*i))
 		}
@@ -276,13 +282,14 @@ func TestBatchesOfEvents(t *testing.T) {
 
 // What one board refuses keeps no other back, and no retry either.
 func TestTargetsThatRefuse(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, feed := open(t, url), listen(t, url, "e")
 		soon := moment(t, "2199-01-01T00:00:00Z")
-		require.NoError(t, s.Define(t.Context(), ranking.Definitions{
-			Boards: []ranking.Definition{{Board: "soon", Starts: soon}, {Board: "small", Max: new(int64(5))}, {Board: "slow", MaxChange: 2},
-				{Board: "few:{x}", MaxInstances: 1}, {Board: "all"}},
-			Events: []ranking.Event{{Name: "e", Updates: []ranking.Target{
+		require.NoError(t, s.Define(t.Context(), definition.Set{
+			Boards: []definition.Board{{Name: "soon", Starts: soon}, {Name: "small", Max: new(int64(5))}, {Name: "slow", MaxChange: 2},
+				{Name: "few:{x}", MaxInstances: 1}, {Name: "all"}},
+			Events: []definition.Event{{Name: "e", Updates: []definition.Target{
 				{Board: "soon", Member: "m", Score: "{n}"}, {Board: "small", Member: "m", Score: "{n}"}, {Board: "slow", Member: "m", Score: "{n}"},
 				{Board: "few:{x}", Member: "m", Score: "{n}"}, {Board: "all", Member: "m", Score: "{n}"}}}}}))
 		happen(t, s, "e", occurs("", "x", "one", "n", 1))
@@ -301,7 +308,7 @@ func TestTargetsThatRefuse(t *testing.T) {
 		require.Len(t, feed.items(t), 1)
 
 		// Of what every board refuses nobody is told.
-		require.NoError(t, s.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{{Name: "e", Updates: []ranking.Target{
+		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "e", Updates: []definition.Target{
 			{Board: "soon", Member: "m", Score: "{n}"}, {Board: "small", Member: "m", Score: "{n}"}}}}}))
 		h := happen(t, s, "e", occurs("2", "n", 9))[0]
 		require.NoError(t, h.Err)

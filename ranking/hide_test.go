@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
@@ -26,22 +29,23 @@ func entriesOf(t testing.TB, s *Store, board string) []string {
 // Who is hidden on a board leaves its ranks, and those of its other periods, counts on
 // unseen, and comes back to the place that its score gives it.
 func TestHideOnBoard(t *testing.T) {
-	for _, ties := range []Ties{First, Shared, Dense, ByMember} {
+	t.Parallel()
+	for _, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
 		t.Run(string(ties), func(t *testing.T) {
 			redistest.Engines(t, func(t *testing.T, url string) {
 				a, b := newNode(t, url), newNode(t, url)
-				define(t, a, Definition{Board: "b", Ties: ties}, Definition{Board: "other", Ties: ties})
+				define(t, a, definition.Board{Name: "b", Ties: ties}, definition.Board{Name: "other", Ties: ties})
 				for _, board := range []string{"b", "other"} {
 					for _, m := range []string{"p", "q", "r", "s"} {
 						score := map[string]int64{"p": 9, "q": 9, "r": 5, "s": 1}[m]
-						apply(t, a, board, Update{Member: m, Score: score, Data: `{"of":"` + m + `"}`})
+						apply(t, a, board, definition.Update{Member: m, Score: score, Data: `{"of":"` + m + `"}`})
 					}
 				}
-				apply(t, a, "b", Update{Member: "sole", Score: 7})
-				apply(t, a, "other", Update{Member: "sole", Score: 7})
+				apply(t, a, "b", definition.Update{Member: "sole", Score: 7})
+				apply(t, a, "other", definition.Update{Member: "sole", Score: 7})
 				all := entriesOf(t, a, "b")
 				require.NoError(t, a.Hide(t.Context(), "b", "sole", Moderator{}))
-				require.Equal(t, map[Ties]string{First: "r 5 #3", Shared: "r 5 #3", Dense: "r 5 #2", ByMember: "r 5 #3"}[ties], entriesOf(t, b, "b")[2])
+				require.Equal(t, map[definition.Ties]string{definition.First: "r 5 #3", definition.Shared: "r 5 #3", definition.Dense: "r 5 #2", definition.ByMember: "r 5 #3"}[ties], entriesOf(t, b, "b")[2])
 				why := Moderator{Reason: "plays by machine", By: "mod-1"}
 				require.NoError(t, a.Hide(t.Context(), "b", "q", why))
 				require.NoError(t, a.Hide(t.Context(), "b", "s", why))
@@ -49,11 +53,11 @@ func TestHideOnBoard(t *testing.T) {
 				require.Equal(t, all, entriesOf(t, b, "other"))
 
 				// Its updates are taken, also by a node that has not heard of it.
-				o := apply(t, b, "b", Update{Member: "q", Score: 1, ID: "1"})
+				o := apply(t, b, "b", definition.Update{Member: "q", Score: 1, ID: "1"})
 				require.Equal(t, Outcome{Result: Result{Current: &Standing{10, 0}, Previous: &Standing{9, 0}}}, o)
-				o = apply(t, a, "b", Update{Member: "q", Score: 1, ID: "1"})
+				o = apply(t, a, "b", definition.Update{Member: "q", Score: 1, ID: "1"})
 				require.Equal(t, Outcome{Result: Result{Current: &Standing{10, 0}, Previous: &Standing{9, 0}, Duplicate: true}}, o)
-				o = apply(t, b, "b", Update{Member: "new", Score: 3})
+				o = apply(t, b, "b", definition.Update{Member: "new", Score: 3})
 				require.EqualValues(t, 3, o.Result.Current.Rank)
 				_, err := a.Around(t.Context(), "b", "q", 1)
 				require.ErrorIs(t, err, ErrUnknownMember)
@@ -84,10 +88,11 @@ func TestHideOnBoard(t *testing.T) {
 // Who is hidden everywhere of a kind is so on all boards of it, in all their periods, and
 // on those that come to be; whoever writes.
 func TestHideEverywhere(t *testing.T) {
-	boards := func(now time.Time) []Definition {
-		return []Definition{
-			{Board: "week", Period: "week", Kind: "user"}, {Board: "fans:{star}", Kind: "user", Ties: Dense},
-			{Board: "stars", Kind: "star"},
+	t.Parallel()
+	boards := func(now time.Time) []definition.Board {
+		return []definition.Board{
+			{Name: "week", Period: "week", Kind: "user"}, {Name: "fans:{star}", Kind: "user", Ties: definition.Dense},
+			{Name: "stars", Kind: "star"},
 		}
 	}
 	worlds(t, 2, Config{}, boards, func(t *testing.T, w *world) {
@@ -150,18 +155,19 @@ func TestHideEverywhere(t *testing.T) {
 // A node that has not heard yet shows nobody again whom another has hidden, and hides
 // nobody who was shown: Redis tells it.
 func TestHideBehindANodesBack(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, Definition{Board: "b"})
-		apply(t, b, "b", Update{Member: "m", Score: 5})
+		define(t, a, definition.Board{Name: "b"})
+		apply(t, b, "b", definition.Update{Member: "m", Score: 5})
 		for range 3 {
 			stall(b)
 			require.NoError(t, a.Hide(t.Context(), "b", "m", Moderator{}))
-			require.EqualValues(t, 0, apply(t, b, "b", Update{Member: "m", Score: 1}).Result.Current.Rank)
+			require.EqualValues(t, 0, apply(t, b, "b", definition.Update{Member: "m", Score: 1}).Result.Current.Rank)
 			require.Empty(t, entriesOf(t, a, "b"))
 			stall(b)
 			require.NoError(t, a.Show(t.Context(), "b", "m", Moderator{}))
-			require.EqualValues(t, 1, apply(t, b, "b", Update{Member: "m", Score: 1}).Result.Current.Rank)
+			require.EqualValues(t, 1, apply(t, b, "b", definition.Update{Member: "m", Score: 1}).Result.Current.Rank)
 		}
 		require.Equal(t, []string{"m 11 #1"}, entriesOf(t, a, "b"))
 	})
@@ -170,31 +176,32 @@ func TestHideBehindANodesBack(t *testing.T) {
 // What a node knows of who is hidden is what Redis has, whatever of it the node has seen
 // before.
 func TestModerationIsCaughtUpWith(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, Definition{Board: "b"})
+		define(t, a, definition.Board{Name: "b"})
 		many := moderationPage + 5
 		for i := range many {
-			require.NoError(t, a.censor(t.Context(), "hide", onBoard("b"), fmt.Sprint("m", i), Moderator{}))
+			require.NoError(t, a.setHidden(t.Context(), "hide", boardScope("b"), fmt.Sprint("m", i), Moderator{}))
 		}
 		look := func(s *Store) *moderation {
-			d, err := s.catalog.fresh(t.Context())
+			d, err := s.catalog.readFresh(t.Context())
 			require.NoError(t, err)
 			return d.hidden
 		}
 		require.Len(t, look(b).hidden["b/b"].members, many)
-		require.NoError(t, a.censor(t.Context(), "show", onBoard("b"), "m7", Moderator{}))
-		require.NoError(t, a.censor(t.Context(), "show", onBoard("b"), "m8", Moderator{}))
-		require.NoError(t, a.censor(t.Context(), "hide", onBoard("b"), "m8", Moderator{}))
+		require.NoError(t, a.setHidden(t.Context(), "show", boardScope("b"), "m7", Moderator{}))
+		require.NoError(t, a.setHidden(t.Context(), "show", boardScope("b"), "m8", Moderator{}))
+		require.NoError(t, a.setHidden(t.Context(), "hide", boardScope("b"), "m8", Moderator{}))
 		require.False(t, look(b).hides("b", "member", "m7"))
 		require.True(t, look(b).hides("b", "member", "m8"))
 		require.Equal(t, look(newNode(t, url)).hidden, look(b).hidden)
 
 		// Redis has lost the last of it, and gets it back.
 		rdb := newClient(t, url)
-		require.NoError(t, rdb.Del(t.Context(), keys{"rc"}.shown()).Err())
-		require.NoError(t, rdb.ZRem(t.Context(), keys{"rc"}.hidden(), "b/b\x1fm8").Err())
-		require.NoError(t, rdb.HSet(t.Context(), keys{"rc"}.definitions(), "moderated", a.catalog.latest.Load().hidden.revision-5).Err())
+		require.NoError(t, rdb.Del(t.Context(), keyspace.New("rc").Shown()).Err())
+		require.NoError(t, rdb.ZRem(t.Context(), keyspace.New("rc").Hidden(), "b/b\x1fm8").Err())
+		require.NoError(t, rdb.HSet(t.Context(), keyspace.New("rc").Definitions(), "moderated", a.catalog.latest.Load().hidden.revision-5).Err())
 		look(b)
 		for _, s := range []*Store{b, newNode(t, url)} {
 			require.True(t, look(s).hides("b", "member", "m8"))
@@ -209,7 +216,8 @@ func TestModerationIsCaughtUpWith(t *testing.T) {
 // On a board that a warm node makes behind the back of whoever hides, and on one that a
 // family's definition gets another kind, the member is gone when all nodes know.
 func TestHideWhereOthersDoNotKnowYet(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Kind: "user"})
+	t.Parallel()
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Kind: "user"})
 	a, b := w.stores[0], w.stores[1]
 	w.write(b, "fans:a", "v", 1)
 	stall(b)
@@ -222,7 +230,7 @@ func TestHideWhereOthersDoNotKnowYet(t *testing.T) {
 	aged(b, time.Hour)
 	w.until("the look after the grace", func() error { return cmp.Or(w.shows("fans:b", 0), w.shows("fans:c", 1)) })
 	// With another kind, others are hidden.
-	define(t, a, Definition{Board: "fans:{star}", Kind: "giver"})
+	define(t, a, definition.Board{Name: "fans:{star}", Kind: "giver"})
 	w.until("the look after the change", func() error { return cmp.Or(w.shows("fans:a", 1), w.shows("fans:c", 1)) })
 	require.Equal(t, []string{"v 5 #1"}, entriesOf(t, b, "fans:c"))
 }
@@ -230,7 +238,8 @@ func TestHideWhereOthersDoNotKnowYet(t *testing.T) {
 // What goes takes with it who is hidden there; what was hidden on what is no more can be
 // shown.
 func TestHiddenOnWhatGoes(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Retain: time.Hour}, Definition{Board: "b"})
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Retain: time.Hour}, definition.Board{Name: "b"})
 	s := w.stores[0]
 	for _, board := range []string{"fans:a", "fans:b", "b"} {
 		w.write(s, board, "u", 1)
@@ -239,13 +248,13 @@ func TestHiddenOnWhatGoes(t *testing.T) {
 	require.NoError(t, s.Delete(t.Context(), "fans:a"))
 	require.NoError(t, s.Delete(t.Context(), "b"))
 	w.until("all to go", func() error {
-		n, err := w.rdb.ZCard(t.Context(), keys{"rc"}.hidden()).Result()
+		n, err := w.rdb.ZCard(t.Context(), keyspace.New("rc").Hidden()).Result()
 		if err == nil && n > 0 {
 			err = fmt.Errorf("%d are still hidden", n)
 		}
 		return err
 	})
-	require.NoError(t, s.censor(t.Context(), actionHide, onBoard("gone"), "u", Moderator{}))
+	require.NoError(t, s.setHidden(t.Context(), actionHide, boardScope("gone"), "u", Moderator{}))
 	require.NoError(t, s.Show(t.Context(), "gone", "u", Moderator{}))
 	require.ErrorIs(t, s.Hide(t.Context(), "gone", "u", Moderator{}), ErrUnknownBoard)
 }
@@ -253,30 +262,32 @@ func TestHiddenOnWhatGoes(t *testing.T) {
 // A board whose moderation is ahead of what Redis knows, because that was lost with the
 // nodes that knew, takes updates all the same.
 func TestModerationThatWasLost(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a := newNode(t, url)
-		define(t, a, Definition{Board: "b"})
-		apply(t, a, "b", Update{Member: "m", Score: 1})
+		define(t, a, definition.Board{Name: "b"})
+		apply(t, a, "b", definition.Update{Member: "m", Score: 1})
 		require.NoError(t, a.Hide(t.Context(), "b", "m", Moderator{}))
-		rdb, k := newClient(t, url), keys{"rc"}
-		require.NoError(t, rdb.Del(t.Context(), k.hidden(), k.shown()).Err())
-		require.NoError(t, rdb.HDel(t.Context(), k.definitions(), "moderated").Err())
+		rdb, k := newClient(t, url), keyspace.New("rc")
+		require.NoError(t, rdb.Del(t.Context(), k.Hidden(), k.Shown()).Err())
+		require.NoError(t, rdb.HDel(t.Context(), k.Definitions(), "moderated").Err())
 		b := newNode(t, url)
-		require.Equal(t, Result{Current: &Standing{2, 1}, Previous: &Standing{1, 0}}, apply(t, b, "b", Update{Member: "m", Score: 1}).Result)
+		require.Equal(t, Result{Current: &Standing{2, 1}, Previous: &Standing{1, 0}}, apply(t, b, "b", definition.Update{Member: "m", Score: 1}).Result)
 		require.NoError(t, b.Hide(t.Context(), "b", "m", Moderator{}))
-		require.EqualValues(t, 0, apply(t, b, "b", Update{Member: "m", Score: 1}).Result.Current.Rank)
+		require.EqualValues(t, 0, apply(t, b, "b", definition.Update{Member: "m", Score: 1}).Result.Current.Rank)
 	})
 }
 
 // Hiding many, and showing one, while others write and moderate too by what was before:
 // in the end all is as it was asked for last.
 func TestModerationInSteps(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, Definition{Board: "b"})
-		var updates []Update
-		for i := range 2*moderateMost + 9 {
-			updates = append(updates, Update{Member: fmt.Sprint("m", i), Score: 1})
+		define(t, a, definition.Board{Name: "b"})
+		var updates []definition.Update
+		for i := range 2*moderateAtOnce + 9 {
+			updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1})
 		}
 		_, err := a.Apply(t.Context(), "b", updates)
 		require.NoError(t, err)
@@ -284,36 +295,37 @@ func TestModerationInSteps(t *testing.T) {
 		stall(b)
 		old := b.catalog.latest.Load()
 		for _, u := range updates {
-			require.NoError(t, a.censor(t.Context(), actionHide, onBoard("b"), u.Member, Moderator{}))
+			require.NoError(t, a.setHidden(t.Context(), actionHide, boardScope("b"), u.Member, Moderator{}))
 		}
-		d, err := a.catalog.fresh(t.Context())
+		d, err := a.catalog.readFresh(t.Context())
 		require.NoError(t, err)
-		periods, err := a.noted(t.Context(), "b")
+		periods, err := a.periodRecords(t.Context(), "b")
 		require.NoError(t, err)
 		// Another, who knows less, comes between the parts.
 		steps := 0
-		a.rdb.AddHook(&cutter{answered: func(script string) {
-			if script == moderateScript.name {
+		a.rdb.AddHook(&cutter{answered: func(sc string) {
+			if sc == script.Moderate.Name {
 				steps++
-				require.NoError(t, b.moderate(t.Context(), "b", old.rules["b/0"], old.hidden, periods))
+				require.NoError(t, b.moderate(t.Context(), "b", old.boards["b/0"], old.hidden, periods))
 			}
 		}})
-		require.NoError(t, a.moderate(t.Context(), "b", d.rules["b/0"], d.hidden, periods))
+		require.NoError(t, a.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
 		require.Greater(t, steps, 3)
 		require.Empty(t, entriesOf(t, a, "b"))
 
 		// One who hides by a flag while another shows.
-		require.NoError(t, a.censor(t.Context(), actionShow, onBoard("b"), "m0", Moderator{}))
-		d, err = a.catalog.fresh(t.Context())
+		require.NoError(t, a.setHidden(t.Context(), actionShow, boardScope("b"), "m0", Moderator{}))
+		d, err = a.catalog.readFresh(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, a.moderate(t.Context(), "b", d.rules["b/0"], d.hidden, periods))
+		require.NoError(t, a.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
 		require.Equal(t, []string{"m0 1 #1"}, entriesOf(t, a, "b"))
 	})
 }
 
 func TestImpossibleModerationIsRefused(t *testing.T) {
+	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
-	define(t, s, Definition{Board: "b", Period: "day"})
+	define(t, s, definition.Board{Name: "b", Period: "day"})
 	ctx := t.Context()
 	refused(t, s.Hide(ctx, "b@-1", "m", Moderator{}), "board")
 	refused(t, s.Hide(ctx, "b", "\n", Moderator{}), "member")

@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
 )
@@ -40,11 +42,11 @@ func rows(entries []ranking.Entry) func() (ranking.Row, error) {
 }
 
 // transferred are boards of each tie rule and order.
-func transferred() (defs []ranking.Definition) {
-	for i, ties := range []ranking.Ties{ranking.First, ranking.Shared, ranking.Dense, ranking.ByMember} {
-		for _, order := range []ranking.Order{ranking.Desc, ranking.Asc} {
-			def := ranking.Definition{
-				Board: fmt.Sprintf("%s-%s:{n}", ties, order), Ties: ties, Order: order, Mode: []ranking.Mode{ranking.Sum, ranking.Best, ranking.Last}[i%3],
+func transferred() (defs []definition.Board) {
+	for i, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
+		for _, order := range []definition.Order{definition.Desc, definition.Asc} {
+			def := definition.Board{
+				Name: fmt.Sprintf("%s-%s:{n}", ties, order), Ties: ties, Order: order, Mode: []definition.Mode{definition.Sum, definition.Best, definition.Last}[i%3],
 				MaxChange: 1 << 45, // which an import does not care for
 			}
 			if i%2 == 1 {
@@ -60,19 +62,19 @@ func transferred() (defs []ranking.Definition) {
 // are, as far as they rank alike; and where it is imported twice, the second time changes
 // nothing.
 func TestExportThatIsImported(t *testing.T) {
-	rankingtest.Seeded(t, 100)
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		defs := transferred()
 		s := open(t, url, defs...)
 		runs := 0
-		named := func(d ranking.Definition) string { return fmt.Sprintf("%s-%s:%d", d.Ties, d.Order, runs) }
-		rapid.Check(t, func(t *rapid.T) {
+		named := func(d definition.Board) string { return fmt.Sprintf("%s-%s:%d", d.Ties, d.Order, runs) }
+		proptest.CheckSeeded(t, redistest.Volume(url, 100), func(t *rapid.T) {
 			runs++
 			source := rapid.SampledFrom(defs).Draw(t, "source")
-			var updates []ranking.Update
+			var updates []definition.Update
 			for range rapid.IntRange(1, 60).Draw(t, "updates") {
-				updates = append(updates, ranking.Update{
-					Member: fmt.Sprint("m", rapid.IntRange(0, 30).Draw(t, "member")), Op: ranking.Last,
+				updates = append(updates, definition.Update{
+					Member: fmt.Sprint("m", rapid.IntRange(0, 30).Draw(t, "member")), Op: definition.Last,
 					Score: rapid.SampledFrom([]int64{0, 1, -1, 7, 1 << 20, -1 << 39, 1 << 40}).Draw(t, "score"),
 					Data:  rapid.SampledFrom([]string{"", "7", `{"a":"b"}`}).Draw(t, "data"),
 				})
@@ -102,9 +104,10 @@ func TestExportThatIsImported(t *testing.T) {
 
 // What an import comes to on a board that has members: they keep their places.
 func TestImportAmongMembers(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"}, ranking.Definition{Board: "few", Mode: ranking.Best, Limit: 2})
-		for _, u := range []ranking.Update{{Member: "late", Score: 5, Data: "1"}, {Member: "z", Score: 5}, {Member: "x", Score: 9}} {
+		s := open(t, url, definition.Board{Name: "b"}, definition.Board{Name: "few", Mode: definition.Best, Limit: 2})
+		for _, u := range []definition.Update{{Member: "late", Score: 5, Data: "1"}, {Member: "z", Score: 5}, {Member: "x", Score: 9}} {
 			applyOne(t, s, "b", u)
 		}
 		file := []ranking.Entry{{Member: "a", Score: 5}, {Member: "late", Score: 5}, {Member: "x", Score: 5}, {Member: "y", Score: 4, Data: "2"}, {Member: "a", Score: 3}}
@@ -133,14 +136,14 @@ func TestImportAmongMembers(t *testing.T) {
 			next = rows(file)
 		}
 		require.Equal(t, want, rankingtest.Unkeyed(export(t, s, "b")))
-		o := applyOne(t, s, "b", ranking.Update{Member: "after", Score: 5})
+		o := applyOne(t, s, "b", definition.Update{Member: "after", Score: 5})
 		require.EqualValues(t, 4, o.Result.Current.Rank, "who comes later comes behind")
 
 		done, err := s.Import(t.Context(), "few", rows(file))
 		require.NoError(t, err)
 		require.EqualValues(t, len(file), done.Rows)
 		require.Equal(t, []string{"late", "a"}, names(export(t, s, "few")), "the limit holds")
-		applyOne(t, s, "few", ranking.Update{Member: "a", Score: 50})
+		applyOne(t, s, "few", definition.Update{Member: "a", Score: 50})
 		_, err = s.Import(t.Context(), "few", rows(file[4:]))
 		require.NoError(t, err)
 		require.EqualValues(t, 3, export(t, s, "few")[1].Score, "a row sets the score, also below a best")
@@ -157,10 +160,11 @@ func names(entries []ranking.Entry) (names []string) {
 // What is out of range is refused, and the rest goes on; at anything else that is wrong
 // the import ends, and nothing is done of what comes after.
 func TestImportRefuses(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b", Min: new(int64(0)), Max: new(int64(100)), MaxChange: 3},
-			ranking.Definition{Board: "week", Period: "week"}, ranking.Definition{Board: "over", Starts: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Ends: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)})
-		file := []ranking.Entry{{Member: "a", Score: 100}, {Member: "b", Score: 101}, {Member: "c", Score: ranking.MaxScore + 1}, {Member: "d", Score: -1}, {Member: "a", Score: 0}}
+		s := open(t, url, definition.Board{Name: "b", Min: new(int64(0)), Max: new(int64(100)), MaxChange: 3},
+			definition.Board{Name: "week", Period: "week"}, definition.Board{Name: "over", Starts: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Ends: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)})
+		file := []ranking.Entry{{Member: "a", Score: 100}, {Member: "b", Score: 101}, {Member: "c", Score: definition.MaxScore + 1}, {Member: "d", Score: -1}, {Member: "a", Score: 0}}
 		done, err := s.Import(t.Context(), "b", rows(file))
 		require.NoError(t, err)
 		require.Equal(t, [2]int64{2, 3}, [2]int64{done.Rows, done.Refused})
@@ -200,11 +204,12 @@ func TestImportRefuses(t *testing.T) {
 
 // A period that turns while it is imported, or exported, is not mixed with the next.
 func TestTransferOverATurn(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
 	set(now)
-	s := open(t, url, ranking.Definition{Board: "b", Period: "day"})
-	const members = 2500
+	s := open(t, url, definition.Board{Name: "b", Period: "day"})
+	const members = 2100 // beyond a page
 	file := make([]ranking.Entry, members)
 	for i := range file {
 		file[i] = ranking.Entry{Member: fmt.Sprintf("m%04d", i), Score: int64(members - i)}
@@ -240,8 +245,9 @@ func TestTransferOverATurn(t *testing.T) {
 
 // A board that is made anew while it is exported is not mixed with what it was.
 func TestExportOfABoardThatIsDeleted(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "fans:{star}"})
+		s := open(t, url, definition.Board{Name: "fans:{star}"})
 		var file []ranking.Entry
 		for i := range 1500 {
 			file = append(file, ranking.Entry{Member: fmt.Sprint(i), Score: 1})

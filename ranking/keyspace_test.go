@@ -1,14 +1,16 @@
 package ranking_test
 
 import (
-	"github.com/go-json-experiment/json"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/redistest"
 )
 
 // allKeys lists the keys that there are, sorted.
@@ -16,6 +18,7 @@ func allKeys(t testing.TB, url string) []string {
 	t.Helper()
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	defer rdb.Close()
 	keys, err := rdb.Keys(t.Context(), "*").Result()
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
 )
@@ -16,7 +17,7 @@ import (
 // Through any history a board does what the model says: each outcome, the order, the
 // scores, the data, the count of changes, and whatever is read of it.
 func TestBoardDoesWhatTheModelSays(t *testing.T) {
-	rankingtest.Seeded(t, 100)
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		families := rankingtest.Families(3)
 		s := open(t, url, slices.Collect(maps.Values(families))...)
@@ -25,7 +26,7 @@ func TestBoardDoesWhatTheModelSays(t *testing.T) {
 		runs := 0
 		for _, name := range slices.Sorted(maps.Keys(families)) {
 			t.Run(name, func(t *testing.T) {
-				rapid.Check(t, func(t *rapid.T) {
+				proptest.CheckSeeded(t, redistest.Volume(url, 40), func(t *rapid.T) {
 					runs++
 					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
 					for range rapid.IntRange(1, 8).Draw(t, "calls") {

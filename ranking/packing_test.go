@@ -12,35 +12,38 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
+	"rankcast/ranking/sortkey"
 )
 
 // forever is the span of a board that has neither periods nor bounds.
-var forever = span{from: from2020, length: hundredYears}
+var forever = definition.Span{From: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(), Length: (36525 * 24 * time.Hour).Microseconds()}
 
 // applyTo is one call of apply.lua, of a caller who may write and create.
-func applyTo(t require.TestingT, s *Store, d Definition, sp span, updates ...Update) (why string, now int64, outcomes []Outcome) {
-	r, err := newRule(d)
+func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Span, updates ...definition.Update) (why string, now int64, outcomes []Outcome) {
+	r, err := definition.Compile(d)
 	require.NoError(t, err)
 	outcomes = make([]Outcome, len(updates))
 	batch := make([]updateItem, len(updates))
 	for i, u := range updates {
-		batch[i] = updateItem{u, &outcomes[i]}
+		batch[i] = updateItem{write{Update: u}, &outcomes[i]}
 	}
-	why, now, err = s.callApply(context.Background(), r, &moderation{}, d.Board, sp, never, never, "0", batch)
+	why, now, err = s.callApply(context.Background(), r, &moderation{}, d.Name, sp, definition.Never, definition.Never, "0", batch)
 	require.NoError(t, err)
 	return why, now, outcomes
 }
 
 // packed applies updates to a fresh board whose span is given, and returns what
 // Redis then holds, by member.
-func packed(t require.TestingT, s *Store, d Definition, sp span, updates []Update) map[string]redis.Z {
+func packed(t require.TestingT, s *Store, d definition.Board, sp definition.Span, updates []definition.Update) map[string]redis.Z {
 	why, _, outcomes := applyTo(t, s, d, sp, updates...)
 	require.Equal(t, "ok", why)
 	for _, o := range outcomes {
 		require.NoError(t, o.Err)
 	}
-	zs, err := s.rdb.ZRangeWithScores(context.Background(), s.keys.board(d.Board, sp.name).members, 0, -1).Result()
+	zs, err := s.rdb.ZRangeWithScores(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result()
 	require.NoError(t, err)
 	held := make(map[string]redis.Z)
 	for _, z := range zs {
@@ -57,7 +60,7 @@ func aScore() *rapid.Generator[int64] {
 		if rapid.Bool().Draw(t, "between") {
 			score = rapid.Int64Range(0, size).Draw(t, "score")
 		}
-		score = min(score, MaxScore)
+		score = min(score, definition.MaxScore)
 		if rapid.Bool().Draw(t, "negative") {
 			score = -score
 		}
@@ -79,26 +82,27 @@ func roomFor(score int64) float64 {
 // The floor of a key gives back the score, and the fraction stays below one,
 // over the whole range of scores and at any time of a span.
 func TestKeyGivesBackEveryScore(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	n := 0
-	rapid.Check(t, func(t *rapid.T) {
-		order := rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order")
-		ties := rapid.SampledFrom([]Ties{First, ByMember}).Draw(t, "ties")
+	proptest.Check(t, 100, func(t *rapid.T) {
+		order := rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order")
+		ties := rapid.SampledFrom([]definition.Ties{definition.First, definition.ByMember}).Draw(t, "ties")
 		sp := aSpan().Draw(t, "span")
 		scores := rapid.SliceOfN(aScore(), 1, 50).Draw(t, "scores")
 		n++
-		d := Definition{Board: fmt.Sprint("b", n), Mode: Last, Order: order, Ties: ties}
-		updates := make([]Update, len(scores))
+		d := definition.Board{Name: fmt.Sprint("b", n), Mode: definition.Last, Order: order, Ties: ties}
+		updates := make([]definition.Update, len(scores))
 		for i, score := range scores {
-			updates[i] = Update{Member: fmt.Sprint(i), Score: score}
+			updates[i] = definition.Update{Member: fmt.Sprint(i), Score: score}
 		}
 		for member, z := range packed(t, s, d, sp, updates) {
 			var i int
 			fmt.Sscan(member, &i)
-			if got := Key(z.Score).Score(order); got != scores[i] {
+			if got := sortkey.Key(z.Score).Score(order); got != scores[i] {
 				t.Fatalf("score %d came back as %d from the key %.17g", scores[i], got, z.Score)
 			}
-			if whole := float64(order.sign() * scores[i]); z.Score < whole || z.Score >= whole+1 || ties == ByMember && z.Score != whole {
+			if whole := float64(order.Sign() * scores[i]); z.Score < whole || z.Score >= whole+1 || ties == definition.ByMember && z.Score != whole {
 				t.Fatalf("key %.17g is no key of score %d", z.Score, scores[i])
 			}
 		}
@@ -107,13 +111,13 @@ func TestKeyGivesBackEveryScore(t *testing.T) {
 
 // aSpan draws spans of an hour to a century, now at their start, at their end,
 // anywhere between, or beyond either.
-func aSpan() *rapid.Generator[span] {
-	return rapid.Custom(func(t *rapid.T) span {
+func aSpan() *rapid.Generator[definition.Span] {
+	return rapid.Custom(func(t *rapid.T) definition.Span {
 		lengths := []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 36525 * 24 * time.Hour}
 		length := rapid.SampledFrom(lengths).Draw(t, "length").Microseconds()
 		// Among them starts that come while a batch is being written.
 		elapsed := rapid.OneOf(rapid.Int64Range(-length/10, length+length/10), rapid.Int64Range(-2000, 2000)).Draw(t, "elapsed")
-		return span{from: time.Now().UnixMicro() - elapsed, length: length}
+		return definition.Span{From: time.Now().UnixMicro() - elapsed, Length: length}
 	})
 }
 
@@ -121,33 +125,34 @@ func aSpan() *rapid.Generator[span] {
 // that leaves room for as many equals as there are: to the resolution of a
 // single microsecond and below it.
 func TestEarlierOfEqualsRanksHigher(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	n := 0
-	rapid.Check(t, func(t *rapid.T) {
-		order := rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order")
+	proptest.Check(t, 100, func(t *rapid.T) {
+		order := rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order")
 		sp := aSpan().Draw(t, "span")
 		// Half of the room may be behind already when the first equal comes.
 		const equals = 40
 		score := rapid.Custom(func(t *rapid.T) int64 { return aScore().Draw(t, "any") }).
 			Filter(func(s int64) bool { return roomFor(s) > 1<<12 }).Draw(t, "score")
 		n++
-		d := Definition{Board: fmt.Sprint("e", n), Mode: Last, Order: order, Ties: First}
-		if float64(time.Now().UnixMicro()-sp.from)/float64(sp.length) > 0.95 {
-			sp.from = time.Now().UnixMicro() - sp.length/2 // leave room for the equals
+		d := definition.Board{Name: fmt.Sprint("e", n), Mode: definition.Last, Order: order, Ties: definition.First}
+		if float64(time.Now().UnixMicro()-sp.From)/float64(sp.Length) > 0.95 {
+			sp.From = time.Now().UnixMicro() - sp.Length/2 // leave room for the equals
 		}
-		var updates []Update
+		var updates []definition.Update
 		var want []string
 		for _, i := range rand.Perm(equals) {
 			want = append(want, fmt.Sprint("m", i))
-			updates = append(updates, Update{Member: want[len(want)-1], Score: score})
+			updates = append(updates, definition.Update{Member: want[len(want)-1], Score: score})
 		}
 		// One of them leaves the score and comes back: it is the last then.
-		updates = append(updates, Update{Member: want[3], Score: score / 2}, Update{Member: want[3], Score: score})
+		updates = append(updates, definition.Update{Member: want[3], Score: score / 2}, definition.Update{Member: want[3], Score: score})
 		if score/2 != score {
 			want = append(append(want[:3:3], want[4:]...), want[3])
 		}
 		held := packed(t, s, d, sp, updates)
-		got, err := s.rdb.ZRange(context.Background(), s.keys.board(d.Board, sp.name).members, 0, -1).Result()
+		got, err := s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result()
 		require.NoError(t, err)
 		require.Equal(t, want, got, "score %d: %v", score, held)
 	})
@@ -156,22 +161,23 @@ func TestEarlierOfEqualsRanksHigher(t *testing.T) {
 // Where room for equals runs out, what is left is shared: the order there is by
 // member, and every score still comes back.
 func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	for score, keys := range map[int64]int{1<<52 + 1: 1, 1<<51 + 1: 2, 1<<50 + 1: 4} {
-		d := Definition{Board: fmt.Sprint("b", score), Mode: Last, Order: Asc, Ties: First}
-		var updates []Update
+		d := definition.Board{Name: fmt.Sprint("b", score), Mode: definition.Last, Order: definition.Asc, Ties: definition.First}
+		var updates []definition.Update
 		for i := range 8 {
-			updates = append(updates, Update{Member: fmt.Sprint("m", 7-i), Score: score})
+			updates = append(updates, definition.Update{Member: fmt.Sprint("m", 7-i), Score: score})
 		}
 		// At the very start of a span all of the room is still there.
-		sp := span{from: time.Now().UnixMicro(), length: forever.length}
+		sp := definition.Span{From: time.Now().UnixMicro(), Length: forever.Length}
 		distinct := make(map[float64]bool)
 		for _, z := range packed(t, s, d, sp, updates) {
 			distinct[z.Score] = true
-			require.Equal(t, score, Key(z.Score).Score(Asc))
+			require.Equal(t, score, sortkey.Key(z.Score).Score(definition.Asc))
 		}
 		require.Len(t, distinct, keys, "score %d", score)
-		got, err := s.rdb.ZRange(t.Context(), s.keys.board(d.Board, sp.name).members, 0, -1).Result()
+		got, err := s.rdb.ZRange(t.Context(), s.keys.Board(d.Name, sp.Name).Members, 0, -1).Result()
 		require.NoError(t, err)
 		var want []string // the first came as m7, m6, …; the rest share the last key
 		for i := range keys - 1 {
@@ -187,21 +193,22 @@ func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
 // Up to 2^40 arrival order is exact, through random histories on few scores: a
 // naive list ranks as Redis does.
 func TestArrivalOrderThroughHistories(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	n := 0
-	rapid.Check(t, func(t *rapid.T) {
-		order := rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order")
+	proptest.Check(t, 100, func(t *rapid.T) {
+		order := rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order")
 		base := int64(1) << rapid.IntRange(0, 40).Draw(t, "bits")
 		n++
-		d := Definition{Board: fmt.Sprint("h", n), Mode: Last, Order: order, Ties: First}
+		d := definition.Board{Name: fmt.Sprint("h", n), Mode: definition.Last, Order: order, Ties: definition.First}
 		type held struct {
 			member string
 			score  int64
 		}
 		var list []held // best first, the earlier of equals first
-		var updates []Update
+		var updates []definition.Update
 		for range rapid.IntRange(1, 120).Draw(t, "updates") {
-			u := Update{
+			u := definition.Update{
 				Member: fmt.Sprint("m", rapid.IntRange(0, 20).Draw(t, "member")),
 				Score:  base - rapid.Int64Range(0, 3).Draw(t, "below"),
 			}
@@ -219,13 +226,13 @@ func TestArrivalOrderThroughHistories(t *testing.T) {
 				continue
 			}
 			at := len(list)
-			for at > 0 && order.sign()*list[at-1].score > order.sign()*u.Score {
+			for at > 0 && order.Sign()*list[at-1].score > order.Sign()*u.Score {
 				at--
 			}
 			list = append(list[:at:at], append([]held{{u.Member, u.Score}}, list[at:]...)...)
 		}
 		packed(t, s, d, forever, updates)
-		got, err := s.rdb.ZRange(context.Background(), s.keys.board(d.Board, "").members, 0, -1).Result()
+		got, err := s.rdb.ZRange(context.Background(), s.keys.Board(d.Name, "").Members, 0, -1).Result()
 		require.NoError(t, err)
 		want := make([]string, len(list))
 		for i, h := range list {
@@ -239,26 +246,27 @@ func TestArrivalOrderThroughHistories(t *testing.T) {
 // promised: 70 µs at a score of a million on a week and 72 ms at a billion, 0.4 s
 // and 6 min without a period.
 func TestResolutionByTime(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
 	week := (7 * 24 * time.Hour).Microseconds()
 	for i, c := range []struct {
 		length     int64
 		score      int64
 		resolution float64 // µs
-	}{{week, 1e6, 70}, {week, 1e9, 72e3}, {forever.length, 1e6, 0.37e6}, {forever.length, 1e9, 377e6}} {
+	}{{week, 1e6, 70}, {week, 1e9, 72e3}, {forever.Length, 1e6, 0.37e6}, {forever.Length, 1e9, 377e6}} {
 		step := float64(c.length) / roomFor(c.score)
 		require.InEpsilon(t, c.resolution, step, 0.03)
-		d := Definition{Board: fmt.Sprint("r", i), Mode: Last, Order: Desc, Ties: First}
-		sp := span{from: time.Now().UnixMicro(), length: c.length}
-		k := s.keys.board(d.Board, sp.name)
+		d := definition.Board{Name: fmt.Sprint("r", i), Mode: definition.Last, Order: definition.Desc, Ties: definition.First}
+		sp := definition.Span{From: time.Now().UnixMicro(), Length: c.length}
+		k := s.keys.Board(d.Name, sp.Name)
 		// The stored clock stands for Redis's. The only member leaves each time.
 		keyAt := func(micros float64) float64 {
-			s.rdb.Del(t.Context(), k.members)
-			require.NoError(t, s.rdb.HSet(t.Context(), k.meta, "clock", int64(micros)-1).Err())
-			return packed(t, s, d, sp, []Update{{Member: "m", Score: c.score}})["m"].Score
+			s.rdb.Del(t.Context(), k.Members)
+			require.NoError(t, s.rdb.HSet(t.Context(), k.Meta, "clock", int64(micros)-1).Err())
+			return packed(t, s, d, sp, []definition.Update{{Member: "m", Score: c.score}})["m"].Score
 		}
-		packed(t, s, d, sp, []Update{{Member: "m", Score: 1}})
-		start, err := s.rdb.HGet(t.Context(), k.meta, "from").Float64()
+		packed(t, s, d, sp, []definition.Update{{Member: "m", Score: 1}})
+		start, err := s.rdb.HGet(t.Context(), k.Meta, "from").Float64()
 		require.NoError(t, err)
 		base := start + 1000*math.Ceil(step) + float64(time.Hour.Microseconds())
 		n := math.Ceil((base - start) / step) // the next place there is
@@ -270,30 +278,32 @@ func TestResolutionByTime(t *testing.T) {
 
 // A batch meant for a period that Redis's clock is not in does nothing.
 func TestTurnedPeriodIsNotWritten(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
-	d := Definition{Board: "b", Mode: Sum, Order: Desc, Ties: First}
+	d := definition.Board{Name: "b", Mode: definition.Sum, Order: definition.Desc, Ties: definition.First}
 	now := time.Now().UnixMicro()
 	hour := time.Hour.Microseconds()
 	for _, opens := range []int64{now - 2*hour, now + hour} {
-		sp := span{name: "past", opens: opens, closes: opens + hour, from: opens, length: hour}
-		why, told, _ := applyTo(t, s, d, sp, Update{Member: "a", Score: 1, ID: "i"})
+		sp := definition.Span{Name: "past", Opens: opens, Closes: opens + hour, From: opens, Length: hour}
+		why, told, _ := applyTo(t, s, d, sp, definition.Update{Member: "a", Score: 1, ID: "i"})
 		require.Equal(t, "turn", why)
 		require.InDelta(t, now, told, float64(hour))
 		n, err := s.rdb.Exists(t.Context(), "rc:{b}:past:z", "rc:{b}:past:m", "rc:{b}:i:0", "rc:{b}:i:1").Result()
 		require.NoError(t, err)
 		require.Zero(t, n)
 	}
-	sp := span{name: "now", opens: now - hour, closes: now + hour, from: now - hour, length: 2 * hour}
-	packed(t, s, d, sp, []Update{{Member: "a", Score: 1}})
+	sp := definition.Span{Name: "now", Opens: now - hour, Closes: now + hour, From: now - hour, Length: 2 * hour}
+	packed(t, s, d, sp, []definition.Update{{Member: "a", Score: 1}})
 }
 
 // Request ids live for 10 minutes at least and 21 at most, and a bucket that
 // has passed is dropped whole. The board's clock, not a caller's, decides.
 func TestRequestIDsAreForgotten(t *testing.T) {
+	t.Parallel()
 	s := newTestStore(t)
-	d := Definition{Board: "b", Mode: Sum, Order: Desc, Ties: First}
+	d := definition.Board{Name: "b", Mode: definition.Sum, Order: definition.Desc, Ties: definition.First}
 	send := func(id string) Outcome {
-		_, _, outcomes := applyTo(t, s, d, forever, Update{Member: "a", Score: 1, ID: id})
+		_, _, outcomes := applyTo(t, s, d, forever, definition.Update{Member: "a", Score: 1, ID: id})
 		require.NoError(t, outcomes[0].Err)
 		return outcomes[0]
 	}

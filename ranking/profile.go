@@ -11,20 +11,24 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
-// Profile is what is shown beside a member's entries, on all boards of its kind. One
-// that is empty is none.
+// Profile is the name and avatar beside a member's entries, on all boards of its kind. The
+// zero Profile stands for no profile.
 type Profile struct {
-	// Name has 1 to 128 bytes of UTF-8 without control characters, and not only of
-	// spaces; "" for none.
+	// Name is 1 to 128 bytes of UTF-8 without control characters, with at least one
+	// character other than a space; "" for none.
 	Name string `json:"name,omitzero"`
-	// Avatar is an http or https URL, or a path of the site that shows it, which
-	// starts with one slash; up to 512 bytes. "" for none.
+	// Avatar is an http or https URL, or a path on the site that shows it. A path starts
+	// with one slash. Up to 512 bytes; "" for none.
 	Avatar string `json:"avatar,omitzero"`
 }
 
-// The most that a profile may have, in bytes; as JSON maxProfileBytes.
+// Limits of a profile in bytes; maxProfileBytes is for its JSON.
 const (
 	maxNameBytes    = 128
 	maxAvatarBytes  = 512
@@ -33,10 +37,10 @@ const (
 
 func (p Profile) check() error {
 	if p == (Profile{}) {
-		return Invalid("name", "is missing, and so is avatar; want one at least")
+		return Invalid("name", "is missing, and avatar is missing too; want at least one of them")
 	}
 	if p.Name != "" {
-		if reason := textFault(p.Name, maxNameBytes); reason != "" {
+		if reason := definition.TextFault(p.Name, maxNameBytes); reason != "" {
 			return Invalid("name", reason)
 		}
 		if strings.TrimSpace(p.Name) == "" {
@@ -51,20 +55,20 @@ func (p Profile) check() error {
 	return nil
 }
 
-// avatarFault tells what is wrong with an avatar, "" for nothing. Pages put it into an
-// address: nothing may be in it that could mean more than where an image is.
+// avatarFault returns the fault of an avatar; "" for none. Pages use the avatar as an
+// address, so it may hold only the location of an image.
 func avatarFault(avatar string) string {
 	const want = "want an http or https URL, or a path that starts with one slash"
-	if reason := textFault(avatar, maxAvatarBytes); reason != "" {
+	if reason := definition.TextFault(avatar, maxAvatarBytes); reason != "" {
 		return reason
 	}
 	if strings.ContainsAny(avatar, " \\\"<>") {
-		return `has one of space \ " < >; ` + want
+		return `contains a space or one of \ " < >; ` + want
 	}
 	u, err := url.Parse(avatar)
 	switch {
 	case err != nil:
-		return "is no URL; " + want
+		return "is not a URL; " + want
 	case u.Scheme == "" && (!strings.HasPrefix(avatar, "/") || u.Host != "" || strings.HasPrefix(avatar, "//")):
 		return "is neither; " + want
 	case u.Scheme == "":
@@ -75,12 +79,12 @@ func avatarFault(avatar string) string {
 	return ""
 }
 
-// SetProfile sets the profile of a member of a kind, which need be on no board, and
-// reports whether it is the member's first. It is shown by all nodes at once. It returns
-// a FieldError for a profile that is none, and ErrConflict where too many kinds have
+// SetProfile sets the profile of a member of a kind, and reports whether it is the member's
+// first. The member may be on no board. All nodes show the profile at once. SetProfile
+// returns a FieldError for an invalid profile, and ErrConflict when too many kinds have
 // profiles.
 func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) (first bool, err error) {
-	if err := cmp.Or(CheckKind(kind), CheckMember(member), p.check()); err != nil {
+	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member), p.check()); err != nil {
 		return false, err
 	}
 	text, err := json.Marshal(p)
@@ -90,20 +94,20 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 	if len(text) > maxProfileBytes {
 		return false, &FieldError{Field: "profile", Reason: fmt.Sprintf("has %d bytes as JSON; want %d at most", len(text), maxProfileBytes), Kind: ErrTooLarge}
 	}
-	// Before, so that nobody ever misses one that there is.
-	if err := s.mark(ctx, kind); err != nil {
+	// First the mark, so that no node misses an existing profile.
+	if err := s.markKind(ctx, kind); err != nil {
 		return false, fmt.Errorf("set the profile of %q: %w", member, err)
 	}
 	there, err := s.putProfile(ctx, kind, member, string(text))
 	return !there, err
 }
 
-// maxProfiled bounds the kinds that have profiles, all of which each node knows.
+// maxProfiled bounds the kinds with profiles, because each node knows all of them.
 const maxProfiled = 1000
 
-// mark notes that there are profiles of a kind, where that is not known. It stays known
-// where Redis loses it, as definitions do.
-func (s *Store) mark(ctx context.Context, kind string) error {
+// markKind records that members of a kind have profiles, if that is not known. When Redis
+// loses the mark, nodes restore it with the definitions.
+func (s *Store) markKind(ctx context.Context, kind string) error {
 	d, err := s.catalog.get(ctx)
 	switch {
 	case err != nil:
@@ -111,67 +115,67 @@ func (s *Store) mark(ctx context.Context, kind string) error {
 	case d.profiled[kind]:
 		return nil
 	case len(d.profiled) >= maxProfiled:
-		return conflict("kind", "would be one too many: %d may have profiles", maxProfiled)
+		return conflict("kind", "would be one too many: at most %d kinds can have profiles", maxProfiled)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	_, err = markScript.run(ctx, s.rdb, []string{s.keys.definitions()}, []any{profilesField + kind, newEpoch()})
+	_, err = script.Mark.Run(ctx, s.rdb, []string{s.keys.Definitions()}, []any{profilesField + kind, newEpoch()})
 	return err
 }
 
-// DeleteProfile takes the profile of a member of a kind away, where there is one.
+// DeleteProfile deletes the profile of a member of a kind, if the member has one.
 func (s *Store) DeleteProfile(ctx context.Context, kind, member string) error {
-	if err := cmp.Or(CheckKind(kind), CheckMember(member)); err != nil {
+	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return err
 	}
 	_, err := s.putProfile(ctx, kind, member, "")
 	return err
 }
 
-// putProfile reports whether there was one before.
+// putProfile writes a profile, or deletes it for "", and reports whether the member had one
+// before.
 func (s *Store) putProfile(ctx context.Context, kind, member, text string) (there bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	keys := []string{s.keys.profile(kind, member)}
-	answer, err := profileScript.run(ctx, s.rdb, keys, []any{s.keys.profiles(), kind + fieldSep + member, text})
-	// Whatever came of it, and whether or not this node hears of it.
+	keys := []string{s.keys.Profile(kind, member)}
+	r, err := script.Profile.Run(ctx, s.rdb, keys, []any{s.keys.Profiles(), kind + keyspace.FieldSep + member, text})
+	// Forget it after any outcome: the feed may not reach this node.
 	if text != "" {
 		s.ForgetProfile(kind, member)
 	} else {
-		s.profiles.forget(person{kind, member})
+		s.profiles.forget(profileKey{kind, member})
 	}
 	if err != nil {
 		return false, fmt.Errorf("set the profile of %q: %w: %w", member, ErrOutcomeUnknown, err)
 	}
-	r := &reply{rest: answer}
-	return r.number() == 1, r.err
+	return r.Number() == 1, r.Err
 }
 
-// Profile reads the profile of a member of a kind as it is now. It returns
-// ErrUnknownMember where there is none.
+// Profile reads the present profile of a member of a kind from Redis. It returns
+// ErrUnknownMember where the member has none.
 func (s *Store) Profile(ctx context.Context, kind, member string) (Profile, error) {
-	if err := cmp.Or(CheckKind(kind), CheckMember(member)); err != nil {
+	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member)); err != nil {
 		return Profile{}, err
 	}
-	s.profiles.forget(person{kind, member})
+	s.profiles.forget(profileKey{kind, member})
 	found, err := s.readProfiles(ctx, kind, []string{member})
 	if err != nil {
 		return Profile{}, err
 	}
 	p := found[member]
 	if p == (Profile{}) {
-		return Profile{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q has no profile as a %s", clip(member), kind), Kind: ErrUnknownMember}
+		return Profile{}, &FieldError{Field: "member", Reason: fmt.Sprintf("%q of kind %s has no profile", definition.Clip(member), kind), Kind: ErrUnknownMember}
 	}
 	return p, nil
 }
 
-// Profiles gives the profiles of up to MaxPage members of a kind, as they were 30 seconds
-// ago at most (Config.ProfileAge). Those that have none are left out of the map. What this
-// node does not know is read in one round trip; of a kind that has no profiles at all,
-// nothing is. Beside an error there are those that could be read nevertheless; for a
-// second after Redis has not answered only those that are known, without asking.
+// Profiles returns the profiles of up to MaxPage members of a kind, at most 30 seconds old
+// (Config.ProfileAge). The map lacks members without a profile. Profiles reads the missing
+// ones in one round trip; for a kind without profiles it reads nothing. With an error it
+// also returns the profiles that it has. For a second after a failure of Redis it returns
+// only known profiles, without a call.
 func (s *Store) Profiles(ctx context.Context, kind string, members []string) (map[string]Profile, error) {
-	if err := CheckKind(kind); err != nil {
+	if err := definition.CheckKind(kind); err != nil {
 		return nil, err
 	}
 	if len(members) > MaxPage {
@@ -186,7 +190,7 @@ func (s *Store) Profiles(ctx context.Context, kind string, members []string) (ma
 	found := make(map[string]Profile, len(members))
 	var missing []string
 	for _, m := range members {
-		if p, known := s.profiles.get(person{kind, m}); !known {
+		if p, known := s.profiles.get(profileKey{kind, m}); !known {
 			missing = append(missing, m)
 		} else if p != (Profile{}) {
 			found[m] = p
@@ -195,16 +199,16 @@ func (s *Store) Profiles(ctx context.Context, kind string, members []string) (ma
 	if len(missing) == 0 {
 		return found, nil
 	}
-	if !s.profiles.mayTry(s.cfg.CallTimeout) {
-		return found, fmt.Errorf("read profiles: %w: there was no answer a moment ago", ErrUnavailable)
+	if !s.profiles.mayRead(s.cfg.CallTimeout) {
+		return found, fmt.Errorf("read profiles: %w: Redis did not answer a moment ago", ErrUnavailable)
 	}
 	read, err := s.readProfiles(ctx, kind, missing)
 	maps.Copy(found, read)
 	return found, err
 }
 
-// readProfiles reads profiles, and keeps them, and those that there are not. Those that
-// cannot be read take nothing from the others, which there are beside the error then.
+// readProfiles reads profiles and caches them; it also caches that a member has none. With
+// an error it also returns the profiles that it could read.
 func (s *Store) readProfiles(ctx context.Context, kind string, members []string) (map[string]Profile, error) {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
@@ -214,7 +218,7 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 	pipe := s.rdb.Pipeline()
 	cmds := make([]*redis.StringCmd, len(members))
 	for i, m := range members {
-		cmds[i] = pipe.Get(ctx, s.keys.profile(kind, m))
+		cmds[i] = pipe.Get(ctx, s.keys.Profile(kind, m))
 	}
 	pipe.Exec(ctx) // each command has its own error
 	found := make(map[string]Profile, len(members))
@@ -231,7 +235,7 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 				found[members[i]] = p
 			}
 		case errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "WRONGTYPE"):
-			// One that is not understood was written by somebody else: it is shown as none.
+			// Another program wrote a value of another type: it counts as no profile.
 		default:
 			failed = cmp.Or(failed, err)
 			silent = silent || !errors.As(err, &reply)
@@ -239,8 +243,8 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 		}
 		read = append(read, members[i])
 	}
-	s.profiles.keep(reading, read, found)
-	s.profiles.tried(silent, caller.Err() != nil)
+	s.profiles.store(reading, read, found)
+	s.profiles.noteRead(silent, caller.Err() != nil)
 	if failed != nil {
 		return found, fmt.Errorf("read %d of %d profiles: %w: %w", len(read), len(members), ErrUnavailable, failed)
 	}
@@ -248,7 +252,7 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 }
 
 // Profiled reports whether any member of a kind has had a profile, as far as this node
-// knows; it looks once a second, while it is in use.
+// knows. The node looks once a second while it is in use.
 func (s *Store) Profiled(kind string) bool {
 	if _, heard := s.profiled.Load(kind); heard {
 		return true
@@ -257,27 +261,27 @@ func (s *Store) Profiled(kind string) bool {
 	return d != nil && d.profiled[kind]
 }
 
-// KnownProfile gives a member's profile, an empty one for none, if that is known without
-// asking Redis.
+// KnownProfile returns a member's profile, empty for none, if the node knows it. It never
+// asks Redis.
 func (s *Store) KnownProfile(kind, member string) (p Profile, known bool) {
 	if !s.Profiled(kind) {
 		return Profile{}, true
 	}
-	return s.profiles.get(person{kind, member})
+	return s.profiles.get(profileKey{kind, member})
 }
 
-// ForgetProfile has the profile of a member read anew: a FeedHandler calls it when it
-// hears that it has changed.
+// ForgetProfile makes the next use of a member's profile read it from Redis. A feed.Handler
+// calls it when the feed reports a change.
 func (s *Store) ForgetProfile(kind, member string) {
 	if _, heard := s.profiled.Load(kind); !heard {
 		s.profiled.Store(kind, true)
 	}
-	s.profiles.forget(person{kind, member})
+	s.profiles.forget(profileKey{kind, member})
 }
 
-// ForgetProfiles has all profiles read anew: a FeedHandler calls it when the feed is up
-// again, for changes may have been missed.
+// ForgetProfiles makes the next use of each profile read it from Redis. A feed.Handler
+// calls it when the feed is up again, because the node may have missed changes.
 func (s *Store) ForgetProfiles() {
 	s.profiles.forgetAll()
-	s.profiles.tried(false, false) // Redis answers
+	s.profiles.noteRead(false, false) // Redis answers
 }

@@ -11,10 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
 func TestProfilesAreKeptPerKind(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
 		_, err := s.Profile(ctx, "user", "u4")
@@ -51,6 +53,7 @@ func TestProfilesAreKeptPerKind(t *testing.T) {
 }
 
 func TestProfilesThatAreNone(t *testing.T) {
+	t.Parallel()
 	s := open(t, redistest.Embedded(t))
 	ok := strings.Repeat("é", 64)
 	for _, p := range []ranking.Profile{
@@ -87,10 +90,12 @@ func TestProfilesThatAreNone(t *testing.T) {
 
 // What somebody else wrote under the key of a profile is none, and takes no others away.
 func TestProfileThatIsGarbledIsNone(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, ctx := open(t, url), t.Context()
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		defer rdb.Close()
 		_, err = s.SetProfile(ctx, "user", "a", ranking.Profile{Name: "Ann"})
 		require.NoError(t, err)
@@ -120,10 +125,12 @@ func gets(t *testing.T, rdb redis.UniversalClient) (n int) {
 }
 
 func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
+	t.Parallel()
 	url := redistest.Start(t).URL()
 	s, ctx := open(t, url), t.Context()
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	defer rdb.Close()
 	_, err = s.SetProfile(ctx, "user", "m1", ranking.Profile{Name: "One"})
 	require.NoError(t, err)
@@ -162,8 +169,9 @@ func TestProfilesAreReadOnceAndNoneOfOtherKinds(t *testing.T) {
 
 // Nodes that were there before the first profile of a kind come to know that there are.
 func TestOtherNodesSeeTheFirstProfileOfAKind(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		there, s := open(t, url, ranking.Definition{Board: "b"}), open(t, url)
+		there, s := open(t, url, definition.Board{Name: "b"}), open(t, url)
 		all, err := there.Profiles(t.Context(), "user", []string{"u"})
 		require.NoError(t, err)
 		require.Empty(t, all)
@@ -182,10 +190,12 @@ func TestOtherNodesSeeTheFirstProfileOfAKind(t *testing.T) {
 // Nodes define again what there was when Redis has lost everything, though a profile is
 // set before they have seen it.
 func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		there, s := open(t, url, ranking.Definition{Board: "b"}), open(t, url)
+		there, s := open(t, url, definition.Board{Name: "b"}), open(t, url)
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		defer rdb.Close()
 		_, err = there.Boards(t.Context())
 		require.NoError(t, err)
@@ -208,10 +218,12 @@ func TestProfileThatIsSetRightAfterRedisLostAll(t *testing.T) {
 // The key of all definitions is not written for each profile, and that there are profiles
 // of a kind is still known where Redis has lost all meanwhile.
 func TestKindIsMarkedOnce(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		s := open(t, url, ranking.Definition{Board: "b"})
+		s := open(t, url, definition.Board{Name: "b"})
 		rdb, err := ranking.Open(url)
 		require.NoError(t, err)
+		redistest.Patient(rdb)
 		defer rdb.Close()
 		set := func(member string) {
 			_, err := s.SetProfile(t.Context(), "user", member, ranking.Profile{Name: "Ann"})
@@ -250,6 +262,7 @@ func TestKindIsMarkedOnce(t *testing.T) {
 }
 
 func TestFeedTellsOfProfiles(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		_, heard := follow(t, url, 0)
@@ -264,11 +277,13 @@ func TestFeedTellsOfProfiles(t *testing.T) {
 }
 
 func TestProfileThatNobodyHeardOfIsReadWhenItIsOld(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	redistest.Patient(rdb)
 	defer rdb.Close()
-	there := ranking.New(rdb, ranking.Config{ProfileAge: 50 * time.Millisecond})
+	there := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout, ProfileAge: 50 * time.Millisecond})
 	defer there.Close()
 	s := open(t, url)
 	for i := range 3 {

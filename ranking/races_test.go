@@ -10,14 +10,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
 // before has something happen once, before a script of s goes out.
-func before(s *Store, script script, what func()) {
+func before(s *Store, sc script.Script, what func()) {
 	var done atomic.Bool
 	s.rdb.AddHook(&cutter{fate: func(name string) fate {
-		if name == script.name && !done.Swap(true) {
+		if name == sc.Name && !done.Swap(true) {
 			what()
 		}
 		return passes
@@ -26,25 +28,27 @@ func before(s *Store, script script, what func()) {
 
 // What another node defines between the look and the change is minded.
 func TestDefinitionBetweenLookAndChange(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		before(a, defineScript, func() { define(t, b, Definition{Board: "fans:{user}"}) })
-		err := a.Define(t.Context(), Definitions{Boards: []Definition{{Board: "fans:{star}"}}})
+		before(a, script.Define, func() { define(t, b, definition.Board{Name: "fans:{user}"}) })
+		err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "fans:{star}"}}})
 		require.ErrorIs(t, err, ErrConflict)
 		boards, err := a.Boards(t.Context())
 		require.NoError(t, err)
 		require.Len(t, boards, 1)
-		require.Equal(t, "fans:{user}", boards[0].Board)
+		require.Equal(t, "fans:{user}", boards[0].Name)
 	})
 }
 
 // What is written between the look and the change is minded.
 func TestWriteBetweenLookAndChange(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		define(t, a, Definition{Board: "b"})
-		before(a, defineScript, func() { apply(t, b, "b", Update{Member: "m", Score: 3}) })
-		err := a.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b", Order: Asc}}})
+		define(t, a, definition.Board{Name: "b"})
+		before(a, script.Define, func() { apply(t, b, "b", definition.Update{Member: "m", Score: 3}) })
+		err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Order: definition.Asc}}})
 		require.ErrorIs(t, err, ErrConflict)
 		require.EqualValues(t, 3, score(t, a, "b", "m"))
 	})
@@ -52,16 +56,17 @@ func TestWriteBetweenLookAndChange(t *testing.T) {
 
 // A change that lands between a first write's look and its call is minded too.
 func TestChangeBetweenLookAndWrite(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		for _, script := range []script{applyScript, listScript} {
+		for _, sc := range []script.Script{script.Apply, script.List} {
 			a, b := newNode(t, url), newNode(t, url)
-			board := "b-" + script.name
-			define(t, a, Definition{Board: board})
-			before(a, script, func() { define(t, b, Definition{Board: board, Order: Asc}) })
-			apply(t, a, board, Update{Member: "m", Score: 3})
-			z := a.rdb.ZRangeWithScores(t.Context(), a.keys.board(board, "").members, 0, -1).Val()
+			board := "b-" + sc.Name
+			define(t, a, definition.Board{Name: board})
+			before(a, sc, func() { define(t, b, definition.Board{Name: board, Order: definition.Asc}) })
+			apply(t, a, board, definition.Update{Member: "m", Score: 3})
+			z := a.rdb.ZRangeWithScores(t.Context(), a.keys.Board(board, "").Members, 0, -1).Val()
 			require.Positive(t, z[0].Score)
-			err := a.Define(t.Context(), Definitions{Boards: []Definition{{Board: board}}})
+			err := a.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: board}}})
 			require.ErrorIs(t, err, ErrConflict)
 		}
 	})
@@ -69,21 +74,23 @@ func TestChangeBetweenLookAndWrite(t *testing.T) {
 
 // Whoever has defined something can use it at once, although others look meanwhile.
 func TestDefinerKnowsWhatHeDefined(t *testing.T) {
+	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
-	before(s, defineScript, func() {
-		_, err := s.catalog.fresh(t.Context())
+	before(s, script.Define, func() {
+		_, err := s.catalog.readFresh(t.Context())
 		require.NoError(t, err)
 	})
-	define(t, s, Definition{Board: "b"})
-	require.Contains(t, s.catalog.latest.Load().rules, "b/0")
+	define(t, s, definition.Board{Name: "b"})
+	require.Contains(t, s.catalog.latest.Load().boards, "b/0")
 }
 
 // A look that was under way is none for who asks after that what there is.
 func TestLookThatIsUnderWay(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newNode(t, url), newNode(t, url)
-		_, err := b.catalog.fresh(t.Context())
+		_, err := b.catalog.readFresh(t.Context())
 		require.NoError(t, err)
 		hold := make(chan struct{})
 		var held atomic.Bool
@@ -93,25 +100,26 @@ func TestLookThatIsUnderWay(t *testing.T) {
 			}
 		}})
 		var first, second *definitions
-		go func() { first, _ = b.catalog.fresh(context.Background()) }()
+		go func() { first, _ = b.catalog.readFresh(context.Background()) }()
 		synctest.Wait()
-		define(t, a, Definition{Board: "b"})
-		go func() { second, _ = b.catalog.fresh(context.Background()) }()
+		define(t, a, definition.Board{Name: "b"})
+		go func() { second, _ = b.catalog.readFresh(context.Background()) }()
 		synctest.Wait()
 		close(hold)
 		synctest.Wait()
-		require.NotContains(t, first.rules, "b/0")
-		require.Contains(t, second.rules, "b/0")
+		require.NotContains(t, first.boards, "b/0")
+		require.Contains(t, second.boards, "b/0")
 		require.Same(t, second, b.catalog.latest.Load())
 	})
 }
 
 // Names that there are not cost Redis little, however many come.
 func TestUnknownNamesAreLookedUpInGoodTime(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "b"})
+		define(t, s, definition.Board{Name: "b"})
 		var looks atomic.Int64
 		s.rdb.AddHook(&cutter{answered: func(string) { looks.Add(1) }})
 		start := time.Now()

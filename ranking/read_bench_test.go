@@ -10,16 +10,18 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
 )
 
 // fillBoard fills a board with that many members behind the store's back, ten to a score,
 // as fast as Redis takes them: what apply.lua would come to, without ids.
-func fillBoard(b *testing.B, rdb redis.UniversalClient, s *Store, def Definition, members int) {
+func fillBoard(b *testing.B, rdb redis.UniversalClient, s *Store, def definition.Board, members int) {
 	ctx := context.Background()
 	require.NoError(b, s.DefineBoard(ctx, def))
-	_, err := s.Apply(ctx, def.Board, []Update{{Member: benchMember(0), Score: 1}})
+	_, err := s.Apply(ctx, def.Name, []definition.Update{{Member: benchMember(0), Score: 1}})
 	require.NoError(b, err)
-	k := s.keys.board(def.Board, "")
+	k := s.keys.Board(def.Name, "")
 	const some = 1000
 	now := float64(time.Now().UnixMicro())
 	for i := 0; i < members; i += some {
@@ -27,7 +29,7 @@ func fillBoard(b *testing.B, rdb redis.UniversalClient, s *Store, def Definition
 		for j := i; j < min(i+some, members); j++ {
 			score := float64(-rand.IntN(max(members/10, 1))) // never -0
 			row := redis.Z{Member: benchMember(j), Score: score}
-			if def.Ties != ByMember {
+			if def.Ties != definition.ByMember {
 				row.Score += float64(j) / float64(members) / 2
 			}
 			rows = append(rows, row)
@@ -35,19 +37,19 @@ func fillBoard(b *testing.B, rdb redis.UniversalClient, s *Store, def Definition
 			entered = append(entered, redis.Z{Member: row.Member, Score: now})
 		}
 		pipe := rdb.Pipeline()
-		pipe.ZAdd(ctx, k.members, rows...)
-		if def.Ties == Dense {
-			pipe.ZAdd(ctx, k.distinct, tiers...)
+		pipe.ZAdd(ctx, k.Members, rows...)
+		if def.Ties == definition.Dense {
+			pipe.ZAdd(ctx, k.Distinct, tiers...)
 		}
 		if def.MemberTTL > 0 {
-			pipe.ZAdd(ctx, k.entered, entered...)
+			pipe.ZAdd(ctx, k.Entered, entered...)
 		}
 		_, err := pipe.Exec(ctx)
 		require.NoError(b, err)
 	}
-	if def.Ties == Dense { // the score that the first member had before
-		if rdb.ZCount(ctx, k.members, "-1", "(0").Val() == 0 {
-			require.NoError(b, rdb.ZRem(ctx, k.distinct, "-1").Err())
+	if def.Ties == definition.Dense { // the score that the first member had before
+		if rdb.ZCount(ctx, k.Members, "-1", "(0").Val() == 0 {
+			require.NoError(b, rdb.ZRem(ctx, k.Distinct, "-1").Err())
 		}
 	}
 }
@@ -72,15 +74,15 @@ func BenchmarkRead(b *testing.B) {
 	ctx := context.Background()
 	for _, members := range []int{1_000, 100_000, 1_000_000} {
 		rdb, s := benchStore(b)
-		rules := []Ties{First, Shared, Dense, ByMember}
+		rules := []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}
 		for _, ties := range rules {
-			fillBoard(b, rdb, s, Definition{Board: string(ties), Ties: ties}, members)
+			fillBoard(b, rdb, s, definition.Board{Name: string(ties), Ties: ties}, members)
 		}
-		plain := s.keys.board(string(First), "").members
+		plain := s.keys.Board(string(definition.First), "").Members
 		page := func(from int64) (read func(board string) error, bare func() error) {
 			return func(board string) error {
 					rank := from
-					if board == string(Dense) && from > 1 {
+					if board == string(definition.Dense) && from > 1 {
 						rank /= 10 // so many have a score
 					}
 					p, err := s.Page(ctx, board, rank, 10)
@@ -100,7 +102,7 @@ func BenchmarkRead(b *testing.B) {
 					}
 					return err
 				}, func() error {
-					at, err := rdb.ZRank(ctx, plain, member(string(First))).Result()
+					at, err := rdb.ZRank(ctx, plain, member(string(definition.First))).Result()
 					if err == nil && around > 0 {
 						err = rdb.ZRangeWithScores(ctx, plain, max(0, at-int64(around)), at+int64(around)).Err()
 					}
@@ -165,12 +167,12 @@ func BenchmarkRead(b *testing.B) {
 // first, and on the board with a limit of one that has to get in. Medians of the turns.
 func BenchmarkApplyByDefinition(b *testing.B) {
 	rdb, s := benchStore(b)
-	boards := []Definition{
-		{Board: "first"}, {Board: "shared", Ties: Shared}, {Board: "dense", Ties: Dense}, {Board: "member", Ties: ByMember},
-		{Board: "limit", Limit: benchMembers}, {Board: "member_ttl", MemberTTL: 24 * time.Hour},
+	boards := []definition.Board{
+		{Name: "first"}, {Name: "shared", Ties: definition.Shared}, {Name: "dense", Ties: definition.Dense}, {Name: "member", Ties: definition.ByMember},
+		{Name: "limit", Limit: benchMembers}, {Name: "member_ttl", MemberTTL: 24 * time.Hour},
 	}
 	for i := range boards {
-		boards[i].Mode = Last
+		boards[i].Mode = definition.Last
 		fillBoard(b, rdb, s, boards[i], benchMembers)
 	}
 	request := 0
@@ -184,20 +186,20 @@ func BenchmarkApplyByDefinition(b *testing.B) {
 					for i := range batches {
 						for range size {
 							request++
-							u := Update{Member: benchMember(rand.IntN(benchMembers * 11 / 10)), Score: rand.Int64N(benchMembers / 10), ID: fmt.Sprint("request-", request)}
-							batches[i] = append(batches[i], updateItem{u, new(Outcome)})
+							u := definition.Update{Member: benchMember(rand.IntN(benchMembers * 11 / 10)), Score: rand.Int64N(benchMembers / 10), ID: fmt.Sprint("request-", request)}
+							batches[i] = append(batches[i], updateItem{write{Update: u}, new(Outcome)})
 						}
 					}
 					cpu := redisCPU(b, rdb)
 					for _, batch := range batches {
-						require.NoError(b, s.applyBatch(context.Background(), def.Board, batch))
+						require.NoError(b, s.applyBatch(context.Background(), def.Name, batch))
 					}
-					costs[def.Board] = append(costs[def.Board], cost{redis: redisCPU(b, rdb) - cpu})
+					costs[def.Name] = append(costs[def.Name], cost{redis: redisCPU(b, rdb) - cpu})
 				}
 			}
 			b.ReportMetric(0, "ns/op")
 			for _, def := range boards {
-				measured(b, def.Board, "update", costs[def.Board], turn, false)
+				measured(b, def.Name, "update", costs[def.Name], turn, false)
 			}
 		})
 	}

@@ -9,35 +9,38 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
 
 // A node that does not know yet that a board's order has changed, as it might while
 // there was nothing on it, writes and reads by the new one once there is.
 func TestWriteByAnOlderOrder(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
-		for _, c := range []struct{ was, is Definition }{
-			{Definition{Board: "order"}, Definition{Board: "order", Order: Asc}},
-			{Definition{Board: "ties"}, Definition{Board: "ties", Ties: ByMember}},
-			{Definition{Board: "day", Period: "day"}, Definition{Board: "day", Period: "day", Timezone: "Asia/Shanghai"}},
-			{Definition{Board: "plain"}, Definition{Board: "plain", Period: "day"}},
+		for _, c := range []struct{ was, is definition.Board }{
+			{definition.Board{Name: "order"}, definition.Board{Name: "order", Order: definition.Asc}},
+			{definition.Board{Name: "ties"}, definition.Board{Name: "ties", Ties: definition.ByMember}},
+			{definition.Board{Name: "day", Period: "day"}, definition.Board{Name: "day", Period: "day", Timezone: "Asia/Shanghai"}},
+			{definition.Board{Name: "plain"}, definition.Board{Name: "plain", Period: "day"}},
 		} {
-			board := c.was.Board
+			board := c.was.Name
 			define(t, a, c.was)
 			_, err := b.Page(t.Context(), board, 1, 1)
 			require.NoError(t, err)
 			define(t, a, c.is)
 			stall(b)
-			apply(t, a, board, Update{Member: "m", Score: 3})
+			apply(t, a, board, definition.Update{Member: "m", Score: 3})
 			if c.is.Period == "" { // else b reads by other names until it looks again
 				page, err := b.Page(t.Context(), board, 1, 1)
 				require.NoError(t, err)
 				require.EqualValues(t, 3, page.Entries[0].Score, board)
-				require.Equal(t, a.catalog.latest.Load().rules[board+"/0"].Order, page.Order)
+				require.Equal(t, a.catalog.latest.Load().boards[board+"/0"].Order, page.Order)
 				require.EqualValues(t, 3, score(t, b, board, "m"), board)
 			}
-			o := apply(t, b, board, Update{Member: "m", Score: 4})
+			o := apply(t, b, board, definition.Update{Member: "m", Score: 4})
 			require.Equal(t, &Standing{Score: 3, Rank: 1}, o.Result.Previous, board)
 			require.EqualValues(t, 7, score(t, a, board, "m"), board)
 			require.EqualValues(t, 7, score(t, b, board, "m"), board)
@@ -57,15 +60,15 @@ type reordering struct {
 }
 
 // known is what a node would write by now.
-func (r *reordering) known(s *Store) (*definitions, *rule) {
+func (r *reordering) known(s *Store) (*definitions, *definition.Compiled) {
 	d, err := s.catalog.get(context.Background())
 	require.NoError(r.t, err)
-	return d, d.rules["b/0"]
+	return d, d.boards["b/0"]
 }
 
-func (r *reordering) write(s *Store, d *definitions, rule *rule, listed int64) {
-	batch := []updateItem{{Update{Member: "m", Score: 1}, new(Outcome)}}
-	_, _, err := s.callApply(context.Background(), rule, d.hidden, "b", rule.span(r.now.UnixMicro()), d.looked+lease.Microseconds(), listed, "0", batch)
+func (r *reordering) write(s *Store, d *definitions, rule *definition.Compiled, listed int64) {
+	batch := []updateItem{{write{Update: definition.Update{Member: "m", Score: 1}}, new(Outcome)}}
+	_, _, err := s.callApply(context.Background(), rule, d.hidden, "b", rule.Span(r.now.UnixMicro()), d.readAt+lease.Microseconds(), listed, "0", batch)
 	require.NoError(r.t, err)
 }
 
@@ -74,16 +77,16 @@ func (r *reordering) step(s *Store) {
 	switch rapid.SampledFrom([]string{"write", "write", "flip", "flip", "hold", "hold new", "go on", "go on", "stall", "look", "time", "drop", "unlist"}).Draw(r.t, "step") {
 	case "write":
 		r.listed = r.now
-		_, err := s.Apply(ctx, "b", []Update{{Member: "m", Score: 1}})
+		_, err := s.Apply(ctx, "b", []definition.Update{{Member: "m", Score: 1}})
 		require.NoError(r.t, err)
 	case "flip":
-		d, err := s.catalog.fresh(ctx)
+		d, err := s.catalog.readFresh(ctx)
 		require.NoError(r.t, err)
-		def := Definition{Board: "b", Order: Asc}
-		if d.rules["b/0"].Order == Asc {
-			def.Order = Desc
+		def := definition.Board{Name: "b", Order: definition.Asc}
+		if d.boards["b/0"].Order == definition.Asc {
+			def.Order = definition.Desc
 		}
-		if err := s.Define(ctx, Definitions{Boards: []Definition{def}}); !errors.Is(err, ErrConflict) {
+		if err := s.Define(ctx, definition.Set{Boards: []definition.Board{def}}); !errors.Is(err, ErrConflict) {
 			require.NoError(r.t, err)
 		}
 	case "hold": // before the call that writes
@@ -92,7 +95,7 @@ func (r *reordering) step(s *Store) {
 	case "hold new": // after the board was listed
 		d, rule := r.known(s)
 		r.listed = r.now
-		listed, err := s.list(ctx, d, name{base: "b"}, rule, 0)
+		listed, err := s.listInstance(ctx, d, definition.Name{Base: "b"}, rule, 0)
 		require.NoError(r.t, err)
 		r.held = append(r.held, func() {
 			if rapid.Bool().Draw(r.t, "looks again") {
@@ -108,20 +111,20 @@ func (r *reordering) step(s *Store) {
 	case "stall":
 		stall(s)
 	case "look":
-		_, err := s.catalog.fresh(ctx)
+		_, err := s.catalog.readFresh(ctx)
 		require.NoError(r.t, err)
 	case "time":
-		steps := []time.Duration{time.Microsecond, time.Second, lease, listFor, 2 * time.Minute}
+		steps := []time.Duration{time.Microsecond, time.Second, lease, listedFor, 2 * time.Minute}
 		r.now = r.now.Add(rapid.SampledFrom(steps).Draw(r.t, "by"))
 		r.set(r.now)
 	case "drop":
-		k := s.keys.board("b", "")
-		require.NoError(r.t, s.rdb.Del(ctx, k.members, k.meta, k.data, k.periods).Err())
+		k := s.keys.Board("b", "")
+		require.NoError(r.t, s.rdb.Del(ctx, k.Members, k.Meta, k.Data, k.Periods).Err())
 	case "unlist": // as is promised: where there is nothing, and nobody may create anything
-		there, err := s.rdb.Exists(ctx, s.keys.board("b", "").meta).Result()
+		there, err := s.rdb.Exists(ctx, s.keys.Board("b", "").Meta).Result()
 		require.NoError(r.t, err)
-		if there == 0 && r.now.After(r.listed.Add(listFor)) {
-			require.NoError(r.t, s.rdb.ZRem(ctx, s.keys.instances("b/0"), "b").Err())
+		if there == 0 && r.now.After(r.listed.Add(listedFor)) {
+			require.NoError(r.t, s.rdb.ZRem(ctx, s.keys.Instances("b/0"), "b").Err())
 		}
 	}
 }
@@ -130,16 +133,16 @@ func (r *reordering) step(s *Store) {
 // listed if it has any.
 func (r *reordering) holds() {
 	ctx := context.Background()
-	d, err := r.nodes[0].catalog.fresh(ctx)
+	d, err := r.nodes[0].catalog.readFresh(ctx)
 	require.NoError(r.t, err)
-	zs, err := r.nodes[0].rdb.ZRangeWithScores(ctx, r.nodes[0].keys.board("b", "").members, 0, -1).Result()
+	zs, err := r.nodes[0].rdb.ZRangeWithScores(ctx, r.nodes[0].keys.Board("b", "").Members, 0, -1).Result()
 	require.NoError(r.t, err)
 	if len(zs) > 0 {
-		_, err := r.nodes[0].rdb.ZScore(ctx, r.nodes[0].keys.instances("b/0"), "b").Result()
+		_, err := r.nodes[0].rdb.ZScore(ctx, r.nodes[0].keys.Instances("b/0"), "b").Result()
 		require.NoError(r.t, err, "there is something of a board that is not listed")
 	}
 	for _, z := range zs {
-		require.Equal(r.t, d.rules["b/0"].Order == Asc, z.Score > 0, "the key %v on a board of order %s", z.Score, d.rules["b/0"].Order)
+		require.Equal(r.t, d.boards["b/0"].Order == definition.Asc, z.Score > 0, "the key %v on a board of order %s", z.Score, d.boards["b/0"].Order)
 	}
 	for _, s := range r.nodes {
 		latest := s.catalog.latest.Load()
@@ -147,7 +150,7 @@ func (r *reordering) holds() {
 		require.NoError(r.t, err)
 		if len(zs) > 0 {
 			require.Positive(r.t, page.Entries[0].Score)
-			require.Equal(r.t, d.rules["b/0"].Order, page.Order)
+			require.Equal(r.t, d.boards["b/0"].Order, page.Order)
 		}
 		s.catalog.latest.Store(latest) // as it was: this must not wake a node
 	}
@@ -156,13 +159,14 @@ func (r *reordering) holds() {
 // No board-period ever holds keys of the order that the board had before, whoever
 // writes by a copy of whatever age, and wherever it hangs meanwhile.
 func TestOrdersNeverMix(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	a, b := newNode(t, url), newNode(t, url)
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, 40, func(rt *rapid.T) {
 		require.NoError(rt, a.rdb.FlushAll(t.Context()).Err())
 		r := &reordering{t: rt, nodes: []*Store{New(a.rdb, patient), New(b.rdb, patient)}, set: set, now: time.Now().Truncate(time.Microsecond)}
 		set(r.now)
-		require.NoError(rt, r.nodes[0].Define(t.Context(), Definitions{Boards: []Definition{{Board: "b"}}}))
+		require.NoError(rt, r.nodes[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}}}))
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			_, err := r.nodes[1].catalog.get(t.Context())
 			require.NoError(rt, err)

@@ -12,18 +12,21 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/redistest"
 )
 
 func TestPeriodsGoByKeep(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{},
-		Definition{Board: "two", Period: "hour", Keep: new(2)}, Definition{Board: "none", Period: "hour", Keep: new(0)},
-		Definition{Board: "cup", Period: "hour", Keep: new(2), Ends: friday.Add(4 * time.Hour)})
+		definition.Board{Name: "two", Period: "hour", Keep: new(2)}, definition.Board{Name: "none", Period: "hour", Keep: new(0)},
+		definition.Board{Name: "cup", Period: "hour", Keep: new(2), Ends: friday.Add(4 * time.Hour)})
 	periods := func(board string) (names []string) {
-		list, err := w.stores[1].noted(t.Context(), board)
+		list, err := w.stores[1].periodRecords(t.Context(), board)
 		require.NoError(t, err)
 		for _, p := range list {
-			names = append(names, p.name[11:13])
+			names = append(names, p.Name[11:13])
 		}
 		return names
 	}
@@ -39,11 +42,11 @@ func TestPeriodsGoByKeep(t *testing.T) {
 	// They linger, for those who watch them.
 	require.Equal(t, []string{"11", "12", "13"}, periods("two"))
 	require.Equal(t, []string{"13"}, periods("none"))
-	last := Qualify("none", friday.Add(3*time.Hour).Format("2006-01-02T15Z"))
+	last := definition.Qualify("none", friday.Add(3*time.Hour).Format("2006-01-02T15Z"))
 	require.EqualValues(t, 1, w.total(last))
 	_, err := w.stores[0].Page(t.Context(), "none@-1", 1, 1)
 	require.ErrorIs(t, err, ErrUnknownPeriod)
-	w.pass(lingers)
+	w.pass(definition.ClosedGrace)
 	w.tend()
 	_, err = w.stores[0].Page(t.Context(), last, 1, 1)
 	require.ErrorIs(t, err, ErrUnknownPeriod)
@@ -61,7 +64,7 @@ func TestPeriodsGoByKeep(t *testing.T) {
 	// More is kept, less is kept.
 	define := func(keep int) {
 		w.write(w.stores[0], "two", "a", 1)
-		require.NoError(t, w.stores[1].Define(t.Context(), Definitions{Boards: []Definition{{Board: "two", Period: "hour", Keep: &keep}}}))
+		require.NoError(t, w.stores[1].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "two", Period: "hour", Keep: &keep}}}))
 		w.pass(grace)
 		w.tend() // the definition
 		w.pass(time.Second)
@@ -88,19 +91,9 @@ func TestPeriodsGoByKeep(t *testing.T) {
 	}
 }
 
-// Periods that would go when time is up, as calendars have it, stay.
-func TestPeriodsKeptBeyondTheCalendar(t *testing.T) {
-	r, err := newRule(Definition{Board: "b", Period: "3660d", Base: friday, Keep: new(maxKeep)})
-	require.NoError(t, err)
-	now := friday.Add(maxPeriod + time.Hour).UnixMicro()
-	before, ok := r.before(r.current(now), 1)
-	require.True(t, ok)
-	require.EqualValues(t, never, r.dropAt(before))
-	require.Zero(t, r.oldest(now))
-}
-
 // What goes when it is not written to, or has ended, and what does not.
 func TestBoardsGoByRetain(t *testing.T) {
+	t.Parallel()
 	for _, delivered := range []bool{false, true} {
 		t.Run(fmt.Sprintf("delivered=%v", delivered), func(t *testing.T) {
 			var cfg Config
@@ -108,12 +101,12 @@ func TestBoardsGoByRetain(t *testing.T) {
 				cfg.Deliver = []string{AllBoards}
 			}
 			w := simulated(t, 2, cfg,
-				Definition{Board: "plain", Retain: time.Hour},
-				Definition{Board: "fans:{star}", Retain: time.Hour},
-				Definition{Board: "cup", Ends: friday.Add(30 * time.Minute), Retain: time.Hour},
-				Definition{Board: "cups:{star}", Period: "day", Ends: friday.Add(30 * time.Minute), Retain: time.Hour},
-				Definition{Board: "stays", Ends: friday.Add(30 * time.Minute)},
-				Definition{Board: "stays:{star}"})
+				definition.Board{Name: "plain", Retain: time.Hour},
+				definition.Board{Name: "fans:{star}", Retain: time.Hour},
+				definition.Board{Name: "cup", Ends: friday.Add(30 * time.Minute), Retain: time.Hour},
+				definition.Board{Name: "cups:{star}", Period: "day", Ends: friday.Add(30 * time.Minute), Retain: time.Hour},
+				definition.Board{Name: "stays", Ends: friday.Add(30 * time.Minute)},
+				definition.Board{Name: "stays:{star}"})
 			for _, board := range []string{"plain", "fans:s1", "fans:s2", "cup", "cups:s1", "stays", "stays:s1"} {
 				w.write(w.stores[0], board, "a", 1)
 			}
@@ -128,10 +121,10 @@ func TestBoardsGoByRetain(t *testing.T) {
 			w.pass(40 * time.Minute)
 			w.tend()
 			// An update that changes nothing is one all the same.
-			o, err := w.stores[1].Apply(t.Context(), "fans:s2", []Update{{Member: "nobody", Score: 1, If: Exists}})
+			o, err := w.stores[1].Apply(t.Context(), "fans:s2", []definition.Update{{Member: "nobody", Score: 1, If: definition.Exists}})
 			require.NoError(t, err)
 			require.NoError(t, o[0].Err)
-			_, err = w.stores[1].Apply(t.Context(), "cup", []Update{{Member: "a", Score: 1}})
+			_, err = w.stores[1].Apply(t.Context(), "cup", []definition.Update{{Member: "a", Score: 1}})
 			require.NoError(t, err)
 			w.pass(20*time.Minute + time.Second)
 			w.tend()
@@ -170,7 +163,8 @@ func TestBoardsGoByRetain(t *testing.T) {
 
 // An instance with periods does not go before what its last one came to was announced.
 func TestRetainWaitsForThePeriod(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "days:{star}", Period: "day", Retain: time.Hour})
+	t.Parallel()
+	w := simulated(t, 2, Config{}, definition.Board{Name: "days:{star}", Period: "day", Retain: time.Hour})
 	w.write(w.stores[0], "days:s1", "a", 1)
 	w.pass(2 * time.Hour)
 	w.tend()
@@ -188,11 +182,12 @@ func TestRetainWaitsForThePeriod(t *testing.T) {
 
 // Of instances there are so many at most; where one has gone, another may come.
 func TestInstancesAreBounded(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Retain: time.Hour, MaxInstances: 2})
+	t.Parallel()
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Retain: time.Hour, MaxInstances: 2})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	w.write(w.stores[1], "fans:s2", "a", 1)
 	for _, s := range w.stores {
-		_, err := s.Apply(t.Context(), "fans:s3", []Update{{Member: "a", Score: 1, ID: "x"}})
+		_, err := s.Apply(t.Context(), "fans:s3", []definition.Update{{Member: "a", Score: 1, ID: "x"}})
 		require.ErrorIs(t, err, ErrConflict)
 		w.write(s, "fans:s1", "a", 1)
 	}
@@ -201,7 +196,7 @@ func TestInstancesAreBounded(t *testing.T) {
 	w.write(w.stores[0], "fans:s2", "b", 1)
 	w.pass(time.Minute)
 	w.until("the one to go", func() error {
-		_, err := w.stores[1].Apply(t.Context(), "fans:s3", []Update{{Member: "a", Score: 1, ID: "x"}})
+		_, err := w.stores[1].Apply(t.Context(), "fans:s3", []definition.Update{{Member: "a", Score: 1, ID: "x"}})
 		return err
 	})
 	page, err := w.stores[1].Instances(t.Context(), "fans:{star}", "", 10)
@@ -213,9 +208,10 @@ func TestInstancesAreBounded(t *testing.T) {
 // A retry that comes after its board has gone is still known, as long as any is; then
 // the ids go too.
 func TestRequestIDsOutliveTheirBoard(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Retain: time.Minute})
+	t.Parallel()
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Retain: time.Minute})
 	send := func() Result {
-		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []Update{{Member: "a", Score: 5, ID: "x"}})
+		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []definition.Update{{Member: "a", Score: 5, ID: "x"}})
 		require.NoError(t, err)
 		require.NoError(t, o[0].Err)
 		return o[0].Result
@@ -237,11 +233,12 @@ func TestRequestIDsOutliveTheirBoard(t *testing.T) {
 
 // An event's ids go after it was taken away.
 func TestRequestIDsOfAnEventGo(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "plain", Retain: time.Minute})
-	all, err := ParseFile([]byte(`events: {gift: [{board: plain, member: "{user}", score: 1}]}`))
+	t.Parallel()
+	w := simulated(t, 2, Config{}, definition.Board{Name: "plain", Retain: time.Minute})
+	all, err := definition.ParseFile([]byte(`events: {gift: [{board: plain, member: "{user}", score: 1}]}`))
 	require.NoError(t, err)
 	require.NoError(t, w.stores[0].Define(t.Context(), all))
-	happened, err := w.stores[0].Happen(t.Context(), "gift", []Occurrence{{ID: "x", Fields: map[string]jsontext.Value{"user": jsontext.Value(`"a"`)}}})
+	happened, err := w.stores[0].ApplyEvents(t.Context(), "gift", []EventCall{{ID: "x", Fields: map[string]jsontext.Value{"user": jsontext.Value(`"a"`)}}})
 	require.NoError(t, err)
 	require.NoError(t, happened[0].Err)
 	require.NoError(t, w.stores[0].DeleteEvent(t.Context(), "gift"))
@@ -250,56 +247,59 @@ func TestRequestIDsOfAnEventGo(t *testing.T) {
 
 // An instance is listed, and then nothing of it is written: whoever would have is gone.
 func TestAListingGoesOfWhichNothingCame(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", MaxInstances: 1})
+	t.Parallel()
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", MaxInstances: 1})
 	d, err := w.stores[0].catalog.get(t.Context())
 	require.NoError(t, err)
-	n, err := parseName("fans:s1")
+	n, err := definition.ParseName("fans:s1")
 	require.NoError(t, err)
-	_, err = w.stores[0].list(t.Context(), d, n, d.rules["fans/1"], 0)
+	_, err = w.stores[0].listInstance(t.Context(), d, n, d.boards["fans/1"], 0)
 	require.NoError(t, err)
 	require.Len(t, w.allKeys(), 3)
 	w.until("it to go", w.nothingLeft)
-	require.LessOrEqual(t, w.now.Sub(friday), 2*listLook)
+	require.LessOrEqual(t, w.now.Sub(friday), 2*relistAfter)
 	w.write(w.stores[1], "fans:s2", "a", 1)
 }
 
 // An instance that is about to be let go is written to, before any of the commands
 // that let it go: what is acknowledged is there, and looked after.
 func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
-	for name, definition := range map[string]Definition{
-		"no periods": {Board: "fans:{star}", Retain: time.Hour},
-		"periods":    {Board: "fans:{star}", Retain: time.Hour, Period: "hour"},
-		"keep":       {Board: "fans:{star}", Period: "hour", Keep: new(0)},
+	t.Parallel()
+	for name, def := range map[string]definition.Board{
+		"no periods": {Name: "fans:{star}", Retain: time.Hour},
+		"periods":    {Name: "fans:{star}", Retain: time.Hour, Period: "hour"},
+		"keep":       {Name: "fans:{star}", Period: "hour", Keep: new(0)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for step, reached := 0, true; reached; step++ {
-				w := simulated(t, 2, Config{}, definition)
+			t.Parallel()
+			for step, reached := 0, true; reached; step += redistest.Stride {
+				w := simulated(t, 2, Config{}, def)
 				w.write(w.stores[0], "fans:s1", "a", 1)
-				w.pass(2*time.Hour + listLook)
-				rdb, lets := w.client(), New(nil, Config{})
-				*lets = *New(rdb, Config{})
+				w.pass(2*time.Hour + relistAfter)
+				rdb, lets := w.client(), New(nil, patient)
+				*lets = *New(rdb, patient)
 				reached = false
 				var period string
 				var stays bool // what was written before
-				older := Qualify("fans:s1", definition.firstPeriod())
+				older := definition.Qualify("fans:s1", firstPeriod(def))
 				at(rdb, step, func() error {
 					reached = true
-					stays = definition.Retain > 0 && w.total(older) > 0
+					stays = def.Retain > 0 && w.total(older) > 0
 					period = w.write(w.stores[1], "fans:s1", "b", 7).Period
 					return nil
 				})
 				for range 4 { // it goes in several looks
-					_, err := lets.tendDue(t.Context())
+					_, err := lets.housekeepDue(t.Context())
 					require.NoError(t, err)
 					if reached {
 						break
 					}
-					w.pass(listLook)
+					w.pass(relistAfter)
 				}
 				if !reached {
 					break
 				}
-				page, err := w.stores[0].Page(t.Context(), Qualify("fans:s1", period), 1, 10)
+				page, err := w.stores[0].Page(t.Context(), definition.Qualify("fans:s1", period), 1, 10)
 				require.NoError(t, err)
 				kept := false
 				for _, e := range page.Entries {
@@ -312,8 +312,8 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 				for range 3 { // other nodes look, too
 					w.tend()
 					w.cared(true)
-					require.Equal(t, page.Total, w.total(Qualify("fans:s1", period)), "step %d", step)
-					w.pass(listFor)
+					require.Equal(t, page.Total, w.total(definition.Qualify("fans:s1", period)), "step %d", step)
+					w.pass(listedFor)
 				}
 				w.until("all to go", w.nothingLeft)
 			}
@@ -322,7 +322,7 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 }
 
 // firstPeriod is the first that these tests write to.
-func (d Definition) firstPeriod() string {
+func firstPeriod(d definition.Board) string {
 	if d.Period == "" {
 		return ""
 	}
@@ -332,22 +332,24 @@ func (d Definition) firstPeriod() string {
 // A node is held up before any of the commands that let an instance go, for so long
 // that another does its work, and the instance has another life meanwhile.
 func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
-	definitions := map[string]Definition{
-		"retain": {Board: "fans:{star}", Retain: time.Hour},
-		"keep":   {Board: "fans:{star}", Period: "hour", Keep: new(0)},
-		"delete": {Board: "fans:{star}"},
+	t.Parallel()
+	definitions := map[string]definition.Board{
+		"retain": {Name: "fans:{star}", Retain: time.Hour},
+		"keep":   {Name: "fans:{star}", Period: "hour", Keep: new(0)},
+		"delete": {Name: "fans:{star}"},
 	}
-	for name, definition := range definitions {
+	for name, def := range definitions {
 		t.Run(name, func(t *testing.T) {
-			for step, reached := 0, true; reached; step++ {
-				w := simulated(t, 2, Config{}, definition)
+			t.Parallel()
+			for step, reached := 0, true; reached; step += redistest.Stride {
+				w := simulated(t, 2, Config{}, def)
 				w.write(w.stores[0], "fans:s1", "a", 1)
 				if name == "delete" {
 					require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))
 				}
-				w.pass(2*time.Hour + listLook)
+				w.pass(2*time.Hour + relistAfter)
 				rdb := w.client()
-				held := New(rdb, Config{})
+				held := New(rdb, patient)
 				_, err := held.Boards(t.Context())
 				require.NoError(t, err)
 				reached = false
@@ -357,18 +359,18 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 					w.pass(time.Minute)
 					if name == "delete" {
 						for _, s := range w.stores {
-							_, err := s.catalog.newer(t.Context(), s.catalog.latest.Load())
+							_, err := s.catalog.readNewer(t.Context(), s.catalog.latest.Load())
 							require.NoError(t, err)
 						}
-						require.NoError(t, w.stores[0].Define(t.Context(), Definitions{Boards: []Definition{definition}}))
+						require.NoError(t, w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{def}}))
 					}
 					w.write(w.stores[1], "fans:s1", "b", 7)
 					return nil
 				})
-				held.tendDue(t.Context()) // may fail: what it has claimed is not there any more
+				held.housekeepDue(t.Context()) // may fail: what it has claimed is not there any more
 				if reached {
 					require.EqualValues(t, 1, w.total("fans:s1"), "step %d", step)
-					w.pass(listFor)
+					w.pass(listedFor)
 					w.tend()
 					require.EqualValues(t, 1, w.total("fans:s1"), "step %d", step)
 					w.cared(name != "delete")
@@ -381,21 +383,23 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 // A node dies before any of the commands by which periods are settled and go: another
 // does what is left, and nothing twice.
 func TestANodeThatDiesIsStoodInFor(t *testing.T) {
-	definitions := map[string]Definition{
-		"periods":  {Board: "fans:{star}", Period: "hour", Keep: new(1), Retain: 6 * time.Hour},
-		"activity": {Board: "fans:{star}", Ends: friday.Add(time.Hour), Retain: time.Hour},
-		"delete":   {Board: "fans:{star}", Period: "hour"},
+	t.Parallel()
+	definitions := map[string]definition.Board{
+		"periods":  {Name: "fans:{star}", Period: "hour", Keep: new(1), Retain: 6 * time.Hour},
+		"activity": {Name: "fans:{star}", Ends: friday.Add(time.Hour), Retain: time.Hour},
+		"delete":   {Name: "fans:{star}", Period: "hour"},
 	}
-	for name, definition := range definitions {
+	for name, def := range definitions {
 		for _, delivered := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s,delivered=%v", name, delivered), func(t *testing.T) {
-				for step, reached := 0, true; reached; step++ {
+				t.Parallel()
+				for step, reached := 0, true; reached; step += redistest.Stride {
 					var cfg Config
 					if delivered {
 						cfg.Deliver = []string{AllBoards}
 					}
-					w := simulated(t, 2, cfg, definition)
-					want := []string{Qualify("fans:s1", w.write(w.stores[0], "fans:s1", "a", 1).Period)}
+					w := simulated(t, 2, cfg, def)
+					want := []string{definition.Qualify("fans:s1", w.write(w.stores[0], "fans:s1", "a", 1).Period)}
 					if name == "delete" {
 						want = []string{}
 						require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))
@@ -406,7 +410,7 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 					at(rdb, step, func() error { reached = true; return errors.New("died") })
 					ids := make(map[string]bool)
 					w.until("all to go", func() error {
-						dies.tendDue(t.Context())
+						dies.housekeepDue(t.Context())
 						due, _ := dies.Deliveries(t.Context(), 10)
 						for _, d := range due {
 							ids[d.ID] = true
@@ -438,23 +442,24 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 
 // A definition that changes has its instances looked after anew.
 func TestAChangedDefinitionIsFollowed(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}"}, Definition{Board: "cup"})
-	for i := range sweepPage + 10 {
+	t.Parallel()
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}"}, definition.Board{Name: "cup"})
+	for i := range familyPage + 10 {
 		w.write(w.stores[0], fmt.Sprint("fans:s", i), "a", 1)
 	}
 	w.write(w.stores[0], "cup", "a", 1)
-	w.pass(listLook)
+	w.pass(relistAfter)
 	w.tend()
 	require.Zero(t, w.next(), "nothing of them falls due")
-	define := func(boards ...Definition) {
-		require.NoError(t, w.stores[1].Define(t.Context(), Definitions{Boards: boards}))
+	define := func(boards ...definition.Board) {
+		require.NoError(t, w.stores[1].Define(t.Context(), definition.Set{Boards: boards}))
 	}
-	define(Definition{Board: "fans:{star}", Retain: time.Hour}, Definition{Board: "cup", Ends: w.now.Add(10 * time.Minute)})
-	define(Definition{Board: "fans:{star}", Retain: time.Hour, Kind: "user"})
+	define(definition.Board{Name: "fans:{star}", Retain: time.Hour}, definition.Board{Name: "cup", Ends: w.now.Add(10 * time.Minute)})
+	define(definition.Board{Name: "fans:{star}", Retain: time.Hour, Kind: "user"})
 	w.until("the end", func() error { return missing([]string{"cup"}, w.announced()) })
-	require.WithinDuration(t, friday.Add(listLook+10*time.Minute), w.now, 2*time.Second)
+	require.WithinDuration(t, friday.Add(relistAfter+10*time.Minute), w.now, 2*time.Second)
 	w.write(w.stores[0], "fans:s1", "a", 1)
-	define(Definition{Board: "cup", Ends: friday.Add(listLook + 10*time.Minute), Retain: time.Minute})
+	define(definition.Board{Name: "cup", Ends: friday.Add(relistAfter + 10*time.Minute), Retain: time.Minute})
 	w.until("the rest", func() error {
 		if all := w.allKeys(); len(all) > 4+2 {
 			return fmt.Errorf("%d", len(all))
@@ -463,9 +468,9 @@ func TestAChangedDefinitionIsFollowed(t *testing.T) {
 	})
 	w.cared(true)
 	require.EqualValues(t, 1, w.total("fans:s1"))
-	err := w.stores[0].Define(t.Context(), Definitions{Boards: []Definition{{Board: "cup", Ends: friday.Add(24 * time.Hour)}}})
+	err := w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "cup", Ends: friday.Add(24 * time.Hour)}}})
 	require.ErrorIs(t, err, ErrConflict, "its result was announced")
-	define(Definition{Board: "fans:{star}"})
+	define(definition.Board{Name: "fans:{star}"})
 	w.quiet()
 	w.pass(1000 * time.Hour)
 	w.tend()
@@ -474,23 +479,24 @@ func TestAChangedDefinitionIsFollowed(t *testing.T) {
 
 // More instances than are gone through at one time: it goes on where it was.
 func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}"})
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}"})
 	s, k := w.stores[0], w.stores[0].keys
 	var all []redis.Z
-	for i := range 2*sweepMost + 10 {
+	for i := range 2*familyMost + 10 {
 		all = append(all, redis.Z{Member: fmt.Sprintf("fans:s %d", i)})
 	}
-	require.NoError(t, w.rdb.ZAdd(t.Context(), k.instances("fans/1"), all...).Err())
+	require.NoError(t, w.rdb.ZAdd(t.Context(), k.Instances("fans/1"), all...).Err())
 	put := make(map[string]bool)
 	parts := 0
 	for next := "fans/1"; next != ""; parts++ {
-		require.NoError(t, w.rdb.Del(t.Context(), k.agenda()).Err())
-		require.NoError(t, w.rdb.ZAdd(t.Context(), k.agenda(), redis.Z{Member: next}).Err())
-		due, err := s.claim(t.Context(), k.agenda(), 10, tendLease)
+		require.NoError(t, w.rdb.Del(t.Context(), k.Agenda()).Err())
+		require.NoError(t, w.rdb.ZAdd(t.Context(), k.Agenda(), redis.Z{Member: next}).Err())
+		due, err := s.claimDue(t.Context(), k.Agenda(), 10, housekeepingLease)
 		require.NoError(t, err)
 		require.Len(t, due, 1)
-		require.NoError(t, s.tend(t.Context(), due[0]))
-		members, err := w.rdb.ZRange(t.Context(), k.agenda(), 0, -1).Result()
+		require.NoError(t, s.housekeep(t.Context(), due[0]))
+		members, err := w.rdb.ZRange(t.Context(), k.Agenda(), 0, -1).Result()
 		require.NoError(t, err)
 		next = ""
 		for _, m := range members {
@@ -501,7 +507,7 @@ func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
 				put[m] = true
 			}
 		}
-		require.LessOrEqual(t, len(members), sweepMost+1)
+		require.LessOrEqual(t, len(members), familyMost+1)
 	}
 	require.Equal(t, 3, parts)
 	require.Len(t, put, len(all))
@@ -509,17 +515,18 @@ func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
 
 // Data whose definition is not known stay: somebody has tampered with Redis.
 func TestWhatIsOfNoKnownDefinitionStays(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Retain: time.Hour}, Definition{Board: "b"})
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Retain: time.Hour}, definition.Board{Name: "b"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
-	require.NoError(t, w.rdb.HDel(t.Context(), keys{"rc"}.definitions(), boardField+"fans/1").Err())
-	require.NoError(t, w.rdb.HSet(t.Context(), keys{"rc"}.definitions(), "version", "x").Err())
+	require.NoError(t, w.rdb.HDel(t.Context(), keyspace.New("rc").Definitions(), boardField+"fans/1").Err())
+	require.NoError(t, w.rdb.HSet(t.Context(), keyspace.New("rc").Definitions(), "version", "x").Err())
 	for range 5 {
 		w.pass(time.Hour)
 		w.tend()
 	}
 	w.cared(true)
 	w.store(Config{})
-	require.NoError(t, w.stores[1].Define(t.Context(), Definitions{Boards: []Definition{{Board: "fans:{star}", Retain: 100 * time.Hour}}}))
+	require.NoError(t, w.stores[1].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "fans:{star}", Retain: 100 * time.Hour}}}))
 	require.EqualValues(t, 1, w.total("fans:s1"))
 	w.until("all to go", w.nothingLeft)
 }
@@ -527,7 +534,8 @@ func TestWhatIsOfNoKnownDefinitionStays(t *testing.T) {
 // Redis loses all it had: what nodes know to be defined is defined again, and not what
 // was being deleted.
 func TestRedisLosesAll(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Period: "hour"}, Definition{Board: "old"})
+	t.Parallel()
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"}, definition.Board{Name: "old"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	w.write(w.stores[0], "old", "a", 1)
 	require.NoError(t, w.stores[1].Delete(t.Context(), "old"))
@@ -539,20 +547,21 @@ func TestRedisLosesAll(t *testing.T) {
 	w.tend()
 	period := w.write(w.stores[0], "fans:s1", "b", 1).Period
 	for _, s := range w.stores {
-		_, err := s.catalog.newer(t.Context(), s.catalog.latest.Load())
+		_, err := s.catalog.readNewer(t.Context(), s.catalog.latest.Load())
 		require.NoError(t, err)
 		boards, err := s.Boards(t.Context())
 		require.NoError(t, err)
 		require.Len(t, boards, 1)
 	}
-	w.until("the end", func() error { return missing([]string{Qualify("fans:s1", period)}, w.announced()) })
+	w.until("the end", func() error { return missing([]string{definition.Qualify("fans:s1", period)}, w.announced()) })
 }
 
 // A family is deleted while all nodes write to it, one of which has not looked at the
 // definitions since: nothing remains, and a new one begins anew.
 func TestADeletedFamilyLeavesNothing(t *testing.T) {
-	families := func(time.Time) []Definition {
-		return []Definition{{Board: "fans:{star}"}, {Board: "days:{star}", Period: "day"}, {Board: "plain"}}
+	t.Parallel()
+	families := func(time.Time) []definition.Board {
+		return []definition.Board{{Name: "fans:{star}"}, {Name: "days:{star}", Period: "day"}, {Name: "plain"}}
 	}
 	worlds(t, 3, Config{}, families, func(t *testing.T, w *world) {
 		stale := w.stores[2]
@@ -568,7 +577,7 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 		for i, s := range w.stores {
 			wg.Go(func() {
 				for n, gone := 0, 0; gone < len(boards); n++ {
-					o, err := s.Apply(t.Context(), boards[n%len(boards)], []Update{{Member: fmt.Sprint(i), Score: 1, ID: fmt.Sprintf("%d-%d", i, n), Data: "1"}})
+					o, err := s.Apply(t.Context(), boards[n%len(boards)], []definition.Update{{Member: fmt.Sprint(i), Score: 1, ID: fmt.Sprintf("%d-%d", i, n), Data: "1"}})
 					if err == nil {
 						err = o[0].Err
 					}
@@ -601,27 +610,28 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 			w.pass(lease)
 		}
 		wg.Wait()
-		err := w.stores[0].Define(t.Context(), Definitions{Boards: []Definition{{Board: "plain", Order: Asc}}})
+		err := w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "plain", Order: definition.Asc}}})
 		require.ErrorIs(t, err, ErrConflict, "its data are still there")
 		w.until("nothing to remain", w.nothingLeft)
 		w.until("the definitions to go", func() error {
-			fields, err := w.rdb.HKeys(t.Context(), keys{"rc"}.definitions()).Result()
+			fields, err := w.rdb.HKeys(t.Context(), keyspace.New("rc").Definitions()).Result()
 			require.NoError(t, err)
 			if len(fields) > 1 {
 				return fmt.Errorf("there is %v", fields)
 			}
 			return nil
 		})
-		require.NoError(t, w.stores[0].Define(t.Context(), Definitions{Boards: []Definition{{Board: "plain", Order: Asc}}}))
+		require.NoError(t, w.stores[0].Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "plain", Order: definition.Asc}}}))
 		require.Nil(t, w.write(w.stores[0], "plain", "0", 1).Previous)
 	})
 }
 
 // An instance is deleted, and begins anew when it is written to.
 func TestADeletedInstanceBeginsAnew(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Period: "hour"})
+	t.Parallel()
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"})
 	send := func() Result {
-		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []Update{{Member: "a", Score: 5, ID: "x"}})
+		o, err := w.stores[0].Apply(t.Context(), "fans:s1", []definition.Update{{Member: "a", Score: 5, ID: "x"}})
 		require.NoError(t, err)
 		return o[0].Result
 	}
@@ -629,7 +639,7 @@ func TestADeletedInstanceBeginsAnew(t *testing.T) {
 	w.pass(90 * time.Minute)
 	w.tend()
 	w.write(w.stores[0], "fans:s1", "b", 1)
-	w.pass(listLook)
+	w.pass(relistAfter)
 	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1"))
 	require.Zero(t, w.total("fans:s1"))
 	require.False(t, send().Duplicate)
@@ -637,27 +647,28 @@ func TestADeletedInstanceBeginsAnew(t *testing.T) {
 	w.tend()
 	require.EqualValues(t, 1, w.total("fans:s1"))
 	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1"))
-	w.pass(listLook)
+	w.pass(relistAfter)
 	w.tend()
 	require.NoError(t, w.nothingLeft())
 }
 
 // On a cluster, each script finds its keys on one node.
 func TestTendOnACluster(t *testing.T) {
+	t.Parallel()
 	url, masters := redistest.StartCluster(t)
 	w := &world{t: t, url: url}
 	now := time.Now().UTC()
-	w.open(2, Config{}, []Definition{{Board: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second), Keep: new(1)}})
+	w.open(2, Config{}, []definition.Board{{Name: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second), Keep: new(1)}})
 	var want []string
 	for i := range 20 {
 		board := fmt.Sprint("fans:s", i)
-		want = append(want, Qualify(board, w.write(w.stores[i%2], board, "a", 1).Period))
+		want = append(want, definition.Qualify(board, w.write(w.stores[i%2], board, "a", 1).Period))
 	}
 	w.until("all to be announced", func() error { return missing(want, w.announced()) })
 	require.Len(t, w.announced(), len(want))
 	w.until("periods to go", func() error {
 		for i := range 20 {
-			if list, err := w.stores[0].noted(t.Context(), fmt.Sprint("fans:s", i)); err != nil || len(list) > 0 {
+			if list, err := w.stores[0].periodRecords(t.Context(), fmt.Sprint("fans:s", i)); err != nil || len(list) > 0 {
 				return fmt.Errorf("%v, %v", list, err)
 			}
 		}
@@ -670,7 +681,7 @@ func TestTendOnACluster(t *testing.T) {
 			all, err := m.Admin().Keys(t.Context(), "*").Result()
 			require.NoError(t, err)
 			for _, key := range all {
-				if key != (keys{"rc"}).definitions() {
+				if key != (keyspace.New("rc")).Definitions() {
 					return fmt.Errorf("there is %s", key)
 				}
 			}
@@ -684,17 +695,18 @@ var _ redis.Hook = (*steps)(nil)
 // A family is deleted while a change of it is still gone through: its data stay for as
 // long as other nodes may write.
 func TestADeletionWaitsForTheOthers(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}"})
+	t.Parallel()
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
-	require.NoError(t, w.stores[0].soon(t.Context(), "fans/1 fans:s0"))
+	require.NoError(t, w.stores[0].scheduleNow(t.Context(), "fans/1 fans:s0"))
 	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))
-	there := w.stores[0].keys.board("fans:s1", "").meta
+	there := w.stores[0].keys.Board("fans:s1", "").Meta
 	for range 3 {
 		w.tend()
 		require.Contains(t, w.allKeys(), there)
 		w.pass(time.Second)
 	}
-	require.NoError(t, w.stores[0].soon(t.Context(), "fans/1"))
+	require.NoError(t, w.stores[0].scheduleNow(t.Context(), "fans/1"))
 	w.tend()
 	require.Contains(t, w.allKeys(), there)
 	w.until("all to go", w.nothingLeft)

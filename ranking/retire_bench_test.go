@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -94,22 +95,22 @@ func BenchmarkRetire(b *testing.B) {
 	s := New(rdb, Config{})
 	ctx := context.Background()
 	hour := time.Now().UTC().Truncate(time.Hour).Add(-3 * time.Hour)
-	boards := []Definition{
-		{Board: "delete"},
-		{Board: "keep", Period: "hour", Keep: new(0)},
-		{Board: "retain:{n}", Retain: time.Hour},
-		{Board: "ends", Ends: hour, Retain: time.Hour},
+	boards := []definition.Board{
+		{Name: "delete"},
+		{Name: "keep", Period: "hour", Keep: new(0)},
+		{Name: "retain:{n}", Retain: time.Hour},
+		{Name: "ends", Ends: hour, Retain: time.Hour},
 	}
-	require.NoError(b, s.Define(ctx, Definitions{Boards: boards}))
+	require.NoError(b, s.Define(ctx, definition.Set{Boards: boards}))
 	big := []string{"big:z", "big:x", "big:i"}
 	fillBig(b, rdb, big)
 
 	// have makes a board of a million, last written to three hours ago.
 	have := func(instance, period string) {
-		n, err := parseName(instance)
+		n, err := definition.ParseName(instance)
 		require.NoError(b, err)
-		k := s.keys.board(instance, period)
-		for from, all := range map[string][]string{big[0]: {k.members}, big[1]: {k.data}, big[2]: k.ids[:]} {
+		k := s.keys.Board(instance, period)
+		for from, all := range map[string][]string{big[0]: {k.Members}, big[1]: {k.Data}, big[2]: k.Ids[:]} {
 			for _, to := range all {
 				require.NoError(b, patient.Copy(ctx, from, to, 0, true).Err())
 			}
@@ -119,25 +120,25 @@ func BenchmarkRetire(b *testing.B) {
 			opens, closes = hour.UnixMicro(), hour.Add(time.Hour).UnixMicro()
 		}
 		wrote := hour.UnixMicro()
-		for _, ids := range k.ids {
+		for _, ids := range k.Ids {
 			require.NoError(b, rdb.HSet(ctx, ids, "", wrote/idBucketMicros).Err())
 		}
-		require.NoError(b, rdb.HSet(ctx, k.meta, "epoch", "e", "seq", 1, "clock", wrote, "from", wrote, "span", 1, "shape", "desc").Err())
-		require.NoError(b, rdb.HSet(ctx, k.periods, period, fmt.Sprintf("%d %d", opens, closes)).Err())
-		require.NoError(b, rdb.ZAdd(ctx, s.keys.instances(n.slot()), redis.Z{Member: instance}).Err())
-		require.NoError(b, rdb.ZAdd(ctx, s.keys.agenda(), redis.Z{Member: instance, Score: float64(wrote)}).Err())
+		require.NoError(b, rdb.HSet(ctx, k.Meta, "epoch", "e", "seq", 1, "clock", wrote, "from", wrote, "span", 1, "shape", "desc").Err())
+		require.NoError(b, rdb.HSet(ctx, k.Periods, period, fmt.Sprintf("%d %d", opens, closes)).Err())
+		require.NoError(b, rdb.ZAdd(ctx, s.keys.Instances(n.Slot()), redis.Z{Member: instance}).Err())
+		require.NoError(b, rdb.ZAdd(ctx, s.keys.Agenda(), redis.Z{Member: instance, Score: float64(wrote)}).Err())
 	}
 	// gone looks after what is due until there is nothing of a board any more.
 	gone := func(instance string) {
 		redistest.Eventually(b, instance+" to go", func() error {
-			if _, err := s.tendDue(ctx); err != nil {
+			if _, err := s.housekeepDue(ctx); err != nil {
 				return err
 			}
 			// What waits for a minute in case of a failover need not wait here.
-			if err := rdb.ZAddArgs(ctx, s.keys.agenda(), redis.ZAddArgs{XX: true, Members: []redis.Z{{Member: instance, Score: 1}}}).Err(); err != nil {
+			if err := rdb.ZAddArgs(ctx, s.keys.Agenda(), redis.ZAddArgs{XX: true, Members: []redis.Z{{Member: instance, Score: 1}}}).Err(); err != nil {
 				return err
 			}
-			if left := rdb.Keys(ctx, s.keys.tag(instance)+"*").Val(); len(left) > 0 {
+			if left := rdb.Keys(ctx, s.keys.Tag(instance)+"*").Val(); len(left) > 0 {
 				return fmt.Errorf("there is %v", left)
 			}
 			return nil
@@ -152,15 +153,15 @@ func BenchmarkRetire(b *testing.B) {
 			<-stop
 		}},
 		{"DEL", "base", "", func() {
-			k := s.keys.board("base", "")
-			require.NoError(b, patient.Del(ctx, k.members, k.data, k.ids[0], k.ids[1], k.meta, k.periods).Err())
+			k := s.keys.Board("base", "")
+			require.NoError(b, patient.Del(ctx, k.Members, k.Data, k.Ids[0], k.Ids[1], k.Meta, k.Periods).Err())
 		}},
 		{"delete", "delete", "", func() {
 			require.NoError(b, s.Delete(ctx, "delete"))
 			gone("delete")
 			redistest.Eventually(b, "the definition to go", func() error {
-				_, err := s.tendDue(ctx)
-				return errors.Join(err, s.Define(ctx, Definitions{Boards: boards[:1]}))
+				_, err := s.housekeepDue(ctx)
+				return errors.Join(err, s.Define(ctx, definition.Set{Boards: boards[:1]}))
 			})
 		}},
 		{"keep", "keep", hour.Format("2006-01-02T15Z"), func() { gone("keep") }},

@@ -13,25 +13,27 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
 // fiveBoards is an event that touches five boards, one of them twice.
-var fiveBoards = Definitions{
-	Boards: []Definition{{Board: "a"}, {Board: "b:{x}", Period: "year"}, {Board: "c", Mode: Last}, {Board: "d", Ties: ByMember}, {Board: "e:{x}:{x2}"}},
-	Events: []Event{{Name: "gift", Updates: []Target{
+var fiveBoards = definition.Set{
+	Boards: []definition.Board{{Name: "a"}, {Name: "b:{x}", Period: "year"}, {Name: "c", Mode: definition.Last}, {Name: "d", Ties: definition.ByMember}, {Name: "e:{x}:{x2}"}},
+	Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 		{Board: "a", Member: "m", Score: "{n}"}, {Board: "b:{x}", Member: "m", Score: "{n}"}, {Board: "c", Member: "m", Score: "{n}"},
 		{Board: "d", Member: "m", Score: "{n}"}, {Board: "e:{x}:{x}", Member: "m", Score: "{n}"}, {Board: "a", Member: "m", Score: "{n}"}}}},
 }
 
 var fiveBoardsWant = map[string]int64{"a": 6, "b:x": 3, "c": 3, "d": 3, "e:x:x": 3}
 
-func given(id string) []Occurrence {
-	return []Occurrence{{ID: id, Fields: map[string]jsontext.Value{"x": jsontext.Value(`"x"`), "n": jsontext.Value("3")}}}
+func given(id string) []EventCall {
+	return []EventCall{{ID: id, Fields: map[string]jsontext.Value{"x": jsontext.Value(`"x"`), "n": jsontext.Value("3")}}}
 }
 
 // outcomesOf gives an event's outcomes and what kept it from being told done.
-func outcomesOf(h []Happened, err error) ([]Outcome, error) {
+func outcomesOf(h []EventResult, err error) ([]Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +45,7 @@ func outcomesOf(h []Happened, err error) ([]Outcome, error) {
 // event again, to another node, is told what the first time has done, each board counts
 // once, and the feed tells once.
 func TestEventThatIsCutOff(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		other := newNode(t, url)
 		sub := other.rdb.PSubscribe(t.Context(), "*:f:gift")
@@ -55,7 +58,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 			fate, beyond fate
 		}{{"lost", isLost, passes}, {"answer lost", isDone, passes}, {"dead", isLost, isLost}, {"dead after", isDone, isLost}} {
 			reached := true
-			for at := int64(0); reached; at++ {
+			for at := int64(0); reached; at += redistest.Stride {
 				cases++
 				what := fmt.Sprintf("%s at call %d", c.name, at)
 				prefix := fmt.Sprint("p", cases)
@@ -76,7 +79,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				cfg := Config{Prefix: prefix, CallTimeout: redistest.CallTimeout}
 				first, second := New(rdb, cfg), New(other.rdb, cfg)
 				require.NoError(t, second.Define(t.Context(), fiveBoards))
-				before, failed := outcomesOf(first.Happen(t.Context(), "gift", given("1")))
+				before, failed := outcomesOf(first.ApplyEvents(t.Context(), "gift", given("1")))
 				if failed != nil {
 					require.ErrorIs(t, failed, ErrUnavailable, what)
 				}
@@ -85,7 +88,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				reached = calls.Load() > at
 				require.True(t, failed == nil || reached, what)
 
-				after, err := outcomesOf(second.Happen(t.Context(), "gift", given("1")))
+				after, err := outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1")))
 				require.NoError(t, err, what)
 				for i, o := range after {
 					require.NoError(t, o.Err, what)
@@ -94,7 +97,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 						require.Equal(t, before[i], o, what)
 					}
 				}
-				again, err := outcomesOf(second.Happen(t.Context(), "gift", given("1")))
+				again, err := outcomesOf(second.ApplyEvents(t.Context(), "gift", given("1")))
 				require.NoError(t, err, what)
 				for i := range after {
 					after[i].Result.Duplicate = true
@@ -105,7 +108,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				}
 			}
 		}
-		require.Greater(t, cases, 40)
+		require.Greater(t, cases*redistest.Stride, 40)
 		told := make(map[string]int)
 		require.NoError(t, other.rdb.Publish(t.Context(), "end:f:gift", "").Err())
 		for {
@@ -127,6 +130,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 // A caller who gives up leaves nothing behind that is written to while he goes on. His
 // event is carried out all the same, or not at all, and once if he sends it again.
 func TestEventOfACallerWhoGivesUp(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, other := newNode(t, url), newNode(t, url)
 		require.NoError(t, s.Define(t.Context(), fiveBoards))
@@ -149,20 +153,20 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 				cancel()
 			}
 			id := fmt.Sprint("id", at)
-			h, err := s.Happen(ctx, "gift", given(id))
+			h, err := s.ApplyEvents(ctx, "gift", given(id))
 			cancel()
 			for i := range h { // all of it is the caller's now
 				for j := range h[i].Outcomes {
 					h[i].Outcomes[j] = Outcome{}
 				}
 				err = h[i].Err
-				h[i] = Happened{}
+				h[i] = EventResult{}
 			}
 			if err != nil {
 				require.ErrorIs(t, err, ErrUnavailable)
 			}
 			calls.Store(0)
-			_, err = outcomesOf(other.Happen(t.Context(), "gift", given(id)))
+			_, err = outcomesOf(other.ApplyEvents(t.Context(), "gift", given(id)))
 			require.NoError(t, err)
 		}
 		require.Equal(t, 6*int64(most), score(t, other, "a", "m"))
@@ -172,14 +176,15 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 
 // A call for many events writes to so many boards at one time, and no more.
 func TestEventsAtOneTime(t *testing.T) {
+	t.Parallel()
 	s := newNode(t, redistest.Start(t).URL())
-	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b:{x}"}},
-		Events: []Event{{Name: "e", Updates: []Target{{Board: "b:{x}", Member: "m", Score: "1"}}}}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}"}},
+		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:{x}", Member: "m", Score: "1"}}}}}))
 	var mu sync.Mutex
 	now, most := 0, 0
-	all := make([]Occurrence, 300)
+	all := make([]EventCall, 300)
 	for i := range all {
-		all[i] = Occurrence{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"x": jsontext.Value(fmt.Sprintf(`"x%d"`, i))}}
+		all[i] = EventCall{ID: fmt.Sprint(i), Fields: map[string]jsontext.Value{"x": jsontext.Value(fmt.Sprintf(`"x%d"`, i))}}
 	}
 	count := func(by int) {
 		mu.Lock()
@@ -188,23 +193,23 @@ func TestEventsAtOneTime(t *testing.T) {
 		most = max(most, now)
 	}
 	s.rdb.AddHook(&cutter{
-		fate: func(script string) fate {
-			if script == applyScript.name {
+		fate: func(sc string) fate {
+			if sc == script.Apply.Name {
 				count(1)
 			}
 			return passes
 		},
-		answered: func(script string) {
-			if script == applyScript.name {
+		answered: func(sc string) {
+			if sc == script.Apply.Name {
 				count(-1)
 			}
 		}})
-	h, err := s.Happen(t.Context(), "e", all)
+	h, err := s.ApplyEvents(t.Context(), "e", all)
 	require.NoError(t, err)
 	for _, h := range h {
 		require.NoError(t, errors.Join(h.Err, h.Outcomes[0].Err))
 	}
-	require.LessOrEqual(t, most, happenBoards)
+	require.LessOrEqual(t, most, eventBoards)
 	require.Greater(t, most, 1)
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
@@ -30,8 +32,8 @@ const (
 // cutter is a hook that says of each script what becomes of it, and hears of each that
 // was answered.
 type cutter struct {
-	fate     func(script string) fate
-	answered func(script string)
+	fate     func(sc string) fate
+	answered func(sc string)
 }
 
 func (c *cutter) DialHook(next redis.DialHook) redis.DialHook {
@@ -71,15 +73,15 @@ func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // scriptOf names the script that a command calls; "" for none.
 func scriptOf(cmd redis.Cmder) string {
 	args := cmd.Args()
-	for _, s := range []script{
-		applyScript, beginScript, publishScript, pageScript, infoScript, placesScript, catalogScript, defineScript,
-		listScript, unlistScript, settleScript, doneScript, dropScript, forgetScript, claimScript, planScript,
-		takeBackScript, censorScript, raiseScript, rehideScript, moderateScript, eraseScript, erasingScript, erasedScript, clearScript,
-		holdScript, keepScript, releaseScript, scanScript, differsScript, gatherScript, swapScript,
-		windowScript, sweepScript, eventsScript, purgeScript,
+	for _, s := range []script.Script{
+		script.Apply, script.Begin, script.Publish, script.Page, script.Info, script.Places, script.Catalog, script.Define,
+		script.List, script.Unlist, script.Settle, script.Done, script.Drop, script.Forget, script.Claim, script.Plan,
+		script.TakeBack, script.Censor, script.Raise, script.Rehide, script.Moderate, script.Erase, script.Erasing, script.Erased, script.Clear,
+		script.Hold, script.Keep, script.Release, script.Scan, script.Differs, script.Gather, script.Swap,
+		script.ApplyWindow, script.Sweep, script.Events, script.Purge,
 	} {
-		if args[0] == "evalsha" && args[1] == s.sha || args[0] == "eval" && args[1] == s.src {
-			return s.name
+		if args[0] == "evalsha" && args[1] == s.SHA1 || args[0] == "eval" && args[1] == s.Source {
+			return s.Name
 		}
 	}
 	return ""
@@ -88,69 +90,72 @@ func scriptOf(cmd redis.Cmder) string {
 // A node that hangs after it has listed an instance lists it again before it creates
 // anything: the listing may have gone.
 func TestListingIsForATime(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now()
 	set(now)
 	s := newNode(t, url)
-	define(t, s, Definition{Board: "b:{x}"})
-	apply(t, s, "b:warm", Update{Member: "m", Score: 1}) // the scripts are known from here on
+	define(t, s, definition.Board{Name: "b:{x}"})
+	apply(t, s, "b:warm", definition.Update{Member: "m", Score: 1}) // the scripts are known from here on
 	listed := 0
-	s.rdb.AddHook(&cutter{answered: func(script string) {
-		if script != listScript.name {
+	s.rdb.AddHook(&cutter{answered: func(sc string) {
+		if sc != script.List.Name {
 			return
 		}
 		if listed++; listed == 1 {
-			set(now.Add(listFor))
-			require.NoError(t, s.rdb.ZRem(t.Context(), s.keys.instances("b/1"), "b:1").Err())
+			set(now.Add(listedFor))
+			require.NoError(t, s.rdb.ZRem(t.Context(), s.keys.Instances("b/1"), "b:1").Err())
 		}
 	}})
-	apply(t, s, "b:1", Update{Member: "m", Score: 1})
+	apply(t, s, "b:1", definition.Update{Member: "m", Score: 1})
 	require.Equal(t, 2, listed)
-	require.NoError(t, s.rdb.ZScore(t.Context(), s.keys.instances("b/1"), "b:1").Err())
+	require.NoError(t, s.rdb.ZScore(t.Context(), s.keys.Instances("b/1"), "b:1").Err())
 }
 
 // A board-period that holds what its board is not defined for, or that nobody knows to
 // be there, is not mixed with, and taken into care.
 func TestDataOfOtherOrigin(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "b"})
-		apply(t, s, "b", Update{Member: "m", Score: 3, ID: "1"})
-		k := s.keys.board("b", "")
-		was := s.rdb.HGet(t.Context(), k.meta, "shape").Val()
-		require.NoError(t, s.rdb.HSet(t.Context(), k.meta, "shape", "asc another").Err())
-		_, err := s.Apply(t.Context(), "b", []Update{{Member: "m", Score: 3}})
+		define(t, s, definition.Board{Name: "b"})
+		apply(t, s, "b", definition.Update{Member: "m", Score: 3, ID: "1"})
+		k := s.keys.Board("b", "")
+		was := s.rdb.HGet(t.Context(), k.Meta, "shape").Val()
+		require.NoError(t, s.rdb.HSet(t.Context(), k.Meta, "shape", "asc another").Err())
+		_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 3}})
 		require.ErrorIs(t, err, ErrConflict)
 		require.ErrorContains(t, err, "another order")
 
 		// As a version wrote it that knew of no definitions.
-		require.NoError(t, s.rdb.HDel(t.Context(), k.meta, "shape").Err())
-		require.NoError(t, s.rdb.Del(t.Context(), k.periods, s.keys.agenda(), s.keys.instances("b/0")).Err())
+		require.NoError(t, s.rdb.HDel(t.Context(), k.Meta, "shape").Err())
+		require.NoError(t, s.rdb.Del(t.Context(), k.Periods, s.keys.Agenda(), s.keys.Instances("b/0")).Err())
 		before, err := s.Page(t.Context(), "b", 1, 1)
 		require.NoError(t, err)
 		require.EqualValues(t, 3, before.Entries[0].Score)
-		require.EqualValues(t, 6, apply(t, s, "b", Update{Member: "m", Score: 3}).Result.Current.Score)
+		require.EqualValues(t, 6, apply(t, s, "b", definition.Update{Member: "m", Score: 3}).Result.Current.Score)
 		after, err := s.Page(t.Context(), "b", 1, 1)
 		require.NoError(t, err)
 		require.Equal(t, State{Epoch: before.Epoch, Seq: 2}, after.State)
-		require.Equal(t, was, s.rdb.HGet(t.Context(), k.meta, "shape").Val())
-		require.EqualValues(t, 3, s.rdb.Exists(t.Context(), k.periods, s.keys.agenda(), s.keys.instances("b/0")).Val())
+		require.Equal(t, was, s.rdb.HGet(t.Context(), k.Meta, "shape").Val())
+		require.EqualValues(t, 3, s.rdb.Exists(t.Context(), k.Periods, s.keys.Agenda(), s.keys.Instances("b/0")).Val())
 	})
 }
 
 // A board that goes some time after its last write is told of one that changes nothing.
 func TestWritesThatChangeNothingAreNoted(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Microsecond)
 	s := newNode(t, url)
-	define(t, s, Definition{Board: "b:{x}", Mode: Best, Retain: time.Hour}, Definition{Board: "kept", Mode: Best})
+	define(t, s, definition.Board{Name: "b:{x}", Mode: definition.Best, Retain: time.Hour}, definition.Board{Name: "kept", Mode: definition.Best})
 	for _, board := range []string{"b:1", "kept"} {
-		meta := s.keys.board(board, "").meta
+		meta := s.keys.Board(board, "").Meta
 		set(now)
-		apply(t, s, board, Update{Member: "m", Score: 3})
+		apply(t, s, board, definition.Update{Member: "m", Score: 3})
 		require.False(t, s.rdb.HExists(t.Context(), meta, "wrote").Val())
 		set(now.Add(time.Minute))
-		apply(t, s, board, Update{Member: "m", Score: 2})
+		apply(t, s, board, definition.Update{Member: "m", Score: 2})
 		wrote, _ := s.rdb.HGet(t.Context(), meta, "wrote").Int64()
 		if board == "kept" {
 			require.Zero(t, wrote)
@@ -185,12 +190,13 @@ func (s *slots) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // Each script is given keys of one board, or of what belongs to none: on a cluster one
 // call can touch no others.
 func TestScriptsStayInOneSlot(t *testing.T) {
+	t.Parallel()
 	s, hook := newNode(t, redistest.Embedded(t)), &slots{of: make(map[string][]string)}
 	s.rdb.AddHook(hook)
-	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b:{x}", Period: "day"}, {Board: "c"}},
-		Events: []Event{{Name: "e", Updates: []Target{{Board: "b:1", Member: "m", Score: "1", Data: jsontext.Value(`{}`)}}}}}))
-	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b:{x}", Period: "week"}, {Board: "c", Order: Asc}}}))
-	_, err := s.Happen(t.Context(), "e", []Occurrence{{ID: "1"}})
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}", Period: "day"}, {Name: "c"}},
+		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:1", Member: "m", Score: "1", Data: jsontext.Value(`{}`)}}}}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}", Period: "week"}, {Name: "c", Order: definition.Asc}}}))
+	_, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: "1"}})
 	require.NoError(t, err)
 	_, err = s.Page(t.Context(), "b:1", 1, 1)
 	require.NoError(t, err)
@@ -198,55 +204,57 @@ func TestScriptsStayInOneSlot(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Info(t.Context(), "b:1")
 	require.NoError(t, err)
-	for script, want := range map[string]string{
+	for sc, want := range map[string]string{
 		"apply": "b:1", "page": "b:1", "places": "b:1", "info": "b:1", "begin": "/e", "publish": "/e", "catalog": "/", "define": "/", "list": "/",
 	} {
-		tags := slices.Clone(hook.of[script])
+		tags := slices.Clone(hook.of[sc])
 		slices.Sort(tags)
-		require.Equal(t, []string{want}, slices.Compact(tags), script)
+		require.Equal(t, []string{want}, slices.Compact(tags), sc)
 	}
 }
 
 // What is only refused, or answered again, keeps no board from going.
 func TestWhatIsRefusedIsNotNoted(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Microsecond)
 	set(now)
 	s := newNode(t, url)
-	define(t, s, Definition{Board: "b:{x}", Retain: time.Hour, Max: new(int64(9))})
-	apply(t, s, "b:1", Update{Member: "m", Score: 3, ID: "1"})
+	define(t, s, definition.Board{Name: "b:{x}", Retain: time.Hour, Max: new(int64(9))})
+	apply(t, s, "b:1", definition.Update{Member: "m", Score: 3, ID: "1"})
 	set(now.Add(time.Minute))
-	o, err := s.Apply(t.Context(), "b:1", []Update{{Member: "m", Score: 100}, {Member: "m", Score: 3, ID: "1"}})
+	o, err := s.Apply(t.Context(), "b:1", []definition.Update{{Member: "m", Score: 100}, {Member: "m", Score: 3, ID: "1"}})
 	require.NoError(t, err)
 	require.ErrorIs(t, o[0].Err, ErrOutOfRange)
 	require.True(t, o[1].Result.Duplicate)
-	require.False(t, s.rdb.HExists(t.Context(), s.keys.board("b:1", "").meta, "wrote").Val())
+	require.False(t, s.rdb.HExists(t.Context(), s.keys.Board("b:1", "").Meta, "wrote").Val())
 }
 
 // A failover loses that a board is listed: it is again within an hour of writes.
 func TestABoardThatIsListedNoMoreIsListedAgain(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now()
 	set(now)
 	s := newNode(t, url)
-	define(t, s, Definition{Board: "b:{x}", Retain: time.Hour})
-	apply(t, s, "b:1", Update{Member: "m", Score: 1})
-	require.NoError(t, s.rdb.Del(t.Context(), s.keys.agenda(), s.keys.listing(), s.keys.instances("b/1")).Err())
+	define(t, s, definition.Board{Name: "b:{x}", Retain: time.Hour})
+	apply(t, s, "b:1", definition.Update{Member: "m", Score: 1})
+	require.NoError(t, s.rdb.Del(t.Context(), s.keys.Agenda(), s.keys.Listing(), s.keys.Instances("b/1")).Err())
 	listed := func() bool {
-		return s.rdb.ZScore(t.Context(), s.keys.instances("b/1"), "b:1").Err() == nil && s.rdb.ZScore(t.Context(), s.keys.agenda(), "b:1").Err() == nil
+		return s.rdb.ZScore(t.Context(), s.keys.Instances("b/1"), "b:1").Err() == nil && s.rdb.ZScore(t.Context(), s.keys.Agenda(), "b:1").Err() == nil
 	}
 	set(now.Add(59 * time.Minute))
-	apply(t, s, "b:1", Update{Member: "m", Score: 1})
+	apply(t, s, "b:1", definition.Update{Member: "m", Score: 1})
 	require.False(t, listed())
 	set(now.Add(time.Hour + time.Second))
 	lists := 0
-	s.rdb.AddHook(&cutter{answered: func(script string) {
-		if script == listScript.name {
+	s.rdb.AddHook(&cutter{answered: func(sc string) {
+		if sc == script.List.Name {
 			lists++
 		}
 	}})
 	for range 3 {
-		apply(t, s, "b:1", Update{Member: "m", Score: 1})
+		apply(t, s, "b:1", definition.Update{Member: "m", Score: 1})
 	}
 	require.True(t, listed())
 	require.Equal(t, 1, lists, "and not with each write")
@@ -254,16 +262,17 @@ func TestABoardThatIsListedNoMoreIsListedAgain(t *testing.T) {
 
 // An end is moved by a call that is late: others have announced the end that was.
 func TestAnEndIsNotMovedWhenItHasPassed(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := time.Now().Truncate(time.Millisecond)
 	set(now)
 	s, other := newNode(t, url), newNode(t, url)
-	cup := Definition{Board: "cup", Ends: now.Add(time.Hour)}
+	cup := definition.Board{Name: "cup", Ends: now.Add(time.Hour)}
 	define(t, s, cup)
 	late := func(to time.Time) {
 		once := true
-		s.rdb.AddHook(&cutter{fate: func(script string) fate {
-			if script == defineScript.name && once {
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == script.Define.Name && once {
 				set(to)
 				once = false
 			}
@@ -280,37 +289,38 @@ func TestAnEndIsNotMovedWhenItHasPassed(t *testing.T) {
 	late(cup.Ends.Add(-grace))
 	longer := cup
 	longer.Ends = cup.Ends.Add(time.Hour)
-	refused(s.Define(t.Context(), Definitions{Boards: []Definition{longer}}))
+	refused(s.Define(t.Context(), definition.Set{Boards: []definition.Board{longer}}))
 	kept, err := other.Definition(t.Context(), "cup")
 	require.NoError(t, err)
 	require.Equal(t, cup.Ends.UTC(), kept.Ends)
 
 	set(now)
-	define(t, s, Definition{Board: "open"})
-	apply(t, other, "open", Update{Member: "m", Score: 1})
+	define(t, s, definition.Board{Name: "open"})
+	apply(t, other, "open", definition.Update{Member: "m", Score: 1})
 	soon := now.Add(grace + time.Second)
 	late(soon.Add(-grace))
-	refused(s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "open", Ends: soon}}}))
+	refused(s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "open", Ends: soon}}}))
 }
 
 // What has counted on all boards is answered so, though the feed could not be told.
 func TestAnEventOfWhichTheFeedIsNotTold(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "b"})
-		require.NoError(t, s.Define(t.Context(), Definitions{Events: []Event{{Name: "gift", Updates: []Target{{Board: "b", Member: "{m}", Score: "1"}}}}}))
-		s.rdb.AddHook(&cutter{fate: func(script string) fate {
-			if script == publishScript.name {
+		define(t, s, definition.Board{Name: "b"})
+		require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "{m}", Score: "1"}}}}}))
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == script.Publish.Name {
 				return isLost
 			}
 			return passes
 		}})
 		fields := map[string]jsontext.Value{"m": jsontext.Value(`"x"`)}
-		h, err := s.Happen(t.Context(), "gift", []Occurrence{{Fields: fields}})
+		h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{Fields: fields}})
 		require.NoError(t, err)
 		require.NoError(t, h[0].Err)
 		require.EqualValues(t, 1, h[0].Outcomes[0].Result.Current.Score)
-		_, err = s.Happen(t.Context(), "gift", []Occurrence{{ID: "1", Fields: fields}})
+		_, err = s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: "1", Fields: fields}})
 		require.ErrorIs(t, err, ErrUnavailable, "a retry tells the feed, and counts once")
 	})
 }

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
 )
 
 // seconds are boards with periods of a second.
-func seconds(now time.Time) []Definition {
-	return []Definition{
-		{Board: "stars", Period: "1s", Base: now.Truncate(time.Second)},
-		{Board: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second)},
+func seconds(now time.Time) []definition.Board {
+	return []definition.Board{
+		{Name: "stars", Period: "1s", Base: now.Truncate(time.Second)},
+		{Name: "fans:{star}", Period: "1s", Base: now.Truncate(time.Second)},
 	}
 }
 
@@ -28,15 +30,16 @@ func missing(want, have []string) error {
 }
 
 func TestAClosedPeriodIsAnnouncedOnce(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{Announce: 2}, seconds, func(t *testing.T, w *world) {
 		var want []string
 		for i, board := range []string{"stars", "fans:s1", "fans:s2"} {
 			for _, member := range []string{"a", "b", "c"} {
 				w.write(w.stores[i%2], board, member, 5)
 			}
-			o, err := w.stores[0].Apply(t.Context(), board, []Update{{Member: "top", Score: 9, Data: `{"n":1}`}})
+			o, err := w.stores[0].Apply(t.Context(), board, []definition.Update{{Member: "top", Score: 9, Data: `{"n":1}`}})
 			require.NoError(t, err)
-			want = append(want, Qualify(board, o[0].Result.Period))
+			want = append(want, definition.Qualify(board, o[0].Result.Period))
 		}
 		w.until("all to be announced", func() error { return missing(want, w.announced()) })
 		for range 5 { // nobody announces anything again
@@ -52,9 +55,9 @@ func TestAClosedPeriodIsAnnouncedOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, page.Final)
 		require.Equal(t, word.Data.Total, page.Total)
-		require.Equal(t, page.Ends.Format(TimeForm), word.Data.Ended)
+		require.Equal(t, page.Ends.Format(definition.TimeForm), word.Data.Ended)
 		require.Equal(t, word.Data.Ended, word.At)
-		require.Equal(t, page.Ends.Add(-time.Second).Format(TimeForm), *word.Data.Opened)
+		require.Equal(t, page.Ends.Add(-time.Second).Format(definition.TimeForm), *word.Data.Opened)
 		if page.Total == 4 { // the period did not turn while it was written to
 			require.JSONEq(t, `[{"rank":1,"member":"top","score":9,"data":{"n":1}},{"rank":2,"member":"a","score":5}]`, string(word.Data.Top))
 		}
@@ -72,16 +75,17 @@ func names(words []feedWord) (names []string) {
 // A busy board has each of its periods announced as it closes, not when the board has
 // grown quiet.
 func TestEachPeriodOfABusyBoardIsAnnouncedInTime(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{}, seconds, func(t *testing.T, w *world) {
 		var want []string
 		for i := range 4 {
-			name := Qualify("stars", w.write(w.stores[i%2], "stars", "a", 1).Period)
+			name := definition.Qualify("stars", w.write(w.stores[i%2], "stars", "a", 1).Period)
 			if !slices.Contains(want, name) {
 				want = append(want, name)
 			}
 			if w.set != nil {
 				w.pass(time.Second)
-				next := Qualify("stars", w.write(w.stores[i%2], "stars", "a", 1).Period)
+				next := definition.Qualify("stars", w.write(w.stores[i%2], "stars", "a", 1).Period)
 				w.tend()
 				require.Equal(t, want, w.announced(), "as soon as somebody looks, although the next has begun")
 				want = append(want, next)
@@ -98,10 +102,11 @@ func TestEachPeriodOfABusyBoardIsAnnouncedInTime(t *testing.T) {
 // The period turns before any of the commands of a write, and a node looks after the
 // board before the next: the period that the write counts in is announced as it closes.
 func TestAPeriodThatATurnBeganIsAnnouncedInTime(t *testing.T) {
+	t.Parallel()
 	for step, reached := 0, true; reached; step++ {
 		w := simulated(t, 1, Config{}, seconds(friday)...)
 		rdb := w.client()
-		writes := New(rdb, Config{})
+		writes := New(rdb, patient)
 		reached = false
 		at(rdb, step, func() error {
 			reached = true
@@ -119,21 +124,22 @@ func TestAPeriodThatATurnBeganIsAnnouncedInTime(t *testing.T) {
 // Two nodes look after the same at one time: before any of the commands of the one,
 // the other does all.
 func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
+	t.Parallel()
 	for step, reached := 0, true; reached; step++ {
-		w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Period: "hour"})
+		w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"})
 		w.write(w.stores[0], "fans:s1", "a", 1)
 		w.pass(time.Hour)
 		rdb := w.client()
-		one := New(rdb, Config{})
+		one := New(rdb, patient)
 		reached = false
 		at(rdb, step, func() error {
 			reached = true
-			require.NoError(t, w.stores[0].soon(t.Context(), "fans:s1"))
+			require.NoError(t, w.stores[0].scheduleNow(t.Context(), "fans:s1"))
 			w.pass(time.Second)
 			w.tend()
 			return nil
 		})
-		_, err := one.tendDue(t.Context())
+		_, err := one.housekeepDue(t.Context())
 		require.NoError(t, err)
 		require.Len(t, w.announced(), 1, "step %d", step)
 	}
@@ -141,15 +147,16 @@ func TestTwoNodesThatLookAtOnceAnnounceOnce(t *testing.T) {
 
 // What is put on the agenda while a node looks after it is looked after again.
 func TestWhatIsDueMeanwhileIsNotMissed(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "fans:{star}", Period: "hour"})
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"})
 	s := w.stores[0]
 	w.write(s, "fans:s1", "a", 1)
-	w.pass(listLook)
-	due, err := s.claim(t.Context(), s.keys.agenda(), 10, tendLease)
+	w.pass(relistAfter)
+	due, err := s.claimDue(t.Context(), s.keys.Agenda(), 10, housekeepingLease)
 	require.NoError(t, err)
 	require.Len(t, due, 1)
-	require.NoError(t, s.soon(t.Context(), "fans:s1"))
-	require.NoError(t, s.tend(t.Context(), due[0]))
+	require.NoError(t, s.scheduleNow(t.Context(), "fans:s1"))
+	require.NoError(t, s.housekeep(t.Context(), due[0]))
 	w.pass(time.Second)
 	require.LessOrEqual(t, w.next(), w.now.UnixMicro())
 }
@@ -157,20 +164,21 @@ func TestWhatIsDueMeanwhileIsNotMissed(t *testing.T) {
 // An update reaches the period that is open by Redis's clock, whatever a node takes
 // that to be.
 func TestAClosedPeriodIsFrozen(t *testing.T) {
+	t.Parallel()
 	worlds(t, 2, Config{}, seconds, func(t *testing.T, w *world) {
 		first := w.write(w.stores[0], "stars", "a", 5).Period
-		w.until("the end", func() error { return missing([]string{Qualify("stars", first)}, w.announced()) })
-		before, err := w.stores[0].Page(t.Context(), Qualify("stars", first), 1, 10)
+		w.until("the end", func() error { return missing([]string{definition.Qualify("stars", first)}, w.announced()) })
+		before, err := w.stores[0].Page(t.Context(), definition.Qualify("stars", first), 1, 10)
 		require.NoError(t, err)
 		for _, late := range []time.Duration{time.Second, time.Minute} {
 			w.stores[1].catalog.clock.set(before.Ends.Add(-late).UnixMicro())
 			require.NotEqual(t, first, w.write(w.stores[1], "stars", "a", 7).Period)
 		}
-		after, err := w.stores[0].Page(t.Context(), Qualify("stars", first), 1, 10)
+		after, err := w.stores[0].Page(t.Context(), definition.Qualify("stars", first), 1, 10)
 		require.NoError(t, err)
 		after.Left = before.Left
 		require.Equal(t, before, after)
-		_, err = w.stores[0].Apply(t.Context(), Qualify("stars", first), []Update{{Member: "a", Score: 1}})
+		_, err = w.stores[0].Apply(t.Context(), definition.Qualify("stars", first), []definition.Update{{Member: "a", Score: 1}})
 		require.ErrorIs(t, err, ErrNotOpen)
 	})
 }
@@ -178,26 +186,27 @@ func TestAClosedPeriodIsFrozen(t *testing.T) {
 // Redis's clock is set back over the end of a period that was announced: nothing
 // reaches it, and it is not announced again.
 func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
-	w := simulated(t, 2, Config{}, append(seconds(friday), Definition{Board: "cup", Ends: friday.Add(2 * time.Second)},
-		Definition{Board: "short", Ends: friday.Add(2 * time.Second), Retain: time.Second},
-		Definition{Board: "unkept", Period: "1s", Base: friday, Keep: new(0)})...)
+	t.Parallel()
+	w := simulated(t, 2, Config{}, append(seconds(friday), definition.Board{Name: "cup", Ends: friday.Add(2 * time.Second)},
+		definition.Board{Name: "short", Ends: friday.Add(2 * time.Second), Retain: time.Second},
+		definition.Board{Name: "unkept", Period: "1s", Base: friday, Keep: new(0)})...)
 	boards := []string{"cup", "short", "stars", "unkept"}
 	for _, board := range boards {
-		apply(t, w.stores[0], board, Update{Member: "a", Score: 5, ID: "1"})
+		apply(t, w.stores[0], board, definition.Update{Member: "a", Score: 5, ID: "1"})
 	}
 	w.pass(3 * time.Second)
 	w.tend()
 	w.pass(time.Second)
 	w.tend()
 	k := w.stores[0].keys
-	require.Zero(t, w.rdb.Exists(t.Context(), k.board("unkept", "0").meta, k.board("short", "").meta).Val(), "gone already")
+	require.Zero(t, w.rdb.Exists(t.Context(), k.Board("unkept", "0").Meta, k.Board("short", "").Meta).Val(), "gone already")
 	require.Equal(t, []string{"cup", "short", "stars@0", "unkept@0"}, w.announced())
 
 	w.now = friday.Add(time.Second / 2)
 	w.set(w.now)
 	for _, s := range append(w.stores, w.store(Config{})) {
 		for _, board := range boards {
-			o, err := s.Apply(t.Context(), board, []Update{{Member: "a", Score: 1}, {Member: "a", Score: 5, ID: "1"}})
+			o, err := s.Apply(t.Context(), board, []definition.Update{{Member: "a", Score: 1}, {Member: "a", Score: 5, ID: "1"}})
 			require.NoError(t, err)
 			require.ErrorIs(t, o[0].Err, ErrUnavailable, board)
 			require.ErrorContains(t, o[0].Err, "clock was set back")
@@ -216,10 +225,11 @@ func TestAnAnnouncedPeriodStaysFrozenWhenTheClockGoesBack(t *testing.T) {
 
 // A failover loses that a period was settled: it is announced again, under the same id.
 func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
-	w := simulated(t, 2, Config{Deliver: []string{AllBoards}}, Definition{Board: "fans:{star}", Period: "hour"})
-	k := w.stores[0].keys.board("fans:s1", "2026-11-20T10Z")
+	t.Parallel()
+	w := simulated(t, 2, Config{Deliver: []string{AllBoards}}, definition.Board{Name: "fans:{star}", Period: "hour"})
+	k := w.stores[0].keys.Board("fans:s1", "2026-11-20T10Z")
 	w.write(w.stores[0], "fans:s1", "a", 1)
-	before := w.rdb.HGet(t.Context(), k.periods, "2026-11-20T10Z").Val()
+	before := w.rdb.HGet(t.Context(), k.Periods, "2026-11-20T10Z").Val()
 	ids := make(map[string]bool)
 	for range 2 {
 		w.pass(time.Hour + time.Second)
@@ -230,25 +240,26 @@ func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
 		require.Len(t, due, 1)
 		ids[due[0].ID] = true
 		require.NoError(t, w.stores[0].Deferred(t.Context(), due[0], 0))
-		require.NoError(t, w.rdb.HSet(t.Context(), k.periods, "2026-11-20T10Z", before).Err())
-		require.NoError(t, w.rdb.HDel(t.Context(), k.meta, "settled").Err())
+		require.NoError(t, w.rdb.HSet(t.Context(), k.Periods, "2026-11-20T10Z", before).Err())
+		require.NoError(t, w.rdb.HDel(t.Context(), k.Meta, "settled").Err())
 	}
 	require.Len(t, ids, 1)
 	require.Len(t, w.announced(), 2)
 	w.pass(time.Hour + time.Second)
 	w.tend()
 	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:s1"))
-	require.Empty(t, w.rdb.ZRange(t.Context(), w.stores[0].keys.deliveries(), 0, -1).Val(), "nobody is told of what was deleted")
+	require.Empty(t, w.rdb.ZRange(t.Context(), w.stores[0].keys.Deliveries(), 0, -1).Val(), "nobody is told of what was deleted")
 }
 
 // All nodes were down for far more periods than are kept: each that has data is
 // announced, the oldest first, before it goes.
 func TestPeriodsThatClosedWhileAllWereAwayAreAnnounced(t *testing.T) {
-	w := simulated(t, 2, Config{}, Definition{Board: "fans:{star}", Period: "hour", Keep: new(2)})
+	t.Parallel()
+	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Period: "hour", Keep: new(2)})
 	var want []string
 	for i := range 20 {
 		if i%5 != 4 { // nobody sends anything
-			want = append(want, Qualify("fans:s1", w.write(w.stores[0], "fans:s1", "a", 1).Period))
+			want = append(want, definition.Qualify("fans:s1", w.write(w.stores[0], "fans:s1", "a", 1).Period))
 		}
 		w.pass(time.Hour)
 	}
@@ -262,8 +273,9 @@ func TestPeriodsThatClosedWhileAllWereAwayAreAnnounced(t *testing.T) {
 
 // With or without a reader of the deliveries, periods go only when they were told.
 func TestPeriodsAwaitTheirDelivery(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{Announce: 10, Deliver: []string{"told"}},
-		Definition{Board: "told", Period: "hour", Keep: new(0)}, Definition{Board: "untold", Period: "hour", Keep: new(0)})
+		definition.Board{Name: "told", Period: "hour", Keep: new(0)}, definition.Board{Name: "untold", Period: "hour", Keep: new(0)})
 	for range 3 {
 		w.write(w.stores[0], "told", "a", 1)
 		w.write(w.stores[0], "untold", "a", 1)
@@ -272,9 +284,9 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	w.pass(100 * 24 * time.Hour) // however long it takes
 	w.tend()
 	require.Len(t, w.announced(), 6)
-	w.pass(undeliveredLook)
+	w.pass(undeliveredInterval)
 	w.tend()
-	w.pass(listLook + time.Second)
+	w.pass(relistAfter + time.Second)
 	w.tend()
 	require.Equal(t, []string{"rc:{/}:agenda", "rc:{/}:deliveries", "rc:{/}:instances:told/0",
 		"rc:{told}:2026-11-20T10Z:m", "rc:{told}:2026-11-20T10Z:z", "rc:{told}:2026-11-20T11Z:m", "rc:{told}:2026-11-20T11Z:z",
@@ -290,7 +302,7 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	require.JSONEq(t, `{"id":"`+d.ID+`","board":"told","period":"2026-11-20T10Z","opened":"2026-11-20T10:00:00.000Z","ended":"2026-11-20T11:00:00.000Z",
 		"total":1,"top":[{"rank":1,"member":"a","score":1}]}`, string(d.Body))
 	require.WithinDuration(t, w.now, d.Now, 0)
-	require.Equal(t, undeliveredLook+listLook+time.Second, d.Age)
+	require.Equal(t, undeliveredInterval+relistAfter+time.Second, d.Age)
 
 	// Whoever has one and dies is stood in for, under the same id.
 	require.NoError(t, w.stores[0].Deferred(t.Context(), first[1], 10*time.Minute))
@@ -309,7 +321,8 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 // Some nodes take deliveries and others do not, as while the flag is rolled out: what
 // is wanted by some is not given up by the others.
 func TestDeliveriesThatOnlySomeNodesTake(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "b", Period: "hour"}, Definition{Board: "c", Period: "hour"})
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "b", Period: "hour"}, definition.Board{Name: "c", Period: "hour"})
 	turn := func() (due []string) {
 		w.write(w.stores[0], "b", "a", 1)
 		w.write(w.stores[0], "c", "a", 1)
@@ -345,7 +358,8 @@ func TestDeliveriesThatOnlySomeNodesTake(t *testing.T) {
 
 // While a delivery is under way its board is deleted and made anew.
 func TestADeliveryOfAnEarlierLife(t *testing.T) {
-	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, Definition{Board: "fans:{star}", Period: "hour"})
+	t.Parallel()
+	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, definition.Board{Name: "fans:{star}", Period: "hour"})
 	s := w.stores[0]
 	w.write(s, "fans:s1", "a", 1)
 	w.pass(time.Hour)
@@ -370,19 +384,20 @@ func TestADeliveryOfAnEarlierLife(t *testing.T) {
 
 // What cannot be read is not listed, though it is there until it is delivered.
 func TestPeriodsThatAreNotKeptAreNotListed(t *testing.T) {
-	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, Definition{Board: "b", Period: "hour", Keep: new(1)})
+	t.Parallel()
+	w := simulated(t, 1, Config{Deliver: []string{AllBoards}}, definition.Board{Name: "b", Period: "hour", Keep: new(1)})
 	for range 3 {
 		w.write(w.stores[0], "b", "a", 1)
 		w.pass(time.Hour)
 		w.tend()
 	}
-	w.pass(lingers)
+	w.pass(definition.ClosedGrace)
 	w.tend()
 	list, err := w.stores[0].Periods(t.Context(), "b")
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	for _, p := range list {
-		_, err := w.stores[0].Page(t.Context(), Qualify("b", p.Period), 1, 1)
+		_, err := w.stores[0].Page(t.Context(), definition.Qualify("b", p.Period), 1, 1)
 		require.NoError(t, err)
 	}
 }

@@ -10,96 +10,96 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/internal/batch"
+	"rankcast/ranking/internal/keyspace"
 )
 
-// Config is what a Store or a Feed needs to know beyond its client. The zero
-// value is the documented default.
+// Config holds the settings of a Store beside its client. The zero value is the documented
+// default.
 type Config struct {
-	// Prefix starts every key and channel. Default "rc".
+	// Prefix starts each key and each channel in Redis. Default "rc".
 	Prefix string
 	// CallTimeout bounds one call to Redis. Default 2 s.
 	CallTimeout time.Duration
-	// ProfileAge is for how long a profile that was read is gone by, unless it is heard
-	// to have changed. Default 30 s.
+	// ProfileAge is how long the node uses a profile that it has read, unless the feed
+	// reports a change of it. Default 30 s.
 	ProfileAge time.Duration
-	// ProbeInterval is how often a Feed makes sure that it still hears: it
-	// counts as down after three in a row go unheard. Default 2 s.
-	ProbeInterval time.Duration
-	// Announce is how many of the first entries are told of a period that has
-	// closed, 0 to MaxAnnounce. Default 0. All nodes should be told the same: each
-	// tells so many when it has something to tell.
+	// Announce is the number of first entries in the message about a closed period, 0 to
+	// MaxAnnounce. Default 0. Configure all nodes alike: the node that settles or delivers
+	// a period uses its own value.
 	Announce int
-	// Deliver names the boards, as they are defined, whose closed periods wait until
-	// somebody has taken them by Deliveries; AllBoards for all. Default none. They
-	// wait on all nodes, also on those that are not told so, as long as one is there
-	// that was, and for a day after.
+	// Deliver names the boards, as they are defined, whose closed periods wait until a
+	// caller of Deliveries has taken them. AllBoards stands for all. Default none. The
+	// closed periods wait on all nodes, also on nodes that are configured otherwise. They
+	// wait as long as a node with this setting runs, and for a day after that.
 	Deliver []string
 }
 
 // AllBoards stands for all boards in Config.Deliver.
 const AllBoards = "*"
 
-// MaxAnnounce is the most entries that are told of a closed period.
+// MaxAnnounce is the maximum of Config.Announce.
 const MaxAnnounce = 100
 
 func (c Config) withDefaults() Config {
 	c.Prefix = cmp.Or(c.Prefix, "rc")
 	c.CallTimeout = cmp.Or(c.CallTimeout, 2*time.Second)
 	c.ProfileAge = cmp.Or(c.ProfileAge, profileAge)
-	c.ProbeInterval = cmp.Or(c.ProbeInterval, 2*time.Second)
 	return c
 }
 
 // Store writes and reads boards. All its methods may be called concurrently.
 //
-// Boards are named as clients name them: "stars", "fans:s17", and, to read,
-// "stars@2026-W46" or "stars@-1" for the period before the current one.
+// Clients name a board "stars" or "fans:s17". To read a period, they name it
+// "stars@2026-W46", or "stars@-1" for the period before the current one.
 //
-// Methods return a FieldError for what is no name, ErrUnknownBoard for a board that
-// is not defined, ErrUnknownPeriod for one of its periods that is not there, and
-// ErrUnavailable when Redis does not answer as it should.
+// Methods return a FieldError for an invalid name and ErrUnknownBoard for a board that is
+// not defined. They return ErrUnknownPeriod for a period that does not exist, and
+// ErrUnavailable when Redis does not answer as expected.
 type Store struct {
-	rdb     redis.UniversalClient
-	cfg     Config
-	keys    keys
-	catalog catalog
-	updates queues[updateItem] // by instance
-	begun   queues[eventItem]  // by event
-	told    queues[eventItem]  // by event
-	wanted  atomic.Int64       // when this node noted last that it takes deliveries, µs since 1970
+	rdb            redis.UniversalClient
+	cfg            Config
+	keys           keyspace.Keys
+	catalog        catalog
+	updates        batch.Queues[updateItem] // by instance
+	eventBegins    batch.Queues[eventItem]  // by event
+	eventPublishes batch.Queues[eventItem]  // by event
+	receiverNoted  atomic.Int64             // when this node last recorded that it takes deliveries, µs since 1970
 
 	builds   builds
 	profiles *profileCache
-	profiled sync.Map // kinds of which this node heard that they have profiles
+	profiled sync.Map // kinds for which this node has heard of a profile
 
-	defining chan struct{} // holds one: who changes definitions
+	defining chan struct{} // capacity one: held by the caller that changes definitions
 }
 
-// New makes a Store of what is defined in rdb's Redis, which Define adds to. Nothing
-// is sent yet. The Store does not close rdb.
+// New returns a Store of the definitions that rdb's Redis holds; Define adds to them. New
+// sends nothing. The Store does not close rdb.
 func New(rdb redis.UniversalClient, cfg Config) *Store {
 	cfg = cfg.withDefaults()
-	s := &Store{rdb: rdb, cfg: cfg, keys: keys{cfg.Prefix}, defining: make(chan struct{}, 1)}
+	s := &Store{rdb: rdb, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1)}
 	s.profiles = newProfileCache(cfg.ProfileAge)
 	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = rdb, s.keys, cfg.CallTimeout
-	s.updates.call, s.updates.timeout = s.applyBatch, cfg.CallTimeout
-	s.begun.call, s.begun.timeout = s.beginBatch, cfg.CallTimeout
-	s.told.call, s.told.timeout = s.publishBatch, cfg.CallTimeout
+	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
+	s.eventBegins.Call, s.eventBegins.Timeout = s.beginBatch, cfg.CallTimeout
+	s.eventPublishes.Call, s.eventPublishes.Timeout = s.publishBatch, cfg.CallTimeout
 	s.builds.end, s.builds.stop = context.WithCancel(context.Background())
 	return s
 }
 
-// Close waits for what is under way; boards that are being built stay as they were. Call
-// it when nobody calls anything any more.
+// Close waits for the calls under way. It ends the builds under way, and their boards keep
+// the result that they have. Call it after all other calls have returned.
 func (s *Store) Close() {
 	s.builds.close()
-	s.begun.running.Wait()
-	s.updates.running.Wait()
-	s.told.running.Wait()
+	s.eventBegins.Wait()
+	s.updates.Wait()
+	s.eventPublishes.Wait()
 	s.catalog.running.Wait()
 }
 
-// Ping asks Redis, every master of a cluster, for a sign of life.
+// Ping checks that Redis answers; in a cluster, that each master answers. It returns
+// ErrUnavailable otherwise.
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -117,8 +117,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Now is Redis's clock as this process knows it, which may lag by what an answer takes
-// to arrive; zero as long as Redis was never heard.
+// Now estimates the clock of Redis. The estimate may lag by the time that an answer took to
+// arrive. Now returns the zero time until Redis has answered once.
 func (s *Store) Now() time.Time {
 	now := s.catalog.clock.now()
 	if now == 0 {
@@ -127,5 +127,5 @@ func (s *Store) Now() time.Time {
 	return time.UnixMicro(now).UTC()
 }
 
-// newEpoch is a word that no other life of a board has: 60 random bits.
+// newEpoch returns a word that no other life of a board has: 60 random bits.
 func newEpoch() string { return rand.Text()[:12] }

@@ -11,22 +11,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
 // pointEvent defines an event "e" that gives "m" points on some boards.
-func pointEvent(t testing.TB, s *Store, boards ...Definition) {
+func pointEvent(t testing.TB, s *Store, boards ...definition.Board) {
 	t.Helper()
-	e := Event{Name: "e"}
+	e := definition.Event{Name: "e"}
 	for _, b := range boards {
-		e.Updates = append(e.Updates, Target{Board: b.Board, Member: "m", Score: "{n}"})
+		e.Updates = append(e.Updates, definition.Target{Board: b.Name, Member: "m", Score: "{n}"})
 	}
-	require.NoError(t, s.Define(t.Context(), Definitions{Boards: boards, Events: []Event{e}}))
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards, Events: []definition.Event{e}}))
 }
 
-func point(t testing.TB, s *Store, id string, n int) Happened {
+func point(t testing.TB, s *Store, id string, n int) EventResult {
 	t.Helper()
-	h, err := s.Happen(t.Context(), "e", []Occurrence{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprint(n))}}})
+	h, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: id, Fields: map[string]jsontext.Value{"n": jsontext.Value(fmt.Sprint(n))}}})
 	require.NoError(t, err)
 	require.NoError(t, h[0].Err)
 	return h[0]
@@ -42,21 +44,22 @@ func takeBack(t testing.TB, s *Store, id string) TakenBack {
 // An event is forgotten no later than its boards forget it: a taking back that is
 // acknowledged has taken it back, once.
 func TestTakeBackOfWhatIsForgotten(t *testing.T) {
+	t.Parallel()
 	for parity := range 2 {
 		t.Run(fmt.Sprint(parity), func(t *testing.T) {
 			w := simulated(t, 1, Config{})
 			const bucket = 610 * time.Second
 			s := w.stores[0]
-			pointEvent(t, s, Definition{Board: "one"}, Definition{Board: "two"})
+			pointEvent(t, s, definition.Board{Name: "one"}, definition.Board{Name: "two"})
 			w.pass(bucket - time.Duration(w.now.UnixMicro()%bucket.Microseconds())*time.Microsecond + time.Duration(parity)*bucket)
-			apply(t, s, "one", Update{Member: "m", Score: 10})
-			apply(t, s, "two", Update{Member: "m", Score: 10})
+			apply(t, s, "one", definition.Update{Member: "m", Score: 10})
+			apply(t, s, "two", definition.Update{Member: "m", Score: 10})
 			for _, id := range []string{"half", "late", "gone"} {
 				point(t, s, id, 1)
 			}
 			var left atomic.Int64
-			s.rdb.AddHook(&cutter{fate: func(script string) fate {
-				if script == applyScript.name && left.Add(-1) == -1 {
+			s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+				if sc == script.Apply.Name && left.Add(-1) == -1 {
 					return isLost
 				}
 				return passes
@@ -92,18 +95,19 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 // An event that is defined otherwise by now is not taken back by what it has not done;
 // and one that was taken back does not count on boards that it has gained since.
 func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		one, two := Definition{Board: "one"}, Definition{Board: "two"}
+		one, two := definition.Board{Name: "one"}, definition.Board{Name: "two"}
 		pointEvent(t, s, one)
-		require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{two}}))
-		apply(t, s, "two", Update{Member: "m", Score: 7})
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{two}}))
+		apply(t, s, "two", definition.Update{Member: "m", Score: 7})
 		for _, id := range []string{"1", "2", "3", "4"} {
 			point(t, s, id, 1)
 		}
 		takeBack(t, s, "1")
 		was := map[string]string{}
-		for _, key := range s.keys.eventIDs("e") {
+		for _, key := range s.keys.EventIDs("e") {
 			for id, record := range s.rdb.HGetAll(t.Context(), key).Val() {
 				was[id] = record
 				if id == "3" { // as older versions have noted it
@@ -117,7 +121,7 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 		require.ErrorIs(t, err, ErrConflict)
 		refusedAs(t, err, "event")
 		var noted []string
-		for _, key := range s.keys.eventIDs("e") {
+		for _, key := range s.keys.EventIDs("e") {
 			noted = slices.AppendSeq(noted, func(yield func(string) bool) {
 				if record, err := s.rdb.HGet(t.Context(), key, "2").Result(); err == nil {
 					yield(record)
@@ -138,7 +142,7 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 		// One that was carried out by both is not known to be of either.
 		point(t, s, "4", 1)
 		require.Equal(t, []string{"m 8 #1"}, entriesOf(t, s, "two"))
-		for _, boards := range [][]Definition{{one, two}, {one}} {
+		for _, boards := range [][]definition.Board{{one, two}, {one}} {
 			pointEvent(t, s, boards...)
 			_, err = s.TakeBack(t.Context(), "e", "4", Moderator{})
 			require.ErrorIs(t, err, ErrConflict)
@@ -150,13 +154,14 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 
 // An event is not noted as taken back where a board has refused to.
 func TestTakeBackThatIsRefused(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		pointEvent(t, s, Definition{Board: "one"}, Definition{Board: "two"})
-		apply(t, s, "one", Update{Member: "m", Score: 4})
+		pointEvent(t, s, definition.Board{Name: "one"}, definition.Board{Name: "two"})
+		apply(t, s, "one", definition.Update{Member: "m", Score: 4})
 		point(t, s, "1", 6)
 		var mend func() error
-		for _, key := range s.keys.ids("one") {
+		for _, key := range s.keys.Ids("one") {
 			for id, record := range s.rdb.HGetAll(t.Context(), key).Val() {
 				if id != "" {
 					require.NoError(t, s.rdb.HSet(t.Context(), key, id, "of another"+record[10:]).Err())

@@ -8,14 +8,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
 // In whatever order events are taken back, what is left is what the others came to.
 func TestTakeBackInAnyOrder(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		pointEvent(t, s, Definition{Board: "sum"}, Definition{Board: "best", Mode: Best}, Definition{Board: "last", Mode: Last})
+		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "best", Mode: definition.Best}, definition.Board{Name: "last", Mode: definition.Last})
 		for n, order := range []string{"0", "1", "2", "01", "10", "02", "20", "12", "21", "012", "021", "102", "120", "201", "210"} {
 			id := func(i int) string { return fmt.Sprint(n, "-", i) }
 			sum, last := int64(0), int64(0)
@@ -58,9 +60,10 @@ func TestTakeBackInAnyOrder(t *testing.T) {
 
 // Nothing is taken back of a member that has left since, and come again.
 func TestTakeBackOfAnotherLife(t *testing.T) {
-	worlds(t, 1, Config{}, func(time.Time) []Definition { return nil }, func(t *testing.T, w *world) {
+	t.Parallel()
+	worlds(t, 1, Config{}, func(time.Time) []definition.Board { return nil }, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		pointEvent(t, s, Definition{Board: "sum"}, Definition{Board: "full", Mode: Last, Limit: 1}, Definition{Board: "brief", MemberTTL: time.Minute})
+		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "full", Mode: definition.Last, Limit: 1}, definition.Board{Name: "brief", MemberTTL: time.Minute})
 		again := func(id string) {
 			takeBack(t, s, id)
 			require.Equal(t, []string{"m 10 #1"}, entriesOf(t, s, "sum"))
@@ -68,14 +71,14 @@ func TestTakeBackOfAnotherLife(t *testing.T) {
 		point(t, s, "1", 3)
 		_, err := s.Remove(t.Context(), "sum", "m")
 		require.NoError(t, err)
-		apply(t, s, "sum", Update{Member: "m", Score: 10})
-		apply(t, s, "full", Update{Member: "other", Score: 20})
+		apply(t, s, "sum", definition.Update{Member: "m", Score: 10})
+		apply(t, s, "full", definition.Update{Member: "other", Score: 20})
 		require.Equal(t, []string{"other 20 #1"}, entriesOf(t, s, "full"))
-		apply(t, s, "full", Update{Member: "other", Score: 1})
-		apply(t, s, "full", Update{Member: "m", Score: 3})
+		apply(t, s, "full", definition.Update{Member: "other", Score: 1})
+		apply(t, s, "full", definition.Update{Member: "m", Score: 3})
 		if w.set != nil {
 			w.pass(2 * time.Minute)
-			apply(t, s, "brief", Update{Member: "m", Score: 10})
+			apply(t, s, "brief", definition.Update{Member: "m", Score: 10})
 		}
 		again("1")
 		require.Equal(t, []string{"m 3 #1"}, entriesOf(t, s, "full"))
@@ -87,7 +90,7 @@ func TestTakeBackOfAnotherLife(t *testing.T) {
 		_, err = s.Erase(t.Context(), "member", "m", Moderator{Reason: "asked"})
 		require.NoError(t, err)
 		w.until("erased", func() error { return w.erased("member", "m") })
-		apply(t, s, "sum", Update{Member: "m", Score: 10})
+		apply(t, s, "sum", definition.Update{Member: "m", Score: 10})
 		again("2")
 
 		// Who is hidden has not left.
@@ -100,9 +103,10 @@ func TestTakeBackOfAnotherLife(t *testing.T) {
 
 // Those who left are known for as long as ids are, and let go as others leave.
 func TestThoseWhoLeftAreLetGo(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "b"})
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "b"})
 	s := w.stores[0]
-	left := func() int64 { return w.rdb.ZCard(t.Context(), s.keys.board("b", "").left).Val() }
+	left := func() int64 { return w.rdb.ZCard(t.Context(), s.keys.Board("b", "").Left).Val() }
 	leave := func(member string) {
 		w.write(s, "b", member, 1)
 		_, err := s.Remove(t.Context(), "b", member)
@@ -121,17 +125,18 @@ func TestThoseWhoLeftAreLetGo(t *testing.T) {
 
 // A taking back does not go beyond the bounds of a board.
 func TestTakeBackStopsAtTheBounds(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		pointEvent(t, s, Definition{Board: "b", Min: new(int64(2)), Max: new(int64(10))})
-		apply(t, s, "b", Update{Member: "m", Score: 4})
+		pointEvent(t, s, definition.Board{Name: "b", Min: new(int64(2)), Max: new(int64(10))})
+		apply(t, s, "b", definition.Update{Member: "m", Score: 4})
 		point(t, s, "up", 6)
-		apply(t, s, "b", Update{Member: "m", Score: -7})
+		apply(t, s, "b", definition.Update{Member: "m", Score: -7})
 		o := takeBack(t, s, "up").Outcomes[0]
 		require.Equal(t, Outcome{Result: Result{Current: &Standing{2, 1}, Previous: &Standing{3, 1}, TakenBack: true}}, o)
 		point(t, s, "more", 6)
 		point(t, s, "down", -5)
-		apply(t, s, "b", Update{Member: "m", Score: 6})
+		apply(t, s, "b", definition.Update{Member: "m", Score: 6})
 		o = takeBack(t, s, "down").Outcomes[0]
 		require.Equal(t, Outcome{Result: Result{Current: &Standing{10, 1}, Previous: &Standing{9, 1}, TakenBack: true}}, o)
 	})
@@ -139,14 +144,15 @@ func TestTakeBackStopsAtTheBounds(t *testing.T) {
 
 // Taken back again, an event is answered with where its members are now.
 func TestTakeBackAgain(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		pointEvent(t, s, Definition{Board: "b"})
-		apply(t, s, "b", Update{Member: "m", Score: 4})
+		pointEvent(t, s, definition.Board{Name: "b"})
+		apply(t, s, "b", definition.Update{Member: "m", Score: 4})
 		point(t, s, "1", 6)
 		takeBack(t, s, "1")
-		apply(t, s, "b", Update{Member: "m", Score: 1})
-		apply(t, s, "b", Update{Member: "other", Score: 9})
+		apply(t, s, "b", definition.Update{Member: "m", Score: 1})
+		apply(t, s, "b", definition.Update{Member: "other", Score: 9})
 		now := Outcome{Result: Result{Current: &Standing{5, 2}, Previous: &Standing{5, 2}, Duplicate: true, TakenBack: true}}
 		require.Equal(t, now, takeBack(t, s, "1").Outcomes[0])
 		require.NoError(t, s.Hide(t.Context(), "b", "m", Moderator{}))
@@ -157,14 +163,15 @@ func TestTakeBackAgain(t *testing.T) {
 
 // What an older version has noted of an update, without when that was, is taken back too.
 func TestTakeBackOfWhatAnOlderVersionDid(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		pointEvent(t, s, Definition{Board: "sum"}, Definition{Board: "last", Mode: Last})
-		apply(t, s, "sum", Update{Member: "m", Score: 4})
-		apply(t, s, "last", Update{Member: "m", Score: 4})
+		pointEvent(t, s, definition.Board{Name: "sum"}, definition.Board{Name: "last", Mode: definition.Last})
+		apply(t, s, "sum", definition.Update{Member: "m", Score: 4})
+		apply(t, s, "last", definition.Update{Member: "m", Score: 4})
 		point(t, s, "1", 6)
 		for _, board := range []string{"sum", "last"} {
-			for _, key := range s.keys.ids(board) {
+			for _, key := range s.keys.Ids(board) {
 				for id, record := range s.rdb.HGetAll(t.Context(), key).Val() {
 					if was, _, ok := strings.Cut(record, " @"); ok {
 						require.NoError(t, s.rdb.HSet(t.Context(), key, id, was).Err())

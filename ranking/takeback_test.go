@@ -9,15 +9,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
 // giftEvent defines boards of each mode that one event updates.
 func giftEvent(t testing.TB, s *Store) {
 	t.Helper()
-	require.NoError(t, s.Define(t.Context(), Definitions{
-		Boards: []Definition{{Board: "stars"}, {Board: "fans:{star}", Ties: Dense}, {Board: "biggest", Mode: Best}, {Board: "latest", Mode: Last, MaxChange: 5}},
-		Events: []Event{{Name: "gift", Updates: []Target{
+	require.NoError(t, s.Define(t.Context(), definition.Set{
+		Boards: []definition.Board{{Name: "stars"}, {Name: "fans:{star}", Ties: definition.Dense}, {Name: "biggest", Mode: definition.Best}, {Name: "latest", Mode: definition.Last, MaxChange: 5}},
+		Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
 			{Board: "stars", Member: "{star}", Score: "{n}"},
 			{Board: "fans:{star}", Member: "{user}", Score: "{n}"},
 			{Board: "biggest", Member: "{user}", Score: "{n}"},
@@ -25,10 +27,10 @@ func giftEvent(t testing.TB, s *Store) {
 		}}}}))
 }
 
-func give(t testing.TB, s *Store, id, star, user string, n int) Happened {
+func give(t testing.TB, s *Store, id, star, user string, n int) EventResult {
 	t.Helper()
 	text := func(s string) jsontext.Value { return jsontext.Value(`"` + s + `"`) }
-	h, err := s.Happen(t.Context(), "gift", []Occurrence{{ID: id, Fields: map[string]jsontext.Value{
+	h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: id, Fields: map[string]jsontext.Value{
 		"star": text(star), "user": text(user), "n": jsontext.Value(fmt.Sprint(n)),
 	}}})
 	require.NoError(t, err)
@@ -49,6 +51,7 @@ func allOf(t testing.TB, s *Store) map[string][]string {
 // What an event has done is taken back on each of its boards, once, and a retry of it
 // counts nothing.
 func TestTakeBack(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		a, b := newNode(t, url), newNode(t, url)
 		giftEvent(t, a)
@@ -72,7 +75,7 @@ func TestTakeBack(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, again.Before)
 		late := give(t, a, "2", "a", "u", 4)
-		for _, h := range []Happened{again.Happened, late} {
+		for _, h := range []EventResult{again.EventResult, late} {
 			for _, o := range h.Outcomes {
 				require.True(t, o.Result.Duplicate)
 				require.True(t, o.Result.TakenBack)
@@ -103,6 +106,7 @@ func refusedAs(t testing.TB, err error, field string) {
 // What has come to a score since stays: a sum keeps what others added, a best or last
 // that others have set since is theirs, and who was removed is not revived.
 func TestTakeBackAmongOthers(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		giftEvent(t, s)
@@ -126,6 +130,7 @@ func TestTakeBackAmongOthers(t *testing.T) {
 // An event that got half way, and one whose taking back did, come out as if they never
 // were: nothing of them counts when they are sent again.
 func TestTakeBackHalfWay(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for n := range 4 {
 			s, other := newNode(t, url), newNode(t, url)
@@ -133,14 +138,14 @@ func TestTakeBackHalfWay(t *testing.T) {
 			give(t, s, "warm", "warm", "warm", 1)
 			star := fmt.Sprint("s", n)
 			var left atomic.Int64
-			s.rdb.AddHook(&cutter{fate: func(script string) fate {
-				if script == applyScript.name && left.Add(-1) == -1 {
+			s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+				if sc == script.Apply.Name && left.Add(-1) == -1 {
 					return isLost
 				}
 				return passes
 			}})
 			left.Store(int64(n))
-			h, err := s.Happen(t.Context(), "gift", []Occurrence{{ID: star, Fields: map[string]jsontext.Value{
+			h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{{ID: star, Fields: map[string]jsontext.Value{
 				"star": jsontext.Value(`"` + star + `"`), "user": jsontext.Value(`"u"`), "n": jsontext.Value(`2`),
 			}}})
 			require.True(t, err != nil || h[0].Err != nil)
@@ -162,13 +167,14 @@ func TestTakeBackHalfWay(t *testing.T) {
 
 // In a period that has closed what counted stays.
 func TestTakeBackAfterThePeriod(t *testing.T) {
-	w := simulated(t, 1, Config{}, Definition{Board: "hours", Period: "hour"}, Definition{Board: "ever"})
+	t.Parallel()
+	w := simulated(t, 1, Config{}, definition.Board{Name: "hours", Period: "hour"}, definition.Board{Name: "ever"})
 	s := w.stores[0]
-	require.NoError(t, s.DefineEvent(t.Context(), Event{Name: "visit", Updates: []Target{
+	require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: "visit", Updates: []definition.Target{
 		{Board: "hours", Member: "m", Score: "1"}, {Board: "ever", Member: "m", Score: "1"},
 	}}))
 	w.pass(59 * time.Minute)
-	h, err := s.Happen(t.Context(), "visit", []Occurrence{{ID: "1"}, {ID: "2"}})
+	h, err := s.ApplyEvents(t.Context(), "visit", []EventCall{{ID: "1"}, {ID: "2"}})
 	require.NoError(t, err)
 	require.NoError(t, h[0].Err)
 	w.pass(2 * time.Minute)
@@ -186,10 +192,11 @@ func TestTakeBackAfterThePeriod(t *testing.T) {
 // A score set by hand minds the bounds of the board, not how much it changes, and leaves
 // a line.
 func TestSetScore(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "b", MaxChange: 5, Max: new(int64(100))})
-		apply(t, s, "b", Update{Member: "m", Score: 3})
+		define(t, s, definition.Board{Name: "b", MaxChange: 5, Max: new(int64(100))})
+		apply(t, s, "b", definition.Update{Member: "m", Score: 3})
 		why := Moderator{Reason: "lost in the outage"}
 		r, err := s.SetScore(t.Context(), "b", "m", 90, why)
 		require.NoError(t, err)

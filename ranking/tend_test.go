@@ -16,6 +16,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/redistest"
 )
 
@@ -48,13 +50,13 @@ type feedWord struct {
 	} `json:"data"`
 }
 
-func (w feedWord) name() string { return Qualify(w.Data.Board, w.Data.Period) }
+func (w feedWord) name() string { return definition.Qualify(w.Data.Board, w.Data.Period) }
 
 // friday is when simulated time begins.
 var friday = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
 // simulated is a world whose clock stands still until it is moved.
-func simulated(t testing.TB, stores int, cfg Config, boards ...Definition) *world {
+func simulated(t testing.TB, stores int, cfg Config, boards ...definition.Board) *world {
 	url, set := redistest.Clocked(t)
 	set(friday)
 	w := &world{t: t, url: url, now: friday, set: set}
@@ -63,22 +65,26 @@ func simulated(t testing.TB, stores int, cfg Config, boards ...Definition) *worl
 }
 
 // worlds runs a test on simulated time, and on a real Redis.
-func worlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []Definition, test func(t *testing.T, w *world)) {
-	t.Run("embedded", func(t *testing.T) { test(t, simulated(t, stores, cfg, boards(friday)...)) })
+func worlds(t *testing.T, stores int, cfg Config, boards func(now time.Time) []definition.Board, test func(t *testing.T, w *world)) {
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, simulated(t, stores, cfg, boards(friday)...))
+	})
 	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
 		w := &world{t: t, url: redistest.Start(t).URL()}
 		w.open(stores, cfg, boards(time.Now().UTC()))
 		test(t, w)
 	})
 }
 
-func (w *world) open(stores int, cfg Config, boards []Definition) {
+func (w *world) open(stores int, cfg Config, boards []definition.Board) {
 	w.rdb = w.client()
 	for range stores {
 		w.store(cfg)
 	}
-	require.NoError(w.t, w.stores[0].Define(w.t.Context(), Definitions{Boards: boards}))
-	sub := w.rdb.Subscribe(context.Background(), keys{"rc"}.feed(periodsFeed))
+	require.NoError(w.t, w.stores[0].Define(w.t.Context(), definition.Set{Boards: boards}))
+	sub := w.rdb.Subscribe(context.Background(), keyspace.New("rc").Feed(definition.PeriodsFeed))
 	_, err := sub.Receive(w.t.Context())
 	require.NoError(w.t, err)
 	w.done = make(chan struct{})
@@ -100,6 +106,7 @@ func (w *world) open(stores int, cfg Config, boards []Definition) {
 func (w *world) client() redis.UniversalClient {
 	rdb, err := Open(w.url)
 	require.NoError(w.t, err)
+	redistest.Patient(rdb)
 	w.t.Cleanup(func() { rdb.Close() })
 	if w.clock != nil {
 		rdb.AddHook(w.clock)
@@ -107,8 +114,9 @@ func (w *world) client() redis.UniversalClient {
 	return rdb
 }
 
-// store adds a node's.
+// store adds a node's, which is patient.
 func (w *world) store(cfg Config) *Store {
+	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, redistest.CallTimeout)
 	s := New(w.client(), cfg)
 	w.t.Cleanup(s.Close)
 	w.stores = append(w.stores, s)
@@ -133,7 +141,7 @@ func (w *world) tryTend() error {
 	for i, s := range w.stores {
 		wg.Go(func() {
 			for more := true; more && errs[i] == nil; {
-				more, errs[i] = s.tendDue(context.Background())
+				more, errs[i] = s.housekeepDue(context.Background())
 			}
 		})
 	}
@@ -166,7 +174,7 @@ func (w *world) until(what string, check func() error) {
 
 // next is when something is next on the agenda, in µs since 1970; 0: never.
 func (w *world) next() int64 {
-	first, err := w.rdb.ZRangeWithScores(w.t.Context(), keys{"rc"}.agenda(), 0, 0).Result()
+	first, err := w.rdb.ZRangeWithScores(w.t.Context(), keyspace.New("rc").Agenda(), 0, 0).Result()
 	require.NoError(w.t, err)
 	if len(first) == 0 {
 		return 0
@@ -189,7 +197,7 @@ func (w *world) quiet() {
 func (w *world) words() []feedWord {
 	w.t.Helper()
 	mark := newEpoch()
-	require.NoError(w.t, w.rdb.Publish(w.t.Context(), keys{"rc"}.feed(periodsFeed), mark).Err())
+	require.NoError(w.t, w.rdb.Publish(w.t.Context(), keyspace.New("rc").Feed(definition.PeriodsFeed), mark).Err())
 	var words []feedWord
 	redistest.Eventually(w.t, "the feed", func() error {
 		w.mu.Lock()
@@ -221,7 +229,7 @@ func (w *world) allKeys() []string {
 	all, err := w.rdb.Keys(w.t.Context(), "*").Result()
 	require.NoError(w.t, err)
 	slices.Sort(all)
-	return slices.DeleteFunc(all, func(k string) bool { return k == keys{"rc"}.definitions() || k == clockKey })
+	return slices.DeleteFunc(all, func(k string) bool { return k == keyspace.New("rc").Definitions() || k == clockKey })
 }
 
 // nothingLeft says what there is still in Redis.
@@ -235,7 +243,7 @@ func (w *world) nothingLeft() error {
 // write adds to a member's score, and is acknowledged.
 func (w *world) write(s *Store, board, member string, score int64) Result {
 	w.t.Helper()
-	o, err := s.Apply(w.t.Context(), board, []Update{{Member: member, Score: score}})
+	o, err := s.Apply(w.t.Context(), board, []definition.Update{{Member: member, Score: score}})
 	require.NoError(w.t, err)
 	require.NoError(w.t, o[0].Err)
 	return o[0].Result
@@ -254,18 +262,18 @@ func (w *world) total(board string) int64 {
 // falls due.
 func (w *world) cared(ever bool) {
 	w.t.Helper()
-	k := keys{"rc"}
+	k := keyspace.New("rc")
 	for _, key := range w.allKeys() {
 		instance, what, _ := strings.Cut(strings.TrimPrefix(key, "rc:{"), "}:")
 		if strings.HasPrefix(instance, "/") {
 			continue
 		}
-		n, err := parseName(instance)
+		n, err := definition.ParseName(instance)
 		require.NoError(w.t, err)
-		_, err = w.rdb.ZScore(w.t.Context(), k.instances(n.slot()), instance).Result()
+		_, err = w.rdb.ZScore(w.t.Context(), k.Instances(n.Slot()), instance).Result()
 		require.NoError(w.t, err, "%s is there, and %s not listed", what, instance)
 		if ever {
-			_, err = w.rdb.ZScore(w.t.Context(), k.agenda(), instance).Result()
+			_, err = w.rdb.ZScore(w.t.Context(), k.Agenda(), instance).Result()
 			require.NoError(w.t, err, "%s is there, and %s not on the agenda", what, instance)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -24,7 +25,7 @@ func moment(t testing.TB, s string) time.Time {
 // countsIn applies an update and returns the period that it counted in.
 func countsIn(t testing.TB, s *ranking.Store, board string) string {
 	t.Helper()
-	o := applyOne(t, s, board, ranking.Update{Member: "m", Score: 1})
+	o := applyOne(t, s, board, definition.Update{Member: "m", Score: 1})
 	require.NoError(t, o.Err)
 	return o.Result.Period
 }
@@ -33,10 +34,11 @@ func countsIn(t testing.TB, s *ranking.Store, board string) string {
 // and whatever a node has thought that it shows: an estimate that lags or leads by
 // hours or days costs a second call and nothing else.
 func TestRedisClockDecidesThePeriod(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	now := moment(t, "2026-11-20T12:00:00Z")
 	set(now)
-	def := ranking.Definition{Board: "b", Period: "day", Keep: new(1000)}
+	def := definition.Board{Name: "b", Period: "day", Keep: new(1000)}
 	nodes := []*ranking.Store{open(t, url, def), open(t, url)}
 	want := make(map[string]int64)
 	for range 100 {
@@ -59,7 +61,7 @@ func TestRedisClockDecidesThePeriod(t *testing.T) {
 		}
 		places, err := s.Places(t.Context(), "b", []ranking.Lookup{{Member: "m"}})
 		require.NoError(t, err)
-		require.Equal(t, ranking.Places{State: page.State, Bounds: bounds, Period: day, Kind: "member", Ties: ranking.First, Total: page.Total, List: places.List}, places)
+		require.Equal(t, ranking.Places{State: page.State, Bounds: bounds, Period: day, Kind: "member", Ties: definition.First, Total: page.Total, List: places.List}, places)
 		info, err := s.Info(t.Context(), "b")
 		require.NoError(t, err)
 		require.Equal(t, day, info.Period)
@@ -77,12 +79,14 @@ func TestRedisClockDecidesThePeriod(t *testing.T) {
 // A node whose own clock stands in the year 2000, and then runs an hour ahead while
 // Redis's does not, counts and reads by Redis's.
 func TestNodeWhoseClockIsOff(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		synctest.Test(t, func(t *testing.T) {
 			require.Equal(t, 2000, time.Now().Year())
-			s := open(t, url, ranking.Definition{Board: "b", Period: "10m", Base: moment(t, "2020-01-01T00:00:00Z")})
+			s := open(t, url, definition.Board{Name: "b", Period: "10m", Base: moment(t, "2020-01-01T00:00:00Z")})
 			rdb, err := ranking.Open(url)
 			require.NoError(t, err)
+			redistest.Patient(rdb)
 			defer rdb.Close()
 			period := func() string {
 				now, err := rdb.Time(t.Context()).Result()
@@ -108,6 +112,7 @@ func TestNodeWhoseClockIsOff(t *testing.T) {
 
 // Whoever sends an update again after the turn is told what it did before it.
 func TestRetryAcrossTheTurn(t *testing.T) {
+	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
 		url, set := redistest.Clocked(t)
 		now := moment(t, "2026-11-20T12:00:01Z")
@@ -128,9 +133,9 @@ func TestRetryAcrossTheTurn(t *testing.T) {
 }
 
 func retryAcrossTheTurn(t *testing.T, url string, turn func(s *ranking.Store, period string)) {
-	def := ranking.Definition{Board: "b", Period: "2s", Base: moment(t, "2026-01-01T00:00:00Z"), Keep: new(1000)}
+	def := definition.Board{Name: "b", Period: "2s", Base: moment(t, "2026-01-01T00:00:00Z"), Keep: new(1000)}
 	s, other := open(t, url, def), open(t, url)
-	first := applyOne(t, s, "b", ranking.Update{Member: "m", Score: 5, ID: "1"})
+	first := applyOne(t, s, "b", definition.Update{Member: "m", Score: 5, ID: "1"})
 	require.NoError(t, first.Err)
 	period := first.Result.Period
 	require.NotEmpty(t, period)
@@ -138,13 +143,13 @@ func retryAcrossTheTurn(t *testing.T, url string, turn func(s *ranking.Store, pe
 	turn(s, period)
 
 	// The retry is the first that the new period sees; then there is one beside it.
-	require.Equal(t, first, applyOne(t, other, "b", ranking.Update{Member: "m", Score: 5, ID: "1"}))
-	o, err := s.Apply(t.Context(), "b", []ranking.Update{{Member: "m", Score: 7, ID: "2"}, {Member: "m", Score: 5, ID: "1"}})
+	require.Equal(t, first, applyOne(t, other, "b", definition.Update{Member: "m", Score: 5, ID: "1"}))
+	o, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 7, ID: "2"}, {Member: "m", Score: 5, ID: "1"}})
 	require.NoError(t, err)
 	require.NotEqual(t, period, o[0].Result.Period)
 	require.Nil(t, o[0].Result.Previous, "each period counts from nothing")
 	require.Equal(t, first, o[1])
-	mismatch := applyOne(t, s, "b", ranking.Update{Member: "m", Score: 6, ID: "1"})
+	mismatch := applyOne(t, s, "b", definition.Update{Member: "m", Score: 6, ID: "1"})
 	require.ErrorIs(t, mismatch.Err, ranking.ErrIDMismatch)
 
 	old, err := s.Page(t.Context(), "b@"+period, 1, 10)
@@ -156,18 +161,19 @@ func retryAcrossTheTurn(t *testing.T, url string, turn func(s *ranking.Store, pe
 
 // Periods are read by name and by how long ago they were, as long as they are kept.
 func TestOldPeriods(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	set(moment(t, "2026-11-16T12:00:00Z"))
-	s := open(t, url, ranking.Definition{Board: "b", Period: "day", Keep: new(3)}, ranking.Definition{Board: "plain"},
-		ranking.Definition{Board: "none", Period: "day", Keep: new(0)},
-		ranking.Definition{Board: "long", Period: "36h", Base: moment(t, "2026-11-16T00:00:00Z")})
+	s := open(t, url, definition.Board{Name: "b", Period: "day", Keep: new(3)}, definition.Board{Name: "plain"},
+		definition.Board{Name: "none", Period: "day", Keep: new(0)},
+		definition.Board{Name: "long", Period: "36h", Base: moment(t, "2026-11-16T00:00:00Z")})
 	for day := 16; day <= 20; day++ {
 		set(moment(t, fmt.Sprintf("2026-11-%dT12:00:00Z", day)))
 		if day == 18 {
 			continue // nothing happened that day
 		}
 		for _, b := range []string{"b", "plain", "none", "long"} {
-			applyOne(t, s, b, ranking.Update{Member: "m", Score: int64(day)})
+			applyOne(t, s, b, definition.Update{Member: "m", Score: int64(day)})
 		}
 	}
 	for name, want := range map[string]string{
@@ -198,7 +204,7 @@ func TestOldPeriods(t *testing.T) {
 	empty, err := s.Page(t.Context(), "b@-2", 1, 1)
 	require.NoError(t, err)
 	require.Equal(t, ranking.Page{Bounds: ranking.Bounds{Ends: moment(t, "2026-11-19T00:00:00Z"), Final: true, Left: 12 * time.Hour},
-		Period: "2026-11-18", Kind: "member", Order: ranking.Desc, Ties: ranking.First, Start: 1, Entries: []ranking.Entry{}}, empty)
+		Period: "2026-11-18", Kind: "member", Order: definition.Desc, Ties: definition.First, Start: 1, Entries: []ranking.Entry{}}, empty)
 
 	for _, name := range []string{
 		"b@-4", "b@2026-11-16", "b@-1000", "b@2026-11-21", "b@-0", "b@-01", "b@2026-11-31", "b@2026-1-1", "b@2026", "b@2026-W47", "b@0", "b@x",
@@ -217,17 +223,18 @@ func TestOldPeriods(t *testing.T) {
 		_, err := s.Page(t.Context(), name, 1, 1)
 		require.ErrorIs(t, err, ranking.ErrInvalid, name)
 	}
-	require.Equal(t, "b@2026-11-20", ranking.Qualify("b", "2026-11-20"))
-	require.Equal(t, "plain", ranking.Qualify("plain", ""))
+	require.Equal(t, "b@2026-11-20", definition.Qualify("b", "2026-11-20"))
+	require.Equal(t, "plain", definition.Qualify("plain", ""))
 }
 
 // Nothing is written to a period by its name, not even to the one that is open.
 func TestNamedPeriodsTakeNoUpdates(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	set(moment(t, "2026-11-20T12:00:00Z"))
-	s := open(t, url, ranking.Definition{Board: "b", Period: "day"}, ranking.Definition{Board: "plain"})
+	s := open(t, url, definition.Board{Name: "b", Period: "day"}, definition.Board{Name: "plain"})
 	for _, name := range []string{"b@2026-11-20", "b@-1", "b@2026-11-19", "b@2026-11-21", "b@nonsense", "plain@-1"} {
-		_, err := s.Apply(t.Context(), name, []ranking.Update{{Member: "m", Score: 1, ID: "1"}})
+		_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1, ID: "1"}})
 		require.ErrorIs(t, err, ranking.ErrNotOpen, name)
 		_, err = s.Remove(t.Context(), name, "m")
 		require.ErrorIs(t, err, ranking.ErrNotOpen, name)
@@ -238,10 +245,11 @@ func TestNamedPeriodsTakeNoUpdates(t *testing.T) {
 // The first thing that a node does may be to read an old period, and the first that it
 // hears of a new one that a client names it.
 func TestNamedPeriodsByRedisClock(t *testing.T) {
+	t.Parallel()
 	url, set := redistest.Clocked(t)
 	set(moment(t, "2026-11-20T12:00:00Z"))
-	s := open(t, url, ranking.Definition{Board: "b", Period: "day", Keep: new(2)})
-	applyOne(t, s, "b", ranking.Update{Member: "m", Score: 1})
+	s := open(t, url, definition.Board{Name: "b", Period: "day", Keep: new(2)})
+	applyOne(t, s, "b", definition.Update{Member: "m", Score: 1})
 	page, err := open(t, url).Page(t.Context(), "b@2026-11-19", 1, 1)
 	require.NoError(t, err)
 	require.True(t, page.Final)

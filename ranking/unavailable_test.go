@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -86,14 +87,15 @@ func longest(took []time.Duration) (most time.Duration, waited int) {
 // One caller in a second waits for a look, for a call timeout at most, and the others
 // wait for nothing.
 func TestSilentRedisHoldsUpFew(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, hook := New(newClient(t, url), Config{}), new(silence)
 		s.rdb.AddHook(hook)
-		define(t, s, Definition{Board: "b", Mode: Best})
+		define(t, s, definition.Board{Name: "b", Mode: definition.Best})
 		known := func() error {
 			b, err := s.Board(t.Context(), "b")
-			if err == nil && b.Definition.Mode != Best {
+			if err == nil && b.Definition.Mode != definition.Best {
 				err = errors.New("is not as it was defined")
 			}
 			return err
@@ -142,6 +144,7 @@ func TestSilentRedisHoldsUpFew(t *testing.T) {
 // While Redis does not answer, profiles that are known are shown, and of those who want
 // others one in a while waits for a call timeout.
 func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, hook := New(newClient(t, url), Config{ProfileAge: time.Hour}), new(silence)
@@ -200,6 +203,7 @@ func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
 // A node that knows nothing yet waits for one look, however many ask, and a caller who
 // has less time waits for no longer.
 func TestSilentRedisFromTheStart(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, hook := New(newClient(t, url), Config{}), new(silence)
@@ -207,11 +211,16 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 		hook.on.Store(true)
 		for _, call := range []func(context.Context) error{
 			func(ctx context.Context) error { _, err := s.Page(ctx, "b", 1, 1); return err },
-			func(ctx context.Context) error { _, err := s.Apply(ctx, "b", []Update{{Member: "m"}}); return err },
-			func(ctx context.Context) error { _, err := s.Happen(ctx, "b", []Occurrence{{}}); return err },
+			func(ctx context.Context) error {
+				_, err := s.Apply(ctx, "b", []definition.Update{{Member: "m"}})
+				return err
+			},
+			func(ctx context.Context) error { _, err := s.ApplyEvents(ctx, "b", []EventCall{{}}); return err },
 			func(ctx context.Context) error { _, err := s.Boards(ctx); return err },
 			func(ctx context.Context) error { return s.States(ctx, []string{"b"})[0].Err },
-			func(ctx context.Context) error { return s.Define(ctx, Definitions{Boards: []Definition{{Board: "b"}}}) },
+			func(ctx context.Context) error {
+				return s.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "b"}}})
+			},
 		} {
 			before := hook.calls.Load()
 			took, errs := together(20, func() error { return call(t.Context()) })
@@ -219,7 +228,7 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 				require.ErrorIs(t, err, ErrUnavailable)
 			}
 			most, _ := longest(took)
-			require.LessOrEqual(t, most, defineFor, "defining goes one by one")
+			require.LessOrEqual(t, most, defineTimeout, "defining goes one by one")
 			if hook.calls.Load()-before == 1 {
 				require.Equal(t, s.cfg.CallTimeout, most)
 			}
@@ -241,31 +250,33 @@ func TestSilentRedisFromTheStart(t *testing.T) {
 
 // One that gives up takes nobody else's look along.
 func TestLookOutlivesItsCaller(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	synctest.Test(t, func(t *testing.T) {
-		define(t, newNode(t, url), Definition{Board: "b"})
+		define(t, newNode(t, url), definition.Board{Name: "b"})
 		s := newNode(t, url)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := s.catalog.newer(ctx, nil)
+		_, err := s.catalog.readNewer(ctx, nil)
 		if err != nil { // or it was quicker
 			require.ErrorIs(t, err, ErrUnavailable)
 		}
-		d, err := s.catalog.newer(t.Context(), nil)
+		d, err := s.catalog.readNewer(t.Context(), nil)
 		require.NoError(t, err)
 		require.EqualValues(t, 1, d.look, "it is that look")
-		require.Contains(t, d.rules, "b/0")
+		require.Contains(t, d.boards, "b/0")
 	})
 }
 
 // With Redis gone reads and writes say so, nothing is forgotten, and all goes on when
 // it is back.
 func TestRedisAway(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	s := newNode(t, r.URL())
-	require.NoError(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "b"}, {Board: "fans:{x}"}},
-		Events: []Event{{Name: "e", Updates: []Target{{Board: "b", Member: "m", Score: "1"}}}}}))
-	apply(t, s, "b", Update{Member: "m", Score: 3})
+	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "fans:{x}"}},
+		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}}))
+	apply(t, s, "b", definition.Update{Member: "m", Score: 3})
 	r.Kill()
 	for _, age := range []time.Duration{0, lookAgain, lease} {
 		aged(s, age)
@@ -277,21 +288,21 @@ func TestRedisAway(t *testing.T) {
 		require.ErrorIs(t, err, ErrUnavailable)
 		_, err = s.Instances(t.Context(), "fans:{x}", "", 1)
 		require.ErrorIs(t, err, ErrUnavailable)
-		_, err = s.Apply(t.Context(), "b", []Update{{Member: "m", Score: 1, ID: "1"}})
+		_, err = s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1, ID: "1"}})
 		require.ErrorIs(t, err, ErrUnavailable)
-		_, err = s.Happen(t.Context(), "e", []Occurrence{{}})
+		_, err = s.ApplyEvents(t.Context(), "e", []EventCall{{}})
 		require.ErrorIs(t, err, ErrUnavailable)
 		require.ErrorIs(t, s.States(t.Context(), []string{"b"})[0].Err, ErrUnavailable)
-		require.ErrorIs(t, s.Define(t.Context(), Definitions{Boards: []Definition{{Board: "c"}}}), ErrUnavailable)
+		require.ErrorIs(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "c"}}}), ErrUnavailable)
 		require.ErrorIs(t, s.Delete(t.Context(), "b"), ErrUnavailable)
 		b, err := s.Board(t.Context(), "b")
 		require.NoError(t, err)
-		require.Equal(t, Sum, b.Definition.Mode)
+		require.Equal(t, definition.Sum, b.Definition.Mode)
 		_, err = s.Board(t.Context(), "c")
 		require.ErrorIs(t, err, ErrUnavailable, "who knows what was defined meanwhile")
 	}
 	r.Start()
 	redistest.Eventually(t, "the client to try Redis again", func() error { return s.Ping(t.Context()) })
-	require.EqualValues(t, 4, apply(t, s, "b", Update{Member: "m", Score: 1, ID: "1"}).Result.Current.Score)
+	require.EqualValues(t, 4, apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: "1"}).Result.Current.Score)
 	require.EqualValues(t, 4, score(t, s, "b", "m"))
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
 )
 
 // unionMembers is how many members each source has; RANKCAST_UNION_MEMBERS overrides it.
@@ -28,22 +30,22 @@ func BenchmarkUnion(b *testing.B) {
 	eye := newBuildWatch(b)
 	s, rdb, patient, cpu, ctx := eye.store, eye.store.rdb, eye.patient, eye.cpu, context.Background()
 	sources := []string{"a", "b", "c"}
-	boards := []Definition{{Board: "u", Union: &Union{Of: sources, Weights: []int64{1, 2, 3}}}}
+	boards := []definition.Board{{Name: "u", Union: &definition.Union{Of: sources, Weights: []int64{1, 2, 3}}}}
 	for _, source := range sources {
-		boards = append(boards, Definition{Board: source})
+		boards = append(boards, definition.Board{Name: source})
 	}
-	require.NoError(b, s.Define(ctx, Definitions{Boards: boards}))
+	require.NoError(b, s.Define(ctx, definition.Set{Boards: boards}))
 	zs := redis.ZStore{Weights: []float64{1, 2, 3}}
 	for i, source := range sources {
-		_, err := s.Apply(ctx, source, []Update{{Member: "m0", Score: 1}})
+		_, err := s.Apply(ctx, source, []definition.Update{{Member: "m0", Score: 1}})
 		require.NoError(b, err)
-		zs.Keys = append(zs.Keys, s.keys.board(source, "").members)
+		zs.Keys = append(zs.Keys, s.keys.Board(source, "").Members)
 		fillSource(b, patient, zs.Keys[i], members, i*members/2) // half of them are on the next, too
 	}
 
 	eye.boards, eye.members = sources, 2*members
 	aged := func() {
-		require.NoError(b, rdb.HSet(ctx, s.keys.board("u", "").meta, builtField, 1).Err())
+		require.NoError(b, rdb.HSet(ctx, s.keys.Board("u", "").Meta, builtField, 1).Err())
 		s.builds.note("u", 0)
 	}
 	built := func() {
@@ -54,7 +56,7 @@ func BenchmarkUnion(b *testing.B) {
 	b.Run("nothing", func(b *testing.B) { eye.watch(b, func() { time.Sleep(time.Second) }) })
 	b.Run("first", func(b *testing.B) { // there is no result yet
 		eye.watch(b, func() {
-			require.NoError(b, s.takeDown(ctx, "u", never))
+			require.NoError(b, s.deleteData(ctx, "u", definition.Never))
 			built()
 		})
 	})

@@ -16,6 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
 
@@ -40,7 +44,7 @@ func scoresOf(p Page) map[string]int64 {
 func old(t testing.TB, age time.Duration, board string, stores ...*Store) {
 	t.Helper()
 	s := stores[0]
-	meta := s.keys.board(board, "").meta
+	meta := s.keys.Board(board, "").Meta
 	built, err := s.builtAt(t.Context(), meta)
 	require.NoError(t, err)
 	require.NotZero(t, built)
@@ -60,51 +64,52 @@ type counted struct {
 func count(stores ...*Store) *counted {
 	c := &counted{of: make(map[string]int)}
 	for _, s := range stores {
-		s.rdb.AddHook(&cutter{answered: func(script string) {
+		s.rdb.AddHook(&cutter{answered: func(sc string) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.of[script]++
+			c.of[sc]++
 		}})
 	}
 	return c
 }
 
-func (c *counted) times(script script) int {
+func (c *counted) times(sc script.Script) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.of[script.name]
+	return c.of[sc.Name]
 }
 
 // What a union comes to is what anybody would reckon, over all aggregates, weights,
 // orders and ties; of scores that are too large as well, and of sources that tie.
 func TestUnionIsTheSumOfItsSources(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
 		sources := []string{"s1", "s2", "s3"}
-		define(t, s, Definition{Board: "s1:{n}", Mode: Last}, Definition{Board: "s2:{n}", Mode: Last, Order: Asc}, Definition{Board: "s3:{n}", Mode: Last, Ties: ByMember, Order: Asc})
+		define(t, s, definition.Board{Name: "s1:{n}", Mode: definition.Last}, definition.Board{Name: "s2:{n}", Mode: definition.Last, Order: definition.Asc}, definition.Board{Name: "s3:{n}", Mode: definition.Last, Ties: definition.ByMember, Order: definition.Asc})
 		runs := 0
-		rapid.Check(t, func(t *rapid.T) {
+		proptest.Check(t, redistest.Volume(url, 100), func(t *rapid.T) {
 			runs++
 			n := len(sources)
 			board := fmt.Sprint("u", runs)
-			u := &Union{Aggregate: rapid.SampledFrom([]Aggregate{"", SumOf, MinOf, MaxOf}).Draw(t, "aggregate")}
+			u := &definition.Union{Aggregate: rapid.SampledFrom([]definition.Aggregate{"", definition.SumOf, definition.MinOf, definition.MaxOf}).Draw(t, "aggregate")}
 			for _, source := range sources[:rapid.IntRange(1, n).Draw(t, "sources")] {
 				u.Of = append(u.Of, fmt.Sprint(source, ":", runs))
 			}
 			if rapid.Bool().Draw(t, "weighted") {
 				for range u.Of {
-					u.Weights = append(u.Weights, rapid.SampledFrom([]int64{1, -1, 2, -3, 7, maxWeight, -maxWeight}).Draw(t, "weight"))
+					u.Weights = append(u.Weights, rapid.SampledFrom([]int64{1, -1, 2, -3, 7, 1_000_000, -1_000_000}).Draw(t, "weight"))
 				}
 			}
-			def := Definition{Board: board, Union: u, Order: rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order"), Ties: rapid.SampledFrom([]Ties{First, Shared, Dense, ByMember}).Draw(t, "ties")}
+			def := definition.Board{Name: board, Union: u, Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"), Ties: rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}).Draw(t, "ties")}
 			require.NoError(t, s.DefineBoard(context.Background(), def))
 			defer s.Delete(context.Background(), board)
-			score := rapid.OneOf(rapid.Int64Range(-5, 5), rapid.Int64Range(-MaxScore, MaxScore), rapid.SampledFrom([]int64{MaxScore, -MaxScore, 1 << 40}))
+			score := rapid.OneOf(rapid.Int64Range(-5, 5), rapid.Int64Range(-definition.MaxScore, definition.MaxScore), rapid.SampledFrom([]int64{definition.MaxScore, -definition.MaxScore, 1 << 40}))
 			want := make(map[string]*big.Int)
 			for i, of := range u.Of {
 				scores := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "é", "a b"}), score, 0, 7).Draw(t, "scores")
 				for member, score := range scores {
-					_, err := s.Apply(context.Background(), of, []Update{{Member: member, Score: score}})
+					_, err := s.Apply(context.Background(), of, []definition.Update{{Member: member, Score: score}})
 					require.NoError(t, err)
 					w := int64(1)
 					if u.Weights != nil {
@@ -115,9 +120,9 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 					switch {
 					case was == nil:
 						want[member] = x
-					case u.Aggregate == MinOf && x.Cmp(was) < 0, u.Aggregate == MaxOf && x.Cmp(was) > 0:
+					case u.Aggregate == definition.MinOf && x.Cmp(was) < 0, u.Aggregate == definition.MaxOf && x.Cmp(was) > 0:
 						want[member] = x
-					case u.Aggregate == MinOf, u.Aggregate == MaxOf:
+					case u.Aggregate == definition.MinOf, u.Aggregate == definition.MaxOf:
 					default:
 						want[member] = x.Add(x, was)
 					}
@@ -128,7 +133,7 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 			require.Len(t, p.Entries, len(want))
 			for i, e := range p.Entries {
 				x := want[e.Member]
-				if most := big.NewInt(MaxScore); x.CmpAbs(most) > 0 {
+				if most := big.NewInt(definition.MaxScore); x.CmpAbs(most) > 0 {
 					x = most.Mul(most, big.NewInt(int64(x.Sign())))
 				}
 				require.Equal(t, x.Int64(), e.Score, e.Member)
@@ -144,15 +149,16 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 // Who came to a score in an earlier build ranks before who did in a later one, as long
 // as the score stays, however often the result is built.
 func TestUnionKeepsWhoWasFirst(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		for _, order := range []Order{Desc, Asc} {
+		for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 			s := newNode(t, url)
 			source, board := "from-"+string(order), "u-"+string(order)
-			define(t, s, Definition{Board: source, Mode: Last, Ties: ByMember}, Definition{Board: board, Order: order, Union: &Union{Of: []string{source}}})
+			define(t, s, definition.Board{Name: source, Mode: definition.Last, Ties: definition.ByMember}, definition.Board{Name: board, Order: order, Union: &definition.Union{Of: []string{source}}})
 			members := []string{"d", "b", "e", "a", "c"}
-			for _, score := range []int64{5, MaxScore >> 13, 7} { // as well where few keys fit
+			for _, score := range []int64{5, definition.MaxScore >> 13, 7} { // as well where few keys fit
 				for _, m := range members {
-					apply(t, s, source, Update{Member: m, Score: score})
+					apply(t, s, source, definition.Update{Member: m, Score: score})
 					if m != members[0] || score != 5 {
 						old(t, time.Hour, board, s)
 					}
@@ -172,10 +178,11 @@ func TestUnionKeepsWhoWasFirst(t *testing.T) {
 // The last periods of each source are in it, and as one turns another is; beside a
 // source without periods it is the current one.
 func TestUnionOfTheLastPeriods(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout},
-		Definition{Board: "daily:{x}", Period: "day", Keep: new(6)}, Definition{Board: "ever"},
-		Definition{Board: "week:{x}", Union: &Union{Of: []string{"daily:{x}"}, Last: 3}},
-		Definition{Board: "both:{x}", Union: &Union{Of: []string{"daily:{x}", "ever"}, Weights: []int64{1, 1000}}})
+		definition.Board{Name: "daily:{x}", Period: "day", Keep: new(6)}, definition.Board{Name: "ever"},
+		definition.Board{Name: "week:{x}", Union: &definition.Union{Of: []string{"daily:{x}"}, Last: 3}},
+		definition.Board{Name: "both:{x}", Union: &definition.Union{Of: []string{"daily:{x}", "ever"}, Weights: []int64{1, 1000}}})
 	s := w.stores[0]
 	for day := range int64(7) {
 		w.write(s, "daily:a", "m", 1<<day)
@@ -203,10 +210,11 @@ const day24 = 24 * time.Hour
 // One who is on a source throughout is on the result, whatever goes on there, and so a
 // member whose place changes all the time; none is counted twice.
 func TestUnionOfBoardsThatMove(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, other := newNode(t, url), newNode(t, url)
-		define(t, s, Definition{Board: "a"}, Definition{Board: "b"}, Definition{Board: "u", Union: &Union{Of: []string{"a", "b"}}})
-		const members = 3000
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a", "b"}}})
+		members, page := redistest.Volume(url, 3000), redistest.Volume(url, MaxPage)
 		for _, board := range []string{"a", "b"} {
 			for some := range slices.Chunk(slices.Collect(func(yield func(int) bool) {
 				for i := range members {
@@ -215,9 +223,9 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 					}
 				}
 			}), 100) {
-				var updates []Update
+				var updates []definition.Update
 				for _, i := range some {
-					updates = append(updates, Update{Member: fmt.Sprint("m", i), Score: 1000})
+					updates = append(updates, definition.Update{Member: fmt.Sprint("m", i), Score: 1000})
 				}
 				_, err := s.Apply(t.Context(), board, updates)
 				require.NoError(t, err)
@@ -229,8 +237,8 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 			wg.Go(func() {
 				for i := 0; ctx.Err() == nil; i++ {
 					// Others come and go, so that the set grows and shrinks; who stays moves.
-					extra := Update{Member: fmt.Sprint("x", i), Score: 1}
-					other.Apply(context.Background(), board, []Update{extra, {Member: fmt.Sprint("m", rand.IntN(members)), Score: 1}})
+					extra := definition.Update{Member: fmt.Sprint("x", i), Score: 1}
+					other.Apply(context.Background(), board, []definition.Update{extra, {Member: fmt.Sprint("m", rand.IntN(members)), Score: 1}})
 					if i%2 == 0 {
 						other.Remove(context.Background(), board, extra.Member)
 					}
@@ -242,9 +250,9 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 			seen := make(map[string]bool)
 			var after *Cursor
 			for {
-				p, err := s.Page(t.Context(), "u", 1, MaxPage)
+				p, err := s.Page(t.Context(), "u", 1, page)
 				if after != nil {
-					p, err = s.Read(t.Context(), "u", Query{After: after, Limit: MaxPage})
+					p, err = s.Read(t.Context(), "u", Query{After: after, Limit: page})
 				}
 				require.NoError(t, err)
 				for _, e := range p.Entries {
@@ -269,15 +277,16 @@ func TestUnionOfBoardsThatMove(t *testing.T) {
 // At the moment that a result is too old, many ask two nodes: it is built once, and all
 // are given it.
 func TestUnionIsBuiltOnce(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		nodes := []*Store{newNode(t, url), newNode(t, url)}
-		define(t, nodes[0], Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+		define(t, nodes[0], definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 		whole(t, nodes[0], "u") // the scripts are known from here on
-		apply(t, nodes[0], "a", Update{Member: "m", Score: 0})
+		apply(t, nodes[0], "a", definition.Update{Member: "m", Score: 0})
 		whole(t, nodes[0], "u")
 		c := count(nodes...)
 		for round := range 5 {
-			apply(t, nodes[0], "a", Update{Member: "m", Score: 1})
+			apply(t, nodes[0], "a", definition.Update{Member: "m", Score: 1})
 			old(t, time.Hour, "u", nodes...)
 			var wg sync.WaitGroup
 			var wrong atomic.Int64
@@ -306,30 +315,31 @@ func TestUnionIsBuiltOnce(t *testing.T) {
 			}
 			wg.Wait()
 			require.Zero(t, wrong.Load(), "round %d", round)
-			require.Equal(t, round+1, c.times(swapScript))
+			require.Equal(t, round+1, c.times(script.Swap))
 		}
 		// Younger, it is served as it is, at no cost but the call.
-		scans := c.times(scanScript)
+		scans := c.times(script.Scan)
 		whole(t, nodes[0], "u")
-		require.Equal(t, scans, c.times(scanScript))
+		require.Equal(t, scans, c.times(script.Scan))
 	})
 }
 
 // A result that is not too old yet is served while the next is built beside that, and
 // nobody waits.
 func TestUnionIsBuiltBeforeItIsTooOld(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
-		apply(t, s, "a", Update{Member: "m", Score: 1})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		whole(t, s, "u")
-		apply(t, s, "a", Update{Member: "m", Score: 1})
+		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		old(t, 49*time.Second, "u", s)
 		require.EqualValues(t, 1, score(t, s, "u", "m"))
 		require.Nil(t, s.builds.under["u"])
 		held := make(chan struct{})
-		s.rdb.AddHook(&cutter{fate: func(script string) fate {
-			if script == scanScript.name {
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == script.Scan.Name {
 				<-held
 			}
 			return passes
@@ -349,13 +359,14 @@ func TestUnionIsBuiltBeforeItIsTooOld(t *testing.T) {
 // Where a build fails the old result is served as long as it is not too old, and no
 // longer.
 func TestUnionThatCannotBeBuilt(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
-		apply(t, s, "a", Update{Member: "m", Score: 1})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 		var broken atomic.Bool
-		s.rdb.AddHook(&cutter{fate: func(script string) fate {
-			if script == scanScript.name && broken.Load() {
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == script.Scan.Name && broken.Load() {
 				return isLost
 			}
 			return passes
@@ -380,10 +391,11 @@ func TestUnionThatCannotBeBuilt(t *testing.T) {
 // Wherever a builder dies, nothing of what it did is seen, and the next builds it right
 // as soon as the lock has lapsed, within ten seconds. What it left goes.
 func TestUnionWhoseBuilderDies(t *testing.T) {
-	for _, dies := range []script{holdScript, listScript, scanScript, gatherScript, swapScript} {
+	t.Parallel()
+	for _, dies := range []script.Script{script.Hold, script.List, script.Scan, script.Gather, script.Swap} {
 		for _, how := range []fate{isLost, isDone} {
-			t.Run(fmt.Sprint(dies.name, how), func(t *testing.T) {
-				w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+			t.Run(fmt.Sprint(dies.Name, how), func(t *testing.T) {
+				w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 				dead, next := w.stores[0], w.stores[1]
 				for i := range int64(gatherItems + 50) {
 					w.write(next, "a", fmt.Sprint("m", i), i)
@@ -396,12 +408,12 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 				w.pass(5 * time.Minute)
 				w.tend() // by which both hear what time it is
 				calls, ended := 0, false
-				dead.rdb.AddHook(&cutter{fate: func(script string) fate {
+				dead.rdb.AddHook(&cutter{fate: func(sc string) fate {
 					if ended {
 						return isLost
 					}
-					if script == dies.name {
-						if calls++; calls == 2 || dies.name != gatherScript.name {
+					if sc == dies.Name {
+						if calls++; calls == 2 || dies.Name != script.Gather.Name {
 							ended = true
 							return how
 						}
@@ -410,13 +422,13 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 				}})
 				_, err := dead.Page(t.Context(), "u", 1, 1)
 				require.ErrorIs(t, err, ErrUnavailable)
-				k := dead.keys.board("u", "")
-				total := w.rdb.ZCard(t.Context(), k.members).Val()
-				if dies.name == swapScript.name && how == isDone {
+				k := dead.keys.Board("u", "")
+				total := w.rdb.ZCard(t.Context(), k.Members).Val()
+				if dies.Name == script.Swap.Name && how == isDone {
 					require.EqualValues(t, before.Total+1, total) // it was done, and he did not hear of it
 				} else {
 					require.Equal(t, before.Total, total)
-					require.Equal(t, before.Epoch, w.rdb.HGet(t.Context(), k.meta, "epoch").Val())
+					require.Equal(t, before.Epoch, w.rdb.HGet(t.Context(), k.Meta, "epoch").Val())
 				}
 				w.stores = w.stores[1:]
 				w.pass(buildLease)
@@ -425,7 +437,7 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 				require.EqualValues(t, before.Total+1, p.Total)
 				require.EqualValues(t, 1000+gatherItems-1, p.Entries[0].Score)
 				w.tend()
-				for _, key := range dead.keys.build("u").all() {
+				for _, key := range dead.keys.Build("u").All() {
 					require.Zero(t, w.rdb.Exists(t.Context(), key).Val(), key)
 				}
 			})
@@ -436,18 +448,19 @@ func TestUnionWhoseBuilderDies(t *testing.T) {
 // A builder that has hung for longer than its lease finds that it has lost the lock, and
 // touches nothing of its successor's, which its own readers get.
 func TestUnionWhoseBuilderHangs(t *testing.T) {
-	for _, hangs := range []script{listScript, scanScript, gatherScript, swapScript} {
-		t.Run(hangs.name, func(t *testing.T) {
-			w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+	t.Parallel()
+	for _, hangs := range []script.Script{script.List, script.Scan, script.Gather, script.Swap} {
+		t.Run(hangs.Name, func(t *testing.T) {
+			w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout}, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 			slow, next := w.stores[0], w.stores[1]
 			w.write(next, "a", "m", 1)
 			once := true
 			var built Page
-			slow.rdb.AddHook(&cutter{fate: func(script string) fate {
-				if script == hangs.name && once {
+			slow.rdb.AddHook(&cutter{fate: func(sc string) fate {
+				if sc == hangs.Name && once {
 					once = false
 					w.pass(buildLease)
-					_, err := next.tendDue(context.Background())
+					_, err := next.housekeepDue(context.Background())
 					require.NoError(t, err)
 					w.write(next, "a", "m", 1)
 					built = whole(t, next, "u")
@@ -465,38 +478,40 @@ func TestUnionWhoseBuilderHangs(t *testing.T) {
 
 // A node that goes ends its build, and another can go on at once.
 func TestUnionOfANodeThatGoes(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s, next := newNode(t, url), newNode(t, url)
-		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
-		apply(t, s, "a", Update{Member: "m", Score: 1})
-		s.rdb.AddHook(&cutter{answered: func(script string) {
-			if script == scanScript.name {
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
+		apply(t, s, "a", definition.Update{Member: "m", Score: 1})
+		s.rdb.AddHook(&cutter{answered: func(sc string) {
+			if sc == script.Scan.Name {
 				s.builds.stop()
 			}
 		}})
 		_, err := s.Page(t.Context(), "u", 1, 1)
 		require.ErrorIs(t, err, ErrUnavailable)
 		s.Close()
-		require.Zero(t, next.rdb.Exists(t.Context(), next.keys.build("u").lock).Val())
+		require.Zero(t, next.rdb.Exists(t.Context(), next.keys.Build("u").Lock).Val())
 		require.EqualValues(t, 1, score(t, next, "u", "m"))
 	})
 }
 
 // What is the same is not swapped: watchers hear nothing, and the epoch stays.
 func TestUnionOfQuietBoards(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}, Weights: []int64{-2}}})
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Weights: []int64{-2}}})
 		for i := range int64(700) {
-			apply(t, s, "a", Update{Member: fmt.Sprint("m", i%650), Score: i % 7})
+			apply(t, s, "a", definition.Update{Member: fmt.Sprint("m", i%650), Score: i % 7})
 		}
 		before := whole(t, s, "u")
 		c := count(s)
 		old(t, time.Hour, "u", s)
 		require.Equal(t, before, whole(t, s, "u"))
-		require.Equal(t, 1, c.times(swapScript))
-		require.Zero(t, c.times(gatherScript))
-		built, err := s.builtAt(t.Context(), s.keys.board("u", "").meta)
+		require.Equal(t, 1, c.times(script.Swap))
+		require.Zero(t, c.times(script.Gather))
+		built, err := s.builtAt(t.Context(), s.keys.Board("u", "").Meta)
 		require.NoError(t, err)
 		require.Less(t, s.catalog.clock.now()-built, time.Minute.Microseconds(), "it was noted")
 
@@ -507,12 +522,12 @@ func TestUnionOfQuietBoards(t *testing.T) {
 		without := whole(t, s, "u")
 		require.Equal(t, before.Total-1, without.Total)
 		require.NotEqual(t, before.Epoch, without.Epoch)
-		apply(t, s, "a", Update{Member: "m3", Score: 1})
+		apply(t, s, "a", definition.Update{Member: "m3", Score: 1})
 		old(t, time.Hour, "u", s)
 		require.NotEqual(t, without.Epoch, whole(t, s, "u").Epoch)
 		for _, e := range without.Entries { // all but the one has kept its key
 			if e.Member != "m3" {
-				require.Equal(t, float64(e.Key), s.rdb.ZScore(t.Context(), s.keys.board("u", "").members, e.Member).Val())
+				require.Equal(t, float64(e.Key), s.rdb.ZScore(t.Context(), s.keys.Board("u", "").Members, e.Member).Val())
 			}
 		}
 
@@ -527,15 +542,16 @@ func TestUnionOfQuietBoards(t *testing.T) {
 
 // Watched, it is built without a reader, and told of.
 func TestUnionThatIsWatched(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "a"}, Definition{Board: "u", Union: &Union{Of: []string{"a"}, Refresh: time.Second}})
-		sub := s.rdb.Subscribe(t.Context(), s.keys.channel("u"))
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
+		sub := s.rdb.Subscribe(t.Context(), s.keys.Channel("u"))
 		defer sub.Close()
 		_, err := sub.Receive(t.Context())
 		require.NoError(t, err)
 		for n := range int64(3) {
-			apply(t, s, "a", Update{Member: "m", Score: 1})
+			apply(t, s, "a", definition.Update{Member: "m", Score: 1})
 			ctx, stop := context.WithCancel(t.Context())
 			var wg sync.WaitGroup
 			tick := time.NewTicker(10 * time.Millisecond)
@@ -550,11 +566,11 @@ func TestUnionThatIsWatched(t *testing.T) {
 			stop()
 			wg.Wait()
 			require.NoError(t, err)
-			c, err := parseChanges(m.Payload)
+			c, err := feed.ParseChanges(m.Payload)
 			require.NoError(t, err)
 			require.Empty(t, c.List)
 			require.Equal(t, State{c.Epoch, c.Seq}, s.States(t.Context(), []string{"u"})[0].State)
-			require.Equal(t, fmt.Sprint(n+1), fmt.Sprint(-int64(s.rdb.ZScore(t.Context(), s.keys.board("u", "").members, "m").Val()-0.999)))
+			require.Equal(t, fmt.Sprint(n+1), fmt.Sprint(-int64(s.rdb.ZScore(t.Context(), s.keys.Board("u", "").Members, "m").Val()-0.999)))
 		}
 	})
 }
@@ -562,10 +578,11 @@ func TestUnionThatIsWatched(t *testing.T) {
 // Instances come to be where there is something to build them of, are listed, and go when
 // nobody has asked for them for some time; or when they are deleted.
 func TestUnionOfFamilies(t *testing.T) {
+	t.Parallel()
 	w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout},
-		Definition{Board: "fans:{star}"}, Definition{Board: "hot:{genre}:{star}"},
-		Definition{Board: "all:{star}", MaxInstances: 2, Union: &Union{Of: []string{"fans:{star}", "hot:pop:{star}", "fans:vip"}}},
-		Definition{Board: "kept:{star}", Retain: 2 * time.Hour, Union: &Union{Of: []string{"fans:{star}"}}})
+		definition.Board{Name: "fans:{star}"}, definition.Board{Name: "hot:{genre}:{star}"},
+		definition.Board{Name: "all:{star}", MaxInstances: 2, Union: &definition.Union{Of: []string{"fans:{star}", "hot:pop:{star}", "fans:vip"}}},
+		definition.Board{Name: "kept:{star}", Retain: 2 * time.Hour, Union: &definition.Union{Of: []string{"fans:{star}"}}})
 	s := w.stores[0]
 	before := w.allKeys()
 	for range 3 {
@@ -626,9 +643,10 @@ func TestUnionOfFamilies(t *testing.T) {
 
 // A union is not written to, and its sources stay as long as it does.
 func TestUnionAndItsSources(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "u", Union: &Union{Of: []string{"z"}}}, Definition{Board: "z"}) // in any order
+		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}}}, definition.Board{Name: "z"}) // in any order
 		field := func(name string, kind, err error) {
 			t.Helper()
 			var fe *FieldError
@@ -636,44 +654,45 @@ func TestUnionAndItsSources(t *testing.T) {
 			require.ErrorIs(t, err, kind)
 			require.Equal(t, name, fe.Field, err)
 		}
-		_, err := s.Apply(t.Context(), "u", []Update{{Member: "m", Score: 1}})
+		_, err := s.Apply(t.Context(), "u", []definition.Update{{Member: "m", Score: 1}})
 		field("board", ErrConflict, err)
 		_, err = s.Remove(t.Context(), "u", "m")
 		field("board", ErrConflict, err)
-		_, err = s.apply(t.Context(), "u", []Update{{Member: "m", Score: 1}})
+		_, err = s.apply(t.Context(), "u", []write{{Update: definition.Update{Member: "m", Score: 1}}})
 		require.ErrorIs(t, err, ErrConflict)
 		field("board", ErrConflict, s.Delete(t.Context(), "z"))
-		event := Event{Name: "e", Updates: []Target{{Board: "z", Member: "{m}", Score: "1"}, {Board: "u", Member: "{m}", Score: "1"}}}
+		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "z", Member: "{m}", Score: "1"}, {Board: "u", Member: "{m}", Score: "1"}}}
 		field("updates[1].board", ErrInvalid, s.DefineEvent(t.Context(), event))
 		event.Updates = event.Updates[:1]
 		require.NoError(t, s.DefineEvent(t.Context(), event))
-		define(t, s, Definition{Board: "told"})
-		require.NoError(t, s.DefineEvent(t.Context(), Event{Name: "tell", Updates: []Target{{Board: "told", Member: "{m}", Score: "1"}}}))
-		field("union", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "told", Union: &Union{Of: []string{"z"}}}))
-		field("union.of[0]", ErrInvalid, s.DefineBoard(t.Context(), Definition{Board: "uu", Union: &Union{Of: []string{"u"}}}))
+		define(t, s, definition.Board{Name: "told"})
+		require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: "tell", Updates: []definition.Target{{Board: "told", Member: "{m}", Score: "1"}}}))
+		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "told", Union: &definition.Union{Of: []string{"z"}}}))
+		field("union.of[0]", ErrInvalid, s.DefineBoard(t.Context(), definition.Board{Name: "uu", Union: &definition.Union{Of: []string{"u"}}}))
 
-		apply(t, s, "z", Update{Member: "m", Score: 2})
+		apply(t, s, "z", definition.Update{Member: "m", Score: 2})
 		require.EqualValues(t, 2, score(t, s, "u", "m"))
-		field("union", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "u"}))
-		field("order", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "u", Order: Asc, Union: &Union{Of: []string{"z"}}}))
-		define(t, s, Definition{Board: "u", Union: &Union{Of: []string{"z"}, Weights: []int64{5}}})
+		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u"}))
+		field("order", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u", Order: definition.Asc, Union: &definition.Union{Of: []string{"z"}}}))
+		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}, Weights: []int64{5}}})
 		old(t, time.Hour, "u", s)
 		require.EqualValues(t, 10, score(t, s, "u", "m"), "the next build takes it")
 
-		define(t, s, Definition{Board: "d", Period: "day", Keep: new(3)}, Definition{Board: "du", Union: &Union{Of: []string{"d"}, Last: 4}})
-		field("board", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "d", Period: "day", Keep: new(2)}))
-		field("board", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "d"}))
-		field("board", ErrConflict, s.DefineBoard(t.Context(), Definition{Board: "d", Union: &Union{Of: []string{"z"}}}))
+		define(t, s, definition.Board{Name: "d", Period: "day", Keep: new(3)}, definition.Board{Name: "du", Union: &definition.Union{Of: []string{"d"}, Last: 4}})
+		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}))
+		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d"}))
+		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Union: &definition.Union{Of: []string{"z"}}}))
 		require.NoError(t, s.Delete(t.Context(), "du"))
-		require.NoError(t, s.DefineBoard(t.Context(), Definition{Board: "d", Period: "day", Keep: new(2)}))
+		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}))
 	})
 }
 
 // What cannot be a union is refused with the path of what is wrong.
 func TestUnionsThatAreNone(t *testing.T) {
+	t.Parallel()
 	s := newNode(t, redistest.Embedded(t))
-	define(t, s, Definition{Board: "a"}, Definition{Board: "b"}, Definition{Board: "f:{x}:{y}"}, Definition{Board: "d", Period: "day", Keep: new(6)},
-		Definition{Board: "u", Union: &Union{Of: []string{"a"}}})
+	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "f:{x}:{y}"}, definition.Board{Name: "d", Period: "day", Keep: new(6)},
+		definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}}})
 	for fields, want := range map[string]string{
 		`"union":{"of":["a","b"],"weights":[1,-2],"aggregate":"min","last":1,"refresh":"5s"}`: "",
 		`"union":{"of":["d"],"last":7},"order":"asc","ties":"member","retain":"1d"`:           "",
@@ -726,7 +745,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 		`"union":{"of":["a"]},"max":1`:                         "max",
 		`"union":{"of":["a"]},"max_change":1`:                  "max_change",
 	} {
-		def, err := ParseDefinition("me:{n}", []byte("{"+fields+"}"))
+		def, err := definition.ParseBoard("me:{n}", []byte("{"+fields+"}"))
 		if err == nil {
 			err = s.DefineBoard(t.Context(), def)
 		}
@@ -734,7 +753,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 			require.NoError(t, err, fields)
 			text, err := def.MarshalJSON()
 			require.NoError(t, err)
-			again, err := ParseDefinition("me:{n}", text)
+			again, err := definition.ParseBoard("me:{n}", text)
 			require.NoError(t, err)
 			require.Equal(t, def, again)
 			continue
@@ -744,43 +763,44 @@ func TestUnionsThatAreNone(t *testing.T) {
 		require.Equal(t, want, fe.Field, "%s: %v", fields, err)
 		require.ErrorIs(t, err, ErrInvalid)
 		if want == "union.refresh" {
-			require.Equal(t, wantRefresh, fe.Reason, "whatever is wrong, the range is the union's: %s", fields)
+			require.Equal(t, "is not a whole number of s, m, h or d, such as 90s or 5m, from 1s to 1d", fe.Reason, "whatever is wrong, the range is the union's: %s", fields)
 		}
 	}
-	_, err := ParseFile([]byte("boards:\n  a: {}\n  \"u:{x}\": {union: {of: [a, \"b:{y}\"], weights: [1, 2]}}"))
+	_, err := definition.ParseFile([]byte("boards:\n  a: {}\n  \"u:{x}\": {union: {of: [a, \"b:{y}\"], weights: [1, 2]}}"))
 	refused(t, err, `boards["u:{x}"].union.of[1]`)
-	defs, err := ParseFile([]byte("boards:\n  \"u:{x}\": {union: {of: [a, \"b:{x}\"], refresh: 90s}}"))
+	defs, err := definition.ParseFile([]byte("boards:\n  \"u:{x}\": {union: {of: [a, \"b:{x}\"], refresh: 90s}}"))
 	require.NoError(t, err)
-	require.Equal(t, &Union{Of: []string{"a", "b:{x}"}, Weights: []int64{1, 1}, Aggregate: SumOf, Last: 1, Refresh: 90 * time.Second}, defs.Boards[0].Union)
+	require.Equal(t, &definition.Union{Of: []string{"a", "b:{x}"}, Weights: []int64{1, 1}, Aggregate: definition.SumOf, Last: 1, Refresh: 90 * time.Second}, defs.Boards[0].Union)
 	err = s.Define(t.Context(), defs)
 	var fe *FieldError
 	require.ErrorAs(t, err, &fe)
 	require.Equal(t, `boards["u:{x}"].union.of[1]`, fe.Field)
 
-	plain, err := Definition{Board: "a", Period: "week", Timezone: "Asia/Shanghai"}.Normalize()
+	plain, err := definition.Board{Name: "a", Period: "week", Timezone: "Asia/Shanghai"}.Normalize()
 	require.NoError(t, err)
-	require.Equal(t, "desc VIgd_is86vU", plain.shape(), "or all data there are would be of another shape")
+	require.Equal(t, "desc VIgd_is86vU", plain.Shape(), "or all data there are would be of another shape")
 }
 
 // Sources lie on all masters of a cluster, and the union on any.
 func TestUnionOnACluster(t *testing.T) {
+	t.Parallel()
 	url, masters := redistest.StartCluster(t)
 	s, other := newNode(t, url), newNode(t, url)
-	var boards []Definition
+	var boards []definition.Board
 	var of []string
 	want := make(map[string]int64)
 	for i := range int64(12) {
 		name := fmt.Sprint("a", i)
-		boards, of = append(boards, Definition{Board: name}), append(of, name)
+		boards, of = append(boards, definition.Board{Name: name}), append(of, name)
 	}
 	for i := range 4 {
-		boards = append(boards, Definition{Board: fmt.Sprint("u", i), Union: &Union{Of: of}})
+		boards = append(boards, definition.Board{Name: fmt.Sprint("u", i), Union: &definition.Union{Of: of}})
 	}
 	define(t, s, boards...)
 	for i, name := range of {
 		for j := range 20 {
 			member := fmt.Sprint("m", (i+j)%25)
-			apply(t, s, name, Update{Member: member, Score: int64(i * j)})
+			apply(t, s, name, definition.Update{Member: member, Score: int64(i * j)})
 			want[member] += int64(i * j)
 		}
 	}
@@ -794,7 +814,7 @@ func TestUnionOnACluster(t *testing.T) {
 		}
 	}
 	require.Len(t, slices.DeleteFunc(slices.Collect(maps.Keys(spread)), func(k string) bool { return !strings.HasPrefix(k, "false") }), 3)
-	apply(t, s, "a3", Update{Member: "m1", Score: 7})
+	apply(t, s, "a3", definition.Update{Member: "m1", Score: 7})
 	want["m1"] += 7
 	old(t, time.Hour, "u2", s, other)
 	require.Equal(t, want, scoresOf(whole(t, other, "u2")))

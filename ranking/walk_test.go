@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/rankingtest"
 	"rankcast/ranking/redistest"
 )
@@ -26,7 +28,7 @@ type walked struct {
 
 // walk goes through a board by cursors, page by page, and changes it in between.
 type walk struct {
-	def   ranking.Definition
+	def   definition.Board
 	pages []walked
 }
 
@@ -41,7 +43,7 @@ func (w walk) checkPages(t require.TestingT, limit int) {
 				want = append(want, m.Name())
 			}
 		}
-		require.Equal(t, want, p.seen, "page %d of %s", i+1, w.def.Board)
+		require.Equal(t, want, p.seen, "page %d of %s", i+1, w.def.Name)
 		cursor = w.last(i, cursor)
 	}
 }
@@ -144,14 +146,14 @@ func within(members []rankingtest.Member, low, high *int64) (list []rankingtest.
 }
 
 // walkedBoards are of each tie rule and order.
-func walkedBoards() map[string]ranking.Definition {
-	families := make(map[string]ranking.Definition)
-	for _, ties := range []ranking.Ties{ranking.First, ranking.Shared, ranking.Dense, ranking.ByMember} {
-		for _, order := range []ranking.Order{ranking.Desc, ranking.Asc} {
+func walkedBoards() map[string]definition.Board {
+	families := make(map[string]definition.Board)
+	for _, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
+		for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 			name := fmt.Sprintf("%s-%s", ties, order)
-			families[name] = ranking.Definition{
-				Board: name + ":{n}", Mode: ranking.Last, Order: order, Ties: ties,
-				Min: new(int64(-ranking.MaxScore)), Max: new(int64(ranking.MaxScore)), MaxChange: ranking.MaxScore,
+			families[name] = definition.Board{
+				Name: name + ":{n}", Mode: definition.Last, Order: order, Ties: ties,
+				Min: new(int64(-definition.MaxScore)), Max: new(int64(definition.MaxScore)), MaxChange: definition.MaxScore,
 			}
 		}
 	}
@@ -161,14 +163,14 @@ func walkedBoards() map[string]ranking.Definition {
 // Who walks through a board to its end, or through some scores of it, sees everybody once
 // who does not cross the place that the walk has come to, whatever the others do.
 func TestWalkThroughABoardThatMoves(t *testing.T) {
-	rankingtest.Seeded(t, 100)
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		families := walkedBoards()
 		s := open(t, url, slices.Collect(maps.Values(families))...)
 		runs := 0
 		for _, family := range slices.Sorted(maps.Keys(families)) {
 			t.Run(family, func(t *testing.T) {
-				rapid.Check(t, func(t *rapid.T) {
+				proptest.CheckSeeded(t, redistest.Volume(url, 40), func(t *rapid.T) {
 					runs++
 					h := &walker{t: t, s: s, board: fmt.Sprint(family, ":", runs), m: rankingtest.NewModel(families[family])}
 					h.move(rapid.IntRange(0, 40).Draw(t, "members"))
@@ -204,8 +206,8 @@ func (h *walker) move(changes int) {
 			h.m.Remove(member)
 			continue
 		}
-		u := ranking.Update{Member: member, Score: rapid.Int64Range(0, 8).Draw(h.t, "score")}
-		o, err := h.s.Apply(context.Background(), h.board, []ranking.Update{u})
+		u := definition.Update{Member: member, Score: rapid.Int64Range(0, 8).Draw(h.t, "score")}
+		o, err := h.s.Apply(context.Background(), h.board, []definition.Update{u})
 		require.NoError(h.t, err)
 		require.Equal(h.t, h.m.Apply(u), o[0])
 	}
@@ -235,6 +237,7 @@ func (h *walker) walk(q ranking.Query) {
 // The same while somebody else writes all the time: each page is of one state of the
 // board, that of its seq, and those who stay are each seen once, in their order.
 func TestWalkWhileOthersWrite(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		families := walkedBoards()
 		s := open(t, url, slices.Collect(maps.Values(families))...)
@@ -244,12 +247,12 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 				var mu sync.Mutex
 				states := map[int64][]rankingtest.Member{}
 				write := func(i int) {
-					u := ranking.Update{Member: fmt.Sprint("m", i*7%60), Score: int64(i * 31 % 17)}
+					u := definition.Update{Member: fmt.Sprint("m", i*7%60), Score: int64(i * 31 % 17)}
 					if i%5 == 0 {
 						if _, err := s.Remove(context.Background(), board, u.Member); err == nil {
 							m.Remove(u.Member)
 						}
-					} else if _, err := s.Apply(context.Background(), board, []ranking.Update{u}); err == nil {
+					} else if _, err := s.Apply(context.Background(), board, []definition.Update{u}); err == nil {
 						m.Apply(u)
 					}
 					mu.Lock()
@@ -257,7 +260,7 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 					mu.Unlock()
 				}
 				for i := range 10 {
-					stay := ranking.Update{Member: fmt.Sprint("stays", i), Score: int64(i * 2)}
+					stay := definition.Update{Member: fmt.Sprint("stays", i), Score: int64(i * 2)}
 					applyOne(t, s, board, stay)
 					m.Apply(stay)
 				}
@@ -312,7 +315,7 @@ func TestWalkWhileOthersWrite(t *testing.T) {
 				}
 				want := slices.Clone(stayed)
 				slices.SortFunc(want, func(a, b string) int {
-					if def.Order == ranking.Desc {
+					if def.Order == definition.Desc {
 						a, b = b, a
 					}
 					return cmp.Compare(a, b)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
 )
 
 // windowEvents is how many events a window has, by a tenth as many members;
@@ -32,11 +34,11 @@ func BenchmarkWindow(b *testing.B) {
 	members := events / 10
 	eye := newBuildWatch(b)
 	s, rdb, patient, ctx := eye.store, eye.store.rdb, eye.patient, context.Background()
-	window := func(board string, hours int, refresh time.Duration) Definition {
-		return Definition{Board: board, Window: time.Duration(hours) * time.Hour, Refresh: refresh}
+	window := func(board string, hours int, refresh time.Duration) definition.Board {
+		return definition.Board{Name: board, Window: time.Duration(hours) * time.Hour, Refresh: refresh}
 	}
-	built, live := window("built", 3, 0), window("live", 3, Live)
-	require.NoError(b, s.Define(ctx, Definitions{Boards: []Definition{built, live, {Board: "plain"}}}))
+	built, live := window("built", 3, 0), window("live", 3, definition.Live)
+	require.NoError(b, s.Define(ctx, definition.Set{Boards: []definition.Board{built, live, {Name: "plain"}}}))
 	used := func() int64 {
 		n, err := patient.InfoMap(ctx, "memory").Result()
 		require.NoError(b, err)
@@ -51,9 +53,9 @@ func BenchmarkWindow(b *testing.B) {
 		for range 4 {
 			wg.Go(func() {
 				for range events / 4 / 1000 {
-					batch := make([]Update, 1000)
+					batch := make([]definition.Update, 1000)
 					for i := range batch {
-						batch[i] = Update{Member: member(), Score: 1 + rand.Int64N(100)}
+						batch[i] = definition.Update{Member: member(), Score: 1 + rand.Int64N(100)}
 						if windowed {
 							// a while short of the window, so that none is over too soon
 							batch[i].At = s.Now().Add(-time.Duration(rand.Int64N(int64(170 * time.Minute)))).Truncate(time.Millisecond)
@@ -77,7 +79,7 @@ func BenchmarkWindow(b *testing.B) {
 		for board, n := range bytes {
 			b.ReportMetric(float64(n)/float64(events), board+"-bytes/event")
 		}
-		n, err := patient.MemoryUsage(ctx, s.keys.board("built", "").window[0], 0).Result()
+		n, err := patient.MemoryUsage(ctx, s.keys.Board("built", "").Window[0], 0).Result()
 		require.NoError(b, err)
 		b.ReportMetric(float64(n)/float64(events), "set-bytes/event")
 	})
@@ -95,17 +97,17 @@ func BenchmarkWindow(b *testing.B) {
 	}
 	b.Run("nothing", func(b *testing.B) { eye.watch(b, func() { time.Sleep(time.Second) }) })
 	b.Run("first", func(b *testing.B) { // there is no result yet
-		k := s.keys.board("built", "")
+		k := s.keys.Board("built", "")
 		eye.watch(b, func() {
-			require.NoError(b, rdb.Unlink(ctx, k.members).Err())
-			require.NoError(b, rdb.HDel(ctx, k.meta, "epoch", builtField, "from", "span").Err())
+			require.NoError(b, rdb.Unlink(ctx, k.Members).Err())
+			require.NoError(b, rdb.HDel(ctx, k.Meta, "epoch", builtField, "from", "span").Err())
 			build(0)
 			read("built", members*9/10)
 		})
 	})
 	b.Run("again", func(b *testing.B) {
 		eye.watch(b, func() {
-			seen, err := s.builtAt(ctx, s.keys.board("built", "").meta)
+			seen, err := s.builtAt(ctx, s.keys.Board("built", "").Meta)
 			require.NoError(b, err)
 			build(seen)
 		})
@@ -120,7 +122,7 @@ func BenchmarkWindow(b *testing.B) {
 				for range turn / size {
 					items, outcomes := make([]updateItem, size), make([]Outcome, size)
 					for i := range items {
-						items[i] = updateItem{Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}, &outcomes[i]}
+						items[i] = updateItem{write{Update: definition.Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}}, &outcomes[i]}
 					}
 					require.NoError(b, s.applyBatch(ctx, board, items))
 					require.NoError(b, outcomes[0].Err)
@@ -143,7 +145,7 @@ func BenchmarkWindow(b *testing.B) {
 
 	// As the windows are shortened, two thirds of the events are over at once.
 	shorten := func(hours int) {
-		require.NoError(b, s.Define(ctx, Definitions{Boards: []Definition{window("built", hours, 0), window("live", hours, Live)}}))
+		require.NoError(b, s.Define(ctx, definition.Set{Boards: []definition.Board{window("built", hours, 0), window("live", hours, definition.Live)}}))
 	}
 	for _, board := range []string{"live", "built"} {
 		b.Run("sweep/"+board, func(b *testing.B) {

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 )
 
@@ -39,13 +41,13 @@ func (p *passingWindow) micros() int64 {
 
 func (p *passingWindow) now() int64 { return p.micros() / 1000 }
 
-func (p *passingWindow) draw() Update {
-	return Update{Member: rapid.SampledFrom(windowMembers).Draw(p.t, "member"), Score: rapid.Int64Range(-3, 6).Draw(p.t, "score")}
+func (p *passingWindow) draw() definition.Update {
+	return definition.Update{Member: rapid.SampledFrom(windowMembers).Draw(p.t, "member"), Score: rapid.Int64Range(-3, 6).Draw(p.t, "score")}
 }
 
 // note takes an event into the model that was sent after a moment. It says its n, or 0
 // where it was over before it was looked at.
-func (p *passingWindow) note(u Update, before int64) int64 {
+func (p *passingWindow) note(u definition.Update, before int64) int64 {
 	after, n := p.now(), int64(0)
 	for _, e := range readWindow(p.t, p.s, p.board).counting() {
 		if p.seen[e.n] {
@@ -80,7 +82,7 @@ func (p *passingWindow) send() {
 	case 1:
 		u.At = time.UnixMilli(before + rapid.Int64Range(0, 4000).Draw(p.t, "ahead"))
 	}
-	o, err := p.s.Apply(context.Background(), p.board, []Update{u})
+	o, err := p.s.Apply(context.Background(), p.board, []definition.Update{u})
 	require.NoError(p.t, err)
 	if o[0].Err != nil {
 		require.ErrorIs(p.t, o[0].Err, ErrOutOfRange)
@@ -128,7 +130,7 @@ func (p *passingWindow) hide() {
 func (p *passingWindow) give() {
 	before, u := p.now(), p.draw()
 	id := strconv.Itoa(len(p.given))
-	h, err := p.s.Happen(context.Background(), p.m.def.Kind, []Occurrence{{ID: id, Fields: map[string]jsontext.Value{
+	h, err := p.s.ApplyEvents(context.Background(), p.m.def.Kind, []EventCall{{ID: id, Fields: map[string]jsontext.Value{
 		"x": jsontext.Value(`"1"`), "m": jsontext.Value(strconv.Quote(u.Member)), "s": jsontext.Value(fmt.Sprint(u.Score)),
 	}}})
 	require.NoError(p.t, err)
@@ -156,9 +158,9 @@ func (p *passingWindow) shown(now int64) map[string]int64 {
 // read wants a live board to be what counts at one moment between the call and the
 // answer, and a result what counted when it was built.
 func (p *passingWindow) read() {
-	ctx, k := context.Background(), p.s.keys.board(p.board, "")
+	ctx, k := context.Background(), p.s.keys.Board(p.board, "")
 	defer func() { readWindow(p.t, p.s, p.board).check(p.t, p.m.def) }()
-	if p.m.def.live() {
+	if p.m.def.IsLive() {
 		from := p.now()
 		page, err := p.s.Page(ctx, p.board, 1, MaxPage)
 		require.NoError(p.t, err)
@@ -178,9 +180,9 @@ func (p *passingWindow) read() {
 		require.NoError(p.t, err)
 		for p.s.builds.waits(p.board) {
 		}
-		built, err := p.s.builtAt(ctx, k.meta)
+		built, err := p.s.builtAt(ctx, k.Meta)
 		require.NoError(p.t, err)
-		epoch := p.s.rdb.HGet(ctx, k.meta, "epoch").Val()
+		epoch := p.s.rdb.HGet(ctx, k.Meta, "epoch").Val()
 		if page.Epoch != epoch {
 			continue // there is a newer one meanwhile
 		}
@@ -202,18 +204,18 @@ func (p *passingWindow) read() {
 
 // On a Redis whose time passes a window is what counts as well, to the millisecond.
 func TestWindowAsTimePasses(t *testing.T) {
-	histories(t, 2)
+	t.Parallel()
 	s, runs := newNode(t, redistest.Start(t).URL()), 0
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.CheckSeeded(t, 2, func(t *rapid.T) {
 		runs++
 		var boards []*passingWindow
-		var all Definitions
+		var all definition.Set
 		for i := range 6 {
 			name := fmt.Sprint("p", runs, "-", i)
 			d, err := windowDefinition(name, []time.Duration{time.Second, time.Second, 2 * time.Second}, []time.Duration{time.Second}).Draw(t, "definition").Normalize()
 			require.NoError(t, err)
 			all.Boards = append(all.Boards, d)
-			all.Events = append(all.Events, Event{Name: name, Updates: []Target{{Board: d.Board, Member: "{m}", Score: "{s}"}}})
+			all.Events = append(all.Events, definition.Event{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}})
 			boards = append(boards, &passingWindow{t: t, s: s, m: newWindowModel(d), board: name + ":1", seen: make(map[int64]bool), given: make(map[string]int64)})
 		}
 		require.NoError(t, s.Define(context.Background(), all))
@@ -234,24 +236,24 @@ func TestWindowAsTimePasses(t *testing.T) {
 // What comes of a history in which no time passes is the same on both engines, in
 // Redis too.
 func TestWindowIsTheSameOnBothEngines(t *testing.T) {
-	histories(t, 25)
+	t.Parallel()
 	stores := []*Store{newNode(t, redistest.Embedded(t)), newNode(t, redistest.Start(t).URL())}
 	runs := 0
 	ctx := context.Background()
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.CheckSeeded(t, 25, func(t *rapid.T) {
 		runs++
 		name := fmt.Sprint("s", runs)
 		board := name + ":1"
 		d := windowDefinition(name, []time.Duration{time.Hour, 3 * time.Hour}, []time.Duration{time.Hour}).Draw(t, "definition")
-		event := Event{Name: name, Updates: []Target{{Board: d.Board, Member: "{m}", Score: "{s}"}}}
-		live := d.Refresh == Live
+		event := definition.Event{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}}
+		live := d.Refresh == definition.Live
 		var began []int64
 		both := func(do func(s *Store, began int64) any) {
 			first, second := do(stores[0], began[0]), do(stores[1], began[1])
 			require.Equal(t, first, second)
 		}
 		for _, s := range stores {
-			require.NoError(t, s.Define(ctx, Definitions{Boards: []Definition{d}, Events: []Event{event}}))
+			require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{d}, Events: []definition.Event{event}}))
 			began = append(began, s.rdb.Time(ctx).Val().UnixMilli())
 		}
 		text := func(err error) string {
@@ -262,7 +264,7 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 		}
 		ids := 0
 		for range rapid.IntRange(3, 30).Draw(t, "moves") {
-			member, score := rapid.SampledFrom(windowMembers).Draw(t, "member"), rapid.OneOf(rapid.Int64Range(-3, 6), rapid.SampledFrom([]int64{MaxScore, -MaxScore})).Draw(t, "score")
+			member, score := rapid.SampledFrom(windowMembers).Draw(t, "member"), rapid.OneOf(rapid.Int64Range(-3, 6), rapid.SampledFrom([]int64{definition.MaxScore, -definition.MaxScore})).Draw(t, "score")
 			switch rapid.IntRange(0, 8).Draw(t, "move") {
 			case 0:
 				both(func(s *Store, _ int64) any {
@@ -285,7 +287,7 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 			case 3:
 				ids++
 				both(func(s *Store, _ int64) any {
-					h, err := s.Happen(ctx, name, []Occurrence{{ID: fmt.Sprint(ids), Fields: map[string]jsontext.Value{
+					h, err := s.ApplyEvents(ctx, name, []EventCall{{ID: fmt.Sprint(ids), Fields: map[string]jsontext.Value{
 						"x": jsontext.Value(`"1"`), "m": jsontext.Value(strconv.Quote(member)), "s": jsontext.Value(fmt.Sprint(score)),
 					}}})
 					require.NoError(t, errors.Join(err, h[0].Err))
@@ -298,9 +300,9 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 					return []any{took.Outcomes, text(err)}
 				})
 			default:
-				u := Update{Member: member, Score: score}
+				u := definition.Update{Member: member, Score: score}
 				ago := rapid.SampledFrom([]time.Duration{0, 0, time.Millisecond, time.Minute, 50 * time.Minute, 4 * time.Hour, -time.Hour}).Draw(t, "ago")
-				u.If = rapid.SampledFrom([]Condition{"", "", Exists, Absent}).Draw(t, "if")
+				u.If = rapid.SampledFrom([]definition.Condition{"", "", definition.Exists, definition.Absent}).Draw(t, "if")
 				if rapid.Bool().Draw(t, "with id") {
 					u.ID = fmt.Sprint("i", rapid.IntRange(0, 5).Draw(t, "id"))
 				}
@@ -311,7 +313,7 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 					if ago != 0 {
 						u.At = time.UnixMilli(began - ago.Milliseconds())
 					}
-					o, err := s.Apply(ctx, board, []Update{u})
+					o, err := s.Apply(ctx, board, []definition.Update{u})
 					require.NoError(t, err)
 					return []any{o[0].Result, text(o[0].Err)}
 				})
@@ -320,8 +322,8 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 				continue
 			}
 			both(func(s *Store, _ int64) any {
-				if built, err := s.builtAt(ctx, s.keys.board(board, "").meta); err == nil && built > 0 {
-					require.NoError(t, s.rdb.HSet(ctx, s.keys.board(board, "").meta, builtField, 0).Err())
+				if built, err := s.builtAt(ctx, s.keys.Board(board, "").Meta); err == nil && built > 0 {
+					require.NoError(t, s.rdb.HSet(ctx, s.keys.Board(board, "").Meta, builtField, 0).Err())
 				}
 				p, err := s.Page(ctx, board, 1, MaxPage)
 				require.NoError(t, err)
@@ -339,37 +341,35 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 // A union of windows is the sum of live ones as they are and of the results of others,
 // also of one that nobody has read before.
 func TestUnionOfWindows(t *testing.T) {
-	histories(t, 15)
+	t.Parallel()
 	w := simulated(t, 1, patient)
 	s, runs := w.stores[0], 0
-	redistest.Patient(s.rdb)
-	redistest.Patient(w.rdb)
 	ctx := context.Background()
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.CheckSeeded(t, 15, func(t *rapid.T) {
 		runs++
 		w.pass(w.now.Add(time.Hour).Truncate(time.Hour).Sub(w.now))
-		union := Definition{Board: fmt.Sprint("u", runs), Union: &Union{}}
-		var defs []Definition
+		union := definition.Board{Name: fmt.Sprint("u", runs), Union: &definition.Union{}}
+		var defs []definition.Board
 		var sources []*windowHistory
-		for i, refresh := range []time.Duration{Live, time.Minute, time.Minute} {
+		for i, refresh := range []time.Duration{definition.Live, time.Minute, time.Minute} {
 			name := fmt.Sprint("v", runs, "-", i)
-			d, err := Definition{Board: name + ":{x}", Window: rapid.SampledFrom([]time.Duration{time.Minute, 3 * time.Minute}).Draw(t, "window"), Refresh: refresh}.Normalize()
+			d, err := definition.Board{Name: name + ":{x}", Window: rapid.SampledFrom([]time.Duration{time.Minute, 3 * time.Minute}).Draw(t, "window"), Refresh: refresh}.Normalize()
 			require.NoError(t, err)
 			sources = append(sources, &windowHistory{t: t, w: w, s: s, m: newWindowModel(d), board: name + ":1"})
 			union.Union.Of = append(union.Union.Of, name+":1")
 			union.Union.Weights = append(union.Union.Weights, rapid.SampledFrom([]int64{1, -1, 3}).Draw(t, "weight"))
 			defs = append(defs, d)
 		}
-		require.NoError(t, s.Define(ctx, Definitions{Boards: append(defs, union)}))
+		require.NoError(t, s.Define(ctx, definition.Set{Boards: append(defs, union)}))
 		built, want := int64(0), map[string]int64{}
 		for range rapid.IntRange(5, 25).Draw(t, "steps") {
 			switch rapid.IntRange(0, 6).Draw(t, "step") {
 			case 0, 1, 2:
 				h := rapid.SampledFrom(sources).Draw(t, "source")
-				u := Update{Member: h.member(), Score: rapid.Int64Range(-5, 9).Draw(t, "score")}
-				o, err := s.Apply(ctx, h.board, []Update{u})
+				u := definition.Update{Member: h.member(), Score: rapid.Int64Range(-5, 9).Draw(t, "score")}
+				o, err := s.Apply(ctx, h.board, []definition.Update{u})
 				require.NoError(t, err)
-				require.NoError(t, h.m.update(u, h.now()).meets(o[0]))
+				require.NoError(t, h.m.update(write{Update: u}, h.now()).meets(o[0]))
 			case 3:
 				sources[1].read()
 			case 4, 5:
@@ -377,9 +377,9 @@ func TestUnionOfWindows(t *testing.T) {
 				w.pass(rapid.SampledFrom([]time.Duration{time.Millisecond, 20 * time.Second, time.Minute}).Draw(t, "by"))
 			}
 			sources[0].hear()
-			page, err := s.Page(ctx, union.Board, 1, MaxPage)
+			page, err := s.Page(ctx, union.Name, 1, MaxPage)
 			require.NoError(t, err)
-			is, err := s.builtAt(ctx, s.keys.board(union.Board, "").meta)
+			is, err := s.builtAt(ctx, s.keys.Board(union.Name, "").Meta)
 			require.NoError(t, err)
 			if is != built || is == 0 {
 				built = is

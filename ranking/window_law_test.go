@@ -2,13 +2,10 @@ package ranking
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,38 +14,25 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
+	"rankcast/ranking/sortkey"
 )
 
-// histories has so many be drawn, the same each time, unless the command line has it
-// otherwise.
-func histories(t *testing.T, n int) {
-	for _, arg := range os.Args {
-		if name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "="); name == "rapid.checks" || name == "rapid.seed" {
-			return
-		}
-	}
-	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(n), "rapid.seed": "20261122"} {
-		f := flag.Lookup(name)
-		was := f.Value.String()
-		require.NoError(t, f.Value.Set(value))
-		t.Cleanup(func() { f.Value.Set(was) })
-	}
-}
-
 // windowDefinition is that of a family with a window.
-func windowDefinition(board string, lengths, refreshes []time.Duration) *rapid.Generator[Definition] {
-	return rapid.Custom(func(t *rapid.T) Definition {
-		d := Definition{
-			Board: board + ":{x}", Kind: board,
-			Mode:    rapid.SampledFrom([]Mode{Sum, Sum, Best, Last}).Draw(t, "mode"),
-			Order:   rapid.SampledFrom([]Order{Desc, Asc}).Draw(t, "order"),
-			Ties:    rapid.SampledFrom([]Ties{First, Shared, Dense, ByMember}).Draw(t, "ties"),
+func windowDefinition(board string, lengths, refreshes []time.Duration) *rapid.Generator[definition.Board] {
+	return rapid.Custom(func(t *rapid.T) definition.Board {
+		d := definition.Board{
+			Name: board + ":{x}", Kind: board,
+			Mode:    rapid.SampledFrom([]definition.Mode{definition.Sum, definition.Sum, definition.Best, definition.Last}).Draw(t, "mode"),
+			Order:   rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"),
+			Ties:    rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}).Draw(t, "ties"),
 			Window:  rapid.SampledFrom(lengths).Draw(t, "window"),
 			Refresh: rapid.SampledFrom(refreshes).Draw(t, "refresh"),
 		}
-		if d.Mode == Sum && rapid.Bool().Draw(t, "live") {
-			d.Refresh = Live
+		if d.Mode == definition.Sum && rapid.Bool().Draw(t, "live") {
+			d.Refresh = definition.Live
 		}
 		return d
 	})
@@ -74,7 +58,7 @@ type windowHistory struct {
 
 // windowSent is an update that came through with an id, or an event.
 type windowSent struct {
-	update   Update
+	update   definition.Update
 	at       time.Time // when it was sent
 	answered Result
 	n        int64 // of what it adds; 0: nothing
@@ -88,7 +72,7 @@ func (h *windowHistory) member() string {
 }
 
 func (h *windowHistory) score() int64 {
-	return rapid.OneOf(rapid.Int64Range(-3, 4), rapid.Int64Range(-3, 4), rapid.Int64Range(-30, 30), rapid.SampledFrom([]int64{MaxScore, -MaxScore, MaxScore - 1})).Draw(h.t, "score")
+	return rapid.OneOf(rapid.Int64Range(-3, 4), rapid.Int64Range(-3, 4), rapid.Int64Range(-30, 30), rapid.SampledFrom([]int64{definition.MaxScore, -definition.MaxScore, definition.MaxScore - 1})).Draw(h.t, "score")
 }
 
 // time is when an update is said to have been: zero for now.
@@ -101,7 +85,7 @@ func (h *windowHistory) time() time.Time {
 	case 1:
 		return ms(h.now() - length + 1)
 	case 2:
-		return ms(h.now() + MaxAhead.Milliseconds() + rapid.Int64Range(-1, 1).Draw(h.t, "ahead"))
+		return ms(h.now() + definition.MaxAhead.Milliseconds() + rapid.Int64Range(-1, 1).Draw(h.t, "ahead"))
 	case 3:
 		return ms(h.now() - 1)
 	case 4, 5:
@@ -112,7 +96,7 @@ func (h *windowHistory) time() time.Time {
 }
 
 // update draws one, maybe a retry.
-func (h *windowHistory) update() Update {
+func (h *windowHistory) update() definition.Update {
 	known := slices.DeleteFunc(slices.Clone(h.sent), func(s windowSent) bool { return h.w.now.Sub(s.at) > 9*time.Minute })
 	if len(known) > 0 && rapid.IntRange(0, 5).Draw(h.t, "retry") == 0 {
 		u := rapid.SampledFrom(known).Draw(h.t, "of").update
@@ -121,22 +105,22 @@ func (h *windowHistory) update() Update {
 		}
 		return u
 	}
-	u := Update{Member: h.member(), Score: h.score(), At: h.time()}
-	u.If = rapid.SampledFrom([]Condition{"", "", "", "", Exists, Absent}).Draw(h.t, "if")
-	if h.m.def.live() || rapid.IntRange(0, 9).Draw(h.t, "data") == 0 {
+	u := definition.Update{Member: h.member(), Score: h.score(), At: h.time()}
+	u.If = rapid.SampledFrom([]definition.Condition{"", "", "", "", definition.Exists, definition.Absent}).Draw(h.t, "if")
+	if h.m.def.IsLive() || rapid.IntRange(0, 9).Draw(h.t, "data") == 0 {
 		u.Data = rapid.SampledFrom([]string{"", "", "null", "1", "2"}).Draw(h.t, "data")
 	}
-	u.Op = rapid.SampledFrom([]Mode{"", "", "", "", "", h.m.def.Mode, Best}).Draw(h.t, "op")
+	u.Op = rapid.SampledFrom([]definition.Mode{"", "", "", "", "", h.m.def.Mode, definition.Best}).Draw(h.t, "op")
 	if rapid.IntRange(0, 2).Draw(h.t, "with id") == 0 {
 		h.ids++
-		u.ID = fmt.Sprint(h.m.def.Board, h.ids)
+		u.ID = fmt.Sprint(h.m.def.Name, h.ids)
 	}
 	return u
 }
 
 // swept has what is over go where that is more than an update would have go.
 func (h *windowHistory) swept() {
-	n, err := h.w.rdb.ZCount(context.Background(), h.s.keys.board(h.board, "").window[0], "-inf", strconv.FormatInt(h.m.over(h.now()), 10)).Result()
+	n, err := h.w.rdb.ZCount(context.Background(), h.s.keys.Board(h.board, "").Window[0], "-inf", strconv.FormatInt(h.m.over(h.now()), 10)).Result()
 	require.NoError(h.t, err)
 	if n > 32 {
 		_, err := h.s.sweepWindow(context.Background(), h.board)
@@ -146,7 +130,7 @@ func (h *windowHistory) swept() {
 
 func (h *windowHistory) send() {
 	h.swept()
-	updates := make([]Update, rapid.IntRange(1, 4).Draw(h.t, "updates"))
+	updates := make([]definition.Update, rapid.IntRange(1, 4).Draw(h.t, "updates"))
 	for i := range updates {
 		updates[i] = h.update()
 	}
@@ -164,7 +148,7 @@ func (h *windowHistory) send() {
 			require.Equal(h.t, Outcome{Result: was.answered}, got[i], "retry of %+v", u)
 			continue
 		}
-		require.NoError(h.t, h.m.update(u, h.now()).meets(got[i]), "update %+v", u)
+		require.NoError(h.t, h.m.update(write{Update: u}, h.now()).meets(got[i]), "update %+v", u)
 		if u.ID != "" && got[i].Err == nil {
 			h.sent = append(h.sent, windowSent{update: u, at: h.w.now, answered: got[i].Result})
 		}
@@ -175,14 +159,14 @@ func (h *windowHistory) remove() {
 	h.swept()
 	member := h.member()
 	got, err := h.s.Remove(context.Background(), h.board, member)
-	require.NoError(h.t, h.m.update(Update{Member: member, by: removes}, h.now()).meets(Outcome{Result: got, Err: err}), "remove %s", member)
+	require.NoError(h.t, h.m.update(write{definition.Update{Member: member}, removing}, h.now()).meets(Outcome{Result: got, Err: err}), "remove %s", member)
 }
 
 func (h *windowHistory) set() {
 	h.swept()
 	member, score := h.member(), h.score()
 	got, err := h.s.SetScore(context.Background(), h.board, member, score, Moderator{Reason: "law"})
-	require.NoError(h.t, h.m.update(Update{Member: member, Score: score, by: sets}, h.now()).meets(Outcome{Result: got, Err: err}), "set %s to %d", member, score)
+	require.NoError(h.t, h.m.update(write{definition.Update{Member: member, Score: score}, setting}, h.now()).meets(Outcome{Result: got, Err: err}), "set %s to %d", member, score)
 }
 
 func (h *windowHistory) hide() {
@@ -199,7 +183,7 @@ func (h *windowHistory) hide() {
 // give is an event, which can be taken back; maybe one that happened before.
 func (h *windowHistory) give() {
 	h.swept()
-	s := windowSent{update: Update{Member: h.member(), Score: h.score()}, at: h.w.now}
+	s := windowSent{update: definition.Update{Member: h.member(), Score: h.score()}, at: h.w.now}
 	h.ids++
 	s.update.ID = fmt.Sprint("e", h.ids)
 	again := -1
@@ -211,9 +195,9 @@ func (h *windowHistory) give() {
 	}
 	fields := map[string]jsontext.Value{"x": jsontext.Value(`"1"`), "m": jsontext.Value(strconv.Quote(s.update.Member)), "s": jsontext.Value(fmt.Sprint(s.update.Score))}
 	if !s.update.At.IsZero() {
-		fields[atField] = jsontext.Value(fmt.Sprint(s.update.At.UnixMilli()))
+		fields[definition.AtField] = jsontext.Value(fmt.Sprint(s.update.At.UnixMilli()))
 	}
-	happened, err := h.s.Happen(context.Background(), h.m.def.Kind, []Occurrence{{ID: s.update.ID, Fields: fields}})
+	happened, err := h.s.ApplyEvents(context.Background(), h.m.def.Kind, []EventCall{{ID: s.update.ID, Fields: fields}})
 	require.NoError(h.t, err)
 	require.NoError(h.t, happened[0].Err)
 	got := happened[0].Outcomes[0]
@@ -227,7 +211,7 @@ func (h *windowHistory) give() {
 		require.Equal(h.t, Outcome{Result: s.answered}, got)
 		return
 	}
-	require.NoError(h.t, h.m.update(s.update, h.now()).meets(got), "event %+v", s.update)
+	require.NoError(h.t, h.m.update(write{Update: s.update}, h.now()).meets(got), "event %+v", s.update)
 	if got.Err == nil {
 		s.n = h.m.events[len(h.m.events)-1].n
 	}
@@ -300,13 +284,13 @@ func (h *windowHistory) delete() {
 		return
 	}
 	require.NoError(h.t, h.s.Delete(context.Background(), h.board))
-	_, err := h.s.catalog.fresh(context.Background()) // who was hidden there is not any more, which is told in a moment
+	_, err := h.s.catalog.readFresh(context.Background()) // who was hidden there is not any more, which is told in a moment
 	require.NoError(h.t, err)
 	h.m.gone()
 	clear(h.m.hidden)
 	h.built, h.epoch, h.sent, h.given = 0, "", nil, nil
 	h.hear()
-	for _, key := range h.s.keys.board(h.board, "").all() {
+	for _, key := range h.s.keys.Board(h.board, "").All() {
 		n, err := h.w.rdb.Exists(context.Background(), key).Result()
 		require.NoError(h.t, err)
 		require.Zero(h.t, n, key)
@@ -340,13 +324,13 @@ func (h *windowHistory) pass() {
 
 // hear has the store know what time it is, and do what is due then.
 func (h *windowHistory) hear() {
-	_, err := h.s.tendDue(context.Background())
+	_, err := h.s.housekeepDue(context.Background())
 	require.NoError(h.t, err)
 	raw := h.raw()
 	if len(raw.events) == 0 || raw.events[0].ms > h.m.over(h.now()) {
 		h.m.sweep(h.now()) // as was done
 	}
-	if h.m.def.live() || h.epoch == "" {
+	if h.m.def.IsLive() || h.epoch == "" {
 		return
 	}
 	if _, epoch := h.result(); epoch == "" { // it was let go, as nobody asked for it
@@ -378,7 +362,7 @@ func (b *builds) waits(instance string) bool {
 
 // result is when the result was built that there is, and its epoch.
 func (h *windowHistory) result() (built int64, epoch string) {
-	values, err := h.s.rdb.HMGet(context.Background(), h.s.keys.board(h.board, "").meta, builtField, "epoch").Result()
+	values, err := h.s.rdb.HMGet(context.Background(), h.s.keys.Board(h.board, "").Meta, builtField, "epoch").Result()
 	require.NoError(h.t, err)
 	if text, ok := values[0].(string); ok {
 		built, err = strconv.ParseInt(text, 10, 64)
@@ -420,7 +404,7 @@ func (h *windowHistory) look() {
 // read reads the board in several ways.
 func (h *windowHistory) read() {
 	s, t, ctx := h.s, h.t, context.Background()
-	if h.m.def.live() {
+	if h.m.def.IsLive() {
 		h.m.sweep(h.now())
 	} else {
 		h.look()
@@ -460,10 +444,10 @@ type windowRaw struct {
 }
 
 func readWindow(t require.TestingT, s *Store, board string) windowRaw {
-	ctx, k := context.Background(), s.keys.board(board, "")
+	ctx, k := context.Background(), s.keys.Board(board, "")
 	pipe := s.rdb.TxPipeline()
-	events, tallies, forgotten := pipe.ZRangeWithScores(ctx, k.window[0], 0, -1), pipe.HGetAll(ctx, k.window[1]), pipe.ZRangeWithScores(ctx, k.window[2], 0, -1)
-	members, hidden, distinct, data := pipe.ZRangeWithScores(ctx, k.members, 0, -1), pipe.ZRangeWithScores(ctx, k.hidden, 0, -1), pipe.ZRangeWithScores(ctx, k.distinct, 0, -1), pipe.HGetAll(ctx, k.data)
+	events, tallies, forgotten := pipe.ZRangeWithScores(ctx, k.Window[0], 0, -1), pipe.HGetAll(ctx, k.Window[1]), pipe.ZRangeWithScores(ctx, k.Window[2], 0, -1)
+	members, hidden, distinct, data := pipe.ZRangeWithScores(ctx, k.Members, 0, -1), pipe.ZRangeWithScores(ctx, k.Hidden, 0, -1), pipe.ZRangeWithScores(ctx, k.Distinct, 0, -1), pipe.HGetAll(ctx, k.Data)
 	_, err := pipe.Exec(ctx)
 	require.NoError(t, err)
 	scores := func(c *redis.ZSliceCmd) map[string]float64 {
@@ -493,13 +477,13 @@ func (r windowRaw) counting() []windowEvent {
 }
 
 // check wants what Redis has of a board to fit together.
-func (r windowRaw) check(t require.TestingT, d Definition) {
+func (r windowRaw) check(t require.TestingT, d definition.Board) {
 	m := newWindowModel(d)
 	m.events = r.counting()
 	want := make(map[string]string)
 	for _, e := range m.events {
 		n, plus, minus := m.counts(e.member, 0)
-		if d.Mode != Sum {
+		if d.Mode != definition.Sum {
 			plus, minus = 0, 0
 		}
 		want[e.member] = fmt.Sprint(n, " ", plus, " ", minus)
@@ -513,18 +497,18 @@ func (r windowRaw) check(t require.TestingT, d Definition) {
 	for member := range r.data {
 		require.Contains(t, want, member)
 	}
-	if d.live() {
+	if d.IsLive() {
 		scores := m.recount(0)
 		for _, set := range []map[string]float64{r.members, r.hidden} {
 			for member, key := range set {
-				require.Equal(t, scores[member], Key(key).Score(d.Order), member)
+				require.Equal(t, scores[member], sortkey.Key(key).Score(d.Order), member)
 			}
 		}
 		require.Len(t, scores, len(r.members)+len(r.hidden))
 	} else {
 		require.Empty(t, r.hidden)
 	}
-	if d.Ties != Dense {
+	if d.Ties != definition.Dense {
 		tiers = nil
 	}
 	require.Len(t, r.distinct, len(tiers))
@@ -560,32 +544,30 @@ func (h *windowHistory) invariants() {
 // events that count: a live one at each moment, another at the time that its result was
 // built.
 func TestWindowIsWhatCounts(t *testing.T) {
-	histories(t, 60)
+	t.Parallel()
 	simulatedWorlds(t, 1, patient, nil, whatCounts)
 }
 
 func whatCounts(t *testing.T, w *world) {
 	s, runs := w.stores[0], 0
-	redistest.Patient(s.rdb)
-	redistest.Patient(w.rdb)
 	lengths := []time.Duration{time.Second, 90 * time.Second, 10 * time.Minute, 3 * time.Hour}
 	refreshes := []time.Duration{time.Minute, 5 * time.Minute, time.Hour}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.CheckSeeded(t, redistest.Volume(w.url, 60), func(t *rapid.T) {
 		runs++
 		w.pass(w.now.Add(time.Hour).Truncate(time.Hour).Sub(w.now)) // all are alike, whatever was drawn before
-		_, err := s.tendDue(context.Background())
+		_, err := s.housekeepDue(context.Background())
 		require.NoError(t, err)
 		name := fmt.Sprint("w", runs)
 		d := windowDefinition(name, lengths, refreshes).Draw(t, "definition")
 		if rapid.IntRange(0, 2).Draw(t, "bounded") == 0 {
 			d.Min, d.Max = new(int64(-8)), new(int64(20))
-			if d.Mode == Sum {
+			if d.Mode == definition.Sum {
 				d.MaxChange = 12
 			}
 		}
 		ctx := context.Background()
-		require.NoError(t, s.Define(ctx, Definitions{Boards: []Definition{d}, Events: []Event{{Name: name, Updates: []Target{{Board: d.Board, Member: "{m}", Score: "{s}"}}}}}))
-		d, err = s.Definition(ctx, d.Board)
+		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{d}, Events: []definition.Event{{Name: name, Updates: []definition.Target{{Board: d.Name, Member: "{m}", Score: "{s}"}}}}}))
+		d, err = s.Definition(ctx, d.Name)
 		require.NoError(t, err)
 		h := &windowHistory{t: t, w: w, s: s, m: newWindowModel(d), board: name + ":1"}
 		moves := map[string]func(){
@@ -600,29 +582,30 @@ func whatCounts(t *testing.T, w *world) {
 		t.Repeat(acts)
 		h.read()
 		w.pass(d.Window)
-		if !d.live() {
+		if !d.IsLive() {
 			w.pass(d.Refresh)
 		}
 		h.hear()
 		h.read()
 		require.Empty(t, h.m.list())
 		require.NoError(t, s.DeleteEvent(ctx, name))
-		require.NoError(t, s.Delete(ctx, d.Board))
+		require.NoError(t, s.Delete(ctx, d.Name))
 	})
 }
 
 // What is over does not stand in the way of who comes anew, also when the board was not
 // written to for so long that it has to be listed first.
 func TestConditionAfterALongTime(t *testing.T) {
-	for _, refresh := range []time.Duration{time.Minute, Live} {
-		w := simulated(t, 1, patient, Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh})
+	t.Parallel()
+	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
+		w := simulated(t, 1, patient, definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: refresh})
 		s := w.stores[0]
 		w.write(s, "b", "x", 5)
 		w.pass(3 * time.Hour)
-		o := apply(t, s, "b", Update{Member: "x", Score: 2, If: Absent})
+		o := apply(t, s, "b", definition.Update{Member: "x", Score: 2, If: definition.Absent})
 		require.NoError(t, o.Err)
 		require.Nil(t, o.Result.Previous)
-		_, err := s.tendDue(t.Context())
+		_, err := s.housekeepDue(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, map[string]int64{"x": 2}, scoresOf(whole(t, s, "b")))
 	}

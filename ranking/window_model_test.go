@@ -9,12 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"rankcast/ranking/definition"
 )
 
 // windowModel is a board with a window as anybody would reckon it: it keeps what was
 // sent, and counts all of it anew each time. Times are ms since 1970.
 type windowModel struct {
-	def    Definition // normalized
+	def    definition.Board // normalized
 	events []windowEvent
 	came   int64 // events, and scores come to, so far: what came later has a greater number
 	hidden map[string]bool
@@ -36,7 +38,7 @@ type windowPlace struct {
 	vague bool  // it is not told where that is
 }
 
-func newWindowModel(d Definition) *windowModel {
+func newWindowModel(d definition.Board) *windowModel {
 	return &windowModel{def: d, hidden: make(map[string]bool), data: make(map[string]string), placed: make(map[string]windowPlace)}
 }
 
@@ -51,7 +53,7 @@ func (m *windowModel) gone() {
 func (m *windowModel) over(now int64) int64 { return now - m.def.Window.Milliseconds() }
 
 func (m *windowModel) better(a, b int64) bool {
-	return m.def.Order.sign()*a < m.def.Order.sign()*b
+	return m.def.Order.Sign()*a < m.def.Order.Sign()*b
 }
 
 // counts is how many events of a member count, and what they add and subtract.
@@ -78,14 +80,14 @@ func (m *windowModel) recount(now int64) map[string]int64 {
 	scores := make(map[string]int64)
 	for member, its := range of {
 		switch m.def.Mode {
-		case Sum:
+		case definition.Sum:
 			for _, e := range its {
 				scores[member] += e.score
 			}
-		case Best:
-			best := slices.MinFunc(its, func(a, b windowEvent) int { return int(m.def.Order.sign()) * cmp.Compare(a.score, b.score) })
+		case definition.Best:
+			best := slices.MinFunc(its, func(a, b windowEvent) int { return int(m.def.Order.Sign()) * cmp.Compare(a.score, b.score) })
 			scores[member] = best.score
-		case Last:
+		case definition.Last:
 			last := slices.MaxFunc(its, func(a, b windowEvent) int { return cmp.Or(cmp.Compare(a.ms, b.ms), cmp.Compare(a.n, b.n)) })
 			scores[member] = last.score
 		}
@@ -121,7 +123,7 @@ func (m *windowModel) sweep(now int64) {
 		last[e.member] = max(last[e.member], e.ms)
 		return true
 	})
-	if !m.def.live() {
+	if !m.def.IsLive() {
 		return
 	}
 	scores, at := m.recount(now), int64(0)
@@ -176,7 +178,7 @@ func (m *windowModel) hide(member string, hide bool) {
 	} else {
 		delete(m.hidden, member)
 	}
-	if hide && !m.def.live() {
+	if hide && !m.def.IsLive() {
 		m.leave(member)
 	}
 }
@@ -187,7 +189,7 @@ type windowStanding struct{ score, least, most int64 }
 
 func (m *windowModel) standing(member string) *windowStanding {
 	its, there := m.placed[member]
-	if !there || !m.def.live() {
+	if !there || !m.def.IsLive() {
 		return nil
 	}
 	if m.hidden[member] {
@@ -207,9 +209,9 @@ func (m *windowModel) standing(member string) *windowStanding {
 		}
 	}
 	switch m.def.Ties {
-	case Shared:
+	case definition.Shared:
 		return &windowStanding{its.score, better + 1, better + 1}
-	case Dense:
+	case definition.Dense:
 		return &windowStanding{its.score, int64(len(tiers)) + 1, int64(len(tiers)) + 1}
 	default:
 		return &windowStanding{its.score, better + before + 1, better + before + after + 1}
@@ -219,12 +221,12 @@ func (m *windowModel) standing(member string) *windowStanding {
 // ordered reports whether one of two with the same score is known to be before the other.
 func (m *windowModel) ordered(a windowPlace, first string, b windowPlace, second string) bool {
 	switch {
-	case m.def.Ties == ByMember:
+	case m.def.Ties == definition.ByMember:
 		return first < second
 	case a.vague || b.vague || max(a.score, -a.score) > 1<<40: // where few keys fit
 		return false
 	case a.since == b.since:
-		return !m.def.live() && first < second
+		return !m.def.IsLive() && first < second
 	default:
 		return a.since < b.since
 	}
@@ -238,11 +240,11 @@ type windowAnswer struct {
 }
 
 // update says what must come of an update, whose id was not seen before.
-func (m *windowModel) update(u Update, now int64) windowAnswer {
+func (m *windowModel) update(u write, now int64) windowAnswer {
 	m.sweep(now)
 	was := m.standing(u.Member)
 	n, plus, minus := m.counts(u.Member, now)
-	if u.by == removes {
+	if u.override == removing {
 		if n == 0 && !m.there(u.Member) {
 			return windowAnswer{kind: ErrUnknownMember}
 		}
@@ -250,17 +252,17 @@ func (m *windowModel) update(u Update, now int64) windowAnswer {
 		m.leave(u.Member)
 		return windowAnswer{was: was}
 	}
-	if u.If == Exists && n == 0 || u.If == Absent && n > 0 {
+	if u.If == definition.Exists && n == 0 || u.If == definition.Absent && n > 0 {
 		return windowAnswer{was: was, is: was}
 	}
 	ms := now
 	switch {
 	case u.Op != "" && u.Op != m.def.Mode:
 		return windowAnswer{kind: ErrInvalid, field: "op"}
-	case u.Data != "" && !m.def.live():
+	case u.Data != "" && !m.def.IsLive():
 		return windowAnswer{kind: ErrInvalid, field: "data"}
 	case u.At.IsZero():
-	case u.At.UnixMilli() > now+MaxAhead.Milliseconds():
+	case u.At.UnixMilli() > now+definition.MaxAhead.Milliseconds():
 		return windowAnswer{kind: ErrOutOfRange, field: "at"}
 	default:
 		ms = min(u.At.UnixMilli(), now)
@@ -268,32 +270,32 @@ func (m *windowModel) update(u Update, now int64) windowAnswer {
 	if ms <= m.over(now) {
 		return windowAnswer{kind: ErrOutOfRange, field: "at"}
 	}
-	if u.by == sets {
+	if u.override == setting {
 		plus, minus = 0, 0
 	}
 	to := u.Score
-	if m.def.Mode != Sum {
+	if m.def.Mode != definition.Sum {
 		plus, minus = 0, 0
 	} else {
 		plus, minus = plus+max(u.Score, 0), minus+max(-u.Score, 0)
 		to = plus - minus
 	}
-	low, high, _ := m.def.bounds()
+	low, high, _ := m.def.ScoreBounds()
 	beyond := to < low || to > high
-	if m.def.Mode == Sum && u.by != sets {
+	if m.def.Mode == definition.Sum && u.override != setting {
 		beyond = to < low && u.Score < 0 || to > high && u.Score > 0
 	}
-	if beyond || plus > MaxScore || minus > MaxScore {
+	if beyond || plus > definition.MaxScore || minus > definition.MaxScore {
 		return windowAnswer{kind: ErrOutOfRange, field: "score"}
 	}
-	if _, _, most := m.def.bounds(); u.by != sets && (u.Score > most || u.Score < -most) {
+	if _, _, most := m.def.ScoreBounds(); u.override != setting && (u.Score > most || u.Score < -most) {
 		return windowAnswer{kind: ErrOutOfRange, field: "score"}
 	}
-	if u.by == sets {
+	if u.override == setting {
 		m.forget(u.Member)
 	}
 	m.events = append(m.events, windowEvent{u.Member, u.Score, ms, m.next()})
-	if !m.def.live() {
+	if !m.def.IsLive() {
 		return windowAnswer{}
 	}
 	m.come(u.Member, now)
@@ -321,7 +323,7 @@ func (m *windowModel) takeBack(n, now int64) {
 	}
 	member := m.events[i].member
 	m.events = slices.Delete(m.events, i, i+1)
-	if m.def.live() {
+	if m.def.IsLive() {
 		m.come(member, now)
 	}
 }
@@ -353,13 +355,13 @@ func (a windowAnswer) meets(o Outcome) error {
 func (m *windowModel) list() []string {
 	return slices.SortedFunc(func(yield func(string) bool) {
 		for member := range m.placed {
-			if (!m.def.live() || !m.hidden[member]) && !yield(member) {
+			if (!m.def.IsLive() || !m.hidden[member]) && !yield(member) {
 				return
 			}
 		}
 	}, func(a, b string) int {
 		p, q := m.placed[a], m.placed[b]
-		return cmp.Or(int(m.def.Order.sign())*cmp.Compare(p.score, q.score), cmp.Compare(p.since, q.since), cmp.Compare(a, b))
+		return cmp.Or(int(m.def.Order.Sign())*cmp.Compare(p.score, q.score), cmp.Compare(p.since, q.since), cmp.Compare(a, b))
 	})
 }
 
@@ -372,7 +374,7 @@ func (m *windowModel) check(t *rapid.T, entries []Entry) {
 	for _, e := range entries {
 		got[e.Member] = e.Score
 		data := ""
-		if m.def.live() {
+		if m.def.IsLive() {
 			data = m.data[e.Member]
 		}
 		require.Equal(t, data, e.Data, "data of %s", e.Member)
@@ -396,7 +398,7 @@ func (m *windowModel) checkOrder(t *rapid.T, entries []Entry) {
 		equal := i > 0 && entries[i-1].Score == e.Score
 		switch {
 		case equal && m.def.Ties.Tied():
-		case m.def.Ties == Dense:
+		case m.def.Ties == definition.Dense:
 			rank++
 		default:
 			rank = int64(i + 1)

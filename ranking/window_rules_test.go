@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
@@ -23,31 +24,33 @@ func refuses(t testing.TB, field string, kind, err error) {
 // What is kept in a window cannot be kept otherwise: with data such a change is refused,
 // by the field; without any it is made.
 func TestWindowsThatCannotChange(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
-		was, is Definition
+		was, is definition.Board
 		field   string
 	}{
-		{"on", Definition{}, Definition{Window: time.Hour}, "window"},
-		{"off", Definition{Window: time.Hour}, Definition{}, "window"},
-		{"live", Definition{Window: time.Hour}, Definition{Window: time.Hour, Refresh: Live}, "refresh"},
-		{"built", Definition{Window: time.Hour, Refresh: Live}, Definition{Window: time.Hour}, "refresh"},
-		{"mode", Definition{Window: time.Hour, Mode: Best}, Definition{Window: time.Hour, Mode: Last}, "mode"},
-		{"order", Definition{Window: time.Hour}, Definition{Window: time.Hour, Order: Asc}, "order"},
-		{"union", Definition{Window: time.Hour}, Definition{Union: &Union{Of: []string{"a"}}}, "union"},
+		{"on", definition.Board{}, definition.Board{Window: time.Hour}, "window"},
+		{"off", definition.Board{Window: time.Hour}, definition.Board{}, "window"},
+		{"live", definition.Board{Window: time.Hour}, definition.Board{Window: time.Hour, Refresh: definition.Live}, "refresh"},
+		{"built", definition.Board{Window: time.Hour, Refresh: definition.Live}, definition.Board{Window: time.Hour}, "refresh"},
+		{"mode", definition.Board{Window: time.Hour, Mode: definition.Best}, definition.Board{Window: time.Hour, Mode: definition.Last}, "mode"},
+		{"order", definition.Board{Window: time.Hour}, definition.Board{Window: time.Hour, Order: definition.Asc}, "order"},
+		{"union", definition.Board{Window: time.Hour}, definition.Board{Union: &definition.Union{Of: []string{"a"}}}, "union"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			redistest.Engines(t, func(t *testing.T, url string) {
+				c := c // of this engine alone
 				s := newNode(t, url)
-				define(t, s, Definition{Board: "a"})
+				define(t, s, definition.Board{Name: "a"})
 				for _, of := range []struct {
 					board, instance string
 				}{{"b", "b"}, {"fans:{x}", "fans:1"}} {
-					c.was.Board, c.is.Board = of.board, of.board
+					c.was.Name, c.is.Name = of.board, of.board
 					define(t, s, c.was)
 					define(t, s, c.is)
 					define(t, s, c.was)
-					send(t, s, of.instance, Update{Member: "m", Score: 3})
+					send(t, s, of.instance, definition.Update{Member: "m", Score: 3})
 					refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is))
 					require.Equal(t, map[string]int64{"m": 3}, scoresOf(whole(t, s, of.instance)))
 					refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is))
@@ -59,11 +62,12 @@ func TestWindowsThatCannotChange(t *testing.T) {
 
 // How long a window is, and how old its result gets, may change, and counts at once.
 func TestWindowsThatChange(t *testing.T) {
-	w := simulated(t, 1, patient, Definition{Board: "live", Window: time.Hour, Refresh: Live}, Definition{Board: "b", Window: time.Hour, Refresh: time.Hour})
+	t.Parallel()
+	w := simulated(t, 1, patient, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "b", Window: time.Hour, Refresh: time.Hour})
 	s := w.stores[0]
 	look := func(board string, want map[string]int64) {
 		t.Helper()
-		_, err := s.tendDue(t.Context())
+		_, err := s.housekeepDue(t.Context())
 		require.NoError(t, err)
 		p := whole(t, s, board)
 		s.builds.running.Wait()
@@ -79,13 +83,13 @@ func TestWindowsThatChange(t *testing.T) {
 	}
 	look("live", map[string]int64{"x": 1, "y": 2})
 	look("b", map[string]int64{"x": 1}) // which is not due yet
-	define(t, s, Definition{Board: "b", Window: time.Hour, Refresh: 10 * time.Minute})
+	define(t, s, definition.Board{Name: "b", Window: time.Hour, Refresh: 10 * time.Minute})
 	look("b", map[string]int64{"x": 1, "y": 2})
-	define(t, s, Definition{Board: "live", Window: 10 * time.Minute, Refresh: Live}, Definition{Board: "b", Window: 10 * time.Minute, Refresh: time.Second})
+	define(t, s, definition.Board{Name: "live", Window: 10 * time.Minute, Refresh: definition.Live}, definition.Board{Name: "b", Window: 10 * time.Minute, Refresh: time.Second})
 	look("live", map[string]int64{"y": 2})
 	w.pass(time.Second)
 	look("b", map[string]int64{"y": 2})
-	define(t, s, Definition{Board: "live", Window: 3 * time.Hour, Refresh: Live}, Definition{Board: "b", Window: 3 * time.Hour, Refresh: time.Second})
+	define(t, s, definition.Board{Name: "live", Window: 3 * time.Hour, Refresh: definition.Live}, definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: time.Second})
 	w.pass(2 * time.Hour)
 	for _, board := range []string{"live", "b"} {
 		look(board, map[string]int64{"y": 2}) // longer, it has what had not gone yet
@@ -95,9 +99,10 @@ func TestWindowsThatChange(t *testing.T) {
 // What cannot be a window is refused with the field that is wrong; what can is written as
 // it is read.
 func TestWindowsThatAreNone(t *testing.T) {
+	t.Parallel()
 	url := redistest.Embedded(t)
 	s := newNode(t, url)
-	define(t, s, Definition{Board: "a"})
+	define(t, s, definition.Board{Name: "a"})
 	for fields, want := range map[string]string{
 		`"window":"3h"`: "",
 		`"window":"1s","refresh":"1s","mode":"best"`:                     "",
@@ -135,7 +140,7 @@ func TestWindowsThatAreNone(t *testing.T) {
 		`"window":"3h","refresh":"live","period":"day","keep":4`:    "period",
 		`"window":"3h","period":"1h","base":"2026-01-01T00:00:00Z"`: "period",
 	} {
-		def, err := ParseDefinition("me:{n}", []byte("{"+fields+"}"))
+		def, err := definition.ParseBoard("me:{n}", []byte("{"+fields+"}"))
 		if err == nil {
 			err = s.DefineBoard(t.Context(), def)
 		}
@@ -146,7 +151,7 @@ func TestWindowsThatAreNone(t *testing.T) {
 		require.NoError(t, err, fields)
 		text, err := def.MarshalJSON()
 		require.NoError(t, err)
-		again, err := ParseDefinition("me:{n}", text)
+		again, err := definition.ParseBoard("me:{n}", text)
 		require.NoError(t, err)
 		require.Equal(t, def, again, fields)
 	}
@@ -155,13 +160,13 @@ func TestWindowsThatAreNone(t *testing.T) {
 		`{window: 3h}`:                             `"window":"3h","refresh":"1m"`,
 		`{window: 180m, refresh: 90s, mode: best}`: `"window":"3h","refresh":"90s"`,
 	} {
-		defs, err := ParseFile([]byte("boards:\n  hot: " + text))
+		defs, err := definition.ParseFile([]byte("boards:\n  hot: " + text))
 		require.NoError(t, err, text)
 		require.Equal(t, 3*time.Hour, defs.Boards[0].Window)
 		written, err := defs.Boards[0].MarshalJSON()
 		require.NoError(t, err)
 		require.Contains(t, string(written), want)
-		again, err := ParseDefinition("hot", written)
+		again, err := definition.ParseBoard("hot", written)
 		require.NoError(t, err)
 		require.Equal(t, defs.Boards[0], again)
 		define(t, s, again)
@@ -169,40 +174,41 @@ func TestWindowsThatAreNone(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, again, found.Definition)
 	}
-	_, err := ParseFile([]byte("boards:\n  hot: {window: live}"))
+	_, err := definition.ParseFile([]byte("boards:\n  hot: {window: live}"))
 	refused(t, err, "boards.hot.window")
 }
 
 // An update that tells when it was counts from then, where a window is; elsewhere it is
 // refused, as it is when that is too long ago, or too far ahead.
 func TestUpdatesOfAnEarlierTime(t *testing.T) {
-	w := simulated(t, 1, patient, Definition{Board: "live", Window: time.Hour, Refresh: Live}, Definition{Board: "b", Window: time.Hour, Refresh: time.Second}, Definition{Board: "plain"})
+	t.Parallel()
+	w := simulated(t, 1, patient, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "b", Window: time.Hour, Refresh: time.Second}, definition.Board{Name: "plain"})
 	s := w.stores[0]
-	one := func(board string, u Update) (Result, error) {
+	one := func(board string, u definition.Update) (Result, error) {
 		o := apply(t, s, board, u)
 		return o.Result, o.Err
 	}
-	_, err := one("plain", Update{Member: "m", Score: 1, At: friday})
+	_, err := one("plain", definition.Update{Member: "m", Score: 1, At: friday})
 	refuses(t, "at", ErrInvalid, err)
 	require.Empty(t, whole(t, s, "plain").Entries)
 	for _, board := range []string{"live", "b"} {
 		for at, fits := range map[time.Duration]bool{
-			-time.Hour: false, -time.Hour + time.Millisecond: true, -30 * time.Minute: true, 0: true, MaxAhead: true,
-			MaxAhead + time.Millisecond: false, time.Hour: false, -1000 * time.Hour: false,
+			-time.Hour: false, -time.Hour + time.Millisecond: true, -30 * time.Minute: true, 0: true, definition.MaxAhead: true,
+			definition.MaxAhead + time.Millisecond: false, time.Hour: false, -1000 * time.Hour: false,
 		} {
-			_, err := one(board, Update{Member: at.String(), Score: 1, At: w.now.Add(at)})
+			_, err := one(board, definition.Update{Member: at.String(), Score: 1, At: w.now.Add(at)})
 			if fits {
 				require.NoError(t, err, at)
 			} else {
 				refuses(t, "at", ErrOutOfRange, err)
 			}
 		}
-		_, err := one(board, Update{Member: "m", Score: 1, At: friday.Add(time.Microsecond)})
+		_, err := one(board, definition.Update{Member: "m", Score: 1, At: friday.Add(time.Microsecond)})
 		refuses(t, "at", ErrInvalid, err)
 	}
 	look := func(members ...string) {
 		t.Helper()
-		_, err := s.tendDue(t.Context())
+		_, err := s.housekeepDue(t.Context())
 		require.NoError(t, err)
 		for _, board := range []string{"live", "b"} {
 			got := []string{}
@@ -225,10 +231,11 @@ func TestUpdatesOfAnEarlierTime(t *testing.T) {
 // A late update that has counted is answered as the first time also when it has come to be
 // too old; an id is of one time alone.
 func TestRetriesOfLateUpdates(t *testing.T) {
-	for _, refresh := range []time.Duration{time.Minute, Live} {
-		w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Minute, Refresh: refresh})
+	t.Parallel()
+	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
+		w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Minute, Refresh: refresh})
 		s := w.stores[0]
-		late := Update{Member: "m", Score: 5, ID: "1", At: friday.Add(-50 * time.Second)}
+		late := definition.Update{Member: "m", Score: 5, ID: "1", At: friday.Add(-50 * time.Second)}
 		first := send(t, s, "b", late)
 		first.Duplicate = true
 		for range 3 {
@@ -250,19 +257,20 @@ func TestRetriesOfLateUpdates(t *testing.T) {
 // On a board with a window an update's op is the board's mode; data are with the entries
 // of a live one alone; and scores are not imported, for they are made of updates.
 func TestWhatAWindowTakes(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := newNode(t, url)
-		define(t, s, Definition{Board: "live", Window: time.Hour, Refresh: Live}, Definition{Board: "sum", Window: time.Hour}, Definition{Board: "best", Window: time.Hour, Mode: Best})
-		for board, mode := range map[string]Mode{"live": Sum, "sum": Sum, "best": Best} {
-			for _, op := range []Mode{Sum, Best, Last} {
-				o := apply(t, s, board, Update{Member: "op", Score: 3, Op: op})
+		define(t, s, definition.Board{Name: "live", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "sum", Window: time.Hour}, definition.Board{Name: "best", Window: time.Hour, Mode: definition.Best})
+		for board, mode := range map[string]definition.Mode{"live": definition.Sum, "sum": definition.Sum, "best": definition.Best} {
+			for _, op := range []definition.Mode{definition.Sum, definition.Best, definition.Last} {
+				o := apply(t, s, board, definition.Update{Member: "op", Score: 3, Op: op})
 				if op == mode {
 					require.NoError(t, o.Err)
 				} else {
 					refuses(t, "op", ErrInvalid, o.Err)
 				}
 			}
-			o := apply(t, s, board, Update{Member: "data", Score: 1, Data: `{"a":1}`})
+			o := apply(t, s, board, definition.Update{Member: "data", Score: 1, Data: `{"a":1}`})
 			want := map[string]int64{"op": 3}
 			if board == "live" {
 				require.NoError(t, o.Err)
@@ -281,9 +289,9 @@ func TestWhatAWindowTakes(t *testing.T) {
 			require.Equal(t, want, scoresOf(whole(t, s, board)), board)
 		}
 		require.Equal(t, `{"a":1}`, whole(t, s, "live").Entries[1].Data)
-		send(t, s, "live", Update{Member: "data", Score: 1})
+		send(t, s, "live", definition.Update{Member: "data", Score: 1})
 		require.Equal(t, `{"a":1}`, whole(t, s, "live").Entries[1].Data)
-		send(t, s, "live", Update{Member: "data", Score: 0, Data: "null"})
+		send(t, s, "live", definition.Update{Member: "data", Score: 0, Data: "null"})
 		require.Equal(t, "", whole(t, s, "live").Entries[1].Data)
 	})
 }
@@ -291,22 +299,23 @@ func TestWhatAWindowTakes(t *testing.T) {
 // An event tells when it was where one of its boards has a window, which takes it so; a
 // field of its own by that name is a field.
 func TestEventsOfAnEarlierTime(t *testing.T) {
-	w := simulated(t, 1, patient, Definition{Board: "hot:{star}", Window: time.Hour, Refresh: Live}, Definition{Board: "plain"})
+	t.Parallel()
+	w := simulated(t, 1, patient, definition.Board{Name: "hot:{star}", Window: time.Hour, Refresh: definition.Live}, definition.Board{Name: "plain"})
 	s := w.stores[0]
-	hot, plain := Target{Board: "hot:{star}", Member: "{m}", Score: "{n}"}, Target{Board: "plain", Member: "{m}", Score: "{n}"}
-	require.NoError(t, s.Define(t.Context(), Definitions{Events: []Event{
-		{Name: "gift", Updates: []Target{plain, hot}}, {Name: "vote", Updates: []Target{plain}},
-		{Name: "visit", Updates: []Target{{Board: "hot:{star}", Member: "{at}", Score: "1"}}},
+	hot, plain := definition.Target{Board: "hot:{star}", Member: "{m}", Score: "{n}"}, definition.Target{Board: "plain", Member: "{m}", Score: "{n}"}
+	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{
+		{Name: "gift", Updates: []definition.Target{plain, hot}}, {Name: "vote", Updates: []definition.Target{plain}},
+		{Name: "visit", Updates: []definition.Target{{Board: "hot:{star}", Member: "{at}", Score: "1"}}},
 	}}))
-	happen := func(event, id, fields string) Happened {
+	happen := func(event, id, fields string) EventResult {
 		t.Helper()
-		o := Occurrence{ID: id}
+		o := EventCall{ID: id}
 		require.NoError(t, json.Unmarshal([]byte(fields), &o.Fields))
-		h, err := s.Happen(t.Context(), event, []Occurrence{o})
+		h, err := s.ApplyEvents(t.Context(), event, []EventCall{o})
 		require.NoError(t, err)
 		return h[0]
 	}
-	counts := func(h Happened) {
+	counts := func(h EventResult) {
 		t.Helper()
 		require.NoError(t, h.Err)
 		for _, o := range h.Outcomes {
@@ -331,7 +340,7 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 		require.True(t, o.Result.Duplicate)
 	}
 	refuses(t, "id", ErrIDMismatch, happen("gift", "1", `{"star":"s","m":"x","n":5,"at":"2026-11-20T09:06:01Z"}`).Err)
-	_, err := s.tendDue(t.Context())
+	_, err := s.housekeepDue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[string]int64{"x": 2, "y": 3, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
 	// Too late for the window, it counts where there is none.
@@ -340,7 +349,7 @@ func TestEventsOfAnEarlierTime(t *testing.T) {
 	refuses(t, "at", ErrOutOfRange, h.Outcomes[1].Err)
 	require.Equal(t, map[string]int64{"x": 12, "y": 3}, scoresOf(whole(t, s, "plain")))
 	w.pass(53 * time.Minute)
-	_, err = s.tendDue(t.Context())
+	_, err = s.housekeepDue(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[string]int64{"x": 2, "alice": 1}, scoresOf(whole(t, s, "hot:s")))
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
@@ -20,7 +23,7 @@ import (
 // member and score.
 func earlier(t testing.TB, s *Store, board string, by time.Duration, which func(member string, score int64) bool) {
 	t.Helper()
-	events := s.keys.board(board, "").window[0]
+	events := s.keys.Board(board, "").Window[0]
 	rows, err := s.rdb.ZRangeWithScores(t.Context(), events, 0, -1).Result()
 	require.NoError(t, err)
 	var moved []redis.Z
@@ -38,20 +41,20 @@ func everyOne(string, int64) bool { return true }
 
 // hears hands out the changes of a board from now on; none is missing before what enough
 // is content with.
-func hears(t testing.TB, s *Store, board string) (until func(enough func(*Changes) bool) []*Changes) {
+func hears(t testing.TB, s *Store, board string) (until func(enough func(*feed.Changes) bool) []*feed.Changes) {
 	t.Helper()
-	sub := s.rdb.Subscribe(t.Context(), s.keys.channel(board))
+	sub := s.rdb.Subscribe(t.Context(), s.keys.Channel(board))
 	t.Cleanup(func() { sub.Close() })
 	_, err := sub.Receive(t.Context())
 	require.NoError(t, err)
-	return func(enough func(*Changes) bool) (all []*Changes) {
+	return func(enough func(*feed.Changes) bool) (all []*feed.Changes) {
 		t.Helper()
 		for {
 			ctx, cancel := context.WithTimeout(t.Context(), redistest.CallTimeout)
 			m, err := sub.ReceiveMessage(ctx)
 			cancel()
 			require.NoError(t, err)
-			c, err := parseChanges(m.Payload)
+			c, err := feed.ParseChanges(m.Payload)
 			require.NoError(t, err)
 			if all = append(all, c); enough(c) {
 				return all
@@ -63,7 +66,7 @@ func hears(t testing.TB, s *Store, board string) (until func(enough func(*Change
 // noneLeft requires that nothing of a window is kept but what counts.
 func noneLeft(t testing.TB, s *Store, board string) {
 	t.Helper()
-	for _, key := range s.keys.board(board, "").window {
+	for _, key := range s.keys.Board(board, "").Window {
 		require.Zero(t, s.rdb.Exists(t.Context(), key).Val(), key)
 	}
 }
@@ -71,21 +74,22 @@ func noneLeft(t testing.TB, s *Store, board string) {
 // What is over goes in steps, the oldest first, none larger than a call may be long: on a
 // live board each member is told of, in one row of seq without a gap.
 func TestWindowIsSweptInSteps(t *testing.T) {
+	t.Parallel()
 	const members = 2*sweepBuilt + 50
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for board, most := range map[string]int64{"live": sweepLive, "built": sweepBuilt} {
 			s := newNode(t, url)
-			define(t, s, Definition{Board: board, Window: time.Hour, Refresh: map[string]time.Duration{"live": Live}[board], Ties: Dense})
-			events := s.keys.board(board, "").window[0]
-			batch(t, s, board, members, func(i int) int64 { return int64(i / 2) })
-			send(t, s, board, Update{Member: "stays", Score: 1})
+			define(t, s, definition.Board{Name: board, Window: time.Hour, Refresh: map[string]time.Duration{"live": definition.Live}[board], Ties: definition.Dense})
+			events := s.keys.Board(board, "").Window[0]
+			applyScores(t, s, board, members, func(i int) int64 { return int64(i / 2) })
+			send(t, s, board, definition.Update{Member: "stays", Score: 1})
 			before, until := whole(t, s, board), hears(t, s, board)
 			s.builds.running.Wait() // for the sweep that comes with a build
 			earlier(t, s, board, time.Hour, func(member string, _ int64) bool { return member != "stays" })
-			knows(t, s, sweepScript)
+			knows(t, s, script.Sweep)
 			left, calls := s.rdb.ZCard(t.Context(), events).Val(), int64(0)
-			s.rdb.AddHook(&cutter{answered: func(script string) {
-				if script == sweepScript.name {
+			s.rdb.AddHook(&cutter{answered: func(sc string) {
+				if sc == script.Sweep.Name {
 					now := s.rdb.ZCard(context.Background(), events).Val()
 					assert.LessOrEqual(t, left-now, most)
 					left, calls = now, calls+1
@@ -98,7 +102,7 @@ func TestWindowIsSweptInSteps(t *testing.T) {
 			require.Equal(t, (members+most-1)/most, calls)
 			if board == "live" {
 				seq, told := before.Seq, make(map[string]bool)
-				for _, c := range until(func(c *Changes) bool { return c.Last() == before.Seq+members }) {
+				for _, c := range until(func(c *feed.Changes) bool { return c.Last() == before.Seq+members }) {
 					require.Equal(t, before.Epoch, c.Epoch)
 					require.Equal(t, seq+1, c.Seq)
 					require.LessOrEqual(t, len(c.List), int(most))
@@ -116,7 +120,7 @@ func TestWindowIsSweptInSteps(t *testing.T) {
 			}
 			require.Equal(t, map[string]int64{"stays": 1}, scoresOf(whole(t, s, board)))
 			tiers(t, s, board)
-			require.Equal(t, map[string]string{"stays": "1 1 0"}, s.rdb.HGetAll(t.Context(), s.keys.board(board, "").window[1]).Val())
+			require.Equal(t, map[string]string{"stays": "1 1 0"}, s.rdb.HGetAll(t.Context(), s.keys.Board(board, "").Window[1]).Val())
 		}
 	})
 }
@@ -124,6 +128,7 @@ func TestWindowIsSweptInSteps(t *testing.T) {
 // Five nodes that watch a quiet live board sweep it at the same time: points go once, and
 // the changes told come to just what the board is.
 func TestWindowThatManyNodesSweep(t *testing.T) {
+	t.Parallel()
 	const nodes, members = 5, 1000
 	redistest.Engines(t, func(t *testing.T, url string) {
 		stores := make([]*Store, nodes)
@@ -131,9 +136,9 @@ func TestWindowThatManyNodesSweep(t *testing.T) {
 			stores[i] = newNode(t, url)
 		}
 		s := stores[0]
-		define(t, s, Definition{Board: "b", Window: time.Hour, Refresh: Live, Ties: Dense})
-		batch(t, s, "b", members, func(i int) int64 { return 10 })
-		batch(t, s, "b", members, func(i int) int64 { return int64(i%7) - 3 })
+		define(t, s, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense})
+		applyScores(t, s, "b", members, func(i int) int64 { return 10 })
+		applyScores(t, s, "b", members, func(i int) int64 { return int64(i%7) - 3 })
 		before, until := whole(t, s, "b"), hears(t, s, "b")
 		earlier(t, s, "b", time.Hour, func(_ string, score int64) bool { return score == 10 })
 		var wg sync.WaitGroup
@@ -153,13 +158,13 @@ func TestWindowThatManyNodesSweep(t *testing.T) {
 			node.builds.running.Wait()
 		}
 		seq, scores := before.Seq, scoresOf(before)
-		for _, c := range until(func(c *Changes) bool { return c.Last() == before.Seq+members }) {
+		for _, c := range until(func(c *feed.Changes) bool { return c.Last() == before.Seq+members }) {
 			require.Equal(t, before.Epoch, c.Epoch)
 			require.Equal(t, seq+1, c.Seq)
 			seq = c.Last()
 			for _, change := range c.List {
 				require.NotNil(t, change.New, "each has one that counts")
-				scores[change.Member] = change.New.Score(Desc)
+				scores[change.Member] = change.New.Score(definition.Desc)
 			}
 		}
 		state := s.States(t.Context(), []string{"b"})[0].State
@@ -169,7 +174,7 @@ func TestWindowThatManyNodesSweep(t *testing.T) {
 		for i := range members {
 			require.EqualValues(t, int64(i%7)-3, scores[fmt.Sprint("m", i)])
 		}
-		require.EqualValues(t, members, s.rdb.ZCard(t.Context(), s.keys.board("b", "").window[0]).Val())
+		require.EqualValues(t, members, s.rdb.ZCard(t.Context(), s.keys.Board("b", "").Window[0]).Val())
 		tiers(t, s, "b")
 	})
 }
@@ -178,6 +183,7 @@ func TestWindowThatManyNodesSweep(t *testing.T) {
 // goes at once, and watchers are told that it was replaced. What is written then counts
 // from nothing.
 func TestWindowThatIsWhollyOver(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for _, c := range []struct {
 			events int
@@ -185,31 +191,31 @@ func TestWindowThatIsWhollyOver(t *testing.T) {
 			anew   bool
 		}{{sweepLive - 1, "sweep", false}, {sweepLive, "sweep", true}, {3*sweepLive + 9, "sweep", true}, {3*sweepLive + 9, "write", true}, {16, "write", false}} {
 			s, board := newNode(t, url), fmt.Sprintf("b%d-%s", c.events, c.how)
-			define(t, s, Definition{Board: board, Window: time.Hour, Refresh: Live, Ties: Dense})
-			batch(t, s, board, c.events-2, func(i int) int64 { return int64(i) })
-			send(t, s, board, Update{Member: "m0", Score: 0, Data: `"of m0"`})
+			define(t, s, definition.Board{Name: board, Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense})
+			applyScores(t, s, board, c.events-2, func(i int) int64 { return int64(i) })
+			send(t, s, board, definition.Update{Member: "m0", Score: 0, Data: `"of m0"`})
 			_, err := s.Remove(t.Context(), board, "m1")
 			require.NoError(t, err)
-			send(t, s, board, Update{Member: "m1", Score: 1})
+			send(t, s, board, definition.Update{Member: "m1", Score: 1})
 			require.NoError(t, s.Hide(t.Context(), board, "m2", Moderator{}))
 			before, until := whole(t, s, board), hears(t, s, board)
 			earlier(t, s, board, time.Hour, everyOne)
-			knows(t, s, sweepScript)
+			knows(t, s, script.Sweep)
 			calls := count(s)
 			if c.how == "sweep" {
 				w := s.startSweep(board)
 				<-w.done
 				require.NoError(t, w.err)
 			}
-			r := send(t, s, board, Update{Member: "m3", Score: 3, Data: `1`})
+			r := send(t, s, board, definition.Update{Member: "m3", Score: 3, Data: `1`})
 			require.Equal(t, Result{Current: &Standing{3, 1}}, r, board)
 			after := whole(t, s, board)
 			require.Equal(t, map[string]int64{"m3": 3}, scoresOf(after))
 			require.Equal(t, "1", after.Entries[0].Data)
-			told := until(func(ch *Changes) bool { return ch.Last() == after.Seq && ch.Epoch == after.Epoch })
+			told := until(func(ch *feed.Changes) bool { return ch.Last() == after.Seq && ch.Epoch == after.Epoch })
 			if c.anew {
 				if c.how == "sweep" {
-					require.Equal(t, 1, calls.times(sweepScript), "it takes one call")
+					require.Equal(t, 1, calls.times(script.Sweep), "it takes one call")
 				}
 				require.NotEqual(t, before.Epoch, after.Epoch)
 				require.Len(t, told, 2)
@@ -222,13 +228,13 @@ func TestWindowThatIsWhollyOver(t *testing.T) {
 				require.Equal(t, before.Epoch, after.Epoch)
 				require.Equal(t, before.Seq+before.Total+1, after.Seq, "each goes by itself")
 			}
-			send(t, s, board, Update{Member: "m2", Score: 9})
+			send(t, s, board, definition.Update{Member: "m2", Score: 9})
 			require.Len(t, whole(t, s, board).Entries, 1, "who is hidden stays so")
 			require.NoError(t, s.Show(t.Context(), board, "m2", Moderator{}))
 			require.Equal(t, map[string]int64{"m3": 3, "m2": 9}, scoresOf(whole(t, s, board)))
-			require.EqualValues(t, 3, send(t, s, board, Update{Member: "m1", Score: 3}).Current.Score, "and his old life says nothing")
+			require.EqualValues(t, 3, send(t, s, board, definition.Update{Member: "m1", Score: 3}).Current.Score, "and his old life says nothing")
 			tiers(t, s, board)
-			require.Equal(t, []string{"m3"}, s.rdb.HKeys(t.Context(), s.keys.board(board, "").data).Val())
+			require.Equal(t, []string{"m3"}, s.rdb.HKeys(t.Context(), s.keys.Board(board, "").Data).Val())
 		}
 	})
 }
@@ -236,6 +242,7 @@ func TestWindowThatIsWhollyOver(t *testing.T) {
 // Whoever reads a live board that was left alone for long is shown nothing that is over,
 // however much of it there is.
 func TestReadOfALongBacklog(t *testing.T) {
+	t.Parallel()
 	const members = 2*sweepLive + 30
 	redistest.Engines(t, func(t *testing.T, url string) {
 		for how, read := range map[string]func(s *Store){
@@ -262,29 +269,30 @@ func TestReadOfALongBacklog(t *testing.T) {
 			},
 		} {
 			s := newNode(t, url)
-			define(t, s, Definition{Board: how, Window: time.Hour, Refresh: Live})
-			batch(t, s, how, members, func(int) int64 { return 10 })
-			batch(t, s, how, members, func(int) int64 { return 1 })
-			send(t, s, how, Update{Member: "gone", Score: 10})
+			define(t, s, definition.Board{Name: how, Window: time.Hour, Refresh: definition.Live})
+			applyScores(t, s, how, members, func(int) int64 { return 10 })
+			applyScores(t, s, how, members, func(int) int64 { return 1 })
+			send(t, s, how, definition.Update{Member: "gone", Score: 10})
 			earlier(t, s, how, time.Hour, func(_ string, score int64) bool { return score == 10 })
 			read(s)
-			require.EqualValues(t, members, s.rdb.ZCard(t.Context(), s.keys.board(how, "").window[0]).Val())
+			require.EqualValues(t, members, s.rdb.ZCard(t.Context(), s.keys.Board(how, "").Window[0]).Val())
 		}
 	})
 }
 
 // Points fall out of a live window that is watched though nobody reads or writes.
 func TestWindowThatIsWatched(t *testing.T) {
-	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: Live})
+	t.Parallel()
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
 	s := w.stores[0]
-	members := s.keys.board("b", "").members
+	members := s.keys.Board("b", "").Members
 	w.write(s, "b", "x", 5)
 	w.pass(30 * time.Minute)
 	w.write(s, "b", "x", 2)
 	until := hears(t, s, "b")
 	look := func() State {
-		require.NoError(t, s.rdb.Del(t.Context(), s.keys.agenda()).Err()) // that what is due is not it
-		_, err := s.tendDue(t.Context())
+		require.NoError(t, s.rdb.Del(t.Context(), s.keys.Agenda()).Err()) // that what is due is not it
+		_, err := s.housekeepDue(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, s.States(t.Context(), []string{"b"})[0].Err)
 		s.builds.running.Wait()
@@ -294,12 +302,12 @@ func TestWindowThatIsWatched(t *testing.T) {
 	require.EqualValues(t, 2, look().Seq)
 	w.pass(time.Millisecond)
 	require.EqualValues(t, 3, look().Seq)
-	c := until(func(*Changes) bool { return true })[0]
-	require.EqualValues(t, 2, c.List[0].New.Score(Desc))
+	c := until(func(*feed.Changes) bool { return true })[0]
+	require.EqualValues(t, 2, c.List[0].New.Score(definition.Desc))
 	require.InDelta(t, -1.5, w.rdb.ZScore(t.Context(), members, "x").Val(), 0.5)
 	w.pass(30 * time.Minute)
 	require.EqualValues(t, 4, look().Seq)
-	require.Nil(t, until(func(*Changes) bool { return true })[0].List[0].New)
+	require.Nil(t, until(func(*feed.Changes) bool { return true })[0].List[0].New)
 	require.Zero(t, w.rdb.Exists(t.Context(), members).Val())
 	noneLeft(t, s, "b")
 }
@@ -307,13 +315,14 @@ func TestWindowThatIsWatched(t *testing.T) {
 // What a member did before it was removed, or set, is not taken off what it comes to
 // later; and what says so goes when all of that is over.
 func TestRemovedAndCameAgain(t *testing.T) {
-	for _, refresh := range []time.Duration{time.Second, Live} {
-		w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: refresh})
+	t.Parallel()
+	for _, refresh := range []time.Duration{time.Second, definition.Live} {
+		w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: refresh})
 		s := w.stores[0]
-		forgotten := s.keys.board("b", "").window[2]
+		forgotten := s.keys.Board("b", "").Window[2]
 		look := func(want map[string]int64) Page {
 			t.Helper()
-			_, err := s.tendDue(t.Context())
+			_, err := s.housekeepDue(t.Context())
 			require.NoError(t, err)
 			p := whole(t, s, "b")
 			s.builds.running.Wait()
@@ -346,11 +355,11 @@ func TestRemovedAndCameAgain(t *testing.T) {
 		w.write(s, "b", "removed", 1)
 		w.pass(10 * time.Minute)
 		look(map[string]int64{"removed": 4})
-		require.Equal(t, map[string]string{"removed": "2 4 0"}, w.rdb.HGetAll(t.Context(), s.keys.board("b", "").window[1]).Val())
+		require.Equal(t, map[string]string{"removed": "2 4 0"}, w.rdb.HGetAll(t.Context(), s.keys.Board("b", "").Window[1]).Val())
 		w.pass(10 * time.Minute)
 		look(map[string]int64{"removed": 1})
 		w.write(s, "b", "removed", 1) // as any write, or look, does
-		look(map[string]int64{"removed": 2 - map[bool]int64{true: 0, false: 1}[refresh == Live]})
+		look(map[string]int64{"removed": 2 - map[bool]int64{true: 0, false: 1}[refresh == definition.Live]})
 		require.Zero(t, w.rdb.Exists(t.Context(), forgotten).Val(), refresh)
 	}
 }
@@ -358,24 +367,25 @@ func TestRemovedAndCameAgain(t *testing.T) {
 // A clock that is set back has nothing counted twice, and what was counted goes all the
 // same when its time has come.
 func TestWindowWhenTheClockIsSetBack(t *testing.T) {
-	for _, refresh := range []time.Duration{time.Second, Live} {
-		w := simulated(t, 2, patient, Definition{Board: "b", Window: time.Hour, Refresh: refresh})
+	t.Parallel()
+	for _, refresh := range []time.Duration{time.Second, definition.Live} {
+		w := simulated(t, 2, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: refresh})
 		s := w.stores[0]
 		seq := int64(0)
 		look := func(want map[string]int64) {
 			t.Helper()
 			for _, s := range w.stores {
-				_, err := s.tendDue(t.Context())
+				_, err := s.housekeepDue(t.Context())
 				require.NoError(t, err)
 			}
-			if refresh != Live {
+			if refresh != definition.Live {
 				old(t, time.Hour, "b", w.stores...)
 			}
 			for _, s := range w.stores {
 				p := whole(t, s, "b")
 				s.builds.running.Wait()
 				require.Equal(t, want, scoresOf(p), refresh)
-				if refresh == Live {
+				if refresh == definition.Live {
 					require.GreaterOrEqual(t, p.Seq, seq)
 					seq = p.Seq
 				}
@@ -401,8 +411,8 @@ func TestWindowWhenTheClockIsSetBack(t *testing.T) {
 		w.pass(90 * time.Minute)
 		look(map[string]int64{})
 		w.until("all that is over to go", func() error {
-			k := s.keys.board("b", "")
-			if n := w.rdb.Exists(t.Context(), k.window[:]...).Val(); n > 0 {
+			k := s.keys.Board("b", "")
+			if n := w.rdb.Exists(t.Context(), k.Window[:]...).Val(); n > 0 {
 				return fmt.Errorf("there are %d keys", n)
 			}
 			return nil
@@ -413,16 +423,17 @@ func TestWindowWhenTheClockIsSetBack(t *testing.T) {
 // A window stays as long as it is, whatever retain says, and goes some time after, of
 // itself, with all there is of it.
 func TestWindowGoes(t *testing.T) {
-	for _, d := range []Definition{
-		{Board: "b:{x}", Window: 3 * time.Hour, Retain: time.Minute},
-		{Board: "b:{x}", Window: 3 * time.Hour, Retain: time.Minute, Refresh: Live},
-		{Board: "b:{x}", Window: 3 * time.Hour},
-		{Board: "b:{x}", Window: 3 * time.Hour, Refresh: Live},
+	t.Parallel()
+	for _, d := range []definition.Board{
+		{Name: "b:{x}", Window: 3 * time.Hour, Retain: time.Minute},
+		{Name: "b:{x}", Window: 3 * time.Hour, Retain: time.Minute, Refresh: definition.Live},
+		{Name: "b:{x}", Window: 3 * time.Hour},
+		{Name: "b:{x}", Window: 3 * time.Hour, Refresh: definition.Live},
 	} {
 		w := simulated(t, 2, patient, d)
 		s := w.stores[0]
 		w.write(s, "b:1", "x", 5)
-		send(t, s, "b:1", Update{Member: "y", Score: 5, ID: "an id"})
+		send(t, s, "b:1", definition.Update{Member: "y", Score: 5, ID: "an id"})
 		require.Len(t, whole(t, s, "b:1").Entries, 2)
 		_, err := s.Remove(t.Context(), "b:1", "y")
 		require.NoError(t, err)
@@ -442,19 +453,20 @@ func TestWindowGoes(t *testing.T) {
 
 // A window that is deleted leaves nothing, whatever was going on.
 func TestWindowIsDeleted(t *testing.T) {
-	boards := func(time.Time) []Definition {
-		return []Definition{{Board: "b:{x}", Window: time.Hour, Ties: Dense}, {Board: "live", Window: time.Hour, Refresh: Live, Ties: Dense}}
+	t.Parallel()
+	boards := func(time.Time) []definition.Board {
+		return []definition.Board{{Name: "b:{x}", Window: time.Hour, Ties: definition.Dense}, {Name: "live", Window: time.Hour, Refresh: definition.Live, Ties: definition.Dense}}
 	}
 	worlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		for _, board := range []string{"b:1", "live"} {
-			batch(t, s, board, 300, func(i int) int64 { return int64(i) })
+			applyScores(t, s, board, 300, func(i int) int64 { return int64(i) })
 			require.Len(t, whole(t, s, board).Entries, 300)
 			_, err := s.Remove(t.Context(), board, "m7")
 			require.NoError(t, err)
 			require.NoError(t, s.Hide(t.Context(), board, "m8", Moderator{}))
 			keys := w.rdb.Keys(t.Context(), "rc:{"+board+"}*").Val()
-			for _, key := range s.keys.board(board, "").window {
+			for _, key := range s.keys.Board(board, "").Window {
 				require.Contains(t, keys, key)
 			}
 		}
@@ -476,17 +488,24 @@ func TestWindowIsDeleted(t *testing.T) {
 // A window that nobody reads or writes to, and that stays, holds nothing that is over for
 // long.
 func TestWindowIsLookedAfter(t *testing.T) {
-	for _, refresh := range []time.Duration{time.Minute, Live} {
-		w := simulated(t, 2, patient, Definition{Board: "b", Window: time.Hour, Refresh: refresh, Retain: 30 * day24})
+	t.Parallel()
+	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
+		w := simulated(t, 2, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: refresh, Retain: 30 * day24})
 		s := w.stores[0]
-		batch(t, s, "b", 600, func(i int) int64 { return int64(i) })
+		applyScores(t, s, "b", 600, func(i int) int64 { return int64(i) })
 		w.pass(30 * time.Minute)
-		batch(t, s, "b", 5, func(i int) int64 { return int64(i) })
-		w.pass(30*time.Minute + windowLook)
-		w.tend()
-		require.EqualValues(t, 5, w.rdb.ZCard(t.Context(), s.keys.board("b", "").window[0]).Val(), refresh)
-		require.EqualValues(t, 5, w.rdb.HLen(t.Context(), s.keys.board("b", "").window[1]).Val())
-		w.pass(20*time.Minute + windowLook)
+		applyScores(t, s, "b", 5, func(i int) int64 { return int64(i) })
+		w.pass(30*time.Minute + windowInterval)
+		due := w.now
+		w.until("what is over to go", func() error { // in several slices where a slice is over before
+			if left := w.rdb.ZCard(t.Context(), s.keys.Board("b", "").Window[0]).Val(); left != 5 {
+				return fmt.Errorf("%d are left", left)
+			}
+			return nil
+		})
+		require.Equal(t, due, w.now, "at once")
+		require.EqualValues(t, 5, w.rdb.HLen(t.Context(), s.keys.Board("b", "").Window[1]).Val())
+		w.pass(20*time.Minute + windowInterval)
 		w.tend()
 		noneLeft(t, s, "b")
 		require.NotEmpty(t, slices.DeleteFunc(w.allKeys(), func(key string) bool { return strings.HasPrefix(key, "rc:{/") }))
@@ -496,29 +515,30 @@ func TestWindowIsLookedAfter(t *testing.T) {
 // Where many will be over soon it is looked sooner, so that not too many wait for who
 // comes to read.
 func TestBusyWindowIsLookedAfterMoreOften(t *testing.T) {
-	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: Live})
+	t.Parallel()
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
 	s := w.stores[0]
-	rule, err := s.ruleNamed(t.Context(), "b")
+	rule, err := s.compiledNamed(t.Context(), "b")
 	require.NoError(t, err)
 	look := func() time.Duration {
-		d, err := s.nextLook(t.Context(), "b", rule, w.now.UnixMicro())
+		d, err := s.nextSweepIn(t.Context(), "b", rule, w.now.UnixMicro())
 		require.NoError(t, err)
 		return d
 	}
-	require.Equal(t, windowLook, look(), "there is nothing")
+	require.Equal(t, windowInterval, look(), "there is nothing")
 	add := func(from, to int) {
 		events := make([]redis.Z, 0, to-from)
 		for i := from; i < to; i++ {
 			events = append(events, redis.Z{Score: float64(w.now.UnixMilli()), Member: fmt.Sprintf("m|%x|1", i)})
 		}
-		require.NoError(t, w.rdb.ZAdd(t.Context(), s.keys.board("b", "").window[0], events...).Err())
+		require.NoError(t, w.rdb.ZAdd(t.Context(), s.keys.Board("b", "").Window[0], events...).Err())
 	}
 	add(0, windowDue)
-	require.Equal(t, windowLook, look(), "they are over later")
-	w.pass(time.Hour - windowLook)
-	require.Equal(t, windowLook, look())
-	w.pass(-time.Hour + windowLook)
+	require.Equal(t, windowInterval, look(), "they are over later")
+	w.pass(time.Hour - windowInterval)
+	require.Equal(t, windowInterval, look())
+	w.pass(-time.Hour + windowInterval)
 	add(windowDue, 4*windowDue)
-	w.pass(time.Hour - windowLook)
-	require.Equal(t, windowLook/4, look())
+	w.pass(time.Hour - windowInterval)
+	require.Equal(t, windowInterval/4, look())
 }

@@ -6,15 +6,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 )
 
 // Points leave a live window one by one at their time, and those of a built one with the
 // next result.
 func TestPointsLeaveAWindow(t *testing.T) {
-	for _, refresh := range []time.Duration{time.Minute, Live} {
-		board := Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh}
-		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []Definition{board}, func(t *testing.T, w *world) {
+	t.Parallel()
+	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
+		board := definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: refresh}
+		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []definition.Board{board}, func(t *testing.T, w *world) {
 			s := w.stores[0]
 			w.write(s, "b", "x", 5)
 			w.pass(time.Hour)
@@ -22,7 +24,7 @@ func TestPointsLeaveAWindow(t *testing.T) {
 			w.write(s, "b", "y|z", 1)
 			want := func(scores map[string]int64) {
 				t.Helper()
-				_, err := s.tendDue(t.Context()) // by which it hears what time it is
+				_, err := s.housekeepDue(t.Context()) // by which it hears what time it is
 				require.NoError(t, err)
 				require.Equal(t, scores, scoresOf(whole(t, s, "b")), refresh)
 			}
@@ -39,10 +41,11 @@ func TestPointsLeaveAWindow(t *testing.T) {
 
 // A time that a store tells in the shortest form, as 1.7955e+12, is what it is.
 func TestWindowAtARoundTime(t *testing.T) {
+	t.Parallel()
 	at := time.UnixMilli(1_795_500_000_000)
-	for _, refresh := range []time.Duration{time.Minute, Live} {
-		board := Definition{Board: "b", Window: 3 * time.Hour, Refresh: refresh}
-		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []Definition{board}, func(t *testing.T, w *world) {
+	for _, refresh := range []time.Duration{time.Minute, definition.Live} {
+		board := definition.Board{Name: "b", Window: 3 * time.Hour, Refresh: refresh}
+		simulatedWorlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, []definition.Board{board}, func(t *testing.T, w *world) {
 			s := w.stores[0]
 			w.pass(at.Sub(w.now))
 			w.tend()

@@ -7,13 +7,17 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 )
 
 // hear has all nodes know what time it is.
 func (w *world) hear() {
 	for _, s := range w.stores {
 		s.catalog.clock.set(w.now.UnixMicro())
-		_, err := s.catalog.fresh(context.Background())
+		_, err := s.catalog.readFresh(context.Background())
 		require.NoError(w.t, err)
 	}
 }
@@ -21,33 +25,34 @@ func (w *world) hear() {
 // What counted when a build began is in its result, although it is over before it is
 // read, and others write and sweep meanwhile.
 func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
-	boards := []Definition{{Board: "b", Window: time.Hour}}
+	t.Parallel()
+	boards := []definition.Board{{Name: "b", Window: time.Hour}}
 	simulatedWorlds(t, 2, patient, boards, func(t *testing.T, w *world) {
 		s, other := w.stores[0], w.stores[1]
-		batch(t, s, "b", 20, func(int) int64 { return 10 })
+		applyScores(t, s, "b", 20, func(int) int64 { return 10 })
 		w.pass(time.Hour - 100*time.Millisecond)
 		w.hear()
 		later := func() {
 			w.pass(200 * time.Millisecond)
 			w.hear()
-			send(t, other, "b", Update{Member: "m0", Score: 1})
+			send(t, other, "b", definition.Update{Member: "m0", Score: 1})
 			_, err := other.Remove(context.Background(), "b", "m5")
 			require.NoError(t, err)
 			swept := other.startSweep("b")
 			<-swept.done
 			require.NoError(t, swept.err)
 		}
-		k := s.keys.build("b")
-		r, err := s.ruleNamed(t.Context(), "b")
+		k := s.keys.Build("b")
+		r, err := s.compiledNamed(t.Context(), "b")
 		require.NoError(t, err)
-		d, until, err := s.leased(t.Context())
+		d, until, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
-		b := &builder{Store: s, instance: "b", rule: r, keys: s.keys.board("b", ""), its: k, token: newEpoch()}
-		has, err := b.hold(t.Context(), until, 0, new(build))
+		b := &builder{Store: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: k, token: newEpoch()}
+		has, err := b.lock(t.Context(), until, 0, new(build))
 		require.NoError(t, err)
 		require.True(t, has)
 		later()
-		n, err := parseName("b")
+		n, err := definition.ParseName("b")
 		require.NoError(t, err)
 		require.NoError(t, b.replace(t.Context(), d, n))
 		want := make(map[string]int64)
@@ -60,25 +65,26 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 		swept := s.startSweep("b")
 		<-swept.done
 		require.NoError(t, swept.err)
-		require.EqualValues(t, 1, w.rdb.ZCard(t.Context(), b.keys.window[0]).Val(), "what is over goes after that")
+		require.EqualValues(t, 1, w.rdb.ZCard(t.Context(), b.keys.Window[0]).Val(), "what is over goes after that")
 	})
 }
 
 // An update of a live board that was left alone for long is answered, told and refused by
 // what is left, however much was to go.
 func TestUpdateAfterALongTime(t *testing.T) {
-	boards := []Definition{{Board: "b", Window: time.Hour, Refresh: Live, Max: new(int64(200))}}
+	t.Parallel()
+	boards := []definition.Board{{Name: "b", Window: time.Hour, Refresh: definition.Live, Max: new(int64(200))}}
 	simulatedWorlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
 		for range 200 {
-			send(t, s, "b", Update{Member: "a", Score: 1})
+			send(t, s, "b", definition.Update{Member: "a", Score: 1})
 		}
 		w.pass(time.Hour / 2)
 		w.hear()
-		send(t, s, "b", Update{Member: "x", Score: 1})
+		send(t, s, "b", definition.Update{Member: "x", Score: 1})
 		w.pass(time.Hour/2 + 5*time.Minute)
 		w.hear()
-		o := apply(t, s, "b", Update{Member: "a", Score: 150, If: Absent})
+		o := apply(t, s, "b", definition.Update{Member: "a", Score: 150, If: definition.Absent})
 		require.NoError(t, o.Err)
 		require.Equal(t, Result{Current: &Standing{150, 1}}, o.Result)
 		require.Equal(t, map[string]int64{"a": 150, "x": 1}, scoresOf(whole(t, s, "b")))
@@ -87,44 +93,46 @@ func TestUpdateAfterALongTime(t *testing.T) {
 
 // A score beyond the bounds, as points have left, is not led farther, but back.
 func TestBackWithinTheBounds(t *testing.T) {
-	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: Live, Min: new(int64(0))})
+	t.Parallel()
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live, Min: new(int64(0))})
 	s := w.stores[0]
-	send(t, s, "b", Update{Member: "a", Score: 100})
+	send(t, s, "b", definition.Update{Member: "a", Score: 100})
 	w.pass(30 * time.Minute)
 	w.hear()
-	send(t, s, "b", Update{Member: "a", Score: -90})
+	send(t, s, "b", definition.Update{Member: "a", Score: -90})
 	w.pass(31 * time.Minute)
 	w.hear()
 	require.Equal(t, map[string]int64{"a": -90}, scoresOf(whole(t, s, "b")))
-	require.ErrorIs(t, apply(t, s, "b", Update{Member: "a", Score: -1}).Err, ErrOutOfRange)
-	require.EqualValues(t, -40, send(t, s, "b", Update{Member: "a", Score: 50}).Current.Score)
+	require.ErrorIs(t, apply(t, s, "b", definition.Update{Member: "a", Score: -1}).Err, ErrOutOfRange)
+	require.EqualValues(t, -40, send(t, s, "b", definition.Update{Member: "a", Score: 50}).Current.Score)
 }
 
 // After Redis's clock was set back a result is not gone by for as long as that.
 func TestResultFromATimeToCome(t *testing.T) {
-	boards := []Definition{{Board: "b", Window: 3 * time.Hour}}
+	t.Parallel()
+	boards := []definition.Board{{Name: "b", Window: 3 * time.Hour}}
 	simulatedWorlds(t, 1, patient, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		send(t, s, "b", Update{Member: "m", Score: 1})
+		send(t, s, "b", definition.Update{Member: "m", Score: 1})
 		require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "b")))
 		w.pass(-time.Hour)
 		w.hear()
-		send(t, s, "b", Update{Member: "m", Score: 1})
+		send(t, s, "b", definition.Update{Member: "m", Score: 1})
 		require.Equal(t, map[string]int64{"m": 2}, scoresOf(whole(t, s, "b")))
 		// Nor is the lock of one who died then.
 		w.pass(time.Hour)
 		w.hear()
-		r, err := s.ruleNamed(t.Context(), "b")
+		r, err := s.compiledNamed(t.Context(), "b")
 		require.NoError(t, err)
-		_, until, err := s.leased(t.Context())
+		_, until, err := s.leasedDefinitions(t.Context())
 		require.NoError(t, err)
-		died := &builder{Store: s, instance: "b", rule: r, keys: s.keys.board("b", ""), its: s.keys.build("b"), token: newEpoch()}
-		has, err := died.hold(t.Context(), until, s.builds.known("b"), new(build))
+		died := &builder{Store: s, instance: "b", rule: r, keys: s.keys.Board("b", ""), its: s.keys.Build("b"), token: newEpoch()}
+		has, err := died.lock(t.Context(), until, s.builds.known("b"), new(build))
 		require.NoError(t, err)
 		require.True(t, has)
 		w.pass(-time.Hour)
 		w.hear()
-		send(t, s, "b", Update{Member: "m", Score: 1})
+		send(t, s, "b", definition.Update{Member: "m", Score: 1})
 		old(t, time.Hour, "b", s)
 		require.Equal(t, map[string]int64{"m": 3}, scoresOf(whole(t, s, "b")))
 	})
@@ -132,17 +140,18 @@ func TestResultFromATimeToCome(t *testing.T) {
 
 // What a failover has lost of a result that is being built makes it none.
 func TestBuildThatLosesAPart(t *testing.T) {
-	for n, lose := range map[string]func(s *Store, its buildKeys) error{
-		"on the way": func(s *Store, its buildKeys) error {
-			return s.rdb.ZRemRangeByRank(context.Background(), its.aside, 64, 127).Err()
+	t.Parallel()
+	for n, lose := range map[string]func(s *Store, its keyspace.BuildKeys) error{
+		"on the way": func(s *Store, its keyspace.BuildKeys) error {
+			return s.rdb.ZRemRangeByRank(context.Background(), its.Aside, 64, 127).Err()
 		},
-		"all": func(s *Store, its buildKeys) error { return s.rdb.Del(context.Background(), its.aside).Err() },
+		"all": func(s *Store, its keyspace.BuildKeys) error { return s.rdb.Del(context.Background(), its.Aside).Err() },
 	} {
 		for _, after3 := range []int{2, 4} { // the last is the fifth
-			w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour})
+			w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour})
 			s := w.stores[0]
-			batch(t, s, "b", 5*gatherItems, func(int) int64 { return 10 })
-			after(t, s, gatherScript, after3, func() { require.NoError(t, lose(s, s.keys.build("b"))) })
+			applyScores(t, s, "b", 5*gatherItems, func(int) int64 { return 10 })
+			after(t, s, script.Gather, after3, func() { require.NoError(t, lose(s, s.keys.Build("b"))) })
 			require.EqualValues(t, 5*gatherItems, whole(t, s, "b").Total, n)
 		}
 	}
@@ -150,14 +159,15 @@ func TestBuildThatLosesAPart(t *testing.T) {
 
 // Who is set while a result is built is in the next, which is due at once.
 func TestSetWhileAWindowIsBuiltIsDue(t *testing.T) {
-	w := simulated(t, 1, patient, Definition{Board: "b", Window: 3 * time.Hour})
+	t.Parallel()
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: 3 * time.Hour})
 	s := w.stores[0]
-	send(t, s, "b", Update{Member: "m", Score: 1})
+	send(t, s, "b", definition.Update{Member: "m", Score: 1})
 	require.Equal(t, map[string]int64{"m": 1}, scoresOf(whole(t, s, "b")))
 	w.pass(time.Minute)
 	w.hear()
-	send(t, s, "b", Update{Member: "n", Score: 7})
-	after(t, s, eventsScript, 0, func() {
+	send(t, s, "b", definition.Update{Member: "n", Score: 7})
+	after(t, s, script.Events, 0, func() {
 		_, err := s.SetScore(context.Background(), "b", "n", 8, Moderator{Reason: "set"})
 		require.NoError(t, err)
 	})
@@ -169,35 +179,37 @@ func TestSetWhileAWindowIsBuiltIsDue(t *testing.T) {
 
 // A board that has emptied without ever being read is built once, not by each reader.
 func TestWindowThatIsEmptyIsBuiltOnce(t *testing.T) {
-	w := simulated(t, 2, patient, Definition{Board: "b", Window: time.Minute})
+	t.Parallel()
+	w := simulated(t, 2, patient, definition.Board{Name: "b", Window: time.Minute})
 	s := w.stores[0]
-	send(t, s, "b", Update{Member: "m", Score: 1})
+	send(t, s, "b", definition.Update{Member: "m", Score: 1})
 	w.pass(2 * time.Minute)
 	w.hear()
-	knows(t, s, holdScript)
-	knows(t, s, swapScript)
+	knows(t, s, script.Hold)
+	knows(t, s, script.Swap)
 	c := count(w.stores...)
 	for range 20 {
 		for _, s := range w.stores {
 			require.Empty(t, whole(t, s, "b").Entries)
 		}
 	}
-	require.Equal(t, 1, c.times(swapScript))
-	require.Equal(t, 1, c.times(holdScript))
+	require.Equal(t, 1, c.times(script.Swap))
+	require.Equal(t, 1, c.times(script.Hold))
 }
 
 // Who was removed is not told of for ever on a board that is kept.
 func TestForgottenOnABoardThatIsKept(t *testing.T) {
-	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: Live, Retain: 365 * day24})
+	t.Parallel()
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live, Retain: 365 * day24})
 	s := w.stores[0]
-	batch(t, s, "b", 100, func(int) int64 { return 1 })
+	applyScores(t, s, "b", 100, func(int) int64 { return 1 })
 	for i := range 100 {
 		_, err := s.Remove(t.Context(), "b", fmt.Sprint("m", i))
 		require.NoError(t, err)
 	}
-	k := s.keys.board("b", "")
+	k := s.keys.Board("b", "")
 	w.until("nobody to be told of", func() error {
-		if n := w.rdb.Exists(t.Context(), k.window[:]...).Val(); n > 0 {
+		if n := w.rdb.Exists(t.Context(), k.Window[:]...).Val(); n > 0 {
 			return fmt.Errorf("%d keys are there", n)
 		}
 		return nil
@@ -208,19 +220,20 @@ func TestForgottenOnABoardThatIsKept(t *testing.T) {
 // An update does not wait for ever where very much is over: it is carried out, and
 // answered by what is there.
 func TestUpdateThatDoesNotWait(t *testing.T) {
-	w := simulated(t, 1, patient, Definition{Board: "b", Window: time.Hour, Refresh: Live})
+	t.Parallel()
+	w := simulated(t, 1, patient, definition.Board{Name: "b", Window: time.Hour, Refresh: definition.Live})
 	s := w.stores[0]
 	for range 200 {
-		send(t, s, "b", Update{Member: "a", Score: 1})
+		send(t, s, "b", definition.Update{Member: "a", Score: 1})
 	}
 	w.pass(time.Minute)
-	send(t, s, "b", Update{Member: "x", Score: 1})
+	send(t, s, "b", definition.Update{Member: "x", Score: 1})
 	w.pass(time.Hour - time.Minute)
 	w.hear()
 	s.builds.mu.Lock() // a sweep that has been under way for long
-	s.builds.swept = map[string]*sweeping{"b": {began: time.Now().Add(-sweepWait), done: make(chan struct{})}}
+	s.builds.swept = map[string]*sweepRun{"b": {began: time.Now().Add(-sweepWait), done: make(chan struct{})}}
 	s.builds.mu.Unlock()
-	r := send(t, s, "b", Update{Member: "a", Score: 1})
+	r := send(t, s, "b", definition.Update{Member: "a", Score: 1})
 	require.Greater(t, r.Current.Score, int64(1))
 	s.builds.mu.Lock()
 	delete(s.builds.swept, "b")

@@ -4,60 +4,61 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+	"rankcast/server/internal/problem"
+	"rankcast/server/internal/request"
 )
+
+// batch carries out a list of items and answers each: a refused item does not hold up the others.
+// read decodes an item; key is the id that the request's Idempotency-Key gives the item. do carries
+// out all valid items and returns the answer, or the refusal, of each.
+func batch[T any](field string, list jsontext.Value, most int, key string,
+	read func(o request.Object, key string) (T, error), do func([]T) (answer func(int) (any, error), err error)) (resultsJSON, error) {
+	items, err := request.ReadList(field, list, most)
+	if err != nil {
+		return resultsJSON{}, err
+	}
+	results := make([]any, len(items))
+	valid, index := make([]T, 0, len(items)), make([]int, 0, len(items))
+	for i, item := range items {
+		name := fmt.Sprintf("%s[%d]", field, i)
+		fields, err := request.ParseObject(name, item)
+		var one T
+		if err == nil {
+			if one, err = read(fields, itemKey(key, i)); err != nil {
+				err = problem.At(name, err)
+			}
+		}
+		if err != nil {
+			results[i] = newRefusal(err)
+			continue
+		}
+		valid, index = append(valid, one), append(index, i)
+	}
+	answer, err := do(valid)
+	if err != nil {
+		return resultsJSON{}, err
+	}
+	for j, i := range index {
+		if results[i], err = answer(j); err != nil {
+			results[i] = newRefusal(problem.InItem(fmt.Sprintf("%s[%d]", field, i), err))
+		}
+	}
+	return resultsJSON{results}, nil
+}
 
 type resultsJSON struct {
 	Results []any `json:"results"`
 }
 
-// readPosted reads a request that has no parameters, and its idempotency key; "" for
-// none.
-func readPosted(c echo.Context) (body object, key string, err error) {
-	if err := readQuery(c).err; err != nil {
-		return nil, "", err
+// itemKey is the id that an Idempotency-Key gives the item i of a batch; "" without a key.
+func itemKey(key string, i int) string {
+	if key == "" {
+		return ""
 	}
-	if body, err = readObject(c); err != nil {
-		return nil, "", err
-	}
-	key, err = idempotencyKey(c)
-	return body, key, err
+	return fmt.Sprintf("%s#%d", key, i)
 }
 
-// batch answers each item of a list by itself: one that is refused keeps no other back.
-// read reads an item, of the id that its request gives it, and do carries out those
-// that nothing is wrong with; it gives the answer to each, or why it was refused.
-func batch[T any](field string, list jsontext.Value, most int, key string,
-	read func(o object, key string) (T, error), do func([]T) (answer func(int) (any, error), err error)) (resultsJSON, error) {
-	items, err := readList(field, list, most)
-	if err != nil {
-		return resultsJSON{}, err
-	}
-	results := make([]any, len(items))
-	right, place := make([]T, 0, len(items)), make([]int, 0, len(items))
-	for i, item := range items {
-		name := fmt.Sprintf("%s[%d]", field, i)
-		fields, err := parseObject(name, item)
-		var one T
-		if err == nil {
-			if one, err = read(fields, itemKey(key, i)); err != nil {
-				err = at(name, err)
-			}
-		}
-		if err != nil {
-			results[i] = refused(err)
-			continue
-		}
-		right, place = append(right, one), append(place, i)
-	}
-	answer, err := do(right)
-	if err != nil {
-		return resultsJSON{}, err
-	}
-	for j, i := range place {
-		if results[i], err = answer(j); err != nil {
-			results[i] = refused(within(fmt.Sprintf("%s[%d]", field, i), err))
-		}
-	}
-	return resultsJSON{results}, nil
-}
+// errConflictingIDs refuses an item whose id differs from the one of its request's header.
+var errConflictingIDs = ranking.Invalid("id", "differs from the id that Idempotency-Key gives")

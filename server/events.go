@@ -9,14 +9,16 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/server/internal/request"
 )
 
 // maxEvents bounds a batch of events.
 const maxEvents = 1000
 
-// listEvents tells what events are defined.
+// listEvents answers the definitions of all events.
 func (s *Server) listEvents(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
 	events, err := s.store.Events(c.Request().Context())
@@ -24,103 +26,103 @@ func (s *Server) listEvents(c echo.Context) error {
 		return err
 	}
 	return ok(c, struct {
-		Events []ranking.Event `json:"events"`
+		Events []definition.Event `json:"events"`
 	}{events})
 }
 
-// putEvent defines an event, or changes it.
+// putEvent defines an event, or changes its definition.
 func (s *Server) putEvent(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	body, err := readBody(c)
+	body, err := request.ReadBody(c)
 	if err != nil {
 		return err
 	}
-	e, err := ranking.ParseEvent(param(c, "event"), body)
+	e, err := definition.ParseEvent(request.PathValue(c, "event"), body)
 	if err != nil {
 		return err
 	}
 	_, err = s.store.Event(c.Request().Context(), e.Name)
-	status := created(err, ranking.ErrUnknownEvent)
+	status := definitionStatus(err, ranking.ErrUnknownEvent)
 	if err := s.store.DefineEvent(c.Request().Context(), e); err != nil {
 		return err
 	}
 	return writeJSON(c, status, echo.MIMEApplicationJSON, e)
 }
 
-// getEvent tells what an event is.
+// getEvent answers the definition of an event.
 func (s *Server) getEvent(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	e, err := s.store.Event(c.Request().Context(), param(c, "event"))
+	e, err := s.store.Event(c.Request().Context(), request.PathValue(c, "event"))
 	if err != nil {
 		return err
 	}
 	return ok(c, e)
 }
 
-// deleteEvent takes an event away; what it did stays.
+// deleteEvent deletes the definition of an event. Scores that the event gave stay.
 func (s *Server) deleteEvent(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	if err := s.store.DeleteEvent(c.Request().Context(), param(c, "event")); err != nil {
+	if err := s.store.DeleteEvent(c.Request().Context(), request.PathValue(c, "event")); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
-// postEvents carries out one event or a batch of them.
+// postEvents applies one event or a batch of events.
 func (s *Server) postEvents(c echo.Context) error {
-	event, ctx := param(c, "event"), c.Request().Context()
+	event, ctx := request.PathValue(c, "event"), c.Request().Context()
 	if _, err := s.store.Event(ctx, event); err != nil {
 		return err
 	}
-	body, key, err := readPosted(c)
+	body, key, err := request.ReadPost(c)
 	if err != nil {
 		return err
 	}
-	// An event with a field of that name is told from a batch by what it holds.
+	// An event may have a field of that name too; only a batch has a list there.
 	if list, there := body["events"]; there && list.Kind() == '[' {
-		if err := body.only("events"); err != nil {
+		if err := body.Only("events"); err != nil {
 			return err
 		}
-		return s.happenBatch(c, event, list, key)
+		return s.applyEvents(c, event, list, key)
 	}
-	answer, err := s.happen(ctx, event, body, key)
+	answer, err := s.applyEvent(ctx, event, body, key)
 	if err != nil {
 		return err
 	}
 	return ok(c, answer)
 }
 
-// happen carries out one event.
-func (s *Server) happen(ctx context.Context, event string, body object, key string) (resultsJSON, error) {
-	o, err := readOccurrence(body, key)
+// applyEvent applies one event.
+func (s *Server) applyEvent(ctx context.Context, event string, body request.Object, key string) (resultsJSON, error) {
+	o, err := readEvent(body, key)
 	if err != nil {
 		return resultsJSON{}, err
 	}
-	happened, err := s.store.Happen(ctx, event, []ranking.Occurrence{o})
+	happened, err := s.store.ApplyEvents(ctx, event, []ranking.EventCall{o})
 	if err == nil {
 		err = happened[0].Err
 	}
 	if err != nil {
 		return resultsJSON{}, err
 	}
-	return newResults(happened[0]), nil
+	return newEventResult(happened[0]), nil
 }
 
-// happenBatch carries out a batch of events.
-func (s *Server) happenBatch(c echo.Context, event string, list jsontext.Value, key string) error {
-	results, err := batch("events", list, maxEvents, key, readOccurrence, func(all []ranking.Occurrence) (func(int) (any, error), error) {
-		happened, err := s.store.Happen(c.Request().Context(), event, all)
+// applyEvents applies a batch of events.
+func (s *Server) applyEvents(c echo.Context, event string, list jsontext.Value, key string) error {
+	results, err := batch("events", list, maxEvents, key, readEvent, func(all []ranking.EventCall) (func(int) (any, error), error) {
+		happened, err := s.store.ApplyEvents(c.Request().Context(), event, all)
 		return func(i int) (any, error) {
 			if err := happened[i].Err; err != nil {
 				return nil, err
 			}
-			return newResults(happened[i]), nil
+			return newEventResult(happened[i]), nil
 		}, err
 	})
 	if err != nil {
@@ -129,24 +131,24 @@ func (s *Server) happenBatch(c echo.Context, event string, list jsontext.Value, 
 	return ok(c, results)
 }
 
-// readOccurrence reads an event; key is the id that its request gives it.
-func readOccurrence(o object, key string) (ranking.Occurrence, error) {
-	id, err := o.optional("id")
+// readEvent decodes an event; key is the id that the Idempotency-Key gives it, "" for none.
+func readEvent(o request.Object, key string) (ranking.EventCall, error) {
+	id, err := o.OptionalText("id")
 	if err != nil {
-		return ranking.Occurrence{}, err
+		return ranking.EventCall{}, err
 	}
 	if id != "" && key != "" && id != key {
-		return ranking.Occurrence{}, errTwoIDs
+		return ranking.EventCall{}, errConflictingIDs
 	}
 	delete(o, "id")
-	return ranking.Occurrence{ID: cmp.Or(id, key), Fields: o}, nil
+	return ranking.EventCall{ID: cmp.Or(id, key), Fields: o}, nil
 }
 
-func newResults(h ranking.Happened) resultsJSON {
+func newEventResult(h ranking.EventResult) resultsJSON {
 	results := make([]any, len(h.Updates))
 	for i, u := range h.Updates {
 		if err := h.Outcomes[i].Err; err != nil {
-			results[i] = refusedOnJSON{Board: u.Board, refusedJSON: refused(err)}
+			results[i] = boardRefusalJSON{Board: u.Board, refusalJSON: newRefusal(err)}
 		} else {
 			results[i] = newResult(u.Board, u.Update.Member, h.Outcomes[i].Result)
 		}
@@ -154,7 +156,7 @@ func newResults(h ranking.Happened) resultsJSON {
 	return resultsJSON{results}
 }
 
-type refusedOnJSON struct {
+type boardRefusalJSON struct {
 	Board string `json:"board"`
-	refusedJSON
+	refusalJSON
 }

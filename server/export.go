@@ -15,10 +15,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
-// The forms of an export and an import: a JSON object a line, or lines of comma-separated
-// values (RFC 4180), the first of which names the columns.
+// The media types of an export and an import: NDJSON, one JSON object a line; or CSV (RFC 4180),
+// whose first line names the columns.
 const (
 	ndjsonType = "application/x-ndjson"
 	csvType    = "text/csv"
@@ -34,12 +35,12 @@ type rowJSON struct {
 	Data   jsontext.Value `json:"data,omitzero"`
 }
 
-// writeEntries writes a part of an export. A column or field is empty where an entry
-// has no data.
-type writeEntries func(w io.Writer, entries []ranking.Entry) error
+// entryEncoder writes entries of an export. For an entry without data, CSV has an empty column and
+// NDJSON leaves the field out.
+type entryEncoder func(w io.Writer, entries []ranking.Entry) error
 
-// ndjsonEntries escapes what some programs take for the end of a line.
-func ndjsonEntries(w io.Writer, entries []ranking.Entry) error {
+// encodeNDJSON escapes U+2028 and U+2029, which some programs treat as ends of a line.
+func encodeNDJSON(w io.Writer, entries []ranking.Entry) error {
 	for _, e := range entries {
 		line, err := json.Marshal(rowJSON{e.Member, e.Score, dataJSON(e.Data)}, jsontext.EscapeForJS(true))
 		if err != nil {
@@ -52,7 +53,7 @@ func ndjsonEntries(w io.Writer, entries []ranking.Entry) error {
 	return nil
 }
 
-func csvEntries(w io.Writer, entries []ranking.Entry) error {
+func encodeCSV(w io.Writer, entries []ranking.Entry) error {
 	lines := csv.NewWriter(w)
 	for _, e := range entries {
 		if err := lines.Write([]string{e.Member, strconv.FormatInt(e.Score, 10), e.Data}); err != nil {
@@ -63,24 +64,24 @@ func csvEntries(w io.Writer, entries []ranking.Entry) error {
 	return lines.Error()
 }
 
-// getExport sends a whole board but those hidden, in its order, as it reads it. What goes wrong on the way
-// cuts the connection off: so nobody takes a part for the whole.
+// getExport streams a whole board in its order, without hidden members. If an error occurs in the
+// middle, it aborts the connection, so that no client takes a part for the whole.
 func (s *Server) getExport(c echo.Context) error {
-	q := readQuery(c, "format")
-	format, given := q.get("format")
-	contentType, head, write := ndjsonType, "", writeEntries(ndjsonEntries)
+	q := request.ReadQuery(c, "format")
+	format, given := q.Get("format")
+	contentType, head, write := ndjsonType, "", entryEncoder(encodeNDJSON)
 	switch {
 	case format == "csv":
-		contentType, head, write = csvType+"; charset=utf-8", "member,score,data\n", csvEntries
-	case given && format != "ndjson" && q.err == nil:
-		q.err = ranking.Invalid("format", "want ndjson or csv")
+		contentType, head, write = csvType+"; charset=utf-8", "member,score,data\n", encodeCSV
+	case given && format != "ndjson" && q.Err == nil:
+		q.Err = ranking.Invalid("format", "want ndjson or csv")
 	}
-	if q.err != nil {
-		return q.err
+	if q.Err != nil {
+		return q.Err
 	}
-	out := bufio.NewWriterSize(slowWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.RequestTimeout}, exportBuffer)
+	out := bufio.NewWriterSize(deadlineWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.RequestTimeout}, exportBuffer)
 	begun := false
-	for page, err := range s.store.Export(c.Request().Context(), param(c, "board")) {
+	for page, err := range s.store.Export(c.Request().Context(), request.PathValue(c, "board")) {
 		switch {
 		case err != nil && !begun:
 			return err
@@ -96,28 +97,29 @@ func (s *Server) getExport(c echo.Context) error {
 			if c.Request().Method == http.MethodHead {
 				return nil
 			}
-			out.WriteString(head) // an error stays with out
+			out.WriteString(head) // out keeps an error for Flush
 		}
 		if err := cmp.Or(write(out, page.Entries), out.Flush()); err != nil {
-			panic(http.ErrAbortHandler) // the client has gone, or takes nothing
+			panic(http.ErrAbortHandler) // the client has disconnected, or accepts nothing
 		}
 	}
 	return nil
 }
 
-// exportBuffer is how much of an export is sent at once, in bytes: a client that takes
-// so much within Config.RequestTimeout is not too slow.
+// exportBuffer is the size in bytes of one write of an export. A client that accepts so much within
+// Config.RequestTimeout keeps its connection.
 const exportBuffer = 32 << 10
 
-// slowWriter gives each write its time anew: an export may take as long as it goes on.
-type slowWriter struct {
+// deadlineWriter renews the write deadline before each write: an export may take any time as long
+// as the client accepts bytes.
+type deadlineWriter struct {
 	io.Writer
 	control *http.ResponseController
 	timeout time.Duration
 }
 
-func (w slowWriter) Write(b []byte) (int, error) {
-	w.control.SetWriteDeadline(time.Now().Add(w.timeout)) // a writer that has none needs none
+func (w deadlineWriter) Write(b []byte) (int, error) {
+	w.control.SetWriteDeadline(time.Now().Add(w.timeout)) // a writer without deadlines needs none
 	n, err := w.Writer.Write(b)
 	if err == nil {
 		err = w.control.Flush()

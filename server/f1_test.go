@@ -17,8 +17,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
-	"rankcast/ranking"
-	"rankcast/ranking/redistest"
+	"rankcast/ranking/definition"
 	"rankcast/server/servertest"
 )
 
@@ -79,17 +78,18 @@ func readSeasons(t testing.TB) map[string][]*round {
 // Nineteen seasons, event by event: after every round the board is the official
 // standings, and what a client folded is what the board says.
 func TestFormula1(t *testing.T) {
+	t.Parallel()
 	seasons := readSeasons(t)
 	require.Len(t, seasons, 19)
-	redistest.Engines(t, func(t *testing.T, url string) {
-		var boards []ranking.Definition
+	f1Engines(t, func(t *testing.T, url string) {
+		var boards []definition.Board
 		for season := range seasons {
-			boards = append(boards, ranking.Definition{Board: "f1-" + season})
+			boards = append(boards, definition.Board{Name: "f1-" + season})
 		}
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, boards...)
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, boards...)
 		for season, rounds := range seasons {
 			board := "f1-" + season
-			whole, ten, three := servertest.Dial(t, n.addr), servertest.Dial(t, n.addr), servertest.Dial(t, n.addr)
+			whole, ten, three := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
 			whole.Subscribe(board, 1000)
 			ten.Subscribe(board, 10)
 			three.Subscribe(board, 3)
@@ -100,11 +100,11 @@ func TestFormula1(t *testing.T) {
 				}
 				body := `{"updates":[` + strings.Join(updates, ",") + `]}`
 				for range 2 { // the second time is a retry, which counts nothing
-					a := n.do("POST", "/v1/boards/"+board+"/scores", body)
+					a := n.Do("POST", "/v1/boards/"+board+"/scores", body)
 					require.Equal(t, 200, a.Status, a.Body)
 					require.NotContains(t, a.Body, "error")
 				}
-				top, total := n.top(board, 1000)
+				top, total := n.Top(board, 1000)
 				got := make(map[string]int64)
 				for i, e := range top {
 					got[e.Member] = e.Score
@@ -115,12 +115,12 @@ func TestFormula1(t *testing.T) {
 				}
 				require.Equal(t, r.standings, got, "%s, round %d", season, r.number)
 
-				info, err := n.store.Info(t.Context(), board)
+				info, err := n.Store.Info(t.Context(), board)
 				require.NoError(t, err)
 				whole.Until(board, "the last change", func(b *hubtest.Board) bool { return b.Seq == info.Seq })
 				require.Equal(t, top, whole.Boards[board].Top, "%s, round %d", season, r.number)
 				for s, limit := range map[*servertest.Socket]int{ten: 10, three: 3} {
-					want, _ := n.top(board, limit)
+					want, _ := n.Top(board, limit)
 					s.Until(board, fmt.Sprintf("round %d's top %d", r.number, limit), func(b *hubtest.Board) bool {
 						return b.Total == total && slices.Equal(b.Top, want)
 					})
@@ -137,6 +137,7 @@ func TestFormula1(t *testing.T) {
 // constructors. The seasons come in batches, and whole batches again: once more at
 // once, as after an answer that was lost, and much later.
 func TestFormula1SeasonsFromOneEvent(t *testing.T) {
+	t.Parallel()
 	seasons := readSeasons(t)
 	var batches []string
 	drivers, constructors := make(map[string]map[string]int64), make(map[string]map[string]int64)
@@ -165,19 +166,19 @@ func TestFormula1SeasonsFromOneEvent(t *testing.T) {
 		require.Equal(t, want, constructors[season], season)
 	}
 
-	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{})
+	f1Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{})
 		for path, body := range map[string]string{
 			"boards/drivers:%7Bseason%7D":      `{"kind":"driver","display":{"decimals":1}}`,
 			"boards/constructors:%7Bseason%7D": `{"kind":"constructor","display":{"decimals":1}}`,
 		} {
-			require.Equal(t, 201, n.do("PUT", "/v1/"+path, body).Status)
+			require.Equal(t, 201, n.Do("PUT", "/v1/"+path, body).Status)
 		}
-		require.Equal(t, 201, n.do("PUT", "/v1/events/points", `{"updates":[
+		require.Equal(t, 201, n.Do("PUT", "/v1/events/points", `{"updates":[
 			{"board":"drivers:{season}","member":"{driver}","score":"{tenths}"},
 			{"board":"constructors:{season}","member":"{constructor}","score":"{tenths}"}]}`).Status)
 		send := func(batch string) string {
-			a := n.do("POST", "/v1/events/points", batch)
+			a := n.Do("POST", "/v1/events/points", batch)
 			require.Equal(t, 200, a.Status, a.Body)
 			require.NotContains(t, a.Body, `"error"`)
 			return a.Body
@@ -197,7 +198,7 @@ func TestFormula1SeasonsFromOneEvent(t *testing.T) {
 			}
 		}
 		standing := func(board string) map[string]int64 {
-			top, total := n.top(board, 1000)
+			top, total := n.Top(board, 1000)
 			require.Len(t, top, int(total))
 			points := make(map[string]int64)
 			for i, e := range top {
@@ -211,7 +212,7 @@ func TestFormula1SeasonsFromOneEvent(t *testing.T) {
 			require.Equal(t, drivers[season], standing("drivers:"+season), season)
 			require.Equal(t, constructors[season], standing("constructors:"+season), season)
 		}
-		require.Contains(t, n.do("GET", "/v1/boards/drivers:%7Bseason%7D/instances", "").Body, `"total":19,"instances":["drivers:2005","drivers:2006"`)
+		require.Contains(t, n.Do("GET", "/v1/boards/drivers:%7Bseason%7D/instances", "").Body, `"total":19,"instances":["drivers:2005","drivers:2006"`)
 	})
 }
 
@@ -249,10 +250,11 @@ func recount(laps []lap) (order []lap) {
 // after the first and the second. Laps come in batches, some of which come twice,
 // and the drivers are so close that best laps are often equal.
 func TestQualifying(t *testing.T) {
-	redistest.Engines(t, func(t *testing.T, store string) {
-		n := startNode(t, store, nodeConfig{hub: hub.Config{Interval: time.Millisecond}})
-		require.Equal(t, 201, n.do("PUT", "/v1/boards/quali:%7Brace%7D:%7Bsegment%7D", `{"mode":"best","order":"asc","display":{"format":"time_ms"}}`).Status)
-		require.Equal(t, 201, n.do("PUT", "/v1/events/lap", `{"updates":[
+	t.Parallel()
+	f1Engines(t, func(t *testing.T, store string) {
+		n := servertest.Start(t, store, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}})
+		require.Equal(t, 201, n.Do("PUT", "/v1/boards/quali:%7Brace%7D:%7Bsegment%7D", `{"mode":"best","order":"asc","display":{"format":"time_ms"}}`).Status)
+		require.Equal(t, 201, n.Do("PUT", "/v1/events/lap", `{"updates":[
 			{"board":"quali:{race}:{segment}","member":"{driver}","score":"{ms}","data":{"lap":"{lap}"}}]}`).Status)
 		for _, race := range []string{"monaco", "são paulo", "スズカ"} {
 			var drivers []string
@@ -265,7 +267,7 @@ func TestQualifying(t *testing.T) {
 			}{{"q1", 15}, {"q2", 10}, {"q3", 1}} {
 				board := "quali:" + race + ":" + segment.name
 				page := "/v1/boards/" + url.PathEscape(board) + "/top?limit=20"
-				socket := servertest.Dial(t, n.addr)
+				socket := servertest.Dial(t, n.Addr)
 				socket.Subscribe(board, 20)
 				var laps []lap
 				send := func(some []lap) string {
@@ -273,7 +275,7 @@ func TestQualifying(t *testing.T) {
 					for _, l := range some {
 						events = append(events, fmt.Sprintf(`{"id":"%s %s %d","race":%q,"segment":%q,"driver":%q,"ms":%d,"lap":%d}`, race, segment.name, l.Data.Lap, race, segment.name, l.Driver, l.MS, l.Data.Lap))
 					}
-					a := n.do("POST", "/v1/events/lap", `{"events":[`+strings.Join(events, ",")+`]}`)
+					a := n.Do("POST", "/v1/events/lap", `{"events":[`+strings.Join(events, ",")+`]}`)
 					require.Equal(t, 200, a.Status, a.Body)
 					require.NotContains(t, a.Body, `"error"`)
 					return a.Body
@@ -293,12 +295,12 @@ func TestQualifying(t *testing.T) {
 						Total int
 						Top   []lap
 					}
-					n.do("GET", page, "").Into(&got)
+					n.Do("GET", page, "").Into(&got)
 					want := recount(laps)
 					require.Equal(t, want, got.Top, "%s after %v", board, laps)
 					require.Equal(t, len(want), got.Total)
 				}
-				want, total := n.top(url.PathEscape(board), 20)
+				want, total := n.Top(url.PathEscape(board), 20)
 				socket.Until(board, "the last lap", func(b *hubtest.Board) bool { return b.Total == total && slices.Equal(b.Top, want) })
 				socket.WS.CloseNow()
 				drivers = drivers[:0]

@@ -13,7 +13,7 @@ import (
 	"rankcast/hub"
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
-	"rankcast/ranking/redistest"
+	"rankcast/ranking/definition"
 	"rankcast/server/servertest"
 )
 
@@ -76,6 +76,7 @@ func results(rounds []*round) (events []string) {
 // by shared and by dense ties that a plain recount of the official points gives: in pages,
 // in looked-up places, and for who watched the last race.
 func TestFormula1FinalStandingsWithTies(t *testing.T) {
+	t.Parallel()
 	seasons := readSeasons(t)
 	drivers, constructors := readFinals(t, seasons)
 	require.Len(t, drivers, 19)
@@ -100,21 +101,21 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 	}
 	require.Greater(t, tied, 100, "or the data is no test of ties")
 
-	redistest.Engines(t, func(t *testing.T, url string) {
-		var boards []ranking.Definition
-		var points []ranking.Target
-		for _, ties := range []ranking.Ties{ranking.Shared, ranking.Dense} {
+	f1Engines(t, func(t *testing.T, url string) {
+		var boards []definition.Board
+		var points []definition.Target
+		for _, ties := range []definition.Ties{definition.Shared, definition.Dense} {
 			for _, of := range []string{"driver", "constructor"} {
 				board := fmt.Sprintf("%ss-%s:{season}", of, ties)
-				boards = append(boards, ranking.Definition{Board: board, Ties: ties, Kind: of})
-				points = append(points, ranking.Target{Board: board, Member: "{" + of + "}", Score: "{tenths}"})
+				boards = append(boards, definition.Board{Name: board, Ties: ties, Kind: of})
+				points = append(points, definition.Target{Board: board, Member: "{" + of + "}", Score: "{tenths}"})
 			}
 		}
-		n := startNode(t, url, nodeConfig{hub: hub.Config{Interval: time.Millisecond}}, boards...)
-		require.NoError(t, n.store.Define(t.Context(), ranking.Definitions{Events: []ranking.Event{{Name: "points", Updates: points}}}))
+		n := servertest.Start(t, url, servertest.Config{Hub: hub.Config{Interval: time.Millisecond}}, boards...)
+		require.NoError(t, n.Store.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "points", Updates: points}}}))
 		send := func(rounds []*round) {
 			for some := range slices.Chunk(results(rounds), 100) {
-				a := n.do("POST", "/v1/events/points", `{"events":[`+strings.Join(some, ",")+`]}`)
+				a := n.Do("POST", "/v1/events/points", `{"events":[`+strings.Join(some, ",")+`]}`)
 				require.Equal(t, 200, a.Status, a.Body)
 				require.NotContains(t, a.Body, `"error"`)
 			}
@@ -123,27 +124,27 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 			rounds := seasons[season]
 			last := len(rounds) - 1
 			send(rounds[:last])
-			s := servertest.Dial(t, n.addr)
+			s := servertest.Dial(t, n.Addr)
 			for of, standings := range finals {
-				var without []ranking.Update // who never scored
+				var without []definition.Update // who never scored
 				for member, points := range standings[season].points {
 					if points == 0 {
-						without = append(without, ranking.Update{Member: member})
+						without = append(without, definition.Update{Member: member})
 					}
 				}
-				for _, ties := range []ranking.Ties{ranking.Shared, ranking.Dense} {
+				for _, ties := range []definition.Ties{definition.Shared, definition.Dense} {
 					board := fmt.Sprintf("%s-%s:%s", of, ties, season)
-					_, err := n.store.Apply(t.Context(), board, without)
+					_, err := n.Store.Apply(t.Context(), board, without)
 					require.NoError(t, err)
 					s.Subscribe(board, 1000)
 				}
 			}
 			send(rounds[last:])
 			for of, standings := range finals {
-				for _, ties := range []ranking.Ties{ranking.Shared, ranking.Dense} {
+				for _, ties := range []definition.Ties{definition.Shared, definition.Dense} {
 					board, final := fmt.Sprintf("%s-%s:%s", of, ties, season), standings[season]
 					holdsFinal(t, n, board, ties, final)
-					top, _ := n.top(board, 1000)
+					top, _ := n.Top(board, 1000)
 					s.Until(board, "the last race", func(b *hubtest.Board) bool { return slices.Equal(b.Top, top) })
 				}
 			}
@@ -153,16 +154,16 @@ func TestFormula1FinalStandingsWithTies(t *testing.T) {
 }
 
 // holdsFinal checks pages and places of a board against a standing.
-func holdsFinal(t *testing.T, n *node, board string, ties ranking.Ties, final finalStanding) {
+func holdsFinal(t *testing.T, n *servertest.Node, board string, ties definition.Ties, final finalStanding) {
 	t.Helper()
 	want := func(member string) hubtest.Entry {
 		rank, dense := final.ranks(member)
-		if ties == ranking.Dense {
+		if ties == definition.Dense {
 			rank = dense
 		}
 		return hubtest.Entry{Rank: rank, Member: member, Score: final.points[member]}
 	}
-	top, total := n.top(board, 1000)
+	top, total := n.Top(board, 1000)
 	require.Len(t, top, len(final.points), board)
 	require.EqualValues(t, len(top), total)
 	var lookups []ranking.Lookup
@@ -172,12 +173,12 @@ func holdsFinal(t *testing.T, n *node, board string, ties ranking.Ties, final fi
 		lookups = append(lookups, ranking.Lookup{Member: e.Member})
 	}
 	middle := slices.IndexFunc(top, func(e hubtest.Entry) bool { return e.Rank == top[len(top)/2].Rank })
-	page, err := n.store.Page(t.Context(), board, top[middle].Rank, 10)
+	page, err := n.Store.Page(t.Context(), board, top[middle].Rank, 10)
 	require.NoError(t, err)
 	for i, e := range page.Entries {
 		require.Equal(t, top[middle+i], hubtest.Entry{Rank: e.Rank, Member: e.Member, Score: e.Score}, board)
 	}
-	places, err := n.store.Places(t.Context(), board, lookups)
+	places, err := n.Store.Places(t.Context(), board, lookups)
 	require.NoError(t, err)
 	for i, p := range places.List {
 		require.Equal(t, top[i], hubtest.Entry{Rank: p.Entry.Rank, Member: p.Entry.Member, Score: p.Entry.Score}, board)

@@ -17,13 +17,16 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/server/internal/problem"
+	"rankcast/server/internal/request"
 )
 
-// maxLine bounds a line of an import, in bytes, its end among them: member and data have
-// 384 at most, and may be escaped.
+// maxLine bounds a line of an import, in bytes, with its end. Member and data have 384 bytes at
+// most together, and may be escaped.
 const maxLine = 4 << 10
 
-// lineField is the field of what is wrong with a line as a whole.
+// lineField is the field of an error about a whole line.
 const lineField = "line"
 
 type importJSON struct {
@@ -39,62 +42,61 @@ type rowErrorJSON struct {
 	errorJSON
 }
 
-// stoppedJSON is what the problem of an import that stopped tells beside what is wrong.
-type stoppedJSON struct {
+// importProblemJSON extends the problem of an import that stopped: the line, and the result so far.
+type importProblemJSON struct {
 	Line int64 `json:"line,omitzero"`
 	importJSON
 }
 
-// stoppedImport is why an import stopped, and what it had done.
-type stoppedImport struct {
+// importError is the error that stopped an import, with the result so far.
+type importError struct {
 	done importJSON
 	err  error
 }
 
-func (e *stoppedImport) Error() string { return "import: " + e.err.Error() }
+func (e *importError) Error() string { return "import: " + e.err.Error() }
 
-func (e *stoppedImport) Unwrap() error { return e.err }
+func (e *importError) Unwrap() error { return e.err }
 
-// report is what its problem has on top.
-func (e *stoppedImport) report(p *problem) *stoppedJSON {
-	j := &stoppedJSON{importJSON: e.done}
+// report extends the import's problem and adapts its message.
+func (e *importError) report(p *problem.Problem) *importProblemJSON {
+	j := &importProblemJSON{importJSON: e.done}
 	var row *ranking.RowError
 	switch {
-	case p.status == http.StatusServiceUnavailable:
-		p.message += "; send the import again: what was done stays as it is"
+	case p.Status == http.StatusServiceUnavailable:
+		p.Message += "; send the import again: rows that were imported keep their ranks"
 		if errors.Is(e.err, ranking.ErrOutcomeUnknown) {
-			p.message = "the store failed on the way; send the import again: what was done stays as it is"
+			p.Message = "the store failed during the import; send the import again: rows that were imported keep their ranks"
 		}
 	case errors.As(e.err, &row):
 		j.Line = row.Line
-		p.message = fmt.Sprintf("line %d: %s", row.Line, strings.TrimPrefix(p.message, lineField+": "))
+		p.Message = fmt.Sprintf("line %d: %s", row.Line, strings.TrimPrefix(p.Message, lineField+": "))
 	}
 	return j
 }
 
-// postImport gives members the scores that lines tell, of any number. It stops at the
-// first line that is not in form; the problem tells of that line and, apart from it, what
-// was done before.
+// postImport sets the scores of members from a stream of lines of any length. It stops at the first
+// malformed line. The problem then names that line and holds the result of the lines before it.
 func (s *Server) postImport(c echo.Context) error {
-	board := param(c, "board")
-	if err := readQuery(c).err; err != nil {
+	board := request.PathValue(c, "board")
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	if err := checkEncoding(c); err != nil {
+	if err := request.CheckEncoding(c); err != nil {
 		return err
 	}
-	parse, err := importForm(c.Request().Header.Get(echo.HeaderContentType))
+	parse, err := importFormat(c.Request().Header.Get(echo.HeaderContentType))
 	if err != nil {
 		return err
 	}
 	control := http.NewResponseController(c.Response())
-	body := &slowReader{Reader: c.Request().Body, control: control, timeout: s.cfg.RequestTimeout}
+	body := &deadlineReader{Reader: c.Request().Body, control: control, timeout: s.cfg.RequestTimeout}
 	lines := &lineReader{r: bufio.NewReaderSize(body, 16*maxLine), parse: parse}
 	done, err := s.store.Import(c.Request().Context(), board, lines.next)
 	control.SetWriteDeadline(time.Now().Add(s.cfg.RequestTimeout))
 	answer := newImport(board, done)
 	if err != nil {
-		return &stoppedImport{answer, err}
+		return &importError{answer, err}
 	}
 	return ok(c, answer)
 }
@@ -102,24 +104,24 @@ func (s *Server) postImport(c echo.Context) error {
 func newImport(board string, done ranking.Imported) importJSON {
 	j := importJSON{Board: board, Period: done.Period, Imported: done.Rows, Refused: done.Refused, FirstErrors: []rowErrorJSON{}}
 	for _, e := range done.First {
-		j.FirstErrors = append(j.FirstErrors, rowErrorJSON{e.Line, refused(e.Err).Error})
+		j.FirstErrors = append(j.FirstErrors, rowErrorJSON{e.Line, newRefusal(e.Err).Error})
 	}
 	return j
 }
 
-// slowReader gives a body its time anew as it comes: an import may take as long as it
-// goes on.
-type slowReader struct {
+// deadlineReader renews the read deadline as a body arrives: an import may take any time as long as
+// the client sends bytes.
+type deadlineReader struct {
 	io.Reader
 	control *http.ResponseController
 	timeout time.Duration
 	renewed time.Time
 }
 
-func (r *slowReader) Read(b []byte) (int, error) {
+func (r *deadlineReader) Read(b []byte) (int, error) {
 	if now := time.Now(); now.Sub(r.renewed) > r.timeout/16 { // not for each of many small reads
 		r.renewed = now
-		r.control.SetReadDeadline(now.Add(r.timeout)) // a reader that has none needs none
+		r.control.SetReadDeadline(now.Add(r.timeout)) // a reader without deadlines needs none
 	}
 	return r.Reader.Read(b)
 }
@@ -131,23 +133,23 @@ type lineReader struct {
 	parse parseLine
 }
 
-// parseLine reads a line. Without an error, a row that has no member is none, as the
-// names of columns.
+// parseLine decodes a line. A row without member and without error is a line without a row, such as
+// the names of the columns.
 type parseLine func(line []byte) (ranking.Row, error)
 
-// next is what ranking.Import reads. Lines of white space alone are passed over.
+// next returns the next row, for ranking.Store.Import. It skips blank lines.
 func (l *lineReader) next() (ranking.Row, error) {
 	for {
 		text, err := l.r.ReadSlice('\n')
 		l.line++
 		if len(text) > maxLine || errors.Is(err, bufio.ErrBufferFull) {
-			return ranking.Row{}, l.refuse(&ranking.FieldError{Field: lineField, Reason: fmt.Sprintf("has over %d bytes", maxLine), Kind: ranking.ErrTooLarge})
+			return ranking.Row{}, l.refuse(&ranking.FieldError{Field: lineField, Reason: fmt.Sprintf("is longer than %d bytes", maxLine), Kind: ranking.ErrTooLarge})
 		}
-		if err != nil && err != io.EOF { // and part of a line may be a line by chance
-			return ranking.Row{}, ranking.Invalid("body", "ended early, or nothing came for long")
+		if err != nil && err != io.EOF { // a part of a line may be a valid line by chance
+			return ranking.Row{}, ranking.Invalid("body", "ended early, or no bytes came within the time limit")
 		}
 		if l.line == 1 {
-			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // as spreadsheets put it there
+			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // spreadsheets write a byte order mark
 		}
 		if len(bytes.TrimSpace(text)) > 0 {
 			row, err := l.parse(bytes.TrimRight(text, "\r\n"))
@@ -166,8 +168,8 @@ func (l *lineReader) next() (ranking.Row, error) {
 
 func (l *lineReader) refuse(err error) error { return &ranking.RowError{Line: l.line, Err: err} }
 
-// importForm finds how the lines of a body are read.
-func importForm(contentType string) (parseLine, error) {
+// importFormat returns the decoder for a body's content type.
+func importFormat(contentType string) (parseLine, error) {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if charset := parameters["charset"]; err == nil && (charset == "" || strings.EqualFold(charset, "utf-8")) {
 		switch media {
@@ -181,29 +183,29 @@ func importForm(contentType string) (parseLine, error) {
 }
 
 func parseObjectLine(line []byte) (row ranking.Row, err error) {
-	o, err := parseObject(lineField, line)
+	o, err := request.ParseObject(lineField, line)
 	if err != nil {
 		return row, err
 	}
-	if err = o.only(csvColumns...); err != nil {
+	if err = o.Only(csvColumns...); err != nil {
 		return row, err
 	}
-	if row.Member, err = o.required("member"); err != nil {
+	if row.Member, err = o.RequiredText("member"); err != nil {
 		return row, err
 	}
-	if err = ranking.CheckMember(row.Member); err != nil {
+	if err = definition.CheckMember(row.Member); err != nil {
 		return row, err
 	}
 	if data, there := o["data"]; there {
-		if row.Data, err = ranking.CompactData(data); err != nil {
+		if row.Data, err = definition.CompactData(data); err != nil {
 			return row, err
 		}
 	}
-	row.Score, err = o.integer("score") // last: one that is out of range does not end the import
+	row.Score, err = o.Integer("score") // last: a score out of range does not stop the import
 	return row, err
 }
 
-// csvLines reads lines of comma-separated values.
+// csvLines decodes lines of CSV.
 type csvLines struct{ columns []string }
 
 func (l *csvLines) parse(line []byte) (row ranking.Row, err error) {
@@ -224,19 +226,19 @@ func (l *csvLines) parse(line []byte) (row ranking.Row, err error) {
 		return ""
 	}
 	row.Member = value("member")
-	if err = ranking.CheckMember(row.Member); err != nil {
+	if err = definition.CheckMember(row.Member); err != nil {
 		return row, err
 	}
 	if data := value("data"); data != "" {
-		if row.Data, err = ranking.CompactData(jsontext.Value(data)); err != nil {
+		if row.Data, err = definition.CompactData(jsontext.Value(data)); err != nil {
 			return row, err
 		}
 	}
-	row.Score, err = parseInteger("score", value("score"))
+	row.Score, err = request.ParseInteger("score", value("score"))
 	return row, err
 }
 
-// name takes the names of the columns.
+// name reads the names of the columns.
 func (l *csvLines) name(names []string) error {
 	for i, name := range names {
 		if !slices.Contains(csvColumns, name) || slices.Contains(names[:i], name) {
@@ -245,21 +247,21 @@ func (l *csvLines) name(names []string) error {
 	}
 	for _, name := range csvColumns[:2] {
 		if !slices.Contains(names, name) {
-			return ranking.Invalid(lineField, fmt.Sprintf("names no column %s; the first line has the names", name))
+			return ranking.Invalid(lineField, fmt.Sprintf("has no column %s; the first line names the columns", name))
 		}
 	}
 	l.columns = names
 	return nil
 }
 
-// splitLine takes a line apart. A value has no line breaks here: none has a use for them.
+// splitLine splits a line of CSV into its values. A value cannot hold a line break.
 func splitLine(line string) ([]string, error) {
 	if !strings.Contains(line, `"`) {
 		return strings.Split(line, ","), nil
 	}
 	values, err := csv.NewReader(strings.NewReader(line)).Read()
 	if err != nil {
-		return nil, ranking.Invalid(lineField, "is not comma-separated values: a quote is missing, or one too many")
+		return nil, ranking.Invalid(lineField, "is not valid CSV: a quote is missing or superfluous")
 	}
 	return values, nil
 }

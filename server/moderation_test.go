@@ -7,18 +7,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
 )
 
 // What moderators do over HTTP: hide and show, set a score, take back an event, erase; and
 // each leaves a line that can be read.
 func TestModerationOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{}, ranking.Definition{Board: "b", Kind: "user"}, ranking.Definition{Board: "c", Kind: "user", Mode: "best"})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Kind: "user"}, definition.Board{Name: "c", Kind: "user", Mode: "best"})
 		do := func(status int, method, path, body, want string) {
 			t.Helper()
-			a := n.do(method, path, body)
+			a := n.Do(method, path, body)
 			require.Equal(t, status, a.Status, a.Body)
 			if want != "" {
 				require.JSONEq(t, want, a.Body)
@@ -44,6 +46,12 @@ func TestModerationOverHTTP(t *testing.T) {
 		do(200, "POST", "/v1/boards/c/scores", `{"member":"v","score":1}`,
 			`{"board":"c","period":"","member":"v","score":1,"rank":null,"previous":null,"duplicate":false}`)
 		do(204, "DELETE", "/v1/hidden/user/v", "", "")
+		redistest.Eventually(t, "housekeeping to show v on b again", func() error {
+			if a := n.Do("GET", "/v1/boards/b/members/v", ""); a.Status != 200 {
+				return fmt.Errorf("%s", a.Body)
+			}
+			return nil
+		})
 
 		do(200, "PUT", "/v1/boards/b/members/v/score", `{"score":90,"reason":"lost in the outage"}`,
 			`{"board":"b","period":"","member":"v","score":90,"rank":1,"previous":{"score":3,"rank":2},"duplicate":false}`)
@@ -64,7 +72,7 @@ func TestModerationOverHTTP(t *testing.T) {
 
 		do(202, "DELETE", "/v1/members/user/v?reason=asked", "", "")
 		redistest.Eventually(t, "the erasure", func() error {
-			a := n.do("GET", "/v1/members/user/v/erasure", "")
+			a := n.Do("GET", "/v1/members/user/v/erasure", "")
 			var e struct {
 				Boards, Removed int
 				Left            *int
@@ -82,7 +90,7 @@ func TestModerationOverHTTP(t *testing.T) {
 			Audit  []map[string]any
 			Cursor *string
 		}
-		n.do("GET", "/v1/audit?limit=3", "").Into(&page)
+		n.Do("GET", "/v1/audit?limit=3", "").Into(&page)
 		var actions []string
 		for _, a := range page.Audit {
 			require.NotEmpty(t, a["at"])
@@ -90,7 +98,7 @@ func TestModerationOverHTTP(t *testing.T) {
 		}
 		require.Equal(t, []string{"erase", "take_back", "set"}, actions)
 		require.Equal(t, []any{"b", "v", 90.0, 3.0, "lost in the outage"}, []any{page.Audit[2]["board"], page.Audit[2]["member"], page.Audit[2]["score"], page.Audit[2]["was"], page.Audit[2]["reason"]})
-		n.do("GET", "/v1/audit?cursor="+*page.Cursor, "").Into(&page)
+		n.Do("GET", "/v1/audit?cursor="+*page.Cursor, "").Into(&page)
 		require.Len(t, page.Audit, 6)
 		require.Equal(t, []any{"cheats", "m2"}, []any{page.Audit[3]["reason"], page.Audit[3]["by"]})
 		require.Nil(t, page.Cursor)
@@ -121,7 +129,7 @@ func TestModerationOverHTTP(t *testing.T) {
 			{"GET", "/v1/audit?limit=0", "", 400, "invalid_request", "limit"},
 			{"GET", "/v1/audit?cursor=x", "", 400, "invalid_request", "cursor"},
 		} {
-			requireProblem(t, n.do(c.method, c.path, c.body), c.status, c.code, c.field)
+			servertest.RequireProblem(t, n.Do(c.method, c.path, c.body), c.status, c.code, c.field)
 		}
 	})
 }

@@ -17,42 +17,42 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"rankcast/ranking"
+	"rankcast/server/internal/request"
 )
 
 const (
-	// overviewMost is how many boards and families an overview tells of; more are no page
-	// that anybody looks through.
-	overviewMost = 500
-	// overviewAtOnce bounds what an overview asks of Redis at a time: who sends scores
-	// should not notice it.
-	overviewAtOnce = 8
-	// overviewAge is for how long one is good for all who ask.
-	overviewAge = time.Second
-	// overviewTimeout bounds one read, so that what was read by then comes before a page gives
-	// up, after 10 s. Nobody who asks for it ends it, as others wait too.
+	// maxOverviewBoards bounds the boards and families of an overview: readers do not look
+	// through more.
+	maxOverviewBoards = 500
+	// overviewConcurrency bounds an overview's concurrent reads, so that updates stay fast.
+	overviewConcurrency = 8
+	// overviewMaxAge is how long the node answers from one overview.
+	overviewMaxAge = time.Second
+	// overviewTimeout bounds the read of an overview, so that the answer comes before a page
+	// gives up, after 10 s. A caller that disconnects does not end the read: others wait for it.
 	overviewTimeout = 9 * time.Second
-	// overviewSilence is after how long a read gives up where nothing comes from Redis: nobody
-	// waits for 3 s to hear that it is away. It is more than one call may take (2 s), so that a
-	// master of a cluster that hangs takes none but its own boards from an overview.
-	overviewSilence = 2500 * time.Millisecond
+	// overviewIdleTimeout bounds the time without an answer from Redis. If Redis is away, callers
+	// learn it within 3 s. It exceeds the time of one call (2 s), so that an overview misses only
+	// the boards of a cluster's master that hangs.
+	overviewIdleTimeout = 2500 * time.Millisecond
 )
 
-// overviews are read once for all who ask at about the same time.
-type overviews struct {
+// overviewCache shares one overview among all requests of about the same time.
+type overviewCache struct {
 	reads singleflight.Group
 
 	mu   sync.Mutex
 	last *overview
-	at   time.Time // when it began to be read
+	at   time.Time // when its read began
 }
 
-// overview is how all boards stand.
+// overview is the state of all boards.
 type overview struct {
 	boards, families jsontext.Value
 	leftOff          int
 }
 
-type glanceJSON struct {
+type summaryJSON struct {
 	Board  string     `json:"board"`
 	Period string     `json:"period"`
 	Ends   *string    `json:"ends"`
@@ -61,7 +61,8 @@ type glanceJSON struct {
 	Seq    int64      `json:"seq"`
 	Leader *entryJSON `json:"leader"`
 	Built  bool       `json:"built"`
-	// Unavailable marks what could not be read now; nothing else of it is known then.
+	// Unavailable marks a board that the node could not read now; the other fields are then
+	// unknown.
 	Unavailable bool `json:"unavailable,omitzero"`
 }
 
@@ -72,21 +73,21 @@ type familyJSON struct {
 	Unavailable bool `json:"unavailable,omitzero"`
 }
 
-// getOverview tells how all boards stand, and how many instances families have.
+// getOverview answers the state of all boards, and the number of instances of each family.
 func (s *Server) getOverview(c echo.Context) error {
-	if err := readQuery(c).err; err != nil {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
 	o := s.overviews.fresh()
 	if o == nil {
 		v, err, _ := s.overviews.reads.Do("", func() (any, error) {
-			if o := s.overviews.fresh(); o != nil { // another has read it since
+			if o := s.overviews.fresh(); o != nil { // another request has read it since
 				return o, nil
 			}
 			began := time.Now()
 			o, err := s.readOverview(c)
 			if err == nil {
-				s.overviews.keep(o, began)
+				s.overviews.store(o, began)
 			}
 			return o, err
 		})
@@ -96,82 +97,82 @@ func (s *Server) getOverview(c echo.Context) error {
 		o = v.(*overview)
 	}
 	return ok(c, struct {
-		Now      *string        `json:"now"` // of this answer, for clocks to be set by
+		Now      *string        `json:"now"` // by the clock of Redis: pages set their clocks by it
 		Boards   jsontext.Value `json:"boards"`
 		Families jsontext.Value `json:"families"`
 		LeftOff  int            `json:"left_off,omitzero"`
 	}{timeJSON(s.store.Now()), o.boards, o.families, o.leftOff})
 }
 
-// fresh is what was read less than overviewAge ago; nil where nothing was.
-func (o *overviews) fresh() *overview {
+// fresh returns the overview if it is younger than overviewMaxAge; else nil.
+func (o *overviewCache) fresh() *overview {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if time.Since(o.at) >= overviewAge {
+	if time.Since(o.at) >= overviewMaxAge {
 		return nil
 	}
 	return o.last
 }
 
-func (o *overviews) keep(read *overview, began time.Time) {
+func (o *overviewCache) store(read *overview, began time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last, o.at = read, began
 }
 
-// readOverview reads it in the name of the request c, which may go while others wait.
+// readOverview reads an overview for the request c and for others that wait. It continues if c ends.
 func (s *Server) readOverview(c echo.Context) (*overview, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), overviewTimeout)
 	defer cancel()
 	began := time.Now()
-	first, cancelFirst := context.WithDeadline(ctx, began.Add(overviewSilence))
+	first, cancelFirst := context.WithDeadline(ctx, began.Add(overviewIdleTimeout))
 	defer cancelFirst()
 	defined, err := s.store.Boards(first)
 	if err != nil {
 		return nil, err
 	}
-	o := &overview{leftOff: max(0, len(defined)-overviewMost)}
+	o := &overview{leftOff: max(0, len(defined)-maxOverviewBoards)}
 	defined = defined[:len(defined)-o.leftOff]
-	glances, sizes := make([]*ranking.Glance, len(defined)), make([]*int64, len(defined)) // nil: it is not there any more
+	glances, sizes := make([]*ranking.Summary, len(defined)), make([]*int64, len(defined)) // nil: deleted meanwhile
 	failures := readEach(ctx, began, len(defined), func(ctx context.Context, i int) error {
-		if isFamily(defined[i].Board) {
-			page, err := s.store.Instances(ctx, defined[i].Board, "", 1)
+		if isFamily(defined[i].Name) {
+			page, err := s.store.Instances(ctx, defined[i].Name, "", 1)
 			if err == nil {
 				sizes[i] = &page.Total
 			}
 			return err
 		}
-		g, err := s.store.Glance(ctx, defined[i].Board)
+		g, err := s.store.Summary(ctx, defined[i].Name)
 		if err == nil {
 			glances[i] = &g
 		}
 		return err
 	})
 	for i, err := range failures {
-		if errors.Is(err, ranking.ErrUnknownBoard) { // it has been taken away meanwhile
+		if errors.Is(err, ranking.ErrUnknownBoard) { // deleted meanwhile
 			failures[i] = nil
 		}
 	}
-	// One board that cannot be read, as its node of a cluster is away, hides none of the others.
+	// A board that cannot be read, because its master of a cluster is away, hides no other board.
 	if failed := slices.DeleteFunc(slices.Clone(failures), func(err error) bool { return err == nil }); len(failed) > 0 {
 		if len(failed) == len(defined) {
 			return nil, fmt.Errorf("read an overview: %w", failed[0])
 		}
-		s.log.Debug("an overview lacks boards", "boards", len(failed), "error", failed[0])
+		s.log.Debug("the overview lacks boards that the node could not read", "boards", len(failed), "error", failed[0])
 	}
-	boards, families := []glanceJSON{}, []familyJSON{}
+	boards, families := []summaryJSON{}, []familyJSON{}
 	leaders := s.leaders(ctx, c, glances)
 	for i, d := range defined {
 		switch g := glances[i]; {
-		case failures[i] != nil && isFamily(d.Board):
-			families = append(families, familyJSON{Board: d.Board, Unavailable: true})
+		case failures[i] != nil && isFamily(d.Name):
+			families = append(families, familyJSON{Board: d.Name, Unavailable: true})
 		case failures[i] != nil:
-			boards = append(boards, glanceJSON{Board: d.Board, Unavailable: true})
+			boards = append(boards, summaryJSON{Board: d.Name, Unavailable: true})
 		case sizes[i] != nil:
-			families = append(families, familyJSON{Board: d.Board, Instances: *sizes[i]})
+			families = append(families, familyJSON{Board: d.Name, Instances: *sizes[i]})
 		case g != nil:
-			boards = append(boards, glanceJSON{
-				Board: d.Board, Period: g.Period, Ends: timeJSON(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built,
+			boards = append(boards, summaryJSON{
+				Board: d.Name, Period: g.Period, Ends: timeJSON(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built,
 			})
 		}
 	}
@@ -184,20 +185,20 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 	return o, nil
 }
 
-// readEach calls read for 0 to n-1, overviewAtOnce at a time, and gives what failed of them.
-// However many there are, it goes on while answers come: each call has until nothing has
-// come for overviewSilence, counted from the last answer, or from began before the first.
+// readEach calls read for 0 to n-1, overviewConcurrency at a time, and returns the error of each. It
+// continues while answers come: each call may last until overviewIdleTimeout after the last answer,
+// or after began if there was none.
 func readEach(ctx context.Context, began time.Time, n int, read func(ctx context.Context, i int) error) []error {
 	failures := make([]error, n)
-	var heard atomic.Int64 // when the last answer came, ns since began
+	var lastAnswer atomic.Int64 // ns since began
 	var reads errgroup.Group
-	reads.SetLimit(overviewAtOnce)
+	reads.SetLimit(overviewConcurrency)
 	for i := range n {
 		reads.Go(func() error {
-			ctx, cancel := context.WithDeadline(ctx, began.Add(time.Duration(heard.Load())+overviewSilence))
+			ctx, cancel := context.WithDeadline(ctx, began.Add(time.Duration(lastAnswer.Load())+overviewIdleTimeout))
 			defer cancel()
 			if failures[i] = read(ctx, i); failures[i] == nil {
-				heard.Store(int64(time.Since(began)))
+				lastAnswer.Store(int64(time.Since(began)))
 			}
 			return nil
 		})
@@ -206,11 +207,11 @@ func readEach(ctx context.Context, began time.Time, n int, read func(ctx context
 	return failures
 }
 
-// leaders are the first entries of boards, in their order; nil for none. The profiles of a
-// kind are read at once.
-func (s *Server) leaders(ctx context.Context, c echo.Context, glances []*ranking.Glance) []*entryJSON {
+// leaders returns the first entry of each board, nil for none. It reads the profiles of a kind in one
+// call.
+func (s *Server) leaders(ctx context.Context, c echo.Context, glances []*ranking.Summary) []*entryJSON {
 	leaders := make([]*entryJSON, len(glances))
-	of := make(map[string][]int) // by kind, which boards
+	of := make(map[string][]int) // kind to indexes of boards
 	for i, g := range glances {
 		if g != nil && g.Leader != nil {
 			of[g.Kind] = append(of[g.Kind], i)
@@ -221,7 +222,7 @@ func (s *Server) leaders(ctx context.Context, c echo.Context, glances []*ranking
 		for n, i := range boards {
 			list[n] = *glances[i].Leader
 		}
-		entries := s.entriesWithin(ctx, c, kind, list)
+		entries := s.entries(ctx, c, kind, list)
 		for n, i := range boards {
 			leaders[i] = &entries[n]
 		}
@@ -229,5 +230,5 @@ func (s *Server) leaders(ctx context.Context, c echo.Context, glances []*ranking
 	return leaders
 }
 
-// isFamily reports whether what is defined under a name is a family.
+// isFamily reports whether a defined name is that of a family.
 func isFamily(board string) bool { return strings.Contains(board, "{") }

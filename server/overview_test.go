@@ -12,18 +12,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
 // overview asks until the answer is as wanted: one may be a second old.
-func (n *node) overview(want string) {
-	n.t.Helper()
+func overview(t testing.TB, n *servertest.Node, want string) {
+	t.Helper()
 	varies := regexp.MustCompile(`"(now|epoch|period|ends)":"[^"]+"`)
-	redistest.Eventually(n.t, "an overview", func() error {
-		a := n.do("GET", "/v1/overview", "")
-		require.Equal(n.t, 200, a.Status, a.Body)
+	redistest.Eventually(t, "an overview", func() error {
+		a := n.Do("GET", "/v1/overview", "")
+		require.Equal(t, 200, a.Status, a.Body)
 		if got := varies.ReplaceAllString(a.Body, `"$1":"…"`); got != want {
 			return fmt.Errorf("is %s\nwant %s", got, want)
 		}
@@ -34,10 +34,11 @@ func (n *node) overview(want string) {
 // One read tells of all boards what a front page shows, and what is built is not built for
 // it.
 func TestOverview(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{},
-			ranking.Definition{Board: "stars", Period: "week", Kind: "star"}, ranking.Definition{Board: "fans:{star}"}, ranking.Definition{Board: "empty"},
-			ranking.Definition{Board: "all", Union: &ranking.Union{Of: []string{"stars"}, Refresh: time.Hour}, Kind: "star"})
+		n := servertest.Start(t, url, servertest.Config{},
+			definition.Board{Name: "stars", Period: "week", Kind: "star"}, definition.Board{Name: "fans:{star}"}, definition.Board{Name: "empty"},
+			definition.Board{Name: "all", Union: &definition.Union{Of: []string{"stars"}, Refresh: time.Hour}, Kind: "star"})
 		const (
 			all     = `{"board":"all","period":"","ends":null,"total":0,"epoch":"","seq":0,"leader":null,"built":true}`
 			empty   = `{"board":"empty","period":"","ends":null,"total":0,"epoch":"","seq":0,"leader":null,"built":false}`
@@ -46,38 +47,39 @@ func TestOverview(t *testing.T) {
 			leader  = `{"rank":1,"member":"s17","score":9,"name":"Lin Xi","avatar":"/a.png","data":{"x":1}}`
 			profile = `{"name":"Lin Xi","avatar":"/a.png"}`
 		)
-		n.overview(fmt.Sprintf(answer, all, empty, fmt.Sprintf(stars, 0, "", 0, "null"), 0))
+		overview(t, n, fmt.Sprintf(answer, all, empty, fmt.Sprintf(stars, 0, "", 0, "null"), 0))
 
-		require.Equal(t, 201, n.do("PUT", "/v1/members/star/s17", profile).Status)
+		require.Equal(t, 201, n.Do("PUT", "/v1/members/star/s17", profile).Status)
 		for board, body := range map[string]string{
 			"stars":    `{"updates":[{"member":"s3","score":3},{"member":"s17","score":9,"data":{"x":1}}]}`,
 			"fans:s17": `{"member":"u4","score":1}`, "fans:s3": `{"member":"u4","score":1}`,
 		} {
-			require.Equal(t, 200, n.do("POST", "/v1/boards/"+board+"/scores", body).Status)
+			require.Equal(t, 200, n.Do("POST", "/v1/boards/"+board+"/scores", body).Status)
 		}
-		n.overview(fmt.Sprintf(answer, all, empty, fmt.Sprintf(stars, 2, "…", 2, leader), 2))
+		overview(t, n, fmt.Sprintf(answer, all, empty, fmt.Sprintf(stars, 2, "…", 2, leader), 2))
 
 		var top struct{ Top []json.RawMessage }
-		n.do("GET", "/v1/boards/stars/top", "").Into(&top)
+		n.Do("GET", "/v1/boards/stars/top", "").Into(&top)
 		require.JSONEq(t, leader, string(top.Top[0]), "an entry as other answers have it")
-		require.Equal(t, 200, n.do("GET", "/v1/boards/all/top", "").Status) // somebody asks for a result
-		n.overview(fmt.Sprintf(answer, `{"board":"all","period":"","ends":null,"total":2,"epoch":"…","seq":1,`+
+		require.Equal(t, 200, n.Do("GET", "/v1/boards/all/top", "").Status) // somebody asks for a result
+		overview(t, n, fmt.Sprintf(answer, `{"board":"all","period":"","ends":null,"total":2,"epoch":"…","seq":1,`+
 			`"leader":{"rank":1,"member":"s17","score":9,"name":"Lin Xi","avatar":"/a.png"},"built":true}`, empty, fmt.Sprintf(stars, 2, "…", 2, leader), 2))
 
-		require.Equal(t, 200, n.do("HEAD", "/v1/overview", "").Status)
-		requireProblem(t, n.do("GET", "/v1/overview?board=stars", ""), 400, "invalid_request", "board")
+		require.Equal(t, 200, n.Do("HEAD", "/v1/overview", "").Status)
+		servertest.RequireProblem(t, n.Do("GET", "/v1/overview?board=stars", ""), 400, "invalid_request", "board")
 	})
 }
 
 // However many ask, Redis is asked once a second.
-func TestOverviewIsReadOnceForAll(t *testing.T) {
+func TestOverviewIsSharedByRequests(t *testing.T) {
+	t.Parallel()
 	const boards, askers = 40, 200
 	r := redistest.Start(t)
-	var defined []ranking.Definition
+	var defined []definition.Board
 	for i := range boards {
-		defined = append(defined, ranking.Definition{Board: fmt.Sprintf("b%02d", i)})
+		defined = append(defined, definition.Board{Name: fmt.Sprintf("b%02d", i)})
 	}
-	n := startNode(t, r.URL(), nodeConfig{}, defined...)
+	n := servertest.Start(t, r.URL(), servertest.Config{}, defined...)
 	asked := func() int {
 		info, err := r.Admin().Info(t.Context(), "commandstats").Result()
 		require.NoError(t, err)
@@ -93,7 +95,7 @@ func TestOverviewIsReadOnceForAll(t *testing.T) {
 	var all sync.WaitGroup
 	for range askers {
 		all.Go(func() {
-			a, err := servertest.Try(t, "GET", "http://"+n.addr+"/v1/overview", "")
+			a, err := servertest.Try(t, "GET", "http://"+n.Addr+"/v1/overview", "")
 			if err != nil || a.Status != 200 {
 				t.Error(err, a.Status, a.Body)
 			}
@@ -101,7 +103,7 @@ func TestOverviewIsReadOnceForAll(t *testing.T) {
 	}
 	all.Wait()
 	for range askers / 10 { // one after another, too
-		require.Equal(t, 200, n.do("GET", "/v1/overview", "").Status)
+		require.Equal(t, 200, n.Do("GET", "/v1/overview", "").Status)
 	}
 	seconds := int(time.Since(began)/time.Second) + 1
 	made := asked() - before
@@ -111,12 +113,13 @@ func TestOverviewIsReadOnceForAll(t *testing.T) {
 
 // What fails is not kept: whoever asks next may have more luck.
 func TestOverviewThatFailedIsReadAgain(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
-	n := startNode(t, r.URL(), nodeConfig{}, ranking.Definition{Board: "b"})
+	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "b"})
 	is := func(status int) {
 		t.Helper()
 		redistest.Eventually(t, fmt.Sprint("an answer ", status), func() error {
-			if a := n.do("GET", "/v1/overview", ""); a.Status != status {
+			if a := n.Do("GET", "/v1/overview", ""); a.Status != status {
 				return fmt.Errorf("is %d: %s", a.Status, a.Body)
 			}
 			return nil
@@ -125,27 +128,28 @@ func TestOverviewThatFailedIsReadAgain(t *testing.T) {
 	is(200)
 	r.Kill()
 	is(503)
-	requireProblem(t, n.do("GET", "/v1/overview", ""), 503, "unavailable", "")
+	servertest.RequireProblem(t, n.Do("GET", "/v1/overview", ""), 503, "unavailable", "")
 	r.Start()
 	is(200)
 }
 
 // A store that hangs is given up long before each board has been asked for in vain.
-func TestOverviewOfAStoreThatHangs(t *testing.T) {
+func TestOverviewOfHangingStore(t *testing.T) {
+	t.Parallel()
 	p := redistest.StartProxy(t, redistest.Start(t).URL())
-	var defined []ranking.Definition
+	var defined []definition.Board
 	for i := range 64 {
-		defined = append(defined, ranking.Definition{Board: fmt.Sprintf("b%02d", i)})
+		defined = append(defined, definition.Board{Name: fmt.Sprintf("b%02d", i)})
 	}
-	n := startNode(t, p.URL(), nodeConfig{}, defined...)
-	require.Equal(t, 200, n.do("GET", "/v1/overview", "").Status)
+	n := servertest.Start(t, p.URL(), servertest.Config{}, defined...)
+	require.Equal(t, 200, n.Do("GET", "/v1/overview", "").Status)
 	p.Hold("evalsha")
 	redistest.Eventually(t, "an overview to fail", func() error {
-		a := n.do("GET", "/v1/overview", "")
+		a := n.Do("GET", "/v1/overview", "")
 		if a.Status == 200 {
 			return errors.New("is a second old")
 		}
-		requireProblem(t, a, 503, "unavailable", "")
+		servertest.RequireProblem(t, a, 503, "unavailable", "")
 		return nil
 	})
 	require.Less(t, p.Held(), 32, "connections over which nothing came, those of the node itself among them")
@@ -153,27 +157,29 @@ func TestOverviewOfAStoreThatHangs(t *testing.T) {
 
 // Of very many boards the first are told, and how many there are beside.
 func TestOverviewOfManyBoards(t *testing.T) {
-	var defined []ranking.Definition
+	t.Parallel()
+	var defined []definition.Board
 	for i := range 503 {
-		defined = append(defined, ranking.Definition{Board: fmt.Sprintf("b%03d", i)})
+		defined = append(defined, definition.Board{Name: fmt.Sprintf("b%03d", i)})
 	}
-	n := startNode(t, redistest.Embedded(t), nodeConfig{}, defined...)
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, defined...)
 	var answer struct {
 		Boards []struct{ Board string }
 		Left   int `json:"left_off"`
 	}
-	n.do("GET", "/v1/overview", "").Into(&answer)
+	n.Do("GET", "/v1/overview", "").Into(&answer)
 	require.Len(t, answer.Boards, 500)
 	require.Equal(t, "b499", answer.Boards[499].Board)
 	require.Equal(t, 3, answer.Left)
 }
 
 // One board that cannot be read hides none of the others.
-func TestOverviewTellsOfTheRest(t *testing.T) {
+func TestOverviewWithUnavailableBoard(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
-	n := startNode(t, r.URL(), nodeConfig{}, ranking.Definition{Board: "bad"}, ranking.Definition{Board: "good"}, ranking.Definition{Board: "many:{x}"})
+	n := servertest.Start(t, r.URL(), servertest.Config{}, definition.Board{Name: "bad"}, definition.Board{Name: "good"}, definition.Board{Name: "many:{x}"})
 	require.NoError(t, r.Admin().Set(t.Context(), "rc:{bad}::m", "no hash", 0).Err())
-	require.Equal(t, 200, n.do("POST", "/v1/boards/good/scores", `{"member":"m","score":1}`).Status)
-	n.overview(`{"now":"…","boards":[{"board":"bad","period":"","ends":null,"total":0,"epoch":"","seq":0,"leader":null,"built":false,"unavailable":true},` +
+	require.Equal(t, 200, n.Do("POST", "/v1/boards/good/scores", `{"member":"m","score":1}`).Status)
+	overview(t, n, `{"now":"…","boards":[{"board":"bad","period":"","ends":null,"total":0,"epoch":"","seq":0,"leader":null,"built":false,"unavailable":true},`+
 		`{"board":"good","period":"","ends":null,"total":1,"epoch":"…","seq":1,"leader":{"rank":1,"member":"m","score":1},"built":false}],"families":[{"board":"many:{x}","instances":0}]}`)
 }

@@ -8,9 +8,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/server/internal/request"
 )
 
-// maxUpdates bounds a batch.
+// maxUpdates bounds a batch of updates.
 const maxUpdates = 1000
 
 type resultJSON struct {
@@ -29,16 +31,6 @@ type standingJSON struct {
 	Rank  *int64 `json:"rank"`
 }
 
-type refusedJSON struct {
-	Error errorJSON `json:"error"`
-}
-
-type errorJSON struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Field   string `json:"field,omitempty"`
-}
-
 func newResult(board, member string, r ranking.Result) resultJSON {
 	j := resultJSON{Board: board, Period: r.Period, Member: member, Duplicate: r.Duplicate, TakenBack: r.TakenBack}
 	if r.Current != nil {
@@ -50,7 +42,7 @@ func newResult(board, member string, r ranking.Result) resultJSON {
 	return j
 }
 
-// rankJSON is the rank of a standing; null for a member that is hidden.
+// rankJSON encodes the rank of a standing; null for a hidden member.
 func rankJSON(s ranking.Standing) *int64 {
 	if s.Rank == 0 {
 		return nil
@@ -58,33 +50,33 @@ func rankJSON(s ranking.Standing) *int64 {
 	return &s.Rank
 }
 
-// postScores applies one update or a batch of them.
+// postScores applies one update or a batch of updates.
 func (s *Server) postScores(c echo.Context) error {
-	board := param(c, "board")
-	body, key, err := readPosted(c)
+	board := request.PathValue(c, "board")
+	body, key, err := request.ReadPost(c)
 	if err != nil {
 		return err
 	}
 	if list, isBatch := body["updates"]; isBatch {
-		if err := body.only("updates"); err != nil {
+		if err := body.Only("updates"); err != nil {
 			return err
 		}
-		return s.applyBatch(c, board, list, key)
+		return s.applyUpdates(c, board, list, key)
 	}
-	answer, err := s.update(c.Request().Context(), board, body, key)
+	answer, err := s.applyUpdate(c.Request().Context(), board, body, key)
 	if err != nil {
 		return err
 	}
 	return ok(c, answer)
 }
 
-// update applies one update.
-func (s *Server) update(ctx context.Context, board string, body object, key string) (resultJSON, error) {
+// applyUpdate applies one update.
+func (s *Server) applyUpdate(ctx context.Context, board string, body request.Object, key string) (resultJSON, error) {
 	u, err := readUpdate(body, key)
 	if err != nil {
 		return resultJSON{}, err
 	}
-	outcomes, err := s.store.Apply(ctx, board, []ranking.Update{u})
+	outcomes, err := s.store.Apply(ctx, board, []definition.Update{u})
 	if err == nil {
 		err = outcomes[0].Err
 	}
@@ -94,9 +86,9 @@ func (s *Server) update(ctx context.Context, board string, body object, key stri
 	return newResult(board, u.Member, outcomes[0].Result), nil
 }
 
-// applyBatch applies a batch of updates.
-func (s *Server) applyBatch(c echo.Context, board string, list jsontext.Value, key string) error {
-	results, err := batch("updates", list, maxUpdates, key, readUpdate, func(updates []ranking.Update) (func(int) (any, error), error) {
+// applyUpdates applies a batch of updates.
+func (s *Server) applyUpdates(c echo.Context, board string, list jsontext.Value, key string) error {
+	results, err := batch("updates", list, maxUpdates, key, readUpdate, func(updates []definition.Update) (func(int) (any, error), error) {
 		outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
 		return func(i int) (any, error) {
 			return newResult(board, updates[i].Member, outcomes[i].Result), outcomes[i].Err
@@ -108,59 +100,69 @@ func (s *Server) applyBatch(c echo.Context, board string, list jsontext.Value, k
 	return ok(c, results)
 }
 
-func refused(err error) refusedJSON {
-	p := describe(err)
-	return refusedJSON{errorJSON{Code: p.code, Message: p.message, Field: p.field}}
-}
-
-// readUpdate reads an update; key is the id that its request gives it.
-func readUpdate(o object, key string) (u ranking.Update, err error) {
-	if err = o.only("member", "score", "op", "id", "if", "data", "at"); err != nil {
+// readUpdate decodes an update; key is the id that the Idempotency-Key gives it, "" for none.
+func readUpdate(o request.Object, key string) (u definition.Update, err error) {
+	if err = o.Only("member", "score", "op", "id", "if", "data", "at"); err != nil {
 		return u, err
 	}
-	if u.Member, err = o.required("member"); err != nil {
+	if u.Member, err = o.RequiredText("member"); err != nil {
 		return u, err
 	}
-	if u.Score, err = o.integer("score"); err != nil {
+	if u.Score, err = o.Integer("score"); err != nil {
 		return u, err
 	}
-	op, err := o.optional("op")
+	op, err := o.OptionalText("op")
 	if err != nil {
 		return u, err
 	}
-	u.Op = ranking.Mode(op)
-	condition, err := o.optional("if")
+	u.Op = definition.Mode(op)
+	condition, err := o.OptionalText("if")
 	if err != nil {
 		return u, err
 	}
-	u.If = ranking.Condition(condition)
+	u.If = definition.Condition(condition)
 	if data, there := o["data"]; there {
-		if u.Data, err = ranking.CompactData(data); err != nil {
+		if u.Data, err = definition.CompactData(data); err != nil {
 			return u, err
 		}
 	}
 	if at, there := o["at"]; there {
-		if u.At, err = ranking.ParseAt(at); err != nil {
+		if u.At, err = definition.ParseAt(at); err != nil {
 			return u, err
 		}
 	}
-	if u.ID, err = o.optional("id"); err != nil {
+	if u.ID, err = o.OptionalText("id"); err != nil {
 		return u, err
 	}
 	if u.ID != "" && key != "" && u.ID != key {
-		return u, errTwoIDs
+		return u, errConflictingIDs
 	}
 	u.ID = cmp.Or(u.ID, key)
 	return u, u.Check()
 }
 
-// deleteMember takes a member off a board.
-func (s *Server) deleteMember(c echo.Context) error {
-	board, member := param(c, "board"), param(c, "member")
-	if err := readQuery(c).err; err != nil {
+// putScore sets a member's score, as a moderator's action.
+func (s *Server) putScore(c echo.Context) error {
+	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	r, err := s.store.Remove(c.Request().Context(), board, member)
+	body, err := request.ReadObject(c)
+	if err != nil {
+		return err
+	}
+	if err := body.Only("score", "reason", "by"); err != nil {
+		return err
+	}
+	score, err := body.Integer("score")
+	if err != nil {
+		return err
+	}
+	by, err := moderatorOf(body)
+	if err != nil {
+		return err
+	}
+	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
+	r, err := s.store.SetScore(c.Request().Context(), board, member, score, by)
 	if err != nil {
 		return err
 	}

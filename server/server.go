@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -17,34 +16,36 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/live"
+	"rankcast/server/pages"
 )
 
-// Config is what a Server can be told. The zero value is the documented default.
+// Config configures a Server. The zero value of each field means its default.
 type Config struct {
-	// MaxTop is the most entries of a board that a client may watch or read at
-	// once, 1 to 1,000. Default 1,000.
+	// MaxTop is the maximum number of entries in a subscription or a page, 1 to 1,000.
+	// Default 1,000.
 	MaxTop int
-	// WriteTimeout is how long a WebSocket may accept nothing before it is
-	// closed. Default 10 s.
+	// WriteTimeout is how long a WebSocket may accept no bytes before the server closes it.
+	// Default 10 s.
 	WriteTimeout time.Duration
-	// RequestTimeout is how long a request may take to arrive, and its answer to be
-	// sent; of an import and an export, how long nothing may come, or be taken. Default 30 s.
+	// RequestTimeout bounds the arrival of a request, and the sending of its answer. For an
+	// import or export it bounds the time without any byte. Default 30 s.
 	RequestTimeout time.Duration
-	// ReadOnlySockets refuses updates and events that come over WebSockets.
+	// ReadOnlySockets makes WebSockets refuse updates and events. Default false.
 	ReadOnlySockets bool
-	// Origins are those of other sites whose pages may open sockets, which take no
-	// updates and events from them, and read what is under /v1/: each as CheckOrigin
-	// wants it. Default none.
+	// Origins are the origins of other sites whose pages may read what is under /v1/ and open
+	// sockets. Such sockets accept neither updates nor events. CheckOrigin checks an origin.
+	// Default none.
 	Origins []string
-	// StopTimeout bounds a graceful stop: requests under way, and clients that
-	// still owe their farewell, are cut off then. Default 5 s.
+	// StopTimeout bounds a graceful stop: then the server closes the connections of pending
+	// requests, and of clients that have not answered the close frame. Default 5 s.
 	StopTimeout time.Duration
-	// Log gets what an operator should know. Default slog.Default.
+	// Log gets messages for operators. Default slog.Default.
 	Log *slog.Logger
 }
 
-// Server answers requests and serves sockets. New makes one, Serve runs it; all
-// its methods may be called concurrently.
+// Server answers requests and serves sockets. New makes one, Serve runs it. All methods may be
+// called concurrently.
 type Server struct {
 	store *ranking.Store
 	hub   *hub.Hub
@@ -52,106 +53,53 @@ type Server struct {
 	log   *slog.Logger
 	echo  *echo.Echo
 
-	overviews overviews
-	missing   missing
+	overviews overviewCache
+	pages     *pages.Site
 
-	messages sync.Pool // *bytes.Buffer: what messages are read into; an idle socket has none
+	sessions *live.Sessions
 	stopping atomic.Bool
-	loggedAt atomic.Int64   // when a failed request was last logged, ns since 1970
-	running  sync.WaitGroup // sessions and what they started
-
-	mu       sync.Mutex
-	sessions map[*session]struct{}
+	loggedAt atomic.Int64 // time of the last log entry about a failed request, Unix ns
 }
 
-// New makes a server of a store and a hub that watches it.
+// New makes a Server of a store and a hub that watches it. It starts nothing.
 func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.MaxTop = cmp.Or(cfg.MaxTop, 1000)
 	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
 	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, 30*time.Second)
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
-	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log, sessions: make(map[*session]struct{})}
+	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
+	s.sessions = live.New(store, socketUpdates{s}, h, live.Config{
+		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, ReadOnly: cfg.ReadOnlySockets, Origins: cfg.Origins,
+	})
 
-	s.messages.New = func() any { return new(bytes.Buffer) }
+	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets})
 
 	e := echo.New()
 	s.echo = e
-	e.HTTPErrorHandler = s.fail
+	e.HTTPErrorHandler = s.handleError
 	e.Use(middleware.RecoverWithConfig(middleware.RecoverConfig{LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
 		s.log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
 		return err
 	}}))
-	e.Use(sameSite, origins(cfg.Origins).share)
-	get := func(path string, h echo.HandlerFunc) { e.Match([]string{http.MethodGet, http.MethodHead}, path, h) }
-	get("/v1/overview", s.getOverview)
-	get("/v1/boards", s.listBoards)
-	get("/v1/boards/:board", s.getBoard)
-	e.PUT("/v1/boards/:board", s.putBoard)
-	e.DELETE("/v1/boards/:board", s.deleteBoard)
-	get("/v1/boards/:board/periods", s.listPeriods)
-	get("/v1/boards/:board/instances", s.listInstances)
-	get("/v1/boards/:board/top", s.getTop)
-	get("/v1/boards/:board/at", s.getAt)
-	get("/v1/boards/:board/count", s.getCount)
-	get("/v1/boards/:board/export", s.getExport)
-	e.POST("/v1/boards/:board/import", s.postImport)
-	get("/v1/boards/:board/members", s.getMembers)
-	get("/v1/boards/:board/members/:member", s.getMember)
-	e.POST("/v1/boards/:board/scores", s.postScores)
-	e.DELETE("/v1/boards/:board/members/:member", s.deleteMember)
-	e.PUT("/v1/boards/:board/members/:member/score", s.putScore)
-	get("/v1/boards/:board/hidden", s.listHidden)
-	e.PUT("/v1/boards/:board/hidden/:member", s.hide)
-	e.DELETE("/v1/boards/:board/hidden/:member", s.show)
-	get("/v1/hidden/:kind", s.listHiddenEverywhere)
-	e.PUT("/v1/hidden/:kind/:member", s.hideEverywhere)
-	e.DELETE("/v1/hidden/:kind/:member", s.showEverywhere)
-	get("/v1/members/:kind/:member", s.getProfile)
-	e.PUT("/v1/members/:kind/:member", s.putProfile)
-	e.DELETE("/v1/members/:kind/:member", s.deleteMemberOf)
-	e.DELETE("/v1/members/:kind/:member/profile", s.deleteProfile)
-	get("/v1/members/:kind/:member/erasure", s.getErasure)
-	get("/v1/audit", s.listAudit)
-	get("/v1/events", s.listEvents)
-	get("/v1/events/:event", s.getEvent)
-	e.PUT("/v1/events/:event", s.putEvent)
-	e.DELETE("/v1/events/:event", s.deleteEvent)
-	e.POST("/v1/events/:event", s.postEvents)
-	e.POST("/v1/events/:event/take-back", s.takeBack)
-	e.GET("/v1/live", s.live)
-	get("/healthz", s.healthz)
-	get("/readyz", s.readyz)
-	s.missing = servePages(get, !cfg.ReadOnlySockets)
+	e.Use(rejectCrossOrigin, corsOrigins(cfg.Origins).allowReads)
+	s.addRoutes(e)
 	return s
 }
 
-// sameSite refuses what another site's page has a browser send: nobody can ask
-// for that but by a trick. Programs, which say nothing of a site, may.
-func sameSite(next echo.HandlerFunc) echo.HandlerFunc {
-	protection := http.NewCrossOriginProtection()
-	return func(c echo.Context) error {
-		if err := protection.Check(c.Request()); err != nil {
-			return errOtherSite
-		}
-		return next(c)
-	}
-}
-
-// ServeHTTP answers one request.
+// ServeHTTP answers one request; Server is an http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
-// Limits of a connection. Requests and answers are small, so they have little
-// time. (A WebSocket is free of them: hijacking clears deadlines.)
+// Limits of a connection. They do not hold for a WebSocket: hijacking clears the deadlines.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	headerBytes   = 32 << 10
 )
 
-// Serve takes connections from l until ctx ends, then stops gracefully: no new
-// connections, requests under way answered, every socket told to come back
-// elsewhere. It returns when all of that is done, with nil unless l failed.
+// Serve accepts connections from l until ctx ends, then stops gracefully: it accepts no more
+// connections, answers pending requests, and tells the client of each socket to reconnect to another
+// node. Serve returns once all that is done, with nil unless l failed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	web := &http.Server{
 		Handler: s, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
@@ -169,9 +117,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	grace, cancel := context.WithTimeout(context.Background(), s.cfg.StopTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
-	wg.Go(func() { s.stopSessions(grace) }) // at once: no request makes a socket wait
+	wg.Go(func() { s.sessions.Stop(grace) }) // beside Shutdown: no request delays a socket
 	if stopErr := web.Shutdown(grace); stopErr != nil {
-		s.log.Warn("requests were cut off", "error", stopErr)
+		s.log.Warn("the server closed connections with pending requests", "error", stopErr)
 		web.Close()
 	}
 	if err == nil {
@@ -179,30 +127,4 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	wg.Wait()
 	return err
-}
-
-// healthz says that the process lives, whatever Redis does.
-func (s *Server) healthz(c echo.Context) error {
-	return ok(c, struct {
-		Status string `json:"status"`
-	}{"ok"})
-}
-
-// errNotReady is why a node should get no traffic. It shows as unavailable.
-var errNotReady = fmt.Errorf("%w: not ready", ranking.ErrUnavailable)
-
-// readyz says whether the node can do its work: Redis answers, its changes are
-// heard, and the node is not about to stop.
-func (s *Server) readyz(c echo.Context) error {
-	switch {
-	case s.stopping.Load():
-		return fmt.Errorf("%w: stopping", errNotReady)
-	case !s.hub.Up():
-		return fmt.Errorf("%w: changes are not heard", errNotReady)
-	}
-	if err := s.store.Ping(c.Request().Context()); err != nil {
-		s.log.Debug("not ready", "error", err)
-		return fmt.Errorf("%w: Redis does not answer", errNotReady)
-	}
-	return s.healthz(c)
 }

@@ -22,10 +22,10 @@ func rfc(ago time.Duration) string {
 func ms(ago time.Duration) string { return fmt.Sprint(time.Now().Add(-ago).UnixMilli()) }
 
 // defineWindows defines a window of each kind, and a board that has none.
-func defineWindows(t *testing.T, n *node) {
+func defineWindows(t *testing.T, n *servertest.Node) {
 	t.Helper()
 	for board, body := range map[string]string{"live": `{"window":"3h","refresh":"live"}`, "built": `{"window":"3h","refresh":"1d"}`, "plain": `{}`} {
-		a := n.do("PUT", "/v1/boards/"+board, body)
+		a := n.Do("PUT", "/v1/boards/"+board, body)
 		require.Equal(t, 201, a.Status, a.Body)
 	}
 }
@@ -33,29 +33,30 @@ func defineWindows(t *testing.T, n *node) {
 // A window is defined by data, is told with the board, and what makes no sense beside it
 // is refused by name.
 func TestWindowsAreDefinedOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{})
+		n := servertest.Start(t, url, servertest.Config{})
 		for _, c := range []struct{ body, refresh string }{{`{"window":"3h"}`, "1m"}, {`{"window":"3h","refresh":"live"}`, "live"}} {
 			definition := `{"board":"` + c.refresh + `","mode":"sum","order":"desc","ties":"first","window":"3h","refresh":"` + c.refresh + `","kind":"member"}`
 			for _, status := range []int{201, 200} {
-				a := n.do("PUT", "/v1/boards/"+c.refresh, c.body)
+				a := n.Do("PUT", "/v1/boards/"+c.refresh, c.body)
 				require.Equal(t, status, a.Status, a.Body)
 				require.JSONEq(t, definition, a.Body)
 			}
-			require.Contains(t, n.do("GET", "/v1/boards/"+c.refresh, "").Body, `"definition":`+definition)
-			require.Contains(t, n.do("GET", "/v1/boards", "").Body, definition)
-			a := n.do("POST", "/v1/boards/"+c.refresh+"/scores", `{"member":"a","score":3}`)
+			require.Contains(t, n.Do("GET", "/v1/boards/"+c.refresh, "").Body, `"definition":`+definition)
+			require.Contains(t, n.Do("GET", "/v1/boards", "").Body, definition)
+			a := n.Do("POST", "/v1/boards/"+c.refresh+"/scores", `{"member":"a","score":3}`)
 			require.Equal(t, 200, a.Status, a.Body)
 			for body, field := range map[string]string{
 				`{}`: "window",
 				`{"window":"3h","refresh":"` + map[string]string{"live": "2m", "1m": "live"}[c.refresh] + `"}`: "refresh",
 				`{"window":"3h","refresh":"` + c.refresh + `","order":"asc"}`:                                  "order",
 			} {
-				require.Equal(t, "conflict "+field, code(n.do("PUT", "/v1/boards/"+c.refresh, body)), body)
+				require.Equal(t, "conflict "+field, code(n.Do("PUT", "/v1/boards/"+c.refresh, body)), body)
 			}
-			a = n.do("PUT", "/v1/boards/"+c.refresh, `{"window":"2h","refresh":"`+c.refresh+`"}`)
+			a = n.Do("PUT", "/v1/boards/"+c.refresh, `{"window":"2h","refresh":"`+c.refresh+`"}`)
 			require.Equal(t, 200, a.Status, a.Body)
-			requireProblem(t, n.do("GET", "/v1/boards/"+c.refresh+"@-1/top", ""), 404, "unknown_period", "board")
+			servertest.RequireProblem(t, n.Do("GET", "/v1/boards/"+c.refresh+"@-1/top", ""), 404, "unknown_period", "board")
 		}
 		for body, field := range map[string]string{
 			`{"window":"0s"}`:                                      "window",
@@ -84,7 +85,7 @@ func TestWindowsAreDefinedOverHTTP(t *testing.T) {
 			`{"window":"3h","period":"1h","base":"2026-01-01"}`:    "base",
 			`{"window":"3h","week_starts":"sunday","period":"1h"}`: "period",
 		} {
-			requireProblem(t, n.do("PUT", "/v1/boards/other", body), 400, "invalid_request", field)
+			servertest.RequireProblem(t, n.Do("PUT", "/v1/boards/other", body), 400, "invalid_request", field)
 		}
 	})
 }
@@ -92,12 +93,13 @@ func TestWindowsAreDefinedOverHTTP(t *testing.T) {
 // Scores are sent to a window with the time that they were at, and read as on any board;
 // those of a board whose result is built are told when they are read, and not before.
 func TestWindowsOverHTTP(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{})
+		n := servertest.Start(t, url, servertest.Config{})
 		defineWindows(t, n)
 		do := func(status int, method, path, body, want string) {
 			t.Helper()
-			a := n.do(method, path, body)
+			a := n.Do(method, path, body)
 			require.Equal(t, status, a.Status, a.Body)
 			if want != "" {
 				require.JSONEq(t, want, a.Body)
@@ -140,8 +142,8 @@ func TestWindowsOverHTTP(t *testing.T) {
 				{`"at":` + ms(-time.Hour), 422, "out_of_range", "at"},
 				{`"op":"best"`, 400, "invalid_request", "op"},
 			} {
-				requireProblem(t, n.do("POST", path+"/scores", a+`,`+c.fields+`}`), c.status, c.code, c.field)
-				batch := n.do("POST", path+"/scores", `{"updates":[`+a+`,`+c.fields+`}]}`)
+				servertest.RequireProblem(t, n.Do("POST", path+"/scores", a+`,`+c.fields+`}`), c.status, c.code, c.field)
+				batch := n.Do("POST", path+"/scores", `{"updates":[`+a+`,`+c.fields+`}]}`)
 				require.Equal(t, 200, batch.Status, batch.Body)
 				require.Contains(t, batch.Body, fmt.Sprintf(`"field":"updates[0].%s"`, c.field))
 			}
@@ -153,10 +155,10 @@ func TestWindowsOverHTTP(t *testing.T) {
 			do(200, "GET", path+"/members?id=b&id=z", "", `{`+head+`,"total":2,"members":[{"member":"b","rank":2,"among":1,"score":5},{"member":"z","rank":null,"among":null,"score":null}]}`)
 			do(200, "GET", path+"/at?score=12", "", `{`+head+`,"total":2,"score":12,"rank":2,"count":1,"members":[{"rank":1,"member":"a","score":12}],"cursor":null}`)
 			do(200, "GET", path+"/count", "", `{`+head+`,"total":2,"count":2}`)
-			require.Equal(t, `{"member":"a","score":12}`+"\n"+`{"member":"b","score":5}`, n.do("GET", path+"/export", "").Body)
-			require.Equal(t, "member,score,data\na,12,\nb,5,", n.do("GET", path+"/export?format=csv", "").Body)
+			require.Equal(t, `{"member":"a","score":12}`+"\n"+`{"member":"b","score":5}`, n.Do("GET", path+"/export", "").Body)
+			require.Equal(t, "member,score,data\na,12,\nb,5,", n.Do("GET", path+"/export?format=csv", "").Body)
 			do(200, "GET", path+"/periods", "", fmt.Sprintf(`{"board":%q,"periods":[{"period":"","opens":null,"ends":null,"final":false,"total":2}]}`, board))
-			info := n.do("GET", path, "").Body
+			info := n.Do("GET", path, "").Body
 			require.Contains(t, info, `"total":2,`)
 			require.Contains(t, info, `"window":"3h","refresh":"`+map[string]string{"live": "live", "built": "1d"}[board]+`"`)
 
@@ -169,32 +171,33 @@ func TestWindowsOverHTTP(t *testing.T) {
 				do(200, "GET", path+"/top", "", `{`+head+`,"total":2,"top":[{"rank":1,"member":"b","score":90},{"rank":2,"member":"a","score":12}],"cursor":null}`)
 			}
 			do(200, "DELETE", path+"/members/b", "", told("b", `"score":null,"rank":null`, `{"score":90,"rank":1}`, "false"))
-			requireProblem(t, n.do("DELETE", path+"/members/b", ""), 404, "unknown_member", "member")
+			servertest.RequireProblem(t, n.Do("DELETE", path+"/members/b", ""), 404, "unknown_member", "member")
 			do(200, "GET", path+"/top", "", `{`+head+`,"total":1,"top":[{"rank":1,"member":"a","score":12}],"cursor":null}`)
 			do(204, "PUT", path+"/hidden/a", "", "")
 			do(200, "GET", path+"/top", "", `{`+head+`,"total":0,"top":[],"cursor":null}`)
 
-			requireProblem(t, n.do("POST", path+"/import", `{"member":"a","score":3}`, "Content-Type", ndjson), 409, "conflict", "board")
-			requireProblem(t, n.do("POST", path+"/import", "", "Content-Type", ndjson), 409, "conflict", "board")
+			servertest.RequireProblem(t, n.Do("POST", path+"/import", `{"member":"a","score":3}`, "Content-Type", ndjson), 409, "conflict", "board")
+			servertest.RequireProblem(t, n.Do("POST", path+"/import", "", "Content-Type", ndjson), 409, "conflict", "board")
 		}
-		requireProblem(t, n.do("POST", "/v1/boards/plain/scores", `{"member":"a","score":3,"at":`+ms(0)+`}`), 400, "invalid_request", "at")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/plain/scores", `{"member":"a","score":3,"at":`+ms(0)+`}`), 400, "invalid_request", "at")
 		do(200, "POST", "/v1/boards/live/scores", `{"member":"d","score":1,"data":{"x":1}}`, "")
-		requireProblem(t, n.do("POST", "/v1/boards/built/scores", `{"member":"d","score":1,"data":{"x":1}}`), 400, "invalid_request", "data")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/built/scores", `{"member":"d","score":1,"data":{"x":1}}`), 400, "invalid_request", "data")
 	})
 }
 
 // An event that happened a while ago counts from then on the windows among its boards,
 // and now on the others.
-func TestEventsOfAWhileAgo(t *testing.T) {
+func TestEventsInThePast(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := startNode(t, url, nodeConfig{})
+		n := servertest.Start(t, url, servertest.Config{})
 		defineWindows(t, n)
 		var updates []string
 		for _, board := range []string{"plain", "live", "built"} {
 			updates = append(updates, `{"board":"`+board+`","member":"{user}","score":"{n}"}`)
 		}
-		require.Equal(t, 201, n.do("PUT", "/v1/events/gift", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
-		require.Equal(t, 201, n.do("PUT", "/v1/events/other", `{"updates":[`+updates[0]+`]}`).Status)
+		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+		require.Equal(t, 201, n.Do("PUT", "/v1/events/other", `{"updates":[`+updates[0]+`]}`).Status)
 		result := func(board, rest string) string {
 			return `{"board":"` + board + `","period":"","member":"u",` + rest + `}`
 		}
@@ -204,19 +207,19 @@ func TestEventsOfAWhileAgo(t *testing.T) {
 		}
 		g1 := `{"id":"g1","user":"u","n":7,"at":` + rfc(time.Hour) + `}`
 		for _, duplicate := range []string{"false", "true"} {
-			a := n.do("POST", "/v1/events/gift", g1)
+			a := n.Do("POST", "/v1/events/gift", g1)
 			require.Equal(t, 200, a.Status, a.Body)
 			require.JSONEq(t, first(duplicate), a.Body)
 		}
-		requireProblem(t, n.do("POST", "/v1/events/gift", strings.Replace(g1, `"at":`, `"at":1,"was":`, 1)), 400, "invalid_request", "was")
-		requireProblem(t, n.do("POST", "/v1/events/gift", `{"id":"g1","user":"u","n":7}`), 409, "idempotency_mismatch", "id")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", strings.Replace(g1, `"at":`, `"at":1,"was":`, 1)), 400, "invalid_request", "was")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", `{"id":"g1","user":"u","n":7}`), 409, "idempotency_mismatch", "id")
 		for _, at := range []string{`"2026-11-20"`, `null`, `1.5`, `[]`} {
-			requireProblem(t, n.do("POST", "/v1/events/gift", `{"user":"u","n":7,"at":`+at+`}`), 400, "invalid_request", "at")
+			servertest.RequireProblem(t, n.Do("POST", "/v1/events/gift", `{"user":"u","n":7,"at":`+at+`}`), 400, "invalid_request", "at")
 		}
-		requireProblem(t, n.do("POST", "/v1/events/other", `{"user":"u","n":7,"at":`+ms(0)+`}`), 400, "invalid_request", "at")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/events/other", `{"user":"u","n":7,"at":`+ms(0)+`}`), 400, "invalid_request", "at")
 
 		// Too long ago for the windows, and in a batch.
-		a := n.do("POST", "/v1/events/gift", `{"events":[{"user":"u","n":1,"at":`+ms(4*time.Hour)+`},{"user":"u","n":1,"at":`+ms(time.Minute)+`}]}`)
+		a := n.Do("POST", "/v1/events/gift", `{"events":[{"user":"u","n":1,"at":`+ms(4*time.Hour)+`},{"user":"u","n":1,"at":`+ms(time.Minute)+`}]}`)
 		require.Equal(t, 200, a.Status, a.Body)
 		var results struct {
 			Results []struct {
@@ -241,11 +244,11 @@ func TestEventsOfAWhileAgo(t *testing.T) {
 				require.Equal(t, want[j], got, a.Body)
 			}
 		}
-		top, _ := n.top("built", 10)
+		top, _ := n.Top("built", 10)
 		require.EqualValues(t, 8, top[0].Score)
 
 		// A socket takes them, too.
-		s := servertest.Dial(t, n.addr)
+		s := servertest.Dial(t, n.Addr)
 		answer := func(format string, args ...any) string {
 			t.Helper()
 			s.Send(format, args...)

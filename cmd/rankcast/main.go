@@ -12,35 +12,39 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"rankcast/cmd/rankcast/internal/replay"
+	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/cmd/rankcast/internal/watch"
 )
 
-// version is set when a release is built: -ldflags "-X main.version=v1.2.3".
+// version is set by the build of a release: -ldflags "-X main.version=v1.2.3".
 var version string
 
 type commands struct {
-	Serve   serve       `cmd:"" help:"Run a server."`
-	Watch   watch       `cmd:"" help:"Show a board, live."`
-	Replay  replay      `cmd:"" help:"Send recorded events to a server."`
-	Version showVersion `cmd:"" help:"Print the version."`
+	Serve   serve          `cmd:"" help:"Run a server."`
+	Watch   watch.Command  `cmd:"" help:"Show a board, live."`
+	Replay  replay.Command `cmd:"" help:"Send a recording to a server."`
+	Version showVersion    `cmd:"" help:"Print the version."`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
-const description = `A real-time leaderboard server: scores come in by HTTP, and everyone who watches a board sees them at once.
+const description = `A real-time leaderboard server: game servers send scores by HTTP, and each client that watches a board sees them at once.
 
 Examples:
   rankcast serve --demo
-      Try it: nothing to install, scores by themselves, http://127.0.0.1:8080/stars
+      Try it: nothing to install, made-up scores, http://127.0.0.1:8080/stars
   rankcast serve --redis redis://127.0.0.1:6379 --boards boards.yaml --addr :8080
-      Serve the boards of a file from a Redis; as many nodes as you like
+      Serve the boards of a file from a Redis, with any number of nodes
   curl -d '{"member":"s17","score":3}' http://127.0.0.1:8080/v1/boards/stars/scores
       Send a score
   rankcast watch stars --me s17
       Show a board in the terminal, live
   rankcast replay season.csv --board stars --member driver --score points
-      Send what was recorded; --speed 60 --at time sends an hour in a minute
+      Send a recording; --speed 60 --at time sends an hour in a minute
   rankcast replay gifts.csv --event gift
-      Send it as events, each of which counts on many boards`
+      Send a recording as events, each of which counts on many boards`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -57,8 +61,8 @@ func main() {
 	command, err := parser.Parse(args)
 	parser.FatalIfErrorf(err)
 	if err := command.Run(); err != nil {
-		for i, line := range strings.Split(err.Error(), "\n") { // it may be the words of another
-			fmt.Fprintln(os.Stderr, []string{"rankcast:", "         "}[min(i, 1)], printable(line))
+		for i, line := range strings.Split(err.Error(), "\n") { // the message may have lines of a server
+			fmt.Fprintln(os.Stderr, []string{"rankcast:", "         "}[min(i, 1)], term.Printable(line))
 		}
 		os.Exit(1)
 	}

@@ -11,36 +11,39 @@ import (
 	"sync"
 	"time"
 
+	"rankcast/cmd/rankcast/internal/demo"
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
+	"rankcast/ranking/feed"
 	"rankcast/server"
 	"rankcast/server/webhook"
 )
 
-// serve runs one node. Each flag but --demo can also be set by an environment
-// variable: RANKCAST_ADDR for --addr.
+// serve is rankcast serve: it runs one node. An environment variable sets each flag but
+// --demo: RANKCAST_ADDR for --addr.
 type serve struct {
 	Addr          string        `default:"127.0.0.1:8080" env:"RANKCAST_ADDR" help:"Address to listen on."`
-	Redis         string        `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it scores live in this process and are gone when it stops."`
+	Redis         string        `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it the process holds the scores and loses them when it stops."`
 	Prefix        string        `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys and channels in Redis."`
-	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML): adds to the boards in Redis, or changes them. Where there are none there will be one, stars."`
+	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML): adds boards to those in Redis, or changes them. Without any board the server defines one, stars."`
 	Demo          bool          `help:"Send made-up scores to demo boards."`
 	MaxTop        int           `default:"1000" env:"RANKCAST_MAX_TOP" help:"Most entries of a board that a client may watch or read at once."`
 	Interval      time.Duration `default:"100ms" env:"RANKCAST_INTERVAL" help:"Least time between two frames of a board."`
-	MeInterval    time.Duration `default:"1s" env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames that tell a follower its rank, unless its own score changed."`
-	FeedRate      int           `default:"20" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket is shown in a second."`
+	MeInterval    time.Duration `default:"1s" env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames with a follower's rank, unless its own score changed."`
+	FeedRate      int           `default:"20" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket gets in a second."`
 	SocketWrites  bool          `default:"true" negatable:"" env:"RANKCAST_SOCKET_WRITES" help:"Let sockets send updates and events. Turn it off where browsers reach the server."`
-	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may open sockets, without sending updates, and read: https://example.com, or * for all."`
-	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for so long."`
-	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to make sure that changes are still heard."`
-	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Tell this receiver of each period that has closed, by a signed POST (Standard Webhooks) that is tried for a day. This and what follows should be the same on all nodes."`
-	WebhookSecret string        `env:"RANKCAST_WEBHOOK_SECRET" placeholder:"SECRET" help:"What is sent to --webhook is signed with: whsec_ and base64, or any text. Better set in the environment, where other users do not see it."`
-	WebhookTop    int           `default:"10" env:"RANKCAST_WEBHOOK_TOP" help:"How many of a closed period's first entries are told, 0 to 100, to the webhook and on the feed of periods."`
-	WebhookBoards []string      `env:"RANKCAST_WEBHOOK_BOARDS" placeholder:"BOARD" help:"Boards and families, as they are defined, whose periods the webhook is told of. Default all."`
+	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may read and watch, but send nothing: https://example.com, or * for all."`
+	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for this long."`
+	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to check that changes still arrive from Redis."`
+	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Notify this receiver of each period that has closed, by a signed POST (Standard Webhooks), tried for a day. Set this flag and the other --webhook flags alike on all nodes."`
+	WebhookSecret string        `env:"RANKCAST_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs what --webhook gets: whsec_ and base64, or any text. Set it in the environment, where other users do not see it."`
+	WebhookTop    int           `default:"10" env:"RANKCAST_WEBHOOK_TOP" help:"How many of a closed period's first entries the webhook and the feed of periods get, 0 to 100."`
+	WebhookBoards []string      `env:"RANKCAST_WEBHOOK_BOARDS" placeholder:"BOARD" help:"Boards and families, by the names of their definitions, of whose periods to notify the webhook. Default all."`
 }
 
-// Validate refuses what no server could run with.
+// Validate checks the flags.
 func (s *serve) Validate() error {
 	for name, d := range map[string]time.Duration{"interval": s.Interval, "me-interval": s.MeInterval, "write-timeout": s.WriteTimeout, "probe-interval": s.ProbeInterval} {
 		if d <= 0 {
@@ -69,7 +72,7 @@ func (s *serve) validateWebhook() error {
 		return fmt.Errorf("--webhook-top must be from 0 to %d", ranking.MaxAnnounce)
 	}
 	for _, board := range s.WebhookBoards {
-		if err := ranking.CheckBoard(board); err != nil {
+		if err := definition.CheckBoard(board); err != nil {
 			return fmt.Errorf("--webhook-boards: %q: %w", board, err)
 		}
 	}
@@ -88,9 +91,9 @@ func (s *serve) validateWebhook() error {
 	return nil
 }
 
-// ranking is what the store and the feed are told.
+// ranking is the configuration of the store and the feed.
 func (s *serve) ranking() ranking.Config {
-	cfg := ranking.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval, Announce: s.WebhookTop}
+	cfg := ranking.Config{Prefix: s.Prefix, Announce: s.WebhookTop}
 	if s.Webhook != "" {
 		cfg.Deliver = s.WebhookBoards
 		if len(cfg.Deliver) == 0 {
@@ -100,28 +103,28 @@ func (s *serve) ranking() ranking.Config {
 	return cfg
 }
 
-// definitions are those of the file.
-func (s *serve) definitions() (all ranking.Definitions, err error) {
+// definitions reads the boards file; without one there are no definitions.
+func (s *serve) definitions() (all definition.Set, err error) {
 	if s.Boards != "" {
 		file, err := os.ReadFile(s.Boards)
 		if err != nil {
 			return all, fmt.Errorf("read the boards file: %w", err)
 		}
-		if all, err = ranking.ParseFile(file); err != nil {
+		if all, err = definition.ParseFile(file); err != nil {
 			return all, fmt.Errorf("%s: %w", s.Boards, err)
 		}
 	}
 	return all, nil
 }
 
-// define adds definitions to those in Redis, and those of the demo. Where there are
-// none at all, there will be the one board that everybody can start with.
-func (s *serve) define(ctx context.Context, store *ranking.Store, all ranking.Definitions) error {
+// define adds definitions to those in Redis, and those of the demo. Where Redis has no board
+// and all has none, it defines the board stars.
+func (s *serve) define(ctx context.Context, store *ranking.Store, all definition.Set) error {
 	if s.Demo {
 		if err := store.Define(ctx, all); err != nil {
 			return err
 		}
-		return defineDemo(ctx, store)
+		return demo.Define(ctx, store)
 	}
 	if len(all.Boards) == 0 {
 		boards, err := store.Boards(ctx)
@@ -129,13 +132,13 @@ func (s *serve) define(ctx context.Context, store *ranking.Store, all ranking.De
 			return err
 		}
 		if len(boards) == 0 {
-			all.Boards = []ranking.Definition{{Board: "stars"}}
+			all.Boards = []definition.Board{{Name: "stars"}}
 		}
 	}
 	return store.Define(ctx, all)
 }
 
-// ofFile names the boards file in errors.
+// ofFile names the boards file in an error.
 func (s *serve) ofFile() string {
 	if s.Boards == "" {
 		return ""
@@ -143,8 +146,8 @@ func (s *serve) ofFile() string {
 	return " of " + s.Boards
 }
 
-// checkWebhookBoards warns of what will never be told: it may be defined later, or be
-// a mistake.
+// checkWebhookBoards warns of each board of --webhook-boards without a definition: a mistake,
+// or a board that is defined later.
 func (s *serve) checkWebhookBoards(ctx context.Context, store *ranking.Store, log *slog.Logger) {
 	for _, board := range s.WebhookBoards {
 		if _, err := store.Definition(ctx, board); errors.Is(err, ranking.ErrUnknownBoard) {
@@ -153,12 +156,11 @@ func (s *serve) checkWebhookBoards(ctx context.Context, store *ranking.Store, lo
 	}
 }
 
-// definePause is how long a node waits for a Redis that is away, before it tries again
-// to define its boards.
+// definePause is the time between two attempts to define boards while Redis does not answer.
 const definePause = 250 * time.Millisecond
 
-// keepDefining defines until Redis has taken it, or refused.
-func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all ranking.Definitions) error {
+// keepDefining calls define until Redis has answered, or ctx ends.
+func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all definition.Set) error {
 	for {
 		err := s.define(ctx, store, all)
 		if !errors.Is(err, ranking.ErrUnavailable) {
@@ -172,9 +174,9 @@ func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all rank
 	}
 }
 
-// redis is the Redis to open: the embedded store's where none was given, which ends
-// with stop, and has a past with the demo.
-func (s *serve) redis(ctx context.Context, log *slog.Logger, all ranking.Definitions) (url string, stop func(), err error) {
+// redis returns the URL of the Redis to use. Without --redis it starts an embedded store,
+// which stop ends, and with --demo it gives that store a history.
+func (s *serve) redis(ctx context.Context, log *slog.Logger, all definition.Set) (url string, stop func(), err error) {
 	if s.Redis != "" {
 		if s.Demo {
 			log.Warn("the demo writes made-up scores into this Redis, to boards of such names that are there already too",
@@ -188,7 +190,8 @@ func (s *serve) redis(ctx context.Context, log *slog.Logger, all ranking.Definit
 	}
 	log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
 	if s.Demo {
-		if err := s.playPast(ctx, store, time.Now(), all); err != nil {
+		define := func(ctx context.Context, store *ranking.Store) error { return s.define(ctx, store, all) }
+		if err := demo.PlayHistory(ctx, store, s.openStore, time.Now(), define); err != nil {
 			log.Info("the demo has no past, or a part of it", "error", err)
 		}
 		store.ResetClock()
@@ -196,8 +199,21 @@ func (s *serve) redis(ctx context.Context, log *slog.Logger, all ranking.Definit
 	return store.URL(), func() { store.Close() }, nil
 }
 
-// Run serves until ctx ends. It starts what there is from the store outwards and
-// stops it the other way round: clients, hub, webhook, feed, store.
+// openStore opens a store for the history of the demo.
+func (s *serve) openStore(url string) (store *ranking.Store, closeStore func(), err error) {
+	rdb, err := ranking.Open(url)
+	if err != nil {
+		return nil, nil, err
+	}
+	store = ranking.New(rdb, ranking.Config{Prefix: s.Prefix})
+	return store, func() {
+		store.Close()
+		rdb.Close()
+	}, nil
+}
+
+// Run serves until ctx ends. It starts the roles from the store outwards and stops them in
+// reverse order: clients, hub, webhook, feed, store.
 func (s *serve) Run(ctx context.Context) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	definitions, err := s.definitions()
@@ -232,8 +248,8 @@ func (s *serve) Run(ctx context.Context) error {
 
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	feed := ranking.NewFeed(rdb, log, cfg)
-	frames := hub.New(store, feed, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, Log: log})
+	changes := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
+	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, Log: log})
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Log: log})
 	stopStore := start(func(ctx context.Context) {
 		if away {
@@ -244,8 +260,8 @@ func (s *serve) Run(ctx context.Context) error {
 			}
 		}
 		var roles sync.WaitGroup
-		roles.Go(func() { store.Tend(ctx, log) })
-		roles.Go(func() { feed.Run(ctx, frames) }) // until it is up the node is not ready
+		roles.Go(func() { store.RunHousekeeping(ctx, log) })
+		roles.Go(func() { changes.Run(ctx, frames) }) // the node is ready once the feed is up
 		roles.Wait()
 	})
 	defer stopStore()
@@ -260,13 +276,13 @@ func (s *serve) Run(ctx context.Context) error {
 	stopHub := start(func(ctx context.Context) { frames.Run(ctx) })
 	defer stopHub()
 	if s.Demo {
-		stopDemo := start(func(ctx context.Context) { runDemo(ctx, log, store) })
+		stopDemo := start(func(ctx context.Context) { demo.Run(ctx, log, store) })
 		defer stopDemo()
 	}
 
 	page := pageURL(listener.Addr())
 	if s.Demo {
-		page += demoPage
+		page += demo.Page
 	}
 	log.Info("serving", "page", page, "boards", boardNames(ctx, store))
 	err = web.Serve(ctx, listener)
@@ -277,7 +293,7 @@ func (s *serve) Run(ctx context.Context) error {
 	return err
 }
 
-// boardNames lists the boards there are, for the log.
+// boardNames lists the defined boards, for the log.
 func boardNames(ctx context.Context, store *ranking.Store) string {
 	boards, err := store.Boards(ctx)
 	if err != nil {
@@ -285,12 +301,12 @@ func boardNames(ctx context.Context, store *ranking.Store) string {
 	}
 	names := make([]string, len(boards))
 	for i, d := range boards {
-		names[i] = d.Board
+		names[i] = d.Name
 	}
 	return strings.Join(names, " ")
 }
 
-// start runs a role and returns what stops it and waits for its end.
+// start runs a role. stop ends it and waits for it.
 func start(role func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -301,7 +317,7 @@ func start(role func(context.Context)) (stop func()) {
 	}
 }
 
-// pageURL is where a browser on this machine finds the page.
+// pageURL is the URL of the front page, for a browser on this machine.
 func pageURL(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {

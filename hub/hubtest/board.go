@@ -1,4 +1,3 @@
-// Package hubtest folds frames as a client does, for tests.
 package hubtest
 
 import (
@@ -7,7 +6,7 @@ import (
 	"slices"
 )
 
-// Raw is JSON as it came; "" for none. Unlike a json.RawMessage it can be compared.
+// Raw is undecoded JSON; "" for none. Unlike a json.RawMessage it can be compared.
 type Raw string
 
 // UnmarshalJSON keeps b.
@@ -32,7 +31,7 @@ type Item struct {
 	Data Raw    `json:"data"`
 }
 
-// Message is any message of a server.
+// Message is a message of a server, of any type.
 type Message struct {
 	Type    string            `json:"type"`
 	ID      json.RawMessage   `json:"id"`
@@ -64,7 +63,7 @@ type Message struct {
 	RetryMS *int              `json:"retry_ms"`
 }
 
-// Board is what a client holds of one board.
+// Board is a client's state of one board.
 type Board struct {
 	Period string
 	Epoch  string
@@ -73,13 +72,13 @@ type Board struct {
 	Ends   Raw // as in Message
 	Final  bool
 	Top    []Entry
-	Me     *Message // nil: it was told nothing of its own place
+	Me     *Message // the last me frame; nil: none
 
 	started bool
 }
 
-// Fold takes in a snapshot, a delta or a me. It returns an error for a delta that
-// does not build on what is held, and for one's own place before any snapshot.
+// Fold applies a snapshot, a delta or a me. It returns an error for a delta that does not
+// continue the board's seq, and for a me before the first snapshot.
 func (b *Board) Fold(m Message) error {
 	switch {
 	case m.Type == "snapshot" && (m.Period == nil || m.Ends == ""):
@@ -119,7 +118,7 @@ func (b *Board) Fold(m Message) error {
 	return nil
 }
 
-// Value is what a field that may be null holds, for comparing: nil or a number.
+// Value is the value of a field that may be null, for comparison: nil or a number.
 func Value(p *int64) any {
 	if p == nil {
 		return nil

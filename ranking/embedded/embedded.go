@@ -1,8 +1,12 @@
-// Package embedded is a Redis inside the process, so that Rankcast starts with
-// nothing installed. It keeps nothing: what it holds is gone when it stops.
+// Package embedded runs a Redis inside the process, so that Rankcast starts with nothing
+// installed. It writes nothing to disk: its data are lost when it stops.
 //
-// It sorts a board anew for each read of it, which is fine to a few thousand
-// members a board; beyond that run a real Redis.
+// A [Store] is a miniredis server on the loopback interface. The store of package ranking
+// connects to its URL as to any other Redis. For each read of a board it sorts the board again,
+// which is fast enough for a few thousand members a board; for more members run a real Redis.
+//
+// The command serve uses it when no Redis is given, the demo moves its clock to make a past,
+// and tests run on it. The package knows nothing of boards.
 package embedded
 
 import (
@@ -14,14 +18,14 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// Store is a running embedded store.
+// Store is a running embedded store. Its methods may be called concurrently.
 type Store struct {
 	redis    *miniredis.Miniredis
 	password string
 }
 
-// Start starts a store on a free port of the loopback interface. A random
-// password keeps other programs of the machine out.
+// Start starts a store on a free port of the loopback interface. A random password keeps other
+// programs of the machine out.
 func Start() (*Store, error) {
 	s := &Store{redis: miniredis.NewMiniRedis(), password: rand.Text()}
 	s.redis.RequireAuth(s.password)
@@ -31,20 +35,20 @@ func Start() (*Store, error) {
 	return s, nil
 }
 
-// URL is where ranking.Open finds the store.
+// URL returns the URL that ranking.Open takes. It contains the password.
 func (s *Store) URL() string {
 	u := url.URL{Scheme: "redis", User: url.UserPassword("", s.password), Host: s.redis.Addr()}
 	return u.String()
 }
 
-// SetClock has the store's clock stand still at a time, by which it decides what falls into
-// which period, until it is set anew or ResetClock is called. It is for making a past: move
-// it on only, while nobody counts on it but who makes that past, and end before now, so that
-// time goes only one way for all who come after.
+// SetClock stops the store's clock at a time, until the next call of SetClock or ResetClock. The
+// clock decides which period an update counts in, so a caller can make a past. The caller must
+// move the clock only forwards, must be the only client while it does so, and must end before
+// the present time: then the clock never goes back for the clients that follow.
 func (s *Store) SetClock(at time.Time) { s.redis.SetTime(at) }
 
-// ResetClock has the store's clock be this machine's again, as it is from the start.
+// ResetClock sets the store's clock to this machine's clock, which it also has at the start.
 func (s *Store) ResetClock() { s.redis.SetTime(time.Time{}) }
 
-// Close stops the store and drops what it holds.
+// Close stops the store and drops its data.
 func (s *Store) Close() { s.redis.Close() }

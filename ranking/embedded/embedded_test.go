@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/embedded"
 )
 
@@ -23,8 +24,8 @@ func TestClock(t *testing.T) {
 	before := time.Date(2026, 3, 12, 12, 0, 0, 0, time.UTC)
 	redis.SetClock(before)
 	past := ranking.New(rdb, ranking.Config{})
-	require.NoError(t, past.Define(t.Context(), ranking.Definitions{Boards: []ranking.Definition{{Board: "b", Period: "week", Keep: new(1000)}}}))
-	done, err := past.Apply(t.Context(), "b", []ranking.Update{{Member: "m", Score: 1}})
+	require.NoError(t, past.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b", Period: "week", Keep: new(1000)}}}))
+	done, err := past.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
 	require.NoError(t, err)
 	require.Equal(t, "2026-W11", done[0].Result.Period)
 	past.Close()

@@ -12,14 +12,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
-// whole has all kinds of boards tested, not so many alone that every two traits meet.
-var whole = flag.Bool("whole", false, "test the whole product of mode, order, ties, limit and member_ttl")
+// whole makes Families return all definitions, instead of so many that each pair of values occurs.
+var whole = flag.Bool("whole", false, "test all combinations of mode, order, ties, limit and member_ttl")
 
-// Seeded has what rapid draws be the same each time, and so many histories be drawn of
-// each kind of board, unless the command line has it otherwise.
+// Seeded makes rapid draw the same histories in each run, and the given number of them for each
+// definition. Flags of the command line override both. It changes rapid's flags until the test
+// ends, so tests that call it must not run in parallel.
 func Seeded(t *testing.T, checks int) {
 	set := func(name, value string) {
 		was := flag.Lookup(name).Value.String()
@@ -39,24 +40,24 @@ func Seeded(t *testing.T, checks int) {
 	}
 }
 
-// Families are definitions of every mode, order, tie rule, limit (none or the given) and
-// member_ttl or, without -whole, so many of them that every two values of these meet. By
-// name; each is that of a family with one placeholder.
-func Families(limit int64) map[string]ranking.Definition {
+// Families returns definitions by name, each of a family with one placeholder. They differ in
+// mode, order, ties, limit (none or the given one) and member_ttl. With the flag -whole all
+// combinations are there; without it so many that each pair of values occurs in one of them.
+func Families(limit int64) map[string]definition.Board {
 	type product struct {
-		mode  ranking.Mode
-		order ranking.Order
-		ties  ranking.Ties
+		mode  definition.Mode
+		order definition.Order
+		ties  definition.Ties
 		limit int64
 		ttl   time.Duration
 	}
 	var products []product
-	for _, mode := range []ranking.Mode{ranking.Sum, ranking.Best, ranking.Last} {
-		for _, order := range []ranking.Order{ranking.Desc, ranking.Asc} {
-			for _, ties := range []ranking.Ties{ranking.First, ranking.Shared, ranking.Dense, ranking.ByMember} {
+	for _, mode := range []definition.Mode{definition.Sum, definition.Best, definition.Last} {
+		for _, order := range []definition.Order{definition.Desc, definition.Asc} {
+			for _, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
 				for _, limit := range []int64{0, limit} {
 					for _, ttl := range []time.Duration{0, time.Hour} {
-						if limit == 0 || mode != ranking.Sum {
+						if limit == 0 || mode != definition.Sum {
 							products = append(products, product{mode, order, ties, limit, ttl})
 						}
 					}
@@ -82,7 +83,7 @@ func Families(limit int64) map[string]ranking.Definition {
 		}
 		return n
 	}
-	definitions := make(map[string]ranking.Definition)
+	definitions := make(map[string]definition.Board)
 	for i := 0; len(products) > 0; i++ {
 		slices.SortStableFunc(products, func(p, q product) int { return cmp.Compare(news(q), news(p)) })
 		p := products[0]
@@ -94,11 +95,11 @@ func Families(limit int64) map[string]ranking.Definition {
 		}
 		name := fmt.Sprintf("%s-%s-%s-%d-%v", p.mode, p.order, p.ties, p.limit, p.ttl)
 		bound := []int64{12, 1 << 40}[i%2]
-		def := ranking.Definition{
-			Board: name + ":{n}", Mode: p.mode, Order: p.order, Ties: p.ties, Limit: p.limit, MemberTTL: p.ttl,
+		def := definition.Board{
+			Name: name + ":{n}", Mode: p.mode, Order: p.order, Ties: p.ties, Limit: p.limit, MemberTTL: p.ttl,
 			Min: new(-bound / 2), Max: new(bound), MaxChange: bound,
 		}
-		if i%3 > 0 { // one that does not turn while this is tested
+		if i%3 > 0 { // a period without a rollover during the test
 			def.Period, def.Base = "3660d", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		}
 		definitions[name] = def

@@ -13,9 +13,10 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
-// History is what happens to one board, and to its model.
+// History makes the same calls to one board and to its model, and compares them.
 type History struct {
 	Board string
 	Model *Model
@@ -24,13 +25,13 @@ type History struct {
 	store   *ranking.Store
 	rdb     redis.UniversalClient
 	members *rapid.Generator[string]
-	updates *rapid.Generator[ranking.Update]
+	updates *rapid.Generator[definition.Update]
 }
 
-// NewHistory begins one: of an instance of a family that was not there yet, to some
-// members, at most 32. store has the family, and rdb is its Redis.
-func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, family ranking.Definition, instance int, members []string) *History {
-	name, _, _ := strings.Cut(family.Board, ":")
+// NewHistory begins the history of a new instance of a family, with at most 32 members. The
+// family is defined in store, and rdb is a client of the store's Redis.
+func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, family definition.Board, instance int, members []string) *History {
+	name, _, _ := strings.Cut(family.Name, ":")
 	some := rapid.SampledFrom(members)
 	return &History{
 		Board: fmt.Sprint(name, ":", instance), Model: NewModel(family),
@@ -40,13 +41,13 @@ func NewHistory(t *rapid.T, store *ranking.Store, rdb redis.UniversalClient, fam
 
 var someScore = rapid.OneOf(rapid.Int64Range(-3, 13), rapid.SampledFrom([]int64{1 << 40, 1<<40 - 1, 1 << 39, -1 << 39, 1}))
 
-func updatesOf(members *rapid.Generator[string]) *rapid.Generator[ranking.Update] {
-	return rapid.Custom(func(t *rapid.T) ranking.Update {
-		u := ranking.Update{
+func updatesOf(members *rapid.Generator[string]) *rapid.Generator[definition.Update] {
+	return rapid.Custom(func(t *rapid.T) definition.Update {
+		u := definition.Update{
 			Member: members.Draw(t, "member"),
 			Score:  someScore.Draw(t, "score"),
-			Op:     rapid.SampledFrom([]ranking.Mode{"", "", "", "", ranking.Sum, ranking.Best, ranking.Last}).Draw(t, "op"),
-			If:     rapid.SampledFrom([]ranking.Condition{"", "", "", ranking.Exists, ranking.Absent}).Draw(t, "if"),
+			Op:     rapid.SampledFrom([]definition.Mode{"", "", "", "", definition.Sum, definition.Best, definition.Last}).Draw(t, "op"),
+			If:     rapid.SampledFrom([]definition.Condition{"", "", "", definition.Exists, definition.Absent}).Draw(t, "if"),
 			Data:   rapid.SampledFrom([]string{"", "", "null", `1`, `{"x":"y"}`}).Draw(t, "data"),
 		}
 		if rapid.IntRange(0, 3).Draw(t, "with id") == 0 {
@@ -56,19 +57,18 @@ func updatesOf(members *rapid.Generator[string]) *rapid.Generator[ranking.Update
 	})
 }
 
-// Fill has some members come with one score or another, every other with data, in one
-// call.
+// Fill gives each of the members a random score, and every other one data, in one call.
 func (h *History) Fill(members []string) {
-	var updates []ranking.Update
+	var updates []definition.Update
 	for i, name := range members {
 		data := []string{`{"x":"y"}`, ""}[i%2]
-		updates = append(updates, ranking.Update{Member: name, Score: rapid.Int64Range(-3, 11).Draw(h.t, "score"), Op: ranking.Last, Data: data})
+		updates = append(updates, definition.Update{Member: name, Score: rapid.Int64Range(-3, 11).Draw(h.t, "score"), Op: definition.Last, Data: data})
 	}
 	h.apply(updates)
 }
 
-// Call is a call of the store's that writes and, before some, another that hides a member
-// or shows it again.
+// Call makes one random write. Before some updates it also hides or shows a member, or makes
+// the members older.
 func (h *History) Call() {
 	if rapid.IntRange(0, 9).Draw(h.t, "remove") == 0 {
 		member := h.members.Draw(h.t, "removed")
@@ -90,8 +90,8 @@ func (h *History) Call() {
 	h.apply(rapid.SliceOfN(h.updates, 1, 12).Draw(h.t, "updates"))
 }
 
-// apply sends updates, and wants of each what the model says.
-func (h *History) apply(updates []ranking.Update) {
+// apply sends updates and requires the outcomes of the model.
+func (h *History) apply(updates []definition.Update) {
 	got, err := h.store.Apply(context.Background(), h.Board, updates)
 	require.NoError(h.t, err)
 	h.Model.expire()
@@ -115,7 +115,7 @@ func (h *History) hide(member string) {
 	h.Model.hide(member, !h.Model.hides[member])
 }
 
-// grow has all who are on the board have entered longer ago.
+// grow makes the board and its members older: it moves the times at which they entered back.
 func (h *History) grow(by time.Duration) {
 	h.Model.age += by
 	key := "rc:{" + h.Board + "}:" + h.Model.period + ":t"
@@ -124,7 +124,7 @@ func (h *History) grow(by time.Duration) {
 	}
 }
 
-// Unkeyed are entries without their keys, which the model does not know.
+// Unkeyed returns entries without their keys, which the model does not know.
 func Unkeyed(entries []ranking.Entry) []ranking.Entry {
 	list := slices.Clone(entries)
 	for i := range list {
@@ -133,7 +133,7 @@ func Unkeyed(entries []ranking.Entry) []ranking.Entry {
 	return list
 }
 
-// Read reads the board in all ways there are, and wants what the model has.
+// Read reads the board by all reads of the store, and requires the entries of the model.
 func (h *History) Read() {
 	t, ctx := h.t, context.Background()
 	all := h.Model.At(h.Model.Seq())
@@ -164,7 +164,7 @@ func (h *History) Read() {
 	h.readFriends(page.Entries)
 }
 
-// readScores reads who has some scores, and what rank one of them would give.
+// readScores reads the entries within bounds of the score, and the rank that a score would give.
 func (h *History) readScores(all []ranking.Entry) {
 	t, ctx := h.t, context.Background()
 	low, high := someScore.Draw(t, "a score"), someScore.Draw(t, "another")
@@ -191,7 +191,7 @@ func (h *History) readScores(all []ranking.Entry) {
 		if e.Score == low {
 			holders = append(holders, e)
 		}
-		if !h.Model.better(low, e.Score) && (h.Model.def.Ties == ranking.First || e.Score != low) {
+		if !h.Model.better(low, e.Score) && (h.Model.def.Ties == definition.First || e.Score != low) {
 			behind = i + 1
 		}
 	}
@@ -199,7 +199,7 @@ func (h *History) readScores(all []ranking.Entry) {
 	require.Equal(t, h.Model.rank(low, behind), at.Rank, "of the score %d", low)
 }
 
-// readMembers looks members up.
+// readMembers looks up a member and its neighbours.
 func (h *History) readMembers(all []ranking.Entry) {
 	t, ctx := h.t, context.Background()
 	around := rapid.IntRange(1, 3).Draw(t, "around")
@@ -229,7 +229,7 @@ func (h *History) readMembers(all []ranking.Entry) {
 	}
 }
 
-// readFriends looks some up at once, who may be there twice, or not at all.
+// readFriends looks up several members at once. A member may occur twice or not be on the board.
 func (h *History) readFriends(all []ranking.Entry) {
 	t := h.t
 	ids := rapid.SliceOfN(h.members, 1, 9).Draw(t, "friends")
@@ -254,7 +254,7 @@ func (h *History) readFriends(all []ranking.Entry) {
 			case !h.Model.def.Ties.Tied():
 				above[other] = true
 			case !h.Model.better(all[j].Score, all[at].Score):
-			case h.Model.def.Ties == ranking.Dense:
+			case h.Model.def.Ties == definition.Dense:
 				above[all[j].Score] = true
 			default:
 				above[other] = true

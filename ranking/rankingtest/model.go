@@ -1,5 +1,3 @@
-// Package rankingtest says what a board is, the plainest way, and has random histories
-// happen to a board and to that model of it, for tests.
 package rankingtest
 
 import (
@@ -8,41 +6,43 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
-// Model is what a board is said to be, written down the plainest way.
+// Model says what a board must be, in the simplest way. It is not safe for concurrent use.
 type Model struct {
-	def     ranking.Definition
-	members []Member // best first
-	hidden  []Member
-	hides   map[string]bool
-	known   map[string]known
+	def     definition.Board
+	members []Member         // best first
+	hidden  []Member         // hidden members with a score
+	hides   map[string]bool  // member to whether it is hidden
+	known   map[string]known // by request id
 	period  string
-	calls   int
-	arrived int
+	calls   int // number of calls so far
+	arrived int // number of changed scores so far, which orders equal scores
 	seq     int64
-	past    map[int64][]ranking.Entry // what the board was at each seq
+	past    map[int64][]ranking.Entry // the entries at each seq
 	age     time.Duration             // of the board
 }
 
-// Member is one on the board of a Model.
+// Member is a member of a Model's board.
 type Member struct {
 	name    string
 	score   int64
 	data    string
-	arrived int
-	entered time.Duration // the board's age then
-	call    int           // in which it entered
+	arrived int           // when the score was reached
+	entered time.Duration // the board's age when the member entered
+	call    int           // the number of the call in which the member entered
 }
 
-// known is what is known of a request id.
+// known holds the first update with a request id, and its result.
 type known struct {
-	update ranking.Update
+	update definition.Update
 	result ranking.Result
 }
 
-// NewModel makes the model of a board that was never written to.
-func NewModel(def ranking.Definition) *Model {
+// NewModel makes the model of a board without any writes. Apply needs a def with Min, Max and
+// MaxChange, as the definitions of Families have.
+func NewModel(def definition.Board) *Model {
 	m := &Model{def: def, hides: make(map[string]bool), known: make(map[string]known), past: make(map[int64][]ranking.Entry)}
 	if def.Period != "" {
 		m.period = "0"
@@ -54,25 +54,25 @@ func NewModel(def ranking.Definition) *Model {
 // Name is the member's id.
 func (e Member) Name() string { return e.name }
 
-// Score is what it has.
+// Score is the member's score.
 func (e Member) Score() int64 { return e.score }
 
-// Definition is what the board is.
-func (m *Model) Definition() ranking.Definition { return m.def }
+// Definition is the definition of the board.
+func (m *Model) Definition() definition.Board { return m.def }
 
-// Members are those on the board, best first.
+// Members returns the members on the board, best first.
 func (m *Model) Members() []Member { return slices.Clone(m.members) }
 
-// Before reports whether one stands before another on such a board.
+// Before reports whether a stands before b on a board with this definition.
 func (m *Model) Before(a, b Member) bool {
 	two := Model{def: m.def, members: []Member{a, b}}
 	two.sort()
 	return two.members[0] == a && a != b
 }
 
-// Ranked are entries as a board has them that they came to one after the other, without
-// keys.
-func Ranked(def ranking.Definition, entries []ranking.Entry) []ranking.Entry {
+// Ranked returns the entries of a board on which the given entries arrived one after the other,
+// best first and without keys.
+func Ranked(def definition.Board, entries []ranking.Entry) []ranking.Entry {
 	m := Model{def: def}
 	for i, e := range entries {
 		m.members = append(m.members, Member{name: e.Member, score: e.Score, data: e.Data, arrived: i})
@@ -81,10 +81,10 @@ func Ranked(def ranking.Definition, entries []ranking.Entry) []ranking.Entry {
 	return m.entries()
 }
 
-// Seq is how many changes there were.
+// Seq is the number of changes so far.
 func (m *Model) Seq() int64 { return m.seq }
 
-// At are the entries at a seq, best first, without keys: nobody told the model of those.
+// At returns the entries at a seq, best first, without keys, which the model does not know.
 func (m *Model) At(seq int64) []ranking.Entry { return m.past[seq] }
 
 func (m *Model) entries() []ranking.Entry {
@@ -95,7 +95,7 @@ func (m *Model) entries() []ranking.Entry {
 	return list
 }
 
-// count counts a change that was made.
+// count counts a change and records the entries after it.
 func (m *Model) count() {
 	m.seq++
 	m.past[m.seq] = m.entries()
@@ -117,7 +117,7 @@ func (m *Model) standing(name string) *ranking.Standing {
 	return nil
 }
 
-// take takes a member out, and says whether it was there, or hidden.
+// take removes a member, and reports whether it had a score and whether it was hidden.
 func (m *Model) take(name string) (e Member, there, hidden bool) {
 	is := func(e Member) bool { return e.name == name }
 	if i := slices.IndexFunc(m.hidden, is); i >= 0 {
@@ -133,7 +133,7 @@ func (m *Model) take(name string) (e Member, there, hidden bool) {
 	return Member{name: name, arrived: -1, entered: m.age, call: m.calls}, false, false
 }
 
-// give puts a member where it belongs.
+// give puts a member on the board, or among the hidden members.
 func (m *Model) give(e Member) {
 	if m.hides[e.name] {
 		m.hidden = append(m.hidden, e)
@@ -143,7 +143,7 @@ func (m *Model) give(e Member) {
 	m.sort()
 }
 
-// hide has a member be hidden, or shown again.
+// hide hides a member, or shows it again.
 func (m *Model) hide(name string, hides bool) {
 	m.hides[name] = hides
 	e, there, hidden := m.take(name)
@@ -155,7 +155,7 @@ func (m *Model) hide(name string, hides bool) {
 	}
 }
 
-// areHidden are those with a score that are hidden, by id.
+// areHidden returns the hidden members with a score, sorted by id.
 func (m *Model) areHidden() (names []string) {
 	for _, e := range m.hidden {
 		names = append(names, e.name)
@@ -164,7 +164,7 @@ func (m *Model) areHidden() (names []string) {
 	return names
 }
 
-// trim has the last one go who is one too many.
+// trim removes the last member when there is one member more than the limit.
 func (m *Model) trim() {
 	if n := int(m.def.Limit); n > 0 && len(m.members) > n {
 		m.members = m.members[:n]
@@ -172,7 +172,7 @@ func (m *Model) trim() {
 	}
 }
 
-// rank is that of a score, and of who has it and stands at an index.
+// rank returns the rank of a score whose member stands at index i.
 func (m *Model) rank(score int64, i int) int64 {
 	better := make(map[int64]bool)
 	n := int64(0)
@@ -183,9 +183,9 @@ func (m *Model) rank(score int64, i int) int64 {
 		}
 	}
 	switch m.def.Ties {
-	case ranking.Shared:
+	case definition.Shared:
 		return n + 1
-	case ranking.Dense:
+	case definition.Dense:
 		return int64(len(better)) + 1
 	default:
 		return int64(i) + 1
@@ -194,7 +194,7 @@ func (m *Model) rank(score int64, i int) int64 {
 
 // better reports whether a score ranks above another.
 func (m *Model) better(score, other int64) bool {
-	if m.def.Order == ranking.Asc {
+	if m.def.Order == definition.Asc {
 		return score < other
 	}
 	return score > other
@@ -202,19 +202,19 @@ func (m *Model) better(score, other int64) bool {
 
 func (m *Model) sort() {
 	slices.SortFunc(m.members, func(a, b Member) int {
-		if m.def.Order == ranking.Desc {
+		if m.def.Order == definition.Desc {
 			a.score, b.score = b.score, a.score
 		}
 		byTie := cmp.Compare(a.arrived, b.arrived)
-		if m.def.Ties == ranking.ByMember {
+		if m.def.Ties == definition.ByMember {
 			byTie = cmp.Compare(a.name, b.name)
 		}
 		return cmp.Or(cmp.Compare(a.score, b.score), byTie)
 	})
 }
 
-// expire begins a call: those leave whose time is over, who entered first first, of those
-// who entered in one call by their ids.
+// expire begins a call: it removes the members whose lifetime is over, in the order in which
+// they entered, and members of one call by their ids.
 func (m *Model) expire() {
 	m.calls++
 	var over []Member
@@ -231,8 +231,8 @@ func (m *Model) expire() {
 	}
 }
 
-// Apply says what must come of an update.
-func (m *Model) Apply(u ranking.Update) ranking.Outcome {
+// Apply applies an update and returns the outcome that the store must have.
+func (m *Model) Apply(u definition.Update) ranking.Outcome {
 	if first, ok := m.known[u.ID]; ok {
 		if first.update != u {
 			return ranking.Outcome{Err: ranking.ErrIDMismatch}
@@ -241,7 +241,7 @@ func (m *Model) Apply(u ranking.Update) ranking.Outcome {
 		return ranking.Outcome{Result: first.result}
 	}
 	r := ranking.Result{Period: m.period, Previous: m.standing(u.Member)}
-	if (u.If != ranking.Exists || r.Previous != nil) && (u.If != ranking.Absent || r.Previous == nil) {
+	if (u.If != definition.Exists || r.Previous != nil) && (u.If != definition.Absent || r.Previous == nil) {
 		if err := m.change(u); err != nil {
 			return ranking.Outcome{Err: err}
 		}
@@ -253,29 +253,29 @@ func (m *Model) Apply(u ranking.Update) ranking.Outcome {
 	return ranking.Outcome{Result: r}
 }
 
-// change carries an update out, or says why not.
-func (m *Model) change(u ranking.Update) error {
+// change carries out an update, or returns the error of its kind.
+func (m *Model) change(u definition.Update) error {
 	u.Op = cmp.Or(u.Op, m.def.Mode)
-	if u.Op == ranking.Sum && m.def.Limit > 0 {
+	if u.Op == definition.Sum && m.def.Limit > 0 {
 		return ranking.ErrInvalid
 	}
 	e, there, hidden := m.take(u.Member)
 	was := e
 	told, by := u.Score, u.Score-e.score
 	switch u.Op {
-	case ranking.Sum:
+	case definition.Sum:
 		e.score += u.Score
 		told, by = e.score, u.Score
-	case ranking.Last:
+	case definition.Last:
 		e.score = u.Score
-	case ranking.Best:
+	case definition.Best:
 		if !there || m.better(u.Score, e.score) {
 			e.score = u.Score
 		} else {
 			u.Data, by = "", 0
 		}
 	}
-	if !there && u.Op != ranking.Sum {
+	if !there && u.Op != definition.Sum {
 		by = 0
 	}
 	if told < *m.def.Min || told > *m.def.Max || by > m.def.MaxChange || by < -m.def.MaxChange {
@@ -302,7 +302,7 @@ func (m *Model) change(u ranking.Update) error {
 		return nil
 	}
 	if n := int(m.def.Limit); n > 0 && len(m.members) > n && m.members[n].name == e.name {
-		m.members = m.members[:n] // it does not come in
+		m.members = m.members[:n] // the member does not enter
 		return nil
 	}
 	m.count()
@@ -310,6 +310,7 @@ func (m *Model) change(u ranking.Update) error {
 	return nil
 }
 
+// Remove removes a member, which need not be on the board.
 func (m *Model) Remove(name string) {
 	if _, there, hidden := m.take(name); there && !hidden {
 		m.count()

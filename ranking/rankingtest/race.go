@@ -2,6 +2,6 @@
 
 package rankingtest
 
-// slower is how much fewer histories are drawn under the race detector, which takes each
-// several times as long.
+// slower divides the number of histories under the race detector, under which each history
+// takes several times as long.
 const slower = 5

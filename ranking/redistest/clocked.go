@@ -7,8 +7,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// Clocked starts an embedded store whose clock the test moves, to and fro. It shows
-// the time of the call until set is called, and stands still in between.
+// Clocked starts an embedded store whose clock the test sets, forwards and backwards. The clock
+// stands still at the time of this call until the test calls set.
 func Clocked(t testing.TB) (url string, set func(time.Time)) {
 	m := miniredis.RunT(t)
 	m.SetTime(time.Now())

@@ -12,31 +12,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Proxy stands between a client and a Redis of the unix or redis scheme. On
-// demand it swallows all that goes over connections that have subscribed, and
-// leaves them open: to either side the other has just gone silent.
+// Proxy stands between a client and a Redis with a URL of the unix or redis scheme. On demand
+// it simulates faults of the network: connections that fall silent but stay open, answers that
+// are lost, and commands that never arrive. Its methods may be called concurrently.
 type Proxy struct {
 	network, target string
 	listener        net.Listener
 	wg              sync.WaitGroup
 
 	mu      sync.Mutex
-	cut     bool     // end a connection that carries a script, once it is answered
-	hold    []string // keep from the server what names one of these, and all that follows it
+	cut     bool     // close a connection with a script when the server answers
+	hold    []string // texts; data of a client that contain one do not reach the server, nor do later data
 	held    atomic.Int64
 	conns   []net.Conn
-	swallow map[*link]bool
-	links   map[*link]bool // that have subscribed
+	swallow map[*link]bool // connections whose data the proxy drops
+	links   map[*link]bool // connections that have subscribed
 	closed  bool
 }
 
-// link is one connection and its other half.
+// link is a connection of a client and the connection to the server that belongs to it.
 type link struct {
 	client, server net.Conn
 	asked          atomic.Bool // a script has gone to the server
 }
 
-// StartProxy starts a proxy in front of the server at url.
+// StartProxy starts a proxy in front of the server at url. The proxy stops at the end of the test.
 func StartProxy(t testing.TB, url string) *Proxy {
 	p := &Proxy{swallow: make(map[*link]bool), links: make(map[*link]bool)}
 	p.network, p.target = "tcp", strings.TrimPrefix(url, "redis://")
@@ -51,11 +51,11 @@ func StartProxy(t testing.TB, url string) *Proxy {
 	return p
 }
 
-// URL is where ranking.Open finds the proxy.
+// URL returns the URL that ranking.Open takes.
 func (p *Proxy) URL() string { return "redis://" + p.listener.Addr().String() }
 
-// Swallow makes the subscribed connections that there are now go silent for
-// good, and returns how many those are.
+// Swallow drops all further data of the connections that have subscribed until now. They stay
+// open, so each side finds the other side silent. It returns the number of these connections.
 func (p *Proxy) Swallow() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,23 +65,23 @@ func (p *Proxy) Swallow() int {
 	return len(p.links)
 }
 
-// CutAnswers makes the proxy carry scripts to the server but end the connection
-// where the answer belongs: what was asked for is done, and nobody knows.
+// CutAnswers says whether the proxy closes a connection in place of the answer to a script. The
+// server has then carried the script out, and the client does not know it.
 func (p *Proxy) CutAnswers(cut bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cut = cut
 }
 
-// Hold keeps from the server what a client sends that has one of the texts in it, and
-// all that it sends over that connection after it. It stays open, without an answer.
+// Hold drops data of a client that contain one of the texts, and all later data of that
+// connection in both directions. The connection stays open without an answer.
 func (p *Proxy) Hold(texts ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hold = texts
 }
 
-// Held is how many connections are held.
+// Held is the number of connections that Hold has silenced.
 func (p *Proxy) Held() int { return int(p.held.Load()) }
 
 func (p *Proxy) accept() {
@@ -108,6 +108,7 @@ func (p *Proxy) accept() {
 	}
 }
 
+// pump copies data from one half of a link to the other until either half is closed.
 func (p *Proxy) pump(l *link, to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()

@@ -1,6 +1,3 @@
-// Package redistest gives tests the engines that Rankcast runs on: the
-// embedded one, a real Redis that the test starts, stops and starts again, a
-// real cluster, and a connection that can be made to swallow what goes over it.
 package redistest
 
 import (
@@ -8,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -23,13 +21,30 @@ import (
 	"rankcast/ranking/embedded"
 )
 
-// patience bounds every wait of a test: far beyond what a slow machine takes.
+// patience bounds each wait of a test. It is far longer than a slow machine needs.
 const patience = time.Minute
 
-// Engines runs a test on the embedded store and on a real Redis.
+// Engines runs a test on the embedded store and on a real Redis, side by side: both begin
+// when the function that calls Engines returns.
 func Engines(t *testing.T, test func(t *testing.T, url string)) {
-	t.Run("embedded", func(t *testing.T) { test(t, Embedded(t)) })
-	t.Run("redis", func(t *testing.T) { test(t, Start(t).URL()) })
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		test(t, Embedded(t))
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		test(t, Start(t).URL())
+	})
+}
+
+// Volume returns how much of a volume n, of random cases or of members, a test has on the
+// engine at url that Engines gave it: n on a real Redis, a fifth of n on the embedded store.
+// The embedded store takes several times as long, and large boards live on a real Redis.
+func Volume(url string, n int) int {
+	if strings.HasPrefix(url, "unix:") {
+		return n
+	}
+	return max(n/5, 1)
 }
 
 // Embedded starts an embedded store for a test and returns its URL.
@@ -40,8 +55,8 @@ func Embedded(t testing.TB) string {
 	return s.URL()
 }
 
-// Redis is a redis-server process of a test's own. It keeps what it is sent
-// when it is killed and started again.
+// Redis is a redis-server process of one test. It keeps its data when the test kills it and
+// starts it again.
 type Redis struct {
 	t    testing.TB
 	dir  string
@@ -49,46 +64,59 @@ type Redis struct {
 	url  string
 	out  bytes.Buffer
 	cmd  *exec.Cmd
+	done chan struct{} // closed when cmd has ended
 
 	admin *redis.Client
 }
 
-// Start starts a redis-server on a unix socket and waits until it answers. args
-// are options of redis-server that come on top.
+// Start starts a redis-server on a unix socket and waits until it answers. args are further
+// options of redis-server. The test kills the server at its end.
 func Start(t testing.TB, args ...string) *Redis {
 	dir := tempDir(t)
 	socket := filepath.Join(dir, "redis.sock")
 	return start(t, dir, "unix://"+socket, append([]string{"--port", "0", "--unixsocket", socket}, args...)...)
 }
 
-// InMemory are the options for benchmarks: nothing is written to disk.
+// InMemory holds the options of Start for benchmarks: the server writes nothing to disk.
 var InMemory = []string{"--appendonly", "no"}
 
 func start(t testing.TB, dir, url string, args ...string) *Redis {
-	r := &Redis{t: t, dir: dir, url: url, args: append([]string{
-		"--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "no",
-		"--daemonize", "no", "--loglevel", "warning"}, args...)}
-	t.Cleanup(r.Kill)
+	r := server(t, dir, url, args...)
 	r.Start()
 	return r
 }
 
-// tempDir makes a folder with a short name: a unix socket's path has 107 bytes at most.
+// server is a server that is not started yet. The test kills it when it ends.
+func server(t testing.TB, dir, url string, args ...string) *Redis {
+	r := &Redis{t: t, dir: dir, url: url, args: append([]string{
+		"--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "no",
+		"--daemonize", "no", "--loglevel", "warning"}, args...)}
+	t.Cleanup(r.Kill)
+	return r
+}
+
+// tempDir makes a folder with a short name: the path of a unix socket has at most 107 bytes.
 func tempDir(t testing.TB) string {
 	dir, err := os.MkdirTemp("", "rc")
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir, err = filepath.EvalSymlinks(dir) // as a server names it
+	require.NoError(t, err)
 	return dir
 }
 
-// URL is where ranking.Open finds the server.
+// URL returns the URL that ranking.Open takes.
 func (r *Redis) URL() string { return r.url }
 
 // Pid is the server's process id.
 func (r *Redis) Pid() int { return r.cmd.Process.Pid }
 
-// Start starts the server after Kill.
-func (r *Redis) Start() {
+// Start starts the server again after Kill, and waits until it answers.
+func (r *Redis) Start() { require.NoError(r.t, r.launch()) }
+
+// launch starts the process and waits until the process answers. The process ends when it
+// finds its port taken.
+func (r *Redis) launch() error {
 	path, err := exec.LookPath("redis-server")
 	require.NoError(r.t, err, "the tests need a real Redis: apt-get install -y --no-install-recommends redis-server")
 	r.cmd = exec.Command(path, r.args...)
@@ -96,19 +124,42 @@ func (r *Redis) Start() {
 	// The server must not outlive a test that is killed.
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(r.t, r.cmd.Start())
-	Eventually(r.t, "redis-server to answer", func() error { return r.Admin().Ping(context.Background()).Err() })
+	r.done = make(chan struct{})
+	go func(cmd *exec.Cmd, done chan struct{}) {
+		defer close(done)
+		cmd.Wait()
+	}(r.cmd, r.done)
+	var ended error
+	Eventually(r.t, "redis-server to answer", func() error {
+		select {
+		case <-r.done:
+			ended = fmt.Errorf("redis-server ended: %s", r.out.String())
+			return nil
+		default:
+		}
+		if err := r.Admin().Ping(context.Background()).Err(); err != nil {
+			return err
+		}
+		// A server of another test may have the port.
+		dir, err := r.Admin().ConfigGet(context.Background(), "dir").Result()
+		if err == nil && dir["dir"] != r.dir {
+			err = fmt.Errorf("the server of %q answers", dir["dir"])
+		}
+		return err
+	})
+	return ended
 }
 
-// Kill ends the server as a crash would.
+// Kill ends the server as a crash does. It has no effect on a server that is not running.
 func (r *Redis) Kill() {
 	if r.cmd != nil && r.cmd.Process != nil {
 		r.cmd.Process.Kill()
-		r.cmd.Wait()
+		<-r.done
 		r.cmd = nil
 	}
 }
 
-// Admin is a plain client of the server, for what a test does behind Rankcast's back.
+// Admin returns a plain client of the server, for commands that a test sends without Rankcast.
 func (r *Redis) Admin() *redis.Client {
 	if r.admin == nil {
 		o, err := redis.ParseURL(r.url)
@@ -120,7 +171,8 @@ func (r *Redis) Admin() *redis.Client {
 	return r.admin
 }
 
-// Eventually waits until check returns nil.
+// Eventually calls check every 5 ms until it returns nil. It fails the test after a minute. what
+// completes the sentence "waiting for …".
 func Eventually(t testing.TB, what string, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -135,24 +187,29 @@ func Eventually(t testing.TB, what string, check func() error) {
 		select {
 		case <-poll.C:
 		case <-ctx.Done():
-			t.Fatalf("waited in vain for %s: %v", what, err)
+			t.Fatalf("gave up waiting for %s: %v", what, err)
 		}
 	}
 }
 
-// FreePort finds a port that nobody listens on. (Below 50,000: a cluster node
-// takes the one 10,000 above as well.)
+// FreePort finds a port that no socket uses, and neither the port 10,000 above, which a
+// node of a cluster takes as well. Both are below the ports that Linux gives to connections
+// and listeners of other tests, from 32,768 on.
 func FreePort(t testing.TB) int {
-	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		port := l.Addr().(*net.TCPAddr).Port
+	free := func(port int) bool {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		if err != nil {
+			return false
+		}
 		l.Close()
-		if port < 50_000 {
+		return true
+	}
+	for range 100 {
+		if port := 10_000 + rand.IntN(12_000); free(port) && free(port+10_000) {
 			return port
 		}
 	}
-	t.Fatal("no free port below 50,000")
+	t.Fatal("no free port between 10,000 and 22,000")
 	return 0
 }
 
@@ -161,9 +218,7 @@ func FreePort(t testing.TB) int {
 func StartCluster(t testing.TB) (url string, masters []*Redis) {
 	const count, slots = 3, 16384
 	for i := range count {
-		port := FreePort(t)
-		node := start(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port), "--bind", "127.0.0.1",
-			"--port", fmt.Sprint(port), "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
+		node, port := startNode(t)
 		low, high := i*slots/count, (i+1)*slots/count-1
 		require.NoError(t, node.Admin().Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", low, high).Err())
 		if i > 0 {
@@ -181,4 +236,20 @@ func StartCluster(t testing.TB) (url string, masters []*Redis) {
 		})
 	}
 	return "redis-cluster" + strings.TrimPrefix(masters[0].URL(), "redis"), masters
+}
+
+// startNode starts a node of a cluster on a port of its own.
+func startNode(t testing.TB) (node *Redis, port int) {
+	const tries = 10 // another process may take the port before the node does
+	var err error
+	for range tries {
+		port = FreePort(t)
+		node = server(t, tempDir(t), fmt.Sprintf("redis://127.0.0.1:%d", port), "--bind", "127.0.0.1",
+			"--port", fmt.Sprint(port), "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
+		if err = node.launch(); err == nil {
+			return node, port
+		}
+	}
+	t.Fatal(err)
+	return nil, 0
 }

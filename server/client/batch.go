@@ -10,20 +10,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// item is one of a batch: what is sent, and what came back.
+// item is one item of a batch, with its result.
 type item struct {
-	place int // in the caller's batch
+	index int // in the caller's batch
 	body  jsontext.Value
-	into  any   // where its result goes
-	err   error // why it has none: an *Error if it was refused; or nil
+	into  any   // its result is decoded into this
+	err   error // why it has no result: an *Error if the server refused it; or nil
 }
 
-// batch sends items as the list of that name, and what the server could not take
-// of them again. It returns an error when of none the outcome is known; else what
-// is wrong with each is in it.
+// batch sends items as a list of that name, and sends items again that the server could not take. It
+// returns an error if no item has a known outcome; else each item holds its own error.
 func (c *Client) batch(ctx context.Context, url, name string, items []item) error {
 	if n := len(items); n == 0 || n > MaxUpdates {
-		return fmt.Errorf("a batch of %d; want 1 to %d", n, MaxUpdates)
+		return fmt.Errorf("a batch of %d items; want 1 to %d", n, MaxUpdates)
 	}
 	pending := make([]*item, len(items))
 	for i := range items {
@@ -56,13 +55,13 @@ func (c *Client) batch(ctx context.Context, url, name string, items []item) erro
 				return err
 			}
 			if refused != nil {
-				refused.Field = renumber(refused.Field, name, i, it.place)
-				refused.Message = renumber(refused.Message, name, i, it.place)
+				refused.Field = renumber(refused.Field, name, i, it.index)
+				refused.Message = renumber(refused.Message, name, i, it.index)
 			}
 			switch {
 			case refused == nil:
 				it.err = nil
-			case temporary(refused):
+			case isTemporary(refused):
 				it.err, why = refused, refused
 				again = append(again, it)
 			default:
@@ -77,18 +76,18 @@ func (c *Client) batch(ctx context.Context, url, name string, items []item) erro
 		return nil
 	})
 	if err == nil || !some {
-		return outcome(err)
+		return markUnknown(err)
 	}
-	// Some have their results, and the caller is to get those. What ended the
-	// tries of the others is theirs.
+	// Some items have results, which the caller gets. The others get the error that ended the
+	// retries.
 	for _, it := range pending {
 		it.err = err
 	}
 	return nil
 }
 
-// renumber makes text about the item at one place of what was sent speak of its
-// place in the caller's batch: only some items are sent again.
+// renumber replaces the index of an item as sent by its index in the caller's batch. The two differ
+// after a retry, which sends some of the items only.
 func renumber(text, name string, from, to int) string {
 	if rest, ok := strings.CutPrefix(text, fmt.Sprintf("%s[%d]", name, from)); ok {
 		return fmt.Sprintf("%s[%d]%s", name, to, rest)
@@ -96,8 +95,7 @@ func renumber(text, name string, from, to int) string {
 	return text
 }
 
-// readItem reads one item of a batch's answer: a refusal, or the result, which
-// goes into result.
+// readItem decodes one item of a batch's answer: a refusal, or the result, into result.
 func readItem(raw jsontext.Value, result any) (refused *Error, err error) {
 	var body struct {
 		Error *struct {

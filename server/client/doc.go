@@ -1,31 +1,29 @@
-// Package client talks to a Rankcast server: game and gift servers send score
-// updates with it, bots and overlays read boards and watch them live.
+// Package client is the Go client of a Rankcast server. Game and gift servers send score updates with
+// it; bots and overlays read boards and watch them live.
 //
-// The words are the server's. A member has a score on a board, and a rank, from
-// 1. An update changes one member's score. The top is a board's first entries.
+// A member has a score on a board, and a rank, from 1. An update changes one member's score. An event is
+// one thing that happened, which the server maps onto updates of many boards. The top of a board are its
+// first entries.
 //
-//	Update, Updates, Event, Events ─► POST, again with the same ids until acknowledged
-//	Top, At, Count, Member(s), …   ─► GET, again while the server is away
-//	Export, Import                 ─► one stream, of any length
-//	Watch                          ─► one WebSocket: snapshot, deltas ─► show(Board)
+//	Update, Updates, Event, Events ─► POST, retried with the same ids until acknowledged
+//	Top, At, Count, Member(s), …   ─► GET, retried while the server is down
+//	Export, Import                 ─► one stream of any length, one attempt
+//	Watch                          ─► WebSocket: snapshot, deltas ─► show(Board)
 //
-// A board is named as everywhere: stars, fans:s17 (of the family fans:{star}),
-// and what closed before as stars@2026-W46 or stars@-1. An event maps one thing
-// that happened onto updates of many boards.
+// Boards have the same names everywhere: stars, fans:s17 (of the family fans:{star}), and a closed
+// period as stars@2026-W46 or stars@-1.
 //
-// # Counted once
+// # An update counts once
 //
-// Whether an update that got no answer was applied, nobody can know. So each
-// carries an id, made up where the caller gives none, and is sent again with the
-// same id until it is acknowledged; the server answers with the first result and
-// counts it once. A server remembers ids for ten minutes at least, so retries
-// end well before that: see Config.RetryFor.
+// If an update gets no answer, the client cannot know whether the server applied it. Each update
+// therefore carries an id, random by default, and the client sends it again with the same id until the
+// server acknowledges it. The server counts an id once and answers with the first result. It remembers
+// ids for at least ten minutes, so retries end well before that: see Config.RetryFor.
 //
-// # Live and right
+// # A watched board is always one that existed
 //
-// What Watch shows is always a state that the board has had, whole. When the
-// connection is lost it is made anew, and the server asked for what has changed
-// since; frames that do not build on one another are never shown, the board is
-// asked for again. A board that turns to its next period shows the last of the
-// one before, then the new.
+// Watch shows only complete states that the board has had. If the connection fails, the client reconnects
+// and asks for the changes since its last state. It never shows frames that do not build on one another;
+// it subscribes again instead (resync). At a rollover it shows the last state of the closed period, then
+// the new period.
 package client

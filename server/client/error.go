@@ -13,14 +13,13 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// ErrOutcomeUnknown is in the error of an update that may or may not have been
-// applied: the server, or the way to it, was down for as long as it was tried, or
-// ctx ended. Send it again with the same id. An error of an update without it is
-// a refusal: nothing was applied.
+// ErrOutcomeUnknown is wrapped by the error of an update that may or may not have been applied: the
+// server or the network was down during all attempts, or ctx ended. Send the update again with the
+// same id. An error without ErrOutcomeUnknown is a refusal: the server applied nothing.
 var ErrOutcomeUnknown = errors.New("may or may not have been applied")
 
-// outcome marks the error of an update where it is no refusal.
-func outcome(err error) error {
+// markUnknown wraps ErrOutcomeUnknown around an update's error, unless that is a refusal.
+func markUnknown(err error) error {
 	var e *Error
 	if err == nil || errors.As(err, &e) && e.refusal() {
 		return err
@@ -28,25 +27,24 @@ func outcome(err error) error {
 	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 }
 
-// Error is what the server answered in place of a result, by its problem (RFC
-// 9457). Get it from what a method returns with errors.As.
+// Error is a server's error answer, a problem (RFC 9457) or an error frame. Use errors.As to get it
+// from a method's error.
 type Error struct {
-	// Status is the HTTP status. 0 for one update of a batch and for what came
-	// over a WebSocket, which have none.
+	// Status is the HTTP status. 0 for one update of a batch, and for an error frame of a
+	// WebSocket.
 	Status int
-	// Code is stable and made for programs: invalid_request, forbidden,
-	// unknown_board, unknown_member, idempotency_mismatch, out_of_range,
-	// rate_limited, unavailable and others. "" where no Rankcast server
-	// answered, but something on the way to it; "closed" where a server closed
-	// a WebSocket for good.
+	// Code is stable, for programs: invalid_request, forbidden, unknown_board, unknown_member,
+	// idempotency_mismatch, out_of_range, rate_limited, unavailable and others. "" if a proxy
+	// answered instead of a Rankcast server; "closed" if the server closed a WebSocket with a
+	// code from 4500 to 4999.
 	Code string
-	// Message is for people.
+	// Message is the problem's detail, for people.
 	Message string
-	// Field is the part of the request that is wrong, such as "score" or
-	// "updates[3].score". "" where it is none in particular.
+	// Field is the invalid part of the request, such as "score" or "updates[3].score". "" if
+	// the error is about no field.
 	Field string
 
-	retryAfter time.Duration // how long the server asks to be left alone
+	retryAfter time.Duration // the server's Retry-After
 }
 
 func (e *Error) Error() string {
@@ -59,37 +57,37 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%s, status %d)", e.Message, e.Code, e.Status)
 }
 
-// refusal reports whether nothing was done, nor ever will be for this request.
+// refusal reports whether the server did nothing, and never will for this request.
 func (e *Error) refusal() bool {
-	return !temporary(e) && (e.Status/100 == 4 || e.Status == 0 && e.Code != "internal")
+	return !isTemporary(e) && (e.Status/100 == 4 || e.Status == 0 && e.Code != "internal")
 }
 
-// temporaryCodes are refusals that time heals.
+// temporaryCodes are the codes of refusals after which a retry may succeed.
 var temporaryCodes = map[string]bool{"unavailable": true, "rate_limited": true}
 
-// temporary reports whether the same request may succeed later.
-func temporary(err error) bool {
+// isTemporary reports whether a retry may succeed.
+func isTemporary(err error) bool {
 	var e *Error
 	if errors.As(err, &e) {
 		switch e.Status {
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 			return true
-		case http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusRequestTimeout, http.StatusTooEarly: // a proxy before the server
+		case http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusRequestTimeout, http.StatusTooEarly: // of a proxy
 			return true
 		case 0:
 			return temporaryCodes[e.Code]
 		}
 		return false
 	}
-	// A server that is not who it should be will not be in a minute.
-	var stranger *tls.CertificateVerificationError
-	return !errors.As(err, &stranger) && !errors.Is(err, errAnswer) && !errors.Is(err, context.Canceled)
+	// A wrong certificate does not change within minutes.
+	var certificate *tls.CertificateVerificationError
+	return !errors.As(err, &certificate) && !errors.Is(err, errAnswer) && !errors.Is(err, context.Canceled)
 }
 
-// errAnswer is an answer that is none of a Rankcast server's.
+// errAnswer is an answer that no Rankcast server gives.
 var errAnswer = errors.New("not an answer of a Rankcast server")
 
-// problem reads the refusal in an answer. Whatever it holds, an Error comes back.
+// problem decodes an error answer. It always returns an Error, whatever the body holds.
 func problem(res *http.Response) *Error {
 	e := &Error{Status: res.StatusCode, Message: http.StatusText(res.StatusCode)}
 	e.retryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
@@ -107,8 +105,8 @@ func problem(res *http.Response) *Error {
 	return e
 }
 
-// retryAfter reads a Retry-After header: seconds, or a date (RFC 9110, section
-// 10.2.3). 0 for none.
+// retryAfter decodes a Retry-After header: seconds, or a date (RFC 9110, section 10.2.3). 0 without
+// one.
 func retryAfter(header string, now time.Time) time.Duration {
 	if s, err := strconv.ParseUint(header, 10, 31); err == nil {
 		return time.Duration(s) * time.Second

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Profile is what is shown beside a member's entries on all boards of its kind.
+// Profile is the name and avatar that all boards of a kind show beside a member's entry.
 type Profile struct {
 	// Name is 1 to 128 bytes of UTF-8 without control characters; "" for none.
 	Name string `json:"name,omitzero"`
@@ -18,9 +18,9 @@ type Profile struct {
 	Avatar string `json:"avatar,omitzero"`
 }
 
-// SetProfile sets the profile of a member of a kind, such as "user", in place of the one
-// it had. It need be on no board. It is tried again as Update is; an error is an *Error
-// where the server refused, or an ErrOutcomeUnknown.
+// SetProfile replaces the profile of a member of a kind, such as "user". The member need not be on a
+// board. SetProfile retries like Update. Its error wraps an *Error if the server refused, else
+// ErrOutcomeUnknown.
 func (c *Client) SetProfile(ctx context.Context, kind, member string, p Profile) error {
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -31,13 +31,13 @@ func (c *Client) SetProfile(ctx context.Context, kind, member string, p Profile)
 		return c.do(ctx, http.MethodPut, c.profileURL(kind, member), body, &set)
 	})
 	if err != nil {
-		return fmt.Errorf("set the profile of %q: %w", member, outcome(err))
+		return fmt.Errorf("set the profile of %q: %w", member, markUnknown(err))
 	}
 	return nil
 }
 
-// Profile reads the profile of a member of a kind. It is tried again as Update is. An
-// error is an *Error where the server refused, unknown_member for one that has none.
+// Profile reads the profile of a member of a kind. It retries like Update. Its error wraps an *Error if
+// the server refused: unknown_member for a member without a profile.
 func (c *Client) Profile(ctx context.Context, kind, member string) (Profile, error) {
 	var p Profile
 	if err := c.get(ctx, c.profileURL(kind, member), &p); err != nil {

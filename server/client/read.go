@@ -10,30 +10,30 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Entry is a member's place on a board.
+// Entry is a member's rank and score on a board.
 type Entry struct {
 	Rank   int64  `json:"rank"` // from 1
 	Member string `json:"member"`
 	Score  int64  `json:"score"`
-	// Name and Avatar are of the member's profile; "" for none. They may be of any
-	// characters but control characters: a page must not take them for markup.
+	// Name and Avatar are from the member's profile; "" for none. They may hold any characters
+	// except control characters: a page must escape them.
 	Name   string `json:"name,omitzero"`
 	Avatar string `json:"avatar,omitzero"` // an http or https URL, or a path of the site
-	// Data is what an update gave the entry; nil for none. Nobody changes it.
+	// Data is the data that an update gave the entry; nil for none. Do not modify it.
 	Data jsontext.Value `json:"data,omitzero"`
 }
 
-// Query says which entries of a board to read. The zero value reads the first 10.
+// Query selects entries of a board. The zero value selects the first 10.
 type Query struct {
-	// Limit is how many at most, 1 to 1,000 (or fewer, as the server is set). Default 10.
+	// Limit is the maximum number of entries, 1 to 1,000 or the server's limit. Default 10.
 	Limit int
-	// Cursor is that of the page before: it goes on after that, whatever has moved
-	// meanwhile. Default: from the first entry on.
+	// Cursor is the Cursor of the page before: this page starts after its last entry, also if
+	// ranks have changed meanwhile. Default: the page starts at the first entry.
 	Cursor string
-	// FromRank is the rank to begin with, from 1; it goes with no Cursor. Default 1.
+	// FromRank is the first rank, from 1; it cannot stand beside Cursor. Default 1.
 	FromRank int64
-	// MinScore and MaxScore narrow to scores from one to the other, themselves among
-	// them, within ±MaxScore. Default nil: all.
+	// MinScore and MaxScore are inclusive bounds of the scores, within ±MaxScore. Default nil:
+	// no bound.
 	MinScore, MaxScore *int64
 }
 
@@ -66,7 +66,7 @@ func setScores(v url.Values, least, most *int64) {
 	}
 }
 
-// read reads what belongs to a board.
+// read reads a resource of a board.
 func (c *Client) read(ctx context.Context, board, what string, v url.Values, answer any) error {
 	address := c.boardURL(board, what)
 	if len(v) > 0 {
@@ -78,55 +78,54 @@ func (c *Client) read(ctx context.Context, board, what string, v url.Values, ans
 	return nil
 }
 
-// Page is a part of a board.
+// Page is a page of a board.
 type Page struct {
 	Board  string    `json:"board"`
 	Period string    `json:"period"` // "" on a board without periods
-	Ends   time.Time `json:"ends"`   // when the period closes, or closed; zero: never
-	Final  bool      `json:"final"`  // it has closed: nothing changes any more
+	Ends   time.Time `json:"ends"`   // end of the period; zero: never
+	Final  bool      `json:"final"`  // the period is closed; the board does not change any more
 	Total  int64     `json:"total"`  // members on the board
-	Count  *int64    `json:"count"`  // members with the scores asked for; nil where all were
+	Count  *int64    `json:"count"`  // members within MinScore and MaxScore; nil without bounds
 	Top    []Entry   `json:"top"`
 	Cursor string    `json:"cursor"` // of the next page; "" on the last
 }
 
-// Top reads entries of a board: the first, or those that a Query says. It is tried
-// again as Update is. An error is an *Error where the server refused, unknown_board for
-// one.
+// Top reads the entries of a board that q selects. It retries like Update. Its error wraps an *Error
+// if the server refused, for example with unknown_board.
 func (c *Client) Top(ctx context.Context, board string, q Query) (Page, error) {
 	var p Page
 	err := c.read(ctx, board, "top", q.values(), &p)
 	return p, err
 }
 
-// Reached tells of a score, and of a part of those who have it.
-type Reached struct {
+// ScoreRank is the rank of a score, and a page of the members with that score.
+type ScoreRank struct {
 	Board  string    `json:"board"`
-	Period string    `json:"period"` // as Page's, and so Ends, Final and Total
+	Period string    `json:"period"` // like Page.Period; Ends, Final and Total likewise
 	Ends   time.Time `json:"ends"`
 	Final  bool      `json:"final"`
 	Total  int64     `json:"total"`
 	Score  int64     `json:"score"`
-	// Rank is the one that reaching the score now would give a member that is not on
-	// the board yet; where members decide ties, the best that it may be.
+	// Rank is the rank of a new member that reached the score now. On a board whose ties are
+	// decided by member, it is the best possible rank.
 	Rank    int64   `json:"rank"`
 	Count   int64   `json:"count"` // members that have the score
 	Members []Entry `json:"members"`
 	Cursor  string  `json:"cursor"` // of the next page; "" on the last
 }
 
-// At reads what rank a score would give now, and who has it: up to limit of them (as
-// Query.Limit), after a cursor, "" for the first. It is tried again as Update is.
-func (c *Client) At(ctx context.Context, board string, score int64, limit int, cursor string) (Reached, error) {
+// At reads the rank that a score would give now, and a page of the members with that score: up to limit
+// of them (like Query.Limit), after a cursor, "" for the first page. It retries like Update.
+func (c *Client) At(ctx context.Context, board string, score int64, limit int, cursor string) (ScoreRank, error) {
 	v := Query{Limit: limit, Cursor: cursor}.values()
 	v.Set("score", strconv.FormatInt(score, 10))
-	var r Reached
+	var r ScoreRank
 	err := c.read(ctx, board, "at", v, &r)
 	return r, err
 }
 
-// Count reads how many members have scores from least to most, themselves among them;
-// nil for no bound. It is tried again as Update is.
+// Count reads the number of members with scores from least to most, inclusive; nil for no bound. It
+// retries like Update.
 func (c *Client) Count(ctx context.Context, board string, least, most *int64) (int64, error) {
 	v := url.Values{}
 	setScores(v, least, most)
@@ -137,60 +136,59 @@ func (c *Client) Count(ctx context.Context, board string, least, most *int64) (i
 	return answer.Count, err
 }
 
-// Friend is one of some members that were asked for.
-type Friend struct {
+// MemberRank is the rank of one of several members.
+type MemberRank struct {
 	Member string         `json:"member"`
-	Rank   *int64         `json:"rank"`  // from 1; nil for one that is not on the board, and so Among and Score
-	Among  *int64         `json:"among"` // its rank among those asked for
+	Rank   *int64         `json:"rank"`  // from 1; nil if the member is not on the board; Among and Score likewise
+	Among  *int64         `json:"among"` // its rank among these members
 	Score  *int64         `json:"score"`
-	Name   string         `json:"name"`   // as Entry's
+	Name   string         `json:"name"`   // like Entry's
 	Avatar string         `json:"avatar"` // likewise
 	Data   jsontext.Value `json:"data"`   // likewise
 }
 
-// Members reads where 1 to 100 members stand, in the order asked. It is tried again as
-// Update is.
-func (c *Client) Members(ctx context.Context, board string, members ...string) ([]Friend, error) {
+// Members reads the ranks of 1 to 100 members. The result is in the order of members. It retries like
+// Update.
+func (c *Client) Members(ctx context.Context, board string, members ...string) ([]MemberRank, error) {
 	var answer struct {
-		Members []Friend `json:"members"`
+		Members []MemberRank `json:"members"`
 	}
 	err := c.read(ctx, board, "members", url.Values{"id": members}, &answer)
 	return answer.Members, err
 }
 
-// Place is where one member stands on a board.
-type Place struct {
+// MemberEntry is one member's entry, with its neighbours.
+type MemberEntry struct {
 	Board  string         `json:"board"`
 	Period string         `json:"period"` // "" on a board without periods
-	Ends   time.Time      `json:"ends"`   // as Page's
+	Ends   time.Time      `json:"ends"`   // like Page's
 	Final  bool           `json:"final"`  // likewise
 	Rank   int64          `json:"rank"`   // from 1
 	Member string         `json:"member"`
 	Score  int64          `json:"score"`
-	Name   string         `json:"name"`   // as Entry's
+	Name   string         `json:"name"`   // like Entry's
 	Avatar string         `json:"avatar"` // likewise
 	Data   jsontext.Value `json:"data"`   // likewise
 	Total  int64          `json:"total"`  // members on the board
-	// Percentile is the share of the others that rank below, 0 to 100.
+	// Percentile is the percentage of the other members that rank below, 0 to 100.
 	Percentile float64 `json:"percentile"`
-	// ToNext is the distance in score to the entry above: 0 when tied, nil at
-	// the top.
+	// ToNext is the distance in score to the entry above: 0 for a tie, nil at the top.
 	ToNext *int64 `json:"to_next"`
-	// Around are the neighbours asked for, and the member between them, by rank.
+	// Around are the neighbours and the member between them, by rank.
 	Around []Entry `json:"around"`
 }
 
-// Member reads where one member stands, and up to around neighbours on each
-// side, 0 to 100. It is tried again as Update is. An error is an *Error where the
-// server refused, unknown_member for one that is not on the board.
-func (c *Client) Member(ctx context.Context, board, member string, around int) (Place, error) {
-	var p Place
+// Member reads one member's entry, and up to around neighbours on each side, 0 to 100. It retries like
+// Update. Its error wraps an *Error if the server refused: unknown_member for a member that is not on
+// the board.
+func (c *Client) Member(ctx context.Context, board, member string, around int) (MemberEntry, error) {
+	var p MemberEntry
 	address := c.boardURL(board, "members", member)
 	if around != 0 {
 		address += "?" + url.Values{"around": {strconv.Itoa(around)}}.Encode()
 	}
 	if err := c.get(ctx, address, &p); err != nil {
-		return Place{}, fmt.Errorf("read member %q of board %q: %w", member, board, err)
+		return MemberEntry{}, fmt.Errorf("read member %q of board %q: %w", member, board, err)
 	}
 	return p, nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/client"
 	"rankcast/server/servertest"
@@ -28,8 +28,9 @@ func ranked(entries []client.Entry) string {
 }
 
 func TestReads(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b", Ties: ranking.Shared})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Ties: definition.Shared})
 		c, ctx := newClient(t, n.Addr), t.Context()
 		_, err := c.Updates(ctx, "b", []client.Update{{Member: "ann", Score: 30}, {Member: "bob", Score: 20}, {Member: "cy", Score: 20}, {Member: "dee & co", Score: 10, Data: []byte(`7`)}})
 		require.NoError(t, err)
@@ -65,7 +66,7 @@ func TestReads(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, friends, 3)
 		require.Equal(t, [4]any{"dee & co", int64(4), int64(2), "7"}, [4]any{friends[0].Member, *friends[0].Rank, *friends[0].Among, string(friends[0].Data)})
-		require.Equal(t, client.Friend{Member: "nobody"}, friends[1])
+		require.Equal(t, client.MemberRank{Member: "nobody"}, friends[1])
 		require.Equal(t, [2]int64{20, 1}, [2]int64{*friends[2].Score, *friends[2].Among})
 
 		for field, err := range map[string]error{
@@ -94,17 +95,18 @@ func rows(t *testing.T, export iter.Seq2[client.Row, error]) (rows []client.Row)
 }
 
 func TestExportAndImport(t *testing.T) {
+	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		n := servertest.Start(t, url, servertest.Config{}, ranking.Definition{Board: "b", Max: new(int64(1000))}, ranking.Definition{Board: "copy", Mode: ranking.Best})
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Max: new(int64(1000))}, definition.Board{Name: "copy", Mode: definition.Best})
 		c, ctx := newClient(t, n.Addr), t.Context()
 		var want []client.Row
-		for i := range 3000 {
-			want = append(want, client.Row{Member: fmt.Sprint("m ", i*7919%3000), Score: int64(1000 - i/50)})
+		for i := range 1200 { // more than a batch and a page
+			want = append(want, client.Row{Member: fmt.Sprint("m ", i*7919%1200), Score: int64(1000 - i/50)})
 		}
 		want[7].Data = []byte(`{"a":"é"}`)
 		done, err := c.Import(ctx, "b", slices.Values(want))
 		require.NoError(t, err)
-		require.Equal(t, client.Imported{Imported: 3000, FirstErrors: []client.RowError{}}, done)
+		require.Equal(t, client.Imported{Imported: 1200, FirstErrors: []client.RowError{}}, done)
 		require.Equal(t, want, rows(t, c.Export(ctx, "b")))
 		for range 2 {
 			_, err = c.Import(ctx, "copy", slices.Values(rows(t, c.Export(ctx, "b"))))
@@ -139,7 +141,8 @@ func TestExportAndImport(t *testing.T) {
 }
 
 // An export that is cut off says so, wherever that is.
-func TestExportThatIsCutOff(t *testing.T) {
+func TestInterruptedExport(t *testing.T) {
+	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, `{"member":"a","score":1}`+"\n")
 		http.NewResponseController(w).Flush()

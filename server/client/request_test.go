@@ -74,6 +74,7 @@ const s, ms = time.Second, time.Millisecond
 
 // An update is sent again, with the same id, whenever its outcome is not known.
 func TestUpdateIsRetriedWithTheSameID(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		first http.HandlerFunc
 		wait  time.Duration
@@ -107,6 +108,7 @@ func TestUpdateIsRetriedWithTheSameID(t *testing.T) {
 }
 
 func TestUpdatesHaveIDsOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, a := withAnswers(t, Config{}, says(200, accepted))
 		for _, id := range []string{"", "", "mine"} {
@@ -119,6 +121,7 @@ func TestUpdatesHaveIDsOfTheirOwn(t *testing.T) {
 }
 
 func TestRefusalsAreFinal(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		status int
 		body   string
@@ -145,7 +148,8 @@ func TestRefusalsAreFinal(t *testing.T) {
 	}
 }
 
-func TestAnswerThatIsNone(t *testing.T) {
+func TestInvalidAnswer(t *testing.T) {
+	t.Parallel()
 	for _, body := range []string{"", "<html>", "[]", `{"score":"x"}`, `{"results":"` + strings.Repeat("x", maxAnswer) + `"}`} {
 		synctest.Test(t, func(t *testing.T) {
 			c, a := withAnswers(t, Config{}, says(200, body))
@@ -159,6 +163,7 @@ func TestAnswerThatIsNone(t *testing.T) {
 // Back-off doubles up to 15 s, and ends when there is no time left; what went
 // wrong last is in the error.
 func TestRetriesEnd(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, a := withAnswers(t, Config{}, says(503, `{"code":"unavailable","detail":"later"}`))
 		_, err := c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
@@ -208,7 +213,8 @@ func TestRetriesEnd(t *testing.T) {
 }
 
 // A client dials a server that is not there until it is.
-func TestServerThatIsNotThereYet(t *testing.T) {
+func TestServerThatStartsLater(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := withAnswers(t, Config{}, says(200, accepted))
 		transport := c.http.Transport.(*http.Transport)
@@ -227,6 +233,7 @@ func TestServerThatIsNotThereYet(t *testing.T) {
 // In a batch each update speaks for itself; what the server could not take is
 // sent again, alone, with the ids it had.
 func TestBatchIsRetriedInPart(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		later := `{"error":{"code":"unavailable","message":"later"}}`
 		c, a := withAnswers(t, Config{}, cut,
@@ -256,7 +263,8 @@ func TestBatchIsRetriedInPart(t *testing.T) {
 }
 
 // What is known of a batch when retries end is told; where nothing is, that.
-func TestBatchThatIsGivenUp(t *testing.T) {
+func TestBatchRetriesEnd(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := withAnswers(t, Config{},
 			says(200, `{"results":[`+accepted+`,{"error":{"code":"unavailable","message":"later"}}]}`), says(502, ``))
@@ -286,6 +294,7 @@ func TestBatchThatIsGivenUp(t *testing.T) {
 }
 
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, a := withAnswers(t, Config{}, cut,
 			says(200, `{"results":[{"results":[`+accepted+`,{"board":"fans:s17","error":{"code":"out_of_range","message":"no"}},{"board":"stars","error":{"code":"internal","message":"oh"}}]},{"error":{"code":"invalid_request","message":"events[1].user: is missing","field":"events[1].user"}}]}`))
@@ -306,7 +315,8 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-func TestNewRefusesWhatCannotBe(t *testing.T) {
+func TestNewRefusesInvalidConfig(t *testing.T) {
+	t.Parallel()
 	for _, bad := range []string{"", "localhost:8080", "127.0.0.1:8080", "ftp://x", "http://", "http://h?x=1", "http://h#x", "http://[::1", "ws://h"} {
 		_, err := New(bad, Config{})
 		require.ErrorContains(t, err, "server URL", bad)
@@ -320,6 +330,7 @@ func TestNewRefusesWhatCannotBe(t *testing.T) {
 }
 
 func TestHeadersAndPath(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string
 		c := newScripted(t, Config{Header: http.Header{"Authorization": {"Bearer x"}}}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -339,7 +350,8 @@ func TestHeadersAndPath(t *testing.T) {
 
 // An update that was not refused may have been applied, and whoever sent it can
 // tell: from an error of the whole, and from that of one of a batch.
-func TestUnknownOutcomeIsTold(t *testing.T) {
+func TestUnknownOutcome(t *testing.T) {
+	t.Parallel()
 	unavailable := `{"error":{"code":"unavailable","message":"later"}}`
 	for name, answers := range map[string][]http.HandlerFunc{
 		"an answer that is none": {says(200, `{"results":[`+accepted+`,`+unavailable+`]}`), says(200, `{"results":["x"]}`)},
@@ -370,7 +382,8 @@ func TestUnknownOutcomeIsTold(t *testing.T) {
 
 // An event that some board could not take is refused as a whole, and sent again
 // with its id: what is missing is done then.
-func TestEventThatWasTakenInPartIsSentAgain(t *testing.T) {
+func TestPartlyAppliedEventIsRetried(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, a := withAnswers(t, Config{},
 			says(200, `{"results":[{"results":[`+accepted+`]},{"error":{"code":"unavailable","message":"later"}}]}`),
@@ -407,6 +420,7 @@ func TestEventThatWasTakenInPartIsSentAgain(t *testing.T) {
 type wrapped struct{ http.RoundTripper }
 
 // A program may have put a transport of its own in the default's place.
+// It is not parallel: it replaces http.DefaultTransport.
 func TestClientWithoutTheDefaultTransport(t *testing.T) {
 	before := http.DefaultTransport
 	defer func() { http.DefaultTransport = before }()

@@ -10,87 +10,83 @@ import (
 	"unicode/utf8"
 )
 
-// Watch is what to show of a board.
+// Watch selects what part of a board to show.
 type Watch struct {
-	// Top is how many of the first entries, up to 1,000 or what the server
-	// allows. Default 10; negative: none.
+	// Top is the number of first entries, up to 1,000 or the server's limit. Default 10;
+	// negative: none.
 	Top int
-	// Me is a member whose own rank is shown too. It need not be on the board.
-	// Default none.
+	// Me is a member to follow: its own rank comes too. It need not be on the board. Default
+	// none.
 	Me string
-	// Around is how many neighbours of Me on each side, 0 to 20. Only with Me.
+	// Around is the number of neighbours of Me on each side, 0 to 20. It needs Me.
 	Around int
 }
 
-// State says how far what is shown can be trusted.
+// State says whether a Board is current.
 type State string
 
 const (
-	// Connecting: nothing has come yet.
+	// Connecting: no state has arrived yet.
 	Connecting State = "connecting"
-	// Live: what is shown is what the server shows.
+	// Live: the Board is what the server holds.
 	Live State = "live"
-	// Stale: connected, but the server has lost its Redis.
+	// Stale: connected, but the server has lost its connection to Redis.
 	Stale State = "stale"
-	// Away: the connection is lost and being made anew, or the board is being
-	// asked for again because a frame was.
+	// Away: the connection is lost and the client reconnects, or a frame is missing and the
+	// client subscribes again.
 	Away State = "away"
 )
 
-// Board is a board at one moment, as far as it is watched.
+// Board is the watched part of a board at one moment.
 type Board struct {
-	Board  string    // as it was named to Watch
+	Board  string    // the name given to Watch
 	Period string    // "" on a board without periods
-	Ends   time.Time // when the period closes, or closed, by the server's clock; zero: never
-	Final  bool      // it has closed: nothing changes any more
-	Epoch  string    // tells one life of the board from the next; seq counts anew in each
-	Seq    int64     // counts the board's changes
+	Ends   time.Time // end of the period, by the server's clock; zero: never
+	Final  bool      // the period is closed; the board does not change any more
+	Epoch  string    // one life of the board; Seq starts again in each
+	Seq    int64     // number of the board's last change
 	Total  int64     // members on the board
-	// Top are the first entries, at Seq. Nobody changes them any more.
+	// Top are the first entries, at Seq. The client does not modify them later.
 	Top []Entry
-	// Me is where Watch.Me stands. nil: not asked for, or not known yet.
+	// Me is the entry of Watch.Me. nil: not watched, or not known yet.
 	Me *Me
 
 	State State
-	// AsOf is when all of this was last known to be so, unless State is Live.
-	// Zero where that is not known.
+	// AsOf is the last time at which this was the server's state, unless State is Live. Zero:
+	// unknown.
 	AsOf time.Time
-	// Err is what was wrong with the connection or the server last, with
-	// Connecting and Away; nil where nothing was.
+	// Err is the last error of the connection or the server, with Connecting and Away; nil
+	// without one.
 	Err error
 }
 
-// Me is where the watched member stands. It may be of a seq lower or higher than
-// the board's; both are right, each as of its own.
+// Me is the entry of the followed member. Its Seq may differ from the board's: each is right as of
+// its own Seq.
 type Me struct {
 	Member string
 	Seq    int64
-	Rank   *int64 // nil for a member that is not on the board
-	Score  *int64 // nil likewise
+	Rank   *int64 // nil if the member is not on the board
+	Score  *int64 // nil like Rank
 	Total  int64  // members on the board
-	// ToNext is the distance in score to the entry above: 0 when tied, nil at
-	// the top, when not on the board, and where Around is nil.
+	// ToNext is the distance in score to the entry above: 0 for a tie, nil at the top, for a
+	// member that is not on the board, and if Around is nil.
 	ToNext *int64
-	// Around are the neighbours asked for and the member between them, by rank;
-	// empty when not on the board. nil: not asked for, or not known at this
-	// moment.
+	// Around are the neighbours and the member between them, by rank; empty if the member is
+	// not on the board. nil: not watched, or not known at this moment.
 	Around []Entry
 }
 
-// Watch shows a board until ctx ends or the server refuses for good. It calls
-// show with a whole state at once and whenever one differs from the last, never
-// twice at a time, from the goroutine that called Watch. While show is busy,
-// states are not queued: it gets the newest next. A lost connection is made
-// anew for as long as it takes.
+// Watch watches a board until ctx ends or the server refuses permanently. It calls show with a
+// complete Board at once and after each change, from the goroutine that called Watch. While show
+// runs, Watch keeps only the newest Board for the next call (conflation). If the connection fails,
+// Watch reconnects for as long as that takes.
 //
-// Where the board's name comes to mean another period, show gets the last state
-// of the one that has closed, which is Final, and then the new one. (It misses
-// the last state only if the connection was down then, or if several periods
-// closed while show was busy: then it gets that of the last of them.)
+// At a rollover, show gets the last Board of the closed period, which is Final, and then the new
+// one. It misses the last Board only if the connection was down then. If several periods closed while
+// show ran, it gets the last Board of the latest of them.
 //
-// It returns ctx's error, or an *Error for what will not be otherwise by trying
-// again: an unknown board, a request that is wrong, a close code of 4500 to
-// 4999. Nothing that it started is left then.
+// Watch returns ctx's error, or an *Error after which reconnecting is useless: an unknown board, an
+// invalid request, a close code from 4500 to 4999. All its goroutines have ended then.
 func (c *Client) Watch(ctx context.Context, board string, w Watch, show func(Board)) error {
 	if w.Top == 0 {
 		w.Top = 10
@@ -104,14 +100,14 @@ func (c *Client) Watch(ctx context.Context, board string, w Watch, show func(Boa
 		return fmt.Errorf("watch board %q: %w", board, err)
 	}
 	live.Scheme = strings.Replace(live.Scheme, "http", "ws", 1)
-	k := &keeper{client: c, url: live.String(), watch: w, newest: make(chan news, 1)}
+	k := &watcher{client: c, url: live.String(), watch: w, newest: make(chan pendingStates, 1)}
 	k.shown = Board{Board: board, State: Connecting}
 
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() {
 		defer close(ended)
-		ended <- k.keep(ctx)
+		ended <- k.runSessions(ctx)
 	}()
 	defer func() { // also where show panics
 		cancel()
@@ -136,13 +132,13 @@ func (c *Client) Watch(ctx context.Context, board string, w Watch, show func(Boa
 	}
 }
 
-// news is what show has not seen yet.
-type news struct {
-	closed *Board // the last state of a period that has closed since; nil: none has
+// pendingStates are the states that show has not seen yet.
+type pendingStates struct {
+	closed *Board // the last state of a period that closed meanwhile; nil: none
 	now    Board
 }
 
-func (n news) each(ctx context.Context, show func(Board)) {
+func (n pendingStates) each(ctx context.Context, show func(Board)) {
 	if n.closed != nil && ctx.Err() == nil {
 		show(*n.closed)
 	}
@@ -151,34 +147,33 @@ func (n news) each(ctx context.Context, show func(Board)) {
 	}
 }
 
-// keeper keeps the newest state of a board over any number of connections. One
-// goroutine owns it.
-type keeper struct {
+// watcher holds the newest state of a board over any number of connections. One goroutine owns it.
+type watcher struct {
 	client *Client
 	url    string
 	watch  Watch
-	newest chan news // what show gets next; holds one
+	newest chan pendingStates // the states for the next call of show; capacity 1
 
-	shown Board
-	known bool // shown.Top came from the server
-	whole bool // shown.Top is the list at shown.Seq, so that a delta may build on it
-	asks  int  // that came to nothing, since a delta last fit
+	shown        Board
+	hasState     bool // shown came from the server
+	foldable     bool // shown.Top is the list at shown.Seq, so a delta may build on it
+	resubscribes int  // subscribes since a delta last fit
 }
 
-// keep connects again and again. It returns why it stopped.
-func (k *keeper) keep(ctx context.Context) error {
-	k.tell()
+// runSessions connects again and again. It returns the reason for its end.
+func (k *watcher) runSessions(ctx context.Context) error {
+	k.publish()
 	for attempt := 0; ; {
-		s := &session{keeper: k}
+		s := &session{watcher: k}
 		err := s.run(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		var final *finalError
+		var final *permanentError
 		if errors.As(err, &final) {
 			return final.err
 		}
-		if !s.opened.IsZero() && time.Since(s.opened) >= stable {
+		if !s.opened.IsZero() && time.Since(s.opened) >= stableAfter {
 			attempt = 0
 		}
 		if s.overloaded {
@@ -189,29 +184,29 @@ func (k *keeper) keep(ctx context.Context) error {
 		if s.retry > 0 {
 			wait = s.retry + time.Duration(k.client.random()*float64(s.retry)/2)
 		}
-		k.lost(s.heard, err)
-		if err := pause(ctx, wait); err != nil {
+		k.disconnected(s.lastMessage, err)
+		if err := sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
 }
 
-// lost notes that nothing is known from now on.
-func (k *keeper) lost(heard time.Time, err error) {
+// disconnected records that the state is not current any more.
+func (k *watcher) disconnected(heard time.Time, err error) {
 	if k.shown.State == Live {
 		k.shown.AsOf = heard
 	}
 	k.shown.State, k.shown.Err = Connecting, err
-	if k.known {
+	if k.hasState {
 		k.shown.State = Away
 	}
-	k.tell()
+	k.publish()
 }
 
-// tell puts the state where show gets it, in place of one that is still there
-// unless that is the last of its period.
-func (k *keeper) tell() {
-	next := news{now: k.shown}
+// publish hands the state to show. It replaces a state that show has not seen, but keeps the last one
+// of a closed period.
+func (k *watcher) publish() {
+	next := pendingStates{now: k.shown}
 	select {
 	case unseen := <-k.newest:
 		next.closed = unseen.closed
@@ -223,25 +218,25 @@ func (k *keeper) tell() {
 	k.newest <- next
 }
 
-// take makes a frame about the board the state, and reports whether it fits.
-func (k *keeper) take(f *frame) (fits bool) {
+// apply applies a frame about the board to the state, and reports whether the frame fits.
+func (k *watcher) apply(f *frame) (fits bool) {
 	b := &k.shown
 	switch f.Type {
 	case "snapshot":
 		if f.Epoch != b.Epoch || f.Period != b.Period {
-			b.Me = nil // of another life of the board; its own comes next
+			b.Me = nil // of another epoch or period; the next frame brings the new one
 		}
 		b.Period, b.Ends, b.Final = f.Period, f.Ends, f.Final
 		b.Epoch, b.Seq, b.Total, b.Top = f.Epoch, f.Seq, f.Total, f.Top
-		k.known, k.whole = true, true
+		k.hasState, k.foldable = true, true
 	case "delta":
 		top, fits := fold(b.Top, b.Seq, f)
 		if !fits {
-			k.whole = false
+			k.foldable = false
 			return false
 		}
 		b.Seq, b.Total, b.Top = f.Seq, f.Total, top
-		k.asks = 0 // only this shows that the next gap is not the same again
+		k.resubscribes = 0 // a snapshot alone does not prove that the next delta fits
 	case "me":
 		b.Me = &Me{Member: k.watch.Me, Seq: f.Seq, Rank: f.Rank, Score: f.Score, Total: f.Total, ToNext: f.ToNext, Around: f.Around}
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWatchShowsWhatTheServerSends(t *testing.T) {
+func TestWatchShowsServerState(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
 		s.start(Watch{Top: 3, Me: "m", Around: 1})
@@ -55,7 +56,8 @@ func TestWatchShowsWhatTheServerSends(t *testing.T) {
 	})
 }
 
-func TestReconnectGoesOnWhereItWas(t *testing.T) {
+func TestReconnectResumes(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		answer string
 		want   string
@@ -99,7 +101,8 @@ func TestReconnectGoesOnWhereItWas(t *testing.T) {
 
 // What does not build on what is held is never shown: the board is asked for
 // again, and not to be resumed.
-func TestGap(t *testing.T) {
+func TestMissingFrame(t *testing.T) {
+	t.Parallel()
 	for name, delta := range map[string]string{
 		"from":      `{"type":"delta","board":"b","from":8,"seq":9,"total":3,"rows":[],"len":3}`,
 		"hole":      `{"type":"delta","board":"b","from":7,"seq":9,"total":3,"rows":[[4,{"rank":5,"member":"x","score":1}]],"len":4}`,
@@ -156,6 +159,7 @@ func TestGap(t *testing.T) {
 // A connection that has gone silent is noticed, whether or not the other side
 // still takes what is sent.
 func TestHalfOpenConnection(t *testing.T) {
+	t.Parallel()
 	for name, reads := range map[string]bool{"takes what is sent": true, "takes nothing": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -187,7 +191,8 @@ func TestHalfOpenConnection(t *testing.T) {
 	}
 }
 
-func TestComingBack(t *testing.T) {
+func TestReconnectDelay(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		end  func(p *peer)
 		wait time.Duration
@@ -224,7 +229,8 @@ func TestComingBack(t *testing.T) {
 
 // Waits grow while a server stays away, up to 15 s, and start small again after
 // a connection that lasted.
-func TestWaitsGrow(t *testing.T) {
+func TestBackoffGrows(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
 		s.start(Watch{})
@@ -248,7 +254,8 @@ func TestWaitsGrow(t *testing.T) {
 	})
 }
 
-func TestFinalEnds(t *testing.T) {
+func TestPermanentRefusalEndsWatch(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		end  func(p *peer)
 		want Error
@@ -279,7 +286,8 @@ func TestFinalEnds(t *testing.T) {
 	}
 }
 
-func TestRefusedForNow(t *testing.T) {
+func TestTemporaryRefusal(t *testing.T) {
+	t.Parallel()
 	for _, code := range []string{"unavailable", "rate_limited"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScriptedSockets(t)
@@ -302,7 +310,8 @@ func TestRefusedForNow(t *testing.T) {
 }
 
 // A node that knows no resume yet is asked again without.
-func TestResumeThatIsNotKnown(t *testing.T) {
+func TestUnsupportedResume(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
 		s.start(Watch{})
@@ -324,6 +333,7 @@ func TestResumeThatIsNotKnown(t *testing.T) {
 
 // A board that does not exist yet has nothing to go on with.
 func TestNoResumeWithoutAnEpoch(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
 		s.start(Watch{Top: -1})
@@ -339,6 +349,7 @@ func TestNoResumeWithoutAnEpoch(t *testing.T) {
 }
 
 func TestStale(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
 		s.start(Watch{})
@@ -365,6 +376,7 @@ func TestStale(t *testing.T) {
 
 // A show that is slow holds nobody up: it gets the newest state next.
 func TestSlowShow(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -398,7 +410,8 @@ func (p *peer) turn(closed, open string) {
 }
 
 // When a period turns its last state is shown, and then the next period's.
-func TestTurn(t *testing.T) {
+func TestRollover(t *testing.T) {
+	t.Parallel()
 	monday := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
@@ -460,7 +473,8 @@ func TestTurn(t *testing.T) {
 	})
 }
 
-func TestHandshakeThatIsRefused(t *testing.T) {
+func TestRefusedHandshake(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
 		answers := []int{503, 502, 404}
@@ -485,6 +499,7 @@ func TestHandshakeThatIsRefused(t *testing.T) {
 
 // Whatever show does, nothing is left behind.
 func TestShowThatPanics(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScriptedSockets(t)
 		go func() { (<-s.peers).lost() }()

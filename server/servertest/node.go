@@ -9,39 +9,56 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub"
+	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
 	"rankcast/server"
 )
 
-// Config is what tests may want otherwise of a node.
+// Config configures a Node. The zero value is a server's default.
 type Config struct {
 	Ranking ranking.Config
 	Hub     hub.Config
 	Server  server.Config
 }
 
-// Node is a whole server in the test's process.
+// Node is a complete server in the test's process.
 type Node struct {
 	Addr  string
 	Store *ranking.Store
 	Hub   *hub.Hub
-	Stop  func() // before the test's end, if need be
+	Stop  func() // stops the node before the end of the test
+	t     testing.TB
 }
 
-// Start starts a node on the Redis at url and waits for nothing.
-func Start(t testing.TB, url string, cfg Config, boards ...ranking.Definition) *Node {
+// Do sends the node a request; body is JSON text, or "" for none.
+func (n *Node) Do(method, path, body string, header ...string) Answer {
+	n.t.Helper()
+	return Request(n.t, method, "http://"+n.Addr+path, body, header...)
+}
+
+// Top reads the top of a board of the node.
+func (n *Node) Top(board string, limit int) (top []hubtest.Entry, total int64) {
+	n.t.Helper()
+	return Top(n.t, n.Addr, board, limit)
+}
+
+// Start starts a node on the Redis at url, with boards defined. It does not wait until the node is
+// ready. The node stops at the end of the test.
+func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *Node {
 	log := slog.New(slog.DiscardHandler)
 	cfg.Hub.Log, cfg.Server.Log = log, log
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	store := ranking.New(rdb, cfg.Ranking)
-	require.NoError(t, store.Define(context.Background(), ranking.Definitions{Boards: boards}))
-	feed := ranking.NewFeed(rdb, log, cfg.Ranking)
-	h := hub.New(store, feed, cfg.Hub)
+	require.NoError(t, store.Define(context.Background(), definition.Set{Boards: boards}))
+	changes := feed.New(rdb, log, feed.Config{Prefix: cfg.Ranking.Prefix})
+	h := hub.New(store, changes, cfg.Hub)
 	s := server.New(store, h, cfg.Server)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	n := &Node{Addr: l.Addr().String(), Store: store, Hub: h}
+	n := &Node{Addr: l.Addr().String(), Store: store, Hub: h, t: t}
 	var stops []func()
 	role := func(run func(context.Context)) {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -52,8 +69,8 @@ func Start(t testing.TB, url string, cfg Config, boards ...ranking.Definition) *
 		}()
 		stops = append(stops, func() { cancel(); <-done })
 	}
-	role(func(ctx context.Context) { store.Tend(ctx, log) })
-	role(func(ctx context.Context) { feed.Run(ctx, h) })
+	role(func(ctx context.Context) { store.RunHousekeeping(ctx, log) })
+	role(func(ctx context.Context) { changes.Run(ctx, h) })
 	role(func(ctx context.Context) { h.Run(ctx) })
 	role(func(ctx context.Context) {
 		if err := s.Serve(ctx, l); err != nil {

@@ -1,8 +1,3 @@
-// Package webhook tells a receiver of periods that have closed, as Standard Webhooks
-// has it: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
-//
-// Each closed period is one message. It is sent until the receiver answers 2xx, at
-// least once and always under the same webhook-id, by whatever node.
 package webhook
 
 import (
@@ -18,54 +13,54 @@ import (
 	"rankcast/ranking"
 )
 
-// Source is where deliveries wait. *ranking.Store is one.
+// Source keeps the deliveries. *ranking.Store is one. All methods may be called concurrently.
 type Source interface {
-	// Deliveries takes up to most that are due, for ranking.DeliverWithin. With an
-	// error come those that could be taken.
+	// Deliveries claims up to most deliveries that are due, for ranking.DeliverWithin. It
+	// may return claimed deliveries beside an error.
 	Deliveries(ctx context.Context, most int) ([]ranking.Delivery, error)
-	// Delivered notes that one has arrived, or is given up.
+	// Delivered removes a delivery: the receiver took it, or the node gave it up.
 	Delivered(ctx context.Context, d ranking.Delivery) error
-	// Deferred has one tried again after a time.
+	// Deferred makes a delivery due again after a delay.
 	Deferred(ctx context.Context, d ranking.Delivery, after time.Duration) error
 }
 
-// Config is what a Webhook needs to know. The zero value of each field but URL and
-// Secret means its default.
+// Config configures a Webhook. URL and Secret are required; the zero value of every other
+// field means its default.
 type Config struct {
-	URL    string // http or https
-	Secret string // whsec_ and base64, or any text
-	Log    *slog.Logger
+	URL    string       // http or https
+	Secret string       // whsec_ and base64, or any other text
+	Log    *slog.Logger // default slog.Default
 
-	// Timeout bounds one try, from dialling to the end of the answer. Default 10 s. It
+	// Timeout bounds one attempt, from dialling to the end of the answer. Default 10 s. It
 	// must be well below ranking.DeliverWithin.
 	Timeout time.Duration
-	// Parallel is how many tries are under way at most. Default 8.
-	Parallel int
-	// Poll is how often to look what is due. Default 1 s.
-	Poll time.Duration
-	// First and Most are the shortest and the longest pause between two tries of a
-	// message, which grow with its age. Default 5 s and 1 h.
-	First, Most time.Duration
-	// GiveUp is the age at which a message is given up, by a node that has run for
-	// AtLeast: those that all nodes were down for have their chance too. Default 24 h
-	// and 1 h.
-	GiveUp, AtLeast time.Duration
+	// Concurrency is the maximum number of attempts at a time. Default 8.
+	Concurrency int
+	// PollInterval is how often the node asks the source for deliveries. Default 1 s.
+	PollInterval time.Duration
+	// MinBackoff and MaxBackoff bound the delay between two attempts at a message. The
+	// delay grows with the message's age. Default 5 s and 1 h.
+	MinBackoff, MaxBackoff time.Duration
+	// GiveUpAge is the age at which a node gives a message up, once the node has run for
+	// GiveUpUptime. The second condition gives messages a chance that waited while all nodes
+	// were down. Default 24 h and 1 h.
+	GiveUpAge, GiveUpUptime time.Duration
 }
 
-// noteTimeout bounds how long is waited for the store to note what came of a try, also
-// while the node stops.
-const noteTimeout = 5 * time.Second
+// recordTimeout bounds how long a node waits for the store to record an attempt's outcome,
+// also while the node stops.
+const recordTimeout = 5 * time.Second
 
-// Webhook sends messages. New makes one, Run runs it.
+// Webhook sends the messages of one receiver. New makes one, Run runs it.
 type Webhook struct {
 	source Source
 	cfg    Config
 	key    []byte
 	client *http.Client
-	health health
+	health receiverHealth
 }
 
-// New makes a Webhook, or says what is wrong with the URL or the secret.
+// New makes a Webhook. It returns an error for an invalid URL or secret.
 func New(source Source, cfg Config) (*Webhook, error) {
 	if err := CheckURL(cfg.URL); err != nil {
 		return nil, fmt.Errorf("webhook URL: %w", err)
@@ -76,30 +71,30 @@ func New(source Source, cfg Config) (*Webhook, error) {
 	}
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
-	cfg.Parallel = cmp.Or(cfg.Parallel, 8)
-	cfg.Poll = cmp.Or(cfg.Poll, time.Second)
-	cfg.First = cmp.Or(cfg.First, 5*time.Second)
-	cfg.Most = cmp.Or(cfg.Most, time.Hour)
-	cfg.GiveUp = cmp.Or(cfg.GiveUp, 24*time.Hour)
-	cfg.AtLeast = cmp.Or(cfg.AtLeast, time.Hour)
+	cfg.Concurrency = cmp.Or(cfg.Concurrency, 8)
+	cfg.PollInterval = cmp.Or(cfg.PollInterval, time.Second)
+	cfg.MinBackoff = cmp.Or(cfg.MinBackoff, 5*time.Second)
+	cfg.MaxBackoff = cmp.Or(cfg.MaxBackoff, time.Hour)
+	cfg.GiveUpAge = cmp.Or(cfg.GiveUpAge, 24*time.Hour)
+	cfg.GiveUpUptime = cmp.Or(cfg.GiveUpUptime, time.Hour)
 	return &Webhook{source: source, cfg: cfg, key: key, client: newClient()}, nil
 }
 
-// Run sends what is due until ctx ends. It returns when no try is under way any more,
-// with ctx's error. Run it on each node: they share the work.
+// Run sends the deliveries that are due until ctx ends. It returns ctx's error once the last
+// attempt has ended. Run it once on each node: the nodes share the work.
 func (w *Webhook) Run(ctx context.Context) error {
 	started := time.Now()
-	// One is taken off for each try under way, and for no longer: what is claimed is
-	// tried at once, however slow the receiver.
-	free := make(chan struct{}, w.cfg.Parallel)
-	for range w.cfg.Parallel {
+	// Each attempt holds one token, and the node claims only as many deliveries as it has
+	// tokens. So the node sends each claimed delivery at once, however slow the receiver is.
+	free := make(chan struct{}, w.cfg.Concurrency)
+	for range w.cfg.Concurrency {
 		free <- struct{}{}
 	}
-	var tries sync.WaitGroup
-	defer tries.Wait()
-	poll := time.NewTicker(w.cfg.Poll)
+	var attempts sync.WaitGroup
+	defer attempts.Wait()
+	poll := time.NewTicker(w.cfg.PollInterval)
 	defer poll.Stop()
-	away := false
+	unavailable := false
 	for {
 		select {
 		case <-free:
@@ -107,20 +102,20 @@ func (w *Webhook) Run(ctx context.Context) error {
 			return ctx.Err()
 		}
 		room := 1
-		for ; len(free) > 0; room++ { // only this goroutine takes any off
+		for ; len(free) > 0; room++ { // only this goroutine takes tokens
 			<-free
 		}
 		due, err := w.source.Deliveries(ctx, room)
-		if ctx.Err() == nil && err != nil && !away {
-			w.cfg.Log.Warn("cannot read what the webhook is to be sent, trying again", "error", err)
+		if ctx.Err() == nil && err != nil && !unavailable {
+			w.cfg.Log.Warn("the node cannot read webhook deliveries and tries again", "error", err)
 		}
-		away = err != nil
+		unavailable = err != nil
 		for range room - len(due) {
 			free <- struct{}{}
 		}
 		for _, d := range due {
-			tries.Go(func() {
-				w.try(ctx, d, time.Since(started))
+			attempts.Go(func() {
+				w.deliver(ctx, d, time.Since(started))
 				free <- struct{}{}
 			})
 		}
@@ -135,41 +130,41 @@ func (w *Webhook) Run(ctx context.Context) error {
 	}
 }
 
-// try sends a message once and notes what came of it. up is how long this node has run.
-func (w *Webhook) try(ctx context.Context, d ranking.Delivery, up time.Duration) {
+// deliver makes one attempt and records its outcome. uptime is how long this node has run.
+func (w *Webhook) deliver(ctx context.Context, d ranking.Delivery, uptime time.Duration) {
 	began := time.Now()
-	err := w.post(ctx, d)
+	err := w.send(ctx, d)
 	age := d.Age + time.Since(began)
 	log := w.cfg.Log.With("id", d.ID, "board", d.Board, "period", d.Period, "age", age.Round(time.Second))
-	note, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+	record, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	var noted error
+	var recordErr error
 	switch {
 	case err == nil:
-		if w.health.takes() {
-			log.Info("webhook takes closed periods again")
+		if w.health.recordSuccess() {
+			log.Info("the webhook receiver accepts messages again")
 		}
-		noted = w.source.Delivered(note, d)
-	case ctx.Err() != nil: // this node stops; another may try at once
-		noted = w.source.Deferred(note, d, 0)
-	case age >= w.cfg.GiveUp && up >= w.cfg.AtLeast:
-		log.Error("webhook does not take a closed period, given up", "error", err)
-		noted = w.source.Delivered(note, d)
+		recordErr = w.source.Delivered(record, d)
+	case ctx.Err() != nil: // this node stops; another node may try at once
+		recordErr = w.source.Deferred(record, d, 0)
+	case age >= w.cfg.GiveUpAge && uptime >= w.cfg.GiveUpUptime:
+		log.Error("the webhook receiver does not accept a message; the node gives the message up", "error", err)
+		recordErr = w.source.Delivered(record, d)
 	default:
-		if tell, failed := w.health.fails(); tell {
-			log.Warn("webhook does not take closed periods, trying again", "failed", failed, "error", err)
+		if tell, failed := w.health.recordFailure(); tell {
+			log.Warn("the webhook receiver does not accept messages; the node tries again", "failed", failed, "error", err)
 		}
-		noted = w.source.Deferred(note, d, w.pause(min(age, up)))
+		recordErr = w.source.Deferred(record, d, w.backoff(min(age, uptime)))
 	}
-	if noted != nil {
-		// It is due again soon all the same, and goes under the same id.
-		log.Debug("what came of a webhook could not be noted", "error", noted)
+	if recordErr != nil {
+		// The delivery becomes due again, and goes out under the same id.
+		log.Debug("the store did not record the outcome of a webhook attempt", "error", recordErr)
 	}
 }
 
-// pause is how long to wait before the next try of a message of an age: about as long
-// again as it has waited already, give or take half.
-func (w *Webhook) pause(age time.Duration) time.Duration {
-	about := min(max(age, w.cfg.First), w.cfg.Most)
-	return min(about/2+rand.N(about), w.cfg.Most)
+// backoff is the delay before the next attempt at a message of some age: the age itself, plus
+// or minus up to a half, within MinBackoff and MaxBackoff.
+func (w *Webhook) backoff(age time.Duration) time.Duration {
+	base := min(max(age, w.cfg.MinBackoff), w.cfg.MaxBackoff)
+	return min(base/2+rand.N(base), w.cfg.MaxBackoff)
 }

@@ -1,0 +1,51 @@
+//go:build axe && !race
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// What axe-core finds wrong with the pages for people who don't see them, or not well, or
+// use no mouse. `make axe` brings it, with Node, and tells where it is.
+func TestAxeFindsNothingSerious(t *testing.T) {
+	t.Parallel()
+	axe, err := os.ReadFile(os.Getenv("AXE"))
+	require.NoError(t, err, "AXE is the path of axe.min.js")
+	p := launch(t, "--demo")
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	for _, path := range []string{
+		"/", "/boards/stars?me=s20", "/boards/laps", "/boards/fans:%7Bstar%7D", "/boards/nothing", "/stars", "/stars?me=mochi", "/stars?star=s01&me=mochi",
+		"/overlay/stars", "/overlay/stars?theme=light&me=s20", "/overlay/stars?mode=compact", "/overlay/stars?mode=me&me=s20",
+	} {
+		for _, lang := range []string{"en", "zh"} {
+			for _, theme := range []string{"light", "dark"} {
+				for _, width := range []int{390, 1280} {
+					name := fmt.Sprintf("%s %s %s %d", path, lang, theme, width)
+					if path == "/boards/nothing" || path == "/boards/fans:%7Bstar%7D" {
+						open(t, ctx, p.addr, path, width, 900, theme, lang)
+					} else {
+						look(t, ctx, p.addr, path, width, 900, theme, lang)
+					}
+					require.NoError(t, chromedp.Do(ctx, script(string(axe))), name)
+					found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`axe.run(document, {resultTypes: ['violations']}).then(({violations}) =>
+						violations.map(({impact, id, nodes}) => impact + ': ' + id + ': ' + nodes.map(({target, failureSummary}) => target.flat().join(' ') + ' ' + failureSummary.replace(/\s+/g, ' ')).join(' | ')))`, chromedp.EvalAwaitPromise))
+					require.NoError(t, err, name)
+					for _, violation := range found {
+						if violation[0] == 's' || violation[0] == 'c' { // serious, critical
+							t.Errorf("%s: %s", name, violation)
+						} else {
+							t.Logf("%s: %s", name, violation)
+						}
+					}
+				}
+			}
+		}
+	}
+}

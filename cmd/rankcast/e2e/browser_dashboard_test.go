@@ -1,0 +1,255 @@
+//go:build !race
+
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// The front page has a card for each board, with who leads it, and keeps them up to date.
+func TestDashboardShowsAllBoards(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	p := launch(t, "--redis", r.URL(), "--boards", write(t, "boards.yaml", `
+boards:
+  stars:         {period: week}
+  laps:          {mode: best, order: asc, display: {format: time_ms}}
+  money:         {display: {decimals: 2, unit: €}}
+  empty:         {starts: "2199-01-01T00:00:00Z"}
+  "fans:{star}": {}
+`))
+	for board, body := range map[string]string{
+		"stars": `{"updates":[{"member":"<img src=x onerror=alert(1)>","score":40},{"member":"bob","score":30}]}`,
+		"laps":  `{"member":"ann","score":83456}`, "money": `{"member":"cid","score":-123456}`,
+		"fans:s1": `{"member":"ann","score":1}`, "fans:s2": `{"member":"ann","score":1}`,
+	} {
+		require.Equal(t, 200, p.post(board, body).Status)
+	}
+	named := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/members/member/cid", `{"name":"Cid"}`)
+	require.Equal(t, 2, named.Status/100, named.Body)
+	card := func(board, want string) chromedp.Action[chromedp.Void] {
+		return becomes(fmt.Sprintf(`(card => card && ['first', 'total'].map(part => card.querySelector('.card-' + part)).filter(part => part.checkVisibility()).map(part => part.innerText.replace(/\s+/g, ' ').trim()).join(' | '))(
+			[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === %q))`, board), want)
+	}
+	const names = `[...document.querySelectorAll('.card a')].map(a => a.textContent).join(', ')`
+	const note = `document.querySelector('#overview-note').textContent`
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/?me=bob"),
+		card("stars", "1 <img src=x onerror=alert(1)> 40 | 2 members"), card("laps", "1 ann 1:23.456 | 1 member"), card("money", "1 Cid -1,234.56 € | 1 member"),
+		card("empty", "No scores yet | 0 members"), card("fans:{star}", "2 boards"), becomes(names, "empty, laps, money, stars, fans:{star}"),
+		script(`var stays = true, cards = [...document.querySelectorAll('.card')], starsCard = cards.find(card => card.querySelector('a').textContent === 'stars')`),
+		becomes(`starsCard.querySelector('.card-rate').textContent`, "0 changes a minute"),
+		becomes(`String(/^ends in \d+ (d|h|min)|:/.test(starsCard.querySelector('.card-ends').textContent))`, "true"),
+		becomes(`String(/^begins in [\d,]+ d/.test(cards[0].querySelector('.card-ends').textContent))`, "true"),
+	))
+	require.Equal(t, 200, p.post("stars", `{"member":"bob","score":11}`).Status)
+	require.NoError(t, chromedp.Do(ctx, card("stars", "1 bob 41 | 2 members"),
+		becomes(`String(parseInt(starsCard.querySelector('.card-rate').textContent) > 0 && starsCard.hasAttribute('data-busy'))`, "true"),
+
+		// A card leads to its board, and back; who is followed stays so.
+		script(`starsCard.querySelector('a').click()`), shows("bob", "<img src=x onerror=alert(1)>"), becomes(own, "listed: 1 bob 41"),
+		becomes(`location.pathname + location.search`, "/boards/stars?me=bob"), becomes(`document.title`, "stars · Rankcast"),
+		script(`history.back()`), card("stars", "1 bob 41 | 2 members"), becomes(`String(document.querySelector('#overview').checkVisibility() && !document.querySelector('#board').checkVisibility())`, "true"),
+		becomes(`String(stays && cards.every(card => card.isConnected))`, "true"),
+	))
+	// A board that is taken away goes from the page, and the others stay.
+	require.Equal(t, 204, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/boards/empty", "").Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(names, "laps, money, stars, fans:{star}"), becomes(`String(starsCard.isConnected)`, "true")))
+	// One that comes to be is shown in its own way.
+	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/late", `{"ends":"2020-01-01T00:00:00Z","display":{"unit":"pt"}}`).Status)
+	require.NoError(t, chromedp.Do(ctx, card("late", "No scores yet | 0 members"),
+		becomes(`[...document.querySelectorAll('.card')].find(card => card.querySelector('a').textContent === 'late').querySelector('.card-ends').textContent`, "ended")))
+	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/late2", `{"display":{"unit":"pt"}}`).Status)
+	require.Equal(t, 200, p.post("late2", `{"member":"ann","score":5}`).Status)
+	require.NoError(t, chromedp.Do(ctx, card("late2", "1 ann 5 pt | 1 member")))
+
+	// It says so when the store is gone, or the server, and keeps what it knows.
+	r.Kill()
+	require.NoError(t, chromedp.Do(ctx, becomes(note, "The server can’t read its boards now: what is shown may be old. Trying again…"),
+		card("stars", "1 bob 41 | 2 members")))
+	p.kill()
+	require.NoError(t, chromedp.Do(ctx, becomes(note, "The server can’t be reached: what is shown may be old. Trying again…"),
+		card("stars", "1 bob 41 | 2 members"),
+		// A server is there again, by itself, which can't read all of its boards, and has more than it tells.
+		script(`var boards = ['stars', 'new'].map(board => ({board, period: '', ends: null, total: 0, epoch: '', seq: 0, leader: null, built: false, unavailable: true})),
+				overview = {now: new Date(), boards, families: [{board: 'fans:{star}', instances: 0, unavailable: true}], left_off: 3};
+			globalThis.fetch = async () => Response.json(overview)`),
+		becomes(note, "3 more boards are not shown."), becomes(names, "stars, new, fans:{star}"),
+		card("stars", "1 bob 41 | 2 members"), card("fans:{star}", "2 boards"),
+		becomes(`[...document.querySelectorAll('.card[data-unavailable] .card-rate')].map(rate => rate.textContent).join()`, "can’t be read now,can’t be read now,can’t be read now"),
+		// As when somebody comes back to look.
+		script(`Object.assign(boards[0], {unavailable: false, total: 1, leader: {rank: 1, member: 'dan', score: 9}}); delete overview.left_off; dispatchEvent(new Event('online'))`),
+		card("stars", "1 dan 9 | 1 member"), becomes(`starsCard.hasAttribute('data-unavailable') + starsCard.querySelector('.card-rate').textContent`, "false"), becomes(note, "")))
+}
+
+// Beside a board there are the periods that it had, how scores went since the page was
+// opened, and how far away the server is.
+func TestDashboardShowsWhatStandsBesideABoard(t *testing.T) {
+	t.Parallel()
+	var others strings.Builder // more than there is room for
+	for i := range 40 {
+		fmt.Fprintf(&others, "a%02d: {}, ", i)
+	}
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {`+others.String()+`quick: {period: 4s, base: "2026-01-01T00:00:00Z", keep: 1000, display: {format: time_ms}}, plain: {display: {decimals: 2, unit: €}}, bare: {}}`))
+	// With where its line ends, seen from where it begins. (What is drawn lower has the larger y.)
+	const course = `[...document.querySelectorAll('.trend')].filter(course => course.checkVisibility()).map(course => {
+		const [, from, to = from] = course.querySelector('.line').getAttribute('d')?.match(/^M0 ([\d.]+)(?:H.*V([\d.]+))?H240$/) ?? [];
+		const way = from === undefined ? 'no line' : ['lower', 'level', 'higher'][Math.sign(from - to) + 1];
+		return [...[...course.querySelectorAll('.trend-name, .trend-change')].map(part => part.textContent), way].filter(text => text).join(' ');
+	}).join(', ')`
+	link := func(list, name string) chromedp.Action[chromedp.Void] {
+		return script(fmt.Sprintf(`[...document.querySelectorAll('%s a')].find(a => a.textContent === %q).click()`, list, name))
+	}
+	follow := func(member string) chromedp.Action[chromedp.Void] {
+		return script(fmt.Sprintf(`document.querySelector('#me').value = %q; document.querySelector('#choices').requestSubmit()`, member))
+	}
+	ctx := window(t, 1280, 900)
+	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"ann","score":30},{"member":"bob","score":20}]}`).Status)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/plain?me=bob"),
+		becomes(course, "ann level, bob level"), becomes(`document.querySelector('#me').value`, "bob"),
+		becomes(`String(/^[0-9]+ ms there and back$/.test(document.querySelector('#latency').textContent))`, "true"),
+		becomes(`String(document.querySelector('#periods').checkVisibility())`, "false"),
+		// Among many boards, this one is seen in the list, and the page begins where it begins.
+		becomes(`(link => { const {top, bottom} = link.getBoundingClientRect(); return String(top >= 0 && bottom <= innerHeight) + scrollY; })(document.querySelector('#boards [aria-current]'))`, "true0"),
+		becomes(`String(document.documentElement.scrollHeight < 2 * innerHeight)`, "true"),
+	))
+	require.Equal(t, 200, p.post("plain", `{"updates":[{"member":"ann","score":-5},{"member":"bob","score":3}]}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "ann −0.05 € lower, bob +0.03 € higher")))
+	// Another leader goes on with the leader's line; what is told of it is its own.
+	require.Equal(t, 200, p.post("plain", `{"member":"bob","score":93}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob higher, bob +0.96 € higher")))
+	require.Equal(t, 200, p.post("plain", `{"member":"bob","score":7}`).Status)
+	require.NoError(t, chromedp.Do(ctx, becomes(course, "bob +0.07 € higher, bob +1.03 € higher"),
+		// Who is followed anew has done nothing yet, and no other board has what was seen of this one.
+		follow(""), becomes(course, "bob +0.07 € higher"), follow("bob"), becomes(course, "bob +0.07 € higher, bob level"),
+		link("#boards", "bare"), becomes(`document.querySelector('#name').textContent + document.querySelector('live-leaderboard').dataset.state`, "barelive"), becomes(course, ""),
+		script(`history.back()`), becomes(own, "listed: 1 bob 1.23 €"), becomes(course, "bob level, bob level"),
+
+		// What is chosen goes along: in what is shared, or where that may not be copied, is there to be copied by hand.
+		script(`document.querySelector('#top').value = '5'; document.querySelector('#top').dispatchEvent(new Event('change'))`),
+		becomes(`document.querySelector('live-leaderboard').getAttribute('top')`, "5"),
+		becomes(`document.querySelector('#overlay-link').href.replace(location.origin, '')`, "/overlay/plain?me=bob&top=5"),
+		script(`var copied = '', mayCopy = true; navigator.clipboard.writeText = async text => { if (!mayCopy) throw new DOMException('', 'NotAllowedError'); copied = text; }; document.querySelector('#share').click()`),
+		becomes(`document.querySelector('#share-done').textContent`, "Copied"), becomes(`copied.replace(location.origin, '')`, "/boards/plain?top=5&me=bob"),
+		script(`mayCopy = false; document.querySelector('#share').click()`),
+		becomes(`document.querySelector('#share-done').textContent.replace(location.origin, '')`, "/boards/plain?top=5&me=bob"), becomes(`String(getSelection())`, "http://"+p.addr+"/boards/plain?top=5&me=bob"),
+
+		// The language is another page of the same board.
+		becomes(`document.querySelector('#other-language').href.replace(location.origin, '')`, "/boards/plain?top=5&me=bob&lang=zh"),
+		chromedp.Navigate("http://"+p.addr+"/boards/plain?me=bob&lang=zh"), becomes(`document.documentElement.lang + location.pathname + location.search`, "zh-Hans/boards/plain?me=bob&lang=zh"),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "实时"),
+		becomes(own, "listed: 1 bob 1.23 €"),
+		becomes(`document.querySelector('#boards [aria-current]').href.replace(location.origin, '')`, "/boards/plain?me=bob&lang=zh"),
+
+		// A period turns: there is one more to go back to.
+		chromedp.Navigate("http://"+p.addr+"/boards/quick"),
+		becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+	))
+	var counted struct{ Period string }
+	p.post("quick", `{"member":"ann","score":30}`).Into(&counted)
+	const periods = `[...document.querySelectorAll('#periods a')]`
+	require.NoError(t, chromedp.Do(ctx,
+		script(`var stays = true`),
+		becomes(periods+`.slice(1).map(a => a.textContent.replace(/ · \w+ \d+, \d+, \d+:\d\d.[AP]M$/, ' · when it opened')).join()`, counted.Period+" · when it opened"),
+		// The period before had a leader, and this one none yet.
+		becomes(course, ""),
+		// They lead there, and back, with who is followed by then.
+		script(`document.querySelector('#me').value = 'ann'; document.querySelector('#choices').requestSubmit(); var ways = `+periods+`.map(a => a.search)`),
+		becomes(`[...new Set(ways)].join()`, "?me=ann"),
+		script(periods+`.find(a => a.dataset.period === '`+counted.Period+`').click()`),
+		shows("ann"), becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Final"),
+		becomes(periods+`.filter(a => a.ariaCurrent === 'page').map(a => a.dataset.period).join()`, counted.Period),
+		becomes(`location.pathname + location.search`, "/boards/quick@"+counted.Period+"?me=ann"),
+		becomes(own, "listed: 1 ann 0:00.030"),
+		script(periods+`[0].click()`),
+		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=state]').textContent`, "Live"),
+		becomes(`location.pathname + location.search`, "/boards/quick?me=ann"), becomes(own, "below: ann has no score yet"), becomes(periods+`[0].ariaCurrent`, "page"),
+		becomes(`String(stays)`, "true"),
+	))
+}
+
+// A board of 200 rows that changes as fast as its server takes it: the page renders once in
+// a frame of the screen, ends right, and keeps no more than before.
+func TestDashboardUnderLoad(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	p := launch(t, "--redis", r.URL())
+	var updates []string
+	for i := range 200 {
+		updates = append(updates, fmt.Sprintf(`{"member":"m%03d","score":%d}`, i, 2000-i))
+	}
+	require.Equal(t, 200, p.post("stars", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+	ctx := window(t, 1280, 900)
+	require.NoError(t, chromedp.Do(ctx,
+		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=200&me=m199"),
+		becomes(rows+`.length + ''`, "200"),
+		script(`var renders = 0, frames = 0, count = () => { frames++; requestAnimationFrame(count); };
+			requestAnimationFrame(count);
+			document.querySelector('live-leaderboard').addEventListener('update', () => renders++);`),
+	))
+	random := rand.New(rand.NewPCG(1, 2))
+	changes := func(n int) kept {
+		t.Helper()
+		for range n {
+			require.Equal(t, 200, p.post("stars", fmt.Sprintf(`{"member":"m%03d","score":%d}`, random.IntN(200), 1+random.IntN(100))).Status)
+		}
+		top, _ := servertest.Top(t, p.addr, "stars", 200)
+		var want []string
+		for _, e := range top {
+			want = append(want, e.Member)
+		}
+		require.NoError(t, chromedp.Do(ctx, shows(want...),
+			script(`for (const animation of document.getAnimations()) animation.finish()`),
+			becomes(`String(renders > 0 && renders <= frames + 1)`, "true")))
+		return keeps(t, ctx)
+	}
+	changes(60)
+	before := changes(60)
+	changes(200).atMost(t, before, 1<<20)
+}
+
+// The page in README shows a live board on any site that the server allows.
+func TestKitShowsABoardOnAPageOfAnotherSite(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../../README.md")
+	require.NoError(t, err)
+	example := regexp.MustCompile("(?s)```html\n(<!doctype html>.*?)```").FindSubmatch(readme)
+	require.NotNil(t, example)
+	require.Equal(t, 6, strings.Count(string(example[1]), "\n"), "lines")
+	var body string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, body)
+	}))
+	defer site.Close()
+	ctx := window(t, 800, 600)
+	for _, origins := range [][]string{{"--origins", site.URL}, {"--origins", "*"}, nil} {
+		p := launch(t, origins...)
+		p.post("stars", `{"updates":[{"member":"ann","score":40},{"member":"u4","score":30}]}`)
+		body = strings.ReplaceAll(string(example[1]), "127.0.0.1:8080", p.addr)
+		require.Contains(t, body, "http://"+p.addr+"/kit/rankcast.js")
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(site.URL)))
+		if origins == nil {
+			require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('live-leaderboard').dataset.state`, "away")))
+			continue
+		}
+		require.NoError(t, chromedp.Do(ctx, shows("ann", "u4"), becomes(own, "listed: 2 u4 10 to next 30")))
+		require.Equal(t, 200, p.post("stars", `{"member":"u4","score":11}`).Status)
+		require.NoError(t, chromedp.Do(ctx, shows("u4", "ann")))
+	}
+}

@@ -1,0 +1,96 @@
+//go:build !race
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// hugeScores has boards whose scores are as long as they get.
+const hugeScores = `
+boards:
+  huge:            {mode: last, display: {unit: flowers, decimals: 6}}
+  plain:           {mode: last}
+  stars:           {mode: last, kind: star}
+  "fans:{star}":   {mode: last, kind: user}
+  "fans3h:{star}": {window: 3h, kind: user}
+` + giftEvent
+
+// crowded is an expression for what is wrong with those of some rows that can be seen: a name
+// has less than so many of its letters' size, or runs into its score, one of the two leaves its row,
+// or the score has digits on two lines, which are read as two numbers.
+// A name that is shorter than that needs no more than it has.
+func crowded(rows, name, score string) string {
+	return fmt.Sprintf(`(rows => rows.length ? rows.flatMap(row => {
+		const [name, score] = [row.querySelector(%q), row.querySelector(%q)];
+		const outer = row.getBoundingClientRect(), left = name.getBoundingClientRect(), right = score.getBoundingClientRect();
+		// Its text too, which may run out of its box.
+		const range = document.createRange();
+		range.selectNodeContents(score);
+		const text = range.getBoundingClientRect();
+		const apart = left.right <= Math.min(right.left, text.left) + 1 || left.bottom <= right.top + 1 || right.bottom <= left.top + 1;
+		const inside = [left, right, {left: text.left, right: text.right, top: right.top, bottom: right.bottom}].every(box =>
+			box.left >= outer.left - 1 && box.right <= outer.right + 1 && box.top >= outer.top - 2 && box.bottom <= outer.bottom + 2);
+		const wide = left.width >= 2.2 * parseFloat(getComputedStyle(name).fontSize) || name.scrollWidth <= name.clientWidth;
+		const number = score.firstChild, {index, 0: digits} = /\S+/.exec(number.data);
+		range.setStart(number, index);
+		range.setEnd(number, index + digits.length);
+		const whole = new Set([...range.getClientRects()].map(({top}) => top)).size === 1;
+		return [!apart && 'overlap', !inside && 'out of the row', !wide && 'name gone', !whole && 'on two lines'].filter(Boolean).map(fault =>
+			[fault, name.textContent.slice(0, 9), ...[outer, left, right, text].map(box => [box.left, box.top, box.right, box.bottom].map(Math.round).join())].join(' '));
+	}).join('; ') : 'no rows')(%s)`, name, score, rows)
+}
+
+// However long names and scores are, each has room in its row, from a phone to a laptop.
+func TestRowsHaveRoomForNamesAndScores(t *testing.T) {
+	t.Parallel()
+	const most = 9_007_199_254_740_991
+	p := launch(t, "--boards", write(t, "boards.yaml", hugeScores))
+	long := strings.Repeat("Wolfeschlegelsteinhausenbergerdorff ", 4)[:126]
+	for _, board := range []string{"huge", "plain", "stars", "fans:ann"} {
+		var updates []string
+		for i, m := range []string{long + "1", "ann", "很长的名字很长的名字很长的名字", strings.Repeat("W", 100), "bob"} {
+			updates = append(updates, fmt.Sprintf(`{"member":%q,"score":%d}`, m, most-i))
+		}
+		updates = append(updates, fmt.Sprintf(`{"member":"cid","score":123456},{"member":"dan","score":%d},{"member":"%s2","score":%d}`, 1-most, long, -most))
+		require.Equal(t, 200, p.post(board, `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
+	}
+	// The part of each, whether from a template or not.
+	boards := func(ids ...string) string {
+		return fmt.Sprintf(`['%s'].flatMap(id => [...document.querySelector(id).shadowRoot.querySelectorAll('[data-member]')]).filter(row => row.checkVisibility())`, strings.Join(ids, "', '"))
+	}
+	const name, score = "[part=member]", "[part=score]"
+	ctx := window(t, 1280, 900)
+	// atEach opens a page and draws it at each size.
+	atEach := func(sizes [][2]int64, path, ready string, then ...chromedp.Action[chromedp.Void]) {
+		t.Helper()
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(sizes[0][0], sizes[0][1]), chromedp.Navigate("http://"+p.addr+path)), path)
+		for _, size := range sizes {
+			require.NoError(t, chromedp.Do(ctx, append([]chromedp.Action[chromedp.Void]{chromedp.EmulateViewport(size[0], size[1]),
+				becomes(`innerWidth + ''`, fmt.Sprint(size[0])), becomes(ready, "true")}, then...)...), "%s at %d", path, size[0])
+		}
+	}
+	rowsOf := func(rows string, n int) string { return fmt.Sprintf(`String(%s.length >= %d)`, rows, n) }
+	pages := [][2]int64{{320, 900}, {390, 900}, {1280, 900}}
+	for _, board := range []string{"huge", "plain"} {
+		// Shown in the board's own way, once the page knows it.
+		unit := becomes(`String(`+boards("#leaderboard")+`[0]?.textContent.includes('flowers'))`, fmt.Sprint(board == "huge"))
+		atEach(pages, "/boards/"+board+"?me=dan", rowsOf(boards("#leaderboard"), 8), unit, becomes(crowded(boards("#leaderboard"), name, score), ""))
+	}
+	const cards = `[...document.querySelectorAll('.card')].filter(card => card.querySelector('.card-score').checkVisibility())`
+	atEach(pages, "/", rowsOf(cards, 3), becomes(crowded(cards, ".card-leader", ".card-score"), ""))
+	atEach(pages, "/stars?me=dan", rowsOf(boards("#stars"), 8), becomes(crowded(boards("#stars"), "[part=link]", score), ""))
+	atEach(pages, "/stars?star=ann&me=dan", rowsOf(boards("#fans-today"), 8), becomes(crowded(boards("#fans-today"), name, score), ""),
+		becomes(`String(document.documentElement.scrollWidth <= innerWidth)`, "true"),
+		becomes(`(head => String(head.scrollWidth <= head.clientWidth))(document.querySelector('.star-head'))`, "true"))
+	for _, query := range []string{"me=dan", "mode=compact&me=dan", "mode=me&me=dan", "mode=me&me=" + strings.Repeat("W", 100)} {
+		rows := boards("live-leaderboard")
+		atEach([][2]int64{{400, 300}, {200, 120}, {1280, 720}}, "/overlay/huge?"+query, rowsOf(rows, 1),
+			becomes(`String(`+rows+`.every(row => row.textContent.includes('flowers')))`, "true"), becomes(crowded(rows, name, score), ""))
+	}
+}

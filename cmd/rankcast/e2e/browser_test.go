@@ -1,0 +1,193 @@
+//go:build !race
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/server/servertest"
+)
+
+// sharedBrowser starts the Chromium that all tests share, once: its start takes longer than
+// most tests.
+var sharedBrowser = sync.OnceValues(func() (context.Context, error) {
+	path, err := browserPath()
+	if err != nil {
+		return nil, err
+	}
+	options := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.Headless, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		// A window that others cover still gets all of its frames and timers.
+		chromedp.Flag("disable-background-timer-throttling", true), chromedp.Flag("disable-backgrounding-occluded-windows", true),
+		chromedp.Flag("disable-renderer-backgrounding", true),
+		// A container may have too little shared memory for many pages.
+		chromedp.Flag("disable-dev-shm-usage", true),
+	}
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // Chromium has no sandbox for root
+	}
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stopTab := chromedp.NewContext(ctx)
+	stopShared = append(stopShared, func() {
+		stopTab()
+		stop()
+	})
+	return ctx, chromedp.Do(ctx)
+})
+
+// browserPath finds a Chromium or Chrome.
+func browserPath() (string, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome", "headless-shell"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("the tests need a browser: apt-get install -y --no-install-recommends chromium")
+}
+
+// window opens a window of the shared browser with cookies and storage of its own, and returns
+// the context for chromedp.Run. The page has this size in CSS pixels. The window closes with
+// the test.
+func window(t testing.TB, width, height int) context.Context {
+	t.Helper()
+	browser, err := sharedBrowser()
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(browser, 5*servertest.Patience)
+	ctx, closeWindow := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(func() {
+		closeWindow()
+		cancel()
+	})
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height))))
+	return ctx
+}
+
+// rows is an expression for the members of the list, in order.
+const rows = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[data-member]:not([data-below])')].map(r => r.dataset.member)`
+
+// shows waits until the list has these members.
+func shows(members ...string) chromedp.Action[chromedp.Void] {
+	return becomes(rows+".join(' ')", strings.Join(members, " "))
+}
+
+// own is an expression for the row of the followed member: where it is, and its text. It shows
+// two rows if there are two.
+const own = `[...document.querySelector('live-leaderboard').shadowRoot.querySelectorAll('[aria-current]')]
+	.filter(r => r.checkVisibility())
+	.map(r => ('below' in r.dataset ? 'below: ' : 'listed: ') + r.textContent.replace(/\s+/g, ' ').trim()).join(' | ')`
+
+// follows waits until own is row.
+func follows(row string) chromedp.Action[chromedp.Void] {
+	return becomes(own, row)
+}
+
+// becomes waits until an expression on the page is want. The error says what it is instead.
+func becomes(expression, want string) chromedp.Action[chromedp.Void] {
+	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := chromedp.Poll[chromedp.Void](fmt.Sprintf("(%s) === %q", expression, want), chromedp.WithPollingTimeout(servertest.Patience))(ctx, t)
+		if err != nil {
+			is, _ := chromedp.Evaluate[string](expression)(ctx, t)
+			err = fmt.Errorf("%w: want %q, is %q", err, want, is)
+		}
+		return chromedp.Void{}, err
+	}
+}
+
+// state waits until the board on the page has been in a state since the last call.
+func state(name string) chromedp.Action[chromedp.Void] {
+	return chromedp.Poll[chromedp.Void](fmt.Sprintf("(i => i >= 0 && states.splice(0, i + 1))(states.indexOf(%q))", name), chromedp.WithPollingTimeout(servertest.Patience))
+}
+
+// script runs text on the page.
+func script(text string) chromedp.Action[chromedp.Void] {
+	return chromedp.Evaluate[chromedp.Void](text + "; null")
+}
+
+// kept is what a page keeps after garbage collection.
+type kept struct{ nodes, listeners, heap float64 }
+
+// keeps collects the garbage of a page and counts what is left.
+func keeps(t *testing.T, ctx context.Context) (k kept) {
+	t.Helper()
+	require.NoError(t, call(ctx, performance.Enable, performance.EnableParams{}))
+	require.NoError(t, call(ctx, heapprofiler.CollectGarbage, cdp.Empty{}))
+	metrics, err := chromedp.Call(ctx, performance.GetMetrics, cdp.Empty{})
+	require.NoError(t, err)
+	for _, m := range metrics.Metrics {
+		switch m.Name {
+		case "Nodes":
+			k.nodes = m.Value
+		case "JSEventListeners":
+			k.listeners = m.Value
+		case "JSHeapUsedSize":
+			k.heap = m.Value
+		}
+	}
+	require.NotZero(t, k.nodes*k.listeners*k.heap)
+	return k
+}
+
+// atMost fails the test if the page keeps more than before, with a margin for the rows of the
+// last frames, which the browser releases later, and of heap bytes for compiled scripts.
+func (k kept) atMost(t *testing.T, before kept, heap float64) {
+	t.Helper()
+	t.Logf("%.0f nodes, %.0f listeners, %.0f bytes; later %.0f, %.0f, %.0f", before.nodes, before.listeners, before.heap, k.nodes, k.listeners, k.heap)
+	require.LessOrEqual(t, k.nodes, before.nodes+2000, "nodes")
+	require.LessOrEqual(t, k.listeners, before.listeners+200, "listeners")
+	require.LessOrEqual(t, k.heap, before.heap+heap, "heap")
+}
+
+// call runs a command of the DevTools protocol and drops its result.
+func call[P, R any](ctx context.Context, command cdp.Command[P, R], params P) error {
+	_, err := chromedp.Call(ctx, command, params)
+	return err
+}
+
+// shown is an expression for whether the page shows rows, or cards with scores.
+const shown = `String([...document.querySelectorAll('live-leaderboard')].some(board => board.shadowRoot.querySelector('[data-member]')) || document.querySelector('.card-score:not(:empty)') !== null)`
+
+// look opens a page in a size, theme and language, and waits until it shows rows or cards.
+func look(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
+	t.Helper()
+	open(t, ctx, addr, path, width, height, theme, lang)
+	require.NoError(t, chromedp.Do(ctx, becomes(shown, "true")), "%s %d %s %s", path, width, theme, lang)
+}
+
+// open opens a page in a size, a theme and a language.
+func open(t *testing.T, ctx context.Context, addr, path string, width, height int, theme, lang string) {
+	t.Helper()
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+	require.NoError(t, err)
+	sign := "?"
+	if strings.Contains(path, "?") {
+		sign = "&"
+	}
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)),
+		chromedp.Navigate("http://"+addr+path+sign+"lang="+lang)), "%s %d %s %s", path, width, theme, lang)
+}
+
+// focus is an expression for what has it: a part of a board, or an element by its id.
+const focus = `(document.activeElement.shadowRoot ?? document).activeElement.getAttribute('part') ?? document.activeElement.id`
+
+// textOf is an expression for the words of an element, as they are read.
+func textOf(selector string) string {
+	return fmt.Sprintf(`document.querySelector(%q).textContent.replace(/\s+/g, ' ').trim()`, selector)
+}

@@ -1,0 +1,12 @@
+// Package e2e tests the program from outside: as a process, and its pages in a browser.
+//
+// TestMain builds the binary and runs all tests side by side. A test launches the
+// servers that it needs (launch), each with a store of its own, and runs commands with
+// run or in a terminal (startIn). The browser tests share one Chromium: each opens a
+// window with cookies and storage of its own (window). They wait for what the page shows (becomes),
+// never for time.
+//
+// Files are named by what they drive: process_ for servers that fail, restart or are
+// killed; demo, replay and watch for those commands; browser_ for pages. The browser
+// tests are left out under the race detector, which sees nothing of a browser.
+package e2e

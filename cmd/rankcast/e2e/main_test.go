@@ -1,0 +1,63 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// binary is the program under test, built once.
+var binary string
+
+// stopShared ends what the tests share. TestMain calls each after the last test.
+var stopShared []func()
+
+// testsAtOnce is how many tests run side by side on each core. Most of them wait, for
+// processes, leases, periods and animations.
+const testsAtOnce = 3
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		flag.Set("test.parallel", strconv.Itoa(testsAtOnce*runtime.GOMAXPROCS(0)))
+	}
+	os.Exit(runAll(m))
+}
+
+func runAll(m *testing.M) (code int) {
+	dir, err := os.MkdirTemp("", "rankcast")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "rankcast")
+	if out, err := exec.Command("go", slices.Concat([]string{"build", "-o", binary}, buildFlags, []string{"rankcast/cmd/rankcast"})...).CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return 1
+	}
+	code = m.Run()
+	for _, stop := range stopShared {
+		stop()
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if code != 0 {
+		return code
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,143 @@
+package e2e
+
+import (
+	"fmt"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// Two nodes on one Redis that is killed, stays away, and comes back.
+func TestTwoNodesAndAnOutage(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	a, b := launch(t, "--redis", r.URL()), launch(t, "--redis", r.URL())
+	a.ready()
+	b.ready()
+	onA, onB := servertest.Dial(t, a.addr), servertest.Dial(t, b.addr)
+	onA.Subscribe("stars", 10)
+	onB.Subscribe("stars", 10)
+	for i := range 20 {
+		answer := []*process{a, b}[i%2].post("stars", fmt.Sprintf(`{"member":"m%d","score":%d,"id":"%d"}`, i%7, i, i))
+		require.Equal(t, 200, answer.Status, answer.Body)
+	}
+	endsAs(onA, b, "stars")
+	endsAs(onB, a, "stars")
+
+	r.Kill()
+	untilStale(onA, true)
+	untilStale(onB, true)
+	for _, p := range []*process{a, b} {
+		for _, method := range []string{"POST", "GET"} {
+			path := map[string]string{"POST": "/scores", "GET": "/top"}[method]
+			answer := servertest.Request(t, method, "http://"+p.addr+"/v1/boards/stars"+path, `{"member":"m1","score":5,"id":"during"}`)
+			require.Equal(t, 503, answer.Status, answer.Body)
+			require.Contains(t, answer.Body, `"code":"unavailable"`)
+			require.NotEmpty(t, answer.Header.Get("Retry-After"))
+		}
+		readiness := servertest.Request(t, "GET", "http://"+p.addr+"/readyz", "")
+		require.Equal(t, 503, readiness.Status)
+		require.NotContains(t, readiness.Body, "redis.sock", "where the store is stays inside")
+		require.Equal(t, 200, servertest.Request(t, "GET", "http://"+p.addr+"/healthz", "").Status)
+	}
+	late := servertest.Dial(t, a.addr)
+	late.Send(`{"type":"subscribe","id":1,"board":"stars"}`)
+	untilStale(late, true)
+
+	r.Start()
+	for _, s := range []*servertest.Socket{onA, onB, late} {
+		untilStale(s, false)
+	}
+	require.Equal(t, 409, b.post("stars", `{"member":"m3","score":100,"id":"19"}`).Status, "an id from before the outage is still known")
+	answer := a.post("stars", `{"member":"m3","score":100,"id":"after"}`)
+	require.Equal(t, 200, answer.Status, answer.Body)
+	for _, s := range []*servertest.Socket{onA, onB, late} {
+		endsAs(s, a, "stars")
+	}
+
+	// A node that dies takes nobody else along.
+	a.kill()
+	require.Equal(t, 200, b.post("stars", `{"member":"m1","score":1000}`).Status)
+	endsAs(onB, b, "stars")
+	require.Equal(t, "m1", onB.Boards["stars"].Top[0].Member)
+}
+
+// A feed whose connection swallows everything, without ending, is noticed: its
+// clients are told, and see what they missed.
+func TestSilentConnection(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	proxy := redistest.StartProxy(t, r.URL())
+	a, b := launch(t, "--redis", r.URL()), launch(t, "--redis", proxy.URL(), "--probe-interval", "100ms")
+	a.ready()
+	b.ready()
+	onB := servertest.Dial(t, b.addr)
+	onB.Subscribe("stars", 10)
+	require.Equal(t, 200, a.post("stars", `{"member":"before","score":1}`).Status)
+	endsAs(onB, a, "stars")
+	require.Equal(t, 1, proxy.Swallow())
+	require.Equal(t, 200, a.post("stars", `{"member":"meanwhile","score":2}`).Status)
+	untilStale(onB, true)
+	untilStale(onB, false)
+	endsAs(onB, a, "stars")
+	require.Equal(t, 200, a.post("stars", `{"member":"after","score":3}`).Status)
+	endsAs(onB, a, "stars")
+	require.Equal(t, "after", onB.Boards["stars"].Top[0].Member)
+}
+
+// A Redis that accepts but does not answer: updates are answered 503 while it
+// hangs, clients are told, and what was on its way counts once.
+func TestRedisThatHangs(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	p := launch(t, "--redis", r.URL())
+	p.ready()
+	s := servertest.Dial(t, p.addr)
+	s.Subscribe("stars", 10)
+	require.NoError(t, syscall.Kill(r.Pid(), syscall.SIGSTOP))
+	var senders sync.WaitGroup
+	for i := range 3 {
+		senders.Go(func() {
+			answer, err := servertest.Try(t, "POST", "http://"+p.addr+"/v1/boards/stars/scores", fmt.Sprintf(`{"member":"m","score":1,"id":"%d"}`, i))
+			assert.NoError(t, err)
+			assert.Equal(t, 503, answer.Status, answer.Body)
+			assert.Contains(t, answer.Body, "same id")
+		})
+	}
+	senders.Wait()
+	untilStale(s, true)
+	require.NoError(t, syscall.Kill(r.Pid(), syscall.SIGCONT))
+	untilStale(s, false)
+	for i := range 3 {
+		redistest.Eventually(t, "the update to be taken", func() error {
+			if answer := p.post("stars", fmt.Sprintf(`{"member":"m","score":1,"id":"%d"}`, i)); answer.Status != 200 {
+				return fmt.Errorf("%s", answer.Body)
+			}
+			return nil
+		})
+	}
+	endsAs(s, p, "stars")
+	require.EqualValues(t, 3, s.Boards["stars"].Top[0].Score)
+}
+
+// A node that starts before its Redis waits for it.
+func TestNodeStartsBeforeItsRedis(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	r.Kill()
+	p := launch(t, "--redis", r.URL())
+	s := servertest.Dial(t, p.addr)
+	s.Send(`{"type":"subscribe","id":1,"board":"stars"}`)
+	untilStale(s, true)
+	require.Equal(t, 503, p.post("stars", `{"member":"m","score":1}`).Status)
+	r.Start()
+	untilStale(s, false)
+	require.Equal(t, 200, p.post("stars", `{"member":"m","score":1}`).Status)
+	endsAs(s, p, "stars")
+}

@@ -1,0 +1,133 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// process is a running rankcast serve.
+type process struct {
+	t    testing.TB
+	cmd  *exec.Cmd
+	addr string
+	wg   sync.WaitGroup
+
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+var servingAt = regexp.MustCompile(`msg=serving page=http://([^/]+)/`)
+
+// launch starts rankcast serve and waits until it serves. The process ends with the test.
+func launch(t testing.TB, args ...string) *process {
+	if !slices.Contains(args, "--addr") {
+		args = append(args, "--addr", "127.0.0.1:0")
+	}
+	p := &process{t: t, cmd: exec.Command(binary, append([]string{"serve"}, args...)...)}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stderr, err := p.cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(p.kill)
+	serving := make(chan string, 1)
+	p.wg.Go(func() {
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			p.mu.Lock()
+			fmt.Fprintln(&p.log, lines.Text())
+			p.mu.Unlock()
+			if at := servingAt.FindStringSubmatch(lines.Text()); at != nil {
+				serving <- at[1]
+			}
+		}
+		close(serving)
+	})
+	addr, ok := <-serving
+	if !ok {
+		t.Fatalf("rankcast did not start:\n%s", p.output())
+	}
+	p.addr = addr
+	return p
+}
+
+func (p *process) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+func (p *process) kill() {
+	p.cmd.Process.Kill()
+	p.wg.Wait()
+	p.cmd.Wait()
+	if p.t.Failed() {
+		p.t.Logf("%s said:\n%s", p.addr, p.output())
+	}
+}
+
+func (p *process) post(board, body string) servertest.Answer {
+	return servertest.Request(p.t, "POST", "http://"+p.addr+"/v1/boards/"+board+"/scores", body)
+}
+
+// ready waits until the process reports that it is ready.
+func (p *process) ready() {
+	redistest.Eventually(p.t, "the node to be ready", func() error {
+		if a := servertest.Request(p.t, "GET", "http://"+p.addr+"/readyz", ""); a.Status != 200 {
+			return fmt.Errorf("%s", a.Body)
+		}
+		return nil
+	})
+}
+
+// endsAs waits until the socket shows the board as the node answers it.
+func endsAs(s *servertest.Socket, p *process, board string) {
+	p.t.Helper()
+	want, total := servertest.Top(p.t, p.addr, board, 10)
+	s.Until(board, "the board", func(b *hubtest.Board) bool { return b.Total == total && fmt.Sprint(b.Top) == fmt.Sprint(want) })
+}
+
+// untilStale reads frames until a status frame says that the boards are stale, or that they
+// are not.
+func untilStale(s *servertest.Socket, stale bool) {
+	for s.Stale == nil || *s.Stale != stale {
+		s.Next("status")
+	}
+}
+
+// ran is the result of a command.
+type ran struct {
+	code           int
+	stdout, stderr string
+}
+
+func run(t *testing.T, stdin string, args ...string) ran {
+	ctx, cancel := context.WithTimeout(t.Context(), servertest.Patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
+	cmd.Run()
+	return ran{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+func write(t *testing.T, name, text string) string {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}

@@ -1,0 +1,399 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/redistest"
+	"rankcast/server/client"
+	"rankcast/server/servertest"
+)
+
+const f1 = "../../../server/testdata/f1/"
+
+var f1Columns = []string{"--member", "driver", "--score", "tenths", "--at", "date"}
+
+// finals are the points of all seasons together, by driver, as the official
+// standings after each season's last round have them.
+func finals(t *testing.T) map[string]int64 {
+	file, err := os.Open(f1 + "standings.csv")
+	require.NoError(t, err)
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	require.NoError(t, err)
+	number := func(text string) int64 {
+		n, err := strconv.ParseInt(text, 10, 64)
+		require.NoError(t, err)
+		return n
+	}
+	last := make(map[string]int64)
+	for _, r := range rows[1:] {
+		last[r[0]] = max(last[r[0]], number(r[1]))
+	}
+	points := make(map[string]int64)
+	for _, r := range rows[1:] {
+		if number(r[1]) == last[r[0]] && number(r[3]) > 0 {
+			points[r[2]] += number(r[3])
+		}
+	}
+	return points
+}
+
+func standings(t *testing.T, addr, board string) map[string]int64 {
+	top, _ := servertest.Top(t, addr, board, 1000)
+	points := make(map[string]int64)
+	for _, e := range top {
+		points[e.Member] = e.Score
+	}
+	return points
+}
+
+// proxyTo sends requests on to a server, each when it is there as a whole: a body
+// that is passed on while it comes is closed with the answer's head, and where its
+// end was not seen by then the answer is cut off.
+func proxyTo(p *process) http.Handler {
+	back := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: p.addr})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // whoever sent it is gone
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		back.ServeHTTP(w, r)
+	})
+}
+
+// toStars has the seasons replayed as updates of the board stars.
+var toStars = append([]string{"--board", "stars"}, f1Columns...)
+
+// replayMeddled replays the seasons to a server, in batches of 100, of which the
+// nth is answered by meddle; back sends it on to the server. It returns the
+// arguments too, to run it again.
+func replayMeddled(t *testing.T, p *process, target []string, nth int, meddle func(replay *os.Process, back http.Handler, w http.ResponseWriter, r *http.Request)) ([]string, ran) {
+	back := proxyTo(p)
+	var mu sync.Mutex
+	var replay *os.Process
+	requests := 0
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Method == http.MethodPost {
+			if requests++; requests == nth {
+				meddle(replay, back, w, r)
+				return
+			}
+		}
+		back.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	args := append([]string{"replay", f1 + "events.csv", "--server", front.URL, "--batch", "100"}, target...)
+	cmd := exec.Command(binary, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	mu.Lock()
+	require.NoError(t, cmd.Start())
+	replay = cmd.Process
+	mu.Unlock()
+	cmd.Wait()
+	return args, ran{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// Nineteen seasons of Formula 1, replayed, killed in the middle and run again:
+// the board is the official standings, and a third run changes nothing.
+func TestReplayThatIsKilledAndRunAgain(t *testing.T) {
+	t.Parallel()
+	want := finals(t)
+	redistest.Engines(t, func(t *testing.T, store string) {
+		p := launch(t, "--redis", store)
+		args, killed := replayMeddled(t, p, toStars, 20, func(replay *os.Process, back http.Handler, _ http.ResponseWriter, r *http.Request) {
+			back.ServeHTTP(httptest.NewRecorder(), r) // applied, and before the answer comes it is killed
+			replay.Kill()
+			<-r.Context().Done() // it is gone, and sent no more
+		})
+		require.Equal(t, -1, killed.code)
+		half := standings(t, p.addr, "stars")
+		require.NotEmpty(t, half)
+		require.NotEqual(t, want, half)
+
+		again := run(t, "", args...)
+		require.Zero(t, again.code, again.stderr)
+		require.Contains(t, again.stdout, "sent 3,601 (2,000 duplicates), refused 0, in ")
+		require.Equal(t, want, standings(t, p.addr, "stars"))
+		require.Contains(t, run(t, "", args...).stdout, "(3,601 duplicates)")
+		require.Equal(t, want, standings(t, p.addr, "stars"))
+
+		// Anew on purpose, from standard input.
+		events, err := os.ReadFile(f1 + "events.csv")
+		require.NoError(t, err)
+		anew := append([]string{"replay", "-", "--board", "stars", "--server", "http://" + p.addr, "--id-prefix", "anew"}, f1Columns...)
+		require.Contains(t, run(t, string(events), anew...).stdout, "(0 duplicates)")
+		for member, points := range standings(t, p.addr, "stars") {
+			require.Equal(t, 2*want[member], points, member)
+		}
+	})
+}
+
+// points is an event of the recording above: its columns are the event's fields,
+// and others are of no use to it.
+const points = `
+boards:
+  "drivers:{season}":      {}
+  "constructors:{season}": {}
+events:
+  points:
+    - {board: "drivers:{season}",      member: "{driver}",      score: "{tenths}"}
+    - {board: "constructors:{season}", member: "{constructor}", score: "{tenths}", data: {last: "{driver}"}}
+`
+
+// The same seasons as events, each of which counts on two boards that are made as
+// they come: killed in the middle and run again, each counts once on both.
+func TestReplayOfEvents(t *testing.T) {
+	t.Parallel()
+	want := finals(t)
+	redistest.Engines(t, func(t *testing.T, store string) {
+		p := launch(t, "--redis", store, "--boards", write(t, "boards.yaml", points))
+		args, killed := replayMeddled(t, p, []string{"--event", "points"}, 20, func(replay *os.Process, back http.Handler, _ http.ResponseWriter, r *http.Request) {
+			back.ServeHTTP(httptest.NewRecorder(), r)
+			replay.Kill()
+			<-r.Context().Done()
+		})
+		require.Equal(t, -1, killed.code)
+		all := func() (drivers map[string]int64, constructors int64) {
+			drivers = make(map[string]int64)
+			for season := 2005; season <= 2023; season++ {
+				for member, points := range standings(t, p.addr, fmt.Sprint("drivers:", season)) {
+					drivers[member] += points
+				}
+				for _, points := range standings(t, p.addr, fmt.Sprint("constructors:", season)) {
+					constructors += points
+				}
+			}
+			return drivers, constructors
+		}
+		again := run(t, "", args...)
+		require.Zero(t, again.code, again.stderr)
+		require.Contains(t, again.stdout, "sent 3,601 (2,000 duplicates), refused 0, in ")
+		total := int64(0)
+		for _, points := range want {
+			total += points
+		}
+		drivers, constructors := all()
+		require.Equal(t, want, drivers)
+		require.Equal(t, total, constructors)
+		require.Contains(t, run(t, "", args...).stdout, "(3,601 duplicates)")
+		drivers, _ = all()
+		require.Equal(t, want, drivers)
+		require.Contains(t, servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/constructors:2023/members/red-bull", "").Body, `"data":{"last":"`)
+	})
+}
+
+// ctrl-c ends it after the batch under way, and says how to go on.
+func TestReplayThatIsInterrupted(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	args, interrupted := replayMeddled(t, p, toStars, 3, func(replay *os.Process, back http.Handler, w http.ResponseWriter, r *http.Request) {
+		replay.Signal(syscall.SIGINT)
+		back.ServeHTTP(w, r)
+	})
+	require.Equal(t, 1, interrupted.code)
+	// The signal may arrive when the next batch is under way already.
+	var from, sent int
+	_, err := fmt.Sscanf(interrupted.stderr[strings.Index(interrupted.stderr, "--from"):], "--from %d", &from)
+	require.NoError(t, err, interrupted.stderr)
+	_, err = fmt.Sscanf(strings.ReplaceAll(interrupted.stdout, ",", ""), "sent %d", &sent)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, sent, 300)
+	require.Less(t, sent, 3601)
+	require.Equal(t, sent+2, from, "the head, and the line after the last that was sent")
+
+	rest := run(t, "", append(args, "--from", strconv.Itoa(from))...)
+	require.Zero(t, rest.code, rest.stderr)
+	require.Contains(t, rest.stdout, fmt.Sprintf("sent %s (0 duplicates)", term.Thousands(int64(3601-sent))))
+	require.Equal(t, finals(t), standings(t, p.addr, "stars"))
+}
+
+// A batch whose answer never comes may have counted: it says which lines that
+// are, and until when it is safe to go on with them.
+func TestReplayThatIsInterruptedWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	back := proxyTo(p)
+	requests := make(chan struct{}, 10)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(requests) < 1 {
+			back.ServeHTTP(w, r)
+		} else {
+			back.ServeHTTP(httptest.NewRecorder(), r)
+			<-r.Context().Done()
+		}
+		requests <- struct{}{}
+	}))
+	defer front.Close()
+	file := filepath.Join(t.TempDir(), "ones.csv")
+	require.NoError(t, os.WriteFile(file, []byte("member,score\n"+strings.Repeat("m,1\n", 30)), 0o600))
+	args := []string{"replay", file, "--board", "stars", "--batch", "10"}
+	cmd := exec.Command(binary, append(args, "--server", front.URL)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	require.NoError(t, cmd.Start())
+	redistest.Eventually(t, "the second batch to count", func() error {
+		if points := standings(t, p.addr, "stars")["m"]; points != 20 {
+			return fmt.Errorf("%d points", points)
+		}
+		return nil
+	})
+	cmd.Process.Signal(syscall.SIGINT)
+	require.Error(t, cmd.Wait())
+	require.Regexp(t, `--from 12 before \d\d:\d\d:\d\d: lines 12 to 21 may have counted`, stderr.String())
+	rest := run(t, "", append(args, "--server", "http://"+p.addr, "--from", "12")...)
+	require.Zero(t, rest.code, rest.stderr)
+	require.EqualValues(t, 30, standings(t, p.addr, "stars")["m"])
+}
+
+// While the server is away it says so, and ctrl-c ends it at once.
+func TestReplayToAServerThatIsAway(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "one.csv")
+	require.NoError(t, os.WriteFile(file, []byte("member,score\nm,1\n"), 0o600))
+	for target, says := range map[string]string{"--board=stars": "interrupted; go on with --from 2", "--event=gift": "interrupted before anything was sent"} {
+		cmd := exec.Command(binary, "replay", file, target, "--server", fmt.Sprintf("http://127.0.0.1:%d", redistest.FreePort(t)))
+		stderr, err := cmd.StderrPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewScanner(stderr)
+		require.True(t, lines.Scan())
+		require.Contains(t, lines.Text(), "does not answer, trying again")
+		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+		require.True(t, lines.Scan())
+		require.Contains(t, lines.Text(), says)
+		require.Error(t, cmd.Wait())
+	}
+}
+
+// What another program does to the file meanwhile is noticed.
+func TestReplayOfAFileThatChanges(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	file := filepath.Join(t.TempDir(), "ones.csv")
+	require.NoError(t, os.WriteFile(file, []byte("member,score\n"+strings.Repeat("m,1\n", 100_000)), 0o600))
+	back := proxyTo(p)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := os.Truncate(file, 100_000); err != nil {
+			t.Error(err)
+		}
+		back.ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	got := run(t, "", "replay", file, "--board", "stars", "--server", front.URL)
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "changed while it was sent")
+}
+
+// What the server refuses is counted and told; the rest is sent.
+func TestReplayGoesOnAfterRefusals(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	got := run(t, "", "replay", write(t, "a.csv", "member,score\nann,9007199254740991\nann,1\nbob,2\n"), "--board", "stars", "--server", "http://"+p.addr)
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stdout, "sent 2 (0 duplicates), refused 1,")
+	require.Contains(t, got.stderr, "line 3: ")
+	require.Contains(t, got.stderr, "out_of_range")
+	require.Contains(t, got.stderr, "1 of 3 lines were refused")
+	require.Equal(t, map[string]int64{"ann": client.MaxScore, "bob": 2}, standings(t, p.addr, "stars"))
+}
+
+func TestReplayToAServerThatDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	file := write(t, "a.csv", "member,score\nann,1\n")
+	require.Contains(t, run(t, "", "replay", file, "--board", "nope", "--server", "http://"+p.addr).stderr, "unknown_board")
+	require.Contains(t, run(t, "", "replay", file, "--event", "nope", "--server", "http://"+p.addr).stderr, `there is no event "nope" (unknown_event`)
+	for body, says := range map[string]string{
+		`{"code":"not_found","detail":"/v1/events/gift"}`:            "knows no events",
+		`{"code":"unknown_event","detail":"there is no event gift"}`: "there is no event gift",
+		`<html>`: "no Rankcast server",
+	} {
+		f := startFake(t, func(_ int, w http.ResponseWriter) bool {
+			w.WriteHeader(404)
+			io.WriteString(w, body)
+			return true
+		})
+		got := run(t, "", "replay", file, "--event", "other", "--server", f.URL)
+		require.Equal(t, 1, got.code)
+		require.Contains(t, got.stderr, says)
+		require.NotContains(t, got.stderr, "--from", "that would not help")
+	}
+}
+
+// A batch is never larger than a server takes, in bytes and in what its events come to.
+func TestReplayOfLargeEvents(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		updates, bytes, lines, batches int
+	}{
+		"much data":    {10, 240, 1000, 4},
+		"many updates": {32, 1, 1000, 8}, // 128 events each
+		"five updates": {5, 1, 1000, 2},
+		"at the limit": {4, 1, 1024, 2}, // by --batch
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := startFake(t, nil)
+			f.event = `{"event":"gift","updates":[`
+			line := "{"
+			for i := range c.updates {
+				f.event += fmt.Sprintf(`{"board":"b","member":"m","score":1,"data":{"x":"{x%d}"}},`, i)
+				line += fmt.Sprintf(`"x%d":%q,`, i, strings.Repeat("x", c.bytes))
+			}
+			f.event = strings.TrimSuffix(f.event, ",") + "]}"
+			line = strings.TrimSuffix(line, ",") + "}\n"
+			got := run(t, "", "replay", write(t, "a", strings.Repeat(line, c.lines)), "--event", "gift", "--server", f.URL)
+			require.Zero(t, got.code, got.stderr)
+			require.Contains(t, got.stdout, fmt.Sprintf("sent %s (0 duplicates)", term.Thousands(int64(c.lines))))
+			require.Len(t, f.bodies, c.batches)
+		})
+	}
+}
+
+// An event of which one board refused its part is refused.
+func TestReplayOfEventsCountsRefusals(t *testing.T) {
+	t.Parallel()
+	f := startFake(t, func(_ int, w http.ResponseWriter) bool {
+		io.WriteString(w, `{"results":[{"results":[{"duplicate":true},{"error":{"code":"out_of_range","message":"too much"}}]},{"results":[{"duplicate":true},{"duplicate":true}]},{"results":[{"duplicate":true},{}]},{"error":{"code":"invalid_request","message":"no star"}}]}`)
+		return true
+	})
+	f.event = `{"event":"gift","updates":[{"board":"b","member":"m","score":1},{"board":"c","member":"m","score":1}]}`
+	got := run(t, "", "replay", write(t, "a", strings.Repeat("{}\n", 4)), "--event", "gift", "--server", f.URL)
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stdout, "sent 2 (1 duplicates), refused 2,")
+	require.Contains(t, got.stderr, "line 1: too much")
+	require.Contains(t, got.stderr, "line 4: no star")
+}
+
+// On a terminal a bar shows how far it is, and gives way to the summary.
+func TestReplayInATerminal(t *testing.T) {
+	t.Parallel()
+	f := startFake(t, nil)
+	s := startIn(t, nil, append([]string{"replay", f1 + "events.csv", "--board", "b", "--server", f.URL, "--batch", "10"}, f1Columns...)...)
+	require.Zero(t, s.wait())
+	require.Contains(t, s.raw.String(), "/3601)")
+	require.Contains(t, s.screen(), "sent 3,601 (0 duplicates), refused 0, in ")
+	require.NotContains(t, s.screen(), "/3601)")
+}

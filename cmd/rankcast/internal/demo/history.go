@@ -1,0 +1,122 @@
+package demo
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"rankcast/ranking"
+	"rankcast/ranking/embedded"
+)
+
+// historyStep is a number of visits at one time in the past.
+type historyStep struct {
+	at     time.Time
+	visits int
+}
+
+const (
+	eveningVisits = 30 // on each day of this week and the last
+	recentVisits  = 16 // in each of the recentSteps
+	recentSteps   = 12 // in the last three hours
+	// historyFactor is how many visits with small gifts one visit of the history stands for,
+	// at most: the start of a server has no time for all visits of an evening.
+	historyFactor = 6
+	// historyShifts is how many stars become more popular in each step.
+	historyShifts = 3
+	// historySeed is constant so that each server starts with the same history.
+	historySeed = 1
+)
+
+// historySteps returns the steps of the history in order of time: the evenings of last week
+// and of this one, today, the last three hours, and now. Weeks and days are those of the
+// boards.
+func historySteps(now time.Time) ([]historyStep, error) {
+	zone, err := time.LoadLocation(zoneName)
+	if err != nil {
+		return nil, err
+	}
+	now = now.In(zone)
+	y, m, d := now.Date()
+	sinceMonday := (int(now.Weekday()) + 6) % 7
+	recent := now.Add(-window)
+	var steps []historyStep
+	add := func(at time.Time, visits int) {
+		if at.Before(recent) {
+			steps = append(steps, historyStep{at, visits})
+		}
+	}
+	for day := -sinceMonday - 7; day < 0; day++ {
+		add(time.Date(y, m, d+day, int(busiest), 0, 0, 0, zone), eveningVisits)
+	}
+	for hour := 0; hour < 24; hour += 2 {
+		add(time.Date(y, m, d, hour, 0, 0, 0, zone), int(eveningVisits/2*activity(float64(hour))))
+	}
+	for step := recentSteps - 1; step >= 0; step-- {
+		ago := window * time.Duration(step) / recentSteps
+		steps = append(steps, historyStep{now.Add(-ago), recentVisits})
+	}
+	return steps, nil
+}
+
+// PlayHistory fills an embedded store with two weeks of gifts until now: definitions by
+// define, last week's winners, and scores for this week, today and the last three hours. It
+// moves the store's clock forward from step to step and leaves it at now. No other client
+// may use the store meanwhile. After an error the store may have a part of the history.
+//
+// open opens a ranking.Store on a URL. PlayHistory closes it, so that no Store lives to see
+// the clock jump.
+func PlayHistory(ctx context.Context, redis *embedded.Store, open func(url string) (store *ranking.Store, closeStore func(), err error),
+	now time.Time, define func(context.Context, *ranking.Store) error) error {
+	steps, err := historySteps(now)
+	if err != nil {
+		return err
+	}
+	redis.SetClock(steps[0].at)
+	store, closeStore, err := open(redis.URL())
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	if err := define(ctx, store); err != nil {
+		return err
+	}
+	t := newTraffic(historySeed)
+	for i, m := range steps {
+		redis.SetClock(m.at)
+		gifts := t.pastGifts(m.visits)
+		if i == len(steps)-1 {
+			gifts = slices.Concat(gifts, t.giftPerStar())
+		}
+		if err := sendGifts(ctx, store, gifts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pastGifts is what a number of visits of the history come to, each visit as one gift.
+func (t *traffic) pastGifts(visits int) []gift {
+	gifts := make([]gift, visits)
+	for i := range gifts {
+		v := t.visit()
+		if v.flowers <= smallGift {
+			v.times *= 1 + t.random.IntN(historyFactor)
+		}
+		gifts[i] = gift{starID(v.star), viewerIDs[v.user], v.flowers * v.times}
+	}
+	for range historyShifts {
+		t.shiftPopularity()
+	}
+	return gifts
+}
+
+// giftPerStar is one gift for each star, so that the page of each star has fans on a day that
+// has just begun.
+func (t *traffic) giftPerStar() []gift {
+	gifts := make([]gift, len(starNames))
+	for star := range gifts {
+		gifts[star] = gift{starID(star), viewerIDs[t.generosity.Uint64()], 1 + t.random.IntN(smallGift)}
+	}
+	return gifts
+}

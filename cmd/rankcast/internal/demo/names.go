@@ -1,0 +1,71 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"rankcast/ranking"
+)
+
+// The kinds of members in definitions.
+const (
+	kindStar = "star"
+	kindUser = "user"
+)
+
+// starNames are invented names of stars. Their ids are s01, s02, and so on.
+var starNames = []string{
+	"林小夏", "Aurora Vale", "森花", "顾星棠", "Mirelle Quay", "苏念糖", "Dune Okonwa", "夜航的鲸", "Pepper Lindholt",
+	"鹿见汀", "小月亮电台", "Kestrel Moss", "白桃气泡", "Juno Harrowby", "阿澈不困", "Tavi Sorrell", "海盐小满",
+	"Lumi Aaltola", "江晚汀", "Rook & Fern", "糯米团子酱", "Solveig Harte", "星屿来信", "Cosimo Bright", "南风小满",
+	"Odette Flint",
+}
+
+// starID is the id of starNames[n].
+func starID(n int) string { return fmt.Sprintf("s%02d", n+1) }
+
+// viewerIDs are the ids of viewers, the most generous first.
+var viewerIDs = strings.Fields("xiaolong cloudberry moonrabbit mochi oolong_tea foxglove pixel_pear tanuki lychee gingko88 " +
+	"salt_n_tea hoshi peony jasper_77 dumpling7 rivermint ember_k koi_pond papaya wisteria bao_bao quill nimbus maple33 " +
+	"yuzu lanternfish opal_r amber92 tofu_time echo_tide sakura.s kumquat vesper hazel_n nori.b juniper.b umbrella7 " +
+	"dandelion zephyr ivy.l pomelo biscuit_w quokka inkfish figtree nutmeg gooseberry cedar.h")
+
+// viewerNames are the names of about half of the viewers. Pages show the others by id.
+var viewerNames = map[string]string{
+	"xiaolong": "小龙驾到", "moonrabbit": "月兔", "mochi": "麻薯 Mochi", "foxglove": "Foxglove", "tanuki": "狸子先生",
+	"lychee": "荔枝要冰的", "salt_n_tea": "Salt & Tea", "peony": "牡丹姐姐", "dumpling7": "第七只饺子", "rivermint": "River Mint",
+	"koi_pond": "池塘里的锦鲤", "wisteria": "Wisteria", "bao_bao": "包包", "nimbus": "Nimbus ☁", "yuzu": "柚子茶",
+	"opal_r": "Opal", "tofu_time": "豆腐时间", "sakura.s": "さくら", "vesper": "Vesper", "nori.b": "海苔", "umbrella7": "七号伞",
+	"zephyr": "Zéphyr", "pomelo": "柚子皮", "quokka": "Quokka", "figtree": "无花果",
+}
+
+// setProfiles sets the profile of each star and viewer without one.
+func setProfiles(ctx context.Context, store *ranking.Store) error {
+	stars := make(map[string]string, len(starNames))
+	for n, name := range starNames {
+		stars[starID(n)] = name
+	}
+	for kind, names := range map[string]map[string]string{kindStar: stars, kindUser: viewerNames} {
+		ids := make([]string, 0, len(names))
+		for id := range names {
+			ids = append(ids, id)
+		}
+		there, err := store.Profiles(ctx, kind, ids)
+		if err != nil {
+			return err // a member that is missing may have a profile
+		}
+		for _, id := range ids {
+			if _, has := there[id]; has {
+				continue
+			}
+			if _, err := store.SetProfile(ctx, kind, id, ranking.Profile{Name: names[id]}); errors.Is(err, ranking.ErrConflict) {
+				break // the store has no room for profiles of another kind
+			} else if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

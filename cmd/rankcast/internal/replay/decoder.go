@@ -1,0 +1,349 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/server/client"
+)
+
+// maxLine is the size of the longest line, in bytes: a file of any size is read in little
+// memory.
+const maxLine = 64 << 10
+
+// decoder decodes a recording, CSV or NDJSON, into records.
+type decoder struct {
+	format    string       // csv or ndjson; "": by the first bytes
+	event     *eventFields // the event of each line; nil: each line is an update
+	timed     bool         // each line needs a time
+	keepTimes bool         // each line is sent with its time
+	numbers   []string     // columns of a CSV that are numbers in an event's data
+	prefix    string       // start of the ids of lines without one
+
+	// Names of fields. A field that is not in given may be missing.
+	member, score string
+	op, id, at    string
+	given         []string
+}
+
+// record is one line of a recording.
+type record struct {
+	line   int // from 1, the header of a CSV included
+	at     time.Time
+	id     string
+	update client.Update  // for a board
+	data   jsontext.Value // for an event
+}
+
+// size estimates the bytes of the record in a request.
+func (r record) size() int { return 2*len(r.update.Member) + 2*len(r.id) + len(r.data) + 64 }
+
+// lineError is a mistake in a recording, with its line and, where one is at fault, its field.
+type lineError struct {
+	line          int
+	field, reason string
+}
+
+func (e *lineError) Error() string {
+	if e.field == "" {
+		return fmt.Sprintf("line %d: %s", e.line, e.reason)
+	}
+	return fmt.Sprintf("line %d: %s: %s", e.line, e.field, e.reason)
+}
+
+// decode calls each with one record after the other, until each returns an error. A mistake in
+// the recording is a *lineError.
+func (rec *decoder) decode(r io.Reader, each func(record) error) error {
+	in := bufio.NewReader(r)
+	if mark, _ := in.Peek(3); string(mark) == "\ufeff" { // a byte order mark, with which some programs start a CSV
+		in.Discard(3)
+	}
+	format := rec.format
+	if format == "" {
+		format = "csv"
+		start, _ := in.Peek(512)
+		switch start = bytes.TrimLeft(start, " \t\r\n"); {
+		case bytes.HasPrefix(start, []byte("{")):
+			format = "ndjson"
+		case bytes.HasPrefix(start, []byte("[")):
+			return &lineError{1, "", "is a JSON list; want an object on each line"}
+		}
+	}
+	if format == "csv" {
+		return rec.decodeCSV(in, each)
+	}
+	return rec.decodeNDJSON(in, each)
+}
+
+// fields are the fields of one line, as JSON.
+type fields map[string]jsontext.Value
+
+func (rec *decoder) decodeNDJSON(in io.Reader, each func(record) error) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		text := bytes.TrimSpace(lines.Bytes())
+		if len(text) == 0 {
+			continue
+		}
+		var f fields
+		if err := json.Unmarshal(text, &f); err != nil || f == nil {
+			reason := "is no JSON object"
+			var syntax *jsontext.SyntacticError
+			if errors.As(err, &syntax) {
+				reason = fmt.Sprintf("is not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset)
+			}
+			return &lineError{n, "", reason}
+		}
+		r, err := rec.newRecord(n, f)
+		if err != nil {
+			return err
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return &lineError{n + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
+	}
+	return lines.Err()
+}
+
+// limitedReader reads at most left bytes; the caller refills it.
+type limitedReader struct {
+	r    io.Reader
+	left int
+}
+
+var errLineTooLong = errors.New("too long")
+
+func (r *limitedReader) Read(b []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, errLineTooLong
+	}
+	n, err := r.r.Read(b[:min(len(b), r.left)])
+	r.left -= n
+	return n, err
+}
+
+func (rec *decoder) decodeCSV(in io.Reader, each func(record) error) error {
+	const ahead = 8 << 10 // size of the CSV reader's buffer
+	bounded := &limitedReader{in, maxLine + ahead}
+	rows := csv.NewReader(bounded)
+	rows.ReuseRecord = true
+	line := 1
+	next := func() ([]string, error) {
+		bounded.left = maxLine + ahead // bounds a quote that is never closed
+		row, err := rows.Read()
+		var syntax *csv.ParseError
+		switch {
+		case errors.As(err, &syntax):
+			reason := fmt.Sprint(syntax.Err)
+			if errors.Is(err, csv.ErrFieldCount) {
+				reason = fmt.Sprintf("has %d fields; want %d, as the first line", len(row), rows.FieldsPerRecord)
+			}
+			return nil, &lineError{syntax.Line, "", reason}
+		case errors.Is(err, errLineTooLong):
+			return nil, &lineError{line + 1, "", fmt.Sprintf("is over %d bytes", maxLine)}
+		case err != nil:
+			return nil, err
+		}
+		line, _ = rows.FieldPos(0)
+		for _, cell := range row {
+			if !utf8.ValidString(cell) {
+				return nil, &lineError{line, "", "is not UTF-8"}
+			}
+		}
+		return row, nil
+	}
+	head, err := next()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	head = slices.Clone(head)
+	if err := rec.checkHeader(head); err != nil {
+		return err
+	}
+	for {
+		row, err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f := make(fields, len(row))
+		for i, cell := range row {
+			if cell == "" {
+				continue // an empty cell is a missing field
+			}
+			if f[head[i]], err = rec.cell(line, head[i], cell); err != nil {
+				return err
+			}
+		}
+		r, err := rec.newRecord(line, f)
+		if err != nil {
+			return err
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+}
+
+// checkHeader refuses a header with a missing or a repeated column.
+func (rec *decoder) checkHeader(head []string) error {
+	for i, name := range head {
+		if slices.Contains(head[:i], name) {
+			return &lineError{1, name, "is given twice"}
+		}
+	}
+	wanted := slices.Concat(rec.given, rec.numbers)
+	if rec.event != nil {
+		wanted = append(wanted, rec.event.names...)
+	} else {
+		wanted = append(wanted, rec.member, rec.score)
+	}
+	if rec.timed {
+		wanted = append(wanted, rec.at)
+	}
+	for _, name := range wanted {
+		if !slices.Contains(head, name) {
+			return &lineError{1, name, fmt.Sprintf("is no column here; there are %s", strings.Join(head, ", "))}
+		}
+	}
+	return nil
+}
+
+// cell returns a cell of a CSV as JSON: a number where the column is one, else a string.
+func (rec *decoder) cell(line int, name, cell string) (jsontext.Value, error) {
+	number := name == rec.score
+	if rec.event != nil {
+		number = rec.event.integers[name] || slices.Contains(rec.numbers, name)
+	}
+	if number {
+		if v := jsontext.Value(cell); v.IsValid() && v.Kind() == '0' {
+			return v, nil
+		}
+		return nil, &lineError{line, name, fmt.Sprintf("is %.30q; want a number", cell)}
+	}
+	return json.Marshal(cell)
+}
+
+// newRecord makes a record of the fields of a line.
+func (rec *decoder) newRecord(line int, f fields) (record, error) {
+	r := record{line: line}
+	bad := func(field, format string, args ...any) (record, error) {
+		return record{}, &lineError{line, field, fmt.Sprintf(format, args...)}
+	}
+	id, err := f.text(rec.id)
+	if err != nil {
+		return bad(rec.id, "%v", err)
+	}
+	if r.id = id; id == "" {
+		r.id = rec.prefix + "-" + strconv.Itoa(line)
+	}
+	if v, there := f[rec.at]; rec.timed {
+		if !there {
+			return bad(rec.at, "is missing, and --speed and --keep-times need a time")
+		}
+		if r.at, err = parseTime(v); err != nil {
+			return bad(rec.at, "%v", err)
+		}
+	}
+	if rec.event != nil {
+		picked, field, err := rec.event.pick(f)
+		if err != nil {
+			return bad(field, "%v", err)
+		}
+		if rec.keepTimes {
+			picked[eventAt] = jsontext.Value(strconv.FormatInt(r.at.UnixMilli(), 10))
+		}
+		r.data, err = json.Marshal(picked, json.Deterministic(true))
+		return r, err
+	}
+	u := client.Update{ID: r.id}
+	if u.Member, err = f.text(rec.member); err != nil {
+		return bad(rec.member, "%v", err)
+	}
+	if u.Member == "" {
+		return bad(rec.member, "is missing")
+	}
+	score, there := f[rec.score]
+	if !there {
+		return bad(rec.score, "is missing")
+	}
+	if u.Score, err = strconv.ParseInt(string(score), 10, 64); err != nil || u.Score < -client.MaxScore || u.Score > client.MaxScore {
+		return bad(rec.score, "is %.30s; want an integer within ±%d", score, int64(client.MaxScore))
+	}
+	op, err := f.text(rec.op)
+	if u.Op = client.Op(op); err != nil {
+		return bad(rec.op, "%v", err)
+	}
+	if op != "" && !slices.Contains([]client.Op{client.Sum, client.Best, client.Last}, u.Op) {
+		return bad(rec.op, "is %.30q; want sum, best or last", op)
+	}
+	if rec.keepTimes {
+		u.At = r.at
+	}
+	r.update = u
+	return r, nil
+}
+
+// maxName is the longest member id or request id, in bytes.
+const maxName = 128
+
+// text returns a field that is a string; "" where it is missing.
+func (f fields) text(name string) (string, error) {
+	v, there := f[name]
+	if !there {
+		return "", nil
+	}
+	var s string
+	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
+		return "", fmt.Errorf("is %.30s; want a string", v)
+	}
+	switch {
+	case s == "":
+		return "", errors.New("is empty")
+	case len(s) > maxName:
+		return "", fmt.Errorf("has %d bytes; want %d at most", len(s), maxName)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return "", errors.New("has a control character")
+	}
+	return s, nil
+}
+
+// parseTime parses a time: RFC 3339, a date (its start in UTC), or milliseconds since 1970.
+func parseTime(v jsontext.Value) (time.Time, error) {
+	text := string(v)
+	if v.Kind() == '"' && json.Unmarshal(v, &text) == nil {
+		for _, form := range []string{time.RFC3339, time.DateOnly} {
+			if at, err := time.Parse(form, text); err == nil {
+				return at, nil
+			}
+		}
+	}
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return time.UnixMilli(ms), nil
+	}
+	return time.Time{}, fmt.Errorf("is %.40s; want a time as 2026-11-20T08:00:00Z, a date, or milliseconds since 1970", v)
+}

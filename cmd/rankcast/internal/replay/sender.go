@@ -1,0 +1,253 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/server/client"
+)
+
+const (
+	// maxBatchBytes keeps a request below the megabyte that a server accepts.
+	maxBatchBytes = 768 << 10
+	// stopGrace is how long the batch under way may take after an interrupt.
+	stopGrace = 5 * time.Second
+	// maxWait bounds the wait for one line: a time.Duration holds it without overflow.
+	maxWait = 100 * 365 * 24 * time.Hour
+	// maxShownRefusals is how many refused lines the sender prints.
+	maxShownRefusals = 10
+)
+
+// sender sends records in batches, one after the other, so that the order of the file is kept.
+type sender struct {
+	*Command
+	client  *client.Client
+	bar     *progressbar.ProgressBar
+	started time.Time
+
+	next                      int // line from which to go on: the server has acknowledged all lines before it
+	unknown                   int // last line that may have counted without an acknowledgement; 0: none
+	batchSent                 time.Time
+	away                      atomic.Bool // the last attempt had no answer
+	sent, duplicates, refused int
+}
+
+// eventFields asks the server for the fields of the event.
+func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
+	def, err := s.client.EventDefinition(ctx, s.Event)
+	s.away.Store(false)
+	if ctx.Err() != nil {
+		return nil, errors.New("interrupted before anything was sent")
+	}
+	if err != nil {
+		return nil, s.explainRefusal(err)
+	}
+	f, err := newEventFields(s.Event, def)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.checkNumbers(s.Numbers)
+}
+
+// reportRetry prints, once for each outage, that the server does not answer.
+func (s *sender) reportRetry(why error) {
+	if s.away.CompareAndSwap(false, true) {
+		s.bar.Clear()
+		fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", term.Redacted(s.Server), term.Printable(term.Cause(why).Error()))
+	}
+}
+
+// idRetention is how long a server remembers a request id, at least.
+const idRetention = 10 * time.Minute
+
+// resumeAdvice says how to go on after an incomplete run.
+func (s *sender) resumeAdvice() string {
+	if s.unknown == 0 {
+		return fmt.Sprintf("go on with --from %d", s.next)
+	}
+	return fmt.Sprintf("go on with --from %d before %s: lines %d to %d may have counted already, and until then the server knows them again",
+		s.next, s.batchSent.Add(idRetention).Format(time.TimeOnly), s.next, s.unknown)
+}
+
+// play sends each record at its time, and records that are due together in one batch.
+func (s *sender) play(ctx context.Context, read func(each func(record) error) error) error {
+	var batch []record
+	var first time.Time // time of the first line
+	begun, bytes := false, 0
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := s.send(ctx, batch)
+		batch, bytes = batch[:0], 0
+		return err
+	}
+	err := read(func(line record) error {
+		if line.line < s.From {
+			return ctx.Err()
+		}
+		if s.Speed > 0 {
+			if !begun {
+				begun, first = true, line.at
+			}
+			after := float64(line.at.Sub(first)) / s.Speed
+			due := s.started.Add(time.Duration(min(after, float64(maxWait))))
+			if wait := time.Until(due); wait > 0 {
+				if err := flush(); err != nil {
+					return err
+				}
+				if err := sleep(ctx, time.Until(due)); err != nil {
+					return err
+				}
+			}
+		}
+		if len(batch) >= s.Batch || bytes+line.size() > maxBatchBytes {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		batch = append(batch, line)
+		bytes += line.size()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// sendError is the error of a batch that the server did not take, with its first line.
+type sendError struct {
+	line int
+	err  error
+}
+
+func (e *sendError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+
+func (e *sendError) Unwrap() error { return e.err }
+
+// send sends one batch and waits for its acknowledgement, up to stopGrace after the end of
+// ctx.
+func (s *sender) send(ctx context.Context, batch []record) error {
+	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		if !s.away.Load() {
+			sleep(sending, stopGrace)
+		}
+		cancel()
+	})
+	defer stop()
+	defer s.away.Store(false)
+	s.batchSent = time.Now()
+	results, err := s.request(sending, batch)
+	if err != nil {
+		s.next = batch[0].line
+		if errors.Is(err, client.ErrOutcomeUnknown) {
+			s.unknown = batch[len(batch)-1].line
+		}
+		return &sendError{batch[0].line, err}
+	}
+	for i, r := range results {
+		switch {
+		case errors.Is(r.err, client.ErrOutcomeUnknown):
+			s.next, s.unknown = batch[i].line, batch[len(batch)-1].line
+			return &sendError{batch[i].line, r.err}
+		case r.err != nil:
+			if s.refused++; s.refused <= maxShownRefusals {
+				s.bar.Clear()
+				fmt.Fprintf(os.Stderr, "rankcast: line %d: %s\n", batch[i].line, term.Printable(r.err.Error()))
+			}
+		default:
+			s.sent++
+			if r.duplicate {
+				s.duplicates++
+			}
+		}
+		s.next = batch[i].line + 1
+	}
+	s.bar.Add(len(batch))
+	return nil
+}
+
+// outcome is the server's answer to one line.
+type outcome struct {
+	duplicate bool
+	err       error
+}
+
+func (s *sender) request(ctx context.Context, batch []record) ([]outcome, error) {
+	results := make([]outcome, len(batch))
+	if s.Event == "" {
+		updates := make([]client.Update, len(batch))
+		for i, line := range batch {
+			updates[i] = line.update
+		}
+		outcomes, err := s.client.Updates(ctx, s.Board, updates)
+		for i, o := range outcomes {
+			results[i] = outcome{o.Result.Duplicate, o.Err}
+		}
+		return results, err
+	}
+	events := make([]client.Event, len(batch))
+	for i, line := range batch {
+		events[i] = client.Event{ID: line.id, Data: line.data}
+	}
+	outcomes, err := s.client.Events(ctx, s.Event, events)
+	for i, o := range outcomes {
+		results[i] = outcome{duplicate: len(o.Results) > 0, err: o.Err}
+		for _, board := range o.Results { // an event is refused when one of its boards refuses it
+			results[i].duplicate = results[i].duplicate && board.Result.Duplicate
+			if results[i].err == nil {
+				results[i].err = board.Err
+			}
+		}
+	}
+	return results, err
+}
+
+// explainRefusal returns err in words that name the cause, where the server answered 404.
+func (s *sender) explainRefusal(err error) error {
+	var e *client.Error
+	switch {
+	case !errors.As(err, &e) || e.Status != http.StatusNotFound:
+		return err
+	case e.Code == "":
+		return fmt.Errorf("no Rankcast server answers at %s (404)", term.Redacted(s.Server))
+	case e.Code == "not_found" && s.Event != "":
+		return fmt.Errorf("the server at %s knows no events (404)", term.Redacted(s.Server))
+	}
+	return e
+}
+
+// printSummary prints the counts of the run and its rate.
+func (s *sender) printSummary(w io.Writer) {
+	took := time.Since(s.started)
+	rate := float64(s.sent+s.refused) / max(took.Seconds(), 1e-9)
+	fmt.Fprintf(w, "sent %s (%s duplicates), refused %s, in %s: %s a second\n", term.Thousands(int64(s.sent)), term.Thousands(int64(s.duplicates)),
+		term.Thousands(int64(s.refused)), took.Round(time.Millisecond), term.Thousands(int64(rate)))
+}

@@ -1,0 +1,164 @@
+package watch
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/server/client"
+)
+
+// row is one line of the table.
+type row struct {
+	rank, member, score, note string
+	id                        string // the member's id
+	mine                      bool
+	style                     ansi.Style
+}
+
+// chooseRows chooses the rows that fit into room lines: the first entries, and below a
+// separator the own row and its neighbours where the first entries do not include it.
+func (s *model) chooseRows(room int) (rows, pinned []row) {
+	top := s.shown.Top
+	isMine := func(e client.Entry) bool { return s.me != "" && e.Member == s.me }
+	own := slices.IndexFunc(top, isMine)
+	visible := min(len(top), max(room, 0))
+	// Equal members may share a rank: only the member id identifies an entry.
+	above := func(member string) bool {
+		return slices.ContainsFunc(top[:visible], func(e client.Entry) bool { return e.Member == member })
+	}
+	if s.me != "" && (own < 0 || own >= visible) {
+		near := s.neighbours(own)
+		at := slices.IndexFunc(near, isMine)
+		for k := s.around; ; k-- { // drop neighbours before the first entries get less than half of the room
+			pinned = pinned[:0]
+			if at < 0 {
+				pinned = append(pinned, s.unrankedRow())
+			} else {
+				near := near[max(0, at-k):min(len(near), at+k+1)]
+				visible = min(len(top), max(0, room-1-len(near)))
+				for _, e := range near {
+					if isMine(e) || !above(e.Member) {
+						pinned = append(pinned, s.newRow(e))
+					}
+				}
+			}
+			for before := -1; before != len(pinned); { // an entry that fits above needs no room below
+				before, visible = len(pinned), min(len(top), max(0, room-1-len(pinned)))
+				pinned = slices.DeleteFunc(pinned, func(r row) bool { return !r.mine && above(r.id) })
+			}
+			if at < 0 || k == 0 || len(pinned) < room && visible >= min(len(top), room/2) {
+				break
+			}
+		}
+	}
+	for _, e := range top[:visible] {
+		rows = append(rows, s.newRow(e))
+	}
+	return rows, pinned
+}
+
+// neighbours returns the known entries around the own one, in order and with it. own is its
+// index in the first entries, or -1.
+func (s *model) neighbours(own int) []client.Entry {
+	if own >= 0 {
+		top := s.shown.Top
+		return top[max(0, own-s.around):min(len(top), own+s.around+1)]
+	}
+	m := s.shown.Me
+	switch {
+	case m == nil || m.Rank == nil || m.Score == nil:
+		return nil
+	case len(m.Around) > 0:
+		return m.Around
+	}
+	return []client.Entry{{Rank: *m.Rank, Member: m.Member, Score: *m.Score}}
+}
+
+// displayName is the name in the member's profile, or else its id.
+func displayName(e client.Entry) string { return cmp.Or(e.Name, e.Member) }
+
+// unrankedRow is the own row of a member without a rank.
+func (s *model) unrankedRow() row {
+	note := "not on the board"
+	if s.shown.Me == nil {
+		note = "" // not known yet
+	}
+	return row{rank: "–", member: term.Printable(s.me), score: "–", note: note, mine: true, style: ansi.NewStyle().Bold()}
+}
+
+// newRow makes the row of an entry.
+func (s *model) newRow(e client.Entry) row {
+	r := row{rank: term.Thousands(e.Rank), id: e.Member, member: term.Printable(displayName(e)), score: term.Thousands(e.Score), mine: s.me != "" && e.Member == s.me}
+	style := ansi.NewStyle()
+	if r.mine {
+		style = style.Bold()
+		if m := s.shown.Me; m != nil && m.ToNext != nil && m.Rank != nil && *m.Rank == e.Rank {
+			r.note = term.Thousands(*m.ToNext) + " to next"
+		}
+	}
+	if change, there := s.changes[e.Member]; there {
+		sign := ""
+		switch {
+		case change.entered:
+			style, sign = style.ForegroundColor(ansi.Cyan), "new"
+		case change.places > 0:
+			style, sign = style.ForegroundColor(ansi.Green), "▲"+term.Thousands(change.places)
+		case change.places < 0:
+			style, sign = style.ForegroundColor(ansi.Red), "▼"+term.Thousands(-change.places)
+		default:
+			style = style.ForegroundColor(ansi.Yellow)
+		}
+		r.note = strings.TrimSpace(sign + "  " + r.note)
+	}
+	r.style = style
+	return r
+}
+
+// minMemberWidth is the least width of the column of members. It keeps the other columns in
+// place while names change.
+const minMemberWidth = 16
+
+// align formats rows as lines of equal columns, the header first.
+func (s *model) align(rows []row) []string {
+	rank, member, score, note := len("rank"), minMemberWidth, len("score"), 0
+	for _, r := range rows {
+		rank, score = max(rank, ansi.StringWidth(r.rank)), max(score, ansi.StringWidth(r.score))
+		member, note = max(member, ansi.StringWidth(r.member)), max(note, ansi.StringWidth(r.note))
+	}
+	const mark, gap = 2, 2
+	if over := mark + rank + gap + member + gap + score + gap + note - s.width; over > 0 {
+		member = max(4, member-over) // cut long names before anything else
+	}
+	lines := make([]string, 0, len(rows)+1)
+	put := func(r row) {
+		mark := "  "
+		if r.mine {
+			mark = "▸ "
+		}
+		text := mark + padLeft(r.rank, rank) + "  " + padRight(r.member, member) + "  " + padLeft(r.score, score)
+		if r.note != "" {
+			text += "  " + r.note
+		}
+		lines = append(lines, r.style.Styled(ansi.Truncate(text, s.width, "…")))
+	}
+	put(row{rank: "rank", member: "member", score: "score", style: ansi.NewStyle().Faint()})
+	for _, r := range rows {
+		put(r)
+	}
+	return lines
+}
+
+// padLeft and padRight fill text with spaces on that side, up to a width. padRight cuts text
+// that is too wide.
+func padLeft(text string, width int) string {
+	return strings.Repeat(" ", max(0, width-ansi.StringWidth(text))) + text
+}
+
+func padRight(text string, width int) string {
+	text = ansi.Truncate(text, width, "…")
+	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
+}

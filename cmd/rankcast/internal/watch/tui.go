@@ -1,0 +1,329 @@
+package watch
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/server/client"
+)
+
+// highlightFor is how long a change stays highlighted.
+const highlightFor = 1500 * time.Millisecond
+
+// model is the tea.Model of a board on the terminal. One goroutine calls it.
+type model struct {
+	board, server string
+	me            string // "" for none
+	around        int    // neighbours to show on each side of me
+
+	width, height int
+	shown         client.Board
+	ranks         map[string]int64  // by member, of the last frame
+	changes       map[string]change // by member, highlighted now
+	closing       string            // the result of the previous period; "" if its end was not seen
+}
+
+// change is how a member's row changed, highlighted until then.
+type change struct {
+	places int64 // up; negative: down
+	entered,
+	scored bool
+	until time.Time
+}
+
+// fadeMsg ends highlights that have lasted for highlightFor.
+type fadeMsg struct{}
+
+func newModel(board, server, me string, around int) *model {
+	return &model{board: board, server: server, me: me, around: around,
+		shown: client.Board{Board: board, State: client.Connecting}, changes: make(map[string]change)}
+}
+
+func (s *model) Init() tea.Cmd { return nil }
+
+func (s *model) Update(m tea.Msg) (tea.Model, tea.Cmd) {
+	switch m := m.(type) {
+	case tea.WindowSizeMsg:
+		s.width, s.height = m.Width, m.Height
+	case tea.KeyPressMsg:
+		switch m.String() {
+		case "q", "Q", "esc", "ctrl+c", "ctrl+d":
+			return s, tea.Quit
+		case "ctrl+z":
+			return s, tea.Suspend
+		}
+	case client.Board:
+		if s.apply(m, time.Now()) {
+			return s, tea.Tick(highlightFor, func(time.Time) tea.Msg { return fadeMsg{} })
+		}
+	case fadeMsg:
+		now := time.Now()
+		for member, move := range s.changes {
+			if !now.Before(move.until) {
+				delete(s.changes, member)
+			}
+		}
+	}
+	return s, nil
+}
+
+// apply replaces the board on the screen and reports whether a member changed.
+func (s *model) apply(b client.Board, now time.Time) (moved bool) {
+	scores, scored := make(map[string]int64, len(s.shown.Top)), make(map[string]bool)
+	for _, e := range s.shown.Top {
+		scores[e.Member] = e.Score
+	}
+	for _, e := range b.Top {
+		score, had := scores[e.Member]
+		scored[e.Member] = had && score != e.Score
+	}
+	before, ranks := s.ranks, make(map[string]int64, len(b.Top)+1)
+	if m := b.Me; m != nil && m.Rank != nil {
+		ranks[m.Member] = *m.Rank
+	}
+	for _, e := range b.Top {
+		ranks[e.Member] = e.Rank
+	}
+	// The first frame, a frame after an outage and a new period highlight nothing.
+	turned := b.Period != s.shown.Period
+	compare := before != nil && s.shown.State == client.Live && b.State == client.Live && b.Epoch == s.shown.Epoch && !turned
+	if turned {
+		s.closing = closingLine(s.shown)
+	}
+	if compare {
+		for member, rank := range ranks {
+			old, there := before[member]
+			// The own rank arrives after the first entries: the member did not enter the board
+			// then.
+			entered := !there && (member != s.me || s.shown.Me != nil)
+			change := change{entered: entered, scored: scored[member], until: now.Add(highlightFor)}
+			if there {
+				change.places = old - rank
+			}
+			for _, e := range b.Top {
+				if score, had := scores[member]; e.Member == member && had && score != e.Score {
+					change.scored = true
+				}
+			}
+			if change.entered || change.places != 0 || change.scored {
+				s.changes[member] = change
+				moved = true
+			}
+		}
+	} else {
+		clear(s.changes)
+	}
+	if b.State != client.Connecting {
+		s.ranks = ranks
+	}
+	b.Me = keepNeighbours(s.shown.Me, b.Me)
+	s.shown = b
+	return moved
+}
+
+// closingLine is the result of a period that has ended; "" if its end was not seen.
+func closingLine(b client.Board) string {
+	switch {
+	case !b.Final:
+		return ""
+	case len(b.Top) == 0:
+		return term.Printable(b.Period) + " is over"
+	default:
+		return fmt.Sprintf("%s is over: %s was first with %s", term.Printable(b.Period), term.Printable(displayName(b.Top[0])), term.Thousands(b.Top[0].Score))
+	}
+}
+
+// keepNeighbours returns now with the neighbours of old, moved as the own change alone moves
+// them. The server sends an own change at once and the neighbours a moment later. It returns
+// now as it is where that would be a guess: members with equal scores share a rank, the member
+// left its neighbourhood, or others moved too.
+func keepNeighbours(old, now *client.Me) *client.Me {
+	if now == nil || now.Around != nil || now.Rank == nil || now.Score == nil || old == nil || old.Rank == nil || len(old.Around) == 0 {
+		return now
+	}
+	for i, e := range old.Around {
+		if e.Rank != old.Around[0].Rank+int64(i) || e.Member != now.Member && e.Score == *now.Score {
+			return now
+		}
+	}
+	from, to := *old.Rank, *now.Rank
+	if to < old.Around[0].Rank || to > old.Around[len(old.Around)-1].Rank {
+		return now // the member left its neighbourhood
+	}
+	kept := *now
+	for _, e := range old.Around {
+		switch {
+		case e.Member == now.Member:
+			e.Rank, e.Score = to, *now.Score
+		case to <= e.Rank && e.Rank < from:
+			e.Rank++
+		case from < e.Rank && e.Rank <= to:
+			e.Rank--
+		}
+		kept.Around = append(kept.Around, e)
+	}
+	slices.SortFunc(kept.Around, func(a, b client.Entry) int { return cmp.Compare(a.Rank, b.Rank) })
+	if !inOrder(descending, old.Around, kept.Around) && !inOrder(ascending, old.Around, kept.Around) {
+		return now // other members moved too
+	}
+	own := slices.IndexFunc(kept.Around, func(e client.Entry) bool { return e.Member == now.Member })
+	if own < 0 {
+		return now
+	}
+	if own > 0 {
+		above := kept.Around[own-1].Score
+		gap := max(above-*now.Score, *now.Score-above)
+		kept.ToNext = &gap
+	}
+	return &kept
+}
+
+func ascending(a, b client.Entry) int { return cmp.Compare(a.Score, b.Score) }
+
+func descending(a, b client.Entry) int { return ascending(b, a) }
+
+// inOrder reports whether compare sorts both lists.
+func inOrder(way func(a, b client.Entry) int, before, after []client.Entry) bool {
+	return slices.IsSortedFunc(before, way) && slices.IsSortedFunc(after, way)
+}
+
+func (s *model) View() tea.View {
+	v := tea.NewView(strings.Join(s.lines(), "\n"))
+	v.AltScreen = true
+	v.WindowTitle = term.Printable(s.board) + " · Rankcast"
+	return v
+}
+
+// headerLines is the title and the header of the table.
+const headerLines = 2
+
+// lines returns what fits the terminal: the title, the first entries, always the own row, and
+// a hint where there is room.
+func (s *model) lines() []string {
+	if s.width <= 0 || s.height <= 0 {
+		return nil
+	}
+	room := s.height - headerLines
+	hint := room >= 6
+	if hint {
+		room -= 2
+	}
+	rows, pinned := s.chooseRows(room)
+	list := s.align(append(rows, pinned...))
+	lines := []string{s.title()}
+	if s.height > 1 {
+		lines = append(lines, list[0])
+	}
+	lines = append(lines, list[1:1+len(rows)]...)
+	if len(rows) == 0 && s.shown.Total == 0 && s.shown.State == client.Live && len(pinned) < room {
+		lines = append(lines, ansi.NewStyle().Faint().Styled(ansi.Truncate("  no scores yet", s.width, "…")))
+		room--
+	}
+	if len(pinned) > 0 && len(rows)+len(pinned) < room {
+		lines = append(lines, ansi.NewStyle().Faint().Styled(ansi.Truncate("  ⋯", s.width, "")))
+	}
+	lines = append(lines, list[1+len(rows):]...)
+	if len(lines) > s.height { // on one or two lines the own row takes precedence
+		lines = lines[len(lines)-s.height:]
+	}
+	if hint {
+		lines = append(lines, "", ansi.NewStyle().Faint().Styled(ansi.Truncate(s.hint(), s.width, "…")))
+	}
+	return lines
+}
+
+// title is the first line. It drops its parts one by one as the terminal gets narrower.
+func (s *model) title() string {
+	name, period, until := term.Printable(s.board), "", ""
+	if s.shown.Period != "" && !strings.HasSuffix(s.board, "@"+s.shown.Period) {
+		period = " · " + term.Printable(s.shown.Period)
+	}
+	if at := s.shown.Ends; !at.IsZero() {
+		until = ", until "
+		if s.shown.Final {
+			until = ", ended "
+		}
+		until += localTime(at.Local(), time.Now())
+		if s.shown.Period == "" {
+			until = " ·" + until[1:]
+		}
+	}
+	state, style := s.state()
+	members := ""
+	if s.ranks != nil {
+		members = term.Thousands(s.shown.Total) + " members · "
+		if s.shown.Total == 1 {
+			members = "1 member · "
+		}
+	}
+	for _, t := range [][2]string{{name + period + until, members + state}, {name + period, members + state}, {name + period, state}, {name, state}} {
+		if space := s.width - ansi.StringWidth(t[0]) - ansi.StringWidth(t[1]); space > 0 {
+			return ansi.NewStyle().Bold().Styled(t[0]) + strings.Repeat(" ", space) + style.Styled(t[1])
+		}
+	}
+	name = ansi.Truncate(name, max(1, s.width-ansi.StringWidth(state)-1), "…")
+	return ansi.Truncate(ansi.NewStyle().Bold().Styled(name)+" "+style.Styled(state), s.width, "")
+}
+
+// localTime formats a time as briefly as now allows: without the date today, by weekday this
+// week, without the year this year.
+func localTime(at, now time.Time) string {
+	now = now.In(at.Location())
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, at.Location())
+	text := at.Format("15:04")
+	if at.Second() != 0 {
+		text = at.Format(time.TimeOnly)
+	}
+	thisDay := !at.Before(today) && at.Before(today.AddDate(0, 0, 1))
+	thisWeek := !at.Before(today.AddDate(0, 0, -6)) && at.Before(today.AddDate(0, 0, 7)) // each weekday once
+	switch {
+	case thisDay:
+		return text
+	case thisWeek:
+		return at.Format("Mon ") + text
+	case at.Year() == now.Year():
+		return at.Format("2 Jan ") + text
+	default:
+		return at.Format("2 Jan 2006")
+	}
+}
+
+// state says whether the board is current.
+func (s *model) state() (string, ansi.Style) {
+	since := ""
+	if at := s.shown.AsOf; !at.IsZero() {
+		since = " since " + at.Local().Format(time.TimeOnly)
+	}
+	warn := ansi.NewStyle().Bold().ForegroundColor(ansi.Yellow)
+	switch s.shown.State {
+	case client.Live:
+		if s.shown.Final {
+			return "final", ansi.NewStyle().Bold()
+		}
+		return "live", ansi.NewStyle().ForegroundColor(ansi.Green)
+	case client.Stale:
+		return "Redis away" + since, warn
+	case client.Away:
+		return "reconnecting" + strings.Replace(since, "since", "as of", 1), warn
+	default:
+		return "connecting", warn
+	}
+}
+
+// hint is the last line.
+func (s *model) hint() string {
+	if err := s.shown.Err; err != nil {
+		return term.Printable(fmt.Sprintf("%s: %v", s.server, term.Cause(err)))
+	}
+	if s.closing != "" {
+		return s.closing + " · q quits"
+	}
+	return "q quits"
+}

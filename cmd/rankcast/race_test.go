@@ -1,7 +1,0 @@
-//go:build race
-
-package main
-
-// buildFlags build the program like its tests: under the race detector it too
-// finds races.
-var buildFlags = []string{"-race"}

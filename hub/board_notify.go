@@ -1,0 +1,83 @@
+package hub
+
+import (
+	"time"
+
+	"rankcast/hub/view"
+)
+
+// notifyBatch is the most members that notifyRanks handles in one step. The goroutine is
+// back at the changes within a few milliseconds.
+const notifyBatch = 1024
+
+// notifyMember publishes a standing to the streams of a member. The end of the step
+// announces them.
+func (b *board) notifyMember(f *view.Member, s view.Standing) {
+	for _, st := range b.streamsOf[f] {
+		if st.setStanding(s, b) {
+			b.updated = append(b.updated, st)
+		}
+	}
+}
+
+// notifyStanding is notifyMember with the current standing.
+func (b *board) notifyStanding(f *view.Member, s view.Standing) {
+	b.notifyMember(f, s)
+	b.view.MarkNotified(f, s)
+}
+
+// notifyFound publishes the standings of members that became known.
+func (b *board) notifyFound() {
+	for _, found := range b.view.TakeFound() {
+		if found.AsOf != nil {
+			b.notifyMember(found.Member, *found.AsOf)
+			b.ranksDirty = true // since that moment
+		} else {
+			b.notifyStanding(found.Member, b.view.Standing(found.Member))
+		}
+	}
+}
+
+// notifyMoved publishes the standings of members that their own changes moved, without
+// neighbours where the view does not know these.
+func (b *board) notifyMoved() {
+	for _, f := range b.view.TakeMoved() {
+		b.notifyStanding(f, b.view.Standing(f))
+	}
+}
+
+// notifyRanks publishes the standings of members whose rank or neighbours other changes
+// have moved, at most notifyBatch in one step. It goes on at ranksCursor. Neighbours that
+// the view does not know are looked up first. While lookups are slow or fail, notifyRanks
+// publishes the rank without them.
+func (b *board) notifyRanks(now time.Time) {
+	if b.ranksCursor == nil {
+		b.ranksNotifiedAt, b.ranksDirty = now, false
+		b.profiles.beginNotifying()
+	}
+	slow := !b.lookupFetch.idle() || b.lookupFetch.failed()
+	b.ranksCursor = b.view.WalkRanks(b.ranksCursor, notifyBatch, func(f *view.Member, at view.Placement) {
+		if b.view.IsNotified(f, at) && !b.neighbourProfileChanged(f, at) {
+			return
+		}
+		s := b.view.StandingAt(f, at)
+		if f.Around() > 0 && s.Around == nil {
+			b.view.RequestLookup(f)
+			b.ranksDirty = true // look again after the lookup, also if it fails
+			if !slow {
+				return
+			}
+		}
+		b.notifyStanding(f, s)
+	})
+}
+
+// resetMemberStreams removes what all members were notified of: the board has another
+// epoch, or its seq has gone back.
+func (b *board) resetMemberStreams() {
+	for _, streams := range b.streamsOf {
+		for _, st := range streams {
+			st.reset()
+		}
+	}
+}

@@ -1,0 +1,361 @@
+package hub
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"rankcast/hub/view"
+	"rankcast/ranking"
+	"rankcast/ranking/feed"
+)
+
+const (
+	// profileTimeout is how long a change waits for the profiles of members that it brings:
+	// one read, normally.
+	profileTimeout = 100 * time.Millisecond
+	// profileLag is how long other nodes may still show an old profile after this node has
+	// seen the change. Their clients may resume here.
+	profileLag = 2 * time.Minute
+	// spareProfiles is the least number of profiles that a board keeps beyond those that it
+	// shows.
+	spareProfiles = 1024
+)
+
+// boardProfiles holds the profiles of the members that a board shows, in its top or around
+// a follower. Only the board's goroutine accesses it.
+type boardProfiles struct {
+	kind         string
+	byMember     map[string]*memberProfile // nil: the kind has no profiles
+	urgent       []string                  // to read first: not read yet, or changed
+	refresh      []string                  // to read again
+	refreshAt    time.Time                 // when all profiles are read again
+	retained     int                       // how many profiles the last eviction kept
+	waitingSince time.Time                 // since when a publication waits for profiles; zero: none waits
+	// changed holds the members whose profiles have changed since notifyRanks last began,
+	// notifying those of the run under way.
+	changed, notifying map[string]bool
+}
+
+// memberProfile is what a board knows of a member's profile.
+type memberProfile struct {
+	profile   ranking.Profile
+	known     bool
+	overdue   bool      // the member is shown without a profile until that is known
+	queued    bool      // is in urgent or refresh
+	changedAt time.Time // when this node saw the last change
+	// modified is the seq since when the profile is as it is, as in view.View.LastModified.
+	// A profile has no seq of its own. Its change counts to the next seq of the board.
+	modified int64
+}
+
+// queueChangedProfiles queues reads of the profiles that have changed.
+func (b *board) queueChangedProfiles() {
+	b.changedMu.Lock()
+	defer b.changedMu.Unlock()
+	for m := range b.changedProfiles {
+		if m.kind == b.profiles.kind {
+			b.profiles.enqueue(m.id)
+		}
+	}
+	clear(b.changedProfiles)
+}
+
+// loadProfiles follows the kind of the board's members, and queues the profiles that are
+// due.
+func (b *board) loadProfiles(isDue func(time.Time) bool) {
+	p, kind := &b.profiles, b.kind
+	profiled := kind != "" && b.hub.source.Profiled(kind)
+	if kind != p.kind || profiled != (p.byMember != nil) {
+		named := p.byMember != nil
+		b.resetProfiles()
+		b.profiles = boardProfiles{kind: kind, changed: make(map[string]bool)}
+		if named { // the profiles shown are of another kind
+			p.changed = b.visibleMembers()
+			b.dirty, b.ranksDirty = true, true
+		}
+		if profiled {
+			p.byMember = make(map[string]*memberProfile)
+			p.refreshAt = p.nextRefresh(b.hub.cfg.ProfileInterval)
+			b.loadVisible()
+		}
+	}
+	if p.byMember == nil {
+		return
+	}
+	b.queueChangedProfiles()
+	if len(p.byMember) > 2*p.retained+spareProfiles {
+		b.evictProfiles()
+	}
+	if isDue(p.refreshAt) {
+		p.refresh, p.refreshAt = slices.Collect(maps.Keys(p.byMember)), p.nextRefresh(b.hub.cfg.ProfileInterval)
+	}
+}
+
+// nextRefresh is when all profiles are read again. The jitter spreads boards that began
+// together.
+func (p *boardProfiles) nextRefresh(interval time.Duration) time.Time {
+	return time.Now().Add(interval - rand.N(interval/8+1))
+}
+
+// loadVisible loads the profiles of the members that clients already see without them.
+func (b *board) loadVisible() {
+	if b.publication == nil {
+		return
+	}
+	for id := range b.visibleMembers() {
+		entry := b.profileEntry(id)
+		if entry.overdue = !entry.known; entry.profile != (ranking.Profile{}) {
+			b.markProfileChanged(id)
+		}
+	}
+}
+
+// markProfileChanged notes that clients see an old profile of a member.
+func (b *board) markProfileChanged(id string) {
+	b.profiles.changed[id] = true
+	b.dirty, b.ranksDirty = true, true
+}
+
+// visibleMembers are the members of the top and the neighbours of followers.
+func (b *board) visibleMembers() map[string]bool {
+	ids := make(map[string]bool)
+	b.view.EachVisible(func(id string) { ids[id] = true })
+	return ids
+}
+
+// evictProfiles removes the profiles that the board does not show any more.
+func (b *board) evictProfiles() {
+	p, shown := &b.profiles, b.visibleMembers()
+	for id := range p.byMember {
+		if !shown[id] {
+			delete(p.byMember, id)
+			b.hub.profiles.remove(profileKey{p.kind, id}, b)
+		}
+	}
+	p.retained = len(p.byMember)
+}
+
+// resetProfiles removes all profiles.
+func (b *board) resetProfiles() {
+	for id := range b.profiles.byMember {
+		b.hub.profiles.remove(profileKey{b.profiles.kind, id}, b)
+	}
+	b.profileFetch.drop()
+}
+
+// profileEntry returns the profile of a member that is to be shown. It queues a read where
+// the profile is not known.
+func (b *board) profileEntry(id string) *memberProfile {
+	p := &b.profiles
+	if known := p.byMember[id]; known != nil {
+		return known
+	}
+	entry := &memberProfile{changedAt: time.Now()}
+	p.byMember[id] = entry
+	// Before the lookup: from here on no change is missed.
+	b.hub.profiles.add(profileKey{p.kind, id}, b)
+	if entry.profile, entry.known = b.hub.source.KnownProfile(p.kind, id); !entry.known {
+		p.enqueue(id)
+	}
+	return entry
+}
+
+// enqueue queues a read of a profile.
+func (p *boardProfiles) enqueue(id string) {
+	if entry := p.byMember[id]; entry != nil && !entry.queued {
+		entry.queued = true
+		p.urgent = append(p.urgent, id)
+	}
+}
+
+// prefetchProfiles loads the profiles of members that changes bring into the top.
+func (b *board) prefetchProfiles(c *feed.Changes) {
+	if b.profiles.byMember == nil || c.Period != b.view.Period() {
+		return
+	}
+	for _, change := range c.List {
+		if change.New != nil && change.Position <= int64(b.view.PageSize()) {
+			b.profileEntry(change.Member)
+		}
+	}
+}
+
+// profilesReady reports whether the publication need not wait for the profiles of the
+// members that each gives: all are known, or the wait since then has taken profileTimeout.
+// A zero since starts the wait.
+func (b *board) profilesReady(since *time.Time, isDue func(time.Time) bool, each func(do func(id string))) bool {
+	p := &b.profiles
+	if p.byMember == nil {
+		return true
+	}
+	var missing []*memberProfile
+	each(func(id string) {
+		if entry := b.profileEntry(id); !entry.known && !entry.overdue {
+			missing = append(missing, entry)
+		}
+	})
+	if len(missing) == 0 {
+		return true
+	}
+	if since.IsZero() {
+		*since = time.Now()
+	}
+	if b.feedLive && !b.profileFetch.failed() && !isDue(since.Add(profileTimeout)) {
+		return false
+	}
+	for _, entry := range missing {
+		entry.overdue = true
+	}
+	return true
+}
+
+// eachTopMember calls do for the members of the top.
+func (b *board) eachTopMember(do func(id string)) { b.view.EachTopMember(do) }
+
+// eachNeighbour returns a function that calls do for the members around those in an answer.
+func eachNeighbour(p *ranking.Places) func(do func(id string)) {
+	return func(do func(id string)) {
+		for _, place := range p.List {
+			if len(place.Around) > 1 { // otherwise no client asked for neighbours
+				for _, e := range place.Around {
+					do(e.Member)
+				}
+			}
+		}
+	}
+}
+
+// attachProfiles adds the profiles to a publication, and marks rows with changed profiles
+// as modified.
+func (b *board) attachProfiles(s *publication, now time.Time) {
+	p := &b.profiles
+	p.waitingSince = time.Time{}
+	if p.byMember == nil {
+		return
+	}
+	s.profiles = make([]ranking.Profile, len(s.top))
+	for i, e := range s.top {
+		entry := b.profileEntry(e.Member)
+		entry.overdue = entry.overdue || !entry.known
+		if !entry.known || now.Sub(entry.changedAt) < profileLag {
+			entry.modified = s.state.Seq + 1
+		}
+		s.profiles[i] = entry.profile
+		s.modified[i] = max(s.modified[i], entry.modified)
+	}
+}
+
+// profileOf is the profile that clients see of a member now.
+func (b *board) profileOf(id string) ranking.Profile {
+	if b.profiles.byMember == nil {
+		return ranking.Profile{}
+	}
+	entry := b.profileEntry(id)
+	entry.overdue = entry.overdue || !entry.known
+	return entry.profile
+}
+
+// neighbourProfileChanged reports whether the profile of a neighbour has changed since
+// notifyRanks last began.
+func (b *board) neighbourProfileChanged(f *view.Member, at view.Placement) bool {
+	renaming := b.profiles.notifying
+	return len(renaming) > 0 && f.Around() > 0 && slices.ContainsFunc(b.view.Neighbours(f, at), func(e ranking.Entry) bool {
+		return renaming[e.Member]
+	})
+}
+
+// needsFetch reports whether a profile waits for a read.
+func (p *boardProfiles) needsFetch() bool { return len(p.urgent)+len(p.refresh) > 0 }
+
+// beginNotifying begins a run of notifyRanks.
+func (p *boardProfiles) beginNotifying() {
+	if p.notifying = nil; len(p.changed) > 0 {
+		p.notifying, p.changed = p.changed, make(map[string]bool)
+	}
+}
+
+// profileResult is the result of a read of profiles.
+type profileResult struct {
+	kind    string
+	members []string
+	list    map[string]ranking.Profile
+}
+
+// fetchProfiles reads profiles, as many as one call may: the urgent ones first.
+func (b *board) fetchProfiles() {
+	p := &b.profiles
+	var members []string
+	for len(members) < ranking.MaxPage && len(p.urgent)+len(p.refresh) > 0 {
+		from := &p.urgent
+		if len(p.urgent) == 0 {
+			from = &p.refresh
+		}
+		id := (*from)[0]
+		*from = (*from)[1:]
+		if entry := p.byMember[id]; entry != nil {
+			entry.queued = false
+			members = append(members, id)
+		}
+	}
+	if len(members) == 0 {
+		return
+	}
+	kind := p.kind
+	b.profileFetch.start(b, func(ctx context.Context) (profileResult, error) {
+		list, err := b.hub.source.Profiles(ctx, kind, members)
+		return profileResult{kind, members, list}, err
+	})
+}
+
+// applyPartialProfiles applies the profiles that a failed read returned, and queues the
+// others again.
+func (b *board) applyPartialProfiles(f profileResult) {
+	read := profileResult{kind: f.kind, list: make(map[string]ranking.Profile)}
+	for _, id := range f.members {
+		is, there := f.list[id]
+		if !there {
+			is, there = b.hub.source.KnownProfile(f.kind, id)
+		}
+		if !there {
+			b.profiles.enqueue(id)
+			continue
+		}
+		read.members, read.list[id] = append(read.members, id), is
+	}
+	b.applyProfiles(read, time.Now())
+}
+
+// applyProfiles applies profiles that were read.
+func (b *board) applyProfiles(f profileResult, now time.Time) {
+	p := &b.profiles
+	if f.kind != p.kind {
+		return
+	}
+	for _, id := range f.members {
+		entry := p.byMember[id]
+		if entry == nil {
+			continue
+		}
+		is := f.list[id]
+		if is != entry.profile {
+			if entry.known || entry.overdue {
+				b.markProfileChanged(id)
+			}
+			entry.profile, entry.changedAt = is, now
+		}
+		entry.known, entry.overdue = true, false
+	}
+}
+
+// beginGeneration resets modified: the seqs are of another generation.
+func (p *boardProfiles) beginGeneration(now time.Time) {
+	for _, entry := range p.byMember {
+		entry.modified, entry.changedAt = 0, now
+	}
+}
+
+// refreshProfiles makes all profiles due soon: changes may have been missed.
+func (b *board) refreshProfiles() { b.profiles.refreshAt = time.Now().Add(rand.N(resyncJitter)) }

@@ -1,0 +1,75 @@
+package hub
+
+import (
+	"slices"
+	"time"
+)
+
+// largestTop is the largest N that clients watch.
+func (b *board) largestTop(tops []*stream) int {
+	if len(tops) == 0 {
+		return 0
+	}
+	return tops[len(tops)-1].n
+}
+
+// largestPublishedTop is the largest N that has a version. A larger N without one delays no
+// other.
+func (b *board) largestPublishedTop(tops []*stream) int {
+	for _, st := range slices.Backward(tops) {
+		if st.version.Load() != nil {
+			return st.n
+		}
+	}
+	return 0
+}
+
+// startStreams publishes the last publication to streams without a version. From then on
+// all streams of the board move together.
+func (b *board) startStreams(tops []*stream) {
+	if b.publication == nil {
+		return
+	}
+	for _, st := range tops {
+		if st.version.Load() == nil && b.publication.covers(st.n) {
+			st.publish(nil, b.publication, nil)
+			b.hub.announce(st)
+		}
+	}
+}
+
+// publish publishes the view to all streams, and the standings of members that their own
+// changes moved.
+func (b *board) publish(tops []*stream, now time.Time) {
+	s := &publication{
+		generation: b.generation, period: b.view.Period(), ends: b.view.Ends(), final: b.view.Final(), missing: b.missing,
+		state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.PageSize()),
+	}
+	s.modified, s.since = b.view.LastModified(len(s.top))
+	b.attachProfiles(s, now)
+	b.publishStreams(s, tops, now)
+	b.dirty = false
+	b.notifyMoved()
+	if b.pageApplied {
+		b.pageApplied, b.recovering = false, true
+	}
+}
+
+// publishStreams gives the streams of the top a publication.
+func (b *board) publishStreams(s *publication, tops []*stream, now time.Time) {
+	var difference *encodedRows
+	if b.publication != nil && s.continues(b.publication) {
+		difference = s.diff(b.publication, b.largestPublishedTop(tops))
+	}
+	updated := make([]*stream, 0, len(tops))
+	for _, st := range tops {
+		if s.covers(st.n) && st.publish(b.publication, s, difference) {
+			updated = append(updated, st)
+		}
+	}
+	if s.final && (b.publication == nil || !b.publication.final) {
+		b.beginDrain()
+	}
+	b.publication, b.publishedAt, b.publishAsEnd = s, now, false
+	b.hub.announce(updated...)
+}

@@ -1,0 +1,469 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
+)
+
+// fakePeriod is one period of a fakeBoard.
+type fakePeriod struct {
+	name   string
+	ties   definition.Ties
+	state  ranking.State
+	scores map[string]int64
+	data   map[string]string
+}
+
+// fakeBoard is the Source and the Feed of one board, "b", that a test changes. It has one
+// period that never ends, until periods is called.
+type fakeBoard struct {
+	mu                 sync.Mutex
+	*fakePeriod                 // the period that takes changes
+	pages              []string // names of the pages read so far
+	lookups            []int    // number of members in each call
+	lookedUp           []string // names in each call
+	readErr            error    // of all reads
+	pageErr, lookupErr error    // of pages alone, of lookups alone
+	watched, followed  map[string]bool
+	items              int // of a feed, sent so far
+
+	every       time.Duration // the length of a period; 0: one period that never ends
+	began       time.Time     // start of the first period
+	closed      []*fakePeriod
+	keptPeriods int           // how many closed periods can be read
+	ends        time.Time     // of all; zero: never
+	missing     bool          // the board does not exist
+	leftError   time.Duration // error in the time that a period is said to have left
+
+	reading    string // the name of the last read
+	beforeRead hook   // called before each read
+	// called after each read of its kind, before the answer
+	onPage, onPlaces, onStates hook
+
+	fakeProfiles
+	logs
+}
+
+// logs records what is logged.
+type logs struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logs) Enabled(context.Context, slog.Level) bool { return true }
+func (l *logs) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *logs) WithGroup(string) slog.Handler            { return l }
+
+func (l *logs) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, r.Message)
+	return nil
+}
+
+// logged returns the messages since the last call.
+func (l *logs) logged() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := l.lines
+	l.lines = nil
+	return lines
+}
+
+// hook is a function that a test sets.
+type hook struct{ do atomic.Pointer[func()] }
+
+func (h *hook) set(do func()) { h.do.Store(&do) }
+
+func (h *hook) clear() { h.do.Store(nil) }
+
+func (h *hook) isSet() bool { return h.do.Load() != nil }
+
+func (h *hook) call() {
+	if do := h.do.Load(); do != nil {
+		(*do)()
+	}
+}
+
+func newFakePeriod(name string) *fakePeriod {
+	return &fakePeriod{name: name, scores: make(map[string]int64), data: make(map[string]string)}
+}
+
+func newFakeBoard() *fakeBoard {
+	f := &fakeBoard{fakeProfiles: newFakeProfiles(), fakePeriod: newFakePeriod(""), watched: make(map[string]bool), followed: make(map[string]bool), keptPeriods: 1 << 30}
+	for i := range 4 { // so that a delta is smaller than a snapshot
+		f.set(fmt.Sprint("low", i), int64(-10-i))
+	}
+	return f
+}
+
+// periods gives the board periods of a length from now on; the first is "0".
+func (f *fakeBoard) periods(every time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.every, f.began, f.name = every, time.Now(), "0"
+}
+
+// rollOver begins the period that the clock says. The caller holds mu.
+func (f *fakeBoard) rollOver() {
+	if f.every == 0 {
+		return
+	}
+	for now := int(time.Since(f.began) / f.every); len(f.closed) < now; {
+		f.closed = append(f.closed, f.fakePeriod)
+		f.fakePeriod = newFakePeriod(strconv.Itoa(len(f.closed)))
+	}
+}
+
+// find returns the period that a name means, and the fields of its page other than the
+// entries. The caller holds mu.
+func (f *fakeBoard) find(name string) (*fakePeriod, ranking.Page, error) {
+	f.rollOver()
+	_, period, qualified := strings.Cut(name, "@")
+	n := len(f.closed)
+	closes := f.began.Add(time.Duration(n+1) * f.every) // the current period
+	number, err := strconv.Atoi(period)
+	if qualified && number < 0 {
+		number += n
+	} else if !qualified {
+		number = n
+	}
+	switch {
+	case f.missing:
+		return nil, ranking.Page{}, ranking.ErrUnknownBoard
+	case qualified && (err != nil || f.every == 0), number < max(0, n-f.keptPeriods), number > n:
+		return nil, ranking.Page{}, ranking.ErrUnknownPeriod
+	}
+	is, p := f.fakePeriod, ranking.Page{Order: definition.Desc, Start: 1}
+	if number < n {
+		is, p.Final = f.closed[number], true
+	}
+	if p.Period = is.name; f.every > 0 {
+		p.Ends = f.began.Add(time.Duration(number+1) * f.every)
+		if !p.Final || strings.HasPrefix(period, "-") {
+			p.Left = time.Until(closes)
+		}
+	}
+	if !f.ends.IsZero() {
+		p.Ends, p.Left = f.ends, max(0, time.Until(f.ends))
+		p.Final = p.Left == 0
+	}
+	if p.Left > 0 {
+		p.Left = max(1, p.Left+f.leftError)
+	}
+	return is, p, nil
+}
+
+// members are the members of the period in order.
+func (p *fakePeriod) members() []string {
+	return slices.SortedFunc(maps.Keys(p.scores), func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.scores[b], p.scores[a]), cmp.Compare(a, b))
+	})
+}
+
+// entries are all entries of the period.
+func (p *fakePeriod) entries() []ranking.Entry {
+	list := []ranking.Entry{}
+	for i, member := range p.members() {
+		rank, key := int64(i)+1, sortkey.Key(-p.scores[member])
+		switch {
+		case i == 0 || !p.ties.Tied():
+		case list[i-1].Key == key:
+			rank = list[i-1].Rank
+		case p.ties == definition.Dense:
+			rank = list[i-1].Rank + 1
+		}
+		list = append(list, ranking.Entry{
+			Rank: rank, Member: member, Score: key.Score(definition.Desc), Key: key, Data: p.data[member],
+		})
+	}
+	return list
+}
+
+// top is the first n entries as on the wire.
+func (p *fakePeriod) top(n int) []hubtest.Entry {
+	top := []hubtest.Entry{}
+	for _, e := range p.entries() {
+		if len(top) < n {
+			top = append(top, hubtest.Entry{Rank: e.Rank, Member: e.Member, Score: e.Score, Data: hubtest.Raw(e.Data)})
+		}
+	}
+	return top
+}
+
+// set changes a member's score and returns the message of it.
+func (f *fakeBoard) set(member string, score int64) *feed.Changes {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rollOver()
+	return f.change(member, score, f.data[member])
+}
+
+// setData changes a member's data and returns the message of it.
+func (f *fakeBoard) setData(member, data string) *feed.Changes {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rollOver()
+	return f.change(member, f.scores[member], data)
+}
+
+// randomChange changes a member's score, to one below a bound, or its data.
+func (f *fakeBoard) randomChange(member string, below int64) *feed.Changes {
+	if rand.IntN(4) == 0 {
+		return f.setData(member, []string{"", "1", `{"a":[]}`}[rand.IntN(3)])
+	}
+	return f.set(member, rand.Int64N(below))
+}
+
+func (p *fakePeriod) change(member string, score int64, data string) *feed.Changes {
+	if p.state.Epoch == "" {
+		p.state.Epoch = "e" + cmp.Or(p.name, "1")
+	}
+	p.state.Seq++
+	c := feed.Change{Member: member, Data: data}
+	if old, ok := p.scores[member]; ok {
+		k := sortkey.Key(-old)
+		c.Old = &k
+	}
+	k := sortkey.Key(-score)
+	c.New = &k
+	before := slices.Collect(maps.Values(p.scores))
+	p.scores[member], p.data[member] = score, data
+	at := slices.Index(p.members(), member)
+	c.Rank, c.Position = p.entries()[at].Rank, int64(at)+1
+	if p.ties == definition.Dense {
+		c.Born = !slices.Contains(before, score)
+		c.Gone = c.Old != nil && !slices.Contains(slices.Collect(maps.Values(p.scores)), c.Old.Score(definition.Desc))
+	}
+	return &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, List: []feed.Change{c}}
+}
+
+// replace replaces the whole board and returns the message.
+func (f *fakeBoard) replace(scores map[string]int64) *feed.Changes {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.scores, f.data = scores, make(map[string]string)
+	f.state = ranking.State{Epoch: f.state.Epoch + "'", Seq: 1}
+	return &feed.Changes{Board: "b", Period: f.name, Epoch: f.state.Epoch, Seq: 1}
+}
+
+func (f *fakeBoard) top(n int) []hubtest.Entry {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rollOver()
+	return f.fakePeriod.top(n)
+}
+
+// topOf is the first n entries of the period that a name means.
+func (f *fakeBoard) topOf(name string, n int) []hubtest.Entry {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p, _, err := f.find(name)
+	if err != nil {
+		panic(err)
+	}
+	return p.top(n)
+}
+
+// setKind changes the kind of the members. names are their profiles; nil: the kind has
+// none.
+func (f *fakeBoard) setKind(kind string, names map[string]string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.profilesMu.Lock()
+	f.kind, f.profiles = kind, nil
+	clear(f.cache)
+	f.profilesMu.Unlock()
+	for m, name := range names {
+		f.setProfile(m, name)
+	}
+}
+
+func (f *fakeBoard) Page(_ context.Context, board string, _ int64, limit int) (ranking.Page, error) {
+	f.beginRead(board)
+	p, err := f.readPage(board, limit)
+	f.onPage.call()
+	return p, err
+}
+
+func (f *fakeBoard) beginRead(board string) {
+	f.mu.Lock()
+	f.reading = board
+	f.mu.Unlock()
+	f.beforeRead.call()
+}
+
+func (f *fakeBoard) readPage(board string, limit int) (ranking.Page, error) {
+	orderOperation()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pages = append(f.pages, board)
+	if err := cmp.Or(f.readErr, f.pageErr); err != nil {
+		return ranking.Page{}, err
+	}
+	is, p, err := f.find(board)
+	if err != nil {
+		return ranking.Page{}, err
+	}
+	p.Kind = f.kind
+	p.State, p.Ties, p.Total, p.Entries = is.state, is.ties, int64(len(is.scores)), is.entries()
+	p.Entries = p.Entries[:min(limit, len(p.Entries))]
+	return p, nil
+}
+
+func (f *fakeBoard) Places(_ context.Context, board string, lookups []ranking.Lookup) (ranking.Places, error) {
+	f.beginRead(board)
+	p, err := f.readPlaces(board, lookups)
+	f.onPlaces.call()
+	return p, err
+}
+
+func (f *fakeBoard) readPlaces(board string, lookups []ranking.Lookup) (ranking.Places, error) {
+	orderOperation()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lookups, f.lookedUp = append(f.lookups, len(lookups)), append(f.lookedUp, board)
+	rows := 0
+	for _, l := range lookups {
+		rows += l.Rows()
+	}
+	if len(lookups) > ranking.MaxLookups || rows > ranking.MaxLookupRows {
+		return ranking.Places{}, errors.New("too much at once")
+	}
+	if err := cmp.Or(f.readErr, f.lookupErr); err != nil {
+		return ranking.Places{}, err
+	}
+	is, _, err := f.find(board)
+	if err != nil {
+		return ranking.Places{}, err
+	}
+	all := is.entries()
+	p := ranking.Places{State: is.state, Period: is.name, Ties: is.ties, Total: int64(len(all))}
+	for _, l := range lookups {
+		found := ranking.Place{Entry: ranking.Entry{Member: l.Member}}
+		if i := slices.IndexFunc(all, func(e ranking.Entry) bool { return e.Member == l.Member }); i >= 0 {
+			found.Entry, found.Position = all[i], int64(i)+1
+			found.Around = all[max(0, i-l.Around):min(len(all), i+l.Around+1)]
+		}
+		p.List = append(p.List, found)
+	}
+	return p, nil
+}
+
+func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardState {
+	orderOperation()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	states := make([]ranking.BoardState, len(boards))
+	for i, board := range boards {
+		if is, _, err := f.find(board); err == nil {
+			states[i].State, states[i].Kind = is.state, f.kind
+		}
+		states[i].Err = f.readErr
+	}
+	f.mu.Unlock()
+	f.onStates.call()
+	f.mu.Lock()
+	return states
+}
+
+// saveState returns a function that restores the state, as a failover to a late replica
+// does.
+func (f *fakeBoard) saveState() (again func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	state, scores := f.state, maps.Clone(f.scores)
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.state, f.scores = state, maps.Clone(scores)
+	}
+}
+
+func (f *fakeBoard) setReadErr(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.readErr = err
+}
+
+func (f *fakeBoard) Watch(instance string) { f.setWanted(f.watched, instance, true) }
+
+func (f *fakeBoard) Unwatch(instance string) { f.setWanted(f.watched, instance, false) }
+
+func (f *fakeBoard) Follow(name string) { f.setWanted(f.followed, name, true) }
+
+func (f *fakeBoard) Unfollow(name string) { f.setWanted(f.followed, name, false) }
+
+func (f *fakeBoard) setWanted(of map[string]bool, name string, wanted bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if of[name] == wanted {
+		panic(fmt.Sprintf("%q: wanted is %v already", name, wanted))
+	}
+	if of[name] = wanted; !wanted {
+		delete(of, name)
+	}
+}
+
+var theBoard = ranking.Board{Name: "b", Instance: "b", Definition: definition.Board{Name: "b"}}
+
+// isStale reports whether clients were told that their boards may be old.
+func isStale(h *Hub) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.stale
+}
+
+// operations orders the fake's operations for the race detector: simulated time alone
+// orders nothing.
+var operations atomic.Int64
+
+func orderOperation() { operations.Add(1) }
+
+// pass lets simulated time pass, and waits until all that is due has happened.
+func pass(d time.Duration) {
+	orderOperation()
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// withHub runs a test with a hub on simulated time: a wait is over when nothing more can
+// happen.
+func withHub(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeBoard()
+		h := New(f, f, Config{Log: slog.New(&f.logs), Shards: 2})
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() {
+			h.Run(ctx)
+			close(done)
+		}()
+		defer func() {
+			cancel()
+			<-done
+		}()
+		h.FeedUp()
+		synctest.Wait()
+		test(t, h, f)
+	})
+}

@@ -1,0 +1,87 @@
+package hub
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+)
+
+// fakeConn folds the frames that it is sent. While it is full it refuses frames.
+type fakeConn struct {
+	mu      sync.Mutex
+	full    bool
+	room    int // how many frames it takes before it is full; 0: no bound
+	refused int // how many frames it refused
+	frames  []hubtest.Message
+	board   hubtest.Board
+	ends    []hubtest.Board // the final boards of periods
+	foldErr error
+}
+
+func (c *fakeConn) Send(f *Frame) bool {
+	orderOperation()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.full {
+		c.refused++
+		return false
+	}
+	var m hubtest.Message
+	err := json.Unmarshal(f.JSON(), &m)
+	if err == nil && (m.Type == "snapshot" || m.Type == "delta" || m.Type == "me") {
+		was := c.board
+		err = errors.Join(c.board.Fold(m), c.checkEnd(m, was))
+	}
+	c.foldErr = errors.Join(c.foldErr, err)
+	c.frames = append(c.frames, m)
+	if c.room > 0 {
+		c.room--
+		c.full = c.room == 0
+	}
+	return true
+}
+
+// checkEnd checks that a period is not followed by another one before its end, or the end
+// of a later one.
+func (c *fakeConn) checkEnd(m hubtest.Message, was hubtest.Board) error {
+	switch {
+	case m.Final:
+		c.ends = append(c.ends, c.board)
+	case was.Ends != "" && was.Period != c.board.Period && !was.Final:
+		return fmt.Errorf("period %q is shown before the end of %q", c.board.Period, was.Period)
+	}
+	return nil
+}
+
+func (c *fakeConn) setFull(full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.full = full
+}
+
+// take returns the types of the frames since the last call, and checks that they fold. A
+// final snapshot is "final".
+func (c *fakeConn) take(t *testing.T) (types []string) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	require.NoError(t, c.foldErr)
+	for _, m := range c.frames {
+		kind := m.Type
+		switch {
+		case kind == "status":
+			kind = fmt.Sprintf("status %v", m.Stale)
+		case m.Final:
+			kind = "final"
+		}
+		types = append(types, kind)
+	}
+	c.frames = nil
+	return types
+}

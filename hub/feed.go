@@ -1,0 +1,284 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// eventFeed is a goroutine that publishes the items of one feed. It publishes at most one frame
+// an interval, and at most FeedRate items in any second. A frame takes at most half of what
+// is left of that second. Items that arrive at once spread over several frames; the feed
+// skips items that arrive faster. All clients see the same items: they share one budget and
+// one encoded frame.
+type eventFeed struct {
+	hub    *Hub
+	name   string
+	ctx    context.Context
+	cancel context.CancelFunc
+	stream *stream
+	empty  *Frame        // the first frame of a client
+	wake   chan struct{} // an item or a subscription has arrived; holds one
+
+	live     atomic.Bool   // the feed receives each item from now on
+	received atomic.Uint64 // how many items were received
+
+	mu         sync.Mutex
+	queued     [][]byte // the newest items not yet published, FeedRate at most
+	subscribed bool     // live was set since run last looked
+
+	// Only run accesses the rest.
+	published time.Time
+	recent    []*itemBatch // batches of the last second
+	lastShown uint64       // the number of the last published item, counted as received
+}
+
+// itemBatch is what a version of a feed's stream publishes.
+type itemBatch struct {
+	last    uint64 // the number of its last item, counted as received
+	list    [][]byte
+	skipped int64 // for a client that has the version before
+	at      time.Time
+}
+
+// FeedSubscription is what one client sees of one feed.
+type FeedSubscription struct{ delivery *delivery }
+
+// Follow subscribes a client to a feed. The client gets an empty frame once the feed is
+// live, then the items as they arrive: at most Config.FeedRate a second. Each frame counts
+// the items that were skipped for this client since its last frame. It does not count items
+// sent while the feed was down.
+//
+// Follow calls accepted before the first frame; after that it fails only for a client that
+// has left. The caller makes sure that a client follows a feed once at a time. The
+// subscription ends with Unfollow or Leave. The error is ErrClosed for a hub that shuts
+// down and for a client that has left.
+func (h *Hub) Follow(c *Client, name string, accepted func()) (*FeedSubscription, error) {
+	s, err := h.acquireFeed(c, name)
+	if err != nil {
+		return nil, fmt.Errorf("follow feed %q: %w", name, err)
+	}
+	accepted()
+	joined := false
+	c.shard.do(func() { joined = s.attach() })
+	if !joined {
+		h.release([]*delivery{s})
+		return nil, fmt.Errorf("follow feed %q: %w", name, ErrClosed)
+	}
+	return &FeedSubscription{s}, nil
+}
+
+// Unfollow ends sub. No frame of it is sent after Unfollow has returned.
+func (h *Hub) Unfollow(sub *FeedSubscription) {
+	left := false
+	sub.delivery.client.shard.do(func() { left = sub.delivery.detach() })
+	if left {
+		h.release([]*delivery{sub.delivery})
+	}
+}
+
+// Feeds is the number of followed feeds.
+func (h *Hub) Feeds() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.feeds)
+}
+
+// acquireFeed makes a delivery of a feed, and starts the feed if it is the first.
+func (h *Hub) acquireFeed(c *Client, name string) (*delivery, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, ErrClosed
+	}
+	f := h.feeds[name]
+	if f == nil {
+		f = &eventFeed{hub: h, name: name, empty: itemsFrame(name, nil, 0), wake: make(chan struct{}, 1)}
+		f.stream = &stream{feed: f}
+		f.ctx, f.cancel = context.WithCancel(h.ctx)
+		h.feeds[name] = f
+		if h.stale {
+			h.unsynced[f] = true
+		}
+		h.running.Go(f.run)
+		h.feed.Follow(name)
+	}
+	f.stream.refs++
+	f.stream.shards.Or(c.shard.bit)
+	return &delivery{client: c, stream: f.stream}, nil
+}
+
+// stopFeed ends a feed without clients. The caller holds mu.
+func (h *Hub) stopFeed(f *eventFeed) {
+	delete(h.feeds, f.name)
+	h.feed.Unfollow(f.name)
+	f.cancel()
+	delete(h.unsynced, f)
+	h.clearStale()
+}
+
+// FeedFollowed starts the frames of a feed.
+func (h *Hub) FeedFollowed(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f := h.feeds[name]; f != nil {
+		f.markLive()
+	}
+}
+
+// FeedItems passes items to the goroutine of their feed.
+func (h *Hub) FeedItems(name string, items [][]byte) {
+	h.mu.Lock()
+	f := h.feeds[name]
+	h.mu.Unlock()
+	if f != nil {
+		f.add(items)
+	}
+}
+
+func (f *eventFeed) signal() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// markLive notes that the feed receives each item from now on.
+func (f *eventFeed) markLive() {
+	f.live.Store(true) // before run publishes to the clients that wait for it
+	f.mu.Lock()
+	f.subscribed = true
+	f.mu.Unlock()
+	f.signal()
+}
+
+// markDown notes that the feed misses items from now on. New clients wait.
+func (f *eventFeed) markDown() { f.live.Store(false) }
+
+func (f *eventFeed) add(items [][]byte) {
+	f.mu.Lock()
+	f.received.Add(uint64(len(items)))
+	f.queued = append(f.queued, items...)
+	if more := len(f.queued) - f.hub.cfg.FeedRate; more > 0 {
+		f.queued = slices.Delete(f.queued, 0, more)
+	}
+	f.mu.Unlock()
+	f.signal()
+}
+
+func (f *eventFeed) run() {
+	defer f.cancel()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-f.ctx.Done():
+			return
+		case <-f.wake:
+		case <-timer.C:
+		}
+		if wait := f.step(time.Now()); wait > 0 {
+			timer.Reset(wait)
+		}
+	}
+}
+
+// step publishes what is due. It returns the time until more is due; 0: only after another
+// item.
+func (f *eventFeed) step(now time.Time) (wait time.Duration) {
+	f.mu.Lock()
+	began, any := f.subscribed, len(f.queued) > 0
+	f.subscribed = false
+	f.mu.Unlock()
+	if began {
+		f.setVersion(&version{}) // clients without a frame get the empty one
+		f.hub.markFeedSynced(f)
+	}
+	if !any {
+		return 0
+	}
+	f.recent = slices.DeleteFunc(f.recent, func(i *itemBatch) bool { return now.Sub(i.at) >= time.Second })
+	left := f.hub.cfg.FeedRate
+	for _, i := range f.recent {
+		left -= len(i.list)
+	}
+	interval := f.hub.cfg.Interval
+	if wait := f.published.Add(interval).Sub(now); wait > 0 {
+		return wait
+	}
+	if left <= 0 {
+		return f.recent[0].at.Add(time.Second).Sub(now)
+	}
+	f.mu.Lock()
+	room := min((left+1)/2, len(f.queued))
+	is := &itemBatch{list: slices.Clone(f.queued[:room]), at: now}
+	f.queued = slices.Delete(f.queued, 0, room)
+	rest := len(f.queued)
+	is.last = f.received.Load() - uint64(rest)
+	f.mu.Unlock()
+	is.skipped = int64(is.last-f.lastShown) - int64(room)
+	f.setVersion(&version{batch: is, delta: itemsFrame(f.name, is.list, is.skipped)})
+	f.recent = append(f.recent, is)
+	f.published, f.lastShown = now, is.last
+	if rest > 0 {
+		return interval
+	}
+	return 0
+}
+
+func (f *eventFeed) setVersion(v *version) {
+	f.stream.setVersion(v)
+	f.hub.announce(f.stream)
+}
+
+// sendItems sends the newest version of a feed, unless the client has it: the shared frame,
+// or a frame of its own where the shared one would count wrongly.
+func (s *delivery) sendItems(v *version) {
+	f := s.stream.feed
+	switch {
+	case s.version == 0:
+		if seen := f.received.Load(); f.live.Load() && s.client.conn.Send(f.empty) {
+			s.version, s.receivedItems = v.number, seen
+		}
+	case v.batch == nil:
+		s.version = v.number
+	default:
+		frame, list := v.delta, v.batch.list
+		since := int64(v.batch.last) - int64(s.receivedItems) // items received since the client's last frame
+		if since <= 0 {
+			s.version = v.number // the client came after all of them
+			return
+		}
+		if skipped := max(0, since-int64(len(list))); skipped != v.batch.skipped || since < int64(len(list)) {
+			frame = itemsFrame(f.name, list[max(0, len(list)-int(since)):], skipped)
+		}
+		if s.client.conn.Send(frame) {
+			s.version, s.receivedItems = v.number, v.batch.last
+		}
+	}
+}
+
+// itemsFrame encodes items of a feed, and the number of skipped items.
+func itemsFrame(name string, list [][]byte, skipped int64) *Frame {
+	size := headRoom + 64 + len(name)
+	for _, item := range list {
+		size += len(item) + 1
+	}
+	b := make([]byte, headRoom, size)
+	b = append(b, `{"type":"feed","feed":`...)
+	b = appendString(b, name)
+	b = append(b, `,"items":[`...)
+	for i, item := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, item...)
+	}
+	b = append(b, `],"skipped":`...)
+	b = strconv.AppendInt(b, skipped, 10)
+	return newFrame(append(b, '}'))
+}

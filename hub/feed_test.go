@@ -1,0 +1,409 @@
+package hub
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// followFeed joins a new connection that follows a feed.
+func followFeed(t *testing.T, h *Hub, name string) (*Client, *fakeConn, *FeedSubscription) {
+	conn := &fakeConn{}
+	c := h.Join(conn)
+	sub, err := h.Follow(c, name, func() {})
+	require.NoError(t, err)
+	return c, conn, sub
+}
+
+// addItems sends n items to the feed "gift", numbered on from the last.
+func (f *fakeBoard) addItems(h *Hub, n int) {
+	var items [][]byte
+	for range n {
+		f.items++
+		items = append(items, fmt.Appendf(nil, `{"at":"2026-11-20T06:30:00.000Z","data":%d}`, f.items))
+	}
+	h.FeedItems("gift", items)
+}
+
+// takeItems returns the feed frames since the last call: the items, or "live" for a frame
+// without any, and the number of skipped items.
+func (c *fakeConn) takeItems(t *testing.T) (list []string) {
+	t.Helper()
+	for _, m := range c.frames {
+		if m.Type != "feed" {
+			continue
+		}
+		require.Equal(t, "gift", m.Feed)
+		require.NotNil(t, m.Items)
+		text := "live"
+		for i, item := range m.Items {
+			require.Equal(t, "2026-11-20T06:30:00.000Z", item.At)
+			if text += " " + string(item.Data); i == 0 {
+				text = string(item.Data)
+			}
+		}
+		if m.Skipped > 0 {
+			text += fmt.Sprint(" skipped ", m.Skipped)
+		}
+		list = append(list, text)
+	}
+	c.take(t)
+	return list
+}
+
+// The feed sends an item at once after a pause, then a frame an interval, the same frame to
+// all clients.
+func TestFeedSendsItemsAsTheyArrive(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, early, _ := followFeed(t, h, "gift")
+		require.True(t, f.followed["gift"])
+		pass(time.Second)
+		require.Empty(t, early.takeItems(t), "the feed is not subscribed to yet")
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		require.Equal(t, []string{"live"}, early.takeItems(t))
+		_, late, _ := followFeed(t, h, "gift")
+		_, other, _ := followFeed(t, h, "other")
+		synctest.Wait()
+		require.Equal(t, []string{"live"}, late.takeItems(t))
+
+		f.addItems(h, 1)
+		synctest.Wait()
+		for _, conn := range []*fakeConn{early, late} {
+			require.Equal(t, []string{"1"}, conn.takeItems(t))
+		}
+		for range 9 {
+			pass(10 * time.Millisecond)
+			f.addItems(h, 1)
+		}
+		require.Empty(t, late.takeItems(t))
+		pass(10 * time.Millisecond)
+		for _, conn := range []*fakeConn{early, late} {
+			require.Equal(t, []string{"2 3 4 5 6 7 8 9 10"}, conn.takeItems(t))
+		}
+		pass(time.Second)
+		require.Empty(t, other.takeItems(t))
+		require.Empty(t, late.takeItems(t))
+	})
+}
+
+// The feed sends at most FeedRate items in any second. It sends the newest, and counts the
+// others.
+func TestFeedRate(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, conn, _ := followFeed(t, h, "gift")
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		conn.take(t)
+		var shown []time.Time
+		next := 1
+		look := func() {
+			t.Helper()
+			synctest.Wait()
+			for _, m := range conn.frames {
+				next += int(m.Skipped)
+				for _, item := range m.Items {
+					require.Equal(t, fmt.Sprint(next), string(item.Data), "each is shown, in order, or counted")
+					shown = append(shown, time.Now())
+					next++
+				}
+			}
+			conn.frames = nil
+		}
+		f.addItems(h, 20)
+		synctest.Wait()
+		require.Equal(t, []string{"1 2 3 4 5 6 7 8 9 10"}, conn.takeItems(t), "of a burst half at once")
+		next = 11
+		for range 10 { // the interval
+			shown = append(shown, time.Now())
+		}
+		for range 50 {
+			pass(10 * time.Millisecond)
+			look()
+		}
+		require.Equal(t, 21, next, "and the rest within half a second")
+		pass(time.Second)
+
+		start, frames := time.Now(), 0
+		for range 1000 { // ten seconds above the rate
+			f.addItems(h, 1+rand.IntN(3))
+			pass(10 * time.Millisecond)
+			frames += len(conn.frames)
+			look()
+		}
+		require.LessOrEqual(t, frames, 101)
+		require.InDelta(t, 200, len(shown)-20, 20, "no second is left unused")
+		gap := time.Duration(0)
+		for i, at := range shown {
+			if at.Sub(start) > 5*time.Second {
+				gap = max(gap, at.Sub(shown[i-1]))
+			}
+			if i >= 20 {
+				require.GreaterOrEqual(t, at.Sub(shown[i-20]), time.Second-10*time.Millisecond, "20 in any second, which is looked at a little late")
+			}
+		}
+		require.LessOrEqual(t, gap, 500*time.Millisecond, "and they come evenly")
+		pass(time.Second) // and the last items
+		look()
+		require.Equal(t, f.items+1, next)
+	})
+}
+
+// A slow client gets the newest items, and the number of all that it missed.
+func TestFeedSlowClientCountsSkippedItems(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		slow, conn, _ := followFeed(t, h, "gift")
+		_, quick, _ := followFeed(t, h, "gift")
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		f.addItems(h, 2)
+		pass(time.Second)
+		require.Equal(t, []string{"live", "1 2"}, conn.takeItems(t))
+		conn.setFull(true)
+		for range 5 {
+			f.addItems(h, 3)
+			pass(time.Second)
+		}
+		require.Equal(t, []string{"live", "1 2", "3 4 5", "6 7 8", "9 10 11", "12 13 14", "15 16 17"}, quick.takeItems(t))
+		conn.setFull(false)
+		slow.Ready()
+		synctest.Wait()
+		require.Equal(t, []string{"15 16 17 skipped 12"}, conn.takeItems(t))
+		f.addItems(h, 1)
+		pass(time.Second)
+		require.Equal(t, []string{"18"}, conn.takeItems(t))
+
+		conn.setFull(true)
+		f.addItems(h, 30)
+		pass(time.Second)
+		conn.setFull(false)
+		f.addItems(h, 1) // and its Ready has not arrived yet
+		pass(time.Second)
+		require.Equal(t, []string{"49 skipped 30"}, conn.takeItems(t))
+		require.Len(t, quick.takeItems(t), 7)
+		slow.Ready()
+		pass(time.Second)
+		require.Empty(t, conn.takeItems(t))
+	})
+}
+
+// A new client gets no item from before it joined.
+func TestFeedLateClientGetsNewItemsOnly(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, first, _ := followFeed(t, h, "gift")
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		f.addItems(h, 100)
+		synctest.Wait()
+		require.Equal(t, []string{"live", "81 82 83 84 85 86 87 88 89 90 skipped 80"}, first.takeItems(t))
+		pass(10 * time.Millisecond)
+		f.addItems(h, 7) // not yet published
+		_, late, _ := followFeed(t, h, "gift")
+		synctest.Wait()
+		f.addItems(h, 4)
+		pass(2 * time.Second)
+		require.Equal(t, []string{"92 93 94 95 96 skipped 1", "97 98 99", "100", "101", "102 103 104 105 106", "107 108 109 110 111"}, first.takeItems(t))
+		require.Equal(t, []string{"live", "108 109 110 111"}, late.takeItems(t), "what has happened since")
+	})
+}
+
+// A frame is encoded once for all clients that have the version before.
+func TestFeedFramesAreShared(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		var conns []*recordingConn
+		for range 40 {
+			k := &recordingConn{}
+			_, err := h.Follow(h.Join(k), "gift", func() {})
+			require.NoError(t, err)
+			conns = append(conns, k)
+		}
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		for range 3 {
+			f.addItems(h, 7)
+			pass(time.Second)
+		}
+		distinct := sentTimes(conns)
+		require.Len(t, distinct, 4, "the empty one and three more")
+		for _, n := range distinct {
+			require.Equal(t, 40, n)
+		}
+	})
+}
+
+// During an outage clients are stale, until the feed is subscribed to again. Items sent
+// meanwhile are not counted. A new client waits for the end of the outage.
+func TestFeedOutage(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, conn, _ := followFeed(t, h, "gift")
+		require.False(t, isStale(h))
+		h.FeedFollowed("gift")
+		pass(time.Second)
+		f.addItems(h, 1)
+		pass(10 * time.Millisecond)
+		f.addItems(h, 1)
+		require.Equal(t, []string{"live", "1"}, conn.takeItems(t))
+		h.FeedDown(time.Now())
+		pass(time.Second)
+		require.Equal(t, []string{"2"}, conn.takeItems(t), "the items that arrived are sent")
+		_, late, _ := followFeed(t, h, "gift")
+		_, another, _ := followFeed(t, h, "other")
+		pass(time.Second)
+		require.Equal(t, []string{"status true"}, late.take(t))
+		f.items += 5 // the message is lost
+		h.FeedUp()
+		pass(time.Second)
+		require.True(t, isStale(h))
+		h.FeedFollowed("gift")
+		pass(time.Second)
+		require.Equal(t, []string{"feed"}, late.take(t))
+		require.True(t, isStale(h), "the other feed is not subscribed to yet")
+		h.FeedFollowed("other")
+		pass(time.Second)
+		require.Equal(t, []string{"status false"}, late.take(t))
+		require.Equal(t, []string{"status true", "feed", "status false"}, another.take(t))
+		f.addItems(h, 1)
+		synctest.Wait()
+		require.Equal(t, []string{"8"}, conn.takeItems(t))
+		require.Equal(t, []string{"8"}, late.takeItems(t))
+	})
+}
+
+// The feed may go down before the hub learns that it was subscribed to.
+func TestFeedOutageRightAfterSubscription(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		followFeed(t, h, "gift")
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		h.FeedDown(time.Now())
+		h.markFeedSynced(h.feeds["gift"])
+		h.FeedUp()
+		require.True(t, isStale(h))
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		require.False(t, isStale(h))
+	})
+}
+
+// A feed without clients is unsubscribed from, whichever way they leave.
+func TestUnfollowedFeedLeavesNothing(t *testing.T) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		before := runtime.NumGoroutine()
+		for range 3 {
+			a, conn, sub := followFeed(t, h, "gift")
+			b, _, _ := followFeed(t, h, "gift")
+			h.FeedFollowed("gift")
+			synctest.Wait()
+			require.Equal(t, 1, h.Feeds())
+			h.Unfollow(sub)
+			h.Unfollow(sub)
+			require.Equal(t, 1, h.Feeds())
+			conn.take(t)
+			f.addItems(h, 1)
+			pass(time.Second)
+			require.Empty(t, conn.take(t))
+			h.FeedDown(time.Now())
+			h.FeedUp()
+			require.True(t, isStale(h))
+			h.Leave(b)
+			require.False(t, isStale(h), "no client waits for it")
+			h.Leave(a)
+			synctest.Wait()
+			require.Zero(t, h.Feeds())
+			require.Empty(t, f.followed)
+			require.LessOrEqual(t, runtime.NumGoroutine(), before) // goroutines of earlier tests may have ended meanwhile
+			for _, s := range h.shards {
+				require.Empty(t, s.deliveries)
+			}
+			h.FeedItems("gift", [][]byte{[]byte(`{}`)})
+			h.FeedFollowed("gift")
+		}
+		_, err := h.Follow(func() *Client { c := h.Join(&fakeConn{}); h.Leave(c); return c }(), "gift", func() {})
+		require.ErrorIs(t, err, ErrClosed)
+		require.Zero(t, h.Feeds())
+	})
+}
+
+// However slow a client is, the items that it gets and the items counted as skipped are all
+// items since it joined, each once.
+func TestEveryItemIsSentOrCounted(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		type viewer struct {
+			*Client
+			*fakeConn
+			from int // items sent before it joined
+		}
+		var viewers []*viewer
+		come := func() {
+			v := &viewer{from: f.items}
+			v.Client, v.fakeConn, _ = followFeed(t, h, "gift")
+			viewers = append(viewers, v)
+			synctest.Wait()
+		}
+		come()
+		h.FeedFollowed("gift")
+		synctest.Wait()
+		for range rounds(15) {
+			for range 200 {
+				f.addItems(h, rand.IntN(4))
+				v := viewers[rand.IntN(len(viewers))]
+				switch rand.IntN(12) {
+				case 0:
+					v.setFull(true)
+				case 1:
+					v.setFull(false)
+					v.Ready()
+				case 2:
+					come()
+				}
+				pass(time.Duration(rand.IntN(100)) * time.Millisecond)
+			}
+			for _, v := range viewers {
+				v.setFull(false)
+				v.Ready()
+			}
+			pass(time.Second)
+			f.addItems(h, 1)
+			pass(time.Second)
+			for _, v := range viewers {
+				var shown []string
+				skipped := int64(0)
+				for _, m := range v.frames {
+					for _, item := range m.Items {
+						if shown = append(shown, string(item.Data)); item.Data < "1" {
+							t.Fatal("no item")
+						}
+					}
+					skipped += m.Skipped
+				}
+				before := 0 // sent before the client joined, and shown
+				for _, item := range shown {
+					var n int
+					fmt.Sscan(item, &n)
+					if n <= v.from {
+						before++
+					}
+				}
+				require.EqualValues(t, f.items-v.from, len(shown)-before+int(skipped))
+				slices.Sort(shown)
+				require.Equal(t, len(shown), len(slices.Compact(shown)))
+				v.take(t)
+				v.from = f.items
+			}
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package hub
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rankcast/ranking/definition"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOutageStatusAndRecovery(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.set("a", 1)
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+
+		asOf := time.Now()
+		pass(time.Second)
+		h.FeedDown(asOf)
+		synctest.Wait()
+		require.Equal(t, asOf.UTC().Format(definition.TimeForm), conn.frames[0].AsOf)
+		require.Equal(t, []string{"status true"}, conn.take(t))
+
+		_, late, _ := join(t, h, 10)
+		synctest.Wait()
+		require.Equal(t, []string{"status true", "snapshot"}, late.take(t), "a new client is told, and gets what there is")
+
+		f.set("a", 2) // the message is lost
+		f.setReadErr(errors.New("away"))
+		h.FeedUp()
+		h.FeedSubscribed("b")
+		pass(5 * time.Second)
+		require.Empty(t, conn.take(t), "still stale while the board can't be read")
+		f.setReadErr(nil)
+		pass(5 * time.Second)
+		require.Equal(t, []string{"delta", "status false"}, conn.take(t))
+		require.Equal(t, []string{"delta", "status false"}, late.take(t))
+		require.Equal(t, f.top(10), conn.board.Top)
+
+		_, fresh, _ := join(t, h, 10)
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, fresh.take(t))
+	})
+}
+
+// A board that is first watched during an outage is read before the outage ends. A board
+// that loses its last watcher does not delay the end.
+func TestOutageEndsWhenAllBoardsAreRead(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		h.FeedDown(time.Now())
+		require.True(t, isStale(h))
+		first, conn, _ := join(t, h, 10)
+		synctest.Wait()
+		require.Equal(t, []string{"status true"}, conn.take(t))
+		h.FeedUp()
+		pass(time.Second)
+		require.True(t, isStale(h), "the board has not been read")
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, []string{"snapshot", "status false"}, conn.take(t))
+		require.False(t, isStale(h))
+
+		h.FeedDown(time.Now())
+		h.Leave(first)
+		h.FeedUp()
+		pass(time.Second)
+		require.False(t, isStale(h), "the board has no watcher")
+	})
+}
+
+// Reads may fail while the feed is up, as on a cluster.
+func TestFailedReadsMakeClientsStale(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+		f.setReadErr(errors.New("away"))
+		pass(1100 * time.Millisecond)
+		require.Equal(t, []string{"status true"}, conn.take(t))
+		f.set("a", 5)
+		f.setReadErr(nil)
+		pass(5 * time.Second)
+		require.Equal(t, f.top(10), conn.board.Top)
+		require.False(t, isStale(h))
+		types := conn.take(t)
+		require.Equal(t, "status false", types[len(types)-1])
+	})
+}
+
+// After a failed page the clients are stale until a page is read, also when the view does
+// not need the page any more.
+func TestStaleEndsWhenTheFailedPageIsNotNeeded(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		for i := range 200 {
+			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
+		}
+		c, conn, sub := join(t, h, 10)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		f.mu.Lock()
+		f.pageErr = errors.New("no pages")
+		f.mu.Unlock()
+		sub, err := h.Subscribe(c, theBoard, Watch{Top: 100}, sub, func() {})
+		require.NoError(t, err)
+		pass(100 * time.Millisecond)
+		require.True(t, isStale(h))
+		_, err = h.Subscribe(c, theBoard, Watch{Top: 10}, sub, func() {})
+		require.NoError(t, err)
+		f.mu.Lock()
+		f.pageErr = nil
+		f.mu.Unlock()
+		pass(3 * time.Second)
+		require.False(t, isStale(h))
+		require.Equal(t, f.top(10), conn.board.Top)
+		conn.take(t)
+	})
+}
+
+// After an outage clients are current only once each followed member is known again.
+func TestOutageEndsWhenFollowersAreRecovered(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := follow(t, h, 3, "m100", 0)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		conn.take(t)
+		h.FeedDown(time.Now())
+		f.set("m150", 1005) // the message is lost
+		f.mu.Lock()
+		f.lookupErr = errors.New("no places")
+		f.mu.Unlock()
+		h.FeedUp()
+		h.FeedSubscribed("b")
+		pass(5 * time.Second)
+		require.Equal(t, []string{"status true"}, conn.take(t))
+		require.Less(t, len(f.lookups), 20, "with pauses")
+		f.mu.Lock()
+		f.lookupErr = nil
+		f.mu.Unlock()
+		pass(5 * time.Second)
+		require.Equal(t, []string{"me", "status false"}, conn.take(t))
+		meHolds(t, f, conn, "m100", 0)
+	})
+}
+
+// A failed lookup that no client needs any more does not keep the clients stale.
+func TestStaleEndsWhenTheFailedLookupIsNotNeeded(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := join(t, h, 3)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		f.mu.Lock()
+		f.lookupErr = errors.New("no places")
+		f.mu.Unlock()
+		c, _, _ := follow(t, h, 3, "m100", 0)
+		pass(3 * time.Second)
+		require.True(t, isStale(h))
+		h.Leave(c)
+		pass(3 * time.Second)
+		require.False(t, isStale(h))
+		require.Equal(t, []string{"snapshot", "status true", "status false"}, conn.take(t))
+		require.Equal(t, 1, len(f.pages))
+	})
+}
+
+// An outage ends once the read entries are published, whatever else fails.
+func TestOutageEndsOnceTheTopIsPublished(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(200)
+		_, conn, _ := join(t, h, 3)
+		h.FeedSubscribed("b")
+		pass(3 * time.Second)
+		f.mu.Lock()
+		f.lookupErr = errors.New("no places")
+		f.mu.Unlock()
+		c, _, _ := follow(t, h, 3, "m100", 0)
+		pass(5 * time.Second)
+		require.Equal(t, []string{"snapshot", "status true"}, conn.take(t))
+		h.FeedChanges(f.set("m000", 3000)) // begins an interval
+		synctest.Wait()
+		conn.take(t)
+		f.set("m002", 5000) // the message is lost
+		h.FeedChanges(f.set("m001", 4000))
+		synctest.Wait()
+		h.Leave(c)
+		pass(time.Second)
+		types := conn.take(t)
+		require.Len(t, types, 2)
+		require.Equal(t, "status false", types[1])
+		require.Equal(t, f.top(3), conn.board.Top)
+	})
+}

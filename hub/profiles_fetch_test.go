@@ -1,0 +1,205 @@
+package hub
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+)
+
+func TestChangeWaitsForProfilesOneReadAtMost(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]bool{"slow": false, "failing": true} {
+		t.Run(name, func(t *testing.T) {
+			withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+				pass(time.Second)
+				f.setProfile("new", "Newt")
+				f.setSlow(300*time.Millisecond, broken)
+				h.FeedChanges(f.set("new", -20))
+				pass(99 * time.Millisecond)
+				require.Empty(t, conn.take(t))
+				pass(2 * time.Millisecond)
+				require.Equal(t, []string{"delta"}, conn.take(t))
+				require.Equal(t, f.top(10), unnamed(conn.board.Top), "it goes out without")
+				require.Empty(t, conn.board.Top[6].Name)
+				h.FeedChanges(f.set("new", -19))
+				pass(110 * time.Millisecond)
+				require.Equal(t, []string{"delta"}, conn.take(t), "and no change waits for it again")
+				f.setSlow(0, false)
+				pass(5 * time.Second)
+				require.Equal(t, []string{"delta"}, conn.take(t), "the name comes when it is there")
+				require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+				require.False(t, isStale(h), "all scores were right")
+			})
+		})
+	}
+}
+
+// An unreadable profile does not affect the others, and is read again alone.
+func TestUnreadableProfileLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind, f.failingMember = "user", "b"
+		f.set("a", 3)
+		f.set("b", 2)
+		f.setProfile("a", "Ann")
+		f.setProfile("b", "Bob")
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+		require.Equal(t, "Ann", conn.board.Top[0].Name)
+		require.Empty(t, conn.board.Top[1].Name)
+		pass(5 * time.Second)
+		reads := f.takeReads()
+		require.Equal(t, 6, reads[0])
+		require.Greater(t, len(reads), 2)
+		for _, n := range reads[1:] {
+			require.Equal(t, 1, n)
+		}
+		f.profilesMu.Lock()
+		f.failingMember = ""
+		f.profilesMu.Unlock()
+		pass(5 * time.Second)
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+		require.Equal(t, []string{"delta"}, conn.take(t))
+		require.Len(t, f.takeReads(), 1)
+	})
+}
+
+func unnamed(entries []hubtest.Entry) []hubtest.Entry {
+	list := slices.Clone(entries)
+	for i := range list {
+		list[i].Name, list[i].Avatar = "", ""
+	}
+	return list
+}
+
+func TestSteadyBoardRefreshesProfilesOnlyWhenDue(t *testing.T) {
+	t.Parallel()
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		require.Equal(t, []int{6}, f.takeReads(), "all in one call")
+		pass(2 * time.Minute)
+		reads := f.takeReads()
+		require.GreaterOrEqual(t, len(reads), 4)
+		require.LessOrEqual(t, len(reads), 6)
+		for _, n := range reads {
+			require.Equal(t, 6, n, "all in one call")
+		}
+		for i := range 100 {
+			h.FeedChanges(f.set("a", int64(100+i)))
+			pass(time.Millisecond)
+		}
+		require.Empty(t, f.takeReads())
+		require.Equal(t, []string{"delta", "delta"}, conn.take(t)[:2])
+	})
+}
+
+func TestKindWithoutProfilesIsNotRead(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind = "user"
+		f.set("a", 3)
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		pass(5 * time.Minute)
+		h.FeedChanges(f.set("b", 5))
+		pass(5 * time.Minute)
+		require.Empty(t, f.takeReads())
+		conn.take(t)
+		changeProfile(h, f, "a", "Ann")
+		synctest.Wait()
+		require.Equal(t, []string{"delta"}, conn.take(t), "the first profile of a kind")
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+	})
+}
+
+// The first profile of a kind is found although its message was lost.
+func TestFirstProfileOfAKindWithoutAMessage(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind = "user"
+		f.set("a", 3)
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		conn.take(t)
+		f.setProfile("a", "Ann")
+		pass(2 * time.Second)
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+	})
+}
+
+func TestLostProfileMessageIsRepairedWithinAMinute(t *testing.T) {
+	t.Parallel()
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		for i := range 20 {
+			pass(time.Duration(rand.N(int64(time.Minute))))
+			f.setProfile("b", fmt.Sprint("Bob ", i))
+			pass(time.Minute)
+			require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+		}
+	})
+}
+
+func TestProfilesAreRefreshedAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		pass(time.Second)
+		h.FeedDown(time.Now())
+		f.setProfile("a", "Anna")
+		f.setProfile("b", "Bob")
+		h.FeedUp()
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+	})
+}
+
+// A profile that changes during its read is shown as it ends up.
+func TestProfileChangesWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		pass(time.Second)
+		f.setSlow(50*time.Millisecond, false)
+		changeProfile(h, f, "a", "Anna")
+		pass(20 * time.Millisecond)
+		changeProfile(h, f, "a", "Annabel")
+		pass(time.Second)
+		require.Equal(t, "Annabel", conn.board.Top[0].Name)
+	})
+}
+
+// The number of profiles that a board keeps is bounded, and all of them go with the board.
+func TestProfilesAreEvicted(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind = "user"
+		f.setProfile("x", "X")
+		_, _, sub := join(t, h, 3)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		for i := range 4 * spareProfiles {
+			h.FeedChanges(f.fakePeriod.step(fmt.Sprint("n", i), int64(i)))
+			if i%100 == 0 {
+				pass(time.Millisecond)
+			}
+		}
+		pass(time.Second)
+		h.profiles.mu.Lock()
+		known := len(h.profiles.boards)
+		h.profiles.mu.Unlock()
+		require.Less(t, known, spareProfiles+300)
+		h.Unsubscribe(sub)
+		pass(time.Second)
+		h.profiles.mu.Lock()
+		defer h.profiles.mu.Unlock()
+		require.Empty(t, h.profiles.boards)
+	})
+}

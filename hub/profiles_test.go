@@ -1,0 +1,314 @@
+package hub
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
+)
+
+// changeProfile changes a profile and sends the message of it.
+func changeProfile(h *Hub, f *fakeBoard, member, name string) {
+	f.setProfile(member, name)
+	h.FeedProfile("user", member)
+}
+
+// withProfiles runs a test on a board of users, some with names, and one client.
+func withProfiles(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn)) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind = "user"
+		f.set("a", 3)
+		f.set("b", 2)
+		f.setProfile("a", "Ann")
+		_, conn, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, conn.take(t), "names come with the first frame")
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+		require.Equal(t, "Ann", conn.board.Top[0].Name)
+		test(t, h, f, conn)
+	})
+}
+
+func TestProfileChangeIsSentAtOnceAndAlone(t *testing.T) {
+	t.Parallel()
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		pass(time.Second)
+		seq := conn.board.Seq
+		for i, name := range []string{"Anna", "", "<b>Ann</b>"} {
+			changeProfile(h, f, "a", name)
+			synctest.Wait()
+			m := conn.frames[len(conn.frames)-1]
+			require.Equal(t, []string{"delta"}, conn.take(t), i)
+			require.Len(t, m.Rows, 1, "nothing else is sent")
+			require.Equal(t, []int64{seq, seq}, []int64{m.From, m.Seq}, "a profile changes no seq")
+			require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+			require.Equal(t, name, conn.board.Top[0].Name)
+			pass(time.Second)
+		}
+		changeProfile(h, f, "absent", "X")
+		pass(time.Second)
+		require.Empty(t, conn.take(t))
+		h.FeedChanges(f.set("b", 5))
+		pass(time.Second)
+		require.Equal(t, []string{"delta"}, conn.take(t))
+		require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+	})
+}
+
+func TestMemberEntersWithItsProfile(t *testing.T) {
+	t.Parallel()
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		pass(time.Second)
+		f.setProfile("new", "Newt")
+		f.takeReads()
+		f.setSlow(20*time.Millisecond, false)
+		h.FeedChanges(f.set("new", -20))
+		synctest.Wait()
+		require.Empty(t, conn.take(t), "it waits for its name")
+		pass(20 * time.Millisecond)
+		require.Equal(t, []string{"delta"}, conn.take(t))
+		require.Equal(t, "Newt", conn.board.Top[6].Name)
+		require.Equal(t, []int{1}, f.takeReads(), "no other profile is read")
+	})
+}
+
+func TestSlowClientEndsWithTheRightProfiles(t *testing.T) {
+	t.Parallel()
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		slow, behind, _ := join(t, h, 10)
+		synctest.Wait()
+		behind.take(t)
+		behind.setFull(true)
+		for i := range 3 {
+			pass(time.Second)
+			changeProfile(h, f, "a", fmt.Sprint("Ann ", i))
+		}
+		pass(time.Second)
+		require.Empty(t, behind.take(t))
+		behind.setFull(false)
+		slow.Ready()
+		pass(time.Second)
+		require.Equal(t, []string{"snapshot"}, behind.take(t), "the delta from its seq to that seq is not for it")
+		require.Equal(t, f.withProfiles(f.top(10)), behind.board.Top)
+		require.Equal(t, conn.board, behind.board)
+	})
+}
+
+// A board shows no names once its members are of a kind without profiles.
+func TestProfilesFollowTheKind(t *testing.T) {
+	t.Parallel()
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		own := &fakeConn{}
+		_, err := h.Subscribe(h.Join(own), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
+		require.NoError(t, err)
+		pass(time.Second)
+		require.Equal(t, "Ann", own.board.Me.Around[0].Name)
+		f.profilesMu.Lock()
+		f.profiles = nil
+		f.profilesMu.Unlock()
+		pass(3 * time.Second)
+		require.Equal(t, f.top(10), conn.board.Top)
+		require.Equal(t, f.top(2), own.board.Me.Around)
+	})
+}
+
+// A board shows the names of another kind within a second after its members are of that
+// kind, long before an audit.
+func TestKindChangeIsSentAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, stars := range map[string]map[string]string{"with names": {"a": "Alpha", "low0": "Low"}, "without": nil} {
+		t.Run(name, func(t *testing.T) {
+			withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+				own := &fakeConn{}
+				_, err := h.Subscribe(h.Join(own), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
+				require.NoError(t, err)
+				pass(1500 * time.Millisecond)
+				pages := len(f.pages)
+				for range 3 {
+					f.setKind("star", stars)
+					pass(1100 * time.Millisecond)
+					require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+					pass(time.Second) // followers are notified of others once a second
+					require.Equal(t, f.withProfiles(f.top(2)), own.board.Me.Around)
+					require.Equal(t, stars["a"], own.board.Me.Around[0].Name)
+					f.setKind("user", map[string]string{"a": "Ann"})
+					pass(1100 * time.Millisecond)
+					require.Equal(t, f.withProfiles(f.top(10)), conn.board.Top)
+				}
+				require.Len(t, f.pages, pages, "no page is read for that")
+				require.Empty(t, f.logged())
+				h.FeedProfile("star", "a")
+				h.profiles.mu.Lock()
+				defer h.profiles.mu.Unlock()
+				for m := range h.profiles.boards {
+					require.Equal(t, "user", m.kind, "no profile of the old kind is left")
+				}
+			})
+		})
+	}
+}
+
+func TestAllBoardsOfAKindGetAProfileChange(t *testing.T) {
+	t.Parallel()
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		other := &fakeConn{}
+		_, err := h.Subscribe(h.Join(other), ranking.Board{Name: "b2", Instance: "b2"}, Watch{Top: 3}, nil, func() {})
+		require.NoError(t, err)
+		h.FeedSubscribed("b2")
+		pass(time.Second)
+		require.Equal(t, []string{"snapshot"}, other.take(t))
+		changeProfile(h, f, "a", "Anna")
+		synctest.Wait()
+		require.Equal(t, []string{"delta"}, conn.take(t))
+		require.Equal(t, []string{"delta"}, other.take(t))
+		require.Equal(t, f.withProfiles(f.top(3)), other.board.Top)
+		h.FeedProfile("star", "a") // of another kind
+		pass(time.Second)
+		require.Empty(t, conn.take(t))
+	})
+}
+
+func TestFollowerGetsProfilesOfNeighbours(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind = "user"
+		for i := range 200 {
+			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
+		}
+		f.setProfile("m150", "Mia")
+		conn := &fakeConn{}
+		_, err := h.Subscribe(h.Join(conn), theBoard, Watch{Top: 3, Me: "m150", Around: 1}, nil, func() {})
+		require.NoError(t, err)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, []string{"snapshot", "me"}, conn.take(t), "the names around come with the rank")
+		require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
+		require.Equal(t, "Mia", conn.board.Me.Around[1].Name)
+		for _, m := range []string{"m149", "m150", "m151"} {
+			changeProfile(h, f, m, "new "+m)
+			pass(time.Second)
+			require.Equal(t, []string{"me"}, conn.take(t))
+			require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
+		}
+		changeProfile(h, f, "m153", "X")
+		pass(time.Second)
+		require.Empty(t, conn.take(t))
+		f.setProfile("m151", "lost")
+		pass(time.Minute)
+		require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
+	})
+}
+
+// Profiles of neighbours that arrive late are sent when they arrive.
+func TestNeighbourProfilesThatCannotBeReadYet(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind = "user"
+		for i := range 200 {
+			f.set(fmt.Sprintf("m%03d", i), int64(1000-i))
+		}
+		f.setProfile("m150", "Mia")
+		f.setSlow(0, true)
+		conn := &fakeConn{}
+		_, err := h.Subscribe(h.Join(conn), theBoard, Watch{Top: 3, Me: "m150", Around: 1}, nil, func() {})
+		require.NoError(t, err)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, f.top(200)[149:152], conn.board.Me.Around, "the rank does not wait")
+		f.setSlow(0, false)
+		pass(10 * time.Second)
+		require.Equal(t, f.withProfiles(f.top(200)[149:152]), conn.board.Me.Around)
+	})
+}
+
+// Whatever changes, is lost and fails: each client shows the current profiles a minute
+// later.
+func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.kind = "user"
+		for i := range 60 {
+			f.set(fmt.Sprint("m", i), int64(i))
+		}
+		var conns []*fakeConn
+		var clients []*Client
+		for i := range 6 {
+			conn := &fakeConn{}
+			c := h.Join(conn)
+			_, err := h.Subscribe(c, theBoard, Watch{Top: []int{0, 3, 10}[i%3], Me: fmt.Sprint("m", 10*i), Around: i % 4}, nil, func() {})
+			require.NoError(t, err)
+			conns, clients = append(conns, conn), append(clients, c)
+		}
+		h.FeedSubscribed("b")
+		for range rounds(10) {
+			for range 300 {
+				member := fmt.Sprint("m", rand.IntN(70))
+				switch rand.IntN(12) {
+				case 0, 1:
+					changeProfile(h, f, member, []string{"", "x", "y"}[rand.IntN(3)])
+				case 2:
+					f.setProfile(member, []string{"", "lost"}[rand.IntN(2)])
+				case 3:
+					f.setSlow(time.Duration(rand.IntN(3))*70*time.Millisecond, rand.IntN(3) == 0)
+				case 4:
+					i := rand.IntN(len(conns))
+					full := rand.IntN(2) == 0
+					conns[i].setFull(full)
+					if !full {
+						clients[i].Ready()
+					}
+				case 5:
+					if rand.IntN(10) == 0 {
+						f.setReadErr(errors.New("away"))
+						h.FeedDown(time.Now())
+						pass(time.Second)
+						f.setReadErr(nil)
+						h.FeedUp()
+						h.FeedSubscribed("b")
+					}
+				default:
+					h.FeedChanges(f.set(member, rand.Int64N(100)))
+				}
+				pass(time.Duration(rand.IntN(60)) * time.Millisecond)
+			}
+			f.setSlow(0, false)
+			for i := range conns {
+				conns[i].setFull(false)
+				clients[i].Ready()
+			}
+			pass(70 * time.Second)
+			all := f.withProfiles(f.top(100))
+			for i, conn := range conns {
+				conn.take(t)
+				require.Equal(t, all[:min(len(all), []int{0, 3, 10}[i%3])], conn.board.Top)
+				at := slices.IndexFunc(all, func(e hubtest.Entry) bool { return e.Member == fmt.Sprint("m", 10*i) })
+				if k := i % 4; k > 0 {
+					require.Equal(t, all[max(0, at-k):min(len(all), at+k+1)], conn.board.Me.Around)
+				}
+			}
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		require.NotEmpty(t, h.profiles.boards)
+	})
+}
+
+// step makes a new member the first: change is too slow for thousands of members.
+func (p *fakePeriod) step(member string, score int64) *feed.Changes {
+	p.state.Seq++
+	p.scores[member] = score
+	k := sortkey.Key(-score)
+	c := feed.Change{Member: member, New: &k, Rank: 1, Position: 1}
+	return &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, List: []feed.Change{c}}
+}

@@ -1,0 +1,97 @@
+package hub
+
+import (
+	"sync"
+	"time"
+
+	"rankcast/ranking"
+)
+
+// publication is what a board published at one moment. It never changes.
+type publication struct {
+	generation uint64 // of the board
+	period     string
+	ends       time.Time
+	final      bool
+	missing    bool // the board or the period does not exist
+	state      ranking.State
+	total      int64
+	top        []ranking.Entry
+	profiles   []ranking.Profile // for each entry of top; nil: none
+	modified   []int64           // as in view.View.LastModified, changes of profiles included
+	since      int64
+
+	once    sync.Once
+	encoded encodedRows // top, encoded
+}
+
+// rows encodes all entries, once, and only if a client needs a snapshot.
+func (s *publication) rows() *encodedRows {
+	s.once.Do(func() {
+		for i, e := range s.top {
+			s.encoded.buf = append(s.encoded.buf, ',')
+			s.encoded.buf = appendEntry(s.encoded.buf, e, s.profile(i))
+			s.encoded.endRow(i)
+		}
+	})
+	return &s.encoded
+}
+
+// profile is the profile beside an entry.
+func (s *publication) profile(i int) ranking.Profile {
+	if s.profiles == nil {
+		return ranking.Profile{}
+	}
+	return s.profiles[i]
+}
+
+// continues reports whether a delta can lead from old to s: a delta holds differences of
+// rows and nothing else.
+func (s *publication) continues(old *publication) bool {
+	return s.generation == old.generation && s.state.Epoch == old.state.Epoch && s.final == old.final && s.ends.Equal(old.ends)
+}
+
+// covers reports whether s has the first n entries.
+func (s *publication) covers(n int) bool { return len(s.top) >= n || int64(len(s.top)) == s.total }
+
+// asFinal is s as the final publication of its period.
+func (s *publication) asFinal() *publication {
+	return &publication{
+		generation: s.generation, period: s.period, ends: s.ends, final: true, state: s.state, total: s.total,
+		top: s.top, profiles: s.profiles, modified: s.modified, since: s.state.Seq + 1,
+	}
+}
+
+// diff encodes the rows below most in which s differs from old.
+func (s *publication) diff(old *publication, most int) *encodedRows {
+	d := &encodedRows{}
+	for i, e := range s.top[:min(most, len(s.top))] {
+		if i < len(old.top) {
+			was := old.top[i]
+			if was.Key = e.Key; was == e && s.profile(i) == old.profile(i) { // clients do not see keys
+				continue
+			}
+		}
+		d.add(i, e, s.profile(i))
+	}
+	return d
+}
+
+// resumeFrame encodes the difference of the first n rows from the state that a client has.
+// It returns nil where the difference is not known, or a snapshot is smaller.
+func (s *publication) resumeFrame(board string, n int, has ranking.State) *Frame {
+	if has.Epoch != s.state.Epoch || has.Seq < s.since || has.Seq > s.state.Seq {
+		return nil
+	}
+	d, now := &encodedRows{}, min(n, len(s.top))
+	for i, seq := range s.modified[:now] {
+		if seq > has.Seq {
+			d.add(i, s.top[i], s.profile(i))
+		}
+	}
+	items, count := d.prefix(n)
+	if 4*count > 3*now {
+		return nil
+	}
+	return deltaFrame(board, s, n, has.Seq, items)
+}

@@ -1,0 +1,157 @@
+package hub
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking/definition"
+)
+
+// rounds is how many rounds a random history has, fewer under the race detector. `make soak`
+// repeats each test many times.
+func rounds(n int) int { return max(n/slower, 1) }
+
+// watchers are clients that subscribe, stall and resubscribe at random.
+type watchers struct {
+	t       *testing.T
+	h       *Hub
+	list    []*watcher
+	draw    func() Watch // what a client watches
+	outages int          // the feed goes down with a chance of one in so many, where churn may take it down
+}
+
+// watcher is a client with one subscription.
+type watcher struct {
+	*Client
+	conn  *fakeConn
+	sub   *Subscription
+	watch Watch
+}
+
+func (w *watchers) add() {
+	one := &watcher{conn: &fakeConn{}, watch: w.draw()}
+	one.Client = w.h.Join(one.conn)
+	w.subscribe(one)
+	w.list = append(w.list, one)
+}
+
+func (w *watchers) subscribe(one *watcher) {
+	var err error
+	one.sub, err = w.h.Subscribe(one.Client, theBoard, one.watch, one.sub, func() {})
+	require.NoError(w.t, err)
+}
+
+// churn lets one random event happen to one client, or none, and a little time pass.
+func (w *watchers) churn() {
+	one := w.list[rand.IntN(len(w.list))]
+	switch rand.IntN(12) {
+	case 0:
+		one.conn.setFull(true)
+	case 1:
+		one.conn.setFull(false)
+		one.Ready()
+	case 2:
+		one.watch = w.draw()
+		w.subscribe(one)
+	case 3:
+		if rand.IntN(w.outages) == 0 {
+			w.h.FeedDown(time.Now())
+			w.h.FeedUp()
+			w.h.FeedSubscribed("b")
+		}
+	case 4:
+		w.add()
+	}
+	pass(time.Duration(rand.IntN(60)) * time.Millisecond)
+}
+
+// settle lets all clients catch up.
+func (w *watchers) settle(d time.Duration) {
+	for _, one := range w.list {
+		one.conn.setFull(false)
+		one.Ready()
+	}
+	pass(d)
+	for _, one := range w.list {
+		one.conn.take(w.t)
+	}
+}
+
+// Many clients with different N stall at random, and messages are lost at random. After a
+// pause each client holds the board.
+func TestEveryClientEndsRight(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		w := &watchers{t: t, h: h, outages: 1, draw: func() Watch { return Watch{Top: rand.IntN(30)} }}
+		for range 20 {
+			w.add()
+		}
+		h.FeedSubscribed("b")
+		for round := range rounds(10) {
+			for range 100 {
+				c := f.randomChange(fmt.Sprint("m", rand.IntN(60)), 1000)
+				if rand.IntN(40) > 0 {
+					h.FeedChanges(c)
+				}
+				w.churn()
+			}
+			w.settle(5 * time.Second)
+			for i, c := range w.list {
+				top := c.watch.Top
+				require.Equal(t, f.top(top), append([]hubtest.Entry{}, c.conn.board.Top...), "round %d, client %d, top %d", round, i, top)
+			}
+		}
+	})
+}
+
+// Many clients follow members at random, stall and resubscribe; answers are late, messages
+// are lost, and the board regresses. After a pause each client has the place of its member.
+func TestEveryFollowerEndsRight(t *testing.T) {
+	t.Parallel()
+	for ties, scores := range map[definition.Ties]int64{definition.First: 3000, definition.Shared: 100, definition.Dense: 100} {
+		t.Run(string(ties), func(t *testing.T) { everyFollowerEndsRight(t, ties, scores) })
+	}
+}
+
+func everyFollowerEndsRight(t *testing.T, ties definition.Ties, scores int64) {
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.ties = ties
+		f.fill(300)
+		member := func() string { return fmt.Sprintf("m%03d", rand.IntN(350)) }
+		w := &watchers{t: t, h: h, outages: 4, draw: func() Watch {
+			return Watch{Top: rand.IntN(10), Me: member(), Around: max(0, rand.IntN(6)-3)}
+		}}
+		for range 40 {
+			w.add()
+		}
+		slow := func() { time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) } // simulated time
+		f.beforeRead.set(slow)
+		f.onPage.set(slow)
+		f.onPlaces.set(slow)
+		h.FeedSubscribed("b")
+		for range rounds(6) {
+			again := f.saveState()
+			for range 100 {
+				c := f.randomChange(member(), scores)
+				if rand.IntN(60) > 0 {
+					h.FeedChanges(c)
+				}
+				w.churn()
+			}
+			if rand.IntN(3) == 0 {
+				pass(time.Second)
+				again()
+			}
+			w.settle(6 * time.Second)
+			for _, c := range w.list {
+				require.Equal(t, f.top(c.watch.Top), append([]hubtest.Entry{}, c.conn.board.Top...))
+				meHolds(t, f, c.conn, c.watch.Me, c.watch.Around)
+			}
+		}
+	})
+}

@@ -1,0 +1,29 @@
+// Package view holds the in-memory state of one watched board: its first entries and the
+// ranks of the followed members. It is pure: it does no I/O and starts no goroutine.
+//
+// # Words
+//
+//   - top: the first entries of a period of the board, in order.
+//   - member: a followed member, anywhere on the board. It is known while the view knows its
+//     place; otherwise the view has to look it up.
+//   - standing: the place of a member at one seq, with neighbours where the owner shows some.
+//   - rank index: the followed members in order, each with its distance in rank from the
+//     one before. Score ranks: the same for the scores of a board with ties.
+//   - valid: the view equals the board at the view's seq. A gap in seq, another epoch or a
+//     contradiction makes it invalid.
+//   - pending: the owner is reading a page or lookups. The view buffers the changes that
+//     arrive meanwhile, and brings the answer forward by them.
+//   - regression: seq goes back within an epoch, as after a failover to a replica that had
+//     not received all writes.
+//
+// # Flow
+//
+//	Apply(changes) ─► regression tracker ─► top ─► members: rank index, score ranks
+//	NeedsPage, BeginPage ─► the owner reads a page ─► ApplyPage
+//	BeginLookups ─► the owner reads places ─► ApplyLookups
+//
+// After a change the owner takes the results: Top and LastModified for the entries,
+// TakeMoved and TakeFound for single members, and, once an interval, WalkRanks for the
+// members that other members' changes have moved. MarkNotified and IsNotified keep the
+// owner from sending the same standing twice.
+package view

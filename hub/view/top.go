@@ -1,0 +1,228 @@
+package view
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
+)
+
+// OrderKey is the composite key by which the board orders members: sort key, then name.
+type OrderKey struct {
+	key    sortkey.Key
+	member string
+}
+
+func (p OrderKey) before(q OrderKey) bool { return p.key.Before(p.member, q.key, q.member) }
+
+func orderKeyOf(e ranking.Entry) OrderKey { return OrderKey{e.Key, e.Member} }
+
+// entry is one of the first entries. Its position is its index plus 1.
+type entry struct {
+	OrderKey
+	data string // as in ranking.Entry
+}
+
+// top is the first entries of a board at one state.
+type top struct {
+	period    string
+	order     definition.Order
+	ties      definition.Ties
+	ends      time.Time // as in ranking.Page
+	final     bool      // as in ranking.Page
+	state     ranking.State
+	total     int64
+	entries   []entry // in order
+	tiedRanks []int64 // for each index, the rank; nil without ties
+	modified  []int64 // for each index, the seq at which the entry or the rank last changed
+	since     int64   // modified, ends and final are known from this seq on
+}
+
+// newTop returns the top of a page.
+func newTop(p ranking.Page) top {
+	t := top{
+		period: p.Period, order: p.Order, ties: p.Ties, ends: p.Ends, final: p.Final,
+		state: p.State, total: p.Total, since: p.Seq,
+	}
+	if t.final {
+		t.since++ // a client at that seq may not know that it is the last
+	}
+	t.entries = make([]entry, len(p.Entries), len(p.Entries)+1)
+	t.modified = make([]int64, len(p.Entries), len(p.Entries)+1)
+	for i, e := range p.Entries {
+		t.entries[i], t.modified[i] = entry{orderKeyOf(e), e.Data}, p.Seq
+	}
+	if t.ties.Tied() {
+		t.tiedRanks = make([]int64, len(p.Entries), len(p.Entries)+1)
+		for i, e := range p.Entries {
+			t.tiedRanks[i] = e.Rank
+		}
+	}
+	return t
+}
+
+// placementAt is the placement of the entry at an index.
+func (t *top) placementAt(i int) Placement {
+	at := Placement{position: int64(i) + 1}
+	if at.rank = at.position; t.tiedRanks != nil {
+		at.rank = t.tiedRanks[i]
+	}
+	return at
+}
+
+// sameBounds reports whether two tops agree on when the period closes.
+func (t *top) sameBounds(u *top) bool { return t.final == u.final && t.ends.Equal(u.ends) }
+
+// isComplete reports whether the entries are the whole board.
+func (t *top) isComplete() bool { return int64(len(t.entries)) == t.total }
+
+// continuity is how a batch relates to the state of a top.
+type continuity int
+
+const (
+	follows  continuity = iota // the batch is the next one
+	included                   // the page already contained the batch
+	gap                        // a batch in between is missing, or the epoch is another
+)
+
+// continuityOf compares a batch with the top's state. The first batch of an empty board
+// gives the top its epoch. A closed period gets no first batch: Redis lost the period, and
+// with it that batch.
+func (t *top) continuityOf(c *feed.Changes) continuity {
+	if t.state.Epoch == "" && c.Seq == 1 && !isReplacement(c) && !t.final {
+		t.state.Epoch = c.Epoch
+	}
+	switch {
+	case c.Epoch == t.state.Epoch && stateAfter(c).Seq <= t.state.Seq:
+		return included
+	case c.Epoch == t.state.Epoch && c.Seq == t.state.Seq+1 && !isReplacement(c):
+		return follows
+	}
+	return gap
+}
+
+// applyChange applies the next change and keeps limit entries at most. It reports false
+// where the change contradicts the top.
+func (t *top) applyChange(c feed.Change, limit int) bool {
+	t.state.Seq++
+	if c.Rank != c.Position && !t.ties.Tied() {
+		return false // the board has other ties
+	}
+	from, to := len(t.entries), len(t.entries) // the range of indexes that changes
+	entered := -1
+	if c.Old != nil {
+		i, found := t.find(OrderKey{*c.Old, c.Member})
+		switch {
+		case found:
+			t.entries = slices.Delete(t.entries, i, i+1)
+			from = i
+		case i < len(t.entries) || t.isComplete():
+			return false // the member should have been here
+		}
+		t.total--
+	}
+	if c.New != nil {
+		i, found := t.find(OrderKey{*c.New, c.Member})
+		// Past the last entry the member belongs here only if no member is in between.
+		next := i == len(t.entries) && (t.isComplete() || c.Position == int64(i)+1)
+		if i < len(t.entries) || next {
+			if found || c.Position != int64(i)+1 {
+				return false
+			}
+			if from < to { // the member moved within the entries: those beyond stay
+				from, to = min(from, i), max(from, i)+1
+			} else {
+				from = i
+			}
+			t.entries = slices.Insert(t.entries, i, entry{OrderKey{*c.New, c.Member}, c.Data})
+			if len(t.entries) > limit {
+				t.entries = t.entries[:limit]
+			}
+			entered = i
+		}
+		t.total++
+	}
+	t.markModified(from, to)
+	if t.tiedRanks != nil {
+		t.renumber(from, to)
+		return entered < 0 || entered >= len(t.tiedRanks) || t.tiedRanks[entered] == c.Rank
+	}
+	return true
+}
+
+// renumber derives the ranks anew after the entries from index from to before to have
+// changed. It marks those as modified that have another rank, though the entry may be the
+// same.
+func (t *top) renumber(from, to int) {
+	held := t.tiedRanks
+	t.tiedRanks = slices.Grow(t.tiedRanks, max(0, len(t.entries)-len(t.tiedRanks)))[:len(t.entries)]
+	for i := from; i < len(t.entries); i++ {
+		rank := t.deriveRank(i)
+		if i < len(held) && held[i] == rank {
+			if i >= to {
+				return // the rest is unchanged
+			}
+			continue
+		}
+		t.tiedRanks[i], t.modified[i] = rank, t.state.Seq
+	}
+}
+
+// deriveRank is the rank at an index as it follows from the index before.
+func (t *top) deriveRank(i int) int64 {
+	switch {
+	case i > 0 && scoreKeyOf(t.entries[i-1].key) == scoreKeyOf(t.entries[i].key):
+		return t.tiedRanks[i-1]
+	case i > 0 && t.ties == definition.Dense:
+		return t.tiedRanks[i-1] + 1
+	}
+	return int64(i) + 1
+}
+
+// markModified marks the indexes from from to before to, and all new ones, as modified at
+// the current seq.
+func (t *top) markModified(from, to int) {
+	for len(t.modified) < len(t.entries) {
+		t.modified = append(t.modified, t.state.Seq)
+	}
+	t.modified = t.modified[:len(t.entries)]
+	for i := from; i < min(to, len(t.modified)); i++ {
+		t.modified[i] = t.state.Seq
+	}
+}
+
+// find returns the index of p, or the index at which p would be.
+func (t *top) find(p OrderKey) (int, bool) {
+	i := sort.Search(len(t.entries), func(i int) bool { return !t.entries[i].before(p) })
+	return i, i < len(t.entries) && t.entries[i].OrderKey == p
+}
+
+// agrees reports whether two tops of one state are equal, as far as both go.
+func (t *top) agrees(u *top) bool {
+	n := min(len(t.entries), len(u.entries))
+	if t.total != u.total || t.ties != u.ties || !slices.Equal(t.entries[:n], u.entries[:n]) {
+		return false
+	}
+	return t.tiedRanks == nil || slices.Equal(t.tiedRanks[:n], u.tiedRanks[:n])
+}
+
+// inherit takes over what an older top of the same state knows of the past.
+func (t *top) inherit(old *top) {
+	copy(t.modified, old.modified)
+	if t.since = old.since; !t.sameBounds(old) {
+		t.since = t.state.Seq + 1 // the seq of that change is not known
+	}
+}
+
+// list returns the entries from index from to before to.
+func (t *top) list(from, to int) []ranking.Entry {
+	list := make([]ranking.Entry, 0, to-from)
+	for i, r := range t.entries[from:to] {
+		list = append(list, ranking.Entry{Rank: t.placementAt(from + i).rank, Member: r.member, Score: r.key.Score(t.order), Key: r.key, Data: r.data})
+	}
+	return list
+}

@@ -1,0 +1,293 @@
+package view
+
+import (
+	"slices"
+	"time"
+
+	"rankcast/ranking"
+	"rankcast/ranking/feed"
+)
+
+const (
+	// topMargin is how many entries a view keeps beyond its size, plus an eighth of the
+	// size. Members may leave the top without a read for each of them.
+	topMargin = 16
+	// MaxBuffered is the most changes that a view keeps while it waits for an answer: the
+	// changes that the fastest board makes in 100 ms. Beyond it the view discards the
+	// answer.
+	MaxBuffered = 8192
+)
+
+// View holds the first entries of one period of a board and the ranks of the followed
+// members. It applies changes: a snapshot and all changes after it equal a fresh snapshot.
+// It is plain data, for one goroutine at a time.
+//
+// A new view is invalid. When NeedsPage reports true, the owner calls BeginPage, reads a
+// page of PageSize entries and calls ApplyPage. When BeginLookups returns lookups, the
+// owner reads them and calls ApplyLookups. The owner passes each change that arrives to
+// Apply, also while it reads. When Behind reports true for an answer, the owner keeps the
+// answer until Behind reports false.
+//
+// A page of another period moves the view to that period. Until then the view ignores the
+// changes of other periods, except to bring such a page forward.
+type View struct {
+	size int // how many entries the owner shows
+
+	top
+	members memberSet
+	moved   []*Member // members that their own changes moved, for TakeMoved
+	valid   bool      // top and members are the board's at top.state
+
+	tracker      regressionTracker // of the view's period
+	otherTracker regressionTracker // of the other period that changed last
+
+	buffered      []*feed.Changes // while a page or lookups are pending
+	bufferedLen   int             // how many changes buffered holds
+	pagePending   bool            // BeginPage was called, and no answer came
+	pageDiscarded bool            // the pending page will be of no use
+
+	lookups
+}
+
+// New returns an invalid view that shows up to size entries.
+func New(size int) *View {
+	return &View{size: size, members: memberSet{byName: make(map[string]*Member)}}
+}
+
+// Resize changes how many entries the view shows.
+func (v *View) Resize(n int) { v.size = n }
+
+// PageSize is how many entries the owner reads for a page.
+func (v *View) PageSize() int { return v.size + v.margin() }
+
+func (v *View) margin() int { return topMargin + v.size/8 }
+
+// NeedsPage reports whether the owner should read a page now: none is pending, and the view
+// is invalid or will soon have too few entries.
+func (v *View) NeedsPage() bool {
+	low := len(v.entries) < v.size+v.margin()/2 && !v.isComplete()
+	return !v.pagePending && (!v.valid || low)
+}
+
+// Valid reports whether the view is the board at State.
+func (v *View) Valid() bool { return v.valid }
+
+// Covers reports whether the view is valid and has the first n entries.
+func (v *View) Covers(n int) bool { return v.valid && (len(v.entries) >= n || v.isComplete()) }
+
+// PagePending reports whether the owner has called BeginPage and has no answer yet.
+func (v *View) PagePending() bool { return v.pagePending }
+
+// Invalidate makes the view invalid: the owner has to read it again.
+func (v *View) Invalidate() {
+	if v.valid {
+		v.valid = false
+		v.invalidateMembers()
+	}
+}
+
+// Reset makes the view invalid and drops the buffered changes and the pending answers. The
+// owner calls Reset when changes may have been lost.
+func (v *View) Reset() {
+	v.Invalidate()
+	v.CancelPage()
+	v.CancelLookups()
+	v.tracker.last, v.otherTracker.last = ranking.State{}, ranking.State{}
+}
+
+// State is the state of the board that the view shows. It means something only while the
+// view is valid.
+func (v *View) State() ranking.State { return v.state }
+
+// Behind reports whether changes that lead to a state are still to arrive.
+func (v *View) Behind(s ranking.State) bool {
+	return v.valid && s.Epoch == v.state.Epoch && s.Seq > v.state.Seq
+}
+
+// Apply applies a batch of changes. It ignores changes that the page already contained. A
+// gap, or a change that contradicts the view, makes the view invalid. Apply reports whether
+// the view changed.
+func (v *View) Apply(c *feed.Changes) bool {
+	own := c.Period == v.period
+	if !v.trackerOf(c.Period).observe(c) {
+		// The buffered changes of this period are void.
+		if v.pageDiscarded = true; own {
+			v.Invalidate()
+		}
+	}
+	v.buffer(c)
+	if !v.valid || !own {
+		return false
+	}
+	switch v.continuityOf(c) {
+	case included:
+		return false
+	case gap:
+		v.Invalidate()
+		return false
+	}
+	for _, change := range c.List {
+		if !v.applyChange(change, v.PageSize()) || !v.members.apply(change, v.markMoved) {
+			v.Invalidate()
+			return false
+		}
+	}
+	return true
+}
+
+// trackerOf returns the regression tracker of a period.
+func (v *View) trackerOf(period string) *regressionTracker {
+	if period == v.period {
+		return &v.tracker
+	}
+	if period != v.otherTracker.period {
+		v.otherTracker = regressionTracker{period: period}
+	}
+	return &v.otherTracker
+}
+
+// buffer keeps a batch for the pending answers.
+func (v *View) buffer(c *feed.Changes) {
+	if !v.buffering() {
+		return
+	}
+	if isReplacement(c) {
+		// Changes before a replacement lead neither to this state nor to the next.
+		v.buffered = slices.DeleteFunc(v.buffered, func(before *feed.Changes) bool { return before.Period == c.Period })
+	}
+	v.buffered = append(v.buffered, c)
+	if v.bufferedLen += max(1, len(c.List)); v.bufferedLen > MaxBuffered {
+		v.pageDiscarded, v.pending.discarded = true, true
+	}
+}
+
+// buffering reports whether an answer is pending that the buffered changes will bring
+// forward.
+func (v *View) buffering() bool {
+	return v.pagePending && !v.pageDiscarded || v.pending.members != nil && !v.pending.discarded
+}
+
+// beginBuffering empties the buffer, unless another pending answer needs it.
+func (v *View) beginBuffering() {
+	if !v.buffering() {
+		v.buffered, v.bufferedLen = nil, 0
+	}
+}
+
+// BeginPage notes that the owner reads a page from now on.
+func (v *View) BeginPage() {
+	v.beginBuffering()
+	v.pagePending, v.pageDiscarded = true, false
+}
+
+// CancelPage notes that the page will not arrive.
+func (v *View) CancelPage() {
+	v.pagePending = false
+	v.beginBuffering()
+}
+
+// ApplyPage starts the view from a page and brings it forward by the buffered changes. The
+// page is the truth, also where its seq is lower than the view's. ApplyPage reports whether
+// a view that was valid agreed with the page.
+func (v *View) ApplyPage(p ranking.Page) (agreed bool) {
+	another := p.Period != v.period
+	if v.valid && v.pageDiscarded && !another { // the view does not need it
+		v.CancelPage()
+		return true
+	}
+	next, valid := newTop(p), !v.pageDiscarded
+	for _, c := range v.buffered {
+		valid = valid && v.fastForward(&next, c)
+	}
+	v.CancelPage() // it has arrived, and no other page is pending
+	comparable := v.valid && valid && !another && v.state == next.state
+	agreed = !comparable || v.agrees(&next)
+	if !comparable || !agreed {
+		v.replaceTop(next, valid)
+	} else {
+		next.inherit(&v.top)
+		v.top = next
+		v.locateMembers()
+	}
+	return agreed
+}
+
+// replaceTop starts the view over from a top that differs from the view's.
+func (v *View) replaceTop(next top, valid bool) {
+	v.Invalidate()
+	if next.period != v.period {
+		v.tracker = *v.trackerOf(next.period)
+	} else if !next.sameBounds(&v.top) {
+		next.since = max(next.since, next.state.Seq+1)
+	}
+	v.tracker.observePage(next.state)
+	next.since = max(next.since, v.tracker.ambiguous)
+	v.members.scores = newScoreRanks(next.ties)
+	if v.top, v.valid = next, valid; valid {
+		v.locateMembers()
+		v.beginRecovery()
+	}
+}
+
+// fastForward brings a top that was read forward by a buffered batch. It reports false for
+// a gap or a contradiction.
+func (v *View) fastForward(t *top, c *feed.Changes) bool {
+	if c.Period != t.period {
+		return true
+	}
+	switch t.continuityOf(c) {
+	case included:
+		return true
+	case gap:
+		return false
+	}
+	for _, change := range c.List {
+		if !t.applyChange(change, v.PageSize()) {
+			return false
+		}
+	}
+	return true
+}
+
+// Top copies the first entries, n at most.
+func (v *View) Top(n int) []ranking.Entry { return v.list(0, min(n, len(v.entries))) }
+
+// EachTopMember calls do for the member of each entry, in order.
+func (v *View) EachTopMember(do func(member string)) {
+	for _, r := range v.entries {
+		do(r.member)
+	}
+}
+
+// EachVisible calls do for the member of each entry and for each neighbour of a followed
+// member. A member may come up more than once.
+func (v *View) EachVisible(do func(member string)) {
+	v.EachTopMember(do)
+	for _, f := range v.members.byName {
+		for _, e := range f.neighbours {
+			do(e.Member)
+		}
+	}
+}
+
+// LastModified copies, for the first n indexes at most, the seq at which the entry or its
+// rank last changed. Below since the view does not know.
+func (v *View) LastModified(n int) (seqs []int64, since int64) {
+	return slices.Clone(v.modified[:min(n, len(v.modified))]), v.since
+}
+
+// Period is the name of the view's period.
+func (v *View) Period() string { return v.period }
+
+// Ends is when the period closes or closed; zero: never.
+func (v *View) Ends() time.Time { return v.ends }
+
+// Final reports whether the period has closed, so that the view shows its final result.
+func (v *View) Final() bool { return v.final }
+
+// MarkFinal makes the view's state the final result of its period. The owner calls it when
+// Redis no longer keeps the period.
+func (v *View) MarkFinal() { v.final, v.since = true, v.state.Seq+1 }
+
+// Total is how many members the board has.
+func (v *View) Total() int64 { return v.total }

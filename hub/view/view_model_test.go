@@ -1,0 +1,440 @@
+package view
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/proptest"
+	"rankcast/ranking/sortkey"
+)
+
+// histories is how many a property test draws. They are short; `make soak` draws many more.
+const histories = 2500
+
+// lossyTransport carries a model's messages and answers to a view, as unreliably as pub/sub
+// may.
+type lossyTransport struct {
+	t      *rapid.T
+	m      *model
+	v      *View
+	flying []*feed.Changes
+	page   *ranking.Page // answered, and on its way
+	asked  int           // limit of the page that is not answered yet; 0: none
+	of     string        // its period; "": the one that takes changes at the time of the answer
+
+	lookups   []ranking.Lookup // not answered yet
+	lookupsOf string           // their period
+	places    *ranking.Places  // answered, and on their way
+
+	notified map[*Member]Standing // the last notification of each member
+}
+
+// notify does what the owner of a view does for single members.
+func (w *lossyTransport) notify() {
+	for _, f := range w.v.TakeMoved() {
+		w.notifyStanding(f, w.v.Standing(f))
+	}
+	for _, found := range w.v.TakeFound() {
+		if found.AsOf != nil {
+			w.standingHolds(*found.AsOf, ranking.State{Epoch: w.v.State().Epoch, Seq: found.AsOf.Seq}, found.around)
+		}
+		w.notifyStanding(found.Member, w.v.Standing(found.Member))
+	}
+}
+
+// allNotified checks that each known member's last notification is current.
+func (w *lossyTransport) allNotified() {
+	for _, f := range w.v.members.byName {
+		if !f.known {
+			continue
+		}
+		s := w.v.Standing(f)
+		if w.notified[f].Entry != s.Entry {
+			w.t.Fatalf("%q was notified of %+v, and is at %+v", f.name, w.notified[f].Entry, s.Entry)
+		}
+		if s.Around != nil && f.around > 0 && !slices.Equal(w.notified[f].NeighboursWithin(f.around), s.NeighboursWithin(f.around)) {
+			w.t.Fatalf("%q was notified of the neighbours %+v, and has %+v", f.name, w.notified[f].Around, s.Around)
+		}
+	}
+}
+
+// notifyRanks does what the owner of a view does for members that others moved, in batches.
+func (w *lossyTransport) notifyRanks(limit int) {
+	for cursor, first := (*OrderKey)(nil), true; first || cursor != nil; first = false {
+		cursor = w.v.WalkRanks(cursor, limit, func(f *Member, at Placement) {
+			if !w.v.IsNotified(f, at) {
+				w.notifyStanding(f, w.v.StandingAt(f, at))
+			}
+		})
+	}
+}
+
+// notifyStanding notifies a member; neighbours only if they are known.
+func (w *lossyTransport) notifyStanding(f *Member, s Standing) {
+	w.v.MarkNotified(f, s)
+	if s.Around == nil {
+		s.Around = w.notified[f].Around
+	}
+	w.notified[f] = s
+}
+
+// history is the history of the view's period.
+func (w *lossyTransport) history() map[ranking.State][]entry {
+	return w.m.periods[w.v.Period()].history
+}
+
+// holds checks the law: a valid view equals the board at its state.
+func (w *lossyTransport) holds() {
+	if !w.v.valid {
+		return
+	}
+	board, ok := w.history()[w.v.State()]
+	if !ok {
+		w.t.Fatalf("period %q never was at %+v", w.v.Period(), w.v.State())
+	}
+	if last := w.m.periods[w.v.Period()].state; w.v.Final() && w.v.State() != last {
+		w.t.Fatalf("%+v is said to be final, and period %q ended at %+v", w.v.State(), w.v.Period(), last)
+	}
+	if w.v.Total() != int64(len(board)) {
+		w.t.Fatalf("total %d at %+v; the board has %d", w.v.Total(), w.v.State(), len(board))
+	}
+	if len(w.v.entries) > len(board) || !slices.Equal(w.v.entries, board[:len(w.v.entries)]) {
+		w.t.Fatalf("at %+v the view has\n%v\nthe board has\n%v", w.v.State(), w.v.entries, board)
+	}
+	if top := w.v.Top(len(board)); !slices.Equal(top, w.m.entries(board, 0, len(top))) {
+		w.t.Fatalf("at %+v the view shows\n%v\nthe board has\n%v", w.v.State(), top, board)
+	}
+	if most := New(12).PageSize(); len(w.v.entries) > most {
+		w.t.Fatalf("%d entries, though at most %d were ever asked for", len(w.v.entries), most)
+	}
+	if len(w.v.entries) < min(w.v.size, len(board)) && !w.v.NeedsPage() && !w.v.PagePending() {
+		w.t.Fatalf("%d entries of %d asked for, and no page on its way", len(w.v.entries), w.v.size)
+	}
+	w.lastModifiedHolds(board)
+	w.scoreRanksHold(board)
+	for _, f := range w.v.members.byName {
+		if f.known {
+			w.standingHolds(w.v.Standing(f), w.v.State(), f.around)
+		}
+	}
+	w.notify()
+}
+
+// lastModifiedHolds checks that an entry not modified since a seq is the one of that seq.
+func (w *lossyTransport) lastModifiedHolds(board []entry) {
+	touched, since := w.v.LastModified(len(w.v.entries))
+	for state, then := range w.history() {
+		if state.Epoch != w.v.State().Epoch || state.Seq < since || state.Seq > w.v.State().Seq {
+			continue
+		}
+		for i, seq := range touched {
+			if seq <= state.Seq && (i >= len(then) || then[i] != board[i] || w.m.rank(then, i) != w.m.rank(board, i)) {
+				w.t.Fatalf("place %d is said to be untouched since %d, but differs from seq %d", i, seq, state.Seq)
+			}
+		}
+	}
+}
+
+// scoreRanksHold checks that exactly the needed scores are retained, with their ranks.
+func (w *lossyTransport) scoreRanksHold(board []entry) {
+	tiers := w.v.members.scores
+	if (tiers != nil) != w.m.def.Ties.Tied() {
+		w.t.Fatalf("tiers %v on a board with ties %s", tiers, w.m.def.Ties)
+	}
+	if tiers == nil {
+		return
+	}
+	want := make(map[sortkey.Key]int)
+	for _, f := range w.v.members.byName {
+		if f.known && f.onBoard {
+			want[scoreKeyOf(f.key)]++
+		}
+		if !f.neighboursStale {
+			for _, e := range f.neighbours {
+				want[scoreKeyOf(e.Key)]++
+			}
+		}
+	}
+	if !maps.Equal(tiers.counts, want) {
+		w.t.Fatalf("at %+v the tiers are %v; want %v", w.v.State(), tiers.counts, want)
+	}
+	slots := 0
+	for _, b := range tiers.index.blocks {
+		slots += len(b.slots)
+	}
+	if slots != len(want) {
+		w.t.Fatalf("%d slots for %d scores", slots, len(want))
+	}
+	for score := range want {
+		i := slices.IndexFunc(board, func(r entry) bool { return scoreKeyOf(r.key) == score })
+		if i < 0 || tiers.rank(score) != w.m.rank(board, i) {
+			w.t.Fatalf("at %+v the score of %v has rank %d; the board has %v", w.v.State(), score, tiers.rank(score), board)
+		}
+	}
+}
+
+// standingHolds checks a followed member against the board at a state.
+func (w *lossyTransport) standingHolds(s Standing, at ranking.State, around int) {
+	board := w.history()[at]
+	i := find(board, s.Entry.Member)
+	if s.Position != int64(i)+1 || s.Seq != at.Seq || s.Total != int64(len(board)) {
+		w.t.Fatalf("at %+v the view has %+v; the board has %v", at, s, board)
+	}
+	if i < 0 {
+		return
+	}
+	want := w.m.entries(board, i, i+1)[0]
+	want.Data, s.Entry.Data = "", "" // the view does not keep the data of members
+	if s.Entry != want {
+		w.t.Fatalf("at %+v the view has %+v; the board has %+v", at, s.Entry, want)
+	}
+	if s.Around != nil && around > 0 {
+		if got, want := s.NeighboursWithin(around), w.m.entries(board, i-around, i+around+1); !slices.Equal(got, want) {
+			w.t.Fatalf("at %+v around %q are %+v; on the board %+v", at, s.Entry.Member, got, want)
+		}
+	}
+}
+
+func (w *lossyTransport) deliver(i int) {
+	c := w.flying[i]
+	w.flying = slices.Delete(w.flying, i, i+1)
+	w.v.Apply(c)
+}
+
+func (w *lossyTransport) ask() {
+	if w.v.NeedsPage() {
+		w.askPage(w.v.Period()) // "" at first
+	}
+	if l := w.v.BeginLookups(); l != nil {
+		w.lookups, w.lookupsOf = l, w.v.Period()
+	}
+}
+
+// askPage requests a page of a period, unless one is pending.
+func (w *lossyTransport) askPage(of string) {
+	if !w.v.PagePending() {
+		w.v.BeginPage()
+		w.asked, w.of = w.v.PageSize(), of
+	}
+}
+
+func (w *lossyTransport) answer() {
+	if w.asked > 0 && w.page == nil {
+		p := w.m.page(cmp.Or(w.of, w.m.name), w.asked)
+		w.page = &p
+	}
+	if w.lookups != nil && w.places == nil {
+		p := w.m.lookUp(w.lookupsOf, w.lookups)
+		w.places = &p
+	}
+}
+
+func (w *lossyTransport) readPage() {
+	if w.page != nil && !w.v.Behind(w.page.State) {
+		if !w.v.ApplyPage(*w.page) {
+			w.t.Fatalf("the view was wrong before it read %+v", w.page.State)
+		}
+		w.page, w.asked = nil, 0
+	}
+}
+
+func (w *lossyTransport) readPlaces() {
+	if w.places != nil && !w.v.Behind(w.places.State) {
+		if !w.v.ApplyLookups(*w.places) {
+			w.t.Fatalf("the view was wrong before it read %+v", w.places)
+		}
+		w.places, w.lookups = nil, nil
+	}
+}
+
+func (w *lossyTransport) follow(t *rapid.T) {
+	f := w.v.Follow(memberOf(t), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 5, MaxAround}).Draw(t, "around"))
+	if f.known {
+		w.notifyStanding(f, w.v.Standing(f)) // a new follower is notified at once
+	}
+}
+
+func (w *lossyTransport) unfollow(t *rapid.T) {
+	if f := w.v.members.byName[memberOf(t)]; f != nil {
+		w.v.Unfollow(f)
+	}
+}
+
+// settle delivers everything, with the seq check of a hub. Then the view must equal the
+// board, and know all followed members.
+func (w *lossyTransport) settle() {
+	for range 10 {
+		for len(w.flying) > 0 {
+			w.deliver(0)
+			w.holds()
+		}
+		if is := w.m.periods[w.v.Period()]; is != nil && w.v.State() != is.state {
+			w.v.Invalidate()
+		}
+		if w.v.Period() != w.m.name {
+			w.askPage("")
+		}
+		for _, f := range w.v.members.byName {
+			w.v.RequestLookup(f)
+		}
+		w.ask()
+		w.answer()
+		w.readPage()
+		w.holds()
+		w.readPlaces()
+		w.holds()
+	}
+	if !w.v.Covers(w.v.size) || w.v.Period() != w.m.name || w.v.State() != w.m.state || w.v.NeedsPage() {
+		w.t.Fatalf("the view is at %q %+v (valid: %v), the board at %q %+v", w.v.Period(), w.v.State(), w.v.valid, w.m.name, w.m.state)
+	}
+	for _, f := range w.v.members.byName {
+		if !f.known || w.v.Standing(f).Around == nil && f.around > 0 {
+			w.t.Fatalf("%q is followed and not known: %+v", f.name, f)
+		}
+	}
+	w.notifyRanks(math.MaxInt)
+	w.allNotified()
+	if !w.v.Recovered() || w.v.BeginLookups() != nil {
+		w.t.Fatalf("the view still waits for %d members", w.v.unrecovered)
+	}
+}
+
+// A snapshot and all changes after it equal a fresh snapshot: at each state, for each mode,
+// order and tie rule, for the entries and for each followed member. Messages may be lost,
+// repeated, late or out of order, and periods may begin.
+func TestViewEqualsBoard(t *testing.T) {
+	t.Parallel()
+	proptest.Check(t, histories, func(t *rapid.T) {
+		m := newModel(t)
+		w := &lossyTransport{t: t, m: m, v: New(rapid.IntRange(0, 12).Draw(t, "want")), notified: make(map[*Member]Standing)}
+		faulty := rapid.Bool().Draw(t, "faulty")
+		actions := map[string]func(*rapid.T){
+			"write": func(t *rapid.T) {
+				if c := m.batch(t); c != nil {
+					w.flying = append(w.flying, c)
+				}
+			},
+			"deliver": func(t *rapid.T) {
+				if len(w.flying) > 0 {
+					w.deliver(0)
+				}
+			},
+			"ask":         func(*rapid.T) { w.ask() },
+			"answer":      func(*rapid.T) { w.answer() },
+			"read page":   func(*rapid.T) { w.readPage() },
+			"read places": func(*rapid.T) { w.readPlaces() },
+			"want":        func(t *rapid.T) { w.v.Resize(rapid.IntRange(0, 12).Draw(t, "want")) },
+			"follow":      w.follow,
+			"unfollow":    w.unfollow,
+			"sample":      func(*rapid.T) { w.v.Sample(3) },
+			"audit":       func(*rapid.T) { w.askPage(w.v.Period()) },
+			"turn": func(t *rapid.T) {
+				if rapid.IntRange(0, 5).Draw(t, "really") == 0 {
+					m.rollOver()
+				}
+			},
+			"replace": func(t *rapid.T) {
+				if rapid.IntRange(0, 5).Draw(t, "really") == 0 {
+					w.flying = append(w.flying, m.replace(t))
+				}
+			},
+			"notify": func(t *rapid.T) {
+				if w.v.valid {
+					w.notify()
+					w.notifyRanks(rapid.IntRange(1, 9).Draw(t, "in a step"))
+					w.allNotified()
+				}
+			},
+			"ask by name": func(*rapid.T) { w.askPage("") },
+			"":            func(*rapid.T) { w.holds() },
+		}
+		actions["write more"], actions["deliver more"], actions["follow more"] = actions["write"], actions["deliver"], actions["follow"]
+		if faulty {
+			pick := func(t *rapid.T, do func(i int)) {
+				if len(w.flying) > 0 {
+					do(rapid.IntRange(0, len(w.flying)-1).Draw(t, "which"))
+				}
+			}
+			actions["lose"] = func(t *rapid.T) { pick(t, func(i int) { w.flying = slices.Delete(w.flying, i, i+1) }) }
+			actions["repeat"] = func(t *rapid.T) { pick(t, func(i int) { w.v.Apply(w.flying[i]) }) }
+			actions["out of order"] = func(t *rapid.T) { pick(t, w.deliver) }
+			actions["answers lost"] = func(t *rapid.T) {
+				if rapid.Bool().Draw(t, "the page") && w.asked > 0 {
+					w.v.CancelPage()
+					w.page, w.asked = nil, 0
+				} else if w.lookups != nil {
+					w.v.CancelLookups()
+					w.places, w.lookups = nil, nil
+				}
+			}
+			actions["forget"] = func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
+					w.v.Reset()
+					w.page, w.asked, w.places, w.lookups = nil, 0, nil, nil
+				}
+			}
+			actions["flush"] = func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
+					m.flush()
+				}
+			}
+		}
+		t.Repeat(actions)
+		w.settle()
+	})
+}
+
+// Without faults a view needs a page only for more entries, never for a gap: a steady board
+// costs no reads.
+func TestViewNeedsNoReadWithoutFaults(t *testing.T) {
+	t.Parallel()
+	proptest.Check(t, histories, func(t *rapid.T) {
+		m := newModel(t)
+		m.def.Mode = definition.Sum
+		w := &lossyTransport{t: t, m: m, v: New(10), notified: make(map[*Member]Standing)}
+		for range rapid.IntRange(0, 12).Draw(t, "followed") {
+			w.follow(t)
+		}
+		w.settle()
+		for range 12 {
+			c := m.batch(t)
+			if c == nil {
+				continue
+			}
+			w.v.Apply(c)
+			if !w.v.valid {
+				t.Fatal("a message that follows on made the view invalid")
+			}
+			low := len(w.v.entries) < w.v.size+w.v.margin()/2 && len(w.v.entries) < len(m.rows)
+			if w.v.NeedsPage() != low {
+				t.Fatalf("needs a page: %v, with %d entries of %d", w.v.NeedsPage(), len(w.v.entries), len(m.rows))
+			}
+			w.ask()
+			late := rapid.IntRange(0, 2).Draw(t, "changes before the answer, and before it is read")
+			more := func() {
+				for range late {
+					if c := m.batch(t); c != nil {
+						w.v.Apply(c)
+					}
+				}
+			}
+			more()
+			w.answer()
+			more()
+			w.readPage()
+			w.readPlaces()
+			if !w.v.valid || w.v.State() != m.state {
+				t.Fatal("a change that arrived during the read is missing")
+			}
+			w.holds()
+		}
+	})
+}

@@ -1,0 +1,178 @@
+package view
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/sortkey"
+)
+
+func change(seq int64, member string, was, is, rank int64) *feed.Changes {
+	c := feed.Change{Member: member, Rank: rank, Position: rank}
+	if was != 0 {
+		k := sortkey.Key(was)
+		c.Old = &k
+	}
+	if is != 0 {
+		k := sortkey.Key(is)
+		c.New = &k
+	}
+	return &feed.Changes{Board: "b", Epoch: "e", Seq: seq, List: []feed.Change{c}}
+}
+
+// A view with fewer entries than the board appends the next member: the position says that
+// no member is in between.
+func TestTopAppendsTheNextMember(t *testing.T) {
+	t.Parallel()
+	v := New(2)
+	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Total: 100}
+	for i := range v.PageSize() {
+		page.Entries = append(page.Entries, ranking.Entry{Key: sortkey.Key(10 * (i + 1)), Member: "m"})
+	}
+	v.BeginPage()
+	v.ApplyPage(page)
+	w := len(v.entries)
+	v.Apply(change(2, "m", 10, 0, 0))
+	if len(v.entries) != w-1 {
+		t.Fatal("the member that left is still there")
+	}
+	v.Apply(change(3, "far", 0, 5000, 60))
+	if len(v.entries) != w-1 {
+		t.Fatal("a member far behind was appended")
+	}
+	v.Apply(change(4, "next", 0, int64(10*w+5), int64(w)))
+	if len(v.entries) != w || v.entries[w-1].member != "next" || !v.valid {
+		t.Fatal("the next member was not appended")
+	}
+	v.Apply(change(5, "wrong", 0, 15, 3))
+	if v.valid {
+		t.Fatal("a rank that contradicts the view must invalidate it")
+	}
+}
+
+// The buffer is bounded. When it overflows, the pending page is discarded.
+func TestPageIsDiscardedWhenTheBufferOverflows(t *testing.T) {
+	t.Parallel()
+	v := New(2)
+	v.BeginPage()
+	for i := range int64(MaxBuffered + 1) {
+		v.Apply(change(i+1, "m", i, i+1, 1))
+	}
+	if len(v.buffered) > MaxBuffered+1 {
+		t.Fatalf("%d kept", len(v.buffered))
+	}
+	v.ApplyPage(ranking.Page{})
+	if v.valid || !v.NeedsPage() {
+		t.Fatal("the view is valid with a page that it could not bring forward")
+	}
+}
+
+// validView is a view of a page with one member, at seq 5 of epoch "e".
+func validView() *View {
+	v := New(2)
+	v.BeginPage()
+	v.ApplyPage(ranking.Page{State: ranking.State{Epoch: "e", Seq: 5}, Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}})
+	return v
+}
+
+// A change of another epoch invalidates the view, even where its seq is the next one.
+func TestAnotherEpochInvalidates(t *testing.T) {
+	t.Parallel()
+	v := validView()
+	c := change(6, "n", 0, 20, 2)
+	c.Epoch = "f"
+	if v.Apply(c) || v.valid {
+		t.Fatal("a change of another epoch was taken in")
+	}
+}
+
+// One subscription never repeats a seq. A seq that arrives a second time is another change:
+// Redis failed over to a late replica.
+func TestSeqRegressionInvalidates(t *testing.T) {
+	t.Parallel()
+	v := validView()
+	v.Apply(change(6, "n", 0, 20, 2))
+	v.Apply(change(7, "o", 0, 30, 3))
+	if !v.valid {
+		t.Fatal("invalid without a reason")
+	}
+	v.Apply(change(7, "p", 0, 40, 3))
+	if v.valid {
+		t.Fatal("seq 7 arrived twice")
+	}
+	// The pending page may be from before or after that.
+	v.BeginPage()
+	v.Apply(change(7, "q", 0, 50, 3))
+	v.ApplyPage(ranking.Page{State: ranking.State{Epoch: "e", Seq: 7}})
+	if v.valid {
+		t.Fatal("the page may be from before")
+	}
+	// A change that the page already contains is no regression: a page may be ahead of the
+	// feed.
+	v = validView()
+	v.Apply(change(4, "x", 0, 40, 3))
+	v.Apply(change(5, "m", 0, 10, 1))
+	v.Apply(change(6, "n", 0, 20, 2))
+	if !v.valid || v.State().Seq != 6 {
+		t.Fatal("changes behind the page were not passed over")
+	}
+}
+
+// A page of another period moves the view to that period, with the changes that have
+// arrived for it. A regression of that period, before or after, invalidates the view.
+func TestPageOfAnotherPeriodMovesTheView(t *testing.T) {
+	t.Parallel()
+	next := func(seq int64, member string, is, rank int64) *feed.Changes {
+		c := change(seq, member, 0, is, rank)
+		c.Period, c.Epoch = "next", "f"
+		return c
+	}
+	page := ranking.Page{State: ranking.State{Epoch: "f", Seq: 1}, Period: "next", Total: 1, Entries: []ranking.Entry{{Key: 10, Member: "m"}}}
+	moved := func(batches ...*feed.Changes) *View {
+		v := validView()
+		v.BeginPage()
+		for _, c := range batches {
+			v.Apply(c)
+			require.True(t, v.valid)
+		}
+		v.ApplyPage(page)
+		require.Equal(t, "next", v.Period())
+		return v
+	}
+	v := moved(next(1, "m", 10, 1), change(6, "n", 0, 20, 2), next(2, "n", 20, 2))
+	require.True(t, v.valid)
+	require.Equal(t, ranking.State{Epoch: "f", Seq: 2}, v.State())
+	require.True(t, v.Apply(next(3, "o", 30, 3)))
+	require.False(t, v.Apply(change(7, "o", 0, 30, 3)), "of the period before")
+	require.True(t, v.valid)
+	require.EqualValues(t, 3, v.Total())
+
+	v = moved(next(1, "m", 10, 1), next(2, "n", 20, 2), next(2, "o", 20, 2))
+	require.False(t, v.valid, "the page may be from before or after the regression")
+	require.True(t, v.NeedsPage())
+
+	v = moved(next(1, "m", 10, 1), next(2, "n", 20, 2))
+	v.Apply(next(2, "o", 20, 2))
+	require.False(t, v.valid)
+}
+
+// A closed period that is read as empty has lost the changes that arrived. It does not
+// begin again.
+func TestChangesOfALostClosedPeriodAreIgnored(t *testing.T) {
+	t.Parallel()
+	v := New(2)
+	v.BeginPage()
+	v.Apply(change(1, "m", 0, 10, 1))
+	lost := ranking.Page{Bounds: ranking.Bounds{Final: true}}
+	v.ApplyPage(lost)
+	require.False(t, v.valid)
+	require.True(t, v.NeedsPage())
+	v.BeginPage()
+	v.ApplyPage(lost)
+	require.True(t, v.Covers(2))
+	require.True(t, v.Final())
+	require.Empty(t, v.Top(2))
+}

@@ -1,0 +1,349 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"rankcast/hub/view"
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/feed"
+	"rankcast/ranking/proptest"
+	"rankcast/ranking/rankingtest"
+	"rankcast/ranking/redistest"
+)
+
+// The scripts, the view and the model agree: through any history of a board of any
+// definition, hidden members included, at each published seq, on the first entries and on
+// each member.
+func TestScriptsViewAndModelAgree(t *testing.T) {
+	t.Parallel()
+	var members []string
+	for i := range 30 {
+		members = append(members, fmt.Sprintf("m%02d", i))
+	}
+	redistest.Engines(t, func(t *testing.T, url string) {
+		rdb, err := ranking.Open(url)
+		require.NoError(t, err)
+		redistest.Patient(rdb)
+		t.Cleanup(func() { rdb.Close() })
+		s := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
+		t.Cleanup(s.Close)
+		families := rankingtest.Families(20) // more than the entries of a view of none
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: slices.Collect(maps.Values(families))}))
+		changes, events := runFeed(t, url)
+		runs := 0
+		for _, name := range slices.Sorted(maps.Keys(families)) {
+			t.Run(name, func(t *testing.T) {
+				proptest.CheckSeeded(t, redistest.Volume(url, 12), func(t *rapid.T) {
+					runs++
+					h := rankingtest.NewHistory(t, s, rdb, families[name], runs, members)
+					changes.Watch(h.Board)
+					defer changes.Unwatch(h.Board)
+					w := &scriptsComparison{t: t, s: s, h: h, heard: events, ties: families[name].Ties, members: members, want: rapid.IntRange(0, 4).Draw(t, "want")}
+					w.v = view.New(w.want)
+					w.wait(func(e any) bool { return e == subscribedTo(h.Board) })
+					w.run()
+				})
+			})
+		}
+	})
+}
+
+// receivedChanges passes on the events of a feed.
+type receivedChanges chan any
+
+// subscribedTo is the event that a board's changes are delivered from now on.
+type subscribedTo string
+
+func (h receivedChanges) FeedUp()                     {}
+func (h receivedChanges) FeedDown(time.Time)          { h <- errors.New("the feed went down") }
+func (h receivedChanges) FeedSubscribed(board string) { h <- subscribedTo(board) }
+func (h receivedChanges) FeedChanges(c *feed.Changes) { h <- c }
+func (h receivedChanges) FeedFollowed(string)         {}
+func (h receivedChanges) FeedItems(string, [][]byte)  {}
+func (h receivedChanges) FeedProfile(string, string)  {}
+
+// wait takes events of a board until one is the expected one.
+func (h receivedChanges) wait(t *rapid.T, board string, until func(any) bool) {
+	late := time.After(time.Minute)
+	for {
+		select {
+		case e := <-h:
+			if err, down := e.(error); down {
+				t.Fatal(err)
+			}
+			if until(e) {
+				return
+			}
+		case <-late:
+			t.Fatalf("the messages of %s do not arrive", board)
+		}
+	}
+}
+
+// runFeed runs a feed until the test ends.
+func runFeed(t *testing.T, url string) (*feed.Feed, receivedChanges) {
+	rdb, err := ranking.Open(url)
+	require.NoError(t, err)
+	redistest.Patient(rdb)
+	changes := feed.New(rdb, slog.New(slog.DiscardHandler), feed.Config{ProbeInterval: redistest.CallTimeout})
+	events := make(receivedChanges, 4096)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- changes.Run(ctx, events) }()
+	t.Cleanup(func() {
+		cancel()
+		require.ErrorIs(t, <-ended, context.Canceled)
+		rdb.Close()
+	})
+	return changes, events
+}
+
+// scriptsComparison applies a history to a view, and compares scripts, view and model.
+type scriptsComparison struct {
+	t       *rapid.T
+	s       *ranking.Store
+	h       *rankingtest.History
+	heard   receivedChanges
+	ties    definition.Ties
+	members []string
+	want    int // entries of v
+	v       *view.View
+	seq     int64 // of the last event
+
+	page   *ranking.Page // read, and not yet applied
+	places *ranking.Places
+}
+
+func (w *scriptsComparison) run() {
+	for _, member := range w.members {
+		if around := rapid.SampledFrom([]int{-1, -1, 0, 0, 1, 2, 5}).Draw(w.t, "followed with around"); around >= 0 {
+			w.v.Follow(member, around)
+		}
+	}
+	if n := rapid.IntRange(0, len(w.members)).Draw(w.t, "members at first"); n > 0 {
+		w.h.Fill(w.members[:n])
+		w.receive()
+	}
+	for range rapid.IntRange(1, 8).Draw(w.t, "calls") {
+		w.v.EachMember(w.v.RequestLookup)
+		w.v.Sample(len(w.members)) // lookups compare known members, too
+		w.ask()
+		if rapid.Bool().Draw(w.t, "answered at once") {
+			w.answer()
+		}
+		w.h.Call()
+		w.receive()
+		w.answer()
+		if rapid.IntRange(0, 2).Draw(w.t, "settle") > 0 {
+			w.settle()
+		}
+	}
+	w.settle()
+	w.h.Read()
+}
+
+// wait takes events until one is the expected one.
+func (w *scriptsComparison) wait(until func(any) bool) {
+	w.heard.wait(w.t, w.h.Board, until)
+}
+
+// receive applies all published changes to the view, batch by batch or change by change,
+// and checks the view at each seq.
+func (w *scriptsComparison) receive() {
+	now, err := w.s.Page(context.Background(), w.h.Board, 1, 1)
+	require.NoError(w.t, err)
+	require.Equal(w.t, w.h.Model.Seq(), now.Seq)
+	if w.seq == now.Seq {
+		return
+	}
+	w.wait(func(e any) bool {
+		c, ok := e.(*feed.Changes)
+		if !ok || c.Board != w.h.Board {
+			return false // of a history that failed
+		}
+		require.Equal(w.t, w.seq+1, c.Seq)
+		for i, change := range c.List {
+			w.changeHolds(c.Seq+int64(i), change)
+		}
+		if rapid.Bool().Draw(w.t, "one by one") {
+			for i := range c.List {
+				one := *c
+				one.Seq, one.List = c.Seq+int64(i), c.List[i:i+1]
+				w.apply(&one)
+			}
+		} else {
+			w.apply(c)
+		}
+		w.seq = c.Last()
+		return w.seq >= now.Seq
+	})
+	require.Equal(w.t, now.Seq, w.seq)
+}
+
+// changeHolds checks the place that a change says.
+func (w *scriptsComparison) changeHolds(seq int64, c feed.Change) {
+	board := w.h.Model.At(seq)
+	i := slices.IndexFunc(board, func(e ranking.Entry) bool { return e.Member == c.Member })
+	require.Equal(w.t, c.New != nil, i >= 0, "%q at seq %d", c.Member, seq)
+	if i >= 0 {
+		require.Equal(w.t, [2]int64{board[i].Rank, int64(i) + 1}, [2]int64{c.Rank, c.Position}, "%q at seq %d", c.Member, seq)
+		require.Equal(w.t, board[i].Data, c.Data)
+	}
+}
+
+func (w *scriptsComparison) apply(c *feed.Changes) {
+	valid := w.v.Valid()
+	w.v.Apply(c)
+	require.Equal(w.t, valid, w.v.Valid(), "%+v makes the view invalid", c)
+	w.holds()
+}
+
+// ask reads what the view needs.
+func (w *scriptsComparison) ask() {
+	ctx := context.Background()
+	if w.v.NeedsPage() {
+		w.v.BeginPage()
+		p, err := w.s.Page(ctx, w.h.Board, 1, w.v.PageSize())
+		require.NoError(w.t, err)
+		w.page = &p
+	}
+	if l := w.v.BeginLookups(); l != nil {
+		p, err := w.s.Places(ctx, w.h.Board, l)
+		require.NoError(w.t, err)
+		w.places = &p
+	}
+}
+
+// answer applies what was read, which may be old by now.
+func (w *scriptsComparison) answer() {
+	if w.page != nil {
+		require.True(w.t, w.v.ApplyPage(*w.page), "the view was wrong")
+		w.page = nil
+		w.holds()
+	}
+	if w.places != nil {
+		require.True(w.t, w.v.ApplyLookups(*w.places), "the view was wrong")
+		w.places = nil
+		w.holds()
+	}
+}
+
+// holds checks all that the view knows against the model.
+func (w *scriptsComparison) holds() {
+	w.v.TakeMoved()
+	w.v.TakeFound()
+	if !w.v.Valid() {
+		return
+	}
+	board := w.h.Model.At(w.v.State().Seq)
+	require.EqualValues(w.t, len(board), w.v.Total())
+	top := w.v.Top(len(board))
+	require.Equal(w.t, board[:len(top)], rankingtest.Unkeyed(top))
+	w.v.EachMember(func(f *view.Member) {
+		if !f.Known() {
+			return
+		}
+		i := slices.IndexFunc(board, func(e ranking.Entry) bool { return e.Member == f.Name() })
+		s := w.v.Standing(f)
+		require.EqualValues(w.t, i+1, s.Position, "of %q", f.Name())
+		if i < 0 {
+			require.Zero(w.t, s.Entry.Rank)
+			return
+		}
+		require.Equal(w.t, [2]int64{board[i].Rank, board[i].Score}, [2]int64{s.Entry.Rank, s.Entry.Score}, "of %q", f.Name())
+		if s.Around != nil && f.Around() > 0 {
+			near := board[max(0, i-f.Around()):min(len(board), i+f.Around()+1)]
+			require.Equal(w.t, near, rankingtest.Unkeyed(s.NeighboursWithin(f.Around())), "around %q", f.Name())
+		}
+	})
+}
+
+// settle completes the view. Then the view equals the scripts' answers, keys included, and
+// these equal the model, for each member.
+func (w *scriptsComparison) settle() {
+	t, ctx := w.t, context.Background()
+	for range 3 {
+		w.v.EachMember(w.v.RequestLookup)
+		w.ask()
+		w.answer()
+	}
+	require.True(t, w.v.Valid() && !w.v.NeedsPage())
+	require.Nil(t, w.v.BeginLookups())
+
+	page, err := w.s.Page(ctx, w.h.Board, 1, 100)
+	require.NoError(t, err)
+	require.Equal(t, page.State, w.v.State())
+	board := w.h.Model.At(page.Seq)
+	require.Equal(t, board, rankingtest.Unkeyed(page.Entries))
+	top := w.v.Top(len(board))
+	require.GreaterOrEqual(t, len(top), min(w.want, len(board)))
+	require.Equal(t, page.Entries[:len(top)], top)
+
+	var lookups []ranking.Lookup
+	for _, member := range w.members {
+		lookups = append(lookups, ranking.Lookup{Member: member, Around: 5})
+	}
+	places, err := w.s.Places(ctx, w.h.Board, lookups)
+	require.NoError(t, err)
+	require.Equal(t, page.State, places.State)
+	for i, member := range w.members {
+		w.placed(member, places.List[i], page.Entries)
+	}
+	if len(page.Entries) > 0 {
+		w.reached(rapid.SampledFrom(page.Entries).Draw(t, "whose score is reached"), page.Entries)
+	}
+}
+
+// placed compares what the three say of a member; all is the board, keys included.
+func (w *scriptsComparison) placed(member string, p ranking.Place, all []ranking.Entry) {
+	i := slices.IndexFunc(all, func(e ranking.Entry) bool { return e.Member == member })
+	want := ranking.Place{Entry: ranking.Entry{Member: member}}
+	if i >= 0 {
+		want = ranking.Place{Entry: all[i], Position: int64(i) + 1, Around: all[max(0, i-5):min(len(all), i+6)]}
+		for j, e := range all {
+			if e.Rank > all[i].Rank || !w.ties.Tied() && j > i {
+				want.Below++
+			}
+		}
+	}
+	require.Equal(w.t, want, p)
+	f := w.v.Member(member)
+	if f == nil {
+		return
+	}
+	require.True(w.t, f.Known(), "%q is followed", member)
+	s := w.v.Standing(f)
+	want.Entry.Data = "" // the view does not keep the data of members
+	require.Equal(w.t, want.Entry, s.Entry)
+	require.Equal(w.t, want.Position, s.Position)
+	if i >= 0 && f.Around() > 0 {
+		require.Equal(w.t, all[max(0, i-f.Around()):min(len(all), i+f.Around()+1)], s.NeighboursWithin(f.Around()))
+	}
+}
+
+// reached compares the rank that a member would get if it reached the score of an entry
+// now.
+func (w *scriptsComparison) reached(e ranking.Entry, all []ranking.Entry) {
+	at, err := w.s.At(context.Background(), w.h.Board, e.Score, nil, 0)
+	require.NoError(w.t, err)
+	rank := e.Rank
+	if !w.ties.Tied() { // the first member with that score, or past the last
+		same := func(o ranking.Entry) bool { return o.Score == e.Score }
+		rank = all[slices.IndexFunc(all, same)].Rank
+		for w.ties == definition.First && int(rank) <= len(all) && same(all[rank-1]) {
+			rank++
+		}
+	}
+	require.Equal(w.t, rank, at.Rank, "of the score %d", e.Score)
+}

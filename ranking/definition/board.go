@@ -1,0 +1,253 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Mode says how an update's score changes the score of a member.
+type Mode string
+
+// The modes. Update.Op overrides the mode of the board for one update.
+const (
+	Sum  Mode = "sum"  // the update's score is added
+	Best Mode = "best" // the update's score replaces a worse one
+	Last Mode = "last" // the update's score replaces any other
+)
+
+// Order says which scores rank higher.
+type Order string
+
+// The orders.
+const (
+	Desc Order = "desc" // the higher score ranks higher
+	Asc  Order = "asc"  // the lower score ranks higher: lap times, golf
+)
+
+// Sign is 1 for Asc and −1 for any other order. A sorted set always sorts upwards, so a
+// sort key holds the score times this sign.
+func (o Order) Sign() int64 {
+	if o == Asc {
+		return 1
+	}
+	return -1
+}
+
+// Ties says how members with equal scores are ranked.
+type Ties string
+
+// The tie rules.
+const (
+	First    Ties = "first"  // the member that reached the score first ranks higher
+	Shared   Ties = "shared" // equal scores share a rank, and the ranks they fill are skipped: 1-2-2-4
+	Dense    Ties = "dense"  // equal scores share a rank, and no rank is skipped: 1-2-2-3
+	ByMember Ties = "member" // the member id that sorts first by its bytes ranks higher
+)
+
+// Tied reports whether members with equal scores have the same rank. A list still shows
+// the member that reached the score first before the others.
+func (t Ties) Tied() bool { return t == Shared || t == Dense }
+
+// Board defines one board, or each instance of a family. The zero value of every field
+// but Name means the default, which Normalize fills in where the field applies. JSON and
+// boards files omit the fields that do not apply, and write durations as strings such as
+// "36h" and "7d".
+type Board struct {
+	Name  string `json:"board"` // "stars"; a family: "fans:{star}"
+	Mode  Mode   `json:"mode"`  // default sum
+	Order Order  `json:"order"` // default desc
+	Ties  Ties   `json:"ties"`  // default first
+
+	// Period is hour, day, week, month, year, or a duration from 1s to 3660d that is
+	// counted from Base. Default: no periods.
+	Period      string    `json:"period,omitzero"`
+	Base        time.Time `json:"base,omitzero"`          // required for a duration
+	Timezone    string    `json:"timezone,omitzero"`      // IANA name; periods hour to year only. Default UTC
+	WeekStarts  string    `json:"week_starts,omitzero"`   // weekday; period week only. Default monday
+	DayStartsAt string    `json:"day_starts_at,omitzero"` // time of day; periods day to year only. Default 00:00
+	Keep        *int      `json:"keep,omitzero"`          // number of closed periods kept, 0 to 1000. Default 8
+
+	// Retain is the time for which data stay. It is counted from the last write to an
+	// instance or to a board without periods, and from the end of an activity. 1s to
+	// 36600d, default for ever.
+	Retain time.Duration `json:"retain,omitzero"`
+	Starts time.Time     `json:"starts,omitzero"` // bounds of an activity. Default none
+	Ends   time.Time     `json:"ends,omitzero"`
+
+	// Window is the rolling span of time whose updates count. An update leaves its member's
+	// score when its time is over, and a member without updates in the window leaves the
+	// board. 1s to 366d, only on a board without periods. The op of an update is then always
+	// the board's mode. Default: no window.
+	Window time.Duration `json:"window,omitzero"`
+	// Refresh is the greatest age of a window's result, not counting the time of the build:
+	// 1s to 1d. With Live there is no result: each update counts, and leaves, by itself, and
+	// only mode sum is possible. Default 1m on a board with a window.
+	Refresh time.Duration `json:"refresh,omitzero"`
+
+	// MemberTTL is the time after which a member leaves, counted from the moment when it
+	// entered the board. 1s to 36600d, default never.
+	MemberTTL time.Duration `json:"member_ttl,omitzero"`
+	// Limit is the number of members that stay, best first: 1 to 10,000,000, only with the
+	// modes Best and Last. Default: all members stay.
+	Limit int64 `json:"limit,omitzero"`
+
+	// TieSpan is the span of time that the fraction of a sort key divides, on a board with
+	// neither periods nor both bounds. 1s to 36600d, default a hundred years from 2020.
+	TieSpan time.Duration `json:"tie_span,omitzero"`
+
+	Min       *int64 `json:"min,omitzero"`        // least score. Default −MaxScore
+	Max       *int64 `json:"max,omitzero"`        // greatest score. Default MaxScore
+	MaxChange int64  `json:"max_change,omitzero"` // greatest change by one update, 1 to MaxScore; with Best and Last a member's first score is exempt. Default none
+
+	// Union makes the board a union, which is built from other boards and takes no updates.
+	// Default none.
+	Union *Union `json:"union,omitzero"`
+
+	MaxInstances int     `json:"max_instances,omitzero"` // of a family, 1 to 10,000,000. Default 100,000
+	Kind         string  `json:"kind,omitzero"`          // the kind of member, whose profiles apply. Default member
+	Display      Display `json:"display,omitzero"`
+}
+
+// Live is the Refresh of a window without a built result: its scores are those of each
+// moment. Definitions write it as "live".
+const Live time.Duration = -1
+
+// Display says how pages show scores. It does not change the scores, which are integers.
+type Display struct {
+	Unit     string `json:"unit,omitzero"`     // up to 16 characters
+	Decimals int    `json:"decimals,omitzero"` // number of the score's last digits that are decimals, 0 to 6
+	Format   string `json:"format,omitzero"`   // "time_ms": the score is in milliseconds
+}
+
+// natural reports whether the periods are those of a calendar: hour, day, week, month or year.
+func (d Board) natural() bool { return slices.Contains(naturalPeriods, d.Period) }
+
+// Family reports whether d defines a family, each of whose instances is a board.
+func (d Board) Family() bool { return strings.Contains(d.Name, ":") }
+
+// Slot identifies d among the definitions: no two definitions have the same slot, see SlotOf.
+func (d Board) Slot() string {
+	base, placeholders, _ := strings.Cut(d.Name, ":")
+	if placeholders == "" {
+		return SlotOf(base, 0)
+	}
+	return SlotOf(base, 1+strings.Count(placeholders, ":"))
+}
+
+// calendarOf returns the arguments of calendar.New for a normalized d that has periods. The
+// kind is "" for periods of one length from a base. Natural periods have a time zone, the
+// first day of a week, and the time from midnight to the start of a day.
+func (d Board) calendarOf() (kind string, length time.Duration, base time.Time, loc *time.Location, weekStarts time.Weekday, dayStarts time.Duration) {
+	if !d.natural() {
+		length, _ = parseDuration(d.Period)
+		return "", length, d.Base, time.UTC, 0, 0
+	}
+	loc, err := loadZone(d.Timezone)
+	if err != nil {
+		loc = time.UTC
+	}
+	weekStarts = time.Weekday((slices.Index(weekdays, d.WeekStarts) + 1) % 7)
+	dayStarts, _ = parseClock(d.DayStartsAt)
+	return d.Period, 0, time.Time{}, loc, weekStarts, dayStarts
+}
+
+// ScoreBounds returns the least score, the greatest score and the greatest change by one
+// update. Without max_change that change is 2·MaxScore, the greatest difference of two scores.
+func (d Board) ScoreBounds() (low, high, change int64) {
+	low, high, change = -MaxScore, MaxScore, 2*MaxScore
+	if d.Min != nil {
+		low = *d.Min
+	}
+	if d.Max != nil {
+		high = *d.Max
+	}
+	if d.MaxChange != 0 {
+		change = d.MaxChange
+	}
+	return low, high, change
+}
+
+// IncompatibleField names the first field that makes d incompatible with the data of an
+// earlier definition: with d the data would have another order, or periods of other names.
+// It returns "" when the two are compatible. Both definitions must be normalized.
+func (d Board) IncompatibleField(was Board) (field string) {
+	for _, f := range []struct {
+		name string
+		same bool
+	}{
+		{"order", d.Order == was.Order},
+		{"ties", d.Ties == was.Ties},
+		{"period", d.Period == was.Period},
+		{"base", d.Base.Equal(was.Base)},
+		{"timezone", d.Timezone == was.Timezone},
+		{"week_starts", d.WeekStarts == was.WeekStarts},
+		{"day_starts_at", d.DayStartsAt == was.DayStartsAt},
+		{"member_ttl", (d.MemberTTL > 0) == (was.MemberTTL > 0)}, // the board has no times at which its members entered
+		{"union", (d.Union == nil) == (was.Union == nil)},
+		{"window", (d.Window > 0) == (was.Window > 0)},
+		{"refresh", d.IsLive() == was.IsLive()},
+		{"mode", d.Mode == was.Mode || d.Window == 0}, // the events in the window follow the old mode
+	} {
+		if !f.same {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// SameLifetime reports whether data leave at the same times by both definitions, and the same
+// members are hidden by both.
+func (d Board) SameLifetime(was Board) bool {
+	keeps := func(d Board) int {
+		if d.Keep == nil {
+			return -1
+		}
+		return *d.Keep
+	}
+	return keeps(d) == keeps(was) && d.Retain == was.Retain && d.Ends.Equal(was.Ends) &&
+		d.MemberTTL == was.MemberTTL && d.Limit == was.Limit && d.Kind == was.Kind && d.RefreshInterval() == was.RefreshInterval() && d.Window == was.Window
+}
+
+// IsLive reports whether each update leaves the window by itself, so that no result is built.
+func (d Board) IsLive() bool { return d.Refresh == Live }
+
+// RefreshInterval is the greatest age of the result of a union or a window. It is 0 for a
+// board without a result.
+func (d Board) RefreshInterval() time.Duration {
+	switch {
+	case d.Union != nil:
+		return d.Union.Refresh
+	case d.IsLive():
+		return 0
+	default:
+		return d.Refresh
+	}
+}
+
+// Shape identifies the definitions whose data may mix; like IncompatibleField, it tells the
+// others apart. It holds the order, a digest of the other fields and, where equal scores
+// share a rank, the ties. The scripts that read a board use these ties.
+func (d Board) Shape() string {
+	rest := fmt.Appendf(nil, "%s %s %d %s %s %s", d.Ties, d.Period, d.Base.UnixMicro(), d.Timezone, d.WeekStarts, d.DayStartsAt)
+	if d.MemberTTL > 0 {
+		rest = append(rest, " member_ttl"...)
+	}
+	if d.Union != nil {
+		rest = append(rest, " union"...)
+	}
+	if d.Window > 0 {
+		rest = fmt.Appendf(rest, " window %s %t", d.Mode, d.IsLive())
+	}
+	shape := string(d.Order) + " " + Digest(rest)
+	if d.Ties.Tied() {
+		shape += " " + string(d.Ties)
+	}
+	return shape
+}
+
+// MaxScore bounds a score: −MaxScore ≤ score ≤ MaxScore. It is 2^53−1, the
+// largest integer up to which a float64, a Redis sorted-set score and a
+// JavaScript number hold every integer exactly.
+const MaxScore = 1<<53 - 1

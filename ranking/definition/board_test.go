@@ -1,0 +1,323 @@
+package definition
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"rankcast/ranking/proptest"
+)
+
+func TestDefaultsAreThoseOfFieldsThatApply(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		given Board
+		want  string
+	}{
+		"a plain board": {
+			Board{Name: "stars"},
+			`{"board":"stars","mode":"sum","order":"desc","ties":"first","kind":"member"}`,
+		},
+		"weeks": {
+			Board{Name: "stars", Period: "week", Timezone: "Asia/Shanghai"},
+			`{"board":"stars","mode":"sum","order":"desc","ties":"first","period":"week","timezone":"Asia/Shanghai","week_starts":"monday","day_starts_at":"00:00","keep":8,"kind":"member"}`,
+		},
+		"hours": {
+			Board{Name: "h", Period: "hour", Keep: new(0)},
+			`{"board":"h","mode":"sum","order":"desc","ties":"first","period":"hour","timezone":"UTC","keep":0,"kind":"member"}`,
+		},
+		"a duration": {
+			Board{Name: "d", Period: "48h", Base: time.Date(2026, 1, 1, 8, 0, 0, 0, time.FixedZone("", 8*3600))},
+			`{"board":"d","mode":"sum","order":"desc","ties":"first","period":"2d","base":"2026-01-01T00:00:00.000Z","keep":8,"kind":"member"}`,
+		},
+		"a family": {
+			Board{Name: "fans:{star}", Period: "day", Retain: 30 * day, Kind: "user"},
+			`{"board":"fans:{star}","mode":"sum","order":"desc","ties":"first","period":"day","timezone":"UTC","day_starts_at":"00:00","keep":8,"retain":"30d","max_instances":100000,"kind":"user"}`,
+		},
+		"an activity": {
+			Board{Name: "cup", Starts: time.Date(2026, 11, 20, 4, 0, 0, 0, time.UTC), Ends: time.Date(2026, 11, 22, 4, 0, 0, 5e8, time.UTC), Min: new(int64(0)), Max: new(int64(-0)), MaxChange: 100},
+			`{"board":"cup","mode":"sum","order":"desc","ties":"first","starts":"2026-11-20T04:00:00.000Z","ends":"2026-11-22T04:00:00.500Z","min":0,"max":0,"max_change":100,"kind":"member"}`,
+		},
+		"laps": {
+			Board{Name: "laps", Mode: Best, Order: Asc, TieSpan: 36 * time.Hour, Display: Display{Unit: "s", Decimals: 3, Format: "time_ms"}},
+			`{"board":"laps","mode":"best","order":"asc","ties":"first","tie_span":"36h","kind":"member","display":{"unit":"s","decimals":3,"format":"time_ms"}}`,
+		},
+	} {
+		d, err := c.given.Normalize()
+		require.NoError(t, err, name)
+		b, err := json.Marshal(d)
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, string(b), name)
+		again, err := ParseBoard(d.Name, b)
+		require.NoError(t, err, name)
+		require.Equal(t, d, again, name)
+	}
+}
+
+// Every field is read, and no other: boardFields is what an error offers.
+func TestEveryFieldIsRead(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for f := range reflect.TypeFor[Board]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	require.ElementsMatch(t, names, append(boardFields, "board"))
+	for _, name := range boardFields {
+		_, err := ParseBoard("stars", []byte(`{"`+name+`":null}`))
+		refused(t, err, name)
+		require.Contains(t, err.Error(), "is null")
+	}
+}
+
+func TestImpossibleDefinitionsAreRefused(t *testing.T) {
+	t.Parallel()
+	for body, field := range map[string]string{
+		// Not of a board at all.
+		``: "body", `{`: "body", `[]`: "body", `null`: "body", `"sum"`: "body", `{} {}`: "body", `{}]`: "body", "{\"kind\":\"\xff\"}": "body",
+		`{"modes":"sum"}`: "modes", `{"a b":1}`: `["a b"]`, `{"":1}`: `[""]`, `{"shards":2}`: "shards", `{"Mode":"sum"}`: "Mode",
+		`{"mode":"sum","mode":"sum"}`: "mode", `{"display":{"unit":"a","unit":"b"}}`: "display.unit", `{"board":"other"}`: "board", `{"board":1}`: "board",
+		// Of the wrong type.
+		`{"mode":1}`: "mode", `{"mode":""}`: "mode", `{"mode":["sum"]}`: "mode", `{"mode":true}`: "mode", `{"base":20260101}`: "base", `{"keep":"8","period":"day"}`: "keep",
+		`{"keep":8.0,"period":"day"}`: "keep", `{"keep":1e1,"period":"day"}`: "keep", `{"keep":true,"period":"day"}`: "keep", `{"retain":3600}`: "retain", `{"display":"ms"}`: "display",
+		`{"min":"0"}`: "min", `{"max":1.5}`: "max", `{"max_change":"1"}`: "max_change", `{"max_instances":"1"}`: "max_instances", `{"display":{"decimals":"2"}}`: "display.decimals",
+		`{"day_starts_at":240,"period":"day"}`: "day_starts_at", `{"starts":false}`: "starts", `{"ends":0}`: "ends", `{"tie_span":60}`: "tie_span", `{"member_ttl":7}`: "member_ttl", `{"mode":"best","limit":"3"}`: "limit", `{"kind":7}`: "kind",
+		// Out of range, or no such word.
+		`{"mode":"most"}`: "mode", `{"order":"up"}`: "order", `{"ties":"split"}`: "ties", `{"period":"fortnight"}`: "period", `{"period":"Week"}`: "period",
+		`{"period":"0s","base":"2026-01-01T00:00:00Z"}`: "period", `{"period":"3661d","base":"2026-01-01T00:00:00Z"}`: "period", `{"period":"1h30m","base":"2026-01-01T00:00:00Z"}`: "period",
+		`{"period":"2d","base":"2026-01-01"}`: "base", `{"period":"2d","base":"1969-01-01T00:00:00Z"}`: "base", `{"period":"2d","base":"0001-01-01T00:00:00Z"}`: "base",
+		`{"period":"day","timezone":"Local"}`: "timezone", `{"period":"day","timezone":"Mars/Olympus"}`: "timezone", `{"period":"day","timezone":"../UTC"}`: "timezone",
+		`{"period":"day","timezone":"localtime"}`: "timezone", `{"period":"day","timezone":"right/UTC"}`: "timezone", `{"period":"day","timezone":"utc"}`: "timezone", `{"period":"day","timezone":""}`: "timezone",
+		`{"period":"week","week_starts":"Monday"}`: "week_starts", `{"period":"day","day_starts_at":"24:00"}`: "day_starts_at", `{"period":"day","day_starts_at":"4:00"}`: "day_starts_at",
+		`{"period":"day","keep":-1}`: "keep", `{"period":"day","keep":1001}`: "keep", `{"retain":"0s"}`: "retain", `{"retain":"36601d"}`: "retain", `{"retain":"1w"}`: "retain", `{"tie_span":"1ms"}`: "tie_span", `{"member_ttl":"0s"}`: "member_ttl",
+		`{"mode":"best","limit":0}`: "limit", `{"mode":"best","limit":10000001}`: "limit", `{"limit":3}`: "limit",
+		`{"starts":"2026-01-01T00:00:00"}`: "starts", `{"ends":"never"}`: "ends", `{"min":9007199254740992}`: "min", `{"max":-9007199254740992}`: "max", `{"max":123456789012345678901234567890}`: "max",
+		`{"max_change":0}`: "max_change", `{"max_change":-1}`: "max_change", `{"max_change":9007199254740992}`: "max_change", `{"kind":"User"}`: "kind", `{"kind":"` + strings.Repeat("a", 33) + `"}`: "kind",
+		`{"display":{"unit":"seventeen letters"}}`: "display.unit", `{"display":{"unit":"\u0007"}}`: "display.unit", `{"display":{"unit":""}}`: "display.unit", `{"display":{"decimals":7}}`: "display.decimals",
+		`{"display":{"decimals":-1}}`: "display.decimals", `{"display":{"format":"time"}}`: "display.format", `{"display":{"colour":"red"}}`: "display.colour",
+		// Each good, but not together.
+		`{"period":"36h"}`: "base", `{"base":"2026-01-01T00:00:00Z"}`: "base", `{"period":"week","base":"2026-01-01T00:00:00Z"}`: "base",
+		`{"timezone":"UTC"}`: "timezone", `{"period":"36h","base":"2026-01-01T00:00:00Z","timezone":"UTC"}`: "timezone", `{"week_starts":"monday"}`: "week_starts", `{"period":"month","week_starts":"monday"}`: "week_starts",
+		`{"day_starts_at":"04:00"}`: "day_starts_at", `{"period":"hour","day_starts_at":"04:00"}`: "day_starts_at", `{"period":"36h","base":"2026-01-01T00:00:00Z","day_starts_at":"04:00"}`: "day_starts_at",
+		`{"keep":8}`: "keep", `{"keep":0}`: "keep", `{"period":"day","retain":"7d"}`: "retain", `{"period":"day","tie_span":"7d"}`: "tie_span", `{"ties":"member","tie_span":"7d"}`: "tie_span",
+		`{"starts":"2026-01-01T00:00:00Z","ends":"2026-01-02T00:00:00Z","tie_span":"7d"}`: "tie_span", `{"max_instances":10}`: "max_instances",
+		`{"starts":"2026-01-01T00:00:00Z","ends":"2026-01-01T00:00:00Z"}`: "ends", `{"starts":"2026-01-02T00:00:00Z","ends":"2026-01-01T00:00:00Z"}`: "ends", `{"min":1,"max":0}`: "max",
+		`{"period":"1h","base":"2026-01-02T00:00:00Z","ends":"2026-01-02T00:00:00Z"}`: "ends",
+	} {
+		_, err := ParseBoard("stars", []byte(body))
+		refused(t, err, field, "body %s", body)
+	}
+	for body, field := range map[string]string{`{"max_instances":0}`: "max_instances", `{"max_instances":10000001}`: "max_instances", `{"max_instances":-1}`: "max_instances"} {
+		_, err := ParseBoard("fans:{star}", []byte(body))
+		refused(t, err, field, "body %s", body)
+	}
+	_, err := ParseBoard("Fans", []byte(`{}`))
+	refused(t, err, "board")
+}
+
+// What no file can say can be said in Go, and is refused all the same.
+func TestImpossibleValuesAreRefused(t *testing.T) {
+	t.Parallel()
+	for field, d := range map[string]Board{
+		"retain":        {Name: "b", Retain: time.Millisecond},
+		"tie_span":      {Name: "b", TieSpan: -time.Second},
+		"member_ttl":    {Name: "b", MemberTTL: time.Millisecond},
+		"limit":         {Name: "b", Mode: Best, Limit: -1},
+		"starts":        {Name: "b", Starts: time.Unix(0, 1000)},
+		"ends":          {Name: "b", Ends: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"min":           {Name: "b", Min: new(int64(-MaxScore - 1))},
+		"max":           {Name: "b", Max: new(int64(MaxScore + 1))},
+		"max_change":    {Name: "b", MaxChange: -1},
+		"max_instances": {Name: "b:{x}", MaxInstances: -1},
+		"keep":          {Name: "b", Period: "day", Keep: new(-1)},
+	} {
+		_, err := d.Normalize()
+		refused(t, err, field)
+	}
+}
+
+func TestWhatMayGoTogether(t *testing.T) {
+	t.Parallel()
+	for board, bodies := range map[string][]string{
+		"stars": {
+			`{"board":"stars"}`, ` {"starts":"2026-01-01T00:00:00Z","tie_span":"7d"} `, `{"ends":"2026-01-01T00:00:00Z","tie_span":"7d","retain":"1s"}`,
+			`{"period":"day","ends":"2026-01-01T00:00:00Z","retain":"7d"}`, `{"retain":"36600d"}`, `{"period":"3660d","base":"2026-01-01T00:00:00Z"}`,
+			`{"min":-9007199254740991,"max":9007199254740991,"max_change":9007199254740991}`, `{"min":5,"max":5}`, `{"min":-0}`, `{"display":{}}`, `{"display":{"unit":"日本語日本語日本語日本語日本語日"}}`,
+			`{"period":"week","timezone":"Etc/GMT+5","week_starts":"sunday","day_starts_at":"23:59","keep":1000}`, `{"period":"year","timezone":"America/Argentina/Buenos_Aires"}`,
+		},
+		"fans:{star}": {`{"period":"day","retain":"7d"}`, `{"max_instances":10000000}`, `{"board":"fans:{star}","retain":"1d"}`},
+	} {
+		for _, body := range bodies {
+			_, err := ParseBoard(board, []byte(body))
+			require.NoError(t, err, "%s %s", board, body)
+		}
+	}
+}
+
+func TestWhatReordersABoard(t *testing.T) {
+	t.Parallel()
+	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	week := Board{Name: "b", Period: "week"}
+	for _, c := range []struct {
+		was, is Board
+		field   string
+	}{
+		{Board{Name: "b"}, Board{Name: "b", Order: Asc}, "order"},
+		{Board{Name: "b"}, Board{Name: "b", Ties: ByMember}, "ties"},
+		{Board{Name: "b"}, week, "period"},
+		{week, Board{Name: "b", Period: "7d", Base: base}, "period"},
+		{Board{Name: "b", Period: "1d", Base: base}, Board{Name: "b", Period: "1d", Base: base.Add(time.Hour)}, "base"},
+		{week, Board{Name: "b", Period: "week", Timezone: "Asia/Tokyo"}, "timezone"},
+		{week, Board{Name: "b", Period: "week", WeekStarts: "sunday"}, "week_starts"},
+		{week, Board{Name: "b", Period: "week", DayStartsAt: "04:00"}, "day_starts_at"},
+		{week, Board{Name: "b", Period: "week", Timezone: "UTC", WeekStarts: "monday", DayStartsAt: "00:00", Mode: Best}, ""},
+		{Board{Name: "b", Period: "24h", Base: base}, Board{Name: "b", Period: "1d", Base: base.In(time.FixedZone("", 3600))}, ""},
+		{week, Board{Name: "b", Period: "week", Mode: Last, Keep: new(0), Starts: base, Ends: base.Add(time.Hour), Retain: day, Min: new(int64(1)), Max: new(int64(2)), MaxChange: 3, Kind: "x", Display: Display{Unit: "x"}}, ""},
+		{Board{Name: "b", TieSpan: day}, Board{Name: "b"}, ""},
+		{Board{Name: "b:{x}", MaxInstances: 1}, Board{Name: "b:{y}"}, ""},
+	} {
+		was, err := c.was.Normalize()
+		require.NoError(t, err)
+		is, err := c.is.Normalize()
+		require.NoError(t, err)
+		require.Equal(t, c.field, is.IncompatibleField(was), "%+v", c)
+		require.Equal(t, c.field, was.IncompatibleField(is), "%+v", c)
+	}
+}
+
+func TestReckoning(t *testing.T) {
+	t.Parallel()
+	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	d, err := Board{Name: "b", Period: "36h", Base: base}.Normalize()
+	require.NoError(t, err)
+	kind, length, from, _, _, _ := d.calendarOf()
+	require.Equal(t, "", kind)
+	require.Equal(t, 36*time.Hour, length)
+	require.Equal(t, base, from)
+
+	for word, want := range map[string]time.Weekday{"": time.Monday, "monday": time.Monday, "saturday": time.Saturday, "sunday": time.Sunday} {
+		d, err := Board{Name: "b", Period: "week", Timezone: "Asia/Kolkata", WeekStarts: word, DayStartsAt: "04:30"}.Normalize()
+		require.NoError(t, err)
+		kind, length, _, loc, weekStarts, dayStarts := d.calendarOf()
+		require.Equal(t, "week", kind)
+		require.Zero(t, length)
+		require.Equal(t, "Asia/Kolkata", loc.String())
+		require.Equal(t, want, weekStarts)
+		require.Equal(t, 4*time.Hour+30*time.Minute, dayStarts)
+	}
+}
+
+func TestBoundsOfABoard(t *testing.T) {
+	t.Parallel()
+	low, high, change := Board{}.ScoreBounds()
+	require.EqualValues(t, []int64{-MaxScore, MaxScore, 2 * MaxScore}, []int64{low, high, change})
+	low, high, change = Board{Min: new(int64(0)), Max: new(int64(9)), MaxChange: 3}.ScoreBounds()
+	require.EqualValues(t, []int64{0, 9, 3}, []int64{low, high, change})
+}
+
+// anyDefinition draws definitions that are refused and such that are not.
+func anyDefinition(t *rapid.T) Board {
+	maybe := func(label string) bool { return rapid.IntRange(0, 3).Draw(t, label+"?") == 0 }
+	word := func(label string, words ...string) string {
+		return rapid.SampledFrom(append([]string{"", "", ""}, words...)).Draw(t, label)
+	}
+	moment := func(label string) time.Time {
+		if !maybe(label) {
+			return time.Time{}
+		}
+		return time.UnixMilli(rapid.Int64Range(0, maxTime.UnixMilli()-1).Draw(t, label))
+	}
+	seconds := func(label string) time.Duration {
+		if !maybe(label) {
+			return 0
+		}
+		return time.Duration(rapid.Int64Range(1, int64(maxDuration/time.Second)).Draw(t, label)) * time.Second
+	}
+	d := Board{
+		Name:        rapid.SampledFrom([]string{"stars", "fans:{star}", "hot:{genre}:{device}"}).Draw(t, "board"),
+		Mode:        Mode(word("mode", "sum", "best", "last")),
+		Order:       Order(word("order", "desc", "asc")),
+		Ties:        Ties(word("ties", "first", "shared", "dense", "member")),
+		Period:      word("period", "hour", "day", "week", "month", "year", "36h", "7d", "90m"),
+		Timezone:    word("timezone", "UTC", "Asia/Shanghai"),
+		WeekStarts:  word("week_starts", weekdays...),
+		DayStartsAt: word("day_starts_at", "00:00", "04:00"),
+		Base:        moment("base"),
+		Starts:      moment("starts"),
+		Ends:        moment("ends"),
+		Retain:      seconds("retain"),
+		MemberTTL:   seconds("member_ttl"),
+		TieSpan:     seconds("tie_span"),
+		Kind:        word("kind", "star", "user"),
+		Display:     Display{Unit: word("unit", "€", "\"\\"), Decimals: rapid.IntRange(0, 6).Draw(t, "decimals"), Format: word("format", "time_ms")},
+	}
+	if maybe("keep") {
+		d.Keep = new(rapid.IntRange(0, maxKeep).Draw(t, "keep"))
+	}
+	if maybe("min") {
+		d.Min = new(rapid.Int64Range(-MaxScore, MaxScore).Draw(t, "min"))
+	}
+	if maybe("max") {
+		d.Max = new(rapid.Int64Range(-MaxScore, MaxScore).Draw(t, "max"))
+	}
+	if maybe("limit") {
+		d.Limit = rapid.Int64Range(1, maxLimit).Draw(t, "limit")
+	}
+	if maybe("max_change") {
+		d.MaxChange = rapid.Int64Range(1, MaxScore).Draw(t, "max_change")
+	}
+	if maybe("max_instances") {
+		d.MaxInstances = rapid.IntRange(1, maxInstances).Draw(t, "max_instances")
+	}
+	return d
+}
+
+// The law of definitions: normalizing twice is normalizing once, and JSON says all.
+func TestDefinitionsRoundTrip(t *testing.T) {
+	t.Parallel()
+	accepted := 0
+	proptest.Check(t, 100, func(t *rapid.T) {
+		given := anyDefinition(t)
+		d, err := given.Normalize()
+		if err != nil {
+			var fe *FieldError
+			require.ErrorAs(t, err, &fe)
+			require.Contains(t, boardFields, fe.Field)
+			return
+		}
+		accepted++
+		sameDefinition(t, d)
+	})
+	require.NotZero(t, accepted)
+}
+
+func sameDefinition(t require.TestingT, d Board) {
+	again, err := d.Normalize()
+	require.NoError(t, err)
+	require.Equal(t, d, again)
+	b, err := json.Marshal(d)
+	require.NoError(t, err)
+	parsed, err := ParseBoard(d.Name, b)
+	require.NoError(t, err, string(b))
+	require.Equal(t, d, parsed)
+	var decoded Board
+	require.NoError(t, json.Unmarshal(b, &decoded))
+	require.Equal(t, d, decoded)
+	require.Empty(t, d.IncompatibleField(decoded))
+}
+
+func TestDefinitionsAreDecodedWithTheirNames(t *testing.T) {
+	t.Parallel()
+	var d Board
+	require.NoError(t, json.Unmarshal([]byte(`{"period":"day","board":"stars"}`), &d))
+	require.Equal(t, "stars", d.Name)
+	require.Equal(t, "UTC", d.Timezone)
+	for body, field := range map[string]string{`{}`: "board", `{"board":null}`: "board", `{"board":"A"}`: "board", `{"board":"a","x":1}`: "x", `[]`: "board"} {
+		refused(t, json.Unmarshal([]byte(body), &d), field, body)
+	}
+}

@@ -1,0 +1,61 @@
+package definition
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The errors of the store and of this package. Each returned error wraps one of them; compare
+// with errors.Is.
+var (
+	// ErrInvalid means that the request itself is wrong; a FieldError names the field.
+	ErrInvalid = errors.New("invalid")
+	// ErrOutOfRange means that a given score, a resulting score, or a change of a score is
+	// beyond what the board allows.
+	ErrOutOfRange = errors.New("out of range")
+	// ErrUnknownBoard means that the board is not defined.
+	ErrUnknownBoard = errors.New("unknown board")
+	// ErrUnknownPeriod means that the period does not exist, has not begun, or is no longer kept.
+	ErrUnknownPeriod = errors.New("unknown period")
+	// ErrUnknownEvent means that the event is not defined.
+	ErrUnknownEvent = errors.New("unknown event")
+	// ErrNotOpen means that the board does not take this write now: before its starts, after
+	// its ends, or to a period by its name.
+	ErrNotOpen = errors.New("not open")
+	// ErrConflict means that the present state does not allow the request: a definition that
+	// would re-order data, one instance too many, or a board that others need.
+	ErrConflict = errors.New("conflict")
+	// ErrUnknownMember means that the member is not on the board.
+	ErrUnknownMember = errors.New("unknown member")
+	// ErrIDMismatch means that the request id was used for another update before.
+	ErrIDMismatch = errors.New("id mismatch")
+	// ErrTooLarge means that the request is too large, or makes too much at one time. Nothing
+	// was done.
+	ErrTooLarge = errors.New("too large")
+	// ErrOverloaded means that a queue is full. Nothing was written.
+	ErrOverloaded = errors.New("overloaded")
+	// ErrUnavailable means that Redis did not answer as it should.
+	ErrUnavailable = errors.New("store unavailable")
+	// ErrOutcomeUnknown means that the write may or may not have been applied. Send it again
+	// with the same id.
+	ErrOutcomeUnknown = errors.New("outcome unknown")
+)
+
+// FieldError names the field of a request that is wrong, and the reason. It wraps the error
+// that it is a kind of.
+type FieldError struct {
+	Field  string // name on the wire, such as "member" or "score"
+	Reason string // follows the name in a sentence: "is missing", "is 0; want 1 to 9"
+	Kind   error  // one of the errors above
+}
+
+// Error returns the field and the reason.
+func (e *FieldError) Error() string { return fmt.Sprintf("%s: %s", e.Field, e.Reason) }
+
+// Unwrap returns the kind of the error.
+func (e *FieldError) Unwrap() error { return e.Kind }
+
+// Invalid returns a FieldError of kind ErrInvalid.
+func Invalid(field, reason string) error {
+	return &FieldError{Field: field, Reason: reason, Kind: ErrInvalid}
+}

@@ -1,0 +1,361 @@
+package definition
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking/internal/keyspace"
+)
+
+// Event maps one thing that happened onto updates of many boards, so that a caller sends it
+// once. The caller sends the fields whose names stand in braces in the updates.
+// The uses of a field decide its type. A score needs an integer, and a board or a member needs
+// a string. A field that is used only in data may have any JSON value but null.
+type Event struct {
+	Name    string   `json:"event"`   // by the rule of a board without placeholders; not "periods", which is a feed
+	Updates []Target `json:"updates"` // 1 to 32
+
+	compiled *compiledEvent // set by Normalize
+}
+
+// Target is one update that an event makes.
+type Target struct {
+	Board  string         // "stars", "fans:{star}", "hot:{genre}:phone": fields may stand in its parts
+	Member string         // "{user}", "car {number}"
+	Score  string         // "{flowers}", "-{flowers}", or an integer, which is a number in JSON
+	Op     Mode           // see Update.Op
+	If     Condition      // see Update.If
+	Data   jsontext.Value // an object; a string in it that is a field, such as "{user}", is replaced by the field's value
+}
+
+// Field is a field of an event.
+type Field struct {
+	Name string
+	Type FieldType
+}
+
+// FieldType is the type of an event's field, which follows from its uses.
+type FieldType int
+
+// The types of fields.
+const (
+	AnyField     FieldType = iota // any JSON value but null; the field is used only in data
+	IntegerField                  // an integer; the field is used as a score
+	TextField                     // a string; the field is used in a board or a member
+)
+
+// Fields returns the event's fields, sorted by name. It returns nil before Normalize.
+func (e Event) Fields() []Field {
+	if e.compiled == nil {
+		return nil
+	}
+	fields := make([]Field, len(e.compiled.names))
+	for i, name := range e.compiled.names {
+		fields[i] = Field{name, e.compiled.fields[name].fieldType()}
+	}
+	return fields
+}
+
+// maxTargets bounds the updates of an event.
+const maxTargets = 32
+
+// PeriodsFeed is the name of the feed of settled periods. The feed of an event has the name
+// of the event.
+const PeriodsFeed = "periods"
+
+// compiledEvent is an event that is ready for Expand.
+type compiledEvent struct {
+	targets []target
+	fields  map[string]*use
+	names   []string // of the fields, sorted
+	digest  string   // of the updates, which differ between two definitions of the event
+}
+
+// target is a Target that is ready for Expand.
+type target struct {
+	base   string
+	parts  []template
+	member template
+	score  amount
+	op     Mode
+	cond   Condition
+	data   template // JSON; a field's value is inserted as it came
+}
+
+// amount is an integer, the value of a field, or minus the value of a field.
+type amount struct {
+	field string // "" when the amount is n
+	n     int64  // the amount, or the factor of the field: 1 or -1
+}
+
+// use holds the types that a field is used as.
+type use struct {
+	integer, text string // the path of the first use as an integer, and as text; "" for none
+	part          bool   // used in a part of a board, which allows fewer characters than a member
+}
+
+func (u use) fieldType() FieldType {
+	switch {
+	case u.integer != "":
+		return IntegerField
+	case u.text != "":
+		return TextField
+	default:
+		return AnyField
+	}
+}
+
+// Normalize returns e ready for Expand, or a FieldError that names the field that is wrong,
+// such as updates[1].score.
+func (e Event) Normalize() (Event, error) {
+	if !baseName.MatchString(e.Name) {
+		return e, Invalid("event", wantBase)
+	}
+	if e.Name == PeriodsFeed {
+		return e, Invalid("event", "is the name of the feed of settled periods; choose another name")
+	}
+	if n := len(e.Updates); n < 1 || n > maxTargets {
+		return e, Invalid("updates", fmt.Sprintf("has %d updates; want 1 to %d", n, maxTargets))
+	}
+	c := &compiledEvent{fields: make(map[string]*use)}
+	e.Updates = slices.Clone(e.Updates)
+	for i := range e.Updates {
+		path := ItemPath("updates", i)
+		t, err := c.compile(path, &e.Updates[i])
+		if err != nil {
+			return e, err
+		}
+		c.targets = append(c.targets, t)
+	}
+	c.names = slices.Sorted(maps.Keys(c.fields))
+	c.digest = digestOf(e.Updates)
+	e.compiled = c
+	return e, nil
+}
+
+// digestOf returns the digest of an event's updates, see UpdatesDigest.
+func digestOf(updates []Target) string {
+	var b []byte
+	for _, t := range updates {
+		for _, s := range []string{t.Board, t.Member, t.Score, string(t.Op), string(t.If), string(t.Data)} {
+			b = append(append(b, s...), keyspace.FieldSep...)
+		}
+		b = append(b, keyspace.RecordSep...)
+	}
+	return Digest(b)
+}
+
+// compile checks one update and makes it ready for Expand. It replaces t.Data by its compact
+// form.
+func (c *compiledEvent) compile(path string, t *Target) (target, error) {
+	compiled := target{op: t.Op, cond: t.If}
+	if err := c.compileBoard(path+".board", t.Board, &compiled); err != nil {
+		return compiled, err
+	}
+	if err := c.compileMember(path+".member", t.Member, &compiled); err != nil {
+		return compiled, err
+	}
+	if err := c.compileScore(path+".score", t.Score, &compiled); err != nil {
+		return compiled, err
+	}
+	if t.Op != "" {
+		if err := oneOf(path+".op", &t.Op, Sum, Best, Last); err != nil {
+			return compiled, err
+		}
+	}
+	if t.If != "" {
+		if err := oneOf(path+".if", &t.If, Exists, Absent); err != nil {
+			return compiled, err
+		}
+	}
+	return compiled, c.compileData(path+".data", t, &compiled)
+}
+
+func (c *compiledEvent) compileBoard(path, board string, t *target) error {
+	if board == "" {
+		return Invalid(path, "is missing")
+	}
+	if strings.Contains(board, "@") {
+		return Invalid(path, "has a period, but an event updates the current period; omit the @ and what follows it")
+	}
+	parts := strings.Split(board, ":")
+	if t.base = parts[0]; !baseName.MatchString(t.base) {
+		return Invalid(path, wantBase+"; fields follow after a colon, such as fans:{star}")
+	}
+	if len(parts)-1 > maxParts {
+		return Invalid(path, fmt.Sprintf("has %d parts; want at most %d", len(parts)-1, maxParts))
+	}
+	for i, s := range parts[1:] {
+		p, err := parseTemplate(s)
+		if err == nil {
+			err = p.literals(partFault, maxPartBytes)
+		}
+		if err != nil {
+			return Invalid(path, fmt.Sprintf("part %d %v", i+1, err))
+		}
+		for name := range p.fields() {
+			if err := c.useText(path, name); err != nil {
+				return err
+			}
+			c.fields[name].part = true
+		}
+		t.parts = append(t.parts, p)
+	}
+	return nil
+}
+
+func (c *compiledEvent) compileMember(path, member string, t *target) error {
+	if member == "" {
+		return Invalid(path, "is missing")
+	}
+	var err error
+	if t.member, err = parseTemplate(member); err == nil {
+		err = t.member.literals(memberFault, MaxIDBytes)
+	}
+	if err != nil {
+		return Invalid(path, err.Error())
+	}
+	for name := range t.member.fields() {
+		if err := c.useText(path, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func memberFault(s string) string { return TextFault(s, MaxIDBytes) }
+
+func (c *compiledEvent) compileScore(path, score string, t *target) error {
+	if score == "" {
+		return Invalid(path, "is missing")
+	}
+	if integerText.MatchString(score) {
+		n, err := strconv.ParseInt(score, 10, 64)
+		if err != nil || n < -MaxScore || n > MaxScore {
+			return Invalid(path, fmt.Sprintf("is %s; want an integer within ±%d", Clip(score), int64(MaxScore)))
+		}
+		t.score = amount{n: n}
+		return nil
+	}
+	text, minus := strings.CutPrefix(score, "-")
+	p, err := parseTemplate(text)
+	if err != nil {
+		return Invalid(path, err.Error())
+	}
+	if len(p) != 1 || p[0].field == "" {
+		return Invalid(path, fmt.Sprintf("is %q; want an integer, a single field such as {flowers}, or a negated field such as -{flowers}", Clip(score)))
+	}
+	t.score = amount{field: p[0].field, n: 1}
+	if minus {
+		t.score.n = -1
+	}
+	u := c.use(t.score.field)
+	if u.text != "" {
+		return Invalid(path, fmt.Sprintf("uses the field %s as an integer; %s uses it as text", t.score.field, u.text))
+	}
+	u.integer = cmp.Or(u.integer, path)
+	return nil
+}
+
+func (c *compiledEvent) compileData(path string, t *Target, compiled *target) error {
+	if t.Data == nil {
+		return nil
+	}
+	v, err := parseJSON(path, t.Data)
+	if err != nil {
+		return err
+	}
+	if v.kind != '{' {
+		return v.want("an object, such as {user: \"{user}\"}")
+	}
+	if compiled.data, err = v.pattern(nil); err != nil {
+		return err
+	}
+	if n := compiled.data.least(); n > MaxDataBytes {
+		return v.refuse("has at least %d bytes; want at most %d", n, MaxDataBytes)
+	}
+	for name := range compiled.data.fields() {
+		c.use(name)
+	}
+	t.Data, err = v.json(nil)
+	return err
+}
+
+// use returns the use of a field, which it creates for a new field.
+func (c *compiledEvent) use(name string) *use {
+	u := c.fields[name]
+	if u == nil {
+		u = new(use)
+		c.fields[name] = u
+	}
+	return u
+}
+
+// useText records that the field is used as text at path, or returns a FieldError where it is
+// also used as an integer.
+func (c *compiledEvent) useText(path, name string) error {
+	u := c.use(name)
+	if u.integer != "" {
+		return Invalid(path, fmt.Sprintf("uses the field %s as text; %s uses it as an integer", name, u.integer))
+	}
+	u.text = cmp.Or(u.text, path)
+	return nil
+}
+
+// CheckBoards checks that each update of the event is for a defined board. has reports
+// whether a slot has a definition. A FieldError names the first update without a board.
+func (e Event) CheckBoards(has func(slot string) bool) error {
+	for i, u := range e.Updates {
+		base, _, _ := strings.Cut(u.Board, ":")
+		parts := strings.Count(u.Board, ":")
+		if has(SlotOf(base, parts)) {
+			continue
+		}
+		path := ItemPath("updates", i) + ".board"
+		var others []string
+		for n := range maxParts + 1 {
+			if has(SlotOf(base, n)) {
+				others = append(others, strconv.Itoa(n))
+			}
+		}
+		if len(others) > 0 {
+			return Invalid(path, fmt.Sprintf("has %d parts after %s, but there are only boards of that name with %s parts", parts, base, strings.Join(others, ", ")))
+		}
+		return Invalid(path, fmt.Sprintf("is for %s, but there is no such board; define it first", base))
+	}
+	return nil
+}
+
+// Conflict says why the board d can never take the update: the type of board ("union" or
+// "window"), the field of the update, and the reason. All are "" when d can take it.
+func (t Target) Conflict(d Board) (is, field, reason string) {
+	switch {
+	case d.Union != nil:
+		return "union", ".board", fmt.Sprintf("is for %s, a union, which is built from other boards; update those boards instead", d.Name)
+	case d.IsWindowed() && t.Op != "" && t.Op != d.Mode:
+		return "window", ".op", fmt.Sprintf("is %s, but %s has a window and mode %s; want the mode of the board as op, or omit op", t.Op, d.Name, d.Mode)
+	case d.IsWindowed() && !d.IsLive() && t.Data != nil:
+		return "window", ".data", fmt.Sprintf("does not apply to %s, which has a window whose result is built; omit it", d.Name)
+	}
+	return "", "", ""
+}
+
+// Slot is the slot of the board that the update is for.
+func (t Target) Slot() string {
+	base, _, _ := strings.Cut(t.Board, ":")
+	return SlotOf(base, strings.Count(t.Board, ":"))
+}
+
+// IsEventName reports whether an event may have the name: 1 to 64 characters of a-z, 0-9,
+// dot, underscore and hyphen, of which the first is a letter or a digit.
+func IsEventName(name string) bool { return baseName.MatchString(name) }
+
+// UpdatesDigest returns a digest of the updates of a normalized event. It differs between two
+// definitions of the event whose updates differ.
+func (e Event) UpdatesDigest() string { return e.compiled.digest }

@@ -1,0 +1,129 @@
+package definition
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Set holds the definitions of boards and events.
+type Set struct {
+	Boards []Board // ParseFile sorts them by name
+	Events []Event // ParseFile sorts them by name
+}
+
+// The sections of a boards file.
+const (
+	SectionBoards = "boards"
+	SectionEvents = "events"
+)
+
+// ParseFile reads a boards file, which is YAML:
+//
+//	boards:
+//	  stars:         {period: week, timezone: Asia/Shanghai, kind: star}
+//	  "fans:{star}": {period: day, keep: 30, kind: user}
+//	  laps:          {mode: best, order: asc, display: {format: time_ms}}
+//	  plain:         {}                    # sum, desc, first: the defaults
+//	events:
+//	  gift:
+//	    - {board: stars, member: "{star}", score: "{flowers}"}
+//	    - {board: "fans:{star}", member: "{user}", score: "{flowers}"}
+//
+// All definitions are normalized. An error is a FieldError that names the field by its path,
+// such as boards.laps.mode, boards["fans:{star}"].period or events.gift[1].score.
+// ParseFile does not check that the boards of an event or a union are defined.
+func ParseFile(file []byte) (Set, error) {
+	defs, err := parseSet(file)
+	return defs, rooted("file", err)
+}
+
+func parseSet(file []byte) (Set, error) {
+	var defs Set
+	v, err := parseYAML(file)
+	if err != nil {
+		return defs, err
+	}
+	if v.kind != '{' || len(v.fields) == 0 {
+		return defs, v.refuse("is %s; want boards, events or both", kinds[v.kind])
+	}
+	for _, f := range v.fields {
+		switch f.name {
+		case SectionBoards:
+			err = defs.readBoards(f.value)
+		case SectionEvents:
+			err = defs.readEvents(f.value)
+		default:
+			err = f.refuse("is not a field of a boards file; want boards or events")
+		}
+		if err != nil {
+			return Set{}, err
+		}
+	}
+	return defs, nil
+}
+
+func (defs *Set) readBoards(v value) error {
+	if v.kind != '{' || len(v.fields) == 0 {
+		return v.want("board names with their fields, such as {stars: {}}")
+	}
+	slots := make(map[string]string)
+	for _, f := range v.fields {
+		d := Board{Name: f.name}
+		if f.kind != 'n' { // a name without fields has the defaults
+			if err := d.read(f.value); err != nil {
+				return err
+			}
+		}
+		d, err := d.Normalize()
+		if err != nil {
+			return LocateInFile(SectionBoards, f.name, err)
+		}
+		if other, taken := slots[d.Slot()]; taken {
+			return f.refuse("clashes with %s, which has the same name and the same number of placeholders", other)
+		}
+		slots[d.Slot()] = d.Name
+		defs.Boards = append(defs.Boards, d)
+	}
+	slices.SortFunc(defs.Boards, func(a, b Board) int { return cmp.Compare(a.Name, b.Name) })
+	return nil
+}
+
+func (defs *Set) readEvents(v value) error {
+	if v.kind != '{' || len(v.fields) == 0 {
+		return v.want("event names with their lists of updates")
+	}
+	for _, f := range v.fields {
+		e := Event{Name: f.name}
+		if err := e.readUpdates(f.value); err != nil {
+			return err
+		}
+		e, err := e.Normalize()
+		if err != nil {
+			return LocateInFile(SectionEvents, e.Name, err)
+		}
+		defs.Events = append(defs.Events, e)
+	}
+	slices.SortFunc(defs.Events, func(a, b Event) int { return cmp.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// LocateInFile gives the FieldError of a definition the path that the field has in a boards
+// file. There the name of a definition is part of the path, and the updates of an event stand
+// directly under its name. Other errors stay as they are.
+func LocateInFile(section, name string, err error) error {
+	fe, ok := errors.AsType[*FieldError](err)
+	if !ok {
+		return err
+	}
+	path := FieldPath(section, name)
+	updates, are := strings.CutPrefix(fe.Field, "updates")
+	switch {
+	case are:
+		path += updates
+	case fe.Field != "board" && fe.Field != "event":
+		path += "." + fe.Field
+	}
+	return &FieldError{Field: path, Reason: fe.Reason, Kind: fe.Kind}
+}

@@ -1,0 +1,264 @@
+package definition
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	defaultKeep, maxKeep           = 8, 1000
+	defaultInstances, maxInstances = 100_000, 10_000_000
+	maxLimit                       = 10_000_000
+	maxPeriod                      = 3660 * day
+	maxUnitChars, maxDecimals      = 16, 6
+	displayTime                    = "time_ms"
+)
+
+var (
+	naturalPeriods = []string{"hour", "day", "week", "month", "year"}
+	weekdays       = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+	zoneName       = regexp.MustCompile(`^[A-Z][A-Za-z0-9_+/-]*$`)
+)
+
+// Normalize returns d with its defaults filled in, and with its durations and times in their
+// canonical form. Otherwise it returns a FieldError for the first field that is wrong.
+func (d Board) Normalize() (Board, error) {
+	t, err := ParseFamilyName(d.Name)
+	if err != nil {
+		return d, err
+	}
+	for _, check := range []func(*Board, FamilyName) error{
+		(*Board).checkRules, (*Board).checkDurations, (*Board).checkTimes, (*Board).checkUnion, (*Board).checkWindow, (*Board).checkApplies,
+		(*Board).checkCalendar, (*Board).checkBounds, (*Board).checkPages,
+	} {
+		if err := check(&d, t); err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
+
+func (d *Board) checkRules(FamilyName) error {
+	if err := oneOf("mode", &d.Mode, Sum, Best, Last); err != nil {
+		return err
+	}
+	if err := oneOf("order", &d.Order, Desc, Asc); err != nil {
+		return err
+	}
+	return oneOf("ties", &d.Ties, First, Shared, Dense, ByMember)
+}
+
+func (d *Board) checkDurations(FamilyName) error {
+	if d.Period != "" && !d.natural() {
+		length, ok := parseDuration(d.Period)
+		if !ok || length > maxPeriod {
+			return Invalid("period", fmt.Sprintf("is %q; want hour, day, week, month, year, or a duration such as 36h or 7d, from 1s to 3660d", Clip(d.Period)))
+		}
+		d.Period = FormatDuration(length)
+	}
+	if reason := durationFault(d.Retain); reason != "" {
+		return Invalid("retain", reason)
+	}
+	if reason := durationFault(d.TieSpan); reason != "" {
+		return Invalid("tie_span", reason)
+	}
+	if reason := durationFault(d.MemberTTL); reason != "" {
+		return Invalid("member_ttl", reason)
+	}
+	return nil
+}
+
+// presence says whether a definition gives a field.
+type presence struct {
+	field string
+	is    bool
+}
+
+// firstGiven returns the first field that is given, or "".
+func firstGiven(fields []presence) string {
+	for _, f := range fields {
+		if f.is {
+			return f.field
+		}
+	}
+	return ""
+}
+
+// timed returns the fields, apart from the window, that decide which scores stay on a board
+// and when they leave.
+func (d *Board) timed() []presence {
+	return []presence{
+		{"period", d.Period != ""}, {"base", !d.Base.IsZero()}, {"timezone", d.Timezone != ""}, {"week_starts", d.WeekStarts != ""},
+		{"day_starts_at", d.DayStartsAt != ""}, {"keep", d.Keep != nil}, {"starts", !d.Starts.IsZero()}, {"ends", !d.Ends.IsZero()},
+		{"limit", d.Limit != 0}, {"member_ttl", d.MemberTTL != 0},
+	}
+}
+
+func (d *Board) checkTimes(FamilyName) error {
+	for _, f := range []struct {
+		name string
+		time *time.Time
+	}{{"base", &d.Base}, {"starts", &d.Starts}, {"ends", &d.Ends}} {
+		if f.time.IsZero() {
+			*f.time = time.Time{}
+			continue
+		}
+		*f.time = f.time.Round(0).UTC()
+		if reason := timeFault(*f.time); reason != "" {
+			return Invalid(f.name, reason)
+		}
+	}
+	if !d.Starts.IsZero() && !d.Ends.IsZero() && !d.Starts.Before(d.Ends) {
+		return Invalid("ends", "is not after starts; an activity lasts from starts until before ends")
+	}
+	if !d.Base.IsZero() && !d.Ends.IsZero() && !d.Base.Before(d.Ends) {
+		return Invalid("ends", "is not after base; the first period starts at base, so no update could count")
+	}
+	return nil
+}
+
+// checkApplies refuses fields that have no meaning on this kind of board, and a period by
+// duration without its base.
+func (d *Board) checkApplies(t FamilyName) error {
+	family, natural, bounded := len(t.Placeholders) > 0, d.natural(), !d.Starts.IsZero() && !d.Ends.IsZero()
+	if d.Period != "" && !natural && d.Base.IsZero() {
+		return Invalid("base", fmt.Sprintf("is missing; periods of %s are counted from it: want a time such as 2026-01-01T00:00:00Z", d.Period))
+	}
+	for _, f := range []struct {
+		name           string
+		given, applies bool
+		to             string
+	}{
+		{"base", !d.Base.IsZero(), d.Period != "" && !natural, "a board whose period is a duration, such as 36h"},
+		{"timezone", d.Timezone != "", natural, "a board with period hour, day, week, month or year"},
+		{"week_starts", d.WeekStarts != "", d.Period == "week", "a board with period week"},
+		{"day_starts_at", d.DayStartsAt != "", natural && d.Period != "hour", "a board with period day, week, month or year"},
+		{"keep", d.Keep != nil, d.Period != "", "a board with a period"},
+		{"retain", d.Retain != 0, d.Period == "" || family || !d.Ends.IsZero(), "a board without a period, a family, or an activity that ends; for old periods use keep"},
+		{"tie_span", d.TieSpan != 0, d.Period == "" && !bounded, "a board without a period that does not have both starts and ends; other boards have a span already"},
+		{"tie_span", d.TieSpan != 0, d.Ties != ByMember, "a board whose ties are first, shared or dense"},
+		{"limit", d.Limit != 0, d.Mode != Sum, "a board with mode best or last: with sum, a member that leaves would lose its total"},
+		{"max_instances", d.MaxInstances != 0, family, "a family, such as fans:{star}"},
+	} {
+		if f.given && !f.applies {
+			return Invalid(f.name, "applies only to "+f.to+"; omit it")
+		}
+	}
+	return nil
+}
+
+func (d *Board) checkCalendar(FamilyName) error {
+	if d.Period == "" {
+		return nil
+	}
+	if d.Keep == nil {
+		d.Keep = new(defaultKeep)
+	}
+	if *d.Keep < 0 || *d.Keep > maxKeep {
+		return Invalid("keep", fmt.Sprintf("is %d; want 0 to %d closed periods", *d.Keep, maxKeep))
+	}
+	if !d.natural() {
+		return nil
+	}
+	if d.Timezone == "" {
+		d.Timezone = "UTC"
+	}
+	if _, err := loadZone(d.Timezone); err != nil {
+		return err
+	}
+	if d.Period == "week" {
+		if err := oneOf("week_starts", &d.WeekStarts, weekdays...); err != nil {
+			return err
+		}
+	}
+	if d.Period != "hour" {
+		if d.DayStartsAt == "" {
+			d.DayStartsAt = "00:00"
+		}
+		if _, ok := parseClock(d.DayStartsAt); !ok {
+			return Invalid("day_starts_at", fmt.Sprintf("is %q; %s", Clip(d.DayStartsAt), wantClock))
+		}
+	}
+	return nil
+}
+
+func (d *Board) checkBounds(t FamilyName) error {
+	for _, f := range []struct {
+		name  string
+		bound *int64
+	}{{"min", d.Min}, {"max", d.Max}} {
+		if f.bound != nil && (*f.bound < -MaxScore || *f.bound > MaxScore) {
+			return Invalid(f.name, fmt.Sprintf("is %d; want an integer within ±%d", *f.bound, int64(MaxScore)))
+		}
+	}
+	if d.Min != nil && d.Max != nil && *d.Min > *d.Max {
+		return Invalid("max", fmt.Sprintf("is %d, less than min, which is %d; no score would be allowed", *d.Max, *d.Min))
+	}
+	if d.MaxChange < 0 || d.MaxChange > MaxScore {
+		return Invalid("max_change", fmt.Sprintf("is %d; want 1 to %d", d.MaxChange, int64(MaxScore)))
+	}
+	if d.Limit < 0 || d.Limit > maxLimit {
+		return Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", d.Limit, maxLimit))
+	}
+	if d.MaxInstances == 0 && len(t.Placeholders) > 0 {
+		d.MaxInstances = defaultInstances
+	}
+	if d.MaxInstances < 0 || d.MaxInstances > maxInstances {
+		return Invalid("max_instances", fmt.Sprintf("is %d; want 1 to %d", d.MaxInstances, maxInstances))
+	}
+	return nil
+}
+
+func (d *Board) checkPages(FamilyName) error {
+	if d.Kind == "" {
+		d.Kind = "member"
+	}
+	if err := CheckKind(d.Kind); err != nil {
+		return err
+	}
+	if unit := d.Display.Unit; unit != "" {
+		if reason := TextFault(unit, utf8.UTFMax*maxUnitChars); reason != "" {
+			return Invalid("display.unit", reason)
+		}
+		if n := utf8.RuneCountInString(unit); n > maxUnitChars {
+			return Invalid("display.unit", fmt.Sprintf("has %d characters; want at most %d", n, maxUnitChars))
+		}
+	}
+	if n := d.Display.Decimals; n < 0 || n > maxDecimals {
+		return Invalid("display.decimals", fmt.Sprintf("is %d; want 0 to %d", n, maxDecimals))
+	}
+	if f := d.Display.Format; f != "" && f != displayTime {
+		return Invalid("display.format", fmt.Sprintf("is %q; want %s", Clip(f), displayTime))
+	}
+	return nil
+}
+
+// oneOf sets an empty value to the first allowed one, and refuses a value that is not allowed.
+func oneOf[S ~string](field string, value *S, allowed ...S) error {
+	if *value == "" {
+		*value = allowed[0]
+	}
+	if slices.Contains(allowed, *value) {
+		return nil
+	}
+	words := make([]string, len(allowed))
+	for i, a := range allowed {
+		words[i] = string(a)
+	}
+	return Invalid(field, fmt.Sprintf("is %q; want one of %s", Clip(string(*value)), strings.Join(words, ", ")))
+}
+
+// loadZone finds an IANA time zone. It refuses other names that a machine may know: "Local" and
+// "localtime" differ between nodes, and "right/UTC" counts leap seconds.
+func loadZone(zone string) (*time.Location, error) {
+	if zoneName.MatchString(zone) && zone != "Local" {
+		if loc, err := time.LoadLocation(zone); err == nil {
+			return loc, nil
+		}
+	}
+	return nil, Invalid("timezone", fmt.Sprintf("is %q; want an IANA time zone, such as Asia/Shanghai or UTC", Clip(zone)))
+}

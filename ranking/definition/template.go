@@ -1,0 +1,162 @@
+package definition
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// template is a text that contains fields: "car {number}".
+type template []piece
+
+// piece is either text, or a field that its value replaces.
+type piece struct{ text, field string }
+
+// reservedFields are the fields of a request that are not fields of an event: its id, and the
+// list that makes it a batch.
+var reservedFields = []string{"id", "events"}
+
+// parseTemplate finds the fields in a text. Braces have no other use, so a single one is an
+// error.
+func parseTemplate(s string) (template, error) {
+	var p template
+	for s != "" {
+		open := strings.IndexAny(s, "{}")
+		if open < 0 {
+			return append(p, piece{text: s}), nil
+		}
+		if open > 0 {
+			p = append(p, piece{text: s[:open]})
+		}
+		name, rest, closed := strings.Cut(s[open+1:], "}")
+		switch {
+		case s[open] == '}' || !closed:
+			return nil, errors.New("has an unmatched brace; use braces only around a field, such as {star}")
+		case !placeholder.MatchString(name):
+			return nil, fmt.Errorf("has the field {%s}; in the braces %s", Clip(name), wantPlaceholder)
+		case slices.Contains(reservedFields, name):
+			return nil, fmt.Errorf("has the field {%s}, a name that is reserved for requests; choose another name", name)
+		}
+		p = append(p, piece{field: name})
+		s = rest
+	}
+	return p, nil
+}
+
+// fields yields the name of each field, as often as the field occurs.
+func (p template) fields() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, piece := range p {
+			if piece.field != "" && !yield(piece.field) {
+				return
+			}
+		}
+	}
+}
+
+// literals checks the text between the fields by the rule for the expanded text, fault, and
+// checks that the fields fit into most bytes.
+func (p template) literals(fault func(string) string, most int) error {
+	if len(p) == 0 {
+		return errors.New(fault(""))
+	}
+	for _, piece := range p {
+		if piece.field != "" {
+			continue
+		}
+		if reason := fault(piece.text); reason != "" {
+			return errors.New(reason)
+		}
+	}
+	if n := p.least(); n > most {
+		return fmt.Errorf("has at least %d bytes; want at most %d", n, most)
+	}
+	return nil
+}
+
+// least is the least length of the expanded text, in bytes.
+func (p template) least() int {
+	n := 0
+	for _, piece := range p {
+		n += max(len(piece.text), 1) // no field is empty
+	}
+	return n
+}
+
+// expand replaces the fields by their values.
+func (p template) expand(value func(field string) string) string {
+	if len(p) == 1 && p[0].field != "" {
+		return value(p[0].field)
+	}
+	var b strings.Builder
+	for _, piece := range p {
+		if piece.field != "" {
+			b.WriteString(value(piece.field))
+		} else {
+			b.WriteString(piece.text)
+		}
+	}
+	return b.String()
+}
+
+// pattern appends v to p as JSON, in which a string that is a single field becomes that field.
+func (v value) pattern(p template) (template, error) {
+	var err error
+	switch v.kind {
+	case '{':
+		p = p.then("{")
+		for i, f := range v.fields {
+			if strings.ContainsAny(f.name, "{}") {
+				return nil, f.refuse("has a brace in its name; use a field only as a value")
+			}
+			if i > 0 {
+				p = p.then(",")
+			}
+			name, err := f.quote(f.name)
+			if err != nil {
+				return nil, err
+			}
+			if p, err = f.pattern(p.then(name).then(":")); err != nil {
+				return nil, err
+			}
+		}
+		return p.then("}"), nil
+	case '[':
+		p = p.then("[")
+		for i, item := range v.items {
+			if i > 0 {
+				p = p.then(",")
+			}
+			if p, err = item.pattern(p); err != nil {
+				return nil, err
+			}
+		}
+		return p.then("]"), nil
+	case 'n':
+		return nil, v.refuse("is null; omit it")
+	case '"':
+		text, err := parseTemplate(v.text)
+		if err != nil {
+			return nil, v.refuse("%v", err)
+		}
+		if len(text) == 1 && text[0].field != "" {
+			return append(p, text[0]), nil
+		}
+		if strings.Contains(v.text, "{") {
+			return nil, v.refuse("has a field among other text; a string in data is either a single field or has no field")
+		}
+	}
+	literal, err := v.json(nil)
+	return p.then(string(literal)), err
+}
+
+// then appends text to p.
+func (p template) then(text string) template {
+	if n := len(p); n > 0 && p[n-1].field == "" {
+		p[n-1].text += text
+		return p
+	}
+	return append(p, piece{text: text})
+}

@@ -1,0 +1,103 @@
+package definition
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Update is one update of one member's score.
+type Update struct {
+	Member string // 1 to 128 bytes of UTF-8 without control characters
+	Score  int64  // within ±MaxScore
+	Op     Mode   // says how Score changes the score; "" means the board's mode, the only one on a board with a window
+	ID     string // request id, by the rule of Member: updates with the same id count once; "" for none
+
+	// If is the condition under which the update takes effect; "" means always. For other
+	// members it changes nothing, and its Result holds the standing as it is.
+	If Condition
+
+	// Data is JSON to store with the entry, compact, up to 256 bytes. "" keeps the present
+	// data, and "null" removes it. The data are stored only where the update takes effect;
+	// with Best that is where the update's score is kept.
+	Data string
+
+	// At is the time at which the update happened, in whole milliseconds; zero means now. On
+	// a board with a window the update counts from then. When Redis takes the update, At must
+	// be within the window, and at most MaxAhead ahead. A board without a window takes no At.
+	At time.Time
+}
+
+// Condition says whether the member of an update must be on the board already.
+type Condition string
+
+// The conditions.
+const (
+	Exists Condition = "exists" // the member is on the board
+	Absent Condition = "absent" // the member is not on the board
+)
+
+// MaxDataBytes is the greatest length of an entry's data, as compact JSON.
+const MaxDataBytes = 256
+
+// CompactData makes the Data of an Update from any JSON value. It returns a FieldError for text
+// that is not valid JSON and for data that are too long.
+func CompactData(v jsontext.Value) (string, error) {
+	v = v.Clone()
+	if err := v.Format(); err != nil {
+		return "", Invalid("data", fmt.Sprintf("is not valid JSON: %v", err))
+	}
+	if len(v) > MaxDataBytes {
+		return "", Invalid("data", fmt.Sprintf("has %d bytes without white space; want at most %d", len(v), MaxDataBytes))
+	}
+	return string(v), nil
+}
+
+// Check returns nil for a valid update, or a FieldError. Its kind is ErrOutOfRange for a score
+// beyond ±MaxScore, and ErrInvalid otherwise.
+func (u Update) Check() error {
+	if err := CheckMember(u.Member); err != nil {
+		return err
+	}
+	if u.Score < -MaxScore || u.Score > MaxScore {
+		return &FieldError{Field: "score", Reason: fmt.Sprintf("is %d; want an integer within ±%d", u.Score, int64(MaxScore)), Kind: ErrOutOfRange}
+	}
+	if op := u.Op; op != "" {
+		if err := oneOf("op", &op, Sum, Best, Last); err != nil {
+			return err
+		}
+	}
+	if cond := u.If; cond != "" {
+		if err := oneOf("if", &cond, Exists, Absent); err != nil {
+			return err
+		}
+	}
+	if u.Data != "" {
+		compact, err := CompactData(jsontext.Value(u.Data))
+		if err != nil {
+			return err
+		}
+		if compact != u.Data {
+			return Invalid("data", "is not compact JSON; use the form that CompactData returns")
+		}
+	}
+	if !u.At.IsZero() {
+		if reason := timeFault(u.At); reason != "" {
+			return Invalid("at", reason)
+		}
+	}
+	if u.ID != "" {
+		return CheckText("id", u.ID)
+	}
+	return nil
+}
+
+// Digest returns 64 bits of the SHA-256 of b, as 11 bytes of base64url. 64 bits are enough that
+// two texts do not have the same digest by chance.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return base64.RawURLEncoding.EncodeToString(sum[:8])
+}

@@ -1,0 +1,176 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
+)
+
+// dropAtOnce is the number of board-periods in one call of drop.lua.
+const dropAtOnce = 8
+
+// lastWrite is when a board-period was last written to, or when its last build began, in µs
+// since 1970.
+func (s *Store) lastWrite(ctx context.Context, k keyspace.BoardKeys) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	values, err := s.rdb.HMGet(ctx, k.Meta, "clock", "wrote", builtField).Result()
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	latest := int64(0)
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			at, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("%w: %s holds %q, which is not a time", ErrUnavailable, k.Meta, text)
+			}
+			latest = max(latest, at)
+		}
+	}
+	return latest, nil
+}
+
+// dropPeriods deletes board-periods, whatever was written to them, and with the last of
+// them the further keys. until is the end of the lease of the definitions, in µs since
+// 1970.
+func (s *Store) dropPeriods(ctx context.Context, instance string, until int64, periods []string, keys ...string) error {
+	for len(periods) > 0 || len(keys) > 0 {
+		n := min(len(periods), dropAtOnce)
+		now := periods[:n]
+		var more []string
+		if periods = periods[n:]; len(periods) == 0 {
+			more, keys = keys, nil
+		}
+		if _, err := s.callDrop(ctx, instance, dropCall{until: until, periods: now, keys: more}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropUnwritten deletes an instance that was not written to since a time, in µs since 1970,
+// and reports whether it did. periods are all periods found of it, the newest last.
+func (s *Store) dropUnwritten(ctx context.Context, instance string, until int64, periods []periodRecord, since int64) (gone bool, err error) {
+	names := make([]string, len(periods))
+	for i, p := range periods {
+		names[len(names)-1-i] = p.Name
+	}
+	// The instance has gone with its newest period: only that period, or a newer one, can
+	// take a write. A later write begins a new life of the instance.
+	n := min(len(names), dropAtOnce)
+	if gone, err = s.callDrop(ctx, instance, dropCall{until: until, since: since, of: len(names), periods: names[:n]}); err != nil || !gone {
+		return gone, err
+	}
+	return true, s.dropPeriods(ctx, instance, until, names[n:])
+}
+
+// dropCall is the work of one call of drop.lua. Times are in µs since 1970.
+type dropCall struct {
+	until   int64    // end of the lease of the definitions
+	since   int64    // only if the newest period was not written to since then; 0: in any case
+	of      int      // and only if the instance has so many periods
+	periods []string // the newest first
+	keys    []string // further keys to delete; after that no data of the instance are left
+}
+
+// callDrop calls drop.lua and reports whether the periods have gone.
+func (s *Store) callDrop(ctx context.Context, instance string, d dropCall) (gone bool, err error) {
+	k := s.keys.Board(instance, "")
+	keys := []string{k.Periods, k.Meta}
+	if len(d.periods) > 0 {
+		keys[1] = s.keys.Board(instance, d.periods[0]).Meta
+	}
+	args := []any{d.until, "", ""}
+	if d.since > 0 {
+		args = []any{d.until, d.since, d.of}
+	}
+	for _, p := range d.periods {
+		keys = append(keys, s.keys.Board(instance, p).All()...)
+		args = append(args, p)
+	}
+	if len(d.keys) > 0 {
+		args = append(args, lastSettledField)
+	}
+	r, err := script.Drop.Run(ctx, s.rdb, append(keys, d.keys...), args)
+	if err != nil {
+		return false, err
+	}
+	switch r.Text() {
+	case "ok":
+		gone = true
+	case "stale":
+		r.Err = errStaleDefinitions
+	}
+	return gone, r.Err
+}
+
+// forgetIDs deletes the request ids of an instance, or of an event ("/gift"), that has no
+// other data, once they are too old for a retry. It returns when to look again, in µs since
+// 1970; 0: no data are left.
+func (s *Store) forgetIDs(ctx context.Context, of string) (next int64, err error) {
+	ids := s.keys.Ids(of)
+	keys := ids[:]
+	if !strings.HasPrefix(of, "/") {
+		keys = append(keys, s.keys.Board(of, "").Periods)
+	}
+	r, err := script.Forget.Run(ctx, s.rdb, keys, nil)
+	if err != nil {
+		return 0, err
+	}
+	switch r.Text() {
+	case "none":
+		return 0, r.Err
+	case "kept":
+		return r.Number(), r.Err
+	}
+	return s.catalog.clock.now() + relistAfter.Microseconds(), r.Err
+}
+
+// deleteData deletes all data of an instance at once. until is the end of the lease of the
+// definitions, in µs since 1970.
+func (s *Store) deleteData(ctx context.Context, instance string, until int64) error {
+	periods, err := s.periodRecords(ctx, instance)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(periods))
+	var deliveries []string
+	for i, p := range periods {
+		names[i] = p.Name
+		if p.id != "" && !p.done {
+			deliveries = append(deliveries, definition.Qualify(instance, p.Name))
+		}
+	}
+	if err := s.cancelDeliveries(ctx, deliveries...); err != nil {
+		return err
+	}
+	if err := s.forgetHidden(ctx, instance); err != nil {
+		return err
+	}
+	ids := s.keys.Ids(instance)
+	s.builds.note(instance, 0)
+	return s.dropPeriods(ctx, instance, until, names, append(ids[:], s.keys.Build(instance).All()...)...)
+}
+
+// cancelDeliveries takes closed periods that are deleted off the deliveries.
+func (s *Store) cancelDeliveries(ctx context.Context, periods ...string) error {
+	if len(periods) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	members := make([]any, len(periods))
+	for i, p := range periods {
+		members[i] = p
+	}
+	if err := s.rdb.ZRem(ctx, s.keys.Deliveries(), members...).Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+// Package feed receives from Redis pub/sub what any node has written, and delivers it to a
+// [Handler] of this node.
+//
+// # Words
+//
+// A [Change] is one write to one member of a board. [Changes] are the changes of one batch,
+// numbered by seq within an epoch. A board whose result was built, or that was replaced in
+// another way, sends Changes without a list. An item is one thing that happened. The items of
+// an event are a feed with the name of the event; settled periods are the feed periods.
+//
+// To watch is to receive the changes of a board; to follow is to receive the items of a feed.
+// A probe is a message that a [Feed] publishes to itself, to learn that its connection works.
+//
+// # Flow
+//
+//	any node: script ─► PUBLISH ─► Redis ─► Feed.Run ─► ParseChanges ─► Handler (the hub)
+//
+// Run holds one connection. It first subscribes to its probe channel and to the channel of
+// profiles. When Redis has confirmed both, Run calls FeedUp and subscribes to the boards and
+// feeds that are wanted. When the connection fails, or Run has received nothing for three
+// probe intervals, it calls FeedDown and connects again after a growing, partly random pause.
+//
+// Pub/sub loses messages while a connection is down, and delivers nothing from before the
+// subscription. A handler of changes therefore reads a page of the board after FeedSubscribed.
+// It drops the changes that are not later than the page's seq, and applies the later ones. It
+// reads a page again when a seq is missing, when the epoch differs, and after FeedDown. Items
+// have no number: lost items stay lost.
+//
+// # Users and limits
+//
+// The hub is the handler, and the command serve runs the Feed. The package does not know the
+// Store: it writes nothing but probes, reads no board, and keeps no state of boards.
+package feed

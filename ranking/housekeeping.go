@@ -1,0 +1,376 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+)
+
+const (
+	// housekeepingInterval is how often a node looks for due work. A node announces a
+	// closed period within this time.
+	housekeepingInterval = time.Second
+	// housekeepingClaim is the number of items that a node claims at one time, and
+	// housekeepingLease is how long the claim holds. housekeepingWorkers is the number of
+	// goroutines that work on the claimed items.
+	housekeepingClaim   = 64
+	housekeepingLease   = 30 * time.Second
+	housekeepingWorkers = 16
+	// housekeepingLogInterval is the least time between two log lines about failures.
+	housekeepingLogInterval = 10 * time.Second
+	// familySlice bounds the time, and familyMost the instances, that housekeeping spends
+	// on one definition before it turns to other due work. familyPage is the number of
+	// instances in one read. familyAtOnce is the number that it deletes at the same time.
+	familySlice  = time.Second
+	familyMost   = 2000
+	familyPage   = 250
+	familyAtOnce = 16
+	// undeliveredInterval is how often housekeeping puts a closed period among the
+	// deliveries again, until it is delivered.
+	undeliveredInterval = time.Hour
+	// unknownInterval is how often housekeeping looks at an instance without a definition.
+	unknownInterval = time.Hour
+)
+
+// RunHousekeeping does the work that falls due by the clock, until ctx ends. It announces
+// closed periods, deletes data that are no longer kept, and deletes the data of deleted
+// boards. It logs failures and tries again. Run it on each node: the nodes share the work,
+// and each takes over from a node that fails. It returns the error of ctx.
+func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
+	tick := time.NewTicker(housekeepingInterval)
+	defer tick.Stop()
+	var logged time.Time
+	for {
+		more, err := s.housekeepDue(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && time.Since(logged) > housekeepingLogInterval {
+			log.Warn("housekeeping failed; the node tries again", "error", err)
+			logged = time.Now()
+		}
+		if more {
+			continue
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// claim is one item of an agenda that this node has claimed for a time.
+type claim struct {
+	member string
+	until  string // its time on the agenda, as plan.lua expects it
+	since  int64  // when the node claimed it, µs since 1970
+}
+
+// claimDue claims up to most due items of an agenda for the time of lease.
+func (s *Store) claimDue(ctx context.Context, agenda string, most int, lease time.Duration) (due []claim, err error) {
+	r, err := script.Claim.Run(ctx, s.rdb, []string{agenda}, []any{most, lease.Microseconds()})
+	if err != nil {
+		return nil, err
+	}
+	now := r.Number()
+	if r.Err == nil {
+		s.catalog.clock.set(now) // also backwards: the next due time is computed from it
+	}
+	for len(r.Rest) > 0 && r.Err == nil {
+		due = append(due, claim{member: r.Text(), until: r.Text(), since: now})
+	}
+	return due, r.Err
+}
+
+// housekeepDue does the work that is due now. more reports that more work is due.
+func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
+	due, err := s.claimDue(ctx, s.keys.Agenda(), housekeepingClaim, housekeepingLease)
+	if err != nil {
+		return false, err
+	}
+	if err := s.noteReceiver(ctx); err != nil {
+		return false, err
+	}
+	// This read takes place also when no work is due: when Redis has lost the definitions,
+	// the node restores them from its copy.
+	if _, _, err := s.leasedDefinitions(ctx); err != nil {
+		return false, err
+	}
+	work := make(chan claim, len(due))
+	for _, c := range due {
+		work <- c
+	}
+	close(work)
+	var errs []error
+	var mu sync.Mutex // guards errs
+	var wg sync.WaitGroup
+	for range min(housekeepingWorkers, len(due)) {
+		wg.Go(func() {
+			for c := range work {
+				if err := s.housekeep(ctx, c); err != nil {
+					mu.Lock()
+					errs = append(errs, fmt.Errorf("housekeeping of %q: %w", c.member, err))
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return len(due) == housekeepingClaim, errors.Join(errs...)
+}
+
+// leasedDefinitions returns definitions that are fresh enough to delete data by, and the
+// end of their lease, by Redis's clock in µs since 1970. The scripts enforce that end.
+func (s *Store) leasedDefinitions(ctx context.Context) (d *definitions, until int64, err error) {
+	if d, err = s.catalog.get(ctx); err != nil {
+		return nil, 0, err
+	}
+	if s.catalog.clock.now()-d.readAt > (lease / 2).Microseconds() {
+		if d, err = s.catalog.readNewer(ctx, d); err != nil {
+			return nil, 0, err
+		}
+	}
+	return d, d.readAt + lease.Microseconds(), nil
+}
+
+// errStaleDefinitions reports that Redis refused a script because the lease of the
+// definitions had ended.
+var errStaleDefinitions = fmt.Errorf("%w: this node's copy of the definitions is too old", ErrUnavailable)
+
+// housekeep does the work for one item of the agenda. The item is an instance, a definition
+// with work for all its instances, a deleted event, or the erasure of a member.
+func (s *Store) housekeep(ctx context.Context, c claim) error {
+	d, until, err := s.leasedDefinitions(ctx)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(c.member, erasePrefix) {
+		next, err := s.housekeepErasure(ctx, d, c)
+		if err != nil {
+			return err
+		}
+		return s.rescheduleOn(ctx, []string{s.keys.Agenda()}, c, next)
+	}
+	if strings.HasPrefix(c.member, "/") {
+		next, err := s.forgetIDs(ctx, c.member)
+		if err != nil {
+			return err
+		}
+		return s.rescheduleOn(ctx, []string{s.keys.Agenda()}, c, next)
+	}
+	if strings.Contains(c.member, "/") {
+		return s.housekeepFamily(ctx, d, c, until)
+	}
+	n, err := definition.ParseName(c.member)
+	if err != nil {
+		return err
+	}
+	if _, leaving := d.leaving[n.Slot()]; leaving {
+		return nil // it is deleted with its definition
+	}
+	var next int64
+	if rule := d.boards[n.Slot()]; rule != nil {
+		next, err = s.housekeepInstance(ctx, n.Instance(), rule, d.hidden, c.since, until)
+	} else {
+		next, err = s.housekeepUnknown(ctx, n.Instance())
+	}
+	if err != nil {
+		return err
+	}
+	return s.reschedule(ctx, c, n.Slot(), next)
+}
+
+// reschedule puts a claimed instance back on the agenda for a time in µs since 1970; 0: the
+// instance has no data any more. A listing since the claim takes precedence.
+func (s *Store) reschedule(ctx context.Context, c claim, slot string, next int64) error {
+	if next >= definition.Never {
+		return s.rescheduleOn(ctx, []string{s.keys.Agenda(), s.keys.Listing()}, c, 0) // it stays listed
+	}
+	return s.rescheduleOn(ctx, []string{s.keys.Agenda(), s.keys.Listing(), s.keys.Instances(slot)}, c, next)
+}
+
+func (s *Store) rescheduleOn(ctx context.Context, keys []string, c claim, next int64) error {
+	at := ""
+	if next > 0 {
+		at = strconv.FormatInt(next, 10)
+	}
+	_, err := script.Plan.Run(ctx, s.rdb, keys, []any{c.member, c.until, c.since, at})
+	return err
+}
+
+// scheduleNow puts instances on the agenda for now.
+func (s *Store) scheduleNow(ctx context.Context, instances ...string) error {
+	return s.scheduleIn(ctx, 0, instances...)
+}
+
+// scheduleIn puts instances on the agenda for a later time. An earlier time on the agenda
+// stays.
+func (s *Store) scheduleIn(ctx context.Context, after time.Duration, instances ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	at := float64(s.catalog.clock.now() + after.Microseconds())
+	members := make([]redis.Z, len(instances))
+	for i, instance := range instances {
+		members[i] = redis.Z{Score: at, Member: instance}
+	}
+	if err := s.rdb.ZAddArgs(ctx, s.keys.Agenda(), redis.ZAddArgs{LT: true, Members: members}).Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
+}
+
+// housekeepInstance does the work that is due for an instance, and returns when the next
+// falls due: in µs since 1970, or definition.Never. It returns 0 only if it found no data
+// of the instance at its start. After a deletion it looks once more, because a failover may
+// bring the data back.
+func (s *Store) housekeepInstance(ctx context.Context, instance string, r *definition.Compiled, m *moderation, now, until int64) (next int64, err error) {
+	if r.IsBuilt() {
+		if busy, err := s.dropBuild(ctx, instance, ""); err != nil || busy {
+			return now + relistAfter.Microseconds(), err
+		}
+	}
+	periods, err := s.periodRecords(ctx, instance)
+	if err != nil {
+		return 0, err
+	}
+	if len(periods) == 0 {
+		return s.forgetIDs(ctx, instance)
+	}
+	if err := s.moderate(ctx, instance, r, m, periods); err != nil {
+		return 0, err
+	}
+	next = definition.Never
+	due := func(at int64) { next = min(next, at) }
+	var drop []string
+	finished, kept, oldest := true, false, r.OldestReadable(now)
+	for _, p := range periods {
+		if p, err = s.housekeepPeriod(ctx, instance, r, p, now, until); err != nil {
+			return 0, err
+		}
+		switch {
+		case p.open:
+			if end := r.PeriodEnd(p.Period); !end.IsZero() {
+				due(end.UnixMicro())
+				finished = false // its result is announced before retain deletes it
+			}
+			at, err := s.expireMembers(ctx, instance, r, p.Period, now, until)
+			if err != nil {
+				return 0, err
+			}
+			due(at)
+		case p.id == "": // not closed yet by the clock of its own master
+			due(now + housekeepingInterval.Microseconds())
+			finished = false
+		case !p.done:
+			due(now + undeliveredInterval.Microseconds())
+			finished = false
+		case r.Calendar == nil: // deleted by retain
+		case p.Opens.Before(oldest.Opens):
+			drop = append(drop, p.Name)
+		case !kept: // the later periods are deleted later
+			due(r.PeriodDropAt(p.Period))
+			kept = true
+		}
+	}
+	if r.IsWindowed() {
+		at, err := s.housekeepWindow(ctx, instance, r, now, until)
+		if err != nil {
+			return 0, err
+		}
+		due(at)
+	}
+	if finished {
+		gone, at, err := s.housekeepRetain(ctx, instance, r, periods, now, until)
+		if err != nil {
+			return 0, err
+		}
+		if due(at); gone {
+			return next, nil
+		}
+	}
+	if len(drop) == len(periods) {
+		due(now + relistAfter.Microseconds())
+	}
+	return next, s.dropPeriods(ctx, instance, until, drop)
+}
+
+// housekeepPeriod settles a period that has closed, and schedules its delivery.
+func (s *Store) housekeepPeriod(ctx context.Context, instance string, r *definition.Compiled, p periodRecord, now, until int64) (periodRecord, error) {
+	if p.id == "" && r.Calendar != nil {
+		// Use the time zone rules of today: the record may be from older rules.
+		if named, ok := r.Calendar.Named(p.Name); ok {
+			p.Period = named
+		}
+	}
+	if p.open = !r.PeriodEnded(p.Period, now); p.open {
+		return p, nil
+	}
+	if p.id == "" {
+		if r.MemberTTL > 0 {
+			if _, err := s.expireMembers(ctx, instance, r, p.Period, now, until); err != nil {
+				return p, err
+			}
+		}
+		var err error
+		if p, err = s.settle(ctx, instance, r, p, until); err != nil || p.id == "" {
+			return p, err
+		}
+	}
+	return s.scheduleDelivery(ctx, instance, r, p)
+}
+
+// housekeepRetain deletes an instance whose time to retain is over, and reports whether it
+// did. That time begins at the last write, at the last build of a result, or at the end of
+// an activity. The caller has settled and delivered the closed periods. housekeepRetain
+// returns when its next work falls due, in µs since 1970, or definition.Never.
+func (s *Store) housekeepRetain(ctx context.Context, instance string, r *definition.Compiled, periods []periodRecord, now, until int64) (gone bool, next int64, err error) {
+	if retention(r) == 0 {
+		return false, definition.Never, nil
+	}
+	retain, cutoff := retention(r).Microseconds(), now-retention(r).Microseconds()
+	if !r.Ends.IsZero() {
+		if goes := r.Ends.UnixMicro() + retain; goes > now {
+			return false, goes, nil
+		}
+		cutoff = now
+	}
+	wrote, err := s.lastWrite(ctx, s.keys.Board(instance, periods[len(periods)-1].Name))
+	if err != nil {
+		return false, 0, err
+	}
+	if wrote > cutoff {
+		return false, wrote + retain, nil
+	}
+	if gone, err = s.dropUnwritten(ctx, instance, until, periods, cutoff); gone && err == nil && r.Retain > 0 {
+		// Without retain the board stays, and only has no data for a while.
+		err = s.forgetHidden(ctx, instance)
+	}
+	if next = now + housekeepingInterval.Microseconds(); gone {
+		next = now + relistAfter.Microseconds()
+	}
+	return gone, next, err
+}
+
+// housekeepUnknown handles an instance without a definition that was not deleted. It keeps
+// the data until the board is defined again.
+func (s *Store) housekeepUnknown(ctx context.Context, instance string) (next int64, err error) {
+	periods, err := s.periodRecords(ctx, instance)
+	if err != nil {
+		return 0, err
+	}
+	if len(periods) == 0 {
+		return s.forgetIDs(ctx, instance)
+	}
+	return s.catalog.clock.now() + unknownInterval.Microseconds(), nil
+}

@@ -1,0 +1,103 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+)
+
+const (
+	// listedFor is how long after the listing of an instance a script may create a
+	// board-period of it. listMargin is the difference that the clocks of masters may have.
+	// relistAfter is the time until the first housekeeping, which unlists an instance that
+	// got no data.
+	listedFor   = 10 * time.Second
+	listMargin  = time.Second
+	relistAfter = time.Minute
+)
+
+// listInstance lists an instance and puts it on the agenda, due no later than closes: when
+// the new period closes, µs since 1970; 0: never. It returns until when the board-period
+// may be created, by Redis's clock in µs since 1970. It returns 0 when the definition is no
+// longer as in d, and ErrConflict when the family has its maximum of instances.
+func (s *Store) listInstance(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled, closes int64) (until int64, err error) {
+	slot := n.Slot()
+	reply, err := script.List.Run(ctx, s.rdb, []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()},
+		[]any{n.Instance(), r.InstanceLimit(), d.values[boardField+slot], boardField + slot, leavingField + slot,
+			listedFor.Microseconds(), listMargin.Microseconds(), firstHousekeeping(r).Microseconds(), closes})
+	if err != nil {
+		return 0, err
+	}
+	switch reply.Text() {
+	case "stale":
+		_, err := s.catalog.readNewer(ctx, d)
+		return 0, err
+	case "full":
+		return 0, conflict("board", "%q would be one instance too many: %s can have at most %d (max_instances)", n.Instance(), r.Board.Name, r.InstanceLimit())
+	}
+	return reply.Number(), reply.Err
+}
+
+// firstHousekeeping is the longest time from the listing of an instance to its first
+// housekeeping.
+func firstHousekeeping(r *definition.Compiled) time.Duration {
+	if r.MemberTTL > 0 {
+		return min(relistAfter, r.MemberTTL)
+	}
+	return relistAfter
+}
+
+// MaxInstancesPage is the most instances that one call of Instances returns.
+const MaxInstancesPage = 1000
+
+// Instances is one page of a family's instances, by name.
+type Instances struct {
+	Total int64
+	Names []string
+	Next  string // pass it as after for the next page; "" on the last page
+}
+
+// Instances lists up to limit instances (1 to MaxInstancesPage) of a family that have been
+// written to. It begins after the name after, by the bytes of the names; "" for the first.
+// family is the name of the definition, such as "fans:{star}". A plain board is its own
+// only instance.
+func (s *Store) Instances(ctx context.Context, family, after string, limit int) (Instances, error) {
+	if limit < 1 || limit > MaxInstancesPage {
+		return Instances{}, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxInstancesPage))
+	}
+	r, err := s.compiledDefinition(ctx, family)
+	if err != nil {
+		return Instances{}, err
+	}
+	page, err := s.listedInstances(ctx, r.Slot(), after, limit)
+	if err != nil {
+		return Instances{}, fmt.Errorf("list instances of %q: %w", family, err)
+	}
+	return page, nil
+}
+
+func (s *Store) listedInstances(ctx context.Context, slot, after string, limit int) (Instances, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	from := "-"
+	if after != "" {
+		from = "(" + after
+	}
+	pipe := s.rdb.Pipeline()
+	total := pipe.ZCard(ctx, s.keys.Instances(slot))
+	names := pipe.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.Instances(slot), Start: from, Stop: "+", ByLex: true, Count: int64(limit) + 1})
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Instances{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	page := Instances{Total: total.Val(), Names: names.Val()}
+	if len(page.Names) > limit {
+		page.Names = page.Names[:limit]
+		page.Next = page.Names[limit-1]
+	}
+	return page, nil
+}

@@ -1,0 +1,214 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rankcast/ranking/definition"
+
+	"github.com/stretchr/testify/require"
+)
+
+// waiter is what waits in these tests.
+type waiter struct {
+	name string
+	err  *error
+}
+
+func (i waiter) Bytes() int { return len(i.name) }
+
+func (i waiter) Fail(err error) { *i.err = err }
+
+// gate is an apply that waits to be let through.
+type gate struct {
+	batches [][]string // names, by call
+	open    chan error
+}
+
+func (g *gate) apply(ctx context.Context, _ string, batch []waiter) error {
+	var names []string
+	for _, i := range batch {
+		names = append(names, i.name)
+	}
+	g.batches = append(g.batches, names)
+	select {
+	case err := <-g.open:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func newGate() (*gate, *Queues[waiter]) {
+	g := &gate{open: make(chan error)}
+	return g, &Queues[waiter]{Call: g.apply, Timeout: 2 * time.Second}
+}
+
+// commitOne commits items in the background and returns the error to come.
+func commitOne(ctx context.Context, q *Queues[waiter], members ...string) <-chan error {
+	batch := make([]waiter, len(members))
+	for i, m := range members {
+		batch[i] = waiter{m, new(error)}
+	}
+	done := make(chan error, 1)
+	go func() { done <- q.Commit(ctx, "b", batch) }()
+	synctest.Wait()
+	return done
+}
+
+func TestWhatWaitsGoesTogetherInOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, q := newGate()
+		var done []<-chan error
+		var want []string
+		for i := range 300 {
+			done = append(done, commitOne(t.Context(), q, fmt.Sprint("m", i)))
+			want = append(want, fmt.Sprint("m", i))
+		}
+		for range 4 {
+			g.open <- nil
+			synctest.Wait()
+		}
+		for _, d := range done {
+			require.NoError(t, <-d)
+		}
+		require.Equal(t, [][]string{want[:1], want[1:129], want[129:257], want[257:]}, g.batches)
+		q.running.Wait()
+		require.Empty(t, q.waiting, "nothing is kept of a board that is done")
+	})
+}
+
+func TestBatchesAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, q := newGate()
+		var members []string
+		for i := range 1000 {
+			members = append(members, fmt.Sprintf("%0600d", i)) // longer than any real one
+		}
+		done := commitOne(t.Context(), q, members...)
+		for len(done) == 0 {
+			g.open <- nil
+			synctest.Wait()
+		}
+		for _, b := range g.batches {
+			require.LessOrEqual(t, len(b)*600, MaxBytes+600)
+		}
+	})
+}
+
+// A call that fails, or does not end, fails what waits behind it at once, and
+// not one timeout after the other.
+func TestFailureIsToldToAllThatWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, q := newGate()
+		start := time.Now()
+		var done []<-chan error
+		for i := range 1000 {
+			done = append(done, commitOne(t.Context(), q, fmt.Sprint("m", i)))
+		}
+		for _, d := range done {
+			require.ErrorIs(t, <-d, context.DeadlineExceeded)
+		}
+		require.Equal(t, 2*time.Second, time.Since(start))
+		require.Len(t, g.batches, 1)
+
+		after := commitOne(t.Context(), q, "after")
+		g.open <- nil
+		require.NoError(t, <-after)
+	})
+}
+
+// Of a caller whose updates went out in several calls, those that came through
+// have their outcomes, and the rest are unknown.
+func TestPartlyAppliedCallSaysWhich(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, q := newGate()
+		errs := make([]error, 130)
+		batch := make([]waiter, len(errs))
+		for i := range batch {
+			batch[i] = waiter{"m", &errs[i]}
+		}
+		done := make(chan error)
+		go func() { done <- q.Commit(t.Context(), "b", batch) }()
+		g.open <- nil
+		broken := errors.New("broken")
+		g.open <- broken
+		require.NoError(t, <-done)
+		require.NoError(t, errs[127])
+		require.ErrorIs(t, errs[128], broken)
+	})
+}
+
+func TestFullQueueRefusesAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, q := newGate()
+		first := commitOne(t.Context(), q, "first")
+		most := make([]string, MaxWaiting)
+		for i := range most {
+			most[i] = "m"
+		}
+		full := commitOne(t.Context(), q, most...)
+		require.ErrorIs(t, <-commitOne(t.Context(), q, "one more"), definition.ErrOverloaded)
+		for len(full) == 0 {
+			g.open <- nil
+			synctest.Wait()
+		}
+		require.NoError(t, <-first)
+		require.NoError(t, <-full)
+	})
+}
+
+// A caller that gives up takes nobody else's update along.
+func TestCallerThatGivesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, q := newGate()
+		ctx, cancel := context.WithCancel(t.Context())
+		first := commitOne(t.Context(), q, "first")
+		impatient, patient := commitOne(ctx, q, "impatient"), commitOne(t.Context(), q, "patient")
+		cancel()
+		require.ErrorIs(t, <-impatient, definition.ErrUnavailable)
+		g.open <- nil
+		g.open <- nil
+		require.NoError(t, <-first)
+		require.NoError(t, <-patient)
+		require.Equal(t, [][]string{{"first"}, {"impatient", "patient"}}, g.batches)
+	})
+}
+
+func TestBoardsDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		boards := make(map[string]chan struct{})
+		q := &Queues[waiter]{Timeout: time.Minute}
+		q.Call = func(_ context.Context, board string, _ []waiter) error {
+			mu.Lock()
+			hold := boards[board]
+			mu.Unlock()
+			if hold != nil {
+				<-hold
+			}
+			return nil
+		}
+		boards["slow"] = make(chan struct{})
+		slow := make(chan error, 1)
+		go func() {
+			slow <- q.Commit(t.Context(), "slow", []waiter{{err: new(error)}})
+		}()
+		synctest.Wait()
+		require.NoError(t, q.Commit(t.Context(), "quick", []waiter{{err: new(error)}}))
+		close(boards["slow"])
+		require.NoError(t, <-slow)
+	})
+}

@@ -1,0 +1,160 @@
+// Package keyspace makes the names of all keys and channels in Redis. No other package puts
+// such a name together, so that the layout of Redis can be read here.
+//
+// A name starts with a prefix and a hash tag in braces: rc:{fans:s17}:2026-W46:z. All keys of
+// one board share its tag, so that one script may use them together in a cluster. The keys of
+// the definitions share the tag {/}, and those of an event have its name after a slash. A
+// board's name contains no slash, so no tag can be that of a board.
+//
+// The store uses these names, the feed those of channels, and package definition the separators
+// of messages and digests. The package is pure: it knows neither Redis nor the network, and
+// not what the keys hold beyond the comments here. The heads of the scripts in ranking/lua
+// describe their content.
+package keyspace
+
+import "strings"
+
+// Keys makes the names of Redis keys and channels. The keys of a board share one hash tag, as
+// do the keys of the definitions and the keys of each event. It may be used concurrently.
+type Keys struct{ prefix string }
+
+// New returns the Keys whose names start with a prefix, such as "rc".
+func New(prefix string) Keys { return Keys{prefix} }
+
+// BoardKeys holds the names that a write to one board-period uses.
+type BoardKeys struct {
+	Members  string    // sorted set: member to sort key
+	Meta     string    // hash: epoch, seq, clock and more, see apply.lua
+	Data     string    // hash: member to JSON
+	Distinct string    // sorted set: with ties dense, the distinct scores
+	Entered  string    // sorted set: with a member_ttl, member to the time at which it entered, µs since 1970
+	Hidden   string    // sorted set: hidden member to sort key
+	Left     string    // sorted set: digest of a member that was removed to the board's clock then, see board.lua
+	Window   [3]string // with a window: events, tallies and forgotten members, see window.lua
+	Ids      [2]string // hashes: request id to first result, for even and for odd buckets of time
+	Periods  string    // hash: the board's periods
+	Channel  string    // pub/sub: the board's changes
+}
+
+// BuildKeys holds the names that a build uses in addition to those of the result.
+type BuildKeys struct {
+	Lock            string // string: the token of the build and its times, see lock.lua
+	Aside, Distinct string // sorted sets: the result in the making, and with ties dense its distinct scores
+}
+
+// Build returns the names for a build of a board.
+func (k Keys) Build(instance string) BuildKeys {
+	of := k.Tag(instance) + ":"
+	return BuildKeys{Lock: of + "bl", Aside: of + "b", Distinct: of + "bd"}
+}
+
+// All returns all these names, for the deletion of a board.
+func (b BuildKeys) All() []string { return []string{b.Lock, b.Aside, b.Distinct} }
+
+// Board returns the names of a board-period; period is "" on a board without periods.
+func (k Keys) Board(instance, period string) BoardKeys {
+	tag := k.Tag(instance)
+	of := tag + period + ":"
+	return BoardKeys{
+		Members:  of + "z",
+		Meta:     of + "m",
+		Data:     of + "x",
+		Distinct: of + "d",
+		Entered:  of + "t",
+		Hidden:   of + "h",
+		Left:     of + "l",
+		Window:   [3]string{of + "e", of + "n", of + "o"},
+		Ids:      k.Ids(instance),
+		Periods:  tag + "p",
+		Channel:  k.Channel(instance),
+	}
+}
+
+// Head returns the names that are the first KEYS of each script that changes a board-period,
+// see board.lua.
+func (k BoardKeys) Head() []string {
+	return []string{k.Members, k.Meta, k.Data, k.Distinct, k.Entered, k.Hidden, k.Left}
+}
+
+// All returns the names that belong to the board-period alone, and not to the whole board.
+func (k BoardKeys) All() []string { return append(k.Head(), k.Window[:]...) }
+
+// Tag returns the start of each name with a hash tag: "rc:{fans:s17}:".
+func (k Keys) Tag(of string) string { return k.prefix + ":{" + of + "}:" }
+
+// Ids returns two hashes: request id to first result, for even and for odd buckets of time, see
+// ids.lua. of is a board, or an event after a slash.
+func (k Keys) Ids(of string) [2]string { return [2]string{k.Tag(of) + "i:0", k.Tag(of) + "i:1"} }
+
+// Channel is the channel of a board's changes.
+func (k Keys) Channel(instance string) string { return k.Tag(instance) + "c" }
+
+// BoardOf returns the board of a channel made by Channel. It returns false for other channels.
+func (k Keys) BoardOf(channel string) (string, bool) {
+	s, ok := strings.CutPrefix(channel, k.prefix+":{")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(s, "}:c")
+}
+
+// Feed is the channel of a feed's items. No board has its tag, because a board's name contains
+// no slash.
+func (k Keys) Feed(name string) string { return k.feeds() + name }
+
+func (k Keys) feeds() string { return k.prefix + ":{/}:f:" }
+
+// FeedOf returns the feed of a channel made by Feed. It returns false for other channels.
+func (k Keys) FeedOf(channel string) (string, bool) { return strings.CutPrefix(channel, k.feeds()) }
+
+// Probe is the channel on which one node publishes to itself.
+func (k Keys) Probe(node string) string { return k.prefix + ":probe:" + node }
+
+// Definitions is a hash: the definitions of boards and events, see catalog.lua.
+func (k Keys) Definitions() string { return k.Tag("/") + "definitions" }
+
+// Instances is a sorted set: the names of a definition's instances that have been written to.
+func (k Keys) Instances(slot string) string { return k.Tag("/") + "instances:" + slot }
+
+// Agenda is a sorted set: instances, and definitions that are being deleted, to the time of
+// their next housekeeping, µs since 1970.
+func (k Keys) Agenda() string { return k.Tag("/") + "agenda" }
+
+// Listing is a sorted set: instances that were listed a moment ago, to the time from which
+// that may be forgotten, µs since 1970.
+func (k Keys) Listing() string { return k.Tag("/") + "listing" }
+
+// Hidden is a sorted set: board or kind and hidden member, to a revision, see censor.lua.
+func (k Keys) Hidden() string { return k.Tag("/") + "hidden" }
+
+// Shown is a sorted set like Hidden: the members that were hidden until less than a day ago.
+func (k Keys) Shown() string { return k.Tag("/") + "shown" }
+
+// Erasures is a hash: kind and member to the progress of the member's erasure, see erasing.lua.
+func (k Keys) Erasures() string { return k.Tag("/") + "erasures" }
+
+// Audit is a stream: the record of what moderators did.
+func (k Keys) Audit() string { return k.Tag("/") + "audit" }
+
+// Profile is a string: the profile of a member of a kind, as JSON. The name has no hash tag, so
+// that a cluster spreads profiles over its masters. No other name has this prefix.
+func (k Keys) Profile(kind, member string) string {
+	return k.prefix + ":profile:" + kind + ":" + member
+}
+
+// Profiles is the channel of changed profiles. A message is the kind, FieldSep and the member.
+func (k Keys) Profiles() string { return k.Tag("/") + "profiles" }
+
+// Deliveries is a sorted set: settled periods, as definition.Qualify names them, to the time of
+// the next delivery attempt, µs since 1970.
+func (k Keys) Deliveries() string { return k.Tag("/") + "deliveries" }
+
+// EventIDs returns two hashes: request id to the record of one call of the event, see Ids.
+func (k Keys) EventIDs(event string) [2]string { return k.Ids("/" + event) }
+
+// The ASCII separators of messages, digests and fields that hold several names. No name
+// contains a separator, because names have no control characters.
+const (
+	FieldSep  = "\x1f" // unit separator: between fields
+	RecordSep = "\x1e" // record separator: between records
+)

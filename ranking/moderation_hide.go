@@ -1,0 +1,390 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/calendar"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/sortkey"
+)
+
+// moderateAtOnce is the number of members that one call of moderate.lua hides or shows: 2
+// ms of Redis.
+const moderateAtOnce = 128
+
+// Hide removes a member from the ranks of a board in all its periods, or of one instance of
+// a family. The member keeps its scores, and its updates count unseen: their results have
+// the Rank 0. Hide returns ErrConflict when 100,000 members are hidden already.
+func (s *Store) Hide(ctx context.Context, board, member string, by Moderator) error {
+	return s.moderateOnBoard(ctx, actionHide, board, member, by)
+}
+
+// Show ends Hide: the member takes the place that its score gives it.
+func (s *Store) Show(ctx context.Context, board, member string, by Moderator) error {
+	return s.moderateOnBoard(ctx, actionShow, board, member, by)
+}
+
+// HideEverywhere is Hide on all boards of a kind, also on boards defined later. All nodes
+// apply it to writes within one second, three at most. Housekeeping removes the member from
+// the boards within seconds, or as long as it needs to go through all boards of the kind.
+func (s *Store) HideEverywhere(ctx context.Context, kind, member string, by Moderator) error {
+	return s.moderateKind(ctx, actionHide, kind, member, by)
+}
+
+// ShowEverywhere ends HideEverywhere. A board on which Hide has hidden the member keeps it
+// hidden.
+func (s *Store) ShowEverywhere(ctx context.Context, kind, member string, by Moderator) error {
+	return s.moderateKind(ctx, actionShow, kind, member, by)
+}
+
+func (s *Store) moderateOnBoard(ctx context.Context, action, board, member string, by Moderator) error {
+	n, err := definition.ParseName(board)
+	if err != nil {
+		return err
+	}
+	if n.Period != "" {
+		return Invalid("board", "names a period, but a member is hidden in all periods of a board: omit the @ and the period")
+	}
+	// A member can be shown on a board that no longer exists. Else it would be hidden again
+	// when the board is created anew.
+	_, unknown := s.compiledOf(ctx, n)
+	if unknown != nil && (action == actionHide || !errors.Is(unknown, ErrUnknownBoard)) {
+		return unknown
+	}
+	if err := s.setHidden(ctx, action, boardScope(n.Instance()), member, by); err != nil {
+		return err
+	}
+	line := Action{Action: action, Board: n.Instance(), Member: member, Moderator: by}
+	if unknown != nil {
+		return s.audit(ctx, line)
+	}
+	d, _, err := s.leasedDefinitions(ctx)
+	if err != nil {
+		return err
+	}
+	rule, err := d.compiled(n)
+	if err != nil {
+		return err
+	}
+	periods, err := s.periodRecords(ctx, n.Instance())
+	if err != nil {
+		return err
+	}
+	if err := s.moderate(ctx, n.Instance(), rule, d.hidden, periods); err != nil {
+		return fmt.Errorf("moderate board %q: %w", n.Instance(), err)
+	}
+	// Other nodes may have written by the state before, or may still do so.
+	if err := s.scheduleAfterGrace(ctx, n.Instance()); err != nil {
+		return err
+	}
+	return s.audit(ctx, line)
+}
+
+// scheduleAfterGrace puts an instance on the agenda for the time when all nodes know what
+// this node knows, even if housekeeping looks at the instance before.
+func (s *Store) scheduleAfterGrace(ctx context.Context, instance string) error {
+	if err := s.scheduleIn(ctx, grace, instance); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	at := redis.Z{Score: float64(s.catalog.clock.now() + grace.Microseconds()), Member: instance}
+	if err := s.rdb.ZAddArgs(ctx, s.keys.Listing(), redis.ZAddArgs{GT: true, Members: []redis.Z{at}}).Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
+}
+
+func (s *Store) moderateKind(ctx context.Context, action, kind, member string, by Moderator) error {
+	if err := definition.CheckKind(kind); err != nil {
+		return err
+	}
+	if err := s.setHidden(ctx, action, kindScope(kind), member, by); err != nil {
+		return err
+	}
+	d, _, err := s.leasedDefinitions(ctx)
+	if err != nil {
+		return err
+	}
+	for slot, rule := range d.boards {
+		if rule.Kind == kind {
+			// Now, and again when all nodes know. The first run may be on a node that does
+			// not know yet, and other nodes may still write by the state before.
+			if err := cmp.Or(s.scheduleNow(ctx, slot), s.scheduleIn(ctx, grace, familyCursor(slot, ""))); err != nil {
+				return err
+			}
+		}
+	}
+	return s.audit(ctx, Action{Action: action, Kind: kind, Member: member, Moderator: by})
+}
+
+const actionHide, actionShow = "hide", "show"
+
+// setHidden records that a member is hidden or shown. After it returns, this node applies
+// the change.
+func (s *Store) setHidden(ctx context.Context, action, where, member string, by Moderator) error {
+	if err := cmp.Or(definition.CheckMember(member), by.check()); err != nil {
+		return err
+	}
+	flag := "0"
+	if action == actionHide {
+		flag = "1"
+	}
+	r, err := script.Censor.Run(ctx, s.rdb, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, []any{where, member, flag, maxHidden})
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", action, member, err)
+	}
+	if r.Text() == "full" {
+		return conflict("member", "would be one too many: at most %d members can be hidden", maxHidden)
+	}
+	_, err = s.catalog.readFresh(ctx)
+	return err
+}
+
+// moderate hides and shows members of an instance up to the revision of m.
+func (s *Store) moderate(ctx context.Context, instance string, r *definition.Compiled, m *moderation, periods []periodRecord) error {
+	latest := m.latest(instance, r.Kind)
+	if m.revision == 0 || len(periods) == 0 {
+		return nil
+	}
+	done, err := s.moderated(ctx, instance, periods)
+	if err != nil {
+		return err
+	}
+	for i, p := range periods {
+		if done[i].upTo > m.revision {
+			return s.raiseRevision(ctx, done[i].upTo) // this node reads the moderation again before it returns here
+		}
+		if done[i].upTo < latest || done[i].kind != "" && done[i].kind != r.Kind {
+			if err := s.moderatePeriod(ctx, s.keys.Board(instance, p.Name), instance, r, m, p.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// moderated is the progress of the moderation of a board-period.
+type moderated struct {
+	upTo int64  // the revision up to which all changes are applied
+	kind string // the kind for which they are; "" where it was not recorded
+}
+
+// moderated reads the progress of some periods.
+func (s *Store) moderated(ctx context.Context, instance string, periods []periodRecord) ([]moderated, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	pipe := s.rdb.Pipeline()
+	values := make([]*redis.SliceCmd, len(periods))
+	for i, p := range periods {
+		values[i] = pipe.HMGet(ctx, s.keys.Board(instance, p.Name).Meta, "moderated", "remoderate", "kind")
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	done := make([]moderated, len(periods))
+	for i, v := range values {
+		fields := v.Val()
+		for j := range fields {
+			if fields[j] == nil {
+				fields[j] = ""
+			}
+		}
+		r := &script.Reply{Rest: fields}
+		latest, from := r.Text(), r.Text()
+		done[i].kind = r.Text()
+		if text := cmp.Or(from, latest); text != "" {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				r.Fail("is not a revision")
+			}
+			done[i].upTo = n
+		}
+		if r.Err != nil {
+			return nil, r.Err
+		}
+	}
+	return done, nil
+}
+
+// moderatePeriod brings a period to the revision of m.
+func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instance string, r *definition.Compiled, m *moderation, name string) error {
+	built := "0"
+	if r.IsBuilt() {
+		built = "1"
+	}
+	step := func(phase string, members []any) (bool, error) {
+		args := append(scriptHead(r, k, instance, name), r.Shape, r.Limit, m.revision, r.Kind, phase, built)
+		reply, err := s.callScript(ctx, script.Moderate, k.Head(), append(args, members...))
+		if err != nil {
+			return false, err
+		}
+		return reply.Text() == "ok", reply.Err
+	}
+	if goesOn, err := step("begin", nil); err != nil || !goesOn {
+		return err
+	}
+	// After the first step, no node with an older moderation can write to the period.
+	at, err := s.moderated(ctx, instance, []periodRecord{{Period: calendar.Period{Name: name}}})
+	if err != nil {
+		return err
+	}
+	var parts []any
+	for _, member := range m.since(instance, r.Kind, at[0].upTo) {
+		parts = append(parts, member, "1")
+	}
+	hidden, err := s.hiddenIn(ctx, k)
+	if err != nil {
+		return err
+	}
+	for member := range hidden {
+		if !m.hides(instance, r.Kind, member) {
+			parts = append(parts, member, "0")
+		}
+	}
+	for {
+		n, phase := min(len(parts), 2*moderateAtOnce), "part"
+		if n == len(parts) {
+			phase = "end"
+		}
+		if goesOn, err := step(phase, parts[:n]); err != nil || !goesOn || phase == "end" {
+			return err
+		}
+		parts = parts[n:]
+	}
+}
+
+// restoreModeration brings this node to a revision that a board already has. Redis may have
+// lost that revision where it keeps the hidden members.
+func (s *Store) restoreModeration(ctx context.Context, d *definitions, revision int64) error {
+	d, err := s.catalog.readNewer(ctx, d)
+	if err != nil || d.hidden.revision >= revision {
+		return err
+	}
+	if err := s.raiseRevision(ctx, revision); err != nil {
+		return err
+	}
+	_, err = s.catalog.readFresh(ctx)
+	return err
+}
+
+// raiseRevision raises the stored revision of the moderation to at least the given one.
+func (s *Store) raiseRevision(ctx context.Context, revision int64) error {
+	_, err := s.callScript(ctx, script.Raise, []string{s.keys.Definitions()}, []any{revision})
+	return err
+}
+
+// forgetHidden shows all members that are hidden on an instance that is deleted.
+func (s *Store) forgetHidden(ctx context.Context, instance string) error {
+	d := s.catalog.latest.Load()
+	if d == nil || d.hidden.hidden[boardScope(instance)] == nil {
+		return nil
+	}
+	for member := range d.hidden.hidden[boardScope(instance)].members {
+		if _, err := s.callScript(ctx, script.Censor, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, []any{boardScope(instance), member, "0", maxHidden}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hiddenIn reads the hidden members of a period, with their sort keys.
+func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys) (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	hidden := make(map[string]string)
+	for cursor := uint64(0); ; {
+		page, next, err := s.rdb.ZScan(ctx, k.Hidden, cursor, "", moderationPage).Result()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		for pair := range slices.Chunk(page, 2) {
+			hidden[pair[0]] = pair[1]
+		}
+		if cursor = next; cursor == 0 {
+			return hidden, nil
+		}
+	}
+}
+
+// HiddenMember is a member that is hidden on a board.
+type HiddenMember struct {
+	Member     string
+	Score      *int64 // in the period that was read; nil for a member without a score there
+	Everywhere bool   // hidden on all boards of the kind; else on this board only
+}
+
+// Hidden lists the hidden members of a board, by member id. It lists a member hidden
+// everywhere only if the member has a score in the period. The list may have up to 100,000
+// members.
+func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error) {
+	m, err := s.resolve(ctx, board, 0)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.catalog.readFresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m.compiled.IsLive() {
+		_, err = s.sweepToNow(ctx, m.Instance)
+	}
+	var keyed map[string]string
+	if err == nil {
+		keyed, err = s.hiddenIn(ctx, m.keys)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the hidden members of %q: %w", board, err)
+	}
+	var list []HiddenMember
+	add := func(member string, everywhere bool) error {
+		h := HiddenMember{Member: member, Everywhere: everywhere}
+		if key, there := keyed[member]; there {
+			k, err := sortkey.Parse(key)
+			if err != nil {
+				return fmt.Errorf("%w: board %q %w", ErrUnavailable, board, err)
+			}
+			h.Score = new(k.Score(m.compiled.Order))
+			delete(keyed, member)
+		}
+		list = append(list, h)
+		return nil
+	}
+	if h := d.hidden.hidden[boardScope(m.Instance)]; h != nil {
+		for member := range h.members {
+			err = cmp.Or(err, add(member, false))
+		}
+	}
+	for member := range keyed {
+		err = cmp.Or(err, add(member, true))
+	}
+	slices.SortFunc(list, func(a, b HiddenMember) int { return cmp.Compare(a.Member, b.Member) })
+	return list, err
+}
+
+// HiddenEverywhere lists the members hidden on all boards of a kind, by member id.
+func (s *Store) HiddenEverywhere(ctx context.Context, kind string) ([]string, error) {
+	if err := definition.CheckKind(kind); err != nil {
+		return nil, err
+	}
+	d, err := s.catalog.readFresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []string{}
+	if h := d.hidden.hidden[kindScope(kind)]; h != nil {
+		list = slices.AppendSeq(list, maps.Keys(h.members))
+	}
+	slices.Sort(list)
+	return list, nil
+}

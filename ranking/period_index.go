@@ -1,0 +1,117 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/calendar"
+)
+
+// periodRecord is a board-period as the board's own hash of periods holds it.
+type periodRecord struct {
+	calendar.Period
+	id      string // of its delivery; "" until the period is settled
+	settled int64  // when the period was settled, µs since 1970
+	done    bool   // it is delivered, or never will be
+	open    bool   // set by housekeeping: the period has not closed
+	fresh   bool   // this node settled it a moment ago
+}
+
+// lastSettledField is a further field of that hash. It holds when the latest settled period
+// ended, and outlives the record of that period.
+const lastSettledField = "/"
+
+// parsePeriodRecord reads 'opens closes [id settled [done]]'.
+func parsePeriodRecord(name, text string) (n periodRecord, ok bool) {
+	f := strings.Fields(text)
+	if len(f) != 2 && len(f) != 4 && (len(f) != 5 || f[4] != "done") {
+		return n, false
+	}
+	opens, err := strconv.ParseInt(f[0], 10, 64)
+	closes, err2 := strconv.ParseInt(f[1], 10, 64)
+	if err = cmp.Or(err, err2); err != nil {
+		return n, false
+	}
+	n.Period = calendar.Period{Name: name}
+	if closes > 0 {
+		n.Opens, n.Closes = time.UnixMicro(opens).UTC(), time.UnixMicro(closes).UTC()
+	}
+	if len(f) > 2 {
+		n.id, n.done = f[2], len(f) == 5
+		n.settled, err = strconv.ParseInt(f[3], 10, 64)
+	}
+	return n, err == nil
+}
+
+// periodRecords lists the existing periods of an instance, the oldest first.
+func (s *Store) periodRecords(ctx context.Context, instance string) ([]periodRecord, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	fields, err := s.rdb.HGetAll(ctx, s.keys.Board(instance, "").Periods).Result()
+	if err != nil {
+		return nil, fmt.Errorf("list periods of board %q: %w: %w", instance, ErrUnavailable, err)
+	}
+	delete(fields, lastSettledField)
+	list := make([]periodRecord, 0, len(fields))
+	for name, text := range fields {
+		n, ok := parsePeriodRecord(name, text)
+		if !ok {
+			return nil, fmt.Errorf("%w: board %q has stored %q for period %q, which is not a valid record", ErrUnavailable, instance, text, name)
+		}
+		list = append(list, n)
+	}
+	slices.SortFunc(list, func(a, b periodRecord) int { return cmp.Or(a.Opens.Compare(b.Opens), cmp.Compare(a.Name, b.Name)) })
+	return list, nil
+}
+
+// PeriodInfo describes one period of a board.
+type PeriodInfo struct {
+	Period string
+	Opens  time.Time // zero on a board without periods
+	Ends   time.Time // when it closes or closed; zero: never
+	Final  bool      // it has closed
+	Total  int64     // number of members
+}
+
+// Periods lists the periods of a board that have data and can be read, the newest first.
+// The current period is always in the list.
+func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error) {
+	m, err := s.resolve(ctx, board, 0)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.periodRecords(ctx, m.Instance)
+	if err != nil {
+		return nil, err
+	}
+	now := s.catalog.clock.now()
+	current := m.compiled.CurrentPeriod(now)
+	if !slices.ContainsFunc(list, func(n periodRecord) bool { return n.Name == current.Name }) {
+		list = append(list, periodRecord{Period: current})
+	}
+	oldest := m.compiled.OldestReadable(now)
+	list = slices.DeleteFunc(list, func(n periodRecord) bool { return n.Opens.Before(oldest.Opens) })
+	slices.Reverse(list)
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	pipe := s.rdb.Pipeline()
+	totals := make([]*redis.IntCmd, len(list))
+	for i, n := range list {
+		totals[i] = pipe.ZCard(ctx, s.keys.Board(m.Instance, n.Name).Members)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("list periods of board %q: %w: %w", board, ErrUnavailable, err)
+	}
+	infos := make([]PeriodInfo, len(list))
+	for i, n := range list {
+		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.compiled.PeriodEnd(n.Period), Final: m.compiled.PeriodEnded(n.Period, now), Total: totals[i].Val()}
+	}
+	return infos, nil
+}

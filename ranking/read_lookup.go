@@ -1,0 +1,156 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+)
+
+const (
+	// MaxAround is the most neighbours on each side that one look-up returns.
+	MaxAround = 100
+	// MaxLookups is the most members that one call of Places looks up. MaxLookupRows is the
+	// most entries that it returns, neighbours included. Such a call holds Redis for 1 to 3
+	// ms on a board of a million (`make bench`).
+	MaxLookups    = 256
+	MaxLookupRows = 1024
+)
+
+// Lookup asks for one member's rank, score and neighbours.
+type Lookup struct {
+	Member string
+	Around int // number of neighbours on each side, 0 to MaxAround
+}
+
+// Rows is the most entries that the look-up returns.
+func (l Lookup) Rows() int { return 1 + 2*l.Around }
+
+// Place is one member's rank, score and neighbours.
+type Place struct {
+	Entry    Entry   // Rank is 0 for a member that is not on the board
+	Position int64   // 1-based position in the board's order: equal to Rank, except with ties Shared and Dense; 0 for a member that is not on the board
+	Below    int64   // number of members that rank below it
+	Around   []Entry // up to Lookup.Around entries on each side and the member itself, in the board's order
+}
+
+// Places are the places of some members, in the order of the question, at one state of the
+// board.
+type Places struct {
+	State
+	Bounds
+	Period string          // "" on a board without periods
+	Kind   string          // kind of the members, as for their profiles
+	Ties   definition.Ties // of the board
+	Total  int64           // number of members on the board
+	List   []Place
+}
+
+// Places looks up 1 to MaxLookups members at once, at one state of the board. It returns a
+// FieldError for an invalid member id, and for more than MaxLookupRows entries.
+func (s *Store) Places(ctx context.Context, board string, lookups []Lookup) (Places, error) {
+	if len(lookups) < 1 || len(lookups) > MaxLookups {
+		return Places{}, Invalid("members", fmt.Sprintf("are %d; want 1 to %d", len(lookups), MaxLookups))
+	}
+	args, rows := make([]any, 0, 2*len(lookups)), 0
+	for _, l := range lookups {
+		if err := definition.CheckMember(l.Member); err != nil {
+			return Places{}, err
+		}
+		if l.Around < 0 || l.Around > MaxAround {
+			return Places{}, Invalid("around", fmt.Sprintf("is %d; want 0 to %d", l.Around, MaxAround))
+		}
+		args = append(args, l.Member, l.Around)
+		rows += l.Rows()
+	}
+	if rows > MaxLookupRows {
+		return Places{}, Invalid("around", fmt.Sprintf("makes %d entries; want %d at most", rows, MaxLookupRows))
+	}
+	var p Places
+	m, now, err := s.readResolved(ctx, board, func(m resolved) (readTimes, error) {
+		r, err := s.callRead(ctx, script.Places, m.keys, m.compiled.Board, args)
+		if err != nil {
+			return readTimes{}, err
+		}
+		at := takeReadTimes(r)
+		p = Places{State: State{Epoch: r.Text(), Seq: r.Number()}}
+		var order definition.Order
+		order, p.Ties = takeShape(r, m.compiled.Board)
+		p.Total = r.Number()
+		for _, l := range lookups {
+			p.List = append(p.List, takePlace(r, l, order, p.Ties))
+		}
+		return at, r.Err
+	})
+	if err != nil {
+		return Places{}, err
+	}
+	p.Period, p.Kind, p.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
+	return p, nil
+}
+
+// takePlace takes the answer of places.lua about one member.
+func takePlace(r *script.Reply, l Lookup, o definition.Order, t definition.Ties) Place {
+	start, rank := r.Number(), r.Number()
+	p := Place{Below: r.Number(), Around: takeEntries(r, max(start, 0), rank, o, t)}
+	if start < 0 || r.Err != nil {
+		return Place{Entry: Entry{Member: l.Member}}
+	}
+	for i, e := range p.Around {
+		if e.Member == l.Member {
+			p.Entry, p.Position = e, start+int64(i)+1
+		}
+	}
+	if p.Entry.Rank == 0 {
+		r.Fail("leaves out the member asked for")
+	}
+	return p
+}
+
+// Neighbourhood is a member and its neighbours.
+type Neighbourhood struct {
+	Bounds
+	Period string
+	Kind   string // as in Places
+	Total  int64  // number of members on the board
+	Place
+}
+
+// Around reads a member's place and up to k neighbours (0 to MaxAround) on each side; 0
+// counts as 1. It returns ErrUnknownMember for a member that is hidden or not on the board,
+// and a FieldError for an invalid k or id.
+func (s *Store) Around(ctx context.Context, board, member string, k int) (Neighbourhood, error) {
+	// At least one, so that ToNext always has the place above.
+	places, err := s.Places(ctx, board, []Lookup{{member, max(k, 1)}})
+	if err != nil {
+		return Neighbourhood{}, err
+	}
+	n := Neighbourhood{Bounds: places.Bounds, Period: places.Period, Kind: places.Kind, Total: places.Total, Place: places.List[0]}
+	if n.Entry.Rank == 0 {
+		return Neighbourhood{}, unknownMember(board, member)
+	}
+	return n, nil
+}
+
+// Percentile is the share of the other members that rank below the member, 0 to 100; 100
+// for a board's only member.
+func (n Neighbourhood) Percentile() float64 {
+	if n.Total <= 1 {
+		return 100
+	}
+	return 100 * float64(n.Below) / float64(n.Total-1)
+}
+
+// ToNext is the distance in score to the entry above: 0 when tied, nil at the top and where
+// Around is empty.
+func (p Place) ToNext() *int64 {
+	for i, e := range p.Around {
+		if e.Member == p.Entry.Member && i > 0 {
+			above := p.Around[i-1]
+			gap := max(above.Score-e.Score, e.Score-above.Score)
+			return &gap
+		}
+	}
+	return nil
+}

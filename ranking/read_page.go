@@ -1,0 +1,351 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/sortkey"
+)
+
+// State names one exact state of a board-period. A board that was never written to has the
+// epoch "" and seq 0.
+type State struct {
+	Epoch string // one life of the board
+	Seq   int64  // number of changes in that life
+}
+
+// Bounds describe the end of the period that was read, by Redis's clock at that time.
+type Bounds struct {
+	Ends  time.Time     // when it closes or closed; zero: never
+	Final bool          // it has closed, and nothing changes any more
+	Left  time.Duration // time until it closes, or until the name means another period; 0: never
+}
+
+func (m resolved) bounds(now int64) Bounds {
+	b := Bounds{Ends: m.compiled.PeriodEnd(m.period)}
+	b.Final = !b.Ends.IsZero() && b.Ends.UnixMicro() <= now
+	if m.changesAt > now {
+		b.Left = time.Duration(m.changesAt-now) * time.Microsecond
+	}
+	return b
+}
+
+// Page is a run of entries and the state of the board that they belong to.
+type Page struct {
+	State
+	Bounds
+	Period  string           // "" on a board without periods
+	Kind    string           // kind of the members, as for their profiles
+	Order   definition.Order // of the board
+	Ties    definition.Ties  // of the board
+	Total   int64            // number of members on the board
+	Before  int64            // number of members before those within the bounds of the score
+	Count   int64            // number of members within those bounds: Total without bounds
+	Start   int64            // 1-based position of the first entry: equal to its rank, except with ties Shared and Dense
+	Entries []Entry
+
+	tiers int64 // with ties Dense: number of distinct scores among the members before
+}
+
+// Next is the cursor of the next page, or nil on the last page.
+func (p Page) Next() *Cursor {
+	n := len(p.Entries)
+	if n == 0 || p.Start+int64(n) > p.Before+p.Count {
+		return nil
+	}
+	return &Cursor{Key: p.Entries[n-1].Key, Member: p.Entries[n-1].Member}
+}
+
+// Cursor is a position in a board's order: after this key and member, even if the member
+// has left. Changes above the cursor do not shift the next page.
+type Cursor struct {
+	Key    sortkey.Key
+	Member string
+}
+
+// cursorVersion is the first byte of an encoded cursor, so that the form can change.
+const cursorVersion = 1
+
+// String encodes c for a URL.
+func (c Cursor) String() string {
+	b := make([]byte, 9, 9+len(c.Member))
+	b[0] = cursorVersion
+	binary.BigEndian.PutUint64(b[1:], math.Float64bits(float64(c.Key)))
+	return base64.RawURLEncoding.EncodeToString(append(b, c.Member...))
+}
+
+// ParseCursor decodes the result of Cursor.String, or returns a FieldError.
+func ParseCursor(s string) (Cursor, error) {
+	bad := Invalid("cursor", "is not a cursor that this server gave")
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) < 10 || b[0] != cursorVersion {
+		return Cursor{}, bad
+	}
+	key := math.Float64frombits(binary.BigEndian.Uint64(b[1:9]))
+	c := Cursor{Key: sortkey.Key(key), Member: string(b[9:])}
+	// This form of the condition refuses NaN too.
+	if !(math.Abs(key) <= definition.MaxScore+1) || definition.CheckMember(c.Member) != nil {
+		return Cursor{}, bad
+	}
+	return c, nil
+}
+
+// MaxPage is the most entries that one call of Read returns.
+const MaxPage = 2048
+
+// Query says which entries of a board to read. A page at any rank costs no more than the
+// first.
+type Query struct {
+	// FromRank is the rank at which the page begins. Where no entry has it, the page begins
+	// at the next rank that an entry has. 1 to definition.MaxScore; default 1.
+	FromRank int64
+	// After lets the page begin after a cursor, and FromRank has no effect then. Default
+	// none.
+	After *Cursor
+	// MinScore and MaxScore limit the page to the scores between them, both included. Each
+	// is within ±definition.MaxScore. Default no limit.
+	MinScore, MaxScore *int64
+	// Limit is the most entries of the page, 0 to MaxPage. With 0, the default, the page
+	// only counts.
+	Limit int
+}
+
+// Page reads up to limit entries (1 to MaxPage) from a 1-based rank on. Where no entry has
+// that rank, it begins at the next rank that an entry has. It returns a FieldError for an
+// invalid rank or limit.
+func (s *Store) Page(ctx context.Context, board string, fromRank int64, limit int) (Page, error) {
+	if fromRank < 1 {
+		return Page{}, errFromRank
+	}
+	if limit < 1 {
+		return Page{}, badLimit(1, limit)
+	}
+	return s.Read(ctx, board, Query{FromRank: fromRank, Limit: limit})
+}
+
+var errFromRank = Invalid("from_rank", "want a rank of 1 or more")
+
+func badLimit(least, limit int) error {
+	return Invalid("limit", fmt.Sprintf("is %d; want %d to %d", limit, least, MaxPage))
+}
+
+// Read reads a page of a board. It returns a FieldError for an invalid query.
+func (s *Store) Read(ctx context.Context, board string, q Query) (Page, error) {
+	if err := q.check(); err != nil {
+		return Page{}, err
+	}
+	var p Page
+	m, now, err := s.readResolved(ctx, board, func(m resolved) (at readTimes, err error) {
+		p, at, err = s.readPage(ctx, m.keys, m.compiled.Board, q)
+		return at, err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	p.Period, p.Kind, p.Bounds = m.period.Name, m.compiled.Kind, m.bounds(now)
+	return p, nil
+}
+
+func (q *Query) check() error {
+	q.FromRank = cmp.Or(q.FromRank, 1)
+	switch {
+	case q.Limit < 0 || q.Limit > MaxPage:
+		return badLimit(0, q.Limit)
+	case q.FromRank < 1 || q.FromRank > definition.MaxScore:
+		return errFromRank
+	}
+	for _, f := range []struct {
+		name  string
+		bound *int64
+	}{{"min_score", q.MinScore}, {"max_score", q.MaxScore}} {
+		if f.bound != nil && (*f.bound < -definition.MaxScore || *f.bound > definition.MaxScore) {
+			return Invalid(f.name, fmt.Sprintf("is %d; want an integer within ±%d", *f.bound, int64(definition.MaxScore)))
+		}
+	}
+	if q.MinScore != nil && q.MaxScore != nil && *q.MinScore > *q.MaxScore {
+		return Invalid("max_score", fmt.Sprintf("is %d, less than min_score, which is %d", *q.MaxScore, *q.MinScore))
+	}
+	return nil
+}
+
+// args are the arguments of page.lua.
+func (q Query) args(o definition.Order) []any {
+	least, most := q.MinScore, q.MaxScore
+	if o == definition.Desc {
+		least, most = most, least
+	}
+	low, high := "-inf", "+inf"
+	if least != nil {
+		low = strconv.FormatInt(o.Sign()**least, 10)
+	}
+	if most != nil {
+		high = strconv.FormatInt(o.Sign()**most+1, 10)
+	}
+	args := []any{q.Limit, low, high, q.FromRank}
+	if q.After != nil {
+		args = append(args, sortkey.Format(q.After.Key), q.After.Member)
+	}
+	return args
+}
+
+// readPage reads a page. The page has the order and ties of the data, if there are data: d
+// may be from before a change.
+func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition.Board, q Query) (p Page, at readTimes, err error) {
+	r, err := s.callRead(ctx, script.Page, k, d, q.args(d.Order))
+	if err != nil {
+		return p, readTimes{}, err
+	}
+	at = takeReadTimes(r)
+	p = Page{State: State{Epoch: r.Text(), Seq: r.Number()}}
+	p.Order, p.Ties = takeShape(r, d)
+	if r.Err == nil && p.Order != d.Order {
+		d.Order = p.Order // the bounds of the score are on the other side
+		return s.readPage(ctx, k, d, q)
+	}
+	p.Total, p.Before, p.tiers, p.Count = r.Number(), r.Number(), r.Number(), r.Number()
+	p.Start = r.Number() + 1
+	p.Entries = takeEntries(r, p.Start-1, r.Number(), p.Order, p.Ties)
+	return p, at, r.Err
+}
+
+// ScorePosition describes a score: the rank that it would give now, and the members that
+// have it.
+type ScorePosition struct {
+	Rank int64 // with ties definition.ByMember the best possible rank: before all members with the score
+	Page       // of the members with the score
+}
+
+// At reads the rank that a score would give now to a member that is not on the board yet.
+// It also reads up to limit of the members with that score (0 to MaxPage), after a cursor;
+// nil for the first. It returns a FieldError for an invalid score or limit.
+func (s *Store) At(ctx context.Context, board string, score int64, after *Cursor, limit int) (ScorePosition, error) {
+	if score < -definition.MaxScore || score > definition.MaxScore {
+		return ScorePosition{}, Invalid("score", fmt.Sprintf("is %d; want an integer within ±%d", score, int64(definition.MaxScore)))
+	}
+	p, err := s.Read(ctx, board, Query{MinScore: &score, MaxScore: &score, After: after, Limit: limit})
+	if err != nil {
+		return ScorePosition{}, err
+	}
+	at := ScorePosition{Page: p}
+	switch p.Ties {
+	case definition.First:
+		at.Rank = p.Before + p.Count + 1
+	case definition.Dense:
+		at.Rank = p.tiers + 1
+	default:
+		at.Rank = p.Before + 1
+	}
+	return at, nil
+}
+
+// BoardState is the state of a board, or the error of reading it. The state is zero for a
+// board that does not exist, or no longer exists.
+type BoardState struct {
+	State
+	Kind string // kind of the members, as in Page; "" where it is not known
+	Err  error
+}
+
+// States reads the states of boards, in one round trip to each Redis node that has some of
+// them. The answer has the order of the question. States also starts the builds of results
+// that are due, and the sweeps of live boards with overdue events. So a node that calls it
+// each second for its watched boards keeps them up to date.
+func (s *Store) States(ctx context.Context, boards []string) []BoardState {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	states := make([]BoardState, len(boards))
+	pipe := s.rdb.Pipeline()
+	cmds := make([]*redis.SliceCmd, len(boards))
+	meanings := make([]resolved, len(boards))
+	oldest := make([]*redis.ZSliceCmd, len(boards))
+	d, err := s.catalog.get(ctx)
+	now := s.catalog.clock.now()
+	for i, b := range boards {
+		if states[i].Err = err; err != nil {
+			continue
+		}
+		m, err := s.stateOf(d, b, now)
+		if states[i].Err = err; m.compiled != nil {
+			meanings[i], states[i].Kind = m, m.compiled.Kind
+			cmds[i] = pipe.HMGet(ctx, m.keys.Meta, "epoch", "seq", builtField)
+			if m.compiled.IsLive() {
+				oldest[i] = pipe.ZRangeWithScores(ctx, m.keys.Window[0], 0, 0)
+			}
+		}
+	}
+	pipe.Exec(ctx) // each command has its own error
+	for i, c := range cmds {
+		if c == nil {
+			continue
+		}
+		values, err := c.Result()
+		if err != nil {
+			states[i].Err = fmt.Errorf("read board %q: %w: %w", boards[i], ErrUnavailable, err)
+			continue
+		}
+		states[i].State, states[i].Err = parseState(&script.Reply{Rest: values})
+		if m := meanings[i]; m.compiled.IsBuilt() && len(values) == 3 {
+			if built, err := parseBuilt(&script.Reply{Rest: values[2:]}); err == nil {
+				s.refreshWatched(m, built)
+			}
+		}
+		if oldest[i] == nil {
+			continue
+		}
+		if first := oldest[i].Val(); len(first) > 0 && isOverdue(meanings[i].compiled, int64(first[0].Score), s.catalog.clock.now()) {
+			s.startSweep(meanings[i].Instance)
+		}
+	}
+	return states
+}
+
+// stateOf resolves a board for States. The result has no definition for a board that does
+// not exist.
+func (s *Store) stateOf(d *definitions, board string, now int64) (resolved, error) {
+	n, err := definition.ParseName(board)
+	if err != nil {
+		return resolved{}, err
+	}
+	m, err := d.resolve(n, now)
+	switch {
+	case err == nil:
+		m.keys = s.keys.Board(m.Instance, m.period.Name)
+		return m, nil
+	case errors.Is(err, ErrUnknownBoard), errors.Is(err, ErrUnknownPeriod):
+		return resolved{}, nil
+	default:
+		return resolved{}, err
+	}
+}
+
+// parseState reads epoch and seq as HMGET returns them: nil for a board that was never
+// written to.
+func parseState(r *script.Reply) (State, error) {
+	if len(r.Rest) > 0 && r.Rest[0] == nil {
+		return State{}, nil
+	}
+	return State{Epoch: r.Text(), Seq: r.Number()}, r.Err
+}
+
+// callRead runs a reading script within the call timeout.
+func (s *Store) callRead(ctx context.Context, sc script.Script, k keyspace.BoardKeys, d definition.Board, args []any) (*script.Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	keys := []string{k.Members, k.Meta, k.Data, k.Distinct}
+	if d.IsLive() {
+		keys = append(keys, k.Window[0])
+	}
+	return sc.Run(ctx, s.rdb, keys, args)
+}

@@ -1,0 +1,67 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// Open returns a client for a Redis or Valkey server at one of
+//
+//	redis://[user:password@]host:port[/db]     also rediss:// with TLS
+//	unix:///path/to/socket[?db=n]
+//	redis-cluster://[user:password@]host:port[?addr=host2:port2&…]
+//
+// Open sends nothing. The caller closes the client.
+//
+// The client never repeats a command on its own. Redis may have applied an update whose
+// answer was lost, and only the sender knows the id that makes a repetition safe.
+func Open(rawURL string) (redis.UniversalClient, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("redis URL: %w", err)
+	}
+	// A long wait for a connection has no use: the feed and the callers try again.
+	const dialTimeout, ioTimeout = time.Second, 2 * time.Second
+	quiet := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	switch u.Scheme {
+	case "redis", "rediss", "unix":
+		o, err := redis.ParseURL(rawURL)
+		if err != nil {
+			return nil, fmt.Errorf("redis URL: %w", err)
+		}
+		o.Protocol, o.MaxRetries, o.DialerRetries = 2, -1, 1
+		o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
+		o.ContextTimeoutEnabled, o.MaintNotificationsConfig = true, quiet
+		return redis.NewClient(o), nil
+	case "redis-cluster":
+		o, err := redis.ParseClusterURL("redis" + strings.TrimPrefix(rawURL, u.Scheme))
+		if err != nil {
+			return nil, fmt.Errorf("redis URL: %w", err)
+		}
+		o.Protocol, o.MaxRetries, o.DialerRetries = 2, -1, 1
+		o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
+		o.ContextTimeoutEnabled, o.MaintNotificationsConfig = true, quiet
+		o.DisableRoutingPolicies = true
+		return redis.NewClusterClient(o), nil
+	default:
+		return nil, fmt.Errorf("redis URL: scheme %q; want redis, rediss, unix or redis-cluster", u.Scheme)
+	}
+}
+
+// LogTo sends the messages of the Redis client to log, at level debug. The client logs each
+// connection that fails, and the callers get the same facts as errors. The setting holds
+// for the whole process: call LogTo before Open.
+func LogTo(log *slog.Logger) { redis.SetLogger(clientLog{log}) }
+
+type clientLog struct{ log *slog.Logger }
+
+func (l clientLog) Printf(ctx context.Context, format string, v ...any) {
+	l.log.DebugContext(ctx, fmt.Sprintf(format, v...))
+}

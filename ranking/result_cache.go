@@ -1,0 +1,246 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+)
+
+// A board that is built has a result: a sorted set like any board's, computed from other
+// data and replaced as a whole. One node at a time builds it aside, while all nodes serve
+// the present one. So no reader ever sees a part of a result.
+
+const (
+	// buildLease is how long other nodes wait for a silent builder. buildKeep is how often
+	// a builder extends its lock.
+	buildLease = 10 * time.Second
+	buildKeep  = 2 * time.Second
+	// gatherItems is the number of members in one call of gather.lua. Such a call holds
+	// Redis for half a millisecond to one, so that it stays under 5 ms on a busy machine.
+	// compareItems is the number of members in one call of differs.lua.
+	gatherItems  = 64
+	compareItems = 128
+	// otherBuilds is how often a waiting caller checks whether another node has built the
+	// result.
+	otherBuilds = 50 * time.Millisecond
+	// gentleMost bounds the pause between two calls of a build.
+	gentleMost = 5 * time.Millisecond
+	// resultsKnown bounds the results whose age a node remembers: 10 MB.
+	resultsKnown = 100_000
+)
+
+// builds are the results that a node knows, and the builds and sweeps under way.
+type builds struct {
+	end     context.Context // ends when the node stops
+	stop    context.CancelFunc
+	running sync.WaitGroup
+
+	mu    sync.Mutex
+	under map[string]*build    // builds under way, by instance
+	built map[string]int64     // by instance: when the build of its result began, µs since 1970
+	swept map[string]*sweepRun // sweeps under way, by instance
+}
+
+// build is one attempt to get a result newer than the one that the caller has seen.
+type build struct {
+	timely bool          // it began before the present result was too old
+	done   chan struct{} // closed at the end; the fields below are valid after that
+	came   buildOutcome
+	since  int64 // with builtElsewhere: when the other node began, µs since 1970
+	seen   int64 // with builtElsewhere: when the present result was built, µs since 1970
+	took   time.Duration
+	err    error
+}
+
+// buildOutcome is the result of one build.
+type buildOutcome int
+
+const (
+	builtNew       buildOutcome = iota // there is a newer result, or the present one was confirmed
+	builtNothing                       // the sources have no data, and there is no result
+	builtElsewhere                     // another node builds the result
+)
+
+// scored is a member of a result, with its score.
+type scored struct {
+	member string
+	score  int64
+}
+
+// errUnionWrite is the error of an update to a union.
+func errUnionWrite(instance string) error {
+	return conflict("board", "%q is built from other boards: send updates to those boards", instance)
+}
+
+// rebuildAfter is the age at which a node builds a result again. It is below refresh, so
+// that the next result is ready before a reader has to wait.
+func rebuildAfter(r *definition.Compiled) time.Duration { return r.RefreshInterval() * 5 / 6 }
+
+// retention is how long after its last write a board goes; 0: never. For a result it counts
+// from the last build, and reads keep a result built. Events in a window are always kept.
+func retention(r *definition.Compiled) time.Duration {
+	if !r.IsBuilt() && !r.IsWindowed() {
+		return r.Retain
+	}
+	if r.Retain > 0 {
+		return max(r.Retain, r.Window+r.RefreshInterval()+definition.MaxAhead)
+	}
+	return r.Window + max(10*r.RefreshInterval(), 10*time.Minute)
+}
+
+// ensureFresh makes the result of a board readable: not older than refresh plus the time of
+// one build. During a build that began in time it accepts the present result.
+func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.Compiled) error {
+	if built := s.builds.known(instance); built > 0 && s.age(built) < rebuildAfter(r) {
+		return nil
+	}
+	built, err := s.builtAt(ctx, s.keys.Board(instance, "").Meta)
+	if err != nil {
+		return err
+	}
+	s.builds.note(instance, built)
+	if built > 0 && s.age(built) < rebuildAfter(r) {
+		return nil
+	}
+	timely := built > 0 && s.age(built) < r.RefreshInterval()
+	lost := false
+	giveUp := time.NewTimer(s.cfg.CallTimeout)
+	defer giveUp.Stop()
+	for {
+		b := s.startBuild(instance, built, timely)
+		if timely || built > 0 && b.timely {
+			return nil
+		}
+		select {
+		case <-b.done:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: its result is not built yet: %w", ErrUnavailable, ctx.Err())
+		}
+		switch {
+		case b.err != nil && built > 0 && s.age(built) < r.RefreshInterval()+b.took:
+			return nil
+		case (errors.Is(b.err, errBuildLost) || errors.Is(b.err, errStaleDefinitions)) && !lost:
+			lost = true // the next build knows more
+			continue
+		case b.err != nil:
+			return b.err
+		case b.came != builtElsewhere:
+			return nil
+		case b.seen > 0 && time.Duration(b.since-b.seen)*time.Microsecond <= r.RefreshInterval():
+			return nil // the other node began in time
+		}
+		again := time.NewTimer(otherBuilds)
+		select {
+		case <-again.C:
+		case <-giveUp.C:
+			again.Stop()
+			return fmt.Errorf("%w: another node is still building its result; try again", ErrUnavailable)
+		case <-ctx.Done():
+			again.Stop()
+			return fmt.Errorf("%w: its result is not built yet: %w", ErrUnavailable, ctx.Err())
+		}
+	}
+}
+
+// age is the age of a result. A result from the future, after the clock was set back, is
+// older than any refresh.
+func (s *Store) age(built int64) time.Duration {
+	age := time.Duration(s.catalog.clock.now()-built) * time.Microsecond
+	if age < -definition.MaxAhead {
+		return 2 * definition.MaxRefresh
+	}
+	return age
+}
+
+// refreshWatched starts the build of a watched board's result if it is due. built is when
+// the present result was built, µs since 1970; 0: there is none.
+func (s *Store) refreshWatched(m resolved, built int64) {
+	s.builds.note(m.Instance, built)
+	if age := s.age(built); built == 0 || age >= rebuildAfter(m.compiled) {
+		s.startBuild(m.Instance, built, built > 0 && age < m.compiled.RefreshInterval())
+	}
+}
+
+// builtAt is when the build of the present result began, in µs since 1970; 0: there is
+// none.
+func (s *Store) builtAt(ctx context.Context, meta string) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	values, err := s.rdb.HMGet(ctx, meta, builtField).Result()
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return parseBuilt(&script.Reply{Rest: values})
+}
+
+// builtField is the field of meta that holds when the build of the result began.
+const builtField = "built"
+
+func parseBuilt(r *script.Reply) (int64, error) {
+	if len(r.Rest) > 0 && r.Rest[0] == nil {
+		return 0, r.Err
+	}
+	return r.Number(), r.Err
+}
+
+// known is a time, in µs since 1970, at or after which the build of the present result
+// began; 0: not known.
+func (b *builds) known(instance string) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.built[instance]
+}
+
+// note remembers when a result was built.
+func (b *builds) note(instance string, built int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.built == nil || len(b.built) >= resultsKnown {
+		b.built = make(map[string]int64) // the node asks Redis again
+	}
+	if built == 0 {
+		delete(b.built, instance)
+	} else {
+		b.built[instance] = built
+	}
+}
+
+// startBuild starts the build of a result newer than seen, or joins the one under way on
+// this node. A caller that stops waiting does not end the build.
+func (s *Store) startBuild(instance string, seen int64, timely bool) *build {
+	bs := &s.builds
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	if b := bs.under[instance]; b != nil {
+		return b
+	}
+	if bs.under == nil {
+		bs.under = make(map[string]*build)
+	}
+	b := &build{timely: timely, done: make(chan struct{})}
+	bs.under[instance] = b
+	bs.running.Go(func() {
+		defer close(b.done)
+		began := time.Now()
+		err := s.build(bs.end, instance, seen, b)
+		b.took = time.Since(began)
+		if err != nil {
+			b.err = fmt.Errorf("build board %q: %w", instance, err)
+		}
+		bs.mu.Lock()
+		defer bs.mu.Unlock()
+		delete(bs.under, instance)
+	})
+	return b
+}
+
+// close ends the work under way, and waits for it.
+func (b *builds) close() {
+	b.stop()
+	b.running.Wait()
+}

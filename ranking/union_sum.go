@@ -1,0 +1,241 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
+)
+
+// unionSource is a board-period that counts in a union.
+type unionSource struct {
+	instance string
+	rule     *definition.Compiled
+	keys     keyspace.BoardKeys
+	weight   int64
+}
+
+// unionSources lists the board-periods that count in a union at a moment of Redis's clock,
+// in µs since 1970.
+func unionSources(r *definition.Compiled, d *definitions, k keyspace.Keys, n definition.Name, now int64) ([]unionSource, error) {
+	t, err := definition.ParseFamilyName(r.Board.Name)
+	if err != nil {
+		return nil, err
+	}
+	u := r.Union
+	var all []unionSource
+	for i, of := range u.Of {
+		parts := strings.Split(of, ":")
+		for j, part := range parts[1:] {
+			if placeholder, is := definition.PlaceholderIn(part); is {
+				parts[j+1] = n.Parts[slices.Index(t.Placeholders, placeholder)]
+			}
+		}
+		source := definition.Name{Base: parts[0], Parts: parts[1:]}
+		its, err := d.compiled(source)
+		if err != nil {
+			return nil, err
+		}
+		p, there := its.CurrentPeriod(now), true
+		for last := 0; last < u.Last && there; last++ {
+			all = append(all, unionSource{instance: source.Instance(), rule: its, keys: k.Board(source.Instance(), p.Name), weight: u.Weights[i]})
+			if its.Calendar == nil {
+				break
+			}
+			p, there = its.Calendar.Before(p)
+		}
+	}
+	return all, nil
+}
+
+// unionTotal is a member's total so far: about 120 bytes with the member's id.
+type unionTotal struct {
+	rest    wideSum // total of the sources before the latest
+	some    bool    // rest has a source
+	source  int32   // number of the latest source that has the member
+	current int64   // its score there: one source may report a member more than once
+}
+
+// unionTotals adds up sources, one after the other.
+type unionTotals struct {
+	aggregate definition.Aggregate
+	weights   []int64 // by source
+	members   map[string]unionTotal
+}
+
+// add takes a member's score from a source.
+func (t *unionTotals) add(source int, member string, score int64) {
+	e, there := t.members[member]
+	if there && e.source != int32(source) {
+		e.rest, e.some = t.whole(e), true
+	}
+	e.source, e.current = int32(source), score
+	t.members[member] = e
+}
+
+// whole is a member's total.
+func (t *unionTotals) whole(e unionTotal) wideSum {
+	latest := wideProduct(t.weights[e.source], e.current)
+	switch {
+	case !e.some:
+		return latest
+	case t.aggregate == definition.MinOf:
+		return slices.MinFunc([]wideSum{e.rest, latest}, wideSum.compare)
+	case t.aggregate == definition.MaxOf:
+		return slices.MaxFunc([]wideSum{e.rest, latest}, wideSum.compare)
+	default:
+		return e.rest.plus(latest)
+	}
+}
+
+// scores returns the scores of all members, in no order.
+func (t *unionTotals) scores() []scored {
+	scores := make([]scored, 0, len(t.members))
+	for member, e := range t.members {
+		scores = append(scores, scored{member, t.whole(e).score()})
+	}
+	return scores
+}
+
+// wideSum is an integer, high·2^26 + low with 0 ≤ low < 2^26. It has room for a thousand
+// scores times their weights.
+type wideSum struct{ high, low int64 }
+
+const lowBits = 26
+
+func wideProduct(weight, score int64) wideSum {
+	return wideSum{weight * (score >> lowBits), weight * (score & (1<<lowBits - 1))}.normal()
+}
+
+func (w wideSum) normal() wideSum { return wideSum{w.high + w.low>>lowBits, w.low & (1<<lowBits - 1)} }
+
+func (w wideSum) plus(other wideSum) wideSum {
+	return wideSum{w.high + other.high, w.low + other.low}.normal()
+}
+
+func (w wideSum) compare(other wideSum) int {
+	return cmp.Or(cmp.Compare(w.high, other.high), cmp.Compare(w.low, other.low))
+}
+
+// score is w, limited to ±definition.MaxScore.
+func (w wideSum) score() int64 {
+	const most = definition.MaxScore>>lowBits + 1
+	high := min(max(w.high, -most-1), most)
+	return min(max(high<<lowBits+w.low, -definition.MaxScore), definition.MaxScore)
+}
+
+// sources returns the sorted sets that a result is computed from. For a union it first
+// brings the sources with windows up to date.
+func (s *Store) sources(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled) ([]string, error) {
+	if r.IsWindowed() {
+		return []string{s.keys.Board(n.Instance(), "").Window[0]}, nil
+	}
+	all, err := unionSources(r, d, s.keys, n, s.catalog.clock.now())
+	if err != nil {
+		return nil, err
+	}
+	var from []string
+	for _, b := range all {
+		from = append(from, b.keys.Members)
+		switch {
+		case !b.rule.IsWindowed():
+		case b.rule.IsLive():
+			w := s.startSweep(b.instance)
+			select {
+			case <-w.done:
+				err = w.err
+			case <-ctx.Done():
+				err = fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+			}
+		default:
+			err = s.ensureFresh(ctx, b.instance, b.rule)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return from, nil
+}
+
+// anyOf reports whether there is a result, or any data of its sources.
+func (s *Store) anyOf(ctx context.Context, meta string, from []string) (bool, error) {
+	keys := append([]string{meta}, from...)
+	for some := range slices.Chunk(keys, scanTogether) {
+		ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+		pipe := s.rdb.Pipeline()
+		for _, key := range some {
+			pipe.Exists(ctx, key)
+		}
+		cmds, err := pipe.Exec(ctx)
+		cancel()
+		if err != nil {
+			return false, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		for _, c := range cmds {
+			if n, ok := c.(interface{ Val() int64 }); ok && n.Val() > 0 {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+const (
+	// scanPage is the approximate number of members that one call of scan.lua reads. Such a
+	// call holds Redis for half a millisecond.
+	scanPage = 256
+	// scanTogether is the number of board-periods in one round trip.
+	scanTogether = 100
+)
+
+// sumUnion reads all sources of a union, and returns each member's score. It calls between
+// after each call to Redis, with the time that the call took.
+func (s *Store) sumUnion(ctx context.Context, u *definition.Union, all []unionSource, between func(context.Context, time.Duration) error) ([]scored, error) {
+	t := unionTotals{aggregate: u.Aggregate, members: make(map[string]unionTotal)}
+	for source, b := range all {
+		t.weights = append(t.weights, b.weight)
+		if err := s.scanSource(ctx, b, between, func(member string, score int64) { t.add(source, member, score) }); err != nil {
+			return nil, err
+		}
+	}
+	return t.scores(), nil
+}
+
+// scanSource reads a board-period. It reports each member that is on the board throughout
+// at least once, with its score at that moment.
+func (s *Store) scanSource(ctx context.Context, b unionSource, between func(context.Context, time.Duration) error, take func(member string, score int64)) error {
+	server, cursor := "", "0"
+	for first := true; first || cursor != "0"; first = false {
+		began := time.Now()
+		r, err := s.callScript(ctx, script.Scan, []string{b.keys.Members, b.keys.Meta}, []any{cursor, scanPage})
+		if err != nil {
+			return err
+		}
+		from := r.Text()
+		order, _ := takeShape(r, definition.Board{Order: b.rule.Order})
+		cursor = r.Text()
+		rows := r.List()
+		for len(rows.Rest) > 0 && rows.Err == nil {
+			member, key := rows.Text(), rows.Key()
+			take(member, key.Score(order))
+		}
+		if err := cmp.Or(r.Err, rows.Err); err != nil {
+			return err
+		}
+		if first {
+			server = from
+		} else if from != server {
+			return fmt.Errorf("%w: another Redis server answered during the read of a board", ErrUnavailable)
+		}
+		if err := between(ctx, time.Since(began)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

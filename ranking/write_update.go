@@ -1,0 +1,101 @@
+package ranking
+
+import (
+	"cmp"
+	"strconv"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+)
+
+// write is an update in the form for apply.lua.
+type write struct {
+	definition.Update
+	override override
+}
+
+// override replaces the Op for apply.lua; no caller can send it.
+type override string
+
+const (
+	none     override = ""
+	removing override = "remove" // takes the member off the board; Score and Op have no effect
+	setting  override = "set"    // sets the score, whatever max_change is
+	revoking override = "undo"   // takes back the update with the same id
+)
+
+// op is the operation for apply.lua.
+func (w write) op(d definition.Board) string {
+	switch {
+	case w.override != "":
+		return string(w.override)
+	case w.Op != "":
+		return string(w.Op)
+	default:
+		return string(d.Mode)
+	}
+}
+
+// condition is the condition for apply.lua. For an update to take back it is the operation
+// of that update.
+func (w write) condition(d definition.Board) string {
+	if w.override == revoking {
+		return string(cmp.Or(w.Op, d.Mode))
+	}
+	return string(w.If)
+}
+
+// digest tells one update from another under the same request id: 64 bits of SHA-256, so
+// that no two bodies are equal by chance. It is the 11 bytes that apply.lua cuts off the
+// front of a stored result. It covers the update as sent: the board's mode may change
+// between an update and its retry.
+func (w write) digest() string {
+	b := make([]byte, 0, 2*definition.MaxIDBytes+definition.MaxDataBytes)
+	if w.override != revoking { // else it is the digest of the update to take back
+		b = append(b, w.override...)
+	}
+	b = append(b, w.Op...)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, w.Score, 10)
+	b = append(b, ' ')
+	b = append(b, w.Member...)
+	if w.If != "" || w.Data != "" {
+		b = append(append(append(append(b, keyspace.FieldSep...), w.If...), keyspace.FieldSep...), w.Data...)
+	}
+	if !w.At.IsZero() {
+		b = append(b, keyspace.RecordSep...)
+		b = strconv.AppendInt(b, w.At.UnixMilli(), 10)
+	}
+	return definition.Digest(b)
+}
+
+// Standing is a score and its rank.
+type Standing struct {
+	Score int64
+	Rank  int64 // 1-based; 0 for a member that is hidden
+}
+
+// Result is the effect of an update.
+type Result struct {
+	Period    string    // the period in which it counted; "" on a board without periods
+	Current   *Standing // nil when the member is not on the board now: it was removed, or has no place within the limit
+	Previous  *Standing // nil when the member was not on the board before
+	Duplicate bool      // the id was used before: this is the first result
+	TakenBack bool      // the update was taken back, later or before it counted: Current is the state after that
+}
+
+// Outcome is the Result of one update, or the error that refused it: ErrOutOfRange,
+// ErrIDMismatch or ErrInvalid. It is ErrUnavailable when other updates of the call were
+// applied and this one may not be.
+type Outcome struct {
+	Result Result
+	Err    error
+}
+
+// atMilli is the At in ms since 1970, for apply.lua; "" for now.
+func (w write) atMilli() string {
+	if w.At.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(w.At.UnixMilli(), 10)
+}

@@ -1,0 +1,102 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+const (
+	// firstBackoff bounds the delay before the second attempt; the bound doubles with each
+	// attempt.
+	firstBackoff = 250 * time.Millisecond
+	// maxBackoff bounds every delay, so that the client finds a server that comes back within
+	// that time.
+	maxBackoff = 15 * time.Second
+	// maxAnswer bounds an answer or a frame, in bytes. A top of 1,000 with names of 128 bytes
+	// and profiles of 1 KiB, all escaped, has under 3 MB; the answer to 1,000 events grows with
+	// their boards.
+	maxAnswer = 32 << 20
+)
+
+// retry calls attempt until it returns nil or a permanent error, or until Config.RetryFor or ctx ends
+// the retries. Its error always wraps the error of the last attempt.
+func (c *Client) retry(ctx context.Context, attempt func(context.Context) error) error {
+	started := time.Now()
+	for n := 0; ; n++ {
+		if err := ctx.Err(); err != nil && n == 0 {
+			return err
+		}
+		one, cancel := context.WithTimeout(ctx, c.cfg.AttemptTimeout)
+		err := attempt(one)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if ended := ctx.Err(); ended != nil {
+			return fmt.Errorf("%w (attempt %d: %w)", ended, n+1, err)
+		}
+		if !isTemporary(err) || c.cfg.RetryFor < 0 {
+			return err
+		}
+		wait := c.backoff(n)
+		// The client waits at least as long as the server asks for, plus jitter, so that clients do
+		// not all come back at that moment.
+		var e *Error
+		if errors.As(err, &e) {
+			wait += e.retryAfter
+		}
+		if time.Since(started)+wait > c.cfg.RetryFor {
+			return fmt.Errorf("gave up after %d attempts: %w", n+1, err)
+		}
+		if c.cfg.OnRetry != nil {
+			c.cfg.OnRetry(err)
+		}
+		if ended := sleep(ctx, wait); ended != nil {
+			return fmt.Errorf("%w (attempt %d: %w)", ended, n+1, err)
+		}
+	}
+}
+
+// do sends one request and decodes its answer, without retries. body is JSON, or nil for none.
+func (c *Client) do(ctx context.Context, method, url string, body []byte, answer any) error {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errAnswer, err)
+	}
+	maps.Copy(req.Header, c.cfg.Header)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
+		return problem(res)
+	}
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the answer: %w", err)
+	case len(text) > maxAnswer:
+		return fmt.Errorf("%w: over %d bytes", errAnswer, maxAnswer)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return fmt.Errorf("%w: %w", errAnswer, err)
+	}
+	return nil
+}
+
+// get sends a GET, with retries.
+func (c *Client) get(ctx context.Context, url string, answer any) error {
+	return c.retry(ctx, func(ctx context.Context) error { return c.do(ctx, http.MethodGet, url, nil, answer) })
+}

@@ -1,0 +1,34 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/coder/websocket"
+)
+
+// The close codes of a server: 1001 after a bye (websocket.StatusGoingAway), 1013 when it is
+// overloaded (websocket.StatusTryAgainLater), 4000 to 4499 for a client that shall reconnect, and
+// firstFinal to lastFinal for a client that shall not.
+const firstFinal, lastFinal = 4500, 4999
+
+// closeReason translates the end of a connection into an error: a permanentError if the client shall
+// not reconnect.
+func (s *session) closeReason(err error) error {
+	var frame websocket.CloseError
+	switch {
+	case !errors.As(err, &frame):
+		return fmt.Errorf("the connection failed: %w", err)
+	case frame.Code == websocket.StatusGoingAway:
+		return errors.New("the server is stopping")
+	}
+	s.overloaded = frame.Code == websocket.StatusTryAgainLater
+	if frame.Code >= firstFinal && frame.Code <= lastFinal {
+		message := frame.Reason
+		if message == "" {
+			message = fmt.Sprintf("the server closed the connection for good (%d)", frame.Code)
+		}
+		return &permanentError{&Error{Code: "closed", Message: message}}
+	}
+	return err
+}

@@ -1,0 +1,58 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+	"rankcast/server/internal/request"
+)
+
+type erasureJSON struct {
+	Kind    string  `json:"kind"`
+	Member  string  `json:"member"`
+	Boards  int64   `json:"boards"`
+	Removed int64   `json:"removed"`
+	Left    int64   `json:"left"`
+	Began   *string `json:"began"`
+	Ended   *string `json:"ended"`
+}
+
+func newErasure(kind, member string, e ranking.Erasure) erasureJSON {
+	return erasureJSON{kind, member, e.Boards, e.Removed, e.Left, timeJSON(e.Began), timeJSON(e.Ended)}
+}
+
+// deleteMemberOf starts to erase a member from all boards of its kind, and deletes its profile. The
+// erasure continues after the answer.
+func (s *Server) deleteMemberOf(c echo.Context) error {
+	by, err := readModerator(c)
+	if err != nil {
+		return err
+	}
+	if by.Reason == "" {
+		return ranking.Invalid("reason", "is missing")
+	}
+	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
+	e, err := s.store.Erase(c.Request().Context(), kind, member, by)
+	if err != nil {
+		return err
+	}
+	if err := s.store.DeleteProfile(c.Request().Context(), kind, member); err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusAccepted, echo.MIMEApplicationJSON, newErasure(kind, member, e))
+}
+
+// getErasure answers the progress of a member's erasure.
+func (s *Server) getErasure(c echo.Context) error {
+	if err := request.NoQuery(c); err != nil {
+		return err
+	}
+	kind, member := request.PathValue(c, "kind"), request.PathValue(c, "member")
+	e, err := s.store.Erasure(c.Request().Context(), kind, member)
+	if err != nil {
+		return err
+	}
+	return ok(c, newErasure(kind, member, e))
+}

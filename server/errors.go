@@ -1,0 +1,93 @@
+package server
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/server/internal/problem"
+)
+
+// retryAfter is the Retry-After of a 503: the store is unavailable or overloaded.
+const retryAfter = time.Second
+
+// logFailure logs one failed request a second: in an outage all requests fail in the same way.
+func (s *Server) logFailure(c echo.Context, err error) {
+	now, last := time.Now().UnixNano(), s.loggedAt.Load()
+	if now-last >= int64(time.Second) && s.loggedAt.CompareAndSwap(last, now) {
+		s.log.Warn("request failed (the log has one failure a second)", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+	}
+}
+
+type problemJSON struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+	Field  string `json:"field,omitempty"`
+
+	*importProblemJSON // of an import
+}
+
+// handleError answers a failed request with a problem (RFC 9457), or with the "not found" page if a
+// person asked for a page. It is Echo's error handler.
+func (s *Server) handleError(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	var router *echo.HTTPError
+	if errors.As(err, &router) {
+		switch router.Code {
+		case http.StatusNotFound:
+			err = fmt.Errorf("%w: %s", problem.ErrNotFound, c.Request().URL.Path)
+		case http.StatusMethodNotAllowed:
+			err = fmt.Errorf("%w: %s", problem.ErrMethodNotAllowed, c.Request().Method)
+		}
+	}
+	if errors.Is(err, problem.ErrNotFound) {
+		served, pageErr := s.pages.ServeNotFound(c)
+		if served {
+			return
+		}
+		err = cmp.Or(pageErr, err)
+	}
+	p := problem.Of(err)
+	var stopped *importError
+	var report *importProblemJSON
+	if errors.As(err, &stopped) {
+		report = stopped.report(&p)
+	}
+	// The log leaves out callers that have disconnected, and failed readiness checks.
+	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) {
+		s.logFailure(c, err)
+	}
+	if p.Status == http.StatusServiceUnavailable {
+		c.Response().Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+	}
+	if err := writeJSON(c, p.Status, "application/problem+json", problemJSON{
+		Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field, importProblemJSON: report,
+	}); err != nil {
+		s.log.Debug("the server cannot write an answer", "error", err)
+	}
+}
+
+type refusalJSON struct {
+	Error errorJSON `json:"error"`
+}
+
+type errorJSON struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Field   string `json:"field,omitempty"`
+}
+
+func newRefusal(err error) refusalJSON {
+	p := problem.Of(err)
+	return refusalJSON{errorJSON{Code: p.Code, Message: p.Message, Field: p.Field}}
+}

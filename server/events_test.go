@@ -1,0 +1,90 @@
+package server_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+func TestEventsOverHTTP(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, at string) {
+		n := servertest.Start(t, at, servertest.Config{})
+		for _, board := range []string{"stars", "fans:{star}", "spring"} {
+			body := `{}`
+			if board == "spring" {
+				body = `{"starts":"2020-03-01T00:00:00Z","ends":"2020-06-01T00:00:00Z"}`
+			}
+			require.Equal(t, 201, n.Do("PUT", "/v1/boards/"+url.PathEscape(board), body).Status)
+		}
+		require.Equal(t, 2, strings.Count(n.Do("GET", "/v1/boards/spring", "").Body, `"ends":"2020-06-01T00:00:00.000Z"`), "times have one form")
+		gift := `{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"},{"board":"fans:{star}","member":"{user}","score":"{flowers}"},{"board":"spring","member":"{user}","score":1}]}`
+		require.Equal(t, "unknown_event event", code(n.Do("POST", "/v1/events/gift", `{}`)))
+		require.Equal(t, "invalid_request updates[0].board", code(n.Do("PUT", "/v1/events/gift", strings.Replace(gift, "stars", "moons", 1))))
+		require.Equal(t, "invalid_request event", code(n.Do("PUT", "/v1/events/periods", gift)))
+		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", gift).Status)
+		require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", gift).Status)
+		require.JSONEq(t, `{"event":"gift",`+gift[1:], n.Do("GET", "/v1/events/gift", "").Body)
+		require.JSONEq(t, `{"events":[{"event":"gift",`+gift[1:]+`]}`, n.Do("GET", "/v1/events", "").Body)
+		require.Equal(t, "conflict board", code(n.Do("DELETE", "/v1/boards/stars", "")), "an event needs it")
+
+		for body, want := range map[string]string{
+			`{"star":"s17","user":"u4"}`:                            "invalid_request flowers",
+			`{"star":"s17","user":"u4","flowers":3,"colour":"red"}`: "invalid_request colour",
+			`{"star":"","user":"u4","flowers":3}`:                   "invalid_request star",
+			`{"star":"s:17","user":"u4","flowers":3}`:               "invalid_request star",
+			`{"star":17,"user":"u4","flowers":3}`:                   "invalid_request star",
+			`{"star":"s17","user":null,"flowers":3}`:                "invalid_request user",
+			`{"star":"s17","user":"u4","flowers":"3"}`:              "invalid_request flowers",
+			`{"star":"s17","user":"u4","flowers":3.5}`:              "invalid_request flowers",
+			`{"star":"s17","user":"u4","flowers":9007199254740992}`: "out_of_range flowers",
+			`{"id":"","star":"s17","user":"u4","flowers":3}`:        "invalid_request id",
+			`{"id":7,"star":"s17","user":"u4","flowers":3}`:         "invalid_request id",
+			`{"events":[]}`: "invalid_request events",
+			`{"events":[{"star":"s17","user":"u4","flowers":3}],"x":1}`: "invalid_request x",
+			`7`: "invalid_request body",
+		} {
+			require.Equal(t, want, code(n.Do("POST", "/v1/events/gift", body)), body)
+		}
+		_, total := n.Top("stars", 1)
+		require.Zero(t, total, "what is refused changes nothing")
+
+		first := n.Do("POST", "/v1/events/gift", `{"id":"g1","star":"s17","user":"u4","flowers":3}`)
+		require.JSONEq(t, `{"results":[
+			{"board":"stars","period":"","member":"s17","score":3,"rank":1,"previous":null,"duplicate":false},
+			{"board":"fans:s17","period":"","member":"u4","score":3,"rank":1,"previous":null,"duplicate":false},
+			{"board":"spring","error":{"code":"not_open","field":"board","message":"board: takes updates from 2020-03-01T00:00:00.000Z until 2020-06-01T00:00:00.000Z"}}]}`, first.Body)
+		again := n.Do("POST", "/v1/events/gift", `{"star":"s17","user":"u4","flowers":3}`, "Idempotency-Key", "g1")
+		require.Equal(t, strings.ReplaceAll(first.Body, "false", "true"), again.Body)
+		require.Equal(t, "idempotency_mismatch id", code(n.Do("POST", "/v1/events/gift", `{"id":"g1","star":"s18","user":"u4","flowers":3}`)))
+		require.Equal(t, "invalid_request id", code(n.Do("POST", "/v1/events/gift", `{"id":"g2","star":"s17","user":"u4","flowers":3}`, "Idempotency-Key", "g1")))
+
+		batch := `{"events":[{"star":"s1","user":"u1","flowers":1},{"star":"s1","user":"u2"},{"id":"g1","star":"s18","user":"u4","flowers":3},{"star":"s1","user":"u2","flowers":2},7]}`
+		for range 2 {
+			var answer struct {
+				Results []struct {
+					Results []struct{ Score int64 }
+					Error   struct{ Code, Field string }
+				}
+			}
+			a := n.Do("POST", "/v1/events/gift", batch, "Idempotency-Key", "K")
+			require.Equal(t, 200, a.Status)
+			a.Into(&answer)
+			require.EqualValues(t, 1, answer.Results[0].Results[0].Score)
+			require.Equal(t, "events[1].flowers", answer.Results[1].Error.Field)
+			require.Equal(t, "events[2].id", answer.Results[2].Error.Field, "its own id is not that of its request")
+			require.EqualValues(t, 3, answer.Results[3].Results[0].Score)
+			require.Equal(t, "events[4]", answer.Results[4].Error.Field)
+		}
+		top, _ := n.Top("stars", 2)
+		require.Equal(t, []hubtest.Entry{{Rank: 1, Member: "s17", Score: 3}, {Rank: 2, Member: "s1", Score: 3}}, top)
+		require.Equal(t, 204, n.Do("DELETE", "/v1/events/gift", "").Status)
+		require.Equal(t, "unknown_event event", code(n.Do("DELETE", "/v1/events/gift", "")))
+	})
+}

@@ -1,0 +1,108 @@
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+)
+
+var (
+	ErrForbidden        = errors.New("forbidden")
+	ErrNotFound         = errors.New("not found")
+	ErrMethodNotAllowed = errors.New("method not allowed")
+	ErrHandshake        = errors.New("not a WebSocket handshake")
+)
+
+// ErrCrossOrigin refuses a request or socket from a page of another site.
+var ErrCrossOrigin error = &ranking.FieldError{Field: "Origin", Reason: "is the origin of another site", Kind: ErrForbidden}
+
+// ErrNotReady is the error of a readiness check. Its code is unavailable.
+var ErrNotReady = fmt.Errorf("%w: not ready", ranking.ErrUnavailable)
+
+// table maps errors to HTTP statuses and codes. The first match counts.
+var table = []struct {
+	err    error
+	status int
+	code   string
+}{
+	{ranking.ErrInvalid, http.StatusBadRequest, "invalid_request"},
+	{ErrHandshake, http.StatusBadRequest, "invalid_request"},
+	{ErrForbidden, http.StatusForbidden, "forbidden"},
+	{ranking.ErrUnknownBoard, http.StatusNotFound, "unknown_board"},
+	{ranking.ErrUnknownPeriod, http.StatusNotFound, "unknown_period"},
+	{ranking.ErrUnknownEvent, http.StatusNotFound, "unknown_event"},
+	{ranking.ErrUnknownMember, http.StatusNotFound, "unknown_member"},
+	{ErrNotFound, http.StatusNotFound, "not_found"},
+	{ErrMethodNotAllowed, http.StatusMethodNotAllowed, "method_not_allowed"},
+	{ranking.ErrIDMismatch, http.StatusConflict, "idempotency_mismatch"},
+	{ranking.ErrNotOpen, http.StatusConflict, "not_open"},
+	{ranking.ErrConflict, http.StatusConflict, "conflict"},
+	{ranking.ErrTooLarge, http.StatusRequestEntityTooLarge, "too_large"},
+	{ranking.ErrOutOfRange, http.StatusUnprocessableEntity, "out_of_range"},
+	{ranking.ErrOverloaded, http.StatusServiceUnavailable, "unavailable"},
+	{ranking.ErrUnavailable, http.StatusServiceUnavailable, "unavailable"},
+	{hub.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
+}
+
+// Problem is an error as a client sees it, over HTTP (RFC 9457) or over a socket.
+type Problem struct {
+	Status  int
+	Code    string
+	Message string
+	Field   string
+}
+
+// Of describes err for a client. It hides internals: the text of an unknown error, and of an error of
+// the store.
+func Of(err error) Problem {
+	p := Problem{Status: http.StatusInternalServerError, Code: "internal", Message: "an internal error occurred; the server has logged it"}
+	for _, known := range table {
+		if errors.Is(err, known.err) {
+			p = Problem{Status: known.status, Code: known.code, Message: err.Error()}
+			break
+		}
+	}
+	var field *ranking.FieldError
+	if errors.As(err, &field) {
+		p.Field, p.Message = field.Field, field.Error()
+	}
+	// A client may send names of any bytes.
+	p.Field, p.Message = strings.ToValidUTF8(p.Field, "\uFFFD"), strings.ToValidUTF8(p.Message, "\uFFFD")
+	if p.Status == http.StatusServiceUnavailable {
+		switch {
+		case errors.Is(err, ranking.ErrOutcomeUnknown):
+			p.Message = "the store failed; an update may or may not have been applied: send it again with the same id"
+		case errors.Is(err, ranking.ErrOverloaded):
+			p.Message = "too many updates are waiting; the server has applied none of this request"
+		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed):
+			p.Message = err.Error()
+		default:
+			p.Message = "the store is not available"
+		}
+	}
+	return p
+}
+
+// At prefixes the field of an error with its place in a larger request: updates[3].score.
+func At(place string, err error) error {
+	var field *ranking.FieldError
+	if !errors.As(err, &field) {
+		return err
+	}
+	return &ranking.FieldError{Field: place + "." + field.Field, Reason: field.Reason, Kind: field.Kind}
+}
+
+// InItem does as At for an error about an item, and leaves an error about the board or the event as a
+// whole alone.
+func InItem(place string, err error) error {
+	for _, kind := range []error{ranking.ErrUnknownBoard, ranking.ErrUnknownPeriod, ranking.ErrUnknownEvent, ranking.ErrNotOpen, ranking.ErrConflict} {
+		if errors.Is(err, kind) {
+			return err
+		}
+	}
+	return At(place, err)
+}

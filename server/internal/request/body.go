@@ -1,0 +1,68 @@
+package request
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+)
+
+// maxBody bounds a request's body, in bytes.
+const maxBody = 1 << 20
+
+// ReadObject reads a request's body: one JSON object, and nothing after it.
+func ReadObject(c echo.Context) (Object, error) {
+	body, err := ReadBody(c)
+	if err != nil {
+		return nil, err
+	}
+	return ParseObject("body", body)
+}
+
+// ReadBody reads a request's body, up to maxBody.
+func ReadBody(c echo.Context) ([]byte, error) {
+	if err := CheckEncoding(c); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return nil, &ranking.FieldError{Field: "body", Reason: "is larger than 1 MiB", Kind: ranking.ErrTooLarge}
+	}
+	if err != nil {
+		return nil, ranking.Invalid("body", "ended early")
+	}
+	return body, nil
+}
+
+// CheckEncoding refuses a compressed body.
+func CheckEncoding(c echo.Context) error {
+	if encoding := c.Request().Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return ranking.Invalid("Content-Encoding", "want none: the server accepts no compressed body")
+	}
+	return nil
+}
+
+// idempotencyKey returns the request's Idempotency-Key; "" for none.
+func idempotencyKey(c echo.Context) (string, error) {
+	keys, there := c.Request().Header["Idempotency-Key"]
+	if there && (keys[0] == "" || len(keys) > 1) {
+		return "", ranking.Invalid("Idempotency-Key", "is empty, or occurs more than once")
+	}
+	return append(keys, "")[0], nil
+}
+
+// ReadPost reads a request without parameters: its body, and its Idempotency-Key, "" for none.
+func ReadPost(c echo.Context) (body Object, key string, err error) {
+	if err := NoQuery(c); err != nil {
+		return nil, "", err
+	}
+	if body, err = ReadObject(c); err != nil {
+		return nil, "", err
+	}
+	key, err = idempotencyKey(c)
+	return body, key, err
+}

@@ -1,0 +1,137 @@
+package request
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+)
+
+// Object is a JSON object with undecoded fields. Its methods decode one field each; their errors name
+// the field.
+type Object map[string]jsontext.Value
+
+// ParseObject decodes an object. It refuses invalid JSON, text after the object, a repeated name and
+// invalid UTF-8.
+func ParseObject(field string, b []byte) (Object, error) {
+	var o Object
+	err := json.Unmarshal(b, &o)
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, ranking.Invalid(field, fmt.Sprintf("is not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset))
+	case err != nil || o == nil:
+		return nil, ranking.Invalid(field, "is not a JSON object")
+	}
+	return o, nil
+}
+
+// Only refuses fields other than those named.
+func (o Object) Only(names ...string) error {
+	for name := range o {
+		if !slices.Contains(names, name) {
+			return ranking.Invalid(name, "is not a field of this object")
+		}
+	}
+	return nil
+}
+
+// kinds are the names of the kinds of JSON values in errors.
+var kinds = map[jsontext.Kind]string{
+	'n': "null", 'f': "a boolean", 't': "a boolean", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
+}
+
+// Text decodes a string; "" without the field.
+func (o Object) Text(name string) (string, error) {
+	v, ok := o[name]
+	if !ok {
+		return "", nil
+	}
+	var s string
+	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
+		return "", ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want a string")
+	}
+	return s, nil
+}
+
+// RequiredText decodes a string; an error without the field.
+func (o Object) RequiredText(name string) (string, error) {
+	if _, there := o[name]; !there {
+		return "", ranking.Invalid(name, "is missing")
+	}
+	return o.Text(name)
+}
+
+// OptionalText decodes a string; "" without the field, and an error for an empty string.
+func (o Object) OptionalText(name string) (string, error) {
+	s, err := o.Text(name)
+	if _, there := o[name]; there && err == nil && s == "" {
+		err = ranking.Invalid(name, "is empty")
+	}
+	return s, err
+}
+
+// Object decodes an object; an error without the field.
+func (o Object) Object(name string) (Object, error) {
+	v, there := o[name]
+	if !there {
+		return nil, ranking.Invalid(name, "is missing")
+	}
+	return ParseObject(name, v)
+}
+
+// Integer decodes an integer; an error without the field.
+func (o Object) Integer(name string) (int64, error) {
+	v, ok := o[name]
+	switch {
+	case !ok:
+		return 0, ranking.Invalid(name, "is missing")
+	case v.Kind() != '0':
+		return 0, ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want an integer")
+	}
+	return ParseInteger(name, string(v))
+}
+
+// ParseInteger decodes the digits of an integer.
+func ParseInteger(name, digits string) (int64, error) {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, &ranking.FieldError{Field: name, Reason: fmt.Sprintf("is %.30s; want an integer within ±%d", digits, int64(definition.MaxScore)), Kind: ranking.ErrOutOfRange}
+	}
+	if err != nil {
+		return 0, ranking.Invalid(name, fmt.Sprintf("is %.30s; want an integer, without fraction or exponent", digits))
+	}
+	return n, nil
+}
+
+// IntegerWithin decodes an integer from low to high; otherwise without the field.
+func (o Object) IntegerWithin(name string, otherwise, low, high int64) (int64, error) {
+	if _, there := o[name]; !there {
+		return otherwise, nil
+	}
+	n, err := o.Integer(name)
+	if err == nil && (n < low || n > high) {
+		err = ranking.Invalid(name, fmt.Sprintf("is %d; want %d to %d", n, low, high))
+	}
+	return n, err
+}
+
+// ReadList decodes the items of a batch, 1 to most.
+func ReadList(field string, list jsontext.Value, most int) (items []jsontext.Value, err error) {
+	if list.Kind() != '[' || json.Unmarshal(list, &items) != nil {
+		return nil, ranking.Invalid(field, "is "+kinds[list.Kind()]+"; want a list")
+	}
+	switch n := len(items); {
+	case n == 0:
+		return nil, ranking.Invalid(field, "is empty")
+	case n > most:
+		return nil, &ranking.FieldError{Field: field, Reason: fmt.Sprintf("has %d items; want %d at most", n, most), Kind: ranking.ErrTooLarge}
+	}
+	return items, nil
+}

@@ -1,0 +1,108 @@
+package live
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"rankcast/hub"
+	"rankcast/server/internal/problem"
+)
+
+// Accept turns a WebSocket handshake into a session and returns at once, so that the handler's
+// stack and buffers are freed. With nil, Sessions owns the hijacked connection. With an error,
+// Accept has answered nothing: the caller answers the request with that error.
+func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request) error {
+	if s.stopping.Load() {
+		return hub.ErrClosed
+	}
+	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running}
+	ws, err := websocket.Accept(u, r, &websocket.AcceptOptions{
+		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
+		OriginPatterns: originPatterns(s.cfg.Origins),
+	})
+	if err != nil {
+		if u.refused == http.StatusForbidden {
+			return problem.ErrCrossOrigin
+		}
+		return fmt.Errorf("%w: %w", problem.ErrHandshake, err)
+	}
+	ws.SetReadLimit(maxMessage)
+	ss := &session{sessions: s, ws: ws, socket: u.socket, crossOrigin: isCrossOrigin(r), boards: make(map[string]*hub.Subscription)}
+	if !s.open(ss) {
+		ws.CloseNow()
+	}
+	return nil
+}
+
+// hijacker replaces the response writer of a handshake. When the library hijacks, hijacker
+// returns a socket with small buffers. When the library refuses, hijacker keeps the status and
+// discards the body, so that the server can answer with a problem.
+type hijacker struct {
+	http.ResponseWriter
+	timeout time.Duration
+	running *sync.WaitGroup
+
+	socket  *socket // once hijacked
+	refused int     // status of a refusal
+}
+
+func (u *hijacker) WriteHeader(status int) {
+	if status == http.StatusSwitchingProtocols {
+		u.ResponseWriter.WriteHeader(status)
+		return
+	}
+	u.refused = status
+}
+
+func (u *hijacker) Write(b []byte) (int, error) {
+	if u.refused != 0 {
+		return len(b), nil
+	}
+	return u.ResponseWriter.Write(b)
+}
+
+func (u *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, brw, err := http.NewResponseController(u.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	// The library has sent 101 already, so the old reader may hold the client's first frames.
+	// Copy them: nothing reads from the old reader any more.
+	waiting, err := brw.Reader.Peek(brw.Reader.Buffered())
+	if err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running)
+	return u.socket, bufio.NewReadWriter(
+		bufio.NewReaderSize(u.socket, socketBuffer), bufio.NewWriterSize(u.socket, socketBuffer)), nil
+}
+
+// originPatterns escapes origins for websocket.Accept, which matches them by path.Match: there
+// the brackets of an IPv6 address would mean a class.
+func originPatterns(origins []string) []string {
+	patterns := make([]string, len(origins))
+	for i, origin := range origins {
+		patterns[i] = strings.ReplaceAll(origin, "[", `\[`)
+	}
+	return patterns
+}
+
+// isCrossOrigin reports whether a page of another site sent the request. A request without an
+// Origin comes from a program. It compares hosts, as websocket.Accept does.
+func isCrossOrigin(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	u, err := url.Parse(origin)
+	return err != nil || !strings.EqualFold(u.Host, r.Host)
+}

@@ -1,0 +1,140 @@
+package live_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// Who subscribes, or asks for a sign of life, is told the clock by which periods end,
+// which need not be the node's own.
+func TestAnswersHoldClock(t *testing.T) {
+	t.Parallel()
+	url, set := redistest.Clocked(t)
+	now := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
+	set(now)
+	n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b", Period: "day"})
+	s := servertest.Dial(t, n.Addr)
+	told := func(m hubtest.Message) {
+		at, err := time.Parse(definition.TimeForm, m.Now)
+		require.NoError(t, err)
+		require.WithinDuration(t, now, at, patience)
+		require.False(t, at.Before(now))
+	}
+	s.Send(`{"type":"subscribe","id":1,"board":"b"}`)
+	told(s.Next("ok"))
+	s.Send(`{"type":"ping","id":2}`)
+	told(s.Next("pong"))
+	s.Send(`{"type":"unsubscribe","id":3,"board":"b"}`)
+	require.Empty(t, s.Next("ok").Now)
+}
+
+// A bad message is answered with an error frame, and the socket lives.
+func TestBadMessages(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	s := servertest.Dial(t, n.Addr)
+	for _, c := range []struct{ message, id, code, field string }{
+		{`{`, "", "invalid_request", "message"},
+		{``, "", "invalid_request", "message"},
+		{`[]`, "", "invalid_request", "message"},
+		{`null`, "", "invalid_request", "message"},
+		{`{"type":"ping"} x`, "", "invalid_request", "message"},
+		{"{\"type\":\"p\xff\"}", "", "invalid_request", "message"},
+		{`{"id":1}`, "1", "invalid_request", "type"},
+		{`{"type":7,"id":1}`, "1", "invalid_request", "type"},
+		{`{"type":"dance","id":1}`, "1", "invalid_request", "type"},
+		{`{"type":"ping","id":{}}`, "", "invalid_request", "id"},
+		{`{"type":"ping","id":"` + strings.Repeat("x", 200) + `"}`, "", "invalid_request", "id"},
+		{`{"type":"ping","id":1,"board":"b"}`, "1", "invalid_request", "board"},
+		{`{"type":"subscribe","id":"s"}`, `"s"`, "invalid_request", "board"},
+		{`{"type":"subscribe","id":1,"board":"nope"}`, "1", "unknown_board", "board"},
+		{`{"type":"subscribe","id":1,"board":7}`, "1", "invalid_request", "board"},
+		{`{"type":"subscribe","id":1,"board":"b","top":-1}`, "1", "invalid_request", "top"},
+		{`{"type":"subscribe","id":1,"board":"b","top":1001}`, "1", "invalid_request", "top"},
+		{`{"type":"subscribe","id":1,"board":"b","top":null}`, "1", "invalid_request", "top"},
+		{`{"type":"subscribe","id":1,"board":"b","top":"10"}`, "1", "invalid_request", "top"},
+		{`{"type":"subscribe","id":1,"board":"b","tops":1}`, "1", "invalid_request", "tops"},
+		{`{"type":"subscribe","id":1,"board":"b","me":7}`, "1", "invalid_request", "me"},
+		{`{"type":"subscribe","id":1,"board":"b","me":""}`, "1", "invalid_request", "me"},
+		{`{"type":"subscribe","id":1,"board":"b","me":"a\u0000"}`, "1", "invalid_request", "me"},
+		{`{"type":"subscribe","id":1,"board":"b","me":"` + strings.Repeat("x", 129) + `"}`, "1", "invalid_request", "me"},
+		{`{"type":"subscribe","id":1,"board":"b","around":1}`, "1", "invalid_request", "around"},
+		{`{"type":"subscribe","id":1,"board":"b","me":"a","around":21}`, "1", "invalid_request", "around"},
+		{`{"type":"subscribe","id":1,"board":"b","me":"a","around":-1}`, "1", "invalid_request", "around"},
+		{`{"type":"subscribe","id":1,"board":"b","me":"a","around":true}`, "1", "invalid_request", "around"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":[]}`, "1", "invalid_request", "resume"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":null}`, "1", "invalid_request", "resume"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"seq":1}}`, "1", "invalid_request", "resume.epoch"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":7,"seq":1}}`, "1", "invalid_request", "resume.epoch"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"` + strings.Repeat("x", 65) + `","seq":1}}`, "1", "invalid_request", "resume.epoch"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e"}}`, "1", "invalid_request", "resume.seq"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":-1}}`, "1", "invalid_request", "resume.seq"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":1.5}}`, "1", "invalid_request", "resume.seq"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":1,"top":3}}`, "1", "invalid_request", "resume.top"},
+		{`{"type":"unsubscribe","id":1,"board":"b"}`, "1", "invalid_request", "board"},
+		{`{"type":"unsubscribe","id":1}`, "1", "invalid_request", "board"},
+	} {
+		s.Send("%s", c.message)
+		m := s.Next("error")
+		require.Equal(t, c.id, string(m.ID), c.message)
+		require.Equal(t, c.code, m.Code, c.message)
+		require.Equal(t, c.field, m.Field, c.message)
+		require.NotEmpty(t, m.Message)
+	}
+	require.NoError(t, s.WS.Write(t.Context(), websocket.MessageBinary, []byte(`{"type":"ping"}`)))
+	require.Equal(t, "message", s.Next("error").Field)
+	s.Subscribe("b", 10)
+	require.Equal(t, 1, n.Hub.Watched())
+}
+
+func TestTooLargeMessageClosesWith1009(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	for _, size := range []int{32<<10 + 1, 400_000} {
+		s := servertest.Dial(t, n.Addr)
+		s.Send(`{"type":"ping","id":"%s"}`, strings.Repeat("x", 100))
+		s.Next("pong")
+		s.Send("%s", strings.Repeat("x", 32<<10))
+		s.Next("error") // just small enough
+		s.WS.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat("x", size)))
+		var err error
+		for err == nil { // a status may come first
+			_, err = s.Read()
+		}
+		require.Equal(t, websocket.StatusMessageTooBig, websocket.CloseStatus(err), "%v", err)
+	}
+}
+
+func FuzzMessages(f *testing.F) {
+	for _, seed := range []string{`{"type":"subscribe","id":1,"board":"b","top":3,"me":"m","around":2,"resume":{"epoch":"e","seq":1}}`, `{"type":"unsubscribe","board":"b"}`, `{"type":"ping","id":"x"}`, "{\"id\":1e999"} {
+		f.Add(seed)
+	}
+	n := servertest.Start(f, redistest.Embedded(f), servertest.Config{}, definition.Board{Name: "b"})
+	s := servertest.Dial(f, n.Addr)
+	f.Fuzz(func(t *testing.T, message string) {
+		if len(message) > 32<<10 {
+			return
+		}
+		require.NoError(t, s.WS.Write(t.Context(), websocket.MessageText, []byte(message)))
+		require.NoError(t, s.WS.Write(t.Context(), websocket.MessageText, []byte(`{"type":"ping","id":"still there"}`)))
+		for {
+			_, b, err := s.WS.Read(t.Context())
+			require.NoError(t, err)
+			var m hubtest.Message
+			require.NoError(t, json.Unmarshal(b, &m), "%s", b)
+			if m.Type == "pong" && string(m.ID) == `"still there"` {
+				return
+			}
+		}
+	})
+}

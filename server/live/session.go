@@ -1,0 +1,87 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+
+	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+	"rankcast/server/internal/problem"
+)
+
+const (
+	subprotocol = "rankcast.v1"
+	// maxMessage bounds a client's message, in bytes. A larger one closes the
+	// socket with 1009.
+	maxMessage = 32 << 10
+	// maxIDBytes bounds the id of a message, as JSON.
+	maxIDBytes = 128
+)
+
+// session is one WebSocket with its subscriptions. One goroutine reads the client's messages and
+// acts on them; the hub's shards write frames.
+type session struct {
+	sessions    *Sessions
+	ws          *websocket.Conn
+	socket      *socket
+	client      *hub.Client
+	crossOrigin bool                             // a page of another site opened the socket
+	boards      map[string]*hub.Subscription     // by board, as the client named it
+	feeds       map[string]*hub.FeedSubscription // by event; nil before the first
+}
+
+// run reads until the socket closes.
+func (ss *session) run() {
+	ss.client = ss.sessions.hub.Join(ss.socket)
+	ss.socket.attach(ss.client)
+	defer ss.close()
+	for {
+		// A context that can end would cost a timer for each read, and would close the
+		// socket. To end a session, close its connection.
+		kind, r, err := ss.ws.Reader(context.Background())
+		if err == nil {
+			err = ss.read(kind, r)
+		}
+		if err != nil {
+			if websocket.CloseStatus(err) == -1 {
+				ss.socket.linger() // the library may have sent a close frame
+			}
+			return
+		}
+	}
+}
+
+func (ss *session) close() {
+	ss.socket.Close()
+	ss.sessions.hub.Leave(ss.client)
+	ss.ws.CloseNow()
+	ss.sessions.remove(ss)
+}
+
+// read reads one message and acts on it. It returns an error when the connection has failed.
+func (ss *session) read(kind websocket.MessageType, r io.Reader) error {
+	buf := ss.sessions.messages.Get().(*bytes.Buffer)
+	defer ss.sessions.messages.Put(buf)
+	buf.Reset()
+	if _, err := buf.ReadFrom(r); err != nil {
+		return err
+	}
+	var id jsontext.Value
+	err := ranking.Invalid("message", "is binary; want JSON text")
+	if kind == websocket.MessageText {
+		// A goroutine of its own frees its stack at once. This goroutine would keep a large
+		// stack for as long as the socket is open.
+		var handling sync.WaitGroup
+		handling.Go(func() { id, err = ss.handle(buf.Bytes()) })
+		handling.Wait()
+	}
+	if err != nil {
+		ss.socket.reply(errorFrame(id, problem.Of(err)))
+	}
+	return nil
+}

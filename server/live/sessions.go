@@ -1,0 +1,115 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+	"rankcast/server/internal/request"
+)
+
+// drainSpread is the span over which the clients of a stopping node reconnect: each gets a
+// random delay up to it.
+const drainSpread = 2 * time.Second
+
+// Store resolves the names in subscriptions. *ranking.Store is one. All methods may be called
+// concurrently.
+type Store interface {
+	// Board resolves a board name to the board and period that it means now.
+	Board(ctx context.Context, name string) (ranking.Board, error)
+	// CheckFeed returns an error for the name of an unknown feed.
+	CheckFeed(ctx context.Context, feed string) error
+	// Now is the time by the clock of Redis.
+	Now() time.Time
+}
+
+// Updater applies the updates and events that clients send over sockets. Each method returns
+// what HTTP would answer. All methods may be called concurrently.
+type Updater interface {
+	Update(ctx context.Context, board string, update request.Object) (answer any, err error)
+	Event(ctx context.Context, event string, fields request.Object) (answer any, err error)
+}
+
+// Config configures Sessions. MaxTop and WriteTimeout are required.
+type Config struct {
+	// MaxTop is the maximum number of entries in a subscription.
+	MaxTop int
+	// WriteTimeout is how long a connection may accept no bytes before the node closes it.
+	WriteTimeout time.Duration
+	// ReadOnly makes sockets refuse updates and events.
+	ReadOnly bool
+	// Origins are the origins of other sites whose pages may open sockets; "*" allows all.
+	Origins []string
+}
+
+// Sessions are the WebSockets of a node. New makes them, Accept adds one, Stop ends them all. All
+// methods may be called concurrently.
+type Sessions struct {
+	store   Store
+	updater Updater
+	hub     *hub.Hub
+	cfg     Config
+
+	messages sync.Pool // *bytes.Buffer for reading messages; an idle socket holds none
+	stopping atomic.Bool
+	running  sync.WaitGroup // sessions and the goroutines that they started
+
+	mu       sync.Mutex
+	sessions map[*session]struct{}
+}
+
+// New makes Sessions without any session. h delivers the frames.
+func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
+	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{})}
+	s.messages.New = func() any { return new(bytes.Buffer) }
+	return s
+}
+
+// open starts a session. It reports false when the node is stopping.
+func (s *Sessions) open(ss *session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping.Load() {
+		return false
+	}
+	s.sessions[ss] = struct{}{}
+	s.running.Go(ss.run)
+	return true
+}
+
+// remove forgets a session that has ended.
+func (s *Sessions) remove(ss *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, ss)
+}
+
+// Stop sends each client a bye with a random reconnect delay and a close frame, and returns once
+// all sessions have ended. When grace ends, Stop closes the connections of clients that are stalled
+// or do not answer the close frame. Accept refuses new sessions from the moment Stop is called.
+func (s *Sessions) Stop(grace context.Context) {
+	s.mu.Lock()
+	s.stopping.Store(true)
+	all := slices.Collect(maps.Keys(s.sessions))
+	s.mu.Unlock()
+	for _, ss := range all {
+		retry := strconv.FormatInt(rand.N(drainSpread).Milliseconds(), 10)
+		bye := hub.NewFrame([]byte(`{"type":"bye","reason":"drain","retry_ms":` + retry + `}`))
+		ss.socket.closeWith(bye, closeGoingAway)
+	}
+	cut := context.AfterFunc(grace, func() {
+		for _, ss := range all {
+			ss.socket.Close()
+		}
+	})
+	defer cut()
+	s.running.Wait()
+}

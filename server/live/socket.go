@@ -1,0 +1,224 @@
+package live
+
+import (
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"rankcast/hub"
+)
+
+const (
+	// socketBuffer is the size in bytes of an idle socket's read buffer, and of its write
+	// buffer; net/http's have 4 KiB each. A control frame (127 bytes at most) must fit into
+	// the write buffer, or it would go out in two writes.
+	socketBuffer = 256
+	// writeChunk is the number of bytes that a slow client must accept within the write
+	// timeout. A client that accepts a large frame slowly thus keeps its connection.
+	writeChunk = 2 << 10
+	// notSentLowat bounds the unsent bytes in the kernel, beyond which a socket counts as
+	// full: frames that wait there are old when they go out.
+	notSentLowat = 16 << 10
+)
+
+// socket is the connection below a WebSocket. The library reads from it and writes control frames
+// to it. The hub's shards write prebuilt frames to it directly. mu separates the writers, so that
+// the bytes of two frames never mix.
+type socket struct {
+	net.Conn
+	raw      syscall.RawConn            // nil if the connection has none
+	timeout  time.Duration              // for a chunk to be accepted
+	client   atomic.Pointer[hub.Client] // notified when the socket has room again; nil before attach
+	running  *sync.WaitGroup            // counts the goroutines that the socket starts
+	buffered []byte                     // bytes that came with the handshake; the reader owns them
+
+	mu         sync.Mutex  // held during a write
+	turnedAway atomic.Bool // Send turned a frame away while mu was held
+	closing    bool        // a close frame was sent, so no frame may follow; guarded by mu
+
+	// The state of attempt; guarded by mu. attempt is bound once: a closure for each write
+	// would be an allocation for each frame.
+	attempt func(fd uintptr) bool
+	buf     []byte
+	n       int
+	err     error
+}
+
+func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup) *socket {
+	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running}
+	if c, ok := conn.(syscall.Conn); ok {
+		if raw, err := c.SyscallConn(); err == nil {
+			s.raw = raw
+			setNotSentLowat(raw, notSentLowat)
+		}
+	}
+	s.attempt = func(fd uintptr) bool {
+		s.n, s.err = syscall.Write(int(fd), s.buf)
+		return true // never wait
+	}
+	return s
+}
+
+// attach connects the socket to its client in the hub, and asks for the frames that the client has
+// missed so far.
+func (s *socket) attach(c *hub.Client) {
+	s.client.Store(c)
+	c.Ready()
+}
+
+// notifyReady tells the hub that the socket would accept a frame now.
+func (s *socket) notifyReady() {
+	if c := s.client.Load(); c != nil {
+		c.Ready()
+	}
+}
+
+// Send writes a frame as far as the connection accepts it now; a goroutine then writes the rest. It
+// reports false if another write is under way. The hub calls it; it never blocks.
+func (s *socket) Send(f *hub.Frame) bool {
+	if !s.mu.TryLock() {
+		// The writer checks turnedAway after it unlocks. It may have unlocked just before
+		// turnedAway was set, so try once more.
+		s.turnedAway.Store(true)
+		if !s.mu.TryLock() {
+			return false
+		}
+	}
+	if rest := s.tryWrite(f.WebSocket()); len(rest) > 0 {
+		s.running.Go(func() { // it now holds mu
+			s.write(rest)
+			s.mu.Unlock()
+			s.notifyReady() // there may be a newer frame
+		})
+	} else {
+		s.mu.Unlock()
+	}
+	return true
+}
+
+// closeWith writes a frame and then a close frame, after which the socket sends nothing. It does not
+// block: if the connection is full, a goroutine waits.
+func (s *socket) closeWith(f *hub.Frame, code closeCode) {
+	last := slices.Concat(f.WebSocket(), code.frame())
+	end := func(rest []byte) {
+		s.write(rest)
+		s.closing = true
+		s.mu.Unlock()
+	}
+	if !s.mu.TryLock() {
+		s.running.Go(func() { s.mu.Lock(); end(last) })
+	} else if rest := s.tryWrite(last); len(rest) > 0 {
+		s.running.Go(func() { end(rest) })
+	} else {
+		end(nil)
+	}
+}
+
+// tryWrite writes what the connection accepts without waiting, and returns the rest. The caller
+// holds mu.
+func (s *socket) tryWrite(b []byte) (rest []byte) {
+	if s.closing {
+		return nil
+	}
+	if s.raw == nil {
+		return b
+	}
+	s.buf, s.n, s.err = b, 0, nil
+	err := s.raw.Write(s.attempt)
+	s.buf = nil
+	switch {
+	case err != nil:
+		s.fail()
+		return nil
+	case s.err == nil:
+		return b[s.n:]
+	case errors.Is(s.err, syscall.EAGAIN) || errors.Is(s.err, syscall.EINTR):
+		return b
+	default:
+		s.fail()
+		return nil
+	}
+}
+
+// write writes all of b. It waits as long as the client accepts each chunk within the timeout. The
+// caller holds mu.
+func (s *socket) write(b []byte) {
+	if s.closing {
+		return
+	}
+	for len(b) > 0 {
+		piece := b[:min(len(b), writeChunk)]
+		s.Conn.SetWriteDeadline(time.Now().Add(s.timeout))
+		if _, err := s.Conn.Write(piece); err != nil {
+			s.fail()
+			return
+		}
+		b = b[len(piece):]
+	}
+	// The deadline is for this write only.
+	s.Conn.SetWriteDeadline(time.Time{})
+}
+
+// fail closes the connection; the session's reader notices and cleans up. The caller holds mu.
+func (s *socket) fail() {
+	s.closing = true
+	s.Close()
+}
+
+// reply writes a frame and waits until it is written. The session calls it: while a client does not
+// read its replies, the session does not read the client's messages.
+func (s *socket) reply(f *hub.Frame) {
+	s.mu.Lock()
+	s.write(f.WebSocket())
+	s.unlock()
+}
+
+// linger reads on for a moment after a close frame. Closing a connection with unread bytes would
+// reset it, and the client could lose the close frame.
+func (s *socket) linger() {
+	s.mu.Lock()
+	closing := s.closing
+	s.mu.Unlock()
+	if !closing {
+		return
+	}
+	const most, atMost = 1 << 20, time.Second
+	s.Conn.SetReadDeadline(time.Now().Add(atMost))
+	io.CopyN(io.Discard, s.Conn, most)
+}
+
+// unlock releases mu, and notifies the hub if Send turned a frame away meanwhile.
+func (s *socket) unlock() {
+	s.mu.Unlock()
+	if s.turnedAway.CompareAndSwap(true, false) {
+		s.notifyReady()
+	}
+}
+
+// Read is for the library. It returns the bytes that came with the handshake first.
+func (s *socket) Read(b []byte) (int, error) {
+	if len(s.buffered) > 0 {
+		n := copy(b, s.buffered)
+		if s.buffered = s.buffered[n:]; len(s.buffered) == 0 {
+			s.buffered = nil
+		}
+		return n, nil
+	}
+	return s.Conn.Read(b)
+}
+
+// Write is for the library, which writes each control frame in one call.
+func (s *socket) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	s.write(b)
+	if len(b) > 0 && b[0]&0x0f == 8 {
+		s.closing = true
+	}
+	s.unlock()
+	return len(b), nil
+}

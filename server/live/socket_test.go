@@ -1,0 +1,192 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+)
+
+// pair is a socket and the client's end of its connection.
+func pair(t testing.TB) (s *socket, client net.Conn, running *sync.WaitGroup) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	client, err = net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	conn, err := l.Accept()
+	require.NoError(t, err)
+	running = new(sync.WaitGroup)
+	s = newSocket(conn, nil, time.Minute, running)
+	t.Cleanup(func() { s.Close(); client.Close(); running.Wait() })
+	return s, client, running
+}
+
+// A frame that fits costs no allocation: it is the same bytes for everyone, and
+// the write has nothing of its own.
+// It is not parallel: AllocsPerRun counts the allocations of all goroutines.
+func TestDeliveryAllocatesNothing(t *testing.T) {
+	s, client, _ := pair(t)
+	drained := make(chan struct{})
+	go func() { io.Copy(io.Discard, client); close(drained) }()
+	f := hub.NewFrame(bytes.Repeat([]byte("x"), 600))
+	require.Zero(t, testing.AllocsPerRun(500, func() {
+		for !s.Send(f) {
+		}
+	}))
+	s.Close()
+	<-drained
+}
+
+// What is turned away or cut in two by a full connection never mixes with
+// anything else: the client reads whole frames, in order.
+func TestFramesAreNeverCut(t *testing.T) {
+	t.Parallel()
+	s, client, running := pair(t)
+	large := hub.NewFrame(bytes.Repeat([]byte("L"), 300_000))
+	taken := 0
+	for range 1000 { // the client reads nothing yet, so the connection fills up
+		if !s.Send(large) {
+			break
+		}
+		taken++
+	}
+	require.Less(t, taken, 1000)
+	require.False(t, s.Send(large), "full is full")
+
+	small := hub.NewFrame([]byte("small"))
+	var replied sync.WaitGroup
+	replied.Go(func() { s.reply(small) })                // the session's way
+	replied.Go(func() { s.Write([]byte{0x8a, 1, 'p'}) }) // the library's, a pong
+	want := append(bytes.Repeat(large.WebSocket(), taken), 0)
+	got := make([]byte, len(want)-1+len(small.WebSocket())+3)
+	_, err := io.ReadFull(client, got)
+	require.NoError(t, err)
+	replied.Wait()
+	running.Wait()
+	head, tail := got[:len(want)-1], string(got[len(want)-1:])
+	require.True(t, bytes.Equal(want[:len(want)-1], head))
+	pong := "\x8a\x01p"
+	require.Contains(t, []string{string(small.WebSocket()) + pong, pong + string(small.WebSocket())}, tail)
+	require.True(t, s.Send(small))
+}
+
+// Nothing follows a close frame, whoever sent it.
+func TestNothingFollowsCloseFrame(t *testing.T) {
+	t.Parallel()
+	for _, end := range []func(s *socket){
+		func(s *socket) { s.closeWith(hub.NewFrame([]byte("bye")), 1001) },
+		func(s *socket) { s.Write([]byte{0x88, 2, 3, 0xe8}) },
+	} {
+		s, client, _ := pair(t)
+		f := hub.NewFrame([]byte("late"))
+		end(s)
+		require.True(t, s.Send(f), "it is taken, and dropped")
+		s.reply(f)
+		s.Write([]byte{0x8a, 1, 'p'})
+		s.Close()
+		got, err := io.ReadAll(client)
+		require.NoError(t, err)
+		require.NotContains(t, string(got), "late")
+		require.False(t, strings.HasSuffix(string(got), "p"))
+	}
+}
+
+// A client that accepts a little all the time gets even a large frame; one that
+// accepts nothing is given up after the write timeout.
+func TestSlowClientKeepsConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		near, client := net.Pipe()
+		defer client.Close()
+		var running sync.WaitGroup
+		s := newSocket(near, nil, 10*time.Second, &running)
+		f := hub.NewFrame(bytes.Repeat([]byte("x"), 100_000))
+		require.True(t, s.Send(f))
+		require.False(t, s.Send(f), "while one is on its way no other is taken")
+		got := make([]byte, len(f.WebSocket()))
+		for n := 0; n < len(got); {
+			time.Sleep(3 * time.Second) // of simulated time
+			k, err := client.Read(got[n:min(n+1000, len(got))])
+			require.NoError(t, err)
+			n += k
+		}
+		require.Equal(t, f.WebSocket(), got)
+
+		running.Wait()
+		require.True(t, s.Send(f))
+		start := time.Now()
+		running.Wait() // nobody reads
+		require.Equal(t, 10*time.Second, time.Since(start))
+		_, err := client.Read(got)
+		require.Error(t, err)
+	})
+}
+
+// noBoards is a hub's source and feed without any boards.
+type noBoards struct{}
+
+func (noBoards) Page(context.Context, string, int64, int) (ranking.Page, error) {
+	return ranking.Page{}, nil
+}
+func (noBoards) Places(context.Context, string, []ranking.Lookup) (ranking.Places, error) {
+	return ranking.Places{}, nil
+}
+func (noBoards) States(context.Context, []string) []ranking.BoardState { return nil }
+func (noBoards) Profiled(string) bool                                  { return false }
+func (noBoards) KnownProfile(string, string) (ranking.Profile, bool)   { return ranking.Profile{}, true }
+func (noBoards) Profiles(context.Context, string, []string) (map[string]ranking.Profile, error) {
+	return nil, nil
+}
+func (noBoards) ForgetProfile(string, string) {}
+func (noBoards) ForgetProfiles()              {}
+func (noBoards) Watch(string)                 {}
+func (noBoards) Unwatch(string)               {}
+func (noBoards) Follow(string)                {}
+func (noBoards) Unfollow(string)              {}
+
+// A frame that is turned away because a reply is being written is not lost: the
+// client gets the newest version after the reply.
+func TestFrameTurnedAwayDuringReplyComesLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := hub.New(noBoards{}, noBoards{}, hub.Config{})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running, hubRuns sync.WaitGroup
+		hubRuns.Go(func() { h.Run(ctx) })
+		near, client := net.Pipe()
+		s := newSocket(near, nil, time.Minute, &running)
+		c := h.Join(s)
+		s.attach(c)
+		read := func() string {
+			b := make([]byte, 200)
+			n, err := client.Read(b)
+			require.NoError(t, err)
+			return string(b[:n])
+		}
+		require.Contains(t, read(), `"stale":true`)
+		synctest.Wait()
+
+		running.Go(func() { s.reply(hub.NewFrame([]byte("reply"))) })
+		synctest.Wait() // the reply holds the socket, for nobody reads
+		h.FeedUp()
+		synctest.Wait()
+		require.Contains(t, read(), "reply")
+		require.Contains(t, read(), `"stale":false`)
+		h.Leave(c)
+		cancel()
+		hubRuns.Wait()
+		client.Close()
+		running.Wait()
+	})
+}

@@ -1,0 +1,133 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/server/internal/problem"
+	"rankcast/server/internal/request"
+)
+
+const (
+	// maxSubscriptions bounds the boards of one socket, and its feeds.
+	maxSubscriptions = 100
+	// defaultTop is the number of entries of a subscription without "top".
+	defaultTop = 10
+	// maxEpochBytes bounds the length of an epoch.
+	maxEpochBytes = 64
+)
+
+// tooManySubscriptions is the reason for refusing a subscription beyond maxSubscriptions.
+var tooManySubscriptions = fmt.Sprintf("is one subscription too many; a socket has %d at most", maxSubscriptions)
+
+func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
+	if _, there := o["feed"]; there {
+		return ss.subscribeFeed(id, o)
+	}
+	if err := o.Only("type", "id", "board", "top", "me", "around", "resume"); err != nil {
+		return err
+	}
+	board, err := o.RequiredText("board")
+	if err != nil {
+		return err
+	}
+	watch, err := ss.readWatch(o)
+	if err != nil {
+		return err
+	}
+	b, err := ss.sessions.store.Board(context.Background(), board)
+	if err != nil {
+		return err
+	}
+	before, again := ss.boards[board]
+	if !again && len(ss.boards) >= maxSubscriptions {
+		return ranking.Invalid("board", tooManySubscriptions)
+	}
+	accepted := func() { ss.socket.reply(answerFrameAt("ok", id, ss.sessions.store.Now())) }
+	sub, err := ss.sessions.hub.Subscribe(ss.client, b, watch, before, accepted)
+	if err != nil {
+		return err
+	}
+	ss.boards[board] = sub
+	return nil
+}
+
+// readWatch reads what part of a board a subscription shows.
+func (ss *session) readWatch(o request.Object) (w hub.Watch, err error) {
+	most := int64(ss.sessions.cfg.MaxTop)
+	top, err := o.IntegerWithin("top", min(defaultTop, most), 0, most)
+	if err != nil {
+		return w, err
+	}
+	if w.Me, err = o.OptionalText("me"); err != nil {
+		return w, err
+	}
+	if w.Me != "" {
+		var bad *ranking.FieldError
+		if err := definition.CheckMember(w.Me); errors.As(err, &bad) {
+			return w, ranking.Invalid("me", bad.Reason)
+		}
+	}
+	around, err := o.IntegerWithin("around", 0, 0, hub.MaxAround)
+	if err != nil {
+		return w, err
+	}
+	if around > 0 && w.Me == "" {
+		return w, ranking.Invalid("around", "needs me")
+	}
+	if held, there := o["resume"]; there {
+		state, err := request.ParseObject("resume", held)
+		if err != nil {
+			return w, err
+		}
+		if w.Resume, err = readResume(state); err != nil {
+			return w, problem.At("resume", err)
+		}
+	}
+	w.Top, w.Around = int(top), int(around)
+	return w, nil
+}
+
+// readResume reads the state that a client holds of a board.
+func readResume(o request.Object) (s ranking.State, err error) {
+	if err := o.Only("epoch", "seq"); err != nil {
+		return s, err
+	}
+	if s.Epoch, err = o.RequiredText("epoch"); err != nil {
+		return s, err
+	}
+	if len(s.Epoch) > maxEpochBytes { // an empty board has the epoch "", with nothing to resume
+		return s, ranking.Invalid("epoch", "is not an epoch of this server")
+	}
+	if s.Seq, err = o.Integer("seq"); err == nil && s.Seq < 0 {
+		err = ranking.Invalid("seq", fmt.Sprintf("is %d; want 0 or more", s.Seq))
+	}
+	return s, err
+}
+
+func (ss *session) unsubscribe(id jsontext.Value, o request.Object) error {
+	if _, there := o["feed"]; there {
+		return ss.unsubscribeFeed(id, o)
+	}
+	if err := o.Only("type", "id", "board"); err != nil {
+		return err
+	}
+	board, err := o.RequiredText("board")
+	if err != nil {
+		return err
+	}
+	sub, there := ss.boards[board]
+	if !there {
+		return ranking.Invalid("board", "has no subscription here")
+	}
+	ss.sessions.hub.Unsubscribe(sub)
+	delete(ss.boards, board)
+	ss.socket.reply(answerFrame("ok", id))
+	return nil
+}

@@ -1,0 +1,65 @@
+package live_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+func TestUpdateReachesSubscriber(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"})
+		s := servertest.Dial(t, n.Addr)
+		s.Send(`{"type":"subscribe","id":1,"board":"b","top":2}`)
+		require.JSONEq(t, "1", string(s.Next("ok").ID))
+		snapshot := s.Next("snapshot")
+		require.Empty(t, snapshot.Top)
+		require.Zero(t, snapshot.Seq)
+		require.NotNil(t, snapshot.Period)
+
+		for i, m := range []string{"a", "b", "c", "a", "a"} {
+			n.Do("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 10+i))
+		}
+		want := []hubtest.Entry{{Rank: 1, Member: "a", Score: 37}, {Rank: 2, Member: "c", Score: 12}}
+		s.Until("b", "the scores", func(b *hubtest.Board) bool { return b.Total == 3 && fmt.Sprint(b.Top) == fmt.Sprint(want) })
+		n.Do("DELETE", "/v1/boards/b/members/a", "")
+		s.Until("b", "a to leave", func(b *hubtest.Board) bool { return b.Total == 2 && len(b.Top) == 2 && b.Top[1].Member == "b" })
+
+		s.Send(`{"type":"ping","id":"p"}`)
+		require.JSONEq(t, `"p"`, string(s.Next("pong").ID))
+		s.Send(`{"type":"unsubscribe","id":2,"board":"b"}`)
+		require.JSONEq(t, "2", string(s.Next("ok").ID))
+		require.Zero(t, n.Hub.Watched())
+	})
+}
+
+func TestSubscriptionLimit(t *testing.T) {
+	t.Parallel()
+	var boards []definition.Board
+	for i := range 101 {
+		boards = append(boards, definition.Board{Name: fmt.Sprint("b", i)})
+	}
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, boards...)
+	s := servertest.Dial(t, n.Addr)
+	for i := range 100 {
+		s.Subscribe(fmt.Sprint("b", i), 1)
+	}
+	s.Send(`{"type":"subscribe","id":9,"board":"b100"}`)
+	require.Equal(t, "board", s.Next("error").Field)
+	s.Subscribe("b7", 2)
+	require.Equal(t, 100, n.Hub.Watched())
+	s.WS.CloseNow()
+	redistest.Eventually(t, "all views to be freed", func() error {
+		if w := n.Hub.Watched(); w > 0 {
+			return fmt.Errorf("%d watched", w)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,13 @@
+package server_test
+
+import (
+	"testing"
+
+	"rankcast/server/servertest"
+)
+
+func TestMain(m *testing.M) {
+	servertest.Main(m, servertest.IdleConnections()...)
+}
+
+const patience = servertest.Patience

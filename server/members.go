@@ -1,0 +1,97 @@
+package server
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+	"rankcast/server/internal/request"
+)
+
+// getMember answers one member's entry and its neighbours.
+func (s *Server) getMember(c echo.Context) error {
+	board := request.PathValue(c, "board")
+	q := request.ReadQuery(c, "around")
+	around := int(q.Integer("around", 0, 0, ranking.MaxAround))
+	if q.Err != nil {
+		return q.Err
+	}
+	n, err := s.store.Around(c.Request().Context(), board, request.PathValue(c, "member"), around)
+	if err != nil {
+		return err
+	}
+	list := []ranking.Entry{n.Entry}
+	if around > 0 {
+		list = append(list, n.Around...)
+	}
+	entries := s.entries(c.Request().Context(), c, n.Kind, list)
+	answer := struct {
+		headJSON
+		entryJSON
+		Total      int64       `json:"total"`
+		Percentile float64     `json:"percentile"`
+		ToNext     *int64      `json:"to_next"`
+		Around     []entryJSON `json:"around,omitempty"`
+	}{
+		headJSON: newHead(board, n.Period, n.Bounds), entryJSON: entries[0],
+		Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(),
+	}
+	answer.Around = entries[1:]
+	return ok(c, answer)
+}
+
+// getMembers answers the entries of many members, and their ranks among themselves.
+func (s *Server) getMembers(c echo.Context) error {
+	board := request.PathValue(c, "board")
+	q := request.ReadQuery(c, "id*", "sort")
+	sort, sorted := q.Get("sort")
+	if sorted && sort != "rank" && q.Err == nil {
+		q.Err = ranking.Invalid("sort", "want rank; without sort, members come in the order of the request")
+	}
+	if q.Err != nil {
+		return q.Err
+	}
+	m, err := s.store.Members(c.Request().Context(), board, q.Values["id"])
+	if err != nil {
+		return err
+	}
+	members := m.List
+	if sorted {
+		members = m.ByRank()
+	}
+	profiles := s.profiles(c.Request().Context(), c, m.Kind, q.Values["id"])
+	type memberJSON struct {
+		Member string         `json:"member"`
+		Rank   *int64         `json:"rank"`
+		Among  *int64         `json:"among"`
+		Score  *int64         `json:"score"`
+		Name   string         `json:"name,omitzero"`
+		Avatar string         `json:"avatar,omitzero"`
+		Data   jsontext.Value `json:"data,omitzero"`
+	}
+	list := make([]memberJSON, len(members))
+	for i, e := range members {
+		list[i].Member, list[i].Name, list[i].Avatar = e.Member, profiles[e.Member].Name, profiles[e.Member].Avatar
+		if e.Rank > 0 {
+			list[i].Rank, list[i].Among, list[i].Score, list[i].Data = &e.Rank, &e.Among, &e.Score, dataJSON(e.Data)
+		}
+	}
+	return ok(c, struct {
+		headJSON
+		Total   int64        `json:"total"`
+		Members []memberJSON `json:"members"`
+	}{newHead(board, m.Period, m.Bounds), m.Total, list})
+}
+
+// deleteMember removes a member from a board.
+func (s *Server) deleteMember(c echo.Context) error {
+	board, member := request.PathValue(c, "board"), request.PathValue(c, "member")
+	if err := request.NoQuery(c); err != nil {
+		return err
+	}
+	r, err := s.store.Remove(c.Request().Context(), board, member)
+	if err != nil {
+		return err
+	}
+	return ok(c, newResult(board, member, r))
+}

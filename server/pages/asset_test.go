@@ -1,0 +1,56 @@
+package pages
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/labstack/echo/v4"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/web"
+)
+
+// Files are of the type that their name says, whatever the machine thinks.
+func TestAssetContentTypes(t *testing.T) {
+	t.Parallel()
+	files := make(fstest.MapFS)
+	for name := range map[string]string{"a.js": "", "a.d.ts": "", "a.json": "", "a.css": ""} {
+		files["kit/"+name] = &fstest.MapFile{Data: []byte("x")}
+	}
+	served := make(map[string]bool)
+	var s Site
+	require.NoError(t, s.addFolder(files, "kit"))
+	s.Register(func(path string, _ echo.HandlerFunc) { served[path] = true })
+	require.Equal(t, map[string]bool{"/kit/a.js": true, "/kit/a.d.ts": true, "/kit/a.json": true, "/kit/a.css": true}, served)
+	for name, want := range map[string]string{
+		"a.js": "text/javascript; charset=utf-8", "a.d.ts": "text/plain; charset=utf-8", "a.json": "application/json", "a.css": "text/css; charset=utf-8",
+	} {
+		d, err := newAsset(name, []byte("x"))
+		require.NoError(t, err)
+		require.Equal(t, []string{want}, d.header[http.CanonicalHeaderKey("content-type")])
+		require.Nil(t, d.gzip, "it would be larger")
+	}
+	files["kit/a.exe"] = &fstest.MapFile{}
+	require.ErrorContains(t, s.addFolder(files, "kit"), "kit/a.exe")
+}
+
+// The kit is small: all of it together, as a browser gets it.
+func TestKitIsSmall(t *testing.T) {
+	t.Parallel()
+	modules, err := modulesOf(web.Files, "kit/rankcast.js")
+	require.NoError(t, err)
+	require.Contains(t, modules, "kit/socket.js")
+	size := 0
+	for _, module := range append(modules, "kit/rankcast.js") {
+		require.True(t, strings.HasPrefix(module, "kit/"), "%s is not open to other sites", module)
+		content, err := web.Files.ReadFile(module)
+		require.NoError(t, err)
+		d, err := newAsset(module, content)
+		require.NoError(t, err)
+		size += len(d.gzip)
+	}
+	require.Less(t, size, 12<<10)
+	t.Log(size, "bytes")
+}

@@ -1,0 +1,101 @@
+package pages
+
+import (
+	"bytes"
+	"html/template"
+	"io/fs"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// maxDepth bounds the depth of a path for which the server answers with the page: the page refers to
+// the root by as many "../".
+const maxDepth = 64
+
+// notFoundPage answers a person's request for an unknown page; a template for each locale.
+type notFoundPage []*template.Template
+
+// newNotFoundPage parses the page and renders it once, so that an error shows at start.
+func newNotFoundPage(files fs.FS) (notFoundPage, error) {
+	m := make(notFoundPage, len(locales))
+	for i, l := range locales {
+		var err error
+		if m[i], _, err = parsePage(files, "missing.html", l); err != nil {
+			return nil, err
+		}
+		if _, err := m.render(i, "./", "./"); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func (m notFoundPage) render(locale int, root, home string) ([]byte, error) {
+	var b bytes.Buffer
+	err := m[locale].Execute(&b, page{Lang: locales[locale].name, LangTag: locales[locale].tag, Root: root, Home: home})
+	return b.Bytes(), err
+}
+
+// ServeNotFound answers a request for an unknown page with a page, and reports whether it did. It leaves
+// requests of programs, and paths that cannot be pages, to the caller. The answer has no entity tag: a
+// 404 is never "not modified".
+func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
+	if !isPagePath(c.Request()) {
+		return false, nil
+	}
+	c.Response().Header().Set("Vary", "Accept, Accept-Language")
+	if !acceptsHTML(c.Request().Header.Values("Accept")) {
+		return false, nil
+	}
+	err = s.notFound.serve(c)
+	return err == nil || c.Response().Committed, err
+}
+
+// serve answers with the page.
+func (m notFoundPage) serve(c echo.Context) error {
+	r, h := c.Request(), c.Response().Header()
+	i := localeOf(r)
+	root := strings.Repeat("../", depth(r))
+	if root == "" {
+		root = "./"
+	}
+	home := root
+	if l := locales[i].name; r.URL.Query().Get("lang") == l { // this page has no script that keeps ?lang
+		home += "?lang=" + l
+	}
+	b, err := m.render(i, root, home)
+	if err != nil {
+		return err
+	}
+	maps.Copy(h, newHeader(contentTypes[".html"]))
+	h.Set("Content-Language", locales[i].tag)
+	h.Set("Content-Length", strconv.Itoa(len(b)))
+	return c.Blob(http.StatusNotFound, h.Get("Content-Type"), b)
+}
+
+// depth is the number of folders between a request's path and the root. A proxy may serve the root
+// below a prefix, which it removes from all paths.
+func depth(r *http.Request) int { return max(0, strings.Count(r.URL.EscapedPath(), "/")-1) }
+
+// isPagePath reports whether a request may be for a page: not below /v1, /kit or /assets, which serve
+// programs and pages.
+func isPagePath(r *http.Request) bool {
+	top, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	get := r.Method == http.MethodGet || r.Method == http.MethodHead
+	return get && top != "v1" && top != "kit" && top != "assets" && depth(r) <= maxDepth
+}
+
+// acceptsHTML reports whether Accept names HTML, as browsers do when a person opens an address.
+// Programs and scripts accept anything, or JSON.
+func acceptsHTML(accept []string) bool {
+	for kind := range strings.SplitSeq(strings.ToLower(strings.Join(accept, ",")), ",") {
+		if name, params, _ := strings.Cut(kind, ";"); strings.TrimSpace(name) == "text/html" && qvalue(params) > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,103 @@
+package pages_test
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+const browserAccepts = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+
+// Who mistypes an address gets a page that says so, and leads to the front page from however
+// deep it is, wherever a proxy serves it.
+func TestNotFoundPage(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
+	for _, address := range []string{
+		"/star", "/Boards", "/boards/a/b", "/stars/x/", "/overlay", "//evil.example/x", "/a//b///", "/a%2Fb/c", "/%ff", "/v2", "/v1x", "/kits/rankcast.js", "/star?lang=fr",
+		"/" + strings.Repeat("a/", 64),
+	} {
+		a := n.Do("GET", address, "", "Accept", browserAccepts)
+		require.Equal(t, 404, a.Status, address)
+		require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"), address)
+		require.Equal(t, n.Do("GET", "/", "").Header.Get("Content-Security-Policy"), a.Header.Get("Content-Security-Policy"))
+		require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
+		require.Equal(t, "no-cache", a.Header.Get("Cache-Control"))
+		require.Equal(t, "Accept, Accept-Language", a.Header.Get("Vary"))
+		require.Empty(t, a.Header.Get("ETag"))
+		require.Contains(t, a.Body, "<title>No such page · Rankcast</title>")
+		require.NotContains(t, a.Body, "<script")
+		require.NotContains(t, a.Body, "evil")
+
+		for _, prefix := range []string{"", "/below/a/prefix"} {
+			at, err := url.Parse("https://host" + prefix + address)
+			require.NoError(t, err)
+			leadsTo := make(map[string]bool)
+			for _, link := range regexp.MustCompile(`(?:href|src)="([^"?]+)"`).FindAllStringSubmatch(a.Body, -1) {
+				to, err := at.Parse(link[1])
+				require.NoError(t, err)
+				leadsTo[to.String()] = true
+			}
+			home := "https://host" + prefix + "/"
+			require.Equal(t, map[string]bool{home: true, home + "assets/shared/base.css": true, home + "assets/shared/favicon.svg": true}, leadsTo, address)
+		}
+
+		head := n.Do("HEAD", address, "", "Accept", browserAccepts, "If-None-Match", "*")
+		require.Equal(t, 404, head.Status)
+		require.Empty(t, head.Body)
+		for _, name := range []string{"Content-Type", "Content-Language", "Vary"} {
+			require.Equal(t, a.Header.Get(name), head.Header.Get(name))
+		}
+		require.NotEmpty(t, head.Header.Get("Content-Length"))
+	}
+}
+
+// It is in its reader's language, which its ways keep where the address asks for it.
+func TestNotFoundPageInEachLanguage(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
+	for _, c := range []struct{ query, accepts, tag, title, home string }{
+		{"", "en", "en", "No such page", "../"},
+		{"", "zh-TW,zh;q=0.9", "zh-Hans", "没有这个页面", "../"},
+		{"?lang=zh", "en", "zh-Hans", "没有这个页面", "../?lang=zh"},
+		{"?top=5&lang=en", "zh", "en", "No such page", "../?lang=en"},
+		{`?lang="><b>`, "zh", "zh-Hans", "没有这个页面", "../"},
+	} {
+		a := n.Do("GET", "/no/page"+strings.ReplaceAll(c.query, `"><b>`, "%22%3E%3Cb%3E"), "", "Accept", browserAccepts, "Accept-Language", c.accepts)
+		require.Equal(t, 404, a.Status)
+		require.Equal(t, c.tag, a.Header.Get("Content-Language"))
+		require.Contains(t, a.Body, fmt.Sprintf(`<html lang="%s">`, c.tag))
+		require.Contains(t, a.Body, "<h1>"+c.title+"</h1>")
+		require.Equal(t, 2, strings.Count(a.Body, fmt.Sprintf(`href="%s"`, c.home)), a.Body)
+	}
+}
+
+// Programs get a problem, as for anything else, and caches know of both.
+func TestNotFoundPageIsForPeople(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
+	for _, accepts := range []string{"*/*", "application/json", "text/html;q=0, */*", "text/*", "text/html5", ""} {
+		for _, method := range []string{"GET", "HEAD"} {
+			a := n.Do(method, "/star", "", "Accept", accepts)
+			require.Equal(t, 404, a.Status)
+			require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"), accepts)
+			require.Equal(t, "Accept, Accept-Language", a.Header.Get("Vary"))
+		}
+	}
+	for _, accepts := range []string{"text/html", "TEXT/HTML;Q=0.1", "application/json, text/html"} {
+		require.Equal(t, "text/html; charset=utf-8", n.Do("GET", "/star", "", "Accept", accepts).Header.Get("Content-Type"), accepts)
+	}
+	for _, path := range []string{"/v1", "/v1/", "/v1/nothing", "/kit", "/kit/nothing.js", "/assets/", "/assets/nothing.css", "/" + strings.Repeat("a/", 65)} {
+		servertest.RequireProblem(t, n.Do("GET", path, "", "Accept", browserAccepts), 404, "not_found", "")
+	}
+	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/nothing", "", "Accept", browserAccepts), 404, "unknown_board", "board")
+	servertest.RequireProblem(t, n.Do("POST", "/star", "{}", "Accept", browserAccepts), 404, "not_found", "")
+	servertest.RequireProblem(t, n.Do("POST", "/stars", "{}", "Accept", browserAccepts), 405, "method_not_allowed", "")
+}

@@ -1,0 +1,192 @@
+package pages
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/web"
+)
+
+// contentSecurityPolicy limits pages to content of this server.
+const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// templates are the templates and their paths. All links in them are relative, so that a proxy may serve
+// the site below any prefix: root leads from a path back to the prefix.
+var templates = []struct{ path, file, root string }{
+	{"/", "dashboard.html", "./"},
+	{"/boards/:board", "dashboard.html", "../"},
+	{"/overlay/:board", "overlay.html", "../"},
+	{"/stars", "stars.html", "./"},
+}
+
+// Config configures a Site. The zero value of each field means its default.
+type Config struct {
+	// ReadOnly removes from pages all controls that send scores. Default false.
+	ReadOnly bool
+}
+
+// Site holds the embedded pages, their scripts and styles, and the kit, ready to send. All methods may be
+// called concurrently.
+type Site struct {
+	routes   []route
+	notFound notFoundPage
+}
+
+// route is a path in Echo's form, with its handler.
+type route struct {
+	path string
+	h    echo.HandlerFunc
+}
+
+// New renders all pages and compresses all files. It panics if an embedded file is invalid, so that the
+// error shows at start.
+func New(cfg Config) *Site {
+	s, err := newSite(web.Files, cfg)
+	if err != nil {
+		panic(err) // the files are part of the binary
+	}
+	return s
+}
+
+func newSite(files fs.FS, cfg Config) (*Site, error) {
+	s := new(Site)
+	for _, p := range templates {
+		variants := make([]*asset, len(locales))
+		for i, l := range locales {
+			var err error
+			if variants[i], err = renderPage(files, p.file, l, p.root, cfg); err != nil {
+				return nil, err
+			}
+		}
+		s.get(p.path, func(c echo.Context) error { return variants[localeOf(c.Request())].serve(c) })
+		if p.path != "/" {
+			s.get(p.path+"/*", redirectTrailingSlashes)
+		}
+	}
+	s.get("/boards", func(c echo.Context) error { return redirect(c, "./") })
+	s.get("/boards/", func(c echo.Context) error { return redirect(c, "../") })
+	for _, folder := range []string{"assets", "kit"} {
+		if err := s.addFolder(files, folder); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	s.notFound, err = newNotFoundPage(files)
+	return s, err
+}
+
+func (s *Site) get(path string, h echo.HandlerFunc) { s.routes = append(s.routes, route{path, h}) }
+
+// Register calls get for each path of the site, in Echo's form, with the handler for GET and HEAD.
+func (s *Site) Register(get func(path string, h echo.HandlerFunc)) {
+	for _, r := range s.routes {
+		get(r.path, r.h)
+	}
+}
+
+// redirectTrailingSlashes redirects a page's path with trailing slashes to the page, whose relative links
+// would break there. Any other path below a page is unknown.
+func redirectTrailingSlashes(c echo.Context) error {
+	if strings.Trim(c.Param("*"), "/") != "" {
+		return echo.ErrNotFound
+	}
+	address := c.Request().URL.EscapedPath()
+	page := strings.TrimRight(address, "/")
+	return redirect(c, strings.Repeat("../", len(address)-len(page))+path.Base(page))
+}
+
+// redirect redirects to a relative path, with the same query: the site may be below a prefix. The path
+// starts with a dot, so that no name in it can pass for a host.
+func redirect(c echo.Context, to string) error {
+	if query := c.Request().URL.RawQuery; query != "" {
+		to += "?" + query
+	}
+	c.Response().Header().Set("Cache-Control", "no-cache") // browsers would keep the redirect for good
+	return c.Redirect(http.StatusPermanentRedirect, to)
+}
+
+// page is the data of a template; see package web.
+type page struct {
+	Lang, LangTag string
+	Root, Home    string
+	Writes        bool
+	Texts         map[string]string
+	Preloads      []string
+}
+
+// parsePage parses the template of a page in one language, and reads that language's texts. Executing the
+// template fails if the page uses an unknown text.
+func parsePage(files fs.FS, file string, l locale) (*template.Template, map[string]string, error) {
+	texts, err := l.readTexts(files)
+	if err != nil {
+		return nil, nil, err
+	}
+	text := func(key string) (string, error) {
+		if text, there := texts[key]; there {
+			return text, nil
+		}
+		return "", fmt.Errorf("texts/%s.json has no %q", l.name, key)
+	}
+	t, err := template.New(file).Funcs(template.FuncMap{"text": text}).ParseFS(files, "pages/"+file, "pages/shared.html")
+	return t, texts, err
+}
+
+// renderPage renders a page in one language.
+func renderPage(files fs.FS, file string, l locale, root string, cfg Config) (*asset, error) {
+	t, texts, err := parsePage(files, file, l)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.TrimSuffix(file, ".html")
+	script := path.Join("assets", name, name+".js")
+	preloads, err := modulesOf(files, script)
+	if err != nil {
+		return nil, err
+	}
+	for i := range preloads {
+		preloads[i] = root + preloads[i]
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, page{l.name, l.tag, root, root, !cfg.ReadOnly, texts, preloads}); err != nil {
+		return nil, err
+	}
+	d, err := newAsset(file, b.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	d.header.Set("Content-Language", l.tag)
+	d.addVary("Accept-Language")
+	return d, nil
+}
+
+// addFolder adds each file of a folder, under its own path.
+func (s *Site) addFolder(files fs.FS, folder string) error {
+	return fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		d, err := newAsset(name, content)
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(name, "kit/") {
+			// The kit is for pages of other sites.
+			d.header.Set("Access-Control-Allow-Origin", "*")
+			d.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		}
+		s.get("/"+name, d.serve)
+		return nil
+	})
+}

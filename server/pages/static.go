@@ -1,0 +1,166 @@
+package pages
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/tdewolff/minify/v2"
+	"github.com/tdewolff/minify/v2/css"
+	"github.com/tdewolff/minify/v2/js"
+)
+
+// contentTypes are the content types by file extension. The machine's own table could be wrong, and
+// browsers refuse a module of another type.
+var contentTypes = map[string]string{
+	".html":  "text/html; charset=utf-8",
+	".css":   "text/css; charset=utf-8",
+	".js":    "text/javascript; charset=utf-8",
+	".ts":    "text/plain; charset=utf-8", // TypeScript declarations, for people and editors
+	".md":    "text/markdown; charset=utf-8",
+	".json":  "application/json",
+	".svg":   "image/svg+xml",
+	".png":   "image/png",
+	".webp":  "image/webp",
+	".woff2": "font/woff2",
+}
+
+// asset is a file as the server sends it, plain and compressed. It is the same for all clients.
+type asset struct {
+	header           http.Header // of every answer
+	identity, gzip   []byte      // gzip is nil if it is not smaller
+	etag, etagOfGzip string
+}
+
+// minifier removes comments and white space from scripts and styles. It takes 5 ms at start for all
+// files, and shrinks the compressed kit from 22 KB to 12 KB.
+func minifier() *minify.M {
+	m := minify.New()
+	m.Add("text/javascript", &js.Minifier{})
+	m.Add("text/css", &css.Minifier{})
+	return m
+}
+
+// newAsset makes an asset. The extension of its name determines its content type.
+func newAsset(name string, content []byte) (*asset, error) {
+	kind, known := contentTypes[path.Ext(name)]
+	if !known {
+		return nil, fmt.Errorf("%s: the extension %q has no content type", name, path.Ext(name))
+	}
+	content, err := minifier().Bytes(strings.TrimSuffix(kind, "; charset=utf-8"), content)
+	if err != nil && !errors.Is(err, minify.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	sum := sha256.Sum256(content)
+	hash := hex.EncodeToString(sum[:8])
+	d := &asset{identity: content, etag: `"` + hash + `"`, etagOfGzip: `"` + hash + `-gzip"`}
+	d.header = newHeader(kind)
+	if strings.HasPrefix(kind, "text/") || kind == "application/json" || kind == "image/svg+xml" {
+		var b bytes.Buffer
+		w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+		if err != nil {
+			return nil, err
+		}
+		w.Write(content) // a buffer returns no error
+		w.Close()
+		if b.Len() < len(content) {
+			d.gzip = b.Bytes()
+			d.addVary("Accept-Encoding")
+		}
+	}
+	return d, nil
+}
+
+// newHeader is the header of an answer for browsers.
+func newHeader(kind string) http.Header {
+	return http.Header{
+		"Content-Type":            {kind},
+		"Content-Security-Policy": {contentSecurityPolicy},
+		"X-Content-Type-Options":  {"nosniff"},
+		"Referrer-Policy":         {"no-referrer"},
+		// Browsers revalidate each time, by ETag: the names of files carry no version.
+		"Cache-Control": {"no-cache"},
+	}
+}
+
+// addVary adds a header's name to Vary.
+func (d *asset) addVary(header string) {
+	names := header
+	if others := d.header.Get("Vary"); others != "" {
+		names += ", " + others
+	}
+	d.header.Set("Vary", names)
+}
+
+func (d *asset) serve(c echo.Context) error {
+	h, r := c.Response().Header(), c.Request()
+	maps.Copy(h, d.header)
+	if d.gzip != nil && acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		return d.serveGzip(c)
+	}
+	h.Set("ETag", d.etag)
+	http.ServeContent(c.Response(), r, "", time.Time{}, bytes.NewReader(d.identity))
+	return nil
+}
+
+// serveGzip answers with the whole compressed form, also to a range request: a range would be one of
+// compressed bytes.
+func (d *asset) serveGzip(c echo.Context) error {
+	h := c.Response().Header()
+	h.Set("ETag", d.etagOfGzip)
+	if etagMatches(c.Request().Header.Values("If-None-Match"), d.etagOfGzip) {
+		h.Del("Content-Type")
+		return c.NoContent(http.StatusNotModified)
+	}
+	h.Set("Content-Encoding", "gzip")
+	h.Set("Content-Length", strconv.Itoa(len(d.gzip)))
+	return c.Blob(http.StatusOK, h.Get("Content-Type"), d.gzip)
+}
+
+// etagMatches reports whether If-None-Match names an entity tag, by the weak comparison of RFC 9110,
+// 8.8.3.2. It may split at commas: no tag of this server holds one.
+func etagMatches(ifNoneMatch []string, etag string) bool {
+	for tag := range strings.SplitSeq(strings.Join(ifNoneMatch, ","), ",") {
+		if tag = strings.TrimSpace(tag); tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
+			return true
+		}
+	}
+	return false
+}
+
+// acceptsGzip reports whether Accept-Encoding allows gzip (RFC 9110, 12.5.3): with a weight above 0, by
+// its own name or else by "*".
+func acceptsGzip(acceptEncoding []string) bool {
+	any := false
+	for coding := range strings.SplitSeq(strings.ToLower(strings.Join(acceptEncoding, ",")), ",") {
+		name, params, _ := strings.Cut(coding, ";")
+		switch strings.TrimSpace(name) {
+		case "gzip", "x-gzip":
+			return qvalue(params) > 0
+		case "*":
+			any = qvalue(params) > 0
+		}
+	}
+	return any
+}
+
+// qvalue returns the weight q among parameters: 1 without q, 0 for an invalid one.
+func qvalue(params string) float64 {
+	for p := range strings.SplitSeq(params, ";") {
+		if name, value, _ := strings.Cut(p, "="); strings.TrimSpace(name) == "q" {
+			q, _ := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			return q
+		}
+	}
+	return 1
+}

@@ -1,0 +1,88 @@
+package pages_test
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// Whatever the form that a browser gets, it is the same page, and it is asked for again
+// only when it has changed.
+func TestAssetCompressionAndETags(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
+	for _, path := range []string{"/", "/assets/shared/base.css", "/assets/shared/favicon.svg", "/assets/shared/links.js"} {
+		plain := n.Do("GET", path, "", "Accept-Encoding", "identity")
+		require.Equal(t, 200, plain.Status)
+		require.Contains(t, plain.Header.Get("Vary"), "Accept-Encoding")
+		for accepts, zipped := range map[string]bool{
+			"gzip": true, "br, gzip;q=0.5": true, "x-gzip": true, "GZIP; Q=1": true, "*": true, "br,*;q=0.1": true, "gzip,*;q=0": true,
+			"br": false, "gzip;q=0": false, "gzip; q=0.000": false, "*;q=0": false, "*,gzip;q=0": false, "gzip;q=x": false, "identity": false,
+		} {
+			for _, method := range []string{"GET", "HEAD"} {
+				a := n.Do(method, path, "", "Accept-Encoding", accepts)
+				require.Equal(t, 200, a.Status)
+				require.Equal(t, plain.Header.Get("Content-Type"), a.Header.Get("Content-Type"))
+				require.Equal(t, plain.Header.Get("Vary"), a.Header.Get("Vary"))
+				require.Equal(t, zipped, a.Header.Get("Content-Encoding") == "gzip", "%s %q", method, accepts)
+				require.Equal(t, zipped, a.Header.Get("ETag") != plain.Header.Get("ETag"), "%s %q", method, accepts)
+				length, err := strconv.Atoi(a.Header.Get("Content-Length"))
+				require.NoError(t, err)
+				require.Equal(t, zipped, length < len(plain.Body), "%s %q", method, accepts)
+
+				for _, tag := range []string{a.Header.Get("ETag"), `"x", W/` + a.Header.Get("ETag"), "*"} {
+					again := n.Do(method, path, "", "Accept-Encoding", accepts, "If-None-Match", tag)
+					require.Equal(t, 304, again.Status, "%s %q", method, accepts)
+					require.Equal(t, a.Header.Get("ETag"), again.Header.Get("ETag"))
+					require.Empty(t, again.Header.Get("Content-Encoding"))
+					require.Empty(t, again.Body)
+				}
+				require.Equal(t, 200, n.Do(method, path, "", "Accept-Encoding", accepts, "If-None-Match", `"other"`).Status)
+			}
+		}
+
+		require.Equal(t, plain.Body, n.Do("GET", path, "").Body, "a client that decompresses")
+		part := n.Do("GET", path, "", "Accept-Encoding", "identity", "Range", "bytes=0-9")
+		require.Equal(t, 206, part.Status)
+		require.Equal(t, strings.TrimSpace(plain.Body[:10]), part.Body)
+		req, err := http.NewRequest("GET", "http://"+n.Addr+path, nil)
+		require.NoError(t, err)
+		req.Header.Set("Accept-Encoding", "gzip")
+		req.Header.Set("Range", "bytes=0-9")
+		whole, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		defer whole.Body.Close()
+		require.Equal(t, 200, whole.StatusCode, "of the compressed form there are no parts")
+		r, err := gzip.NewReader(whole.Body)
+		require.NoError(t, err)
+		text, err := io.ReadAll(r)
+		require.NoError(t, err)
+		require.Equal(t, plain.Body, strings.TrimSpace(string(text)))
+	}
+}
+
+// A page of another site may import the kit, and load nothing else from here.
+func TestKitIsOpenToOtherSites(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
+	for path, open := range map[string]bool{"/kit/rankcast.js": true, "/assets/shared/links.js": false, "/": false} {
+		for _, method := range []string{"GET", "HEAD"} {
+			a := n.Do(method, path, "", "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors")
+			require.Equal(t, 200, a.Status)
+			want := map[bool][2]string{true: {"*", "cross-origin"}}[open]
+			require.Equal(t, want, [2]string{a.Header.Get("Access-Control-Allow-Origin"), a.Header.Get("Cross-Origin-Resource-Policy")}, path)
+		}
+	}
+	require.Equal(t, "text/javascript; charset=utf-8", n.Do("GET", "/kit/rankcast.js", "").Header.Get("Content-Type"))
+	for path, status := range map[string]int{"/kit/": 404, "/kit/nothing.js": 404, "/texts/en.json": 404, "/pages/dashboard.html": 404, "/index.html": 404} {
+		require.Equal(t, status, n.Do("GET", path, "").Status, path)
+	}
+}

@@ -1,0 +1,45 @@
+package pages
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What is wrong with a page shows when it is made ready, and not to its reader.
+func TestInvalidPageFailsAtStart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ page, texts, says string }{
+		{`<p>{{text "a"}}</p>`, `{"a":"A"}`, ""},
+		{`<p>{{text "b"}}</p>`, `{"a":"A"}`, `texts/en.json has no "b"`},
+		{`<p>{{.Other}}</p>`, `{"a":"A"}`, "Other"},
+		{`<p>{{text "a"`, `{"a":"A"}`, "unclosed action"},
+		{`<p></p>`, `{"a":{"b":"c"}}`, "texts/en.json"},
+		{`<p></p>`, `{"a":"A","a":"B"}`, "duplicate"},
+		{`<p></p>`, ``, "texts/en.json"},
+	} {
+		files := fstest.MapFS{"assets/p/p.js": {}, "pages/shared.html": {}, "pages/p.html": {Data: []byte(c.page)}, "texts/en.json": {Data: []byte(c.texts)}}
+		d, err := renderPage(files, "p.html", locales[0], "./", Config{})
+		if c.says == "" {
+			require.NoError(t, err)
+			require.Equal(t, "<p>A</p>", string(d.identity))
+			continue
+		}
+		require.ErrorContains(t, err, c.says)
+	}
+}
+
+// Texts are data in a page, whatever they hold.
+func TestPageEscapesTexts(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{
+		"pages/shared.html": {},
+		"pages/p.html":      {Data: []byte(`<script type="application/json" id="texts">{{.Texts}}</script><p title="{{text "a"}}">`)},
+		"assets/p/p.js":     {},
+		"texts/en.json":     {Data: []byte(`{"a":"</script><!-- \"'& {n} \u2028"}`)},
+	}
+	d, err := renderPage(files, "p.html", locales[0], "./", Config{})
+	require.NoError(t, err)
+	require.Regexp(t, `^<script type="application/json" id="texts">\{"a":"\\u003c/script\\u003e\\u003c!-- \\"'\\u0026 \{n\} \\u2028"\}</script><p title="[^"<]*">$`, string(d.identity))
+}

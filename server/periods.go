@@ -1,0 +1,35 @@
+package server
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"rankcast/server/internal/request"
+)
+
+type periodJSON struct {
+	Period string  `json:"period"`
+	Opens  *string `json:"opens"`
+	Ends   *string `json:"ends"`
+	Final  bool    `json:"final"`
+	Total  int64   `json:"total"`
+}
+
+// listPeriods answers the periods of a board, the newest first.
+func (s *Server) listPeriods(c echo.Context) error {
+	if err := request.NoQuery(c); err != nil {
+		return err
+	}
+	board := request.PathValue(c, "board")
+	periods, err := s.store.Periods(c.Request().Context(), board)
+	if err != nil {
+		return err
+	}
+	list := make([]periodJSON, len(periods))
+	for i, p := range periods {
+		list[i] = periodJSON{p.Period, timeJSON(p.Opens), timeJSON(p.Ends), p.Final, p.Total}
+	}
+	return ok(c, struct {
+		Board   string       `json:"board"`
+		Periods []periodJSON `json:"periods"`
+	}{board, list})
+}

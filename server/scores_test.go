@@ -1,0 +1,79 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+func TestScoresOverHTTP(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "laps", Mode: "best", Order: "asc"})
+		post := func(body string, header ...string) string {
+			a := n.Do("POST", "/v1/boards/b/scores", body, header...)
+			require.Equal(t, 200, a.Status, a.Body)
+			return a.Body
+		}
+		require.JSONEq(t, `{"board":"b","period":"","member":"s17","score":3,"rank":1,"previous":null,"duplicate":false}`,
+			post(`{"member":"s17","score":3}`))
+		require.JSONEq(t, `{"board":"b","period":"","member":"s17","score":10,"rank":1,"previous":{"score":3,"rank":1},"duplicate":false}`,
+			post(`{"member":"s17","score":7,"id":"g1"}`))
+		require.JSONEq(t, `{"board":"b","period":"","member":"s17","score":10,"rank":1,"previous":{"score":3,"rank":1},"duplicate":true}`,
+			post(`{"member":"s17","score":7}`, "Idempotency-Key", "g1"))
+		require.JSONEq(t, `{"board":"b","period":"","member":"s17","score":-9007199254740991,"rank":1,"previous":{"score":10,"rank":1},"duplicate":false}`,
+			post(`{"member":"s17","score":-9007199254740991,"op":"last"}`))
+
+		batch := `{"updates":[{"member":"a","score":5},{"member":"","score":1},{"member":"a","score":5,"id":"own"},{"member":"s17","score":-1}]}`
+		var results struct{ Results []json.RawMessage }
+		require.NoError(t, json.Unmarshal([]byte(post(batch)), &results))
+		require.Len(t, results.Results, 4)
+		require.JSONEq(t, `{"board":"b","period":"","member":"a","score":5,"rank":1,"previous":null,"duplicate":false}`, string(results.Results[0]))
+		require.Contains(t, string(results.Results[1]), `"field":"updates[1].member"`)
+		require.JSONEq(t, `{"board":"b","period":"","member":"a","score":10,"rank":1,"previous":{"score":5,"rank":1},"duplicate":false}`, string(results.Results[2]))
+		require.Contains(t, string(results.Results[3]), `"code":"out_of_range"`)
+		require.Contains(t, string(results.Results[3]), `"field":"updates[3].score"`)
+
+		keyed := `{"updates":[{"member":"k","score":1},{"member":"k","score":1}]}`
+		post(keyed, "Idempotency-Key", "K")
+		again := post(keyed, "Idempotency-Key", "K")
+		require.Equal(t, 2, strings.Count(again, `"duplicate":true`))
+		require.Contains(t, post(`{"member":"k","score":1,"id":"K#1"}`), `"duplicate":true`)
+
+		a := n.Do("GET", "/v1/boards/b/members/k", "")
+		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":2,"member":"k","score":2,"total":3,"percentile":50,"to_next":8}`, a.Body)
+		a = n.Do("GET", "/v1/boards/b/members/a?around=1", "")
+		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":1,"member":"a","score":10,"total":3,"percentile":100,"to_next":null,
+			"around":[{"rank":1,"member":"a","score":10},{"rank":2,"member":"k","score":2}]}`, a.Body)
+		a = n.Do("GET", "/v1/boards/b/members?id=k&id=nobody&id=a", "")
+		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"total":3,"members":[{"member":"k","rank":2,"among":2,"score":2},
+			{"member":"nobody","rank":null,"among":null,"score":null},{"member":"a","rank":1,"among":1,"score":10}]}`, a.Body)
+		a = n.Do("DELETE", "/v1/boards/b/members/k", "")
+		require.JSONEq(t, `{"board":"b","period":"","member":"k","score":null,"rank":null,"previous":{"score":2,"rank":2},"duplicate":false}`, a.Body)
+		a = n.Do("GET", "/v1/boards", "")
+		require.JSONEq(t, `{"boards":[{"board":"b","mode":"sum","order":"desc","ties":"first","kind":"member"},{"board":"laps","mode":"best","order":"asc","ties":"first","kind":"member"}]}`, a.Body)
+		a = n.Do("GET", "/v1/boards/b", "")
+		require.Equal(t, 200, a.Status)
+		require.Contains(t, a.Body, `"total":2,`)
+		require.Contains(t, a.Body, `"seq":8,`)
+		a = n.Do("GET", "/v1/boards/laps", "")
+		require.Contains(t, a.Body, `"epoch":"","seq":0,"last_change":null`)
+		require.Equal(t, 200, n.Do("GET", "/healthz", "").Status)
+		for _, path := range []string{"/", "/healthz", "/v1/boards", "/v1/boards/b/top"} {
+			require.Equal(t, 200, n.Do("HEAD", path, "").Status, path)
+		}
+		redistest.Eventually(t, "the node to be ready", func() error {
+			if a := n.Do("GET", "/readyz", ""); a.Status != 200 {
+				return fmt.Errorf("%s", a.Body)
+			}
+			return nil
+		})
+	})
+}

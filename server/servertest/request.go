@@ -1,0 +1,94 @@
+package servertest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+)
+
+// Patience bounds every wait of a test for one event.
+const Patience = time.Minute
+
+// Answer is the answer to a request.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+	t      testing.TB
+}
+
+// Into decodes the JSON body into v.
+func (a Answer) Into(v any) {
+	a.t.Helper()
+	require.NoError(a.t, json.Unmarshal([]byte(a.Body), v), a.Body)
+}
+
+// RequireProblem requires a complete problem (RFC 9457) with that status, code and field.
+func RequireProblem(t testing.TB, a Answer, status int, code, field string) {
+	t.Helper()
+	require.Equal(t, status, a.Status, a.Body)
+	require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
+	var p struct {
+		Type, Title, Code, Detail, Field string
+		Status                           int
+	}
+	a.Into(&p)
+	require.Equal(t, code, p.Code, a.Body)
+	require.Equal(t, field, p.Field, a.Body)
+	require.Equal(t, status, p.Status)
+	require.NotEmpty(t, p.Detail)
+	require.NotEmpty(t, p.Title)
+	if status == 503 {
+		require.NotEmpty(t, a.Header.Get("Retry-After"))
+	}
+}
+
+// Request sends a request; body is JSON text, or "" for none.
+func Request(t testing.TB, method, url, body string, header ...string) Answer {
+	t.Helper()
+	a, err := Try(t, method, url, body, header...)
+	require.NoError(t, err)
+	return a
+}
+
+// Try sends a request, and returns an error if the server does not answer.
+func Try(t testing.TB, method, url, body string, header ...string) (Answer, error) {
+	req, err := http.NewRequestWithContext(context.Background(), method, url, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return Answer{}, err
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	client := http.Client{Timeout: Patience}
+	res, err := client.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	return Answer{res.StatusCode, res.Header, strings.TrimSpace(string(b)), t}, err
+}
+
+// Top reads the top of a board of the server at addr.
+func Top(t testing.TB, addr, board string, limit int) (top []hubtest.Entry, total int64) {
+	t.Helper()
+	var body struct {
+		Top   []hubtest.Entry
+		Total int64
+	}
+	a := Request(t, "GET", fmt.Sprintf("http://%s/v1/boards/%s/top?limit=%d", addr, board, limit), "")
+	require.Equal(t, 200, a.Status, a.Body)
+	a.Into(&body)
+	return body.Top, body.Total
+}

@@ -1,0 +1,125 @@
+package server_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// What is read by scores, and of members among themselves, is by the ties of the board.
+func TestReadsByScoreOverHTTP(t *testing.T) {
+	t.Parallel()
+	const top, at, count, members = "/top?limit=2&", "/at?limit=2&", "/count?", "/members?"
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := servertest.Start(t, url, servertest.Config{},
+			definition.Board{Name: "first"}, definition.Board{Name: "shared", Ties: definition.Shared},
+			definition.Board{Name: "dense", Ties: definition.Dense}, definition.Board{Name: "member", Ties: definition.ByMember},
+			definition.Board{Name: "laps", Order: definition.Asc}, definition.Board{Name: "week", Period: "week"})
+		for _, board := range []string{"first", "shared", "dense", "member", "laps"} {
+			a := n.Do("POST", "/v1/boards/"+board+"/scores", `{"updates":[{"member":"e","score":30},{"member":"d","score":20,"data":7},
+				{"member":"a","score":20},{"member":"c","score":20},{"member":"b","score":10}]}`)
+			require.Equal(t, 200, a.Status, a.Body)
+		}
+		for _, c := range []struct{ board, query, want string }{
+			{"first", top + "min_score=20", `"total":5,"count":4,"top":[{"rank":1,"member":"e","score":30},{"rank":2,"member":"d","score":20,"data":7}],"cursor":CURSOR}`},
+			{"first", top + "max_score=20", `"total":5,"count":4,"top":[{"rank":2,"member":"d","score":20,"data":7},{"rank":3,"member":"a","score":20}],"cursor":CURSOR}`},
+			{"first", top + "min_score=21&max_score=30", `"total":5,"count":1,"top":[{"rank":1,"member":"e","score":30}],"cursor":null}`},
+			{"first", top + "min_score=11&max_score=19", `"total":5,"count":0,"top":[],"cursor":null}`},
+			{"first", top + "min_score=20&from_rank=4", `"total":5,"count":4,"top":[{"rank":4,"member":"c","score":20}],"cursor":null}`},
+			{"first", top + "min_score=20&from_rank=5", `"total":5,"count":4,"top":[],"cursor":null}`},
+			{"laps", top + "min_score=20", `"total":5,"count":4,"top":[{"rank":2,"member":"d","score":20,"data":7},{"rank":3,"member":"a","score":20}],"cursor":CURSOR}`},
+			{"laps", top + "max_score=15", `"total":5,"count":1,"top":[{"rank":1,"member":"b","score":10}],"cursor":null}`},
+
+			{"first", count, `"total":5,"count":5}`},
+			{"first", count + "min_score=20&max_score=20", `"total":5,"count":3}`},
+			{"laps", count + "min_score=-9007199254740991&max_score=19", `"total":5,"count":1}`},
+
+			{"first", at + "score=20", `"total":5,"score":20,"rank":5,"count":3,"members":[{"rank":2,"member":"d","score":20,"data":7},{"rank":3,"member":"a","score":20}],"cursor":CURSOR}`},
+			{"shared", at + "score=20", `"total":5,"score":20,"rank":2,"count":3,"members":[{"rank":2,"member":"d","score":20,"data":7},{"rank":2,"member":"a","score":20}],"cursor":CURSOR}`},
+			{"dense", at + "score=10", `"total":5,"score":10,"rank":3,"count":1,"members":[{"rank":3,"member":"b","score":10}],"cursor":null}`},
+			{"member", at + "score=20", `"total":5,"score":20,"rank":2,"count":3,"members":[{"rank":2,"member":"a","score":20},{"rank":3,"member":"c","score":20}],"cursor":CURSOR}`},
+			{"laps", at + "score=-5", `"total":5,"score":-5,"rank":1,"count":0,"members":[],"cursor":null}`},
+			{"first", at + "score=5", `"total":5,"score":5,"rank":6,"count":0,"members":[],"cursor":null}`},
+
+			{"first", members + "id=b&id=c&id=x&id=d&id=b", `"total":5,"members":[{"member":"b","rank":5,"among":3,"score":10},{"member":"c","rank":4,"among":2,"score":20},
+				{"member":"x","rank":null,"among":null,"score":null},{"member":"d","rank":2,"among":1,"score":20,"data":7},{"member":"b","rank":5,"among":3,"score":10}]}`},
+			{"first", members + "sort=rank&id=b&id=x&id=c&id=d", `"total":5,"members":[{"member":"d","rank":2,"among":1,"score":20,"data":7},{"member":"c","rank":4,"among":2,"score":20},
+				{"member":"b","rank":5,"among":3,"score":10},{"member":"x","rank":null,"among":null,"score":null}]}`},
+			{"shared", members + "id=b&id=c&id=d", `"total":5,"members":[{"member":"b","rank":5,"among":3,"score":10},{"member":"c","rank":2,"among":1,"score":20},{"member":"d","rank":2,"among":1,"score":20,"data":7}]}`},
+			{"dense", members + "id=b&id=c&id=d", `"total":5,"members":[{"member":"b","rank":3,"among":2,"score":10},{"member":"c","rank":2,"among":1,"score":20},{"member":"d","rank":2,"among":1,"score":20,"data":7}]}`},
+			{"member", members + "id=d&id=a", `"total":5,"members":[{"member":"d","rank":4,"among":2,"score":20,"data":7},{"member":"a","rank":2,"among":1,"score":20}]}`},
+			{"laps", members + "id=e&id=b", `"total":5,"members":[{"member":"e","rank":5,"among":2,"score":30},{"member":"b","rank":1,"among":1,"score":10}]}`},
+		} {
+			a := n.Do("GET", "/v1/boards/"+c.board+c.query, "")
+			require.Equal(t, 200, a.Status, a.Body)
+			var page struct{ Cursor *string }
+			a.Into(&page)
+			if strings.Contains(c.want, "CURSOR") {
+				require.NotNil(t, page.Cursor, "%s%s: %s", c.board, c.query, a.Body)
+				c.want = strings.Replace(c.want, "CURSOR", fmt.Sprintf("%q", *page.Cursor), 1)
+			}
+			require.JSONEq(t, fmt.Sprintf(`{"board":%q,"period":"","ends":null,"final":false,`, c.board)+c.want, a.Body, "%s%s", c.board, c.query)
+		}
+
+		// Pages of those with some scores end with them.
+		for path, want := range map[string]string{
+			top + "min_score=20": "e d a c", top + "max_score=20": "d a c b", top + "min_score=20&max_score=20": "d a c", at + "score=20": "d a c",
+		} {
+			require.Equal(t, want, strings.Join(walk(t, n, "/v1/boards/first"+path), " "), path)
+		}
+
+		// Of a period, there is told which it is.
+		for _, path := range []string{"/top?min_score=1", "/at?score=1", "/count", "/members?id=a"} {
+			var head struct {
+				Board, Period, Ends string
+				Final               bool
+			}
+			n.Do("GET", "/v1/boards/week@-1"+path, "").Into(&head)
+			require.Equal(t, "week@-1", head.Board)
+			require.Regexp(t, `^\d{4}-W\d\d$`, head.Period)
+			require.Regexp(t, `T00:00:00.000Z$`, head.Ends)
+			require.True(t, head.Final)
+		}
+
+		var info struct {
+			Memory int64
+			Tie    *int64 `json:"tie_resolution_us"`
+		}
+		n.Do("GET", "/v1/boards/first", "").Into(&info)
+		require.Greater(t, info.Memory, int64(5*30))
+		require.Less(t, info.Memory, int64(5*1000))
+		require.Positive(t, *info.Tie)
+		n.Do("GET", "/v1/boards/member", "").Into(&info)
+		require.Nil(t, info.Tie)
+		require.Contains(t, n.Do("GET", "/v1/boards/week@-1", "").Body, `"memory":0,"tie_resolution_us":null,`)
+	})
+}
+
+// walk goes through all pages from a path on, which has a query, and says who is there.
+func walk(t *testing.T, n *servertest.Node, path string) (members []string) {
+	t.Helper()
+	type entry struct{ Member string }
+	for cursor := ""; ; {
+		var page struct {
+			Top, Members []entry
+			Cursor       *string
+		}
+		a := n.Do("GET", path+cursor, "")
+		require.Equal(t, 200, a.Status, a.Body)
+		a.Into(&page)
+		for _, e := range append(page.Top, page.Members...) {
+			members = append(members, e.Member)
+		}
+		if page.Cursor == nil {
+			return members
+		}
+		cursor = "&cursor=" + url.QueryEscape(*page.Cursor)
+	}
+}
