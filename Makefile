@@ -22,7 +22,7 @@ test: deps ## Run all tests, on the embedded store and on a real Redis
 	$(GO) test -timeout 20m ./...
 
 .PHONY: race
-race: deps ## Run all tests under the race detector
+race: deps ## Run all tests but those of pages under the race detector
 	$(GO) test -race -timeout 20m ./...
 
 .PHONY: e2e
@@ -31,31 +31,35 @@ e2e: deps ## Run the tests of the program as a process, its page in a browser am
 
 .PHONY: bench
 bench: deps ## Measure: apply beside bare ZINCRBY, reads beside bare commands, deliveries beside bare writes, followed ranks, renders in a browser
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 30m ./ranking ./hub ./server ./cmd/rankcast
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 30m ./ranking ./hub/... ./server/live ./cmd/rankcast/e2e
 
 .PHONY: fuzz
 fuzz: ## Fuzz each decoder for FUZZTIME
-	@set -e; for package in ranking server; do \
-		for target in $$($(GO) test -list '^Fuzz' ./$$package | grep '^Fuzz'); do \
-			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$$package; \
+	@set -e; for package in $$($(GO) list ./ranking/... ./server/...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x $$package; \
 		done; \
 	done
 
 .PHONY: soak
-soak: deps ## Run the property tests for long
-	$(GO) test -count=1 -timeout 2h ./hub -run 'TestView' -rapid.checks=300000
-	$(GO) test -count=1 -timeout 2h ./hub -run 'TestEvery' -count=200
-	$(GO) test -count=1 -timeout 2h ./ranking -run 'TestKey|TestEarlier|TestArrival' -rapid.checks=20000
-	$(GO) test -count=1 -timeout 2h ./ranking -run 'TestWindowIsWhat' -rapid.checks=20000
-	$(GO) test -count=1 -timeout 2h ./ranking -run 'TestBoardDoes' -whole -rapid.checks=500
-	$(GO) test -count=1 -timeout 2h ./hub -run 'TestScripts' -whole -rapid.checks=300
-	$(GO) test -count=1 -timeout 2h ./hub -run 'TestAWindow' -rapid.checks=30000
-	$(GO) test -count=50 -race -timeout 2h ./server -run 'TestChurn|TestStalled|TestEverySocket'
+soak: deps ## Run random histories, crowds and long runs: 30 minutes at most
+	$(GO) test -count=1 -timeout 10m ./hub/view -run 'TestView' -rapid.checks=100000
+	$(GO) test -count=30 -timeout 10m ./hub -run 'TestEvery'
+	$(GO) test -count=1 -timeout 10m ./hub -run 'TestScripts' -whole -rapid.checks=60
+	$(GO) test -count=1 -timeout 10m ./hub -run 'TestFollowedWindow' -rapid.checks=3000
+	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestKey|TestEarlier|TestArrival' -rapid.checks=20000
+	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestWindowIsWhat' -rapid.checks=3000
+	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestUnionOfWindows|TestWindowIsTheSame' -rapid.checks=200
+	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestBoardDoes' -whole -rapid.checks=150
+	$(GO) test -count=1 -timeout 10m ./ranking -run 'TestWalkThrough|TestExportThat|TestUnionIsTheSum|TestOrdersNever' -rapid.checks=500
+	$(GO) test -count=10 -race -timeout 10m ./server/live -run 'TestChurn|TestStalled'
+	$(GO) test -count=1 -tags soak -timeout 10m ./server/live -run 'TestEverySocketConverges|TestRolloverReachesEverySocket'
+	$(GO) test -count=1 -tags soak -timeout 10m ./cmd/rankcast/e2e -run 'ForLong|LargeCrowd'
 
 .PHONY: lint
 lint: ## Check format and find mistakes
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these files"; exit 1; }
-	$(GO) vet ./...
+	$(GO) vet -tags soak ./...
 	$(GO) run $(STATICCHECK) ./...
 
 .PHONY: lint-web
@@ -65,12 +69,12 @@ lint-web: ## Check the types of the scripts (needs Node)
 
 .PHONY: pictures
 pictures: deps ## Take README's pictures of the pages
-	$(GO) test -count=1 -run TestPagesFit ./cmd/rankcast -pictures "$(CURDIR)/web/pictures"
+	$(GO) test -count=1 -run TestPagesFit ./cmd/rankcast/e2e -pictures "$(CURDIR)/web/pictures"
 
 .PHONY: axe
 axe: deps ## Look for what keeps people from using the pages (needs Node)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && npm install --silent --no-audit --no-fund --prefix "$$dir" axe-core@4.14 && \
-		AXE="$$dir/node_modules/axe-core/axe.min.js" $(GO) test -tags axe -count=1 -v -run TestAxe ./cmd/rankcast
+		AXE="$$dir/node_modules/axe-core/axe.min.js" $(GO) test -tags axe -count=1 -v -run TestAxe ./cmd/rankcast/e2e
 
 # What the tests need beside Go: a real Redis and a browser. It is installed where
 # that may be, and otherwise said how.

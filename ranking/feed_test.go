@@ -25,7 +25,7 @@ type (
 	down       struct{}
 	subscribed string
 	followed   string
-	ItemPath   string
+	item   string
 	profile    struct{ kind, member string }
 )
 
@@ -37,7 +37,7 @@ func (r recorder) FeedFollowed(feed string)        { r <- followed(feed) }
 func (r recorder) FeedProfile(kind, member string) { r <- profile{kind, member} }
 func (r recorder) FeedItems(_ string, items [][]byte) {
 	for _, i := range items {
-		r <- ItemPath(i)
+		r <- item(i)
 	}
 }
 
@@ -161,10 +161,10 @@ func TestFeedTellsItems(t *testing.T) {
 		publish("gift", "["+one+" , "+two+"]")
 		applyOne(t, s, "gift", definition.Update{Member: "a", Score: 1})
 		publish("gift", "["+three+"]")
-		require.EqualValues(t, one, next[ItemPath](t, heard), "nothing of what came before")
-		require.EqualValues(t, two, next[ItemPath](t, heard))
+		require.EqualValues(t, one, next[item](t, heard), "nothing of what came before")
+		require.EqualValues(t, two, next[item](t, heard))
 		require.EqualValues(t, 1, next[*feed.Changes](t, heard).Seq)
-		require.EqualValues(t, three, next[ItemPath](t, heard))
+		require.EqualValues(t, three, next[item](t, heard))
 
 		f.Unfollow("gift")
 		f.Follow("gift")
@@ -210,7 +210,7 @@ func TestFeedComesBack(t *testing.T) {
 	applyOne(t, s, "b", definition.Update{Member: "a", Score: 1})
 	require.EqualValues(t, 1, next[*feed.Changes](t, heard).Seq)
 	require.NoError(t, r.Admin().Publish(t.Context(), "rc:{/}:f:gift", `[{"at":""}]`).Err())
-	require.EqualValues(t, `{"at":""}`, next[ItemPath](t, heard))
+	require.EqualValues(t, `{"at":""}`, next[item](t, heard))
 }
 
 // A connection that has gone silent without an end is noticed by missed probes.

@@ -58,7 +58,7 @@ func TestReplayRefusesBadInput(t *testing.T) {
 		"no member column":   {"who,score\nann,3\n", nil, "line 1: member: is no column"},
 		"no time column":     {"member,score\nann,3\n", []string{"--speed", "2"}, "line 1: at: is no column"},
 		"no column given":    {"member,score\nann,3\n", []string{"--op", "how"}, "line 1: how: is no column"},
-		"a column twice":     {"member,score,score\nann,3,4\n", nil, "line 1: score: is there twice"},
+		"a column twice":     {"member,score,score\nann,3,4\n", nil, "line 1: score: is given twice"},
 		"too few fields":     {"member,score\nann,3\nbob\n", nil, "line 3: has 1 fields; want 2"},
 		"a stray quote":      {"member,score\nann,3\nb\"ob,4\n", nil, `line 3: bare "`},
 		"no member":          {"member,score\nann,3\n,4\n", nil, "line 3: member: is missing"},

@@ -15,14 +15,11 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
-	"math"
-	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/lua"
-	"rankcast/ranking/sortkey"
 )
 
 // Script is one Lua verb. The head of its file in ranking/lua gives its arguments and its
@@ -53,48 +50,6 @@ func read(name string) []byte {
 	}
 	return src
 }
-
-// The scripts, one for each verb. Apply has a second form for boards with a window.
-var (
-	Apply       = load("apply", "order", "ids", "board", "sort_key", "plain")
-	ApplyWindow = load("apply", "order", "ids", "board", "sort_key", "window")
-	Sweep       = load("sweep", "order", "board", "sort_key", "window")
-	Events      = load("events", "order", "place")
-	Purge       = load("purge", "order", "place")
-	Begin       = load("begin", "ids", "amend")
-	Publish     = load("publish", "ids", "amend")
-	TakeBack    = load("takeback", "ids", "amend")
-	Page        = load("page", "order", "place")
-	Info        = load("info")
-	Places      = load("places")
-	Catalog     = load("catalog")
-	Define      = load("define")
-	List        = load("list")
-	Claim       = load("claim")
-	Plan        = load("plan")
-	Settle      = load("settle")
-	Done        = load("done")
-	Censor      = load("censor")
-	Raise       = load("raise")
-	Rehide      = load("rehide")
-	Moderate    = load("moderate", "order", "board")
-	Erase       = load("erase", "order", "board")
-	Erasing     = load("erasing")
-	Erased      = load("erased")
-	Clear       = load("clear", "order", "board")
-	Drop        = load("drop")
-	Forget      = load("forget", "ids")
-	Unlist      = load("unlist")
-	Hold        = load("hold", "lock")
-	Keep        = load("keep", "lock")
-	Release     = load("release", "lock")
-	Scan        = load("scan")
-	Differs     = load("differs", "lock")
-	Gather      = load("gather", "lock", "sort_key")
-	Swap        = load("swap", "lock")
-	Profile     = load("profile")
-	Mark        = load("mark")
-)
 
 // once is a command that the Redis client must never send a second time by itself: without an
 // answer it is not known whether Redis carried the command out. (MaxRetries: -1 does not hold
@@ -131,98 +86,4 @@ func (s Script) eval(ctx context.Context, rdb redis.UniversalClient, verb, body 
 		return nil, err
 	}
 	return cmd.Slice()
-}
-
-// Reply takes the answer of a script apart, from front to back. The first value of an
-// unexpected type sets Err, and its method returns zero or "". One goroutine may use a Reply.
-type Reply struct {
-	Rest []any // the values not taken yet
-	Err  error // the first error; it wraps definition.ErrUnavailable
-}
-
-// next takes the next value.
-func (r *Reply) next() any {
-	if len(r.Rest) == 0 {
-		r.Fail("is too short")
-		return nil
-	}
-	v := r.Rest[0]
-	r.Rest = r.Rest[1:]
-	return v
-}
-
-// Fail sets Err unless it is set. why follows the words "the answer of a script".
-func (r *Reply) Fail(why string) {
-	if r.Err == nil {
-		r.Err = fmt.Errorf("%w: the answer of a script %s", definition.ErrUnavailable, why)
-	}
-}
-
-// Text takes a text.
-func (r *Reply) Text() string {
-	s, ok := r.next().(string)
-	if !ok {
-		r.Fail("has another value in place of a text")
-	}
-	return s
-}
-
-// Optional takes a text, or returns "" for nil.
-func (r *Reply) Optional() string {
-	if len(r.Rest) > 0 && r.Rest[0] == nil {
-		r.Rest = r.Rest[1:]
-		return ""
-	}
-	return r.Text()
-}
-
-// Number takes a whole number, as an integer, as text, or as Redis prints the score of a sorted
-// set.
-func (r *Reply) Number() int64 {
-	switch v := r.next().(type) {
-	case int64:
-		return v
-	case string:
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err == nil {
-			return n
-		}
-		// Redis may print the score of a sorted set as 1.7955e+12.
-		if f, err := strconv.ParseFloat(v, 64); err == nil && f == math.Trunc(f) && math.Abs(f) <= definition.MaxScore {
-			return int64(f)
-		}
-	}
-	r.Fail("has another value in place of a whole number")
-	return 0
-}
-
-// Key takes a sort key.
-func (r *Reply) Key() sortkey.Key {
-	k, err := sortkey.Parse(r.Text())
-	if err != nil {
-		r.Fail(err.Error())
-	}
-	return k
-}
-
-// OptionalKey takes a sort key, or returns 0 for "".
-func (r *Reply) OptionalKey() float64 {
-	text := r.Text()
-	if text == "" {
-		return 0
-	}
-	k, err := sortkey.Parse(text)
-	if err != nil {
-		r.Fail(err.Error())
-	}
-	return float64(k)
-}
-
-// List takes a list and returns a Reply of its values. That Reply starts with the Err of r.
-func (r *Reply) List() *Reply {
-	v, ok := r.next().([]any)
-	if !ok {
-		r.Fail("has another value in place of a list")
-	}
-	return &Reply{Rest: v, Err: r.Err}
 }
