@@ -50,7 +50,7 @@ type EventResult struct {
 	Outcomes []Outcome                // of Updates, in the same order
 	Err      error
 
-	revoked bool // the store takes its updates back instead of applying them
+	takenBack bool // the store takes its updates back instead of applying them
 }
 
 const (
@@ -102,7 +102,7 @@ func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) 
 	for i := range happened {
 		if h := &happened[i]; errors.Is(h.Err, errTakenBack) {
 			h.Err = nil
-			h.revoked = true // also on boards that the event updates only since then
+			h.takenBack = true // also on boards that the event updates only since then
 			taken = append(taken, h)
 		}
 	}
@@ -283,8 +283,8 @@ func (s *Store) applyEventUpdates(ctx context.Context, event string, all []Event
 		for n, p := range parts[board] {
 			made := happened[p.of].Updates
 			updates[n].Update = made[p.update].Update
-			if happened[p.of].revoked {
-				updates[n].override = revoking
+			if happened[p.of].takenBack {
+				updates[n].override = takingBack
 			}
 			if id := all[p.of].ID; id != "" {
 				updates[n].ID = updateID(id, event, made[:p.update], made[p.update])

@@ -57,7 +57,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	if t.Updates, err = e.Expand(o.Fields); err != nil {
 		return TakenBack{}, errRedefined(event)
 	}
-	t.revoked = true
+	t.takenBack = true
 	all := []EventResult{t.EventResult}
 	s.applyEventUpdates(ctx, event, []EventCall{o}, all)
 	if t.EventResult = all[0]; t.Err != nil {

@@ -25,7 +25,7 @@ type (
 	down       struct{}
 	subscribed string
 	followed   string
-	item   string
+	item       string
 	profile    struct{ kind, member string }
 )
 

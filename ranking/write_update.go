@@ -18,10 +18,10 @@ type write struct {
 type override string
 
 const (
-	none     override = ""
-	removing override = "remove" // takes the member off the board; Score and Op have no effect
-	setting  override = "set"    // sets the score, whatever max_change is
-	revoking override = "undo"   // takes back the update with the same id
+	none       override = ""
+	removing   override = "remove" // takes the member off the board; Score and Op have no effect
+	setting    override = "set"    // sets the score, whatever max_change is
+	takingBack override = "undo"   // takes back the update with the same id
 )
 
 // op is the operation for apply.lua.
@@ -39,7 +39,7 @@ func (w write) op(d definition.Board) string {
 // condition is the condition for apply.lua. For an update to take back it is the operation
 // of that update.
 func (w write) condition(d definition.Board) string {
-	if w.override == revoking {
+	if w.override == takingBack {
 		return string(cmp.Or(w.Op, d.Mode))
 	}
 	return string(w.If)
@@ -51,7 +51,7 @@ func (w write) condition(d definition.Board) string {
 // between an update and its retry.
 func (w write) digest() string {
 	b := make([]byte, 0, 2*definition.MaxIDBytes+definition.MaxDataBytes)
-	if w.override != revoking { // else it is the digest of the update to take back
+	if w.override != takingBack { // else it is the digest of the update to take back
 		b = append(b, w.override...)
 	}
 	b = append(b, w.Op...)

@@ -44,7 +44,7 @@ func (s *Server) addRoutes(e *echo.Echo) {
 	e.PUT("/v1/events/:event", s.putEvent)
 	e.DELETE("/v1/events/:event", s.deleteEvent)
 	e.POST("/v1/events/:event", s.postEvents)
-	e.POST("/v1/events/:event/take-back", s.revokeEvent)
+	e.POST("/v1/events/:event/take-back", s.takeBackEvent)
 	e.GET("/v1/live", s.live)
 	get("/healthz", s.healthz)
 	get("/readyz", s.readyz)

@@ -6,8 +6,8 @@ import (
 	"rankcast/server/internal/request"
 )
 
-// revokeEvent takes back an event by its id (POST …/take-back).
-func (s *Server) revokeEvent(c echo.Context) error {
+// takeBackEvent takes back an event by its id (POST …/take-back).
+func (s *Server) takeBackEvent(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
@@ -26,12 +26,12 @@ func (s *Server) revokeEvent(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	revoked, err := s.store.TakeBack(c.Request().Context(), request.PathValue(c, "event"), id, by)
+	result, err := s.store.TakeBack(c.Request().Context(), request.PathValue(c, "event"), id, by)
 	if err != nil {
 		return err
 	}
 	return ok(c, struct {
 		Duplicate bool  `json:"duplicate"`
 		Results   []any `json:"results"`
-	}{revoked.Before, newEventResult(revoked.EventResult).Results})
+	}{result.Before, newEventResult(result.EventResult).Results})
 }
