@@ -22,8 +22,8 @@ const (
 	retryMin     = 50 * time.Millisecond
 	retryMax     = 2 * time.Second
 	resyncJitter = 50 * time.Millisecond
-	// auditMembers is the number of followed members that an audit compares.
-	auditMembers = 64
+	// verifiedMembers is the number of followed members that a verification compares.
+	verifiedMembers = 64
 )
 
 // Events of a board's goroutine, beside changes and seqChecked.
@@ -71,7 +71,7 @@ type board struct {
 	publishedAt     time.Time
 	ranksNotifiedAt time.Time // when notifyRanks last began
 	updated         []*stream // streams of members with a new version in this step
-	auditedAt       time.Time
+	verifiedAt      time.Time
 	redisAhead      *ranking.State // the state that the last seq check found, if the view had not reached it
 	timer           *time.Timer
 }
@@ -171,7 +171,7 @@ func (b *board) handleEvent(event any) {
 		if b.checkSeq(e); b.missing {
 			b.resolved = false // read the name again
 		} else if e.redis.Kind != "" && e.before.period == b.period {
-			b.kind = e.redis.Kind // a page with another kind arrives at the next audit at the latest
+			b.kind = e.redis.Kind // a page with another kind arrives at the next verification at the latest
 		}
 	}
 }

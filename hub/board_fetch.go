@@ -8,7 +8,7 @@ import (
 	"rankcast/ranking"
 )
 
-// pageDue is the time of the next page: of an audit, if of nothing else.
+// pageDue is the time of the next page: of a verification, if of nothing else.
 func (b *board) pageDue(now time.Time) time.Time {
 	if !b.view.NeedsPage() {
 		if b.pageFetch.failed() {
@@ -17,7 +17,7 @@ func (b *board) pageDue(now time.Time) time.Time {
 		if b.rolloverPending() {
 			return now
 		}
-		return b.auditedAt.Add(b.hub.cfg.AuditInterval)
+		return b.verifiedAt.Add(b.hub.cfg.VerifyInterval)
 	}
 	if b.pageFetch.notBefore.IsZero() {
 		b.pageFetch.notBefore = now
@@ -65,11 +65,11 @@ func (b *board) applyAnswers(now time.Time, isDue func(time.Time) bool) {
 		b.resolveName(period)
 		b.pageFetch.reset()
 		b.dirty, b.pageApplied = true, true
-		if !b.auditedAt.IsZero() && now.Sub(b.auditedAt) >= b.hub.cfg.AuditInterval {
-			b.view.Sample(auditMembers)
+		if !b.verifiedAt.IsZero() && now.Sub(b.verifiedAt) >= b.hub.cfg.VerifyInterval {
+			b.view.Sample(verifiedMembers)
 		}
-		// Boards that were read together are not audited together.
-		b.auditedAt = now.Add(-rand.N(b.hub.cfg.AuditInterval / 4))
+		// Boards that were read together are not verified together.
+		b.verifiedAt = now.Add(-rand.N(b.hub.cfg.VerifyInterval / 4))
 	}
 	if p := b.lookupFetch.held; p != nil && !b.view.Behind(p.State) && b.profilesReady(&b.lookupFetch.arrivedAt, isDue, eachNeighbour(p)) {
 		agreed = b.view.ApplyLookups(*p) && agreed

@@ -136,7 +136,7 @@ func TestEndTimeChanges(t *testing.T) {
 		pass(time.Second)
 		held := conn.board
 		f.ends = time.Now().Add(2 * time.Hour)
-		pass(40 * time.Second) // an audit
+		pass(40 * time.Second) // a verification
 		require.Equal(t, []string{"snapshot", "snapshot"}, conn.take(t))
 		require.Equal(t, `"`+f.ends.UTC().Format(definition.TimeForm)+`"`, string(conn.board.Ends))
 

@@ -13,7 +13,7 @@
 //     of one member, a feed, or the node's status. It holds its newest version only.
 //   - delivery: the state of one client in one stream: the version that it was sent last.
 //   - shard: a goroutine that sends the frames of its share of the clients.
-//   - seq check, audit: the comparison of a view with Redis, by seq alone once a second, by
+//   - seq check, verification: the comparison of a view with Redis, by seq alone once a second, by
 //     entries every 30 s.
 //   - stale: clients have been told that their boards may be old. It lasts until the feed is
 //     up and each board that fell behind has been read and published.

@@ -101,7 +101,7 @@ func TestAnswersAheadOfTheFeedAreHeld(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
 		_, other, _ := follow(t, h, 3, "m120", 0)
-		for i := range 100 { // more than an audit compares
+		for i := range 100 { // more than a verification compares
 			follow(t, h, 3, fmt.Sprintf("m%03d", 101+i), 0)
 		}
 		h.FeedSubscribed("b")
@@ -125,11 +125,11 @@ func TestAnswersAheadOfTheFeedAreHeld(t *testing.T) {
 			}()
 		})
 		lookups := len(f.lookups)
-		pass(35 * time.Second) // an audit
+		pass(35 * time.Second) // a verification
 		require.False(t, f.beforeRead.isSet())
 		meHolds(t, f, conn, "m100", 1)
 		meHolds(t, f, other, "m120", 0)
-		require.Equal(t, []int{auditMembers}, f.lookups[lookups:], "some were compared, and no member had to be looked up again")
+		require.Equal(t, []int{verifiedMembers}, f.lookups[lookups:], "some were compared, and no member had to be looked up again")
 		require.NotContains(t, other.take(t)[1:], "snapshot")
 	})
 }

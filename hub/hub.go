@@ -50,9 +50,9 @@ type Config struct {
 	// CheckInterval is the time between two seq checks. One call compares all views with
 	// Redis. Default 1 s.
 	CheckInterval time.Duration
-	// AuditInterval is the time between two audits of a board. An audit compares the
+	// VerifyInterval is the time between two verifications of a board. A verification compares the
 	// entries of the view, and some followed members, with Redis. Default 30 s.
-	AuditInterval time.Duration
+	VerifyInterval time.Duration
 	// ProfileInterval is the time between two refreshes of the profiles that a board shows,
 	// from the cache of the Source. A refresh repairs a lost profile message. Default 25 s.
 	ProfileInterval time.Duration
@@ -106,7 +106,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	cfg.Interval = cmp.Or(cfg.Interval, 100*time.Millisecond)
 	cfg.MeInterval = cmp.Or(cfg.MeInterval, time.Second)
 	cfg.CheckInterval = cmp.Or(cfg.CheckInterval, time.Second)
-	cfg.AuditInterval = cmp.Or(cfg.AuditInterval, 30*time.Second)
+	cfg.VerifyInterval = cmp.Or(cfg.VerifyInterval, 30*time.Second)
 	cfg.ProfileInterval = cmp.Or(cfg.ProfileInterval, 25*time.Second)
 	cfg.FeedRate = cmp.Or(cfg.FeedRate, 20)
 	cfg.Shards = min(cmp.Or(cfg.Shards, runtime.GOMAXPROCS(0)), maxShards)

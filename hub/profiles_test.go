@@ -124,7 +124,7 @@ func TestProfilesFollowTheKind(t *testing.T) {
 }
 
 // A board shows the names of another kind within a second after its members are of that
-// kind, long before an audit.
+// kind, long before a verification.
 func TestKindChangeIsSentAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, stars := range map[string]map[string]string{"with names": {"a": "Alpha", "low0": "Low"}, "without": nil} {

@@ -20,7 +20,7 @@ func TestResumeSendsTheDifference(t *testing.T) {
 		synctest.Wait()
 		held := stays.board
 		h.FeedChanges(f.set("m007", 445))
-		pass(time.Minute) // an audit
+		pass(time.Minute) // a verification
 		require.Greater(t, len(f.pages), 1)
 		h.FeedChanges(f.set("m003", 465))
 		pass(time.Second)

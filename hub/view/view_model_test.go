@@ -335,7 +335,7 @@ func TestViewEqualsBoard(t *testing.T) {
 			"follow":      w.follow,
 			"unfollow":    w.unfollow,
 			"sample":      func(*rapid.T) { w.v.Sample(3) },
-			"audit":       func(*rapid.T) { w.askPage(w.v.Period()) },
+			"comparison":  func(*rapid.T) { w.askPage(w.v.Period()) },
 			"turn": func(t *rapid.T) {
 				if rapid.IntRange(0, 5).Draw(t, "really") == 0 {
 					m.rollOver()

@@ -333,7 +333,7 @@ func BenchmarkDelivery(b *testing.B) {
 func BenchmarkJoin(b *testing.B) {
 	const followers, members = 9000, 100_000
 	r := redistest.Start(b, redistest.InMemory...)
-	n := servertest.Start(b, r.URL(), servertest.Config{Hub: hub.Config{AuditInterval: time.Hour}}, definition.Board{Name: "b"})
+	n := servertest.Start(b, r.URL(), servertest.Config{Hub: hub.Config{VerifyInterval: time.Hour}}, definition.Board{Name: "b"})
 	descending(b, n, "b", members)
 	in, out := startSelf(b, fmt.Sprintf("%s=%d %s", joinEnv, followers, n.Addr))
 	var took []time.Duration

@@ -46,7 +46,7 @@ func TestFollowersOfLargeBoardCostNoReads(t *testing.T) {
 	r := redistest.Start(t)
 	d := definition.Board{Name: "b"}
 	// Neither audit nor seq check may fall into the count.
-	cfg := servertest.Config{Hub: hub.Config{Interval: 5 * time.Millisecond, MeInterval: 20 * time.Millisecond, CheckInterval: time.Hour, AuditInterval: time.Hour}}
+	cfg := servertest.Config{Hub: hub.Config{Interval: 5 * time.Millisecond, MeInterval: 20 * time.Millisecond, CheckInterval: time.Hour, VerifyInterval: time.Hour}}
 	nodes := []*servertest.Node{servertest.Start(t, r.URL(), cfg, d), servertest.Start(t, r.URL(), cfg, d)}
 	descending(t, nodes[0], "b", members)
 	recount := make(map[string]int64, members)

@@ -32,7 +32,7 @@ type Member struct {
 	notifiedVersion int   // the neighboursVersion of the last notification; -1: the neighbours came from the top
 
 	queued     bool // is in View.queue
-	sampled    bool // an audit looks the member up, though it is known
+	sampled    bool // a verification looks the member up, though it is known
 	recovering bool // was followed when the view last started over, and is not known yet
 	moved      bool // is in View.moved
 }

@@ -13,8 +13,8 @@ import (
 	"rankcast/ranking"
 )
 
-// An audit compares the ranks of members, and repairs them.
-func TestAuditRepairsARank(t *testing.T) {
+// A verification reads the ranks of members, and repairs them.
+func TestVerificationRepairsARank(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
@@ -30,8 +30,8 @@ func TestAuditRepairsARank(t *testing.T) {
 	})
 }
 
-// A failed audit is retried after a backoff, as the read of any page.
-func TestFailedAuditIsRetried(t *testing.T) {
+// A failed verification is retried after a backoff, as the read of any page.
+func TestFailedVerificationIsRetried(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := join(t, h, 10)
@@ -53,7 +53,7 @@ func TestFailedAuditIsRetried(t *testing.T) {
 	})
 }
 
-func TestAuditRepairsAView(t *testing.T) {
+func TestVerificationRepairsAView(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.set("a", 1)
@@ -69,8 +69,8 @@ func TestAuditRepairsAView(t *testing.T) {
 	})
 }
 
-// An audit compares the data of entries, and repairs it.
-func TestAuditRepairsData(t *testing.T) {
+// A verification reads the data of entries, and repairs it.
+func TestVerificationRepairsData(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		_, conn, _ := join(t, h, 10)
@@ -86,8 +86,8 @@ func TestAuditRepairsData(t *testing.T) {
 	})
 }
 
-// An audit finds that a board was deleted. After that no member is looked up.
-func TestAuditOfADeletedBoard(t *testing.T) {
+// A verification finds that a board was deleted. After that no member is looked up.
+func TestVerificationOfADeletedBoard(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(200)
@@ -106,14 +106,14 @@ func TestAuditOfADeletedBoard(t *testing.T) {
 	})
 }
 
-// The page of an audit may be ahead of the first change of a board. All followers are still
+// The page of a verification may be ahead of the first change of a board. All followers are still
 // notified of later changes, and so are new ones.
-func TestFirstChangeOverlapsAnAudit(t *testing.T) {
+func TestFirstChangeOverlapsAVerification(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.state, f.scores = ranking.State{}, map[string]int64{}
 		_, conn, _ := follow(t, h, 3, "u1", 0)
-		for i := range 2 * auditMembers {
+		for i := range 2 * verifiedMembers {
 			follow(t, h, 3, fmt.Sprint("w", i), 0)
 		}
 		h.FeedSubscribed("b")

@@ -106,7 +106,7 @@ func knownView(t *testing.T) *View {
 	return v
 }
 
-// An audit finds wrong ranks in the right order.
+// A verification finds wrong ranks in the right order.
 func TestAuditComparesRanks(t *testing.T) {
 	t.Parallel()
 	v := tiedView(t, definition.Dense, 40, 40, 41)
