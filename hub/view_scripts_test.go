@@ -283,7 +283,13 @@ func (w *scriptsComparison) settle() {
 
 	page, err := w.s.Page(ctx, w.h.Board, 1, 100)
 	require.NoError(t, err)
-	require.Equal(t, page.State, w.v.State())
+	state := page.State
+	if state.Seq == 0 && w.v.State().Epoch == "" {
+		// Hidden members alone have written. No change has told the epoch, and the view shows
+		// the empty board that it read before.
+		state.Epoch = ""
+	}
+	require.Equal(t, state, w.v.State())
 	board := w.h.Model.At(page.Seq)
 	require.Equal(t, board, rankingtest.Unkeyed(page.Entries))
 	top := w.v.Top(len(board))
