@@ -65,7 +65,9 @@ func (m *Model) Members() []Member { return slices.Clone(m.members) }
 
 // Before reports whether a stands before b on a board with this definition.
 func (m *Model) Before(a, b Member) bool {
-	two := Model{def: m.def, members: []Member{a, b}}
+	// With ties by member, the same member at the same score has one place, whenever it
+	// arrived there: then b stays first.
+	two := Model{def: m.def, members: []Member{b, a}}
 	two.sort()
 	return two.members[0] == a && a != b
 }
