@@ -31,14 +31,14 @@ func (b *board) notifyFound() {
 	for _, found := range b.view.TakeFound() {
 		if found.AsOf != nil {
 			b.notifyMember(found.Member, *found.AsOf)
-			b.ranksDirty = true // since that moment
+			b.ranksDirty = true // other changes may have moved it since the lookup
 		} else {
 			b.notifyStanding(found.Member, b.view.Standing(found.Member))
 		}
 	}
 }
 
-// notifyMoved publishes the standings of members that their own changes moved, without
+// notifyMoved publishes the standings of members whose own score changed, without
 // neighbours where the view does not know these.
 func (b *board) notifyMoved() {
 	for _, f := range b.view.TakeMoved() {

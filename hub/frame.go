@@ -23,8 +23,8 @@ type Frame struct {
 // headRoom is the longest header of an unmasked WebSocket frame.
 const headRoom = 10
 
-// newFrame makes a frame of a buffer whose first headRoom bytes are free.
-func newFrame(buf []byte) *Frame {
+// sealFrame makes a frame of a buffer whose first headRoom bytes are free.
+func sealFrame(buf []byte) *Frame {
 	n := len(buf) - headRoom
 	// RFC 6455, section 5.2: FIN and opcode text, then the length in one of three
 	// forms, no mask from server to client.
@@ -44,7 +44,7 @@ func newFrame(buf []byte) *Frame {
 }
 
 // NewFrame makes a frame of a JSON message.
-func NewFrame(json []byte) *Frame { return newFrame(append(make([]byte, headRoom), json...)) }
+func NewFrame(json []byte) *Frame { return sealFrame(append(make([]byte, headRoom), json...)) }
 
 // WebSocket is the frame for a WebSocket, header included. The caller must not change it.
 func (f *Frame) WebSocket() []byte { return f.wire }
@@ -145,7 +145,7 @@ func snapshotFrame(board string, s *publication, n int) *Frame {
 	}
 	b = append(b, `,"top":[`...)
 	b = append(b, items...)
-	return newFrame(append(b, ']', '}'))
+	return sealFrame(append(b, ']', '}'))
 }
 
 // deltaFrame encodes the rows that lead from the frame at seq from to a publication.
@@ -159,7 +159,7 @@ func deltaFrame(board string, s *publication, n int, from int64, items []byte) *
 	b = append(b, items...)
 	b = append(b, ']')
 	b = appendField(b, "len", int64(min(n, len(s.top))))
-	return newFrame(append(b, '}'))
+	return sealFrame(append(b, '}'))
 }
 
 // meFrame encodes the standing of a followed member; around holds the fields of
@@ -176,7 +176,7 @@ func meFrame(board string, s view.Standing, around []byte) *Frame {
 	}
 	b = appendField(b, "total", s.Total)
 	b = append(b, around...)
-	return newFrame(append(b, '}'))
+	return sealFrame(append(b, '}'))
 }
 
 // appendAround appends the distance to the next rank, and up to k neighbours on each side,
@@ -216,5 +216,5 @@ func statusFrame(stale bool, asOf time.Time) *Frame {
 		b = append(b, `,"as_of":`...)
 		b = appendTime(b, asOf)
 	}
-	return newFrame(append(b, '}'))
+	return sealFrame(append(b, '}'))
 }

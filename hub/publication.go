@@ -62,7 +62,7 @@ func (s *publication) asFinal() *publication {
 	}
 }
 
-// diff encodes the rows below most in which s differs from old.
+// diff encodes those of the first most rows in which s differs from old.
 func (s *publication) diff(old *publication, most int) *encodedRows {
 	d := &encodedRows{}
 	for i, e := range s.top[:min(most, len(s.top))] {

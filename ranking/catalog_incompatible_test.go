@@ -68,7 +68,7 @@ func (r *reordering) known(s *Store) (*definitions, *definition.Compiled) {
 
 func (r *reordering) write(s *Store, d *definitions, rule *definition.Compiled, listed int64) {
 	batch := []updateItem{{write{Update: definition.Update{Member: "m", Score: 1}}, new(Outcome)}}
-	_, _, err := s.callApply(context.Background(), rule, d.hidden, "b", rule.Span(r.now.UnixMicro()), d.readAt+lease.Microseconds(), listed, "0", batch)
+	_, _, err := s.runApplyScript(context.Background(), rule, d.hidden, "b", rule.Span(r.now.UnixMicro()), d.readAt+lease.Microseconds(), listed, "0", batch)
 	require.NoError(r.t, err)
 }
 
@@ -95,7 +95,7 @@ func (r *reordering) step(s *Store) {
 	case "hold new": // after the board was listed
 		d, rule := r.known(s)
 		r.listed = r.now
-		listed, err := s.listInstance(ctx, d, definition.Name{Base: "b"}, rule, 0)
+		listed, err := s.registerInstance(ctx, d, definition.Name{Base: "b"}, rule, 0)
 		require.NoError(r.t, err)
 		r.held = append(r.held, func() {
 			if rapid.Bool().Draw(r.t, "looks again") {

@@ -253,7 +253,7 @@ func TestAListingGoesOfWhichNothingCame(t *testing.T) {
 	require.NoError(t, err)
 	n, err := definition.ParseName("fans:s1")
 	require.NoError(t, err)
-	_, err = w.stores[0].listInstance(t.Context(), d, n, d.boards["fans/1"], 0)
+	_, err = w.stores[0].registerInstance(t.Context(), d, n, d.boards["fans/1"], 0)
 	require.NoError(t, err)
 	require.Len(t, w.allKeys(), 3)
 	w.until("it to go", w.nothingLeft)

@@ -12,13 +12,18 @@
 // and of the time at which the member reached it. The set always sorts upwards, so one order,
 // (key, member id), serves every board.
 //
-// Each write to a board-period raises its seq by one. Its epoch is a random word that the
-// script sets when it creates the board-period. Epoch and seq together name one exact state.
+// Each change of a member raises the seq of the board-period by one. A script gives the
+// board-period a new random epoch when it creates or replaces it. Epoch and seq name one
+// state, except after a failover in which Redis lost writes. A rank counts by the ties rule of
+// the board; a position counts entries in order.
 //
-// # A score's way
+// # Flow
 //
 //	Store.Apply       write_apply.go      checks the updates
-//	  batch.Queues    internal/batch      joins the updates of concurrent callers, per board
+//	  batch.Queues    internal/batch      joins the updates of concurrent callers, per board,
+//	                                      and calls Store.applyBatch (store.go sets it)
+//	  Store.applyBatch write_apply.go     runs the script, and again when the node's copy of
+//	                                      the definitions is out of date
 //	  script.Apply    lua/apply.lua       looks up request ids, computes scores and sort keys,
 //	                  lua/lib/…           writes, takes the ranks, raises seq, publishes
 //	feed.Feed         feed/feed.go        receives the change on every node that watches the
@@ -27,8 +32,8 @@
 // Store.ApplyEvents expands an event into updates and sends each through the same path. A
 // retry with the same id completes what is missing and repeats nothing.
 //
-// Pub/sub loses messages. A node that follows a feed reads a [Page] after the feed has
-// confirmed the subscription. The node drops changes older than the page's seq and applies
+// Pub/sub loses messages. A node that watches a board reads a [Page] after Redis has
+// confirmed the subscription. The node drops the changes up to the page's seq and applies the
 // later ones. It reads a page again when a seq is missing, when the epoch differs, or when
 // the feed was down.
 //
@@ -49,7 +54,7 @@
 //
 // Housekeeping (housekeeping*.go, [Store.RunHousekeeping]) does what falls due: it settles
 // closed periods, deletes what is no longer kept, expires members, sweeps windows and erases
-// members. Before a script creates a board-period, the store lists its instance and puts it on
+// members. Before a script creates a board-period, the store registers its instance and puts it on
 // the agenda, a sorted set by due time. Every node claims due instances for half a minute at a
 // time, so another node takes over when one dies.
 //

@@ -293,7 +293,7 @@ func (s *Store) applyEventUpdates(ctx context.Context, event string, all []Event
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
-			o, err := s.apply(ctx, board, updates)
+			o, err := s.commitUpdates(ctx, board, updates)
 			if err != nil {
 				o = slices.Repeat([]Outcome{{Err: err}}, len(updates))
 			}

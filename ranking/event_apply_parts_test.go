@@ -95,7 +95,7 @@ func TestEventOfABoardThatIsOverloaded(t *testing.T) {
 	defer close(release)
 	for _, n := range []int{batch.MaxWaiting, batch.MaxItems} { // a batch is under way, and as many wait as may
 		wg.Go(func() {
-			s.apply(context.Background(), "b", slices.Repeat([]write{{Update: definition.Update{Member: "m"}}}, n))
+			s.commitUpdates(context.Background(), "b", slices.Repeat([]write{{Update: definition.Update{Member: "m"}}}, n))
 		})
 		redistest.Eventually(t, "them to wait", func() error {
 			if waiting := s.updates.Waiting("b"); waiting != batch.MaxWaiting-batch.MaxItems+n%batch.MaxWaiting {

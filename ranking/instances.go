@@ -21,11 +21,11 @@ const (
 	relistAfter = time.Minute
 )
 
-// listInstance lists an instance and puts it on the agenda, due no later than closes: when
+// registerInstance lists an instance and puts it on the agenda, due no later than closes: when
 // the new period closes, µs since 1970; 0: never. It returns until when the board-period
 // may be created, by Redis's clock in µs since 1970. It returns 0 when the definition is no
 // longer as in d, and ErrConflict when the family has its maximum of instances.
-func (s *Store) listInstance(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled, closes int64) (until int64, err error) {
+func (s *Store) registerInstance(ctx context.Context, d *definitions, n definition.Name, r *definition.Compiled, closes int64) (until int64, err error) {
 	slot := n.Slot()
 	reply, err := script.List.Run(ctx, s.rdb, []string{s.keys.Instances(slot), s.keys.Agenda(), s.keys.Listing(), s.keys.Definitions()},
 		[]any{n.Instance(), r.InstanceLimit(), d.values[boardField+slot], boardField + slot, leavingField + slot,

@@ -115,7 +115,7 @@ func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bo
 // replace builds the result and swaps it in.
 func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name) error {
 	// List the instance before it has data, so that housekeeping looks at all data.
-	listed, err := w.listInstance(ctx, d, n, w.rule, 0)
+	listed, err := w.registerInstance(ctx, d, n, w.rule, 0)
 	if err != nil {
 		return err
 	}

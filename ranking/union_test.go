@@ -658,7 +658,7 @@ func TestUnionAndItsSources(t *testing.T) {
 		field("board", ErrConflict, err)
 		_, err = s.Remove(t.Context(), "u", "m")
 		field("board", ErrConflict, err)
-		_, err = s.apply(t.Context(), "u", []write{{Update: definition.Update{Member: "m", Score: 1}}})
+		_, err = s.commitUpdates(t.Context(), "u", []write{{Update: definition.Update{Member: "m", Score: 1}}})
 		require.ErrorIs(t, err, ErrConflict)
 		field("board", ErrConflict, s.Delete(t.Context(), "z"))
 		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "z", Member: "{m}", Score: "1"}, {Board: "u", Member: "{m}", Score: "1"}}}

@@ -44,21 +44,21 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 		return nil, notOpen(fmt.Sprintf("names a period, but updates count in the period that is open: send them to %q", n.Instance()))
 	}
 	outcomes := make([]Outcome, len(updates))
-	right, at := make([]write, 0, len(updates)), make([]int, 0, len(updates))
+	valid, index := make([]write, 0, len(updates)), make([]int, 0, len(updates))
 	for i, u := range updates {
 		if outcomes[i].Err = cmp.Or(u.Check(), checkAt(r, u)); outcomes[i].Err == nil {
-			right, at = append(right, write{u, as}), append(at, i)
+			valid, index = append(valid, write{u, as}), append(index, i)
 		}
 	}
-	done, err := s.apply(ctx, n.Instance(), right)
+	done, err := s.commitUpdates(ctx, n.Instance(), valid)
 	for i, o := range done {
-		outcomes[at[i]] = o
+		outcomes[index[i]] = o
 	}
 	return outcomes, err
 }
 
-// apply applies updates that have passed their checks.
-func (s *Store) apply(ctx context.Context, instance string, updates []write) ([]Outcome, error) {
+// commitUpdates applies updates that have passed their checks.
+func (s *Store) commitUpdates(ctx context.Context, instance string, updates []write) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(updates))
 	items := make([]updateItem, len(updates))
 	for i, u := range updates {
@@ -122,7 +122,7 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 	}
 	for first := 0; first < len(batch); first += most {
 		part := batch[first:min(first+most, len(batch))]
-		if err := s.applyCall(ctx, instance, n, part); err != nil {
+		if err := s.applyWithRetries(ctx, instance, n, part); err != nil {
 			if first == 0 {
 				return err
 			}
@@ -135,9 +135,9 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 	return nil
 }
 
-// applyCall applies one batch. When the script finds that this node's knowledge is out of
+// applyWithRetries applies one batch. When the script finds that this node's knowledge is out of
 // date, applyCall updates the knowledge and calls the script again.
-func (s *Store) applyCall(ctx context.Context, instance string, n definition.Name, batch []updateItem) error {
+func (s *Store) applyWithRetries(ctx context.Context, instance string, n definition.Name, batch []updateItem) error {
 	listed, at, why, behind := int64(0), s.catalog.clock.now(), "", "0"
 	for range maxAttempts {
 		d, err := s.catalog.get(ctx)
@@ -152,7 +152,7 @@ func (s *Store) applyCall(ctx context.Context, instance string, n definition.Nam
 			return errUnionWrite(instance)
 		}
 		sp := rule.Span(at)
-		if why, at, err = s.callApply(ctx, rule, d.hidden, instance, sp, d.readAt+lease.Microseconds(), listed, behind, batch); err != nil {
+		if why, at, err = s.runApplyScript(ctx, rule, d.hidden, instance, sp, d.readAt+lease.Microseconds(), listed, behind, batch); err != nil {
 			return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 		}
 		switch why {
@@ -177,7 +177,7 @@ func (s *Store) applyCall(ctx context.Context, instance string, n definition.Nam
 			}
 			at = s.catalog.clock.now()
 		case "new":
-			if listed, err = s.listInstance(ctx, d, n, rule, sp.End()); err != nil {
+			if listed, err = s.registerInstance(ctx, d, n, rule, sp.End()); err != nil {
 				return err
 			}
 		}
@@ -191,10 +191,10 @@ func (s *Store) applyCall(ctx context.Context, instance string, n definition.Nam
 	return fmt.Errorf("%w: the board's periods pass too fast, or callers keep deleting and creating the board", ErrUnavailable)
 }
 
-// callApply is one call of apply.lua. When why is "ok", it has set the outcome of each
+// runApplyScript is one call of apply.lua. When why is "ok", it has set the outcome of each
 // update. Else why names the knowledge that this node must update, and now is Redis's clock
 // or a revision.
-func (s *Store) callApply(ctx context.Context, r *definition.Compiled, hidden *moderation, instance string, sp definition.Span, leased, listed int64, behind string, batch []updateItem) (why string, now int64, err error) {
+func (s *Store) runApplyScript(ctx context.Context, r *definition.Compiled, hidden *moderation, instance string, sp definition.Span, leased, listed int64, behind string, batch []updateItem) (why string, now int64, err error) {
 	k := s.keys.Board(instance, sp.Name)
 	const head, each = 28, 8
 	sc, keys := script.Apply, append(k.Head(), k.Ids[0], k.Ids[1], k.Periods)

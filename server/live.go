@@ -17,13 +17,13 @@ func (s *Server) live(c echo.Context) error {
 	return err
 }
 
-// socketUpdates applies the updates and events that come over sockets.
-type socketUpdates struct{ *Server }
+// socketUpdater applies the updates and events that come over sockets.
+type socketUpdater struct{ *Server }
 
-func (s socketUpdates) Update(ctx context.Context, board string, update request.Object) (any, error) {
+func (s socketUpdater) Update(ctx context.Context, board string, update request.Object) (any, error) {
 	return s.applyUpdate(ctx, board, update, "")
 }
 
-func (s socketUpdates) Event(ctx context.Context, event string, fields request.Object) (any, error) {
+func (s socketUpdater) Event(ctx context.Context, event string, fields request.Object) (any, error) {
 	return s.applyEvent(ctx, event, fields, "")
 }

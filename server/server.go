@@ -69,7 +69,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
-	s.sessions = live.New(store, socketUpdates{s}, h, live.Config{
+	s.sessions = live.New(store, socketUpdater{s}, h, live.Config{
 		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, ReadOnly: cfg.ReadOnlySockets, Origins: cfg.Origins,
 	})
 

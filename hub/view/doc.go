@@ -6,9 +6,10 @@
 //   - top: the first entries of a period of the board, in order.
 //   - member: a followed member, anywhere on the board. It is known while the view knows its
 //     place; otherwise the view has to look it up.
+//   - owner: the board of package hub, which alone calls the view.
 //   - standing: the place of a member at one seq, with neighbours where the owner shows some.
 //   - rank index: the followed members in order, each with its distance in rank from the
-//     one before. Score ranks: the same for the scores of a board with ties.
+//     one before. Score ranks: the same for the scores of a board with shared or dense ties.
 //   - valid: the view equals the board at the view's seq. A gap in seq, another epoch or a
 //     contradiction makes it invalid.
 //   - pending: the owner is reading a page or lookups. The view buffers the changes that
@@ -23,7 +24,7 @@
 //	BeginLookups ─► the owner reads places ─► ApplyLookups
 //
 // After a change the owner takes the results: Top and LastModified for the entries,
-// TakeMoved and TakeFound for single members, and, once an interval, WalkRanks for the
-// members that other members' changes have moved. MarkNotified and IsNotified keep the
-// owner from sending the same standing twice.
+// TakeMoved and TakeFound for single members, and, once a MeInterval, WalkRanks for the
+// members that other members' changes have moved. IsNotified spares the owner most standings
+// that it has sent already.
 package view

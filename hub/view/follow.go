@@ -313,7 +313,7 @@ func (v *View) Followed() int { return len(v.members.byName) }
 // it last started over.
 func (v *View) Recovered() bool { return v.valid && v.unrecovered == 0 }
 
-// TakeMoved returns the members that their own changes moved since the last call. Some may
+// TakeMoved returns the members whose own score changed since the last call. Some may
 // not be followed any more.
 func (v *View) TakeMoved() []*Member {
 	moved := v.moved

@@ -19,7 +19,7 @@ const (
 )
 
 // View holds the first entries of one period of a board and the ranks of the followed
-// members. It applies changes: a snapshot and all changes after it equal a fresh snapshot.
+// members. It applies changes: a page and all changes after it equal a fresh page.
 // It is plain data, for one goroutine at a time.
 //
 // A new view is invalid. When NeedsPage reports true, the owner calls BeginPage, reads a
@@ -35,7 +35,7 @@ type View struct {
 
 	top
 	members memberSet
-	moved   []*Member // members that their own changes moved, for TakeMoved
+	moved   []*Member // members whose own score changed, for TakeMoved
 	valid   bool      // top and members are the board's at top.state
 
 	tracker      regressionTracker // of the view's period
@@ -271,7 +271,7 @@ func (v *View) EachVisible(do func(member string)) {
 }
 
 // LastModified copies, for the first n indexes at most, the seq at which the entry or its
-// rank last changed. Below since the view does not know.
+// rank last changed. For changes before since, the view does not know the seq.
 func (v *View) LastModified(n int) (seqs []int64, since int64) {
 	return slices.Clone(v.modified[:min(n, len(v.modified))]), v.since
 }

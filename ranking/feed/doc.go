@@ -4,11 +4,13 @@
 // # Words
 //
 // A [Change] is one write to one member of a board. [Changes] are the changes of one batch,
-// numbered by seq within an epoch. A board whose result was built, or that was replaced in
-// another way, sends Changes without a list. An item is one thing that happened. The items of
-// an event are a feed with the name of the event; settled periods are the feed periods.
+// numbered by seq within an epoch. When a script replaces a whole board-period, it publishes
+// Changes without a list. An item is one entry of a feed: an event, or a settled period. The
+// items of an event are a feed with the name of the event; settled periods are the feed
+// "periods".
 //
-// To watch is to receive the changes of a board; to follow is to receive the items of a feed.
+// Watch asks for the changes of a board; Follow asks for the items of a feed. (Elsewhere, to
+// follow is to watch one member's rank.)
 // A probe is a message that a [Feed] publishes to itself, to learn that its connection works.
 //
 // # Flow

@@ -112,18 +112,18 @@ func (f *Feed) want(channel string) {
 	f.asked++
 	f.wanted[channel] = f.asked
 	f.mu.Unlock()
-	f.poke()
+	f.signal()
 }
 
 func (f *Feed) leave(channel string) {
 	f.mu.Lock()
 	delete(f.wanted, channel)
 	f.mu.Unlock()
-	f.poke()
+	f.signal()
 }
 
-// poke wakes tend after a change of wanted.
-func (f *Feed) poke() {
+// signal wakes tend after a change of wanted.
+func (f *Feed) signal() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
@@ -161,8 +161,8 @@ func (f *Feed) Run(ctx context.Context, h Handler) error {
 	}
 }
 
-// heard records that the Feed has received something.
-func (f *Feed) heard() { f.lastSeen.Store(time.Now().UnixNano()) }
+// markReceived records that the Feed has received something.
+func (f *Feed) markReceived() { f.lastSeen.Store(time.Now().UnixNano()) }
 
 var errNotProfile = errors.New("not a profile message")
 
@@ -174,11 +174,11 @@ func (f *Feed) session(ctx context.Context, h Handler) error {
 	ps := f.rdb.Subscribe(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		cancel(f.tend(ctx, ps))
+		cancel(f.maintainSubscriptions(ctx, ps))
 		ps.Close() // ends Receive
 	})
 	started := time.Now()
-	f.heard()
+	f.markReceived()
 	wg.Go(func() { f.publishProbes(ctx) })
 	// The probe channel is the first: in a cluster the first channel decides which master the
 	// connection goes to, and probe channels spread the nodes over the masters.
@@ -187,8 +187,8 @@ func (f *Feed) session(ctx context.Context, h Handler) error {
 		var msg any
 		// No deadline: after one, go-redis would lose its place within a message.
 		if msg, err = ps.Receive(ctx); err == nil {
-			f.heard()
-			f.tell(h, msg)
+			f.markReceived()
+			f.handleMessage(h, msg)
 		}
 	}
 	if cause := context.Cause(ctx); cause != nil {
@@ -199,8 +199,8 @@ func (f *Feed) session(ctx context.Context, h Handler) error {
 	return fmt.Errorf("after %s: %w", time.Since(started).Round(time.Millisecond), err)
 }
 
-// tell handles one message from Redis.
-func (f *Feed) tell(h Handler, msg any) {
+// handleMessage handles one message from Redis.
+func (f *Feed) handleMessage(h Handler, msg any) {
 	switch m := msg.(type) {
 	case *redis.Subscription:
 		if m.Kind != "subscribe" {
@@ -210,7 +210,7 @@ func (f *Feed) tell(h Handler, msg any) {
 			f.up.Store(true)
 			f.log.Info("feed is up")
 			h.FeedUp()
-			f.poke()
+			f.signal()
 		} else if board, ok := f.keys.BoardOf(m.Channel); ok {
 			h.FeedSubscribed(board)
 		} else if feed, ok := f.keys.FeedOf(m.Channel); ok {
@@ -220,7 +220,7 @@ func (f *Feed) tell(h Handler, msg any) {
 		if m.Channel == f.probe {
 			return
 		}
-		if err := f.pass(h, m); err != nil {
+		if err := f.deliver(h, m); err != nil {
 			// A change message that is ignored leaves a gap in seq, so the handler reads the
 			// board again.
 			f.log.Error("ignoring a message that is not valid", "channel", m.Channel, "error", err)
@@ -228,8 +228,8 @@ func (f *Feed) tell(h Handler, msg any) {
 	}
 }
 
-// pass calls the method of h that a message is for.
-func (f *Feed) pass(h Handler, m *redis.Message) error {
+// deliver calls the method of h that a message is for.
+func (f *Feed) deliver(h Handler, m *redis.Message) error {
 	if feed, ok := f.keys.FeedOf(m.Channel); ok {
 		items, err := parseItems(m.Payload)
 		if err == nil && len(items) > 0 {
@@ -252,9 +252,9 @@ func (f *Feed) pass(h Handler, m *redis.Message) error {
 	return err
 }
 
-// tend subscribes and unsubscribes as wanted changes. It returns an error, which ends the
+// maintainSubscriptions subscribes and unsubscribes as wanted changes. It returns an error, which ends the
 // session, when the Feed has received nothing for probesMissed intervals.
-func (f *Feed) tend(ctx context.Context, ps *redis.PubSub) error {
+func (f *Feed) maintainSubscriptions(ctx context.Context, ps *redis.PubSub) error {
 	subscribed := make(map[string]uint64)
 	watchdog := time.NewTicker(f.interval)
 	defer watchdog.Stop()

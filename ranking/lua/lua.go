@@ -5,7 +5,7 @@ package lua
 
 import "embed"
 
-// Files holds the scripts by their path, such as apply.lua and lib/key.lua.
+// Files holds the scripts by their path, such as apply.lua and lib/sort_key.lua.
 //
 //go:embed *.lua lib/*.lua
 var Files embed.FS

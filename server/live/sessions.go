@@ -23,7 +23,7 @@ const drainSpread = 2 * time.Second
 // Store resolves the names in subscriptions. *ranking.Store is one. All methods may be called
 // concurrently.
 type Store interface {
-	// Board resolves a board name to the board and period that it means now.
+	// Board finds the board that a name means.
 	Board(ctx context.Context, name string) (ranking.Board, error)
 	// CheckFeed returns an error for the name of an unknown feed.
 	CheckFeed(ctx context.Context, feed string) error
@@ -42,7 +42,8 @@ type Updater interface {
 type Config struct {
 	// MaxTop is the maximum number of entries in a subscription.
 	MaxTop int
-	// WriteTimeout is how long a connection may accept no bytes before the node closes it.
+	// WriteTimeout is how long a connection may take to accept 2 KiB, or the rest of a frame,
+	// before the node closes it.
 	WriteTimeout time.Duration
 	// ReadOnly makes sockets refuse updates and events.
 	ReadOnly bool

@@ -280,5 +280,5 @@ func itemsFrame(name string, list [][]byte, skipped int64) *Frame {
 	}
 	b = append(b, `],"skipped":`...)
 	b = strconv.AppendInt(b, skipped, 10)
-	return newFrame(append(b, '}'))
+	return sealFrame(append(b, '}'))
 }
