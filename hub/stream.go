@@ -20,7 +20,7 @@ type stream struct {
 	refs    int                     // how many deliveries there are; guarded by the hub's lock
 	version atomic.Pointer[version] // nil until something is published
 	number  uint64                  // of the newest version so far; only the publisher accesses it
-	// Bits of shards: those that have had deliveries, and those that have been told of a
+	// Bits of shards: those that have had deliveries, and those that were notified of a
 	// version and have not sent it yet.
 	shards, announced atomic.Uint64
 
@@ -54,8 +54,8 @@ type periodEnd struct {
 	full               func() *Frame
 }
 
-// endBefore returns the end that a client must get before s, where v was the version
-// before.
+// endBefore returns the final version that a client must get before s, or nil. v is the
+// version that s replaces.
 func (v *version) endBefore(s *publication) *periodEnd {
 	if v.publication.final && !v.publication.missing && v.publication.period != s.period {
 		return &periodEnd{v.number, v.generation, v.full} // without v.end, or a slow client would never get past the ends

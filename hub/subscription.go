@@ -28,8 +28,8 @@ type Watch struct {
 // entries of the period that the name means next.
 //
 // Subscribe ends an earlier subscription of the client to the same name, replaced, if it is
-// not nil. No frame of it follows a frame of the new one. Subscribe calls accepted before
-// the first frame; after that it fails only for a client that has left. The subscription
+// not nil. After the first frame of the new subscription, the client gets no frame of the
+// old one. Subscribe calls accepted before the first frame; after that it fails only for a client that has left. The subscription
 // ends with Unsubscribe or Leave. The error is ErrClosed for a hub that shuts down and for
 // a client that has left.
 func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscription, accepted func()) (*Subscription, error) {
