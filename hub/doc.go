@@ -12,7 +12,7 @@
 //     periods that the board has shown, and each time that its seq went back.
 //   - stream: what all clients that watch the same thing share: a board at one N (the
 //     number of first entries), the standing of one member, a feed, or the node's status. It
-//     holds its newest version, one encoded state, and no older one.
+//     holds its newest version, one encoded state, and the end of the period before.
 //   - delivery: the state of one client in one stream: the version that it was sent last.
 //   - shard: a goroutine that sends the frames of its share of the clients.
 //   - seq check, verification: the comparison of a view with Redis, by seq alone once a second, by
@@ -22,10 +22,10 @@
 //
 // # Flow
 //
-//	feed.Feed ─► Hub.FeedChanges ─► board.apply ─► view
+//	feed.Feed ─► Hub.FeedChanges (feed_handler.go) ─► board.changes ─► board.run, apply ─► view
 //	Source ◄─ fetch (page, lookups, profiles) ─► board
-//	board.step ─► publish ─► publication ─► streams of the top ─► shards ─► Conn.Send
-//	         └──► notifyMoved, notifyRanks ─► streams of members ─► shards ─► Conn.Send
+//	board.step ─► publish ─► publication ─► streams of the top ─► shards ─► delivery.send ─► Conn.Send
+//	         └──► notifyMoved, notifyRanks ─► streams of members ─► shards ─► delivery.send ─► Conn.Send
 //
 // A batch of changes moves the view of each board of its instance. Once an interval, and at
 // once after a pause, the board makes a publication of the view and gives it to its streams:
@@ -40,7 +40,7 @@
 //
 // At a rollover the board reads the old period to its end and publishes that as final. It
 // lets the followers get their final places, and then starts over with the new period. A
-// client that has seen a period always gets its final entries.
+// client that has seen a period gets the final entries of the last period that has closed.
 //
 // Profiles stand beside entries. A publication waits for the profiles of members that are new
 // in the top for at most one read. A profile has no seq: when it changes, the board publishes

@@ -9,8 +9,8 @@
 //
 // A sorted set holds a board-period: one period of an instance, or the whole board if it
 // has no periods. Each member is stored under a [sortkey.Key], a float64 made of the score
-// and of the time at which the member reached it. The set always sorts upwards, so one order,
-// (key, member id), serves every board.
+// and, except with ties by member, of the time at which the member reached it. The set always
+// sorts upwards, so one order, (key, member id), serves every board.
 //
 // Each change of a member raises the seq of the board-period by one. A script gives the
 // board-period a new random epoch when it creates or replaces it. Epoch and seq name one
@@ -22,10 +22,10 @@
 //	Store.Apply       write_apply.go      checks the updates
 //	  batch.Queues    internal/batch      joins the updates of concurrent callers, per board,
 //	                                      and calls Store.applyBatch (store.go sets it)
-//	  Store.applyBatch write_apply.go     runs the script, and again when the node's copy of
-//	                                      the definitions is out of date
+//	  Store.applyBatch write_apply.go     runs the script, and again (applyWithRetries) until
+//	                                      what the node knows of the board is current
 //	  script.Apply    lua/apply.lua       looks up request ids, computes scores and sort keys,
-//	                  lua/lib/…           writes, takes the ranks, raises seq, publishes
+//	                  lua/lib/board.lua   writes, takes the ranks, raises seq, publishes
 //	feed.Feed         feed/feed.go        receives the change on every node that watches the
 //	                                      board and passes it to its Handler, the hub
 //

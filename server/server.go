@@ -25,7 +25,8 @@ type Config struct {
 	// MaxTop is the maximum number of entries in a subscription or a page, 1 to 1,000.
 	// Default 1,000.
 	MaxTop int
-	// WriteTimeout is how long a WebSocket may accept no bytes before the server closes it.
+	// WriteTimeout is how long a WebSocket may take to accept 2 KiB, or the rest of a frame,
+	// before the server closes it.
 	// Default 10 s.
 	WriteTimeout time.Duration
 	// RequestTimeout bounds the arrival of a request, and the sending of its answer. For an

@@ -122,7 +122,7 @@ func (f *Feed) leave(channel string) {
 	f.signal()
 }
 
-// signal wakes tend after a change of wanted.
+// signal wakes maintainSubscriptions after a change of wanted.
 func (f *Feed) signal() {
 	select {
 	case f.wake <- struct{}{}:
@@ -268,7 +268,7 @@ func (f *Feed) maintainSubscriptions(ctx context.Context, ps *redis.PubSub) erro
 			}
 		case <-f.wake:
 			if !f.up.Load() {
-				continue // tell pokes again once Redis has confirmed the channel of profiles
+				continue // handleMessage signals again once Redis has confirmed the channel of profiles
 			}
 			add, drop := f.difference(subscribed)
 			if err := f.subscribe(ctx, ps, add); err != nil {
