@@ -3,11 +3,12 @@ package server_test
 import (
 	"testing"
 
+	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
 func TestMain(m *testing.M) {
-	servertest.Main(m, servertest.IdleConnections()...)
+	redistest.Main(m, servertest.IdleConnections()...)
 }
 
 const patience = servertest.Patience

@@ -4,41 +4,14 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
-	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
 )
 
 // whole makes Families return all definitions, instead of so many that each pair of values occurs.
 var whole = flag.Bool("whole", false, "test all combinations of mode, order, ties, limit and member_ttl")
-
-// Seeded makes rapid draw the same histories in each run, and the given number of them for each
-// definition. Flags of the command line override both. It changes rapid's flags until the test
-// ends, so tests that call it must not run in parallel.
-func Seeded(t *testing.T, checks int) {
-	set := func(name, value string) {
-		was := flag.Lookup(name).Value.String()
-		require.NoError(t, flag.Set(name, value))
-		t.Cleanup(func() { flag.Set(name, was) })
-	}
-	given := make(map[string]bool)
-	for _, arg := range os.Args {
-		name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		given[name] = true
-	}
-	if !*whole && !given["rapid.seed"] {
-		set("rapid.seed", "20261121")
-	}
-	if !given["rapid.checks"] {
-		set("rapid.checks", fmt.Sprint(max(checks/slower, 1)))
-	}
-}
 
 // Families returns definitions by name, each of a family with one placeholder. They differ in
 // mode, order, ties, limit (none or the given one) and member_ttl. With the flag -whole all

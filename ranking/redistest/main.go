@@ -3,7 +3,6 @@ package redistest
 import (
 	"flag"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"testing"
 
@@ -13,11 +12,6 @@ import (
 // waiters is how many tests run at once for each processor. Most tests wait more than they
 // compute: for a lease, for the next second, for an answer of Redis.
 const waiters = 4
-
-// heapGrowth is how much the heap grows until garbage is collected, in percent of what is
-// in use. The embedded store makes much garbage: with 100, Go's default, a fifth of the
-// tests' CPU goes to the collector; with 400 the tests need more than 1 GiB.
-const heapGrowth = 200
 
 // Main runs a package's tests, for its TestMain. More tests run side by side than there are
 // processors, unless the command line has -test.parallel. A goroutine that is left when all
@@ -31,6 +25,5 @@ func Main(m *testing.M, ignore ...goleak.Option) {
 			panic(err)
 		}
 	}
-	debug.SetGCPercent(heapGrowth)
 	goleak.VerifyTestMain(m, ignore...)
 }

@@ -8,14 +8,14 @@ import (
 	"net/http"
 	"testing"
 
+	"rankcast/ranking/redistest"
+
 	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
-
-	"rankcast/server/servertest"
 )
 
-func TestMain(m *testing.M) { servertest.Main(m) }
+func TestMain(m *testing.M) { redistest.Main(m) }
 
 // pipes is a network in memory, so that a test with simulated time has one.
 type pipes struct {

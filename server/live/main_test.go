@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
@@ -16,7 +17,7 @@ func TestMain(m *testing.M) {
 		join(spec)
 		return
 	}
-	servertest.Main(m, servertest.IdleConnections()...)
+	redistest.Main(m, servertest.IdleConnections()...)
 }
 
 const patience = servertest.Patience

@@ -3,9 +3,10 @@ package pages_test
 import (
 	"testing"
 
+	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
 func TestMain(m *testing.M) {
-	servertest.Main(m, servertest.IdleConnections()...)
+	redistest.Main(m, servertest.IdleConnections()...)
 }

@@ -25,7 +25,7 @@ import (
 	"rankcast/server/webhook"
 )
 
-func TestMain(m *testing.M) { servertest.Main(m) }
+func TestMain(m *testing.M) { redistest.Main(m) }
 
 // startReceiver has a receiver listen.
 func startReceiver(t testing.TB, r *servertest.Receiver) *httptest.Server {

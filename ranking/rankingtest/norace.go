@@ -1,5 +1,0 @@
-//go:build !race
-
-package rankingtest
-
-const slower = 1
