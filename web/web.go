@@ -29,8 +29,8 @@ package web
 
 import "embed"
 
-// Files holds pages/, texts/, assets/ and kit/. It is read-only and safe for concurrent
+// Files holds pages/, texts/, assets/, kit/ and docs/. It is read-only and safe for concurrent
 // use.
 //
-//go:embed pages texts assets kit
+//go:embed pages texts assets kit docs
 var Files embed.FS

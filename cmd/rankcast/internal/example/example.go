@@ -1,0 +1,9 @@
+// Package example holds the files that `rankcast example` prints.
+package example
+
+import _ "embed"
+
+// Boards is the boards file of all examples in the documentation, and of the demo.
+//
+//go:embed boards.yaml
+var Boards []byte
