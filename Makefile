@@ -11,7 +11,7 @@ help: ## List the targets
 
 .PHONY: run
 run: ## Start a server with an embedded store and scores that move by themselves
-	$(GO) run ./cmd/rankcast serve --demo
+	CGO_ENABLED=0 $(GO) run -trimpath ./cmd/rankcast serve --demo
 
 .PHONY: build
 build: ## Build bin/rankcast
