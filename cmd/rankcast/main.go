@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"rankcast/cmd/rankcast/internal/example"
 	"rankcast/cmd/rankcast/internal/replay"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/cmd/rankcast/internal/watch"
@@ -22,10 +23,11 @@ import (
 var version string
 
 type commands struct {
-	Serve   serve          `cmd:"" help:"Run a server."`
-	Watch   watch.Command  `cmd:"" help:"Show a board, live."`
-	Replay  replay.Command `cmd:"" help:"Send a recording to a server."`
-	Version showVersion    `cmd:"" help:"Print the version."`
+	Serve   serve           `cmd:"" help:"Run a server."`
+	Watch   watch.Command   `cmd:"" help:"Show a board, live."`
+	Replay  replay.Command  `cmd:"" help:"Send a recording to a server."`
+	Example example.Command `cmd:"" help:"Print the boards file that the documentation's examples use."`
+	Version showVersion     `cmd:"" help:"Print the version."`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }
