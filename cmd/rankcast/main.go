@@ -13,7 +13,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"rankcast/cmd/rankcast/internal/define"
+	"rankcast/cmd/rankcast/internal/example"
 	"rankcast/cmd/rankcast/internal/replay"
+	"rankcast/cmd/rankcast/internal/send"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/cmd/rankcast/internal/watch"
 )
@@ -22,10 +25,14 @@ import (
 var version string
 
 type commands struct {
-	Serve   serve          `cmd:"" help:"Run a server."`
-	Watch   watch.Command  `cmd:"" help:"Show a board, live."`
-	Replay  replay.Command `cmd:"" help:"Send a recording to a server."`
-	Version showVersion    `cmd:"" help:"Print the version."`
+	Serve   serve           `cmd:"" help:"Run a server."`
+	Watch   watch.Command   `cmd:"" help:"Show a board, live."`
+	Replay  replay.Command  `cmd:"" help:"Send a recording to a server."`
+	Check   define.Check    `cmd:"" help:"Check a boards file, without a server."`
+	Put     define.Put      `cmd:"" help:"Define a board, or all of a boards file, on a running server."`
+	Send    send.Command    `cmd:"" help:"Send a score or an event to a server."`
+	Example example.Command `cmd:"" help:"Print the boards file that the documentation's examples use."`
+	Version showVersion     `cmd:"" help:"Print the version."`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -54,7 +61,7 @@ func main() {
 	parser := kong.Must(&c, kong.Name("rankcast"), kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ShortUsageOnError(), kong.Vars{"version": versionLine()}, kong.BindTo(ctx, (*context.Context)(nil)))
-	args := os.Args[1:]
+	args := send.Arguments(os.Args[1:])
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}

@@ -180,7 +180,7 @@ func (s *serve) redis(ctx context.Context, log *slog.Logger, all definition.Set)
 	if s.Redis != "" {
 		if s.Demo {
 			log.Warn("the demo writes made-up scores into this Redis, to boards of such names that are there already too",
-				"boards", "stars fans:{star} fans3h:{star} givers-week givers-month laps", "prefix", s.Prefix)
+				"boards", "points laps stars fans:{star} fans3h:{star} givers-week givers-month", "prefix", s.Prefix)
 		}
 		return s.Redis, func() {}, nil
 	}

@@ -110,10 +110,10 @@ func (d *Board) readField(f field) error {
 		return readDuration(f.value, &d.TieSpan)
 	case "min":
 		d.Min = new(int64)
-		return readInteger(f.value, d.Min, -MaxScore)
+		return readBound(f.value, d.Min)
 	case "max":
 		d.Max = new(int64)
-		return readInteger(f.value, d.Max, -MaxScore)
+		return readBound(f.value, d.Max)
 	case "max_change":
 		return readInteger(f.value, &d.MaxChange, 1)
 	case "union":
@@ -269,7 +269,7 @@ func (t *Target) readScore(v value) error {
 		return readText(v, &t.Score)
 	}
 	var n int64
-	if err := readInteger(v, &n, -MaxScore); err != nil {
+	if err := readBound(v, &n); err != nil {
 		return err
 	}
 	t.Score = strconv.FormatInt(n, 10)

@@ -104,6 +104,9 @@ func (s *source) readJSON(v value, depth int) (value, error) {
 	return v, err
 }
 
+// errNoYAML is the error of parseYAML for a text without a value.
+var errNoYAML = Invalid("", "is empty; want boards, events or both")
+
 // parseYAML reads a file that is one YAML document. The document has no path, so the paths of
 // its fields are their names.
 func parseYAML(file []byte) (value, error) {
@@ -114,15 +117,15 @@ func parseYAML(file []byte) (value, error) {
 	}
 	switch {
 	case err == io.EOF:
-		return value{}, Invalid("file", "is empty; want boards, events or both")
+		return value{}, errNoYAML
 	case err != nil:
-		return value{}, Invalid("file", fmt.Sprintf("is not valid YAML: %v", err))
+		return value{}, Invalid("", fmt.Sprintf("is not valid YAML: %v", err))
 	}
 	switch err := loader.Load(&another); {
 	case err == nil:
-		return value{}, Invalid("file", "has more than one YAML document; want one, without a second ---")
+		return value{}, Invalid("", "has more than one YAML document; want one, without a second ---")
 	case err != io.EOF:
-		return value{}, Invalid("file", fmt.Sprintf("is not valid YAML up to its end: %v", err))
+		return value{}, Invalid("", fmt.Sprintf("is not valid YAML up to its end: %v", err))
 	}
 	return new(source).readYAML(value{}, &document, 0)
 }

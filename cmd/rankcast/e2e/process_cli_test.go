@@ -11,7 +11,17 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/internal/example"
 )
+
+func TestExampleBoards(t *testing.T) {
+	t.Parallel()
+	got := run(t, "", "example", "boards")
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, string(example.Boards), got.stdout)
+	require.Equal(t, 80, run(t, "", "example").code)
+}
 
 func TestCommandLine(t *testing.T) {
 	t.Parallel()

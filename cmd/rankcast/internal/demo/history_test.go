@@ -101,4 +101,13 @@ func TestDemoCast(t *testing.T) {
 		require.Contains(t, viewerIDs, user)
 	}
 	require.InDelta(t, len(viewerIDs)/2, len(viewerNames), 3)
+	ids, names := make(map[string]bool), make(map[string]bool)
+	for _, p := range players {
+		ids[p.id], names[p.name] = true, true
+	}
+	require.Len(t, ids, len(players))
+	require.Len(t, names, len(players))
+	for _, reader := range []string{"ana", "eli", "mia"} {
+		require.NotContains(t, ids, reader, "a reader sends scores for it")
+	}
 }
