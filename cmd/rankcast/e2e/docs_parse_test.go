@@ -31,15 +31,16 @@ var forms = map[string]struct {
 	words    []string
 	mustSave bool
 }{
-	"sh":    {words: []string{"server", "fails", "docker"}},
-	"json":  {words: []string{"output", "send", "receive", "frame"}},
-	"text":  {words: []string{"output"}},
-	"yaml":  {},
-	"js":    {},
-	"html":  {words: []string{"file"}, mustSave: true},
-	"go":    {mustSave: true},
-	"csv":   {mustSave: true},
-	"nginx": {mustSave: true},
+	"sh":     {words: []string{"server", "fails", "docker"}},
+	"json":   {words: []string{"output", "send", "receive", "frame"}},
+	"text":   {words: []string{"output"}},
+	"yaml":   {},
+	"js":     {},
+	"html":   {words: []string{"file"}, mustSave: true},
+	"go":     {mustSave: true},
+	"csv":    {mustSave: true},
+	"nginx":  {mustSave: true},
+	"python": {mustSave: true},
 }
 
 var (

@@ -298,7 +298,7 @@ func TestDocsShell(t *testing.T) {
 	s.stop(t.Context())
 
 	// The program in the background ends too, and stop waits for it.
-	s = start("(trap 'echo bye; exit' TERM; echo ready; while :; do read -t 60 <> <(:) || :; done) & exit 0", false)
+	s = start("(trap 'echo bye; exit' TERM; tail -f /dev/null & echo ready; wait) & exit 0", false)
 	<-s.ended
 	redistest.Eventually(t, "the program", func() error {
 		if s.output() != "ready\n" {
