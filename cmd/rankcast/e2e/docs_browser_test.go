@@ -88,6 +88,9 @@ func (p *docPage) await(tab *docTab, what, expression string) {
 			p.fail(tab.block, "errors in the browser:\n%s", errors)
 		}
 		is, err := chromedp.Run(tab.ctx, chromedp.Evaluate[string](expression, chromedp.EvalAwaitPromise))
+		if strings.Contains(is, " is stopped: ") {
+			p.fail(tab.block, "waiting for %s: %s", what, is) // for good
+		}
 		if err == nil && is != "" {
 			err = errors.New(is)
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"rankcast/server/servertest"
+
 	"github.com/coder/websocket"
 )
 
@@ -59,13 +61,10 @@ func (s *docSocket) close() {
 	s.wg.Wait()
 }
 
-// next returns the next frame. It returns the frames that came before the connection ended, too.
+// next waits for the next frame. It returns the frames that came before the connection ended, too.
 func (s *docSocket) next(ctx context.Context) ([]byte, error) {
-	select {
-	case frame := <-s.frames:
-		return frame, nil
-	default:
-	}
+	ctx, cancel := context.WithTimeout(ctx, servertest.Patience)
+	defer cancel()
 	select {
 	case frame := <-s.frames:
 		return frame, nil
