@@ -3,6 +3,7 @@ package definition
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -57,7 +58,7 @@ func parseSet(file []byte) (Set, error) {
 		case SectionEvents:
 			err = defs.readEvents(f.value)
 		default:
-			err = f.refuse("is not a field of a boards file; want boards or events")
+			err = f.unknownSection()
 		}
 		errs = append(errs, err)
 	}
@@ -65,6 +66,15 @@ func parseSet(file []byte) (Set, error) {
 		return Set{}, err
 	}
 	return defs, nil
+}
+
+// unknownSection refuses a name that stands where boards and events belong.
+func (f field) unknownSection() error {
+	reason := "is not a field of a boards file; want boards or events"
+	if f.kind == '{' && baseName.MatchString(f.name) {
+		reason += "; a board stands under boards, indented"
+	}
+	return f.refuse("%s", reason)
 }
 
 func (defs *Set) readBoards(v value) error {
@@ -93,6 +103,9 @@ func (defs *Set) readBoards(v value) error {
 // readBoard reads one board of a file, normalized.
 func readBoard(f field) (Board, error) {
 	d := Board{Name: f.name}
+	if name, rest, braces := strings.Cut(f.name, " {"); braces && !strings.ContainsAny(name, " {") {
+		return d, Invalid(FieldPath(SectionBoards, name), fmt.Sprintf("lacks a colon%s; want %s: {%s: …}", f.inLine(), Clip(name), Clip(rest)))
+	}
 	if f.kind != 'n' { // a name without fields has the defaults
 		if err := d.read(f.value); err != nil {
 			return d, err

@@ -15,7 +15,7 @@ func TestParseScore(t *testing.T) {
 		require.Equal(t, want, n)
 	}
 	for digits, says := range map[string]string{
-		"61.5":                    "score: is 61.5; want an integer: send seconds as milliseconds, with display.format time_ms",
+		"61.5":                    "score: is 61.5; want an integer: send seconds as milliseconds with display.format time_ms",
 		"-0.5":                    "milliseconds",
 		"1e3":                     "score: is 1e3; want an integer, without fraction or exponent",
 		"1.5E-3":                  "exponent",
