@@ -56,6 +56,7 @@ if (mode === 'me' && !me) setText(byId('hint', HTMLElement), text('overlay_me_mi
 else start();
 
 function start() {
+  board.setAttribute('board', ''); // until readDefinition sets it
   board.setAttribute('top', String(mode === 'me' ? CARD_TOP : requestedTop));
   board.setAttribute('pace', String(numberOf('pace', 0, 60_000, DEFAULT_PACE)));
   setAttribute(board, 'me', me || undefined);
@@ -110,7 +111,7 @@ function readDefinition() {
       setAttribute(board, 'unit', unit);
       setAttribute(board, 'decimals', decimals ? String(decimals) : undefined);
       // The board was defined after this page was opened.
-      if (board.dataset.state === 'stopped') board.removeAttribute('board');
+      if (board.dataset.state === 'stopped') board.setAttribute('board', '');
     } finally {
       board.setAttribute('board', name);
     }
