@@ -76,7 +76,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, ReadOnly: cfg.ReadOnlySockets, Origins: origins,
 	})
 
-	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets})
+	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkBoard})
 
 	e := echo.New()
 	s.echo = e
