@@ -116,13 +116,13 @@ const firstPort, lastPort = 61_000, 64_999
 
 var (
 	nextPort     = firstPort + rand.IntN((lastPort-firstPort)/2)
-	nextPortOnce sync.Mutex
+	nextPortLock sync.Mutex
 )
 
 // freePorts finds n free ports in a row, and gives each out once.
 func freePorts(t *testing.T, n int) int {
-	nextPortOnce.Lock()
-	defer nextPortOnce.Unlock()
+	nextPortLock.Lock()
+	defer nextPortLock.Unlock()
 	for first, port := nextPort, nextPort; port <= lastPort; port++ {
 		listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
 		if err != nil {

@@ -26,7 +26,27 @@ type block struct {
 func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
 // forms are the languages that a block may have, each with its words. mustSave: a block of this
-// language needs the name of a file.
+// language needs the name of a file. A block with the name of a file is saved, in the clone or
+// beside it, and later blocks use it.
+//
+//   - sh: bash -e runs the commands, which succeed. The variables of a block end with it.
+//   - sh server: a program that stays. The page goes on when it is ready. It takes the place of an
+//     earlier one at the same address.
+//   - sh fails: the commands fail.
+//   - sh docker: needs Docker or a service elsewhere, and is not run. Its files exist, and its flags
+//     of rankcast are right.
+//   - json output, text output: what the last commands print, see matchValues and matchLines.
+//   - json send: messages to the server, one a line, on the page's WebSocket.
+//   - json receive: the next frames on it, all of them.
+//   - json frame: a frame that no example provokes. The tests of the Go client decode it.
+//   - json: anything that is JSON. text: a drawing, or a file.
+//   - yaml: a boards file, or a part of one, that rankcast check accepts.
+//   - html: a page that a browser opens from another site, or with file from a file. It logs no
+//     error, and each of its boards becomes live. The servers that follow directly start first.
+//   - js: a module on a page of the server, with an empty element out. It throws nothing, logs no
+//     error, and fills the element if it names it.
+//
+// Examples name the ports 8080 and 8081 of servers, 8000 of another site, and 6379 of Redis.
 var forms = map[string]struct {
 	words    []string
 	mustSave bool
