@@ -16,6 +16,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/internal/origin"
 	"rankcast/server/live"
 	"rankcast/server/pages"
 )
@@ -35,8 +36,8 @@ type Config struct {
 	// ReadOnlySockets makes WebSockets refuse updates and events. Default false.
 	ReadOnlySockets bool
 	// Origins are the origins of other sites whose pages may read what is under /v1/ and open
-	// sockets. Such sockets accept neither updates nor events. CheckOrigin checks an origin.
-	// Default none.
+	// sockets. Such sockets accept neither updates nor events. The server closes a socket of any
+	// other origin at once, with 4503. CheckOrigin checks an origin. Default none.
 	Origins []string
 	// StopTimeout bounds a graceful stop: then the server closes the connections of pending
 	// requests, and of clients that have not answered the close frame. Default 5 s.
@@ -70,11 +71,12 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
+	origins := origin.New(cfg.Origins, cfg.Log)
 	s.sessions = live.New(store, socketUpdater{s}, h, live.Config{
-		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, ReadOnly: cfg.ReadOnlySockets, Origins: cfg.Origins,
+		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, ReadOnly: cfg.ReadOnlySockets, Origins: origins,
 	})
 
-	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets})
+	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkBoard})
 
 	e := echo.New()
 	s.echo = e
@@ -83,7 +85,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		s.log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
 		return err
 	}}))
-	e.Use(rejectCrossOrigin, corsOrigins(cfg.Origins).allowReads)
+	e.Use(rejectCrossOrigin, allowReads(origins))
 	s.addRoutes(e)
 	return s
 }

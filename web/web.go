@@ -5,7 +5,8 @@
 //     missing.html (the answer to a path without a page) and shared.html (blocks that the
 //     others use). A template gets .Lang ("en" or "zh") and .LangTag for <html lang>;
 //     .Root, a relative path to the server's root, and .Home, the path of the dashboard;
-//     and {{text "key"}}. Pages with a script also get .Writes (whether sockets may send
+//     and {{text "key"}}. missing.html also gets .Board, the name of a board that does not
+//     exist, or "". Pages with a script also get .Writes (whether sockets may send
 //     updates), .Preloads (the paths of all modules that the script imports) and .Texts
 //     (all texts of the language, as JSON).
 //   - docs/ holds the documentation, in Markdown and in English only. The first line of a

@@ -81,6 +81,16 @@ func (p *Proxy) Hold(texts ...string) {
 	p.hold = texts
 }
 
+// Cut closes all connections.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.conns {
+		c.Close()
+	}
+	p.conns = nil
+}
+
 // Held is the number of connections that Hold has silenced.
 func (p *Proxy) Held() int { return int(p.held.Load()) }
 

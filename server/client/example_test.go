@@ -34,7 +34,7 @@ func ExampleClient_Update() {
 	}
 }
 
-// Many updates at once: each is answered by itself.
+// Many updates at once: each is answered by itself. The mode of laps is best: a slower lap changes nothing.
 func ExampleClient_Updates() {
 	c, err := client.New("http://127.0.0.1:8080", client.Config{})
 	if err != nil {
@@ -42,8 +42,8 @@ func ExampleClient_Updates() {
 	}
 	defer c.Close()
 	outcomes, err := c.Updates(context.Background(), "laps", []client.Update{
-		{Member: "car 44", Score: 78_123, Op: client.Best},
-		{Member: "car 16", Score: 78_310, Op: client.Best},
+		{Member: "ana", Score: 78_123},
+		{Member: "eli", Score: 78_310},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -66,7 +66,7 @@ func ExampleClient_Event() {
 	}
 	defer c.Close()
 	outcomes, err := c.Event(context.Background(), "gift", client.Event{
-		ID: "gift-20261120-0043", Data: []byte(`{"star":"s17","user":"u4","flowers":3}`)})
+		ID: "gift-20261120-0043", Data: []byte(`{"star":"s17","user":"mochi","flowers":3}`)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func ExampleClient_Event() {
 	}
 }
 
-// An overlay shows the first three and a player's own rank, until ctrl-c.
+// An overlay shows the first three fans of a star and a viewer's own rank, until ctrl-c.
 func ExampleClient_Watch() {
 	c, err := client.New("http://127.0.0.1:8080", client.Config{})
 	if err != nil {
@@ -90,7 +90,7 @@ func ExampleClient_Watch() {
 	defer c.Close()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err = c.Watch(ctx, "stars", client.Watch{Top: 3, Me: "u4", Around: 1}, func(b client.Board) {
+	err = c.Watch(ctx, "fans:s17", client.Watch{Top: 3, Me: "u4", Around: 1}, func(b client.Board) {
 		for _, e := range b.Top {
 			fmt.Println(e.Rank, e.Member, e.Score)
 		}

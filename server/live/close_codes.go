@@ -5,8 +5,19 @@ package live
 // breaks the protocol.
 type closeCode uint16
 
-// closeGoingAway follows a bye: the node stops, and the client reconnects to another node.
-const closeGoingAway closeCode = 1001
+const (
+	// closeGoingAway follows a bye: the node stops, and the client reconnects to another node.
+	closeGoingAway closeCode = 1001
+	// closeForbidden refuses the client for good: its page belongs to a site that the server does
+	// not allow. The reason says what would allow it. Clients do not reconnect after 4500 to 4999.
+	closeForbidden closeCode = 4503
+)
 
-// frame encodes a close frame with the code (RFC 6455, section 5.5.1).
-func (c closeCode) frame() []byte { return []byte{0x88, 2, byte(c >> 8), byte(c)} }
+// maxReason is the greatest length of the reason in a close frame, in bytes (RFC 6455, section 5.5).
+const maxReason = 123
+
+// frame encodes a close frame with the code (RFC 6455, section 5.5.1) and a reason of at most maxReason
+// bytes of UTF-8; "" is none.
+func (c closeCode) frame(reason string) []byte {
+	return append([]byte{0x88, byte(2 + len(reason)), byte(c >> 8), byte(c)}, reason...)
+}

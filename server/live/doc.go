@@ -9,9 +9,12 @@
 //	                                                   └────► reply ─► socket.reply ─► client
 //	hub ─► frame ─► socket.Send ─► client
 //
+// A page of an origin that is not allowed gets no session: Accept closes its socket with 4503 and the
+// reason.
+//
 // A socket has no queue. It accepts a frame or turns it away; once it has room, it calls
 // hub.Client.Ready and gets the newest frame (conflation). A client that does not accept
 // 2 KiB, or the rest of a frame, within Config.WriteTimeout loses its connection.
 //
-// Sessions.Stop sends each client a bye and a close frame; close_codes.go declares the code.
+// Sessions.Stop sends each client a bye and a close frame; close_codes.go declares the codes.
 package live

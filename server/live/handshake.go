@@ -5,20 +5,22 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 
 	"rankcast/hub"
+	"rankcast/server/internal/origin"
 	"rankcast/server/internal/problem"
 )
 
 // Accept turns a WebSocket handshake into a session and returns at once, so that the handler's
 // stack and buffers are freed. With nil, Sessions owns the hijacked connection. With an error,
 // Accept has answered nothing: the caller answers the request with that error.
+//
+// A page of an origin that is not allowed gets no session: Accept closes its socket with 4503. Browsers
+// tell a page nothing of a refused handshake, so a refusal would look like an outage.
 func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request) error {
 	if s.stopping.Load() {
 		return hub.ErrClosed
@@ -26,16 +28,21 @@ func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request) error {
 	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running}
 	ws, err := websocket.Accept(u, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
-		OriginPatterns: originPatterns(s.cfg.Origins),
+		InsecureSkipVerify: true, // the origin is checked below
 	})
 	if err != nil {
-		if u.refused == http.StatusForbidden {
-			return problem.ErrCrossOrigin
-		}
 		return fmt.Errorf("%w: %w", problem.ErrHandshake, err)
 	}
+	foreign := origin.IsForeign(r)
+	if from := r.Header.Get("Origin"); foreign && !s.cfg.Origins.Allows(from) {
+		s.cfg.Origins.LogRefusal(from)
+		if !s.openRefused(func() { u.socket.refuse(closeForbidden, s.cfg.Origins.Refusal(from, maxReason)); ws.CloseNow() }) {
+			ws.CloseNow()
+		}
+		return nil
+	}
 	ws.SetReadLimit(maxMessage)
-	ss := &session{sessions: s, ws: ws, socket: u.socket, crossOrigin: isCrossOrigin(r), boards: make(map[string]*hub.Subscription)}
+	ss := &session{sessions: s, ws: ws, socket: u.socket, crossOrigin: foreign, boards: make(map[string]*hub.Subscription)}
 	if !s.open(ss) {
 		ws.CloseNow()
 	}
@@ -84,25 +91,4 @@ func (u *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running)
 	return u.socket, bufio.NewReadWriter(
 		bufio.NewReaderSize(u.socket, socketBuffer), bufio.NewWriterSize(u.socket, socketBuffer)), nil
-}
-
-// originPatterns escapes origins for websocket.Accept, which matches them by path.Match: there
-// the brackets of an IPv6 address would mean a class.
-func originPatterns(origins []string) []string {
-	patterns := make([]string, len(origins))
-	for i, origin := range origins {
-		patterns[i] = strings.ReplaceAll(origin, "[", `\[`)
-	}
-	return patterns
-}
-
-// isCrossOrigin reports whether a page of another site sent the request. A request without an
-// Origin comes from a program. It compares hosts, as websocket.Accept does.
-func isCrossOrigin(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return false
-	}
-	u, err := url.Parse(origin)
-	return err != nil || !strings.EqualFold(u.Host, r.Host)
 }

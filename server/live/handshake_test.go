@@ -1,16 +1,24 @@
 package live_test
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"log/slog"
 	"net"
+	"net/http"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
+	"rankcast/server"
 	"rankcast/server/servertest"
 )
 
@@ -44,10 +52,91 @@ func TestMessageSentWithHandshake(t *testing.T) {
 	}
 }
 
-func TestCrossOriginHandshakeIsRefused(t *testing.T) {
+// A page of a site that the server does not allow gets no session. Its socket opens and closes with a
+// reason that names the flag, and the log names the flag once.
+func TestSocketOfAnotherSiteIsClosedWithAReason(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		var logged log
+		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Origins: []string{"https://a.example"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}},
+			definition.Board{Name: "b"})
+		for _, c := range []struct{ origin, reason, flag string }{
+			{"http://localhost:8000", "origin http://localhost:8000 is not allowed: start the server with --origins http://localhost:8000",
+				`"--origins https://a.example,http://localhost:8000"`},
+			{"HTTP://127.0.0.1:8000", "origin http://127.0.0.1:8000 is not allowed: start the server with --origins http://127.0.0.1:8000",
+				`"--origins https://a.example,http://127.0.0.1:8000"`},
+			{"null", "origin null is not allowed: start the server with --origins '*'", `"--origins '*'"`},
+			{"https://quite-a-long-name-of-a-site.example.com", "this origin is not allowed: start the server with --origins https://quite-a-long-name-of-a-site.example.com",
+				`"--origins https://a.example,https://quite-a-long-name-of-a-site.example.com"`},
+			{"https://" + strings.Repeat("a", 60) + ".example", "this page's origin is not allowed: the server's log has the --origins that allows it",
+				`"--origins https://a.example,https://` + strings.Repeat("a", 60) + `.example"`},
+		} {
+			for range 2 {
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ws, _, err := websocket.Dial(ctx, "ws://"+n.Addr+"/v1/live", &websocket.DialOptions{
+					Subprotocols: []string{"rankcast.v1"}, HTTPHeader: http.Header{"Origin": {c.origin}}})
+				require.NoError(t, err, c.origin)
+				ws.Write(ctx, websocket.MessageText, []byte(`{"type":"subscribe","id":1,"board":"b"}`))
+				_, _, err = ws.Read(ctx)
+				var closed websocket.CloseError
+				require.ErrorAs(t, err, &closed, "no frame comes first")
+				require.Equal(t, websocket.CloseError{Code: 4503, Reason: c.reason}, closed)
+				ws.CloseNow()
+				cancel()
+			}
+			require.Equal(t, 1, strings.Count(logged.String(), c.flag), "%s:\n%s", c.flag, logged.String())
+		}
+		require.Zero(t, n.Hub.Watched())
+		require.Equal(t, 5, strings.Count(logged.String(), "another site"), logged.String())
+
+		// A page that fetches is refused by its browser, which cannot say why: the log can.
+		require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "Origin", "http://localhost:8000").Status)
+		require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "Origin", "https://a.example").Status)
+		require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "Origin", "http://"+n.Addr).Status)
+		require.Equal(t, 5, strings.Count(logged.String(), "another site"), logged.String())
+		require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "Origin", "http://fetches.example").Status)
+		require.Contains(t, logged.String(), "--origins https://a.example,http://fetches.example")
+	})
+}
+
+// A client that takes the refusal and stays is disconnected, also while it sends.
+func TestRefusedSocketIsDisconnected(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
-	a := n.Do("GET", "/v1/live", "", "Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13",
-		"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==", "Origin", "https://elsewhere.example")
-	servertest.RequireProblem(t, a, 403, "forbidden", "Origin")
+	for _, sends := range []string{"", strings.Repeat("x", 1<<20)} {
+		conn, err := net.Dial("tcp", n.Addr)
+		require.NoError(t, err)
+		conn.SetDeadline(time.Now().Add(patience))
+		_, err = conn.Write([]byte("GET /v1/live HTTP/1.1\r\nHost: " + n.Addr + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: http://localhost:8000\r\n" +
+			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"))
+		require.NoError(t, err)
+		got, err := io.ReadAll(conn)
+		require.NoError(t, err)
+		require.Contains(t, string(got), "\x11\x97origin http://localhost:8000", "4503 and the reason, and the end of the stream")
+		conn.Write([]byte(sends))
+		for err == nil { // until the node closes the connection
+			_, err = conn.Write([]byte("x"))
+		}
+		require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+		conn.Close()
+	}
+	n.Stop()
+}
+
+// log is what a server has logged.
+type log struct {
+	mu    sync.Mutex
+	lines strings.Builder
+}
+
+func (l *log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines.Write(b)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines.String()
 }

@@ -13,6 +13,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/internal/origin"
 	"rankcast/server/internal/request"
 )
 
@@ -38,7 +39,7 @@ type Updater interface {
 	Event(ctx context.Context, event string, fields request.Object) (answer any, err error)
 }
 
-// Config configures Sessions. MaxTop and WriteTimeout are required.
+// Config configures Sessions. MaxTop, WriteTimeout and Origins are required.
 type Config struct {
 	// MaxTop is the maximum number of entries in a subscription.
 	MaxTop int
@@ -47,8 +48,8 @@ type Config struct {
 	WriteTimeout time.Duration
 	// ReadOnly makes sockets refuse updates and events.
 	ReadOnly bool
-	// Origins are the origins of other sites whose pages may open sockets; "*" allows all.
-	Origins []string
+	// Origins are the origins of other sites whose pages may open sockets.
+	Origins *origin.List
 }
 
 // Sessions are the WebSockets of a node. New makes them, Accept adds one, Stop ends them all. All
@@ -83,6 +84,18 @@ func (s *Sessions) open(ss *session) bool {
 	}
 	s.sessions[ss] = struct{}{}
 	s.running.Go(ss.run)
+	return true
+}
+
+// openRefused starts the end of a socket that gets no session. It reports false when the node is
+// stopping.
+func (s *Sessions) openRefused(end func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping.Load() {
+		return false
+	}
+	s.running.Go(end)
 	return true
 }
 

@@ -24,6 +24,11 @@ const (
 	// notSentLowat bounds the unsent bytes in the kernel, beyond which a socket counts as
 	// full: frames that wait there are old when they go out.
 	notSentLowat = 16 << 10
+	// lingerTime is how long the node waits for a client to take the close frame and to close the
+	// connection.
+	lingerTime = time.Second
+	// refusedBytes bounds what the node reads, and discards, from a client that it has refused.
+	refusedBytes = 64 << 10
 )
 
 // socket is the connection below a WebSocket. The library reads from it and writes control frames
@@ -104,7 +109,7 @@ func (s *socket) Send(f *hub.Frame) bool {
 // closeWith writes a frame and then a close frame, after which the socket sends nothing. It does not
 // block: if the connection is full, a goroutine waits.
 func (s *socket) closeWith(f *hub.Frame, code closeCode) {
-	last := slices.Concat(f.WebSocket(), code.frame())
+	last := slices.Concat(f.WebSocket(), code.frame(""))
 	end := func(rest []byte) {
 		s.write(rest)
 		s.closing = true
@@ -187,9 +192,30 @@ func (s *socket) linger() {
 	if !closing {
 		return
 	}
-	const most, atMost = 1 << 20, time.Second
-	s.Conn.SetReadDeadline(time.Now().Add(atMost))
+	s.discard(1 << 20)
+}
+
+// discard reads on until the client closes the connection: for lingerTime, and this many bytes, at most.
+func (s *socket) discard(most int64) {
+	s.Conn.SetReadDeadline(time.Now().Add(lingerTime))
 	io.CopyN(io.Discard, s.Conn, most)
+}
+
+// refuse ends a socket that no session reads: it writes a close frame, and discards what the client has
+// sent. It returns within twice lingerTime. The caller then closes the connection.
+func (s *socket) refuse(code closeCode, reason string) {
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.Conn.SetWriteDeadline(time.Now().Add(lingerTime))
+	if _, err := s.Conn.Write(code.frame(reason)); err != nil {
+		return
+	}
+	// The end of the stream makes the client close the connection at once.
+	if half, ok := s.Conn.(interface{ CloseWrite() error }); ok {
+		half.CloseWrite()
+	}
+	s.discard(refusedBytes)
 }
 
 // unlock releases mu, and notifies the hub if Send turned a frame away meanwhile.

@@ -2,12 +2,17 @@ package pages
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"html/template"
 	"io/fs"
 	"maps"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"rankcast/ranking"
+	"rankcast/server/internal/request"
 
 	"github.com/labstack/echo/v4"
 )
@@ -16,7 +21,11 @@ import (
 // the root by as many "../".
 const maxDepth = 64
 
-// notFoundPage answers a person's request for an unknown page; a template for each locale.
+// maxBoard bounds the name of a board on the page, in bytes.
+const maxBoard = 300
+
+// notFoundPage answers a person's request for an unknown page, or for a page of an unknown board; a
+// template for each locale.
 type notFoundPage []*template.Template
 
 // newNotFoundPage parses the page and renders it once, so that an error shows at start.
@@ -27,16 +36,16 @@ func newNotFoundPage(files fs.FS) (notFoundPage, error) {
 		if m[i], _, err = parsePage(files, "missing.html", l); err != nil {
 			return nil, err
 		}
-		if _, err := m.render(i, "./", "./"); err != nil {
+		if _, err := m.render(i, "./", "./", "board"); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
 }
 
-func (m notFoundPage) render(locale int, root, home string) ([]byte, error) {
+func (m notFoundPage) render(locale int, root, home, board string) ([]byte, error) {
 	var b bytes.Buffer
-	err := m[locale].Execute(&b, page{Lang: locales[locale].name, LangTag: locales[locale].tag, Root: root, Home: home})
+	err := m[locale].Execute(&b, page{Lang: locales[locale].name, LangTag: locales[locale].tag, Root: root, Home: home, Board: board})
 	return b.Bytes(), err
 }
 
@@ -51,12 +60,38 @@ func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
 	if !acceptsHTML(c.Request().Header.Values("Accept")) {
 		return false, nil
 	}
-	err = s.notFound.serve(c)
+	err = s.notFound.serve(c, "")
 	return err == nil || c.Response().Committed, err
 }
 
-// serve answers with the page.
-func (m notFoundPage) serve(c echo.Context) error {
+// checkBoard returns an error if a request is for a page of a board, and there is no such board.
+func checkBoard(c echo.Context, check func(ctx context.Context, name string) error) error {
+	if check == nil || len(c.ParamNames()) == 0 {
+		return nil
+	}
+	return check(c.Request().Context(), request.PathValue(c, "board"))
+}
+
+// serveMissingBoard answers a request for a page of a board that does not exist. A program gets err. A
+// person gets a page with the name of the board.
+//
+// The page asked for serves better in two cases, with the same status. An overlay says so in the picture
+// that it is part of, and shows the board once there is one. The page of an unknown period links the
+// periods that there are.
+func (s *Site) serveMissingBoard(c echo.Context, path string, asked *asset, err error) error {
+	c.Response().Header().Set("Vary", "Accept, Accept-Language")
+	switch {
+	case !acceptsHTML(c.Request().Header.Values("Accept")):
+		return err
+	case path == overlayPath, errors.Is(err, ranking.ErrUnknownPeriod):
+		return asked.serveNotFound(c)
+	default:
+		return s.notFound.serve(c, request.PathValue(c, "board"))
+	}
+}
+
+// serve answers with the page. It names a board, if that is what does not exist; "" is none.
+func (m notFoundPage) serve(c echo.Context, board string) error {
 	r, h := c.Request(), c.Response().Header()
 	i := localeOf(r)
 	root := strings.Repeat("../", depth(r))
@@ -67,7 +102,7 @@ func (m notFoundPage) serve(c echo.Context) error {
 	if l := locales[i].name; r.URL.Query().Get("lang") == l { // this page has no script that keeps ?lang
 		home += "?lang=" + l
 	}
-	b, err := m.render(i, root, home)
+	b, err := m.render(i, root, home, printable(board))
 	if err != nil {
 		return err
 	}
@@ -75,6 +110,15 @@ func (m notFoundPage) serve(c echo.Context) error {
 	h.Set("Content-Language", locales[i].tag)
 	h.Set("Content-Length", strconv.Itoa(len(b)))
 	return c.Blob(http.StatusNotFound, h.Get("Content-Type"), b)
+}
+
+// printable shortens a name that a request holds, and makes it text.
+func printable(name string) string {
+	short := name[:min(len(name), maxBoard)]
+	if len(short) < len(name) {
+		short += "…"
+	}
+	return strings.ToValidUTF8(short, "\uFFFD")
 }
 
 // depth is the number of folders between a request's path and the root. A proxy may serve the root

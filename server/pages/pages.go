@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -18,12 +19,14 @@ import (
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+const overlayPath = "/overlay/:board"
+
 // templates are the templates and their paths. All links in them are relative, so that a proxy may serve
 // the site below any prefix: root leads from a path back to the prefix.
 var templates = []struct{ path, file, root string }{
 	{"/", "dashboard.html", "./"},
 	{"/boards/:board", "dashboard.html", "../"},
-	{"/overlay/:board", "overlay.html", "../"},
+	{overlayPath, "overlay.html", "../"},
 	{"/stars", "stars.html", "./"},
 }
 
@@ -31,6 +34,10 @@ var templates = []struct{ path, file, root string }{
 type Config struct {
 	// ReadOnly removes from pages all controls that send scores. Default false.
 	ReadOnly bool
+	// CheckBoard returns an error if there is no board or family of a name. Then the answer to a
+	// request for a page of the board is that error, or 404 with a page. CheckBoard must return
+	// soon. Default: there is a board of each name.
+	CheckBoard func(ctx context.Context, name string) error
 }
 
 // Site holds the embedded pages, their scripts and styles, and the kit, ready to send. All methods may be
@@ -66,7 +73,13 @@ func newSite(files fs.FS, cfg Config) (*Site, error) {
 				return nil, err
 			}
 		}
-		s.get(p.path, func(c echo.Context) error { return variants[localeOf(c.Request())].serve(c) })
+		s.get(p.path, func(c echo.Context) error {
+			d := variants[localeOf(c.Request())]
+			if err := checkBoard(c, cfg.CheckBoard); err != nil {
+				return s.serveMissingBoard(c, p.path, d, err)
+			}
+			return d.serve(c)
+		})
 		if p.path != "/" {
 			s.get(p.path+"/*", redirectTrailingSlashes)
 		}
@@ -123,6 +136,7 @@ type page struct {
 	Writes        bool
 	Texts         map[string]string
 	Preloads      []string
+	Board         string // the board that does not exist
 }
 
 // parsePage parses the template of a page in one language, and reads that language's texts. Executing the
@@ -158,7 +172,7 @@ func renderPage(files fs.FS, file string, l locale, root string, cfg Config) (*a
 		preloads[i] = root + preloads[i]
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, page{l.name, l.tag, root, root, !cfg.ReadOnly, texts, preloads}); err != nil {
+	if err := t.Execute(&b, page{Lang: l.name, LangTag: l.tag, Root: root, Home: root, Writes: !cfg.ReadOnly, Texts: texts, Preloads: preloads}); err != nil {
 		return nil, err
 	}
 	d, err := newAsset(file, b.Bytes())

@@ -113,6 +113,20 @@ func (d *asset) serve(c echo.Context) error {
 	return nil
 }
 
+// serveNotFound answers 404 with the asset, to a request for something that does not exist. The answer
+// has no entity tag: a 404 is never "not modified".
+func (d *asset) serveNotFound(c echo.Context) error {
+	h, body := c.Response().Header(), d.identity
+	maps.Copy(h, d.header)
+	h.Set("Vary", "Accept, "+d.header.Get("Vary"))
+	if d.gzip != nil && acceptsGzip(c.Request().Header.Values("Accept-Encoding")) {
+		body = d.gzip
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	return c.Blob(http.StatusNotFound, h.Get("Content-Type"), body)
+}
+
 // serveGzip answers with the whole compressed form, also to a range request: a range would be one of
 // compressed bytes.
 func (d *asset) serveGzip(c echo.Context) error {

@@ -1,6 +1,7 @@
 package servertest
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -48,7 +49,7 @@ func (n *Node) Top(board string, limit int) (top []hubtest.Entry, total int64) {
 // ready. The node stops at the end of the test.
 func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *Node {
 	log := slog.New(slog.DiscardHandler)
-	cfg.Hub.Log, cfg.Server.Log = log, log
+	cfg.Hub.Log, cfg.Server.Log = log, cmp.Or(cfg.Server.Log, log)
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	store := ranking.New(rdb, cfg.Ranking)

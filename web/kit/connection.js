@@ -12,7 +12,7 @@
  * @import {Answer, Frame} from './subscription.js'
  */
 
-import { backoff, Socket } from './socket.js';
+import { backoff, RankcastError, Socket } from './socket.js';
 import { safely, Subscription, TEMPORARY } from './subscription.js';
 
 /** An unused socket stays open this long: an element that moves within the page disconnects and connects at once. */
@@ -223,7 +223,7 @@ export class Session {
   #requestFeed(feed) {
     if (this.paused) return;
     this.send({ type: 'subscribe', feed }, (answer) => {
-      const problem = answer?.type === 'error' ? answer : this.problem;
+      const problem = answer?.type === 'error' ? new RankcastError(answer) : this.problem;
       if (problem) safely(() => this.feeds.get(feed)?.onError?.(problem));
     });
   }
@@ -250,7 +250,7 @@ export class Session {
         if (Array.isArray(outcome)) resolve(outcome);
         else reject(outcome);
       };
-      const expire = () => finish({ code: 'unavailable', message: 'No answer: the event may count or not.' });
+      const expire = () => finish(new RankcastError({ code: 'unavailable', message: 'No answer: the event may count or not.' }));
       const limit = setTimeout(expire, within);
       const send = () => {
         clearTimeout(timer);
@@ -264,7 +264,7 @@ export class Session {
         if (!answer || !this.#events.has(send)) return;
         const outcome = answer.type === 'result' ? (answer.results ?? []) : [{ error: answer }];
         if (outcome.some(({ error }) => TEMPORARY.has(error?.code))) timer = setTimeout(send, backoff(++attempt));
-        else finish(answer.type === 'error' ? answer : outcome);
+        else finish(answer.type === 'error' ? new RankcastError(answer) : outcome);
       };
       this.#events.add(send);
       this.#openOrClose();

@@ -3,20 +3,21 @@
  *
  * ```html
  * <script type="module" src="https://your-server/kit/rankcast.js"></script>
- * <live-leaderboard board="stars" top="10" me="u4"></live-leaderboard>
+ * <live-leaderboard board="stars" top="10" me="s17"></live-leaderboard>
  * ```
  *
  * Or with a callback, if the page renders the board itself:
  *
  * ```js
  * import { subscribe } from 'https://your-server/kit/rankcast.js';
- * const unsubscribe = subscribe('stars', { top: 3, me: 'u4' }, {
+ * const unsubscribe = subscribe('stars', { top: 3, me: 's17' }, {
  *   onTop: ({ top }) => renderTop(top),
  *   onMe: ({ rank, score }) => renderOwn(rank, score),
  * });
  * ```
  *
- * If the page belongs to another site, the server must allow its origin (`--origins`).
+ * If the page belongs to another site, the server must allow its origin (`--origins`). Such a page
+ * watches boards and sends nothing. The element of a page that is not allowed shows which flag is missing.
  * Names, avatars and data are untrusted text: write them with `textContent`.
  */
 
@@ -101,12 +102,14 @@ export interface StateDetail {
   readonly problem?: Problem;
 }
 
-/** A refusal. */
-export interface Problem {
+/** A refusal. All promises of the kit reject with one. `String(problem)` holds the message. */
+export interface Problem extends Error {
+  readonly name: 'RankcastError';
   /**
    * A code of the server (`unknown_board`, `forbidden`, …), or one of the kit: `cannot_connect`
    * (the URL is invalid, or the page may not open it), `closed` (the server closed the connection
-   * for good), `unavailable` (no answer came in time).
+   * for good, such as one of an origin that it does not allow), `no_board` (the element has no
+   * `board`), `unavailable` (no answer came in time).
    */
   readonly code: string;
   /** In English, for developers. */
@@ -145,7 +148,8 @@ export interface FeedCallbacks {
  *
  * The kit reconnects a lost socket after growing, random waits, and then receives only the
  * changes since. It detects a silent loss within 25 s. It waits as long as a stopping server
- * asks (`bye`), and does not reconnect after the close codes 4500 to 4999.
+ * asks (`bye`), and does not reconnect after the close codes 4500 to 4999. Their reason is the
+ * message of the problem.
  */
 export interface Connection {
   /**
@@ -167,8 +171,9 @@ export interface Connection {
    * @param within how long to try, ms. Default: nine minutes, because servers know an id for ten.
    *   An event that an earlier page began to send has less time left.
    * @returns the result on each board of the event: an entry, or an object with `error`
-   * @throws {Problem} the server refused the event (a page of another site always gets `forbidden`),
-   *   or no answer came in time (`unavailable`): the event may count or not
+   * @throws {Problem} the server refused the event (`forbidden`: a page of another site may not send),
+   *   or closed the connection for good (`closed`), or no answer came in time (`unavailable`): the
+   *   event may count or not
    */
   send(event: string, data: { readonly id?: string; readonly [field: string]: unknown }, within?: number): Promise<any[]>;
   /** The server's clock, by which periods end, in ms since 1970. Until the server has sent it: the page's own clock. */
@@ -254,7 +259,8 @@ export interface NewLeader extends EnterTop {
  * current period, counts down to its end, and goes on with the next one.
  *
  * Attributes:
- * - `board`: the name of the board: `stars`, `fans:s17`, `stars@2026-W46`
+ * - `board`: the name of the board: `stars`, `fans:s17`, `stars@2026-W46`. An element without it
+ *   says so. It shows nothing if the value is empty, so that a page can set the name later
  * - `top`: the number of entries, 1 to 1,000. Default: 10
  * - `me`: the member to follow. Default: none. Its row is marked in the list; a member outside
  *   the list has a row below it, which stays in view while the list scrolls

@@ -13,6 +13,7 @@ import { Announcer } from './announcer.js';
 import { connect } from './connection.js';
 import { dates, memberCount, phrase, scoreFormat, timeLeft, times, words } from './format.js';
 import { part, RowList, setAttribute, setProperty, setText } from './rows.js';
+import { RankcastError } from './socket.js';
 import { sheet } from './style.js';
 
 export { connect, subscribe } from './connection.js';
@@ -46,6 +47,8 @@ export class LiveLeaderboard extends HTMLElement {
   #rendered = null;
   /** @type {number | null} */
   #renderedRank = null;
+  /** The console says that `board` is missing. */
+  #warned = false;
   #format = scoreFormat({});
   /** @type {Connection | null} */
   #connection = null;
@@ -136,9 +139,9 @@ export class LiveLeaderboard extends HTMLElement {
       this.#connection = connect(this.getAttribute('server') ?? undefined);
     } catch (error) {
       this.#connection = null;
-      this.#state = 'stopped';
-      this.#detail = { problem: { code: 'cannot_connect', message: String(error) } };
+      this.#stop('cannot_connect', String(error));
     }
+    if (board === null) this.#stop('no_board', words.no_board);
     if (board && this.#connection) {
       const wish = { top: this.#number('top', 1, 1_000, 10), me: this.#me, around: this.#number('around', 1, 20, 1) };
       this.#unsubscribe = this.#connection.subscribe(board, wish, {
@@ -160,6 +163,15 @@ export class LiveLeaderboard extends HTMLElement {
       });
     }
     this.#renderSoon();
+  }
+
+  /**
+   * @param {string} code
+   * @param {string} message
+   */
+  #stop(code, message) {
+    this.#state = 'stopped';
+    this.#detail = { problem: new RankcastError({ code, message }) };
   }
 
   #readFormat() {
@@ -234,6 +246,12 @@ export class LiveLeaderboard extends HTMLElement {
     setProperty(this.#list.element, '--_below', this.#me ? 1 : 0);
     this.#list.render(items, this.#format, moves);
     this.#renderHeader();
+    // Not earlier: a script may add the element first, and set the attribute then.
+    const { problem } = this.#detail;
+    if (problem?.code === 'no_board' && !this.#warned) {
+      this.#warned = true;
+      console.error(problem.message, this);
+    }
     this.#dispatch('update', { snapshot, me: this.#own, state: this.#state });
     if (this.#state !== 'live' || !snapshot) return;
     const leader = top[0] && { member: top[0].member, ...this.#textValues(top[0]) };

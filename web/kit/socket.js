@@ -42,6 +42,18 @@ export function backoff(attempt) {
   return Math.random() * Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
 }
 
+/** A refusal, as `Problem` of rankcast.d.ts describes it. */
+export class RankcastError extends Error {
+  name = /** @type {const} */ ('RankcastError');
+
+  /** @param {{ code: string, message: string, field?: string }} refusal of the server, or of the kit */
+  constructor({ code, message, field }) {
+    super(message);
+    this.code = code;
+    this.field = field;
+  }
+}
+
 export class Socket {
   /** @type {Phase} */
   phase = 'idle';
@@ -226,7 +238,7 @@ export class Socket {
    * @param {string} message
    */
   #stop(code, message) {
-    this.problem = { code, message };
+    this.problem = new RankcastError({ code, message });
     this.#setPhase('stopped');
   }
 

@@ -8,15 +8,16 @@
  * @import {Callbacks, Entry, Me, Problem, Snapshot, State, Wish} from './rankcast.js'
  * @import {Session} from './connection.js'
  *
+ * @typedef {{ code: string, message: string, field?: string }} Refusal
  * @typedef {{ type: 'snapshot' } & Snapshot} SnapshotFrame
  * @typedef {{ type: 'delta', board: string, from: number, seq: number, total: number, rows: [index: number, entry: Entry][], len: number }} Delta
  * @typedef {{ type: 'feed', feed: string, items: { at: string, data: any }[], skipped: number }} Feed
- * @typedef {{ type: 'ok' | 'pong', id: number, now?: string } | { type: 'result', id: number, results?: any[] } | { type: 'error', id: number } & Problem} Answer
+ * @typedef {{ type: 'ok' | 'pong', id: number, now?: string } | { type: 'result', id: number, results?: any[] } | { type: 'error', id: number } & Refusal} Answer
  * @typedef {Answer | SnapshotFrame | Delta | { type: 'me', board: string } & Me | Feed
  *   | { type: 'status', stale: boolean, as_of?: string } | { type: 'bye', retry_ms?: number }} Frame
  */
 
-import { backoff } from './socket.js';
+import { backoff, RankcastError } from './socket.js';
 
 /** Codes of refusals after which the kit tries again. */
 export const TEMPORARY = new Set(['unavailable', 'rate_limited']);
@@ -161,14 +162,14 @@ export class Subscription {
     }
   }
 
-  /** @param {Problem} problem */
-  #onRefusal({ code, message, field }) {
+  /** @param {Refusal} refusal */
+  #onRefusal(refusal) {
     this.#requested = false;
-    if (TEMPORARY.has(code)) {
+    if (TEMPORARY.has(refusal.code)) {
       this.#retry();
       return;
     }
-    this.#problem = { code, message, field };
+    this.#problem = new RankcastError(refusal);
     this.reportState();
   }
 
@@ -188,7 +189,7 @@ export class Subscription {
     else if (phase === 'away') state = 'away';
     else if (staleAsOf !== null) state = 'stale';
     const detail = refusal ? { problem: refusal } : state === 'stale' ? { asOf: staleAsOf ?? '' } : {};
-    const report = state + JSON.stringify(detail);
+    const report = state + JSON.stringify(detail) + refusal;
     if (report === this.#reported) return;
     this.#reported = report;
     safely(() => this.#callbacks.onState?.(state, detail));

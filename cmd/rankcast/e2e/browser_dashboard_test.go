@@ -245,7 +245,9 @@ func TestKitShowsABoardOnAPageOfAnotherSite(t *testing.T) {
 		require.Contains(t, body, "http://"+p.addr+"/kit/rankcast.js")
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(site.URL)))
 		if origins == nil {
-			require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('live-leaderboard').dataset.state`, "away")))
+			require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped"),
+				becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`,
+					"origin "+site.URL+" is not allowed: start the server with --origins "+site.URL)))
 			continue
 		}
 		require.NoError(t, chromedp.Do(ctx, shows("ann", "u4"), becomes(own, "listed: 2 u4 10 to next 30")))

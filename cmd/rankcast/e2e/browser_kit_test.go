@@ -3,6 +3,10 @@
 package e2e
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -23,7 +27,7 @@ const wire = `
 		say(...frames) {
 			for (const frame of frames) this.dispatchEvent(new MessageEvent('message', {data: JSON.stringify(frame)}));
 		}
-		lose(code = 1006) { this.dispatchEvent(new CloseEvent('close', {code})); }
+		lose(code = 1006, reason) { this.dispatchEvent(new CloseEvent('close', {code, reason})); }
 	};
 	var entries = members => [...members].map((member, i) => ({rank: i + 1, member, score: 100 - i}));
 	var snapshot = (seq, members, epoch = 'e') => ({type: 'snapshot', board: 'b', epoch, seq, total: 9, period: '', top: entries(members)});
@@ -35,11 +39,11 @@ const wire = `
 		return socket?.closed ? '' : type === 'subscribe' ? [top, me, around, resume ? resume.epoch + resume.seq : 'anew'].join(' ') : type ?? '';
 	};
 	var watch = wish => {
-		const told = {list: '', own: '', state: '', error: ''};
+		const told = {list: '', own: '', state: '', error: '', problem: null};
 		told.leave = connection.subscribe('b', wish, {
 			onTop: ({top}) => told.list = top.map(entry => entry.member).join(''),
 			onMe: me => told.own = me.rank + '@' + me.seq,
-			onState: (state, {problem}) => { told.state = state; told.error = problem?.code ?? ''; },
+			onState: (state, {problem}) => { told.state = state; told.error = problem?.code ?? ''; told.problem = problem; },
 		});
 		return told;
 	};
@@ -116,6 +120,7 @@ func TestPageResumes(t *testing.T) {
 		// A server that says never to come back is not come back to.
 		script(`u.leave(); u = watch({top: 3}); before = sockets.length`), becomes(`asked(old)`, "3 - 0 anew"),
 		script(`old.lose(4501)`), told("stopped closed"), becomes(`String(sockets.length - before)`, "0"),
+		becomes(`String(u.problem)`, "RankcastError: The server closed the connection (4501)."),
 	))
 }
 
@@ -180,9 +185,10 @@ func TestPageSendsAnEventUntilItIsAnswered(t *testing.T) {
 		script(`pass(60e3)`), sent("gift1 gift1,gift1,gift1"), becomes(`String(sockets.at(-1).closed)`, "true"),
 
 		// One without an id is given one, and refusals are final.
-		script(`connection.send('gift', {n: 12}).catch(({code, field}) => results[12] = code + ' ' + field)`), becomes(`sockets.length + ''`, "3"),
+		script(`connection.send('gift', {n: 12}).catch(error => results[12] = [error, error instanceof Error, error.name, error.message, error.code, error.field].join(', '))`), becomes(`sockets.length + ''`, "3"),
 		becomes(`String(/^[0-9a-f]{32}$/.test(sockets[2].sent.at(-1)?.data.id))`, "true"),
-		reply(`type: 'error', code: 'invalid_request', field: 'flowers', message: ''`), becomes(`String(results[12])`, "invalid_request flowers"),
+		reply(`type: 'error', code: 'invalid_request', field: 'flowers', message: 'flowers is missing'`),
+		becomes(`String(results[12])`, "RankcastError: flowers is missing, true, RankcastError, flowers is missing, invalid_request, flowers"),
 
 		// After nine minutes the server may have forgotten the id, and it would count twice: also
 		// when nothing is answered, or there is no server, or the machine has slept meanwhile.
@@ -280,4 +286,40 @@ func TestPageFindsItsServer(t *testing.T) {
 		script(`var board = document.createElement('live-leaderboard'); board.setAttribute('board', 'b'); board.setAttribute('server', 'http://'); document.body.append(board)`),
 		becomes(`board.dataset.state`, "stopped"), becomes(`String(/Invalid URL/.test(board.shadowRoot.querySelector('[part=note]').textContent))`, "true"),
 	))
+}
+
+// A page of another site is told what keeps it from watching, and from sending.
+func TestKitTellsAPageOfAnotherSite(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, `<!doctype html><title>site</title><live-leaderboard board="stars"></live-leaderboard>`)
+	}))
+	defer site.Close()
+	ctx := window(t, 800, 600)
+	for _, c := range []struct {
+		origins         []string
+		watching        string
+		sending, feed   string
+		sockets, refuse string
+	}{
+		{nil, "stopped ", "closed , RankcastError: REASON", "closed , RankcastError: REASON", "2", "REASON"},
+		{[]string{"--origins", site.URL}, "live ", "forbidden type, RankcastError: type: a page of another site may watch, but not send: send updates and events from your own server, by HTTP", "none", "2", ""},
+	} {
+		p := launch(t, c.origins...)
+		reason := "origin " + site.URL + " is not allowed: start the server with --origins " + site.URL
+		with := strings.NewReplacer("REASON", reason).Replace
+		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(site.URL),
+			script(`var count = 0, result, refused = 'none', watching;
+				globalThis.WebSocket = class extends WebSocket { constructor(...args) { super(...args); count++; } };
+				import('http://`+p.addr+`/kit/rankcast.js').then(({connect, subscribe}) => {
+					subscribe('stars', {}, {onState: (state, {problem}) => watching = state + ' ' + (problem?.message ?? '')});
+					connect().feed('periods', {onItems: () => {}, onError: error => refused = [error.code + ' ' + (error.field ?? ''), String(error)].join(', ')});
+					connect().send('gift', {star: 's17', user: 'mochi', flowers: 3}).catch(error => result = [error.code + ' ' + (error.field ?? ''), String(error)].join(', '));
+				})`),
+			becomes(`result`, with(c.sending)), becomes(`watching`, c.watching+with(c.refuse)), becomes(`refused`, with(c.feed)),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, strings.TrimSpace(c.watching)),
+			becomes(`count + ''`, c.sockets),
+		))
+	}
 }

@@ -259,3 +259,29 @@ func TestOverlayCelebratesANewLeader(t *testing.T) {
 	require.Equal(t, 200, p.post("stars", `{"member":"m02","score":100}`).Status)
 	require.NoError(t, chromedp.Do(ctx, becomes(seen, "1 m02 130 | 2 m04 120 | 3 m03 110 | 4 m01 40"), becomes(turns, "")))
 }
+
+// A parameter that is unknown or wrong is named in the picture, with what it may be, beside the board.
+func TestOverlayNamesWrongParameters(t *testing.T) {
+	t.Parallel()
+	p := withMembers(t, 3)
+	ctx := window(t, 640, 360)
+	for query, want := range map[string]string{
+		"": "", "mode=list&theme=clear&top=3&me=m02&pace=0&lang=en": "", "layer-name=Board&layer-width=400": "", "top=&mode=": "",
+		"them=dark":                 "Unknown parameter them. Known: mode, theme, top, me, pace, lang",
+		"theme=blue":                "theme=blue is not valid. Want: dark, light, clear",
+		"top=abc&pace=x&mode=lst":   "mode=lst is not valid. Want: list, compact, me\ntop=abc is not valid. Want: 1–100\npace=x is not valid. Want: 0–60000",
+		"top=0":                     "top=0 is not valid. Want: 1–100",
+		"lang=fr":                   "lang=fr is not valid. Want: en, zh",
+		"lang=zh&them=dark":         "未知参数 them。可用：mode, theme, top, me, pace, lang",
+		"%3Cb%3E=1&%3Cb%3E=2":       "Unknown parameter <b>. Known: mode, theme, top, me, pace, lang",
+		"mode=compact&x=":           "Unknown parameter x. Known: mode, theme, top, me, pace, lang",
+		"mode=me&me=m02&theme=blue": "theme=blue is not valid. Want: dark, light, clear",
+	} {
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", query),
+			becomes(`document.querySelector('#hint').textContent`, want),
+			becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),
+			becomes(`(({left, right, top, bottom, height}) => String(height > 10 ? left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight : height === 0))
+				(document.querySelector('#hint').getBoundingClientRect())`, "true"), becomes(unscrolled, "fits"),
+		), query)
+	}
+}

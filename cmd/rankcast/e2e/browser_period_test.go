@@ -267,7 +267,8 @@ func TestPageShowsFamilies(t *testing.T) {
 		chromedp.Navigate("http://"+p.addr+"/boards/fans:s17@2020-01-01"),
 		becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, "There is no such period, yet or any more."),
 		chromedp.Navigate("http://"+p.addr+"/boards/nope:{x}"),
-		becomes(`document.querySelector('#instances-note').textContent`, "There is no such family."),
+		becomes(textOf("main"), "No such board This server has no board with this name: nope:{x} The name may be mistyped, or the board is not defined yet. All boards of this server"),
+		becomes(`document.querySelector('main a').pathname`, "/"),
 	))
 }
 

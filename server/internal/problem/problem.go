@@ -17,7 +17,7 @@ var (
 	ErrHandshake        = errors.New("not a WebSocket handshake")
 )
 
-// ErrCrossOrigin refuses a request or socket from a page of another site.
+// ErrCrossOrigin refuses a request from a page of another site.
 var ErrCrossOrigin error = &ranking.FieldError{Field: "Origin", Reason: "is the origin of another site", Kind: ErrForbidden}
 
 // ErrNotReady is the error of a readiness check. Its code is unavailable.

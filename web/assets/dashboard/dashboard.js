@@ -2,7 +2,7 @@
 
 /**
  * The script of the dashboard page: the overview of all boards (`/`), and one board, live, or one
- * family (`/boards/{b}?top=25&me=u4`). The URL holds all that the page shows, so that a reader can
+ * family (`/boards/{b}?top=25&me=s17`). The URL holds all that the page shows, so that a reader can
  * keep and share it.
  */
 

@@ -2,13 +2,17 @@
 
 /**
  * The script of the overlay page, which shows a board over a video or a game:
- * `/overlay/stars?top=5&me=u4&mode=compact&theme=clear&pace=500`. The list itself is a
+ * `/overlay/stars?top=5&me=s17&mode=compact&theme=clear&pace=500`. The list itself is a
  * `<live-leaderboard>` of the kit.
  *
  * - `mode`: `list`; `compact`, one line of which as many entries show at a time as fit (ticker.js);
  *   `me`, a card of the followed member (rank-change.js)
  * - `theme`: `dark`, `light`, or `clear`, which is text without panels
  * - `top`, `me`, `pace`: as of `<live-leaderboard>`
+ * - `lang`: `en` or `zh`
+ *
+ * A parameter that is unknown or has another value is named below the board, which uses the default.
+ * The text is in the picture because nobody sees the console or the status of a browser source.
  */
 
 import '../../kit/rankcast.js';
@@ -25,6 +29,10 @@ import { Ticker } from './ticker.js';
 
 const MODES = ['list', 'compact', 'me'];
 const THEMES = ['dark', 'light', 'clear'];
+const LANGUAGES = ['en', 'zh'];
+const PARAMETERS = ['mode', 'theme', 'top', 'me', 'pace', 'lang'];
+/** OBS reads parameters with this prefix from a link that is dropped on it, and leaves them in the URL. */
+const OBS_PREFIX = 'layer-';
 const DEFAULT_TOP = 5;
 const MAX_TOP = 100;
 /** Slow enough for viewers who watch something else, ms. */
@@ -41,7 +49,9 @@ const frame = byId('frame', HTMLElement);
 
 const query = new URLSearchParams(location.search);
 const name = decodeSegment(location.pathname.slice(ROOT.pathname.length).replace(/^overlay\//, ''));
-const mode = oneOf(MODES, query.get('mode'));
+/** What is wrong with the parameters, one text for each. @type {string[]} */
+const faults = [];
+const mode = oneOf('mode', MODES);
 const me = query.get('me') ?? '';
 const requestedTop = numberOf('top', 1, MAX_TOP, DEFAULT_TOP);
 
@@ -50,14 +60,22 @@ const board = document.createElement('live-leaderboard');
 document.title = `${name} · ${document.title}`;
 setText(byId('heading', HTMLElement), name);
 document.documentElement.dataset.mode = mode;
-document.documentElement.dataset.theme = oneOf(THEMES, query.get('theme'));
+document.documentElement.dataset.theme = oneOf('theme', THEMES);
+const pace = numberOf('pace', 0, 60_000, DEFAULT_PACE);
+oneOf('lang', LANGUAGES);
+for (const key of new Set(query.keys())) {
+  if (!PARAMETERS.includes(key) && !key.startsWith(OBS_PREFIX)) faults.push(text('overlay_unknown', { name: clip(key), known: PARAMETERS.join(', ') }));
+}
 
-if (mode === 'me' && !me) setText(byId('hint', HTMLElement), text('overlay_me_missing'));
-else start();
+const waits = mode === 'me' && !me;
+if (waits) faults.push(text('overlay_me_missing'));
+setText(byId('hint', HTMLElement), faults.join('\n'));
+if (!waits) start();
 
 function start() {
+  board.setAttribute('board', ''); // until readDefinition sets it
   board.setAttribute('top', String(mode === 'me' ? CARD_TOP : requestedTop));
-  board.setAttribute('pace', String(numberOf('pace', 0, 60_000, DEFAULT_PACE)));
+  board.setAttribute('pace', String(pace));
   setAttribute(board, 'me', me || undefined);
   if (mode !== 'list') {
     board.append(byId(`row-${mode}`, HTMLTemplateElement));
@@ -110,7 +128,7 @@ function readDefinition() {
       setAttribute(board, 'unit', unit);
       setAttribute(board, 'decimals', decimals ? String(decimals) : undefined);
       // The board was defined after this page was opened.
-      if (board.dataset.state === 'stopped') board.removeAttribute('board');
+      if (board.dataset.state === 'stopped') board.setAttribute('board', '');
     } finally {
       board.setAttribute('board', name);
     }
@@ -125,10 +143,12 @@ function showRankChange() {
 }
 
 /**
+ * @param {string} key in the URL
  * @param {string[]} values the first is the default
- * @param {string | null} value
  */
-function oneOf(values, value) {
+function oneOf(key, values) {
+  const value = query.get(key);
+  if (value && !values.includes(value)) addFault(key, value, values.join(', '));
   return values.find((known) => known === value) ?? values[0];
 }
 
@@ -140,5 +160,21 @@ function oneOf(values, value) {
  */
 function numberOf(key, min, max, fallback) {
   const value = query.get(key) ?? '';
-  return /^\d+$/.test(value) ? Math.min(Math.max(Number(value), min), max) : fallback;
+  const isNumber = /^\d+$/.test(value);
+  if (value && !(isNumber && Number(value) >= min && Number(value) <= max)) addFault(key, value, `${min}–${max}`);
+  return isNumber ? Math.min(Math.max(Number(value), min), max) : fallback;
+}
+
+/**
+ * @param {string} name of a parameter
+ * @param {string} value
+ * @param {string} wanted
+ */
+function addFault(name, value, wanted) {
+  faults.push(text('overlay_wrong', { name, value: clip(value), wanted }));
+}
+
+/** @param {string} value of the URL */
+function clip(value) {
+  return value.length > 30 ? `${value.slice(0, 30)}…` : value;
 }

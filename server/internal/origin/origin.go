@@ -1,0 +1,144 @@
+// Package origin knows the origins of other sites whose pages may use the server (--origins), and tells an
+// operator of those that may not.
+package origin
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Any allows all origins, also the opaque one of pages from files ("null").
+const Any = "*"
+
+const (
+	// maxLogged bounds the refused origins that the log names. A client can send any number.
+	maxLogged = 200
+	// maxOrigin bounds an origin in the log, in bytes. A host name has at most 253.
+	maxOrigin = 300
+)
+
+// List holds the origins that the server allows. New makes it. All methods may be called concurrently.
+type List struct {
+	allowed []string
+	log     *slog.Logger
+
+	mu     sync.Mutex
+	logged map[string]struct{} // refused origins that the log has named, at most maxLogged
+}
+
+// New makes a List of origins that Check accepts. log names the origins that the server refuses.
+func New(allowed []string, log *slog.Logger) *List {
+	return &List{allowed: allowed, log: log, logged: make(map[string]struct{})}
+}
+
+// None reports whether the list is empty: only the server's own pages are allowed.
+func (l *List) None() bool { return len(l.allowed) == 0 }
+
+// HasAny reports whether the list allows all origins.
+func (l *List) HasAny() bool { return slices.Contains(l.allowed, Any) }
+
+// Allows reports whether the list names an origin, or allows all.
+func (l *List) Allows(origin string) bool {
+	return slices.ContainsFunc(l.allowed, func(known string) bool { return known == Any || strings.EqualFold(known, origin) })
+}
+
+// Refusal says that the server does not allow an origin, and names the flag that would allow it. The
+// text has at most maxBytes bytes of UTF-8, and no long origin.
+func (l *List) Refusal(origin string, maxBytes int) string {
+	origin, flag := printable(origin), flagFor(origin)
+	for _, text := range []string{
+		"origin " + origin + " is not allowed: start the server with " + flag,
+		"this origin is not allowed: start the server with " + flag,
+	} {
+		if len(text) <= maxBytes {
+			return text
+		}
+	}
+	return "this page's origin is not allowed: the server's log has the --origins that allows it"
+}
+
+// LogRefusal logs that the server has refused a page of an origin, once for each origin, with the flag
+// that would allow it.
+func (l *List) LogRefusal(origin string) {
+	origin = printable(origin)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.logged[origin]; known || len(l.logged) > maxLogged {
+		return
+	}
+	l.logged[origin] = struct{}{}
+	if len(l.logged) > maxLogged {
+		l.log.Warn("the server refuses pages of many origins; the log names no more of them", "named", maxLogged)
+		return
+	}
+	l.log.Warn("the server refused a page of another site; the flag allows it to read and watch", "origin", origin, "flag", flagFor(origin, l.allowed...))
+}
+
+// printable is an origin as the log and a close frame may hold it.
+func printable(origin string) string {
+	return strings.ToLower(strings.ToValidUTF8(origin[:min(len(origin), maxOrigin)], "\uFFFD"))
+}
+
+// flagFor is the flag that allows an origin beside others. Pages from files, sandboxed frames and browser
+// extensions have an origin that only Any allows.
+func flagFor(origin string, others ...string) string {
+	if Check(origin) != nil {
+		return "--origins '" + Any + "'"
+	}
+	return "--origins " + strings.Join(append(slices.Clone(others), strings.ToLower(origin)), ",")
+}
+
+// IsForeign reports whether a page of another site sent the request. A request without an Origin
+// comes from a program, or from a page of this server.
+func IsForeign(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	u, err := url.Parse(origin)
+	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host)
+}
+
+var hostname = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$`)
+
+// Check returns an error for a value that is neither an origin, in the form in which browsers send it,
+// nor Any.
+func Check(origin string) error {
+	if origin == Any {
+		return nil
+	}
+	u, err := url.Parse(strings.ToLower(origin))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errors.New("want http:// or https:// and a host, or * for all origins")
+	}
+	if u.Scheme+"://"+u.Host != strings.ToLower(origin) {
+		return errors.New("want a scheme, a host and an optional port, and nothing after them")
+	}
+	host, port := u.Hostname(), u.Port()
+	if strings.HasPrefix(u.Host, "[") {
+		if ip, err := netip.ParseAddr(host); err != nil || ip.Zone() != "" || ip.String() != host {
+			return fmt.Errorf("%q is not an IPv6 address in the form that browsers send", host)
+		}
+	} else if !hostname.MatchString(host) {
+		return fmt.Errorf("%q is not a host name; want one without wildcards, international names as xn--…", host)
+	}
+	if strings.HasSuffix(u.Host, ":") {
+		return errors.New("has a colon without a port")
+	}
+	if n, err := strconv.Atoi(port); port != "" && (err != nil || n < 1 || n > 65535 || strconv.Itoa(n) != port) {
+		return fmt.Errorf("port %s is not valid; want 1 to 65535", port)
+	}
+	if port == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		return fmt.Errorf("leave out :%s, as browsers do", port)
+	}
+	return nil
+}
