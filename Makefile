@@ -3,6 +3,8 @@
 GO ?= go
 FUZZTIME ?= 30s
 BENCHTIME ?= 10s
+BENCH ?= .
+PKG ?= ./ranking ./hub/... ./server/live ./cmd/rankcast/e2e
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help
@@ -11,7 +13,9 @@ help: ## List the targets
 
 .PHONY: run
 run: ## Start a server with an embedded store and scores that move by themselves
-	$(GO) run ./cmd/rankcast serve --demo
+	@echo "Building Rankcast. The first build takes about a minute; later ones take seconds."
+	@$(MAKE) --no-print-directory build
+	bin/rankcast serve --demo
 
 .PHONY: build
 build: ## Build bin/rankcast
@@ -30,8 +34,8 @@ e2e: deps ## Run the tests of the program as a process, its page in a browser am
 	$(GO) test -count=1 ./cmd/...
 
 .PHONY: bench
-bench: deps ## Measure: apply beside bare ZINCRBY, reads beside bare commands, deliveries beside bare writes, followed ranks, renders in a browser
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 30m ./ranking ./hub/... ./server/live ./cmd/rankcast/e2e
+bench: deps ## Measure beside a baseline: all, or some: make bench BENCH=Apply PKG=./ranking
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 30m $(PKG)
 
 .PHONY: fuzz
 fuzz: ## Fuzz each decoder for FUZZTIME

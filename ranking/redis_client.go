@@ -1,7 +1,9 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -23,8 +25,18 @@ import (
 // The client never repeats a command on its own. Redis may have applied an update whose
 // answer was lost, and only the sender knows the id that makes a repetition safe.
 func Open(rawURL string) (redis.UniversalClient, error) {
+	if !strings.Contains(rawURL, "://") {
+		want := "redis:// before it"
+		if !strings.Contains(rawURL, "@") { // else it holds a password, which no error shows
+			want = "redis://" + cmp.Or(rawURL, "localhost:6379")
+		}
+		return nil, fmt.Errorf("redis URL: has no scheme; want %s", want)
+	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
+		if parse, ok := errors.AsType[*url.Error](err); ok {
+			err = parse.Err // without the URL, and so without its password
+		}
 		return nil, fmt.Errorf("redis URL: %w", err)
 	}
 	// A long wait for a connection has no use: the feed and the callers try again.

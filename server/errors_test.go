@@ -68,7 +68,7 @@ func TestBadInput(t *testing.T) {
 		{"limit empty", "GET", "/v1/boards/b/top?limit=", "", 400, "invalid_request", "limit"},
 		{"from_rank 0", "GET", "/v1/boards/b/top?from_rank=0", "", 400, "invalid_request", "from_rank"},
 		{"cursor garbage", "GET", "/v1/boards/b/top?cursor=garbage", "", 400, "invalid_request", "cursor"},
-		{"cursor empty", "GET", "/v1/boards/b/top?cursor=", "", 400, "invalid_request", "cursor"},
+		{"cursor empty, and another", "GET", "/v1/boards/b/top?cursor=&cursor=", "", 400, "invalid_request", "cursor"},
 		{"cursor with NaN", "GET", "/v1/boards/b/top?cursor=AX_4AAAAAAAAbQ", "", 400, "invalid_request", "cursor"},
 		{"cursor and from_rank", "GET", "/v1/boards/b/top?cursor=AcAIAAAAAAAAYQ&from_rank=3", "", 400, "invalid_request", "from_rank"},
 		{"min_score no number", "GET", "/v1/boards/b/top?min_score=x", "", 400, "invalid_request", "min_score"},

@@ -234,7 +234,7 @@ func (l *csvLines) parse(line []byte) (row ranking.Row, err error) {
 			return row, err
 		}
 	}
-	row.Score, err = request.ParseInteger("score", value("score"))
+	row.Score, err = definition.ParseScore("score", value("score"))
 	return row, err
 }
 

@@ -12,13 +12,14 @@ import (
 )
 
 // readNamePage reads which page of a list sorted by name a request asks for: the names after after,
-// limit at most.
+// limit at most. after is "" for the first page, which a request without a cursor, or with an empty one,
+// asks for.
 func readNamePage(c echo.Context, otherwise, most int64) (after string, limit int, err error) {
 	q := request.ReadQuery(c, "limit", "cursor")
 	limit = int(q.Integer("limit", otherwise, 1, most))
-	if cursor, there := q.Get("cursor"); there && q.Err == nil {
+	if cursor, _ := q.Get("cursor"); cursor != "" && q.Err == nil {
 		name, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-		if err != nil || len(name) == 0 {
+		if err != nil {
 			q.Err = ranking.Invalid("cursor", "is not a cursor of this server")
 		}
 		after = string(name)

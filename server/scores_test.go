@@ -41,13 +41,19 @@ func TestScoresOverHTTP(t *testing.T) {
 		require.Contains(t, string(results.Results[3]), `"code":"out_of_range"`)
 		require.Contains(t, string(results.Results[3]), `"field":"updates[3].score"`)
 
+		a := n.Do("POST", "/v1/boards/laps/scores", `{"member":"ana","score":61.5}`)
+		servertest.RequireProblem(t, a, 400, "invalid_request", "score")
+		require.Contains(t, a.Body, "score: is 61.5; want an integer: send seconds as milliseconds with display.format time_ms")
+		a = n.Do("POST", "/v1/boards/laps/scores", `{"updates":[{"member":"ana","score":61.5}]}`)
+		require.Contains(t, a.Body, "updates[0].score: is 61.5; want an integer: send seconds")
+
 		keyed := `{"updates":[{"member":"k","score":1},{"member":"k","score":1}]}`
 		post(keyed, "Idempotency-Key", "K")
 		again := post(keyed, "Idempotency-Key", "K")
 		require.Equal(t, 2, strings.Count(again, `"duplicate":true`))
 		require.Contains(t, post(`{"member":"k","score":1,"id":"K#1"}`), `"duplicate":true`)
 
-		a := n.Do("GET", "/v1/boards/b/members/k", "")
+		a = n.Do("GET", "/v1/boards/b/members/k", "")
 		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":2,"member":"k","score":2,"total":3,"percentile":50,"to_next":8}`, a.Body)
 		a = n.Do("GET", "/v1/boards/b/members/a?around=1", "")
 		require.JSONEq(t, `{"board":"b","period":"","ends":null,"final":false,"rank":1,"member":"a","score":10,"total":3,"percentile":100,"to_next":null,

@@ -46,7 +46,9 @@ var importRules = []struct {
 
 	// The commands: each stands alone, and knows of the server what any client knows.
 	{folder: "cmd/rankcast/internal", forbid: []string{"rankcast/hub", "rankcast/server"}, except: "rankcast/server/client"},
-	{folder: "cmd/rankcast/internal/demo", forbid: []string{"rankcast/cmd", "rankcast/server"}},
+	{folder: "cmd/rankcast/internal/demo", forbid: []string{"rankcast/cmd", "rankcast/server"}, except: "rankcast/cmd/rankcast/internal/example"},
+	{folder: "cmd/rankcast/internal/example", forbid: []string{"rankcast"}},
+	{folder: "cmd/rankcast/internal/remote", forbid: []string{"rankcast/cmd", "rankcast/ranking"}, except: "rankcast/cmd/rankcast/internal/term"},
 	{folder: "cmd/rankcast/internal/replay", forbid: []string{"rankcast/cmd"}, except: "rankcast/cmd/rankcast/internal/term"},
 	{folder: "cmd/rankcast/internal/term", forbid: []string{"rankcast/cmd", "rankcast/ranking"}},
 	{folder: "cmd/rankcast/internal/watch", forbid: []string{"rankcast/cmd"}, except: "rankcast/cmd/rankcast/internal/term"},

@@ -13,19 +13,29 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"rankcast/cmd/rankcast/internal/define"
+	"rankcast/cmd/rankcast/internal/example"
 	"rankcast/cmd/rankcast/internal/replay"
+	"rankcast/cmd/rankcast/internal/send"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/cmd/rankcast/internal/watch"
 )
+
+// defaultAddr is where serve listens, and where the other commands look for it.
+const defaultAddr = "127.0.0.1:8080"
 
 // version is set by the build of a release: -ldflags "-X main.version=v1.2.3".
 var version string
 
 type commands struct {
-	Serve   serve          `cmd:"" help:"Run a server."`
-	Watch   watch.Command  `cmd:"" help:"Show a board, live."`
-	Replay  replay.Command `cmd:"" help:"Send a recording to a server."`
-	Version showVersion    `cmd:"" help:"Print the version."`
+	Serve   serve           `cmd:"" help:"Run a server."`
+	Watch   watch.Command   `cmd:"" help:"Show a board, live."`
+	Replay  replay.Command  `cmd:"" help:"Send a recording to a server."`
+	Check   define.Check    `cmd:"" help:"Check a boards file, without a server."`
+	Put     define.Put      `cmd:"" help:"Define a board, or all of a boards file, on a running server."`
+	Send    send.Command    `cmd:"" help:"Send a score or an event to a server."`
+	Example example.Command `cmd:"" help:"Print the boards file that the documentation's examples use."`
+	Version showVersion     `cmd:"" help:"Print the version."`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -35,16 +45,22 @@ const description = `A real-time leaderboard server: game servers send scores by
 Examples:
   rankcast serve --demo
       Try it: nothing to install, made-up scores, http://127.0.0.1:8080/stars
-  rankcast serve --redis redis://127.0.0.1:6379 --boards boards.yaml --addr :8080
+  rankcast example boards > boards.yaml
+      Write a boards file to begin with
+  rankcast check boards.yaml
+      Check a boards file without a server
+  rankcast serve --redis redis://127.0.0.1:6379 --boards boards.yaml
       Serve the boards of a file from a Redis, with any number of nodes
-  curl -d '{"member":"s17","score":3}' http://127.0.0.1:8080/v1/boards/stars/scores
+  rankcast put points '{kind: player}'
+      Define a board on a running server
+  rankcast send points ana 40
       Send a score
-  rankcast watch stars --me s17
+  rankcast send --event gift star=s17 user=mochi flowers=3
+      Send an event, which counts on many boards
+  rankcast watch points --me ana
       Show a board in the terminal, live
-  rankcast replay season.csv --board stars --member driver --score points
-      Send a recording; --speed 60 --at time sends an hour in a minute
-  rankcast replay gifts.csv --event gift
-      Send a recording as events, each of which counts on many boards`
+  rankcast replay laps.csv --board laps
+      Send a recording; with --speed 60 an hour of it takes a minute`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -53,8 +69,8 @@ func main() {
 	var c commands
 	parser := kong.Must(&c, kong.Name("rankcast"), kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.ShortUsageOnError(), kong.Vars{"version": versionLine()}, kong.BindTo(ctx, (*context.Context)(nil)))
-	args := os.Args[1:]
+		kong.ShortUsageOnError(), kong.Vars{"version": versionLine(), "addr": defaultAddr}, kong.BindTo(ctx, (*context.Context)(nil)))
+	args := send.Arguments(os.Args[1:])
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"rankcast/cmd/rankcast/internal/demo"
@@ -24,7 +27,7 @@ import (
 // serve is rankcast serve: it runs one node. An environment variable sets each flag but
 // --demo: RANKCAST_ADDR for --addr.
 type serve struct {
-	Addr          string        `default:"127.0.0.1:8080" env:"RANKCAST_ADDR" help:"Address to listen on."`
+	Addr          string        `default:"${addr}" env:"RANKCAST_ADDR" help:"Address to listen on."`
 	Redis         string        `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it the process holds the scores and loses them when it stops."`
 	Prefix        string        `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys and channels in Redis."`
 	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML): adds boards to those in Redis, or changes them. Without any board the server defines one, stars."`
@@ -180,7 +183,7 @@ func (s *serve) redis(ctx context.Context, log *slog.Logger, all definition.Set)
 	if s.Redis != "" {
 		if s.Demo {
 			log.Warn("the demo writes made-up scores into this Redis, to boards of such names that are there already too",
-				"boards", "stars fans:{star} fans3h:{star} givers-week givers-month laps", "prefix", s.Prefix)
+				"boards", "points laps stars fans:{star} fans3h:{star} givers-week givers-month", "prefix", s.Prefix)
 		}
 		return s.Redis, func() {}, nil
 	}
@@ -190,13 +193,32 @@ func (s *serve) redis(ctx context.Context, log *slog.Logger, all definition.Set)
 	}
 	log.Warn("the store is embedded: scores are gone when this process stops, and boards should stay below a few thousand members; --redis URL keeps them")
 	if s.Demo {
-		define := func(ctx context.Context, store *ranking.Store) error { return s.define(ctx, store, all) }
-		if err := demo.PlayHistory(ctx, store, s.openStore, time.Now(), define); err != nil {
-			log.Info("the demo has no past, or a part of it", "error", err)
-		}
-		store.ResetClock()
+		s.playHistory(ctx, log, store, all)
 	}
 	return store.URL(), func() { store.Close() }, nil
+}
+
+// historyLogPause is the time between two lines about a history that takes long.
+const historyLogPause = 2 * time.Second
+
+// playHistory gives an embedded store the history of the demo.
+func (s *serve) playHistory(ctx context.Context, log *slog.Logger, store *embedded.Store, all definition.Set) {
+	started := time.Now()
+	logged := started
+	log.Info("building two weeks of made-up history for the demo")
+	define := func(ctx context.Context, store *ranking.Store) error { return s.define(ctx, store, all) }
+	err := demo.PlayHistory(ctx, store, s.openStore, started, define, func(done, steps int) {
+		if time.Since(logged) >= historyLogPause {
+			logged = time.Now()
+			log.Info("building history", "done", fmt.Sprintf("%d%%", 100*done/steps))
+		}
+	})
+	store.ResetClock()
+	if err != nil {
+		log.Info("the demo has no history, or a part of it", "error", err)
+		return
+	}
+	log.Info("the history is ready", "took", time.Since(started).Round(time.Millisecond))
 }
 
 // openStore opens a store for the history of the demo.
@@ -222,7 +244,7 @@ func (s *serve) Run(ctx context.Context) error {
 	}
 	listener, err := net.Listen("tcp", s.Addr)
 	if err != nil {
-		return err
+		return explainListen(s.Addr, err)
 	}
 	defer listener.Close()
 	ranking.LogTo(log)
@@ -284,7 +306,8 @@ func (s *serve) Run(ctx context.Context) error {
 	if s.Demo {
 		page += demo.Page
 	}
-	log.Info("serving", "page", page, "boards", boardNames(ctx, store))
+	boards := definedBoards(ctx, store)
+	log.Info("serving", "page", page, "boards", boardNames(boards), "first_score", firstScore(listener.Addr(), boards))
 	err = web.Serve(ctx, listener)
 	log.Info("stopped")
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
@@ -293,10 +316,53 @@ func (s *serve) Run(ctx context.Context) error {
 	return err
 }
 
-// boardNames lists the defined boards, for the log.
-func boardNames(ctx context.Context, store *ranking.Store) string {
+// explainListen adds to the error of an address that is in use how to choose another one.
+func explainListen(addr string, err error) error {
+	host, port, splitErr := net.SplitHostPort(addr)
+	n, portErr := strconv.ParseUint(port, 10, 16)
+	if !errors.Is(err, syscall.EADDRINUSE) || splitErr != nil || portErr != nil {
+		return err
+	}
+	other := n + 1
+	if n == math.MaxUint16 {
+		other = n - 1
+	}
+	free := net.JoinHostPort(host, strconv.FormatUint(other, 10))
+	return fmt.Errorf("%w\nanother program uses this port; to serve on another one: --addr %s, or with make: make run RANKCAST_ADDR=%s", err, free, free)
+}
+
+// definedBoards are the defined boards; nil while Redis does not answer.
+func definedBoards(ctx context.Context, store *ranking.Store) []definition.Board {
 	boards, err := store.Boards(ctx)
 	if err != nil {
+		return nil
+	}
+	return boards
+}
+
+// firstScore is the command, of this program, that sends a score to one of the boards of this
+// node: to points, or else to the first board that takes scores under its own name.
+func firstScore(addr net.Addr, boards []definition.Board) string {
+	board := ""
+	for _, d := range boards {
+		takes := d.Union == nil && !strings.Contains(d.Name, ":")
+		if takes && (board == "" || d.Name == "points") {
+			board = d.Name
+		}
+	}
+	if board == "" {
+		return os.Args[0] + " send --help"
+	}
+	command := fmt.Sprintf("%s send %s ana 40", os.Args[0], board)
+	if server := strings.TrimSuffix(pageURL(addr), "/"); server != "http://"+defaultAddr {
+		command += " --server " + server
+	}
+	return command
+}
+
+// boardNames lists boards, for the log.
+func boardNames(boards []definition.Board) string {
+	if boards == nil {
 		return "not known yet"
 	}
 	names := make([]string, len(boards))

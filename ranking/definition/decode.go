@@ -2,7 +2,6 @@ package definition
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -62,10 +61,11 @@ var boardFields = []string{
 
 // read copies the fields of an object into d.
 func (d *Board) read(v value) error {
-	return v.object("an object with the fields of a board, or {} for the defaults", d.readField)
+	return v.object("an object with the fields of a board, or {} for the defaults", boardFields, func(f field) error { return d.readField(v.path, f) })
 }
 
-func (d *Board) readField(f field) error {
+// readField reads one field of the object at path.
+func (d *Board) readField(path string, f field) error {
 	switch f.name {
 	case "board":
 		return readName(f, d.Name)
@@ -110,10 +110,10 @@ func (d *Board) readField(f field) error {
 		return readDuration(f.value, &d.TieSpan)
 	case "min":
 		d.Min = new(int64)
-		return readInteger(f.value, d.Min, -MaxScore)
+		return readBound(f.value, d.Min)
 	case "max":
 		d.Max = new(int64)
-		return readInteger(f.value, d.Max, -MaxScore)
+		return readBound(f.value, d.Max)
 	case "max_change":
 		return readInteger(f.value, &d.MaxChange, 1)
 	case "union":
@@ -126,11 +126,12 @@ func (d *Board) readField(f field) error {
 	case "display":
 		return d.Display.read(f.value)
 	}
-	return f.refuse("is not a field of a board; want one of %s", strings.Join(boardFields, ", "))
+	return f.unknown(path, "a board", boardFields)
 }
 
 func (d *Display) read(v value) error {
-	return v.object("an object, such as {decimals: 2}", func(f field) error {
+	fields := []string{"unit", "decimals", "format"}
+	return v.object("an object, such as {decimals: 2}", fields, func(f field) error {
 		switch f.name {
 		case "unit":
 			return readText(f.value, &d.Unit)
@@ -139,7 +140,7 @@ func (d *Display) read(v value) error {
 		case "format":
 			return readText(f.value, &d.Format)
 		}
-		return f.refuse("is not a field of display; want unit, decimals or format")
+		return f.unknown(v.path, "display", fields)
 	})
 }
 
@@ -214,14 +215,15 @@ func (t Target) MarshalJSON() ([]byte, error) {
 }
 
 func (e *Event) read(v value) error {
-	return v.object("an object with updates", func(f field) error {
+	fields := []string{"updates"}
+	return v.object("an object with updates", fields, func(f field) error {
 		switch f.name {
 		case "event":
 			return readName(f, e.Name)
 		case "updates":
 			return e.readUpdates(f.value)
 		}
-		return f.refuse("is not a field of an event; want updates")
+		return f.unknown(v.path, "an event", fields)
 	})
 }
 
@@ -240,7 +242,8 @@ func (e *Event) readUpdates(v value) error {
 }
 
 func (t *Target) read(v value) error {
-	return v.object("an object with board, member and score", func(f field) (err error) {
+	fields := []string{"board", "member", "score", "op", "if", "data"}
+	return v.object("an object with board, member and score", fields, func(f field) (err error) {
 		switch f.name {
 		case "board":
 			return readText(f.value, &t.Board)
@@ -256,7 +259,7 @@ func (t *Target) read(v value) error {
 			t.Data, err = f.json(nil)
 			return err
 		}
-		return f.refuse("is not a field of an update; want board, member, score, op, if or data")
+		return f.unknown(v.path, "an update", fields)
 	})
 }
 
@@ -269,7 +272,7 @@ func (t *Target) readScore(v value) error {
 		return readText(v, &t.Score)
 	}
 	var n int64
-	if err := readInteger(v, &n, -MaxScore); err != nil {
+	if err := readBound(v, &n); err != nil {
 		return err
 	}
 	t.Score = strconv.FormatInt(n, 10)

@@ -3,7 +3,6 @@ package definition
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -104,6 +103,9 @@ func (s *source) readJSON(v value, depth int) (value, error) {
 	return v, err
 }
 
+// errNoYAML is the error of parseYAML for a text without a value.
+var errNoYAML = Invalid("", "is empty; want boards, events or both")
+
 // parseYAML reads a file that is one YAML document. The document has no path, so the paths of
 // its fields are their names.
 func parseYAML(file []byte) (value, error) {
@@ -114,15 +116,15 @@ func parseYAML(file []byte) (value, error) {
 	}
 	switch {
 	case err == io.EOF:
-		return value{}, Invalid("file", "is empty; want boards, events or both")
+		return value{}, errNoYAML
 	case err != nil:
-		return value{}, Invalid("file", fmt.Sprintf("is not valid YAML: %v", err))
+		return value{}, Invalid("", yamlFault(file, err))
 	}
 	switch err := loader.Load(&another); {
 	case err == nil:
-		return value{}, Invalid("file", "has more than one YAML document; want one, without a second ---")
+		return value{}, Invalid("", "has more than one YAML document; want one, without a second ---")
 	case err != io.EOF:
-		return value{}, Invalid("file", fmt.Sprintf("is not valid YAML up to its end: %v", err))
+		return value{}, Invalid("", yamlFault(file, err))
 	}
 	return new(source).readYAML(value{}, &document, 0)
 }
@@ -132,6 +134,7 @@ func (s *source) readYAML(v value, n *yaml.Node, depth int) (value, error) {
 		return v, err
 	}
 	tag := n.ShortTag()
+	v.line = n.Line
 	switch {
 	case n.Kind == yaml.DocumentNode:
 		return s.readYAML(v, n.Content[0], depth)
@@ -180,6 +183,7 @@ func (s *source) readYAML(v value, n *yaml.Node, depth int) (value, error) {
 // list the earlier one takes precedence.
 func (s *source) readYAMLFields(v value, n *yaml.Node, depth int) (value, error) {
 	names := make(map[string]bool)
+	lines := make(map[string]int)
 	var merged []value
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, content := n.Content[i], n.Content[i+1]
@@ -187,14 +191,17 @@ func (s *source) readYAMLFields(v value, n *yaml.Node, depth int) (value, error)
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
-			return v, v.refuse("has a key that is not a name, in line %d", key.Line)
+			return v, v.refuse("has a key that is not a name, in line %d; a name with braces needs quotes, such as \"fans:{star}\"", key.Line)
 		}
 		f := field{name: key.Value}
 		f.path = FieldPath(v.path, f.name)
 		if names[f.name] {
-			return v, f.refuse("is given twice")
+			if lines[f.name] == key.Line {
+				return v, f.refuse("is given twice, in line %d", key.Line)
+			}
+			return v, f.refuse("is given twice, in lines %d and %d", lines[f.name], key.Line)
 		}
-		names[f.name] = true
+		names[f.name], lines[f.name] = true, key.Line
 		merge := key.ShortTag() == "!!merge"
 		if merge {
 			f.path = v.path // its fields become fields of v

@@ -17,6 +17,7 @@ type value struct {
 	text   string        // the content of a string, or the digits of a number as written
 	items  []value       // of a list
 	fields []field       // of an object, in order; no two have the same name
+	line   int           // in YAML, from 1; 0 in JSON
 }
 
 // field is one field of an object.
@@ -36,9 +37,13 @@ func (v value) refuse(format string, args ...any) error {
 }
 
 // object calls read for each field of an object, in order, until read returns an error. want
-// says in the error what the value should be when it is not an object.
-func (v value) object(want string, read func(field) error) error {
+// says in the error what the value should be when it is not an object, and fields are the names
+// that read knows.
+func (v value) object(want string, fields []string, read func(field) error) error {
 	if v.kind != '{' {
+		if err := v.lacksColon(v.path, v.text, fields); err != nil && v.kind == '"' {
+			return err
+		}
 		return v.want(want)
 	}
 	for _, f := range v.fields {
@@ -50,7 +55,9 @@ func (v value) object(want string, read func(field) error) error {
 }
 
 // want returns a FieldError that says what v should be.
-func (v value) want(what string) error { return v.refuse("is %s; want %s", kinds[v.kind], what) }
+func (v value) want(what string) error {
+	return v.refuse("is %s; want %s%s", kinds[v.kind], what, v.hint(what))
+}
 
 var (
 	plainKey    = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)

@@ -108,6 +108,9 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 	}
 	switch u.fieldType() {
 	case IntegerField:
+		if fractionText.Match(compact) {
+			return Invalid(name, fmt.Sprintf("is %s; %s", Clip(string(compact)), wantWhole))
+		}
 		if !integerText.Match(compact) {
 			return Invalid(name, fmt.Sprintf("is %s; want an integer without quotes, fraction or exponent", Clip(string(compact))))
 		}

@@ -3,6 +3,7 @@ package definition
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -31,9 +32,10 @@ const (
 //	    - {board: stars, member: "{star}", score: "{flowers}"}
 //	    - {board: "fans:{star}", member: "{user}", score: "{flowers}"}
 //
-// All definitions are normalized. An error is a FieldError that names the field by its path,
-// such as boards.laps.mode, boards["fans:{star}"].period or events.gift[1].score.
-// ParseFile does not check that the boards of an event or a union are defined.
+// All definitions are normalized. An error joins a FieldError for each definition that is
+// wrong (errors.Join). It names the field by its path, such as boards.laps.mode,
+// boards["fans:{star}"].period or events.gift[1].score. ParseFile does not check that the
+// boards of an event or a union are defined; see CheckReferences.
 func ParseFile(file []byte) (Set, error) {
 	defs, err := parseSet(file)
 	return defs, rooted("file", err)
@@ -48,6 +50,7 @@ func parseSet(file []byte) (Set, error) {
 	if v.kind != '{' || len(v.fields) == 0 {
 		return defs, v.refuse("is %s; want boards, events or both", kinds[v.kind])
 	}
+	var errs []error
 	for _, f := range v.fields {
 		switch f.name {
 		case SectionBoards:
@@ -55,13 +58,23 @@ func parseSet(file []byte) (Set, error) {
 		case SectionEvents:
 			err = defs.readEvents(f.value)
 		default:
-			err = f.refuse("is not a field of a boards file; want boards or events")
+			err = f.unknownSection()
 		}
-		if err != nil {
-			return Set{}, err
-		}
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return Set{}, err
 	}
 	return defs, nil
+}
+
+// unknownSection refuses a name that stands where boards and events belong.
+func (f field) unknownSection() error {
+	reason := "is not a field of a boards file; want boards or events"
+	if f.kind == '{' && baseName.MatchString(f.name) {
+		reason += "; a board stands under boards, indented"
+	}
+	return f.refuse("%s", reason)
 }
 
 func (defs *Set) readBoards(v value) error {
@@ -69,44 +82,74 @@ func (defs *Set) readBoards(v value) error {
 		return v.want("board names with their fields, such as {stars: {}}")
 	}
 	slots := make(map[string]string)
+	var errs []error
 	for _, f := range v.fields {
-		d := Board{Name: f.name}
-		if f.kind != 'n' { // a name without fields has the defaults
-			if err := d.read(f.value); err != nil {
-				return err
-			}
-		}
-		d, err := d.Normalize()
+		d, err := readBoard(f)
 		if err != nil {
-			return LocateInFile(SectionBoards, f.name, err)
+			errs = append(errs, err)
+			continue
 		}
 		if other, taken := slots[d.Slot()]; taken {
-			return f.refuse("clashes with %s, which has the same name and the same number of placeholders", other)
+			errs = append(errs, f.refuse("clashes with %s, which has the same name and the same number of placeholders", other))
+			continue
 		}
 		slots[d.Slot()] = d.Name
 		defs.Boards = append(defs.Boards, d)
 	}
 	slices.SortFunc(defs.Boards, func(a, b Board) int { return cmp.Compare(a.Name, b.Name) })
-	return nil
+	return errors.Join(errs...)
+}
+
+// readBoard reads one board of a file, normalized.
+func readBoard(f field) (Board, error) {
+	d := Board{Name: f.name}
+	if name, rest, braces := strings.Cut(f.name, " {"); braces && !strings.ContainsAny(name, " {") {
+		return d, Invalid(FieldPath(SectionBoards, name), fmt.Sprintf("lacks a colon%s; want %s: {%s: …}", f.inLine(), Clip(name), Clip(rest)))
+	}
+	if f.kind != 'n' { // a name without fields has the defaults
+		if err := d.read(f.value); err != nil {
+			return d, err
+		}
+	}
+	d, err := d.Normalize()
+	return d, LocateInFile(SectionBoards, f.name, err)
 }
 
 func (defs *Set) readEvents(v value) error {
 	if v.kind != '{' || len(v.fields) == 0 {
 		return v.want("event names with their lists of updates")
 	}
+	var errs []error
 	for _, f := range v.fields {
 		e := Event{Name: f.name}
-		if err := e.readUpdates(f.value); err != nil {
-			return err
+		err := e.readUpdates(f.value)
+		if err == nil {
+			e, err = e.Normalize()
+			err = LocateInFile(SectionEvents, e.Name, err)
 		}
-		e, err := e.Normalize()
-		if err != nil {
-			return LocateInFile(SectionEvents, e.Name, err)
-		}
+		errs = append(errs, err)
 		defs.Events = append(defs.Events, e)
 	}
 	slices.SortFunc(defs.Events, func(a, b Event) int { return cmp.Compare(a.Name, b.Name) })
-	return nil
+	return errors.Join(errs...)
+}
+
+// ParseBoardYAML reads the definition of one board from its value in a boards file, such as
+// {period: week, timezone: Asia/Shanghai}; a text without a value has the defaults. The result
+// is normalized. An error is a FieldError that names the field as ParseBoard does.
+func ParseBoardYAML(board, text string) (Board, error) {
+	d := Board{Name: board}
+	v, err := parseYAML([]byte(text))
+	switch {
+	case errors.Is(err, errNoYAML):
+		err = nil
+	case err == nil && v.kind != 'n':
+		err = d.read(v)
+	}
+	if err == nil {
+		d, err = d.Normalize()
+	}
+	return d, rooted("definition", err)
 }
 
 // LocateInFile gives the FieldError of a definition the path that the field has in a boards

@@ -51,7 +51,8 @@ const (
 )
 
 func (u *Union) read(v value) error {
-	return v.object("an object, such as {of: [a, b]}", func(f field) error {
+	fields := []string{"of", "weights", "aggregate", "last", "refresh"}
+	return v.object("an object, such as {of: [a, b]}", fields, func(f field) error {
 		switch f.name {
 		case "of":
 			return readEach(f.value, "a list of boards, such as [a, b]", &u.Of, readText)
@@ -66,7 +67,7 @@ func (u *Union) read(v value) error {
 		case "refresh":
 			return readRange(f.value, &u.Refresh, wantRefresh)
 		}
-		return f.refuse("is not a field of a union; want of, weights, aggregate, last or refresh")
+		return f.unknown(v.path, "a union", fields)
 	})
 }
 

@@ -68,6 +68,7 @@ type Feed struct {
 
 	up       atomic.Bool
 	lastSeen atomic.Int64 // when this Feed last received anything, ns since 1970
+	warned   bool         // the log has a warning that the Feed is down; only Run's goroutine uses it
 
 	mu     sync.Mutex
 	wanted map[string]uint64 // channel to the number of the call that added it
@@ -136,16 +137,16 @@ func (f *Feed) Up() bool { return f.up.Load() }
 // Run receives messages and calls h until ctx ends. It connects again when the connection
 // fails. It returns the error of ctx once everything that it started has ended.
 func (f *Feed) Run(ctx context.Context, h Handler) error {
-	backoff, logged := backoffFirst, false
+	backoff := backoffFirst
 	for {
 		err := f.session(ctx, h)
 		wasUp := f.up.Swap(false)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if wasUp || !logged {
+		if wasUp || !f.warned {
 			f.log.Warn("feed is down, connecting again", "error", err)
-			logged = true
+			f.warned = true
 		}
 		if wasUp {
 			backoff = backoffFirst
@@ -208,7 +209,9 @@ func (f *Feed) handleMessage(h Handler, msg any) {
 		}
 		if m.Channel == f.keys.Profiles() { // Redis confirms it after the probe channel
 			f.up.Store(true)
-			f.log.Info("feed is up")
+			if f.warned {
+				f.log.Info("feed is up")
+			}
 			h.FeedUp()
 			f.signal()
 		} else if board, ok := f.keys.BoardOf(m.Channel); ok {

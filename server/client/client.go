@@ -2,8 +2,10 @@ package client
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -53,8 +55,18 @@ type Client struct {
 // New makes a Client of the server at an http or https URL, such as http://127.0.0.1:8080. It opens
 // no connection. It returns an error for an invalid URL or Config.
 func New(server string, cfg Config) (*Client, error) {
+	if !strings.Contains(server, "://") {
+		want := "http://HOST:PORT or https://HOST"
+		if _, _, err := net.SplitHostPort(server); err == nil && !strings.Contains(server, "@") {
+			want = "http://" + server
+		}
+		return nil, fmt.Errorf("server URL: has no scheme; want %s", want)
+	}
 	u, err := url.Parse(server)
 	if err != nil {
+		if parse, ok := errors.AsType[*url.Error](err); ok {
+			err = parse.Err // without the URL, and so without its password
+		}
 		return nil, fmt.Errorf("server URL: want http://HOST:PORT or https://HOST: %w", err)
 	}
 	switch {

@@ -8,6 +8,7 @@
 //	Update, Updates, Event, Events ─► POST, retried with the same ids until acknowledged
 //	Top, At, Count, Member(s), …   ─► GET, retried while the server is down
 //	Export, Import                 ─► one stream of any length, one attempt
+//	DefineBoard, DefineEvent       ─► PUT, retried: the same definition twice is the same as once
 //	Watch                          ─► WebSocket: snapshot, deltas ─► show(Board)
 //
 // Boards have the same names everywhere: stars, fans:s17 (of the family fans:{star}), and a closed

@@ -321,9 +321,16 @@ func TestNewRefusesInvalidConfig(t *testing.T) {
 		_, err := New(bad, Config{})
 		require.ErrorContains(t, err, "server URL", bad)
 	}
-	_, err := New("http://u:secret@h?x", Config{})
-	require.NotContains(t, err.Error(), "secret")
-	_, err = New("http://h", Config{RetryFor: 6 * time.Minute})
+	for _, address := range []string{"localhost:8080", "127.0.0.1:8080", "[::1]:8080"} {
+		_, err := New(address, Config{})
+		require.EqualError(t, err, "server URL: has no scheme; want http://"+address)
+	}
+	for _, secret := range []string{"http://u:secret@h?x", "http://u:secret@h:port", "u:secret@h:8080"} {
+		_, err := New(secret, Config{})
+		require.ErrorContains(t, err, "server URL")
+		require.NotContains(t, err.Error(), "secret")
+	}
+	_, err := New("http://h", Config{RetryFor: 6 * time.Minute})
 	require.ErrorContains(t, err, "RetryFor")
 	_, err = New("http://h", Config{AttemptTimeout: -1})
 	require.ErrorContains(t, err, "AttemptTimeout")

@@ -83,7 +83,7 @@ type Result struct {
 	// time. It may be true if this call retried.
 	Duplicate bool `json:"duplicate"`
 	// TakenBack reports that the update's event was taken back later.
-	TakenBack bool `json:"taken_back"`
+	TakenBack bool `json:"taken_back,omitzero"`
 }
 
 // Outcome is the result or the error of one update.

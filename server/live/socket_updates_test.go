@@ -51,6 +51,15 @@ func TestUpdatesAndEventsOverSocket(t *testing.T) {
 			require.Equal(t, want, strings.TrimSuffix(m.Code+" "+m.Field, " "), message)
 			require.Equal(t, "3", string(m.ID))
 		}
+		for _, message := range []string{
+			`{"type":"update","id":3,"board":"stars","update":{"member":"s17","score":61.5}}`,
+			`{"type":"event","id":3,"event":"gift","data":{"star":"s17","flowers":61.5}}`,
+		} {
+			s.Send("%s", message)
+			got, err := s.Raw()
+			require.NoError(t, err)
+			require.Contains(t, string(got), ": is 61.5; want an integer: send seconds as milliseconds", message)
+		}
 	})
 }
 

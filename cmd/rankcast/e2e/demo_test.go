@@ -57,6 +57,12 @@ func TestDemoBeginsInTheMiddle(t *testing.T) {
 	first := stars.Top[0].Member
 	require.NotEmpty(t, get("fans:"+first+"/top").Top)
 	require.NotEmpty(t, get("fans3h:"+first+"/top").Top)
+	redistest.Eventually(t, "points of players with a name", func() error {
+		if points := get("points/top"); len(points.Top) == 0 || points.Top[0].Name == "" {
+			return fmt.Errorf("the top is %v", points.Top)
+		}
+		return nil
+	})
 	periods := get("stars/periods").Periods
 	require.Len(t, periods, 2)
 	require.False(t, periods[0].Final)
@@ -151,11 +157,11 @@ events:
 		return a.Body
 	}
 	boards := get("boards")
-	for _, want := range []string{`"board":"stars","mode":"last","order":"desc","ties":"first","kind"`, `"board":"fans:{who}"`, `"order":"asc","ties":"first","period":"hour"`, `"board":"givers-month"`, `"board":"laps"`} {
+	for _, want := range []string{`"board":"stars","mode":"last","order":"desc","ties":"first","kind"`, `"board":"fans:{who}"`, `"order":"asc","ties":"first","period":"hour"`, `"board":"givers-month"`, `"board":"laps"`, `"board":"points"`} {
 		require.Contains(t, boards, want)
 	}
 	require.NotContains(t, boards, "fans:{star}")
-	for _, board := range []string{"stars", "givers-week", "givers-month", "laps"} {
+	for _, board := range []string{"stars", "givers-week", "givers-month", "laps", "points"} {
 		redistest.Eventually(t, "scores on "+board, func() error {
 			if _, total := servertest.Top(t, p.addr, board, 1); total == 0 {
 				return errors.New("none")

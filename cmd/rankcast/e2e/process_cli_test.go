@@ -3,15 +3,63 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/internal/example"
 )
+
+func TestExampleBoards(t *testing.T) {
+	t.Parallel()
+	got := run(t, "", "example", "boards")
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, string(example.Boards), got.stdout)
+	require.Equal(t, 80, run(t, "", "example").code)
+}
+
+// A port that is taken is said with the flag that chooses another one.
+func TestPortThatIsTaken(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	port := listener.Addr().(*net.TCPAddr).Port
+	got := run(t, "", "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", port))
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "address already in use\n")
+	require.Regexp(t, `another program uses this port; to serve on another one: --addr 127\.0\.0\.1:\d+, or with make: make run RANKCAST_ADDR=127\.0\.0\.1:\d+\n$`, got.stderr)
+	require.NotContains(t, got.stderr, fmt.Sprintf("--addr 127.0.0.1:%d,", port))
+}
+
+// The log says what a start does, and last how to go on.
+func TestStartSaysWhatItDoes(t *testing.T) {
+	t.Parallel()
+	says := func(p *process, lines ...string) {
+		log := p.output()
+		for _, line := range lines {
+			_, after, found := strings.Cut(log, line)
+			require.True(t, found, "%s, in order, in\n%s", line, p.output())
+			log = after
+		}
+		require.Equal(t, 1, strings.Count(log, "\n"), "it is the last line of\n%s", p.output())
+	}
+	p := launch(t, "--demo")
+	says(p, "building two weeks of made-up history", "the history is ready", "msg=serving page=http://"+p.addr+"/stars boards=",
+		`first_score="`+binary+" send points ana 40 --server http://"+p.addr+`"`)
+	p = launch(t, "--boards", write(t, "boards.yaml", `boards: {"a:{x}": {}, b: {}, all: {union: {of: [b]}}}`))
+	says(p, `first_score="`+binary+" send b ana 40 --server http://"+p.addr+`"`)
+	p = launch(t, "--boards", write(t, "boards.yaml", `boards: {"a:{x}": {}}`))
+	says(p, `first_score="`+binary+` send --help"`)
+}
 
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
@@ -22,7 +70,7 @@ func TestCommandLine(t *testing.T) {
 		code int
 		says string
 	}{
-		{nil, 0, "rankcast serve --redis"},
+		{nil, 0, "rankcast send points ana 40"},
 		{[]string{"--help"}, 0, "Examples:"},
 		{[]string{"serve", "--help"}, 0, "--boards"},
 		{[]string{"version"}, 0, "rankcast "},
@@ -32,6 +80,11 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"serve", "--boards", "/nowhere.yaml"}, 80, "nowhere"},
 		{[]string{"serve", "--addr", "127.0.0.1:0", "--redis", "mongodb://x"}, 1, `scheme "mongodb"`},
 		{[]string{"serve", "--addr", "nonsense"}, 1, "listen"},
+		{[]string{"serve", "--addr", "127.0.0.1:0", "--redis", "localhost:6379"}, 1, "redis URL: has no scheme; want redis://localhost:6379"},
+		{[]string{"watch", "b", "--json", "--server", "127.0.0.1:8080"}, 1, "server URL: has no scheme; want http://127.0.0.1:8080"},
+		{[]string{"replay", "f.csv", "--board", "b", "--server", "localhost:8080"}, 1, "want http://localhost:8080"},
+		{[]string{"put", "b", "--server", "localhost:8080"}, 1, "want http://localhost:8080"},
+		{[]string{"send", "b", "m", "1", "--server", "localhost:8080"}, 1, "want http://localhost:8080"},
 		{[]string{"serve", "--interval", "-1s"}, 80, "--interval"},
 		{[]string{"serve", "--max-top", "1001"}, 80, "--max-top"},
 		{[]string{"serve", "--prefix", "a{b}"}, 80, "--prefix"},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -86,7 +85,7 @@ func (o Object) Object(name string) (Object, error) {
 	return ParseObject(name, v)
 }
 
-// Integer decodes an integer; an error without the field.
+// Integer decodes a score, or another integer; an error without the field.
 func (o Object) Integer(name string) (int64, error) {
 	v, ok := o[name]
 	switch {
@@ -95,19 +94,7 @@ func (o Object) Integer(name string) (int64, error) {
 	case v.Kind() != '0':
 		return 0, ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want an integer")
 	}
-	return ParseInteger(name, string(v))
-}
-
-// ParseInteger decodes the digits of an integer.
-func ParseInteger(name, digits string) (int64, error) {
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if errors.Is(err, strconv.ErrRange) {
-		return 0, &ranking.FieldError{Field: name, Reason: fmt.Sprintf("is %.30s; want an integer within ±%d", digits, int64(definition.MaxScore)), Kind: ranking.ErrOutOfRange}
-	}
-	if err != nil {
-		return 0, ranking.Invalid(name, fmt.Sprintf("is %.30s; want an integer, without fraction or exponent", digits))
-	}
-	return n, nil
+	return definition.ParseScore(name, string(v))
 }
 
 // IntegerWithin decodes an integer from low to high; otherwise without the field.

@@ -70,10 +70,11 @@ func (q *Query) Score(name string) *int64 {
 	return &n
 }
 
-// Cursor reads the cursor of a page; nil without the parameter.
+// Cursor reads the cursor of a page; nil without the parameter, and for an empty one, so that a
+// caller's loop may begin with "".
 func (q *Query) Cursor() *ranking.Cursor {
-	text, there := q.Get("cursor")
-	if !there {
+	text, _ := q.Get("cursor")
+	if text == "" {
 		return nil
 	}
 	c, err := ranking.ParseCursor(text)

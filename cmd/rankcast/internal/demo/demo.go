@@ -13,45 +13,27 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"rankcast/cmd/rankcast/internal/example"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
 
-// definitions are the demo's boards and event: a star-flower page, and lap times of which the
-// lowest counts.
-const definitions = `
-boards:
-  stars:           {period: week, timezone: Asia/Shanghai, kind: star}
-  "fans:{star}":   {period: day, timezone: Asia/Shanghai, keep: 30, retain: 90d, kind: user}
-  "fans3h:{star}": {window: 3h, refresh: live, kind: user}
-  givers-week:     {period: week, timezone: Asia/Shanghai, kind: user}
-  givers-month:    {period: month, timezone: Asia/Shanghai, keep: 12, kind: user}
-  laps:            {mode: best, order: asc, display: {format: time_ms}}
-events:
-  gift:
-    - {board: stars,           member: "{star}", score: "{flowers}"}
-    - {board: "fans:{star}",   member: "{user}", score: "{flowers}"}
-    - {board: "fans3h:{star}", member: "{user}", score: "{flowers}"}
-    - {board: givers-week,     member: "{user}", score: "{flowers}"}
-    - {board: givers-month,    member: "{user}", score: "{flowers}"}
-`
-
 // Page is the path of the page that shows these boards.
 const Page = "stars"
 
-// The time zone and the window of the boards above. The history uses the same.
+// The time zone and the window of the boards of the example. The history uses the same.
 const (
 	zoneName = "Asia/Shanghai"
 	window   = 3 * time.Hour
 )
 
-// Define adds the demo's definitions to the store's own, which take precedence, and sets the
-// profiles of stars and viewers. It leaves out a definition that the store refuses beside its
+// Define adds the definitions of the example's boards file to the store's own, which take
+// precedence, and sets the profiles of stars, viewers and players. It leaves out a definition that the store refuses beside its
 // own; Run then sends no scores for it. The error is the store's where Redis does not answer.
 func Define(ctx context.Context, store *ranking.Store) error {
-	demo, err := definition.ParseFile([]byte(definitions))
+	demo, err := definition.ParseFile(example.Boards)
 	if err != nil {
-		return fmt.Errorf("the demo's definitions: %w", err)
+		return fmt.Errorf("the example's boards file: %w", err)
 	}
 	boards, err := store.Boards(ctx)
 	if err != nil {
@@ -86,7 +68,7 @@ func sameNames(a, b string) bool {
 	return base(a) == base(b) && strings.Count(a, ":") == strings.Count(b, ":")
 }
 
-// Run sends gifts and laps until ctx ends. It logs a refusal at level debug. Several nodes may
+// Run sends gifts, points and laps until ctx ends. It logs a refusal at level debug. Several nodes may
 // run it at the same time; each has random numbers of its own.
 func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 	report := func(what string, err error) {
@@ -95,6 +77,7 @@ func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 		}
 	}
 	traffic := newTraffic(rand.Uint64()) // so that two nodes do not send the same gifts
+	report("points", sendPoints(ctx, store, 60))
 	report("laps", sendLaps(ctx, store, 30))
 	for n := 0; ; n++ {
 		g, gap := traffic.next()
@@ -104,8 +87,11 @@ func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 		case <-time.After(gap):
 		}
 		report("gifts", sendGifts(ctx, store, []gift{g}))
-		if n%4 == 0 {
+		switch n % 4 {
+		case 0:
 			report("laps", sendLaps(ctx, store, 1))
+		case 2:
+			report("points", sendPoints(ctx, store, 1))
 		}
 	}
 }
@@ -131,12 +117,22 @@ func sendGifts(ctx context.Context, store *ranking.Store, gifts []gift) error {
 	return happened[0].Err // the event may be one of the store's own
 }
 
-// sendLaps sends n lap times of random cars.
+// sendPoints sends n wins of random players, of 5 to 50 points each.
+func sendPoints(ctx context.Context, store *ranking.Store, n int) error {
+	return sendScores(ctx, store, "points", n, func() int64 { return int64(5 * (1 + rand.IntN(10))) })
+}
+
+// sendLaps sends n lap times of random players, in milliseconds.
 func sendLaps(ctx context.Context, store *ranking.Store, n int) error {
+	return sendScores(ctx, store, "laps", n, func() int64 { return 78_000 + int64(rand.ExpFloat64()*4000) })
+}
+
+// sendScores sends n scores of random players to a board, in one call.
+func sendScores(ctx context.Context, store *ranking.Store, board string, n int, score func() int64) error {
 	all := make([]definition.Update, n)
 	for i := range all {
-		all[i] = definition.Update{Member: fmt.Sprintf("car %02d", 1+rand.IntN(20)), Score: 78_000 + int64(rand.ExpFloat64()*4000)}
+		all[i] = definition.Update{Member: players[rand.IntN(len(players))].id, Score: score()}
 	}
-	_, err := store.Apply(ctx, "laps", all)
+	_, err := store.Apply(ctx, board, all)
 	return err
 }

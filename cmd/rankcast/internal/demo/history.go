@@ -64,10 +64,12 @@ func historySteps(now time.Time) ([]historyStep, error) {
 // moves the store's clock forward from step to step and leaves it at now. No other client
 // may use the store meanwhile. After an error the store may have a part of the history.
 //
+// progress is called after each step of the history.
+//
 // open opens a ranking.Store on a URL. PlayHistory closes it, so that no Store lives to see
 // the clock jump.
 func PlayHistory(ctx context.Context, redis *embedded.Store, open func(url string) (store *ranking.Store, closeStore func(), err error),
-	now time.Time, define func(context.Context, *ranking.Store) error) error {
+	now time.Time, define func(context.Context, *ranking.Store) error, progress func(done, steps int)) error {
 	steps, err := historySteps(now)
 	if err != nil {
 		return err
@@ -91,6 +93,7 @@ func PlayHistory(ctx context.Context, redis *embedded.Store, open func(url strin
 		if err := sendGifts(ctx, store, gifts); err != nil {
 			return err
 		}
+		progress(i+1, len(steps))
 	}
 	return nil
 }

@@ -67,7 +67,13 @@ func TestDemoPast(t *testing.T) {
 			redis, err := embedded.Start()
 			require.NoError(t, err)
 			t.Cleanup(redis.Close)
-			require.NoError(t, PlayHistory(t.Context(), redis, openPatiently, now, Define))
+			done := 0
+			require.NoError(t, PlayHistory(t.Context(), redis, openPatiently, now, Define, func(n, steps int) {
+				require.Equal(t, done+1, n)
+				require.LessOrEqual(t, n, steps)
+				done = n
+			}))
+			require.Greater(t, done, 7)
 			rdb, err := ranking.Open(redis.URL())
 			require.NoError(t, err)
 			t.Cleanup(func() { rdb.Close() })
@@ -101,4 +107,13 @@ func TestDemoCast(t *testing.T) {
 		require.Contains(t, viewerIDs, user)
 	}
 	require.InDelta(t, len(viewerIDs)/2, len(viewerNames), 3)
+	ids, names := make(map[string]bool), make(map[string]bool)
+	for _, p := range players {
+		ids[p.id], names[p.name] = true, true
+	}
+	require.Len(t, ids, len(players))
+	require.Len(t, names, len(players))
+	for _, reader := range []string{"ana", "eli", "mia"} {
+		require.NotContains(t, ids, reader, "a reader sends scores for it")
+	}
 }

@@ -11,8 +11,9 @@ import (
 
 // The kinds of members in definitions.
 const (
-	kindStar = "star"
-	kindUser = "user"
+	kindStar   = "star"
+	kindUser   = "user"
+	kindPlayer = "player"
 )
 
 // starNames are invented names of stars. Their ids are s01, s02, and so on.
@@ -41,13 +42,28 @@ var viewerNames = map[string]string{
 	"zephyr": "Zéphyr", "pomelo": "柚子皮", "quokka": "Quokka", "figtree": "无花果",
 }
 
-// setProfiles sets the profile of each star and viewer without one.
+// players are invented players, who score points and drive laps. The ids of the
+// documentation's examples (ana, eli, mia) are not among them: a reader may send scores for
+// those.
+var players = []struct{ id, name string }{
+	{"adunni", "Adunni Balogun"}, {"anouk", "Anouk Verhoeven"}, {"arjun", "Arjun Vellore"}, {"bruna", "Bruna Tavares"},
+	{"caoimhe", "Caoimhe Brannigan"}, {"dmytro", "Dmytro Savchenko"}, {"elif", "Elif Karaca"}, {"farid", "Farid Nourzad"},
+	{"haruka", "藤森はるか"}, {"ingrid", "Ingrid Solheim"}, {"jiwoo", "한지우"}, {"keoni", "Keoni Kahale"},
+	{"leila", "Leïla Benhaddou"}, {"linh", "Lê Thảo Linh"}, {"mateo", "Mateo Quiroga"}, {"nia", "Nia Wanjiku"},
+	{"oskar", "Oskar Wójcik"}, {"ruoxi", "沈若曦"}, {"sefa", "Sefa Leavasa"}, {"tomas", "Tomáš Dvorský"},
+}
+
+// setProfiles sets the profile of each star, viewer and player without one.
 func setProfiles(ctx context.Context, store *ranking.Store) error {
 	stars := make(map[string]string, len(starNames))
 	for n, name := range starNames {
 		stars[starID(n)] = name
 	}
-	for kind, names := range map[string]map[string]string{kindStar: stars, kindUser: viewerNames} {
+	playerNames := make(map[string]string, len(players))
+	for _, p := range players {
+		playerNames[p.id] = p.name
+	}
+	for kind, names := range map[string]map[string]string{kindStar: stars, kindUser: viewerNames, kindPlayer: playerNames} {
 		ids := make([]string, 0, len(names))
 		for id := range names {
 			ids = append(ids, id)

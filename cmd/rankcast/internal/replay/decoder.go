@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"rankcast/ranking/definition"
 	"rankcast/server/client"
 )
 
@@ -291,8 +292,13 @@ func (rec *decoder) newRecord(line int, f fields) (record, error) {
 	if !there {
 		return bad(rec.score, "is missing")
 	}
-	if u.Score, err = strconv.ParseInt(string(score), 10, 64); err != nil || u.Score < -client.MaxScore || u.Score > client.MaxScore {
-		return bad(rec.score, "is %.30s; want an integer within ±%d", score, int64(client.MaxScore))
+	if score.Kind() != '0' {
+		return bad(rec.score, "is %.30s; want an integer", score)
+	}
+	if u.Score, err = definition.ParseScore(rec.score, string(score)); err != nil {
+		var wrong *definition.FieldError
+		errors.As(err, &wrong)
+		return bad(wrong.Field, "%s", wrong.Reason)
 	}
 	op, err := f.text(rec.op)
 	if u.Op = client.Op(op); err != nil {

@@ -273,7 +273,7 @@ func (s *model) title() string {
 }
 
 // localTime formats a time as briefly as now allows: without the date today, by weekday this
-// week, without the year this year.
+// week, without the year this year. A time of day has the name of its zone.
 func localTime(at, now time.Time) string {
 	now = now.In(at.Location())
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, at.Location())
@@ -281,6 +281,7 @@ func localTime(at, now time.Time) string {
 	if at.Second() != 0 {
 		text = at.Format(time.TimeOnly)
 	}
+	text += at.Format(" MST")
 	thisDay := !at.Before(today) && at.Before(today.AddDate(0, 0, 1))
 	thisWeek := !at.Before(today.AddDate(0, 0, -6)) && at.Before(today.AddDate(0, 0, 7)) // each weekday once
 	switch {

@@ -1,0 +1,110 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/cmd/rankcast/internal/example"
+	"rankcast/server/servertest"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	boards := write(t, "boards.yaml", string(example.Boards))
+	got := run(t, "", "check", boards)
+	require.Equal(t, ran{0, boards + ": 7 boards, 1 event\n", ""}, got)
+	got = run(t, string(example.Boards), "check", "-")
+	require.Equal(t, ran{0, "-: 7 boards, 1 event\n", ""}, got)
+
+	bad := write(t, "bad.yaml", "boards:\n  laps: {mode: most}\n  ok: {}\n  points: {keep: 3}\n")
+	got = run(t, "", "check", boards, bad)
+	require.Equal(t, 1, got.code)
+	require.Empty(t, got.stdout)
+	require.Contains(t, got.stderr, "rankcast: "+bad+`: boards.laps.mode: is "most"`)
+	require.Contains(t, got.stderr, "\n          "+bad+": boards.points.keep: applies only")
+	require.Equal(t, 2, strings.Count(got.stderr, "\n"))
+
+	// A board may be on the server, or in another of the files.
+	event := write(t, "event.yaml", "events: {gift: [{board: stars, member: m, score: 1}]}")
+	got = run(t, "", "check", event)
+	require.Zero(t, got.code, got.stderr)
+	require.Equal(t, event+": 1 event\n"+event+": events.gift[0].board: is for stars, which is not defined here: the server must have that board\n", got.stdout)
+	require.Equal(t, event+": 1 event\n"+boards+": 7 boards, 1 event\n", run(t, "", "check", event, boards).stdout)
+	union := write(t, "union.yaml", "boards: {all: {union: {of: [stars], last: 99}}}")
+	got = run(t, "", "check", boards, union)
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "these files: boards.all.union.last: is 99")
+
+	require.Equal(t, 1, run(t, "", "check", filepath.Join(t.TempDir(), "none.yaml")).code)
+	require.Equal(t, 80, run(t, "", "check").code)
+}
+
+func TestPut(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	put := func(args ...string) ran {
+		return run(t, "", append([]string{"put", "--server", "http://" + p.addr}, args...)...)
+	}
+	definitions := func() string {
+		return servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards", "").Body + servertest.Request(t, "GET", "http://"+p.addr+"/v1/events", "").Body
+	}
+	require.Equal(t, ran{0, "points: created\n", ""}, put("points"))
+	require.Equal(t, ran{0, "points: changed\n", ""}, put("points", "{kind: player}"))
+	require.Equal(t, ran{0, "points: unchanged\n", ""}, put("points", "{kind: player}"))
+	require.Equal(t, ran{0, "fans:{star}: created\n", ""}, put("fans:{star}", "{kind: user}"))
+	got := put("laps", "{mode: best, order: asc}", "--json")
+	require.Equal(t, ran{0, `{"board":"laps","mode":"best","order":"asc","ties":"first","kind":"member"}` + "\n", ""}, got)
+
+	before := definitions()
+	for says, args := range map[string][]string{
+		`laps: mode: is "most"`:             {"laps", "{mode: most}"},
+		"laps: modes: is not a field":       {"laps", "{modes: best}"},
+		"laps: definition: is a string":     {"laps", "best"},
+		"My laps: board: has a space; want": {"My laps"},
+		"bad.yaml: boards.b.mode: is":       {"--file", write(t, "bad.yaml", "boards: {a: {}, b: {mode: most}}")},
+		"union.yaml: boards.u.union.last":   {"--file", write(t, "union.yaml", "boards: {a: {}, u: {union: {of: [a], last: 2}}}")},
+		"read the boards file: open":        {"--file", "/nowhere.yaml"},
+	} {
+		got := put(args...)
+		require.Equal(t, 1, got.code, args)
+		require.Contains(t, got.stderr, says)
+		require.Equal(t, before, definitions(), "nothing is changed by %v", args)
+	}
+	require.Equal(t, 80, put().code)
+	require.Equal(t, 80, put("points", "--file", "x").code)
+
+	file := write(t, "boards.yaml", `
+boards:
+  all:           {union: {of: [points, stars]}}
+  points:        {kind: player}
+  stars:         {period: week}
+  "fans:{star}": {kind: user, max: 5}
+events:
+  gift: [{board: stars, member: "{star}", score: 1}]
+`)
+	got = put("--file", file)
+	require.Equal(t, ran{0, "fans:{star}: changed\npoints: unchanged\nstars: changed\nall: created\nevent gift: created\n", ""}, got)
+	file = write(t, "boards.yaml", string(example.Boards))
+	require.Zero(t, put("--file", file).code)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	got = run(t, string(text), "put", "--file", "-", "--server", "http://"+p.addr)
+	require.Equal(t, 8, strings.Count(got.stdout, ": unchanged\n"), got.stdout)
+
+	// What the server alone can refuse is said with its place, and with what stays.
+	require.Equal(t, 200, p.post("points", `{"member":"ana","score":1}`).Status)
+	got = put("--file", write(t, "late.yaml", "boards: {a: {}, points: {order: asc, kind: player}, z: {}}"))
+	require.Equal(t, 1, got.code)
+	require.Equal(t, "a: created\n", got.stdout)
+	require.Contains(t, got.stderr, "late.yaml: boards.points.order: would change the order")
+	require.Contains(t, got.stderr, "\n          1 of 3 definitions were put before this one\n")
+	require.NotContains(t, definitions(), `"board":"z"`)
+	got = put("--file", write(t, "late.yaml", "events: {e: [{board: nope, member: m, score: 1}]}"))
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "late.yaml: events.e[0].board: is for nope")
+	require.Contains(t, got.stderr, "0 of 1 definitions")
+}

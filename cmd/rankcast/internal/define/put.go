@@ -1,0 +1,200 @@
+package define
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/cmd/rankcast/internal/remote"
+	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/definition"
+	"rankcast/server/client"
+)
+
+// Put is rankcast put: it defines one board, or all boards and events of a file, on a running
+// server.
+type Put struct {
+	Board      string        `arg:"" optional:"" help:"Board to define: stars, or a family fans:{star}, in quotes."`
+	Definition string        `arg:"" optional:"" help:"Its fields as in a boards file, in quotes: '{mode: best, order: asc}'. Fields left out have their defaults, also on a board that is there already."`
+	File       string        `placeholder:"FILE" help:"Define all boards and events of this boards file instead. - is standard input."`
+	Server     remote.Server `embed:""`
+	JSON       bool          `name:"json" help:"Print the server's answer: each definition as a line of JSON."`
+}
+
+// Help is the text below the usage line of put --help.
+func (Put) Help() string {
+	return `Creates a board, or changes its definition; scores stay. Checks the whole definition, or the whole file, before it sends anything.
+
+Examples:
+  rankcast put points
+      Define a board with all defaults
+  rankcast put laps '{mode: best, order: asc, display: {format: time_ms}}'
+      Define a board of lap times
+  rankcast put --file boards.yaml
+      Define all boards and events of a file`
+}
+
+// Validate checks the flags.
+func (p *Put) Validate() error {
+	switch {
+	case p.File != "" && p.Board != "":
+		return errors.New("--file and a board cannot be used together")
+	case p.File == "" && p.Board == "":
+		return errors.New("give a board, or --file=FILE")
+	}
+	return nil
+}
+
+// Run checks everything and then sends one definition after the other. It prints a line for
+// each. The server keeps the definitions before the one that it refuses.
+func (p *Put) Run(ctx context.Context) error {
+	defs, err := p.definitions()
+	if err != nil {
+		return err
+	}
+	c, err := p.Server.Dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	all, err := newPuts(c, defs)
+	if err != nil {
+		return err
+	}
+	for i, one := range all {
+		line, err := p.put(ctx, one)
+		if err != nil {
+			return p.explain(ctx, one, err, i, len(all))
+		}
+		fmt.Println(line)
+	}
+	return nil
+}
+
+// definitions reads and checks what to put.
+func (p *Put) definitions() (definition.Set, error) {
+	if p.File == "" {
+		d, err := definition.ParseBoardYAML(p.Board, p.Definition)
+		if err != nil {
+			return definition.Set{}, fmt.Errorf("%s: %w", p.Board, err)
+		}
+		return definition.Set{Boards: []definition.Board{d}}, nil
+	}
+	defs, err := readFile(p.File)
+	if err != nil {
+		return defs, err
+	}
+	_, err = defs.CheckReferences()
+	return defs, inFile(p.File, err)
+}
+
+// onePut is one definition to send.
+type onePut struct {
+	section, name string
+	body          jsontext.Value
+	read          func(ctx context.Context, name string) (jsontext.Value, error)
+	define        func(ctx context.Context, name string, body jsontext.Value) (client.Defined, error)
+}
+
+// newPuts orders definitions so that each comes after those that it needs: boards, unions of
+// them, events for them.
+func newPuts(c *client.Client, defs definition.Set) ([]onePut, error) {
+	boards := slices.Clone(defs.Boards)
+	slices.SortStableFunc(boards, func(a, b definition.Board) int {
+		switch {
+		case a.Union == nil && b.Union != nil:
+			return -1
+		case a.Union != nil && b.Union == nil:
+			return 1
+		}
+		return 0
+	})
+	var all []onePut
+	for _, d := range boards {
+		body, err := json.Marshal(d)
+		if err != nil {
+			return nil, fmt.Errorf("encode board %q: %w", d.Name, err)
+		}
+		all = append(all, onePut{definition.SectionBoards, d.Name, body, c.BoardDefinition, c.DefineBoard})
+	}
+	for _, e := range defs.Events {
+		body, err := json.Marshal(e)
+		if err != nil {
+			return nil, fmt.Errorf("encode event %q: %w", e.Name, err)
+		}
+		all = append(all, onePut{definition.SectionEvents, e.Name, body, c.EventDefinition, c.DefineEvent})
+	}
+	return all, nil
+}
+
+// title is the definition's name in a line of output.
+func (o onePut) title() string {
+	if o.section == definition.SectionEvents {
+		return "event " + o.name
+	}
+	return o.name
+}
+
+// put sends one definition and returns its line of output.
+func (p *Put) put(ctx context.Context, one onePut) (string, error) {
+	before, err := one.read(ctx, one.name)
+	var answer *client.Error
+	if err != nil && !(errors.As(err, &answer) && (answer.Code == "unknown_board" || answer.Code == "unknown_event")) {
+		return "", err
+	}
+	defined, err := one.define(ctx, one.name, one.body)
+	switch {
+	case err != nil:
+		return "", err
+	case p.JSON:
+		return string(defined.Definition), nil
+	case before == nil:
+		return one.title() + ": created", nil
+	case string(before) == string(defined.Definition):
+		return one.title() + ": unchanged", nil
+	}
+	return one.title() + ": changed", nil
+}
+
+// explain words the error of one of the definitions, and says how many were put before it.
+func (p *Put) explain(ctx context.Context, one onePut, err error, done, all int) error {
+	unknown := errors.Is(err, client.ErrOutcomeUnknown)
+	place := one.title()
+	if p.File != "" {
+		place = p.File
+		err = one.locate(err)
+	}
+	err = p.Server.Explain(err)
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
+	text := fmt.Sprintf("%s: %s", place, term.Printable(err.Error()))
+	if p.File != "" {
+		text += fmt.Sprintf("\n%d of %d definitions were put before this one", done, all)
+	}
+	if unknown || ctx.Err() != nil {
+		text += "\nput it again: the same definition twice is the same as once"
+	}
+	return errors.New(text)
+}
+
+// locate gives the server's refusal of a definition the path that its field has in a boards
+// file.
+func (o onePut) locate(err error) error {
+	var answer *client.Error
+	if !errors.As(err, &answer) || answer.Field == "" {
+		return err
+	}
+	reason, ok := strings.CutPrefix(answer.Message, answer.Field+": ")
+	if !ok {
+		return err
+	}
+	located := *answer
+	located.Message = definition.LocateInFile(o.section, o.name, definition.Invalid(answer.Field, reason)).Error()
+	return &located
+}

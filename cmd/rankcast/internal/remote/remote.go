@@ -1,0 +1,40 @@
+// Package remote is the connection of a command to a server: its flag, its client, and the
+// words for what goes wrong.
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"sync/atomic"
+
+	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/server/client"
+)
+
+// Server is the flag that names the server. Commands embed it.
+type Server struct {
+	URL string `name:"server" default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to send to (default ${default})."`
+}
+
+// Dial returns a client of the server. The client reports the start of an outage on the
+// standard error, once. The caller closes it.
+func (s Server) Dial() (*client.Client, error) {
+	var reported atomic.Bool
+	return client.New(s.URL, client.Config{OnRetry: func(why error) {
+		if reported.CompareAndSwap(false, true) {
+			fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", term.Redacted(s.URL), term.Printable(term.Cause(why).Error()))
+		}
+	}})
+}
+
+// Explain returns the error of a request without the words of the client around it, where the
+// server has answered. An answer that no Rankcast server gives is named as such.
+func (s Server) Explain(err error) error {
+	var answer *client.Error
+	if errors.As(err, &answer) && answer.Status == http.StatusNotFound && answer.Code == "" {
+		return fmt.Errorf("no Rankcast server answers at %s (404)", term.Redacted(s.URL))
+	}
+	return term.Refusal(err)
+}

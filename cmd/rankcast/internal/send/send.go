@@ -1,0 +1,224 @@
+package send
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/cmd/rankcast/internal/remote"
+	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/ranking/definition"
+	"rankcast/server/client"
+)
+
+// Command is rankcast send.
+type Command struct {
+	What []string `arg:"" optional:"" name:"what" help:"BOARD MEMBER SCORE; or with --event the event's fields, as NAME=VALUE."`
+
+	Event  string        `placeholder:"NAME" help:"Send this event in place of a score."`
+	ID     string        `name:"id" placeholder:"ID" help:"Request id: sent again with it within ten minutes, the score counts once. Default a random one."`
+	Op     string        `enum:",sum,best,last" default:"" placeholder:"OP" help:"Effect of the score: sum, best or last (default the board's mode)."`
+	If     string        `name:"if" enum:",exists,absent" default:"" placeholder:"CONDITION" help:"Change the score only of a member that is on the board (exists), or is not (absent)."`
+	Data   string        `placeholder:"JSON" help:"Data to store with the member's entry, up to 256 bytes of JSON. null removes it."`
+	At     string        `placeholder:"TIME" help:"Time from which the score counts, on a board with a window: as 2026-11-20T08:00:00Z, or milliseconds since 1970."`
+	Server remote.Server `embed:""`
+	JSON   bool          `name:"json" help:"Print the server's answer as a line of JSON."`
+}
+
+// Help is the text below the usage line of send --help.
+func (Command) Help() string {
+	return `Sends one score or one event, and prints a line for each board. While the server does not answer, it tries again for a minute, always with the same request id, so that the score counts once.
+
+Examples:
+  rankcast send points ana 40
+      Give ana 40 points
+  rankcast send laps ana 61500 --id race-7-ana
+      Send a lap time in milliseconds, with a request id of one's own
+  rankcast send --event gift star=s17 user=mochi flowers=3
+      Send an event, which counts on all of its boards`
+}
+
+// Validate checks the flags and the number of arguments.
+func (s *Command) Validate() error {
+	if s.Event == "" {
+		if len(s.What) != 3 {
+			return fmt.Errorf("got %d arguments; want BOARD MEMBER SCORE, such as points ana 40, or --event", len(s.What))
+		}
+		return nil
+	}
+	for flag, value := range map[string]string{"--op": s.Op, "--if": s.If, "--data": s.Data} {
+		if value != "" {
+			return fmt.Errorf("%s cannot be used with --event, whose definition decides that", flag)
+		}
+	}
+	return nil
+}
+
+// negative is a score below zero, which looks like a flag.
+var negative = regexp.MustCompile(`^-[0-9][0-9.]*$`)
+
+// minus is the sign U+2212, which does not look like one.
+const minus = "\u2212"
+
+// Arguments writes a negative score of rankcast send with minus, so that the parser does not
+// take it for a flag. args are those of the program.
+func Arguments(args []string) []string {
+	if len(args) == 0 || args[0] != "send" {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if negative.MatchString(arg) {
+			args[i] = minus + arg[1:]
+		}
+	}
+	return args
+}
+
+// Run checks and sends the score or the event, and prints a line for each board. It returns an
+// error if a board refused it, or if it may not have counted.
+func (s *Command) Run(ctx context.Context) error {
+	s.ID = cmp.Or(s.ID, rand.Text())
+	if err := definition.CheckText("id", s.ID); err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	var at time.Time
+	if s.At != "" {
+		var err error
+		if at, err = parseAt(s.At); err != nil {
+			return fmt.Errorf("--%w", err)
+		}
+	}
+	c, err := s.Server.Dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if s.Event != "" {
+		return s.sendEvent(ctx, c, at)
+	}
+	return s.sendScore(ctx, c, at)
+}
+
+// parseAt parses a time by the server's rule.
+func parseAt(text string) (time.Time, error) {
+	if v := jsontext.Value(text); v.IsValid() && v.Kind() == '0' {
+		return definition.ParseAt(v)
+	}
+	quoted, err := jsontext.AppendQuote(nil, text)
+	if err != nil {
+		return time.Time{}, definition.Invalid("at", "is not valid UTF-8")
+	}
+	return definition.ParseAt(quoted)
+}
+
+func (s *Command) sendScore(ctx context.Context, c *client.Client, at time.Time) error {
+	board, member, text := s.What[0], s.What[1], s.What[2]
+	score, err := definition.ParseScore("score", strings.Replace(text, minus, "-", 1))
+	if err != nil {
+		return err
+	}
+	u := client.Update{Member: member, Score: score, Op: client.Op(s.Op), If: client.Condition(s.If), At: at, ID: s.ID}
+	checked := definition.Update{Member: member, Score: score, At: at}
+	if s.Data != "" {
+		if checked.Data, err = definition.CompactData(jsontext.Value(s.Data)); err != nil {
+			return fmt.Errorf("--%w", err)
+		}
+		u.Data = jsontext.Value(checked.Data)
+	}
+	if err := checked.Check(); err != nil {
+		return err
+	}
+	if _, err := definition.ParseName(board); err != nil {
+		return err
+	}
+	r, err := c.Update(ctx, board, u)
+	if err != nil {
+		return s.explain(ctx, board, err)
+	}
+	if s.JSON {
+		return printJSON(r)
+	}
+	fmt.Println(s.line(ctx, c, r))
+	return nil
+}
+
+// printJSON prints v as a line of JSON.
+func printJSON(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(append(b, '\n'))
+	return err
+}
+
+// line says in words what came of an update: points: ana has 40, rank 1 (was 2).
+func (s *Command) line(ctx context.Context, c *client.Client, r client.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: ", r.Board)
+	switch {
+	case r.Score == nil && s.If != "":
+		fmt.Fprintf(&b, "%s has no score; --if %s changed nothing", r.Member, s.If)
+	case r.Score == nil:
+		fmt.Fprintf(&b, "%s %s", r.Member, whyNoScore(ctx, c, r.Board))
+	case r.Rank == nil:
+		fmt.Fprintf(&b, "%s has %s, and no rank, because it is hidden", r.Member, term.Thousands(*r.Score))
+	default:
+		fmt.Fprintf(&b, "%s has %s, rank %s", r.Member, term.Thousands(*r.Score), term.Thousands(*r.Rank))
+	}
+	switch before := r.Previous; {
+	case r.TakenBack:
+		b.WriteString(" (taken back)")
+	case r.Duplicate:
+		b.WriteString(" (sent before with this id; counts once)")
+	case r.Score == nil || r.Rank == nil:
+	case before == nil:
+		b.WriteString(" (new)")
+	case before.Score == *r.Score && before.Rank == *r.Rank:
+		b.WriteString(" (unchanged)")
+	case before.Rank != *r.Rank && before.Rank > 0:
+		fmt.Fprintf(&b, " (was %s)", term.Thousands(before.Rank))
+	}
+	return term.Printable(b.String())
+}
+
+// whyNoScore says why a board has no score of a member right after an update of it.
+func whyNoScore(ctx context.Context, c *client.Client, board string) string {
+	var d definition.Board
+	def, err := c.BoardDefinition(ctx, board)
+	if err == nil {
+		err = json.Unmarshal(def, &d)
+	}
+	switch {
+	case err == nil && d.Window > 0:
+		return fmt.Sprintf("was counted; the board shows it within %s", definition.FormatDuration(d.Refresh))
+	case err == nil && d.Limit > 0:
+		return fmt.Sprintf("has no place among the first %s, which the board keeps", term.Thousands(int64(d.Limit)))
+	}
+	return "was counted, and has no score now"
+}
+
+// explain words the error of a request to a board or an event.
+func (s *Command) explain(ctx context.Context, name string, err error) error {
+	var answer *client.Error
+	switch unknown := errors.Is(err, client.ErrOutcomeUnknown); {
+	case unknown && ctx.Err() != nil:
+		return fmt.Errorf("interrupted; the score may have counted: send it again within ten minutes with --id %s", s.ID)
+	case unknown:
+		return fmt.Errorf("%w\nthe score may have counted: send it again within ten minutes with --id %s", s.Server.Explain(err), s.ID)
+	case errors.As(err, &answer) && answer.Code == "unknown_board" && s.Event == "" && definition.CheckBoard(name) == nil:
+		return fmt.Errorf("%w\ndefine it with: rankcast put %s", answer, name)
+	}
+	return s.Server.Explain(err)
+}

@@ -1,0 +1,52 @@
+package definition
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+)
+
+func TestParseScore(t *testing.T) {
+	t.Parallel()
+	for digits, want := range map[string]int64{"0": 0, "-0": 0, "61500": 61500, "-9007199254740991": -MaxScore, "9007199254740991": MaxScore} {
+		n, err := ParseScore("score", digits)
+		require.NoError(t, err, digits)
+		require.Equal(t, want, n)
+	}
+	for digits, says := range map[string]string{
+		"61.5":                    "score: is 61.5; want an integer: send seconds as milliseconds with display.format time_ms",
+		"-0.5":                    "milliseconds",
+		"1e3":                     "score: is 1e3; want an integer, without fraction or exponent",
+		"1.5E-3":                  "exponent",
+		"three":                   `score: is "three"; want an integer`,
+		"":                        `score: is ""; want an integer`,
+		"9007199254740992":        "want an integer within ±9007199254740991",
+		"-9007199254740992":       "want an integer within ±9007199254740991",
+		"99999999999999999999999": "want an integer within ±9007199254740991",
+	} {
+		_, err := ParseScore("score", digits)
+		require.ErrorContains(t, err, says, digits)
+	}
+	_, err := ParseScore("score", "9007199254740992")
+	require.ErrorIs(t, err, ErrOutOfRange)
+	_, err = ParseScore("score", "61.5")
+	require.ErrorIs(t, err, ErrInvalid)
+}
+
+// Wherever a score may stand, a fraction gets the hint.
+func TestFractionsGetAHint(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{
+		"boards: {a: {min: 61.5}}",
+		"boards: {a: {max: 61.5}}",
+		"events: {e: [{board: a, member: m, score: 61.5}]}",
+	} {
+		_, err := ParseFile([]byte(file))
+		require.ErrorContains(t, err, "send seconds as milliseconds", file)
+	}
+	e, err := Event{Name: "e", Updates: []Target{{Board: "a", Member: "m", Score: "{n}"}}}.Normalize()
+	require.NoError(t, err)
+	_, err = e.Expand(map[string]jsontext.Value{"n": jsontext.Value("61.5")})
+	require.ErrorContains(t, err, "n: is 61.5; want an integer: send seconds as milliseconds")
+}

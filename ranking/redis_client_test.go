@@ -1,0 +1,27 @@
+package ranking_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+)
+
+// An address without a scheme gets the one that it lacks. No error shows a password.
+func TestOpenRefusesInvalidURLs(t *testing.T) {
+	t.Parallel()
+	for url, says := range map[string]string{
+		"":                            "redis URL: has no scheme; want redis://localhost:6379",
+		"localhost:6379":              "redis URL: has no scheme; want redis://localhost:6379",
+		"127.0.0.1:6379":              "redis URL: has no scheme; want redis://127.0.0.1:6379",
+		"cache":                       "redis URL: has no scheme; want redis://cache",
+		"u:secret@cache:6379":         "redis URL: has no scheme; want redis:// before it",
+		"mongodb://cache":             `redis URL: scheme "mongodb"; want redis, rediss, unix or redis-cluster`,
+		"redis://u:secret@cache:port": "redis URL: ",
+	} {
+		_, err := ranking.Open(url)
+		require.ErrorContains(t, err, says, url)
+		require.NotContains(t, err.Error(), "secret", url)
+	}
+}
