@@ -7,6 +7,7 @@
 // never for time.
 //
 // Files are named by what they drive: process_ for servers that fail, restart or are
-// killed; demo, replay and watch for those commands; browser_ for pages. The browser
-// tests are left out under the race detector, which sees nothing of a browser.
+// killed; demo, replay and watch for those commands; browser_ for pages; docs_ for the examples
+// of the documentation. The tests of browser_ and docs_ are left out under the race detector,
+// which sees nothing of a browser.
 package e2e

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+)
+
+// source reads a file of the repository.
+func source(t *testing.T, path string) string {
+	b, err := os.ReadFile(filepath.Join("../..", path))
+	require.NoError(t, err)
+	return string(b)
+}
+
+// found returns what the first group of a pattern matches in a file: at least so many texts.
+func found(t *testing.T, path, pattern string, least int) (all []string) {
+	for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(source(t, path), -1) {
+		all = append(all, match[1])
+	}
+	require.GreaterOrEqual(t, len(all), least, "%s changed its form: %s", path, pattern)
+	return all
+}
+
+// requireAll requires that a page names each word, as code.
+func requireAll(t *testing.T, page string, words []string) {
+	t.Helper()
+	text := source(t, page)
+	for _, word := range words {
+		if !strings.Contains(text, "`"+word+"`") {
+			t.Errorf("%s does not name `%s`", page, word)
+		}
+	}
+}
+
+// requireRow requires that a table of a page has a row whose first cell names a word, as code, and
+// that this row has all of the texts.
+func requireRow(t *testing.T, page, word string, texts ...string) {
+	t.Helper()
+	rows := regexp.MustCompile("(?m)^\\| [^|]*`"+regexp.QuoteMeta(word)+"`.*$").FindAllString(strings.ReplaceAll(source(t, page), "--[no-]", "--"), -1)
+	if len(rows) == 0 {
+		t.Errorf("no table of %s has a row for `%s`", page, word)
+		return
+	}
+	if !slices.ContainsFunc(rows, func(row string) bool {
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(row, text) })
+	}) {
+		t.Errorf("%s: no row of `%s` has %s", page, word, strings.Join(texts, " and "))
+	}
+}
+
+func TestDocsNameEachKeyOfABoard(t *testing.T) {
+	t.Parallel()
+	for field := range reflect.TypeFor[definition.Board]().Fields() {
+		if key, _, _ := strings.Cut(field.Tag.Get("json"), ","); key != "board" {
+			requireRow(t, "web/docs/boards.md", key)
+		}
+	}
+}
+
+func TestDocsNameEachFlagOfServe(t *testing.T) {
+	t.Parallel()
+	parser := kong.Must(&commands{}, kong.Vars{"version": ""})
+	command := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })
+	require.GreaterOrEqual(t, command, 0)
+	flags := parser.Model.Children[command].Flags
+	require.Greater(t, len(flags), 10)
+	for _, flag := range flags {
+		says := slices.Clone(flag.Envs)
+		if flag.Default != "" {
+			says = append(says, "`"+flag.Default+"`")
+		}
+		requireRow(t, "web/docs/operations.md", "--"+flag.Name, says...)
+	}
+}
+
+func TestDocsNameEachRoute(t *testing.T) {
+	t.Parallel()
+	page := source(t, "web/docs/http.md")
+	routes := regexp.MustCompile(`(?:\be\.(GET|PUT|POST|DELETE)|\bget)\("([^"]+)"`).FindAllStringSubmatch(source(t, "server/routes.go"), -1)
+	require.Greater(t, len(routes), 30)
+	for _, route := range routes {
+		method, path := route[1], route[2]
+		if method == "" {
+			method = "GET"
+		}
+		// Parameters may have names of their own: /v1/boards/{b}.
+		pattern := regexp.MustCompile(`:[a-z]+`).ReplaceAllString(regexp.QuoteMeta(path), `\{[a-z]+\}`)
+		if !regexp.MustCompile(`(?m)^.*\b` + method + "\\b.*" + pattern + "[`?\\[ ]").MatchString(page) {
+			t.Errorf("web/docs/http.md does not name %s %s", method, path)
+		}
+	}
+}
+
+func TestDocsNameEachProblem(t *testing.T) {
+	t.Parallel()
+	const path = "server/internal/problem/problem.go"
+	codes := append(found(t, path, `, http\.Status\w+, "([a-z_]+)"\}`, 15), found(t, path, `Code: "([a-z_]+)"`, 1)...)
+	for _, code := range codes {
+		requireRow(t, "web/docs/http.md", code)
+	}
+}
+
+func TestDocsNameEachCloseCode(t *testing.T) {
+	t.Parallel()
+	for _, code := range found(t, "server/live/close_codes.go", `\b([14][0-9]{3})\b`, 4) {
+		if !regexp.MustCompile(`(?m)^\| .*\b` + code + `\b`).MatchString(source(t, "web/docs/live.md")) {
+			t.Errorf("no table of web/docs/live.md has the close code %s", code)
+		}
+	}
+}
+
+func TestDocsNameTheElement(t *testing.T) {
+	t.Parallel()
+	const page = "web/docs/pages.md"
+	for _, attributes := range found(t, "web/kit/rankcast.js", `observedAttributes = \[(.*)\]`, 1) {
+		for attribute := range strings.SplitSeq(attributes, ", ") {
+			requireRow(t, page, strings.Trim(attribute, "'"))
+		}
+	}
+	const types = "web/kit/rankcast.d.ts"
+	events := found(t, types, `'([a-z-]+)': CustomEvent`, 5)
+	for _, event := range events {
+		requireRow(t, page, event)
+	}
+	requireAll(t, page, found(t, types, " \\* - `([a-z]+)`: ", 10)) // states and attributes
+	require.NotContains(t, events, "live-leaderboard")
+}
+
+// GitHub and the server both show the pages, and find a heading by its words.
+func TestDocsLinksLead(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../web/docs/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	block := regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	for _, page := range append(pages, "../../README.md") {
+		b, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, link := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(block.ReplaceAllString(string(b), ""), -1) {
+			target, heading, _ := strings.Cut(link[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			path := page
+			if target != "" {
+				path = filepath.Join(filepath.Dir(page), target)
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Errorf("%s links to %s: %v", page, link[1], err)
+			} else if heading != "" && !slices.Contains(headings(block.ReplaceAllString(string(content), "")), heading) {
+				t.Errorf("%s links to %s, which has no such heading", page, link[1])
+			}
+		}
+	}
+}
+
+// headings are the names by which GitHub finds the headings of a page.
+func headings(page string) (all []string) {
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
+		name := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		all = append(all, strings.ReplaceAll(strings.TrimSpace(name), " ", "-"))
+	}
+	return all
+}
+
+func TestReadmeIsShort(t *testing.T) {
+	t.Parallel()
+	const most = 10 << 10
+	if size := len(source(t, "README.md")); size > most {
+		t.Error(fmt.Sprintf("README.md has %d bytes, %d more than it may", size, size-most))
+	}
+}

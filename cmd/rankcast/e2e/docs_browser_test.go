@@ -1,0 +1,168 @@
+//go:build !race
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/chromedp/cdproto/log"
+	cdpage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// console holds the errors of a page: what it logs as an error, exceptions, rejections of promises
+// that nothing handles, and what the browser refuses.
+type console struct {
+	mu     sync.Mutex
+	errors []string
+}
+
+// listen begins to note the errors of the page of ctx.
+func (c *console) listen(ctx context.Context) error {
+	return chromedp.Listen(ctx, func(event any) {
+		text := ""
+		switch event := event.(type) {
+		case *runtime.EventExceptionThrown:
+			text = event.ExceptionDetails.Text
+			if exception := event.ExceptionDetails.Exception; exception != nil {
+				text += " " + exception.Description + string(exception.Value)
+			}
+		case *runtime.EventConsoleAPICalled:
+			if event.Type != runtime.ConsoleAPICalledTypeError {
+				return
+			}
+			for _, arg := range event.Args {
+				text += " " + arg.Description + string(arg.Value)
+			}
+		case *log.EventEntryAdded:
+			// A browser asks for the icon by itself.
+			if event.Entry.Level != log.EntryLevelError || strings.HasSuffix(event.Entry.URL, "/favicon.ico") {
+				return
+			}
+			text = event.Entry.Text + " " + event.Entry.URL
+		default:
+			return
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.errors = append(c.errors, strings.TrimSpace(text))
+	})
+}
+
+func (c *console) all() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.errors, "\n")
+}
+
+// docTab is a window that an example has opened. It stays open while later examples run, so that
+// it sees what they send, until the page ends or stops a server.
+type docTab struct {
+	block   block
+	ctx     context.Context
+	console *console
+}
+
+// newTab opens an empty window and begins to note its errors.
+func (p *docPage) newTab(b block) *docTab {
+	tab := &docTab{block: b, ctx: window(p.t, 1280, 800), console: new(console)}
+	require.NoError(p.t, tab.console.listen(tab.ctx), "%s", b)
+	p.tabs = append(p.tabs, tab)
+	return tab
+}
+
+// await waits until an expression on the page of the tab is "". An error on the page ends the
+// wait and the test.
+func (p *docPage) await(tab *docTab, what, expression string) {
+	p.eventually(tab.block, what, func() error {
+		if errors := tab.console.all(); errors != "" {
+			p.fail(tab.block, "errors in the browser:\n%s", errors)
+		}
+		is, err := chromedp.Run(tab.ctx, chromedp.Evaluate[string](expression, chromedp.EvalAwaitPromise))
+		if strings.Contains(is, " is stopped: ") {
+			p.fail(tab.block, "waiting for %s: %s", what, is) // for good
+		}
+		if err == nil && is != "" {
+			err = errors.New(is)
+		}
+		return err
+	})
+}
+
+// closeTabs checks what the open windows have come to, and closes them.
+func (p *docPage) closeTabs() {
+	for _, tab := range p.tabs {
+		if tab.block.lang == "js" && strings.Contains(tab.block.text, "#out") {
+			p.await(tab, "text in #out", `document.querySelector('#out').innerHTML ? '' : '#out is empty'`)
+		}
+		p.await(tab, "the boards to be live", watched)
+		p.await(tab, "the page to settle", settled)
+		p.await(tab, "no errors", `''`) // those that came while it settled
+		require.NoError(p.t, chromedp.Cancel(tab.ctx), "%s", tab.block)
+	}
+	p.tabs = nil
+}
+
+// settled waits until the page has rendered twice: by then it knows of each promise that has been
+// rejected.
+const settled = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done('')))))`
+
+// watched is an expression for how the boards of a page are: each with its state unless it is live.
+const watched = `[...document.querySelectorAll('live-leaderboard')].filter(board => board.dataset.state !== 'live')
+	.map(board => board.getAttribute('board') + ' is ' + board.dataset.state + ': ' + (board.shadowRoot?.textContent ?? 'not defined').replace(/\s+/g, ' ')).join('; ')`
+
+// open opens the pages of HTML that are saved, in a browser: from the site at sitePort, which the
+// test serves if the example does not, or as a file.
+func (p *docPage) open() {
+	for len(p.unopened) > 0 {
+		b := p.unopened[0]
+		p.unopened = p.unopened[1:]
+		url := "file://" + filepath.Join(p.clone, b.file)
+		if b.word != "file" {
+			url = "http://" + p.ports.addr(sitePort) + "/" + b.file
+			if listener, err := net.Listen("tcp", p.ports.addr(sitePort)); err == nil {
+				site := &http.Server{Handler: http.FileServer(http.Dir(p.clone))}
+				var serving sync.WaitGroup
+				serving.Go(func() { site.Serve(listener) })
+				p.openURL(b, url)
+				site.Close()
+				serving.Wait()
+				continue
+			}
+		}
+		p.openURL(b, url)
+	}
+}
+
+func (p *docPage) openURL(b block, url string) {
+	tab := p.newTab(b)
+	require.NoError(p.t, chromedp.Do(tab.ctx, chromedp.Navigate(url)), "%s", b)
+	p.await(tab, "the boards to be live", watched)
+}
+
+// runScript runs a block as a module of a page of the server's own origin, with an empty element
+// out. The policy of the server's pages would refuse a script that is not the server's, so the
+// browser ignores it.
+func (p *docPage) runScript(b block) {
+	tab := p.newTab(b)
+	require.NoError(p.t, call(tab.ctx, cdpage.SetBypassCSP, cdpage.SetBypassCSPParams{Enabled: true}), "%s", b)
+	require.NoError(p.t, chromedp.Do(tab.ctx,
+		chromedp.Navigate("http://"+p.ports.addr(serverPort)+"/healthz"), // a page without scripts
+		script(`document.body.innerHTML = '<div id="out"></div>'`)), "%s", b)
+	failed, err := chromedp.Run(tab.ctx, chromedp.Evaluate[string](fmt.Sprintf(
+		`import(URL.createObjectURL(new Blob([%s], {type: 'text/javascript'}))).then(() => '', error => String(error?.stack ?? JSON.stringify(error)))`,
+		asJSON(p.ports.in(b.text))), chromedp.EvalAwaitPromise))
+	require.NoError(p.t, err, "%s", b)
+	if failed != "" {
+		p.fail(b, "the script throws: %s\n%s", failed, tab.console.all())
+	}
+}

@@ -1,0 +1,202 @@
+//go:build !race
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// moduleRoot is the folder of the sources, seen from the folder of the tests.
+const moduleRoot = "../../.."
+
+// clone copies the sources into dir, as a clone of the repository has them.
+func clone(dir string) error {
+	return filepath.WalkDir(moduleRoot, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(moduleRoot, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(dir, relative)
+		if entry.IsDir() {
+			switch entry.Name() {
+			case ".git", "bin", "node_modules":
+				return filepath.SkipDir
+			}
+			return os.MkdirAll(target, 0o755)
+		}
+		if !entry.Type().IsRegular() { // .git of a worktree is a file, and needs no copy either
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, content, 0o644)
+	})
+}
+
+// builtBinary is the path of bin/rankcast as make build makes it, in a clone of its own.
+var builtBinary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "rankcast-build")
+	if err != nil {
+		return "", err
+	}
+	stopShared = append(stopShared, func() { os.RemoveAll(dir) })
+	if err := clone(dir); err != nil {
+		return "", err
+	}
+	env, err := cleanEnvironment(dir)
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("make", "build")
+	build.Dir, build.Env = dir, env
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("make build: %w\n%s", err, out)
+	}
+	return filepath.Join(dir, "bin", "rankcast"), nil
+})
+
+// goSettings are the settings of Go, which it would look for in the home folder: where its
+// caches are, and where modules come from.
+var goSettings = sync.OnceValues(func() ([]string, error) {
+	out, err := exec.Command("go", "env", "-json", "GOPATH", "GOMODCACHE", "GOCACHE", "GOFLAGS", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GOTOOLCHAIN").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	var settings map[string]string
+	if err := json.Unmarshal(out, &settings); err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	var env []string
+	for name, value := range settings {
+		env = append(env, name+"="+value)
+	}
+	return env, nil
+})
+
+// cleanEnvironment is the environment of a new user whose home is empty. It keeps PATH and the
+// settings of Go, and nothing of make and rankcast.
+func cleanEnvironment(home string) ([]string, error) {
+	env, err := goSettings()
+	if err != nil {
+		return nil, err
+	}
+	env = append([]string{"HOME=" + home, "TZ=UTC", "LC_ALL=C.UTF-8"}, env...)
+	for _, variable := range os.Environ() {
+		switch name, _, _ := strings.Cut(variable, "="); {
+		case strings.HasPrefix(name, "RANKCAST_"), strings.HasPrefix(name, "MAKE"), strings.HasPrefix(name, "GO"), strings.HasPrefix(name, "XDG_"),
+			strings.HasPrefix(name, "LC_"), name == "MFLAGS", name == "HOME", name == "TZ":
+		default:
+			env = append(env, variable)
+		}
+	}
+	return env, nil
+}
+
+// Ports of the examples are from a range that neither Linux nor the other tests give out, so that
+// nobody takes one before the example uses it.
+const firstPort, lastPort = 61_000, 64_999
+
+var (
+	nextPort     = firstPort + rand.IntN((lastPort-firstPort)/2)
+	nextPortOnce sync.Mutex
+)
+
+// freePorts finds n free ports in a row, and gives each out once.
+func freePorts(t *testing.T, n int) int {
+	nextPortOnce.Lock()
+	defer nextPortOnce.Unlock()
+	for first, port := nextPort, nextPort; port <= lastPort; port++ {
+		listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		if err != nil {
+			first = port + 1
+			continue
+		}
+		listener.Close()
+		if port-first+1 == n {
+			nextPort = port + 1
+			return first
+		}
+	}
+	t.Fatalf("no %d free ports in a row up to %d", n, lastPort)
+	return 0
+}
+
+// The ports that the examples name.
+const serverPort, secondPort, sitePort, redisPort = "8080", "8081", "8000", "6379"
+
+// ports maps the ports that the examples name to those that one page uses.
+type ports map[string]string
+
+// newPorts finds ports for a page. The second server's port follows that of the first, as it does
+// in the examples.
+func newPorts(t *testing.T) ports {
+	first := freePorts(t, 4)
+	p := make(ports)
+	for i, port := range []string{serverPort, secondPort, sitePort, redisPort} {
+		p[port] = fmt.Sprint(first + i)
+	}
+	return p
+}
+
+func (p ports) addr(port string) string { return "127.0.0.1:" + p[port] }
+
+// portInText finds ports after a host, after a colon alone as in --addr :8080, and as arguments.
+var portInText = regexp.MustCompile(`(?m)((?:127\.0\.0\.1|localhost|0\.0\.0\.0|\[::1?\]|(?:^|[ =])):|http\.server +|--port[ =]|-p +)(8080|8081|8000|6379)\b`)
+
+// in writes the ports of the page for those that a text names.
+func (p ports) in(text string) string {
+	return portInText.ReplaceAllStringFunc(text, func(found string) string {
+		at := len(found) - len(serverPort)
+		return found[:at] + p[found[at:]]
+	})
+}
+
+func TestDocsPorts(t *testing.T) {
+	t.Parallel()
+	p := ports{"8080": "61000", "8081": "61001", "8000": "61002", "6379": "61003"}
+	for text, want := range map[string]string{
+		"curl http://127.0.0.1:8080/v1":        "curl http://127.0.0.1:61000/v1",
+		"http://localhost:8081/":               "http://localhost:61001/",
+		"serve --addr :8080":                   "serve --addr :61000",
+		"serve --addr=:8080":                   "serve --addr=:61000",
+		"python3 -m http.server 8000":          "python3 -m http.server 61002",
+		"redis-cli -p 6379 ping":               "redis-cli -p 61003 ping",
+		"redis://127.0.0.1:6379":               "redis://127.0.0.1:61003",
+		`{"score":8000,"member":"8080"}`:       `{"score":8000,"member":"8080"}`,
+		"http://127.0.0.1:80801/ example:8080": "http://127.0.0.1:80801/ example:8080",
+	} {
+		require.Equal(t, want, p.in(text))
+	}
+	require.NotEqual(t, freePorts(t, 2), freePorts(t, 2))
+}
+
+// cloneFor makes the clone of a page, with a binary in it: dir/rankcast.
+func cloneFor(t *testing.T, dir string) string {
+	path, err := builtBinary()
+	require.NoError(t, err)
+	repository := filepath.Join(dir, "rankcast")
+	require.NoError(t, clone(repository))
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Join(repository, "bin"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(repository, "bin", "rankcast"), content, 0o755))
+	return repository
+}

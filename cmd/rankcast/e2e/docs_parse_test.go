@@ -1,0 +1,141 @@
+//go:build !race
+
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// block is a fenced block of a page of documentation. Its info string is a language, then a
+// word or the name of a file, or both.
+type block struct {
+	page string
+	line int // of the opening fence
+	lang string
+	word string // what the block is for: "" for its language's first purpose
+	file string // the name to save it under; "" for none
+	text string
+}
+
+func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
+
+// forms are the languages that a block may have, each with its words. mustSave: a block of this
+// language needs the name of a file.
+var forms = map[string]struct {
+	words    []string
+	mustSave bool
+}{
+	"sh":     {words: []string{"server", "fails", "docker"}},
+	"json":   {words: []string{"output", "send", "receive", "frame"}},
+	"text":   {words: []string{"output"}},
+	"yaml":   {},
+	"js":     {},
+	"html":   {words: []string{"file"}, mustSave: true},
+	"go":     {mustSave: true},
+	"csv":    {mustSave: true},
+	"nginx":  {mustSave: true},
+	"python": {mustSave: true},
+}
+
+var (
+	fence       = regexp.MustCompile("^([ \t]*)(`{3,}|~{3,})(.*)$")
+	quotedFence = regexp.MustCompile("^[ \t]*>.*(```|~~~)")
+	fileName    = regexp.MustCompile(`^[\w./-]*[./][\w./-]*$`)
+)
+
+// parseBlocks finds the fenced blocks of a page in order. A block of no known form is an error
+// that names the line.
+func parseBlocks(page, text string) ([]block, error) {
+	var blocks []block
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		if quotedFence.MatchString(lines[i]) {
+			return nil, fmt.Errorf("%s:%d: a fenced block in a quotation is not run; take it out", page, i+1)
+		}
+		open := fence.FindStringSubmatch(lines[i])
+		if open == nil {
+			continue
+		}
+		indent, mark := open[1], open[2]
+		b, err := parseInfo(open[3])
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", page, i+1, err)
+		}
+		b.page, b.line = page, i+1
+		var body strings.Builder
+		for i++; ; i++ {
+			if i == len(lines) {
+				return nil, fmt.Errorf("%s: the block never ends", b)
+			}
+			if end := strings.TrimSpace(lines[i]); len(end) >= len(mark) && strings.Trim(end, mark[:1]) == "" {
+				break
+			}
+			body.WriteString(strings.TrimPrefix(lines[i], indent) + "\n")
+		}
+		b.text = body.String()
+		blocks = append(blocks, b)
+	}
+	return blocks, nil
+}
+
+// parseInfo reads the info string of a block.
+func parseInfo(info string) (b block, err error) {
+	words := strings.Fields(info)
+	if len(words) == 0 {
+		return b, fmt.Errorf("the block has no language")
+	}
+	b.lang = words[0]
+	form, known := forms[b.lang]
+	if !known {
+		return b, fmt.Errorf("the test knows no language %q", b.lang)
+	}
+	for _, word := range words[1:] {
+		switch {
+		case b.word == "" && slices.Contains(form.words, word):
+			b.word = word
+		case b.file == "" && b.lang != "sh" && fileName.MatchString(word):
+			b.file = word
+		default:
+			return b, fmt.Errorf("the test knows no %q after %s", word, b.lang)
+		}
+	}
+	if b.file == "" && form.mustSave {
+		return b, fmt.Errorf("a block of %s needs the name of a file", b.lang)
+	}
+	if b.file != "" && b.word != "" && b.lang != "html" {
+		return b, fmt.Errorf("a block is a file, or %s %s, not both", b.lang, b.word)
+	}
+	return b, nil
+}
+
+func TestDocsParser(t *testing.T) {
+	t.Parallel()
+	blocks, err := parseBlocks("p.md", "# T\n```sh server\nmake run\n```\n- item\n  ```json output\n  {\"a\":1}\n  ```\n````html demo/page.html file\n```\n````\ninline ```x``` text\n")
+	require.NoError(t, err)
+	require.Equal(t, []block{
+		{page: "p.md", line: 2, lang: "sh", word: "server", text: "make run\n"},
+		{page: "p.md", line: 6, lang: "json", word: "output", text: "{\"a\":1}\n"},
+		{page: "p.md", line: 9, lang: "html", word: "file", file: "demo/page.html", text: "```\n"},
+	}, blocks)
+	for text, says := range map[string]string{
+		"\n```\nx\n```\n":                 "p.md:2: the block has no language",
+		"```bash\nx\n```":                 `p.md:1: the test knows no language "bash"`,
+		"```sh servers\nx\n```":           `p.md:1: the test knows no "servers" after sh`,
+		"```sh fails docker\nx\n```":      `p.md:1: the test knows no "docker" after sh`,
+		"```sh run.sh\nx\n```":            `p.md:1: the test knows no "run.sh" after sh`,
+		"```yaml boards.yaml x.yaml\n```": `p.md:1: the test knows no "x.yaml" after yaml`,
+		"```go\nx\n```":                   "p.md:1: a block of go needs the name of a file",
+		"```json output a.json\n1\n```":   "p.md:1: a block is a file, or json output, not both",
+		"a\n\n```sh\nls\n":                "p.md:3: the block never ends",
+		"> ```sh\n> ls\n> ```\n":          "p.md:1: a fenced block in a quotation",
+	} {
+		_, err := parseBlocks("p.md", text)
+		require.ErrorContains(t, err, says, "%q", text)
+	}
+}

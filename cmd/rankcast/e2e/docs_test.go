@@ -1,0 +1,198 @@
+//go:build !race
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// docPage is a page of documentation while its examples run, from top to bottom, in a clone of
+// the repository with a Redis of its own.
+type docPage struct {
+	t     *testing.T
+	ctx   context.Context
+	dir   string // holds the clone and what the page puts beside it
+	clone string
+	env   []string
+	ports ports
+	redis *redistest.Redis
+
+	shells    []*shell     // that have run
+	servers   []*docServer // that run
+	last      *shell       // whose output the next block may show
+	lastBlock block
+	socket    *docSocket
+	unopened  []block // pages of HTML that are saved and not opened yet
+	tabs      []*docTab
+}
+
+// Each example of the README and of the documentation does what its page says. The info strings of
+// the blocks say how each is run; parseBlocks knows them.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob(filepath.Join(moduleRoot, "web/docs/*.md"))
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	for _, path := range append(pages, filepath.Join(moduleRoot, "README.md")) {
+		name, err := filepath.Rel(moduleRoot, path)
+		require.NoError(t, err)
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			blocks, err := parseBlocks(name, string(text))
+			require.NoError(t, err)
+			runPage(t, blocks)
+		})
+	}
+}
+
+// runPage runs the blocks of a page in order.
+func runPage(t *testing.T, blocks []block) {
+	if len(blocks) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*servertest.Patience)
+	defer cancel()
+	p := &docPage{t: t, ctx: ctx, dir: t.TempDir(), ports: newPorts(t)}
+	p.clone = cloneFor(t, p.dir)
+	home := filepath.Join(p.dir, "home")
+	require.NoError(t, os.Mkdir(home, 0o755))
+	env, err := cleanEnvironment(home)
+	require.NoError(t, err)
+	p.env = append(env, "RANKCAST_ADDR="+p.ports.addr(serverPort), "RANKCAST_SERVER=http://"+p.ports.addr(serverPort))
+	p.redis = redistest.Start(t, "--bind", "127.0.0.1", "--port", p.ports[redisPort])
+	defer p.stop()
+	for _, b := range blocks {
+		began := time.Now()
+		p.step(b)
+		t.Logf("%s: %s %s took %v", b, b.lang, b.word, time.Since(began).Round(time.Millisecond))
+	}
+	p.open()
+	p.closeTabs()
+}
+
+// stop ends what the page has started.
+func (p *docPage) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), servertest.Patience)
+	defer cancel()
+	if p.socket != nil {
+		p.socket.close()
+	}
+	for _, server := range p.servers {
+		server.stop(ctx)
+	}
+	for _, s := range p.shells {
+		s.stop(ctx)
+	}
+}
+
+// step does what a block says.
+func (p *docPage) step(b block) {
+	if b.file != "" {
+		p.save(b)
+	}
+	// A reader saves a page, starts the servers that it needs, and opens it.
+	if b.lang != "html" && !(b.lang == "sh" && b.word == "server") {
+		p.open()
+	}
+	switch b.lang {
+	case "sh":
+		switch b.word {
+		case "server":
+			p.serve(b)
+		case "docker":
+			p.checkDocker(b)
+		default:
+			p.run(b)
+		}
+	case "json", "text":
+		switch b.word {
+		case "output":
+			p.compare(b)
+		case "send":
+			p.send(b)
+		case "receive":
+			p.receive(b)
+		case "frame":
+			p.checkFrame(b)
+		default:
+			if _, err := values(b.text); b.lang == "json" && err != nil {
+				p.fail(b, "this is not JSON: %v", err)
+			}
+		}
+	case "yaml":
+		p.check(b)
+	case "nginx":
+		p.checkNginx(b)
+	case "html":
+		p.unopened = append(p.unopened, b)
+	case "js":
+		if b.file == "" {
+			p.runScript(b)
+		}
+	}
+}
+
+// fail ends the page: what follows builds on the example that failed.
+func (p *docPage) fail(b block, format string, args ...any) {
+	p.t.Helper()
+	text := fmt.Sprintf("%s: %s", b, fmt.Sprintf(format, args...))
+	for _, server := range p.servers {
+		text += fmt.Sprintf("\nThe server of line %d said:\n%s", server.block.line, server.output())
+	}
+	p.t.Fatal(text)
+}
+
+// eventually calls check until it returns nil. what completes the sentence "waiting for …".
+func (p *docPage) eventually(b block, what string, check func() error) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, servertest.Patience)
+	defer cancel()
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			p.fail(b, "gave up waiting for %s: %v", what, err)
+		}
+	}
+}
+
+// save writes the file of a block. It is in the clone, or beside it.
+func (p *docPage) save(b block) {
+	path := filepath.Join(p.clone, b.file)
+	if inside, err := filepath.Rel(p.dir, path); err != nil || strings.HasPrefix(inside, "..") {
+		p.fail(b, "%s is neither in the clone nor beside it", b.file)
+	}
+	require.NoError(p.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(p.t, os.WriteFile(path, []byte(p.ports.in(b.text)), 0o644))
+}
+
+// check checks a boards file, or a part of one, as a user does.
+func (p *docPage) check(b block) {
+	path := filepath.Join(p.clone, b.file)
+	if b.file == "" {
+		path = filepath.Join(p.dir, fmt.Sprintf("boards-%d.yaml", b.line))
+		require.NoError(p.t, os.WriteFile(path, []byte(b.text), 0o644))
+	}
+	if code, out := p.rankcast("check", path); code != 0 {
+		p.fail(b, "rankcast check refuses this:\n%s", out)
+	}
+}
