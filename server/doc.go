@@ -4,7 +4,7 @@
 //	request ─► middleware ─► handler ─► request.Read… ─► ranking.Store ─► JSON
 //	              │              └─ error ─► problem.Of ─► application/problem+json
 //	              ├─ /v1/live ─► live.Sessions ─► hub
-//	              └─ /, /stars, /assets, /kit ─► pages.Site
+//	              └─ /, /stars, /docs, /assets, /kit ─► pages.Site
 //
 // There is one file per resource; routes.go maps each path to its handler: /v1/boards/{board}/top is in
 // top.go. A handler reads its request, calls the store and writes the answer.

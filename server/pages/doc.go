@@ -4,9 +4,18 @@
 // request then selects a locale (by ?lang or Accept-Language) and a form (gzip or plain), and gets 304 if
 // its ETag matches. Nothing is rendered for a request, except the "not found" page.
 //
-//	pages.go     paths of the pages, templates, redirects
-//	static.go    files, compression, ETags
-//	locale.go    the languages
-//	preload.go   the modules that a page preloads
-//	notfound.go  the page for unknown addresses
+// The documentation is Markdown, web/docs/*.md, for GitHub too. New renders it with goldmark, once for a
+// process, and refuses what only one of the two would show right: raw HTML, pictures, and links to pages or
+// headings that do not exist. Headings get GitHub's anchors; boards.md#periods becomes boards#periods; a
+// link to a file of the repository becomes code. The search box of the pages searches /docs/search.json: a
+// section for each heading.
+//
+//	pages.go        paths of the pages, templates, redirects
+//	static.go       files, compression, ETags
+//	locale.go       the languages
+//	preload.go      the modules that a page preloads
+//	notfound.go     the page for unknown addresses
+//	docs.go         the documentation: paths, order of the pages, search index
+//	docs_parse.go   one page: headings, sections, links, and faults
+//	docs_render.go  one page as HTML
 package pages

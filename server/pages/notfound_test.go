@@ -21,7 +21,7 @@ func TestNotFoundPage(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
 	for _, address := range []string{
-		"/star", "/Boards", "/boards/a/b", "/stars/x/", "/overlay", "//evil.example/x", "/a//b///", "/a%2Fb/c", "/%ff", "/v2", "/v1x", "/kits/rankcast.js", "/star?lang=fr",
+		"/star", "/Boards", "/boards/a/b", "/stars/x/", "/overlay", "//evil.example/x", "/a//b///", "/a%2Fb/c", "/%ff", "/v2", "/v1x", "/kits/rankcast.js", "/star?lang=fr", "/docs/nothing", "/docs/start/x", "/docs/start.md", "/docs//",
 		"/" + strings.Repeat("a/", 64),
 	} {
 		a := n.Do("GET", address, "", "Accept", browserAccepts)
@@ -46,7 +46,7 @@ func TestNotFoundPage(t *testing.T) {
 				leadsTo[to.String()] = true
 			}
 			home := "https://host" + prefix + "/"
-			require.Equal(t, map[string]bool{home: true, home + "assets/shared/base.css": true, home + "assets/shared/favicon.svg": true}, leadsTo, address)
+			require.Equal(t, map[string]bool{home: true, home + "assets/shared/base.css": true, home + "assets/shared/favicon.svg": true, home + "docs/start": true}, leadsTo, address)
 		}
 
 		head := n.Do("HEAD", address, "", "Accept", browserAccepts, "If-None-Match", "*")

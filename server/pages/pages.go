@@ -91,6 +91,9 @@ func newSite(files fs.FS, cfg Config) (*Site, error) {
 			return nil, err
 		}
 	}
+	if err := s.addDocs(); err != nil {
+		return nil, err
+	}
 	var err error
 	s.notFound, err = newNotFoundPage(files)
 	return s, err

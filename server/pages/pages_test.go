@@ -76,6 +76,9 @@ func TestPageRedirects(t *testing.T) {
 		{"/boards?me=u4", "./?me=u4", "/?me=u4"},
 		{"/boards/", "../", "/"},
 		{"/boards//", "../../boards", "/boards"},
+		{"/docs", "./docs/start", "/docs/start"},
+		{"/docs/?lang=zh", "./start?lang=zh", "/docs/start?lang=zh"},
+		{"/docs/how///", "../../../how", "/docs/how"},
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
 			req, err := http.NewRequest(method, "http://"+n.Addr+c.address, nil)

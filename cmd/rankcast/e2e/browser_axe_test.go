@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -20,18 +21,26 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 	p := launch(t, "--demo")
 	ctx := window(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
-	for _, path := range []string{
+	withSample(t, ctx)
+	for _, path := range append([]string{
 		"/", "/boards/stars?me=s20", "/boards/laps", "/boards/fans:%7Bstar%7D", "/boards/nothing", "/stars", "/stars?me=mochi", "/stars?star=s01&me=mochi",
 		"/overlay/stars", "/overlay/stars?theme=light&me=s20", "/overlay/stars?mode=compact", "/overlay/stars?mode=me&me=s20",
-	} {
+	}, docsPages...) {
 		for _, lang := range []string{"en", "zh"} {
+			if strings.HasPrefix(path, "/docs/") && lang != "en" {
+				continue // the documentation is in English only
+			}
 			for _, theme := range []string{"light", "dark"} {
 				for _, width := range []int{390, 1280} {
 					name := fmt.Sprintf("%s %s %s %d", path, lang, theme, width)
 					if path == "/boards/nothing" || path == "/boards/fans:%7Bstar%7D" {
 						open(t, ctx, p.addr, path, width, 900, theme, lang)
 					} else {
-						look(t, ctx, p.addr, path, width, 900, theme, lang)
+						lookOrRead(t, ctx, p.addr, path, width, 900, theme, lang)
+					}
+					if path == "/docs/start" { // with the results of a search, which cover the text
+						require.NoError(t, chromedp.Do(ctx, script(`(box => { box.focus(); box.value = 'a'; box.dispatchEvent(new Event('input', {bubbles: true})); })(document.querySelector('#docs-search-input'))`),
+							becomes(`document.querySelector('#docs-search-input').ariaExpanded`, "true")), name)
 					}
 					require.NoError(t, chromedp.Do(ctx, script(string(axe))), name)
 					found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`axe.run(document, {resultTypes: ['violations']}).then(({violations}) =>

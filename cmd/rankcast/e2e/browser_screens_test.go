@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -35,15 +36,19 @@ func TestPagesFitTheScreen(t *testing.T) {
 	if *screens != "" {
 		combinations = append(combinations, [2]string{"light", "zh"}, [2]string{"dark", "en"})
 	}
-	for name, path := range map[string]string{
+	paths := map[string]string{
 		"boards": "/", "board": "/boards/stars?me=s16", "family": "/boards/fans:s01", "stars": "/stars?me=mochi", "star": "/stars?star=s05&me=mochi", "overlay": "/overlay/stars?me=s16",
-	} {
+	}
+	for _, path := range docsPages {
+		paths["docs-"+strings.TrimPrefix(path, "/docs/")] = path
+	}
+	for name, path := range paths {
 		for _, c := range combinations {
 			theme, lang := c[0], c[1]
 			for i, size := range [][2]int{{390, 844}, {1280, 900}, {2560, 1440}} {
 				width, height := size[0], size[1]
 				if i == 0 || *screens != "" { // else the page that is there gets another size, as by a window that is drawn wider
-					look(t, ctx, p.addr, path, width, height, theme, lang)
+					lookOrRead(t, ctx, p.addr, path, width, height, theme, lang)
 				}
 				require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), int64(height)), becomes(`innerWidth + ''`, fmt.Sprint(width)),
 					becomes(`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`, "")),

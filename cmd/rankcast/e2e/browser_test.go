@@ -100,7 +100,11 @@ func follows(row string) chromedp.Action[chromedp.Void] {
 // becomes waits until an expression on the page is want. The error says what it is instead.
 func becomes(expression, want string) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		_, err := chromedp.Poll[chromedp.Void](fmt.Sprintf("(%s) === %q", expression, want), chromedp.WithPollingTimeout(servertest.Patience))(ctx, t)
+		poll := chromedp.Poll[chromedp.Void](fmt.Sprintf("(%s) === %q", expression, want), chromedp.WithPollingTimeout(servertest.Patience))
+		_, err := poll(ctx, t)
+		for err != nil && strings.Contains(err.Error(), "Cannot find context with specified id") && ctx.Err() == nil {
+			_, err = poll(ctx, t) // the page has just been replaced by another one
+		}
 		if err != nil {
 			is, _ := chromedp.Evaluate[string](expression)(ctx, t)
 			err = fmt.Errorf("%w: want %q, is %q", err, want, is)

@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -30,6 +32,7 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 	endsAs(onA, b, "stars")
 	endsAs(onB, a, "stars")
 
+	require.NotContains(t, a.output(), "feed is up", "what goes as it should is not logged")
 	r.Kill()
 	untilStale(onA, true)
 	untilStale(onB, true)
@@ -54,6 +57,12 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 	for _, s := range []*servertest.Socket{onA, onB, late} {
 		untilStale(s, false)
 	}
+	redistest.Eventually(t, "the end of the outage in the log", func() error {
+		if !strings.Contains(a.output(), `msg="feed is up"`) {
+			return errors.New(a.output())
+		}
+		return nil
+	})
 	require.Equal(t, 409, b.post("stars", `{"member":"m3","score":100,"id":"19"}`).Status, "an id from before the outage is still known")
 	answer := a.post("stars", `{"member":"m3","score":100,"id":"after"}`)
 	require.Equal(t, 200, answer.Status, answer.Body)

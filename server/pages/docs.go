@@ -1,0 +1,164 @@
+package pages
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/labstack/echo/v4"
+
+	"rankcast/web"
+)
+
+// docSlugs are the pages of the documentation, in the order of the menu. The page SLUG is the file
+// docs/SLUG.md, and the first line of the file is the page's title.
+var docSlugs = []string{"start", "boards", "events", "http", "live", "pages", "terminal", "operations", "measured", "how"}
+
+// docs is the documentation, ready to send. It is in English only.
+type docs struct {
+	pages []*asset // in the order of docSlugs
+	index *asset   // what the search box searches
+}
+
+// docPage is the data of docs.html; see package web.
+type docPage struct {
+	page
+	Title          string
+	Body           template.HTML
+	Contents       []docHeading
+	Menu           []docLink
+	Previous, Next *docLink
+}
+
+// docLink is a link to a page of the documentation.
+type docLink struct {
+	Slug, Title string
+	Current     bool
+}
+
+// newDocs renders the documentation. The error names all faults of all pages.
+func newDocs(files fs.FS) (*docs, error) {
+	all, err := parseDocs(files)
+	if err != nil {
+		return nil, err
+	}
+	t, _, err := parsePage(files, "docs.html", locales[0])
+	if err != nil {
+		return nil, err
+	}
+	const root = "../"
+	preloads, err := modulesOf(files, "assets/docs/docs.js")
+	if err != nil {
+		return nil, err
+	}
+	for i := range preloads {
+		preloads[i] = root + preloads[i]
+	}
+	made := new(docs)
+	var index []docSection
+	for i, d := range all {
+		body, err := d.render()
+		if err != nil {
+			return nil, fmt.Errorf("render docs/%s.md: %w", d.slug, err)
+		}
+		menu := menuOf(all, i)
+		data := docPage{
+			page:  page{Lang: locales[0].name, LangTag: locales[0].tag, Root: root, Home: root, Preloads: preloads},
+			Title: d.title(), Body: template.HTML(body), Contents: d.contents(), Menu: menu,
+		}
+		if i > 0 {
+			data.Previous = &menu[i-1]
+		}
+		if i+1 < len(menu) {
+			data.Next = &menu[i+1]
+		}
+		var b bytes.Buffer
+		if err := t.Execute(&b, data); err != nil {
+			return nil, err
+		}
+		a, err := newAsset("docs.html", b.Bytes())
+		if err != nil {
+			return nil, err
+		}
+		a.header.Set("Content-Language", locales[0].tag)
+		made.pages = append(made.pages, a)
+		index = append(index, d.sections()...)
+	}
+	b, err := json.Marshal(index)
+	if err != nil {
+		return nil, err
+	}
+	made.index, err = newAsset("search.json", b)
+	return made, err
+}
+
+// parseDocs reads all pages and checks them: the text of each, and then the links between them.
+func parseDocs(files fs.FS) ([]*doc, error) {
+	names, err := fs.Glob(files, "docs/*")
+	if err != nil {
+		return nil, err
+	}
+	var faults []error
+	for _, name := range names {
+		slug, isPage := strings.CutSuffix(strings.TrimPrefix(name, "docs/"), ".md")
+		if !isPage || !slices.Contains(docSlugs, slug) {
+			faults = append(faults, fmt.Errorf("%s is not a page of the documentation", name))
+		}
+	}
+	anchors := make(map[string]map[string]bool) // of each page
+	var all []*doc
+	for _, slug := range docSlugs {
+		source, err := fs.ReadFile(files, "docs/"+slug+".md")
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		d := parseDoc(slug, source)
+		all = append(all, d)
+		anchors[slug] = d.anchors()
+		for _, fault := range d.faults {
+			faults = append(faults, fmt.Errorf("docs/%s.md: %w", slug, fault))
+		}
+	}
+	for _, d := range all {
+		for _, fault := range d.resolveLinks(anchors) {
+			faults = append(faults, fmt.Errorf("docs/%s.md: %w", d.slug, fault))
+		}
+	}
+	return all, errors.Join(faults...)
+}
+
+// menuOf lists all pages, one of which is the current one.
+func menuOf(all []*doc, current int) []docLink {
+	menu := make([]docLink, len(all))
+	for i, d := range all {
+		menu[i] = docLink{d.slug, d.title(), i == current}
+	}
+	return menu
+}
+
+// embeddedDocs is the documentation of the binary. It is the same for all sites of a process, and makes
+// up a third of the work of New.
+var embeddedDocs = sync.OnceValues(func() (*docs, error) { return newDocs(web.Files) })
+
+// addDocs adds the documentation.
+func (s *Site) addDocs() error {
+	made, err := embeddedDocs()
+	if err != nil {
+		return err
+	}
+	for i, slug := range docSlugs {
+		s.get("/docs/"+slug, made.pages[i].serve)
+		s.get("/docs/"+slug+"/*", redirectTrailingSlashes)
+	}
+	s.get("/docs/search.json", made.index.serve)
+	s.get("/docs", func(c echo.Context) error { return redirect(c, "./docs/"+docSlugs[0]) })
+	s.get("/docs/", func(c echo.Context) error { return redirect(c, "./"+docSlugs[0]) })
+	return nil
+}

@@ -1,0 +1,172 @@
+package pages
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	tableast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/util"
+)
+
+// render renders the page. Its links have been resolved.
+func (d *doc) render() (string, error) {
+	var b strings.Builder
+	err := newMarkdown().Renderer().Render(&b, d.source, d.tree)
+	return b.String(), err
+}
+
+// docRenderer renders the kinds of nodes that need more than goldmark's own HTML.
+type docRenderer struct{}
+
+// RegisterFuncs is called by goldmark.
+func (docRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindHeading, renderHeading)
+	r.Register(ast.KindFencedCodeBlock, renderCode)
+	r.Register(ast.KindLink, renderLink)
+	r.Register(tableast.KindTable, renderTable)
+	r.Register(tableast.KindTableHeader, renderTableHeader)
+	r.Register(tableast.KindTableCell, renderTableCell)
+}
+
+// renderHeading makes each heading but the title a link to itself.
+func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	n := node.(*ast.Heading)
+	id, _ := n.AttributeString("id")
+	switch {
+	case n.Level == 1 && entering:
+		fmt.Fprintf(w, `<h1 id="%s">`, id)
+	case n.Level == 1:
+		fmt.Fprint(w, "</h1>\n")
+	case entering:
+		fmt.Fprintf(w, `<h%d id="%s"><a href="#%s">`, n.Level, id, id)
+	default:
+		fmt.Fprintf(w, "</a></h%d>\n", n.Level)
+	}
+	return ast.WalkContinue, nil
+}
+
+// renderLink renders a link to a file of the repository as code.
+func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	n := node.(*ast.Link)
+	tag := "a"
+	if len(n.Destination) == 0 {
+		if n.ChildCount() == 1 && n.FirstChild().Kind() == ast.KindCodeSpan {
+			return ast.WalkContinue, nil // it is code anyway
+		}
+		tag = "code"
+	}
+	switch {
+	case !entering:
+		fmt.Fprintf(w, "</%s>", tag)
+	case tag == "a":
+		fmt.Fprintf(w, `<a href="%s">`, util.EscapeHTML(util.URLEscape(n.Destination, true)))
+	default:
+		fmt.Fprintf(w, "<%s>", tag)
+	}
+	return ast.WalkContinue, nil
+}
+
+// renderTable puts a table in a box, in which a wide table scrolls.
+func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		fmt.Fprint(w, "<div class=\"table\">\n<table>\n")
+	} else {
+		fmt.Fprint(w, "</table>\n</div>\n")
+	}
+	return ast.WalkContinue, nil
+}
+
+// renderTableHeader leaves out a header without words: Markdown requires one in each table.
+func renderTableHeader(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	empty := true
+	for cell := n.FirstChild(); cell != nil; cell = cell.NextSibling() {
+		empty = empty && !cell.HasChildren()
+	}
+	switch {
+	case entering && empty:
+		return ast.WalkSkipChildren, nil
+	case entering:
+		fmt.Fprint(w, "<thead>\n<tr>\n")
+	default:
+		if !empty {
+			fmt.Fprint(w, "</tr>\n</thead>\n")
+		}
+		if n.NextSibling() != nil {
+			fmt.Fprint(w, "<tbody>\n") // goldmark's last row ends it
+		}
+	}
+	return ast.WalkContinue, nil
+}
+
+// renderTableCell aligns a cell by an attribute, because the content security policy forbids styles. A
+// header without words is no header for a screen reader.
+func renderTableCell(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	n := node.(*tableast.TableCell)
+	tag := "td"
+	if n.Parent().Kind() == tableast.KindTableHeader && n.HasChildren() {
+		tag = "th"
+	}
+	switch {
+	case !entering:
+		fmt.Fprintf(w, "</%s>\n", tag)
+	case n.Alignment == tableast.AlignNone:
+		fmt.Fprintf(w, "<%s>", tag)
+	default:
+		fmt.Fprintf(w, `<%s align="%s">`, tag, n.Alignment)
+	}
+	return ast.WalkContinue, nil
+}
+
+// codeLabels are the words of an info string that say what a block is, with its title on the page. A word
+// that is not here is the name of a file.
+var codeLabels = map[string]string{
+	"server": "", "fails": "", "docker": "",
+	"output": "Output", "receive": "Received", "send": "Sent", "frame": "Frame",
+}
+
+// renderCode renders a block of code: its title, and the name of its copy button if readers may want
+// to copy the block.
+func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	n := node.(*ast.FencedCodeBlock)
+	var language, kind, title string
+	if n.Info != nil {
+		var words string
+		language, words, _ = strings.Cut(string(n.Info.Segment.Value(source)), " ")
+		for word := range strings.FieldsSeq(words) {
+			label, known := codeLabels[word]
+			switch {
+			case !known:
+				title = word
+			case label != "":
+				kind, title = word, label
+			}
+		}
+	}
+	copies := "Copy the code"
+	switch {
+	case kind == "output", kind == "receive", kind == "frame", kind == "" && title == "" && language == "text":
+		copies = "" // results and diagrams
+	case kind == "" && title != "":
+		copies = "Copy " + title
+	case language == "sh":
+		copies = "Copy the command"
+	}
+	fmt.Fprint(w, `<figure class="code"`)
+	for _, attribute := range [][2]string{{"data-kind", kind}, {"data-copy", copies}} {
+		if name, value := attribute[0], attribute[1]; value != "" {
+			fmt.Fprintf(w, ` %s="%s"`, name, html.EscapeString(value))
+		}
+	}
+	fmt.Fprint(w, ">")
+	if title != "" {
+		fmt.Fprintf(w, "<figcaption>%s</figcaption>", html.EscapeString(title))
+	}
+	fmt.Fprintf(w, "<pre><code>%s</code></pre></figure>\n", html.EscapeString(string(n.Lines().Value(source))))
+	return ast.WalkContinue, nil
+}
