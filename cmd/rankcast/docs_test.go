@@ -134,44 +134,6 @@ func TestDocsNameTheElement(t *testing.T) {
 	requireAll(t, page, found(t, types, " \\* - `([a-z]+)`: ", 10)) // states and attributes
 }
 
-// GitHub and the server both show the pages, and find a heading by its words.
-func TestDocsLinksLead(t *testing.T) {
-	t.Parallel()
-	pages, err := filepath.Glob("../../web/docs/*.md")
-	require.NoError(t, err)
-	require.NotEmpty(t, pages)
-	block := regexp.MustCompile("(?ms)^ *```.*?^ *```$")
-	for _, page := range append(pages, "../../README.md") {
-		b, err := os.ReadFile(page)
-		require.NoError(t, err)
-		for _, link := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(block.ReplaceAllString(string(b), ""), -1) {
-			target, heading, _ := strings.Cut(link[1], "#")
-			if strings.Contains(target, "://") {
-				continue
-			}
-			path := page
-			if target != "" {
-				path = filepath.Join(filepath.Dir(page), target)
-			}
-			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Errorf("%s links to %s: %v", page, link[1], err)
-			} else if heading != "" && !slices.Contains(headings(block.ReplaceAllString(string(content), "")), heading) {
-				t.Errorf("%s links to %s, which has no such heading", page, link[1])
-			}
-		}
-	}
-}
-
-// headings are the names by which GitHub finds the headings of a page.
-func headings(page string) (all []string) {
-	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
-		name := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(heading[1]), "")
-		all = append(all, strings.ReplaceAll(strings.TrimSpace(name), " ", "-"))
-	}
-	return all
-}
-
 func TestReadmeIsShort(t *testing.T) {
 	t.Parallel()
 	const most = 10 << 10

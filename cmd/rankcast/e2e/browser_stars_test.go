@@ -260,8 +260,8 @@ func TestStarsNeeds(t *testing.T) {
 	const visible = `['#week', '#feed', '#fans', '#fans3h', '.sizes'].map(part => document.querySelector(part).checkVisibility()).join()`
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s17&me=mochi&lang=en"),
-		becomes(textOf("#requirements"), "This page lives on the star-flower boards, and this server has no fans:{star}, no fans3h:{star}, no event gift yet. "+
-			"README’s section “Boards” has the file that defines them: start the server with --boards FILE, or with --demo."),
+		becomes(textOf("#requirements"), "This page shows the star-flower boards, and this server has no fans:{star}, no fans3h:{star}, no event gift yet. "+
+			"“rankcast example boards > boards.yaml” writes the file that defines them. Start the server with --boards boards.yaml, or with --demo."),
 		becomes(visible, "true,false,false,false,false"),
 		script(`var stays = 'yes'`),
 	))
