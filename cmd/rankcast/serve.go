@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rankcast/cmd/rankcast/internal/demo"
+	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -354,7 +355,7 @@ func firstScore(addr net.Addr, boards []definition.Board) string {
 		return os.Args[0] + " send --help"
 	}
 	command := fmt.Sprintf("%s send %s ana 40", os.Args[0], board)
-	if server := strings.TrimSuffix(pageURL(addr), "/"); server != "http://"+defaultAddr {
+	if server := strings.TrimSuffix(pageURL(addr), "/"); server != "http://"+remote.DefaultAddr {
 		command += " --server " + server
 	}
 	return command
