@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"rankcast/cmd/rankcast/internal/demo"
+	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -306,8 +308,15 @@ func (s *serve) Run(ctx context.Context) error {
 	if s.Demo {
 		page += demo.Page
 	}
-	boards := definedBoards(ctx, store)
-	log.Info("serving", "page", page, "boards", boardNames(boards), "first_score", firstScore(listener.Addr(), boards))
+	var boards []definition.Board
+	if !away { // else Redis would keep the listener waiting
+		boards = definedBoards(ctx, store)
+	}
+	about := []any{"page", page, "boards", boardNames(boards)}
+	if s.Redis == "" { // a made-up score does not belong in a Redis that keeps scores
+		about = append(about, "first_score", firstScore(os.Args[0], listener.Addr(), boards))
+	}
+	log.Info("serving", about...)
 	err = web.Serve(ctx, listener)
 	log.Info("stopped")
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
@@ -340,9 +349,16 @@ func definedBoards(ctx context.Context, store *ranking.Store) []definition.Board
 	return boards
 }
 
-// firstScore is the command, of this program, that sends a score to one of the boards of this
-// node: to points, or else to the first board that takes scores under its own name.
-func firstScore(addr net.Addr, boards []definition.Board) string {
+// plainPath is a path that a shell reads as it is.
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+
+// firstScore is the command that sends a score to one of the boards of this node: to points, or
+// else to the first board that takes scores under its own name. program is the path of this
+// program.
+func firstScore(program string, addr net.Addr, boards []definition.Board) string {
+	if !plainPath.MatchString(program) {
+		program = "rankcast"
+	}
 	board := ""
 	for _, d := range boards {
 		takes := d.Union == nil && !strings.Contains(d.Name, ":")
@@ -351,25 +367,32 @@ func firstScore(addr net.Addr, boards []definition.Board) string {
 		}
 	}
 	if board == "" {
-		return os.Args[0] + " send --help"
+		return program + " send --help"
 	}
-	command := fmt.Sprintf("%s send %s ana 40", os.Args[0], board)
-	if server := strings.TrimSuffix(pageURL(addr), "/"); server != "http://"+defaultAddr {
+	command := fmt.Sprintf("%s send %s ana 40", program, board)
+	if server := strings.TrimSuffix(pageURL(addr), "/"); server != "http://"+remote.DefaultAddr {
 		command += " --server " + server
 	}
 	return command
 }
+
+// maxBoardNames bounds the boards that the log names.
+const maxBoardNames = 10
 
 // boardNames lists boards, for the log.
 func boardNames(boards []definition.Board) string {
 	if boards == nil {
 		return "not known yet"
 	}
-	names := make([]string, len(boards))
-	for i, d := range boards {
-		names[i] = d.Name
+	var names []string
+	for _, d := range boards[:min(len(boards), maxBoardNames)] {
+		names = append(names, d.Name)
 	}
-	return strings.Join(names, " ")
+	list := strings.Join(names, " ")
+	if more := len(boards) - len(names); more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
 }
 
 // start runs a role. stop ends it and waits for it.

@@ -10,7 +10,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// yamlFault words an error of the YAML parser: the line, and the slip that leads to it.
+// yamlFault words an error of the YAML parser: the line, and the slip that leads to it. The parser
+// gives its errors no codes, so yamlFault compares their texts. TestSlipsInAFile has a file for
+// each text, and fails when a new version of the parser words one differently.
 func yamlFault(file []byte, err error) string {
 	load, ok := errors.AsType[*yaml.LoadError](err)
 	if !ok || load.Mark.Line < 1 {
@@ -27,6 +29,15 @@ func yamlFault(file []byte, err error) string {
 	if from < 1 {
 		from = at
 	}
+	before := at - 1
+	for before > 0 && blank.MatchString(text(before)) {
+		before--
+	}
+	for _, n := range []int{at, before} {
+		if line := " " + text(n); noSpace.MatchString(line) && !bareFamily.MatchString(line) {
+			return fmt.Sprintf("lacks a space after the colon in line %d: %s", n, quoteLine(line))
+		}
+	}
 	switch message := load.Message; {
 	case strings.Contains(message, "cannot start any token"):
 		rest := []rune(text(at))
@@ -37,8 +48,8 @@ func yamlFault(file []byte, err error) string {
 			return fmt.Sprintf("has a value in line %d that begins with %q; want quotes around it", at, rest[i])
 		}
 	case strings.Contains(message, "mapping values are not allowed"):
-		if before := text(at - 1); before != "" && !strings.Contains(before, ":") {
-			return fmt.Sprintf("lacks a colon in line %d: %s", at-1, quoteLine(before))
+		if bareWord.MatchString(text(before)) {
+			return fmt.Sprintf("lacks a colon in line %d: %s", before, quoteLine(text(before)))
 		}
 		return fmt.Sprintf("has one colon too many in line %d: %s; want braces around several fields, such as {mode: best}", at, quoteLine(text(at)))
 	case strings.Contains(message, "could not find expected ':'"):
@@ -57,6 +68,12 @@ func yamlFault(file []byte, err error) string {
 	}
 	return fmt.Sprintf("is not valid YAML in line %d: %s", at, load.Message)
 }
+
+var (
+	noSpace  = regexp.MustCompile(`[{,\s]("[^"]*"|[A-Za-z0-9._-]+):[{[]`) // laps:{mode: best}
+	blank    = regexp.MustCompile(`^\s*(#.*)?$`)
+	bareWord = regexp.MustCompile(`^\s*[A-Za-z0-9._-]+(\s+[A-Za-z0-9._-]+)?\s*(#.*)?$`) // points, or mode best
+)
 
 // bareFamily is a family without quotes where a brace ends its name.
 var bareFamily = regexp.MustCompile(`[{,\s]([a-z0-9][a-z0-9._-]*(:\{[a-z0-9_]+\})+)`)

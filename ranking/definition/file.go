@@ -106,6 +106,9 @@ func readBoard(f field) (Board, error) {
 	if name, rest, braces := strings.Cut(f.name, " {"); braces && !strings.ContainsAny(name, " {") {
 		return d, Invalid(FieldPath(SectionBoards, name), fmt.Sprintf("lacks a colon%s; want %s: {%s: …}", f.inLine(), Clip(name), Clip(rest)))
 	}
+	if name, rest, braces := strings.Cut(f.name, ":{"); braces && !strings.Contains(rest, "}") {
+		return d, Invalid(FieldPath(SectionBoards, name), fmt.Sprintf("lacks a space after the colon%s; want %s: {%s: …}", f.inLine(), Clip(name), Clip(rest)))
+	}
 	if f.kind != 'n' { // a name without fields has the defaults
 		if err := d.read(f.value); err != nil {
 			return d, err

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/internal/example"
+	"rankcast/ranking/redistest"
 )
 
 func TestExampleBoards(t *testing.T) {
@@ -59,6 +60,10 @@ func TestStartSaysWhatItDoes(t *testing.T) {
 	says(p, `first_score="`+binary+" send b ana 40 --server http://"+p.addr+`"`)
 	p = launch(t, "--boards", write(t, "boards.yaml", `boards: {"a:{x}": {}}`))
 	says(p, `first_score="`+binary+` send --help"`)
+	// A Redis that keeps scores is no place for a made-up one.
+	p = launch(t, "--redis", redistest.Start(t).URL(), "--boards", write(t, "boards.yaml", `boards: {b: {}}`))
+	says(p, "msg=serving page=http://"+p.addr+"/ boards=b")
+	require.NotContains(t, p.output(), "first_score")
 }
 
 func TestCommandLine(t *testing.T) {

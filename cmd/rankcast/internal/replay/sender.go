@@ -62,7 +62,7 @@ func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 func (s *sender) reportRetry(why error) {
 	if s.away.CompareAndSwap(false, true) {
 		s.bar.Clear()
-		fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", term.Redacted(s.Server), term.Printable(term.Cause(why).Error()))
+		fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", term.Redacted(s.Server.URL), term.Printable(term.Cause(why).Error()))
 	}
 }
 
@@ -236,12 +236,10 @@ func (s *sender) explainRefusal(err error) error {
 	switch {
 	case !errors.As(err, &e) || e.Status != http.StatusNotFound:
 		return err
-	case e.Code == "":
-		return fmt.Errorf("no Rankcast server answers at %s (404)", term.Redacted(s.Server))
 	case e.Code == "not_found" && s.Event != "":
-		return fmt.Errorf("the server at %s knows no events (404)", term.Redacted(s.Server))
+		return fmt.Errorf("the server at %s knows no events (404)", term.Redacted(s.Server.URL))
 	}
-	return e
+	return s.Server.Explain(err)
 }
 
 // printSummary prints the counts of the run and its rate.
