@@ -38,11 +38,11 @@ func yamlFault(file []byte, err error) string {
 		}
 	case strings.Contains(message, "mapping values are not allowed"):
 		if before := text(at - 1); before != "" && !strings.Contains(before, ":") {
-			return fmt.Sprintf("lacks a colon in line %d: %s", at-1, quoteLine(before))
+			return fmt.Sprintf("lacks a colon in line %d: %s", at-1, quoteLine(before)) + withColon(before)
 		}
 		return fmt.Sprintf("has one colon too many in line %d: %s; want braces around several fields, such as {mode: best}", at, quoteLine(text(at)))
 	case strings.Contains(message, "could not find expected ':'"):
-		return fmt.Sprintf("lacks a colon in line %d: %s", from, quoteLine(text(from)))
+		return fmt.Sprintf("lacks a colon in line %d: %s", from, quoteLine(text(from))) + withColon(text(from))
 	case strings.Contains(load.ContextMsg, "quoted scalar"):
 		return fmt.Sprintf("has a quote in line %d that is never closed: %s", from, quoteLine(text(from)))
 	case strings.Contains(load.ContextMsg, "flow mapping"), strings.Contains(load.ContextMsg, "flow sequence"):
@@ -56,6 +56,17 @@ func yamlFault(file []byte, err error) string {
 		return fmt.Sprintf("is not valid YAML in line %d: %s; compare its indentation and braces with the lines around it", at, quoteLine(text(at)))
 	}
 	return fmt.Sprintf("is not valid YAML in line %d: %s", at, load.Message)
+}
+
+// bareBoard is a name and its fields without a colon between them.
+var bareBoard = regexp.MustCompile(`^\s*([a-z0-9][a-z0-9._-]*)\s+(\{[^{}]*\})`)
+
+// withColon is what a line wants that is a bareBoard; "" for any other line.
+func withColon(line string) string {
+	if parts := bareBoard.FindStringSubmatch(line); parts != nil {
+		return "; want " + parts[1] + ": " + Clip(parts[2])
+	}
+	return ""
 }
 
 // bareFamily is a family without quotes where a brace ends its name.
