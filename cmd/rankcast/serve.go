@@ -67,7 +67,25 @@ func (s *serve) Validate() error {
 			return fmt.Errorf("--origins: %q: %w", origin, err)
 		}
 	}
+	if err := checkAddr(s.Addr); err != nil {
+		return err
+	}
 	return s.validateWebhook()
+}
+
+// checkAddr refuses an address that is no host and port.
+func checkAddr(addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil && !strings.Contains(host, "/") {
+		if _, err = net.LookupPort("tcp", port); err == nil {
+			return nil
+		}
+	}
+	example := defaultAddr
+	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
+		example = net.JoinHostPort("127.0.0.1", addr)
+	}
+	return fmt.Errorf("--addr: is %q; want HOST:PORT, such as %s", addr, example)
 }
 
 func (s *serve) validateWebhook() error {
