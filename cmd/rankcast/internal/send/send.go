@@ -213,6 +213,8 @@ func whyNoScore(ctx context.Context, c *client.Client, board string) string {
 func (s *Command) explain(ctx context.Context, name string, err error) error {
 	var answer *client.Error
 	switch unknown := errors.Is(err, client.ErrOutcomeUnknown); {
+	case ctx.Err() != nil && errors.Is(err, client.ErrNotSent):
+		return errors.New("interrupted; nothing was sent")
 	case unknown && ctx.Err() != nil:
 		return fmt.Errorf("interrupted; the score may have counted: send it again within ten minutes with --id %s", s.ID)
 	case unknown:
