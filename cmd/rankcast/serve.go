@@ -293,7 +293,7 @@ func (s *serve) Run(ctx context.Context) error {
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Log: log})
 	stopStore := start(func(ctx context.Context) {
 		if away {
-			log.Warn("Redis does not answer; this node is ready when it does", "error", err)
+			log.Warn("Redis does not answer; this node is ready when it does", "reason", redisReason(err))
 			if err := s.keepDefining(ctx, store, definitions); err != nil {
 				fail(fmt.Errorf("define boards%s: %w", s.ofFile(), err))
 				return
@@ -301,7 +301,10 @@ func (s *serve) Run(ctx context.Context) error {
 		}
 		var roles sync.WaitGroup
 		roles.Go(func() { store.RunHousekeeping(ctx, log) })
-		roles.Go(func() { changes.Run(ctx, frames) }) // the node is ready once the feed is up
+		// The node is ready once the feed is up.
+		ready := readiness{Handler: frames, away: away, again: make(chan struct{}, 1)}
+		roles.Go(func() { changes.Run(ctx, &ready) })
+		roles.Go(func() { ready.logReturns(ctx, log, store) })
 		roles.Wait()
 	})
 	defer stopStore()
@@ -378,14 +381,20 @@ func firstScore(addr net.Addr, boards []definition.Board) string {
 	return command
 }
 
+// maxNamedBoards bounds the boards that a line of the log names.
+const maxNamedBoards = 10
+
 // boardNames lists boards, for the log.
 func boardNames(boards []definition.Board) string {
 	if boards == nil {
 		return "not known yet"
 	}
-	names := make([]string, len(boards))
-	for i, d := range boards {
-		names[i] = d.Name
+	var names []string
+	for _, d := range boards[:min(len(boards), maxNamedBoards)] {
+		names = append(names, d.Name)
+	}
+	if more := len(boards) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(names, " ")
 }
