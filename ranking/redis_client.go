@@ -33,11 +33,8 @@ func Open(rawURL string) (redis.UniversalClient, error) {
 		return nil, fmt.Errorf("redis URL: has no scheme; want %s", want)
 	}
 	u, err := url.Parse(rawURL)
-	if err != nil {
-		if parse, ok := errors.AsType[*url.Error](err); ok {
-			err = parse.Err // without the URL, and so without its password
-		}
-		return nil, fmt.Errorf("redis URL: %w", err)
+	if err != nil || u.Scheme != "unix" && strings.Contains(u.Path+u.RawQuery+u.Fragment, "@") { // the error of url.Parse, or one of these, may show a part of the password
+		return nil, errors.New("redis URL: is not valid; want redis://user:password@host:port; a password has %XX in place of each of / ? # % @")
 	}
 	// A long wait for a connection has no use: the feed and the callers try again.
 	const dialTimeout, ioTimeout = time.Second, 2 * time.Second

@@ -18,10 +18,21 @@ func TestOpenRefusesInvalidURLs(t *testing.T) {
 		"cache":                       "redis URL: has no scheme; want redis://cache",
 		"u:secret@cache:6379":         "redis URL: has no scheme; want redis:// before it",
 		"mongodb://cache":             `redis URL: scheme "mongodb"; want redis, rediss, unix or redis-cluster`,
-		"redis://u:secret@cache:port": "redis URL: ",
+		"redis://u:secret@cache:port": "redis URL: is not valid; want redis://user:password@host:port",
+		"redis://u:secret#x@cache":    "redis URL: is not valid",
+		"redis://u:1/secret@cache":    "redis URL: is not valid",
+		"redis://u:1@2/secret@cache":  "redis URL: is not valid",
+		"redis://u:1?secret@cache":    "redis URL: is not valid",
+		"redis://u:1#secret@cache":    "redis URL: is not valid",
+		"redis://u:%secret@cache":     "redis URL: is not valid",
 	} {
 		_, err := ranking.Open(url)
 		require.ErrorContains(t, err, says, url)
 		require.NotContains(t, err.Error(), "secret", url)
+	}
+	for _, url := range []string{"redis://u:a%23b@cache:6379/1", "unix:///run/redis@1.sock?db=1"} {
+		rdb, err := ranking.Open(url)
+		require.NoError(t, err)
+		require.NoError(t, rdb.Close())
 	}
 }

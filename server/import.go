@@ -201,7 +201,7 @@ func parseObjectLine(line []byte) (row ranking.Row, err error) {
 			return row, err
 		}
 	}
-	row.Score, err = o.Integer("score") // last: a score out of range does not stop the import
+	row.Score, err = o.Score("score") // last: a score out of range does not stop the import
 	return row, err
 }
 

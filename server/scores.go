@@ -114,7 +114,7 @@ func readUpdate(o request.Object, key string) (u definition.Update, err error) {
 	if u.Member, err = o.RequiredText("member"); err != nil {
 		return u, err
 	}
-	if u.Score, err = o.Integer("score"); err != nil {
+	if u.Score, err = o.Score("score"); err != nil {
 		return u, err
 	}
 	op, err := o.OptionalText("op")
@@ -159,7 +159,7 @@ func (s *Server) putScore(c echo.Context) error {
 	if err := body.Only("score", "reason", "by"); err != nil {
 		return err
 	}
-	score, err := body.Integer("score")
+	score, err := body.Score("score")
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/ranking/definition"
 )
 
@@ -69,7 +70,7 @@ func TestDocsNameEachKeyOfABoard(t *testing.T) {
 
 func TestDocsNameEachFlagOfServe(t *testing.T) {
 	t.Parallel()
-	parser := kong.Must(&commands{}, kong.Vars{"version": "", "addr": defaultAddr})
+	parser := kong.Must(&commands{}, kong.Vars{"version": "", "addr": remote.DefaultAddr})
 	command := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })
 	require.GreaterOrEqual(t, command, 0)
 	flags := parser.Model.Children[command].Flags

@@ -15,14 +15,12 @@ import (
 
 	"rankcast/cmd/rankcast/internal/define"
 	"rankcast/cmd/rankcast/internal/example"
+	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/replay"
 	"rankcast/cmd/rankcast/internal/send"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/cmd/rankcast/internal/watch"
 )
-
-// defaultAddr is where serve listens, and where the other commands look for it.
-const defaultAddr = "127.0.0.1:8080"
 
 // version is set by the build of a release: -ldflags "-X main.version=v1.2.3".
 var version string
@@ -69,7 +67,7 @@ func main() {
 	var c commands
 	parser := kong.Must(&c, kong.Name("rankcast"), kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.ShortUsageOnError(), kong.Vars{"version": versionLine(), "addr": defaultAddr}, kong.BindTo(ctx, (*context.Context)(nil)))
+		kong.ShortUsageOnError(), kong.Vars{"version": versionLine(), "addr": remote.DefaultAddr}, kong.BindTo(ctx, (*context.Context)(nil)))
 	args := send.Arguments(os.Args[1:])
 	if len(args) == 0 {
 		args = []string{"--help"}

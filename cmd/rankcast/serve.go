@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rankcast/cmd/rankcast/internal/demo"
+	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -81,7 +82,7 @@ func checkAddr(addr string) error {
 			return nil
 		}
 	}
-	example := defaultAddr
+	example := remote.DefaultAddr
 	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
 		example = net.JoinHostPort("127.0.0.1", addr)
 	}
@@ -375,7 +376,7 @@ func firstScore(addr net.Addr, boards []definition.Board) string {
 		return os.Args[0] + " send --help"
 	}
 	command := fmt.Sprintf("%s send %s ana 40", os.Args[0], board)
-	if server := strings.TrimSuffix(pageURL(addr), "/"); server != "http://"+defaultAddr {
+	if server := strings.TrimSuffix(pageURL(addr), "/"); server != "http://"+remote.DefaultAddr {
 		command += " --server " + server
 	}
 	return command

@@ -8,26 +8,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Defined is the server's answer to DefineBoard or DefineEvent.
-type Defined struct {
-	// Definition is the definition as the server keeps it, with its name and all defaults: a
-	// JSON object.
-	Definition jsontext.Value
-	// Created reports that there was no such definition before. It may be false for a new
-	// one if this call retried.
-	Created bool
-}
-
 // DefineBoard defines a board such as "stars", or a family such as "fans:{star}", or replaces its
 // definition. definition is a JSON object with the fields of a board; fields that it omits have their
-// defaults, and {} has all defaults. Scores stay. DefineBoard retries like Update: the same definition
+// defaults, and {} has all defaults. Scores stay. DefineBoard returns
+// the definition as the server keeps it, with its name and all defaults. It retries like Update: the same definition
 // twice is the same as once. Its error wraps an *Error if the server refused: Field names the wrong
 // field, and the code conflict means that the board's data do not allow the change. Else it wraps
 // ErrOutcomeUnknown or ErrNotSent.
-func (c *Client) DefineBoard(ctx context.Context, board string, definition jsontext.Value) (Defined, error) {
+func (c *Client) DefineBoard(ctx context.Context, board string, definition jsontext.Value) (jsontext.Value, error) {
 	d, err := c.define(ctx, c.boardURL(board), definition)
 	if err != nil {
-		return d, fmt.Errorf("define board %q: %w", board, err)
+		return nil, fmt.Errorf("define board %q: %w", board, err)
 	}
 	return d, nil
 }
@@ -35,28 +26,24 @@ func (c *Client) DefineBoard(ctx context.Context, board string, definition jsont
 // DefineEvent defines an event, or replaces its definition. definition is a JSON object with updates, a
 // list of 1 to 32. The boards of the updates must be defined before. DefineEvent retries and fails like
 // DefineBoard.
-func (c *Client) DefineEvent(ctx context.Context, event string, definition jsontext.Value) (Defined, error) {
+func (c *Client) DefineEvent(ctx context.Context, event string, definition jsontext.Value) (jsontext.Value, error) {
 	d, err := c.define(ctx, c.eventURL(event), definition)
 	if err != nil {
-		return d, fmt.Errorf("define event %q: %w", event, err)
+		return nil, fmt.Errorf("define event %q: %w", event, err)
 	}
 	return d, nil
 }
 
-func (c *Client) define(ctx context.Context, url string, definition jsontext.Value) (Defined, error) {
-	var d Defined
-	err := c.retry(ctx, func(ctx context.Context) error {
-		status, err := c.send(ctx, http.MethodPut, url, definition, &d.Definition)
-		d.Created = status == http.StatusCreated
-		return err
-	})
+func (c *Client) define(ctx context.Context, url string, definition jsontext.Value) (jsontext.Value, error) {
+	var d jsontext.Value
+	err := c.retry(ctx, func(ctx context.Context) error { return c.do(ctx, http.MethodPut, url, definition, &d) })
 	if err != nil {
-		return Defined{}, markUnknown(err)
+		return nil, markUnknown(err)
 	}
 	return d, nil
 }
 
-// BoardDefinition reads the definition of a board or a family as JSON, as Defined holds it. It retries
+// BoardDefinition reads the definition of a board or a family as JSON, as DefineBoard returns it. It retries
 // like Update. Its error wraps an *Error if the server refused, for example with unknown_board.
 func (c *Client) BoardDefinition(ctx context.Context, board string) (jsontext.Value, error) {
 	var answer struct {

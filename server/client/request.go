@@ -74,15 +74,9 @@ func (c *Client) retry(ctx context.Context, attempt func(context.Context) error)
 
 // do sends one request and decodes its answer, without retries. body is JSON, or nil for none.
 func (c *Client) do(ctx context.Context, method, url string, body []byte, answer any) error {
-	_, err := c.send(ctx, method, url, body, answer)
-	return err
-}
-
-// send is do; it also returns the status of an answer that it has decoded, 200 or 201.
-func (c *Client) send(ctx context.Context, method, url string, body []byte, answer any) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errAnswer, err)
+		return fmt.Errorf("%w: %w", errAnswer, err)
 	}
 	maps.Copy(req.Header, c.cfg.Header)
 	if body != nil {
@@ -90,23 +84,23 @@ func (c *Client) send(ctx context.Context, method, url string, body []byte, answ
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
-		return 0, problem(res)
+		return problem(res)
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("read the answer: %w", err)
+		return fmt.Errorf("read the answer: %w", err)
 	case len(text) > maxAnswer:
-		return 0, fmt.Errorf("%w: over %d bytes", errAnswer, maxAnswer)
+		return fmt.Errorf("%w: over %d bytes", errAnswer, maxAnswer)
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
-		return 0, fmt.Errorf("%w: %w", errAnswer, err)
+		return fmt.Errorf("%w: %w", errAnswer, err)
 	}
-	return res.StatusCode, nil
+	return nil
 }
 
 // get sends a GET, with retries.

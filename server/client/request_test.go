@@ -327,7 +327,7 @@ func TestNewRefusesInvalidConfig(t *testing.T) {
 		_, err := New(address, Config{})
 		require.EqualError(t, err, "server URL: has no scheme; want http://"+address)
 	}
-	for _, secret := range []string{"http://u:secret@h?x", "http://u:secret@h:port", "u:secret@h:8080"} {
+	for _, secret := range []string{"http://u:secret@h?x", "http://u:secret@h:port", "u:secret@h:8080", "http://u:secret#x@h", "http://u:%secret@h", "http://u:1/secret@h", "http://u:1?secret@h", "http://u:1#secret@h"} {
 		_, err := New(secret, Config{})
 		require.ErrorContains(t, err, "server URL")
 		require.NotContains(t, err.Error(), "secret")

@@ -61,12 +61,12 @@ func TestSocketOfAnotherSiteIsClosedWithAReason(t *testing.T) {
 		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Origins: []string{"https://a.example"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}},
 			definition.Board{Name: "b"})
 		for _, c := range []struct{ origin, reason, flag string }{
-			{"http://localhost:8000", "origin http://localhost:8000 is not allowed: start the server with --origins http://localhost:8000",
+			{"http://localhost:8000", "origin not allowed: add http://localhost:8000 to the server's --origins",
 				`"--origins https://a.example,http://localhost:8000"`},
-			{"HTTP://127.0.0.1:8000", "origin http://127.0.0.1:8000 is not allowed: start the server with --origins http://127.0.0.1:8000",
+			{"HTTP://127.0.0.1:8000", "origin not allowed: add http://127.0.0.1:8000 to the server's --origins",
 				`"--origins https://a.example,http://127.0.0.1:8000"`},
-			{"null", "origin null is not allowed: start the server with --origins '*'", `"--origins '*'"`},
-			{"https://quite-a-long-name-of-a-site.example.com", "this origin is not allowed: start the server with --origins https://quite-a-long-name-of-a-site.example.com",
+			{"null", "origin null is not allowed: the server's --origins '*' allows it, and all sites", `"--origins '*'"`},
+			{"https://quite-a-long-name-of-a-site.example.com", "origin not allowed: add https://quite-a-long-name-of-a-site.example.com to the server's --origins",
 				`"--origins https://a.example,https://quite-a-long-name-of-a-site.example.com"`},
 			{"https://" + strings.Repeat("a", 60) + ".example", "this page's origin is not allowed: the server's log has the --origins that allows it",
 				`"--origins https://a.example,https://` + strings.Repeat("a", 60) + `.example"`},
@@ -112,7 +112,7 @@ func TestRefusedSocketIsDisconnected(t *testing.T) {
 		require.NoError(t, err)
 		got, err := io.ReadAll(conn)
 		require.NoError(t, err)
-		require.Contains(t, string(got), "\x11\x97origin http://localhost:8000", "4503 and the reason, and the end of the stream")
+		require.Contains(t, string(got), "\x11\x97origin not allowed: add http://localhost:8000", "4503 and the reason, and the end of the stream")
 		conn.Write([]byte(sends))
 		for err == nil { // until the node closes the connection
 			_, err = conn.Write([]byte("x"))

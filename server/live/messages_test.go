@@ -80,6 +80,9 @@ func TestBadMessages(t *testing.T) {
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e"}}`, "1", "invalid_request", "resume.seq"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":-1}}`, "1", "invalid_request", "resume.seq"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":1.5}}`, "1", "invalid_request", "resume.seq"},
+		{`{"type":"subscribe","id":1,"board":"b","top":1.5}`, "1", "invalid_request", "top"},
+		{`{"type":"subscribe","id":1,"board":"b","top":99999999999999999999}`, "1", "invalid_request", "top"},
+		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":99999999999999999999}}`, "1", "invalid_request", "resume.seq"},
 		{`{"type":"subscribe","id":1,"board":"b","resume":{"epoch":"e","seq":1,"top":3}}`, "1", "invalid_request", "resume.top"},
 		{`{"type":"unsubscribe","id":1,"board":"b"}`, "1", "invalid_request", "board"},
 		{`{"type":"unsubscribe","id":1}`, "1", "invalid_request", "board"},
@@ -90,6 +93,7 @@ func TestBadMessages(t *testing.T) {
 		require.Equal(t, c.code, m.Code, c.message)
 		require.Equal(t, c.field, m.Field, c.message)
 		require.NotEmpty(t, m.Message)
+		require.NotContains(t, m.Message, "milliseconds", "the hint is for scores")
 	}
 	require.NoError(t, s.WS.Write(t.Context(), websocket.MessageBinary, []byte(`{"type":"ping"}`)))
 	require.Equal(t, "message", s.Next("error").Field)

@@ -61,7 +61,7 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 // readWatch reads what part of a board a subscription shows.
 func (ss *session) readWatch(o request.Object) (w hub.Watch, err error) {
 	most := int64(ss.sessions.cfg.MaxTop)
-	top, err := o.IntegerWithin("top", min(defaultTop, most), 0, most)
+	top, err := o.OptionalInteger("top", min(defaultTop, most), 0, most)
 	if err != nil {
 		return w, err
 	}
@@ -74,7 +74,7 @@ func (ss *session) readWatch(o request.Object) (w hub.Watch, err error) {
 			return w, ranking.Invalid("me", bad.Reason)
 		}
 	}
-	around, err := o.IntegerWithin("around", 0, 0, hub.MaxAround)
+	around, err := o.OptionalInteger("around", 0, 0, hub.MaxAround)
 	if err != nil {
 		return w, err
 	}
@@ -105,9 +105,7 @@ func readResume(o request.Object) (s ranking.State, err error) {
 	if len(s.Epoch) > maxEpochBytes { // an empty board has the epoch "", with nothing to resume
 		return s, ranking.Invalid("epoch", "is not an epoch of this server")
 	}
-	if s.Seq, err = o.Integer("seq"); err == nil && s.Seq < 0 {
-		err = ranking.Invalid("seq", fmt.Sprintf("is %d; want 0 or more", s.Seq))
-	}
+	s.Seq, err = o.Integer("seq", 0, definition.MaxScore)
 	return s, err
 }
 

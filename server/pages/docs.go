@@ -8,12 +8,9 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
-
-	"rankcast/web"
 )
 
 // docSlugs are the pages of the documentation, in the order of the menu. The page SLUG is the file
@@ -143,13 +140,9 @@ func menuOf(all []*doc, current int) []docLink {
 	return menu
 }
 
-// embeddedDocs is the documentation of the binary. It is the same for all sites of a process, and makes
-// up a third of the work of New.
-var embeddedDocs = sync.OnceValues(func() (*docs, error) { return newDocs(web.Files) })
-
 // addDocs adds the documentation.
-func (s *Site) addDocs() error {
-	made, err := embeddedDocs()
+func (s *Site) addDocs(files fs.FS) error {
+	made, err := newDocs(files)
 	if err != nil {
 		return err
 	}

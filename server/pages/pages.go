@@ -91,7 +91,7 @@ func newSite(files fs.FS, cfg Config) (*Site, error) {
 			return nil, err
 		}
 	}
-	if err := s.addDocs(); err != nil {
+	if err := s.addDocs(files); err != nil {
 		return nil, err
 	}
 	var err error

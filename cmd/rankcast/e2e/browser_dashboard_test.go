@@ -243,7 +243,7 @@ func TestKitShowsABoardOnAPageOfAnotherSite(t *testing.T) {
 		if origins == nil {
 			require.NoError(t, chromedp.Do(ctx, becomes(`document.querySelector('live-leaderboard').dataset.state`, "stopped"),
 				becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`,
-					"origin "+site.URL+" is not allowed: start the server with --origins "+site.URL)))
+					"origin not allowed: add "+site.URL+" to the server's --origins")))
 			continue
 		}
 		require.NoError(t, chromedp.Do(ctx, shows("ann", "u4"), becomes(own, "listed: 2 u4 10 to next 30")))

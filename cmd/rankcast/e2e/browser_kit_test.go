@@ -307,7 +307,7 @@ func TestKitTellsAPageOfAnotherSite(t *testing.T) {
 		{[]string{"--origins", site.URL}, "live ", "forbidden type, RankcastError: type: a page of another site may watch, but not send: send updates and events from your own server, by HTTP", "none", "2", ""},
 	} {
 		p := launch(t, c.origins...)
-		reason := "origin " + site.URL + " is not allowed: start the server with --origins " + site.URL
+		reason := "origin not allowed: add " + site.URL + " to the server's --origins"
 		with := strings.NewReplacer("REASON", reason).Replace
 		require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(site.URL),
 			script(`var count = 0, result, refused = 'none', watching;

@@ -29,15 +29,24 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, 2, strings.Count(got.stderr, "\n"))
 
 	// A board may be on the server, or in another of the files.
-	event := write(t, "event.yaml", "events: {gift: [{board: stars, member: m, score: 1}]}")
+	event := write(t, "event.yaml", "events: {visit: [{board: stars, member: m, score: 1}]}")
 	got = run(t, "", "check", event)
 	require.Zero(t, got.code, got.stderr)
-	require.Equal(t, event+": 1 event\n"+event+": events.gift[0].board: is for stars, which is not defined here: the server must have that board\n", got.stdout)
+	require.Equal(t, event+": 1 event\n"+event+": events.visit[0].board: is for stars, which is not defined here: the server must have that board\n", got.stdout)
 	require.Equal(t, event+": 1 event\n"+boards+": 7 boards, 1 event\n", run(t, "", "check", event, boards).stdout)
 	union := write(t, "union.yaml", "boards: {all: {union: {of: [stars], last: 99}}}")
 	got = run(t, "", "check", boards, union)
 	require.Equal(t, 1, got.code)
 	require.Contains(t, got.stderr, "these files: boards.all.union.last: is 99")
+
+	// No two files define the same board or event: a family's placeholders may have other names.
+	again := write(t, "again.yaml", `{boards: {laps: {}, "fans:{s}": {}}, events: {gift: [{board: laps, member: m, score: 1}]}}`)
+	got = run(t, "", "check", boards, again)
+	require.Equal(t, 1, got.code)
+	require.Empty(t, got.stdout)
+	for _, path := range []string{`boards["fans:{s}"]`, "boards.laps", "events.gift"} {
+		require.Contains(t, got.stderr, again+": "+path+": clashes with the definition of the same name in "+boards+"\n")
+	}
 
 	require.Equal(t, 1, run(t, "", "check", filepath.Join(t.TempDir(), "none.yaml")).code)
 	require.Equal(t, 80, run(t, "", "check").code)

@@ -41,6 +41,12 @@ func TestSend(t *testing.T) {
 	says("points: ana has 2,035, rank 1", "points", "ana", "-5")
 	says("points: ana has 2,035, rank 1 (unchanged)", "points", "ana", "0")
 	says("points: ana has 7, rank 2 (was 1)", "points", "ana", "7", "--op", "last")
+	says("laps: -7 has 40, rank 1 (new)", "laps", "-7", "40", "--id", "-5")
+	require.Contains(t, servertest.Request(t, "GET", "http://"+p.addr+"/v1/boards/laps/top", "").Body, `"member":"-7"`)
+	require.Contains(t, servertest.Request(t, "POST", "http://"+p.addr+"/v1/boards/laps/scores", `{"member":"-7","score":40,"id":"-5"}`).Body, `"duplicate":true`)
+	says("laps: \u22127 has 30, rank 1 (new)", "laps", "\u22127", "30")
+	require.Equal(t, 200, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/boards/laps/members/-7", "").Status)
+	require.Equal(t, 200, servertest.Request(t, "DELETE", "http://"+p.addr+"/v1/boards/laps/members/\u22127", "").Status)
 	says("points: mia has 5, rank 3 (new)", "points", "mia", "5", "--id", "m1")
 	says("points: mia has 5, rank 3 (sent before with this id; counts once)", "points", "mia", "5", "--id", "m1")
 	says("points: leo has no score; --if exists changed nothing", "points", "leo", "5", "--if", "exists")
@@ -54,9 +60,9 @@ func TestSend(t *testing.T) {
 
 	require.Zero(t, run(t, "", "put", "hot", "{window: 3h}", "--server", "http://"+p.addr).code)
 	require.Zero(t, run(t, "", "put", "best", "{mode: best, limit: 1}", "--server", "http://"+p.addr).code)
-	says("hot: ana was counted; the board shows it within 1m", "hot", "ana", "5")
+	says("hot: ana was counted; the board shows no score of it now", "hot", "ana", "5")
 	says("best: ana has 5, rank 1 (new)", "best", "ana", "5")
-	says("best: mia has no place among the first 1, which the board keeps", "best", "mia", "4")
+	says("best: mia was counted; the board shows no score of it now", "best", "mia", "4")
 
 	says("stars: s17 has 3, rank 1 (new)\nfans:s17: mochi has 3, rank 1 (new)\nfans3h:s17: mochi has 3, rank 1 (new)\ngivers-week: mochi has 3, rank 1 (new)\ngivers-month: mochi has 3, rank 1 (new)",
 		"--event", "gift", "star=s17", "user=mochi", "flowers=3")
@@ -93,14 +99,15 @@ func TestSendRefusesBadInput(t *testing.T) {
 		{"member: is empty", []string{"laps", "", "1"}},
 		{"board: is a family; name one of its boards", []string{"fans:{star}", "ana", "1"}},
 		{"--data: is not valid JSON", []string{"laps", "ana", "1", "--data", "{car:44}"}},
+		{"--at: is", []string{"laps", "ana", "1", "--at", "-1"}},
 		{`--at: is "soon"; want a time`, []string{"laps", "ana", "1", "--at", "soon"}},
 		{"at: applies only to a board with a window", []string{"laps", "ana", "1", "--at", "2026-11-20T08:00:00Z"}},
 		{"--id: has the control character", []string{"laps", "ana", "1", "--id", "a\tb"}},
 		{"there is no board \"nope\" (unknown_board, status 404)\n          check the name, or define it with: rankcast put nope\n", []string{"nope", "ana", "1"}},
 		{`there is no event "nope"; the events are gift (unknown_event`, []string{"--event", "nope", "a=1"}},
 		{"flowers: is missing; event gift has flowers, star, user", []string{"--event", "gift", "star=s17", "user=u4"}},
-		{"flower: is not a field of event gift; it has flowers, star, user", []string{"--event", "gift", "star=s17", "user=u4", "flower=3"}},
-		{"s17: is not NAME=VALUE; event gift has flowers, star, user", []string{"--event", "gift", "s17", "user=u4", "flowers=3"}},
+		{"flower: is not a field of event gift, which has flowers, star, user", []string{"--event", "gift", "star=s17", "user=u4", "flower=3"}},
+		{"s17: is not NAME=VALUE, such as star=s17", []string{"--event", "gift", "s17", "user=u4", "flowers=3"}},
 		{"star: is given twice", []string{"--event", "gift", "star=s17", "star=s18", "user=u4", "flowers=3"}},
 		{`flowers: is "three"; want an integer`, []string{"--event", "gift", "star=s17", "user=u4", "flowers=three"}},
 		{"flowers: is 3.5; want an integer: send", []string{"--event", "gift", "star=s17", "user=u4", "flowers=3.5"}},

@@ -14,14 +14,21 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
-// Any allows all origins, also the opaque one of pages from files ("null").
+// Any allows all origins, also the opaque one.
 const Any = "*"
 
+// opaque is the origin of pages from files and of sandboxed frames (HTML, "opaque origin").
+const opaque = "null"
+
 const (
-	// maxLogged bounds the refused origins that the log names. A client can send any number.
+	// maxLogged bounds the refused origins that the log names in loggedFor. A client can send any number.
 	maxLogged = 200
+	// loggedFor is the time after which the log names all refused origins again, also after a crowd of
+	// invented ones.
+	loggedFor = time.Hour
 	// maxOrigin bounds an origin in the log, in bytes. A host name has at most 253.
 	maxOrigin = 300
 )
@@ -32,7 +39,8 @@ type List struct {
 	log     *slog.Logger
 
 	mu     sync.Mutex
-	logged map[string]struct{} // refused origins that the log has named, at most maxLogged
+	logged map[string]struct{} // refused origins since then, at most maxLogged+1
+	since  time.Time
 }
 
 // New makes a List of origins that Check accepts. log names the origins that the server refuses.
@@ -51,50 +59,58 @@ func (l *List) Allows(origin string) bool {
 	return slices.ContainsFunc(l.allowed, func(known string) bool { return known == Any || strings.EqualFold(known, origin) })
 }
 
-// Refusal says that the server does not allow an origin, and names the flag that would allow it. The
-// text has at most maxBytes bytes of UTF-8, and no long origin.
+// Refusal says that the server does not allow an origin, and what would allow it. The text has at most
+// maxBytes bytes of UTF-8, and no long origin.
 func (l *List) Refusal(origin string, maxBytes int) string {
-	origin, flag := printable(origin), flagFor(origin)
-	for _, text := range []string{
-		"origin " + origin + " is not allowed: start the server with " + flag,
-		"this origin is not allowed: start the server with " + flag,
-	} {
-		if len(text) <= maxBytes {
-			return text
-		}
+	switch origin = printable(origin); {
+	case origin == opaque:
+		return "origin null is not allowed: the server's --origins '*' allows it, and all sites"
+	case Check(origin) != nil:
+		return "this page's origin is not allowed, and --origins cannot name it"
+	}
+	if text := "origin not allowed: add " + origin + " to the server's --origins"; len(text) <= maxBytes {
+		return text
 	}
 	return "this page's origin is not allowed: the server's log has the --origins that allows it"
 }
 
-// LogRefusal logs that the server has refused a page of an origin, once for each origin, with the flag
-// that would allow it.
+// LogRefusal logs that the server has refused a page of an origin, once for each origin in an hour, with
+// the flag that would allow it.
 func (l *List) LogRefusal(origin string) {
 	origin = printable(origin)
+	const refused = "the server refused a page of another site; "
+	switch n := l.remember(origin); {
+	case n == 0:
+	case n > maxLogged:
+		l.log.Warn("the server refuses pages of many origins; the log names no more of them for up to an hour", "named", maxLogged)
+	case origin == opaque:
+		l.log.Warn(refused+"the flag allows the pages of all sites to read and watch", "origin", origin, "flag", "--origins '"+Any+"'")
+	case Check(origin) != nil:
+		l.log.Warn(refused+"--origins cannot name its origin", "origin", origin)
+	default:
+		l.log.Warn(refused+"the flag allows it to read and watch", "origin", origin, "flag", "--origins "+strings.Join(append(slices.Clone(l.allowed), origin), ","))
+	}
+}
+
+// remember returns the number of a refused origin that the log has not named, from 1. It returns 0 for
+// all others, and for all after maxLogged+1.
+func (l *List) remember(origin string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if now := time.Now(); now.Sub(l.since) >= loggedFor {
+		clear(l.logged)
+		l.since = now
+	}
 	if _, known := l.logged[origin]; known || len(l.logged) > maxLogged {
-		return
+		return 0
 	}
 	l.logged[origin] = struct{}{}
-	if len(l.logged) > maxLogged {
-		l.log.Warn("the server refuses pages of many origins; the log names no more of them", "named", maxLogged)
-		return
-	}
-	l.log.Warn("the server refused a page of another site; the flag allows it to read and watch", "origin", origin, "flag", flagFor(origin, l.allowed...))
+	return len(l.logged)
 }
 
 // printable is an origin as the log and a close frame may hold it.
 func printable(origin string) string {
 	return strings.ToLower(strings.ToValidUTF8(origin[:min(len(origin), maxOrigin)], "\uFFFD"))
-}
-
-// flagFor is the flag that allows an origin beside others. Pages from files, sandboxed frames and browser
-// extensions have an origin that only Any allows.
-func flagFor(origin string, others ...string) string {
-	if Check(origin) != nil {
-		return "--origins '" + Any + "'"
-	}
-	return "--origins " + strings.Join(append(slices.Clone(others), strings.ToLower(origin)), ",")
 }
 
 // IsForeign reports whether a page of another site sent the request. A request without an Origin

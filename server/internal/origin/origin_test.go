@@ -2,11 +2,14 @@ package origin
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +29,69 @@ func TestLogNamesAFewOrigins(t *testing.T) {
 	require.Equal(t, 1, strings.Count(log.String(), "names no more of them"))
 	require.Less(t, log.Len(), maxLogged*(2*maxOrigin+200))
 	require.Len(t, l.logged, maxLogged+1)
+}
+
+// A crowd of invented origins hides no real one for longer than an hour.
+func TestLogNamesAnOriginAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		l := New([]string{"https://a.example"}, slog.New(slog.NewTextHandler(&log, nil)))
+		for i := range 2 * maxLogged {
+			l.LogRefusal(fmt.Sprintf("https://%d.example", i))
+		}
+		l.LogRefusal("https://real.example")
+		require.NotContains(t, log.String(), "real")
+		time.Sleep(loggedFor)
+		for range 2 {
+			l.LogRefusal("https://real.example")
+		}
+		require.Equal(t, 1, strings.Count(log.String(), `origin=https://real.example flag="--origins https://a.example,https://real.example"`))
+	})
+}
+
+// The log suggests * only where nothing else helps, and says what it means.
+func TestOriginsThatNoFlagNames(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	l := New(nil, slog.New(slog.NewTextHandler(&log, nil)))
+	for _, name := range []string{"chrome-extension://x", "file://", "https://a b", "https://x/path", "\xff"} {
+		l.LogRefusal(name)
+		require.Contains(t, l.Refusal(name, 123), "--origins cannot name it")
+	}
+	require.Equal(t, 5, strings.Count(log.String(), "--origins cannot name its origin"), log.String())
+	require.NotContains(t, log.String(), "flag=")
+	log.Reset()
+	l.LogRefusal("null")
+	require.Contains(t, log.String(), `the flag allows the pages of all sites to read and watch" origin=null flag="--origins '*'"`)
+	require.Contains(t, l.Refusal("null", 123), "--origins '*' allows it, and all sites")
+}
+
+// A log that is slow holds up one request and not the others.
+func TestLogIsWrittenWithoutTheLock(t *testing.T) {
+	t.Parallel()
+	var l *List
+	nested := 0
+	l = New(nil, slog.New(handler{slog.DiscardHandler, func() {
+		if nested++; nested == 1 {
+			l.LogRefusal("https://other.example")
+		}
+	}}))
+	l.LogRefusal("https://one.example")
+	require.Equal(t, 2, nested)
+}
+
+// handler calls handle for each record.
+type handler struct {
+	slog.Handler
+	handle func()
+}
+
+func (handler) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h handler) Handle(context.Context, slog.Record) error {
+	h.handle()
+	return nil
 }
 
 // A reason fits into a close frame and is text, whatever the client sends as its origin.

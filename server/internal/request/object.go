@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -89,28 +90,46 @@ func (o Object) Object(name string) (Object, error) {
 	return ParseObject(name, v)
 }
 
-// Integer decodes a score, or another integer; an error without the field.
-func (o Object) Integer(name string) (int64, error) {
-	v, ok := o[name]
-	switch {
-	case !ok:
-		return 0, ranking.Invalid(name, "is missing")
-	case v.Kind() != '0':
-		return 0, ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want an integer")
+// Score decodes a score; an error without the field.
+func (o Object) Score(name string) (int64, error) {
+	digits, err := o.digits(name)
+	if err != nil {
+		return 0, err
 	}
-	return definition.ParseScore(name, string(v))
+	return definition.ParseScore(name, digits)
 }
 
-// IntegerWithin decodes an integer from low to high; otherwise without the field.
-func (o Object) IntegerWithin(name string, otherwise, low, high int64) (int64, error) {
+// Integer decodes an integer from low to high; an error without the field.
+func (o Object) Integer(name string, low, high int64) (int64, error) {
+	digits, err := o.digits(name)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < low || n > high {
+		return 0, ranking.Invalid(name, fmt.Sprintf("is %s; want an integer from %d to %d", definition.Clip(digits), low, high))
+	}
+	return n, nil
+}
+
+// OptionalInteger decodes an integer from low to high; otherwise without the field.
+func (o Object) OptionalInteger(name string, otherwise, low, high int64) (int64, error) {
 	if _, there := o[name]; !there {
 		return otherwise, nil
 	}
-	n, err := o.Integer(name)
-	if err == nil && (n < low || n > high) {
-		err = ranking.Invalid(name, fmt.Sprintf("is %d; want %d to %d", n, low, high))
+	return o.Integer(name, low, high)
+}
+
+// digits are the text of a number; an error without the field.
+func (o Object) digits(name string) (string, error) {
+	v, ok := o[name]
+	switch {
+	case !ok:
+		return "", ranking.Invalid(name, "is missing")
+	case v.Kind() != '0':
+		return "", ranking.Invalid(name, "is "+kinds[v.Kind()]+"; want an integer")
 	}
-	return n, err
+	return string(v), nil
 }
 
 // ReadList decodes the items of a batch, 1 to most.

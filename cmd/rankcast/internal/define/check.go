@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"rankcast/ranking/definition"
 )
@@ -30,6 +29,7 @@ func (c Check) Run() error {
 	var all definition.Set
 	var errs []error
 	var good []string
+	places := make(map[string]string) // the file of each definition
 	for _, name := range c.Files {
 		defs, err := readFile(name)
 		if err != nil {
@@ -37,10 +37,11 @@ func (c Check) Run() error {
 			continue
 		}
 		good = append(good, fmt.Sprintf("%s: %s\n", name, summary(len(defs.Boards), len(defs.Events))))
+		errs = append(errs, clashes(places, name, defs))
 		all.Boards, all.Events = append(all.Boards, defs.Boards...), append(all.Events, defs.Events...)
 	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
 	missing, err := all.CheckReferences()
 	if err != nil {
@@ -55,10 +56,31 @@ func (c Check) Run() error {
 	return nil
 }
 
+// clashes refuses each definition of a file that a file before it has too, and adds the others to
+// places.
+func clashes(places map[string]string, file string, defs definition.Set) error {
+	var errs []error
+	add := func(section, slot, name string) {
+		key := section + " " + slot
+		if other, taken := places[key]; taken {
+			errs = append(errs, fmt.Errorf("%s: %w", file, definition.Invalid(definition.FieldPath(section, name), "clashes with the definition of the same name in "+other)))
+			return
+		}
+		places[key] = file
+	}
+	for _, d := range defs.Boards {
+		add(definition.SectionBoards, d.Slot(), d.Name)
+	}
+	for _, e := range defs.Events {
+		add(definition.SectionEvents, e.Name, e.Name)
+	}
+	return errors.Join(errs...)
+}
+
 // names are the files in one word, for what is wrong between them.
 func (c Check) names() string {
-	if names := slices.Compact(slices.Clone(c.Files)); len(names) == 1 {
-		return names[0]
+	if len(c.Files) == 1 {
+		return c.Files[0]
 	}
 	return "these files"
 }

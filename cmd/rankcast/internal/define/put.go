@@ -98,7 +98,7 @@ type onePut struct {
 	section, name string
 	body          jsontext.Value
 	read          func(ctx context.Context, name string) (jsontext.Value, error)
-	define        func(ctx context.Context, name string, body jsontext.Value) (client.Defined, error)
+	define        func(ctx context.Context, name string, body jsontext.Value) (jsontext.Value, error)
 }
 
 // newPuts orders definitions so that each comes after those that it needs: boards, unions of
@@ -152,10 +152,10 @@ func (p *Put) put(ctx context.Context, one onePut) (string, error) {
 	case err != nil:
 		return "", err
 	case p.JSON:
-		return string(defined.Definition), nil
+		return string(defined), nil
 	case before == nil:
 		return one.title() + ": created", nil
-	case string(before) == string(defined.Definition):
+	case string(before) == string(defined):
 		return one.title() + ": unchanged", nil
 	}
 	return one.title() + ": changed", nil

@@ -28,8 +28,9 @@ const (
 )
 
 // Define adds the definitions of the example's boards file to the store's own, which take
-// precedence, and sets the profiles of stars, viewers and players. It leaves out a definition that the store refuses beside its
-// own; Run then sends no scores for it. The error is the store's where Redis does not answer.
+// precedence, and sets the profiles of stars, viewers and players. It leaves out a definition
+// that the store refuses beside its own; Run then sends no scores for it. The error is the
+// store's where Redis does not answer.
 func Define(ctx context.Context, store *ranking.Store) error {
 	demo, err := definition.ParseFile(example.Boards)
 	if err != nil {
@@ -68,8 +69,8 @@ func sameNames(a, b string) bool {
 	return base(a) == base(b) && strings.Count(a, ":") == strings.Count(b, ":")
 }
 
-// Run sends gifts, points and laps until ctx ends. It logs a refusal at level debug. Several nodes may
-// run it at the same time; each has random numbers of its own.
+// Run sends gifts, points and laps until ctx ends. It logs a refusal at level debug. Several
+// nodes may run it at the same time; each has random numbers of its own.
 func Run(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 	report := func(what string, err error) {
 		if err != nil && ctx.Err() == nil {

@@ -9,7 +9,7 @@ import (
 	"rankcast/ranking"
 )
 
-// The kinds of members in definitions.
+// The kinds of members, as in the example's boards file.
 const (
 	kindStar   = "star"
 	kindUser   = "user"

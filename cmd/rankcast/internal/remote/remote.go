@@ -13,9 +13,13 @@ import (
 	"rankcast/server/client"
 )
 
+// DefaultAddr is where serve listens, and where the other commands look for it. The flags name it
+// as the variable addr.
+const DefaultAddr = "127.0.0.1:8080"
+
 // Server is the flag that names the server. Commands embed it.
 type Server struct {
-	URL string `name:"server" default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to send to (default ${default})."`
+	URL string `name:"server" default:"http://${addr}" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to connect to (default ${default})."`
 }
 
 // Dial returns a client of the server. The client reports the start of an outage on the

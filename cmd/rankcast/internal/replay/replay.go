@@ -18,6 +18,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
 )
@@ -29,11 +30,11 @@ type Command struct {
 	Board string `xor:"target" placeholder:"NAME" help:"Send each line to this board, as an update: its member and score, and its op and id if it has any. Give this or --event."`
 	Event string `xor:"target" placeholder:"NAME" help:"Send each line as this event, in place of --board: the event's fields that the line has. In a CSV the event's definition says which fields are numbers."`
 
-	Server string  `default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to send to (default ${default})."`
-	Speed  float64 `placeholder:"N" help:"Send at the recorded times, N times as fast. Each line then needs a time. Without it the command sends as fast as the server accepts."`
-	Batch  int     `default:"1000" placeholder:"N" help:"Most lines in a request, 1 to 1000 (default ${default}). Events of a request come to at most 4096 updates."`
-	From   int     `default:"1" placeholder:"LINE" help:"Go on from this line of the file, which an interrupted run has printed."`
-	Format string  `enum:",csv,ndjson" default:"" placeholder:"FORMAT" help:"csv or ndjson. Without it the first bytes of the file decide."`
+	Server remote.Server `embed:""`
+	Speed  float64       `placeholder:"N" help:"Send at the recorded times, N times as fast. Each line then needs a time. Without it the command sends as fast as the server accepts."`
+	Batch  int           `default:"1000" placeholder:"N" help:"Most lines in a request, 1 to 1000 (default ${default}). Events of a request come to at most 4096 updates."`
+	From   int           `default:"1" placeholder:"LINE" help:"Go on from this line of the file, which an interrupted run has printed."`
+	Format string        `enum:",csv,ndjson" default:"" placeholder:"FORMAT" help:"csv or ndjson. Without it the first bytes of the file decide."`
 
 	Member    string   `default:"member" placeholder:"COLUMN" help:"Column of the member (default ${default})."`
 	Score     string   `default:"score" placeholder:"COLUMN" help:"Column of the score (default ${default})."`
@@ -93,7 +94,7 @@ func (r *Command) newDecoder() *decoder {
 // interrupt or an outage. Run returns when ctx ends, at the latest stopGrace after it.
 func (r *Command) Run(ctx context.Context) error {
 	s := &sender{Command: r, bar: progressbar.DefaultSilent(0)}
-	c, err := client.New(r.Server, client.Config{OnRetry: s.reportRetry})
+	c, err := client.New(r.Server.URL, client.Config{OnRetry: s.reportRetry})
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 func (s *sender) reportRetry(why error) {
 	if s.away.CompareAndSwap(false, true) {
 		s.bar.Clear()
-		fmt.Fprintln(os.Stderr, term.RetryLine(s.Server, term.ForAMinute, why))
+		fmt.Fprintln(os.Stderr, term.RetryLine(s.Server.URL, term.ForAMinute, why))
 	}
 }
 
@@ -235,15 +235,13 @@ func (s *sender) explainRefusal(err error) error {
 	var e *client.Error
 	switch {
 	case errors.Is(err, client.ErrNotSent) && s.sent+s.refused == 0:
-		return term.NotSent(s.Server, err)
+		return term.NotSent(s.Server.URL, err)
 	case !errors.As(err, &e) || e.Status != http.StatusNotFound:
 		return err
-	case e.Code == "":
-		return fmt.Errorf("no Rankcast server answers at %s (404)", term.Redacted(s.Server))
 	case e.Code == "not_found" && s.Event != "":
-		return fmt.Errorf("the server at %s knows no events (404)", term.Redacted(s.Server))
+		return fmt.Errorf("the server at %s knows no events (404)", term.Redacted(s.Server.URL))
 	}
-	return e
+	return s.Server.Explain(err)
 }
 
 // printSummary prints the counts of the run and its rate.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,7 +33,7 @@ func (s *Command) sendEvent(ctx context.Context, c *client.Client, at time.Time)
 	if err != nil {
 		return s.explain(ctx, s.Event, err)
 	}
-	if err := s.printOutcomes(ctx, c, outcomes); err != nil {
+	if err := s.printOutcomes(outcomes); err != nil {
 		return err
 	}
 	refused := 0
@@ -50,100 +48,72 @@ func (s *Command) sendEvent(ctx context.Context, c *client.Client, at time.Time)
 	return nil
 }
 
-// fields encodes the arguments as the event's fields. The definition says which are numbers;
-// all others are text.
+// fields encodes the arguments as the event's fields, which the server checks. The definition
+// says which are numbers; all others are text.
 func (s *Command) fields(e definition.Event, at time.Time) (jsontext.Value, error) {
 	types := make(map[string]definition.FieldType)
-	var names []string
 	for _, f := range e.Fields() {
 		types[f.Name] = f.Type
-		names = append(names, f.Name)
 	}
-	fields := make(map[string]jsontext.Value)
+	fields := make(map[string]any)
 	for _, arg := range s.What {
 		name, value, ok := strings.Cut(arg, "=")
-		kind, known := types[name]
-		_, twice := fields[name]
-		switch {
-		case !ok:
-			return nil, fmt.Errorf("%s: is not NAME=VALUE; event %s has %s", term.Printable(arg), e.Name, strings.Join(names, ", "))
-		case !known:
-			return nil, definition.Invalid(term.Printable(name), fmt.Sprintf("is not a field of event %s; it has %s", e.Name, strings.Join(names, ", ")))
-		case twice:
-			return nil, definition.Invalid(name, "is given twice")
+		if _, twice := fields[name]; twice {
+			return nil, definition.Invalid(term.Printable(name), "is given twice")
 		}
-		v, err := jsontext.AppendQuote(nil, value)
-		if err != nil {
-			return nil, definition.Invalid(name, "is not valid UTF-8")
+		if !ok {
+			return nil, fmt.Errorf("%s: is not NAME=VALUE, such as star=s17", term.Printable(arg))
 		}
-		if kind == definition.IntegerField {
+		fields[name] = value
+		if types[name] == definition.IntegerField {
 			n, err := definition.ParseScore(name, value)
 			if err != nil {
 				return nil, err
 			}
-			v = strconv.AppendInt(nil, n, 10)
+			fields[name] = n
 		}
-		fields[name] = v
 	}
 	if !at.IsZero() {
-		if slices.Contains(names, definition.AtField) {
+		if _, own := types[definition.AtField]; own {
 			return nil, fmt.Errorf("--at: event %s has a field %s of its own; give it as %s=TIME", e.Name, definition.AtField, definition.AtField)
 		}
-		fields[definition.AtField] = jsontext.Value(strconv.FormatInt(at.UnixMilli(), 10))
+		fields[definition.AtField] = at.UnixMilli()
 	}
-	if _, err := e.Expand(fields); err != nil {
-		return nil, err
-	}
-	return json.Marshal(fields, json.Deterministic(true))
+	return json.Marshal(fields)
 }
 
-// printOutcomes prints a line for each board, or the server's answer.
-func (s *Command) printOutcomes(ctx context.Context, c *client.Client, outcomes []client.Outcome) error {
+// printOutcomes prints a line for each board, or all outcomes as JSON.
+func (s *Command) printOutcomes(outcomes []client.Outcome) error {
 	if s.JSON {
-		return printJSON(newAnswer(outcomes))
+		return printOutcomesJSON(outcomes)
 	}
 	for _, o := range outcomes {
 		if o.Err != nil {
 			fmt.Printf("%s: refused: %s\n", term.Printable(o.Result.Board), term.Printable(term.Refusal(o.Err).Error()))
 			continue
 		}
-		fmt.Println(s.line(ctx, c, o.Result))
+		fmt.Println(s.line(o.Result))
 	}
 	return nil
 }
 
-// answer is the server's answer to an event.
-type answer struct {
-	Results []any `json:"results"`
-}
-
-type refusal struct {
-	Board string       `json:"board"`
-	Error refusalError `json:"error"`
-}
-
-type refusalError struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Field   string `json:"field,omitempty"`
-}
-
-func newAnswer(outcomes []client.Outcome) answer {
-	a := answer{Results: make([]any, len(outcomes))}
+// printOutcomesJSON prints outcomes in the form of the server's answer.
+func printOutcomesJSON(outcomes []client.Outcome) error {
+	type refusal struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		Field   string `json:"field,omitempty"`
+	}
+	type refused struct {
+		Board string  `json:"board"`
+		Error refusal `json:"error"`
+	}
+	results := make([]any, len(outcomes))
 	for i, o := range outcomes {
-		a.Results[i] = o.Result
-		if refused, ok := errorAnswer(o.Err); ok {
-			a.Results[i] = refusal{o.Result.Board, refused}
+		results[i] = o.Result
+		if e, ok := errors.AsType[*client.Error](o.Err); ok {
+			results[i] = refused{o.Result.Board, refusal{e.Code, e.Message, e.Field}}
 		}
 	}
-	return a
-}
-
-// errorAnswer is the server's refusal of one update of an event, as it stands in the answer.
-func errorAnswer(err error) (refusalError, bool) {
-	var refused *client.Error
-	if !errors.As(err, &refused) {
-		return refusalError{}, false
-	}
-	return refusalError{refused.Code, refused.Message, refused.Field}, true
+	return printJSON(map[string]any{"results": results})
 }

@@ -32,7 +32,7 @@ type Command struct {
 	Data   string        `placeholder:"JSON" help:"Data to store with the member's entry, up to 256 bytes of JSON. null removes it."`
 	At     string        `placeholder:"TIME" help:"Time from which the score counts, on a board with a window: as 2026-11-20T08:00:00Z, or milliseconds since 1970."`
 	Server remote.Server `embed:""`
-	JSON   bool          `name:"json" help:"Print the server's answer as a line of JSON."`
+	JSON   bool          `name:"json" help:"Print the result as a line of JSON."`
 }
 
 // Help is the text below the usage line of send --help.
@@ -50,28 +50,30 @@ Examples:
 
 // Validate checks the flags and the number of arguments.
 func (s *Command) Validate() error {
+	s.unmark()
 	if s.Event == "" {
 		if len(s.What) != 3 {
 			return fmt.Errorf("got %d arguments; want BOARD MEMBER SCORE, such as points ana 40, or --event", len(s.What))
 		}
 		return nil
 	}
-	for flag, value := range map[string]string{"--op": s.Op, "--if": s.If, "--data": s.Data} {
-		if value != "" {
-			return fmt.Errorf("%s cannot be used with --event, whose definition decides that", flag)
+	for _, flag := range []struct{ name, value string }{{"--op", s.Op}, {"--if", s.If}, {"--data", s.Data}} {
+		if flag.value != "" {
+			return fmt.Errorf("%s cannot be used with --event, whose definition decides that", flag.name)
 		}
 	}
 	return nil
 }
 
-// negative is a score below zero, which looks like a flag.
+// negative is a number below zero, which looks like a flag.
 var negative = regexp.MustCompile(`^-[0-9][0-9.]*$`)
 
-// minus is the sign U+2212, which does not look like one.
-const minus = "\u2212"
+// mark begins an argument that looks like a flag and is none. No argument of a program holds a
+// zero byte.
+const mark = "\x00"
 
-// Arguments writes a negative score of rankcast send with minus, so that the parser does not
-// take it for a flag. args are those of the program.
+// Arguments marks the negative numbers among the arguments of rankcast send, so that the parser
+// does not take them for flags. args are those of the program. Validate removes the marks.
 func Arguments(args []string) []string {
 	if len(args) == 0 || args[0] != "send" {
 		return args
@@ -79,10 +81,20 @@ func Arguments(args []string) []string {
 	args = slices.Clone(args)
 	for i, arg := range args {
 		if negative.MatchString(arg) {
-			args[i] = minus + arg[1:]
+			args[i] = mark + arg
 		}
 	}
 	return args
+}
+
+// unmark removes the marks of Arguments.
+func (s *Command) unmark() {
+	for i := range s.What {
+		s.What[i] = strings.TrimPrefix(s.What[i], mark)
+	}
+	for _, flag := range []*string{&s.Event, &s.ID, &s.Data, &s.At} {
+		*flag = strings.TrimPrefix(*flag, mark)
+	}
 }
 
 // Run checks and sends the score or the event, and prints a line for each board. It returns an
@@ -123,33 +135,28 @@ func parseAt(text string) (time.Time, error) {
 }
 
 func (s *Command) sendScore(ctx context.Context, c *client.Client, at time.Time) error {
-	board, member, text := s.What[0], s.What[1], s.What[2]
-	score, err := definition.ParseScore("score", strings.Replace(text, minus, "-", 1))
+	board := s.What[0]
+	if _, err := definition.ParseName(board); err != nil { // it becomes a part of the URL
+		return err
+	}
+	score, err := definition.ParseScore("score", s.What[2])
 	if err != nil {
 		return err
 	}
-	u := client.Update{Member: member, Score: score, Op: client.Op(s.Op), If: client.Condition(s.If), At: at, ID: s.ID}
-	checked := definition.Update{Member: member, Score: score, At: at}
+	var data jsontext.Value
 	if s.Data != "" {
-		if checked.Data, err = definition.CompactData(jsontext.Value(s.Data)); err != nil {
-			return fmt.Errorf("--%w", err)
+		if data = jsontext.Value(s.Data); !data.IsValid() {
+			return definition.Invalid("--data", "is not valid JSON")
 		}
-		u.Data = jsontext.Value(checked.Data)
 	}
-	if err := checked.Check(); err != nil {
-		return err
-	}
-	if _, err := definition.ParseName(board); err != nil {
-		return err
-	}
-	r, err := c.Update(ctx, board, u)
-	if err != nil {
+	r, err := c.Update(ctx, board, client.Update{Member: s.What[1], Score: score, Op: client.Op(s.Op), If: client.Condition(s.If), Data: data, At: at, ID: s.ID})
+	switch {
+	case err != nil:
 		return s.explain(ctx, board, err)
-	}
-	if s.JSON {
+	case s.JSON:
 		return printJSON(r)
 	}
-	fmt.Println(s.line(ctx, c, r))
+	fmt.Println(s.line(r))
 	return nil
 }
 
@@ -164,14 +171,14 @@ func printJSON(v any) error {
 }
 
 // line says in words what came of an update: points: ana has 40, rank 1 (was 2).
-func (s *Command) line(ctx context.Context, c *client.Client, r client.Result) string {
+func (s *Command) line(r client.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: ", r.Board)
 	switch {
 	case r.Score == nil && s.If != "":
 		fmt.Fprintf(&b, "%s has no score; --if %s changed nothing", r.Member, s.If)
 	case r.Score == nil:
-		fmt.Fprintf(&b, "%s %s", r.Member, whyNoScore(ctx, c, r.Board))
+		fmt.Fprintf(&b, "%s was counted; the board shows no score of it now", r.Member)
 	case r.Rank == nil:
 		fmt.Fprintf(&b, "%s has %s, and no rank, because it is hidden", r.Member, term.Thousands(*r.Score))
 	default:
@@ -191,22 +198,6 @@ func (s *Command) line(ctx context.Context, c *client.Client, r client.Result) s
 		fmt.Fprintf(&b, " (was %s)", term.Thousands(before.Rank))
 	}
 	return term.Printable(b.String())
-}
-
-// whyNoScore says why a board has no score of a member right after an update of it.
-func whyNoScore(ctx context.Context, c *client.Client, board string) string {
-	var d definition.Board
-	def, err := c.BoardDefinition(ctx, board)
-	if err == nil {
-		err = json.Unmarshal(def, &d)
-	}
-	switch {
-	case err == nil && d.Window > 0:
-		return fmt.Sprintf("was counted; the board shows it within %s", definition.FormatDuration(d.Refresh))
-	case err == nil && d.Limit > 0:
-		return fmt.Sprintf("has no place among the first %s, which the board keeps", term.Thousands(int64(d.Limit)))
-	}
-	return "was counted, and has no score now"
 }
 
 // explain words the error of a request to a board or an event.

@@ -15,6 +15,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking/definition"
 	"rankcast/server/client"
@@ -22,12 +23,12 @@ import (
 
 // Command is rankcast watch: it shows a board live, on the terminal or as lines of JSON.
 type Command struct {
-	Board  string `arg:"" help:"Board to watch: stars, fans:s17 of a family, stars@2026-W46 or stars@-1 for a period that has closed."`
-	Top    int    `default:"10" help:"How many of the first entries to show, 0 to 1000."`
-	Me     string `placeholder:"ID" help:"Member whose own rank to show too, wherever it is."`
-	Around int    `placeholder:"N" help:"How many neighbours of --me to show on each side, 0 to 20."`
-	Server string `default:"http://127.0.0.1:8080" env:"RANKCAST_SERVER" placeholder:"URL" help:"Server to connect to (default ${default})."`
-	JSON   bool   `name:"json" help:"Print each state of the board as a line of JSON, for scripts. Needs no terminal."`
+	Board  string        `arg:"" help:"Board to watch: stars, fans:s17 of a family, stars@2026-W46 or stars@-1 for a period that has closed."`
+	Top    int           `default:"10" help:"How many of the first entries to show, 0 to 1000."`
+	Me     string        `placeholder:"ID" help:"Member whose own rank to show too, wherever it is."`
+	Around int           `placeholder:"N" help:"How many neighbours of --me to show on each side, 0 to 20."`
+	Server remote.Server `embed:""`
+	JSON   bool          `name:"json" help:"Print each state of the board as a line of JSON, for scripts. Needs no terminal."`
 }
 
 // Validate checks the flags.
@@ -46,7 +47,7 @@ func (w *Command) Validate() error {
 // Run shows the board until the user quits, ctx ends, or the server refuses the board, which
 // is its error. A server that does not answer is tried again without end.
 func (w *Command) Run(ctx context.Context) error {
-	c, err := client.New(w.Server, client.Config{})
+	c, err := client.New(w.Server.URL, client.Config{})
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (w *Command) Run(ctx context.Context) error {
 // runTUI shows the board on the terminal and restores the terminal before it returns.
 func (w *Command) runTUI(ctx context.Context, c *client.Client, what client.Watch) error {
 	// The caller handles signals: they end ctx.
-	program := tea.NewProgram(newModel(w.Board, term.Redacted(w.Server), w.Me, w.Around), tea.WithoutSignalHandler())
+	program := tea.NewProgram(newModel(w.Board, term.Redacted(w.Server.URL), w.Me, w.Around), tea.WithoutSignalHandler())
 	ctx, cancel := context.WithCancel(ctx)
 	var failed error
 	var watching sync.WaitGroup
@@ -168,7 +169,7 @@ func (w *Command) printJSON(ctx context.Context, c *client.Client, what client.W
 		if b.State == client.Connecting || b.Top == nil && b.Epoch == "" && b.State != client.Live {
 			if b.Err != nil && !told {
 				told = true
-				fmt.Fprintln(os.Stderr, term.RetryLine(w.Server, term.UntilItDoes, b.Err))
+				fmt.Fprintln(os.Stderr, term.RetryLine(w.Server.URL, term.UntilItDoes, b.Err))
 			}
 			return
 		}
