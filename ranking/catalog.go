@@ -97,7 +97,7 @@ func (d *definitions) event(name string) (*definition.Event, error) {
 	if err := d.broken[eventField+name]; err != nil {
 		return nil, err
 	}
-	return nil, unknownEvent(name)
+	return nil, d.unknownEvent(name)
 }
 
 // catalog is a node's copy of the definitions, which live in Redis. A call that uses an old

@@ -306,3 +306,19 @@ func TestDefinitionsAtOneTime(t *testing.T) {
 		}
 	})
 }
+
+// The error of an unknown event names the events that there are, ten at most.
+func TestUnknownEventNamesTheOthers(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, redistest.Embedded(t))
+	_, err := n.Event(t.Context(), "gif")
+	require.EqualError(t, err, `event: there is no event "gif"; no event is defined`)
+	set := definition.Set{Boards: []definition.Board{{Name: "b"}}}
+	for i := range 12 {
+		set.Events = append(set.Events, definition.Event{Name: fmt.Sprintf("e%02d", i), Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}})
+	}
+	require.NoError(t, n.Define(t.Context(), set))
+	_, err = n.Event(t.Context(), "gif")
+	require.EqualError(t, err, `event: there is no event "gif"; the events are e00, e01, e02, e03, e04, e05, e06, e07, e08, e09 and 2 more`)
+	require.EqualError(t, n.DeleteEvent(t.Context(), "gif"), err.Error())
+}

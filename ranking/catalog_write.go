@@ -358,7 +358,7 @@ func (s *Store) Delete(ctx context.Context, board string) error {
 func (s *Store) DeleteEvent(ctx context.Context, event string) error {
 	return s.define(ctx, func(d *definitions) (catalogChange, error) {
 		if _, there := d.values[eventField+event]; !there {
-			return catalogChange{}, unknownEvent(event)
+			return catalogChange{}, d.unknownEvent(event)
 		}
 		// Housekeeping keeps its ids for late retries, and no longer.
 		return catalogChange{fields: map[string]string{eventField + event: ""}, reschedule: []string{"/" + event}}, nil
@@ -384,8 +384,21 @@ func unknownBoard(board string) error {
 	return &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", board), Kind: ErrUnknownBoard}
 }
 
-func unknownEvent(event string) error {
-	return &FieldError{Field: "event", Reason: fmt.Sprintf("there is no event %q", event), Kind: ErrUnknownEvent}
+// maxNamedEvents bounds the events that the error of an unknown event names.
+const maxNamedEvents = 10
+
+// unknownEvent is the error of an event that is not defined. It names the events that are.
+func (d *definitions) unknownEvent(event string) error {
+	names := slices.Sorted(maps.Keys(d.events))
+	more := ""
+	if n := len(names) - maxNamedEvents; n > 0 {
+		names, more = names[:maxNamedEvents], fmt.Sprintf(" and %d more", n)
+	}
+	known := "no event is defined"
+	if len(names) > 0 {
+		known = "the events are " + strings.Join(names, ", ") + more
+	}
+	return &FieldError{Field: "event", Reason: fmt.Sprintf("there is no event %q; %s", event, known), Kind: ErrUnknownEvent}
 }
 
 func conflict(field, reason string, args ...any) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -43,12 +44,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}
 	var router *echo.HTTPError
 	if errors.As(err, &router) {
-		switch router.Code {
-		case http.StatusNotFound:
-			err = fmt.Errorf("%w: %s", problem.ErrNotFound, c.Request().URL.Path)
-		case http.StatusMethodNotAllowed:
-			err = fmt.Errorf("%w: %s", problem.ErrMethodNotAllowed, c.Request().Method)
-		}
+		err = routeError(c, router)
 	}
 	if errors.Is(err, problem.ErrNotFound) {
 		served, pageErr := s.pages.ServeNotFound(c)
@@ -75,6 +71,24 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}); err != nil {
 		s.log.Debug("the server cannot write an answer", "error", err)
 	}
+}
+
+// routeError words the router's error about a request that has no handler.
+func routeError(c echo.Context, router *echo.HTTPError) error {
+	r := c.Request()
+	isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
+	switch known := router.Code == http.StatusMethodNotAllowed; {
+	case !isRead && !strings.HasPrefix(r.URL.Path, "/v1/") && (known || router.Code == http.StatusNotFound):
+		// Of a page there is only GET, so the caller means the API.
+		c.Response().Header().Del(echo.HeaderAllow)
+		return fmt.Errorf("%w: %s %s; paths of the API begin with /v1", problem.ErrNotFound, r.Method, r.URL.Path)
+	case known:
+		allowed := strings.TrimPrefix(c.Response().Header().Get(echo.HeaderAllow), http.MethodOptions+", ")
+		return fmt.Errorf("%w: %s; want %s", problem.ErrMethodNotAllowed, r.Method, allowed)
+	case router.Code == http.StatusNotFound:
+		return fmt.Errorf("%w: %s", problem.ErrNotFound, r.URL.Path)
+	}
+	return router
 }
 
 type refusalJSON struct {

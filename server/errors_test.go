@@ -131,3 +131,35 @@ func TestBadInput(t *testing.T) {
 		require.Equal(t, before, n.Do("GET", "/v1/boards/b", "").Body, "nothing has changed")
 	})
 }
+
+// The detail of a problem says what the server wants instead.
+func TestProblemsNameTheRemedy(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	for _, c := range []struct{ method, path, body, detail string }{
+		{"POST", "/v1/boards/b/scores", `{"member":"x","score":1,"points":2}`, "points: is not a field of this object; want member, score, id, op, if, data, at; or a list of updates"},
+		{"POST", "/v1/boards/b/scores", `{"events":[]}`, "events: is not a field of this object; want member, score, id, op, if, data, at; or a list of updates"},
+		{"POST", "/v1/boards/b/scores", `{"updates":[],"id":"x"}`, "id: is not a field of this object; want updates"},
+		{"PUT", "/v1/boards/b/members/x/score", `{"points":1}`, "points: is not a field of this object; want score, reason, by"},
+		{"PUT", "/v1/boards/b/hidden/x", `{"why":"x"}`, "why: is not a field of this object; want reason, by"},
+		{"PUT", "/v1/members/user/x", `{"title":"x"}`, "title: is not a field of this object; want name, avatar"},
+		{"POST", "/boards/b/scores", `{}`, "not found: POST /boards/b/scores; paths of the API begin with /v1"},
+		{"PUT", "/nowhere", `{}`, "not found: PUT /nowhere; paths of the API begin with /v1"},
+		{"PUT", "/v1/boards/b/scores", `{}`, "method not allowed: PUT; want POST"},
+		{"POST", "/v1/boards/b", `{}`, "method not allowed: POST; want DELETE, GET, HEAD, PUT"},
+		{"POST", "/v1/nowhere", `{}`, "not found: /v1/nowhere"},
+	} {
+		answer := n.Do(c.method, c.path, c.body)
+		var p struct{ Detail string }
+		answer.Into(&p)
+		require.Equal(t, c.detail, p.Detail, answer.Body)
+		require.Equal(t, answer.Status == 405, answer.Header.Get("Allow") != "", "Allow stands with 405 alone")
+	}
+	var batch struct {
+		Results []struct{ Error struct{ Message string } }
+	}
+	n.Do("POST", "/v1/boards/b/scores", `{"updates":[{"member":"x","points":2}]}`).Into(&batch)
+	require.Equal(t, "updates[0].points: is not a field of this object; want member, score, id, op, if, data, at", batch.Results[0].Error.Message)
+	line := n.Do("POST", "/v1/boards/b/import", `{"member":"x","points":2}`, "Content-Type", "application/x-ndjson")
+	require.Contains(t, line.Body, "line 1: points: is not a field of this object; want member, score, data")
+}

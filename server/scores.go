@@ -63,6 +63,9 @@ func (s *Server) postScores(c echo.Context) error {
 		}
 		return s.applyUpdates(c, board, list, key)
 	}
+	if err := body.OnlyOr("; or a list of updates", updateFields...); err != nil {
+		return err
+	}
 	answer, err := s.applyUpdate(c.Request().Context(), board, body, key)
 	if err != nil {
 		return err
@@ -100,9 +103,12 @@ func (s *Server) applyUpdates(c echo.Context, board string, list jsontext.Value,
 	return ok(c, results)
 }
 
+// updateFields are the fields of an update.
+var updateFields = []string{"member", "score", "id", "op", "if", "data", "at"}
+
 // readUpdate decodes an update; key is the id that the Idempotency-Key gives it, "" for none.
 func readUpdate(o request.Object, key string) (u definition.Update, err error) {
-	if err = o.Only("member", "score", "op", "id", "if", "data", "at"); err != nil {
+	if err = o.Only(updateFields...); err != nil {
 		return u, err
 	}
 	if u.Member, err = o.RequiredText("member"); err != nil {

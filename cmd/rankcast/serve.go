@@ -69,7 +69,25 @@ func (s *serve) Validate() error {
 			return fmt.Errorf("--origins: %q: %w", origin, err)
 		}
 	}
+	if err := checkAddr(s.Addr); err != nil {
+		return err
+	}
 	return s.validateWebhook()
+}
+
+// checkAddr refuses an address that is no host and port.
+func checkAddr(addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil && !strings.Contains(host, "/") {
+		if _, err = net.LookupPort("tcp", port); err == nil {
+			return nil
+		}
+	}
+	example := remote.DefaultAddr
+	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
+		example = net.JoinHostPort("127.0.0.1", addr)
+	}
+	return fmt.Errorf("--addr: is %q; want HOST:PORT, such as %s", addr, example)
 }
 
 func (s *serve) validateWebhook() error {
@@ -277,7 +295,7 @@ func (s *serve) Run(ctx context.Context) error {
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Log: log})
 	stopStore := start(func(ctx context.Context) {
 		if away {
-			log.Warn("Redis does not answer; this node is ready when it does", "error", err)
+			log.Warn("Redis does not answer; this node is ready when it does", "reason", redisReason(err))
 			if err := s.keepDefining(ctx, store, definitions); err != nil {
 				fail(fmt.Errorf("define boards%s: %w", s.ofFile(), err))
 				return
@@ -285,7 +303,10 @@ func (s *serve) Run(ctx context.Context) error {
 		}
 		var roles sync.WaitGroup
 		roles.Go(func() { store.RunHousekeeping(ctx, log) })
-		roles.Go(func() { changes.Run(ctx, frames) }) // the node is ready once the feed is up
+		// The node is ready once the feed is up.
+		ready := readiness{Handler: frames, away: away, again: make(chan struct{}, 1)}
+		roles.Go(func() { changes.Run(ctx, &ready) })
+		roles.Go(func() { ready.logReturns(ctx, log, store) })
 		roles.Wait()
 	})
 	defer stopStore()

@@ -48,12 +48,12 @@ func yamlFault(file []byte, err error) string {
 			return fmt.Sprintf("has a value in line %d that begins with %q; want quotes around it", at, rest[i])
 		}
 	case strings.Contains(message, "mapping values are not allowed"):
-		if bareWord.MatchString(text(before)) {
-			return fmt.Sprintf("lacks a colon in line %d: %s", before, quoteLine(text(before)))
+		if line := text(before); bareWord.MatchString(line) || bareBoard.MatchString(line) {
+			return fmt.Sprintf("lacks a colon in line %d: %s", before, quoteLine(line)) + withColon(line)
 		}
 		return fmt.Sprintf("has one colon too many in line %d: %s; want braces around several fields, such as {mode: best}", at, quoteLine(text(at)))
 	case strings.Contains(message, "could not find expected ':'"):
-		return fmt.Sprintf("lacks a colon in line %d: %s", from, quoteLine(text(from)))
+		return fmt.Sprintf("lacks a colon in line %d: %s", from, quoteLine(text(from))) + withColon(text(from))
 	case strings.Contains(load.ContextMsg, "quoted scalar"):
 		return fmt.Sprintf("has a quote in line %d that is never closed: %s", from, quoteLine(text(from)))
 	case strings.Contains(load.ContextMsg, "flow mapping"), strings.Contains(load.ContextMsg, "flow sequence"):
@@ -74,6 +74,17 @@ var (
 	blank    = regexp.MustCompile(`^\s*(#.*)?$`)
 	bareWord = regexp.MustCompile(`^\s*[A-Za-z0-9._-]+(\s+[A-Za-z0-9._-]+)?\s*(#.*)?$`) // points, or mode best
 )
+
+// bareBoard is a name and its fields without a colon between them.
+var bareBoard = regexp.MustCompile(`^\s*([a-z0-9][a-z0-9._-]*)\s+(\{[^{}]*\})`)
+
+// withColon is what a line wants that is a bareBoard; "" for any other line.
+func withColon(line string) string {
+	if parts := bareBoard.FindStringSubmatch(line); parts != nil {
+		return "; want " + parts[1] + ": " + Clip(parts[2])
+	}
+	return ""
+}
 
 // bareFamily is a family without quotes where a brace ends its name.
 var bareFamily = regexp.MustCompile(`[{,\s]([a-z0-9][a-z0-9._-]*(:\{[a-z0-9_]+\})+)`)

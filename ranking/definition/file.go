@@ -78,6 +78,9 @@ func (f field) unknownSection() error {
 }
 
 func (defs *Set) readBoards(v value) error {
+	if want := withColon(v.text); want != "" {
+		return Invalid(SectionBoards, fmt.Sprintf("lacks a colon%s: %s%s", v.inLine(), quoteLine(v.text), want))
+	}
 	if v.kind != '{' || len(v.fields) == 0 {
 		return v.want("board names with their fields, such as {stars: {}}")
 	}

@@ -14,7 +14,7 @@ import (
 // the definition as the server keeps it, with its name and all defaults. It retries like Update: the same definition
 // twice is the same as once. Its error wraps an *Error if the server refused: Field names the wrong
 // field, and the code conflict means that the board's data do not allow the change. Else it wraps
-// ErrOutcomeUnknown.
+// ErrOutcomeUnknown or ErrNotSent.
 func (c *Client) DefineBoard(ctx context.Context, board string, definition jsontext.Value) (jsontext.Value, error) {
 	d, err := c.define(ctx, c.boardURL(board), definition)
 	if err != nil {

@@ -13,15 +13,22 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// ErrOutcomeUnknown is wrapped by the error of an update that may or may not have been applied: the
-// server or the network was down during all attempts, or ctx ended. Send the update again with the
-// same id. An error without ErrOutcomeUnknown is a refusal: the server applied nothing.
+// ErrOutcomeUnknown is wrapped by the error of an update that may or may not have been applied: a
+// connection or the server failed after an attempt, or ctx ended. Send the update again with the same
+// id. An error without ErrOutcomeUnknown means that the server applied nothing: an *Error is its
+// refusal.
 var ErrOutcomeUnknown = errors.New("may or may not have been applied")
 
-// markUnknown wraps ErrOutcomeUnknown around an update's error, unless that is a refusal.
+// ErrNotSent is wrapped by the error of a call of which no attempt got a connection to the server: no
+// server listens at that address, the host is unknown, or ctx ended before. The error never wraps
+// ErrOutcomeUnknown too.
+var ErrNotSent = errors.New("nothing was sent")
+
+// markUnknown wraps ErrOutcomeUnknown around an update's error, unless that is a refusal or nothing was
+// sent.
 func markUnknown(err error) error {
 	var e *Error
-	if err == nil || errors.As(err, &e) && e.refusal() {
+	if err == nil || errors.Is(err, ErrNotSent) || errors.As(err, &e) && e.refusal() {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)

@@ -20,7 +20,7 @@ type Profile struct {
 
 // SetProfile replaces the profile of a member of a kind, such as "user". The member need not be on a
 // board. SetProfile retries like Update. Its error wraps an *Error if the server refused, else
-// ErrOutcomeUnknown.
+// ErrOutcomeUnknown or ErrNotSent.
 func (c *Client) SetProfile(ctx context.Context, kind, member string, p Profile) error {
 	body, err := json.Marshal(p)
 	if err != nil {

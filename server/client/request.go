@@ -27,14 +27,21 @@ const (
 )
 
 // retry calls attempt until it returns nil or a permanent error, or until Config.RetryFor or ctx ends
-// the retries. Its error always wraps the error of the last attempt.
-func (c *Client) retry(ctx context.Context, attempt func(context.Context) error) error {
+// the retries. Its error always wraps the error of the last attempt, and ErrNotSent if no attempt got a
+// connection.
+func (c *Client) retry(ctx context.Context, attempt func(context.Context) error) (err error) {
+	var dials dialTrace
+	defer func() {
+		if err != nil && dials.sentNothing() {
+			err = fmt.Errorf("%w: %w", ErrNotSent, err)
+		}
+	}()
 	started := time.Now()
 	for n := 0; ; n++ {
 		if err := ctx.Err(); err != nil && n == 0 {
 			return err
 		}
-		one, cancel := context.WithTimeout(ctx, c.cfg.AttemptTimeout)
+		one, cancel := context.WithTimeout(dials.trace(ctx), c.cfg.AttemptTimeout)
 		err := attempt(one)
 		cancel()
 		if err == nil {

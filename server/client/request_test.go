@@ -8,7 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -435,4 +437,94 @@ func TestClientWithoutTheDefaultTransport(t *testing.T) {
 	c, err := New("http://h", Config{})
 	require.NoError(t, err)
 	c.Close()
+}
+
+// An error says that nothing was sent only if no attempt got a connection.
+func TestNothingSent(t *testing.T) {
+	t.Parallel()
+	refuse := func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	}
+	update := func(c *Client, ctx context.Context) error {
+		_, err := c.Update(ctx, "b", Update{Member: "m", Score: 3})
+		return err
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c, a := withAnswers(t, Config{}, says(200, accepted))
+		c.http.Transport.(*http.Transport).DialContext = refuse
+		err := update(c, t.Context())
+		require.ErrorIs(t, err, ErrNotSent)
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		require.NotErrorIs(t, err, ErrOutcomeUnknown)
+		require.ErrorContains(t, err, "nothing was sent: gave up after 9 attempts")
+		_, err = c.Updates(t.Context(), "b", []Update{{Member: "m"}})
+		require.ErrorIs(t, err, ErrNotSent)
+		require.NotErrorIs(t, err, ErrOutcomeUnknown)
+		_, err = c.DefineBoard(t.Context(), "b", []byte(`{}`))
+		require.ErrorIs(t, err, ErrNotSent)
+		require.NotErrorIs(t, err, ErrOutcomeUnknown)
+		require.Empty(t, a.bodies)
+	})
+	synctest.Test(t, func(t *testing.T) { // ctx ends while the client dials, and before it
+		c, _ := withAnswers(t, Config{}, says(200, accepted))
+		c.http.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), s)
+		defer cancel()
+		for range 2 {
+			err := update(c, ctx)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorIs(t, err, ErrNotSent)
+			require.NotErrorIs(t, err, ErrOutcomeUnknown)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) { // the first attempt has got through
+		c, a := withAnswers(t, Config{}, nil)
+		a.script[0] = func(w http.ResponseWriter, r *http.Request) {
+			c.http.Transport.(*http.Transport).DialContext = refuse
+			cut(w, r)
+		}
+		err := update(c, t.Context())
+		require.ErrorIs(t, err, ErrOutcomeUnknown)
+		require.NotErrorIs(t, err, ErrNotSent)
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		require.Len(t, a.bodies, 1)
+	})
+	synctest.Test(t, func(t *testing.T) { // a transport that does not say how far it got
+		c, _ := withAnswers(t, Config{}, says(200, accepted))
+		c.http = &http.Client{Transport: transportFunc(func(*http.Request) (*http.Response, error) {
+			_, err := refuse(t.Context(), "", "")
+			return nil, err
+		})}
+		err := update(c, t.Context())
+		require.ErrorIs(t, err, ErrOutcomeUnknown)
+		require.NotErrorIs(t, err, ErrNotSent)
+	})
+}
+
+type transportFunc func(*http.Request) (*http.Response, error)
+
+func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A connection of HTTP/2 counts as one too, a new one and an idle one.
+func TestNothingSentOverHTTP2(t *testing.T) {
+	t.Parallel()
+	var protocols []string
+	f := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		protocols = append(protocols, r.Proto)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	f.EnableHTTP2 = true
+	f.StartTLS()
+	t.Cleanup(f.Close)
+	c, err := New(f.URL, Config{HTTP: f.Client(), RetryFor: -1})
+	require.NoError(t, err)
+	for range 2 {
+		_, err = c.Update(t.Context(), "b", Update{Member: "m", Score: 3})
+		require.ErrorIs(t, err, ErrOutcomeUnknown)
+		require.NotErrorIs(t, err, ErrNotSent)
+	}
+	require.Equal(t, []string{"HTTP/2.0", "HTTP/2.0"}, protocols)
 }

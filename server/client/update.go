@@ -95,8 +95,8 @@ type Outcome struct {
 // Update sends one update to a board and returns its result. While the server or the network is down
 // (connection errors, timeouts, 408, 425, 429, 502, 503, 504), Update sends it again with the same id,
 // until ctx or Config.RetryFor ends the retries. Then, and after an answer that leaves the outcome open,
-// the error wraps ErrOutcomeUnknown. Any other error is a refusal, an *Error: the server applied
-// nothing.
+// the error wraps ErrOutcomeUnknown. If no attempt got a connection, it wraps ErrNotSent instead. Any
+// other error is a refusal, an *Error: the server applied nothing.
 func (c *Client) Update(ctx context.Context, board string, u Update) (Result, error) {
 	if u.ID == "" {
 		u.ID = rand.Text()

@@ -33,6 +33,7 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 	endsAs(onB, a, "stars")
 
 	require.NotContains(t, a.output(), "feed is up", "what goes as it should is not logged")
+	require.NotContains(t, a.output(), "Redis answers")
 	r.Kill()
 	untilStale(onA, true)
 	untilStale(onB, true)
@@ -58,7 +59,7 @@ func TestTwoNodesAndAnOutage(t *testing.T) {
 		untilStale(s, false)
 	}
 	redistest.Eventually(t, "the end of the outage in the log", func() error {
-		if !strings.Contains(a.output(), `msg="feed is up"`) {
+		if !strings.Contains(a.output(), `msg="feed is up"`) || !strings.Contains(a.output(), `msg="Redis answers; this node is ready" boards=stars`) {
 			return errors.New(a.output())
 		}
 		return nil
@@ -140,7 +141,18 @@ func TestNodeStartsBeforeItsRedis(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	r.Kill()
-	p := launch(t, "--redis", r.URL())
+	var boards strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&boards, ", b%02d: {}", i)
+	}
+	p := launch(t, "--redis", r.URL(), "--boards", write(t, "boards.yaml", "boards: {stars: {}"+boards.String()+"}"))
+	redistest.Eventually(t, "the reason in the log", func() error {
+		if !strings.Contains(p.output(), `msg="Redis does not answer; this node is ready when it does" reason="dial unix`) {
+			return errors.New(p.output())
+		}
+		return nil
+	})
+	require.NotContains(t, p.output(), "script")
 	s := servertest.Dial(t, p.addr)
 	s.Send(`{"type":"subscribe","id":1,"board":"stars"}`)
 	untilStale(s, true)
@@ -149,4 +161,10 @@ func TestNodeStartsBeforeItsRedis(t *testing.T) {
 	untilStale(s, false)
 	require.Equal(t, 200, p.post("stars", `{"member":"m","score":1}`).Status)
 	endsAs(s, p, "stars")
+	redistest.Eventually(t, "the end of the wait in the log", func() error {
+		if !strings.Contains(p.output(), `msg="Redis answers; this node is ready" boards="b00 b01 b02 b03 b04 b05 b06 b07 b08 b09 and 3 more"`) {
+			return errors.New(p.output())
+		}
+		return nil
+	})
 }

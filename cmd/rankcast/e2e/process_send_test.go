@@ -1,16 +1,20 @@
 package e2e
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"rankcast/cmd/rankcast/internal/example"
+	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
@@ -99,8 +103,8 @@ func TestSendRefusesBadInput(t *testing.T) {
 		{`--at: is "soon"; want a time`, []string{"laps", "ana", "1", "--at", "soon"}},
 		{"at: applies only to a board with a window", []string{"laps", "ana", "1", "--at", "2026-11-20T08:00:00Z"}},
 		{"--id: has the control character", []string{"laps", "ana", "1", "--id", "a\tb"}},
-		{"there is no board \"nope\" (unknown_board, status 404)\n          define it with: rankcast put nope\n", []string{"nope", "ana", "1"}},
-		{`there is no event "nope"`, []string{"--event", "nope", "a=1"}},
+		{"there is no board \"nope\" (unknown_board, status 404)\n          check the name, or define it with: rankcast put nope\n", []string{"nope", "ana", "1"}},
+		{`there is no event "nope"; the events are gift (unknown_event`, []string{"--event", "nope", "a=1"}},
 		{"flowers: is missing; event gift has flowers, star, user", []string{"--event", "gift", "star=s17", "user=u4"}},
 		{"flower: is not a field of event gift, which has flowers, star, user", []string{"--event", "gift", "star=s17", "user=u4", "flower=3"}},
 		{"s17: is not NAME=VALUE, such as star=s17", []string{"--event", "gift", "s17", "user=u4", "flowers=3"}},
@@ -159,4 +163,23 @@ func TestSendTriesAgainWithTheSameID(t *testing.T) {
 	t.Cleanup(other.Close)
 	got = sender(t, other.URL)("points", "ana", "40")
 	require.Contains(t, got.stderr, "no Rankcast server answers at "+other.URL+" (404)")
+}
+
+// To a server that is not there nothing is sent, and an interrupt says so.
+func TestSendToAServerThatIsAway(t *testing.T) {
+	t.Parallel()
+	server := fmt.Sprintf("http://127.0.0.1:%d", redistest.FreePort(t))
+	for _, args := range [][]string{{"points", "ana", "40"}, {"--event", "gift", "star=s17"}} {
+		cmd := exec.Command(binary, append([]string{"send", "--server", server}, args...)...)
+		stderr, err := cmd.StderrPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewScanner(stderr)
+		require.True(t, lines.Scan())
+		require.Equal(t, "rankcast: "+server+" does not answer, trying again for a minute: connection refused. Is the server running? --server URL names another address", lines.Text())
+		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+		require.True(t, lines.Scan())
+		require.Equal(t, "rankcast: interrupted; nothing was sent", lines.Text())
+		require.Error(t, cmd.Wait())
+	}
 }

@@ -55,7 +55,8 @@ func TestReplayRefusesBadInput(t *testing.T) {
 		args []string
 		says string
 	}{
-		"no member column":   {"who,score\nann,3\n", nil, "line 1: member: is no column"},
+		"no member column":   {"who,score\nann,3\n", nil, "line 1: member: is no column here; there are who, score; name it with --member COLUMN"},
+		"no score column":    {"member,points\nann,3\n", nil, "line 1: score: is no column here; there are member, points; name it with --score COLUMN"},
 		"no time column":     {"member,score\nann,3\n", []string{"--speed", "2"}, "line 1: at: is no column"},
 		"no column given":    {"member,score\nann,3\n", []string{"--op", "how"}, "line 1: how: is no column"},
 		"a column twice":     {"member,score,score\nann,3,4\n", nil, "line 1: score: is given twice"},

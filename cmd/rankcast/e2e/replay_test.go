@@ -325,7 +325,7 @@ func TestReplayToAServerThatDoesNotKnow(t *testing.T) {
 	p := launch(t)
 	file := write(t, "a.csv", "member,score\nann,1\n")
 	require.Contains(t, run(t, "", "replay", file, "--board", "nope", "--server", "http://"+p.addr).stderr, "unknown_board")
-	require.Contains(t, run(t, "", "replay", file, "--event", "nope", "--server", "http://"+p.addr).stderr, `there is no event "nope" (unknown_event`)
+	require.Contains(t, run(t, "", "replay", file, "--event", "nope", "--server", "http://"+p.addr).stderr, `there is no event "nope"; no event is defined (unknown_event`)
 	for body, says := range map[string]string{
 		`{"code":"not_found","detail":"/v1/events/gift"}`:            "knows no events",
 		`{"code":"unknown_event","detail":"there is no event gift"}`: "there is no event gift",

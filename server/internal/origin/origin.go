@@ -134,6 +134,13 @@ func Check(origin string) error {
 	}
 	u, err := url.Parse(strings.ToLower(origin))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		scheme := "https://"
+		if strings.Contains(origin, ":") { // a site with a port is likely one under development
+			scheme = "http://"
+		}
+		if strings.ContainsAny(origin, ".:") && !strings.Contains(origin, "://") && Check(scheme+origin) == nil {
+			return errors.New("has no scheme; want " + scheme + origin)
+		}
 		return errors.New("want http:// or https:// and a host, or * for all origins")
 	}
 	if u.Scheme+"://"+u.Host != strings.ToLower(origin) {

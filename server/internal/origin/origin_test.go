@@ -118,3 +118,14 @@ func TestForeignPages(t *testing.T) {
 	}
 	require.True(t, IsForeign(&http.Request{Header: http.Header{"Origin": {"null"}}}), "no host is not the same host")
 }
+
+// A host without a scheme is a slip; the error has the origin that is likely meant.
+func TestOriginWithoutAScheme(t *testing.T) {
+	t.Parallel()
+	for origin, want := range map[string]string{
+		"example.com": "has no scheme; want https://example.com", "localhost:8000": "has no scheme; want http://localhost:8000",
+		"*.example.com": "want http:// or https:// and a host, or * for all origins", "null": "want http:// or https:// and a host, or * for all origins", "ftp://example.com": "want http:// or https:// and a host, or * for all origins",
+	} {
+		require.EqualError(t, Check(origin), want, origin)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,11 +33,14 @@ func ParseObject(field string, b []byte) (Object, error) {
 	return o, nil
 }
 
-// Only refuses fields other than those named.
-func (o Object) Only(names ...string) error {
+// Only refuses fields other than those named. The error names all of these.
+func (o Object) Only(names ...string) error { return o.OnlyOr("", names...) }
+
+// OnlyOr is Only for an object of which there is another form: the error names that form too.
+func (o Object) OnlyOr(form string, names ...string) error {
 	for name := range o {
 		if !slices.Contains(names, name) {
-			return ranking.Invalid(name, "is not a field of this object")
+			return ranking.Invalid(name, "is not a field of this object; want "+strings.Join(names, ", ")+form)
 		}
 	}
 	return nil

@@ -28,17 +28,21 @@ func (s Server) Dial() (*client.Client, error) {
 	var reported atomic.Bool
 	return client.New(s.URL, client.Config{OnRetry: func(why error) {
 		if reported.CompareAndSwap(false, true) {
-			fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", term.Redacted(s.URL), term.Printable(term.Cause(why).Error()))
+			fmt.Fprintln(os.Stderr, term.RetryLine(s.URL, term.ForAMinute, why))
 		}
 	}})
 }
 
 // Explain returns the error of a request without the words of the client around it, where the
-// server has answered. An answer that no Rankcast server gives is named as such.
+// server has answered. An answer that no Rankcast server gives is named as such, and so is a server
+// that is not there.
 func (s Server) Explain(err error) error {
 	var answer *client.Error
 	if errors.As(err, &answer) && answer.Status == http.StatusNotFound && answer.Code == "" {
 		return fmt.Errorf("no Rankcast server answers at %s (404)", term.Redacted(s.URL))
+	}
+	if errors.Is(err, client.ErrNotSent) {
+		return term.NotSent(s.URL, err)
 	}
 	return term.Refusal(err)
 }

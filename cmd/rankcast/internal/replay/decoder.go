@@ -228,7 +228,15 @@ func (rec *decoder) checkHeader(head []string) error {
 	}
 	for _, name := range wanted {
 		if !slices.Contains(head, name) {
-			return &lineError{1, name, fmt.Sprintf("is no column here; there are %s", strings.Join(head, ", "))}
+			reason := "is no column here; there are " + strings.Join(head, ", ")
+			switch {
+			case rec.event != nil:
+			case name == rec.member:
+				reason += "; name it with --member COLUMN"
+			case name == rec.score:
+				reason += "; name it with --score COLUMN"
+			}
+			return &lineError{1, name, reason}
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ func (s *sender) eventFields(ctx context.Context) (*eventFields, error) {
 func (s *sender) reportRetry(why error) {
 	if s.away.CompareAndSwap(false, true) {
 		s.bar.Clear()
-		fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", term.Redacted(s.Server.URL), term.Printable(term.Cause(why).Error()))
+		fmt.Fprintln(os.Stderr, term.RetryLine(s.Server.URL, term.ForAMinute, why))
 	}
 }
 
@@ -230,10 +230,12 @@ func (s *sender) request(ctx context.Context, batch []record) ([]outcome, error)
 	return results, err
 }
 
-// explainRefusal returns err in words that name the cause, where the server answered 404.
+// explainRefusal returns err in words that name the cause, where the server answered 404 or is not there.
 func (s *sender) explainRefusal(err error) error {
 	var e *client.Error
 	switch {
+	case errors.Is(err, client.ErrNotSent) && s.sent+s.refused == 0:
+		return term.NotSent(s.Server.URL, err)
 	case !errors.As(err, &e) || e.Status != http.StatusNotFound:
 		return err
 	case e.Code == "not_found" && s.Event != "":

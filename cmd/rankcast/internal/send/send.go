@@ -204,12 +204,14 @@ func (s *Command) line(r client.Result) string {
 func (s *Command) explain(ctx context.Context, name string, err error) error {
 	var answer *client.Error
 	switch unknown := errors.Is(err, client.ErrOutcomeUnknown); {
+	case ctx.Err() != nil && errors.Is(err, client.ErrNotSent):
+		return errors.New("interrupted; nothing was sent")
 	case unknown && ctx.Err() != nil:
 		return fmt.Errorf("interrupted; the score may have counted: send it again within ten minutes with --id %s", s.ID)
 	case unknown:
 		return fmt.Errorf("%w\nthe score may have counted: send it again within ten minutes with --id %s", s.Server.Explain(err), s.ID)
 	case errors.As(err, &answer) && answer.Code == "unknown_board" && s.Event == "" && definition.CheckBoard(name) == nil:
-		return fmt.Errorf("%w\ndefine it with: rankcast put %s", answer, name)
+		return fmt.Errorf("%w\ncheck the name, or define it with: rankcast put %s", answer, name)
 	}
 	return s.Server.Explain(err)
 }

@@ -3,11 +3,13 @@ package term
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"golang.org/x/term"
@@ -50,14 +52,48 @@ func Redacted(server string) string {
 	return server
 }
 
-// Cause returns the part of err that a user can act on: the network error or the
-// server's answer, else err.
+// Cause returns the part of err that a user can act on: the network's reason, such as
+// "connection refused", or the server's answer, else err.
 func Cause(err error) error {
 	var network *net.OpError
-	if errors.As(err, &network) {
+	var dns *net.DNSError
+	var number syscall.Errno
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return fmt.Errorf("the host %s is not known", dns.Name)
+	case errors.As(err, &network) && errors.As(network, &number):
+		return number
+	case errors.As(err, &network):
 		return network
+	case errors.Is(err, context.DeadlineExceeded):
+		return errors.New("no answer in time")
 	}
 	return Refusal(err)
+}
+
+// How long a client tries again, for RetryLine.
+const (
+	ForAMinute  = "for a minute" // the default of client.Config.RetryFor
+	UntilItDoes = "until it does"
+)
+
+// remedy is what a user can do about a server that does not answer.
+const remedy = ". Is the server running? --server URL names another address"
+
+// RetryLine reports that the server at a URL does not answer, why, and for how long the client tries
+// again.
+func RetryLine(server, howLong string, why error) string {
+	line := fmt.Sprintf("rankcast: %s does not answer, trying again %s: %s", Redacted(server), howLong, Printable(Cause(why).Error()))
+	var answer *client.Error
+	if !errors.As(why, &answer) {
+		line += remedy
+	}
+	return line
+}
+
+// NotSent words an error of the client that wraps client.ErrNotSent.
+func NotSent(server string, err error) error {
+	return fmt.Errorf("%s does not answer: %w; %w%s", Redacted(server), Cause(err), client.ErrNotSent, remedy)
 }
 
 // Refusal returns the server's answer in err without the words of the client around it,

@@ -1,6 +1,14 @@
 package term
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,4 +21,35 @@ func TestThousands(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", -999: "-999", 1000: "1,000", -1234567: "-1,234,567", client.MaxScore: "9,007,199,254,740,991"} {
 		require.Equal(t, want, Thousands(n))
 	}
+}
+
+// The cause of a failed request is short, and hides no answer of the server.
+func TestCause(t *testing.T) {
+	t.Parallel()
+	dial := func(err error) error {
+		return fmt.Errorf("update: %w", &url.Error{Op: "Post", URL: "http://h", Err: &net.OpError{Op: "dial", Net: "tcp", Err: err}})
+	}
+	for want, err := range map[string]error{
+		"connection refused":         dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
+		"the host nope is not known": dial(&net.DNSError{Name: "nope", Err: "no such host", IsNotFound: true}),
+		"dial tcp: odd":              dial(errors.New("odd")),
+		"no answer in time":          fmt.Errorf("update: %w", context.DeadlineExceeded),
+		"later (unavailable)":        fmt.Errorf("update: %w", &client.Error{Code: "unavailable", Message: "later"}),
+		"update: EOF":                fmt.Errorf("update: %w", io.EOF),
+	} {
+		require.EqualError(t, Cause(err), want)
+	}
+}
+
+// The error of a server that is not there says that nothing was sent, and what to look at.
+func TestServerThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	const server, shown = "http://user:secret@127.0.0.1:8080", "http://user:xxxxx@127.0.0.1:8080"
+	const remedy = "Is the server running? --server URL names another address"
+	dial := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	require.EqualError(t, NotSent(server, fmt.Errorf("update: %w: gave up: %w", client.ErrNotSent, dial)),
+		shown+" does not answer: connection refused; nothing was sent. "+remedy)
+	require.Equal(t, "rankcast: "+shown+" does not answer, trying again for a minute: connection refused. "+remedy, RetryLine(server, ForAMinute, dial))
+	require.Equal(t, "rankcast: "+shown+" does not answer, trying again until it does: later (unavailable, status 503)",
+		RetryLine(server, UntilItDoes, &client.Error{Status: 503, Code: "unavailable", Message: "later"}), "a server that answers is running")
 }

@@ -169,7 +169,7 @@ func (w *Command) printJSON(ctx context.Context, c *client.Client, what client.W
 		if b.State == client.Connecting || b.Top == nil && b.Epoch == "" && b.State != client.Live {
 			if b.Err != nil && !told {
 				told = true
-				fmt.Fprintf(os.Stderr, "rankcast: %s does not answer, trying again: %s\n", term.Redacted(w.Server.URL), term.Printable(term.Cause(b.Err).Error()))
+				fmt.Fprintln(os.Stderr, term.RetryLine(w.Server.URL, term.UntilItDoes, b.Err))
 			}
 			return
 		}
