@@ -75,18 +75,16 @@ func (s *Server) handleError(err error, c echo.Context) {
 
 // routeError words the router's error about a request that has no handler.
 func routeError(c echo.Context, router *echo.HTTPError) error {
-	r := c.Request()
-	isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
-	switch known := router.Code == http.StatusMethodNotAllowed; {
-	case !isRead && !strings.HasPrefix(r.URL.Path, "/v1/") && (known || router.Code == http.StatusNotFound):
-		// Of a page there is only GET, so the caller means the API.
-		c.Response().Header().Del(echo.HeaderAllow)
-		return fmt.Errorf("%w: %s %s; paths of the API begin with /v1", problem.ErrNotFound, r.Method, r.URL.Path)
-	case known:
+	r, hint := c.Request(), ""
+	if isRead := r.Method == http.MethodGet || r.Method == http.MethodHead; !isRead && !strings.HasPrefix(r.URL.Path, "/v1/") {
+		hint = "; paths of the API begin with /v1" // pages are only read
+	}
+	switch router.Code {
+	case http.StatusMethodNotAllowed:
 		allowed := strings.TrimPrefix(c.Response().Header().Get(echo.HeaderAllow), http.MethodOptions+", ")
-		return fmt.Errorf("%w: %s; want %s", problem.ErrMethodNotAllowed, r.Method, allowed)
-	case router.Code == http.StatusNotFound:
-		return fmt.Errorf("%w: %s", problem.ErrNotFound, r.URL.Path)
+		return fmt.Errorf("%w: %s; want %s%s", problem.ErrMethodNotAllowed, r.Method, allowed, hint)
+	case http.StatusNotFound:
+		return fmt.Errorf("%w: %s%s", problem.ErrNotFound, r.URL.Path, hint)
 	}
 	return router
 }

@@ -99,5 +99,5 @@ func TestNotFoundPageIsForPeople(t *testing.T) {
 	}
 	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/nothing", "", "Accept", browserAccepts), 404, "unknown_board", "board")
 	servertest.RequireProblem(t, n.Do("POST", "/star", "{}", "Accept", browserAccepts), 404, "not_found", "")
-	servertest.RequireProblem(t, n.Do("POST", "/stars", "{}", "Accept", browserAccepts), 404, "not_found", "")
+	servertest.RequireProblem(t, n.Do("POST", "/stars", "{}", "Accept", browserAccepts), 405, "method_not_allowed", "")
 }

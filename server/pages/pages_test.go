@@ -105,7 +105,7 @@ func TestPageRedirects(t *testing.T) {
 			}
 			require.Equal(t, status, n.Do(method, c.address, "").Status, "%s: where it leads", c.address)
 		}
-		require.Equal(t, 404, n.Do("POST", c.address, "{}").Status, c.address)
+		require.Equal(t, 405, n.Do("POST", c.address, "{}").Status, c.address)
 	}
 	for _, address := range []string{
 		"/boards/a/b", "/boards/a//b", "/boards//a", "/boards//evil.example/", "/boards/a/b/", "/boards/a/%2F", "/boards/a/../../b", "/overlay/a/b", "/stars/a", "/stars/a/",
