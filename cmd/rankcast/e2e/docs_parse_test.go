@@ -29,7 +29,9 @@ func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 // language needs the name of a file. A block with the name of a file is saved, in the clone or
 // beside it, and later blocks use it.
 //
-//   - sh: bash -e runs the commands, which succeed. The variables of a block end with it.
+//   - sh: bash -e -o pipefail runs the commands, and curl fails where the server refuses a request.
+//     They succeed, unless the output that follows ends with a problem: then they fail. The variables
+//     of a block end with it.
 //   - sh server: a program that stays. The page goes on when it is ready. It takes the place of an
 //     earlier one at the same address.
 //   - sh fails: the commands fail.

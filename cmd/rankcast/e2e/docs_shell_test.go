@@ -37,7 +37,7 @@ type shell struct {
 
 // startShell runs commands. In a terminal they find one as their input and output.
 func startShell(ctx context.Context, dir, out string, env []string, commands string, inTerminal bool) (*shell, error) {
-	s := &shell{cmd: exec.CommandContext(ctx, "bash", "-e", "-c", commands), out: out, ended: make(chan struct{}), gone: make(chan struct{})}
+	s := &shell{cmd: exec.CommandContext(ctx, "bash", "-e", "-o", "pipefail", "-c", commands), out: out, ended: make(chan struct{}), gone: make(chan struct{})}
 	s.cmd.Dir, s.cmd.Env = dir, env
 	s.cmd.Cancel = func() error { return s.signal(syscall.SIGKILL) }
 	file, err := os.Create(out)
@@ -122,18 +122,33 @@ func (s *shell) output() string {
 	return string(b)
 }
 
-// run runs a block of sh to its end.
-func (p *docPage) run(b block) {
+// showsProblem reports whether a block shows the output of commands the last of which the server
+// refuses.
+func showsProblem(b block) bool {
+	if b.lang != "json" || b.word != "output" {
+		return false
+	}
+	all, err := values(b.text)
+	if err != nil || len(all) == 0 {
+		return false // the comparison reports it
+	}
+	last, _ := all[len(all)-1].(map[string]any)
+	return last["type"] == "about:blank" && last["code"] != nil
+}
+
+// run runs a block of sh to its end. next is the block that follows.
+func (p *docPage) run(b, next block) {
 	s := p.start(b, false)
 	p.shells = append(p.shells, s) // what it left in the background ends with the page
 	<-s.ended
 	p.last, p.lastBlock = s, b
+	fails := b.word == "fails" || showsProblem(next)
 	switch failed := s.err != nil; {
 	case p.ctx.Err() != nil:
 		p.fail(b, "the commands do not end:\n%s", s.output())
-	case failed && b.word != "fails":
+	case failed && !fails:
 		p.fail(b, "%v:\n%s", s.err, s.output())
-	case !failed && b.word == "fails":
+	case !failed && fails:
 		p.fail(b, "the commands shall fail, and did not:\n%s", s.output())
 	}
 }
@@ -266,9 +281,9 @@ func (p *docPage) compare(b block) {
 	if p.last == nil {
 		p.fail(b, "no commands stand before this output")
 	}
-	match := matchLines
+	match := func(want, got string) error { return matcher{}.lines(want, got) }
 	if b.lang == "json" {
-		match = matchValues
+		match = func(want, got string) error { return matcher{}.values(want, got) }
 	}
 	want := p.ports.in(b.text)
 	err := match(want, p.last.output())
@@ -295,6 +310,11 @@ func TestDocsShell(t *testing.T) {
 	<-s.ended
 	require.ErrorContains(t, s.err, "exit status 1")
 	require.Equal(t, "a\nb\n", s.output())
+	s.stop(t.Context())
+
+	s = start("false | cat; echo c", false)
+	<-s.ended
+	require.ErrorContains(t, s.err, "exit status 1")
 	s.stop(t.Context())
 
 	// The program in the background ends too, and stop waits for it.

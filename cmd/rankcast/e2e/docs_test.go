@@ -69,14 +69,16 @@ func runPage(t *testing.T, blocks []block) {
 	p.clone = cloneFor(t, p.dir)
 	home := filepath.Join(p.dir, "home")
 	require.NoError(t, os.Mkdir(home, 0o755))
+	// curl fails where the server refuses a request, and still prints the answer.
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".curlrc"), []byte("fail-with-body\n"), 0o644))
 	env, err := cleanEnvironment(home)
 	require.NoError(t, err)
 	p.env = append(env, "RANKCAST_ADDR="+p.ports.addr(serverPort), "RANKCAST_SERVER=http://"+p.ports.addr(serverPort))
 	p.redis = redistest.Start(t, "--bind", "127.0.0.1", "--port", p.ports[redisPort])
 	defer p.stop()
-	for _, b := range blocks {
+	for i, b := range blocks {
 		began := time.Now()
-		p.step(b)
+		p.step(b, blocks[i+1:])
 		t.Logf("%s: %s %s took %v", b, b.lang, b.word, time.Since(began).Round(time.Millisecond))
 	}
 	p.open()
@@ -98,8 +100,8 @@ func (p *docPage) stop() {
 	}
 }
 
-// step does what a block says.
-func (p *docPage) step(b block) {
+// step does what a block says. later are the blocks that follow.
+func (p *docPage) step(b block, later []block) {
 	if b.file != "" {
 		p.save(b)
 	}
@@ -115,7 +117,11 @@ func (p *docPage) step(b block) {
 		case "docker":
 			p.checkDocker(b)
 		default:
-			p.run(b)
+			var next block
+			if len(later) > 0 {
+				next = later[0]
+			}
+			p.run(b, next)
 		}
 	case "json", "text":
 		switch b.word {
