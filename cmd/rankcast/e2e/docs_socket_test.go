@@ -135,16 +135,3 @@ func (p *docPage) receive(b block) {
 		}
 	}
 }
-
-// checkFrame checks a frame that no example provokes. The client's tests decode it.
-func (p *docPage) checkFrame(b block) {
-	frames, err := values(b.text)
-	if err != nil || len(frames) == 0 {
-		p.fail(b, "this is not JSON: %v", err)
-	}
-	for _, frame := range frames {
-		if fields, is := frame.(map[string]any); !is || fields["type"] == nil {
-			p.fail(b, "a frame is an object with a type: %s", asJSON(frame))
-		}
-	}
-}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/cmd/rankcast/internal/example"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
@@ -131,12 +133,8 @@ func (p *docPage) step(b block, later []block) {
 			p.send(b)
 		case "receive":
 			p.receive(b)
-		case "frame":
-			p.checkFrame(b)
-		default:
-			if _, err := values(b.text); b.lang == "json" && err != nil {
-				p.fail(b, "this is not JSON: %v", err)
-			}
+		case "page":
+			p.comparePage(b)
 		}
 	case "yaml":
 		p.check(b)
@@ -145,9 +143,7 @@ func (p *docPage) step(b block, later []block) {
 	case "html":
 		p.unopened = append(p.unopened, b)
 	case "js":
-		if b.file == "" {
-			p.runScript(b)
-		}
+		p.runScript(b)
 	}
 }
 
@@ -200,5 +196,23 @@ func (p *docPage) check(b block) {
 	}
 	if code, out := p.rankcast("check", path); code != 0 {
 		p.fail(b, "rankcast check refuses this:\n%s", out)
+	}
+	shown, err := definition.ParseFile([]byte(b.text))
+	require.NoError(p.t, err, "%s", b)
+	file, err := definition.ParseFile(example.Boards)
+	require.NoError(p.t, err)
+	for _, board := range shown.Boards {
+		for _, other := range file.Boards {
+			if board.Name == other.Name {
+				require.Equal(p.t, other, board, "%s: %s has another definition than in the boards file of the examples", b, board.Name)
+			}
+		}
+	}
+	for _, event := range shown.Events {
+		for _, other := range file.Events {
+			if event.Name == other.Name {
+				require.Equal(p.t, other, event, "%s: %s has another definition than in the boards file of the examples", b, event.Name)
+			}
+		}
 	}
 }

@@ -70,6 +70,7 @@ type docTab struct {
 	block   block
 	ctx     context.Context
 	console *console
+	shown   bool // whether a block has shown what the page writes
 }
 
 // newTab opens an empty window and begins to note its errors.
@@ -101,8 +102,8 @@ func (p *docPage) await(tab *docTab, what, expression string) {
 // closeTabs checks what the open windows have come to, and closes them.
 func (p *docPage) closeTabs() {
 	for _, tab := range p.tabs {
-		if tab.block.lang == "js" && strings.Contains(tab.block.text, "#out") {
-			p.await(tab, "text in #out", `document.querySelector('#out').innerHTML ? '' : '#out is empty'`)
+		if tab.block.lang == "js" && strings.Contains(tab.block.text, "#out") && !tab.shown {
+			p.fail(tab.block, "no block of text page shows what the script writes into #out")
 		}
 		p.await(tab, "the boards to be live", watched)
 		p.await(tab, "the page to settle", settled)
@@ -116,9 +117,14 @@ func (p *docPage) closeTabs() {
 // rejected.
 const settled = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done('')))))`
 
-// watched is an expression for how the boards of a page are: each with its state unless it is live.
-const watched = `[...document.querySelectorAll('live-leaderboard')].filter(board => board.dataset.state !== 'live')
-	.map(board => board.getAttribute('board') + ' is ' + board.dataset.state + ': ' + (board.shadowRoot?.textContent ?? 'not defined').replace(/\s+/g, ' ')).join('; ')`
+// watched is an expression for how the boards of a page are: each that is not live, shows no row, or
+// does not mark the member that it follows.
+const watched = `[...document.querySelectorAll('live-leaderboard')].map(board => {
+	const name = board.getAttribute('board'), shows = part => board.shadowRoot.querySelector('[part~=' + part + ']');
+	if (board.dataset.state !== 'live') return name + ' is ' + board.dataset.state + ': ' + (board.shadowRoot?.textContent ?? 'not defined').replace(/\s+/g, ' ');
+	if (!shows('row')) return name + ' shows no row';
+	return board.hasAttribute('me') && !shows('me') ? name + ' does not mark ' + board.getAttribute('me') : '';
+}).filter(Boolean).join('; ')`
 
 // open opens the pages of HTML that are saved, in a browser: from the site at sitePort, which the
 // test serves if the example does not, or as a file.
@@ -165,4 +171,25 @@ func (p *docPage) runScript(b block) {
 	if failed != "" {
 		p.fail(b, "the script throws: %s\n%s", failed, tab.console.all())
 	}
+	p.await(tab, "the boards to be live", watched)
+}
+
+// comparePage waits until #out on the page of the last script has the text of a block.
+func (p *docPage) comparePage(b block) {
+	if len(p.tabs) == 0 || p.tabs[len(p.tabs)-1].block.lang != "js" {
+		p.fail(b, "no script stands before this text")
+	}
+	tab := p.tabs[len(p.tabs)-1]
+	tab.shown = true
+	want := p.ports.in(b.text)
+	p.eventually(b, "this text on the page", func() error {
+		out, err := chromedp.Run(tab.ctx, chromedp.Evaluate[string](`document.querySelector('#out').textContent`))
+		if err != nil {
+			return err
+		}
+		if err := (matcher{}).lines(want, out); err != nil {
+			return fmt.Errorf("%w\nwant:\n%s\ngot:\n%s\n%s", err, want, out, tab.console.all())
+		}
+		return nil
+	})
 }
