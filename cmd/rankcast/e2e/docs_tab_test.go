@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/chromedp/cdproto/log"
 	cdpage "github.com/chromedp/cdproto/page"
@@ -19,16 +20,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// console holds the errors of a page: what it logs as an error, exceptions, rejections of promises
-// that nothing handles, and what the browser refuses.
+// console holds the faults of the pages of a window: what they log as errors and warnings, exceptions,
+// rejections of promises that nothing handles, and what the browser refuses.
 type console struct {
 	mu     sync.Mutex
-	errors []string
+	faults []string
 }
 
-// listen begins to note the errors of the page of ctx.
-func (c *console) listen(ctx context.Context) error {
-	return chromedp.Listen(ctx, func(event any) {
+// listen begins to note the faults of the pages of ctx.
+func listen(t *testing.T, ctx context.Context) *console {
+	c := new(console)
+	require.NoError(t, chromedp.Listen(ctx, func(event any) {
 		text := ""
 		switch event := event.(type) {
 		case *runtime.EventExceptionThrown:
@@ -37,7 +39,7 @@ func (c *console) listen(ctx context.Context) error {
 				text += " " + exception.Description + string(exception.Value)
 			}
 		case *runtime.EventConsoleAPICalled:
-			if event.Type != runtime.ConsoleAPICalledTypeError {
+			if event.Type != runtime.ConsoleAPICalledTypeError && event.Type != runtime.ConsoleAPICalledTypeWarning {
 				return
 			}
 			for _, arg := range event.Args {
@@ -45,7 +47,7 @@ func (c *console) listen(ctx context.Context) error {
 			}
 		case *log.EventEntryAdded:
 			// A browser asks for the icon by itself.
-			if event.Entry.Level != log.EntryLevelError || strings.HasSuffix(event.Entry.URL, "/favicon.ico") {
+			if event.Entry.Level != log.EntryLevelError && event.Entry.Level != log.EntryLevelWarning || strings.HasSuffix(event.Entry.URL, "/favicon.ico") {
 				return
 			}
 			text = event.Entry.Text + " " + event.Entry.URL
@@ -54,14 +56,15 @@ func (c *console) listen(ctx context.Context) error {
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.errors = append(c.errors, strings.TrimSpace(text))
-	})
+		c.faults = append(c.faults, strings.TrimSpace(text))
+	}))
+	return c
 }
 
 func (c *console) all() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return strings.Join(c.errors, "\n")
+	return strings.Join(c.faults, "\n")
 }
 
 // docTab is a window that an example has opened. It stays open while later examples run, so that
@@ -75,8 +78,8 @@ type docTab struct {
 
 // newTab opens an empty window and begins to note its errors.
 func (p *docPage) newTab(b block) *docTab {
-	tab := &docTab{block: b, ctx: window(p.t, 1280, 800), console: new(console)}
-	require.NoError(p.t, tab.console.listen(tab.ctx), "%s", b)
+	tab := &docTab{block: b, ctx: window(p.t, 1280, 800)}
+	tab.console = listen(p.t, tab.ctx)
 	p.tabs = append(p.tabs, tab)
 	return tab
 }
