@@ -176,7 +176,7 @@ type docServer struct {
 var (
 	servesRankcast = regexp.MustCompile(`\brankcast serve\b|\bmake run\b`)
 	addrOf         = regexp.MustCompile(`(?:--addr[ =]|RANKCAST_ADDR=)[\w.\[\]]*:(\d+)`)
-	portOf         = regexp.MustCompile(`(?:127\.0\.0\.1:|localhost:|http\.server +|--port[ =]|-p +)(\d+)`)
+	portOf         = regexp.MustCompile(`(?:127\.0\.0\.1:|localhost:|http\.server +)(\d+)`)
 	watches        = regexp.MustCompile(`\brankcast watch\b`)
 )
 
@@ -214,10 +214,6 @@ func (p *docPage) serve(b block) {
 		earlier.stop(p.ctx)
 		return true
 	})
-	if strings.Contains(text, "redis-server") {
-		p.redis.Kill() // the page starts its own
-	}
-	before := p.listening()
 	watching := watches.MatchString(text) && !strings.Contains(text, "--json")
 	server.shell = p.start(b, watching)
 	p.servers = append(p.servers, server)
@@ -243,26 +239,15 @@ func (p *docPage) serve(b block) {
 					return fmt.Errorf("nothing listens at port %s", port)
 				}
 			}
-		case strings.Contains(text, "rankcast "):
+		case strings.Contains(text, "rankcast "): // one that shows a board
 			if server.output() == "" {
 				return errors.New("it has printed nothing")
 			}
-		case slices.Equal(before, p.listening()):
-			return errors.New("it listens at no port that the examples use")
+		default:
+			p.fail(b, "the block does not say where the program listens")
 		}
 		return nil
 	})
-}
-
-// listening are the ports of the page at which something listens.
-func (p *docPage) listening() (open []string) {
-	for _, port := range p.ports {
-		if accepts(port) {
-			open = append(open, port)
-		}
-	}
-	slices.Sort(open)
-	return open
 }
 
 // accepts reports whether a program listens at a port.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ import (
 )
 
 // docPage is a page of documentation while its examples run, from top to bottom, in a clone of
-// the repository with a Redis of its own.
+// the repository, with a Redis of its own if they name one.
 type docPage struct {
 	t     *testing.T
 	ctx   context.Context
@@ -28,7 +29,6 @@ type docPage struct {
 	clone string
 	env   []string
 	ports ports
-	redis *redistest.Redis
 
 	shells    []*shell     // that have run
 	servers   []*docServer // that run
@@ -68,7 +68,7 @@ func runPage(t *testing.T, blocks []block) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*servertest.Patience)
 	defer cancel()
 	p := &docPage{t: t, ctx: ctx, dir: t.TempDir(), ports: newPorts(t)}
-	p.clone = cloneFor(t, p.dir)
+	p.clone = cloneFor(t, p.dir, blocks)
 	home := filepath.Join(p.dir, "home")
 	require.NoError(t, os.Mkdir(home, 0o755))
 	// curl fails where the server refuses a request, and still prints the answer.
@@ -76,7 +76,9 @@ func runPage(t *testing.T, blocks []block) {
 	env, err := cleanEnvironment(home)
 	require.NoError(t, err)
 	p.env = append(env, "RANKCAST_ADDR="+p.ports.addr(serverPort), "RANKCAST_SERVER=http://"+p.ports.addr(serverPort))
-	p.redis = redistest.Start(t, "--bind", "127.0.0.1", "--port", p.ports[redisPort])
+	if anyCommand(blocks, func(commands string) bool { return strings.Contains(commands, "127.0.0.1:"+redisPort) }) {
+		redistest.Start(t, "--bind", "127.0.0.1", "--port", p.ports[redisPort])
+	}
 	defer p.stop()
 	for i, b := range blocks {
 		began := time.Now()
@@ -105,7 +107,7 @@ func (p *docPage) stop() {
 // step does what a block says. later are the blocks that follow.
 func (p *docPage) step(b block, later []block) {
 	if b.file != "" {
-		p.save(b)
+		p.save(b, later)
 	}
 	// A reader saves a page, starts the servers that it needs, and opens it.
 	if b.lang != "html" && !(b.lang == "sh" && b.word == "server") {
@@ -177,8 +179,16 @@ func (p *docPage) eventually(b block, what string, check func() error) {
 	}
 }
 
-// save writes the file of a block. It is in the clone, or beside it.
-func (p *docPage) save(b block) {
+// save writes the file of a block, which is in the clone or beside it. Later commands use a program or a
+// recording: they name the file, or the folder that it has for itself.
+func (p *docPage) save(b block, later []block) {
+	folder := filepath.Dir(b.file)
+	uses := func(commands string) bool {
+		return strings.Contains(commands, b.file) || folder != "." && strings.Contains(commands, folder)
+	}
+	if slices.Contains([]string{"go", "python", "csv"}, b.lang) && !anyCommand(later, uses) {
+		p.fail(b, "no later command uses %s", b.file)
+	}
 	path := filepath.Join(p.clone, b.file)
 	if inside, err := filepath.Rel(p.dir, path); err != nil || strings.HasPrefix(inside, "..") {
 		p.fail(b, "%s is neither in the clone nor beside it", b.file)
