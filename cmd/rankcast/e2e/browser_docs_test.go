@@ -138,7 +138,7 @@ func TestDocsCopyCode(t *testing.T) {
 	withSample(t, ctx)
 	const (
 		buttons = `[...document.querySelectorAll('#sample-section ~ .code')].map(figure => figure.querySelector('button')?.ariaLabel ?? '').join()`
-		button  = `document.querySelector('[data-copy="Copy page.html"] button')`
+		button  = `document.querySelector('#sample-section ~ [data-copy="Copy page.html"] button')`
 		says    = button + `.textContent + ' ' + document.querySelector('#docs-copy-status').textContent`
 	)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/docs/start"), docsReady,
