@@ -10,11 +10,10 @@
 //     updates), .Preloads (the paths of all modules that the script imports) and .Texts
 //     (all texts of the language, as JSON).
 //   - docs/ holds the documentation, in Markdown and in English only. The first line of a
-//     file is its title. The second word of a block of code says what the block is: output,
-//     send, receive, frame, server, fails or docker, or else the name of a file. The
-//     template of all its pages is pages/docs.html. It gets no .Writes and no .Texts, but the
-//     .Title and .Body of the page, its .Contents, the .Menu of all pages, and .Previous and
-//     .Next.
+//     file is its title. The test of the examples, TestDocs in cmd/rankcast/e2e, lists the
+//     words that may follow the language of a block of code. The template of all its pages is
+//     pages/docs.html. It gets no .Writes and no .Texts, but the .Title and .Body of the page,
+//     its .Contents, the .Menu of all pages, and .Previous and .Next.
 //   - texts/ holds the texts, a JSON file for each language. A text may have
 //     {placeholders}; a text with a number has a key for each plural form, members_one and
 //     members_other. All languages have the same keys.

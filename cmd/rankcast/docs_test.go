@@ -84,33 +84,6 @@ func TestDocsNameEachFlagOfServe(t *testing.T) {
 	}
 }
 
-func TestDocsNameEachRoute(t *testing.T) {
-	t.Parallel()
-	page := source(t, "web/docs/http.md")
-	routes := regexp.MustCompile(`(?:\be\.(GET|PUT|POST|DELETE)|\bget)\("([^"]+)"`).FindAllStringSubmatch(source(t, "server/routes.go"), -1)
-	require.Greater(t, len(routes), 30)
-	for _, route := range routes {
-		method, path := route[1], route[2]
-		if method == "" {
-			method = "GET"
-		}
-		// Parameters may have names of their own: /v1/boards/{b}.
-		pattern := regexp.MustCompile(`:[a-z]+`).ReplaceAllString(regexp.QuoteMeta(path), `\{[a-z]+\}`)
-		if !regexp.MustCompile(`(?m)^.*\b` + method + "\\b.*" + pattern + "[`?\\[ ]").MatchString(page) {
-			t.Errorf("web/docs/http.md does not name %s %s", method, path)
-		}
-	}
-}
-
-func TestDocsNameEachProblem(t *testing.T) {
-	t.Parallel()
-	const path = "server/internal/problem/problem.go"
-	codes := append(found(t, path, `, http\.Status\w+, "([a-z_]+)"\}`, 15), found(t, path, `Code: "([a-z_]+)"`, 1)...)
-	for _, code := range codes {
-		requireRow(t, "web/docs/http.md", code)
-	}
-}
-
 func TestDocsNameEachCloseCode(t *testing.T) {
 	t.Parallel()
 	for _, code := range found(t, "server/live/close_codes.go", `\b([14][0-9]{3})\b`, 4) {

@@ -2,8 +2,10 @@ package client
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
@@ -13,16 +15,35 @@ import (
 // their fields, but for what only people read.
 func TestDocumentedFrames(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../web/docs/live.md")
+	pages, err := filepath.Glob("../../web/docs/*.md")
 	require.NoError(t, err)
-	frames := regexp.MustCompile("(?s)```json frame\n(.*?)```").FindAllSubmatch(page, -1)
-	require.NotEmpty(t, frames)
-	for _, text := range frames {
-		var f struct {
-			frame
-			Reason string `json:"reason"`
+	documented := make(map[string]bool) // pages with frames
+	for _, name := range pages {
+		page, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, text := range regexp.MustCompile("(?s)```json frame\n(.*?)```").FindAllSubmatch(page, -1) {
+			var f struct {
+				frame
+				Reason string `json:"reason"`
+				// of a feed, which the client does not read; here the feed of periods
+				Feed    string `json:"feed"`
+				Skipped int    `json:"skipped"`
+				Items   []struct {
+					At   time.Time `json:"at"`
+					Data struct {
+						Board  string    `json:"board"`
+						Period string    `json:"period"`
+						Opened time.Time `json:"opened"`
+						Ended  time.Time `json:"ended"`
+						Total  int       `json:"total"`
+						Top    []Entry   `json:"top"`
+					} `json:"data"`
+				} `json:"items"`
+			}
+			require.NoError(t, json.Unmarshal(text[1], &f, json.RejectUnknownMembers(true)), "%s: %s", name, text[1])
+			require.Contains(t, []string{"ok", "pong", "error", "snapshot", "delta", "me", "feed", "status", "bye"}, f.Type, "%s: %s", name, text[1])
+			documented[filepath.Base(name)] = true
 		}
-		require.NoError(t, json.Unmarshal(text[1], &f, json.RejectUnknownMembers(true)), "%s", text[1])
-		require.Contains(t, []string{"ok", "pong", "error", "snapshot", "delta", "me", "feed", "status", "bye"}, f.Type, "%s", text[1])
 	}
+	require.Equal(t, map[string]bool{"live.md": true, "events.md": true}, documented)
 }

@@ -249,14 +249,14 @@ func (d *doc) resolveLinks(anchors map[string]map[string]bool) (faults []error) 
 	return faults
 }
 
-// resolveLink returns the address of a link on the site; "" for a file of the repository, which the
-// site does not have.
+// repositoryRoot begins the link of a page to a file of the repository.
+const repositoryRoot = "../../"
+
+// resolveLink returns the address of a link on the site. A link to a file of the repository stays as it is.
 func resolveLink(to, from string, anchors map[string]map[string]bool) (string, error) {
 	switch {
-	case isWebAddress(to):
+	case isWebAddress(to), strings.HasPrefix(to, repositoryRoot):
 		return to, nil
-	case strings.HasPrefix(to, "../../"):
-		return "", nil
 	}
 	name, anchor, hasAnchor := strings.Cut(to, "#")
 	slug, isPage := from, true

@@ -48,23 +48,20 @@ func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (as
 	return ast.WalkContinue, nil
 }
 
-// renderLink renders a link to a file of the repository as code.
-func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderLink renders a link. The site has no files of the repository: of a link to one it shows the path,
+// if the text is the path or the end of it, and else the text alone.
+func renderLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	n := node.(*ast.Link)
-	tag := "a"
-	if len(n.Destination) == 0 {
-		if n.ChildCount() == 1 && n.FirstChild().Kind() == ast.KindCodeSpan {
-			return ast.WalkContinue, nil // it is code anyway
-		}
-		tag = "code"
-	}
+	path, isFile := strings.CutPrefix(string(n.Destination), repositoryRoot)
 	switch {
-	case !entering:
-		fmt.Fprintf(w, "</%s>", tag)
-	case tag == "a":
+	case isFile && entering && strings.HasSuffix(path, (&doc{source: source}).plainText(n)):
+		fmt.Fprintf(w, "<code>%s</code>", html.EscapeString(path))
+		return ast.WalkSkipChildren, nil
+	case isFile: // its text alone
+	case entering:
 		fmt.Fprintf(w, `<a href="%s">`, util.EscapeHTML(util.URLEscape(n.Destination, true)))
 	default:
-		fmt.Fprintf(w, "<%s>", tag)
+		fmt.Fprint(w, "</a>")
 	}
 	return ast.WalkContinue, nil
 }
@@ -120,11 +117,12 @@ func renderTableCell(w util.BufWriter, _ []byte, node ast.Node, entering bool) (
 	return ast.WalkContinue, nil
 }
 
-// codeLabels are the words of an info string that say what a block is, with its title on the page. A word
-// that is not here is the name of a file.
-var codeLabels = map[string]string{
-	"server": "", "fails": "", "docker": "",
-	"output": "Output", "receive": "Received", "send": "Sent", "frame": "Frame",
+// codeCaptions are the captions of blocks by the word of the info string that says what they are, with
+// the kind that the style sheet knows. Of the other words of an info string, one with a dot or a slash is
+// the name of a file; the rest is for the test that runs the examples.
+var codeCaptions = map[string]struct{ kind, caption string }{
+	"output": {"output", "Output"}, "page": {"output", "On the page"},
+	"receive": {"receive", "Received"}, "send": {"send", "Sent"}, "frame": {"frame", "Frame"},
 }
 
 // renderCode renders a block of code: its title, and the name of its copy button if readers may want
@@ -139,12 +137,10 @@ func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (
 		var words string
 		language, words, _ = strings.Cut(string(n.Info.Segment.Value(source)), " ")
 		for word := range strings.FieldsSeq(words) {
-			label, known := codeLabels[word]
-			switch {
-			case !known:
+			if known, is := codeCaptions[word]; is {
+				kind, title = known.kind, known.caption
+			} else if strings.ContainsAny(word, "./") {
 				title = word
-			case label != "":
-				kind, title = word, label
 			}
 		}
 	}

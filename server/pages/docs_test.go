@@ -9,18 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
+	"rankcast/server/pages"
 	"rankcast/server/servertest"
 	"rankcast/web"
 )
-
-// slugs are the pages of the documentation in the order of the menu.
-var slugs = []string{"start", "boards", "events", "http", "live", "pages", "terminal", "operations", "measured", "how"}
 
 // Each page of the documentation is whole, finds all that it loads, and leads to all others.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
-	for i, slug := range slugs {
+	for i, slug := range pages.DocSlugs {
 		a := n.Do("GET", "/docs/"+slug, "", "Accept-Language", "zh")
 		require.Equal(t, 200, a.Status, slug)
 		require.Equal(t, "text/html; charset=utf-8", a.Header.Get("Content-Type"))
@@ -62,13 +60,13 @@ func TestDocs(t *testing.T) {
 			require.Equal(t, 200, n.Do("HEAD", "/"+path, "").Status, "%s: %s", slug, path)
 		}
 		require.True(t, leadsTo[""], "the dashboard")
-		for _, other := range slugs {
+		for _, other := range pages.DocSlugs {
 			require.True(t, leadsTo["docs/"+other], "%s: %s", slug, other)
 		}
 		require.Equal(t, i > 0, strings.Contains(a.Body, `rel="prev"`), slug)
-		require.Equal(t, i+1 < len(slugs), strings.Contains(a.Body, `rel="next"`), slug)
+		require.Equal(t, i+1 < len(pages.DocSlugs), strings.Contains(a.Body, `rel="next"`), slug)
 		if i > 0 {
-			require.Contains(t, a.Body, `<a rel="prev" href="`+slugs[i-1]+`">`)
+			require.Contains(t, a.Body, `<a rel="prev" href="`+pages.DocSlugs[i-1]+`">`)
 		}
 	}
 	for path, title := range map[string]string{"/?lang=en": "Docs", "/boards/stars?lang=zh": "文档", "/nothing?lang=zh": "文档"} {
@@ -92,7 +90,7 @@ func TestDocsSearchIndex(t *testing.T) {
 		require.Contains(t, n.Do("GET", "/docs/"+s.Page, "").Body, ` id="`+s.Anchor+`"`)
 	}
 	var want []string
-	for _, slug := range slugs {
+	for _, slug := range pages.DocSlugs {
 		source, err := web.Files.ReadFile("docs/" + slug + ".md")
 		require.NoError(t, err)
 		inCode := false

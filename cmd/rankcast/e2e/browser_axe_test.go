@@ -31,7 +31,7 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 				continue // the documentation is in English only
 			}
 			for _, theme := range []string{"light", "dark"} {
-				for _, width := range []int{390, 1280} {
+				for _, width := range []int{390, 1280, 2560} {
 					name := fmt.Sprintf("%s %s %s %d", path, lang, theme, width)
 					if path == "/boards/nothing" || path == "/boards/fans:%7Bstar%7D" {
 						open(t, ctx, p.addr, path, width, 900, theme, lang)

@@ -3,28 +3,35 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/chromedp/cdproto/log"
 	cdppage "github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/server/servertest"
+	"rankcast/web"
 )
 
 // docsPages are the paths of the documentation.
-var docsPages = []string{
-	"/docs/start", "/docs/boards", "/docs/events", "/docs/http", "/docs/live",
-	"/docs/pages", "/docs/terminal", "/docs/operations", "/docs/measured", "/docs/how",
-}
+var docsPages = func() (paths []string) {
+	names, err := fs.Glob(web.Files, "docs/*.md")
+	if err != nil {
+		panic(err) // the pattern is wrong
+	}
+	for _, name := range names {
+		paths = append(paths, "/"+strings.TrimSuffix(name, ".md"))
+	}
+	return paths
+}()
 
 // docsReady waits until the script of a page of the documentation has run.
 var docsReady = becomes(`String(document.querySelector('#docs-search').checkVisibility())`, "true")
@@ -39,29 +46,6 @@ func lookOrRead(t *testing.T, ctx context.Context, addr, path string, width, hei
 	}
 	open(t, ctx, addr, path, width, height, theme, lang)
 	require.NoError(t, chromedp.Do(ctx, docsReady), "%s %d %s %s", path, width, theme, lang)
-}
-
-// faultsOf collects the errors and warnings of the pages of a window. The function returns those so far.
-func faultsOf(t *testing.T, ctx context.Context) func() []string {
-	var mu sync.Mutex
-	var faults []string
-	require.NoError(t, chromedp.Listen(ctx, func(ev any) {
-		mu.Lock()
-		defer mu.Unlock()
-		switch ev := ev.(type) {
-		case *log.EventEntryAdded:
-			faults = append(faults, fmt.Sprint(ev.Entry.Level, " ", ev.Entry.Text, " ", ev.Entry.URL))
-		case *runtime.EventExceptionThrown:
-			faults = append(faults, ev.ExceptionDetails.Text+" "+ev.ExceptionDetails.Exception.Description)
-		case *runtime.EventConsoleAPICalled:
-			faults = append(faults, "console."+ev.Type.String())
-		}
-	}))
-	return func() []string {
-		mu.Lock()
-		defer mu.Unlock()
-		return slices.Clone(faults)
-	}
 }
 
 // docsSample is what the renderer makes of code and tables that are too wide for a phone, and of some that
@@ -94,7 +78,7 @@ func TestDocsFitAPhone(t *testing.T) {
 	p := launch(t)
 	ctx := window(t, 390, 844)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
-	faults := faultsOf(t, ctx)
+	faults := listen(t, ctx)
 	withSample(t, ctx)
 	// The boxes of the sample that scroll, with the names that a screen reader has for them.
 	const boxes = `[...document.querySelectorAll('#sample-section ~ * pre, #sample-section ~ .table')].map(box =>
@@ -115,11 +99,34 @@ func TestDocsFitAPhone(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 844),
 		becomes(`String([...document.querySelectorAll('.menu')].some(menu => menu.checkVisibility()))`, "false"),
 		script(`document.querySelector('.fold summary').click()`),
-		becomes(`[...document.querySelectorAll('.menu a')].filter(link => link.checkVisibility()).length + document.querySelector('.menu [aria-current=page]').textContent`, "10How it works"),
+		becomes(`[...document.querySelectorAll('.menu a')].filter(link => link.checkVisibility()).length + ' ' + (document.querySelector('.menu [aria-current=page]').textContent === document.querySelector('h1').textContent)`, fmt.Sprint(len(docsPages), " true")),
 		chromedp.EmulateViewport(1280, 844),
 		becomes(`[...document.querySelectorAll('.menu')].map(menu => menu.checkVisibility()).join()`, "false,true"),
 	))
-	require.Empty(t, faults())
+	require.Empty(t, faults.all())
+}
+
+// A block of an example has the caption that its form has, or the name of its file.
+func TestDocsCaptions(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	for _, path := range docsPages {
+		text, err := fs.ReadFile(web.Files, path[1:]+".md")
+		require.NoError(t, err)
+		blocks, err := parseBlocks(path, string(text))
+		require.NoError(t, err)
+		var want, got []string
+		for _, b := range blocks {
+			if caption := cmp.Or(b.file, forms[strings.TrimSpace(b.lang+" "+b.word)].caption); caption != "" {
+				want = append(want, caption)
+			}
+		}
+		body := servertest.Request(t, "GET", "http://"+p.addr+path, "").Body
+		for _, caption := range regexp.MustCompile("<figcaption>(.*?)</figcaption>").FindAllStringSubmatch(body, -1) {
+			got = append(got, caption[1])
+		}
+		require.Equal(t, want, got, path)
+	}
 }
 
 // A button copies the code as it is, or selects it where the page may not copy.
@@ -131,7 +138,7 @@ func TestDocsCopyCode(t *testing.T) {
 	withSample(t, ctx)
 	const (
 		buttons = `[...document.querySelectorAll('#sample-section ~ .code')].map(figure => figure.querySelector('button')?.ariaLabel ?? '').join()`
-		button  = `document.querySelector('[data-copy="Copy page.html"] button')`
+		button  = `document.querySelector('#sample-section ~ [data-copy="Copy page.html"] button')`
 		says    = button + `.textContent + ' ' + document.querySelector('#docs-copy-status').textContent`
 	)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/docs/start"), docsReady,
@@ -152,7 +159,7 @@ func TestDocsSearch(t *testing.T) {
 	servertest.Request(t, "GET", "http://"+p.addr+"/docs/search.json", "").Into(&index)
 	ctx := window(t, 1280, 844)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
-	faults := faultsOf(t, ctx)
+	faults := listen(t, ctx)
 	const (
 		input   = `document.querySelector('#docs-search-input')`
 		options = `[...document.querySelectorAll('[role=option]')]`
@@ -242,5 +249,5 @@ func TestDocsSearch(t *testing.T) {
 	require.NoError(t, chromedp.Do(ctx,
 		becomes(`location.pathname + location.search + location.hash`, "/docs/boards?lang=zh#ties"),
 	))
-	require.Empty(t, faults())
+	require.Empty(t, faults.all())
 }

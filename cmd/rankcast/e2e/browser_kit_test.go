@@ -302,9 +302,10 @@ func TestKitTellsAPageOfAnotherSite(t *testing.T) {
 		watching        string
 		sending, feed   string
 		sockets, refuse string
+		note            string // below the element
 	}{
-		{nil, "stopped ", "closed , RankcastError: REASON", "closed , RankcastError: REASON", "2", "REASON"},
-		{[]string{"--origins", site.URL}, "live ", "forbidden type, RankcastError: type: a page of another site may watch, but not send: send updates and events from your own server, by HTTP", "none", "2", ""},
+		{nil, "stopped ", "closed , RankcastError: REASON", "closed , RankcastError: REASON", "2", "REASON", "REASON"},
+		{[]string{"--origins", site.URL}, "live ", "forbidden type, RankcastError: type: a page of another site may watch, but not send: send updates and events from your own server, by HTTP", "none", "2", "", "No scores yet"},
 	} {
 		p := launch(t, c.origins...)
 		reason := "origin not allowed: add " + site.URL + " to the server's --origins"
@@ -319,6 +320,7 @@ func TestKitTellsAPageOfAnotherSite(t *testing.T) {
 				})`),
 			becomes(`result`, with(c.sending)), becomes(`watching`, c.watching+with(c.refuse)), becomes(`refused`, with(c.feed)),
 			becomes(`document.querySelector('live-leaderboard').dataset.state`, strings.TrimSpace(c.watching)),
+			becomes(`document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]').textContent`, with(c.note)),
 			becomes(`count + ''`, c.sockets),
 		))
 	}

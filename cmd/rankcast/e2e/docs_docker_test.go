@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -26,48 +25,58 @@ func (p *docPage) rankcast(args ...string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), string(b)
 }
 
-// checkDocker checks a block that needs Docker or a cloud service: bash can parse it, the files
-// that it names exist, and each command of rankcast in it has flags that exist, with values of
-// their types.
+// checkDocker checks a block that needs Docker: bash can parse it, and each command builds from the
+// Dockerfile of the clone, or runs the image.
 func (p *docPage) checkDocker(b block) {
 	parse := exec.CommandContext(p.ctx, "bash", "-n", "-c", b.text)
 	if out, err := parse.CombinedOutput(); err != nil {
 		p.fail(b, "bash: %s", out)
 	}
-	for _, command := range commandsOf(b.text) {
-		mounted := make(map[string]string) // by the path in the container
-		for i, word := range command {
-			inContainer := ""
-			if i > 0 && (command[i-1] == "-v" || command[i-1] == "--volume") {
-				word, inContainer, _ = strings.Cut(word, ":")
-				inContainer, _, _ = strings.Cut(inContainer, ":")
+	_, help := p.rankcast("serve", "--help")
+	for line := range strings.Lines(strings.ReplaceAll(b.text, "\\\n", " ")) {
+		words := strings.Fields(line)
+		fault := ""
+		switch {
+		case len(words) == 0:
+		case strings.HasPrefix(line, "docker build "):
+			if _, err := os.Stat(filepath.Join(p.clone, words[len(words)-1], "Dockerfile")); err != nil {
+				fault = err.Error()
 			}
-			file, is := namesFile(word)
-			if !is {
-				continue
+		case strings.HasPrefix(line, "docker run "):
+			var args []string
+			if args, fault = dockerRun(words[2:], help); fault == "" {
+				// --help prints the help if the flags before it are right.
+				if code, out := p.rankcast(append(args, "--help")...); code != 0 {
+					fault = out
+				}
 			}
-			path := filepath.Join(p.clone, file)
-			if inContainer != "" {
-				mounted[inContainer] = path
-			}
-			if _, err := os.Stat(path); err != nil {
-				p.fail(b, "it names a file that the page has not: %v", err)
-			}
+		default:
+			fault = "the test checks docker build and docker run only"
 		}
-		args, is := rankcastArgs(command)
-		if !is {
-			continue
-		}
-		for i, arg := range args {
-			if path, is := mounted[arg]; is {
-				args[i] = path
-			}
-		}
-		// --help prints the help if the flags before it are right.
-		if code, out := p.rankcast(append(args, "--help")...); code != 0 {
-			p.fail(b, "rankcast %s: %s", strings.Join(args, " "), out)
+		if fault != "" {
+			p.fail(b, "%s: %s", strings.TrimSpace(line), fault)
 		}
 	}
+}
+
+// dockerRun checks the variables of a docker run against the help of rankcast serve. It returns the
+// arguments that the program gets in the container.
+func dockerRun(words []string, help string) (args []string, fault string) {
+	image := -1
+	for i, word := range words {
+		name, _, _ := strings.Cut(word, "=")
+		isVariable := i > 0 && words[i-1] == "-e"
+		switch {
+		case isVariable && !strings.Contains(help, "$"+name+")"):
+			return nil, "rankcast serve has no variable " + name
+		case !isVariable && i > 0 && words[i-1] != "--name" && (word == "rankcast" || strings.HasPrefix(word, "rankcast:")):
+			image = i
+		}
+		if image >= 0 {
+			return words[image+1:], ""
+		}
+	}
+	return nil, "it does not run the image rankcast"
 }
 
 // nginxLine is a line of a configuration of nginx: a directive, the head of a block or its end.
@@ -91,71 +100,19 @@ func (p *docPage) checkNginx(b block) {
 	}
 }
 
-var (
-	comment    = regexp.MustCompile(`(?m)(^|\s)#.*$`)
-	separator  = regexp.MustCompile(`\n|;|&&|\|\|?`)
-	shellWord  = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s"'])+`)
-	localFile  = regexp.MustCompile(`^(?:\$PWD/|\$\(pwd\)/|\./)?([\w-][\w./-]*\.(?:ya?ml|csv|json|conf|html|env|service))$|^(Dockerfile)$`)
-	quotes     = strings.NewReplacer(`"`, "", `'`, "")
-	subcommand = regexp.MustCompile(`^[a-z][a-z-]*$`)
-)
+// comment is a comment of nginx.
+var comment = regexp.MustCompile(`(?m)(^|\s)#.*$`)
 
-// commandsOf splits a text into commands, and those into words. It knows quotes, comments and
-// continued lines, which is all that such examples need.
-func commandsOf(text string) (commands [][]string) {
-	text = comment.ReplaceAllString(strings.ReplaceAll(text, "\\\n", " "), "")
-	for _, command := range separator.Split(text, -1) {
-		var words []string
-		for _, word := range shellWord.FindAllString(command, -1) {
-			words = append(words, quotes.Replace(word))
-		}
-		if len(words) > 0 {
-			commands = append(commands, words)
-		}
-	}
-	return commands
-}
-
-// namesFile reports whether a word is a file of the reader's, and which.
-func namesFile(word string) (file string, is bool) {
-	found := localFile.FindStringSubmatch(word)
-	if found == nil {
-		return "", false
-	}
-	return found[1] + found[2], true
-}
-
-// rankcastArgs finds the arguments of rankcast in a command: after the program, or after an image
-// of its name.
-func rankcastArgs(command []string) (args []string, is bool) {
-	for i, word := range command {
-		name, _, _ := strings.Cut(path.Base(word), ":")
-		if name == "rankcast" && i+1 < len(command) && subcommand.MatchString(command[i+1]) && !strings.HasPrefix(word, "-") &&
-			(i == 0 || command[i-1] != "--name") {
-			return append([]string(nil), command[i+1:]...), true
-		}
-	}
-	return nil, false
-}
-
-func TestDocsCommands(t *testing.T) {
+func TestDocsDockerRun(t *testing.T) {
 	t.Parallel()
-	commands := commandsOf("docker build -t rankcast . # the image\ndocker run --name rankcast -v \"$PWD/boards.yaml:/boards.yaml\" \\\n  rankcast:v1 serve --origins 'https://a b' && ls\n")
-	require.Equal(t, [][]string{
-		{"docker", "build", "-t", "rankcast", "."},
-		{"docker", "run", "--name", "rankcast", "-v", "$PWD/boards.yaml:/boards.yaml", "rankcast:v1", "serve", "--origins", "https://a b"},
-		{"ls"},
-	}, commands)
-	for i, want := range []string{"", "[serve --origins https://a b]", ""} {
-		args, is := rankcastArgs(commands[i])
-		require.Equal(t, want != "", is)
-		if is {
-			require.Equal(t, want, fmt.Sprint(args))
-		}
-	}
-	for word, want := range map[string]string{"$PWD/boards.yaml": "boards.yaml", "./a/b.csv": "a/b.csv", "Dockerfile": "Dockerfile", "/etc/boards.yaml": "", "https://example.com/a.yaml": "", "serve": ""} {
-		file, is := namesFile(word)
-		require.Equal(t, want, file, word)
-		require.Equal(t, want != "", is, word)
+	const help = "--redis=URL  Redis or Valkey. ($RANKCAST_REDIS)"
+	for command, want := range map[string]string{
+		"-d --name rankcast -e RANKCAST_REDIS=redis://a:6379 rankcast":   "[] ",
+		"-e RANKCAST_REDIS=redis://a:6379 rankcast:v1 serve --addr :808": "[serve --addr :808] ",
+		"-e RANKCAST_RED=redis://a:6379 rankcast":                        "[] rankcast serve has no variable RANKCAST_RED",
+		"--name rankcast redis":                                          "[] it does not run the image rankcast",
+	} {
+		args, fault := dockerRun(strings.Fields(command), help)
+		require.Equal(t, want, fmt.Sprint(args, " ", fault), command)
 	}
 }

@@ -19,48 +19,68 @@ import (
 // rest is what an example writes in place of what it leaves out.
 const rest = "…"
 
-// volatile are the texts that differ at each run. An example matches any text of the same form.
-// The first that matches counts.
-var volatile = []struct {
-	name string
-	text *regexp.Regexp
-}{
-	{"time", regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)},
-	{"hour", regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\dZ`)},
-	{"week by its first day", regexp.MustCompile(`\d{4}-\d\d-\d\dw\b`)},
-	{"date", regexp.MustCompile(`\b\d{4}-\d\d-\d\d\b`)},
-	{"week", regexp.MustCompile(`\b\d{4}-W\d\d\b`)},
-	{"month", regexp.MustCompile(`\b\d{4}-\d\d\b`)},
-	{"year", regexp.MustCompile(`@\d{4}\b`)},
-	{"uuid", regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)},
-	{"random text", regexp.MustCompile(`\b([A-Z2-7]{26}|[A-Z2-7]{12})\b`)}, // crypto/rand.Text; an epoch is its start
+// volatile are the forms of the texts that differ at each run. An example matches any text of the
+// same form. The first form that matches counts; the last one is rest.
+var volatile = []string{
+	`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`, // a time
+	`\d{4}-\d\d-\d\dT\d\dZ`, // an hour
+	`\d{4}-\d\d-\d\dw\b`,    // a week by its first day
+	`\b\d{4}-\d\d-\d\d\b`,   // a date
+	`\b\d{4}-W\d\d\b`,       // a week
+	`\b\d{4}-\d\d\b`,        // a month
+	`\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`, // a uuid
+	`\b(?:[A-Z2-7]{26}|[A-Z2-7]{12})\b`,               // crypto/rand.Text; an epoch is its start
+	rest,
 }
 
-// steady replaces what is volatile in a text by the name of its form.
-func steady(text string) string {
-	for _, v := range volatile {
-		text = v.text.ReplaceAllLiteralString(text, "⟨"+v.name+"⟩")
+var anyVolatile = regexp.MustCompile("(" + strings.Join(volatile, ")|(") + ")")
+
+// matcher compares what came with the examples of one block. It holds the volatile texts of the
+// examples, each with the text that came in its place: the same text stands for the same one.
+type matcher map[string]string
+
+// text compares a text with that of an example, in which rest stands for any text.
+func (m matcher) text(want, got string) error {
+	differ := fmt.Errorf("want %q, got %q", want, got)
+	var pattern strings.Builder
+	var names []string // of the groups of pattern
+	end := 0
+	for _, at := range anyVolatile.FindAllStringSubmatchIndex(want, -1) {
+		pattern.WriteString(regexp.QuoteMeta(want[end:at[0]]))
+		end = at[1]
+		name := want[at[0]:at[1]]
+		if name == rest {
+			pattern.WriteString(".*")
+			continue
+		}
+		for form := range volatile {
+			if at[2+2*form] >= 0 { // the group of the form
+				pattern.WriteString("(" + volatile[form] + ")")
+			}
+		}
+		names = append(names, name)
 	}
-	return text
-}
-
-// matchText reports whether got is as want says, in which rest stands for any text.
-func matchText(want, got string) bool {
-	parts := strings.Split(steady(want), rest)
-	for i := range parts {
-		parts[i] = regexp.QuoteMeta(parts[i])
+	pattern.WriteString(regexp.QuoteMeta(want[end:]))
+	found := regexp.MustCompile("^(?s:" + pattern.String() + ")$").FindStringSubmatch(got)
+	if found == nil {
+		return differ
 	}
-	return regexp.MustCompile("^(?s:" + strings.Join(parts, ".*") + ")$").MatchString(steady(got))
+	for i, name := range names {
+		if before, known := m[name]; known && before != found[i+1] {
+			return fmt.Errorf("%w: %s stands for %s, and stood for %s before", differ, name, found[i+1], before)
+		}
+		m[name] = found[i+1]
+	}
+	return nil
 }
 
-// matchLines compares the lines of an output. A line of want that is only rest stands for any
-// lines.
-func matchLines(want, got string) error {
+// lines compares the lines of an output. A line of want that is only rest stands for any lines.
+func (m matcher) lines(want, got string) error {
 	wants, gots := textLines(want), textLines(got)
 	for i, line := range wants {
 		if strings.TrimSpace(line) == rest {
 			for skip := 0; skip <= len(gots)-i; skip++ {
-				if matchLines(strings.Join(wants[i+1:], "\n"), strings.Join(gots[i+skip:], "\n")) == nil {
+				if maps.Clone(m).lines(strings.Join(wants[i+1:], "\n"), strings.Join(gots[i+skip:], "\n")) == nil {
 					return nil
 				}
 			}
@@ -69,8 +89,8 @@ func matchLines(want, got string) error {
 		if i == len(gots) {
 			return fmt.Errorf("line %d is missing: %q", i+1, line)
 		}
-		if !matchText(line, gots[i]) {
-			return fmt.Errorf("line %d: want %q, got %q", i+1, line, gots[i])
+		if err := m.text(line, gots[i]); err != nil {
+			return fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}
 	if len(gots) > len(wants) {
@@ -92,8 +112,8 @@ func textLines(text string) []string {
 	return lines
 }
 
-// matchJSON compares a decoded value with that of an example. The error names the place.
-func matchJSON(place string, want, got any) error {
+// json compares a decoded value with that of an example. The error names the place.
+func (m matcher) json(place string, want, got any) error {
 	if want == rest {
 		return nil
 	}
@@ -113,7 +133,7 @@ func matchJSON(place string, want, got any) error {
 			if _, has := got[key]; !has {
 				return fmt.Errorf("%s.%s is missing", place, key)
 			}
-			if err := matchJSON(place+"."+key, want[key], got[key]); err != nil {
+			if err := m.json(place+"."+key, want[key], got[key]); err != nil {
 				return err
 			}
 		}
@@ -139,15 +159,18 @@ func matchJSON(place string, want, got any) error {
 			return fmt.Errorf("%s: want %d elements, got %d: %s", place, len(want), len(got), asJSON(got))
 		}
 		for i := range want {
-			if err := matchJSON(fmt.Sprintf("%s[%d]", place, i), want[i], got[i]); err != nil {
+			if err := m.json(fmt.Sprintf("%s[%d]", place, i), want[i], got[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	case string:
 		got, is := got.(string)
-		if !is || !matchText(want, got) && !(year.MatchString(want) && year.MatchString(got)) {
+		if !is {
 			return differ()
+		}
+		if err := m.text(want, got); err != nil {
+			return fmt.Errorf("%s: %w", place, err)
 		}
 		return nil
 	}
@@ -156,9 +179,6 @@ func matchJSON(place string, want, got any) error {
 	}
 	return nil
 }
-
-// year is the name of a period of a year.
-var year = regexp.MustCompile(`^\d{4}$`)
 
 func asJSON(v any) string {
 	b, err := json.Marshal(v)
@@ -183,8 +203,8 @@ func values(text string) ([]any, error) {
 	}
 }
 
-// matchValues compares texts of JSON values.
-func matchValues(want, got string) error {
+// values compares texts of JSON values.
+func (m matcher) values(want, got string) error {
 	wants, err := values(want)
 	if err != nil {
 		return fmt.Errorf("the example is not JSON: %w", err)
@@ -201,7 +221,7 @@ func matchValues(want, got string) error {
 		if len(wants) > 1 {
 			place = fmt.Sprintf("value %d", i+1)
 		}
-		if err := matchJSON(place, wants[i], gots[i]); err != nil {
+		if err := m.json(place, wants[i], gots[i]); err != nil {
 			return err
 		}
 	}
@@ -239,7 +259,12 @@ func TestDocsMatcher(t *testing.T) {
 		{`"2026-W47"`, `"2031-01"`, "want"},
 		{`"stars@2026-W47"`, `"stars@2031-W01"`, ""},
 		{`"stars@2026-W47"`, `"laps@2031-W01"`, "want"},
-		{`"2026"`, `"2031"`, ""},
+		{`{"member":"1234"}`, `{"member":"9999"}`, "value.member: want"},
+		{`{"period":"2026"}`, `{"period":"2031"}`, "value.period: want"},
+		{`["2026-W47","2026-W47"]`, `["2031-W01","2031-W01"]`, ""},
+		{`["2026-W47","2026-W46"]`, `["2031-W01","2031-W01"]`, ""},
+		{`["2026-W47","a@2026-W47"]`, `["2031-W01","a@2031-W02"]`, "value[1]: want \"a@2026-W47\", got \"a@2031-W02\": 2026-W47 stands for 2031-W02, and stood for 2031-W01 before"},
+		{"{\"a\":\"2026-11-20\"}\n{\"a\":\"2026-11-20\"}", `{"a":"2031-01-02"}{"a":"2031-01-03"}`, "value 2.a: want"},
 		{`2026`, `2031`, "want 2026, got 2031"},
 		{`{"epoch":"ABCDEFGHIJK2"}`, `{"epoch":"ZZZZZZZZZZZ7"}`, ""},
 		{`{"epoch":"ABCDEFGHIJK2"}`, `{"epoch":""}`, "value.epoch"},
@@ -249,7 +274,7 @@ func TestDocsMatcher(t *testing.T) {
 		{`{"a":1}`, `curl: (7) failed`, "what came is not JSON"},
 		{`{"a":…}`, `{"a":1}`, "the example is not JSON"},
 	} {
-		err := matchValues(c.want, c.got)
+		err := matcher{}.values(c.want, c.got)
 		if c.says == "" {
 			require.NoError(t, err, "%s and %s", c.want, c.got)
 		} else {
@@ -271,9 +296,12 @@ func TestDocsMatcher(t *testing.T) {
 		{"took … ms\n", "took 12 ms\n", ""},
 		{"took … ms\n", "took 12 s\n", "line 1"},
 		{"at 2026-11-20T12:00:00Z (2026-W47)\n", "at 2031-01-02T03:04:05Z (2031-W01)\n", ""},
+		{"2026-11-20 to 2026-11-20\n", "2031-01-02 to 2031-01-02\n", ""},
+		{"2026-11-20 to 2026-11-20\n", "2031-01-02 to 2031-01-03\n", "line 1"},
+		{"2026-11-20\n…\n2026-11-20\n", "2031-01-02\n2031-01-03\n", "nothing after line 1"},
 		{"until 2026-11-20\n", "until noon\n", "line 1"},
 	} {
-		err := matchLines(c.want, c.got)
+		err := matcher{}.lines(c.want, c.got)
 		if c.says == "" {
 			require.NoError(t, err, "%q and %q", c.want, c.got)
 		} else {

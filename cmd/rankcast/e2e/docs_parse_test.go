@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,43 +24,56 @@ type block struct {
 
 func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
-// forms are the languages that a block may have, each with its words. mustSave: a block of this
-// language needs the name of a file. A block with the name of a file is saved, in the clone or
-// beside it, and later blocks use it.
+// forms are the info strings that a block may have, without the name of a file. A block with the name
+// of a file is saved, in the clone or beside it, and later blocks use it.
 //
-//   - sh: bash -e runs the commands, which succeed. The variables of a block end with it.
+//   - sh: bash -e -o pipefail runs the commands, and curl fails where the server refuses a request.
+//     They succeed, unless the output that follows ends with a problem: then they fail. The variables
+//     of a block end with it.
 //   - sh server: a program that stays. The page goes on when it is ready. It takes the place of an
 //     earlier one at the same address.
 //   - sh fails: the commands fail.
 //   - sh docker: needs Docker or a service elsewhere, and is not run. Its files exist, and its flags
 //     of rankcast are right.
-//   - json output, text output: what the last commands print, see matchValues and matchLines.
+//   - json output, text output: what the last commands print, see matcher.
 //   - json send: messages to the server, one a line, on the page's WebSocket.
 //   - json receive: the next frames on it, all of them.
 //   - json frame: a frame that no example provokes. The tests of the Go client decode it.
-//   - json: anything that is JSON. text: a drawing, or a file.
-//   - yaml: a boards file, or a part of one, that rankcast check accepts.
+//   - text page: what the last script has written into the element out, or will have soon.
+//   - text: a drawing.
+//   - yaml: a boards file, or a part of one, that rankcast check accepts. What the boards file of the
+//     examples defines too has the same definition there.
 //   - html: a page that a browser opens from another site, or with file from a file. It logs no
-//     error, and each of its boards becomes live. The servers that follow directly start first.
-//   - js: a module on a page of the server, with an empty element out. It throws nothing, logs no
-//     error, and fills the element if it names it.
+//     error, and each of its boards becomes live, shows a row, and marks the member that it follows.
+//     The servers that follow directly start first.
+//   - js: a module on a page of the server, with an empty element out. It throws nothing and logs no
+//     error. If it names the element, a block of text page follows.
+//   - go, csv, python: a file that a later block names.
 //
 // Examples name the ports 8080 and 8081 of servers, 8000 of another site, and 6379 of Redis.
-var forms = map[string]struct {
-	words    []string
-	mustSave bool
-}{
-	"sh":     {words: []string{"server", "fails", "docker"}},
-	"json":   {words: []string{"output", "send", "receive", "frame"}},
-	"text":   {words: []string{"output"}},
-	"yaml":   {},
-	"js":     {},
-	"html":   {words: []string{"file"}, mustSave: true},
-	"go":     {mustSave: true},
-	"csv":    {mustSave: true},
-	"nginx":  {mustSave: true},
-	"python": {mustSave: true},
+var forms = map[string]form{
+	"sh": {}, "sh server": {}, "sh fails": {}, "sh docker": {},
+	"json output": {caption: "Output"}, "json send": {caption: "Sent"}, "json receive": {caption: "Received"}, "json frame": {caption: "Frame"},
+	"text": {}, "text output": {caption: "Output"}, "text page": {caption: "On the page"},
+	"js":   {},
+	"yaml": {file: mayHaveFile},
+	"html": {file: mustHaveFile}, "html file": {file: mustHaveFile},
+	"go": {file: mustHaveFile}, "csv": {file: mustHaveFile}, "python": {file: mustHaveFile}, "nginx": {file: mustHaveFile},
 }
+
+type form struct {
+	caption string // of the block at /docs, if it is not a file
+	file    fileRule
+}
+
+// fileRule says whether a block has the name of a file.
+type fileRule int
+
+const (
+	noFile fileRule = iota
+	mayHaveFile
+	mustHaveFile
+)
 
 var (
 	fence       = regexp.MustCompile("^([ \t]*)(`{3,}|~{3,})(.*)$")
@@ -110,26 +122,23 @@ func parseInfo(info string) (b block, err error) {
 	if len(words) == 0 {
 		return b, fmt.Errorf("the block has no language")
 	}
-	b.lang = words[0]
-	form, known := forms[b.lang]
-	if !known {
-		return b, fmt.Errorf("the test knows no language %q", b.lang)
-	}
-	for _, word := range words[1:] {
-		switch {
-		case b.word == "" && slices.Contains(form.words, word):
-			b.word = word
-		case b.file == "" && b.lang != "sh" && fileName.MatchString(word):
+	var named []string
+	for _, word := range words {
+		if b.file == "" && len(named) > 0 && fileName.MatchString(word) {
 			b.file = word
-		default:
-			return b, fmt.Errorf("the test knows no %q after %s", word, b.lang)
+		} else {
+			named = append(named, word)
 		}
 	}
-	if b.file == "" && form.mustSave {
+	b.lang, b.word = named[0], strings.Join(named[1:], " ")
+	form, known := forms[strings.Join(named, " ")]
+	switch {
+	case !known:
+		return b, fmt.Errorf("the test knows no block of %q", strings.Join(named, " "))
+	case b.file == "" && form.file == mustHaveFile:
 		return b, fmt.Errorf("a block of %s needs the name of a file", b.lang)
-	}
-	if b.file != "" && b.word != "" && b.lang != "html" {
-		return b, fmt.Errorf("a block is a file, or %s %s, not both", b.lang, b.word)
+	case b.file != "" && form.file == noFile:
+		return b, fmt.Errorf("a block of %s cannot be a file", b.lang)
 	}
 	return b, nil
 }
@@ -145,13 +154,14 @@ func TestDocsParser(t *testing.T) {
 	}, blocks)
 	for text, says := range map[string]string{
 		"\n```\nx\n```\n":                 "p.md:2: the block has no language",
-		"```bash\nx\n```":                 `p.md:1: the test knows no language "bash"`,
-		"```sh servers\nx\n```":           `p.md:1: the test knows no "servers" after sh`,
-		"```sh fails docker\nx\n```":      `p.md:1: the test knows no "docker" after sh`,
-		"```sh run.sh\nx\n```":            `p.md:1: the test knows no "run.sh" after sh`,
-		"```yaml boards.yaml x.yaml\n```": `p.md:1: the test knows no "x.yaml" after yaml`,
+		"```bash\nx\n```":                 `p.md:1: the test knows no block of "bash"`,
+		"```sh servers\nx\n```":           `p.md:1: the test knows no block of "sh servers"`,
+		"```sh fails docker\nx\n```":      `p.md:1: the test knows no block of "sh fails docker"`,
+		"```json\n1\n```":                 `p.md:1: the test knows no block of "json"`,
+		"```sh run.sh\nx\n```":            "p.md:1: a block of sh cannot be a file",
+		"```yaml boards.yaml x.yaml\n```": `p.md:1: the test knows no block of "yaml x.yaml"`,
 		"```go\nx\n```":                   "p.md:1: a block of go needs the name of a file",
-		"```json output a.json\n1\n```":   "p.md:1: a block is a file, or json output, not both",
+		"```json output a.json\n1\n```":   "p.md:1: a block of json cannot be a file",
 		"a\n\n```sh\nls\n":                "p.md:3: the block never ends",
 		"> ```sh\n> ls\n> ```\n":          "p.md:1: a fenced block in a quotation",
 	} {

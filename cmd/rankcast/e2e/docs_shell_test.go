@@ -37,7 +37,7 @@ type shell struct {
 
 // startShell runs commands. In a terminal they find one as their input and output.
 func startShell(ctx context.Context, dir, out string, env []string, commands string, inTerminal bool) (*shell, error) {
-	s := &shell{cmd: exec.CommandContext(ctx, "bash", "-e", "-c", commands), out: out, ended: make(chan struct{}), gone: make(chan struct{})}
+	s := &shell{cmd: exec.CommandContext(ctx, "bash", "-e", "-o", "pipefail", "-c", commands), out: out, ended: make(chan struct{}), gone: make(chan struct{})}
 	s.cmd.Dir, s.cmd.Env = dir, env
 	s.cmd.Cancel = func() error { return s.signal(syscall.SIGKILL) }
 	file, err := os.Create(out)
@@ -122,18 +122,33 @@ func (s *shell) output() string {
 	return string(b)
 }
 
-// run runs a block of sh to its end.
-func (p *docPage) run(b block) {
+// showsProblem reports whether a block shows the output of commands the last of which the server
+// refuses.
+func showsProblem(b block) bool {
+	if b.lang != "json" || b.word != "output" {
+		return false
+	}
+	all, err := values(b.text)
+	if err != nil || len(all) == 0 {
+		return false // the comparison reports it
+	}
+	last, _ := all[len(all)-1].(map[string]any)
+	return last["type"] == "about:blank" && last["code"] != nil
+}
+
+// run runs a block of sh to its end. next is the block that follows.
+func (p *docPage) run(b, next block) {
 	s := p.start(b, false)
 	p.shells = append(p.shells, s) // what it left in the background ends with the page
 	<-s.ended
 	p.last, p.lastBlock = s, b
+	fails := b.word == "fails" || showsProblem(next)
 	switch failed := s.err != nil; {
 	case p.ctx.Err() != nil:
 		p.fail(b, "the commands do not end:\n%s", s.output())
-	case failed && b.word != "fails":
+	case failed && !fails:
 		p.fail(b, "%v:\n%s", s.err, s.output())
-	case !failed && b.word == "fails":
+	case !failed && fails:
 		p.fail(b, "the commands shall fail, and did not:\n%s", s.output())
 	}
 }
@@ -161,7 +176,7 @@ type docServer struct {
 var (
 	servesRankcast = regexp.MustCompile(`\brankcast serve\b|\bmake run\b`)
 	addrOf         = regexp.MustCompile(`(?:--addr[ =]|RANKCAST_ADDR=)[\w.\[\]]*:(\d+)`)
-	portOf         = regexp.MustCompile(`(?:127\.0\.0\.1:|localhost:|http\.server +|--port[ =]|-p +)(\d+)`)
+	portOf         = regexp.MustCompile(`(?:127\.0\.0\.1:|localhost:|http\.server +)(\d+)`)
 	watches        = regexp.MustCompile(`\brankcast watch\b`)
 )
 
@@ -199,10 +214,6 @@ func (p *docPage) serve(b block) {
 		earlier.stop(p.ctx)
 		return true
 	})
-	if strings.Contains(text, "redis-server") {
-		p.redis.Kill() // the page starts its own
-	}
-	before := p.listening()
 	watching := watches.MatchString(text) && !strings.Contains(text, "--json")
 	server.shell = p.start(b, watching)
 	p.servers = append(p.servers, server)
@@ -228,26 +239,15 @@ func (p *docPage) serve(b block) {
 					return fmt.Errorf("nothing listens at port %s", port)
 				}
 			}
-		case strings.Contains(text, "rankcast "):
+		case strings.Contains(text, "rankcast "): // one that shows a board
 			if server.output() == "" {
 				return errors.New("it has printed nothing")
 			}
-		case slices.Equal(before, p.listening()):
-			return errors.New("it listens at no port that the examples use")
+		default:
+			p.fail(b, "the block does not say where the program listens")
 		}
 		return nil
 	})
-}
-
-// listening are the ports of the page at which something listens.
-func (p *docPage) listening() (open []string) {
-	for _, port := range p.ports {
-		if accepts(port) {
-			open = append(open, port)
-		}
-	}
-	slices.Sort(open)
-	return open
 }
 
 // accepts reports whether a program listens at a port.
@@ -266,9 +266,9 @@ func (p *docPage) compare(b block) {
 	if p.last == nil {
 		p.fail(b, "no commands stand before this output")
 	}
-	match := matchLines
+	match := func(want, got string) error { return matcher{}.lines(want, got) }
 	if b.lang == "json" {
-		match = matchValues
+		match = func(want, got string) error { return matcher{}.values(want, got) }
 	}
 	want := p.ports.in(b.text)
 	err := match(want, p.last.output())
@@ -295,6 +295,11 @@ func TestDocsShell(t *testing.T) {
 	<-s.ended
 	require.ErrorContains(t, s.err, "exit status 1")
 	require.Equal(t, "a\nb\n", s.output())
+	s.stop(t.Context())
+
+	s = start("false | cat; echo c", false)
+	<-s.ended
+	require.ErrorContains(t, s.err, "exit status 1")
 	s.stop(t.Context())
 
 	// The program in the background ends too, and stop waits for it.

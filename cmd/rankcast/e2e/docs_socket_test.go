@@ -119,6 +119,7 @@ func (p *docPage) receive(b block) {
 	if err != nil {
 		p.fail(b, "this is not JSON: %v", err)
 	}
+	match := matcher{}
 	for i, want := range wants {
 		place := fmt.Sprintf("frame %d", i+1)
 		frame, err := p.socket.next(p.ctx)
@@ -129,21 +130,8 @@ func (p *docPage) receive(b block) {
 		if err != nil || len(got) != 1 {
 			p.fail(b, "%s is not JSON: %s", place, frame)
 		}
-		if err := matchJSON(place, want, got[0]); err != nil {
+		if err := match.json(place, want, got[0]); err != nil {
 			p.fail(b, "%v\nwant:\n%s\ngot:\n%s", err, asJSON(want), frame)
-		}
-	}
-}
-
-// checkFrame checks a frame that no example provokes. The client's tests decode it.
-func (p *docPage) checkFrame(b block) {
-	frames, err := values(b.text)
-	if err != nil || len(frames) == 0 {
-		p.fail(b, "this is not JSON: %v", err)
-	}
-	for _, frame := range frames {
-		if fields, is := frame.(map[string]any); !is || fields["type"] == nil {
-			p.fail(b, "a frame is an object with a type: %s", asJSON(frame))
 		}
 	}
 }

@@ -7,18 +7,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/cmd/rankcast/internal/example"
+	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
 )
 
 // docPage is a page of documentation while its examples run, from top to bottom, in a clone of
-// the repository with a Redis of its own.
+// the repository, with a Redis of its own if they name one.
 type docPage struct {
 	t     *testing.T
 	ctx   context.Context
@@ -26,7 +29,6 @@ type docPage struct {
 	clone string
 	env   []string
 	ports ports
-	redis *redistest.Redis
 
 	shells    []*shell     // that have run
 	servers   []*docServer // that run
@@ -66,17 +68,21 @@ func runPage(t *testing.T, blocks []block) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*servertest.Patience)
 	defer cancel()
 	p := &docPage{t: t, ctx: ctx, dir: t.TempDir(), ports: newPorts(t)}
-	p.clone = cloneFor(t, p.dir)
+	p.clone = cloneFor(t, p.dir, blocks)
 	home := filepath.Join(p.dir, "home")
 	require.NoError(t, os.Mkdir(home, 0o755))
+	// curl fails where the server refuses a request, and still prints the answer.
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".curlrc"), []byte("fail-with-body\n"), 0o644))
 	env, err := cleanEnvironment(home)
 	require.NoError(t, err)
 	p.env = append(env, "RANKCAST_ADDR="+p.ports.addr(serverPort), "RANKCAST_SERVER=http://"+p.ports.addr(serverPort))
-	p.redis = redistest.Start(t, "--bind", "127.0.0.1", "--port", p.ports[redisPort])
+	if anyCommand(blocks, func(commands string) bool { return strings.Contains(commands, "127.0.0.1:"+redisPort) }) {
+		redistest.Start(t, "--bind", "127.0.0.1", "--port", p.ports[redisPort])
+	}
 	defer p.stop()
-	for _, b := range blocks {
+	for i, b := range blocks {
 		began := time.Now()
-		p.step(b)
+		p.step(b, blocks[i+1:])
 		t.Logf("%s: %s %s took %v", b, b.lang, b.word, time.Since(began).Round(time.Millisecond))
 	}
 	p.open()
@@ -98,10 +104,10 @@ func (p *docPage) stop() {
 	}
 }
 
-// step does what a block says.
-func (p *docPage) step(b block) {
+// step does what a block says. later are the blocks that follow.
+func (p *docPage) step(b block, later []block) {
 	if b.file != "" {
-		p.save(b)
+		p.save(b, later)
 	}
 	// A reader saves a page, starts the servers that it needs, and opens it.
 	if b.lang != "html" && !(b.lang == "sh" && b.word == "server") {
@@ -115,7 +121,11 @@ func (p *docPage) step(b block) {
 		case "docker":
 			p.checkDocker(b)
 		default:
-			p.run(b)
+			var next block
+			if len(later) > 0 {
+				next = later[0]
+			}
+			p.run(b, next)
 		}
 	case "json", "text":
 		switch b.word {
@@ -125,12 +135,8 @@ func (p *docPage) step(b block) {
 			p.send(b)
 		case "receive":
 			p.receive(b)
-		case "frame":
-			p.checkFrame(b)
-		default:
-			if _, err := values(b.text); b.lang == "json" && err != nil {
-				p.fail(b, "this is not JSON: %v", err)
-			}
+		case "page":
+			p.comparePage(b)
 		}
 	case "yaml":
 		p.check(b)
@@ -139,9 +145,7 @@ func (p *docPage) step(b block) {
 	case "html":
 		p.unopened = append(p.unopened, b)
 	case "js":
-		if b.file == "" {
-			p.runScript(b)
-		}
+		p.runScript(b)
 	}
 }
 
@@ -175,8 +179,16 @@ func (p *docPage) eventually(b block, what string, check func() error) {
 	}
 }
 
-// save writes the file of a block. It is in the clone, or beside it.
-func (p *docPage) save(b block) {
+// save writes the file of a block, which is in the clone or beside it. Later commands use a program or a
+// recording: they name the file, or the folder that it has for itself.
+func (p *docPage) save(b block, later []block) {
+	folder := filepath.Dir(b.file)
+	uses := func(commands string) bool {
+		return strings.Contains(commands, b.file) || folder != "." && strings.Contains(commands, folder)
+	}
+	if slices.Contains([]string{"go", "python", "csv"}, b.lang) && !anyCommand(later, uses) {
+		p.fail(b, "no later command uses %s", b.file)
+	}
 	path := filepath.Join(p.clone, b.file)
 	if inside, err := filepath.Rel(p.dir, path); err != nil || strings.HasPrefix(inside, "..") {
 		p.fail(b, "%s is neither in the clone nor beside it", b.file)
@@ -194,5 +206,23 @@ func (p *docPage) check(b block) {
 	}
 	if code, out := p.rankcast("check", path); code != 0 {
 		p.fail(b, "rankcast check refuses this:\n%s", out)
+	}
+	shown, err := definition.ParseFile([]byte(b.text))
+	require.NoError(p.t, err, "%s", b)
+	file, err := definition.ParseFile(example.Boards)
+	require.NoError(p.t, err)
+	for _, board := range shown.Boards {
+		for _, other := range file.Boards {
+			if board.Name == other.Name {
+				require.Equal(p.t, other, board, "%s: %s has another definition than in the boards file of the examples", b, board.Name)
+			}
+		}
+	}
+	for _, event := range shown.Events {
+		for _, other := range file.Events {
+			if event.Name == other.Name {
+				require.Equal(p.t, other, event, "%s: %s has another definition than in the boards file of the examples", b, event.Name)
+			}
+		}
 	}
 }

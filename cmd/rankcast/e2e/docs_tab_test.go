@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/chromedp/cdproto/log"
 	cdpage "github.com/chromedp/cdproto/page"
@@ -19,16 +20,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// console holds the errors of a page: what it logs as an error, exceptions, rejections of promises
-// that nothing handles, and what the browser refuses.
+// console holds the faults of the pages of a window: what they log as errors and warnings, exceptions,
+// rejections of promises that nothing handles, and what the browser refuses.
 type console struct {
 	mu     sync.Mutex
-	errors []string
+	faults []string
 }
 
-// listen begins to note the errors of the page of ctx.
-func (c *console) listen(ctx context.Context) error {
-	return chromedp.Listen(ctx, func(event any) {
+// listen begins to note the faults of the pages of ctx.
+func listen(t *testing.T, ctx context.Context) *console {
+	c := new(console)
+	require.NoError(t, chromedp.Listen(ctx, func(event any) {
 		text := ""
 		switch event := event.(type) {
 		case *runtime.EventExceptionThrown:
@@ -37,7 +39,7 @@ func (c *console) listen(ctx context.Context) error {
 				text += " " + exception.Description + string(exception.Value)
 			}
 		case *runtime.EventConsoleAPICalled:
-			if event.Type != runtime.ConsoleAPICalledTypeError {
+			if event.Type != runtime.ConsoleAPICalledTypeError && event.Type != runtime.ConsoleAPICalledTypeWarning {
 				return
 			}
 			for _, arg := range event.Args {
@@ -45,7 +47,7 @@ func (c *console) listen(ctx context.Context) error {
 			}
 		case *log.EventEntryAdded:
 			// A browser asks for the icon by itself.
-			if event.Entry.Level != log.EntryLevelError || strings.HasSuffix(event.Entry.URL, "/favicon.ico") {
+			if event.Entry.Level != log.EntryLevelError && event.Entry.Level != log.EntryLevelWarning || strings.HasSuffix(event.Entry.URL, "/favicon.ico") {
 				return
 			}
 			text = event.Entry.Text + " " + event.Entry.URL
@@ -54,14 +56,15 @@ func (c *console) listen(ctx context.Context) error {
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.errors = append(c.errors, strings.TrimSpace(text))
-	})
+		c.faults = append(c.faults, strings.TrimSpace(text))
+	}))
+	return c
 }
 
 func (c *console) all() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return strings.Join(c.errors, "\n")
+	return strings.Join(c.faults, "\n")
 }
 
 // docTab is a window that an example has opened. It stays open while later examples run, so that
@@ -70,12 +73,13 @@ type docTab struct {
 	block   block
 	ctx     context.Context
 	console *console
+	shown   bool // whether a block has shown what the page writes
 }
 
 // newTab opens an empty window and begins to note its errors.
 func (p *docPage) newTab(b block) *docTab {
-	tab := &docTab{block: b, ctx: window(p.t, 1280, 800), console: new(console)}
-	require.NoError(p.t, tab.console.listen(tab.ctx), "%s", b)
+	tab := &docTab{block: b, ctx: window(p.t, 1280, 800)}
+	tab.console = listen(p.t, tab.ctx)
 	p.tabs = append(p.tabs, tab)
 	return tab
 }
@@ -101,8 +105,8 @@ func (p *docPage) await(tab *docTab, what, expression string) {
 // closeTabs checks what the open windows have come to, and closes them.
 func (p *docPage) closeTabs() {
 	for _, tab := range p.tabs {
-		if tab.block.lang == "js" && strings.Contains(tab.block.text, "#out") {
-			p.await(tab, "text in #out", `document.querySelector('#out').innerHTML ? '' : '#out is empty'`)
+		if tab.block.lang == "js" && strings.Contains(tab.block.text, "#out") && !tab.shown {
+			p.fail(tab.block, "no block of text page shows what the script writes into #out")
 		}
 		p.await(tab, "the boards to be live", watched)
 		p.await(tab, "the page to settle", settled)
@@ -116,9 +120,14 @@ func (p *docPage) closeTabs() {
 // rejected.
 const settled = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done('')))))`
 
-// watched is an expression for how the boards of a page are: each with its state unless it is live.
-const watched = `[...document.querySelectorAll('live-leaderboard')].filter(board => board.dataset.state !== 'live')
-	.map(board => board.getAttribute('board') + ' is ' + board.dataset.state + ': ' + (board.shadowRoot?.textContent ?? 'not defined').replace(/\s+/g, ' ')).join('; ')`
+// watched is an expression for how the boards of a page are: each that is not live, shows no row, or
+// does not mark the member that it follows.
+const watched = `[...document.querySelectorAll('live-leaderboard')].map(board => {
+	const name = board.getAttribute('board'), shows = part => board.shadowRoot.querySelector('[part~=' + part + ']');
+	if (board.dataset.state !== 'live') return name + ' is ' + board.dataset.state + ': ' + (board.shadowRoot?.textContent ?? 'not defined').replace(/\s+/g, ' ');
+	if (!shows('row')) return name + ' shows no row';
+	return board.hasAttribute('me') && !shows('me') ? name + ' does not mark ' + board.getAttribute('me') : '';
+}).filter(Boolean).join('; ')`
 
 // open opens the pages of HTML that are saved, in a browser: from the site at sitePort, which the
 // test serves if the example does not, or as a file.
@@ -165,4 +174,25 @@ func (p *docPage) runScript(b block) {
 	if failed != "" {
 		p.fail(b, "the script throws: %s\n%s", failed, tab.console.all())
 	}
+	p.await(tab, "the boards to be live", watched)
+}
+
+// comparePage waits until #out on the page of the last script has the text of a block.
+func (p *docPage) comparePage(b block) {
+	if len(p.tabs) == 0 || p.tabs[len(p.tabs)-1].block.lang != "js" {
+		p.fail(b, "no script stands before this text")
+	}
+	tab := p.tabs[len(p.tabs)-1]
+	tab.shown = true
+	want := p.ports.in(b.text)
+	p.eventually(b, "this text on the page", func() error {
+		out, err := chromedp.Run(tab.ctx, chromedp.Evaluate[string](`document.querySelector('#out').textContent`))
+		if err != nil {
+			return err
+		}
+		if err := (matcher{}).lines(want, out); err != nil {
+			return fmt.Errorf("%w\nwant:\n%s\ngot:\n%s\n%s", err, want, out, tab.console.all())
+		}
+		return nil
+	})
 }

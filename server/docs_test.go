@@ -1,0 +1,76 @@
+package server
+
+import (
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/server/pages"
+)
+
+// apiRoutes are the routes that http.md documents: all but those of pages, and of HEAD.
+func apiRoutes(t *testing.T) (all []*echo.Route) {
+	e := echo.New()
+	(&Server{pages: pages.New(pages.Config{})}).addRoutes(e)
+	for _, route := range e.Routes() {
+		if route.Method != http.MethodHead && (strings.HasPrefix(route.Path, "/v1/") || route.Path == "/healthz" || route.Path == "/readyz") {
+			all = append(all, route)
+		}
+	}
+	require.Greater(t, len(all), 30)
+	return all
+}
+
+// parameter is a parameter of a route, which the documentation names in its own words.
+var parameter = regexp.MustCompile(`:[a-z]+`)
+
+// documented is a pattern for the path of a route as the documentation writes it.
+func documented(path string) string {
+	return parameter.ReplaceAllString(regexp.QuoteMeta(path), `(?:\{[a-z]+\}|…)`)
+}
+
+func source(t *testing.T, path string) string {
+	b, err := os.ReadFile("../" + path)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// requireRow requires that a table of a page has a row that begins with code of a pattern.
+func requireRow(t *testing.T, name, page, pattern string) {
+	t.Helper()
+	require.True(t, regexp.MustCompile("(?m)^\\| `"+pattern+"` \\|").MatchString(page), "web/docs/%s has no row for %s", name, pattern)
+}
+
+func TestDocsNameEachRoute(t *testing.T) {
+	t.Parallel()
+	page := source(t, "web/docs/http.md")
+	for _, route := range apiRoutes(t) {
+		requireRow(t, "http.md", page, route.Method+" "+documented(route.Path))
+	}
+}
+
+// The proxy of the documentation refuses the reads of moderators, and no other ones. The page lists them.
+func TestDocsHideReadsOfModerators(t *testing.T) {
+	t.Parallel()
+	page := source(t, "web/docs/operations.md")
+	location := regexp.MustCompile(`(?m)^ +location ~ (\S+) \{\n +return 403;`).FindStringSubmatch(page)
+	require.NotNil(t, location, "the configuration of nginx has no location that returns 403")
+	private := 0
+	for _, route := range apiRoutes(t) {
+		if route.Method != http.MethodGet {
+			continue // the proxy refuses those
+		}
+		path := parameter.ReplaceAllString(route.Path, "fans:s17")
+		require.Equal(t, privateReads[route.Path], regexp.MustCompile(location[1]).MatchString(path), "%s matches %s", path, location[1])
+		if privateReads[route.Path] {
+			requireRow(t, "operations.md", page, documented(route.Path))
+			private++
+		}
+	}
+	require.Len(t, privateReads, private, "not each of them is a route")
+}
