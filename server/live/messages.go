@@ -11,10 +11,10 @@ import (
 )
 
 // errReadOnly refuses an update or event on a node whose sockets are read-only.
-var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "sockets of this server may watch, but not send (--no-socket-writes): send updates and events from your own server, by HTTP", Kind: problem.ErrForbidden}
+var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "update and event are not allowed on sockets of this server (--no-socket-writes); send them from your own server, by HTTP", Kind: problem.ErrForbidden}
 
 // errCrossOriginUpdate refuses an update or event from a page of another site.
-var errCrossOriginUpdate error = &ranking.FieldError{Field: "type", Reason: "a page of another site may watch, but not send: send updates and events from your own server, by HTTP", Kind: problem.ErrForbidden}
+var errCrossOriginUpdate error = &ranking.FieldError{Field: "type", Reason: "update and event are not allowed from a page of another site; send them from your own server, by HTTP", Kind: problem.ErrForbidden}
 
 // handle decodes one message and acts on it. It returns the message's id, also beside an error.
 func (ss *session) handle(message []byte) (id jsontext.Value, err error) {
