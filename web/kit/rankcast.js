@@ -11,7 +11,7 @@
 
 import { Announcer } from './announcer.js';
 import { connect } from './connection.js';
-import { dates, memberCount, phrase, scoreFormat, timeLeft, times, words } from './format.js';
+import { dates, fill, memberCount, phrase, scoreFormat, timeLeft, times, words } from './format.js';
 import { part, RowList, setAttribute, setProperty, setText } from './rows.js';
 import { RankcastError } from './socket.js';
 import { sheet } from './style.js';
@@ -373,7 +373,10 @@ export class LiveLeaderboard extends HTMLElement {
 
   #noteText() {
     const { problem } = this.#detail;
-    if (problem) return /** @type {{ [word: string]: string }} */ (words)[problem.code] ?? problem.message;
+    if (problem) {
+      const word = /** @type {{ [word: string]: string }} */ (words)[problem.code];
+      return word ? fill(word, { board: this.getAttribute('board') ?? '' }) : problem.message;
+    }
     if (!this.#snapshot) return this.#state === 'away' ? words.unreachable : '';
     if (this.#snapshot.top.length > 0) return '';
     return this.#snapshot.final ? words.no_scores : `${this.#lastResult} ${words.no_scores_yet}`.trim();

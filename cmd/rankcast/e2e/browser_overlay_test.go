@@ -194,7 +194,8 @@ func TestOverlayOfNoBoard(t *testing.T) {
 	note := `(n => n.checkVisibility() ? n.textContent : '')(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]'))`
 	ctx := window(t, 1280, 900)
 	for _, mode := range []string{"list", "compact", "me"} {
-		require.NoError(t, chromedp.Do(ctx, overlay(p, "none", "me=x&mode="+mode), becomes(note, "There is no such board.")), mode)
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "none", "me=x&mode="+mode), becomes(note, "There is no board “none”."),
+			overlay(p, "none", "lang=zh&me=x&mode="+mode), becomes(note, "没有名为“none”的榜单。")), mode)
 	}
 }
 
