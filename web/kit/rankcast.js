@@ -50,6 +50,8 @@ export class LiveLeaderboard extends HTMLElement {
   /** The console says that `board` is missing. */
   #warned = false;
   #format = scoreFormat({});
+  /** Without the unit, which the score beside the gap has. */
+  #gapFormat = this.#format;
   /** @type {Connection | null} */
   #connection = null;
   /** @type {(() => void) | null} */
@@ -175,11 +177,9 @@ export class LiveLeaderboard extends HTMLElement {
   }
 
   #readFormat() {
-    this.#format = scoreFormat({
-      format: this.getAttribute('format') ?? undefined,
-      unit: this.getAttribute('unit') ?? undefined,
-      decimals: this.#number('decimals', 0, 15, 0),
-    });
+    const display = { format: this.getAttribute('format') ?? undefined, decimals: this.#number('decimals', 0, 15, 0) };
+    this.#gapFormat = scoreFormat(display);
+    this.#format = scoreFormat({ ...display, unit: this.getAttribute('unit') ?? undefined });
     this.#renderSoon();
   }
 
@@ -338,7 +338,7 @@ export class LiveLeaderboard extends HTMLElement {
   /** @param {number | null | undefined} toNext */
   #gapText(toNext) {
     if (toNext === null || toNext === undefined) return '';
-    return toNext === 0 ? words.level : phrase('to_next', { score: this.#format(toNext) });
+    return toNext === 0 ? words.level : phrase('to_next', { score: this.#gapFormat(toNext) });
   }
 
   #renderHeader() {

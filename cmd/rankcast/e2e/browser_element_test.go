@@ -71,6 +71,8 @@ func TestElementTrustsTheNewer(t *testing.T) {
 		do(script(`say(list(20, [['a', 30], ['u', 20], ['c', 20]]), `+me+`)`), becomes(`text()`, "1 a 30, me 2 u 10 to next 20, 3 c 20"))
 	}
 	do(script(`say(list(20, [['u', 30], ['a', 20]]))`), becomes(`text()`, "me 1 u 30, 2 a 20"))
+	// The unit is said once in a row, beside the score.
+	do(script(`board.setAttribute('unit', 'hearts'); say(list(21, [['a', 30], ['u', 20]]))`), becomes(`text()`, "1 a 30 hearts, me 2 u 10 to next 20 hearts"))
 }
 
 // With around, neighbours stand beside the followed member, and nobody twice.
