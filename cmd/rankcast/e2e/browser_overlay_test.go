@@ -273,6 +273,25 @@ func TestOverlayCutsNoName(t *testing.T) {
 	}
 }
 
+// A followed member without a score has its name, if it has one.
+func TestOverlayNamesAMemberWithoutAScore(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {stars: {kind: star}}`))
+	profile := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/members/star/nova", `{"name":"<i>Nova</i> Prime"}`)
+	require.Equal(t, 201, profile.Status, profile.Body)
+	ctx := window(t, 480, 100)
+	for _, mode := range []string{"list", "me"} {
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0&me=nova&mode="+mode), becomes(seen, "<i>Nova</i> Prime has no score yet"),
+			overlay(p, "stars", "pace=0&me=s3&mode="+mode), becomes(seen, "s3 has no score yet")), mode)
+	}
+	// The name stays while others move.
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0&me=nova&top=1"), becomes(seen, "<i>Nova</i> Prime has no score yet")))
+	for _, c := range [][2]string{{"s3", "1 s3 5 | <i>Nova</i> Prime has no score yet"}, {"nova", "1 s3 5 | 2 <i>Nova</i> Prime level with the next 5"}} {
+		require.Equal(t, 200, p.post("stars", fmt.Sprintf(`{"member":%q,"score":5}`, c[0])).Status)
+		require.NoError(t, chromedp.Do(ctx, becomes(seen, c[1])))
+	}
+}
+
 // A new leader is celebrated, once and not soon again, and nothing of it is left; not at
 // all before somebody who wants no motion.
 func TestOverlayCelebratesANewLeader(t *testing.T) {
