@@ -32,7 +32,7 @@ export const words = {
   no_scores_yet: 'No scores yet',
   unreachable: 'The server can’t be reached.',
   no_board: 'board is missing: <live-leaderboard board="stars">',
-  unknown_board: 'There is no such board.',
+  unknown_board: 'There is no board “{board}”.',
   unknown_period: 'There is no such period, yet or any more.',
   is_over: '{period} is over.',
   was_first: '{period} is over: {name} was first with {score}.',

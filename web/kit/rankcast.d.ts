@@ -273,7 +273,7 @@ export interface NewLeader extends EnterTop {
  *
  * Slot `row`: a `<template slot="row">` is the content of each row. The element fills in the
  * template's elements with a `data-field`: `rank`, `name` (or the id), `member`, `score`, `gap` (the
- * score between the followed member and the place above), `data.…` (a value of the entry's data).
+ * score between the followed member and the place above, without the unit), `data.…` (a value of the entry's data).
  * All fields are text, except that `<img data-field="avatar">` shows the avatar. A single element in
  * the template fills the row; several are columns of a grid. The page may add the template later.
  *

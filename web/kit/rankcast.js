@@ -11,7 +11,7 @@
 
 import { Announcer } from './announcer.js';
 import { connect } from './connection.js';
-import { dates, memberCount, phrase, scoreFormat, timeLeft, times, words } from './format.js';
+import { dates, fill, memberCount, phrase, scoreFormat, timeLeft, times, words } from './format.js';
 import { part, RowList, setAttribute, setProperty, setText } from './rows.js';
 import { RankcastError } from './socket.js';
 import { sheet } from './style.js';
@@ -50,6 +50,8 @@ export class LiveLeaderboard extends HTMLElement {
   /** The console says that `board` is missing. */
   #warned = false;
   #format = scoreFormat({});
+  /** Without the unit, which the score beside the gap has. */
+  #gapFormat = this.#format;
   /** @type {Connection | null} */
   #connection = null;
   /** @type {(() => void) | null} */
@@ -175,11 +177,9 @@ export class LiveLeaderboard extends HTMLElement {
   }
 
   #readFormat() {
-    this.#format = scoreFormat({
-      format: this.getAttribute('format') ?? undefined,
-      unit: this.getAttribute('unit') ?? undefined,
-      decimals: this.#number('decimals', 0, 15, 0),
-    });
+    const display = { format: this.getAttribute('format') ?? undefined, decimals: this.#number('decimals', 0, 15, 0) };
+    this.#gapFormat = scoreFormat(display);
+    this.#format = scoreFormat({ ...display, unit: this.getAttribute('unit') ?? undefined });
     this.#renderSoon();
   }
 
@@ -338,7 +338,7 @@ export class LiveLeaderboard extends HTMLElement {
   /** @param {number | null | undefined} toNext */
   #gapText(toNext) {
     if (toNext === null || toNext === undefined) return '';
-    return toNext === 0 ? words.level : phrase('to_next', { score: this.#format(toNext) });
+    return toNext === 0 ? words.level : phrase('to_next', { score: this.#gapFormat(toNext) });
   }
 
   #renderHeader() {
@@ -373,7 +373,10 @@ export class LiveLeaderboard extends HTMLElement {
 
   #noteText() {
     const { problem } = this.#detail;
-    if (problem) return /** @type {{ [word: string]: string }} */ (words)[problem.code] ?? problem.message;
+    if (problem) {
+      const word = /** @type {{ [word: string]: string }} */ (words)[problem.code];
+      return word ? fill(word, { board: this.getAttribute('board') ?? '' }) : problem.message;
+    }
     if (!this.#snapshot) return this.#state === 'away' ? words.unreachable : '';
     if (this.#snapshot.top.length > 0) return '';
     return this.#snapshot.final ? words.no_scores : `${this.#lastResult} ${words.no_scores_yet}`.trim();

@@ -71,6 +71,8 @@ func TestElementTrustsTheNewer(t *testing.T) {
 		do(script(`say(list(20, [['a', 30], ['u', 20], ['c', 20]]), `+me+`)`), becomes(`text()`, "1 a 30, me 2 u 10 to next 20, 3 c 20"))
 	}
 	do(script(`say(list(20, [['u', 30], ['a', 20]]))`), becomes(`text()`, "me 1 u 30, 2 a 20"))
+	// The unit is said once in a row, beside the score.
+	do(script(`board.setAttribute('unit', 'hearts'); say(list(21, [['a', 30], ['u', 20]]))`), becomes(`text()`, "1 a 30 hearts, me 2 u 10 to next 20 hearts"))
 }
 
 // With around, neighbours stand beside the followed member, and nobody twice.
@@ -255,6 +257,10 @@ func TestElementWithoutABoard(t *testing.T) {
 			import('/kit/rankcast.js').then(() => { board = document.createElement('live-leaderboard'); board.setAttribute('server', 'http://stand-in'); root = board.shadowRoot; document.body.append(board); })`),
 		becomes(`typeof board`, "object"), becomes(note, "stopped: "+missing), becomes(`errors.join()`, missing+"true"),
 		script(`board.setAttribute('top', '3')`), becomes(`errors.join()`, missing+"true"), becomes(`sockets.length + ''`, "0"),
+		// One that there is not is named.
+		script(`board.setAttribute('board', 'ponits{n}')`), becomes(`asked(sockets.at(-1))`, "3 - 0 anew"),
+		script(`sockets.at(-1).say({type: 'error', id: sockets.at(-1).sent.at(-1).id, code: 'unknown_board', message: 'board: there is no board'})`),
+		becomes(note, "stopped: There is no board “ponits{n}”."),
 		script(`board.setAttribute('board', 'b')`), becomes(`asked(sockets.at(-1))`, "3 - 0 anew"), becomes(note, "connecting: "),
 		script(`say(list(1, [['a', 3]]))`), becomes(`text()`, "1 a 3"), becomes(note, "live: "),
 		script(`board.removeAttribute('board')`), becomes(note, "stopped: "+missing), becomes(`text()`, ""), becomes(`errors.length + ''`, "1"),

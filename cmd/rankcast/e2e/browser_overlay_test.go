@@ -194,7 +194,8 @@ func TestOverlayOfNoBoard(t *testing.T) {
 	note := `(n => n.checkVisibility() ? n.textContent : '')(document.querySelector('live-leaderboard').shadowRoot.querySelector('[part=note]'))`
 	ctx := window(t, 1280, 900)
 	for _, mode := range []string{"list", "compact", "me"} {
-		require.NoError(t, chromedp.Do(ctx, overlay(p, "none", "me=x&mode="+mode), becomes(note, "There is no such board.")), mode)
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "none", "me=x&mode="+mode), becomes(note, "There is no board “none”."),
+			overlay(p, "none", "lang=zh&me=x&mode="+mode), becomes(note, "没有名为“none”的榜单。")), mode)
 	}
 }
 
@@ -226,6 +227,69 @@ func TestOverlayOfOneRow(t *testing.T) {
 		chromedp.EmulateViewport(300, 60), becomes(seen, "1 m01 90 | 7 m07 10 to next 30"),
 		chromedp.EmulateViewport(300, 40), becomes(seen, "7 m07 10 to next 30"),
 	))
+}
+
+// The followed member's row shows the name before the gap, and the gap as a whole or not at all.
+func TestOverlayCutsNoName(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {hearts: {display: {unit: hearts}}}`))
+	for i, m := range []string{"ana", "eli", "mia", "s17", "s3", "nova"} {
+		require.Equal(t, 200, p.post("hearts", fmt.Sprintf(`{"member":%q,"score":%d}`, m, 90-16*i)).Status)
+	}
+	own := `document.querySelector('live-leaderboard').shadowRoot.querySelector('[part~=me]')`
+	look := func(name string) chromedp.Action[chromedp.Void] {
+		return script(`var look = () => {
+			const row = ` + own + `, part = name => row?.querySelector('[part=' + name + ']');
+			if (part('member')?.textContent !== '` + name + `') return 'not yet';
+			const line = part('gap').parentElement.getBoundingClientRect(), range = document.createRange();
+			range.selectNodeContents(part('gap'));
+			const text = range.getBoundingClientRect(), box = part('gap').getBoundingClientRect();
+			const below = text.top >= line.bottom - 1, whole = text.right <= Math.min(line.right, box.right) + 1 && text.bottom <= line.bottom + 1;
+			const edge = document.querySelector('#frame').getBoundingClientRect().right;
+			return [part('member').scrollWidth > part('member').clientWidth ? 'cut' : 'name', below ? 'alone' : whole ? part('gap').textContent : 'gap is cut',
+				innerWidth - edge < 20 ? 'to the edge' : innerWidth - edge].join(', ');
+		}`)
+	}
+	const avatar = `,"avatar":"/assets/shared/favicon.svg"`
+	ctx := window(t, 1280, 900)
+	for _, c := range []struct {
+		name, avatar, query string
+		width, height       int64
+		want                string
+	}{
+		{"Nova Prime", "", "", 400, 300, "name, 16 to next, to the edge"},
+		{"Nova Prime", "", "", 800, 600, "name, 16 to next, to the edge"},
+		{"Nova Prime", "", "mode=me", 480, 100, "name, 16 to next, to the edge"},
+		{"Nova Prime", "", "mode=me", 300, 100, "name, alone, to the edge"},
+		{"Nova Prime of the", "", "", 400, 300, "name, alone, to the edge"},
+		{"Nova Prime of the", avatar, "", 800, 600, "name, 16 to next, to the edge"},
+		{"Nova Prime of the Northern Lights over Lapland", "", "", 400, 300, "cut, alone, to the edge"},
+		{"Nova Prime of the Northern Lights over Lapland", avatar, "", 800, 600, "cut, alone, to the edge"},
+	} {
+		profile := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/members/member/nova", fmt.Sprintf(`{"name":%q%s}`, c.name, c.avatar))
+		require.Equal(t, 2, profile.Status/100, profile.Body)
+		require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(c.width, c.height), overlay(p, "hearts", "pace=0&me=nova&"+c.query),
+			look(c.name), becomes(`look()`, c.want)), c)
+	}
+}
+
+// A followed member without a score has its name, if it has one.
+func TestOverlayNamesAMemberWithoutAScore(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "--boards", write(t, "boards.yaml", `boards: {stars: {kind: star}}`))
+	profile := servertest.Request(t, "PUT", "http://"+p.addr+"/v1/members/star/nova", `{"name":"<i>Nova</i> Prime"}`)
+	require.Equal(t, 201, profile.Status, profile.Body)
+	ctx := window(t, 480, 100)
+	for _, mode := range []string{"list", "me"} {
+		require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0&me=nova&mode="+mode), becomes(seen, "<i>Nova</i> Prime has no score yet"),
+			overlay(p, "stars", "pace=0&me=s3&mode="+mode), becomes(seen, "s3 has no score yet")), mode)
+	}
+	// The name stays while others move.
+	require.NoError(t, chromedp.Do(ctx, overlay(p, "stars", "pace=0&me=nova&top=1"), becomes(seen, "<i>Nova</i> Prime has no score yet")))
+	for _, c := range [][2]string{{"s3", "1 s3 5 | <i>Nova</i> Prime has no score yet"}, {"nova", "1 s3 5 | 2 <i>Nova</i> Prime level with the next 5"}} {
+		require.Equal(t, 200, p.post("stars", fmt.Sprintf(`{"member":%q,"score":5}`, c[0])).Status)
+		require.NoError(t, chromedp.Do(ctx, becomes(seen, c[1])))
+	}
 }
 
 // A new leader is celebrated, once and not soon again, and nothing of it is left; not at

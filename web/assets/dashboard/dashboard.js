@@ -207,7 +207,7 @@ function render() {
     showMemberProblem(me, meInput, meProblem);
   }
   updateLanguageLink(languageLink);
-  overlayLink.href = pageURL(`overlay/${encodeSegment(board)}`, { me, top: top === DEFAULT_TOP ? '' : top }).href;
+  overlayLink.href = pageURL(`overlay/${encodeSegment(board)}`, { me }).href;
   const { format, unit, decimals } = definition?.display ?? {};
   setAttribute(leaderboard, 'format', format);
   setAttribute(leaderboard, 'unit', unit);

@@ -56,6 +56,10 @@ const me = query.get('me') ?? '';
 const requestedTop = numberOf('top', 1, MAX_TOP, DEFAULT_TOP);
 
 const board = document.createElement('live-leaderboard');
+/** The kind of the board's members; '': not known yet. */
+let memberKind = '';
+/** The name in the followed member's profile; '': none; null: not requested. @type {string | null} */
+let profileName = null;
 
 document.title = `${name} · ${document.title}`;
 setText(byId('heading', HTMLElement), name);
@@ -84,6 +88,7 @@ function start() {
   frame.prepend(board);
   if (mode === 'list') new ResizeObserver(([{ contentRect }]) => fitRows(contentRect.height)).observe(stage);
   if (mode === 'me') showRankChange();
+  if (me) board.addEventListener('update', showProfileName);
   const ticker = mode === 'compact' ? new Ticker(board) : null;
   celebrateLeaders(board, byId('celebration', HTMLElement), {
     member: mode === 'me' ? me : '',
@@ -117,12 +122,35 @@ function fitScores({ snapshot, me: own }) {
   setProperty(frame, '--digits', Math.max(1, ...digits));
 }
 
+/**
+ * Shows the name of the followed member while it has no score. The server sends names with
+ * entries only, so the page reads the profile, once.
+ */
+function showProfileName() {
+  const field = board.shadowRoot?.querySelector('[data-absent] [data-field=name]');
+  if (!field || !memberKind) return;
+  if (profileName === null) readProfile();
+  else if (profileName) setText(field, profileName);
+}
+
+async function readProfile() {
+  profileName = '';
+  try {
+    const profile = await fetchJSON(`v1/members/${encodeSegment(memberKind)}/${encodeSegment(me)}`);
+    profileName = profile.name ?? '';
+    showProfileName();
+  } catch {
+    // The row shows the id.
+  }
+}
+
 // The board starts once its format is known. If the server cannot tell it now, the board starts
 // without, and gets the format later.
 function readDefinition() {
   const poll = new Poll(Infinity, async (signal) => {
     try {
       const { definition } = await fetchJSON(`v1/boards/${encodeSegment(name)}`, signal);
+      memberKind = definition.kind;
       const { format, unit, decimals } = definition.display ?? {};
       setAttribute(board, 'format', format);
       setAttribute(board, 'unit', unit);
