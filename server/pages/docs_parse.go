@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	tableast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
 	markdownhtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
@@ -56,9 +57,6 @@ type docSection struct {
 	Text    string `json:"text"`
 }
 
-// maxWholeCode is the length, in bytes, up to which code in a text stays on one line: it fits a phone.
-const maxWholeCode = 28
-
 // parseDoc parses a page. Its faults are the parts that the pages don't allow.
 func parseDoc(slug string, source []byte) *doc {
 	d := &doc{slug: slug, source: source, tree: newMarkdown().Parser().Parse(text.NewReader(source))}
@@ -66,10 +64,8 @@ func parseDoc(slug string, source []byte) *doc {
 		switch n := n.(type) {
 		case *ast.Heading:
 			d.addHeading(n)
-		case *ast.CodeSpan:
-			if code := d.plainText(n); len(code) <= maxWholeCode && !strings.Contains(code, " ") {
-				n.SetAttributeString("class", "whole")
-			}
+		case *tableast.Table:
+			d.labelCells(n)
 		case *ast.HTMLBlock, *ast.RawHTML:
 			d.fault("raw HTML is not allowed; write tags as `code`")
 		case *ast.CodeBlock:

@@ -33,8 +33,9 @@ var docsPages = func() (paths []string) {
 	return paths
 }()
 
-// docsReady waits until the script of a page of the documentation has run.
-var docsReady = becomes(`String(document.querySelector('#docs-search').checkVisibility())`, "true")
+// docsReady waits until the script of a page of the documentation has run, and knows the boxes that scroll.
+var docsReady = becomes(`String(document.querySelector('#docs-search').checkVisibility() &&
+	[...document.querySelectorAll('#docs-article :is(pre, .table)')].every(box => box.scrollWidth > box.clientWidth === (box.tabIndex === 0)))`, "true")
 
 // lookOrRead opens a page in a size, theme and language, and waits until it shows rows or cards, or until the
 // script of a page of the documentation has run.
@@ -60,7 +61,7 @@ var docsSample = `
   two lines
 </code></pre></figure>
 <div class="table"><table><thead><tr><th>wide</th><th align="right">b</th><th>c</th></tr></thead>
-<tbody><tr><td><code>` + strings.Repeat("w", 45) + `</code></td><td align="right">2</td><td>words that wrap, and ` + "`code`" + `</td></tr></tbody></table></div>
+<tbody><tr><td nowrap><code>` + strings.Repeat("w", 45) + `</code></td><td align="right">2</td><td>words that wrap, and ` + "`code`" + `</td></tr></tbody></table></div>
 <div class="table"><table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table></div>
 <p>Text with <code>` + strings.Repeat("code", 40) + `</code> and a <a href="https://a.example/">` + strings.Repeat("link", 40) + `</a>.</p>`
 
@@ -72,7 +73,8 @@ func withSample(t *testing.T, ctx context.Context) {
 }
 
 // All pages of the documentation fit a phone, whatever is in them, and what is too wide scrolls by itself,
-// also by the keyboard. No page complains to the console.
+// also by the keyboard. On a phone, none of their tables is too wide, nor a command or JSON. No short code
+// breaks. No page complains to the console.
 func TestDocsFitAPhone(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
@@ -83,11 +85,14 @@ func TestDocsFitAPhone(t *testing.T) {
 	// The boxes of the sample that scroll, with the names that a screen reader has for them.
 	const boxes = `[...document.querySelectorAll('#sample-section ~ * pre, #sample-section ~ .table')].map(box =>
 		box.scrollWidth > box.clientWidth ? box.tabIndex + box.role + /^(Code|Table) \d+$/.test(box.ariaLabel) : box.tabIndex + String(box.role)).join(' ')`
+	const tooWide = `[...document.querySelectorAll('.table, pre:has(.line)')].filter(box => !box.matches('#sample-section ~ *') && box.scrollWidth > box.clientWidth).map(box => box.textContent.trim().slice(0, 60)).join(' | ')`
+	const broken = `[...document.querySelectorAll('.whole')].filter(code => code.getClientRects().length > 1).map(code => code.textContent).join(' | ')`
 	for _, path := range docsPages {
-		for _, width := range []int{320, 390, 1000} {
+		for _, width := range []int{320, 360, 390, 1000} {
 			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), 844), chromedp.Navigate("http://"+p.addr+path), docsReady,
 				becomes(`String(document.querySelector('#sample-section').checkVisibility())`, "true"),
 				becomes(`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`, ""),
+				becomes(fmt.Sprintf(`innerWidth > 640 ? '' : %s`, tooWide), ""), becomes(fmt.Sprintf(`innerWidth < 352 ? '' : %s`, broken), ""),
 				becomes(boxes, map[bool]string{
 					true:  "0regiontrue -1null -1null 0regiontrue -1null",
 					false: "0regiontrue -1null -1null -1null -1null",
@@ -95,6 +100,21 @@ func TestDocsFitAPhone(t *testing.T) {
 			), "%s at %d", path, width)
 		}
 	}
+	// There, each row of a table with several columns is a block: its cells stand below each other, with the
+	// names of their columns.
+	const row = `[...document.querySelector('#attributes ~ .stack tbody tr').cells]`
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 844), chromedp.Navigate("http://"+p.addr+"/docs/pages"), docsReady,
+		becomes(row+`.map(cell => getComputedStyle(cell, '::before').content.replace(' / ""', '')).join()`, `none,"values","default","meaning"`),
+		becomes(`String(`+row+`.every((cell, i, all) => i === 0 || cell.getBoundingClientRect().top >= all[i - 1].getBoundingClientRect().bottom))`, "true"),
+		// The link in the corner leads back to the contents, and opens them.
+		script(`document.querySelector('#functions').scrollIntoView()`),
+		becomes(`String(document.querySelector('.up').getBoundingClientRect().bottom <= innerHeight && scrollY > 2000)`, "true"),
+		script(`document.querySelector('.up').click()`),
+		becomes(`String(scrollY < 500 && document.querySelector('.fold .contents').checkVisibility())`, "true"),
+		chromedp.EmulateViewport(1280, 844), becomes(`String(document.querySelector('.up').checkVisibility())`, "false"),
+		becomes(`getComputedStyle(`+row+`[1], '::before').content`, "none"),
+		chromedp.Navigate("http://"+p.addr+docsPages[len(docsPages)-1]), docsReady,
+	))
 	// On a phone, the menu and the contents are folded, and a reader needs no script to open them.
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 844),
 		becomes(`String([...document.querySelectorAll('.menu')].some(menu => menu.checkVisibility()))`, "false"),
