@@ -125,16 +125,26 @@ func TestDocsRendering(t *testing.T) {
 // The index has the words of a section as a reader sees them.
 func TestDocsSections(t *testing.T) {
 	t.Parallel()
-	d := parseDoc("boards", []byte("# Boards\n\nAn *a* \\* &amp; `b`\n[c](start.md)\n\n- one\n- two\n\n## `Keys`\n|x|y|\n|-|-|\n|1|2|\n\n### Deep\n```sh\necho <1>\n```\n## Last\n"))
+	d := parseDoc("boards", []byte("# Boards\n\nAn *a* \\* &amp; `b`\n[c](start.md)\n\n- one\n- two\n\n## `Keys`\n|x|y|\n|-|-|\n|1|2|\n\n### Deep\ntext\n```sh\necho <1>\n```\n## Last\n"))
 	require.Empty(t, d.faults)
 	require.Equal(t, []docSection{
-		{"boards", "Boards", "Boards", "boards", "An a * & b c one two"},
-		{"boards", "Boards", "Keys", "keys", "x y 1 2"},
-		{"boards", "Boards", "Deep", "deep", "echo <1>"},
-		{"boards", "Boards", "Last", "last", ""},
+		{"boards", "Boards", "Boards", "boards", "", "An a * & b c one two", ""},
+		{"boards", "Boards", "Keys", "keys", "", "x y 1 2", ""},
+		{"boards", "Boards", "Deep", "deep", "", "text", "echo <1>"},
+		{"boards", "Boards", "Last", "last", "", "", ""},
 	}, d.sections())
 	require.Equal(t, []string{"Keys", "Last"}, []string{d.contents()[0].Text, d.contents()[1].Text})
 	require.Equal(t, "deep", d.contents()[0].Below[0].Anchor)
+}
+
+// Keywords that belong to no section stop the start.
+func TestDocsKeywords(t *testing.T) {
+	t.Parallel()
+	sections := []docSection{{Page: "boards", Anchor: "ties"}, {Page: "boards", Anchor: "keys"}}
+	require.NoError(t, addKeywords(sections, map[string]string{"boards#keys": "yaml config"}))
+	require.Equal(t, []docSection{{Page: "boards", Anchor: "ties"}, {Page: "boards", Anchor: "keys", Keywords: "yaml config"}}, sections)
+	require.EqualError(t, addKeywords(sections, map[string]string{"boards#keys": "", "boards#none": "", "a#b": ""}),
+		"keywords of [a#b boards#none]: there is no such page or heading")
 }
 
 // README and the pages lead to headings, pages and files that the repository has.

@@ -220,6 +220,24 @@ func TestDocsSearch(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, chromedp.Do(ctx, becomes(`location.pathname + location.hash`, "/docs/"+last.Page+hash)))
 
+	// What readers type finds its section among the first four, also if the section has other words.
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/docs/start"), docsReady, script(input+`.focus()`)))
+	for query, section := range map[string]string{
+		"CORS": "operations#pages-of-other-sites", "cross origin": "operations#pages-of-other-sites",
+		"script tag": "pages#a-board-on-your-own-page", "my own css": "pages#look", "css": "pages#look",
+		"data-field": "pages#rows-of-your-own", "subscribe": "pages#functions", "offline": "pages#connection",
+		"iframe": "pages#a-board-on-your-own-page", "streamlabs": "pages#overlay-for-obs", "discord bot": "events#receive-the-webhook",
+		"unity": "http#update-scores", "reset weekly": "boards#periods", "season": "boards#periods-of-any-length",
+		"ban a cheater": "http#hide-a-member", "delete user": "http#erase-a-member", "GDPR": "http#erase-a-member",
+		"docker": "operations#container-image", "kubernetes": "operations#health", "nginx": "operations#a-proxy-for-browsers",
+		"https": "operations#a-proxy-for-browsers", "password": "operations#who-can-reach-it", "login": "operations#who-can-reach-it",
+		"rate limit": "operations#a-proxy-for-browsers", "backup": "http#export-and-import", "benchmark": "measured#writes",
+	} {
+		require.NoError(t, chromedp.Do(ctx, typed(query), becomes(fmt.Sprintf(
+			`%s.value === %q && %s.slice(0, 4).some(option => option.getAttribute('href').endsWith(%q)) ? '' : %s.map(option => option.hash).join()`,
+			input, query, options, "/docs/"+section, options), "")), query)
+	}
+
 	// An index of which each word is known.
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/docs/start?lang=zh"), docsReady,
 		script(`var requests = 0, fails = true;
@@ -228,6 +246,11 @@ func TestDocsSearch(t *testing.T) {
 				section('start', 'Start', 'Start', 'A tie of two. <b>Not a tag</b>'),
 				section('boards', 'Boards', 'Ties', 'Two members with one score.'),
 				section('boards', 'Boards', 'Retries', 'No ties here: '+ 'word '.repeat(60) + 'and --origins at the end'),
+				section('boards', 'Boards', 'Text', 'embed embed embed'),
+				{...section('boards', 'Boards', 'Keyed', 'The text.'), keywords: 'iframe embed'},
+				section('boards', 'Boards', 'Embed', 'after'),
+				{...section('boards', 'Boards', 'Prose', 'the place around you'), code: 'around '.repeat(3)},
+				{...section('boards', 'Boards', 'Code', 'Nowhere.'), code: '{"a":1}' + 'x'.repeat(300) + '{"my-part":1}, and my own part'},
 				...Array.from({length: 30}, (_, i) => section('how', 'How', 'Item ' + i, 'many')),
 			];
 			globalThis.fetch = async () => { requests++; if (fails) throw new TypeError('no network'); return Response.json(index); }`),
@@ -242,9 +265,19 @@ func TestDocsSearch(t *testing.T) {
 		typed("boards ties ."), becomes(results, "> [Ties] [Boards]: Two members with one score. | Retries [Boards]: No [ties] here: "+strings.Repeat("word ", 27)+"…"),
 		typed("--orig"), becomes(results, "> Retries Boards: … "+strings.Repeat("word ", 6)+"and --[orig]ins at the end"), becomes(told, "1 result / "),
 		typed("many"), becomes(options+`.length + ''`, "20"), becomes(told, "30 results / 10 more. Another word narrows the search."),
-		typed("tie nothing"), becomes(results, ""), becomes(combobox, "false none"),
-		becomes(told, "Nothing found. Each word must begin a word of one section. / Nothing found. Each word must begin a word of one section."),
-		typed(".*("), becomes(results, ""), typed("  "), becomes(told, " / Nothing found. Each word must begin a word of one section."),
+		typed("two members nothing"), becomes(results, "> Ties Boards: [Two] [members] with one score."),
+		becomes(told, "1 result. No section has all these words. The results have most of them. / No section has all these words. The results have most of them."),
+		// Keywords come after headings, and before the text. They stay hidden.
+		typed("embed"), becomes(results, "> [Embed] Boards: after | Keyed Boards: The text. | Text Boards: [embed] [embed] [embed]"),
+		// A common word counts only alone, a plural finds the singular, and the parts of a word belong together.
+		typed("the embeds"), becomes(results, "> [Embed] Boards: after | Keyed Boards: The text. | Text Boards: [embed] [embed] [embed]"),
+		typed("the"), becomes(results, "> Retries Boards: … "+strings.Repeat("word ", 4)+"and --origins at [the] end | Keyed Boards: [The] text. | Prose Boards: [the] place around you"),
+		typed("my-part"), becomes(results, "> Code Boards: … "+strings.Repeat("x", 38)+`{"[my-part]":1}, and my own part`),
+		// An excerpt shows the text rather than the code.
+		typed("around"), becomes(results, "> Prose Boards: the place [around] you"),
+		typed("nothing"), becomes(results, ""), becomes(combobox, "false none"),
+		becomes(told, "Nothing found. Try the beginning of another word. / Nothing found. Try the beginning of another word."),
+		typed(".*("), becomes(results, ""), typed("  "), becomes(told, " / Nothing found. Try the beginning of another word."),
 		becomes(`String(document.querySelector('#docs-search-panel').checkVisibility())`, "false"),
 		becomes(`String(requests)`, "1"),
 
