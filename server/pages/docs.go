@@ -87,6 +87,9 @@ func newDocs(files fs.FS) (*docs, error) {
 		made.pages = append(made.pages, a)
 		index = append(index, d.sections()...)
 	}
+	if err := addKeywords(index, docKeywords); err != nil {
+		return nil, err
+	}
 	b, err := json.Marshal(index)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	tableast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
 	markdownhtml "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
@@ -53,11 +54,11 @@ type docSection struct {
 	Title   string `json:"title"`   // of the page
 	Heading string `json:"heading"` // the title, for the text above the first heading
 	Anchor  string `json:"anchor"`
-	Text    string `json:"text"`
+	// Keywords are words that readers may search for, though the section has others.
+	Keywords string `json:"keywords,omitempty"`
+	Text     string `json:"text"`
+	Code     string `json:"code,omitempty"` // the blocks of code
 }
-
-// maxWholeCode is the length, in bytes, up to which code in a text stays on one line: it fits a phone.
-const maxWholeCode = 28
 
 // parseDoc parses a page. Its faults are the parts that the pages don't allow.
 func parseDoc(slug string, source []byte) *doc {
@@ -66,10 +67,8 @@ func parseDoc(slug string, source []byte) *doc {
 		switch n := n.(type) {
 		case *ast.Heading:
 			d.addHeading(n)
-		case *ast.CodeSpan:
-			if code := d.plainText(n); len(code) <= maxWholeCode && !strings.Contains(code, " ") {
-				n.SetAttributeString("class", "whole")
-			}
+		case *tableast.Table:
+			d.labelCells(n)
 		case *ast.HTMLBlock, *ast.RawHTML:
 			d.fault("raw HTML is not allowed; write tags as `code`")
 		case *ast.CodeBlock:
@@ -187,11 +186,13 @@ func (d *doc) sections() (found []docSection) {
 		}
 		last := &found[len(found)-1]
 		last.Text = strings.TrimSpace(last.Text + " " + d.plainText(n))
+		last.Code = strings.TrimSpace(last.Code + " " + d.codeOf(n))
 	}
 	return found
 }
 
-// plainText is the text of a node as a reader sees it, in one line, with spaces between blocks.
+// plainText is the text of a node as a reader sees it, in one line, with spaces between blocks. It has no
+// blocks of code.
 func (d *doc) plainText(n ast.Node) string {
 	var words strings.Builder
 	inspect(n, func(n ast.Node) {
@@ -203,11 +204,20 @@ func (d *doc) plainText(n ast.Node) string {
 			words.WriteString(d.textOf(n))
 		case *ast.AutoLink:
 			words.Write(n.Label(d.source))
-		case *ast.FencedCodeBlock:
-			words.Write(n.Lines().Value(d.source))
 		}
 	})
 	return strings.Join(strings.Fields(words.String()), " ")
+}
+
+// codeOf is the code of the blocks of a node, in one line.
+func (d *doc) codeOf(n ast.Node) string {
+	var words []string
+	inspect(n, func(n ast.Node) {
+		if block, isCode := n.(*ast.FencedCodeBlock); isCode {
+			words = append(words, strings.Fields(string(block.Lines().Value(d.source)))...)
+		}
+	})
+	return strings.Join(words, " ")
 }
 
 // textOf is the text of a node without Markdown's escapes and entities.

@@ -25,9 +25,11 @@ type docRenderer struct{}
 func (docRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindHeading, renderHeading)
 	r.Register(ast.KindFencedCodeBlock, renderCode)
+	r.Register(ast.KindCodeSpan, renderCodeSpan)
 	r.Register(ast.KindLink, renderLink)
 	r.Register(tableast.KindTable, renderTable)
 	r.Register(tableast.KindTableHeader, renderTableHeader)
+	r.Register(tableast.KindTableRow, renderTableRow)
 	r.Register(tableast.KindTableCell, renderTableCell)
 }
 
@@ -55,64 +57,13 @@ func renderLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (
 	path, isFile := strings.CutPrefix(string(n.Destination), repositoryRoot)
 	switch {
 	case isFile && entering && strings.HasSuffix(path, (&doc{source: source}).plainText(n)):
-		fmt.Fprintf(w, "<code>%s</code>", html.EscapeString(path))
+		fmt.Fprintf(w, "<code>%s</code>", wrapping(path))
 		return ast.WalkSkipChildren, nil
 	case isFile: // its text alone
 	case entering:
 		fmt.Fprintf(w, `<a href="%s">`, util.EscapeHTML(util.URLEscape(n.Destination, true)))
 	default:
 		fmt.Fprint(w, "</a>")
-	}
-	return ast.WalkContinue, nil
-}
-
-// renderTable puts a table in a box, in which a wide table scrolls.
-func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		fmt.Fprint(w, "<div class=\"table\">\n<table>\n")
-	} else {
-		fmt.Fprint(w, "</table>\n</div>\n")
-	}
-	return ast.WalkContinue, nil
-}
-
-// renderTableHeader leaves out a header without words: Markdown requires one in each table.
-func renderTableHeader(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	empty := true
-	for cell := n.FirstChild(); cell != nil; cell = cell.NextSibling() {
-		empty = empty && !cell.HasChildren()
-	}
-	switch {
-	case entering && empty:
-		return ast.WalkSkipChildren, nil
-	case entering:
-		fmt.Fprint(w, "<thead>\n<tr>\n")
-	default:
-		if !empty {
-			fmt.Fprint(w, "</tr>\n</thead>\n")
-		}
-		if n.NextSibling() != nil {
-			fmt.Fprint(w, "<tbody>\n") // goldmark's last row ends it
-		}
-	}
-	return ast.WalkContinue, nil
-}
-
-// renderTableCell aligns a cell by an attribute, because the content security policy forbids styles. A
-// header without words is no header for a screen reader.
-func renderTableCell(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	n := node.(*tableast.TableCell)
-	tag := "td"
-	if n.Parent().Kind() == tableast.KindTableHeader && n.HasChildren() {
-		tag = "th"
-	}
-	switch {
-	case !entering:
-		fmt.Fprintf(w, "</%s>\n", tag)
-	case n.Alignment == tableast.AlignNone:
-		fmt.Fprintf(w, "<%s>", tag)
-	default:
-		fmt.Fprintf(w, `<%s align="%s">`, tag, n.Alignment)
 	}
 	return ast.WalkContinue, nil
 }
@@ -163,6 +114,12 @@ func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (
 	if title != "" {
 		fmt.Fprintf(w, "<figcaption>%s</figcaption>", html.EscapeString(title))
 	}
-	fmt.Fprintf(w, "<pre><code>%s</code></pre></figure>\n", html.EscapeString(string(n.Lines().Value(source))))
+	code := string(n.Lines().Value(source))
+	if language == "sh" || language == "json" {
+		code = wrappingLines(code)
+	} else {
+		code = html.EscapeString(code)
+	}
+	fmt.Fprintf(w, "<pre><code>%s</code></pre></figure>\n", code)
 	return ast.WalkContinue, nil
 }

@@ -33,8 +33,9 @@ var docsPages = func() (paths []string) {
 	return paths
 }()
 
-// docsReady waits until the script of a page of the documentation has run.
-var docsReady = becomes(`String(document.querySelector('#docs-search').checkVisibility())`, "true")
+// docsReady waits until the script of a page of the documentation has run, and knows the boxes that scroll.
+var docsReady = becomes(`String(document.querySelector('#docs-search').checkVisibility() &&
+	[...document.querySelectorAll('#docs-article :is(pre, .table)')].every(box => box.scrollWidth > box.clientWidth === (box.tabIndex === 0)))`, "true")
 
 // lookOrRead opens a page in a size, theme and language, and waits until it shows rows or cards, or until the
 // script of a page of the documentation has run.
@@ -60,7 +61,7 @@ var docsSample = `
   two lines
 </code></pre></figure>
 <div class="table"><table><thead><tr><th>wide</th><th align="right">b</th><th>c</th></tr></thead>
-<tbody><tr><td><code>` + strings.Repeat("w", 45) + `</code></td><td align="right">2</td><td>words that wrap, and ` + "`code`" + `</td></tr></tbody></table></div>
+<tbody><tr><td nowrap><code>` + strings.Repeat("w", 45) + `</code></td><td align="right">2</td><td>words that wrap, and ` + "`code`" + `</td></tr></tbody></table></div>
 <div class="table"><table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table></div>
 <p>Text with <code>` + strings.Repeat("code", 40) + `</code> and a <a href="https://a.example/">` + strings.Repeat("link", 40) + `</a>.</p>`
 
@@ -72,7 +73,8 @@ func withSample(t *testing.T, ctx context.Context) {
 }
 
 // All pages of the documentation fit a phone, whatever is in them, and what is too wide scrolls by itself,
-// also by the keyboard. No page complains to the console.
+// also by the keyboard. On a phone, none of their tables is too wide, nor a command or JSON. No short code
+// breaks. No page complains to the console.
 func TestDocsFitAPhone(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
@@ -83,11 +85,14 @@ func TestDocsFitAPhone(t *testing.T) {
 	// The boxes of the sample that scroll, with the names that a screen reader has for them.
 	const boxes = `[...document.querySelectorAll('#sample-section ~ * pre, #sample-section ~ .table')].map(box =>
 		box.scrollWidth > box.clientWidth ? box.tabIndex + box.role + /^(Code|Table) \d+$/.test(box.ariaLabel) : box.tabIndex + String(box.role)).join(' ')`
+	const tooWide = `[...document.querySelectorAll('.table, pre:has(.line)')].filter(box => !box.matches('#sample-section ~ *') && box.scrollWidth > box.clientWidth).map(box => box.textContent.trim().slice(0, 60)).join(' | ')`
+	const broken = `[...document.querySelectorAll('.whole')].filter(code => code.getClientRects().length > 1).map(code => code.textContent).join(' | ')`
 	for _, path := range docsPages {
-		for _, width := range []int{320, 390, 1000} {
+		for _, width := range []int{320, 360, 390, 1000} {
 			require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), 844), chromedp.Navigate("http://"+p.addr+path), docsReady,
 				becomes(`String(document.querySelector('#sample-section').checkVisibility())`, "true"),
 				becomes(`document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + ' px' : ''`, ""),
+				becomes(fmt.Sprintf(`innerWidth > 640 ? '' : %s`, tooWide), ""), becomes(fmt.Sprintf(`innerWidth < 352 ? '' : %s`, broken), ""),
 				becomes(boxes, map[bool]string{
 					true:  "0regiontrue -1null -1null 0regiontrue -1null",
 					false: "0regiontrue -1null -1null -1null -1null",
@@ -95,6 +100,21 @@ func TestDocsFitAPhone(t *testing.T) {
 			), "%s at %d", path, width)
 		}
 	}
+	// There, each row of a table with several columns is a block: its cells stand below each other, with the
+	// names of their columns.
+	const row = `[...document.querySelector('#attributes ~ .stack tbody tr').cells]`
+	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 844), chromedp.Navigate("http://"+p.addr+"/docs/pages"), docsReady,
+		becomes(row+`.map(cell => getComputedStyle(cell, '::before').content.replace(' / ""', '')).join()`, `none,"values","default","meaning"`),
+		becomes(`String(`+row+`.every((cell, i, all) => i === 0 || cell.getBoundingClientRect().top >= all[i - 1].getBoundingClientRect().bottom))`, "true"),
+		// The link in the corner leads back to the contents, and opens them.
+		script(`document.querySelector('#functions').scrollIntoView()`),
+		becomes(`String(document.querySelector('.up').getBoundingClientRect().bottom <= innerHeight && scrollY > 2000)`, "true"),
+		script(`document.querySelector('.up').click()`),
+		becomes(`String(scrollY < 500 && document.querySelector('.fold .contents').checkVisibility())`, "true"),
+		chromedp.EmulateViewport(1280, 844), becomes(`String(document.querySelector('.up').checkVisibility())`, "false"),
+		becomes(`getComputedStyle(`+row+`[1], '::before').content`, "none"),
+		chromedp.Navigate("http://"+p.addr+docsPages[len(docsPages)-1]), docsReady,
+	))
 	// On a phone, the menu and the contents are folded, and a reader needs no script to open them.
 	require.NoError(t, chromedp.Do(ctx, chromedp.EmulateViewport(390, 844),
 		becomes(`String([...document.querySelectorAll('.menu')].some(menu => menu.checkVisibility()))`, "false"),
@@ -200,6 +220,24 @@ func TestDocsSearch(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, chromedp.Do(ctx, becomes(`location.pathname + location.hash`, "/docs/"+last.Page+hash)))
 
+	// What readers type finds its section among the first four, also if the section has other words.
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/docs/start"), docsReady, script(input+`.focus()`)))
+	for query, section := range map[string]string{
+		"CORS": "operations#pages-of-other-sites", "cross origin": "operations#pages-of-other-sites",
+		"script tag": "pages#a-board-on-your-own-page", "my own css": "pages#look", "css": "pages#look",
+		"data-field": "pages#rows-of-your-own", "subscribe": "pages#functions", "offline": "pages#connection",
+		"iframe": "pages#a-board-on-your-own-page", "streamlabs": "pages#overlay-for-obs", "discord bot": "events#receive-the-webhook",
+		"unity": "http#update-scores", "reset weekly": "boards#periods", "season": "boards#periods-of-any-length",
+		"ban a cheater": "http#hide-a-member", "delete user": "http#erase-a-member", "GDPR": "http#erase-a-member",
+		"docker": "operations#container-image", "kubernetes": "operations#health", "nginx": "operations#a-proxy-for-browsers",
+		"https": "operations#a-proxy-for-browsers", "password": "operations#who-can-reach-it", "login": "operations#who-can-reach-it",
+		"rate limit": "operations#a-proxy-for-browsers", "backup": "http#export-and-import", "benchmark": "measured#writes",
+	} {
+		require.NoError(t, chromedp.Do(ctx, typed(query), becomes(fmt.Sprintf(
+			`%s.value === %q && %s.slice(0, 4).some(option => option.getAttribute('href').endsWith(%q)) ? '' : %s.map(option => option.hash).join()`,
+			input, query, options, "/docs/"+section, options), "")), query)
+	}
+
 	// An index of which each word is known.
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/docs/start?lang=zh"), docsReady,
 		script(`var requests = 0, fails = true;
@@ -208,6 +246,11 @@ func TestDocsSearch(t *testing.T) {
 				section('start', 'Start', 'Start', 'A tie of two. <b>Not a tag</b>'),
 				section('boards', 'Boards', 'Ties', 'Two members with one score.'),
 				section('boards', 'Boards', 'Retries', 'No ties here: '+ 'word '.repeat(60) + 'and --origins at the end'),
+				section('boards', 'Boards', 'Text', 'embed embed embed'),
+				{...section('boards', 'Boards', 'Keyed', 'The text.'), keywords: 'iframe embed'},
+				section('boards', 'Boards', 'Embed', 'after'),
+				{...section('boards', 'Boards', 'Prose', 'the place around you'), code: 'around '.repeat(3)},
+				{...section('boards', 'Boards', 'Code', 'Nowhere.'), code: '{"a":1}' + 'x'.repeat(300) + '{"my-part":1}, and my own part'},
 				...Array.from({length: 30}, (_, i) => section('how', 'How', 'Item ' + i, 'many')),
 			];
 			globalThis.fetch = async () => { requests++; if (fails) throw new TypeError('no network'); return Response.json(index); }`),
@@ -222,9 +265,19 @@ func TestDocsSearch(t *testing.T) {
 		typed("boards ties ."), becomes(results, "> [Ties] [Boards]: Two members with one score. | Retries [Boards]: No [ties] here: "+strings.Repeat("word ", 27)+"…"),
 		typed("--orig"), becomes(results, "> Retries Boards: … "+strings.Repeat("word ", 6)+"and --[orig]ins at the end"), becomes(told, "1 result / "),
 		typed("many"), becomes(options+`.length + ''`, "20"), becomes(told, "30 results / 10 more. Another word narrows the search."),
-		typed("tie nothing"), becomes(results, ""), becomes(combobox, "false none"),
-		becomes(told, "Nothing found. Each word must begin a word of one section. / Nothing found. Each word must begin a word of one section."),
-		typed(".*("), becomes(results, ""), typed("  "), becomes(told, " / Nothing found. Each word must begin a word of one section."),
+		typed("two members nothing"), becomes(results, "> Ties Boards: [Two] [members] with one score."),
+		becomes(told, "1 result. No section has all these words. The results have most of them. / No section has all these words. The results have most of them."),
+		// Keywords come after headings, and before the text. They stay hidden.
+		typed("embed"), becomes(results, "> [Embed] Boards: after | Keyed Boards: The text. | Text Boards: [embed] [embed] [embed]"),
+		// A common word counts only alone, a plural finds the singular, and the parts of a word belong together.
+		typed("the embeds"), becomes(results, "> [Embed] Boards: after | Keyed Boards: The text. | Text Boards: [embed] [embed] [embed]"),
+		typed("the"), becomes(results, "> Retries Boards: … "+strings.Repeat("word ", 4)+"and --origins at [the] end | Keyed Boards: [The] text. | Prose Boards: [the] place around you"),
+		typed("my-part"), becomes(results, "> Code Boards: … "+strings.Repeat("x", 38)+`{"[my-part]":1}, and my own part`),
+		// An excerpt shows the text rather than the code.
+		typed("around"), becomes(results, "> Prose Boards: the place [around] you"),
+		typed("nothing"), becomes(results, ""), becomes(combobox, "false none"),
+		becomes(told, "Nothing found. Try the beginning of another word. / Nothing found. Try the beginning of another word."),
+		typed(".*("), becomes(results, ""), typed("  "), becomes(told, " / Nothing found. Try the beginning of another word."),
 		becomes(`String(document.querySelector('#docs-search-panel').checkVisibility())`, "false"),
 		becomes(`String(requests)`, "1"),
 

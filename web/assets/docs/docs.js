@@ -44,6 +44,10 @@ for (const box of boxes) sizes.observe(box);
 const contents = document.getElementById('docs-contents');
 if (contents) markContents(contents);
 
+// Without a script, the link leads to the folded contents.
+const fold = document.getElementById('docs-fold');
+document.querySelector('.up')?.addEventListener('click', () => fold?.setAttribute('open', ''));
+
 const search = byId('docs-search', HTMLElement);
 search.hidden = false;
 new Search({

@@ -75,21 +75,27 @@ export class Search {
     }
     /** @type {Section[]} */
     let found = [];
+    /** @type {RegExp[]} */
+    let words = [];
     let note = '';
     try {
-      found = find(await this.#load(), query);
-      if (found.length === 0) note = 'Nothing found. Each word must begin a word of one section.';
+      const result = find(await this.#load(), query);
+      found = result.sections;
+      words = result.words;
+      if (found.length === 0) note = 'Nothing found. Try the beginning of another word.';
+      else if (!result.all) note = 'No section has all these words. The results have most of them.';
     } catch {
       note = 'The server can’t be reached. Type again to retry.';
     }
     // The reader has typed on, or left, while the index came.
     if (query !== this.#input.value || !this.#element.contains(document.activeElement)) return;
-    this.#options = found.slice(0, MOST_RESULTS).map((section, i) => newOption(section, query, i));
+    this.#options = found.slice(0, MOST_RESULTS).map((section, i) => newOption(section, words, i));
     this.#list.replaceChildren(...this.#options);
     this.#list.hidden = this.#options.length === 0;
-    if (found.length > MOST_RESULTS) note = `${found.length - MOST_RESULTS} more. Another word narrows the search.`;
+    const count = found.length === 1 ? '1 result' : `${found.length} results`;
+    setText(this.#status, [found.length > 0 && count, note].filter(Boolean).join('. '));
+    if (found.length > MOST_RESULTS) note += `${note && ' '}${found.length - MOST_RESULTS} more. Another word narrows the search.`;
     setText(this.#note, note);
-    setText(this.#status, found.length === 0 ? note : found.length === 1 ? '1 result' : `${found.length} results`);
     this.#panel.hidden = false;
     this.#panel.scrollTop = 0;
     setAttribute(this.#input, 'aria-expanded', String(found.length > 0));
@@ -142,14 +148,16 @@ export class Search {
 
 /**
  * @param {Section} section
- * @param {string} query
+ * @param {RegExp[]} words
  * @param {number} i
  */
-function newOption({ page, title, heading, anchor, text }, query, i) {
-  const name = createElement('span', 'result-heading', ...marks(heading, query));
-  if (heading !== title) name.append(' ', createElement('span', 'result-page', ...marks(title, query)));
+function newOption(section, words, i) {
+  const { page, title, heading, anchor } = section;
+  const name = createElement('span', 'result-heading', ...marks(heading, words));
+  if (heading !== title) name.append(' ', createElement('span', 'result-page', ...marks(title, words)));
   const option = createElement('a', 'result', name);
-  if (text) option.append(createElement('span', 'result-text', ...marks(excerpt(text, query), query)));
+  const text = excerpt(section, words);
+  if (text) option.append(createElement('span', 'result-text', ...marks(text, words)));
   option.id = `docs-result-${i}`;
   option.role = 'option';
   option.tabIndex = -1;
@@ -161,9 +169,9 @@ function newOption({ page, title, heading, anchor, text }, query, i) {
 
 /**
  * @param {string} text
- * @param {string} query
- * @returns {(Node | string)[]} the text with the words of the query marked
+ * @param {RegExp[]} words
+ * @returns {(Node | string)[]} the text with the words marked
  */
-function marks(text, query) {
-  return marked(text, query).map(([part, isMatch]) => (isMatch ? createElement('mark', '', part) : part));
+function marks(text, words) {
+  return marked(text, words).map(([part, isMatch]) => (isMatch ? createElement('mark', '', part) : part));
 }

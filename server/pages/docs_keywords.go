@@ -1,0 +1,130 @@
+package pages
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// docKeywords are words that readers may search for, of the section PAGE#ANCHOR. The words of the section
+// itself need not be here. Where Rankcast lacks what a word means, the section says what to do instead.
+var docKeywords = map[string]string{
+	"start#start":                                  "install installation quickstart getting started tutorial download first leaderboard scoreboard ranking example",
+	"start#look-at-the-demo":                       "try sample",
+	"start#send-scores":                            "submit add points increment",
+	"start#show-a-board-on-your-own-page":          "embed widget website html iframe script tag web component",
+	"start#keep-scores-in-redis":                   "persistence persistent database save storage docker",
+	"start#run-two-nodes":                          "cluster scale scaling high availability",
+	"boards#define-boards":                         "create new leaderboard config configuration yaml",
+	"boards#mode-and-order":                        "ascending descending highest lowest best total sum increment latest golf race high score",
+	"boards#score-bounds":                          "minimum maximum negative float decimal cheat anti-cheat",
+	"boards#ties":                                  "equal scores same rank tiebreaker tie break",
+	"boards#periods":                               "reset daily weekly monthly hourly season seasonal today schedule cron",
+	"boards#name-a-period":                         "yesterday last week previous history",
+	"boards#time-zones-and-days":                   "timezone utc midnight dst daylight saving reset",
+	"boards#periods-of-any-length":                 "season sprint custom interval reset",
+	"boards#closed-periods":                        "history archive past winners results season end",
+	"boards#activities":                            "tournament campaign contest competition start end date season",
+	"boards#families":                              "template dynamic per guild clan country region room tenant multi-tenant",
+	"boards#windows":                               "rolling sliding last 24 hours trending recent",
+	"boards#unions":                                "combine merge aggregate overall global several boards",
+	"boards#retention":                             "ttl expire expiry delete old data cleanup gdpr",
+	"boards#members-that-expire":                   "ttl inactive players expiry",
+	"boards#a-limit-of-members":                    "trim cap maximum size",
+	"boards#display":                               "format currency money time unit",
+	"boards#kind-and-profiles":                     "player user display name username avatar picture",
+	"boards#change-a-definition":                   "edit rename migrate migration",
+	"boards#delete-a-board":                        "remove drop clear reset wipe",
+	"events#one-gift-on-five-boards":               "several boards at once atomic transaction",
+	"events#ids-and-retries":                       "idempotency idempotent duplicate dedupe deduplication exactly once",
+	"events#batches":                               "bulk many at once",
+	"events#take-an-event-back":                    "undo refund revert rollback chargeback cancel",
+	"events#show-events-live":                      "activity ticker notification alert",
+	"events#when-a-period-closes":                  "callback notification discord bot slack reward prize season end",
+	"events#receive-the-webhook":                   "signature hmac verify secret discord bot slack node python",
+	"http#http-api":                                "rest api curl sdk library client discord bot unity godot unreal python javascript node php java ruby rust c# csharp",
+	"http#errors":                                  "error code status 400 404 409 503 rate limit",
+	"http#retries-and-ids":                         "idempotency idempotent duplicate",
+	"http#batches":                                 "bulk many at once",
+	"http#update-scores":                           "post submit add points increment unity godot unreal python javascript node discord bot",
+	"http#remove-a-member":                         "delete user player",
+	"http#top-and-pages":                           "pagination paging cursor offset",
+	"http#one-member":                              "my rank player position neighbours",
+	"http#many-members":                            "friends friend list",
+	"http#export-and-import":                       "backup restore dump migrate migration copy csv",
+	"http#overview":                                "list statistics stats",
+	"http#profiles":                                "display name username avatar picture",
+	"http#moderation":                              "admin cheat cheater ban block abuse gdpr",
+	"http#set-a-score":                             "correct fix admin cheat",
+	"http#hide-a-member":                           "ban block suspend shadowban cheat cheater",
+	"http#erase-a-member":                          "gdpr privacy personal data delete user player account right to be forgotten",
+	"http#audit":                                   "log history moderator",
+	"http#health":                                  "healthz readyz liveness readiness probe monitoring kubernetes",
+	"live#live-protocol":                           "websocket realtime real-time push ws wss sse",
+	"live#connect":                                 "websocket ws wss",
+	"live#watch-a-board":                           "subscribe subscription",
+	"live#pace":                                    "throttle rate limit bandwidth",
+	"live#resume":                                  "reconnect offline",
+	"live#outages-and-restarts":                    "offline disconnect reconnect connection lost network",
+	"live#pages-of-other-sites":                    "cors cross origin access-control-allow-origin",
+	"live#a-complete-client":                       "websocket javascript node python unity godot unreal example",
+	"pages#pages-and-kit":                          "frontend web ui",
+	"pages#board-page":                             "dashboard link share fullscreen tv",
+	"pages#overlay-for-obs":                        "streamlabs twitch youtube stream streaming browser source xsplit iframe transparent",
+	"pages#a-board-on-your-own-page":               "embed widget iframe script tag html website wordpress web component custom element react vue svelte cors cross origin",
+	"pages#look":                                   "my own css style styling stylesheet theme dark mode color colour font design",
+	"pages#rows-of-your-own":                       "data-field template custom row html css layout",
+	"pages#events-of-the-element":                  "addEventListener callback javascript",
+	"pages#words-in-another-language":              "translate translation i18n l10n localization locale",
+	"pages#draw-it-yourself":                       "react vue svelte canvas custom render javascript subscribe",
+	"pages#functions":                              "subscribe unsubscribe javascript typescript import module npm api",
+	"pages#feeds":                                  "activity ticker alert subscribe",
+	"pages#send-from-a-page":                       "submit post javascript cheat",
+	"pages#connection":                             "offline reconnect websocket network lost",
+	"pages#avatars-and-content-security":           "csp policy image picture xss sanitize escape",
+	"pages#behind-a-proxy":                         "nginx caddy https tls wss subpath prefix same origin cors",
+	"pages#browsers":                               "safari firefox chrome ios android mobile support compatibility",
+	"terminal#terminal-and-go-client":              "cli command line tool golang",
+	"terminal#check-a-boards-file":                 "validate lint ci",
+	"terminal#replay-a-recording":                  "csv import file load ndjson migrate",
+	"terminal#a-program-in-go":                     "golang sdk library package module",
+	"operations#operations":                        "production deploy deployment hosting",
+	"operations#who-can-reach-it":                  "auth authentication authorization login password token api key jwt oauth security access control permission firewall cheat rate limit https tls",
+	"operations#a-proxy-for-browsers":              "nginx caddy traefik apache haproxy reverse https tls ssl certificate domain auth password rate limit",
+	"operations#pages-of-other-sites":              "cors cross origin access-control-allow-origin",
+	"operations#redis":                             "database valkey sentinel username password acl tls ssl elasticache",
+	"operations#settings-of-redis":                 "persistence persistent durability backup aof rdb data loss crash eviction",
+	"operations#two-nodes-on-one-redis":            "scale scaling horizontal high availability ha load balancer replicas cluster kubernetes",
+	"operations#several-environments-on-one-redis": "staging production namespace multi-tenant",
+	"operations#flags-of-serve":                    "config configuration settings options environment variables env port",
+	"operations#health":                            "kubernetes k8s probe liveness readiness monitoring prometheus metrics logs logging",
+	"operations#when-redis-is-away":                "offline outage failover down",
+	"operations#stopping":                          "shutdown graceful restart deploy rolling update upgrade",
+	"operations#container-image":                   "docker compose dockerfile podman kubernetes k8s helm",
+	"operations#the-embedded-store":                "in-memory without redis persistence sqlite",
+	"operations#memory":                            "ram capacity sizing size cost",
+	"operations#clocks":                            "ntp time drift",
+	"operations#keys-in-redis":                     "schema data model sorted set zset",
+	"measured#measured":                            "benchmark performance speed fast latency throughput scale",
+	"measured#writes":                              "benchmark latency throughput updates per second",
+	"measured#reads":                               "benchmark latency throughput queries per second",
+	"measured#frames-to-clients":                   "benchmark latency concurrent users connections sockets broadcast",
+	"measured#in-the-browser":                      "benchmark fps frame rate render",
+	"how#how-it-works":                             "architecture design internals",
+	"how#scripts":                                  "lua atomic",
+	"how#sort-keys-and-arrival-order":              "sorted set zset precision ties",
+	"how#work-on-it":                               "contribute contributing development tests license licence open source",
+}
+
+// addKeywords gives sections their keywords. It fails if a section is not there.
+func addKeywords(sections []docSection, keywords map[string]string) error {
+	missing := maps.Clone(keywords)
+	for i, s := range sections {
+		sections[i].Keywords = keywords[s.Page+"#"+s.Anchor]
+		delete(missing, s.Page+"#"+s.Anchor)
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("keywords of %s: %w", slices.Sorted(maps.Keys(missing)), errNoTarget)
+	}
+	return nil
+}
