@@ -72,9 +72,20 @@ type definitions struct {
 func (d *definitions) compiled(n definition.Name) (*definition.Compiled, error) {
 	r, err := d.compiledIn(n.Slot())
 	if r == nil && err == nil {
-		err = unknownBoard(n.Instance())
+		err = d.unknownName(n)
 	}
 	return r, err
+}
+
+// unknownName is the error of a name that has no definition. It shows the definition that has the same
+// base and another number of placeholders, where there is one.
+func (d *definitions) unknownName(n definition.Name) error {
+	for parts := range definition.MaxParts + 1 {
+		if other := d.boards[definition.SlotOf(n.Base, parts)]; other != nil && parts != len(n.Parts) {
+			return &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q; want a name like %s", n.Instance(), other.Board.Name), Kind: ErrUnknownBoard}
+		}
+	}
+	return unknownBoard(n.Instance())
 }
 
 // compiledIn finds the definition of a slot. It returns nil for a slot that has none, and

@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -303,6 +304,25 @@ func TestDefinitionsAtOneTime(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, boards, each*len(nodes))
 			require.True(t, slices.IsSortedFunc(boards, func(a, b definition.Board) int { return strings.Compare(a.Name, b.Name) }))
+		}
+	})
+}
+
+// A name with another number of parts than its definition is refused with the name of the definition.
+func TestUnknownBoardNamesItsFamily(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := newNode(t, url)
+		require.NoError(t, n.DefineBoard(t.Context(), definition.Board{Name: "topic:{topic}"}))
+		for name, reason := range map[string]string{
+			"topic":     `there is no board "topic"; want a name like topic:{topic}`,
+			"topic:a:b": `there is no board "topic:a:b"; want a name like topic:{topic}`,
+			"topics":    `there is no board "topics"`,
+		} {
+			_, err := n.Page(t.Context(), name, 1, 1)
+			require.ErrorIs(t, err, ErrUnknownBoard)
+			fe, _ := errors.AsType[*FieldError](err)
+			require.Equal(t, reason, fe.Reason)
 		}
 	})
 }

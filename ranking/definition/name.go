@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxParts is the greatest number of parts of a name, and of placeholders of a family.
-const maxParts = 8
+// MaxParts is the greatest number of parts of a name, and of placeholders of a family.
+const MaxParts = 8
 
 // maxPartBytes is the greatest length of one part of an instance's name.
 const maxPartBytes = 64
@@ -51,8 +51,8 @@ func ParseName(s string) (Name, error) {
 	if !baseName.MatchString(n.Base) {
 		return Name{}, Invalid("board", baseFault(n.Base)+wantBase)
 	}
-	if len(n.Parts) > maxParts {
-		return Name{}, Invalid("board", fmt.Sprintf("has %d parts; want at most %d", len(n.Parts), maxParts))
+	if len(n.Parts) > MaxParts {
+		return Name{}, Invalid("board", fmt.Sprintf("has %d parts; want at most %d", len(n.Parts), MaxParts))
 	}
 	for i, part := range n.Parts {
 		if reason := partFault(part); reason != "" {
@@ -89,8 +89,8 @@ func ParseFamilyName(board string) (FamilyName, error) {
 	if !baseName.MatchString(t.base) {
 		return FamilyName{}, Invalid("board", baseFault(t.base)+wantBase+"; in a family, placeholders follow after a colon, such as fans:{star}")
 	}
-	if len(t.Placeholders) > maxParts {
-		return FamilyName{}, Invalid("board", fmt.Sprintf("has %d placeholders; want at most %d", len(t.Placeholders), maxParts))
+	if len(t.Placeholders) > MaxParts {
+		return FamilyName{}, Invalid("board", fmt.Sprintf("has %d placeholders; want at most %d", len(t.Placeholders), MaxParts))
 	}
 	for i, p := range t.Placeholders {
 		word, opened := strings.CutPrefix(p, "{")

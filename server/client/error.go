@@ -41,7 +41,7 @@ type Error struct {
 	// WebSocket.
 	Status int
 	// Code is stable, for programs: invalid_request, forbidden, unknown_board, unknown_member,
-	// idempotency_mismatch, out_of_range, rate_limited, unavailable and others. "" if a proxy
+	// idempotency_mismatch, out_of_range, unavailable and others. "" if a proxy
 	// answered instead of a Rankcast server; "closed" if the server closed a WebSocket with a
 	// code from 4500 to 4999.
 	Code string
