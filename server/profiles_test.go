@@ -94,7 +94,7 @@ func TestProfileOfLostMessageIsReadAgain(t *testing.T) {
 	require.Equal(t, 201, n.Do("PUT", "/v1/members/user/u4", `{"name":"Ann"}`).Status)
 	s := servertest.Dial(t, n.Addr)
 	s.Subscribe("b", 10)
-	require.Equal(t, "Ann", s.Boards["b"].Top[0].Name)
+	s.Until("b", "Ann", func(b *hubtest.Board) bool { return b.Top[0].Name == "Ann" })
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	defer rdb.Close()
