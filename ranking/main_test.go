@@ -7,9 +7,9 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// heapGrowth is how much the heap grows until garbage is collected, in percent of what is
-// in use. The embedded store makes much garbage: with 100, Go's default, a fifth of the
-// tests' CPU goes to the collector; with 400 the tests need more than 1 GiB.
+// heapGrowth is GOGC for the tests: the heap grows by this percentage of the live heap before
+// the next collection. The embedded store makes much garbage. With 100, Go's default, the
+// collector takes a fifth of the tests' CPU. With 400 the tests need more than 1 GiB.
 const heapGrowth = 200
 
 func TestMain(m *testing.M) {

@@ -202,8 +202,12 @@ func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all defi
 func (s *serve) redis(ctx context.Context, log *slog.Logger, all definition.Set) (url string, stop func(), err error) {
 	if s.Redis != "" {
 		if s.Demo {
+			made, err := demo.Definitions()
+			if err != nil {
+				return "", nil, err
+			}
 			log.Warn("the demo writes made-up scores into this Redis, to boards of such names that are there already too",
-				"boards", "points laps stars fans:{star} fans3h:{star} givers-week givers-month", "prefix", s.Prefix)
+				"boards", boardNames(made.Boards), "prefix", s.Prefix)
 		}
 		return s.Redis, func() {}, nil
 	}

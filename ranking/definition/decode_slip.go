@@ -91,7 +91,7 @@ var bareFamily = regexp.MustCompile(`[{,\s]([a-z0-9][a-z0-9._-]*(:\{[a-z0-9_]+\}
 
 func quoteLine(line string) string { return Clip(strings.TrimSpace(line)) }
 
-// assignment is a field with its value, the separator of which is wrong.
+// assignment matches a field and its value with a wrong separator between them.
 var assignment = regexp.MustCompile(`^([a-z_]+)(\s*[:=]\s*|\s+)(\S.*)$`)
 
 // lacksColon refuses a text that is one of the fields and its value, without a colon and a

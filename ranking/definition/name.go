@@ -106,8 +106,8 @@ func ParseFamilyName(board string) (FamilyName, error) {
 	return t, nil
 }
 
-// baseFault says which character of a base is wrong where that is a likely slip, before what is
-// wanted instead; "" for others.
+// baseFault names the wrong character of a base if the mistake is a common one, such as a capital
+// letter. It returns "" for any other mistake. An error puts it before the wanted form.
 func baseFault(base string) string {
 	switch {
 	case strings.ContainsRune(base, ' '):

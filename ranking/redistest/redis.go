@@ -175,19 +175,27 @@ func (r *Redis) Admin() *redis.Client {
 // completes the sentence "waiting for …".
 func Eventually(t testing.TB, what string, check func() error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	if err := Poll(context.Background(), check); err != nil {
+		t.Fatalf("gave up waiting for %s: %v", what, err)
+	}
+}
+
+// Poll calls check every 5 ms until it returns nil. After a minute, or when ctx ends, Poll returns
+// the last error of check.
+func Poll(ctx context.Context, check func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	poll := time.NewTicker(5 * time.Millisecond)
 	defer poll.Stop()
 	for {
 		err := check()
 		if err == nil {
-			return
+			return nil
 		}
 		select {
 		case <-poll.C:
 		case <-ctx.Done():
-			t.Fatalf("gave up waiting for %s: %v", what, err)
+			return err
 		}
 	}
 }

@@ -10,11 +10,11 @@ import (
 
 // DefineBoard defines a board such as "stars", or a family such as "fans:{star}", or replaces its
 // definition. definition is a JSON object with the fields of a board; fields that it omits have their
-// defaults, and {} has all defaults. Scores stay. DefineBoard returns
-// the definition as the server keeps it, with its name and all defaults. It retries like Update: the same definition
-// twice is the same as once. Its error wraps an *Error if the server refused: Field names the wrong
-// field, and the code conflict means that the board's data do not allow the change. Else it wraps
-// ErrOutcomeUnknown or ErrNotSent.
+// defaults, and {} has all defaults. Scores stay. DefineBoard returns the definition as the server keeps
+// it, with its name and all defaults. It retries like Update: the same definition twice is the same as
+// once. Its error wraps an *Error if the server refused: Field names the wrong field, and the code
+// conflict means that the board's data do not allow the change. Else it wraps ErrOutcomeUnknown or
+// ErrNotSent.
 func (c *Client) DefineBoard(ctx context.Context, board string, definition jsontext.Value) (jsontext.Value, error) {
 	d, err := c.define(ctx, c.boardURL(board), definition)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 // refusal.
 var ErrOutcomeUnknown = errors.New("may or may not have been applied")
 
-// ErrNotSent is wrapped by the error of a call of which no attempt got a connection to the server: no
-// server listens at that address, the host is unknown, or ctx ended before. The error never wraps
-// ErrOutcomeUnknown too.
+// ErrNotSent means that no attempt of a call got a connection to the server: no server listens at that
+// address, the host is unknown, or ctx ended before. The error of the call wraps it, and never wraps
+// ErrOutcomeUnknown as well.
 var ErrNotSent = errors.New("nothing was sent")
 
 // markUnknown wraps ErrOutcomeUnknown around an update's error, unless that is a refusal or nothing was

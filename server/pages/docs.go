@@ -134,7 +134,7 @@ func parseDocs(files fs.FS) ([]*doc, error) {
 	return all, errors.Join(faults...)
 }
 
-// menuOf lists all pages, one of which is the current one.
+// menuOf lists all pages and marks the current one.
 func menuOf(all []*doc, current int) []docLink {
 	menu := make([]docLink, len(all))
 	for i, d := range all {

@@ -97,7 +97,7 @@ func (d *doc) addHeading(n *ast.Heading) {
 		d.fault("the heading %q has no ## above it", h.Text)
 	case h.Anchor == "":
 		d.fault("the heading %q has no letters for an anchor", h.Text)
-	case d.anchors()[h.Anchor]:
+	case slices.ContainsFunc(d.headings, func(other docHeading) bool { return other.Anchor == h.Anchor }):
 		d.fault("the heading %q stands there twice", h.Text)
 	}
 	for inner := n.FirstChild(); inner != nil; inner = inner.NextSibling() {

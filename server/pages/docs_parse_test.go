@@ -14,7 +14,7 @@ import (
 	"rankcast/web"
 )
 
-// docFiles are files with all pages, some of which have a text.
+// docFiles returns the files of all pages, with these texts by slug.
 func docFiles(texts map[string]string) fstest.MapFS {
 	files := make(fstest.MapFS)
 	for _, slug := range docSlugs {

@@ -66,7 +66,8 @@ func TestPageOfNoBoardThatServesBetter(t *testing.T) {
 	servertest.RequireProblem(t, n.Do("GET", "/boards/stars@1999-W01", ""), 404, "unknown_period", "board")
 }
 
-// While Redis does not answer, nobody can know that a board does not exist, and no page waits for it.
+// While Redis does not answer, the server cannot know that a board does not exist: it answers with the page, and
+// does not wait.
 func TestPageOfAnyBoardWhileRedisIsAway(t *testing.T) {
 	t.Parallel()
 	proxy := redistest.StartProxy(t, redistest.Start(t).URL())

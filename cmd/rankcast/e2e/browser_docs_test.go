@@ -72,9 +72,9 @@ func withSample(t *testing.T, ctx context.Context) {
 	require.NoError(t, err)
 }
 
-// All pages of the documentation fit a phone, whatever is in them, and what is too wide scrolls by itself,
-// also by the keyboard. On a phone, none of their tables is too wide, nor a command or JSON. No short code
-// breaks. No page complains to the console.
+// Each page of the documentation fits a phone. A part that is too wide scrolls by itself, also by the
+// keyboard. Tables, commands and JSON are never too wide for a phone. Short code does not break. No page
+// logs an error to the console.
 func TestDocsFitAPhone(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
@@ -238,7 +238,7 @@ func TestDocsSearch(t *testing.T) {
 			input, query, options, "/docs/"+section, options), "")), query)
 	}
 
-	// An index of which each word is known.
+	// The test replaces the index of the search, so that it knows each word in it.
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("http://"+p.addr+"/docs/start?lang=zh"), docsReady,
 		script(`var requests = 0, fails = true;
 			var section = (page, title, heading, text) => ({page, title, heading, anchor: heading.toLowerCase().replaceAll(' ', '-'), text});

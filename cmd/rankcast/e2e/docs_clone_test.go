@@ -111,8 +111,8 @@ func cleanEnvironment(home string) ([]string, error) {
 	return env, nil
 }
 
-// Ports of the examples are from a range that neither Linux nor the other tests give out, so that
-// nobody takes one before the example uses it.
+// The examples use ports of a range that neither Linux nor the other tests give out. So no other
+// program takes a port before the example uses it.
 const firstPort, lastPort = 61_000, 64_999
 
 var (

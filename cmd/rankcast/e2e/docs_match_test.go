@@ -35,8 +35,8 @@ var volatile = []string{
 
 var anyVolatile = regexp.MustCompile("(" + strings.Join(volatile, ")|(") + ")")
 
-// matcher compares what came with the examples of one block. It holds the volatile texts of the
-// examples, each with the text that came in its place: the same text stands for the same one.
+// matcher compares the actual output with the expected output of one block. It maps each volatile
+// text of the expected output to the actual text in its place, which must be the same each time.
 type matcher map[string]string
 
 // text compares a text with that of an example, in which rest stands for any text.

@@ -122,8 +122,8 @@ func (s *shell) output() string {
 	return string(b)
 }
 
-// showsProblem reports whether a block shows the output of commands the last of which the server
-// refuses.
+// showsProblem reports whether a block shows a refusal: the last value of its output is a problem of
+// the server.
 func showsProblem(b block) bool {
 	if b.lang != "json" || b.word != "output" {
 		return false

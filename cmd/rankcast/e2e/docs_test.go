@@ -162,20 +162,8 @@ func (p *docPage) fail(b block, format string, args ...any) {
 // eventually calls check until it returns nil. what completes the sentence "waiting for …".
 func (p *docPage) eventually(b block, what string, check func() error) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, servertest.Patience)
-	defer cancel()
-	poll := time.NewTicker(10 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		err := check()
-		if err == nil {
-			return
-		}
-		select {
-		case <-poll.C:
-		case <-ctx.Done():
-			p.fail(b, "gave up waiting for %s: %v", what, err)
-		}
+	if err := redistest.Poll(p.ctx, check); err != nil {
+		p.fail(b, "gave up waiting for %s: %v", what, err)
 	}
 }
 

@@ -36,7 +36,7 @@ func ParseObject(field string, b []byte) (Object, error) {
 // Only refuses fields other than those named. The error names all of these.
 func (o Object) Only(names ...string) error { return o.OnlyOr("", names...) }
 
-// OnlyOr is Only for an object of which there is another form: the error names that form too.
+// OnlyOr is Only for an object that may also have another form. The error names that form after the fields.
 func (o Object) OnlyOr(form string, names ...string) error {
 	for name := range o {
 		if !slices.Contains(names, name) {

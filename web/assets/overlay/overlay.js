@@ -12,7 +12,7 @@
  * - `lang`: `en` or `zh`
  *
  * A parameter that is unknown or has another value is named below the board, which uses the default.
- * The text is in the picture because nobody sees the console or the status of a browser source.
+ * A streamer does not see the console or the status of a browser source, so the text is in the picture.
  */
 
 import '../../kit/rankcast.js';

@@ -77,7 +77,7 @@ func clashes(places map[string]string, file string, defs definition.Set) error {
 	return errors.Join(errs...)
 }
 
-// names are the files in one word, for what is wrong between them.
+// names is the subject of an error that concerns all files together.
 func (c Check) names() string {
 	if len(c.Files) == 1 {
 		return c.Files[0]

@@ -27,14 +27,23 @@ const (
 	window   = 3 * time.Hour
 )
 
+// Definitions are the demo's boards and event: those of the example's boards file.
+func Definitions() (definition.Set, error) {
+	demo, err := definition.ParseFile(example.Boards)
+	if err != nil {
+		return demo, fmt.Errorf("the example's boards file: %w", err)
+	}
+	return demo, nil
+}
+
 // Define adds the definitions of the example's boards file to the store's own, which take
 // precedence, and sets the profiles of stars, viewers and players. It leaves out a definition
 // that the store refuses beside its own; Run then sends no scores for it. The error is the
 // store's where Redis does not answer.
 func Define(ctx context.Context, store *ranking.Store) error {
-	demo, err := definition.ParseFile(example.Boards)
+	demo, err := Definitions()
 	if err != nil {
-		return fmt.Errorf("the example's boards file: %w", err)
+		return err
 	}
 	boards, err := store.Boards(ctx)
 	if err != nil {

@@ -170,7 +170,7 @@ func printJSON(v any) error {
 	return err
 }
 
-// line says in words what came of an update: points: ana has 40, rank 1 (was 2).
+// line is the result of an update in words: points: ana has 40, rank 1 (was 2).
 func (s *Command) line(r client.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: ", r.Board)
