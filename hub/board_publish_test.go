@@ -3,7 +3,6 @@ package hub
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,7 +91,6 @@ func TestIncompleteTopIsNotPublished(t *testing.T) {
 
 func TestUnwatchedBoardLeavesNothing(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		before := runtime.NumGoroutine()
 		for range 3 {
 			a, _, _ := join(t, h, 10)
 			b, _, sub := join(t, h, 10)
@@ -107,7 +105,7 @@ func TestUnwatchedBoardLeavesNothing(t *testing.T) {
 			synctest.Wait()
 			require.Zero(t, h.Watched())
 			require.Empty(t, f.watched)
-			require.LessOrEqual(t, runtime.NumGoroutine(), before) // goroutines of earlier tests may have ended meanwhile
+			requireNothingRuns(t, h)
 			for _, s := range h.shards {
 				require.Empty(t, s.deliveries)
 			}

@@ -3,7 +3,6 @@ package hub
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -301,7 +300,6 @@ func TestFeedOutageRightAfterSubscription(t *testing.T) {
 // A feed without clients is unsubscribed from, whichever way they leave.
 func TestUnfollowedFeedLeavesNothing(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		before := runtime.NumGoroutine()
 		for range 3 {
 			a, conn, sub := followFeed(t, h, "gift")
 			b, _, _ := followFeed(t, h, "gift")
@@ -324,7 +322,7 @@ func TestUnfollowedFeedLeavesNothing(t *testing.T) {
 			synctest.Wait()
 			require.Zero(t, h.Feeds())
 			require.Empty(t, f.followed)
-			require.LessOrEqual(t, runtime.NumGoroutine(), before) // goroutines of earlier tests may have ended meanwhile
+			requireNothingRuns(t, h)
 			for _, s := range h.shards {
 				require.Empty(t, s.deliveries)
 			}

@@ -467,3 +467,19 @@ func withHub(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
 		test(t, h, f)
 	})
 }
+
+// requireNothingRuns requires that all goroutines of boards and event feeds have ended.
+func requireNothingRuns(t *testing.T, h *Hub) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		h.running.Wait()
+		close(ended)
+	}()
+	synctest.Wait()
+	select {
+	case <-ended:
+	default:
+		t.Fatal("a goroutine of a board or an event feed runs on")
+	}
+}
