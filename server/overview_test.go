@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
@@ -141,7 +142,7 @@ func TestOverviewOfHangingStore(t *testing.T) {
 	for i := range 64 {
 		defined = append(defined, definition.Board{Name: fmt.Sprintf("b%02d", i)})
 	}
-	n := servertest.Start(t, p.URL(), servertest.Config{}, defined...)
+	n := servertest.Start(t, p.URL(), servertest.Config{Ranking: ranking.Config{CallTimeout: 2 * time.Second}}, defined...)
 	require.Equal(t, 200, n.Do("GET", "/v1/overview", "").Status)
 	p.Hold("evalsha")
 	redistest.Eventually(t, "an overview to fail", func() error {

@@ -218,7 +218,7 @@ func gifts(t *testing.T, n *servertest.Node) {
 // A batch of events may come to so many updates, and to no more.
 func TestEventBatchLimit(t *testing.T) {
 	t.Parallel()
-	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{}, definition.Board{Name: "b"})
 	wide, err := definition.ParseEvent("wide", []byte(`{"updates":[`+strings.Repeat(`{"board":"b","member":"m","score":1},`, 31)+`{"board":"b","member":"m","score":1}]}`))
 	require.NoError(t, err)
 	require.NoError(t, n.Store.Define(t.Context(), definition.Set{Events: []definition.Event{wide}}))

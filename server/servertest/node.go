@@ -14,10 +14,12 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/feed"
+	"rankcast/ranking/redistest"
 	"rankcast/server"
 )
 
-// Config configures a Node. The zero value is a server's default.
+// Config configures a Node. The zero value is a server's default, but for Ranking.CallTimeout:
+// zero means redistest.CallTimeout. A test of a Redis that falls silent sets its own.
 type Config struct {
 	Ranking ranking.Config
 	Hub     hub.Config
@@ -52,6 +54,10 @@ func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *No
 	cfg.Hub.Log, cfg.Server.Log = log, cmp.Or(cfg.Server.Log, log)
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
+	if cfg.Ranking.CallTimeout == 0 {
+		cfg.Ranking.CallTimeout = redistest.CallTimeout
+		redistest.Patient(rdb)
+	}
 	store := ranking.New(rdb, cfg.Ranking)
 	require.NoError(t, store.Define(context.Background(), definition.Set{Boards: boards}))
 	changes := feed.New(rdb, log, feed.Config{Prefix: cfg.Ranking.Prefix})
