@@ -293,16 +293,18 @@ func TestReplayOfAFileThatChanges(t *testing.T) {
 	t.Parallel()
 	p := launch(t)
 	file := filepath.Join(t.TempDir(), "ones.csv")
-	require.NoError(t, os.WriteFile(file, []byte("member,score\n"+strings.Repeat("m,1\n", 100_000)), 0o600))
+	// Long lines: the file is larger than what replay reads ahead, and the server has little to do.
+	head, line := "member,score\n", strings.Repeat("m", 100)+",1\n"
+	require.NoError(t, os.WriteFile(file, []byte(head+strings.Repeat(line, 4000)), 0o600))
 	back := proxyTo(p)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := os.Truncate(file, 100_000); err != nil {
+		if err := os.Truncate(file, int64(len(head)+1000*len(line))); err != nil {
 			t.Error(err)
 		}
 		back.ServeHTTP(w, r)
 	}))
 	defer front.Close()
-	got := run(t, "", "replay", file, "--board", "stars", "--server", front.URL)
+	got := run(t, "", "replay", file, "--board", "stars", "--batch", "100", "--server", front.URL)
 	require.Equal(t, 1, got.code)
 	require.Contains(t, got.stderr, "changed while it was sent")
 }
