@@ -108,15 +108,12 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 	}
 	switch u.fieldType() {
 	case IntegerField:
-		if fractionText.Match(compact) {
-			return Invalid(name, fmt.Sprintf("is %s; %s", Clip(string(compact)), wantWhole))
-		}
-		if !integerText.Match(compact) {
+		if !integerText.Match(compact) && !fractionText.Match(compact) {
 			return Invalid(name, fmt.Sprintf("is %s; want an integer without quotes, fraction or exponent", Clip(string(compact))))
 		}
-		n, err := strconv.ParseInt(string(compact), 10, 64)
-		if err != nil || n < -MaxScore || n > MaxScore {
-			return &FieldError{Field: name, Reason: fmt.Sprintf("is %s; want an integer within ±%d", Clip(string(compact)), int64(MaxScore)), Kind: ErrOutOfRange}
+		n, err := ParseScore(name, string(compact))
+		if err != nil {
+			return err
 		}
 		if x.integer == nil {
 			x.integer = make(map[string]int64)

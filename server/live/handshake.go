@@ -34,16 +34,19 @@ func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("%w: %w", problem.ErrHandshake, err)
 	}
 	foreign := origin.IsForeign(r)
+	var started bool
 	if from := r.Header.Get("Origin"); foreign && !s.cfg.Origins.Allows(from) {
 		s.cfg.Origins.LogRefusal(from)
-		if !s.openRefused(func() { u.socket.refuse(closeForbidden, s.cfg.Origins.Refusal(from, maxReason)); ws.CloseNow() }) {
+		started = s.start(nil, func() {
+			u.socket.refuse(closeForbidden, s.cfg.Origins.Refusal(from, maxReason))
 			ws.CloseNow()
-		}
-		return nil
+		})
+	} else {
+		ws.SetReadLimit(maxMessage)
+		ss := &session{sessions: s, ws: ws, socket: u.socket, crossOrigin: foreign, boards: make(map[string]*hub.Subscription)}
+		started = s.start(ss, ss.run)
 	}
-	ws.SetReadLimit(maxMessage)
-	ss := &session{sessions: s, ws: ws, socket: u.socket, crossOrigin: foreign, boards: make(map[string]*hub.Subscription)}
-	if !s.open(ss) {
+	if !started {
 		ws.CloseNow()
 	}
 	return nil

@@ -75,27 +75,18 @@ func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
 	return s
 }
 
-// open starts a session. It reports false when the node is stopping.
-func (s *Sessions) open(ss *session) bool {
+// start starts the goroutine of a socket. ss is its session; nil for a socket that gets none. It reports
+// false when the node is stopping.
+func (s *Sessions) start(ss *session, run func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping.Load() {
 		return false
 	}
-	s.sessions[ss] = struct{}{}
-	s.running.Go(ss.run)
-	return true
-}
-
-// openRefused starts the end of a socket that gets no session. It reports false when the node is
-// stopping.
-func (s *Sessions) openRefused(end func()) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopping.Load() {
-		return false
+	if ss != nil {
+		s.sessions[ss] = struct{}{}
 	}
-	s.running.Go(end)
+	s.running.Go(run)
 	return true
 }
 

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"html/template"
@@ -45,17 +44,15 @@ func newDocs(files fs.FS) (*docs, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := parsePage(files, "docs.html", locales[0])
+	english := locales[0]
+	t, _, err := parsePage(files, "docs.html", english)
 	if err != nil {
 		return nil, err
 	}
 	const root = "../"
-	preloads, err := modulesOf(files, "assets/docs/docs.js")
+	preloads, err := preloadsOf(files, "assets/docs/docs.js", root)
 	if err != nil {
 		return nil, err
-	}
-	for i := range preloads {
-		preloads[i] = root + preloads[i]
 	}
 	made := new(docs)
 	var index []docSection
@@ -66,7 +63,7 @@ func newDocs(files fs.FS) (*docs, error) {
 		}
 		menu := menuOf(all, i)
 		data := docPage{
-			page:  page{Lang: locales[0].name, LangTag: locales[0].tag, Root: root, Home: root, Preloads: preloads},
+			page:  page{Lang: english.name, LangTag: english.tag, Root: root, Home: root, Preloads: preloads},
 			Title: d.title(), Body: template.HTML(body), Contents: d.contents(), Menu: menu,
 		}
 		if i > 0 {
@@ -75,15 +72,10 @@ func newDocs(files fs.FS) (*docs, error) {
 		if i+1 < len(menu) {
 			data.Next = &menu[i+1]
 		}
-		var b bytes.Buffer
-		if err := t.Execute(&b, data); err != nil {
-			return nil, err
-		}
-		a, err := newAsset("docs.html", b.Bytes())
+		a, err := renderAsset(t, english, data)
 		if err != nil {
 			return nil, err
 		}
-		a.header.Set("Content-Language", locales[0].tag)
 		made.pages = append(made.pages, a)
 		index = append(index, d.sections()...)
 	}

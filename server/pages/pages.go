@@ -163,24 +163,29 @@ func renderPage(files fs.FS, file string, l locale, root string, cfg Config) (*a
 		return nil, err
 	}
 	name := strings.TrimSuffix(file, ".html")
-	script := path.Join("assets", name, name+".js")
-	preloads, err := modulesOf(files, script)
+	preloads, err := preloadsOf(files, path.Join("assets", name, name+".js"), root)
 	if err != nil {
 		return nil, err
 	}
-	for i := range preloads {
-		preloads[i] = root + preloads[i]
-	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, page{Lang: l.name, LangTag: l.tag, Root: root, Home: root, Writes: !cfg.ReadOnly, Texts: texts, Preloads: preloads}); err != nil {
+	d, err := renderAsset(t, l, page{Lang: l.name, LangTag: l.tag, Root: root, Home: root, Writes: !cfg.ReadOnly, Texts: texts, Preloads: preloads})
+	if err != nil {
 		return nil, err
 	}
-	d, err := newAsset(file, b.Bytes())
+	d.addVary("Accept-Language")
+	return d, nil
+}
+
+// renderAsset executes the template of a page, whose text is in one language.
+func renderAsset(t *template.Template, l locale, data any) (*asset, error) {
+	var b bytes.Buffer
+	if err := t.Execute(&b, data); err != nil {
+		return nil, err
+	}
+	d, err := newAsset(t.Name(), b.Bytes())
 	if err != nil {
 		return nil, err
 	}
 	d.header.Set("Content-Language", l.tag)
-	d.addVary("Accept-Language")
 	return d, nil
 }
 

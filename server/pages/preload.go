@@ -12,6 +12,15 @@ import (
 // beginning of a line, by a relative path.
 var importPattern = regexp.MustCompile(`(?m)^(?:import|export)\b[^';]*'(\.{1,2}/[^']+\.js)'`)
 
+// preloadsOf lists the modules of a page's script, as the page at a root links them.
+func preloadsOf(files fs.FS, script, root string) ([]string, error) {
+	modules, err := modulesOf(files, script)
+	for i := range modules {
+		modules[i] = root + modules[i]
+	}
+	return modules, err
+}
+
 // modulesOf lists the modules that a script imports, directly and indirectly, sorted by name. A page
 // that preloads them lets the browser load them at the same time, not one after the other.
 func modulesOf(files fs.FS, module string) ([]string, error) {
