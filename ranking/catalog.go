@@ -80,8 +80,8 @@ func (d *definitions) compiled(n definition.Name) (*definition.Compiled, error) 
 // unknownName is the error of a name that has no definition. It shows the definition that has the same
 // base and another number of placeholders, where there is one.
 func (d *definitions) unknownName(n definition.Name) error {
-	for parts := range definition.MaxParts + 1 {
-		if other := d.boards[definition.SlotOf(n.Base, parts)]; other != nil && parts != len(n.Parts) {
+	for parts, slot := range definition.SlotsOf(n.Base) {
+		if other := d.boards[slot]; other != nil && parts != len(n.Parts) {
 			return &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q; want a name like %s", n.Instance(), other.Board.Name), Kind: ErrUnknownBoard}
 		}
 	}

@@ -188,8 +188,8 @@ func (c *compiledEvent) compileBoard(path, board string, t *target) error {
 	if t.base = parts[0]; !baseName.MatchString(t.base) {
 		return Invalid(path, wantBase+"; fields follow after a colon, such as fans:{star}")
 	}
-	if len(parts)-1 > MaxParts {
-		return Invalid(path, fmt.Sprintf("has %d parts; want at most %d", len(parts)-1, MaxParts))
+	if len(parts)-1 > maxParts {
+		return Invalid(path, fmt.Sprintf("has %d parts; want at most %d", len(parts)-1, maxParts))
 	}
 	for i, s := range parts[1:] {
 		p, err := parseTemplate(s)
@@ -319,8 +319,8 @@ func (e Event) CheckBoards(has func(slot string) bool) error {
 		}
 		path := ItemPath("updates", i) + ".board"
 		var others []string
-		for n := range MaxParts + 1 {
-			if has(SlotOf(base, n)) {
+		for n, slot := range SlotsOf(base) {
+			if has(slot) {
 				others = append(others, strconv.Itoa(n))
 			}
 		}

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxParts is the greatest number of parts of a name, and of placeholders of a family.
-const MaxParts = 8
+// maxParts is the greatest number of parts of a name, and of placeholders of a family.
+const maxParts = 8
 
 // maxPartBytes is the greatest length of one part of an instance's name.
 const maxPartBytes = 64
@@ -51,8 +52,8 @@ func ParseName(s string) (Name, error) {
 	if !baseName.MatchString(n.Base) {
 		return Name{}, Invalid("board", baseFault(n.Base)+wantBase)
 	}
-	if len(n.Parts) > MaxParts {
-		return Name{}, Invalid("board", fmt.Sprintf("has %d parts; want at most %d", len(n.Parts), MaxParts))
+	if len(n.Parts) > maxParts {
+		return Name{}, Invalid("board", fmt.Sprintf("has %d parts; want at most %d", len(n.Parts), maxParts))
 	}
 	for i, part := range n.Parts {
 		if reason := partFault(part); reason != "" {
@@ -75,6 +76,17 @@ func (n Name) Slot() string { return SlotOf(n.Base, len(n.Parts)) }
 // its definition have the same slot, and no two definitions have the same one.
 func SlotOf(base string, parts int) string { return base + "/" + strconv.Itoa(parts) }
 
+// SlotsOf iterates over all slots of a base, with their numbers of parts, fewest first.
+func SlotsOf(base string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for parts := range maxParts + 1 {
+			if !yield(parts, SlotOf(base, parts)) {
+				return
+			}
+		}
+	}
+}
+
 // FamilyName is the name of a definition: a base, or a base with placeholders such as
 // hot:{genre}:{device}.
 type FamilyName struct {
@@ -89,8 +101,8 @@ func ParseFamilyName(board string) (FamilyName, error) {
 	if !baseName.MatchString(t.base) {
 		return FamilyName{}, Invalid("board", baseFault(t.base)+wantBase+"; in a family, placeholders follow after a colon, such as fans:{star}")
 	}
-	if len(t.Placeholders) > MaxParts {
-		return FamilyName{}, Invalid("board", fmt.Sprintf("has %d placeholders; want at most %d", len(t.Placeholders), MaxParts))
+	if len(t.Placeholders) > maxParts {
+		return FamilyName{}, Invalid("board", fmt.Sprintf("has %d placeholders; want at most %d", len(t.Placeholders), maxParts))
 	}
 	for i, p := range t.Placeholders {
 		word, opened := strings.CutPrefix(p, "{")

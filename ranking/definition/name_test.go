@@ -85,7 +85,7 @@ func TestNamesRoundTrip(t *testing.T) {
 	t.Parallel()
 	proptest.Check(t, 100, func(t *rapid.T) {
 		base := rapid.StringMatching(`[a-z0-9][a-z0-9._-]{0,63}`).Draw(t, "base")
-		parts := rapid.SliceOfN(rapid.StringMatching(`[^:@/{}\p{Cc}\p{Cs}]{1,16}`), 0, MaxParts).Draw(t, "parts")
+		parts := rapid.SliceOfN(rapid.StringMatching(`[^:@/{}\p{Cc}\p{Cs}]{1,16}`), 0, maxParts).Draw(t, "parts")
 		period := rapid.StringMatching(`|[0-9TZWw:-]{1,20}`).Draw(t, "period")
 		n, err := ParseName(Qualify(strings.Join(append([]string{base}, parts...), ":"), period))
 		require.NoError(t, err)

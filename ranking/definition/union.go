@@ -177,8 +177,8 @@ func checkSource(path, of string, t FamilyName) error {
 	if !baseName.MatchString(parts[0]) {
 		return Invalid(path, wantBase+"; parts follow after a colon, such as fans:{star}")
 	}
-	if len(parts)-1 > MaxParts {
-		return Invalid(path, fmt.Sprintf("has %d parts; want at most %d", len(parts)-1, MaxParts))
+	if len(parts)-1 > maxParts {
+		return Invalid(path, fmt.Sprintf("has %d parts; want at most %d", len(parts)-1, maxParts))
 	}
 	for i, part := range parts[1:] {
 		if name, is := PlaceholderIn(part); is {
