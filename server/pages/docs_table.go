@@ -30,13 +30,7 @@ func (d *doc) labelCells(table *tableast.Table) {
 	for cell := table.FirstChild().FirstChild(); cell != nil; cell = cell.NextSibling() {
 		names = append(names, d.plainText(cell))
 	}
-	stacks := len(names) >= stackColumns
-	first, second := 0, proseWidth
-	for row := table.FirstChild().NextSibling(); row != nil && len(names) == 2; row = row.NextSibling() {
-		first, second = max(first, d.unbroken(row.FirstChild())), max(second, d.unbroken(row.LastChild()))
-		stacks = first+second > stackWidth
-	}
-	if !stacks {
+	if len(names) < 2 || len(names) < stackColumns && d.width(table) <= stackWidth {
 		return
 	}
 	table.SetAttributeString(stackAttribute, true)
@@ -55,6 +49,15 @@ func (d *doc) labelCells(table *tableast.Table) {
 			i++
 		}
 	}
+}
+
+// width is the number of characters that a table of two columns needs.
+func (d *doc) width(table *tableast.Table) int {
+	first, second := 0, proseWidth
+	for row := table.FirstChild().NextSibling(); row != nil; row = row.NextSibling() {
+		first, second = max(first, d.unbroken(row.FirstChild())), max(second, d.unbroken(row.LastChild()))
+	}
+	return first + second
 }
 
 // unbroken is the length, in bytes, of the longest part of a cell that stays on one line.
