@@ -23,8 +23,8 @@
 //
 // # A watched board is always one that existed
 //
-// Watch shows only complete states that the board has had, after a first one that may be empty (Connecting). If the connection fails, the client reconnects
-// and asks for the changes since its last state. It never shows frames that do not build on one another;
-// it subscribes again instead (resync). At a rollover it shows the last state of the closed period, then
-// the new period.
+// Watch shows only complete states that the board has had, after a first one that may be empty
+// (Connecting). If the connection fails, the client reconnects and asks for the changes since its last
+// state. It never shows frames that do not build on one another; it subscribes again instead (resync).
+// At a rollover it shows the last state of the closed period, then the new period.
 package client
