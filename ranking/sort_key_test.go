@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -188,6 +189,35 @@ func TestEqualsBeyondTheRoomFallToTheMember(t *testing.T) {
 		}
 		require.Equal(t, want, got, "score %d", score)
 	}
+}
+
+// Equals that come in the last seconds of a period rank in the order of their arrival.
+func TestEqualsInTheLastSecondsOfAPeriod(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		ends := time.Now().Add(15 * time.Second).Truncate(time.Second)
+		// The embedded store sorts a set on every read.
+		equals := redistest.Volume(url, 3000)
+		for name, score := range map[string]int64{"20": 1 << 20, "33": 1 << 33, "36": 1 << 36, "40": 1<<40 - 1} {
+			compiled, err := definition.Compile(definition.Board{Name: name, Starts: ends.Add(-24 * time.Hour), Ends: ends})
+			require.NoError(t, err)
+			sp := compiled.Span(ends.Add(-time.Second).UnixMicro())
+			sp.Ends = 0 // a slow machine may need longer than the 15 s
+			updates := make([]definition.Update, equals)
+			want := make([]string, equals)
+			for i := range updates {
+				want[i] = fmt.Sprintf("m%04d", equals-i) // the order by member is the opposite one
+				updates[i] = definition.Update{Member: want[i], Score: score}
+			}
+			for batch := range slices.Chunk(updates, 500) {
+				packed(t, s, compiled.Board, sp, batch)
+			}
+			got, err := s.rdb.ZRange(t.Context(), s.keys.Board(name, "").Members, 0, -1).Result()
+			require.NoError(t, err)
+			require.Equal(t, want, got, name)
+		}
+	})
 }
 
 // Up to 2^40 arrival order is exact, through random histories on few scores: a

@@ -116,8 +116,8 @@ func TestScriptHoldsTheBounds(t *testing.T) {
 	}
 }
 
-// What is a fraction of what: the period, the activity, the part that they share, or
-// the tie span from when the board-period was created.
+// The span of the sort keys is twice the period, the activity, the part that they share, or the tie span
+// from the moment at which the board-period was created.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	starts, ends := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -129,17 +129,17 @@ func TestSpans(t *testing.T) {
 		from   time.Time
 		length time.Duration
 	}{
-		"a period":               {definition.Board{Period: "day"}, now, midnight, 24 * time.Hour},
-		"an activity":            {definition.Board{Starts: starts, Ends: ends}, now, starts, 48 * time.Hour},
-		"a day of an activity":   {definition.Board{Period: "day", Starts: starts, Ends: ends}, now, midnight, 24 * time.Hour},
-		"its first day":          {definition.Board{Period: "day", Starts: starts, Ends: ends}, starts, starts, 12 * time.Hour},
-		"its last day":           {definition.Board{Period: "day", Starts: starts, Ends: ends}, ends.Add(-1), ends.Add(-12 * time.Hour), 12 * time.Hour},
-		"a period with an end":   {definition.Board{Period: "month", Ends: ends}, now, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), ends.Sub(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))},
-		"a tie span":             {definition.Board{TieSpan: time.Hour}, now, now, time.Hour},
-		"a tie span and a start": {definition.Board{TieSpan: time.Hour, Starts: starts}, now, now, time.Hour},
+		"a period":               {definition.Board{Period: "day"}, now, midnight, 48 * time.Hour},
+		"an activity":            {definition.Board{Starts: starts, Ends: ends}, now, starts, 96 * time.Hour},
+		"a day of an activity":   {definition.Board{Period: "day", Starts: starts, Ends: ends}, now, midnight, 48 * time.Hour},
+		"its first day":          {definition.Board{Period: "day", Starts: starts, Ends: ends}, starts, starts, 24 * time.Hour},
+		"its last day":           {definition.Board{Period: "day", Starts: starts, Ends: ends}, ends.Add(-1), ends.Add(-12 * time.Hour), 24 * time.Hour},
+		"a period with an end":   {definition.Board{Period: "month", Ends: ends}, now, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), 2 * ends.Sub(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))},
+		"a tie span":             {definition.Board{TieSpan: time.Hour}, now, now, 2 * time.Hour},
+		"a tie span and a start": {definition.Board{TieSpan: time.Hour, Starts: starts}, now, now, 2 * time.Hour},
 		"nothing":                {definition.Board{}, now, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 36525 * 24 * time.Hour},
 		"an end alone":           {definition.Board{Ends: ends}, now, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 36525 * 24 * time.Hour},
-		"a day of 25 hours":      {definition.Board{Period: "day", Timezone: "Europe/Berlin"}, time.Date(2026, 10, 25, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC), 25 * time.Hour},
+		"a day of 25 hours":      {definition.Board{Period: "day", Timezone: "Europe/Berlin"}, time.Date(2026, 10, 25, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC), 50 * time.Hour},
 	} {
 		c.def.Name = "b"
 		r, err := definition.Compile(c.def)

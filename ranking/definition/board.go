@@ -93,8 +93,8 @@ type Board struct {
 	// modes Best and Last. Default: all members stay.
 	Limit int64 `json:"limit,omitzero"`
 
-	// TieSpan is the span of time that the fraction of a sort key divides, on a board with
-	// neither periods nor both bounds. 1s to 36600d, default a hundred years from 2020.
+	// TieSpan is the span of time that half of the fraction of a sort key divides, on a board with
+	// neither periods nor both bounds. 1s to 36600d, default a century from 2020 over the whole fraction.
 	TieSpan time.Duration `json:"tie_span,omitzero"`
 
 	Min       *int64 `json:"min,omitzero"`        // least score. Default −MaxScore

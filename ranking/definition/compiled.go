@@ -191,9 +191,9 @@ func (r *Compiled) Span(now int64) Span {
 	from, to := max(s.Opens, micro(r.Starts)), micro(r.PeriodEnd(p))
 	switch {
 	case to > 0 && from > 0:
-		s.From, s.Length = from, to-from
+		s.From, s.Length = from, tieReserve*(to-from)
 	case r.TieSpan > 0:
-		s.From, s.Length = now, r.TieSpan.Microseconds()
+		s.From, s.Length = now, tieReserve*r.TieSpan.Microseconds()
 	default:
 		s.From, s.Length = from2020, hundredYears
 	}
@@ -226,7 +226,7 @@ type Span struct {
 	Name          string // the period's name; "" for a board without periods
 	Opens, Closes int64  // of the period
 	Starts, Ends  int64  // of the activity
-	From, Length  int64  // start and length in µs of the span that the fraction of a sort key divides
+	From, Length  int64  // start and length in µs of the span that the fraction of a sort key divides; a new board-period keeps them
 }
 
 // End is the time from which no update counts: the end of the period or of the activity,
@@ -237,6 +237,11 @@ func (s Span) End() int64 {
 	}
 	return s.Closes
 }
+
+// tieReserve is how many times a period the span of its sort keys is. Time alone uses the first half of the
+// fraction. The second half is a reserve for arrivals that find the key of their time taken, so that
+// order of arrival is exact for 2^(52−e) arrivals at a score below 2^e, also just before the period ends.
+const tieReserve = 2
 
 // from2020 and hundredYears are the default span that the fraction of a sort key divides, in µs.
 // They apply to a board that has neither periods, nor both bounds, nor a tie_span.
