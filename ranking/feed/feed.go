@@ -70,10 +70,18 @@ type Feed struct {
 	lastSeen atomic.Int64 // when this Feed last received anything, ns since 1970
 	warned   bool         // the log has a warning that the Feed is down; only Run's goroutine uses it
 
-	mu     sync.Mutex
-	wanted map[string]uint64 // channel to the number of the call that added it
-	asked  uint64            // number of the last call that added a channel
-	wake   chan struct{}     // holds one signal: wanted has changed
+	mu       sync.Mutex
+	channels map[string]channel
+	calls    uint64        // number of the last call that asked for a channel
+	queue    []string      // channels whose state differs from Redis's, oldest first, each once
+	wake     chan struct{} // holds one signal: queue is not empty
+}
+
+// channel is the state of one channel.
+type channel struct {
+	wanted     uint64 // number of the call that asked for it; 0: nobody wants it
+	subscribed uint64 // number of the call for which this connection subscribed to it; 0: it did not
+	queued     bool   // queue holds the channel
 }
 
 // Config configures a Feed. The zero value is the documented default.
@@ -92,7 +100,7 @@ func New(rdb redis.UniversalClient, log *slog.Logger, cfg Config) *Feed {
 	k := keyspace.New(cmp.Or(cfg.Prefix, "rc"))
 	return &Feed{
 		rdb: rdb, keys: k, interval: cfg.ProbeInterval, probe: k.Probe(rand.Text()[:12]), log: log,
-		wanted: make(map[string]uint64), wake: make(chan struct{}, 1),
+		channels: make(map[string]channel), wake: make(chan struct{}, 1),
 	}
 }
 
@@ -108,22 +116,36 @@ func (f *Feed) Follow(feed string) { f.want(f.keys.Feed(feed)) }
 // Unfollow ends Follow. The Feed may still deliver items that are already on their way.
 func (f *Feed) Unfollow(feed string) { f.leave(f.keys.Feed(feed)) }
 
-func (f *Feed) want(channel string) {
+func (f *Feed) want(name string) {
 	f.mu.Lock()
-	f.asked++
-	f.wanted[channel] = f.asked
+	f.calls++
+	c := f.channels[name]
+	c.wanted = f.calls
+	f.enqueue(name, c)
 	f.mu.Unlock()
 	f.signal()
 }
 
-func (f *Feed) leave(channel string) {
+func (f *Feed) leave(name string) {
 	f.mu.Lock()
-	delete(f.wanted, channel)
+	if c, ok := f.channels[name]; ok {
+		c.wanted = 0
+		f.enqueue(name, c)
+	}
 	f.mu.Unlock()
 	f.signal()
 }
 
-// signal wakes maintainSubscriptions after a change of wanted.
+// enqueue stores a channel that has changed, and queues it. The caller holds mu.
+func (f *Feed) enqueue(name string, c channel) {
+	if !c.queued {
+		c.queued = true
+		f.queue = append(f.queue, name)
+	}
+	f.channels[name] = c
+}
+
+// signal wakes maintainSubscriptions after a change of queue.
 func (f *Feed) signal() {
 	select {
 	case f.wake <- struct{}{}:
@@ -183,7 +205,7 @@ func (f *Feed) session(ctx context.Context, h Handler) error {
 	wg.Go(func() { f.publishProbes(ctx) })
 	// The probe channel is the first: in a cluster the first channel decides which master the
 	// connection goes to, and probe channels spread the nodes over the masters.
-	err := f.subscribe(ctx, ps, []string{f.probe, f.keys.Profiles()})
+	err := ps.Subscribe(ctx, f.probe, f.keys.Profiles())
 	for err == nil {
 		var msg any
 		// No deadline: after one, go-redis would lose its place within a message.
@@ -255,10 +277,11 @@ func (f *Feed) deliver(h Handler, m *redis.Message) error {
 	return err
 }
 
-// maintainSubscriptions subscribes and unsubscribes as wanted changes. It returns an error, which ends the
-// session, when the Feed has received nothing for probesMissed intervals.
+// maintainSubscriptions subscribes to the channels that are wanted and leaves the others, as they change. It
+// returns an error, which ends the session, when the Feed has received nothing for probesMissed
+// intervals.
 func (f *Feed) maintainSubscriptions(ctx context.Context, ps *redis.PubSub) error {
-	subscribed := make(map[string]uint64)
+	f.requeue()
 	watchdog := time.NewTicker(f.interval)
 	defer watchdog.Stop()
 	for {
@@ -273,9 +296,11 @@ func (f *Feed) maintainSubscriptions(ctx context.Context, ps *redis.PubSub) erro
 			if !f.up.Load() {
 				continue // handleMessage signals again once Redis has confirmed the channel of profiles
 			}
-			add, drop := f.difference(subscribed)
-			if err := f.subscribe(ctx, ps, add); err != nil {
-				return err
+			add, drop := f.takeQueued()
+			if len(add) > 0 {
+				if err := ps.Subscribe(ctx, add...); err != nil {
+					return fmt.Errorf("subscribe: %w", err)
+				}
 			}
 			if len(drop) > 0 {
 				if err := ps.Unsubscribe(ctx, drop...); err != nil {
@@ -286,37 +311,44 @@ func (f *Feed) maintainSubscriptions(ctx context.Context, ps *redis.PubSub) erro
 	}
 }
 
-// difference returns the channels to subscribe to and the channels to leave, and updates
-// subscribed accordingly.
-func (f *Feed) difference(subscribed map[string]uint64) (add, drop []string) {
+// requeue queues all channels: a new connection is subscribed to none.
+func (f *Feed) requeue() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for channel, n := range f.wanted {
-		// A channel that was left and then wanted again needs a confirmation of its own.
-		if subscribed[channel] != n {
-			subscribed[channel] = n
-			add = append(add, channel)
-		}
+	for name, c := range f.channels {
+		c.subscribed = 0
+		f.enqueue(name, c)
 	}
-	for channel := range subscribed {
-		if _, ok := f.wanted[channel]; !ok {
-			delete(subscribed, channel)
-			drop = append(drop, channel)
-		}
-	}
-	return add, drop
 }
 
-// subscribe subscribes to channels in pieces of subscribeChunk.
-func (f *Feed) subscribe(ctx context.Context, ps *redis.PubSub, channels []string) error {
-	for len(channels) > 0 {
-		n := min(len(channels), subscribeChunk)
-		if err := ps.Subscribe(ctx, channels[:n]...); err != nil {
-			return fmt.Errorf("subscribe: %w", err)
+// takeQueued takes up to subscribeChunk channels from the queue. It returns those to subscribe to and those to
+// leave. If more are queued, it signals.
+func (f *Feed) takeQueued() (add, drop []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := min(len(f.queue), subscribeChunk)
+	for _, name := range f.queue[:n] {
+		c := f.channels[name]
+		c.queued = false
+		switch {
+		case c.wanted == 0:
+			if c.subscribed != 0 {
+				drop = append(drop, name)
+			}
+			delete(f.channels, name)
+			continue
+		case c.wanted != c.subscribed: // also if it was left meanwhile: each call needs a confirmation
+			c.subscribed = c.wanted
+			add = append(add, name)
 		}
-		channels = channels[n:]
+		f.channels[name] = c
 	}
-	return nil
+	if f.queue = f.queue[n:]; len(f.queue) > 0 {
+		f.signal()
+	} else {
+		f.queue = nil // frees the array
+	}
+	return add, drop
 }
 
 // publishProbes publishes a probe at each interval, for this Feed's own subscription. It
