@@ -114,6 +114,11 @@ func TestFeedTellsChanges(t *testing.T) {
 		f.Unwatch("b")
 		f.Watch("b")
 		require.EqualValues(t, "b", next[subscribed](t, heard), "watching again is confirmed again")
+		f.Watch("b")
+		require.EqualValues(t, "b", next[subscribed](t, heard), "each call is confirmed")
+		f.Unwatch("b")
+		applyOne(t, s, "b", definition.Update{Member: "a", Score: 1})
+		require.EqualValues(t, 5, next[*feed.Changes](t, heard).Seq, "one of two has ended")
 
 		f.Unwatch("b")
 		rdb, err := ranking.Open(url)

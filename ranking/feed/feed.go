@@ -79,7 +79,8 @@ type Feed struct {
 
 // channel is the state of one channel.
 type channel struct {
-	wanted     uint64 // number of the call that asked for it; 0: nobody wants it
+	refs       int    // calls that asked for it and have not been ended
+	wanted     uint64 // number of the last of these calls
 	subscribed uint64 // number of the call for which this connection subscribed to it; 0: it did not
 	queued     bool   // queue holds the channel
 }
@@ -104,13 +105,15 @@ func New(rdb redis.UniversalClient, log *slog.Logger, cfg Config) *Feed {
 	}
 }
 
-// Watch asks for the changes of a board. FeedSubscribed reports when delivery begins.
+// Watch asks for the changes of a board. FeedSubscribed reports when delivery begins, again
+// for each call. Each Watch needs an Unwatch.
 func (f *Feed) Watch(board string) { f.want(f.keys.Channel(board)) }
 
 // Unwatch ends Watch. The Feed may still deliver changes that are already on their way.
 func (f *Feed) Unwatch(board string) { f.leave(f.keys.Channel(board)) }
 
-// Follow asks for the items of a feed. FeedFollowed reports when delivery begins.
+// Follow asks for the items of a feed. FeedFollowed reports when delivery begins, again for
+// each call. Each Follow needs an Unfollow.
 func (f *Feed) Follow(feed string) { f.want(f.keys.Feed(feed)) }
 
 // Unfollow ends Follow. The Feed may still deliver items that are already on their way.
@@ -120,6 +123,7 @@ func (f *Feed) want(name string) {
 	f.mu.Lock()
 	f.calls++
 	c := f.channels[name]
+	c.refs++
 	c.wanted = f.calls
 	f.enqueue(name, c)
 	f.mu.Unlock()
@@ -129,7 +133,7 @@ func (f *Feed) want(name string) {
 func (f *Feed) leave(name string) {
 	f.mu.Lock()
 	if c, ok := f.channels[name]; ok {
-		c.wanted = 0
+		c.refs--
 		f.enqueue(name, c)
 	}
 	f.mu.Unlock()
@@ -331,7 +335,7 @@ func (f *Feed) takeQueued() (add, drop []string) {
 		c := f.channels[name]
 		c.queued = false
 		switch {
-		case c.wanted == 0:
+		case c.refs == 0:
 			if c.subscribed != 0 {
 				drop = append(drop, name)
 			}
