@@ -8,32 +8,57 @@ import (
 	"rankcast/ranking"
 )
 
-// pageDue is the time of the next page: of a verification, if of nothing else.
-func (b *board) pageDue(now time.Time) time.Time {
-	if !b.view.NeedsPage() {
-		if b.pageFetch.failed() {
-			return b.pageFetch.notBefore // the last read failed, and clients are stale
+// pageDue reports whether the board should read a page now: for a verification, if for
+// nothing else.
+func (b *board) pageDue(due *schedule) bool {
+	switch {
+	case b.view.NeedsPage():
+		if b.pageFetch.notBefore.IsZero() {
+			b.pageFetch.notBefore = due.now
+			if b.publication != nil && !b.view.Valid() {
+				// The cause of an invalid view often hits many boards, on all nodes.
+				b.pageFetch.notBefore = due.now.Add(rand.N(resyncJitter))
+			}
 		}
-		if b.rolloverPending() {
-			return now
-		}
-		return b.verifiedAt.Add(b.hub.cfg.VerifyInterval)
+		return due.has(b.pageFetch.notBefore)
+	case b.pageFetch.failed(): // clients are stale
+		return due.has(b.pageFetch.notBefore)
+	case b.rolloverPending():
+		return true
 	}
-	if b.pageFetch.notBefore.IsZero() {
-		b.pageFetch.notBefore = now
-		if b.publication != nil && !b.view.Valid() {
-			// The cause of an invalid view often hits many boards, on all nodes.
-			b.pageFetch.notBefore = now.Add(rand.N(resyncJitter))
-		}
+	return b.verification.isDue(b.hub, due)
+}
+
+// verification is the time of a board's next verification.
+type verification struct {
+	at      time.Time
+	granted bool // at is within the hub's budget
+}
+
+// nextVerification is at most a VerifyInterval from now. Boards that were read together are
+// not verified together.
+func (b *board) nextVerification(now time.Time) verification {
+	interval := b.hub.cfg.VerifyInterval
+	return verification{at: now.Add(interval - rand.N(interval/4))}
+}
+
+// isDue reports whether the time has come. When it comes, the hub's budget may defer it.
+func (v *verification) isDue(h *Hub, due *schedule) bool {
+	if due.has(v.at) && !v.granted {
+		v.at, v.granted = due.now.Add(h.verifications.ReserveN(due.now, 1).DelayFrom(due.now)), true
 	}
-	return b.pageFetch.notBefore
+	return due.has(v.at)
 }
 
 func (b *board) fetchPage() {
 	b.view.BeginPage()
 	name, limit := b.pageName(), b.view.PageSize()
 	b.requestedName = name
-	b.pageFetch.start(b, func(ctx context.Context) (ranking.Page, error) {
+	level := normal
+	if b.publication != nil && !b.view.Valid() {
+		level = urgent // clients see an old state
+	}
+	b.pageFetch.start(b, level, func(ctx context.Context) (ranking.Page, error) {
 		return b.hub.source.Page(ctx, name, 1, limit)
 	})
 }
@@ -42,21 +67,21 @@ func (b *board) fetchPage() {
 func (b *board) fetchLookups() {
 	if lookups := b.view.BeginLookups(); lookups != nil {
 		of := b.period
-		b.lookupFetch.start(b, func(ctx context.Context) (ranking.Places, error) {
+		b.lookupFetch.start(b, urgent, func(ctx context.Context) (ranking.Places, error) {
 			return b.hub.source.Places(ctx, of, lookups)
 		})
 	}
 }
 
 // applyAnswers applies the answers whose state the view has reached.
-func (b *board) applyAnswers(now time.Time, isDue func(time.Time) bool) {
+func (b *board) applyAnswers(due *schedule) {
 	agreed := true
 	if b.profileFetch.held != nil {
 		f := *b.profileFetch.held
 		b.profileFetch.reset()
-		b.applyProfiles(f, now)
+		b.applyProfiles(f, due.now)
 	}
-	if p := b.pageFetch.held; p != nil && (!b.view.Behind(p.State) || b.pageOverdue(isDue)) {
+	if p := b.pageFetch.held; p != nil && (!b.view.Behind(p.State) || b.pageOverdue(due)) {
 		was, period := b.view.State(), b.view.Period()
 		agreed = b.view.ApplyPage(*p)
 		if is := b.view.State(); is.Epoch != was.Epoch || is.Seq < was.Seq {
@@ -64,33 +89,53 @@ func (b *board) applyAnswers(now time.Time, isDue func(time.Time) bool) {
 		}
 		b.resolveName(period)
 		b.pageFetch.reset()
-		b.dirty, b.pageApplied = true, true
-		if !b.verifiedAt.IsZero() && now.Sub(b.verifiedAt) >= b.hub.cfg.VerifyInterval {
+		b.dirty, b.pageToShow = true, true
+		if b.verification.granted {
 			b.view.Sample(verifiedMembers)
 		}
-		// Boards that were read together are not verified together.
-		b.verifiedAt = now.Add(-rand.N(b.hub.cfg.VerifyInterval / 4))
+		b.verification = b.nextVerification(due.now)
 	}
-	if p := b.lookupFetch.held; p != nil && !b.view.Behind(p.State) && b.profilesReady(&b.lookupFetch.arrivedAt, isDue, eachNeighbour(p)) {
+	if p := b.lookupFetch.held; p != nil && !b.view.Behind(p.State) && b.profilesReady(&b.lookupFetch.arrivedAt, due, eachNeighbour(p)) {
 		agreed = b.view.ApplyLookups(*p) && agreed
-		b.lookupsDone()
+		b.lookupFetch.reset()
 	}
 	if !agreed {
 		b.hub.log.Error("the view differs from Redis at the same seq; the node resyncs the board", "board", b.name, "state", b.view.State())
 	}
 }
 
-// lookupsDone ends the backoff of lookups, and lets clients recover from a failure.
-func (b *board) lookupsDone() {
-	if b.lookupFetch.failed() {
-		b.recovering = true
+// lookupsFailed handles a failed lookup. Clients that wait for it see an old state.
+func (b *board) lookupsFailed(err error) {
+	if isNotFound(err) {
+		b.resolved = false // a page will tell whether the period still exists
+	} else if b.view.AwaitsUnknown() {
+		b.hub.status.lost(&b.mark)
+		if b.state == live {
+			b.state = recovering
+		}
 	}
-	b.lookupFetch.reset()
+	b.view.CancelLookups()
 }
 
 // dropPage drops the page that is being read or held or not yet published.
 func (b *board) dropPage() {
 	b.view.CancelPage()
 	b.pageFetch.drop()
-	b.pageApplied, b.recovering = false, false
+	b.state, b.pageToShow, b.flushing = unsynced, false, false
+}
+
+// readDue starts the lookups and the reads of profiles that are due.
+func (b *board) readDue(due *schedule) {
+	if !b.link.live {
+		return
+	}
+	if b.period != "" && b.view.LookupsQueued() && due.has(b.lookupFetch.notBefore) {
+		b.fetchLookups()
+	}
+	if b.lookupFetch.idle() && b.lookupFetch.failed() && !b.view.LookupsQueued() {
+		b.lookupFetch.reset() // the lookup that failed is not needed any more
+	}
+	if b.profileFetch.idle() && b.profiles.needsFetch() && due.has(b.profileFetch.notBefore) {
+		b.fetchProfiles()
+	}
 }

@@ -56,11 +56,11 @@ func TestNamesOfOneInstance(t *testing.T) {
 		require.Empty(t, old.take(t))
 		shows(t, before, "2", true, f.topOf("b@2", 10))
 
-		require.True(t, f.watched["b"])
+		require.NotZero(t, f.watched["b"])
 		h.Leave(now)
 		h.Leave(oldC)
 		h.Leave(beforeC)
-		require.True(t, f.watched["b"], "one of them is still watched")
+		require.NotZero(t, f.watched["b"], "one of them is still watched")
 		h.Leave(thisC)
 		require.Empty(t, f.watched)
 		require.Zero(t, h.Watched())

@@ -6,11 +6,33 @@ import (
 	"rankcast/hub/view"
 )
 
-// notifyBatch is the most members that notifyRanks handles in one step. The goroutine is
-// back at the changes within a few milliseconds.
+// notifyBatch is the most members that notifyRanks handles in one turn. The next
+// turn with changes comes within a few milliseconds.
 const notifyBatch = 1024
 
-// notifyMember publishes a standing to the streams of a member. The end of the step
+// rankRun is the state of notifyRanks.
+type rankRun struct {
+	dirty   bool           // ranks may have changed since the last run began
+	cursor  *view.OrderKey // where the run under way goes on; nil: none is
+	beganAt time.Time      // when the last run began
+}
+
+// notifyDue publishes the standings that are due.
+func (b *board) notifyDue(due *schedule) {
+	if b.pageToShow {
+		return // the top goes first: the page may be of another generation
+	}
+	b.notifyFound()
+	// After the publication: both are then as of one seq.
+	if !b.view.Valid() || b.ranks.cursor == nil && !(b.ranks.dirty && !b.dirty && due.has(b.ranks.beganAt.Add(b.hub.cfg.MeInterval))) {
+		return
+	}
+	if b.notifyRanks(due.now); b.ranks.cursor != nil {
+		b.wake(urgent) // the next turn goes on, after other boards' changes
+	}
+}
+
+// notifyMember publishes a standing to the streams of a member. The end of the turn
 // announces them.
 func (b *board) notifyMember(f *view.Member, s view.Standing) {
 	for _, st := range b.streamsOf[f] {
@@ -31,7 +53,7 @@ func (b *board) notifyFound() {
 	for _, found := range b.view.TakeFound() {
 		if found.AsOf != nil {
 			b.notifyMember(found.Member, *found.AsOf)
-			b.ranksDirty = true // other changes may have moved it since the lookup
+			b.ranks.dirty = true // other changes may have moved it since the lookup
 		} else {
 			b.notifyStanding(found.Member, b.view.Standing(found.Member))
 		}
@@ -47,23 +69,23 @@ func (b *board) notifyMoved() {
 }
 
 // notifyRanks publishes the standings of members whose rank or neighbours other changes
-// have moved, at most notifyBatch in one step. It goes on at ranksCursor. Neighbours that
+// have moved, at most notifyBatch in one turn. It goes on at ranks.cursor. Neighbours that
 // the view does not know are looked up first. While lookups are slow or fail, notifyRanks
 // publishes the rank without them.
 func (b *board) notifyRanks(now time.Time) {
-	if b.ranksCursor == nil {
-		b.ranksNotifiedAt, b.ranksDirty = now, false
+	if b.ranks.cursor == nil {
+		b.ranks.beganAt, b.ranks.dirty = now, false
 		b.profiles.beginNotifying()
 	}
 	slow := !b.lookupFetch.idle() || b.lookupFetch.failed()
-	b.ranksCursor = b.view.WalkRanks(b.ranksCursor, notifyBatch, func(f *view.Member, at view.Placement) {
+	b.ranks.cursor = b.view.WalkRanks(b.ranks.cursor, notifyBatch, func(f *view.Member, at view.Placement) {
 		if b.view.IsNotified(f, at) && !b.neighbourProfileChanged(f, at) {
 			return
 		}
 		s := b.view.StandingAt(f, at)
 		if f.Around() > 0 && s.Around == nil {
 			b.view.RequestLookup(f)
-			b.ranksDirty = true // look again after the lookup, also if it fails
+			b.ranks.dirty = true // look again after the lookup, also if it fails
 			if !slow {
 				return
 			}

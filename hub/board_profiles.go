@@ -25,7 +25,7 @@ const (
 )
 
 // boardProfiles holds the profiles of the members that a board shows, in its top or around
-// a follower. Only the board's goroutine accesses it.
+// a follower. Only the board's turns access it.
 type boardProfiles struct {
 	kind         string
 	byMember     map[string]*memberProfile // nil: the kind has no profiles
@@ -51,21 +51,9 @@ type memberProfile struct {
 	modified int64
 }
 
-// queueChangedProfiles queues reads of the profiles that have changed.
-func (b *board) queueChangedProfiles() {
-	b.changedMu.Lock()
-	defer b.changedMu.Unlock()
-	for m := range b.changedProfiles {
-		if m.kind == b.profiles.kind {
-			b.profiles.enqueue(m.id)
-		}
-	}
-	clear(b.changedProfiles)
-}
-
-// loadProfiles follows the kind of the board's members, and queues the profiles that are
-// due.
-func (b *board) loadProfiles(isDue func(time.Time) bool) {
+// loadProfiles follows the kind of the board's members. It queues the profiles that have
+// changed, and those that are due.
+func (b *board) loadProfiles(due *schedule, changed map[profileKey]bool) {
 	p, kind := &b.profiles, b.kind
 	profiled := kind != "" && b.hub.source.Profiled(kind)
 	if kind != p.kind || profiled != (p.byMember != nil) {
@@ -74,7 +62,7 @@ func (b *board) loadProfiles(isDue func(time.Time) bool) {
 		b.profiles = boardProfiles{kind: kind, changed: make(map[string]bool)}
 		if named { // the profiles shown are of another kind
 			p.changed = b.visibleMembers()
-			b.dirty, b.ranksDirty = true, true
+			b.dirty, b.ranks.dirty = true, true
 		}
 		if profiled {
 			p.byMember = make(map[string]*memberProfile)
@@ -85,11 +73,15 @@ func (b *board) loadProfiles(isDue func(time.Time) bool) {
 	if p.byMember == nil {
 		return
 	}
-	b.queueChangedProfiles()
+	for m := range changed {
+		if m.kind == p.kind {
+			p.enqueue(m.id)
+		}
+	}
 	if len(p.byMember) > 2*p.retained+spareProfiles {
 		b.evictProfiles()
 	}
-	if isDue(p.refreshAt) {
+	if due.has(p.refreshAt) {
 		p.refresh, p.refreshAt = slices.Collect(maps.Keys(p.byMember)), p.nextRefresh(b.hub.cfg.ProfileInterval)
 	}
 }
@@ -116,7 +108,7 @@ func (b *board) loadVisible() {
 // markProfileChanged notes that clients see an old profile of a member.
 func (b *board) markProfileChanged(id string) {
 	b.profiles.changed[id] = true
-	b.dirty, b.ranksDirty = true, true
+	b.dirty, b.ranks.dirty = true, true
 }
 
 // visibleMembers are the members of the top and the neighbours of followers.
@@ -186,7 +178,7 @@ func (b *board) prefetchProfiles(c *feed.Changes) {
 // profilesReady reports whether the publication need not wait for the profiles of the
 // members that each gives: all are known, or the wait since then has taken profileTimeout.
 // A zero since starts the wait.
-func (b *board) profilesReady(since *time.Time, isDue func(time.Time) bool, each func(do func(id string))) bool {
+func (b *board) profilesReady(since *time.Time, due *schedule, each func(do func(id string))) bool {
 	p := &b.profiles
 	if p.byMember == nil {
 		return true
@@ -203,7 +195,7 @@ func (b *board) profilesReady(since *time.Time, isDue func(time.Time) bool, each
 	if since.IsZero() {
 		*since = time.Now()
 	}
-	if b.feedLive && !b.profileFetch.failed() && !isDue(since.Add(profileTimeout)) {
+	if b.link.live && !b.profileFetch.failed() && !due.has(since.Add(profileTimeout)) {
 		return false
 	}
 	for _, entry := range missing {
@@ -304,7 +296,7 @@ func (b *board) fetchProfiles() {
 		return
 	}
 	kind := p.kind
-	b.profileFetch.start(b, func(ctx context.Context) (profileResult, error) {
+	b.profileFetch.start(b, urgent, func(ctx context.Context) (profileResult, error) {
 		list, err := b.hub.source.Profiles(ctx, kind, members)
 		return profileResult{kind, members, list}, err
 	})

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// largestTop is the largest N that clients watch.
-func (b *board) largestTop(tops []*stream) int {
+// largestTop is the largest N of streams that are sorted by N.
+func largestTop(tops []*stream) int {
 	if len(tops) == 0 {
 		return 0
 	}
@@ -15,8 +15,8 @@ func (b *board) largestTop(tops []*stream) int {
 
 // largestPublishedTop is the largest N that has a version. A larger N without one delays no
 // other.
-func (b *board) largestPublishedTop(tops []*stream) int {
-	for _, st := range slices.Backward(tops) {
+func (b *board) largestPublishedTop() int {
+	for _, st := range slices.Backward(b.shown) {
 		if st.version.Load() != nil {
 			return st.n
 		}
@@ -26,11 +26,11 @@ func (b *board) largestPublishedTop(tops []*stream) int {
 
 // startStreams publishes the last publication to streams without a version. From then on
 // all streams of the board move together.
-func (b *board) startStreams(tops []*stream) {
+func (b *board) startStreams() {
 	if b.publication == nil {
 		return
 	}
-	for _, st := range tops {
+	for _, st := range b.shown {
 		if st.version.Load() == nil && b.publication.covers(st.n) {
 			st.publish(nil, b.publication, nil)
 			b.hub.announce(st)
@@ -38,31 +38,42 @@ func (b *board) startStreams(tops []*stream) {
 	}
 }
 
+// publishDue publishes the view, if that is due.
+func (b *board) publishDue(due *schedule) {
+	if b.dirty && b.view.Covers(b.largestPublishedTop()) &&
+		(b.rolledOver() || due.has(b.publishedAt.Add(b.hub.cfg.Interval))) &&
+		b.profilesReady(&b.profiles.waitingSince, due, b.eachTopMember) {
+		b.publish(due.now)
+	} else if b.publishAsEnd {
+		b.publishStreams(b.publication.asFinal(), due.now)
+	}
+}
+
 // publish publishes the view to all streams, and the standings of members that their own
 // changes moved.
-func (b *board) publish(tops []*stream, now time.Time) {
+func (b *board) publish(now time.Time) {
 	s := &publication{
 		generation: b.generation, period: b.view.Period(), ends: b.view.Ends(), final: b.view.Final(), missing: b.missing,
 		state: b.view.State(), total: b.view.Total(), top: b.view.Top(b.view.PageSize()),
 	}
 	s.modified, s.since = b.view.LastModified(len(s.top))
 	b.attachProfiles(s, now)
-	b.publishStreams(s, tops, now)
-	b.dirty = false
-	b.notifyMoved()
-	if b.pageApplied {
-		b.pageApplied, b.recovering = false, true
+	if b.pageToShow && b.state != ending {
+		b.state = recovering
 	}
+	b.publishStreams(s, now)
+	b.dirty, b.pageToShow = false, false
+	b.notifyMoved()
 }
 
 // publishStreams gives the streams of the top a publication.
-func (b *board) publishStreams(s *publication, tops []*stream, now time.Time) {
+func (b *board) publishStreams(s *publication, now time.Time) {
 	var difference *encodedRows
 	if b.publication != nil && s.continues(b.publication) {
-		difference = s.diff(b.publication, b.largestPublishedTop(tops))
+		difference = s.diff(b.publication, b.largestPublishedTop())
 	}
-	updated := make([]*stream, 0, len(tops))
-	for _, st := range tops {
+	updated := make([]*stream, 0, len(b.shown))
+	for _, st := range b.shown {
 		if s.covers(st.n) && st.publish(b.publication, s, difference) {
 			updated = append(updated, st)
 		}

@@ -43,15 +43,13 @@ type nameState struct {
 	nameKind    nameKind
 	fixedPeriod string // of an absolute name
 
-	period        string          // the qualified name of the view's period; "": not known
-	requestedName string          // the name by which the last page was requested
-	resolved      bool            // the name still means that period, as far as the board knows
-	rolloverDue   time.Time       // when that may end; zero: never
-	otherPeriod   string          // the other period that changed last
-	missing       bool            // the board or the period does not exist
-	publishAsEnd  bool            // the period is closed and not kept any more: the last publication becomes its end
-	draining      bool            // followers are yet to get their final places
-	drained       <-chan struct{} // closed when the shards have sent these; nil: some are yet to be published
+	period        string    // the qualified name of the view's period; "": not known
+	requestedName string    // the name by which the last page was requested
+	resolved      bool      // the name still means that period, as far as the board knows
+	rolloverDue   time.Time // when that may end; zero: never
+	otherPeriod   string    // the other period that changed last
+	missing       bool      // the board or the period does not exist
+	publishAsEnd  bool      // the period is closed and not kept any more: the last publication becomes its end
 }
 
 func newNameState(named ranking.Board) nameState {
@@ -107,13 +105,13 @@ func (b *board) rolloverPending() bool {
 	if b.resolved {
 		return false
 	}
-	return !b.view.Final() || b.endPublished() && !b.draining
+	return !b.view.Final() || b.endPublished() && b.state != ending
 }
 
 // pageOverdue reports whether the held page has waited long enough for the changes that
 // lead to it. The last changes of a period may be lost.
-func (b *board) pageOverdue(isDue func(time.Time) bool) bool {
-	return (b.pageFetch.held.Final || !b.resolved) && isDue(b.pageFetch.arrivedAt.Add(endTimeout))
+func (b *board) pageOverdue(due *schedule) bool {
+	return (b.pageFetch.held.Final || !b.resolved) && due.has(b.pageFetch.arrivedAt.Add(endTimeout))
 }
 
 // resolveName updates the name's state after a page was applied. period is the view's
@@ -144,14 +142,14 @@ func (b *board) beginGeneration() {
 	b.generation++
 	b.redisAhead = nil
 	b.resetMemberStreams()
-	b.ranksCursor = nil
+	b.ranks.cursor = nil
 	b.profiles.beginGeneration(time.Now())
 	b.view.CancelLookups()
 	b.lookupFetch.reset()
 }
 
 // pageNotFound handles a page that does not exist.
-func (b *board) pageNotFound(a fetchResult[ranking.Page]) {
+func (b *board) pageNotFound(a *fetchResult[ranking.Page]) {
 	b.pageFetch.drop()
 	if b.requestedName == b.name || errors.Is(a.err, ranking.ErrUnknownBoard) {
 		b.pageFetch.held, b.pageFetch.arrivedAt, b.pageFetch.missing = &ranking.Page{Bounds: ranking.Bounds{Final: true}}, a.at, true
@@ -168,21 +166,30 @@ func (b *board) pageNotFound(a fetchResult[ranking.Page]) {
 	b.dirty, b.publishAsEnd = true, true
 }
 
-// beginDrain makes notifyRanks publish the final places.
+// beginDrain makes notifyRanks publish the final standings.
 func (b *board) beginDrain() {
-	b.draining, b.drained = true, nil
-	b.ranksDirty, b.ranksNotifiedAt = true, time.Time{}
+	b.state, b.flushing = ending, false
+	b.ranks.dirty, b.ranks.beganAt = true, time.Time{}
 }
 
-// drain ends draining once the followers have got their final places, or after
+// drain ends the state ending once the followers have got their final standings, or after
 // drainTimeout.
-func (b *board) drain(isDue func(time.Time) bool) {
+func (b *board) drain(due *schedule) {
 	switch {
-	case !b.draining:
-	case isDue(b.publishedAt.Add(drainTimeout)):
-		b.draining, b.drained = false, nil
-	case b.drained == nil && (!b.view.Valid() || !b.ranksNotifiedAt.IsZero() && b.ranksCursor == nil && b.lookupFetch.idle() && !b.view.LookupsQueued()):
+	case b.state != ending:
+	case due.has(b.publishedAt.Add(drainTimeout)):
+		b.endDrain()
+	case !b.flushing && (!b.view.Valid() || b.finalsPublished()):
 		// Otherwise the next period would replace what the shards have not sent yet.
-		b.drained = b.hub.flushed()
+		b.flushing = true
+		of := b.publication
+		b.hub.afterFlush(func() { b.postEvent(urgent, finalsSent{of}) })
 	}
 }
+
+// finalsPublished reports whether each follower's stream has the final standing.
+func (b *board) finalsPublished() bool {
+	return !b.ranks.beganAt.IsZero() && b.ranks.cursor == nil && b.lookupFetch.idle() && !b.view.LookupsQueued()
+}
+
+func (b *board) endDrain() { b.state, b.flushing = recovering, false }

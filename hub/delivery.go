@@ -108,10 +108,11 @@ func (s *delivery) detach() bool {
 }
 
 // send sends the newest version, unless the client has it. If the client has a version of
-// an earlier period, send sends the end of that period first.
+// an earlier period, send sends the end of that period first. It makes no frame for a
+// connection that would not take it.
 func (s *delivery) send() {
-	v := s.stream.version.Load()
-	if v == nil || v.number == s.version || s.requires != nil && s.requires.generation != v.generation {
+	v, conn := s.stream.version.Load(), s.client.conn
+	if v == nil || v.number == s.version || s.requires != nil && s.requires.generation != v.generation || !conn.Free() {
 		return
 	}
 	if s.stream.feed != nil {
@@ -119,13 +120,16 @@ func (s *delivery) send() {
 		return
 	}
 	if v.end != nil && s.version != 0 && s.version < v.end.number {
-		if !s.client.conn.Send(v.end.full()) {
+		end := snapshotFrame(s.stream.board.name, v.end.publication, s.stream.n)
+		if !conn.Send(end) {
 			return
 		}
-		s.version, s.generation = v.end.number, v.end.generation
+		if s.version, s.generation = v.end.number, v.end.generation; !conn.Free() {
+			return
+		}
 	}
 	frame, again := s.nextFrame(v)
-	if !s.client.conn.Send(frame) {
+	if !conn.Send(frame) {
 		return
 	}
 	s.version, s.generation, s.resumeFrom = v.number, v.generation, ranking.State{}
@@ -135,17 +139,36 @@ func (s *delivery) send() {
 	}
 }
 
-// nextFrame is the frame that the client needs: the shared delta where it is one version
-// behind, the difference where it resumes, otherwise the full frame. again tells the caller
-// to send the me frame once more.
+// nextFrame is the frame that the client needs: the delta where it is one version behind,
+// the difference where it resumes, otherwise the full frame. again tells the caller to send
+// the me frame once more.
 func (s *delivery) nextFrame(v *version) (f *Frame, again bool) {
+	recent := &s.client.shard.recent
 	if v.delta != nil && s.version != 0 && s.version+1 == v.number {
-		return v.delta, false
+		return recent.frame(v, &recent.delta, s.stream.deltaFrame), false
 	}
 	if s.version == 0 && s.resumeFrom.Epoch != "" {
-		if f = v.publication.resumeFrame(s.stream.board, s.stream.n, s.resumeFrom); f != nil {
+		if f = v.publication.resumeFrame(s.stream.board.name, s.stream.n, s.resumeFrom); f != nil {
 			return f, true
 		}
 	}
-	return v.full(), true
+	return recent.frame(v, &recent.full, s.stream.fullFrame), true
+}
+
+// recentFrames holds the frames that a shard has made of one version, while it sends that
+// version to its clients.
+type recentFrames struct {
+	of          *version
+	delta, full *Frame
+}
+
+// frame returns a frame of a version, which is in one of the fields or made now.
+func (r *recentFrames) frame(v *version, field **Frame, make func(*version) *Frame) *Frame {
+	if r.of != v {
+		*r = recentFrames{of: v}
+	}
+	if *field == nil {
+		*field = make(v)
+	}
+	return *field
 }

@@ -34,6 +34,7 @@ func TestSlowClientSkipsFrames(t *testing.T) {
 	})
 }
 
+// Each of the two shards makes a frame once for all of its clients.
 func TestSharedFramesAreEncodedOnce(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
@@ -41,7 +42,7 @@ func TestSharedFramesAreEncodedOnce(t *testing.T) {
 		for i := range 40 {
 			k := &recordingConn{}
 			c := h.Join(k)
-			_, err := h.Subscribe(c, theBoard, Watch{Top: []int{3, 10}[i%2]}, nil, func() {})
+			_, err := h.Subscribe(c, theBoard, Watch{Top: []int{3, 10}[i/2%2]}, nil, func() {})
 			require.NoError(t, err)
 			conns = append(conns, k)
 		}
@@ -50,15 +51,17 @@ func TestSharedFramesAreEncodedOnce(t *testing.T) {
 		h.FeedChanges(f.set("a", 1))
 		pass(time.Second)
 		distinct := sentTimes(conns)
-		require.Len(t, distinct, 4, "a snapshot and a delta for each of two N")
+		require.Len(t, distinct, 2*4, "a snapshot and a delta for each of two N")
 		for _, n := range distinct {
-			require.Equal(t, 20, n)
+			require.Equal(t, 10, n)
 		}
 	})
 }
 
 // recordingConn records the frames.
 type recordingConn struct{ frames []*Frame }
+
+func (k *recordingConn) Free() bool { return true }
 
 func (k *recordingConn) Send(f *Frame) bool {
 	k.frames = append(k.frames, f)
@@ -96,6 +99,8 @@ func TestSendAllocatesNothing(t *testing.T) {
 
 // discardingConn takes all frames.
 type discardingConn struct{}
+
+func (discardingConn) Free() bool { return true }
 
 func (discardingConn) Send(*Frame) bool { return true }
 

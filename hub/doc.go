@@ -4,9 +4,11 @@
 //
 // # Words
 //
-//   - board: a goroutine that owns the view of one board, by the name that clients use. The
-//     name may mean another period later. The feed publishes changes by instance: several
-//     names, such as stars and stars@-1, may mean periods of one instance.
+//   - board: the owner of the view of one board, by the name that clients use. The name may
+//     mean another period later. The feed publishes changes by instance: several names, such
+//     as stars and stars@-1, may mean periods of one instance.
+//   - turn: a board acts on what has arrived since its last turn. A pool of a few goroutines
+//     runs the turns of all boards, those with changes first. A quiet board has no goroutine.
 //   - view: the top and the followed members of one period; package hub/view.
 //   - publication: what a board shows at one moment. Its generation counts the epochs and
 //     periods that the board has shown, and each time that its seq went back.
@@ -17,23 +19,25 @@
 //   - shard: a goroutine that sends the frames of its share of the clients.
 //   - seq check, verification: the comparison of a view with Redis, by seq alone once a second, by
 //     entries every 30 s.
-//   - stale: clients have been told that their boards may be old. It lasts until the feed is
-//     up and each board that fell behind has been read and published.
+//   - unsynced, stale: a board is unsynced from when changes are lost, or a read fails, until it
+//     has been read and published. Clients are stale while any board is unsynced or the feed is
+//     down: they have been told that their boards may be old.
 //
 // # Flow
 //
-//	feed.Feed ─► Hub.FeedChanges (feed_handler.go) ─► board.changes ─► board.run, apply ─► view
-//	Source ◄─ fetch (page, lookups, profiles) ─► board
+//	feed.Feed ─► Hub.FeedChanges (feed_handler.go) ─► inbox ─► board.turn, applyChanges ─► view
+//	Source ◄─ fetch (page, lookups, profiles) ─► inbox
 //	board.step ─► publish ─► publication ─► streams of the top ─► shards ─► delivery.send ─► Conn.Send
 //	         └──► notifyMoved, notifyRanks ─► streams of members ─► shards ─► delivery.send ─► Conn.Send
 //
 // A batch of changes moves the view of each board of its instance. Once an interval, and at
-// once after a pause, the board makes a publication of the view and gives it to its streams:
-// a snapshot and a delta for each N, encoded once. With each publication the board sends the
+// once after a pause, the board makes a publication of the view and gives it to its streams.
+// A shard makes the snapshot and the delta for each N, of rows that are encoded once for all
+// N, when a connection is free to take them. With each publication the board sends the
 // standings of followed members whose own score changed. Once a MeInterval it sends the
 // standings that other members' changes moved. The hub announces the streams to the shards,
 // and each shard sends its clients the newest version. A slow client has no queue: it skips
-// to the newest version.
+// to the newest version. Nobody waits for a board, a shard or a client while holding a lock.
 //
 // When changes are missing, the board resyncs: it reads a page again and brings it forward
 // by the changes that arrive meanwhile. A member that the view does not know is looked up.

@@ -20,7 +20,8 @@ type eventFeed struct {
 	name   string
 	ctx    context.Context
 	cancel context.CancelFunc
-	stream *stream
+	stream *stream // refs is guarded by hub.mu
+	mark   syncMark
 	empty  *Frame        // the first frame of a client
 	wake   chan struct{} // an item or a subscription has arrived; holds one
 
@@ -90,42 +91,59 @@ func (h *Hub) Feeds() int {
 
 // acquireFeed makes a delivery of a feed, and starts the feed if it is the first.
 func (h *Hub) acquireFeed(c *Client, name string) (*delivery, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return nil, ErrClosed
+	f, first, err := h.addFollower(name)
+	if err != nil {
+		return nil, err
 	}
-	f := h.feeds[name]
-	if f == nil {
-		f = &eventFeed{hub: h, name: name, empty: itemsFrame(name, nil, 0), wake: make(chan struct{}, 1)}
-		f.stream = &stream{feed: f}
-		f.ctx, f.cancel = context.WithCancel(h.ctx)
-		h.feeds[name] = f
-		if h.stale {
-			h.unsynced[f] = true
-		}
-		h.running.Go(f.run)
+	if first {
+		h.status.begin(&f.mark)
 		h.feed.Follow(name)
 	}
-	f.stream.refs++
 	f.stream.shards.Or(c.shard.bit)
 	return &delivery{client: c, stream: f.stream}, nil
 }
 
-// stopFeed ends a feed without clients. The caller holds mu.
-func (h *Hub) stopFeed(f *eventFeed) {
-	delete(h.feeds, f.name)
-	h.feed.Unfollow(f.name)
-	f.cancel()
-	delete(h.unsynced, f)
-	h.clearStale()
+// addFollower counts a client of a feed, and starts the feed for the first.
+func (h *Hub) addFollower(name string) (f *eventFeed, first bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, false, ErrClosed
+	}
+	if f = h.feeds[name]; f == nil {
+		first = true
+		f = &eventFeed{hub: h, name: name, empty: itemsFrame(name, nil, 0), wake: make(chan struct{}, 1)}
+		f.stream = &stream{feed: f}
+		f.ctx, f.cancel = context.WithCancel(h.ctx)
+		h.feeds[name] = f
+		h.running.Go(f.run)
+	}
+	f.stream.refs++
+	return f, first, nil
+}
+
+// releaseFeed ends addFollower, and the feed after its last client.
+func (h *Hub) releaseFeed(f *eventFeed) {
+	h.mu.Lock()
+	f.stream.refs--
+	last := f.stream.refs == 0
+	if last {
+		delete(h.feeds, f.name)
+	}
+	h.mu.Unlock()
+	if last {
+		f.cancel()
+		h.feed.Unfollow(f.name)
+		h.status.end(&f.mark)
+	}
 }
 
 // FeedFollowed starts the frames of a feed.
 func (h *Hub) FeedFollowed(name string) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if f := h.feeds[name]; f != nil {
+	f := h.feeds[name]
+	h.mu.Unlock()
+	if f != nil {
 		f.markLive()
 	}
 }
@@ -195,8 +213,8 @@ func (f *eventFeed) step(now time.Time) (wait time.Duration) {
 	f.subscribed = false
 	f.mu.Unlock()
 	if began {
-		f.setVersion(&version{}) // clients without a frame get the empty one
-		f.hub.markFeedSynced(f)
+		f.setVersion(&version{})                  // clients without a frame get the empty one
+		f.hub.status.synced(&f.mark, f.live.Load) // it may have gone down again
 	}
 	if !any {
 		return 0
@@ -221,7 +239,7 @@ func (f *eventFeed) step(now time.Time) (wait time.Duration) {
 	is.last = f.received.Load() - uint64(rest)
 	f.mu.Unlock()
 	is.skipped = int64(is.last-f.lastShown) - int64(room)
-	f.setVersion(&version{batch: is, delta: itemsFrame(f.name, is.list, is.skipped)})
+	f.setVersion(&version{batch: is, frame: itemsFrame(f.name, is.list, is.skipped)})
 	f.recent = append(f.recent, is)
 	f.published, f.lastShown = now, is.last
 	if rest > 0 {
@@ -247,7 +265,7 @@ func (s *delivery) sendItems(v *version) {
 	case v.batch == nil:
 		s.version = v.number
 	default:
-		frame, list := v.delta, v.batch.list
+		frame, list := v.frame, v.batch.list
 		since := int64(v.batch.last) - int64(s.receivedItems) // items received since the client's last frame
 		if since <= 0 {
 			s.version = v.number // the client came after all of them
@@ -280,5 +298,5 @@ func itemsFrame(name string, list [][]byte, skipped int64) *Frame {
 	}
 	b = append(b, `],"skipped":`...)
 	b = strconv.AppendInt(b, skipped, 10)
-	return sealFrame(append(b, '}'))
+	return sealFrame(append(b, '}'), nil, nil)
 }

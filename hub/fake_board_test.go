@@ -43,7 +43,7 @@ type fakeBoard struct {
 	lookedUp           []string // names in each call
 	readErr            error    // of all reads
 	pageErr, lookupErr error    // of pages alone, of lookups alone
-	watched, followed  map[string]bool
+	watched, followed  map[string]int
 	items              int // of a feed, sent so far
 
 	every       time.Duration // the length of a period; 0: one period that never ends
@@ -109,7 +109,7 @@ func newFakePeriod(name string) *fakePeriod {
 }
 
 func newFakeBoard() *fakeBoard {
-	f := &fakeBoard{fakeProfiles: newFakeProfiles(), fakePeriod: newFakePeriod(""), watched: make(map[string]bool), followed: make(map[string]bool), keptPeriods: 1 << 30}
+	f := &fakeBoard{fakeProfiles: newFakeProfiles(), fakePeriod: newFakePeriod(""), watched: make(map[string]int), followed: make(map[string]int), keptPeriods: 1 << 30}
 	for i := range 4 { // so that a delta is smaller than a snapshot
 		f.set(fmt.Sprint("low", i), int64(-10-i))
 	}
@@ -405,21 +405,21 @@ func (f *fakeBoard) setReadErr(err error) {
 	f.readErr = err
 }
 
-func (f *fakeBoard) Watch(instance string) { f.setWanted(f.watched, instance, true) }
+func (f *fakeBoard) Watch(instance string) { f.count(f.watched, instance, 1) }
 
-func (f *fakeBoard) Unwatch(instance string) { f.setWanted(f.watched, instance, false) }
+func (f *fakeBoard) Unwatch(instance string) { f.count(f.watched, instance, -1) }
 
-func (f *fakeBoard) Follow(name string) { f.setWanted(f.followed, name, true) }
+func (f *fakeBoard) Follow(name string) { f.count(f.followed, name, 1) }
 
-func (f *fakeBoard) Unfollow(name string) { f.setWanted(f.followed, name, false) }
+func (f *fakeBoard) Unfollow(name string) { f.count(f.followed, name, -1) }
 
-func (f *fakeBoard) setWanted(of map[string]bool, name string, wanted bool) {
+// count counts the calls that ask for a channel, as a Feed does.
+func (f *fakeBoard) count(of map[string]int, name string, by int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if of[name] == wanted {
-		panic(fmt.Sprintf("%q: wanted is %v already", name, wanted))
-	}
-	if of[name] = wanted; !wanted {
+	if of[name] += by; of[name] < 0 {
+		panic(fmt.Sprintf("%q: given up more often than asked for", name))
+	} else if of[name] == 0 {
 		delete(of, name)
 	}
 }
@@ -428,9 +428,9 @@ var theBoard = ranking.Board{Name: "b", Instance: "b", Definition: definition.Bo
 
 // isStale reports whether clients were told that their boards may be old.
 func isStale(h *Hub) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.stale
+	h.status.mu.Lock()
+	defer h.status.mu.Unlock()
+	return h.status.stale
 }
 
 // operations orders the fake's operations for the race detector: simulated time alone
@@ -452,20 +452,25 @@ func withHub(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeBoard()
 		h := New(f, f, Config{Log: slog.New(&f.logs), Shards: 2})
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() {
-			h.Run(ctx)
-			close(done)
-		}()
-		defer func() {
-			cancel()
-			<-done
-		}()
+		defer runHub(h)()
 		h.FeedUp()
 		synctest.Wait()
 		test(t, h, f)
 	})
+}
+
+// runHub runs a hub until stop is called.
+func runHub(h *Hub) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		h.Run(ctx)
+		close(done)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 // requireNothingRuns requires that all goroutines of boards and event feeds have ended.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -17,11 +18,28 @@ type fakeConn struct {
 	mu      sync.Mutex
 	full    bool
 	room    int // how many frames it takes before it is full; 0: no bound
-	refused int // how many frames it refused
+	refused int // how often it was asked while it was full
+	wasted  int // how many frames it was sent while it was full
 	frames  []hubtest.Message
 	board   hubtest.Board
 	ends    []hubtest.Board // the final boards of periods
 	foldErr error
+}
+
+func (c *fakeConn) Free() bool {
+	orderOperation()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.full {
+		c.refused++
+	}
+	return !c.full
+}
+
+// jsonOf is the message of a frame.
+func jsonOf(f *Frame) []byte {
+	pieces := f.JSON()
+	return slices.Concat(pieces[:]...)
 }
 
 func (c *fakeConn) Send(f *Frame) bool {
@@ -29,11 +47,11 @@ func (c *fakeConn) Send(f *Frame) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.full {
-		c.refused++
+		c.wasted++
 		return false
 	}
 	var m hubtest.Message
-	err := json.Unmarshal(f.JSON(), &m)
+	err := json.Unmarshal(jsonOf(f), &m)
 	if err == nil && (m.Type == "snapshot" || m.Type == "delta" || m.Type == "me") {
 		was := c.board
 		err = errors.Join(c.board.Fold(m), c.checkEnd(m, was))

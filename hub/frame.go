@@ -13,44 +13,72 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// Frame is one message to clients. It is encoded once, shared by all clients, and never
-// changes.
+// Frame is one message to clients. It never changes, so clients may share it. A large frame
+// shares its rows with the frames of other N: it is three pieces, and the rows are the
+// middle one.
 type Frame struct {
-	wire []byte // a WebSocket header, then the JSON
-	head int    // the index of the JSON
+	first []byte // a WebSocket header, then the JSON
+	head  int    // where the JSON begins in first
+	rows  []byte
+	last  []byte
+	from  *encodedRows // of rows; while a frame exists, no other one encodes them again
 }
 
-// headRoom is the longest header of an unmasked WebSocket frame.
-const headRoom = 10
+const (
+	// headRoom is the longest header of an unmasked WebSocket frame.
+	headRoom = 10
+	// sharedRows is the size in bytes from which a frame shares its rows. It copies fewer:
+	// a write of one piece is cheaper.
+	sharedRows = 4 << 10
+)
 
-// sealFrame makes a frame of a buffer whose first headRoom bytes are free.
-func sealFrame(buf []byte) *Frame {
-	n := len(buf) - headRoom
+// rowsFrame makes a frame of JSON around the first rows of an encoding. The first headRoom
+// bytes of buf are free.
+func rowsFrame(buf []byte, from *encodedRows, rows []byte, last string) *Frame {
+	if len(rows) < sharedRows {
+		return sealFrame(append(append(buf, rows...), last...), nil, nil)
+	}
+	f := sealFrame(buf, rows, []byte(last))
+	f.from = from
+	return f
+}
+
+// sealFrame makes a frame of its pieces. The first headRoom bytes of buf are free.
+func sealFrame(buf, rows, last []byte) *Frame {
+	n := len(buf) - headRoom + len(rows) + len(last)
+	f := &Frame{rows: rows, last: last}
 	// RFC 6455, section 5.2: FIN and opcode text, then the length in one of three
 	// forms, no mask from server to client.
 	switch {
 	case n < 126:
 		buf[8], buf[9] = 0x81, byte(n)
-		return &Frame{wire: buf[8:], head: 2}
+		f.first, f.head = buf[8:], 2
 	case n < 1<<16:
 		buf[6], buf[7] = 0x81, 126
 		binary.BigEndian.PutUint16(buf[8:], uint16(n))
-		return &Frame{wire: buf[6:], head: 4}
+		f.first, f.head = buf[6:], 4
 	default:
 		buf[0], buf[1] = 0x81, 127
 		binary.BigEndian.PutUint64(buf[2:], uint64(n))
-		return &Frame{wire: buf, head: 10}
+		f.first, f.head = buf, 10
 	}
+	return f
 }
 
 // NewFrame makes a frame of a JSON message.
-func NewFrame(json []byte) *Frame { return sealFrame(append(make([]byte, headRoom), json...)) }
+func NewFrame(json []byte) *Frame {
+	return sealFrame(append(make([]byte, headRoom), json...), nil, nil)
+}
 
-// WebSocket is the frame for a WebSocket, header included. The caller must not change it.
-func (f *Frame) WebSocket() []byte { return f.wire }
+// WebSocket returns the pieces of the frame for a WebSocket, header included. A piece may be
+// empty. The caller must not change them.
+func (f *Frame) WebSocket() [3][]byte { return [3][]byte{f.first, f.rows, f.last} }
 
-// JSON is the message alone. The caller must not change it.
-func (f *Frame) JSON() []byte { return f.wire[f.head:] }
+// JSON returns the pieces of the message alone. The caller must not change them.
+func (f *Frame) JSON() [3][]byte { return [3][]byte{f.first[f.head:], f.rows, f.last} }
+
+// size is the length in bytes of the frame for a WebSocket.
+func (f *Frame) size() int { return len(f.first) + len(f.rows) + len(f.last) }
 
 // encodedRows is a run of encoded rows. The rows of the first n entries are a prefix of all
 // rows, so one encoding serves every N.
@@ -129,8 +157,9 @@ func appendField(b []byte, name string, n int64) []byte {
 
 // snapshotFrame encodes the first n entries of a publication.
 func snapshotFrame(board string, s *publication, n int) *Frame {
-	items, _ := s.rows().prefix(n)
-	b := make([]byte, headRoom, headRoom+224+len(board)+len(items))
+	all := s.rows()
+	rows, _ := all.prefix(n)
+	b := make([]byte, headRoom, headRoom+224+len(board)+copied(rows))
 	b = appendHead(b, "snapshot", board)
 	b = append(b, `,"period":`...)
 	b = appendString(b, s.period)
@@ -144,22 +173,28 @@ func snapshotFrame(board string, s *publication, n int) *Frame {
 		b = append(b, `,"final":true`...)
 	}
 	b = append(b, `,"top":[`...)
-	b = append(b, items...)
-	return sealFrame(append(b, ']', '}'))
+	return rowsFrame(b, all, rows, "]}")
 }
 
-// deltaFrame encodes the rows that lead from the frame at seq from to a publication.
-func deltaFrame(board string, s *publication, n int, from int64, items []byte) *Frame {
-	b := make([]byte, headRoom, headRoom+128+len(board)+len(items))
+// copied is the number of bytes that a frame copies of rows.
+func copied(rows []byte) int {
+	if len(rows) < sharedRows {
+		return len(rows)
+	}
+	return 0
+}
+
+// deltaFrame encodes the rows of the first n entries that lead from the frame at seq from to
+// a publication.
+func deltaFrame(board string, s *publication, n int, from int64, changed *encodedRows) *Frame {
+	rows, _ := changed.prefix(n)
+	b := make([]byte, headRoom, headRoom+128+len(board)+copied(rows))
 	b = appendHead(b, "delta", board)
 	b = appendField(b, "from", from)
 	b = appendField(b, "seq", s.state.Seq)
 	b = appendField(b, "total", s.total)
 	b = append(b, `,"rows":[`...)
-	b = append(b, items...)
-	b = append(b, ']')
-	b = appendField(b, "len", int64(min(n, len(s.top))))
-	return sealFrame(append(b, '}'))
+	return rowsFrame(b, changed, rows, `],"len":`+strconv.Itoa(min(n, len(s.top)))+"}")
 }
 
 // meFrame encodes the standing of a followed member; around holds the fields of
@@ -176,7 +211,7 @@ func meFrame(board string, s view.Standing, around []byte) *Frame {
 	}
 	b = appendField(b, "total", s.Total)
 	b = append(b, around...)
-	return sealFrame(append(b, '}'))
+	return sealFrame(append(b, '}'), nil, nil)
 }
 
 // appendAround appends the distance to the next rank, and up to k neighbours on each side,
@@ -216,5 +251,5 @@ func statusFrame(stale bool, asOf time.Time) *Frame {
 		b = append(b, `,"as_of":`...)
 		b = appendTime(b, asOf)
 	}
-	return sealFrame(append(b, '}'))
+	return sealFrame(append(b, '}'), nil, nil)
 }

@@ -17,13 +17,13 @@ func TestFrameHeaders(t *testing.T) {
 			body[i] = 'x'
 		}
 		f := NewFrame(body)
-		require.Equal(t, body, f.JSON())
+		require.Equal(t, body, jsonOf(f))
 		head := map[bool]int{true: 2, false: 4}[n < 126]
 		if n > 65535 {
 			head = 10
 		}
-		require.Len(t, f.WebSocket(), n+head)
-		require.EqualValues(t, 0x81, f.WebSocket()[0])
+		require.Equal(t, n+head, f.size())
+		require.EqualValues(t, 0x81, f.WebSocket()[0][0])
 	}
 }
 
@@ -35,9 +35,9 @@ func TestSnapshotOnTheWire(t *testing.T) {
 	}}
 	head := `{"type":"snapshot","board":"stars@-1","period":"2026-W47","epoch":"k3f9","seq":120,"total":9821,"ends":`
 	top := `"top":[{"rank":1,"member":"s17","score":321,"data":{"a":"\u2028"}},{"rank":2,"member":"s3","score":-5}]}`
-	require.Equal(t, head+`null,`+top, string(snapshotFrame("stars@-1", s, 10).JSON()))
+	require.Equal(t, head+`null,`+top, string(jsonOf(snapshotFrame("stars@-1", s, 10))))
 	s.ends = time.Date(2026, 11, 23, 0, 0, 0, 123456, time.FixedZone("", 8*3600))
-	require.Equal(t, head+`"2026-11-22T16:00:00.000Z",`+top, string(snapshotFrame("stars@-1", s, 10).JSON()))
+	require.Equal(t, head+`"2026-11-22T16:00:00.000Z",`+top, string(jsonOf(snapshotFrame("stars@-1", s, 10))))
 	end := s.asFinal()
-	require.Equal(t, head+`"2026-11-22T16:00:00.000Z","final":true,`+top, string(snapshotFrame("stars@-1", end, 10).JSON()))
+	require.Equal(t, head+`"2026-11-22T16:00:00.000Z","final":true,`+top, string(jsonOf(snapshotFrame("stars@-1", end, 10))))
 }

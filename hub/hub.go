@@ -5,12 +5,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"rankcast/ranking"
 )
@@ -31,8 +32,9 @@ type Source interface {
 }
 
 // Feed subscribes to the changes of a board's instance and to the items of a feed; a
-// feed.Feed implements it. Its methods MUST NOT block. It calls the Hub as its
-// feed.Handler.
+// feed.Feed implements it. Its methods MUST NOT block. It confirms each call of Watch and
+// Follow, and delivers until as many calls of Unwatch and Unfollow have come. It calls the
+// Hub as its feed.Handler.
 type Feed interface {
 	Watch(instance string)
 	Unwatch(instance string)
@@ -47,8 +49,8 @@ type Config struct {
 	// MeInterval is the least time between two me frames of a follower, unless its own
 	// score changed. Default 1 s.
 	MeInterval time.Duration
-	// CheckInterval is the time between two seq checks. One call compares all views with
-	// Redis. Default 1 s.
+	// CheckInterval is the time between two seq checks, which compare all views with Redis.
+	// Of more than 5,000 boards a check takes longer. Default 1 s.
 	CheckInterval time.Duration
 	// VerifyInterval is the time between two verifications of a board. A verification compares the
 	// entries of the view, and some followed members, with Redis. Default 30 s.
@@ -58,47 +60,54 @@ type Config struct {
 	ProfileInterval time.Duration
 	// FeedRate is the most items of a feed that a client gets in any second. Default 20.
 	FeedRate int
+	// MaxBoards is the most boards that clients watch at one time, by name. Default: any
+	// number.
+	MaxBoards int
 	// Shards is the number of goroutines that send frames, 64 at most. Default GOMAXPROCS.
 	Shards int
 	// Log receives what an operator should know. Default slog.Default.
 	Log *slog.Logger
 }
 
-// maxFetches is the most reads of a hub at one time. A thousand boards that resync do not
-// arrive at Redis together.
-const maxFetches = 16
+const (
+	// maxFetches is the most reads of a hub at one time. A thousand boards that resync do not
+	// arrive at Redis together.
+	maxFetches = 16
+	// maxVerifications is the most verifications that a hub begins in a second. With more than
+	// 6,000 boards, the verifications of a board are more than 30 s apart.
+	maxVerifications = 200
+)
 
 // maxShards is the number of bits that a stream has for shards.
 const maxShards = 64
 
 // Hub keeps the views of the watched boards and sends their frames to clients. Its methods
-// may be called concurrently.
+// may be called concurrently. No lock is held while another one is waited for.
 type Hub struct {
-	source     Source
-	feed       Feed
-	cfg        Config
-	log        *slog.Logger
-	shards     []*shard
-	nextShard  atomic.Uint64 // selects the shard of the next client
-	status     *stream       // each client has a delivery of it
-	fetchSlots chan struct{} // holds a token for each read under way
+	source        Source
+	feed          Feed
+	cfg           Config
+	log           *slog.Logger
+	shards        []*shard
+	nextShard     atomic.Uint64 // selects the shard of the next client
+	status        status
+	followed      atomic.Int64  // streams of members
+	turns         pool          // of boards
+	fetches       pool          // reads of the Source
+	verifications *rate.Limiter // the budget of all boards
 
 	profiles profileIndex // of the members that boards show
 
-	ctx    context.Context // parent of each board's and each feed's context
+	ctx    context.Context // of reads and of feeds
 	cancel context.CancelFunc
 
-	mu         sync.Mutex
-	boards     map[string]*board    // by name
-	instances  map[string]*instance // by the instance of their boards
-	feeds      map[string]*eventFeed
-	feedUp     bool         // whether the feed is connected
-	outages    int          // how often the feed went down
-	stale      bool         // clients have been told that their boards may be old
-	staleSince time.Time    // the boards are as of this time
-	unsynced   map[any]bool // boards to read, and feeds to subscribe to, before stale ends
-	closed     bool
-	running    sync.WaitGroup
+	mu        sync.Mutex
+	boards    map[string]*board    // by name
+	order     []*board             // of the seq check
+	instances map[string]*instance // by the instance of their boards
+	feeds     map[string]*eventFeed
+	closed    bool
+	running   sync.WaitGroup
 }
 
 // New returns a Hub. Run starts it. The caller makes the Hub the handler of the Feed.
@@ -112,18 +121,21 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	cfg.Shards = min(cmp.Or(cfg.Shards, runtime.GOMAXPROCS(0)), maxShards)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	h := &Hub{
-		source: source, feed: from, cfg: cfg, log: cfg.Log, status: &stream{},
-		fetchSlots: make(chan struct{}, maxFetches),
-		boards:     make(map[string]*board), instances: make(map[string]*instance),
-		feeds: make(map[string]*eventFeed), unsynced: make(map[any]bool),
+		source: source, feed: from, cfg: cfg, log: cfg.Log,
+		verifications: rate.NewLimiter(maxVerifications, maxVerifications),
+		boards:        make(map[string]*board), instances: make(map[string]*instance),
+		feeds: make(map[string]*eventFeed),
 	}
+	h.turns = pool{limit: runtime.GOMAXPROCS(0), running: &h.running}
+	h.fetches = pool{limit: maxFetches, running: &h.running}
 	h.profiles.boards, h.profiles.kinds = make(map[profileKey][]*board), make(map[string]bool)
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.status.shards.Store(^uint64(0))
 	for i := range cfg.Shards {
 		h.shards = append(h.shards, newShard(i))
 	}
-	h.markStale(time.Time{}) // until the feed is up
+	h.status.hub = h
+	h.status.stream.shards.Store(^uint64(0))
+	h.status.change(time.Time{}, func() {}) // stale until the feed is up
 	return h
 }
 
@@ -140,6 +152,8 @@ func (h *Hub) Run(ctx context.Context) error {
 	h.closed = true
 	h.mu.Unlock()
 	h.cancel()
+	h.turns.close()
+	h.fetches.close()
 	h.running.Wait()
 	wg.Wait()
 	return ctx.Err()
@@ -151,15 +165,8 @@ var ErrClosed = errors.New("hub is closed")
 // Join adds a connection. The caller calls Leave when the connection ends.
 func (h *Hub) Join(conn Conn) *Client {
 	c := &Client{conn: conn, shard: h.shards[h.nextShard.Add(1)%uint64(len(h.shards))]}
-	status := &delivery{client: c, stream: h.status}
-	c.shard.do(func() {
-		h.mu.Lock()
-		if !h.stale {
-			status.version = h.status.version.Load().number // the client need not be told
-		}
-		h.mu.Unlock()
-		status.attach()
-	})
+	d := &delivery{client: c, stream: &h.status.stream}
+	c.shard.do(func() { h.status.join(d) })
 	return c
 }
 
@@ -177,11 +184,7 @@ func (h *Hub) Leave(c *Client) {
 }
 
 // Up reports whether the feed is connected.
-func (h *Hub) Up() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.feedUp
-}
+func (h *Hub) Up() bool { return h.status.isUp() }
 
 // Watched is the number of watched boards, by name.
 func (h *Hub) Watched() int {
@@ -192,19 +195,13 @@ func (h *Hub) Watched() int {
 
 // Followed is the number of followed members: of all boards, each member once for each
 // number of neighbours.
-func (h *Hub) Followed() (n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, b := range h.boards {
-		n += len(b.members)
-	}
-	return n
-}
+func (h *Hub) Followed() int { return int(h.followed.Load()) }
 
+// boardList copies the list of all boards.
 func (h *Hub) boardList() []*board {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Collect(maps.Values(h.boards))
+	return slices.Clone(h.order)
 }
 
 // announce passes streams with new versions to all shards.
@@ -217,18 +214,16 @@ func (h *Hub) announce(streams ...*stream) {
 	}
 }
 
-// flushed returns a channel. It is closed once the shards have offered all versions
-// announced so far to the connections.
-func (h *Hub) flushed() <-chan struct{} {
-	sent := make(chan struct{})
+// afterFlush calls do once the shards have offered all versions announced so far to the
+// connections.
+func (h *Hub) afterFlush(do func()) {
 	var left atomic.Int64
 	left.Store(int64(len(h.shards)))
 	for _, s := range h.shards {
 		s.afterFlush(func() {
 			if left.Add(-1) == 0 {
-				close(sent)
+				do()
 			}
 		})
 	}
-	return sent
 }

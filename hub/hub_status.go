@@ -1,59 +1,120 @@
 package hub
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
-// markUnsynced notes that a board could not be read.
-func (h *Hub) markUnsynced(b *board) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.boards[b.name] != b {
+// status tells the clients whether their boards are current. Clients are stale while the
+// feed is down, and while a board or a feed is unsynced. Its methods may be called
+// concurrently.
+type status struct {
+	hub    *Hub
+	stream stream // each client has a delivery of it
+
+	mu       sync.Mutex
+	up       bool // the feed is connected
+	outages  int  // how often the feed went down
+	unsynced int  // how many boards and feeds are unsynced
+	stale    bool // clients have been told that their boards may be old
+}
+
+// syncMark is what the status knows of a board or a feed. The status guards it.
+type syncMark struct {
+	unsynced bool // clients may see an old state of it
+	ended    bool // nobody watches it any more
+}
+
+// change calls do under the lock, and tells the clients where they become stale or current.
+// Stale clients learn that their boards are as of a time; zero: never read.
+func (s *status) change(asOf time.Time, do func()) {
+	s.mu.Lock()
+	do()
+	stale := !s.up || s.unsynced > 0
+	told := stale != s.stale
+	if told {
+		s.stale = stale
+		s.stream.setVersion(&version{frame: statusFrame(stale, asOf)})
+	}
+	s.mu.Unlock()
+	if told {
+		s.hub.announce(&s.stream)
+	}
+}
+
+// mark sets whether m is unsynced. The caller holds mu.
+func (s *status) mark(m *syncMark, unsynced bool) {
+	if m.ended || m.unsynced == unsynced {
 		return
 	}
-	h.unsynced[b] = true
-	h.markStale(time.Now())
-}
-
-// markSynced notes that a board was read and published.
-func (h *Hub) markSynced(b *board) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if b.outages == h.outages { // otherwise the feed has gone down again
-		delete(h.unsynced, b)
-		h.clearStale()
+	if m.unsynced = unsynced; unsynced {
+		s.unsynced++
+	} else {
+		s.unsynced--
 	}
 }
 
-// markFeedSynced notes that a feed is subscribed to.
-func (h *Hub) markFeedSynced(f *eventFeed) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if f.live.Load() { // otherwise the feed has gone down again
-		delete(h.unsynced, f)
-		h.clearStale()
-	}
+// feedUp notes that the feed is connected.
+func (s *status) feedUp() { s.change(time.Time{}, func() { s.up = true }) }
+
+// feedDown notes that the feed is not connected, and that all boards and feeds are
+// unsynced.
+func (s *status) feedDown(asOf time.Time, all []*syncMark) {
+	s.change(asOf, func() {
+		s.up = false
+		s.outages++
+		for _, m := range all {
+			s.mark(m, true)
+		}
+	})
 }
 
-// markStale tells the clients, once, that their boards are as of a time. The caller holds
-// mu.
-func (h *Hub) markStale(asOf time.Time) {
-	if !h.stale {
-		h.stale, h.staleSince = true, asOf
-		h.publishStatus()
-	}
+// begin adds a board or a feed. It is unsynced if clients are stale already.
+func (s *status) begin(m *syncMark) {
+	s.change(time.Now(), func() { s.mark(m, s.stale) })
 }
 
-// clearStale tells the clients that their boards are current, once everything is read and
-// subscribed to. The caller holds mu.
-func (h *Hub) clearStale() {
-	if h.stale && h.feedUp && len(h.unsynced) == 0 {
-		h.stale = false
-		h.publishStatus()
-	}
+// end removes a board or a feed.
+func (s *status) end(m *syncMark) {
+	s.change(time.Now(), func() {
+		s.mark(m, false)
+		m.ended = true
+	})
 }
 
-// publishStatus gives the status stream a new version. The caller holds mu.
-func (h *Hub) publishStatus() {
-	frame := statusFrame(h.stale, h.staleSince)
-	h.status.setVersion(&version{full: func() *Frame { return frame }})
-	h.announce(h.status)
+// lost notes that a board could not be read.
+func (s *status) lost(m *syncMark) { s.change(time.Now(), func() { s.mark(m, true) }) }
+
+// synced notes that clients see the current state of m, if that still holds under the lock.
+func (s *status) synced(m *syncMark, holds func() bool) {
+	s.change(time.Now(), func() {
+		if holds() {
+			s.mark(m, false)
+		}
+	})
+}
+
+// isUp reports whether the feed is connected.
+func (s *status) isUp() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.up
+}
+
+// join attaches a client's delivery. A client that joins while boards are current need not
+// be told.
+func (s *status) join(d *delivery) {
+	s.mu.Lock()
+	if !s.stale {
+		d.version = s.stream.version.Load().number
+	}
+	s.mu.Unlock()
+	d.attach()
+}
+
+// outageCount is how often the feed went down.
+func (s *status) outageCount() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.outages
 }

@@ -23,7 +23,7 @@ func BenchmarkNotify(b *testing.B) {
 	const followed = 100_000
 	f := newFakeBoard()
 	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
-	board := newBoard(h, theBoard)
+	board := newBoard(h, theBoard, feedLink{})
 	v := board.view
 	for i := range followed {
 		st := board.memberStream(followedName(i), 0)
@@ -70,7 +70,7 @@ func BenchmarkNotify(b *testing.B) {
 			b.Fatal("the view does not follow")
 		}
 		var longest time.Duration
-		for first := true; first || board.ranksCursor != nil; first = false {
+		for first := true; first || board.ranks.cursor != nil; first = false {
 			start := time.Now()
 			board.notifyRanks(start)
 			h.announce(board.updated...)

@@ -52,34 +52,32 @@ func (r *profileIndex) remove(m profileKey, b *board) {
 	}
 }
 
-// invalidate passes a change to the boards that show the member. It reports whether it is
-// the first change of that kind.
-func (r *profileIndex) invalidate(m profileKey) (first bool) {
+// changed returns the boards that show a member whose profile has changed. It reports
+// whether it is the first change of that kind.
+func (r *profileIndex) changed(m profileKey) (boards []*board, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	first = !r.kinds[m.kind]
 	r.kinds[m.kind] = true
-	for _, b := range r.boards[m] {
-		b.invalidateProfile(m)
-	}
-	return first
+	return slices.Clone(r.boards[m]), first
 }
 
 // FeedProfile makes the boards that show a member read its profile again.
 func (h *Hub) FeedProfile(kind, id string) {
 	h.source.ForgetProfile(kind, id)
-	if first := h.profiles.invalidate(profileKey{kind, id}); first { // boards may have taken the kind for one without profiles
+	m := profileKey{kind, id}
+	boards, first := h.profiles.changed(m)
+	for _, b := range boards {
+		b.post(urgent, func(w *work) {
+			if w.profiles == nil {
+				w.profiles = make(map[profileKey]bool)
+			}
+			w.profiles[m] = true
+		})
+	}
+	if first { // boards may have taken the kind for one without profiles
 		for _, b := range h.boardList() {
-			b.signal()
+			b.wake(normal)
 		}
 	}
-}
-
-// invalidateProfile notes that the profile of a member has changed. Any goroutine may call
-// it.
-func (b *board) invalidateProfile(m profileKey) {
-	b.changedMu.Lock()
-	b.changedProfiles[m] = true
-	b.changedMu.Unlock()
-	b.signal()
 }

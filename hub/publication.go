@@ -3,6 +3,7 @@ package hub
 import (
 	"sync"
 	"time"
+	"weak"
 
 	"rankcast/ranking"
 )
@@ -21,20 +22,25 @@ type publication struct {
 	modified   []int64           // as in view.View.LastModified, changes of profiles included
 	since      int64
 
-	once    sync.Once
-	encoded encodedRows // top, encoded
+	mu      sync.Mutex
+	encoded weak.Pointer[encodedRows] // top, encoded
 }
 
-// rows encodes all entries, once, and only if a client needs a snapshot.
+// rows encodes all entries. The encoding exists while a frame needs it, and is shared.
 func (s *publication) rows() *encodedRows {
-	s.once.Do(func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rows := s.encoded.Value()
+	if rows == nil {
+		rows = &encodedRows{}
 		for i, e := range s.top {
-			s.encoded.buf = append(s.encoded.buf, ',')
-			s.encoded.buf = appendEntry(s.encoded.buf, e, s.profile(i))
-			s.encoded.endRow(i)
+			rows.buf = append(rows.buf, ',')
+			rows.buf = appendEntry(rows.buf, e, s.profile(i))
+			rows.endRow(i)
 		}
-	})
-	return &s.encoded
+		s.encoded = weak.Make(rows)
+	}
+	return rows
 }
 
 // profile is the profile beside an entry.
@@ -89,9 +95,8 @@ func (s *publication) resumeFrame(board string, n int, has ranking.State) *Frame
 			d.add(i, s.top[i], s.profile(i))
 		}
 	}
-	items, count := d.prefix(n)
-	if 4*count > 3*now {
+	if _, count := d.prefix(n); 4*count > 3*now {
 		return nil
 	}
-	return deltaFrame(board, s, n, has.Seq, items)
+	return deltaFrame(board, s, n, has.Seq, d)
 }

@@ -26,7 +26,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 	f := newFakeBoard()
 	f.kind = kind
 	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
-	board := newBoard(h, theBoard)
+	board := newBoard(h, theBoard, feedLink{})
 	board.kind = kind
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: definition.Desc, Total: int64(2 * n), Start: 1}
 	for i := range n + n/8 + 16 {
@@ -43,12 +43,9 @@ func benchPublish(b *testing.B, n int, kind string) {
 	v.Resize(n)
 	v.BeginPage()
 	v.ApplyPage(page)
-	h.mu.Lock()
-	st := board.topStream(n)
-	h.mu.Unlock()
-	tops := []*stream{st}
-	board.loadProfiles(func(time.Time) bool { return false })
-	board.publish(tops, time.Now())
+	board.shown = []*stream{board.topStream(n)}
+	board.loadProfiles(&schedule{now: time.Now()}, nil)
+	board.publish(time.Now())
 	seq, at := int64(1), 0.0
 	b.ReportAllocs()
 	for b.Loop() {
@@ -57,11 +54,11 @@ func benchPublish(b *testing.B, n int, kind string) {
 		at = 3 - at
 		rank := int64(1 + at/3)
 		c := feed.Change{Member: "member-0000000", Old: &old, New: &now, Rank: rank, Position: rank}
-		board.apply(&feed.Changes{Board: "b", Epoch: "e", Seq: seq, List: []feed.Change{c}})
-		if !board.profilesReady(&board.profiles.waitingSince, func(time.Time) bool { return false }, board.eachTopMember) {
+		board.applyChanges([]*feed.Changes{{Board: "b", Epoch: "e", Seq: seq, List: []feed.Change{c}}})
+		if !board.profilesReady(&board.profiles.waitingSince, &schedule{now: time.Now()}, board.eachTopMember) {
 			b.Fatal("a profile is missing")
 		}
-		board.publish(tops, time.Now())
+		board.publish(time.Now())
 		for _, s := range h.shards {
 			s.takePending()
 		}

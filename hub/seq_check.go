@@ -1,15 +1,31 @@
 package hub
 
 import (
+	"cmp"
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"rankcast/ranking"
 )
 
-// checkPosition is the position of a view for the next seq check.
+const (
+	// checkPiece is the most boards whose states the node reads in one call.
+	checkPiece = 256
+	// checkPause is the least time between two such calls. A node checks 5,000 boards a second
+	// at most; a seq check of more boards takes longer than CheckInterval.
+	checkPause = 50 * time.Millisecond
+	// missingChecks is about how many boards that do not exist are read again in one seq check.
+	missingChecks = 256
+)
+
+// checkPosition is the position of a view for the next seq check. The view is not compared
+// where the period is "".
 type checkPosition struct {
-	period string // the qualified name of the period; "": not known
+	period   string // the qualified name of the period
+	missing  bool   // the board does not exist
+	kind     string // of the members
+	profiled bool   // the board shows profiles of the kind
 	ranking.State
 }
 
@@ -19,36 +35,91 @@ type seqChecked struct {
 	before checkPosition      // the view's position before the check read Redis
 }
 
+// differs reports whether the board has to act on the result.
+func (h *Hub) differs(c seqChecked) bool {
+	if c.redis.Err != nil || c.redis.State != c.before.State {
+		return true
+	}
+	kind := cmp.Or(c.redis.Kind, c.before.kind)
+	return kind != c.before.kind || kind != "" && h.source.Profiled(kind) != c.before.profiled
+}
+
 // runSeqChecks compares, once a CheckInterval, the states of all views with Redis. Nothing
 // else finds the loss of the last message.
 func (h *Hub) runSeqChecks(ctx context.Context) {
 	tick := time.NewTicker(h.cfg.CheckInterval)
 	defer tick.Stop()
+	missing := 0 // boards that do not exist, in the last check
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-		boards := h.boardList()
-		found := make([]seqChecked, len(boards))
-		var names []string
-		for i, b := range boards {
-			if found[i].before = *b.position.Load(); found[i].before.period != "" {
-				names = append(names, found[i].before.period)
-			}
-		}
-		var states []ranking.BoardState
-		if len(names) > 0 {
-			states = h.source.States(ctx, names)
-		}
-		for i, b := range boards {
-			if found[i].before.period != "" {
-				found[i].redis, states = states[0], states[1:]
-			}
-			b.sendEvent(found[i])
+			missing = h.checkAll(ctx, missing)
 		}
 	}
+}
+
+// checkAll is one seq check, spread over the interval. It returns how many boards do not
+// exist; missing is that number in the check before.
+func (h *Hub) checkAll(ctx context.Context, missing int) (found int) {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	left := h.Watched()
+	spread := h.cfg.CheckInterval / time.Duration(left/checkPiece+1)
+	for left > 0 {
+		// From the last to the first: when a board ends, the last one takes its place.
+		boards := h.boardsBefore(left)
+		found += h.check(ctx, boards, float64(missingChecks)/float64(max(1, missing)))
+		if left -= checkPiece; left <= 0 {
+			break
+		}
+		pause.Reset(max(checkPause, spread))
+		select {
+		case <-ctx.Done():
+			return found
+		case <-pause.C:
+		}
+	}
+	return found
+}
+
+// boardsBefore returns up to checkPiece boards that stand before an index of the order.
+func (h *Hub) boardsBefore(end int) []*board {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	end = min(end, len(h.order))
+	return append([]*board(nil), h.order[max(0, end-checkPiece):end]...)
+}
+
+// check compares boards with Redis. It passes on only what a board has to act on. share is
+// the probability with which a board that does not exist is read again. check returns the
+// number of those boards.
+func (h *Hub) check(ctx context.Context, boards []*board, share float64) (missing int) {
+	var checked []*board
+	var names []string
+	var before []checkPosition
+	for _, b := range boards {
+		b.mu.Lock()
+		at := b.position
+		b.mu.Unlock()
+		if at.missing {
+			if missing++; rand.Float64() < share {
+				b.postEvent(normal, seqChecked{before: at})
+			}
+		} else if at.period != "" {
+			checked, names, before = append(checked, b), append(names, at.period), append(before, at)
+		}
+	}
+	if len(names) == 0 {
+		return missing
+	}
+	for i, state := range h.source.States(ctx, names) {
+		if c := (seqChecked{state, before[i]}); h.differs(c) {
+			checked[i].postEvent(normal, c)
+		}
+	}
+	return missing
 }
 
 // checkSeq makes the view invalid where Redis is ahead for a whole interval: the last check
@@ -58,8 +129,7 @@ func (b *board) checkSeq(c seqChecked) {
 		return // the board is being read already, or is of another period by now
 	}
 	if c.redis.Err != nil {
-		b.hub.markUnsynced(b)
-		b.dropPage()        // the page may be older than the failure
+		b.markUnsynced()
 		b.view.Invalidate() // the page that ends the outage makes the view valid again
 		return
 	}
@@ -78,9 +148,11 @@ func (b *board) checkSeq(c seqChecked) {
 	}
 }
 
-// storePosition stores the view's position for the next check.
-func (b *board) storePosition() {
-	if is := (checkPosition{b.period, b.view.State()}); *b.position.Load() != is {
-		b.position.Store(&is)
+// currentPosition is the view's position for the next seq check.
+func (b *board) currentPosition() checkPosition {
+	at := checkPosition{missing: b.missing, kind: b.kind, profiled: b.profiles.byMember != nil}
+	if b.view.Valid() {
+		at.period, at.State = b.period, b.view.State()
 	}
+	return at
 }

@@ -1,6 +1,9 @@
 package hub
 
 import (
+	"context"
+	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +12,7 @@ import (
 
 	"rankcast/hub/hubtest"
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 func TestSeqCheckFindsLostMessages(t *testing.T) {
@@ -101,4 +105,80 @@ func TestSeqCheckFindsRegression(t *testing.T) {
 			})
 		})
 	}
+}
+
+// statesOf is a Source and a Feed of any number of empty boards. It records the calls of
+// States.
+type statesOf struct {
+	*fakeBoard
+	mu      sync.Mutex
+	times   map[time.Time]bool // of the calls
+	largest int                // most boards in a call
+	names   map[string]int     // how often each was read
+}
+
+func (s *statesOf) Page(_ context.Context, board string, _ int64, _ int) (ranking.Page, error) {
+	return ranking.Page{Period: "p", Order: definition.Desc}, nil
+}
+
+func (s *statesOf) States(_ context.Context, boards []string) []ranking.BoardState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.times[time.Now()] = true
+	s.largest = max(s.largest, len(boards))
+	for _, name := range boards {
+		s.names[name]++
+	}
+	return make([]ranking.BoardState, len(boards))
+}
+
+// A seq check reads at most 256 boards in a call, spread over the interval, and more than
+// 5,000 boards take longer than an interval.
+func TestSeqCheckGoesInPieces(t *testing.T) {
+	t.Parallel()
+	for _, boards := range []int{10, 600, 10_000} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &statesOf{fakeBoard: newFakeBoard(), times: make(map[time.Time]bool), names: make(map[string]int)}
+			h := New(s, s, Config{Shards: 1})
+			defer runHub(h)()
+			h.FeedUp()
+			c := h.Join(&recordingConn{})
+			for i := range boards {
+				name := fmt.Sprint("b", i)
+				_, err := h.Subscribe(c, ranking.Board{Name: name, Instance: name}, Watch{}, nil, func() {})
+				require.NoError(t, err)
+				h.FeedSubscribed(name)
+			}
+			synctest.Wait()
+			pass(6500 * time.Millisecond) // the checks begin at 1 s
+			require.LessOrEqual(t, s.largest, checkPiece)
+			require.Len(t, s.names, boards)
+			rounds := map[int]int{10: 6, 600: 6, 10_000: 3}[boards]
+			for name, n := range s.names {
+				require.InDelta(t, rounds, n, 1, name)
+			}
+			pieces := (boards + checkPiece - 1) / checkPiece
+			require.GreaterOrEqual(t, len(s.times), (rounds-1)*pieces, "one call at a time")
+		})
+	}
+}
+
+// Boards that do not exist are read again in turn, about 256 of them in a seq check.
+func TestMissingBoardsAreReadInTurn(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.missing = true
+		c := h.Join(&recordingConn{})
+		const boards = 2000
+		for i := range boards {
+			name := fmt.Sprint("b", i)
+			_, err := h.Subscribe(c, ranking.Board{Name: name, Instance: name}, Watch{}, nil, func() {})
+			require.NoError(t, err)
+			h.FeedSubscribed(name)
+		}
+		pass(3500 * time.Millisecond) // the first seq check does not know yet that so many are missing
+		before := len(f.pages)
+		pass(10 * time.Second)
+		require.InDelta(t, 10*missingChecks, len(f.pages)-before, 3*missingChecks)
+	})
 }

@@ -7,15 +7,20 @@ import (
 
 // Conn is a client's connection, as the hub needs it.
 type Conn interface {
-	// Send takes a frame. It MUST NOT block. It returns false when the connection has not
-	// sent an earlier frame yet. The connection then MUST call Client.Ready once it can
-	// take a frame again, though not from within Send. A broken connection takes all frames
-	// and drops them.
+	// Free reports whether the connection takes a frame now. Send takes a frame; it returns
+	// false when the connection is not free after all. Both MUST NOT block. After they have
+	// returned false, the connection MUST call Client.Ready once it is free again, though not
+	// from within them. A broken connection is free: it drops all frames.
+	Free() bool
 	Send(f *Frame) bool
 }
 
-// shardOps is the most operations that wait for a shard. The caller of a further one waits.
-const shardOps = 256
+const (
+	// shardOps is the most operations that wait for a shard. The caller of a further one waits.
+	shardOps = 256
+	// opsPerStream is how many operations a shard runs, at most, between two streams.
+	opsPerStream = 16
+)
 
 // shard is a goroutine that sends frames to its share of the clients. It alone accesses
 // their deliveries, so it holds no lock while it sends.
@@ -24,6 +29,7 @@ type shard struct {
 	done chan struct{} // closed when run has ended
 
 	deliveries map[*stream][]*delivery
+	recent     recentFrames // empty while the shard does nothing
 
 	bit       uint64 // identifies the shard in a stream
 	mu        sync.Mutex
@@ -48,16 +54,26 @@ func (s *shard) run(ctx context.Context) {
 		case op := <-s.ops:
 			op()
 		case <-s.wake:
-			updated, then := s.takePending()
-			for _, st := range updated {
-				for _, d := range s.deliveries[st] {
-					d.send()
-				}
-			}
-			for _, do := range then {
-				do()
-			}
+			s.sendPending()
 		}
+		s.recent = recentFrames{}
+	}
+}
+
+// sendPending sends the new versions to the clients. Clients that subscribe or leave do not
+// wait for all of it.
+func (s *shard) sendPending() {
+	updated, then := s.takePending()
+	for _, st := range updated {
+		for _, d := range s.deliveries[st] {
+			d.send()
+		}
+		for range min(len(s.ops), opsPerStream) {
+			(<-s.ops)()
+		}
+	}
+	for _, do := range then {
+		do()
 	}
 }
 

@@ -9,53 +9,55 @@ import (
 	"rankcast/ranking"
 )
 
-// fetch is a read of one kind that runs beside the board's goroutine. Only the board's
-// goroutine accesses it.
+// fetch is a read of one kind for a board. Only the board's turns access it.
 type fetch[T any] struct {
-	result    chan fetchResult[T] // nil: no read is under way
-	held      *T                  // an answer that waits until the view has reached its state
-	missing   bool                // held stands for a board that does not exist
-	arrivedAt time.Time           // when held arrived
-	notBefore time.Time           // the next read starts no earlier
-	backoff   time.Duration       // before the next attempt; 0: the last one succeeded
+	underWay  *fetchResult[T] // nil: no read is under way
+	held      *T              // an answer that waits until the view has reached its state
+	missing   bool            // held stands for a board that does not exist
+	arrivedAt time.Time       // when held arrived
+	notBefore time.Time       // the next read starts no earlier
+	backoff   time.Duration   // before the next attempt; 0: the last one succeeded
 }
 
+// fetchResult is the result of one read. It is an event of its board.
 type fetchResult[T any] struct {
 	value T
 	err   error
 	at    time.Time
 }
 
-// start starts a goroutine that reads with do.
-func (r *fetch[T]) start(b *board, do func(context.Context) (T, error)) {
-	result := make(chan fetchResult[T], 1)
-	r.result = result
-	b.hub.running.Go(func() {
-		select {
-		case b.hub.fetchSlots <- struct{}{}:
-			defer func() { <-b.hub.fetchSlots }()
-		case <-b.ctx.Done():
+// start queues a read by do. The result comes as an event.
+func (r *fetch[T]) start(b *board, level urgency, do func(context.Context) (T, error)) {
+	result := new(fetchResult[T])
+	r.underWay = result
+	b.hub.fetches.push(level, func() {
+		if b.isStopped() {
 			return
 		}
-		value, err := do(b.ctx)
-		result <- fetchResult[T]{value, err, time.Now()}
+		result.value, result.err = do(b.hub.ctx)
+		result.at = time.Now()
+		b.postEvent(level, result)
 	})
 }
 
+// isCurrent reports whether a result is of the read that is under way. The board has dropped
+// all others.
+func (r *fetch[T]) isCurrent(a *fetchResult[T]) bool { return r.underWay == a }
+
 // idle reports whether no read is under way and no answer is held.
-func (r *fetch[T]) idle() bool { return r.result == nil && r.held == nil }
+func (r *fetch[T]) idle() bool { return r.underWay == nil && r.held == nil }
 
 // drop drops the read that is under way and the answer that is held.
-func (r *fetch[T]) drop() { r.result, r.held, r.missing = nil, nil, false }
+func (r *fetch[T]) drop() { r.underWay, r.held, r.missing = nil, nil, false }
 
 // complete takes a result. For an error it returns false and makes the next attempt wait.
-func (r *fetch[T]) complete(b *board, a fetchResult[T]) bool {
+func (r *fetch[T]) complete(b *board, a *fetchResult[T]) bool {
 	r.drop()
 	if a.err == nil {
 		r.held, r.arrivedAt = &a.value, a.at
 		return true
 	}
-	if r.backoff == 0 && b.ctx.Err() == nil && !isNotFound(a.err) { // once an outage
+	if r.backoff == 0 && b.hub.ctx.Err() == nil && !isNotFound(a.err) { // once an outage
 		b.hub.log.Warn("the node cannot read a board; it retries", "board", b.name, "error", a.err)
 	}
 	r.backoff = min(max(2*r.backoff, retryMin), retryMax)

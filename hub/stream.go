@@ -2,7 +2,6 @@ package hub
 
 import (
 	"bytes"
-	"sync"
 	"sync/atomic"
 
 	"rankcast/hub/view"
@@ -12,19 +11,19 @@ import (
 // place, a feed, or the node's status. It holds its newest version only.
 type stream struct {
 	feed   *eventFeed // nil unless the stream is of a feed
-	board  string
-	n      int    // of a top
-	member string // the followed member, or ""
-	around int    // neighbours on each side of the member
+	board  *board     // nil unless the stream is of a board
+	n      int        // of a top
+	member string     // the followed member, or ""
+	around int        // neighbours on each side of the member
 
-	refs    int                     // how many deliveries there are; guarded by the hub's lock
+	refs    int                     // how many deliveries there are; the lock of the board's inbox guards it
 	version atomic.Pointer[version] // nil until something is published
 	number  uint64                  // of the newest version so far; only the publisher accesses it
 	// Bits of shards: those that have had deliveries, and those that were notified of a
 	// version and have not sent it yet.
 	shards, announced atomic.Uint64
 
-	// Of a member's stream; only the board's goroutine accesses these.
+	// Of a member's stream; only the board's turns access these.
 	followed bool // the view follows the member
 	last     notifiedStanding
 }
@@ -38,27 +37,46 @@ type notifiedStanding struct {
 
 // version is one state of a stream.
 type version struct {
-	number      uint64       // from 1 on
-	generation  uint64       // of the board: the top of a generation goes out before its me frames
-	publication *publication // of a top
-	delta       *Frame       // from the version before; nil: the full frame goes out
-	full        func() *Frame
-	end         *periodEnd // of a top
-	batch       *itemBatch // of a feed; nil: none
+	number      uint64        // from 1 on
+	generation  uint64        // of the board: the top of a generation goes out before its me frames
+	publication *publication  // of a top
+	delta       *versionDelta // of a top, from the version before; nil: the full frame goes out
+	end         *periodEnd    // of a top
+	frame       *Frame        // of anything but a top; nil: nothing new
+	batch       *itemBatch    // of a feed; nil: none
+}
+
+// versionDelta is what has changed since the version before.
+type versionDelta struct {
+	from int64 // the seq of that version
+	rows *encodedRows
 }
 
 // periodEnd is the last version of the period before. A client that has an older version of
 // that period must get it.
 type periodEnd struct {
 	number, generation uint64
-	full               func() *Frame
+	publication        *publication
+}
+
+// fullFrame makes the frame for a client that has no version of the stream.
+func (st *stream) fullFrame(v *version) *Frame {
+	if v.publication == nil {
+		return v.frame
+	}
+	return snapshotFrame(st.board.name, v.publication, st.n)
+}
+
+// deltaFrame makes the frame for a client that has the version before.
+func (st *stream) deltaFrame(v *version) *Frame {
+	return deltaFrame(st.board.name, v.publication, st.n, v.delta.from, v.delta.rows)
 }
 
 // endBefore returns the final version that a client must get before s, or nil. v is the
 // version that s replaces.
 func (v *version) endBefore(s *publication) *periodEnd {
 	if v.publication.final && !v.publication.missing && v.publication.period != s.period {
-		return &periodEnd{v.number, v.generation, v.full} // without v.end, or a slow client would never get past the ends
+		return &periodEnd{v.number, v.generation, v.publication} // without v.end, or a slow client would never get past the ends
 	}
 	return v.end
 }
@@ -68,18 +86,17 @@ func (v *version) endBefore(s *publication) *periodEnd {
 // anything new to send.
 func (st *stream) publish(old, s *publication, difference *encodedRows) bool {
 	next := &version{generation: s.generation, publication: s}
-	next.full = sync.OnceValue(func() *Frame { return snapshotFrame(st.board, s, st.n) })
 	if before := st.version.Load(); before != nil {
 		next.end = before.endBefore(s)
 		if s.continues(old) {
-			items, count := difference.prefix(st.n)
+			_, count := difference.prefix(st.n)
 			now, was := min(st.n, len(s.top)), min(st.n, len(old.top))
 			if count == 0 && now == was && s.total == old.total {
 				return false
 			}
-			next.delta = deltaFrame(st.board, s, st.n, before.publication.state.Seq, items)
+			next.delta = &versionDelta{before.publication.state.Seq, difference}
 			// Where most rows differ, the snapshot is the smaller frame.
-			if 4*count > 3*now && len(next.full().wire) < len(next.delta.wire) {
+			if 4*count > 3*now && st.fullFrame(next).size() < st.deltaFrame(next).size() {
 				next.delta = nil
 			}
 		}
@@ -101,8 +118,7 @@ func (st *stream) setStanding(s view.Standing, b *board) bool {
 		return false
 	}
 	st.last = is
-	frame := meFrame(st.board, s, is.around)
-	st.setVersion(&version{generation: b.generation, full: func() *Frame { return frame }})
+	st.setVersion(&version{generation: b.generation, frame: meFrame(b.name, s, is.around)})
 	return true
 }
 

@@ -1,16 +1,17 @@
 package hub
 
 import (
-	"maps"
 	"slices"
+	"sort"
+
+	"rankcast/hub/view"
 )
 
-// streamSet holds the streams of one board. The hub's lock guards it; the streams' versions
-// have their own rules.
+// streamSet holds the streams of one board. The inbox's lock guards it; the streams'
+// versions have their own rules.
 type streamSet struct {
-	tops    map[int]*stream // by N
+	tops    []*stream // by N; never changed in place, so that a turn may keep the slice
 	members map[followKey]*stream
-	changed []*stream // of members: streams added or removed since the last syncStreams, in order
 }
 
 // followKey identifies the stream of a member.
@@ -19,63 +20,81 @@ type followKey struct {
 	around int
 }
 
-func newStreamSet() streamSet {
-	return streamSet{tops: make(map[int]*stream), members: make(map[followKey]*stream)}
+// findTop returns the index at which the stream of the first n entries is, or would be.
+func (s *streamSet) findTop(n int) (i int, found bool) {
+	i = sort.Search(len(s.tops), func(i int) bool { return s.tops[i].n >= n })
+	return i, i < len(s.tops) && s.tops[i].n == n
 }
 
-// signal wakes the board's goroutine: its streams or its profiles have changed.
-func (b *board) signal() {
-	select {
-	case b.streamsChanged <- struct{}{}:
-	default:
-	}
-}
-
-// topStream returns the stream of the first n entries. The caller holds hub.mu.
+// topStream returns the stream of the first n entries. The caller holds mu.
 func (b *board) topStream(n int) *stream {
-	st := b.tops[n]
-	if st == nil {
-		st = &stream{board: b.name, n: n}
-		b.tops[n] = st
-		b.signal()
+	i, found := b.findTop(n)
+	if !found {
+		tops := make([]*stream, 0, len(b.tops)+1)
+		tops = append(append(tops, b.tops[:i]...), &stream{board: b, n: n})
+		b.tops = append(tops, b.tops[i:]...)
 	}
-	return st
+	return b.tops[i]
 }
 
-// memberStream returns the stream of a member. The caller holds hub.mu.
+// memberStream returns the stream of a member. The caller holds mu.
 func (b *board) memberStream(member string, around int) *stream {
 	key := followKey{member, around}
 	st := b.members[key]
 	if st == nil {
-		st = &stream{board: b.name, member: member, around: around}
+		if b.members == nil {
+			b.members = make(map[followKey]*stream)
+		}
+		st = &stream{board: b, member: member, around: around}
 		b.members[key] = st
-		b.changed = append(b.changed, st)
-		b.signal()
+		b.work.members = append(b.work.members, st)
+		b.hub.followed.Add(1)
 	}
 	return st
 }
 
-// removeStream removes a stream without deliveries. It reports whether the board has
-// others. The caller holds hub.mu.
-func (b *board) removeStream(st *stream) bool {
+// removeStream removes a stream without deliveries. The caller holds mu.
+func (b *board) removeStream(st *stream) {
 	if st.member == "" {
-		delete(b.tops, st.n)
-	} else {
-		delete(b.members, followKey{st.member, st.around})
-		b.changed = append(b.changed, st)
+		if i, found := b.findTop(st.n); found {
+			b.tops = slices.Delete(slices.Clone(b.tops), i, i+1)
+		}
+		return
 	}
-	b.signal()
-	return len(b.tops) > 0 // each subscription has one
+	delete(b.members, followKey{st.member, st.around})
+	b.work.members = append(b.work.members, st)
+	b.hub.followed.Add(-1)
 }
 
-// syncStreams returns the streams of the top, smallest N first. It makes the view follow
-// the members of the streams, and no others.
-func (b *board) syncStreams() []*stream {
-	b.hub.mu.Lock()
-	tops := slices.SortedFunc(maps.Values(b.tops), func(a, b *stream) int { return a.n - b.n })
-	changed := b.changed
-	b.changed = nil
-	b.hub.mu.Unlock()
+// addDeliveries adds a subscription's deliveries to their streams, and queues a turn.
+func (b *board) addDeliveries(c *Client, w Watch) *Subscription {
+	sub := &Subscription{client: c}
+	b.post(normal, func(*work) {
+		sub.top = &delivery{client: c, stream: b.topStream(w.Top), resumeFrom: w.Resume}
+		if w.Me != "" {
+			sub.me = &delivery{client: c, stream: b.memberStream(w.Me, w.Around), requires: sub.top}
+			sub.top.dependent = sub.me
+		}
+		for _, d := range sub.deliveries() {
+			d.stream.refs++
+			d.stream.shards.Or(c.shard.bit)
+		}
+	})
+	return sub
+}
+
+// removeDelivery removes a delivery from its stream, and queues a turn.
+func (b *board) removeDelivery(d *delivery) {
+	b.post(normal, func(*work) {
+		if d.stream.refs--; d.stream.refs == 0 {
+			b.removeStream(d.stream)
+		}
+	})
+}
+
+// syncMembers makes the view follow the members of streams that were added, and those of
+// streams that were removed no more.
+func (b *board) syncMembers(changed []*stream) {
 	for _, st := range changed {
 		if !st.followed {
 			b.followStream(st)
@@ -83,7 +102,6 @@ func (b *board) syncStreams() []*stream {
 			b.unfollowStream(st)
 		}
 	}
-	return tops
 }
 
 // followStream makes the view follow the member of a stream.
@@ -93,6 +111,9 @@ func (b *board) followStream(st *stream) {
 		around = max(around, f.Around())
 	}
 	f := b.view.Follow(st.member, around)
+	if b.streamsOf == nil {
+		b.streamsOf = make(map[*view.Member][]*stream)
+	}
 	b.streamsOf[f] = append(b.streamsOf[f], st)
 	st.followed = true
 	if f.Known() {

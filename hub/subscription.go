@@ -1,7 +1,9 @@
 package hub
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"rankcast/hub/view"
 	"rankcast/ranking"
@@ -31,7 +33,7 @@ type Watch struct {
 // not nil. After the first frame of the new subscription, the client gets no frame of the
 // old one. Subscribe calls accepted before the first frame; after that it fails only for a client that has left. The subscription
 // ends with Unsubscribe or Leave. The error is ErrClosed for a hub that shuts down and for
-// a client that has left.
+// a client that has left, and ErrTooManyBoards where the board would be one too many.
 func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscription, accepted func()) (*Subscription, error) {
 	sub, err := h.acquire(c, b, w)
 	if err != nil {
@@ -58,59 +60,101 @@ func (h *Hub) Unsubscribe(sub *Subscription) {
 	h.release(had)
 }
 
+// ErrTooManyBoards is the error of a subscription to one board more than Config.MaxBoards.
+var ErrTooManyBoards = errors.New("the node watches as many boards as it may")
+
 // acquire makes the deliveries of a subscription, and starts the board if they are its
 // first.
 func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, error) {
+	b, only, err := h.addWatcher(named)
+	if err != nil {
+		return nil, err
+	}
+	if only.board {
+		h.status.begin(&b.mark)
+	}
+	if only.instance {
+		h.feed.Watch(b.instance)
+	}
+	return b.addDeliveries(c, w), nil
+}
+
+// sole says whether a watcher is, or was, the only one of its board, and of its instance.
+type sole struct{ board, instance bool }
+
+// addWatcher counts a watcher of a board, and makes the board for the first.
+func (h *Hub) addWatcher(named ranking.Board) (b *board, only sole, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return nil, ErrClosed
+		return nil, only, ErrClosed
 	}
-	b := h.boards[named.Name]
-	if b == nil {
-		b = newBoard(h, named)
-		h.boards[b.name] = b
-		if h.stale {
-			h.unsynced[b] = true
+	if b = h.boards[named.Name]; b == nil {
+		if h.cfg.MaxBoards > 0 && len(h.boards) >= h.cfg.MaxBoards {
+			return nil, only, ErrTooManyBoards
 		}
-		h.watchInstance(b)
-		h.running.Go(b.run)
+		only.board = true
+		i := h.instances[named.Instance]
+		if i == nil {
+			only.instance = true
+			i = &instance{}
+			h.instances[named.Instance] = i
+		}
+		b = newBoard(h, named, i.link)
+		b.index = len(h.order)
+		h.order = append(h.order, b)
+		h.boards[b.name] = b
+		i.boards = append(slices.Clone(i.boards), b)
 	}
-	sub := &Subscription{client: c, top: &delivery{client: c, stream: b.topStream(w.Top), resumeFrom: w.Resume}}
-	if w.Me != "" {
-		sub.me = &delivery{client: c, stream: b.memberStream(w.Me, w.Around), requires: sub.top}
-		sub.top.dependent = sub.me
+	b.watchers++
+	return b, only, nil
+}
+
+// removeWatcher ends addWatcher.
+func (h *Hub) removeWatcher(b *board) (only sole) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if b.watchers--; b.watchers > 0 {
+		return only
 	}
-	for _, s := range sub.deliveries() {
-		s.stream.refs++
-		s.stream.shards.Or(c.shard.bit)
+	only.board = true
+	delete(h.boards, b.name)
+	end := h.order[len(h.order)-1]
+	h.order[b.index], end.index = end, b.index
+	h.order[len(h.order)-1] = nil
+	h.order = h.order[:len(h.order)-1]
+	i := h.instances[b.instance]
+	i.boards = slices.DeleteFunc(slices.Clone(i.boards), func(other *board) bool { return other == b })
+	if len(i.boards) == 0 {
+		only.instance = true
+		delete(h.instances, b.instance)
 	}
-	return sub, nil
+	return only
 }
 
 // release gives deliveries up, and stops a board or a feed after its last.
 func (h *Hub) release(list []*delivery) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, s := range list {
-		if s.stream == h.status {
-			continue
+	for _, d := range list {
+		switch of := d.stream; {
+		case of.feed != nil:
+			h.releaseFeed(of.feed)
+		case of.board != nil:
+			h.releaseBoard(d)
 		}
-		if s.stream.refs--; s.stream.refs > 0 {
-			continue
-		}
-		if f := s.stream.feed; f != nil {
-			h.stopFeed(f)
-			continue
-		}
-		b := h.boards[s.stream.board]
-		if b == nil || b.removeStream(s.stream) {
-			continue // the board has ended already, or has other watchers
-		}
-		delete(h.boards, b.name)
-		h.unwatchInstance(b)
-		b.cancel()
-		delete(h.unsynced, b)
-		h.clearStale()
+	}
+}
+
+func (h *Hub) releaseBoard(d *delivery) {
+	b := d.stream.board
+	b.removeDelivery(d)
+	if d.stream.member != "" {
+		return // the subscription's delivery of the top counts as its watcher
+	}
+	only := h.removeWatcher(b)
+	if only.board {
+		b.stop()
+	}
+	if only.instance {
+		h.feed.Unwatch(b.instance)
 	}
 }

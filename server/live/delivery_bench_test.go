@@ -299,7 +299,7 @@ func BenchmarkDelivery(b *testing.B) {
 			sizes = append(sizes, len(message))
 		}
 		cpu, allocated = turn(func(i int) {
-			frame := hub.NewFrame([]byte(strings.Repeat("x", sizes[i]))).WebSocket()
+			frame := hub.NewFrame([]byte(strings.Repeat("x", sizes[i]))).WebSocket()[0]
 			var wg sync.WaitGroup
 			for half := range 2 {
 				wg.Go(func() {

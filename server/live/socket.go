@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -40,6 +41,9 @@ type socket struct {
 	timeout  time.Duration              // for a chunk to be accepted
 	client   atomic.Pointer[hub.Client] // notified when the socket has room again; nil before attach
 	running  *sync.WaitGroup            // counts the goroutines that the socket starts
+	waiting  *waitingBytes              // of all sockets
+	lastRead atomic.Int64               // when the client last sent anything, ns since 1970
+	ping     sentPing                   // only KeepAlive's goroutine accesses it
 	buffered []byte                     // bytes that came with the handshake; the reader owns them
 
 	mu         sync.Mutex  // held during a write
@@ -54,8 +58,9 @@ type socket struct {
 	err     error
 }
 
-func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup) *socket {
-	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running}
+func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, waiting *waitingBytes) *socket {
+	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, waiting: waiting}
+	s.lastRead.Store(time.Now().UnixNano())
 	if c, ok := conn.(syscall.Conn); ok {
 		if raw, err := c.SyscallConn(); err == nil {
 			s.raw = raw
@@ -83,33 +88,73 @@ func (s *socket) notifyReady() {
 	}
 }
 
-// Send writes a frame as far as the connection accepts it now; a goroutine then writes the rest. It
-// reports false if another write is under way. The hub calls it; it never blocks.
-func (s *socket) Send(f *hub.Frame) bool {
-	if !s.mu.TryLock() {
-		// The writer checks turnedAway after it unlocks. It may have unlocked just before
-		// turnedAway was set, so try once more.
-		s.turnedAway.Store(true)
-		if !s.mu.TryLock() {
-			return false
-		}
+// Free reports whether Send would take a frame. The hub calls it; it never blocks.
+func (s *socket) Free() bool {
+	free := s.tryLock()
+	if free {
+		s.mu.Unlock()
 	}
-	if rest := s.tryWrite(f.WebSocket()); len(rest) > 0 {
+	return free
+}
+
+// tryLock locks mu unless another write is under way. That write then notifies the hub.
+func (s *socket) tryLock() bool {
+	if s.mu.TryLock() {
+		return true
+	}
+	// The writer checks turnedAway after it unlocks. It may have unlocked just before
+	// turnedAway was set, so try once more.
+	s.turnedAway.Store(true)
+	return s.mu.TryLock()
+}
+
+// Send writes a frame as far as the connection accepts it now; a goroutine then writes the rest. It
+// reports false if another write is under way. The hub calls it; it never blocks. If too many bytes
+// wait on the node already, Send closes the connection: half a frame leaves no room for a close
+// frame.
+func (s *socket) Send(f *hub.Frame) bool {
+	if !s.tryLock() {
+		return false
+	}
+	rest, left := s.tryWriteAll(f.WebSocket())
+	switch {
+	case left == 0:
+		s.mu.Unlock()
+	case !s.waiting.add(left):
+		s.fail()
+		s.mu.Unlock()
+	default:
 		s.running.Go(func() { // it now holds mu
-			s.write(rest)
+			for _, piece := range rest {
+				s.write(piece)
+			}
+			runtime.KeepAlive(f) // until now, other frames share its rows
+			s.waiting.remove(left)
 			s.mu.Unlock()
 			s.notifyReady() // there may be a newer frame
 		})
-	} else {
-		s.mu.Unlock()
 	}
 	return true
+}
+
+// tryWriteAll writes what the connection accepts without waiting. It returns the rest, and its
+// length in bytes. The caller holds mu.
+func (s *socket) tryWriteAll(pieces [3][]byte) (rest [3][]byte, left int) {
+	for i, piece := range pieces {
+		if left == 0 && len(piece) > 0 {
+			piece = s.tryWrite(piece)
+		}
+		rest[i] = piece
+		left += len(piece)
+	}
+	return rest, left
 }
 
 // closeWith writes a frame and then a close frame, after which the socket sends nothing. It does not
 // block: if the connection is full, a goroutine waits.
 func (s *socket) closeWith(f *hub.Frame, code closeCode) {
-	last := slices.Concat(f.WebSocket(), code.frame(""))
+	pieces := f.WebSocket()
+	last := slices.Concat(pieces[0], pieces[1], pieces[2], code.frame(""))
 	end := func(rest []byte) {
 		s.write(rest)
 		s.closing = true
@@ -179,7 +224,9 @@ func (s *socket) fail() {
 // read its replies, the session does not read the client's messages.
 func (s *socket) reply(f *hub.Frame) {
 	s.mu.Lock()
-	s.write(f.WebSocket())
+	for _, piece := range f.WebSocket() {
+		s.write(piece)
+	}
 	s.unlock()
 }
 
@@ -235,7 +282,11 @@ func (s *socket) Read(b []byte) (int, error) {
 		}
 		return n, nil
 	}
-	return s.Conn.Read(b)
+	n, err := s.Conn.Read(b)
+	if n > 0 {
+		s.lastRead.Store(time.Now().UnixNano())
+	}
+	return n, err
 }
 
 // Write is for the library, which writes each control frame in one call.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,9 +28,15 @@ func pair(t testing.TB) (s *socket, client net.Conn, running *sync.WaitGroup) {
 	conn, err := l.Accept()
 	require.NoError(t, err)
 	running = new(sync.WaitGroup)
-	s = newSocket(conn, nil, time.Minute, running)
+	s = newSocket(conn, nil, time.Minute, running, &waitingBytes{limit: 1 << 30})
 	t.Cleanup(func() { s.Close(); client.Close(); running.Wait() })
 	return s, client, running
+}
+
+// wire is a frame as the client reads it.
+func wire(f *hub.Frame) []byte {
+	pieces := f.WebSocket()
+	return slices.Concat(pieces[:]...)
 }
 
 // A frame that fits costs no allocation: it is the same bytes for everyone, and
@@ -62,14 +69,15 @@ func TestFramesAreNeverCut(t *testing.T) {
 		taken++
 	}
 	require.Less(t, taken, 1000)
-	require.False(t, s.Send(large), "full is full")
+	require.False(t, s.Free(), "full is full")
+	require.False(t, s.Send(large))
 
 	small := hub.NewFrame([]byte("small"))
 	var replied sync.WaitGroup
 	replied.Go(func() { s.reply(small) })                // the session's way
 	replied.Go(func() { s.Write([]byte{0x8a, 1, 'p'}) }) // the library's, a pong
-	want := append(bytes.Repeat(large.WebSocket(), taken), 0)
-	got := make([]byte, len(want)-1+len(small.WebSocket())+3)
+	want := append(bytes.Repeat(wire(large), taken), 0)
+	got := make([]byte, len(want)-1+len(wire(small))+3)
 	_, err := io.ReadFull(client, got)
 	require.NoError(t, err)
 	replied.Wait()
@@ -77,8 +85,40 @@ func TestFramesAreNeverCut(t *testing.T) {
 	head, tail := got[:len(want)-1], string(got[len(want)-1:])
 	require.True(t, bytes.Equal(want[:len(want)-1], head))
 	pong := "\x8a\x01p"
-	require.Contains(t, []string{string(small.WebSocket()) + pong, pong + string(small.WebSocket())}, tail)
+	require.Contains(t, []string{string(wire(small)) + pong, pong + string(wire(small))}, tail)
+	require.True(t, s.Free())
 	require.True(t, s.Send(small))
+}
+
+// The bytes that wait are counted over all sockets. The socket that exceeds the limit is closed, and
+// the others go on.
+func TestWaitingBytesAreLimited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		waiting := &waitingBytes{limit: 250_000}
+		var running sync.WaitGroup
+		var clients []net.Conn
+		var sockets []*socket
+		f := hub.NewFrame(bytes.Repeat([]byte("x"), 100_000))
+		for range 3 {
+			near, client := net.Pipe()
+			s := newSocket(near, nil, time.Minute, &running, waiting)
+			require.True(t, s.Send(f))
+			clients, sockets = append(clients, client), append(sockets, s)
+		}
+		_, err := clients[2].Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF, "the third is one too many")
+		require.True(t, sockets[2].Free(), "a broken connection drops frames")
+		for _, client := range clients[:2] {
+			got := make([]byte, len(wire(f)))
+			_, err := io.ReadFull(client, got)
+			require.NoError(t, err)
+			require.Equal(t, wire(f), got)
+			client.Close()
+		}
+		running.Wait()
+		require.Zero(t, waiting.n.Load(), "what was sent or dropped does not wait")
+	})
 }
 
 // Nothing follows a close frame, whoever sent it.
@@ -110,18 +150,18 @@ func TestSlowClientKeepsConnection(t *testing.T) {
 		near, client := net.Pipe()
 		defer client.Close()
 		var running sync.WaitGroup
-		s := newSocket(near, nil, 10*time.Second, &running)
+		s := newSocket(near, nil, 10*time.Second, &running, &waitingBytes{limit: 1 << 30})
 		f := hub.NewFrame(bytes.Repeat([]byte("x"), 100_000))
 		require.True(t, s.Send(f))
 		require.False(t, s.Send(f), "while one is on its way no other is taken")
-		got := make([]byte, len(f.WebSocket()))
+		got := make([]byte, len(wire(f)))
 		for n := 0; n < len(got); {
 			time.Sleep(3 * time.Second) // of simulated time
 			k, err := client.Read(got[n:min(n+1000, len(got))])
 			require.NoError(t, err)
 			n += k
 		}
-		require.Equal(t, f.WebSocket(), got)
+		require.Equal(t, wire(f), got)
 
 		running.Wait()
 		require.True(t, s.Send(f))
@@ -165,7 +205,7 @@ func TestFrameTurnedAwayDuringReplyComesLater(t *testing.T) {
 		var running, hubRuns sync.WaitGroup
 		hubRuns.Go(func() { h.Run(ctx) })
 		near, client := net.Pipe()
-		s := newSocket(near, nil, time.Minute, &running)
+		s := newSocket(near, nil, time.Minute, &running, &waitingBytes{limit: 1 << 30})
 		c := h.Join(s)
 		s.attach(c)
 		read := func() string {
