@@ -30,6 +30,9 @@ type Config struct {
 	// before the server closes it.
 	// Default 10 s.
 	WriteTimeout time.Duration
+	// MaxWaitingBytes is the most bytes of frames that may wait for slow sockets, of all sockets
+	// together. A socket that exceeds it is closed. Default 256 MiB.
+	MaxWaitingBytes int64
 	// RequestTimeout bounds the arrival of a request, and the sending of its answer. For an
 	// import or export it bounds the time without any byte. Default 30 s.
 	RequestTimeout time.Duration
@@ -67,13 +70,14 @@ type Server struct {
 func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.MaxTop = cmp.Or(cfg.MaxTop, 1000)
 	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
+	cfg.MaxWaitingBytes = cmp.Or(cfg.MaxWaitingBytes, 256<<20)
 	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, 30*time.Second)
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
 	origins := origin.New(cfg.Origins, cfg.Log)
 	s.sessions = live.New(store, socketUpdater{s}, h, live.Config{
-		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, ReadOnly: cfg.ReadOnlySockets, Origins: origins,
+		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, MaxWaitingBytes: cfg.MaxWaitingBytes, ReadOnly: cfg.ReadOnlySockets, Origins: origins,
 	})
 
 	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkBoard})
@@ -108,6 +112,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		Handler: s, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.cfg.RequestTimeout, WriteTimeout: s.cfg.RequestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 	}
+	var wg sync.WaitGroup
+	serving, end := context.WithCancel(ctx)
+	wg.Go(func() { s.sessions.KeepAlive(serving) })
 	failed := make(chan error, 1)
 	go func() { failed <- web.Serve(l) }()
 	var err error
@@ -116,10 +123,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		err = fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
+	end()
 	s.stopping.Store(true)
 	grace, cancel := context.WithTimeout(context.Background(), s.cfg.StopTimeout)
 	defer cancel()
-	var wg sync.WaitGroup
 	wg.Go(func() { s.sessions.Stop(grace) }) // beside Shutdown: no request delays a socket
 	if stopErr := web.Shutdown(grace); stopErr != nil {
 		s.log.Warn("the server closed connections with pending requests", "error", stopErr)

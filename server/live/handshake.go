@@ -25,7 +25,7 @@ func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request) error {
 	if s.stopping.Load() {
 		return hub.ErrClosed
 	}
-	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running}
+	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, waiting: &s.waiting}
 	ws, err := websocket.Accept(u, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
 		InsecureSkipVerify: true, // the origin is checked below
@@ -59,6 +59,7 @@ type hijacker struct {
 	http.ResponseWriter
 	timeout time.Duration
 	running *sync.WaitGroup
+	waiting *waitingBytes
 
 	socket  *socket // once hijacked
 	refused int     // status of a refusal
@@ -91,7 +92,7 @@ func (u *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		conn.Close()
 		return nil, nil, err
 	}
-	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running)
+	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running, u.waiting)
 	return u.socket, bufio.NewReadWriter(
 		bufio.NewReaderSize(u.socket, socketBuffer), bufio.NewWriterSize(u.socket, socketBuffer)), nil
 }

@@ -39,13 +39,16 @@ type Updater interface {
 	Event(ctx context.Context, event string, fields request.Object) (answer any, err error)
 }
 
-// Config configures Sessions. MaxTop, WriteTimeout and Origins are required.
+// Config configures Sessions. MaxTop, WriteTimeout, MaxWaitingBytes and Origins are required.
 type Config struct {
 	// MaxTop is the maximum number of entries in a subscription.
 	MaxTop int
 	// WriteTimeout is how long a connection may take to accept 2 KiB, or the rest of a frame,
 	// before the node closes it.
 	WriteTimeout time.Duration
+	// MaxWaitingBytes is the most bytes of frames that may wait for connections to accept them, of
+	// all sockets together. A connection that exceeds it is closed.
+	MaxWaitingBytes int64
 	// ReadOnly makes sockets refuse updates and events.
 	ReadOnly bool
 	// Origins are the origins of other sites whose pages may open sockets.
@@ -63,6 +66,7 @@ type Sessions struct {
 	messages sync.Pool // *bytes.Buffer for reading messages; an idle socket holds none
 	stopping atomic.Bool
 	running  sync.WaitGroup // sessions and the goroutines that they started
+	waiting  waitingBytes
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -71,6 +75,7 @@ type Sessions struct {
 // New makes Sessions without any session. h delivers the frames.
 func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
 	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{})}
+	s.waiting.limit = cfg.MaxWaitingBytes
 	s.messages.New = func() any { return new(bytes.Buffer) }
 	return s
 }

@@ -1,0 +1,79 @@
+package live
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// pingAfter is the silence of a client after which the node pings it, and pongTimeout how long the
+	// client then has to send anything. Proxies close idle connections after 30 s to 60 s.
+	pingAfter   = 25 * time.Second
+	pongTimeout = 10 * time.Second
+	// keepAliveInterval is the time between two looks for silent clients.
+	keepAliveInterval = time.Second
+)
+
+// pingFrame is a ping without data (RFC 6455, section 5.5.2).
+var pingFrame = []byte{0x89, 0}
+
+// KeepAlive pings silent clients and closes the connections of those that stay silent, until ctx ends.
+// A connection whose other end has vanished is found in no other way.
+func (s *Sessions) KeepAlive(ctx context.Context) {
+	tick := time.NewTicker(keepAliveInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			for _, so := range s.silent(now) {
+				so.keepAlive(now)
+			}
+		}
+	}
+}
+
+// silent returns the sockets whose clients have been silent for pingAfter.
+func (s *Sessions) silent(now time.Time) (list []*socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ss := range s.sessions {
+		if ss.socket.silence(now) >= pingAfter {
+			list = append(list, ss.socket)
+		}
+	}
+	return list
+}
+
+// silence is the time since the client last sent anything.
+func (s *socket) silence(now time.Time) time.Duration {
+	return time.Duration(now.UnixNano() - s.lastRead.Load())
+}
+
+// keepAlive pings a silent client, and closes the connection if the client stays silent after that. It
+// does not block. A client that is busy accepting a frame is left to the write timeout.
+func (s *socket) keepAlive(now time.Time) {
+	last := s.lastRead.Load()
+	if s.ping.after == last {
+		if now.Sub(s.ping.at) >= pongTimeout {
+			s.Close()
+		}
+		return
+	}
+	if !s.mu.TryLock() {
+		return
+	}
+	s.ping.after, s.ping.at = last, now
+	if rest := s.tryWrite(pingFrame); len(rest) > 0 {
+		s.running.Go(func() { s.write(rest); s.unlock() }) // it now holds mu
+	} else {
+		s.unlock()
+	}
+}
+
+// sentPing is the last ping of a socket.
+type sentPing struct {
+	after int64 // lastRead when it was sent
+	at    time.Time
+}
