@@ -147,16 +147,18 @@ func shake(conn net.Conn, r *bufio.Reader, addr, first string) {
 
 // readFrame reads one unmasked frame, and gives as much of it as fits the buffer.
 func readFrame(r *bufio.Reader) ([]byte, error) {
-	var head [4]byte
+	var head [10]byte
 	if _, err := io.ReadFull(r, head[:2]); err != nil {
 		return nil, err
 	}
 	n := int(head[1])
-	if n == 126 {
-		if _, err := io.ReadFull(r, head[2:]); err != nil {
+	if long := map[int]int{126: 4, 127: 10}[n]; long > 0 {
+		if _, err := io.ReadFull(r, head[2:long]); err != nil {
 			return nil, err
 		}
-		n = int(binary.BigEndian.Uint16(head[2:]))
+		if n = int(binary.BigEndian.Uint16(head[2:])); long == 10 {
+			n = int(binary.BigEndian.Uint64(head[2:]))
+		}
 	}
 	start, err := r.Peek(min(n, r.Size()))
 	if err == nil {
