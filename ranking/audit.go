@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 )
 
 // Moderator names the author of an act of moderation, and the reason.
@@ -53,20 +53,34 @@ const MaxAudit = 1000
 // auditKept is the approximate number of lines that the audit keeps.
 const auditKept = 100_000
 
-// audit adds a line to the audit. The store acknowledges an act only after its line is
-// written.
-func (s *Store) audit(ctx context.Context, a Action) error {
+// line encodes the line of an act, for a script.
+func (a Action) line() ([]byte, error) {
 	line, err := json.Marshal(a)
 	if err != nil {
-		return fmt.Errorf("encode a line of the audit: %w", err)
+		return nil, fmt.Errorf("encode a line of the audit: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	add := &redis.XAddArgs{Stream: s.keys.Audit(), MaxLen: auditKept, Approx: true, Values: []any{"line", line}}
-	if err := s.rdb.XAdd(ctx, add).Err(); err != nil {
-		return fmt.Errorf("%w: %w: write to the audit: %w", ErrUnavailable, ErrOutcomeUnknown, err)
+	return line, nil
+}
+
+// audit adds the line of an act to the audit. For an act with an id it adds one line,
+// however many callers report that act within ten minutes; added is true for one of them. With
+// the id "" it adds a line each time.
+//
+// The store acknowledges an act only after its line is written. The script that hides, shows
+// or erases a member writes the line itself, so neither exists without the other. A take-back
+// and a set score change a board, which another node of a cluster may hold. Their line
+// follows the change, and after a failure in between the caller repeats the act.
+func (s *Store) audit(ctx context.Context, a Action, id string) (added bool, err error) {
+	line, err := a.line()
+	if err != nil {
+		return false, err
 	}
-	return nil
+	ids := s.keys.AuditIDs()
+	r, err := s.callScript(ctx, script.Audit, append([]string{s.keys.Audit()}, ids[:]...), []any{line, auditKept, id})
+	if err != nil {
+		return false, fmt.Errorf("%w: write to the audit: %w", ErrOutcomeUnknown, err)
+	}
+	return r.Text() == "added", r.Err
 }
 
 // auditID is the form of a Redis stream id: ms since 1970 and a number.

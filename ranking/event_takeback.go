@@ -5,17 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/script"
 )
 
 // TakenBack is the result of taking back an occurrence of an event.
 type TakenBack struct {
 	EventResult      // its updates, with each member's score and rank after it
-	Before      bool // it was taken back before: this call did nothing
+	Before      bool // an earlier or concurrent call has taken it back, and has its line in the audit
 }
 
 // TakeBack takes back an occurrence of an event by its id, on each board that it has
@@ -45,15 +47,15 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	if err := cmp.Or(definition.CheckText("id", id), by.check()); err != nil {
 		return TakenBack{}, err
 	}
-	state, fields, err := s.recordTakeBack(ctx, e, id, "t")
+	record, err := s.recordTakeBack(ctx, e, id, "t")
 	if err != nil {
 		return TakenBack{}, err
 	}
 	o := EventCall{ID: id}
-	if err := json.Unmarshal([]byte(fields), &o.Fields); err != nil {
-		return TakenBack{}, fmt.Errorf("%w: event %q has stored %q, which is not a valid set of fields", ErrUnavailable, event, definition.Clip(fields))
+	if err := json.Unmarshal([]byte(record.fields), &o.Fields); err != nil {
+		return TakenBack{}, fmt.Errorf("%w: event %q has stored %q, which is not a valid set of fields", ErrUnavailable, event, definition.Clip(record.fields))
 	}
-	t := TakenBack{Before: state == "T"}
+	t := TakenBack{Before: record.was == "T"}
 	if t.Updates, err = e.Expand(o.Fields); err != nil {
 		return TakenBack{}, errRedefined(event)
 	}
@@ -75,10 +77,14 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 			return TakenBack{}, fmt.Errorf("take back event %q on board %q: %w", event, t.Updates[i].Board, o.Err)
 		}
 	}
-	if err := s.audit(ctx, Action{Action: "take_back", Event: event, ID: id, Moderator: by}); err != nil {
+	// Concurrent callers all come here, and so does a caller that repeats a failed call. The
+	// audit gets one line from all of them.
+	added, err := s.audit(ctx, Action{Action: "take_back", Event: event, ID: id, Moderator: by}, takeBackID(event, id, record.bucket))
+	if err != nil {
 		return TakenBack{}, err
 	}
-	if _, _, err := s.recordTakeBack(ctx, e, id, "T"); err != nil && !errors.Is(err, ErrUnknownEvent) { // the id may have expired by now
+	t.Before = !added
+	if _, err := s.recordTakeBack(ctx, e, id, "T"); err != nil && !errors.Is(err, ErrUnknownEvent) { // the id may have expired by now
 		return TakenBack{}, err
 	}
 	return t, nil
@@ -88,19 +94,31 @@ func errRedefined(event string) error {
 	return conflict("event", "%q has been redefined since this occurrence", event)
 }
 
-// recordTakeBack records the state of taking back an occurrence, and returns the state
-// before and the fields of the occurrence.
-func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, state string) (was, fields string, err error) {
+// takeBackID is the id of the act of taking back an occurrence, for the audit. A later
+// occurrence may have the same id, but not the same bucket.
+func takeBackID(event, id, bucket string) string {
+	return strings.Join([]string{"take_back", event, id, bucket}, keyspace.FieldSep)
+}
+
+// takeBackRecord is what Redis knows of an occurrence that is taken back.
+type takeBackRecord struct {
+	was    string // the state before, see takeback.lua
+	fields string // of the occurrence, as JSON
+	bucket string // the bucket of time that keeps the id
+}
+
+// recordTakeBack records the state of taking back an occurrence.
+func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, state string) (takeBackRecord, error) {
 	ids := s.keys.EventIDs(e.Name)
 	r, err := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest()})
 	if err != nil {
-		return "", "", fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, err)
+		return takeBackRecord{}, fmt.Errorf("take back event %q: %w: %w", e.Name, ErrOutcomeUnknown, err)
 	}
 	switch r.Text() {
 	case "none":
-		return "", "", &FieldError{Field: "id", Reason: fmt.Sprintf("is not the id of an event %q of the last ten minutes", e.Name), Kind: ErrUnknownEvent}
+		return takeBackRecord{}, &FieldError{Field: "id", Reason: fmt.Sprintf("is not the id of an event %q of the last ten minutes", e.Name), Kind: ErrUnknownEvent}
 	case "other":
-		return "", "", errRedefined(e.Name)
+		return takeBackRecord{}, errRedefined(e.Name)
 	}
-	return r.Text(), r.Text(), r.Err
+	return takeBackRecord{r.Text(), r.Text(), r.Text()}, r.Err
 }

@@ -56,8 +56,12 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member), by.check()); err != nil {
 		return Erasure{}, err
 	}
-	field := erasureField(kind, member)
-	r, err := s.callScript(ctx, script.Erasing, []string{s.keys.Erasures(), s.keys.Agenda()}, []any{field, erasePrefix + kind + " " + member})
+	line, err := Action{Action: "erase", Kind: kind, Member: member, Moderator: by}.line()
+	if err != nil {
+		return Erasure{}, err
+	}
+	r, err := s.callScript(ctx, script.Erasing, []string{s.keys.Erasures(), s.keys.Agenda(), s.keys.Audit()},
+		[]any{erasureField(kind, member), erasePrefix + kind + " " + member, line, auditKept})
 	if err != nil {
 		return Erasure{}, fmt.Errorf("erase %q: %w", member, err)
 	}
@@ -65,7 +69,7 @@ func (s *Store) Erase(ctx context.Context, kind, member string, by Moderator) (E
 	if err := cmp.Or(r.Err, err); err != nil {
 		return Erasure{}, fmt.Errorf("erase %q: %w", member, err)
 	}
-	return e.public(), s.audit(ctx, Action{Action: "erase", Kind: kind, Member: member, Moderator: by})
+	return e.public(), nil
 }
 
 // Erasure returns the progress of an erasure, until a day after its end. It returns

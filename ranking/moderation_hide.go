@@ -24,7 +24,8 @@ const moderateAtOnce = 128
 
 // Hide removes a member from the ranks of a board in all its periods, or of one instance of
 // a family. The member keeps its scores, and its updates count unseen: their results have
-// the Rank 0. Hide returns ErrConflict when 100,000 members are hidden already.
+// the Rank 0. Hide returns ErrConflict when 100,000 members are hidden already. To hide a
+// member that is hidden on that board already leaves no line in the audit.
 func (s *Store) Hide(ctx context.Context, board, member string, by Moderator) error {
 	return s.moderateOnBoard(ctx, actionHide, board, member, by)
 }
@@ -61,12 +62,9 @@ func (s *Store) moderateOnBoard(ctx context.Context, action, board, member strin
 	if unknown != nil && (action == actionHide || !errors.Is(unknown, ErrUnknownBoard)) {
 		return unknown
 	}
-	if err := s.setHidden(ctx, action, boardScope(n.Instance()), member, by); err != nil {
+	act := Action{Action: action, Board: n.Instance(), Member: member, Moderator: by}
+	if err := s.setHidden(ctx, act); err != nil || unknown != nil {
 		return err
-	}
-	line := Action{Action: action, Board: n.Instance(), Member: member, Moderator: by}
-	if unknown != nil {
-		return s.audit(ctx, line)
 	}
 	d, _, err := s.leasedDefinitions(ctx)
 	if err != nil {
@@ -84,10 +82,7 @@ func (s *Store) moderateOnBoard(ctx context.Context, action, board, member strin
 		return fmt.Errorf("moderate board %q: %w", n.Instance(), err)
 	}
 	// Other nodes may have written by the state before, or may still do so.
-	if err := s.scheduleAfterGrace(ctx, n.Instance()); err != nil {
-		return err
-	}
-	return s.audit(ctx, line)
+	return s.scheduleAfterGrace(ctx, n.Instance())
 }
 
 // scheduleAfterGrace puts an instance on the agenda for the time when all nodes know what
@@ -109,7 +104,7 @@ func (s *Store) moderateKind(ctx context.Context, action, kind, member string, b
 	if err := definition.CheckKind(kind); err != nil {
 		return err
 	}
-	if err := s.setHidden(ctx, action, kindScope(kind), member, by); err != nil {
+	if err := s.setHidden(ctx, Action{Action: action, Kind: kind, Member: member, Moderator: by}); err != nil {
 		return err
 	}
 	d, _, err := s.leasedDefinitions(ctx)
@@ -125,30 +120,46 @@ func (s *Store) moderateKind(ctx context.Context, action, kind, member string, b
 			}
 		}
 	}
-	return s.audit(ctx, Action{Action: action, Kind: kind, Member: member, Moderator: by})
+	return nil
 }
 
 const actionHide, actionShow = "hide", "show"
 
-// setHidden records that a member is hidden or shown. After it returns, this node applies
-// the change.
-func (s *Store) setHidden(ctx context.Context, action, where, member string, by Moderator) error {
-	if err := cmp.Or(definition.CheckMember(member), by.check()); err != nil {
+// setHidden records that a member is hidden or shown, and adds the act to the audit. An act
+// that changes nothing leaves no line, so a repetition leaves none. After setHidden returns,
+// this node applies the change.
+func (s *Store) setHidden(ctx context.Context, act Action) error {
+	if err := cmp.Or(definition.CheckMember(act.Member), act.Moderator.check()); err != nil {
 		return err
 	}
-	flag := "0"
-	if action == actionHide {
-		flag = "1"
-	}
-	r, err := script.Censor.Run(ctx, s.rdb, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, []any{where, member, flag, maxHidden})
+	line, err := act.line()
 	if err != nil {
-		return fmt.Errorf("%s %q: %w", action, member, err)
+		return err
+	}
+	scope := boardScope(act.Board)
+	if act.Board == "" {
+		scope = kindScope(act.Kind)
+	}
+	r, err := s.callCensor(ctx, act.Action, scope, act.Member, line)
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", act.Action, act.Member, err)
 	}
 	if r.Text() == "full" {
 		return conflict("member", "would be one too many: at most %d members can be hidden", maxHidden)
 	}
 	_, err = s.catalog.readFresh(ctx)
 	return err
+}
+
+// callCensor hides or shows a member in a scope. If that changes anything, the script adds
+// the line to the audit, unless the line is empty.
+func (s *Store) callCensor(ctx context.Context, action, scope, member string, line []byte) (*script.Reply, error) {
+	flag := "0"
+	if action == actionHide {
+		flag = "1"
+	}
+	return s.callScript(ctx, script.Censor, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions(), s.keys.Audit()},
+		[]any{scope, member, flag, maxHidden, line, auditKept})
 }
 
 // moderate hides and shows members of an instance up to the revision of m.
@@ -291,7 +302,7 @@ func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 		return nil
 	}
 	for member := range d.hidden.hidden[boardScope(instance)].members {
-		if _, err := s.callScript(ctx, script.Censor, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, []any{boardScope(instance), member, "0", maxHidden}); err != nil {
+		if _, err := s.callCensor(ctx, actionShow, boardScope(instance), member, nil); err != nil {
 			return err
 		}
 	}

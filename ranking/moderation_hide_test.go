@@ -182,7 +182,7 @@ func TestModerationIsCaughtUpWith(t *testing.T) {
 		define(t, a, definition.Board{Name: "b"})
 		many := moderationPage + 5
 		for i := range many {
-			require.NoError(t, a.setHidden(t.Context(), "hide", boardScope("b"), fmt.Sprint("m", i), Moderator{}))
+			require.NoError(t, a.setHidden(t.Context(), Action{Action: actionHide, Board: "b", Member: fmt.Sprint("m", i)}))
 		}
 		look := func(s *Store) *moderation {
 			d, err := s.catalog.readFresh(t.Context())
@@ -190,9 +190,9 @@ func TestModerationIsCaughtUpWith(t *testing.T) {
 			return d.hidden
 		}
 		require.Len(t, look(b).hidden["b/b"].members, many)
-		require.NoError(t, a.setHidden(t.Context(), "show", boardScope("b"), "m7", Moderator{}))
-		require.NoError(t, a.setHidden(t.Context(), "show", boardScope("b"), "m8", Moderator{}))
-		require.NoError(t, a.setHidden(t.Context(), "hide", boardScope("b"), "m8", Moderator{}))
+		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionShow, Board: "b", Member: "m7"}))
+		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionShow, Board: "b", Member: "m8"}))
+		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionHide, Board: "b", Member: "m8"}))
 		require.False(t, look(b).hides("b", "member", "m7"))
 		require.True(t, look(b).hides("b", "member", "m8"))
 		require.Equal(t, look(newNode(t, url)).hidden, look(b).hidden)
@@ -254,7 +254,7 @@ func TestHiddenOnWhatGoes(t *testing.T) {
 		}
 		return err
 	})
-	require.NoError(t, s.setHidden(t.Context(), actionHide, boardScope("gone"), "u", Moderator{}))
+	require.NoError(t, s.setHidden(t.Context(), Action{Action: actionHide, Board: "gone", Member: "u"}))
 	require.NoError(t, s.Show(t.Context(), "gone", "u", Moderator{}))
 	require.ErrorIs(t, s.Hide(t.Context(), "gone", "u", Moderator{}), ErrUnknownBoard)
 }
@@ -295,7 +295,7 @@ func TestModerationInSteps(t *testing.T) {
 		stall(b)
 		old := b.catalog.latest.Load()
 		for _, u := range updates {
-			require.NoError(t, a.setHidden(t.Context(), actionHide, boardScope("b"), u.Member, Moderator{}))
+			require.NoError(t, a.setHidden(t.Context(), Action{Action: actionHide, Board: "b", Member: u.Member}))
 		}
 		d, err := a.catalog.readFresh(t.Context())
 		require.NoError(t, err)
@@ -314,7 +314,7 @@ func TestModerationInSteps(t *testing.T) {
 		require.Empty(t, entriesOf(t, a, "b"))
 
 		// One who hides by a flag while another shows.
-		require.NoError(t, a.setHidden(t.Context(), actionShow, boardScope("b"), "m0", Moderator{}))
+		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionShow, Board: "b", Member: "m0"}))
 		d, err = a.catalog.readFresh(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, a.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))

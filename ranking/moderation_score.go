@@ -33,5 +33,6 @@ func (s *Store) SetScore(ctx context.Context, board, member string, score int64,
 	if r.Previous != nil {
 		a.Was = &r.Previous.Score
 	}
-	return r, s.audit(ctx, a)
+	_, err = s.audit(ctx, a, "")
+	return r, err
 }

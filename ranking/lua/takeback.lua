@@ -5,7 +5,8 @@
 -- ARGV  1 id
 --       2 state        't': it is being taken back, 'T': it has been
 --       3 definition   of the event now, see begin.lua
--- Result {'ok', state before, fields}, {'none'}: it is not known, or will not be in a
+-- Result {'ok', state before, fields, bucket}: the bucket of time that keeps the id, see ids.lua;
+--         until it is forgotten, id and bucket stand for this occurrence alone. {'none'}: it is not known, or will not be in a
 --         moment, or {'other'}: it was carried out by another definition
 -- Cost   O(1)
 
@@ -25,4 +26,4 @@ local was, by, fields = record:sub(DIGEST + 1, DIGEST + 1), '', record:sub(DIGES
 if fields:sub(1, 1) ~= '{' then by, fields = fields:sub(1, DIGEST), fields:sub(DIGEST + 1) end
 if by ~= '' and by ~= definition then return {'other'} end
 if was ~= 'T' then ids_amend(ids, held, id, record:sub(1, DIGEST) .. state .. by .. fields) end
-return {'ok', was, fields}
+return {'ok', was, fields, string.format('%.0f', held.at[id])}

@@ -136,6 +136,9 @@ func (k Keys) Erasures() string { return k.Tag("/") + "erasures" }
 // Audit is a stream: the record of what moderators did.
 func (k Keys) Audit() string { return k.Tag("/") + "audit" }
 
+// AuditIDs returns two hashes: ids of acts that have their line in the audit, see Ids.
+func (k Keys) AuditIDs() [2]string { return k.Ids("/") }
+
 // Profile is a string: the profile of a member of a kind, as JSON. The name has no hash tag, so
 // that a cluster spreads profiles over its masters. No other name has this prefix.
 func (k Keys) Profile(kind, member string) string {

@@ -20,6 +20,7 @@ var (
 	Plan        = load("plan")
 	Settle      = load("settle")
 	Done        = load("done")
+	Audit       = load("audit", "ids")
 	Censor      = load("censor")
 	Raise       = load("raise")
 	Rehide      = load("rehide")

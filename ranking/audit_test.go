@@ -1,0 +1,257 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/redistest"
+)
+
+// audited lists "action member-or-id" of the audit, the latest line last.
+func audited(t testing.TB, s *Store) []string {
+	t.Helper()
+	lines, err := s.Audit(t.Context(), "", MaxAudit)
+	require.NoError(t, err)
+	list := []string{}
+	for i := len(lines) - 1; i >= 0; i-- {
+		list = append(list, lines[i].Action+" "+lines[i].Member+lines[i].ID)
+	}
+	return list
+}
+
+// concurrently calls act from 32 callers, who begin together, and returns their errors.
+func concurrently(act func(caller int) error) []error {
+	const callers = 32
+	errs := make([]error, callers)
+	begin := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			<-begin
+			errs[i] = act(i)
+		})
+	}
+	close(begin)
+	wg.Wait()
+	return errs
+}
+
+// However many callers take an event back at the same time, on whichever node, it is taken
+// back once, one caller is told so, and the audit has one line.
+func TestConcurrentTakeBackLeavesOneLine(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		nodes := []*Store{newNode(t, url), newNode(t, url)}
+		pointEvent(t, nodes[0], definition.Board{Name: "one"}, definition.Board{Name: "two"})
+		apply(t, nodes[0], "one", definition.Update{Member: "m", Score: 10})
+		want := []string{}
+		for round := range 5 {
+			id := fmt.Sprint("e", round)
+			point(t, nodes[0], id, 4)
+			var first atomic.Int64
+			for _, err := range concurrently(func(caller int) error {
+				took, err := nodes[caller%2].TakeBack(t.Context(), "e", id, Moderator{By: fmt.Sprint(caller)})
+				if err == nil && !took.Before {
+					first.Add(1)
+				}
+				return err
+			}) {
+				require.NoError(t, err)
+			}
+			require.EqualValues(t, 1, first.Load(), "callers that took it back")
+			want = append(want, "take_back "+id)
+			require.Equal(t, want, audited(t, nodes[0]))
+			require.Equal(t, []string{"m 10 #1"}, entriesOf(t, nodes[0], "one"))
+			require.Empty(t, entriesOf(t, nodes[0], "two"))
+		}
+	})
+}
+
+// cuts are the ways in which a caller loses Redis at one call of a script: whether Redis
+// carries that call out, and what becomes of the calls after it.
+var cuts = []struct {
+	name         string
+	fate, beyond fate
+}{{"lost", isLost, passes}, {"answer lost", isDone, passes}, {"dead", isLost, isLost}, {"dead after", isDone, isLost}}
+
+// A caller that dies anywhere in an act, and one that repeats the act, leave its line
+// together: one for what a repetition does not change, and one or two for the rest.
+func TestLineOfAnActThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	why := Moderator{Reason: "charged back", By: "desk"}
+	for name, act := range map[string]struct {
+		most    int // lines, with the repetition
+		prepare func(t *testing.T, s *Store)
+		do      func(ctx context.Context, s *Store) error
+	}{
+		"take_back": {1, nil, func(ctx context.Context, s *Store) error { _, err := s.TakeBack(ctx, "e", "1", why); return err }},
+		"hide":      {1, nil, func(ctx context.Context, s *Store) error { return s.Hide(ctx, "one", "m", why) }},
+		"show": {1, func(t *testing.T, s *Store) { require.NoError(t, s.Hide(t.Context(), "one", "m", why)) },
+			func(ctx context.Context, s *Store) error { return s.Show(ctx, "one", "m", why) }},
+		"hide everywhere": {1, nil, func(ctx context.Context, s *Store) error { return s.HideEverywhere(ctx, "member", "m", why) }},
+		"show everywhere": {1, func(t *testing.T, s *Store) { require.NoError(t, s.HideEverywhere(t.Context(), "member", "m", why)) },
+			func(ctx context.Context, s *Store) error { return s.ShowEverywhere(ctx, "member", "m", why) }},
+		"set":   {2, nil, func(ctx context.Context, s *Store) error { _, err := s.SetScore(ctx, "one", "m", 7, why); return err }},
+		"erase": {2, nil, func(ctx context.Context, s *Store) error { _, err := s.Erase(ctx, "member", "m", why); return err }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			redistest.Engines(t, func(t *testing.T, url string) {
+				other := newNode(t, url)
+				rounds := 0
+				for _, c := range cuts {
+					reached := true
+					for at := int64(0); reached; at += redistest.Stride {
+						rounds++
+						what := fmt.Sprintf("%s at call %d", c.name, at)
+						rdb, err := Open(url)
+						require.NoError(t, err)
+						redistest.Patient(rdb)
+						cfg := Config{Prefix: fmt.Sprint("p", rounds), CallTimeout: redistest.CallTimeout}
+						first, second := New(rdb, cfg), New(other.rdb, cfg)
+						pointEvent(t, second, definition.Board{Name: "one"}, definition.Board{Name: "two"})
+						apply(t, second, "one", definition.Update{Member: "m", Score: 3})
+						point(t, second, "1", 4)
+						if act.prepare != nil {
+							act.prepare(t, second)
+						}
+						before := len(audited(t, second))
+						var calls atomic.Int64
+						rdb.AddHook(&cutter{fate: func(string) fate {
+							switch n := calls.Add(1) - 1; {
+							case n < at:
+								return passes
+							case n == at:
+								return c.fate
+							default:
+								return c.beyond
+							}
+						}})
+						failed := act.do(t.Context(), first)
+						reached = calls.Load() > at
+						require.True(t, failed == nil || reached, "%s: %v", what, failed)
+						first.Close()
+						rdb.Close()
+
+						if failed != nil {
+							require.ErrorIs(t, failed, ErrUnavailable, what)
+						} else {
+							require.Len(t, audited(t, second), before+1, what)
+						}
+						require.NoError(t, act.do(t.Context(), second), what)
+						lines := audited(t, second)[before:]
+						require.NotEmpty(t, lines, what)
+						require.LessOrEqual(t, len(lines), act.most, what)
+						second.Close()
+					}
+				}
+				require.GreaterOrEqual(t, rounds*redistest.Stride, 2*len(cuts))
+			})
+		})
+	}
+}
+
+// A repetition of an act that is done answers that the act was done before, and finishes what
+// is left of it.
+func TestTakeBackAfterItsLine(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		pointEvent(t, s, definition.Board{Name: "one"})
+		point(t, s, "0", 4)
+		takeBack(t, s, "0") // Redis knows the scripts from here on
+		point(t, s, "1", 4)
+		lost := false
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == script.Audit.Name && !lost {
+				lost = true
+				return isDone
+			}
+			return passes
+		}})
+		_, err := s.TakeBack(t.Context(), "e", "1", Moderator{})
+		require.ErrorIs(t, err, ErrOutcomeUnknown)
+		for range 2 {
+			require.True(t, takeBack(t, s, "1").Before)
+		}
+		require.Equal(t, []string{"take_back 0", "take_back 1"}, audited(t, s))
+	})
+}
+
+// An id that was forgotten may be used for another event. Taking that back leaves a line too,
+// even if the audit still knows the act of the event before.
+func TestTakeBackOfALaterEventWithTheSameID(t *testing.T) {
+	t.Parallel()
+	simulatedWorlds(t, 1, Config{}, nil, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		const bucket = 610 * time.Second
+		pointEvent(t, s, definition.Board{Name: "one"})
+		apply(t, s, "one", definition.Update{Member: "m", Score: 10})
+		w.pass(bucket - time.Duration(w.now.UnixMicro()%bucket.Microseconds())*time.Microsecond - time.Second)
+		point(t, s, "1", 4)
+		w.pass(bucket - 11*time.Second)
+		slow := true
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == script.Audit.Name && slow {
+				slow = false
+				w.pass(13 * time.Second) // the board keeps its id in one bucket, the audit in the next
+			}
+			return passes
+		}})
+		require.False(t, takeBack(t, s, "1").Before)
+		w.pass(bucket)
+		point(t, s, "1", 5)
+		require.Equal(t, []string{"m 15 #1"}, entriesOf(t, s, "one"))
+		require.False(t, takeBack(t, s, "1").Before)
+		require.Equal(t, []string{"take_back 1", "take_back 1"}, audited(t, s))
+		require.Equal(t, []string{"m 10 #1"}, entriesOf(t, s, "one"))
+	})
+}
+
+// Of several callers that hide a member, or show it again, one leaves a line. Each of several
+// callers that set a score, or erase a member, leaves one.
+func TestLinesOfConcurrentActs(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		nodes := []*Store{newNode(t, url), newNode(t, url)}
+		define(t, nodes[0], definition.Board{Name: "one"})
+		apply(t, nodes[0], "one", definition.Update{Member: "m", Score: 3})
+		lines := 0
+		for _, act := range []struct {
+			name string
+			each bool // caller leaves a line
+			do   func(s *Store, by Moderator) error
+		}{
+			{"hide", false, func(s *Store, by Moderator) error { return s.Hide(t.Context(), "one", "m", by) }},
+			{"show", false, func(s *Store, by Moderator) error { return s.Show(t.Context(), "one", "m", by) }},
+			{"hide", false, func(s *Store, by Moderator) error { return s.HideEverywhere(t.Context(), "member", "m", by) }},
+			{"show", false, func(s *Store, by Moderator) error { return s.ShowEverywhere(t.Context(), "member", "m", by) }},
+			{"set", true, func(s *Store, by Moderator) error {
+				_, err := s.SetScore(t.Context(), "one", "m", 7, by)
+				return err
+			}},
+			{"erase", true, func(s *Store, by Moderator) error { _, err := s.Erase(t.Context(), "member", "m", by); return err }},
+		} {
+			errs := concurrently(func(caller int) error {
+				return act.do(nodes[caller%2], Moderator{Reason: "rule 3", By: fmt.Sprint(caller)})
+			})
+			for _, err := range errs {
+				require.NoError(t, err)
+			}
+			if lines++; act.each {
+				lines += len(errs) - 1
+			}
+			list := audited(t, nodes[0])
+			require.Len(t, list, lines, act.name)
+			require.Equal(t, act.name+" m", list[lines-1])
+		}
+	})
+}
