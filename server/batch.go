@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 	"rankcast/server/internal/problem"
 	"rankcast/server/internal/request"
 )
@@ -17,6 +18,9 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 	read func(o request.Object, key string) (T, error), do func([]T) (answer func(int) (any, error), err error)) (resultsJSON, error) {
 	items, err := request.ReadList(field, list, most)
 	if err != nil {
+		return resultsJSON{}, err
+	}
+	if err := checkItemKeys(key, len(items)); err != nil {
 		return resultsJSON{}, err
 	}
 	results := make([]any, len(items))
@@ -50,6 +54,17 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 
 type resultsJSON struct {
 	Results []any `json:"results"`
+}
+
+// checkItemKeys refuses an Idempotency-Key that gives any of n items an id that is too long. Then the
+// server takes or refuses the batch as a whole: a retry with another key would count twice what
+// the first key has let through.
+func checkItemKeys(key string, n int) error {
+	last := len(itemKey(key, n-1)) - len(key)
+	if most := definition.MaxIDBytes - last; key != "" && len(key) > most {
+		return ranking.Invalid(request.IdempotencyKey, fmt.Sprintf("has %d bytes; want 1 to %d for a batch of %d, which adds an item's number to the key", len(key), most, n))
+	}
+	return nil
 }
 
 // itemKey is the id that an Idempotency-Key gives the item i of a batch; "" without a key.

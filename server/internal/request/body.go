@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/ranking/definition"
 )
 
 // maxBody bounds a request's body, in bytes.
@@ -46,13 +47,20 @@ func CheckEncoding(c echo.Context) error {
 	return nil
 }
 
-// idempotencyKey returns the request's Idempotency-Key; "" for none.
-func idempotencyKey(c echo.Context) (string, error) {
-	keys, there := c.Request().Header["Idempotency-Key"]
-	if there && (keys[0] == "" || len(keys) > 1) {
-		return "", ranking.Invalid("Idempotency-Key", "is empty, or occurs more than once")
+// IdempotencyKey is the header that gives the id of an update or event, or the start of the ids
+// of a batch.
+const IdempotencyKey = "Idempotency-Key"
+
+// readIdempotencyKey returns the request's Idempotency-Key, which is a valid id; "" for none.
+func readIdempotencyKey(c echo.Context) (string, error) {
+	keys, there := c.Request().Header[IdempotencyKey]
+	if !there {
+		return "", nil
 	}
-	return append(keys, "")[0], nil
+	if keys[0] == "" || len(keys) > 1 {
+		return "", ranking.Invalid(IdempotencyKey, "is empty, or occurs more than once")
+	}
+	return keys[0], definition.CheckText(IdempotencyKey, keys[0])
 }
 
 // ReadPost reads a request without parameters: its body, and its Idempotency-Key, "" for none.
@@ -63,6 +71,6 @@ func ReadPost(c echo.Context) (body Object, key string, err error) {
 	if body, err = ReadObject(c); err != nil {
 		return nil, "", err
 	}
-	key, err = idempotencyKey(c)
+	key, err = readIdempotencyKey(c)
 	return body, key, err
 }
