@@ -1,11 +1,14 @@
 package ranking_test
 
 import (
+	"errors"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking"
+	"rankcast/ranking/redistest"
 )
 
 // An address without a scheme gets the one that it lacks. No error shows a password.
@@ -35,4 +38,29 @@ func TestOpenRefusesInvalidURLs(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, rdb.Close())
 	}
+}
+
+// The end of a context does not end a call that waits for an answer of Redis. Closing the client
+// does: a node that stops relies on it.
+func TestCloseEndsCallsThatWaitForRedis(t *testing.T) {
+	t.Parallel()
+	p := redistest.StartProxy(t, redistest.Start(t).URL())
+	rdb, err := ranking.Open(p.URL())
+	require.NoError(t, err)
+	redistest.Patient(rdb)
+	defer rdb.Close()
+	require.NoError(t, rdb.Ping(t.Context()).Err())
+	p.Hold("waits")
+	ended := make(chan error, 1)
+	go func() { ended <- rdb.Get(t.Context(), "waits").Err() }()
+	redistest.Eventually(t, "the call to wait", func() error {
+		if p.Held() == 0 {
+			return errors.New("it has not reached the network")
+		}
+		return nil
+	})
+	require.NoError(t, rdb.Close())
+	err = <-ended
+	require.Error(t, err)
+	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 }

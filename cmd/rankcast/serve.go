@@ -258,10 +258,17 @@ func (s *serve) openStore(url string) (store *ranking.Store, closeStore func(), 
 	}, nil
 }
 
-// Run serves until ctx ends. It starts the roles from the store outwards and stops them in
-// reverse order: clients, hub, webhook, feed, store.
+// Run serves until ctx ends, and returns within stopTimeout after that.
 func (s *serve) Run(ctx context.Context) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	return stopWithin(ctx, stopTimeout, log, func() error { return s.run(ctx, stop, log) })
+}
+
+// run serves until ctx ends; stop ends it. run starts the roles from the store outwards and stops
+// them in reverse order: clients, hub, webhook, feed, store.
+func (s *serve) run(ctx context.Context, stop context.CancelCauseFunc, log *slog.Logger) error {
 	definitions, err := s.definitions()
 	if err != nil {
 		return err
@@ -282,6 +289,7 @@ func (s *serve) Run(ctx context.Context) error {
 		return err
 	}
 	defer rdb.Close()
+	defer afterEnd(ctx, redisTimeout, func() { rdb.Close() })()
 	cfg := s.ranking()
 	store := ranking.New(rdb, cfg)
 	defer store.Close()
@@ -292,16 +300,14 @@ func (s *serve) Run(ctx context.Context) error {
 	}
 	s.checkWebhookBoards(ctx, store, log)
 
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
 	changes := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
 	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, Log: log})
-	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Log: log})
+	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Log: log})
 	stopStore := start(func(ctx context.Context) {
 		if away {
 			log.Warn("Redis does not answer; this node is ready when it does", "reason", redisReason(err))
 			if err := s.keepDefining(ctx, store, definitions); err != nil {
-				fail(fmt.Errorf("define boards%s: %w", s.ofFile(), err))
+				stop(fmt.Errorf("define boards%s: %w", s.ofFile(), err))
 				return
 			}
 		}
@@ -343,6 +349,7 @@ func (s *serve) Run(ctx context.Context) error {
 	}
 	log.Info("serving", about...)
 	err = web.Serve(ctx, listener)
+	stop(nil) // when the listener failed, the stop begins here
 	log.Info("stopped")
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
 		err = cause

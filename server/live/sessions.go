@@ -63,6 +63,9 @@ type Sessions struct {
 	hub     *hub.Hub
 	cfg     Config
 
+	calls    context.Context // parent of each call for a client's message; ends with the grace of Stop
+	endCalls context.CancelFunc
+
 	messages sync.Pool // *bytes.Buffer for reading messages; an idle socket holds none
 	stopping atomic.Bool
 	running  sync.WaitGroup // sessions and the goroutines that they started
@@ -76,6 +79,7 @@ type Sessions struct {
 func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
 	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{})}
 	s.waiting.limit = cfg.MaxWaitingBytes
+	s.calls, s.endCalls = context.WithCancel(context.Background())
 	s.messages.New = func() any { return new(bytes.Buffer) }
 	return s
 }
@@ -104,7 +108,9 @@ func (s *Sessions) remove(ss *session) {
 
 // Stop sends each client a bye with a random reconnect delay and a close frame, and returns once
 // all sessions have ended. When grace ends, Stop closes the connections of clients that are stalled
-// or do not answer the close frame. Accept refuses new sessions from the moment Stop is called.
+// or do not answer the close frame, and gives up the calls that their messages wait for. So Stop
+// returns soon after that, whatever the clients and the store do. Accept refuses new sessions from
+// the moment Stop is called.
 func (s *Sessions) Stop(grace context.Context) {
 	s.mu.Lock()
 	s.stopping.Store(true)
@@ -116,6 +122,7 @@ func (s *Sessions) Stop(grace context.Context) {
 		ss.socket.closeWith(bye, closeGoingAway)
 	}
 	cut := context.AfterFunc(grace, func() {
+		s.endCalls()
 		for _, ss := range all {
 			ss.socket.Close()
 		}

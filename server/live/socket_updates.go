@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
@@ -26,7 +25,7 @@ func (ss *session) update(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	answer, err := ss.sessions.updater.Update(context.Background(), board, body)
+	answer, err := ss.sessions.updater.Update(ss.sessions.calls, board, body)
 	if err != nil {
 		return problem.InItem("update", err)
 	}
@@ -46,7 +45,7 @@ func (ss *session) event(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	answer, err := ss.sessions.updater.Event(context.Background(), event, body)
+	answer, err := ss.sessions.updater.Event(ss.sessions.calls, event, body)
 	if err != nil {
 		return problem.InItem("data", err)
 	}

@@ -97,3 +97,29 @@ func TestStopDoesNotWaitForStalledClients(t *testing.T) {
 	}
 	<-stopped
 }
+
+// When its grace ends, a stop cuts the clients that never read, whatever the write timeout is.
+func TestStopCutsClientsThatNeverRead(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Hub: hub.Config{Interval: time.Millisecond},
+		Server: server.Config{StopTimeout: 10 * time.Millisecond, WriteTimeout: 10 * patience}}, definition.Board{Name: "b", Mode: definition.Last})
+	for range 4 {
+		servertest.DialSmall(t, n.Addr).Send(`{"type":"subscribe","board":"b","top":1000}`)
+	}
+	live := servertest.Dial(t, n.Addr)
+	live.Subscribe("b", 1)
+	for i := range 10 { // more than their connections hold
+		fill(t, n, i)
+		live.Until("b", "the round", func(b *hubtest.Board) bool { return len(b.Top) > 0 && b.Top[0].Score == int64(2e9+i) })
+	}
+	stopped := make(chan struct{})
+	go func() {
+		n.Stop()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(patience):
+		t.Fatal("the stop waits for clients that never read")
+	}
+}

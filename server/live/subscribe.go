@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -41,7 +40,7 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	b, err := ss.sessions.store.Board(context.Background(), board)
+	b, err := ss.sessions.store.Board(ss.sessions.calls, board)
 	if err != nil {
 		return err
 	}

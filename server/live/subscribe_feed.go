@@ -1,8 +1,6 @@
 package live
 
 import (
-	"context"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/hub"
@@ -19,7 +17,7 @@ func (ss *session) subscribeFeed(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	if err := ss.sessions.store.CheckFeed(context.Background(), feed); err != nil {
+	if err := ss.sessions.store.CheckFeed(ss.sessions.calls, feed); err != nil {
 		return err
 	}
 	accepted := func() { ss.socket.reply(answerFrame("ok", id)) }

@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub/hubtest"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// stalledSockets is the number of sockets that never read, of a node that stops.
+const stalledSockets = 20
+
+// stall opens sockets on the board "b" of a process, and writes to the board until the frames of
+// sockets that never read have filled their connections. It returns a socket that has read all.
+func stall(t testing.TB, p *process) (reads *servertest.Socket) {
+	t.Helper()
+	require.Equal(t, 201, servertest.Request(t, "PUT", "http://"+p.addr+"/v1/boards/b", `{"mode":"last"}`).Status)
+	for range stalledSockets {
+		servertest.DialSmall(t, p.addr).Send(`{"type":"subscribe","board":"b","top":1000}`)
+	}
+	reads = servertest.Dial(t, p.addr)
+	reads.Subscribe("b", 1)
+	for round := range 40 {
+		first := int64(2e9 + round)
+		rows := []string{fmt.Sprintf(`{"member":"round","score":%d}`, first)}
+		for i := range 999 {
+			rows = append(rows, fmt.Sprintf(`{"member":"m%03d-%s","score":%d}`, i, strings.Repeat("x", 100), rand.Int64N(1e9)))
+		}
+		require.Equal(t, 200, p.post("b", `{"updates":[`+strings.Join(rows, ",")+`]}`).Status)
+		reads.Until("b", "the round", func(b *hubtest.Board) bool { return len(b.Top) > 0 && b.Top[0].Score == first })
+	}
+	return reads
+}
+
+// terminate sends a process SIGTERM and waits until it has ended.
+func terminate(t testing.TB, p *process) *exec.ExitError {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	ended := make(chan struct{})
+	go func() {
+		p.wg.Wait() // its log has ended
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(servertest.Patience):
+		t.Fatal("the process does not end")
+	}
+	err, _ := p.cmd.Wait().(*exec.ExitError)
+	return err
+}
+
+// A node stops although clients never read: it cuts them, tells the others, and ends well.
+func TestNodeStopsAlthoughClientsNeverRead(t *testing.T) {
+	t.Parallel()
+	// The time limit of a write would cut the clients too.
+	p := launch(t, "--redis", redistest.Start(t).URL(), "--interval", "1ms", "--write-timeout", "1h")
+	reads := stall(t, p)
+	closed := make(chan error, 1)
+	go func() {
+		for {
+			if _, err := reads.Raw(); err != nil {
+				closed <- err
+				return
+			}
+		}
+	}()
+	require.Nil(t, terminate(t, p), "exit code 0")
+	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(<-closed))
+}
+
+// BenchmarkStop is the time from SIGTERM to the end of a process. The baseline has no clients; the
+// limit, which operations.md promises, is five seconds.
+func BenchmarkStop(b *testing.B) {
+	for _, c := range []struct {
+		name           string
+		stalls, silent bool
+	}{{"no clients", false, false}, {"clients never read", true, false}, {"clients never read and Redis is silent", true, true}} {
+		b.Run(c.name, func(b *testing.B) {
+			var sum time.Duration
+			for range b.N {
+				r := redistest.Start(b)
+				p := launch(b, "--redis", r.URL(), "--interval", "1ms")
+				if c.stalls {
+					stall(b, p)
+				} else {
+					p.ready()
+				}
+				if c.silent {
+					require.NoError(b, syscall.Kill(r.Pid(), syscall.SIGSTOP))
+				}
+				began := time.Now()
+				require.Nil(b, terminate(b, p))
+				sum += time.Since(began)
+			}
+			b.ReportMetric(float64(sum.Milliseconds())/float64(b.N), "ms/stop")
+		})
+	}
+}
