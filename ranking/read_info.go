@@ -92,7 +92,7 @@ func (s *Store) memory(ctx context.Context, k keyspace.BoardKeys, total int64) (
 		case err == nil:
 			bytes += n
 		case err == redis.Nil:
-		case redis.HasErrorPrefix(err, "ERR"): // the store does not know the command
+		case redis.HasErrorPrefix(err, "ERR"), redis.HasErrorPrefix(err, "NOPERM"): // the store does not know the command, or refuses it
 			return total * memberBytes, nil
 		default:
 			return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)

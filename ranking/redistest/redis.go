@@ -171,6 +171,28 @@ func (r *Redis) Admin() *redis.Client {
 	return r.admin
 }
 
+// AppURL creates the ACL user app with these rules, or gives it these in place of its rules. It
+// returns the URL by which the user connects.
+func (r *Redis) AppURL(rules ...string) string {
+	const password = "pw"
+	args := []any{"ACL", "SETUSER", "app", "resetkeys", "resetchannels", "-@all", "on", ">" + password}
+	for _, rule := range rules {
+		args = append(args, rule)
+	}
+	require.NoError(r.t, r.Admin().Do(r.t.Context(), args...).Err())
+	return strings.Replace(r.url, "://", "://app:"+password+"@", 1)
+}
+
+// Digest returns a digest of all data, of a server that was started with WithDebug.
+func (r *Redis) Digest() string {
+	digest, err := r.Admin().Do(r.t.Context(), "DEBUG", "DIGEST").Text()
+	require.NoError(r.t, err)
+	return digest
+}
+
+// WithDebug holds the options of Start for Digest.
+var WithDebug = []string{"--enable-debug-command", "yes"}
+
 // Eventually calls check every 5 ms until it returns nil. It fails the test after a minute. what
 // completes the sentence "waiting for …".
 func Eventually(t testing.TB, what string, check func() error) {
