@@ -117,6 +117,7 @@ type catalog struct {
 	rdb     redis.UniversalClient
 	keys    keyspace.Keys
 	timeout time.Duration
+	rights  *rightsGate
 	clock   redisClock
 
 	latest  atomic.Pointer[definitions] // nil: never read
@@ -198,7 +199,8 @@ func (c *catalog) readSoon(ctx context.Context, d *definitions) (*definitions, e
 }
 
 // findDefinition looks for something in the definitions. When in does not find it,
-// findDefinition reads the definitions from Redis and calls in again, with anew set.
+// findDefinition reads the definitions from Redis and calls in again, with anew set. While Redis
+// refuses what the node needs, findDefinition returns that error for what it does not find.
 // Another node may have defined it a moment ago.
 func findDefinition[T any](ctx context.Context, c *catalog, in func(d *definitions, anew bool) (T, error)) (T, error) {
 	var none T
@@ -208,6 +210,9 @@ func findDefinition[T any](ctx context.Context, c *catalog, in func(d *definitio
 	}
 	found, err := in(d, false)
 	if errors.Is(err, ErrUnknownBoard) || errors.Is(err, ErrUnknownPeriod) || errors.Is(err, ErrUnknownEvent) {
+		if err := c.rights.err(); err != nil {
+			return none, err // the node could not add its own definitions
+		}
 		if d, err = c.readSoon(ctx, d); err != nil {
 			return none, err
 		}

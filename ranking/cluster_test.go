@@ -54,6 +54,7 @@ func TestCluster(t *testing.T) {
 		require.EqualValues(t, 1, st.Seq)
 	}
 	require.NoError(t, s.Ping(t.Context()))
+	require.NoError(t, s.CheckRights(t.Context()))
 
 	got, err := s.Instances(t.Context(), "fans:{star}", "", 10)
 	require.NoError(t, err)

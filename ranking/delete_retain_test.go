@@ -276,8 +276,8 @@ func TestAWriteToAnInstanceThatIsLetGoIsKept(t *testing.T) {
 				w := simulated(t, 2, Config{}, def)
 				w.write(w.stores[0], "fans:s1", "a", 1)
 				w.pass(2*time.Hour + relistAfter)
-				rdb, lets := w.client(), New(nil, patient)
-				*lets = *New(rdb, patient)
+				rdb := w.client()
+				lets := New(rdb, patient)
 				reached = false
 				var period string
 				var stays bool // what was written before

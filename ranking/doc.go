@@ -45,6 +45,13 @@
 // which period an update counts in; redis_clock.go estimates it. resolve.go finds what a name
 // such as stars@-1 means at a moment.
 //
+// # Rights
+//
+// Before a node writes, it tries each command that it needs, under each pattern of keys and
+// channels (rights_try.go, lua/try.lua). Redis may refuse one to the node's user, or have renamed
+// it. Then rights.go, a hook of the Redis client, stops each write until a later check succeeds.
+// For rights that are lost later, a script asks whether it may publish before it writes.
+//
 // # Reads
 //
 // Each read (read_*.go) is one call of a script, so its answer is one state of the board. A

@@ -39,6 +39,10 @@ var (
 	ErrOutcomeUnknown = definition.ErrOutcomeUnknown
 )
 
+// MissingRightsError reports that Redis refuses a command, key or channel that the node needs. The
+// call that failed with it has changed nothing in Redis. It wraps ErrUnavailable.
+type MissingRightsError = definition.MissingRightsError
+
 // FieldError names the wrong field of a request and gives the reason. It wraps the error of
 // its kind.
 type FieldError = definition.FieldError

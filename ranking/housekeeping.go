@@ -95,6 +95,9 @@ func (s *Store) claimDue(ctx context.Context, agenda string, most int, lease tim
 
 // housekeepDue does the work that is due now. more reports that more work is due.
 func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
+	if s.MissingRights() != nil {
+		return false, nil // each write would fail for the reason that RunRightsChecks logs
+	}
 	due, err := s.claimDue(ctx, s.keys.Agenda(), housekeepingClaim, housekeepingLease)
 	if err != nil {
 		return false, err

@@ -146,7 +146,7 @@ func (s *Store) putProfile(ctx context.Context, kind, member, text string) (ther
 		s.profiles.forget(profileKey{kind, member})
 	}
 	if err != nil {
-		return false, fmt.Errorf("set the profile of %q: %w: %w", member, ErrOutcomeUnknown, err)
+		return false, fmt.Errorf("set the profile of %q: %w", member, outcomeOf(err))
 	}
 	return r.Number() == 1, r.Err
 }

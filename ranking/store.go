@@ -71,16 +71,21 @@ type Store struct {
 	profiles *profileCache
 	profiled sync.Map // kinds for which this node has heard of a profile
 
+	rights rightsGate
+
 	defining chan struct{} // capacity one: held by the caller that changes definitions
 }
 
 // New returns a Store of the definitions that rdb's Redis holds; Define adds to them. New
-// sends nothing. The Store does not close rdb.
+// sends nothing, and adds a hook to rdb, see CheckRights. The Store does not close rdb.
 func New(rdb redis.UniversalClient, cfg Config) *Store {
 	cfg = cfg.withDefaults()
 	s := &Store{rdb: rdb, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1)}
+	s.rights.refused = make(chan struct{}, 1)
+	rdb.AddHook(&s.rights)
 	s.profiles = newProfileCache(cfg.ProfileAge)
 	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = rdb, s.keys, cfg.CallTimeout
+	s.catalog.rights = &s.rights
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
 	s.eventBegins.Call, s.eventBegins.Timeout = s.beginBatch, cfg.CallTimeout
 	s.eventPublishes.Call, s.eventPublishes.Timeout = s.publishBatch, cfg.CallTimeout

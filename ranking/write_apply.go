@@ -153,7 +153,7 @@ func (s *Store) applyWithRetries(ctx context.Context, instance string, n definit
 		}
 		sp := rule.Span(at)
 		if why, at, err = s.runApplyScript(ctx, rule, d.hidden, instance, sp, d.readAt+lease.Microseconds(), listed, behind, batch); err != nil {
-			return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+			return outcomeOf(err)
 		}
 		switch why {
 		case "ok":

@@ -41,6 +41,20 @@ var (
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 )
 
+// MissingRightsError reports that Redis refuses a command, key or channel that the node needs. The
+// call that failed with it has changed nothing in Redis. It wraps ErrUnavailable.
+type MissingRightsError struct {
+	Reason string // which right is missing, and how to grant it
+}
+
+// Error returns the reason.
+func (e *MissingRightsError) Error() string {
+	return "Redis refuses what the server needs: " + e.Reason
+}
+
+// Unwrap returns ErrUnavailable.
+func (e *MissingRightsError) Unwrap() error { return ErrUnavailable }
+
 // FieldError names the field of a request that is wrong, and the reason. It wraps the error
 // that it is a kind of.
 type FieldError struct {

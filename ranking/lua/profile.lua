@@ -12,6 +12,10 @@ local channel, message, profile = ARGV[1], ARGV[2], ARGV[3]
 
 local call = redis.call
 
+-- Nothing is written if it cannot be announced, see board.lua.
+local allowed = redis.acl_check_cmd
+if allowed and not allowed('PUBLISH', channel, '') then return redis.error_reply('NORIGHT the Redis user may not PUBLISH') end
+
 local there = call('EXISTS', key)
 if profile ~= '' then
   call('SET', key, profile)

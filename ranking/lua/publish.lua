@@ -14,6 +14,10 @@
 local ids, channel = {[0] = KEYS[1], [1] = KEYS[2]}, ARGV[1]
 local FIRST, STEP, DIGEST = 2, 3, 11
 
+-- Nothing is written if it cannot be announced, see board.lua.
+local allowed = redis.acl_check_cmd
+if allowed and not allowed('PUBLISH', channel, '') then return redis.error_reply('NORIGHT the Redis user may not PUBLISH') end
+
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local asked = {}

@@ -24,6 +24,10 @@ local id, channel, message, ttl = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8])
 
 local call = redis.call
 
+-- Nothing is written if it cannot be announced, see board.lua.
+local allowed = redis.acl_check_cmd
+if allowed and not allowed('PUBLISH', channel, '') then return redis.error_reply('NORIGHT the Redis user may not PUBLISH') end
+
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local noted = call('HGET', periods, period)

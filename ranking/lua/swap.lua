@@ -48,6 +48,10 @@ local MOST = 250 -- who are seen to in a call
 
 local call, format, floor = redis.call, string.format, math.floor
 
+-- Nothing is written if it cannot be announced, see board.lua.
+local allowed = redis.acl_check_cmd
+if allowed and not allowed('PUBLISH', channel, '') then return redis.error_reply('NORIGHT the Redis user may not PUBLISH') end
+
 local state = call('HMGET', meta, 'epoch', 'moderated', 'built', 'clock')
 if lock_read(lock) ~= token or (state[1] or '') ~= epoch or (state[3] or '0') ~= was then return {'lost'} end
 if tonumber(state[2] or 0) > tonumber(revision) then return {'lost'} end

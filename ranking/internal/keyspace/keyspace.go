@@ -110,6 +110,41 @@ func (k Keys) FeedOf(channel string) (string, bool) { return strings.CutPrefix(c
 // Probe is the channel on which one node publishes to itself.
 func (k Keys) Probe(node string) string { return k.prefix + ":probe:" + node }
 
+// Trial holds names under one pattern. A node tries on them what its Redis user may do.
+type Trial struct {
+	Pattern string   // covers the names, for people: rc:{*}:*
+	Names   []string // nobody else has them
+}
+
+// TrialKeys returns keys under each pattern of keys. All keys of one Trial share a hash tag. id is
+// a random word. Neither a board, nor an event, nor a kind has a name with the slash in it.
+func (k Keys) TrialKeys(id string) []Trial {
+	const types = "shzax" // string, hash, sorted set, another one, stream
+	at := func(pattern, start string) Trial {
+		t := Trial{Pattern: pattern}
+		for _, name := range types {
+			t.Names = append(t.Names, start+string(name))
+		}
+		return t
+	}
+	return []Trial{
+		at(k.Tag("*")+"*", k.Tag("/check/"+id)),
+		at(k.Tag("/")+"*", k.Tag("/")+"check:"+id+":"),
+		at(k.Profile("*", "*"), k.Profile("/check", "{"+id+"}")),
+	}
+}
+
+// TrialChannels returns a channel under each pattern of channels but that of Profiles, on which
+// each message means something.
+func (k Keys) TrialChannels(id string) []Trial {
+	id = "/check/" + id
+	return []Trial{
+		{k.Channel("*"), []string{k.Channel(id)}},
+		{k.Feed("*"), []string{k.Feed(id)}},
+		{k.Probe("*"), []string{k.Probe(id)}},
+	}
+}
+
 // Definitions is a hash: the definitions of boards and events, see catalog.lua.
 func (k Keys) Definitions() string { return k.Tag("/") + "definitions" }
 

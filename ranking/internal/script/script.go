@@ -15,6 +15,8 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -28,6 +30,15 @@ type Script struct {
 	Name   string // the verb, for errors
 	Source string
 	SHA1   string // of Source, in hex; Redis knows the script by it
+	Writes bool   // the script has a command that changes a key
+}
+
+// writing finds a command of a script that changes a key.
+var writing = regexp.MustCompile(`call\('(?:` + strings.Join(WriteCommands, "|") + `)'`)
+
+// WriteCommands are the commands by which Rankcast changes a key of Redis.
+var WriteCommands = []string{
+	"DEL", "HDEL", "HSET", "HSETNX", "RENAME", "SET", "UNLINK", "XADD", "ZADD", "ZREM", "ZREMRANGEBYRANK", "ZREMRANGEBYSCORE",
 }
 
 // load joins parts of lua/lib, in this order, and the file of a verb. The order and the bytes
@@ -39,7 +50,7 @@ func load(verb string, parts ...string) Script {
 	}
 	src = append(src, read(verb)...)
 	sum := sha1.Sum(src)
-	return Script{Name: verb, Source: string(src), SHA1: hex.EncodeToString(sum[:])}
+	return Script{Name: verb, Source: string(src), SHA1: hex.EncodeToString(sum[:]), Writes: writing.Match(src)}
 }
 
 // read returns a Lua file by its path without the extension.
@@ -54,19 +65,39 @@ func read(name string) []byte {
 // once is a command that the Redis client must never send a second time by itself: without an
 // answer it is not known whether Redis carried the command out. (MaxRetries: -1 does not hold
 // on a cluster, whose client has a retry loop of its own.)
-type once struct{ *redis.Cmd }
+type once struct {
+	*redis.Cmd
+	writes bool
+}
 
 func (once) NoRetry() bool { return true }
 
+// Writes reports whether the script of this call has a command that changes a key.
+func (c once) Writes() bool { return c.writes }
+
 // Run calls the script and returns its reply. When Redis does not know the script yet, it has
 // not carried it out, so Run sends the source. The error wraps definition.ErrUnavailable; after
-// it the script may or may not have run.
+// it the script may or may not have run. After a definition.MissingRightsError it has changed
+// nothing.
 func (s Script) Run(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) (*Reply, error) {
 	answer, err := s.eval(ctx, rdb, "evalsha", s.SHA1, keys, args)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		answer, err = s.eval(ctx, rdb, "eval", s.Source, keys, args)
+		return s.RunSource(ctx, rdb, keys, args)
 	}
-	if err != nil {
+	return s.reply(answer, err)
+}
+
+// RunSource is Run, but sends the source at once.
+func (s Script) RunSource(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) (*Reply, error) {
+	return s.reply(s.eval(ctx, rdb, "eval", s.Source, keys, args))
+}
+
+// reply wraps the answer or the error of a call.
+func (s Script) reply(answer []any, err error) (*Reply, error) {
+	switch reason, before := refusedBefore(err); {
+	case before:
+		err = fmt.Errorf("script %s: %w: %w", s.Name, &definition.MissingRightsError{Reason: reason}, err)
+	case err != nil:
 		err = fmt.Errorf("%w: script %s: %w", definition.ErrUnavailable, s.Name, err)
 	}
 	return &Reply{Rest: answer}, err
@@ -82,7 +113,7 @@ func (s Script) eval(ctx context.Context, rdb redis.UniversalClient, verb, body 
 	all = append(all, args...)
 	cmd := redis.NewCmd(ctx, all...)
 	cmd.SetFirstKeyPos(3)
-	if err := rdb.Process(ctx, once{cmd}); err != nil {
+	if err := rdb.Process(ctx, once{cmd, s.Writes}); err != nil {
 		return nil, err
 	}
 	return cmd.Slice()

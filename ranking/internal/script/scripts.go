@@ -41,4 +41,5 @@ var (
 	Swap        = load("swap", "lock")
 	Profile     = load("profile")
 	Mark        = load("mark")
+	Try         = load("try")
 )

@@ -28,6 +28,14 @@ local shared, dense = ties == 'shared', ties == 'dense'
 
 local call, format, floor = redis.call, string.format, math.floor
 
+-- A Redis user may lose a right while the node runs. Without these checks, an update would count
+-- and then fail at HSET or PUBLISH: without its request id, or without its message. (Redis 7 has
+-- this function. The embedded store has neither the function nor users.)
+local allowed = redis.acl_check_cmd
+if allowed and not (allowed('PUBLISH', channel, '') and allowed('HSET', meta, '', '')) then
+  return redis.error_reply('NORIGHT the Redis user may not PUBLISH or HSET')
+end
+
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local clock = now -- the board's; who writes brings it past all that was written

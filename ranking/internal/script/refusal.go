@@ -1,0 +1,71 @@
+package script
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Refusal is what Redis refuses to a user. The zero value means nothing.
+type Refusal int
+
+const (
+	_              Refusal = iota
+	RefusedCommand         // the user may not run the command
+	RefusedKeys            // the user may not use the keys
+	RefusedChannel         // the user may not use the channel
+	NoCommand              // Redis has no such command: it is renamed, or disabled
+)
+
+// RefusalOf returns what Redis refuses, by the text of its error: that of Redis 7.0, or that of
+// later versions and of Valkey. Redis words an error within a script in another way.
+func RefusalOf(text string) Refusal {
+	text = strings.ToLower(text)
+	switch {
+	case strings.HasPrefix(text, "noperm "), strings.HasPrefix(text, "err the user executing the script can't "):
+		switch {
+		case strings.Contains(text, " run the "), strings.Contains(text, " run this "):
+			return RefusedCommand
+		case strings.Contains(text, " channel"):
+			return RefusedChannel
+		}
+		return RefusedKeys
+	case strings.HasPrefix(text, "noright "):
+		return RefusedCommand
+	case strings.HasPrefix(text, "err unknown command"), strings.HasPrefix(text, "err invalid command passed to redis.acl_check_cmd"):
+		return NoCommand
+	case strings.HasPrefix(text, "err unknown redis command called from script"), strings.HasPrefix(text, "err unknown valkey command called from script"):
+		return NoCommand
+	}
+	return 0
+}
+
+// RefusalIn is RefusalOf of an error of the Redis client. Other errors are no refusals.
+func RefusalIn(err error) Refusal {
+	var answer redis.Error
+	if !errors.As(err, &answer) {
+		return 0
+	}
+	return RefusalOf(answer.Error())
+}
+
+// refusedBefore reports whether Redis has refused a script before it changed anything, and the
+// reason.
+func refusedBefore(err error) (reason string, before bool) {
+	if RefusalIn(err) == 0 {
+		return "", false
+	}
+	text := err.Error()
+	switch {
+	case strings.HasPrefix(text, "NORIGHT "):
+		return strings.TrimPrefix(text, "NORIGHT "), true
+	case strings.Contains(text, "redis.acl_check_cmd"):
+		return "this Redis has no PUBLISH or no HSET", true
+	case strings.HasPrefix(text, "ERR unknown command"):
+		return "this Redis has no EVALSHA or no EVAL", true
+	case strings.HasPrefix(text, "NOPERM ") && !strings.Contains(text, "in script"): // the call as a whole
+		return strings.TrimPrefix(text, "NOPERM "), true
+	}
+	return "", false
+}

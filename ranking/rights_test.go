@@ -1,0 +1,323 @@
+package ranking_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+// allRights are the ACL rules of a user who may do what the documentation asks for.
+var allRights = []string{"~rc:*", "&rc:*", "+@all", "-@dangerous", "-@admin"}
+
+// without returns all rights and then further rules.
+func without(rules ...string) []string { return append(append([]string{}, allRights...), rules...) }
+
+// requireRefused requires that an update of the board stars is refused with this reason, and that
+// Redis stays as it is.
+func requireRefused(t *testing.T, r *redistest.Redis, s *ranking.Store, reason string) {
+	t.Helper()
+	before := r.Digest()
+	_, err := s.Apply(t.Context(), "stars", []definition.Update{{Member: "ana", Score: 1, ID: "1"}})
+	var missing *ranking.MissingRightsError
+	require.ErrorAs(t, err, &missing)
+	require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
+	require.ErrorIs(t, err, ranking.ErrUnavailable)
+	require.Equal(t, reason, missing.Reason)
+	require.Equal(t, before, r.Digest(), "a refused update changes nothing")
+}
+
+// A check names what is missing; until it is granted, no update counts.
+func TestMissingRights(t *testing.T) {
+	t.Parallel()
+	const every = "redis user \"app\" may not "
+	for name, c := range map[string]struct {
+		rules  []string
+		reason string
+	}{
+		"no channels": {
+			[]string{"~rc:*", "+@all"}, // Redis 7 gives a new user no channels
+			every + "PUBLISH or SUBSCRIBE to the channels rc:probe:*, rc:{*}:c, rc:{/}:f:*, rc:{/}:profiles: add &rc:* to its ACL rules",
+		},
+		"channels of boards alone": {
+			[]string{"~rc:*", "&rc:{*}:c", "+@all"},
+			every + "PUBLISH or SUBSCRIBE to the channels rc:probe:*, rc:{/}:f:*, rc:{/}:profiles: add &rc:* to its ACL rules",
+		},
+		"channels but that of profiles": {
+			[]string{"~rc:*", "&rc:{*}:c", "&rc:{/}:f:*", "&rc:probe:*", "+@all"},
+			every + "PUBLISH or SUBSCRIBE to the channels rc:{/}:profiles: add &rc:* to its ACL rules",
+		},
+		"no PUBLISH":   {without("-publish"), every + "run PUBLISH: add +publish to its ACL rules"},
+		"no SUBSCRIBE": {without("-subscribe"), every + "run SUBSCRIBE: add +subscribe to its ACL rules"},
+		"nor UNSUBSCRIBE": {
+			without("-subscribe", "-unsubscribe"),
+			every + "run SUBSCRIBE, UNSUBSCRIBE: add +subscribe +unsubscribe to its ACL rules",
+		},
+		"no ZADD":            {without("-zadd"), every + "run ZADD: add +zadd to its ACL rules"},
+		"no HSET nor UNLINK": {without("-hset", "-unlink"), every + "run HSET, UNLINK: add +hset +unlink to its ACL rules"},
+		// HSET and HSETNX are not tried: the trial could not take its key away.
+		"no UNLINK nor DEL": {without("-hset", "-unlink", "-del"), every + "run DEL, UNLINK: add +del +unlink to its ACL rules"},
+		"no EVAL":           {without("-eval"), every + "run EVAL: add +eval to its ACL rules"},
+		"no EVALSHA":        {without("-evalsha"), every + "run EVALSHA: add +evalsha to its ACL rules"},
+		"keys of definitions alone": {
+			[]string{"~rc:{/}:*", "&rc:*", "+@all"},
+			every + "use the keys rc:profile:*:*, rc:{*}:*: add ~rc:* to its ACL rules",
+		},
+		"keys to read alone": {
+			[]string{"%R~rc:*", "&rc:*", "+@all"},
+			every + "use the keys rc:profile:*:*, rc:{*}:*, rc:{/}:*: add ~rc:* to its ACL rules",
+		},
+		"several": {
+			[]string{"~rc:*", "+@all", "-zadd"},
+			every + "run ZADD: add +zadd to its ACL rules; " + every +
+				"PUBLISH or SUBSCRIBE to the channels rc:probe:*, rc:{*}:c, rc:{/}:f:*, rc:{/}:profiles: add &rc:* to its ACL rules",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := redistest.Start(t, redistest.WithDebug...)
+			open(t, r.URL(), definition.Board{Name: "stars"})
+			s := ranking.New(dial(t, r.AppURL(c.rules...)), ranking.Config{CallTimeout: redistest.CallTimeout})
+			t.Cleanup(s.Close)
+			before := r.Digest()
+			err := s.CheckRights(t.Context())
+			require.ErrorContains(t, err, c.reason)
+			require.Equal(t, before, r.Digest(), "a check leaves nothing behind")
+			require.Equal(t, err, s.MissingRights())
+			requireRefused(t, r, s, c.reason)
+
+			r.AppURL(allRights...)
+			require.NoError(t, s.CheckRights(t.Context()))
+			require.NoError(t, s.MissingRights())
+			require.Equal(t, applied(1, 1, nil), applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1, ID: "1"}))
+		})
+	}
+}
+
+// A Redis whose configuration renames a command is told from a user who may not run the command.
+func TestRenamedCommands(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"PUBLISH", "ZADD", "SUBSCRIBE", "UNLINK", "EVALSHA"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			r := redistest.Start(t, append([]string{"--rename-command", command, ""}, redistest.WithDebug...)...)
+			s := ranking.New(dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout})
+			t.Cleanup(s.Close)
+			reason := "this Redis has no " + command + ": its configuration renames or disables it"
+			require.ErrorContains(t, s.CheckRights(t.Context()), reason)
+			require.Empty(t, allKeys(t, r.URL()))
+			requireRefused(t, r, s, reason)
+			require.ErrorContains(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}}}), reason)
+			require.Empty(t, allKeys(t, r.URL()))
+		})
+	}
+}
+
+// With all rights a check succeeds, and leaves nothing behind.
+func TestCheckLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		before := allKeys(t, url)
+		require.NoError(t, s.CheckRights(t.Context()))
+		require.NoError(t, s.MissingRights())
+		require.Equal(t, before, allKeys(t, url))
+	})
+}
+
+// Before a check has succeeded once, an update does not count by chance: Redis may answer a moment
+// after the check.
+func TestNoWriteBeforeTheFirstCheck(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t, redistest.WithDebug...)
+	open(t, r.URL(), definition.Board{Name: "stars"})
+	r.Kill()
+	rdb, err := ranking.Open(r.URL())
+	require.NoError(t, err)
+	t.Cleanup(func() { rdb.Close() })
+	s := ranking.New(rdb, ranking.Config{})
+	t.Cleanup(s.Close)
+	require.ErrorIs(t, s.CheckRights(t.Context()), ranking.ErrUnavailable)
+	require.NoError(t, s.MissingRights(), "nothing is known to be missing")
+	r.Start()
+	before := r.Digest()
+	_, err = s.Apply(t.Context(), "stars", []definition.Update{{Member: "ana", Score: 1}})
+	require.ErrorIs(t, err, ranking.ErrUnavailable)
+	require.Equal(t, before, r.Digest())
+	require.NoError(t, s.CheckRights(t.Context()))
+	require.Equal(t, applied(1, 1, nil), applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1}))
+
+	// Later, an outage closes nothing: the answers decide.
+	r.Kill()
+	require.ErrorIs(t, s.CheckRights(t.Context()), ranking.ErrUnavailable)
+	r.Start()
+	redistest.Eventually(t, "Redis to answer", func() error { return s.Ping(t.Context()) })
+	require.Equal(t, applied(2, 1, &ranking.Standing{Score: 1, Rank: 1}), applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1}))
+}
+
+// A user loses the right to publish while the node runs, and no check has noticed yet: nothing that
+// cannot be published is written, and a retry counts once.
+func TestRightsLostBeforeACheck(t *testing.T) {
+	t.Parallel()
+	for name, rules := range map[string][]string{"channels": {"~rc:*", "+@all"}, "publish": without("-publish"), "hset": without("-hset"), "keys": {"&rc:*", "+@all"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := redistest.Start(t, redistest.WithDebug...)
+			s := open(t, r.AppURL(allRights...), definition.Board{Name: "stars", Kind: "user"}, definition.Board{Name: "hour", Window: 3600e9, Refresh: definition.Live})
+			require.NoError(t, s.CheckRights(t.Context()))
+			update := []definition.Update{{Member: "ana", Score: 1, ID: "1"}}
+			for _, board := range []string{"stars", "hour"} {
+				applyOne(t, s, board, definition.Update{Member: "bob", Score: 5})
+			}
+			set := func() error {
+				_, err := s.SetProfile(t.Context(), "user", "ana", ranking.Profile{Name: "Ana"})
+				return err
+			}
+			require.NoError(t, set())
+
+			r.AppURL(rules...)
+			before := r.Digest()
+			var missing *ranking.MissingRightsError // though no check has run
+			for _, board := range []string{"stars", "hour"} {
+				_, err := s.Apply(t.Context(), board, update)
+				require.ErrorAs(t, err, &missing)
+				require.NotErrorIs(t, err, ranking.ErrOutcomeUnknown)
+				_, err = s.Remove(t.Context(), board, "bob")
+				require.ErrorAs(t, err, &missing)
+			}
+			if name != "hset" { // a profile needs none
+				require.ErrorAs(t, set(), &missing)
+			}
+			require.Equal(t, before, r.Digest())
+
+			r.AppURL(allRights...)
+			for _, board := range []string{"stars", "hour"} {
+				require.Equal(t, applied(1, 2, nil), applyOne(t, s, board, update[0]))
+				again := applyOne(t, s, board, update[0])
+				require.True(t, again.Result.Duplicate)
+				require.EqualValues(t, 1, again.Result.Current.Score)
+			}
+		})
+	}
+}
+
+// syncLog is a log that a test reads while the node writes it.
+type syncLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *syncLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *syncLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// The first command that Redis refuses brings about a check, also one of an event's feed or of the
+// audit. The log has each reason once, and the node goes on by itself when the right is there.
+func TestRightsLostAndGranted(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t, redistest.WithDebug...)
+	s := open(t, r.AppURL(allRights...), definition.Board{Name: "stars"})
+	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "stars", Member: "{m}", Score: "1"}}}}}))
+	require.NoError(t, s.CheckRights(t.Context()))
+	log := &syncLog{}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { s.RunRightsChecks(ctx, slog.New(slog.NewTextHandler(log, nil))) })
+	defer wg.Wait()
+	defer cancel()
+	gift := []ranking.EventCall{{ID: "1", Fields: map[string]jsontext.Value{"m": jsontext.Value(`"ana"`)}}}
+	update := []definition.Update{{Member: "ana", Score: 1}}
+	for i, c := range []struct {
+		rules  []string
+		write  func() error
+		reason string
+	}{
+		{[]string{"~rc:*", "&rc:{*}:c", "&rc:probe:*", "&rc:{/}:profiles", "+@all"}, func() error {
+			_, err := s.ApplyEvents(t.Context(), "gift", gift)
+			return err
+		}, "rc:{/}:f:*"},
+		{without("-xadd"), func() error { return s.Hide(t.Context(), "stars", "bob", ranking.Moderator{}) }, "+xadd"},
+		{without("-zadd"), func() error {
+			_, err := s.Apply(t.Context(), "stars", update)
+			return err
+		}, "+zadd"},
+	} {
+		r.AppURL(c.rules...)
+		require.ErrorIs(t, c.write(), ranking.ErrUnavailable)
+		redistest.Eventually(t, "a check", func() error {
+			if s.MissingRights() == nil {
+				return errors.New("no right is missing")
+			}
+			return nil
+		})
+		before := r.Digest()
+		_, err := s.Apply(t.Context(), "stars", update)
+		var missing *ranking.MissingRightsError
+		require.ErrorAs(t, err, &missing)
+		require.Contains(t, missing.Reason, c.reason)
+		_, err = s.Page(t.Context(), "stars", 1, 10)
+		require.NoError(t, err, "reads go on")
+		require.Equal(t, before, r.Digest())
+
+		r.AppURL(allRights...)
+		redistest.Eventually(t, "the node to go on by itself", s.MissingRights)
+		require.NoError(t, c.write())
+		redistest.Eventually(t, "the log", func() error {
+			if n := strings.Count(log.String(), "Redis allows what this node needs"); n != i+1 {
+				return errors.New(log.String())
+			}
+			return nil
+		})
+		require.Equal(t, i+1, strings.Count(log.String(), "Redis refuses what this node needs"), log.String())
+		require.Equal(t, 1, strings.Count(log.String(), c.reason), log.String())
+	}
+
+	// A reason is logged once, however many checks find it, and then the next reason.
+	checks := func() (n int) {
+		stats, err := r.Admin().Info(t.Context(), "commandstats").Result()
+		require.NoError(t, err)
+		_, after, _ := strings.Cut(stats, "cmdstat_eval:calls=")
+		fmt.Sscan(after, &n)
+		return n
+	}
+	r.AppURL(without("-zrem")...)
+	s.RecheckRights()
+	before := checks()
+	redistest.Eventually(t, "three checks", func() error {
+		if n := checks(); n < before+3 {
+			return fmt.Errorf("%d of them", n-before)
+		}
+		return nil
+	})
+	r.AppURL(without("-zrem", "-zscan")...)
+	redistest.Eventually(t, "the next reason", func() error {
+		if !strings.Contains(log.String(), "+zrem +zscan") {
+			return errors.New(log.String())
+		}
+		return nil
+	})
+	require.Equal(t, 1, strings.Count(log.String(), "add +zrem to"), log.String())
+
+	page, err := s.Page(t.Context(), "stars", 1, 10)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, page.Entries[0].Score, "the gift and the update, each once")
+}

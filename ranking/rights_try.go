@@ -1,0 +1,148 @@
+package ranking
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
+)
+
+// sentCommands are the commands that the Store and the feed send outside of scripts, and cannot do
+// without. (MEMORY is not among them: the Store estimates what it does not get.)
+var sentCommands = []string{
+	"EVAL", "EVALSHA", "EXISTS", "GET", "HGET", "HGETALL", "HMGET", "HSET", "PING", "PUBLISH", "SUBSCRIBE", "UNSUBSCRIBE",
+	"XADD", "XREVRANGE", "ZADD", "ZCARD", "ZCOUNT", "ZRANGE", "ZREM", "ZSCAN",
+}
+
+// missingRight is one thing that Redis refuses.
+type missingRight struct {
+	refusal script.Refusal
+	command string
+	pattern string // of keys or channels, where the refusal is of those
+}
+
+// tryRights tries each command. It returns what Redis refuses, or ErrUnavailable.
+//
+// Redis checks the rights of the user also for a command within a script, so one call of try.lua
+// tries all commands that a script may hold. Other failures of a command, such as that of a write
+// when Redis has no memory left, are no matter of rights.
+func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, trialKey{}, true), s.cfg.CallTimeout)
+	defer cancel()
+	id := rand.Text()
+	channels := s.keys.TrialChannels(id)
+	args := []any{s.keys.Profiles()}
+	patterns := map[string]string{s.keys.Profiles(): s.keys.Profiles()}
+	for _, c := range channels {
+		args = append(args, c.Names[0])
+		patterns[c.Names[0]] = c.Pattern
+	}
+	var missing []missingRight
+	for i, keys := range s.keys.TrialKeys(id) {
+		run := script.Try.Run // by EVALSHA
+		if i == 0 {
+			run = script.Try.RunSource // by EVAL
+		}
+		r, err := run(ctx, s.rdb, keys.Names, args)
+		if refusal := script.RefusalIn(err); refusal != 0 {
+			command := "EVAL"
+			if strings.Contains(strings.ToLower(err.Error()), "'evalsha'") {
+				command = "EVALSHA"
+			}
+			missing = append(missing, missingRight{refusal, command, keys.Pattern})
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for len(r.Rest) > 0 && r.Err == nil {
+			command, channel, text := r.Text(), r.Text(), r.Text()
+			pattern := keys.Pattern
+			if channel != "" {
+				pattern = patterns[channel]
+			}
+			if refusal := script.RefusalOf(text); refusal != 0 {
+				missing = append(missing, missingRight{refusal, command, pattern})
+			}
+		}
+		if r.Err != nil {
+			return nil, r.Err
+		}
+	}
+	// The channel is no matter to a user who may not run the command at all.
+	command := slices.ContainsFunc(missing, func(m missingRight) bool { return m.command == "PUBLISH" && m.refusal == script.RefusedCommand })
+	missing = slices.DeleteFunc(missing, func(m missingRight) bool { return command && m.refusal == script.RefusedChannel })
+	refused, err := s.trySubscribe(ctx, append(channels, keyspace.Trial{Pattern: s.keys.Profiles(), Names: []string{s.keys.Profiles()}}))
+	return append(missing, refused...), err
+}
+
+// trySubscribe subscribes to each channel, on a connection of its own, and leaves the last one.
+func (s *Store) trySubscribe(ctx context.Context, channels []keyspace.Trial) (missing []missingRight, err error) {
+	ps := s.rdb.Subscribe(ctx)
+	defer ps.Close()
+	for _, c := range channels {
+		if err := ps.Subscribe(ctx, c.Names[0]); err != nil {
+			return nil, fmt.Errorf("%w: subscribe: %w", ErrUnavailable, err)
+		}
+	}
+	last := channels[len(channels)-1]
+	if err := ps.Unsubscribe(ctx, last.Names[0]); err != nil {
+		return nil, fmt.Errorf("%w: unsubscribe: %w", ErrUnavailable, err)
+	}
+	for i := 0; i <= len(channels); {
+		answer, err := ps.ReceiveTimeout(ctx, s.cfg.CallTimeout)
+		right := missingRight{script.RefusalIn(err), "UNSUBSCRIBE", last.Pattern}
+		if i < len(channels) {
+			right.command, right.pattern = "SUBSCRIBE", channels[i].Pattern
+		}
+		switch {
+		case right.refusal != 0:
+			missing = append(missing, right)
+		case err != nil:
+			return nil, fmt.Errorf("%w: subscribe: %w", ErrUnavailable, err)
+		}
+		if _, ok := answer.(*redis.Message); !ok {
+			i++
+		}
+	}
+	return missing, nil
+}
+
+// explainRights says in words what is missing, and how to grant it.
+func explainRights(missing []missingRight, user, prefix string) string {
+	// pick returns the different values of those with a refusal, sorted.
+	pick := func(refusal script.Refusal, value func(missingRight) string) string {
+		var all []string
+		for _, m := range missing {
+			if m.refusal == refusal {
+				all = append(all, value(m))
+			}
+		}
+		slices.Sort(all)
+		return strings.Join(slices.Compact(all), ", ")
+	}
+	command := func(m missingRight) string { return m.command }
+	pattern := func(m missingRight) string { return m.pattern }
+	var reasons []string
+	if names := pick(script.NoCommand, command); names != "" {
+		reasons = append(reasons, fmt.Sprintf("this Redis has no %s: its configuration renames or disables it", names))
+	}
+	if names := pick(script.RefusedCommand, command); names != "" {
+		rules := "+" + strings.ReplaceAll(strings.ToLower(names), ", ", " +")
+		reasons = append(reasons, fmt.Sprintf("redis user %q may not run %s: add %s to its ACL rules", user, names, rules))
+	}
+	if patterns := pick(script.RefusedKeys, pattern); patterns != "" {
+		reasons = append(reasons, fmt.Sprintf("redis user %q may not use the keys %s: add ~%s:* to its ACL rules", user, patterns, prefix))
+	}
+	if patterns := pick(script.RefusedChannel, pattern); patterns != "" {
+		reasons = append(reasons, fmt.Sprintf("redis user %q may not %s to the channels %s: add &%s:* to its ACL rules",
+			user, strings.ReplaceAll(pick(script.RefusedChannel, command), ", ", " or "), patterns, prefix))
+	}
+	return strings.Join(reasons, "; ")
+}
