@@ -15,12 +15,14 @@ func (s *Server) healthz(c echo.Context) error {
 	}{"ok"})
 }
 
-// readyz answers whether the node can serve traffic: Redis answers, the node receives its changes,
-// and the node is not stopping.
+// readyz answers whether the node can serve traffic: Redis answers, and allows all that the node
+// needs; the node receives its changes, and is not stopping.
 func (s *Server) readyz(c echo.Context) error {
 	switch {
 	case s.stopping.Load():
 		return fmt.Errorf("%w: the node is stopping", problem.ErrNotReady)
+	case s.store.MissingRights() != nil:
+		return fmt.Errorf("%w: %w", problem.ErrNotReady, s.store.MissingRights())
 	case !s.hub.Up():
 		return fmt.Errorf("%w: the node receives no changes from Redis", problem.ErrNotReady)
 	}

@@ -179,10 +179,11 @@ func (s *serve) checkWebhookBoards(ctx context.Context, store *ranking.Store, lo
 	}
 }
 
-// definePause is the time between two attempts to define boards while Redis does not answer.
+// definePause is the time between two attempts to define boards while Redis does not answer, or
+// refuses what the node needs.
 const definePause = 250 * time.Millisecond
 
-// keepDefining calls define until Redis has answered, or ctx ends.
+// keepDefining calls define until Redis has answered and allowed it, or ctx ends.
 func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all definition.Set) error {
 	for {
 		err := s.define(ctx, store, all)
@@ -293,7 +294,9 @@ func (s *serve) run(ctx context.Context, stop context.CancelCauseFunc, log *slog
 	cfg := s.ranking()
 	store := ranking.New(rdb, cfg)
 	defer store.Close()
-	err = s.define(ctx, store, definitions)
+	if err = store.CheckRights(ctx); err == nil {
+		err = s.define(ctx, store, definitions)
+	}
 	away := errors.Is(err, ranking.ErrUnavailable)
 	if err != nil && !away {
 		return fmt.Errorf("define boards%s: %w", s.ofFile(), err)
@@ -303,9 +306,13 @@ func (s *serve) run(ctx context.Context, stop context.CancelCauseFunc, log *slog
 	changes := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
 	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, Log: log})
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Log: log})
+	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
+	defer stopRightsChecks()
 	stopStore := start(func(ctx context.Context) {
 		if away {
-			log.Warn("Redis does not answer; this node is ready when it does", "reason", redisReason(err))
+			if store.MissingRights() == nil { // else RunRightsChecks logs the reason
+				log.Warn("Redis does not answer; this node is ready when it does", "reason", redisReason(err))
+			}
 			if err := s.keepDefining(ctx, store, definitions); err != nil {
 				stop(fmt.Errorf("define boards%s: %w", s.ofFile(), err))
 				return
@@ -314,7 +321,7 @@ func (s *serve) run(ctx context.Context, stop context.CancelCauseFunc, log *slog
 		var roles sync.WaitGroup
 		roles.Go(func() { store.RunHousekeeping(ctx, log) })
 		// The node is ready once the feed is up.
-		ready := readiness{Handler: frames, away: away, again: make(chan struct{}, 1)}
+		ready := readiness{Handler: frames, recheck: store.RecheckRights, away: away, again: make(chan struct{}, 1)}
 		roles.Go(func() { changes.Run(ctx, &ready) })
 		roles.Go(func() { ready.logReturns(ctx, log, store) })
 		roles.Wait()

@@ -14,13 +14,15 @@ import (
 // methods.
 type readiness struct {
 	feed.Handler
-	away  bool          // Redis did not answer
-	again chan struct{} // holds one signal: Redis answers again
+	recheck func()        // asks for a check of the rights: another Redis may answer, or a user with others
+	away    bool          // Redis did not answer
+	again   chan struct{} // holds one signal: Redis answers again
 }
 
 func (r *readiness) FeedUp() {
 	r.Handler.FeedUp()
 	if r.away {
+		r.recheck()
 		select {
 		case r.again <- struct{}{}:
 		default:
@@ -31,6 +33,7 @@ func (r *readiness) FeedUp() {
 
 func (r *readiness) FeedDown(asOf time.Time) {
 	r.away = true
+	r.recheck()
 	r.Handler.FeedDown(asOf)
 }
 

@@ -26,7 +26,7 @@ type Proxy struct {
 	held    atomic.Int64
 	conns   []net.Conn
 	swallow map[*link]bool // connections whose data the proxy drops
-	links   map[*link]bool // connections that have subscribed
+	links   map[*link]bool // open connections that have subscribed
 	closed  bool
 }
 
@@ -54,7 +54,7 @@ func StartProxy(t testing.TB, url string) *Proxy {
 // URL returns the URL that ranking.Open takes.
 func (p *Proxy) URL() string { return "redis://" + p.listener.Addr().String() }
 
-// Swallow drops all further data of the connections that have subscribed until now. They stay
+// Swallow drops all further data of the open connections that have subscribed. They stay
 // open, so each side finds the other side silent. It returns the number of these connections.
 func (p *Proxy) Swallow() int {
 	p.mu.Lock()
@@ -122,6 +122,11 @@ func (p *Proxy) accept() {
 func (p *Proxy) pump(l *link, to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.links, l)
+	}()
 	buf := make([]byte, 16<<10)
 	for {
 		n, err := from.Read(buf)

@@ -94,6 +94,7 @@ var docKeywords = map[string]string{
 	"operations#pages-of-other-sites":              "cors cross origin access-control-allow-origin",
 	"operations#redis":                             "database valkey sentinel username password acl tls ssl elasticache",
 	"operations#settings-of-redis":                 "persistence persistent durability backup aof rdb data loss crash eviction",
+	"operations#a-redis-user-for-rankcast":         "acl username password permissions rights noperm channels",
 	"operations#two-nodes-on-one-redis":            "scale scaling horizontal high availability ha load balancer replicas cluster kubernetes",
 	"operations#several-environments-on-one-redis": "staging production namespace multi-tenant",
 	"operations#flags-of-serve":                    "config configuration settings options environment variables env port",

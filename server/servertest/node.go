@@ -76,6 +76,7 @@ func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *No
 		}()
 		stops = append(stops, func() { cancel(); <-done })
 	}
+	role(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
 	role(func(ctx context.Context) { store.RunHousekeeping(ctx, log) })
 	role(func(ctx context.Context) { changes.Run(ctx, h) })
 	role(func(ctx context.Context) { h.Run(ctx) })

@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -134,6 +135,54 @@ func TestRedisThatHangs(t *testing.T) {
 	}
 	endsAs(s, p, "stars")
 	require.EqualValues(t, 3, s.Boards["stars"].Top[0].Score)
+}
+
+// A Redis user without channels, which is Redis 7's default for a new user: the node names the right,
+// and no update counts until the user has it. The same holds when the user loses it later.
+func TestRedisUserWithoutChannels(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	const reason = `redis user \"app\" may not PUBLISH or SUBSCRIBE to the channels rc:probe:*, rc:{*}:c, rc:{/}:f:*, rc:{/}:profiles: add &rc:* to its ACL rules`
+	page, err := os.ReadFile("../../../web/docs/operations.md")
+	require.NoError(t, err)
+	require.Contains(t, string(page), strings.ReplaceAll(reason, `\"`, `"`), "the page shows what /readyz says")
+
+	p := launch(t, "--redis", r.AppURL("~rc:*", "+@all"))
+	refused := func() error {
+		a := servertest.Request(t, "GET", "http://"+p.addr+"/readyz", "")
+		if a.Status != 503 || !strings.Contains(a.Body, reason) {
+			return fmt.Errorf("%d %s", a.Status, a.Body)
+		}
+		return nil
+	}
+	require.NoError(t, refused())
+	answer := p.post("stars", `{"member":"m","score":1,"id":"1"}`)
+	require.Equal(t, 503, answer.Status, answer.Body)
+	require.Contains(t, answer.Body, reason)
+	require.Empty(t, r.Admin().Keys(t.Context(), "*").Val())
+
+	r.AppURL("~rc:*", "&rc:*", "+@all")
+	p.ready()
+	for _, duplicate := range []string{"false", "true"} {
+		answer = p.post("stars", `{"member":"m","score":1,"id":"1"}`)
+		require.Equal(t, 200, answer.Status, answer.Body)
+		require.Contains(t, answer.Body, `"duplicate":`+duplicate)
+	}
+	s := servertest.Dial(t, p.addr)
+	s.Subscribe("stars", 10)
+
+	// Redis ends the subscriptions, so the node notices without a write.
+	r.AppURL("~rc:*", "+@all")
+	untilStale(s, true)
+	redistest.Eventually(t, "the node to know the right", refused)
+	require.Equal(t, 503, p.post("stars", `{"member":"m","score":1,"id":"2"}`).Status)
+	r.AppURL("~rc:*", "&rc:*", "+@all")
+	p.ready()
+	untilStale(s, false)
+	require.Contains(t, p.post("stars", `{"member":"m","score":1,"id":"2"}`).Body, `"score":2`)
+	endsAs(s, p, "stars")
+	require.Equal(t, 2, strings.Count(p.output(), "Redis refuses what this node needs"), p.output())
+	require.Equal(t, 2, strings.Count(p.output(), "Redis allows what this node needs"), p.output())
 }
 
 // A node that starts before its Redis waits for it.

@@ -57,7 +57,8 @@ type Problem struct {
 }
 
 // Of describes err for a client. It hides internals: the text of an unknown error, and of an error of
-// the store.
+// the store. But it names a right that Redis does not give to the server, for only its operator can
+// help.
 func Of(err error) Problem {
 	p := Problem{Status: http.StatusInternalServerError, Code: "internal", Message: "an internal error occurred; the server has logged it"}
 	for _, known := range table {
@@ -73,6 +74,7 @@ func Of(err error) Problem {
 	// A client may send names of any bytes.
 	p.Field, p.Message = strings.ToValidUTF8(p.Field, "\uFFFD"), strings.ToValidUTF8(p.Message, "\uFFFD")
 	if p.Status == http.StatusServiceUnavailable {
+		var missing *ranking.MissingRightsError
 		switch {
 		case errors.Is(err, ranking.ErrOutcomeUnknown):
 			p.Message = "the store failed; an update may or may not have been applied: send it again with the same id"
@@ -80,6 +82,8 @@ func Of(err error) Problem {
 			p.Message = "too many updates are waiting; the server has applied none of this request"
 		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed):
 			p.Message = err.Error()
+		case errors.As(err, &missing):
+			p.Message = missing.Error()
 		default:
 			p.Message = "the store is not available"
 		}
