@@ -1,0 +1,129 @@
+package access
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Unlimited turns a limit of Config off.
+const Unlimited = -1
+
+// How much of a rate a client may save up. The documentation derives from these that 5,000 phones behind
+// one address pass: see TestPhonesBehindOneAddressPass.
+const (
+	messagesSaved   = 10 * time.Second
+	requestsSaved   = 20 * time.Second
+	handshakesSaved = 5 * time.Second
+)
+
+// The times after which a client may come back that found no room, rather than no token.
+const (
+	socketRetry = 5 * time.Second
+	exportRetry = 5 * time.Second
+)
+
+// Config holds the limits. The zero value of each field means its default, and Unlimited no limit.
+type Config struct {
+	// Subscriptions bounds the boards of a socket, and its feeds. Default 100.
+	Subscriptions int
+	// Messages bounds the messages of a socket, each second. A socket may save up those of ten seconds.
+	// Default 100.
+	Messages int
+	// AddressSockets bounds the sockets of an address. An address never gets more than half of Sockets.
+	// Default 10,000.
+	AddressSockets int
+	// AddressRequests bounds the requests of an address, and the messages on its sockets, each second. An
+	// address may save up those of 20 seconds. Default 5,000.
+	AddressRequests int
+	// Sockets bounds the sockets of the node. Default: nine tenths of the files that the process may
+	// open; no limit where the system tells none.
+	Sockets int
+	// Handshakes bounds the sockets that the node opens, each second. It may save up those of five
+	// seconds. One address gets half of them. Default 2,000.
+	Handshakes int
+	// Exports bounds the exports under way. Default 50.
+	Exports int
+}
+
+func (c Config) withDefaults() Config {
+	c.Subscriptions = cmp.Or(c.Subscriptions, 100)
+	c.Messages = cmp.Or(c.Messages, 100)
+	c.AddressSockets = cmp.Or(c.AddressSockets, 10_000)
+	c.AddressRequests = cmp.Or(c.AddressRequests, 5000)
+	c.Sockets = cmp.Or(c.Sockets, defaultSockets())
+	c.Handshakes = cmp.Or(c.Handshakes, 2000)
+	c.Exports = cmp.Or(c.Exports, 50)
+	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Handshakes, &c.Exports} {
+		*limit = max(*limit, 0) // 0 means no limit from here on
+	}
+	if c.AddressSockets > 0 && c.Sockets > 0 {
+		c.AddressSockets = min(c.AddressSockets, max(1, c.Sockets/2))
+	}
+	return c
+}
+
+// Limits counts what the clients of a node use, and refuses what exceeds a limit. New makes it. All methods
+// may be called concurrently. A method that refuses returns a *Refusal and counts it.
+type Limits struct {
+	cfg               Config // a limit of 0 is none
+	refused           counts
+	requests          *buckets
+	handshakes        *rate.Limiter // nil: no limit
+	addressHandshakes *buckets
+	exports           atomic.Int64 // under way
+
+	mu             sync.Mutex
+	sockets        int             // of the node
+	addressSockets map[Address]int // of each address that has one
+}
+
+// New makes Limits.
+func New(cfg Config) *Limits {
+	cfg = cfg.withDefaults()
+	l := &Limits{cfg: cfg, addressSockets: make(map[Address]int)}
+	l.requests = newBuckets(tokenRate{cfg.AddressRequests, requestsSaved})
+	handshakes := tokenRate{cfg.Handshakes, handshakesSaved}
+	if cfg.Handshakes > 0 {
+		l.handshakes = handshakes.limiter()
+		handshakes.perSecond = max(1, cfg.Handshakes/2)
+	}
+	l.addressHandshakes = newBuckets(handshakes)
+	return l
+}
+
+// Counts gives the number of refusals of each limit so far, by the limit's name.
+func (l *Limits) Counts() iter.Seq2[string, uint64] { return l.refused.all() }
+
+func (l *Limits) refuse(limit Limit, kind error, retryAfter time.Duration, format string, args ...any) *Refusal {
+	l.refused.add(limit)
+	return &Refusal{Limit: limit, RetryAfter: retryAfter, kind: kind, reason: fmt.Sprintf(format, args...)}
+}
+
+// AllowRequest takes a token for one request of an address.
+func (l *Limits) AllowRequest(a Address) error {
+	if wait := l.requests.take(a); wait > 0 {
+		return l.refuse(AddressRequests, ErrRateLimited, wait, "%s sends more than %d requests a second (--address-rate)", a, l.cfg.AddressRequests)
+	}
+	return nil
+}
+
+// ExportSlot is the place of an export among those under way.
+type ExportSlot struct{ limits *Limits }
+
+// AcquireExport takes a place for an export. The caller releases it once.
+func (l *Limits) AcquireExport() (ExportSlot, error) {
+	if n := l.exports.Add(1); l.cfg.Exports > 0 && n > int64(l.cfg.Exports) {
+		l.exports.Add(-1)
+		return ExportSlot{}, l.refuse(Exports, ErrOverloaded, exportRetry, "the node has %d exports under way, the most that it takes (--max-exports)", l.cfg.Exports)
+	}
+	return ExportSlot{l}, nil
+}
+
+// Release ends the export.
+func (s ExportSlot) Release() { s.limits.exports.Add(-1) }

@@ -1,0 +1,323 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func client(n int) Address {
+	return newAddress(netip.AddrFrom4([4]byte{198, byte(n >> 16), byte(n >> 8), byte(n)}))
+}
+
+var local = newAddress(netip.MustParseAddr("127.0.0.1"))
+
+// requireRefused requires a Refusal of a kind, with the time after which to come back.
+func requireRefused(t *testing.T, err error, limit Limit, kind error, after time.Duration) {
+	t.Helper()
+	var r *Refusal
+	require.ErrorAs(t, err, &r)
+	require.ErrorIs(t, err, kind)
+	require.Equal(t, limit, r.Limit)
+	require.InDelta(t, after.Seconds(), r.RetryAfter.Seconds(), 1e-6)
+	require.NotEmpty(t, r.Error())
+}
+
+func allow(t *testing.T, times int, what func() error) {
+	t.Helper()
+	for i := range times {
+		require.NoError(t, what(), "call %d", i)
+	}
+}
+
+// counted are the limits that have refused something.
+func counted(l *Limits) map[string]uint64 {
+	all := maps.Collect(l.Counts())
+	maps.DeleteFunc(all, func(_ string, n uint64) bool { return n == 0 })
+	return all
+}
+
+// inBubble runs a test by a clock of its own.
+func inBubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, test)
+}
+
+func TestRequestsOfAnAddress(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l := New(Config{AddressRequests: 2})
+		one := func() error { return l.AllowRequest(client(1)) }
+		allow(t, 40, one) // those of 20 s
+		requireRefused(t, one(), AddressRequests, ErrRateLimited, 500*time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
+		requireRefused(t, one(), AddressRequests, ErrRateLimited, 300*time.Millisecond)
+		time.Sleep(300 * time.Millisecond)
+		allow(t, 1, one)
+		requireRefused(t, one(), AddressRequests, ErrRateLimited, 500*time.Millisecond)
+		allow(t, 40, func() error { return l.AllowRequest(client(2)) })
+		allow(t, 1000, func() error { return l.AllowRequest(local) })
+		require.Equal(t, map[string]uint64{"address_requests": 3}, counted(l))
+		time.Sleep(time.Hour)
+		allow(t, 40, one)
+		requireRefused(t, one(), AddressRequests, ErrRateLimited, 500*time.Millisecond)
+	})
+}
+
+// A bucket is forgotten only when it is full again, unless too many addresses send.
+func TestBucketsAreForgottenWhenFull(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		b := newBuckets(tokenRate{1, 20 * time.Second})
+		for range 20 {
+			require.Zero(t, b.take(client(1)))
+		}
+		for second := range 100 { // the bucket stays as it is, over any number of turns of the table
+			time.Sleep(time.Second)
+			require.Zero(t, b.take(client(1)), "after %d s", second)
+			require.Equal(t, time.Second, b.take(client(1)).Round(time.Millisecond), "after %d s", second)
+			b.take(client(2 + second))
+		}
+		require.LessOrEqual(t, len(b.newer)+len(b.older), 42)
+		time.Sleep(time.Minute)
+		b.take(client(1))
+		time.Sleep(time.Minute)
+		b.take(client(1))
+		require.Equal(t, 2, len(b.newer)+len(b.older), "the quiet addresses are gone")
+	})
+}
+
+func TestBucketsAreBounded(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		b := newBuckets(tokenRate{1, 20 * time.Second})
+		b.most = 100
+		for range 20 {
+			require.Zero(t, b.take(client(0)))
+		}
+		for i := range 10_000 {
+			b.take(client(i))
+			require.LessOrEqual(t, len(b.newer)+len(b.older), 200)
+			if i%50 == 0 {
+				require.NotZero(t, b.take(client(0)), "an address that sends is not forgotten")
+			}
+		}
+	})
+}
+
+func TestSocketsOfAnAddress(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l := New(Config{AddressSockets: 2, Sockets: 5})
+		first, err := l.AcquireSocket(client(1))
+		require.NoError(t, err)
+		acquire := func(a Address) func() error {
+			return func() error { _, err := l.AcquireSocket(a); return err }
+		}
+		allow(t, 1, acquire(client(1)))
+		requireRefused(t, acquire(client(1))(), AddressSockets, ErrLimitReached, 5*time.Second)
+		first.Release()
+		first.Release() // counts once
+		allow(t, 1, acquire(client(1)))
+		requireRefused(t, acquire(client(1))(), AddressSockets, ErrLimitReached, 5*time.Second)
+		allow(t, 3, acquire(local))
+		requireRefused(t, acquire(local)(), Sockets, ErrOverloaded, 5*time.Second)
+		requireRefused(t, acquire(client(2))(), Sockets, ErrOverloaded, 5*time.Second)
+		require.Equal(t, map[string]uint64{"address_sockets": 2, "sockets": 2}, counted(l))
+	})
+}
+
+func TestAddressWithoutSocketsTakesNoMemory(t *testing.T) {
+	t.Parallel()
+	l := New(Config{})
+	for i := range 100 {
+		first, err := l.AcquireSocket(client(i))
+		require.NoError(t, err)
+		second, err := l.AcquireSocket(client(i))
+		require.NoError(t, err)
+		first.Release()
+		require.Len(t, l.addressSockets, 1)
+		second.Release()
+		require.Empty(t, l.addressSockets)
+	}
+}
+
+// One address never gets more than half of the node: neither its sockets nor its handshakes.
+func TestOneAddressGetsHalf(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l := New(Config{AddressSockets: 10_000, Sockets: 30, Handshakes: Unlimited})
+		acquire := func(a Address) func() error {
+			return func() error { _, err := l.AcquireSocket(a); return err }
+		}
+		allow(t, 15, acquire(client(1)))
+		requireRefused(t, acquire(client(1))(), AddressSockets, ErrLimitReached, 5*time.Second)
+		allow(t, 15, acquire(client(2)))
+
+		l = New(Config{Handshakes: 10, Sockets: Unlimited})
+		allow(t, 25, acquire(client(1))) // half of five seconds' handshakes
+		requireRefused(t, acquire(client(1))(), AddressHandshakes, ErrRateLimited, 200*time.Millisecond)
+		allow(t, 25, acquire(client(2)))
+		requireRefused(t, acquire(client(3))(), Handshakes, ErrOverloaded, 100*time.Millisecond)
+		requireRefused(t, acquire(local)(), Handshakes, ErrOverloaded, 100*time.Millisecond)
+		require.Equal(t, 50, l.sockets, "a refused handshake holds no place")
+		require.Equal(t, map[string]uint64{"address_handshakes": 1, "handshakes": 2}, counted(l))
+		time.Sleep(100 * time.Millisecond)
+		allow(t, 1, acquire(client(3)))
+	})
+}
+
+func TestMessagesOfASocket(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l := New(Config{Messages: 10})
+		s, err := l.AcquireSocket(local)
+		require.NoError(t, err)
+		allow(t, 100, s.AllowMessage) // those of ten seconds
+		for range 100 {
+			requireRefused(t, s.AllowMessage(), Messages, ErrRateLimited, 100*time.Millisecond)
+		}
+		requireRefused(t, s.AllowMessage(), Messages, ErrFlood, 0)
+		other, err := l.AcquireSocket(local)
+		require.NoError(t, err)
+		allow(t, 100, other.AllowMessage)
+		for range 1000 { // a client that sends twice as much as it may keeps its socket
+			time.Sleep(100 * time.Millisecond)
+			require.NoError(t, other.AllowMessage())
+			require.ErrorIs(t, other.AllowMessage(), ErrRateLimited)
+		}
+		require.Equal(t, map[string]uint64{"messages": 1101}, counted(l))
+	})
+}
+
+// Many sockets of one address together send no more than its requests; none is closed for what the others
+// send.
+func TestMessagesCountAsRequests(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l := New(Config{AddressRequests: 10})
+		for range 4 {
+			s, err := l.AcquireSocket(client(1))
+			require.NoError(t, err)
+			allow(t, 50, s.AllowMessage)
+		}
+		s, err := l.AcquireSocket(client(1))
+		require.NoError(t, err)
+		for range 900 {
+			requireRefused(t, s.AllowMessage(), AddressRequests, ErrRateLimited, 100*time.Millisecond)
+		}
+	})
+}
+
+func TestSubscriptionsAndExports(t *testing.T) {
+	t.Parallel()
+	l := New(Config{Exports: 2})
+	s, err := l.AcquireSocket(local)
+	require.NoError(t, err)
+	require.NoError(t, s.AllowSubscription(99))
+	requireRefused(t, s.AllowSubscription(100), Subscriptions, ErrLimitReached, 0)
+	a, err := l.AcquireExport()
+	require.NoError(t, err)
+	_, err = l.AcquireExport()
+	require.NoError(t, err)
+	_, err = l.AcquireExport()
+	requireRefused(t, err, Exports, ErrOverloaded, 5*time.Second)
+	a.Release()
+	_, err = l.AcquireExport()
+	require.NoError(t, err)
+	require.Equal(t, map[string]uint64{"subscriptions": 1, "exports": 1}, counted(l))
+}
+
+func TestUnlimited(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l := New(Config{Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited})
+		for range 20_000 {
+			s, err := l.AcquireSocket(client(1))
+			require.NoError(t, err)
+			require.NoError(t, errors.Join(s.AllowMessage(), s.AllowMessage(), s.AllowSubscription(1_000_000), l.AllowRequest(client(1))))
+			_, err = l.AcquireExport()
+			require.NoError(t, err)
+		}
+		s, err := l.AcquireSocket(client(2))
+		require.NoError(t, err)
+		allow(t, 20_000, s.AllowMessage)
+		require.Empty(t, counted(l))
+	})
+}
+
+// 5,000 phones behind one address that all load a page at one moment, ten requests each, and open a socket
+// with five subscriptions, meet no limit; nor do they when they all come back a few seconds later.
+func TestPhonesBehindOneAddressPass(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		const phones, requests, messages = 5000, 10, 5
+		l := New(Config{Sockets: 18_000}) // nine tenths of 20,000 open files
+		nat := client(1)
+		var slots []*SocketSlot
+		open := func() {
+			for range phones {
+				require.NoError(t, l.AllowRequest(nat)) // the handshake
+				s, err := l.AcquireSocket(nat)
+				require.NoError(t, err)
+				allow(t, messages, s.AllowMessage)
+				slots = append(slots, s)
+			}
+		}
+		allow(t, phones*requests, func() error { return l.AllowRequest(nat) })
+		open()
+		for _, s := range slots {
+			s.Release()
+		}
+		time.Sleep(5 * time.Second)
+		open()
+		require.Empty(t, counted(l))
+	})
+}
+
+// 9,000 clients of as many addresses that come back at one moment meet no limit of the node.
+func TestCrowdComesBack(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l := New(Config{Sockets: 18_000})
+		for i := range 9000 {
+			_, err := l.AcquireSocket(client(i))
+			require.NoError(t, err)
+		}
+		require.Empty(t, counted(l))
+	})
+}
+
+// A counter exists before its limit has refused anything, so that a metric can begin at 0.
+func TestCountsNameEachLimit(t *testing.T) {
+	t.Parallel()
+	all := maps.Collect(New(Config{}).Counts())
+	require.Len(t, all, int(limitCount))
+	require.NotContains(t, all, "")
+}
+
+// BenchmarkRequest measures what the limits cost a request: finding its client, directly and behind a proxy,
+// and taking a token among 100,000 addresses.
+func BenchmarkRequest(b *testing.B) {
+	a := addresses(b, "10.0.0.0/8")
+	for name, r := range map[string]func(ip string) (peer string, header []string){
+		"direct":    func(ip string) (string, []string) { return ip + ":4000", nil },
+		"proxied":   func(ip string) (string, []string) { return "10.0.0.1:4000", []string{"X-Forwarded-For: " + ip} },
+		"forwarded": func(ip string) (string, []string) { return "10.0.0.1:4000", []string{"Forwarded: for=" + ip} },
+	} {
+		b.Run(name, func(b *testing.B) {
+			l := New(Config{})
+			requests := make([]func() error, 100_000)
+			for i := range requests {
+				peer, header := r(client(i).String())
+				req := request(peer, header...)
+				requests[i] = func() error { return l.AllowRequest(a.Of(req)) }
+			}
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for i := 0; pb.Next(); i++ {
+					if err := requests[i%len(requests)](); err != nil {
+						panic(fmt.Sprint(err))
+					}
+				}
+			})
+		})
+	}
+}

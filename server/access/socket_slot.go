@@ -1,0 +1,111 @@
+package access
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// SocketSlot is the place of a socket, or of a stream, in the limits of its address and of the node. It
+// limits the messages of the socket, too. AcquireSocket makes it. Release may be called at any time; one
+// goroutine may call the other methods.
+type SocketSlot struct {
+	limits  *Limits
+	address Address
+	release sync.Once
+
+	messages *rate.Limiter // nil: no limit, or no message yet
+	refused  *rate.Limiter // how many refusals the socket may still cause; nil before the first
+}
+
+// AcquireSocket takes a place for a socket of an address, and a token of the handshakes. The caller
+// releases it. Call it before the handshake: a refusal must cost the node next to nothing.
+func (l *Limits) AcquireSocket(a Address) (*SocketSlot, error) {
+	if err := l.addSocket(a); err != nil {
+		return nil, err
+	}
+	if err := l.allowHandshake(a); err != nil {
+		l.removeSocket(a)
+		return nil, err
+	}
+	return &SocketSlot{limits: l, address: a}, nil
+}
+
+func (l *Limits) addSocket(a Address) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if most := l.cfg.AddressSockets; most > 0 && !a.Exempt() && l.addressSockets[a] >= most {
+		return l.refuse(AddressSockets, ErrLimitReached, socketRetry, "%s has %d sockets, the most that it may have (--max-address-sockets)", a, most)
+	}
+	if most := l.cfg.Sockets; most > 0 && l.sockets >= most {
+		return l.refuse(Sockets, ErrOverloaded, socketRetry, "the node has %d sockets, the most that it takes (--max-sockets)", most)
+	}
+	l.sockets++
+	if !a.Exempt() {
+		l.addressSockets[a]++
+	}
+	return nil
+}
+
+func (l *Limits) removeSocket(a Address) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sockets--
+	if a.Exempt() {
+		return
+	}
+	if l.addressSockets[a]--; l.addressSockets[a] == 0 {
+		delete(l.addressSockets, a)
+	}
+}
+
+// allowHandshake takes a token of the address first: one address alone must not use up those of the node.
+func (l *Limits) allowHandshake(a Address) error {
+	if l.handshakes == nil {
+		return nil
+	}
+	if wait := l.addressHandshakes.take(a); wait > 0 {
+		return l.refuse(AddressHandshakes, ErrRateLimited, wait, "%s opens more than %d sockets a second, half of --handshake-rate", a, l.addressHandshakes.rate.perSecond)
+	}
+	if wait := take(l.handshakes, time.Now()); wait > 0 {
+		return l.refuse(Handshakes, ErrOverloaded, wait, "clients open more than %d sockets a second (--handshake-rate)", l.cfg.Handshakes)
+	}
+	return nil
+}
+
+// Release gives the place back. Further calls do nothing.
+func (s *SocketSlot) Release() { s.release.Do(func() { s.limits.removeSocket(s.address) }) }
+
+// AllowMessage takes a token for one message. The Refusal is of the kind ErrRateLimited: the caller
+// answers the message with it and does nothing else. It is of the kind ErrFlood for a socket that has
+// caused refusals for ten seconds' messages above the rate of its messages: the caller closes it.
+func (s *SocketSlot) AllowMessage() error {
+	l := s.limits
+	if most := l.cfg.Messages; most > 0 {
+		now := time.Now()
+		r := tokenRate{most, messagesSaved}
+		if s.messages == nil {
+			s.messages = r.limiter()
+		}
+		if wait := take(s.messages, now); wait > 0 {
+			if s.refused == nil {
+				s.refused = r.limiter()
+			}
+			if take(s.refused, now) > 0 {
+				return l.refuse(Messages, ErrFlood, 0, "too many messages: this socket goes on after many refusals")
+			}
+			return l.refuse(Messages, ErrRateLimited, wait, "this socket sends more than %d messages a second (--message-rate); the server has not acted on this one", most)
+		}
+	}
+	return l.AllowRequest(s.address)
+}
+
+// AllowSubscription refuses a subscription to a socket that holds so many of its kind already.
+func (s *SocketSlot) AllowSubscription(held int) error {
+	l := s.limits
+	if most := l.cfg.Subscriptions; most > 0 && held >= most {
+		return l.refuse(Subscriptions, ErrLimitReached, 0, "is one subscription too many; a socket has at most %d to boards, and as many to feeds (--max-subscriptions)", most)
+	}
+	return nil
+}
