@@ -13,6 +13,8 @@
 // status and a code, for HTTP and for sockets. Package internal/request decodes paths, queries and
 // bodies; its errors name the field.
 //
+// Package access limits what a client may use of the node; limits.go asks it before each handler.
+//
 // Package client is the Go client. Package webhook delivers the results of closed periods.
 // Package servertest runs a node within a test.
 package server

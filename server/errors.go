@@ -11,11 +11,24 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 )
 
-// retryAfter is the Retry-After of a 503: the store is unavailable or overloaded.
-const retryAfter = time.Second
+// storeRetry is the Retry-After while the store is unavailable or overloaded.
+const storeRetry = time.Second
+
+// retryAfter is the Retry-After of an answer in whole seconds, 1 at least; 0 for none.
+func retryAfter(status int, err error) int {
+	after := time.Duration(0)
+	var refused *access.Refusal
+	if errors.As(err, &refused) {
+		after = max(refused.RetryAfter, time.Second)
+	} else if status == http.StatusServiceUnavailable {
+		after = storeRetry
+	}
+	return int((after + time.Second - 1) / time.Second)
+}
 
 // logFailure logs one failed request a second: in an outage all requests fail in the same way.
 func (s *Server) logFailure(c echo.Context, err error) {
@@ -63,8 +76,8 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) {
 		s.logFailure(c, err)
 	}
-	if p.Status == http.StatusServiceUnavailable {
-		c.Response().Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+	if seconds := retryAfter(p.Status, err); seconds > 0 {
+		c.Response().Header().Set("Retry-After", strconv.Itoa(seconds))
 	}
 	if err := writeJSON(c, p.Status, "application/problem+json", problemJSON{
 		Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field, importProblemJSON: report,

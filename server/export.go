@@ -79,6 +79,11 @@ func (s *Server) getExport(c echo.Context) error {
 	if q.Err != nil {
 		return q.Err
 	}
+	slot, err := s.limits.AcquireExport()
+	if err != nil {
+		return err
+	}
+	defer slot.Release()
 	out := bufio.NewWriterSize(deadlineWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.RequestTimeout}, exportBuffer)
 	begun := false
 	for page, err := range s.store.Export(c.Request().Context(), request.PathValue(c, "board")) {

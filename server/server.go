@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/access"
 	"rankcast/server/internal/origin"
 	"rankcast/server/live"
 	"rankcast/server/pages"
@@ -42,6 +44,11 @@ type Config struct {
 	// sockets. Such sockets accept neither updates nor events. The server closes a socket of any
 	// other origin at once, with 4503. CheckOrigin checks an origin. Default none.
 	Origins []string
+	// TrustedProxies are the proxies whose Forwarded or X-Forwarded-For names the client of a request.
+	// access.ParseProxies reads them. Default none.
+	TrustedProxies []netip.Prefix
+	// Limits bounds what clients may use of the node. Default: the defaults of access.Config.
+	Limits access.Config
 	// StopTimeout bounds a graceful stop: then the server closes the connections of pending
 	// requests, and of clients that have not answered the close frame. Default 5 s.
 	StopTimeout time.Duration
@@ -57,6 +64,9 @@ type Server struct {
 	cfg   Config
 	log   *slog.Logger
 	echo  *echo.Echo
+
+	addresses *access.Addresses
+	limits    *access.Limits
 
 	overviews overviewCache
 	pages     *pages.Site
@@ -75,9 +85,10 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
+	s.addresses, s.limits = access.NewAddresses(cfg.TrustedProxies, cfg.Log), access.New(cfg.Limits)
 	origins := origin.New(cfg.Origins, cfg.Log)
 	s.sessions = live.New(store, socketUpdater{s}, h, live.Config{
-		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, MaxWaitingBytes: cfg.MaxWaitingBytes, ReadOnly: cfg.ReadOnlySockets, Origins: origins,
+		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, MaxWaitingBytes: cfg.MaxWaitingBytes, ReadOnly: cfg.ReadOnlySockets, Origins: origins, Limits: s.limits,
 	})
 
 	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkBoard})
@@ -89,7 +100,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		s.log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
 		return err
 	}}))
-	e.Use(rejectCrossOrigin, allowReads(origins))
+	e.Use(s.limitRequests, rejectCrossOrigin, allowReads(origins))
 	s.addRoutes(e)
 	return s
 }

@@ -46,6 +46,8 @@ type serve struct {
 	WebhookSecret string        `env:"RANKCAST_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs what --webhook gets: whsec_ and base64, or any text. Set it in the environment, where other users do not see it."`
 	WebhookTop    int           `default:"10" env:"RANKCAST_WEBHOOK_TOP" help:"How many of a closed period's first entries the webhook and the feed of periods get, 0 to 100."`
 	WebhookBoards []string      `env:"RANKCAST_WEBHOOK_BOARDS" placeholder:"BOARD" help:"Boards and families, by the names of their definitions, of whose periods to notify the webhook. Default all."`
+
+	Limits serveLimits `embed:""`
 }
 
 // Validate checks the flags.
@@ -305,7 +307,7 @@ func (s *serve) run(ctx context.Context, stop context.CancelCauseFunc, log *slog
 
 	changes := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
 	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, Log: log})
-	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Log: log})
+	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Log: log})
 	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
 	defer stopRightsChecks()
 	stopStore := start(func(ctx context.Context) {

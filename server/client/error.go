@@ -41,7 +41,7 @@ type Error struct {
 	// WebSocket.
 	Status int
 	// Code is stable, for programs: invalid_request, forbidden, unknown_board, unknown_member,
-	// idempotency_mismatch, out_of_range, unavailable and others. "" if a proxy
+	// idempotency_mismatch, out_of_range, rate_limited, unavailable and others. "" if a proxy
 	// answered instead of a Rankcast server; "closed" if the server closed a WebSocket with a
 	// code from 4500 to 4999.
 	Code string
@@ -70,7 +70,7 @@ func (e *Error) refusal() bool {
 }
 
 // temporaryCodes are the codes of refusals after which a retry may succeed.
-var temporaryCodes = map[string]bool{"unavailable": true, "rate_limited": true}
+var temporaryCodes = map[string]bool{"unavailable": true, "overloaded": true, "rate_limited": true, "limit_reached": true}
 
 // isTemporary reports whether a retry may succeed.
 func isTemporary(err error) bool {

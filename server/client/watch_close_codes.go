@@ -7,8 +7,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// The close codes of a server: 1001 after a bye (websocket.StatusGoingAway), 1013 when it is
-// overloaded (websocket.StatusTryAgainLater), 4000 to 4499 for a client that shall reconnect, and
+// The close codes of a server: 1001 after a bye (websocket.StatusGoingAway), 1008 when the client sends
+// more than it may (websocket.StatusPolicyViolation), 1013 when the server is overloaded
+// (websocket.StatusTryAgainLater), 4000 to 4499 for a client that shall reconnect, and
 // firstFinal to lastFinal for a client that shall not.
 const firstFinal, lastFinal = 4500, 4999
 
@@ -22,7 +23,7 @@ func (s *session) closeReason(err error) error {
 	case frame.Code == websocket.StatusGoingAway:
 		return errors.New("the server is stopping")
 	}
-	s.overloaded = frame.Code == websocket.StatusTryAgainLater
+	s.overloaded = frame.Code == websocket.StatusTryAgainLater || frame.Code == websocket.StatusPolicyViolation
 	if frame.Code >= firstFinal && frame.Code <= lastFinal {
 		message := frame.Reason
 		if message == "" {

@@ -24,8 +24,8 @@ const (
 	pongTimeout = 5 * time.Second
 	// maxRetryAfter bounds the reconnect delay that a server may ask for.
 	maxRetryAfter = time.Minute
-	// overloadedAttempt is the lowest attempt for the backoff after close code 1013: up to 4 s
-	// instead of 250 ms.
+	// overloadedAttempt is the lowest attempt for the backoff after the close codes 1008 and 1013: up to
+	// 4 s instead of 250 ms.
 	overloadedAttempt = 4
 )
 
@@ -50,7 +50,7 @@ type session struct {
 	resubscribeTimer *time.Timer // stopped while a subscribe is pending
 
 	retry      time.Duration // reconnect delay that the server asks for; 0: none
-	overloaded bool          // the server closed with 1013
+	overloaded bool          // the server closed with 1008 or 1013
 }
 
 // run connects, subscribes and applies frames until the connection ends. It returns the reason.

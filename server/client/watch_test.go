@@ -199,7 +199,7 @@ func TestReconnectDelay(t *testing.T) {
 	}{
 		"cut":            {func(p *peer) { p.drop() }, 250 * time.Millisecond},
 		"going away":     {func(p *peer) { p.close(1001, "") }, 250 * time.Millisecond},
-		"policy":         {func(p *peer) { p.close(1008, "") }, 250 * time.Millisecond},
+		"policy":         {func(p *peer) { p.close(1008, "too many messages") }, 4 * time.Second},
 		"overloaded":     {func(p *peer) { p.close(1013, "") }, 4 * time.Second},
 		"reconnect":      {func(p *peer) { p.close(4499, "") }, 250 * time.Millisecond},
 		"not JSON":       {func(p *peer) { p.send("{"); p.lost() }, 250 * time.Millisecond},
@@ -288,7 +288,7 @@ func TestPermanentRefusalEndsWatch(t *testing.T) {
 
 func TestTemporaryRefusal(t *testing.T) {
 	t.Parallel()
-	for _, code := range []string{"unavailable", "rate_limited"} {
+	for _, code := range []string{"unavailable", "overloaded", "rate_limited", "limit_reached"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScriptedSockets(t)
 			s.start(Watch{})

@@ -21,11 +21,16 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
+	"rankcast/server"
+	"rankcast/server/access"
 	"rankcast/server/servertest"
 )
 
 // attackEnv makes this test binary a process of clients that mean harm: see attack.
 const attackEnv = "RANKCAST_ATTACK"
+
+// unlimited lets the attackers send as many messages as they like: what the hub makes of them is measured.
+var unlimited = servertest.Config{Server: server.Config{Limits: access.Config{Messages: access.Unlimited}}}
 
 const (
 	attackSockets = 400
@@ -132,7 +137,7 @@ func watchersBeside(b *testing.B, kind string) (took, firstSecond []time.Duratio
 	for i := range watchers {
 		boards = append(boards, definition.Board{Name: fmt.Sprint("v", i), Mode: definition.Last})
 	}
-	n := servertest.Start(b, r.URL(), servertest.Config{}, boards...)
+	n := servertest.Start(b, r.URL(), unlimited, boards...)
 	sockets := make([]*servertest.Socket, watchers)
 	for i := range sockets {
 		sockets[i] = servertest.Dial(b, n.Addr)
@@ -201,7 +206,7 @@ func BenchmarkQuietBoard(b *testing.B) {
 
 func quietBoards(b *testing.B, kind string, boards int) (used int64) {
 	r := redistest.Start(b, redistest.InMemory...)
-	n := servertest.Start(b, r.URL(), servertest.Config{}, definition.Board{Name: "fam:{f}"})
+	n := servertest.Start(b, r.URL(), unlimited, definition.Board{Name: "fam:{f}"})
 	ctx := context.Background()
 	if kind != "empty" {
 		var updates []definition.Update
@@ -267,7 +272,7 @@ func slowSocketsMemory(b *testing.B) (peak int64) {
 	for k := range slowBoards {
 		boards = append(boards, definition.Board{Name: fmt.Sprint("b", k), Mode: definition.Last})
 	}
-	n := servertest.Start(b, r.URL(), servertest.Config{}, boards...)
+	n := servertest.Start(b, r.URL(), unlimited, boards...)
 	long := strings.Repeat("x", 100)
 	data := `"` + strings.Repeat("x", 250) + `"`
 	change := func(k int) {

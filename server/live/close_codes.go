@@ -8,6 +8,8 @@ type closeCode uint16
 const (
 	// closeGoingAway follows a bye: the node stops, and the client reconnects to another node.
 	closeGoingAway closeCode = 1001
+	// closePolicy ends a socket that goes on sending more messages than it may.
+	closePolicy closeCode = 1008
 	// closeForbidden refuses the client for good: its page belongs to a site that the server does
 	// not allow. The reason says what would allow it. Clients do not reconnect after 4500 to 4999.
 	closeForbidden closeCode = 4503

@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"rankcast/hub"
+	"rankcast/server/access"
 	"rankcast/server/internal/origin"
 	"rankcast/server/internal/problem"
 )
@@ -19,37 +20,54 @@ import (
 // stack and buffers are freed. With nil, Sessions owns the hijacked connection. With an error,
 // Accept has answered nothing: the caller answers the request with that error.
 //
+// Accept refuses what exceeds a limit before the handshake, since that costs the node least. Browsers take
+// that for an outage, and come back after a growing wait.
+//
 // A page of an origin that is not allowed gets no session: Accept closes its socket with 4503. Browsers
 // tell a page nothing of a refused handshake, so a refusal would look like an outage.
-func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request) error {
+func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request, from access.Address) error {
 	if s.stopping.Load() {
 		return hub.ErrClosed
 	}
+	slot, err := s.cfg.Limits.AcquireSocket(from)
+	if err != nil {
+		return err
+	}
+	started, err := s.upgrade(w, r, slot)
+	if !started {
+		slot.Release()
+	}
+	return err
+}
+
+// upgrade does the handshake and starts the goroutine of the socket, which then releases the slot. It
+// reports false if it has started none.
+func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.SocketSlot) (started bool, err error) {
 	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, waiting: &s.waiting}
 	ws, err := websocket.Accept(u, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
 		InsecureSkipVerify: true, // the origin is checked below
 	})
 	if err != nil {
-		return fmt.Errorf("%w: %w", problem.ErrHandshake, err)
+		return false, fmt.Errorf("%w: %w", problem.ErrHandshake, err)
 	}
 	foreign := origin.IsForeign(r)
-	var started bool
 	if from := r.Header.Get("Origin"); foreign && !s.cfg.Origins.Allows(from) {
 		s.cfg.Origins.LogRefusal(from)
 		started = s.start(nil, func() {
 			u.socket.refuse(closeForbidden, s.cfg.Origins.Refusal(from, maxReason))
 			ws.CloseNow()
+			slot.Release()
 		})
 	} else {
 		ws.SetReadLimit(maxMessage)
-		ss := &session{sessions: s, ws: ws, socket: u.socket, crossOrigin: foreign, boards: make(map[string]*hub.Subscription)}
+		ss := &session{sessions: s, ws: ws, socket: u.socket, slot: slot, crossOrigin: foreign, boards: make(map[string]*hub.Subscription)}
 		started = s.start(ss, ss.run)
 	}
 	if !started {
 		ws.CloseNow()
 	}
-	return nil
+	return started, nil
 }
 
 // hijacker replaces the response writer of a handshake. When the library hijacks, hijacker

@@ -16,8 +16,9 @@ var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "update and e
 // errCrossOriginUpdate refuses an update or event from a page of another site.
 var errCrossOriginUpdate error = &ranking.FieldError{Field: "type", Reason: "update and event are not allowed from a page of another site; send them from your own server, by HTTP", Kind: problem.ErrForbidden}
 
-// handle decodes one message and acts on it. It returns the message's id, also beside an error.
-func (ss *session) handle(message []byte) (id jsontext.Value, err error) {
+// handle decodes one message and acts on it, unless a limit has refused it. It returns the message's id,
+// also beside an error: a client needs it to find what was refused.
+func (ss *session) handle(message []byte, refused error) (id jsontext.Value, err error) {
 	o, err := request.ParseObject("message", message)
 	if err != nil {
 		return nil, err
@@ -26,6 +27,9 @@ func (ss *session) handle(message []byte) (id jsontext.Value, err error) {
 		if k := id.Kind(); k != '0' && k != '"' || len(id) > maxIDBytes {
 			return nil, ranking.Invalid("id", "want a number or a string of up to 128 bytes")
 		}
+	}
+	if refused != nil {
+		return id, refused
 	}
 	kind, err := o.Text("type")
 	if err != nil {

@@ -2,7 +2,9 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"sync"
 
@@ -11,6 +13,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 )
 
@@ -29,6 +32,7 @@ type session struct {
 	sessions    *Sessions
 	ws          *websocket.Conn
 	socket      *socket
+	slot        *access.SocketSlot
 	client      *hub.Client
 	crossOrigin bool                             // a page of another site opened the socket
 	boards      map[string]*hub.Subscription     // by board, as the client named it
@@ -61,9 +65,11 @@ func (ss *session) close() {
 	ss.sessions.hub.Leave(ss.client)
 	ss.ws.CloseNow()
 	ss.sessions.remove(ss)
+	ss.slot.Release()
 }
 
-// read reads one message and acts on it. It returns an error when the connection has failed.
+// read reads one message and acts on it. It returns an error when the connection has failed, or when it
+// has closed a socket that sends too much.
 func (ss *session) read(kind websocket.MessageType, r io.Reader) error {
 	buf := ss.sessions.messages.Get().(*bytes.Buffer)
 	defer ss.sessions.messages.Put(buf)
@@ -71,13 +77,18 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) error {
 	if _, err := buf.ReadFrom(r); err != nil {
 		return err
 	}
+	refused := ss.slot.AllowMessage()
+	if errors.Is(refused, access.ErrFlood) {
+		ss.socket.Write(closePolicy.frame(refused.Error()))
+		return refused
+	}
 	var id jsontext.Value
-	err := ranking.Invalid("message", "is binary; want JSON text")
+	err := cmp.Or(refused, ranking.Invalid("message", "is binary; want JSON text"))
 	if kind == websocket.MessageText {
 		// A goroutine of its own frees its stack at once. This goroutine would keep a large
 		// stack for as long as the socket is open.
 		var handling sync.WaitGroup
-		handling.Go(func() { id, err = ss.handle(buf.Bytes()) })
+		handling.Go(func() { id, err = ss.handle(buf.Bytes(), refused) })
 		handling.Wait()
 	}
 	if err != nil {

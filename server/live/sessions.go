@@ -13,6 +13,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/access"
 	"rankcast/server/internal/origin"
 	"rankcast/server/internal/request"
 )
@@ -39,7 +40,7 @@ type Updater interface {
 	Event(ctx context.Context, event string, fields request.Object) (answer any, err error)
 }
 
-// Config configures Sessions. MaxTop, WriteTimeout, MaxWaitingBytes and Origins are required.
+// Config configures Sessions. MaxTop, WriteTimeout, MaxWaitingBytes, Origins and Limits are required.
 type Config struct {
 	// MaxTop is the maximum number of entries in a subscription.
 	MaxTop int
@@ -53,6 +54,8 @@ type Config struct {
 	ReadOnly bool
 	// Origins are the origins of other sites whose pages may open sockets.
 	Origins *origin.List
+	// Limits bounds the sockets, their subscriptions and their messages.
+	Limits *access.Limits
 }
 
 // Sessions are the WebSockets of a node. New makes them, Accept adds one, Stop ends them all. All

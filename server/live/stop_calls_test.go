@@ -13,6 +13,7 @@ import (
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/redistest"
+	"rankcast/server/access"
 	"rankcast/server/internal/origin"
 	"rankcast/server/internal/request"
 	"rankcast/server/live"
@@ -62,9 +63,9 @@ func TestStopGivesUpCallsWhenItsGraceEnds(t *testing.T) {
 			close(ended)
 		}()
 		updater := stuckUpdater{make(chan struct{})}
-		sessions := live.New(store, updater, h, live.Config{MaxTop: 10, WriteTimeout: patience, Origins: origin.New(nil, log)})
+		sessions := live.New(store, updater, h, live.Config{MaxTop: 10, WriteTimeout: patience, Origins: origin.New(nil, log), Limits: access.New(access.Config{})})
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if err := sessions.Accept(w, r); err != nil {
+			if err := sessions.Accept(w, r, access.Address{}); err != nil {
 				t.Error(err)
 			}
 		}))

@@ -2,7 +2,6 @@ package live
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,16 +13,11 @@ import (
 )
 
 const (
-	// maxSubscriptions bounds the boards of one socket, and its feeds.
-	maxSubscriptions = 100
 	// defaultTop is the number of entries of a subscription without "top".
 	defaultTop = 10
 	// maxEpochBytes bounds the length of an epoch.
 	maxEpochBytes = 64
 )
-
-// tooManySubscriptions is the reason for refusing a subscription beyond maxSubscriptions.
-var tooManySubscriptions = fmt.Sprintf("is one subscription too many; a socket has %d at most", maxSubscriptions)
 
 func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	if _, there := o["feed"]; there {
@@ -45,8 +39,10 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 		return err
 	}
 	before, again := ss.boards[board]
-	if !again && len(ss.boards) >= maxSubscriptions {
-		return ranking.Invalid("board", tooManySubscriptions)
+	if !again {
+		if err := ss.allowSubscription("board", len(ss.boards)); err != nil {
+			return err
+		}
 	}
 	accepted := func() { ss.socket.reply(answerFrameAt("ok", id, ss.sessions.store.Now())) }
 	sub, err := ss.sessions.hub.Subscribe(ss.client, b, watch, before, accepted)
@@ -54,6 +50,14 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 		return err
 	}
 	ss.boards[board] = sub
+	return nil
+}
+
+// allowSubscription refuses one subscription more than a socket may hold of its kind.
+func (ss *session) allowSubscription(field string, held int) error {
+	if err := ss.slot.AllowSubscription(held); err != nil {
+		return &ranking.FieldError{Field: field, Reason: err.Error(), Kind: err}
+	}
 	return nil
 }
 

@@ -25,8 +25,8 @@ func (ss *session) subscribeFeed(id jsontext.Value, o request.Object) error {
 		accepted() // the subscription exists already
 		return nil
 	}
-	if len(ss.feeds) >= maxSubscriptions {
-		return ranking.Invalid("feed", tooManySubscriptions)
+	if err := ss.allowSubscription("feed", len(ss.feeds)); err != nil {
+		return err
 	}
 	sub, err := ss.sessions.hub.Follow(ss.client, feed, accepted)
 	if err != nil {

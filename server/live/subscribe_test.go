@@ -52,7 +52,8 @@ func TestSubscriptionLimit(t *testing.T) {
 		s.Subscribe(fmt.Sprint("b", i), 1)
 	}
 	s.Send(`{"type":"subscribe","id":9,"board":"b100"}`)
-	require.Equal(t, "board", s.Next("error").Field)
+	refused := s.Next("error")
+	require.Equal(t, []string{"limit_reached", "board"}, []string{refused.Code, refused.Field})
 	s.Subscribe("b7", 2)
 	require.Equal(t, 100, n.Hub.Watched())
 	s.WS.CloseNow()

@@ -31,8 +31,10 @@ type Node struct {
 	Addr  string
 	Store *ranking.Store
 	Hub   *hub.Hub
-	Stop  func() // stops the node before the end of the test
-	t     testing.TB
+	// Server is for what it counts.
+	Server *server.Server
+	Stop   func() // stops the node before the end of the test
+	t      testing.TB
 }
 
 // Do sends the node a request; body is JSON text, or "" for none.
@@ -65,7 +67,7 @@ func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *No
 	s := server.New(store, h, cfg.Server)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	n := &Node{Addr: l.Addr().String(), Store: store, Hub: h, t: t}
+	n := &Node{Addr: l.Addr().String(), Store: store, Hub: h, Server: s, t: t}
 	var stops []func()
 	role := func(run func(context.Context)) {
 		ctx, cancel := context.WithCancel(context.Background())

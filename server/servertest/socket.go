@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -24,7 +26,34 @@ type Socket struct {
 }
 
 // Dial opens a WebSocket to the server at addr.
-func Dial(t testing.TB, addr string) *Socket { return dialWith(t, addr, http.DefaultClient) }
+func Dial(t testing.TB, addr string) *Socket { return dialWith(t, addr, http.DefaultClient, nil) }
+
+// DialFrom opens a WebSocket as a proxy on this machine does for a client at the address from. The node's
+// configuration must trust that proxy.
+func DialFrom(t testing.TB, addr, from string) *Socket {
+	return dialWith(t, addr, http.DefaultClient, http.Header{"X-Forwarded-For": {from}})
+}
+
+// Handshake tries to open a WebSocket with these headers, and closes it at once. It returns the node's answer:
+// the status 101 means that the socket was open.
+func Handshake(t testing.TB, addr string, header ...string) Answer {
+	t.Helper()
+	h := make(http.Header)
+	for i := 0; i < len(header); i += 2 {
+		h.Set(header[i], header[i+1])
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	ws, res, err := websocket.Dial(ctx, "ws://"+addr+"/v1/live", &websocket.DialOptions{HTTPHeader: h, Subprotocols: []string{"rankcast.v1"}})
+	require.NotNil(t, res, err)
+	if err == nil {
+		ws.CloseNow()
+		return Answer{Status: res.StatusCode, Header: res.Header, t: t}
+	}
+	body, err := io.ReadAll(res.Body) // the library keeps the first kilobyte
+	require.NoError(t, err)
+	return Answer{res.StatusCode, res.Header, strings.TrimSpace(string(body)), t}
+}
 
 // DialSmall opens a WebSocket with a small receive buffer: it accepts little while the test does not
 // read.
@@ -32,15 +61,15 @@ func DialSmall(t testing.TB, addr string) *Socket {
 	small := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10) })
 	}}
-	return dialWith(t, addr, &http.Client{Transport: &http.Transport{DialContext: small.DialContext}})
+	return dialWith(t, addr, &http.Client{Transport: &http.Transport{DialContext: small.DialContext}}, nil)
 }
 
-func dialWith(t testing.TB, addr string, client *http.Client) *Socket {
+func dialWith(t testing.TB, addr string, client *http.Client, header http.Header) *Socket {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, "ws://"+addr+"/v1/live",
-		&websocket.DialOptions{HTTPClient: client, Subprotocols: []string{"rankcast.v1"}})
+		&websocket.DialOptions{HTTPClient: client, HTTPHeader: header, Subprotocols: []string{"rankcast.v1"}})
 	require.NoError(t, err)
 	ws.SetReadLimit(-1)
 	t.Cleanup(func() { ws.CloseNow() })

@@ -29,7 +29,7 @@ const QUIET_MS = 20_000;
 const ANSWER_MS = 5_000;
 /** Upper bound of the wait that a server may ask for. */
 const MAX_RETRY_MS = 60_000;
-/** The number of the first attempt after "overloaded" (1013): a wait of up to 4 s. */
+/** The number of the first attempt after "too many messages" (1008) or "overloaded" (1013): a wait of up to 4 s. */
 const OVERLOADED_ATTEMPT = 4;
 
 /**
@@ -217,7 +217,7 @@ export class Socket {
   #onClose(code, reason) {
     const now = Date.now();
     if (this.phase === 'open' && now - this.#openedAt >= STABLE_MS) this.#attempt = 0;
-    if (code === 1013) this.#attempt = Math.max(this.#attempt, OVERLOADED_ATTEMPT);
+    if (code === 1008 || code === 1013) this.#attempt = Math.max(this.#attempt, OVERLOADED_ATTEMPT);
     this.#detach();
     if (code && code >= 4500 && code <= 4999) {
       this.#stop('closed', reason || `The server closed the connection (${code}).`);

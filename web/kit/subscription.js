@@ -20,7 +20,7 @@
 import { backoff, RankcastError } from './socket.js';
 
 /** Codes of refusals after which the kit tries again. */
-export const TEMPORARY = new Set(['unavailable', 'rate_limited']);
+export const TEMPORARY = new Set(['unavailable', 'overloaded', 'rate_limited', 'limit_reached']);
 
 /**
  * @param {Snapshot | null} list

@@ -115,6 +115,12 @@ func TestPageResumes(t *testing.T) {
 		script(`u.leave(); u = watch({top: 3, me: 'y'}); null`), becomes(`asked(old)`, "3 y 0 anew"),
 		script(`old.say({type: 'error', id: old.sent.at(-1).id, code: 'unavailable', message: ''}); var tries = old.sent.length`), told("connecting"),
 		becomes(`asked(old) + ' ' + (old.sent.length > tries)`, "3 y 0 anew true"),
+		script(`old.say({type: 'error', id: old.sent.at(-1).id, code: 'rate_limited', message: ''}); var tries = old.sent.length`), told("connecting"),
+		becomes(`asked(old) + ' ' + (old.sent.length > tries)`, "3 y 0 anew true"),
+		script(`old.say({type: 'error', id: old.sent.at(-1).id, code: 'limit_reached', message: ''}); var tries = old.sent.length`), told("connecting"),
+		becomes(`asked(old) + ' ' + (old.sent.length > tries)`, "3 y 0 anew true"),
+		script(`old.say({type: 'error', id: old.sent.at(-1).id, code: 'overloaded', message: ''}); var tries = old.sent.length`), told("connecting"),
+		becomes(`asked(old) + ' ' + (old.sent.length > tries)`, "3 y 0 anew true"),
 		script(`old.say({type: 'error', id: old.sent.at(-1).id, code: 'invalid_request', message: ''})`), told("stopped invalid_request"),
 
 		// A server that says never to come back is not come back to.
@@ -242,7 +248,8 @@ func TestPagePings(t *testing.T) {
 		script(`luck = 0.1; tried = waits([1006, 1006])`), becomes(`tried`, "1500,1500"),
 		asked("2 - 0 anew"), script(`luck = 0.5; pass(4999)`), script(`tried = waits([1006])`), becomes(`tried`, "7500"),
 		asked("2 - 0 anew"), script(`pass(5e3)`), script(`tried = waits([1006])`), becomes(`tried`, "125"),
-		// An overloaded server is not tried again so soon.
+		// A server that is overloaded, or that got too much, is not tried again so soon.
+		asked("2 - 0 anew"), script(`pass(5e3)`), script(`tried = waits([1008, 1006])`), becomes(`tried`, "2000,4000"),
 		asked("2 - 0 anew"), script(`pass(5e3)`), script(`tried = waits([1013, 1006])`), becomes(`tried`, "2000,4000"),
 		// One that is about to go says when to come, at the earliest, unless that is too long.
 		asked("2 - 0 anew"), script(`sockets.at(-1).say({type: 'bye', reason: 'drain', retry_ms: 4e3})`), script(`tried = waits([1001])`), becomes(`tried`, "5000"),

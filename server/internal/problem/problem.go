@@ -8,6 +8,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/access"
 )
 
 var (
@@ -43,6 +44,9 @@ var table = []struct {
 	{ranking.ErrConflict, http.StatusConflict, "conflict"},
 	{ranking.ErrTooLarge, http.StatusRequestEntityTooLarge, "too_large"},
 	{ranking.ErrOutOfRange, http.StatusUnprocessableEntity, "out_of_range"},
+	{access.ErrRateLimited, http.StatusTooManyRequests, "rate_limited"},
+	{access.ErrLimitReached, http.StatusTooManyRequests, "limit_reached"},
+	{access.ErrOverloaded, http.StatusServiceUnavailable, "overloaded"},
 	{ranking.ErrOverloaded, http.StatusServiceUnavailable, "unavailable"},
 	{ranking.ErrUnavailable, http.StatusServiceUnavailable, "unavailable"},
 	{hub.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
@@ -80,7 +84,7 @@ func Of(err error) Problem {
 			p.Message = "the store failed; an update may or may not have been applied: send it again with the same id"
 		case errors.Is(err, ranking.ErrOverloaded):
 			p.Message = "too many updates are waiting; the server has applied none of this request"
-		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed):
+		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed), errors.Is(err, access.ErrOverloaded):
 			p.Message = err.Error()
 		case errors.As(err, &missing):
 			p.Message = missing.Error()

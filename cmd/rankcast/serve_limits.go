@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"net/netip"
+
+	"rankcast/server/access"
+)
+
+// serveLimits are the flags of rankcast serve that bound what clients may use of the node. 0 turns a limit
+// off.
+type serveLimits struct {
+	TrustedProxies    []string `env:"RANKCAST_TRUSTED_PROXIES" placeholder:"PROXY" help:"Proxies whose Forwarded or X-Forwarded-For names the client: addresses, ranges such as 10.0.0.0/8, loopback, private."`
+	MaxSubscriptions  int      `default:"100" env:"RANKCAST_MAX_SUBSCRIPTIONS" help:"Most boards that a socket may watch, and most feeds. 0: no limit, here and below."`
+	MessageRate       int      `default:"100" env:"RANKCAST_MESSAGE_RATE" help:"Most messages of a socket in a second; it may save up those of ten seconds."`
+	MaxAddressSockets int      `default:"10000" env:"RANKCAST_MAX_ADDRESS_SOCKETS" help:"Most sockets of an address, and never more than half of --max-sockets. Loopback has no limit."`
+	AddressRate       int      `default:"5000" env:"RANKCAST_ADDRESS_RATE" help:"Most requests and messages of an address in a second; it may save up those of 20 seconds. Loopback has no limit."`
+	MaxSockets        *int     `env:"RANKCAST_MAX_SOCKETS" placeholder:"N" help:"Most sockets of this node. Default nine tenths of the files that the process may open."`
+	HandshakeRate     int      `default:"2000" env:"RANKCAST_HANDSHAKE_RATE" help:"Most sockets that this node opens in a second, half of them to one address; it may save up those of five seconds."`
+	MaxExports        int      `default:"50" env:"RANKCAST_MAX_EXPORTS" help:"Most exports at once on this node."`
+
+	proxies []netip.Prefix
+}
+
+// Validate checks the flags, and reads the proxies.
+func (s *serveLimits) Validate() (err error) {
+	if s.proxies, err = access.ParseProxies(s.TrustedProxies); err != nil {
+		return fmt.Errorf("--trusted-proxies: %w", err)
+	}
+	for name, n := range map[string]int{
+		"max-subscriptions": s.MaxSubscriptions, "message-rate": s.MessageRate, "max-address-sockets": s.MaxAddressSockets, "address-rate": s.AddressRate,
+		"max-sockets": s.maxSockets(), "handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports,
+	} {
+		if n < 0 {
+			return fmt.Errorf("--%s must be 0, for no limit, or more", name)
+		}
+	}
+	return nil
+}
+
+// maxSockets is the value of --max-sockets, or 1 without one.
+func (s *serveLimits) maxSockets() int {
+	if s.MaxSockets == nil {
+		return 1
+	}
+	return *s.MaxSockets
+}
+
+// config is the configuration of the limits.
+func (s *serveLimits) config() access.Config {
+	limit := func(n int) int {
+		if n == 0 {
+			return access.Unlimited
+		}
+		return n
+	}
+	cfg := access.Config{
+		Subscriptions: limit(s.MaxSubscriptions), Messages: limit(s.MessageRate),
+		AddressSockets: limit(s.MaxAddressSockets), AddressRequests: limit(s.AddressRate),
+		Handshakes: limit(s.HandshakeRate), Exports: limit(s.MaxExports),
+	}
+	if s.MaxSockets != nil {
+		cfg.Sockets = limit(*s.MaxSockets)
+	}
+	return cfg
+}

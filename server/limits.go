@@ -1,0 +1,21 @@
+package server
+
+import (
+	"iter"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Limited gives the number of refusals of each limit since the start, by the limit's name.
+func (s *Server) Limited() iter.Seq2[string, uint64] { return s.limits.Counts() }
+
+// limitRequests refuses the requests of an address that sends too many, before the server reads a body or
+// asks the store.
+func (s *Server) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if err := s.limits.AllowRequest(s.addresses.Of(c.Request())); err != nil {
+			return err
+		}
+		return next(c)
+	}
+}

@@ -1,0 +1,256 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"strconv"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server"
+	"rankcast/server/access"
+	"rankcast/server/servertest"
+)
+
+// The clients of these tests: a proxy on this machine, which the node trusts, reports their addresses.
+const phone, laptop = "198.51.100.1", "2001:db8:1:2::3"
+
+// limited starts a node with limits, behind a proxy on this machine.
+func limited(t *testing.T, url string, limits access.Config) *servertest.Node {
+	return servertest.Start(t, url, servertest.Config{Server: server.Config{
+		Limits: limits, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	}}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
+}
+
+// requireLimited requires a problem with a time after which to come back, and that the node has counted it.
+func requireLimited(t *testing.T, n *servertest.Node, a servertest.Answer, status int, code, limit string) {
+	t.Helper()
+	servertest.RequireProblem(t, a, status, code, "")
+	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
+	require.NoError(t, err)
+	require.Positive(t, seconds)
+	require.Positive(t, maps.Collect(n.Server.Limited())[limit])
+}
+
+// handshake tries to open a WebSocket of a client.
+func handshake(t *testing.T, n *servertest.Node, from string) servertest.Answer {
+	t.Helper()
+	return servertest.Handshake(t, n.Addr, "X-Forwarded-For", from)
+}
+
+// requireRoom waits until the node opens a socket for a client with these headers.
+func requireRoom(t *testing.T, n *servertest.Node, header ...string) {
+	t.Helper()
+	redistest.Eventually(t, "the place of a socket that has closed to be free", func() error {
+		if a := servertest.Handshake(t, n.Addr, header...); a.Status != 101 {
+			return fmt.Errorf("status %d", a.Status)
+		}
+		return nil
+	})
+}
+
+func TestLimitOfRequests(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := limited(t, url, access.Config{AddressRequests: 1})
+		update := func(from string) servertest.Answer {
+			return n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`, "X-Forwarded-For", from)
+		}
+		counted := int64(0)
+		a := update(phone)
+		for ; a.Status == 200; a = update(phone) { // 20 at once, and those of the time that this takes
+			counted++
+			require.Less(t, counted, int64(10_000))
+		}
+		require.GreaterOrEqual(t, counted, int64(20))
+		requireLimited(t, n, a, 429, "rate_limited", "address_requests")
+		require.Contains(t, a.Body, phone)
+		for _, path := range []string{"/", "/v1/boards", "/nowhere"} { // a token may have come in between
+			if a := n.Do("GET", path, "", "X-Forwarded-For", phone); a.Status == 429 {
+				requireLimited(t, n, a, 429, "rate_limited", "address_requests")
+			}
+		}
+		require.Equal(t, 200, update(laptop).Status, "another client does not notice")
+		for range 30 {
+			require.Equal(t, 200, n.Do("GET", "/healthz", "").Status, "nor does a program on this machine")
+		}
+		top, _ := n.Top("b", 1)
+		require.Equal(t, counted+1, top[0].Score, "what was refused does not count")
+	})
+}
+
+func TestLimitOfSockets(t *testing.T) {
+	t.Parallel()
+	n := limited(t, redistest.Embedded(t), access.Config{AddressSockets: 2, Sockets: 5})
+	first := servertest.DialFrom(t, n.Addr, phone)
+	servertest.DialFrom(t, n.Addr, phone)
+	requireLimited(t, n, handshake(t, n, phone), 429, "limit_reached", "address_sockets")
+	servertest.DialFrom(t, n.Addr, laptop)
+	servertest.DialFrom(t, n.Addr, "2001:db8:1:2:ffff::9")
+	a := handshake(t, n, laptop)
+	requireLimited(t, n, a, 429, "limit_reached", "address_sockets")
+	require.Contains(t, a.Body, "2001:db8:1:2::/64")
+	servertest.Dial(t, n.Addr)
+	requireLimited(t, n, handshake(t, n, "192.0.2.1"), 503, "overloaded", "sockets")
+	requireLimited(t, n, handshake(t, n, "127.0.0.1"), 503, "overloaded", "sockets")
+	first.Subscribe("b", 1) // those that are open go on
+	require.NoError(t, first.WS.Close(websocket.StatusNormalClosure, ""))
+	requireRoom(t, n, "X-Forwarded-For", phone)
+}
+
+// A handshake that fails takes no place, and a page that is closed at once gives its place back.
+func TestRefusedHandshakeTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	n := limited(t, redistest.Embedded(t), access.Config{Sockets: 1, AddressSockets: access.Unlimited})
+	for range 3 {
+		servertest.RequireProblem(t, n.Do("GET", "/v1/live", ""), 400, "invalid_request", "")
+	}
+	for range 3 {
+		requireRoom(t, n, "Origin", "https://evil.example") // opens, and is closed with 4503
+		requireRoom(t, n)
+	}
+}
+
+func TestLimitOfHandshakes(t *testing.T) {
+	t.Parallel()
+	n := limited(t, redistest.Embedded(t), access.Config{Handshakes: 2})
+	open := func(from string) (refused servertest.Answer) { // five at once of an address, ten of all, and those of the time that this takes
+		for range 10_000 {
+			if a := handshake(t, n, from); a.Status != 101 {
+				return a
+			}
+		}
+		require.Fail(t, "the node opens any number of sockets")
+		return refused
+	}
+	requireLimited(t, n, open(phone), 429, "rate_limited", "address_handshakes")
+	requireLimited(t, n, open("127.0.0.1"), 503, "overloaded", "handshakes")
+}
+
+func TestLimitOfSubscriptions(t *testing.T) {
+	t.Parallel()
+	n := limited(t, redistest.Embedded(t), access.Config{Subscriptions: 1})
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":1}]}`).Status)
+	s := servertest.DialFrom(t, n.Addr, phone)
+	s.Subscribe("b", 1)
+	s.Send(`{"type":"subscribe","id":7,"board":"c"}`)
+	m := s.Next("error")
+	require.Equal(t, []string{"7", "limit_reached", "board"}, []string{string(m.ID), m.Code, m.Field})
+	s.Subscribe("b", 2) // replaces the first
+	s.Send(`{"type":"subscribe","id":8,"feed":"gift"}`)
+	s.Next("ok")
+	s.Send(`{"type":"subscribe","id":9,"feed":"periods"}`)
+	m = s.Next("error")
+	require.Equal(t, []string{"9", "limit_reached", "feed"}, []string{string(m.ID), m.Code, m.Field})
+	s.Send(`{"type":"unsubscribe","id":10,"board":"b"}`)
+	s.Next("ok")
+	s.Subscribe("c", 1)
+	require.Equal(t, uint64(2), maps.Collect(n.Server.Limited())["subscriptions"])
+}
+
+// A message above the rate is refused with its id and has no effect. A socket that goes on is closed with
+// 1008, after a limited number of refusals.
+func TestLimitOfMessages(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		n := limited(t, url, access.Config{Messages: 1})
+		s := servertest.Dial(t, n.Addr)
+		go func() {
+			for i := range 100_000 {
+				if s.WS.Write(context.Background(), websocket.MessageText, fmt.Appendf(nil, `{"type":"update","id":%d,"board":"b","update":{"member":"ana","score":1}}`, i)) != nil {
+					return
+				}
+			}
+		}()
+		var results, refusals, last int64
+		for {
+			b, err := s.Raw()
+			if err != nil {
+				var closed websocket.CloseError
+				require.ErrorAs(t, err, &closed)
+				require.Equal(t, websocket.StatusPolicyViolation, closed.Code)
+				require.Contains(t, closed.Reason, "too many messages")
+				break
+			}
+			var m struct {
+				Type, Code string
+				ID         int64
+			}
+			require.NoError(t, json.Unmarshal(b, &m))
+			if m.Type == "status" { // the node has just started
+				continue
+			}
+			require.Equal(t, last, m.ID, "each message has its answer")
+			last++
+			if m.Type == "result" {
+				results++
+			} else {
+				require.Equal(t, "rate_limited", m.Code, "%s", b)
+				refusals++
+			}
+		}
+		require.GreaterOrEqual(t, results, int64(10))
+		require.GreaterOrEqual(t, refusals, int64(10))
+		top, _ := n.Top("b", 1)
+		require.Equal(t, results, top[0].Score, "what was refused does not count")
+		require.Equal(t, uint64(refusals)+1, maps.Collect(n.Server.Limited())["messages"])
+	})
+}
+
+// An export keeps its place until it ends, also by an error.
+func TestLimitOfExports(t *testing.T) {
+	t.Parallel()
+	proxy := redistest.StartProxy(t, redistest.Start(t).URL())
+	n := limited(t, proxy.URL(), access.Config{Exports: 1})
+	export := func() servertest.Answer { return n.Do("GET", "/v1/boards/b/export", "") }
+	require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`).Status)
+	require.Equal(t, 200, export().Status)
+
+	proxy.Hold("{b}") // Redis does not answer what is about the board
+	first := make(chan servertest.Answer, 1)
+	go func() {
+		a, _ := servertest.Try(t, "GET", "http://"+n.Addr+"/v1/boards/b/export", "")
+		first <- a
+	}()
+	redistest.Eventually(t, "the export to wait for Redis", func() error {
+		if proxy.Held() == 0 {
+			return errors.New("nothing waits")
+		}
+		return nil
+	})
+	requireLimited(t, n, export(), 503, "overloaded", "exports")
+	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
+	proxy.Hold()
+	proxy.Cut()
+	require.Equal(t, 503, (<-first).Status, "its connection to Redis has failed")
+	redistest.Eventually(t, "the place of an export that has ended to be free", func() error {
+		if a := export(); a.Status != 200 {
+			return errors.New(a.Body)
+		}
+		return nil
+	})
+}
+
+// A client cannot choose its address: without --trusted-proxies the header means nothing.
+func TestClientCannotChooseItsAddress(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
+		Limits: access.Config{AddressSockets: 1}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+	}}, definition.Board{Name: "b"})
+	for range 3 { // else the second one would be refused
+		servertest.DialFrom(t, n.Addr, phone)
+	}
+	n = limited(t, redistest.Embedded(t), access.Config{AddressSockets: 1})
+	servertest.DialFrom(t, n.Addr, phone)
+	for i := range 3 {
+		requireLimited(t, n, handshake(t, n, fmt.Sprintf("192.0.2.%d, %s", i, phone)), 429, "limit_reached", "address_sockets")
+	}
+}
