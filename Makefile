@@ -4,7 +4,7 @@ GO ?= go
 FUZZTIME ?= 30s
 BENCHTIME ?= 10s
 BENCH ?= .
-PKG ?= ./ranking ./hub/... ./server/live ./cmd/rankcast/e2e
+PKG ?= ./ranking ./hub/... ./server ./server/access ./server/live ./cmd/rankcast/e2e
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help

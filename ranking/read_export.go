@@ -18,11 +18,21 @@ const exportPage = 1000
 // at first, and of one life of the board. Hidden members are left out: a copy of a board
 // made this way loses the scores that Hide keeps.
 //
+// All exports of a node read one page at a time, with pauses, so that they hold up nobody's
+// updates.
+//
 // An error ends the sequence: one of Read's errors, or ErrConflict when the board was
 // deleted and created again during the export.
 func (s *Store) Export(ctx context.Context, board string) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
-		first, err := s.Read(ctx, board, Query{Limit: exportPage})
+		read := func(name string, after *Cursor) (p Page, err error) {
+			err = s.pacer.do(ctx, func() error {
+				p, err = s.readNow(ctx, name, Query{After: after, Limit: exportPage})
+				return err
+			})
+			return p, err
+		}
+		first, err := read(board, nil)
 		if err != nil {
 			yield(Page{}, err)
 			return
@@ -41,7 +51,7 @@ func (s *Store) Export(ctx context.Context, board string) iter.Seq2[Page, error]
 			if next == nil {
 				return
 			}
-			if p, err = s.Read(ctx, pinned, Query{After: next, Limit: exportPage}); err == nil && !same(p) {
+			if p, err = read(pinned, next); err == nil && !same(p) {
 				err = conflict("board", "%q was deleted and created again during the export", board)
 			}
 			if err != nil {

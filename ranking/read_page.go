@@ -124,7 +124,7 @@ type Query struct {
 
 // Page reads up to limit entries (1 to MaxPage) from a 1-based rank on. Where no entry has
 // that rank, it begins at the next rank that an entry has. It returns a FieldError for an
-// invalid rank or limit.
+// invalid rank or limit. Page never waits for its turn, as Read may: a view needs it at once.
 func (s *Store) Page(ctx context.Context, board string, fromRank int64, limit int) (Page, error) {
 	if fromRank < 1 {
 		return Page{}, errFromRank
@@ -132,7 +132,7 @@ func (s *Store) Page(ctx context.Context, board string, fromRank int64, limit in
 	if limit < 1 {
 		return Page{}, badLimit(1, limit)
 	}
-	return s.Read(ctx, board, Query{FromRank: fromRank, Limit: limit})
+	return s.readNow(ctx, board, Query{FromRank: fromRank, Limit: limit})
 }
 
 var errFromRank = Invalid("from_rank", "want a rank of 1 or more")
@@ -141,8 +141,24 @@ func badLimit(least, limit int) error {
 	return Invalid("limit", fmt.Sprintf("is %d; want %d to %d", limit, least, MaxPage))
 }
 
-// Read reads a page of a board. It returns a FieldError for an invalid query.
-func (s *Store) Read(ctx context.Context, board string, q Query) (Page, error) {
+// Read reads a page of a board. It returns a FieldError for an invalid query. A page of more
+// than 100 entries waits for its turn, up to Config.CallTimeout: all callers together, and the
+// exports, read one such page at a time, with pauses.
+func (s *Store) Read(ctx context.Context, board string, q Query) (p Page, err error) {
+	if q.Limit <= pacedEntries {
+		return s.readNow(ctx, board, q)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	err = s.pacer.do(ctx, func() error {
+		p, err = s.readNow(ctx, board, q)
+		return err
+	})
+	return p, err
+}
+
+// readNow is Read without a turn.
+func (s *Store) readNow(ctx context.Context, board string, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
 	}

@@ -67,6 +67,7 @@ type Store struct {
 	eventPublishes batch.Queues[eventItem]  // by event
 	receiverNoted  atomic.Int64             // when this node last recorded that it takes deliveries, µs since 1970
 
+	pacer    pacer // of large pages
 	builds   builds
 	profiles *profileCache
 	profiled sync.Map // kinds for which this node has heard of a profile

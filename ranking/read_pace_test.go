@@ -1,0 +1,150 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+// Callers read one at a time, in their order, and rest as long as each page took, up to a bound.
+func TestPacerTakesTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const ms = time.Millisecond
+		var p pacer
+		var began []string
+		var callers sync.WaitGroup
+		start := time.Now()
+		for i, takes := range []time.Duration{10 * ms, 20 * ms, 2 * time.Second, ms, ms} {
+			callers.Go(func() {
+				err := p.do(t.Context(), func() error {
+					began = append(began, fmt.Sprint(i, " ", time.Since(start)))
+					time.Sleep(takes)
+					return errors.New("of the page")
+				})
+				require.EqualError(t, err, "of the page")
+			})
+			synctest.Wait()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*ms)
+		defer cancel()
+		require.ErrorIs(t, p.do(ctx, nil), ErrUnavailable, "a caller that waits no longer")
+		callers.Wait()
+		require.Equal(t, []string{"0 0s", "1 20ms", "2 60ms", "3 2.16s", "4 2.162s"}, began)
+
+		ctx, cancel = context.WithTimeout(t.Context(), 0)
+		defer cancel()
+		require.ErrorIs(t, p.do(ctx, nil), ErrUnavailable, "it is its turn, but the pause is not over")
+		time.Sleep(2 * ms)
+		ended := time.Now()
+		require.NoError(t, p.do(t.Context(), func() error { return nil }))
+		require.Equal(t, ended, time.Now(), "after the pause nobody waits")
+	})
+}
+
+// While somebody else has the turn, a large page waits and a small one does not, nor does a view's.
+func TestLargePageWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		rdb, err := Open(url)
+		require.NoError(t, err)
+		defer rdb.Close()
+		redistest.Patient(rdb)
+		s := New(rdb, Config{CallTimeout: redistest.CallTimeout})
+		defer s.Close()
+		ctx := t.Context()
+		require.NoError(t, s.DefineBoard(ctx, definition.Board{Name: "b"}))
+		require.NoError(t, s.pacer.do(ctx, func() error {
+			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+			defer cancel()
+			_, err := s.Read(short, "b", Query{Limit: 101})
+			require.ErrorIs(t, err, ErrUnavailable)
+			for _, err := range s.Export(short, "b") {
+				require.ErrorIs(t, err, ErrUnavailable)
+			}
+			_, small := s.Read(ctx, "b", Query{Limit: 100})
+			_, view := s.Page(ctx, "b", 1, 1000)
+			return errors.Join(small, view)
+		}))
+		_, err = s.Read(ctx, "b", Query{Limit: 101})
+		require.NoError(t, err)
+	})
+}
+
+// pageCounter counts the scripts about a board that are under way.
+type pageCounter struct{ now, most atomic.Int64 }
+
+func (*pageCounter) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (*pageCounter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (c *pageCounter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if args := cmd.Args(); len(args) > 3 && args[3] == "rc:{b}::z" {
+			now := c.now.Add(1)
+			defer c.now.Add(-1)
+			for most := c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); most = c.most.Load() {
+			}
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// Any number of exports has one page under way.
+func TestExportsTakeTurns(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		rdb, err := Open(url)
+		require.NoError(t, err)
+		defer rdb.Close()
+		redistest.Patient(rdb)
+		var pages pageCounter
+		s := New(rdb, Config{CallTimeout: redistest.CallTimeout})
+		defer s.Close()
+		ctx := t.Context()
+		require.NoError(t, s.DefineBoard(ctx, definition.Board{Name: "b"}))
+		members := redistest.Volume(url, 10*exportPage)
+		updates := make([]definition.Update, members)
+		for i := range updates {
+			updates[i] = definition.Update{Member: benchMember(i), Score: int64(i)}
+		}
+		for len(updates) > 0 {
+			n := min(len(updates), 1000)
+			_, err := s.Apply(ctx, "b", updates[:n])
+			require.NoError(t, err)
+			updates = updates[n:]
+		}
+		rdb.AddHook(&pages)
+		var exports sync.WaitGroup
+		for range 10 {
+			exports.Go(func() {
+				entries := 0
+				for page, err := range s.Export(ctx, "b") {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					entries += len(page.Entries)
+				}
+				if entries != members {
+					t.Errorf("an export has %d entries; want %d", entries, members)
+				}
+			})
+		}
+		exports.Wait()
+		require.EqualValues(t, 1, pages.most.Load())
+	})
+}
