@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/hub"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
@@ -154,6 +155,19 @@ func TestLimitOfSubscriptions(t *testing.T) {
 	s.Next("ok")
 	s.Subscribe("c", 1)
 	require.Equal(t, uint64(2), maps.Collect(n.Server.Limited())["subscriptions"])
+}
+
+// A node that watches all boards that it may refuses another one, and goes on showing those to everybody.
+func TestLimitOfWatchedBoards(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Hub: hub.Config{MaxBoards: 1}}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
+	first, second := servertest.Dial(t, n.Addr), servertest.Dial(t, n.Addr)
+	first.Subscribe("b", 1)
+	second.Send(`{"type":"subscribe","id":7,"board":"c"}`)
+	m := second.Next("error")
+	require.Equal(t, []string{"7", "limit_reached", "board"}, []string{string(m.ID), m.Code, m.Field})
+	require.Equal(t, uint64(1), maps.Collect(n.Server.Limited())["watched_boards"])
+	second.Subscribe("b", 1)
 }
 
 // A message above the rate is refused with its id and has no effect. A socket that goes on is closed with

@@ -18,6 +18,7 @@ type serveLimits struct {
 	MaxSockets        *int     `env:"RANKCAST_MAX_SOCKETS" placeholder:"N" help:"Most sockets of this node. Default nine tenths of the files that the process may open."`
 	HandshakeRate     int      `default:"2000" env:"RANKCAST_HANDSHAKE_RATE" help:"Most sockets that this node opens in a second, half of them to one address; it may save up those of five seconds."`
 	MaxExports        int      `default:"50" env:"RANKCAST_MAX_EXPORTS" help:"Most exports at once on this node."`
+	MaxWatchedBoards  int      `default:"100000" env:"RANKCAST_MAX_WATCHED_BOARDS" help:"Most different boards that clients watch on this node at once."`
 
 	proxies []netip.Prefix
 }
@@ -29,7 +30,7 @@ func (s *serveLimits) Validate() (err error) {
 	}
 	for name, n := range map[string]int{
 		"max-subscriptions": s.MaxSubscriptions, "message-rate": s.MessageRate, "max-address-sockets": s.MaxAddressSockets, "address-rate": s.AddressRate,
-		"max-sockets": s.maxSockets(), "handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports,
+		"max-sockets": s.maxSockets(), "handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports, "max-watched-boards": s.MaxWatchedBoards,
 	} {
 		if n < 0 {
 			return fmt.Errorf("--%s must be 0, for no limit, or more", name)

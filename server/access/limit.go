@@ -19,6 +19,7 @@ const (
 	Sockets
 	Handshakes
 	Exports
+	WatchedBoards
 	limitCount
 )
 
@@ -26,7 +27,7 @@ const (
 var limitNames = [limitCount]string{
 	Subscriptions: "subscriptions", Messages: "messages",
 	AddressSockets: "address_sockets", AddressRequests: "address_requests", AddressHandshakes: "address_handshakes",
-	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports",
+	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", WatchedBoards: "watched_boards",
 }
 
 // String is the name of the limit in metrics.

@@ -100,6 +100,11 @@ func New(cfg Config) *Limits {
 // Counts gives the number of refusals of each limit so far, by the limit's name.
 func (l *Limits) Counts() iter.Seq2[string, uint64] { return l.refused.all() }
 
+// RefuseBoard refuses a subscription to one board more than the node watches: the hub counts them.
+func (l *Limits) RefuseBoard() error {
+	return l.refuse(WatchedBoards, ErrLimitReached, 0, "is one board too many: the node watches as many as it may (--max-watched-boards)")
+}
+
 func (l *Limits) refuse(limit Limit, kind error, retryAfter time.Duration, format string, args ...any) *Refusal {
 	l.refused.add(limit)
 	return &Refusal{Limit: limit, RetryAfter: retryAfter, kind: kind, reason: fmt.Sprintf(format, args...)}

@@ -46,6 +46,10 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	}
 	accepted := func() { ss.socket.reply(answerFrameAt("ok", id, ss.sessions.store.Now())) }
 	sub, err := ss.sessions.hub.Subscribe(ss.client, b, watch, before, accepted)
+	if errors.Is(err, hub.ErrTooManyBoards) {
+		err = ss.sessions.cfg.Limits.RefuseBoard()
+		return &ranking.FieldError{Field: "board", Reason: err.Error(), Kind: err}
+	}
 	if err != nil {
 		return err
 	}
