@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
+
+	"rankcast/server/internal/refusal"
 )
 
 // Any allows all origins, also the opaque one.
@@ -23,29 +23,15 @@ const Any = "*"
 // opaque is the origin of pages from files and of sandboxed frames (HTML, "opaque origin").
 const opaque = "null"
 
-const (
-	// maxLogged bounds the refused origins that the log names in loggedFor. A client can send any number.
-	maxLogged = 200
-	// loggedFor is the time after which the log names all refused origins again, also after a crowd of
-	// invented ones.
-	loggedFor = time.Hour
-	// maxOrigin bounds an origin in the log, in bytes. A host name has at most 253.
-	maxOrigin = 300
-)
-
 // List holds the origins that the server allows. New makes it. All methods may be called concurrently.
 type List struct {
-	allowed []string
-	log     *slog.Logger
-
-	mu     sync.Mutex
-	logged map[string]struct{} // refused origins since then, at most maxLogged+1
-	since  time.Time
+	allowed  []string
+	refusals *refusal.Log
 }
 
 // New makes a List of origins that Check accepts. log names the origins that the server refuses.
 func New(allowed []string, log *slog.Logger) *List {
-	return &List{allowed: allowed, log: log, logged: make(map[string]struct{})}
+	return &List{allowed: allowed, refusals: refusal.NewLog(log, "pages of many origins")}
 }
 
 // None reports whether the list is empty: only the server's own pages are allowed.
@@ -62,7 +48,7 @@ func (l *List) Allows(origin string) bool {
 // Refusal says that the server does not allow an origin, and what would allow it. The text has at most
 // maxBytes bytes of UTF-8, and no long origin.
 func (l *List) Refusal(origin string, maxBytes int) string {
-	switch origin = printable(origin); {
+	switch origin = refusal.Printable(origin); {
 	case origin == opaque:
 		return "origin null is not allowed: the server's --origins '*' allows it, and all sites"
 	case Check(origin) != nil:
@@ -77,40 +63,16 @@ func (l *List) Refusal(origin string, maxBytes int) string {
 // LogRefusal logs that the server has refused a page of an origin, once for each origin in an hour, with
 // the flag that would allow it.
 func (l *List) LogRefusal(origin string) {
-	origin = printable(origin)
+	origin = refusal.Printable(origin)
 	const refused = "the server refused a page of another site; "
-	switch n := l.remember(origin); {
-	case n == 0:
-	case n > maxLogged:
-		l.log.Warn("the server refuses pages of many origins; the log names no more of them for up to an hour", "named", maxLogged)
+	switch {
 	case origin == opaque:
-		l.log.Warn(refused+"the flag allows the pages of all sites to read and watch", "origin", origin, "flag", "--origins '"+Any+"'")
+		l.refusals.Warn(origin, refused+"the flag allows the pages of all sites to read and watch", "origin", origin, "flag", "--origins '"+Any+"'")
 	case Check(origin) != nil:
-		l.log.Warn(refused+"--origins cannot name its origin", "origin", origin)
+		l.refusals.Warn(origin, refused+"--origins cannot name its origin", "origin", origin)
 	default:
-		l.log.Warn(refused+"the flag allows it to read and watch", "origin", origin, "flag", "--origins "+strings.Join(append(slices.Clone(l.allowed), origin), ","))
+		l.refusals.Warn(origin, refused+"the flag allows it to read and watch", "origin", origin, "flag", "--origins "+strings.Join(append(slices.Clone(l.allowed), origin), ","))
 	}
-}
-
-// remember returns the number of a refused origin that the log has not named, from 1. It returns 0 for
-// all others, and for all after maxLogged+1.
-func (l *List) remember(origin string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if now := time.Now(); now.Sub(l.since) >= loggedFor {
-		clear(l.logged)
-		l.since = now
-	}
-	if _, known := l.logged[origin]; known || len(l.logged) > maxLogged {
-		return 0
-	}
-	l.logged[origin] = struct{}{}
-	return len(l.logged)
-}
-
-// printable is an origin as the log and a close frame may hold it.
-func printable(origin string) string {
-	return strings.ToLower(strings.ToValidUTF8(origin[:min(len(origin), maxOrigin)], "\uFFFD"))
 }
 
 // IsForeign reports whether a page of another site sent the request. A request without an Origin

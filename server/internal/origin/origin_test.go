@@ -2,52 +2,24 @@ package origin
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
 
-// However many origins clients invent, the log and the node's memory stay small.
-func TestLogNamesAFewOrigins(t *testing.T) {
+// The log names each refused origin once, with the flag that would allow it beside the present ones.
+func TestLogNamesTheFlag(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	l := New(nil, slog.New(slog.NewTextHandler(&log, nil)))
+	l := New([]string{"https://a.example"}, slog.New(slog.NewTextHandler(&log, nil)))
 	for range 2 {
-		for i := range 3 * maxLogged {
-			l.LogRefusal(fmt.Sprintf("https://%d.example%s", i, strings.Repeat("x", i*100)))
-		}
-	}
-	require.Equal(t, maxLogged+1, strings.Count(log.String(), "\n"))
-	require.Equal(t, 1, strings.Count(log.String(), "names no more of them"))
-	require.Less(t, log.Len(), maxLogged*(2*maxOrigin+200))
-	require.Len(t, l.logged, maxLogged+1)
-}
-
-// A crowd of invented origins hides no real one for longer than an hour.
-func TestLogNamesAnOriginAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
-		l := New([]string{"https://a.example"}, slog.New(slog.NewTextHandler(&log, nil)))
-		for i := range 2 * maxLogged {
-			l.LogRefusal(fmt.Sprintf("https://%d.example", i))
-		}
 		l.LogRefusal("https://real.example")
-		require.NotContains(t, log.String(), "real")
-		time.Sleep(loggedFor)
-		for range 2 {
-			l.LogRefusal("https://real.example")
-		}
-		require.Equal(t, 1, strings.Count(log.String(), `origin=https://real.example flag="--origins https://a.example,https://real.example"`))
-	})
+	}
+	require.Equal(t, 1, strings.Count(log.String(), `origin=https://real.example flag="--origins https://a.example,https://real.example"`))
 }
 
 // The log suggests * only where nothing else helps, and says what it means.
@@ -65,33 +37,6 @@ func TestOriginsThatNoFlagNames(t *testing.T) {
 	l.LogRefusal("null")
 	require.Contains(t, log.String(), `the flag allows the pages of all sites to read and watch" origin=null flag="--origins '*'"`)
 	require.Contains(t, l.Refusal("null", 123), "--origins '*' allows it, and all sites")
-}
-
-// A log that is slow holds up one request and not the others.
-func TestLogIsWrittenWithoutTheLock(t *testing.T) {
-	t.Parallel()
-	var l *List
-	nested := 0
-	l = New(nil, slog.New(handler{slog.DiscardHandler, func() {
-		if nested++; nested == 1 {
-			l.LogRefusal("https://other.example")
-		}
-	}}))
-	l.LogRefusal("https://one.example")
-	require.Equal(t, 2, nested)
-}
-
-// handler calls handle for each record.
-type handler struct {
-	slog.Handler
-	handle func()
-}
-
-func (handler) Enabled(context.Context, slog.Level) bool { return true }
-
-func (h handler) Handle(context.Context, slog.Record) error {
-	h.handle()
-	return nil
 }
 
 // A reason fits into a close frame and is text, whatever the client sends as its origin.
