@@ -1,6 +1,7 @@
 package server
 
 import (
+	"log/slog"
 	"net/http"
 	"os"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/server/internal/host"
 	"rankcast/server/pages"
 )
 
@@ -73,4 +75,16 @@ func TestDocsHideReadsOfModerators(t *testing.T) {
 		}
 	}
 	require.Len(t, privateReads, private, "not each of them is a route")
+}
+
+// The server of the documentation answers the requests that the proxy of the documentation passes on.
+func TestDocsNameTheHostOfTheProxy(t *testing.T) {
+	t.Parallel()
+	page := source(t, "web/docs/operations.md")
+	name := regexp.MustCompile(`(?m)^ +server_name (\S+);`).FindStringSubmatch(page)
+	flag := regexp.MustCompile(`(?m)^bin/rankcast serve .*--hosts (\S+)$`).FindStringSubmatch(page)
+	require.NotNil(t, name, "the configuration of nginx names no server")
+	require.NotNil(t, flag, "the server behind the proxy has no --hosts")
+	require.Contains(t, page, "proxy_set_header Host $http_host;")
+	require.True(t, host.New([]string{flag[1]}, slog.Default()).Allows(name[1]))
 }

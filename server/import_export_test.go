@@ -170,7 +170,7 @@ func TestInterruptedImport(t *testing.T) {
 		conn, err := net.Dial("tcp", n.Addr)
 		require.NoError(t, err)
 		t.Cleanup(func() { conn.Close() })
-		fmt.Fprintf(conn, "POST /v1/boards/%s/import HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\nmember,score\na,1\nb,12", board)
+		fmt.Fprintf(conn, "POST /v1/boards/%s/import HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\nmember,score\na,1\nb,12", board)
 		return conn
 	}
 	holds := func(board string) {

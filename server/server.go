@@ -18,6 +18,7 @@ import (
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/server/access"
+	"rankcast/server/internal/host"
 	"rankcast/server/internal/origin"
 	"rankcast/server/live"
 	"rankcast/server/pages"
@@ -49,6 +50,11 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// Limits bounds what clients may use of the node. Default: the defaults of access.Config.
 	Limits access.Config
+	// Hosts are the names of the server, such as scores.example.com or *.example.com, with an optional
+	// port. With Hosts, and always on a loopback address, the server answers only requests whose Host
+	// is one of them, localhost, a name below localhost or an IP literal. It answers all others with
+	// 421. CheckHost checks a host. Default none.
+	Hosts []string
 	// StopTimeout bounds a graceful stop: then the server closes the connections of pending
 	// requests, and of clients that have not answered the close frame. Default 5 s.
 	StopTimeout time.Duration
@@ -73,6 +79,10 @@ type Server struct {
 
 	sessions *live.Sessions
 	stopping atomic.Bool
+
+	hosts      *host.List
+	checksHost atomic.Bool // whether the rule of Config.Hosts applies
+
 	loggedAt atomic.Int64 // time of the last log entry about a failed request, Unix ns
 }
 
@@ -86,6 +96,8 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
 	s.addresses, s.limits = access.NewAddresses(cfg.TrustedProxies, cfg.Log), access.New(cfg.Limits)
+	s.hosts = host.New(cfg.Hosts, cfg.Log)
+	s.checksHost.Store(len(cfg.Hosts) > 0)
 	origins := origin.New(cfg.Origins, cfg.Log)
 	s.sessions = live.New(store, socketUpdater{s}, h, live.Config{
 		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, MaxWaitingBytes: cfg.MaxWaitingBytes, ReadOnly: cfg.ReadOnlySockets, Origins: origins, Limits: s.limits,
@@ -100,7 +112,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		s.log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
 		return err
 	}}))
-	e.Use(s.limitRequests, rejectCrossOrigin, allowReads(origins))
+	e.Use(s.limitRequests, s.rejectOtherHosts, rejectCrossOrigin, allowReads(origins))
 	s.addRoutes(e)
 	return s
 }
@@ -122,6 +134,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	web := &http.Server{
 		Handler: s, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.cfg.RequestTimeout, WriteTimeout: s.cfg.RequestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+	}
+	if isLoopback(l.Addr()) {
+		s.checksHost.Store(true)
 	}
 	var wg sync.WaitGroup
 	serving, end := context.WithCancel(ctx)

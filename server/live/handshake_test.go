@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -57,7 +56,7 @@ func TestMessageSentWithHandshake(t *testing.T) {
 func TestSocketOfAnotherSiteIsClosedWithAReason(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		var logged log
+		var logged servertest.Log
 		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Origins: []string{"https://a.example"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}},
 			definition.Board{Name: "b"})
 		for _, c := range []struct{ origin, reason, flag string }{
@@ -121,22 +120,4 @@ func TestRefusedSocketIsDisconnected(t *testing.T) {
 		conn.Close()
 	}
 	n.Stop()
-}
-
-// log is what a server has logged.
-type log struct {
-	mu    sync.Mutex
-	lines strings.Builder
-}
-
-func (l *log) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lines.Write(b)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lines.String()
 }

@@ -81,7 +81,7 @@ func TestStopDoesNotWaitForStalledClients(t *testing.T) {
 	}
 	endless, err := net.Dial("tcp", n.Addr)
 	require.NoError(t, err)
-	fmt.Fprintf(endless, "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	fmt.Fprintf(endless, "POST /v1/boards/b/scores HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
 
 	stopped := make(chan struct{})
 	go func() {

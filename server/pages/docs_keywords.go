@@ -91,6 +91,7 @@ var docKeywords = map[string]string{
 	"operations#operations":                        "production deploy deployment hosting",
 	"operations#who-can-reach-it":                  "auth authentication authorization login password token api key jwt oauth security access control permission firewall cheat rate limit https tls",
 	"operations#a-proxy-for-browsers":              "nginx caddy traefik apache haproxy reverse https tls ssl certificate domain auth password rate limit",
+	"operations#hosts":                             "host header dns rebinding 421 misdirected request allowed hosts virtual host server name proxy_set_header",
 	"operations#pages-of-other-sites":              "cors cross origin access-control-allow-origin",
 	"operations#redis":                             "database valkey sentinel username password acl tls ssl elasticache",
 	"operations#settings-of-redis":                 "persistence persistent durability backup aof rdb data loss crash eviction",

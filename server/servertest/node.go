@@ -24,6 +24,7 @@ type Config struct {
 	Ranking ranking.Config
 	Hub     hub.Config
 	Server  server.Config
+	Listen  string // address to listen on; default a free port of 127.0.0.1
 }
 
 // Node is a complete server in the test's process.
@@ -65,7 +66,7 @@ func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *No
 	changes := feed.New(rdb, log, feed.Config{Prefix: cfg.Ranking.Prefix})
 	h := hub.New(store, changes, cfg.Hub)
 	s := server.New(store, h, cfg.Server)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", cmp.Or(cfg.Listen, "127.0.0.1:0"))
 	require.NoError(t, err)
 	n := &Node{Addr: l.Addr().String(), Store: store, Hub: h, Server: s, t: t}
 	var stops []func()

@@ -27,6 +27,11 @@ type Answer struct {
 	t      testing.TB
 }
 
+// NewAnswer makes the Answer of a request that a test has sent by itself.
+func NewAnswer(t testing.TB, status int, header http.Header, body string) Answer {
+	return Answer{status, header, strings.TrimSpace(body), t}
+}
+
 // Into decodes the JSON body into v.
 func (a Answer) Into(v any) {
 	a.t.Helper()
@@ -77,7 +82,7 @@ func Try(t testing.TB, method, url, body string, header ...string) (Answer, erro
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	return Answer{res.StatusCode, res.Header, strings.TrimSpace(string(b)), t}, err
+	return NewAnswer(t, res.StatusCode, res.Header, string(b)), err
 }
 
 // Top reads the top of a board of the server at addr.

@@ -98,6 +98,7 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"serve", "--max-top", "1001"}, 80, "--max-top"},
 		{[]string{"serve", "--prefix", "a{b}"}, 80, "--prefix"},
 		{[]string{"serve", "--origins", "https://example.com,example.org"}, 80, `--origins: "example.org": has no scheme; want https://example.org`},
+		{[]string{"serve", "--hosts", "scores.example.com,https://example.org"}, 80, `--hosts: "https://example.org": want a host without a scheme, such as scores.example.com`},
 		{[]string{"serve", "--webhook", "receiver.example", "--webhook-secret", "x"}, 80, "--webhook: want http://"},
 		{[]string{"serve", "--webhook", "https://receiver.example"}, 80, "RANKCAST_WEBHOOK_SECRET): is empty"},
 		{[]string{"serve", "--webhook", "https://receiver.example", "--webhook-secret", "whsec_?"}, 80, "want base64"},

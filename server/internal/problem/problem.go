@@ -12,10 +12,11 @@ import (
 )
 
 var (
-	ErrForbidden        = errors.New("forbidden")
-	ErrNotFound         = errors.New("not found")
-	ErrMethodNotAllowed = errors.New("method not allowed")
-	ErrHandshake        = errors.New("not a WebSocket handshake")
+	ErrForbidden          = errors.New("forbidden")
+	ErrNotFound           = errors.New("not found")
+	ErrMethodNotAllowed   = errors.New("method not allowed")
+	ErrHandshake          = errors.New("not a WebSocket handshake")
+	ErrMisdirectedRequest = errors.New("misdirected request")
 )
 
 // ErrCrossOrigin refuses a request from a page of another site.
@@ -43,6 +44,7 @@ var table = []struct {
 	{ranking.ErrNotOpen, http.StatusConflict, "not_open"},
 	{ranking.ErrConflict, http.StatusConflict, "conflict"},
 	{ranking.ErrTooLarge, http.StatusRequestEntityTooLarge, "too_large"},
+	{ErrMisdirectedRequest, http.StatusMisdirectedRequest, "misdirected_request"},
 	{ranking.ErrOutOfRange, http.StatusUnprocessableEntity, "out_of_range"},
 	{access.ErrRateLimited, http.StatusTooManyRequests, "rate_limited"},
 	{access.ErrLimitReached, http.StatusTooManyRequests, "limit_reached"},

@@ -1,0 +1,36 @@
+package server
+
+import (
+	"net"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+	"rankcast/server/internal/host"
+	"rankcast/server/internal/problem"
+)
+
+// CheckHost returns an error for a value that Config.Hosts does not accept: one that is not a host with an
+// optional port, or "*." and a host.
+func CheckHost(value string) error { return host.Check(value) }
+
+// rejectOtherHosts refuses requests in the name of a host that is not the server's, if the rule applies.
+// It stands before all other rules: a page that has reached the server by DNS rebinding sends an Origin
+// of its own host, which the other rules take for the server's.
+func (s *Server) rejectOtherHosts(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		// The target of a request in absolute form replaces the header (RFC 9112, section 3.2.2).
+		if name := c.Request().Host; s.checksHost.Load() && !s.hosts.Allows(name) {
+			s.hosts.LogRefusal(name)
+			return &ranking.FieldError{Field: "Host", Reason: s.hosts.Refusal(name), Kind: problem.ErrMisdirectedRequest}
+		}
+		return next(c)
+	}
+}
+
+// isLoopback reports whether only this machine reaches an address. There, browsers are the one way in for
+// strangers.
+func isLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}

@@ -1,0 +1,139 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server"
+	"rankcast/server/servertest"
+)
+
+// rawRequest sends the lines of a request's head, and a body, as they are.
+func rawRequest(t *testing.T, addr, head, body string) servertest.Answer {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "%s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", strings.ReplaceAll(head, "\n", "\r\n"), len(body), body)
+	require.NoError(t, err)
+	method, _, _ := strings.Cut(head, " ")
+	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	require.NoError(t, err)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return servertest.NewAnswer(t, res.StatusCode, res.Header, string(b))
+}
+
+// A page whose name resolves to a loopback address is of one origin with the server for its browser. It
+// still reads nothing, writes nothing and opens no socket.
+func TestDNSRebinding(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		var logged servertest.Log
+		n := servertest.Start(t, url, servertest.Config{Server: server.Config{Origins: []string{"*"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}}, definition.Board{Name: "b"})
+		require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"secret","score":7}`).Status)
+		before := n.Do("GET", "/v1/boards/b", "").Body
+		const rebound = "Host: evil.com\nOrigin: http://evil.com\nSec-Fetch-Site: same-origin"
+		for _, c := range []struct{ request, body string }{
+			{"GET /v1/boards/b/top", ""}, {"GET /v1/overview", ""}, {"GET /v1/audit", ""}, {"GET /v1/boards/b/export", ""}, {"GET /v1/boards/nope", ""},
+			{"GET /", ""}, {"GET /stars", ""}, {"GET /docs/start", ""}, {"GET /assets/shared/links.js", ""}, {"GET /healthz", ""}, {"GET /readyz", ""}, {"GET /nowhere", ""},
+			{"POST /v1/boards/b/scores", `{"member":"secret","score":1}`}, {"PUT /v1/boards/c", `{}`}, {"DELETE /v1/boards/b", ""}, {"DELETE /v1/boards/b/members/secret", ""},
+			{"POST /v1/boards/b/import", ""}, {"PATCH /v1/boards/b", ""}, {"OPTIONS /v1/boards/b", ""},
+			{"GET /v1/live", ""},
+		} {
+			a := rawRequest(t, n.Addr, c.request+" HTTP/1.1\n"+rebound, c.body)
+			servertest.RequireProblem(t, a, 421, "misdirected_request", "Host")
+			require.Contains(t, a.Body, "evil.com")
+			require.Contains(t, a.Body, "--hosts")
+			require.NotContains(t, a.Body, "secret")
+			require.Empty(t, a.Header.Get("Access-Control-Allow-Origin"), c.request)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), servertest.Patience)
+		defer cancel()
+		for _, from := range []http.Header{{"Origin": {"http://evil.com"}}, nil} {
+			_, res, err := websocket.Dial(ctx, "ws://"+n.Addr+"/v1/live", &websocket.DialOptions{Host: "evil.com", HTTPHeader: from, Subprotocols: []string{"rankcast.v1"}})
+			require.Error(t, err)
+			require.Equal(t, 421, res.StatusCode, "no socket opens, whatever its origin")
+		}
+		require.Equal(t, before, n.Do("GET", "/v1/boards/b", "").Body, "nothing has changed")
+		require.Equal(t, 404, n.Do("GET", "/v1/boards/c", "").Status)
+		require.Equal(t, 1, strings.Count(logged.String(), "another host"), logged.String())
+		require.Contains(t, logged.String(), `host=evil.com flag="--hosts evil.com"`)
+	})
+}
+
+// Which host a request is for follows from its head, in each form that HTTP has for it.
+func TestHostOfARequest(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Hosts: []string{"scores.example.com", "*.games.example:8443"}}}, definition.Board{Name: "b"})
+	for head, status := range map[string]int{
+		"GET /healthz HTTP/1.1\nHost: " + n.Addr:                             200,
+		"GET /healthz HTTP/1.1\nHost: localhost":                             200,
+		"GET /healthz HTTP/1.1\nHost: LOCALHOST.:8080":                       200,
+		"GET /healthz HTTP/1.1\nHost: a.localhost:1":                         200,
+		"GET /healthz HTTP/1.1\nHost: 10.1.2.3":                              200,
+		"GET /healthz HTTP/1.1\nHost: [::1]:8080":                            200,
+		"GET /healthz HTTP/1.1\nHost: scores.example.com":                    200,
+		"GET /healthz HTTP/1.1\nHost: eu.games.example:8443":                 200,
+		"GET /healthz HTTP/1.1\nHost: eu.games.example":                      421,
+		"GET /healthz HTTP/1.1\nHost: evil.com":                              421,
+		"GET /healthz HTTP/1.1\nHost: 127.0.0.1.evil.com":                    421,
+		"GET /healthz HTTP/1.1\nHost: localhost.evil.com:80":                 421,
+		"GET /healthz HTTP/1.1\nHost: localhost@evil.com":                    400, // no host may have an at sign
+		"GET /healthz HTTP/1.1\nHost: evil.com@localhost":                    400, // likewise
+		"GET /healthz HTTP/1.1\nHost:":                                       421,
+		"GET /healthz HTTP/1.0":                                              421,
+		"GET /healthz HTTP/1.0\nHost: localhost":                             200,
+		"GET /healthz HTTP/1.1":                                              400, // RFC 9112, section 3.2
+		"GET /healthz HTTP/1.1\nHost: localhost\nHost: evil.com":             400, // likewise
+		"GET http://evil.com/healthz HTTP/1.1\nHost: localhost":              421, // the target counts
+		"GET http://localhost:8080/healthz HTTP/1.1\nHost: evil.com":         200,
+		"GET http://localhost@evil.com/healthz HTTP/1.1\nHost: localhost":    421,
+		"GET http://x:y@localhost/healthz HTTP/1.1\nHost: localhost":         200,
+		"GET //evil.com/healthz HTTP/1.1\nHost: localhost":                   404,
+		"GET /healthz HTTP/1.1\nHost: evil.com\nX-Forwarded-Host: localhost": 421,
+	} {
+		a := rawRequest(t, n.Addr, head, "")
+		require.Equal(t, status, a.Status, "%s\n%s", head, a.Body)
+		if status == 421 {
+			servertest.RequireProblem(t, a, 421, "misdirected_request", "Host")
+		}
+	}
+}
+
+// The address decides whether the rule applies; --hosts has it apply anywhere.
+func TestHostRuleFollowsTheAddress(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		listen string
+		hosts  []string
+		evil   int
+	}{
+		{"127.0.0.1:0", nil, 421}, {"127.0.0.2:0", nil, 421}, {"localhost:0", nil, 421}, {"[::1]:0", nil, 421}, {"[::ffff:127.0.0.1]:0", nil, 421},
+		{"0.0.0.0:0", nil, 200}, {":0", nil, 200}, {"0.0.0.0:0", []string{"localhost"}, 421},
+	} {
+		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Listen: c.listen, Server: server.Config{Hosts: c.hosts}})
+		require.Equal(t, c.evil, rawRequest(t, n.Addr, "GET /healthz HTTP/1.1\nHost: evil.com", "").Status, c)
+		require.Equal(t, 200, rawRequest(t, n.Addr, "GET /healthz HTTP/1.1\nHost: localhost", "").Status, c)
+		n.Stop()
+	}
+}
+
+func TestCheckHost(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, server.CheckHost("*.example.com:8443"))
+	require.ErrorContains(t, server.CheckHost("https://example.com"), "without a scheme")
+}
