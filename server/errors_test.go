@@ -122,7 +122,7 @@ func TestBadInput(t *testing.T) {
 		empty := n.Do("POST", scores, `{"member":"x","score":1}`, "Idempotency-Key", "")
 		servertest.RequireProblem(t, empty, 400, "invalid_request", "Idempotency-Key")
 		zipped := n.Do("POST", scores, `{"member":"x","score":1}`, "Content-Encoding", "gzip")
-		servertest.RequireProblem(t, zipped, 400, "invalid_request", "Content-Encoding")
+		servertest.RequireProblem(t, zipped, 415, "unsupported_media_type", "Content-Encoding")
 		for _, method := range []string{"POST", "DELETE"} {
 			elsewhere := n.Do(method, map[string]string{"POST": scores, "DELETE": "/v1/boards/b/members/a"}[method],
 				`{"member":"x","score":1}`, "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -85,7 +84,7 @@ func (s *Server) postImport(c echo.Context) error {
 	if err := request.CheckEncoding(c); err != nil {
 		return err
 	}
-	parse, err := importFormat(c.Request().Header.Get(echo.HeaderContentType))
+	parse, err := importFormat(c)
 	if err != nil {
 		return err
 	}
@@ -168,18 +167,19 @@ func (l *lineReader) next() (ranking.Row, error) {
 
 func (l *lineReader) refuse(err error) error { return &ranking.RowError{Line: l.line, Err: err} }
 
-// importFormat returns the decoder for a body's content type.
-func importFormat(contentType string) (parseLine, error) {
-	media, parameters, err := mime.ParseMediaType(contentType)
-	if charset := parameters["charset"]; err == nil && (charset == "" || strings.EqualFold(charset, "utf-8")) {
-		switch media {
-		case ndjsonType:
-			return parseObjectLine, nil
-		case csvType:
-			return new(csvLines).parse, nil
-		}
+// importFormat returns the decoder for the media type of a body.
+func importFormat(c echo.Context) (parseLine, error) {
+	media, err := request.MediaType(c, ndjsonType, csvType)
+	if err != nil {
+		return nil, err
 	}
-	return nil, ranking.Invalid("Content-Type", "want application/x-ndjson or text/csv, in UTF-8")
+	switch media {
+	case ndjsonType:
+		return parseObjectLine, nil
+	case csvType:
+		return new(csvLines).parse, nil
+	}
+	return nil, request.UnsupportedType(c, ndjsonType, csvType)
 }
 
 func parseObjectLine(line []byte) (row ranking.Row, err error) {

@@ -150,7 +150,7 @@ func TestImportRefusesOverHTTP(t *testing.T) {
 			a := n.Do("POST", path, good, header...)
 			require.Contains(t, a.Body, fmt.Sprintf(`"field":%q}`, field), a.Body)
 		}
-		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/b/import", good, "Content-Type", ndjson+"; charset=latin1"), 400, "invalid_request", "Content-Type")
+		servertest.RequireProblem(t, n.Do("POST", "/v1/boards/b/import", good, "Content-Type", ndjson+"; charset=latin1"), 415, "unsupported_media_type", "Content-Type")
 		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
 		servertest.RequireProblem(t, n.Do("GET", "/v1/boards/nope/export", ""), 404, "unknown_board", "board")
 

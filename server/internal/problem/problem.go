@@ -12,11 +12,12 @@ import (
 )
 
 var (
-	ErrForbidden          = errors.New("forbidden")
-	ErrNotFound           = errors.New("not found")
-	ErrMethodNotAllowed   = errors.New("method not allowed")
-	ErrHandshake          = errors.New("not a WebSocket handshake")
-	ErrMisdirectedRequest = errors.New("misdirected request")
+	ErrForbidden            = errors.New("forbidden")
+	ErrNotFound             = errors.New("not found")
+	ErrMethodNotAllowed     = errors.New("method not allowed")
+	ErrHandshake            = errors.New("not a WebSocket handshake")
+	ErrMisdirectedRequest   = errors.New("misdirected request")
+	ErrUnsupportedMediaType = errors.New("unsupported media type")
 )
 
 // ErrCrossOrigin refuses a request from a page of another site.
@@ -44,6 +45,7 @@ var table = []struct {
 	{ranking.ErrNotOpen, http.StatusConflict, "not_open"},
 	{ranking.ErrConflict, http.StatusConflict, "conflict"},
 	{ranking.ErrTooLarge, http.StatusRequestEntityTooLarge, "too_large"},
+	{ErrUnsupportedMediaType, http.StatusUnsupportedMediaType, "unsupported_media_type"},
 	{ErrMisdirectedRequest, http.StatusMisdirectedRequest, "misdirected_request"},
 	{ranking.ErrOutOfRange, http.StatusUnprocessableEntity, "out_of_range"},
 	{access.ErrRateLimited, http.StatusTooManyRequests, "rate_limited"},

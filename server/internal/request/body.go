@@ -23,11 +23,8 @@ func ReadObject(c echo.Context) (Object, error) {
 	return ParseObject("body", body)
 }
 
-// ReadBody reads a request's body, up to maxBody.
+// ReadBody reads a request's body, up to maxBody. RequireJSON has checked its type.
 func ReadBody(c echo.Context) ([]byte, error) {
-	if err := CheckEncoding(c); err != nil {
-		return nil, err
-	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -37,14 +34,6 @@ func ReadBody(c echo.Context) ([]byte, error) {
 		return nil, ranking.Invalid("body", "ended early")
 	}
 	return body, nil
-}
-
-// CheckEncoding refuses a compressed body.
-func CheckEncoding(c echo.Context) error {
-	if encoding := c.Request().Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return ranking.Invalid("Content-Encoding", "want none: the server accepts no compressed body")
-	}
-	return nil
 }
 
 // IdempotencyKey is the header that gives the id of an update or event, or the start of the ids

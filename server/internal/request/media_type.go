@@ -1,0 +1,90 @@
+package request
+
+import (
+	"fmt"
+	"mime"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/server/internal/problem"
+)
+
+// jsonType is the media type of a body that the server asks for.
+const jsonType = "application/json"
+
+// RequireJSON is middleware that refuses a body that cannot be JSON in UTF-8, with 415: one that is
+// compressed, and one of another media type or charset. It accepts also what simple clients send with
+// JSON: no type at all, text/plain (fetch) and application/x-www-form-urlencoded (curl). Browsers send
+// these types across sites without asking; the rule for origins refuses such requests.
+func RequireJSON(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if c.Request().ContentLength == 0 {
+			return next(c)
+		}
+		if err := CheckEncoding(c); err != nil {
+			return err
+		}
+		media, err := MediaType(c, jsonType)
+		if err != nil {
+			return err
+		}
+		switch media {
+		case "", jsonType, "text/json", "text/plain", "application/x-www-form-urlencoded":
+			return next(c)
+		}
+		if strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json") { // RFC 6839
+			return next(c)
+		}
+		return UnsupportedType(c, jsonType)
+	}
+}
+
+// CheckEncoding refuses a compressed body, with 415. The answer says so by Accept-Encoding (RFC 7694).
+func CheckEncoding(c echo.Context) error {
+	for _, encoding := range c.Request().Header.Values("Content-Encoding") {
+		if encoding != "" && !strings.EqualFold(encoding, "identity") {
+			c.Response().Header().Set("Accept-Encoding", "identity")
+			return unsupported("Content-Encoding", fmt.Sprintf("is %q; want none: the server accepts no compressed body", definition.Clip(encoding)))
+		}
+	}
+	return nil
+}
+
+// charsets are the names of UTF-8, and of its subset ASCII, in lower case.
+var charsets = map[string]bool{"": true, "utf-8": true, "utf8": true, "us-ascii": true, "ascii": true}
+
+// MediaType returns the media type of the body, in lower case and without parameters; "" for none. An
+// error, with 415, names the wanted types: the type is malformed, or its charset is not UTF-8.
+func MediaType(c echo.Context, wanted ...string) (string, error) {
+	values := c.Request().Header.Values(echo.HeaderContentType)
+	switch {
+	case len(values) == 0 || len(values) == 1 && values[0] == "":
+		return "", nil
+	case len(values) > 1:
+		return "", UnsupportedType(c, wanted...)
+	}
+	media, parameters, err := mime.ParseMediaType(values[0])
+	if err != nil || !charsets[strings.ToLower(parameters["charset"])] {
+		return "", UnsupportedType(c, wanted...)
+	}
+	return media, nil
+}
+
+// UnsupportedType is the error, with 415, for a body of any other than the wanted types. The answer also
+// names these by Accept (RFC 9110, section 15.5.16).
+func UnsupportedType(c echo.Context, wanted ...string) error {
+	c.Response().Header().Set(echo.HeaderAccept, strings.Join(wanted, ", "))
+	came := strings.Join(c.Request().Header.Values(echo.HeaderContentType), ", ")
+	is := "is missing"
+	if came != "" {
+		is = fmt.Sprintf("is %q", definition.Clip(came))
+	}
+	return unsupported(echo.HeaderContentType, fmt.Sprintf("%s; want %s, in UTF-8", is, strings.Join(wanted, " or ")))
+}
+
+func unsupported(header, reason string) error {
+	return &ranking.FieldError{Field: header, Reason: reason, Kind: problem.ErrUnsupportedMediaType}
+}
