@@ -113,13 +113,19 @@ func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateErro
 	boards, events := slices.Clone(all.Boards), slices.Clone(all.Events)
 	for i, b := range boards {
 		var err error
-		if boards[i], err = b.Normalize(); err != nil {
+		if boards[i], err = b.Normalize(); err == nil {
+			err = boards[i].CheckNew()
+		}
+		if err != nil {
 			return at(definition.SectionBoards, b.Name, err)
 		}
 	}
 	for i, e := range events {
 		var err error
-		if events[i], err = e.Normalize(); err != nil {
+		if events[i], err = e.Normalize(); err == nil {
+			err = events[i].CheckNew()
+		}
+		if err != nil {
 			return at(definition.SectionEvents, e.Name, err)
 		}
 	}

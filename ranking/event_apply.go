@@ -38,7 +38,7 @@ func (s *Store) CheckFeed(ctx context.Context, feed string) error {
 
 // EventCall is one occurrence of an event.
 type EventCall struct {
-	ID     string // makes a retry count once; "" for none, else 1 to 128 bytes of UTF-8 without control characters
+	ID     string // makes a retry count once; "" for none, else an id that definition.CheckNewText accepts
 	Fields map[string]jsontext.Value
 }
 
@@ -163,7 +163,7 @@ func (s *Store) event(ctx context.Context, name string) (*definition.Event, erro
 // deterministic JSON.
 func (o EventCall) check() ([]byte, error) {
 	if o.ID != "" {
-		if err := definition.CheckText("id", o.ID); err != nil {
+		if err := definition.CheckNewText("id", o.ID); err != nil {
 			return nil, err
 		}
 	}

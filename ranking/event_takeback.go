@@ -56,7 +56,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 		return TakenBack{}, fmt.Errorf("%w: event %q has stored %q, which is not a valid set of fields", ErrUnavailable, event, definition.Clip(record.fields))
 	}
 	t := TakenBack{Before: record.was == "T"}
-	if t.Updates, err = e.Expand(o.Fields); err != nil {
+	if t.Updates, err = e.ExpandRecorded(o.Fields); err != nil {
 		return TakenBack{}, errRedefined(event)
 	}
 	t.takenBack = true

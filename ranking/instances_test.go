@@ -102,7 +102,7 @@ func TestPartsOfAnyCharacters(t *testing.T) {
 		f, heard := follow(t, url, 0)
 		next[up](t, heard)
 		parts := []string{"s17", "S17", "a b", " ", ".", "..", "*", "?", "[a]", "|", `"`, `'`, `\`, "%s", "$1", "~", "-1", "(x", "-", "+", "é", "e\u0301",
-			"星", "👩‍🚀", strings.Repeat("x", 64), strings.Repeat("é", 32), "a\u00a0b", "\u2028", "z"}
+			"星", "👩‍🚀", strings.Repeat("x", 64), strings.Repeat("é", 32), "a\u00a0b", "\u200f", "\u200da", "z"}
 		var names []string
 		for i, part := range parts {
 			name := "b:" + part

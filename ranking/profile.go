@@ -20,7 +20,7 @@ import (
 // Profile is the name and avatar beside a member's entries, on all boards of its kind. The
 // zero Profile stands for no profile.
 type Profile struct {
-	// Name is 1 to 128 bytes of UTF-8 without control characters, with at least one
+	// Name is 1 to 128 bytes that definition.NewTextFault accepts, with at least one
 	// character other than a space; "" for none.
 	Name string `json:"name,omitzero"`
 	// Avatar is an http or https URL, or a path on the site that shows it. A path starts
@@ -40,7 +40,7 @@ func (p Profile) check() error {
 		return Invalid("name", "is missing, and avatar is missing too; want at least one of them")
 	}
 	if p.Name != "" {
-		if reason := definition.TextFault(p.Name, maxNameBytes); reason != "" {
+		if reason := definition.NewTextFault(p.Name, maxNameBytes); reason != "" {
 			return Invalid("name", reason)
 		}
 		if strings.TrimSpace(p.Name) == "" {
@@ -59,7 +59,7 @@ func (p Profile) check() error {
 // address, so it may hold only the location of an image.
 func avatarFault(avatar string) string {
 	const want = "want an http or https URL, or a path that starts with one slash"
-	if reason := definition.TextFault(avatar, maxAvatarBytes); reason != "" {
+	if reason := definition.NewTextFault(avatar, maxAvatarBytes); reason != "" {
 		return reason
 	}
 	if strings.ContainsAny(avatar, " \\\"<>") {
@@ -84,7 +84,7 @@ func avatarFault(avatar string) string {
 // returns a FieldError for an invalid profile, and ErrConflict when too many kinds have
 // profiles.
 func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) (first bool, err error) {
-	if err := cmp.Or(definition.CheckKind(kind), definition.CheckMember(member), p.check()); err != nil {
+	if err := cmp.Or(definition.CheckKind(kind), definition.CheckNewMember(member), p.check()); err != nil {
 		return false, err
 	}
 	text, err := json.Marshal(p)

@@ -21,7 +21,7 @@ func TestProfilesAreKeptPerKind(t *testing.T) {
 		s, ctx := open(t, url), t.Context()
 		_, err := s.Profile(ctx, "user", "u4")
 		require.ErrorIs(t, err, ranking.ErrUnknownMember)
-		odd := `a:{b}@ "<ü> / %` + "\u2028"
+		odd := `a:{b}@ "<ü> / %` + "\u200f"
 		for _, member := range []string{"u4", odd} {
 			first, err := s.SetProfile(ctx, "user", member, ranking.Profile{Name: "Ann " + member, Avatar: "/a.png"})
 			require.NoError(t, err)

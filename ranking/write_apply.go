@@ -30,6 +30,9 @@ func (s *Store) Apply(ctx context.Context, board string, updates []definition.Up
 // applyAs is Apply with one override for all updates.
 func (s *Store) applyAs(ctx context.Context, as override, board string, updates []definition.Update) ([]Outcome, error) {
 	n, err := definition.ParseName(board)
+	if err == nil && as != removing {
+		err = n.CheckNew()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +49,7 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 	outcomes := make([]Outcome, len(updates))
 	valid, index := make([]write, 0, len(updates)), make([]int, 0, len(updates))
 	for i, u := range updates {
-		if outcomes[i].Err = cmp.Or(u.Check(), checkAt(r, u)); outcomes[i].Err == nil {
+		if outcomes[i].Err = cmp.Or(as.check(u), checkAt(r, u)); outcomes[i].Err == nil {
 			valid, index = append(valid, write{u, as}), append(index, i)
 		}
 	}
@@ -55,6 +58,14 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 		outcomes[index[i]] = o
 	}
 	return outcomes, err
+}
+
+// check checks an update. The member to remove may be any that exists.
+func (as override) check(u definition.Update) error {
+	if as == removing {
+		return definition.CheckMember(u.Member)
+	}
+	return u.Check()
 }
 
 // commitUpdates applies updates that have passed their checks.

@@ -37,7 +37,7 @@ func (e *RowError) Unwrap() error { return e.Err }
 type Imported struct {
 	Period  string      // the period in which it counted; "" on a board without periods, and without accepted rows
 	Rows    int64       // number of accepted rows
-	Refused int64       // number of rows out of range, without the row at which the import ended
+	Refused int64       // number of rows out of range or with an unsafe id, without the row at which the import ended
 	First   []*RowError // the first MaxRowErrors of the refused rows
 }
 
@@ -55,9 +55,9 @@ type Imported struct {
 // fewer. The parts that an export lacks (request ids, the time at which a member entered)
 // begin anew.
 //
-// A row whose score is out of range is refused, and next may refuse a row too, by a
-// *RowError of kind ErrOutOfRange; the import continues. At any other wrong row the import
-// ends, and the rows before it are applied. With any other error of next or of Redis, some
+// A row whose score is out of range, or whose member has an unsafe id (ErrUnsafeText), is
+// refused. next may refuse a row too, by a *RowError of one of these kinds. The import
+// continues. At any other wrong row the import ends, and the rows before it are applied. With any other error of next or of Redis, some
 // of the last thousand rows may be applied. The error is ErrNotOpen for a name with a
 // period, and ErrConflict for a board with a window. It is ErrConflict too when the period
 // rolls over during the import. Imported always holds the work done until then.
@@ -129,7 +129,12 @@ func (im *importer) add(r Row) {
 // stop reports whether the import ends at the last row.
 func (im *importer) stop() bool {
 	err := im.rows[len(im.rows)-1].err
-	return err != nil && !errors.Is(err, ErrOutOfRange)
+	return err != nil && !refusesOneRow(err)
+}
+
+// refusesOneRow reports whether an import goes on after a row with this error.
+func refusesOneRow(err error) bool {
+	return errors.Is(err, ErrOutOfRange) || errors.Is(err, ErrUnsafeText)
 }
 
 // flush applies the waiting rows, and returns the error that ends the import.
@@ -165,7 +170,7 @@ func (im *importer) count(line int64, o Outcome) error {
 	switch {
 	case o.Err != nil:
 		refused := &RowError{line, o.Err}
-		if !errors.Is(o.Err, ErrOutOfRange) {
+		if !refusesOneRow(o.Err) {
 			return refused
 		}
 		d.Refused++

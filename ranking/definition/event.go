@@ -194,7 +194,7 @@ func (c *compiledEvent) compileBoard(path, board string, t *target) error {
 	for i, s := range parts[1:] {
 		p, err := parseTemplate(s)
 		if err == nil {
-			err = p.literals(partFault, maxPartBytes)
+			err = p.literals(func(s string) string { return partFault(s, TextFault) }, maxPartBytes)
 		}
 		if err != nil {
 			return Invalid(path, fmt.Sprintf("part %d %v", i+1, err))
@@ -216,7 +216,7 @@ func (c *compiledEvent) compileMember(path, member string, t *target) error {
 	}
 	var err error
 	if t.member, err = parseTemplate(member); err == nil {
-		err = t.member.literals(memberFault, MaxIDBytes)
+		err = t.member.literals(func(s string) string { return TextFault(s, MaxIDBytes) }, MaxIDBytes)
 	}
 	if err != nil {
 		return Invalid(path, err.Error())
@@ -228,8 +228,6 @@ func (c *compiledEvent) compileMember(path, member string, t *target) error {
 	}
 	return nil
 }
-
-func memberFault(s string) string { return TextFault(s, MaxIDBytes) }
 
 func (c *compiledEvent) compileScore(path, score string, t *target) error {
 	if score == "" {

@@ -28,13 +28,23 @@ type BoardUpdate struct {
 // ErrOutOfRange for an integer beyond ±MaxScore, and ErrInvalid otherwise. Expand may be
 // called concurrently.
 func (e Event) Expand(fields map[string]jsontext.Value) ([]BoardUpdate, error) {
+	return e.expand(fields, NewTextFault)
+}
+
+// ExpandRecorded is Expand for an occurrence that has counted before: its boards and members may be
+// any that exist.
+func (e Event) ExpandRecorded(fields map[string]jsontext.Value) ([]BoardUpdate, error) {
+	return e.expand(fields, TextFault)
+}
+
+func (e Event) expand(fields map[string]jsontext.Value, rule textRule) ([]BoardUpdate, error) {
 	if e.compiled == nil {
 		var err error
 		if e, err = e.Normalize(); err != nil {
 			return nil, err
 		}
 	}
-	x := expansion{e: e.compiled, text: make(map[string]string, len(fields)), json: make(map[string]string, len(fields))}
+	x := expansion{e: e.compiled, rule: rule, text: make(map[string]string, len(fields)), json: make(map[string]string, len(fields))}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if e.CarriesTime(fields) && name == AtField {
 			continue
@@ -87,6 +97,7 @@ func (c *compiledEvent) list() string { return cmp.Or(strings.Join(c.names, ", "
 // expansion holds the values of an event's fields.
 type expansion struct {
 	e       *compiledEvent
+	rule    textRule          // for texts, and for the names that they make
 	text    map[string]string // fields used as text
 	json    map[string]string // all fields, compact
 	integer map[string]int64
@@ -124,11 +135,11 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 		if json.Unmarshal(compact, &s) != nil {
 			return Invalid(name, fmt.Sprintf("is %s; want a string", Clip(string(compact))))
 		}
-		fault := memberFault
+		reason := x.rule(s, MaxIDBytes)
 		if u.part {
-			fault = partFault
+			reason = partFault(s, x.rule)
 		}
-		if reason := fault(s); reason != "" {
+		if reason != "" {
 			return Invalid(name, reason)
 		}
 		x.text[name] = s
@@ -143,12 +154,12 @@ func (x *expansion) target(t target) (BoardUpdate, error) {
 	n := Name{Base: t.base, Parts: make([]string, len(t.parts))}
 	for i, p := range t.parts {
 		n.Parts[i] = p.expand(text)
-		if reason := partFault(n.Parts[i]); reason != "" {
+		if reason := partFault(n.Parts[i], x.rule); reason != "" {
 			return BoardUpdate{}, Invalid(x.longest(p, text), fmt.Sprintf("makes a part of board %s that %s", t.base, reason))
 		}
 	}
 	u := Update{Member: t.member.expand(text), Score: t.score.n, Op: t.op, If: t.cond}
-	if reason := memberFault(u.Member); reason != "" {
+	if reason := x.rule(u.Member, MaxIDBytes); reason != "" {
 		return BoardUpdate{}, Invalid(x.longest(t.member, text), fmt.Sprintf("makes a member of board %s that %s", t.base, reason))
 	}
 	if t.score.field != "" {
@@ -161,7 +172,7 @@ func (x *expansion) target(t target) (BoardUpdate, error) {
 			return BoardUpdate{}, Invalid(x.longest(t.data, value), fmt.Sprintf("makes the data on board %s %d bytes long; want at most %d", t.base, n, MaxDataBytes))
 		}
 	}
-	return BoardUpdate{Board: n.Instance(), Update: u}, u.Check()
+	return BoardUpdate{Board: n.Instance(), Update: u}, u.checkEffect()
 }
 
 // longest returns the field of p with the longest value; of several such fields the first.

@@ -118,6 +118,9 @@ func readBoard(f field) (Board, error) {
 		}
 	}
 	d, err := d.Normalize()
+	if err == nil {
+		err = d.CheckNew()
+	}
 	return d, LocateInFile(SectionBoards, f.name, err)
 }
 
@@ -130,7 +133,9 @@ func (defs *Set) readEvents(v value) error {
 		e := Event{Name: f.name}
 		err := e.readUpdates(f.value)
 		if err == nil {
-			e, err = e.Normalize()
+			if e, err = e.Normalize(); err == nil {
+				err = e.CheckNew()
+			}
 			err = LocateInFile(SectionEvents, e.Name, err)
 		}
 		errs = append(errs, err)
@@ -153,7 +158,9 @@ func ParseBoardYAML(board, text string) (Board, error) {
 		err = d.read(v)
 	}
 	if err == nil {
-		d, err = d.Normalize()
+		if d, err = d.Normalize(); err == nil {
+			err = d.CheckNew()
+		}
 	}
 	return d, rooted("definition", err)
 }

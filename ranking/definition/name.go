@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // maxParts is the greatest number of parts of a name, and of placeholders of a family.
@@ -15,9 +14,6 @@ const maxParts = 8
 
 // maxPartBytes is the greatest length of one part of an instance's name.
 const maxPartBytes = 64
-
-// MaxIDBytes is the greatest length of a member id and of a request id, in bytes.
-const MaxIDBytes = 128
 
 var (
 	kindName    = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
@@ -56,7 +52,7 @@ func ParseName(s string) (Name, error) {
 		return Name{}, Invalid("board", fmt.Sprintf("has %d parts; want at most %d", len(n.Parts), maxParts))
 	}
 	for i, part := range n.Parts {
-		if reason := partFault(part); reason != "" {
+		if reason := partFault(part, TextFault); reason != "" {
 			if CheckBoard(board) == nil {
 				return Name{}, Invalid("board", wantInstance)
 			}
@@ -139,61 +135,6 @@ func (t FamilyName) Slot() string { return SlotOf(t.base, len(t.Placeholders)) }
 func CheckBoard(board string) error {
 	_, err := ParseFamilyName(board)
 	return err
-}
-
-// CheckMember returns a FieldError unless id is a valid member id: 1 to 128 bytes of UTF-8
-// without control characters.
-func CheckMember(id string) error { return CheckText("member", id) }
-
-// CheckText checks s by the rule that member ids and request ids share, and returns a
-// FieldError for field.
-func CheckText(field, s string) error {
-	if reason := TextFault(s, MaxIDBytes); reason != "" {
-		return Invalid(field, reason)
-	}
-	return nil
-}
-
-// TextFault says what is wrong with a text of 1 to most bytes, or returns "". It refuses
-// control characters because change messages use them as separators.
-func TextFault(s string, most int) string {
-	switch {
-	case s == "":
-		return fmt.Sprintf("is empty; want 1 to %d bytes of UTF-8", most)
-	case len(s) > most:
-		return fmt.Sprintf("has %d bytes; want 1 to %d", len(s), most)
-	case !utf8.ValidString(s):
-		return "is not valid UTF-8"
-	}
-	for _, r := range s {
-		if r < 0x20 || 0x7f <= r && r <= 0x9f {
-			return fmt.Sprintf("has the control character %U", r)
-		}
-	}
-	return ""
-}
-
-// notInParts are the characters that separate or enclose the parts of names, keys and paths.
-const notInParts = ":@/{}"
-
-// partFault says what is wrong with a part of an instance's name, or returns "".
-func partFault(s string) string {
-	if reason := TextFault(s, maxPartBytes); reason != "" {
-		return reason
-	}
-	if i := strings.IndexAny(s, notInParts); i >= 0 {
-		return fmt.Sprintf("has %q, which no part may have", s[i])
-	}
-	return ""
-}
-
-// Clip shortens a caller's text to at most 64 bytes, for quotation in an error.
-func Clip(s string) string {
-	const most = 64
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // CheckKind returns a FieldError unless kind is a valid kind of member: 1 to 32 characters of

@@ -187,7 +187,7 @@ func checkSource(path, of string, t FamilyName) error {
 			}
 			continue
 		}
-		if reason := partFault(part); reason != "" {
+		if reason := partFault(part, TextFault); reason != "" {
 			return Invalid(path, fmt.Sprintf("part %d %s", i+1, reason))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // Update is one update of one member's score.
 type Update struct {
-	Member string // 1 to 128 bytes of UTF-8 without control characters
+	Member string // an id that CheckNewMember accepts
 	Score  int64  // within ±MaxScore
 	Op     Mode   // says how Score changes the score; "" means the board's mode, the only one on a board with a window
 	ID     string // request id, by the rule of Member: updates with the same id count once; "" for none
@@ -57,11 +57,22 @@ func CompactData(v jsontext.Value) (string, error) {
 }
 
 // Check returns nil for a valid update, or a FieldError. Its kind is ErrOutOfRange for a score
-// beyond ±MaxScore, and ErrInvalid otherwise.
+// beyond ±MaxScore, ErrUnsafeText for a member or a request id that CheckNewText alone refuses,
+// and ErrInvalid otherwise.
 func (u Update) Check() error {
-	if err := CheckMember(u.Member); err != nil {
+	if err := CheckNewMember(u.Member); err != nil {
 		return err
 	}
+	if u.ID != "" {
+		if err := CheckNewText("id", u.ID); err != nil {
+			return err
+		}
+	}
+	return u.checkEffect()
+}
+
+// checkEffect is Check without the member and the request id.
+func (u Update) checkEffect() error {
 	if u.Score < -MaxScore || u.Score > MaxScore {
 		return &FieldError{Field: "score", Reason: fmt.Sprintf("is %d; want an integer within ±%d", u.Score, int64(MaxScore)), Kind: ErrOutOfRange}
 	}
@@ -88,9 +99,6 @@ func (u Update) Check() error {
 		if reason := timeFault(u.At); reason != "" {
 			return Invalid("at", reason)
 		}
-	}
-	if u.ID != "" {
-		return CheckText("id", u.ID)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 // Profile is the name and avatar that all boards of a kind show beside a member's entry.
 type Profile struct {
-	// Name is 1 to 128 bytes of UTF-8 without control characters; "" for none.
+	// Name is 1 to 128 bytes of UTF-8 by the rule of Update.Member; "" for none.
 	Name string `json:"name,omitzero"`
 	// Avatar is an http or https URL, or a path of the site that shows it, up to 512
 	// bytes; "" for none.

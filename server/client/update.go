@@ -36,7 +36,8 @@ const (
 
 // Update changes the score of one member.
 type Update struct {
-	// Member is 1 to 128 bytes of UTF-8 without control characters.
+	// Member is 1 to 128 bytes of UTF-8, without control characters and characters that change the
+	// lines or the direction of the text around them.
 	Member string `json:"member"`
 	// Score is within ±MaxScore.
 	Score int64 `json:"score"`

@@ -16,6 +16,7 @@ var docKeywords = map[string]string{
 	"start#keep-scores-in-redis":                   "persistence persistent database save storage docker",
 	"start#run-two-nodes":                          "cluster scale scaling high availability",
 	"boards#define-boards":                         "create new leaderboard config configuration yaml",
+	"boards#text":                                  "unicode utf-8 emoji bidi right-to-left rtl hebrew arabic control character invalid id name",
 	"boards#mode-and-order":                        "ascending descending highest lowest best total sum increment latest golf race high score",
 	"boards#score-bounds":                          "minimum maximum negative float decimal cheat anti-cheat",
 	"boards#ties":                                  "equal scores same rank tiebreaker tie break",

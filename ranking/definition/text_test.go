@@ -1,0 +1,118 @@
+package definition
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+)
+
+// unsafeRunes are the characters that no created text may have, and that an old one may.
+var unsafeRunes = []rune("\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+// What a request creates has a stricter rule than what it names.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{
+		"s17", "Jun Li", "日本", "שלום", "أحمد", "👩\u200d🚀", "می\u200cخواهم", "क\u094d\u200dष", "a\u200eb", "\u200fא", "e\u0301", "\u00a0", "\u061c", "~", " ", "\u2027", "\u202f", "\u2065", "\u206a", "\ufeff",
+		strings.Repeat("x", 128), strings.Repeat("é", 64),
+	} {
+		require.NoError(t, CheckMember(s), "%q", s)
+		require.NoError(t, CheckNewMember(s), "%q", s)
+		require.Empty(t, NewTextFault(s, 128), "%q", s)
+	}
+	for _, s := range []string{
+		"", "\x00", "a\x1f", "a\tb", "a\nb", "\x7f", "\u0080", "é\u0085", "\u009f", "\xff", "a\xc3", "\xed\xa0\x80", "\xed\xbf\xbfx", "\xc0\xaf", "\xf4\x90\x80\x80",
+		strings.Repeat("x", 129), strings.Repeat("é", 65),
+	} {
+		refused(t, CheckMember(s), "member", "%q", s)
+		refused(t, CheckNewMember(s), "member", "%q", s)
+		require.NotErrorIs(t, CheckNewMember(s), ErrUnsafeText, "%q", s)
+		require.NotEmpty(t, NewTextFault(s, 128), "%q", s)
+	}
+	for _, r := range unsafeRunes {
+		for _, s := range []string{string(r), "a" + string(r), string(r) + "a", "é" + string(r) + "א"} {
+			require.NoError(t, CheckMember(s), "%q", s)
+			require.Empty(t, TextFault(s, 128), "%q", s)
+			refused(t, CheckNewMember(s), "member", "%q", s)
+			require.ErrorIs(t, CheckNewMember(s), ErrUnsafeText, "%q", s)
+			require.Contains(t, NewTextFault(s, 128), fmt.Sprintf("has the character %U", r))
+		}
+	}
+}
+
+// A name that reads may have is not one that writes may create.
+func TestNewInstances(t *testing.T) {
+	t.Parallel()
+	for _, r := range unsafeRunes {
+		n, err := ParseName("fans:x:a" + string(r))
+		require.NoError(t, err)
+		refused(t, n.CheckNew(), "board")
+		require.ErrorContains(t, n.CheckNew(), fmt.Sprintf("part 2 has the character %U", r))
+	}
+	n, err := ParseName("fans:\u200fא")
+	require.NoError(t, err)
+	require.NoError(t, n.CheckNew())
+}
+
+// A definition from before the rule still loads, and none comes with a request or a file.
+func TestNewDefinitions(t *testing.T) {
+	t.Parallel()
+	board := func(body string) Board {
+		d, err := ParseBoard("b", []byte(body))
+		require.NoError(t, err)
+		return d
+	}
+	refused(t, board(`{"display":{"unit":"p\u202e"}}`).CheckNew(), "display.unit")
+	refused(t, board(`{"union":{"of":["a:x","a:\u2066"]}}`).CheckNew(), "union.of[1]")
+	require.NoError(t, board(`{"display":{"unit":"\u200fנק"},"union":{"of":["a:x"]}}`).CheckNew())
+	for field, update := range map[string]string{
+		"updates[0].board":  `{"board":"fans:\u202ex","member":"m","score":1}`,
+		"updates[0].member": `{"board":"b","member":"m\u2028","score":1}`,
+	} {
+		e, err := ParseEvent("e", []byte(`{"updates":[`+update+`]}`))
+		require.NoError(t, err)
+		refused(t, e.CheckNew(), field)
+	}
+	for _, file := range []string{"boards: {b: {display: {unit: \"p\\u202e\"}}}", "boards: {b: {}}\nevents: {e: [{board: b, member: \"m\\u2029\", score: 1}]}"} {
+		_, err := ParseFile([]byte(file))
+		require.ErrorContains(t, err, "has the character U+202", file)
+	}
+	_, err := ParseBoardYAML("b", "{display: {unit: \"p\\u202e\"}}")
+	require.ErrorContains(t, err, "has the character U+202E")
+}
+
+// An event creates what its fields name; an event that has counted is expanded as it was.
+func TestExpandOfUnsafeTexts(t *testing.T) {
+	t.Parallel()
+	e, err := ParseEvent("gift", []byte(`{"updates":[{"board":"fans:{star}","member":"{user}","score":"{n}"}]}`))
+	require.NoError(t, err)
+	for field, fields := range map[string]map[string]jsontext.Value{
+		"star": {"star": jsontext.Value(`"s\u202e"`), "user": jsontext.Value(`"u"`), "n": jsontext.Value("1")},
+		"user": {"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"\u2066u"`), "n": jsontext.Value("1")},
+	} {
+		_, err := e.Expand(fields)
+		refused(t, err, field)
+		require.ErrorContains(t, err, "has the character U+20")
+		updates, err := e.ExpandRecorded(fields)
+		require.NoError(t, err)
+		require.Len(t, updates, 1)
+	}
+	_, err = e.ExpandRecorded(map[string]jsontext.Value{"star": jsontext.Value(`"s/"`), "user": jsontext.Value(`"u"`), "n": jsontext.Value("1")})
+	refused(t, err, "star")
+}
+
+// Most ids are ASCII, and each is checked several times on its way.
+func BenchmarkCheckNewMember(b *testing.B) {
+	for _, id := range []string{"user-1234567890", "שחקן־1234567", strings.Repeat("x", 128)} {
+		b.Run(fmt.Sprintf("%d bytes %.8s", len(id), id), func(b *testing.B) {
+			for b.Loop() {
+				if CheckNewMember(id) != nil {
+					b.Fatal(id)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package ranking
+
+import (
+	"io"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+// unsafeID is the id of a member from before the rule for new texts.
+const unsafeID = "old\u202eid"
+
+// No write creates a text that changes the text around it.
+func TestWritesRefuseUnsafeTexts(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		ctx := t.Context()
+		event := definition.Event{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "{user}", Score: "1"}}}
+		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "b"}, {Name: "fans:{star}"}}, Events: []definition.Event{event}}))
+
+		refused(t, apply(t, s, "b", definition.Update{Member: unsafeID, Score: 1}).Err, "member")
+		refused(t, apply(t, s, "b", definition.Update{Member: "m", Score: 1, ID: unsafeID}).Err, "id")
+		_, err := s.Apply(ctx, "fans:"+unsafeID, []definition.Update{{Member: "m", Score: 1}})
+		refused(t, err, "board")
+		_, err = s.SetScore(ctx, "b", unsafeID, 1, Moderator{Reason: "r"})
+		refused(t, err, "member")
+		_, err = s.SetScore(ctx, "b", "m", 1, Moderator{Reason: unsafeID})
+		refused(t, err, "reason")
+		refused(t, s.Hide(ctx, "b", "m", Moderator{By: unsafeID}), "by")
+		for field, p := range map[string]Profile{"name": {Name: unsafeID}, "avatar": {Avatar: "/" + unsafeID}} {
+			_, err = s.SetProfile(ctx, "member", "m", p)
+			refused(t, err, field)
+		}
+		_, err = s.SetProfile(ctx, "member", unsafeID, Profile{Name: "n"})
+		refused(t, err, "member")
+		for field, call := range map[string]EventCall{
+			"star": {Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + unsafeID + `"`), "user": jsontext.Value(`"u"`)}},
+			"user": {Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"` + unsafeID + `"`)}},
+			"id":   {ID: unsafeID, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"s"`), "user": jsontext.Value(`"u"`)}},
+		} {
+			h, err := s.ApplyEvents(ctx, "gift", []EventCall{call})
+			require.NoError(t, err)
+			refused(t, h[0].Err, field)
+		}
+		refused(t, s.DefineBoard(ctx, definition.Board{Name: "c", Display: definition.Display{Unit: "\u2066p"}}), "display.unit")
+		event.Name, event.Updates[0].Member = "other", unsafeID
+		refused(t, s.DefineEvent(ctx, event), "updates[0].member")
+		_, err = s.Import(ctx, "fans:"+unsafeID, func() (Row, error) { return Row{}, io.EOF })
+		refused(t, err, "board")
+
+		require.Empty(t, entriesOf(t, s, "b"))
+		instances, err := s.Instances(ctx, "fans:{star}", "", 10)
+		require.NoError(t, err)
+		require.Empty(t, instances.Names)
+		lines, err := s.Audit(ctx, "", 10)
+		require.NoError(t, err)
+		require.Empty(t, lines)
+	})
+}
+
+// An import refuses the rows of such members one by one, and takes the others.
+func TestImportRefusesUnsafeMembers(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, definition.Board{Name: "b"})
+		list := []Row{{Line: 1, Member: "a", Score: 2}, {Line: 2, Member: unsafeID, Score: 2}, {Line: 3, Member: "c", Score: 1}}
+		done, err := s.Import(t.Context(), "b", func() (row Row, err error) {
+			if len(list) == 0 {
+				return row, io.EOF
+			}
+			row, list = list[0], list[1:]
+			return row, nil
+		})
+		require.NoError(t, err)
+		require.EqualValues(t, 2, done.Rows)
+		require.EqualValues(t, 1, done.Refused)
+		require.EqualValues(t, 2, done.First[0].Line)
+		require.ErrorIs(t, done.First[0].Err, ErrUnsafeText)
+		refused(t, done.First[0].Err, "member")
+		require.Equal(t, []string{"a 2 #1", "c 1 #2"}, entriesOf(t, s, "b"))
+	})
+}
+
+// A member, an instance and an event from before the rule can be read, hidden, taken back and removed.
+func TestUnsafeTextsThatExist(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		ctx := t.Context()
+		require.NoError(t, s.Define(ctx, definition.Set{
+			Boards: []definition.Board{{Name: "b"}, {Name: "fans:{star}"}},
+			Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "{user}", Score: "3"}}}},
+		}))
+		_, err := s.commitUpdates(ctx, "b", []write{{definition.Update{Member: unsafeID, Score: 7}, none}})
+		require.NoError(t, err)
+		apply(t, s, "b", definition.Update{Member: "m", Score: 5})
+
+		require.Equal(t, []string{unsafeID + " 7 #1", "m 5 #2"}, entriesOf(t, s, "b"))
+		places, err := s.Places(ctx, "b", []Lookup{{Member: unsafeID, Around: 1}})
+		require.NoError(t, err)
+		require.EqualValues(t, 1, places.List[0].Entry.Rank)
+		members, err := s.Members(ctx, "b", []string{unsafeID})
+		require.NoError(t, err)
+		require.EqualValues(t, 7, members.List[0].Score)
+		_, err = s.Profile(ctx, "member", unsafeID)
+		require.ErrorIs(t, err, ErrUnknownMember)
+		require.NoError(t, s.DeleteProfile(ctx, "member", unsafeID))
+
+		require.NoError(t, s.Hide(ctx, "b", unsafeID, Moderator{}))
+		require.Equal(t, []string{"m 5 #1"}, entriesOf(t, s, "b"))
+		require.NoError(t, s.Show(ctx, "b", unsafeID, Moderator{}))
+		require.NoError(t, s.HideEverywhere(ctx, "member", unsafeID, Moderator{}))
+		require.NoError(t, s.ShowEverywhere(ctx, "member", unsafeID, Moderator{}))
+		_, err = s.Erase(ctx, "member", unsafeID, Moderator{Reason: "r"})
+		require.NoError(t, err)
+		_, err = s.Erasure(ctx, "member", unsafeID)
+		require.NoError(t, err)
+		_, err = s.commitUpdates(ctx, "b", []write{{definition.Update{Member: unsafeID, Score: 7}, setting}})
+		require.NoError(t, err)
+		r, err := s.Remove(ctx, "b", unsafeID)
+		require.NoError(t, err)
+		require.EqualValues(t, 7, r.Previous.Score)
+		_, err = s.Remove(ctx, "b", unsafeID)
+		require.ErrorIs(t, err, ErrUnknownMember)
+
+		// An event as an older version has applied it.
+		e, err := s.event(ctx, "gift")
+		require.NoError(t, err)
+		call := EventCall{ID: unsafeID, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + unsafeID + `"`), "user": jsontext.Value(`"` + unsafeID + `"`)}}
+		var old EventResult
+		old.Updates, err = e.ExpandRecorded(call.Fields)
+		require.NoError(t, err)
+		fields := []byte(`{"star":"` + unsafeID + `","user":"` + unsafeID + `"}`)
+		require.NoError(t, s.beginBatch(ctx, "gift", []eventItem{{id: call.ID, digest: e.Digest(call.Fields), definition: e.UpdatesDigest(), fields: fields}}))
+		all := []EventResult{old}
+		s.applyEventUpdates(ctx, "gift", []EventCall{call}, all)
+		require.NoError(t, all[0].Outcomes[0].Err)
+		require.Equal(t, []string{unsafeID + " 3 #1"}, entriesOf(t, s, "fans:"+unsafeID))
+		took, err := s.TakeBack(ctx, "gift", unsafeID, Moderator{})
+		require.NoError(t, err)
+		require.NoError(t, took.Outcomes[0].Err)
+		require.Empty(t, entriesOf(t, s, "fans:"+unsafeID))
+		require.NoError(t, s.Delete(ctx, "fans:"+unsafeID))
+	})
+}

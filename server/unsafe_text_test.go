@@ -1,0 +1,115 @@
+package server_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// Requests and sockets create no text that changes the text around it, and name the field.
+func TestUnsafeTextsAreNotCreated(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, redisURL string) {
+		n := servertest.Start(t, redisURL, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"})
+		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"fans:{star}","member":"{user}","score":1}]}`).Status)
+		before := n.Do("GET", "/v1/boards/b", "").Body
+		for _, r := range "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
+			id := "a" + string(r) + "b"
+			inPath := url.PathEscape(id)
+			for _, c := range []struct{ method, path, body, field string }{
+				{"POST", "/v1/boards/b/scores", `{"member":"%s","score":1}`, "member"},
+				{"POST", "/v1/boards/b/scores", `{"member":"m","score":1,"id":"%s"}`, "id"},
+				{"POST", "/v1/boards/fans:" + inPath + "/scores", `{"member":"m","score":1}`, "board"},
+				{"PUT", "/v1/boards/b/members/" + inPath + "/score", `{"score":1,"reason":"r"}`, "member"},
+				{"PUT", "/v1/boards/b/members/m/score", `{"score":1,"reason":"%s"}`, "reason"},
+				{"PUT", "/v1/boards/b/hidden/m", `{"by":"%s"}`, "by"},
+				{"POST", "/v1/events/gift", `{"star":"%s","user":"u"}`, "star"},
+				{"POST", "/v1/events/gift", `{"star":"s","user":"%s"}`, "user"},
+				{"POST", "/v1/events/gift", `{"star":"s","user":"u","id":"%s"}`, "id"},
+				{"PUT", "/v1/members/member/" + inPath, `{"name":"n"}`, "member"},
+				{"PUT", "/v1/members/member/m", `{"name":"%s"}`, "name"},
+				{"PUT", "/v1/members/member/m", `{"avatar":"/%s"}`, "avatar"},
+				{"PUT", "/v1/boards/c", `{"display":{"unit":"%s"}}`, "display.unit"},
+				{"PUT", "/v1/events/e", `{"updates":[{"board":"b","member":"%s","score":1}]}`, "updates[0].member"},
+				{"POST", "/v1/boards/fans:" + inPath + "/import", ``, "board"},
+			} {
+				a := n.Do(c.method, c.path, strings.ReplaceAll(c.body, "%s", id))
+				if strings.HasSuffix(c.path, "/import") {
+					a = n.Do(c.method, c.path, c.body, "Content-Type", ndjson)
+				}
+				servertest.RequireProblem(t, a, 400, "invalid_request", c.field)
+				require.Contains(t, a.Body, fmt.Sprintf("has the character %U", r))
+			}
+			keyed := n.Do("POST", "/v1/boards/b/scores", `{"member":"m","score":1}`, "Idempotency-Key", id)
+			servertest.RequireProblem(t, keyed, 400, "invalid_request", "Idempotency-Key")
+			batch := n.Do("POST", "/v1/boards/b/scores", `{"updates":[{"member":"`+id+`","score":1}]}`)
+			require.Contains(t, batch.Body, `"field":"updates[0].member"`)
+			for form, lines := range map[string]string{
+				ndjson: `{"member":"a` + string(r) + `","score":1}` + "\n" + `{"member":"\u` + fmt.Sprintf("%04x", r) + `","score":1}`,
+				commas: "member,score\na" + string(r) + ",1\n" + string(r) + ",1",
+			} {
+				a := n.Do("POST", "/v1/boards/b/import", lines, "Content-Type", form)
+				require.Equal(t, 200, a.Status, a.Body)
+				require.Contains(t, a.Body, `"imported":0,"refused":2,`, form)
+				require.Contains(t, a.Body, `"code":"invalid_request","message":"member: has the character U+20`)
+			}
+		}
+		ws := servertest.Dial(t, n.Addr)
+		ws.Send(`{"type":"update","id":1,"board":"b","update":{"member":"\u202ex","score":1}}`)
+		require.Equal(t, "update.member", ws.Next("error").Field)
+		ws.Send(`{"type":"event","id":2,"event":"gift","data":{"star":"\u2028","user":"u"}}`)
+		require.Equal(t, "data.star", ws.Next("error").Field)
+		require.Equal(t, before, n.Do("GET", "/v1/boards/b", "").Body, "nothing has changed")
+		require.Equal(t, 404, n.Do("GET", "/v1/boards/c", "").Status)
+		require.Contains(t, n.Do("GET", "/v1/boards/fans:%7Bstar%7D/instances", "").Body, `"total":0`)
+		require.Contains(t, n.Do("GET", "/v1/audit", "").Body, `"audit":[]`)
+
+		for _, id := range []string{"می\u200cخواهم", "क\u094d\u200dष", "\u200fאב", "a\u200eb"} { // what languages need
+			require.Equal(t, 200, n.Do("POST", "/v1/boards/fans:"+url.PathEscape(id)+"/scores", `{"member":"`+id+`","score":1}`).Status, id)
+			require.Equal(t, 201, n.Do("PUT", "/v1/members/member/"+url.PathEscape(id), `{"name":"`+id+`"}`).Status, id)
+		}
+	})
+}
+
+// Whatever exists can be read, hidden, erased and taken back, and followed: its id is no bad request.
+func TestUnsafeTextsAreNamed(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, redisURL string) {
+		n := servertest.Start(t, redisURL, servertest.Config{}, definition.Board{Name: "b"}, definition.Board{Name: "fans:{star}"})
+		require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", `{"updates":[{"board":"b","member":"{user}","score":1}]}`).Status)
+		const id = "a%E2%80%AEb"
+		for _, c := range []struct {
+			method, path, body string
+			status             int
+		}{
+			{"GET", "/v1/boards/b/members/" + id, "", 404},
+			{"GET", "/v1/boards/b/members?id=" + id, "", 200},
+			{"GET", "/v1/boards/fans:" + id + "/top", "", 200},
+			{"DELETE", "/v1/boards/b/members/" + id, "", 404},
+			{"DELETE", "/v1/boards/fans:" + id, "", 204},
+			{"PUT", "/v1/boards/b/hidden/" + id, "", 204},
+			{"DELETE", "/v1/boards/b/hidden/" + id, "", 204},
+			{"PUT", "/v1/hidden/member/" + id, "", 204},
+			{"DELETE", "/v1/hidden/member/" + id, "", 204},
+			{"GET", "/v1/members/member/" + id, "", 404},
+			{"DELETE", "/v1/members/member/" + id + "/profile", "", 204},
+			{"DELETE", "/v1/members/member/" + id + "?reason=r", "", 202},
+			{"GET", "/v1/members/member/" + id + "/erasure", "", 200},
+			{"POST", "/v1/events/gift/take-back", `{"id":"\u202e"}`, 404},
+		} {
+			a := n.Do(c.method, c.path, c.body)
+			require.Equal(t, c.status, a.Status, "%s %s: %s", c.method, c.path, a.Body)
+		}
+		ws := servertest.Dial(t, n.Addr)
+		ws.Send(`{"type":"subscribe","id":1,"board":"b","me":"a\u202eb"}`)
+		require.Equal(t, "ok", ws.Next("ok", "error").Type)
+		require.Nil(t, ws.Next("me").Rank)
+	})
+}
