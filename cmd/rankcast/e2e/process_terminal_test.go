@@ -120,3 +120,15 @@ func (s *terminal) restored() {
 	require.NoError(s.t, err)
 	require.Equal(s.t, want, got)
 }
+
+// What keeps a name from right to left apart reaches the terminal.
+func TestWatchSeparatesNames(t *testing.T) {
+	t.Parallel()
+	p := launch(t)
+	p.post("stars", `{"updates":[{"member":"שלום","score":40},{"member":"bob","score":30}]}`)
+	s := startIn(t, nil, "watch", "stars", "--server", "http://"+p.addr)
+	s.shows(`1  שלום +` + "\u2800" + ` +40`)
+	s.shows(`2  bob +30`)
+	out := run(t, "", "send", "stars", "שלום", "2", "--server", "http://"+p.addr)
+	require.Equal(t, "stars: \u2068שלום\u2069 has 42, rank 1\n", out.stdout)
+}

@@ -173,16 +173,17 @@ func printJSON(v any) error {
 // line is the result of an update in words: points: ana has 40, rank 1 (was 2).
 func (s *Command) line(r client.Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: ", r.Board)
+	member := term.Isolated(r.Member)
+	fmt.Fprintf(&b, "%s: ", term.Isolated(r.Board))
 	switch {
 	case r.Score == nil && s.If != "":
-		fmt.Fprintf(&b, "%s has no score; --if %s changed nothing", r.Member, s.If)
+		fmt.Fprintf(&b, "%s has no score; --if %s changed nothing", member, s.If)
 	case r.Score == nil:
-		fmt.Fprintf(&b, "%s was counted; the board shows no score of it now", r.Member)
+		fmt.Fprintf(&b, "%s was counted; the board shows no score of it now", member)
 	case r.Rank == nil:
-		fmt.Fprintf(&b, "%s has %s, and no rank, because it is hidden", r.Member, term.Thousands(*r.Score))
+		fmt.Fprintf(&b, "%s has %s, and no rank, because it is hidden", member, term.Thousands(*r.Score))
 	default:
-		fmt.Fprintf(&b, "%s has %s, rank %s", r.Member, term.Thousands(*r.Score), term.Thousands(*r.Rank))
+		fmt.Fprintf(&b, "%s has %s, rank %s", member, term.Thousands(*r.Score), term.Thousands(*r.Rank))
 	}
 	switch before := r.Previous; {
 	case r.TakenBack:
@@ -197,7 +198,7 @@ func (s *Command) line(r client.Result) string {
 	case before.Rank != *r.Rank && before.Rank > 0:
 		fmt.Fprintf(&b, " (was %s)", term.Thousands(before.Rank))
 	}
-	return term.Printable(b.String())
+	return b.String()
 }
 
 // explain words the error of a request to a board or an event.

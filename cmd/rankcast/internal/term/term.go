@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"golang.org/x/term"
+	"golang.org/x/text/unicode/bidi"
 
 	"rankcast/server/client"
 )
@@ -33,15 +34,36 @@ func Thousands(n int64) string {
 	return sign + text
 }
 
-// Printable makes the text of a server safe to show: characters that move the cursor or
-// change the direction of writing become replacement characters.
+// Printable makes the text of a server safe to show: characters that move the cursor, end a line
+// or change the direction of the text around them become replacement characters.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
+		if unicode.IsControl(r) || '\u2028' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' {
 			return unicode.ReplacementChar
 		}
 		return r
 	}, text)
+}
+
+// The characters around text of its own direction (Unicode's annex 9, section 2.4).
+const firstStrongIsolate, popDirectionalIsolate = "\u2068", "\u2069"
+
+// Isolated is Printable for a name beside other text. A terminal that orders text by its direction
+// keeps a name in Hebrew or Arabic apart, so that numbers beside it stay in place. Other names get no
+// such characters, because a terminal may show them.
+func Isolated(name string) string {
+	if name = Printable(name); HasRightToLeft(name) {
+		return firstStrongIsolate + name + popDirectionalIsolate
+	}
+	return name
+}
+
+// HasRightToLeft reports whether a text has a character that is written from right to left.
+func HasRightToLeft(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		p, _ := bidi.LookupRune(r)
+		return p.Class() == bidi.R || p.Class() == bidi.AL || p.Class() == bidi.AN
+	})
 }
 
 // Redacted returns a server's URL without its password.

@@ -53,3 +53,15 @@ func TestServerThatIsNotThere(t *testing.T) {
 	require.Equal(t, "rankcast: "+shown+" does not answer, trying again until it does: later (unavailable, status 503)",
 		RetryLine(server, UntilItDoes, &client.Error{Status: 503, Code: "unavailable", Message: "later"}), "a server that answers is running")
 }
+
+// What a name is made of moves neither the cursor nor the text around it.
+func TestIsolated(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Ann": "Ann", "Jun Li": "Jun Li", "日本": "日本", "e\u0301": "e\u0301", "👩\u200d🚀": "👩\u200d🚀", "a\u200eb": "a\u200eb", "": "",
+		"שלום": "\u2068שלום\u2069", "x محمد 12": "\u2068x محمد 12\u2069", "a\u200f": "\u2068a\u200f\u2069", "١٢": "\u2068١٢\u2069",
+		"\u202eab": "\uFFFDab", "\u2066ש\u2069": "\u2068\uFFFDש\uFFFD\u2069", "a\u2028b\u2029": "a\uFFFDb\uFFFD", "\x1b[2J\u0085": "\uFFFD[2J\uFFFD",
+	} {
+		require.Equal(t, want, Isolated(name), "%q", name)
+	}
+}

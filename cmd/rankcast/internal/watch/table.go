@@ -139,7 +139,7 @@ func (s *model) align(rows []row) []string {
 		if r.mine {
 			mark = "▸ "
 		}
-		text := mark + padLeft(r.rank, rank) + "  " + padRight(r.member, member) + "  " + padLeft(r.score, score)
+		text := mark + padLeft(r.rank, rank) + "  " + padRight(r.member, member) + gapAfter(r.member) + padLeft(r.score, score)
 		if r.note != "" {
 			text += "  " + r.note
 		}
@@ -150,6 +150,20 @@ func (s *model) align(rows []row) []string {
 		put(r)
 	}
 	return lines
+}
+
+// brailleBlank is a blank with a direction: from left to right.
+const brailleBlank = "\u2800"
+
+// gapAfter is the gap between a name and what stands on its right. After a name that is written from
+// right to left it has a blank of the other direction. Otherwise a terminal that orders text by its
+// direction moves digits on the right of the name to its left. The renderer drops the characters that
+// isolate text, because they have no width.
+func gapAfter(name string) string {
+	if term.HasRightToLeft(name) {
+		return brailleBlank + " "
+	}
+	return "  "
 }
 
 // padLeft and padRight fill text with spaces on that side, up to a width. padRight cuts text

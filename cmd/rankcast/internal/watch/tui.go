@@ -136,7 +136,7 @@ func closingLine(b client.Board) string {
 	case len(b.Top) == 0:
 		return term.Printable(b.Period) + " is over"
 	default:
-		return fmt.Sprintf("%s is over: %s was first with %s", term.Printable(b.Period), term.Printable(displayName(b.Top[0])), term.Thousands(b.Top[0].Score))
+		return fmt.Sprintf("%s is over: %s was first with %s", term.Printable(b.Period), term.Isolated(displayName(b.Top[0])), term.Thousands(b.Top[0].Score))
 	}
 }
 
@@ -242,6 +242,9 @@ func (s *model) lines() []string {
 // title is the first line. It drops its parts one by one as the terminal gets narrower.
 func (s *model) title() string {
 	name, period, until := term.Printable(s.board), "", ""
+	if term.HasRightToLeft(name) {
+		name += brailleBlank
+	}
 	if s.shown.Period != "" && !strings.HasSuffix(s.board, "@"+s.shown.Period) {
 		period = " · " + term.Printable(s.shown.Period)
 	}

@@ -365,3 +365,29 @@ func TestClock(t *testing.T) {
 	unnamed := time.FixedZone("", 7*3600)
 	require.Equal(t, "16:00 +0700", localTime(time.Date(2026, 11, 20, 16, 0, 0, 0, unnamed), now))
 }
+
+// A name that is written from right to left stands between the rank and the score: a blank of the other
+// direction follows it, also where it is cut.
+func TestScreenSeparatesNames(t *testing.T) {
+	t.Parallel()
+	const name = "שלום לכולם"
+	b := client.Board{State: client.Live, Final: true, Period: "2026-W47", Top: []client.Entry{{Rank: 1, Member: name, Score: 100}, {Rank: 2, Member: "ann", Score: 9}}}
+	for width, cut := range map[int]string{80: name + "      ", 20: "שלו…"} {
+		screen := plain(sized("", 0, width, 20, b))
+		require.Regexp(t, "(?m)^     1  "+cut+"\u2800   +100$", screen)
+		require.Regexp(t, "(?m)^     2  ann +9$", screen)
+		var rows []string
+		for line := range strings.Lines(screen) {
+			if strings.Contains(line, "1  ש") || strings.Contains(line, "ann") {
+				rows = append(rows, strings.TrimRight(line, "\n"))
+			}
+		}
+		require.Len(t, rows, 2)
+		require.Equal(t, ansi.StringWidth(rows[0]), ansi.StringWidth(rows[1]), "the scores end in one column")
+	}
+	s := newModel("fans:"+name, "http://server", "", 0)
+	s.Update(tea.WindowSizeMsg{Width: 80, Height: 20})
+	s.Update(b)
+	require.Regexp(t, "^fans:"+name+"\u2800 · 2026-W47 +0 members · final\n", plain(s))
+	require.Equal(t, "2026-W47 is over: \u2068"+name+"\u2069 was first with 100", closingLine(b))
+}
