@@ -58,7 +58,7 @@ export const plurals = new Intl.PluralRules(language);
 
 /**
  * Puts values into a text. A value never changes the direction of the text around it: a name in
- * a right-to-left script is isolated, and control characters for direction are removed.
+ * a right-to-left script is isolated; characters that change directions or end lines are removed.
  *
  * @param {string} text with names in braces, such as `{n} members`
  * @param {{ [name: string]: string | number }} values numbers are written in the page's language
@@ -67,8 +67,8 @@ export function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];
     if (typeof value === 'number') return numbers.format(value);
-    const plain = value.replace(/[\u202a-\u202e\u2066-\u2069]/g, '');
-    return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(plain) ? `\u2068${plain}\u2069` : plain;
+    const plain = value.replace(/[\u2028-\u202e\u2066-\u2069]/g, '');
+    return /[\u0590-\u08ff\u200f\ufb1d-\ufefc]/.test(plain) ? `\u2068${plain}\u2069` : plain;
   });
 }
 

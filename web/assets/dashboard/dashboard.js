@@ -6,7 +6,7 @@
  * keep and share it.
  */
 
-import { scoreFormat } from '../../kit/format.js';
+import { fill, scoreFormat } from '../../kit/format.js';
 import '../../kit/rankcast.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { findDefinition, placeholders } from '../shared/board-name.js';
@@ -189,7 +189,7 @@ function render() {
   const definition = findDefinition(definitions, board);
   const isFamily = placeholders(board).length > 0;
   const isBoard = board !== '' && !isFamily;
-  document.title = board ? `${board} · ${text('title')}` : text('title');
+  document.title = board ? fill(`{board} · ${text('title')}`, { board }) : text('title');
   overviewSection.hidden = board !== '';
   boardSection.hidden = board === '';
   overview.show(board === '');

@@ -15,6 +15,7 @@
  * A streamer does not see the console or the status of a browser source, so the text is in the picture.
  */
 
+import { fill } from '../../kit/format.js';
 import '../../kit/rankcast.js';
 import { fetchJSON } from '../shared/api.js';
 import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
@@ -61,7 +62,7 @@ let memberKind = '';
 /** The name in the followed member's profile; '': none; null: not requested. @type {string | null} */
 let profileName = null;
 
-document.title = `${name} · ${document.title}`;
+document.title = fill(`{name} · ${document.title}`, { name });
 setText(byId('heading', HTMLElement), name);
 document.documentElement.dataset.mode = mode;
 document.documentElement.dataset.theme = oneOf('theme', THEMES);

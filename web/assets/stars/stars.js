@@ -6,6 +6,7 @@
  * so that a viewer can keep and share it.
  */
 
+import { fill } from '../../kit/format.js';
 import { connect } from '../../kit/rankcast.js';
 import { partProblem } from '../shared/board-name.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
@@ -219,5 +220,5 @@ function renderRequirements() {
 }
 
 function renderTitle() {
-  document.title = [star && starDetails.name, text('stars_title'), text('title')].filter(Boolean).join(' · ');
+  document.title = [star && fill('{star}', { star: starDetails.name }), text('stars_title'), text('title')].filter(Boolean).join(' · ');
 }
