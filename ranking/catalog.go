@@ -171,6 +171,23 @@ func (c *catalog) get(ctx context.Context) (*definitions, error) {
 	return d, nil
 }
 
+// checkLease returns ErrUnavailable when the caller has waited for a read of the definitions since
+// a time, in vain: ctx has ended, or Redis has not answered and the copy is so old that Redis would
+// refuse a write by it.
+func (c *catalog) checkLease(ctx context.Context, since time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: read definitions: %w", ErrUnavailable, err)
+	}
+	d := c.latest.Load()
+	c.mu.Lock()
+	failed := c.failed
+	c.mu.Unlock()
+	if failed.After(since) && time.Since(d.at) >= lease {
+		return fmt.Errorf("%w: Redis did not answer a read of the definitions", ErrUnavailable)
+	}
+	return nil
+}
+
 // readNewer returns definitions from a read after that of d; for nil, from any read.
 func (c *catalog) readNewer(ctx context.Context, d *definitions) (*definitions, error) {
 	if d == nil {

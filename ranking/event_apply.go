@@ -75,9 +75,17 @@ const (
 // ErrConflict) does not stop the other updates of its event. An occurrence that was taken
 // back never counts, also on boards where it has not counted yet.
 func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) ([]EventResult, error) {
-	e, err := s.event(ctx, event)
+	// One bound for both: a caller may wait for a read of the definitions, and then for the first
+	// script.
+	began := time.Now()
+	first, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	e, err := s.event(first, event)
 	if err != nil {
 		return nil, err
+	}
+	if err := s.catalog.checkLease(first, began); err != nil {
+		return nil, fmt.Errorf("event %q: %w", event, err)
 	}
 	if n := len(all) * len(e.Updates); n > MaxEventUpdates {
 		return nil, &FieldError{Field: "events", Reason: fmt.Sprintf("make %d updates; want at most %d, which is %d events", n, MaxEventUpdates, MaxEventUpdates/len(e.Updates)), Kind: ErrTooLarge}
@@ -97,7 +105,7 @@ func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) 
 			items[i].digest, items[i].definition = e.Digest(o.Fields), e.UpdatesDigest()
 		}
 	}
-	s.queueEach(ctx, &s.eventBegins, event, happened, items, func(i int) bool { return all[i].ID != "" })
+	s.queueEach(first, &s.eventBegins, event, happened, items, func(i int) bool { return all[i].ID != "" })
 	var taken []*EventResult
 	for i := range happened {
 		if h := &happened[i]; errors.Is(h.Err, errTakenBack) {

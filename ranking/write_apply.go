@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
@@ -20,9 +21,10 @@ import (
 // A refused update (see Outcome) changes nothing and does not stop the others. An error
 // means that no update is known to be applied. It is ErrUnknownBoard, ErrNotOpen for a name
 // with a period, or ErrConflict for one instance too many and for a union. With
-// ErrOverloaded the store wrote nothing. ErrUnavailable together with ErrOutcomeUnknown
-// means that Redis may have applied some updates: send them again with the same ids. The
-// end of ctx gives the same two errors.
+// ErrOverloaded, and with ErrUnavailable alone, the store wrote nothing. ErrUnavailable together
+// with ErrOutcomeUnknown means that Redis may have applied some updates: send them again with
+// the same ids. The end of ctx gives the same two errors, and so does Config.CallTimeout, which
+// bounds the whole call.
 func (s *Store) Apply(ctx context.Context, board string, updates []definition.Update) ([]Outcome, error) {
 	return s.applyAs(ctx, none, board, updates)
 }
@@ -36,9 +38,16 @@ func (s *Store) applyAs(ctx context.Context, as override, board string, updates 
 	if err != nil {
 		return nil, err
 	}
+	// One bound for both: a caller may wait for a read of the definitions, and then for the script.
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
 	r, err := s.compiledOf(ctx, n)
 	if err != nil {
 		return nil, err
+	}
+	if err := s.catalog.checkLease(ctx, began); err != nil {
+		return nil, fmt.Errorf("apply to board %q: %w", board, err)
 	}
 	if r.Union != nil {
 		return nil, errUnionWrite(n.Instance())

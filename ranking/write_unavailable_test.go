@@ -141,6 +141,43 @@ func TestSilentRedisHoldsUpFew(t *testing.T) {
 	})
 }
 
+// A caller whose write Redis does not answer waits for one call timeout, however old the
+// definitions are: not for a read of them and then for the script.
+func TestSilentRedisHoldsUpAWriteForOneTimeout(t *testing.T) {
+	t.Parallel()
+	url := redistest.Embedded(t)
+	synctest.Test(t, func(t *testing.T) {
+		s, hook := New(newClient(t, url), Config{}), new(silence)
+		s.rdb.AddHook(hook)
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b"}},
+			Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}}))
+		for _, write := range []func() error{
+			func() error {
+				_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", ID: "1"}})
+				return err
+			},
+			func() error { _, err := s.Remove(t.Context(), "b", "m"); return err },
+			func() error { _, err := s.ApplyEvents(t.Context(), "e", []EventCall{{ID: "1"}}); return err },
+			func() error { _, err := s.ApplyEvents(t.Context(), "e", []EventCall{{}}); return err },
+		} {
+			for _, rest := range []time.Duration{0, lookAgain, lease, time.Hour} {
+				hook.on.Store(false)
+				_, err := s.catalog.readFresh(t.Context())
+				require.NoError(t, err)
+				time.Sleep(rest)
+				hook.on.Store(true)
+				took, errs := together(10, write)
+				most, _ := longest(took)
+				require.Equal(t, s.cfg.CallTimeout, most, "after a rest of %v", rest)
+				for _, err := range errs {
+					require.ErrorIs(t, err, ErrUnavailable)
+				}
+				synctest.Wait()
+			}
+		}
+	})
+}
+
 // While Redis does not answer, profiles that are known are shown, and of those who want
 // others one in a while waits for a call timeout.
 func TestSilentRedisTakesNoKnownProfilesAwayAndHoldsUpFew(t *testing.T) {
