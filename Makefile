@@ -80,12 +80,12 @@ axe: deps ## Look for what keeps people from using the pages (needs Node)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && npm install --silent --no-audit --no-fund --prefix "$$dir" axe-core@4.14 && \
 		AXE="$$dir/node_modules/axe-core/axe.min.js" $(GO) test -tags axe -count=1 -v -run TestAxe ./cmd/rankcast/e2e
 
-# The tests need a real Redis and a browser, and the examples of the documentation need curl and
-# python3. This installs what is missing where it may, and else says how.
+# The tests need a real Redis whose clock they can shift, and a browser. The examples of the
+# documentation need curl and python3. This installs what is missing where it may, and else says how.
 .PHONY: deps
 deps:
 	@missing=; \
-	for program in redis-server curl python3; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	for program in redis-server faketime curl python3; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
 	for browser in chromium chromium-browser google-chrome chrome headless-shell; do command -v $$browser >/dev/null && break; done \
 		|| missing="$$missing chromium"; \
 	[ -n "$$missing" ] || exit 0; \

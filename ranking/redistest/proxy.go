@@ -14,13 +14,16 @@ import (
 
 // Proxy stands between a client and a Redis with a URL of the unix or redis scheme. On demand
 // it simulates faults of the network: connections that fall silent but stay open, answers that
-// are lost, and commands that never arrive. Its methods may be called concurrently.
+// are lost, commands that never arrive, and an address that another server takes over. Its
+// methods may be called concurrently.
 type Proxy struct {
-	network, target string
-	listener        net.Listener
-	wg              sync.WaitGroup
+	listener net.Listener
+	wg       sync.WaitGroup
 
 	mu      sync.Mutex
+	network string   // of the server; "" while there is none
+	target  string   // address of the server
+	silent  bool     // the proxy drops all data, and silences each connection that has any
 	cut     bool     // close a connection with a script when the server answers
 	hold    []string // texts; data of a client that contain one do not reach the server, nor do later data
 	held    atomic.Int64
@@ -39,10 +42,7 @@ type link struct {
 // StartProxy starts a proxy in front of the server at url. The proxy stops at the end of the test.
 func StartProxy(t testing.TB, url string) *Proxy {
 	p := &Proxy{swallow: make(map[*link]bool), links: make(map[*link]bool)}
-	p.network, p.target = "tcp", strings.TrimPrefix(url, "redis://")
-	if path, ok := strings.CutPrefix(url, "unix://"); ok {
-		p.network, p.target = "unix", path
-	}
+	p.Redirect(url)
 	var err error
 	p.listener, err = net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -53,6 +53,36 @@ func StartProxy(t testing.TB, url string) *Proxy {
 
 // URL returns the URL that ranking.Open takes.
 func (p *Proxy) URL() string { return "redis://" + p.listener.Addr().String() }
+
+// Redirect makes another server the target of new connections. Connections that are open stay with
+// the server that they have: see Cut. With the URL "" the proxy closes each new connection.
+func (p *Proxy) Redirect(url string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	path, local := strings.CutPrefix(url, "unix://")
+	switch {
+	case url == "":
+		p.network, p.target = "", ""
+	case local:
+		p.network, p.target = "unix", path
+	default:
+		p.network, p.target = "tcp", strings.TrimPrefix(url, "redis://")
+	}
+}
+
+// BlackHole drops all data until Restore. A connection that loses data stays open, and silent for
+// good, as behind a firewall that has forgotten it.
+func (p *Proxy) BlackHole() { p.setSilent(true) }
+
+// Restore ends BlackHole: the proxy passes on the data of new connections, and of those that have
+// lost none.
+func (p *Proxy) Restore() { p.setSilent(false) }
+
+func (p *Proxy) setSilent(silent bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.silent = silent
+}
 
 // Swallow drops all further data of the open connections that have subscribed. They stay
 // open, so each side finds the other side silent. It returns the number of these connections.
@@ -100,7 +130,10 @@ func (p *Proxy) accept() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial(p.network, p.target)
+		p.mu.Lock()
+		network, target := p.network, p.target
+		p.mu.Unlock()
+		server, err := net.Dial(network, target) // fails without a server
 		if err != nil {
 			client.Close()
 			continue
@@ -143,6 +176,9 @@ func (p *Proxy) pump(l *link, to, from net.Conn) {
 		if from == l.client && !p.swallow[l] && slices.ContainsFunc(p.hold, func(text string) bool { return bytes.Contains(buf[:n], []byte(text)) }) {
 			p.swallow[l] = true
 			p.held.Add(1)
+		}
+		if p.silent {
+			p.swallow[l] = true
 		}
 		swallowed := p.swallow[l]
 		cut := p.cut && from == l.server && l.asked.Load()

@@ -61,6 +61,7 @@ type Redis struct {
 	t    testing.TB
 	dir  string
 	args []string
+	env  []string // beside that of the test
 	url  string
 	out  bytes.Buffer
 	cmd  *exec.Cmd
@@ -121,6 +122,7 @@ func (r *Redis) launch() error {
 	require.NoError(r.t, err, "the tests need a real Redis: apt-get install -y --no-install-recommends redis-server")
 	r.cmd = exec.Command(path, r.args...)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
+	r.cmd.Env = append(os.Environ(), r.env...)
 	// The server must not outlive a test that is killed.
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(r.t, r.cmd.Start())
