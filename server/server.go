@@ -127,6 +127,10 @@ const (
 	headerBytes   = 32 << 10
 )
 
+// Drain makes readiness checks fail from now on, so that a load balancer sends clients elsewhere. All else
+// goes on. Serve does the same when it stops.
+func (s *Server) Drain() { s.stopping.Store(true) }
+
 // Serve accepts connections from l until ctx ends, then stops gracefully: it accepts no more
 // connections, answers pending requests, and tells the client of each socket to reconnect to another
 // node. Serve returns once all that is done, with nil unless l failed.

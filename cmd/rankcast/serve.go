@@ -42,6 +42,7 @@ type serve struct {
 	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may read and watch, but send nothing: https://example.com, or * for all."`
 	Hosts         []string      `env:"RANKCAST_HOSTS" placeholder:"HOST" help:"Names of this server beside localhost and IP addresses: scores.example.com, *.example.com. With it, and always on a loopback address, requests for other hosts get 421."`
 	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for this long."`
+	DrainTime     time.Duration `default:"0s" env:"RANKCAST_DRAIN_TIME" help:"How long a node that stops goes on serving while /readyz answers 503, so that a load balancer can send clients elsewhere."`
 	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to check that changes still arrive from Redis."`
 	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Notify this receiver of each period that has closed, by a signed POST (Standard Webhooks), tried for a day. Set this flag and the other --webhook flags alike on all nodes."`
 	WebhookSecret string        `env:"RANKCAST_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs what --webhook gets: whsec_ and base64, or any text. Set it in the environment, where other users do not see it."`
@@ -57,6 +58,9 @@ func (s *serve) Validate() error {
 		if d <= 0 {
 			return fmt.Errorf("--%s must be more than 0", name)
 		}
+	}
+	if s.DrainTime < 0 {
+		return errors.New("--drain-time must not be less than 0")
 	}
 	if s.MaxTop < 1 || s.MaxTop > 1000 {
 		return errors.New("--max-top must be from 1 to 1000")
@@ -267,17 +271,19 @@ func (s *serve) openStore(url string) (store *ranking.Store, closeStore func(), 
 	}, nil
 }
 
-// Run serves until ctx ends, and returns within stopTimeout after that.
-func (s *serve) Run(ctx context.Context) error {
+// Run serves until --drain-time after the end of signal, and returns within stopTimeout after that.
+func (s *serve) Run(signal context.Context) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	ctx, stop := context.WithCancelCause(ctx)
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(signal))
 	defer stop(nil)
-	return stopWithin(ctx, stopTimeout, log, func() error { return s.run(ctx, stop, log) })
+	defer afterEnd(signal, s.DrainTime, func() { stop(nil) })()
+	return stopWithin(ctx, stopTimeout, log, func() error { return s.run(ctx, signal, stop, log) })
 }
 
-// run serves until ctx ends; stop ends it. run starts the roles from the store outwards and stops
-// them in reverse order: clients, hub, webhook, feed, store.
-func (s *serve) run(ctx context.Context, stop context.CancelCauseFunc, log *slog.Logger) error {
+// run serves until ctx ends; stop ends it. From the end of signal on, the node is not ready. run
+// starts the roles from the store outwards and stops them in reverse order: clients, hub, webhook,
+// feed, store.
+func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, log *slog.Logger) error {
 	definitions, err := s.definitions()
 	if err != nil {
 		return err
@@ -316,6 +322,7 @@ func (s *serve) run(ctx context.Context, stop context.CancelCauseFunc, log *slog
 	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Log: log})
 	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
 	defer stopRightsChecks()
+	defer context.AfterFunc(signal, web.Drain)()
 	stopStore := start(func(ctx context.Context) {
 		if away {
 			if store.MissingRights() == nil { // else RunRightsChecks logs the reason

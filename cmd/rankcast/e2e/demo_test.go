@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"syscall"
 	"testing"
 	"time"
 
@@ -129,12 +128,11 @@ func TestDemoStartsWithNothingAndStopsGracefully(t *testing.T) {
 	for range 3 {
 		s.Next("delta", "snapshot")
 	}
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	p.terminate()
 	require.Equal(t, "drain", s.Next("bye").Reason)
 	_, err := s.Read()
 	require.Error(t, err)
-	p.wg.Wait()
-	require.NoError(t, p.cmd.Wait())
+	require.Zero(t, p.ended())
 	require.Contains(t, p.output(), "msg=stopped")
 }
 

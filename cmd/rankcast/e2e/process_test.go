@@ -81,6 +81,16 @@ func (p *process) kill() {
 	}
 }
 
+// terminate sends SIGTERM and does not wait.
+func (p *process) terminate() { require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGTERM)) }
+
+// ended waits until the process has ended by itself, and returns its exit code.
+func (p *process) ended() int {
+	p.wg.Wait()
+	p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode()
+}
+
 func (p *process) post(board, body string) servertest.Answer {
 	return servertest.Request(p.t, "POST", "http://"+p.addr+"/v1/boards/"+board+"/scores", body)
 }
