@@ -53,7 +53,7 @@ func (tr *trial) bear(o outage) (f *figures) {
 
 func TestFaultRedisRestarts(t *testing.T) {
 	t.Parallel()
-	redisRestarts(t, shortForm).log(t)
+	redisRestarts(t, shortForm)
 }
 
 // redisRestarts kills Redis, which keeps its data, and starts it again.

@@ -15,7 +15,7 @@ import (
 
 func TestFaultRollingRestart(t *testing.T) {
 	t.Parallel()
-	rollingRestart(t, shortForm).log(t)
+	rollingRestart(t, shortForm)
 }
 
 // rollingRestart stops each node by SIGTERM and starts it again, under load. The load loses no update,

@@ -67,6 +67,7 @@ const faultBoards = `boards:
   laps: {mode: best, order: asc}
   season: {period: year, ties: shared}
   quiet: {}
+  crowd: {mode: last}
   hourly: {period: hour}
   recent: {window: 30m, refresh: live}
 `
