@@ -30,7 +30,7 @@ type load struct {
 	ended   chan struct{} // closed by finish: no new update
 	stop    sync.Once
 	refused sync.Once // fails the test
-	paused  bool // only the test's goroutine uses it
+	paused  bool      // only the test's goroutine uses it
 
 	mu       sync.Mutex
 	attempts []attempt

@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/redistest"
@@ -100,41 +97,6 @@ func TestSilentConnection(t *testing.T) {
 	require.Equal(t, 200, a.post("stars", `{"member":"after","score":3}`).Status)
 	endsAs(onB, a, "stars")
 	require.Equal(t, "after", onB.Boards["stars"].Top[0].Member)
-}
-
-// A Redis that accepts but does not answer: updates are answered 503 while it
-// hangs, clients are told, and what was on its way counts once.
-func TestRedisThatHangs(t *testing.T) {
-	t.Parallel()
-	r := redistest.Start(t)
-	p := launch(t, "--redis", r.URL())
-	p.ready()
-	s := servertest.Dial(t, p.addr)
-	s.Subscribe("stars", 10)
-	require.NoError(t, syscall.Kill(r.Pid(), syscall.SIGSTOP))
-	var senders sync.WaitGroup
-	for i := range 3 {
-		senders.Go(func() {
-			answer, err := servertest.Try(t, "POST", "http://"+p.addr+"/v1/boards/stars/scores", fmt.Sprintf(`{"member":"m","score":1,"id":"%d"}`, i))
-			assert.NoError(t, err)
-			assert.Equal(t, 503, answer.Status, answer.Body)
-			assert.Contains(t, answer.Body, "same id")
-		})
-	}
-	senders.Wait()
-	untilStale(s, true)
-	require.NoError(t, syscall.Kill(r.Pid(), syscall.SIGCONT))
-	untilStale(s, false)
-	for i := range 3 {
-		redistest.Eventually(t, "the update to be taken", func() error {
-			if answer := p.post("stars", fmt.Sprintf(`{"member":"m","score":1,"id":"%d"}`, i)); answer.Status != 200 {
-				return fmt.Errorf("%s", answer.Body)
-			}
-			return nil
-		})
-	}
-	endsAs(s, p, "stars")
-	require.EqualValues(t, 3, s.Boards["stars"].Top[0].Score)
 }
 
 // A Redis user without channels, which is Redis 7's default for a new user: the node names the right,
