@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,17 @@ import (
 
 // The long forms of the fault suite print the figures of measured.md. They run one after another, so that
 // no figure is about the work of another test.
+
+// longForm has the volume of the figures.
+var longForm = faultForm{watchers: 60, senders: 6, span: 20 * time.Second, rounds: 12}
+
+// log prints the figures as rows of a table of measured.md.
+func (f *figures) log(t testing.TB) {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t.Logf("%s\n%s", t.Name(), strings.Join(f.lines, "\n"))
+}
 
 func TestFaultRedisRestartsMeasured(t *testing.T) { redisRestarts(t, longForm).log(t) }
 

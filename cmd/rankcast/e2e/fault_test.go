@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -18,7 +17,7 @@ import (
 	"rankcast/server/servertest"
 )
 
-// faultForm is the volume of a fault test: short in make test, long in make soak.
+// faultForm is the volume of a fault test: short in make test, and long in make soak, see longForm.
 type faultForm struct {
 	watchers int           // on each node
 	senders  int           // of updates, all together
@@ -27,11 +26,8 @@ type faultForm struct {
 	args     []string      // of the nodes
 }
 
-// shortForm and longForm are the two forms of each test.
-var (
-	shortForm = faultForm{watchers: 8, senders: 3, rounds: 1, args: []string{"--probe-interval", "500ms"}} // to find silence soon
-	longForm  = faultForm{watchers: 60, senders: 6, span: 20 * time.Second, rounds: 12}
-)
+// shortForm finds silence soon.
+var shortForm = faultForm{watchers: 8, senders: 3, rounds: 1, args: []string{"--probe-interval", "500ms"}}
 
 // trial is one run of the fault suite: a Redis, nodes that reach it through a proxy each, watchers
 // of every node, and a load of updates. All of it ends with the test.
@@ -230,14 +226,6 @@ func (f *figures) add(what string, value any) {
 		value = d.Round(time.Millisecond)
 	}
 	f.lines = append(f.lines, fmt.Sprintf("| %s | %v |", what, value))
-}
-
-// log prints the figures as rows of a table of measured.md.
-func (f *figures) log(t testing.TB) {
-	t.Helper()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	t.Logf("%s\n%s", t.Name(), strings.Join(f.lines, "\n"))
 }
 
 // suspend stops a process until resume, as one that hangs.
