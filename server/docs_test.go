@@ -82,7 +82,7 @@ func TestDocsNameTheHostOfTheProxy(t *testing.T) {
 	t.Parallel()
 	page := source(t, "web/docs/operations.md")
 	name := regexp.MustCompile(`(?m)^ +server_name (\S+);`).FindStringSubmatch(page)
-	flag := regexp.MustCompile(`(?m)^bin/rankcast serve .*--hosts (\S+)$`).FindStringSubmatch(page)
+	flag := regexp.MustCompile(`(?m)^bin/rankcast serve .*--hosts (\S+)`).FindStringSubmatch(page)
 	require.NotNil(t, name, "the configuration of nginx names no server")
 	require.NotNil(t, flag, "the server behind the proxy has no --hosts")
 	require.Contains(t, page, "proxy_set_header Host $http_host;")

@@ -15,8 +15,8 @@ import (
 func CheckHost(value string) error { return host.Check(value) }
 
 // rejectOtherHosts refuses requests in the name of a host that is not the server's, if the rule applies.
-// It stands before all other rules: a page that has reached the server by DNS rebinding sends an Origin
-// of its own host, which the other rules take for the server's.
+// It stands before the rules for origins: a page that has reached the server by DNS rebinding sends an
+// Origin of its own host, which those rules take for the server's.
 func (s *Server) rejectOtherHosts(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		// The target of a request in absolute form replaces the header (RFC 9112, section 3.2.2).
