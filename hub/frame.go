@@ -22,6 +22,22 @@ type Frame struct {
 	rows  []byte
 	last  []byte
 	from  *encodedRows // of rows; while a frame exists, no other one encodes them again
+
+	kind  string        // its type; "" if NewFrame made it
+	state ranking.State // of a snapshot or delta
+}
+
+// Type is the type of a frame that the hub made, as in its JSON.
+func (f *Frame) Type() string { return f.kind }
+
+// State is the state to which a snapshot or a delta leads: a client that has it may resume from
+// there. Other frames have the zero State.
+func (f *Frame) State() ranking.State { return f.state }
+
+// as sets what Type and State return.
+func (f *Frame) as(kind string, state ranking.State) *Frame {
+	f.kind, f.state = kind, state
+	return f
 }
 
 const (
@@ -77,8 +93,8 @@ func (f *Frame) WebSocket() [3][]byte { return [3][]byte{f.first, f.rows, f.last
 // JSON returns the pieces of the message alone. The caller must not change them.
 func (f *Frame) JSON() [3][]byte { return [3][]byte{f.first[f.head:], f.rows, f.last} }
 
-// size is the length in bytes of the frame for a WebSocket.
-func (f *Frame) size() int { return len(f.first) + len(f.rows) + len(f.last) }
+// Size is the length in bytes of the frame for a WebSocket.
+func (f *Frame) Size() int { return len(f.first) + len(f.rows) + len(f.last) }
 
 // encodedRows is a run of encoded rows. The rows of the first n entries are a prefix of all
 // rows, so one encoding serves every N.
@@ -173,7 +189,7 @@ func snapshotFrame(board string, s *publication, n int) *Frame {
 		b = append(b, `,"final":true`...)
 	}
 	b = append(b, `,"top":[`...)
-	return rowsFrame(b, all, rows, "]}")
+	return rowsFrame(b, all, rows, "]}").as("snapshot", s.state)
 }
 
 // copied is the number of bytes that a frame copies of rows.
@@ -194,7 +210,7 @@ func deltaFrame(board string, s *publication, n int, from int64, changed *encode
 	b = appendField(b, "seq", s.state.Seq)
 	b = appendField(b, "total", s.total)
 	b = append(b, `,"rows":[`...)
-	return rowsFrame(b, changed, rows, `],"len":`+strconv.Itoa(min(n, len(s.top)))+"}")
+	return rowsFrame(b, changed, rows, `],"len":`+strconv.Itoa(min(n, len(s.top)))+"}").as("delta", s.state)
 }
 
 // meFrame encodes the standing of a followed member; around holds the fields of
@@ -211,7 +227,7 @@ func meFrame(board string, s view.Standing, around []byte) *Frame {
 	}
 	b = appendField(b, "total", s.Total)
 	b = append(b, around...)
-	return sealFrame(append(b, '}'), nil, nil)
+	return sealFrame(append(b, '}'), nil, nil).as("me", ranking.State{})
 }
 
 // appendAround appends the distance to the next rank, and up to k neighbours on each side,
@@ -251,5 +267,5 @@ func statusFrame(stale bool, asOf time.Time) *Frame {
 		b = append(b, `,"as_of":`...)
 		b = appendTime(b, asOf)
 	}
-	return sealFrame(append(b, '}'), nil, nil)
+	return sealFrame(append(b, '}'), nil, nil).as("status", ranking.State{})
 }

@@ -22,7 +22,7 @@ func TestFrameHeaders(t *testing.T) {
 		if n > 65535 {
 			head = 10
 		}
-		require.Equal(t, n+head, f.size())
+		require.Equal(t, n+head, f.Size())
 		require.EqualValues(t, 0x81, f.WebSocket()[0][0])
 	}
 }

@@ -96,7 +96,7 @@ func (st *stream) publish(old, s *publication, difference *encodedRows) bool {
 			}
 			next.delta = &versionDelta{before.publication.state.Seq, difference}
 			// Where most rows differ, the snapshot is the smaller frame.
-			if 4*count > 3*now && st.fullFrame(next).size() < st.deltaFrame(next).size() {
+			if 4*count > 3*now && st.fullFrame(next).Size() < st.deltaFrame(next).Size() {
 				next.delta = nil
 			}
 		}

@@ -53,6 +53,7 @@ func (s *Server) addRoutes(e *echo.Echo) {
 	post("/v1/events/:event", s.postEvents)
 	post("/v1/events/:event/take-back", s.takeBackEvent)
 	e.GET("/v1/live", s.live)
+	e.GET("/v1/boards/:board/live", s.getStream)
 	get("/healthz", s.healthz)
 	get("/readyz", s.readyz)
 	s.pages.Register(get)

@@ -136,7 +136,7 @@ func (s *Server) Drain() { s.stopping.Store(true) }
 // node. Serve returns once all that is done, with nil unless l failed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	web := &http.Server{
-		Handler: s, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		Handler: s, ConnContext: live.ConnContext, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.cfg.RequestTimeout, WriteTimeout: s.cfg.RequestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 	}
 	if isLoopback(l.Addr()) {

@@ -3,10 +3,10 @@ package live
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,8 +58,8 @@ type Config struct {
 	Limits *access.Limits
 }
 
-// Sessions are the WebSockets of a node. New makes them, Accept adds one, Stop ends them all. All
-// methods may be called concurrently.
+// Sessions are the WebSockets and the event streams of a node. New makes them, Accept adds a WebSocket,
+// Stream serves an event stream, Stop ends them all. All methods may be called concurrently.
 type Sessions struct {
 	store   Store
 	updater Updater
@@ -76,11 +76,12 @@ type Sessions struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
+	streams  map[*stream]struct{}
 }
 
 // New makes Sessions without any session. h delivers the frames.
 func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
-	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{})}
+	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{}), streams: make(map[*stream]struct{})}
 	s.waiting.limit = cfg.MaxWaitingBytes
 	s.calls, s.endCalls = context.WithCancel(context.Background())
 	s.messages.New = func() any { return new(bytes.Buffer) }
@@ -109,6 +110,14 @@ func (s *Sessions) remove(ss *session) {
 	delete(s.sessions, ss)
 }
 
+// reconnectDelay is when a client of a stopping node is to reconnect.
+func reconnectDelay() time.Duration { return rand.N(drainSpread) }
+
+// byeMessage tells a client to reconnect to another node after a delay.
+func byeMessage(delay time.Duration) []byte {
+	return fmt.Appendf(nil, `{"type":"bye","reason":"drain","retry_ms":%d}`, delay.Milliseconds())
+}
+
 // Stop sends each client a bye with a random reconnect delay and a close frame, and returns once
 // all sessions have ended. When grace ends, Stop closes the connections of clients that are stalled
 // or do not answer the close frame, and gives up the calls that their messages wait for. So Stop
@@ -118,11 +127,12 @@ func (s *Sessions) Stop(grace context.Context) {
 	s.mu.Lock()
 	s.stopping.Store(true)
 	all := slices.Collect(maps.Keys(s.sessions))
+	for st := range s.streams {
+		close(st.stopping)
+	}
 	s.mu.Unlock()
 	for _, ss := range all {
-		retry := strconv.FormatInt(rand.N(drainSpread).Milliseconds(), 10)
-		bye := hub.NewFrame([]byte(`{"type":"bye","reason":"drain","retry_ms":` + retry + `}`))
-		ss.socket.closeWith(bye, closeGoingAway)
+		ss.socket.closeWith(hub.NewFrame(byeMessage(reconnectDelay())), closeGoingAway)
 	}
 	cut := context.AfterFunc(grace, func() {
 		s.endCalls()

@@ -75,18 +75,13 @@ func (ss *session) readWatch(o request.Object) (w hub.Watch, err error) {
 	if w.Me, err = o.OptionalText("me"); err != nil {
 		return w, err
 	}
-	if w.Me != "" {
-		var bad *ranking.FieldError
-		if err := definition.CheckMember(w.Me); errors.As(err, &bad) {
-			return w, ranking.Invalid("me", bad.Reason)
-		}
-	}
 	around, err := o.OptionalInteger("around", 0, 0, hub.MaxAround)
 	if err != nil {
 		return w, err
 	}
-	if around > 0 && w.Me == "" {
-		return w, ranking.Invalid("around", "needs me")
+	w.Top, w.Around = int(top), int(around)
+	if err := CheckWatch(w); err != nil {
+		return w, err
 	}
 	if held, there := o["resume"]; there {
 		state, err := request.ParseObject("resume", held)
@@ -97,8 +92,30 @@ func (ss *session) readWatch(o request.Object) (w hub.Watch, err error) {
 			return w, problem.At("resume", err)
 		}
 	}
-	w.Top, w.Around = int(top), int(around)
 	return w, nil
+}
+
+// CheckWatch checks the member that a client follows. It returns a FieldError.
+func CheckWatch(w hub.Watch) error {
+	if w.Me == "" {
+		if w.Around > 0 {
+			return ranking.Invalid("around", "needs me")
+		}
+		return nil
+	}
+	var bad *ranking.FieldError
+	if err := definition.CheckMember(w.Me); errors.As(err, &bad) {
+		return ranking.Invalid("me", bad.Reason)
+	}
+	return nil
+}
+
+// CheckEpoch checks an epoch that a client claims to have seen. It returns a FieldError.
+func CheckEpoch(epoch string) error {
+	if epoch == "" || len(epoch) > maxEpochBytes { // an empty board has the epoch "", with nothing to resume
+		return ranking.Invalid("epoch", "is not an epoch of this server")
+	}
+	return nil
 }
 
 // readResume reads the state that a client holds of a board.
@@ -109,8 +126,8 @@ func readResume(o request.Object) (s ranking.State, err error) {
 	if s.Epoch, err = o.RequiredText("epoch"); err != nil {
 		return s, err
 	}
-	if len(s.Epoch) > maxEpochBytes { // an empty board has the epoch "", with nothing to resume
-		return s, ranking.Invalid("epoch", "is not an epoch of this server")
+	if err := CheckEpoch(s.Epoch); err != nil {
+		return s, err
 	}
 	s.Seq, err = o.Integer("seq", 0, definition.MaxScore)
 	return s, err

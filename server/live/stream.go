@@ -1,0 +1,212 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+)
+
+// heartbeat is the silence after which a stream sends a comment. Proxies close idle connections after 30 s
+// to 60 s.
+const heartbeat = 25 * time.Second
+
+// stream is a board as server-sent events (HTML Standard, section 9.2). The goroutine of the request writes
+// the events. It takes one frame at a time: a slow client skips to the newest state, as on a socket.
+type stream struct {
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	timeout  time.Duration // for a chunk to be accepted
+	waiting  *waitingBytes
+	wake     chan struct{} // pending has become a frame; holds one
+	stopping chan struct{} // closed when the node stops
+
+	mu         sync.Mutex
+	pending    *hub.Frame // is to be written, or is being written
+	turnedAway bool       // the hub had a frame while another one was pending
+	ended      bool       // the stream takes no more frames, and drops them
+}
+
+// Free reports whether Send would take a frame. The hub calls it.
+func (st *stream) Free() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.pending == nil {
+		return true
+	}
+	st.turnedAway = true
+	return false
+}
+
+// Send passes a frame to the goroutine of the request. If too many bytes wait on the node already, the
+// stream ends. The hub calls it.
+func (st *stream) Send(f *hub.Frame) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	switch {
+	case st.ended:
+		return true
+	case st.pending != nil:
+		st.turnedAway = true
+		return false
+	case st.waiting.add(f.Size()):
+		st.pending = f
+	default:
+		st.ended = true
+	}
+	select {
+	case st.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// drop ends the wait of the pending frame. It reports whether the hub has had another one meanwhile.
+func (st *stream) drop() (turnedAway bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.pending != nil {
+		st.waiting.remove(st.pending.Size())
+		st.pending = nil
+	}
+	turnedAway, st.turnedAway = st.turnedAway, false
+	return turnedAway
+}
+
+// Stream serves a board as server-sent events, and returns when the client leaves or the node stops. With
+// an error it has answered nothing: the caller answers the request with that error.
+func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, b ranking.Board, watch hub.Watch) error {
+	st := &stream{
+		w: w, control: http.NewResponseController(w), timeout: s.cfg.WriteTimeout, waiting: &s.waiting,
+		wake: make(chan struct{}, 1), stopping: make(chan struct{}),
+	}
+	if !s.startStream(st) {
+		return hub.ErrClosed
+	}
+	defer s.endStream(st)
+	client := s.hub.Join(st)
+	defer s.hub.Leave(client)
+	if _, err := s.hub.Subscribe(client, b, watch, nil, func() {}); err != nil {
+		return err
+	}
+	st.begin(r.Context())
+	st.run(r.Context(), client)
+	return nil
+}
+
+// startStream adds a stream. It reports false when the node is stopping.
+func (s *Sessions) startStream(st *stream) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping.Load() {
+		return false
+	}
+	s.streams[st] = struct{}{}
+	s.running.Add(1)
+	return true
+}
+
+// endStream removes a stream that the hub does not know any more.
+func (s *Sessions) endStream(st *stream) {
+	s.mu.Lock()
+	delete(s.streams, st)
+	s.mu.Unlock()
+	st.drop()
+	s.running.Done()
+}
+
+// begin sends the head of the answer.
+func (st *stream) begin(ctx context.Context) {
+	if raw := rawConn(ctx); raw != nil {
+		setNotSentLowat(raw, notSentLowat)
+		setUserTimeout(raw, heartbeat+pongTimeout) // a stream has no ping
+	}
+	st.control.SetReadDeadline(time.Time{}) // the server's deadline is for a request that ends
+	h := st.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx sends each event at once
+	st.w.WriteHeader(http.StatusOK)
+}
+
+// run writes what comes until the stream ends.
+func (st *stream) run(ctx context.Context, client *hub.Client) {
+	if st.write(nil) != nil {
+		return
+	}
+	quiet := time.NewTimer(heartbeat)
+	defer quiet.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-st.stopping:
+			delay := reconnectDelay()
+			st.write(fmt.Appendf(nil, "retry: %d\nevent: bye\ndata: ", delay.Milliseconds()), byeMessage(delay), eventEnd)
+			return
+		case <-quiet.C:
+			err = st.write([]byte(":\n\n"))
+		case <-st.wake:
+			err = st.writePending(client)
+		}
+		if err != nil {
+			return
+		}
+		quiet.Reset(heartbeat)
+	}
+}
+
+// writePending writes the pending frame.
+func (st *stream) writePending(client *hub.Client) error {
+	st.mu.Lock()
+	f := st.pending
+	st.mu.Unlock()
+	if f == nil {
+		return errTooManyWaiting
+	}
+	json := f.JSON()
+	if err := st.write(eventHead(f), json[0], json[1], json[2], eventEnd); err != nil {
+		return err
+	}
+	if st.drop() {
+		client.Ready()
+	}
+	return nil
+}
+
+// errTooManyWaiting ends a stream for which the node has no room.
+var errTooManyWaiting = errors.New("too many bytes wait for slow clients")
+
+var eventEnd = []byte("\n\n")
+
+// eventHead is what stands before the JSON of a frame. Only a snapshot or a delta has an id: a client cannot
+// resume from another frame.
+func eventHead(f *hub.Frame) []byte {
+	var b []byte
+	if at := f.State(); at.Epoch != "" {
+		b = fmt.Appendf(b, "id: %s:%d\n", at.Epoch, at.Seq)
+	}
+	return fmt.Appendf(b, "event: %s\ndata: ", f.Type())
+}
+
+// write writes pieces. It waits as long as the client accepts each chunk within the timeout.
+func (st *stream) write(pieces ...[]byte) error {
+	for _, piece := range pieces {
+		for len(piece) > 0 {
+			n := min(len(piece), writeChunk)
+			st.control.SetWriteDeadline(time.Now().Add(st.timeout))
+			if _, err := st.w.Write(piece[:n]); err != nil {
+				return err
+			}
+			piece = piece[n:]
+		}
+	}
+	st.control.SetWriteDeadline(time.Now().Add(st.timeout))
+	return st.control.Flush()
+}

@@ -1,0 +1,91 @@
+package live
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub"
+	"rankcast/ranking"
+)
+
+// heldWriter is a client that accepts nothing while the lock is held.
+type heldWriter struct {
+	sync.Mutex
+	*httptest.ResponseRecorder
+}
+
+func (w *heldWriter) Write(b []byte) (int, error) {
+	w.Lock()
+	defer w.Unlock()
+	return w.ResponseRecorder.Write(b)
+}
+
+// runStream serves a stream of the board "b" until stop is called.
+func runStream(t *testing.T, limit int64, w http.ResponseWriter) (s *Sessions, stop func()) {
+	h := hub.New(noBoards{}, noBoards{}, hub.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { h.Run(ctx) })
+	s = New(nil, nil, h, Config{WriteTimeout: time.Minute, MaxWaitingBytes: limit})
+	r := httptest.NewRequestWithContext(ctx, "GET", "/", nil)
+	running.Go(func() { s.Stream(w, r, ranking.Board{Name: "b", Instance: "b"}, hub.Watch{}) })
+	synctest.Wait()
+	return s, func() {
+		cancel()
+		running.Wait()
+		require.Zero(t, s.waiting.n.Load())
+		require.Empty(t, s.streams)
+	}
+}
+
+// A quiet stream gets a comment every 25 s, so that no proxy takes it for idle.
+func TestStreamHeartbeats(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := httptest.NewRecorder()
+		_, stop := runStream(t, 1<<20, w)
+		status := w.Body.String()
+		require.Equal(t, "event: status\ndata: {\"type\":\"status\",\"stale\":true}\n\n", status)
+		time.Sleep(25*time.Second - 1)
+		synctest.Wait()
+		require.Equal(t, status, w.Body.String())
+		time.Sleep(25*time.Second + 1)
+		synctest.Wait()
+		require.Equal(t, status+":\n\n:\n\n", w.Body.String())
+		stop()
+	})
+}
+
+// One frame waits for a client that does not read; a stream that waits with too many bytes ends.
+func TestStreamHoldsOneFrame(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &heldWriter{ResponseRecorder: httptest.NewRecorder()}
+		s, stop := runStream(t, 100, w)
+		var st *stream
+		for st = range s.streams {
+		}
+		w.Lock()
+		f := hub.NewFrame([]byte(`{"type":"x"}`))
+		require.True(t, st.Free())
+		require.True(t, st.Send(f))
+		synctest.Wait()
+		require.False(t, st.Free())
+		require.False(t, st.Send(f))
+		require.EqualValues(t, f.Size(), s.waiting.n.Load())
+		w.Unlock()
+		synctest.Wait()
+		require.True(t, st.Free())
+		require.True(t, st.Send(hub.NewFrame(make([]byte, 200))), "it is dropped")
+		synctest.Wait()
+		require.Empty(t, s.streams, "and ends the stream")
+		stop()
+	})
+}
