@@ -43,17 +43,16 @@ type (
 	finalsSent struct{ of *publication }
 )
 
-// post adds to the work of the next turn, and queues that turn. A board that has stopped
-// takes nothing.
+// post adds to the work of the next turn, and queues that turn. For a board that has stopped
+// there is none.
 func (b *board) post(level urgency, add func(*work)) {
 	b.mu.Lock()
-	if b.stopped {
-		b.mu.Unlock()
-		return
-	}
 	add(&b.work)
-	b.pending = max(b.pending, level)
-	level = b.claimTurn()
+	if b.pending = max(b.pending, level); b.stopped {
+		level = idle
+	} else {
+		level = b.claimTurn()
+	}
 	b.mu.Unlock()
 	b.queueTurn(level)
 }
@@ -67,7 +66,14 @@ func (b *board) postEvent(level urgency, event any) {
 func (b *board) wake(level urgency) { b.post(level, func(*work) {}) }
 
 // stop makes the next turn the last one.
-func (b *board) stop() { b.post(normal, func(*work) { b.stopped = true }) }
+func (b *board) stop() {
+	b.mu.Lock()
+	b.stopped = true
+	b.pending = max(b.pending, normal)
+	level := b.claimTurn()
+	b.mu.Unlock()
+	b.queueTurn(level)
+}
 
 // claimTurn returns the urgency of the turn that the caller passes to queueTurn once it has
 // released mu; idle if the pool has such a turn already, or one is under way.

@@ -17,7 +17,7 @@ import (
 func TestQuietBoardRunsNothing(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		c, conn, _ := join(t, h, 10)
+		c, conn, _ := follow(t, h, 10, "a", 0)
 		h.FeedSubscribed("b")
 		for range 5 {
 			h.FeedChanges(f.set("a", 1))
@@ -32,6 +32,7 @@ func TestQuietBoardRunsNothing(t *testing.T) {
 		require.Empty(t, h.order)
 		require.Empty(t, h.instances)
 		require.Zero(t, h.status.unsynced)
+		require.Zero(t, h.Followed())
 	})
 }
 

@@ -165,9 +165,26 @@ func TestLimitOfWatchedBoards(t *testing.T) {
 	first.Subscribe("b", 1)
 	second.Send(`{"type":"subscribe","id":7,"board":"c"}`)
 	m := second.Next("error")
-	require.Equal(t, []string{"7", "limit_reached", "board"}, []string{string(m.ID), m.Code, m.Field})
+	require.Equal(t, []string{"7", "overloaded", "board"}, []string{string(m.ID), m.Code, m.Field})
 	require.Equal(t, uint64(1), maps.Collect(n.Server.Limited())["watched_boards"])
 	second.Subscribe("b", 1)
+	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/c/live", ""), 503, "overloaded", "board")
+	servertest.OpenStream(t, n.Addr, "/v1/boards/b/live").Next("snapshot")
+}
+
+// A stream counts as a socket, and no longer than it lasts.
+func TestStreamsCountAsSockets(t *testing.T) {
+	t.Parallel()
+	n := limited(t, redistest.Embedded(t), access.Config{AddressSockets: 1, Sockets: 2})
+	s := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live", "X-Forwarded-For: "+phone)
+	s.Next("snapshot")
+	requireLimited(t, n, n.Do("GET", "/v1/boards/b/live", "", "X-Forwarded-For", phone), 429, "limit_reached", "address_sockets")
+	requireLimited(t, n, handshake(t, n, phone), 429, "limit_reached", "address_sockets")
+	other := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live", "X-Forwarded-For: "+laptop)
+	requireLimited(t, n, n.Do("GET", "/v1/boards/b/live", ""), 503, "overloaded", "sockets")
+	s.Close()
+	other.Close()
+	requireRoom(t, n, "X-Forwarded-For", phone)
 }
 
 // A message above the rate is refused with its id and has no effect. A socket that goes on is closed with

@@ -33,9 +33,9 @@ type Config struct {
 	// before the server closes it.
 	// Default 10 s.
 	WriteTimeout time.Duration
-	// MaxWaitingBytes is the most bytes of frames that may wait for slow sockets, of all sockets
-	// together. A socket that exceeds it is closed. Default 256 MiB.
-	MaxWaitingBytes int64
+	// PingAfter is the silence of a socket after which the server pings it. A socket that sends nothing
+	// for further 10 s is closed. Proxies close idle connections after 30 s to 60 s. Default 25 s.
+	PingAfter time.Duration
 	// RequestTimeout bounds the arrival of a request, and the sending of its answer. For an
 	// import or export it bounds the time without any byte. Default 30 s.
 	RequestTimeout time.Duration
@@ -90,7 +90,7 @@ type Server struct {
 func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.MaxTop = cmp.Or(cfg.MaxTop, 1000)
 	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
-	cfg.MaxWaitingBytes = cmp.Or(cfg.MaxWaitingBytes, 256<<20)
+	cfg.PingAfter = cmp.Or(cfg.PingAfter, 25*time.Second)
 	cfg.RequestTimeout = cmp.Or(cfg.RequestTimeout, 30*time.Second)
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
@@ -100,7 +100,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	s.checksHost.Store(len(cfg.Hosts) > 0)
 	origins := origin.New(cfg.Origins, cfg.Log)
 	s.sessions = live.New(store, socketUpdater{s}, h, live.Config{
-		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, MaxWaitingBytes: cfg.MaxWaitingBytes, ReadOnly: cfg.ReadOnlySockets, Origins: origins, Limits: s.limits,
+		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, ReadOnly: cfg.ReadOnlySockets, Origins: origins, Limits: s.limits,
 	})
 
 	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkBoard})

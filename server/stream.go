@@ -36,7 +36,7 @@ func (s *Server) getStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err = s.sessions.Stream(c.Response(), c.Request(), board, watch); err == nil {
+	if err = s.sessions.Stream(c.Response(), c.Request(), s.addresses.Of(c.Request()), board, watch); err == nil {
 		c.Response().Committed = true
 	}
 	return err

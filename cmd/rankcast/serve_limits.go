@@ -18,6 +18,7 @@ type serveLimits struct {
 	MaxSockets        *int     `env:"RANKCAST_MAX_SOCKETS" placeholder:"N" help:"Most sockets of this node. Default nine tenths of the files that the process may open."`
 	HandshakeRate     int      `default:"2000" env:"RANKCAST_HANDSHAKE_RATE" help:"Most sockets that this node opens in a second, half of them to one address; it may save up those of five seconds."`
 	MaxExports        int      `default:"50" env:"RANKCAST_MAX_EXPORTS" help:"Most exports at once on this node."`
+	MaxWaitingMB      int      `name:"max-waiting-mb" default:"256" env:"RANKCAST_MAX_WAITING_MB" help:"Most MiB of frames that wait on this node for slow sockets."`
 	MaxWatchedBoards  int      `default:"100000" env:"RANKCAST_MAX_WATCHED_BOARDS" help:"Most different boards that clients watch on this node at once."`
 
 	proxies []netip.Prefix
@@ -30,7 +31,7 @@ func (s *serveLimits) Validate() (err error) {
 	}
 	for name, n := range map[string]int{
 		"max-subscriptions": s.MaxSubscriptions, "message-rate": s.MessageRate, "max-address-sockets": s.MaxAddressSockets, "address-rate": s.AddressRate,
-		"max-sockets": s.maxSockets(), "handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports, "max-watched-boards": s.MaxWatchedBoards,
+		"max-sockets": s.maxSockets(), "handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports, "max-waiting-mb": s.MaxWaitingMB, "max-watched-boards": s.MaxWatchedBoards,
 	} {
 		if n < 0 {
 			return fmt.Errorf("--%s must be 0, for no limit, or more", name)
@@ -58,7 +59,7 @@ func (s *serveLimits) config() access.Config {
 	cfg := access.Config{
 		Subscriptions: limit(s.MaxSubscriptions), Messages: limit(s.MessageRate),
 		AddressSockets: limit(s.MaxAddressSockets), AddressRequests: limit(s.AddressRate),
-		Handshakes: limit(s.HandshakeRate), Exports: limit(s.MaxExports),
+		Handshakes: limit(s.HandshakeRate), Exports: limit(s.MaxExports), WaitingBytes: limit(s.MaxWaitingMB << 20),
 	}
 	if s.MaxSockets != nil {
 		cfg.Sockets = limit(*s.MaxSockets)

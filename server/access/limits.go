@@ -49,6 +49,9 @@ type Config struct {
 	Handshakes int
 	// Exports bounds the exports under way. Default 50.
 	Exports int
+	// WaitingBytes bounds the bytes of frames that wait for slow sockets to accept them. Default
+	// 256 MiB.
+	WaitingBytes int
 }
 
 func (c Config) withDefaults() Config {
@@ -59,7 +62,8 @@ func (c Config) withDefaults() Config {
 	c.Sockets = cmp.Or(c.Sockets, defaultSockets())
 	c.Handshakes = cmp.Or(c.Handshakes, 2000)
 	c.Exports = cmp.Or(c.Exports, 50)
-	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Handshakes, &c.Exports} {
+	c.WaitingBytes = cmp.Or(c.WaitingBytes, 256<<20)
+	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Handshakes, &c.Exports, &c.WaitingBytes} {
 		*limit = max(*limit, 0) // 0 means no limit from here on
 	}
 	if c.AddressSockets > 0 && c.Sockets > 0 {
@@ -77,6 +81,7 @@ type Limits struct {
 	handshakes        *rate.Limiter // nil: no limit
 	addressHandshakes *buckets
 	exports           atomic.Int64 // under way
+	waiting           atomic.Int64 // bytes
 
 	mu             sync.Mutex
 	sockets        int             // of the node
@@ -102,7 +107,7 @@ func (l *Limits) Counts() iter.Seq2[string, uint64] { return l.refused.all() }
 
 // RefuseBoard refuses a subscription to one board more than the node watches: the hub counts them.
 func (l *Limits) RefuseBoard() error {
-	return l.refuse(WatchedBoards, ErrLimitReached, 0, "is one board too many: the node watches as many as it may (--max-watched-boards)")
+	return l.refuse(WatchedBoards, ErrOverloaded, socketRetry, "is one board too many: the node watches as many as it may (--max-watched-boards)")
 }
 
 func (l *Limits) refuse(limit Limit, kind error, retryAfter time.Duration, format string, args ...any) *Refusal {
@@ -132,3 +137,20 @@ func (l *Limits) AcquireExport() (ExportSlot, error) {
 
 // Release ends the export.
 func (s ExportSlot) Release() { s.limits.exports.Add(-1) }
+
+// AddWaiting counts bytes that wait for a slow socket from now on. It reports false, and counts a refusal in
+// their place, if too many bytes wait already. The caller then closes the socket.
+func (l *Limits) AddWaiting(n int) bool {
+	if now := l.waiting.Add(int64(n)); l.cfg.WaitingBytes > 0 && now > int64(l.cfg.WaitingBytes) {
+		l.RemoveWaiting(n)
+		l.refused.add(WaitingBytes)
+		return false
+	}
+	return true
+}
+
+// RemoveWaiting ends AddWaiting.
+func (l *Limits) RemoveWaiting(n int) { l.waiting.Add(-int64(n)) }
+
+// Waiting is the number of bytes that wait for slow sockets.
+func (l *Limits) Waiting() int64 { return l.waiting.Load() }

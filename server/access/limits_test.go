@@ -230,13 +230,14 @@ func TestSubscriptionsAndExports(t *testing.T) {
 
 func TestUnlimited(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		l := New(Config{Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited})
+		l := New(Config{Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited})
 		for range 20_000 {
 			s, err := l.AcquireSocket(client(1))
 			require.NoError(t, err)
 			require.NoError(t, errors.Join(s.AllowMessage(), s.AllowMessage(), s.AllowSubscription(1_000_000), l.AllowRequest(client(1))))
 			_, err = l.AcquireExport()
 			require.NoError(t, err)
+			require.True(t, l.AddWaiting(1<<30))
 		}
 		s, err := l.AcquireSocket(client(2))
 		require.NoError(t, err)

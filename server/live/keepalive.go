@@ -6,9 +6,7 @@ import (
 )
 
 const (
-	// pingAfter is the silence of a client after which the node pings it, and pongTimeout how long the
-	// client then has to send anything. Proxies close idle connections after 30 s to 60 s.
-	pingAfter   = 25 * time.Second
+	// pongTimeout is how long a client that was pinged has to send anything.
 	pongTimeout = 10 * time.Second
 	// keepAliveInterval is the time between two looks for silent clients.
 	keepAliveInterval = time.Second
@@ -34,12 +32,12 @@ func (s *Sessions) KeepAlive(ctx context.Context) {
 	}
 }
 
-// silent returns the sockets whose clients have been silent for pingAfter.
+// silent returns the sockets whose clients have been silent for PingAfter.
 func (s *Sessions) silent(now time.Time) (list []*socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for ss := range s.sessions {
-		if ss.socket.silence(now) >= pingAfter {
+		if ss.socket.silence(now) >= s.cfg.PingAfter {
 			list = append(list, ss.socket)
 		}
 	}

@@ -9,14 +9,18 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rankcast/server/access"
+
 	"github.com/stretchr/testify/require"
 )
 
 // silentClient is a client whose session does nothing but read.
 func silentClient(t *testing.T, s *Sessions) (so *socket, client net.Conn) {
 	near, client := net.Pipe()
-	so = newSocket(near, nil, time.Minute, &s.running, &waitingBytes{limit: 1 << 20})
+	so = newSocket(near, nil, time.Minute, &s.running, access.New(access.Config{}))
+	s.mu.Lock()
 	s.sessions[&session{sessions: s, socket: so}] = struct{}{}
+	s.mu.Unlock()
 	s.running.Go(func() {
 		io.Copy(io.Discard, readerOf(so.Read))
 		so.Close()
@@ -33,7 +37,7 @@ func (r readerOf) Read(b []byte) (int, error) { return r(b) }
 func TestSilentClientsArePinged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(nil, nil, nil, Config{})
+		s := New(nil, nil, nil, Config{PingAfter: 25 * time.Second})
 		ctx, cancel := context.WithCancel(t.Context())
 		var keeping sync.WaitGroup
 		keeping.Go(func() { s.KeepAlive(ctx) })
@@ -83,7 +87,7 @@ func TestSilentClientsArePinged(t *testing.T) {
 func TestBusySocketIsNotPinged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(nil, nil, nil, Config{})
+		s := New(nil, nil, nil, Config{PingAfter: 25 * time.Second})
 		ctx, cancel := context.WithCancel(t.Context())
 		var keeping sync.WaitGroup
 		keeping.Go(func() { s.KeepAlive(ctx) })

@@ -40,21 +40,21 @@ type Updater interface {
 	Event(ctx context.Context, event string, fields request.Object) (answer any, err error)
 }
 
-// Config configures Sessions. MaxTop, WriteTimeout, MaxWaitingBytes, Origins and Limits are required.
+// Config configures Sessions. MaxTop, WriteTimeout, PingAfter, Origins and Limits are required.
 type Config struct {
 	// MaxTop is the maximum number of entries in a subscription.
 	MaxTop int
 	// WriteTimeout is how long a connection may take to accept 2 KiB, or the rest of a frame,
 	// before the node closes it.
 	WriteTimeout time.Duration
-	// MaxWaitingBytes is the most bytes of frames that may wait for connections to accept them, of
-	// all sockets together. A connection that exceeds it is closed.
-	MaxWaitingBytes int64
+	// PingAfter is the silence of a client after which the node pings it. A stream gets a comment
+	// after it.
+	PingAfter time.Duration
 	// ReadOnly makes sockets refuse updates and events.
 	ReadOnly bool
 	// Origins are the origins of other sites whose pages may open sockets.
 	Origins *origin.List
-	// Limits bounds the sockets, their subscriptions and their messages.
+	// Limits bounds the sockets, their subscriptions, their messages and what waits for them.
 	Limits *access.Limits
 }
 
@@ -72,7 +72,6 @@ type Sessions struct {
 	messages sync.Pool // *bytes.Buffer for reading messages; an idle socket holds none
 	stopping atomic.Bool
 	running  sync.WaitGroup // sessions and the goroutines that they started
-	waiting  waitingBytes
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -82,7 +81,6 @@ type Sessions struct {
 // New makes Sessions without any session. h delivers the frames.
 func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
 	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{}), streams: make(map[*stream]struct{})}
-	s.waiting.limit = cfg.MaxWaitingBytes
 	s.calls, s.endCalls = context.WithCancel(context.Background())
 	s.messages.New = func() any { return new(bytes.Buffer) }
 	return s

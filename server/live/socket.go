@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rankcast/hub"
+	"rankcast/server/access"
 )
 
 const (
@@ -41,7 +42,7 @@ type socket struct {
 	timeout  time.Duration              // for a chunk to be accepted
 	client   atomic.Pointer[hub.Client] // notified when the socket has room again; nil before attach
 	running  *sync.WaitGroup            // counts the goroutines that the socket starts
-	waiting  *waitingBytes              // of all sockets
+	limits   *access.Limits             // of the bytes that wait
 	lastRead atomic.Int64               // when the client last sent anything, ns since 1970
 	ping     sentPing                   // only KeepAlive's goroutine accesses it
 	buffered []byte                     // bytes that came with the handshake; the reader owns them
@@ -58,8 +59,8 @@ type socket struct {
 	err     error
 }
 
-func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, waiting *waitingBytes) *socket {
-	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, waiting: waiting}
+func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, limits *access.Limits) *socket {
+	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, limits: limits}
 	s.lastRead.Store(time.Now().UnixNano())
 	if c, ok := conn.(syscall.Conn); ok {
 		if raw, err := c.SyscallConn(); err == nil {
@@ -120,7 +121,7 @@ func (s *socket) Send(f *hub.Frame) bool {
 	switch {
 	case left == 0:
 		s.mu.Unlock()
-	case !s.waiting.add(left):
+	case !s.limits.AddWaiting(left):
 		s.fail()
 		s.mu.Unlock()
 	default:
@@ -129,7 +130,7 @@ func (s *socket) Send(f *hub.Frame) bool {
 				s.write(piece)
 			}
 			runtime.KeepAlive(f) // until now, other frames share its rows
-			s.waiting.remove(left)
+			s.limits.RemoveWaiting(left)
 			s.mu.Unlock()
 			s.notifyReady() // there may be a newer frame
 		})

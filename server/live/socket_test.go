@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/access"
 )
 
 // pair is a socket and the client's end of its connection.
@@ -28,7 +30,7 @@ func pair(t testing.TB) (s *socket, client net.Conn, running *sync.WaitGroup) {
 	conn, err := l.Accept()
 	require.NoError(t, err)
 	running = new(sync.WaitGroup)
-	s = newSocket(conn, nil, time.Minute, running, &waitingBytes{limit: 1 << 30})
+	s = newSocket(conn, nil, time.Minute, running, access.New(access.Config{}))
 	t.Cleanup(func() { s.Close(); client.Close(); running.Wait() })
 	return s, client, running
 }
@@ -95,14 +97,14 @@ func TestFramesAreNeverCut(t *testing.T) {
 func TestWaitingBytesAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		waiting := &waitingBytes{limit: 250_000}
+		limits := access.New(access.Config{WaitingBytes: 250_000})
 		var running sync.WaitGroup
 		var clients []net.Conn
 		var sockets []*socket
 		f := hub.NewFrame(bytes.Repeat([]byte("x"), 100_000))
 		for range 3 {
 			near, client := net.Pipe()
-			s := newSocket(near, nil, time.Minute, &running, waiting)
+			s := newSocket(near, nil, time.Minute, &running, limits)
 			require.True(t, s.Send(f))
 			clients, sockets = append(clients, client), append(sockets, s)
 		}
@@ -117,7 +119,8 @@ func TestWaitingBytesAreLimited(t *testing.T) {
 			client.Close()
 		}
 		running.Wait()
-		require.Zero(t, waiting.n.Load(), "what was sent or dropped does not wait")
+		require.Zero(t, limits.Waiting(), "what was sent or dropped does not wait")
+		require.EqualValues(t, 1, maps.Collect(limits.Counts())["waiting_bytes"])
 	})
 }
 
@@ -150,7 +153,7 @@ func TestSlowClientKeepsConnection(t *testing.T) {
 		near, client := net.Pipe()
 		defer client.Close()
 		var running sync.WaitGroup
-		s := newSocket(near, nil, 10*time.Second, &running, &waitingBytes{limit: 1 << 30})
+		s := newSocket(near, nil, 10*time.Second, &running, access.New(access.Config{}))
 		f := hub.NewFrame(bytes.Repeat([]byte("x"), 100_000))
 		require.True(t, s.Send(f))
 		require.False(t, s.Send(f), "while one is on its way no other is taken")
@@ -205,7 +208,7 @@ func TestFrameTurnedAwayDuringReplyComesLater(t *testing.T) {
 		var running, hubRuns sync.WaitGroup
 		hubRuns.Go(func() { h.Run(ctx) })
 		near, client := net.Pipe()
-		s := newSocket(near, nil, time.Minute, &running, &waitingBytes{limit: 1 << 30})
+		s := newSocket(near, nil, time.Minute, &running, access.New(access.Config{}))
 		c := h.Join(s)
 		s.attach(c)
 		read := func() string {

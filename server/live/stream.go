@@ -10,21 +10,19 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/access"
 )
-
-// heartbeat is the silence after which a stream sends a comment. Proxies close idle connections after 30 s
-// to 60 s.
-const heartbeat = 25 * time.Second
 
 // stream is a board as server-sent events (HTML Standard, section 9.2). The goroutine of the request writes
 // the events. It takes one frame at a time: a slow client skips to the newest state, as on a socket.
 type stream struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
-	timeout  time.Duration // for a chunk to be accepted
-	waiting  *waitingBytes
-	wake     chan struct{} // pending has become a frame; holds one
-	stopping chan struct{} // closed when the node stops
+	timeout  time.Duration  // for a chunk to be accepted
+	quiet    time.Duration  // after which a comment keeps the connection alive
+	limits   *access.Limits // of the bytes that wait
+	wake     chan struct{}  // pending has become a frame; holds one
+	stopping chan struct{}  // closed when the node stops
 
 	mu         sync.Mutex
 	pending    *hub.Frame // is to be written, or is being written
@@ -54,7 +52,7 @@ func (st *stream) Send(f *hub.Frame) bool {
 	case st.pending != nil:
 		st.turnedAway = true
 		return false
-	case st.waiting.add(f.Size()):
+	case st.limits.AddWaiting(f.Size()):
 		st.pending = f
 	default:
 		st.ended = true
@@ -71,7 +69,7 @@ func (st *stream) drop() (turnedAway bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.pending != nil {
-		st.waiting.remove(st.pending.Size())
+		st.limits.RemoveWaiting(st.pending.Size())
 		st.pending = nil
 	}
 	turnedAway, st.turnedAway = st.turnedAway, false
@@ -79,10 +77,16 @@ func (st *stream) drop() (turnedAway bool) {
 }
 
 // Stream serves a board as server-sent events, and returns when the client leaves or the node stops. With
-// an error it has answered nothing: the caller answers the request with that error.
-func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, b ranking.Board, watch hub.Watch) error {
+// an error it has answered nothing: the caller answers the request with that error. A stream counts as a
+// socket in the limits.
+func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Address, b ranking.Board, watch hub.Watch) error {
+	slot, err := s.cfg.Limits.AcquireSocket(from)
+	if err != nil {
+		return err
+	}
+	defer slot.Release()
 	st := &stream{
-		w: w, control: http.NewResponseController(w), timeout: s.cfg.WriteTimeout, waiting: &s.waiting,
+		w: w, control: http.NewResponseController(w), timeout: s.cfg.WriteTimeout, quiet: s.cfg.PingAfter, limits: s.cfg.Limits,
 		wake: make(chan struct{}, 1), stopping: make(chan struct{}),
 	}
 	if !s.startStream(st) {
@@ -91,7 +95,7 @@ func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, b ranking.Boar
 	defer s.endStream(st)
 	client := s.hub.Join(st)
 	defer s.hub.Leave(client)
-	if _, err := s.hub.Subscribe(client, b, watch, nil, func() {}); err != nil {
+	if _, err := s.watch(client, b, watch, nil, func() {}); err != nil {
 		return err
 	}
 	st.begin(r.Context())
@@ -124,7 +128,7 @@ func (s *Sessions) endStream(st *stream) {
 func (st *stream) begin(ctx context.Context) {
 	if raw := rawConn(ctx); raw != nil {
 		setNotSentLowat(raw, notSentLowat)
-		setUserTimeout(raw, heartbeat+pongTimeout) // a stream has no ping
+		setUserTimeout(raw, st.quiet+pongTimeout) // a stream has no ping
 	}
 	st.control.SetReadDeadline(time.Time{}) // the server's deadline is for a request that ends
 	h := st.w.Header()
@@ -139,8 +143,8 @@ func (st *stream) run(ctx context.Context, client *hub.Client) {
 	if st.write(nil) != nil {
 		return
 	}
-	quiet := time.NewTimer(heartbeat)
-	defer quiet.Stop()
+	heartbeat := time.NewTimer(st.quiet)
+	defer heartbeat.Stop()
 	for {
 		var err error
 		select {
@@ -150,7 +154,7 @@ func (st *stream) run(ctx context.Context, client *hub.Client) {
 			delay := reconnectDelay()
 			st.write(fmt.Appendf(nil, "retry: %d\nevent: bye\ndata: ", delay.Milliseconds()), byeMessage(delay), eventEnd)
 			return
-		case <-quiet.C:
+		case <-heartbeat.C:
 			err = st.write([]byte(":\n\n"))
 		case <-st.wake:
 			err = st.writePending(client)
@@ -158,7 +162,7 @@ func (st *stream) run(ctx context.Context, client *hub.Client) {
 		if err != nil {
 			return
 		}
-		quiet.Reset(heartbeat)
+		heartbeat.Reset(st.quiet)
 	}
 }
 

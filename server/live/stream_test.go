@@ -13,6 +13,7 @@ import (
 
 	"rankcast/hub"
 	"rankcast/ranking"
+	"rankcast/server/access"
 )
 
 // heldWriter is a client that accepts nothing while the lock is held.
@@ -28,19 +29,19 @@ func (w *heldWriter) Write(b []byte) (int, error) {
 }
 
 // runStream serves a stream of the board "b" until stop is called.
-func runStream(t *testing.T, limit int64, w http.ResponseWriter) (s *Sessions, stop func()) {
+func runStream(t *testing.T, limit int, w http.ResponseWriter) (s *Sessions, stop func()) {
 	h := hub.New(noBoards{}, noBoards{}, hub.Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { h.Run(ctx) })
-	s = New(nil, nil, h, Config{WriteTimeout: time.Minute, MaxWaitingBytes: limit})
+	s = New(nil, nil, h, Config{WriteTimeout: time.Minute, PingAfter: 25 * time.Second, Limits: access.New(access.Config{WaitingBytes: limit})})
 	r := httptest.NewRequestWithContext(ctx, "GET", "/", nil)
-	running.Go(func() { s.Stream(w, r, ranking.Board{Name: "b", Instance: "b"}, hub.Watch{}) })
+	running.Go(func() { s.Stream(w, r, access.Address{}, ranking.Board{Name: "b", Instance: "b"}, hub.Watch{}) })
 	synctest.Wait()
 	return s, func() {
 		cancel()
 		running.Wait()
-		require.Zero(t, s.waiting.n.Load())
+		require.Zero(t, s.cfg.Limits.Waiting())
 		require.Empty(t, s.streams)
 	}
 }
@@ -79,7 +80,7 @@ func TestStreamHoldsOneFrame(t *testing.T) {
 		synctest.Wait()
 		require.False(t, st.Free())
 		require.False(t, st.Send(f))
-		require.EqualValues(t, f.Size(), s.waiting.n.Load())
+		require.EqualValues(t, f.Size(), s.cfg.Limits.Waiting())
 		w.Unlock()
 		synctest.Wait()
 		require.True(t, st.Free())

@@ -45,16 +45,22 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 		}
 	}
 	accepted := func() { ss.socket.reply(answerFrameAt("ok", id, ss.sessions.store.Now())) }
-	sub, err := ss.sessions.hub.Subscribe(ss.client, b, watch, before, accepted)
-	if errors.Is(err, hub.ErrTooManyBoards) {
-		err = ss.sessions.cfg.Limits.RefuseBoard()
-		return &ranking.FieldError{Field: "board", Reason: err.Error(), Kind: err}
-	}
+	sub, err := ss.sessions.watch(ss.client, b, watch, before, accepted)
 	if err != nil {
 		return err
 	}
 	ss.boards[board] = sub
 	return nil
+}
+
+// watch is hub.Subscribe. It counts the subscriptions that the limit of watched boards refuses.
+func (s *Sessions) watch(c *hub.Client, b ranking.Board, w hub.Watch, before *hub.Subscription, accepted func()) (*hub.Subscription, error) {
+	sub, err := s.hub.Subscribe(c, b, w, before, accepted)
+	if errors.Is(err, hub.ErrTooManyBoards) {
+		err = s.cfg.Limits.RefuseBoard()
+		err = &ranking.FieldError{Field: "board", Reason: err.Error(), Kind: err}
+	}
+	return sub, err
 }
 
 // allowSubscription refuses one subscription more than a socket may hold of its kind.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -55,6 +56,7 @@ func (n *Node) Top(board string, limit int) (top []hubtest.Entry, total int64) {
 func Start(t testing.TB, url string, cfg Config, boards ...definition.Board) *Node {
 	log := slog.New(slog.DiscardHandler)
 	cfg.Hub.Log, cfg.Server.Log = log, cmp.Or(cfg.Server.Log, log)
+	cfg.Server.PingAfter = cmp.Or(cfg.Server.PingAfter, time.Hour) // a client of a test may not read for long
 	rdb, err := ranking.Open(url)
 	require.NoError(t, err)
 	if cfg.Ranking.CallTimeout == 0 {
