@@ -51,7 +51,7 @@ const (
 	// backoffFirst and backoffMost bound the pause before a new connection; each failure
 	// doubles it.
 	backoffFirst = 50 * time.Millisecond
-	backoffMost  = 2 * time.Second
+	backoffMost  = time.Second
 	// subscribeChunk is the greatest number of channels in one SUBSCRIBE.
 	subscribeChunk = 256
 )
@@ -67,7 +67,8 @@ type Feed struct {
 	log      *slog.Logger
 
 	up       atomic.Bool
-	lastSeen atomic.Int64 // when this Feed last received anything, ns since 1970
+	made     time.Time
+	lastSeen atomic.Int64 // when this Feed last received anything, ns since made by the monotonic clock
 	warned   bool         // the log has a warning that the Feed is down; only Run's goroutine uses it
 
 	mu       sync.Mutex
@@ -100,7 +101,7 @@ func New(rdb redis.UniversalClient, log *slog.Logger, cfg Config) *Feed {
 	cfg.ProbeInterval = cmp.Or(cfg.ProbeInterval, 2*time.Second)
 	k := keyspace.New(cmp.Or(cfg.Prefix, "rc"))
 	return &Feed{
-		rdb: rdb, keys: k, interval: cfg.ProbeInterval, probe: k.Probe(rand.Text()[:12]), log: log,
+		rdb: rdb, keys: k, interval: cfg.ProbeInterval, probe: k.Probe(rand.Text()[:12]), log: log, made: time.Now(),
 		channels: make(map[string]channel), wake: make(chan struct{}, 1),
 	}
 }
@@ -176,7 +177,7 @@ func (f *Feed) Run(ctx context.Context, h Handler) error {
 		}
 		if wasUp {
 			backoff = backoffFirst
-			h.FeedDown(time.Unix(0, f.lastSeen.Load()))
+			h.FeedDown(time.Now().Add(-f.silence()))
 		}
 		// Half of the pause is random, so that the nodes do not connect at the same moment.
 		select {
@@ -189,7 +190,11 @@ func (f *Feed) Run(ctx context.Context, h Handler) error {
 }
 
 // markReceived records that the Feed has received something.
-func (f *Feed) markReceived() { f.lastSeen.Store(time.Now().UnixNano()) }
+func (f *Feed) markReceived() { f.lastSeen.Store(int64(time.Since(f.made))) }
+
+// silence is the time since the Feed last received anything. A step of the machine's clock does not
+// change it.
+func (f *Feed) silence() time.Duration { return time.Since(f.made) - time.Duration(f.lastSeen.Load()) }
 
 var errNotProfile = errors.New("not a profile message")
 
@@ -293,7 +298,7 @@ func (f *Feed) maintainSubscriptions(ctx context.Context, ps *redis.PubSub) erro
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-watchdog.C:
-			if time.Since(time.Unix(0, f.lastSeen.Load())) > probesMissed*f.interval {
+			if f.silence() > probesMissed*f.interval {
 				return errSilent
 			}
 		case <-f.wake:

@@ -44,17 +44,18 @@ func (s *Sessions) silent(now time.Time) (list []*socket) {
 	return list
 }
 
-// silence is the time since the client last sent anything.
+// silence is the time since the client last sent anything. A step of the machine's clock does not change
+// it.
 func (s *socket) silence(now time.Time) time.Duration {
-	return time.Duration(now.UnixNano() - s.lastRead.Load())
+	return now.Sub(s.made) - time.Duration(s.lastRead.Load())
 }
 
 // keepAlive pings a silent client, and closes the connection if the client stays silent after that. It
 // does not block. A client that is busy accepting a frame is left to the write timeout.
 func (s *socket) keepAlive(now time.Time) {
-	last := s.lastRead.Load()
-	if s.ping.after == last {
-		if now.Sub(s.ping.at) >= pongTimeout {
+	since := now.Sub(s.made)
+	if s.pingedAt > time.Duration(s.lastRead.Load()) {
+		if since-s.pingedAt >= pongTimeout {
 			s.Close()
 		}
 		return
@@ -62,16 +63,10 @@ func (s *socket) keepAlive(now time.Time) {
 	if !s.mu.TryLock() {
 		return
 	}
-	s.ping.after, s.ping.at = last, now
+	s.pingedAt = since
 	if rest := s.tryWrite(pingFrame); len(rest) > 0 {
 		s.running.Go(func() { s.write(rest); s.unlock() }) // it now holds mu
 	} else {
 		s.unlock()
 	}
-}
-
-// sentPing is the last ping of a socket.
-type sentPing struct {
-	after int64 // lastRead when it was sent
-	at    time.Time
 }

@@ -43,9 +43,10 @@ type socket struct {
 	client   atomic.Pointer[hub.Client] // notified when the socket has room again; nil before attach
 	running  *sync.WaitGroup            // counts the goroutines that the socket starts
 	limits   *access.Limits             // of the bytes that wait
-	lastRead atomic.Int64               // when the client last sent anything, ns since 1970
-	ping     sentPing                   // only KeepAlive's goroutine accesses it
-	buffered []byte                     // bytes that came with the handshake; the reader owns them
+	made     time.Time
+	lastRead atomic.Int64  // when the client last sent anything, ns since made by the monotonic clock
+	pingedAt time.Duration // when the node last pinged, since made; only KeepAlive's goroutine accesses it
+	buffered []byte        // bytes that came with the handshake; the reader owns them
 
 	mu         sync.Mutex  // held during a write
 	turnedAway atomic.Bool // Send turned a frame away while mu was held
@@ -60,8 +61,7 @@ type socket struct {
 }
 
 func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, limits *access.Limits) *socket {
-	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, limits: limits}
-	s.lastRead.Store(time.Now().UnixNano())
+	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, limits: limits, made: time.Now()}
 	if c, ok := conn.(syscall.Conn); ok {
 		if raw, err := c.SyscallConn(); err == nil {
 			s.raw = raw
@@ -285,7 +285,7 @@ func (s *socket) Read(b []byte) (int, error) {
 	}
 	n, err := s.Conn.Read(b)
 	if n > 0 {
-		s.lastRead.Store(time.Now().UnixNano())
+		s.lastRead.Store(int64(time.Since(s.made)))
 	}
 	return n, err
 }

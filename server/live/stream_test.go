@@ -16,15 +16,14 @@ import (
 	"rankcast/server/access"
 )
 
-// heldWriter is a client that accepts nothing while the lock is held.
+// heldWriter is a client that accepts what it is given leave for.
 type heldWriter struct {
-	sync.Mutex
 	*httptest.ResponseRecorder
+	leave chan struct{} // closed: for everything
 }
 
 func (w *heldWriter) Write(b []byte) (int, error) {
-	w.Lock()
-	defer w.Unlock()
+	<-w.leave
 	return w.ResponseRecorder.Write(b)
 }
 
@@ -68,12 +67,17 @@ func TestStreamHeartbeats(t *testing.T) {
 func TestStreamHoldsOneFrame(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &heldWriter{ResponseRecorder: httptest.NewRecorder()}
+		w := &heldWriter{httptest.NewRecorder(), make(chan struct{}, 100)}
+		for range cap(w.leave) {
+			w.leave <- struct{}{}
+		}
 		s, stop := runStream(t, 100, w)
 		var st *stream
 		for st = range s.streams {
 		}
-		w.Lock()
+		for len(w.leave) > 0 {
+			<-w.leave
+		}
 		f := hub.NewFrame([]byte(`{"type":"x"}`))
 		require.True(t, st.Free())
 		require.True(t, st.Send(f))
@@ -81,7 +85,7 @@ func TestStreamHoldsOneFrame(t *testing.T) {
 		require.False(t, st.Free())
 		require.False(t, st.Send(f))
 		require.EqualValues(t, f.Size(), s.cfg.Limits.Waiting())
-		w.Unlock()
+		close(w.leave)
 		synctest.Wait()
 		require.True(t, st.Free())
 		require.True(t, st.Send(hub.NewFrame(make([]byte, 200))), "it is dropped")
