@@ -5,6 +5,7 @@ package e2e
 import (
 	"io/fs"
 	"slices"
+	"strings"
 	"testing"
 
 	cdpage "github.com/chromedp/cdproto/page"
@@ -23,7 +24,7 @@ func TestDocsClientResumes(t *testing.T) {
 	require.NoError(t, err)
 	blocks, err := parseBlocks("live.md", string(text))
 	require.NoError(t, err)
-	at := slices.IndexFunc(blocks, func(b block) bool { return b.lang == "js" })
+	at := slices.IndexFunc(blocks, func(b block) bool { return b.lang == "js" && strings.Contains(b.text, "new WebSocket(") })
 	require.NotEqual(t, -1, at)
 
 	p := launch(t)
