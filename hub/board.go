@@ -47,6 +47,7 @@ type board struct {
 	inbox
 
 	// Only a turn accesses the rest.
+	begun     bool // there was a turn
 	view      *view.View
 	shown     []*stream                  // of the top, by N
 	streamsOf map[*view.Member][]*stream // of each followed member; nil: none

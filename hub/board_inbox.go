@@ -27,7 +27,7 @@ type inbox struct {
 // work is what a turn has to act on.
 type work struct {
 	changes  []*feed.Changes     // boardChanges at most
-	events   []any               // at most one of each type but feedLink
+	events   []any               // few: each has a cause that takes longer than a turn
 	profiles map[profileKey]bool // whose profile has changed
 	members  []*stream           // of members: streams added or removed, in order
 }
@@ -106,6 +106,10 @@ func (b *board) turn(level urgency) {
 	b.work, b.shown = work{}, b.tops
 	b.mu.Unlock()
 
+	if !b.begun { // before any other turn can find it synced
+		b.begun = true
+		b.hub.status.begin(&b.mark)
+	}
 	if stopped {
 		b.end()
 		return // running stays true: there is no further turn

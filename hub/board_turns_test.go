@@ -64,7 +64,7 @@ func TestTurnsMissNothing(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		pass(time.Second)
+		pass(500 * time.Millisecond) // before a seq check could repair anything
 		require.Equal(t, f.top(10), conn.board.Top)
 		require.Zero(t, h.Followed())
 		require.NoError(t, conn.foldErr)

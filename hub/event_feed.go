@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"rankcast/ranking"
 )
 
 // eventFeed is a goroutine that publishes the items of one feed. It publishes at most one frame
@@ -298,5 +300,5 @@ func itemsFrame(name string, list [][]byte, skipped int64) *Frame {
 	}
 	b = append(b, `],"skipped":`...)
 	b = strconv.AppendInt(b, skipped, 10)
-	return sealFrame(append(b, '}'), nil, nil)
+	return sealFrame(append(b, '}'), nil, nil).as("feed", ranking.State{})
 }

@@ -93,6 +93,7 @@ type Hub struct {
 	status        status
 	followed      atomic.Int64  // streams of members
 	turns         pool          // of boards
+	entering      chan struct{} // holds a token for each client that subscribes right now
 	fetches       pool          // reads of the Source
 	verifications *rate.Limiter // the budget of all boards
 
@@ -126,6 +127,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 		boards:        make(map[string]*board), instances: make(map[string]*instance),
 		feeds: make(map[string]*eventFeed),
 	}
+	h.entering = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	h.turns = pool{limit: runtime.GOMAXPROCS(0), running: &h.running}
 	h.fetches = pool{limit: maxFetches, running: &h.running}
 	h.profiles.boards, h.profiles.kinds = make(map[profileKey][]*board), make(map[string]bool)

@@ -41,20 +41,27 @@ func TestPoolHasGoroutinesOnlyForWork(t *testing.T) {
 		for range 2 {
 			hold := make(chan struct{})
 			var under, done atomic.Int64
+			task := func() {
+				under.Add(1)
+				<-hold
+				under.Add(-1)
+				done.Add(1)
+			}
 			for range 100 {
-				p.push(normal, func() {
-					under.Add(1)
-					<-hold
-					under.Add(-1)
-					done.Add(1)
-				})
+				p.push(normal, task)
+			}
+			synctest.Wait()
+			require.EqualValues(t, 1, under.Load(), "the others are for urgent tasks")
+			for range 100 {
+				p.push(urgent, task)
 			}
 			synctest.Wait()
 			require.EqualValues(t, 4, under.Load())
 			close(hold)
 			running.Wait()
-			require.EqualValues(t, 100, done.Load())
+			require.EqualValues(t, 200, done.Load())
 			require.Zero(t, p.workers)
+			require.Zero(t, p.normals)
 		}
 		p.close()
 		p.push(urgent, func() { t.Error("a closed pool runs nothing") })

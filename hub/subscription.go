@@ -35,7 +35,9 @@ type Watch struct {
 // ends with Unsubscribe or Leave. The error is ErrClosed for a hub that shuts down and for
 // a client that has left, and ErrTooManyBoards where the board would be one too many.
 func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscription, accepted func()) (*Subscription, error) {
-	sub, err := h.acquire(c, b, w)
+	var sub *Subscription
+	var err error
+	h.enter(func() { sub, err = h.acquire(c, b, w) })
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to board %q: %w", b.Name, err)
 	}
@@ -45,7 +47,7 @@ func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscript
 	}
 	accepted()
 	joined := false
-	c.shard.do(func() { joined = sub.attach() })
+	h.enter(func() { c.shard.do(func() { joined = sub.attach() }) })
 	if !joined {
 		h.release(sub.deliveries())
 		return nil, fmt.Errorf("subscribe to board %q: %w", b.Name, ErrClosed)
@@ -55,9 +57,19 @@ func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscript
 
 // Unsubscribe ends sub. No frame of it is sent after Unsubscribe has returned.
 func (h *Hub) Unsubscribe(sub *Subscription) {
-	var had []*delivery
-	sub.client.shard.do(func() { had = sub.detach() })
-	h.release(had)
+	h.enter(func() {
+		var had []*delivery
+		sub.client.shard.do(func() { had = sub.detach() })
+		h.release(had)
+	})
+}
+
+// enter runs a step of a subscription, while others wait for their turn. A crowd that
+// subscribes at once thus leaves half of the processors to the changes.
+func (h *Hub) enter(step func()) {
+	h.entering <- struct{}{}
+	defer func() { <-h.entering }()
+	step()
 }
 
 // ErrTooManyBoards is the error of a subscription to one board more than Config.MaxBoards.
@@ -69,9 +81,6 @@ func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, e
 	b, only, err := h.addWatcher(named)
 	if err != nil {
 		return nil, err
-	}
-	if only.board {
-		h.status.begin(&b.mark)
 	}
 	if only.instance {
 		h.feed.Watch(b.instance)

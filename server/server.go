@@ -142,9 +142,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if isLoopback(l.Addr()) {
 		s.checksHost.Store(true)
 	}
-	var wg sync.WaitGroup
+	var wg, keeping sync.WaitGroup
 	serving, end := context.WithCancel(ctx)
-	wg.Go(func() { s.sessions.KeepAlive(serving) })
+	keeping.Go(func() { s.sessions.KeepAlive(serving) })
 	failed := make(chan error, 1)
 	go func() { failed <- web.Serve(l) }()
 	var err error
@@ -154,6 +154,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	end()
+	keeping.Wait()
 	s.stopping.Store(true)
 	grace, cancel := context.WithTimeout(context.Background(), s.cfg.StopTimeout)
 	defer cancel()

@@ -36,10 +36,7 @@ func (s *Server) getStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err = s.sessions.Stream(c.Response(), c.Request(), s.addresses.Of(c.Request()), board, watch); err == nil {
-		c.Response().Committed = true
-	}
-	return err
+	return s.sessions.Stream(c.Response(), c.Request(), s.addresses.Of(c.Request()), board, watch)
 }
 
 // resumeState reads the id of an event, epoch:seq; zero for none.
@@ -49,7 +46,7 @@ func resumeState(id string) (at ranking.State, err error) {
 	}
 	epoch, seq, ok := strings.Cut(id, ":")
 	at.Epoch = epoch
-	if at.Seq, err = strconv.ParseInt(seq, 10, 64); !ok || err != nil || live.CheckEpoch(epoch) != nil || at.Seq < 0 || at.Seq > definition.MaxScore {
+	if at.Seq, err = strconv.ParseInt(seq, 10, 64); !ok || epoch == "" || err != nil || live.CheckEpoch(epoch) != nil || at.Seq < 0 || at.Seq > definition.MaxScore {
 		return ranking.State{}, ranking.Invalid(lastEventID, "is not an id of this server's events; want an epoch, a colon and a seq")
 	}
 	return at, nil

@@ -51,7 +51,7 @@ func (s *socket) silence(now time.Time) time.Duration {
 }
 
 // keepAlive pings a silent client, and closes the connection if the client stays silent after that. It
-// does not block. A client that is busy accepting a frame is left to the write timeout.
+// does not wait for the client. A client that is busy accepting a frame is left to the write timeout.
 func (s *socket) keepAlive(now time.Time) {
 	since := now.Sub(s.made)
 	if s.pingedAt > time.Duration(s.lastRead.Load()) {

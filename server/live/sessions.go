@@ -119,7 +119,8 @@ func byeMessage(delay time.Duration) []byte {
 // Stop sends each client a bye with a random reconnect delay and a close frame, and returns once
 // all sessions have ended. When grace ends, Stop closes the connections of clients that are stalled
 // or do not answer the close frame, and gives up the calls that their messages wait for. So Stop
-// returns soon after that, whatever the clients and the store do. Accept refuses new sessions from
+// returns soon after that, whatever the clients and the store do. A stream that is stalled ends when the
+// HTTP server closes its connection. Stop MUST be called once. Accept refuses new sessions from
 // the moment Stop is called.
 func (s *Sessions) Stop(grace context.Context) {
 	s.mu.Lock()

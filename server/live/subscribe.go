@@ -118,7 +118,7 @@ func CheckWatch(w hub.Watch) error {
 
 // CheckEpoch checks an epoch that a client claims to have seen. It returns a FieldError.
 func CheckEpoch(epoch string) error {
-	if epoch == "" || len(epoch) > maxEpochBytes { // an empty board has the epoch "", with nothing to resume
+	if len(epoch) > maxEpochBytes { // an empty board has the epoch "", with nothing to resume
 		return ranking.Invalid("epoch", "is not an epoch of this server")
 	}
 	return nil
