@@ -153,7 +153,7 @@ func TestLimitAndMemberTTLThatChange(t *testing.T) {
 func TestWhoIsDueBeforeTheEndLeaves(t *testing.T) {
 	t.Parallel()
 	boards := func(now time.Time) []definition.Board {
-		return []definition.Board{{Name: "b", Period: "1s", Base: now.Truncate(time.Second), MemberTTL: time.Hour}}
+		return []definition.Board{{Name: "b", Mode: definition.Last, Period: "1s", Base: now.Truncate(time.Second), MemberTTL: time.Hour}}
 	}
 	worlds(t, 2, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
