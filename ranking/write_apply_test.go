@@ -2,6 +2,7 @@ package ranking_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -182,10 +183,17 @@ func TestLostAnswerIsNotARetry(t *testing.T) {
 	direct, cut := open(t, url, definition.Board{Name: "b"}), open(t, p.URL(), definition.Board{Name: "b"})
 	applyOne(t, cut, "b", definition.Update{Member: "m", Score: 1})
 	p.CutAnswers(true)
-	for range 20 {
+	for sent := 0; sent < 20; {
 		_, err := cut.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
 		require.ErrorIs(t, err, ranking.ErrUnavailable)
-		require.ErrorIs(t, err, ranking.ErrOutcomeUnknown)
+		if errors.Is(err, ranking.ErrOutcomeUnknown) {
+			sent++
+			continue
+		}
+		p.CutAnswers(false) // on a slow machine, the definitions have to be read again
+		_, err = cut.Page(t.Context(), "b", 1, 1)
+		require.NoError(t, err)
+		p.CutAnswers(true)
 	}
 	p.CutAnswers(false)
 	got, err := direct.Around(t.Context(), "b", "m", 0)
