@@ -16,6 +16,24 @@ import (
 	"rankcast/server/access"
 )
 
+// lockedRecorder is a client whose events a test may read at any time: simulated time alone orders nothing.
+type lockedRecorder struct {
+	mu sync.Mutex
+	*httptest.ResponseRecorder
+}
+
+func (w *lockedRecorder) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ResponseRecorder.Write(b)
+}
+
+func (w *lockedRecorder) body() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.Body.String()
+}
+
 // heldWriter is a client that accepts what it is given leave for.
 type heldWriter struct {
 	*httptest.ResponseRecorder
@@ -49,16 +67,16 @@ func runStream(t *testing.T, limit int, w http.ResponseWriter) (s *Sessions, sto
 func TestStreamHeartbeats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := httptest.NewRecorder()
+		w := &lockedRecorder{ResponseRecorder: httptest.NewRecorder()}
 		_, stop := runStream(t, 1<<20, w)
-		status := w.Body.String()
+		status := w.body()
 		require.Equal(t, "event: status\ndata: {\"type\":\"status\",\"stale\":true}\n\n", status)
 		time.Sleep(25*time.Second - 1)
 		synctest.Wait()
-		require.Equal(t, status, w.Body.String())
+		require.Equal(t, status, w.body())
 		time.Sleep(25*time.Second + 1)
 		synctest.Wait()
-		require.Equal(t, status+":\n\n:\n\n", w.Body.String())
+		require.Equal(t, status+":\n\n:\n\n", w.body())
 		stop()
 	})
 }
