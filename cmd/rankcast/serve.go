@@ -138,78 +138,6 @@ func (s *serve) ranking() ranking.Config {
 	return cfg
 }
 
-// definitions reads the boards file; without one there are no definitions.
-func (s *serve) definitions() (all definition.Set, err error) {
-	if s.Boards != "" {
-		file, err := os.ReadFile(s.Boards)
-		if err != nil {
-			return all, fmt.Errorf("read the boards file: %w", err)
-		}
-		if all, err = definition.ParseFile(file); err != nil {
-			return all, fmt.Errorf("%s: %w", s.Boards, err)
-		}
-	}
-	return all, nil
-}
-
-// define adds definitions to those in Redis, and those of the demo. Where Redis has no board
-// and all has none, it defines the board stars.
-func (s *serve) define(ctx context.Context, store *ranking.Store, all definition.Set) error {
-	if s.Demo {
-		if err := store.Define(ctx, all); err != nil {
-			return err
-		}
-		return demo.Define(ctx, store)
-	}
-	if len(all.Boards) == 0 {
-		boards, err := store.Boards(ctx)
-		if err != nil {
-			return err
-		}
-		if len(boards) == 0 {
-			all.Boards = []definition.Board{{Name: "stars"}}
-		}
-	}
-	return store.Define(ctx, all)
-}
-
-// ofFile names the boards file in an error.
-func (s *serve) ofFile() string {
-	if s.Boards == "" {
-		return ""
-	}
-	return " of " + s.Boards
-}
-
-// checkWebhookBoards warns of each board of --webhook-boards without a definition: a mistake,
-// or a board that is defined later.
-func (s *serve) checkWebhookBoards(ctx context.Context, store *ranking.Store, log *slog.Logger) {
-	for _, board := range s.WebhookBoards {
-		if _, err := store.Definition(ctx, board); errors.Is(err, ranking.ErrUnknownBoard) {
-			log.Warn("--webhook-boards names a board that is not defined", "board", board)
-		}
-	}
-}
-
-// definePause is the time between two attempts to define boards while Redis does not answer, or
-// refuses what the node needs.
-const definePause = 250 * time.Millisecond
-
-// keepDefining calls define until Redis has answered and allowed it, or ctx ends.
-func (s *serve) keepDefining(ctx context.Context, store *ranking.Store, all definition.Set) error {
-	for {
-		err := s.define(ctx, store, all)
-		if !errors.Is(err, ranking.ErrUnavailable) {
-			return err
-		}
-		select {
-		case <-time.After(definePause):
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 // redis returns the URL of the Redis to use. Without --redis it starts an embedded store,
 // which stop ends, and with --demo it gives that store a history.
 func (s *serve) redis(ctx context.Context, log *slog.Logger, all definition.Set) (url string, stop func(), err error) {
@@ -394,15 +322,6 @@ func explainListen(addr string, err error) error {
 	return fmt.Errorf("%w\nanother program uses this port; to serve on another one: --addr %s, or with make: make run RANKCAST_ADDR=%s", err, free, free)
 }
 
-// definedBoards are the defined boards; nil while Redis does not answer.
-func definedBoards(ctx context.Context, store *ranking.Store) []definition.Board {
-	boards, err := store.Boards(ctx)
-	if err != nil {
-		return nil
-	}
-	return boards
-}
-
 // plainPath is a path that a shell reads as it is.
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 
@@ -428,25 +347,6 @@ func firstScore(program string, addr net.Addr, boards []definition.Board) string
 		command += " --server " + server
 	}
 	return command
-}
-
-// maxBoardNames bounds the boards that the log names.
-const maxBoardNames = 10
-
-// boardNames lists boards, for the log.
-func boardNames(boards []definition.Board) string {
-	if boards == nil {
-		return "not known yet"
-	}
-	var names []string
-	for _, d := range boards[:min(len(boards), maxBoardNames)] {
-		names = append(names, d.Name)
-	}
-	list := strings.Join(names, " ")
-	if more := len(boards) - len(names); more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return list
 }
 
 // start runs a role. stop ends it and waits for it.
