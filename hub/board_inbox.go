@@ -21,7 +21,7 @@ type inbox struct {
 	pending urgency          // of what has come since the last turn
 	queued  [urgent + 1]bool // the hub's pool holds a turn of that urgency
 	running bool             // a turn is under way
-	stopped bool             // nobody watches the board any more
+	stopped bool             // the last watcher has left
 }
 
 // work is what a turn has to act on.
@@ -43,16 +43,13 @@ type (
 	finalsSent struct{ of *publication }
 )
 
-// post adds to the work of the next turn, and queues that turn. For a board that has stopped
-// there is none.
+// post adds to the work of the next turn, and queues that turn. After the last turn there is
+// none.
 func (b *board) post(level urgency, add func(*work)) {
 	b.mu.Lock()
 	add(&b.work)
-	if b.pending = max(b.pending, level); b.stopped {
-		level = idle
-	} else {
-		level = b.claimTurn()
-	}
+	b.pending = max(b.pending, level)
+	level = b.claimTurn()
 	b.mu.Unlock()
 	b.queueTurn(level)
 }
@@ -66,14 +63,7 @@ func (b *board) postEvent(level urgency, event any) {
 func (b *board) wake(level urgency) { b.post(level, func(*work) {}) }
 
 // stop makes the next turn the last one.
-func (b *board) stop() {
-	b.mu.Lock()
-	b.stopped = true
-	b.pending = max(b.pending, normal)
-	level := b.claimTurn()
-	b.mu.Unlock()
-	b.queueTurn(level)
-}
+func (b *board) stop() { b.post(normal, func(*work) { b.stopped = true }) }
 
 // claimTurn returns the urgency of the turn that the caller passes to queueTurn once it has
 // released mu; idle if the pool has such a turn already, or one is under way.
@@ -124,7 +114,7 @@ func (b *board) turn(level urgency) {
 	b.queueTurn(level)
 }
 
-// isStopped reports whether nobody watches the board any more.
+// isStopped reports whether the last watcher has left.
 func (b *board) isStopped() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

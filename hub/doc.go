@@ -37,7 +37,7 @@
 // standings of followed members whose own score changed. Once a MeInterval it sends the
 // standings that other members' changes moved. The hub announces the streams to the shards,
 // and each shard sends its clients the newest version. A slow client has no queue: it skips
-// to the newest version. Nobody waits for a board, a shard or a client while holding a lock.
+// to the newest version. No goroutine that holds a lock waits for a board, a shard or a client.
 //
 // When changes are missing, the board resyncs: it reads a page again and brings it forward
 // by the changes that arrive meanwhile. A member that the view does not know is looked up.

@@ -140,22 +140,23 @@ func (h *Hub) releaseFeed(f *eventFeed) {
 	}
 }
 
+// feedOf is the feed of a name; nil if no client follows it.
+func (h *Hub) feedOf(name string) *eventFeed {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.feeds[name]
+}
+
 // FeedFollowed starts the frames of a feed.
 func (h *Hub) FeedFollowed(name string) {
-	h.mu.Lock()
-	f := h.feeds[name]
-	h.mu.Unlock()
-	if f != nil {
+	if f := h.feedOf(name); f != nil {
 		f.markLive()
 	}
 }
 
 // FeedItems passes items to the goroutine of their feed.
 func (h *Hub) FeedItems(name string, items [][]byte) {
-	h.mu.Lock()
-	f := h.feeds[name]
-	h.mu.Unlock()
-	if f != nil {
+	if f := h.feedOf(name); f != nil {
 		f.add(items)
 	}
 }
@@ -300,5 +301,5 @@ func itemsFrame(name string, list [][]byte, skipped int64) *Frame {
 	}
 	b = append(b, `],"skipped":`...)
 	b = strconv.AppendInt(b, skipped, 10)
-	return sealFrame(append(b, '}'), nil, nil).as("feed", ranking.State{})
+	return sealFrame(append(b, '}')).as("feed", ranking.State{})
 }

@@ -52,15 +52,18 @@ const (
 // bytes of buf are free.
 func rowsFrame(buf []byte, from *encodedRows, rows []byte, last string) *Frame {
 	if len(rows) < sharedRows {
-		return sealFrame(append(append(buf, rows...), last...), nil, nil)
+		return sealFrame(append(append(buf, rows...), last...))
 	}
-	f := sealFrame(buf, rows, []byte(last))
+	f := sealPieces(buf, rows, []byte(last))
 	f.from = from
 	return f
 }
 
-// sealFrame makes a frame of its pieces. The first headRoom bytes of buf are free.
-func sealFrame(buf, rows, last []byte) *Frame {
+// sealFrame makes a frame of one piece. The first headRoom bytes of buf are free.
+func sealFrame(buf []byte) *Frame { return sealPieces(buf, nil, nil) }
+
+// sealPieces makes a frame of its pieces. The first headRoom bytes of buf are free.
+func sealPieces(buf, rows, last []byte) *Frame {
 	n := len(buf) - headRoom + len(rows) + len(last)
 	f := &Frame{rows: rows, last: last}
 	// RFC 6455, section 5.2: FIN and opcode text, then the length in one of three
@@ -83,7 +86,7 @@ func sealFrame(buf, rows, last []byte) *Frame {
 
 // NewFrame makes a frame of a JSON message.
 func NewFrame(json []byte) *Frame {
-	return sealFrame(append(make([]byte, headRoom), json...), nil, nil)
+	return sealFrame(append(make([]byte, headRoom), json...))
 }
 
 // WebSocket returns the pieces of the frame for a WebSocket, header included. A piece may be
@@ -227,7 +230,7 @@ func meFrame(board string, s view.Standing, around []byte) *Frame {
 	}
 	b = appendField(b, "total", s.Total)
 	b = append(b, around...)
-	return sealFrame(append(b, '}'), nil, nil).as("me", ranking.State{})
+	return sealFrame(append(b, '}')).as("me", ranking.State{})
 }
 
 // appendAround appends the distance to the next rank, and up to k neighbours on each side,
@@ -267,5 +270,5 @@ func statusFrame(stale bool, asOf time.Time) *Frame {
 		b = append(b, `,"as_of":`...)
 		b = appendTime(b, asOf)
 	}
-	return sealFrame(append(b, '}'), nil, nil).as("status", ranking.State{})
+	return sealFrame(append(b, '}')).as("status", ranking.State{})
 }

@@ -22,7 +22,7 @@ type status struct {
 // syncMark is what the status knows of a board or a feed. The status guards it.
 type syncMark struct {
 	unsynced bool // clients may see an old state of it
-	ended    bool // nobody watches it any more
+	ended    bool // its last watcher has left
 }
 
 // change calls do under the lock, and tells the clients where they become stale or current.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"rankcast/ranking"
@@ -89,7 +90,7 @@ func (h *Hub) boardsBefore(end int) []*board {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	end = min(end, len(h.order))
-	return append([]*board(nil), h.order[max(0, end-checkPiece):end]...)
+	return slices.Clone(h.order[max(0, end-checkPiece):end])
 }
 
 // check compares boards with Redis. It passes on only what a board has to act on. share is
