@@ -107,7 +107,7 @@ func TestStreamsEnd(t *testing.T) {
 	require.Zero(t, n.Hub.Watched())
 }
 
-// A client that does not read skips to the newest state, and holds up nobody.
+// A client that does not read skips to the newest state, and delays no other client.
 func TestSlowStreamSkips(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{Server: server.Config{WriteTimeout: servertest.Patience}}, definition.Board{Name: "b", Mode: definition.Last})

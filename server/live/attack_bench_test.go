@@ -44,7 +44,7 @@ func attack(spec string) {
 	kind, addr, _ := strings.Cut(spec, " ")
 	begin := make(chan struct{})
 	switch kind {
-	case "subscribe": // each socket subscribes to boards that nobody has written to
+	case "subscribe": // each socket subscribes to boards without any update
 		for i := range attackSockets {
 			write := attacker(i, addr)
 			go func() {
@@ -108,7 +108,7 @@ func attacker(i int, addr string) (write func(message string)) {
 }
 
 // BenchmarkWatcherBesideAttack measures how long a watcher waits for its own change while other
-// clients of the node subscribe to boards that nobody has written to. Twenty watchers, each with a
+// clients of the node subscribe to boards without any update. Twenty watchers, each with a
 // board of its own, change it five times a second. A run takes ten seconds, from the first message
 // of the attack on.
 func BenchmarkWatcherBesideAttack(b *testing.B) {

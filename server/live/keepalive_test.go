@@ -14,6 +14,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// keptAlive are Sessions that ping after 25 s. stop waits until all of their clients have gone.
+func keptAlive(t *testing.T) (s *Sessions, stop func()) {
+	s = New(nil, nil, nil, Config{PingAfter: 25 * time.Second})
+	ctx, cancel := context.WithCancel(t.Context())
+	var keeping sync.WaitGroup
+	keeping.Go(func() { s.KeepAlive(ctx) })
+	return s, func() {
+		cancel()
+		keeping.Wait()
+		s.running.Wait()
+	}
+}
+
 // silentClient is a client whose session does nothing but read.
 func silentClient(t *testing.T, s *Sessions) (so *socket, client net.Conn) {
 	near, client := net.Pipe()
@@ -37,10 +50,7 @@ func (r readerOf) Read(b []byte) (int, error) { return r(b) }
 func TestSilentClientsArePinged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(nil, nil, nil, Config{PingAfter: 25 * time.Second})
-		ctx, cancel := context.WithCancel(t.Context())
-		var keeping sync.WaitGroup
-		keeping.Go(func() { s.KeepAlive(ctx) })
+		s, stop := keptAlive(t)
 		_, dead := silentClient(t, s)
 		_, answers := silentClient(t, s)
 		_, talks := silentClient(t, s)
@@ -77,9 +87,7 @@ func TestSilentClientsArePinged(t *testing.T) {
 			talks.Close()
 		})
 		clients.Wait()
-		cancel()
-		keeping.Wait()
-		s.running.Wait()
+		stop()
 	})
 }
 
@@ -87,10 +95,7 @@ func TestSilentClientsArePinged(t *testing.T) {
 func TestBusySocketIsNotPinged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(nil, nil, nil, Config{PingAfter: 25 * time.Second})
-		ctx, cancel := context.WithCancel(t.Context())
-		var keeping sync.WaitGroup
-		keeping.Go(func() { s.KeepAlive(ctx) })
+		s, stop := keptAlive(t)
 		so, client := silentClient(t, s)
 		so.mu.Lock() // a write is under way
 		time.Sleep(10 * time.Minute)
@@ -100,8 +105,6 @@ func TestBusySocketIsNotPinged(t *testing.T) {
 		require.NoError(t, err, "the connection is open")
 		require.Equal(t, pingFrame, ping, "and pinged once it is free")
 		client.Close()
-		cancel()
-		keeping.Wait()
-		s.running.Wait()
+		stop()
 	})
 }

@@ -33,7 +33,7 @@ func (u stuckUpdater) Event(ctx context.Context, _ string, fields request.Object
 	return u.Update(ctx, "", fields)
 }
 
-// noFeed is a feed of a hub whose boards nobody watches.
+// noFeed is the feed of a hub without watched boards.
 type noFeed struct{}
 
 func (noFeed) Watch(string)    {}

@@ -140,7 +140,7 @@ func (st *stream) begin(ctx context.Context) {
 
 // run writes what comes until the stream ends.
 func (st *stream) run(ctx context.Context, client *hub.Client) {
-	if st.write(nil) != nil {
+	if st.write() != nil { // the head of the answer alone
 		return
 	}
 	heartbeat := time.NewTimer(st.quiet)

@@ -57,8 +57,7 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 func (s *Sessions) watch(c *hub.Client, b ranking.Board, w hub.Watch, before *hub.Subscription, accepted func()) (*hub.Subscription, error) {
 	sub, err := s.hub.Subscribe(c, b, w, before, accepted)
 	if errors.Is(err, hub.ErrTooManyBoards) {
-		err = s.cfg.Limits.RefuseBoard()
-		err = &ranking.FieldError{Field: "board", Reason: err.Error(), Kind: err}
+		err = refusedField("board", s.cfg.Limits.RefuseBoard())
 	}
 	return sub, err
 }
@@ -66,9 +65,14 @@ func (s *Sessions) watch(c *hub.Client, b ranking.Board, w hub.Watch, before *hu
 // allowSubscription refuses one subscription more than a socket may hold of its kind.
 func (ss *session) allowSubscription(field string, held int) error {
 	if err := ss.slot.AllowSubscription(held); err != nil {
-		return &ranking.FieldError{Field: field, Reason: err.Error(), Kind: err}
+		return refusedField(field, err)
 	}
 	return nil
+}
+
+// refusedField is the refusal of a limit that names the field of a message.
+func refusedField(field string, refusal error) error {
+	return &ranking.FieldError{Field: field, Reason: refusal.Error(), Kind: refusal}
 }
 
 // readWatch reads what part of a board a subscription shows.
