@@ -125,16 +125,7 @@ func TestLineOfAnActThatIsCutOff(t *testing.T) {
 						}
 						before := len(audited(t, second))
 						var calls atomic.Int64
-						rdb.AddHook(&cutter{fate: func(string) fate {
-							switch n := calls.Add(1) - 1; {
-							case n < at:
-								return passes
-							case n == at:
-								return c.fate
-							default:
-								return c.beyond
-							}
-						}})
+						rdb.AddHook(&cutter{fate: fateAt(&calls, at, c.fate, c.beyond)})
 						failed := act.do(t.Context(), first)
 						reached = calls.Load() > at
 						require.True(t, failed == nil || reached, "%s: %v", what, failed)

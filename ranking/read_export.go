@@ -18,8 +18,8 @@ const exportPage = 1000
 // at first, and of one life of the board. Hidden members are left out: a copy of a board
 // made this way loses the scores that Hide keeps.
 //
-// All exports of a node read one page at a time, with pauses, so that they hold up nobody's
-// updates.
+// All exports of a node read one page at a time, with pauses, so that updates do not wait for
+// them.
 //
 // An error ends the sequence: one of Read's errors, or ErrConflict when the board was
 // deleted and created again during the export.

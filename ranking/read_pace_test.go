@@ -53,18 +53,23 @@ func TestPacerTakesTurns(t *testing.T) {
 	})
 }
 
-// While somebody else has the turn, a large page waits and a small one does not, nor does a view's.
+// storeOfBoard is a store with the board "b".
+func storeOfBoard(t *testing.T, url string) *Store {
+	rdb, err := Open(url)
+	require.NoError(t, err)
+	t.Cleanup(func() { rdb.Close() })
+	redistest.Patient(rdb)
+	s := New(rdb, Config{CallTimeout: redistest.CallTimeout})
+	t.Cleanup(s.Close)
+	require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "b"}))
+	return s
+}
+
+// While another caller has the turn, a large page waits. A small page and the page of a view do not.
 func TestLargePageWaitsForItsTurn(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		rdb, err := Open(url)
-		require.NoError(t, err)
-		defer rdb.Close()
-		redistest.Patient(rdb)
-		s := New(rdb, Config{CallTimeout: redistest.CallTimeout})
-		defer s.Close()
-		ctx := t.Context()
-		require.NoError(t, s.DefineBoard(ctx, definition.Board{Name: "b"}))
+		s, ctx := storeOfBoard(t, url), t.Context()
 		require.NoError(t, s.pacer.do(ctx, func() error {
 			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 			defer cancel()
@@ -77,7 +82,7 @@ func TestLargePageWaitsForItsTurn(t *testing.T) {
 			_, view := s.Page(ctx, "b", 1, 1000)
 			return errors.Join(small, view)
 		}))
-		_, err = s.Read(ctx, "b", Query{Limit: 101})
+		_, err := s.Read(ctx, "b", Query{Limit: 101})
 		require.NoError(t, err)
 	})
 }
@@ -107,15 +112,8 @@ func (c *pageCounter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func TestExportsTakeTurns(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
-		rdb, err := Open(url)
-		require.NoError(t, err)
-		defer rdb.Close()
-		redistest.Patient(rdb)
 		var pages pageCounter
-		s := New(rdb, Config{CallTimeout: redistest.CallTimeout})
-		defer s.Close()
-		ctx := t.Context()
-		require.NoError(t, s.DefineBoard(ctx, definition.Board{Name: "b"}))
+		s, ctx := storeOfBoard(t, url), t.Context()
 		members := redistest.Volume(url, 10*exportPage)
 		updates := make([]definition.Update, members)
 		for i := range updates {
@@ -127,7 +125,7 @@ func TestExportsTakeTurns(t *testing.T) {
 			require.NoError(t, err)
 			updates = updates[n:]
 		}
-		rdb.AddHook(&pages)
+		s.rdb.AddHook(&pages)
 		var exports sync.WaitGroup
 		for range 10 {
 			exports.Go(func() {

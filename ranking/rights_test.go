@@ -38,7 +38,7 @@ func requireRefused(t *testing.T, r *redistest.Redis, s *ranking.Store, reason s
 	require.Equal(t, before, r.Digest(), "a refused update changes nothing")
 }
 
-// A check names what is missing; until it is granted, no update counts.
+// A check names the missing right. No update counts before the operator grants it.
 func TestMissingRights(t *testing.T) {
 	t.Parallel()
 	const every = "redis user \"app\" may not "

@@ -114,7 +114,7 @@ func (s *Store) trySubscribe(ctx context.Context, channels []keyspace.Trial) (mi
 	return missing, nil
 }
 
-// explainRights says in words what is missing, and how to grant it.
+// explainRights names the missing rights, and how the operator grants them.
 func explainRights(missing []missingRight, user, prefix string) string {
 	// pick returns the different values of those with a refusal, sorted.
 	pick := func(refusal script.Refusal, value func(missingRight) string) string {

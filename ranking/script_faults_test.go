@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,21 @@ const (
 	isLost      // before Redis has it
 	isDone      // but its answer is lost
 )
+
+// fateAt lets calls pass up to the one with a number, from 0 on, and gives that one a fate and the later
+// ones another. calls counts them.
+func fateAt(calls *atomic.Int64, at int64, there, beyond fate) func(string) fate {
+	return func(string) fate {
+		switch n := calls.Add(1) - 1; {
+		case n < at:
+			return passes
+		case n == at:
+			return there
+		default:
+			return beyond
+		}
+	}
+}
 
 // cutter is a hook that says of each script what becomes of it, and hears of each that
 // was answered.

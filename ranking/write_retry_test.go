@@ -66,16 +66,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				rdb, err := Open(url)
 				require.NoError(t, err)
 				redistest.Patient(rdb)
-				rdb.AddHook(&cutter{fate: func(string) fate {
-					switch n := calls.Add(1) - 1; {
-					case n < at:
-						return passes
-					case n == at:
-						return c.fate
-					default:
-						return c.beyond
-					}
-				}})
+				rdb.AddHook(&cutter{fate: fateAt(&calls, at, c.fate, c.beyond)})
 				cfg := Config{Prefix: prefix, CallTimeout: redistest.CallTimeout}
 				first, second := New(rdb, cfg), New(other.rdb, cfg)
 				require.NoError(t, second.Define(t.Context(), fiveBoards))

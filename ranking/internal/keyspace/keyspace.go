@@ -113,7 +113,7 @@ func (k Keys) Probe(node string) string { return k.prefix + ":probe:" + node }
 // Trial holds names under one pattern. A node tries on them what its Redis user may do.
 type Trial struct {
 	Pattern string   // covers the names, for people: rc:{*}:*
-	Names   []string // nobody else has them
+	Names   []string // no other part uses them
 }
 
 // TrialKeys returns keys under each pattern of keys. All keys of one Trial share a hash tag. id is
