@@ -27,8 +27,9 @@ func TestFaultClientsThatNeverRead(t *testing.T) {
 }
 
 // clientsThatNeverRead compares how soon clients see a score, without and with others that watch the
-// same and never read. The node closes the others after its write timeout. Each measurement takes a span,
-// at least five scores.
+// same and never read. The node closes the others after its write timeout. The others have connected when
+// a measurement begins: a crowd that connects is measured elsewhere. Each measurement takes a span, at
+// least five scores.
 func clientsThatNeverRead(t *testing.T, readers, dead int, writeTimeout, span time.Duration) *figures {
 	r := redistest.Start(t)
 	tr := &trial{t: t, form: faultForm{args: []string{"--write-timeout", writeTimeout.String()}}, redis: r}
