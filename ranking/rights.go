@@ -17,30 +17,36 @@ import (
 )
 
 const (
-	// rightsPauseFirst and rightsPauseMost bound the pause between two checks of the rights;
-	// each check that fails doubles it.
+	// rightsPauseFirst and rightsPauseMost bound the pause between two checks of the rights.
+	// Each check that fails doubles the pause.
 	rightsPauseFirst = 100 * time.Millisecond
 	rightsPauseMost  = 2 * time.Second
 )
 
-// CheckRights tries all that the Store and the feed need of Redis: each command, on keys and
-// channels under each pattern of names. It changes nothing that lasts. It returns a
-// MissingRightsError, or ErrUnavailable when Redis does not answer.
+// CheckRights tries each command that the Store and the feed send to Redis, on keys and channels
+// under each pattern of names. A check leaves nothing behind in Redis. CheckRights returns a
+// MissingRightsError when Redis refuses a command or is a read-only replica, and ErrUnavailable when
+// Redis does not answer.
 //
 // After a MissingRightsError the Store sends no write until a later check succeeds: writes fail
 // with that error. The same holds after an ErrUnavailable, unless an earlier check has succeeded.
+// There is one exception. When Redis has become a replica since a check that succeeded, the Store
+// goes on sending writes. The replica refuses each of them as a whole, so the first write after a
+// failover counts.
 func (s *Store) CheckRights(ctx context.Context) error {
 	missing, err := s.tryRights(ctx)
 	switch {
 	case err != nil:
 		err = fmt.Errorf("check the rights of the Redis user: %w", err)
 		if !s.rights.checked.Load() {
-			s.rights.closed.CompareAndSwap(nil, &closedGate{err})
+			s.rights.closed.CompareAndSwap(nil, &closedGate{err: err})
 		}
 		return err
 	case len(missing) > 0:
 		err := &MissingRightsError{Reason: explainRights(missing, redisUser(s.rdb), s.cfg.Prefix)}
-		s.rights.closed.Store(&closedGate{err})
+		// A check on a replica cannot try all that it tries on a primary, so an earlier one must have.
+		replica := s.rights.checked.Load() && !slices.ContainsFunc(missing, func(m missingRight) bool { return m.refusal != script.ReadOnly })
+		s.rights.closed.Store(&closedGate{err, replica})
 		return err
 	}
 	s.rights.checked.Store(true)
@@ -57,13 +63,33 @@ func (s *Store) MissingRights() error {
 	return nil
 }
 
-// RecheckRights has RunRightsChecks check again, at once. Call it when Redis may have changed: when
-// the feed is down, and when it is up again.
+// ProbeWrite sends a write that changes nothing. It returns a MissingRightsError when Redis refuses
+// the write, as a read-only replica does, and ErrUnavailable when Redis does not answer. After a
+// refusal RunRightsChecks checks again.
+func (s *Store) ProbeWrite(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	key := s.keys.WriteProbe()
+	err := s.rdb.ZRem(ctx, key, "").Err()
+	var known *MissingRightsError
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	if refusal := script.RefusalIn(err); refusal != 0 {
+		return &MissingRightsError{Reason: explainRights([]missingRight{{refusal, "ZREM", key}}, redisUser(s.rdb), s.cfg.Prefix)}
+	}
+	return fmt.Errorf("%w: probe: %w", ErrUnavailable, err)
+}
+
+// RecheckRights makes RunRightsChecks check again soon. Call RecheckRights when the node may have
+// reached another Redis, or another user: when the feed is down, and when the feed is up again.
 func (s *Store) RecheckRights() { s.rights.signal() }
 
-// RunRightsChecks checks again until ctx ends: after a check that failed, after RecheckRights, and
-// when Redis has refused a command to the Store. It logs each new reason once, and its end. It
-// returns the error of ctx.
+// RunRightsChecks checks the rights again until ctx ends: after a check that failed, after
+// RecheckRights, and after Redis has refused a command of the Store. Once a Config.ProbeInterval
+// RunRightsChecks sends a write that changes nothing, because only a write shows that Redis has
+// become a replica. RunRightsChecks logs each new reason once, and logs when Redis allows all
+// commands again. It returns the error of ctx.
 func (s *Store) RunRightsChecks(ctx context.Context, log *slog.Logger) error {
 	logged := ""
 	note := func(err error) {
@@ -71,7 +97,7 @@ func (s *Store) RunRightsChecks(ctx context.Context, log *slog.Logger) error {
 		switch {
 		case errors.As(err, &missing) && missing.Reason != logged:
 			logged = missing.Reason
-			log.Warn("Redis refuses what this node needs; it accepts no writes until Redis allows it", "reason", logged)
+			log.Warn("Redis refuses what this node needs; the node accepts no writes until Redis allows it", "reason", logged)
 		case err == nil && logged != "":
 			logged = ""
 			log.Info("Redis allows what this node needs")
@@ -79,8 +105,10 @@ func (s *Store) RunRightsChecks(ctx context.Context, log *slog.Logger) error {
 	}
 	note(s.MissingRights())
 	pause := rightsPauseFirst
+	probe := time.NewTicker(s.cfg.ProbeInterval)
+	defer probe.Stop()
 	for {
-		// The pause also bounds the checks while Redis refuses what no check tries.
+		// The pause also limits the rate of the checks when Redis refuses a command that no check tries.
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -89,6 +117,9 @@ func (s *Store) RunRightsChecks(ctx context.Context, log *slog.Logger) error {
 		if s.rights.err() == nil && pause == rightsPauseFirst {
 			select {
 			case <-s.rights.refused:
+			case <-probe.C:
+				s.ProbeWrite(ctx) // a refusal signals s.rights.refused
+				continue
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -104,19 +135,23 @@ func (s *Store) RunRightsChecks(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// rightsGate stops the writes of a Store while the rights of its Redis user do not suffice. It is a
-// hook of the Redis client, so that each write passes it. It may be used concurrently.
+// rightsGate stops the writes of a Store while its Redis user lacks a right. The gate is a hook of
+// the Redis client, so each write passes through it. All methods may be called concurrently.
 type rightsGate struct {
-	closed  atomic.Pointer[closedGate] // nil: writes pass
+	closed  atomic.Pointer[closedGate] // nil: the last check has succeeded
 	checked atomic.Bool                // a check has succeeded
 	refused chan struct{}              // holds one signal: check again
 }
 
-// trialKey marks the context of a check: the check itself looks at what Redis refuses to it.
+// trialKey marks the context of a check. The gate does not observe such a command, because the check
+// itself handles each refusal.
 type trialKey struct{}
 
-// closedGate holds the error of each write that a gate stops.
-type closedGate struct{ err error }
+// closedGate is the result of a check that failed.
+type closedGate struct {
+	err     error // of each write that the gate stops
+	replica bool  // Redis itself refuses all writes, so the gate stops none
+}
 
 // writeCommands are the commands that a closed gate stops, as the client names them.
 var writeCommands = func() map[string]bool {
@@ -135,7 +170,7 @@ func writes(cmd redis.Cmder) bool {
 	return writeCommands[cmd.Name()]
 }
 
-// err returns the error of each write while the gate is closed, or nil.
+// err returns the error of the last check, or nil.
 func (g *rightsGate) err() error {
 	if gate := g.closed.Load(); gate != nil {
 		return gate.err
@@ -143,7 +178,15 @@ func (g *rightsGate) err() error {
 	return nil
 }
 
-// signal has RunRightsChecks check again.
+// stops returns the error of each write while the gate is closed to writes, or nil.
+func (g *rightsGate) stops() error {
+	if gate := g.closed.Load(); gate != nil && !gate.replica {
+		return gate.err
+	}
+	return nil
+}
+
+// signal makes RunRightsChecks check again.
 func (g *rightsGate) signal() {
 	select {
 	case g.refused <- struct{}{}:
@@ -151,8 +194,8 @@ func (g *rightsGate) signal() {
 	}
 }
 
-// observe signals when Redis has refused a command that the Store or the feed needs. If the gate is
-// closed, its error names the right, so observe returns it in place of err.
+// observe signals when Redis has refused a command that the Store or the feed needs. After a check
+// that failed, the error of the check names the right, so observe returns that error in place of err.
 func (g *rightsGate) observe(ctx context.Context, cmd redis.Cmder, err error) error {
 	if err == nil || script.RefusalIn(err) == 0 || ctx.Value(trialKey{}) != nil || !slices.Contains(sentCommands, strings.ToUpper(cmd.Name())) {
 		return err
@@ -171,7 +214,7 @@ func (g *rightsGate) DialHook(next redis.DialHook) redis.DialHook { return next 
 // ProcessHook is part of redis.Hook.
 func (g *rightsGate) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if err := g.err(); err != nil && writes(cmd) {
+		if err := g.stops(); err != nil && writes(cmd) {
 			cmd.SetErr(err)
 			return err
 		}
@@ -182,7 +225,7 @@ func (g *rightsGate) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // ProcessPipelineHook is part of redis.Hook.
 func (g *rightsGate) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if err := g.err(); err != nil && slices.ContainsFunc(cmds, writes) {
+		if err := g.stops(); err != nil && slices.ContainsFunc(cmds, writes) {
 			for _, cmd := range cmds {
 				cmd.SetErr(err)
 			}
@@ -199,7 +242,7 @@ func (g *rightsGate) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 }
 
 // outcomeOf wraps the error of a write. The outcome is unknown, unless Redis refused the write
-// before it changed anything.
+// before the write changed anything.
 func outcomeOf(err error) error {
 	var missing *MissingRightsError
 	if errors.As(err, &missing) {

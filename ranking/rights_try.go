@@ -13,25 +13,25 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// sentCommands are the commands that the Store and the feed send outside of scripts, and cannot do
-// without. (MEMORY is not among them: the Store estimates what it does not get.)
+// sentCommands are the commands that the Store and the feed send outside of scripts, and need. (The
+// Store does not need MEMORY: without that command it estimates the size of a board.)
 var sentCommands = []string{
 	"EVAL", "EVALSHA", "EXISTS", "GET", "HGET", "HGETALL", "HMGET", "HSET", "PING", "PUBLISH", "SUBSCRIBE", "UNSUBSCRIBE",
 	"XREVRANGE", "ZADD", "ZCARD", "ZCOUNT", "ZRANGE", "ZREM", "ZSCAN",
 }
 
-// missingRight is one thing that Redis refuses.
+// missingRight is one refusal of Redis.
 type missingRight struct {
 	refusal script.Refusal
 	command string
 	pattern string // of keys or channels, where the refusal is of those
 }
 
-// tryRights tries each command. It returns what Redis refuses, or ErrUnavailable.
+// tryRights tries each command. It returns the refusals of Redis, or ErrUnavailable.
 //
-// Redis checks the rights of the user also for a command within a script, so one call of try.lua
-// tries all commands that a script may hold. Other failures of a command, such as that of a write
-// when Redis has no memory left, are no matter of rights.
+// Redis also checks the rights of the user for each command within a script. So one call of try.lua
+// tries all commands of all scripts. tryRights ignores other failures: a write that fails because
+// Redis has no memory left needs no right.
 func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, trialKey{}, true), s.cfg.CallTimeout)
 	defer cancel()
@@ -75,7 +75,7 @@ func (s *Store) tryRights(ctx context.Context) ([]missingRight, error) {
 			return nil, r.Err
 		}
 	}
-	// The channel is no matter to a user who may not run the command at all.
+	// A user who may not run the command needs that right first; the channels tell the operator nothing.
 	command := slices.ContainsFunc(missing, func(m missingRight) bool { return m.command == "PUBLISH" && m.refusal == script.RefusedCommand })
 	missing = slices.DeleteFunc(missing, func(m missingRight) bool { return command && m.refusal == script.RefusedChannel })
 	refused, err := s.trySubscribe(ctx, append(channels, keyspace.Trial{Pattern: s.keys.Profiles(), Names: []string{s.keys.Profiles()}}))
@@ -130,6 +130,9 @@ func explainRights(missing []missingRight, user, prefix string) string {
 	command := func(m missingRight) string { return m.command }
 	pattern := func(m missingRight) string { return m.pattern }
 	var reasons []string
+	if pick(script.ReadOnly, command) != "" {
+		reasons = append(reasons, script.ReadOnlyReason)
+	}
 	if names := pick(script.NoCommand, command); names != "" {
 		reasons = append(reasons, fmt.Sprintf("this Redis has no %s: its configuration renames or disables it", names))
 	}

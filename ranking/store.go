@@ -22,6 +22,9 @@ type Config struct {
 	Prefix string
 	// CallTimeout bounds one call to Redis. Default 2 s.
 	CallTimeout time.Duration
+	// ProbeInterval is the interval at which RunRightsChecks probes whether Redis takes writes.
+	// Default 2 s.
+	ProbeInterval time.Duration
 	// ProfileAge is how long the node uses a profile that it has read, unless the feed
 	// reports a change of it. Default 30 s.
 	ProfileAge time.Duration
@@ -45,6 +48,7 @@ const MaxAnnounce = 100
 func (c Config) withDefaults() Config {
 	c.Prefix = cmp.Or(c.Prefix, "rc")
 	c.CallTimeout = cmp.Or(c.CallTimeout, 2*time.Second)
+	c.ProbeInterval = cmp.Or(c.ProbeInterval, 2*time.Second)
 	c.ProfileAge = cmp.Or(c.ProfileAge, profileAge)
 	return c
 }

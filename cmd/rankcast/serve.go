@@ -43,7 +43,7 @@ type serve struct {
 	Hosts         []string      `env:"RANKCAST_HOSTS" placeholder:"HOST" help:"Names of this server beside localhost and IP addresses: scores.example.com, *.example.com. With it, and always on a loopback address, requests for other hosts get 421."`
 	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for this long."`
 	DrainTime     time.Duration `default:"0s" env:"RANKCAST_DRAIN_TIME" help:"How long a node that stops goes on serving while /readyz answers 503, so that a load balancer can send clients elsewhere."`
-	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to check that changes still arrive from Redis."`
+	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to check that changes still arrive from Redis, and that Redis takes writes."`
 	Webhook       string        `env:"RANKCAST_WEBHOOK" placeholder:"URL" help:"Notify this receiver of each period that has closed, by a signed POST (Standard Webhooks), tried for a day. Set this flag and the other --webhook flags alike on all nodes."`
 	WebhookSecret string        `env:"RANKCAST_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs what --webhook gets: whsec_ and base64, or any text. Set it in the environment, where other users do not see it."`
 	WebhookTop    int           `default:"10" env:"RANKCAST_WEBHOOK_TOP" help:"How many of a closed period's first entries the webhook and the feed of periods get, 0 to 100."`
@@ -128,7 +128,7 @@ func (s *serve) validateWebhook() error {
 
 // ranking is the configuration of the store and the feed.
 func (s *serve) ranking() ranking.Config {
-	cfg := ranking.Config{Prefix: s.Prefix, Announce: s.WebhookTop}
+	cfg := ranking.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval, Announce: s.WebhookTop}
 	if s.Webhook != "" {
 		cfg.Deliver = s.WebhookBoards
 		if len(cfg.Deliver) == 0 {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"time"
@@ -14,7 +16,7 @@ import (
 // methods.
 type readiness struct {
 	feed.Handler
-	recheck func()        // asks for a check of the rights: another Redis may answer, or a user with others
+	recheck func()        // asks for a check of the rights: another Redis may answer, or the user may have lost some
 	away    bool          // Redis did not answer
 	again   chan struct{} // holds one signal: Redis answers again
 }
@@ -37,11 +39,16 @@ func (r *readiness) FeedDown(asOf time.Time) {
 	r.Handler.FeedDown(asOf)
 }
 
-// logReturns logs each signal of again, with the boards, until ctx ends.
+// logReturns logs each signal of again, with the boards, until ctx ends. Where Redis answers but
+// refuses what the node needs, the rights checks log that instead, and its end.
 func (r *readiness) logReturns(ctx context.Context, log *slog.Logger, store *ranking.Store) {
 	for {
 		select {
 		case <-r.again:
+			var missing *ranking.MissingRightsError // the check that recheck asks for may not have run yet
+			if errors.As(cmp.Or(store.MissingRights(), store.ProbeWrite(ctx)), &missing) {
+				continue
+			}
 			log.Info("Redis answers; this node is ready", "boards", boardNames(definedBoards(ctx, store)))
 		case <-ctx.Done():
 			return

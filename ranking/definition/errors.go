@@ -44,10 +44,11 @@ var (
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 )
 
-// MissingRightsError reports that Redis refuses a command, key or channel that the node needs. The
-// call that failed with it has changed nothing in Redis. It wraps ErrUnavailable.
+// MissingRightsError reports that Redis refuses a command, key or channel that the node needs, or
+// all writes because Redis is a read-only replica. The call that failed with it has changed nothing
+// in Redis. It wraps ErrUnavailable.
 type MissingRightsError struct {
-	Reason string // which right is missing, and how to grant it
+	Reason string // what Redis refuses, and what the operator can do
 }
 
 // Error returns the reason.

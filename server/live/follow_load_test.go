@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rankcast/hub"
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
@@ -45,8 +46,8 @@ func TestFollowersOfLargeBoardCostNoReads(t *testing.T) {
 	const members, followers, rounds, updates = 20_000, 500, 5, 400
 	r := redistest.Start(t)
 	d := definition.Board{Name: "b"}
-	// Neither audit nor seq check may fall into the count.
-	cfg := servertest.Config{Hub: hub.Config{Interval: 5 * time.Millisecond, MeInterval: 20 * time.Millisecond, CheckInterval: time.Hour, VerifyInterval: time.Hour}}
+	// Neither audit nor seq check nor probe of writes may fall into the count.
+	cfg := servertest.Config{Ranking: ranking.Config{ProbeInterval: time.Hour}, Hub: hub.Config{Interval: 5 * time.Millisecond, MeInterval: 20 * time.Millisecond, CheckInterval: time.Hour, VerifyInterval: time.Hour}}
 	nodes := []*servertest.Node{servertest.Start(t, r.URL(), cfg, d), servertest.Start(t, r.URL(), cfg, d)}
 	descending(t, nodes[0], "b", members)
 	recount := make(map[string]int64, members)

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -138,17 +136,15 @@ func TestFaultFailover(t *testing.T) {
 // failover kills Redis and puts its replica in its place: first as a replica, which refuses writes,
 // then as the primary.
 func failover(t *testing.T, f faultForm) *figures {
-	primary, replica := redistest.Start(t, "--repl-diskless-sync-delay", "0"), redistest.Start(t)
-	host, port, _ := strings.Cut(strings.TrimPrefix(redistest.StartProxy(t, primary.URL()).URL(), "redis://"), ":")
-	require.NoError(t, replica.Admin().Do(t.Context(), "REPLICAOF", host, port).Err())
+	primary, replica := redistest.Start(t), redistest.Start(t)
+	replica.Replicate(primary)
 	tr := newTrial(t, f, primary, 2)
-	tr.replicated(1)
 	return tr.bear(outage{
 		begin: func(tr *trial) {
 			// Replication is asynchronous. So that no acknowledged update is lost, the primary
 			// dies when the replica has them all.
 			tr.load.pause()
-			tr.replicated(1)
+			primary.AwaitReplica()
 			primary.Kill()
 			tr.redis = replica
 			tr.redirect(replica.URL())
@@ -157,29 +153,15 @@ func failover(t *testing.T, f faultForm) *figures {
 		heal: func(tr *trial) {
 			for _, n := range tr.nodes {
 				n.told(false) // the replica answers reads
+				n.refuses(readOnlyReplica)
 				n.proxy.Redirect("")
 				n.proxy.Cut()
 				n.told(true)
 			}
-			require.NoError(tr.t, replica.Admin().Do(tr.t.Context(), "REPLICAOF", "NO", "ONE").Err())
+			replica.Promote()
 			tr.load.around(tr.direct(replica.URL()))
 			tr.redirect(replica.URL())
 		},
-	})
-}
-
-// replicated waits until so many replicas have all that the Redis of the trial holds.
-func (tr *trial) replicated(replicas int64) {
-	redistest.Eventually(tr.t, "the replicas to hold all updates", func() error {
-		conn := tr.redis.Admin().Conn() // WAIT is about the writes of its own connection
-		defer conn.Close()
-		if err := conn.Set(tr.t.Context(), "other", "", 0).Err(); err != nil {
-			return err
-		}
-		if n, err := conn.Wait(tr.t.Context(), 1, time.Second).Result(); err != nil || n < replicas {
-			return fmt.Errorf("%d replicas (%v)", n, err)
-		}
-		return nil
 	})
 }
 

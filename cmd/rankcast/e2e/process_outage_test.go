@@ -110,14 +110,7 @@ func TestRedisUserWithoutChannels(t *testing.T) {
 	require.Contains(t, string(page), strings.ReplaceAll(reason, `\"`, `"`), "the page shows what /readyz says")
 
 	p := launch(t, "--redis", r.AppURL("~rc:*", "+@all"))
-	refused := func() error {
-		a := servertest.Request(t, "GET", "http://"+p.addr+"/readyz", "")
-		if a.Status != 503 || !strings.Contains(a.Body, reason) {
-			return fmt.Errorf("%d %s", a.Status, a.Body)
-		}
-		return nil
-	}
-	require.NoError(t, refused())
+	require.NoError(t, p.notReady(reason))
 	answer := p.post("stars", `{"member":"m","score":1,"id":"1"}`)
 	require.Equal(t, 503, answer.Status, answer.Body)
 	require.Contains(t, answer.Body, reason)
@@ -136,7 +129,7 @@ func TestRedisUserWithoutChannels(t *testing.T) {
 	// Redis ends the subscriptions, so the node notices without a write.
 	r.AppURL("~rc:*", "+@all")
 	untilStale(s, true)
-	redistest.Eventually(t, "the node to know the right", refused)
+	p.refuses(reason)
 	require.Equal(t, 503, p.post("stars", `{"member":"m","score":1,"id":"2"}`).Status)
 	r.AppURL("~rc:*", "&rc:*", "+@all")
 	p.ready()

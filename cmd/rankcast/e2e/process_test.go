@@ -105,6 +105,20 @@ func (p *process) ready() {
 	})
 }
 
+// refuses waits until the process reports that it is not ready, with this text in the reason.
+func (p *process) refuses(reason string) {
+	p.t.Helper()
+	redistest.Eventually(p.t, "the node not to be ready", func() error { return p.notReady(reason) })
+}
+
+// notReady returns an error unless the process reports that it is not ready, with this text in the reason.
+func (p *process) notReady(reason string) error {
+	if a := servertest.Request(p.t, "GET", "http://"+p.addr+"/readyz", ""); a.Status != 503 || !strings.Contains(a.Body, reason) {
+		return fmt.Errorf("%d %s", a.Status, a.Body)
+	}
+	return nil
+}
+
 // endsAs waits until the socket shows the board as the node answers it.
 func endsAs(s *servertest.Socket, p *process, board string) {
 	p.t.Helper()

@@ -134,6 +134,9 @@ func (k Keys) TrialKeys(id string) []Trial {
 	}
 }
 
+// WriteProbe is a key that never exists. A node tries on it whether Redis takes writes.
+func (k Keys) WriteProbe() string { return k.Tag("/") + "check:write" }
+
 // TrialChannels returns a channel under each pattern of channels but that of Profiles, on which
 // each message means something.
 func (k Keys) TrialChannels(id string) []Trial {

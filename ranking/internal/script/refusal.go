@@ -7,7 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Refusal is what Redis refuses to a user. The zero value means nothing.
+// Refusal says why Redis refuses a command for as long as nobody changes its configuration. The zero
+// value means that it does not.
 type Refusal int
 
 const (
@@ -16,7 +17,11 @@ const (
 	RefusedKeys            // the user may not use the keys
 	RefusedChannel         // the user may not use the channel
 	NoCommand              // Redis has no such command: it is renamed, or disabled
+	ReadOnly               // Redis is a read-only replica, and the command writes
 )
+
+// ReadOnlyReason tells the operator of ReadOnly.
+const ReadOnlyReason = "this Redis is a read-only replica: point --redis at its primary, or make it the primary (REPLICAOF NO ONE)"
 
 // RefusalOf returns what Redis refuses, by the text of its error: that of Redis 7.0, or that of
 // later versions and of Valkey. Redis words an error within a script in another way.
@@ -37,6 +42,8 @@ func RefusalOf(text string) Refusal {
 		return NoCommand
 	case strings.HasPrefix(text, "err unknown redis command called from script"), strings.HasPrefix(text, "err unknown valkey command called from script"):
 		return NoCommand
+	case strings.HasPrefix(text, "readonly "):
+		return ReadOnly
 	}
 	return 0
 }
@@ -66,6 +73,8 @@ func refusedBefore(err error) (reason string, before bool) {
 		return "this Redis has no EVALSHA or no EVAL", true
 	case strings.HasPrefix(text, "NOPERM ") && !strings.Contains(text, "in script"): // the call as a whole
 		return strings.TrimPrefix(text, "NOPERM "), true
+	case strings.HasPrefix(text, "READONLY "): // a Redis does not become a replica within a script
+		return ReadOnlyReason, true
 	}
 	return "", false
 }

@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/servertest"
+)
+
+// readOnlyReplica is the reason of a node whose Redis is a replica.
+const readOnlyReplica = "this Redis is a read-only replica: point --redis at its primary, or make it the primary (REPLICAOF NO ONE)"
+
+// A node whose Redis is a read-only replica is not ready, at its start and later, and says why. It shows
+// boards, and takes updates once the replica has become the primary.
+func TestReadOnlyReplica(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../web/docs/operations.md")
+	require.NoError(t, err)
+	require.Contains(t, string(page), readOnlyReplica, "the page shows what /readyz says")
+	primary, replica := redistest.Start(t), redistest.Start(t)
+	a := launch(t, "--redis", primary.URL())
+	a.ready()
+	require.Equal(t, 200, a.post("stars", `{"member":"m","score":1,"id":"1"}`).Status)
+	replica.Replicate(primary)
+
+	b := launch(t, "--redis", replica.URL(), "--probe-interval", "100ms")
+	s := servertest.Dial(t, b.addr)
+	s.Subscribe("stars", 10)
+	endsAs(s, a, "stars")
+	refuses := func(id string) {
+		t.Helper()
+		b.refuses(readOnlyReplica)
+		answer := b.post("stars", `{"member":"m","score":1,"id":"`+id+`"}`)
+		require.Equal(t, 503, answer.Status, answer.Body)
+		require.Contains(t, answer.Body, readOnlyReplica)
+		endsAs(s, b, "stars")
+	}
+	logged := func(refusals, ends int) {
+		t.Helper()
+		require.Equal(t, refusals, strings.Count(b.output(), `reason="`+readOnlyReplica), b.output())
+		require.Equal(t, ends, strings.Count(b.output(), "Redis allows what this node needs"), b.output())
+	}
+	refuses("2")
+	require.Equal(t, 200, a.post("stars", `{"member":"m","score":1,"id":"3"}`).Status)
+	endsAs(s, a, "stars")
+	require.NoError(t, b.notReady(readOnlyReplica))
+	logged(1, 0)
+	require.NotContains(t, b.output(), "node is ready")
+
+	replica.Promote()
+	b.ready()
+	require.Contains(t, b.post("stars", `{"member":"m","score":1,"id":"2"}`).Body, `"score":3`)
+	logged(1, 1)
+
+	// No connection breaks, and no client sends anything: the node notices by itself.
+	replica.Replicate(primary)
+	refuses("4")
+	logged(2, 1)
+	replica.Promote()
+	b.ready()
+	require.Contains(t, b.post("stars", `{"member":"m","score":2,"id":"4"}`).Body, `"score":4`)
+	endsAs(s, b, "stars")
+	logged(2, 2)
+}

@@ -1,0 +1,105 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+const readOnlyReplica = "this Redis is a read-only replica: point --redis at its primary, or make it the primary (REPLICAOF NO ONE)"
+
+// becomeReplica makes a server the replica of another one that has the same data.
+func becomeReplica(t *testing.T, r *redistest.Redis) {
+	other := redistest.Start(t)
+	other.Replicate(r)
+	other.Promote()
+	r.Replicate(other)
+}
+
+// A check on a read-only replica fails. No update counts before a check on the primary has succeeded.
+func TestCheckOnReplica(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t, redistest.WithDebug...)
+	open(t, r.URL(), definition.Board{Name: "stars"})
+	becomeReplica(t, r)
+	s := ranking.New(dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout})
+	t.Cleanup(s.Close)
+	var missing *ranking.MissingRightsError
+	require.ErrorAs(t, s.CheckRights(t.Context()), &missing)
+	require.Equal(t, readOnlyReplica, missing.Reason)
+	requireRefused(t, r, s, readOnlyReplica)
+
+	// A check on a replica tries no HSET, as it could not take the key away again.
+	r.Promote()
+	requireRefused(t, r, s, readOnlyReplica)
+	require.NoError(t, s.CheckRights(t.Context()))
+	require.Equal(t, applied(1, 1, nil), applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1, ID: "1"}))
+}
+
+// A node whose Redis has become a replica goes on sending writes: the first one after the failover
+// counts, though no check has run.
+func TestFirstWriteAfterFailover(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t, redistest.WithDebug...)
+	s := open(t, r.URL(), definition.Board{Name: "stars", Kind: "user"})
+	require.NoError(t, s.CheckRights(t.Context()))
+	becomeReplica(t, r)
+	requireRefused(t, r, s, readOnlyReplica) // though no check has run
+	for range 2 {
+		require.ErrorContains(t, s.CheckRights(t.Context()), readOnlyReplica)
+		requireRefused(t, r, s, readOnlyReplica)
+		_, err := s.SetProfile(t.Context(), "user", "ana", ranking.Profile{Name: "Ana"})
+		require.ErrorContains(t, err, readOnlyReplica)
+	}
+	r.Promote()
+	require.Equal(t, applied(1, 1, nil), applyOne(t, s, "stars", definition.Update{Member: "ana", Score: 1, ID: "1"}))
+	require.ErrorContains(t, s.MissingRights(), readOnlyReplica)
+	require.NoError(t, s.CheckRights(t.Context()))
+	require.NoError(t, s.MissingRights())
+}
+
+// A probe finds that Redis has become a replica, without any write and with all connections whole. The
+// log has it once, and the node goes on by itself.
+func TestProbeFindsReplica(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	s := ranking.New(dial(t, r.URL()), ranking.Config{CallTimeout: redistest.CallTimeout, ProbeInterval: 20 * time.Millisecond})
+	t.Cleanup(s.Close)
+	require.NoError(t, s.CheckRights(t.Context()))
+	log := &syncLog{}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { s.RunRightsChecks(ctx, slog.New(slog.NewTextHandler(log, nil))) })
+	defer wg.Wait()
+	defer cancel()
+	for round := range 2 {
+		becomeReplica(t, r)
+		redistest.Eventually(t, "the probe", func() error {
+			if s.MissingRights() == nil {
+				return errors.New("the node takes Redis for a primary")
+			}
+			return nil
+		})
+		require.ErrorContains(t, s.MissingRights(), readOnlyReplica)
+		r.Promote()
+		redistest.Eventually(t, "the node to go on by itself", func() error {
+			if n := strings.Count(log.String(), "Redis allows what this node needs"); n != round+1 {
+				return errors.New(log.String())
+			}
+			return nil
+		})
+		require.NoError(t, s.MissingRights())
+		require.Equal(t, round+1, strings.Count(log.String(), readOnlyReplica), log.String())
+	}
+	require.Empty(t, allKeys(t, r.URL()), "a probe leaves nothing behind")
+}
