@@ -2,14 +2,13 @@ package live_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
@@ -44,11 +43,14 @@ func drain(spec string) {
 	var frames atomic.Int64
 	for i := range sockets {
 		for _, addr := range f[1:] {
-			conn, r := dialNumber(i, addr)
-			if addr == f[1] {
-				shake(conn, r, addr, `{"type":"subscribe","board":"b","top":10}`)
+			socket, err := servertest.DialRaw(i, addr)
+			if err == nil && addr == f[1] {
+				err = cmp.Or(socket.Handshake(), socket.SendText(`{"type":"subscribe","board":"b","top":10}`))
 			}
-			go eachFrame(r, func([]byte) { frames.Add(1) })
+			if err != nil {
+				panic(err)
+			}
+			go socket.EachFrame(func([]byte) { frames.Add(1) })
 		}
 	}
 	for lines := bufio.NewScanner(os.Stdin); ; {
@@ -56,28 +58,6 @@ func drain(spec string) {
 		if !lines.Scan() {
 			return
 		}
-	}
-}
-
-// dialNumber opens the connection of that number to an address. Addresses of their
-// own spread the ports.
-func dialNumber(i int, addr string) (net.Conn, *bufio.Reader) {
-	from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%8))}}
-	conn, err := from.Dial("tcp", addr)
-	if err != nil {
-		panic(err)
-	}
-	return conn, bufio.NewReaderSize(conn, 1024)
-}
-
-// eachFrame calls do for the start of each frame, until the connection ends.
-func eachFrame(r *bufio.Reader, do func(start []byte)) {
-	for {
-		frame, err := readFrame(r)
-		if err != nil {
-			return
-		}
-		do(frame)
 	}
 }
 
@@ -94,12 +74,15 @@ func join(spec string) {
 		panic(err)
 	}
 	told := make(chan struct{}, sockets)
-	conns := make([]net.Conn, sockets)
-	for i := range conns {
-		conn, r := dialNumber(i, f[1])
-		shake(conn, r, f[1], "")
-		conns[i] = conn
-		go eachFrame(r, func(frame []byte) {
+	all := make([]*servertest.RawSocket, sockets)
+	for i := range all {
+		if all[i], err = servertest.DialRaw(i, f[1]); err == nil {
+			err = all[i].Handshake()
+		}
+		if err != nil {
+			panic(err)
+		}
+		go all[i].EachFrame(func(frame []byte) {
 			if strings.HasPrefix(string(frame), `{"type":"me"`) {
 				told <- struct{}{}
 			}
@@ -107,64 +90,16 @@ func join(spec string) {
 	}
 	fmt.Println("ready")
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); fmt.Println("told") {
-		for i, conn := range conns {
-			conn.Write(clientFrame(fmt.Sprintf(`{"type":"subscribe","board":"b","top":10,"me":"m%d"}`, 7*i)))
+		for i, socket := range all {
+			socket.SendText(fmt.Sprintf(`{"type":"subscribe","board":"b","top":10,"me":"m%d"}`, 7*i))
 		}
 		for range sockets {
 			<-told
 		}
-		for _, conn := range conns {
-			conn.Write(clientFrame(`{"type":"unsubscribe","board":"b"}`))
+		for _, socket := range all {
+			socket.SendText(`{"type":"unsubscribe","board":"b"}`)
 		}
 	}
-}
-
-// clientFrame is a short masked text frame (RFC 6455, section 5.2), with a mask
-// of zeros.
-func clientFrame(message string) []byte {
-	return append([]byte{0x81, 0x80 | byte(len(message)), 0, 0, 0, 0}, message...)
-}
-
-// shake does a WebSocket handshake by hand, with a first message behind it, if
-// there is one.
-func shake(conn net.Conn, r *bufio.Reader, addr, first string) {
-	var frame []byte
-	if first != "" {
-		frame = clientFrame(first)
-	}
-	fmt.Fprintf(conn, "GET /v1/live HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n%s", addr, frame)
-	for {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			panic(err)
-		}
-		if line == "\r\n" {
-			return
-		}
-	}
-}
-
-// readFrame reads one unmasked frame, and gives as much of it as fits the buffer.
-func readFrame(r *bufio.Reader) ([]byte, error) {
-	var head [10]byte
-	if _, err := io.ReadFull(r, head[:2]); err != nil {
-		return nil, err
-	}
-	n := int(head[1])
-	if long := map[int]int{126: 4, 127: 10}[n]; long > 0 {
-		if _, err := io.ReadFull(r, head[2:long]); err != nil {
-			return nil, err
-		}
-		if n = int(binary.BigEndian.Uint16(head[2:])); long == 10 {
-			n = int(binary.BigEndian.Uint64(head[2:]))
-		}
-	}
-	start, err := r.Peek(min(n, r.Size()))
-	if err == nil {
-		_, err = r.Discard(n)
-	}
-	return start, err
 }
 
 // drainer is the process of clients as the benchmark sees it.
@@ -176,26 +111,8 @@ type drainer struct {
 }
 
 func startDrain(b *testing.B, sockets int, addrs ...string) *drainer {
-	in, out := startSelf(b, fmt.Sprintf("%s=%d %s", drainEnv, sockets, strings.Join(addrs, " ")))
+	in, out := servertest.StartClients(b, fmt.Sprintf("%s=%d %s", drainEnv, sockets, strings.Join(addrs, " ")))
 	return &drainer{b: b, in: in, out: out}
-}
-
-// startSelf starts this test binary as another process and waits for its first
-// line.
-func startSelf(b *testing.B, env string) (io.Writer, *bufio.Scanner) {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), env)
-	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	in, err := cmd.StdinPipe()
-	require.NoError(b, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(b, err)
-	require.NoError(b, cmd.Start())
-	b.Cleanup(func() { in.Close(); cmd.Wait() })
-	lines := bufio.NewScanner(out)
-	require.True(b, lines.Scan())
-	return in, lines
 }
 
 func (d *drainer) count() int64 {
@@ -337,7 +254,7 @@ func BenchmarkJoin(b *testing.B) {
 	r := redistest.Start(b, redistest.InMemory...)
 	n := servertest.Start(b, r.URL(), servertest.Config{Hub: hub.Config{VerifyInterval: time.Hour}}, definition.Board{Name: "b"})
 	descending(b, n, "b", members)
-	in, out := startSelf(b, fmt.Sprintf("%s=%d %s", joinEnv, followers, n.Addr))
+	in, out := servertest.StartClients(b, fmt.Sprintf("%s=%d %s", joinEnv, followers, n.Addr))
 	var took []time.Duration
 	var scripts []int64
 	for b.Loop() {

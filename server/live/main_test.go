@@ -17,10 +17,6 @@ func TestMain(m *testing.M) {
 		join(spec)
 		return
 	}
-	if spec := os.Getenv(attackEnv); spec != "" {
-		attack(spec)
-		return
-	}
 	redistest.Main(m, servertest.IdleConnections()...)
 }
 

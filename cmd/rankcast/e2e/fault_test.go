@@ -125,12 +125,15 @@ func (n *faultNode) start() {
 func (n *faultNode) told(stale bool) { untilStale(n.witness, stale) }
 
 // direct opens a store on Redis that does not go through the proxies of the nodes.
-func (tr *trial) direct(url string) *ranking.Store {
+func (tr *trial) direct(url string) *ranking.Store { return openStore(tr.t, url) }
+
+// openStore opens a store on Redis until the end of the test.
+func openStore(t testing.TB, url string) *ranking.Store {
 	rdb, err := ranking.Open(url)
-	require.NoError(tr.t, err)
+	require.NoError(t, err)
 	redistest.Patient(rdb)
 	store := ranking.New(rdb, ranking.Config{CallTimeout: redistest.CallTimeout})
-	tr.t.Cleanup(func() {
+	t.Cleanup(func() {
 		store.Close()
 		rdb.Close()
 	})

@@ -1,0 +1,178 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"rankcast/server/servertest"
+)
+
+// attackEnv makes this test binary a process of clients that mean harm: see attack.
+const attackEnv = "RANKCAST_ATTACK"
+
+// The sizes of the attacks.
+const (
+	subscribeSockets = 400
+	subscribeBoards  = 100 // of a socket
+	loopSockets      = 5
+	loopBoards       = 3000 // of a socket
+	pagesSockets     = 20
+	pagesBoards      = 50
+	slowSockets      = 80
+	slowBoards       = 20
+)
+
+// attackRows is the number of members of the boards of "pages" and of "slow".
+const attackRows = 1000
+
+// attackPause is the time after which an attacker whom the node has refused comes back.
+const attackPause = 10 * time.Millisecond
+
+// attackers are the clients of one attack. A client that the node refuses or disconnects comes back.
+type attackers struct {
+	addr       string
+	readBuffer int            // of each connection, in bytes; 0: the system decides
+	connecting sync.WaitGroup // counts the clients that are not ready yet
+	begin      chan struct{}  // closed when the attack begins
+	snapshots  atomic.Int64   // that the node has sent
+}
+
+// attack is the process of the attackers: a kind and an address. It writes a line when all are connected.
+// The attack begins at the first line of input. Each line of input is answered with the number of
+// snapshots so far.
+func attack(spec string) {
+	kind, addr, _ := strings.Cut(spec, " ")
+	a := &attackers{addr: addr, begin: make(chan struct{})}
+	switch kind {
+	case "subscribe": // each socket subscribes to boards without any update
+		a.start(subscribeSockets, func(i int, s *servertest.RawSocket) {
+			a.flood(s, func(yield func(string) bool) {
+				for k := 0; k < subscribeBoards && yield(fmt.Sprintf(`{"type":"subscribe","board":"fam:f%d_%d","top":0}`, i, k)); k++ {
+				}
+			})
+		})
+	case "loop": // a few sockets subscribe and unsubscribe as fast as they are answered
+		a.start(loopSockets, func(i int, s *servertest.RawSocket) {
+			a.flood(s, watchAndLeave(func(n int) (string, int) { return fmt.Sprintf("fam:f%d_%d", i, n%loopBoards), 0 }))
+		})
+	case "pages": // the same, with large boards that Redis holds
+		a.start(pagesSockets, func(_ int, s *servertest.RawSocket) {
+			a.flood(s, watchAndLeave(func(int) (string, int) { return fmt.Sprint("p", rand.IntN(pagesBoards)), attackRows }))
+		})
+	case "slow": // each socket watches all boards with a top of its own, and then reads a little every 4 s
+		a.readBuffer = 4 << 10
+		a.connecting.Add(slowSockets)
+		for i := range slowSockets {
+			ready := sync.OnceFunc(a.connecting.Done)
+			go a.stay(i, func(s *servertest.RawSocket) {
+				if a.watchSlowBoards(i, s) == nil {
+					ready()
+					for s.DiscardSome() == nil {
+						time.Sleep(4 * time.Second)
+					}
+				}
+			})
+		}
+	}
+	a.connecting.Wait()
+	fmt.Println("ready")
+	begin := sync.OnceFunc(func() { close(a.begin) })
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		begin()
+		fmt.Println(a.snapshots.Load())
+	}
+}
+
+// start starts sockets that do the same from the begin of the attack on.
+func (a *attackers) start(sockets int, do func(i int, s *servertest.RawSocket)) {
+	a.connecting.Add(sockets)
+	for i := range sockets {
+		ready := sync.OnceFunc(a.connecting.Done)
+		go a.stay(i, func(s *servertest.RawSocket) {
+			ready()
+			<-a.begin
+			do(i, s)
+		})
+	}
+}
+
+// stay opens a socket, again and again. do returns when the node has closed the socket.
+func (a *attackers) stay(i int, do func(*servertest.RawSocket)) {
+	for {
+		s, err := servertest.DialRaw(i, a.addr)
+		if err == nil {
+			if a.readBuffer > 0 {
+				s.Conn.(*net.TCPConn).SetReadBuffer(a.readBuffer)
+			}
+			// The limits of an address do not apply to loopback, so the attackers come by a trusted proxy.
+			if err = s.Handshake("X-Forwarded-For: 198.51.100.7"); err == nil {
+				do(s)
+			}
+			s.Close()
+		}
+		time.Sleep(attackPause)
+	}
+}
+
+// flood sends messages without pause, and reads all frames, until the node closes the socket.
+func (a *attackers) flood(s *servertest.RawSocket, messages iter.Seq[string]) {
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		s.EachFrame(func(frame []byte) { a.count(frame) })
+		s.Close() // ends a send that waits
+	})
+	for message := range messages {
+		if s.SendText(message) != nil {
+			break
+		}
+	}
+	reading.Wait()
+}
+
+// count counts a frame if it is a snapshot.
+func (a *attackers) count(frame []byte) (snapshot bool) {
+	if snapshot = bytes.HasPrefix(frame, []byte(`{"type":"snapshot"`)); snapshot {
+		a.snapshots.Add(1)
+	}
+	return snapshot
+}
+
+// watchAndLeave subscribes to boards, and unsubscribes from each at once.
+func watchAndLeave(pick func(n int) (board string, top int)) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for n := 0; ; n++ {
+			board, top := pick(n)
+			if !yield(fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, board, top)) || !yield(fmt.Sprintf(`{"type":"unsubscribe","board":"%s"}`, board)) {
+				return
+			}
+		}
+	}
+}
+
+// watchSlowBoards subscribes to all boards of "slow", and reads until it has their snapshots.
+func (a *attackers) watchSlowBoards(i int, s *servertest.RawSocket) error {
+	for k := range slowBoards {
+		if err := s.SendText(fmt.Sprintf(`{"type":"subscribe","board":"b%d","top":%d}`, k, attackRows-i)); err != nil {
+			return err
+		}
+	}
+	for snapshots := 0; snapshots < slowBoards; {
+		frame, err := s.ReadFrame()
+		if err != nil {
+			return err
+		}
+		if a.count(frame) {
+			snapshots++
+		}
+	}
+	return nil
+}
