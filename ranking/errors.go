@@ -1,6 +1,10 @@
 package ranking
 
-import "rankcast/ranking/definition"
+import (
+	"fmt"
+
+	"rankcast/ranking/definition"
+)
 
 // The errors of this package. Each returned error wraps one of them; compare with
 // errors.Is.
@@ -37,6 +41,9 @@ var (
 	ErrOverloaded = definition.ErrOverloaded
 	// ErrUnavailable reports that Redis did not answer as expected.
 	ErrUnavailable = definition.ErrUnavailable
+	// ErrNotBuilt reports a board whose result has yet to be built. The build goes on. It is a
+	// kind of ErrUnavailable.
+	ErrNotBuilt = fmt.Errorf("%w: its result is not built yet", ErrUnavailable)
 	// ErrOutcomeUnknown reports a write that Redis may or may not have applied. Send it
 	// again with the same id.
 	ErrOutcomeUnknown = definition.ErrOutcomeUnknown

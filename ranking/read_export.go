@@ -19,18 +19,14 @@ const exportPage = 1000
 // made this way loses the scores that Hide keeps.
 //
 // All exports of a node read one page at a time, with pauses, so that updates do not wait for
-// them.
+// them. The callers of WithCaller take turns.
 //
 // An error ends the sequence: one of Read's errors, or ErrConflict when the board was
 // deleted and created again during the export.
 func (s *Store) Export(ctx context.Context, board string) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		read := func(name string, after *Cursor) (p Page, err error) {
-			err = s.pacer.do(ctx, func() error {
-				p, err = s.readNow(ctx, name, Query{After: after, Limit: exportPage})
-				return err
-			})
-			return p, err
+			return s.read(ctx, name, Query{After: after, Limit: exportPage})
 		}
 		first, err := read(board, nil)
 		if err != nil {

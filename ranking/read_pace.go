@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"rankcast/ranking/fairqueue"
 )
 
 const (
@@ -16,30 +18,40 @@ const (
 	maxRest = 100 * time.Millisecond
 )
 
+// callerKey is the key of WithCaller in a context.
+type callerKey struct{}
+
+// WithCaller says for whom a context reads large pages. Callers take turns: one that reads many pages does
+// not delay another one by more than a page for each of its own. caller is comparable. Without WithCaller,
+// all reads are of one caller.
+func WithCaller(ctx context.Context, caller any) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller)
+}
+
 // pacer makes the callers that read large pages take turns: one page at a time, and then a pause as long as
 // the page took. So they take half of the time of Redis at most, all together. A page of 1,000 entries holds
 // Redis for about a millisecond: without turns, each update would wait for a page of each caller.
 //
-// The zero pacer is ready to use. It may be used concurrently, and serves callers in the order in which
-// they come.
+// The zero pacer is ready to use, also concurrently.
 type pacer struct {
-	once sync.Once
-	turn chan struct{} // holds a token while nobody reads
-	next time.Time     // when the next page may begin; the holder of the token owns it
+	mu      sync.Mutex
+	waiting fairqueue.Queue[any, *turn] // by caller
+	reading bool
+	next    time.Time // when the next page may begin; whoever has the turn owns it
 }
 
-// do runs read when it is its turn. It returns ErrUnavailable when ctx ends before.
+// turn is a caller's place among those that wait.
+type turn struct {
+	granted chan struct{} // closed when it is the caller's turn
+	left    bool          // the caller waits no longer; guarded by the pacer's mu
+}
+
+// do runs read when it is the turn of the context's caller. It returns ErrUnavailable when ctx ends before.
 func (p *pacer) do(ctx context.Context, read func() error) error {
-	p.once.Do(func() {
-		p.turn = make(chan struct{}, 1)
-		p.turn <- struct{}{}
-	})
-	select {
-	case <-p.turn:
-	case <-ctx.Done():
-		return fmt.Errorf("%w: wait for a turn: %w", ErrUnavailable, ctx.Err())
+	if err := p.wait(ctx); err != nil {
+		return fmt.Errorf("%w: wait for a turn: %w", ErrUnavailable, err)
 	}
-	defer func() { p.turn <- struct{}{} }()
+	defer p.grantNext()
 	if pause := time.Until(p.next); pause > 0 {
 		timer := time.NewTimer(pause)
 		defer timer.Stop()
@@ -55,4 +67,48 @@ func (p *pacer) do(ctx context.Context, read func() error) error {
 		p.next = ended.Add(min(ended.Sub(began), maxRest))
 	}()
 	return read()
+}
+
+// wait returns when it is the caller's turn, or ctx ends.
+func (p *pacer) wait(ctx context.Context) error {
+	p.mu.Lock()
+	if !p.reading {
+		p.reading = true
+		p.mu.Unlock()
+		return nil
+	}
+	own := &turn{granted: make(chan struct{})}
+	p.waiting.Push(ctx.Value(callerKey{}), own)
+	p.mu.Unlock()
+	select {
+	case <-own.granted:
+		return nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	own.left = true
+	p.mu.Unlock()
+	select {
+	case <-own.granted: // at the same moment
+		p.grantNext()
+	default:
+	}
+	return ctx.Err()
+}
+
+// grantNext ends a turn and begins the next one.
+func (p *pacer) grantNext() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		next, ok := p.waiting.Pop()
+		if !ok {
+			p.reading = false
+			return
+		}
+		if !next.left {
+			close(next.granted)
+			return
+		}
+	}
 }

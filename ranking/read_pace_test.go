@@ -53,6 +53,37 @@ func TestPacerTakesTurns(t *testing.T) {
 	})
 }
 
+// The pages of a caller who reads many do not delay another caller by more than one of them for each of its
+// own. Callers that wait no longer delay nobody.
+func TestPacerIsFairToCallers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p pacer
+		var began []string
+		var callers sync.WaitGroup
+		read := func(caller string) {
+			callers.Go(func() {
+				require.NoError(t, p.do(WithCaller(t.Context(), caller), func() error {
+					began = append(began, caller)
+					time.Sleep(time.Millisecond)
+					return nil
+				}))
+			})
+			synctest.Wait()
+		}
+		for range 4 {
+			read("many")
+		}
+		short, cancel := context.WithTimeout(WithCaller(t.Context(), "left"), time.Microsecond)
+		defer cancel()
+		require.ErrorIs(t, p.do(short, nil), ErrUnavailable)
+		read("few")
+		read("few")
+		callers.Wait()
+		require.Equal(t, []string{"many", "many", "few", "many", "few", "many"}, began)
+	})
+}
+
 // storeOfBoard is a store with the board "b".
 func storeOfBoard(t *testing.T, url string) *Store {
 	rdb, err := Open(url)
@@ -84,6 +115,45 @@ func TestLargePageWaitsForItsTurn(t *testing.T) {
 		}))
 		_, err := s.Read(ctx, "b", Query{Limit: 101})
 		require.NoError(t, err)
+	})
+}
+
+// A large page of a board whose result another node is building does not have the turn.
+func TestUnbuiltBoardHasNoTurn(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := storeOfBoard(t, url)
+		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "u", Union: &definition.Union{Of: []string{"b"}}}))
+		_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
+		require.NoError(t, err)
+		ctx, giveUp := context.WithCancel(t.Context())
+		another := New(s.rdb, Config{CallTimeout: redistest.CallTimeout})
+		t.Cleanup(another.Close)
+		holds(t, another, 0)
+		var waiting sync.WaitGroup
+		for _, read := range []func() error{
+			func() error { _, err := s.Read(ctx, "u", Query{Limit: 200}); return err },
+			func() error {
+				for _, err := range s.Export(ctx, "u") {
+					return err
+				}
+				return nil
+			},
+		} {
+			waiting.Go(func() { require.ErrorIs(t, read(), ErrNotBuilt) })
+		}
+		redistest.Eventually(t, "the node to look for the result", func() error {
+			s.builds.mu.Lock()
+			defer s.builds.mu.Unlock()
+			if len(s.builds.under) == 0 {
+				return errors.New("it has not begun")
+			}
+			return nil
+		})
+		_, err = s.Read(t.Context(), "b", Query{Limit: 200})
+		require.NoError(t, err)
+		giveUp()
+		waiting.Wait()
 	})
 }
 

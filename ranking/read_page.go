@@ -120,6 +120,8 @@ type Query struct {
 	// Limit is the most entries of the page, 0 to MaxPage. With 0, the default, the page
 	// only counts.
 	Limit int
+
+	atOnce bool // a large page does not wait for its turn
 }
 
 // Page reads up to limit entries (1 to MaxPage) from a 1-based rank on. Where no entry has
@@ -132,7 +134,7 @@ func (s *Store) Page(ctx context.Context, board string, fromRank int64, limit in
 	if limit < 1 {
 		return Page{}, badLimit(1, limit)
 	}
-	return s.readNow(ctx, board, Query{FromRank: fromRank, Limit: limit})
+	return s.read(ctx, board, Query{FromRank: fromRank, Limit: limit, atOnce: true})
 }
 
 var errFromRank = Invalid("from_rank", "want a rank of 1 or more")
@@ -142,23 +144,19 @@ func badLimit(least, limit int) error {
 }
 
 // Read reads a page of a board. It returns a FieldError for an invalid query. A page of more
-// than 100 entries waits for its turn, up to Config.CallTimeout: all callers together, and the
-// exports, read one such page at a time, with pauses.
-func (s *Store) Read(ctx context.Context, board string, q Query) (p Page, err error) {
-	if q.Limit <= pacedEntries {
-		return s.readNow(ctx, board, q)
+// than 100 entries waits for its turn, up to Config.CallTimeout: the callers of WithCaller and the
+// exports read one such page at a time, with pauses.
+func (s *Store) Read(ctx context.Context, board string, q Query) (Page, error) {
+	if q.Limit > pacedEntries {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.cfg.CallTimeout)
+		defer cancel()
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	err = s.pacer.do(ctx, func() error {
-		p, err = s.readNow(ctx, board, q)
-		return err
-	})
-	return p, err
+	return s.read(ctx, board, q)
 }
 
-// readNow is Read without a turn.
-func (s *Store) readNow(ctx context.Context, board string, q Query) (Page, error) {
+// read is Read without a limit to the time for which it waits.
+func (s *Store) read(ctx context.Context, board string, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
 	}
@@ -219,7 +217,17 @@ func (q Query) args(o definition.Order) []any {
 // readPage reads a page. The page has the order and ties of the data, if there are data: d
 // may be from before a change.
 func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition.Board, q Query) (p Page, at readTimes, err error) {
-	r, err := s.callRead(ctx, script.Page, k, d, q.args(d.Order))
+	var r *script.Reply
+	call := func() (err error) {
+		r, err = s.callRead(ctx, script.Page, k, d, q.args(d.Order))
+		return err
+	}
+	// A turn holds the call alone: others need not wait until the result of this board is built.
+	if q.Limit > pacedEntries && !q.atOnce {
+		err = s.pacer.do(ctx, call)
+	} else {
+		err = call()
+	}
 	if err != nil {
 		return p, readTimes{}, err
 	}

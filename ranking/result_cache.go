@@ -119,7 +119,7 @@ func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.
 		select {
 		case <-b.done:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: its result is not built yet: %w", ErrUnavailable, ctx.Err())
+			return fmt.Errorf("%w: %w", ErrNotBuilt, ctx.Err())
 		}
 		switch {
 		case b.err != nil && built > 0 && s.age(built) < r.RefreshInterval()+b.took:
@@ -139,10 +139,10 @@ func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.
 		case <-again.C:
 		case <-giveUp.C:
 			again.Stop()
-			return fmt.Errorf("%w: another node is still building its result; try again", ErrUnavailable)
+			return fmt.Errorf("%w: another node is building it; try again", ErrNotBuilt)
 		case <-ctx.Done():
 			again.Stop()
-			return fmt.Errorf("%w: its result is not built yet: %w", ErrUnavailable, ctx.Err())
+			return fmt.Errorf("%w: %w", ErrNotBuilt, ctx.Err())
 		}
 	}
 }

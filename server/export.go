@@ -86,7 +86,7 @@ func (s *Server) getExport(c echo.Context) error {
 	defer slot.Release()
 	out := bufio.NewWriterSize(deadlineWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.RequestTimeout}, exportBuffer)
 	begun := false
-	for page, err := range s.store.Export(c.Request().Context(), request.PathValue(c, "board")) {
+	for page, err := range s.store.Export(s.asCaller(c), request.PathValue(c, "board")) {
 		switch {
 		case err != nil && !begun:
 			return err

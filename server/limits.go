@@ -1,9 +1,12 @@
 package server
 
 import (
+	"context"
 	"iter"
 
 	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
 )
 
 // Limited gives the number of refusals of each limit since the start, by the limit's name.
@@ -18,4 +21,9 @@ func (s *Server) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		return next(c)
 	}
+}
+
+// asCaller is the context of a request for reads of large pages: addresses take turns.
+func (s *Server) asCaller(c echo.Context) context.Context {
+	return ranking.WithCaller(c.Request().Context(), s.addresses.Of(c.Request()))
 }
