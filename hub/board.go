@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"errors"
 	"time"
 
 	"rankcast/hub/view"
@@ -37,12 +38,13 @@ const (
 // board owns the view of one board, by name. It has no goroutine: when its inbox has
 // something, the hub's pool runs a turn.
 type board struct {
-	hub      *Hub
-	name     string // as clients and frames name the board
-	instance string // the feed delivers its changes
-	index    int    // in hub.order; guarded by hub.mu
-	watchers int    // subscriptions; guarded by hub.mu
-	mark     syncMark
+	hub       *Hub
+	name      string // as clients and frames name the board
+	instance  string // the feed delivers its changes
+	index     int    // in hub.order; guarded by hub.mu
+	watchers  int    // subscriptions; guarded by hub.mu
+	startedBy any    // the address of the first watcher
+	mark      syncMark
 
 	inbox
 
@@ -134,7 +136,7 @@ func (b *board) handleEvent(event any) {
 		if isNotFound(e.err) {
 			b.pageNotFound(e)
 		} else if !b.pageFetch.complete(b, e) {
-			b.markUnsynced()
+			b.pageFailed(e.err)
 		}
 	case *fetchResult[ranking.Places]:
 		if b.lookupFetch.isCurrent(e) && !b.lookupFetch.complete(b, e) {
@@ -160,6 +162,16 @@ func (b *board) resetView() {
 	b.redisAhead, b.pageFetch.notBefore, b.lookupFetch.notBefore = nil, time.Time{}, time.Time{}
 }
 
+// pageFailed handles a failed read of a page. A board whose result has yet to be built, and of which no
+// client has seen anything, makes nobody stale.
+func (b *board) pageFailed(err error) {
+	if b.publication == nil && errors.Is(err, ranking.ErrNotBuilt) {
+		b.dropPage()
+	} else {
+		b.markUnsynced()
+	}
+}
+
 // markUnsynced notes that Redis could not be read, and drops the page that may be older
 // than the failure.
 func (b *board) markUnsynced() {
@@ -176,7 +188,12 @@ func (b *board) markSynced() {
 
 // step does all that is due: it applies answers, publishes, and starts reads.
 func (b *board) step(now time.Time, changed map[profileKey]bool) {
-	b.view.Resize(largestTop(b.shown))
+	top, inLine := b.nextTop()
+	b.view.Resize(top)
+	if b.pageFetch.inLine() && !inLine { // another client needs a page that does not wait
+		b.view.CancelPage()
+		b.pageFetch.drop()
+	}
 	due := &schedule{now: now}
 	b.applyAnswers(due)
 	b.loadProfiles(due, changed)

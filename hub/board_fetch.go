@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"rankcast/ranking"
@@ -50,10 +51,37 @@ func (v *verification) isDue(h *Hub, due *schedule) bool {
 	return due.has(v.at)
 }
 
+// smallTop is the largest N whose first page does not wait in line. Such a page holds Redis for
+// little longer than an update does.
+const smallTop = 100
+
+// nextTop is how many entries the next page is for. Clients that see the board already, and those
+// that want few entries, come first. The page for a larger N waits in line: otherwise clients that
+// subscribe to many large tops would keep Redis busy.
+func (b *board) nextTop() (n int, inLine bool) {
+	largest := largestTop(b.shown)
+	for _, st := range slices.Backward(b.shown) {
+		if st.n <= smallTop || st.version.Load() != nil {
+			if !b.view.Covers(st.n) {
+				return st.n, false
+			}
+			return largest, st.n < largest
+		}
+	}
+	return largest, largest > smallTop
+}
+
 func (b *board) fetchPage() {
 	b.view.BeginPage()
 	name, limit := b.pageName(), b.view.PageSize()
 	b.requestedName = name
+	if _, inLine := b.nextTop(); inLine {
+		line := b.shown[len(b.shown)-1].line
+		b.pageFetch.startInLine(b, line, func(ctx context.Context) (ranking.Page, error) {
+			return b.hub.source.Read(ranking.WithCaller(ctx, b.hub), name, ranking.Query{Limit: limit})
+		})
+		return
+	}
 	level := normal
 	if b.publication != nil && !b.view.Valid() {
 		level = urgent // clients see an old state

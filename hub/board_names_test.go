@@ -142,7 +142,7 @@ func TestEndTimeChanges(t *testing.T) {
 
 		resume := func() *fakeConn {
 			back := &fakeConn{board: held}
-			_, err := h.Subscribe(h.Join(back), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})
+			_, err := h.Subscribe(h.Join(back, nil), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})
 			require.NoError(t, err)
 			synctest.Wait()
 			return back

@@ -56,7 +56,7 @@ func TestTurnsMissNothing(t *testing.T) {
 		for range 4 {
 			wg.Go(func() {
 				for i := range 100 {
-					c := h.Join(&recordingConn{})
+					c := h.Join(&recordingConn{}, nil)
 					_, err := h.Subscribe(c, theBoard, Watch{Top: i % 30, Me: fmt.Sprint("m", i%20)}, nil, func() {})
 					require.NoError(t, err)
 					h.Leave(c)
@@ -80,7 +80,7 @@ func TestWatchedBoardsAreLimited(t *testing.T) {
 		h := New(f, f, Config{MaxBoards: 2, Shards: 1})
 		defer runHub(h)()
 		subscribe := func(name string) (*Client, error) {
-			c := h.Join(&recordingConn{})
+			c := h.Join(&recordingConn{}, nil)
 			_, err := h.Subscribe(c, ranking.Board{Name: name, Instance: name}, Watch{Top: 1}, nil, func() {})
 			return c, err
 		}

@@ -9,6 +9,7 @@ import (
 // Client is a connection that has joined. Its methods may be called concurrently.
 type Client struct {
 	conn       Conn
+	address    any // of Join
 	shard      *shard
 	deliveries []*delivery // only the shard accesses them, and their fields
 	left       bool        // only the shard accesses it
@@ -21,6 +22,15 @@ func (c *Client) Ready() {
 			d.send()
 		}
 	})
+}
+
+// line is the line in which large pages for the client wait. A client that may take any share has
+// a line of its own.
+func (c *Client) line() any {
+	if c.address == nil {
+		return c
+	}
+	return c.address
 }
 
 // Subscription is what one client sees of one board.
@@ -40,8 +50,8 @@ func (sub *Subscription) deliveries() []*delivery {
 
 // attach adds the deliveries to their streams. It returns false for a client that has left.
 func (sub *Subscription) attach() bool {
-	for _, s := range sub.deliveries() {
-		if !s.attach() {
+	for _, d := range sub.deliveries() {
+		if !d.attach() {
 			return false
 		}
 	}
@@ -50,9 +60,9 @@ func (sub *Subscription) attach() bool {
 
 // detach removes the deliveries, and returns those that were attached.
 func (sub *Subscription) detach() (had []*delivery) {
-	for _, s := range sub.deliveries() {
-		if s.detach() {
-			had = append(had, s)
+	for _, d := range sub.deliveries() {
+		if d.detach() {
+			had = append(had, d)
 		}
 	}
 	return had
@@ -73,36 +83,36 @@ type delivery struct {
 
 // attach adds the delivery to its stream and sends the newest version. It returns false for
 // a client that has left.
-func (s *delivery) attach() bool {
-	c := s.client
+func (d *delivery) attach() bool {
+	c := d.client
 	if c.left {
 		return false
 	}
-	users := c.shard.deliveries[s.stream]
-	s.index = len(users)
-	c.shard.deliveries[s.stream] = append(users, s)
-	c.deliveries = append(c.deliveries, s)
-	s.send()
+	users := c.shard.deliveries[d.stream]
+	d.index = len(users)
+	c.shard.deliveries[d.stream] = append(users, d)
+	c.deliveries = append(c.deliveries, d)
+	d.send()
 	return true
 }
 
 // detach removes the delivery. It reports whether it was attached.
-func (s *delivery) detach() bool {
-	c := s.client
-	users := c.shard.deliveries[s.stream]
-	if s.index >= len(users) || users[s.index] != s {
+func (d *delivery) detach() bool {
+	c := d.client
+	users := c.shard.deliveries[d.stream]
+	if d.index >= len(users) || users[d.index] != d {
 		return false
 	}
 	last := len(users) - 1
-	users[s.index] = users[last]
-	users[s.index].index = s.index
+	users[d.index] = users[last]
+	users[d.index].index = d.index
 	users[last] = nil
 	if last == 0 {
-		delete(c.shard.deliveries, s.stream)
+		delete(c.shard.deliveries, d.stream)
 	} else {
-		c.shard.deliveries[s.stream] = users[:last]
+		c.shard.deliveries[d.stream] = users[:last]
 	}
-	i := slices.Index(c.deliveries, s)
+	i := slices.Index(c.deliveries, d)
 	c.deliveries = slices.Delete(c.deliveries, i, i+1)
 	return true
 }
@@ -110,49 +120,49 @@ func (s *delivery) detach() bool {
 // send sends the newest version, unless the client has it. If the client has a version of
 // an earlier period, send sends the end of that period first. It makes no frame for a
 // connection that would not take it.
-func (s *delivery) send() {
-	v, conn := s.stream.version.Load(), s.client.conn
-	if v == nil || v.number == s.version || s.requires != nil && s.requires.generation != v.generation || !conn.Free() {
+func (d *delivery) send() {
+	v, conn := d.stream.version.Load(), d.client.conn
+	if v == nil || v.number == d.version || d.requires != nil && d.requires.generation != v.generation || !conn.Free() {
 		return
 	}
-	if s.stream.feed != nil {
-		s.sendItems(v)
+	if d.stream.feed != nil {
+		d.sendItems(v)
 		return
 	}
-	if v.end != nil && s.version != 0 && s.version < v.end.number {
-		end := snapshotFrame(s.stream.board.name, v.end.publication, s.stream.n)
+	if v.end != nil && d.version != 0 && d.version < v.end.number {
+		end := snapshotFrame(d.stream.board.name, v.end.publication, d.stream.n)
 		if !conn.Send(end) {
 			return
 		}
-		if s.version, s.generation = v.end.number, v.end.generation; !conn.Free() {
+		if d.version, d.generation = v.end.number, v.end.generation; !conn.Free() {
 			return
 		}
 	}
-	frame, again := s.nextFrame(v)
+	frame, again := d.nextFrame(v)
 	if !conn.Send(frame) {
 		return
 	}
-	s.version, s.generation, s.resumeFrom = v.number, v.generation, ranking.State{}
-	if again && s.dependent != nil {
-		s.dependent.version = 0
-		s.dependent.send()
+	d.version, d.generation, d.resumeFrom = v.number, v.generation, ranking.State{}
+	if again && d.dependent != nil {
+		d.dependent.version = 0
+		d.dependent.send()
 	}
 }
 
 // nextFrame is the frame that the client needs: the delta where it is one version behind,
 // the difference where it resumes, otherwise the full frame. again tells the caller to send
 // the me frame once more.
-func (s *delivery) nextFrame(v *version) (f *Frame, again bool) {
-	recent := &s.client.shard.recent
-	if v.delta != nil && s.version != 0 && s.version+1 == v.number {
-		return recent.frame(v, &recent.delta, s.stream.deltaFrame), false
+func (d *delivery) nextFrame(v *version) (f *Frame, again bool) {
+	recent := &d.client.shard.recent
+	if v.delta != nil && d.version != 0 && d.version+1 == v.number {
+		return recent.frame(v, &recent.delta, d.stream.deltaFrame), false
 	}
-	if s.version == 0 && s.resumeFrom.Epoch != "" {
-		if f = v.publication.resumeFrame(s.stream.board.name, s.stream.n, s.resumeFrom); f != nil {
+	if d.version == 0 && d.resumeFrom.Epoch != "" {
+		if f = v.publication.resumeFrame(d.stream.board.name, d.stream.n, d.resumeFrom); f != nil {
 			return f, true
 		}
 	}
-	return recent.frame(v, &recent.full, s.stream.fullFrame), true
+	return recent.frame(v, &recent.full, d.stream.fullFrame), true
 }
 
 // recentFrames holds the frames that a shard has made of one version, while it sends that

@@ -41,7 +41,7 @@ func TestSharedFramesAreEncodedOnce(t *testing.T) {
 		var conns []*recordingConn
 		for i := range 40 {
 			k := &recordingConn{}
-			c := h.Join(k)
+			c := h.Join(k, nil)
 			_, err := h.Subscribe(c, theBoard, Watch{Top: []int{3, 10}[i/2%2]}, nil, func() {})
 			require.NoError(t, err)
 			conns = append(conns, k)
@@ -82,7 +82,7 @@ func sentTimes(conns []*recordingConn) map[*Frame]int {
 // To send a shared frame to a client allocates nothing.
 func TestSendAllocatesNothing(t *testing.T) {
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		c := h.Join(discardingConn{})
+		c := h.Join(discardingConn{}, nil)
 		sub, err := h.Subscribe(c, theBoard, Watch{Top: 10}, nil, func() {})
 		require.NoError(t, err)
 		h.FeedSubscribed("b")

@@ -39,6 +39,7 @@ type fakeBoard struct {
 	mu                 sync.Mutex
 	*fakePeriod                 // the period that takes changes
 	pages              []string // names of the pages read so far
+	largeReads         []int    // limits of the pages that wait in line
 	lookups            []int    // number of members in each call
 	lookedUp           []string // names in each call
 	readErr            error    // of all reads
@@ -56,6 +57,8 @@ type fakeBoard struct {
 
 	reading    string // the name of the last read
 	beforeRead hook   // called before each read
+	// called before a page that waits in line
+	beforeLarge hook
 	// called after each read of its kind, before the answer
 	onPage, onPlaces, onStates hook
 
@@ -303,6 +306,15 @@ func (f *fakeBoard) Page(_ context.Context, board string, _ int64, limit int) (r
 	p, err := f.readPage(board, limit)
 	f.onPage.call()
 	return p, err
+}
+
+// Read is Page, and records the size of the page.
+func (f *fakeBoard) Read(ctx context.Context, board string, q ranking.Query) (ranking.Page, error) {
+	f.mu.Lock()
+	f.largeReads = append(f.largeReads, q.Limit)
+	f.mu.Unlock()
+	f.beforeLarge.call()
+	return f.Page(ctx, board, 1, q.Limit)
 }
 
 func (f *fakeBoard) beginRead(board string) {

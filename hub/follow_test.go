@@ -47,7 +47,7 @@ func (f *fakeBoard) around(member string, k int) []hubtest.Entry {
 // follow subscribes a new connection that follows a member.
 func follow(t *testing.T, h *Hub, top int, member string, around int) (*Client, *fakeConn, *Subscription) {
 	conn := &fakeConn{}
-	c := h.Join(conn)
+	c := h.Join(conn, nil)
 	sub, err := h.Subscribe(c, theBoard, Watch{Top: top, Me: member, Around: around}, nil, func() {})
 	require.NoError(t, err)
 	return c, conn, sub
@@ -175,7 +175,7 @@ func TestFollowersShareAMember(t *testing.T) {
 		var conns []*recordingConn
 		for range 20 {
 			k := &recordingConn{}
-			c := h.Join(k)
+			c := h.Join(k, nil)
 			_, err := h.Subscribe(c, theBoard, Watch{Top: 10, Me: "m100"}, nil, func() {})
 			require.NoError(t, err)
 			clients, conns = append(clients, c), append(conns, k)

@@ -61,7 +61,7 @@ func TestNoFrameForAFullConnection(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		conn := &fakeConn{full: true}
-		c := h.Join(conn)
+		c := h.Join(conn, nil)
 		_, err := h.Subscribe(c, theBoard, Watch{Top: 10, Me: "a"}, nil, func() {})
 		require.NoError(t, err)
 		h.FeedSubscribed("b")

@@ -21,8 +21,10 @@ import (
 // ranking.ErrUnknownBoard, a read of a period that is not kept any more
 // ranking.ErrUnknownPeriod.
 type Source interface {
-	// Page reads up to limit entries from a 1-based rank on.
+	// Page reads up to limit entries from a 1-based rank on, at once.
 	Page(ctx context.Context, board string, fromRank int64, limit int) (ranking.Page, error)
+	// Read reads a page too. A large page waits until the Source has time for it.
+	Read(ctx context.Context, board string, q ranking.Query) (ranking.Page, error)
 	// Places looks up to ranking.MaxLookups members up.
 	Places(ctx context.Context, board string, lookups []ranking.Lookup) (ranking.Places, error)
 	// States reads the state and the kind of members of all boards at once, in the order of
@@ -60,8 +62,9 @@ type Config struct {
 	ProfileInterval time.Duration
 	// FeedRate is the most items of a feed that a client gets in any second. Default 20.
 	FeedRate int
-	// MaxBoards is the most boards that clients watch at one time, by name. Default: any
-	// number.
+	// MaxBoards is the most boards that clients watch at one time, by name. The clients of one
+	// address get half of them at most: a board counts for the address of its first watcher.
+	// Default: any number.
 	MaxBoards int
 	// Shards is the number of goroutines that send frames, 64 at most. Default GOMAXPROCS.
 	Shards int
@@ -73,6 +76,9 @@ const (
 	// maxFetches is the most reads of a hub at one time. A thousand boards that resync do not
 	// arrive at Redis together.
 	maxFetches = 16
+	// fetchTimeout bounds one read, so that boards whose results have yet to be built hold no
+	// place among them for long. It is above the default timeout of a call to Redis, which is 2 s.
+	fetchTimeout = 3 * time.Second
 	// maxVerifications is the most verifications that a hub begins in a second. With more than
 	// 6,000 boards, the verifications of a board are more than 30 s apart.
 	maxVerifications = 200
@@ -95,6 +101,7 @@ type Hub struct {
 	turns         pool          // of boards
 	entering      chan struct{} // holds a token for each client that subscribes right now
 	fetches       pool          // reads of the Source
+	largePages    lines         // first reads of many entries
 	verifications *rate.Limiter // the budget of all boards
 
 	profiles profileIndex // of the members that boards show
@@ -106,6 +113,7 @@ type Hub struct {
 	boards    map[string]*board    // by name
 	order     []*board             // of the seq check
 	instances map[string]*instance // by the instance of their boards
+	started   map[any]int          // how many of the boards count for an address
 	feeds     map[string]*eventFeed
 	closed    bool
 	running   sync.WaitGroup
@@ -125,11 +133,12 @@ func New(source Source, from Feed, cfg Config) *Hub {
 		source: source, feed: from, cfg: cfg, log: cfg.Log,
 		verifications: rate.NewLimiter(maxVerifications, maxVerifications),
 		boards:        make(map[string]*board), instances: make(map[string]*instance),
-		feeds: make(map[string]*eventFeed),
+		started: make(map[any]int), feeds: make(map[string]*eventFeed),
 	}
 	h.entering = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	h.turns = pool{limit: runtime.GOMAXPROCS(0), running: &h.running}
 	h.fetches = pool{limit: maxFetches, running: &h.running}
+	h.largePages = lines{running: &h.running}
 	h.profiles.boards, h.profiles.kinds = make(map[profileKey][]*board), make(map[string]bool)
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	for i := range cfg.Shards {
@@ -156,6 +165,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	h.cancel()
 	h.turns.close()
 	h.fetches.close()
+	h.largePages.close()
 	h.running.Wait()
 	wg.Wait()
 	return ctx.Err()
@@ -164,9 +174,11 @@ func (h *Hub) Run(ctx context.Context) error {
 // ErrClosed is the error of a hub that shuts down.
 var ErrClosed = errors.New("hub is closed")
 
-// Join adds a connection. The caller calls Leave when the connection ends.
-func (h *Hub) Join(conn Conn) *Client {
-	c := &Client{conn: conn, shard: h.shards[h.nextShard.Add(1)%uint64(len(h.shards))]}
+// Join adds a connection. The caller calls Leave when the connection ends. address is a
+// comparable value: clients with the same address share what one of them may take of the hub.
+// A client whose address is nil may take any share.
+func (h *Hub) Join(conn Conn, address any) *Client {
+	c := &Client{conn: conn, address: address, shard: h.shards[h.nextShard.Add(1)%uint64(len(h.shards))]}
 	d := &delivery{client: c, stream: &h.status.stream}
 	c.shard.do(func() { h.status.join(d) })
 	return c

@@ -16,7 +16,7 @@ import (
 func resumes(t *testing.T, h *Hub, has hubtest.Board) *fakeConn {
 	t.Helper()
 	again := &fakeConn{board: has}
-	_, err := h.Subscribe(h.Join(again), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
+	_, err := h.Subscribe(h.Join(again, nil), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
 	require.NoError(t, err)
 	pass(time.Second)
 	return again
@@ -93,7 +93,7 @@ func TestResumeProfilesOnANewNode(t *testing.T) {
 		f.setProfile("a", "Ann")
 		f.setProfile("low0", "Low")
 		again := &fakeConn{board: has}
-		_, err := h.Subscribe(h.Join(again), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
+		_, err := h.Subscribe(h.Join(again, nil), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
 		require.NoError(t, err)
 		h.FeedSubscribed("b")
 		pass(time.Second)

@@ -110,7 +110,7 @@ func TestProfilesFollowTheKind(t *testing.T) {
 	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		own := &fakeConn{}
-		_, err := h.Subscribe(h.Join(own), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
+		_, err := h.Subscribe(h.Join(own, nil), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
 		require.NoError(t, err)
 		pass(time.Second)
 		require.Equal(t, "Ann", own.board.Me.Around[0].Name)
@@ -131,7 +131,7 @@ func TestKindChangeIsSentAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 				own := &fakeConn{}
-				_, err := h.Subscribe(h.Join(own), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
+				_, err := h.Subscribe(h.Join(own, nil), theBoard, Watch{Top: 10, Me: "a", Around: 1}, nil, func() {})
 				require.NoError(t, err)
 				pass(1500 * time.Millisecond)
 				pages := len(f.pages)
@@ -163,7 +163,7 @@ func TestAllBoardsOfAKindGetAProfileChange(t *testing.T) {
 	t.Parallel()
 	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
 		other := &fakeConn{}
-		_, err := h.Subscribe(h.Join(other), ranking.Board{Name: "b2", Instance: "b2"}, Watch{Top: 3}, nil, func() {})
+		_, err := h.Subscribe(h.Join(other, nil), ranking.Board{Name: "b2", Instance: "b2"}, Watch{Top: 3}, nil, func() {})
 		require.NoError(t, err)
 		h.FeedSubscribed("b2")
 		pass(time.Second)
@@ -188,7 +188,7 @@ func TestFollowerGetsProfilesOfNeighbours(t *testing.T) {
 		}
 		f.setProfile("m150", "Mia")
 		conn := &fakeConn{}
-		_, err := h.Subscribe(h.Join(conn), theBoard, Watch{Top: 3, Me: "m150", Around: 1}, nil, func() {})
+		_, err := h.Subscribe(h.Join(conn, nil), theBoard, Watch{Top: 3, Me: "m150", Around: 1}, nil, func() {})
 		require.NoError(t, err)
 		h.FeedSubscribed("b")
 		pass(time.Second)
@@ -221,7 +221,7 @@ func TestNeighbourProfilesThatCannotBeReadYet(t *testing.T) {
 		f.setProfile("m150", "Mia")
 		f.setSlow(0, true)
 		conn := &fakeConn{}
-		_, err := h.Subscribe(h.Join(conn), theBoard, Watch{Top: 3, Me: "m150", Around: 1}, nil, func() {})
+		_, err := h.Subscribe(h.Join(conn, nil), theBoard, Watch{Top: 3, Me: "m150", Around: 1}, nil, func() {})
 		require.NoError(t, err)
 		h.FeedSubscribed("b")
 		pass(time.Second)
@@ -245,7 +245,7 @@ func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 		var clients []*Client
 		for i := range 6 {
 			conn := &fakeConn{}
-			c := h.Join(conn)
+			c := h.Join(conn, nil)
 			_, err := h.Subscribe(c, theBoard, Watch{Top: []int{0, 3, 10}[i%3], Me: fmt.Sprint("m", 10*i), Around: i % 4}, nil, func() {})
 			require.NoError(t, err)
 			conns, clients = append(conns, conn), append(clients, c)

@@ -24,6 +24,15 @@ type publication struct {
 
 	mu      sync.Mutex
 	encoded weak.Pointer[encodedRows] // top, encoded
+	resumed resumedFrame
+}
+
+// resumedFrame is the frame of the last client that resumed. Those of a crowd that reconnects hold
+// the same state, mostly.
+type resumedFrame struct {
+	n     int
+	from  int64 // the seq of the state that the client held
+	frame weak.Pointer[Frame]
 }
 
 // rows encodes all entries. The encoding exists while a frame needs it, and is shared.
@@ -83,11 +92,18 @@ func (s *publication) diff(old *publication, most int) *encodedRows {
 	return d
 }
 
-// resumeFrame encodes the difference of the first n rows from the state that a client has.
-// It returns nil where the difference is not known, or a snapshot is smaller.
+// resumeFrame is the difference of the first n rows from the state that a client has. It is nil
+// where the difference is not known, or a snapshot is smaller. Clients share it.
 func (s *publication) resumeFrame(board string, n int, has ranking.State) *Frame {
 	if has.Epoch != s.state.Epoch || has.Seq < s.since || has.Seq > s.state.Seq {
 		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := s.resumed; last.n == n && last.from == has.Seq {
+		if f := last.frame.Value(); f != nil {
+			return f
+		}
 	}
 	d, now := &encodedRows{}, min(n, len(s.top))
 	for i, seq := range s.modified[:now] {
@@ -98,5 +114,7 @@ func (s *publication) resumeFrame(board string, n int, has ranking.State) *Frame
 	if _, count := d.prefix(n); 4*count > 3*now {
 		return nil
 	}
-	return deltaFrame(board, s, n, has.Seq, d)
+	f := deltaFrame(board, s, n, has.Seq, d)
+	s.resumed = resumedFrame{n, has.Seq, weak.Make(f)}
+	return f
 }

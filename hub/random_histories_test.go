@@ -35,7 +35,7 @@ type watcher struct {
 
 func (w *watchers) add() {
 	one := &watcher{conn: &fakeConn{}, watch: w.draw()}
-	one.Client = w.h.Join(one.conn)
+	one.Client = w.h.Join(one.conn, nil)
 	w.subscribe(one)
 	w.list = append(w.list, one)
 }

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,7 +26,7 @@ func TestResumeSendsTheDifference(t *testing.T) {
 		h.FeedChanges(f.set("m003", 465))
 		pass(time.Second)
 		conn := &fakeConn{board: held}
-		_, err := h.Subscribe(h.Join(conn), theBoard, Watch{Top: 10, Me: "m040", Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})
+		_, err := h.Subscribe(h.Join(conn, nil), theBoard, Watch{Top: 10, Me: "m040", Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})
 		require.NoError(t, err)
 		synctest.Wait()
 		require.Equal(t, f.top(10), conn.board.Top)
@@ -35,6 +36,28 @@ func TestResumeSendsTheDifference(t *testing.T) {
 		require.Equal(t, []string{"delta"}, conn.take(t))
 		require.Equal(t, f.top(10), conn.board.Top)
 	})
+}
+
+// Clients that resume from one state share the difference. It is kept only while somebody has it.
+func TestResumedClientsShareTheDifference(t *testing.T) {
+	t.Parallel()
+	s := largePublication()
+	s.modified = make([]int64, 1000)
+	for i := range 300 {
+		s.modified[i] = 7
+	}
+	from := func(seq int64) ranking.State { return ranking.State{Epoch: "e", Seq: seq} }
+	f := s.resumeFrame("b", 1000, from(6))
+	require.Same(t, f, s.resumeFrame("b", 1000, from(6)))
+	other := s.resumeFrame("b", 900, from(6))
+	require.NotSame(t, f, other)
+	require.NotSame(t, other, s.resumeFrame("b", 900, from(5)))
+	last := s.resumeFrame("b", 1000, from(6))
+	require.Equal(t, string(jsonOf(f)), string(jsonOf(last)))
+	runtime.KeepAlive(last)
+	runtime.GC()
+	runtime.GC()
+	require.Nil(t, s.resumed.frame.Value())
 }
 
 // A client that resumes at the final state of a period is told that it is final, also by a
@@ -85,7 +108,7 @@ func TestResumeWithData(t *testing.T) {
 		h.FeedChanges(f.setData("m007", `7`))
 		pass(time.Second)
 		back := &fakeConn{board: held}
-		_, err := h.Subscribe(h.Join(back), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})
+		_, err := h.Subscribe(h.Join(back, nil), theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: held.Epoch, Seq: held.Seq}}, nil, func() {})
 		require.NoError(t, err)
 		synctest.Wait()
 		require.Equal(t, []string{"delta"}, back.take(t))

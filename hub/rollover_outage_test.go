@@ -207,7 +207,7 @@ func TestEveryClientGetsTheEnds(t *testing.T) {
 		}
 		come := func() {
 			v := &viewer{watcher: &watcher{conn: &fakeConn{}}, name: []string{"b", "b", "b", "b@-1", fmt.Sprint("b@", f.name)}[rand.IntN(5)]}
-			v.Client = h.Join(v.conn)
+			v.Client = h.Join(v.conn, nil)
 			subscribe(v)
 			viewers = append(viewers, v)
 		}

@@ -36,21 +36,21 @@ func TestEndWithTooFewEntries(t *testing.T) {
 	withPeriods(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.fill(300)
 		_, small := watch(t, h, "b", Watch{Top: 10})
-		c, _ := watch(t, h, "b", Watch{Top: 200})
+		c, _ := watch(t, h, "b", Watch{Top: 90})
 		h.FeedSubscribed("b")
 		pass(every - 1)
-		h.Leave(c) // its 200 entries are still published, but not watched any more
+		h.Leave(c) // its 90 entries are still published, but not watched any more
 		synctest.Wait()
 		var conn *fakeConn
 		f.onPage.set(func() {
 			f.onPage.clear()
 			time.Sleep(time.Millisecond)
-			_, conn = watch(t, h, "b", Watch{Top: 200})
+			_, conn = watch(t, h, "b", Watch{Top: 90})
 			time.Sleep(time.Millisecond)
 		})
 		pass(time.Second)
 		endsWere(t, f, small, 10, "0")
-		endsWere(t, f, conn, 200, "0")
+		endsWere(t, f, conn, 90, "0")
 		require.Equal(t, []string{"snapshot", "final", "snapshot"}, conn.take(t))
 		require.Equal(t, []string{"b", "b@0", "b@0", "b"}, f.pages)
 	})

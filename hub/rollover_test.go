@@ -28,7 +28,7 @@ func withPeriods(t *testing.T, test func(t *testing.T, h *Hub, f *fakeBoard)) {
 // watch subscribes a new connection to a name.
 func watch(t *testing.T, h *Hub, name string, w Watch) (*Client, *fakeConn) {
 	conn := &fakeConn{}
-	c := h.Join(conn)
+	c := h.Join(conn, nil)
 	_, err := h.Subscribe(c, ranking.Board{Name: name, Instance: "b"}, w, nil, func() {})
 	require.NoError(t, err)
 	return c, conn

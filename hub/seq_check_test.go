@@ -91,7 +91,7 @@ func TestSeqCheckFindsRegression(t *testing.T) {
 					pass(time.Second)
 					for _, has := range held {
 						back := &fakeConn{board: has}
-						c := h.Join(back)
+						c := h.Join(back, nil)
 						_, err := h.Subscribe(c, theBoard, Watch{Top: 10, Resume: ranking.State{Epoch: has.Epoch, Seq: has.Seq}}, nil, func() {})
 						require.NoError(t, err)
 						synctest.Wait()
@@ -142,7 +142,7 @@ func TestSeqCheckGoesInPieces(t *testing.T) {
 			h := New(s, s, Config{Shards: 1})
 			defer runHub(h)()
 			h.FeedUp()
-			c := h.Join(&recordingConn{})
+			c := h.Join(&recordingConn{}, nil)
 			for i := range boards {
 				name := fmt.Sprint("b", i)
 				_, err := h.Subscribe(c, ranking.Board{Name: name, Instance: name}, Watch{}, nil, func() {})
@@ -168,7 +168,7 @@ func TestMissingBoardsAreReadInTurn(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
 		f.missing = true
-		c := h.Join(&recordingConn{})
+		c := h.Join(&recordingConn{}, nil)
 		const boards = 2000
 		for i := range boards {
 			name := fmt.Sprint("b", i)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"rankcast/ranking"
@@ -24,20 +25,38 @@ type fetchResult[T any] struct {
 	value T
 	err   error
 	at    time.Time
+
+	inLine  bool        // the read waits, or has waited, in line
+	dropped atomic.Bool // the board does not need it any more
 }
 
 // start queues a read by do. The result comes as an event.
 func (r *fetch[T]) start(b *board, level urgency, do func(context.Context) (T, error)) {
-	result := new(fetchResult[T])
-	r.underWay = result
-	b.hub.fetches.push(level, func() {
-		if b.isStopped() {
+	r.underWay = new(fetchResult[T])
+	b.hub.fetches.push(level, r.underWay.task(b, level, do))
+}
+
+// startInLine is start for a read that waits in a line of the hub.
+func (r *fetch[T]) startInLine(b *board, line any, do func(context.Context) (T, error)) {
+	r.underWay = &fetchResult[T]{inLine: true}
+	b.hub.largePages.push(line, r.underWay.task(b, normal, do))
+}
+
+// inLine reports whether a read that waits in line is under way.
+func (r *fetch[T]) inLine() bool { return r.underWay != nil && r.underWay.inLine }
+
+// task reads by do, and passes the result to the board.
+func (a *fetchResult[T]) task(b *board, level urgency, do func(context.Context) (T, error)) func() {
+	return func() {
+		if b.isStopped() || a.dropped.Load() {
 			return
 		}
-		result.value, result.err = do(b.hub.ctx)
-		result.at = time.Now()
-		b.postEvent(level, result)
-	})
+		ctx, cancel := context.WithTimeout(b.hub.ctx, fetchTimeout)
+		defer cancel()
+		a.value, a.err = do(ctx)
+		a.at = time.Now()
+		b.postEvent(level, a)
+	}
 }
 
 // isCurrent reports whether a result is of the read that is under way. The board has dropped
@@ -48,7 +67,12 @@ func (r *fetch[T]) isCurrent(a *fetchResult[T]) bool { return r.underWay == a }
 func (r *fetch[T]) idle() bool { return r.underWay == nil && r.held == nil }
 
 // drop drops the read that is under way and the answer that is held.
-func (r *fetch[T]) drop() { r.underWay, r.held, r.missing = nil, nil, false }
+func (r *fetch[T]) drop() {
+	if r.underWay != nil {
+		r.underWay.dropped.Store(true)
+	}
+	r.underWay, r.held, r.missing = nil, nil, false
+}
 
 // complete takes a result. For an error it returns false and makes the next attempt wait.
 func (r *fetch[T]) complete(b *board, a *fetchResult[T]) bool {
@@ -57,7 +81,7 @@ func (r *fetch[T]) complete(b *board, a *fetchResult[T]) bool {
 		r.held, r.arrivedAt = &a.value, a.at
 		return true
 	}
-	if r.backoff == 0 && b.hub.ctx.Err() == nil && !isNotFound(a.err) { // once an outage
+	if r.backoff == 0 && b.hub.ctx.Err() == nil && !isNotFound(a.err) && !errors.Is(a.err, ranking.ErrNotBuilt) { // once an outage
 		b.hub.log.Warn("the node cannot read a board; it retries", "board", b.name, "error", a.err)
 	}
 	r.backoff = min(max(2*r.backoff, retryMin), retryMax)

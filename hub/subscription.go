@@ -31,9 +31,10 @@ type Watch struct {
 //
 // Subscribe ends an earlier subscription of the client to the same name, replaced, if it is
 // not nil. After the first frame of the new subscription, the client gets no frame of the
-// old one. Subscribe calls accepted before the first frame; after that it fails only for a client that has left. The subscription
-// ends with Unsubscribe or Leave. The error is ErrClosed for a hub that shuts down and for
-// a client that has left, and ErrTooManyBoards where the board would be one too many.
+// old one. Subscribe calls accepted before the first frame; after that it fails only for a
+// client that has left. The subscription ends with Unsubscribe or Leave. The error is ErrClosed
+// for a hub that shuts down and for a client that has left. It is ErrTooManyBoards, or
+// ErrAddressBoards, where the board would be one too many.
 func (h *Hub) Subscribe(c *Client, b ranking.Board, w Watch, replaced *Subscription, accepted func()) (*Subscription, error) {
 	var sub *Subscription
 	var err error
@@ -73,12 +74,16 @@ func (h *Hub) enter(step func()) {
 }
 
 // ErrTooManyBoards is the error of a subscription to one board more than Config.MaxBoards.
-var ErrTooManyBoards = errors.New("the node watches as many boards as it may")
+// ErrAddressBoards is that of one board more than the share of an address.
+var (
+	ErrTooManyBoards = errors.New("the node watches as many boards as it may")
+	ErrAddressBoards = errors.New("the node watches as many boards for one address as it may")
+)
 
 // acquire makes the deliveries of a subscription, and starts the board if they are its
 // first.
 func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, error) {
-	b, only, err := h.addWatcher(named)
+	b, only, err := h.addWatcher(named, c.address)
 	if err != nil {
 		return nil, err
 	}
@@ -92,15 +97,17 @@ func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, e
 type sole struct{ board, instance bool }
 
 // addWatcher counts a watcher of a board, and makes the board for the first.
-func (h *Hub) addWatcher(named ranking.Board) (b *board, only sole, err error) {
+func (h *Hub) addWatcher(named ranking.Board, address any) (b *board, only sole, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil, only, ErrClosed
 	}
 	if b = h.boards[named.Name]; b == nil {
-		if h.cfg.MaxBoards > 0 && len(h.boards) >= h.cfg.MaxBoards {
+		if most := h.cfg.MaxBoards; most > 0 && len(h.boards) >= most {
 			return nil, only, ErrTooManyBoards
+		} else if most > 0 && address != nil && h.started[address] >= max(1, most/2) {
+			return nil, only, ErrAddressBoards
 		}
 		only.board = true
 		i := h.instances[named.Instance]
@@ -110,6 +117,8 @@ func (h *Hub) addWatcher(named ranking.Board) (b *board, only sole, err error) {
 			h.instances[named.Instance] = i
 		}
 		b = newBoard(h, named, i.link)
+		b.startedBy = address
+		h.started[address]++
 		b.index = len(h.order)
 		h.order = append(h.order, b)
 		h.boards[b.name] = b
@@ -128,6 +137,9 @@ func (h *Hub) removeWatcher(b *board) (only sole) {
 	}
 	only.board = true
 	delete(h.boards, b.name)
+	if h.started[b.startedBy]--; h.started[b.startedBy] == 0 {
+		delete(h.started, b.startedBy)
+	}
 	end := h.order[len(h.order)-1]
 	h.order[b.index], end.index = end, b.index
 	h.order[len(h.order)-1] = nil

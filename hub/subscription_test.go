@@ -15,7 +15,7 @@ import (
 // join subscribes a new connection.
 func join(t *testing.T, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
 	conn := &fakeConn{}
-	c := h.Join(conn)
+	c := h.Join(conn, nil)
 	sub, err := h.Subscribe(c, theBoard, Watch{Top: top}, nil, func() {})
 	require.NoError(t, err)
 	return c, conn, sub
@@ -24,7 +24,7 @@ func join(t *testing.T, h *Hub, top int) (*Client, *fakeConn, *Subscription) {
 func TestSubscribeAfterLeaveLeavesNothing(t *testing.T) {
 	t.Parallel()
 	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
-		c := h.Join(&fakeConn{})
+		c := h.Join(&fakeConn{}, nil)
 		h.Leave(c)
 		_, err := h.Subscribe(c, theBoard, Watch{Top: 10}, nil, func() {})
 		require.ErrorIs(t, err, ErrClosed)

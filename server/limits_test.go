@@ -172,6 +172,22 @@ func TestLimitOfWatchedBoards(t *testing.T) {
 	servertest.OpenStream(t, n.Addr, "/v1/boards/b/live").Next("snapshot")
 }
 
+// The clients of one address are the first watchers of half of the boards at most.
+func TestLimitOfWatchedBoardsOfAnAddress(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{
+		Hub: hub.Config{MaxBoards: 3}, Server: server.Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+	}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
+	first, second := servertest.DialFrom(t, n.Addr, phone), servertest.DialFrom(t, n.Addr, phone)
+	first.Subscribe("b", 1)
+	second.Send(`{"type":"subscribe","id":7,"board":"c"}`)
+	m := second.Next("error")
+	require.Equal(t, []string{"7", "limit_reached", "board"}, []string{string(m.ID), m.Code, m.Field})
+	require.Equal(t, uint64(1), maps.Collect(n.Server.Limited())["address_boards"])
+	servertest.DialFrom(t, n.Addr, laptop).Subscribe("c", 1)
+	second.Subscribe("c", 1)
+}
+
 // A stream counts as a socket, and no longer than it lasts.
 func TestStreamsCountAsSockets(t *testing.T) {
 	t.Parallel()

@@ -20,6 +20,7 @@ const (
 	Handshakes
 	Exports
 	WatchedBoards
+	AddressBoards
 	WaitingBytes
 	limitCount
 )
@@ -28,7 +29,7 @@ const (
 var limitNames = [limitCount]string{
 	Subscriptions: "subscriptions", Messages: "messages",
 	AddressSockets: "address_sockets", AddressRequests: "address_requests", AddressHandshakes: "address_handshakes",
-	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", WatchedBoards: "watched_boards", WaitingBytes: "waiting_bytes",
+	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", WatchedBoards: "watched_boards", AddressBoards: "address_boards", WaitingBytes: "waiting_bytes",
 }
 
 // String is the name of the limit in metrics.

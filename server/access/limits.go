@@ -110,6 +110,11 @@ func (l *Limits) RefuseBoard() error {
 	return l.refuse(WatchedBoards, ErrOverloaded, socketRetry, "is one board too many: the node watches as many as it may (--max-watched-boards)")
 }
 
+// RefuseBoardOf refuses a subscription to one board more than the node watches for an address.
+func (l *Limits) RefuseBoardOf(a Address) error {
+	return l.refuse(AddressBoards, ErrLimitReached, socketRetry, "is one board too many: the node watches as many for %s as it may (half of --max-watched-boards)", a)
+}
+
 func (l *Limits) refuse(limit Limit, kind error, retryAfter time.Duration, format string, args ...any) *Refusal {
 	l.refused.add(limit)
 	return &Refusal{Limit: limit, RetryAfter: retryAfter, kind: kind, reason: fmt.Sprintf(format, args...)}

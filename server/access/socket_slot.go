@@ -74,6 +74,9 @@ func (l *Limits) allowHandshake(a Address) error {
 	return nil
 }
 
+// Address is the address of the socket's client.
+func (s *SocketSlot) Address() Address { return s.address }
+
 // Release gives the place back. Further calls do nothing.
 func (s *SocketSlot) Release() { s.release.Do(func() { s.limits.removeSocket(s.address) }) }
 

@@ -66,7 +66,7 @@ func quietBoards(b *testing.B, kind string, boards int) (used int64) {
 	before := memoryInUse()
 	var frames atomic.Int64
 	for i := range boards / 100 {
-		c := n.Hub.Join(countingConn{&frames})
+		c := n.Hub.Join(countingConn{&frames}, nil)
 		for _, board := range named[i*100 : (i+1)*100] {
 			_, err := n.Hub.Subscribe(c, board, hub.Watch{Top: 10}, nil, func() {})
 			require.NoError(b, err)

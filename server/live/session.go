@@ -41,7 +41,7 @@ type session struct {
 
 // run reads until the socket closes.
 func (ss *session) run() {
-	ss.client = ss.sessions.hub.Join(ss.socket)
+	ss.client = ss.sessions.join(ss.socket, ss.slot)
 	ss.socket.attach(ss.client)
 	defer ss.close()
 	for {

@@ -182,6 +182,9 @@ type noBoards struct{}
 func (noBoards) Page(context.Context, string, int64, int) (ranking.Page, error) {
 	return ranking.Page{}, nil
 }
+func (noBoards) Read(context.Context, string, ranking.Query) (ranking.Page, error) {
+	return ranking.Page{}, nil
+}
 func (noBoards) Places(context.Context, string, []ranking.Lookup) (ranking.Places, error) {
 	return ranking.Places{}, nil
 }
@@ -209,7 +212,7 @@ func TestFrameTurnedAwayDuringReplyComesLater(t *testing.T) {
 		hubRuns.Go(func() { h.Run(ctx) })
 		near, client := net.Pipe()
 		s := newSocket(near, nil, time.Minute, &running, access.New(access.Config{}))
-		c := h.Join(s)
+		c := h.Join(s, nil)
 		s.attach(c)
 		read := func() string {
 			b := make([]byte, 200)

@@ -93,9 +93,9 @@ func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Ad
 		return hub.ErrClosed
 	}
 	defer s.endStream(st)
-	client := s.hub.Join(st)
+	client := s.join(st, slot)
 	defer s.hub.Leave(client)
-	if _, err := s.watch(client, b, watch, nil, func() {}); err != nil {
+	if _, err := s.watch(slot, client, b, watch, nil, func() {}); err != nil {
 		return err
 	}
 	st.begin(r.Context())

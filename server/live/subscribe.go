@@ -8,6 +8,7 @@ import (
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 	"rankcast/server/internal/request"
 )
@@ -45,7 +46,7 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 		}
 	}
 	accepted := func() { ss.socket.reply(answerFrameAt("ok", id, ss.sessions.store.Now())) }
-	sub, err := ss.sessions.watch(ss.client, b, watch, before, accepted)
+	sub, err := ss.sessions.watch(ss.slot, ss.client, b, watch, before, accepted)
 	if err != nil {
 		return err
 	}
@@ -53,11 +54,22 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	return nil
 }
 
-// watch is hub.Subscribe. It counts the subscriptions that the limit of watched boards refuses.
-func (s *Sessions) watch(c *hub.Client, b ranking.Board, w hub.Watch, before *hub.Subscription, accepted func()) (*hub.Subscription, error) {
+// join is hub.Join. An address without limits has no limit in the hub either.
+func (s *Sessions) join(conn hub.Conn, slot *access.SocketSlot) *hub.Client {
+	if slot.Address().Exempt() {
+		return s.hub.Join(conn, nil)
+	}
+	return s.hub.Join(conn, slot.Address())
+}
+
+// watch is hub.Subscribe. It counts the subscriptions that a limit of watched boards refuses.
+func (s *Sessions) watch(slot *access.SocketSlot, c *hub.Client, b ranking.Board, w hub.Watch, before *hub.Subscription, accepted func()) (*hub.Subscription, error) {
 	sub, err := s.hub.Subscribe(c, b, w, before, accepted)
-	if errors.Is(err, hub.ErrTooManyBoards) {
+	switch {
+	case errors.Is(err, hub.ErrTooManyBoards):
 		err = refusedField("board", s.cfg.Limits.RefuseBoard())
+	case errors.Is(err, hub.ErrAddressBoards):
+		err = refusedField("board", s.cfg.Limits.RefuseBoardOf(slot.Address()))
 	}
 	return sub, err
 }
