@@ -63,7 +63,7 @@ type board struct {
 	lookupFetch  fetch[ranking.Places]
 	profileFetch fetch[profileResult]
 	verification verification
-	redisAhead   *ranking.State // the state that the last seq check found, if the view had not reached it
+	redisAhead   *ranking.State // what the last seq check found, if the view had not reached it
 
 	generation   uint64       // counts the epochs and periods that the view has shown
 	publication  *publication // the last one
@@ -162,8 +162,8 @@ func (b *board) resetView() {
 	b.redisAhead, b.pageFetch.notBefore, b.lookupFetch.notBefore = nil, time.Time{}, time.Time{}
 }
 
-// pageFailed handles a failed read of a page. A board whose result has yet to be built, and of which no
-// client has seen anything, makes nobody stale.
+// pageFailed handles a failed read of a page. A board makes nobody stale while its result has yet
+// to be built and no client has seen anything of it.
 func (b *board) pageFailed(err error) {
 	if b.publication == nil && errors.Is(err, ranking.ErrNotBuilt) {
 		b.dropPage()

@@ -77,7 +77,8 @@ func (st *stream) deltaFrame(v *version) *Frame {
 // version that s replaces.
 func (v *version) endBefore(s *publication) *periodEnd {
 	if v.publication.final && !v.publication.missing && v.publication.period != s.period {
-		return &periodEnd{v.number, v.generation, v.publication} // without v.end, or a slow client would never get past the ends
+		// Without v.end: otherwise a slow client would never get past the ends.
+		return &periodEnd{v.number, v.generation, v.publication}
 	}
 	return v.end
 }

@@ -26,7 +26,8 @@ func (s *streamSet) findTop(n int) (i int, found bool) {
 	return i, i < len(s.tops) && s.tops[i].n == n
 }
 
-// topStream returns the stream of the first n entries. A new one is for a client. The caller holds mu.
+// topStream returns the stream of the first n entries. c is the client that needs it. The caller
+// holds mu.
 func (b *board) topStream(n int, c *Client) *stream {
 	i, found := b.findTop(n)
 	if !found {
