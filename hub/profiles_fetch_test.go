@@ -92,6 +92,10 @@ func TestSteadyBoardRefreshesProfilesOnlyWhenDue(t *testing.T) {
 		for _, n := range reads {
 			require.Equal(t, 6, n, "all in one call")
 		}
+		for len(f.takeReads()) == 0 { // the next refresh is then seconds away
+			pass(100 * time.Millisecond)
+		}
+		conn.take(t)
 		for i := range 100 {
 			h.FeedChanges(f.set("a", int64(100+i)))
 			pass(time.Millisecond)
