@@ -79,7 +79,7 @@ func (s *Server) getExport(c echo.Context) error {
 	if q.Err != nil {
 		return q.Err
 	}
-	slot, err := s.limits.AcquireExport()
+	slot, err := s.limits.AcquireExport(s.addresses.Of(c.Request()))
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package server_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -249,40 +248,6 @@ func TestLimitOfMessages(t *testing.T) {
 		top, _ := n.Top("b", 1)
 		require.Equal(t, results, top[0].Score, "what was refused does not count")
 		require.Equal(t, uint64(refusals)+1, maps.Collect(n.Server.Limited())["messages"])
-	})
-}
-
-// An export keeps its place until it ends, also by an error.
-func TestLimitOfExports(t *testing.T) {
-	t.Parallel()
-	proxy := redistest.StartProxy(t, redistest.Start(t).URL())
-	n := limited(t, proxy.URL(), access.Config{Exports: 1})
-	export := func() servertest.Answer { return n.Do("GET", "/v1/boards/b/export", "") }
-	require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"ana","score":1}`).Status)
-	require.Equal(t, 200, export().Status)
-
-	proxy.Hold("{b}") // Redis does not answer what is about the board
-	first := make(chan servertest.Answer, 1)
-	go func() {
-		a, _ := servertest.Try(t, "GET", "http://"+n.Addr+"/v1/boards/b/export", "")
-		first <- a
-	}()
-	redistest.Eventually(t, "the export to wait for Redis", func() error {
-		if proxy.Held() == 0 {
-			return errors.New("nothing waits")
-		}
-		return nil
-	})
-	requireLimited(t, n, export(), 503, "overloaded", "exports")
-	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/export?format=xml", ""), 400, "invalid_request", "format")
-	proxy.Hold()
-	proxy.Cut()
-	require.Equal(t, 503, (<-first).Status, "its connection to Redis has failed")
-	redistest.Eventually(t, "the place of an export that has ended to be free", func() error {
-		if a := export(); a.Status != 200 {
-			return errors.New(a.Body)
-		}
-		return nil
 	})
 }
 

@@ -146,7 +146,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	serving, end := context.WithCancel(ctx)
 	keeping.Go(func() { s.sessions.KeepAlive(serving) })
 	failed := make(chan error, 1)
-	go func() { failed <- web.Serve(l) }()
+	go func() { failed <- web.Serve(s.limits.Listener(l, s.addresses, s.log)) }()
 	var err error
 	select {
 	case err = <-failed:

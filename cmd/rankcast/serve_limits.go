@@ -16,8 +16,9 @@ type serveLimits struct {
 	MaxAddressSockets int      `default:"10000" env:"RANKCAST_MAX_ADDRESS_SOCKETS" help:"Most sockets of an address, and never more than half of --max-sockets. Loopback has no limit."`
 	AddressRate       int      `default:"5000" env:"RANKCAST_ADDRESS_RATE" help:"Most requests and messages of an address in a second; it may save up those of 20 seconds. Loopback has no limit."`
 	MaxSockets        *int     `env:"RANKCAST_MAX_SOCKETS" placeholder:"N" help:"Most sockets of this node. Default nine tenths of the files that the process may open."`
+	MaxConnections    *int     `env:"RANKCAST_MAX_CONNECTIONS" placeholder:"N" help:"Most connections of this node, sockets and requests together, half of them of one address. Default nineteen twentieths of the files that the process may open."`
 	HandshakeRate     int      `default:"2000" env:"RANKCAST_HANDSHAKE_RATE" help:"Most sockets that this node opens in a second, half of them to one address; it may save up those of five seconds."`
-	MaxExports        int      `default:"50" env:"RANKCAST_MAX_EXPORTS" help:"Most exports at once on this node."`
+	MaxExports        int      `default:"50" env:"RANKCAST_MAX_EXPORTS" help:"Most exports at once on this node, half of them of one address."`
 	MaxWaitingMB      int      `name:"max-waiting-mb" default:"256" env:"RANKCAST_MAX_WAITING_MB" help:"Most MiB of frames that wait on this node for slow sockets."`
 	MaxWatchedBoards  int      `default:"100000" env:"RANKCAST_MAX_WATCHED_BOARDS" help:"Most different boards that clients watch on this node at once."`
 
@@ -31,7 +32,7 @@ func (s *serveLimits) Validate() (err error) {
 	}
 	for name, n := range map[string]int{
 		"max-subscriptions": s.MaxSubscriptions, "message-rate": s.MessageRate, "max-address-sockets": s.MaxAddressSockets, "address-rate": s.AddressRate,
-		"max-sockets": s.maxSockets(), "handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports, "max-waiting-mb": s.MaxWaitingMB, "max-watched-boards": s.MaxWatchedBoards,
+		"max-sockets": orOne(s.MaxSockets), "max-connections": orOne(s.MaxConnections), "handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports, "max-waiting-mb": s.MaxWaitingMB, "max-watched-boards": s.MaxWatchedBoards,
 	} {
 		if n < 0 {
 			return fmt.Errorf("--%s must be 0, for no limit, or more", name)
@@ -40,12 +41,12 @@ func (s *serveLimits) Validate() (err error) {
 	return nil
 }
 
-// maxSockets is the value of --max-sockets, or 1 without one.
-func (s *serveLimits) maxSockets() int {
-	if s.MaxSockets == nil {
+// orOne is the value of a flag whose default depends on the system, or 1 without one.
+func orOne(flag *int) int {
+	if flag == nil {
 		return 1
 	}
-	return *s.MaxSockets
+	return *flag
 }
 
 // config is the configuration of the limits.
@@ -63,6 +64,9 @@ func (s *serveLimits) config() access.Config {
 	}
 	if s.MaxSockets != nil {
 		cfg.Sockets = limit(*s.MaxSockets)
+	}
+	if s.MaxConnections != nil {
+		cfg.Connections = limit(*s.MaxConnections)
 	}
 	return cfg
 }

@@ -19,9 +19,12 @@ const (
 	Sockets
 	Handshakes
 	Exports
+	AddressExports
 	WatchedBoards
 	AddressBoards
 	WaitingBytes
+	Connections
+	AddressConnections
 	limitCount
 )
 
@@ -29,7 +32,9 @@ const (
 var limitNames = [limitCount]string{
 	Subscriptions: "subscriptions", Messages: "messages",
 	AddressSockets: "address_sockets", AddressRequests: "address_requests", AddressHandshakes: "address_handshakes",
-	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", WatchedBoards: "watched_boards", AddressBoards: "address_boards", WaitingBytes: "waiting_bytes",
+	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", AddressExports: "address_exports", WatchedBoards: "watched_boards", AddressBoards: "address_boards",
+	WaitingBytes: "waiting_bytes",
+	Connections:  "connections", AddressConnections: "address_connections",
 }
 
 // String is the name of the limit in metrics.

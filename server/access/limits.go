@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,11 +21,8 @@ const (
 	handshakesSaved = 5 * time.Second
 )
 
-// The times after which a client may come back that found no room, rather than no token.
-const (
-	socketRetry = 5 * time.Second
-	exportRetry = 5 * time.Second
-)
+// socketRetry is the time after which a client may come back that found no place for a socket, or for a board.
+const socketRetry = 5 * time.Second
 
 // Config holds the limits. The zero value of each field means its default, and Unlimited no limit.
 type Config struct {
@@ -44,10 +40,14 @@ type Config struct {
 	// Sockets bounds the sockets of the node. Default: nine tenths of the files that the process may
 	// open; no limit where the system tells none.
 	Sockets int
+	// Connections bounds the connections of the node, sockets and requests together. One address gets
+	// half of them. Default: nineteen twentieths of the files that the process may open, so that the
+	// node can reach Redis and write its log; no limit where the system tells none.
+	Connections int
 	// Handshakes bounds the sockets that the node opens, each second. It may save up those of five
 	// seconds. One address gets half of them. Default 2,000.
 	Handshakes int
-	// Exports bounds the exports under way. Default 50.
+	// Exports bounds the exports under way. One address gets half of them. Default 50.
 	Exports int
 	// WaitingBytes bounds the bytes of frames that wait for slow sockets to accept them. Default
 	// 256 MiB.
@@ -59,17 +59,35 @@ func (c Config) withDefaults() Config {
 	c.Messages = cmp.Or(c.Messages, 100)
 	c.AddressSockets = cmp.Or(c.AddressSockets, 10_000)
 	c.AddressRequests = cmp.Or(c.AddressRequests, 5000)
-	c.Sockets = cmp.Or(c.Sockets, defaultSockets())
+	c.Sockets = cmp.Or(c.Sockets, shareOfFiles(9, 10))
+	c.Connections = cmp.Or(c.Connections, shareOfFiles(19, 20))
 	c.Handshakes = cmp.Or(c.Handshakes, 2000)
 	c.Exports = cmp.Or(c.Exports, 50)
 	c.WaitingBytes = cmp.Or(c.WaitingBytes, 256<<20)
-	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Handshakes, &c.Exports, &c.WaitingBytes} {
+	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Connections, &c.Handshakes, &c.Exports, &c.WaitingBytes} {
 		*limit = max(*limit, 0) // 0 means no limit from here on
 	}
 	if c.AddressSockets > 0 && c.Sockets > 0 {
-		c.AddressSockets = min(c.AddressSockets, max(1, c.Sockets/2))
+		c.AddressSockets = min(c.AddressSockets, half(c.Sockets))
 	}
 	return c
+}
+
+// half is what one address gets of a limit of the node: at least one. 0 stays without limit.
+func half(most int) int {
+	if most == 0 {
+		return 0
+	}
+	return max(1, most/2)
+}
+
+// shareOfFiles is a share of the files that the process may open: part of so many parts.
+func shareOfFiles(part, parts int) int {
+	files := openFiles()
+	if files == Unlimited {
+		return Unlimited
+	}
+	return max(1, files/parts*part)
 }
 
 // Limits counts what the clients of a node use, and refuses what exceeds a limit. New makes it. All methods
@@ -80,23 +98,24 @@ type Limits struct {
 	requests          *buckets
 	handshakes        *rate.Limiter // nil: no limit
 	addressHandshakes *buckets
-	exports           atomic.Int64 // under way
+	sockets           *places
+	connections       *places
+	exports           *places
 	waiting           atomic.Int64 // bytes
-
-	mu             sync.Mutex
-	sockets        int             // of the node
-	addressSockets map[Address]int // of each address that has one
 }
 
 // New makes Limits.
 func New(cfg Config) *Limits {
 	cfg = cfg.withDefaults()
-	l := &Limits{cfg: cfg, addressSockets: make(map[Address]int)}
+	l := &Limits{
+		cfg: cfg, sockets: newPlaces(cfg.Sockets, cfg.AddressSockets), connections: newPlaces(cfg.Connections, half(cfg.Connections)),
+		exports: newPlaces(cfg.Exports, half(cfg.Exports)),
+	}
 	l.requests = newBuckets(tokenRate{cfg.AddressRequests, requestsSaved})
 	handshakes := tokenRate{cfg.Handshakes, handshakesSaved}
 	if cfg.Handshakes > 0 {
 		l.handshakes = handshakes.limiter()
-		handshakes.perSecond = max(1, cfg.Handshakes/2)
+		handshakes.perSecond = half(cfg.Handshakes)
 	}
 	l.addressHandshakes = newBuckets(handshakes)
 	return l
@@ -127,21 +146,6 @@ func (l *Limits) AllowRequest(a Address) error {
 	}
 	return nil
 }
-
-// ExportSlot is the place of an export among those under way.
-type ExportSlot struct{ limits *Limits }
-
-// AcquireExport takes a place for an export. The caller releases it once.
-func (l *Limits) AcquireExport() (ExportSlot, error) {
-	if n := l.exports.Add(1); l.cfg.Exports > 0 && n > int64(l.cfg.Exports) {
-		l.exports.Add(-1)
-		return ExportSlot{}, l.refuse(Exports, ErrOverloaded, exportRetry, "the node has %d exports under way, the most that it takes (--max-exports)", l.cfg.Exports)
-	}
-	return ExportSlot{l}, nil
-}
-
-// Release ends the export.
-func (s ExportSlot) Release() { s.limits.exports.Add(-1) }
 
 // AddWaiting counts bytes that wait for a slow socket from now on. It reports false, and counts a refusal in
 // their place, if too many bytes wait already. The caller then closes the socket.

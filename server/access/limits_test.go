@@ -139,9 +139,9 @@ func TestAddressWithoutSocketsTakesNoMemory(t *testing.T) {
 		second, err := l.AcquireSocket(client(i))
 		require.NoError(t, err)
 		first.Release()
-		require.Len(t, l.addressSockets, 1)
+		require.Len(t, l.sockets.ofAddress, 1)
 		second.Release()
-		require.Empty(t, l.addressSockets)
+		require.Empty(t, l.sockets.ofAddress)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestOneAddressGetsHalf(t *testing.T) {
 		allow(t, 25, acquire(client(2)))
 		requireRefused(t, acquire(client(3))(), Handshakes, ErrOverloaded, 100*time.Millisecond)
 		requireRefused(t, acquire(local)(), Handshakes, ErrOverloaded, 100*time.Millisecond)
-		require.Equal(t, 50, l.sockets, "a refused handshake holds no place")
+		require.Equal(t, 50, l.sockets.taken, "a refused handshake holds no place")
 		require.Equal(t, map[string]uint64{"address_handshakes": 1, "handshakes": 2}, counted(l))
 		time.Sleep(100 * time.Millisecond)
 		allow(t, 1, acquire(client(3)))
@@ -209,33 +209,58 @@ func TestMessagesCountAsRequests(t *testing.T) {
 	})
 }
 
-func TestSubscriptionsAndExports(t *testing.T) {
+func TestSubscriptions(t *testing.T) {
 	t.Parallel()
-	l := New(Config{Exports: 2})
+	l := New(Config{})
 	s, err := l.AcquireSocket(local)
 	require.NoError(t, err)
 	require.NoError(t, s.AllowSubscription(99))
 	requireRefused(t, s.AllowSubscription(100), Subscriptions, ErrLimitReached, 0)
-	a, err := l.AcquireExport()
-	require.NoError(t, err)
-	_, err = l.AcquireExport()
-	require.NoError(t, err)
-	_, err = l.AcquireExport()
-	requireRefused(t, err, Exports, ErrOverloaded, 5*time.Second)
-	a.Release()
-	_, err = l.AcquireExport()
-	require.NoError(t, err)
-	require.Equal(t, map[string]uint64{"subscriptions": 1, "exports": 1}, counted(l))
+	require.Equal(t, map[string]uint64{"subscriptions": 1}, counted(l))
+}
+
+// One address gets half of the exports, at least one. A program on this machine gets all.
+func TestExports(t *testing.T) {
+	t.Parallel()
+	l := New(Config{Exports: 5})
+	acquire := func(a Address) ExportSlot {
+		slot, err := l.AcquireExport(a)
+		require.NoError(t, err)
+		return slot
+	}
+	refuse := func(a Address, limit Limit, kind error) {
+		_, err := l.AcquireExport(a)
+		requireRefused(t, err, limit, kind, 5*time.Second)
+	}
+	first := acquire(client(1))
+	acquire(client(1))
+	refuse(client(1), AddressExports, ErrLimitReached)
+	first.Release()
+	acquire(client(1))
+	refuse(client(1), AddressExports, ErrLimitReached)
+	acquire(local)
+	acquire(local)
+	program := acquire(local)
+	refuse(local, Exports, ErrOverloaded)
+	refuse(client(2), Exports, ErrOverloaded)
+	program.Release()
+	acquire(client(2))
+	require.Equal(t, map[string]uint64{"exports": 2, "address_exports": 2}, counted(l))
+
+	l = New(Config{Exports: 1})
+	acquire(client(1))
+	refuse(client(1), AddressExports, ErrLimitReached)
+	refuse(client(2), Exports, ErrOverloaded)
 }
 
 func TestUnlimited(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		l := New(Config{Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited})
+		l := New(Config{Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited, Unlimited})
 		for range 20_000 {
 			s, err := l.AcquireSocket(client(1))
 			require.NoError(t, err)
 			require.NoError(t, errors.Join(s.AllowMessage(), s.AllowMessage(), s.AllowSubscription(1_000_000), l.AllowRequest(client(1))))
-			_, err = l.AcquireExport()
+			_, err = l.AcquireExport(client(1))
 			require.NoError(t, err)
 			require.True(t, l.AddWaiting(1<<30))
 		}
@@ -246,12 +271,14 @@ func TestUnlimited(t *testing.T) {
 	})
 }
 
-// 5,000 phones behind one address that all load a page at one moment, ten requests each, and open a socket
-// with five subscriptions, meet no limit; nor do they when they all come back a few seconds later.
+// 5,000 phones behind one address that all load a page at one moment, ten requests each over six connections,
+// and open a socket with five subscriptions, meet no limit; nor do they when they all come back a few
+// seconds later.
 func TestPhonesBehindOneAddressPass(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		const phones, requests, messages = 5000, 10, 5
-		l := New(Config{Sockets: 18_000}) // nine tenths of 20,000 open files
+		const phones, requests, messages, connections = 5000, 10, 5, 6
+		const files = 75_000
+		l := New(Config{Sockets: files / 10 * 9, Connections: files / 20 * 19})
 		nat := client(1)
 		var slots []*SocketSlot
 		open := func() {
@@ -262,6 +289,9 @@ func TestPhonesBehindOneAddressPass(t *testing.T) {
 				allow(t, messages, s.AllowMessage)
 				slots = append(slots, s)
 			}
+		}
+		for range phones * (connections + 1) { // one more for the socket
+			require.Equal(t, roomFound, l.connections.take(nat))
 		}
 		allow(t, phones*requests, func() error { return l.AllowRequest(nat) })
 		open()

@@ -2,5 +2,5 @@
 
 package access
 
-// defaultSockets is unlimited: the system tells no limit of open files.
-func defaultSockets() int { return Unlimited }
+// openFiles is unlimited: the system tells no limit of open files.
+func openFiles() int { return Unlimited }

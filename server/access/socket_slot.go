@@ -26,38 +26,20 @@ func (l *Limits) AcquireSocket(a Address) (*SocketSlot, error) {
 		return nil, err
 	}
 	if err := l.allowHandshake(a); err != nil {
-		l.removeSocket(a)
+		l.sockets.release(a)
 		return nil, err
 	}
 	return &SocketSlot{limits: l, address: a}, nil
 }
 
 func (l *Limits) addSocket(a Address) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if most := l.cfg.AddressSockets; most > 0 && !a.Exempt() && l.addressSockets[a] >= most {
-		return l.refuse(AddressSockets, ErrLimitReached, socketRetry, "%s has %d sockets, the most that it may have (--max-address-sockets)", a, most)
-	}
-	if most := l.cfg.Sockets; most > 0 && l.sockets >= most {
-		return l.refuse(Sockets, ErrOverloaded, socketRetry, "the node has %d sockets, the most that it takes (--max-sockets)", most)
-	}
-	l.sockets++
-	if !a.Exempt() {
-		l.addressSockets[a]++
+	switch l.sockets.take(a) {
+	case addressIsFull:
+		return l.refuse(AddressSockets, ErrLimitReached, socketRetry, "%s has %d sockets, the most that it may have (--max-address-sockets)", a, l.sockets.addressMost)
+	case nodeIsFull:
+		return l.refuse(Sockets, ErrOverloaded, socketRetry, "the node has %d sockets, the most that it takes (--max-sockets)", l.sockets.most)
 	}
 	return nil
-}
-
-func (l *Limits) removeSocket(a Address) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sockets--
-	if a.Exempt() {
-		return
-	}
-	if l.addressSockets[a]--; l.addressSockets[a] == 0 {
-		delete(l.addressSockets, a)
-	}
 }
 
 // allowHandshake takes a token of the address first: one address alone must not use up those of the node.
@@ -78,7 +60,7 @@ func (l *Limits) allowHandshake(a Address) error {
 func (s *SocketSlot) Address() Address { return s.address }
 
 // Release gives the place back. Further calls do nothing.
-func (s *SocketSlot) Release() { s.release.Do(func() { s.limits.removeSocket(s.address) }) }
+func (s *SocketSlot) Release() { s.release.Do(func() { s.limits.sockets.release(s.address) }) }
 
 // AllowMessage takes a token for one message. The Refusal is of the kind ErrRateLimited: the caller
 // answers the message with it and does nothing else. It is of the kind ErrFlood for a socket that has

@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +17,8 @@ import (
 )
 
 // A node that may open no more files keeps the sockets that it has, and updates over connections that are
-// open go on. New connections wait. When it may open files again, it takes the connections that waited.
+// open go on. New connections wait, and the log says why. When it may open files again, it takes the connections
+// that waited.
 func TestFaultNoDescriptorsLeft(t *testing.T) {
 	t.Parallel()
 	tr := newTrial(t, shortForm, redistest.Start(t), 1)
@@ -34,6 +37,12 @@ func TestFaultNoDescriptorsLeft(t *testing.T) {
 		fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", n.addr)
 		waiting = append(waiting, conn)
 	}
+	redistest.Eventually(t, "the reason in the log", func() error {
+		if log := n.output(); !strings.Contains(log, "the node may open no more files, so new connections wait") {
+			return errors.New(log)
+		}
+		return nil
+	})
 	tr.load.untilAnswered(200, time.Now(), 100*tr.form.senders)
 	last := waiting[len(waiting)-1]
 	require.NoError(t, last.SetReadDeadline(time.Now()))

@@ -1,0 +1,125 @@
+package access
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// connectionsLoggedFor is the time between two lines of the log about one cause for which the node takes no
+// connections.
+const connectionsLoggedFor = time.Minute
+
+// Listener returns a listener that accepts connections within the limits of the node and of an address.
+// It closes all others at once: a connection that is idle, or that has not sent a request yet, takes a file
+// as any other does. A trusted proxy, and a program on this machine, has no limit for its address.
+//
+// log gets a line when the listener closes a connection, and one when the process may open no more files:
+// each once a minute at most. The caller calls Accept from one goroutine at a time.
+func (l *Limits) Listener(inner net.Listener, addresses *Addresses, log *slog.Logger) net.Listener {
+	r := &listener{Listener: inner, limits: l, addresses: addresses, log: log}
+	for _, cause := range []*rate.Sometimes{&r.logNode, &r.logAddress, &r.logFiles} {
+		cause.Interval = connectionsLoggedFor
+	}
+	return r
+}
+
+type listener struct {
+	net.Listener
+	limits    *Limits
+	addresses *Addresses
+	log       *slog.Logger
+
+	logNode, logAddress, logFiles rate.Sometimes
+}
+
+// Accept waits for a connection within the limits.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			// The HTTP server tries again after a pause, and does not report that to operators.
+			if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+				l.logFiles.Do(func() {
+					l.log.Warn("the node may open no more files, so new connections wait: raise the limit of open files, or lower --max-connections", "error", err)
+				})
+			}
+			return nil, err
+		}
+		from := l.addresses.ofPeer(conn.RemoteAddr().String())
+		if !l.admits(from) {
+			conn.Close()
+			continue
+		}
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			return &limitedTCP{TCPConn: tcp, connectionPlace: connectionPlace{places: l.limits.connections, address: from}}, nil
+		}
+		return &limitedConn{Conn: conn, connectionPlace: connectionPlace{places: l.limits.connections, address: from}}, nil
+	}
+}
+
+// admits takes a place for a connection of an address if there is one.
+func (l *listener) admits(from Address) bool {
+	connections := l.limits.connections
+	switch connections.take(from) {
+	case addressIsFull:
+		l.limits.refused.add(AddressConnections)
+		l.logAddress.Do(func() {
+			l.log.Warn("the node closes new connections of an address, which has half of those of the node", "address", from, "connections", connections.addressMost, "flag", "--max-connections")
+		})
+		return false
+	case nodeIsFull:
+		l.limits.refused.add(Connections)
+		l.logNode.Do(func() {
+			l.log.Warn("the node closes new connections, for it has as many as it may", "connections", connections.most, "flag", "--max-connections")
+		})
+		return false
+	}
+	return true
+}
+
+// ofPeer is the address of a peer for the limit of connections. A trusted proxy is exempt: it has the
+// connections of all its clients.
+func (a *Addresses) ofPeer(remote string) Address {
+	peer, ok := parseNode(remote)
+	if !ok || a.isTrusted(peer) {
+		return Address{}
+	}
+	return newAddress(peer)
+}
+
+// connectionPlace is the place of a connection. It ends with the first Close: HTTP servers call Close more
+// than once.
+type connectionPlace struct {
+	places  *places
+	address Address
+	closed  sync.Once
+}
+
+func (p *connectionPlace) release() { p.closed.Do(func() { p.places.release(p.address) }) }
+
+// limitedTCP keeps the methods of a TCP connection that others look for, such as SyscallConn.
+type limitedTCP struct {
+	*net.TCPConn
+	connectionPlace
+}
+
+func (c *limitedTCP) Close() error {
+	defer c.release() // the file is free by then
+	return c.TCPConn.Close()
+}
+
+type limitedConn struct {
+	net.Conn
+	connectionPlace
+}
+
+func (c *limitedConn) Close() error {
+	defer c.release()
+	return c.Conn.Close()
+}
