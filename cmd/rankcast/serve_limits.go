@@ -19,7 +19,7 @@ type serveLimits struct {
 	MaxConnections    *int     `env:"RANKCAST_MAX_CONNECTIONS" placeholder:"N" help:"Most connections of this node, sockets and requests together, half of them of one address. Default nineteen twentieths of the files that the process may open."`
 	HandshakeRate     int      `default:"2000" env:"RANKCAST_HANDSHAKE_RATE" help:"Most sockets that this node opens in a second, half of them to one address; it may save up those of five seconds."`
 	MaxExports        int      `default:"50" env:"RANKCAST_MAX_EXPORTS" help:"Most exports at once on this node, half of them of one address."`
-	MaxWaitingMB      int      `name:"max-waiting-mb" default:"256" env:"RANKCAST_MAX_WAITING_MB" help:"Most MiB of frames that wait on this node for slow sockets."`
+	MaxWaitingMB      int      `name:"max-waiting-mb" default:"256" env:"RANKCAST_MAX_WAITING_MB" help:"Most MiB of frames that wait on this node for slow sockets, half of them of one address."`
 	MaxWatchedBoards  int      `default:"100000" env:"RANKCAST_MAX_WATCHED_BOARDS" help:"Most different boards that clients watch on this node at once."`
 
 	proxies []netip.Prefix

@@ -23,6 +23,7 @@ const (
 	WatchedBoards
 	AddressBoards
 	WaitingBytes
+	AddressWaitingBytes
 	Connections
 	AddressConnections
 	limitCount
@@ -33,8 +34,8 @@ var limitNames = [limitCount]string{
 	Subscriptions: "subscriptions", Messages: "messages",
 	AddressSockets: "address_sockets", AddressRequests: "address_requests", AddressHandshakes: "address_handshakes",
 	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", AddressExports: "address_exports", WatchedBoards: "watched_boards", AddressBoards: "address_boards",
-	WaitingBytes: "waiting_bytes",
-	Connections:  "connections", AddressConnections: "address_connections",
+	WaitingBytes: "waiting_bytes", AddressWaitingBytes: "address_waiting_bytes",
+	Connections: "connections", AddressConnections: "address_connections",
 }
 
 // String is the name of the limit in metrics.

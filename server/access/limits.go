@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -49,8 +48,8 @@ type Config struct {
 	Handshakes int
 	// Exports bounds the exports under way. One address gets half of them. Default 50.
 	Exports int
-	// WaitingBytes bounds the bytes of frames that wait for slow sockets to accept them. Default
-	// 256 MiB.
+	// WaitingBytes bounds the memory of frames that wait for slow sockets to accept them, in bytes. One
+	// address gets half of it. Default 256 MiB.
 	WaitingBytes int
 }
 
@@ -101,7 +100,7 @@ type Limits struct {
 	sockets           *places
 	connections       *places
 	exports           *places
-	waiting           atomic.Int64 // bytes
+	waiting           *waiting
 }
 
 // New makes Limits.
@@ -109,7 +108,7 @@ func New(cfg Config) *Limits {
 	cfg = cfg.withDefaults()
 	l := &Limits{
 		cfg: cfg, sockets: newPlaces(cfg.Sockets, cfg.AddressSockets), connections: newPlaces(cfg.Connections, half(cfg.Connections)),
-		exports: newPlaces(cfg.Exports, half(cfg.Exports)),
+		exports: newPlaces(cfg.Exports, half(cfg.Exports)), waiting: newWaiting(cfg.WaitingBytes, half(cfg.WaitingBytes)),
 	}
 	l.requests = newBuckets(tokenRate{cfg.AddressRequests, requestsSaved})
 	handshakes := tokenRate{cfg.Handshakes, handshakesSaved}
@@ -146,20 +145,3 @@ func (l *Limits) AllowRequest(a Address) error {
 	}
 	return nil
 }
-
-// AddWaiting counts bytes that wait for a slow socket from now on. It reports false, and counts a refusal in
-// their place, if too many bytes wait already. The caller then closes the socket.
-func (l *Limits) AddWaiting(n int) bool {
-	if now := l.waiting.Add(int64(n)); l.cfg.WaitingBytes > 0 && now > int64(l.cfg.WaitingBytes) {
-		l.RemoveWaiting(n)
-		l.refused.add(WaitingBytes)
-		return false
-	}
-	return true
-}
-
-// RemoveWaiting ends AddWaiting.
-func (l *Limits) RemoveWaiting(n int) { l.waiting.Add(-int64(n)) }
-
-// Waiting is the number of bytes that wait for slow sockets.
-func (l *Limits) Waiting() int64 { return l.waiting.Load() }

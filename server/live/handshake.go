@@ -43,7 +43,7 @@ func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request, from access.Ad
 // upgrade does the handshake and starts the goroutine of the socket, which then releases the slot. It
 // reports false if it has started none.
 func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.SocketSlot) (started bool, err error) {
-	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, limits: s.cfg.Limits}
+	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, slot: slot}
 	ws, err := websocket.Accept(u, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
 		InsecureSkipVerify: true, // the origin is checked below
@@ -77,7 +77,7 @@ type hijacker struct {
 	http.ResponseWriter
 	timeout time.Duration
 	running *sync.WaitGroup
-	limits  *access.Limits
+	slot    *access.SocketSlot
 
 	socket  *socket // once hijacked
 	refused int     // status of a refusal
@@ -110,7 +110,7 @@ func (u *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		conn.Close()
 		return nil, nil, err
 	}
-	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running, u.limits)
+	u.socket = newSocket(conn, append([]byte(nil), waiting...), u.timeout, u.running, u.slot)
 	return u.socket, bufio.NewReadWriter(
 		bufio.NewReaderSize(u.socket, socketBuffer), bufio.NewWriterSize(u.socket, socketBuffer)), nil
 }

@@ -42,7 +42,8 @@ type socket struct {
 	timeout  time.Duration              // for a chunk to be accepted
 	client   atomic.Pointer[hub.Client] // notified when the socket has room again; nil before attach
 	running  *sync.WaitGroup            // counts the goroutines that the socket starts
-	limits   *access.Limits             // of the bytes that wait
+	slot     *access.SocketSlot         // counts the frames that wait
+	givenUp  atomic.Bool                // the node needs the room of the frame that waits
 	made     time.Time
 	lastRead atomic.Int64  // when the client last sent anything, ns since made by the monotonic clock
 	pingedAt time.Duration // when the node last pinged, since made; only KeepAlive's goroutine accesses it
@@ -60,8 +61,8 @@ type socket struct {
 	err     error
 }
 
-func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, limits *access.Limits) *socket {
-	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, limits: limits, made: time.Now()}
+func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, slot *access.SocketSlot) *socket {
+	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, slot: slot, made: time.Now()}
 	if c, ok := conn.(syscall.Conn); ok {
 		if raw, err := c.SyscallConn(); err == nil {
 			s.raw = raw
@@ -110,45 +111,52 @@ func (s *socket) tryLock() bool {
 }
 
 // Send writes a frame as far as the connection accepts it now; a goroutine then writes the rest. It
-// reports false if another write is under way. The hub calls it; it never blocks. If too many bytes
-// wait on the node already, Send closes the connection: half a frame leaves no room for a close
-// frame.
+// reports false if another write is under way. The hub calls it; it never blocks. If too much waits on the
+// node meanwhile, the goroutine closes the connection without a close frame: half a frame leaves no room
+// for one.
 func (s *socket) Send(f *hub.Frame) bool {
 	if !s.tryLock() {
 		return false
 	}
-	rest, left := s.tryWriteAll(f.WebSocket())
-	switch {
-	case left == 0:
+	rest, whole := s.tryWriteAll(f.WebSocket())
+	if whole {
 		s.mu.Unlock()
-	case !s.limits.AddWaiting(left):
-		s.fail()
-		s.mu.Unlock()
-	default:
-		s.running.Go(func() { // it now holds mu
-			for _, piece := range rest {
-				s.write(piece)
-			}
-			runtime.KeepAlive(f) // until now, other frames share its rows
-			s.limits.RemoveWaiting(left)
-			s.mu.Unlock()
-			s.notifyReady() // there may be a newer frame
-		})
+		return true
 	}
+	wait := s.slot.AddWaiting(waitingFrame(f), s.giveUp)
+	s.running.Go(func() { // it now holds mu
+		for _, piece := range rest {
+			s.write(piece)
+		}
+		runtime.KeepAlive(f) // until now, other frames share its rows
+		if !wait.End() {
+			s.fail()
+		}
+		s.mu.Unlock()
+		s.notifyReady() // there may be a newer frame
+	})
 	return true
 }
 
-// tryWriteAll writes what the connection accepts without waiting. It returns the rest, and its
-// length in bytes. The caller holds mu.
-func (s *socket) tryWriteAll(pieces [3][]byte) (rest [3][]byte, left int) {
+// giveUp makes the write of a frame that waits fail at once. It does not block: the goroutine that writes
+// closes the connection.
+func (s *socket) giveUp() {
+	s.givenUp.Store(true)
+	s.Conn.SetWriteDeadline(past) // for the write that is under way
+}
+
+// tryWriteAll writes what the connection accepts without waiting. It returns the rest, and whether the
+// connection has accepted all. The caller holds mu.
+func (s *socket) tryWriteAll(pieces [3][]byte) (rest [3][]byte, whole bool) {
+	whole = true
 	for i, piece := range pieces {
-		if left == 0 && len(piece) > 0 {
+		if whole && len(piece) > 0 {
 			piece = s.tryWrite(piece)
+			whole = len(piece) == 0
 		}
 		rest[i] = piece
-		left += len(piece)
 	}
-	return rest, left
+	return rest, whole
 }
 
 // closeWith writes a frame and then a close frame, after which the socket sends nothing. It does not
@@ -205,6 +213,10 @@ func (s *socket) write(b []byte) {
 	for len(b) > 0 {
 		piece := b[:min(len(b), writeChunk)]
 		s.Conn.SetWriteDeadline(time.Now().Add(s.timeout))
+		if s.givenUp.Load() { // the deadline above may have replaced that of giveUp
+			s.fail()
+			return
+		}
 		if _, err := s.Conn.Write(piece); err != nil {
 			s.fail()
 			return

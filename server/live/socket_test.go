@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -30,9 +29,16 @@ func pair(t testing.TB) (s *socket, client net.Conn, running *sync.WaitGroup) {
 	conn, err := l.Accept()
 	require.NoError(t, err)
 	running = new(sync.WaitGroup)
-	s = newSocket(conn, nil, time.Minute, running, access.New(access.Config{}))
+	s = newSocket(conn, nil, time.Minute, running, slotOf(t, access.New(access.Config{})))
 	t.Cleanup(func() { s.Close(); client.Close(); running.Wait() })
 	return s, client, running
+}
+
+// slotOf is the place of a socket of this machine.
+func slotOf(t testing.TB, limits *access.Limits) *access.SocketSlot {
+	slot, err := limits.AcquireSocket(access.Address{})
+	require.NoError(t, err)
+	return slot
 }
 
 // wire is a frame as the client reads it.
@@ -92,38 +98,6 @@ func TestFramesAreNeverCut(t *testing.T) {
 	require.True(t, s.Send(small))
 }
 
-// The bytes that wait are counted over all sockets. The socket that exceeds the limit is closed, and
-// the others go on.
-func TestWaitingBytesAreLimited(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		limits := access.New(access.Config{WaitingBytes: 250_000})
-		var running sync.WaitGroup
-		var clients []net.Conn
-		var sockets []*socket
-		f := hub.NewFrame(bytes.Repeat([]byte("x"), 100_000))
-		for range 3 {
-			near, client := net.Pipe()
-			s := newSocket(near, nil, time.Minute, &running, limits)
-			require.True(t, s.Send(f))
-			clients, sockets = append(clients, client), append(sockets, s)
-		}
-		_, err := clients[2].Read(make([]byte, 1))
-		require.ErrorIs(t, err, io.EOF, "the third is one too many")
-		require.True(t, sockets[2].Free(), "a broken connection drops frames")
-		for _, client := range clients[:2] {
-			got := make([]byte, len(wire(f)))
-			_, err := io.ReadFull(client, got)
-			require.NoError(t, err)
-			require.Equal(t, wire(f), got)
-			client.Close()
-		}
-		running.Wait()
-		require.Zero(t, limits.Waiting(), "what was sent or dropped does not wait")
-		require.EqualValues(t, 1, maps.Collect(limits.Counts())["waiting_bytes"])
-	})
-}
-
 // Nothing follows a close frame, whoever sent it.
 func TestNothingFollowsCloseFrame(t *testing.T) {
 	t.Parallel()
@@ -153,7 +127,7 @@ func TestSlowClientKeepsConnection(t *testing.T) {
 		near, client := net.Pipe()
 		defer client.Close()
 		var running sync.WaitGroup
-		s := newSocket(near, nil, 10*time.Second, &running, access.New(access.Config{}))
+		s := newSocket(near, nil, 10*time.Second, &running, slotOf(t, access.New(access.Config{})))
 		f := hub.NewFrame(bytes.Repeat([]byte("x"), 100_000))
 		require.True(t, s.Send(f))
 		require.False(t, s.Send(f), "while one is on its way no other is taken")
@@ -211,7 +185,7 @@ func TestFrameTurnedAwayDuringReplyComesLater(t *testing.T) {
 		var running, hubRuns sync.WaitGroup
 		hubRuns.Go(func() { h.Run(ctx) })
 		near, client := net.Pipe()
-		s := newSocket(near, nil, time.Minute, &running, access.New(access.Config{}))
+		s := newSocket(near, nil, time.Minute, &running, slotOf(t, access.New(access.Config{})))
 		c := h.Join(s, nil)
 		s.attach(c)
 		read := func() string {

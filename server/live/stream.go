@@ -18,16 +18,18 @@ import (
 type stream struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
-	timeout  time.Duration  // for a chunk to be accepted
-	quiet    time.Duration  // after which a comment keeps the connection alive
-	limits   *access.Limits // of the bytes that wait
-	wake     chan struct{}  // pending has become a frame; holds one
-	stopping chan struct{}  // closed when the node stops
+	timeout  time.Duration      // for a chunk to be accepted
+	quiet    time.Duration      // after which a comment keeps the connection alive
+	slot     *access.SocketSlot // counts the frames that wait
+	wake     chan struct{}      // pending has become a frame; holds one
+	stopping chan struct{}      // closed when the node stops
 
 	mu         sync.Mutex
-	pending    *hub.Frame // is to be written, or is being written
-	turnedAway bool       // the hub had a frame while another one was pending
-	ended      bool       // the stream takes no more frames, and drops them
+	pending    *hub.Frame   // is to be written, or is being written
+	wait       *access.Wait // of pending
+	turnedAway bool         // the hub had a frame while another one was pending
+	givenUp    bool         // the node needs the room of pending
+	ended      bool         // the connection is not the stream's any more
 }
 
 // Free reports whether Send would take a frame. The hub calls it.
@@ -41,22 +43,16 @@ func (st *stream) Free() bool {
 	return false
 }
 
-// Send passes a frame to the goroutine of the request. If too many bytes wait on the node already, the
-// stream ends. The hub calls it.
+// Send passes a frame to the goroutine of the request. If too much waits on the node meanwhile, the stream
+// ends. The hub calls it, from one goroutine at a time.
 func (st *stream) Send(f *hub.Frame) bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	switch {
-	case st.ended:
-		return true
-	case st.pending != nil:
-		st.turnedAway = true
+	if !st.Free() {
 		return false
-	case st.limits.AddWaiting(f.Size()):
-		st.pending = f
-	default:
-		st.ended = true
 	}
+	wait := st.slot.AddWaiting(waitingFrame(f), st.giveUp) // which may call giveUp
+	st.mu.Lock()
+	st.pending, st.wait = f, wait
+	st.mu.Unlock()
 	select {
 	case st.wake <- struct{}{}:
 	default:
@@ -64,16 +60,41 @@ func (st *stream) Send(f *hub.Frame) bool {
 	return true
 }
 
-// drop ends the wait of the pending frame. It reports whether the hub has had another one meanwhile.
-func (st *stream) drop() (turnedAway bool) {
+// drop ends the wait of the pending frame. It reports whether the hub has had another one meanwhile. It
+// returns an error if the node has given up the stream.
+func (st *stream) drop() (turnedAway bool, err error) {
+	st.mu.Lock()
+	wait := st.wait
+	st.mu.Unlock()
+	if wait != nil && !wait.End() {
+		err = errTooMuchWaits
+	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.pending != nil {
-		st.limits.RemoveWaiting(st.pending.Size())
-		st.pending = nil
-	}
+	st.pending, st.wait = nil, nil
 	turnedAway, st.turnedAway = st.turnedAway, false
-	return turnedAway
+	return turnedAway, err
+}
+
+// giveUp makes the write of the pending frame fail at once, so that the stream ends. It does not block.
+func (st *stream) giveUp() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.givenUp = true
+	if !st.ended {
+		st.control.SetWriteDeadline(past)
+	}
+}
+
+// renewDeadline gives the next write its time.
+func (st *stream) renewDeadline() error {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.givenUp {
+		return errTooMuchWaits
+	}
+	st.control.SetWriteDeadline(time.Now().Add(st.timeout))
+	return nil
 }
 
 // Stream serves a board as server-sent events, and returns when the client leaves or the node stops. With
@@ -86,7 +107,7 @@ func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Ad
 	}
 	defer slot.Release()
 	st := &stream{
-		w: w, control: http.NewResponseController(w), timeout: s.cfg.WriteTimeout, quiet: s.cfg.PingAfter, limits: s.cfg.Limits,
+		w: w, control: http.NewResponseController(w), timeout: s.cfg.WriteTimeout, quiet: s.cfg.PingAfter, slot: slot,
 		wake: make(chan struct{}, 1), stopping: make(chan struct{}),
 	}
 	if !s.startStream(st) {
@@ -120,6 +141,9 @@ func (s *Sessions) endStream(st *stream) {
 	s.mu.Lock()
 	delete(s.streams, st)
 	s.mu.Unlock()
+	st.mu.Lock()
+	st.ended = true
+	st.mu.Unlock()
 	st.drop()
 	s.running.Done()
 }
@@ -171,21 +195,22 @@ func (st *stream) writePending(client *hub.Client) error {
 	st.mu.Lock()
 	f := st.pending
 	st.mu.Unlock()
-	if f == nil {
-		return errTooManyWaiting
-	}
 	json := f.JSON()
 	if err := st.write(eventHead(f), json[0], json[1], json[2], eventEnd); err != nil {
 		return err
 	}
-	if st.drop() {
+	turnedAway, err := st.drop()
+	if err != nil {
+		return err
+	}
+	if turnedAway {
 		client.Ready()
 	}
 	return nil
 }
 
-// errTooManyWaiting ends a stream for which the node has no room.
-var errTooManyWaiting = errors.New("too many bytes wait for slow clients")
+// errTooMuchWaits ends a stream for whose frame the node has no room.
+var errTooMuchWaits = errors.New("too much waits for slow clients")
 
 var eventEnd = []byte("\n\n")
 
@@ -204,13 +229,17 @@ func (st *stream) write(pieces ...[]byte) error {
 	for _, piece := range pieces {
 		for len(piece) > 0 {
 			n := min(len(piece), writeChunk)
-			st.control.SetWriteDeadline(time.Now().Add(st.timeout))
+			if err := st.renewDeadline(); err != nil {
+				return err
+			}
 			if _, err := st.w.Write(piece[:n]); err != nil {
 				return err
 			}
 			piece = piece[n:]
 		}
 	}
-	st.control.SetWriteDeadline(time.Now().Add(st.timeout))
+	if err := st.renewDeadline(); err != nil {
+		return err
+	}
 	return st.control.Flush()
 }

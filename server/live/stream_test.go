@@ -2,8 +2,10 @@ package live
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -34,15 +36,36 @@ func (w *lockedRecorder) body() string {
 	return w.Body.String()
 }
 
-// heldWriter is a client that accepts what it is given leave for.
+// heldWriter is a client that accepts what it is given leave for. A deadline in the past ends its writes.
 type heldWriter struct {
 	*httptest.ResponseRecorder
 	leave chan struct{} // closed: for everything
+
+	mu   sync.Mutex
+	late chan struct{} // closed: the deadline has passed
 }
 
 func (w *heldWriter) Write(b []byte) (int, error) {
-	<-w.leave
-	return w.ResponseRecorder.Write(b)
+	w.mu.Lock()
+	late := w.late
+	w.mu.Unlock()
+	select {
+	case <-w.leave:
+		return w.ResponseRecorder.Write(b)
+	case <-late:
+		return 0, os.ErrDeadlineExceeded
+	}
+}
+
+func (w *heldWriter) SetWriteDeadline(at time.Time) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if at.Before(time.Now()) {
+		close(w.late)
+	} else {
+		w.late = make(chan struct{})
+	}
+	return nil
 }
 
 // runStream serves a stream of the board "b" until stop is called.
@@ -81,21 +104,26 @@ func TestStreamHeartbeats(t *testing.T) {
 	})
 }
 
-// One frame waits for a client that does not read; a stream that waits with too many bytes ends.
+// heldStream is a stream whose client has accepted all so far, and accepts nothing more.
+func heldStream(t *testing.T, limit int) (w *heldWriter, s *Sessions, st *stream, stop func()) {
+	w = &heldWriter{ResponseRecorder: httptest.NewRecorder(), leave: make(chan struct{}, 100), late: make(chan struct{})}
+	for range cap(w.leave) {
+		w.leave <- struct{}{}
+	}
+	s, stop = runStream(t, limit, w)
+	for st = range s.streams {
+	}
+	for len(w.leave) > 0 {
+		<-w.leave
+	}
+	return w, s, st, stop
+}
+
+// One frame waits for a client that does not read. The hub is told when the client has accepted it.
 func TestStreamHoldsOneFrame(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &heldWriter{httptest.NewRecorder(), make(chan struct{}, 100)}
-		for range cap(w.leave) {
-			w.leave <- struct{}{}
-		}
-		s, stop := runStream(t, 100, w)
-		var st *stream
-		for st = range s.streams {
-		}
-		for len(w.leave) > 0 {
-			<-w.leave
-		}
+		w, s, st, stop := heldStream(t, 100)
 		f := hub.NewFrame([]byte(`{"type":"x"}`))
 		require.True(t, st.Free())
 		require.True(t, st.Send(f))
@@ -106,9 +134,43 @@ func TestStreamHoldsOneFrame(t *testing.T) {
 		close(w.leave)
 		synctest.Wait()
 		require.True(t, st.Free())
-		require.True(t, st.Send(hub.NewFrame(make([]byte, 200))), "it is dropped")
+		require.Zero(t, s.cfg.Limits.Waiting())
+		stop()
+	})
+}
+
+// A stream that the node gives up ends at once, in the middle of an event.
+func TestStreamIsGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, s, st, stop := heldStream(t, 100)
+		began := time.Now()
+		require.True(t, st.Send(hub.NewFrame(make([]byte, 80))))
 		synctest.Wait()
-		require.Empty(t, s.streams, "and ends the stream")
+		require.NotEmpty(t, s.streams, "there is room for it")
+		near, client := net.Pipe()
+		other := newSocket(near, nil, time.Minute, &s.running, slotOf(t, s.cfg.Limits))
+		require.True(t, other.Send(hub.NewFrame(make([]byte, 80))))
+		synctest.Wait()
+		require.Empty(t, s.streams)
+		require.Positive(t, s.cfg.Limits.Waiting(), "the other one goes on")
+		client.Close()
+		synctest.Wait()
+		require.Zero(t, time.Since(began))
+		stop()
+	})
+}
+
+// A stream ends at once if its frame is larger than all that may wait: before it writes a byte.
+func TestStreamWithoutRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, s, st, stop := heldStream(t, 100)
+		began := time.Now()
+		require.True(t, st.Send(hub.NewFrame(make([]byte, 200))))
+		synctest.Wait()
+		require.Empty(t, s.streams)
+		require.Zero(t, time.Since(began))
 		stop()
 	})
 }

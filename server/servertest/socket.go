@@ -57,11 +57,19 @@ func Handshake(t testing.TB, addr string, header ...string) Answer {
 
 // DialSmall opens a WebSocket with a small receive buffer: it accepts little while the test does not
 // read.
-func DialSmall(t testing.TB, addr string) *Socket {
+func DialSmall(t testing.TB, addr string) *Socket { return dialSmall(t, addr, nil) }
+
+// DialSmallFrom is DialSmall for a client at the address from, as in DialFrom.
+func DialSmallFrom(t testing.TB, addr, from string) *Socket {
+	return dialSmall(t, addr, http.Header{"X-Forwarded-For": {from}})
+}
+
+func dialSmall(t testing.TB, addr string, header http.Header) *Socket {
+	t.Helper()
 	small := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10) })
 	}}
-	return dialWith(t, addr, &http.Client{Transport: &http.Transport{DialContext: small.DialContext}}, nil)
+	return dialWith(t, addr, &http.Client{Transport: &http.Transport{DialContext: small.DialContext}}, header)
 }
 
 func dialWith(t testing.TB, addr string, client *http.Client, header http.Header) *Socket {

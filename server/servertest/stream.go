@@ -109,6 +109,18 @@ func (s *Stream) Until(what string, wanted func(*hubtest.Board) bool) {
 	}
 }
 
+// UntilLine reads up to a line, and leaves the rest of its event unread.
+func (s *Stream) UntilLine(want string) {
+	s.t.Helper()
+	for {
+		line, err := s.lines.ReadString('\n')
+		require.NoError(s.t, err, "while waiting for %s", want)
+		if line == want+"\n" {
+			return
+		}
+	}
+}
+
 // Shrink makes the connection accept little while the test does not read.
 func (s *Stream) Shrink() { s.conn.(*net.TCPConn).SetReadBuffer(4 << 10) }
 

@@ -1,0 +1,155 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub"
+	"rankcast/hub/hubtest"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server"
+	"rankcast/server/access"
+	"rankcast/server/servertest"
+)
+
+// waitingNode is a node on which frames of at most so many bytes may wait, with three boards. A frame of 1,000
+// entries holds 290 to 390 KB, one of 500 half of that. A connection accepts less than 145 KB by itself.
+//
+// With one shard, a frame that has begun to arrive counts as waiting before the node makes the next one.
+func waitingNode(t *testing.T, bytes int) *servertest.Node {
+	n := servertest.Start(t, redistest.Start(t).URL(), servertest.Config{
+		Hub: hub.Config{Shards: 1},
+		Server: server.Config{
+			WriteTimeout: servertest.Patience, Limits: access.Config{WaitingBytes: bytes},
+			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		},
+	}, definition.Board{Name: "b"}, definition.Board{Name: "c"}, definition.Board{Name: "d"})
+	for _, board := range []string{"b", "c", "d"} {
+		var updates []definition.Update
+		for i := range 1000 {
+			updates = append(updates, definition.Update{Member: fmt.Sprintf("m%03d", i), Score: int64(1000 - i), Data: `{"x":"` + strings.Repeat("x", 235) + `"}`})
+		}
+		results, err := n.Store.Apply(t.Context(), board, updates)
+		require.NoError(t, err)
+		for _, r := range results {
+			require.NoError(t, r.Err)
+		}
+	}
+	return n
+}
+
+// beginSnapshot subscribes, and reads the first bytes of the snapshot. rest reads all of it.
+func beginSnapshot(t *testing.T, s *servertest.Socket, board string, top int) (rest func() ([]byte, error)) {
+	ctx, cancel := context.WithTimeout(context.Background(), servertest.Patience)
+	t.Cleanup(cancel)
+	s.Send(`{"type":"subscribe","id":1,"board":%q,"top":%d}`, board, top)
+	for {
+		_, r, err := s.WS.Reader(ctx)
+		require.NoError(t, err)
+		begin := make([]byte, len(`{"type":"snapshot"`))
+		n, err := io.ReadFull(r, begin)
+		if err == nil && string(begin) == `{"type":"snapshot"` {
+			return func() ([]byte, error) {
+				b, err := io.ReadAll(r)
+				return append(begin, b...), err
+			}
+		}
+		_, err = io.Copy(io.Discard, r)
+		require.NoError(t, err, "after %s", begin[:n])
+	}
+}
+
+// requireWhole requires that a socket which was slow gets its whole snapshot.
+func requireWhole(t *testing.T, rest func() ([]byte, error), entries int) {
+	t.Helper()
+	b, err := rest()
+	require.NoError(t, err)
+	var m hubtest.Message
+	require.NoError(t, json.Unmarshal(b, &m))
+	require.Len(t, m.Top, entries)
+}
+
+// requireGivenUp waits until the node has given up one socket for that limit, and none for the other one.
+func requireGivenUp(t *testing.T, n *servertest.Node, limit, other string) {
+	t.Helper()
+	redistest.Eventually(t, "the node to give up a socket", func() error {
+		if all := maps.Collect(n.Server.Limited()); all[limit] == 0 {
+			return fmt.Errorf("none, for %s", limit)
+		}
+		return nil
+	})
+	all := maps.Collect(n.Server.Limited())
+	require.EqualValues(t, 1, all[limit])
+	require.Zero(t, all[other])
+}
+
+// When too much waits on the node, it closes the slow socket that has waited longest. A newer one gets its frame.
+func TestLongestWaitIsClosed(t *testing.T) {
+	t.Parallel()
+	n := waitingNode(t, 500_000)
+	old := beginSnapshot(t, servertest.DialSmall(t, n.Addr), "b", 1000)
+	fresh := beginSnapshot(t, servertest.DialSmall(t, n.Addr), "c", 1000)
+	requireGivenUp(t, n, "waiting_bytes", "address_waiting_bytes")
+	_, err := old()
+	require.Error(t, err)
+	require.EqualValues(t, -1, websocket.CloseStatus(err), "half a frame leaves no room for a close frame")
+	requireWhole(t, fresh, 1000)
+}
+
+// An address gets half of what may wait, and loses its own sockets beyond that. A socket of another address that
+// has waited longer goes on.
+func TestAddressLosesItsOwnSockets(t *testing.T) {
+	t.Parallel()
+	n := waitingNode(t, 1_100_000)
+	other := beginSnapshot(t, servertest.DialSmallFrom(t, n.Addr, laptop), "d", 500)
+	old := beginSnapshot(t, servertest.DialSmallFrom(t, n.Addr, phone), "b", 1000)
+	fresh := beginSnapshot(t, servertest.DialSmallFrom(t, n.Addr, phone), "c", 1000)
+	requireGivenUp(t, n, "address_waiting_bytes", "waiting_bytes")
+	_, err := old()
+	require.Error(t, err)
+	requireWhole(t, fresh, 1000)
+	requireWhole(t, other, 500)
+}
+
+// Slow sockets of one board share its rows, also with different numbers of entries. The rows count once.
+func TestSlowSocketsShareRows(t *testing.T) {
+	t.Parallel()
+	n := waitingNode(t, 500_000)
+	var all []func() ([]byte, error)
+	const sockets = 6
+	for i := range sockets {
+		all = append(all, beginSnapshot(t, servertest.DialSmall(t, n.Addr), "b", 1000-i))
+	}
+	require.Zero(t, maps.Collect(n.Server.Limited())["waiting_bytes"])
+	for i, rest := range all {
+		requireWhole(t, rest, 1000-i)
+	}
+}
+
+// A slow event stream that has waited longest ends at once, in the middle of an event.
+func TestStreamThatWaitsLongestEnds(t *testing.T) {
+	t.Parallel()
+	n := waitingNode(t, 500_000)
+	quick := servertest.OpenStream(t, n.Addr, "/v1/boards/d/live?top=1")
+	quick.Next("snapshot")
+	old := servertest.OpenStream(t, n.Addr, "/v1/boards/b/live?top=1000")
+	old.Shrink()
+	old.UntilLine("event: snapshot")
+	fresh := beginSnapshot(t, servertest.DialSmall(t, n.Addr), "c", 1000)
+	requireGivenUp(t, n, "waiting_bytes", "address_waiting_bytes")
+	_, err := old.Read()
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	requireWhole(t, fresh, 1000)
+	require.Equal(t, 200, n.Do("POST", "/v1/boards/d/scores", `{"member":"new","score":5000}`).Status)
+	quick.Next("delta")
+}

@@ -1,0 +1,21 @@
+package live
+
+import (
+	"time"
+
+	"rankcast/hub"
+	"rankcast/server/access"
+)
+
+// past is a deadline at which a write that waits fails at once.
+var past = time.Unix(1, 0)
+
+// waitingFrame is the memory of a frame that waits. The rest of a frame keeps all of it.
+func waitingFrame(f *hub.Frame) access.WaitingFrame {
+	shared, size := f.Shared()
+	own := f.Size()
+	if shared != nil {
+		own -= len(f.WebSocket()[1])
+	}
+	return access.WaitingFrame{Own: own, Shared: shared, SharedSize: size}
+}
