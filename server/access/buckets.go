@@ -30,12 +30,16 @@ func take(l *rate.Limiter, now time.Time) (wait time.Duration) {
 	return max(1, time.Duration(missing/float64(l.Limit())*float64(time.Second)))
 }
 
+// maxHold bounds the time by which a client's tokens may be reserved in advance.
+const maxHold = 5 * time.Second
+
 // buckets holds a bucket for each address that has used it lately. All methods may be called concurrently.
 //
-// There are two halves. An address that sends is in the newer half. After the time in which an empty
-// bucket fills up, the newer half becomes the older one, and the older one goes: its buckets are full, and
-// a new bucket is full too. When maxBuckets addresses are in the newer half, that happens sooner. Then the
-// addresses that sent least lately get a full bucket early.
+// There are two halves. An address that sends is in the newer half. The newer half becomes the older one
+// after the time in which any bucket fills up: maxHold for what is reserved of it, then the time of an empty
+// one. The older half then goes: its buckets are full, and a new bucket is full too. When maxBuckets
+// addresses are in the newer half, that happens sooner. Then the addresses that sent least lately get a full
+// bucket early.
 type buckets struct {
 	rate tokenRate
 	most int
@@ -58,10 +62,29 @@ func (b *buckets) take(a Address) (wait time.Duration) {
 	return take(b.bucket(a, now), now)
 }
 
+// takeOrReserve takes a token of an address. Without one it reserves n tokens that are still to come, and
+// returns the time until they have come. If that is more than maxHold, it reserves none and returns maxHold.
+func (b *buckets) takeOrReserve(a Address, n int) (wait time.Duration, reserved bool) {
+	if b.rate.perSecond == 0 || a.Exempt() {
+		return 0, false
+	}
+	now := time.Now()
+	l := b.bucket(a, now)
+	if l.AllowN(now, 1) {
+		return 0, false
+	}
+	r := l.ReserveN(now, n)
+	if wait = r.DelayFrom(now); wait > maxHold {
+		r.CancelAt(now)
+		return maxHold, false
+	}
+	return max(1, wait), true
+}
+
 func (b *buckets) bucket(a Address, now time.Time) *rate.Limiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.newer) >= b.most || now.Sub(b.since) >= b.rate.saved {
+	if len(b.newer) >= b.most || now.Sub(b.since) >= b.rate.saved+maxHold {
 		b.newer, b.older, b.since = make(map[Address]*rate.Limiter), b.newer, now
 	}
 	l := b.newer[a]

@@ -141,7 +141,12 @@ func (l *Limits) refuse(limit Limit, kind error, retryAfter time.Duration, forma
 // AllowRequest takes a token for one request of an address.
 func (l *Limits) AllowRequest(a Address) error {
 	if wait := l.requests.take(a); wait > 0 {
-		return l.refuse(AddressRequests, ErrRateLimited, wait, "%s sends more than %d requests a second (--address-rate)", a, l.cfg.AddressRequests)
+		return l.refuseRequest(a, wait)
 	}
 	return nil
+}
+
+// refuseRequest refuses a request, or a message, of an address.
+func (l *Limits) refuseRequest(a Address, wait time.Duration) error {
+	return l.refuse(AddressRequests, ErrRateLimited, wait, "%s sends more than %d requests a second (--address-rate)", a, l.cfg.AddressRequests)
 }

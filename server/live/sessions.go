@@ -71,6 +71,7 @@ type Sessions struct {
 
 	messages sync.Pool // *bytes.Buffer for reading messages; an idle socket holds none
 	stopping atomic.Bool
+	stopped  chan struct{}  // closed when stopping becomes true
 	running  sync.WaitGroup // sessions and the goroutines that they started
 
 	mu       sync.Mutex
@@ -80,7 +81,7 @@ type Sessions struct {
 
 // New makes Sessions without any session. h delivers the frames.
 func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
-	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{}), streams: make(map[*stream]struct{})}
+	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{}), streams: make(map[*stream]struct{}), stopped: make(chan struct{})}
 	s.calls, s.endCalls = context.WithCancel(context.Background())
 	s.messages.New = func() any { return new(bytes.Buffer) }
 	return s
@@ -125,6 +126,7 @@ func byeMessage(delay time.Duration) []byte {
 func (s *Sessions) Stop(grace context.Context) {
 	s.mu.Lock()
 	s.stopping.Store(true)
+	close(s.stopped)
 	all := slices.Collect(maps.Keys(s.sessions))
 	for st := range s.streams {
 		close(st.stopping)

@@ -297,10 +297,13 @@ func (s *socket) Read(b []byte) (int, error) {
 	}
 	n, err := s.Conn.Read(b)
 	if n > 0 {
-		s.lastRead.Store(int64(time.Since(s.made)))
+		s.markRead()
 	}
 	return n, err
 }
+
+// markRead begins a new silence of the client.
+func (s *socket) markRead() { s.lastRead.Store(int64(time.Since(s.made))) }
 
 // Write is for the library, which writes each control frame in one call.
 func (s *socket) Write(b []byte) (int, error) {
