@@ -13,12 +13,16 @@ import (
 func (s *Server) Limited() iter.Seq2[string, uint64] { return s.limits.Counts() }
 
 // limitRequests refuses the requests of an address that sends too many, before the server reads a body or
-// asks the store.
+// asks the store. It counts the memory of those that it passes on.
 func (s *Server) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if err := s.limits.AllowRequest(s.addresses.Of(c.Request())); err != nil {
+		from := s.addresses.Of(c.Request())
+		w := &waitingWriter{c.Response().Writer, s.limits, from}
+		c.Response().Writer = w
+		if err := s.limits.AllowRequest(from); err != nil {
 			return err
 		}
+		defer w.countBody(c.Request())()
 		return next(c)
 	}
 }

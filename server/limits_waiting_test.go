@@ -1,14 +1,18 @@
 package server_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"net"
+	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
@@ -152,4 +156,68 @@ func TestStreamThatWaitsLongestEnds(t *testing.T) {
 	requireWhole(t, fresh, 1000)
 	require.Equal(t, 200, n.Do("POST", "/v1/boards/d/scores", `{"member":"new","score":5000}`).Status)
 	quick.Next("delta")
+}
+
+// slowRequest sends the head of a request, and waits for the first line of the answer. rest reads all of it.
+func slowRequest(t *testing.T, n *servertest.Node, from, head string) (rest func() ([]byte, error)) {
+	conn := dialShrunk(t, n, from, head)
+	r := bufio.NewReaderSize(conn, 16)
+	_, err := r.ReadByte()
+	require.NoError(t, err)
+	require.NoError(t, r.UnreadByte())
+	return func() ([]byte, error) {
+		a, err := http.ReadResponse(bufio.NewReader(r), nil)
+		require.NoError(t, err)
+		return io.ReadAll(a.Body)
+	}
+}
+
+// dialShrunk opens a connection that accepts little by itself, and sends the head of a request.
+func dialShrunk(t *testing.T, n *servertest.Node, from, head string) net.Conn {
+	conn, err := net.Dial("tcp", n.Addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(servertest.Patience)))
+	fmt.Fprintf(conn, "%s\r\nHost: %s\r\nX-Forwarded-For: %s\r\n\r\n", head, n.Addr, from)
+	return conn
+}
+
+// The answers that slow clients do not read count too. The client that has waited longest loses its own.
+func TestSlowAnswersCount(t *testing.T) {
+	t.Parallel()
+	n := waitingNode(t, 1_100_000)
+	other := slowRequest(t, n, laptop, "GET /v1/boards/b/top?limit=500 HTTP/1.1")
+	old := slowRequest(t, n, phone, "GET /v1/boards/b/top?limit=1000 HTTP/1.1")
+	fresh := slowRequest(t, n, phone, "GET /v1/boards/b/top?limit=1000 HTTP/1.1")
+	requireGivenUp(t, n, "address_waiting_bytes", "waiting_bytes")
+	_, err := old()
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	for rest, entries := range map[*func() ([]byte, error)]int{&fresh: 1000, &other: 500} {
+		b, err := (*rest)()
+		require.NoError(t, err)
+		var m hubtest.Message
+		require.NoError(t, json.Unmarshal(b, &m))
+		require.Len(t, m.Top, entries)
+	}
+}
+
+// Bodies that arrive slowly count too, those without a length as the largest.
+func TestSlowBodiesCount(t *testing.T) {
+	t.Parallel()
+	for name, length := range map[string]string{"with a length": "Content-Length: 1048576", "without one": "Transfer-Encoding: chunked"} {
+		t.Run(name, func(t *testing.T) {
+			n := waitingNode(t, 3<<20) // one for each address
+			head := "POST /v1/boards/b/scores HTTP/1.1\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n" + length
+			slowRequest(t, n, laptop, head) // the node asks for the body, so it has counted it
+			old := dialShrunk(t, n, phone, head)
+			_, err := old.Read(make([]byte, 100))
+			require.NoError(t, err)
+			slowRequest(t, n, phone, head)
+			requireGivenUp(t, n, "address_waiting_bytes", "waiting_bytes")
+			_, err = old.Read(make([]byte, 1))
+			require.ErrorIs(t, err, io.EOF)
+			require.Equal(t, 200, n.Do("POST", "/v1/boards/d/scores", `{"member":"new","score":5000}`).Status)
+		})
+	}
 }

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// WaitingFrame is the memory that a connection holds while its client has not accepted a frame.
-type WaitingFrame struct {
+// Memory is what a connection holds while its client has not accepted a frame or an answer, or has not sent
+// the whole of a request.
+type Memory struct {
 	// Own is the memory that this connection alone holds, in bytes.
 	Own int
 	// Shared is the same value for all connections that share one piece of memory, of SharedSize bytes. It
@@ -15,27 +16,26 @@ type WaitingFrame struct {
 	SharedSize int
 }
 
-// Wait is the time for which a frame waits for a slow client. AddWaiting begins it, End ends it.
+// Wait is the time for which memory waits for a slow client. AddWaiting begins it, End ends it.
 type Wait struct {
 	all     *waiting
 	address Address
-	frame   WaitingFrame
+	memory  Memory
 	cut     func()
 
 	inNode    *list.Element // guarded by all.mu; nil: the wait has ended
 	inAddress *list.Element // nil also for an exempt address
 }
 
-// AddWaiting counts a frame that waits for a slow client from now on. It may be called concurrently.
+// AddWaiting counts memory that waits for a slow client from now on.
 //
 // If an address then holds more than half of what may wait on the node, the node gives up the connections
 // of that address that have waited longest. If the node holds too much, it gives up those of all addresses
 // that have waited longest. AddWaiting calls the function cut of each connection that it gives up, this one
 // included, in the order in which they began to wait. It holds no lock meanwhile. cut must not block, and
 // may be called after End.
-func (s *SocketSlot) AddWaiting(f WaitingFrame, cut func()) *Wait {
-	l := s.limits
-	w := &Wait{all: l.waiting, address: s.address, frame: f, cut: cut}
+func (l *Limits) AddWaiting(a Address, m Memory, cut func()) *Wait {
+	w := &Wait{all: l.waiting, address: a, memory: m, cut: cut}
 	ofAddress, ofNode := l.waiting.add(w)
 	for _, victim := range ofAddress {
 		l.refused.add(AddressWaitingBytes)
@@ -48,8 +48,13 @@ func (s *SocketSlot) AddWaiting(f WaitingFrame, cut func()) *Wait {
 	return w
 }
 
+// AddWaiting is Limits.AddWaiting for the client of the socket.
+func (s *SocketSlot) AddWaiting(m Memory, cut func()) *Wait {
+	return s.limits.AddWaiting(s.address, m, cut)
+}
+
 // End ends the wait. It reports false if the node has given up the connection, which the caller then closes:
-// its frame counts no longer. End may be called concurrently with all else; it is called once.
+// its memory counts no longer. End may be called concurrently with all else; it is called once.
 func (w *Wait) End() (kept bool) {
 	w.all.mu.Lock()
 	defer w.all.mu.Unlock()
@@ -60,22 +65,21 @@ func (w *Wait) End() (kept bool) {
 	return true
 }
 
-// Waiting is the memory of the frames that wait for slow clients, in bytes.
+// Waiting is the memory that waits for slow clients, in bytes.
 func (l *Limits) Waiting() int {
 	l.waiting.mu.Lock()
 	defer l.waiting.mu.Unlock()
 	return l.waiting.node.bytes
 }
 
-// waiting holds the frames that wait on a node. Each step takes constant time for each frame that begins
-// to wait.
+// waiting holds what waits on a node. Each step takes constant time for each wait that begins.
 type waiting struct {
 	most        int // bytes of the node; 0: no limit
 	addressMost int // bytes of an address; 0: no limit
 
 	mu        sync.Mutex
 	node      *waitQueue
-	addresses map[Address]*waitQueue // of each address that has a frame; exempt ones have none
+	addresses map[Address]*waitQueue // of each address for which something waits; exempt ones have none
 }
 
 func newWaiting(most, addressMost int) *waiting {
@@ -125,7 +129,7 @@ func (a *waiting) remove(w *Wait) {
 type waitQueue struct {
 	waits  list.List // of *Wait; the first has waited longest
 	bytes  int
-	shared map[any]*sharedMemory // by WaitingFrame.Shared
+	shared map[any]*sharedMemory // by Memory.Shared
 }
 
 // sharedMemory is held by at least one wait.
@@ -134,11 +138,11 @@ type sharedMemory struct{ size, holders int }
 func newWaitQueue() *waitQueue { return &waitQueue{shared: make(map[any]*sharedMemory)} }
 
 func (q *waitQueue) add(w *Wait) *list.Element {
-	q.bytes += w.frame.Own
-	if key := w.frame.Shared; key != nil {
+	q.bytes += w.memory.Own
+	if key := w.memory.Shared; key != nil {
 		m := q.shared[key]
 		if m == nil {
-			m = &sharedMemory{size: w.frame.SharedSize}
+			m = &sharedMemory{size: w.memory.SharedSize}
 			q.shared[key] = m
 			q.bytes += m.size
 		}
@@ -149,8 +153,8 @@ func (q *waitQueue) add(w *Wait) *list.Element {
 
 func (q *waitQueue) remove(e *list.Element) {
 	w := q.waits.Remove(e).(*Wait)
-	q.bytes -= w.frame.Own
-	if key := w.frame.Shared; key != nil {
+	q.bytes -= w.memory.Own
+	if key := w.memory.Shared; key != nil {
 		m := q.shared[key]
 		if m.holders--; m.holders == 0 {
 			q.bytes -= m.size

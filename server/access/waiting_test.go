@@ -18,7 +18,7 @@ type waitModel struct {
 type modelWait struct {
 	number  int
 	address Address
-	frame   WaitingFrame
+	memory  Memory
 	wait    *Wait
 }
 
@@ -27,9 +27,9 @@ func (m *waitModel) bytes(a *Address) (sum int) {
 	shared := make(map[any]int)
 	for _, w := range m.waits {
 		if a == nil || w.address == *a {
-			sum += w.frame.Own
-			if w.frame.Shared != nil {
-				shared[w.frame.Shared] = w.frame.SharedSize
+			sum += w.memory.Own
+			if w.memory.Shared != nil {
+				shared[w.memory.Shared] = w.memory.SharedSize
 			}
 		}
 	}
@@ -61,12 +61,12 @@ func TestWaitingLaws(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"begin": func(t *rapid.T) {
 				began++
-				w := &modelWait{number: began, address: rapid.SampledFrom(addresses).Draw(t, "address"), frame: WaitingFrame{Own: rapid.IntRange(0, 60).Draw(t, "own")}}
+				w := &modelWait{number: began, address: rapid.SampledFrom(addresses).Draw(t, "address"), memory: Memory{Own: rapid.IntRange(0, 60).Draw(t, "own")}}
 				if key := rapid.IntRange(0, 4).Draw(t, "shared"); key > 0 {
-					w.frame.Shared, w.frame.SharedSize = fmt.Sprint("rows", key), 30*key
+					w.memory.Shared, w.memory.SharedSize = fmt.Sprint("rows", key), 30*key
 				}
 				slot := &SocketSlot{limits: l, address: w.address}
-				w.wait = slot.AddWaiting(w.frame, func() { givenUp = append(givenUp, w.number) })
+				w.wait = slot.AddWaiting(w.memory, func() { givenUp = append(givenUp, w.number) })
 				model.waits = append(model.waits, w)
 				if !w.address.Exempt() {
 					model.shrink(&w.address, max(1, most/2))
@@ -119,7 +119,7 @@ func TestSharedRowsCountOnce(t *testing.T) {
 	wait := func(a Address, shared any, size int) (w *Wait, givenUp *bool) {
 		givenUp = new(bool)
 		slot := &SocketSlot{limits: l, address: a}
-		return slot.AddWaiting(WaitingFrame{Own: 1, Shared: shared, SharedSize: size}, func() { *givenUp = true }), givenUp
+		return slot.AddWaiting(Memory{Own: 1, Shared: shared, SharedSize: size}, func() { *givenUp = true }), givenUp
 	}
 	for range 50 {
 		wait(client(1), rows, 400)

@@ -8,19 +8,31 @@ import (
 
 type connKey struct{}
 
-// ConnContext makes the connection of a request known to Stream; http.Server.ConnContext is for it. Without
-// it, the system finds a client that has vanished late, and a slow client sees older events.
+// ConnContext prepares a connection, and makes it known to Stream; http.Server.ConnContext is for it. Without
+// it, the system finds a client that has vanished late, a slow client sees older frames, and the kernel holds
+// answers that a client does not read, which no limit counts.
 func ConnContext(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, conn)
+	raw := rawOf(conn)
+	if raw == nil {
+		return ctx
+	}
+	setNotSentLowat(raw, notSentLowat)
+	return context.WithValue(ctx, connKey{}, raw)
 }
 
 // rawConn is the connection of a request; nil if it is not known.
 func rawConn(ctx context.Context) syscall.RawConn {
-	conn, ok := ctx.Value(connKey{}).(syscall.Conn)
+	raw, _ := ctx.Value(connKey{}).(syscall.RawConn)
+	return raw
+}
+
+// rawOf is the connection as the system knows it; nil if the system does not.
+func rawOf(conn net.Conn) syscall.RawConn {
+	c, ok := conn.(syscall.Conn)
 	if !ok {
 		return nil
 	}
-	raw, err := conn.SyscallConn()
+	raw, err := c.SyscallConn()
 	if err != nil {
 		return nil
 	}

@@ -62,13 +62,7 @@ type socket struct {
 }
 
 func newSocket(conn net.Conn, buffered []byte, timeout time.Duration, running *sync.WaitGroup, slot *access.SocketSlot) *socket {
-	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, slot: slot, made: time.Now()}
-	if c, ok := conn.(syscall.Conn); ok {
-		if raw, err := c.SyscallConn(); err == nil {
-			s.raw = raw
-			setNotSentLowat(raw, notSentLowat)
-		}
-	}
+	s := &socket{Conn: conn, buffered: buffered, timeout: timeout, running: running, slot: slot, made: time.Now(), raw: rawOf(conn)}
 	s.attempt = func(fd uintptr) bool {
 		s.n, s.err = syscall.Write(int(fd), s.buf)
 		return true // never wait
@@ -123,7 +117,7 @@ func (s *socket) Send(f *hub.Frame) bool {
 		s.mu.Unlock()
 		return true
 	}
-	wait := s.slot.AddWaiting(waitingFrame(f), s.giveUp)
+	wait := s.slot.AddWaiting(waitingMemory(f), s.giveUp)
 	s.running.Go(func() { // it now holds mu
 		for _, piece := range rest {
 			s.write(piece)

@@ -49,7 +49,7 @@ func (st *stream) Send(f *hub.Frame) bool {
 	if !st.Free() {
 		return false
 	}
-	wait := st.slot.AddWaiting(waitingFrame(f), st.giveUp) // which may call giveUp
+	wait := st.slot.AddWaiting(waitingMemory(f), st.giveUp) // which may call giveUp
 	st.mu.Lock()
 	st.pending, st.wait = f, wait
 	st.mu.Unlock()
@@ -151,7 +151,6 @@ func (s *Sessions) endStream(st *stream) {
 // begin sends the head of the answer.
 func (st *stream) begin(ctx context.Context) {
 	if raw := rawConn(ctx); raw != nil {
-		setNotSentLowat(raw, notSentLowat)
 		setUserTimeout(raw, st.quiet+pongTimeout) // a stream has no ping
 	}
 	st.control.SetReadDeadline(time.Time{}) // the server's deadline is for a request that ends

@@ -10,12 +10,12 @@ import (
 // past is a deadline at which a write that waits fails at once.
 var past = time.Unix(1, 0)
 
-// waitingFrame is the memory of a frame that waits. The rest of a frame keeps all of it.
-func waitingFrame(f *hub.Frame) access.WaitingFrame {
+// waitingMemory is the memory of a frame that waits. The rest of a frame keeps all of it.
+func waitingMemory(f *hub.Frame) access.Memory {
 	shared, size := f.Shared()
 	own := f.Size()
 	if shared != nil {
 		own -= len(f.WebSocket()[1])
 	}
-	return access.WaitingFrame{Own: own, Shared: shared, SharedSize: size}
+	return access.Memory{Own: own, Shared: shared, SharedSize: size}
 }

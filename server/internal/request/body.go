@@ -11,8 +11,8 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// maxBody bounds a request's body, in bytes.
-const maxBody = 1 << 20
+// MaxBody bounds a request's body, in bytes.
+const MaxBody = 1 << 20
 
 // ReadObject reads a request's body: one JSON object, and nothing after it.
 func ReadObject(c echo.Context) (Object, error) {
@@ -23,9 +23,9 @@ func ReadObject(c echo.Context) (Object, error) {
 	return ParseObject("body", body)
 }
 
-// ReadBody reads a request's body, up to maxBody. RequireJSON has checked its type.
+// ReadBody reads a request's body, up to MaxBody. RequireJSON has checked its type.
 func ReadBody(c echo.Context) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, MaxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		return nil, &ranking.FieldError{Field: "body", Reason: "is larger than 1 MiB", Kind: ranking.ErrTooLarge}

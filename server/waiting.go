@@ -1,0 +1,64 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"rankcast/server/access"
+	"rankcast/server/internal/request"
+)
+
+// countedBytes is the size of a body, or of a piece of an answer, from which it counts as memory that waits
+// for a slow client. A connection holds about as much for itself.
+const countedBytes = 16 << 10
+
+// errTooMuchWaits ends an answer for which the node has no room.
+var errTooMuchWaits = errors.New("too much waits for slow clients")
+
+// waitingWriter counts each large piece of an answer until the client has accepted it. Otherwise clients
+// that ask for large pages, and do not read them, would take any amount of memory.
+type waitingWriter struct {
+	http.ResponseWriter
+	limits  *access.Limits
+	address access.Address
+}
+
+// Unwrap is for http.ResponseController.
+func (w *waitingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *waitingWriter) Write(b []byte) (int, error) {
+	if len(b) < countedBytes {
+		return w.ResponseWriter.Write(b)
+	}
+	wait := w.add(len(b))
+	n, err := w.ResponseWriter.Write(b)
+	if !wait.End() {
+		return n, errTooMuchWaits
+	}
+	return n, err
+}
+
+// countBody counts a large body, which may arrive slowly, until done is called. A body whose length is not
+// known, or that a handler reads in parts, counts as the largest one.
+func (w *waitingWriter) countBody(r *http.Request) (done func()) {
+	n := int(min(r.ContentLength, request.MaxBody))
+	if n < 0 {
+		n = request.MaxBody
+	}
+	if n < countedBytes {
+		return func() {}
+	}
+	wait := w.add(n)
+	return func() { wait.End() }
+}
+
+// add counts memory. If the node gives the connection up, its reads and writes fail at once.
+func (w *waitingWriter) add(bytes int) *access.Wait {
+	control := http.NewResponseController(w.ResponseWriter)
+	return w.limits.AddWaiting(w.address, access.Memory{Own: bytes}, func() {
+		past := time.Unix(1, 0)
+		control.SetReadDeadline(past)
+		control.SetWriteDeadline(past)
+	})
+}
