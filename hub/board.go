@@ -44,6 +44,7 @@ type board struct {
 	index     int    // in hub.order; guarded by hub.mu
 	watchers  int    // subscriptions; guarded by hub.mu
 	startedBy any    // the address of the first watcher
+	caller    any    // that watcher, for the readQueue
 	mark      syncMark
 
 	inbox
@@ -60,6 +61,7 @@ type board struct {
 	nameState // the period that the name means
 
 	pageFetch    fetch[ranking.Page]
+	large        largePage
 	lookupFetch  fetch[ranking.Places]
 	profileFetch fetch[profileResult]
 	verification verification
@@ -91,12 +93,14 @@ func (b *board) do(w work) {
 		b.handleEvent(event)
 	}
 	b.syncMembers(w.members)
+	b.addLargeCallers(w.largeCallers)
 	b.step(time.Now(), w.profiles)
 }
 
 // end is the last turn.
 func (b *board) end() {
 	b.resetProfiles()
+	b.endLarge()
 	if b.timer != nil {
 		b.timer.Stop()
 	}
@@ -133,11 +137,16 @@ func (b *board) handleEvent(event any) {
 		if !b.pageFetch.isCurrent(e) {
 			return
 		}
-		if isNotFound(e.err) {
+		switch {
+		case isNotFound(e.err):
 			b.pageNotFound(e)
-		} else if !b.pageFetch.complete(b, e) {
+		case e.err != nil && b.large.reading:
+			b.largePageFailed()
+		case !b.pageFetch.complete(b, e):
 			b.pageFailed(e.err)
 		}
+	case permitGivenEvent:
+		b.large.given = e.permit == b.large.permit
 	case *fetchResult[ranking.Places]:
 		if b.lookupFetch.isCurrent(e) && !b.lookupFetch.complete(b, e) {
 			b.lookupsFailed(e.err)
@@ -162,11 +171,11 @@ func (b *board) resetView() {
 	b.redisAhead, b.pageFetch.notBefore, b.lookupFetch.notBefore = nil, time.Time{}, time.Time{}
 }
 
-// pageFailed handles a failed read of a page. A board makes nobody stale while its result has yet
-// to be built and no client has seen anything of it.
+// pageFailed handles a failed read of a page. A result that has yet to be built makes nobody stale
+// who sees nothing of the board, or its present result.
 func (b *board) pageFailed(err error) {
-	if b.publication == nil && errors.Is(err, ranking.ErrNotBuilt) {
-		b.dropPage()
+	if errors.Is(err, ranking.ErrNotBuilt) && (b.publication == nil || b.view.Valid()) {
+		b.view.CancelPage()
 	} else {
 		b.markUnsynced()
 	}
@@ -188,12 +197,7 @@ func (b *board) markSynced() {
 
 // step does all that is due: it applies answers, publishes, and starts reads.
 func (b *board) step(now time.Time, changed map[profileKey]bool) {
-	top, inLine := b.nextTop()
-	b.view.Resize(top)
-	if b.pageFetch.inLine() && !inLine { // another client needs a page that does not wait
-		b.view.CancelPage()
-		b.pageFetch.drop()
-	}
+	b.view.Resize(b.viewSize())
 	due := &schedule{now: now}
 	b.applyAnswers(due)
 	b.loadProfiles(due, changed)
@@ -210,9 +214,11 @@ func (b *board) step(now time.Time, changed map[profileKey]bool) {
 	if !b.rolloverDue.IsZero() && due.has(b.rolloverDue) {
 		b.resolved, b.rolloverDue = false, time.Time{}
 	}
-	if b.link.live && !b.view.PagePending() && b.pageDue(due) {
+	ready, ok := b.readyTop()
+	if b.link.live && ok && !b.view.PagePending() && b.pageDue(due, ready) {
 		b.fetchPage()
 	}
+	b.stepLarge(due, ready)
 	b.setTimer(due)
 }
 

@@ -3,15 +3,14 @@ package hub
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"rankcast/ranking"
 )
 
-// pageDue reports whether the board should read a page now: for a verification, if for
-// nothing else.
-func (b *board) pageDue(due *schedule) bool {
+// pageDue reports whether the board should read a page of the first n entries now: for a
+// verification, if for nothing else. A verification of many entries needs a permit.
+func (b *board) pageDue(due *schedule, n int) bool {
 	switch {
 	case b.view.NeedsPage():
 		if b.pageFetch.notBefore.IsZero() {
@@ -27,7 +26,7 @@ func (b *board) pageDue(due *schedule) bool {
 	case b.rolloverPending():
 		return true
 	}
-	return b.verification.isDue(b.hub, due)
+	return n <= smallTop && b.verification.isDue(b.hub, due)
 }
 
 // verification is the time of a board's next verification.
@@ -51,37 +50,10 @@ func (v *verification) isDue(h *Hub, due *schedule) bool {
 	return due.has(v.at)
 }
 
-// smallTop is the largest N whose first page does not wait in line. Such a page holds Redis for
-// little longer than an update does.
-const smallTop = 100
-
-// nextTop is how many entries the next page is for. Clients that see the board already, and those
-// that want few entries, come first. The page for a larger N waits in line: otherwise clients that
-// subscribe to many large tops would keep Redis busy.
-func (b *board) nextTop() (n int, inLine bool) {
-	largest := largestTop(b.shown)
-	for _, st := range slices.Backward(b.shown) {
-		if st.n <= smallTop || st.version.Load() != nil {
-			if !b.view.Covers(st.n) {
-				return st.n, false
-			}
-			return largest, st.n < largest
-		}
-	}
-	return largest, largest > smallTop
-}
-
 func (b *board) fetchPage() {
 	b.view.BeginPage()
 	name, limit := b.pageName(), b.view.PageSize()
 	b.requestedName = name
-	if _, inLine := b.nextTop(); inLine {
-		line := b.shown[len(b.shown)-1].line
-		b.pageFetch.startInLine(b, line, func(ctx context.Context) (ranking.Page, error) {
-			return b.hub.source.Read(ranking.WithCaller(ctx, b.hub), name, ranking.Query{Limit: limit})
-		})
-		return
-	}
 	level := normal
 	if b.publication != nil && !b.view.Valid() {
 		level = urgent // clients see an old state

@@ -26,10 +26,11 @@ type inbox struct {
 
 // work is what a turn has to act on.
 type work struct {
-	changes  []*feed.Changes     // boardChanges at most
-	events   []any               // few: each has a cause that takes longer than a turn
-	profiles map[profileKey]bool // whose profile has changed
-	members  []*stream           // of members: streams added or removed, in order
+	changes      []*feed.Changes     // boardChanges at most
+	events       []any               // few: each has a cause that takes longer than a turn
+	profiles     map[profileKey]bool // whose profile has changed
+	members      []*stream           // of members: streams added or removed, in order
+	largeCallers []any               // those who wait for a page that needs a permit
 }
 
 // Events of a board.

@@ -10,6 +10,7 @@ import (
 type Client struct {
 	conn       Conn
 	address    any // of Join
+	caller     any // for the readQueue: the address, or the client's number
 	shard      *shard
 	deliveries []*delivery // only the shard accesses them, and their fields
 	left       bool        // only the shard accesses it
@@ -22,15 +23,6 @@ func (c *Client) Ready() {
 			d.send()
 		}
 	})
-}
-
-// line is the line in which large pages for the client wait. A client that may take any share has
-// a line of its own.
-func (c *Client) line() any {
-	if c.address == nil {
-		return c
-	}
-	return c.address
 }
 
 // Subscription is what one client sees of one board.

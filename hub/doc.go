@@ -40,9 +40,9 @@
 // to the newest version. No goroutine that holds a lock waits for a board, a shard or a client.
 //
 // When changes are missing, the board resyncs: it reads a page again and brings it forward
-// by the changes that arrive meanwhile. A member that the view does not know is looked up. The
-// first page for many entries waits in line: the hub reads one such page at a time, one for each
-// address after the other.
+// by the changes that arrive meanwhile. A member that the view does not know is looked up. A page
+// of many entries needs a permit, unless clients see an old state until it is read: each address
+// has one permit at a time (board_large.go, read_queue.go).
 //
 // At a rollover the board reads the old period to its end and publishes that as final. It
 // lets the followers get their final places, and then starts over with the new period. A

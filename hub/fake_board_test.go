@@ -39,7 +39,8 @@ type fakeBoard struct {
 	mu                 sync.Mutex
 	*fakePeriod                 // the period that takes changes
 	pages              []string // names of the pages read so far
-	largeReads         []int    // limits of the pages that wait in line
+	largeReads         []int    // limits of the pages that Read has read
+	largeErr           error    // of Read
 	lookups            []int    // number of members in each call
 	lookedUp           []string // names in each call
 	readErr            error    // of all reads
@@ -55,10 +56,9 @@ type fakeBoard struct {
 	missing     bool          // the board does not exist
 	leftError   time.Duration // error in the time that a period is said to have left
 
-	reading    string // the name of the last read
-	beforeRead hook   // called before each read
-	// called before a page that waits in line
-	beforeLarge hook
+	reading     string // the name of the last read
+	beforeRead  hook   // called before each read
+	beforeLarge hook   // called before Read answers
 	// called after each read of its kind, before the answer
 	onPage, onPlaces, onStates hook
 
@@ -312,8 +312,12 @@ func (f *fakeBoard) Page(_ context.Context, board string, _ int64, limit int) (r
 func (f *fakeBoard) Read(ctx context.Context, board string, q ranking.Query) (ranking.Page, error) {
 	f.mu.Lock()
 	f.largeReads = append(f.largeReads, q.Limit)
+	err := f.largeErr
 	f.mu.Unlock()
 	f.beforeLarge.call()
+	if err != nil {
+		return ranking.Page{}, err
+	}
 	return f.Page(ctx, board, 1, q.Limit)
 }
 
@@ -415,6 +419,12 @@ func (f *fakeBoard) setReadErr(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.readErr = err
+}
+
+func (f *fakeBoard) setLargeErr(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.largeErr = err
 }
 
 func (f *fakeBoard) Watch(instance string) { f.count(f.watched, instance, 1) }

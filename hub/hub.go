@@ -19,11 +19,13 @@ import (
 // Source is the store that a Hub reads; a ranking.Store implements it. Boards are named as
 // clients name them, or by definition.Qualify. A read of a deleted board returns
 // ranking.ErrUnknownBoard, a read of a period that is not kept any more
-// ranking.ErrUnknownPeriod.
+// ranking.ErrUnknownPeriod. With ranking.WithoutBuilds, a read of a board whose result has yet to
+// be built returns ranking.ErrNotBuilt at once.
 type Source interface {
 	// Page reads up to limit entries from a 1-based rank on, at once.
 	Page(ctx context.Context, board string, fromRank int64, limit int) (ranking.Page, error)
-	// Read reads a page too. A large page waits until the Source has time for it.
+	// Read reads a page too. A page of more than 100 entries waits for its turn among those of
+	// ranking.WithCaller. With ErrUnavailable it has waited for too long.
 	Read(ctx context.Context, board string, q ranking.Query) (ranking.Page, error)
 	// Places looks up to ranking.MaxLookups members up.
 	Places(ctx context.Context, board string, lookups []ranking.Lookup) (ranking.Places, error)
@@ -76,8 +78,8 @@ const (
 	// maxFetches is the most reads of a hub at one time. A thousand boards that resync do not
 	// arrive at Redis together.
 	maxFetches = 16
-	// fetchTimeout bounds one read, so that boards whose results have yet to be built hold no
-	// place among them for long. It is above the default timeout of a call to Redis, which is 2 s.
+	// fetchTimeout bounds one read. It is above the default timeout of a call to Redis, which is
+	// 2 s.
 	fetchTimeout = 3 * time.Second
 	// maxVerifications is the most verifications that a hub begins in a second. With more than
 	// 6,000 boards, the verifications of a board are more than 30 s apart.
@@ -95,13 +97,13 @@ type Hub struct {
 	cfg           Config
 	log           *slog.Logger
 	shards        []*shard
-	nextShard     atomic.Uint64 // selects the shard of the next client
+	joined        atomic.Uint64 // how many clients have joined so far
 	status        status
 	followed      atomic.Int64  // streams of members
 	turns         pool          // of boards
 	entering      chan struct{} // holds a token for each client that subscribes right now
 	fetches       pool          // reads of the Source
-	largePages    lines         // first reads of many entries
+	largeReads    *readQueue    // permits for pages of many entries
 	verifications *rate.Limiter // the budget of all boards
 
 	profiles profileIndex // of the members that boards show
@@ -138,7 +140,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	h.entering = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	h.turns = pool{limit: runtime.GOMAXPROCS(0), running: &h.running}
 	h.fetches = pool{limit: maxFetches, running: &h.running}
-	h.largePages = lines{running: &h.running}
+	h.largeReads = newReadQueue()
 	h.profiles.boards, h.profiles.kinds = make(map[profileKey][]*board), make(map[string]bool)
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	for i := range cfg.Shards {
@@ -165,7 +167,6 @@ func (h *Hub) Run(ctx context.Context) error {
 	h.cancel()
 	h.turns.close()
 	h.fetches.close()
-	h.largePages.close()
 	h.running.Wait()
 	wg.Wait()
 	return ctx.Err()
@@ -178,7 +179,8 @@ var ErrClosed = errors.New("hub is closed")
 // comparable value: clients with the same address share what one of them may take of the hub.
 // A client whose address is nil may take any share.
 func (h *Hub) Join(conn Conn, address any) *Client {
-	c := &Client{conn: conn, address: address, shard: h.shards[h.nextShard.Add(1)%uint64(len(h.shards))]}
+	number := h.joined.Add(1)
+	c := &Client{conn: conn, address: address, caller: cmp.Or(address, any(number)), shard: h.shards[number%uint64(len(h.shards))]}
 	d := &delivery{client: c, stream: &h.status.stream}
 	c.shard.do(func() { h.status.join(d) })
 	return c

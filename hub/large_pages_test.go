@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rankcast/hub/view"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 )
@@ -70,6 +71,75 @@ func TestResyncDoesNotWaitForItsTurn(t *testing.T) {
 	})
 }
 
+// A large page that cannot be read makes nobody stale, and does not delay a small one.
+func TestLargePageThatFails(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(400)
+		_, small, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		synctest.Wait()
+		f.setLargeErr(errors.New("waited for too long"))
+		_, large, _ := join(t, h, 300)
+		pass(5 * time.Second)
+		require.False(t, isStale(h))
+		require.Empty(t, large.take(t))
+		small.take(t)
+		h.FeedChanges(f.set("m001", 5000))
+		_, another, _ := join(t, h, 90)
+		pass(200 * time.Millisecond) // two intervals
+		require.Equal(t, f.top(90), another.board.Top)
+		require.Equal(t, f.top(10), small.board.Top)
+		f.setLargeErr(nil)
+		pass(retryMax)
+		require.Equal(t, f.top(300), large.board.Top)
+	})
+}
+
+// A board whose large page waits keeps no changes meanwhile: however many arrive, the page is good
+// when it comes.
+func TestBusyBoardWaitsForAPermit(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(400)
+		h.largeReads.free = 0
+		_, conn, _ := join(t, h, 300)
+		h.FeedSubscribed("b")
+		for i := range view.MaxBuffered + 10 {
+			h.FeedChanges(f.set("m001", int64(1000+i)))
+		}
+		pass(time.Second)
+		require.Empty(t, conn.take(t))
+		h.largeReads.change(func() { h.largeReads.free = 1 })
+		synctest.Wait()
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+		require.Equal(t, f.top(300), conn.board.Top)
+		require.Len(t, f.largeReads, 1)
+	})
+}
+
+// Nobody waits for the verification of a large page, so it needs a permit too.
+func TestVerificationOfALargePageNeedsAPermit(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.fill(400)
+		_, conn, _ := join(t, h, 300)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		require.Equal(t, []string{"snapshot"}, conn.take(t))
+		pass(time.Minute)
+		require.GreaterOrEqual(t, len(f.largeReads), 2)
+		require.Len(t, f.pages, len(f.largeReads), "there was no other page")
+		h.largeReads.free = 0
+		before := len(f.pages)
+		pass(time.Minute)
+		require.Len(t, f.pages, before)
+		h.FeedChanges(f.set("m001", 5000))
+		pass(time.Second)
+		require.Equal(t, f.top(300), conn.board.Top, "the board goes on meanwhile")
+	})
+}
+
 // manyBoards is a Source of any number of empty boards. It records the pages that wait in line.
 type manyBoards struct {
 	*fakeBoard
@@ -103,6 +173,12 @@ func withManyBoards(t *testing.T, cfg Config, test func(h *Hub, m *manyBoards, w
 		defer runHub(h)()
 		h.FeedUp()
 		synctest.Wait()
+		defer func() {
+			pass(time.Second)
+			require.Equal(t, maxLargeReads, h.largeReads.free)
+			require.Empty(t, h.largeReads.lines)
+			require.Empty(t, h.largeReads.turns)
+		}()
 		test(h, m, func(c *Client, board string, top int) (*Subscription, error) {
 			sub, err := h.Subscribe(c, ranking.Board{Name: board, Instance: board}, Watch{Top: top}, nil, func() {})
 			h.FeedSubscribed(board)
@@ -134,7 +210,26 @@ func TestLargePagesTakeTurnsByAddress(t *testing.T) {
 		}
 		h.Unsubscribe(last)
 		pass(time.Second)
-		require.Equal(t, []string{"many0", "many1", "few", "many2", "many3", "again"}, m.order)
+		require.Equal(t, []string{"many0", "few", "many1", "many2", "many3", "again"}, m.order)
+	})
+}
+
+// A client does not wait in the line of another address that has asked for the same board before, with
+// many others.
+func TestLargePageOfABoardThatOthersWaitFor(t *testing.T) {
+	t.Parallel()
+	withManyBoards(t, Config{}, func(h *Hub, m *manyBoards, watch func(*Client, string, int) (*Subscription, error)) {
+		many, few := h.Join(&recordingConn{}, "198.51.100.1"), h.Join(&recordingConn{}, "198.51.100.2")
+		for i := range 20 {
+			_, err := watch(many, fmt.Sprint("many", i), 1000)
+			require.NoError(t, err)
+			synctest.Wait()
+		}
+		_, err := h.Subscribe(few, ranking.Board{Name: "many19", Instance: "many19"}, Watch{Top: 500}, nil, func() {})
+		require.NoError(t, err)
+		pass(time.Second)
+		require.Equal(t, []string{"many0", "many19", "many1"}, m.order[:3])
+		require.Len(t, m.order, 20, "each once")
 	})
 }
 
@@ -151,7 +246,7 @@ func TestLargePagesTakeTurnsByClient(t *testing.T) {
 		_, err := watch(few, "few", 1000)
 		require.NoError(t, err)
 		pass(time.Second)
-		require.Equal(t, []string{"many0", "many1", "few", "many2"}, m.order)
+		require.Equal(t, []string{"many0", "few", "many1", "many2"}, m.order)
 	})
 }
 

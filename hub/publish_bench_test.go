@@ -43,7 +43,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 	v.Resize(n)
 	v.BeginPage()
 	v.ApplyPage(page)
-	board.shown = []*stream{board.topStream(n, new(Client))}
+	board.shown = []*stream{board.topStream(n)}
 	board.loadProfiles(&schedule{now: time.Now()}, nil)
 	board.publish(time.Now())
 	seq, at := int64(1), 0.0

@@ -26,36 +26,28 @@ type fetchResult[T any] struct {
 	err   error
 	at    time.Time
 
-	inLine  bool        // the read waits, or has waited, in line
 	dropped atomic.Bool // the board does not need it any more
 }
 
 // start queues a read by do. The result comes as an event.
 func (r *fetch[T]) start(b *board, level urgency, do func(context.Context) (T, error)) {
-	r.underWay = new(fetchResult[T])
-	b.hub.fetches.push(level, r.underWay.task(b, level, do))
+	b.hub.fetches.push(level, r.begin(b, level, do))
 }
 
-// startInLine is start for a read that waits in a line of the hub.
-func (r *fetch[T]) startInLine(b *board, line any, do func(context.Context) (T, error)) {
-	r.underWay = &fetchResult[T]{inLine: true}
-	b.hub.largePages.push(line, r.underWay.task(b, normal, do))
-}
-
-// inLine reports whether a read that waits in line is under way.
-func (r *fetch[T]) inLine() bool { return r.underWay != nil && r.underWay.inLine }
-
-// task reads by do, and passes the result to the board.
-func (a *fetchResult[T]) task(b *board, level urgency, do func(context.Context) (T, error)) func() {
+// begin makes a read by do the one that is under way. The caller runs it. It does not wait for a
+// result that has yet to be built, so that it takes the place of other reads for a short time only.
+func (r *fetch[T]) begin(b *board, level urgency, do func(context.Context) (T, error)) (read func()) {
+	result := new(fetchResult[T])
+	r.underWay = result
 	return func() {
-		if b.isStopped() || a.dropped.Load() {
+		if b.isStopped() || result.dropped.Load() {
 			return
 		}
-		ctx, cancel := context.WithTimeout(b.hub.ctx, fetchTimeout)
+		ctx, cancel := context.WithTimeout(ranking.WithoutBuilds(b.hub.ctx), fetchTimeout)
 		defer cancel()
-		a.value, a.err = do(ctx)
-		a.at = time.Now()
-		b.postEvent(level, a)
+		result.value, result.err = do(ctx)
+		result.at = time.Now()
+		b.postEvent(level, result)
 	}
 }
 

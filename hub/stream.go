@@ -13,7 +13,6 @@ type stream struct {
 	feed   *eventFeed // nil unless the stream is of a feed
 	board  *board     // nil unless the stream is of a board
 	n      int        // of a top
-	line   any        // of a top: in which its first page waits, if that is large
 	member string     // the followed member, or ""
 	around int        // neighbours on each side of the member
 

@@ -26,13 +26,12 @@ func (s *streamSet) findTop(n int) (i int, found bool) {
 	return i, i < len(s.tops) && s.tops[i].n == n
 }
 
-// topStream returns the stream of the first n entries. c is the client that needs it. The caller
-// holds mu.
-func (b *board) topStream(n int, c *Client) *stream {
+// topStream returns the stream of the first n entries. The caller holds mu.
+func (b *board) topStream(n int) *stream {
 	i, found := b.findTop(n)
 	if !found {
 		tops := make([]*stream, 0, len(b.tops)+1)
-		tops = append(append(tops, b.tops[:i]...), &stream{board: b, n: n, line: c.line()})
+		tops = append(append(tops, b.tops[:i]...), &stream{board: b, n: n})
 		b.tops = append(tops, b.tops[i:]...)
 	}
 	return b.tops[i]
@@ -70,8 +69,11 @@ func (b *board) removeStream(st *stream) {
 // addDeliveries adds a subscription's deliveries to their streams, and queues a turn.
 func (b *board) addDeliveries(c *Client, w Watch) *Subscription {
 	sub := &Subscription{client: c}
-	b.post(normal, func(*work) {
-		sub.top = &delivery{client: c, stream: b.topStream(w.Top, c), resumeFrom: w.Resume}
+	b.post(normal, func(todo *work) {
+		sub.top = &delivery{client: c, stream: b.topStream(w.Top), resumeFrom: w.Resume}
+		if w.Top > smallTop && sub.top.stream.version.Load() == nil {
+			todo.largeCallers = append(todo.largeCallers, c.caller)
+		}
 		if w.Me != "" {
 			sub.me = &delivery{client: c, stream: b.memberStream(w.Me, w.Around), requires: sub.top}
 			sub.top.dependent = sub.me

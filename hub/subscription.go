@@ -83,7 +83,7 @@ var (
 // acquire makes the deliveries of a subscription, and starts the board if they are its
 // first.
 func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, error) {
-	b, only, err := h.addWatcher(named, c.address)
+	b, only, err := h.addWatcher(named, c)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (h *Hub) acquire(c *Client, named ranking.Board, w Watch) (*Subscription, e
 type sole struct{ board, instance bool }
 
 // addWatcher counts a watcher of a board, and makes the board for the first.
-func (h *Hub) addWatcher(named ranking.Board, address any) (b *board, only sole, err error) {
+func (h *Hub) addWatcher(named ranking.Board, c *Client) (b *board, only sole, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -106,7 +106,7 @@ func (h *Hub) addWatcher(named ranking.Board, address any) (b *board, only sole,
 	if b = h.boards[named.Name]; b == nil {
 		if most := h.cfg.MaxBoards; most > 0 && len(h.boards) >= most {
 			return nil, only, ErrTooManyBoards
-		} else if most > 0 && address != nil && h.started[address] >= max(1, most/2) {
+		} else if most > 0 && c.address != nil && h.started[c.address] >= max(1, most/2) {
 			return nil, only, ErrAddressBoards
 		}
 		only.board = true
@@ -117,8 +117,8 @@ func (h *Hub) addWatcher(named ranking.Board, address any) (b *board, only sole,
 			h.instances[named.Instance] = i
 		}
 		b = newBoard(h, named, i.link)
-		b.startedBy = address
-		h.started[address]++
+		b.startedBy, b.caller = c.address, c.caller
+		h.started[c.address]++
 		b.index = len(h.order)
 		h.order = append(h.order, b)
 		h.boards[b.name] = b

@@ -28,6 +28,15 @@ func WithCaller(ctx context.Context, caller any) context.Context {
 	return context.WithValue(ctx, callerKey{}, caller)
 }
 
+// withoutBuildsKey is the key of WithoutBuilds in a context.
+type withoutBuildsKey struct{}
+
+// WithoutBuilds makes reads return ErrNotBuilt at once where they would wait until a result is built. The
+// build goes on.
+func WithoutBuilds(ctx context.Context) context.Context {
+	return context.WithValue(ctx, withoutBuildsKey{}, true)
+}
+
 // pacer makes the callers that read large pages take turns: one page at a time, and then a pause as long as
 // the page took. So they take half of the time of Redis at most, all together. A page of 1,000 entries holds
 // Redis for about a millisecond: without turns, each update would wait for a page of each caller.

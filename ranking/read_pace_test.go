@@ -152,6 +152,8 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 		})
 		_, err = s.Read(t.Context(), "b", Query{Limit: 200})
 		require.NoError(t, err)
+		_, err = s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
+		require.ErrorIs(t, err, ErrNotBuilt, "at once: the test has a minute")
 		giveUp()
 		waiting.Wait()
 	})

@@ -116,6 +116,9 @@ func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.
 		if timely || built > 0 && b.timely {
 			return nil
 		}
+		if ctx.Value(withoutBuildsKey{}) != nil {
+			return ErrNotBuilt
+		}
 		select {
 		case <-b.done:
 		case <-ctx.Done():
