@@ -41,7 +41,8 @@ var (
 	ErrOverloaded = definition.ErrOverloaded
 	// ErrUnavailable reports that Redis did not answer as expected.
 	ErrUnavailable = definition.ErrUnavailable
-	// ErrNotBuilt reports a board whose result has yet to be built. The build goes on. It is a
+	// ErrNotBuilt reports a board whose result has yet to be built. A build that has begun goes
+	// on. One that waits for its turn keeps it for three seconds after its last reader. It is a
 	// kind of ErrUnavailable.
 	ErrNotBuilt = fmt.Errorf("%w: its result is not built yet", ErrUnavailable)
 	// ErrOutcomeUnknown reports a write that Redis may or may not have applied. Send it

@@ -33,9 +33,10 @@ type builder struct {
 
 var errBuildLost = fmt.Errorf("%w: another node has taken over the build, or the board was deleted", ErrUnavailable)
 
-// build builds a result, unless there is a result newer than seen (µs since 1970), or
-// another node builds one.
-func (s *Store) build(ctx context.Context, instance string, seen int64, b *build) error {
+// build builds a result, unless there is a result newer than the one seen, or another node
+// builds one.
+func (s *Store) build(ctx context.Context, b *build) error {
+	instance, seen := b.instance, b.seen
 	d, until, err := s.leasedDefinitions(ctx)
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bo
 		w.kept = time.Now()
 		has = true
 	case "busy":
-		b.came, b.since, b.seen = builtElsewhere, r.Number(), r.Number()
+		b.came, b.since, b.present = builtElsewhere, r.Number(), r.Number()
 	case "fresh":
 		w.builds.note(w.instance, r.Number())
 	case "shape":

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"rankcast/ranking/definition"
@@ -32,38 +31,6 @@ const (
 	gentleMost = 5 * time.Millisecond
 	// resultsKnown bounds the results whose age a node remembers: 10 MB.
 	resultsKnown = 100_000
-)
-
-// builds are the results that a node knows, and the builds and sweeps under way.
-type builds struct {
-	end     context.Context // ends when the node stops
-	stop    context.CancelFunc
-	running sync.WaitGroup
-
-	mu    sync.Mutex
-	under map[string]*build    // builds under way, by instance
-	built map[string]int64     // by instance: when the build of its result began, µs since 1970
-	swept map[string]*sweepRun // sweeps under way, by instance
-}
-
-// build is one attempt to get a result newer than the one that the caller has seen.
-type build struct {
-	timely bool          // it began before the present result was too old
-	done   chan struct{} // closed at the end; the fields below are valid after that
-	came   buildOutcome
-	since  int64 // with builtElsewhere: when the other node began, µs since 1970
-	seen   int64 // with builtElsewhere: when the present result was built, µs since 1970
-	took   time.Duration
-	err    error
-}
-
-// buildOutcome is the result of one build.
-type buildOutcome int
-
-const (
-	builtNew       buildOutcome = iota // there is a newer result, or the present one was confirmed
-	builtNothing                       // the sources have no data, and there is no result
-	builtElsewhere                     // another node builds the result
 )
 
 // scored is a member of a result, with its score.
@@ -96,6 +63,12 @@ func retention(r *definition.Compiled) time.Duration {
 // ensureFresh makes the result of a board readable: not older than refresh plus the time of
 // one build. During a build that began in time it accepts the present result.
 func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.Compiled) error {
+	return s.ensureFreshBy(ctx, instance, r, s.builds.wait)
+}
+
+// ensureFreshBy is ensureFresh with a wait for a build, which reports whether the build has ended
+// before the context.
+func (s *Store) ensureFreshBy(ctx context.Context, instance string, r *definition.Compiled, wait func(context.Context, *build) bool) error {
 	if built := s.builds.known(instance); built > 0 && s.age(built) < rebuildAfter(r) {
 		return nil
 	}
@@ -112,16 +85,14 @@ func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.
 	giveUp := time.NewTimer(s.cfg.CallTimeout)
 	defer giveUp.Stop()
 	for {
-		b := s.startBuild(instance, built, timely)
+		b := s.builds.start(r.Board.Name, instance, built, timely)
 		if timely || built > 0 && b.timely {
 			return nil
 		}
 		if ctx.Value(withoutBuildsKey{}) != nil {
 			return ErrNotBuilt
 		}
-		select {
-		case <-b.done:
-		case <-ctx.Done():
+		if !wait(ctx, b) {
 			return fmt.Errorf("%w: %w", ErrNotBuilt, ctx.Err())
 		}
 		switch {
@@ -134,7 +105,7 @@ func (s *Store) ensureFresh(ctx context.Context, instance string, r *definition.
 			return b.err
 		case b.came != builtElsewhere:
 			return nil
-		case b.seen > 0 && time.Duration(b.since-b.seen)*time.Microsecond <= r.RefreshInterval():
+		case b.present > 0 && time.Duration(b.since-b.present)*time.Microsecond <= r.RefreshInterval():
 			return nil // the other node began in time
 		}
 		again := time.NewTimer(otherBuilds)
@@ -165,7 +136,7 @@ func (s *Store) age(built int64) time.Duration {
 func (s *Store) refreshWatched(m resolved, built int64) {
 	s.builds.note(m.Instance, built)
 	if age := s.age(built); built == 0 || age >= rebuildAfter(m.compiled) {
-		s.startBuild(m.Instance, built, built > 0 && age < m.compiled.RefreshInterval())
+		s.builds.start(m.compiled.Board.Name, m.Instance, built, built > 0 && age < m.compiled.RefreshInterval())
 	}
 }
 
@@ -211,39 +182,4 @@ func (b *builds) note(instance string, built int64) {
 	} else {
 		b.built[instance] = built
 	}
-}
-
-// startBuild starts the build of a result newer than seen, or joins the one under way on
-// this node. A caller that stops waiting does not end the build.
-func (s *Store) startBuild(instance string, seen int64, timely bool) *build {
-	bs := &s.builds
-	bs.mu.Lock()
-	defer bs.mu.Unlock()
-	if b := bs.under[instance]; b != nil {
-		return b
-	}
-	if bs.under == nil {
-		bs.under = make(map[string]*build)
-	}
-	b := &build{timely: timely, done: make(chan struct{})}
-	bs.under[instance] = b
-	bs.running.Go(func() {
-		defer close(b.done)
-		began := time.Now()
-		err := s.build(bs.end, instance, seen, b)
-		b.took = time.Since(began)
-		if err != nil {
-			b.err = fmt.Errorf("build board %q: %w", instance, err)
-		}
-		bs.mu.Lock()
-		defer bs.mu.Unlock()
-		delete(bs.under, instance)
-	})
-	return b
-}
-
-// close ends the work under way, and waits for it.
-func (b *builds) close() {
-	b.stop()
-	b.running.Wait()
 }

@@ -154,7 +154,7 @@ func (s *Store) sources(ctx context.Context, d *definitions, n definition.Name, 
 				err = fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
 			}
 		default:
-			err = s.ensureFresh(ctx, b.instance, b.rule)
+			err = s.ensureFreshBy(ctx, b.instance, b.rule, s.builds.waitInTurn)
 		}
 		if err != nil {
 			return nil, err

@@ -91,7 +91,7 @@ func BenchmarkWindow(b *testing.B) {
 		require.GreaterOrEqual(b, p.Total, int64(least))
 	}
 	build := func(seen int64) {
-		w := s.startBuild("built", seen, false)
+		w := s.builds.start("built", "built", seen, false)
 		<-w.done
 		require.NoError(b, w.err)
 	}

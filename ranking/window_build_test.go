@@ -207,7 +207,7 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 					dead.builds.stop()
 					return nil
 				})
-				b := dead.startBuild("b", s.builds.known("b"), false)
+				b := dead.builds.start("b", "b", s.builds.known("b"), false)
 				<-b.done
 				dead.builds.running.Wait()
 				reached = calls.sent.Load() > int64(dies)
@@ -226,8 +226,8 @@ func TestWindowWhoseBuilderDies(t *testing.T) {
 					w.pass(buildLease - time.Millisecond)
 					_, err := s.catalog.readFresh(t.Context())
 					require.NoError(t, err)
-					next := new(build)
-					require.NoError(t, s.build(t.Context(), "b", s.builds.known("b"), next))
+					next := &build{instance: "b", seen: s.builds.known("b")}
+					require.NoError(t, s.build(t.Context(), next))
 					require.Equal(t, builtElsewhere, next.came, "another waits for the lease to be over")
 					w.pass(time.Millisecond)
 				}

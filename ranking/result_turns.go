@@ -1,0 +1,246 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"rankcast/ranking/fairqueue"
+)
+
+const (
+	// buildsAtOnce bounds the builds under way on a node, and so their memory: about 120 bytes for
+	// each member. Each further one makes an update wait for one more call to Redis.
+	buildsAtOnce = 3
+	// firstAtOnce bounds the builds of boards without a result. So such builds of large boards never
+	// take all turns: a result that clients read or watch is replaced meanwhile.
+	firstAtOnce = buildsAtOnce - 1
+	// buildWantedFor is how long a build that has not begun outlasts the last caller that wanted it. It
+	// covers the second between two calls of Store.States, and the pause of a client that tries again.
+	buildWantedFor = 3 * time.Second
+	// unwantedKept is the number of builds in line up to which a node looks for those that nobody
+	// wants only when their turn comes.
+	unwantedKept = 1000
+)
+
+// builds are the results that a node knows, and the builds and sweeps under way. No more than
+// buildsAtOnce builds are under way at a time. The others wait in line, without a goroutine.
+type builds struct {
+	end     context.Context // ends when the node stops
+	stop    context.CancelFunc
+	running sync.WaitGroup
+	do      func(context.Context, *build) error // makes one build
+
+	mu      sync.Mutex
+	under   map[string]*build // builds in line and under way, by instance
+	lines   buildLines
+	workers int                  // goroutines that take builds from the lines
+	built   map[string]int64     // by instance: when the build of its result began, µs since 1970
+	swept   map[string]*sweepRun // sweeps under way, by instance
+}
+
+// build is one attempt to get a result newer than the one that the caller has seen.
+type build struct {
+	line, instance string
+	first          bool // the board has no result
+	timely         bool // a caller asked for it before the present result was too old
+
+	// The mu of builds guards these. A build that has begun keeps its seen.
+	seen    int64 // when the present result was built, µs since 1970; 0: there is none
+	begun   bool
+	waiting int       // callers that wait for it
+	asked   time.Time // when a caller last asked for it, or left
+
+	done    chan struct{} // closed at the end; the fields below are valid after that
+	came    buildOutcome
+	since   int64 // with builtElsewhere: when the other node began, µs since 1970
+	present int64 // with builtElsewhere: when the present result was built, µs since 1970
+	took    time.Duration
+	err     error
+}
+
+// buildOutcome is the result of one build.
+type buildOutcome int
+
+const (
+	builtNew       buildOutcome = iota // there is a newer result, or the present one was confirmed
+	builtNothing                       // the sources have no data, and there is no result
+	builtElsewhere                     // another node builds the result
+)
+
+// isWanted reports whether a caller waits for a build, or asked for it lately. The caller holds
+// the mu of builds.
+func (b *build) isWanted() bool { return b.waiting > 0 || time.Since(b.asked) < buildWantedFor }
+
+// start starts the build of a result newer than seen, or joins the one of this node. line is the
+// name of the board's definition. timely reports that the present result is not too old yet.
+func (bs *builds) start(line, instance string, seen int64, timely bool) *build {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	if b := bs.under[instance]; b != nil {
+		b.asked = time.Now()
+		if !b.begun {
+			b.seen = max(b.seen, seen) // another node has replaced the result in the meantime
+		}
+		return b
+	}
+	if bs.under == nil {
+		bs.under = make(map[string]*build)
+	}
+	b := &build{line: line, instance: instance, first: seen == 0, timely: timely, seen: seen, asked: time.Now(), done: make(chan struct{})}
+	bs.under[instance] = b
+	bs.lines.push(b)
+	if bs.lines.length >= max(unwantedKept, bs.lines.dropAt) {
+		bs.lines.filter(bs.keep)
+	}
+	if bs.workers < buildsAtOnce {
+		bs.workers++
+		bs.running.Go(bs.work)
+	}
+	return b
+}
+
+// wait waits for the end of a build, and reports whether it has ended before ctx.
+func (bs *builds) wait(ctx context.Context, b *build) bool {
+	bs.mu.Lock()
+	b.waiting++
+	bs.mu.Unlock()
+	defer func() {
+		bs.mu.Lock()
+		defer bs.mu.Unlock()
+		b.waiting--
+		b.asked = time.Now()
+	}()
+	select {
+	case <-b.done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// waitInTurn is wait for a caller that is a build itself. It makes a build that is in line on its
+// own. Otherwise all builds under way could wait for builds that never begin.
+func (bs *builds) waitInTurn(ctx context.Context, b *build) bool {
+	bs.mu.Lock()
+	inLine := !b.begun
+	b.begun = true
+	bs.mu.Unlock()
+	if inLine {
+		bs.run(b)
+	}
+	return bs.wait(ctx, b)
+}
+
+// work makes the builds in line, until there are none.
+func (bs *builds) work() {
+	for b := bs.next(nil); b != nil; b = bs.next(b) {
+		bs.run(b)
+	}
+}
+
+// next begins the next build, for a worker that has made another one; nil: none yet. It returns nil
+// when no build may begin, and the worker ends.
+func (bs *builds) next(made *build) *build {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	if made != nil && made.first {
+		bs.lines.firstUnderWay--
+	}
+	for b := bs.lines.pop(); b != nil; b = bs.lines.pop() {
+		if bs.keep(b) {
+			b.begun = true
+			if b.first {
+				bs.lines.firstUnderWay++
+			}
+			return b
+		}
+	}
+	bs.workers--
+	return nil
+}
+
+// keep reports whether a build from the lines has yet to be made. It drops one that nobody wants.
+// The caller holds mu.
+func (bs *builds) keep(b *build) bool {
+	if b.begun || b.isWanted() {
+		return !b.begun
+	}
+	b.begun, b.err = true, ErrNotBuilt
+	delete(bs.under, b.instance)
+	close(b.done)
+	return false
+}
+
+// run makes a build that has begun.
+func (bs *builds) run(b *build) {
+	defer close(b.done)
+	began := time.Now()
+	err := bs.do(bs.end, b)
+	b.took = time.Since(began)
+	if err != nil {
+		b.err = fmt.Errorf("build board %q: %w", b.instance, err)
+	}
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	delete(bs.under, b.instance)
+}
+
+// close ends the builds and sweeps under way, and waits for them.
+func (bs *builds) close() {
+	bs.stop()
+	bs.running.Wait()
+}
+
+// buildLines are the builds that have not begun. Builds that replace a result and first builds,
+// of boards without a result, take turns. Within each kind the definitions take turns.
+type buildLines struct {
+	replacing, first fairqueue.Queue[string, *build] // by line
+	firstIsNext      bool
+	firstUnderWay    int // first builds that a worker makes
+	length, dropAt   int // number of builds, and the number at which to drop the unwanted ones
+}
+
+func (l *buildLines) push(b *build) {
+	l.length++
+	if b.first {
+		l.first.Push(b.line, b)
+	} else {
+		l.replacing.Push(b.line, b)
+	}
+}
+
+// pop removes the next build that may begin; nil: there is none.
+func (l *buildLines) pop() *build {
+	l.firstIsNext = !l.firstIsNext && l.firstUnderWay < firstAtOnce
+	now, then := &l.replacing, &l.first
+	if l.firstIsNext {
+		now, then = then, now
+	}
+	b, ok := now.Pop()
+	if !ok && (l.firstIsNext || l.firstUnderWay < firstAtOnce) {
+		b, ok = then.Pop()
+	}
+	if ok {
+		l.length--
+	}
+	return b
+}
+
+// filter keeps the builds for which keep returns true, in their order.
+func (l *buildLines) filter(keep func(*build) bool) {
+	l.length = 0
+	for _, queue := range []*fairqueue.Queue[string, *build]{&l.replacing, &l.first} {
+		var kept []*build
+		for b, ok := queue.Pop(); ok; b, ok = queue.Pop() {
+			if keep(b) {
+				kept = append(kept, b)
+			}
+		}
+		for _, b := range kept {
+			l.push(b)
+		}
+	}
+	l.dropAt = 2 * l.length
+}
