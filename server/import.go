@@ -17,6 +17,7 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 	"rankcast/server/internal/request"
 )
@@ -89,7 +90,7 @@ func (s *Server) postImport(c echo.Context) error {
 		return err
 	}
 	control := http.NewResponseController(c.Response())
-	body := &deadlineReader{Reader: c.Request().Body, control: control, timeout: s.cfg.RequestTimeout}
+	body := &importReader{r: c.Request(), control: control, timeout: s.cfg.RequestTimeout}
 	lines := &lineReader{r: bufio.NewReaderSize(body, 16*maxLine), parse: parse}
 	done, err := s.store.Import(c.Request().Context(), board, lines.next)
 	control.SetWriteDeadline(time.Now().Add(s.cfg.RequestTimeout))
@@ -108,21 +109,32 @@ func newImport(board string, done ranking.Imported) importJSON {
 	return j
 }
 
-// deadlineReader renews the read deadline as a body arrives: an import may take any time as long as
-// the client sends bytes.
-type deadlineReader struct {
-	io.Reader
+// importReader renews the read deadline as a body arrives: an import may take any time as long as
+// the client sends bytes. The import has its turn while it works on what has arrived, not while it waits for
+// more.
+type importReader struct {
+	r       *http.Request
 	control *http.ResponseController
 	timeout time.Duration
 	renewed time.Time
 }
 
-func (r *deadlineReader) Read(b []byte) (int, error) {
-	if now := time.Now(); now.Sub(r.renewed) > r.timeout/16 { // not for each of many small reads
-		r.renewed = now
-		r.control.SetReadDeadline(now.Add(r.timeout)) // a reader without deadlines needs none
+func (i *importReader) Read(b []byte) (int, error) {
+	if now := time.Now(); now.Sub(i.renewed) > i.timeout/16 { // not for each of many small reads
+		i.renewed = now
+		i.control.SetReadDeadline(now.Add(i.timeout)) // a reader without deadlines needs none
 	}
-	return r.Reader.Read(b)
+	turn, takesTurns := i.r.Body.(*turnBody)
+	if takesTurns {
+		turn.end()
+	}
+	n, err := i.r.Body.Read(b)
+	if takesTurns && n > 0 {
+		if _, refused := turn.begin(i.r.Context(), n); refused != nil {
+			return 0, refused
+		}
+	}
+	return n, err
 }
 
 // lineReader reads the rows of an import.
@@ -143,6 +155,10 @@ func (l *lineReader) next() (ranking.Row, error) {
 		l.line++
 		if len(text) > maxLine || errors.Is(err, bufio.ErrBufferFull) {
 			return ranking.Row{}, l.refuse(&ranking.FieldError{Field: lineField, Reason: fmt.Sprintf("is longer than %d bytes", maxLine), Kind: ranking.ErrTooLarge})
+		}
+		var refusal *access.Refusal
+		if errors.As(err, &refusal) {
+			return ranking.Row{}, err
 		}
 		if err != nil && err != io.EOF { // a part of a line may be a valid line by chance
 			return ranking.Row{}, ranking.Invalid("body", "ended early, or no bytes came within the time limit")

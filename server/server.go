@@ -112,7 +112,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		s.log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
 		return err
 	}}))
-	e.Use(s.limitRequests, s.rejectOtherHosts, rejectCrossOrigin, allowReads(origins))
+	e.Use(s.limitRequests, s.rejectOtherHosts, rejectCrossOrigin, allowReads(origins), s.takeTurns)
 	s.addRoutes(e)
 	return s
 }

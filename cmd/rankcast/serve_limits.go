@@ -17,10 +17,11 @@ type serveLimits struct {
 	AddressRate       int      `default:"5000" env:"RANKCAST_ADDRESS_RATE" help:"Most requests and messages of an address in a second; it may save up those of 20 seconds. Loopback has no limit."`
 	MaxSockets        *int     `env:"RANKCAST_MAX_SOCKETS" placeholder:"N" help:"Most sockets of this node. Default nine tenths of the files that the process may open."`
 	MaxConnections    *int     `env:"RANKCAST_MAX_CONNECTIONS" placeholder:"N" help:"Most connections of this node, sockets and requests together, half of them of one address. Default nineteen twentieths of the files that the process may open."`
+	MaxRequests       *int     `env:"RANKCAST_MAX_REQUESTS" placeholder:"N" help:"Most writes at once on this node; one of more than 1 KiB counts as several. An address gets half of them, and as many reads. Default 16 for each processor."`
 	HandshakeRate     int      `default:"2000" env:"RANKCAST_HANDSHAKE_RATE" help:"Most sockets that this node opens in a second, half of them to one address; it may save up those of five seconds."`
 	MaxExports        int      `default:"50" env:"RANKCAST_MAX_EXPORTS" help:"Most exports at once on this node, half of them of one address."`
-	MaxWaitingMB      int      `name:"max-waiting-mb" default:"256" env:"RANKCAST_MAX_WAITING_MB" help:"Most MiB of frames that wait on this node for slow sockets, half of them of one address."`
-	MaxWatchedBoards  int      `default:"100000" env:"RANKCAST_MAX_WATCHED_BOARDS" help:"Most different boards that clients watch on this node at once."`
+	MaxWaitingMB      int      `name:"max-waiting-mb" default:"256" env:"RANKCAST_MAX_WAITING_MB" help:"Most MiB of frames, answers and bodies that wait on this node for slow clients, half of them of one address."`
+	MaxWatchedBoards  int      `default:"100000" env:"RANKCAST_MAX_WATCHED_BOARDS" help:"Most different boards that clients watch on this node at once; those of an address get half of them."`
 
 	proxies []netip.Prefix
 }
@@ -32,7 +33,7 @@ func (s *serveLimits) Validate() (err error) {
 	}
 	for name, n := range map[string]int{
 		"max-subscriptions": s.MaxSubscriptions, "message-rate": s.MessageRate, "max-address-sockets": s.MaxAddressSockets, "address-rate": s.AddressRate,
-		"max-sockets": orOne(s.MaxSockets), "max-connections": orOne(s.MaxConnections), "handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports, "max-waiting-mb": s.MaxWaitingMB, "max-watched-boards": s.MaxWatchedBoards,
+		"max-sockets": orOne(s.MaxSockets), "max-connections": orOne(s.MaxConnections), "max-requests": orOne(s.MaxRequests), "handshake-rate": s.HandshakeRate, "max-exports": s.MaxExports, "max-waiting-mb": s.MaxWaitingMB, "max-watched-boards": s.MaxWatchedBoards,
 	} {
 		if n < 0 {
 			return fmt.Errorf("--%s must be 0, for no limit, or more", name)
@@ -64,6 +65,9 @@ func (s *serveLimits) config() access.Config {
 	}
 	if s.MaxSockets != nil {
 		cfg.Sockets = limit(*s.MaxSockets)
+	}
+	if s.MaxRequests != nil {
+		cfg.Requests = limit(*s.MaxRequests)
 	}
 	if s.MaxConnections != nil {
 		cfg.Connections = limit(*s.MaxConnections)

@@ -24,6 +24,7 @@ const (
 	AddressBoards
 	WaitingBytes
 	AddressWaitingBytes
+	Requests
 	Connections
 	AddressConnections
 	limitCount
@@ -34,7 +35,7 @@ var limitNames = [limitCount]string{
 	Subscriptions: "subscriptions", Messages: "messages",
 	AddressSockets: "address_sockets", AddressRequests: "address_requests", AddressHandshakes: "address_handshakes",
 	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", AddressExports: "address_exports", WatchedBoards: "watched_boards", AddressBoards: "address_boards",
-	WaitingBytes: "waiting_bytes", AddressWaitingBytes: "address_waiting_bytes",
+	WaitingBytes: "waiting_bytes", Requests: "requests", AddressWaitingBytes: "address_waiting_bytes",
 	Connections: "connections", AddressConnections: "address_connections",
 }
 

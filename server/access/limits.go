@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"math"
+	"runtime"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -48,6 +50,9 @@ type Config struct {
 	Handshakes int
 	// Exports bounds the exports under way. One address gets half of them. Default 50.
 	Exports int
+	// Requests bounds the writes under way. A write of more than 1 KiB counts as several: 16 KiB as 17. One
+	// address gets half of them, and has as many reads under way. Default 16 for each processor.
+	Requests int
 	// WaitingBytes bounds the memory of frames that wait for slow sockets to accept them, in bytes. One
 	// address gets half of it. Default 256 MiB.
 	WaitingBytes int
@@ -62,8 +67,9 @@ func (c Config) withDefaults() Config {
 	c.Connections = cmp.Or(c.Connections, shareOfFiles(19, 20))
 	c.Handshakes = cmp.Or(c.Handshakes, 2000)
 	c.Exports = cmp.Or(c.Exports, 50)
+	c.Requests = cmp.Or(c.Requests, 16*runtime.GOMAXPROCS(0))
 	c.WaitingBytes = cmp.Or(c.WaitingBytes, 256<<20)
-	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Connections, &c.Handshakes, &c.Exports, &c.WaitingBytes} {
+	for _, limit := range []*int{&c.Subscriptions, &c.Messages, &c.AddressSockets, &c.AddressRequests, &c.Sockets, &c.Connections, &c.Handshakes, &c.Exports, &c.Requests, &c.WaitingBytes} {
 		*limit = max(*limit, 0) // 0 means no limit from here on
 	}
 	if c.AddressSockets > 0 && c.Sockets > 0 {
@@ -78,6 +84,14 @@ func half(most int) int {
 		return 0
 	}
 	return max(1, most/2)
+}
+
+// unlessOff is n, or 0 if a limit is off.
+func unlessOff(limit, n int) int {
+	if limit == 0 {
+		return 0
+	}
+	return n
 }
 
 // shareOfFiles is a share of the files that the process may open: part of so many parts.
@@ -100,6 +114,7 @@ type Limits struct {
 	sockets           *places
 	connections       *places
 	exports           *places
+	writes, reads     *turns
 	waiting           *waiting
 }
 
@@ -108,7 +123,8 @@ func New(cfg Config) *Limits {
 	cfg = cfg.withDefaults()
 	l := &Limits{
 		cfg: cfg, sockets: newPlaces(cfg.Sockets, cfg.AddressSockets), connections: newPlaces(cfg.Connections, half(cfg.Connections)),
-		exports: newPlaces(cfg.Exports, half(cfg.Exports)), waiting: newWaiting(cfg.WaitingBytes, half(cfg.WaitingBytes)),
+		exports: newPlaces(cfg.Exports, half(cfg.Exports)), writes: newTurns(cfg.Requests, half(cfg.Requests)),
+		reads: newTurns(unlessOff(cfg.Requests, math.MaxInt), half(cfg.Requests)), waiting: newWaiting(cfg.WaitingBytes, half(cfg.WaitingBytes)),
 	}
 	l.requests = newBuckets(tokenRate{cfg.AddressRequests, requestsSaved})
 	handshakes := tokenRate{cfg.Handshakes, handshakesSaved}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -55,6 +56,12 @@ func (l *Limits) allowHandshake(a Address) error {
 		return l.refuse(Handshakes, ErrOverloaded, wait, "clients open more than %d sockets a second (--handshake-rate)", l.cfg.Handshakes)
 	}
 	return nil
+}
+
+// AcquireWrite is Limits.AcquireWrite for the client of the socket.
+func (s *SocketSlot) AcquireWrite(ctx context.Context, bytes int) (release func(), err error) {
+	release, _, err = s.limits.AcquireWrite(ctx, s.address, bytes)
+	return release, err
 }
 
 // Address is the address of the socket's client.

@@ -48,9 +48,15 @@ func (ss *session) handle(message []byte, refused error) (id jsontext.Value, err
 		return id, ss.subscribe(id, o)
 	case "unsubscribe":
 		return id, ss.unsubscribe(id, o)
-	case "update":
-		return id, ss.update(id, o)
-	case "event":
+	case "update", "event":
+		release, err := ss.slot.AcquireWrite(ss.sessions.calls, len(message))
+		if err != nil {
+			return id, err
+		}
+		defer release()
+		if kind == "update" {
+			return id, ss.update(id, o)
+		}
 		return id, ss.event(id, o)
 	case "ping":
 		if err := o.Only("type", "id"); err != nil {

@@ -1,0 +1,89 @@
+package server_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server/access"
+	"rankcast/server/servertest"
+)
+
+// Every write gives its turn back, however it ends: on a node that lets one write through at a time, none of
+// these makes a later one wait in vain.
+func TestEveryWriteGivesItsTurnBack(t *testing.T) {
+	t.Parallel()
+	n := limited(t, redistest.Embedded(t), access.Config{Requests: 1})
+	s := servertest.DialFrom(t, n.Addr, phone)
+	for range 3 {
+		for _, w := range []struct{ method, path, body, contentType string }{
+			{"POST", "/v1/boards/b/scores", `{"member":"m","score":1}`, ""},
+			{"POST", "/v1/boards/b/scores", `{"updates":[{"member":"m","score":1},{"member":"n","score":1}]}`, ""},
+			{"POST", "/v1/boards/b/scores", `{"member":`, ""},
+			{"POST", "/v1/boards/b/scores", `{"member":"` + strings.Repeat("m", 1<<20) + `"}`, ""},
+			{"POST", "/v1/boards/nope/scores", `{"member":"m","score":1}`, ""},
+			{"POST", "/v1/boards/b/import", "{\"member\":\"i\",\"score\":1}\n", "application/x-ndjson"},
+			{"POST", "/v1/boards/b/import", "nonsense\n", "application/x-ndjson"},
+			{"PUT", "/v1/members/user/m", `{"name":"Mia"}`, ""},
+			{"PUT", "/v1/boards/b/hidden/m", `{}`, ""},
+			{"DELETE", "/v1/boards/b/hidden/m", "", ""},
+			{"DELETE", "/v1/boards/nope", "", ""},
+		} {
+			contentType := w.contentType
+			if contentType == "" {
+				contentType = "application/json"
+			}
+			a := n.Do(w.method, w.path, w.body, "X-Forwarded-For", phone, "Content-Type", contentType)
+			require.NotEqual(t, 503, a.Status, "%s %s", w.method, w.path)
+		}
+		s.Send(`{"type":"update","id":1,"board":"b","update":{"member":"s","score":1}}`)
+		s.Next("result")
+		s.Send(`{"type":"update","id":1,"board":"nope","update":{"member":"s","score":1}}`)
+		s.Next("error")
+		require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "X-Forwarded-For", phone).Status)
+	}
+	require.Zero(t, maps.Collect(n.Server.Limited())["requests"])
+}
+
+// While the writes of one address wait for Redis, the write of another address does not wait for them. What has
+// waited for too long is refused.
+func TestWritesOfAnAddressDoNotHoldUpAnother(t *testing.T) {
+	t.Parallel()
+	proxy := redistest.StartProxy(t, redistest.Start(t).URL())
+	n := limited(t, proxy.URL(), access.Config{Requests: 2})
+	proxy.Hold(`"slow"`, "slow")
+	var slow sync.WaitGroup
+	for i := range 3 {
+		slow.Go(func() {
+			n.Do("POST", "/v1/boards/c/scores", fmt.Sprintf(`{"member":"slow%d","score":1}`, i), "X-Forwarded-For", phone)
+		})
+	}
+	redistest.Eventually(t, "a write of the address to be refused", func() error {
+		if maps.Collect(n.Server.Limited())["requests"] == 0 {
+			return errors.New("none is")
+		}
+		return nil
+	})
+	require.Equal(t, 1, proxy.Held())
+	require.Equal(t, 200, n.Do("POST", "/v1/boards/b/scores", `{"member":"m","score":1}`, "X-Forwarded-For", laptop).Status)
+	proxy.Hold()
+	proxy.Cut()
+	slow.Wait()
+}
+
+// What lasts has no turn: streams of an address do not keep it from reading.
+func TestStreamsHaveNoTurn(t *testing.T) {
+	t.Parallel()
+	n := limited(t, redistest.Embedded(t), access.Config{Requests: 2})
+	for range 3 {
+		servertest.OpenStream(t, n.Addr, "/v1/boards/b/live", "X-Forwarded-For: "+phone).Next("snapshot")
+	}
+	require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", "X-Forwarded-For", phone).Status)
+	require.Equal(t, 200, n.Do("GET", "/v1/boards/b/export", "", "X-Forwarded-For", phone).Status)
+}
