@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -12,6 +14,24 @@ import (
 // Limited gives the number of refusals of each limit since the start, by the limit's name.
 func (s *Server) Limited() iter.Seq2[string, uint64] { return s.limits.Counts() }
 
+const (
+	// maxHeaderFields bounds the fields of a request's header: each takes far more memory than its bytes.
+	maxHeaderFields = 100
+	// refusalPause is the time before the answer to a refused request. A connection gets one such answer a
+	// second. Otherwise a client that reads none of them could have the node send them without end.
+	refusalPause = time.Second
+)
+
+// pause waits for a time, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
 // limitRequests refuses the requests of an address that sends too many, before the server reads a body or
 // asks the store. It counts the memory of those that it passes on.
 func (s *Server) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
@@ -19,7 +39,11 @@ func (s *Server) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 		from := s.addresses.Of(c.Request())
 		w := &waitingWriter{c.Response().Writer, s.limits, from}
 		c.Response().Writer = w
+		if n := len(c.Request().Header); n > maxHeaderFields {
+			return &ranking.FieldError{Field: "header", Reason: fmt.Sprintf("has %d fields; want %d at most", n, maxHeaderFields), Kind: ranking.ErrTooLarge}
+		}
 		if err := s.limits.AllowRequest(from); err != nil {
+			pause(c.Request().Context(), refusalPause)
 			return err
 		}
 		defer w.countBody(c.Request())()

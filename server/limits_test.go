@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http/httptest"
 	"net/netip"
 	"strconv"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
@@ -42,7 +45,9 @@ func requireLimited(t *testing.T, n *servertest.Node, a servertest.Answer, statu
 
 // handshake tries to open a WebSocket of a client.
 func handshake(t *testing.T, n *servertest.Node, from string) servertest.Answer {
-	t.Helper()
+	if from == "" {
+		return servertest.Handshake(t, n.Addr) // a program on this machine
+	}
 	return servertest.Handshake(t, n.Addr, "X-Forwarded-For", from)
 }
 
@@ -100,7 +105,7 @@ func TestLimitOfSockets(t *testing.T) {
 	require.Contains(t, a.Body, "2001:db8:1:2::/64")
 	servertest.Dial(t, n.Addr)
 	requireLimited(t, n, handshake(t, n, "192.0.2.1"), 503, "overloaded", "sockets")
-	requireLimited(t, n, handshake(t, n, "127.0.0.1"), 503, "overloaded", "sockets")
+	requireLimited(t, n, handshake(t, n, ""), 503, "overloaded", "sockets")
 	first.Subscribe("b", 1) // those that are open go on
 	require.NoError(t, first.WS.Close(websocket.StatusNormalClosure, ""))
 	requireRoom(t, n, "X-Forwarded-For", phone)
@@ -132,7 +137,7 @@ func TestLimitOfHandshakes(t *testing.T) {
 		return refused
 	}
 	requireLimited(t, n, open(phone), 429, "rate_limited", "address_handshakes")
-	requireLimited(t, n, open("127.0.0.1"), 503, "overloaded", "handshakes")
+	requireLimited(t, n, open(""), 503, "overloaded", "handshakes")
 }
 
 func TestLimitOfSubscriptions(t *testing.T) {
@@ -265,4 +270,38 @@ func TestClientCannotChooseItsAddress(t *testing.T) {
 	for i := range 3 {
 		requireLimited(t, n, handshake(t, n, fmt.Sprintf("192.0.2.%d, %s", i, phone)), 429, "limit_reached", "address_sockets")
 	}
+}
+
+// A client that sends too much waits for each refusal, so that it cannot have the node send them without end.
+func TestRefusalsComeSlowly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := server.New(nil, nil, server.Config{Limits: access.Config{AddressRequests: 1}})
+		began := time.Now()
+		get := func() int {
+			r := httptest.NewRequest("GET", "/healthz", nil)
+			r.RemoteAddr = phone + ":4000"
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			return w.Code
+		}
+		for range 20 { // those of 20 s
+			require.Equal(t, 200, get())
+		}
+		require.Equal(t, began, time.Now())
+		require.Equal(t, 429, get())
+		require.Equal(t, time.Second, time.Since(began))
+	})
+}
+
+// The header of a request has 100 fields at most.
+func TestLimitOfHeaderFields(t *testing.T) {
+	t.Parallel()
+	n := limited(t, redistest.Embedded(t), access.Config{})
+	var header []string
+	for i := range 101 {
+		header = append(header, fmt.Sprintf("X-Field-%d", i), "x")
+	}
+	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/top", "", header...), 413, "too_large", "header")
+	require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", header[:100]...).Status)
 }

@@ -124,7 +124,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.Serv
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
-	headerBytes   = 32 << 10
+	headerBytes   = 16 << 10
 )
 
 // Drain makes readiness checks fail from now on, so that a load balancer sends clients elsewhere. All else

@@ -101,7 +101,8 @@ func (a *Addresses) Of(r *http.Request) Address {
 			break
 		}
 	}
-	return newAddress(hop)
+	// Also on loopback: a proxy may pass on what a client claims to be.
+	return sharedAddress(hop)
 }
 
 func (a *Addresses) isTrusted(ip netip.Addr) bool {

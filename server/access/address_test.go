@@ -61,7 +61,7 @@ func TestAddressOfAClient(t *testing.T) {
 		{"a port", near, []string{"X-Forwarded-For: 198.51.100.1:5678"}, "198.51.100.1"},
 		{"IPv6", near, []string{"X-Forwarded-For: 2001:db8:1:2::3"}, "2001:db8:1:2::/64"},
 		{"IPv6 with a port", near, []string{"X-Forwarded-For: [2001:db8:1:2::3]:80"}, "2001:db8:1:2::/64"},
-		{"a client on the proxy's machine", near, []string{"X-Forwarded-For: ::1"}, "loopback"},
+		{"a client on the proxy's machine, or one that claims to be", near, []string{"X-Forwarded-For: ::1"}, "::/64"},
 		{"no address", near, []string{"X-Forwarded-For: unknown"}, "10.0.0.1"},
 		{"an empty header", near, []string{"X-Forwarded-For: "}, "10.0.0.1"},
 		{"an empty element", near, []string{"X-Forwarded-For: 198.51.100.1,"}, "10.0.0.1"},

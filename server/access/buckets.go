@@ -81,6 +81,27 @@ func (b *buckets) takeOrReserve(a Address, n int) (wait time.Duration, reserved 
 	return max(1, wait), true
 }
 
+// reserve takes n tokens of an address, also those that are still to come, and returns the time until they
+// have come: maxHold at most.
+func (b *buckets) reserve(a Address, n int) (wait time.Duration) {
+	if b.rate.perSecond == 0 || a.Exempt() {
+		return 0
+	}
+	now := time.Now()
+	return reserve(b.bucket(a, now), n, now)
+}
+
+// reserve takes n tokens, also those that are still to come, and returns the time until they have come. If
+// that is more than maxHold, it takes none and returns maxHold.
+func reserve(l *rate.Limiter, n int, now time.Time) (wait time.Duration) {
+	r := l.ReserveN(now, min(n, l.Burst()))
+	if wait = r.DelayFrom(now); wait > maxHold {
+		r.CancelAt(now)
+		return maxHold
+	}
+	return wait
+}
+
 func (b *buckets) bucket(a Address, now time.Time) *rate.Limiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()

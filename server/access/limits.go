@@ -19,8 +19,13 @@ const Unlimited = -1
 const (
 	messagesSaved   = 10 * time.Second
 	requestsSaved   = 20 * time.Second
+	bytesSaved      = 4 * time.Second
 	handshakesSaved = 5 * time.Second
 )
+
+// messageBytes is the mean size of the messages that a socket may send at the full rate, in bytes, with
+// their frames: of a socket alone, and of all sockets of an address.
+const messageBytes = 1 << 10
 
 // socketRetry is the time after which a client may come back that found no place for a socket, or for a board.
 const socketRetry = 5 * time.Second
@@ -109,6 +114,7 @@ type Limits struct {
 	cfg               Config // a limit of 0 is none
 	refused           counts
 	requests          *buckets
+	bytes             *buckets      // that sockets send
 	handshakes        *rate.Limiter // nil: no limit
 	addressHandshakes *buckets
 	sockets           *places
@@ -127,6 +133,7 @@ func New(cfg Config) *Limits {
 		reads: newTurns(unlessOff(cfg.Requests, math.MaxInt), half(cfg.Requests)), waiting: newWaiting(cfg.WaitingBytes, half(cfg.WaitingBytes)),
 	}
 	l.requests = newBuckets(tokenRate{cfg.AddressRequests, requestsSaved})
+	l.bytes = newBuckets(tokenRate{cfg.AddressRequests * messageBytes, bytesSaved})
 	handshakes := tokenRate{cfg.Handshakes, handshakesSaved}
 	if cfg.Handshakes > 0 {
 		l.handshakes = handshakes.limiter()

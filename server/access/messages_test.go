@@ -102,3 +102,34 @@ func TestMessagesCountAsRequests(t *testing.T) {
 		allow(t, 1000, program.AllowMessage)
 	})
 }
+
+// A socket may send a KiB for each message of its rate, and so may all sockets of an address together. Beyond
+// that the caller reads nothing for a while.
+func TestBytesOfSockets(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l := New(Config{Messages: 10, AddressRequests: 100})
+		s, err := l.AcquireSocket(client(1))
+		require.NoError(t, err)
+		require.Zero(t, s.TakeBytes(100<<10), "what it has saved")
+		require.Equal(t, time.Second, s.TakeBytes(10<<10))
+		require.Equal(t, 2*time.Second, s.TakeBytes(10<<10))
+		require.Equal(t, maxHold, s.TakeBytes(50<<10), "no more than that is taken in advance")
+		time.Sleep(2 * time.Second)
+		require.Equal(t, time.Second, s.TakeBytes(10<<10))
+
+		var wait time.Duration
+		for range 10 { // 400 KiB are saved, of which 130 are gone
+			other, err := l.AcquireSocket(client(1))
+			require.NoError(t, err)
+			wait = other.TakeBytes(50 << 10)
+		}
+		require.Positive(t, wait)
+		another, err := l.AcquireSocket(client(2))
+		require.NoError(t, err)
+		require.Zero(t, another.TakeBytes(50<<10))
+		exempt, err := l.AcquireSocket(local)
+		require.NoError(t, err)
+		require.Zero(t, exempt.TakeBytes(100<<10))
+		require.Equal(t, time.Second, exempt.TakeBytes(10<<10), "the socket has its limit")
+	})
+}

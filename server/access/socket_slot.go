@@ -17,6 +17,7 @@ type SocketSlot struct {
 	release sync.Once
 
 	messages *rate.Limiter // nil: no limit, or no message yet
+	bytes    *rate.Limiter // nil: no limit, or no byte yet
 	refused  *rate.Limiter // how many refusals the socket may still cause; nil before the first
 	paid     bool          // a refusal has reserved the address's token for the next message
 }
@@ -115,6 +116,21 @@ func (s *SocketSlot) allowAddressMessage() error {
 	}
 	s.paid = reserved
 	return l.refuseRequest(s.address, wait)
+}
+
+// TakeBytes counts bytes that the socket has sent, and returns how long the caller then reads nothing from it:
+// five seconds at most. A socket may send a KiB for each message of its rate, and so may an address. Messages
+// alone do not bound what a client makes the node read: it may send frames that are no message, or parts of
+// one, without end.
+func (s *SocketSlot) TakeBytes(n int) (wait time.Duration) {
+	l := s.limits
+	if most := l.cfg.Messages; most > 0 {
+		if s.bytes == nil {
+			s.bytes = tokenRate{most * messageBytes, messagesSaved}.limiter()
+		}
+		wait = reserve(s.bytes, n, time.Now())
+	}
+	return max(wait, l.bytes.reserve(s.address, n))
 }
 
 // AllowSubscription refuses a subscription to a socket that holds so many of its kind already.

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -43,10 +44,13 @@ func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request, from access.Ad
 // upgrade does the handshake and starts the goroutine of the socket, which then releases the slot. It
 // reports false if it has started none.
 func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.SocketSlot) (started bool, err error) {
+	var ss *session // reads no frame before it is set
 	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, slot: slot}
 	ws, err := websocket.Accept(u, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
 		InsecureSkipVerify: true, // the origin is checked below
+		OnPingReceived:     func(context.Context, []byte) bool { return ss.allowControl() },
+		OnPongReceived:     func(context.Context, []byte) { ss.allowControl() },
 	})
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", problem.ErrHandshake, err)
@@ -61,7 +65,8 @@ func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.
 		})
 	} else {
 		ws.SetReadLimit(maxMessage)
-		ss := &session{sessions: s, ws: ws, socket: u.socket, slot: slot, crossOrigin: foreign, boards: make(map[string]*hub.Subscription)}
+		u.socket.stopped = s.stopped
+		ss = &session{sessions: s, ws: ws, socket: u.socket, slot: slot, crossOrigin: foreign, boards: make(map[string]*hub.Subscription)}
 		started = s.start(ss, ss.run)
 	}
 	if !started {

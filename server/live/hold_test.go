@@ -22,7 +22,7 @@ func TestHeldClientIsNotSilent(t *testing.T) {
 		defer client.Close()
 		ss := &session{sessions: s, socket: newSocket(near, nil, time.Minute, &s.running, slotOf(t, access.New(access.Config{})))}
 		time.Sleep(24 * time.Second)
-		ss.hold(5 * time.Second)
+		ss.socket.hold(5 * time.Second)
 		time.Sleep(time.Second)
 		require.Equal(t, time.Second, ss.socket.silence(time.Now()))
 	})
@@ -36,9 +36,10 @@ func TestStopEndsHold(t *testing.T) {
 		near, client := net.Pipe()
 		defer client.Close()
 		ss := &session{sessions: s, socket: newSocket(near, nil, time.Minute, &s.running, slotOf(t, access.New(access.Config{})))}
+		ss.socket.stopped = s.stopped
 		began := time.Now()
 		var holding sync.WaitGroup
-		holding.Go(func() { ss.hold(5 * time.Second) })
+		holding.Go(func() { ss.socket.hold(5 * time.Second) })
 		time.Sleep(time.Second)
 		s.Stop(context.Background())
 		holding.Wait()

@@ -60,7 +60,7 @@ func (ss *session) run() {
 			return
 		}
 		if wait > 0 { // without the buffer of the message
-			ss.hold(wait)
+			ss.socket.hold(wait)
 		}
 	}
 }
@@ -102,17 +102,20 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Dura
 	return holdOf(refused), nil
 }
 
-// hold waits until the client's address may send again. TCP then holds the client back. Otherwise the node
-// would read, and refuse, any number of messages that many sockets of one address send. A node that stops
-// does not wait.
-func (ss *session) hold(wait time.Duration) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ss.sessions.stopped:
+// allowControl counts a ping or a pong of the client as a message. It reports false for one that the node does
+// not answer, and closes a socket that goes on after many of them. It holds the client back as for messages.
+func (ss *session) allowControl() bool {
+	refused := ss.slot.AllowMessage()
+	if refused == nil {
+		return true
 	}
-	ss.socket.markRead() // the node has not listened, so the client was not silent
+	if errors.Is(refused, access.ErrFlood) {
+		ss.socket.Write(closePolicy.frame(refused.Error()))
+		ss.socket.ended = true
+	} else if wait := holdOf(refused); wait > 0 {
+		ss.socket.hold(wait)
+	}
+	return false
 }
 
 // holdOf is how long a client is held back because of a refusal; 0 for another error.

@@ -45,9 +45,11 @@ type socket struct {
 	slot     *access.SocketSlot         // counts the frames that wait
 	givenUp  atomic.Bool                // the node needs the room of the frame that waits
 	made     time.Time
-	lastRead atomic.Int64  // when the client last sent anything, ns since made by the monotonic clock
-	pingedAt time.Duration // when the node last pinged, since made; only KeepAlive's goroutine accesses it
-	buffered []byte        // bytes that came with the handshake; the reader owns them
+	lastRead atomic.Int64    // when the client last sent anything, ns since made by the monotonic clock
+	pingedAt time.Duration   // when the node last pinged, since made; only KeepAlive's goroutine accesses it
+	buffered []byte          // bytes that came with the handshake; the reader owns them
+	ended    bool            // the reader reads no further; it owns this
+	stopped  <-chan struct{} // closed when the node stops; nil: never
 
 	mu         sync.Mutex  // held during a write
 	turnedAway atomic.Bool // Send turned a frame away while mu was held
@@ -282,6 +284,9 @@ func (s *socket) unlock() {
 
 // Read is for the library. It returns the bytes that came with the handshake first.
 func (s *socket) Read(b []byte) (int, error) {
+	if s.ended {
+		return 0, net.ErrClosed
+	}
 	if len(s.buffered) > 0 {
 		n := copy(b, s.buffered)
 		if s.buffered = s.buffered[n:]; len(s.buffered) == 0 {
@@ -292,8 +297,23 @@ func (s *socket) Read(b []byte) (int, error) {
 	n, err := s.Conn.Read(b)
 	if n > 0 {
 		s.markRead()
+		if wait := s.slot.TakeBytes(n); wait > 0 {
+			s.hold(wait)
+		}
 	}
 	return n, err
+}
+
+// hold waits until the client may send again. TCP then holds the client back. Otherwise the node would read,
+// and refuse, whatever many sockets send without end. A node that stops does not wait. The reader calls it.
+func (s *socket) hold(wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.stopped:
+	}
+	s.markRead() // the node has not listened, so the client was not silent
 }
 
 // markRead begins a new silence of the client.
