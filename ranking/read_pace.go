@@ -32,7 +32,7 @@ func WithCaller(ctx context.Context, caller any) context.Context {
 type withoutBuildsKey struct{}
 
 // WithoutBuilds makes reads return ErrNotBuilt at once where they would wait until a result is built. The
-// build goes on.
+// build goes on. If the last build has found no data, or has failed, reads return what it came to.
 func WithoutBuilds(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutBuildsKey{}, true)
 }

@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -38,6 +39,13 @@ type builds struct {
 	workers int                  // goroutines that take builds from the lines
 	built   map[string]int64     // by instance: when the build of its result began, µs since 1970
 	swept   map[string]*sweepRun // sweeps under way, by instance
+	without map[string]lastBuild // by instance: the last build, if it left no result
+}
+
+// lastBuild is a build that left no result: its sources have no data, or it failed.
+type lastBuild struct {
+	at  time.Time
+	err error // nil: there are no data
 }
 
 // build is one attempt to get a result newer than the one that the caller has seen.
@@ -185,6 +193,23 @@ func (bs *builds) run(b *build) {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
 	delete(bs.under, b.instance)
+	delete(bs.without, b.instance)
+	if b.err == nil && b.came == builtNothing || b.err != nil && !errors.Is(b.err, errBuildLost) && !errors.Is(b.err, errStaleDefinitions) {
+		if bs.without == nil || len(bs.without) >= resultsKnown {
+			bs.without = make(map[string]lastBuild)
+		}
+		bs.without[b.instance] = lastBuild{time.Now(), b.err}
+	}
+}
+
+// lastOf is how the last build of a result ended that left none, within a time. Otherwise it is ErrNotBuilt.
+func (bs *builds) lastOf(instance string, within time.Duration) error {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	if last, ok := bs.without[instance]; ok && time.Since(last.at) < within {
+		return last.err
+	}
+	return ErrNotBuilt
 }
 
 // close ends the builds and sweeps under way, and waits for them.
