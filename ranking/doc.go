@@ -60,8 +60,7 @@
 // # What runs on its own
 //
 // Housekeeping (housekeeping*.go, [Store.RunHousekeeping]) does what falls due: it settles
-// closed periods, deletes what is no longer kept, expires members, sweeps windows and erases
-// members. Before a script creates a board-period, the store registers its instance and puts it on
+// closed periods, deletes what is no longer kept, expires members and sweeps windows. Before a script creates a board-period, the store registers its instance and puts it on
 // the agenda, a sorted set by due time. Every node claims due instances for half a minute at a
 // time, so another node takes over when one dies.
 //
@@ -79,6 +78,7 @@
 // # Moderation
 //
 // A hidden member (moderation_*.go) leaves the ranks and keeps its score in a set of its own.
-// To erase a member (member_erase.go) is to delete it from all boards of a kind. Each act of a
-// moderator is recorded in the audit.
+// To erase a member (member_erase*.go) is to delete it from all boards of a kind. One walk through
+// these boards erases all members of the kind that wait. Erasures have an agenda of their own, so
+// they delay no other housekeeping. Each act of a moderator is recorded in the audit.
 package ranking

@@ -47,16 +47,27 @@ const (
 // boards. It logs failures and tries again. Run it on each node: the nodes share the work,
 // and each takes over from a node that fails. It returns the error of ctx.
 func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
+	var wg sync.WaitGroup
+	// Erasures go through many boards. They have an agenda and a goroutine of their own, so no other
+	// work waits for them.
+	wg.Go(func() { repeatDue(ctx, log, "erasures", s.eraseDue) })
+	repeatDue(ctx, log, "housekeeping", s.housekeepDue)
+	wg.Wait()
+	return ctx.Err()
+}
+
+// repeatDue does the work that is due, until ctx ends.
+func repeatDue(ctx context.Context, log *slog.Logger, what string, due func(context.Context) (more bool, err error)) {
 	tick := time.NewTicker(housekeepingInterval)
 	defer tick.Stop()
 	var logged time.Time
 	for {
-		more, err := s.housekeepDue(ctx)
+		more, err := due(ctx)
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return
 		}
 		if err != nil && time.Since(logged) > housekeepingLogInterval {
-			log.Warn("housekeeping failed; the node tries again", "error", err)
+			log.Warn(what+" failed; the node tries again", "error", err)
 			logged = time.Now()
 		}
 		if more {
@@ -65,7 +76,7 @@ func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return ctx.Err()
+			return
 		}
 	}
 }
@@ -152,18 +163,17 @@ func (s *Store) leasedDefinitions(ctx context.Context) (d *definitions, until in
 var errStaleDefinitions = fmt.Errorf("%w: this node's copy of the definitions is too old", ErrUnavailable)
 
 // housekeep does the work for one item of the agenda. The item is an instance, a definition
-// with work for all its instances, a deleted event, or the erasure of a member.
+// with work for all its instances, a deleted event, or an erasure that an older version requested.
 func (s *Store) housekeep(ctx context.Context, c claim) error {
 	d, until, err := s.leasedDefinitions(ctx)
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(c.member, erasePrefix) {
-		next, err := s.housekeepErasure(ctx, d, c)
-		if err != nil {
+	if strings.HasPrefix(c.member, oldErasure) {
+		if err := s.moveErasure(ctx, c.member); err != nil {
 			return err
 		}
-		return s.rescheduleOn(ctx, []string{s.keys.Agenda()}, c, next)
+		return s.rescheduleOn(ctx, []string{s.keys.Agenda()}, c, 0)
 	}
 	if strings.HasPrefix(c.member, "/") {
 		next, err := s.forgetIDs(ctx, c.member)

@@ -143,6 +143,9 @@ func (w *world) tryTend() error {
 			for more := true; more && errs[i] == nil; {
 				more, errs[i] = s.housekeepDue(context.Background())
 			}
+			for more := true; more && errs[i] == nil; {
+				more, errs[i] = s.eraseDue(context.Background())
+			}
 		})
 	}
 	wg.Wait()
@@ -172,14 +175,17 @@ func (w *world) until(what string, check func() error) {
 	w.t.Fatalf("waited in vain for %s at %v: %v", what, w.now, err)
 }
 
-// next is when something is next on the agenda, in µs since 1970; 0: never.
+// next is when something is next on an agenda, in µs since 1970; 0: never.
 func (w *world) next() int64 {
-	first, err := w.rdb.ZRangeWithScores(w.t.Context(), keyspace.New("rc").Agenda(), 0, 0).Result()
-	require.NoError(w.t, err)
-	if len(first) == 0 {
-		return 0
+	next := int64(0)
+	for _, agenda := range []string{keyspace.New("rc").Agenda(), keyspace.New("rc").ErasureAgenda()} {
+		first, err := w.rdb.ZRangeWithScores(w.t.Context(), agenda, 0, 0).Result()
+		require.NoError(w.t, err)
+		if len(first) > 0 && (next == 0 || int64(first[0].Score) < next) {
+			next = int64(first[0].Score)
+		}
 	}
-	return int64(first[0].Score)
+	return next
 }
 
 // quiet tends until nothing will ever be due.

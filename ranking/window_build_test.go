@@ -533,7 +533,7 @@ func TestErasedWhoHasNothingInTheWindowAnyMore(t *testing.T) {
 		_, err := other.Erase(context.Background(), "user", "xavier", Moderator{})
 		require.NoError(t, err)
 		for err := w.erased("user", "xavier"); err != nil; err = w.erased("user", "xavier") {
-			_, err := other.housekeepDue(context.Background())
+			_, err := other.eraseDue(context.Background())
 			require.NoError(t, err)
 		}
 	})

@@ -326,6 +326,8 @@ func (h *windowHistory) pass() {
 func (h *windowHistory) hear() {
 	_, err := h.s.housekeepDue(context.Background())
 	require.NoError(h.t, err)
+	_, err = h.s.eraseDue(context.Background())
+	require.NoError(h.t, err)
 	raw := h.raw()
 	if len(raw.events) == 0 || raw.events[0].ms > h.m.over(h.now()) {
 		h.m.sweep(h.now()) // as was done

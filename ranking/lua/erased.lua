@@ -1,18 +1,53 @@
--- Notes how far it has come that a member is erased, unless something else is noted
--- meanwhile.
+-- Records the progress of a walk, and what it has removed, or ends erasures of it. Begins with
+-- erasure.lua.
 --
--- KEYS  1 hash         erasures: kind and member to JSON, see erase.go
--- ARGV  1 field        of the erasure
---       2 was          what the caller has read
---       3 next         what is noted; '' takes it away
--- Result {'ok'} or {'other', what is noted, or ''}
--- Cost   O(1)
+-- KEYS  1 hash         erasures, see erasing.lua
+--       2 sorted set   pending, likewise
+--       3 sorted set   reports, likewise
+--       4 sorted set   agenda of erasures, likewise
+-- ARGV  1 kind
+--       2 separator    of kind and member in a field of erasures
+--       3 began        of the walk, µs since 1970: later erasures are not concerned
+--       4 was          the walk that the caller knows
+--       5 next         the walk now; '': it is over
+--       6 ends         '1': the erasures of the given members end, if the walk is still as was
+--       7 boards, 8 left: that the walk has gone through and left, for those that end
+--       9 ...          member, board-periods that it was removed from since the last call, ...
+-- Result {'ok'}, or {'other'}: the walk is no longer as was, and is not changed; what was removed
+--         counts also then
+-- Cost   O(log n) a member
 
-local erasures, field, was, next = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local erasures, pending, reports, agenda = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local kind, separator, began, was, walk, ends = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6] == '1'
+local boards, left = tonumber(ARGV[7]), tonumber(ARGV[8])
+local FIRST = 9
 
-local call = redis.call
-
-local noted = call('HGET', erasures, field) or ''
-if noted ~= was then return {'other', noted} end
-if next == '' then call('HDEL', erasures, field) else call('HSET', erasures, field, next) end
+local ours = call('HGET', erasures, kind) == was
+for i = FIRST, #ARGV, 2 do
+  local member, removed = ARGV[i], tonumber(ARGV[i + 1])
+  local field = kind .. separator .. member
+  local state = call('HGET', erasures, field) or ''
+  local since = number_of(state, 'began')
+  if since and since < began then
+    removed = removed + (number_of(state, 'removed') or 0)
+    local ended = number_of(state, 'ended')
+    if ended then
+      state = state_of(number_of(state, 'boards') or 0, removed, number_of(state, 'left') or 0, since)
+    elseif ends and ours then
+      ended = math.max(now, since)
+      state = state_of(boards, removed, left, since)
+      call('ZREM', pending, member)
+      call('ZADD', reports, format('%.0f', ended), field)
+    else
+      state = state_of(0, removed, 0, since)
+    end
+    if ended then state = state .. format(',"ended":%.0f', ended) end
+    call('HSET', erasures, field, state .. '}')
+  elseif not since then
+    call('ZREM', pending, member)
+  end
+end
+if ends then delete_reports(erasures, reports, agenda) end
+if not ours then return {'other'} end
+if walk == '' then call('HDEL', erasures, kind) else call('HSET', erasures, kind, walk) end
 return {'ok'}

@@ -1,34 +1,44 @@
--- Has a member be erased, from the start where that is under way, and looked after: whoever
--- is at it finds that it begins anew.
+-- Requests the erasure of a member, from the start where one is pending. The walk that is under
+-- way for the kind does not count for it. Begins with erasure.lua.
 --
--- KEYS  1 hash         erasures: kind and member to JSON, see erase.go
---       2 sorted set   agenda: to when it is due, µs since 1970
---       3 stream       audit
+-- KEYS  1 hash         erasures: kind and member to JSON, see member_erase.go; kind to the JSON of
+--                      the walk under way, see walk.lua
+--       2 sorted set   pending: members of the kind to when their erasure began, µs since 1970
+--       3 sorted set   reports: fields of erasures to when they ended, likewise
+--       4 sorted set   agenda of erasures: kinds to when their walk goes on, likewise
+--       5 stream       audit
 -- ARGV  1 field        of the erasure
---       2 member       of the agenda
---       3 line         for the audit
---       4 kept         lines that the audit keeps, approximately
--- Result {what is noted now}: 'began', in µs since 1970, is of this one alone
+--       2 kind
+--       3 member
+--       4 line         for the audit
+--       5 kept         lines that the audit keeps, approximately
+--       6 most         erasures of a kind that may be pending
+--       7 boards       'none': no board has this kind, so the erasure ends at once; or 'some'
+-- Result {'ok', the state}: 'began', in µs since 1970, is of this request alone; or {'full'}: too
+--         many are pending, and nothing has changed
 -- Cost   O(log n)
 
-local erasures, agenda, audit = KEYS[1], KEYS[2], KEYS[3]
-local field, member, line, kept = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local erasures, pending, reports, agenda, audit = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local field, kind, member, line, kept, most, boards = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
 
-local call, format = redis.call, string.format
-
-local time = call('TIME')
-local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
-local was = call('HGET', erasures, field) or ''
-local began = math.max(now, tonumber(was:match('"began":(%d+)') or 0) + 1)
-local noted = format('{"boards":0,"removed":0,"began":%.0f}', began)
+local waits = call('ZSCORE', pending, member)
+local ends = boards == 'none' and not waits
+if not waits and not ends and call('ZCARD', pending) >= most then return {'full'} end
+local was, walk = call('HGET', erasures, field) or '', call('HGET', erasures, kind) or ''
+local began = math.max(now, (number_of(was, 'began') or 0) + 1, (number_of(walk, 'began') or 0) + 1)
+local state = state_of(0, 0, 0, began)
+if ends then state = state .. format(',"ended":%.0f', began) end
+state = state .. '}'
 -- The line is first: if Redis refuses it, nothing has changed.
 call('XADD', audit, 'MAXLEN', '~', kept, '*', 'line', line)
-call('HSET', erasures, field, noted)
--- Somebody may be at one that is under way: he has it on the agenda for when he is stood
--- in for, and for now when he finds out.
-if was == '' or was:find('"ended":', 1, true) then
-  call('ZADD', agenda, format('%.0f', now), member)
+call('HSET', erasures, field, state)
+if ends then
+  call('ZADD', reports, format('%.0f', began), field)
+  delete_reports(erasures, reports, agenda)
 else
-  call('ZADD', agenda, 'NX', format('%.0f', now), member)
+  call('ZREM', reports, field)
+  call('ZADD', pending, format('%.0f', began), member)
+  -- A node that has claimed the kind keeps it.
+  call('ZADD', agenda, 'NX', format('%.0f', now), kind)
 end
-return {noted}
+return {'ok', state}

@@ -168,8 +168,20 @@ func (k Keys) Hidden() string { return k.Tag("/") + "hidden" }
 // Shown is a sorted set like Hidden: the members that were hidden until less than a day ago.
 func (k Keys) Shown() string { return k.Tag("/") + "shown" }
 
-// Erasures is a hash: kind and member to the progress of the member's erasure, see erasing.lua.
+// Erasures is a hash: kind and member to the progress of the member's erasure, and kind to that of
+// the walk for all its erasures, see erasing.lua.
 func (k Keys) Erasures() string { return k.Tag("/") + "erasures" }
+
+// ErasureAgenda is a sorted set: kinds with pending erasures to the time at which their walk goes on,
+// µs since 1970.
+func (k Keys) ErasureAgenda() string { return k.Tag("/") + "erasing" }
+
+// PendingErasures is a sorted set: members of a kind to the time at which their erasure began, µs
+// since 1970.
+func (k Keys) PendingErasures(kind string) string { return k.Tag("/") + "erasing:" + kind }
+
+// ErasureReports is a sorted set: fields of Erasures that have ended to their end, µs since 1970.
+func (k Keys) ErasureReports() string { return k.Tag("/") + "erased" }
 
 // Audit is a stream: the record of what moderators did.
 func (k Keys) Audit() string { return k.Tag("/") + "audit" }

@@ -86,6 +86,7 @@ func Of(err error) Problem {
 		switch {
 		case errors.Is(err, ranking.ErrOutcomeUnknown):
 			p.Message = "the store failed; an update may or may not have been applied: send it again with the same id"
+		case errors.Is(err, ranking.ErrOverloaded) && field != nil: // its message says of what there is too much
 		case errors.Is(err, ranking.ErrOverloaded):
 			p.Message = "too many updates are waiting; the server has applied none of this request"
 		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed), errors.Is(err, access.ErrOverloaded):

@@ -1,0 +1,340 @@
+package ranking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
+)
+
+// erasureWalk is one way through all boards of a kind, as Redis holds it. It removes all members whose
+// erasures began before it. Those of later erasures wait for the next walk. So a board costs the same
+// few reads however many erasures are pending.
+type erasureWalk struct {
+	Began  int64  `json:"began"` // µs since 1970; no other walk of the kind has the same
+	Boards int64  `json:"boards"`
+	Left   int64  `json:"left,omitzero"`
+	Slot   string `json:"slot,omitzero"`  // of the definition that it has reached
+	After  string `json:"after,omitzero"` // the last instance of that definition that it has gone through
+
+	text string // the JSON that it was read from
+}
+
+const (
+	// walkStep is the number of instances in which a walk looks for members at one time.
+	walkStep = 16
+	// erasedAtOnce is the number of erasures that one call of a script changes.
+	erasedAtOnce = 500
+	// erasureReports is the item on the agenda of erasures for the deletion of their reports. No kind has
+	// this name.
+	erasureReports = "/"
+	// oldErasure begins the item of an erasure on the agenda, as an older version put it there.
+	oldErasure = "//"
+)
+
+func parseWalk(text string) (*erasureWalk, error) {
+	w := &erasureWalk{text: text}
+	if err := json.Unmarshal([]byte(text), w); err != nil {
+		return nil, fmt.Errorf("%w: the stored progress of erasures is not valid: %q", ErrUnavailable, definition.Clip(text))
+	}
+	return w, nil
+}
+
+// eraseDue goes on with the erasures of one kind for a while. more reports that there was such a kind.
+// Kinds take turns.
+func (s *Store) eraseDue(ctx context.Context) (more bool, err error) {
+	if s.MissingRights() != nil {
+		return false, nil // each write would fail for the reason that RunRightsChecks logs
+	}
+	due, err := s.claimDue(ctx, s.keys.ErasureAgenda(), 1, housekeepingLease)
+	if err != nil || len(due) == 0 {
+		return false, err
+	}
+	c := due[0]
+	if c.member == erasureReports {
+		_, err := s.callScript(ctx, script.Reports, []string{s.keys.Erasures(), s.keys.ErasureReports(), s.keys.ErasureAgenda()}, nil)
+		return err == nil, err
+	}
+	if err := s.eraseKind(ctx, c.member); err != nil {
+		return false, fmt.Errorf("erase members of kind %q: %w", c.member, err)
+	}
+	// The kind goes behind those that were due when it was claimed. It has left the agenda if no erasure
+	// is pending.
+	return true, s.rescheduleOn(ctx, []string{s.keys.ErasureAgenda()}, c, c.since)
+}
+
+// eraseKind goes on with the walk of a kind for a while.
+func (s *Store) eraseKind(ctx context.Context, kind string) error {
+	r, err := s.callScript(ctx, script.Walk, []string{s.keys.Erasures(), s.keys.PendingErasures(kind), s.keys.ErasureAgenda()}, []any{kind})
+	if err != nil {
+		return err
+	}
+	text := r.Text()
+	if r.Err != nil || text == "" {
+		return r.Err
+	}
+	w, err := parseWalk(text)
+	if err != nil {
+		return err
+	}
+	members, err := s.membersOfWalk(ctx, kind, w)
+	if err != nil {
+		return err
+	}
+	if len(members) > 0 {
+		if ended, err := s.walk(ctx, kind, w, members); err != nil || !ended {
+			return err
+		}
+	}
+	for some := range slices.Chunk(members, erasedAtOnce) {
+		removed := make(map[string]int64, len(some))
+		for _, member := range some {
+			removed[member] = 0
+		}
+		if ours, err := s.recordWalk(ctx, kind, w, w.text, removed, walkEnds); err != nil || !ours {
+			return err
+		}
+	}
+	_, err = s.recordWalk(ctx, kind, w, "", nil, walkGoesOn)
+	return err
+}
+
+// membersOfWalk returns the members that a walk removes.
+func (s *Store) membersOfWalk(ctx context.Context, kind string, w *erasureWalk) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	// One read: between two, a member might move to another place.
+	members, err := s.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{Key: s.keys.PendingErasures(kind), Start: "-inf", Stop: fmt.Sprintf("(%d", w.Began), ByScore: true}).Result()
+	if err != nil {
+		return nil, fmt.Errorf("%w: read the pending erasures: %w", ErrUnavailable, err)
+	}
+	return members, nil
+}
+
+// walk goes on through the boards of a kind for a while. It returns true at the end of the last board.
+// It changes w as it records its progress.
+func (s *Store) walk(ctx context.Context, kind string, w *erasureWalk, members []string) (ended bool, err error) {
+	d, _, err := s.leasedDefinitions(ctx)
+	if err == nil && d.readAt <= w.Began { // d may lack a board that was defined before the walk began
+		d, err = s.catalog.readFresh(ctx)
+	}
+	if err != nil {
+		return false, err
+	}
+	wanted := newWantedMembers(members)
+	stop := time.Now().Add(familySlice)
+	for _, slot := range slices.Sorted(maps.Keys(d.boards)) {
+		r, _ := d.compiledIn(slot)
+		if r == nil || r.Kind != kind || slot < w.Slot {
+			continue
+		}
+		after := ""
+		if slot == w.Slot {
+			after = w.After
+		}
+		for more := true; more; {
+			page, err := s.listedInstances(ctx, slot, after, familyPage)
+			if err != nil {
+				return false, err
+			}
+			next, removed := *w, make(map[string]int64)
+			n, failed := s.eraseFrom(ctx, &next, r, page.Names, wanted, removed, stop)
+			switch {
+			case n < len(page.Names):
+				if n > 0 {
+					after = page.Names[n-1]
+				}
+				next.Slot, next.After = slot, after
+			case page.Next != "":
+				after = page.Next
+				next.Slot, next.After = slot, after
+			default:
+				more = false
+				next.Slot, next.After = slot+" ", "" // after this slot, and before the next
+			}
+			text, err := json.Marshal(next)
+			if err != nil {
+				return false, fmt.Errorf("encode the progress of erasures: %w", err)
+			}
+			ours, err := s.recordWalk(ctx, kind, w, string(text), removed, walkGoesOn)
+			if err := errors.Join(failed, err); err != nil || !ours {
+				return false, err
+			}
+			*w = next
+			w.text = string(text)
+			if time.Now().After(stop) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// What recordWalk does to the erasures of the given members: '1' ends them, see erased.lua.
+const walkGoesOn, walkEnds = "0", "1"
+
+// recordWalk records how many board-periods each member was removed from, and changes the walk to next;
+// "" stands for its end. It returns false if the stored walk is no longer w: another node has come
+// farther. What was removed counts also then.
+func (s *Store) recordWalk(ctx context.Context, kind string, w *erasureWalk, next string, removed map[string]int64, ends string) (ours bool, err error) {
+	keys := []string{s.keys.Erasures(), s.keys.PendingErasures(kind), s.keys.ErasureReports(), s.keys.ErasureAgenda()}
+	send := func(members []string, next string) (bool, error) {
+		args := []any{kind, keyspace.FieldSep, w.Began, w.text, next, ends, w.Boards, w.Left}
+		for _, member := range members {
+			args = append(args, member, removed[member])
+		}
+		r, err := s.callScript(ctx, script.Erased, keys, args)
+		if err != nil {
+			return false, err
+		}
+		return r.Text() == "ok", r.Err
+	}
+	members := slices.Collect(maps.Keys(removed))
+	for len(members) > erasedAtOnce {
+		if _, err := send(members[:erasedAtOnce], w.text); err != nil {
+			return false, err
+		}
+		members = members[erasedAtOnce:]
+	}
+	return send(members, next)
+}
+
+// eraseFrom removes members from the given instances, counts the instances in w, and the board-periods
+// of each member in removed. It ends after an instance when the time is past stop, and returns the
+// number of instances that it has gone through.
+func (s *Store) eraseFrom(ctx context.Context, w *erasureWalk, r *definition.Compiled, instances []string, wanted wantedMembers, removed map[string]int64, stop time.Time) (n int, err error) {
+	for some := range slices.Chunk(instances, walkStep) {
+		found, err := s.findMembers(ctx, r, some, wanted)
+		if err != nil {
+			return n, err
+		}
+		for _, of := range found {
+			left := of.left
+			for _, p := range of.periods {
+				shape, err := s.eraseFromPeriod(ctx, r, of.instance, p, wanted, removed)
+				if err != nil {
+					return n, err
+				}
+				left += shape
+			}
+			n++
+			w.Boards++
+			w.Left += left
+			if time.Now().After(stop) {
+				return n, nil
+			}
+		}
+	}
+	return n, nil
+}
+
+// eraseFromPeriod removes members from a board-period. It returns 1 if the data have another shape than
+// the definition, and removes nothing then.
+func (s *Store) eraseFromPeriod(ctx context.Context, r *definition.Compiled, instance string, p periodMembers, wanted wantedMembers, removed map[string]int64) (left int64, err error) {
+	k := s.keys.Board(instance, p.name)
+	keys := k.Head()
+	if r.IsWindowed() {
+		keys = append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
+	}
+	until := make(map[string]int64) // the n up to which there may be events of a member
+	for _, i := range p.found {
+		member, began := wanted.ids[i], time.Now()
+		reply, err := s.callScript(ctx, script.Erase, keys, append(scriptHead(r, k, instance, p.name), r.Shape, member))
+		if err != nil {
+			return 0, err
+		}
+		if reply.Text() == "shape" {
+			return 1, nil
+		}
+		there := reply.Number()
+		if n := reply.Number(); n > 0 {
+			until[member] = n
+		}
+		if reply.Err != nil {
+			return 0, reply.Err
+		}
+		if there > 0 {
+			removed[member]++
+		}
+		if err := restAfter(ctx, began); err != nil {
+			return 0, err
+		}
+	}
+	return 0, s.purge(ctx, k, until)
+}
+
+// restAfter leaves Redis to other callers for as long as a call took that began at a time.
+func restAfter(ctx context.Context, began time.Time) error {
+	return pauseAfter(ctx, 2*time.Since(began))
+}
+
+const (
+	// purgePage is the number of events of a window that one call of purge.lua goes through, and
+	// purgeMembers the number of members whose events it deletes.
+	purgePage    = 512
+	purgeMembers = 256
+)
+
+// purge deletes members' events in a window, each up to one. These events no longer count.
+func (s *Store) purge(ctx context.Context, k keyspace.BoardKeys, until map[string]int64) error {
+	for members := range slices.Chunk(slices.Collect(maps.Keys(until)), purgeMembers) {
+		args := []any{purgePage, "", ""}
+		for _, member := range members {
+			args = append(args, member, until[member])
+		}
+		for {
+			began := time.Now()
+			r, err := s.callScript(ctx, script.Purge, []string{k.Window[0], k.Window[2]}, args)
+			if err != nil {
+				return err
+			}
+			ms, event := r.Text(), r.Text()
+			if r.Err != nil {
+				return r.Err
+			}
+			if event == "" {
+				break
+			}
+			args[1], args[2] = ms, event
+			if err := restAfter(ctx, began); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// moveErasure puts an erasure that an older version requested among the pending ones, or among the
+// reports if it has ended.
+func (s *Store) moveErasure(ctx context.Context, item string) error {
+	kind, member, _ := strings.Cut(strings.TrimPrefix(item, oldErasure), " ")
+	e, err := s.readErasure(ctx, kind, member)
+	if err != nil || e == nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	add := func(key string, args redis.ZAddArgs, member string, at int64) error {
+		args.Members = []redis.Z{{Score: float64(at), Member: member}}
+		if err := s.rdb.ZAddArgs(ctx, key, args).Err(); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		return nil
+	}
+	now, isNew, isSooner := s.catalog.clock.now(), redis.ZAddArgs{NX: true}, redis.ZAddArgs{LT: true}
+	if e.Ended > 0 {
+		return cmp.Or(add(s.keys.ErasureReports(), isNew, erasureField(kind, member), e.Ended), add(s.keys.ErasureAgenda(), isSooner, erasureReports, now))
+	}
+	return cmp.Or(add(s.keys.PendingErasures(kind), isNew, member, e.Began), add(s.keys.ErasureAgenda(), isNew, kind, now))
+}
