@@ -15,6 +15,16 @@ import (
 	"rankcast/ranking/definition"
 )
 
+// DefinitionsVersion returns a text that changes with each change of a definition. What Boards and Events
+// list after that call is as new as that version, or newer.
+func (s *Store) DefinitionsVersion(ctx context.Context) (string, error) {
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	return d.version, nil
+}
+
 // Boards lists the boards and families by name.
 func (s *Store) Boards(ctx context.Context) ([]definition.Board, error) {
 	d, err := s.catalog.get(ctx)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -16,13 +17,12 @@ func (s *Server) listBoards(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	boards, err := s.store.Boards(c.Request().Context())
-	if err != nil {
-		return err
-	}
-	return ok(c, struct {
-		Boards []definition.Board `json:"boards"`
-	}{boards})
+	return s.okDefinitions(c, &s.boardList, func(ctx context.Context) (any, error) {
+		boards, err := s.store.Boards(ctx)
+		return struct {
+			Boards []definition.Board `json:"boards"`
+		}{boards}, err
+	})
 }
 
 // getBoard answers a board's definition and state; for a family, named as it was defined, its

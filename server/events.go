@@ -21,13 +21,12 @@ func (s *Server) listEvents(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	events, err := s.store.Events(c.Request().Context())
-	if err != nil {
-		return err
-	}
-	return ok(c, struct {
-		Events []definition.Event `json:"events"`
-	}{events})
+	return s.okDefinitions(c, &s.eventList, func(ctx context.Context) (any, error) {
+		events, err := s.store.Events(ctx)
+		return struct {
+			Events []definition.Event `json:"events"`
+		}{events}, err
+	})
 }
 
 // putEvent defines an event, or changes its definition.

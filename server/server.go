@@ -75,6 +75,8 @@ type Server struct {
 	limits    *access.Limits
 
 	overviews overviewCache
+	boardList definitionsCache
+	eventList definitionsCache
 	pages     *pages.Site
 
 	sessions *live.Sessions
