@@ -88,7 +88,8 @@ var auditID = regexp.MustCompile(`^[0-9]{1,15}-[0-9]{1,10}$`)
 
 // Audit reads up to limit lines of the audit (1 to MaxAudit), the latest first. It begins
 // before the line before, or with the latest line for "". The audit keeps about the last
-// 100,000 lines.
+// 100,000 lines. A call waits for its turn, up to
+// Config.CallTimeout: see WithCaller.
 func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, error) {
 	if limit < 1 || limit > MaxAudit {
 		return nil, Invalid("limit", fmt.Sprintf("is %d; want 1 to %d", limit, MaxAudit))
@@ -102,6 +103,16 @@ func (s *Store) Audit(ctx context.Context, before string, limit int) ([]Action, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
+	var list []Action
+	err := s.pacer.do(ctx, func() (err error) {
+		list, err = s.readAudit(ctx, from, before, limit)
+		return err
+	})
+	return list, err
+}
+
+// readAudit reads up to limit lines of the audit that come before a line, the latest first.
+func (s *Store) readAudit(ctx context.Context, from, before string, limit int) ([]Action, error) {
 	lines, err := s.rdb.XRevRangeN(ctx, s.keys.Audit(), from, "-", int64(limit)+1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("read the audit: %w: %w", ErrUnavailable, err)

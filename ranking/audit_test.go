@@ -246,3 +246,15 @@ func TestLinesOfConcurrentActs(t *testing.T) {
 		}
 	})
 }
+
+// A page of the audit waits while another caller has the turn.
+func TestAuditTakesTurns(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		waitsForTurn(t, s, func(ctx context.Context) error {
+			_, err := s.Audit(ctx, "", 1)
+			return err
+		})
+	})
+}

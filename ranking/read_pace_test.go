@@ -218,3 +218,32 @@ func TestExportsTakeTurns(t *testing.T) {
 		require.EqualValues(t, 1, pages.most.Load())
 	})
 }
+
+// waitingCaller is a context that says when a read in it waits for its turn.
+type waitingCaller struct {
+	context.Context
+	waits func()
+}
+
+func (w waitingCaller) Value(key any) any {
+	if key == (callerKey{}) {
+		w.waits()
+	}
+	return w.Context.Value(key)
+}
+
+// waitsForTurn wants a read to wait while another caller has the turn, and then to succeed.
+func waitsForTurn(t *testing.T, s *Store, read func(ctx context.Context) error) {
+	t.Helper()
+	waits, done := make(chan struct{}), make(chan error, 1)
+	require.NoError(t, s.pacer.do(t.Context(), func() error {
+		go func() { done <- read(waitingCaller{t.Context(), sync.OnceFunc(func() { close(waits) })}) }()
+		select {
+		case <-waits:
+			return nil
+		case err := <-done:
+			return fmt.Errorf("the read did not wait; its error: %w", err)
+		}
+	}))
+	require.NoError(t, <-done)
+}
