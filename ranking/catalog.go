@@ -51,6 +51,8 @@ const (
 	wantedField  = "receiver:"
 	// profilesField and a kind: a member of that kind has, or has had, a profile.
 	profilesField = "profiles:"
+	// forgottenField is a revision of the moderation, see censor.lua.
+	forgottenField = "forgotten"
 )
 
 // definitions are all boards and events, at one version. They never change.

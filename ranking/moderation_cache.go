@@ -2,9 +2,8 @@ package ranking
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,27 +14,10 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// moderation is a node's copy of the hidden members. It never changes.
-type moderation struct {
-	revision int64                     // the latest, see censor.lua; 0: no member was ever hidden
-	looked   int64                     // when the node read it, by Redis's clock, µs since 1970
-	hidden   map[string]*hiddenMembers // by scope: see kindScope and boardScope
-}
-
-// hiddenMembers are the hidden members of a kind, or of an instance.
-type hiddenMembers struct {
-	revision int64            // of the latest change: a member was hidden or shown again
-	members  map[string]int64 // to the revision that hid the member
-}
-
-// kindScope and boardScope are the scopes in which members are hidden.
-func kindScope(kind string) string      { return "k/" + kind }
-func boardScope(instance string) string { return "b/" + instance }
-
 const (
 	// moderationPage is the number of changes in one read.
 	moderationPage = 1000
-	// moderationKept is how long a node relies on its copy. Redis keeps for a day which
+	// moderationKept is how long a node relies on its copy. Redis keeps for a day at most which
 	// members were shown again.
 	moderationKept = 12 * time.Hour
 	// maxHidden bounds the hidden members at one time, because each node has a copy of
@@ -43,121 +25,88 @@ const (
 	maxHidden = 100_000
 )
 
-// hides reports whether a member is hidden on an instance.
-func (m *moderation) hides(instance, kind, member string) bool {
-	if m.revision == 0 {
-		return false
-	}
-	for _, where := range []string{boardScope(instance), kindScope(kind)} {
-		if h := m.hidden[where]; h != nil {
-			if _, hidden := h.members[member]; hidden {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// latest is the revision of the latest change that concerns an instance.
-func (m *moderation) latest(instance, kind string) int64 {
-	latest := int64(0)
-	for _, where := range []string{boardScope(instance), kindScope(kind)} {
-		if h := m.hidden[where]; h != nil {
-			latest = max(latest, h.revision)
-		}
-	}
-	return latest
-}
-
-// since lists the members hidden on an instance after a revision.
-func (m *moderation) since(instance, kind string, revision int64) []string {
-	var members []string
-	for _, where := range []string{boardScope(instance), kindScope(kind)} {
-		if h := m.hidden[where]; h != nil && h.revision > revision {
-			for member, since := range h.members {
-				if since > revision {
-					members = append(members, member)
-				}
-			}
-		}
-	}
-	slices.Sort(members)
-	return slices.Compact(members)
-}
-
 // readModeration returns the moderation at the given revision; m is the copy at hand. now
 // is Redis's clock, in µs since 1970.
 func (c *catalog) readModeration(ctx context.Context, m *moderation, revision, now int64) (*moderation, error) {
-	if m.revision == revision && now-m.looked < moderationKept.Microseconds() {
-		return &moderation{revision, now, m.hidden}, nil
+	recent := now-m.looked < moderationKept.Microseconds()
+	if m.revision == revision && recent {
+		return m.at(revision, now), nil
 	}
 	if revision < m.revision {
 		// Redis has lost some changes. The node restores them from its copy.
 		if err := c.rehide(ctx, m); err != nil {
 			return nil, err
 		}
-		return &moderation{revision, now, m.hidden}, nil // the node reads it again
+		return m.at(revision, now), nil // the node reads it again
 	}
 	// This read may see some changes that come in during it. The next read sees them all.
-	next := &moderation{revision: revision, looked: now, hidden: make(map[string]*hiddenMembers)}
-	from := int64(0)
-	if m.revision < revision && now-m.looked < moderationKept.Microseconds() {
-		from = m.revision
-		for where, h := range m.hidden {
-			next.hidden[where] = &hiddenMembers{h.revision, maps.Clone(h.members)}
+	if recent && m.revision > 0 {
+		next := m.next(revision, now)
+		if err := c.readModerationSince(ctx, next, m.revision); err != nil {
+			return nil, err
+		}
+		if next.forgotten <= m.revision {
+			return next, nil
 		}
 	} // else Redis may have forgotten which members were shown again
+	next := &moderation{revision: revision, looked: now}
+	return next, c.readModerationSince(ctx, next, 0)
+}
+
+// readModerationSince reads all changes after a revision into m. If m.forgotten is greater after it, Redis
+// has no longer known all members that were shown again.
+func (c *catalog) readModerationSince(ctx context.Context, m *moderation, after int64) error {
 	for _, set := range []struct {
 		key string
-		put func(h *hiddenMembers, member string, revision int64)
-	}{
-		{c.keys.Shown(), func(h *hiddenMembers, member string, revision int64) {
-			if h.members[member] < revision {
-				delete(h.members, member)
+		put func(scope, member string, revision int64)
+	}{{c.keys.Shown(), m.show}, {c.keys.Hidden(), m.hide}} {
+		// rehide gives many members one revision, so a page may end in the middle of a revision.
+		for from, seen := after+1, int64(0); ; {
+			pipe := c.rdb.Pipeline()
+			read := pipe.ZRangeArgsWithScores(ctx, redis.ZRangeArgs{
+				Key: set.key, Start: from, Stop: "+inf", ByScore: true, Offset: seen, Count: moderationPage,
+			})
+			// After the page, so that nothing that the page lacks is missing here.
+			forgotten := pipe.HGet(ctx, c.keys.Definitions(), forgottenField)
+			if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+				return fmt.Errorf("%w: read the hidden members: %w", ErrUnavailable, err)
 			}
-		}},
-		{c.keys.Hidden(), func(h *hiddenMembers, member string, revision int64) { h.members[member] = revision }},
-	} {
-		for after := from; ; {
-			page, err := c.rdb.ZRangeArgsWithScores(ctx, redis.ZRangeArgs{
-				Key: set.key, Start: "(" + strconv.FormatInt(after, 10), Stop: "+inf", ByScore: true, Count: moderationPage,
-			}).Result()
-			if err != nil {
-				return nil, fmt.Errorf("%w: read the hidden members: %w", ErrUnavailable, err)
-			}
-			for _, z := range page {
-				where, member, _ := strings.Cut(z.Member.(string), keyspace.FieldSep)
-				h := next.hidden[where]
-				if h == nil {
-					h = &hiddenMembers{members: make(map[string]int64)}
-					next.hidden[where] = h
+			if text := forgotten.Val(); text != "" {
+				revision, err := strconv.ParseInt(text, 10, 64)
+				if err != nil {
+					return fmt.Errorf("%w: the moderation holds %q, which is not a revision", ErrUnavailable, text)
 				}
-				after = int64(z.Score)
-				set.put(h, member, after)
-				h.revision = max(h.revision, after)
+				m.forgotten = max(m.forgotten, revision)
+			}
+			page := read.Val()
+			for _, z := range page {
+				scope, member, _ := strings.Cut(z.Member.(string), keyspace.FieldSep)
+				if revision := int64(z.Score); revision > from {
+					from, seen = revision, 0
+				}
+				seen++
+				set.put(scope, member, from)
 			}
 			if len(page) < moderationPage {
 				break
 			}
 		}
 	}
-	return next, nil
+	return nil
 }
 
 // rehide restores the hidden members in Redis from the node's copy.
 func (c *catalog) rehide(ctx context.Context, m *moderation) error {
-	var entries []any
-	for where, h := range m.hidden {
-		for member := range h.members {
-			entries = append(entries, where+keyspace.FieldSep+member)
-		}
-	}
+	entries := m.members.Keys()
 	for {
 		n, last := min(len(entries), moderationPage), ""
 		if n == len(entries) {
 			last = "1"
 		}
-		args := append([]any{m.revision, last}, entries[:n]...)
+		args := []any{m.revision, last}
+		for _, entry := range entries[:n] {
+			args = append(args, entry)
+		}
 		if _, err := script.Rehide.Run(ctx, c.rdb, []string{c.keys.Hidden(), c.keys.Shown(), c.keys.Definitions()}, args); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -15,7 +14,6 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/script"
-	"rankcast/ranking/sortkey"
 )
 
 // moderateAtOnce is the number of members that one call of moderate.lua hides or shows: 2
@@ -159,7 +157,7 @@ func (s *Store) callCensor(ctx context.Context, action, scope, member string, li
 		flag = "1"
 	}
 	return s.callScript(ctx, script.Censor, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions(), s.keys.Audit()},
-		[]any{scope, member, flag, maxHidden, line, auditKept})
+		[]any{scope, member, flag, maxHidden, line, auditKept, maxEmptied})
 }
 
 // moderate hides and shows members of an instance up to the revision of m.
@@ -176,7 +174,8 @@ func (s *Store) moderate(ctx context.Context, instance string, r *definition.Com
 		if done[i].upTo > m.revision {
 			return s.raiseRevision(ctx, done[i].upTo) // this node reads the moderation again before it returns here
 		}
-		if done[i].upTo < latest || done[i].kind != "" && done[i].kind != r.Kind {
+		forgotten := done[i].hides && done[i].upTo < m.forgotten
+		if done[i].upTo < latest || forgotten || done[i].kind != "" && done[i].kind != r.Kind {
 			if err := s.moderatePeriod(ctx, s.keys.Board(instance, p.Name), instance, r, m, p.Name); err != nil {
 				return err
 			}
@@ -187,8 +186,9 @@ func (s *Store) moderate(ctx context.Context, instance string, r *definition.Com
 
 // moderated is the progress of the moderation of a board-period.
 type moderated struct {
-	upTo int64  // the revision up to which all changes are applied
-	kind string // the kind for which they are; "" where it was not recorded
+	upTo  int64  // the revision up to which all changes are applied
+	kind  string // the kind for which they are; "" where it was not recorded
+	hides bool   // it has hidden members
 }
 
 // moderated reads the progress of some periods.
@@ -196,9 +196,11 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []period
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	pipe := s.rdb.Pipeline()
-	values := make([]*redis.SliceCmd, len(periods))
+	values, hidden := make([]*redis.SliceCmd, len(periods)), make([]*redis.IntCmd, len(periods))
 	for i, p := range periods {
-		values[i] = pipe.HMGet(ctx, s.keys.Board(instance, p.Name).Meta, "moderated", "remoderate", "kind")
+		k := s.keys.Board(instance, p.Name)
+		values[i] = pipe.HMGet(ctx, k.Meta, "moderated", "remoderate", "kind")
+		hidden[i] = pipe.ZCard(ctx, k.Hidden)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -213,7 +215,7 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []period
 		}
 		r := &script.Reply{Rest: fields}
 		latest, from := r.Text(), r.Text()
-		done[i].kind = r.Text()
+		done[i].kind, done[i].hides = r.Text(), hidden[i].Val() > 0
 		if text := cmp.Or(from, latest); text != "" {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
@@ -298,10 +300,10 @@ func (s *Store) raiseRevision(ctx context.Context, revision int64) error {
 // forgetHidden shows all members that are hidden on an instance that is deleted.
 func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 	d := s.catalog.latest.Load()
-	if d == nil || d.hidden.hidden[boardScope(instance)] == nil {
+	if d == nil {
 		return nil
 	}
-	for member := range d.hidden.hidden[boardScope(instance)].members {
+	for member := range d.hidden.in(boardScope(instance), "") {
 		if _, err := s.callCensor(ctx, actionShow, boardScope(instance), member, nil); err != nil {
 			return err
 		}
@@ -326,76 +328,4 @@ func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys) (map[string]
 			return hidden, nil
 		}
 	}
-}
-
-// HiddenMember is a member that is hidden on a board.
-type HiddenMember struct {
-	Member     string
-	Score      *int64 // in the period that was read; nil for a member without a score there
-	Everywhere bool   // hidden on all boards of the kind; else on this board only
-}
-
-// Hidden lists the hidden members of a board, by member id. It lists a member hidden
-// everywhere only if the member has a score in the period. The list may have up to 100,000
-// members.
-func (s *Store) Hidden(ctx context.Context, board string) ([]HiddenMember, error) {
-	m, err := s.resolve(ctx, board, 0)
-	if err != nil {
-		return nil, err
-	}
-	d, err := s.catalog.readFresh(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if m.compiled.IsLive() {
-		_, err = s.sweepToNow(ctx, m.Instance)
-	}
-	var keyed map[string]string
-	if err == nil {
-		keyed, err = s.hiddenIn(ctx, m.keys)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the hidden members of %q: %w", board, err)
-	}
-	var list []HiddenMember
-	add := func(member string, everywhere bool) error {
-		h := HiddenMember{Member: member, Everywhere: everywhere}
-		if key, there := keyed[member]; there {
-			k, err := sortkey.Parse(key)
-			if err != nil {
-				return fmt.Errorf("%w: board %q %w", ErrUnavailable, board, err)
-			}
-			h.Score = new(k.Score(m.compiled.Order))
-			delete(keyed, member)
-		}
-		list = append(list, h)
-		return nil
-	}
-	if h := d.hidden.hidden[boardScope(m.Instance)]; h != nil {
-		for member := range h.members {
-			err = cmp.Or(err, add(member, false))
-		}
-	}
-	for member := range keyed {
-		err = cmp.Or(err, add(member, true))
-	}
-	slices.SortFunc(list, func(a, b HiddenMember) int { return cmp.Compare(a.Member, b.Member) })
-	return list, err
-}
-
-// HiddenEverywhere lists the members hidden on all boards of a kind, by member id.
-func (s *Store) HiddenEverywhere(ctx context.Context, kind string) ([]string, error) {
-	if err := definition.CheckKind(kind); err != nil {
-		return nil, err
-	}
-	d, err := s.catalog.readFresh(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list := []string{}
-	if h := d.hidden.hidden[kindScope(kind)]; h != nil {
-		list = slices.AppendSeq(list, maps.Keys(h.members))
-	}
-	slices.Sort(list)
-	return list, nil
 }

@@ -61,9 +61,9 @@ func TestHideOnBoard(t *testing.T) {
 				require.EqualValues(t, 3, o.Result.Current.Rank)
 				_, err := a.Around(t.Context(), "b", "q", 1)
 				require.ErrorIs(t, err, ErrUnknownMember)
-				hidden, err := a.Hidden(t.Context(), "b")
+				hidden, err := a.Hidden(t.Context(), "b", "", 100)
 				require.NoError(t, err)
-				require.Equal(t, []HiddenMember{{"q", new(int64(10)), false}, {"s", new(int64(1)), false}, {"sole", new(int64(7)), false}}, hidden)
+				require.Equal(t, HiddenPage{[]HiddenMember{{"q", new(int64(10)), false}, {"s", new(int64(1)), false}, {"sole", new(int64(7)), false}}, "", 3}, hidden)
 
 				require.NoError(t, b.Show(t.Context(), "b", "q", why))
 				require.NoError(t, b.Show(t.Context(), "b", "s", why))
@@ -129,12 +129,12 @@ func TestHideEverywhere(t *testing.T) {
 			}
 			return nil
 		})
-		list, err := w.stores[1].HiddenEverywhere(t.Context(), "user")
+		list, err := w.stores[1].HiddenEverywhere(t.Context(), "user", "", 1)
 		require.NoError(t, err)
-		require.Equal(t, []string{"u"}, list)
-		hidden, err := w.stores[1].Hidden(t.Context(), "fans:a")
+		require.Equal(t, HiddenEverywherePage{[]string{"u"}, "", 1}, list)
+		hidden, err := w.stores[1].Hidden(t.Context(), "fans:a", "", 1)
 		require.NoError(t, err)
-		require.Equal(t, []HiddenMember{{"u", new(int64(6)), true}}, hidden)
+		require.Equal(t, HiddenPage{[]HiddenMember{{"u", new(int64(6)), true}}, "", 1}, hidden)
 
 		require.NoError(t, w.stores[1].ShowEverywhere(t.Context(), "user", "u", Moderator{}))
 		w.until("all to be shown again", func() error {
@@ -184,18 +184,14 @@ func TestModerationIsCaughtUpWith(t *testing.T) {
 		for i := range many {
 			require.NoError(t, a.setHidden(t.Context(), Action{Action: actionHide, Board: "b", Member: fmt.Sprint("m", i)}))
 		}
-		look := func(s *Store) *moderation {
-			d, err := s.catalog.readFresh(t.Context())
-			require.NoError(t, err)
-			return d.hidden
-		}
-		require.Len(t, look(b).hidden["b/b"].members, many)
+		look := func(s *Store) *moderation { return lookAtHidden(t, s) }
+		require.Equal(t, many, look(b).count("b/b"))
 		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionShow, Board: "b", Member: "m7"}))
 		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionShow, Board: "b", Member: "m8"}))
 		require.NoError(t, a.setHidden(t.Context(), Action{Action: actionHide, Board: "b", Member: "m8"}))
 		require.False(t, look(b).hides("b", "member", "m7"))
 		require.True(t, look(b).hides("b", "member", "m8"))
-		require.Equal(t, look(newNode(t, url)).hidden, look(b).hidden)
+		require.Equal(t, contentOf(look(newNode(t, url))), contentOf(look(b)))
 
 		// Redis has lost the last of it, and gets it back.
 		rdb := newClient(t, url)
@@ -209,7 +205,7 @@ func TestModerationIsCaughtUpWith(t *testing.T) {
 		}
 		require.NoError(t, rdb.FlushAll(t.Context()).Err())
 		look(b)
-		require.Len(t, look(newNode(t, url)).hidden["b/b"].members, many-1)
+		require.Equal(t, many-1, look(newNode(t, url)).count("b/b"))
 	})
 }
 
@@ -333,7 +329,11 @@ func TestImpossibleModerationIsRefused(t *testing.T) {
 	refused(t, s.Hide(ctx, "b", "m", Moderator{By: "\xff"}), "by")
 	refused(t, s.HideEverywhere(ctx, "Users", "m", Moderator{}), "kind")
 	require.ErrorIs(t, s.Hide(ctx, "none", "m", Moderator{}), ErrUnknownBoard)
-	_, err := s.Audit(ctx, "x", 1)
+	_, err := s.Hidden(ctx, "b", "", MaxHiddenPage+1)
+	refused(t, err, "limit")
+	_, err = s.HiddenEverywhere(ctx, "user", "", 0)
+	refused(t, err, "limit")
+	_, err = s.Audit(ctx, "x", 1)
 	refused(t, err, "cursor")
 	_, err = s.Audit(ctx, "", MaxAudit+1)
 	refused(t, err, "limit")

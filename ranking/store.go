@@ -72,6 +72,8 @@ type Store struct {
 	receiverNoted  atomic.Int64             // when this node last recorded that it takes deliveries, µs since 1970
 
 	pacer    pacer // of large pages
+
+	hiddenCounts hiddenCounts
 	builds   builds
 	profiles *profileCache
 	profiled sync.Map // kinds for which this node has heard of a profile

@@ -46,16 +46,16 @@ func (s *Server) showEverywhere(c echo.Context) error {
 	})
 }
 
-const defaultHidden, maxHiddenPage = 100, 1000
+const defaultHidden = 100
 
-// listHidden answers the members hidden on a board, by member id.
+// listHidden answers a page of the members hidden on a board, by member id.
 func (s *Server) listHidden(c echo.Context) error {
-	after, limit, err := readNamePage(c, defaultHidden, maxHiddenPage)
+	after, limit, err := readNamePage(c, defaultHidden, ranking.MaxHiddenPage)
 	if err != nil {
 		return err
 	}
 	board := request.PathValue(c, "board")
-	hidden, err := s.store.Hidden(c.Request().Context(), board)
+	page, err := s.store.Hidden(s.asCaller(c), board, after, limit)
 	if err != nil {
 		return err
 	}
@@ -64,9 +64,8 @@ func (s *Server) listHidden(c echo.Context) error {
 		Score      *int64 `json:"score"`
 		Everywhere bool   `json:"everywhere"`
 	}
-	part, cursor := namePage(hidden, after, limit, func(h ranking.HiddenMember) string { return h.Member })
-	list := make([]hiddenJSON, len(part))
-	for i, h := range part {
+	list := make([]hiddenJSON, len(page.Members))
+	for i, h := range page.Members {
 		list[i] = hiddenJSON{h.Member, h.Score, h.Everywhere}
 	}
 	return ok(c, struct {
@@ -74,26 +73,25 @@ func (s *Server) listHidden(c echo.Context) error {
 		Total  int          `json:"total"`
 		Hidden []hiddenJSON `json:"hidden"`
 		Cursor *string      `json:"cursor"`
-	}{board, len(hidden), list, cursor})
+	}{board, page.Total, list, newNameCursor(page.Next)})
 }
 
-// listHiddenEverywhere answers the members hidden on all boards of a kind, by member id.
+// listHiddenEverywhere answers a page of the members hidden on all boards of a kind, by member id.
 func (s *Server) listHiddenEverywhere(c echo.Context) error {
-	after, limit, err := readNamePage(c, defaultHidden, maxHiddenPage)
+	after, limit, err := readNamePage(c, defaultHidden, ranking.MaxHiddenPage)
 	if err != nil {
 		return err
 	}
 	kind := request.PathValue(c, "kind")
-	hidden, err := s.store.HiddenEverywhere(c.Request().Context(), kind)
+	page, err := s.store.HiddenEverywhere(s.asCaller(c), kind, after, limit)
 	if err != nil {
 		return err
 	}
 	type hiddenJSON struct {
 		Member string `json:"member"`
 	}
-	part, cursor := namePage(hidden, after, limit, func(member string) string { return member })
-	list := make([]hiddenJSON, len(part))
-	for i, member := range part {
+	list := make([]hiddenJSON, len(page.Members))
+	for i, member := range page.Members {
 		list[i] = hiddenJSON{member}
 	}
 	return ok(c, struct {
@@ -101,5 +99,5 @@ func (s *Server) listHiddenEverywhere(c echo.Context) error {
 		Total  int          `json:"total"`
 		Hidden []hiddenJSON `json:"hidden"`
 		Cursor *string      `json:"cursor"`
-	}{kind, len(hidden), list, cursor})
+	}{kind, page.Total, list, newNameCursor(page.Next)})
 }

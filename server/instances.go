@@ -20,14 +20,10 @@ func (s *Server) listInstances(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	answer := struct {
+	return ok(c, struct {
 		Board     string   `json:"board"`
 		Total     int64    `json:"total"`
 		Instances []string `json:"instances"`
 		Cursor    *string  `json:"cursor"`
-	}{Board: family, Total: page.Total, Instances: page.Names}
-	if page.Next != "" {
-		answer.Cursor = newNameCursor(page.Next)
-	}
-	return ok(c, answer)
+	}{family, page.Total, page.Names, newNameCursor(page.Next)})
 }

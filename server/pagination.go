@@ -2,8 +2,6 @@ package server
 
 import (
 	"encoding/base64"
-	"slices"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -27,21 +25,12 @@ func readNamePage(c echo.Context, otherwise, most int64) (after string, limit in
 	return after, limit, q.Err
 }
 
-// newNameCursor is the cursor of the page that follows one that ends with name.
+// newNameCursor is the cursor of the page that follows one that ends with name; nil for "", the end of the
+// last page.
 func newNameCursor(name string) *string {
+	if name == "" {
+		return nil
+	}
 	cursor := base64.RawURLEncoding.EncodeToString([]byte(name))
 	return &cursor
-}
-
-// namePage cuts the page after a name out of a list sorted by name. It returns the page and the
-// cursor of the next page; nil on the last.
-func namePage[T any](list []T, after string, limit int, name func(T) string) ([]T, *string) {
-	from, there := slices.BinarySearchFunc(list, after, func(e T, after string) int { return strings.Compare(name(e), after) })
-	if there {
-		from++
-	}
-	if list = list[from:]; len(list) <= limit {
-		return list, nil
-	}
-	return list[:limit], newNameCursor(name(list[limit-1]))
 }

@@ -1,8 +1,10 @@
 -- Notes that a member is hidden on a board or everywhere of a kind, or is not any more.
 --
 -- KEYS  1 sorted set   hidden: where 31 member, to the revision that hid it
---       2 sorted set   shown: likewise, of those that were hidden before, of the last day
---       3 hash         definitions: 'moderated' is the latest revision
+--       2 sorted set   shown: likewise, of those that were hidden before, the latest of
+--                      the last day
+--       3 hash         definitions: 'moderated' is the latest revision; 'forgotten' is
+--                      that up to which shown may lack members; none: it lacks none
 --       4 stream       audit
 -- ARGV  1 where        'k/' kind or 'b/' instance
 --       2 member
@@ -10,15 +12,17 @@
 --       4 most         members that may be hidden
 --       5 line         for the audit, which gets it if this changes anything; '' for none
 --       6 kept         lines that the audit keeps, approximately
+--       7 remembered   members that shown keeps
 -- Result {'ok', revision, whether it was otherwise before: 1 or 0} or {'full'}
 --         A revision is the µs since 1970 by Redis's clock, and later than all before it.
--- Cost   O(log n), and of those shown again before a day their number
+-- Cost   O(log n)
 
 local hidden, shown, definitions, audit = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local entry, hide, most = ARGV[1] .. '\31' .. ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
-local line, kept = ARGV[5], ARGV[6]
+local line, kept, remembered = ARGV[5], ARGV[6], tonumber(ARGV[7])
 
 local DAY = 24 * 3600 * 1000000 -- µs
+local STEP = 16 -- members of shown that go at a time: more than come
 
 local call, format = redis.call, string.format
 
@@ -35,5 +39,16 @@ if line ~= '' then call('XADD', audit, 'MAXLEN', '~', kept, '*', 'line', line) e
 call('ZREM', hide and shown or hidden, entry)
 call('ZADD', hide and hidden or shown, revision, entry)
 call('HSET', definitions, 'moderated', revision)
-call('ZREMRANGEBYSCORE', shown, '-inf', format('(%.0f', now - DAY))
+
+local spare, forgotten = call('ZCARD', shown) - remembered, nil
+local oldest = call('ZRANGE', shown, 0, STEP - 1, 'WITHSCORES')
+for i = 1, #oldest / 2 do
+  local at = tonumber(oldest[2 * i])
+  if i > spare and at >= now - DAY then break end
+  forgotten = format('%.0f', at)
+end
+if forgotten then
+  call('ZREMRANGEBYSCORE', shown, '-inf', forgotten)
+  call('HSET', definitions, 'forgotten', forgotten)
+end
 return {'ok', revision, 1}

@@ -1,0 +1,155 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/redistest"
+)
+
+// All pages together list each hidden member once, by id, with the score of the period; whether few have one
+// or many.
+func TestPagesOfHidden(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ onBoard, scored, everywhere, everywhereScored int }{
+		{0, 0, 0, 0}, {3, 0, 0, 0}, {7, 4, 5, 3}, {90, 80, 150, 60},
+		{0, 0, 2 * moderationPage, 2*moderationPage - 1}, {100, 40, 2 * moderationPage, moderationPage},
+		{moderationPage + 50, moderationPage + 9, 0, 0}, {2 * moderationPage, 20, 2 * moderationPage, moderationPage + 200},
+		{5, 5, maxLookedAt + 2000, moderationPage + 1},
+	} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			redistest.Engines(t, func(t *testing.T, url string) {
+				s, rdb, k := newNode(t, url), newClient(t, url), keyspace.New("rc")
+				define(t, s, definition.Board{Name: "b", Kind: "user"})
+				want := make(map[string]HiddenMember)
+				var hidden, scored []redis.Z
+				revision := 0
+				hide := func(scope, member string, everywhere, withScore bool) {
+					revision++
+					hidden = append(hidden, redis.Z{Score: float64(revision), Member: hiddenEntry(scope, member)})
+					h := HiddenMember{Member: member, Everywhere: everywhere}
+					if withScore {
+						h.Score = new(int64(revision))
+						scored = append(scored, redis.Z{Score: float64(-revision), Member: member})
+					}
+					if old, both := want[member]; both { // on the board too
+						h.Score, h.Everywhere = old.Score, false
+					} else if everywhere && !withScore {
+						return
+					}
+					want[member] = h
+				}
+				for i := range c.onBoard {
+					hide("b/b", fmt.Sprintf("m%05d", 3*i), false, i < c.scored)
+				}
+				for i := range c.everywhere { // those with a score come last
+					member := fmt.Sprintf("m%05d", 2*i+1)
+					_, both := want[member]
+					hide("k/user", member, true, !both && i >= c.everywhere-c.everywhereScored)
+				}
+				for part := range slices.Chunk(hidden, 1000) {
+					require.NoError(t, rdb.ZAdd(t.Context(), k.Hidden(), part...).Err())
+				}
+				for part := range slices.Chunk(scored, 1000) {
+					require.NoError(t, rdb.ZAdd(t.Context(), k.Board("b", "").Hidden, part...).Err())
+				}
+				require.NoError(t, rdb.HSet(t.Context(), k.Definitions(), "moderated", revision).Err())
+				var all []HiddenMember
+				for _, member := range slices.Sorted(maps.Keys(want)) {
+					all = append(all, want[member])
+				}
+				for _, limit := range []int{MaxHiddenPage, max(1, len(all)), max(1, len(all)/5)} {
+					limit = min(limit, MaxHiddenPage)
+					var got []HiddenMember
+					for after, pages := "", 0; ; pages++ {
+						page, err := s.Hidden(t.Context(), "b", after, limit)
+						require.NoError(t, err)
+						require.Equal(t, len(all), page.Total)
+						require.LessOrEqual(t, len(page.Members), limit)
+						got = append(got, page.Members...)
+						if page.Next == "" {
+							require.LessOrEqual(t, pages, len(all)/limit+c.everywhere/maxLookedAt+1)
+							break
+						}
+						after = page.Next
+					}
+					require.Equal(t, all, got)
+				}
+				var kinds []string
+				for after := ""; ; {
+					page, err := s.HiddenEverywhere(t.Context(), "user", after, 900)
+					require.NoError(t, err)
+					require.Equal(t, c.everywhere, page.Total)
+					kinds = append(kinds, page.Members...)
+					if after = page.Next; after == "" {
+						break
+					}
+				}
+				require.Len(t, slices.Compact(kinds), c.everywhere)
+				require.True(t, slices.IsSorted(kinds))
+			})
+		})
+	}
+}
+
+// A list of hidden members waits while another caller has the turn.
+func TestHiddenTakesTurns(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, rdb, k := newNode(t, url), newClient(t, url), keyspace.New("rc")
+		define(t, s, definition.Board{Name: "few"}, definition.Board{Name: "many"})
+		apply(t, s, "few", definition.Update{Member: "m", Score: 1})
+		require.NoError(t, s.Hide(t.Context(), "few", "m", Moderator{}))
+		var scored []redis.Z
+		for i := range moderationPage + 1 {
+			scored = append(scored, redis.Z{Score: 1, Member: fmt.Sprint("m", i)})
+		}
+		require.NoError(t, rdb.ZAdd(t.Context(), k.Board("many", "").Hidden, scored...).Err())
+		for _, board := range []string{"few", "many"} {
+			waitsForTurn(t, s, func(ctx context.Context) error {
+				_, err := s.Hidden(ctx, board, "", 1)
+				return err
+			})
+		}
+	})
+}
+
+// Callers that each carry a long count on by a part complete it together.
+func TestCallersShareALongCount(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, k := newNode(t, url), keyspace.New("rc")
+		m := &moderation{}
+		for i := range int64(3*moderationPage - 1) {
+			m.hide("b/b", fmt.Sprint("m", i), i+1)
+		}
+		l := hiddenList{s, m, "b/b", "k/user", k.Board("b", ""), definition.Desc}
+		var count hiddenCount
+		for part := 1; part < 3; part++ {
+			require.NoError(t, l.countPart(t.Context(), &count))
+			require.False(t, count.complete)
+			require.Equal(t, part*moderationPage, count.unscored)
+		}
+		s.hiddenCounts.put(l.keys.Hidden, count)
+		// What is counted already is not counted again: the first parts have no members any more.
+		rest := &moderation{}
+		for member := range m.in("b/b", count.after) {
+			rest.hide("b/b", member, 1)
+		}
+		for i := range moderationPage {
+			rest.hide("b/b", fmt.Sprint("a", i), 1)
+		}
+		l.moderation = rest
+		unscored, err := l.countUnscored(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 3*moderationPage-1, unscored)
+	})
+}
