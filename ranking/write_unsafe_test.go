@@ -11,13 +11,21 @@ import (
 	"rankcast/ranking/redistest"
 )
 
-// unsafeID is the id of a member from before the rule for new texts.
-const unsafeID = "old\u202eid"
+// unsafeTexts runs a test with each id that a member may have from before the rule for new
+// texts.
+func unsafeTexts(t *testing.T, test func(t *testing.T, url, unsafeID string)) {
+	for name, id := range map[string]string{"direction": "old\u202eid", "invisible": " \ufeff"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			redistest.Engines(t, func(t *testing.T, url string) { test(t, url, id) })
+		})
+	}
+}
 
 // No write creates a text that changes the text around it.
 func TestWritesRefuseUnsafeTexts(t *testing.T) {
 	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	unsafeTexts(t, func(t *testing.T, url, unsafeID string) {
 		s := newNode(t, url)
 		ctx := t.Context()
 		event := definition.Event{Name: "gift", Updates: []definition.Target{{Board: "fans:{star}", Member: "{user}", Score: "1"}}}
@@ -66,7 +74,7 @@ func TestWritesRefuseUnsafeTexts(t *testing.T) {
 // An import refuses the rows of such members one by one, and takes the others.
 func TestImportRefusesUnsafeMembers(t *testing.T) {
 	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	unsafeTexts(t, func(t *testing.T, url, unsafeID string) {
 		s := newNode(t, url)
 		define(t, s, definition.Board{Name: "b"})
 		list := []Row{{Line: 1, Member: "a", Score: 2}, {Line: 2, Member: unsafeID, Score: 2}, {Line: 3, Member: "c", Score: 1}}
@@ -90,7 +98,7 @@ func TestImportRefusesUnsafeMembers(t *testing.T) {
 // A member, an instance and an event from before the rule can be read, hidden, taken back and removed.
 func TestUnsafeTextsThatExist(t *testing.T) {
 	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	unsafeTexts(t, func(t *testing.T, url, unsafeID string) {
 		s := newNode(t, url)
 		ctx := t.Context()
 		require.NoError(t, s.Define(ctx, definition.Set{

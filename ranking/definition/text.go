@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -38,7 +39,7 @@ func CheckText(field, s string) error {
 // CheckNewText is CheckText for an id that the request creates. The kind of the error is ErrUnsafeText
 // for a text that only NewTextFault refuses.
 func CheckNewText(field, s string) error {
-	if s != "" && len(s) <= MaxIDBytes && isPrintableASCII(s) {
+	if s != "" && s[0] != ' ' && len(s) <= MaxIDBytes && isPrintableASCII(s) {
 		return nil // most ids, on the way of each update
 	}
 	if err := CheckText(field, s); err != nil {
@@ -74,21 +75,34 @@ func TextFault(s string, most int) string {
 // NewTextFault is TextFault for a text that the request creates. It also refuses the characters that
 // change the order or the lines of the text around them: line and paragraph separators, and embeddings,
 // overrides and isolates of a direction. It allows joiners and the marks of a direction, which names in
-// Persian, Hindi or Hebrew need.
+// Persian, Hindi or Hebrew need, but refuses a text that has only white space and invisible characters.
 func NewTextFault(s string, most int) string { return cmp.Or(TextFault(s, most), unsafeFault(s)) }
 
-// unsafeFault says which character of a text changes the text around it, or returns "". It knows the line
-// and paragraph separators and the explicit formatting characters of Unicode's annex 9, section 2.
+// unsafeFault says which character of a text changes the text around it, or that all its characters are
+// invisible, or returns "". It knows the line and paragraph separators and the explicit formatting
+// characters of Unicode's annex 9, section 2.
 func unsafeFault(s string) string {
-	if isPrintableASCII(s) {
-		return ""
-	}
-	for _, r := range s {
-		if '\u2028' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' {
-			return fmt.Sprintf("has the character %U, which changes the lines or the direction of the text around it", r)
+	if !isPrintableASCII(s) {
+		for _, r := range s {
+			if '\u2028' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' {
+				return fmt.Sprintf("has the character %U, which changes the lines or the direction of the text around it", r)
+			}
 		}
 	}
+	if s != "" && strings.TrimLeftFunc(s, isInvisible) == "" {
+		return "has only spaces and invisible characters"
+	}
 	return ""
+}
+
+// isInvisible reports whether a character by itself leaves no mark on a screen: white space, the empty
+// pattern of Braille, and what Unicode's property Default_Ignorable_Code_Point has (UCD, section 5.3).
+func isInvisible(r rune) bool {
+	if r < unicode.MaxASCII {
+		return r == ' ' // most texts end here; controls are refused before
+	}
+	return r == '\u2800' || unicode.IsSpace(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
+		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
 // isPrintableASCII decides for most texts, without the cost of decoding them.
@@ -115,6 +129,16 @@ func partFault(s string, rule textRule) string {
 	return ""
 }
 
+// unsafePartFault is unsafeFault for each part of the name of a board.
+func unsafePartFault(board string) string {
+	for part := range strings.SplitSeq(board, ":") {
+		if reason := unsafeFault(part); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
 // CheckNew returns a FieldError unless a write may create the instance of this name: each part has no
 // character that NewTextFault refuses.
 func (n Name) CheckNew() error {
@@ -136,7 +160,7 @@ func (d Board) CheckNew() error {
 		return nil
 	}
 	for i, of := range d.Union.Of {
-		if reason := unsafeFault(of); reason != "" {
+		if reason := unsafePartFault(of); reason != "" {
 			return Invalid(ItemPath("union.of", i), reason)
 		}
 	}
@@ -147,7 +171,7 @@ func (d Board) CheckNew() error {
 func (e Event) CheckNew() error {
 	for i, t := range e.Updates {
 		path := ItemPath("updates", i)
-		if reason := unsafeFault(t.Board); reason != "" {
+		if reason := unsafePartFault(t.Board); reason != "" {
 			return Invalid(path+".board", reason)
 		}
 		if reason := unsafeFault(t.Member); reason != "" {

@@ -16,7 +16,7 @@ var unsafeRunes = []rune("\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
-		"s17", "Jun Li", "日本", "שלום", "أحمد", "👩\u200d🚀", "می\u200cخواهم", "क\u094d\u200dष", "a\u200eb", "\u200fא", "e\u0301", "\u00a0", "\u061c", "~", " ", "\u2027", "\u202f", "\u2065", "\u206a", "\ufeff",
+		"s17", "Jun Li", "日本", "שלום", "أحمد", "👩\u200d🚀", "می\u200cخواهم", "क\u094d\u200dष", "a\u200eb", "\u200fא", "e\u0301", "\u00a0a", "\u061cא", "~", "  -", "\u2027", "x\u202f", "\u2065x", "x\u206a", "\ufeffx", "\u0600", "\u200b\u3164é", "\u0301", "\ue000",
 		strings.Repeat("x", 128), strings.Repeat("é", 64),
 	} {
 		require.NoError(t, CheckMember(s), "%q", s)
@@ -40,6 +40,25 @@ func TestTexts(t *testing.T) {
 			require.ErrorIs(t, CheckNewMember(s), ErrUnsafeText, "%q", s)
 			require.Contains(t, NewTextFault(s, 128), fmt.Sprintf("has the character %U", r))
 		}
+	}
+}
+
+// A text of which nobody sees anything may be read, and is not created.
+func TestInvisibleTexts(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{
+		" ", "   ", "\u00a0", "\u2003 ", "\u3000", "\u1680", "\u202f", // white space
+		"\ufeff", "\u200b", "\u200c", "\u200d", "\u200e\u200f", "\u2060", "\u00ad", "\u061c", "\u180e", "\u2061", "\U000e0041", // format characters
+		"\u034f", "\u115f", "\u1160", "\u17b4", "\u3164", "\uffa0", "\ufe0f", "\u180b", "\U000e0100", "\u2065", "\u2800", // others that are not drawn
+		"\u200d \u3164\ufe0f",
+	} {
+		require.NoError(t, CheckMember(s), "%q", s)
+		refused(t, CheckNewMember(s), "member", "%q", s)
+		require.ErrorIs(t, CheckNewMember(s), ErrUnsafeText, "%q", s)
+		require.Equal(t, "has only spaces and invisible characters", NewTextFault(s, 128), "%q", s)
+		n, err := ParseName("fans:x:" + s)
+		require.NoError(t, err, "%q", s)
+		refused(t, n.CheckNew(), "board", "%q", s)
 	}
 }
 
@@ -67,6 +86,8 @@ func TestNewDefinitions(t *testing.T) {
 	}
 	refused(t, board(`{"display":{"unit":"p\u202e"}}`).CheckNew(), "display.unit")
 	refused(t, board(`{"union":{"of":["a:x","a:\u2066"]}}`).CheckNew(), "union.of[1]")
+	refused(t, board(`{"union":{"of":["a:x","a: "]}}`).CheckNew(), "union.of[1]")
+	refused(t, board(`{"display":{"unit":"\u3164"}}`).CheckNew(), "display.unit")
 	require.NoError(t, board(`{"display":{"unit":"\u200fנק"},"union":{"of":["a:x"]}}`).CheckNew())
 	for field, update := range map[string]string{
 		"updates[0].board":  `{"board":"fans:\u202ex","member":"m","score":1}`,
