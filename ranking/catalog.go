@@ -49,7 +49,8 @@ const (
 	eventField   = "event:"
 	leavingField = "leaving:"
 	wantedField  = "receiver:"
-	// profilesField and a kind: a member of that kind has, or has had, a profile.
+	// profilesField and a kind: a member of that kind has, or has had, a profile; with
+	// everyKind, members of any kind may have one.
 	profilesField = "profiles:"
 	// forgottenField is a revision of the moderation, see censor.lua.
 	forgottenField = "forgotten"

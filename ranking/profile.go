@@ -20,8 +20,7 @@ import (
 // Profile is the name and avatar beside a member's entries, on all boards of its kind. The
 // zero Profile stands for no profile.
 type Profile struct {
-	// Name is 1 to 128 bytes that definition.NewTextFault accepts, with at least one
-	// character other than a space; "" for none.
+	// Name is 1 to 128 bytes that definition.NewTextFault accepts; "" for none.
 	Name string `json:"name,omitzero"`
 	// Avatar is an http or https URL, or a path on the site that shows it. A path starts
 	// with one slash. Up to 512 bytes; "" for none.
@@ -42,9 +41,6 @@ func (p Profile) check() error {
 	if p.Name != "" {
 		if reason := definition.NewTextFault(p.Name, maxNameBytes); reason != "" {
 			return Invalid("name", reason)
-		}
-		if strings.TrimSpace(p.Name) == "" {
-			return Invalid("name", "has only spaces")
 		}
 	}
 	if p.Avatar != "" {
@@ -81,8 +77,7 @@ func avatarFault(avatar string) string {
 
 // SetProfile sets the profile of a member of a kind, and reports whether it is the member's
 // first. The member may be on no board. All nodes show the profile at once. SetProfile
-// returns a FieldError for an invalid profile, and ErrConflict when too many kinds have
-// profiles.
+// returns a FieldError for an invalid profile.
 func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) (first bool, err error) {
 	if err := cmp.Or(definition.CheckKind(kind), definition.CheckNewMember(member), p.check()); err != nil {
 		return false, err
@@ -100,27 +95,6 @@ func (s *Store) SetProfile(ctx context.Context, kind, member string, p Profile) 
 	}
 	there, err := s.putProfile(ctx, kind, member, string(text))
 	return !there, err
-}
-
-// maxProfiled bounds the kinds with profiles, because each node knows all of them.
-const maxProfiled = 1000
-
-// markKind records that members of a kind have profiles, if that is not known. When Redis
-// loses the mark, nodes restore it with the definitions.
-func (s *Store) markKind(ctx context.Context, kind string) error {
-	d, err := s.catalog.get(ctx)
-	switch {
-	case err != nil:
-		return err
-	case d.profiled[kind]:
-		return nil
-	case len(d.profiled) >= maxProfiled:
-		return conflict("kind", "would be one too many: at most %d kinds can have profiles", maxProfiled)
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	_, err = script.Mark.Run(ctx, s.rdb, []string{s.keys.Definitions()}, []any{profilesField + kind, newEpoch()})
-	return err
 }
 
 // DeleteProfile deletes the profile of a member of a kind, if the member has one.
@@ -251,16 +225,6 @@ func (s *Store) readProfiles(ctx context.Context, kind string, members []string)
 	return found, nil
 }
 
-// Profiled reports whether any member of a kind has had a profile, as far as this node
-// knows. The node looks once a second while it is in use.
-func (s *Store) Profiled(kind string) bool {
-	if _, heard := s.profiled.Load(kind); heard {
-		return true
-	}
-	d := s.catalog.latest.Load()
-	return d != nil && d.profiled[kind]
-}
-
 // KnownProfile returns a member's profile, empty for none, if the node knows it. It never
 // asks Redis.
 func (s *Store) KnownProfile(kind, member string) (p Profile, known bool) {
@@ -273,8 +237,8 @@ func (s *Store) KnownProfile(kind, member string) (p Profile, known bool) {
 // ForgetProfile makes the next use of a member's profile read it from Redis. A feed.Handler
 // calls it when the feed reports a change.
 func (s *Store) ForgetProfile(kind, member string) {
-	if _, heard := s.profiled.Load(kind); !heard {
-		s.profiled.Store(kind, true)
+	if !s.Profiled(kind) {
+		s.profiled.add(kind)
 	}
 	s.profiles.forget(profileKey{kind, member})
 }

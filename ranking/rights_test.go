@@ -66,7 +66,7 @@ func TestMissingRights(t *testing.T) {
 		},
 		"no ZADD":            {without("-zadd"), every + "run ZADD: add +zadd to its ACL rules"},
 		"no HSET nor UNLINK": {without("-hset", "-unlink"), every + "run HSET, UNLINK: add +hset +unlink to its ACL rules"},
-		// HSET and HSETNX are not tried: the trial could not take its key away.
+		// HSET is not tried: the trial could not take its key away.
 		"no UNLINK nor DEL": {without("-hset", "-unlink", "-del"), every + "run DEL, UNLINK: add +del +unlink to its ACL rules"},
 		"no EVAL":           {without("-eval"), every + "run EVAL: add +eval to its ACL rules"},
 		"no EVALSHA":        {without("-evalsha"), every + "run EVALSHA: add +evalsha to its ACL rules"},

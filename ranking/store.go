@@ -87,7 +87,7 @@ type Store struct {
 // sends nothing, and adds a hook to rdb, see CheckRights. The Store does not close rdb.
 func New(rdb redis.UniversalClient, cfg Config) *Store {
 	cfg = cfg.withDefaults()
-	s := &Store{rdb: rdb, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1)}
+	s := &Store{rdb: rdb, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1), maxDeliveries: maxDeliveries}
 	s.rights.refused = make(chan struct{}, 1)
 	rdb.AddHook(&s.rights)
 	s.profiles = newProfileCache(cfg.ProfileAge)

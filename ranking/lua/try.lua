@@ -39,6 +39,7 @@ try('GET', text)
 try('HEXISTS', hash, 'f')
 try('HGET', hash, 'f')
 try('HGETALL', hash)
+try('HKEYS', hash)
 try('HLEN', hash)
 try('HMGET', hash, 'f')
 try('XREVRANGE', stream, '+', '-', 'COUNT', '1')
@@ -66,7 +67,6 @@ try('ZREMRANGEBYSCORE', set, '0', '1')
 local unlinks, deletes = try('UNLINK', hash), try('DEL', hash)
 if unlinks or deletes then
   try('HSET', hash, 'f', '')
-  try('HSETNX', hash, 'f', '')
   redis.pcall(unlinks and 'UNLINK' or 'DEL', hash)
 end
 return failed

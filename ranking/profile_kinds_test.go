@@ -1,0 +1,76 @@
+package ranking
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+)
+
+// As many kinds are marked as may be, whatever callers compete, and what more there are can
+// have profiles all the same: all nodes see them, also when the others have none any more.
+func TestKindsWithProfilesAreBounded(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, other, ctx := newNode(t, url), newNode(t, url), t.Context()
+		var fields []any
+		for i := range maxProfiled - 2 {
+			fields = append(fields, fmt.Sprint(profilesField, "old", i), "1")
+		}
+		require.NoError(t, s.rdb.HSet(ctx, s.keys.Definitions(), append(fields, "version", "1")...).Err())
+		for _, node := range []*Store{s, other} {
+			_, err := node.catalog.readFresh(ctx)
+			require.NoError(t, err)
+		}
+		kinds := make([]string, 40)
+		var callers sync.WaitGroup
+		for i := range kinds {
+			kinds[i] = fmt.Sprint("new", i)
+			callers.Go(func() {
+				node := []*Store{s, other}[i%2]
+				_, err := node.SetProfile(ctx, kinds[i], "m", Profile{Name: "Ann"})
+				require.NoError(t, err)
+			})
+		}
+		callers.Wait()
+		marks := func() (n int) {
+			names, err := s.rdb.HGetAll(ctx, s.keys.Definitions()).Result()
+			require.NoError(t, err)
+			for name := range names {
+				if strings.HasPrefix(name, profilesField) {
+					n++
+				}
+			}
+			require.Contains(t, names, profilesField+everyKind)
+			return n
+		}
+		require.Equal(t, maxProfiled+1, marks(), "with the mark of every kind")
+		third := newNode(t, url)
+		for _, kind := range append(kinds, "later") {
+			_, err := third.SetProfile(ctx, kind, "m", Profile{Name: "Bob"})
+			require.NoError(t, err)
+			_, err = other.catalog.readFresh(ctx)
+			require.NoError(t, err)
+			found, err := other.Profiles(ctx, kind, []string{"m"})
+			require.NoError(t, err)
+			require.Contains(t, found, "m", kind)
+		}
+		require.Equal(t, maxProfiled+1, marks())
+	})
+}
+
+// A node keeps so many kinds that it has heard of, and then takes it that each has profiles.
+func TestKindsThatANodeHasHeardOfAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newNode(t, redistest.Embedded(t))
+	for i := range 2 * maxProfiled {
+		kind := fmt.Sprint("kind", i)
+		s.ForgetProfile(kind, "m")
+		require.True(t, s.Profiled(kind))
+	}
+	require.Len(t, s.profiled.kinds, maxProfiled+1)
+}
