@@ -147,7 +147,7 @@ func (s *Store) deleteData(ctx context.Context, instance string, until int64) er
 			deliveries = append(deliveries, definition.Qualify(instance, p.Name))
 		}
 	}
-	if err := s.cancelDeliveries(ctx, deliveries...); err != nil {
+	if err := s.cancelDeliveries(ctx, instance, deliveries...); err != nil {
 		return err
 	}
 	if err := s.forgetHidden(ctx, instance); err != nil {
@@ -156,21 +156,4 @@ func (s *Store) deleteData(ctx context.Context, instance string, until int64) er
 	ids := s.keys.Ids(instance)
 	s.builds.note(instance, 0)
 	return s.dropPeriods(ctx, instance, until, names, append(ids[:], s.keys.Build(instance).All()...)...)
-}
-
-// cancelDeliveries takes closed periods that are deleted off the deliveries.
-func (s *Store) cancelDeliveries(ctx context.Context, periods ...string) error {
-	if len(periods) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	members := make([]any, len(periods))
-	for i, p := range periods {
-		members[i] = p
-	}
-	if err := s.rdb.ZRem(ctx, s.keys.Deliveries(), members...).Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	return nil
 }

@@ -70,6 +70,7 @@ func repeatDue(ctx context.Context, log *slog.Logger, what string, due func(cont
 			log.Warn(what+" failed; the node tries again", "error", err)
 			logged = time.Now()
 		}
+		s.dropped.report(log)
 		if more {
 			continue
 		}

@@ -4,16 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/calendar"
 	"rankcast/ranking/definition"
@@ -150,153 +147,4 @@ func (s *Store) hasReceiver(ctx context.Context, board string) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// scheduleDelivery adds a settled period to the deliveries if a node takes them. Else it
-// marks the period as delivered.
-func (s *Store) scheduleDelivery(ctx context.Context, instance string, r *definition.Compiled, p periodRecord) (periodRecord, error) {
-	if p.done {
-		return p, nil
-	}
-	wanted, err := s.hasReceiver(ctx, r.Board.Name)
-	if err != nil {
-		return p, err
-	}
-	name := definition.Qualify(instance, p.Name)
-	if !wanted {
-		if err := s.cancelDeliveries(ctx, name); err != nil {
-			return p, err
-		}
-		p.done = true
-		_, err := s.markDelivered(ctx, instance, p.Name, p.id)
-		return p, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	// A period settled now is due now, whatever an earlier life of the board has left
-	// there.
-	add := redis.ZAddArgs{NX: !p.fresh, LT: p.fresh, Members: []redis.Z{{Score: float64(s.catalog.clock.now()), Member: name}}}
-	if err := s.rdb.ZAddArgs(ctx, s.keys.Deliveries(), add).Err(); err != nil {
-		return p, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	return p, nil
-}
-
-// markDelivered records that a closed period was delivered, or never will be. It reports
-// false when the board has a period of that name with another delivery id.
-func (s *Store) markDelivered(ctx context.Context, instance, period, id string) (bool, error) {
-	r, err := script.Done.Run(ctx, s.rdb, []string{s.keys.Board(instance, period).Periods}, []any{period, id})
-	if err != nil {
-		return false, err
-	}
-	return r.Text() != "other", r.Err
-}
-
-// Delivery is a closed period for a receiver, such as a webhook.
-type Delivery struct {
-	ID      string        // the same for each attempt
-	Board   string        // the instance
-	Period  string        // "" on a board without periods
-	Body    []byte        // JSON: id, board, period, opened, ended, total, top
-	Age     time.Duration // time since the period was settled
-	Now     time.Time     // Redis's clock when the caller took the delivery
-	claimed claim
-}
-
-// DeliverWithin is how long a delivery belongs to the caller of Deliveries.
-const DeliverWithin = time.Minute
-
-// Deliveries takes up to most due deliveries. The caller calls Delivered or Deferred for
-// each within DeliverWithin; after that other nodes try the delivery too. With an error,
-// Deliveries also returns the deliveries that it could read.
-func (s *Store) Deliveries(ctx context.Context, most int) ([]Delivery, error) {
-	due, err := s.claimDue(ctx, s.keys.Deliveries(), most, DeliverWithin)
-	if err != nil {
-		return nil, fmt.Errorf("read deliveries: %w", err)
-	}
-	var list []Delivery
-	var errs []error
-	for _, c := range due {
-		d, err := s.delivery(ctx, c)
-		if err == nil && d == nil {
-			err = s.dropDelivery(ctx, c)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("read delivery of %q: %w", c.member, err))
-		} else if d != nil {
-			list = append(list, *d)
-		}
-	}
-	return list, errors.Join(errs...)
-}
-
-// delivery reads the delivery of a claim; nil where the period has none any more.
-func (s *Store) delivery(ctx context.Context, c claim) (*Delivery, error) {
-	n, err := definition.ParseName(c.member)
-	if err != nil {
-		return nil, nil
-	}
-	r, err := s.compiledOf(ctx, n)
-	if errors.Is(err, ErrUnknownBoard) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	list, err := s.periodRecords(ctx, n.Instance())
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range list {
-		if p.Name != n.Period || p.id == "" || p.done {
-			continue
-		}
-		told, _, err := s.announcement(ctx, n.Instance(), r, p.Period)
-		if told == nil {
-			return nil, err
-		}
-		body, err := json.Marshal(struct {
-			ID string `json:"id"`
-			*closedJSON
-		}{p.id, told})
-		return &Delivery{
-			ID: p.id, Board: n.Instance(), Period: n.Period, Body: body,
-			Age: time.Duration(c.since-p.settled) * time.Microsecond, Now: time.UnixMicro(c.since).UTC(), claimed: c,
-		}, err
-	}
-	return nil, nil
-}
-
-// Delivered records that a delivery has arrived, or that the caller has given it up.
-func (s *Store) Delivered(ctx context.Context, d Delivery) error {
-	its, err := s.markDelivered(ctx, d.Board, d.Period, d.ID)
-	switch {
-	case err != nil:
-	case its:
-		err = s.dropDelivery(ctx, d.claimed)
-	default: // the board was deleted and created again since
-		err = s.rescheduleOn(ctx, []string{s.keys.Deliveries()}, d.claimed, d.claimed.since)
-	}
-	if err != nil {
-		return fmt.Errorf("record delivery of %q: %w", d.claimed.member, err)
-	}
-	return nil
-}
-
-// dropDelivery takes a period off the deliveries, and schedules the housekeeping that has
-// waited for that.
-func (s *Store) dropDelivery(ctx context.Context, c claim) error {
-	instance, _, _ := strings.Cut(c.member, "@")
-	if err := s.scheduleNow(ctx, instance); err != nil {
-		return err
-	}
-	return s.rescheduleOn(ctx, []string{s.keys.Deliveries()}, c, 0)
-}
-
-// Deferred schedules the next attempt of a delivery after the given time.
-func (s *Store) Deferred(ctx context.Context, d Delivery, after time.Duration) error {
-	if err := s.rescheduleOn(ctx, []string{s.keys.Deliveries()}, d.claimed, s.catalog.clock.now()+after.Microseconds()); err != nil {
-		return fmt.Errorf("defer delivery of %q: %w", d.claimed.member, err)
-	}
-	return nil
 }

@@ -248,7 +248,7 @@ func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
 	w.pass(time.Hour + time.Second)
 	w.tend()
 	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:s1"))
-	require.Empty(t, w.rdb.ZRange(t.Context(), w.stores[0].keys.Deliveries(), 0, -1).Val(), "nobody is told of what was deleted")
+	require.Empty(t, w.rdb.ZRange(t.Context(), w.stores[0].keys.Deliveries("fans/1"), 0, -1).Val(), "nobody is told of what was deleted")
 }
 
 // All nodes were down for far more periods than are kept: each that has data is
@@ -288,7 +288,7 @@ func TestPeriodsAwaitTheirDelivery(t *testing.T) {
 	w.tend()
 	w.pass(relistAfter + time.Second)
 	w.tend()
-	require.Equal(t, []string{"rc:{/}:agenda", "rc:{/}:deliveries", "rc:{/}:instances:told/0",
+	require.Equal(t, []string{"rc:{/}:agenda", "rc:{/}:deliveries:told/0", "rc:{/}:instances:told/0", "rc:{/}:turns",
 		"rc:{told}:2026-11-20T10Z:m", "rc:{told}:2026-11-20T10Z:z", "rc:{told}:2026-11-20T11Z:m", "rc:{told}:2026-11-20T11Z:z",
 		"rc:{told}:2026-11-20T12Z:m", "rc:{told}:2026-11-20T12Z:z", "rc:{told}:p"}, w.allKeys())
 

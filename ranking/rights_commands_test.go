@@ -23,7 +23,7 @@ import (
 // call. A method that is not here fails TestEachCommandIsTried.
 var commandOf = map[string]string{
 	"Exists": "EXISTS", "Get": "GET", "HGet": "HGET", "HGetAll": "HGETALL", "HMGet": "HMGET", "HSet": "HSET", "Ping": "PING", "Publish": "PUBLISH",
-	"XAdd": "XADD", "XRevRangeN": "XREVRANGE", "ZAddArgs": "ZADD", "ZCard": "ZCARD", "ZCount": "ZCOUNT", "ZRangeArgs": "ZRANGE",
+	"XAdd": "XADD", "XRevRangeN": "XREVRANGE", "ZAddArgs": "ZADD", "ZCard": "ZCARD", "ZCount": "ZCOUNT", "ZRange": "ZRANGE", "ZRangeArgs": "ZRANGE",
 	"ZRangeArgsWithScores": "ZRANGE", "ZRangeWithScores": "ZRANGE", "ZRem": "ZREM", "ZScan": "ZSCAN",
 	"Subscribe": "SUBSCRIBE", "Unsubscribe": "UNSUBSCRIBE", "MemoryUsage": "MEMORY",
 	// These send nothing by themselves.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -70,13 +69,15 @@ type Store struct {
 	eventBegins    batch.Queues[eventItem]  // by event
 	eventPublishes batch.Queues[eventItem]  // by event
 	receiverNoted  atomic.Int64             // when this node last recorded that it takes deliveries, µs since 1970
+	maxDeliveries  int                      // of a definition, that wait in Redis
+	dropped        droppedDeliveries
 
 	pacer    pacer // of large pages
 
 	hiddenCounts hiddenCounts
 	builds   builds
 	profiles *profileCache
-	profiled sync.Map // kinds for which this node has heard of a profile
+	profiled profiledKinds
 
 	rights rightsGate
 

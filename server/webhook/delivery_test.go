@@ -91,7 +91,7 @@ func awaitDelivered(t testing.TB, redisURL string, boards []string) {
 				}
 			}
 		}
-		n, err := rdb.ZCard(t.Context(), "rc:{/}:deliveries").Result()
+		n, err := rdb.ZCard(t.Context(), "rc:{/}:turns").Result()
 		if n > 0 {
 			err = fmt.Errorf("%d deliveries", n)
 		}

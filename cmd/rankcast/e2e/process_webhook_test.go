@@ -38,7 +38,7 @@ func TestWebhookOutlivesItsNode(t *testing.T) {
 		require.Equal(t, 200, answer.Status, answer.Body)
 	}
 	redistest.Eventually(t, "a try", func() error {
-		next, err := redis.Admin().ZScore(t.Context(), "rc:{/}:deliveries", "cup").Result()
+		next, err := redis.Admin().ZScore(t.Context(), "rc:{/}:deliveries:cup/0", "cup").Result()
 		if err != nil || len(r.Messages()) == 0 {
 			return fmt.Errorf("none yet: %v", err)
 		}

@@ -198,9 +198,16 @@ func (k Keys) Profile(kind, member string) string {
 // Profiles is the channel of changed profiles. A message is the kind, FieldSep and the member.
 func (k Keys) Profiles() string { return k.Tag("/") + "profiles" }
 
-// Deliveries is a sorted set: settled periods, as definition.Qualify names them, to the time of
-// the next delivery attempt, µs since 1970.
-func (k Keys) Deliveries() string { return k.Tag("/") + "deliveries" }
+// Deliveries is a sorted set: settled periods of a definition, as definition.Qualify names them, to
+// the time of the next delivery attempt, µs since 1970.
+func (k Keys) Deliveries(slot string) string { return k.SingleDeliveries() + ":" + slot }
+
+// SingleDeliveries is the sorted set in which older versions have the deliveries of all definitions.
+func (k Keys) SingleDeliveries() string { return k.Tag("/") + "deliveries" }
+
+// DeliveryTurns is a sorted set: the slots of definitions with deliveries to when they have their
+// turn, µs since 1970.
+func (k Keys) DeliveryTurns() string { return k.Tag("/") + "turns" }
 
 // EventIDs returns two hashes: request id to the record of one call of the event, see Ids.
 func (k Keys) EventIDs(event string) [2]string { return k.Ids("/" + event) }

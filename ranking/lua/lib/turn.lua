@@ -1,0 +1,24 @@
+-- Deliveries wait in a line for each definition, and the lines take turns. Other scripts
+-- begin with this one.
+
+local turn_time = redis.call('TIME')
+local now = tonumber(turn_time[1]) * 1000000 + tonumber(turn_time[2])
+
+-- Notes when a line has its turn, after a change of the line. A line without a due
+-- delivery has its turn when the first falls due; one that waits for its turn keeps it.
+-- after: the turn comes no sooner, in µs since 1970; nil for a line that was not served.
+local function turn_note(turns, line, slot, after)
+  local call = redis.call
+  local first = call('ZRANGE', line, 0, 0, 'WITHSCORES')
+  if not first[1] then
+    call('ZREM', turns, slot)
+    return
+  end
+  local at = tonumber(first[2])
+  if after then
+    at = math.max(at, after)
+  elseif at <= now then
+    at = math.min(now, tonumber(call('ZSCORE', turns, slot) or now))
+  end
+  call('ZADD', turns, string.format('%.0f', at), slot)
+end

@@ -1,0 +1,36 @@
+-- Takes due deliveries, one of each line in turn, for a time: they are due again when it
+-- is over, in case the caller dies. Begins with turn.lua.
+--
+-- KEYS  1 sorted set       turns, see await.lua
+--       2 ... sorted sets  lines, those that have their turn first before the others
+-- ARGV  1 limit            deliveries at most
+--       2 lease            µs from now until they are due again
+--       3 ... slots        of the lines
+-- Result {now in µs since 1970, slot, period, its new time, slot, period, its new time, ...}
+-- Cost   O((limit + lines) log n)
+
+local turns = KEYS[1]
+local limit, lease = tonumber(ARGV[1]), tonumber(ARGV[2])
+local LINE, SLOT = 1, 2 -- the index of a line's key, and of its slot, less its number
+
+local call, format = redis.call, string.format
+
+local taken, n, round, served = {format('%.0f', now)}, 0, -1, {}
+while n < limit and n > round do
+  round = n
+  for i = 1, #KEYS - LINE do
+    local line = KEYS[LINE + i]
+    local period = n < limit and call('ZRANGEBYSCORE', line, '-inf', format('%.0f', now), 'LIMIT', 0, 1)[1]
+    if period then
+      n = n + 1
+      served[i] = now + n
+      local till = format('%.0f', now + lease + n)
+      call('ZADD', line, till, period)
+      taken[#taken + 1] = ARGV[SLOT + i]
+      taken[#taken + 1] = period
+      taken[#taken + 1] = till
+    end
+  end
+end
+for i = 1, #KEYS - LINE do turn_note(turns, KEYS[LINE + i], ARGV[SLOT + i], served[i]) end
+return taken

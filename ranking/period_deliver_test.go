@@ -1,0 +1,148 @@
+package ranking
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+)
+
+// due takes due deliveries, and lists their instances.
+func (w *world) due(s *Store, most int) (boards []string, list []Delivery) {
+	w.t.Helper()
+	list, err := s.Deliveries(w.t.Context(), most)
+	require.NoError(w.t, err)
+	for _, d := range list {
+		boards = append(boards, d.Board)
+	}
+	return boards, list
+}
+
+// closeHours writes to instances one after another, and has the hours of each end before
+// the next is written to.
+func (w *world) closeHours(instances ...string) {
+	w.t.Helper()
+	for _, instance := range instances {
+		w.write(w.stores[0], instance, "a", 1)
+		w.pass(time.Hour)
+		w.tend()
+		w.pass(time.Second)
+		w.tend()
+	}
+}
+
+// What waits of one family delays another board by one delivery, however much it is.
+func TestDeliveriesTakeTurnsByDefinition(t *testing.T) {
+	t.Parallel()
+	boards := []definition.Board{{Name: "many:{x}", Period: "hour"}, {Name: "few:{x}", Period: "hour"}, {Name: "one", Period: "hour"}}
+	simulatedWorlds(t, 2, Config{Deliver: []string{AllBoards}}, boards, func(t *testing.T, w *world) {
+		for i := range 20 {
+			w.write(w.stores[0], fmt.Sprint("many:", i), "a", 1)
+		}
+		w.pass(time.Hour)
+		w.tend()
+		w.pass(time.Second)
+		w.closeHours("few:1", "few:2", "few:3", "one")
+		w.pass(time.Second)
+		var order []string
+		for i := range 9 {
+			boards, list := w.due(w.stores[i%2], 1)
+			require.Len(t, boards, 1)
+			order = append(order, strings.TrimRight(boards[0], "0123456789"))
+			if i%3 == 0 {
+				require.NoError(t, w.stores[0].Delivered(t.Context(), list[0]))
+			}
+			w.pass(time.Millisecond)
+		}
+		require.Equal(t, []string{"many:", "few:", "one", "many:", "few:", "many:", "few:", "many:", "many:"}, order)
+		w.closeHours("one")
+		all, list := w.due(w.stores[1], 4)
+		require.Len(t, all, 4)
+		require.Contains(t, all, "one", "in one call, too")
+		second := list[1] // of a line whose turn is not the next
+
+		// A line has its turn when the next delivery is due, not when a claim would end.
+		w.due(w.stores[0], 100)
+		none, _ := w.due(w.stores[0], 100)
+		require.Empty(t, none)
+		require.NoError(t, w.stores[1].Deferred(t.Context(), second, 5*time.Second))
+		w.pass(4 * time.Second)
+		none, _ = w.due(w.stores[0], 1)
+		require.Empty(t, none)
+		w.pass(2 * time.Second)
+		again, _ := w.due(w.stores[0], 1)
+		require.Equal(t, []string{second.Board}, again)
+	})
+}
+
+// A definition has so many deliveries at most. The oldest give way, are logged, and keep
+// no data; those of other boards stay.
+func TestTooManyDeliveriesOfADefinition(t *testing.T) {
+	t.Parallel()
+	boards := []definition.Board{{Name: "many:{x}", Period: "hour", Keep: new(0)}, {Name: "one", Period: "hour"}}
+	simulatedWorlds(t, 1, Config{Deliver: []string{AllBoards}}, boards, func(t *testing.T, w *world) {
+		s, k := w.stores[0], w.stores[0].keys
+		s.maxDeliveries = 3
+		var log bytes.Buffer
+		report := func() string {
+			defer log.Reset()
+			s.dropped.report(slog.New(slog.NewTextHandler(&log, nil)))
+			return log.String()
+		}
+		w.closeHours("one", "many:1", "many:2", "many:3")
+		require.Empty(t, report())
+		w.closeHours("many:4", "many:5")
+		require.Contains(t, report(), `level=ERROR msg="too many webhook messages of a board wait; the node drops those that were due first" board=many:{x} dropped=2`)
+		w.pass(relistAfter + time.Second)
+		w.tend()
+		left, list := w.due(s, 10)
+		require.ElementsMatch(t, []string{"one", "many:3", "many:4", "many:5"}, left)
+		require.Len(t, w.rdb.Keys(t.Context(), "rc:{many:*}:*:z").Val(), 3, "the data of the others are gone")
+
+		for _, d := range list {
+			require.NoError(t, s.Deferred(t.Context(), d, 100*time.Hour)) // the receiver takes none
+		}
+		w.closeHours("many:6")
+		left, list = w.due(s, 10)
+		require.Equal(t, []string{"many:6"}, left, "the new one is not the one that goes, though it is due first")
+		require.NoError(t, s.Delivered(t.Context(), list[0]))
+		// Housekeeping is late with one that has given way: it pushes out no other.
+		reply, err := script.Await.Run(t.Context(), s.rdb, append(s.deliveryKeys("many/1"), "rc:none"), []any{"many/1", "many:0@p", "", 2})
+		require.NoError(t, err)
+		require.Equal(t, []any{"dropped", "many:0@p"}, reply.Rest)
+		w.pass(100 * time.Hour)
+		left, _ = w.due(s, 10)
+		require.ElementsMatch(t, []string{"one", "many:4", "many:5"}, left)
+		require.Equal(t, int64(2), w.rdb.ZCard(t.Context(), k.Deliveries("many/1")).Val())
+	})
+}
+
+// A delivery that an older version has scheduled finds its line when housekeeping next
+// looks at the board.
+func TestDeliveriesOfAnOlderVersion(t *testing.T) {
+	t.Parallel()
+	simulatedWorlds(t, 1, Config{Deliver: []string{AllBoards}}, []definition.Board{{Name: "one", Period: "hour"}}, func(t *testing.T, w *world) {
+		s, k := w.stores[0], w.stores[0].keys
+		w.closeHours("one")
+		name := w.announced()[0]
+		require.NoError(t, w.rdb.Del(t.Context(), k.DeliveryTurns(), k.Deliveries("one/0")).Err())
+		require.NoError(t, w.rdb.ZAdd(t.Context(), k.SingleDeliveries(), redis.Z{Score: 1, Member: name}).Err())
+		none, _ := w.due(s, 10)
+		require.Empty(t, none)
+		w.pass(undeliveredInterval)
+		w.tend()
+		boards, list := w.due(s, 10)
+		require.Equal(t, []string{"one"}, boards)
+		require.NoError(t, s.Delivered(t.Context(), list[0]))
+		require.Empty(t, w.rdb.Keys(t.Context(), "rc:{/}:deliveries*").Val())
+		require.Empty(t, w.rdb.Keys(t.Context(), k.DeliveryTurns()).Val())
+	})
+}
