@@ -51,7 +51,10 @@ func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 	// Erasures go through many boards. They have an agenda and a goroutine of their own, so no other
 	// work waits for them.
 	wg.Go(func() { repeatDue(ctx, log, "erasures", s.eraseDue) })
-	repeatDue(ctx, log, "housekeeping", s.housekeepDue)
+	repeatDue(ctx, log, "housekeeping", func(ctx context.Context) (more bool, err error) {
+		defer s.dropped.report(log)
+		return s.housekeepDue(ctx)
+	})
 	wg.Wait()
 	return ctx.Err()
 }
@@ -70,7 +73,6 @@ func repeatDue(ctx context.Context, log *slog.Logger, what string, due func(cont
 			log.Warn(what+" failed; the node tries again", "error", err)
 			logged = time.Now()
 		}
-		s.dropped.report(log)
 		if more {
 			continue
 		}
