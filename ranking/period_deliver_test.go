@@ -70,6 +70,7 @@ func TestDeliveriesTakeTurnsByDefinition(t *testing.T) {
 		second := list[1] // of a line whose turn is not the next
 
 		// A line has its turn when the next delivery is due, not when a claim would end.
+		w.pass(time.Millisecond)
 		w.due(w.stores[0], 100)
 		none, _ := w.due(w.stores[0], 100)
 		require.Empty(t, none)
