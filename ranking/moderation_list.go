@@ -11,6 +11,7 @@ import (
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/sortkey"
 )
 
@@ -186,21 +187,18 @@ func (l hiddenList) readKeys(ctx context.Context, members []string) ([]string, e
 	if len(members) == 0 {
 		return keys, nil
 	}
-	args := []any{"ZMSCORE", l.keys.Hidden}
-	for _, member := range members {
-		args = append(args, member)
+	args := make([]any, len(members))
+	for i, member := range members {
+		args[i] = member
 	}
-	found, err := l.rdb.Do(ctx, args...).Slice()
-	if err == nil && len(found) != len(members) {
-		err = fmt.Errorf("Redis answered %d sort keys for %d members", len(found), len(members))
-	}
+	r, err := l.callScript(ctx, script.Scores, []string{l.keys.Hidden}, args)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return nil, err
 	}
-	for i := range found {
-		keys[i], _ = found[i].(string)
+	for i := range keys {
+		keys[i] = r.Optional()
 	}
-	return keys, nil
+	return keys, r.Err
 }
 
 // hiddenCountKept is for how long callers use a count, and how long a count may rest before it is complete.

@@ -90,7 +90,7 @@ func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func scriptOf(cmd redis.Cmder) string {
 	args := cmd.Args()
 	for _, s := range []script.Script{
-		script.Apply, script.Begin, script.Publish, script.Page, script.Info, script.Places, script.Catalog, script.Define,
+		script.Apply, script.Begin, script.Publish, script.Page, script.Info, script.Places, script.Scores, script.Catalog, script.Define,
 		script.List, script.Unlist, script.Settle, script.Done, script.Drop, script.Forget, script.Claim, script.Plan,
 		script.TakeBack, script.Audit, script.Censor, script.Raise, script.Rehide, script.Moderate, script.Erase, script.Erasing, script.Walk, script.Erased, script.Reports, script.Clear,
 		script.Hold, script.Keep, script.Release, script.Scan, script.Differs, script.Gather, script.Swap,

@@ -72,9 +72,9 @@ type Store struct {
 	maxDeliveries  int                      // of a definition, that wait in Redis
 	dropped        droppedDeliveries
 
-	pacer    pacer // of large pages
-
+	pacer        pacer // of large pages
 	hiddenCounts hiddenCounts
+
 	builds   builds
 	profiles *profileCache
 	profiled profiledKinds

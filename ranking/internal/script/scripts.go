@@ -13,6 +13,7 @@ var (
 	Page        = load("page", "order", "place")
 	Info        = load("info")
 	Places      = load("places")
+	Scores      = load("scores")
 	Catalog     = load("catalog")
 	Define      = load("define")
 	List        = load("list")
