@@ -205,7 +205,7 @@ func (s *Command) line(r client.Result) string {
 func (s *Command) explain(ctx context.Context, name string, err error) error {
 	var answer *client.Error
 	switch unknown := errors.Is(err, client.ErrOutcomeUnknown); {
-	case ctx.Err() != nil && errors.Is(err, client.ErrNotSent):
+	case ctx.Err() != nil && !unknown && !errors.As(err, &answer): // also while the client read what to send
 		return errors.New("interrupted; nothing was sent")
 	case unknown && ctx.Err() != nil:
 		return fmt.Errorf("interrupted; the score may have counted: send it again within ten minutes with --id %s", s.ID)
