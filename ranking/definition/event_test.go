@@ -122,7 +122,7 @@ func TestEventsAreWrittenAsTheyAreRead(t *testing.T) {
 
 // anyEvent draws events of fields a to d, with one type for each.
 func anyEvent(t *rapid.T) Event {
-	text := rapid.StringMatching(`[a-zא日][^:@/{}\p{Cc}\p{Cs}]{0,7}`)
+	text := rapid.StringMatching(`[a-zא日][^:@/{}\p{Cc}\p{Cs}\x{2028}-\x{202e}\x{2066}-\x{2069}]{0,7}`)
 	mixed := func(label string) string {
 		return rapid.SampledFrom([]string{"", "x "}).Draw(t, label) + rapid.SampledFrom([]string{"{a}", "{b}", text.Draw(t, label+" text")}).Draw(t, label+" field")
 	}
