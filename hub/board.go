@@ -38,14 +38,13 @@ const (
 // board owns the view of one board, by name. It has no goroutine: when its inbox has
 // something, the hub's pool runs a turn.
 type board struct {
-	hub       *Hub
-	name      string // as clients and frames name the board
-	instance  string // the feed delivers its changes
-	index     int    // in hub.order; guarded by hub.mu
-	watchers  int    // subscriptions; guarded by hub.mu
-	startedBy any    // the address of the first watcher
-	caller    any    // that watcher, for the readQueue
-	mark      syncMark
+	hub      *Hub
+	name     string // as clients and frames name the board
+	instance string // the feed delivers its changes
+	index    int    // in hub.order; guarded by hub.mu
+	watchers int    // subscriptions; guarded by hub.mu
+	caller   any    // the first watcher, for the readQueue and the share of its address
+	mark     syncMark
 
 	inbox
 
@@ -171,8 +170,8 @@ func (b *board) resetView() {
 	b.redisAhead, b.pageFetch.notBefore, b.lookupFetch.notBefore = nil, time.Time{}, time.Time{}
 }
 
-// pageFailed handles a failed read of a page. A result that has yet to be built makes nobody stale
-// who sees nothing of the board, or its present result.
+// pageFailed handles a failed read of a page. Clients do not become stale while a result has yet to
+// be built, if they see nothing of the board, or its present result.
 func (b *board) pageFailed(err error) {
 	if errors.Is(err, ranking.ErrNotBuilt) && (b.publication == nil || b.view.Valid()) {
 		b.view.CancelPage()

@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -120,8 +119,7 @@ func (b *board) fetchLargePage() {
 func (b *board) largePageFailed() {
 	b.pageFetch.drop()
 	b.view.CancelPage()
-	b.large.backoff = min(max(2*b.large.backoff, retryMin), retryMax)
-	b.large.notBefore = time.Now().Add(b.large.backoff/2 + rand.N(b.large.backoff/2))
+	b.large.backoff, b.large.notBefore = nextBackoff(b.large.backoff)
 }
 
 // endLarge gives up what the board waits for. It is part of the board's last turn.

@@ -115,7 +115,7 @@ type Hub struct {
 	boards    map[string]*board    // by name
 	order     []*board             // of the seq check
 	instances map[string]*instance // by the instance of their boards
-	started   map[any]int          // how many of the boards count for an address
+	started   map[any]int          // by caller: how many boards it was the first to watch
 	feeds     map[string]*eventFeed
 	closed    bool
 	running   sync.WaitGroup

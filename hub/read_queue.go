@@ -6,8 +6,8 @@ import "sync"
 const maxLargeReads = 16
 
 // readQueue gives permits for reads of many entries. A caller is an address, or a client without
-// one. Each caller has one permit at a time, and callers take turns. So a caller that asks for much
-// delays nobody else by more than maxLargeReads callers do. The methods may be called concurrently.
+// one. Each caller has one permit at a time, and callers take turns. So another caller waits for one
+// read of each caller before it at most. The methods may be called concurrently.
 type readQueue struct {
 	mu    sync.Mutex
 	free  int               // how many permits may still be given

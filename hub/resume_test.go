@@ -38,7 +38,7 @@ func TestResumeSendsTheDifference(t *testing.T) {
 	})
 }
 
-// Clients that resume from one state share the difference. It is kept only while somebody has it.
+// Clients that resume from one state share the difference. The hub keeps it only while a client has it.
 func TestResumedClientsShareTheDifference(t *testing.T) {
 	t.Parallel()
 	s := largePublication()

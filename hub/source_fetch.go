@@ -76,9 +76,15 @@ func (r *fetch[T]) complete(b *board, a *fetchResult[T]) bool {
 	if r.backoff == 0 && b.hub.ctx.Err() == nil && !isNotFound(a.err) && !errors.Is(a.err, ranking.ErrNotBuilt) { // once an outage
 		b.hub.log.Warn("the node cannot read a board; it retries", "board", b.name, "error", a.err)
 	}
-	r.backoff = min(max(2*r.backoff, retryMin), retryMax)
-	r.notBefore = time.Now().Add(r.backoff/2 + rand.N(r.backoff/2))
+	r.backoff, r.notBefore = nextBackoff(r.backoff)
 	return false
+}
+
+// nextBackoff doubles a backoff within its bounds, and returns when the next attempt may begin: after a
+// random time, from half of the backoff on.
+func nextBackoff(was time.Duration) (backoff time.Duration, notBefore time.Time) {
+	backoff = min(max(2*was, retryMin), retryMax)
+	return backoff, time.Now().Add(backoff/2 + rand.N(backoff/2))
 }
 
 // isNotFound reports whether the board or the period does not exist.

@@ -106,7 +106,7 @@ func (h *Hub) addWatcher(named ranking.Board, c *Client) (b *board, only sole, e
 	if b = h.boards[named.Name]; b == nil {
 		if most := h.cfg.MaxBoards; most > 0 && len(h.boards) >= most {
 			return nil, only, ErrTooManyBoards
-		} else if most > 0 && c.address != nil && h.started[c.address] >= max(1, most/2) {
+		} else if most > 0 && c.address != nil && h.started[c.caller] >= max(1, most/2) {
 			return nil, only, ErrAddressBoards
 		}
 		only.board = true
@@ -117,8 +117,8 @@ func (h *Hub) addWatcher(named ranking.Board, c *Client) (b *board, only sole, e
 			h.instances[named.Instance] = i
 		}
 		b = newBoard(h, named, i.link)
-		b.startedBy, b.caller = c.address, c.caller
-		h.started[c.address]++
+		b.caller = c.caller
+		h.started[c.caller]++
 		b.index = len(h.order)
 		h.order = append(h.order, b)
 		h.boards[b.name] = b
@@ -137,8 +137,8 @@ func (h *Hub) removeWatcher(b *board) (only sole) {
 	}
 	only.board = true
 	delete(h.boards, b.name)
-	if h.started[b.startedBy]--; h.started[b.startedBy] == 0 {
-		delete(h.started, b.startedBy)
+	if h.started[b.caller]--; h.started[b.caller] == 0 {
+		delete(h.started, b.caller)
 	}
 	end := h.order[len(h.order)-1]
 	h.order[b.index], end.index = end, b.index
