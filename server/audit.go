@@ -17,7 +17,7 @@ func (s *Server) listAudit(c echo.Context) error {
 	if q.Err != nil {
 		return q.Err
 	}
-	actions, err := s.store.Audit(s.asCaller(c), before, limit)
+	actions, err := s.store.Audit(asCaller(c), before, limit)
 	if err != nil {
 		return err
 	}

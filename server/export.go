@@ -79,14 +79,14 @@ func (s *Server) getExport(c echo.Context) error {
 	if q.Err != nil {
 		return q.Err
 	}
-	slot, err := s.limits.AcquireExport(s.addresses.Of(c.Request()))
+	slot, err := s.limits.AcquireExport(clientOf(c))
 	if err != nil {
 		return err
 	}
 	defer slot.Release()
 	out := bufio.NewWriterSize(deadlineWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.RequestTimeout}, exportBuffer)
 	begun := false
-	for page, err := range s.store.Export(s.asCaller(c), request.PathValue(c, "board")) {
+	for page, err := range s.store.Export(asCaller(c), request.PathValue(c, "board")) {
 		switch {
 		case err != nil && !begun:
 			return err

@@ -55,7 +55,7 @@ func (s *Server) listHidden(c echo.Context) error {
 		return err
 	}
 	board := request.PathValue(c, "board")
-	page, err := s.store.Hidden(s.asCaller(c), board, after, limit)
+	page, err := s.store.Hidden(asCaller(c), board, after, limit)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (s *Server) listHiddenEverywhere(c echo.Context) error {
 		return err
 	}
 	kind := request.PathValue(c, "kind")
-	page, err := s.store.HiddenEverywhere(s.asCaller(c), kind, after, limit)
+	page, err := s.store.HiddenEverywhere(asCaller(c), kind, after, limit)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/access"
 )
 
 // Limited gives the number of refusals of each limit since the start, by the limit's name.
@@ -51,7 +52,10 @@ func (s *Server) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// clientOf is the address of a request's client, which limitRequests has found.
+func clientOf(c echo.Context) access.Address { return c.Response().Writer.(*waitingWriter).address }
+
 // asCaller is the context of a request for reads of large pages: addresses take turns.
-func (s *Server) asCaller(c echo.Context) context.Context {
-	return ranking.WithCaller(c.Request().Context(), s.addresses.Of(c.Request()))
+func asCaller(c echo.Context) context.Context {
+	return ranking.WithCaller(c.Request().Context(), clientOf(c))
 }

@@ -10,7 +10,7 @@ import (
 
 // live turns a WebSocket handshake into a session.
 func (s *Server) live(c echo.Context) error {
-	err := s.sessions.Accept(c.Response().Writer, c.Request(), s.addresses.Of(c.Request()))
+	err := s.sessions.Accept(c.Response().Writer, c.Request(), clientOf(c))
 	if err == nil {
 		c.Response().Committed = true
 	}

@@ -36,7 +36,7 @@ func (s *Server) getStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.sessions.Stream(c.Response(), c.Request(), s.addresses.Of(c.Request()), board, watch)
+	return s.sessions.Stream(c.Response(), c.Request(), clientOf(c), board, watch)
 }
 
 // resumeState reads the id of an event, epoch:seq; zero for none.

@@ -38,7 +38,7 @@ func (s *Server) getTop(c echo.Context) error {
 	if q.Err != nil {
 		return q.Err
 	}
-	page, err := s.store.Read(s.asCaller(c), board, query)
+	page, err := s.store.Read(asCaller(c), board, query)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *Server) getAt(c echo.Context) error {
 	case score == nil:
 		return ranking.Invalid("score", "is missing")
 	}
-	at, err := s.store.At(s.asCaller(c), board, *score, after, limit)
+	at, err := s.store.At(asCaller(c), board, *score, after, limit)
 	if err != nil {
 		return err
 	}

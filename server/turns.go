@@ -59,7 +59,7 @@ func (b *turnBody) end() {
 // a read ends when its answer is complete: a client that reads slowly keeps none. What lasts has no turn.
 func (s *Server) takeTurns(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		r, from := c.Request(), s.addresses.Of(c.Request())
+		r, from := c.Request(), clientOf(c)
 		switch r.Method {
 		case http.MethodGet, http.MethodHead:
 			if lasts(c.Path()) {

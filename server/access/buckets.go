@@ -35,9 +35,9 @@ const maxHold = 5 * time.Second
 
 // buckets holds a bucket for each address that has used it lately. All methods may be called concurrently.
 //
-// There are two halves. An address that sends is in the newer half. The newer half becomes the older one
-// after the time in which any bucket fills up: maxHold for what is reserved of it, then the time of an empty
-// one. The older half then goes: its buckets are full, and a new bucket is full too. When maxBuckets
+// There are two halves. An address that sends is in the newer half. Any bucket fills up within maxHold, for
+// its reserved tokens, and the time in which an empty bucket fills up. After that time the newer half becomes
+// the older one, and the older one goes: its buckets are full, and a new bucket is full too. When maxBuckets
 // addresses are in the newer half, that happens sooner. Then the addresses that sent least lately get a full
 // bucket early.
 type buckets struct {

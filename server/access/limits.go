@@ -91,14 +91,6 @@ func half(most int) int {
 	return max(1, most/2)
 }
 
-// unlessOff is n, or 0 if a limit is off.
-func unlessOff(limit, n int) int {
-	if limit == 0 {
-		return 0
-	}
-	return n
-}
-
 // shareOfFiles is a share of the files that the process may open: part of so many parts.
 func shareOfFiles(part, parts int) int {
 	files := openFiles()
@@ -130,7 +122,7 @@ func New(cfg Config) *Limits {
 	l := &Limits{
 		cfg: cfg, sockets: newPlaces(cfg.Sockets, cfg.AddressSockets), connections: newPlaces(cfg.Connections, half(cfg.Connections)),
 		exports: newPlaces(cfg.Exports, half(cfg.Exports)), writes: newTurns(cfg.Requests, half(cfg.Requests)),
-		reads: newTurns(unlessOff(cfg.Requests, math.MaxInt), half(cfg.Requests)), waiting: newWaiting(cfg.WaitingBytes, half(cfg.WaitingBytes)),
+		reads: newTurns(math.MaxInt, half(cfg.Requests)), waiting: newWaiting(cfg.WaitingBytes, half(cfg.WaitingBytes)),
 	}
 	l.requests = newBuckets(tokenRate{cfg.AddressRequests, requestsSaved})
 	l.bytes = newBuckets(tokenRate{cfg.AddressRequests * messageBytes, bytesSaved})

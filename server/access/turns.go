@@ -36,7 +36,7 @@ func (l *Limits) AcquireRead(ctx context.Context, a Address) (release func(), er
 }
 
 func (l *Limits) acquire(ctx context.Context, all *turns, t *turn) (release func(), waited time.Duration, err error) {
-	if all.most == 0 {
+	if l.cfg.Requests == 0 {
 		return func() {}, 0, nil
 	}
 	t.granted = make(chan struct{})
@@ -61,7 +61,7 @@ func (l *Limits) acquire(ctx context.Context, all *turns, t *turn) (release func
 // turns are the requests of one kind that are under way on a node, and those that wait. All methods may be
 // called concurrently.
 type turns struct {
-	most        int // weight of the node; 0: no limit, also for an address
+	most        int // weight of the node
 	addressMost int // weight of an address that is not exempt
 
 	mu    sync.Mutex
