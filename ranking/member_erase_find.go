@@ -45,9 +45,9 @@ func newWantedMembers(ids []string) wantedMembers {
 	return w
 }
 
-// findMembers looks for members in all periods of some instances. It finds those of which erase.lua has
-// something to remove. A small set is read whole, so a board costs little however many members are
-// wanted.
+// findMembers looks for members in all periods of some instances. It returns the members for which
+// erase.lua removes something. It reads a small set whole, so a board costs little, whatever the number
+// of wanted members.
 func (s *Store) findMembers(ctx context.Context, r *definition.Compiled, instances []string, wanted wantedMembers) ([]instanceMembers, error) {
 	f := finder{s: s, r: r, wanted: wanted}
 	found := make([]instanceMembers, len(instances))

@@ -54,7 +54,7 @@ func TestPacerTakesTurns(t *testing.T) {
 }
 
 // The pages of a caller who reads many do not delay another caller by more than one of them for each of its
-// own. Callers that wait no longer delay nobody.
+// own. Callers that have left delay no other caller.
 func TestPacerIsFairToCallers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,8 +20,8 @@ const (
 	// buildWantedFor is how long a build that has not begun outlasts the last caller that wanted it. It
 	// covers the second between two calls of Store.States, and the pause of a client that tries again.
 	buildWantedFor = 3 * time.Second
-	// unwantedKept is the number of builds in line up to which a node looks for those that nobody
-	// wants only when their turn comes.
+	// unwantedKept bounds the builds in line among which a node keeps unwanted ones. With more builds,
+	// it drops the unwanted ones before their turns come.
 	unwantedKept = 1000
 )
 

@@ -44,6 +44,16 @@ func newTurns(t *testing.T) *turnsOf {
 	return w
 }
 
+// newBusyTurns are turns in which as many builds are under way as may be.
+func newBusyTurns(t *testing.T) *turnsOf {
+	w := newTurns(t)
+	for i := range buildsAtOnce {
+		w.start("busy:{x}", fmt.Sprint("busy:", i), 1, false)
+	}
+	synctest.Wait()
+	return w
+}
+
 // finish ends a build, and waits until the worker has begun another one.
 func (w *turnsOf) finish(instance string) {
 	w.tests.Lock()
@@ -107,11 +117,7 @@ func TestBuildsTakeTurns(t *testing.T) {
 func TestBuildInLineIsForTheLatestCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newTurns(t)
-		for i := range buildsAtOnce {
-			w.start("busy:{x}", fmt.Sprint("busy:", i), 1, false)
-		}
-		synctest.Wait()
+		w := newBusyTurns(t)
 		b := w.start("b", "b", 5, false)
 		require.Same(t, b, w.start("b", "b", 9, false))
 		require.Same(t, b, w.start("b", "b", 7, false))
@@ -172,11 +178,7 @@ func TestBuildsThatNobodyWants(t *testing.T) {
 func TestBuildWithinATurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newTurns(t)
-		for i := range buildsAtOnce {
-			w.start("busy:{x}", fmt.Sprint("busy:", i), 1, false)
-		}
-		synctest.Wait()
+		w := newBusyTurns(t)
 		b := w.start("b", "b", 0, false)
 		synctest.Wait()
 		require.NotContains(t, w.begun, "b")
@@ -198,11 +200,7 @@ func TestBuildWithinATurn(t *testing.T) {
 func TestUnwantedBuildsDoNotPileUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newTurns(t)
-		for i := range buildsAtOnce {
-			w.start("busy:{x}", fmt.Sprint("busy:", i), 1, false)
-		}
-		synctest.Wait()
+		w := newBusyTurns(t)
 		kept := w.start("kept", "kept", 0, false)
 		for round := range 10 {
 			for i := range unwantedKept {

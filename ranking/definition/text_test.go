@@ -43,7 +43,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// A text of which nobody sees anything may be read, and is not created.
+// Callers may read an invisible text, and may not create one.
 func TestInvisibleTexts(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
