@@ -201,6 +201,7 @@ func (b *board) step(now time.Time, changed map[profileKey]bool) {
 	b.applyAnswers(due)
 	b.loadProfiles(due, changed)
 	b.startStreams()
+	b.view.Resize(b.viewSize()) // a stream that has started may be the largest one
 	b.publishDue(due)
 	b.notifyDue(due)
 	b.readDue(due)

@@ -338,3 +338,21 @@ func TestReadEndsAfterAWhile(t *testing.T) {
 		require.Contains(t, conns[1].take(t), "snapshot")
 	})
 }
+
+// A client of a large top comes while the board grows beyond what it holds. The last publication has all
+// that the client asks for, so the board shows it at once, and has to read on by itself.
+func TestLargeTopOfABoardThatGrows(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		_, few, _ := join(t, h, 10)
+		h.FeedSubscribed("b")
+		pass(time.Second)
+		for i := range 200 {
+			h.FeedChanges(f.set(fmt.Sprintf("m%03d", i), -int64(i)))
+		}
+		_, many, _ := join(t, h, 300)
+		pass(time.Second)
+		require.Equal(t, f.top(300), many.board.Top)
+		require.Equal(t, f.top(10), few.board.Top)
+	})
+}
