@@ -41,6 +41,7 @@ type boardProfiles struct {
 
 // memberProfile is what a board knows of a member's profile.
 type memberProfile struct {
+	place     *profilePlace
 	profile   ranking.Profile
 	known     bool
 	overdue   bool      // the member is shown without a profile until that is known
@@ -121,10 +122,10 @@ func (b *board) visibleMembers() map[string]bool {
 // evictProfiles removes the profiles that the board does not show any more.
 func (b *board) evictProfiles() {
 	p, shown := &b.profiles, b.visibleMembers()
-	for id := range p.byMember {
+	for id, entry := range p.byMember {
 		if !shown[id] {
 			delete(p.byMember, id)
-			b.hub.profiles.remove(profileKey{p.kind, id}, b)
+			b.hub.profiles.remove(entry.place)
 		}
 	}
 	p.retained = len(p.byMember)
@@ -132,8 +133,8 @@ func (b *board) evictProfiles() {
 
 // resetProfiles removes all profiles.
 func (b *board) resetProfiles() {
-	for id := range b.profiles.byMember {
-		b.hub.profiles.remove(profileKey{b.profiles.kind, id}, b)
+	for _, entry := range b.profiles.byMember {
+		b.hub.profiles.remove(entry.place)
 	}
 	b.profileFetch.drop()
 }
@@ -148,7 +149,7 @@ func (b *board) profileEntry(id string) *memberProfile {
 	entry := &memberProfile{changedAt: time.Now()}
 	p.byMember[id] = entry
 	// Before the lookup: from here on no change is missed.
-	b.hub.profiles.add(profileKey{p.kind, id}, b)
+	entry.place = b.hub.profiles.add(profileKey{p.kind, id}, b)
 	if entry.profile, entry.known = b.hub.source.KnownProfile(p.kind, id); !entry.known {
 		p.enqueue(id)
 	}

@@ -106,7 +106,7 @@ type Hub struct {
 	largeReads    *readQueue    // permits for pages of many entries
 	verifications *rate.Limiter // the budget of all boards
 
-	profiles profileIndex // of the members that boards show
+	profiles *profileIndex // of the members that boards show
 
 	ctx    context.Context // of reads and of feeds
 	cancel context.CancelFunc
@@ -141,7 +141,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 	h.turns = pool{limit: runtime.GOMAXPROCS(0), running: &h.running}
 	h.fetches = pool{limit: maxFetches, running: &h.running}
 	h.largeReads = newReadQueue()
-	h.profiles.boards, h.profiles.kinds = make(map[profileKey][]*board), make(map[string]bool)
+	h.profiles = newProfileIndex()
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	for i := range cfg.Shards {
 		h.shards = append(h.shards, newShard(i))
@@ -160,6 +160,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		wg.Go(func() { s.run(ctx) })
 	}
 	wg.Go(func() { h.runSeqChecks(ctx) })
+	wg.Go(func() { h.runProfileChanges(ctx) })
 	<-ctx.Done()
 	h.mu.Lock()
 	h.closed = true

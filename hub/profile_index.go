@@ -2,10 +2,11 @@ package hub
 
 import (
 	"context"
-	"slices"
 	"sync"
+	"time"
 
 	"rankcast/ranking"
+	"rankcast/ranking/fairqueue"
 )
 
 // ProfileSource is the store of profiles, with its cache; a ranking.Store implements it.
@@ -26,58 +27,183 @@ type ProfileSource interface {
 	ForgetProfiles()
 }
 
-// profileIndex maps a member to the boards that show it. The change of a profile costs
-// other boards nothing.
+const (
+	// profilePiece is the most boards that the node tells of changed profiles at one time.
+	profilePiece = 20
+	// profilePause is the least time between two such pieces. So 2,000 boards a second learn of
+	// changes, and a member that thousands of boards show costs others nothing.
+	profilePause = 10 * time.Millisecond
+	// maxKinds is how many kinds of members wake all boards at their first change, at most. With
+	// that many a ProfileSource takes every kind for one with profiles.
+	maxKinds = 1001
+)
+
+// profileIndex maps a member to the boards that show it, and queues those boards when its profile has
+// changed. A change costs other boards nothing. Its methods may be called concurrently.
 type profileIndex struct {
+	signal chan struct{} // queue is not empty; holds one
+
 	mu     sync.Mutex
-	boards map[profileKey][]*board
-	kinds  map[string]bool // kinds of which a change was received
+	places map[profileKey][]*profilePlace
+	kinds  map[string]bool // kinds of which a change was received, maxKinds at most
+	queue  fairqueue.Queue[profileKey, *profilePlace]
+	queued map[profileKey]*queuedProfile
 }
 
-// profileKey identifies the profile of a member.
+// profileKey identifies the profile of a member. The zero profileKey stands for all members.
 type profileKey struct{ kind, id string }
 
-func (r *profileIndex) add(m profileKey, b *board) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.boards[m] = append(r.boards[m], b)
+// profilePlace is a board that shows a member.
+type profilePlace struct {
+	board  *board
+	member profileKey
+	index  int // in places of the member
 }
 
-func (r *profileIndex) remove(m profileKey, b *board) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	left := slices.DeleteFunc(r.boards[m], func(other *board) bool { return other == b })
-	if r.boards[m] = left; len(left) == 0 {
-		delete(r.boards, m)
+// queuedProfile is a change that some boards have not heard of yet.
+type queuedProfile struct {
+	boards int  // how many of the member's boards are in the queue
+	again  bool // the profile has changed again
+}
+
+func newProfileIndex() *profileIndex {
+	return &profileIndex{
+		signal: make(chan struct{}, 1), places: make(map[profileKey][]*profilePlace),
+		kinds: make(map[string]bool), queued: make(map[profileKey]*queuedProfile),
 	}
 }
 
-// changed returns the boards that show a member whose profile has changed. It reports
-// whether it is the first change of that kind.
-func (r *profileIndex) changed(m profileKey) (boards []*board, first bool) {
+func (r *profileIndex) add(m profileKey, b *board) *profilePlace {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	first = !r.kinds[m.kind]
-	r.kinds[m.kind] = true
-	return slices.Clone(r.boards[m]), first
+	place := &profilePlace{b, m, len(r.places[m])}
+	r.places[m] = append(r.places[m], place)
+	return place
+}
+
+func (r *profileIndex) remove(place *profilePlace) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := r.places[place.member]
+	end := len(list) - 1
+	list[place.index], list[end].index = list[end], place.index
+	list[end] = nil
+	if list = list[:end]; end == 0 {
+		delete(r.places, place.member)
+	} else {
+		r.places[place.member] = list
+	}
+}
+
+// change queues the boards that show a member whose profile has changed. Boards that are in the
+// queue already come again after all have had their turn. It reports whether it is the first change
+// of that kind.
+func (r *profileIndex) change(m profileKey) (first bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if first = !r.kinds[m.kind] && len(r.kinds) < maxKinds; first {
+		r.kinds[m.kind] = true
+	}
+	r.enqueue(m, r.places[m])
+	return first
+}
+
+// changeAll queues boards that may have taken a kind for one without profiles.
+func (r *profileIndex) changeAll(boards []*board) {
+	places := make([]*profilePlace, len(boards))
+	for i, b := range boards {
+		places[i] = &profilePlace{board: b}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.enqueue(profileKey{}, places)
+}
+
+// enqueue queues places of a member. The caller holds mu.
+func (r *profileIndex) enqueue(m profileKey, places []*profilePlace) {
+	if q := r.queued[m]; q != nil {
+		q.again = true
+		return
+	}
+	if len(places) == 0 {
+		return
+	}
+	for _, place := range places {
+		r.queue.Push(m, place)
+	}
+	r.queued[m] = &queuedProfile{boards: len(places)}
+	select {
+	case r.signal <- struct{}{}:
+	default:
+	}
+}
+
+// next removes the first place from the queue. Members take turns. It returns nil for an empty queue.
+// again says that it was the last place of its member, and that the member's profile has changed since.
+func (r *profileIndex) next() (place *profilePlace, again bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	place, ok := r.queue.Pop()
+	if !ok {
+		return nil, false
+	}
+	q := r.queued[place.member]
+	if q.boards--; q.boards > 0 {
+		return place, false
+	}
+	delete(r.queued, place.member)
+	return place, q.again
 }
 
 // FeedProfile makes the boards that show a member read its profile again.
 func (h *Hub) FeedProfile(kind, id string) {
 	h.source.ForgetProfile(kind, id)
-	m := profileKey{kind, id}
-	boards, first := h.profiles.changed(m)
-	for _, b := range boards {
-		b.post(urgent, func(w *work) {
+	if first := h.profiles.change(profileKey{kind, id}); first { // boards may have taken the kind for one without profiles
+		h.profiles.changeAll(h.boardList())
+	}
+}
+
+// runProfileChanges tells boards of changed profiles, a piece at a time.
+func (h *Hub) runProfileChanges(ctx context.Context) {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.profiles.signal:
+		}
+		for more := true; more; {
+			more = h.tellProfiles()
+			pause.Reset(profilePause)
+			select {
+			case <-ctx.Done():
+				return
+			case <-pause.C:
+			}
+		}
+	}
+}
+
+// tellProfiles tells a piece of the boards in the queue. It reports whether there are more.
+func (h *Hub) tellProfiles() (more bool) {
+	for range profilePiece {
+		place, again := h.profiles.next()
+		if place == nil {
+			return false
+		}
+		place.board.post(normal, func(w *work) {
 			if w.profiles == nil {
 				w.profiles = make(map[profileKey]bool)
 			}
-			w.profiles[m] = true
+			w.profiles[place.member] = true
 		})
-	}
-	if first { // boards may have taken the kind for one without profiles
-		for _, b := range h.boardList() {
-			b.wake(normal)
+		switch m := place.member; {
+		case again && m == profileKey{}:
+			h.profiles.changeAll(h.boardList())
+		case again:
+			h.profiles.change(m)
 		}
 	}
+	return true
 }

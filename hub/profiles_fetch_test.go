@@ -197,13 +197,13 @@ func TestProfilesAreEvicted(t *testing.T) {
 		}
 		pass(time.Second)
 		h.profiles.mu.Lock()
-		known := len(h.profiles.boards)
+		known := len(h.profiles.places)
 		h.profiles.mu.Unlock()
 		require.Less(t, known, spareProfiles+300)
 		h.Unsubscribe(sub)
 		pass(time.Second)
 		h.profiles.mu.Lock()
 		defer h.profiles.mu.Unlock()
-		require.Empty(t, h.profiles.boards)
+		require.Empty(t, h.profiles.places)
 	})
 }

@@ -151,7 +151,7 @@ func TestKindChangeIsSentAtOnce(t *testing.T) {
 				h.FeedProfile("star", "a")
 				h.profiles.mu.Lock()
 				defer h.profiles.mu.Unlock()
-				for m := range h.profiles.boards {
+				for m := range h.profiles.places {
 					require.Equal(t, "user", m.kind, "no profile of the old kind is left")
 				}
 			})
@@ -300,7 +300,7 @@ func TestEveryClientEndsWithTheRightProfiles(t *testing.T) {
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		require.NotEmpty(t, h.profiles.boards)
+		require.NotEmpty(t, h.profiles.places)
 	})
 }
 
@@ -311,4 +311,64 @@ func (p *fakePeriod) step(member string, score int64) *feed.Changes {
 	k := sortkey.Key(-score)
 	c := feed.Change{Member: member, New: &k, Rank: 1, Position: 1}
 	return &feed.Changes{Board: "b", Period: p.name, Epoch: p.state.Epoch, Seq: p.state.Seq, List: []feed.Change{c}}
+}
+
+// A member that many boards show, and whose profile changes without pause, makes the changes of others wait
+// for no more than a moment. Each board shows the last profile in the end, and few of those before it.
+func TestChangesOfAProfileOnManyBoards(t *testing.T) {
+	t.Parallel()
+	const boards, changes = 1000, 50
+	withProfiles(t, func(t *testing.T, h *Hub, f *fakeBoard, conn *fakeConn) {
+		for i := range 200 {
+			h.FeedChanges(f.set(fmt.Sprintf("m%03d", i), -int64(i)))
+		}
+		h.FeedChanges(f.set("z", -1000))
+		_, all, _ := join(t, h, 300)
+		conns := make([]*fakeConn, boards)
+		for i := range conns {
+			conns[i] = &fakeConn{}
+			name := fmt.Sprint("other", i) // shows a alone
+			_, err := h.Subscribe(h.Join(conns[i], nil), ranking.Board{Name: name, Instance: name}, Watch{Top: 1}, nil, func() {})
+			require.NoError(t, err)
+			h.FeedSubscribed(name)
+		}
+		pass(time.Second)
+		for _, c := range conns {
+			require.Equal(t, "Ann", c.board.Top[0].Name)
+			c.take(t)
+		}
+
+		for i := range changes {
+			changeProfile(h, f, "a", fmt.Sprint("Ann ", i))
+		}
+		changeProfile(h, f, "z", "Zoe")
+		pass(2 * profilePause)
+		require.Equal(t, "Zoe", all.board.Top[len(all.board.Top)-1].Name)
+		told := 0
+		for _, c := range conns {
+			told += len(c.take(t))
+		}
+		require.LessOrEqual(t, told, 100, "a few boards at a time")
+		changeProfile(h, f, "a", "Ann Smith") // which some have seen, and some have not
+
+		pass(2 * boards / profilePiece * profilePause)
+		pass(time.Second)
+		for _, c := range conns {
+			require.Equal(t, "Ann Smith", c.board.Top[0].Name)
+			require.LessOrEqual(t, len(c.take(t)), 2)
+		}
+	})
+}
+
+// A stranger who gives profiles to one kind of members after another wakes the boards a bounded number of
+// times.
+func TestFirstProfilesOfManyKinds(t *testing.T) {
+	t.Parallel()
+	index := newProfileIndex()
+	for i := range maxKinds {
+		require.True(t, index.change(profileKey{fmt.Sprint("kind", i), "a"}))
+		require.False(t, index.change(profileKey{fmt.Sprint("kind", i), "b"}))
+	}
+	require.False(t, index.change(profileKey{"further", "a"}))
+	require.Len(t, index.kinds, maxKinds)
 }

@@ -68,6 +68,7 @@ func (a *attackProcess) snapshots() int64 {
 // beside is what watchers, and Redis, notice of an attack.
 type beside struct {
 	took, firstSecond []time.Duration // from an update to its frame; of those sent in the first second
+	subscribed        []time.Duration // from a subscription to its snapshot
 	snapshots         int64           // to the attackers
 	pages             int64           // that Redis has read
 	redisCPU          time.Duration   // of Redis, for all its clients
@@ -76,14 +77,14 @@ type beside struct {
 
 // BenchmarkWatcherBesideAttack measures how long a watcher waits for its own change while attackers use
 // the same node, which is a process of its own. Twenty watchers, each with a board of its own, change
-// it by HTTP five times a second.
+// it by HTTP five times a second. One more client subscribes to their boards in turn.
 //
 // The attackers of "subscribe" and "loop" watch boards without any update; those of "pages" watch boards
-// of 1,000 members. pages/s are the boards that Redis reads a second, and snapshots/s those that reach the
+// of 1,000 members, and those of "rename" 10,000 boards that all show a member whose name changes. pages/s are the boards that Redis reads a second, and snapshots/s those that reach the
 // attackers. redis-cpu-% is the CPU time of Redis in percent of the time, with what the watchers cost.
 func BenchmarkWatcherBesideAttack(b *testing.B) {
 	b.Run("none", func(b *testing.B) { benchmarkBeside(b, "", nil) })
-	for _, kind := range []string{"subscribe", "loop", "pages"} {
+	for _, kind := range []string{"subscribe", "loop", "pages", "rename"} {
 		for _, limits := range attackLimits {
 			b.Run(kind+"/"+limits.name, func(b *testing.B) { benchmarkBeside(b, kind, limits.args) })
 		}
@@ -95,11 +96,13 @@ func benchmarkBeside(b *testing.B, kind string, limits []string) {
 	for b.Loop() {
 		one := watchersBeside(b, kind, limits)
 		all.took, all.firstSecond = append(all.took, one.took...), append(all.firstSecond, one.firstSecond...)
+		all.subscribed = append(all.subscribed, one.subscribed...)
 		all.snapshots, all.pages = all.snapshots+one.snapshots, all.pages+one.pages
 		all.redisCPU, all.span = all.redisCPU+one.redisCPU, all.span+one.span
 	}
 	slices.Sort(all.took)
 	slices.Sort(all.firstSecond)
+	slices.Sort(all.subscribed)
 	ms := func(sorted []time.Duration, percent int) float64 {
 		return float64(sorted[(len(sorted)-1)*percent/100].Microseconds()) / 1e3
 	}
@@ -108,6 +111,7 @@ func benchmarkBeside(b *testing.B, kind string, limits []string) {
 	b.ReportMetric(ms(all.took, 99), "p99-ms")
 	b.ReportMetric(ms(all.took, 100), "max-ms")
 	b.ReportMetric(ms(all.firstSecond, 99), "first-second-p99-ms")
+	b.ReportMetric(ms(all.subscribed, 99), "subscribe-p99-ms")
 	b.ReportMetric(float64(all.snapshots)/all.span.Seconds(), "snapshots/s")
 	b.ReportMetric(float64(all.pages)/all.span.Seconds(), "pages/s")
 	b.ReportMetric(100*all.redisCPU.Seconds()/all.span.Seconds(), "redis-cpu-%")
@@ -116,7 +120,7 @@ func benchmarkBeside(b *testing.B, kind string, limits []string) {
 func watchersBeside(b *testing.B, kind string, limits []string) (m beside) {
 	const watchers = 20
 	r := redistest.Start(b, redistest.InMemory...)
-	boards := "boards:\n  \"fam:{f}\": {}\n"
+	boards := "boards:\n  \"fam:{f}\": {}\n  \"renamed:{f}\": {kind: renamed}\n"
 	for i := range watchers {
 		boards += fmt.Sprintf("  v%d: {mode: last}\n", i)
 	}
@@ -124,8 +128,11 @@ func watchersBeside(b *testing.B, kind string, limits []string) (m beside) {
 		boards += fmt.Sprintf("  p%d: {}\n", i)
 	}
 	p := startAttacked(b, r, boards, limits)
-	if kind == "pages" {
+	switch kind {
+	case "pages":
 		fillPages(b, r)
+	case "rename":
+		fillRenamed(b, r)
 	}
 	sender := newClient(b, p.addr)
 	sockets := make([]*servertest.Socket, watchers)
@@ -161,6 +168,16 @@ func watchersBeside(b *testing.B, kind string, limits []string) (m beside) {
 			}
 		})
 	}
+	wg.Go(func() {
+		s := servertest.Dial(b, p.addr)
+		for i := 0; time.Since(began) < attackTime; i++ {
+			start, board := time.Now(), fmt.Sprint("v", i%watchers)
+			s.Subscribe(board, 10)
+			m.subscribed = append(m.subscribed, time.Since(start))
+			s.Send(`{"type":"unsubscribe","board":"%s"}`, board)
+			time.Sleep(200 * time.Millisecond)
+		}
+	})
 	wg.Wait()
 	m.span = time.Since(began)
 	m.snapshots = counted() - snapshots
@@ -190,6 +207,17 @@ func fillPages(b *testing.B, r *redistest.Redis) {
 		}
 		_, err := store.Apply(b.Context(), fmt.Sprint("p", k), updates)
 		require.NoError(b, err)
+	}
+}
+
+// fillRenamed gives the boards of the attack "rename" their member.
+func fillRenamed(b *testing.B, r *redistest.Redis) {
+	store := openStore(b, r.URL())
+	for i := range renameSockets {
+		for k := range renameBoards {
+			_, err := store.Apply(b.Context(), fmt.Sprintf("renamed:f%d_%d", i, k), []definition.Update{{Member: "m", Score: 1}})
+			require.NoError(b, err)
+		}
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"iter"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -27,12 +29,19 @@ const (
 	loopBoards       = 3000 // of a socket
 	pagesSockets     = 20
 	pagesBoards      = 50
+	renameSockets    = 100
+	renameBoards     = 100 // of a socket
+	renamers         = 4
 	slowSockets      = 80
 	slowBoards       = 20
 )
 
 // attackRows is the number of members of the boards of "pages" and of "slow".
 const attackRows = 1000
+
+// attackerAddress is where the attackers say that they come from, as by a trusted proxy: the limits of an
+// address do not apply to loopback.
+const attackerAddress = "198.51.100.7"
 
 // attackPause is the time after which an attacker whom the node has refused comes back.
 const attackPause = 10 * time.Millisecond
@@ -68,6 +77,14 @@ func attack(spec string) {
 		a.start(pagesSockets, func(_ int, s *servertest.RawSocket) {
 			a.flood(s, watchAndLeave(func(int) (string, int) { return fmt.Sprint("p", rand.IntN(pagesBoards)), attackRows }))
 		})
+	case "rename": // boards that all show one member, whose name changes without pause
+		a.start(renameSockets, func(i int, s *servertest.RawSocket) {
+			a.flood(s, func(yield func(string) bool) {
+				for k := 0; k < renameBoards && yield(fmt.Sprintf(`{"type":"subscribe","board":"renamed:f%d_%d","top":10}`, i, k)); k++ {
+				}
+			})
+		})
+		go a.rename()
 	case "slow": // each socket watches all boards with a top of its own, and then reads a little every 4 s
 		a.readBuffer = 4 << 10
 		a.connecting.Add(slowSockets)
@@ -113,8 +130,7 @@ func (a *attackers) stay(i int, do func(*servertest.RawSocket)) {
 			if a.readBuffer > 0 {
 				s.Conn.(*net.TCPConn).SetReadBuffer(a.readBuffer)
 			}
-			// The limits of an address do not apply to loopback, so the attackers come by a trusted proxy.
-			if err = s.Handshake("X-Forwarded-For: 198.51.100.7"); err == nil {
+			if err = s.Handshake("X-Forwarded-For: " + attackerAddress); err == nil {
 				do(s)
 			}
 			s.Close()
@@ -144,6 +160,30 @@ func (a *attackers) count(frame []byte) (snapshot bool) {
 		a.snapshots.Add(1)
 	}
 	return snapshot
+}
+
+// rename gives the member that the boards of "rename" show one name after another.
+func (a *attackers) rename() {
+	<-a.begin
+	var senders sync.WaitGroup
+	for range renamers {
+		senders.Go(func() {
+			for n := 0; ; n++ {
+				body := strings.NewReader(fmt.Sprintf(`{"name":"name %d"}`, n))
+				r, err := http.NewRequest("PUT", "http://"+a.addr+"/v1/members/renamed/m", body)
+				if err != nil {
+					panic(err)
+				}
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("X-Forwarded-For", attackerAddress)
+				if response, err := http.DefaultClient.Do(r); err == nil {
+					io.Copy(io.Discard, response.Body)
+					response.Body.Close()
+				}
+			}
+		})
+	}
+	senders.Wait()
 }
 
 // watchAndLeave subscribes to boards, and unsubscribes from each at once.
