@@ -78,7 +78,7 @@ func (s *Store) scheduleDelivery(ctx context.Context, instance string, r *defini
 			return p, err
 		}
 		p.done = true
-		_, err := s.markDelivered(ctx, instance, p.Name, p.id)
+		_, _, err := s.markDelivered(ctx, instance, p.Name, p.id)
 		return p, err
 	}
 	fresh := ""
@@ -115,11 +115,11 @@ func (s *Store) giveUpDelivery(ctx context.Context, board, name string) error {
 		if p.Name != n.Period || p.id == "" || p.done {
 			continue
 		}
-		r, err := script.Done.Run(ctx, s.rdb, []string{s.keys.Board(n.Instance(), p.Name).Periods}, []any{p.Name, p.id})
+		first, _, err := s.markDelivered(ctx, n.Instance(), p.Name, p.id)
 		if err != nil {
 			return err
 		}
-		if r.Text() == "ok" && r.Number() == 1 {
+		if first {
 			s.dropped.add(board)
 		}
 	}
@@ -144,14 +144,15 @@ func (s *Store) cancelDeliveries(ctx context.Context, instance string, periods .
 	return err
 }
 
-// markDelivered records that a closed period was delivered, or never will be. It reports
-// false when the board has a period of that name with another delivery id.
-func (s *Store) markDelivered(ctx context.Context, instance, period, id string) (bool, error) {
+// markDelivered records that a closed period was delivered, or never will be. first says that this was not
+// recorded before. another says that the board has a period of that name with another delivery id.
+func (s *Store) markDelivered(ctx context.Context, instance, period, id string) (first, another bool, err error) {
 	r, err := script.Done.Run(ctx, s.rdb, []string{s.keys.Board(instance, period).Periods}, []any{period, id})
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	return r.Text() != "other", r.Err
+	another = r.Text() == "other"
+	return !another && r.Number() == 1, another, r.Err
 }
 
 // Delivery is a closed period for a receiver, such as a webhook.
@@ -277,13 +278,13 @@ func (s *Store) delivery(ctx context.Context, c deliveryClaim) (*Delivery, error
 
 // Delivered records that a delivery has arrived, or that the caller has given it up.
 func (s *Store) Delivered(ctx context.Context, d Delivery) error {
-	its, err := s.markDelivered(ctx, d.Board, d.Period, d.ID)
+	_, another, err := s.markDelivered(ctx, d.Board, d.Period, d.ID)
 	switch {
 	case err != nil:
-	case its:
-		err = s.dropDelivery(ctx, d.claimed)
-	default: // the board was deleted and created again since
+	case another: // the board was deleted and created again since
 		err = s.rescheduleDelivery(ctx, d.claimed, d.claimed.since)
+	default:
+		err = s.dropDelivery(ctx, d.claimed)
 	}
 	if err != nil {
 		return fmt.Errorf("record delivery of %q: %w", d.claimed.member, err)

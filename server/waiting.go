@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"net/http"
 	"time"
 
@@ -12,9 +11,6 @@ import (
 // countedBytes is the size of a body, or of a piece of an answer, from which it counts as memory that waits
 // for a slow client. A connection holds about as much for itself.
 const countedBytes = 16 << 10
-
-// errTooMuchWaits ends an answer for which the node has no room.
-var errTooMuchWaits = errors.New("too much waits for slow clients")
 
 // waitingWriter counts each large piece of an answer until the client has accepted it. Otherwise clients
 // that ask for large pages, and do not read them, would take any amount of memory.
@@ -27,6 +23,7 @@ type waitingWriter struct {
 // Unwrap is for http.ResponseController.
 func (w *waitingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+// Write fails with access.ErrOverloaded if the node has no room for the piece any more.
 func (w *waitingWriter) Write(b []byte) (int, error) {
 	if len(b) < countedBytes {
 		return w.ResponseWriter.Write(b)
@@ -34,7 +31,7 @@ func (w *waitingWriter) Write(b []byte) (int, error) {
 	wait := w.add(len(b))
 	n, err := w.ResponseWriter.Write(b)
 	if !wait.End() {
-		return n, errTooMuchWaits
+		return n, access.ErrOverloaded
 	}
 	return n, err
 }

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -67,7 +66,7 @@ func (st *stream) drop() (turnedAway bool, err error) {
 	wait := st.wait
 	st.mu.Unlock()
 	if wait != nil && !wait.End() {
-		err = errTooMuchWaits
+		err = access.ErrOverloaded
 	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -91,7 +90,7 @@ func (st *stream) renewDeadline() error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.givenUp {
-		return errTooMuchWaits
+		return access.ErrOverloaded
 	}
 	st.control.SetWriteDeadline(time.Now().Add(st.timeout))
 	return nil
@@ -207,9 +206,6 @@ func (st *stream) writePending(client *hub.Client) error {
 	}
 	return nil
 }
-
-// errTooMuchWaits ends a stream for whose frame the node has no room.
-var errTooMuchWaits = errors.New("too much waits for slow clients")
 
 var eventEnd = []byte("\n\n")
 
