@@ -2,6 +2,7 @@ package hub
 
 import (
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"rankcast/hub/view"
@@ -153,6 +154,10 @@ func (b *board) handleEvent(event any) {
 	case *fetchResult[profileResult]:
 		if b.profileFetch.isCurrent(e) && !b.profileFetch.complete(b, e) {
 			b.applyPartialProfiles(e.value) // all else that clients see is right
+		}
+	case clockSet:
+		if !b.rolloverDue.IsZero() {
+			b.rolloverDue = time.Now().Add(rand.N(clockJitter))
 		}
 	case finalsSent:
 		if e.of == b.publication && b.state == ending {

@@ -40,6 +40,8 @@ type (
 		live    bool
 		outages int // of the feed, when it became live
 	}
+	// clockSet says that Redis's clock was set: what the board knows of the end of a period is wrong.
+	clockSet struct{}
 	// finalsSent says that the shards have sent the final standings beside a publication.
 	finalsSent struct{ of *publication }
 )

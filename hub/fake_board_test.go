@@ -55,6 +55,7 @@ type fakeBoard struct {
 	ends        time.Time     // of all; zero: never
 	missing     bool          // the board does not exist
 	leftError   time.Duration // error in the time that a period is said to have left
+	ahead       time.Duration // how far Redis's clock is ahead of that of this process
 
 	reading     string // the name of the last read
 	beforeRead  hook   // called before each read
@@ -400,6 +401,20 @@ func (f *fakeBoard) States(_ context.Context, boards []string) []ranking.BoardSt
 	f.onStates.call()
 	f.mu.Lock()
 	return states
+}
+
+func (f *fakeBoard) Now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return time.Now().Add(f.ahead)
+}
+
+// setClock sets Redis's clock forward.
+func (f *fakeBoard) setClock(by time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ahead += by
+	f.began = f.began.Add(-by)
 }
 
 // saveState returns a function that restores the state, as a failover to a late replica

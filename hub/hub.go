@@ -32,6 +32,8 @@ type Source interface {
 	// States reads the state and the kind of members of all boards at once, in the order of
 	// the argument. A deleted board has the zero State, without an error.
 	States(ctx context.Context, boards []string) []ranking.BoardState
+	// Now estimates Redis's clock, without I/O; the zero time where that is not known.
+	Now() time.Time
 	ProfileSource
 }
 

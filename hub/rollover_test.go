@@ -114,6 +114,26 @@ func TestRollover(t *testing.T) {
 	})
 }
 
+// Where Redis's clock is set forward into the next period, clients of a quiet board see that period soon.
+func TestRolloverBySettingTheClock(t *testing.T) {
+	t.Parallel()
+	withHub(t, func(t *testing.T, h *Hub, f *fakeBoard) {
+		f.periods(time.Hour)
+		f.fill(50)
+		_, conn := watch(t, h, "b", Watch{Top: 10})
+		_, last := watch(t, h, "b@-1", Watch{Top: 10})
+		h.FeedSubscribed("b")
+		pass(2 * time.Second)
+		shows(t, conn, "0", false, f.top(10))
+
+		f.setClock(time.Hour)
+		pass(h.cfg.CheckInterval + clockJitter + endTimeout + drainTimeout)
+		shows(t, conn, "1", false, []hubtest.Entry{})
+		endsWere(t, f, conn, 10, "0")
+		shows(t, last, "0", true, f.topOf("b@0", 10))
+	})
+}
+
 // A rollover does not wait for the interval, and contains all changes up to it.
 func TestRolloverWithinAnInterval(t *testing.T) {
 	t.Parallel()

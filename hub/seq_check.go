@@ -18,6 +18,11 @@ const (
 	checkPause = 50 * time.Millisecond
 	// missingChecks is about how many boards that do not exist are read again in one seq check.
 	missingChecks = 256
+	// clockTolerance is how far Redis's clock may move beside that of this process, between two seq
+	// checks, before it counts as set: more than the estimate of a slow answer is wrong.
+	clockTolerance = 2 * time.Second
+	// clockJitter spreads the reads of boards with periods after Redis's clock was set.
+	clockJitter = time.Second
 )
 
 // checkPosition is the position of a view for the next seq check. The view is not compared
@@ -51,14 +56,35 @@ func (h *Hub) runSeqChecks(ctx context.Context) {
 	tick := time.NewTicker(h.cfg.CheckInterval)
 	defer tick.Stop()
 	missing := 0 // boards that do not exist, in the last check
+	clock := redisClock{source: h.source}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			if clock.wasSet() {
+				for _, b := range h.boardList() {
+					b.postEvent(normal, clockSet{})
+				}
+			}
 			missing = h.checkAll(ctx, missing)
 		}
 	}
+}
+
+// redisClock watches Redis's clock, which decides when a period ends. One goroutine uses it.
+type redisClock struct {
+	source     Source
+	was, local time.Time // at the last call of wasSet; the zero time: Redis's clock was not known
+}
+
+// wasSet reports whether Redis's clock was set since the last call.
+func (c *redisClock) wasSet() bool {
+	is, now := c.source.Now(), time.Now()
+	moved := is.Sub(c.was) - now.Sub(c.local)
+	set := !c.was.IsZero() && !is.IsZero() && moved.Abs() > clockTolerance
+	c.was, c.local = is, now
+	return set
 }
 
 // checkAll is one seq check, spread over the interval. It returns how many boards do not

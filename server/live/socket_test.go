@@ -163,6 +163,7 @@ func (noBoards) Places(context.Context, string, []ranking.Lookup) (ranking.Place
 	return ranking.Places{}, nil
 }
 func (noBoards) States(context.Context, []string) []ranking.BoardState { return nil }
+func (noBoards) Now() time.Time                                        { return time.Time{} }
 func (noBoards) Profiled(string) bool                                  { return false }
 func (noBoards) KnownProfile(string, string) (ranking.Profile, bool)   { return ranking.Profile{}, true }
 func (noBoards) Profiles(context.Context, string, []string) (map[string]ranking.Profile, error) {
