@@ -1,12 +1,13 @@
 package pages
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/web"
@@ -19,11 +20,9 @@ func TestAssetContentTypes(t *testing.T) {
 	for name := range map[string]string{"a.js": "", "a.d.ts": "", "a.json": "", "a.css": ""} {
 		files["kit/"+name] = &fstest.MapFile{Data: []byte("x")}
 	}
-	served := make(map[string]bool)
-	var s Site
-	require.NoError(t, s.addFolder(files, "kit"))
-	s.Register(func(path string, _ echo.HandlerFunc) { served[path] = true })
-	require.Equal(t, map[string]bool{"/kit/a.js": true, "/kit/a.d.ts": true, "/kit/a.json": true, "/kit/a.css": true}, served)
+	served := make(map[string]*asset)
+	require.NoError(t, addFolder(served, files, "kit"))
+	require.ElementsMatch(t, []string{"kit/a.js", "kit/a.d.ts", "kit/a.json", "kit/a.css"}, slices.Collect(maps.Keys(served)))
 	for name, want := range map[string]string{
 		"a.js": "text/javascript; charset=utf-8", "a.d.ts": "text/plain; charset=utf-8", "a.json": "application/json", "a.css": "text/css; charset=utf-8",
 	} {
@@ -33,7 +32,7 @@ func TestAssetContentTypes(t *testing.T) {
 		require.Nil(t, d.gzip, "it would be larger")
 	}
 	files["kit/a.exe"] = &fstest.MapFile{}
-	require.ErrorContains(t, s.addFolder(files, "kit"), "kit/a.exe")
+	require.ErrorContains(t, addFolder(served, files, "kit"), "kit/a.exe")
 }
 
 // The kit is small: all of it together, as a browser gets it, is less than 13 KiB.

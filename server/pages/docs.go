@@ -135,18 +135,12 @@ func menuOf(all []*doc, current int) []docLink {
 	return menu
 }
 
-// addDocs adds the documentation.
-func (s *Site) addDocs(files fs.FS) error {
-	made, err := newDocs(files)
-	if err != nil {
-		return err
-	}
+func (s *Site) addDocs() {
 	for i, slug := range docSlugs {
-		s.get("/docs/"+slug, made.pages[i].serve)
+		s.get("/docs/"+slug, s.docs.pages[i].serve)
 		s.get("/docs/"+slug+"/*", redirectTrailingSlashes)
 	}
-	s.get("/docs/search.json", made.index.serve)
+	s.get("/docs/search.json", s.docs.index.serve)
 	s.get("/docs", func(c echo.Context) error { return redirect(c, "./docs/"+docSlugs[0]) })
 	s.get("/docs/", func(c echo.Context) error { return redirect(c, "./"+docSlugs[0]) })
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -43,9 +44,23 @@ type Config struct {
 // Site holds the embedded pages, their scripts and styles, and the kit, ready to send. All methods may be
 // called concurrently.
 type Site struct {
-	routes   []route
+	*content
+	routes []route
+}
+
+// content is all that a Site sends, rendered and compressed.
+type content struct {
+	pages    [][]*asset        // by template and locale
+	files    map[string]*asset // by path
+	docs     *docs
 	notFound notFoundPage
 }
+
+// The content of all Sites of a process, without and with controls that send scores.
+var (
+	readOnlyContent = sync.OnceValues(func() (*content, error) { return newContent(web.Files, true) })
+	writableContent = sync.OnceValues(func() (*content, error) { return newContent(web.Files, false) })
+)
 
 // route is a path in Echo's form, with its handler.
 type route struct {
@@ -53,28 +68,55 @@ type route struct {
 	h    echo.HandlerFunc
 }
 
-// New renders all pages and compresses all files. It panics if an embedded file is invalid, so that the
-// error shows at start.
+// New renders all pages and compresses all files, once in a process. It panics if an embedded file is
+// invalid, so that the error shows at start.
 func New(cfg Config) *Site {
-	s, err := newSite(web.Files, cfg)
+	render := writableContent
+	if cfg.ReadOnly {
+		render = readOnlyContent
+	}
+	c, err := render()
 	if err != nil {
 		panic(err) // the files are part of the binary
 	}
+	s := &Site{content: c}
+	s.addPages(cfg)
+	for name, a := range c.files {
+		s.get("/"+name, a.serve)
+	}
+	s.addDocs()
 	return s
 }
 
-func newSite(files fs.FS, cfg Config) (*Site, error) {
-	s := new(Site)
+func newContent(files fs.FS, readOnly bool) (*content, error) {
+	c := &content{files: make(map[string]*asset)}
 	for _, p := range templates {
 		variants := make([]*asset, len(locales))
 		for i, l := range locales {
 			var err error
-			if variants[i], err = renderPage(files, p.file, l, p.root, cfg); err != nil {
+			if variants[i], err = renderPage(files, p.file, l, p.root, readOnly); err != nil {
 				return nil, err
 			}
 		}
+		c.pages = append(c.pages, variants)
+	}
+	for _, folder := range []string{"assets", "kit"} {
+		if err := addFolder(c.files, files, folder); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if c.docs, err = newDocs(files); err != nil {
+		return nil, err
+	}
+	c.notFound, err = newNotFoundPage(files)
+	return c, err
+}
+
+func (s *Site) addPages(cfg Config) {
+	for i, p := range templates {
 		s.get(p.path, func(c echo.Context) error {
-			d := variants[localeOf(c.Request())]
+			d := s.pages[i][localeOf(c.Request())]
 			if err := checkBoard(c, cfg.CheckBoard); err != nil {
 				return s.serveMissingBoard(c, p.path, d, err)
 			}
@@ -86,17 +128,6 @@ func newSite(files fs.FS, cfg Config) (*Site, error) {
 	}
 	s.get("/boards", func(c echo.Context) error { return redirect(c, "./") })
 	s.get("/boards/", func(c echo.Context) error { return redirect(c, "../") })
-	for _, folder := range []string{"assets", "kit"} {
-		if err := s.addFolder(files, folder); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.addDocs(files); err != nil {
-		return nil, err
-	}
-	var err error
-	s.notFound, err = newNotFoundPage(files)
-	return s, err
 }
 
 func (s *Site) get(path string, h echo.HandlerFunc) { s.routes = append(s.routes, route{path, h}) }
@@ -157,7 +188,7 @@ func parsePage(files fs.FS, file string, l locale) (*template.Template, map[stri
 }
 
 // renderPage renders a page in one language.
-func renderPage(files fs.FS, file string, l locale, root string, cfg Config) (*asset, error) {
+func renderPage(files fs.FS, file string, l locale, root string, readOnly bool) (*asset, error) {
 	t, texts, err := parsePage(files, file, l)
 	if err != nil {
 		return nil, err
@@ -167,7 +198,7 @@ func renderPage(files fs.FS, file string, l locale, root string, cfg Config) (*a
 	if err != nil {
 		return nil, err
 	}
-	d, err := renderAsset(t, l, page{Lang: l.name, LangTag: l.tag, Root: root, Home: root, Writes: !cfg.ReadOnly, Texts: texts, Preloads: preloads})
+	d, err := renderAsset(t, l, page{Lang: l.name, LangTag: l.tag, Root: root, Home: root, Writes: !readOnly, Texts: texts, Preloads: preloads})
 	if err != nil {
 		return nil, err
 	}
@@ -189,17 +220,17 @@ func renderAsset(t *template.Template, l locale, data any) (*asset, error) {
 	return d, nil
 }
 
-// addFolder adds each file of a folder, under its own path.
-func (s *Site) addFolder(files fs.FS, folder string) error {
+// addFolder adds each file of a folder to a map, under its own path.
+func addFolder(to map[string]*asset, files fs.FS, folder string) error {
 	return fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := fs.ReadFile(files, name)
+		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
-		d, err := newAsset(name, content)
+		d, err := newAsset(name, text)
 		if err != nil {
 			return err
 		}
@@ -208,7 +239,7 @@ func (s *Site) addFolder(files fs.FS, folder string) error {
 			d.header.Set("Access-Control-Allow-Origin", "*")
 			d.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 		}
-		s.get("/"+name, d.serve)
+		to[name] = d
 		return nil
 	})
 }
