@@ -17,21 +17,47 @@ type tokenRate struct {
 	saved     time.Duration
 }
 
-func (r tokenRate) limiter() *rate.Limiter {
-	return rate.NewLimiter(rate.Limit(r.perSecond), max(1, int(float64(r.perSecond)*r.saved.Seconds())))
+// bucket holds the tokens of one client. All methods may be called concurrently.
+//
+// A rate.Limiter that is given an earlier time than before credits the time in between twice. So a bucket reads
+// the clock under its lock.
+type bucket struct {
+	mu      sync.Mutex
+	limiter *rate.Limiter
+}
+
+func (r tokenRate) bucket() *bucket {
+	return &bucket{limiter: rate.NewLimiter(rate.Limit(r.perSecond), max(1, int(float64(r.perSecond)*r.saved.Seconds())))}
 }
 
 // take takes a token. Without one it returns the time until there is one, 1 ns at least.
-func take(l *rate.Limiter, now time.Time) (wait time.Duration) {
-	if l.AllowN(now, 1) {
+func (b *bucket) take() (wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	if b.limiter.AllowN(now, 1) {
 		return 0
 	}
-	missing := 1 - l.TokensAt(now)
-	return max(1, time.Duration(missing/float64(l.Limit())*float64(time.Second)))
+	missing := 1 - b.limiter.TokensAt(now)
+	return max(1, time.Duration(missing/float64(b.limiter.Limit())*float64(time.Second)))
 }
 
 // maxHold bounds the time by which a client's tokens may be reserved in advance.
 const maxHold = 5 * time.Second
+
+// reserve takes n tokens, also those that are still to come, and returns the time until they have come. If
+// that is more than maxHold, it takes none and returns maxHold.
+func (b *bucket) reserve(n int) (wait time.Duration, reserved bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	r := b.limiter.ReserveN(now, min(n, b.limiter.Burst()))
+	if wait = r.DelayFrom(now); wait > maxHold {
+		r.CancelAt(now)
+		return maxHold, false
+	}
+	return wait, true
+}
 
 // buckets holds a bucket for each address that has used it lately. All methods may be called concurrently.
 //
@@ -45,12 +71,12 @@ type buckets struct {
 	most int
 
 	mu           sync.Mutex
-	newer, older map[Address]*rate.Limiter
+	newer, older map[Address]*bucket
 	since        time.Time // when newer began
 }
 
 func newBuckets(r tokenRate) *buckets {
-	return &buckets{rate: r, most: maxBuckets, newer: make(map[Address]*rate.Limiter)}
+	return &buckets{rate: r, most: maxBuckets, newer: make(map[Address]*bucket)}
 }
 
 // take takes a token of an address. Without one it returns the time until there is one.
@@ -58,8 +84,7 @@ func (b *buckets) take(a Address) (wait time.Duration) {
 	if b.rate.perSecond == 0 || a.Exempt() {
 		return 0
 	}
-	now := time.Now()
-	return take(b.bucket(a, now), now)
+	return b.bucket(a).take()
 }
 
 // takeOrReserve takes a token of an address. Without one it reserves n tokens that are still to come, and
@@ -68,17 +93,12 @@ func (b *buckets) takeOrReserve(a Address, n int) (wait time.Duration, reserved 
 	if b.rate.perSecond == 0 || a.Exempt() {
 		return 0, false
 	}
-	now := time.Now()
-	l := b.bucket(a, now)
-	if l.AllowN(now, 1) {
+	tokens := b.bucket(a)
+	if tokens.take() == 0 {
 		return 0, false
 	}
-	r := l.ReserveN(now, n)
-	if wait = r.DelayFrom(now); wait > maxHold {
-		r.CancelAt(now)
-		return maxHold, false
-	}
-	return max(1, wait), true
+	wait, reserved = tokens.reserve(n)
+	return max(1, wait), reserved
 }
 
 // reserve takes n tokens of an address, also those that are still to come, and returns the time until they
@@ -87,33 +107,23 @@ func (b *buckets) reserve(a Address, n int) (wait time.Duration) {
 	if b.rate.perSecond == 0 || a.Exempt() {
 		return 0
 	}
-	now := time.Now()
-	return reserve(b.bucket(a, now), n, now)
-}
-
-// reserve takes n tokens, also those that are still to come, and returns the time until they have come. If
-// that is more than maxHold, it takes none and returns maxHold.
-func reserve(l *rate.Limiter, n int, now time.Time) (wait time.Duration) {
-	r := l.ReserveN(now, min(n, l.Burst()))
-	if wait = r.DelayFrom(now); wait > maxHold {
-		r.CancelAt(now)
-		return maxHold
-	}
+	wait, _ = b.bucket(a).reserve(n)
 	return wait
 }
 
-func (b *buckets) bucket(a Address, now time.Time) *rate.Limiter {
+func (b *buckets) bucket(a Address) *bucket {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	now := time.Now()
 	if len(b.newer) >= b.most || now.Sub(b.since) >= b.rate.saved+maxHold {
-		b.newer, b.older, b.since = make(map[Address]*rate.Limiter), b.newer, now
+		b.newer, b.older, b.since = make(map[Address]*bucket), b.newer, now
 	}
-	l := b.newer[a]
-	if l == nil {
-		if l = b.older[a]; l == nil {
-			l = b.rate.limiter()
+	tokens := b.newer[a]
+	if tokens == nil {
+		if tokens = b.older[a]; tokens == nil {
+			tokens = b.rate.bucket()
 		}
-		b.newer[a] = l
+		b.newer[a] = tokens
 	}
-	return l
+	return tokens
 }

@@ -7,8 +7,6 @@ import (
 	"math"
 	"runtime"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // Unlimited turns a limit of Config off.
@@ -106,8 +104,8 @@ type Limits struct {
 	cfg               Config // a limit of 0 is none
 	refused           counts
 	requests          *buckets
-	bytes             *buckets      // that sockets send
-	handshakes        *rate.Limiter // nil: no limit
+	bytes             *buckets // that sockets send
+	handshakes        *bucket  // nil: no limit
 	addressHandshakes *buckets
 	sockets           *places
 	connections       *places
@@ -128,7 +126,7 @@ func New(cfg Config) *Limits {
 	l.bytes = newBuckets(tokenRate{cfg.AddressRequests * messageBytes, bytesSaved})
 	handshakes := tokenRate{cfg.Handshakes, handshakesSaved}
 	if cfg.Handshakes > 0 {
-		l.handshakes = handshakes.limiter()
+		l.handshakes = handshakes.bucket()
 		handshakes.perSecond = half(cfg.Handshakes)
 	}
 	l.addressHandshakes = newBuckets(handshakes)

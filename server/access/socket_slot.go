@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // SocketSlot is the place of a socket, or of a stream, in the limits of its address and of the node. It
@@ -16,10 +14,10 @@ type SocketSlot struct {
 	address Address
 	release sync.Once
 
-	messages *rate.Limiter // nil: no limit, or no message yet
-	bytes    *rate.Limiter // nil: no limit, or no byte yet
-	refused  *rate.Limiter // how many refusals the socket may still cause; nil before the first
-	paid     bool          // a refusal has reserved the address's token for the next message
+	messages *bucket // nil: no limit, or no message yet
+	bytes    *bucket // nil: no limit, or no byte yet
+	refused  *bucket // how many refusals the socket may still cause; nil before the first
+	paid     bool    // a refusal has reserved the address's token for the next message
 }
 
 // AcquireSocket takes a place for a socket of an address, and a token of the handshakes. The caller
@@ -53,7 +51,7 @@ func (l *Limits) allowHandshake(a Address) error {
 	if wait := l.addressHandshakes.take(a); wait > 0 {
 		return l.refuse(AddressHandshakes, ErrRateLimited, wait, "%s opens more than %d sockets a second, half of --handshake-rate", a, l.addressHandshakes.rate.perSecond)
 	}
-	if wait := take(l.handshakes, time.Now()); wait > 0 {
+	if wait := l.handshakes.take(); wait > 0 {
 		return l.refuse(Handshakes, ErrOverloaded, wait, "clients open more than %d sockets a second (--handshake-rate)", l.cfg.Handshakes)
 	}
 	return nil
@@ -80,16 +78,15 @@ func (s *SocketSlot) Release() { s.release.Do(func() { s.limits.sockets.release(
 func (s *SocketSlot) AllowMessage() error {
 	l := s.limits
 	if most := l.cfg.Messages; most > 0 {
-		now := time.Now()
 		r := tokenRate{most, messagesSaved}
 		if s.messages == nil {
-			s.messages = r.limiter()
+			s.messages = r.bucket()
 		}
-		if wait := take(s.messages, now); wait > 0 {
+		if wait := s.messages.take(); wait > 0 {
 			if s.refused == nil {
-				s.refused = r.limiter()
+				s.refused = r.bucket()
 			}
-			if take(s.refused, now) > 0 {
+			if s.refused.take() > 0 {
 				return l.refuse(Messages, ErrFlood, 0, "too many messages: this socket goes on after many refusals")
 			}
 			return l.refuse(Messages, ErrRateLimited, wait, "this socket sends more than %d messages a second (--message-rate); the server has not acted on this one", most)
@@ -126,9 +123,9 @@ func (s *SocketSlot) TakeBytes(n int) (wait time.Duration) {
 	l := s.limits
 	if most := l.cfg.Messages; most > 0 {
 		if s.bytes == nil {
-			s.bytes = tokenRate{most * messageBytes, messagesSaved}.limiter()
+			s.bytes = tokenRate{most * messageBytes, messagesSaved}.bucket()
 		}
-		wait = reserve(s.bytes, n, time.Now())
+		wait, _ = s.bytes.reserve(n)
 	}
 	return max(wait, l.bytes.reserve(s.address, n))
 }

@@ -72,6 +72,7 @@ type beside struct {
 	snapshots         int64           // to the attackers
 	pages             int64           // that Redis has read
 	redisCPU          time.Duration   // of Redis, for all its clients
+	memory            int64           // that the node had in memory at the most, in bytes
 	span              time.Duration   // of the measurement
 }
 
@@ -80,11 +81,12 @@ type beside struct {
 // it by HTTP five times a second. One more client subscribes to their boards in turn.
 //
 // The attackers of "subscribe" and "loop" watch boards without any update; those of "pages" watch boards
-// of 1,000 members, and those of "rename" 10,000 boards that all show a member whose name changes. pages/s are the boards that Redis reads a second, and snapshots/s those that reach the
+// of 1,000 members, and those of "rename" 10,000 boards that all show a member whose name changes. The others send as fast as
+// the node reads: bodies of many pieces, headers of many fields, large batches, frames that continue a message. pages/s are the boards that Redis reads a second, and snapshots/s those that reach the
 // attackers. redis-cpu-% is the CPU time of Redis in percent of the time, with what the watchers cost.
 func BenchmarkWatcherBesideAttack(b *testing.B) {
 	b.Run("none", func(b *testing.B) { benchmarkBeside(b, "", nil) })
-	for _, kind := range []string{"subscribe", "loop", "pages", "rename"} {
+	for _, kind := range []string{"subscribe", "loop", "pages", "rename", "chunks", "fields", "updates", "continue"} {
 		for _, limits := range attackLimits {
 			b.Run(kind+"/"+limits.name, func(b *testing.B) { benchmarkBeside(b, kind, limits.args) })
 		}
@@ -98,6 +100,7 @@ func benchmarkBeside(b *testing.B, kind string, limits []string) {
 		all.took, all.firstSecond = append(all.took, one.took...), append(all.firstSecond, one.firstSecond...)
 		all.subscribed = append(all.subscribed, one.subscribed...)
 		all.snapshots, all.pages = all.snapshots+one.snapshots, all.pages+one.pages
+		all.memory = max(all.memory, one.memory)
 		all.redisCPU, all.span = all.redisCPU+one.redisCPU, all.span+one.span
 	}
 	slices.Sort(all.took)
@@ -114,6 +117,7 @@ func benchmarkBeside(b *testing.B, kind string, limits []string) {
 	b.ReportMetric(ms(all.subscribed, 99), "subscribe-p99-ms")
 	b.ReportMetric(float64(all.snapshots)/all.span.Seconds(), "snapshots/s")
 	b.ReportMetric(float64(all.pages)/all.span.Seconds(), "pages/s")
+	b.ReportMetric(float64(all.memory)/1e6, "peak-MB")
 	b.ReportMetric(100*all.redisCPU.Seconds()/all.span.Seconds(), "redis-cpu-%")
 }
 
@@ -182,6 +186,7 @@ func watchersBeside(b *testing.B, kind string, limits []string) (m beside) {
 	m.span = time.Since(began)
 	m.snapshots = counted() - snapshots
 	now := redisStats(b, r)
+	m.memory = p.memory("VmHWM")
 	m.pages, m.redisCPU = now.pages-stats.pages, now.cpu-stats.cpu
 	p.kill()
 	return m

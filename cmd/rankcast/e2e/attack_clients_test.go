@@ -32,6 +32,8 @@ const (
 	renameSockets    = 100
 	renameBoards     = 100 // of a socket
 	renamers         = 4
+	pipelines        = 100
+	continueSockets  = 300
 	slowSockets      = 80
 	slowBoards       = 20
 )
@@ -85,6 +87,26 @@ func attack(spec string) {
 			})
 		})
 		go a.rename()
+	case "chunks": // bodies of many small pieces, one after another
+		a.pipeline("GET /healthz", "Transfer-Encoding: chunked", strings.Repeat("1\r\n \r\n", 60_000)+"0\r\n\r\n")
+	case "fields": // headers of many fields
+		var fields strings.Builder
+		for i := range 1500 {
+			fmt.Fprintf(&fields, "a%d:\r\n", i)
+		}
+		a.pipeline("GET /healthz", strings.TrimSuffix(fields.String(), "\r\n"), "")
+	case "updates": // large batches, one after another
+		body := `{"updates":[1` + strings.Repeat(",1", 500_000) + "]}"
+		a.pipeline("POST /v1/boards/p0/scores", fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d", len(body)), body)
+	case "continue": // frames without any byte that continue a message, without end
+		a.start(continueSockets, func(_ int, s *servertest.RawSocket) {
+			go s.EachFrame(func([]byte) {})
+			_, err := s.Write([]byte{0x01, 0x81, 0, 0, 0, 0, '{'})
+			frames := bytes.Repeat([]byte{0x00, 0x80, 0, 0, 0, 0}, 10_000)
+			for err == nil {
+				_, err = s.Write(frames)
+			}
+		})
 	case "slow": // each socket watches all boards with a top of its own, and then reads a little every 4 s
 		a.readBuffer = 4 << 10
 		a.connecting.Add(slowSockets)
@@ -184,6 +206,26 @@ func (a *attackers) rename() {
 		})
 	}
 	senders.Wait()
+}
+
+// pipeline sends a request again and again on each of many connections, without waiting for the answers.
+func (a *attackers) pipeline(line, header, body string) {
+	request := []byte(fmt.Sprintf("%s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\n%s\r\n\r\n%s", line, a.addr, attackerAddress, header, body))
+	for i := range pipelines {
+		go func() {
+			for <-a.begin; ; time.Sleep(attackPause) {
+				s, err := servertest.DialRaw(i, a.addr)
+				if err != nil {
+					continue
+				}
+				go io.Copy(io.Discard, s.Conn)
+				for err == nil {
+					_, err = s.Write(request)
+				}
+				s.Close()
+			}
+		}()
+	}
 }
 
 // watchAndLeave subscribes to boards, and unsubscribes from each at once.
