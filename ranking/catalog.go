@@ -24,6 +24,9 @@ const (
 	// lookAgain is the greatest age of a node's copy of the definitions while the node uses
 	// it. So a change is in force on all nodes after this time.
 	lookAgain = time.Second
+	// lookEarly is the age of the copy at which a caller has the node read the definitions, and does
+	// not wait: a node may take long to read many definitions. So only the first caller after a pause waits.
+	lookEarly = lookAgain / 2
 	// lookSoon is the greatest age of the copy when a name is not in it. The caller waits
 	// as long. So the node finds a definition made a moment ago, and unknown names cost
 	// Redis at most fifty reads a second.
@@ -150,14 +153,15 @@ func (l *catalogRead) wait(ctx context.Context) (*definitions, error) {
 }
 
 // get returns the definitions. It reads an old copy anew, and returns the old copy when
-// Redis does not answer. While Redis is away, one caller a second waits for it.
+// Redis does not answer. While Redis is away, one caller a second waits for it. A caller does
+// not wait while the copy is younger than lookAgain, or is read already and within its lease.
 func (c *catalog) get(ctx context.Context) (*definitions, error) {
 	d := c.latest.Load()
 	if d == nil {
 		return c.readNewer(ctx, nil)
 	}
 	age := time.Since(d.at)
-	if age < lookAgain {
+	if age < lookEarly {
 		return d, nil
 	}
 	c.mu.Lock()
@@ -168,6 +172,9 @@ func (c *catalog) get(ctx context.Context) (*definitions, error) {
 	}
 	l := c.joinRead()
 	c.mu.Unlock()
+	if age < lookAgain {
+		return d, nil // the read goes on in the background
+	}
 	if newer, err := l.wait(ctx); err == nil {
 		return newer, nil
 	}
@@ -326,7 +333,7 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 			return c.read(ctx, nil)
 		}
 	}
-	return latest, latest.decode(fields)
+	return latest, latest.decode(fields, d)
 }
 
 // stored returns the fields to restore: boards that are not under deletion, events, and the
@@ -342,8 +349,12 @@ func (d *definitions) stored() map[string]string {
 	return kept
 }
 
-// decode reads the fields of the hash.
-func (d *definitions) decode(fields *script.Reply) error {
+// decode reads the fields of the hash. It reuses what was, an earlier copy or nil, has of a definition
+// with the same JSON. Else a node would compile all definitions again after each change of one.
+func (d *definitions) decode(fields *script.Reply, was *definitions) error {
+	if was == nil {
+		was = new(definitions)
+	}
 	d.boards, d.events, d.broken = make(map[string]*definition.Compiled), make(map[string]*definition.Event), make(map[string]error)
 	d.leaving, d.values, d.profiled = make(map[string]int64), make(map[string]string), make(map[string]bool)
 	for len(fields.Rest) > 0 && fields.Err == nil {
@@ -357,21 +368,34 @@ func (d *definitions) decode(fields *script.Reply) error {
 			d.profiled[kind] = true
 			continue
 		}
+		known, same := was.values[field]
+		if same = same && known == value; same {
+			value = known // so that the node keeps the text once
+		}
 		if slot, ok := strings.CutPrefix(field, boardField); ok {
-			var r *definition.Compiled
-			if r, err = compile(slot, value); err == nil {
+			r := was.boards[slot]
+			if !same {
+				r, err = compile(slot, value)
+			}
+			if err == nil && r != nil {
 				d.boards[slot] = r
 			}
 		} else if name, ok := strings.CutPrefix(field, eventField); ok {
-			e := new(definition.Event)
-			if err = json.Unmarshal([]byte(value), e); err == nil {
+			e := was.events[name]
+			if !same {
+				e = new(definition.Event)
+				err = json.Unmarshal([]byte(value), e)
+			}
+			if err == nil && e != nil {
 				d.events[name] = e
 			}
 		} else {
 			continue
 		}
 		d.values[field] = value
-		if err != nil {
+		if broken := was.broken[field]; same && broken != nil {
+			d.broken[field] = broken
+		} else if err != nil {
 			// The error does not wrap the kind of err: the request of the caller is not
 			// wrong.
 			d.broken[field] = fmt.Errorf("%w: this node cannot read the definition %q, which a newer version may have written: %v", ErrUnavailable, field, err)

@@ -1,0 +1,99 @@
+package ranking
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/redistest"
+)
+
+// While a node reads the definitions, which may take long, its callers go on with the copy that they have.
+func TestReadOfDefinitionsHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		a, b := newNode(t, url), newNode(t, url)
+		define(t, a, definition.Board{Name: "b"})
+		apply(t, b, "b", definition.Update{Member: "m", Score: 5})
+		define(t, a, definition.Board{Name: "b", Mode: definition.Last})
+		begun, hold := make(chan struct{}), make(chan struct{})
+		release := sync.OnceFunc(func() { close(hold) })
+		defer release()
+		var reads atomic.Int64
+		b.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == script.Catalog.Name && reads.Add(1) == 1 {
+				close(begun)
+				<-hold
+			}
+			return passes
+		}})
+		was := b.catalog.latest.Load()
+		aged(b, lookEarly)
+		ctx, cancel := context.WithTimeout(t.Context(), redistest.CallTimeout/2) // for a node that does wait
+		defer cancel()
+		for _, age := range []time.Duration{lookEarly, lookAgain} {
+			d, err := b.catalog.get(ctx)
+			require.NoError(t, err)
+			require.NoError(t, ctx.Err(), "the caller waited for the read")
+			require.Equal(t, was.version, d.version)
+			<-begun
+			aged(b, age)
+		}
+		release()
+		d, err := b.catalog.readNewer(t.Context(), was)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, reads.Load(), "it is that read")
+		require.Equal(t, definition.Last, d.boards["b/0"].Mode)
+		require.EqualValues(t, 3, apply(t, b, "b", definition.Update{Member: "m", Score: 3}).Result.Current.Score)
+	})
+}
+
+// A node decodes and compiles again the definitions that have changed, and no others.
+func TestUnchangedDefinitionsAreNotDecodedAgain(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		a, b := newNode(t, url), newNode(t, url)
+		event := func(name string) definition.Event {
+			return definition.Event{Name: name, Updates: []definition.Target{{Board: "same", Member: "m", Score: "1"}}}
+		}
+		require.NoError(t, a.Define(t.Context(), definition.Set{
+			Boards: []definition.Board{{Name: "same"}, {Name: "changed"}, {Name: "gone"}},
+			Events: []definition.Event{event("same"), event("changed"), event("gone")}}))
+		key := a.keys.Definitions()
+		require.NoError(t, a.rdb.HSet(t.Context(), key, "board:new/0", "{", "board:new2/0", "{", "version", "x").Err())
+		was, err := b.catalog.readFresh(t.Context())
+		require.NoError(t, err)
+		require.Len(t, was.broken, 2)
+
+		changed := event("changed")
+		changed.Updates[0].Score = "2"
+		require.NoError(t, a.Define(t.Context(), definition.Set{
+			Boards: []definition.Board{{Name: "changed", Mode: definition.Last}}, Events: []definition.Event{changed}}))
+		require.NoError(t, a.Delete(t.Context(), "gone"))
+		require.NoError(t, a.DeleteEvent(t.Context(), "gone"))
+		mended := strings.Replace(a.rdb.HGet(t.Context(), key, "board:same/0").Val(), `"same"`, `"new2"`, 1)
+		require.NoError(t, a.rdb.HSet(t.Context(), key, "board:new2/0", mended, "version", "y").Err())
+		d, err := b.catalog.readFresh(t.Context())
+		require.NoError(t, err)
+		require.Same(t, was.boards["same/0"], d.boards["same/0"])
+		require.Same(t, was.events["same"], d.events["same"])
+		require.Equal(t, definition.Last, d.boards["changed/0"].Mode)
+		require.Equal(t, "2", string(d.events["changed"].Updates[0].Score))
+		r, err := d.compiledIn("gone/0")
+		require.NoError(t, err)
+		require.Nil(t, r)
+		require.NotContains(t, d.events, "gone")
+		_, err = d.compiledIn("new/0")
+		require.ErrorIs(t, err, ErrUnavailable, "this node still cannot read it")
+		require.Same(t, was.broken["board:new/0"], d.broken["board:new/0"])
+		require.NotContains(t, d.broken, "board:new2/0")
+		require.Contains(t, d.boards, "new2/0")
+	})
+}
