@@ -6,17 +6,12 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"rankcast/ranking/fairqueue"
 )
 
 const (
 	// buildsAtOnce bounds the builds under way on a node, and so their memory: about 120 bytes for
 	// each member. Each further one makes an update wait for one more call to Redis.
 	buildsAtOnce = 3
-	// firstAtOnce bounds the builds of boards without a result. So such builds of large boards never
-	// take all turns: a result that clients read or watch is replaced meanwhile.
-	firstAtOnce = buildsAtOnce - 1
 	// buildWantedFor is how long a build that has not begun outlasts the last caller that wanted it. It
 	// covers the second between two calls of Store.States, and the pause of a client that tries again.
 	buildWantedFor = 3 * time.Second
@@ -32,6 +27,7 @@ type builds struct {
 	stop    context.CancelFunc
 	running sync.WaitGroup
 	do      func(context.Context, *build) error // makes one build
+	isLarge func(context.Context, *build) bool  // whether a build is large, by one quick look
 
 	mu      sync.Mutex
 	under   map[string]*build // builds in line and under way, by instance
@@ -51,10 +47,10 @@ type lastBuild struct {
 // build is one attempt to get a result newer than the one that the caller has seen.
 type build struct {
 	line, instance string
-	first          bool // the board has no result
 	timely         bool // a caller asked for it before the present result was too old
 
 	// The mu of builds guards these. A build that has begun keeps its seen.
+	kind    buildKind
 	seen    int64 // when the present result was built, µs since 1970; 0: there is none
 	begun   bool
 	waiting int       // callers that wait for it
@@ -96,7 +92,10 @@ func (bs *builds) start(line, instance string, seen int64, timely bool) *build {
 	if bs.under == nil {
 		bs.under = make(map[string]*build)
 	}
-	b := &build{line: line, instance: instance, first: seen == 0, timely: timely, seen: seen, asked: time.Now(), done: make(chan struct{})}
+	b := &build{line: line, instance: instance, timely: timely, seen: seen, asked: time.Now(), done: make(chan struct{})}
+	if seen == 0 {
+		b.kind = firstBuild
+	}
 	bs.under[instance] = b
 	bs.lines.push(b)
 	if bs.lines.length >= max(unwantedKept, bs.lines.dropAt) {
@@ -141,32 +140,52 @@ func (bs *builds) waitInTurn(ctx context.Context, b *build) bool {
 	return bs.wait(ctx, b)
 }
 
-// work makes the builds in line, until there are none.
+// work makes the builds in line, until there are none, or none may begin.
 func (bs *builds) work() {
-	for b := bs.next(nil); b != nil; b = bs.next(b) {
-		bs.run(b)
+	for {
+		b, kind := bs.next()
+		if b == nil {
+			return
+		}
+		if bs.begin(b, kind) {
+			bs.run(b)
+		}
+		bs.mu.Lock()
+		bs.lines.underWay[kind]--
+		bs.mu.Unlock()
 	}
 }
 
-// next begins the next build, for a worker that has made another one; nil: none yet. It returns nil
-// when no build may begin, and the worker ends.
-func (bs *builds) next(made *build) *build {
+// next takes the next build from the lines, with its kind; nil: no build may begin, and the worker ends.
+func (bs *builds) next() (*build, buildKind) {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
-	if made != nil && made.first {
-		bs.lines.firstUnderWay--
-	}
 	for b := bs.lines.pop(); b != nil; b = bs.lines.pop() {
 		if bs.keep(b) {
-			b.begun = true
-			if b.first {
-				bs.lines.firstUnderWay++
-			}
-			return b
+			bs.lines.underWay[b.kind]++
+			return b, b.kind
 		}
 	}
 	bs.workers--
-	return nil
+	return nil, 0
+}
+
+// begin begins a build taken from the lines, and reports whether its worker makes it. A build that turns
+// out to be large goes back, into the lines of large builds.
+func (bs *builds) begin(b *build, kind buildKind) bool {
+	large := kind&largeBuild == 0 && bs.isLarge(bs.end, b)
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	switch {
+	case b.begun: // within another build in the meantime, see waitInTurn
+		return false
+	case large:
+		b.kind |= largeBuild
+		bs.lines.push(b)
+		return false
+	}
+	b.begun = true
+	return true
 }
 
 // keep reports whether a build from the lines has yet to be made. It drops one that nobody wants.
@@ -216,56 +235,4 @@ func (bs *builds) lastOf(instance string, within time.Duration) error {
 func (bs *builds) close() {
 	bs.stop()
 	bs.running.Wait()
-}
-
-// buildLines are the builds that have not begun. Builds that replace a result and first builds,
-// of boards without a result, take turns. Within each kind the definitions take turns.
-type buildLines struct {
-	replacing, first fairqueue.Queue[string, *build] // by line
-	firstIsNext      bool
-	firstUnderWay    int // first builds that a worker makes
-	length, dropAt   int // number of builds, and the number at which to drop the unwanted ones
-}
-
-func (l *buildLines) push(b *build) {
-	l.length++
-	if b.first {
-		l.first.Push(b.line, b)
-	} else {
-		l.replacing.Push(b.line, b)
-	}
-}
-
-// pop removes the next build that may begin; nil: there is none.
-func (l *buildLines) pop() *build {
-	l.firstIsNext = !l.firstIsNext && l.firstUnderWay < firstAtOnce
-	now, then := &l.replacing, &l.first
-	if l.firstIsNext {
-		now, then = then, now
-	}
-	b, ok := now.Pop()
-	if !ok && (l.firstIsNext || l.firstUnderWay < firstAtOnce) {
-		b, ok = then.Pop()
-	}
-	if ok {
-		l.length--
-	}
-	return b
-}
-
-// filter keeps the builds for which keep returns true, in their order.
-func (l *buildLines) filter(keep func(*build) bool) {
-	l.length = 0
-	for _, queue := range []*fairqueue.Queue[string, *build]{&l.replacing, &l.first} {
-		var kept []*build
-		for b, ok := queue.Pop(); ok; b, ok = queue.Pop() {
-			if keep(b) {
-				kept = append(kept, b)
-			}
-		}
-		for _, b := range kept {
-			l.push(b)
-		}
-	}
-	l.dropAt = 2 * l.length
 }

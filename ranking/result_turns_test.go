@@ -23,11 +23,13 @@ type turnsOf struct {
 	begun  []string   // instances, in the order in which their builds began
 	ending map[string]chan struct{}
 	most   int // most builds under way at once
+	large  map[string]bool
 }
 
 func newTurns(t *testing.T) *turnsOf {
 	w := &turnsOf{ending: make(map[string]chan struct{})}
 	w.builds.end, w.stop = t.Context(), func() {}
+	w.isLarge = func(_ context.Context, b *build) bool { return w.large[b.line] }
 	w.do = func(ctx context.Context, b *build) error {
 		ends := make(chan struct{})
 		w.tests.Lock()
@@ -95,7 +97,7 @@ func TestBuildsTakeTurns(t *testing.T) {
 		require.Equal(t, buildsAtOnce, w.most)
 		w.running.Wait()
 		require.Empty(t, w.under)
-		require.Zero(t, w.lines.firstUnderWay)
+		require.Zero(t, w.lines.underWay)
 		require.Zero(t, w.lines.length)
 
 		w.begun = nil

@@ -97,7 +97,7 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
 	s.eventBegins.Call, s.eventBegins.Timeout = s.beginBatch, cfg.CallTimeout
 	s.eventPublishes.Call, s.eventPublishes.Timeout = s.publishBatch, cfg.CallTimeout
-	s.builds.do = s.build
+	s.builds.do, s.builds.isLarge = s.build, s.isLargeBuild
 	s.builds.end, s.builds.stop = context.WithCancel(context.Background())
 	return s
 }

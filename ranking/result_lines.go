@@ -1,0 +1,96 @@
+package ranking
+
+import "rankcast/ranking/fairqueue"
+
+const (
+	// firstAtOnce bounds the builds of boards without a result. So such builds of large boards never
+	// take all turns: a result that clients read or watch is replaced meanwhile.
+	firstAtOnce = buildsAtOnce - 1
+	// largeAtOnce bounds the large builds, and largeFirstAtOnce those of boards without a result. So a
+	// small build waits for small builds only, whether its board has a result or not.
+	largeAtOnce      = buildsAtOnce - 1
+	largeFirstAtOnce = largeAtOnce - 1
+	// smallRows is the greatest number of rows, members and events, that a small build reads. On a busy
+	// machine such a build takes a third of a second.
+	smallRows = 10_000
+)
+
+// buildKind is a sum of the bits below. Builds of each kind have lines of their own.
+type buildKind int
+
+const (
+	firstBuild buildKind = 1 << iota // its board has no result
+	largeBuild                       // it reads more than smallRows rows; a build not looked at yet counts as small
+	buildKinds
+)
+
+// mostUnderWay bounds the builds under way of all kinds with the given bits.
+var mostUnderWay = map[buildKind]int{firstBuild: firstAtOnce, largeBuild: largeAtOnce, firstBuild | largeBuild: largeFirstAtOnce}
+
+// buildLines are the builds that have not begun. The kinds of builds take turns, and within each kind
+// the definitions take turns.
+type buildLines struct {
+	queues         [buildKinds]fairqueue.Queue[string, *build] // by line
+	latest         buildKind                                   // the kind of the latest build popped
+	underWay       [buildKinds]int                             // number of builds that workers make or look at
+	length, dropAt int                                         // number of builds, and the number at which to drop the unwanted ones
+}
+
+func (l *buildLines) push(b *build) {
+	l.length++
+	l.queues[b.kind].Push(b.line, b)
+}
+
+// pop removes the next build that may begin; nil: there is none.
+func (l *buildLines) pop() *build {
+	for turn := range buildKinds {
+		kind := (l.latest + 1 + turn) % buildKinds
+		if !l.mayBegin(kind) {
+			continue
+		}
+		if b, ok := l.queues[kind].Pop(); ok {
+			l.latest = kind
+			l.length--
+			return b
+		}
+	}
+	return nil
+}
+
+// mayBegin reports whether one more build of a kind may be under way.
+func (l *buildLines) mayBegin(kind buildKind) bool {
+	for bits, most := range mostUnderWay {
+		if kind&bits == bits && l.countUnderWay(bits) >= most {
+			return false
+		}
+	}
+	return true
+}
+
+// countUnderWay counts the builds under way of all kinds with the given bits.
+func (l *buildLines) countUnderWay(bits buildKind) int {
+	n := 0
+	for kind, some := range l.underWay {
+		if buildKind(kind)&bits == bits {
+			n += some
+		}
+	}
+	return n
+}
+
+// filter keeps the builds for which keep returns true, in their order.
+func (l *buildLines) filter(keep func(*build) bool) {
+	l.length = 0
+	for kind := range l.queues {
+		var kept []*build
+		for b, ok := l.queues[kind].Pop(); ok; b, ok = l.queues[kind].Pop() {
+			if keep(b) {
+				kept = append(kept, b)
+			}
+		}
+		for _, b := range kept {
+			l.push(b)
+		}
+	}
+	l.dropAt = 2 * l.length
+}
