@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -40,16 +41,28 @@ func (s *Server) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 		from := s.addresses.Of(c.Request())
 		w := &waitingWriter{c.Response().Writer, s.limits, from}
 		c.Response().Writer = w
-		if n := len(c.Request().Header); n > maxHeaderFields {
-			return &ranking.FieldError{Field: "header", Reason: fmt.Sprintf("has %d fields; want %d at most", n, maxHeaderFields), Kind: ranking.ErrTooLarge}
-		}
 		if err := s.limits.AllowRequest(from); err != nil {
 			pause(c.Request().Context(), refusalPause)
 			return err
 		}
-		defer w.countBody(c.Request())()
+		if err := checkHeader(c.Request().Header); err != nil {
+			c.Response().Header().Set("Connection", "close") // the next header would cost as much
+			return err
+		}
+		defer w.countBody(c)()
 		return next(c)
 	}
+}
+
+func checkHeader(h http.Header) error {
+	fields := 0
+	for _, values := range h {
+		fields += len(values)
+	}
+	if fields > maxHeaderFields {
+		return &ranking.FieldError{Field: "header", Reason: fmt.Sprintf("has %d fields; want %d at most", fields, maxHeaderFields), Kind: ranking.ErrTooLarge}
+	}
+	return nil
 }
 
 // clientOf is the address of a request's client, which limitRequests has found.

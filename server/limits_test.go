@@ -1,13 +1,16 @@
 package server_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -304,4 +307,10 @@ func TestLimitOfHeaderFields(t *testing.T) {
 	}
 	servertest.RequireProblem(t, n.Do("GET", "/v1/boards/b/top", "", header...), 413, "too_large", "header")
 	require.Equal(t, 200, n.Do("GET", "/v1/boards/b/top", "", header[:100]...).Status)
+
+	conn := dialShrunk(t, n, phone, "GET /v1/boards/b/top HTTP/1.1\r\n"+strings.TrimSuffix(strings.Repeat("X-Field: x\r\n", 101), "\r\n"))
+	a, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	require.Equal(t, 413, a.StatusCode, "a field that comes again counts again")
+	require.True(t, a.Close, "the next header would cost as much")
 }

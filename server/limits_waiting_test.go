@@ -2,14 +2,17 @@ package server_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -220,4 +223,67 @@ func TestSlowBodiesCount(t *testing.T) {
 			require.Equal(t, 200, n.Do("POST", "/v1/boards/d/scores", `{"member":"new","score":5000}`).Status)
 		})
 	}
+}
+
+// A body that has arrived, and waits for its turn, is memory that waits too. When the node needs it, the request
+// ends at once.
+func TestBodyThatWaitsForItsTurnIsGivenUp(t *testing.T) {
+	t.Parallel()
+	proxy := redistest.StartProxy(t, redistest.Start(t).URL())
+	n := limited(t, proxy.URL(), access.Config{Requests: 2, WaitingBytes: 2 << 20}) // for an address, one write and one body
+	proxy.Hold(`"slow"`, "slow")
+	send := func(body string) net.Conn {
+		conn := dialShrunk(t, n, phone, fmt.Sprintf("POST /v1/boards/c/scores HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: %d", len(body)))
+		_, err := io.WriteString(conn, body+strings.Repeat("POST", 16<<10)) // the next request begins: the server reads nothing while this one waits
+		require.NoError(t, err)
+		return conn
+	}
+	send(`{"member":"slow","score":1}`)
+	redistest.Eventually(t, "the write to reach Redis", func() error {
+		if proxy.Held() == 0 {
+			return errors.New("nothing is held")
+		}
+		return nil
+	})
+	large := `{"member":"` + strings.Repeat("m", 900_000) + `"}`
+	old := send(large)
+	send(large)
+	_, err := old.Read(make([]byte, 1))
+	require.Error(t, err)
+	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+	require.Zero(t, maps.Collect(n.Server.Limited())["requests"], "it has not waited to the end")
+	proxy.Hold()
+	proxy.Cut()
+}
+
+// Messages that begin and do not end count from 4 KiB on. When there is no room, a socket is closed.
+func TestUnfinishedMessagesCount(t *testing.T) {
+	t.Parallel()
+	n := waitingNode(t, 2*2*32<<10) // two messages for an address
+	var sockets []*servertest.RawSocket
+	for i := range 3 {
+		s, err := servertest.DialRaw(i, n.Addr)
+		require.NoError(t, err)
+		defer s.Close()
+		require.NoError(t, s.Handshake("X-Forwarded-For: "+phone))
+		// A text message of 20,000 bytes (RFC 6455, section 5.2), of which 5,000 arrive.
+		_, err = s.Write(append([]byte{0x81, 0x80 | 126, 20_000 >> 8, 20_000 & 0xff, 0, 0, 0, 0}, bytes.Repeat([]byte{' '}, 5000)...))
+		require.NoError(t, err)
+		sockets = append(sockets, s)
+	}
+	requireGivenUp(t, n, "address_waiting_bytes", "waiting_bytes")
+	answered := 0
+	for _, s := range sockets {
+		require.NoError(t, s.SetDeadline(time.Now().Add(servertest.Patience)))
+		_, err := s.Write(append(bytes.Repeat([]byte{' '}, 15_000-2), '{', '}'))
+		var frame []byte
+		for err == nil && !bytes.Contains(frame, []byte("error")) {
+			frame, err = s.ReadFrame()
+		}
+		require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+		if err == nil {
+			answered++
+		}
+	}
+	require.Equal(t, 2, answered)
 }

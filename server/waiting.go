@@ -1,8 +1,11 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"time"
+
+	"github.com/labstack/echo/v4"
 
 	"rankcast/server/access"
 	"rankcast/server/internal/request"
@@ -10,7 +13,7 @@ import (
 
 // countedBytes is the size of a body, or of a piece of an answer, from which it counts as memory that waits
 // for a slow client. A connection holds about as much for itself.
-const countedBytes = 16 << 10
+const countedBytes = 4 << 10
 
 // waitingWriter counts each large piece of an answer until the client has accepted it. Otherwise clients
 // that ask for large pages, and do not read them, would take any amount of memory.
@@ -28,7 +31,7 @@ func (w *waitingWriter) Write(b []byte) (int, error) {
 	if len(b) < countedBytes {
 		return w.ResponseWriter.Write(b)
 	}
-	wait := w.add(len(b))
+	wait := w.add(len(b), func() {})
 	n, err := w.ResponseWriter.Write(b)
 	if !wait.End() {
 		return n, access.ErrOverloaded
@@ -38,7 +41,10 @@ func (w *waitingWriter) Write(b []byte) (int, error) {
 
 // countBody counts a large body, which may arrive slowly, until done is called. A body whose length is not
 // known, or that a handler reads in parts, counts as the largest one.
-func (w *waitingWriter) countBody(r *http.Request) (done func()) {
+//
+// If the node gives the request up, its context ends: also one whose body has arrived keeps it no longer.
+func (w *waitingWriter) countBody(c echo.Context) (done func()) {
+	r := c.Request()
 	n := int(min(r.ContentLength, request.MaxBody))
 	if n < 0 {
 		n = request.MaxBody
@@ -46,16 +52,22 @@ func (w *waitingWriter) countBody(r *http.Request) (done func()) {
 	if n < countedBytes {
 		return func() {}
 	}
-	wait := w.add(n)
-	return func() { wait.End() }
+	ctx, cancel := context.WithCancel(r.Context())
+	c.SetRequest(r.WithContext(ctx))
+	wait := w.add(n, cancel)
+	return func() {
+		wait.End()
+		cancel()
+	}
 }
 
-// add counts memory. If the node gives the connection up, its reads and writes fail at once.
-func (w *waitingWriter) add(bytes int) *access.Wait {
+// add counts memory. If the node gives the connection up, its reads and writes fail at once, and cut is called.
+func (w *waitingWriter) add(bytes int, cut func()) *access.Wait {
 	control := http.NewResponseController(w.ResponseWriter)
 	return w.limits.AddWaiting(w.address, access.Memory{Own: bytes}, func() {
 		past := time.Unix(1, 0)
 		control.SetReadDeadline(past)
 		control.SetWriteDeadline(past)
+		cut()
 	})
 }

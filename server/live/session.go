@@ -23,6 +23,8 @@ const (
 	// maxMessage bounds a client's message, in bytes. A larger one closes the
 	// socket with 1009.
 	maxMessage = 32 << 10
+	// smallMessage is the size from which a message counts as memory that waits until it has arrived.
+	smallMessage = 4 << 10
 	// maxIDBytes bounds the id of a message, as JSON.
 	maxIDBytes = 128
 )
@@ -76,10 +78,10 @@ func (ss *session) close() {
 // read reads one message and acts on it. It returns how long the session then waits before the next one. It
 // returns an error when the connection has failed, or when it has closed a socket that sends too much.
 func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Duration, err error) {
-	buf := ss.sessions.messages.Get().(*bytes.Buffer)
-	defer ss.sessions.messages.Put(buf)
-	buf.Reset()
-	if _, err := buf.ReadFrom(r); err != nil {
+	small := ss.sessions.messages.Get().(*bytes.Buffer)
+	defer ss.sessions.messages.Put(small)
+	message, err := ss.receive(r, small)
+	if err != nil {
 		return 0, err
 	}
 	refused := ss.slot.AllowMessage()
@@ -93,13 +95,30 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Dura
 		// A goroutine of its own frees its stack at once. This goroutine would keep a large
 		// stack for as long as the socket is open.
 		var handling sync.WaitGroup
-		handling.Go(func() { id, err = ss.handle(buf.Bytes(), refused) })
+		handling.Go(func() { id, err = ss.handle(message, refused) })
 		handling.Wait()
 	}
 	if err != nil {
 		ss.socket.reply(errorFrame(id, problem.Of(err)))
 	}
 	return holdOf(refused), nil
+}
+
+// receive reads a whole message, with small for its first bytes. A large message counts as memory that waits
+// until it has arrived: a client may begin one on each of thousands of sockets, and end none.
+func (ss *session) receive(r io.Reader, small *bytes.Buffer) ([]byte, error) {
+	small.Reset()
+	if n, err := small.ReadFrom(io.LimitReader(r, smallMessage)); err != nil || n < smallMessage {
+		return small.Bytes(), err
+	}
+	wait := ss.slot.AddWaiting(access.Memory{Own: maxMessage}, ss.socket.giveUpReading)
+	large := bytes.NewBuffer(make([]byte, 0, maxMessage+bytes.MinRead))
+	large.Write(small.Bytes())
+	_, err := large.ReadFrom(r)
+	if !wait.End() {
+		return nil, access.ErrOverloaded
+	}
+	return large.Bytes(), err
 }
 
 // allowControl counts a ping or a pong of the client as a message. It reports false for one that the node does

@@ -69,7 +69,7 @@ type Sessions struct {
 	calls    context.Context // parent of each call for a client's message; ends with the grace of Stop
 	endCalls context.CancelFunc
 
-	messages sync.Pool // *bytes.Buffer for reading messages; an idle socket holds none
+	messages sync.Pool // *bytes.Buffer of smallMessage for reading messages; an idle socket holds none
 	stopping atomic.Bool
 	stopped  chan struct{}  // closed when stopping becomes true
 	running  sync.WaitGroup // sessions and the goroutines that they started

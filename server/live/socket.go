@@ -141,6 +141,9 @@ func (s *socket) giveUp() {
 	s.Conn.SetWriteDeadline(past) // for the write that is under way
 }
 
+// giveUpReading makes the read of a message fail at once, so that the session ends. It does not block.
+func (s *socket) giveUpReading() { s.Conn.SetReadDeadline(past) }
+
 // tryWriteAll writes what the connection accepts without waiting. It returns the rest, and whether the
 // connection has accepted all. The caller holds mu.
 func (s *socket) tryWriteAll(pieces [3][]byte) (rest [3][]byte, whole bool) {

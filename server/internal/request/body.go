@@ -33,7 +33,7 @@ type Turn interface {
 // ReadBody reads a request's body, up to MaxBody, and waits for the turn of the request. RequireJSON has
 // checked the type of the body.
 func ReadBody(c echo.Context) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Request().Body, MaxBody))
+	body, err := readAll(c.Request())
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		return nil, &ranking.FieldError{Field: "body", Reason: "is larger than 1 MiB", Kind: ranking.ErrTooLarge}
@@ -45,6 +45,17 @@ func ReadBody(c echo.Context) ([]byte, error) {
 		return body, turn.Begin(c, len(body))
 	}
 	return body, nil
+}
+
+// readAll reads a body. A body of known length gets no more memory than that.
+func readAll(r *http.Request) ([]byte, error) {
+	body := http.MaxBytesReader(nil, r.Body, MaxBody)
+	if r.ContentLength < 0 || r.ContentLength > MaxBody {
+		return io.ReadAll(body)
+	}
+	all := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(body, all)
+	return all, err
 }
 
 // IdempotencyKey is the header that gives the id of an update or event, or the start of the ids
