@@ -492,7 +492,7 @@ func TestALargeFamilyIsGoneThroughInParts(t *testing.T) {
 	for next := "fans/1"; next != ""; parts++ {
 		require.NoError(t, w.rdb.Del(t.Context(), k.Agenda()).Err())
 		require.NoError(t, w.rdb.ZAdd(t.Context(), k.Agenda(), redis.Z{Member: next}).Err())
-		due, err := s.claimDue(t.Context(), k.Agenda(), 10, housekeepingLease)
+		due, _, err := s.claimTurns(t.Context(), 10)
 		require.NoError(t, err)
 		require.Len(t, due, 1)
 		require.NoError(t, s.housekeep(t.Context(), due[0]))

@@ -20,12 +20,16 @@ const (
 	// housekeepingInterval is how often a node looks for due work. A node announces a
 	// closed period within this time.
 	housekeepingInterval = time.Second
-	// housekeepingClaim is the number of items that a node claims at one time, and
-	// housekeepingLease is how long the claim holds. housekeepingWorkers is the number of
-	// goroutines that work on the claimed items.
-	housekeepingClaim   = 64
-	housekeepingLease   = 30 * time.Second
+	// housekeepingWorkers is the number of items that a node works on at the same time, and
+	// the number that it claims at one time. So a claimed item waits for one other item at
+	// most. housekeepingLease is how long the claim holds.
 	housekeepingWorkers = 16
+	housekeepingLease   = 30 * time.Second
+	// housekeepingJoin is the number of due items that join those that wait for their turn
+	// in one call: 4 ms of Redis. housekeepingHold is how long they wait there before a node
+	// looks whether they still do.
+	housekeepingJoin = 500
+	housekeepingHold = 10 * time.Minute
 	// housekeepingLogInterval is the least time between two log lines about failures.
 	housekeepingLogInterval = 10 * time.Second
 	// familySlice bounds the time, and familyMost the instances, that housekeeping spends
@@ -51,10 +55,12 @@ func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 	// Erasures go through many boards. They have an agenda and a goroutine of their own, so no other
 	// work waits for them.
 	wg.Go(func() { repeatDue(ctx, log, "erasures", s.eraseDue) })
+	c := newCrew()
 	repeatDue(ctx, log, "housekeeping", func(ctx context.Context) (more bool, err error) {
 		defer s.dropped.report(log)
-		return s.housekeepDue(ctx)
+		return s.startDue(ctx, c)
 	})
+	_ = c.wait() // ctx has ended their work
 	wg.Wait()
 	return ctx.Err()
 }
@@ -107,44 +113,98 @@ func (s *Store) claimDue(ctx context.Context, agenda string, most int, lease tim
 	return due, r.Err
 }
 
-// housekeepDue does the work that is due now. more reports that more work is due.
-func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
+// claimTurns claims up to most items of the agenda of housekeeping, one of each definition in turn. So
+// the instances of one family do not delay other boards, however many are due. more reports that more
+// items are due.
+func (s *Store) claimTurns(ctx context.Context, most int) (due []claim, more bool, err error) {
+	for joining := true; joining; {
+		r, err := script.Assign.Run(ctx, s.rdb, []string{s.keys.Agenda(), s.keys.Waiting(), s.keys.WaitingTurns()},
+			[]any{most, housekeepingLease.Microseconds(), housekeepingJoin, housekeepingHold.Microseconds()})
+		if err != nil {
+			return nil, false, err
+		}
+		now, state := r.Number(), r.Text()
+		if r.Err == nil {
+			s.catalog.clock.set(now) // also backwards: the next due time is computed from it
+		}
+		for len(r.Rest) > 0 && r.Err == nil {
+			due = append(due, claim{member: r.Text(), until: r.Text(), since: now})
+		}
+		if r.Err != nil {
+			return nil, false, r.Err
+		}
+		joining, more = state == "join", state == "more"
+	}
+	return due, more, nil
+}
+
+// crew is the goroutines that work on claimed items, at most housekeepingWorkers. One goroutine at a
+// time may use it.
+type crew struct {
+	places chan struct{} // holds a value for each item in work
+	wg     sync.WaitGroup
+	mu     sync.Mutex // guards errs
+	errs   []error    // since the last call of failed
+}
+
+func newCrew() *crew { return &crew{places: make(chan struct{}, housekeepingWorkers)} }
+
+// start begins the work on an item, as soon as another item leaves a place.
+func (c *crew) start(work func() error) {
+	c.places <- struct{}{}
+	c.wg.Go(func() {
+		defer func() { <-c.places }()
+		if err := work(); err != nil {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.errs = append(c.errs, err)
+		}
+	})
+}
+
+// failed returns the errors of the work that has ended since the last call.
+func (c *crew) failed() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := errors.Join(c.errs...)
+	c.errs = nil
+	return err
+}
+
+// wait waits for the end of all work that was started, and returns its errors.
+func (c *crew) wait() error {
+	c.wg.Wait()
+	return c.failed()
+}
+
+// startDue begins work that is due now. It does not wait for the end of the work: a slow item takes one
+// place of the crew, and delays no other item. more reports that more work is due. err includes the
+// errors of work begun earlier.
+func (s *Store) startDue(ctx context.Context, c *crew) (more bool, err error) {
 	if s.MissingRights() != nil {
 		return false, nil // each write would fail for the reason that RunRightsChecks logs
 	}
-	due, err := s.claimDue(ctx, s.keys.Agenda(), housekeepingClaim, housekeepingLease)
+	due, more, err := s.claimTurns(ctx, housekeepingWorkers)
 	if err != nil {
-		return false, err
+		return false, errors.Join(err, c.failed())
 	}
 	if err := s.noteReceiver(ctx); err != nil {
-		return false, err
+		return false, errors.Join(err, c.failed())
 	}
 	// This read takes place also when no work is due: when Redis has lost the definitions,
 	// the node restores them from its copy.
 	if _, _, err := s.leasedDefinitions(ctx); err != nil {
-		return false, err
+		return false, errors.Join(err, c.failed())
 	}
-	work := make(chan claim, len(due))
-	for _, c := range due {
-		work <- c
-	}
-	close(work)
-	var errs []error
-	var mu sync.Mutex // guards errs
-	var wg sync.WaitGroup
-	for range min(housekeepingWorkers, len(due)) {
-		wg.Go(func() {
-			for c := range work {
-				if err := s.housekeep(ctx, c); err != nil {
-					mu.Lock()
-					errs = append(errs, fmt.Errorf("housekeeping of %q: %w", c.member, err))
-					mu.Unlock()
-				}
+	for _, item := range due {
+		c.start(func() error {
+			if err := s.housekeep(ctx, item); err != nil {
+				return fmt.Errorf("housekeeping of %q: %w", item.member, err)
 			}
+			return nil
 		})
 	}
-	wg.Wait()
-	return len(due) == housekeepingClaim, errors.Join(errs...)
+	return more, c.failed()
 }
 
 // leasedDefinitions returns definitions that are fresh enough to delete data by, and the

@@ -135,6 +135,13 @@ func (w *world) tend() {
 	require.NoError(w.t, w.tryTend())
 }
 
+// housekeepDue does work that is due now, to its end. more reports that more work is due.
+func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
+	c := newCrew()
+	more, err = s.startDue(ctx, c)
+	return more, errors.Join(err, c.wait())
+}
+
 func (w *world) tryTend() error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(w.stores))

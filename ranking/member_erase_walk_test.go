@@ -25,7 +25,7 @@ func TestErasuresDelayNoHousekeeping(t *testing.T) {
 	}
 	worlds(t, 1, Config{CallTimeout: redistest.CallTimeout}, boards, func(t *testing.T, w *world) {
 		s := w.stores[0]
-		const erasures = housekeepingClaim + 1
+		const erasures = housekeepingWorkers + 1
 		for i := range erasures {
 			w.write(s, "b", fmt.Sprint("u", i), 1)
 			_, err := s.Erase(t.Context(), "user", fmt.Sprint("u", i), Moderator{})

@@ -152,7 +152,7 @@ func TestWhatIsDueMeanwhileIsNotMissed(t *testing.T) {
 	s := w.stores[0]
 	w.write(s, "fans:s1", "a", 1)
 	w.pass(relistAfter)
-	due, err := s.claimDue(t.Context(), s.keys.Agenda(), 10, housekeepingLease)
+	due, _, err := s.claimTurns(t.Context(), 10)
 	require.NoError(t, err)
 	require.Len(t, due, 1)
 	require.NoError(t, s.scheduleNow(t.Context(), "fans:s1"))

@@ -158,6 +158,13 @@ func (k Keys) Instances(slot string) string { return k.Tag("/") + "instances:" +
 // their next housekeeping, µs since 1970.
 func (k Keys) Agenda() string { return k.Tag("/") + "agenda" }
 
+// Waiting is a sorted set: items of the agenda that are due, to the turn in which nodes claim them, see
+// assign.lua.
+func (k Keys) Waiting() string { return k.Tag("/") + "waiting" }
+
+// WaitingTurns is a hash: the line of a definition to the turn of its last item in Waiting.
+func (k Keys) WaitingTurns() string { return k.Tag("/") + "waiting:turns" }
+
 // Listing is a sorted set: instances that were listed a moment ago, to the time from which
 // that may be forgotten, µs since 1970.
 func (k Keys) Listing() string { return k.Tag("/") + "listing" }

@@ -18,6 +18,7 @@ var (
 	Define      = load("define")
 	List        = load("list")
 	Claim       = load("claim")
+	Assign      = load("assign")
 	Plan        = load("plan")
 	Settle      = load("settle")
 	Done        = load("done")

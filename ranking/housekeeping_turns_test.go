@@ -1,0 +1,143 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+	"rankcast/ranking/redistest"
+)
+
+// claimedOf returns the items of claims, sorted.
+func claimedOf(due []claim) []string {
+	var items []string
+	for _, c := range due {
+		items = append(items, c.member)
+	}
+	slices.Sort(items)
+	return items
+}
+
+// However many instances of a family are due, and for however long, another definition's item is claimed
+// with the next claim. Each item is claimed once.
+func TestDefinitionsTakeTurnsInHousekeeping(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		const many = 2*housekeepingJoin + 10
+		all := []redis.Z{{Score: 1e15, Member: "quiet"}, {Score: 1e15, Member: "fans/1"}, {Score: 1e15, Member: "/gift"}}
+		for i := range many {
+			all = append(all, redis.Z{Score: float64(1 + i), Member: fmt.Sprintf("fans:s%d", i)})
+		}
+		require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Agenda(), all...).Err())
+		due, more, err := s.claimTurns(t.Context(), 4)
+		require.NoError(t, err)
+		require.True(t, more)
+		require.Equal(t, []string{"/gift", "fans:s0", "fans:s1", "quiet"}, claimedOf(due))
+
+		// An item that falls due later does not wait for the family either.
+		require.NoError(t, s.scheduleNow(t.Context(), "late"))
+		// Items that leave the agenda while they wait are not claimed.
+		require.NoError(t, s.rdb.ZRem(t.Context(), s.keys.Agenda(), "fans:s5").Err())
+		// Items that fall due again while they wait are claimed once.
+		require.NoError(t, s.scheduleNow(t.Context(), "fans:s6"))
+		next, more, err := s.claimTurns(t.Context(), 2)
+		require.NoError(t, err)
+		require.True(t, more)
+		require.Contains(t, claimedOf(next), "late")
+		due = append(due, next...)
+		for more {
+			next, more, err = s.claimTurns(t.Context(), housekeepingWorkers)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(next), housekeepingWorkers)
+			due = append(due, next...)
+		}
+		want := []string{"/gift", "fans/1", "late", "quiet"}
+		for i := range many {
+			if i != 5 {
+				want = append(want, fmt.Sprintf("fans:s%d", i))
+			}
+		}
+		slices.Sort(want)
+		require.Equal(t, want, claimedOf(due))
+		require.Zero(t, s.rdb.Exists(t.Context(), s.keys.Waiting(), s.keys.WaitingTurns()).Val(), "nothing waits")
+		next, more, err = s.claimTurns(t.Context(), housekeepingWorkers)
+		require.NoError(t, err)
+		require.Empty(t, next)
+		require.False(t, more)
+	})
+}
+
+// assign.lua takes an item for one of the definition that has it.
+func TestTheLineOfAnItemIsItsDefinition(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		lines := map[string]string{
+			"/gift": "/", oldErasure + "user u": "/",
+			"fans/1": "fans/1", familyCursor("fans/1", "fans:a:b/c"): "fans/1", familyCursor("plain/0", ""): "plain/0",
+		}
+		for _, instance := range []string{"b", "fans:s1", "fans:s1:x", "fans:s 1", "a-b.c:d"} {
+			n, err := definition.ParseName(instance)
+			require.NoError(t, err)
+			lines[instance] = n.Slot()
+		}
+		for item, line := range lines {
+			const first = "!" // its turn comes before that of all names
+			require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Agenda(), redis.Z{Score: 1, Member: first}, redis.Z{Score: 1, Member: item}).Err())
+			due, more, err := s.claimTurns(t.Context(), 1)
+			require.NoError(t, err)
+			require.Equal(t, []string{first}, claimedOf(due))
+			require.True(t, more)
+			require.Equal(t, map[string]string{"": "1", line: "1"}, s.rdb.HGetAll(t.Context(), s.keys.WaitingTurns()).Val(), item)
+			require.NoError(t, s.rdb.Del(t.Context(), s.keys.Agenda(), s.keys.Waiting(), s.keys.WaitingTurns()).Err())
+		}
+	})
+}
+
+// While a node is busy with one item, it does what else falls due.
+func TestASlowItemDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	worlds(t, 1, patient, seconds, func(t *testing.T, w *world) {
+		s := w.stores[0]
+		w.write(s, "fans:s1", "a", 1) // by which it hears what time it is
+		held, release := make(chan struct{}), make(chan struct{})
+		var first sync.Once
+		s.rdb.AddHook(&cutter{fate: func(sc string) fate {
+			if sc == script.Forget.Name {
+				first.Do(func() {
+					close(held)
+					<-release
+				})
+			}
+			return passes
+		}})
+		require.NoError(t, s.scheduleNow(t.Context(), "fans:gone")) // it has no data
+		if w.set != nil {
+			w.pass(time.Second)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var role sync.WaitGroup
+		role.Go(func() { s.RunHousekeeping(ctx, slog.New(slog.DiscardHandler)) })
+		defer func() { close(release); cancel(); role.Wait() }()
+		<-held
+		for range 2 {
+			period := w.write(s, "stars", "a", 1).Period
+			if w.set != nil {
+				w.pass(2 * time.Second)
+			}
+			redistest.Eventually(t, "the period", func() error {
+				return missing([]string{definition.Qualify("stars", period)}, w.announced())
+			})
+		}
+	})
+}
