@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"encoding/binary"
 	"iter"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ type moderation struct {
 	revision int64                         // the latest, see censor.lua; 0: no member was ever hidden
 	looked   int64                         // when the node read it, by Redis's clock, µs since 1970
 	members  btree.Map[string, int64]      // by hiddenEntry: the revision that hid the member
+	hidings  btree.Set[string]             // the same by hidingEntry: in the order of their revisions
 	scopes   btree.Map[string, scopeState] // those with hidden members, and the emptied ones
 	emptied  btree.Map[int64, string]      // scopes without hidden members, by their revision
 	// forgotten is the revision up to which the copy may lack emptied scopes. Members that were hidden in
@@ -37,13 +39,18 @@ func boardScope(instance string) string { return "b/" + instance }
 // hiddenEntry names a member of a scope, as Redis does.
 func hiddenEntry(scope, member string) string { return scope + keyspace.FieldSep + member }
 
+// hidingEntry sorts the members of a scope by the revision that hid them.
+func hidingEntry(scope string, revision int64, member string) string {
+	return string(binary.BigEndian.AppendUint64([]byte(hiddenEntry(scope, "")), uint64(revision))) + member
+}
+
 // maxEmptied bounds the emptied scopes that a node remembers, and the members shown again that Redis does.
 // It is more than Redis can record between two looks of a node.
 const maxEmptied = 20_000
 
 // next is a copy to read changes into.
 func (m *moderation) next(revision, now int64) *moderation {
-	return &moderation{revision, now, *m.members.Copy(), *m.scopes.Copy(), *m.emptied.Copy(), m.forgotten}
+	return &moderation{revision, now, *m.members.Copy(), *m.hidings.Copy(), *m.scopes.Copy(), *m.emptied.Copy(), m.forgotten}
 }
 
 // at is the same content, as of another read.
@@ -59,9 +66,12 @@ func (m *moderation) hide(scope, member string, revision int64) {
 	if known && state.hidden == 0 {
 		m.emptied.Delete(state.revision)
 	}
-	if _, hidden := m.members.Set(hiddenEntry(scope, member), revision); !hidden {
+	if since, hidden := m.members.Set(hiddenEntry(scope, member), revision); hidden {
+		m.hidings.Delete(hidingEntry(scope, since, member))
+	} else {
 		state.hidden++
 	}
+	m.hidings.Insert(hidingEntry(scope, revision, member))
 	state.revision = max(state.revision, revision)
 	m.scopes.Set(scope, state)
 }
@@ -75,6 +85,7 @@ func (m *moderation) show(scope, member string, revision int64) {
 	entry := hiddenEntry(scope, member)
 	if since, hidden := m.members.Get(entry); hidden && since < revision {
 		m.members.Delete(entry)
+		m.hidings.Delete(hidingEntry(scope, since, member))
 		state.hidden--
 	}
 	state.revision = max(state.revision, revision)
@@ -118,20 +129,27 @@ func (m *moderation) latest(instance, kind string) int64 {
 	return max(board.revision, everywhere.revision)
 }
 
-// since lists the members hidden on an instance after a revision.
-func (m *moderation) since(instance, kind string, revision int64) []string {
-	var members []string
+// since lists the members hidden on an instance after a revision. If there are more than most, it lists
+// none and all is false.
+func (m *moderation) since(instance, kind string, revision, most int64) (members []string, all bool) {
+	all = true
 	for _, scope := range []string{boardScope(instance), kindScope(kind)} {
-		if state, _ := m.scopes.Get(scope); state.revision > revision {
-			for member, since := range m.in(scope, "") {
-				if since > revision {
-					members = append(members, member)
-				}
+		inScope, from := hiddenEntry(scope, ""), hidingEntry(scope, revision+1, "")
+		m.hidings.Ascend(from, func(entry string) bool {
+			if !strings.HasPrefix(entry, inScope) {
+				return false
 			}
+			if all = int64(len(members)) < most; all {
+				members = append(members, entry[len(from):])
+			}
+			return all
+		})
+		if !all {
+			return nil, false
 		}
 	}
 	slices.Sort(members)
-	return slices.Compact(members)
+	return slices.Compact(members), true
 }
 
 // in lists the members hidden in a scope with an id greater than after, by id, and the revision that hid

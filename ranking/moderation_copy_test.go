@@ -82,6 +82,26 @@ func TestModerationCopies(t *testing.T) {
 				require.Equal(t, m.page(scope, after, 9)[:min(1, len(in))], m.page(scope, after, 1))
 			}
 			require.Equal(t, empty, m.emptied.Len())
+
+			require.Equal(t, m.members.Len(), m.hidings.Len())
+			from, most := rapid.Int64Range(0, revision).Draw(t, "from"), rapid.Int64Range(0, 5).Draw(t, "most")
+			var since []string
+			n := int64(0)
+			for _, member := range members {
+				changes := int64(0)
+				for _, scope := range []string{"b/b", "k/user"} {
+					if hidden[hiddenEntry(scope, member)] > from {
+						changes++
+					}
+				}
+				if n += changes; changes > 0 {
+					since = append(since, member)
+				}
+			}
+			found, all := m.since("b", "user", from, most)
+			if require.Equal(t, n <= most, all); all {
+				require.Equal(t, since, found)
+			}
 		}
 	})
 }

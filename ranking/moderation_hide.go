@@ -189,6 +189,7 @@ type moderated struct {
 	upTo  int64  // the revision up to which all changes are applied
 	kind  string // the kind for which they are; "" where it was not recorded
 	hides bool   // it has hidden members
+	shows int64  // number of members that are not hidden
 }
 
 // moderated reads the progress of some periods.
@@ -196,11 +197,11 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []period
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	pipe := s.rdb.Pipeline()
-	values, hidden := make([]*redis.SliceCmd, len(periods)), make([]*redis.IntCmd, len(periods))
+	values, hidden, shown := make([]*redis.SliceCmd, len(periods)), make([]*redis.IntCmd, len(periods)), make([]*redis.IntCmd, len(periods))
 	for i, p := range periods {
 		k := s.keys.Board(instance, p.Name)
 		values[i] = pipe.HMGet(ctx, k.Meta, "moderated", "remoderate", "kind")
-		hidden[i] = pipe.ZCard(ctx, k.Hidden)
+		hidden[i], shown[i] = pipe.ZCard(ctx, k.Hidden), pipe.ZCard(ctx, k.Members)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -215,7 +216,7 @@ func (s *Store) moderated(ctx context.Context, instance string, periods []period
 		}
 		r := &script.Reply{Rest: fields}
 		latest, from := r.Text(), r.Text()
-		done[i].kind, done[i].hides = r.Text(), hidden[i].Val() > 0
+		done[i].kind, done[i].hides, done[i].shows = r.Text(), hidden[i].Val() > 0, shown[i].Val()
 		if text := cmp.Or(from, latest); text != "" {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
@@ -252,8 +253,19 @@ func (s *Store) moderatePeriod(ctx context.Context, k keyspace.BoardKeys, instan
 	if err != nil {
 		return err
 	}
+	// A board with few members costs no more than these, however many members were hidden elsewhere.
+	changed, all := m.since(instance, r.Kind, at[0].upTo, at[0].shows)
+	if !all {
+		if err := s.scanMembers(ctx, k.Members, func(member, _ string) {
+			if m.hides(instance, r.Kind, member) {
+				changed = append(changed, member)
+			}
+		}); err != nil {
+			return err
+		}
+	}
 	var parts []any
-	for _, member := range m.since(instance, r.Kind, at[0].upTo) {
+	for _, member := range changed {
 		parts = append(parts, member, "1")
 	}
 	hidden, err := s.hiddenIn(ctx, k)
@@ -313,19 +325,25 @@ func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 
 // hiddenIn reads the hidden members of a period, with their sort keys.
 func (s *Store) hiddenIn(ctx context.Context, k keyspace.BoardKeys) (map[string]string, error) {
+	hidden := make(map[string]string)
+	err := s.scanMembers(ctx, k.Hidden, func(member, key string) { hidden[member] = key })
+	return hidden, err
+}
+
+// scanMembers reads a sorted set of members and sort keys, in pages. It may find a member twice.
+func (s *Store) scanMembers(ctx context.Context, set string, found func(member, key string)) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	hidden := make(map[string]string)
 	for cursor := uint64(0); ; {
-		page, next, err := s.rdb.ZScan(ctx, k.Hidden, cursor, "", moderationPage).Result()
+		page, next, err := s.rdb.ZScan(ctx, set, cursor, "", moderationPage).Result()
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 		for pair := range slices.Chunk(page, 2) {
-			hidden[pair[0]] = pair[1]
+			found(pair[0], pair[1])
 		}
 		if cursor = next; cursor == 0 {
-			return hidden, nil
+			return nil
 		}
 	}
 }

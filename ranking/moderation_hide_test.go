@@ -341,3 +341,42 @@ func TestImpossibleModerationIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, lines)
 }
+
+// A board with few members costs few calls, however many members of the kind were hidden since.
+func TestHidesCostWhatTheBoardHas(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		define(t, s, definition.Board{Name: "b", Kind: "user"})
+		apply(t, s, "b", definition.Update{Member: "m7", Score: 1})
+		apply(t, s, "b", definition.Update{Member: "other", Score: 2})
+		require.NoError(t, s.Hide(t.Context(), "b", "x", Moderator{})) // since then Redis knows the script
+		const many = 3 * moderateAtOnce
+		for i := range many {
+			require.NoError(t, s.HideEverywhere(t.Context(), "user", fmt.Sprint("m", i), Moderator{}))
+		}
+		calls := 0
+		s.rdb.AddHook(&cutter{answered: func(sc string) {
+			if sc == script.Moderate.Name {
+				calls++
+			}
+		}})
+		d, _, err := s.leasedDefinitions(t.Context())
+		require.NoError(t, err)
+		periods, err := s.periodRecords(t.Context(), "b")
+		require.NoError(t, err)
+		require.NoError(t, s.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
+		require.Equal(t, 2, calls, "it is begun, and ended with all changes")
+		page, err := s.Page(t.Context(), "b", 1, 10)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, page.Total)
+		require.Equal(t, "other", page.Entries[0].Member)
+		require.NoError(t, s.ShowEverywhere(t.Context(), "user", "m7", Moderator{}))
+		d, _, err = s.leasedDefinitions(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, s.moderate(t.Context(), "b", d.boards["b/0"], d.hidden, periods))
+		page, err = s.Page(t.Context(), "b", 1, 10)
+		require.NoError(t, err)
+		require.EqualValues(t, 2, page.Total)
+	})
+}
