@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -19,6 +20,9 @@ import (
 // moderateAtOnce is the number of members that one call of moderate.lua hides or shows: 2
 // ms of Redis.
 const moderateAtOnce = 128
+
+// revealAtOnce is the number of members that one call of reveal.lua shows: 2 ms of Redis.
+const revealAtOnce = 500
 
 // Hide removes a member from the ranks of a board in all its periods, or of one instance of
 // a family. The member keeps its scores, and its updates count unseen: their results have
@@ -315,9 +319,24 @@ func (s *Store) forgetHidden(ctx context.Context, instance string) error {
 	if d == nil {
 		return nil
 	}
-	for member := range d.hidden.in(boardScope(instance), "") {
-		if _, err := s.callCensor(ctx, actionShow, boardScope(instance), member, nil); err != nil {
+	scope := boardScope(instance)
+	for after, more := "", true; more; {
+		members := d.hidden.page(scope, after, revealAtOnce)
+		if len(members) == 0 {
+			return nil
+		}
+		args := []any{scope, maxEmptied}
+		for _, member := range members {
+			args = append(args, member)
+		}
+		began := time.Now()
+		if _, err := s.callScript(ctx, script.Reveal, []string{s.keys.Hidden(), s.keys.Shown(), s.keys.Definitions()}, args); err != nil {
 			return err
+		}
+		if after, more = members[len(members)-1], len(members) == revealAtOnce; more {
+			if err := restAfter(ctx, began); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
@@ -378,5 +379,43 @@ func TestHidesCostWhatTheBoardHas(t *testing.T) {
 		page, err = s.Page(t.Context(), "b", 1, 10)
 		require.NoError(t, err)
 		require.EqualValues(t, 2, page.Total)
+	})
+}
+
+// The deletion of a board with many hidden members shows many in one call, and no others. Each node knows.
+func TestADeletedBoardForgetsManyHiddenMembers(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, other := newNode(t, url), newNode(t, url)
+		require.NoError(t, s.rdb.HSet(t.Context(), s.keys.Definitions(), "moderated", 2).Err())
+		all := []redis.Z{
+			{Score: 1, Member: hiddenEntry("b/ba", "m1")}, {Score: 1, Member: hiddenEntry("b/bc", "kept")}, {Score: 1, Member: hiddenEntry("k/user", "m1")},
+		}
+		const many = 3*revealAtOnce + 1
+		for i := range many {
+			all = append(all, redis.Z{Score: 2, Member: hiddenEntry("b/b", fmt.Sprint("m", i))})
+		}
+		require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Hidden(), all...).Err())
+		var old []redis.Z
+		for i := range maxEmptied - 2*revealAtOnce {
+			old = append(old, redis.Z{Score: 1, Member: hiddenEntry("b/old", fmt.Sprint(i))})
+		}
+		require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Shown(), old...).Err())
+		require.Equal(t, many, lookAtHidden(t, s).count("b/b"))
+		require.Equal(t, many, lookAtHidden(t, other).count("b/b"))
+		require.NoError(t, s.forgetHidden(t.Context(), "ba")) // since then Redis knows the script
+		calls := 0
+		s.rdb.AddHook(&cutter{answered: func(string) { calls++ }})
+		require.NoError(t, s.forgetHidden(t.Context(), "b"))
+		require.Equal(t, 4, calls)
+		require.Equal(t, []string{hiddenEntry("b/bc", "kept"), hiddenEntry("k/user", "m1")}, s.rdb.ZRange(t.Context(), s.keys.Hidden(), 0, -1).Val())
+		for _, node := range []*Store{s, other} {
+			m := lookAtHidden(t, node)
+			require.Zero(t, m.count("b/b"))
+			require.Equal(t, 1, m.count("b/bc"))
+			require.True(t, m.hides("b", "user", "m1"))
+		}
+		require.EqualValues(t, many+1, s.rdb.ZCard(t.Context(), s.keys.Shown()).Val(), "older ones had to go")
+		require.Equal(t, "1", s.rdb.HGet(t.Context(), s.keys.Definitions(), forgottenField).Val())
 	})
 }

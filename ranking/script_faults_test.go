@@ -91,8 +91,8 @@ func scriptOf(cmd redis.Cmder) string {
 	args := cmd.Args()
 	for _, s := range []script.Script{
 		script.Apply, script.Begin, script.Publish, script.Page, script.Info, script.Places, script.Scores, script.Catalog, script.Define,
-		script.List, script.Unlist, script.Settle, script.Done, script.Drop, script.Forget, script.Claim, script.Plan,
-		script.TakeBack, script.Audit, script.Censor, script.Raise, script.Rehide, script.Moderate, script.Erase, script.Erasing, script.Walk, script.Erased, script.Reports, script.Clear,
+		script.List, script.Unlist, script.Settle, script.Done, script.Drop, script.Forget, script.Claim, script.Assign, script.Plan,
+		script.TakeBack, script.Audit, script.Censor, script.Reveal, script.Raise, script.Rehide, script.Moderate, script.Erase, script.Erasing, script.Walk, script.Erased, script.Reports, script.Clear,
 		script.Hold, script.Keep, script.Release, script.Scan, script.Differs, script.Gather, script.Swap,
 		script.ApplyWindow, script.Sweep, script.Events, script.Purge,
 	} {

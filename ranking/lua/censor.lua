@@ -1,4 +1,5 @@
 -- Notes that a member is hidden on a board or everywhere of a kind, or is not any more.
+-- Begins with shown.lua.
 --
 -- KEYS  1 sorted set   hidden: where 31 member, to the revision that hid it
 --       2 sorted set   shown: likewise, of those that were hidden before, the latest of
@@ -21,7 +22,6 @@ local hidden, shown, definitions, audit = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local entry, hide, most = ARGV[1] .. '\31' .. ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local line, kept, remembered = ARGV[5], ARGV[6], tonumber(ARGV[7])
 
-local DAY = 24 * 3600 * 1000000 -- µs
 local STEP = 16 -- members of shown that go at a time: more than come
 
 local call, format = redis.call, string.format
@@ -39,16 +39,5 @@ if line ~= '' then call('XADD', audit, 'MAXLEN', '~', kept, '*', 'line', line) e
 call('ZREM', hide and shown or hidden, entry)
 call('ZADD', hide and hidden or shown, revision, entry)
 call('HSET', definitions, 'moderated', revision)
-
-local spare, forgotten = call('ZCARD', shown) - remembered, nil
-local oldest = call('ZRANGE', shown, 0, STEP - 1, 'WITHSCORES')
-for i = 1, #oldest / 2 do
-  local at = tonumber(oldest[2 * i])
-  if i > spare and at >= now - DAY then break end
-  forgotten = format('%.0f', at)
-end
-if forgotten then
-  call('ZREMRANGEBYSCORE', shown, '-inf', forgotten)
-  call('HSET', definitions, 'forgotten', forgotten)
-end
+trim_shown(shown, definitions, remembered, now, STEP)
 return {'ok', revision, 1}
