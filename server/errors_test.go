@@ -140,6 +140,7 @@ func TestProblemsNameTheRemedy(t *testing.T) {
 		{"POST", "/v1/boards/b/scores", `{"member":"x","score":1,"points":2}`, "points: is not a field of this object; want member, score, id, op, if, data, at; or a list of updates"},
 		{"POST", "/v1/boards/b/scores", `{"events":[]}`, "events: is not a field of this object; want member, score, id, op, if, data, at; or a list of updates"},
 		{"POST", "/v1/boards/b/scores", `{"updates":[],"id":"x"}`, "id: is not a field of this object; want updates"},
+		{"PUT", "/v1/boards/b/members/x/score", `{"` + strings.Repeat("x", 1000) + `":1}`, strings.Repeat("x", 64) + "…: is not a field of this object; want score, reason, by"},
 		{"PUT", "/v1/boards/b/members/x/score", `{"points":1}`, "points: is not a field of this object; want score, reason, by"},
 		{"PUT", "/v1/boards/b/hidden/x", `{"why":"x"}`, "why: is not a field of this object; want reason, by"},
 		{"PUT", "/v1/members/user/x", `{"title":"x"}`, "title: is not a field of this object; want name, avatar"},

@@ -71,9 +71,9 @@ func FieldPath(path, name string) string {
 	case !plainKey.MatchString(name):
 		return path + "[" + strconv.Quote(Clip(name)) + "]"
 	case path == "":
-		return name
+		return Clip(name)
 	default:
-		return path + "." + name
+		return path + "." + Clip(name)
 	}
 }
 

@@ -40,7 +40,7 @@ func (o Object) Only(names ...string) error { return o.OnlyOr("", names...) }
 func (o Object) OnlyOr(form string, names ...string) error {
 	for name := range o {
 		if !slices.Contains(names, name) {
-			return ranking.Invalid(name, "is not a field of this object; want "+strings.Join(names, ", ")+form)
+			return ranking.Invalid(definition.FieldPath("", name), "is not a field of this object; want "+strings.Join(names, ", ")+form)
 		}
 	}
 	return nil
