@@ -3,6 +3,7 @@ package hub
 import (
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"rankcast/hub/view"
@@ -40,11 +41,12 @@ const (
 // something, the hub's pool runs a turn.
 type board struct {
 	hub      *Hub
-	name     string // as clients and frames name the board
-	instance string // the feed delivers its changes
-	index    int    // in hub.order; guarded by hub.mu
-	watchers int    // subscriptions; guarded by hub.mu
-	caller   any    // the first watcher, for the readQueue and the share of its address
+	name     string                // as clients and frames name the board
+	instance string                // the feed delivers its changes
+	index    int                   // in hub.order; guarded by hub.mu
+	watchers int                   // subscriptions; guarded by hub.mu
+	caller   any                   // the first watcher, for the readQueue and the share of its address
+	callers  atomic.Pointer[[]any] // in whose lines the board's tasks wait; addCaller changes it
 	mark     syncMark
 
 	inbox

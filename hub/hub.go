@@ -107,6 +107,8 @@ type Hub struct {
 	fetches       pool          // reads of the Source
 	largeReads    *readQueue    // permits for pages of many entries
 	verifications *rate.Limiter // the budget of all boards
+	resyncs       atomic.Int64  // after a seq check, since the last line of resyncLog
+	resyncLog     rate.Sometimes
 
 	profiles *profileIndex // of the members that boards show
 
@@ -139,6 +141,7 @@ func New(source Source, from Feed, cfg Config) *Hub {
 		boards:        make(map[string]*board), instances: make(map[string]*instance),
 		started: make(map[any]int), feeds: make(map[string]*eventFeed),
 	}
+	h.resyncLog.Interval = time.Minute
 	h.entering = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	h.turns = pool{limit: runtime.GOMAXPROCS(0), running: &h.running}
 	h.fetches = pool{limit: maxFetches, running: &h.running}

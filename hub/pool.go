@@ -1,6 +1,10 @@
 package hub
 
-import "sync"
+import (
+	"sync"
+
+	"rankcast/ranking/fairqueue"
+)
 
 // urgency orders the tasks of a pool.
 type urgency int
@@ -19,28 +23,41 @@ const (
 	normalLimit = 4
 )
 
-// pool runs tasks on a limited number of goroutines, which exist only while there is work.
-// Its methods may be called concurrently, and do not wait.
+// pool runs tasks on a limited number of goroutines, which exist only while there is work. Among
+// tasks of one urgency callers take turns: one who watches thousands of boards does not delay the
+// others. Its methods may be called concurrently, and do not wait.
 type pool struct {
 	limit   int // of goroutines
 	running *sync.WaitGroup
 
 	mu      sync.Mutex
-	queues  [urgent + 1][]func() // by urgency, oldest first
-	workers int                  // how many goroutines there are
-	normals int                  // how many of them run a normal task
-	inRow   int                  // urgent tasks since the last normal one
+	queues  [urgent + 1]fairqueue.Queue[any, *task] // by urgency; by caller
+	waiting [urgent + 1]int                         // tasks by urgency
+	workers int                                     // how many goroutines there are
+	normals int                                     // how many of them run a normal task
+	inRow   int                                     // urgent tasks since the last normal one
 	closed  bool
 }
 
-// push queues a task. A closed pool drops it.
-func (p *pool) push(level urgency, task func()) {
+// task stands in the lines of all callers who wait for it. The mu of the pool guards it.
+type task struct {
+	run   func()
+	taken bool
+}
+
+// push queues a task that callers wait for. It comes with the first turn of any of them. A closed
+// pool drops it.
+func (p *pool) push(level urgency, callers []any, run func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return
 	}
-	p.queues[level] = append(p.queues[level], task)
+	t := &task{run: run}
+	for _, c := range callers {
+		p.queues[level].Push(c, t)
+	}
+	p.waiting[level]++
 	if p.workers < p.limit && (level == urgent || p.takesNormal()) {
 		p.workers++
 		p.running.Go(p.work)
@@ -51,28 +68,28 @@ func (p *pool) push(level urgency, task func()) {
 func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.closed, p.queues = true, [urgent + 1][]func(){}
+	p.closed, p.queues, p.waiting = true, [urgent + 1]fairqueue.Queue[any, *task]{}, [urgent + 1]int{}
 }
 
 func (p *pool) work() {
 	for level := idle; ; {
-		var task func()
-		if level, task = p.next(level); task == nil {
+		var run func()
+		if level, run = p.next(level); run == nil {
 			return
 		}
-		task()
+		run()
 	}
 }
 
 // next takes the next task from its queue. Without one that may run it returns nil, and the
 // goroutine ends. done is the urgency of the task that the goroutine has run; idle for none.
-func (p *pool) next(done urgency) (level urgency, task func()) {
+func (p *pool) next(done urgency) (level urgency, run func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if done == normal {
 		p.normals--
 	}
-	switch urgents := len(p.queues[urgent]) > 0; {
+	switch urgents := p.waiting[urgent] > 0; {
 	case p.takesNormal() && (!urgents || p.inRow >= normalShare):
 		level, p.inRow = normal, 0
 		p.normals++
@@ -83,15 +100,16 @@ func (p *pool) next(done urgency) (level urgency, task func()) {
 		p.workers--
 		return idle, nil
 	}
-	q := p.queues[level]
-	task, q[0] = q[0], nil
-	if p.queues[level] = q[1:]; len(q) == 1 {
-		p.queues[level] = q[:0]
+	p.waiting[level]--
+	for {
+		if t, _ := p.queues[level].Pop(); !t.taken {
+			t.taken = true
+			return level, t.run
+		}
 	}
-	return level, task
 }
 
 // takesNormal reports whether a normal task waits and may run. The caller holds mu.
 func (p *pool) takesNormal() bool {
-	return len(p.queues[normal]) > 0 && p.normals < max(1, p.limit/normalLimit)
+	return p.waiting[normal] > 0 && p.normals < max(1, p.limit/normalLimit)
 }

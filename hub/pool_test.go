@@ -9,6 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// one is a caller of tasks.
+var one = []any{1}
+
 // Urgent tasks come first, but a normal one comes after eight of them at the latest.
 func TestPoolOrdersTasks(t *testing.T) {
 	t.Parallel()
@@ -16,14 +19,14 @@ func TestPoolOrdersTasks(t *testing.T) {
 		var running sync.WaitGroup
 		p := pool{limit: 1, running: &running}
 		hold := make(chan struct{})
-		p.push(normal, func() { <-hold })
+		p.push(normal, one, func() { <-hold })
 		synctest.Wait()
 		var order []urgency
 		for range 3 {
-			p.push(normal, func() { order = append(order, normal) })
+			p.push(normal, one, func() { order = append(order, normal) })
 		}
 		for range 10 {
-			p.push(urgent, func() { order = append(order, urgent) })
+			p.push(urgent, one, func() { order = append(order, urgent) })
 		}
 		close(hold)
 		running.Wait()
@@ -48,12 +51,12 @@ func TestPoolHasGoroutinesOnlyForWork(t *testing.T) {
 				done.Add(1)
 			}
 			for range 100 {
-				p.push(normal, task)
+				p.push(normal, one, task)
 			}
 			synctest.Wait()
 			require.EqualValues(t, 1, under.Load(), "the others are for urgent tasks")
 			for range 100 {
-				p.push(urgent, task)
+				p.push(urgent, one, task)
 			}
 			synctest.Wait()
 			require.EqualValues(t, 4, under.Load())
@@ -64,7 +67,33 @@ func TestPoolHasGoroutinesOnlyForWork(t *testing.T) {
 			require.Zero(t, p.normals)
 		}
 		p.close()
-		p.push(urgent, func() { t.Error("a closed pool runs nothing") })
+		p.push(urgent, one, func() { t.Error("a closed pool runs nothing") })
 		running.Wait()
+	})
+}
+
+// A caller's tasks come after one task of each other caller at most, however many those have. A task for which
+// several wait comes with the first of their turns, and once.
+func TestPoolServesCallersInTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var running sync.WaitGroup
+		p := pool{limit: 1, running: &running}
+		hold := make(chan struct{})
+		p.push(normal, one, func() { <-hold })
+		synctest.Wait()
+		var order []string
+		push := func(name string, callers ...any) {
+			p.push(normal, callers, func() { order = append(order, name) })
+		}
+		for range 3 {
+			push("many", 1)
+		}
+		push("of both", 1, 2)
+		push("few", 3)
+		close(hold)
+		running.Wait()
+		require.Equal(t, []string{"many", "of both", "few", "many", "many"}, order)
+		require.Zero(t, p.waiting)
 	})
 }

@@ -149,6 +149,14 @@ func (h *Hub) check(ctx context.Context, boards []*board, share float64) (missin
 	return missing
 }
 
+// noteResync logs that a view was not at the state of Redis: at once, and then once a minute how often that was.
+func (h *Hub) noteResync(of ...any) {
+	h.resyncs.Add(1)
+	h.resyncLog.Do(func() {
+		h.log.Warn("the view is not at the state of Redis; the node resyncs the board", append(of, "resyncs", h.resyncs.Swap(0))...)
+	})
+}
+
 // checkSeq makes the view invalid where Redis is ahead for a whole interval: the last check
 // saw a state that the view still has not reached.
 func (b *board) checkSeq(c seqChecked) {
@@ -168,7 +176,7 @@ func (b *board) checkSeq(c seqChecked) {
 	b.redisAhead = nil
 	switch {
 	case back || !reached && lost:
-		b.hub.log.Warn("the view is not at the state of Redis; the node resyncs the board", "board", b.name, "view", at, "redis", c.redis.State)
+		b.hub.noteResync("board", b.name, "view", at, "redis", c.redis.State)
 		b.view.Invalidate()
 	case !reached:
 		b.redisAhead = &c.redis.State

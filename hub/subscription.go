@@ -118,6 +118,7 @@ func (h *Hub) addWatcher(named ranking.Board, c *Client) (b *board, only sole, e
 		}
 		b = newBoard(h, named, i.link)
 		b.caller = c.caller
+		b.callers.Store(&[]any{c.caller})
 		h.started[c.caller]++
 		b.index = len(h.order)
 		h.order = append(h.order, b)
@@ -125,7 +126,26 @@ func (h *Hub) addWatcher(named ranking.Board, c *Client) (b *board, only sole, e
 		i.boards = append(slices.Clone(i.boards), b)
 	}
 	b.watchers++
+	b.addCaller(c.caller)
 	return b, only, nil
+}
+
+// boardCallers is the most callers in whose lines the tasks of a board stand.
+const boardCallers = 4
+
+// addCaller lets a caller's turns be those of the board. Where there are more callers, the one that came first
+// gives its place up: so a caller cannot keep a board in its own long line by watching it, too. The caller of
+// addCaller holds the mu of the hub.
+func (b *board) addCaller(c any) {
+	were := *b.callers.Load()
+	if slices.Contains(were, c) {
+		return
+	}
+	if len(were) == boardCallers {
+		were = were[1:]
+	}
+	are := append(slices.Clone(were), c)
+	b.callers.Store(&are)
 }
 
 // removeWatcher ends addWatcher.

@@ -78,15 +78,17 @@ type beside struct {
 
 // BenchmarkWatcherBesideAttack measures how long a watcher waits for its own change while attackers use
 // the same node, which is a process of its own. Twenty watchers, each with a board of its own, change
-// it by HTTP five times a second. One more client subscribes to their boards in turn.
+// it by HTTP five times a second. One more client subscribes to boards
+// that nobody watches.
 //
 // The attackers of "subscribe" and "loop" watch boards without any update; those of "pages" watch boards
-// of 1,000 members, and those of "rename" 10,000 boards that all show a member whose name changes. The others send as fast as
+// of 1,000 members, and those of "rename" 10,000 boards that all show a member whose name changes. "rollover" writes to 4,000
+// watched boards with periods of a second. The others send as fast as
 // the node reads: bodies of many pieces, headers of many fields, large batches, frames that continue a message. pages/s are the boards that Redis reads a second, and snapshots/s those that reach the
 // attackers. redis-cpu-% is the CPU time of Redis in percent of the time, with what the watchers cost.
 func BenchmarkWatcherBesideAttack(b *testing.B) {
 	b.Run("none", func(b *testing.B) { benchmarkBeside(b, "", nil) })
-	for _, kind := range []string{"subscribe", "loop", "pages", "rename", "chunks", "fields", "updates", "continue"} {
+	for _, kind := range []string{"subscribe", "loop", "pages", "rename", "rollover", "chunks", "fields", "updates", "continue"} {
 		for _, limits := range attackLimits {
 			b.Run(kind+"/"+limits.name, func(b *testing.B) { benchmarkBeside(b, kind, limits.args) })
 		}
@@ -124,7 +126,7 @@ func benchmarkBeside(b *testing.B, kind string, limits []string) {
 func watchersBeside(b *testing.B, kind string, limits []string) (m beside) {
 	const watchers = 20
 	r := redistest.Start(b, redistest.InMemory...)
-	boards := "boards:\n  \"fam:{f}\": {}\n  \"renamed:{f}\": {kind: renamed}\n"
+	boards := "boards:\n  \"fam:{f}\": {}\n  \"renamed:{f}\": {kind: renamed}\n  \"rolls:{f}\": {period: 1s, base: \"2026-01-01T00:00:00Z\", keep: 1}\n"
 	for i := range watchers {
 		boards += fmt.Sprintf("  v%d: {mode: last}\n", i)
 	}
@@ -175,7 +177,7 @@ func watchersBeside(b *testing.B, kind string, limits []string) (m beside) {
 	wg.Go(func() {
 		s := servertest.Dial(b, p.addr)
 		for i := 0; time.Since(began) < attackTime; i++ {
-			start, board := time.Now(), fmt.Sprint("v", i%watchers)
+			start, board := time.Now(), fmt.Sprint("fam:new", i) // which nobody watches
 			s.Subscribe(board, 10)
 			m.subscribed = append(m.subscribed, time.Since(start))
 			s.Send(`{"type":"unsubscribe","board":"%s"}`, board)

@@ -32,6 +32,9 @@ const (
 	renameSockets    = 100
 	renameBoards     = 100 // of a socket
 	renamers         = 4
+	rolloverSockets  = 40
+	rolloverBoards   = 100 // of a socket
+	rolloverWriters  = 16
 	pipelines        = 100
 	continueSockets  = 300
 	slowSockets      = 80
@@ -86,7 +89,22 @@ func attack(spec string) {
 				}
 			})
 		})
-		go a.rename()
+		for range renamers {
+			go a.send("PUT", func(n int) (string, string) { return "/v1/members/renamed/m", fmt.Sprintf(`{"name":"name %d"}`, n) })
+		}
+	case "rollover": // boards with periods of a second that are written all the time
+		a.start(rolloverSockets, func(i int, s *servertest.RawSocket) {
+			a.flood(s, func(yield func(string) bool) {
+				for k := 0; k < rolloverBoards && yield(fmt.Sprintf(`{"type":"subscribe","board":"rolls:f%d_%d","top":100}`, i, k)); k++ {
+				}
+			})
+		})
+		for i := range rolloverWriters {
+			go a.send("POST", func(n int) (string, string) {
+				n = n*rolloverWriters + i
+				return fmt.Sprintf("/v1/boards/rolls:f%d_%d/scores", n%rolloverSockets, n/rolloverSockets%rolloverBoards), `{"member":"m","score":1}`
+			})
+		}
 	case "chunks": // bodies of many small pieces, one after another
 		a.pipeline("GET /healthz", "Transfer-Encoding: chunked", strings.Repeat("1\r\n \r\n", 60_000)+"0\r\n\r\n")
 	case "fields": // headers of many fields
@@ -184,28 +202,22 @@ func (a *attackers) count(frame []byte) (snapshot bool) {
 	return snapshot
 }
 
-// rename gives the member that the boards of "rename" show one name after another.
-func (a *attackers) rename() {
+// send sends one request after another.
+func (a *attackers) send(method string, pick func(n int) (path, body string)) {
 	<-a.begin
-	var senders sync.WaitGroup
-	for range renamers {
-		senders.Go(func() {
-			for n := 0; ; n++ {
-				body := strings.NewReader(fmt.Sprintf(`{"name":"name %d"}`, n))
-				r, err := http.NewRequest("PUT", "http://"+a.addr+"/v1/members/renamed/m", body)
-				if err != nil {
-					panic(err)
-				}
-				r.Header.Set("Content-Type", "application/json")
-				r.Header.Set("X-Forwarded-For", attackerAddress)
-				if response, err := http.DefaultClient.Do(r); err == nil {
-					io.Copy(io.Discard, response.Body)
-					response.Body.Close()
-				}
-			}
-		})
+	for n := 0; ; n++ {
+		path, body := pick(n)
+		r, err := http.NewRequest(method, "http://"+a.addr+path, strings.NewReader(body))
+		if err != nil {
+			panic(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Forwarded-For", attackerAddress)
+		if response, err := http.DefaultClient.Do(r); err == nil {
+			io.Copy(io.Discard, response.Body)
+			response.Body.Close()
+		}
 	}
-	senders.Wait()
 }
 
 // pipeline sends a request again and again on each of many connections, without waiting for the answers.
