@@ -81,7 +81,8 @@ type PeriodInfo struct {
 }
 
 // Periods lists the periods of a board that have data and can be read, the newest first.
-// The current period is always in the list.
+// The current period is always in the list. More than 100 periods wait for their turn, as a large page does:
+// see Read and WithCaller.
 func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error) {
 	m, err := s.resolve(ctx, board, 0)
 	if err != nil {
@@ -99,19 +100,34 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	oldest := m.compiled.OldestReadable(now)
 	list = slices.DeleteFunc(list, func(n periodRecord) bool { return n.Opens.Before(oldest.Opens) })
 	slices.Reverse(list)
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-	defer cancel()
-	pipe := s.rdb.Pipeline()
-	totals := make([]*redis.IntCmd, len(list))
-	for i, n := range list {
-		totals[i] = pipe.ZCard(ctx, s.keys.Board(m.Instance, n.Name).Members)
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("list periods of board %q: %w: %w", board, ErrUnavailable, err)
+	totals, err := s.periodTotals(ctx, m.Instance, list)
+	if err != nil {
+		return nil, fmt.Errorf("list periods of board %q: %w", board, err)
 	}
 	infos := make([]PeriodInfo, len(list))
 	for i, n := range list {
 		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.compiled.PeriodEnd(n.Period), Final: m.compiled.PeriodEnded(n.Period, now), Total: totals[i].Val()}
 	}
 	return infos, nil
+}
+
+// periodTotals reads the number of members of periods.
+func (s *Store) periodTotals(ctx context.Context, instance string, list []periodRecord) ([]*redis.IntCmd, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	pipe := s.rdb.Pipeline()
+	totals := make([]*redis.IntCmd, len(list))
+	for i, n := range list {
+		totals[i] = pipe.ZCard(ctx, s.keys.Board(instance, n.Name).Members)
+	}
+	call := func() error {
+		if _, err := pipe.Exec(ctx); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		return nil
+	}
+	if len(list) > pacedEntries {
+		return totals, s.pacer.do(ctx, call)
+	}
+	return totals, call()
 }

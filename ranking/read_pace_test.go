@@ -118,6 +118,35 @@ func TestLargePageWaitsForItsTurn(t *testing.T) {
 	})
 }
 
+// A list of many periods waits for its turn, and a short one does not.
+func TestManyPeriodsWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, ctx := storeOfBoard(t, url), t.Context()
+		base := time.Now().UTC().Truncate(time.Hour).Add(-200 * time.Hour)
+		for name, periods := range map[string]int{"few": 100, "many": 101} {
+			require.NoError(t, s.DefineBoard(ctx, definition.Board{Name: name, Period: "36h", Base: base, Keep: new(1000)}))
+			for i := range periods - 1 { // the present one is in the list in any case
+				opens := base.Add(time.Duration(i) * time.Minute)
+				record := fmt.Sprint(opens.UnixMicro(), " ", opens.Add(time.Minute).UnixMicro())
+				require.NoError(t, s.rdb.HSet(ctx, s.keys.Board(name, "").Periods, fmt.Sprint("period", i), record).Err())
+			}
+		}
+		require.NoError(t, s.pacer.do(ctx, func() error {
+			short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+			defer cancel()
+			_, err := s.Periods(short, "many")
+			require.ErrorIs(t, err, ErrUnavailable)
+			list, err := s.Periods(ctx, "few")
+			require.Len(t, list, 100)
+			return err
+		}))
+		list, err := s.Periods(ctx, "many")
+		require.NoError(t, err)
+		require.Len(t, list, 101)
+	})
+}
+
 // A large page of a board whose result another node is building does not have the turn.
 func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ func (s *Server) listPeriods(c echo.Context) error {
 		return err
 	}
 	board := request.PathValue(c, "board")
-	periods, err := s.store.Periods(c.Request().Context(), board)
+	periods, err := s.store.Periods(asCaller(c), board)
 	if err != nil {
 		return err
 	}
