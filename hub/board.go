@@ -3,7 +3,6 @@ package hub
 import (
 	"errors"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"rankcast/hub/view"
@@ -41,12 +40,10 @@ const (
 // something, the hub's pool runs a turn.
 type board struct {
 	hub      *Hub
-	name     string                // as clients and frames name the board
-	instance string                // the feed delivers its changes
-	index    int                   // in hub.order; guarded by hub.mu
-	watchers int                   // subscriptions; guarded by hub.mu
-	caller   any                   // the first watcher, for the readQueue and the share of its address
-	callers  atomic.Pointer[[]any] // in whose lines the board's tasks wait; addCaller changes it
+	name     string // as clients and frames name the board
+	instance string // the feed delivers its changes
+	index    int    // in hub.order; guarded by hub.mu
+	callers  callers
 	mark     syncMark
 
 	inbox
@@ -81,11 +78,13 @@ type board struct {
 	timerUrgency urgency // of the turn that the timer queues; guarded by mu
 }
 
-func newBoard(h *Hub, named ranking.Board, link feedLink) *board {
-	return &board{
+func newBoard(h *Hub, named ranking.Board, link feedLink, caller any) *board {
+	b := &board{
 		hub: h, name: named.Name, instance: named.Instance, link: link,
 		view: view.New(0), generation: 1, nameState: newNameState(named),
 	}
+	b.callers.init(caller)
+	return b
 }
 
 // do acts on what has come since the last turn, and does all that is due.

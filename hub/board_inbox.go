@@ -81,7 +81,7 @@ func (b *board) claimTurn() urgency {
 
 func (b *board) queueTurn(level urgency) {
 	if level != idle {
-		b.hub.turns.push(level, *b.callers.Load(), func() { b.turn(level) })
+		b.hub.turns.push(level, b.callers.inLines(), func() { b.turn(level) })
 	}
 }
 

@@ -84,7 +84,7 @@ func (b *board) stepLarge(due *schedule, ready int) {
 			b.hub.largeReads.wait(l.permit, c)
 		}
 		if len(l.callers) == 0 {
-			b.hub.largeReads.wait(l.permit, b.caller)
+			b.hub.largeReads.wait(l.permit, b.callers.first())
 		}
 	}
 }

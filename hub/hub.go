@@ -119,7 +119,7 @@ type Hub struct {
 	boards    map[string]*board    // by name
 	order     []*board             // of the seq check
 	instances map[string]*instance // by the instance of their boards
-	started   map[any]int          // by caller: how many boards it was the first to watch
+	started   map[any]int          // by caller: how many boards count for it
 	feeds     map[string]*eventFeed
 	closed    bool
 	running   sync.WaitGroup

@@ -356,3 +356,27 @@ func TestLargeTopOfABoardThatGrows(t *testing.T) {
 		require.Equal(t, f.top(10), few.board.Top)
 	})
 }
+
+// A board waits in the lines of the first two and the latest two of those who watch it, and counts for the first.
+func TestCallersOfABoard(t *testing.T) {
+	t.Parallel()
+	var c callers
+	c.init("a")
+	for _, caller := range []any{"a", "b", "c", "a", "d", "e", "f"} {
+		c.add(caller)
+	}
+	require.Equal(t, []any{"a", "b", "e", "f"}, c.inLines())
+	require.True(t, c.remove("a"))
+	require.Equal(t, "a", c.first(), "it has another watch")
+	for _, caller := range []any{"a", "f", "e"} {
+		require.True(t, c.remove(caller))
+	}
+	require.Equal(t, []any{"b"}, c.inLines())
+	require.True(t, c.remove("b"))
+	require.Len(t, c.inLines(), 1)
+	require.Contains(t, []any{"c", "d"}, c.first(), "those that are left")
+	require.True(t, c.remove("c"))
+	require.Equal(t, "d", c.first())
+	require.False(t, c.remove("d"))
+	require.Equal(t, "d", c.first(), "for the last turn of the board")
+}

@@ -23,7 +23,7 @@ func BenchmarkNotify(b *testing.B) {
 	const followed = 100_000
 	f := newFakeBoard()
 	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
-	board := newBoard(h, theBoard, feedLink{})
+	board := newBoard(h, theBoard, feedLink{}, 1)
 	v := board.view
 	for i := range followed {
 		st := board.memberStream(followedName(i), 0)

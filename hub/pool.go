@@ -40,12 +40,9 @@ type pool struct {
 }
 
 // task stands in the lines of all callers who wait for it. The mu of the pool guards it.
-type task struct {
-	run   func()
-	taken bool
-}
+type task struct{ run func() } // nil: it was taken in another line
 
-// push queues a task that callers wait for. It comes with the first turn of any of them. A closed
+// push queues a task that at least one caller waits for. It comes with the first turn of any of them. A closed
 // pool drops it.
 func (p *pool) push(level urgency, callers []any, run func()) {
 	p.mu.Lock()
@@ -101,12 +98,9 @@ func (p *pool) next(done urgency) (level urgency, run func()) {
 		return idle, nil
 	}
 	p.waiting[level]--
-	for {
-		if t, _ := p.queues[level].Pop(); !t.taken {
-			t.taken = true
-			return level, t.run
-		}
-	}
+	t, _ := p.queues[level].PopUnless(func(t *task) bool { return t.run == nil })
+	run, t.run = t.run, nil
+	return level, run
 }
 
 // takesNormal reports whether a normal task waits and may run. The caller holds mu.

@@ -97,3 +97,35 @@ func TestPoolServesCallersInTurn(t *testing.T) {
 		require.Zero(t, p.waiting)
 	})
 }
+
+// Tasks that callers share, and that come again as soon as they are done, do not delay a task of one of them.
+func TestPoolServesACallerWhoSharesTasks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var running sync.WaitGroup
+		p := pool{limit: 1, running: &running}
+		hold := make(chan struct{})
+		p.push(urgent, one, func() { <-hold })
+		synctest.Wait()
+		const shared, rounds = 90, 100
+		ran, pushed, at := 0, 0, 0
+		for i := range shared {
+			callers := []any{"p", i % 3}
+			var again func()
+			again = func() {
+				if ran++; ran == shared*rounds/2 {
+					pushed = ran
+					p.push(urgent, []any{"p"}, func() { at = ran })
+				}
+				if ran < shared*rounds {
+					p.push(urgent, callers, again)
+				}
+			}
+			p.push(urgent, callers, again)
+		}
+		close(hold)
+		running.Wait()
+		require.Greater(t, at, pushed)
+		require.LessOrEqual(t, at, pushed+4*shared)
+	})
+}

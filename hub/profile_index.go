@@ -28,10 +28,10 @@ type ProfileSource interface {
 }
 
 const (
-	// profilePiece is the most boards that the node tells of changed profiles at one time.
+	// profilePiece is the most boards that the node notifies of changed profiles at one time.
 	profilePiece = 20
-	// profilePause is the least time between two such pieces. So 2,000 boards a second learn of
-	// changes, and a member that thousands of boards show costs others nothing.
+	// profilePause is the least time between two such pieces. So the node notifies 2,000 boards a
+	// second, and a member that thousands of boards show costs others nothing.
 	profilePause = 10 * time.Millisecond
 	// maxKinds is how many kinds of members wake all boards at their first change, at most. With
 	// that many a ProfileSource takes every kind for one with profiles.
@@ -43,11 +43,12 @@ const (
 type profileIndex struct {
 	signal chan struct{} // queue is not empty; holds one
 
-	mu     sync.Mutex
-	places map[profileKey][]*profilePlace
-	kinds  map[string]bool // kinds of which a change was received, maxKinds at most
-	queue  fairqueue.Queue[profileKey, *profilePlace]
-	queued map[profileKey]*queuedProfile
+	mu      sync.Mutex
+	places  map[profileKey][]*profilePlace
+	kinds   map[string]bool                // kinds of which a change was received, maxKinds at most
+	queue   fairqueue.Queue[any, *board]   // by caller, each board once
+	changed map[*board][]profileKey        // of each board in the queue
+	pending map[profileKey]*pendingProfile // of each member in changed
 }
 
 // profileKey identifies the profile of a member. The zero profileKey stands for all members.
@@ -60,16 +61,16 @@ type profilePlace struct {
 	index  int // in places of the member
 }
 
-// queuedProfile is a change that some boards have not heard of yet.
-type queuedProfile struct {
-	boards int  // how many of the member's boards are in the queue
+// pendingProfile is a change of which some boards are not notified yet.
+type pendingProfile struct {
+	boards int  // how many
 	again  bool // the profile has changed again
 }
 
 func newProfileIndex() *profileIndex {
 	return &profileIndex{
-		signal: make(chan struct{}, 1), places: make(map[profileKey][]*profilePlace),
-		kinds: make(map[string]bool), queued: make(map[profileKey]*queuedProfile),
+		signal: make(chan struct{}, 1), places: make(map[profileKey][]*profilePlace), kinds: make(map[string]bool),
+		changed: make(map[*board][]profileKey), pending: make(map[profileKey]*pendingProfile),
 	}
 }
 
@@ -95,64 +96,85 @@ func (r *profileIndex) remove(place *profilePlace) {
 	}
 }
 
-// change queues the boards that show a member whose profile has changed. Boards that are in the
-// queue already come again after all have had their turn. It reports whether it is the first change
-// of that kind.
+// change queues the boards that show a member whose profile has changed. It reports whether it is the
+// first change of that kind.
 func (r *profileIndex) change(m profileKey) (first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if first = !r.kinds[m.kind] && len(r.kinds) < maxKinds; first {
 		r.kinds[m.kind] = true
 	}
-	r.enqueue(m, r.places[m])
+	if r.begin(m) {
+		for _, place := range r.places[m] {
+			r.enqueue(m, place.board)
+		}
+	}
 	return first
 }
 
 // changeAll queues boards that may have taken a kind for one without profiles.
 func (r *profileIndex) changeAll(boards []*board) {
-	places := make([]*profilePlace, len(boards))
-	for i, b := range boards {
-		places[i] = &profilePlace{board: b}
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.enqueue(profileKey{}, places)
+	if r.begin(profileKey{}) {
+		for _, b := range boards {
+			r.enqueue(profileKey{}, b)
+		}
+	}
 }
 
-// enqueue queues places of a member. The caller holds mu.
-func (r *profileIndex) enqueue(m profileKey, places []*profilePlace) {
-	if q := r.queued[m]; q != nil {
-		q.again = true
+// begin reports whether the caller queues the boards of a member now. While some of them are in the queue
+// because of an earlier change, all of them come again after that. So a member whose profile changes without
+// pause costs a bounded time. The caller holds mu.
+func (r *profileIndex) begin(m profileKey) bool {
+	if p := r.pending[m]; p != nil {
+		p.again = true
+		return false
+	}
+	return true
+}
+
+// enqueue queues a board because of a member. The caller holds mu.
+func (r *profileIndex) enqueue(m profileKey, b *board) {
+	p := r.pending[m]
+	if p == nil {
+		p = new(pendingProfile)
+		r.pending[m] = p
+	}
+	p.boards++
+	changed, queued := r.changed[b]
+	r.changed[b] = append(changed, m)
+	if queued {
 		return
 	}
-	if len(places) == 0 {
-		return
-	}
-	for _, place := range places {
-		r.queue.Push(m, place)
-	}
-	r.queued[m] = &queuedProfile{boards: len(places)}
+	r.queue.Push(b.callers.first(), b)
 	select {
 	case r.signal <- struct{}{}:
 	default:
 	}
 }
 
-// next removes the first place from the queue. Members take turns. It returns nil for an empty queue.
-// again says that it was the last place of its member, and that the member's profile has changed since.
-func (r *profileIndex) next() (place *profilePlace, again bool) {
+// next removes the first board from the queue; nil for an empty one. changed are the members for which it was
+// there, and again those of them that have changed since and have no board in the queue any more.
+func (r *profileIndex) next() (b *board, changed, again []profileKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	place, ok := r.queue.Pop()
+	b, ok := r.queue.Pop()
 	if !ok {
-		return nil, false
+		return nil, nil, nil
 	}
-	q := r.queued[place.member]
-	if q.boards--; q.boards > 0 {
-		return place, false
+	changed = r.changed[b]
+	delete(r.changed, b)
+	for _, m := range changed {
+		p := r.pending[m]
+		if p.boards--; p.boards > 0 {
+			continue
+		}
+		if delete(r.pending, m); p.again {
+			again = append(again, m)
+		}
 	}
-	delete(r.queued, place.member)
-	return place, q.again
+	return b, changed, again
 }
 
 // FeedProfile makes the boards that show a member read its profile again.
@@ -163,7 +185,7 @@ func (h *Hub) FeedProfile(kind, id string) {
 	}
 }
 
-// runProfileChanges tells boards of changed profiles, a piece at a time.
+// runProfileChanges notifies boards of changed profiles, a piece at a time.
 func (h *Hub) runProfileChanges(ctx context.Context) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -174,7 +196,7 @@ func (h *Hub) runProfileChanges(ctx context.Context) {
 		case <-h.profiles.signal:
 		}
 		for more := true; more; {
-			more = h.tellProfiles()
+			more = h.notifyProfiles()
 			pause.Reset(profilePause)
 			select {
 			case <-ctx.Done():
@@ -185,24 +207,27 @@ func (h *Hub) runProfileChanges(ctx context.Context) {
 	}
 }
 
-// tellProfiles tells a piece of the boards in the queue. It reports whether there are more.
-func (h *Hub) tellProfiles() (more bool) {
+// notifyProfiles notifies a piece of the boards in the queue. It reports whether there are more.
+func (h *Hub) notifyProfiles() (more bool) {
 	for range profilePiece {
-		place, again := h.profiles.next()
-		if place == nil {
+		b, changed, again := h.profiles.next()
+		if b == nil {
 			return false
 		}
-		place.board.post(normal, func(w *work) {
+		b.post(normal, func(w *work) {
 			if w.profiles == nil {
 				w.profiles = make(map[profileKey]bool)
 			}
-			w.profiles[place.member] = true
+			for _, m := range changed {
+				w.profiles[m] = true
+			}
 		})
-		switch m := place.member; {
-		case again && m == profileKey{}:
-			h.profiles.changeAll(h.boardList())
-		case again:
-			h.profiles.change(m)
+		for _, m := range again {
+			if m == (profileKey{}) {
+				h.profiles.changeAll(h.boardList())
+			} else {
+				h.profiles.change(m)
+			}
 		}
 	}
 	return true

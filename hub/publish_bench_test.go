@@ -26,7 +26,7 @@ func benchPublish(b *testing.B, n int, kind string) {
 	f := newFakeBoard()
 	f.kind = kind
 	h := New(f, f, Config{Log: slog.New(slog.DiscardHandler), Shards: 2})
-	board := newBoard(h, theBoard, feedLink{})
+	board := newBoard(h, theBoard, feedLink{}, 1)
 	board.kind = kind
 	page := ranking.Page{State: ranking.State{Epoch: "e", Seq: 1}, Order: definition.Desc, Total: int64(2 * n), Start: 1}
 	for i := range n + n/8 + 16 {

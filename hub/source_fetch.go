@@ -31,7 +31,7 @@ type fetchResult[T any] struct {
 
 // start queues a read by do. The result comes as an event.
 func (r *fetch[T]) start(b *board, level urgency, do func(context.Context) (T, error)) {
-	b.hub.fetches.push(level, *b.callers.Load(), r.begin(b, level, do))
+	b.hub.fetches.push(level, b.callers.inLines(), r.begin(b, level, do))
 }
 
 // begin makes a read by do the one that is under way. The caller runs it. It does not wait for a

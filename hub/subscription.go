@@ -116,50 +116,32 @@ func (h *Hub) addWatcher(named ranking.Board, c *Client) (b *board, only sole, e
 			i = &instance{}
 			h.instances[named.Instance] = i
 		}
-		b = newBoard(h, named, i.link)
-		b.caller = c.caller
-		b.callers.Store(&[]any{c.caller})
+		b = newBoard(h, named, i.link, c.caller)
 		h.started[c.caller]++
 		b.index = len(h.order)
 		h.order = append(h.order, b)
 		h.boards[b.name] = b
 		i.boards = append(slices.Clone(i.boards), b)
 	}
-	b.watchers++
-	b.addCaller(c.caller)
+	b.callers.add(c.caller)
 	return b, only, nil
 }
 
-// boardCallers is the most callers in whose lines the tasks of a board stand.
-const boardCallers = 4
-
-// addCaller lets a caller's turns be those of the board. Where there are more callers, the one that came first
-// gives its place up: so a caller cannot keep a board in its own long line by watching it, too. The caller of
-// addCaller holds the mu of the hub.
-func (b *board) addCaller(c any) {
-	were := *b.callers.Load()
-	if slices.Contains(were, c) {
-		return
-	}
-	if len(were) == boardCallers {
-		were = were[1:]
-	}
-	are := append(slices.Clone(were), c)
-	b.callers.Store(&are)
-}
-
 // removeWatcher ends addWatcher.
-func (h *Hub) removeWatcher(b *board) (only sole) {
+func (h *Hub) removeWatcher(b *board, c *Client) (only sole) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if b.watchers--; b.watchers > 0 {
+	first := b.callers.first()
+	left := b.callers.remove(c.caller)
+	if h.started[first]--; h.started[first] == 0 {
+		delete(h.started, first)
+	}
+	if left {
+		h.started[b.callers.first()]++
 		return only
 	}
 	only.board = true
 	delete(h.boards, b.name)
-	if h.started[b.caller]--; h.started[b.caller] == 0 {
-		delete(h.started, b.caller)
-	}
 	end := h.order[len(h.order)-1]
 	h.order[b.index], end.index = end, b.index
 	h.order[len(h.order)-1] = nil
@@ -191,7 +173,7 @@ func (h *Hub) releaseBoard(d *delivery) {
 	if d.stream.member != "" {
 		return // the subscription's delivery of the top counts as its watcher
 	}
-	only := h.removeWatcher(b)
+	only := h.removeWatcher(b, d.client)
 	if only.board {
 		b.stop()
 	}

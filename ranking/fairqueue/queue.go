@@ -23,19 +23,31 @@ func (q *Queue[K, V]) Push(key K, v V) {
 
 // Pop removes the next value. It reports false if there is none.
 func (q *Queue[K, V]) Pop() (v V, ok bool) {
-	if len(q.turns) == 0 {
-		return v, false
-	}
+	return q.PopUnless(func(V) bool { return false })
+}
+
+// PopUnless removes values until one is not gone, and returns that one. Those that are gone cost their key no
+// turn. It takes constant time for each value that it removes.
+func (q *Queue[K, V]) PopUnless(gone func(V) bool) (v V, ok bool) {
 	var none V
-	key := q.turns[0]
-	q.turns = q.turns[1:]
-	line := q.lines[key]
-	v, line[0] = line[0], none
-	if len(line) == 1 {
-		delete(q.lines, key)
-	} else {
-		q.lines[key] = line[1:]
-		q.turns = append(q.turns, key)
+	for len(q.turns) > 0 && !ok {
+		key := q.turns[0]
+		q.turns = q.turns[1:]
+		line := q.lines[key]
+		for len(line) > 0 && !ok {
+			v, line[0] = line[0], none
+			line = line[1:]
+			ok = !gone(v)
+		}
+		if len(line) == 0 {
+			delete(q.lines, key)
+		} else {
+			q.lines[key] = line
+			q.turns = append(q.turns, key)
+		}
 	}
-	return v, true
+	if !ok {
+		v = none
+	}
+	return v, ok
 }

@@ -35,6 +35,28 @@ func TestKeysTakeTurns(t *testing.T) {
 	pop(12)
 }
 
+// Values that are gone cost no turn: b has its value in the same round as a.
+func TestValuesThatAreGoneCostNoTurn(t *testing.T) {
+	t.Parallel()
+	var q Queue[string, int]
+	for i := range 3 {
+		q.Push("a", i)
+		q.Push("b", 10+i)
+	}
+	gone := func(v int) bool { return v == 10 || v == 11 || v == 2 }
+	for _, want := range []int{0, 12, 1} {
+		got, ok := q.PopUnless(gone)
+		require.True(t, ok)
+		require.Equal(t, want, got)
+	}
+	got, ok := q.PopUnless(gone)
+	require.False(t, ok)
+	require.Zero(t, got)
+	q.Push("b", 13)
+	got, _ = q.Pop()
+	require.Equal(t, 13, got)
+}
+
 // Every value comes out once, those of a key in their order, and no key gets two turns while another one
 // waits for its first.
 func TestEveryKeyGetsItsTurn(t *testing.T) {
