@@ -27,11 +27,12 @@ const (
 // mostUnderWay bounds the builds under way of all kinds with the given bits.
 var mostUnderWay = map[buildKind]int{firstBuild: firstAtOnce, largeBuild: largeAtOnce, firstBuild | largeBuild: largeFirstAtOnce}
 
-// buildLines are the builds that have not begun. The kinds of builds take turns, and within each kind
-// the definitions take turns.
+// buildLines are the builds that have not begun. Small and large builds take turns. Within each size first
+// builds and others do so, and within each kind the definitions do.
 type buildLines struct {
 	queues         [buildKinds]fairqueue.Queue[string, *build] // by line
-	latest         buildKind                                   // the kind of the latest build popped
+	latest         buildKind                                   // the size of the latest build popped: largeBuild or 0
+	latestFirst    [buildKinds]buildKind                       // by size: whether the latest one was a first build
 	underWay       [buildKinds]int                             // number of builds that workers make or look at
 	length, dropAt int                                         // number of builds, and the number at which to drop the unwanted ones
 }
@@ -43,15 +44,16 @@ func (l *buildLines) push(b *build) {
 
 // pop removes the next build that may begin; nil: there is none.
 func (l *buildLines) pop() *build {
-	for turn := range buildKinds {
-		kind := (l.latest + 1 + turn) % buildKinds
-		if !l.mayBegin(kind) {
-			continue
-		}
-		if b, ok := l.queues[kind].Pop(); ok {
-			l.latest = kind
-			l.length--
-			return b
+	for _, size := range [...]buildKind{l.latest ^ largeBuild, l.latest} {
+		for _, first := range [...]buildKind{l.latestFirst[size] ^ firstBuild, l.latestFirst[size]} {
+			if !l.mayBegin(size | first) {
+				continue
+			}
+			if b, ok := l.queues[size|first].Pop(); ok {
+				l.latest, l.latestFirst[size] = size, first
+				l.length--
+				return b
+			}
 		}
 	}
 	return nil

@@ -54,6 +54,25 @@ func TestLargeBuildsLeaveATurnToSmallOnes(t *testing.T) {
 	})
 }
 
+// While small builds keep coming, large first builds and others still take turns.
+func TestLargeBuildsTakeTurnsBesideSmallOnes(t *testing.T) {
+	t.Parallel()
+	var l buildLines
+	for i := range 10 {
+		l.push(&build{kind: largeBuild, line: fmt.Sprint("again", i)})
+		l.push(&build{kind: largeBuild | firstBuild, line: fmt.Sprint("first", i)})
+	}
+	began := make(map[buildKind]int)
+	for range 10 {
+		l.push(&build{line: "small"})
+		l.underWay[largeBuild] = largeAtOnce
+		require.Zero(t, l.pop().kind)
+		l.underWay[largeBuild]--
+		began[l.pop().kind]++
+	}
+	require.Equal(t, map[buildKind]int{largeBuild: 5, largeBuild | firstBuild: 5}, began)
+}
+
 // A build that another one needs is made once, also if it is found to be large at that time.
 func TestBuildWithinATurnWhileItIsLookedAt(t *testing.T) {
 	t.Parallel()
