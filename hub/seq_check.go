@@ -19,8 +19,9 @@ const (
 	// missingChecks is about how many boards that do not exist are read again in one seq check.
 	missingChecks = 256
 	// clockTolerance is how far Redis's clock may move beside that of this process, between two seq
-	// checks, before it counts as set: more than the estimate of a slow answer is wrong.
-	clockTolerance = 2 * time.Second
+	// checks, before it counts as set. The estimate after a slow answer is late by as long as a call
+	// may take, two seconds.
+	clockTolerance = 5 * time.Second
 	// clockJitter spreads the reads of boards with periods after Redis's clock was set.
 	clockJitter = time.Second
 )

@@ -22,10 +22,10 @@ import (
 
 const (
 	// lookAgain is the greatest age of a node's copy of the definitions while the node uses
-	// it. So a change is in force on all nodes after this time.
+	// it, if Redis answers in time; the lease is the greatest in any case. So a change is in force on all nodes after this time.
 	lookAgain = time.Second
-	// lookEarly is the age of the copy at which a caller has the node read the definitions, and does
-	// not wait: a node may take long to read many definitions. So only the first caller after a pause waits.
+	// lookEarly is the age of the copy at which a caller starts a read of the definitions without waiting
+	// for it: a node may take long to read many. So only the first caller after a pause waits.
 	lookEarly = lookAgain / 2
 	// lookSoon is the greatest age of the copy when a name is not in it. The caller waits
 	// as long. So the node finds a definition made a moment ago, and unknown names cost

@@ -26,10 +26,11 @@ const (
 	housekeepingWorkers = 16
 	housekeepingLease   = 30 * time.Second
 	// housekeepingJoin is the number of due items that join those that wait for their turn
-	// in one call: 4 ms of Redis. housekeepingHold is how long they wait there before a node
-	// looks whether they still do.
-	housekeepingJoin = 500
-	housekeepingHold = 10 * time.Minute
+	// in one call: 4 ms of Redis. After housekeepingJoins calls the node claims items, also where
+	// more are due. housekeepingHold is how long items wait before a node looks whether they still do.
+	housekeepingJoin  = 500
+	housekeepingJoins = 20
+	housekeepingHold  = time.Minute
 	// housekeepingLogInterval is the least time between two log lines about failures.
 	housekeepingLogInterval = 10 * time.Second
 	// familySlice bounds the time, and familyMost the instances, that housekeeping spends
@@ -55,7 +56,7 @@ func (s *Store) RunHousekeeping(ctx context.Context, log *slog.Logger) error {
 	// Erasures go through many boards. They have an agenda and a goroutine of their own, so no other
 	// work waits for them.
 	wg.Go(func() { repeatDue(ctx, log, "erasures", s.eraseDue) })
-	c := newCrew()
+	c := newWorkers()
 	repeatDue(ctx, log, "housekeeping", func(ctx context.Context) (more bool, err error) {
 		defer s.dropped.report(log)
 		return s.startDue(ctx, c)
@@ -117,9 +118,14 @@ func (s *Store) claimDue(ctx context.Context, agenda string, most int, lease tim
 // the instances of one family do not delay other boards, however many are due. more reports that more
 // items are due.
 func (s *Store) claimTurns(ctx context.Context, most int) (due []claim, more bool, err error) {
-	for joining := true; joining; {
+	for joins := 1; ; joins++ {
+		anyway := 0
+		if joins == housekeepingJoins {
+			anyway = 1
+		}
+		began := time.Now()
 		r, err := script.Assign.Run(ctx, s.rdb, []string{s.keys.Agenda(), s.keys.Waiting(), s.keys.WaitingTurns()},
-			[]any{most, housekeepingLease.Microseconds(), housekeepingJoin, housekeepingHold.Microseconds()})
+			[]any{most, housekeepingLease.Microseconds(), housekeepingJoin, housekeepingHold.Microseconds(), anyway})
 		if err != nil {
 			return nil, false, err
 		}
@@ -133,24 +139,28 @@ func (s *Store) claimTurns(ctx context.Context, most int) (due []claim, more boo
 		if r.Err != nil {
 			return nil, false, r.Err
 		}
-		joining, more = state == "join", state == "more"
+		if state != "join" {
+			return due, state == "more", nil
+		}
+		if err := restAfter(ctx, began); err != nil {
+			return nil, false, err
+		}
 	}
-	return due, more, nil
 }
 
-// crew is the goroutines that work on claimed items, at most housekeepingWorkers. One goroutine at a
+// workers work on claimed items, at most housekeepingWorkers of them at a time. One goroutine at a
 // time may use it.
-type crew struct {
+type workers struct {
 	places chan struct{} // holds a value for each item in work
 	wg     sync.WaitGroup
 	mu     sync.Mutex // guards errs
 	errs   []error    // since the last call of failed
 }
 
-func newCrew() *crew { return &crew{places: make(chan struct{}, housekeepingWorkers)} }
+func newWorkers() *workers { return &workers{places: make(chan struct{}, housekeepingWorkers)} }
 
 // start begins the work on an item, as soon as another item leaves a place.
-func (c *crew) start(work func() error) {
+func (c *workers) start(work func() error) {
 	c.places <- struct{}{}
 	c.wg.Go(func() {
 		defer func() { <-c.places }()
@@ -163,7 +173,7 @@ func (c *crew) start(work func() error) {
 }
 
 // failed returns the errors of the work that has ended since the last call.
-func (c *crew) failed() error {
+func (c *workers) failed() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err := errors.Join(c.errs...)
@@ -172,15 +182,15 @@ func (c *crew) failed() error {
 }
 
 // wait waits for the end of all work that was started, and returns its errors.
-func (c *crew) wait() error {
+func (c *workers) wait() error {
 	c.wg.Wait()
 	return c.failed()
 }
 
-// startDue begins work that is due now. It does not wait for the end of the work: a slow item takes one
-// place of the crew, and delays no other item. more reports that more work is due. err includes the
-// errors of work begun earlier.
-func (s *Store) startDue(ctx context.Context, c *crew) (more bool, err error) {
+// startDue begins work that is due now. It does not wait for the end of the work: a slow item delays others
+// only where all workers are busy. more reports that more work is due. err includes the errors of work begun
+// earlier.
+func (s *Store) startDue(ctx context.Context, c *workers) (more bool, err error) {
 	if s.MissingRights() != nil {
 		return false, nil // each write would fail for the reason that RunRightsChecks logs
 	}

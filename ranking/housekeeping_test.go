@@ -137,7 +137,7 @@ func (w *world) tend() {
 
 // housekeepDue does work that is due now, to its end. more reports that more work is due.
 func (s *Store) housekeepDue(ctx context.Context) (more bool, err error) {
-	c := newCrew()
+	c := newWorkers()
 	more, err = s.startDue(ctx, c)
 	return more, errors.Join(err, c.wait())
 }

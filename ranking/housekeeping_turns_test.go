@@ -141,3 +141,39 @@ func TestASlowItemDelaysNoOther(t *testing.T) {
 		}
 	})
 }
+
+// Where very many items are due, those that wait already are claimed before all the others have joined.
+func TestItemsAreClaimedBeforeAllHaveJoined(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		for i, item := range []string{"a", "b", "c"} {
+			require.NoError(t, s.rdb.ZAdd(t.Context(), s.keys.Agenda(), redis.Z{Score: float64(i), Member: item}).Err())
+		}
+		assign := func(anyway int) (state string, claimed []string) {
+			r, err := script.Assign.Run(t.Context(), s.rdb, []string{s.keys.Agenda(), s.keys.Waiting(), s.keys.WaitingTurns()},
+				[]any{4, time.Minute.Microseconds(), 1, time.Minute.Microseconds(), anyway})
+			require.NoError(t, err)
+			r.Number()
+			state = r.Text()
+			for len(r.Rest) > 0 {
+				claimed = append(claimed, r.Text())
+				r.Text()
+			}
+			require.NoError(t, r.Err)
+			return state, claimed
+		}
+		state, claimed := assign(0)
+		require.Equal(t, "join", state)
+		require.Empty(t, claimed)
+		state, claimed = assign(1)
+		require.Equal(t, "more", state)
+		require.Equal(t, []string{"a", "b"}, claimed)
+		state, claimed = assign(1)
+		require.Equal(t, "more", state)
+		require.Equal(t, []string{"c"}, claimed)
+		state, claimed = assign(0)
+		require.Equal(t, "none", state)
+		require.Empty(t, claimed)
+	})
+}

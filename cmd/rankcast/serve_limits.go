@@ -20,7 +20,7 @@ type serveLimits struct {
 	MaxRequests       *int     `env:"RANKCAST_MAX_REQUESTS" placeholder:"N" help:"Most writes at once on this node; one of more than 1 KiB counts as several. An address gets half of them, and as many reads. Default 16 for each processor."`
 	HandshakeRate     int      `default:"2000" env:"RANKCAST_HANDSHAKE_RATE" help:"Most sockets that this node opens in a second, half of them to one address; it may save up those of five seconds."`
 	MaxExports        int      `default:"50" env:"RANKCAST_MAX_EXPORTS" help:"Most exports at once on this node, half of them of one address."`
-	MaxWaitingMB      int      `name:"max-waiting-mb" default:"256" env:"RANKCAST_MAX_WAITING_MB" help:"Most MiB of frames, answers and bodies that wait on this node for slow clients, half of them of one address."`
+	MaxWaitingMB      int      `name:"max-waiting-mb" default:"256" env:"RANKCAST_MAX_WAITING_MB" help:"Most MiB of frames, answers, bodies and messages that wait on this node for slow clients, half of them of one address."`
 	MaxWatchedBoards  int      `default:"100000" env:"RANKCAST_MAX_WATCHED_BOARDS" help:"Most different boards that clients watch on this node at once; those of an address get half of them."`
 
 	proxies []netip.Prefix

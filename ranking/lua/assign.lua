@@ -10,12 +10,14 @@
 --       2 lease        µs from now until a claimed item is due again
 --       3 joining      items that join at most
 --       4 hold         µs from now until an item that waits is looked for again
+--       5 anyway       1: claims items also where more are due and have not joined
 -- Result {now in µs since 1970, 'join' (more items are due and have to join first, none is
 --         claimed), 'more' (more items wait) or 'none', item, its new time, item, ...}
 -- Cost   O((limit + joining) log n)
 
 local agenda, waiting, turns = KEYS[1], KEYS[2], KEYS[3]
 local limit, lease, joining, hold = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local anyway = ARGV[5] == '1'
 
 local call, format = redis.call, string.format
 
@@ -42,9 +44,9 @@ for i, item in ipairs(due) do
   end
 end
 -- An item that has not joined yet may have its turn before all that wait.
-if #due == joining then return {format('%.0f', now), 'join'} end
+if #due == joining and not anyway then return {format('%.0f', now), 'join'} end
 
-local claimed = {format('%.0f', now), 'none'}
+local claimed = {format('%.0f', now), #due == joining and 'more' or 'none'}
 local first = call('EXISTS', waiting) == 1 and call('ZRANGE', waiting, 0, limit - 1, 'WITHSCORES') or {}
 for i = 1, #first, 2 do
   local item, turn = first[i], tonumber(first[i + 1])

@@ -23,7 +23,7 @@ const (
 	// maxMessage bounds a client's message, in bytes. A larger one closes the
 	// socket with 1009.
 	maxMessage = 32 << 10
-	// smallMessage is the size from which a message counts as memory that waits until it has arrived.
+	// smallMessage is the size in bytes from which a message counts as memory that waits.
 	smallMessage = 4 << 10
 	// maxIDBytes bounds the id of a message, as JSON.
 	maxIDBytes = 128
@@ -80,7 +80,8 @@ func (ss *session) close() {
 func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Duration, err error) {
 	small := ss.sessions.messages.Get().(*bytes.Buffer)
 	defer ss.sessions.messages.Put(small)
-	message, err := ss.receive(r, small)
+	message, done, err := ss.receive(r, small)
+	defer done()
 	if err != nil {
 		return 0, err
 	}
@@ -105,20 +106,17 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Dura
 }
 
 // receive reads a whole message, with small for its first bytes. A large message counts as memory that waits
-// until it has arrived: a client may begin one on each of thousands of sockets, and end none.
-func (ss *session) receive(r io.Reader, small *bytes.Buffer) ([]byte, error) {
+// until done is called: a client may begin one on each of thousands of sockets, and end none.
+func (ss *session) receive(r io.Reader, small *bytes.Buffer) (message []byte, done func(), err error) {
 	small.Reset()
 	if n, err := small.ReadFrom(io.LimitReader(r, smallMessage)); err != nil || n < smallMessage {
-		return small.Bytes(), err
+		return small.Bytes(), func() {}, err
 	}
 	wait := ss.slot.AddWaiting(access.Memory{Own: maxMessage}, ss.socket.giveUpReading)
 	large := bytes.NewBuffer(make([]byte, 0, maxMessage+bytes.MinRead))
 	large.Write(small.Bytes())
-	_, err := large.ReadFrom(r)
-	if !wait.End() {
-		return nil, access.ErrOverloaded
-	}
-	return large.Bytes(), err
+	_, err = large.ReadFrom(r)
+	return large.Bytes(), func() { wait.End() }, err
 }
 
 // allowControl counts a ping or a pong of the client as a message. It reports false for one that the node does

@@ -83,7 +83,7 @@ type Sessions struct {
 func New(store Store, updater Updater, h *hub.Hub, cfg Config) *Sessions {
 	s := &Sessions{store: store, updater: updater, hub: h, cfg: cfg, sessions: make(map[*session]struct{}), streams: make(map[*stream]struct{}), stopped: make(chan struct{})}
 	s.calls, s.endCalls = context.WithCancel(context.Background())
-	s.messages.New = func() any { return new(bytes.Buffer) }
+	s.messages.New = func() any { return bytes.NewBuffer(make([]byte, 0, smallMessage+bytes.MinRead)) }
 	return s
 }
 
