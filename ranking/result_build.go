@@ -75,7 +75,7 @@ func (s *Store) build(ctx context.Context, b *build) error {
 		w.release(ctx)
 	}
 	if errors.Is(err, errBuildLost) {
-		s.catalog.readNewer(ctx, d) // other members may be hidden than this node knew
+		s.catalog.readFresh(ctx) // other members may be hidden than this node knew
 	}
 	return err
 }
