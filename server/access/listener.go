@@ -2,6 +2,7 @@ package access
 
 import (
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"runtime"
@@ -104,20 +105,33 @@ type connectionPlace struct {
 
 func (p *connectionPlace) release() { p.closed.Do(func() { p.places.release(p.address) }) }
 
-// yield lets other goroutines run before the next read of a connection. A client that always has bytes ready
-// would otherwise keep its goroutine running for 10 ms each time, and a hundred such clients would keep others
-// waiting for a second.
-func yield() { runtime.Gosched() }
+// atOnce is the time within which a read has not waited for its client.
+const atOnce = 50 * time.Microsecond
+
+// readPace lets other goroutines run between the reads of a connection that always has bytes ready. Its goroutine
+// would otherwise run for 10 ms each time, and a hundred such connections would keep others waiting for a second.
+// One goroutine at a time reads.
+type readPace struct{ ready bool } // the last read found bytes at once
+
+func (p *readPace) read(from io.Reader, b []byte) (int, error) {
+	if p.ready {
+		runtime.Gosched()
+	}
+	began := time.Now()
+	n, err := from.Read(b)
+	p.ready = time.Since(began) <= atOnce
+	return n, err
+}
 
 // limitedTCP keeps the methods of a TCP connection that others look for, such as SyscallConn.
 type limitedTCP struct {
 	*net.TCPConn
 	connectionPlace
+	pace readPace
 }
 
 func (c *limitedTCP) Read(b []byte) (int, error) {
-	yield()
-	return c.TCPConn.Read(b)
+	return c.pace.read(c.TCPConn, b)
 }
 
 func (c *limitedTCP) Close() error {
@@ -128,11 +142,11 @@ func (c *limitedTCP) Close() error {
 type limitedConn struct {
 	net.Conn
 	connectionPlace
+	pace readPace
 }
 
 func (c *limitedConn) Read(b []byte) (int, error) {
-	yield()
-	return c.Conn.Read(b)
+	return c.pace.read(c.Conn, b)
 }
 
 func (c *limitedConn) Close() error {
