@@ -12,15 +12,26 @@ import (
 // one is a caller of tasks.
 var one = []any{1}
 
-// Urgent tasks come first, but a normal one comes after eight of them at the latest.
-func TestPoolOrdersTasks(t *testing.T) {
-	t.Parallel()
+// withBusyPool runs a test with a pool whose only goroutine has a task. finish ends that task, and waits until
+// the pool has run all others.
+func withBusyPool(t *testing.T, test func(t *testing.T, p *pool, finish func())) {
 	synctest.Test(t, func(t *testing.T) {
 		var running sync.WaitGroup
-		p := pool{limit: 1, running: &running}
+		p := &pool{limit: 1, running: &running}
 		hold := make(chan struct{})
 		p.push(normal, one, func() { <-hold })
 		synctest.Wait()
+		test(t, p, func() {
+			close(hold)
+			running.Wait()
+		})
+	})
+}
+
+// Urgent tasks come first, but a normal one comes after eight of them at the latest.
+func TestPoolOrdersTasks(t *testing.T) {
+	t.Parallel()
+	withBusyPool(t, func(t *testing.T, p *pool, finish func()) {
 		var order []urgency
 		for range 3 {
 			p.push(normal, one, func() { order = append(order, normal) })
@@ -28,8 +39,7 @@ func TestPoolOrdersTasks(t *testing.T) {
 		for range 10 {
 			p.push(urgent, one, func() { order = append(order, urgent) })
 		}
-		close(hold)
-		running.Wait()
+		finish()
 		u, n := urgent, normal
 		require.Equal(t, []urgency{u, u, u, u, u, u, u, u, n, u, u, n, n}, order)
 	})
@@ -76,12 +86,7 @@ func TestPoolHasGoroutinesOnlyForWork(t *testing.T) {
 // several wait comes with the first of their turns, and once.
 func TestPoolServesCallersInTurn(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var running sync.WaitGroup
-		p := pool{limit: 1, running: &running}
-		hold := make(chan struct{})
-		p.push(normal, one, func() { <-hold })
-		synctest.Wait()
+	withBusyPool(t, func(t *testing.T, p *pool, finish func()) {
 		var order []string
 		push := func(name string, callers ...any) {
 			p.push(normal, callers, func() { order = append(order, name) })
@@ -91,8 +96,7 @@ func TestPoolServesCallersInTurn(t *testing.T) {
 		}
 		push("of both", 1, 2)
 		push("few", 3)
-		close(hold)
-		running.Wait()
+		finish()
 		require.Equal(t, []string{"many", "of both", "few", "many", "many"}, order)
 		require.Zero(t, p.waiting)
 	})
@@ -101,12 +105,7 @@ func TestPoolServesCallersInTurn(t *testing.T) {
 // Tasks that callers share, and that come again as soon as they are done, do not delay a task of one of them.
 func TestPoolServesACallerWhoSharesTasks(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var running sync.WaitGroup
-		p := pool{limit: 1, running: &running}
-		hold := make(chan struct{})
-		p.push(urgent, one, func() { <-hold })
-		synctest.Wait()
+	withBusyPool(t, func(t *testing.T, p *pool, finish func()) {
 		const shared, rounds = 90, 100
 		ran, pushed, at := 0, 0, 0
 		for i := range shared {
@@ -123,8 +122,7 @@ func TestPoolServesACallerWhoSharesTasks(t *testing.T) {
 			}
 			p.push(urgent, callers, again)
 		}
-		close(hold)
-		running.Wait()
+		finish()
 		require.Greater(t, at, pushed)
 		require.LessOrEqual(t, at, pushed+4*shared)
 	})

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/redis/go-redis/v9"
 
 	"rankcast/ranking/definition"
@@ -22,7 +20,8 @@ import (
 
 const (
 	// lookAgain is the greatest age of a node's copy of the definitions while the node uses
-	// it, if Redis answers in time; the lease is the greatest in any case. So a change is in force on all nodes after this time.
+	// it, if Redis answers in time; the lease is the greatest in any case. So a change is in
+	// force on all nodes after this time.
 	lookAgain = time.Second
 	// lookEarly is the age of the copy at which a caller starts a read of the definitions without waiting
 	// for it: a node may take long to read many. So only the first caller after a pause waits.
@@ -334,85 +333,6 @@ func (c *catalog) read(ctx context.Context, d *definitions) (*definitions, error
 		}
 	}
 	return latest, latest.decode(fields, d)
-}
-
-// stored returns the fields to restore: boards that are not under deletion, events, and the
-// kinds with profiles. A node that knows such a kind sets profiles without a new mark.
-func (d *definitions) stored() map[string]string {
-	kept := maps.Clone(d.values)
-	for slot := range d.leaving {
-		delete(kept, boardField+slot)
-	}
-	for kind := range d.profiled {
-		kept[profilesField+kind] = "1"
-	}
-	return kept
-}
-
-// decode reads the fields of the hash. It reuses what was, an earlier copy or nil, has of a definition
-// with the same JSON. Else a node would compile all definitions again after each change of one.
-func (d *definitions) decode(fields *script.Reply, was *definitions) error {
-	if was == nil {
-		was = new(definitions)
-	}
-	d.boards, d.events, d.broken = make(map[string]*definition.Compiled), make(map[string]*definition.Event), make(map[string]error)
-	d.leaving, d.values, d.profiled = make(map[string]int64), make(map[string]string), make(map[string]bool)
-	for len(fields.Rest) > 0 && fields.Err == nil {
-		field := fields.Text()
-		if slot, ok := strings.CutPrefix(field, leavingField); ok {
-			d.leaving[slot] = fields.Number()
-			continue
-		}
-		value, err := fields.Text(), error(nil)
-		if kind, ok := strings.CutPrefix(field, profilesField); ok {
-			d.profiled[kind] = true
-			continue
-		}
-		known, same := was.values[field]
-		if same = same && known == value; same {
-			value = known // so that the node keeps the text once
-		}
-		if slot, ok := strings.CutPrefix(field, boardField); ok {
-			r := was.boards[slot]
-			if !same {
-				r, err = compile(slot, value)
-			}
-			if err == nil && r != nil {
-				d.boards[slot] = r
-			}
-		} else if name, ok := strings.CutPrefix(field, eventField); ok {
-			e := was.events[name]
-			if !same {
-				e = new(definition.Event)
-				err = json.Unmarshal([]byte(value), e)
-			}
-			if err == nil && e != nil {
-				d.events[name] = e
-			}
-		} else {
-			continue
-		}
-		d.values[field] = value
-		if broken := was.broken[field]; same && broken != nil {
-			d.broken[field] = broken
-		} else if err != nil {
-			// The error does not wrap the kind of err: the request of the caller is not
-			// wrong.
-			d.broken[field] = fmt.Errorf("%w: this node cannot read the definition %q, which a newer version may have written: %v", ErrUnavailable, field, err)
-		}
-	}
-	return fields.Err
-}
-
-func compile(slot, value string) (*definition.Compiled, error) {
-	var d definition.Board
-	if err := json.Unmarshal([]byte(value), &d); err != nil {
-		return nil, err
-	}
-	if d.Slot() != slot {
-		return nil, fmt.Errorf("it is the definition of %q", d.Name)
-	}
-	return definition.Compile(d)
 }
 
 // noVersion is the version before the first definition.

@@ -60,7 +60,7 @@
 // # What runs on its own
 //
 // Housekeeping (housekeeping*.go, [Store.RunHousekeeping]) does what falls due: it settles
-// closed periods, deletes what is no longer kept, expires members and sweeps windows. Before a
+// closed periods, deletes data after their time, expires members and sweeps windows. Before a
 // script creates a board-period, the store registers its instance and puts it on the agenda, a
 // sorted set by due time. Every node claims due instances for half a minute at a time, so another
 // node takes over when one dies.

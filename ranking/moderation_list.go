@@ -18,7 +18,7 @@ import (
 const (
 	// MaxHiddenPage is the most members that one page of a list of hidden members has.
 	MaxHiddenPage = 1000
-	// maxLookedAt bounds the hidden members of a kind of which one page looks for those with a score.
+	// maxLookedAt is the most hidden members of a kind whose scores one page looks up.
 	maxLookedAt = 10 * moderationPage
 )
 

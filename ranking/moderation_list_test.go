@@ -139,7 +139,7 @@ func TestCallersShareALongCount(t *testing.T) {
 			require.Equal(t, part*moderationPage, count.unscored)
 		}
 		s.hiddenCounts.put(l.keys.Hidden, count)
-		// What is counted already is not counted again: the first parts have no members any more.
+		// The list does not count the first parts again: it would find no members there any more.
 		rest := &moderation{}
 		for member := range m.in("b/b", count.after) {
 			rest.hide("b/b", member, 1)

@@ -216,13 +216,10 @@ func (s *Store) claimDeliveries(ctx context.Context, most int) (due []deliveryCl
 	if err != nil {
 		return nil, err
 	}
-	now := r.Number()
-	if r.Err == nil {
-		s.catalog.clock.set(now) // also backwards: the next due time is computed from it
-	}
+	now := s.takeClock(r)
 	for len(r.Rest) > 0 && r.Err == nil {
 		slot := r.Text()
-		due = append(due, deliveryClaim{claim{member: r.Text(), until: r.Text(), since: now}, slot})
+		due = append(due, deliveryClaim{takeClaim(r, now), slot})
 	}
 	return due, r.Err
 }

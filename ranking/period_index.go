@@ -100,34 +100,47 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 	oldest := m.compiled.OldestReadable(now)
 	list = slices.DeleteFunc(list, func(n periodRecord) bool { return n.Opens.Before(oldest.Opens) })
 	slices.Reverse(list)
-	totals, err := s.periodTotals(ctx, m.Instance, list)
+	keys := make([]string, len(list))
+	for i, n := range list {
+		keys[i] = s.keys.Board(m.Instance, n.Name).Members
+	}
+	var totals []int64
+	call := func() (err error) {
+		totals, err = s.sizes(ctx, keys)
+		return err
+	}
+	if len(keys) > pacedEntries {
+		paced, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+		defer cancel()
+		err = s.pacer.do(paced, call)
+	} else {
+		err = call()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list periods of board %q: %w", board, err)
 	}
 	infos := make([]PeriodInfo, len(list))
 	for i, n := range list {
-		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.compiled.PeriodEnd(n.Period), Final: m.compiled.PeriodEnded(n.Period, now), Total: totals[i].Val()}
+		infos[i] = PeriodInfo{Period: n.Name, Opens: n.Opens, Ends: m.compiled.PeriodEnd(n.Period), Final: m.compiled.PeriodEnded(n.Period, now), Total: totals[i]}
 	}
 	return infos, nil
 }
 
-// periodTotals reads the number of members of periods.
-func (s *Store) periodTotals(ctx context.Context, instance string, list []periodRecord) ([]*redis.IntCmd, error) {
+// sizes reads the number of members of sorted sets, in their order.
+func (s *Store) sizes(ctx context.Context, keys []string) ([]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
 	pipe := s.rdb.Pipeline()
-	totals := make([]*redis.IntCmd, len(list))
-	for i, n := range list {
-		totals[i] = pipe.ZCard(ctx, s.keys.Board(instance, n.Name).Members)
+	cmds := make([]*redis.IntCmd, len(keys))
+	for i, key := range keys {
+		cmds[i] = pipe.ZCard(ctx, key)
 	}
-	call := func() error {
-		if _, err := pipe.Exec(ctx); err != nil {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
-		}
-		return nil
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	if len(list) > pacedEntries {
-		return totals, s.pacer.do(ctx, call)
+	sizes := make([]int64, len(keys))
+	for i, c := range cmds {
+		sizes[i] = c.Val()
 	}
-	return totals, call()
+	return sizes, nil
 }

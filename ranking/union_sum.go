@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
 	"rankcast/ranking/internal/script"
@@ -163,66 +161,6 @@ func (s *Store) sources(ctx context.Context, d *definitions, n definition.Name, 
 		}
 	}
 	return from, nil
-}
-
-// isLargeBuild reports whether a build reads more than smallRows rows: the members of the sources of a
-// union, with the events of those with windows, or the events of a window. Where it cannot
-// find out, the build itself fails soon.
-func (s *Store) isLargeBuild(ctx context.Context, b *build) bool {
-	d, err := s.catalog.get(ctx)
-	if err != nil {
-		return false
-	}
-	n, err := definition.ParseName(b.instance)
-	if err != nil {
-		return false
-	}
-	r, err := d.compiled(n)
-	if err != nil {
-		return false
-	}
-	if r.IsWindowed() {
-		return s.isOver(ctx, []string{s.keys.Board(b.instance, "").Window[0]}, smallRows)
-	}
-	if r.Union == nil {
-		return false // it was redefined
-	}
-	all, err := unionSources(r, d, s.keys, n, s.catalog.clock.now())
-	if err != nil {
-		return false
-	}
-	var from []string
-	for _, source := range all {
-		from = append(from, source.keys.Members)
-		if source.rule.IsWindowed() {
-			from = append(from, source.keys.Window[0])
-		}
-	}
-	return s.isOver(ctx, from, smallRows)
-}
-
-// isOver reports whether sorted sets have more than a number of rows together.
-func (s *Store) isOver(ctx context.Context, keys []string, rows int64) bool {
-	for some := range slices.Chunk(keys, scanTogether) {
-		ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
-		pipe := s.rdb.Pipeline()
-		sizes := make([]*redis.IntCmd, len(some))
-		for i, key := range some {
-			sizes[i] = pipe.ZCard(ctx, key)
-		}
-		_, err := pipe.Exec(ctx)
-		cancel()
-		if err != nil {
-			return false
-		}
-		for _, size := range sizes {
-			rows -= size.Val()
-		}
-		if rows < 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // anyOf reports whether there is a result, or any data of its sources.
