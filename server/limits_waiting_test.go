@@ -266,7 +266,7 @@ func TestUnfinishedMessagesCount(t *testing.T) {
 		require.NoError(t, err)
 		defer s.Close()
 		require.NoError(t, s.Handshake("X-Forwarded-For: "+phone))
-		// A text message of 20,000 bytes (RFC 6455, section 5.2), of which 5,000 arrive.
+		// The client announces a text message of 20,000 bytes (RFC 6455, section 5.2), and sends 5,000.
 		_, err = s.Write(append([]byte{0x81, 0x80 | 126, 20_000 >> 8, 20_000 & 0xff, 0, 0, 0, 0}, bytes.Repeat([]byte{' '}, 5000)...))
 		require.NoError(t, err)
 		sockets = append(sockets, s)

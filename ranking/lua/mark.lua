@@ -1,6 +1,6 @@
--- Notes that there are profiles of a kind, before the first of them is set, so that
--- nobody looks for those of the other kinds. Where as many kinds are noted as may be, it
--- notes instead that each kind may have profiles.
+-- Notes that members of a kind have profiles, before a node sets the first. So nodes look
+-- for no profiles of other kinds. After the greatest number of kinds it notes instead that
+-- each kind may have profiles.
 --
 -- KEYS  1 hash         definitions
 -- ARGV  1 prefix       of the fields of kinds

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A client that writes much does not delay another one by more than what is under way.
+// A client that writes much delays another client only by the requests under way.
 func TestWritesTakeTurns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l := New(Config{Requests: 4})
@@ -75,7 +75,8 @@ func TestWriteWaitsForALimitedTime(t *testing.T) {
 	})
 }
 
-// Whatever comes, stays, leaves and ends: the limits hold, nobody who could begin waits, and nothing is left.
+// Requests come, wait, leave and end in any order. The limits hold, no request waits that could begin, and in the
+// end the table is empty.
 func TestWritesWithinTheirLimits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

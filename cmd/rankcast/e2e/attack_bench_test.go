@@ -78,14 +78,15 @@ type beside struct {
 
 // BenchmarkWatcherBesideAttack measures how long a watcher waits for its own change while attackers use
 // the same node, which is a process of its own. Twenty watchers, each with a board of its own, change
-// it by HTTP five times a second. One more client subscribes to boards
-// that nobody watches.
+// it by HTTP five times a second. One more client subscribes to boards without other watchers.
 //
 // The attackers of "subscribe" and "loop" watch boards without any update; those of "pages" watch boards
-// of 1,000 members, and those of "rename" 10,000 boards that all show a member whose name changes. "rollover" writes to 4,000
-// watched boards with periods of a second. The others send as fast as
-// the node reads: bodies of many pieces, headers of many fields, large batches, frames that continue a message. pages/s are the boards that Redis reads a second, and snapshots/s those that reach the
-// attackers. redis-cpu-% is the CPU time of Redis in percent of the time, with what the watchers cost.
+// of 1,000 members, and those of "rename" 10,000 boards that all show a member whose name changes.
+// "rollover" writes to 4,000 watched boards with periods of a second. The others send as fast as the node
+// reads: bodies of many pieces, headers of many fields, large batches, frames that continue a message.
+//
+// pages/s are the boards that Redis reads a second, and snapshots/s those that reach the attackers.
+// redis-cpu-% is the CPU time of Redis in percent of the time, with what the watchers cost.
 func BenchmarkWatcherBesideAttack(b *testing.B) {
 	b.Run("none", func(b *testing.B) { benchmarkBeside(b, "", nil) })
 	for _, kind := range []string{"subscribe", "loop", "pages", "rename", "rollover", "chunks", "fields", "updates", "continue"} {
