@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -184,6 +185,7 @@ func TestWritesThatChangeNothingAreNoted(t *testing.T) {
 // slots is a hook that notes the hash tags that each script is given keys of.
 type slots struct {
 	cutter
+	mu sync.Mutex
 	of map[string][]string // by script
 }
 
@@ -197,7 +199,9 @@ func (s *slots) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 				tags = append(tags, tag)
 			}
 			slices.Sort(tags)
+			s.mu.Lock()
 			s.of[scriptOf(cmd)] = append(s.of[scriptOf(cmd)], slices.Compact(tags)...)
+			s.mu.Unlock()
 		}
 		return next(ctx, cmd)
 	}
@@ -220,6 +224,7 @@ func TestScriptsStayInOneSlot(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Info(t.Context(), "b:1")
 	require.NoError(t, err)
+	s.Close() // the catalog is also read in the background
 	for sc, want := range map[string]string{
 		"apply": "b:1", "page": "b:1", "places": "b:1", "info": "b:1", "begin": "/e", "publish": "/e", "catalog": "/", "define": "/", "list": "/",
 	} {
