@@ -261,10 +261,18 @@ func StartCluster(t testing.TB) (url string, masters []*Redis) {
 	for _, node := range masters {
 		Eventually(t, "the cluster to form", func() error {
 			info, err := node.Admin().ClusterInfo(t.Context()).Result()
-			if err == nil && !strings.Contains(info, "cluster_state:ok") {
-				err = errors.New(info)
+			if err != nil {
+				return err
 			}
-			return err
+			nodes, err := node.Admin().ClusterNodes(t.Context()).Result()
+			if err != nil {
+				return err
+			}
+			// A node passes on no message to one whose link is not connected.
+			if !strings.Contains(info, "cluster_state:ok") || strings.Count(nodes, " connected") != count {
+				return errors.New(info + nodes)
+			}
+			return nil
 		})
 	}
 	return "redis-cluster" + strings.TrimPrefix(masters[0].URL(), "redis"), masters
