@@ -62,17 +62,29 @@ func startNode(t testing.TB, redisURL, receiverURL string) (store *ranking.Store
 	return store, stop
 }
 
-// closePeriods writes to some boards that end in a moment, and lists them.
-func closePeriods(t testing.TB, s *ranking.Store, family string) (boards []string) {
-	ends := time.Now().Add(500 * time.Millisecond).Truncate(time.Millisecond)
-	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: family + ":{n}", Ends: ends}}}))
+// closePeriods writes to some boards, has them end in about five seconds, the soonest for a board in use, and
+// lists them.
+func closePeriods(t testing.TB, s *ranking.Store, family string) (boards []string, ends time.Time) {
+	define := func(after time.Duration) error {
+		ends = time.Now().Add(after).Truncate(time.Millisecond)
+		return s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: family + ":{n}", Ends: ends}}})
+	}
+	require.NoError(t, define(time.Hour))
 	for i := range 5 {
 		board := fmt.Sprint(family, ":", i)
-		_, err := s.Apply(t.Context(), board, []definition.Update{{Member: "a", Score: 5}, {Member: "b", Score: 9}, {Member: "c", Score: 1}})
+		outcomes, err := s.Apply(t.Context(), board, []definition.Update{{Member: "a", Score: 5}, {Member: "b", Score: 9}, {Member: "c", Score: 1}})
 		require.NoError(t, err)
+		for _, o := range outcomes {
+			require.NoError(t, o.Err)
+		}
 		boards = append(boards, board)
 	}
-	return boards
+	after := 5 * time.Second
+	for define(after) != nil { // the machine is slow
+		require.Less(t, after, time.Minute)
+		after *= 2
+	}
+	return boards, ends
 }
 
 // awaitDelivered waits until nothing is to be delivered any more of some boards.
@@ -117,7 +129,7 @@ func TestEachClosedPeriodArrivesOnce(t *testing.T) {
 	s := startReceiver(t, r)
 	store, _ := startNode(t, redis.URL(), s.URL)
 	startNode(t, redis.URL(), s.URL)
-	boards := closePeriods(t, store, "cup")
+	boards, _ := closePeriods(t, store, "cup")
 	awaitDelivered(t, redis.URL(), boards)
 	requireOneID(t, r, boards)
 	tries, _ := r.Tries()
@@ -167,7 +179,7 @@ func TestFailingReceiver(t *testing.T) {
 	}}
 	s := startReceiver(t, r)
 	store, stop := startNode(t, redis.URL(), s.URL)
-	boards := closePeriods(t, store, "cup")
+	boards, _ := closePeriods(t, store, "cup")
 	awaitDelivered(t, redis.URL(), boards)
 	stop()
 	close(hang)
@@ -221,7 +233,7 @@ func TestReceiverWithExtraAnswers(t *testing.T) {
 		}
 	})
 	store, stop := startNode(t, redis.URL(), "http://"+l.Addr().String())
-	boards := closePeriods(t, store, "cup")
+	boards, _ := closePeriods(t, store, "cup")
 	awaitDelivered(t, redis.URL(), boards)
 	stop()
 	l.Close()
@@ -241,7 +253,7 @@ func TestReceiverDownDuringRestart(t *testing.T) {
 	s := startReceiver(t, r)
 	address := s.Listener.Addr().String()
 	store, stop := startNode(t, redis.URL(), s.URL)
-	boards := closePeriods(t, store, "cup")
+	boards, _ := closePeriods(t, store, "cup")
 	redistest.Eventually(t, "each to be tried", func() error {
 		if tries, _ := r.Tries(); len(tries) < len(boards) {
 			return errors.New("not yet")
@@ -273,8 +285,6 @@ func TestReceiverDownDuringRestart(t *testing.T) {
 func TestNodeDiesDuringDelivery(t *testing.T) {
 	t.Parallel()
 	redisURL, set := redistest.Clocked(t)
-	now := time.Now()
-	set(now)
 	r := &servertest.Receiver{T: t}
 	s := startReceiver(t, r)
 	rdb, err := ranking.Open(redisURL)
@@ -282,8 +292,9 @@ func TestNodeDiesDuringDelivery(t *testing.T) {
 	defer rdb.Close()
 	dies := ranking.New(rdb, ranking.Config{Deliver: []string{ranking.AllBoards}})
 	defer dies.Close()
-	boards := closePeriods(t, dies, "cup")
-	set(now.Add(time.Second))
+	boards, now := closePeriods(t, dies, "cup")
+	now = now.Add(time.Second)
+	set(now)
 	ctx, cancel := context.WithCancel(t.Context())
 	var tends sync.WaitGroup
 	tends.Go(func() { dies.RunHousekeeping(ctx, slog.New(slog.DiscardHandler)) })

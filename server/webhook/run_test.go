@@ -25,6 +25,7 @@ import (
 type fakeSource struct {
 	mu        sync.Mutex
 	err       error                // of Deliveries
+	claimed   func()               // called when Deliveries has claimed some; nil: none
 	due       map[string]time.Time // by id
 	settled   map[string]time.Time
 	most      []int
@@ -54,6 +55,12 @@ func (w *fakeSource) Deliveries(ctx context.Context, most int) ([]ranking.Delive
 			list = append(list, ranking.Delivery{ID: id, Board: "b", Body: []byte(`{}`), Age: time.Since(w.settled[id]), Now: time.Now()})
 			w.due[id] = time.Now().Add(ranking.DeliverWithin)
 		}
+	}
+	if w.claimed != nil {
+		w.claimed()
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	return list, nil
 }
@@ -153,6 +160,19 @@ func TestSlowReceiverDelaysNoOther(t *testing.T) {
 		require.Equal(t, make([]time.Duration, 8), source.deferred[before:], "others may try at once what this node has not ended")
 		require.Empty(t, source.delivered)
 	})
+}
+
+// What a node has claimed when it stops is due at once for others.
+func TestNodeStopsDuringClaim(t *testing.T) {
+	t.Parallel()
+	source := newFakeSource("m")
+	ctx, stop := context.WithCancel(t.Context())
+	source.claimed = stop
+	w, err := New(source, Config{URL: "https://receiver.example", Secret: "secret"})
+	require.NoError(t, err)
+	w.client.Transport = answers(func(r *http.Request) (int, error) { return 0, r.Context().Err() })
+	require.ErrorIs(t, w.Run(ctx), context.Canceled)
+	require.Equal(t, []time.Duration{0}, source.deferred)
 }
 
 // While the store does not answer, nothing is sent; that is said once.

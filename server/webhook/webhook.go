@@ -47,9 +47,9 @@ type Config struct {
 	GiveUpAge, GiveUpUptime time.Duration
 }
 
-// recordTimeout bounds how long a node waits for the store to record an attempt's outcome,
-// also while the node stops.
-const recordTimeout = 5 * time.Second
+// storeTimeout bounds how long a node waits for the store to claim deliveries, or to record the outcome of an
+// attempt, also while the node stops.
+const storeTimeout = 5 * time.Second
 
 // Webhook sends the messages of one receiver. New makes one, Run runs it.
 type Webhook struct {
@@ -105,7 +105,7 @@ func (w *Webhook) Run(ctx context.Context) error {
 		for ; len(free) > 0; room++ { // only this goroutine takes tokens
 			<-free
 		}
-		due, err := w.source.Deliveries(ctx, room)
+		due, err := w.claim(ctx, room)
 		if ctx.Err() == nil && err != nil && !unavailable {
 			w.cfg.Log.Warn("the node cannot read webhook deliveries and tries again", "error", err)
 		}
@@ -130,13 +130,21 @@ func (w *Webhook) Run(ctx context.Context) error {
 	}
 }
 
+// claim claims deliveries. It goes on when ctx ends: what a stopping node has claimed and does not know of would
+// wait for ranking.DeliverWithin.
+func (w *Webhook) claim(ctx context.Context, most int) ([]ranking.Delivery, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	return w.source.Deliveries(ctx, most)
+}
+
 // deliver makes one attempt and records its outcome. uptime is how long this node has run.
 func (w *Webhook) deliver(ctx context.Context, d ranking.Delivery, uptime time.Duration) {
 	began := time.Now()
 	err := w.send(ctx, d)
 	age := d.Age + time.Since(began)
 	log := w.cfg.Log.With("id", d.ID, "board", d.Board, "period", d.Period, "age", age.Round(time.Second))
-	record, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	record, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
 	var recordErr error
 	switch {
