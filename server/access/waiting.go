@@ -38,12 +38,12 @@ func (l *Limits) AddWaiting(a Address, m Memory, cut func()) *Wait {
 	w := &Wait{all: l.waiting, address: a, memory: m, cut: cut}
 	ofAddress, ofNode := l.waiting.add(w)
 	for _, victim := range ofAddress {
-		l.refused.add(AddressWaitingBytes)
 		victim.cut()
+		l.refused.add(AddressWaitingBytes)
 	}
 	for _, victim := range ofNode {
-		l.refused.add(WaitingBytes)
 		victim.cut()
+		l.refused.add(WaitingBytes)
 	}
 	return w
 }
