@@ -32,7 +32,8 @@ func WithCaller(ctx context.Context, caller any) context.Context {
 type withoutBuildsKey struct{}
 
 // WithoutBuilds makes reads return ErrNotBuilt at once where they would wait until a result is built. The
-// build goes on. If the last build has found no data, or has failed, reads return what it came to.
+// build goes on. If the last build has ended a moment ago, reads return what it came to: its result, although that
+// may be too old by now, no data, or its error.
 func WithoutBuilds(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutBuildsKey{}, true)
 }

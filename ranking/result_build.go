@@ -70,7 +70,7 @@ func (s *Store) build(ctx context.Context, b *build) error {
 		}
 		return err
 	}
-	err = w.replace(ctx, d, n)
+	err = w.replace(ctx, d, n, b)
 	if err != nil {
 		w.release(ctx)
 	}
@@ -113,8 +113,8 @@ func (w *builder) lock(ctx context.Context, until, seen int64, b *build) (has bo
 	return has, r.Err
 }
 
-// replace builds the result and swaps it in.
-func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name) error {
+// replace builds the result and swaps it in. Without any members there is none, and it sets that in b.
+func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name, b *build) error {
 	// List the instance before it has data, so that housekeeping looks at all data.
 	listed, err := w.registerInstance(ctx, d, n, w.rule, 0)
 	if err != nil {
@@ -129,6 +129,7 @@ func (w *builder) replace(ctx context.Context, d *definitions, n definition.Name
 	}
 	scores = slices.DeleteFunc(scores, func(s scored) bool { return d.hidden.hides(w.instance, w.rule.Kind, s.member) })
 	if w.epoch == "" && len(scores) == 0 && !w.rule.IsWindowed() { // a window gets an empty result
+		b.came = builtNothing
 		return w.release(ctx)
 	}
 	sign := w.rule.Order.Sign()

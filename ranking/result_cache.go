@@ -90,7 +90,7 @@ func (s *Store) ensureFreshBy(ctx context.Context, instance string, r *definitio
 			return nil
 		}
 		if ctx.Value(withoutBuildsKey{}) != nil {
-			return s.builds.lastOf(instance, r.RefreshInterval())
+			return s.builds.lastOf(instance, built > 0, r.RefreshInterval())
 		}
 		if !wait(ctx, b) {
 			return fmt.Errorf("%w: %w", ErrNotBuilt, ctx.Err())

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -26,6 +27,42 @@ func holds(t testing.TB, s *Store, seen int64) *builder {
 	require.NoError(t, err)
 	require.True(t, has)
 	return w
+}
+
+// A reader who does not wait for builds, and who comes again at intervals longer than refresh, gets what the last
+// build left, although that is too old each time.
+func TestReadsWithoutBuildsComeToAnEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		hide  bool
+		total int64
+	}{"a result": {total: 1}, "nobody is left": {hide: true}} {
+		t.Run(name, func(t *testing.T) {
+			w := simulated(t, 1, Config{CallTimeout: redistest.CallTimeout},
+				definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
+			s := w.stores[0]
+			w.write(s, "a", "m", 1)
+			if c.hide {
+				require.NoError(t, s.Hide(t.Context(), "u", "m", Moderator{}))
+			}
+			_, err := s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
+			require.ErrorIs(t, err, ErrNotBuilt)
+			var page Page
+			redistest.Eventually(t, "a page", func() (err error) {
+				s.builds.mu.Lock()
+				building := len(s.builds.under) > 0
+				s.builds.mu.Unlock()
+				if building {
+					return errors.New("a build is under way")
+				}
+				w.pass(1500 * time.Millisecond)
+				w.tend() // by which the node hears what time it is
+				page, err = s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
+				return err
+			})
+			require.Equal(t, c.total, page.Total)
+		})
+	}
 }
 
 // Whoever has lost the lock touches nothing any more of what its successor builds, and

@@ -35,13 +35,14 @@ type builds struct {
 	workers int                  // goroutines that take builds from the lines
 	built   map[string]int64     // by instance: when the build of its result began, µs since 1970
 	swept   map[string]*sweepRun // sweeps under way, by instance
-	without map[string]lastBuild // by instance: the last build, if it left no result
+	last    map[string]lastBuild // by instance: how the last build of this node ended
 }
 
-// lastBuild is a build that left no result: its sources have no data, or it failed.
+// lastBuild is the end of a build.
 type lastBuild struct {
-	at  time.Time
-	err error // nil: there are no data
+	at     time.Time
+	result bool // there was a result then; without one and without an error the sources have no data
+	err    error
 }
 
 // build is one attempt to get a result newer than the one that the caller has seen.
@@ -212,23 +213,29 @@ func (bs *builds) run(b *build) {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
 	delete(bs.under, b.instance)
-	delete(bs.without, b.instance)
-	if b.err == nil && b.came == builtNothing || b.err != nil && !errors.Is(b.err, errBuildLost) && !errors.Is(b.err, errStaleDefinitions) {
-		if bs.without == nil || len(bs.without) >= resultsKnown {
-			bs.without = make(map[string]lastBuild)
-		}
-		bs.without[b.instance] = lastBuild{time.Now(), b.err}
+	delete(bs.last, b.instance)
+	result := b.came == builtNew || b.came == builtElsewhere && b.present > 0
+	known := b.err != nil || result || b.came == builtNothing // else the other node will know
+	if !known || errors.Is(b.err, errBuildLost) || errors.Is(b.err, errStaleDefinitions) {
+		return // the next build knows more
 	}
+	if bs.last == nil || len(bs.last) >= resultsKnown {
+		bs.last = make(map[string]lastBuild)
+	}
+	bs.last[b.instance] = lastBuild{at: time.Now(), result: result, err: b.err}
 }
 
-// lastOf is how the last build of a result ended that left none, within a time. Otherwise it is ErrNotBuilt.
-func (bs *builds) lastOf(instance string, within time.Duration) error {
+// lastOf is how the last build of a board ended, for a caller who finds the present result too old, or none: its
+// error, or nil if there is what it left. That holds for a time, and for as long as it takes the caller to come
+// again. Otherwise lastOf is ErrNotBuilt.
+func (bs *builds) lastOf(instance string, hasResult bool, within time.Duration) error {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
-	if last, ok := bs.without[instance]; ok && time.Since(last.at) < within {
-		return last.err
+	last, ok := bs.last[instance]
+	if !ok || time.Since(last.at) >= max(within, buildWantedFor) || last.err == nil && last.result != hasResult {
+		return ErrNotBuilt
 	}
-	return ErrNotBuilt
+	return last.err
 }
 
 // close ends the builds and sweeps under way, and waits for them.

@@ -54,7 +54,7 @@ func TestWindowThatPassesWhileItIsBuilt(t *testing.T) {
 		later()
 		n, err := definition.ParseName("b")
 		require.NoError(t, err)
-		require.NoError(t, b.replace(t.Context(), d, n))
+		require.NoError(t, b.replace(t.Context(), d, n, new(build)))
 		want := make(map[string]int64)
 		for i := range 20 {
 			if i != 5 { // who was removed
