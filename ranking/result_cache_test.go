@@ -65,6 +65,40 @@ func TestReadsWithoutBuildsComeToAnEnd(t *testing.T) {
 	}
 }
 
+// While another node replaces a result, a reader who does not wait for builds gets the present one, unless nobody
+// had read it for long.
+func TestReadsWithoutBuildsBesideAnotherBuilder(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[time.Duration]error{2 * time.Second: nil, time.Minute: ErrNotBuilt} {
+		t.Run(after.String(), func(t *testing.T) {
+			w := simulated(t, 2, Config{CallTimeout: redistest.CallTimeout},
+				definition.Board{Name: "a"}, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"a"}, Refresh: time.Second}})
+			w.write(w.stores[0], "a", "m", 1)
+			whole(t, w.stores[0], "u")
+			w.pass(after)
+			w.tend() // by which the nodes hear what time it is
+			s := w.stores[1]
+			built, err := s.builtAt(t.Context(), s.keys.Board("u", "").Meta)
+			require.NoError(t, err)
+			holds(t, w.stores[0], built)
+			read := func() error {
+				_, err := s.Page(WithoutBuilds(t.Context()), "u", 1, 10)
+				return err
+			}
+			require.ErrorIs(t, read(), ErrNotBuilt)
+			redistest.Eventually(t, "the node to find the other one", func() error {
+				s.builds.mu.Lock()
+				defer s.builds.mu.Unlock()
+				if len(s.builds.last) == 0 {
+					return errors.New("not yet")
+				}
+				return nil
+			})
+			require.ErrorIs(t, read(), want)
+		})
+	}
+}
+
 // Whoever has lost the lock touches nothing any more of what its successor builds, and
 // what it has built itself is none of the successor's.
 func TestBuilderThatHasLostTheLock(t *testing.T) {

@@ -41,7 +41,8 @@ type builds struct {
 // lastBuild is the end of a build.
 type lastBuild struct {
 	at     time.Time
-	result bool // there was a result then; without one and without an error the sources have no data
+	result bool          // there was a result then; without one and without an error the sources have no data
+	behind time.Duration // age of that result when another node began to replace it; 0: it was new
 	err    error
 }
 
@@ -222,18 +223,25 @@ func (bs *builds) run(b *build) {
 	if bs.last == nil || len(bs.last) >= resultsKnown {
 		bs.last = make(map[string]lastBuild)
 	}
-	bs.last[b.instance] = lastBuild{at: time.Now(), result: result, err: b.err}
+	last := lastBuild{at: time.Now(), result: result, err: b.err}
+	if b.came == builtElsewhere {
+		last.behind = time.Duration(b.since-b.present) * time.Microsecond
+	}
+	bs.last[b.instance] = last
 }
 
 // lastOf is how the last build of a board ended, for a caller who finds the present result too old, or none: its
-// error, or nil if there is what it left. That holds for a time, and for as long as it takes the caller to come
-// again. Otherwise lastOf is ErrNotBuilt.
-func (bs *builds) lastOf(instance string, hasResult bool, within time.Duration) error {
+// error, or nil if there is what it left. That holds for the time of refresh, and for as long as it takes the caller
+// to come again. Otherwise lastOf is ErrNotBuilt.
+func (bs *builds) lastOf(instance string, hasResult bool, refresh time.Duration) error {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
 	last, ok := bs.last[instance]
-	if !ok || time.Since(last.at) >= max(within, buildWantedFor) || last.err == nil && last.result != hasResult {
+	switch {
+	case !ok, time.Since(last.at) >= max(refresh, buildWantedFor):
 		return ErrNotBuilt
+	case last.err == nil && (last.result != hasResult || last.behind > refresh+buildLease):
+		return ErrNotBuilt // it was deleted or built in the meantime, or nobody had read it for long
 	}
 	return last.err
 }
