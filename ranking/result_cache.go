@@ -29,7 +29,8 @@ const (
 	otherBuilds = 50 * time.Millisecond
 	// gentleMost bounds the pause between two calls of a build.
 	gentleMost = 5 * time.Millisecond
-	// resultsKnown bounds the results whose age a node remembers: 10 MB.
+	// resultsKnown bounds the results whose age a node remembers, and those of whose last build it remembers
+	// the end: 10 MB each.
 	resultsKnown = 100_000
 )
 
@@ -105,7 +106,7 @@ func (s *Store) ensureFreshBy(ctx context.Context, instance string, r *definitio
 			return b.err
 		case b.came != builtElsewhere:
 			return nil
-		case b.present > 0 && time.Duration(b.since-b.present)*time.Microsecond <= r.RefreshInterval():
+		case b.behind() <= r.RefreshInterval():
 			return nil // the other node began in time
 		}
 		again := time.NewTimer(otherBuilds)

@@ -65,8 +65,8 @@ func TestReadsWithoutBuildsComeToAnEnd(t *testing.T) {
 	}
 }
 
-// While another node replaces a result, a reader who does not wait for builds gets the present one, unless nobody
-// had read it for long.
+// A reader who does not wait for builds gets the present result while another node replaces it. He gets none if
+// that result is far older than refresh.
 func TestReadsWithoutBuildsBesideAnotherBuilder(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[time.Duration]error{2 * time.Second: nil, time.Minute: ErrNotBuilt} {

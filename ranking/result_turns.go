@@ -41,8 +41,8 @@ type builds struct {
 // lastBuild is the end of a build.
 type lastBuild struct {
 	at     time.Time
-	result bool          // there was a result then; without one and without an error the sources have no data
-	behind time.Duration // age of that result when another node began to replace it; 0: it was new
+	result bool          // false without an error: the sources have no data
+	behind time.Duration // see build.behind
 	err    error
 }
 
@@ -74,6 +74,10 @@ const (
 	builtNothing                       // the sources have no data, and there is no result
 	builtElsewhere                     // another node builds the result
 )
+
+// behind is the age that the present result had when another node began to replace it: decades, if there was none.
+// It is 0 for a build of this node. Call it after the end of the build.
+func (b *build) behind() time.Duration { return time.Duration(b.since-b.present) * time.Microsecond }
 
 // isWanted reports whether a caller waits for a build, or asked for it lately. The caller holds
 // the mu of builds.
@@ -215,19 +219,13 @@ func (bs *builds) run(b *build) {
 	defer bs.mu.Unlock()
 	delete(bs.under, b.instance)
 	delete(bs.last, b.instance)
-	result := b.came == builtNew || b.came == builtElsewhere && b.present > 0
-	known := b.err != nil || result || b.came == builtNothing // else the other node will know
-	if !known || errors.Is(b.err, errBuildLost) || errors.Is(b.err, errStaleDefinitions) {
+	if errors.Is(b.err, errBuildLost) || errors.Is(b.err, errStaleDefinitions) {
 		return // the next build knows more
 	}
 	if bs.last == nil || len(bs.last) >= resultsKnown {
 		bs.last = make(map[string]lastBuild)
 	}
-	last := lastBuild{at: time.Now(), result: result, err: b.err}
-	if b.came == builtElsewhere {
-		last.behind = time.Duration(b.since-b.present) * time.Microsecond
-	}
-	bs.last[b.instance] = last
+	bs.last[b.instance] = lastBuild{at: time.Now(), result: b.came != builtNothing, behind: b.behind(), err: b.err}
 }
 
 // lastOf is how the last build of a board ended, for a caller who finds the present result too old, or none: its
