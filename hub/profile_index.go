@@ -61,7 +61,7 @@ type profilePlace struct {
 	index  int // in places of the member
 }
 
-// pendingProfile is a change of which the node has not notified some boards yet.
+// pendingProfile is a change that the node still has to pass on to some boards.
 type pendingProfile struct {
 	boards int  // how many
 	again  bool // the profile has changed again

@@ -275,7 +275,8 @@ func TestLargeBoardsInBoundedMemory(t *testing.T) {
 	require.Greater(t, time.Since(started), limit, "longer than a request may take")
 	require.Greater(t, read, 6<<20)
 	// Single figures contain what the process happens to do meanwhile.
-	require.Less(t, slices.Min(held[len(held)/2:]), int64(read)/4, "held of what went through, in the second half")
+	half := slices.Sorted(slices.Values(held[len(held)/2:]))
+	require.Less(t, half[len(half)/2], int64(read)/3, "held at once of what went through: the median of the second half")
 	a, b := get(t.Context(), "b:1"), get(t.Context(), "b:2")
 	defer a.Body.Close()
 	defer b.Body.Close()

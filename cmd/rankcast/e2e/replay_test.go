@@ -144,7 +144,7 @@ func TestReplayThatIsKilledAndRunAgain(t *testing.T) {
 		events, err := os.ReadFile(f1 + "events.csv")
 		require.NoError(t, err)
 		anew := append([]string{"replay", "-", "--board", "stars", "--server", "http://" + p.addr, "--id-prefix", "anew"}, f1Columns...)
-		require.Regexp(t, `^sent 3,601 \(\d.* duplicates\), refused 0, `, run(t, string(events), anew...).stdout) // a slow machine makes it send some again
+		require.Regexp(t, `^sent 3,601 \((0|[123],000) duplicates\), refused 0, `, run(t, string(events), anew...).stdout) // a slow machine makes it send batches again
 		for member, points := range standings(t, p.addr, "stars") {
 			require.Equal(t, 2*want[member], points, member)
 		}
