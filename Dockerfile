@@ -11,6 +11,8 @@ FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /rankcast /rankcast
 USER 65532:65532
+# Other machines reach this address, so the server also wants RANKCAST_ACCESS (or RANKCAST_ACCESS_TEXT), or
+# RANKCAST_INSECURE=true where everybody who reaches the container may do anything.
 ENV RANKCAST_ADDR=:8080
 EXPOSE 8080
 ENTRYPOINT ["/rankcast"]

@@ -71,6 +71,7 @@ type delivery struct {
 	dependent     *delivery     // sends its frame again after a full frame of this one; or nil
 	resumeFrom    ranking.State // the state that the client brought along; an empty epoch: none
 	receivedItems uint64        // of a feed: items received when the client was last sent something
+	filter        Filter        // of a feed: the items that the client gets; nil: all
 }
 
 // attach adds the delivery to its stream and sends the newest version. It returns false for

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"rankcast/ranking"
 )
 
@@ -44,9 +46,15 @@ type eventFeed struct {
 type itemBatch struct {
 	last    uint64 // the number of its last item, counted as received
 	list    [][]byte
-	skipped int64 // for a client that has the version before
+	boards  func() []string // that the items are about, see boardsOfItems
+	skipped int64           // for a client that has the version before
 	at      time.Time
 }
+
+// Filter reports whether a client gets the items of a feed about a board. The board is "" where an item names
+// none. The hub calls a Filter for each item, from its own goroutines: a Filter MUST NOT block. Its answer may
+// change at any time.
+type Filter func(board string) bool
 
 // FeedSubscription is what one client sees of one feed.
 type FeedSubscription struct{ delivery *delivery }
@@ -56,15 +64,20 @@ type FeedSubscription struct{ delivery *delivery }
 // the items that were skipped for this client since its last frame. It does not count items
 // sent while the feed was down.
 //
+// With a filter that is not nil, the client gets only the items that the filter accepts. The
+// number of skipped items then counts items about any board, because the hub does not keep
+// them. A frame without any item for the client is not sent.
+//
 // Follow calls accepted before the first frame; after that it fails only for a client that
 // has left. The caller makes sure that a client follows a feed once at a time. The
 // subscription ends with Unfollow or Leave. The error is ErrClosed for a hub that shuts
 // down and for a client that has left.
-func (h *Hub) Follow(c *Client, name string, accepted func()) (*FeedSubscription, error) {
+func (h *Hub) Follow(c *Client, name string, filter Filter, accepted func()) (*FeedSubscription, error) {
 	s, err := h.acquireFeed(c, name)
 	if err != nil {
 		return nil, fmt.Errorf("follow feed %q: %w", name, err)
 	}
+	s.filter = filter
 	accepted()
 	joined := false
 	c.shard.do(func() { joined = s.attach() })
@@ -241,6 +254,7 @@ func (f *eventFeed) step(now time.Time) (wait time.Duration) {
 	rest := len(f.queued)
 	is.last = f.received.Load() - uint64(rest)
 	f.mu.Unlock()
+	is.boards = sync.OnceValue(func() []string { return boardsOfItems(is.list) })
 	is.skipped = int64(is.last-f.lastShown) - int64(room)
 	f.setVersion(&version{batch: is, frame: itemsFrame(f.name, is.list, is.skipped)})
 	f.recent = append(f.recent, is)
@@ -257,7 +271,7 @@ func (f *eventFeed) setVersion(v *version) {
 }
 
 // sendItems sends the newest version of a feed, unless the client has it: the shared frame,
-// or a frame of its own where the shared one would count wrongly.
+// or a frame of its own where the client sees other items, or has missed others.
 func (s *delivery) sendItems(v *version) {
 	f := s.stream.feed
 	switch {
@@ -268,19 +282,55 @@ func (s *delivery) sendItems(v *version) {
 	case v.batch == nil:
 		s.version = v.number
 	default:
-		frame, list := v.frame, v.batch.list
 		since := int64(v.batch.last) - int64(s.receivedItems) // items received since the client's last frame
 		if since <= 0 {
 			s.version = v.number // the client came after all of them
 			return
 		}
-		if skipped := max(0, since-int64(len(list))); skipped != v.batch.skipped || since < int64(len(list)) {
-			frame = itemsFrame(f.name, list[max(0, len(list)-int(since)):], skipped)
+		all := int64(len(v.batch.list))
+		list, skipped := v.batch.filtered(s.filter, int(max(0, all-since))), max(0, since-all)
+		if len(list) == 0 { // the next frame counts what was skipped
+			s.version, s.receivedItems = v.number, v.batch.last-uint64(skipped)
+			return
+		}
+		frame := v.frame
+		if skipped != v.batch.skipped || int64(len(list)) < all {
+			frame = itemsFrame(f.name, list, skipped)
 		}
 		if s.client.conn.Send(frame) {
 			s.version, s.receivedItems = v.number, v.batch.last
 		}
 	}
+}
+
+// filtered returns the items from an index on that a filter accepts; nil accepts all.
+func (i *itemBatch) filtered(filter Filter, from int) (list [][]byte) {
+	if filter == nil {
+		return i.list[from:]
+	}
+	for at, board := range i.boards() {
+		if at >= from && filter(board) {
+			list = append(list, i.list[at])
+		}
+	}
+	return list
+}
+
+// boardsOfItems decodes the boards that the items of a feed are about, which those of the feed
+// "periods" name; "" for another item.
+func boardsOfItems(list [][]byte) []string {
+	boards := make([]string, len(list))
+	for i, item := range list {
+		var about struct {
+			Data struct {
+				Board string `json:"board"`
+			} `json:"data"`
+		}
+		if json.Unmarshal(item, &about) == nil {
+			boards[i] = about.Data.Board
+		}
+	}
+	return boards
 }
 
 // itemsFrame encodes items of a feed, and the number of skipped items.

@@ -15,7 +15,7 @@ import (
 func followFeed(t *testing.T, h *Hub, name string) (*Client, *fakeConn, *FeedSubscription) {
 	conn := &fakeConn{}
 	c := h.Join(conn, nil)
-	sub, err := h.Follow(c, name, func() {})
+	sub, err := h.Follow(c, name, nil, func() {})
 	require.NoError(t, err)
 	return c, conn, sub
 }
@@ -223,7 +223,7 @@ func TestFeedFramesAreShared(t *testing.T) {
 		var conns []*recordingConn
 		for range 40 {
 			k := &recordingConn{}
-			_, err := h.Follow(h.Join(k, nil), "gift", func() {})
+			_, err := h.Follow(h.Join(k, nil), "gift", nil, func() {})
 			require.NoError(t, err)
 			conns = append(conns, k)
 		}
@@ -329,7 +329,7 @@ func TestUnfollowedFeedLeavesNothing(t *testing.T) {
 			h.FeedItems("gift", [][]byte{[]byte(`{}`)})
 			h.FeedFollowed("gift")
 		}
-		_, err := h.Follow(func() *Client { c := h.Join(&fakeConn{}, nil); h.Leave(c); return c }(), "gift", func() {})
+		_, err := h.Follow(func() *Client { c := h.Join(&fakeConn{}, nil); h.Leave(c); return c }(), "gift", nil, func() {})
 		require.ErrorIs(t, err, ErrClosed)
 		require.Zero(t, h.Feeds())
 	})

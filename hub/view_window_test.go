@@ -39,7 +39,7 @@ func TestFollowedWindowEqualsAFreshRead(t *testing.T) {
 	for _, order := range []definition.Order{definition.Desc, definition.Asc} {
 		for _, ties := range []definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember} {
 			family := definition.Board{Name: fmt.Sprintf("%s-%s:{n}", order, ties), Order: order, Ties: ties, Window: time.Minute, Refresh: definition.Live}
-			require.NoError(t, s.DefineBoard(t.Context(), family))
+			require.NoError(t, s.DefineBoard(t.Context(), family, ranking.Moderator{}))
 			t.Run(string(order)+" "+string(ties), func(t *testing.T) {
 				proptest.CheckSeeded(t, 25, func(t *rapid.T) {
 					runs++

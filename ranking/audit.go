@@ -36,11 +36,12 @@ func (m Moderator) check() error {
 type Action struct {
 	Line   string    `json:"-"`               // cursor; later lines have greater ones
 	At     time.Time `json:"-"`               // when Redis added the line
-	Action string    `json:"action"`          // hide, show, set, take_back or erase
-	Board  string    `json:"board,omitzero"`  // the instance, for an act on one board
+	Action string    `json:"action"`          // hide, show, set, take_back, erase, define_board, delete_board, define_event or delete_event
+	Board  string    `json:"board,omitzero"`  // the instance, for an act on one board; or the board that was defined or deleted
 	Kind   string    `json:"kind,omitzero"`   // of the members, for an act on all boards of a kind
-	Event  string    `json:"event,omitzero"`  // the event that was taken back
-	ID     string    `json:"id,omitzero"`     // of that event
+	Event  string    `json:"event,omitzero"`  // the event that was taken back, defined or deleted
+	ID     string    `json:"id,omitzero"`     // of the occurrence that was taken back
+	Sub    *string   `json:"sub,omitzero"`    // of the Sender of that occurrence; nil for a trusted caller
 	Member string    `json:"member,omitzero"` // the member that the act was about
 	Score  *int64    `json:"score,omitzero"`  // the score that was set
 	Was    *int64    `json:"was,omitzero"`    // the score before
@@ -67,9 +68,10 @@ func (a Action) line() ([]byte, error) {
 // the id "" it adds a line each time.
 //
 // The store acknowledges an act only after its line is written. The script that hides, shows
-// or erases a member writes the line itself, so neither exists without the other. A take-back
-// and a set score change a board, which another node of a cluster may hold. Their line
-// follows the change, and after a failure in between the caller repeats the act.
+// or erases a member writes the line itself, and so does the script that changes definitions.
+// So neither exists without the other. A take-back, a set score and the deletion of an instance
+// change a board, which another node of a cluster may hold. Their line follows the change, and
+// after a failure in between the caller repeats the act.
 func (s *Store) audit(ctx context.Context, a Action, id string) (added bool, err error) {
 	line, err := a.line()
 	if err != nil {

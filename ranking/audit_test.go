@@ -44,6 +44,53 @@ func concurrently(act func(caller int) error) []error {
 	return errs
 }
 
+// A change of a definition leaves a line with its author, and a request that changes nothing leaves none.
+func TestAuditOfDefinitions(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s, ctx, ops := newNode(t, url), t.Context(), Moderator{By: "ops", Reason: "season"}
+		board := definition.Board{Name: "b"}
+		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "b", Member: "{m}", Score: "1"}}}
+		for range 2 {
+			require.NoError(t, s.DefineBoard(ctx, board, ops))
+			require.NoError(t, s.DefineBoard(ctx, definition.Board{Name: "f:{x}"}, ops))
+			require.NoError(t, s.DefineEvent(ctx, event, ops))
+		}
+		board.Max = new(int64(9))
+		require.NoError(t, s.DefineBoard(ctx, board, ops))
+		event.Sender = "m"
+		require.NoError(t, s.DefineEvent(ctx, event, ops))
+		apply(t, s, "f:1", definition.Update{Member: "m", Score: 1})
+		require.NoError(t, s.Delete(ctx, "f:1", ops))
+
+		// Refused, or not by a request.
+		require.ErrorIs(t, s.DefineBoard(ctx, definition.Board{Name: "b", Mode: "most"}, ops), ErrInvalid)
+		require.ErrorIs(t, s.Delete(ctx, "b", ops), ErrConflict)
+		require.ErrorIs(t, s.Delete(ctx, "none", ops), ErrUnknownBoard)
+		require.ErrorIs(t, s.DeleteEvent(ctx, "none", ops), ErrUnknownEvent)
+		require.NoError(t, s.Define(ctx, definition.Set{Boards: []definition.Board{{Name: "of-the-file"}}}))
+		for _, err := range []error{
+			s.DefineBoard(ctx, definition.Board{Name: "b"}, Moderator{By: "\u202e"}), s.DefineEvent(ctx, definition.Event{Name: "e", Updates: event.Updates}, Moderator{By: "\x00"}),
+			s.Delete(ctx, "f:1", Moderator{By: "\x00"}), s.Delete(ctx, "f:{x}", Moderator{By: "\x00"}), s.DeleteEvent(ctx, "e", Moderator{By: "\x00"}),
+		} {
+			refusedAs(t, err, "by")
+		}
+
+		require.NoError(t, s.DeleteEvent(ctx, "e", ops))
+		require.NoError(t, s.Delete(ctx, "b", ops))
+		require.NoError(t, s.Delete(ctx, "f:{x}", ops))
+		lines, err := s.Audit(ctx, "", MaxAudit)
+		require.NoError(t, err)
+		var got []string
+		for i := len(lines) - 1; i >= 0; i-- {
+			require.Equal(t, ops, lines[i].Moderator)
+			got = append(got, lines[i].Action+" "+lines[i].Board+lines[i].Event)
+		}
+		require.Equal(t, []string{"define_board b", "define_board f:{x}", "define_event e", "define_board b", "define_event e", "delete_board f:1",
+			"delete_event e", "delete_board b", "delete_board f:{x}"}, got)
+	})
+}
+
 // However many callers take an event back at the same time, on whichever node, it is taken
 // back once, one caller is told so, and the audit has one line.
 func TestConcurrentTakeBackLeavesOneLine(t *testing.T) {
@@ -58,7 +105,7 @@ func TestConcurrentTakeBackLeavesOneLine(t *testing.T) {
 			point(t, nodes[0], id, 4)
 			var first atomic.Int64
 			for _, err := range concurrently(func(caller int) error {
-				took, err := nodes[caller%2].TakeBack(t.Context(), "e", id, Moderator{By: fmt.Sprint(caller)})
+				took, err := nodes[caller%2].TakeBack(t.Context(), "e", id, nil, Moderator{By: fmt.Sprint(caller)})
 				if err == nil && !took.Before {
 					first.Add(1)
 				}
@@ -92,7 +139,7 @@ func TestLineOfAnActThatIsCutOff(t *testing.T) {
 		prepare func(t *testing.T, s *Store)
 		do      func(ctx context.Context, s *Store) error
 	}{
-		"take_back": {1, nil, func(ctx context.Context, s *Store) error { _, err := s.TakeBack(ctx, "e", "1", why); return err }},
+		"take_back": {1, nil, func(ctx context.Context, s *Store) error { _, err := s.TakeBack(ctx, "e", "1", nil, why); return err }},
 		"hide":      {1, nil, func(ctx context.Context, s *Store) error { return s.Hide(ctx, "one", "m", why) }},
 		"show": {1, func(t *testing.T, s *Store) { require.NoError(t, s.Hide(t.Context(), "one", "m", why)) },
 			func(ctx context.Context, s *Store) error { return s.Show(ctx, "one", "m", why) }},
@@ -101,6 +148,14 @@ func TestLineOfAnActThatIsCutOff(t *testing.T) {
 			func(ctx context.Context, s *Store) error { return s.ShowEverywhere(ctx, "member", "m", why) }},
 		"set":   {2, nil, func(ctx context.Context, s *Store) error { _, err := s.SetScore(ctx, "one", "m", 7, why); return err }},
 		"erase": {2, nil, func(ctx context.Context, s *Store) error { _, err := s.Erase(ctx, "member", "m", why); return err }},
+		"define_board": {1, nil, func(ctx context.Context, s *Store) error {
+			return s.DefineBoard(ctx, definition.Board{Name: "one", Max: new(int64(9))}, why)
+		}},
+		"define_event": {1, nil, func(ctx context.Context, s *Store) error {
+			return s.DefineEvent(ctx, definition.Event{Name: "e", Updates: []definition.Target{{Board: "one", Member: "m", Score: "1"}}}, why)
+		}},
+		"delete_board of an instance": {2, func(t *testing.T, s *Store) { define(t, s, definition.Board{Name: "f:{x}"}) },
+			func(ctx context.Context, s *Store) error { return s.Delete(ctx, "f:1", why) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,7 +223,7 @@ func TestTakeBackAfterItsLine(t *testing.T) {
 			}
 			return passes
 		}})
-		_, err := s.TakeBack(t.Context(), "e", "1", Moderator{})
+		_, err := s.TakeBack(t.Context(), "e", "1", nil, Moderator{})
 		require.ErrorIs(t, err, ErrOutcomeUnknown)
 		for range 2 {
 			require.True(t, takeBack(t, s, "1").Before)

@@ -87,7 +87,7 @@ func (d *definitions) compiled(n definition.Name) (*definition.Compiled, error) 
 func (d *definitions) unknownName(n definition.Name) error {
 	for parts, slot := range definition.SlotsOf(n.Base) {
 		if other := d.boards[slot]; other != nil && parts != len(n.Parts) {
-			return &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q; want a name like %s", n.Instance(), other.Board.Name), Kind: ErrUnknownBoard}
+			return &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", n.Instance()), Kind: ErrUnknownBoard, Hint: "want a name like " + other.Board.Name}
 		}
 	}
 	return unknownBoard(n.Instance())
@@ -346,11 +346,11 @@ func (c *catalog) change(ctx context.Context, d *definitions, do catalogChange) 
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	empty := slices.Sorted(maps.Keys(do.mustBeEmpty))
-	keys := []string{c.keys.Definitions(), c.keys.Agenda()}
+	keys := []string{c.keys.Definitions(), c.keys.Agenda(), c.keys.Audit()}
 	for _, slot := range empty {
 		keys = append(keys, c.keys.Instances(slot))
 	}
-	args := []any{d.version, newEpoch(), do.deadline, grace.Microseconds(), len(do.reschedule)}
+	args := []any{d.version, newEpoch(), do.deadline, grace.Microseconds(), do.line, auditKept, len(do.reschedule)}
 	for _, slot := range do.reschedule {
 		args = append(args, slot)
 	}

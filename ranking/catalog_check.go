@@ -51,7 +51,7 @@ func (all definedBoards) checkUnions(changed []definition.Board, at locateError)
 			continue
 		}
 		if err := b.Union.CheckSources(all.of); err != nil {
-			return at(definition.SectionBoards, b.Name, err)
+			return at(b, err)
 		}
 	}
 	for _, u := range slices.SortedFunc(maps.Values(all), byBoard) {
@@ -61,7 +61,7 @@ func (all definedBoards) checkUnions(changed []definition.Board, at locateError)
 		err := u.Union.CheckSources(all.of)
 		for _, b := range changed {
 			if err != nil && slices.Contains(u.Union.Slots(), b.Slot()) {
-				return at(definition.SectionBoards, b.Name, conflict("board", "%q is a source of union %q, which does not allow this definition: %v", b.Name, u.Name, err))
+				return at(b, conflict("board", "%q is a source of union %q, which does not allow this definition: %v", b.Name, u.Name, err))
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (all definedBoards) checkTargets(events map[string]*definition.Event, chang
 					continue
 				}
 				if is, field, reason := t.Conflict(b); is != "" {
-					return at(definition.SectionBoards, b.Name, conflict(is, "is not possible with event %q, whose %s %s: change the event first", name, definition.ItemPath("updates", i)+field, reason))
+					return at(b, conflict(is, "is not possible with event %q, whose %s %s: change the event first", name, definition.ItemPath("updates", i)+field, reason))
 				}
 			}
 		}

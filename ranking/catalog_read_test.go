@@ -76,8 +76,8 @@ func TestUnchangedDefinitionsAreNotDecodedAgain(t *testing.T) {
 		changed.Updates[0].Score = "2"
 		require.NoError(t, a.Define(t.Context(), definition.Set{
 			Boards: []definition.Board{{Name: "changed", Mode: definition.Last}}, Events: []definition.Event{changed}}))
-		require.NoError(t, a.Delete(t.Context(), "gone"))
-		require.NoError(t, a.DeleteEvent(t.Context(), "gone"))
+		require.NoError(t, a.Delete(t.Context(), "gone", Moderator{}))
+		require.NoError(t, a.DeleteEvent(t.Context(), "gone", Moderator{}))
 		mended := strings.Replace(a.rdb.HGet(t.Context(), key, "board:same/0").Val(), `"same"`, `"new2"`, 1)
 		require.NoError(t, a.rdb.HSet(t.Context(), key, "board:new2/0", mended, "version", "y").Err())
 		d, err := b.catalog.readFresh(t.Context())

@@ -95,16 +95,16 @@ func TestDefinitionsOfOtherNodes(t *testing.T) {
 		define(t, a, definition.Board{Name: "b0", Mode: definition.Last})
 		aged(b, lookAgain)
 		require.EqualValues(t, 3, apply(t, b, "b0", definition.Update{Member: "m", Score: 3}).Result.Current.Score)
-		require.ErrorIs(t, a.Delete(t.Context(), "b0"), ErrConflict, "an event is for it")
-		require.NoError(t, a.DeleteEvent(t.Context(), "b0"))
-		require.NoError(t, a.Delete(t.Context(), "b0"))
+		require.ErrorIs(t, a.Delete(t.Context(), "b0", Moderator{}), ErrConflict, "an event is for it")
+		require.NoError(t, a.DeleteEvent(t.Context(), "b0", Moderator{}))
+		require.NoError(t, a.Delete(t.Context(), "b0", Moderator{}))
 		aged(b, lookAgain)
 		_, err = b.Page(t.Context(), "b0", 1, 1)
 		require.ErrorIs(t, err, ErrUnknownBoard)
 		_, err = b.ApplyEvents(t.Context(), "b0", []EventCall{{}})
 		require.ErrorIs(t, err, ErrUnknownEvent)
-		require.ErrorIs(t, b.Delete(t.Context(), "b0"), ErrUnknownBoard)
-		require.ErrorIs(t, b.DeleteEvent(t.Context(), "b0"), ErrUnknownEvent)
+		require.ErrorIs(t, b.Delete(t.Context(), "b0", Moderator{}), ErrUnknownBoard)
+		require.ErrorIs(t, b.DeleteEvent(t.Context(), "b0", Moderator{}), ErrUnknownEvent)
 		require.ErrorIs(t, b.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b0"}}}), ErrConflict, "its data are going")
 	})
 }
@@ -121,7 +121,7 @@ func TestLease(t *testing.T) {
 		apply(t, b, board, definition.Update{Member: "m", Score: 5})
 	}
 	define(t, a, definition.Board{Name: "b", Mode: definition.Last}, definition.Board{Name: "gone"})
-	require.NoError(t, a.Delete(t.Context(), "gone"))
+	require.NoError(t, a.Delete(t.Context(), "gone", Moderator{}))
 	stall(b)
 	set(now.Add(lease - time.Microsecond))
 	require.EqualValues(t, 10, apply(t, b, "b", definition.Update{Member: "m", Score: 5}).Result.Current.Score, "by the lease that it has")
@@ -143,7 +143,7 @@ func TestDefinitionsAreWrittenBack(t *testing.T) {
 		require.NoError(t, a.Define(t.Context(), definition.Set{
 			Boards: []definition.Board{{Name: "b", Mode: definition.Best}, {Name: "fans:{x}", Period: "week"}, {Name: "gone"}},
 			Events: []definition.Event{{Name: "gift", Updates: []definition.Target{{Board: "b", Member: "m", Score: "1"}}}}}))
-		require.NoError(t, a.Delete(t.Context(), "gone"))
+		require.NoError(t, a.Delete(t.Context(), "gone", Moderator{}))
 		boards, err := a.Boards(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, a.rdb.FlushAll(t.Context()).Err())
@@ -233,9 +233,9 @@ func TestDefinitionThatIsNotUnderstood(t *testing.T) {
 				unavailable(err, "board:b/0")
 				require.Equal(t, value, s.rdb.HGet(t.Context(), "rc:{/}:definitions", "board:b/0").Val(), "it is left as it is")
 			}
-			require.NoError(t, a.DeleteEvent(t.Context(), "gift"))
-			require.NoError(t, a.DeleteEvent(t.Context(), "b"))
-			require.NoError(t, a.Delete(t.Context(), "b"), "so that it can be mended")
+			require.NoError(t, a.DeleteEvent(t.Context(), "gift", Moderator{}))
+			require.NoError(t, a.DeleteEvent(t.Context(), "b", Moderator{}))
+			require.NoError(t, a.Delete(t.Context(), "b", Moderator{}), "so that it can be mended")
 			_, err := a.Page(t.Context(), "b", 1, 1)
 			require.ErrorIs(t, err, ErrUnknownBoard)
 		})
@@ -313,7 +313,7 @@ func TestUnknownBoardNamesItsFamily(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		n := newNode(t, url)
-		require.NoError(t, n.DefineBoard(t.Context(), definition.Board{Name: "topic:{topic}"}))
+		require.NoError(t, n.DefineBoard(t.Context(), definition.Board{Name: "topic:{topic}"}, Moderator{}))
 		for name, reason := range map[string]string{
 			"topic":     `there is no board "topic"; want a name like topic:{topic}`,
 			"topic:a:b": `there is no board "topic:a:b"; want a name like topic:{topic}`,
@@ -322,7 +322,7 @@ func TestUnknownBoardNamesItsFamily(t *testing.T) {
 			_, err := n.Page(t.Context(), name, 1, 1)
 			require.ErrorIs(t, err, ErrUnknownBoard)
 			fe, _ := errors.AsType[*FieldError](err)
-			require.Equal(t, reason, fe.Reason)
+			require.Equal(t, "board: "+reason, fe.Error())
 		}
 	})
 }
@@ -340,5 +340,5 @@ func TestUnknownEventNamesTheOthers(t *testing.T) {
 	require.NoError(t, n.Define(t.Context(), set))
 	_, err = n.Event(t.Context(), "gif")
 	require.EqualError(t, err, `event: there is no event "gif"; the events are e00, e01, e02, e03, e04, e05, e06, e07, e08, e09 and 2 more`)
-	require.EqualError(t, n.DeleteEvent(t.Context(), "gif"), err.Error())
+	require.EqualError(t, n.DeleteEvent(t.Context(), "gif", Moderator{}), err.Error())
 }

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,111 +14,38 @@ import (
 	"rankcast/ranking/definition"
 )
 
-// DefinitionsVersion returns a text that changes with each change of a definition. What Boards and Events
-// list after that call is as new as that version, or newer.
-func (s *Store) DefinitionsVersion(ctx context.Context) (string, error) {
-	d, err := s.catalog.get(ctx)
-	if err != nil {
-		return "", err
-	}
-	return d.version, nil
-}
-
-// Boards lists the boards and families by name.
-func (s *Store) Boards(ctx context.Context) ([]definition.Board, error) {
-	d, err := s.catalog.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var boards []definition.Board
-	for slot := range d.boards {
-		if r, _ := d.compiledIn(slot); r != nil {
-			boards = append(boards, r.Board)
-		}
-	}
-	slices.SortFunc(boards, func(a, b definition.Board) int { return cmp.Compare(a.Name, b.Name) })
-	return boards, nil
-}
-
-// Events lists the events by name.
-func (s *Store) Events(ctx context.Context) ([]definition.Event, error) {
-	d, err := s.catalog.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var events []definition.Event
-	for _, name := range slices.Sorted(maps.Keys(d.events)) {
-		events = append(events, *d.events[name])
-	}
-	return events, nil
-}
-
-// Event returns an event, or ErrUnknownEvent.
-func (s *Store) Event(ctx context.Context, name string) (definition.Event, error) {
-	e, err := s.event(ctx, name)
-	if err != nil {
-		return definition.Event{}, err
-	}
-	return *e, nil
-}
-
-// Definition returns a board or family by the name of its definition: "stars",
-// "fans:{star}". It returns ErrUnknownBoard where there is none.
-func (s *Store) Definition(ctx context.Context, board string) (definition.Board, error) {
-	r, err := s.compiledDefinition(ctx, board)
-	if err != nil {
-		return definition.Board{}, err
-	}
-	return r.Board, nil
-}
-
-// compiledDefinition finds a definition by its own name, also one made a moment ago.
-func (s *Store) compiledDefinition(ctx context.Context, board string) (*definition.Compiled, error) {
-	t, err := definition.ParseFamilyName(board)
-	if err != nil {
-		return nil, err
-	}
-	r, err := findDefinition(ctx, &s.catalog, func(d *definitions, _ bool) (*definition.Compiled, error) {
-		r, err := d.compiledIn(t.Slot())
-		if r == nil && err == nil {
-			err = unknownBoard(board)
-		}
-		return r, err
-	})
-	if err == nil && r.Board.Name != board { // another definition has the slot
-		return nil, unknownBoard(board)
-	}
-	return r, err
-}
-
 // Define adds or changes the given definitions and keeps the others. It does all or
 // nothing. It returns ErrConflict for a change that would re-order existing data and for a
 // name that clashes with another. It returns the same for an end that has passed, or that
 // is too near for all nodes to learn of it. A FieldError names the field by its path in a
-// boards file: boards.stars.period, events.gift[0].board.
+// boards file: boards.stars.period, events.gift[0].board. Define adds nothing to the audit.
 func (s *Store) Define(ctx context.Context, all definition.Set) error {
-	return s.defineAll(ctx, all, definition.LocateInFile)
+	return s.defineAll(ctx, all, located.LocateInFile, nil)
 }
 
-// DefineBoard is Define for one board or family. A FieldError names the field alone.
-func (s *Store) DefineBoard(ctx context.Context, board definition.Board) error {
-	return s.defineAll(ctx, definition.Set{Boards: []definition.Board{board}}, asGiven)
+// DefineBoard is Define for one board or family. A FieldError names the field alone. A call that
+// changes something adds one line to the audit, with by.
+func (s *Store) DefineBoard(ctx context.Context, board definition.Board, by Moderator) error {
+	return s.defineAll(ctx, definition.Set{Boards: []definition.Board{board}}, asGiven, &Action{Action: "define_board", Board: board.Name, Moderator: by})
 }
 
 // DefineEvent is Define for one event. A FieldError names the field alone, such as
-// updates[0].board.
-func (s *Store) DefineEvent(ctx context.Context, event definition.Event) error {
-	return s.defineAll(ctx, definition.Set{Events: []definition.Event{event}}, asGiven)
+// updates[0].board. A call that changes something adds one line to the audit, with by.
+func (s *Store) DefineEvent(ctx context.Context, event definition.Event, by Moderator) error {
+	return s.defineAll(ctx, definition.Set{Events: []definition.Event{event}}, asGiven, &Action{Action: "define_event", Event: event.Name, Moderator: by})
 }
 
-// locateError adds to the error of a definition the path by which the caller knows the
-// field. section is boards or events, and name is the name of the definition.
-type locateError func(section, name string, err error) error
+// located is a board or an event.
+type located interface{ LocateInFile(err error) error }
+
+// locateError adds to the error of a definition the path by which the caller knows the field.
+type locateError func(of located, err error) error
 
 // asGiven keeps the path within the definition.
-func asGiven(_, _ string, err error) error { return err }
+func asGiven(_ located, err error) error { return err }
 
-func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateError) error {
+// defineAll adds or changes definitions. act is the line of the audit; nil for none.
+func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateError, act *Action) error {
 	boards, events := slices.Clone(all.Boards), slices.Clone(all.Events)
 	for i, b := range boards {
 		var err error
@@ -127,7 +53,7 @@ func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateErro
 			err = boards[i].CheckNew()
 		}
 		if err != nil {
-			return at(definition.SectionBoards, b.Name, err)
+			return at(b, err)
 		}
 	}
 	for i, e := range events {
@@ -136,17 +62,28 @@ func (s *Store) defineAll(ctx context.Context, all definition.Set, at locateErro
 			err = events[i].CheckNew()
 		}
 		if err != nil {
-			return at(definition.SectionEvents, e.Name, err)
+			return at(e, err)
 		}
 	}
 	return s.define(ctx, func(d *definitions) (catalogChange, error) {
 		return d.planDefine(boards, events, at, s.catalog.clock.now())
-	})
+	}, act)
 }
 
-// define writes the change that plan returns. When another node has changed the definitions
-// in the meantime, define reads them and calls plan again.
-func (s *Store) define(ctx context.Context, plan func(*definitions) (catalogChange, error)) error {
+// define writes the change that plan returns, if any, and with it the line of the audit; act is
+// nil for no line. When another node has changed the definitions in the meantime, define reads
+// them and calls plan again.
+func (s *Store) define(ctx context.Context, plan func(*definitions) (catalogChange, error), act *Action) error {
+	var line []byte
+	if act != nil {
+		if err := act.Moderator.check(); err != nil {
+			return err
+		}
+		var err error
+		if line, err = act.line(); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, defineTimeout)
 	defer cancel()
 	// Only one caller of this node at a time, so that only nodes compete.
@@ -165,6 +102,7 @@ func (s *Store) define(ctx context.Context, plan func(*definitions) (catalogChan
 		if err != nil || len(c.fields) == 0 {
 			return err
 		}
+		c.line = line
 		switch err := s.catalog.change(ctx, d, c); {
 		case err == nil:
 			_, err := s.catalog.readFresh(ctx) // so that the caller can use the definition
@@ -185,6 +123,7 @@ type catalogChange struct {
 	mustBeEmpty map[string]error  // slots that must have no instances, to the error where one has
 	reschedule  []string          // slots that need housekeeping once all nodes know the change
 	deadline    int64             // the script refuses the change after this time, µs since 1970; 0: never
+	line        []byte            // of the audit; empty for none
 }
 
 // applyBefore sets a deadline for the change, in µs since 1970. The earliest deadline
@@ -212,16 +151,16 @@ func (d *definitions) planDefine(boards []definition.Board, events []definition.
 		slot := b.Slot()
 		field := boardField + slot
 		if _, twice := c.fields[field]; twice {
-			return c, at(definition.SectionBoards, b.Name, conflict("board", "%q is defined twice", b.Name))
+			return c, at(b, conflict("board", "%q is defined twice", b.Name))
 		}
 		if err := d.broken[field]; err != nil {
 			return c, err
 		}
 		if err := d.planRedefine(&c, b, now); err != nil {
-			return c, at(definition.SectionBoards, b.Name, err)
+			return c, at(b, err)
 		}
 		if err := c.mustBeEmpty[slot]; err != nil {
-			c.mustBeEmpty[slot] = at(definition.SectionBoards, b.Name, err)
+			c.mustBeEmpty[slot] = at(b, err)
 		}
 		there[slot] = true
 		if changed, err := d.planField(c, field, b); err != nil {
@@ -239,10 +178,10 @@ func (d *definitions) planDefine(boards []definition.Board, events []definition.
 	}
 	for _, e := range events {
 		if err := rules.checkEvent(e); err != nil {
-			return c, at(definition.SectionEvents, e.Name, err)
+			return c, at(e, err)
 		}
 		if err := e.CheckBoards(func(slot string) bool { return there[slot] }); err != nil {
-			return c, at(definition.SectionEvents, e.Name, err)
+			return c, at(e, err)
 		}
 		named[eventField+e.Name] = true
 		if _, err := d.planField(c, eventField+e.Name, e); err != nil {
@@ -340,14 +279,14 @@ func (d *definitions) definitionIn(field string) any {
 // Delete deletes a board or family with all its data, or one instance of a family. An
 // instance may be written to again. Within a second no node shows the board any more;
 // housekeeping deletes the data some seconds later. Delete returns ErrConflict for a board
-// that an event updates or that is a source of a union.
-func (s *Store) Delete(ctx context.Context, board string) error {
+// that an event updates or that is a source of a union. It adds a line to the audit, with by.
+func (s *Store) Delete(ctx context.Context, board string, by Moderator) error {
 	if _, period, qualified := strings.Cut(board, "@"); qualified {
 		return Invalid("board", fmt.Sprintf("has the period %q; a period cannot be deleted by itself, only the board with all its periods", definition.Clip(period)))
 	}
 	n, err := definition.ParseName(board)
 	if err == nil && len(n.Parts) > 0 {
-		return s.deleteInstance(ctx, n)
+		return s.deleteInstance(ctx, n, by)
 	}
 	t, err := definition.ParseFamilyName(board)
 	if err != nil {
@@ -367,22 +306,28 @@ func (s *Store) Delete(ctx context.Context, board string) error {
 			return catalogChange{}, conflict("board", "%q is a source of union %q: change or delete the union first", board, union)
 		}
 		return catalogChange{fields: map[string]string{leavingField + t.Slot(): "now"}, reschedule: []string{t.Slot()}}, nil
-	})
+	}, &Action{Action: actionDeleteBoard, Board: board, Moderator: by})
 }
 
-// DeleteEvent deletes an event. The updates that it made stay.
-func (s *Store) DeleteEvent(ctx context.Context, event string) error {
+const actionDeleteBoard = "delete_board"
+
+// DeleteEvent deletes an event. The updates that it made stay. It adds a line to the audit, with
+// by.
+func (s *Store) DeleteEvent(ctx context.Context, event string, by Moderator) error {
 	return s.define(ctx, func(d *definitions) (catalogChange, error) {
 		if _, there := d.values[eventField+event]; !there {
 			return catalogChange{}, d.unknownEvent(event)
 		}
 		// Housekeeping keeps its ids for late retries, and no longer.
 		return catalogChange{fields: map[string]string{eventField + event: ""}, reschedule: []string{"/" + event}}, nil
-	})
+	}, &Action{Action: "delete_event", Event: event, Moderator: by})
 }
 
 // deleteInstance deletes all data of an instance.
-func (s *Store) deleteInstance(ctx context.Context, n definition.Name) error {
+func (s *Store) deleteInstance(ctx context.Context, n definition.Name, by Moderator) error {
+	if err := by.check(); err != nil {
+		return err
+	}
 	d, err := s.catalog.readFresh(ctx)
 	if err != nil {
 		return err
@@ -393,28 +338,11 @@ func (s *Store) deleteInstance(ctx context.Context, n definition.Name) error {
 	if err := s.deleteData(ctx, n.Instance(), d.readAt+lease.Microseconds()); err != nil {
 		return fmt.Errorf("delete board %q: %w", n.Instance(), err)
 	}
-	return s.scheduleNow(ctx, n.Instance()) // so that housekeeping unlists it
-}
-
-func unknownBoard(board string) error {
-	return &FieldError{Field: "board", Reason: fmt.Sprintf("there is no board %q", board), Kind: ErrUnknownBoard}
-}
-
-// maxNamedEvents bounds the events that the error of an unknown event names.
-const maxNamedEvents = 10
-
-// unknownEvent is the error of an event that is not defined. It names the events that are.
-func (d *definitions) unknownEvent(event string) error {
-	names := slices.Sorted(maps.Keys(d.events))
-	more := ""
-	if n := len(names) - maxNamedEvents; n > 0 {
-		names, more = names[:maxNamedEvents], fmt.Sprintf(" and %d more", n)
+	if err := s.scheduleNow(ctx, n.Instance()); err != nil { // so that housekeeping unlists it
+		return err
 	}
-	known := "no event is defined"
-	if len(names) > 0 {
-		known = "the events are " + strings.Join(names, ", ") + more
-	}
-	return &FieldError{Field: "event", Reason: fmt.Sprintf("there is no event %q; %s", event, known), Kind: ErrUnknownEvent}
+	_, err = s.audit(ctx, Action{Action: actionDeleteBoard, Board: n.Instance(), Moderator: by}, "")
+	return err
 }
 
 func conflict(field, reason string, args ...any) error {

@@ -14,7 +14,7 @@ import (
 
 func defineOne(t testing.TB, s *ranking.Store, def definition.Board) error {
 	t.Helper()
-	return s.DefineBoard(t.Context(), def)
+	return s.DefineBoard(t.Context(), def, ranking.Moderator{})
 }
 
 // conflicts wants an ErrConflict that names the field.
@@ -63,8 +63,8 @@ func TestDefineIsAllOrNothing(t *testing.T) {
 			require.Len(t, boards, 3, what)
 		}
 		// One by itself is no file.
-		conflicts(t, "order", s.DefineBoard(t.Context(), definition.Board{Name: "busy", Order: definition.Asc}))
-		err := s.DefineEvent(t.Context(), event("e", "nope"))
+		conflicts(t, "order", s.DefineBoard(t.Context(), definition.Board{Name: "busy", Order: definition.Asc}, ranking.Moderator{}))
+		err := s.DefineEvent(t.Context(), event("e", "nope"), ranking.Moderator{})
 		var fe *ranking.FieldError
 		require.ErrorAs(t, err, &fe)
 		require.Equal(t, "updates[0].board", fe.Field)
@@ -171,7 +171,7 @@ func TestHowManyMayBeDefined(t *testing.T) {
 	conflicts(t, "boards", defineOne(t, s, definition.Board{Name: "more"}))
 	conflicts(t, "boards", s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "more", Updates: all.Events[0].Updates}}}))
 	require.NoError(t, s.Define(t.Context(), all), "those that there are may be defined again")
-	require.NoError(t, s.DeleteEvent(t.Context(), "b000"))
+	require.NoError(t, s.DeleteEvent(t.Context(), "b000", ranking.Moderator{}))
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{{Name: "more", Updates: all.Events[1].Updates}}}))
 }
 
@@ -188,13 +188,13 @@ func TestNamesOfDefinitions(t *testing.T) {
 			require.ErrorIs(t, err, ranking.ErrUnknownBoard, name)
 			_, err = s.Instances(t.Context(), name, "", 10)
 			require.ErrorIs(t, err, ranking.ErrUnknownBoard, name)
-			require.ErrorIs(t, s.Delete(t.Context(), name), ranking.ErrUnknownBoard, name)
+			require.ErrorIs(t, s.Delete(t.Context(), name, ranking.Moderator{}), ranking.ErrUnknownBoard, name)
 		}
 		for _, name := range []string{"fans:s1", "fans:{}", "fans:{A}", "Fans", "", "fans:{star}@-1"} {
 			_, err := s.Definition(t.Context(), name)
 			require.ErrorIs(t, err, ranking.ErrInvalid, name)
 		}
-		require.ErrorIs(t, s.Delete(t.Context(), "stars:s1"), ranking.ErrUnknownBoard)
-		require.ErrorIs(t, s.Delete(t.Context(), "fans:s1@-1"), ranking.ErrInvalid)
+		require.ErrorIs(t, s.Delete(t.Context(), "stars:s1", ranking.Moderator{}), ranking.ErrUnknownBoard)
+		require.ErrorIs(t, s.Delete(t.Context(), "fans:s1@-1", ranking.Moderator{}), ranking.ErrInvalid)
 	})
 }

@@ -84,9 +84,9 @@ func TestCluster(t *testing.T) {
 		spread += min(len(keys), 1)
 	}
 	require.Equal(t, len(masters), spread, "the boards are on all masters")
-	require.NoError(t, s.DeleteEvent(t.Context(), "e"))
-	require.NoError(t, s.Delete(t.Context(), "fans:s1"))
-	require.NoError(t, s.Delete(t.Context(), "h"))
+	require.NoError(t, s.DeleteEvent(t.Context(), "e", ranking.Moderator{}))
+	require.NoError(t, s.Delete(t.Context(), "fans:s1", ranking.Moderator{}))
+	require.NoError(t, s.Delete(t.Context(), "h", ranking.Moderator{}))
 	_, err = s.Page(t.Context(), "h", 1, 1)
 	require.ErrorIs(t, err, ranking.ErrUnknownBoard)
 }

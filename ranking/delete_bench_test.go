@@ -157,7 +157,7 @@ func BenchmarkRetire(b *testing.B) {
 			require.NoError(b, patient.Del(ctx, k.Members, k.Data, k.Ids[0], k.Ids[1], k.Meta, k.Periods).Err())
 		}},
 		{"delete", "delete", "", func() {
-			require.NoError(b, s.Delete(ctx, "delete"))
+			require.NoError(b, s.Delete(ctx, "delete", Moderator{}))
 			gone("delete")
 			redistest.Eventually(b, "the definition to go", func() error {
 				_, err := s.housekeepDue(ctx)

@@ -241,7 +241,7 @@ func TestRequestIDsOfAnEventGo(t *testing.T) {
 	happened, err := w.stores[0].ApplyEvents(t.Context(), "gift", []EventCall{{ID: "x", Fields: map[string]jsontext.Value{"user": jsontext.Value(`"a"`)}}})
 	require.NoError(t, err)
 	require.NoError(t, happened[0].Err)
-	require.NoError(t, w.stores[0].DeleteEvent(t.Context(), "gift"))
+	require.NoError(t, w.stores[0].DeleteEvent(t.Context(), "gift", Moderator{}))
 	w.until("all to go", w.nothingLeft)
 }
 
@@ -345,7 +345,7 @@ func TestANodeThatWasHeldUpTakesNothingAway(t *testing.T) {
 				w := simulated(t, 2, Config{}, def)
 				w.write(w.stores[0], "fans:s1", "a", 1)
 				if name == "delete" {
-					require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))
+					require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}", Moderator{}))
 				}
 				w.pass(2*time.Hour + relistAfter)
 				rdb := w.client()
@@ -402,7 +402,7 @@ func TestANodeThatDiesIsStoodInFor(t *testing.T) {
 					want := []string{definition.Qualify("fans:s1", w.write(w.stores[0], "fans:s1", "a", 1).Period)}
 					if name == "delete" {
 						want = []string{}
-						require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))
+						require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}", Moderator{}))
 					}
 					rdb := w.client()
 					dies := New(rdb, cfg)
@@ -538,7 +538,7 @@ func TestRedisLosesAll(t *testing.T) {
 	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}", Period: "hour"}, definition.Board{Name: "old"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	w.write(w.stores[0], "old", "a", 1)
-	require.NoError(t, w.stores[1].Delete(t.Context(), "old"))
+	require.NoError(t, w.stores[1].Delete(t.Context(), "old", Moderator{}))
 	w.pass(lease)
 	w.tend()
 	w.tend()
@@ -597,7 +597,7 @@ func TestADeletedFamilyLeavesNothing(t *testing.T) {
 			<-began
 		}
 		for _, board := range []string{"fans:{star}", "days:{star}", "plain"} {
-			require.NoError(t, w.stores[0].Delete(t.Context(), board))
+			require.NoError(t, w.stores[0].Delete(t.Context(), board, Moderator{}))
 		}
 		if w.set != nil {
 			redistest.Eventually(t, "the other node to know", func() error {
@@ -640,13 +640,13 @@ func TestADeletedInstanceBeginsAnew(t *testing.T) {
 	w.tend()
 	w.write(w.stores[0], "fans:s1", "b", 1)
 	w.pass(relistAfter)
-	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1"))
+	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1", Moderator{}))
 	require.Zero(t, w.total("fans:s1"))
 	require.False(t, send().Duplicate)
 	w.cared(true)
 	w.tend()
 	require.EqualValues(t, 1, w.total("fans:s1"))
-	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1"))
+	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:s1", Moderator{}))
 	w.pass(relistAfter)
 	w.tend()
 	require.NoError(t, w.nothingLeft())
@@ -675,13 +675,13 @@ func TestTendOnACluster(t *testing.T) {
 		return nil
 	})
 	w.write(w.stores[0], "fans:s1", "a", 1)
-	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:{star}"))
+	require.NoError(t, w.stores[1].Delete(t.Context(), "fans:{star}", Moderator{}))
 	w.until("nothing to remain", func() error {
 		for _, m := range masters {
 			all, err := m.Admin().Keys(t.Context(), "*").Result()
 			require.NoError(t, err)
 			for _, key := range all {
-				if key != (keyspace.New("rc")).Definitions() {
+				if keys := keyspace.New("rc"); key != keys.Definitions() && key != keys.Audit() {
 					return fmt.Errorf("there is %s", key)
 				}
 			}
@@ -699,7 +699,7 @@ func TestADeletionWaitsForTheOthers(t *testing.T) {
 	w := simulated(t, 2, Config{}, definition.Board{Name: "fans:{star}"})
 	w.write(w.stores[0], "fans:s1", "a", 1)
 	require.NoError(t, w.stores[0].scheduleNow(t.Context(), "fans/1 fans:s0"))
-	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}"))
+	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:{star}", Moderator{}))
 	there := w.stores[0].keys.Board("fans:s1", "").Meta
 	for range 3 {
 		w.tend()

@@ -31,6 +31,9 @@ var (
 	// definition that would re-order data, one instance too many, and the deletion of a
 	// board that another definition needs.
 	ErrConflict = definition.ErrConflict
+	// ErrForbidden reports an event that a caller with a Sender may not send, by the
+	// definition of the event. A FieldError names the field.
+	ErrForbidden = definition.ErrForbidden
 	// ErrUnknownMember reports a member that is not on the board.
 	ErrUnknownMember = definition.ErrUnknownMember
 	// ErrIDMismatch reports a request id that was used before for another update.

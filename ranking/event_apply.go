@@ -40,6 +40,7 @@ func (s *Store) CheckFeed(ctx context.Context, feed string) error {
 type EventCall struct {
 	ID     string // makes a retry count once; "" for none, else an id that definition.CheckNewText accepts
 	Fields map[string]jsontext.Value
+	Sender *Sender // nil: a trusted caller, who may send anything that the event has
 }
 
 // EventResult is the result of one EventCall. Err is set when the occurrence is wrong in
@@ -66,8 +67,13 @@ const (
 
 // ApplyEvents applies the updates that occurrences of an event make, and publishes the
 // occurrences on the event's feed. It returns ErrUnknownEvent, or ErrTooLarge for more than
-// MaxEventUpdates updates. It returns ErrUnavailable or ErrOverloaded only when each of the
-// occurrences ends with one of these errors.
+// MaxEventUpdates updates. It returns ErrForbidden where the definition of the event does not
+// allow a Sender to send it at all. It returns ErrUnavailable or ErrOverloaded only when each of
+// the occurrences ends with one of these errors.
+//
+// The Err of an occurrence is ErrForbidden, ErrOutOfRange or ErrInvalid when a field breaks a
+// rule of the definition. A rule with a kind needs the member's profile; where the store cannot
+// read that, Err is ErrUnavailable. Such an occurrence changes and publishes nothing.
 //
 // An occurrence with an id is idempotent as a whole. After an ErrUnavailable, or a crash
 // half way, call ApplyEvents again with the same id, on any node. It completes the missing
@@ -90,18 +96,27 @@ func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) 
 	if n := len(all) * len(e.Updates); n > MaxEventUpdates {
 		return nil, &FieldError{Field: "events", Reason: fmt.Sprintf("make %d updates; want at most %d, which is %d events", n, MaxEventUpdates, MaxEventUpdates/len(e.Updates)), Kind: ErrTooLarge}
 	}
+	if err := checkSenders(e, all); err != nil {
+		return nil, err
+	}
 	happened := make([]EventResult, len(all))
 	items := make([]eventItem, len(all))
 	for i, o := range all {
 		h := &happened[i]
-		items[i].id = o.ID
+		items[i].id = o.storedID()
 		if items[i].fields, h.Err = o.check(); h.Err == nil {
 			h.Updates, h.Err = e.Expand(o.Fields)
+		}
+		if h.Err == nil && o.Sender != nil {
+			h.Err = e.CheckSent(o.Sender.Sub, o.Fields)
 		}
 		if h.Err == nil && e.CarriesTime(o.Fields) {
 			h.Err = s.checkEventTime(ctx, e)
 		}
-		if h.Err == nil {
+	}
+	s.checkNamedMembers(first, e, all, happened)
+	for i, o := range all {
+		if happened[i].Err == nil {
 			items[i].digest, items[i].definition = e.Digest(o.Fields), e.UpdatesDigest()
 		}
 	}
@@ -175,6 +190,9 @@ func (o EventCall) check() ([]byte, error) {
 			return nil, err
 		}
 	}
+	if err := o.Sender.check(); err != nil {
+		return nil, err
+	}
 	fields, err := json.Marshal(o.Fields, json.Deterministic(true))
 	if err != nil {
 		return nil, Invalid("event", "is not valid JSON")
@@ -187,7 +205,7 @@ func (o EventCall) check() ([]byte, error) {
 
 // eventItem is an occurrence in a queue to Redis.
 type eventItem struct {
-	id, digest string
+	id, digest string // id as storedID returns it
 	definition string // digest of the event's updates
 	fields     []byte // JSON
 	err        *error // the result
@@ -294,7 +312,7 @@ func (s *Store) applyEventUpdates(ctx context.Context, event string, all []Event
 			if happened[p.of].takenBack {
 				updates[n].override = takingBack
 			}
-			if id := all[p.of].ID; id != "" {
+			if id := all[p.of].storedID(); id != "" {
 				updates[n].ID = updateID(id, event, made[:p.update], made[p.update])
 			}
 		}

@@ -21,7 +21,8 @@ type TakenBack struct {
 }
 
 // TakeBack takes back an occurrence of an event by its id, on each board that it has
-// updated, once. It returns each member's score and rank after that.
+// updated, once. It returns each member's score and rank after that. sender is the Sender of
+// the occurrence; nil for that of a trusted caller.
 //
 // On a board with a window the updates leave before their time, and TakeBack does nothing
 // else. The rest of this paragraph is about other boards. TakeBack subtracts a score that
@@ -39,19 +40,19 @@ type TakenBack struct {
 // id, TakeBack returns an ErrUnknownEvent that names the id. It returns an ErrConflict, and
 // does nothing, when the event has been redefined since. After any error of a board, such
 // as ErrUnavailable, call TakeBack again: it continues where it stopped.
-func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (TakenBack, error) {
+func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, by Moderator) (TakenBack, error) {
 	e, err := s.event(ctx, event)
 	if err != nil {
 		return TakenBack{}, err
 	}
-	if err := cmp.Or(definition.CheckText("id", id), by.check()); err != nil {
+	if err := cmp.Or(definition.CheckText("id", id), sender.check(), by.check()); err != nil {
 		return TakenBack{}, err
 	}
-	record, err := s.recordTakeBack(ctx, e, id, "t")
+	o := EventCall{ID: id, Sender: sender}
+	record, err := s.recordTakeBack(ctx, e, o.storedID(), "t")
 	if err != nil {
 		return TakenBack{}, err
 	}
-	o := EventCall{ID: id}
 	if err := json.Unmarshal([]byte(record.fields), &o.Fields); err != nil {
 		return TakenBack{}, fmt.Errorf("%w: event %q has stored %q, which is not a valid set of fields", ErrUnavailable, event, definition.Clip(record.fields))
 	}
@@ -79,22 +80,31 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, by Moderator) (T
 	}
 	// Concurrent callers all come here, and so does a caller that repeats a failed call. The
 	// audit gets one line from all of them.
-	added, err := s.audit(ctx, Action{Action: "take_back", Event: event, ID: id, Moderator: by}, takeBackID(event, id, record.bucket))
+	added, err := s.audit(ctx, o.takeBackAction(event, by), takeBackID(event, o.storedID(), record.bucket))
 	if err != nil {
 		return TakenBack{}, err
 	}
 	t.Before = !added
-	if _, err := s.recordTakeBack(ctx, e, id, "T"); err != nil && !errors.Is(err, ErrUnknownEvent) { // the id may have expired by now
+	if _, err := s.recordTakeBack(ctx, e, o.storedID(), "T"); err != nil && !errors.Is(err, ErrUnknownEvent) { // the id may have expired by now
 		return TakenBack{}, err
 	}
 	return t, nil
+}
+
+// takeBackAction is the line of the audit for taking back the occurrence.
+func (o EventCall) takeBackAction(event string, by Moderator) Action {
+	a := Action{Action: "take_back", Event: event, ID: o.ID, Moderator: by}
+	if o.Sender != nil {
+		a.Sub = &o.Sender.Sub
+	}
+	return a
 }
 
 func errRedefined(event string) error {
 	return conflict("event", "%q has been redefined since this occurrence", event)
 }
 
-// takeBackID is the id of the act of taking back an occurrence, for the audit. A later
+// takeBackID is the id of the act of taking back an occurrence, for the audit. id is as storedID returns it. A later
 // occurrence may have the same id, but not the same bucket.
 func takeBackID(event, id, bucket string) string {
 	return strings.Join([]string{"take_back", event, id, bucket}, keyspace.FieldSep)
@@ -107,7 +117,7 @@ type takeBackRecord struct {
 	bucket string // the bucket of time that keeps the id
 }
 
-// recordTakeBack records the state of taking back an occurrence.
+// recordTakeBack records the state of taking back an occurrence. id is as storedID returns it.
 func (s *Store) recordTakeBack(ctx context.Context, e *definition.Event, id, state string) (takeBackRecord, error) {
 	ids := s.keys.EventIDs(e.Name)
 	r, err := script.TakeBack.Run(ctx, s.rdb, ids[:], []any{id, state, e.UpdatesDigest()})

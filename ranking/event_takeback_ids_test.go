@@ -36,7 +36,7 @@ func point(t testing.TB, s *Store, id string, n int) EventResult {
 
 func takeBack(t testing.TB, s *Store, id string) TakenBack {
 	t.Helper()
-	took, err := s.TakeBack(t.Context(), "e", id, Moderator{})
+	took, err := s.TakeBack(t.Context(), "e", id, nil, Moderator{})
 	require.NoError(t, err)
 	return took
 }
@@ -67,7 +67,7 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 			w.pass(bucket + time.Second)
 			for _, id := range []string{"half", "gone"} {
 				left.Store(1) // one board takes it back, the other does not hear of it
-				_, err := s.TakeBack(t.Context(), "e", id, Moderator{})
+				_, err := s.TakeBack(t.Context(), "e", id, nil, Moderator{})
 				require.ErrorIs(t, err, ErrUnavailable)
 			}
 			takeBack(t, s, "half")
@@ -83,7 +83,7 @@ func TestTakeBackOfWhatIsForgotten(t *testing.T) {
 			for _, later := range []time.Duration{bucket - 6*time.Second, 10 * time.Second} {
 				w.pass(later)
 				for _, id := range []string{"late", "gone"} {
-					_, err := s.TakeBack(t.Context(), "e", id, Moderator{})
+					_, err := s.TakeBack(t.Context(), "e", id, nil, Moderator{})
 					require.ErrorIs(t, err, ErrUnknownEvent, id)
 				}
 			}
@@ -117,7 +117,7 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 		}
 
 		pointEvent(t, s, one, two)
-		_, err := s.TakeBack(t.Context(), "e", "2", Moderator{})
+		_, err := s.TakeBack(t.Context(), "e", "2", nil, Moderator{})
 		require.ErrorIs(t, err, ErrConflict)
 		refusedAs(t, err, "event")
 		var noted []string
@@ -144,7 +144,7 @@ func TestTakeBackOfAnEventDefinedOtherwise(t *testing.T) {
 		require.Equal(t, []string{"m 8 #1"}, entriesOf(t, s, "two"))
 		for _, boards := range [][]definition.Board{{one, two}, {one}} {
 			pointEvent(t, s, boards...)
-			_, err = s.TakeBack(t.Context(), "e", "4", Moderator{})
+			_, err = s.TakeBack(t.Context(), "e", "4", nil, Moderator{})
 			require.ErrorIs(t, err, ErrConflict)
 		}
 		takeBack(t, s, "2")
@@ -169,7 +169,7 @@ func TestTakeBackThatIsRefused(t *testing.T) {
 				}
 			}
 		}
-		_, err := s.TakeBack(t.Context(), "e", "1", Moderator{})
+		_, err := s.TakeBack(t.Context(), "e", "1", nil, Moderator{})
 		require.ErrorIs(t, err, ErrIDMismatch)
 		lines, err := s.Audit(t.Context(), "", 10)
 		require.NoError(t, err)

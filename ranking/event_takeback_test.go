@@ -61,17 +61,17 @@ func TestTakeBack(t *testing.T) {
 		give(t, a, "3", "b", "v", 2)
 		why := Moderator{Reason: "charged back", By: "desk"}
 
-		took, err := b.TakeBack(t.Context(), "gift", "3", why)
+		took, err := b.TakeBack(t.Context(), "gift", "3", nil, why)
 		require.NoError(t, err)
 		require.False(t, took.Before)
 		require.Equal(t, "fans:b", took.Updates[1].Board)
 		require.Equal(t, Result{Previous: &Standing{2, 1}, TakenBack: true}, took.Outcomes[1].Result)
-		took, err = b.TakeBack(t.Context(), "gift", "2", why)
+		took, err = b.TakeBack(t.Context(), "gift", "2", nil, why)
 		require.NoError(t, err)
 		require.Equal(t, Result{Current: &Standing{3, 1}, Previous: &Standing{7, 1}, TakenBack: true}, took.Outcomes[0].Result)
 		require.Equal(t, before, allOf(t, a))
 
-		again, err := a.TakeBack(t.Context(), "gift", "2", why)
+		again, err := a.TakeBack(t.Context(), "gift", "2", nil, why)
 		require.NoError(t, err)
 		require.True(t, again.Before)
 		late := give(t, a, "2", "a", "u", 4)
@@ -88,10 +88,10 @@ func TestTakeBack(t *testing.T) {
 		require.Len(t, lines, 2)
 		require.Equal(t, Action{Line: lines[0].Line, At: lines[0].At, Action: "take_back", Event: "gift", ID: "2", Moderator: why}, lines[0])
 
-		_, err = a.TakeBack(t.Context(), "gift", "nope", why)
+		_, err = a.TakeBack(t.Context(), "gift", "nope", nil, why)
 		require.ErrorIs(t, err, ErrUnknownEvent)
 		refusedAs(t, err, "id")
-		_, err = a.TakeBack(t.Context(), "none", "2", why)
+		_, err = a.TakeBack(t.Context(), "none", "2", nil, why)
 		refusedAs(t, err, "event")
 	})
 }
@@ -117,7 +117,7 @@ func TestTakeBackAmongOthers(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.Hide(t.Context(), "stars", "a", Moderator{}))
 		for _, id := range []string{"1", "3"} {
-			_, err := s.TakeBack(t.Context(), "gift", id, Moderator{})
+			_, err := s.TakeBack(t.Context(), "gift", id, nil, Moderator{})
 			require.NoError(t, err)
 		}
 		require.NoError(t, s.Show(t.Context(), "stars", "a", Moderator{}))
@@ -150,9 +150,9 @@ func TestTakeBackHalfWay(t *testing.T) {
 			}}})
 			require.True(t, err != nil || h[0].Err != nil)
 			left.Store(int64(3 - n))
-			_, err = s.TakeBack(t.Context(), "gift", star, Moderator{})
+			_, err = s.TakeBack(t.Context(), "gift", star, nil, Moderator{})
 			require.ErrorIs(t, err, ErrUnavailable)
-			took, err := other.TakeBack(t.Context(), "gift", star, Moderator{})
+			took, err := other.TakeBack(t.Context(), "gift", star, nil, Moderator{})
 			require.NoError(t, err)
 			require.False(t, took.Before)
 			give(t, other, star, star, "u", 2)
@@ -172,20 +172,20 @@ func TestTakeBackAfterThePeriod(t *testing.T) {
 	s := w.stores[0]
 	require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: "visit", Updates: []definition.Target{
 		{Board: "hours", Member: "m", Score: "1"}, {Board: "ever", Member: "m", Score: "1"},
-	}}))
+	}}, Moderator{}))
 	w.pass(59 * time.Minute)
 	h, err := s.ApplyEvents(t.Context(), "visit", []EventCall{{ID: "1"}, {ID: "2"}})
 	require.NoError(t, err)
 	require.NoError(t, h[0].Err)
 	w.pass(2 * time.Minute)
-	took, err := s.TakeBack(t.Context(), "visit", "1", Moderator{})
+	took, err := s.TakeBack(t.Context(), "visit", "1", nil, Moderator{})
 	require.NoError(t, err)
 	require.ErrorIs(t, took.Outcomes[0].Err, ErrNotOpen)
 	require.Equal(t, Result{Current: &Standing{1, 1}, Previous: &Standing{2, 1}, TakenBack: true}, took.Outcomes[1].Result)
 	require.Equal(t, []string{"m 2 #1"}, entriesOf(t, s, "hours@-1"))
 	require.Equal(t, []string{"m 1 #1"}, entriesOf(t, s, "ever"))
 	w.pass(30 * time.Minute)
-	_, err = s.TakeBack(t.Context(), "visit", "2", Moderator{})
+	_, err = s.TakeBack(t.Context(), "visit", "2", nil, Moderator{})
 	refusedAs(t, err, "id")
 }
 

@@ -47,7 +47,7 @@ func Example() {
 	s := ranking.New(rdb, ranking.Config{})
 	defer s.Close()
 	ctx := context.Background()
-	if err := s.DefineBoard(ctx, definition.Board{Name: "stars", Ties: definition.Shared}); err != nil {
+	if err := s.DefineBoard(ctx, definition.Board{Name: "stars", Ties: definition.Shared}, ranking.Moderator{}); err != nil {
 		panic(err)
 	}
 

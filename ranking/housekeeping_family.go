@@ -103,7 +103,7 @@ func (s *Store) deleteFamily(ctx context.Context, slot string, since, until int6
 			return catalogChange{}, nil
 		}
 		return catalogChange{fields: map[string]string{boardField + slot: "", leavingField + slot: ""}}, nil
-	})
+	}, nil)
 }
 
 // atOnce calls do for all names at the same time.

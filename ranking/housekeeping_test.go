@@ -236,13 +236,14 @@ func (w *world) announced() []string {
 	return names
 }
 
-// allKeys are those in Redis, but for the definitions.
+// allKeys are those in Redis, but for the definitions and the audit.
 func (w *world) allKeys() []string {
 	w.t.Helper()
 	all, err := w.rdb.Keys(w.t.Context(), "*").Result()
 	require.NoError(w.t, err)
 	slices.Sort(all)
-	return slices.DeleteFunc(all, func(k string) bool { return k == keyspace.New("rc").Definitions() || k == clockKey })
+	keys := keyspace.New("rc")
+	return slices.DeleteFunc(all, func(k string) bool { return k == keys.Definitions() || k == keys.Audit() || k == clockKey })
 }
 
 // nothingLeft says what there is still in Redis.

@@ -83,7 +83,7 @@ func TestInstancesStandAlone(t *testing.T) {
 			_, err := s.Apply(t.Context(), name, []definition.Update{{Member: "m", Score: 1}})
 			require.ErrorIs(t, err, ranking.ErrInvalid, name)
 		}
-		require.NoError(t, s.Delete(t.Context(), "hot:moba"))
+		require.NoError(t, s.Delete(t.Context(), "hot:moba", ranking.Moderator{}))
 		page, err := s.Page(t.Context(), "hot:moba", 1, 10)
 		require.NoError(t, err, "an instance that was deleted may be written to again")
 		require.Zero(t, page.Total)
@@ -233,9 +233,9 @@ func TestPrefixes(t *testing.T) {
 			}
 		}
 		require.Equal(t, before, theirs)
-		require.NoError(t, two.DeleteEvent(t.Context(), "e"))
-		require.NoError(t, two.Delete(t.Context(), "fans:a"))
-		require.NoError(t, two.Delete(t.Context(), "b"))
+		require.NoError(t, two.DeleteEvent(t.Context(), "e", ranking.Moderator{}))
+		require.NoError(t, two.Delete(t.Context(), "fans:a", ranking.Moderator{}))
+		require.NoError(t, two.Delete(t.Context(), "b", ranking.Moderator{}))
 		page, err := one.Page(t.Context(), "b", 1, 10)
 		require.NoError(t, err)
 		require.EqualValues(t, 3, page.Entries[0].Score)

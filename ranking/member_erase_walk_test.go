@@ -49,7 +49,7 @@ func TestErasuresDelayNoHousekeeping(t *testing.T) {
 
 		w.write(s, "round", "a", 1)
 		w.write(s, "gone", "a", 1)
-		require.NoError(t, s.Delete(t.Context(), "gone"))
+		require.NoError(t, s.Delete(t.Context(), "gone", Moderator{}))
 		if w.set != nil {
 			w.pass(grace + time.Second)
 		}

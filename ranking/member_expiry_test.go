@@ -144,7 +144,7 @@ func TestLimitAndMemberTTLThatChange(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "m7", p.Entries[0].Member)
 		board.MemberTTL = 0
-		require.ErrorIs(t, s.DefineBoard(t.Context(), board), ErrConflict)
+		require.ErrorIs(t, s.DefineBoard(t.Context(), board, Moderator{}), ErrConflict)
 	})
 }
 

@@ -242,8 +242,8 @@ func TestHiddenOnWhatGoes(t *testing.T) {
 		w.write(s, board, "u", 1)
 		require.NoError(t, s.Hide(t.Context(), board, "u", Moderator{}))
 	}
-	require.NoError(t, s.Delete(t.Context(), "fans:a"))
-	require.NoError(t, s.Delete(t.Context(), "b"))
+	require.NoError(t, s.Delete(t.Context(), "fans:a", Moderator{}))
+	require.NoError(t, s.Delete(t.Context(), "b", Moderator{}))
 	w.until("all to go", func() error {
 		n, err := w.rdb.ZCard(t.Context(), keyspace.New("rc").Hidden()).Result()
 		if err == nil && n > 0 {

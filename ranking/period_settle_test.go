@@ -247,7 +247,7 @@ func TestALostSettlementComesBackUnderTheSameID(t *testing.T) {
 	require.Len(t, w.announced(), 2)
 	w.pass(time.Hour + time.Second)
 	w.tend()
-	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:s1"))
+	require.NoError(t, w.stores[0].Delete(t.Context(), "fans:s1", Moderator{}))
 	require.Empty(t, w.rdb.ZRange(t.Context(), w.stores[0].keys.Deliveries("fans/1"), 0, -1).Val(), "nobody is told of what was deleted")
 }
 
@@ -368,7 +368,7 @@ func TestADeliveryOfAnEarlierLife(t *testing.T) {
 	old, err := s.Deliveries(t.Context(), 10)
 	require.NoError(t, err)
 	require.Len(t, old, 1)
-	require.NoError(t, s.Delete(t.Context(), "fans:s1"))
+	require.NoError(t, s.Delete(t.Context(), "fans:s1", Moderator{}))
 	w.pass(-time.Minute) // into the period that was
 	w.write(s, "fans:s1", "a", 2)
 	w.pass(time.Minute)

@@ -18,7 +18,7 @@ import (
 // as fast as Redis takes them: what apply.lua would come to, without ids.
 func fillBoard(b *testing.B, rdb redis.UniversalClient, s *Store, def definition.Board, members int) {
 	ctx := context.Background()
-	require.NoError(b, s.DefineBoard(ctx, def))
+	require.NoError(b, s.DefineBoard(ctx, def, Moderator{}))
 	_, err := s.Apply(ctx, def.Name, []definition.Update{{Member: benchMember(0), Score: 1}})
 	require.NoError(b, err)
 	k := s.keys.Board(def.Name, "")

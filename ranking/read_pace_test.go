@@ -92,7 +92,7 @@ func storeOfBoard(t *testing.T, url string) *Store {
 	redistest.Patient(rdb)
 	s := New(rdb, Config{CallTimeout: redistest.CallTimeout})
 	t.Cleanup(s.Close)
-	require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "b"}))
+	require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "b"}, Moderator{}))
 	return s
 }
 
@@ -125,7 +125,7 @@ func TestManyPeriodsWaitForTheirTurn(t *testing.T) {
 		s, ctx := storeOfBoard(t, url), t.Context()
 		base := time.Now().UTC().Truncate(time.Hour).Add(-200 * time.Hour)
 		for name, periods := range map[string]int{"few": 100, "many": 101} {
-			require.NoError(t, s.DefineBoard(ctx, definition.Board{Name: name, Period: "36h", Base: base, Keep: new(1000)}))
+			require.NoError(t, s.DefineBoard(ctx, definition.Board{Name: name, Period: "36h", Base: base, Keep: new(1000)}, Moderator{}))
 			for i := range periods - 1 { // the present one is in the list in any case
 				opens := base.Add(time.Duration(i) * time.Minute)
 				record := fmt.Sprint(opens.UnixMicro(), " ", opens.Add(time.Minute).UnixMicro())
@@ -152,7 +152,7 @@ func TestUnbuiltBoardHasNoTurn(t *testing.T) {
 	t.Parallel()
 	redistest.Engines(t, func(t *testing.T, url string) {
 		s := storeOfBoard(t, url)
-		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "u", Union: &definition.Union{Of: []string{"b"}}}))
+		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "u", Union: &definition.Union{Of: []string{"b"}}}, Moderator{}))
 		_, err := s.Apply(t.Context(), "b", []definition.Update{{Member: "m", Score: 1}})
 		require.NoError(t, err)
 		ctx, giveUp := context.WithCancel(t.Context())

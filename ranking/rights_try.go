@@ -16,7 +16,7 @@ import (
 // sentCommands are the commands that the Store and the feed send outside of scripts, and need. (The
 // Store does not need MEMORY: without that command it estimates the size of a board.)
 var sentCommands = []string{
-	"EVAL", "EVALSHA", "EXISTS", "GET", "HGET", "HGETALL", "HLEN", "HMGET", "HSET", "PING", "PUBLISH", "SUBSCRIBE", "UNSUBSCRIBE",
+	"EVAL", "EVALSHA", "EXISTS", "GET", "GETDEL", "HGET", "HGETALL", "HLEN", "HMGET", "HSET", "PING", "PUBLISH", "SET", "SUBSCRIBE", "UNSUBSCRIBE",
 	"XREVRANGE", "ZADD", "ZCARD", "ZCOUNT", "ZMSCORE", "ZRANGE", "ZREM", "ZSCAN",
 }
 

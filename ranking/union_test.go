@@ -102,8 +102,8 @@ func TestUnionIsTheSumOfItsSources(t *testing.T) {
 				}
 			}
 			def := definition.Board{Name: board, Union: u, Order: rapid.SampledFrom([]definition.Order{definition.Desc, definition.Asc}).Draw(t, "order"), Ties: rapid.SampledFrom([]definition.Ties{definition.First, definition.Shared, definition.Dense, definition.ByMember}).Draw(t, "ties")}
-			require.NoError(t, s.DefineBoard(context.Background(), def))
-			defer s.Delete(context.Background(), board)
+			require.NoError(t, s.DefineBoard(context.Background(), def, Moderator{}))
+			defer s.Delete(context.Background(), board, Moderator{})
 			score := rapid.OneOf(rapid.Int64Range(-5, 5), rapid.Int64Range(-definition.MaxScore, definition.MaxScore), rapid.SampledFrom([]int64{definition.MaxScore, -definition.MaxScore, 1 << 40}))
 			want := make(map[string]*big.Int)
 			for i, of := range u.Of {
@@ -630,12 +630,12 @@ func TestUnionOfFamilies(t *testing.T) {
 	require.NotEmpty(t, listing("rc:{kept:x}*"))
 	require.Equal(t, map[string]int64{"m": 3, "v": 100}, scoresOf(whole(t, s, "all:y")), "it is built anew")
 
-	require.NoError(t, s.Delete(t.Context(), "all:y"))
+	require.NoError(t, s.Delete(t.Context(), "all:y", Moderator{}))
 	require.Empty(t, listing("rc:{all:y}*"))
-	require.NoError(t, s.Delete(t.Context(), "all:{star}"))
-	require.NoError(t, s.Delete(t.Context(), "kept:{star}"))
+	require.NoError(t, s.Delete(t.Context(), "all:{star}", Moderator{}))
+	require.NoError(t, s.Delete(t.Context(), "kept:{star}", Moderator{}))
 	for _, b := range []string{"fans:{star}", "hot:{genre}:{star}"} {
-		redistest.Eventually(t, "the unions to have gone", func() error { return s.Delete(t.Context(), b) })
+		redistest.Eventually(t, "the unions to have gone", func() error { return s.Delete(t.Context(), b, Moderator{}) })
 	}
 	w.quiet()
 	require.NoError(t, w.nothingLeft())
@@ -660,30 +660,30 @@ func TestUnionAndItsSources(t *testing.T) {
 		field("board", ErrConflict, err)
 		_, err = s.commitUpdates(t.Context(), "u", []write{{Update: definition.Update{Member: "m", Score: 1}}})
 		require.ErrorIs(t, err, ErrConflict)
-		field("board", ErrConflict, s.Delete(t.Context(), "z"))
+		field("board", ErrConflict, s.Delete(t.Context(), "z", Moderator{}))
 		event := definition.Event{Name: "e", Updates: []definition.Target{{Board: "z", Member: "{m}", Score: "1"}, {Board: "u", Member: "{m}", Score: "1"}}}
-		field("updates[1].board", ErrInvalid, s.DefineEvent(t.Context(), event))
+		field("updates[1].board", ErrInvalid, s.DefineEvent(t.Context(), event, Moderator{}))
 		event.Updates = event.Updates[:1]
-		require.NoError(t, s.DefineEvent(t.Context(), event))
+		require.NoError(t, s.DefineEvent(t.Context(), event, Moderator{}))
 		define(t, s, definition.Board{Name: "told"})
-		require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: "tell", Updates: []definition.Target{{Board: "told", Member: "{m}", Score: "1"}}}))
-		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "told", Union: &definition.Union{Of: []string{"z"}}}))
-		field("union.of[0]", ErrInvalid, s.DefineBoard(t.Context(), definition.Board{Name: "uu", Union: &definition.Union{Of: []string{"u"}}}))
+		require.NoError(t, s.DefineEvent(t.Context(), definition.Event{Name: "tell", Updates: []definition.Target{{Board: "told", Member: "{m}", Score: "1"}}}, Moderator{}))
+		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "told", Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
+		field("union.of[0]", ErrInvalid, s.DefineBoard(t.Context(), definition.Board{Name: "uu", Union: &definition.Union{Of: []string{"u"}}}, Moderator{}))
 
 		apply(t, s, "z", definition.Update{Member: "m", Score: 2})
 		require.EqualValues(t, 2, score(t, s, "u", "m"))
-		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u"}))
-		field("order", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u", Order: definition.Asc, Union: &definition.Union{Of: []string{"z"}}}))
+		field("union", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u"}, Moderator{}))
+		field("order", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "u", Order: definition.Asc, Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
 		define(t, s, definition.Board{Name: "u", Union: &definition.Union{Of: []string{"z"}, Weights: []int64{5}}})
 		old(t, time.Hour, "u", s)
 		require.EqualValues(t, 10, score(t, s, "u", "m"), "the next build takes it")
 
 		define(t, s, definition.Board{Name: "d", Period: "day", Keep: new(3)}, definition.Board{Name: "du", Union: &definition.Union{Of: []string{"d"}, Last: 4}})
-		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}))
-		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d"}))
-		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Union: &definition.Union{Of: []string{"z"}}}))
-		require.NoError(t, s.Delete(t.Context(), "du"))
-		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}))
+		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))
+		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d"}, Moderator{}))
+		field("board", ErrConflict, s.DefineBoard(t.Context(), definition.Board{Name: "d", Union: &definition.Union{Of: []string{"z"}}}, Moderator{}))
+		require.NoError(t, s.Delete(t.Context(), "du", Moderator{}))
+		require.NoError(t, s.DefineBoard(t.Context(), definition.Board{Name: "d", Period: "day", Keep: new(2)}, Moderator{}))
 	})
 }
 
@@ -747,7 +747,7 @@ func TestUnionsThatAreNone(t *testing.T) {
 	} {
 		def, err := definition.ParseBoard("me:{n}", []byte("{"+fields+"}"))
 		if err == nil {
-			err = s.DefineBoard(t.Context(), def)
+			err = s.DefineBoard(t.Context(), def, Moderator{})
 		}
 		if want == "" {
 			require.NoError(t, err, fields)

@@ -143,7 +143,7 @@ func (p *passingWindow) takeBack() {
 		return
 	}
 	id := rapid.SampledFrom(slices.Sorted(maps.Keys(p.given))).Draw(p.t, "given")
-	_, err := p.s.TakeBack(context.Background(), p.m.def.Kind, id, Moderator{})
+	_, err := p.s.TakeBack(context.Background(), p.m.def.Kind, id, nil, Moderator{})
 	require.NoError(p.t, err)
 	p.m.events = slices.DeleteFunc(p.m.events, func(e windowEvent) bool { return e.n == p.given[id] })
 }
@@ -296,7 +296,7 @@ func TestWindowIsTheSameOnBothEngines(t *testing.T) {
 			case 4:
 				id := fmt.Sprint(rapid.IntRange(0, ids).Draw(t, "id"))
 				both(func(s *Store, _ int64) any {
-					took, err := s.TakeBack(ctx, name, id, Moderator{})
+					took, err := s.TakeBack(ctx, name, id, nil, Moderator{})
 					return []any{took.Outcomes, text(err)}
 				})
 			default:

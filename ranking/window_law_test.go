@@ -242,7 +242,7 @@ func (h *windowHistory) takeBack() {
 	s := &h.given[rapid.SampledFrom(known).Draw(h.t, "given")]
 	h.m.sweep(h.now())
 	was := h.m.standing(s.update.Member)
-	took, err := h.s.TakeBack(context.Background(), h.m.def.Kind, s.update.ID, Moderator{})
+	took, err := h.s.TakeBack(context.Background(), h.m.def.Kind, s.update.ID, nil, Moderator{})
 	require.NoError(h.t, err)
 	require.True(h.t, took.Outcomes[0].Result.TakenBack)
 	if !s.taken {
@@ -283,7 +283,7 @@ func (h *windowHistory) delete() {
 	if rapid.IntRange(0, 4).Draw(h.t, "seldom") > 0 {
 		return
 	}
-	require.NoError(h.t, h.s.Delete(context.Background(), h.board))
+	require.NoError(h.t, h.s.Delete(context.Background(), h.board, Moderator{}))
 	_, err := h.s.catalog.readFresh(context.Background()) // who was hidden there is not any more, which is told in a moment
 	require.NoError(h.t, err)
 	h.m.gone()
@@ -590,8 +590,8 @@ func whatCounts(t *testing.T, w *world) {
 		h.hear()
 		h.read()
 		require.Empty(t, h.m.list())
-		require.NoError(t, s.DeleteEvent(ctx, name))
-		require.NoError(t, s.Delete(ctx, d.Name))
+		require.NoError(t, s.DeleteEvent(ctx, name, Moderator{}))
+		require.NoError(t, s.Delete(ctx, d.Name, Moderator{}))
 	})
 }
 

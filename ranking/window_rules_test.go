@@ -51,9 +51,9 @@ func TestWindowsThatCannotChange(t *testing.T) {
 					define(t, s, c.is)
 					define(t, s, c.was)
 					send(t, s, of.instance, definition.Update{Member: "m", Score: 3})
-					refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is))
+					refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is, Moderator{}))
 					require.Equal(t, map[string]int64{"m": 3}, scoresOf(whole(t, s, of.instance)))
-					refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is))
+					refuses(t, c.field, ErrConflict, s.DefineBoard(t.Context(), c.is, Moderator{}))
 				}
 			})
 		})
@@ -142,7 +142,7 @@ func TestWindowsThatAreNone(t *testing.T) {
 	} {
 		def, err := definition.ParseBoard("me:{n}", []byte("{"+fields+"}"))
 		if err == nil {
-			err = s.DefineBoard(t.Context(), def)
+			err = s.DefineBoard(t.Context(), def, Moderator{})
 		}
 		if want != "" {
 			refused(t, err, want, fields)

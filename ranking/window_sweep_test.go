@@ -470,10 +470,10 @@ func TestWindowIsDeleted(t *testing.T) {
 				require.Contains(t, keys, key)
 			}
 		}
-		require.NoError(t, s.Delete(t.Context(), "b:1"))
+		require.NoError(t, s.Delete(t.Context(), "b:1", Moderator{}))
 		require.Empty(t, w.rdb.Keys(t.Context(), "rc:{b:1}*").Val())
-		require.NoError(t, s.Delete(t.Context(), "live"))
-		require.NoError(t, s.Delete(t.Context(), "b:{x}"))
+		require.NoError(t, s.Delete(t.Context(), "live", Moderator{}))
+		require.NoError(t, s.Delete(t.Context(), "b:{x}", Moderator{}))
 		w.until("all to go", func() error {
 			for _, key := range w.allKeys() {
 				if !strings.HasPrefix(key, "rc:{/") {

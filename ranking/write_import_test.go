@@ -262,7 +262,7 @@ func TestExportOfABoardThatIsDeleted(t *testing.T) {
 		for page, err := range s.Export(t.Context(), "fans:s") {
 			if last = err; err == nil {
 				seen += len(page.Entries)
-				require.NoError(t, s.Delete(t.Context(), "fans:s"))
+				require.NoError(t, s.Delete(t.Context(), "fans:s", ranking.Moderator{}))
 				fill()
 			}
 		}

@@ -332,7 +332,7 @@ func TestRedisAway(t *testing.T) {
 		require.ErrorIs(t, err, ErrUnavailable)
 		require.ErrorIs(t, s.States(t.Context(), []string{"b"})[0].Err, ErrUnavailable)
 		require.ErrorIs(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "c"}}}), ErrUnavailable)
-		require.ErrorIs(t, s.Delete(t.Context(), "b"), ErrUnavailable)
+		require.ErrorIs(t, s.Delete(t.Context(), "b", Moderator{}), ErrUnavailable)
 		b, err := s.Board(t.Context(), "b")
 		require.NoError(t, err)
 		require.Equal(t, definition.Sum, b.Definition.Mode)

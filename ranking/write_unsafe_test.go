@@ -55,9 +55,9 @@ func TestWritesRefuseUnsafeTexts(t *testing.T) {
 			require.NoError(t, err)
 			refused(t, h[0].Err, field)
 		}
-		refused(t, s.DefineBoard(ctx, definition.Board{Name: "c", Display: definition.Display{Unit: "\u2066p"}}), "display.unit")
+		refused(t, s.DefineBoard(ctx, definition.Board{Name: "c", Display: definition.Display{Unit: "\u2066p"}}, Moderator{}), "display.unit")
 		event.Name, event.Updates[0].Member = "other", unsafeID
-		refused(t, s.DefineEvent(ctx, event), "updates[0].member")
+		refused(t, s.DefineEvent(ctx, event, Moderator{}), "updates[0].member")
 		_, err = s.Import(ctx, "fans:"+unsafeID, func() (Row, error) { return Row{}, io.EOF })
 		refused(t, err, "board")
 
@@ -150,10 +150,10 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 		s.applyEventUpdates(ctx, "gift", []EventCall{call}, all)
 		require.NoError(t, all[0].Outcomes[0].Err)
 		require.Equal(t, []string{unsafeID + " 3 #1"}, entriesOf(t, s, "fans:"+unsafeID))
-		took, err := s.TakeBack(ctx, "gift", unsafeID, Moderator{})
+		took, err := s.TakeBack(ctx, "gift", unsafeID, nil, Moderator{})
 		require.NoError(t, err)
 		require.NoError(t, took.Outcomes[0].Err)
 		require.Empty(t, entriesOf(t, s, "fans:"+unsafeID))
-		require.NoError(t, s.Delete(ctx, "fans:"+unsafeID))
+		require.NoError(t, s.Delete(ctx, "fans:"+unsafeID, Moderator{}))
 	})
 }

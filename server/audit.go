@@ -4,12 +4,14 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
+	"rankcast/server/access"
 	"rankcast/server/internal/request"
 )
 
 const defaultAudit = 100
 
-// listAudit answers a page of the audit: the moderators' actions, the latest first.
+// listAudit answers a page of the audit: the actions that the caller may moderate, the latest first. A page may
+// have fewer actions than the limit, also before the last page.
 func (s *Server) listAudit(c echo.Context) error {
 	q := request.ReadQuery(c, "limit", "cursor")
 	limit := int(q.Integer("limit", defaultAudit, 1, ranking.MaxAudit))
@@ -28,12 +30,24 @@ func (s *Server) listAudit(c echo.Context) error {
 	answer := struct {
 		Audit  []actionJSON `json:"audit"`
 		Cursor *string      `json:"cursor"`
-	}{Audit: make([]actionJSON, len(actions))}
-	for i, a := range actions {
-		answer.Audit[i] = actionJSON{timeJSON(a.At), a}
+	}{Audit: make([]actionJSON, 0, len(actions))}
+	for _, a := range actions {
+		if mayAudit(callerOf(c), a) {
+			answer.Audit = append(answer.Audit, actionJSON{timeJSON(a.At), a})
+		}
 	}
 	if len(actions) == limit {
 		answer.Cursor = &actions[limit-1].Line
 	}
 	return ok(c, answer)
+}
+
+// mayAudit reports whether a caller may moderate all that an action was about.
+func mayAudit(c *access.Caller, a ranking.Action) bool {
+	for _, r := range []access.Resource{access.Board(a.Board), access.Event(a.Event), access.Kind(a.Kind)} {
+		if r.Name != "" && !c.May(access.ScopeModerate, r) {
+			return false
+		}
+	}
+	return true
 }

@@ -12,15 +12,18 @@ import (
 )
 
 // batch carries out a list of items and answers each: a refused item does not hold up the others.
-// read decodes an item; key is the id that the request's Idempotency-Key gives the item. do carries
-// out all valid items and returns the answer, or the refusal, of each.
-func batch[T any](field string, list jsontext.Value, most int, key string,
+// of is the caller, whose rate pays for each item. read decodes an item; key is the id that the request's
+// Idempotency-Key gives the item. do carries out all valid items and returns the answer, or the refusal, of each.
+func batch[T any](field string, list jsontext.Value, most int, key string, of batchCaller,
 	read func(o request.Object, key string) (T, error), do func([]T) (answer func(int) (any, error), err error)) (resultsJSON, error) {
 	items, err := request.ReadList(field, list, most)
 	if err != nil {
 		return resultsJSON{}, err
 	}
 	if err := checkItemKeys(key, len(items)); err != nil {
+		return resultsJSON{}, err
+	}
+	if err := of.take(len(items) - 1); err != nil {
 		return resultsJSON{}, err
 	}
 	results := make([]any, len(items))
@@ -35,7 +38,7 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 			}
 		}
 		if err != nil {
-			results[i] = newRefusal(err)
+			results[i] = newRefusal(of.caller, err)
 			continue
 		}
 		valid, index = append(valid, one), append(index, i)
@@ -46,7 +49,7 @@ func batch[T any](field string, list jsontext.Value, most int, key string,
 	}
 	for j, i := range index {
 		if results[i], err = answer(j); err != nil {
-			results[i] = newRefusal(problem.InItem(fmt.Sprintf("%s[%d]", field, i), err))
+			results[i] = newRefusal(of.caller, problem.InItem(fmt.Sprintf("%s[%d]", field, i), err))
 		}
 	}
 	return resultsJSON{results}, nil

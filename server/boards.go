@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -9,19 +10,21 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/server/access"
 	"rankcast/server/internal/request"
 )
 
-// listBoards answers the definitions of all boards and families.
+// listBoards answers the definitions of the boards and families that the caller may read.
 func (s *Server) listBoards(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	return s.okDefinitions(c, &s.boardList, func(ctx context.Context) (any, error) {
+	return s.okDefinitions(c, &s.boardList, "boards", func(ctx context.Context, to *namedList) error {
 		boards, err := s.store.Boards(ctx)
-		return struct {
-			Boards []definition.Board `json:"boards"`
-		}{boards}, err
+		for _, d := range boards {
+			err = cmp.Or(err, to.add(access.Board(d.Name), d))
+		}
+		return err
 	})
 }
 
@@ -90,7 +93,7 @@ func (s *Server) putBoard(c echo.Context) error {
 	}
 	_, err = s.store.Definition(c.Request().Context(), board)
 	status := definitionStatus(err, ranking.ErrUnknownBoard)
-	if err := s.store.DefineBoard(c.Request().Context(), d); err != nil {
+	if err := s.store.DefineBoard(c.Request().Context(), d, author(c)); err != nil {
 		return err
 	}
 	return writeJSON(c, status, echo.MIMEApplicationJSON, d)
@@ -110,7 +113,7 @@ func (s *Server) deleteBoard(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	if err := s.store.Delete(c.Request().Context(), request.PathValue(c, "board")); err != nil {
+	if err := s.store.Delete(c.Request().Context(), request.PathValue(c, "board"), author(c)); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

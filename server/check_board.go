@@ -6,11 +6,29 @@ import (
 	"time"
 
 	"rankcast/ranking"
+	"rankcast/server/access"
 )
 
 // boardWait bounds how long a page waits for Redis to say whether its board exists. The node asks only
 // about a name that its own copy of the definitions does not have.
 const boardWait = time.Second
+
+// checkPageBoard is checkBoard for pages, which hold only what callers without credentials may read. Any other
+// board exists, as far as a page tells.
+func (s *Server) checkPageBoard(ctx context.Context, name string) error {
+	if !s.guard.Anonymous().May(access.ScopeRead, access.Board(name)) {
+		return nil
+	}
+	return s.checkBoard(ctx, name)
+}
+
+// giftEvent is the event that the star-flower page sends.
+const giftEvent = "gift"
+
+// anonymousMaySend reports whether callers without credentials may send what the star-flower page sends.
+func (s *Server) anonymousMaySend() bool {
+	return s.guard.Anonymous().May(access.ScopeWrite, access.Event(giftEvent))
+}
 
 // checkBoard returns ErrUnknownBoard or ErrUnknownPeriod if there is no board or family of a name. An
 // instance of a family exists before its first score. While Redis does not answer, each board exists

@@ -9,6 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/singleflight"
+
+	"rankcast/server/access"
 )
 
 // definitionsCache keeps the encoded list of all boards, or of all events. A list may have 2 MB, so the server
@@ -20,38 +22,87 @@ type definitionsCache struct {
 
 type encodedDefinitions struct {
 	version string
-	json    []byte
+	list    namedList
 }
 
-// okDefinitions answers with the list that read reads, from the cache if the cache has it.
-func (s *Server) okDefinitions(c echo.Context, cache *definitionsCache, read func(ctx context.Context) (any, error)) error {
+// namedList is a list of an answer, encoded by item, so that an answer may leave items out.
+type namedList struct {
+	items []namedJSON
+	whole []byte // all items, as a JSON list
+}
+
+// namedJSON is an encoded item about a resource.
+type namedJSON struct {
+	resource access.Resource
+	json     []byte
+}
+
+// add encodes one item more.
+func (l *namedList) add(r access.Resource, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode an answer: %w", err)
+	}
+	l.items = append(l.items, namedJSON{r, b})
+	return nil
+}
+
+// close encodes the whole list. No item follows.
+func (l *namedList) close() { l.whole = l.join(func(access.Resource) bool { return true }) }
+
+// join encodes the items that shows picks.
+func (l *namedList) join(shows func(access.Resource) bool) []byte {
+	b := []byte{'['}
+	for _, item := range l.items {
+		if !shows(item.resource) {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(b, item.json...)
+	}
+	return append(b, ']')
+}
+
+// readableBy encodes the items that a caller may read.
+func (l *namedList) readableBy(c *access.Caller) []byte {
+	if c.MayAll() {
+		return l.whole
+	}
+	return l.join(func(r access.Resource) bool { return c.May(access.ScopeRead, r) })
+}
+
+// okDefinitions answers with a field that holds the list that read makes, or the cache has: what the caller may
+// read of it.
+func (s *Server) okDefinitions(c echo.Context, cache *definitionsCache, field string, read func(ctx context.Context, to *namedList) error) error {
 	version, err := s.store.DefinitionsVersion(c.Request().Context())
 	if err != nil {
 		return err
 	}
-	list := cache.latest.Load()
-	if list == nil || list.version != version {
+	all := cache.latest.Load()
+	if all == nil || all.version != version {
 		v, err, _ := cache.reads.Do(version, func() (any, error) {
-			if list := cache.latest.Load(); list != nil && list.version == version { // another request has read it since
-				return list, nil
+			if all := cache.latest.Load(); all != nil && all.version == version { // another request has read it since
+				return all, nil
 			}
-			v, err := read(context.WithoutCancel(c.Request().Context())) // others wait for it too
-			if err != nil {
+			all := &encodedDefinitions{version: version}
+			if err := read(context.WithoutCancel(c.Request().Context()), &all.list); err != nil { // others wait for it too
 				return nil, err
 			}
-			b, err := json.Marshal(v)
-			if err != nil {
-				return nil, fmt.Errorf("encode the definitions: %w", err)
-			}
-			list := &encodedDefinitions{version, append(b, '\n')}
-			cache.latest.Store(list)
-			return list, nil
+			all.list.close()
+			cache.latest.Store(all)
+			return all, nil
 		})
 		if err != nil {
 			return err
 		}
-		list = v.(*encodedDefinitions)
+		all = v.(*encodedDefinitions)
 	}
+	list := all.list.readableBy(callerOf(c))
+	b := make([]byte, 0, len(list)+len(field)+6)
+	b = append(append(append(b, `{"`...), field...), `":`...)
+	b = append(append(b, list...), '}', '\n')
 	c.Response().Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
-	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, list.json)
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, b)
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
+	"rankcast/server/access"
 )
 
 // A list of definitions is read and encoded once for each version of the definitions.
@@ -28,19 +30,23 @@ func TestDefinitionsAreEncodedOnce(t *testing.T) {
 			t.Helper()
 			answer := httptest.NewRecorder()
 			c := echo.New().NewContext(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), answer)
-			require.NoError(t, s.okDefinitions(c, cache, func(ctx context.Context) (any, error) {
+			c.Response().Writer = &waitingWriter{ResponseWriter: answer, caller: access.NewOpenGuard().Anonymous()}
+			require.NoError(t, s.okDefinitions(c, cache, "boards", func(ctx context.Context, to *namedList) error {
 				reads++
 				boards, err := store.Boards(ctx)
-				return len(boards), err
+				for range boards {
+					require.NoError(t, to.add(access.Resource{}, 1))
+				}
+				return err
 			}))
 			require.Equal(t, http.StatusOK, answer.Code)
 			require.Equal(t, echo.MIMEApplicationJSON, answer.Header().Get(echo.HeaderContentType))
 			return answer.Body.String()
 		}
-		for i, want := range []string{"1\n", "2\n"} {
-			require.NoError(t, store.DefineBoard(t.Context(), definition.Board{Name: "b" + want[:1]}))
+		for i, want := range []string{"1", "1,1"} {
+			require.NoError(t, store.DefineBoard(t.Context(), definition.Board{Name: fmt.Sprint("b", i)}, ranking.Moderator{}))
 			for range 3 {
-				require.Equal(t, want, get())
+				require.Equal(t, `{"boards":[`+want+"]}\n", get())
 				require.Equal(t, i+1, reads)
 			}
 		}

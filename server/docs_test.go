@@ -1,17 +1,21 @@
 package server
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/server/access"
 	"rankcast/server/internal/host"
+	"rankcast/server/live"
 	"rankcast/server/pages"
 )
 
@@ -62,19 +66,21 @@ func TestDocsHideReadsOfModerators(t *testing.T) {
 	page := source(t, "web/docs/operations.md")
 	location := regexp.MustCompile(`(?m)^ +location ~ (\S+) \{\n +return 403;`).FindStringSubmatch(page)
 	require.NotNil(t, location, "the configuration of nginx has no location that returns 403")
+	needs := needsOf((&Server{}).apiRoutes())
 	private := 0
 	for _, route := range apiRoutes(t) {
 		if route.Method != http.MethodGet {
-			continue // the proxy refuses those
+			continue // the access file decides on those
 		}
 		path := parameter.ReplaceAllString(route.Path, "fans:s17")
-		require.Equal(t, privateReads[route.Path], regexp.MustCompile(location[1]).MatchString(path), "%s matches %s", path, location[1])
-		if privateReads[route.Path] {
+		isPrivate := needs["GET"][route.Path].isPrivate()
+		require.Equal(t, isPrivate, regexp.MustCompile(location[1]).MatchString(path), "%s matches %s", path, location[1])
+		if isPrivate {
 			requireRow(t, "operations.md", page, documented(route.Path))
 			private++
 		}
 	}
-	require.Len(t, privateReads, private, "not each of them is a route")
+	require.Equal(t, 5, private)
 }
 
 // The server of the documentation answers the requests that the proxy of the documentation passes on.
@@ -87,4 +93,54 @@ func TestDocsNameTheHostOfTheProxy(t *testing.T) {
 	require.NotNil(t, flag, "the server behind the proxy has no --hosts")
 	require.Contains(t, page, "proxy_set_header Host $http_host;")
 	require.True(t, host.New([]string{flag[1]}, slog.Default()).Allows(name[1]))
+}
+
+// The documentation says of each route what it needs of its caller.
+func TestDocsNameTheNeedOfEachRoute(t *testing.T) {
+	t.Parallel()
+	page := source(t, "web/docs/security.md")
+	for _, r := range (&Server{}).apiRoutes() {
+		scope, grant := "none", ".*"
+		if r.need.scope != 0 {
+			scope = "`" + r.need.scope.String() + "`"
+		}
+		switch {
+		case r.need.credentials:
+			grant = "any key or token"
+		case r.need.scope == access.ScopeAdmin:
+			grant = ""
+		case r.need.resource != access.NoResource:
+			grant = "`" + r.need.resource.String() + "s`"
+		case r.need.scope != 0:
+			grant = "the list shows what the caller may .*"
+		}
+		row := regexp.MustCompile("(?m)^\\| `" + r.method + " " + documented(r.path) + "` \\| " + scope + " \\| +" + grant + " *\\|$")
+		require.Regexp(t, row, page, "%s %s", r.method, r.path)
+	}
+}
+
+// The documentation says of each message of a socket what it needs of its caller, and names no other one.
+func TestDocsNameTheNeedOfEachMessage(t *testing.T) {
+	t.Parallel()
+	page := source(t, "web/docs/security.md")
+	listed := map[string]string{"subscribe feed": "`subscribe` to a feed", "subscribe board": "`subscribe` to a board"}
+	rows := make(map[string]bool)
+	var free []string // the messages that need nothing, which stand in one row
+	for _, need := range live.MessageNeeds() {
+		if need.Scope == 0 {
+			if name := "`" + need.Type + "`"; !slices.Contains(free, name) {
+				free = append(free, name)
+			}
+			continue
+		}
+		name := cmp.Or(listed[need.Type+" "+need.Field], "`"+need.Type+"`")
+		row := regexp.MustCompile("(?m)^\\| " + name + " \\| `" + need.Scope.String() + "` \\| `" + need.Resource.String() + "s`(;[^|]*)? \\|$")
+		require.Regexp(t, row, page, "%s %s", need.Type, need.Field)
+		rows[name] = true
+	}
+	require.Contains(t, page, "\n| "+strings.Join(free, " ")+" | none | |\n")
+	require.Len(t, rows, len(live.MessageNeeds())-len(free)-1, "unsubscribe stands for both of its fields")
+
+	table := regexp.MustCompile("(?m)^\\| `[a-z]+`[^|/]* \\| (?:`[a-z]+`|none) \\|").FindAllString(page, -1)
+	require.Len(t, table, len(rows)+1, "the table has other messages")
 }

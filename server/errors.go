@@ -22,13 +22,20 @@ const storeRetry = time.Second
 func retryAfter(status int, err error) int {
 	after := time.Duration(0)
 	var refused *access.Refusal
-	if errors.As(err, &refused) {
+	var keys *access.KeysUnavailableError
+	switch {
+	case errors.As(err, &refused):
 		after = max(refused.RetryAfter, time.Second)
-	} else if status == http.StatusServiceUnavailable {
+	case errors.As(err, &keys):
+		after = keys.RetryAfter
+	case status == http.StatusServiceUnavailable:
 		after = storeRetry
 	}
-	return int((after + time.Second - 1) / time.Second)
+	return seconds(after)
 }
+
+// seconds rounds a time up to whole seconds.
+func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
 // logFailure logs one failed request a second: in an outage all requests fail in the same way.
 func (s *Server) logFailure(c echo.Context, err error) {
@@ -47,6 +54,7 @@ type problemJSON struct {
 	Field  string `json:"field,omitempty"`
 
 	*importProblemJSON // of an import
+	*fileStatesJSON    // of a node that is not ready
 }
 
 // handleError answers a failed request with a problem (RFC 9457), or with the "not found" page if a
@@ -66,21 +74,30 @@ func (s *Server) handleError(err error, c echo.Context) {
 		}
 		err = cmp.Or(pageErr, err)
 	}
-	p := problem.Of(err)
+	p := problem.For(s.callerOr(c), err)
 	var stopped *importError
 	var report *importProblemJSON
 	if errors.As(err, &stopped) {
 		report = stopped.report(&p)
 	}
-	// The log leaves out callers that have disconnected, and failed readiness checks.
-	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) {
+	var unready *unreadyError
+	var files *fileStatesJSON
+	if errors.As(err, &unready) {
+		files = &unready.files
+	}
+	// The log leaves out callers that have disconnected, and failed readiness checks. The fetch of keys has a log
+	// of its own: any token could fill this one.
+	if p.Status >= 500 && c.Request().Context().Err() == nil && !errors.Is(err, problem.ErrNotReady) && !errors.Is(err, access.ErrKeysUnavailable) {
 		s.logFailure(c, err)
+	}
+	if fields := challenge(c.Request(), err); fields != "" {
+		c.Response().Header().Set("WWW-Authenticate", fields)
 	}
 	if seconds := retryAfter(p.Status, err); seconds > 0 {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(seconds))
 	}
 	if err := writeJSON(c, p.Status, "application/problem+json", problemJSON{
-		Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field, importProblemJSON: report,
+		Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Code: p.Code, Detail: p.Message, Field: p.Field, importProblemJSON: report, fileStatesJSON: files,
 	}); err != nil {
 		s.log.Debug("the server cannot write an answer", "error", err)
 	}
@@ -112,7 +129,7 @@ type errorJSON struct {
 	Field   string `json:"field,omitempty"`
 }
 
-func newRefusal(err error) refusalJSON {
-	p := problem.Of(err)
+func newRefusal(c *access.Caller, err error) refusalJSON {
+	p := problem.For(c, err)
 	return refusalJSON{errorJSON{Code: p.Code, Message: p.Message, Field: p.Field}}
 }

@@ -137,8 +137,8 @@ func TestProblemsNameTheRemedy(t *testing.T) {
 	t.Parallel()
 	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
 	for _, c := range []struct{ method, path, body, detail string }{
-		{"POST", "/v1/boards/b/scores", `{"member":"x","score":1,"points":2}`, "points: is not a field of this object; want member, score, id, op, if, data, at; or a list of updates"},
-		{"POST", "/v1/boards/b/scores", `{"events":[]}`, "events: is not a field of this object; want member, score, id, op, if, data, at; or a list of updates"},
+		{"POST", "/v1/boards/b/scores", `{"member":"x","score":1,"points":2}`, "points: is not a field of this object; want member, score, id, op, if, data, at; or updates, a list"},
+		{"POST", "/v1/boards/b/scores", `{"events":[]}`, "events: is not a field of this object; want member, score, id, op, if, data, at; or updates, a list"},
 		{"POST", "/v1/boards/b/scores", `{"updates":[],"id":"x"}`, "id: is not a field of this object; want updates"},
 		{"PUT", "/v1/boards/b/members/x/score", `{"` + strings.Repeat("x", 1000) + `":1}`, strings.Repeat("x", 64) + "…: is not a field of this object; want score, reason, by"},
 		{"PUT", "/v1/boards/b/members/x/score", `{"points":1}`, "points: is not a field of this object; want score, reason, by"},

@@ -10,22 +10,24 @@ import (
 
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
+	"rankcast/server/access"
 	"rankcast/server/internal/request"
 )
 
 // maxEvents bounds a batch of events.
 const maxEvents = 1000
 
-// listEvents answers the definitions of all events.
+// listEvents answers the definitions of the events that the caller may read.
 func (s *Server) listEvents(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	return s.okDefinitions(c, &s.eventList, func(ctx context.Context) (any, error) {
+	return s.okDefinitions(c, &s.eventList, "events", func(ctx context.Context, to *namedList) error {
 		events, err := s.store.Events(ctx)
-		return struct {
-			Events []definition.Event `json:"events"`
-		}{events}, err
+		for _, e := range events {
+			err = cmp.Or(err, to.add(access.Event(e.Name), e))
+		}
+		return err
 	})
 }
 
@@ -44,7 +46,7 @@ func (s *Server) putEvent(c echo.Context) error {
 	}
 	_, err = s.store.Event(c.Request().Context(), e.Name)
 	status := definitionStatus(err, ranking.ErrUnknownEvent)
-	if err := s.store.DefineEvent(c.Request().Context(), e); err != nil {
+	if err := s.store.DefineEvent(c.Request().Context(), e, author(c)); err != nil {
 		return err
 	}
 	return writeJSON(c, status, echo.MIMEApplicationJSON, e)
@@ -67,7 +69,7 @@ func (s *Server) deleteEvent(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
 	}
-	if err := s.store.DeleteEvent(c.Request().Context(), request.PathValue(c, "event")); err != nil {
+	if err := s.store.DeleteEvent(c.Request().Context(), request.PathValue(c, "event"), author(c)); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -90,7 +92,7 @@ func (s *Server) postEvents(c echo.Context) error {
 		}
 		return s.applyEvents(c, event, list, key)
 	}
-	answer, err := s.applyEvent(ctx, event, body, key)
+	answer, err := s.applyEvent(ctx, callerOf(c), event, body, key)
 	if err != nil {
 		return err
 	}
@@ -98,11 +100,12 @@ func (s *Server) postEvents(c echo.Context) error {
 }
 
 // applyEvent applies one event.
-func (s *Server) applyEvent(ctx context.Context, event string, body request.Object, key string) (resultsJSON, error) {
+func (s *Server) applyEvent(ctx context.Context, caller *access.Caller, event string, body request.Object, key string) (resultsJSON, error) {
 	o, err := readEvent(body, key)
 	if err != nil {
 		return resultsJSON{}, err
 	}
+	o.Sender = senderOf(caller)
 	happened, err := s.store.ApplyEvents(ctx, event, []ranking.EventCall{o})
 	if err == nil {
 		err = happened[0].Err
@@ -110,24 +113,35 @@ func (s *Server) applyEvent(ctx context.Context, event string, body request.Obje
 	if err != nil {
 		return resultsJSON{}, err
 	}
-	return newEventResult(happened[0]), nil
+	return newEventResult(caller, happened[0]), nil
 }
 
 // applyEvents applies a batch of events.
 func (s *Server) applyEvents(c echo.Context, event string, list jsontext.Value, key string) error {
-	results, err := batch("events", list, maxEvents, key, readEvent, func(all []ranking.EventCall) (func(int) (any, error), error) {
+	results, err := batch("events", list, maxEvents, key, s.batchOf(c), readEvent, func(all []ranking.EventCall) (func(int) (any, error), error) {
+		for i := range all {
+			all[i].Sender = senderOf(callerOf(c))
+		}
 		happened, err := s.store.ApplyEvents(c.Request().Context(), event, all)
 		return func(i int) (any, error) {
 			if err := happened[i].Err; err != nil {
 				return nil, err
 			}
-			return newEventResult(happened[i]), nil
+			return newEventResult(callerOf(c), happened[i]), nil
 		}, err
 	})
 	if err != nil {
 		return err
 	}
 	return ok(c, results)
+}
+
+// senderOf is the sender of a caller's events; nil for a caller whom the definitions of events do not bind.
+func senderOf(c *access.Caller) *ranking.Sender {
+	if !c.IsBounded() {
+		return nil
+	}
+	return &ranking.Sender{Sub: c.Sub()}
 }
 
 // readEvent decodes an event; key is the id that the Idempotency-Key gives it, "" for none.
@@ -143,13 +157,19 @@ func readEvent(o request.Object, key string) (ranking.EventCall, error) {
 	return ranking.EventCall{ID: cmp.Or(id, key), Fields: o}, nil
 }
 
-func newEventResult(h ranking.EventResult) resultsJSON {
+// newEventResult leaves out the score and the rank on a board that a viewer, or an anonymous caller, may not read:
+// an event writes boards of which its sender needs no grant.
+func newEventResult(c *access.Caller, h ranking.EventResult) resultsJSON {
 	results := make([]any, len(h.Updates))
 	for i, u := range h.Updates {
 		if err := h.Outcomes[i].Err; err != nil {
-			results[i] = boardRefusalJSON{Board: u.Board, refusalJSON: newRefusal(err)}
+			results[i] = boardRefusalJSON{Board: u.Board, refusalJSON: newRefusal(c, err)}
 		} else {
-			results[i] = newResult(u.Board, u.Update.Member, h.Outcomes[i].Result)
+			r := h.Outcomes[i].Result
+			if c.IsBounded() && !c.May(access.ScopeRead, access.Board(u.Board)) {
+				r.Current, r.Previous = nil, nil
+			}
+			results[i] = newResult(u.Board, u.Update.Member, r)
 		}
 	}
 	return resultsJSON{results}

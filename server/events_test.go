@@ -82,6 +82,14 @@ func TestEventsOverHTTP(t *testing.T) {
 			require.EqualValues(t, 3, answer.Results[3].Results[0].Score)
 			require.Equal(t, "events[4]", answer.Results[4].Error.Field)
 		}
+		// The rules of fields hold for everybody.
+		rules := strings.Replace(gift, `{"updates"`, `{"sender":"user","fields":{"flowers":{"min":1,"max":99},"star":{"kind":"star"}},"updates"`, 1)
+		require.Equal(t, "invalid_request fields.flowers.max", code(n.Do("PUT", "/v1/events/gift", strings.Replace(rules, "99", "0", 1))))
+		require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", rules).Status)
+		require.Equal(t, "out_of_range flowers", code(n.Do("POST", "/v1/events/gift", `{"star":"s17","user":"u4","flowers":100}`)))
+		require.Equal(t, "invalid_request star", code(n.Do("POST", "/v1/events/gift", `{"star":"s17","user":"u4","flowers":1}`)))
+		require.Equal(t, 200, n.Do("PUT", "/v1/events/gift", gift).Status)
+
 		top, _ := n.Top("stars", 2)
 		require.Equal(t, []hubtest.Entry{{Rank: 1, Member: "s17", Score: 3}, {Rank: 2, Member: "s1", Score: 3}}, top)
 		require.Equal(t, 204, n.Do("DELETE", "/v1/events/gift", "").Status)

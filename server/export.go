@@ -84,9 +84,15 @@ func (s *Server) getExport(c echo.Context) error {
 		return err
 	}
 	defer slot.Release()
+	if err := endCount(c.Request()); err != nil {
+		return err
+	}
 	out := bufio.NewWriterSize(deadlineWriter{c.Response(), http.NewResponseController(c.Response()), s.cfg.RequestTimeout}, exportBuffer)
 	begun := false
 	for page, err := range s.store.Export(asCaller(c), request.PathValue(c, "board")) {
+		if err == nil {
+			err = s.reauthorize(c) // an export may take long
+		}
 		switch {
 		case err != nil && !begun:
 			return err

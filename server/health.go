@@ -1,10 +1,12 @@
 package server
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/labstack/echo/v4"
 
+	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 )
 
@@ -15,9 +17,78 @@ func (s *Server) healthz(c echo.Context) error {
 	}{"ok"})
 }
 
-// readyz answers whether the node can serve traffic: Redis answers, and allows all that the node
-// needs; the node receives its changes, and is not stopping.
+// readyz answers whether the node can serve traffic: Redis answers, and allows all that the node needs; the node
+// receives its changes, and is not stopping. With the parameter verbose it also answers the state of the files
+// that the node reads again, to callers with the scope admin.
 func (s *Server) readyz(c echo.Context) error {
+	verbose := c.QueryParams().Has("verbose")
+	if verbose {
+		if err := callerOf(c).Check(access.ScopeAdmin, access.Resource{}); err != nil {
+			return err
+		}
+	}
+	err := s.checkReady(c.Request().Context())
+	switch {
+	case !verbose && err != nil:
+		return err
+	case !verbose:
+		return s.healthz(c)
+	case err != nil:
+		return &unreadyError{err, s.fileStates()}
+	}
+	return ok(c, nodeStateJSON{"ok", s.fileStates()})
+}
+
+// unreadyError is the reason for which a node cannot serve traffic, with the state of its files.
+type unreadyError struct {
+	error
+	files fileStatesJSON
+}
+
+func (e *unreadyError) Unwrap() error { return e.error }
+
+func (s *Server) fileStates() (j fileStatesJSON) {
+	if !s.guard.Open() {
+		of := s.guard.Status()
+		j.Access = &fileStateJSON{Since: timeJSON(of.Since), Fault: faultText(of.Fault)}
+	}
+	if s.cfg.Certificate != nil {
+		of := s.cfg.Certificate.Status()
+		j.TLS = &fileStateJSON{Since: timeJSON(of.Since), Fault: faultText(of.Fault), Expires: timeJSON(of.Expires)}
+	}
+	return j
+}
+
+// nodeStateJSON is a ready node. A file that is not in force does not make the node unready: the last valid one is
+// in force.
+type nodeStateJSON struct {
+	Status string `json:"status"`
+	fileStatesJSON
+}
+
+// fileStatesJSON is the state of all files that a node reads again.
+type fileStatesJSON struct {
+	Access *fileStateJSON `json:"access"` // null without an access file
+	TLS    *fileStateJSON `json:"tls"`    // null without TLS
+}
+
+// fileStateJSON is the state of files that the node reads again when they change.
+type fileStateJSON struct {
+	Since   *string `json:"since"`             // when the files in force were loaded
+	Fault   *string `json:"fault"`             // why the present files are not in force; null if they are
+	Expires *string `json:"expires,omitempty"` // of the certificate in force
+}
+
+func faultText(err error) *string {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	return &text
+}
+
+// checkReady returns why the node cannot serve traffic; nil if it can.
+func (s *Server) checkReady(ctx context.Context) error {
 	switch {
 	case s.stopping.Load():
 		return fmt.Errorf("%w: the node is stopping", problem.ErrNotReady)
@@ -26,9 +97,9 @@ func (s *Server) readyz(c echo.Context) error {
 	case !s.hub.Up():
 		return fmt.Errorf("%w: the node receives no changes from Redis", problem.ErrNotReady)
 	}
-	if err := s.store.Ping(c.Request().Context()); err != nil {
+	if err := s.store.Ping(ctx); err != nil {
 		s.log.Debug("the node is not ready", "error", err)
 		return fmt.Errorf("%w: Redis does not answer", problem.ErrNotReady)
 	}
-	return s.healthz(c)
+	return nil
 }

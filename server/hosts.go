@@ -29,7 +29,7 @@ func (s *Server) rejectOtherHosts(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // isLoopback reports whether only this machine reaches an address. There, browsers are the one way in for
-// strangers.
+// strangers. So they are in a private network where anybody may do anything.
 func isLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()

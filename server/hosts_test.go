@@ -17,6 +17,7 @@ import (
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server"
+	"rankcast/server/access"
 	"rankcast/server/servertest"
 )
 
@@ -75,6 +76,24 @@ func TestDNSRebinding(t *testing.T) {
 	})
 }
 
+// A page of the server's own, behind a proxy that drops Host, is told so, and so is the log: --origins would not help.
+func TestProxyThatDropsHost(t *testing.T) {
+	t.Parallel()
+	var logged servertest.Log
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Hosts: []string{"scores.test"}, Log: slog.New(slog.NewTextHandler(&logged, nil))}}, definition.Board{Name: "b"})
+	ctx, cancel := context.WithTimeout(t.Context(), servertest.Patience)
+	defer cancel()
+	ws, _, err := websocket.Dial(ctx, "ws://"+n.Addr+"/v1/live", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"http://scores.test"}}, Subprotocols: []string{"rankcast.v1"}})
+	require.NoError(t, err)
+	defer ws.CloseNow()
+	_, _, err = ws.Read(ctx)
+	var closed websocket.CloseError
+	require.ErrorAs(t, err, &closed)
+	require.Equal(t, "the proxy must pass on Host: the server's --hosts names the host of this page", closed.Reason)
+	require.Contains(t, logged.String(), "the proxy must pass on Host, which --hosts names")
+	require.NotContains(t, logged.String(), "--origins")
+}
+
 // Which host a request is for follows from its head, in each form that HTTP has for it.
 func TestHostOfARequest(t *testing.T) {
 	t.Parallel()
@@ -114,22 +133,35 @@ func TestHostOfARequest(t *testing.T) {
 	}
 }
 
-// The address decides whether the rule applies; --hosts has it apply anywhere.
+// Without an access file, and on a loopback address, the rule applies; --hosts makes it apply anywhere.
 func TestHostRuleFollowsTheAddress(t *testing.T) {
 	t.Parallel()
+	const file = "anonymous: {scopes: [read], boards: ['*']}"
 	for _, c := range []struct {
 		listen string
 		hosts  []string
+		access string
 		evil   int
 	}{
-		{"127.0.0.1:0", nil, 421}, {"127.0.0.2:0", nil, 421}, {"localhost:0", nil, 421}, {"[::1]:0", nil, 421}, {"[::ffff:127.0.0.1]:0", nil, 421},
-		{"0.0.0.0:0", nil, 200}, {":0", nil, 200}, {"0.0.0.0:0", []string{"localhost"}, 421},
+		{"127.0.0.1:0", nil, "", 421}, {"0.0.0.0:0", nil, "", 421}, {":0", nil, "", 421},
+		{"127.0.0.1:0", nil, file, 421}, {"127.0.0.2:0", nil, file, 421}, {"localhost:0", nil, file, 421}, {"[::1]:0", nil, file, 421}, {"[::ffff:127.0.0.1]:0", nil, file, 421},
+		{"0.0.0.0:0", nil, file, 200}, {":0", nil, file, 200}, {"0.0.0.0:0", []string{"localhost"}, file, 421},
 	} {
-		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Listen: c.listen, Server: server.Config{Hosts: c.hosts}})
+		n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Listen: c.listen, Server: server.Config{Hosts: c.hosts, Access: guardOf(t, c.access)}})
 		require.Equal(t, c.evil, rawRequest(t, n.Addr, "GET /healthz HTTP/1.1\nHost: evil.com", "").Status, c)
 		require.Equal(t, 200, rawRequest(t, n.Addr, "GET /healthz HTTP/1.1\nHost: localhost", "").Status, c)
 		n.Stop()
 	}
+}
+
+// guardOf is the guard of the text of an access file; that of an open server for none.
+func guardOf(t *testing.T, text string) *access.Guard {
+	if text == "" {
+		return access.NewOpenGuard()
+	}
+	g, err := access.NewGuard(access.GuardConfig{Text: text, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	return g
 }
 
 func TestCheckHost(t *testing.T) {

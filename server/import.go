@@ -89,22 +89,25 @@ func (s *Server) postImport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := endCount(c.Request()); err != nil {
+		return err
+	}
 	control := http.NewResponseController(c.Response())
 	body := &importReader{r: c.Request(), control: control, timeout: s.cfg.RequestTimeout}
 	lines := &lineReader{r: bufio.NewReaderSize(body, 16*maxLine), parse: parse}
 	done, err := s.store.Import(c.Request().Context(), board, lines.next)
 	control.SetWriteDeadline(time.Now().Add(s.cfg.RequestTimeout))
-	answer := newImport(board, done)
+	answer := newImport(callerOf(c), board, done)
 	if err != nil {
 		return &importError{answer, err}
 	}
 	return ok(c, answer)
 }
 
-func newImport(board string, done ranking.Imported) importJSON {
+func newImport(caller *access.Caller, board string, done ranking.Imported) importJSON {
 	j := importJSON{Board: board, Period: done.Period, Imported: done.Rows, Refused: done.Refused, FirstErrors: []rowErrorJSON{}}
 	for _, e := range done.First {
-		j.FirstErrors = append(j.FirstErrors, rowErrorJSON{e.Line, newRefusal(e.Err).Error})
+		j.FirstErrors = append(j.FirstErrors, rowErrorJSON{e.Line, newRefusal(caller, e.Err).Error})
 	}
 	return j
 }
@@ -157,7 +160,7 @@ func (l *lineReader) next() (ranking.Row, error) {
 			return ranking.Row{}, l.refuse(&ranking.FieldError{Field: lineField, Reason: fmt.Sprintf("is longer than %d bytes", maxLine), Kind: ranking.ErrTooLarge})
 		}
 		var refusal *access.Refusal
-		if errors.As(err, &refusal) {
+		if errors.As(err, &refusal) || errors.Is(err, access.ErrUnauthorized) || errors.Is(err, access.ErrForbidden) {
 			return ranking.Row{}, err
 		}
 		if err != nil && err != io.EOF { // a part of a line may be a valid line by chance

@@ -39,7 +39,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (s *Server) limitRequests(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		from := s.addresses.Of(c.Request())
-		w := &waitingWriter{c.Response().Writer, s.limits, from}
+		w := &waitingWriter{ResponseWriter: c.Response().Writer, limits: s.limits, address: from, conn: c.Request().Context()}
 		c.Response().Writer = w
 		if err := s.limits.AllowRequest(from); err != nil {
 			pause(c.Request().Context(), refusalPause)

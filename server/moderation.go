@@ -18,8 +18,11 @@ func readModerator(c echo.Context) (ranking.Moderator, error) {
 		return m, q.Err
 	}
 	body, err := request.ReadBody(c)
-	if err != nil || len(body) == 0 {
+	if err != nil {
 		return m, err
+	}
+	if len(body) == 0 {
+		return checkAuthor(c, m)
 	}
 	if len(q.Values) > 0 {
 		return m, ranking.Invalid("body", "comes beside parameters; give reason and by in the body or as parameters")
@@ -31,13 +34,16 @@ func readModerator(c echo.Context) (ranking.Moderator, error) {
 	if err != nil {
 		return m, err
 	}
-	return moderatorOf(o)
+	return moderatorOf(c, o)
 }
 
 // moderatorOf reads the moderator and the reason from the fields of a body.
-func moderatorOf(o request.Object) (m ranking.Moderator, err error) {
+func moderatorOf(c echo.Context, o request.Object) (m ranking.Moderator, err error) {
 	if m.Reason, err = o.OptionalText("reason"); err == nil {
 		m.By, err = o.OptionalText("by")
 	}
-	return m, err
+	if err != nil {
+		return m, err
+	}
+	return checkAuthor(c, m)
 }

@@ -3,10 +3,13 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/ranking/redistest"
 	"rankcast/server/servertest"
@@ -99,7 +102,7 @@ func TestModerationOverHTTP(t *testing.T) {
 		require.Equal(t, []string{"erase", "take_back", "set"}, actions)
 		require.Equal(t, []any{"b", "v", 90.0, 3.0, "lost in the outage"}, []any{page.Audit[2]["board"], page.Audit[2]["member"], page.Audit[2]["score"], page.Audit[2]["was"], page.Audit[2]["reason"]})
 		n.Do("GET", "/v1/audit?cursor="+*page.Cursor, "").Into(&page)
-		require.Len(t, page.Audit, 6)
+		require.Len(t, page.Audit, 7, "six acts of moderation, and the definition of the event")
 		require.Equal(t, []any{"cheats", "m2"}, []any{page.Audit[3]["reason"], page.Audit[3]["by"]})
 		require.Nil(t, page.Cursor)
 
@@ -122,6 +125,10 @@ func TestModerationOverHTTP(t *testing.T) {
 			{"PUT", "/v1/boards/b/members/v/score", `{"score":1,"reason":""}`, 400, "invalid_request", "reason"},
 			{"PUT", "/v1/boards/b/members/v/score", `{"score":9007199254740992,"reason":"x"}`, 422, "out_of_range", "score"},
 			{"POST", "/v1/events/gift/take-back", `{"id":"never"}`, 404, "unknown_event", "id"},
+			{"POST", "/v1/events/gift/take-back", `{"id":"g1","sub":"w"}`, 404, "unknown_event", "id"},
+			{"POST", "/v1/events/gift/take-back", `{"id":"g1","sub":""}`, 404, "unknown_event", "id"},
+			{"POST", "/v1/events/gift/take-back", `{"id":"g1","sub":null}`, 400, "invalid_request", "sub"},
+			{"POST", "/v1/events/gift/take-back", `{"id":"g1","sub":"\u0000"}`, 400, "invalid_request", "sub"},
 			{"POST", "/v1/events/none/take-back", `{"id":"g1"}`, 404, "unknown_event", "event"},
 			{"POST", "/v1/events/gift/take-back", `{"reason":"x"}`, 400, "invalid_request", "id"},
 			{"DELETE", "/v1/members/User/v?reason=x", "", 400, "invalid_request", "kind"},
@@ -132,4 +139,33 @@ func TestModerationOverHTTP(t *testing.T) {
 			servertest.RequireProblem(t, n.Do(c.method, c.path, c.body), c.status, c.code, c.field)
 		}
 	})
+}
+
+// A take-back names the sender of the event by its sub, beside the id. The audit shows definitions and subs.
+func TestTakeBackOfASenderOverHTTP(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	event := `{"sender":"user","fields":{"n":{"min":1,"max":9}},"updates":[{"board":"b","member":"{user}","score":"{n}"}]}`
+	require.Equal(t, 201, n.Do("PUT", "/v1/events/gift", event).Status)
+	require.JSONEq(t, `{"event":"gift",`+event[1:], n.Do("PUT", "/v1/events/gift", event).Body)
+	require.JSONEq(t, `{"event":"gift",`+event[1:], n.Do("GET", "/v1/events/gift", "").Body)
+	for _, sender := range []*ranking.Sender{nil, {Sub: "u4"}, {}} {
+		call := ranking.EventCall{ID: "g1", Sender: sender, Fields: map[string]jsontext.Value{"user": jsontext.Value(`"u4"`), "n": jsontext.Value("1")}}
+		happened, err := n.Store.ApplyEvents(t.Context(), "gift", []ranking.EventCall{call})
+		require.NoError(t, err)
+		require.NoError(t, happened[0].Err)
+	}
+	for i, body := range []string{`{"id":"g1","sub":"u4"}`, `{"id":"g1","sub":""}`, `{"id":"g1"}`} {
+		a := n.Do("POST", "/v1/events/gift/take-back", body)
+		require.Equal(t, 200, a.Status, a.Body)
+		require.Contains(t, a.Body, fmt.Sprintf(`"previous":{"score":%d,"rank":1}`, 3-i))
+	}
+	require.Equal(t, 200, n.Do("PUT", "/v1/boards/b", `{"max":9}`).Status)
+	require.Equal(t, 200, n.Do("PUT", "/v1/boards/b", `{"max":9}`).Status)
+	require.Equal(t, 204, n.Do("DELETE", "/v1/events/gift", "").Status)
+	require.Equal(t, 204, n.Do("DELETE", "/v1/boards/b", "").Status)
+	lines := regexp.MustCompile(`"at":"[^"]*",`).ReplaceAllString(n.Do("GET", "/v1/audit", "").Body, "")
+	require.JSONEq(t, `{"cursor":null,"audit":[{"action":"delete_board","board":"b"},{"action":"delete_event","event":"gift"},{"action":"define_board","board":"b"},
+		{"action":"take_back","event":"gift","id":"g1"},{"action":"take_back","event":"gift","id":"g1","sub":""},{"action":"take_back","event":"gift","id":"g1","sub":"u4"},
+		{"action":"define_event","event":"gift"}]}`, lines)
 }

@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/singleflight"
 
 	"rankcast/ranking"
+	"rankcast/server/access"
 	"rankcast/server/internal/request"
 )
 
@@ -48,8 +48,8 @@ type overviewCache struct {
 
 // overview is the state of all boards.
 type overview struct {
-	boards, families jsontext.Value
-	leftOff          int
+	boards, families namedList
+	leftOff          []string // names of boards that it does not show
 }
 
 type summaryJSON struct {
@@ -73,7 +73,8 @@ type familyJSON struct {
 	Unavailable bool `json:"unavailable,omitzero"`
 }
 
-// getOverview answers the state of all boards, and the number of instances of each family.
+// getOverview answers the state of the boards that the caller may read, and the number of instances of the
+// families.
 func (s *Server) getOverview(c echo.Context) error {
 	if err := request.NoQuery(c); err != nil {
 		return err
@@ -96,12 +97,19 @@ func (s *Server) getOverview(c echo.Context) error {
 		}
 		o = v.(*overview)
 	}
+	caller := callerOf(c)
+	leftOff := 0
+	for _, name := range o.leftOff {
+		if caller.May(access.ScopeRead, access.Board(name)) {
+			leftOff++
+		}
+	}
 	return ok(c, struct {
 		Now      *string        `json:"now"` // by the clock of Redis: pages set their clocks by it
 		Boards   jsontext.Value `json:"boards"`
 		Families jsontext.Value `json:"families"`
 		LeftOff  int            `json:"left_off,omitzero"`
-	}{timeJSON(s.store.Now()), o.boards, o.families, o.leftOff})
+	}{timeJSON(s.store.Now()), o.boards.readableBy(caller), o.families.readableBy(caller), leftOff})
 }
 
 // fresh returns the overview if it is younger than overviewMaxAge; else nil.
@@ -131,8 +139,12 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &overview{leftOff: max(0, len(defined)-maxOverviewBoards)}
-	defined = defined[:len(defined)-o.leftOff]
+	o := new(overview)
+	for len(defined) > maxOverviewBoards {
+		last := len(defined) - 1
+		o.leftOff = append(o.leftOff, defined[last].Name)
+		defined = defined[:last]
+	}
 	glances, sizes := make([]*ranking.Summary, len(defined)), make([]*int64, len(defined)) // nil: deleted meanwhile
 	failures := readEach(ctx, began, len(defined), func(ctx context.Context, i int) error {
 		if isFamily(defined[i].Name) {
@@ -160,28 +172,27 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 		}
 		s.log.Debug("the overview lacks boards that the node could not read", "boards", len(failed), "error", failed[0])
 	}
-	boards, families := []summaryJSON{}, []familyJSON{}
 	leaders := s.leaders(ctx, c, glances)
 	for i, d := range defined {
+		var err error
 		switch g := glances[i]; {
 		case failures[i] != nil && isFamily(d.Name):
-			families = append(families, familyJSON{Board: d.Name, Unavailable: true})
+			err = o.families.add(access.Board(d.Name), familyJSON{Board: d.Name, Unavailable: true})
 		case failures[i] != nil:
-			boards = append(boards, summaryJSON{Board: d.Name, Unavailable: true})
+			err = o.boards.add(access.Board(d.Name), summaryJSON{Board: d.Name, Unavailable: true})
 		case sizes[i] != nil:
-			families = append(families, familyJSON{Board: d.Name, Instances: *sizes[i]})
+			err = o.families.add(access.Board(d.Name), familyJSON{Board: d.Name, Instances: *sizes[i]})
 		case g != nil:
-			boards = append(boards, summaryJSON{
+			err = o.boards.add(access.Board(d.Name), summaryJSON{
 				Board: d.Name, Period: g.Period, Ends: timeJSON(g.Ends), Total: g.Total, Epoch: g.Epoch, Seq: g.Seq, Leader: leaders[i], Built: g.Built,
 			})
 		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	if o.boards, err = json.Marshal(boards); err != nil {
-		return nil, fmt.Errorf("encode an overview: %w", err)
-	}
-	if o.families, err = json.Marshal(families); err != nil {
-		return nil, fmt.Errorf("encode an overview: %w", err)
-	}
+	o.boards.close()
+	o.families.close()
 	return o, nil
 }
 

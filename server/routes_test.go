@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rankcast/server/access"
 	"rankcast/server/pages"
 
 	"github.com/labstack/echo/v4"
@@ -16,7 +17,7 @@ import (
 // server has no store.
 func TestEachWriteRefusesOtherTypes(t *testing.T) {
 	t.Parallel()
-	s := &Server{pages: pages.New(pages.Config{})}
+	s := &Server{pages: pages.New(pages.Config{}), guard: access.NewOpenGuard()}
 	e := echo.New()
 	e.HTTPErrorHandler = s.handleError
 	s.addRoutes(e)

@@ -63,7 +63,7 @@ func (s *Server) postScores(c echo.Context) error {
 		}
 		return s.applyUpdates(c, board, list, key)
 	}
-	if err := body.OnlyOr("; or a list of updates", updateFields...); err != nil {
+	if err := body.OnlyOr("; or updates, a list", updateFields...); err != nil {
 		return err
 	}
 	answer, err := s.applyUpdate(c.Request().Context(), board, body, key)
@@ -91,7 +91,7 @@ func (s *Server) applyUpdate(ctx context.Context, board string, body request.Obj
 
 // applyUpdates applies a batch of updates.
 func (s *Server) applyUpdates(c echo.Context, board string, list jsontext.Value, key string) error {
-	results, err := batch("updates", list, maxUpdates, key, readUpdate, func(updates []definition.Update) (func(int) (any, error), error) {
+	results, err := batch("updates", list, maxUpdates, key, s.batchOf(c), readUpdate, func(updates []definition.Update) (func(int) (any, error), error) {
 		outcomes, err := s.store.Apply(c.Request().Context(), board, updates)
 		return func(i int) (any, error) {
 			return newResult(board, updates[i].Member, outcomes[i].Result), outcomes[i].Err
@@ -163,7 +163,7 @@ func (s *Server) putScore(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by, err := moderatorOf(body)
+	by, err := moderatorOf(c, body)
 	if err != nil {
 		return err
 	}

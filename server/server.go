@@ -18,6 +18,7 @@ import (
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/server/access"
+	"rankcast/server/certificate"
 	"rankcast/server/internal/host"
 	"rankcast/server/internal/origin"
 	"rankcast/server/live"
@@ -42,7 +43,7 @@ type Config struct {
 	// ReadOnlySockets makes WebSockets refuse updates and events. Default false.
 	ReadOnlySockets bool
 	// Origins are the origins of other sites whose pages may read what is under /v1/ and open
-	// sockets. Such sockets accept neither updates nor events. The server closes a socket of any
+	// sockets. Such sockets accept updates and events only with credentials. The server closes a socket of any
 	// other origin at once, with 4503. CheckOrigin checks an origin. Default none.
 	Origins []string
 	// TrustedProxies are the proxies whose Forwarded or X-Forwarded-For names the client of a request.
@@ -51,10 +52,16 @@ type Config struct {
 	// Limits bounds what clients may use of the node. Default: the defaults of access.Config.
 	Limits access.Config
 	// Hosts are the names of the server, such as scores.example.com or *.example.com, with an optional
-	// port. With Hosts, and always on a loopback address, the server answers only requests whose Host
-	// is one of them, localhost, a name below localhost or an IP literal. It answers all others with
-	// 421. CheckHost checks a host. Default none.
+	// port. With Hosts, and always on a loopback address or without Access, the server answers only
+	// requests whose Host is one of them, localhost, a name below localhost or an IP literal. It answers
+	// all others with 421. CheckHost checks a host. Default none.
 	Hosts []string
+	// Access finds the callers of requests, and their rights. The caller of New runs it. Default: anybody may
+	// do anything.
+	Access *access.Guard
+	// Certificate makes the server speak TLS, with HTTP/2 and HTTP/1.1. The caller of New runs it. Default: no
+	// TLS, and HTTP/1.1 alone.
+	Certificate *certificate.Files
 	// StopTimeout bounds a graceful stop: then the server closes the connections of pending
 	// requests, and of clients that have not answered the close frame. Default 5 s.
 	StopTimeout time.Duration
@@ -73,6 +80,8 @@ type Server struct {
 
 	addresses *access.Addresses
 	limits    *access.Limits
+	guard     *access.Guard
+	needs     map[string]map[string]need // by method and path of a route
 
 	overviews overviewCache
 	boardList definitionsCache
@@ -98,14 +107,17 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
 	s.addresses, s.limits = access.NewAddresses(cfg.TrustedProxies, cfg.Log), access.New(cfg.Limits)
+	if s.guard = cfg.Access; s.guard == nil {
+		s.guard = access.NewOpenGuard()
+	}
 	s.hosts = host.New(cfg.Hosts, cfg.Log)
 	s.checksHost.Store(len(cfg.Hosts) > 0)
-	origins := origin.New(cfg.Origins, cfg.Log)
+	origins := origin.New(cfg.Origins, s.hosts.Names, cfg.Log)
 	s.sessions = live.New(store, socketUpdater{s}, h, live.Config{
-		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, ReadOnly: cfg.ReadOnlySockets, Origins: origins, Limits: s.limits,
+		MaxTop: cfg.MaxTop, WriteTimeout: cfg.WriteTimeout, PingAfter: cfg.PingAfter, ReadOnly: cfg.ReadOnlySockets, Origins: origins, Guard: s.guard, Limits: s.limits,
 	})
 
-	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkBoard})
+	s.pages = pages.New(pages.Config{ReadOnly: cfg.ReadOnlySockets, CheckBoard: s.checkPageBoard, AnonymousMaySend: s.anonymousMaySend})
 
 	e := echo.New()
 	s.echo = e
@@ -114,13 +126,21 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 		s.log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
 		return err
 	}}))
-	e.Use(s.limitRequests, s.rejectOtherHosts, rejectCrossOrigin, allowReads(origins), s.takeTurns)
+	s.needs = needsOf(s.apiRoutes())
+	e.Use(s.limitRequests, s.rejectOtherHosts, allowOrigins(origins, s.needOf), s.authenticate, rejectCrossOrigin(origins), s.authorize, s.takeTurns)
 	s.addRoutes(e)
 	return s
 }
 
 // ServeHTTP answers one request; Server is an http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor >= 2 {
+		var done func()
+		r, done = s.countStream(w, r)
+		defer done()
+	}
+	s.echo.ServeHTTP(w, r)
+}
 
 // Limits of a connection. They do not hold for a WebSocket: hijacking clears the deadlines.
 const (
@@ -141,14 +161,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		Handler: s, ConnContext: live.ConnContext, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.cfg.RequestTimeout, WriteTimeout: s.cfg.RequestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 	}
-	if isLoopback(l.Addr()) {
+	if s.guard.Open() || isLoopback(l.Addr()) {
 		s.checksHost.Store(true)
 	}
 	var wg, keeping sync.WaitGroup
 	serving, end := context.WithCancel(ctx)
 	keeping.Go(func() { s.sessions.KeepAlive(serving) })
 	failed := make(chan error, 1)
-	go func() { failed <- web.Serve(s.limits.Listener(l, s.addresses, s.log)) }()
+	go func() { failed <- s.serveOn(web, s.limits.Listener(l, s.addresses, s.log)) }()
 	var err error
 	select {
 	case err = <-failed:

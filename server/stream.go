@@ -18,7 +18,7 @@ const lastEventID = "Last-Event-ID"
 
 // getStream serves a board as server-sent events.
 func (s *Server) getStream(c echo.Context) error {
-	q := request.ReadQuery(c, "top", "me", "around")
+	q := request.ReadQuery(c, "top", "me", "around", "ticket")
 	most := int64(s.cfg.MaxTop)
 	watch := hub.Watch{Top: int(q.Integer("top", min(defaultTop, most), 0, most)), Around: int(q.Integer("around", 0, 0, hub.MaxAround))}
 	watch.Me, _ = q.Get("me")
@@ -36,7 +36,10 @@ func (s *Server) getStream(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.sessions.Stream(c.Response(), c.Request(), clientOf(c), board, watch)
+	if err := endCount(c.Request()); err != nil {
+		return err
+	}
+	return s.sessions.Stream(c.Response(), c.Request(), clientOf(c), callerOf(c), board, watch)
 }
 
 // resumeState reads the id of an event, epoch:seq; zero for none.

@@ -21,7 +21,8 @@ type turnBody struct {
 	io.ReadCloser
 	limits  *access.Limits
 	address access.Address
-	release func() // nil: it is not the turn of the write
+	check   func() error // returns an error if the caller has lost its rights while the body arrived
+	release func()       // nil: it is not the turn of the write
 }
 
 // Begin is for request.ReadBody.
@@ -43,7 +44,9 @@ func (b *turnBody) Begin(c echo.Context, bytes int) error {
 
 func (b *turnBody) begin(ctx context.Context, bytes int) (waited time.Duration, err error) {
 	b.end()
-	b.release, waited, err = b.limits.AcquireWrite(ctx, b.address, bytes)
+	if b.release, waited, err = b.limits.AcquireWrite(ctx, b.address, bytes); err == nil {
+		err = b.check()
+	}
 	return waited, err
 }
 
@@ -73,7 +76,7 @@ func (s *Server) takeTurns(next echo.HandlerFunc) echo.HandlerFunc {
 			defer release()
 			c.Response().Before(release)
 		case http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch:
-			body := &turnBody{ReadCloser: r.Body, limits: s.limits, address: from}
+			body := &turnBody{ReadCloser: r.Body, limits: s.limits, address: from, check: func() error { return s.reauthorize(c) }}
 			r.Body = body
 			defer body.end()
 			if r.ContentLength == 0 {

@@ -45,8 +45,14 @@ var importRules = []struct {
 	// A client shares no code with the server.
 	{folder: "server/client", forbid: []string{"rankcast"}},
 
-	// The commands: each stands alone, and knows of the server what any client knows.
-	{folder: "cmd/rankcast/internal", forbid: []string{"rankcast/hub", "rankcast/server"}, except: []string{"rankcast/server/client"}},
+	// The commands: each stands alone, and knows of the server what any client knows. Only
+	// credentials knows the access file too.
+	{folder: "cmd/rankcast/internal", forbid: []string{"rankcast/hub", "rankcast/server"}, except: []string{"rankcast/server/client", "rankcast/server/access"}},
+	{folder: "cmd/rankcast/internal/credentials", forbid: []string{"rankcast/cmd", "rankcast/server/client", "rankcast/ranking"}},
+	{folder: "cmd/rankcast/internal/define", forbid: []string{"rankcast/server/access"}},
+	{folder: "cmd/rankcast/internal/send", forbid: []string{"rankcast/server/access"}},
+	{folder: "cmd/rankcast/internal/replay", forbid: []string{"rankcast/server/access"}},
+	{folder: "cmd/rankcast/internal/watch", forbid: []string{"rankcast/server/access"}},
 	{folder: "cmd/rankcast/internal/demo", forbid: []string{"rankcast/cmd", "rankcast/server"}, except: []string{"rankcast/cmd/rankcast/internal/example"}},
 	{folder: "cmd/rankcast/internal/example", forbid: []string{"rankcast"}},
 	{folder: "cmd/rankcast/internal/remote", forbid: []string{"rankcast/cmd", "rankcast/ranking"}, except: []string{"rankcast/cmd/rankcast/internal/term"}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"rankcast/cmd/rankcast/internal/credentials"
 	"rankcast/cmd/rankcast/internal/define"
 	"rankcast/cmd/rankcast/internal/example"
 	"rankcast/cmd/rankcast/internal/remote"
@@ -26,14 +27,16 @@ import (
 var version string
 
 type commands struct {
-	Serve   serve           `cmd:"" help:"Run a server."`
-	Watch   watch.Command   `cmd:"" help:"Show a board, live."`
-	Replay  replay.Command  `cmd:"" help:"Send a recording to a server."`
-	Check   define.Check    `cmd:"" help:"Check a boards file, without a server."`
-	Put     define.Put      `cmd:"" help:"Define a board, or all of a boards file, on a running server."`
-	Send    send.Command    `cmd:"" help:"Send a score or an event to a server."`
-	Example example.Command `cmd:"" help:"Print the boards file that the documentation's examples use."`
-	Version showVersion     `cmd:"" help:"Print the version."`
+	Serve   serve             `cmd:"" help:"Run a server."`
+	Watch   watch.Command     `cmd:"" help:"Show a board, live."`
+	Replay  replay.Command    `cmd:"" help:"Send a recording to a server."`
+	Check   define.Check      `cmd:"" help:"Check a boards file, without a server."`
+	Put     define.Put        `cmd:"" help:"Define a board, or all of a boards file, on a running server."`
+	Send    send.Command      `cmd:"" help:"Send a score or an event to a server."`
+	Key     credentials.Key   `cmd:"" help:"Make a key for the access file of a server."`
+	Token   credentials.Token `cmd:"" help:"Make a viewer's token, to try things out."`
+	Example example.Command   `cmd:"" help:"Print the boards file that the documentation's examples use."`
+	Version showVersion       `cmd:"" help:"Print the version."`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }
@@ -58,7 +61,11 @@ Examples:
   rankcast watch points --me ana
       Show a board in the terminal, live
   rankcast replay laps.csv --board laps
-      Send a recording; with --speed 60 an hour of it takes a minute`
+      Send a recording; with --speed 60 an hour of it takes a minute
+  rankcast key new --name ops --scope admin
+      Make a key, and its line for the access file of a server
+  rankcast token --access access.yaml --sub u4 --board 'fans:*' --event gift
+      Make a viewer's token, to try things out`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

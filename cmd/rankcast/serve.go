@@ -5,18 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
-	"net"
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"rankcast/cmd/rankcast/internal/demo"
-	"rankcast/cmd/rankcast/internal/remote"
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -29,7 +23,7 @@ import (
 // serve is rankcast serve: it runs one node. An environment variable sets each flag but
 // --demo: RANKCAST_ADDR for --addr.
 type serve struct {
-	Addr          string        `default:"${addr}" env:"RANKCAST_ADDR" help:"Address to listen on."`
+	Addr          string        `default:"${addr}" env:"RANKCAST_ADDR" help:"Address to listen on. Other machines reach any that is not a loopback address, which takes --access or --insecure."`
 	Redis         string        `env:"RANKCAST_REDIS" placeholder:"URL" help:"Redis or Valkey: redis://host:port, rediss://, unix:///path, redis-cluster://host:port. Without it the process holds the scores and loses them when it stops."`
 	Prefix        string        `default:"rc" env:"RANKCAST_PREFIX" help:"Start of all keys and channels in Redis."`
 	Boards        string        `env:"RANKCAST_BOARDS" type:"existingfile" placeholder:"FILE" help:"Boards file (YAML): adds boards to those in Redis, or changes them. Without any board the server defines one, stars."`
@@ -39,8 +33,8 @@ type serve struct {
 	MeInterval    time.Duration `default:"1s" env:"RANKCAST_ME_INTERVAL" help:"Least time between two frames with a follower's rank, unless its own score changed."`
 	FeedRate      int           `default:"20" env:"RANKCAST_FEED_RATE" help:"Most items of a feed that a socket gets in a second."`
 	SocketWrites  bool          `default:"true" negatable:"" env:"RANKCAST_SOCKET_WRITES" help:"Let sockets send updates and events. Turn it off where browsers reach the server."`
-	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may read and watch, but send nothing: https://example.com, or * for all."`
-	Hosts         []string      `env:"RANKCAST_HOSTS" placeholder:"HOST" help:"Names of this server beside localhost and IP addresses: scores.example.com, *.example.com. With it, and always on a loopback address, requests for other hosts get 421."`
+	Origins       []string      `env:"RANKCAST_ORIGINS" placeholder:"ORIGIN" help:"Other sites whose pages may read and watch, and send with a token: https://example.com, or * for all."`
+	Hosts         []string      `env:"RANKCAST_HOSTS" placeholder:"HOST" help:"Names of this server beside localhost and IP addresses: scores.example.com, *.example.com. With it, and always on a loopback address or without an access file, requests for other hosts get 421."`
 	WriteTimeout  time.Duration `default:"10s" env:"RANKCAST_WRITE_TIMEOUT" help:"Close a socket that accepts nothing for this long."`
 	DrainTime     time.Duration `default:"0s" env:"RANKCAST_DRAIN_TIME" help:"How long a node that stops goes on serving while /readyz answers 503, so that a load balancer can send clients elsewhere."`
 	ProbeInterval time.Duration `default:"2s" env:"RANKCAST_PROBE_INTERVAL" help:"How often to check that changes still arrive from Redis, and that Redis takes writes."`
@@ -49,6 +43,8 @@ type serve struct {
 	WebhookTop    int           `default:"10" env:"RANKCAST_WEBHOOK_TOP" help:"How many of a closed period's first entries the webhook and the feed of periods get, 0 to 100."`
 	WebhookBoards []string      `env:"RANKCAST_WEBHOOK_BOARDS" placeholder:"BOARD" help:"Boards and families, by the names of their definitions, of whose periods to notify the webhook. Default all."`
 
+	Access serveAccess `embed:""`
+	TLS    serveTLS    `embed:""`
 	Limits serveLimits `embed:""`
 }
 
@@ -85,21 +81,6 @@ func (s *serve) Validate() error {
 		return err
 	}
 	return s.validateWebhook()
-}
-
-// checkAddr refuses an address that is no host and port.
-func checkAddr(addr string) error {
-	host, port, err := net.SplitHostPort(addr)
-	if err == nil && !strings.Contains(host, "/") {
-		if _, err = net.LookupPort("tcp", port); err == nil {
-			return nil
-		}
-	}
-	example := remote.DefaultAddr
-	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
-		example = net.JoinHostPort("127.0.0.1", addr)
-	}
-	return fmt.Errorf("--addr: is %q; want HOST:PORT, such as %s", addr, example)
 }
 
 func (s *serve) validateWebhook() error {
@@ -216,11 +197,22 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", s.Addr)
+	guard, err := s.Access.guard(log)
 	if err != nil {
-		return explainListen(s.Addr, err)
+		return err
+	}
+	certificate, err := s.TLS.files(log)
+	if err != nil {
+		return err
+	}
+	listener, err := s.listen(ctx)
+	if err != nil {
+		return err
 	}
 	defer listener.Close()
+	s.Access.warn(log, listener.Addr(), s.TLS.given() || len(s.Limits.proxies) > 0)
+	stopReloads := start(func(ctx context.Context) { runReloads(ctx, guard, certificate) })
+	defer stopReloads()
 	ranking.LogTo(log)
 	url, stopRedis, err := s.redis(ctx, log, definitions)
 	if err != nil {
@@ -247,7 +239,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 
 	changes := feed.New(rdb, log, feed.Config{Prefix: s.Prefix, ProbeInterval: s.ProbeInterval})
 	frames := hub.New(store, changes, hub.Config{Interval: s.Interval, MeInterval: s.MeInterval, FeedRate: s.FeedRate, MaxBoards: s.Limits.MaxWatchedBoards, Log: log})
-	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Log: log})
+	web := server.New(store, frames, server.Config{MaxTop: s.MaxTop, WriteTimeout: s.WriteTimeout, StopTimeout: clientsTimeout, ReadOnlySockets: !s.SocketWrites, Origins: s.Origins, Hosts: s.Hosts, TrustedProxies: s.Limits.proxies, Limits: s.Limits.config(), Access: guard, Certificate: certificate, Log: log})
 	stopRightsChecks := start(func(ctx context.Context) { store.RunRightsChecks(ctx, log) })
 	defer stopRightsChecks()
 	defer context.AfterFunc(signal, web.Drain)()
@@ -285,7 +277,7 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 		defer stopDemo()
 	}
 
-	page := pageURL(listener.Addr())
+	page := s.pageURL(listener.Addr())
 	if s.Demo {
 		page += demo.Page
 	}
@@ -294,8 +286,8 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 		boards = definedBoards(ctx, store)
 	}
 	about := []any{"page", page, "boards", boardNames(boards)}
-	if s.Redis == "" { // a made-up score does not belong in a Redis that keeps scores
-		about = append(about, "first_score", firstScore(os.Args[0], listener.Addr(), boards))
+	if s.Redis == "" && guard.Open() { // a made-up score does not belong in a Redis that keeps scores, and has no key
+		about = append(about, "first_score", firstScore(os.Args[0], s.pageURL(listener.Addr()), boards))
 	}
 	log.Info("serving", about...)
 	err = web.Serve(ctx, listener)
@@ -307,48 +299,6 @@ func (s *serve) run(ctx, signal context.Context, stop context.CancelCauseFunc, l
 	return err
 }
 
-// explainListen adds to the error of an address that is in use how to choose another one.
-func explainListen(addr string, err error) error {
-	host, port, splitErr := net.SplitHostPort(addr)
-	n, portErr := strconv.ParseUint(port, 10, 16)
-	if !errors.Is(err, syscall.EADDRINUSE) || splitErr != nil || portErr != nil {
-		return err
-	}
-	other := n + 1
-	if n == math.MaxUint16 {
-		other = n - 1
-	}
-	free := net.JoinHostPort(host, strconv.FormatUint(other, 10))
-	return fmt.Errorf("%w\nanother program uses this port; to serve on another one: --addr %s, or with make: make run RANKCAST_ADDR=%s", err, free, free)
-}
-
-// plainPath is a path that a shell reads as it is.
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
-
-// firstScore is the command that sends a score to one of the boards of this node: to points, or
-// else to the first board that takes scores under its own name. program is the path of this
-// program.
-func firstScore(program string, addr net.Addr, boards []definition.Board) string {
-	if !plainPath.MatchString(program) {
-		program = "rankcast"
-	}
-	board := ""
-	for _, d := range boards {
-		takes := d.Union == nil && !strings.Contains(d.Name, ":")
-		if takes && (board == "" || d.Name == "points") {
-			board = d.Name
-		}
-	}
-	if board == "" {
-		return program + " send --help"
-	}
-	command := fmt.Sprintf("%s send %s ana 40", program, board)
-	if server := strings.TrimSuffix(pageURL(addr), "/"); server != "http://"+remote.DefaultAddr {
-		command += " --server " + server
-	}
-	return command
-}
-
 // start runs a role. stop ends it and waits for it.
 func start(role func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -358,16 +308,4 @@ func start(role func(context.Context)) (stop func()) {
 		cancel()
 		wg.Wait()
 	}
-}
-
-// pageURL is the URL of the front page, for a browser on this machine.
-func pageURL(addr net.Addr) string {
-	host, port, err := net.SplitHostPort(addr.String())
-	if err != nil {
-		return addr.String()
-	}
-	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return "http://" + net.JoinHostPort(host, port) + "/"
 }

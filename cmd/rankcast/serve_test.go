@@ -13,13 +13,13 @@ import (
 // The command that the log shows runs as it is pasted.
 func TestFirstScore(t *testing.T) {
 	t.Parallel()
-	addr := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}
+	page := (&serve{}).pageURL(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
 	boards := []definition.Board{{Name: "b"}}
 	for program, want := range map[string]string{
 		"bin/rankcast":        "bin/rankcast send b ana 40",
 		"/opt/my $app/x;rm y": "rankcast send b ana 40",
 	} {
-		require.Equal(t, want, firstScore(program, addr, boards))
+		require.Equal(t, want, firstScore(program, page, boards))
 	}
 }
 

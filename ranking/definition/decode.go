@@ -23,7 +23,7 @@ func ParseBoard(board string, body []byte) (Board, error) {
 	if err == nil {
 		d, err = d.Normalize()
 	}
-	return d, rooted("body", err)
+	return d, Rooted("body", err)
 }
 
 // asDefined writes durations and times in the form that definitions use.
@@ -60,98 +60,98 @@ var boardFields = []string{
 }
 
 // read copies the fields of an object into d.
-func (d *Board) read(v value) error {
-	return v.object("an object with the fields of a board, or {} for the defaults", boardFields, func(f field) error { return d.readField(v.path, f) })
+func (d *Board) read(v Value) error {
+	return v.ReadObject("an object with the fields of a board, or {} for the defaults", boardFields, func(f FieldValue) error { return d.readField(v.Path, f) })
 }
 
 // readField reads one field of the object at path.
-func (d *Board) readField(path string, f field) error {
-	switch f.name {
+func (d *Board) readField(path string, f FieldValue) error {
+	switch f.Name {
 	case "board":
 		return readName(f, d.Name)
 	case "mode":
-		return readText(f.value, &d.Mode)
+		return ReadText(f.Value, &d.Mode)
 	case "order":
-		return readText(f.value, &d.Order)
+		return ReadText(f.Value, &d.Order)
 	case "ties":
-		return readText(f.value, &d.Ties)
+		return ReadText(f.Value, &d.Ties)
 	case "period":
-		return readText(f.value, &d.Period)
+		return ReadText(f.Value, &d.Period)
 	case "base":
-		return readTime(f.value, &d.Base)
+		return readTime(f.Value, &d.Base)
 	case "timezone":
-		return readText(f.value, &d.Timezone)
+		return ReadText(f.Value, &d.Timezone)
 	case "week_starts":
-		return readText(f.value, &d.WeekStarts)
+		return ReadText(f.Value, &d.WeekStarts)
 	case "day_starts_at":
-		return readText(f.value, &d.DayStartsAt)
+		return ReadText(f.Value, &d.DayStartsAt)
 	case "keep":
 		d.Keep = new(int)
-		return readInteger(f.value, d.Keep, 0)
+		return readInteger(f.Value, d.Keep, 0)
 	case "retain":
-		return readDuration(f.value, &d.Retain)
+		return readDuration(f.Value, &d.Retain)
 	case "starts":
-		return readTime(f.value, &d.Starts)
+		return readTime(f.Value, &d.Starts)
 	case "ends":
-		return readTime(f.value, &d.Ends)
+		return readTime(f.Value, &d.Ends)
 	case "window":
-		return readRange(f.value, &d.Window, wantWindow)
+		return readRange(f.Value, &d.Window, wantWindow)
 	case "refresh":
-		if f.value.kind == '"' && f.value.text == liveText {
+		if f.Value.Kind == '"' && f.Value.Text == liveText {
 			d.Refresh = Live
 			return nil
 		}
-		return readRange(f.value, &d.Refresh, wantWindowRefresh)
+		return readRange(f.Value, &d.Refresh, wantWindowRefresh)
 	case "member_ttl":
-		return readDuration(f.value, &d.MemberTTL)
+		return readDuration(f.Value, &d.MemberTTL)
 	case "limit":
-		return readInteger(f.value, &d.Limit, 1)
+		return readInteger(f.Value, &d.Limit, 1)
 	case "tie_span":
-		return readDuration(f.value, &d.TieSpan)
+		return readDuration(f.Value, &d.TieSpan)
 	case "min":
 		d.Min = new(int64)
-		return readBound(f.value, d.Min)
+		return readBound(f.Value, d.Min)
 	case "max":
 		d.Max = new(int64)
-		return readBound(f.value, d.Max)
+		return readBound(f.Value, d.Max)
 	case "max_change":
-		return readInteger(f.value, &d.MaxChange, 1)
+		return readInteger(f.Value, &d.MaxChange, 1)
 	case "union":
 		d.Union = new(Union)
-		return d.Union.read(f.value)
+		return d.Union.read(f.Value)
 	case "max_instances":
-		return readInteger(f.value, &d.MaxInstances, 1)
+		return readInteger(f.Value, &d.MaxInstances, 1)
 	case "kind":
-		return readText(f.value, &d.Kind)
+		return ReadText(f.Value, &d.Kind)
 	case "display":
-		return d.Display.read(f.value)
+		return d.Display.read(f.Value)
 	}
-	return f.unknown(path, "a board", boardFields)
+	return f.Unknown(path, "a board", boardFields)
 }
 
-func (d *Display) read(v value) error {
+func (d *Display) read(v Value) error {
 	fields := []string{"unit", "decimals", "format"}
-	return v.object("an object, such as {decimals: 2}", fields, func(f field) error {
-		switch f.name {
+	return v.ReadObject("an object, such as {decimals: 2}", fields, func(f FieldValue) error {
+		switch f.Name {
 		case "unit":
-			return readText(f.value, &d.Unit)
+			return ReadText(f.Value, &d.Unit)
 		case "decimals":
-			return readInteger(f.value, &d.Decimals, 0)
+			return readInteger(f.Value, &d.Decimals, 0)
 		case "format":
-			return readText(f.value, &d.Format)
+			return ReadText(f.Value, &d.Format)
 		}
-		return f.unknown(v.path, "display", fields)
+		return f.Unknown(v.Path, "display", fields)
 	})
 }
 
 // readName checks that the name in a body equals the name of the definition being read.
-func readName(f field, name string) error {
+func readName(f FieldValue, name string) error {
 	var given string
-	if err := readText(f.value, &given); err != nil {
+	if err := ReadText(f.Value, &given); err != nil {
 		return err
 	}
 	if given != name {
-		return f.refuse("is %q, but the request is for %q", Clip(given), Clip(name))
+		return f.Refuse("is %q, but the request is for %q", Clip(given), Clip(name))
 	}
 	return nil
 }
@@ -160,12 +160,12 @@ func readName(f field, name string) error {
 func nameIn(b []byte, field string) (string, error) {
 	v, err := parseJSON("", b)
 	if err != nil {
-		return "", rooted("body", err)
+		return "", Rooted("body", err)
 	}
-	for _, f := range v.fields {
-		if f.name == field {
+	for _, f := range v.Fields {
+		if f.Name == field {
 			var name string
-			return name, readText(f.value, &name)
+			return name, ReadText(f.Value, &name)
 		}
 	}
 	return "", Invalid(field, "is missing")
@@ -173,9 +173,11 @@ func nameIn(b []byte, field string) (string, error) {
 
 // ParseEvent reads one event from the JSON object in the body of a PUT:
 //
-//	{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}]}
+//	{"updates":[{"board":"stars","member":"{star}","score":"{flowers}"}],
+//	 "sender":"user","fields":{"flowers":{"min":1,"max":99}}}
 //
-// The object may contain the event's name, which must then equal event. The result is
+// sender and fields may be left out. The object may contain the event's name, which must then
+// equal event. The result is
 // normalized. An error is a FieldError that names the field, such as updates[0].score.
 func ParseEvent(event string, body []byte) (Event, error) {
 	e := Event{Name: event}
@@ -186,7 +188,7 @@ func ParseEvent(event string, body []byte) (Event, error) {
 	if err == nil {
 		e, err = e.Normalize()
 	}
-	return e, rooted("body", err)
+	return e, Rooted("body", err)
 }
 
 // UnmarshalJSON reads the JSON of an event that contains the event's name.
@@ -214,24 +216,28 @@ func (t Target) MarshalJSON() ([]byte, error) {
 	}{t.Board, t.Member, score, t.Op, t.If, t.Data})
 }
 
-func (e *Event) read(v value) error {
-	fields := []string{"updates"}
-	return v.object("an object with updates", fields, func(f field) error {
-		switch f.name {
+func (e *Event) read(v Value) error {
+	fields := []string{"updates", "sender", "fields"}
+	return v.ReadObject("an object with updates", fields, func(f FieldValue) error {
+		switch f.Name {
 		case "event":
 			return readName(f, e.Name)
 		case "updates":
-			return e.readUpdates(f.value)
+			return e.readUpdates(f.Value)
+		case "sender":
+			return ReadText(f.Value, &e.Sender)
+		case "fields":
+			return e.readRules(f.Value)
 		}
-		return f.unknown(v.path, "an event", fields)
+		return f.Unknown(v.Path, "an event", fields)
 	})
 }
 
-func (e *Event) readUpdates(v value) error {
-	if v.kind != '[' {
-		return v.want("a list of updates, such as [{board: stars, member: \"{star}\", score: 1}]")
+func (e *Event) readUpdates(v Value) error {
+	if v.Kind != '[' {
+		return v.Want("a list of updates, such as [{board: stars, member: \"{star}\", score: 1}]")
 	}
-	for _, item := range v.items {
+	for _, item := range v.Items {
 		var t Target
 		if err := t.read(item); err != nil {
 			return err
@@ -241,35 +247,35 @@ func (e *Event) readUpdates(v value) error {
 	return nil
 }
 
-func (t *Target) read(v value) error {
+func (t *Target) read(v Value) error {
 	fields := []string{"board", "member", "score", "op", "if", "data"}
-	return v.object("an object with board, member and score", fields, func(f field) (err error) {
-		switch f.name {
+	return v.ReadObject("an object with board, member and score", fields, func(f FieldValue) (err error) {
+		switch f.Name {
 		case "board":
-			return readText(f.value, &t.Board)
+			return ReadText(f.Value, &t.Board)
 		case "member":
-			return readText(f.value, &t.Member)
+			return ReadText(f.Value, &t.Member)
 		case "score":
-			return t.readScore(f.value)
+			return t.readScore(f.Value)
 		case "op":
-			return readText(f.value, &t.Op)
+			return ReadText(f.Value, &t.Op)
 		case "if":
-			return readText(f.value, &t.If)
+			return ReadText(f.Value, &t.If)
 		case "data":
 			t.Data, err = f.json(nil)
 			return err
 		}
-		return f.unknown(v.path, "an update", fields)
+		return f.Unknown(v.Path, "an update", fields)
 	})
 }
 
 // readScore reads an integer, or a string that names a field.
-func (t *Target) readScore(v value) error {
-	if v.kind == '"' {
-		if integerText.MatchString(v.text) {
-			return v.refuse("is the string %q; want a number without quotes, or a field such as \"{flowers}\"", Clip(v.text))
+func (t *Target) readScore(v Value) error {
+	if v.Kind == '"' {
+		if integerText.MatchString(v.Text) {
+			return v.Refuse("is the string %q; want a number without quotes, or a field such as \"{flowers}\"", Clip(v.Text))
 		}
-		return readText(v, &t.Score)
+		return ReadText(v, &t.Score)
 	}
 	var n int64
 	if err := readBound(v, &n); err != nil {

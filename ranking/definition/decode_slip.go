@@ -52,6 +52,8 @@ func yamlFault(file []byte, err error) string {
 			return fmt.Sprintf("lacks a colon in line %d: %s", before, quoteLine(line)) + withColon(line)
 		}
 		return fmt.Sprintf("has one colon too many in line %d: %s; want braces around several fields, such as {mode: best}", at, quoteLine(text(at)))
+	case strings.Contains(message, "expected alphabetic or numeric character"):
+		return fmt.Sprintf("has a * or an & without quotes in line %d; want \"*\"", at)
 	case strings.Contains(message, "could not find expected ':'"):
 		return fmt.Sprintf("lacks a colon in line %d: %s", from, quoteLine(text(from))) + withColon(text(from))
 	case strings.Contains(load.ContextMsg, "quoted scalar"):
@@ -97,7 +99,7 @@ var assignment = regexp.MustCompile(`^([a-z_]+)(\s*[:=]\s*|\s+)(\S.*)$`)
 // lacksColon refuses a text that is one of the fields and its value, without a colon and a
 // space between them: mode best, mode:best, mode = best. path is that of the object. It
 // returns nil for any other text.
-func (v value) lacksColon(path, text string, fields []string) error {
+func (v Value) lacksColon(path, text string, fields []string) error {
 	parts := assignment.FindStringSubmatch(text)
 	if parts == nil || !slices.Contains(fields, parts[1]) {
 		return nil
@@ -105,12 +107,12 @@ func (v value) lacksColon(path, text string, fields []string) error {
 	return Invalid(FieldPath(path, parts[1]), fmt.Sprintf("lacks a colon and a space%s; want %s: %s", v.inLine(), parts[1], Clip(parts[3])))
 }
 
-// unknown refuses a field that the object at path does not have. what names the object.
-func (f field) unknown(path, what string, fields []string) error {
-	if err := f.lacksColon(path, f.name, fields); err != nil {
+// Unknown refuses a field that the object at path does not have. what names the object.
+func (f FieldValue) Unknown(path, what string, fields []string) error {
+	if err := f.lacksColon(path, f.Name, fields); err != nil {
 		return err
 	}
-	return f.refuse("is not a field of %s; want %s", what, either(fields))
+	return f.Refuse("is not a field of %s; want %s", what, either(fields))
 }
 
 // either lists words: one of a, b, c for many, a, b or c for few.
@@ -125,7 +127,7 @@ func either(words []string) string {
 }
 
 // inLine names the line of a value of YAML, after a space; "" for JSON.
-func (v value) inLine() string {
+func (v Value) inLine() string {
 	if v.line == 0 {
 		return ""
 	}
@@ -133,14 +135,14 @@ func (v value) inLine() string {
 }
 
 // hint is what want adds for a value of YAML that is likely a slip.
-func (v value) hint(want string) string {
+func (v Value) hint(want string) string {
 	switch {
 	case v.line == 0:
 		return ""
-	case v.kind == '[' && !strings.HasPrefix(want, "a list"):
+	case v.Kind == '[' && !strings.HasPrefix(want, "a list"):
 		return "; omit the hyphens or brackets" + v.inLine()
-	case v.kind == '{' && want == "a string" && len(v.fields) == 1 && v.fields[0].kind == 'n':
-		return fmt.Sprintf("; put quotes around \"{%s}\"%s", Clip(v.fields[0].name), v.inLine())
+	case v.Kind == '{' && want == "a string" && len(v.Fields) == 1 && v.Fields[0].Kind == 'n':
+		return fmt.Sprintf("; put quotes around \"{%s}\"%s", Clip(v.Fields[0].Name), v.inLine())
 	}
 	return ""
 }

@@ -37,6 +37,7 @@ func TestSlipsInAFile(t *testing.T) {
 		"events:\n  e: [{board: fans:{star}, member: m}]\n":      `file: has a name with braces and no quotes in line 2; want "fans:{star}"`,
 		"events:\n  e: [{board a, member: m, score: 1}]\n":       `events.e[0].board: lacks a colon and a space in line 2; want board: a`,
 		"events:\n  e: [{board: a, member: @user, score: 1}]\n":  `file: has a value in line 2 that begins with '@'; want quotes around it`,
+		"boards:\n  a: {mode: [*]}\n":                            `file: has a * or an & without quotes in line 2; want "*"`,
 		"boards:\n  a: {mode: best\n  b: {}\n":                   `file: lacks a comma between two fields, or a closing brace, in line 2: a: {mode: best`,
 		"boards:\n  a: {mode: best order: asc}\n":                `file: lacks a comma between two fields, or a closing brace, in line 2: a: {mode: best order: asc}`,
 		"boards:\n  a: mode: best\n":                             `file: has one colon too many in line 2: a: mode: best; want braces around several fields, such as {mode: best}`,

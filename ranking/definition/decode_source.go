@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,28 +25,28 @@ type source struct {
 }
 
 // count counts v and refuses it when it is nested too deeply or has too many values before it.
-func (s *source) count(v value, depth int) error {
+func (s *source) count(v Value, depth int) error {
 	s.values++
 	switch {
 	case depth > maxDepth:
-		return v.refuse("is nested more than %d levels deep", maxDepth)
+		return v.Refuse("is nested more than %d levels deep", maxDepth)
 	case s.values > maxValues:
-		return v.refuse("comes after %d other values; want fewer values", maxValues)
+		return v.Refuse("comes after %d other values; want fewer values", maxValues)
 	}
 	return nil
 }
 
 // parseJSON reads b, which must be exactly one JSON value. path is the path of that value.
-func parseJSON(path string, b []byte) (value, error) {
+func parseJSON(path string, b []byte) (Value, error) {
 	// readJSON refuses duplicate names itself: the decoder's error does not give the path.
 	s := source{json: jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true))}
-	v, err := s.readJSON(value{path: path}, 0)
+	v, err := s.readJSON(Value{Path: path}, 0)
 	if err == nil {
 		if _, err = s.json.ReadToken(); err == io.EOF {
 			return v, nil
 		}
 		if err == nil {
-			return v, value{path: path}.refuse("has further text after the end of the JSON value")
+			return v, Value{Path: path}.Refuse("has further text after the end of the JSON value")
 		}
 	}
 	var fe *FieldError
@@ -54,13 +55,13 @@ func parseJSON(path string, b []byte) (value, error) {
 	case errors.As(err, &fe):
 		return v, err
 	case errors.As(err, &syntax):
-		return v, value{path: path}.refuse("is not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset)
+		return v, Value{Path: path}.Refuse("is not valid JSON: %v at byte %d", syntax.Err, syntax.ByteOffset)
 	default:
-		return v, value{path: path}.refuse("is not valid JSON: it ends early")
+		return v, Value{Path: path}.Refuse("is not valid JSON: it ends early")
 	}
 }
 
-func (s *source) readJSON(v value, depth int) (value, error) {
+func (s *source) readJSON(v Value, depth int) (Value, error) {
 	if err := s.count(v, depth); err != nil {
 		return v, err
 	}
@@ -68,16 +69,16 @@ func (s *source) readJSON(v value, depth int) (value, error) {
 	if err != nil {
 		return v, err
 	}
-	switch v.kind = token.Kind(); v.kind {
+	switch v.Kind = token.Kind(); v.Kind {
 	case '"', '0':
-		v.text = token.String()
+		v.Text = token.String()
 	case '[':
 		for s.json.PeekKind() != ']' {
-			item, err := s.readJSON(value{path: ItemPath(v.path, len(v.items))}, depth+1)
+			item, err := s.readJSON(Value{Path: ItemPath(v.Path, len(v.Items))}, depth+1)
 			if err != nil {
 				return v, err
 			}
-			v.items = append(v.items, item)
+			v.Items = append(v.Items, item)
 		}
 		_, err = s.json.ReadToken()
 	case '{':
@@ -87,28 +88,44 @@ func (s *source) readJSON(v value, depth int) (value, error) {
 			if err != nil {
 				return v, err
 			}
-			f := field{name: name.String()}
-			f.path = FieldPath(v.path, f.name)
-			if names[f.name] {
-				return v, f.refuse("is given twice")
+			f := FieldValue{Name: name.String()}
+			f.Path = FieldPath(v.Path, f.Name)
+			if names[f.Name] {
+				return v, f.Refuse("is given twice")
 			}
-			names[f.name] = true
-			if f.value, err = s.readJSON(f.value, depth+1); err != nil {
+			names[f.Name] = true
+			if f.Value, err = s.readJSON(f.Value, depth+1); err != nil {
 				return v, err
 			}
-			v.fields = append(v.fields, f)
+			v.Fields = append(v.Fields, f)
 		}
 		_, err = s.json.ReadToken()
 	}
 	return v, err
 }
 
-// errNoYAML is the error of parseYAML for a text without a value.
-var errNoYAML = Invalid("", "is empty; want boards, events or both")
+// ErrNoYAML is the error of ParseYAML for a text without a value.
+var ErrNoYAML = Invalid("", "is empty")
 
-// parseYAML reads a file that is one YAML document. The document has no path, so the paths of
+// ParseYAML reads a file that is one YAML document, also one of another package. An error is a FieldError, with
+// the line where the text is no YAML. The document has no path, so the paths of
 // its fields are their names.
-func parseYAML(file []byte) (value, error) {
+func ParseYAML(file []byte) (Value, error) { return parseYAML(file, file) }
+
+// ParsePrivateYAML is ParseYAML for a file that may hold secrets: an error about its form shows no long word of
+// it. FieldErrors that a caller makes of its values may.
+func ParsePrivateYAML(file []byte) (Value, error) {
+	return parseYAML(file, longWord.ReplaceAll(file, []byte("…")))
+}
+
+// longWord is a word that may be a secret. The names of fields are shorter.
+var longWord = regexp.MustCompile(`[A-Za-z0-9_+/=-]{16,}`)
+
+// HideLongWords replaces the long words of a text, which may be secrets.
+func HideLongWords(text string) string { return longWord.ReplaceAllString(text, "…") }
+
+// parseYAML is ParseYAML with the lines of shown in errors.
+func parseYAML(file, shown []byte) (Value, error) {
 	var document, another yaml.Node
 	loader, err := yaml.NewLoader(bytes.NewReader(file))
 	if err == nil {
@@ -116,20 +133,20 @@ func parseYAML(file []byte) (value, error) {
 	}
 	switch {
 	case err == io.EOF:
-		return value{}, errNoYAML
+		return Value{}, ErrNoYAML
 	case err != nil:
-		return value{}, Invalid("", yamlFault(file, err))
+		return Value{}, Invalid("", yamlFault(shown, err))
 	}
 	switch err := loader.Load(&another); {
 	case err == nil:
-		return value{}, Invalid("", "has more than one YAML document; want one, without a second ---")
+		return Value{}, Invalid("", "has more than one YAML document; want one, without a second ---")
 	case err != io.EOF:
-		return value{}, Invalid("", yamlFault(file, err))
+		return Value{}, Invalid("", yamlFault(shown, err))
 	}
-	return new(source).readYAML(value{}, &document, 0)
+	return new(source).readYAML(Value{}, &document, 0)
 }
 
-func (s *source) readYAML(v value, n *yaml.Node, depth int) (value, error) {
+func (s *source) readYAML(v Value, n *yaml.Node, depth int) (Value, error) {
 	if err := s.count(v, depth); err != nil {
 		return v, err
 	}
@@ -141,92 +158,92 @@ func (s *source) readYAML(v value, n *yaml.Node, depth int) (value, error) {
 	case n.Kind == yaml.AliasNode:
 		return s.readYAML(v, n.Alias, depth) // maxDepth ends an alias that contains itself
 	case n.Kind == yaml.MappingNode && tag == "!!map":
-		v.kind = '{'
+		v.Kind = '{'
 		return s.readYAMLFields(v, n, depth)
 	case n.Kind == yaml.SequenceNode && tag == "!!seq":
-		v.kind = '['
+		v.Kind = '['
 		for _, content := range n.Content {
-			item, err := s.readYAML(value{path: ItemPath(v.path, len(v.items))}, content, depth+1)
+			item, err := s.readYAML(Value{Path: ItemPath(v.Path, len(v.Items))}, content, depth+1)
 			if err != nil {
 				return v, err
 			}
-			v.items = append(v.items, item)
+			v.Items = append(v.Items, item)
 		}
 		return v, nil
 	case n.Kind == yaml.ScalarNode:
 		switch tag {
 		case "!!null":
-			v.kind = 'n'
+			v.Kind = 'n'
 			return v, nil
 		case "!!bool":
 			switch strings.ToLower(n.Value) {
 			case "true":
-				v.kind = 't'
+				v.Kind = 't'
 				return v, nil
 			case "false":
-				v.kind = 'f'
+				v.Kind = 'f'
 				return v, nil
 			}
 		case "!!int", "!!float":
-			v.kind, v.text = '0', n.Value
+			v.Kind, v.Text = '0', n.Value
 			return v, nil
 		case "!!str", "!!timestamp", "!!merge": // an unquoted time is a string like any other
-			v.kind, v.text = '"', n.Value
+			v.Kind, v.Text = '"', n.Value
 			return v, nil
 		}
 	}
-	return v, v.refuse("has the YAML tag %s, which is not allowed for this value; omit the tag", Clip(tag))
+	return v, v.Refuse("has the YAML tag %s, which is not allowed for this value; omit the tag", Clip(tag))
 }
 
 // readYAMLFields reads the fields of an object. Then it adds the missing ones from the object
 // that is merged into it (<<: *other), or from a list of such objects; of the objects in a
 // list the earlier one takes precedence.
-func (s *source) readYAMLFields(v value, n *yaml.Node, depth int) (value, error) {
+func (s *source) readYAMLFields(v Value, n *yaml.Node, depth int) (Value, error) {
 	names := make(map[string]bool)
 	lines := make(map[string]int)
-	var merged []value
+	var merged []Value
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, content := n.Content[i], n.Content[i+1]
 		if key.Kind == yaml.AliasNode {
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
-			return v, v.refuse("has a key that is not a name, in line %d; a name with braces needs quotes, such as \"fans:{star}\"", key.Line)
+			return v, v.Refuse("has a key that is not a name, in line %d; a name with braces needs quotes, such as \"fans:{star}\"", key.Line)
 		}
-		f := field{name: key.Value}
-		f.path = FieldPath(v.path, f.name)
-		if names[f.name] {
-			if lines[f.name] == key.Line {
-				return v, f.refuse("is given twice, in line %d", key.Line)
+		f := FieldValue{Name: key.Value}
+		f.Path = FieldPath(v.Path, f.Name)
+		if names[f.Name] {
+			if lines[f.Name] == key.Line {
+				return v, f.Refuse("is given twice, in line %d", key.Line)
 			}
-			return v, f.refuse("is given twice, in lines %d and %d", lines[f.name], key.Line)
+			return v, f.Refuse("is given twice, in lines %d and %d", lines[f.Name], key.Line)
 		}
-		names[f.name], lines[f.name] = true, key.Line
+		names[f.Name], lines[f.Name] = true, key.Line
 		merge := key.ShortTag() == "!!merge"
 		if merge {
-			f.path = v.path // its fields become fields of v
+			f.Path = v.Path // its fields become fields of v
 		}
 		var err error
-		if f.value, err = s.readYAML(f.value, content, depth+1); err != nil {
+		if f.Value, err = s.readYAML(f.Value, content, depth+1); err != nil {
 			return v, err
 		}
 		switch {
-		case merge && f.kind == '[':
-			merged = f.items
+		case merge && f.Kind == '[':
+			merged = f.Items
 		case merge:
-			merged = []value{f.value}
+			merged = []Value{f.Value}
 		default:
-			v.fields = append(v.fields, f)
+			v.Fields = append(v.Fields, f)
 		}
 	}
 	for _, other := range merged {
-		if other.kind != '{' {
-			return v, v.refuse("merges %s with <<; want an object", kinds[other.kind])
+		if other.Kind != '{' {
+			return v, v.Refuse("merges %s with <<; want an object", kinds[other.Kind])
 		}
-		for _, f := range other.fields {
-			if !names[f.name] {
-				names[f.name] = true
-				v.fields = append(v.fields, f)
+		for _, f := range other.Fields {
+			if !names[f.Name] {
+				names[f.Name] = true
+				v.Fields = append(v.Fields, f)
 			}
 		}
 	}
@@ -234,20 +251,20 @@ func (s *source) readYAMLFields(v value, n *yaml.Node, depth int) (value, error)
 }
 
 // json appends v to b as compact JSON. It refuses numbers of YAML that JSON does not have.
-func (v value) json(b []byte) ([]byte, error) {
+func (v Value) json(b []byte) ([]byte, error) {
 	var err error
-	switch v.kind {
+	switch v.Kind {
 	case '"':
-		quoted, err := v.quote(v.text)
+		quoted, err := v.quote(v.Text)
 		return append(b, quoted...), err
 	case '0':
-		if !jsontext.Value(v.text).IsValid() {
-			return b, v.refuse("is %s; want a number in the form of JSON, such as 1.5", Clip(v.text))
+		if !jsontext.Value(v.Text).IsValid() {
+			return b, v.Refuse("is %s; want a number in the form of JSON, such as 1.5", Clip(v.Text))
 		}
-		return append(b, v.text...), nil
+		return append(b, v.Text...), nil
 	case '[':
 		b = append(b, '[')
-		for i, item := range v.items {
+		for i, item := range v.Items {
 			if i > 0 {
 				b = append(b, ',')
 			}
@@ -258,11 +275,11 @@ func (v value) json(b []byte) ([]byte, error) {
 		return append(b, ']'), nil
 	case '{':
 		b = append(b, '{')
-		for i, f := range v.fields {
+		for i, f := range v.Fields {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			name, err := f.quote(f.name)
+			name, err := f.quote(f.Name)
 			if err != nil {
 				return b, err
 			}
@@ -272,15 +289,15 @@ func (v value) json(b []byte) ([]byte, error) {
 		}
 		return append(b, '}'), nil
 	default:
-		return append(b, map[jsontext.Kind]string{'n': "null", 't': "true", 'f': "false"}[v.kind]...), nil
+		return append(b, map[jsontext.Kind]string{'n': "null", 't': "true", 'f': "false"}[v.Kind]...), nil
 	}
 }
 
 // quote writes s as a JSON string; an error has the path of v.
-func (v value) quote(s string) (string, error) {
+func (v Value) quote(s string) (string, error) {
 	b, err := jsontext.AppendQuote(nil, s)
 	if err != nil {
-		return "", v.refuse("is not valid UTF-8")
+		return "", v.Refuse("is not valid UTF-8")
 	}
 	return string(b), nil
 }

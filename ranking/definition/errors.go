@@ -29,6 +29,8 @@ var (
 	// ErrConflict means that the present state does not allow the request: a definition that
 	// would re-order data, one instance too many, or a board that others need.
 	ErrConflict = errors.New("conflict")
+	// ErrForbidden means that the definition of an event does not allow the caller to send it like this.
+	ErrForbidden = errors.New("forbidden")
 	// ErrUnknownMember means that the member is not on the board.
 	ErrUnknownMember = errors.New("unknown member")
 	// ErrIDMismatch means that the request id was used for another update before.
@@ -66,13 +68,24 @@ type FieldError struct {
 	Field  string // name on the wire, such as "member" or "score"
 	Reason string // follows the name in a sentence: "is missing", "is 0; want 1 to 9"
 	Kind   error  // one of the errors above
+	Hint   string // ends the sentence with names of other definitions, that a caller may not know; "" for none
 }
 
-// Error returns the field and the reason.
-func (e *FieldError) Error() string { return fmt.Sprintf("%s: %s", e.Field, e.Reason) }
+// Error returns the field, the reason and the hint.
+func (e *FieldError) Error() string {
+	if e.Hint == "" {
+		return fmt.Sprintf("%s: %s", e.Field, e.Reason)
+	}
+	return fmt.Sprintf("%s: %s; %s", e.Field, e.Reason, e.Hint)
+}
 
 // Unwrap returns the kind of the error.
 func (e *FieldError) Unwrap() error { return e.Kind }
+
+// forbidden returns a FieldError of kind ErrForbidden.
+func forbidden(field, reason string) error {
+	return &FieldError{Field: field, Reason: reason, Kind: ErrForbidden}
+}
 
 // Invalid returns a FieldError of kind ErrInvalid.
 func Invalid(field, reason string) error {

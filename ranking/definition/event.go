@@ -18,10 +18,15 @@ import (
 // The uses of a field decide its type. A score needs an integer, and a board or a member needs
 // a string. A field that is used only in data may have any JSON value but null.
 type Event struct {
-	Name    string   `json:"event"`   // by the rule of a board without placeholders; not "periods", which is a feed
-	Updates []Target `json:"updates"` // 1 to 32
+	Name string `json:"event"` // by the rule of a board without placeholders; not "periods", which is a feed
+	// Sender is the field that names the viewer who sends the event, as a member; "" if viewers may not send
+	// it. See CheckSender.
+	Sender  string     `json:"sender,omitzero"`
+	Rules   FieldRules `json:"fields,omitzero"` // nil for none
+	Updates []Target   `json:"updates"`         // 1 to 32
 
 	compiled *compiledEvent // set by Normalize
+	inObject bool           // the boards file has an object for the event, and not a list of updates
 }
 
 // Target is one update that an event makes.
@@ -75,6 +80,9 @@ type compiledEvent struct {
 	fields  map[string]*use
 	names   []string // of the fields, sorted
 	digest  string   // of the updates, which differ between two definitions of the event
+
+	kinds    []string // fields with a rule that has a kind, sorted
+	onlyKeys string   // why nobody but keys may send the event; "": the rules bound all its fields
 }
 
 // target is a Target that is ready for Expand.
@@ -98,6 +106,7 @@ type amount struct {
 type use struct {
 	integer, text string // the path of the first use as an integer, and as text; "" for none
 	part          bool   // used in a part of a board, which allows fewer characters than a member
+	member        bool   // used in a member
 }
 
 func (u use) fieldType() FieldType {
@@ -135,6 +144,12 @@ func (e Event) Normalize() (Event, error) {
 	}
 	c.names = slices.Sorted(maps.Keys(c.fields))
 	c.digest = digestOf(e.Updates)
+	if e.Rules = maps.Clone(e.Rules); len(e.Rules) == 0 {
+		e.Rules = nil
+	}
+	if err := c.compileRules(e); err != nil {
+		return e, err
+	}
 	e.compiled = c
 	return e, nil
 }
@@ -225,6 +240,7 @@ func (c *compiledEvent) compileMember(path, member string, t *target) error {
 		if err := c.useText(path, name); err != nil {
 			return err
 		}
+		c.fields[name].member = true
 	}
 	return nil
 }
@@ -269,14 +285,14 @@ func (c *compiledEvent) compileData(path string, t *Target, compiled *target) er
 	if err != nil {
 		return err
 	}
-	if v.kind != '{' {
-		return v.want("an object, such as {user: \"{user}\"}")
+	if v.Kind != '{' {
+		return v.Want("an object, such as {user: \"{user}\"}")
 	}
 	if compiled.data, err = v.pattern(nil); err != nil {
 		return err
 	}
 	if n := compiled.data.least(); n > MaxDataBytes {
-		return v.refuse("has at least %d bytes; want at most %d", n, MaxDataBytes)
+		return v.Refuse("has at least %d bytes; want at most %d", n, MaxDataBytes)
 	}
 	for name := range compiled.data.fields() {
 		c.use(name)

@@ -25,26 +25,26 @@ type BoardUpdate struct {
 // definition. Each update passes Update.Check. fields must hold all fields of the event and
 // no others, so the caller first removes the id of the request. fields may also hold AtField,
 // which becomes the At of all updates. A FieldError names the field that is wrong; its kind is
-// ErrOutOfRange for an integer beyond ±MaxScore, and ErrInvalid otherwise. Expand may be
-// called concurrently.
+// ErrOutOfRange for an integer beyond ±MaxScore or the bounds of its rule, and ErrInvalid otherwise.
+// NamedMembers returns what the caller must check beyond that. Expand may be called concurrently.
 func (e Event) Expand(fields map[string]jsontext.Value) ([]BoardUpdate, error) {
-	return e.expand(fields, NewTextFault)
+	return e.expand(fields, NewTextFault, e.Rules)
 }
 
 // ExpandRecorded is Expand for an occurrence that has counted before: its boards and members may be
-// any that exist.
+// any that exist, and its integers need not be within the present bounds.
 func (e Event) ExpandRecorded(fields map[string]jsontext.Value) ([]BoardUpdate, error) {
-	return e.expand(fields, TextFault)
+	return e.expand(fields, TextFault, nil)
 }
 
-func (e Event) expand(fields map[string]jsontext.Value, rule textRule) ([]BoardUpdate, error) {
+func (e Event) expand(fields map[string]jsontext.Value, rule textRule, bounds FieldRules) ([]BoardUpdate, error) {
 	if e.compiled == nil {
 		var err error
 		if e, err = e.Normalize(); err != nil {
 			return nil, err
 		}
 	}
-	x := expansion{e: e.compiled, rule: rule, text: make(map[string]string, len(fields)), json: make(map[string]string, len(fields))}
+	x := expansion{e: e.compiled, rule: rule, bounds: bounds, text: make(map[string]string, len(fields)), json: make(map[string]string, len(fields))}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if e.CarriesTime(fields) && name == AtField {
 			continue
@@ -98,6 +98,7 @@ func (c *compiledEvent) list() string { return cmp.Or(strings.Join(c.names, ", "
 type expansion struct {
 	e       *compiledEvent
 	rule    textRule          // for texts, and for the names that they make
+	bounds  FieldRules        // for integers
 	text    map[string]string // fields used as text
 	json    map[string]string // all fields, compact
 	integer map[string]int64
@@ -123,6 +124,9 @@ func (x *expansion) read(name string, v jsontext.Value) error {
 			return Invalid(name, fmt.Sprintf("is %s; want an integer without quotes, fraction or exponent", Clip(string(compact))))
 		}
 		n, err := ParseScore(name, string(compact))
+		if err == nil {
+			err = x.bounds[name].check(name, n)
+		}
 		if err != nil {
 			return err
 		}

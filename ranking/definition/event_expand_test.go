@@ -228,6 +228,7 @@ func FuzzExpand(f *testing.F) {
 	f.Add(`{"updates":[{"board":"fans:{star}","member":"{user}","score":"{flowers}","data":{"n":"{note}"}}]}`, `{"star":"s17","user":"u4","flowers":3,"note":[1]}`)
 	f.Add(`{"updates":[{"board":"b:{a}-{b}:c","member":"x {a}","score":"-{n}","op":"last","if":"absent"}]}`, `{"a":"1","b":"2","n":-9007199254740991}`)
 	f.Add(`{"updates":[{"board":"b","member":"m","score":1,"data":{"a":[{"b":"{c}"}],"d":"e"}}]}`, `{"c":"\u0000\ud83d\ude00"}`)
+	f.Add(`{"sender":"u","fields":{"n":{"min":1,"max":9},"s":{"kind":"star"}},"updates":[{"board":"b:{s}","member":"{u}","score":"{n}","data":{"a":"{x}"}}]}`, `{"u":"u4","s":"s17","n":9,"x":"y"}`)
 	f.Fuzz(func(t *testing.T, body, values string) {
 		e, err := ParseEvent("gift", []byte(body))
 		if err != nil {
@@ -254,6 +255,11 @@ func FuzzExpand(f *testing.F) {
 			return
 		}
 		goodUpdates(t, e, updates)
+		for _, sub := range []string{"", "u4"} {
+			if e.CheckSender(sub) == nil && e.CheckSent(sub, fields) == nil {
+				boundedEvent(t, e, fields, sub)
+			}
+		}
 		require.Equal(t, slices.Sorted(maps.Keys(fields)), append([]string(nil), e.compiled.names...))
 		for name, v := range fields {
 			fields[name] = append(append(jsontext.Value("\n"), v...), ' ')

@@ -100,7 +100,7 @@ func TestEventsAreForBoardsThatThereAre(t *testing.T) {
 		}
 		refused(t, err, "updates[1].board", board)
 		require.Contains(t, err.Error(), reason)
-		refused(t, LocateInFile("events", "gift", err), "events.gift[1].board", board)
+		refused(t, e.LocateInFile(err), "events.gift[1].board", board)
 	}
 }
 

@@ -32,31 +32,43 @@ const (
 //	    - {board: stars, member: "{star}", score: "{flowers}"}
 //	    - {board: "fans:{star}", member: "{user}", score: "{flowers}"}
 //
+// The list of an event means an object with updates alone. An object may also have the sender
+// and the rules of fields:
+//
+//	gift:
+//	  sender: user
+//	  fields: {flowers: {min: 1, max: 99}, star: {kind: star}}
+//	  updates:
+//	    - {board: stars, member: "{star}", score: "{flowers}"}
+//
 // All definitions are normalized. An error joins a FieldError for each definition that is
 // wrong (errors.Join). It names the field by its path, such as boards.laps.mode,
-// boards["fans:{star}"].period or events.gift[1].score. ParseFile does not check that the
-// boards of an event or a union are defined; see CheckReferences.
+// boards["fans:{star}"].period, events.gift[1].score or events.gift.fields.flowers.min. ParseFile
+// does not check that the boards of an event or a union are defined; see CheckReferences.
 func ParseFile(file []byte) (Set, error) {
 	defs, err := parseSet(file)
-	return defs, rooted("file", err)
+	return defs, Rooted("file", err)
 }
 
 func parseSet(file []byte) (Set, error) {
 	var defs Set
-	v, err := parseYAML(file)
+	v, err := ParseYAML(file)
+	if errors.Is(err, ErrNoYAML) {
+		err = v.Refuse("is empty; want boards, events or both")
+	}
 	if err != nil {
 		return defs, err
 	}
-	if v.kind != '{' || len(v.fields) == 0 {
-		return defs, v.refuse("is %s; want boards, events or both", kinds[v.kind])
+	if v.Kind != '{' || len(v.Fields) == 0 {
+		return defs, v.Refuse("is %s; want boards, events or both", kinds[v.Kind])
 	}
 	var errs []error
-	for _, f := range v.fields {
-		switch f.name {
+	for _, f := range v.Fields {
+		switch f.Name {
 		case SectionBoards:
-			err = defs.readBoards(f.value)
+			err = defs.readBoards(f.Value)
 		case SectionEvents:
-			err = defs.readEvents(f.value)
+			err = defs.readEvents(f.Value)
 		default:
 			err = f.unknownSection()
 		}
@@ -69,31 +81,31 @@ func parseSet(file []byte) (Set, error) {
 }
 
 // unknownSection refuses a name that stands where boards and events belong.
-func (f field) unknownSection() error {
+func (f FieldValue) unknownSection() error {
 	reason := "is not a field of a boards file; want boards or events"
-	if f.kind == '{' && baseName.MatchString(f.name) {
+	if f.Kind == '{' && baseName.MatchString(f.Name) {
 		reason += "; a board stands under boards, indented"
 	}
-	return f.refuse("%s", reason)
+	return f.Refuse("%s", reason)
 }
 
-func (defs *Set) readBoards(v value) error {
-	if want := withColon(v.text); want != "" {
-		return Invalid(SectionBoards, fmt.Sprintf("lacks a colon%s: %s%s", v.inLine(), quoteLine(v.text), want))
+func (defs *Set) readBoards(v Value) error {
+	if want := withColon(v.Text); want != "" {
+		return Invalid(SectionBoards, fmt.Sprintf("lacks a colon%s: %s%s", v.inLine(), quoteLine(v.Text), want))
 	}
-	if v.kind != '{' || len(v.fields) == 0 {
-		return v.want("board names with their fields, such as {stars: {}}")
+	if v.Kind != '{' || len(v.Fields) == 0 {
+		return v.Want("board names with their fields, such as {stars: {}}")
 	}
 	slots := make(map[string]string)
 	var errs []error
-	for _, f := range v.fields {
+	for _, f := range v.Fields {
 		d, err := readBoard(f)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		if other, taken := slots[d.Slot()]; taken {
-			errs = append(errs, f.refuse("clashes with %s, which has the same name and the same number of placeholders", other))
+			errs = append(errs, f.Refuse("clashes with %s, which has the same name and the same number of placeholders", other))
 			continue
 		}
 		slots[d.Slot()] = d.Name
@@ -104,16 +116,16 @@ func (defs *Set) readBoards(v value) error {
 }
 
 // readBoard reads one board of a file, normalized.
-func readBoard(f field) (Board, error) {
-	d := Board{Name: f.name}
-	if name, rest, braces := strings.Cut(f.name, " {"); braces && !strings.ContainsAny(name, " {") {
+func readBoard(f FieldValue) (Board, error) {
+	d := Board{Name: f.Name}
+	if name, rest, braces := strings.Cut(f.Name, " {"); braces && !strings.ContainsAny(name, " {") {
 		return d, Invalid(FieldPath(SectionBoards, name), fmt.Sprintf("lacks a colon%s; want %s: {%s: …}", f.inLine(), Clip(name), Clip(rest)))
 	}
-	if name, rest, braces := strings.Cut(f.name, ":{"); braces && !strings.Contains(rest, "}") {
+	if name, rest, braces := strings.Cut(f.Name, ":{"); braces && !strings.Contains(rest, "}") {
 		return d, Invalid(FieldPath(SectionBoards, name), fmt.Sprintf("lacks a space after the colon%s; want %s: {%s: …}", f.inLine(), Clip(name), Clip(rest)))
 	}
-	if f.kind != 'n' { // a name without fields has the defaults
-		if err := d.read(f.value); err != nil {
+	if f.Kind != 'n' { // a name without fields has the defaults
+		if err := d.read(f.Value); err != nil {
 			return d, err
 		}
 	}
@@ -121,22 +133,22 @@ func readBoard(f field) (Board, error) {
 	if err == nil {
 		err = d.CheckNew()
 	}
-	return d, LocateInFile(SectionBoards, f.name, err)
+	return d, d.LocateInFile(err)
 }
 
-func (defs *Set) readEvents(v value) error {
-	if v.kind != '{' || len(v.fields) == 0 {
-		return v.want("event names with their lists of updates")
+func (defs *Set) readEvents(v Value) error {
+	if v.Kind != '{' || len(v.Fields) == 0 {
+		return v.Want("event names with their lists of updates")
 	}
 	var errs []error
-	for _, f := range v.fields {
-		e := Event{Name: f.name}
-		err := e.readUpdates(f.value)
+	for _, f := range v.Fields {
+		e := Event{Name: f.Name}
+		err := e.readInFile(f.Value)
 		if err == nil {
 			if e, err = e.Normalize(); err == nil {
 				err = e.CheckNew()
 			}
-			err = LocateInFile(SectionEvents, e.Name, err)
+			err = e.LocateInFile(err)
 		}
 		errs = append(errs, err)
 		defs.Events = append(defs.Events, e)
@@ -150,11 +162,11 @@ func (defs *Set) readEvents(v value) error {
 // is normalized. An error is a FieldError that names the field as ParseBoard does.
 func ParseBoardYAML(board, text string) (Board, error) {
 	d := Board{Name: board}
-	v, err := parseYAML([]byte(text))
+	v, err := ParseYAML([]byte(text))
 	switch {
-	case errors.Is(err, errNoYAML):
+	case errors.Is(err, ErrNoYAML):
 		err = nil
-	case err == nil && v.kind != 'n':
+	case err == nil && v.Kind != 'n':
 		err = d.read(v)
 	}
 	if err == nil {
@@ -162,23 +174,42 @@ func ParseBoardYAML(board, text string) (Board, error) {
 			err = d.CheckNew()
 		}
 	}
-	return d, rooted("definition", err)
+	return d, Rooted("definition", err)
+}
+
+// readInFile reads an event of a file: a list of updates, or an object.
+func (e *Event) readInFile(v Value) error {
+	if v.Kind == '{' {
+		e.inObject = true
+		return e.read(v)
+	}
+	return e.readUpdates(v)
 }
 
 // LocateInFile gives the FieldError of a definition the path that the field has in a boards
-// file. There the name of a definition is part of the path, and the updates of an event stand
-// directly under its name. Other errors stay as they are.
-func LocateInFile(section, name string, err error) error {
+// file. There the name of the definition is part of the path. Other errors stay as they are.
+func (d Board) LocateInFile(err error) error { return locateInFile(SectionBoards, d.Name, err) }
+
+// LocateInFile is Board.LocateInFile for an event. A list of updates stands directly under the
+// name of its event.
+func (e Event) LocateInFile(err error) error {
+	fe, ok := errors.AsType[*FieldError](err)
+	if ok && !e.inObject && e.Sender == "" && len(e.Rules) == 0 {
+		if item, is := strings.CutPrefix(fe.Field, "updates"); is {
+			return &FieldError{Field: FieldPath(SectionEvents, e.Name) + item, Reason: fe.Reason, Kind: fe.Kind}
+		}
+	}
+	return locateInFile(SectionEvents, e.Name, err)
+}
+
+// locateInFile gives a FieldError its path under a section and the name of a definition.
+func locateInFile(section, name string, err error) error {
 	fe, ok := errors.AsType[*FieldError](err)
 	if !ok {
 		return err
 	}
 	path := FieldPath(section, name)
-	updates, are := strings.CutPrefix(fe.Field, "updates")
-	switch {
-	case are:
-		path += updates
-	case fe.Field != "board" && fe.Field != "event":
+	if fe.Field != "board" && fe.Field != "event" {
 		path += "." + fe.Field
 	}
 	return &FieldError{Field: path, Reason: fe.Reason, Kind: fe.Kind}

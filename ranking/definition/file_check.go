@@ -30,17 +30,18 @@ func (defs Set) CheckReferences() (missing []*FieldError, err error) {
 			}
 		}
 		if len(missing) == before {
-			errs = append(errs, LocateInFile(SectionBoards, d.Name, d.Union.CheckSources(defined)))
+			errs = append(errs, d.LocateInFile(d.Union.CheckSources(defined)))
 		}
 	}
 	for _, e := range defs.Events {
 		for i, t := range e.Updates {
-			path := ItemPath(FieldPath(SectionEvents, e.Name), i)
+			path := ItemPath("updates", i)
 			d, there := defined(t.Slot())
 			if !there {
-				missing = append(missing, missingBoard(path+".board", t.Board))
+				located, _ := errors.AsType[*FieldError](e.LocateInFile(missingBoard(path+".board", t.Board)))
+				missing = append(missing, located)
 			} else if _, field, reason := t.Conflict(d); reason != "" {
-				errs = append(errs, Invalid(path+field, reason))
+				errs = append(errs, e.LocateInFile(Invalid(path+field, reason)))
 			}
 		}
 	}

@@ -34,9 +34,9 @@ func ParseScore(field, digits string) (int64, error) {
 }
 
 // readBound reads a score from a definition.
-func readBound(v value, n *int64) error {
-	if v.kind == '0' && fractionText.MatchString(v.text) {
-		return v.refuse("is %s; %s", Clip(v.text), wantWhole)
+func readBound(v Value, n *int64) error {
+	if v.Kind == '0' && fractionText.MatchString(v.Text) {
+		return v.Refuse("is %s; %s", Clip(v.Text), wantWhole)
 	}
 	return readInteger(v, n, -MaxScore)
 }

@@ -102,19 +102,19 @@ func (p template) expand(value func(field string) string) string {
 }
 
 // pattern appends v to p as JSON, in which a string that is a single field becomes that field.
-func (v value) pattern(p template) (template, error) {
+func (v Value) pattern(p template) (template, error) {
 	var err error
-	switch v.kind {
+	switch v.Kind {
 	case '{':
 		p = p.then("{")
-		for i, f := range v.fields {
-			if strings.ContainsAny(f.name, "{}") {
-				return nil, f.refuse("has a brace in its name; use a field only as a value")
+		for i, f := range v.Fields {
+			if strings.ContainsAny(f.Name, "{}") {
+				return nil, f.Refuse("has a brace in its name; use a field only as a value")
 			}
 			if i > 0 {
 				p = p.then(",")
 			}
-			name, err := f.quote(f.name)
+			name, err := f.quote(f.Name)
 			if err != nil {
 				return nil, err
 			}
@@ -125,7 +125,7 @@ func (v value) pattern(p template) (template, error) {
 		return p.then("}"), nil
 	case '[':
 		p = p.then("[")
-		for i, item := range v.items {
+		for i, item := range v.Items {
 			if i > 0 {
 				p = p.then(",")
 			}
@@ -135,17 +135,17 @@ func (v value) pattern(p template) (template, error) {
 		}
 		return p.then("]"), nil
 	case 'n':
-		return nil, v.refuse("is null; omit it")
+		return nil, v.Refuse("is null; omit it")
 	case '"':
-		text, err := parseTemplate(v.text)
+		text, err := parseTemplate(v.Text)
 		if err != nil {
-			return nil, v.refuse("%v", err)
+			return nil, v.Refuse("%v", err)
 		}
 		if len(text) == 1 && text[0].field != "" {
 			return append(p, text[0]), nil
 		}
-		if strings.Contains(v.text, "{") {
-			return nil, v.refuse("has a field among other text; a string in data is either a single field or has no field")
+		if strings.Contains(v.Text, "{") {
+			return nil, v.Refuse("has a field among other text; a string in data is either a single field or has no field")
 		}
 	}
 	literal, err := v.json(nil)

@@ -50,24 +50,24 @@ const (
 	MaxRefresh     = day // the greatest refresh interval of a union or a window
 )
 
-func (u *Union) read(v value) error {
+func (u *Union) read(v Value) error {
 	fields := []string{"of", "weights", "aggregate", "last", "refresh"}
-	return v.object("an object, such as {of: [a, b]}", fields, func(f field) error {
-		switch f.name {
+	return v.ReadObject("an object, such as {of: [a, b]}", fields, func(f FieldValue) error {
+		switch f.Name {
 		case "of":
-			return readEach(f.value, "a list of boards, such as [a, b]", &u.Of, readText)
+			return readEach(f.Value, "a list of boards, such as [a, b]", &u.Of, ReadText)
 		case "weights":
-			return readEach(f.value, "a list of integers, such as [1, 2]", &u.Weights, func(v value, n *int64) error {
+			return readEach(f.Value, "a list of integers, such as [1, 2]", &u.Weights, func(v Value, n *int64) error {
 				return readInteger(v, n, -maxWeight)
 			})
 		case "aggregate":
-			return readText(f.value, &u.Aggregate)
+			return ReadText(f.Value, &u.Aggregate)
 		case "last":
-			return readInteger(f.value, &u.Last, 1)
+			return readInteger(f.Value, &u.Last, 1)
 		case "refresh":
-			return readRange(f.value, &u.Refresh, wantRefresh)
+			return readRange(f.Value, &u.Refresh, wantRefresh)
 		}
-		return f.unknown(v.path, "a union", fields)
+		return f.Unknown(v.Path, "a union", fields)
 	})
 }
 
@@ -75,10 +75,10 @@ const wantRefresh = "is not a whole number of s, m, h or d, such as 90s or 5m, f
 
 // readRange reads a duration whose range is narrower than that of other fields; want is the
 // reason of its error.
-func readRange(v value, d *time.Duration, want string) error {
+func readRange(v Value, d *time.Duration, want string) error {
 	err := readDuration(v, d)
-	if err != nil && v.kind != 'n' {
-		err = v.refuse("%s", want)
+	if err != nil && v.Kind != 'n' {
+		err = v.Refuse("%s", want)
 	}
 	return err
 }
@@ -92,15 +92,15 @@ func refreshFault(d time.Duration) string {
 }
 
 // readEach reads a list that is not empty, and each of its items with read.
-func readEach[T any](v value, want string, list *[]T, read func(value, *T) error) error {
-	if v.kind != '[' {
-		return v.want(want)
+func readEach[T any](v Value, want string, list *[]T, read func(Value, *T) error) error {
+	if v.Kind != '[' {
+		return v.Want(want)
 	}
-	if len(v.items) == 0 {
-		return v.refuse("is empty; want %s", want)
+	if len(v.Items) == 0 {
+		return v.Refuse("is empty; want %s", want)
 	}
-	*list = make([]T, len(v.items))
-	for i, item := range v.items {
+	*list = make([]T, len(v.Items))
+	for i, item := range v.Items {
 		if err := read(item, &(*list)[i]); err != nil {
 			return err
 		}

@@ -13,26 +13,51 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
 )
 
+// expiryInterval is the time between two looks for expired keys: a key may live that much longer than its TTL.
+// A look walks all keys, which takes 3 ms for 10,000. With ClockTTL miniredis would look at each command.
+const expiryInterval = 5 * time.Second
+
 // Store is a running embedded store. Its methods may be called concurrently.
 type Store struct {
-	redis    *miniredis.Miniredis
-	password string
+	redis     *miniredis.Miniredis
+	password  string
+	stop      chan struct{} // closed by Close
+	expiring  sync.WaitGroup
+	closeOnce sync.Once
 }
 
 // Start starts a store on a free port of the loopback interface. A random password keeps other
 // programs of the machine out.
 func Start() (*Store, error) {
-	s := &Store{redis: miniredis.NewMiniRedis(), password: rand.Text()}
+	s := &Store{redis: miniredis.NewMiniRedis(), password: rand.Text(), stop: make(chan struct{})}
 	s.redis.RequireAuth(s.password)
 	if err := s.redis.Start(); err != nil {
 		return nil, fmt.Errorf("start the embedded store: %w", err)
 	}
+	s.expiring.Go(s.expire)
 	return s, nil
+}
+
+// expire moves the TTLs of keys as time passes, which miniredis does not do by itself, until Close.
+func (s *Store) expire() {
+	tick := time.NewTicker(expiryInterval)
+	defer tick.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case now := <-tick.C:
+			s.redis.FastForward(now.Sub(last))
+			last = now
+		}
+	}
 }
 
 // URL returns the URL that ranking.Open takes. It contains the password.
@@ -51,4 +76,8 @@ func (s *Store) SetClock(at time.Time) { s.redis.SetTime(at) }
 func (s *Store) ResetClock() { s.redis.SetTime(time.Time{}) }
 
 // Close stops the store and drops its data.
-func (s *Store) Close() { s.redis.Close() }
+func (s *Store) Close() {
+	s.closeOnce.Do(func() { close(s.stop) })
+	s.expiring.Wait()
+	s.redis.Close()
+}

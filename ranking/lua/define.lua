@@ -2,12 +2,15 @@
 --
 -- KEYS  1 hash         definitions
 --       2 sorted set   agenda: what to look after, to when, µs since 1970
---       3 ...          sorted sets of instances: those that must be empty
+--       3 stream       audit
+--       4 ...          sorted sets of instances: those that must be empty
 -- ARGV  1 version      that the change is made for
 --       2 next         version, for after the change
 --       3 before       when it is too late for the change, µs since 1970; 0: never
 --       4 wait         µs from now until what goes on the agenda is looked after
---       5 n            how much that is
+--       5 line         for the audit; '' for none
+--       6 kept         lines that the audit keeps, approximately
+--       7 n            how much is looked after
 --       then n members for the agenda, then two for each field:
 --         field
 --         value        '' takes it away, 'now' stands for now in µs since 1970
@@ -15,10 +18,11 @@
 --         or {'busy', i}: the i-th of the sorted sets, from 0, is not empty
 -- Cost   O(fields)
 
-local definitions, agenda = KEYS[1], KEYS[2]
+local definitions, agenda, audit = KEYS[1], KEYS[2], KEYS[3]
 local version, next_version = ARGV[1], ARGV[2]
-local before, wait, n = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local FIRST, STEP = 6, 2
+local before, wait = tonumber(ARGV[3]), tonumber(ARGV[4])
+local line, kept, n = ARGV[5], ARGV[6], tonumber(ARGV[7])
+local EMPTY, FIRST, STEP = 4, 8, 2
 
 local call = redis.call
 
@@ -27,9 +31,11 @@ local time = call('TIME')
 local at = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local now = string.format('%.0f', at)
 if before > 0 and at >= before then return {'late', now} end
-for i = 3, #KEYS do
-  if call('ZCARD', KEYS[i]) > 0 then return {'busy', i - 3} end
+for i = EMPTY, #KEYS do
+  if call('ZCARD', KEYS[i]) > 0 then return {'busy', i - EMPTY} end
 end
+-- The line is first: if Redis refuses it, nothing has changed.
+if line ~= '' then call('XADD', audit, 'MAXLEN', '~', kept, '*', 'line', line) end
 for i = FIRST, FIRST + n - 1 do
   call('ZADD', agenda, string.format('%.0f', at + wait), ARGV[i])
 end

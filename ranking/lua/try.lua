@@ -54,6 +54,7 @@ try('ZSCAN', set, '0')
 try('ZSCORE', set, 'm')
 
 -- These change nothing where there is nothing.
+try('GETDEL', text)
 try('HDEL', hash, 'f')
 try('RENAME', set, other)
 try('SET', text, '', 'XX', 'PX', '1000')

@@ -1,19 +1,20 @@
 package access
 
 import (
+	"math"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 )
 
-// maxBuckets bounds the addresses in each half of a table of buckets. A bucket takes about 200 bytes, so a
-// table takes 40 MB at most.
+// maxBuckets bounds the clients in the newer half of a table of buckets. The older half has twice as many at
+// most. A bucket takes about 200 bytes, so a table takes 60 MB at most.
 const maxBuckets = 100_000
 
 // tokenRate is a rate, and the time that a quiet client may save up: a bucket has rate × saved tokens.
 type tokenRate struct {
-	perSecond int // 0: no limit
+	perSecond float64 // 0: no limit
 	saved     time.Duration
 }
 
@@ -27,7 +28,18 @@ type bucket struct {
 }
 
 func (r tokenRate) bucket() *bucket {
-	return &bucket{limiter: rate.NewLimiter(rate.Limit(r.perSecond), max(1, int(float64(r.perSecond)*r.saved.Seconds())))}
+	return &bucket{limiter: rate.NewLimiter(rate.Limit(r.perSecond), max(1, r.size()))}
+}
+
+// size is the number of tokens that a full bucket holds. A rate per minute is seldom a whole number per second, so
+// the product can be just below the number in the access file.
+func (r tokenRate) size() int { return int(math.Round(r.perSecond * r.saved.Seconds())) }
+
+// left returns how many tokens a bucket has: less than none if tokens that are still to come were taken.
+func (b *bucket) left() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.limiter.TokensAt(time.Now())
 }
 
 // take takes a token. Without one it returns the time until there is one, 1 ns at least.
@@ -38,8 +50,13 @@ func (b *bucket) take() (wait time.Duration) {
 	if b.limiter.AllowN(now, 1) {
 		return 0
 	}
-	missing := 1 - b.limiter.TokensAt(now)
-	return max(1, time.Duration(missing/float64(b.limiter.Limit())*float64(time.Second)))
+	return b.until(now, 1)
+}
+
+// until is the time until a bucket that has fewer than n tokens has them: 1 ns at least. The caller holds mu.
+func (b *bucket) until(now time.Time, n int) time.Duration {
+	missing := float64(n) - b.limiter.TokensAt(now)
+	return max(1, time.Duration(math.Ceil(missing/float64(b.limiter.Limit())*float64(time.Second))))
 }
 
 // maxHold bounds the time by which a client's tokens may be reserved in advance.
@@ -59,28 +76,36 @@ func (b *bucket) reserve(n int) (wait time.Duration, reserved bool) {
 	return wait, true
 }
 
-// buckets holds a bucket for each address that has used it lately. All methods may be called concurrently.
+// buckets holds a bucket for each client that has used it lately. All methods may be called concurrently.
 //
-// There are two halves. An address that sends is in the newer half. Any bucket fills up within maxHold, for
-// its reserved tokens, and the time in which an empty bucket fills up. After that time the newer half becomes
-// the older one, and the older one goes: its buckets are full, and a new bucket is full too. When maxBuckets
-// addresses are in the newer half, that happens sooner. Then the addresses that sent least lately get a full
-// bucket early.
-type buckets struct {
+// There are two halves. A client that sends is in the newer half. At rotation the newer half becomes the older one,
+// and the full buckets of the former older half go: a new bucket is full too. Between two rotations an empty
+// bucket fills up, also one with tokens reserved for maxHold. A bucket whose client owes more stays until it is
+// full.
+//
+// When maxBuckets clients are in the newer half, rotation comes sooner. Then only the buckets stay whose clients
+// owe tokens, and the other clients that sent least lately get a full bucket early. If too many clients owe
+// tokens, some of those get one too.
+type buckets[K comparable] struct {
 	rate tokenRate
 	most int
 
 	mu           sync.Mutex
-	newer, older map[Address]*bucket
+	newer, older map[K]*bucket
 	since        time.Time // when newer began
 }
 
-func newBuckets(r tokenRate) *buckets {
-	return &buckets{rate: r, most: maxBuckets, newer: make(map[Address]*bucket)}
+func newBuckets[K comparable](r tokenRate) *buckets[K] {
+	return &buckets[K]{rate: r, most: maxBuckets, newer: make(map[K]*bucket)}
 }
 
+// addressBuckets are the buckets of addresses. An exempt address has none.
+type addressBuckets struct{ *buckets[Address] }
+
+func newAddressBuckets(r tokenRate) addressBuckets { return addressBuckets{newBuckets[Address](r)} }
+
 // take takes a token of an address. Without one it returns the time until there is one.
-func (b *buckets) take(a Address) (wait time.Duration) {
+func (b addressBuckets) take(a Address) (wait time.Duration) {
 	if b.rate.perSecond == 0 || a.Exempt() {
 		return 0
 	}
@@ -89,7 +114,7 @@ func (b *buckets) take(a Address) (wait time.Duration) {
 
 // takeOrReserve takes a token of an address. Without one it reserves n tokens that are still to come, and
 // returns the time until they have come. If that is more than maxHold, it reserves none and returns maxHold.
-func (b *buckets) takeOrReserve(a Address, n int) (wait time.Duration, reserved bool) {
+func (b addressBuckets) takeOrReserve(a Address, n int) (wait time.Duration, reserved bool) {
 	if b.rate.perSecond == 0 || a.Exempt() {
 		return 0, false
 	}
@@ -103,7 +128,7 @@ func (b *buckets) takeOrReserve(a Address, n int) (wait time.Duration, reserved 
 
 // reserve takes n tokens of an address, also those that are still to come, and returns the time until they
 // have come: maxHold at most.
-func (b *buckets) reserve(a Address, n int) (wait time.Duration) {
+func (b addressBuckets) reserve(a Address, n int) (wait time.Duration) {
 	if b.rate.perSecond == 0 || a.Exempt() {
 		return 0
 	}
@@ -111,19 +136,36 @@ func (b *buckets) reserve(a Address, n int) (wait time.Duration) {
 	return wait
 }
 
-func (b *buckets) bucket(a Address) *bucket {
+func (b *buckets[K]) bucket(k K) *bucket {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	if len(b.newer) >= b.most || now.Sub(b.since) >= b.rate.saved+maxHold {
-		b.newer, b.older, b.since = make(map[Address]*bucket), b.newer, now
+	switch {
+	case now.Sub(b.since) >= b.rate.saved+maxHold:
+		b.rotate(now, max(1, b.rate.size()))
+	case len(b.newer) >= b.most:
+		b.rotate(now, 0)
 	}
-	tokens := b.newer[a]
+	tokens := b.newer[k]
 	if tokens == nil {
-		if tokens = b.older[a]; tokens == nil {
+		if tokens = b.older[k]; tokens == nil {
 			tokens = b.rate.bucket()
 		}
-		b.newer[a] = tokens
+		b.newer[k] = tokens
 	}
 	return tokens
+}
+
+// rotate makes the newer half the older one, and keeps the buckets of the older half that have fewer tokens than
+// full. The caller holds mu.
+func (b *buckets[K]) rotate(now time.Time, full int) {
+	for k, tokens := range b.older {
+		if len(b.newer) >= 2*b.most {
+			break
+		}
+		if _, sends := b.newer[k]; !sends && tokens.left() < float64(full) {
+			b.newer[k] = tokens
+		}
+	}
+	b.newer, b.older, b.since = make(map[K]*bucket), b.newer, now
 }

@@ -27,6 +27,7 @@ const (
 	Requests
 	Connections
 	AddressConnections
+	CallerRate
 	limitCount
 )
 
@@ -37,6 +38,7 @@ var limitNames = [limitCount]string{
 	Sockets: "sockets", Handshakes: "handshakes", Exports: "exports", AddressExports: "address_exports", WatchedBoards: "watched_boards", AddressBoards: "address_boards",
 	WaitingBytes: "waiting_bytes", Requests: "requests", AddressWaitingBytes: "address_waiting_bytes",
 	Connections: "connections", AddressConnections: "address_connections",
+	CallerRate: "caller_rate",
 }
 
 // String is the name of the limit in metrics.

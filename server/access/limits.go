@@ -103,10 +103,10 @@ func shareOfFiles(part, parts int) int {
 type Limits struct {
 	cfg               Config // a limit of 0 is none
 	refused           counts
-	requests          *buckets
-	bytes             *buckets // that sockets send
-	handshakes        *bucket  // nil: no limit
-	addressHandshakes *buckets
+	requests          addressBuckets
+	bytes             addressBuckets // that sockets send
+	handshakes        *bucket        // nil: no limit
+	addressHandshakes addressBuckets
 	sockets           *places
 	connections       *places
 	exports           *places
@@ -122,14 +122,14 @@ func New(cfg Config) *Limits {
 		exports: newPlaces(cfg.Exports, half(cfg.Exports)), writes: newTurns(cfg.Requests, half(cfg.Requests)),
 		reads: newTurns(math.MaxInt, half(cfg.Requests)), waiting: newWaiting(cfg.WaitingBytes, half(cfg.WaitingBytes)),
 	}
-	l.requests = newBuckets(tokenRate{cfg.AddressRequests, requestsSaved})
-	l.bytes = newBuckets(tokenRate{cfg.AddressRequests * messageBytes, bytesSaved})
-	handshakes := tokenRate{cfg.Handshakes, handshakesSaved}
+	l.requests = newAddressBuckets(tokenRate{float64(cfg.AddressRequests), requestsSaved})
+	l.bytes = newAddressBuckets(tokenRate{float64(cfg.AddressRequests * messageBytes), bytesSaved})
+	handshakes := tokenRate{float64(cfg.Handshakes), handshakesSaved}
 	if cfg.Handshakes > 0 {
 		l.handshakes = handshakes.bucket()
-		handshakes.perSecond = half(cfg.Handshakes)
+		handshakes.perSecond = float64(half(cfg.Handshakes))
 	}
-	l.addressHandshakes = newBuckets(handshakes)
+	l.addressHandshakes = newAddressBuckets(handshakes)
 	return l
 }
 

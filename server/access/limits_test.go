@@ -73,7 +73,7 @@ func TestRequestsOfAnAddress(t *testing.T) {
 // A bucket is forgotten only when it is full again, unless too many addresses send.
 func TestBucketsAreForgottenWhenFull(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		b := newBuckets(tokenRate{1, 20 * time.Second})
+		b := newAddressBuckets(tokenRate{1, 20 * time.Second})
 		for range 20 {
 			require.Zero(t, b.take(client(1)))
 		}
@@ -94,7 +94,7 @@ func TestBucketsAreForgottenWhenFull(t *testing.T) {
 
 func TestBucketsAreBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		b := newBuckets(tokenRate{1, 20 * time.Second})
+		b := newAddressBuckets(tokenRate{1, 20 * time.Second})
 		b.most = 100
 		for range 20 {
 			require.Zero(t, b.take(client(0)))

@@ -49,7 +49,7 @@ func (l *Limits) allowHandshake(a Address) error {
 		return nil
 	}
 	if wait := l.addressHandshakes.take(a); wait > 0 {
-		return l.refuse(AddressHandshakes, ErrRateLimited, wait, "%s opens more than %d sockets a second, half of --handshake-rate", a, l.addressHandshakes.rate.perSecond)
+		return l.refuse(AddressHandshakes, ErrRateLimited, wait, "%s opens more than %.0f sockets a second, half of --handshake-rate", a, l.addressHandshakes.rate.perSecond)
 	}
 	if wait := l.handshakes.take(); wait > 0 {
 		return l.refuse(Handshakes, ErrOverloaded, wait, "clients open more than %d sockets a second (--handshake-rate)", l.cfg.Handshakes)
@@ -78,7 +78,7 @@ func (s *SocketSlot) Release() { s.release.Do(func() { s.limits.sockets.release(
 func (s *SocketSlot) AllowMessage() error {
 	l := s.limits
 	if most := l.cfg.Messages; most > 0 {
-		r := tokenRate{most, messagesSaved}
+		r := tokenRate{float64(most), messagesSaved}
 		if s.messages == nil {
 			s.messages = r.bucket()
 		}
@@ -123,7 +123,7 @@ func (s *SocketSlot) TakeBytes(n int) (wait time.Duration) {
 	l := s.limits
 	if most := l.cfg.Messages; most > 0 {
 		if s.bytes == nil {
-			s.bytes = tokenRate{most * messageBytes, messagesSaved}.bucket()
+			s.bytes = tokenRate{float64(most * messageBytes), messagesSaved}.bucket()
 		}
 		wait, _ = s.bytes.reserve(n)
 	}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -17,8 +18,15 @@ type Config struct {
 	// HTTP sends the requests and dials the WebSockets. Default: a client with up to 64 idle
 	// connections, so that as many goroutines may send updates over open connections.
 	HTTP *http.Client
-	// Header is added to every request and handshake, for example Authorization. Default none.
+	// Header is added to every request and handshake. Default none.
 	Header http.Header
+	// Credentials returns the key or the token for the server, or "" for none. The client calls it
+	// before each attempt of a request and each handshake, so that credentials may change, and may call
+	// it concurrently. The client sends them to the server alone: never to another one to which the
+	// server redirects. No error of the client holds them. An error is wrapped in ErrCredentials, and the
+	// client tries again as after a failed connection. Default none. Key is for credentials that do not
+	// change.
+	Credentials func(ctx context.Context) (string, error)
 	// AttemptTimeout bounds one attempt of a request, with its answer. Default 10 s, at most 2
 	// minutes.
 	AttemptTimeout time.Duration
@@ -86,6 +94,11 @@ func New(server string, cfg Config) (*Client, error) {
 		}
 		transport.MaxIdleConnsPerHost = idleConnections
 		c.http = &http.Client{Transport: transport}
+	}
+	if cfg.Credentials != nil {
+		theirs := *c.http
+		theirs.CheckRedirect = keepCredentials(u, theirs.CheckRedirect)
+		c.http = &theirs
 	}
 	return c, nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -40,8 +41,8 @@ type Error struct {
 	// Status is the HTTP status. 0 for one update of a batch, and for an error frame of a
 	// WebSocket.
 	Status int
-	// Code is stable, for programs: invalid_request, forbidden, unknown_board, unknown_member,
-	// idempotency_mismatch, out_of_range, rate_limited, unavailable and others. "" if a proxy
+	// Code is stable, for programs: invalid_request, unauthorized, forbidden, unknown_board,
+	// unknown_member, idempotency_mismatch, out_of_range, rate_limited, unavailable and others. "" if a proxy
 	// answered instead of a Rankcast server; "closed" if the server closed a WebSocket with a
 	// code from 4500 to 4999.
 	Code string
@@ -88,11 +89,14 @@ func isTemporary(err error) bool {
 	}
 	// A wrong certificate does not change within minutes.
 	var certificate *tls.CertificateVerificationError
-	return !errors.As(err, &certificate) && !errors.Is(err, errAnswer) && !errors.Is(err, context.Canceled)
+	return !errors.As(err, &certificate) && !errors.Is(err, errAnswer) && !errors.Is(err, errCredentialsForm) && !errors.Is(err, context.Canceled)
 }
 
 // errAnswer is an answer that no Rankcast server gives.
 var errAnswer = errors.New("not an answer of a Rankcast server")
+
+// plainToTLS is what net/http answers, with the status 400, to a request without TLS at a port with TLS.
+const plainToTLS = "Client sent an HTTP request to an HTTPS server."
 
 // problem decodes an error answer. It always returns an Error, whatever the body holds.
 func problem(res *http.Response) *Error {
@@ -104,6 +108,10 @@ func problem(res *http.Response) *Error {
 		Code   string `json:"code"`
 		Detail string `json:"detail"`
 		Field  string `json:"field"`
+	}
+	if err == nil && res.StatusCode == http.StatusBadRequest && strings.HasPrefix(string(body), plainToTLS) {
+		e.Message = "this server speaks https; write https:// in its URL"
+		return e
 	}
 	if err != nil || json.Unmarshal(body, &p) != nil || p.Code == "" {
 		return e // a proxy's page

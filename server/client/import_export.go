@@ -133,6 +133,9 @@ func (c *Client) stream(ctx context.Context, method, url string, body io.Reader)
 		return nil, fmt.Errorf("%w: %w", errAnswer, err)
 	}
 	maps.Copy(req.Header, c.cfg.Header)
+	if _, err := c.authorize(ctx, req.Header); err != nil {
+		return nil, err
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", ndjsonType)
 	}

@@ -47,6 +47,9 @@ func (c *Client) retry(ctx context.Context, attempt func(context.Context) error)
 		if err == nil {
 			return nil
 		}
+		if errors.Is(err, ErrCredentials) {
+			dials.attempts.Add(-1) // it wanted no connection
+		}
 		if ended := ctx.Err(); ended != nil {
 			return fmt.Errorf("%w (attempt %d: %w)", ended, n+1, err)
 		}
@@ -72,35 +75,48 @@ func (c *Client) retry(ctx context.Context, attempt func(context.Context) error)
 	}
 }
 
-// do sends one request and decodes its answer, without retries. body is JSON, or nil for none.
+// do sends one request and decodes its answer, without retries. body is JSON, or nil for none. If the server
+// refuses credentials that have been replaced meanwhile, do sends the request again: the server has done nothing.
 func (c *Client) do(ctx context.Context, method, url string, body []byte, answer any) error {
+	used, err := c.send(ctx, method, url, body, answer)
+	if c.mayRenew(ctx, used, err) {
+		_, err = c.send(ctx, method, url, body, answer)
+	}
+	return err
+}
+
+// send sends one request, and returns the credentials that it has used.
+func (c *Client) send(ctx context.Context, method, url string, body []byte, answer any) (used string, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("%w: %w", errAnswer, err)
+		return "", fmt.Errorf("%w: %w", errAnswer, err)
 	}
 	maps.Copy(req.Header, c.cfg.Header)
+	if used, err = c.authorize(ctx, req.Header); err != nil {
+		return "", err
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return err
+		return used, err
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
-		return problem(res)
+		return used, problem(res)
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("read the answer: %w", err)
+		return used, fmt.Errorf("read the answer: %w", err)
 	case len(text) > maxAnswer:
-		return fmt.Errorf("%w: over %d bytes", errAnswer, maxAnswer)
+		return used, fmt.Errorf("%w: over %d bytes", errAnswer, maxAnswer)
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
-		return fmt.Errorf("%w: %w", errAnswer, err)
+		return used, fmt.Errorf("%w: %w", errAnswer, err)
 	}
-	return nil
+	return used, nil
 }
 
 // get sends a GET, with retries.

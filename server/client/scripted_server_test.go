@@ -80,6 +80,7 @@ type scripted struct {
 	t      *testing.T
 	peers  chan *peer
 	refuse func(w http.ResponseWriter) bool // in place of a handshake
+	header http.Header                      // of the last handshake
 
 	cancel context.CancelFunc
 	shown  chan Board
@@ -93,9 +94,12 @@ type peer struct {
 	gone chan struct{}
 }
 
-func newScriptedSockets(t *testing.T) *scripted {
+func newScriptedSockets(t *testing.T) *scripted { return newScriptedSocketsWith(t, Config{}) }
+
+func newScriptedSocketsWith(t *testing.T, cfg Config) *scripted {
 	s := &scripted{t: t, peers: make(chan *peer), shown: make(chan Board, 100), ended: make(chan error, 1)}
-	s.Client = newScripted(t, Config{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.Client = newScripted(t, cfg, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.header = r.Header
 		if s.refuse != nil && s.refuse(w) {
 			return
 		}

@@ -85,8 +85,12 @@ type Me struct {
 // one. It misses the last Board only if the connection was down then. If several periods closed while
 // show ran, it gets the last Board of the latest of them.
 //
+// When credentials expire (close code 4401), Watch reconnects with those that Config.Credentials then
+// returns. It also does when they are withdrawn and Config.Credentials returns others.
+//
 // Watch returns ctx's error, or an *Error after which reconnecting is useless: an unknown board, an
-// invalid request, a close code from 4500 to 4999. All its goroutines have ended then.
+// invalid request, credentials that the server refuses and that Config.Credentials has not replaced, a
+// close code from 4500 to 4999. All its goroutines have ended then.
 func (c *Client) Watch(ctx context.Context, board string, w Watch, show func(Board)) error {
 	if w.Top == 0 {
 		w.Top = 10

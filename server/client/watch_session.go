@@ -37,7 +37,8 @@ func (e *permanentError) Error() string { return e.err.Error() }
 // session is one connection of a watcher.
 type session struct {
 	*watcher
-	ws *websocket.Conn
+	ws          *websocket.Conn
+	credentials string // of the handshake; "" for none
 
 	opened      time.Time // zero: never
 	lastMessage time.Time // when a message last came
@@ -99,7 +100,7 @@ func (s *session) run(ctx context.Context) error {
 			return ctx.Err()
 		case message, ok := <-messages:
 			if !ok {
-				return s.closeReason(broken)
+				return s.closeReason(ctx, broken)
 			}
 			s.lastMessage, pinged = time.Now(), false
 			silence.Reset(pingAfter)
@@ -125,8 +126,19 @@ func (s *session) run(ctx context.Context) error {
 func (s *session) dial(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
+	header := s.client.cfg.Header.Clone()
+	if header == nil {
+		header = make(http.Header)
+	}
+	var err error
+	if s.credentials, err = s.client.authorize(ctx, header); err != nil {
+		if !isTemporary(err) {
+			return &permanentError{err}
+		}
+		return err
+	}
 	ws, res, err := websocket.Dial(ctx, s.url, &websocket.DialOptions{
-		HTTPClient: s.client.http, HTTPHeader: s.client.cfg.Header.Clone(), Subprotocols: []string{subprotocol},
+		HTTPClient: s.client.http, HTTPHeader: header, Subprotocols: []string{subprotocol},
 	})
 	if err == nil {
 		s.ws = ws
@@ -141,7 +153,7 @@ func (s *session) dial(ctx context.Context) error {
 	}
 	refusal := problem(res)
 	s.retry = min(refusal.retryAfter, maxRetryAfter)
-	if refusal.Status < 500 && !isTemporary(refusal) {
+	if refusal.Status < 500 && !isTemporary(refusal) && !s.client.mayRenew(ctx, s.credentials, refusal) {
 		return &permanentError{refusal}
 	}
 	return refusal
@@ -250,6 +262,10 @@ func (s *session) handleError(ctx context.Context, f *frame) error {
 		s.foldable = false
 		s.subscribe(ctx)
 		return nil
+	case (f.Code == "forbidden" || f.Code == "unauthorized") && s.client.haveChanged(ctx, s.credentials):
+		// The key of this connection was withdrawn; the next one uses another. What a withdrawn key already
+		// watches ends with forbidden, and what it asks for afterwards is unauthorized.
+		return refusal
 	}
 	return &permanentError{refusal}
 }

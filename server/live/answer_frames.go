@@ -33,16 +33,26 @@ func answerFrameAt(kind string, id jsontext.Value, now time.Time) *hub.Frame {
 	return hub.NewFrame(append(b, '}'))
 }
 
-func errorFrame(id jsontext.Value, p problem.Problem) *hub.Frame {
-	b, err := json.Marshal(struct {
-		Type    string         `json:"type"`
-		ID      jsontext.Value `json:"id,omitzero"`
-		Code    string         `json:"code"`
-		Message string         `json:"message"`
-		Field   string         `json:"field,omitempty"`
-	}{"error", id, p.Code, p.Message, p.Field})
+// errorJSON is an error: the answer to the message with that id, or the end of a subscription to a board or a feed.
+type errorJSON struct {
+	Type    string         `json:"type"` // "error"
+	ID      jsontext.Value `json:"id,omitzero"`
+	Board   string         `json:"board,omitzero"`
+	Feed    string         `json:"feed,omitzero"`
+	Code    string         `json:"code"`
+	Message string         `json:"message"`
+	Field   string         `json:"field,omitempty"`
+}
+
+func (e errorJSON) encode() []byte {
+	e.Type = "error"
+	b, err := json.Marshal(e)
 	if err != nil {
 		panic(err) // it holds strings and valid JSON only
 	}
-	return hub.NewFrame(b)
+	return b
+}
+
+func errorFrame(id jsontext.Value, p problem.Problem) *hub.Frame {
+	return hub.NewFrame(errorJSON{ID: id, Code: p.Code, Message: p.Message, Field: p.Field}.encode())
 }

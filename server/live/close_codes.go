@@ -10,8 +10,12 @@ const (
 	closeGoingAway closeCode = 1001
 	// closePolicy ends a socket that goes on sending more messages than it may.
 	closePolicy closeCode = 1008
+	// closeUnauthorized ends a socket whose token has expired, or whose ticket is not valid. The client
+	// reconnects with another one.
+	closeUnauthorized closeCode = 4401
 	// closeForbidden refuses the client for good: its page belongs to a site that the server does
-	// not allow. The reason says what would allow it. Clients do not reconnect after 4500 to 4999.
+	// not allow, or the socket has had no rights for too long. The reason says what would allow it.
+	// Clients do not reconnect after 4500 to 4999.
 	closeForbidden closeCode = 4503
 )
 

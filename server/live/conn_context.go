@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"syscall"
 )
@@ -12,21 +13,41 @@ type connKey struct{}
 // it, the system finds a client that has vanished late, a slow client sees older frames, and the kernel holds
 // answers that a client does not read, which no limit counts.
 func ConnContext(ctx context.Context, conn net.Conn) context.Context {
-	raw := rawOf(conn)
-	if raw == nil {
-		return ctx
+	conn = below(conn)
+	if raw := rawOf(conn); raw != nil {
+		setNotSentLowat(raw, notSentLowat)
 	}
-	setNotSentLowat(raw, notSentLowat)
-	return context.WithValue(ctx, connKey{}, raw)
+	return context.WithValue(ctx, connKey{}, conn)
 }
 
-// rawConn is the connection of a request; nil if it is not known.
+// rawConn is the connection of a request as the system knows it; nil if the system does not.
 func rawConn(ctx context.Context) syscall.RawConn {
-	raw, _ := ctx.Value(connKey{}).(syscall.RawConn)
-	return raw
+	conn, ok := ctx.Value(connKey{}).(net.Conn)
+	if !ok {
+		return nil
+	}
+	return rawOf(conn)
 }
 
-// rawOf is the connection as the system knows it; nil if the system does not.
+// HangUp closes the connection of a request, with all other requests on it: HTTP/2 cannot even end a request of a
+// client that reads nothing. It does not block, and may be called concurrently with all else, also after the
+// request.
+func HangUp(ctx context.Context) {
+	if conn, ok := ctx.Value(connKey{}).(net.Conn); ok {
+		conn.Close()
+	}
+}
+
+// below is the connection that carries a TLS connection, or else conn itself. Its bytes are not those of conn.
+func below(conn net.Conn) net.Conn {
+	if over, ok := conn.(*tls.Conn); ok {
+		return over.NetConn()
+	}
+	return conn
+}
+
+// rawOf is the connection as the system knows it; nil if the system does not. It is nil for TLS: what is
+// written to the connection below would not be encrypted.
 func rawOf(conn net.Conn) syscall.RawConn {
 	c, ok := conn.(syscall.Conn)
 	if !ok {

@@ -3,6 +3,7 @@ package live
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -26,7 +27,12 @@ import (
 //
 // A page of an origin that is not allowed gets no session: Accept closes its socket with 4503. Browsers
 // tell a page nothing of a refused handshake, so a refusal would look like an outage.
-func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request, from access.Address) error {
+//
+// find finds the caller of the handshake, whose rights the session has until its client sends auth. Accept calls
+// it once the limits allow the socket and the request has proved to be a handshake of an allowed origin: a ticket
+// that find uses up must open a socket. If find returns an access.ErrExpired, Accept closes the socket with 4401
+// and that reason. Accept returns any other error of find.
+func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request, from access.Address, find func() (*access.Caller, error)) error {
 	if s.stopping.Load() {
 		return hub.ErrClosed
 	}
@@ -34,7 +40,7 @@ func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request, from access.Ad
 	if err != nil {
 		return err
 	}
-	started, err := s.upgrade(w, r, slot)
+	started, err := s.upgrade(w, r, slot, find)
 	if !started {
 		slot.Release()
 	}
@@ -43,30 +49,51 @@ func (s *Sessions) Accept(w http.ResponseWriter, r *http.Request, from access.Ad
 
 // upgrade does the handshake and starts the goroutine of the socket, which then releases the slot. It
 // reports false if it has started none.
-func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.SocketSlot) (started bool, err error) {
+func (s *Sessions) upgrade(w http.ResponseWriter, r *http.Request, slot *access.SocketSlot, find func() (*access.Caller, error)) (started bool, err error) {
+	from, foreign := r.Header.Get("Origin"), origin.IsForeign(r)
+	allowed := !foreign || s.cfg.Origins.Allows(from)
 	var ss *session // reads no frame before it is set
-	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, slot: slot}
+	var caller *access.Caller
+	var expired error
+	u := &hijacker{ResponseWriter: w, timeout: s.cfg.WriteTimeout, running: &s.running, slot: slot, begin: func() (err error) {
+		if !allowed {
+			return nil
+		}
+		if caller, err = find(); errors.Is(err, access.ErrExpired) {
+			expired, err = err, nil
+		}
+		return err
+	}}
 	ws, err := websocket.Accept(u, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
-		InsecureSkipVerify: true, // the origin is checked below
+		InsecureSkipVerify: true, // the origin is checked above
 		OnPingReceived:     func(context.Context, []byte) bool { return ss.allowControl() },
 		OnPongReceived:     func(context.Context, []byte) { ss.allowControl() },
 	})
-	if err != nil {
+	switch {
+	case u.fault != nil:
+		return false, u.fault
+	case err != nil:
 		return false, fmt.Errorf("%w: %w", problem.ErrHandshake, err)
 	}
-	foreign := origin.IsForeign(r)
-	if from := r.Header.Get("Origin"); foreign && !s.cfg.Origins.Allows(from) {
-		s.cfg.Origins.LogRefusal(from)
-		started = s.start(nil, func() {
-			u.socket.refuse(closeForbidden, s.cfg.Origins.Refusal(from, maxReason))
+	refuse := func(code closeCode, reason string) bool {
+		return s.start(nil, func() {
+			u.socket.refuse(code, clipReason(reason))
 			ws.CloseNow()
 			slot.Release()
 		})
-	} else {
+	}
+	switch {
+	case !allowed:
+		s.cfg.Origins.LogRefusal(r)
+		started = refuse(closeForbidden, s.cfg.Origins.Refusal(r, maxReason))
+	case expired != nil:
+		started = refuse(closeUnauthorized, expired.Error())
+	default:
 		ws.SetReadLimit(maxMessage)
 		u.socket.stopped = s.stopped
 		ss = &session{sessions: s, ws: ws, socket: u.socket, slot: slot, crossOrigin: foreign, boards: make(map[string]*hub.Subscription)}
+		ss.caller.Store(caller)
 		started = s.start(ss, ss.run)
 	}
 	if !started {
@@ -83,17 +110,21 @@ type hijacker struct {
 	timeout time.Duration
 	running *sync.WaitGroup
 	slot    *access.SocketSlot
+	begin   func() error // called once the library has accepted the request, before the answer
 
 	socket  *socket // once hijacked
 	refused int     // status of a refusal
+	fault   error   // of begin
 }
 
 func (u *hijacker) WriteHeader(status int) {
-	if status == http.StatusSwitchingProtocols {
-		u.ResponseWriter.WriteHeader(status)
+	if status != http.StatusSwitchingProtocols || u.fault != nil {
+		u.refused = status
 		return
 	}
-	u.refused = status
+	if u.fault = u.begin(); u.fault == nil {
+		u.ResponseWriter.WriteHeader(status)
+	}
 }
 
 func (u *hijacker) Write(b []byte) (int, error) {
@@ -104,6 +135,12 @@ func (u *hijacker) Write(b []byte) (int, error) {
 }
 
 func (u *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	if u.fault != nil {
+		for _, field := range []string{"Connection", "Upgrade", "Sec-WebSocket-Accept", "Sec-WebSocket-Protocol"} {
+			u.ResponseWriter.Header().Del(field) // the library has set them for its own answer
+		}
+		return nil, nil, u.fault
+	}
 	conn, brw, err := http.NewResponseController(u.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -9,15 +10,21 @@ const (
 	// pongTimeout is how long a client that was pinged has to send anything.
 	pongTimeout = 10 * time.Second
 	// keepAliveInterval is the time between two looks for silent clients.
-	keepAliveInterval = time.Second
+	keepAliveInterval = time.Second // also the precision at which rights end
 )
 
 // pingFrame is a ping without data (RFC 6455, section 5.5.2).
 var pingFrame = []byte{0x89, 0}
 
 // KeepAlive pings silent clients and closes the connections of those that stay silent, until ctx ends.
-// A connection whose other end has vanished is found in no other way.
+// A connection whose other end has vanished is found in no other way. It also ends what clients have lost the
+// right to, within about a second.
 func (s *Sessions) KeepAlive(ctx context.Context) {
+	var keeping sync.WaitGroup
+	defer keeping.Wait()
+	if !s.cfg.Guard.Open() {
+		keeping.Go(func() { s.keepRights(ctx) }) // beside the pings: it may wait for the hub
+	}
 	tick := time.NewTicker(keepAliveInterval)
 	defer tick.Stop()
 	for {
@@ -28,6 +35,7 @@ func (s *Sessions) KeepAlive(ctx context.Context) {
 			for _, so := range s.silent(now) {
 				so.keepAlive(now)
 			}
+			s.checkRights(now)
 		}
 	}
 }

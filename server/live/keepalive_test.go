@@ -16,7 +16,7 @@ import (
 
 // keptAlive are Sessions that ping after 25 s. stop waits until all of their clients have gone.
 func keptAlive(t *testing.T) (s *Sessions, stop func()) {
-	s = New(nil, nil, nil, Config{PingAfter: 25 * time.Second})
+	s = New(nil, nil, nil, Config{PingAfter: 25 * time.Second, Guard: access.NewOpenGuard()})
 	ctx, cancel := context.WithCancel(t.Context())
 	var keeping sync.WaitGroup
 	keeping.Go(func() { s.KeepAlive(ctx) })

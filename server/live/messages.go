@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking"
+	"rankcast/server/access"
 	"rankcast/server/internal/problem"
 	"rankcast/server/internal/request"
 )
@@ -13,13 +14,13 @@ import (
 // errReadOnly refuses an update or event on a node whose sockets are read-only.
 var errReadOnly error = &ranking.FieldError{Field: "type", Reason: "update and event are not allowed on sockets of this server (--no-socket-writes); send them from your own server, by HTTP", Kind: problem.ErrForbidden}
 
-// errCrossOriginUpdate refuses an update or event from a page of another site.
-var errCrossOriginUpdate error = &ranking.FieldError{Field: "type", Reason: "update and event are not allowed from a page of another site; send them from your own server, by HTTP", Kind: problem.ErrForbidden}
+// errCrossOriginUpdate refuses an update or event from a page of another site that has not sent credentials.
+var errCrossOriginUpdate error = &ranking.FieldError{Field: "type", Reason: "update and event need a token from a page of another site; send auth first, or send them from your own server, by HTTP", Kind: problem.ErrForbidden}
 
 // handle decodes one message and acts on it, unless a limit has refused it. It returns the message's id,
 // also beside an error: a client needs it to find what was refused.
-func (ss *session) handle(message []byte, refused error) (id jsontext.Value, err error) {
-	o, err := request.ParseObject("message", message)
+func (ss *session) handle(encoded []byte, refused error) (id jsontext.Value, err error) {
+	o, err := request.ParseObject("message", encoded)
 	if err != nil {
 		return nil, err
 	}
@@ -31,42 +32,67 @@ func (ss *session) handle(message []byte, refused error) (id jsontext.Value, err
 	if refused != nil {
 		return id, refused
 	}
-	kind, err := o.Text("type")
+	name, err := o.Text("type")
 	if err != nil {
 		return id, err
 	}
-	if kind == "update" || kind == "event" {
-		switch {
-		case ss.sessions.cfg.ReadOnly:
-			return id, errReadOnly
-		case ss.crossOrigin: // HTTP refuses such a page too
-			return id, errCrossOriginUpdate
-		}
-	}
-	switch kind {
-	case "subscribe":
-		return id, ss.subscribe(id, o)
-	case "unsubscribe":
-		return id, ss.unsubscribe(id, o)
-	case "update", "event":
-		release, err := ss.slot.AcquireWrite(ss.sessions.calls, len(message))
-		if err != nil {
-			return id, err
-		}
-		defer release()
-		if kind == "update" {
-			return id, ss.update(id, o)
-		}
-		return id, ss.event(id, o)
-	case "ping":
-		if err := o.Only("type", "id"); err != nil {
-			return id, err
-		}
-		ss.socket.reply(answerFrameAt("pong", id, ss.sessions.store.Now()))
-		return id, nil
-	case "":
+	kind := messageTypeOf(name, o)
+	switch {
+	case name == "":
 		return id, ranking.Invalid("type", "is missing")
-	default:
-		return id, ranking.Invalid("type", fmt.Sprintf("is %.30q; want subscribe, unsubscribe, update, event or ping", kind))
+	case kind == nil:
+		return id, ranking.Invalid("type", fmt.Sprintf("is %.30q; want subscribe, unsubscribe, update, event, auth or ping", name))
 	}
+	m := &message{id: id, fields: o, size: len(encoded)}
+	m.caller, m.version = ss.present()
+	if err := ss.authorize(kind.MessageNeed, m); err != nil {
+		return id, err
+	}
+	return id, kind.act(ss, m)
+}
+
+// authorize refuses a message that its caller may not send, before the server looks at what it is about: a client
+// must not learn which boards and events there are. It takes a token of the caller's rate.
+func (ss *session) authorize(n MessageNeed, m *message) error {
+	if n.Scope == 0 {
+		return nil
+	}
+	if n.Scope == access.ScopeWrite {
+		if err := ss.checkWrites(m.caller); err != nil {
+			return err
+		}
+	}
+	name, err := m.fields.RequiredText(n.Field)
+	if err != nil {
+		return err
+	}
+	guard := ss.sessions.cfg.Guard
+	if m.caller, err = guard.Reverify(m.caller, m.version); err != nil {
+		return err
+	}
+	if _, err := guard.Take(m.caller, ss.slot.Address(), 1, 0); err != nil {
+		return err
+	}
+	m.about = access.Resource{Type: n.Resource, Name: name}
+	return m.caller.Check(n.Scope, m.about)
+}
+
+// checkWrites returns an error if a caller may write nothing over this socket.
+func (ss *session) checkWrites(c *access.Caller) error {
+	switch {
+	case ss.sessions.cfg.ReadOnly:
+		return errReadOnly
+	case ss.crossOrigin && !c.Authenticated(): // HTTP refuses such a page too
+		return errCrossOriginUpdate
+	}
+	return nil
+}
+
+// ping answers a ping, with the time.
+func (ss *session) ping(m *message) error {
+	if err := m.fields.Only("type", "id"); err != nil {
+		return err
+	}
+	ss.socket.reply(answerFrameAt("pong", m.id, ss.sessions.store.Now()))
+	return nil
 }

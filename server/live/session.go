@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -30,16 +31,27 @@ const (
 )
 
 // session is one WebSocket with its subscriptions. One goroutine reads the client's messages and
-// acts on them; the hub's shards write frames.
+// acts on them; the hub's shards write frames. The goroutines of KeepAlive take rights away, and then end
+// subscriptions. They and the reader may end a subscription at the same time: the hub ends it once.
 type session struct {
 	sessions    *Sessions
 	ws          *websocket.Conn
 	socket      *socket
 	slot        *access.SocketSlot
 	client      *hub.Client
-	crossOrigin bool                             // a page of another site opened the socket
-	boards      map[string]*hub.Subscription     // by board, as the client named it
-	feeds       map[string]*hub.FeedSubscription // by event; nil before the first
+	crossOrigin bool                          // a page of another site opened the socket
+	caller      atomic.Pointer[access.Caller] // changes under mu
+
+	// mu guards the following. It is held for no call of the hub, and for no write to the client. The caller may
+	// read all that the maps hold.
+	mu      sync.Mutex
+	version uint64                           // of the access file at which caller has its rights
+	boards  map[string]*hub.Subscription     // by board, as the client named it
+	feeds   map[string]*hub.FeedSubscription // by event; nil before the first
+
+	// Since the socket was made; 0: not yet. Only the goroutine of KeepAlive accesses them.
+	barredAt time.Duration // when the caller was seen without any rights
+	endedAt  time.Duration // when the socket was seen to be ending
 }
 
 // run reads until the socket closes.
@@ -47,6 +59,7 @@ func (ss *session) run() {
 	ss.client = ss.sessions.join(ss.socket, ss.slot)
 	ss.socket.attach(ss.client)
 	defer ss.close()
+	ss.renew() // the access file may have changed before KeepAlive knew of this session
 	for {
 		// A context that can end would cost a timer for each read, and would close the
 		// socket. To end a session, close its connection.
@@ -90,6 +103,9 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Dura
 		ss.socket.Write(closePolicy.frame(refused.Error()))
 		return 0, refused
 	}
+	if ss.socket.ending.Load() { // the client has lost its rights
+		return holdOf(refused), nil
+	}
 	var id jsontext.Value
 	err = cmp.Or(refused, ranking.Invalid("message", "is binary; want JSON text"))
 	if kind == websocket.MessageText {
@@ -100,7 +116,7 @@ func (ss *session) read(kind websocket.MessageType, r io.Reader) (wait time.Dura
 		handling.Wait()
 	}
 	if err != nil {
-		ss.socket.reply(errorFrame(id, problem.Of(err)))
+		ss.socket.reply(errorFrame(id, problem.For(ss.caller.Load(), err)))
 	}
 	return holdOf(refused), nil
 }

@@ -33,14 +33,14 @@ type Store interface {
 	Now() time.Time
 }
 
-// Updater applies the updates and events that clients send over sockets. Each method returns
-// what HTTP would answer. All methods may be called concurrently.
+// Updater applies the updates and events that clients send over sockets. The client has the scope and the
+// grant for the board or the event. caller decides what an event may hold. Each method returns what HTTP would answer. All methods may be called concurrently.
 type Updater interface {
 	Update(ctx context.Context, board string, update request.Object) (answer any, err error)
-	Event(ctx context.Context, event string, fields request.Object) (answer any, err error)
+	Event(ctx context.Context, caller *access.Caller, event string, fields request.Object) (answer any, err error)
 }
 
-// Config configures Sessions. MaxTop, WriteTimeout, PingAfter, Origins and Limits are required.
+// Config configures Sessions. MaxTop, WriteTimeout, PingAfter, Origins, Guard and Limits are required.
 type Config struct {
 	// MaxTop is the maximum number of entries in a subscription.
 	MaxTop int
@@ -54,6 +54,8 @@ type Config struct {
 	ReadOnly bool
 	// Origins are the origins of other sites whose pages may open sockets.
 	Origins *origin.List
+	// Guard knows the rights of callers.
+	Guard *access.Guard
 	// Limits bounds the sockets, their subscriptions, their messages and what waits for them.
 	Limits *access.Limits
 }

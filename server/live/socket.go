@@ -38,7 +38,7 @@ const (
 // the bytes of two frames never mix.
 type socket struct {
 	net.Conn
-	raw      syscall.RawConn            // nil if the connection has none
+	raw      syscall.RawConn            // nil if the connection has none, and for TLS
 	timeout  time.Duration              // for a chunk to be accepted
 	client   atomic.Pointer[hub.Client] // notified when the socket has room again; nil before attach
 	running  *sync.WaitGroup            // counts the goroutines that the socket starts
@@ -49,6 +49,7 @@ type socket struct {
 	pingedAt time.Duration   // when the node last pinged, since made; only KeepAlive's goroutine accesses it
 	buffered []byte          // bytes that came with the handshake; the reader owns them
 	ended    bool            // the reader reads no further; it owns this
+	ending   atomic.Bool     // a close frame is on its way: no frame counts any more, in either direction
 	stopped  <-chan struct{} // closed when the node stops; nil: never
 
 	mu         sync.Mutex  // held during a write
@@ -111,6 +112,9 @@ func (s *socket) tryLock() bool {
 // node meanwhile, the goroutine closes the connection without a close frame: half a frame leaves no room
 // for one.
 func (s *socket) Send(f *hub.Frame) bool {
+	if s.ending.Load() {
+		return true
+	}
 	if !s.tryLock() {
 		return false
 	}
@@ -162,7 +166,12 @@ func (s *socket) tryWriteAll(pieces [3][]byte) (rest [3][]byte, whole bool) {
 // block: if the connection is full, a goroutine waits.
 func (s *socket) closeWith(f *hub.Frame, code closeCode) {
 	pieces := f.WebSocket()
-	last := slices.Concat(pieces[0], pieces[1], pieces[2], code.frame(""))
+	s.endWith(slices.Concat(pieces[0], pieces[1], pieces[2], code.frame("")))
+}
+
+// endWith writes the last bytes of a socket, a close frame at their end. It does not block: if the connection
+// is full, a goroutine waits.
+func (s *socket) endWith(last []byte) {
 	end := func(rest []byte) {
 		s.write(rest)
 		s.closing = true
@@ -175,6 +184,28 @@ func (s *socket) closeWith(f *hub.Frame, code closeCode) {
 	} else {
 		end(nil)
 	}
+}
+
+// push writes frames. It does not block: if the connection is full, a goroutine waits. What waits counts.
+func (s *socket) push(b []byte) {
+	locked := s.mu.TryLock()
+	if locked {
+		if b = s.tryWrite(b); len(b) == 0 {
+			s.unlock()
+			return
+		}
+	}
+	wait := s.slot.AddWaiting(access.Memory{Own: len(b)}, s.giveUp)
+	s.running.Go(func() {
+		if !locked {
+			s.mu.Lock()
+		}
+		s.write(b)
+		if !wait.End() {
+			s.fail()
+		}
+		s.unlock()
+	})
 }
 
 // tryWrite writes what the connection accepts without waiting, and returns the rest. The caller
@@ -226,6 +257,10 @@ func (s *socket) write(b []byte) {
 	s.Conn.SetWriteDeadline(time.Time{})
 }
 
+// Close closes the connection at once. The Close of a TLS connection would wait for five seconds until a full
+// connection has room for its last message, which a WebSocket does not need: it has close frames.
+func (s *socket) Close() error { return below(s.Conn).Close() }
+
 // fail closes the connection; the session's reader notices and cleans up. The caller holds mu.
 func (s *socket) fail() {
 	s.closing = true
@@ -271,7 +306,7 @@ func (s *socket) refuse(code closeCode, reason string) {
 		return
 	}
 	// The end of the stream makes the client close the connection at once.
-	if half, ok := s.Conn.(interface{ CloseWrite() error }); ok {
+	if half, ok := below(s.Conn).(interface{ CloseWrite() error }); ok {
 		half.CloseWrite()
 	}
 	s.discard(refusedBytes)

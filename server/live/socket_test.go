@@ -98,6 +98,33 @@ func TestFramesAreNeverCut(t *testing.T) {
 	require.True(t, s.Send(small))
 }
 
+// A frame that is pushed to a client that accepts nothing waits, counts while it waits, and comes whole.
+func TestPushDoesNotWait(t *testing.T) {
+	t.Parallel()
+	s, client, running := pair(t)
+	limits := access.New(access.Config{})
+	s.slot = slotOf(t, limits)
+	large := hub.NewFrame(bytes.Repeat([]byte("L"), 300_000))
+	taken := 0
+	for s.Send(large) {
+		taken++
+	}
+	before, pushed := limits.Waiting(), wire(hub.NewFrame([]byte("lost")))
+	s.push(pushed)
+	s.push(pushed)
+	require.Equal(t, before+2*len(pushed), limits.Waiting())
+	got := make([]byte, taken*len(wire(large))+2*len(pushed))
+	_, err := io.ReadFull(client, got)
+	require.NoError(t, err)
+	require.Equal(t, append(pushed, pushed...), got[len(got)-2*len(pushed):])
+	running.Wait()
+	require.True(t, s.Free())
+	s.push(pushed)
+	_, err = io.ReadFull(client, got[:len(pushed)])
+	require.NoError(t, err)
+	require.Equal(t, pushed, got[:len(pushed)])
+}
+
 // Nothing follows a close frame, whoever sent it.
 func TestNothingFollowsCloseFrame(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ func (u stuckUpdater) Update(ctx context.Context, _ string, _ request.Object) (a
 	return nil, ctx.Err()
 }
 
-func (u stuckUpdater) Event(ctx context.Context, _ string, fields request.Object) (any, error) {
+func (u stuckUpdater) Event(ctx context.Context, _ *access.Caller, _ string, fields request.Object) (any, error) {
 	return u.Update(ctx, "", fields)
 }
 
@@ -63,9 +63,10 @@ func TestStopGivesUpCallsWhenItsGraceEnds(t *testing.T) {
 			close(ended)
 		}()
 		updater := stuckUpdater{make(chan struct{})}
-		sessions := live.New(store, updater, h, live.Config{MaxTop: 10, WriteTimeout: patience, Origins: origin.New(nil, log), Limits: access.New(access.Config{})})
+		guard := access.NewOpenGuard()
+		sessions := live.New(store, updater, h, live.Config{MaxTop: 10, WriteTimeout: patience, Origins: origin.New(nil, nil, log), Guard: guard, Limits: access.New(access.Config{})})
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if err := sessions.Accept(w, r, access.Address{}); err != nil {
+			if err := sessions.Accept(w, r, access.Address{}, func() (*access.Caller, error) { return guard.Anonymous(), nil }); err != nil {
 				t.Error(err)
 			}
 		}))

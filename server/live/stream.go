@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rankcast/hub"
@@ -22,6 +23,10 @@ type stream struct {
 	slot     *access.SocketSlot // counts the frames that wait
 	wake     chan struct{}      // pending has become a frame; holds one
 	stopping chan struct{}      // closed when the node stops
+	board    string
+	caller   atomic.Pointer[access.Caller]
+	lost     chan error // why the stream ends; holds one
+	hangUp   func()     // closes the connection
 
 	mu         sync.Mutex
 	pending    *hub.Frame   // is to be written, or is being written
@@ -75,13 +80,13 @@ func (st *stream) drop() (turnedAway bool, err error) {
 	return turnedAway, err
 }
 
-// giveUp makes the write of the pending frame fail at once, so that the stream ends. It does not block.
+// giveUp closes the connection, so that the write of the pending frame fails at once. It does not block.
 func (st *stream) giveUp() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.givenUp = true
 	if !st.ended {
-		st.control.SetWriteDeadline(past)
+		st.hangUp()
 	}
 }
 
@@ -98,8 +103,8 @@ func (st *stream) renewDeadline() error {
 
 // Stream serves a board as server-sent events, and returns when the client leaves or the node stops. With
 // an error it has answered nothing: the caller answers the request with that error. A stream counts as a
-// socket in the limits.
-func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Address, b ranking.Board, watch hub.Watch) error {
+// socket in the limits. It ends with an error event when caller may not read the board any more.
+func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Address, caller *access.Caller, b ranking.Board, watch hub.Watch) error {
 	slot, err := s.cfg.Limits.AcquireSocket(from)
 	if err != nil {
 		return err
@@ -108,11 +113,19 @@ func (s *Sessions) Stream(w http.ResponseWriter, r *http.Request, from access.Ad
 	st := &stream{
 		w: w, control: http.NewResponseController(w), timeout: s.cfg.WriteTimeout, quiet: s.cfg.PingAfter, slot: slot,
 		wake: make(chan struct{}, 1), stopping: make(chan struct{}),
+		board: b.Name, lost: make(chan error, 1), hangUp: func() { HangUp(r.Context()) },
 	}
+	st.caller.Store(caller)
 	if !s.startStream(st) {
 		return hub.ErrClosed
 	}
 	defer s.endStream(st)
+	st.renew(s.cfg.Guard) // the access file may have changed before KeepAlive knew of this stream
+	select {
+	case err := <-st.lost:
+		return err
+	default:
+	}
 	client := s.join(st, slot)
 	defer s.hub.Leave(client)
 	if _, err := s.watch(slot, client, b, watch, nil, func() {}); err != nil {
@@ -170,7 +183,16 @@ func (st *stream) run(ctx context.Context, client *hub.Client) {
 	for {
 		var err error
 		select {
+		case why := <-st.lost: // before a frame
+			st.writeLost(why)
+			return
+		default:
+		}
+		select {
 		case <-ctx.Done():
+			return
+		case why := <-st.lost:
+			st.writeLost(why)
 			return
 		case <-st.stopping:
 			delay := reconnectDelay()
@@ -186,6 +208,29 @@ func (st *stream) run(ctx context.Context, client *hub.Client) {
 		}
 		heartbeat.Reset(st.quiet)
 	}
+}
+
+// renew gives the stream the present rights of its caller. If they do not include its board, the stream ends.
+// It does not wait.
+func (st *stream) renew(guard *access.Guard) {
+	before := st.caller.Load()
+	c, err := guard.Renew(before)
+	if err == nil {
+		st.caller.Store(c)
+		err = checkKept(before, c, access.Board(st.board))
+	}
+	if err == nil {
+		return
+	}
+	select {
+	case st.lost <- err:
+	default:
+	}
+}
+
+// writeLost tells the client why the stream ends.
+func (st *stream) writeLost(why error) {
+	st.write([]byte("event: error\ndata: "), lostSubscription{board: st.board, err: why}.json(), eventEnd)
 }
 
 // writePending writes the pending frame.

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -36,35 +35,30 @@ func (w *lockedRecorder) body() string {
 	return w.Body.String()
 }
 
-// heldWriter is a client that accepts what it is given leave for. A deadline in the past ends its writes.
+// heldWriter is a client that accepts what it is given leave for. The end of its connection ends its writes.
 type heldWriter struct {
 	*httptest.ResponseRecorder
-	leave chan struct{} // closed: for everything
-
-	mu   sync.Mutex
-	late chan struct{} // closed: the deadline has passed
+	leave  chan struct{} // closed: for everything
+	closed chan struct{} // closed: the connection is
 }
 
 func (w *heldWriter) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	late := w.late
-	w.mu.Unlock()
 	select {
 	case <-w.leave:
 		return w.ResponseRecorder.Write(b)
-	case <-late:
-		return 0, os.ErrDeadlineExceeded
+	case <-w.closed:
+		return 0, net.ErrClosed
 	}
 }
 
-func (w *heldWriter) SetWriteDeadline(at time.Time) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if at.Before(time.Now()) {
-		close(w.late)
-	} else {
-		w.late = make(chan struct{})
-	}
+// heldConn is the connection of a heldWriter.
+type heldConn struct {
+	net.Conn
+	w *heldWriter
+}
+
+func (c heldConn) Close() error {
+	close(c.w.closed)
 	return nil
 }
 
@@ -74,9 +68,15 @@ func runStream(t *testing.T, limit int, w http.ResponseWriter) (s *Sessions, sto
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { h.Run(ctx) })
-	s = New(nil, nil, h, Config{WriteTimeout: time.Minute, PingAfter: 25 * time.Second, Limits: access.New(access.Config{WaitingBytes: limit})})
-	r := httptest.NewRequestWithContext(ctx, "GET", "/", nil)
-	running.Go(func() { s.Stream(w, r, access.Address{}, ranking.Board{Name: "b", Instance: "b"}, hub.Watch{}) })
+	s = New(nil, nil, h, Config{WriteTimeout: time.Minute, PingAfter: 25 * time.Second, Guard: access.NewOpenGuard(), Limits: access.New(access.Config{WaitingBytes: limit})})
+	of := ctx
+	if held, ok := w.(*heldWriter); ok {
+		of = ConnContext(ctx, heldConn{w: held})
+	}
+	r := httptest.NewRequestWithContext(of, "GET", "/", nil)
+	running.Go(func() {
+		s.Stream(w, r, access.Address{}, s.cfg.Guard.Anonymous(), ranking.Board{Name: "b", Instance: "b"}, hub.Watch{})
+	})
 	synctest.Wait()
 	return s, func() {
 		cancel()
@@ -106,7 +106,7 @@ func TestStreamHeartbeats(t *testing.T) {
 
 // heldStream is a stream whose client has accepted all so far, and accepts nothing more.
 func heldStream(t *testing.T, limit int) (w *heldWriter, s *Sessions, st *stream, stop func()) {
-	w = &heldWriter{ResponseRecorder: httptest.NewRecorder(), leave: make(chan struct{}, 100), late: make(chan struct{})}
+	w = &heldWriter{ResponseRecorder: httptest.NewRecorder(), leave: make(chan struct{}, 100), closed: make(chan struct{})}
 	for range cap(w.leave) {
 		w.leave <- struct{}{}
 	}

@@ -3,8 +3,6 @@ package live
 import (
 	"errors"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -20,18 +18,12 @@ const (
 	maxEpochBytes = 64
 )
 
-func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
-	if _, there := o["feed"]; there {
-		return ss.subscribeFeed(id, o)
-	}
-	if err := o.Only("type", "id", "board", "top", "me", "around", "resume"); err != nil {
+func (ss *session) subscribe(m *message) error {
+	if err := m.fields.Only("type", "id", "board", "top", "me", "around", "resume"); err != nil {
 		return err
 	}
-	board, err := o.RequiredText("board")
-	if err != nil {
-		return err
-	}
-	watch, err := ss.readWatch(o)
+	board := m.about.Name
+	watch, err := ss.readWatch(m.fields)
 	if err != nil {
 		return err
 	}
@@ -39,18 +31,23 @@ func (ss *session) subscribe(id jsontext.Value, o request.Object) error {
 	if err != nil {
 		return err
 	}
-	before, again := ss.boards[board]
+	ss.mu.Lock()
+	before, again, held := ss.boards[board], ss.boards[board] != nil, len(ss.boards)
+	ss.mu.Unlock()
 	if !again {
-		if err := ss.allowSubscription("board", len(ss.boards)); err != nil {
+		if err := ss.allowSubscription("board", held); err != nil {
 			return err
 		}
 	}
-	accepted := func() { ss.socket.reply(answerFrameAt("ok", id, ss.sessions.store.Now())) }
+	accepted := func() { ss.socket.reply(answerFrameAt("ok", m.id, ss.sessions.store.Now())) }
 	sub, err := ss.sessions.watch(ss.slot, ss.client, b, watch, before, accepted)
 	if err != nil {
 		return err
 	}
-	ss.boards[board] = sub
+	if err := ss.keep(m, func() { ss.boards[board] = sub }); err != nil {
+		ss.sessions.hub.Unsubscribe(sub)
+		ss.socket.reply(lostSubscription{board: board, err: err}.frame())
+	}
 	return nil
 }
 
@@ -155,23 +152,22 @@ func readResume(o request.Object) (s ranking.State, err error) {
 	return s, err
 }
 
-func (ss *session) unsubscribe(id jsontext.Value, o request.Object) error {
-	if _, there := o["feed"]; there {
-		return ss.unsubscribeFeed(id, o)
-	}
-	if err := o.Only("type", "id", "board"); err != nil {
+func (ss *session) unsubscribe(m *message) error {
+	if err := m.fields.Only("type", "id", "board"); err != nil {
 		return err
 	}
-	board, err := o.RequiredText("board")
+	board, err := m.fields.RequiredText("board")
 	if err != nil {
 		return err
 	}
+	ss.mu.Lock()
 	sub, there := ss.boards[board]
+	delete(ss.boards, board)
+	ss.mu.Unlock()
 	if !there {
 		return ranking.Invalid("board", "has no subscription here")
 	}
 	ss.sessions.hub.Unsubscribe(sub)
-	delete(ss.boards, board)
-	ss.socket.reply(answerFrame("ok", id))
+	ss.socket.reply(answerFrame("ok", m.id))
 	return nil
 }

@@ -1,58 +1,68 @@
 package live
 
 import (
-	"github.com/go-json-experiment/json/jsontext"
-
 	"rankcast/hub"
 	"rankcast/ranking"
-	"rankcast/server/internal/request"
+	"rankcast/ranking/definition"
 )
 
 // subscribeFeed subscribes to the feed of an event.
-func (ss *session) subscribeFeed(id jsontext.Value, o request.Object) error {
-	if err := o.Only("type", "id", "feed"); err != nil {
+func (ss *session) subscribeFeed(m *message) error {
+	if err := m.fields.Only("type", "id", "feed"); err != nil {
 		return err
 	}
-	feed, err := o.RequiredText("feed")
-	if err != nil {
-		return err
-	}
+	feed := m.about.Name
 	if err := ss.sessions.store.CheckFeed(ss.sessions.calls, feed); err != nil {
 		return err
 	}
-	accepted := func() { ss.socket.reply(answerFrame("ok", id)) }
-	if ss.feeds[feed] != nil {
+	accepted := func() { ss.socket.reply(answerFrame("ok", m.id)) }
+	ss.mu.Lock()
+	again, held := ss.feeds[feed] != nil, len(ss.feeds)
+	ss.mu.Unlock()
+	if again {
 		accepted() // the subscription exists already
 		return nil
 	}
-	if err := ss.allowSubscription("feed", len(ss.feeds)); err != nil {
+	if err := ss.allowSubscription("feed", held); err != nil {
 		return err
 	}
-	sub, err := ss.sessions.hub.Follow(ss.client, feed, accepted)
+	var filter hub.Filter
+	if feed == definition.PeriodsFeed {
+		filter = ss.periodsFilter()
+	}
+	sub, err := ss.sessions.hub.Follow(ss.client, feed, filter, accepted)
 	if err != nil {
 		return err
 	}
-	if ss.feeds == nil {
-		ss.feeds = make(map[string]*hub.FeedSubscription)
+	err = ss.keep(m, func() {
+		if ss.feeds == nil {
+			ss.feeds = make(map[string]*hub.FeedSubscription)
+		}
+		ss.feeds[feed] = sub
+	})
+	if err != nil {
+		ss.sessions.hub.Unfollow(sub)
+		ss.socket.reply(lostSubscription{feed: feed, err: err}.frame())
 	}
-	ss.feeds[feed] = sub
 	return nil
 }
 
-func (ss *session) unsubscribeFeed(id jsontext.Value, o request.Object) error {
-	if err := o.Only("type", "id", "feed"); err != nil {
+func (ss *session) unsubscribeFeed(m *message) error {
+	if err := m.fields.Only("type", "id", "feed"); err != nil {
 		return err
 	}
-	feed, err := o.RequiredText("feed")
+	feed, err := m.fields.RequiredText("feed")
 	if err != nil {
 		return err
 	}
+	ss.mu.Lock()
 	sub, there := ss.feeds[feed]
+	delete(ss.feeds, feed)
+	ss.mu.Unlock()
 	if !there {
 		return ranking.Invalid("feed", "has no subscription here")
 	}
 	ss.sessions.hub.Unfollow(sub)
-	delete(ss.feeds, feed)
-	ss.socket.reply(answerFrame("ok", id))
+	ss.socket.reply(answerFrame("ok", m.id))
 	return nil
 }

@@ -35,6 +35,10 @@ var templates = []struct{ path, file, root string }{
 type Config struct {
 	// ReadOnly removes from pages all controls that send scores. Default false.
 	ReadOnly bool
+	// AnonymousMaySend reports whether a viewer without a token may send what the star-flower page sends.
+	// Else the page has controls for viewers with a token only. The Site calls it for each request of a
+	// page, concurrently. Default: anybody may.
+	AnonymousMaySend func() bool
 	// CheckBoard returns an error if there is no board or family of a name. Then the answer to a
 	// request for a page of the board is that error, or 404 with a page. CheckBoard must return
 	// soon. Default: there is a board of each name.
@@ -48,19 +52,40 @@ type Site struct {
 	routes []route
 }
 
+// senders are who may send scores from pages.
+type senders int
+
+const (
+	nobodySends  senders = iota
+	viewersSend          // those with a token
+	anybodySends         // also without a token
+	sendersCount
+)
+
+// senders returns who may send now.
+func (cfg *Config) senders() senders {
+	switch {
+	case cfg.ReadOnly:
+		return nobodySends
+	case cfg.AnonymousMaySend == nil || cfg.AnonymousMaySend():
+		return anybodySends
+	}
+	return viewersSend
+}
+
 // content is all that a Site sends, rendered and compressed.
 type content struct {
-	pages    [][]*asset        // by template and locale
+	pages    [][]*variants     // by template and locale
 	files    map[string]*asset // by path
 	docs     *docs
 	notFound notFoundPage
 }
 
-// The content of all Sites of a process, without and with controls that send scores.
-var (
-	readOnlyContent = sync.OnceValues(func() (*content, error) { return newContent(web.Files, true) })
-	writableContent = sync.OnceValues(func() (*content, error) { return newContent(web.Files, false) })
-)
+// variants are the variants of a page.
+type variants [sendersCount]*asset
+
+// siteContent is the content of all Sites of a process.
+var siteContent = sync.OnceValues(func() (*content, error) { return newContent(web.Files) })
 
 // route is a path in Echo's form, with its handler.
 type route struct {
@@ -71,11 +96,7 @@ type route struct {
 // New renders all pages and compresses all files, once in a process. It panics if an embedded file is
 // invalid, so that the error shows at start.
 func New(cfg Config) *Site {
-	render := writableContent
-	if cfg.ReadOnly {
-		render = readOnlyContent
-	}
-	c, err := render()
+	c, err := siteContent()
 	if err != nil {
 		panic(err) // the files are part of the binary
 	}
@@ -88,17 +109,17 @@ func New(cfg Config) *Site {
 	return s
 }
 
-func newContent(files fs.FS, readOnly bool) (*content, error) {
+func newContent(files fs.FS) (*content, error) {
 	c := &content{files: make(map[string]*asset)}
 	for _, p := range templates {
-		variants := make([]*asset, len(locales))
+		pages := make([]*variants, len(locales))
 		for i, l := range locales {
 			var err error
-			if variants[i], err = renderPage(files, p.file, l, p.root, readOnly); err != nil {
+			if pages[i], err = renderPage(files, p.file, l, p.root); err != nil {
 				return nil, err
 			}
 		}
-		c.pages = append(c.pages, variants)
+		c.pages = append(c.pages, pages)
 	}
 	for _, folder := range []string{"assets", "kit"} {
 		if err := addFolder(c.files, files, folder); err != nil {
@@ -116,7 +137,7 @@ func newContent(files fs.FS, readOnly bool) (*content, error) {
 func (s *Site) addPages(cfg Config) {
 	for i, p := range templates {
 		s.get(p.path, func(c echo.Context) error {
-			d := s.pages[i][localeOf(c.Request())]
+			d := s.pages[i][localeOf(c.Request())][cfg.senders()]
 			if err := checkBoard(c, cfg.CheckBoard); err != nil {
 				return s.serveMissingBoard(c, p.path, d, err)
 			}
@@ -164,7 +185,8 @@ func redirect(c echo.Context, to string) error {
 type page struct {
 	Lang, LangTag string
 	Root, Home    string
-	Writes        bool
+	Writes        bool // somebody may send scores
+	Anonymous     bool // also without a token
 	Texts         map[string]string
 	Preloads      []string
 	Board         string // the board that does not exist
@@ -187,8 +209,8 @@ func parsePage(files fs.FS, file string, l locale) (*template.Template, map[stri
 	return t, texts, err
 }
 
-// renderPage renders a page in one language.
-func renderPage(files fs.FS, file string, l locale, root string, readOnly bool) (*asset, error) {
+// renderPage renders the variants of a page in one language.
+func renderPage(files fs.FS, file string, l locale, root string) (*variants, error) {
 	t, texts, err := parsePage(files, file, l)
 	if err != nil {
 		return nil, err
@@ -198,12 +220,18 @@ func renderPage(files fs.FS, file string, l locale, root string, readOnly bool) 
 	if err != nil {
 		return nil, err
 	}
-	d, err := renderAsset(t, l, page{Lang: l.name, LangTag: l.tag, Root: root, Home: root, Writes: !readOnly, Texts: texts, Preloads: preloads})
-	if err != nil {
-		return nil, err
+	v := new(variants)
+	for who := range v {
+		v[who], err = renderAsset(t, l, page{
+			Lang: l.name, LangTag: l.tag, Root: root, Home: root, Texts: texts, Preloads: preloads,
+			Writes: senders(who) != nobodySends, Anonymous: senders(who) == anybodySends,
+		})
+		if err != nil {
+			return nil, err
+		}
+		v[who].addVary("Accept-Language")
 	}
-	d.addVary("Accept-Language")
-	return d, nil
+	return v, nil
 }
 
 // renderAsset executes the template of a page, whose text is in one language.

@@ -41,7 +41,7 @@ func TestPages(t *testing.T) {
 			require.Equal(t, "en", a.Header.Get("Content-Language"))
 			require.Contains(t, a.Body, `<html lang="en">`)
 			require.Contains(t, a.Body, "<title>"+c.title+"</title>", c.path)
-			require.Equal(t, writes, strings.Contains(a.Body, "<body data-writes>"), c.path)
+			require.Equal(t, writes, strings.Contains(a.Body, "<body data-writes"), c.path)
 
 			for _, link := range regexp.MustCompile(`(?:href|src)="([^"#?]+)"`).FindAllStringSubmatch(a.Body, -1) {
 				path, under := strings.CutPrefix(link[1], c.root)

@@ -2,6 +2,7 @@ package servertest
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -57,26 +58,55 @@ func Handshake(t testing.TB, addr string, header ...string) Answer {
 
 // DialSmall opens a WebSocket with a small receive buffer: it accepts little while the test does not
 // read.
-func DialSmall(t testing.TB, addr string) *Socket { return dialSmall(t, addr, nil) }
+func DialSmall(t testing.TB, addr string) *Socket { return dialSmall(t, addr, nil, nil) }
+
+// DialTLS opens a WebSocket to a server that speaks TLS.
+func DialTLS(t testing.TB, addr string, trust *tls.Config) *Socket {
+	return dialWith(t, addr, &http.Client{Transport: &http.Transport{TLSClientConfig: trust}}, nil)
+}
+
+// DialSmallTLS is DialSmall to a server that speaks TLS.
+func DialSmallTLS(t testing.TB, addr string, trust *tls.Config) *Socket {
+	return dialSmall(t, addr, trust, nil)
+}
 
 // DialSmallFrom is DialSmall for a client at the address from, as in DialFrom.
 func DialSmallFrom(t testing.TB, addr, from string) *Socket {
-	return dialSmall(t, addr, http.Header{"X-Forwarded-For": {from}})
+	return dialSmall(t, addr, nil, http.Header{"X-Forwarded-For": {from}})
 }
 
-func dialSmall(t testing.TB, addr string, header http.Header) *Socket {
+func dialSmall(t testing.TB, addr string, trust *tls.Config, header http.Header) *Socket {
 	t.Helper()
 	small := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10) })
 	}}
-	return dialWith(t, addr, &http.Client{Transport: &http.Transport{DialContext: small.DialContext}}, header)
+	return dialWith(t, addr, &http.Client{Transport: &http.Transport{DialContext: small.DialContext, TLSClientConfig: trust}}, header)
+}
+
+// DialPath opens a WebSocket at a path, which begins with /v1/live, with headers in pairs of name and value.
+func DialPath(t testing.TB, addr, path string, header ...string) *Socket {
+	t.Helper()
+	h := make(http.Header)
+	for i := 0; i < len(header); i += 2 {
+		h.Set(header[i], header[i+1])
+	}
+	return dialPath(t, addr, path, http.DefaultClient, h)
 }
 
 func dialWith(t testing.TB, addr string, client *http.Client, header http.Header) *Socket {
 	t.Helper()
+	return dialPath(t, addr, "/v1/live", client, header)
+}
+
+func dialPath(t testing.TB, addr, path string, client *http.Client, header http.Header) *Socket {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	ws, _, err := websocket.Dial(ctx, "ws://"+addr+"/v1/live",
+	scheme := "ws://"
+	if transport, ok := client.Transport.(*http.Transport); ok && transport.TLSClientConfig != nil {
+		scheme = "wss://"
+	}
+	ws, _, err := websocket.Dial(ctx, scheme+addr+path,
 		&websocket.DialOptions{HTTPClient: client, HTTPHeader: header, Subprotocols: []string{"rankcast.v1"}})
 	require.NoError(t, err)
 	ws.SetReadLimit(-1)

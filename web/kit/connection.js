@@ -8,12 +8,13 @@
  * A socket has at most one subscription to a board. So a page that shows a board twice has two
  * sessions; every other page has one.
  *
- * @import {Callbacks, Connection as PublicConnection, FeedCallbacks, Problem, Wish} from './rankcast.js'
- * @import {Answer, Frame} from './subscription.js'
+ * @import {Callbacks, Connection as PublicConnection, ConnectOptions, FeedCallbacks, Problem, TokenFunction, Wish} from './rankcast.js'
+ * @import {Answer, ErrorFrame, Frame, Refusal} from './subscription.js'
  */
 
-import { backoff, RankcastError, Socket } from './socket.js';
-import { safely, Subscription, TEMPORARY } from './subscription.js';
+import { Credentials } from './credentials.js';
+import { backoff, RankcastError, RIGHTS, Socket, TEMPORARY } from './socket.js';
+import { safely, Subscription } from './subscription.js';
 
 /** An unused socket stays open this long: an element that moves within the page disconnects and connects at once. */
 const LINGER_MS = 1_000;
@@ -24,20 +25,26 @@ const MAX_SUBSCRIPTIONS = 100;
 /** Servers know the id of an event for at least ten minutes. After this time the kit does not send it again. */
 export const RETRY_MS = 540_000;
 
-/** By URL. @type {Map<string, Connection>} */
-const connections = new Map();
+/** Stands for no token function. */
+const noToken = () => null;
+
+/** By token function, and then by URL. A page may make a function for each call. @type {WeakMap<TokenFunction, Map<string, Connection>>} */
+const connections = new WeakMap();
 
 /**
  * @param {string | URL} [server]
+ * @param {ConnectOptions} [options]
  * @returns {PublicConnection}
  */
-export function connect(server = new URL('../', import.meta.url)) {
+export function connect(server = new URL('../', import.meta.url), { token } = {}) {
   const root = new URL(server, document.baseURI);
   if (!root.pathname.endsWith('/')) root.pathname += '/';
   const url = new URL('v1/live', root);
   url.protocol = url.protocol.replace('http', 'ws');
-  let connection = connections.get(url.href);
-  if (!connection) connections.set(url.href, (connection = new Connection(url.href)));
+  let byURL = connections.get(token ?? noToken);
+  if (!byURL) connections.set(token ?? noToken, (byURL = new Map()));
+  let connection = byURL.get(url.href);
+  if (!connection) byURL.set(url.href, (connection = new Connection(url.href, token)));
   return connection;
 }
 
@@ -53,15 +60,20 @@ export function subscribe(board, wish, callbacks) {
 /** @implements {PublicConnection} */
 class Connection {
   #url;
+  #credentials;
   /** The server's time when `performance.now()` was 0; null: not known yet. @type {number | null} */
   #origin = null;
   /** @type {Session[]} */
   #sessions = [];
   #paused = false;
 
-  /** @param {string} url */
-  constructor(url) {
+  /**
+   * @param {string} url
+   * @param {TokenFunction} [token]
+   */
+  constructor(url, token) {
     this.#url = url;
+    this.#credentials = token ? new Credentials(token, () => this.now()) : null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
     const onVisibility = () => {
@@ -126,7 +138,7 @@ class Connection {
   #session(fits) {
     let session = this.#sessions.find((session) => session.boards.size + session.feeds.size < MAX_SUBSCRIPTIONS && fits(session));
     if (!session) {
-      session = new Session(this.#url, (now) => {
+      session = new Session(this.#url, this.#credentials, (now) => {
         const time = Date.parse(now ?? '');
         if (time) this.#origin = time - performance.now();
       });
@@ -143,6 +155,8 @@ export class Session {
   boards = new Map();
   /** @type {Map<string, FeedCallbacks>} */
   feeds = new Map();
+  /** Feeds that the server has refused, and that another token may allow. @type {Set<string>} */
+  #refusedFeeds = new Set();
   paused = false;
   /** The time of the server's last data (RFC 3339) or ''; null unless the server has lost its store. @type {string | null} */
   staleAsOf = null;
@@ -155,13 +169,17 @@ export class Session {
 
   /**
    * @param {string} url
+   * @param {Credentials | null} credentials
    * @param {(now: string | undefined) => void} onTime
    */
-  constructor(url, onTime) {
-    this.#socket = new Socket(url, {
+  constructor(url, credentials, onTime) {
+    /** @type {import('./socket.js').Owner} */
+    const owner = {
       onPhase: () => this.#onPhase(),
       onFrame: (frame) => this.#onFrame(frame, onTime),
-    });
+      onRenewal: () => this.#onRenewal(),
+    };
+    this.#socket = new Socket(url, owner, credentials);
   }
 
   get phase() {
@@ -170,6 +188,10 @@ export class Session {
 
   get problem() {
     return this.#socket.problem;
+  }
+
+  get tokenProblem() {
+    return this.#socket.tokenProblem;
   }
 
   /**
@@ -214,6 +236,7 @@ export class Session {
     return () => {
       if (this.feeds.get(feed) !== callbacks) return;
       this.feeds.delete(feed);
+      this.#refusedFeeds.delete(feed);
       this.send({ type: 'unsubscribe', feed });
       this.#openOrClose();
     };
@@ -222,10 +245,29 @@ export class Session {
   /** @param {string} feed */
   #requestFeed(feed) {
     if (this.paused) return;
+    this.#refusedFeeds.delete(feed);
     this.send({ type: 'subscribe', feed }, (answer) => {
-      const problem = answer?.type === 'error' ? new RankcastError(answer) : this.problem;
-      if (problem) safely(() => this.feeds.get(feed)?.onError?.(problem));
+      if (answer?.type === 'error') this.#onFeedRefusal(feed, answer);
+      else if (this.problem) this.#reportFeed(feed, this.problem);
     });
+  }
+
+  /**
+   * @param {string} feed
+   * @param {Refusal} refusal
+   */
+  #onFeedRefusal(feed, refusal) {
+    if (!this.feeds.has(feed)) return;
+    if (RIGHTS.has(refusal.code)) this.#refusedFeeds.add(feed);
+    this.#reportFeed(feed, new RankcastError(refusal));
+  }
+
+  /**
+   * @param {string} feed
+   * @param {Problem} problem
+   */
+  #reportFeed(feed, problem) {
+    safely(() => this.feeds.get(feed)?.onError?.(problem));
   }
 
   /**
@@ -301,8 +343,14 @@ export class Session {
       else subscription.suspend();
     }
     if (open) for (const feed of this.feeds.keys()) this.#requestFeed(feed);
-    if (this.problem) for (const { onError } of this.feeds.values()) safely(() => onError?.(/** @type {Problem} */ (this.problem)));
+    if (this.problem) for (const feed of this.feeds.keys()) this.#reportFeed(feed, this.problem);
     if (this.phase !== 'away') for (const send of this.#events) send();
+  }
+
+  #onRenewal() {
+    if (this.paused) return;
+    for (const subscription of this.boards.values()) subscription.retryRefused();
+    for (const feed of [...this.#refusedFeeds]) this.#requestFeed(feed);
   }
 
   /**
@@ -310,13 +358,26 @@ export class Session {
    * @param {(now: string | undefined) => void} onTime
    */
   #onFrame(frame, onTime) {
-    if ('board' in frame) this.boards.get(frame.board)?.onFrame(frame);
+    if (frame.type === 'error') this.#onError(frame);
+    else if ('board' in frame) this.boards.get(frame.board)?.onFrame(frame);
     else if (frame.type === 'ok' || frame.type === 'pong') onTime(frame.now);
     else if (frame.type === 'feed') safely(() => this.feeds.get(frame.feed)?.onItems(frame.items, frame.skipped));
     else if (frame.type === 'status') {
       this.staleAsOf = frame.stale ? (frame.as_of ?? '') : null;
       for (const subscription of this.boards.values()) subscription.reportState();
     }
+  }
+
+  /**
+   * The answer to a request has an id, and the request handles it. An error without one ends a
+   * subscription: the right to it was taken back.
+   *
+   * @param {ErrorFrame} error
+   */
+  #onError({ id, board, feed, ...refusal }) {
+    if (id) return;
+    if (board !== undefined) this.boards.get(board)?.onLoss(refusal);
+    if (feed !== undefined) this.#onFeedRefusal(feed, refusal);
   }
 }
 

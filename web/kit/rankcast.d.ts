@@ -17,7 +17,8 @@
  * ```
  *
  * If the page belongs to another site, the server must allow its origin (`--origins`). Such a page
- * watches boards and sends nothing. The element of a page that is not allowed shows which flag is missing.
+ * watches boards, and sends only with a token. The element of a page that is not allowed shows which
+ * flag is missing.
  * Names, avatars and data are untrusted text: write them with `textContent`.
  */
 
@@ -98,7 +99,7 @@ export type State = 'connecting' | 'live' | 'stale' | 'away' | 'paused' | 'stopp
 export interface StateDetail {
   /** With `stale`: the time of the server's last data (RFC 3339), or '' if the server does not know it. */
   readonly asOf?: string;
-  /** With `stopped`: the reason. */
+  /** With `stopped`: the reason. With `away`: `no_token` while the page's function gives no token. */
   readonly problem?: Problem;
 }
 
@@ -109,7 +110,8 @@ export interface Problem extends Error {
    * A code of the server (`unknown_board`, `forbidden`, …), or one of the kit: `cannot_connect`
    * (the URL is invalid, or the page may not open it), `closed` (the server closed the connection
    * for good, such as one of an origin that it does not allow), `no_board` (the element has no
-   * `board`), `unavailable` (no answer came in time).
+   * `board`), `no_token` (the page's function gave no token, and the kit calls it again),
+   * `unavailable` (no answer came in time).
    */
   readonly code: string;
   /** In English, for developers. */
@@ -140,8 +142,38 @@ export interface FeedCallbacks {
 }
 
 /**
- * A live connection to a server. All elements and scripts of a page share one connection to a
- * server.
+ * Gives the credentials of the page's user: a viewer's token, a ticket of `POST /v1/tickets` (it
+ * begins with `rct_`), or null for none. The kit calls it one call at a time, and a call may take
+ * 10 s. If it throws, rejects, takes longer or returns anything else, the kit calls it again after
+ * growing, random waits.
+ *
+ * The kit keeps a token and calls the function again:
+ *
+ * - before the token expires (`exp` of a JWT): at a random time in the last tenth of the time that
+ *   was left when the server accepted it, at least 30 s before; halfway if less than 60 s were left
+ * - after the server closed the connection because the token had expired (4401)
+ * - once, if the server does not accept it (`unauthorized`). If the server does not accept the next
+ *   one either, the connection stops with that problem
+ *
+ * A ticket opens one socket, so the kit calls the function for each. After null, it calls the
+ * function again when it reconnects.
+ */
+export type TokenFunction = () => string | null | Promise<string | null>;
+
+export interface ConnectOptions {
+  /** Default: none; the connection has the rights of everybody. */
+  readonly token?: TokenFunction;
+}
+
+/**
+ * A live connection to a server. All elements and scripts of a page share one connection for each
+ * server and token function.
+ *
+ * With a token function, the kit sends the token first (`auth`) and waits for the server to accept
+ * it. Then it sends subscriptions and events. A renewal needs no reconnect. After it, the kit
+ * requests again what the server had refused as `unauthorized` or `forbidden`. If the server takes
+ * a right back, only the subscriptions to that board or feed stop, with `forbidden` or
+ * `unauthorized`.
  *
  * The kit opens a socket when the page watches or sends something. It needs another socket for
  * each further subscription to the same board, and for each 100 subscriptions.
@@ -184,13 +216,16 @@ export interface Connection {
 
 /**
  * @param server URL of the server. Default: the server of this module.
+ * @param options a call without `token` returns the connection without a token, also if another
+ *   connection to the server has one. Two calls share a connection only if they pass the same
+ *   function, so pass one that you keep, not a new one at each call
  * @returns the page's connection to the server; it opens on first use
  * @throws {TypeError} `server` is not a URL
  */
-export function connect(server?: string | URL): Connection;
+export function connect(server?: string | URL, options?: ConnectOptions): Connection;
 
 /**
- * Watches a board of the server of this module: `connect().subscribe(…)`.
+ * Watches a board of the server of this module, without a token: `connect().subscribe(…)`.
  *
  * @returns a function that ends the subscription; further calls of it do nothing
  */
@@ -269,6 +304,11 @@ export interface NewLeader extends EnterTop {
  * - `pace`: the least time between two renders of scores, ms, 0 to 60,000. Default: 0, at most one
  *   render per animation frame
  * - `server`: URL of the server. Default: the server of this module
+ * - `token-url`: URL of your site that gives the token, relative to the page. Default: none. The
+ *   element requests it as a {@link TokenFunction} (GET, `cache: no-store`, with the cookies of the
+ *   page's own origin). The answer is JSON, `{"token": "…"}` or `{"ticket": "…"}`, or the token as
+ *   `text/plain`; `{"token": null}` says that the user has none. Elements with the same server and
+ *   `token-url` share a connection
  * - `data-state`, `data-final`: set by the element, see {@link State} and {@link Snapshot.final}
  *
  * Slot `row`: a `<template slot="row">` is the content of each row. The element fills in the
@@ -290,6 +330,8 @@ export interface NewLeader extends EnterTop {
  * element dispatches the last four neither for the first list of a board nor for a rollover.
  */
 export class LiveLeaderboard extends HTMLElement {
+  /** In place of `token-url`. Default: null. Elements with the same server and function share a connection. */
+  token: TokenFunction | null;
   addEventListener<T extends keyof LiveLeaderboardEvents>(type: T, listener: (this: LiveLeaderboard, event: LiveLeaderboardEvents[T]) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
   removeEventListener<T extends keyof LiveLeaderboardEvents>(type: T, listener: (this: LiveLeaderboard, event: LiveLeaderboardEvents[T]) => void, options?: boolean | EventListenerOptions): void;

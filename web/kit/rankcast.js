@@ -5,7 +5,7 @@
  * kit's functions and holds the element `<live-leaderboard>`. rankcast.d.ts describes them, with
  * the attributes, parts, properties and events of the element.
  *
- * @import {Connection, Entry, Me, Snapshot, State, StateDetail} from './rankcast.js'
+ * @import {Connection, Entry, Me, Snapshot, State, StateDetail, TokenFunction} from './rankcast.js'
  * @import {Item} from './rows.js'
  */
 
@@ -15,6 +15,7 @@ import { dates, fill, memberCount, phrase, scoreFormat, timeLeft, times, words }
 import { part, RowList, setAttribute, setProperty, setText } from './rows.js';
 import { RankcastError } from './socket.js';
 import { sheet } from './style.js';
+import { tokenFrom } from './token-url.js';
 
 export { connect, subscribe } from './connection.js';
 export { scoreFormat, timeLeft, words } from './format.js';
@@ -22,7 +23,7 @@ export { scoreFormat, timeLeft, words } from './format.js';
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class LiveLeaderboard extends HTMLElement {
-  static observedAttributes = ['board', 'top', 'me', 'around', 'server', 'format', 'unit', 'decimals'];
+  static observedAttributes = ['board', 'top', 'me', 'around', 'server', 'token-url', 'format', 'unit', 'decimals'];
 
   #stateText = part('span', 'state');
   #total = part('span', 'total');
@@ -54,6 +55,8 @@ export class LiveLeaderboard extends HTMLElement {
   #gapFormat = this.#format;
   /** @type {Connection | null} */
   #connection = null;
+  /** @type {TokenFunction | null} */
+  #token = null;
   /** @type {(() => void) | null} */
   #unsubscribe = null;
   #renderRequest = 0;
@@ -74,7 +77,23 @@ export class LiveLeaderboard extends HTMLElement {
     root.append(part('div', 'header', this.#period, part('span', 'connection', part('span', 'dot'), this.#stateText), this.#total), this.#list.element, this.#note, this.#announcer.element);
   }
 
+  get token() {
+    return this.#token;
+  }
+
+  set token(token) {
+    if (token === this.#token) return;
+    this.#token = token;
+    if (this.isConnected) this.#changeSource();
+  }
+
   connectedCallback() {
+    // A script may have set the property before the browser knew the element.
+    if (Object.hasOwn(this, 'token')) {
+      const { token } = this;
+      delete (/** @type {{ token?: TokenFunction | null }} */ (this).token);
+      this.#token = token;
+    }
     this.#pageListeners = new AbortController();
     document.addEventListener('visibilitychange', () => this.#renderEnds(), { signal: this.#pageListeners.signal });
     this.#readFormat();
@@ -102,16 +121,22 @@ export class LiveLeaderboard extends HTMLElement {
       this.#readFormat();
       return;
     }
-    // The data belong to the board of before.
-    if (name === 'board' || name === 'server') {
-      this.#snapshot = this.#own = null;
-      this.#lastResult = '';
-      this.#announcer.reset();
+    if (name === 'board' || name === 'server' || name === 'token-url') {
+      this.#changeSource();
+      return;
     }
     if (name === 'me') {
       this.#own = null;
       this.#announcer.resetOwn();
     }
+    this.#watch();
+  }
+
+  // The data belong to the board of before, or to another viewer.
+  #changeSource() {
+    this.#snapshot = this.#own = null;
+    this.#lastResult = '';
+    this.#announcer.reset();
     this.#watch();
   }
 
@@ -138,7 +163,9 @@ export class LiveLeaderboard extends HTMLElement {
     this.#state = 'connecting';
     this.#detail = {};
     try {
-      this.#connection = connect(this.getAttribute('server') ?? undefined);
+      const tokenURL = this.getAttribute('token-url');
+      const token = this.#token ?? (tokenURL ? tokenFrom(tokenURL) : undefined);
+      this.#connection = connect(this.getAttribute('server') ?? undefined, { token });
     } catch (error) {
       this.#connection = null;
       this.#stop('cannot_connect', String(error));

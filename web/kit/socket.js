@@ -1,11 +1,13 @@
 // @ts-check
 
 /**
- * A WebSocket that reconnects, and that detects a server that is gone without a close frame. It
- * knows nothing of boards. connection.js uses one for each session.
+ * A WebSocket that reconnects, and that detects a server that is gone without a close frame. With
+ * credentials, it is open once the server has accepted them. It knows nothing of boards.
+ * connection.js uses one for each session.
  *
+ * @import {Credentials} from './credentials.js'
  * @import {Problem} from './rankcast.js'
- * @import {Answer, Frame} from './subscription.js'
+ * @import {Answer, Frame, Refusal} from './subscription.js'
  *
  * idle: not opened; away: lost, a reconnect is due; stopped: refused for good
  * @typedef {'idle' | 'connecting' | 'open' | 'away' | 'stopped'} Phase
@@ -13,7 +15,10 @@
  * @typedef {object} Owner
  * @property {() => void} onPhase
  * @property {(frame: Frame) => void} onFrame
+ * @property {() => void} onRenewal the open socket has a new token, which may allow more
  */
+
+import { isTicket } from './credentials.js';
 
 /** Upper bound of the first wait before a reconnect. The bound doubles with each attempt. */
 const FIRST_WAIT_MS = 250;
@@ -31,6 +36,19 @@ const ANSWER_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
 /** The number of the first attempt after "too many messages" (1008) or "overloaded" (1013): a wait of up to 4 s. */
 const OVERLOADED_ATTEMPT = 4;
+/** The close code for credentials that have expired, and for a ticket that is not valid. */
+const UNAUTHORIZED_CLOSE = 4401;
+/** A token is renewed at least this long before it expires, and in the last tenth of its time. */
+const RENEWAL_MS = 30_000;
+/** The least time from one renewal to the next. */
+const MIN_RENEWAL_MS = 5_000;
+/** A browser's timers wait no longer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Codes of refusals after which the kit tries again. */
+export const TEMPORARY = new Set(['unavailable', 'overloaded', 'rate_limited', 'limit_reached']);
+/** Codes of refusals that another token may end. */
+export const RIGHTS = new Set(['unauthorized', 'forbidden']);
 
 /**
  * Exponential, with full jitter, so that clients that were cut off together do not come back together.
@@ -59,9 +77,16 @@ export class Socket {
   phase = 'idle';
   /** Why the socket is stopped. @type {Problem | null} */
   problem = null;
+  /** Why the last attempt to connect got no token from the page. @type {Problem | null} */
+  tokenProblem = null;
 
   #url;
   #owner;
+  #credentials;
+  /** The token that the server has got; null: none, or a ticket. @type {string | null} */
+  #token = null;
+  /** The server has refused a token, and accepted none since. */
+  #refused = false;
   /** @type {WebSocket | null} */
   #socket = null;
   /** Removes the listeners on the WebSocket. */
@@ -81,14 +106,18 @@ export class Socket {
   #retryTimer;
   /** The connect, quiet and answer time-outs: one at a time. @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #renewalTimer;
 
   /**
    * @param {string} url
    * @param {Owner} owner
+   * @param {Credentials | null} credentials null: the page gives none
    */
-  constructor(url, owner) {
+  constructor(url, owner, credentials) {
     this.#url = url;
     this.#owner = owner;
+    this.#credentials = credentials;
   }
 
   /** Opens the socket, and keeps it open until {@link close}. */
@@ -110,7 +139,8 @@ export class Socket {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.phase = 'idle';
-    this.problem = null;
+    this.problem = this.tokenProblem = null;
+    this.#refused = false;
     this.#attempt = 0;
   }
 
@@ -119,7 +149,16 @@ export class Socket {
    * @param {(answer: Answer | null) => void} [onAnswer] null: the socket was lost, or was not open
    */
   send(frame, onAnswer) {
-    if (this.phase !== 'open' || this.#socket?.readyState !== WebSocket.OPEN) {
+    if (this.phase === 'open') this.#post(frame, onAnswer);
+    else onAnswer?.(null);
+  }
+
+  /**
+   * @param {{ type: string, [field: string]: unknown }} frame
+   * @param {(answer: Answer | null) => void} [onAnswer]
+   */
+  #post(frame, onAnswer) {
+    if (this.#socket?.readyState !== WebSocket.OPEN) {
       onAnswer?.(null);
       return;
     }
@@ -143,13 +182,41 @@ export class Socket {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.#byeMs = 0;
+    if (this.#credentials) this.#requestToken(this.#credentials, (token) => this.#dial(token));
+    else this.#dial(null);
+  }
+
+  /**
+   * @param {Credentials} credentials
+   * @param {(token: string | null) => void} use unless the attempt has ended meanwhile
+   */
+  async #requestToken(credentials, use) {
+    if (!this.#socket) this.#socketListeners = new AbortController();
+    const { signal } = this.#socketListeners;
+    let token = null;
+    try {
+      token = await credentials.get();
+      this.tokenProblem = null;
+    } catch (error) {
+      if (signal.aborted) return;
+      this.tokenProblem = new RankcastError({ code: 'no_token', message: `The page's function gave no token: ${error}` });
+      this.#onClose();
+      return;
+    }
+    if (!signal.aborted) use(token);
+  }
+
+  /** @param {string | null} credential */
+  #dial(credential) {
+    const ticket = credential !== null && isTicket(credential);
+    this.#token = ticket ? null : credential;
     /** @type {WebSocket} */
     let socket;
     try {
-      socket = new WebSocket(this.#url, 'rankcast.v1');
+      socket = new WebSocket(ticket ? `${this.#url}?ticket=${encodeURIComponent(credential)}` : this.#url, 'rankcast.v1');
     } catch (error) {
       // The URL is invalid, or the page may not open it.
-      this.#stop('cannot_connect', String(error));
+      this.#stop({ code: 'cannot_connect', message: String(error) });
       return;
     }
     this.#socket = socket;
@@ -163,8 +230,91 @@ export class Socket {
 
   #onOpen() {
     this.#openedAt = this.#receivedAt = Date.now();
+    if (this.#token) this.#authenticate(this.#token);
+    else this.#begin();
+  }
+
+  #begin() {
     this.#watchSilence();
     this.#setPhase('open');
+  }
+
+  /** @param {string} token the first one of this WebSocket, or its renewal */
+  #authenticate(token) {
+    this.#token = token;
+    this.#post({ type: 'auth', token }, (answer) => {
+      if (answer?.type === 'error') {
+        this.#onRefusal(token, answer);
+      } else if (answer) {
+        this.#refused = false;
+        this.#scheduleRenewal(token);
+        if (this.phase === 'open') this.#owner.onRenewal();
+        else this.#begin();
+      }
+    });
+  }
+
+  /**
+   * @param {string} token
+   * @param {Refusal} refusal
+   */
+  #onRefusal(token, refusal) {
+    const credentials = this.#credentials;
+    if (TEMPORARY.has(refusal.code)) {
+      // The server cannot check the token now. The token of before is valid until it expires.
+      if (this.phase === 'open') this.#renewLater(MIN_RENEWAL_MS + backoff(0), () => this.#authenticate(token));
+      else this.#onClose();
+      return;
+    }
+    credentials?.drop(token);
+    if (!credentials || this.#refused || refusal.code !== 'unauthorized') {
+      this.#detach();
+      this.#stop(refusal);
+      return;
+    }
+    // The token may have expired on its way, or its key may be gone: once, another one may help.
+    this.#refused = true;
+    this.#requestToken(credentials, (next) => {
+      if (next !== null && !isTicket(next)) this.#authenticate(next);
+      else this.#onClose();
+    });
+  }
+
+  /** @param {string} token which the server has accepted */
+  #scheduleRenewal(token) {
+    const left = this.#credentials?.timeLeft(token) ?? Infinity;
+    if (left === Infinity) return;
+    // At a random time, so that pages that came together do not renew together.
+    const lead = Math.min(left / 2, RENEWAL_MS + Math.random() * Math.max(0, left / 10 - RENEWAL_MS));
+    this.#renewLater(Math.max(left - lead, MIN_RENEWAL_MS), () => this.#renew(token, 0));
+  }
+
+  /**
+   * @param {string} token
+   * @param {number} attempt
+   */
+  async #renew(token, attempt) {
+    const { signal } = this.#socketListeners;
+    /** @type {string | null | undefined} */
+    let next;
+    try {
+      next = await this.#credentials?.renew(token);
+    } catch {
+      // The server closes the socket with 4401 if no attempt gets a token in time.
+      next = token;
+    }
+    if (signal.aborted) return;
+    if (next === token) this.#renewLater(MIN_RENEWAL_MS + backoff(attempt), () => this.#renew(token, attempt + 1));
+    else if (next && !isTicket(next)) this.#authenticate(next);
+  }
+
+  /**
+   * @param {number} ms
+   * @param {() => void} renew
+   */
+  #renewLater(ms, renew) {
+    clearTimeout(this.#renewalTimer);
+    this.#renewalTimer = setTimeout(renew, Math.min(ms, MAX_TIMER_MS));
   }
 
   /** @param {unknown} data */
@@ -217,10 +367,11 @@ export class Socket {
   #onClose(code, reason) {
     const now = Date.now();
     if (this.phase === 'open' && now - this.#openedAt >= STABLE_MS) this.#attempt = 0;
+    if (code === UNAUTHORIZED_CLOSE) this.#credentials?.drop(this.#token);
     if (code === 1008 || code === 1013) this.#attempt = Math.max(this.#attempt, OVERLOADED_ATTEMPT);
     this.#detach();
     if (code && code >= 4500 && code <= 4999) {
-      this.#stop('closed', reason || `The server closed the connection (${code}).`);
+      this.#stop({ code: 'closed', message: reason || `The server closed the connection (${code}).` });
       return;
     }
     let wait = backoff(this.#attempt++);
@@ -233,12 +384,9 @@ export class Socket {
     this.#setPhase('away');
   }
 
-  /**
-   * @param {string} code
-   * @param {string} message
-   */
-  #stop(code, message) {
-    this.problem = new RankcastError({ code, message });
+  /** @param {Refusal} refusal */
+  #stop(refusal) {
+    this.problem = new RankcastError(refusal);
     this.#setPhase('stopped');
   }
 
@@ -253,6 +401,7 @@ export class Socket {
   #detach() {
     this.#socketListeners.abort();
     clearTimeout(this.#timer);
+    clearTimeout(this.#renewalTimer);
     this.#socket?.close();
     this.#socket = null;
     const waiting = [...this.#waiting.values()];

@@ -12,15 +12,13 @@
  * @typedef {{ type: 'snapshot' } & Snapshot} SnapshotFrame
  * @typedef {{ type: 'delta', board: string, from: number, seq: number, total: number, rows: [index: number, entry: Entry][], len: number }} Delta
  * @typedef {{ type: 'feed', feed: string, items: { at: string, data: any }[], skipped: number }} Feed
- * @typedef {{ type: 'ok' | 'pong', id: number, now?: string } | { type: 'result', id: number, results?: any[] } | { type: 'error', id: number } & Refusal} Answer
+ * @typedef {{ type: 'error', id?: number, board?: string, feed?: string } & Refusal} ErrorFrame
+ * @typedef {{ type: 'ok' | 'pong', id: number, now?: string } | { type: 'result', id: number, results?: any[] } | ErrorFrame} Answer
  * @typedef {Answer | SnapshotFrame | Delta | { type: 'me', board: string } & Me | Feed
  *   | { type: 'status', stale: boolean, as_of?: string } | { type: 'bye', retry_ms?: number }} Frame
  */
 
-import { backoff, RankcastError } from './socket.js';
-
-/** Codes of refusals after which the kit tries again. */
-export const TEMPORARY = new Set(['unavailable', 'overloaded', 'rate_limited', 'limit_reached']);
+import { backoff, RankcastError, RIGHTS, TEMPORARY } from './socket.js';
 
 /**
  * @param {Snapshot | null} list
@@ -110,6 +108,11 @@ export class Subscription {
     this.reportState();
   }
 
+  /** Requests the board if the server has refused it, and another token may allow it. */
+  retryRefused() {
+    if (this.#problem && RIGHTS.has(this.#problem.code)) this.request();
+  }
+
   /** Stops the frames and keeps the list: the connection is lost or paused, or a retry follows. */
   suspend() {
     clearTimeout(this.#retryTimer);
@@ -162,9 +165,14 @@ export class Subscription {
     }
   }
 
+  /** @param {Refusal} refusal of a subscription that the server accepted before */
+  onLoss(refusal) {
+    if (this.#acknowledged) this.#onRefusal(refusal);
+  }
+
   /** @param {Refusal} refusal */
   #onRefusal(refusal) {
-    this.#requested = false;
+    this.#requested = this.#acknowledged = this.#current = false;
     if (TEMPORARY.has(refusal.code)) {
       this.#retry();
       return;
@@ -180,16 +188,18 @@ export class Subscription {
 
   /** Calls `onState` if the state differs from the last one reported. */
   reportState() {
-    const { phase, problem, paused, staleAsOf } = this.#session;
-    const refusal = problem ?? this.#problem;
+    const { phase, problem, tokenProblem, paused, staleAsOf } = this.#session;
+    // The board's own refusal says more than that of the connection, which may follow from it.
+    const refusal = this.#problem ?? problem;
     /** @type {State} */
     let state = this.#current ? 'live' : 'connecting';
     if (refusal) state = 'stopped';
     else if (paused) state = 'paused';
     else if (phase === 'away') state = 'away';
     else if (staleAsOf !== null) state = 'stale';
-    const detail = refusal ? { problem: refusal } : state === 'stale' ? { asOf: staleAsOf ?? '' } : {};
-    const report = state + JSON.stringify(detail) + refusal;
+    const cause = refusal ?? (state === 'away' ? tokenProblem : null);
+    const detail = cause ? { problem: cause } : state === 'stale' ? { asOf: staleAsOf ?? '' } : {};
+    const report = state + JSON.stringify(detail) + cause;
     if (report === this.#reported) return;
     this.#reported = report;
     safely(() => this.#callbacks.onState?.(state, detail));

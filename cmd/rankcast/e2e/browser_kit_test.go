@@ -312,7 +312,7 @@ func TestKitTellsAPageOfAnotherSite(t *testing.T) {
 		note            string // below the element
 	}{
 		{nil, "stopped ", "closed , RankcastError: REASON", "closed , RankcastError: REASON", "2", "REASON", "REASON"},
-		{[]string{"--origins", site.URL}, "live ", "forbidden type, RankcastError: type: update and event are not allowed from a page of another site; send them from your own server, by HTTP", "none", "2", "", "No scores yet"},
+		{[]string{"--origins", site.URL}, "live ", "forbidden type, RankcastError: type: update and event need a token from a page of another site; send auth first, or send them from your own server, by HTTP", "none", "2", "", "No scores yet"},
 	} {
 		p := launch(t, c.origins...)
 		reason := "origin not allowed: add " + site.URL + " to the server's --origins"

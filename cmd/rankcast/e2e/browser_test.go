@@ -102,7 +102,8 @@ func becomes(expression, want string) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		poll := chromedp.Poll[chromedp.Void](fmt.Sprintf("(%s) === %q", expression, want), chromedp.WithPollingTimeout(servertest.Patience))
 		_, err := poll(ctx, t)
-		for err != nil && strings.Contains(err.Error(), "Cannot find context with specified id") && ctx.Err() == nil {
+		for err != nil && ctx.Err() == nil &&
+			(strings.Contains(err.Error(), "Cannot find context with specified id") || strings.Contains(err.Error(), "Inspected target navigated or closed")) {
 			_, err = poll(ctx, t) // the page has just been replaced by another one
 		}
 		if err != nil {

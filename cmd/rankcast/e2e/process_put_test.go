@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,14 @@ func TestCheck(t *testing.T) {
 		require.Contains(t, got.stderr, again+": "+path+": clashes with the definition of the same name in "+boards+"\n")
 	}
 
+	// An event may be an object; then its updates have a path of their own.
+	sent := write(t, "sent.yaml", `events: {sent: {sender: user, fields: {n: {min: 1, max: 9}}, updates: [{board: stars, member: "{user}", score: "{n}"}]}}`)
+	require.Equal(t, sent+": 1 event\n"+boards+": 7 boards, 1 event\n", run(t, "", "check", sent, boards).stdout)
+	require.Contains(t, run(t, "", "check", sent).stdout, sent+": events.sent.updates[0].board: is for stars")
+	got = run(t, "", "check", write(t, "wrong.yaml", `events: {sent: {sender: n, fields: {n: {min: 10, max: 9}}, updates: [{board: stars, member: m, score: "{n}"}]}}`))
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "wrong.yaml: events.sent.sender: is n, which names no member")
+
 	require.Equal(t, 1, run(t, "", "check", filepath.Join(t.TempDir(), "none.yaml")).code)
 	require.Equal(t, 80, run(t, "", "check").code)
 }
@@ -85,6 +94,12 @@ func TestPut(t *testing.T) {
 	}
 	require.Equal(t, 80, put().code)
 	require.Equal(t, 80, put("points", "--file", "x").code)
+	for _, slip := range [][]string{{"b2.yaml"}, {"B2.YML"}, {"b2.yaml", "{}"}, {"doc.go"}} { // doc.go is beside this file
+		got = put(slip...)
+		require.Equal(t, 80, got.code, slip)
+		require.Contains(t, got.stderr, fmt.Sprintf("%q is a file and no board: did you mean --file %s?", slip[0], slip[0]))
+	}
+	require.Equal(t, "doc.go: created\n", put("doc.go", "{}").stdout, "a definition shows that a board is meant")
 
 	file := write(t, "boards.yaml", `
 boards:
@@ -112,6 +127,12 @@ events:
 	require.Contains(t, got.stderr, "late.yaml: boards.points.order: would change the order")
 	require.Contains(t, got.stderr, "\n          1 of 3 definitions were put before this one\n")
 	require.NotContains(t, definitions(), `"board":"z"`)
+	object := write(t, "object.yaml", `events: {sent: {sender: user, fields: {b: {kind: user}, n: {min: 1, max: 9}, a: {kind: star}}, updates: [{board: stars, member: "{user} {a} {b}", score: "{n}"}]}}`)
+	require.Equal(t, ran{0, "event sent: created\n", ""}, put("--file", object))
+	require.Equal(t, ran{0, "event sent: unchanged\n", ""}, put("--file", object))
+	got = put("--file", write(t, "late.yaml", "events: {e: {updates: [{board: nope, member: m, score: 1}]}}"))
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.stderr, "late.yaml: events.e.updates[0].board: is for nope")
 	got = put("--file", write(t, "late.yaml", "events: {e: [{board: nope, member: m, score: 1}]}"))
 	require.Equal(t, 1, got.code)
 	require.Contains(t, got.stderr, "late.yaml: events.e[0].board: is for nope")

@@ -33,7 +33,7 @@ type process struct {
 	log bytes.Buffer
 }
 
-var servingAt = regexp.MustCompile(`msg=serving page=http://([^/]+)/`)
+var servingAt = regexp.MustCompile(`msg=serving page=https?://([^/]+)/`)
 
 // launch starts rankcast serve and waits until it serves. The process ends with the test.
 func launch(t testing.TB, args ...string) *process {
@@ -140,10 +140,14 @@ type ran struct {
 	stdout, stderr string
 }
 
-func run(t *testing.T, stdin string, args ...string) ran {
+func run(t *testing.T, stdin string, args ...string) ran { return runWith(t, nil, stdin, args...) }
+
+// runWith runs a command with more variables.
+func runWith(t *testing.T, env []string, stdin string, args ...string) ran {
 	ctx, cancel := context.WithTimeout(t.Context(), servertest.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env = append(os.Environ(), env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	cmd.Run()

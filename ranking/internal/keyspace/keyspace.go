@@ -216,6 +216,10 @@ func (k Keys) SingleDeliveries() string { return k.Tag("/") + "deliveries" }
 // turn, µs since 1970.
 func (k Keys) DeliveryTurns() string { return k.Tag("/") + "turns" }
 
+// Ticket is a string: who has got the ticket of a hash, and when it expires. Each ticket has a tag of its own,
+// so that a cluster spreads tickets over its masters.
+func (k Keys) Ticket(hash string) string { return k.Tag("/ticket/"+hash) + "k" }
+
 // EventIDs returns two hashes: request id to the record of one call of the event, see Ids.
 func (k Keys) EventIDs(event string) [2]string { return k.Ids("/" + event) }
 

@@ -38,7 +38,7 @@ var writing = regexp.MustCompile(`call\('(?:` + strings.Join(WriteCommands, "|")
 
 // WriteCommands are the commands by which Rankcast changes a key of Redis.
 var WriteCommands = []string{
-	"DEL", "HDEL", "HSET", "RENAME", "SET", "UNLINK", "XADD", "ZADD", "ZREM", "ZREMRANGEBYRANK", "ZREMRANGEBYSCORE",
+	"DEL", "GETDEL", "HDEL", "HSET", "RENAME", "SET", "UNLINK", "XADD", "ZADD", "ZREM", "ZREMRANGEBYRANK", "ZREMRANGEBYSCORE",
 }
 
 // load joins parts of lua/lib, in this order, and the file of a verb. The order and the bytes

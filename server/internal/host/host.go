@@ -51,8 +51,17 @@ func (l *List) Allows(host string) bool {
 	if !ok {
 		return false
 	}
-	return isIP(name) || matches(local, name) || matches("."+local, name) ||
-		slices.ContainsFunc(l.allowed, func(p pattern) bool { return matches(p.name, name) && (p.port == "" || p.port == port) })
+	return isIP(name) || matches(local, name) || matches("."+local, name) || l.names(name, port)
+}
+
+// Names reports whether the list itself names the Host of a request.
+func (l *List) Names(host string) bool {
+	name, port, ok := split(strings.ToLower(host))
+	return ok && l.names(name, port)
+}
+
+func (l *List) names(name, port string) bool {
+	return slices.ContainsFunc(l.allowed, func(p pattern) bool { return matches(p.name, name) && (p.port == "" || p.port == port) })
 }
 
 // Refusal says that the server does not answer in the name of a host, and what would change that.

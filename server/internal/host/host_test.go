@@ -79,3 +79,15 @@ func TestLogNamesTheFlag(t *testing.T) {
 		require.Less(t, log.Len(), 600)
 	}
 }
+
+// The list names only what --hosts names, and not what the server answers for anyway.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	l := New([]string{"scores.example.com", "*.games.example:8443"}, slog.Default())
+	for host, want := range map[string]bool{
+		"scores.example.com": true, "Scores.Example.com:8080": true, "eu.games.example:8443": true, "eu.games.example": false,
+		"localhost": false, "127.0.0.1:8080": false, "[::1]": false, "other.example": false, "": false,
+	} {
+		require.Equal(t, want, l.Names(host), "%q", host)
+	}
+}

@@ -26,12 +26,14 @@ const opaque = "null"
 // List holds the origins that the server allows. New makes it. All methods may be called concurrently.
 type List struct {
 	allowed  []string
+	isOwn    func(host string) bool
 	refusals *refusal.Log
 }
 
-// New makes a List of origins that Check accepts. log names the origins that the server refuses.
-func New(allowed []string, log *slog.Logger) *List {
-	return &List{allowed: allowed, refusals: refusal.NewLog(log, "pages of many origins")}
+// New makes a List of origins that Check accepts. isOwn reports whether --hosts names a host, and may be called
+// concurrently; nil stands for no hosts. log names the origins that the server refuses.
+func New(allowed []string, isOwn func(host string) bool, log *slog.Logger) *List {
+	return &List{allowed: allowed, isOwn: isOwn, refusals: refusal.NewLog(log, "pages of many origins")}
 }
 
 // None reports whether the list is empty: only the server's own pages are allowed.
@@ -45,27 +47,39 @@ func (l *List) Allows(origin string) bool {
 	return slices.ContainsFunc(l.allowed, func(known string) bool { return known == Any || strings.EqualFold(known, origin) })
 }
 
-// Refusal says that the server does not allow an origin, and what would allow it. The text has at most
-// maxBytes bytes of UTF-8, and no long origin.
-func (l *List) Refusal(origin string, maxBytes int) string {
-	switch origin = refusal.Printable(origin); {
+// lostHost reports whether a page of the server itself sent a request, and a proxy dropped its Host: --hosts
+// names the host of the page, and not that of the request.
+func (l *List) lostHost(r *http.Request) bool {
+	u, err := url.Parse(r.Header.Get("Origin"))
+	return err == nil && l.isOwn != nil && l.isOwn(u.Host) && !l.isOwn(r.Host)
+}
+
+// Refusal says that the server does not allow the origin of a request, and what would allow it. The text has at
+// most maxBytes bytes of UTF-8, and no long origin.
+func (l *List) Refusal(r *http.Request, maxBytes int) string {
+	switch origin := refusal.Printable(r.Header.Get("Origin")); {
+	case l.lostHost(r):
+		return "the proxy must pass on Host: the server's --hosts names the host of this page"
 	case origin == opaque:
 		return "origin null is not allowed: the server's --origins '*' allows it, and all sites"
 	case Check(origin) != nil:
 		return "this page's origin is not allowed, and --origins cannot name it"
-	}
-	if text := "origin not allowed: add " + origin + " to the server's --origins"; len(text) <= maxBytes {
-		return text
+	default:
+		if text := "origin not allowed: add " + origin + " to the server's --origins"; len(text) <= maxBytes {
+			return text
+		}
 	}
 	return "this page's origin is not allowed: the server's log has the --origins that allows it"
 }
 
-// LogRefusal logs that the server has refused a page of an origin, once for each origin in an hour, with
-// the flag that would allow it.
-func (l *List) LogRefusal(origin string) {
-	origin = refusal.Printable(origin)
+// LogRefusal logs that the server has refused a page of the origin of a request, once for each origin in an hour,
+// with the flag that would allow it.
+func (l *List) LogRefusal(r *http.Request) {
+	origin := refusal.Printable(r.Header.Get("Origin"))
 	const refused = "the server refused a page of another site; "
 	switch {
+	case l.lostHost(r):
+		l.refusals.Warn(origin, "the server refused a page of its own: the proxy must pass on Host, which --hosts names", "origin", origin, "host", refusal.Printable(r.Host))
 	case origin == opaque:
 		l.refusals.Warn(origin, refused+"the flag allows the pages of all sites to read and watch", "origin", origin, "flag", "--origins '"+Any+"'")
 	case Check(origin) != nil:
@@ -83,7 +97,8 @@ func IsForeign(r *http.Request) bool {
 		return false
 	}
 	u, err := url.Parse(origin)
-	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host)
+	// A page without TLS is of another origin: anybody on the way may have written it.
+	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) || r.TLS != nil && u.Scheme != "https"
 }
 
 var hostname = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$`)

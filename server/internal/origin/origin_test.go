@@ -2,6 +2,7 @@ package origin
 
 import (
 	"bytes"
+	"crypto/tls"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -11,13 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// from is a request of a page of an origin.
+func from(origin string) *http.Request {
+	return &http.Request{Host: "127.0.0.1:8080", Header: http.Header{"Origin": {origin}}}
+}
+
 // The log names each refused origin once, with the flag that would allow it beside the present ones.
 func TestLogNamesTheFlag(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	l := New([]string{"https://a.example"}, slog.New(slog.NewTextHandler(&log, nil)))
+	l := New([]string{"https://a.example"}, nil, slog.New(slog.NewTextHandler(&log, nil)))
 	for range 2 {
-		l.LogRefusal("https://real.example")
+		l.LogRefusal(from("https://real.example"))
 	}
 	require.Equal(t, 1, strings.Count(log.String(), `origin=https://real.example flag="--origins https://a.example,https://real.example"`))
 }
@@ -26,17 +32,17 @@ func TestLogNamesTheFlag(t *testing.T) {
 func TestOriginsThatNoFlagNames(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	l := New(nil, slog.New(slog.NewTextHandler(&log, nil)))
+	l := New(nil, nil, slog.New(slog.NewTextHandler(&log, nil)))
 	for _, name := range []string{"chrome-extension://x", "file://", "https://a b", "https://x/path", "\xff"} {
-		l.LogRefusal(name)
-		require.Contains(t, l.Refusal(name, 123), "--origins cannot name it")
+		l.LogRefusal(from(name))
+		require.Contains(t, l.Refusal(from(name), 123), "--origins cannot name it")
 	}
 	require.Equal(t, 5, strings.Count(log.String(), "--origins cannot name its origin"), log.String())
 	require.NotContains(t, log.String(), "flag=")
 	log.Reset()
-	l.LogRefusal("null")
+	l.LogRefusal(from("null"))
 	require.Contains(t, log.String(), `the flag allows the pages of all sites to read and watch" origin=null flag="--origins '*'"`)
-	require.Contains(t, l.Refusal("null", 123), "--origins '*' allows it, and all sites")
+	require.Contains(t, l.Refusal(from("null"), 123), "--origins '*' allows it, and all sites")
 }
 
 // A reason fits into a close frame and is text, whatever the client sends as its origin.
@@ -44,7 +50,7 @@ func TestRefusalFits(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"https://x", "http://\xff\xfe", "\xff", "http://é", "chrome-extension://x"} {
 		for n := range 400 {
-			reason := New(nil, slog.Default()).Refusal(name+strings.Repeat("é", n), 123)
+			reason := New(nil, nil, slog.Default()).Refusal(from(name+strings.Repeat("é", n)), 123)
 			require.LessOrEqual(t, len(reason), 123)
 			require.True(t, utf8.ValidString(reason))
 			require.Contains(t, reason, "--origins")
@@ -62,6 +68,10 @@ func TestForeignPages(t *testing.T) {
 		require.Equal(t, foreign, IsForeign(r), origin)
 	}
 	require.True(t, IsForeign(&http.Request{Header: http.Header{"Origin": {"null"}}}), "no host is not the same host")
+	for origin, foreign := range map[string]bool{"https://host": false, "http://host": true} {
+		r := &http.Request{Host: "host", Header: http.Header{"Origin": {origin}}, TLS: new(tls.ConnectionState)}
+		require.Equal(t, foreign, IsForeign(r), "anybody on the way may have written a page that came without TLS")
+	}
 }
 
 // A host without a scheme is a slip; the error has the origin that is likely meant.
@@ -73,4 +83,24 @@ func TestOriginWithoutAScheme(t *testing.T) {
 	} {
 		require.EqualError(t, Check(origin), want, origin)
 	}
+}
+
+// Where a proxy has dropped the Host of the server's own page, --origins is not what the operator lacks.
+func TestProxyThatDropsHost(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	isOwn := func(host string) bool { return strings.HasPrefix(host, "scores.test") }
+	l := New(nil, isOwn, slog.New(slog.NewTextHandler(&log, nil)))
+	r := from("http://scores.test")
+	l.LogRefusal(r)
+	require.Contains(t, log.String(), "the proxy must pass on Host")
+	require.Contains(t, log.String(), "origin=http://scores.test host=127.0.0.1:8080")
+	require.Equal(t, "the proxy must pass on Host: the server's --hosts names the host of this page", l.Refusal(r, 123))
+	require.NotContains(t, log.String(), "--origins")
+
+	r = from("http://other.test")
+	require.Contains(t, l.Refusal(r, 123), "--origins", "a page of another host")
+	r = from("http://scores.test:3000")
+	r.Host = "scores.test"
+	require.Contains(t, l.Refusal(r, 123), "--origins", "no proxy has dropped that Host: the page came from another port")
 }

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	ErrForbidden            = errors.New("forbidden")
+	ErrForbidden            = access.ErrForbidden
 	ErrNotFound             = errors.New("not found")
 	ErrMethodNotAllowed     = errors.New("method not allowed")
 	ErrHandshake            = errors.New("not a WebSocket handshake")
@@ -34,7 +34,9 @@ var table = []struct {
 }{
 	{ranking.ErrInvalid, http.StatusBadRequest, "invalid_request"},
 	{ErrHandshake, http.StatusBadRequest, "invalid_request"},
+	{access.ErrUnauthorized, http.StatusUnauthorized, "unauthorized"},
 	{ErrForbidden, http.StatusForbidden, "forbidden"},
+	{ranking.ErrForbidden, http.StatusForbidden, "forbidden"},
 	{ranking.ErrUnknownBoard, http.StatusNotFound, "unknown_board"},
 	{ranking.ErrUnknownPeriod, http.StatusNotFound, "unknown_period"},
 	{ranking.ErrUnknownEvent, http.StatusNotFound, "unknown_event"},
@@ -51,6 +53,7 @@ var table = []struct {
 	{access.ErrRateLimited, http.StatusTooManyRequests, "rate_limited"},
 	{access.ErrLimitReached, http.StatusTooManyRequests, "limit_reached"},
 	{access.ErrOverloaded, http.StatusServiceUnavailable, "overloaded"},
+	{access.ErrKeysUnavailable, http.StatusServiceUnavailable, "unavailable"},
 	{ranking.ErrOverloaded, http.StatusServiceUnavailable, "unavailable"},
 	{ranking.ErrUnavailable, http.StatusServiceUnavailable, "unavailable"},
 	{hub.ErrClosed, http.StatusServiceUnavailable, "unavailable"},
@@ -89,7 +92,7 @@ func Of(err error) Problem {
 		case errors.Is(err, ranking.ErrOverloaded) && field != nil: // its message says of what there is too much
 		case errors.Is(err, ranking.ErrOverloaded):
 			p.Message = "too many updates are waiting; the server has applied none of this request"
-		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed), errors.Is(err, access.ErrOverloaded):
+		case errors.Is(err, ErrNotReady), errors.Is(err, hub.ErrClosed), errors.Is(err, access.ErrOverloaded), errors.Is(err, access.ErrKeysUnavailable):
 			p.Message = err.Error()
 		case errors.As(err, &missing):
 			p.Message = missing.Error()
@@ -100,13 +103,23 @@ func Of(err error) Problem {
 	return p
 }
 
+// For is Of for a caller: a caller who may not read all definitions gets no hint at others than the one that it
+// asked for.
+func For(c *access.Caller, err error) Problem {
+	var field *ranking.FieldError
+	if !c.MayAll() && errors.As(err, &field) && field.Hint != "" {
+		err = &ranking.FieldError{Field: field.Field, Reason: field.Reason, Kind: field.Kind}
+	}
+	return Of(err)
+}
+
 // At prefixes the field of an error with its place in a larger request: updates[3].score.
 func At(place string, err error) error {
 	var field *ranking.FieldError
 	if !errors.As(err, &field) {
 		return err
 	}
-	return &ranking.FieldError{Field: place + "." + field.Field, Reason: field.Reason, Kind: field.Kind}
+	return &ranking.FieldError{Field: place + "." + field.Field, Reason: field.Reason, Kind: field.Kind, Hint: field.Hint}
 }
 
 // InItem does as At for an error about an item, and leaves an error about the board or the event as a

@@ -6,8 +6,8 @@
  */
 
 import { dates } from '../../kit/format.js';
-import { connect } from '../../kit/rankcast.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
+import { connectWithToken } from '../shared/connection.js';
 import { createElement, replaceItems, setAttribute, setText } from '../shared/dom.js';
 import { encodeSegment } from '../shared/links.js';
 import { Poll } from '../shared/poll.js';
@@ -108,7 +108,7 @@ export class BoardDetails {
     const now = performance.now();
     if (now - this.#pingAt < PING_MS) return;
     this.#pingAt = now;
-    connect().ping().then((ms) => setText(this.#latency, ms === null ? '' : text('latency', { n: Math.max(1, Math.round(ms)) })));
+    connectWithToken().ping().then((ms) => setText(this.#latency, ms === null ? '' : text('latency', { n: Math.max(1, Math.round(ms)) })));
   }
 
   #renderTrends() {

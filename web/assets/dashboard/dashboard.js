@@ -7,13 +7,15 @@
  */
 
 import { fill, scoreFormat } from '../../kit/format.js';
-import '../../kit/rankcast.js';
+import { LiveLeaderboard } from '../../kit/rankcast.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { findDefinition, placeholders } from '../shared/board-name.js';
+import { setToken } from '../shared/connection.js';
 import { byId, createElement, setAttribute, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, handleLinks, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
 import { memberProblem, showMemberProblem } from '../shared/member-id.js';
 import { Poll } from '../shared/poll.js';
+import { refusalText } from '../shared/refusal.js';
 import { text } from '../shared/texts.js';
 import { BoardDetails } from './board-details.js';
 import { summarize } from './definition-summary.js';
@@ -45,7 +47,7 @@ const meInput = byId('me', HTMLInputElement);
 const meProblem = byId('me-problem', HTMLParagraphElement);
 const topSelect = byId('top', HTMLSelectElement);
 const live = byId('live', HTMLElement);
-const leaderboard = byId('leaderboard', HTMLElement);
+const leaderboard = byId('leaderboard', LiveLeaderboard);
 const shareButton = byId('share', HTMLButtonElement);
 const shareDone = byId('share-done', HTMLElement);
 const overlayLink = byId('overlay-link', HTMLAnchorElement);
@@ -87,8 +89,9 @@ const definitionsPoll = new Poll(DEFINITIONS_MS, async (signal) => {
     ({ boards: definitions } = await fetchJSON('v1/boards', signal));
     setText(note, '');
   } catch (error) {
-    // Once the page has definitions, the boards show the problem themselves.
-    if (!signal.aborted && definitions.length === 0) setText(note, text(error instanceof HTTPError ? 'boards_refused' : 'server_away'));
+    // Once the page has definitions, the boards show the problem themselves. A refusal stands where
+    // the data would: in the overview, the board or the family.
+    if (!signal.aborted && definitions.length === 0) setText(note, refusalText(error) ? '' : text(error instanceof HTTPError ? 'boards_refused' : 'server_away'));
     throw error;
   } finally {
     requested ||= !signal.aborted;
@@ -96,6 +99,7 @@ const definitionsPoll = new Poll(DEFINITIONS_MS, async (signal) => {
   }
 });
 
+setToken([leaderboard]);
 homeLink.href = pageURL('').href;
 addEventListener('popstate', render);
 handleLinks((path) => path === ROOT.pathname || path.startsWith(`${ROOT.pathname}boards/`), navigate);

@@ -9,6 +9,7 @@ import { fetchJSON, HTTPError } from '../shared/api.js';
 import { instance, partProblem, placeholders } from '../shared/board-name.js';
 import { createElement, replaceItems, setAttribute, setText } from '../shared/dom.js';
 import { Poll } from '../shared/poll.js';
+import { refusalText } from '../shared/refusal.js';
 import { text } from '../shared/texts.js';
 
 /** A reader does not look through a longer list. */
@@ -82,7 +83,9 @@ export class Family {
     } catch (error) {
       if (signal.aborted) return;
       const unknown = error instanceof HTTPError && error.status === 404;
-      setText(this.#note, text(unknown ? 'no_such_family' : 'family_away'));
+      const refusal = refusalText(error);
+      if (refusal) this.#list.replaceChildren();
+      setText(this.#note, refusal || text(unknown ? 'no_such_family' : 'family_away'));
       if (!unknown) throw error;
     }
   }

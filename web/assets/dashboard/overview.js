@@ -8,6 +8,7 @@
 import { fetchJSON, HTTPError } from '../shared/api.js';
 import { setText } from '../shared/dom.js';
 import { Poll } from '../shared/poll.js';
+import { refusalText } from '../shared/refusal.js';
 import { text } from '../shared/texts.js';
 import { OverviewCard } from './overview-card.js';
 
@@ -60,10 +61,20 @@ export class Overview {
     try {
       overview = await fetchJSON('v1/overview', signal);
     } catch (error) {
-      if (!signal.aborted) setText(this.#note, text(error instanceof HTTPError ? 'overview_refused' : 'overview_away'));
+      if (!signal.aborted) this.#renderFailure(error);
       throw error;
     }
     this.#render(overview);
+  }
+
+  /** @param {unknown} error */
+  #renderFailure(error) {
+    const refusal = refusalText(error);
+    if (refusal) {
+      this.#cards.clear();
+      this.#list.replaceChildren();
+    }
+    setText(this.#note, refusal || text(error instanceof HTTPError ? 'overview_refused' : 'overview_away'));
   }
 
   /** @param {OverviewAnswer} overview */

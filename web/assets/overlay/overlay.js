@@ -18,6 +18,7 @@
 import { fill } from '../../kit/format.js';
 import '../../kit/rankcast.js';
 import { fetchJSON } from '../shared/api.js';
+import { setToken } from '../shared/connection.js';
 import { byId, setAttribute, setProperty, setText } from '../shared/dom.js';
 import { decodeSegment, encodeSegment, ROOT } from '../shared/links.js';
 import { Poll } from '../shared/poll.js';
@@ -78,6 +79,7 @@ setText(byId('hint', HTMLElement), faults.join('\n'));
 if (!waits) start();
 
 function start() {
+  setToken([board]);
   board.setAttribute('board', ''); // until readDefinition sets it
   board.setAttribute('top', String(mode === 'me' ? CARD_TOP : requestedTop));
   board.setAttribute('pace', String(pace));

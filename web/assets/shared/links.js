@@ -47,16 +47,25 @@ export function updateLanguageLink(link) {
  */
 export function handleLinks(isOwn, navigate) {
   document.addEventListener('click', (event) => {
-    // Links in rows are in the shadow root of a board.
-    const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
-    // A click with another button or with a key opens a tab or a window, or saves the page.
-    if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = clickedLink(event);
+    if (!link) return;
     const { origin, pathname, hash, searchParams } = new URL(link.href);
     // Another language needs a new load.
     if ((searchParams.get('lang') ?? '') !== LANGUAGE || origin !== ROOT.origin || hash || !isOwn(pathname)) return;
     event.preventDefault();
     navigate(link.href);
   });
+}
+
+/**
+ * @param {MouseEvent} event
+ * @returns {HTMLAnchorElement | undefined} the link that the browser would follow in this tab
+ */
+export function clickedLink(event) {
+  // A click with another button or with a key opens a tab or a window, or saves the page.
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return undefined;
+  // Links in rows are in the shadow root of a board.
+  return event.composedPath().find((node) => node instanceof HTMLAnchorElement);
 }
 
 /**

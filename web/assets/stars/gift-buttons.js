@@ -8,16 +8,18 @@
  * @import {State} from '../../kit/rankcast.js'
  */
 
-import { connect } from '../../kit/rankcast.js';
+import { connectWithToken } from '../shared/connection.js';
 import { createElement, setAttribute, setText } from '../shared/dom.js';
 import { countedText, text } from '../shared/texts.js';
+import { token } from '../shared/token.js';
 import { GiftSender } from './gift-sender.js';
 
 const THANKS_MS = 9_000;
 const PETALS = 12;
 /** Keys of texts, by the code of a problem. */
 const REFUSALS = new Map([
-  ['forbidden', 'stars_forbidden'],
+  ['unauthorized', 'stars_unauthorized'],
+  ['forbidden', token ? 'stars_token_forbids' : 'stars_forbidden'],
   ['not_open', 'stars_not_now'],
   ['unknown_board', 'stars_not_now'],
   ['unknown_event', 'stars_not_now'],
@@ -91,7 +93,7 @@ export class GiftButtons {
   #message = '';
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-  #sender = new GiftSender((gift, within) => connect().send('gift', gift, within), {
+  #sender = new GiftSender((gift, within) => connectWithToken().send('gift', gift, within), {
     onChange: () => this.#render(),
     onAccepted: (gift, results) => this.#thank(gift, results),
     onRefused: (gift, problem) => this.#showMessage(refusalText(problem)),

@@ -3,7 +3,9 @@
 /** The boards and the event that the star-flower page requires, and which of them the server has not defined. */
 
 import { fetchJSON } from '../shared/api.js';
+import { encodeSegment } from '../shared/links.js';
 import { Poll } from '../shared/poll.js';
+import { refusalText } from '../shared/refusal.js';
 
 const BOARDS = ['stars', 'fans:{star}', 'fans3h:{star}'];
 const EVENT = 'gift';
@@ -17,13 +19,29 @@ export class Requirements {
     // An operator may define them while the page is open, so the page checks whenever it becomes visible.
     new Poll(Infinity, async (signal) => {
       const [{ boards }, { events }] = await Promise.all([fetchJSON('v1/boards', signal), fetchJSON('v1/events', signal)]);
+      const unlisted = BOARDS.filter((name) => !boards.some((/** @type {{ board: string }} */ { board }) => shape(board) === shape(name)));
+      const hidden = await Promise.all(unlisted.map((name) => isHidden(name, signal)));
       this.missing = {
-        boards: BOARDS.filter((name) => !boards.some((/** @type {{ board: string }} */ { board }) => shape(board) === shape(name))),
+        boards: unlisted.filter((_, i) => !hidden[i]),
         event: events.some((/** @type {{ event: string }} */ { event }) => event === EVENT) ? '' : EVENT,
       };
       onChange();
     }).start();
   }
+}
+
+/**
+ * @param {string} board which the server did not list
+ * @param {AbortSignal} signal
+ * @returns {Promise<boolean>} whether the list lacks it because the viewer may not see it
+ */
+async function isHidden(board, signal) {
+  try {
+    await fetchJSON(`v1/boards/${encodeSegment(board)}`, signal);
+  } catch (error) {
+    return refusalText(error) !== '';
+  }
+  return false;
 }
 
 /**

@@ -2,17 +2,21 @@
 
 /**
  * The script of the star-flower page, on which viewers send flowers to stars: all stars (`/stars`),
- * or one (`/stars?star=s17`). `me=mochi` names the viewer. The URL holds all that the page shows,
- * so that a viewer can keep and share it.
+ * or one (`/stars?star=s17`). The viewer is whom the token of the page is for. Without a token,
+ * `me=mochi` names the viewer. The URL holds all else that the page shows, so that a viewer can
+ * keep and share it.
  */
 
 import { fill } from '../../kit/format.js';
-import { connect } from '../../kit/rankcast.js';
+import '../../kit/rankcast.js';
 import { partProblem } from '../shared/board-name.js';
+import { connectWithToken, setToken } from '../shared/connection.js';
 import { byId, setAttribute, setText } from '../shared/dom.js';
 import { handleLinks, pageURL, ROOT, updateLanguageLink } from '../shared/links.js';
 import { memberProblem, showMemberProblem } from '../shared/member-id.js';
+import { refusalText } from '../shared/refusal.js';
 import { text } from '../shared/texts.js';
+import { token, tokenMaySend, tokenSub } from '../shared/token.js';
 import { linkOf, renderStarRows } from './board-rows.js';
 import { Countdown } from './countdown.js';
 import { GiftButtons } from './gift-buttons.js';
@@ -22,8 +26,10 @@ import { Requirements } from './requirements.js';
 import { StarDetails } from './star-details.js';
 import { Winners } from './winners.js';
 
+/** @typedef {import('../../kit/rankcast.js').Problem} Problem */
 /** @typedef {import('../../kit/rankcast.js').Update} Update */
 
+const EVENT = 'gift';
 const STORAGE_KEY = `rankcast me ${ROOT.pathname}`;
 
 const main = byId('main', HTMLElement);
@@ -33,25 +39,35 @@ const starName = byId('star-name', HTMLElement);
 const backLink = byId('back', HTMLAnchorElement);
 const board = byId('stars', HTMLElement);
 const viewerForm = byId('viewer', HTMLFormElement);
+const viewerNote = byId('viewer-note', HTMLElement);
 const giftTitle = byId('gift-title', HTMLElement);
 const meInput = byId('me', HTMLInputElement);
 const meProblem = byId('me-problem', HTMLElement);
 const languageLink = byId('other-language', HTMLAnchorElement);
+const feedEmpty = byId('feed-empty', HTMLElement);
+const feedEmptyText = feedEmpty.textContent ?? '';
+
+/** The viewer of the token; '': none, so the URL or the input names the viewer. */
+const knownViewer = memberProblem(tokenSub) ? '' : tokenSub;
+/** Whether the server takes events from pages. */
+const takesGifts = 'writes' in document.body.dataset;
+const maySend = takesGifts && (document.body.dataset.anonymousSends === 'true' || tokenMaySend(EVENT));
 
 const profiles = new ProfileCache(() => {
   giftFeed.renderSoon();
   starDetails.renderName();
   renderTitle();
+  renderRequirements();
 });
-const countdown = new Countdown(byId('countdown', HTMLElement), byId('countdown-left', HTMLElement), () => connect().now());
+const countdown = new Countdown(byId('countdown', HTMLElement), byId('countdown-left', HTMLElement), () => connectWithToken().now());
 const winners = new Winners(byId('podium', HTMLElement), byId('no-winners', HTMLElement), (star) => starURL(star));
-const giftFeed = new GiftFeed(byId('gifts', HTMLElement), byId('feed-empty', HTMLElement), {
+const giftFeed = new GiftFeed(byId('gifts', HTMLElement), feedEmpty, {
   user: (id) => profiles.get('user', id),
   star: (id) => profiles.get('star', id),
   me: () => readURL().me,
 });
 const starDetails = new StarDetails(profiles);
-const giftButtons = 'writes' in document.body.dataset ? newGiftButtons() : null;
+const giftButtons = maySend ? newGiftButtons() : null;
 const requirements = new Requirements(() => {
   watchGifts();
   render();
@@ -63,7 +79,8 @@ let star = '';
 let viewer = '';
 /** @type {(() => void) | null} */
 let unwatchGifts = null;
-let giftsRefused = false;
+/** Why the server refused the feed. @type {Problem | null} */
+let feedProblem = null;
 
 handleLinks(
   (path) => path === location.pathname,
@@ -82,6 +99,8 @@ board.addEventListener('update', (event) => {
     profiles.addEntries('star', [...snapshot.top, ...(me?.around ?? [])]);
     countdown.setEnd(snapshot.final ? null : snapshot.ends);
     if (!snapshot.final) winners.setPeriod(snapshot.period);
+  } else if (state === 'stopped') {
+    winners.setPeriod('');
   }
   renderStarRows(board, update, starURL);
   starDetails.update(update);
@@ -95,6 +114,8 @@ viewerForm.addEventListener('submit', (event) => {
   changeViewer();
 });
 
+viewerForm.hidden = knownViewer !== '' || (takesGifts && !maySend);
+setToken([...document.querySelectorAll('live-leaderboard')]);
 watchGifts();
 restoreViewer();
 render();
@@ -102,13 +123,14 @@ giftButtons?.resume();
 
 // The kit does not retry a refused feed, and an operator may define the event later.
 function watchGifts() {
-  if (unwatchGifts && !giftsRefused) return;
+  if (unwatchGifts && !feedProblem) return;
   unwatchGifts?.();
-  giftsRefused = false;
-  unwatchGifts = connect().feed('gift', {
+  feedProblem = null;
+  unwatchGifts = connectWithToken().feed(EVENT, {
     onItems: (items) => giftFeed.addItems(items),
-    onError: () => {
-      giftsRefused = true;
+    onError: (problem) => {
+      feedProblem = problem;
+      renderRequirements();
     },
   });
 }
@@ -119,10 +141,10 @@ function newGiftButtons() {
   return new GiftButtons(buttons, byId('gift-note', HTMLElement), () => meInput.focus(), (id) => profiles.get('star', id).name || id);
 }
 
-/** @returns {{ star: string, me: string }} what the URL asks for; star '': all stars */
+/** @returns {{ star: string, me: string }} what the URL asks for; star '': all stars; me: the token's viewer, if there is one */
 function readURL() {
   const query = new URLSearchParams(location.search);
-  return { star: query.get('star') ?? '', me: query.get('me') ?? '' };
+  return { star: query.get('star') ?? '', me: knownViewer || (query.get('me') ?? '') };
 }
 
 /**
@@ -130,13 +152,13 @@ function readURL() {
  * @param {string} [me] default: the viewer of the URL
  */
 function starURL(star, me = readURL().me) {
-  return pageURL('stars', { star, me }).href;
+  return pageURL('stars', { star, me: knownViewer ? '' : me }).href;
 }
 
 /** Puts the stored viewer into a URL without one. */
 function restoreViewer() {
   const { star, me } = readURL();
-  if (me) return;
+  if (me || viewerForm.hidden) return;
   try {
     const stored = localStorage.getItem(STORAGE_KEY) ?? '';
     if (stored && !memberProblem(stored)) history.replaceState(null, '', starURL(star, stored));
@@ -209,14 +231,25 @@ function storeViewer(me) {
 }
 
 function renderRequirements() {
-  const { boards, event } = requirements.missing;
+  const refusal = feedProblem ? refusalText(feedProblem) : '';
+  const { boards } = requirements.missing;
+  // The server does not list an event that the viewer may not see.
+  const event = refusal ? '' : requirements.missing.event;
   const missing = [...boards, ...(event ? [text('stars_event', { name: event })] : [])];
   setText(requirementsNote, missing.length > 0 ? text('stars_requirements', { missing: missing.join(text('stars_list')) }) : '');
   byId('week', HTMLElement).hidden = byId('winners', HTMLElement).hidden = boards.includes('stars');
   byId('feed', HTMLElement).hidden = event !== '';
-  const canSend = giftButtons !== null && event === '' && (star === '' || partProblem(star) === '');
-  main.toggleAttribute('data-no-gifts', !canSend);
-  setText(giftTitle, text(canSend ? 'stars_send' : 'stars_your_place'));
+  setText(feedEmpty, refusal || feedEmptyText);
+  const takes = takesGifts && event === '' && (star === '' || partProblem(star) === '');
+  main.toggleAttribute('data-no-gifts', !(takes && maySend));
+  setText(giftTitle, text(takes ? 'stars_send' : 'stars_your_place'));
+  setText(viewerNote, viewerText(takes));
+}
+
+/** @param {boolean} takes whether the server takes gifts for the star */
+function viewerText(takes) {
+  if (takes && !maySend) return text(token ? 'stars_token_cannot_send' : 'stars_needs_token');
+  return knownViewer && text('stars_you_are', { name: profiles.get('user', knownViewer).name || knownViewer });
 }
 
 function renderTitle() {

@@ -4,8 +4,9 @@
 
 import { numbers } from '../../kit/format.js';
 import { fetchJSON, HTTPError } from '../shared/api.js';
-import { createElement } from '../shared/dom.js';
+import { createElement, setText } from '../shared/dom.js';
 import { Poll } from '../shared/poll.js';
+import { refusalText } from '../shared/refusal.js';
 import { countedText, text } from '../shared/texts.js';
 import { createIcon } from './icon.js';
 import { Portrait } from './portrait.js';
@@ -15,6 +16,7 @@ import { Portrait } from './portrait.js';
 export class Winners {
   #podium;
   #none;
+  #noneText;
   #starURL;
   /** @type {string | null} */
   #period = null;
@@ -25,12 +27,13 @@ export class Winners {
 
   /**
    * @param {HTMLElement} podium
-   * @param {HTMLElement} none shown if last week has no winners
+   * @param {HTMLElement} none shown if last week has no winners, or the reader may not see them
    * @param {(star: string) => string} starURL
    */
   constructor(podium, none, starURL) {
     this.#podium = podium;
     this.#none = none;
+    this.#noneText = none.textContent ?? '';
     this.#starURL = starURL;
   }
 
@@ -50,12 +53,15 @@ export class Winners {
   async #load(signal) {
     /** @type {Entry[]} */
     let top = [];
+    let none = this.#noneText;
     try {
       ({ top } = await fetchJSON('v1/boards/stars@-1/top?limit=3', signal));
     } catch (error) {
       // The period does not exist: this week is the first, or the server keeps no earlier ones.
       if (!(error instanceof HTTPError && error.status < 500)) throw error;
+      none = refusalText(error) || none;
     }
+    setText(this.#none, none);
     // Links that stay keep the focus.
     const json = JSON.stringify(top);
     if (json === this.#shown) return;

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,8 +48,23 @@ func (p *Put) Validate() error {
 		return errors.New("--file and a board cannot be used together")
 	case p.File == "" && p.Board == "":
 		return errors.New("give a board, or --file=FILE")
+	case p.isFile():
+		return fmt.Errorf("%q is a file and no board: did you mean --file %s?", p.Board, p.Board)
 	}
 	return nil
+}
+
+// isFile reports whether the board is likely the name of a boards file. A file of a board's own name does not count
+// where a definition follows: then the name is that of a board.
+func (p *Put) isFile() bool {
+	if ending := strings.ToLower(filepath.Ext(p.Board)); ending == ".yaml" || ending == ".yml" {
+		return true
+	}
+	if p.Board == "" || p.Definition != "" {
+		return false
+	}
+	info, err := os.Stat(p.Board)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Run checks everything and then sends one definition after the other. It prints a line for
@@ -96,6 +113,7 @@ func (p *Put) definitions() (definition.Set, error) {
 // onePut is one definition to send.
 type onePut struct {
 	section, name string
+	located       interface{ LocateInFile(err error) error } // the definition
 	body          jsontext.Value
 	read          func(ctx context.Context, name string) (jsontext.Value, error)
 	define        func(ctx context.Context, name string, body jsontext.Value) (jsontext.Value, error)
@@ -120,14 +138,14 @@ func newPuts(c *client.Client, defs definition.Set) ([]onePut, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode board %q: %w", d.Name, err)
 		}
-		all = append(all, onePut{definition.SectionBoards, d.Name, body, c.BoardDefinition, c.DefineBoard})
+		all = append(all, onePut{definition.SectionBoards, d.Name, d, body, c.BoardDefinition, c.DefineBoard})
 	}
 	for _, e := range defs.Events {
 		body, err := json.Marshal(e)
 		if err != nil {
 			return nil, fmt.Errorf("encode event %q: %w", e.Name, err)
 		}
-		all = append(all, onePut{definition.SectionEvents, e.Name, body, c.EventDefinition, c.DefineEvent})
+		all = append(all, onePut{definition.SectionEvents, e.Name, e, body, c.EventDefinition, c.DefineEvent})
 	}
 	return all, nil
 }
@@ -195,6 +213,6 @@ func (o onePut) locate(err error) error {
 		return err
 	}
 	located := *answer
-	located.Message = definition.LocateInFile(o.section, o.name, definition.Invalid(answer.Field, reason)).Error()
+	located.Message = o.located.LocateInFile(definition.Invalid(answer.Field, reason)).Error()
 	return &located
 }

@@ -94,7 +94,7 @@ func (r *Command) newDecoder() *decoder {
 // interrupt or an outage. Run returns when ctx ends, at the latest stopGrace after it.
 func (r *Command) Run(ctx context.Context) error {
 	s := &sender{Command: r, bar: progressbar.DefaultSilent(0)}
-	c, err := client.New(r.Server.URL, client.Config{OnRetry: s.reportRetry})
+	c, err := r.Server.Client(client.Config{OnRetry: s.reportRetry})
 	if err != nil {
 		return err
 	}

@@ -236,6 +236,8 @@ func (s *sender) explainRefusal(err error) error {
 	switch {
 	case errors.Is(err, client.ErrNotSent) && s.sent+s.refused == 0:
 		return term.NotSent(s.Server.URL, err)
+	case errors.As(err, &e) && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden):
+		return s.Server.Refusal(err)
 	case !errors.As(err, &e) || e.Status != http.StatusNotFound:
 		return err
 	case e.Code == "not_found" && s.Event != "":

@@ -2,6 +2,8 @@ package term
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -115,7 +117,25 @@ func RetryLine(server, howLong string, why error) string {
 
 // NotSent words an error of the client that wraps client.ErrNotSent.
 func NotSent(server string, err error) error {
+	if wrong := Untrusted(server, err); wrong != nil {
+		return fmt.Errorf("%w: %w", client.ErrNotSent, wrong)
+	}
 	return fmt.Errorf("%s does not answer: %w; %w%s", Redacted(server), Cause(err), client.ErrNotSent, remedy)
+}
+
+// Untrusted words an error about the certificate of the server at a URL, with what the user can do. It returns nil
+// for all other errors.
+func Untrusted(server string, err error) error {
+	var certificate *tls.CertificateVerificationError
+	if !errors.As(err, &certificate) {
+		return nil
+	}
+	wrong := fmt.Errorf("the certificate of %s is not trusted: %w", Redacted(server), certificate.Err)
+	var unknown x509.UnknownAuthorityError
+	if errors.As(err, &unknown) {
+		return fmt.Errorf("%w. If it is yours, trust the authority that signed it: SSL_CERT_FILE=ca.pem", wrong)
+	}
+	return wrong
 }
 
 // Refusal returns the server's answer in err without the words of the client around it,

@@ -47,7 +47,7 @@ func (w *Command) Validate() error {
 // Run shows the board until the user quits, ctx ends, or the server refuses the board, which
 // is its error. A server that does not answer is tried again without end.
 func (w *Command) Run(ctx context.Context) error {
-	c, err := client.New(w.Server.URL, client.Config{})
+	c, err := w.Server.Client(client.Config{})
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (w *Command) runTUI(ctx context.Context, c *client.Client, what client.Watc
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		if err := c.Watch(ctx, w.Board, what, func(b client.Board) { program.Send(b) }); ctx.Err() == nil {
-			failed = term.Refusal(err)
+			failed = w.Server.Refusal(err)
 		}
 		program.Quit()
 	})
@@ -193,7 +193,7 @@ func (w *Command) printJSON(ctx context.Context, c *client.Client, what client.W
 	if ctx.Err() != nil {
 		return nil
 	}
-	return term.Refusal(err)
+	return w.Server.Refusal(err)
 }
 
 // readerPoll is how long a closed reader may go unnoticed on a quiet board.

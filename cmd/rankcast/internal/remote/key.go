@@ -1,0 +1,100 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"rankcast/server/access"
+	"rankcast/server/client"
+)
+
+const (
+	// keyVariable holds the key itself. No flag does: other users of the machine see command lines.
+	keyVariable = "RANKCAST_KEY"
+	// maxKey bounds a key file, in bytes: a server takes 16 KiB of header.
+	maxKey = 12 << 10
+)
+
+// credentials returns the key of --key-file, or else of RANKCAST_KEY; nil for none. It returns an error for a file
+// that cannot be read, or that holds no key.
+func (s Server) credentials() (func(context.Context) (string, error), error) {
+	if s.KeyFile != "" {
+		f := &keyFile{path: s.KeyFile}
+		return f.get, f.read()
+	}
+	if key := strings.TrimSpace(os.Getenv(keyVariable)); key != "" {
+		if err := checkKey(key); err != nil {
+			return nil, fmt.Errorf("%s: %w", keyVariable, err)
+		}
+		return client.Key(key), nil
+	}
+	return nil, nil
+}
+
+// hasKey reports whether the credentials are a server's key, and not a viewer's token.
+func (s Server) hasKey() bool {
+	get, err := s.credentials()
+	if err != nil || get == nil {
+		return false
+	}
+	key, err := get(context.Background())
+	return err == nil && access.IsKey(key)
+}
+
+// keyFile is a key in a file. Its methods may be called concurrently.
+type keyFile struct {
+	path string
+
+	mu  sync.Mutex
+	key string // the last good one
+}
+
+// get returns the key that the file holds now. While the file is missing or empty, because a program replaces
+// it, get returns the last good key.
+func (f *keyFile) get(context.Context) (string, error) {
+	f.read()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.key, nil
+}
+
+// read reads the file. Its error does not show the content.
+func (f *keyFile) read() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	file, err := os.Open(f.path)
+	if err != nil {
+		return fmt.Errorf("--key-file: %w", err)
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, maxKey+1))
+	if err != nil {
+		return fmt.Errorf("--key-file: %w", err)
+	}
+	key := string(bytes.TrimSpace(b))
+	if err := checkKey(key); err != nil {
+		return fmt.Errorf("--key-file %s: %w", f.path, err)
+	}
+	f.key = key
+	return nil
+}
+
+// checkKey refuses a text that is not a key. Its error does not show the text.
+func checkKey(key string) error {
+	switch {
+	case key == "":
+		return errors.New("is empty; want a key")
+	case len(key) > maxKey:
+		return errors.New("is too large; want one key")
+	}
+	if err := client.CheckCredentials(key); err != nil {
+		return errors.New("holds more than a key; want the key alone")
+	}
+	return nil
+}

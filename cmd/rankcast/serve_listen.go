@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"rankcast/cmd/rankcast/internal/remote"
+	"rankcast/ranking/definition"
+)
+
+// listen opens the listener of --addr. It refuses an address that other machines reach, unless the flags of access
+// allow it.
+func (s *serve) listen(ctx context.Context) (net.Listener, error) {
+	if err := s.Access.checkAddr(ctx, s.Addr); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", s.Addr)
+	if err != nil {
+		return nil, explainListen(s.Addr, err)
+	}
+	// The name of a host may have got another address meanwhile.
+	if err := s.Access.checkAddr(ctx, l.Addr().String()); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// checkAddr refuses an address that is no host and port.
+func checkAddr(addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil && !strings.Contains(host, "/") {
+		if _, err = net.LookupPort("tcp", port); err == nil {
+			return nil
+		}
+	}
+	example := remote.DefaultAddr
+	if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
+		example = net.JoinHostPort("127.0.0.1", addr)
+	}
+	return fmt.Errorf("--addr: is %q; want HOST:PORT, such as %s", addr, example)
+}
+
+// explainListen adds to the error of an address that is in use how to choose another one.
+func explainListen(addr string, err error) error {
+	host, port, splitErr := net.SplitHostPort(addr)
+	n, portErr := strconv.ParseUint(port, 10, 16)
+	if !errors.Is(err, syscall.EADDRINUSE) || splitErr != nil || portErr != nil {
+		return err
+	}
+	other := n + 1
+	if n == math.MaxUint16 {
+		other = n - 1
+	}
+	free := net.JoinHostPort(host, strconv.FormatUint(other, 10))
+	return fmt.Errorf("%w\nanother program uses this port; to serve on another one: --addr %s, or with make: make run RANKCAST_ADDR=%s", err, free, free)
+}
+
+// plainPath is a path that a shell reads as it is.
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+
+// firstScore is the command that sends a score to one of the boards of this node: to points, or
+// else to the first board that takes scores under its own name. program is the path of this
+// program, page the URL of the front page.
+func firstScore(program, page string, boards []definition.Board) string {
+	if !plainPath.MatchString(program) {
+		program = "rankcast"
+	}
+	board := ""
+	for _, d := range boards {
+		takes := d.Union == nil && !strings.Contains(d.Name, ":")
+		if takes && (board == "" || d.Name == "points") {
+			board = d.Name
+		}
+	}
+	if board == "" {
+		return program + " send --help"
+	}
+	command := fmt.Sprintf("%s send %s ana 40", program, board)
+	if server := strings.TrimSuffix(page, "/"); server != "http://"+remote.DefaultAddr {
+		command += " --server " + server
+	}
+	return command
+}
+
+// pageURL is the URL of the front page, for a browser on this machine.
+func (s *serve) pageURL(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	scheme := "http://"
+	if s.TLS.given() {
+		scheme = "https://"
+	}
+	return scheme + net.JoinHostPort(host, port) + "/"
+}

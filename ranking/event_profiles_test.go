@@ -1,0 +1,102 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+)
+
+// profileReads counts the pipelines that read profiles, and loses them while lose is set. It lets the
+// pipelines pass by which a client greets Redis on a new connection.
+type profileReads struct {
+	sent atomic.Int64
+	lose atomic.Bool
+}
+
+func (p *profileReads) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
+}
+
+func (p *profileReads) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (p *profileReads) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if cmds[0].Name() != "get" {
+			return next(ctx, cmds)
+		}
+		p.sent.Add(1)
+		if !p.lose.Load() {
+			return next(ctx, cmds)
+		}
+		for _, c := range cmds {
+			c.SetErr(errCut)
+		}
+		return errCut
+	}
+}
+
+// A node reads the profiles that a batch needs in one round trip. While it cannot read them, the events that
+// need them fail, and may be sent again.
+func TestProfilesOfABatchOfEvents(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "stars"}},
+			Events: []definition.Event{{Name: "e", Rules: definition.FieldRules{"star": {Kind: "star"}}, Updates: []definition.Target{{Board: "stars", Member: "{star}", Score: "1"}}}}}))
+		var batch []EventCall
+		for i := range 100 {
+			star := fmt.Sprint("s", i)
+			batch = append(batch, EventCall{ID: star, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + star + `"`)}})
+			if i%2 == 0 {
+				_, err := s.SetProfile(t.Context(), "star", star, Profile{Name: star})
+				require.NoError(t, err)
+			}
+		}
+		hook := new(profileReads)
+		s.rdb.AddHook(hook)
+		send := func() (counted int) {
+			h, err := s.ApplyEvents(t.Context(), "e", batch)
+			require.NoError(t, err)
+			for _, h := range h {
+				if h.Err == nil {
+					counted++
+				} else {
+					require.ErrorIs(t, h.Err, ErrInvalid)
+				}
+			}
+			return counted
+		}
+		hook.lose.Store(true)
+		_, err := s.ApplyEvents(t.Context(), "e", batch)
+		require.ErrorIs(t, err, ErrUnavailable)
+		require.NotErrorIs(t, err, ErrOutcomeUnknown)
+		page, err := s.Page(t.Context(), "stars", 1, 10)
+		require.NoError(t, err)
+		require.Empty(t, page.Entries)
+
+		hook.lose.Store(false)
+		s.ForgetProfiles() // as after an outage
+		hook.sent.Store(0)
+		require.Equal(t, 50, send())
+		require.EqualValues(t, 1, hook.sent.Load())
+		page, err = s.Page(t.Context(), "stars", 1, 100)
+		require.NoError(t, err)
+		require.Len(t, page.Entries, 50)
+
+		// One event whose members the node knows counts without the profiles of others.
+		hook.lose.Store(true)
+		h, err := s.ApplyEvents(t.Context(), "e", batch[:2])
+		require.NoError(t, err)
+		require.NoError(t, h[0].Err)
+		require.ErrorIs(t, h[1].Err, ErrUnavailable)
+	})
+}

@@ -1,0 +1,81 @@
+package ranking_test
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking"
+	"rankcast/ranking/redistest"
+)
+
+// Of all nodes together, one call gets a ticket.
+func TestTicketWorksOnce(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		nodes := []*ranking.Store{open(t, url), open(t, url)}
+		_, err := nodes[0].TakeTicket(t.Context(), "a")
+		require.ErrorIs(t, err, ranking.ErrUnknownTicket)
+		_, err = nodes[0].SaveTicket(t.Context(), "a", []byte(`{"who":1}`), time.Minute)
+		require.NoError(t, err)
+
+		var took atomic.Int64
+		var callers sync.WaitGroup
+		for i := range 50 {
+			callers.Go(func() {
+				about, err := nodes[i%2].TakeTicket(t.Context(), "a")
+				switch {
+				case err == nil && string(about) == `{"who":1}`:
+					took.Add(1)
+				case !errors.Is(err, ranking.ErrUnknownTicket):
+					t.Error(err)
+				}
+			})
+		}
+		callers.Wait()
+		require.EqualValues(t, 1, took.Load())
+		require.Empty(t, allKeys(t, url))
+	})
+}
+
+// A ticket expires by the clock of Redis, also where Redis has not deleted it yet.
+func TestTicketExpires(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		synctest.Test(t, func(t *testing.T) {
+			s := open(t, url)
+			for _, c := range []struct {
+				age  time.Duration // of the node's estimate of that clock alone
+				want error
+			}{{29 * time.Second, nil}, {30 * time.Second, ranking.ErrUnknownTicket}} {
+				_, err := s.SaveTicket(t.Context(), "a", []byte("x"), 30*time.Second)
+				require.NoError(t, err)
+				time.Sleep(c.age)
+				_, err = s.TakeTicket(t.Context(), "a")
+				require.ErrorIs(t, err, c.want)
+				require.Empty(t, allKeys(t, url))
+			}
+		})
+	})
+}
+
+// The store deletes a ticket that no client uses.
+func TestUnusedTicketIsForgotten(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		_, err := s.SaveTicket(t.Context(), "a", []byte("x"), time.Millisecond)
+		require.NoError(t, err)
+		redistest.Eventually(t, "the ticket to be gone", func() error {
+			if keys := allKeys(t, url); len(keys) > 0 {
+				return errors.New(keys[0])
+			}
+			return nil
+		})
+	})
+}

@@ -1,0 +1,101 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/ranking/redistest"
+	"rankcast/server"
+	"rankcast/server/access"
+	"rankcast/server/servertest"
+)
+
+// fileState is the state of a file in an answer of /readyz?verbose.
+type fileState struct{ Since, Fault, Expires *string }
+
+type nodeState struct {
+	Status      string
+	Access, TLS *fileState
+}
+
+// An access file that is broken shows to admins, and leaves the node ready.
+func TestReadinessShowsTheAccessFile(t *testing.T) {
+	t.Parallel()
+	admin, reader := access.NewKey(), access.NewKey()
+	file := filepath.Join(t.TempDir(), "access.yaml")
+	text := "keys:\n- {name: ops, hash: '" + access.HashKey(admin) + "', scopes: [admin]}\n- {name: app, hash: '" + access.HashKey(reader) + "', scopes: [read], boards: ['*']}\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	guard, err := access.NewGuard(access.GuardConfig{File: file, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	running := make(chan struct{})
+	go func() { guard.Run(ctx); close(running) }()
+	defer func() { stop(); <-running }()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: guard}})
+	ready := func(key string) servertest.Answer {
+		return n.Do("GET", "/readyz?verbose", "", "Authorization", "Bearer "+key)
+	}
+	redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
+
+	servertest.RequireProblem(t, n.Do("GET", "/readyz?verbose", ""), 401, "unauthorized", "")
+	servertest.RequireProblem(t, ready(reader), 403, "forbidden", "")
+	var state nodeState
+	ready(admin).Into(&state)
+	require.Equal(t, "ok", state.Status)
+	require.NotNil(t, state.Access.Since)
+	require.Nil(t, state.Access.Fault)
+	require.Nil(t, state.TLS)
+
+	require.NoError(t, os.WriteFile(file, []byte("keys: {}\nscope: x\n"), 0o600))
+	guard.Reload()
+	redistest.Eventually(t, "the fault", func() error {
+		a := ready(admin)
+		a.Into(&state)
+		if state.Access.Fault == nil {
+			return statusIs(a, 0)
+		}
+		return nil
+	})
+	require.Contains(t, *state.Access.Fault, "scope")
+	require.Equal(t, `{"status":"ok"}`, n.Do("GET", "/readyz", "").Body)
+
+	// A node that is not ready shows the state too, and to nobody else.
+	n.Server.Drain()
+	a := ready(admin)
+	servertest.RequireProblem(t, a, 503, "unavailable", "")
+	var unready struct {
+		Detail      string
+		Access, TLS *fileState
+	}
+	a.Into(&unready)
+	require.Contains(t, unready.Detail, "the node is stopping")
+	require.Equal(t, state.Access, unready.Access)
+	require.Contains(t, a.Body, `"tls":null`)
+	servertest.RequireProblem(t, ready(reader), 403, "forbidden", "")
+	a = n.Do("GET", "/readyz", "")
+	servertest.RequireProblem(t, a, 503, "unavailable", "")
+	require.NotContains(t, a.Body, "access")
+	require.NotContains(t, a.Body, "tls")
+}
+
+// Anybody sees the state of an open server, which has no file.
+func TestReadinessOfAnOpenServer(t *testing.T) {
+	t.Parallel()
+	n := servertest.Start(t, redistest.Embedded(t), servertest.Config{})
+	redistest.Eventually(t, "the node to be ready", func() error { return statusIs(n.Do("GET", "/readyz", ""), 200) })
+	require.Equal(t, `{"status":"ok","access":null,"tls":null}`, n.Do("GET", "/readyz?verbose", "").Body)
+}
+
+// statusIs returns an error unless an answer has a status.
+func statusIs(a servertest.Answer, status int) error {
+	if a.Status != status {
+		return fmt.Errorf("%d %s", a.Status, a.Body)
+	}
+	return nil
+}

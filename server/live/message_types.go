@@ -1,0 +1,72 @@
+package live
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/server/access"
+	"rankcast/server/internal/request"
+)
+
+// MessageNeed is what a type of message needs of its caller. Without a Scope it needs nothing.
+type MessageNeed struct {
+	// Type is the field "type" of the message.
+	Type string
+	// Field names what the message is about. The messages of one Type differ in it; "" if there is one alone.
+	Field string
+	// Scope is what the caller must be allowed to do with the resource that Field names.
+	Scope    access.Scope
+	Resource access.ResourceType
+}
+
+// messageType is a type of message that a client may send.
+type messageType struct {
+	MessageNeed
+	act func(*session, *message) error
+}
+
+// messageTypes are all types of messages, and what decides on the rights for each.
+var messageTypes = []messageType{
+	{MessageNeed{"subscribe", "board", access.ScopeRead, access.BoardResource}, (*session).subscribe},
+	{MessageNeed{"subscribe", "feed", access.ScopeRead, access.EventResource}, (*session).subscribeFeed},
+	{MessageNeed{"update", "board", access.ScopeWrite, access.BoardResource}, (*session).update},
+	{MessageNeed{"event", "event", access.ScopeWrite, access.EventResource}, (*session).event},
+	{MessageNeed{Type: "unsubscribe", Field: "board"}, (*session).unsubscribe},
+	{MessageNeed{Type: "unsubscribe", Field: "feed"}, (*session).unsubscribeFeed},
+	{MessageNeed{Type: "ping"}, (*session).ping},
+	{MessageNeed{Type: "auth"}, (*session).auth},
+}
+
+// MessageNeeds are the needs of all messages that a client may send over a socket.
+func MessageNeeds() []MessageNeed {
+	needs := make([]MessageNeed, len(messageTypes))
+	for i, m := range messageTypes {
+		needs[i] = m.MessageNeed
+	}
+	return needs
+}
+
+// messageTypeOf is the type of a message; nil for an unknown one. Of the types of one name it is the one whose
+// field the message has, or else the first.
+func messageTypeOf(name string, o request.Object) (found *messageType) {
+	for i := range messageTypes {
+		m := &messageTypes[i]
+		if m.Type != name {
+			continue
+		}
+		if _, there := o[m.Field]; there || found == nil {
+			found = m
+		}
+	}
+	return found
+}
+
+// message is a message of a client, and its sender. The caller stays the same until the message is answered,
+// although the session may get another one meanwhile.
+type message struct {
+	id      jsontext.Value // absent: nil
+	fields  request.Object
+	size    int // in bytes
+	caller  *access.Caller
+	version uint64          // of the access file at which caller had its rights
+	about   access.Resource // what the caller may do it with; zero without a scope
+}

@@ -1,0 +1,267 @@
+package server_test
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/tls"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"rankcast/hub"
+	"rankcast/hub/hubtest"
+	"rankcast/ranking/definition"
+	"rankcast/ranking/redistest"
+	"rankcast/server"
+	"rankcast/server/access"
+	"rankcast/server/certificate"
+	"rankcast/server/certificate/certificatetest"
+	"rankcast/server/servertest"
+)
+
+// startTLS starts a node that speaks TLS. trust is the configuration of its clients.
+func startTLS(t *testing.T, url string, cfg servertest.Config, boards ...definition.Board) (n *servertest.Node, trust *tls.Config) {
+	own := certificatetest.Valid(t)
+	certFile, keyFile := own.Write(t, t.TempDir())
+	var err error
+	cfg.Server.Certificate, err = certificate.New(certificate.Config{CertFile: certFile, KeyFile: keyFile, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	return servertest.Start(t, url, cfg, boards...), certificatetest.Trust(own)
+}
+
+// clientOf is an HTTP client of a node that speaks TLS.
+func clientOf(t *testing.T, trust *tls.Config, http2 bool) *http.Client {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(!http2)
+	protocols.SetHTTP2(http2)
+	transport := &http.Transport{TLSClientConfig: trust, Protocols: protocols}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: servertest.Patience}
+}
+
+// The server speaks HTTP/2 and HTTP/1.1, and nothing below TLS 1.2.
+func TestTLSProtocols(t *testing.T) {
+	t.Parallel()
+	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{})
+	for _, http2 := range []bool{false, true} {
+		res, err := clientOf(t, trust, http2).Get("https://" + n.Addr + "/healthz")
+		require.NoError(t, err)
+		res.Body.Close()
+		require.Equal(t, 200, res.StatusCode)
+		require.Equal(t, http2, res.ProtoMajor == 2)
+	}
+	res, err := clientOf(t, trust, true).Get("https://" + n.Addr + "/v1/live")
+	require.NoError(t, err)
+	res.Body.Close()
+	require.Equal(t, 400, res.StatusCode, "a WebSocket takes HTTP/1.1")
+	for version, want := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
+		only := trust.Clone()
+		only.MinVersion, only.MaxVersion = version, version
+		conn, err := tls.Dial("tcp", n.Addr, only)
+		require.Equal(t, want, err == nil, "%x: %v", version, err)
+		if err == nil {
+			conn.Close()
+		}
+	}
+}
+
+// The node tells each HTTP/2 client how many requests it may have under way, and how large its frames may be.
+func TestHTTP2IsBounded(t *testing.T) {
+	t.Parallel()
+	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{})
+	trust.NextProtos = []string{"h2"}
+	conn, err := tls.Dial("tcp", n.Addr, trust)
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")) // and empty settings
+	require.NoError(t, err)
+	head := make([]byte, 9) // RFC 9113, section 4.1
+	_, err = io.ReadFull(conn, head)
+	require.NoError(t, err)
+	require.EqualValues(t, 4, head[3], "want SETTINGS")
+	settings := make([]byte, int(head[1])<<8|int(head[2]))
+	_, err = io.ReadFull(conn, settings)
+	require.NoError(t, err)
+	got := map[uint16]uint32{}
+	for ; len(settings) > 0; settings = settings[6:] {
+		got[binary.BigEndian.Uint16(settings)] = binary.BigEndian.Uint32(settings[2:])
+	}
+	require.EqualValues(t, 100, got[3], "SETTINGS_MAX_CONCURRENT_STREAMS")
+	require.EqualValues(t, 16<<10, cmp.Or(got[5], 16<<10), "SETTINGS_MAX_FRAME_SIZE")
+	require.LessOrEqual(t, got[6], uint32(17<<10), "SETTINGS_MAX_HEADER_LIST_SIZE")
+}
+
+// An address has its share of the node also if its requests share a connection.
+func TestTurnsHoldOverHTTP2(t *testing.T) {
+	t.Parallel()
+	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
+		Limits: access.Config{AddressSockets: 2}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	}}, definition.Board{Name: "b"})
+	client := clientOf(t, trust, true)
+	open := func() *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", "https://"+n.Addr+"/v1/boards/b/live", nil)
+		require.NoError(t, err)
+		req.Header.Set("X-Forwarded-For", "192.0.2.7")
+		res, err := client.Do(req)
+		require.NoError(t, err)
+		t.Cleanup(func() { res.Body.Close() })
+		return res
+	}
+	require.Equal(t, 200, open().StatusCode)
+	require.Equal(t, 200, open().StatusCode)
+	require.Equal(t, 429, open().StatusCode)
+}
+
+// Requests that share a connection count as memory while their client accepts nothing: otherwise it could have
+// any number of answers wait, small ones too. Where there is no room for them, the connection ends.
+func TestAnswersOverHTTP2CountWhileTheyWait(t *testing.T) {
+	t.Parallel()
+	// The first stream of events takes the only place of a socket, and all others are refused.
+	for _, path := range []string{"/nothing", "/v1/boards/b/live", "/v1/boards/b/export"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			answersOverHTTP2CountWhileTheyWait(t, path)
+		})
+	}
+}
+
+func answersOverHTTP2CountWhileTheyWait(t *testing.T, path string) {
+	const streams, room = 20, 8
+	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
+		RequestTimeout: time.Hour, Limits: access.Config{WaitingBytes: room * 16 << 10, Sockets: 1, Exports: 1},
+	}}, definition.Board{Name: "b"})
+	trust.NextProtos = []string{"h2"}
+	conn, err := tls.Dial("tcp", n.Addr, trust)
+	require.NoError(t, err)
+	defer conn.Close()
+	frame := func(kind, flags byte, stream uint32, payload string) {
+		head := []byte{0, 0, byte(len(payload)), kind, flags}
+		_, err := conn.Write(append(binary.BigEndian.AppendUint32(head, stream), payload...))
+		require.NoError(t, err)
+	}
+	_, err = conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
+	require.NoError(t, err)
+	frame(4, 0, 0, "\x00\x04\x00\x00\x00\x00") // SETTINGS_INITIAL_WINDOW_SIZE: 0 bytes
+	for i := range uint32(streams) {
+		// GET, https, path, authority localhost, by HPACK (RFC 7541) without Huffman codes.
+		frame(1, 5, 2*i+1, "\x82\x87\x04"+string(byte(len(path)))+path+"\x01\x09localhost")
+	}
+	// The node closes the connection: it could not even reset the streams of a client that reads nothing.
+	conn.SetReadDeadline(time.Now().Add(servertest.Patience))
+	_, err = io.Copy(io.Discard, conn)
+	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+}
+
+// An event stream over HTTP/2 shows each change, and ends when the node stops.
+func TestStreamOverHTTP2(t *testing.T) {
+	t.Parallel()
+	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{}, definition.Board{Name: "b"})
+	res, err := clientOf(t, trust, true).Get("https://" + n.Addr + "/v1/boards/b/live")
+	require.NoError(t, err)
+	defer res.Body.Close()
+	require.Equal(t, 2, res.ProtoMajor)
+	events := bufio.NewScanner(res.Body)
+	until := func(text string) {
+		for events.Scan() {
+			if strings.Contains(events.Text(), text) {
+				return
+			}
+		}
+		t.Fatalf("the stream ended without %s: %v", text, events.Err())
+	}
+	until("event: snapshot")
+	_, err = n.Store.Apply(t.Context(), "b", []definition.Update{{Member: "ana", Score: 40}})
+	require.NoError(t, err)
+	until(`"ana"`)
+	go n.Stop()
+	until("event: bye")
+}
+
+// A WebSocket works over TLS, also for a client that reads slowly: it skips to the newest state, which arrives
+// whole.
+func TestSlowSocketOverTLS(t *testing.T) {
+	t.Parallel()
+	n, trust := startTLS(t, redistest.Start(t).URL(), servertest.Config{Hub: hub.Config{Interval: time.Millisecond}, Server: server.Config{WriteTimeout: servertest.Patience}},
+		definition.Board{Name: "b", Mode: definition.Last})
+	slow, quick := servertest.DialSmallTLS(t, n.Addr, trust), servertest.DialTLS(t, n.Addr, trust)
+	slow.Subscribe("b", 1000)
+	quick.Subscribe("b", 1000)
+	const rounds = 10
+	for round := range rounds {
+		updates := []definition.Update{{Member: "round", Score: int64(1e9 + round)}}
+		for i := range 900 {
+			updates = append(updates, definition.Update{Member: fmt.Sprintf("m%03d-%s", i, strings.Repeat("x", 100)), Score: int64(1e6 * (i%7 + round))})
+		}
+		_, err := n.Store.Apply(t.Context(), "b", updates)
+		require.NoError(t, err)
+		quick.Until("b", "the round", func(b *hubtest.Board) bool { return len(b.Top) > 0 && b.Top[0].Score == int64(1e9+round) })
+	}
+	frames := 0
+	for b := slow.Boards["b"]; len(b.Top) == 0 || b.Top[0].Score < 1e9+rounds-1; frames++ {
+		_, err := slow.Read()
+		require.NoError(t, err)
+	}
+	require.Less(t, frames, rounds, "the slow client must skip")
+	quick.Until("b", "the same board", func(b *hubtest.Board) bool { return b.Seq >= slow.Boards["b"].Seq })
+	slow.Until("b", "the same board", func(b *hubtest.Board) bool { return fmt.Sprint(b.Top) == fmt.Sprint(quick.Boards["b"].Top) })
+	slow.Send(`{"type":"ping","id":1}`)
+	slow.Next("pong")
+}
+
+// A client that never finishes the handshake is cut off, and counts as a connection until then. The log of
+// operators says nothing of what strangers send.
+func TestHandshakeThatNeverEnds(t *testing.T) {
+	t.Parallel()
+	log := new(servertest.Log)
+	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{
+		RequestTimeout: 100 * time.Millisecond, Limits: access.Config{Connections: 1}, Log: slog.New(slog.NewTextHandler(log, nil)),
+	}})
+	silent, err := net.Dial("tcp", n.Addr)
+	require.NoError(t, err)
+	defer silent.Close()
+	require.NoError(t, silent.SetDeadline(time.Now().Add(servertest.Patience)))
+	_, err = io.ReadAll(silent)
+	require.NoError(t, err, "want the end of the connection")
+
+	garbage, err := net.Dial("tcp", n.Addr)
+	require.NoError(t, err)
+	defer garbage.Close()
+	require.NoError(t, garbage.SetDeadline(time.Now().Add(servertest.Patience)))
+	fmt.Fprint(garbage, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	io.ReadAll(garbage)
+	redistest.Eventually(t, "a place", func() error {
+		res, err := clientOf(t, trust, true).Get("https://" + n.Addr + "/healthz")
+		if err == nil {
+			res.Body.Close()
+		}
+		return err
+	})
+	require.NotContains(t, log.String(), "handshake")
+}
+
+// Limits of connections hold below TLS: one beyond them closes before any handshake.
+func TestLimitOfConnectionsHoldsBelowTLS(t *testing.T) {
+	t.Parallel()
+	n, trust := startTLS(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Limits: access.Config{Connections: 1}}})
+	first, err := tls.Dial("tcp", n.Addr, trust)
+	require.NoError(t, err)
+	defer first.Close()
+	second, err := net.Dial("tcp", n.Addr)
+	require.NoError(t, err)
+	defer second.Close()
+	require.NoError(t, second.SetDeadline(time.Now().Add(servertest.Patience)))
+	_, err = second.Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF)
+	require.EqualValues(t, 1, maps.Collect(n.Server.Limited())["connections"])
+}
