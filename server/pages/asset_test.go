@@ -20,7 +20,7 @@ func TestAssetContentTypes(t *testing.T) {
 	for name := range map[string]string{"a.js": "", "a.d.ts": "", "a.json": "", "a.css": ""} {
 		files["kit/"+name] = &fstest.MapFile{Data: []byte("x")}
 	}
-	served := make(map[string]*asset)
+	served := make(map[string]func() *asset)
 	require.NoError(t, addFolder(served, files, "kit"))
 	require.ElementsMatch(t, []string{"kit/a.js", "kit/a.d.ts", "kit/a.json", "kit/a.css"}, slices.Collect(maps.Keys(served)))
 	for name, want := range map[string]string{
@@ -32,7 +32,26 @@ func TestAssetContentTypes(t *testing.T) {
 		require.Nil(t, d.gzip, "it would be larger")
 	}
 	files["kit/a.exe"] = &fstest.MapFile{}
-	require.ErrorContains(t, addFolder(served, files, "kit"), "kit/a.exe")
+	_, err := newFileAsset(files, "kit/a.exe")
+	require.ErrorContains(t, err, "kit/a.exe")
+}
+
+// All that a Site may be asked for can be made of the embedded files.
+func TestAllContent(t *testing.T) {
+	t.Parallel()
+	c, err := siteContent()
+	require.NoError(t, err)
+	for _, page := range c.pages {
+		for _, variants := range page {
+			require.NotNil(t, variants())
+		}
+	}
+	require.NotEmpty(t, c.files)
+	for name, file := range c.files {
+		require.NotEmpty(t, file().identity, name)
+	}
+	require.NotEmpty(t, c.docs().pages)
+	require.NotEmpty(t, c.notFound())
 }
 
 // The kit is small: all of it together, as a browser gets it, is less than 15 KiB.

@@ -137,10 +137,10 @@ func menuOf(all []*doc, current int) []docLink {
 
 func (s *Site) addDocs() {
 	for i, slug := range docSlugs {
-		s.get("/docs/"+slug, s.docs.pages[i].serve)
+		s.get("/docs/"+slug, func(c echo.Context) error { return s.docs().pages[i].serve(c) })
 		s.get("/docs/"+slug+"/*", redirectTrailingSlashes)
 	}
-	s.get("/docs/search.json", s.docs.index.serve)
+	s.get("/docs/search.json", func(c echo.Context) error { return s.docs().index.serve(c) })
 	s.get("/docs", func(c echo.Context) error { return redirect(c, "./docs/"+docSlugs[0]) })
 	s.get("/docs/", func(c echo.Context) error { return redirect(c, "./"+docSlugs[0]) })
 }

@@ -26,8 +26,8 @@ func docFiles(texts map[string]string) fstest.MapFS {
 	return files
 }
 
-// A page of the documentation with a fault stops the start, with an error that says where.
-func TestInvalidDocsFailAtStart(t *testing.T) {
+// A page of the documentation with a fault is an error that says where.
+func TestInvalidDocs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, says string }{
 		{"# Boards\n\nText with `<b>`.\n\n## One\n\n### Two\n", ""},

@@ -28,7 +28,7 @@ const maxBoard = 300
 // template for each locale.
 type notFoundPage []*template.Template
 
-// newNotFoundPage parses the page and renders it once, so that an error shows at start.
+// newNotFoundPage parses the page and renders it once, so that no later request finds an error.
 func newNotFoundPage(files fs.FS) (notFoundPage, error) {
 	m := make(notFoundPage, len(locales))
 	for i, l := range locales {
@@ -60,7 +60,7 @@ func (s *Site) ServeNotFound(c echo.Context) (served bool, err error) {
 	if !acceptsHTML(c.Request().Header.Values("Accept")) {
 		return false, nil
 	}
-	err = s.notFound.serve(c, "")
+	err = s.notFound().serve(c, "")
 	return err == nil || c.Response().Committed, err
 }
 
@@ -86,7 +86,7 @@ func (s *Site) serveMissingBoard(c echo.Context, path string, asked *asset, err 
 	case path == overlayPath, errors.Is(err, ranking.ErrUnknownPeriod):
 		return asked.serveNotFound(c)
 	default:
-		return s.notFound.serve(c, request.PathValue(c, "board"))
+		return s.notFound().serve(c, request.PathValue(c, "board"))
 	}
 }
 

@@ -73,12 +73,25 @@ func (cfg *Config) senders() senders {
 	return viewersSend
 }
 
-// content is all that a Site sends, rendered and compressed.
+// content is all that a Site sends. Each part is rendered and compressed when it is first asked for, so
+// that a process starts soon. These functions may be called concurrently.
 type content struct {
-	pages    [][]*variants     // by template and locale
-	files    map[string]*asset // by path
-	docs     *docs
-	notFound notFoundPage
+	pages    [][]func() *variants     // by template and locale
+	files    map[string]func() *asset // by path
+	docs     func() *docs
+	notFound func() notFoundPage
+}
+
+// once returns a function that makes a value when it is first called. It panics if the value cannot be made:
+// all files are part of the binary, and TestAllContent makes everything of them.
+func once[T any](make func() (T, error)) func() T {
+	return sync.OnceValue(func() T {
+		v, err := make()
+		if err != nil {
+			panic(err)
+		}
+		return v
+	})
 }
 
 // variants are the variants of a page.
@@ -93,8 +106,7 @@ type route struct {
 	h    echo.HandlerFunc
 }
 
-// New renders all pages and compresses all files, once in a process. It panics if an embedded file is
-// invalid, so that the error shows at start.
+// New returns the Site of the embedded files.
 func New(cfg Config) *Site {
 	c, err := siteContent()
 	if err != nil {
@@ -103,21 +115,18 @@ func New(cfg Config) *Site {
 	s := &Site{content: c}
 	s.addPages(cfg)
 	for name, a := range c.files {
-		s.get("/"+name, a.serve)
+		s.get("/"+name, func(c echo.Context) error { return a().serve(c) })
 	}
 	s.addDocs()
 	return s
 }
 
 func newContent(files fs.FS) (*content, error) {
-	c := &content{files: make(map[string]*asset)}
+	c := &content{files: make(map[string]func() *asset)}
 	for _, p := range templates {
-		pages := make([]*variants, len(locales))
+		pages := make([]func() *variants, len(locales))
 		for i, l := range locales {
-			var err error
-			if pages[i], err = renderPage(files, p.file, l, p.root); err != nil {
-				return nil, err
-			}
+			pages[i] = once(func() (*variants, error) { return renderPage(files, p.file, l, p.root) })
 		}
 		c.pages = append(c.pages, pages)
 	}
@@ -126,18 +135,15 @@ func newContent(files fs.FS) (*content, error) {
 			return nil, err
 		}
 	}
-	var err error
-	if c.docs, err = newDocs(files); err != nil {
-		return nil, err
-	}
-	c.notFound, err = newNotFoundPage(files)
-	return c, err
+	c.docs = once(func() (*docs, error) { return newDocs(files) })
+	c.notFound = once(func() (notFoundPage, error) { return newNotFoundPage(files) })
+	return c, nil
 }
 
 func (s *Site) addPages(cfg Config) {
 	for i, p := range templates {
 		s.get(p.path, func(c echo.Context) error {
-			d := s.pages[i][localeOf(c.Request())][cfg.senders()]
+			d := s.pages[i][localeOf(c.Request())]()[cfg.senders()]
 			if err := checkBoard(c, cfg.CheckBoard); err != nil {
 				return s.serveMissingBoard(c, p.path, d, err)
 			}
@@ -249,25 +255,29 @@ func renderAsset(t *template.Template, l locale, data any) (*asset, error) {
 }
 
 // addFolder adds each file of a folder to a map, under its own path.
-func addFolder(to map[string]*asset, files fs.FS, folder string) error {
+func addFolder(to map[string]func() *asset, files fs.FS, folder string) error {
 	return fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return err
-		}
-		d, err := newAsset(name, text)
-		if err != nil {
-			return err
-		}
-		if strings.HasPrefix(name, "kit/") {
-			// The kit is for pages of other sites.
-			d.header.Set("Access-Control-Allow-Origin", "*")
-			d.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
-		}
-		to[name] = d
+		to[name] = once(func() (*asset, error) { return newFileAsset(files, name) })
 		return nil
 	})
+}
+
+func newFileAsset(files fs.FS, name string) (*asset, error) {
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newAsset(name, text)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(name, "kit/") {
+		// The kit is for pages of other sites.
+		d.header.Set("Access-Control-Allow-Origin", "*")
+		d.header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	}
+	return d, nil
 }

@@ -42,8 +42,8 @@ type asset struct {
 	etag, etagOfGzip string
 }
 
-// minifier removes comments and white space from scripts and styles. It takes 5 ms at start for all
-// files, and shrinks the compressed kit from 22 KB to 12 KB.
+// minifier removes comments and white space from scripts and styles. It takes 5 ms for all files,
+// and shrinks the compressed kit from 22 KB to 12 KB.
 func minifier() *minify.M {
 	m := minify.New()
 	m.Add("text/javascript", &js.Minifier{})

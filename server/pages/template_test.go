@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is wrong with a page shows when it is made ready, and not to its reader.
-func TestInvalidPageFailsAtStart(t *testing.T) {
+// A page with a fault is an error that says where, and no page.
+func TestInvalidPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ page, texts, says string }{
 		{`<p>{{text "a"}}</p>`, `{"a":"A"}`, ""},
