@@ -193,7 +193,7 @@ func TestDashboardUnderLoad(t *testing.T) {
 		updates = append(updates, fmt.Sprintf(`{"member":"m%03d","score":%d}`, i, 2000-i))
 	}
 	require.Equal(t, 200, p.post("stars", `{"updates":[`+strings.Join(updates, ",")+`]}`).Status)
-	ctx := window(t, 1280, 900)
+	ctx := ownWindow(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/boards/stars?top=200&me=m199"),
 		becomes(rows+`.length + ''`, "200"),

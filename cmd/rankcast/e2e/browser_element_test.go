@@ -34,7 +34,7 @@ const alone = `
 // page opens a page that has nothing but that board, once the server was asked for it.
 func page(t *testing.T, attributes string) (do func(actions ...chromedp.Action[chromedp.Void]), ctx context.Context) {
 	p := launch(t)
-	ctx = window(t, 800, 600)
+	ctx = ownWindow(t, 800, 600)
 	do = func(actions ...chromedp.Action[chromedp.Void]) {
 		t.Helper()
 		require.NoError(t, chromedp.Do(ctx, actions...))

@@ -24,7 +24,7 @@ func overlayLeavesNothingBehind(t *testing.T, updates int) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			p := withMembers(t, 20)
-			ctx := window(t, 480, 270)
+			ctx := ownWindow(t, 480, 270)
 			require.NoError(t, chromedp.Do(ctx,
 				overlay(p, "stars", "me=m15&mode="+mode),
 				becomes(`document.querySelector('live-leaderboard').dataset.state`, "live"),

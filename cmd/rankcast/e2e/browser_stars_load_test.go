@@ -28,7 +28,7 @@ func TestStarsBearACrowd(t *testing.T) {
 // first and after the last.
 func starsBearACrowd(t *testing.T, gifts int) {
 	p := launch(t, "--boards", write(t, "stars.yaml", liveFlowers))
-	ctx := window(t, 1280, 900)
+	ctx := ownWindow(t, 1280, 900)
 	require.NoError(t, chromedp.Do(ctx,
 		chromedp.Navigate("http://"+p.addr+"/stars?star=s0&me=mochi&lang=en"), watching,
 		script(`

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -61,15 +62,33 @@ func browserPath() (string, error) {
 	return "", errors.New("the tests need a browser: apt-get install -y --no-install-recommends chromium")
 }
 
-// window opens a window of the shared browser with cookies and storage of its own, and returns
-// the context for chromedp.Run. The page has this size in CSS pixels. The window closes with
-// the test.
+// window opens a window of the shared browser, and returns the context for chromedp.Do. The page has this
+// size in CSS pixels. The window closes with the test. Windows share cookies, but each server of a test has
+// an address of its own, and so a storage of its own; the window empties it when it closes, for a later
+// server may get the same address.
 func window(t testing.TB, width, height int) context.Context {
+	t.Helper()
+	ctx := newWindow(t, width, height)
+	t.Cleanup(func() {
+		if origin, err := chromedp.Run(ctx, chromedp.Evaluate[string]("location.origin")); err == nil {
+			call(ctx, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin, StorageTypes: "all"})
+		}
+	})
+	return ctx
+}
+
+// ownWindow is like window, with cookies, storage and processes of its own. It takes a second of CPU more.
+func ownWindow(t testing.TB, width, height int) context.Context {
+	t.Helper()
+	return newWindow(t, width, height, chromedp.WithNewBrowserContext())
+}
+
+func newWindow(t testing.TB, width, height int, options ...chromedp.ContextOption) context.Context {
 	t.Helper()
 	browser, err := sharedBrowser()
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(browser, 5*servertest.Patience)
-	ctx, closeWindow := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
+	ctx, closeWindow := chromedp.NewContext(ctx, options...)
 	t.Cleanup(func() {
 		closeWindow()
 		cancel()
@@ -97,18 +116,19 @@ func follows(row string) chromedp.Action[chromedp.Void] {
 	return becomes(own, row)
 }
 
-// becomes waits until an expression on the page is want. The error says what it is instead.
+// becomes waits until an expression on the page is want. The error says what it is instead. The expression may
+// throw for as long as the page has not got what it names.
 func becomes(expression, want string) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		poll := chromedp.Poll[chromedp.Void](fmt.Sprintf("(%s) === %q", expression, want), chromedp.WithPollingTimeout(servertest.Patience))
+		poll := chromedp.Poll[chromedp.Void](fmt.Sprintf("(() => { try { return (%s) === %q } catch { return false } })()", expression, want), chromedp.WithPollingTimeout(servertest.Patience))
 		_, err := poll(ctx, t)
 		for err != nil && ctx.Err() == nil &&
 			(strings.Contains(err.Error(), "Cannot find context with specified id") || strings.Contains(err.Error(), "Inspected target navigated or closed")) {
 			_, err = poll(ctx, t) // the page has just been replaced by another one
 		}
 		if err != nil {
-			is, _ := chromedp.Evaluate[string](expression)(ctx, t)
-			err = fmt.Errorf("%w: want %q, is %q", err, want, is)
+			is, threw := chromedp.Evaluate[string](expression)(ctx, t)
+			err = errors.Join(fmt.Errorf("%w: want %q, is %q", err, want, is), threw)
 		}
 		return chromedp.Void{}, err
 	}
