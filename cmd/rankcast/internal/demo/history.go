@@ -22,6 +22,9 @@ const (
 	// historyFactor is how many visits with small gifts one visit of the history stands for,
 	// at most: the start of a server has no time for all visits of an evening.
 	historyFactor = 6
+	// historyBatch is how many gifts go into one call, at most: a slow machine too answers it within
+	// ranking.Config.CallTimeout.
+	historyBatch = 8
 	// historyShifts is how many stars become more popular in each step.
 	historyShifts = 3
 	// historySeed is constant so that each server starts with the same history.
@@ -90,8 +93,10 @@ func PlayHistory(ctx context.Context, redis *embedded.Store, open func(url strin
 		if i == len(steps)-1 {
 			gifts = slices.Concat(gifts, t.giftPerStar())
 		}
-		if err := sendGifts(ctx, store, gifts); err != nil {
-			return err
+		for some := range slices.Chunk(gifts, historyBatch) {
+			if err := sendGifts(ctx, store, some); err != nil {
+				return err
+			}
 		}
 		progress(i+1, len(steps))
 	}
