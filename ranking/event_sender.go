@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/keyspace"
@@ -121,10 +120,7 @@ func (s *Store) membersWithProfile(ctx context.Context, kind string, members []s
 	for len(missing) > 0 {
 		part := missing[:min(len(missing), MaxPage)]
 		missing = missing[len(part):]
-		if !s.profiles.mayRead(s.cfg.CallTimeout) {
-			return found, fmt.Errorf("read profiles: %w: Redis did not answer a moment ago", ErrUnavailable)
-		}
-		read, err := s.readProfiles(ctx, kind, part)
+		read, err := s.tryReadProfiles(ctx, kind, part)
 		for m := range read {
 			found = append(found, m)
 		}

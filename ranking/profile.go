@@ -173,12 +173,17 @@ func (s *Store) Profiles(ctx context.Context, kind string, members []string) (ma
 	if len(missing) == 0 {
 		return found, nil
 	}
-	if !s.profiles.mayRead(s.cfg.CallTimeout) {
-		return found, fmt.Errorf("read profiles: %w: Redis did not answer a moment ago", ErrUnavailable)
-	}
-	read, err := s.readProfiles(ctx, kind, missing)
+	read, err := s.tryReadProfiles(ctx, kind, missing)
 	maps.Copy(found, read)
 	return found, err
+}
+
+// tryReadProfiles is readProfiles, but fails at once if Redis did not answer a moment ago.
+func (s *Store) tryReadProfiles(ctx context.Context, kind string, members []string) (map[string]Profile, error) {
+	if !s.profiles.mayRead(s.cfg.CallTimeout) {
+		return nil, fmt.Errorf("read profiles: %w: Redis did not answer a moment ago", ErrUnavailable)
+	}
+	return s.readProfiles(ctx, kind, members)
 }
 
 // readProfiles reads profiles and caches them; it also caches that a member has none. With

@@ -29,7 +29,7 @@ func token(g *accesstest.Guard, sub string, boards, events []string, valid time.
 	return g.Token(access.TokenContent{Sub: sub, Boards: boards, Events: events, Expires: time.Now().Add(valid)})
 }
 
-// The callers of a server with the board a, the event e and the kind k. Each letter stands for one: n nobody,
+// callers are all callers of a server with the board a, the event e and the kind k, a letter for each: n nobody,
 // r read, w write, m moderate, M metrics, A admin, v viewer, x expired viewer, o a key with all scopes but admin
 // for other boards, events and kinds.
 const callers = "nrwmMAvxo"
@@ -179,7 +179,7 @@ func TestRefusalsTellNothing(t *testing.T) {
 			require.Equal(t, there.Body, strings.ReplaceAll(missing.Body, "absent", "secret"))
 		}
 	}
-	// A grant for names that do not exist tells of no other ones.
+	// A caller with grants for names that do not exist learns of no other names.
 	wide := accesstest.Start(t, "keys:\n"+keyLine("ops", "scopes: [admin]")+keyLine("game", `scopes: [read, write], boards: ["fam*"], events: ["gift*"]`))
 	n = servertest.Start(t, redistest.Embedded(t), servertest.Config{Server: server.Config{Access: wide.Guard}}, definition.Board{Name: "a"}, definition.Board{Name: "fam:{x}:{y}"})
 	require.Equal(t, 201, n.Do("PUT", "/v1/events/tip", `{"updates":[{"board":"a","member":"{user}","score":1}]}`, "Authorization", "Bearer "+wide.Key("ops")).Status)
@@ -189,7 +189,7 @@ func TestRefusalsTellNothing(t *testing.T) {
 		require.Equal(t, 404, a.Status)
 		require.NotContains(t, a.Body, hint)
 	}
-	// Pages are shells: they tell of what callers without credentials may read.
+	// A page tells only of boards that callers without credentials may read.
 	require.Equal(t, 200, n.Do("GET", "/boards/secret", "").Status)
 	require.Equal(t, 200, n.Do("GET", "/boards/absent", "").Status)
 }
@@ -271,7 +271,7 @@ func TestListsShowWhatTheCallerMayRead(t *testing.T) {
 		}
 		require.Nil(t, page.Cursor)
 
-		// The audit: by names the key, and nobody else may be named.
+		// In the audit, "by" is the name of the key. A request may give no other name.
 		a := n.Do("PUT", "/v1/boards/b/hidden/m", `{"by":"somebody"}`, "Authorization", "Bearer "+some)
 		servertest.RequireProblem(t, a, 403, "forbidden", "by")
 		do("PUT", "/v1/boards/b/hidden/m", `{"by":"some","reason":"spam"}`, some)
@@ -329,7 +329,7 @@ func TestRates(t *testing.T) {
 		require.Equal(t, 200, do("", "GET", "/v1/boards/a/top", "").Status)
 	}
 	limited(do("", "GET", "/v1/boards/a/top", ""), "anonymous")
-	// No proxy is trusted, so nobody gets the rate of another address.
+	// The server trusts no proxy, so a client cannot use the rate of another address.
 	limited(n.Do("GET", "/v1/boards/a/top", "", "X-Forwarded-For", "203.0.113.7"), "anonymous")
 	limited(n.Do("GET", "/v1/boards/a/top", "", "Forwarded", "for=203.0.113.8"), "anonymous")
 	ana, eli := token(g, "ana", []string{"a"}, nil, time.Hour), token(g, "eli", []string{"a"}, nil, time.Hour)

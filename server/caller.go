@@ -86,8 +86,8 @@ func challenge(r *http.Request, err error) string {
 }
 
 // authorize refuses a caller that may not do what its request asks for, before anything is read, and takes a
-// token of its rate. The name of a board, an event or a kind is all that it looks at: nobody learns which
-// ones there are.
+// token of its rate. It looks at the name of a board, an event or a kind alone, so that nobody learns which ones
+// there are.
 func (s *Server) authorize(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		n, caller := s.needOf(c, c.Request().Method), callerOf(c)

@@ -157,8 +157,8 @@ func readEvent(o request.Object, key string) (ranking.EventCall, error) {
 	return ranking.EventCall{ID: cmp.Or(id, key), Fields: o}, nil
 }
 
-// newEventResult leaves out the score and the rank on a board that a viewer, or an anonymous caller, may not read:
-// an event writes boards of which its sender needs no grant.
+// newEventResult leaves out the score and the rank on a board that a viewer, or an anonymous caller, may not read.
+// The sender of an event needs no grant for the boards that the event writes.
 func newEventResult(c *access.Caller, h ranking.EventResult) resultsJSON {
 	results := make([]any, len(h.Updates))
 	for i, u := range h.Updates {

@@ -109,11 +109,9 @@ func (d *Board) readField(path string, f FieldValue) error {
 	case "tie_span":
 		return readDuration(f.Value, &d.TieSpan)
 	case "min":
-		d.Min = new(int64)
-		return readBound(f.Value, d.Min)
+		return readOptionalBound(f.Value, &d.Min)
 	case "max":
-		d.Max = new(int64)
-		return readBound(f.Value, d.Max)
+		return readOptionalBound(f.Value, &d.Max)
 	case "max_change":
 		return readInteger(f.Value, &d.MaxChange, 1)
 	case "union":

@@ -226,11 +226,9 @@ func (r *FieldRule) read(v Value) error {
 	return v.ReadObject("an object, such as {min: 1, max: 99} or {kind: star}", names, func(f FieldValue) error {
 		switch f.Name {
 		case "min":
-			r.Min = new(int64)
-			return readBound(f.Value, r.Min)
+			return readOptionalBound(f.Value, &r.Min)
 		case "max":
-			r.Max = new(int64)
-			return readBound(f.Value, r.Max)
+			return readOptionalBound(f.Value, &r.Max)
 		case "kind":
 			return ReadText(f.Value, &r.Kind)
 		}

@@ -40,3 +40,9 @@ func readBound(v Value, n *int64) error {
 	}
 	return readInteger(v, n, -MaxScore)
 }
+
+// readOptionalBound reads a score that a definition may leave out.
+func readOptionalBound(v Value, n **int64) error {
+	*n = new(int64)
+	return readBound(v, *n)
+}

@@ -37,8 +37,8 @@ func inTurn(keys ...string) func(context.Context) (string, error) {
 	}
 }
 
-// A request that meets the replacement of a key is sent again with the new one. A key that nobody replaces is
-// refused at once.
+// If the server refuses a key that has been replaced meanwhile, the client sends the request again with the new
+// key. Without a new key the request fails at once.
 func TestKeyThatIsReplaced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

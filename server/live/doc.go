@@ -14,9 +14,10 @@
 // reason.
 //
 // A session has a caller, from its handshake or from the last auth. messageTypes lists what each message needs of
-// the caller; the session checks that before it looks anything up. Sessions.KeepAlive looks once a second for what callers have lost, because a token has
-// expired or the access file has changed. It ends those subscriptions, or closes the socket with 4401 or 4503.
-// A ticket that is not valid opens no session: Accept closes its socket with 4401.
+// the caller; the session checks that before it looks anything up. Sessions.KeepAlive looks once a second for what
+// callers have lost, because a token has expired or the access file has changed. It ends those subscriptions, or
+// closes the socket with 4401 or 4503. A ticket that is not valid opens no session: Accept closes its socket with
+// 4401.
 //
 // A socket has no queue. It accepts a frame or turns it away; once it has room, it calls
 // hub.Client.Ready and gets the newest frame (conflation). A client that does not accept

@@ -43,8 +43,9 @@ func (ss *session) keep(m *message, store func()) error {
 	return nil
 }
 
-// checkKept returns an error if the caller now may not keep a subscription of the caller before it. The subscription of a known caller ends with ErrForbidden, also when its key has left the access file: a
-// client that gets ErrUnauthorized would take itself for one that never sent credentials.
+// checkKept returns an error if the caller now may not keep a subscription of the caller before it. The
+// subscription of a known caller ends with ErrForbidden, also when its key has left the access file: a client that
+// gets ErrUnauthorized would take itself for one that never sent credentials.
 func checkKept(before, now *access.Caller, about access.Resource) error {
 	err := now.Check(access.ScopeRead, about)
 	if err != nil && before.Authenticated() && !now.Authenticated() {

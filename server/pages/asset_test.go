@@ -39,8 +39,7 @@ func TestAssetContentTypes(t *testing.T) {
 // All that a Site may be asked for can be made of the embedded files.
 func TestAllContent(t *testing.T) {
 	t.Parallel()
-	c, err := siteContent()
-	require.NoError(t, err)
+	c := siteContent()
 	for _, page := range c.pages {
 		for _, variants := range page {
 			require.NotNil(t, variants())

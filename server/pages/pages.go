@@ -98,7 +98,7 @@ func once[T any](make func() (T, error)) func() T {
 type variants [sendersCount]*asset
 
 // siteContent is the content of all Sites of a process.
-var siteContent = sync.OnceValues(func() (*content, error) { return newContent(web.Files) })
+var siteContent = once(func() (*content, error) { return newContent(web.Files) })
 
 // route is a path in Echo's form, with its handler.
 type route struct {
@@ -108,13 +108,9 @@ type route struct {
 
 // New returns the Site of the embedded files.
 func New(cfg Config) *Site {
-	c, err := siteContent()
-	if err != nil {
-		panic(err) // the files are part of the binary
-	}
-	s := &Site{content: c}
+	s := &Site{content: siteContent()}
 	s.addPages(cfg)
-	for name, a := range c.files {
+	for name, a := range s.files {
 		s.get("/"+name, func(c echo.Context) error { return a().serve(c) })
 	}
 	s.addDocs()
