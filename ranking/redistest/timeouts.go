@@ -14,6 +14,9 @@ const CallTimeout = patience
 
 // Patient gives a client that was just opened the timeouts of CallTimeout.
 func Patient(rdb redis.UniversalClient) {
+	if over, ok := rdb.(interface{ Unwrap() redis.UniversalClient }); ok {
+		rdb = over.Unwrap()
+	}
 	set := func(timeouts ...*time.Duration) {
 		for _, timeout := range timeouts {
 			*timeout = patience
