@@ -68,7 +68,7 @@ func (r *reordering) known(s *Store) (*definitions, *definition.Compiled) {
 
 func (r *reordering) write(s *Store, d *definitions, rule *definition.Compiled, listed int64) {
 	batch := []updateItem{{write{Update: definition.Update{Member: "m", Score: 1}}, new(Outcome)}}
-	_, _, err := s.runApplyScript(context.Background(), rule, d.hidden, "b", rule.Span(r.now.UnixMicro()), d.readAt+lease.Microseconds(), listed, "0", batch)
+	_, _, err := s.runApplyScript(context.Background(), rule, d.hidden, "b", rule.Span(r.now.UnixMicro()), d.readAt+lease.Microseconds(), listed, "0", batch, nil)
 	require.NoError(r.t, err)
 }
 

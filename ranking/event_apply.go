@@ -241,15 +241,15 @@ func (s *Store) queueEach(ctx context.Context, q *batch.Queues[eventItem], event
 
 // beginBatch records the ids, so that the store refuses an id of another occurrence before
 // it applies anything.
-func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem) error {
+func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem, sent func()) error {
 	ids := s.keys.EventIDs(event)
 	args := make([]any, 0, 4*len(batch))
 	for _, i := range batch {
 		args = append(args, i.id, i.digest, i.definition, i.fields)
 	}
-	r, err := script.Begin.Run(ctx, s.rdb, ids[:], args)
-	if err != nil {
-		return err
+	r := script.Send(ctx, s.rdb, sent, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0]
+	if r.Err != nil {
+		return r.Err
 	}
 	for _, i := range batch {
 		switch r.Text() {
@@ -263,7 +263,7 @@ func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem)
 }
 
 // publishBatch publishes each occurrence once on the event's feed.
-func (s *Store) publishBatch(ctx context.Context, event string, batch []eventItem) error {
+func (s *Store) publishBatch(ctx context.Context, event string, batch []eventItem, sent func()) error {
 	ids := s.keys.EventIDs(event)
 	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(definition.TimeForm)
 	args := append(make([]any, 0, 1+3*len(batch)), s.keys.Feed(event))
@@ -274,7 +274,7 @@ func (s *Store) publishBatch(ctx context.Context, event string, batch []eventIte
 		}
 		args = append(args, i.id, i.digest, item)
 	}
-	_, err := script.Publish.Run(ctx, s.rdb, ids[:], args)
+	err := script.Send(ctx, s.rdb, sent, script.Call{Script: script.Publish, Keys: ids[:], Args: args})[0].Err
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 	}

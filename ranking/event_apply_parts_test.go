@@ -84,11 +84,11 @@ func TestEventOfABoardThatIsOverloaded(t *testing.T) {
 	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"})
 	defineEvent(t, s, 1, "a", "b")
 	call, release := s.updates.Call, make(chan struct{})
-	s.updates.Call = func(ctx context.Context, board string, batch []updateItem) error {
+	s.updates.Call = func(ctx context.Context, board string, batch []updateItem, sent func()) error {
 		if board == "b" {
 			<-release
 		}
-		return call(ctx, board, batch)
+		return call(ctx, board, batch, sent)
 	}
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -192,7 +192,7 @@ func BenchmarkApplyByDefinition(b *testing.B) {
 					}
 					cpu := redisCPU(b, rdb)
 					for _, batch := range batches {
-						require.NoError(b, s.applyBatch(context.Background(), def.Name, batch))
+						require.NoError(b, s.applyBatch(context.Background(), def.Name, batch, nil))
 					}
 					costs[def.Name] = append(costs[def.Name], cost{redis: redisCPU(b, rdb) - cpu})
 				}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"rankcast/ranking/internal/pipeline"
 )
 
 // Open returns a client for a Redis or Valkey server at one of
@@ -48,7 +50,7 @@ func Open(rawURL string) (redis.UniversalClient, error) {
 		o.Protocol, o.MaxRetries, o.DialerRetries = 2, -1, 1
 		o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
 		o.ContextTimeoutEnabled, o.MaintNotificationsConfig = true, quiet
-		return redis.NewClient(o), nil
+		return pipeline.New(redis.NewClient(o)), nil
 	case "redis-cluster":
 		o, err := redis.ParseClusterURL("redis" + strings.TrimPrefix(rawURL, u.Scheme))
 		if err != nil {
@@ -58,7 +60,7 @@ func Open(rawURL string) (redis.UniversalClient, error) {
 		o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
 		o.ContextTimeoutEnabled, o.MaintNotificationsConfig = true, quiet
 		o.DisableRoutingPolicies = true
-		return redis.NewClusterClient(o), nil
+		return pipeline.New(redis.NewClusterClient(o)), nil
 	default:
 		return nil, fmt.Errorf("redis URL: scheme %q; want redis, rediss, unix or redis-cluster", u.Scheme)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"rankcast/ranking/internal/pipeline"
 	"rankcast/ranking/internal/script"
 )
 
@@ -252,9 +253,9 @@ func outcomeOf(err error) error {
 }
 
 // redisUser names the ACL user of a client.
-func redisUser(rdb redis.UniversalClient) string {
+func redisUser(client *pipeline.Client) string {
 	name := ""
-	switch rdb := rdb.(type) {
+	switch rdb := client.Unwrap().(type) {
 	case *redis.Client:
 		name = rdb.Options().Username
 	case *redis.ClusterClient:

@@ -27,7 +27,7 @@ var commandOf = map[string]string{
 	"ZRangeArgsWithScores": "ZRANGE", "ZRangeWithScores": "ZRANGE", "ZRem": "ZREM", "ZScan": "ZSCAN",
 	"Subscribe": "SUBSCRIBE", "Unsubscribe": "UNSUBSCRIBE", "MemoryUsage": "MEMORY",
 	// These send nothing by themselves.
-	"AddHook": "", "Close": "", "Exec": "", "ForEachMaster": "", "Options": "", "Pipeline": "", "Process": "", "Receive": "", "ReceiveTimeout": "",
+	"AddHook": "", "Close": "", "CloseIdle": "", "Exec": "", "ForEachMaster": "", "Options": "", "Pipeline": "", "Process": "", "Receive": "", "ReceiveTimeout": "", "Unwrap": "",
 }
 
 // sent lists the commands that the Go code of a folder sends by methods of a client.

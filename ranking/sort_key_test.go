@@ -31,7 +31,7 @@ func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Spa
 	for i, u := range updates {
 		batch[i] = updateItem{write{Update: u}, &outcomes[i]}
 	}
-	why, now, err = s.runApplyScript(context.Background(), r, &moderation{}, d.Name, sp, definition.Never, definition.Never, "0", batch)
+	why, now, err = s.runApplyScript(context.Background(), r, &moderation{}, d.Name, sp, definition.Never, definition.Never, "0", batch, nil)
 	require.NoError(t, err)
 	return why, now, outcomes
 }

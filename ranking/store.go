@@ -12,6 +12,7 @@ import (
 
 	"rankcast/ranking/internal/batch"
 	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/pipeline"
 )
 
 // Config holds the settings of a Store beside its client. The zero value is the documented
@@ -61,7 +62,7 @@ func (c Config) withDefaults() Config {
 // not defined. They return ErrUnknownPeriod for a period that does not exist, and
 // ErrUnavailable when Redis does not answer as expected.
 type Store struct {
-	rdb            redis.UniversalClient
+	rdb            *pipeline.Client
 	cfg            Config
 	keys           keyspace.Keys
 	catalog        catalog
@@ -85,14 +86,19 @@ type Store struct {
 }
 
 // New returns a Store of the definitions that rdb's Redis holds; Define adds to them. New
-// sends nothing, and adds a hook to rdb, see CheckRights. The Store does not close rdb.
+// sends nothing, and adds a hook to rdb, see CheckRights. The Store does not close rdb. Updates and
+// events go over connections of their own; only hooks of a client that Open has returned see them.
 func New(rdb redis.UniversalClient, cfg Config) *Store {
 	cfg = cfg.withDefaults()
-	s := &Store{rdb: rdb, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1), maxDeliveries: maxDeliveries}
+	client, ok := rdb.(*pipeline.Client)
+	if !ok {
+		client = pipeline.New(rdb)
+	}
+	s := &Store{rdb: client, cfg: cfg, keys: keyspace.New(cfg.Prefix), defining: make(chan struct{}, 1), maxDeliveries: maxDeliveries}
 	s.rights.refused = make(chan struct{}, 1)
-	rdb.AddHook(&s.rights)
+	client.AddHook(&s.rights)
 	s.profiles = newProfileCache(cfg.ProfileAge)
-	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = rdb, s.keys, cfg.CallTimeout
+	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = client, s.keys, cfg.CallTimeout
 	s.catalog.rights = &s.rights
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
 	s.eventBegins.Call, s.eventBegins.Timeout = s.beginBatch, cfg.CallTimeout
@@ -109,6 +115,7 @@ func (s *Store) Close() {
 	s.eventBegins.Wait()
 	s.updates.Wait()
 	s.eventPublishes.Wait()
+	s.rdb.CloseIdle()
 	s.catalog.running.Wait()
 }
 
@@ -119,7 +126,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	defer cancel()
 	ping := func(ctx context.Context, node *redis.Client) error { return node.Ping(ctx).Err() }
 	var err error
-	switch rdb := s.rdb.(type) {
+	switch rdb := s.rdb.Unwrap().(type) {
 	case *redis.ClusterClient:
 		err = rdb.ForEachMaster(ctx, ping)
 	default:

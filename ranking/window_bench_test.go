@@ -124,7 +124,7 @@ func BenchmarkWindow(b *testing.B) {
 					for i := range items {
 						items[i] = updateItem{write{Update: definition.Update{Member: member(), Score: 1 + rand.Int64N(100), ID: crand.Text()}}, &outcomes[i]}
 					}
-					require.NoError(b, s.applyBatch(ctx, board, items))
+					require.NoError(b, s.applyBatch(ctx, board, items, nil))
 					require.NoError(b, outcomes[0].Err)
 				}
 				costs[board] = append(costs[board], cost{redisCPU(b, rdb) - before, time.Since(start)})

@@ -130,8 +130,9 @@ func notOpen(reason string) error {
 const windowItems = 32
 
 // applyBatch applies updates to an instance in one call, or in several for a board with a
-// window. It returns an error when the outcome of all updates is unknown.
-func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateItem) error {
+// window. It returns an error when the outcome of all updates is unknown. It calls sent once the
+// last call has its place on the connection.
+func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateItem, sent func()) error {
 	n, err := definition.ParseName(instance)
 	if err != nil {
 		return err
@@ -141,8 +142,11 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 		most = windowItems
 	}
 	for first := 0; first < len(batch); first += most {
-		part := batch[first:min(first+most, len(batch))]
-		if err := s.applyWithRetries(ctx, instance, n, part); err != nil {
+		part, partSent := batch[first:min(first+most, len(batch))], sent
+		if first+most < len(batch) {
+			partSent = nil
+		}
+		if err := s.applyWithRetries(ctx, instance, n, part, partSent); err != nil {
 			if first == 0 {
 				return err
 			}
@@ -156,8 +160,9 @@ func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateI
 }
 
 // applyWithRetries applies one batch. When the script finds that this node's knowledge is out of
-// date, applyCall updates the knowledge and calls the script again.
-func (s *Store) applyWithRetries(ctx context.Context, instance string, n definition.Name, batch []updateItem) error {
+// date, applyWithRetries updates the knowledge and calls the script again. It passes sent to the
+// first call, so a later call runs after the next batch of the instance.
+func (s *Store) applyWithRetries(ctx context.Context, instance string, n definition.Name, batch []updateItem, sent func()) error {
 	listed, at, why, behind := int64(0), s.catalog.clock.now(), "", "0"
 	for range maxAttempts {
 		d, err := s.catalog.get(ctx)
@@ -172,9 +177,10 @@ func (s *Store) applyWithRetries(ctx context.Context, instance string, n definit
 			return errUnionWrite(instance)
 		}
 		sp := rule.Span(at)
-		if why, at, err = s.runApplyScript(ctx, rule, d.hidden, instance, sp, d.readAt+lease.Microseconds(), listed, behind, batch); err != nil {
+		if why, at, err = s.runApplyScript(ctx, rule, d.hidden, instance, sp, d.readAt+lease.Microseconds(), listed, behind, batch, sent); err != nil {
 			return outcomeOf(err)
 		}
+		sent = nil
 		switch why {
 		case "ok":
 			return nil
@@ -214,7 +220,7 @@ func (s *Store) applyWithRetries(ctx context.Context, instance string, n definit
 // runApplyScript is one call of apply.lua. When why is "ok", it has set the outcome of each
 // update. Else why names the knowledge that this node must update, and now is Redis's clock
 // or a revision.
-func (s *Store) runApplyScript(ctx context.Context, r *definition.Compiled, hidden *moderation, instance string, sp definition.Span, leased, listed int64, behind string, batch []updateItem) (why string, now int64, err error) {
+func (s *Store) runApplyScript(ctx context.Context, r *definition.Compiled, hidden *moderation, instance string, sp definition.Span, leased, listed int64, behind string, batch []updateItem, sent func()) (why string, now int64, err error) {
 	k := s.keys.Board(instance, sp.Name)
 	const head, each = 28, 8
 	sc, keys := script.Apply, append(k.Head(), k.Ids[0], k.Ids[1], k.Periods)
@@ -236,9 +242,9 @@ func (s *Store) runApplyScript(ctx context.Context, r *definition.Compiled, hidd
 			args = append(args, u.atMilli())
 		}
 	}
-	reply, err := sc.Run(ctx, s.rdb, keys, args)
-	if err != nil {
-		return "", 0, err
+	reply := script.Send(ctx, s.rdb, sent, script.Call{Script: sc, Keys: keys, Args: args})[0]
+	if reply.Err != nil {
+		return "", 0, reply.Err
 	}
 	switch why = reply.Text(); why {
 	case "ok":

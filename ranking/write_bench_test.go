@@ -76,7 +76,7 @@ func BenchmarkApply(b *testing.B) {
 		for i, u := range batch {
 			items[i] = updateItem{write{Update: u}, &outcomes[i]}
 		}
-		require.NoError(b, s.applyBatch(context.Background(), "b", items))
+		require.NoError(b, s.applyBatch(context.Background(), "b", items, nil))
 	}
 	zincrby := func(batch []definition.Update) {
 		pipe := rdb.Pipeline()

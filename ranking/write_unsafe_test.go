@@ -145,7 +145,7 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 		old.Updates, err = e.ExpandRecorded(call.Fields)
 		require.NoError(t, err)
 		fields := []byte(`{"star":"` + unsafeID + `","user":"` + unsafeID + `"}`)
-		require.NoError(t, s.beginBatch(ctx, "gift", []eventItem{{id: call.ID, digest: e.Digest(call.Fields), definition: e.UpdatesDigest(), fields: fields}}))
+		require.NoError(t, s.beginBatch(ctx, "gift", []eventItem{{id: call.ID, digest: e.Digest(call.Fields), definition: e.UpdatesDigest(), fields: fields}}, nil))
 		all := []EventResult{old}
 		s.applyEventUpdates(ctx, "gift", []EventCall{call}, all)
 		require.NoError(t, all[0].Outcomes[0].Err)

@@ -1,12 +1,18 @@
-// Package batch is group commit. While one call of a script for a board is out, further writes
-// for that board wait. They go out together in the next call.
+// Package batch is group commit. While two calls of a script for a board are in flight, further
+// writes for that board wait. They go out together in the next call.
 //
 // [Queues] has one queue for each name, which is a board or an event. A caller hands over a
-// group of items with Commit and waits until each of them has an outcome. The flush of a queue
-// takes the next batch of items, calls Queues.Call with it, and answers the callers. Under
-// load, batches grow by themselves, so Redis runs few large calls instead of many small ones;
-// without load an item goes out at once. All buffers are bounded: a full queue refuses further
-// items with definition.ErrOverloaded.
+// group of items with Commit and waits until each of them has an outcome. A queue takes the next
+// batch of items, calls Queues.Call with it, and answers the callers. Under load, batches grow by
+// themselves, so Redis runs few large calls instead of many small ones; without load an item
+// goes out at once. All buffers are bounded: a full queue refuses further items with
+// definition.ErrOverloaded.
+//
+// The second batch of a name goes out while the first one is in flight, so Redis has work while
+// the node takes the first answer. Call reports by its argument sent that the first batch has its
+// place on the connection. So both batches reach Redis in order. Call may have to send a batch
+// again, and then it runs after its successor. Therefore no two batches in flight have items of
+// one group: the items of a group are carried out in order.
 //
 // The store uses one Queues for updates, by board, and two for events, by event. The package
 // knows neither Redis nor the content of items: it asks an item only for its size, and the
@@ -30,6 +36,11 @@ const (
 	// MaxWaiting is the greatest number of items that wait in one queue. At 20 µs an update
 	// they are a sixth of a second of Redis. Commit refuses further items at once.
 	MaxWaiting = 8192
+	// maxInFlight is the greatest number of batches in flight of one queue.
+	maxInFlight = 2
+	// minSecond is the least number of items of a batch that goes out while another one is in
+	// flight.
+	minSecond = 1
 )
 
 // Item is one write on its way to Redis. It knows where its outcome belongs.
@@ -44,25 +55,35 @@ type pending[T Item] struct {
 	group *group
 }
 
-// group holds the items of one call of Commit.
+// group holds the items of one call of Commit. Queues.mu guards it until done is closed.
 type group struct {
-	left int           // items not answered yet; the flush of the queue owns it
-	done chan struct{} // closed when all items are answered
-	err  error         // set when no item has an outcome; read after done
-	some bool          // at least one item has an outcome
+	left     int           // items not answered yet
+	inFlight int           // items in a batch in flight
+	done     chan struct{} // closed when all items are answered
+	err      error         // set when no item has an outcome
+	some     bool          // at least one item has an outcome
 }
 
-// Queues holds a queue of items for each name, and makes one call at a time for each name. A
-// queue has a goroutine only while it has items waiting or in a call. Commit, Wait and Waiting
-// may be called concurrently. The caller sets Call and Timeout before the first Commit.
+// queue is the queue of one name.
+type queue[T Item] struct {
+	waiting  []pending[T]
+	inFlight int  // batches
+	sent     bool // the latest batch has its place on the connection
+}
+
+// Queues holds a queue of items for each name. A queue has a goroutine for each batch in flight,
+// and none without one. Commit, Wait and Waiting may be called concurrently. The caller sets Call
+// and Timeout before the first Commit.
 type Queues[T Item] struct {
 	// Call carries out items of one name, and stores the outcome in each of them. With an
-	// error no outcome is known, and Queues calls Fail on each item.
-	Call    func(ctx context.Context, name string, items []T) error
+	// error no outcome is known, and Queues calls Fail on each item. Call calls sent at most
+	// once: when a later Call for the name may begin, because Redis will receive its items
+	// later.
+	Call    func(ctx context.Context, name string, items []T, sent func()) error
 	Timeout time.Duration // of one Call
 
 	mu      sync.Mutex
-	waiting map[string][]pending[T] // by name; an entry exists while its flush runs
+	queues  map[string]*queue[T] // by name; an entry exists while a batch is in flight
 	running sync.WaitGroup
 }
 
@@ -73,7 +94,10 @@ func (q *Queues[T]) Wait() { q.running.Wait() }
 func (q *Queues[T]) Waiting(name string) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.waiting[name])
+	if of := q.queues[name]; of != nil {
+		return len(of.waiting)
+	}
+	return 0
 }
 
 // Commit hands over the items and waits for their outcomes. It returns nil when at least one
@@ -87,21 +111,22 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 	}
 	g := &group{left: len(items), done: make(chan struct{})}
 	q.mu.Lock()
-	waiting, flushing := q.waiting[name]
-	if len(waiting)+len(items) > MaxWaiting {
+	of := q.queues[name]
+	if of == nil {
+		of = &queue[T]{sent: true}
+		if q.queues == nil {
+			q.queues = make(map[string]*queue[T])
+		}
+		q.queues[name] = of
+	}
+	if len(of.waiting)+len(items) > MaxWaiting {
 		q.mu.Unlock()
-		return fmt.Errorf("%w: %d writes are waiting already; send again later", definition.ErrOverloaded, len(waiting))
+		return fmt.Errorf("%w: %d writes are waiting already; send again later", definition.ErrOverloaded, len(of.waiting))
 	}
 	for _, i := range items {
-		waiting = append(waiting, pending[T]{i, g})
+		of.waiting = append(of.waiting, pending[T]{i, g})
 	}
-	if q.waiting == nil {
-		q.waiting = make(map[string][]pending[T])
-	}
-	q.waiting[name] = waiting
-	if !flushing {
-		q.running.Go(func() { q.flush(name) })
-	}
+	q.start(name, of)
 	q.mu.Unlock()
 
 	select {
@@ -112,10 +137,18 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 	}
 }
 
-// flush makes calls for one name until no item waits for it.
-func (q *Queues[T]) flush(name string) {
+// start takes the next batch, if one may go out now, and flushes it in a goroutine. The caller
+// holds q.mu.
+func (q *Queues[T]) start(name string, of *queue[T]) {
+	if batch := of.take(); batch != nil {
+		q.running.Go(func() { q.flush(name, of, batch) })
+	}
+}
+
+// flush makes the call for a batch, and for the next ones as long as one may go out.
+func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 	var items []T
-	for batch := q.take(name); batch != nil; batch = q.take(name) {
+	for batch != nil {
 		items = items[:0]
 		for _, p := range batch {
 			items = append(items, p.item)
@@ -123,45 +156,61 @@ func (q *Queues[T]) flush(name string) {
 		// The call has a context of its own, so that a caller that gives up does not cancel
 		// the items of others.
 		ctx, cancel := context.WithTimeout(context.Background(), q.Timeout)
-		err := q.Call(ctx, name, items)
+		passed := false // the next batch may have begun
+		err := q.Call(ctx, name, items, func() {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			passed, of.sent = true, true
+			q.start(name, of)
+		})
 		cancel()
-		if err != nil {
-			// The items behind fail now, instead of one timeout after the other.
-			batch = append(batch, q.takeAll(name)...)
+		q.mu.Lock()
+		if !passed {
+			of.sent = true
+		}
+		of.inFlight--
+		for _, p := range batch {
+			p.group.inFlight--
 		}
 		answer(batch, err)
+		if err != nil {
+			// The items behind fail now, instead of one timeout after the other.
+			answer(of.waiting, err)
+			of.waiting = nil
+		}
+		batch = of.take()
+		if of.inFlight == 0 {
+			delete(q.queues, name)
+		}
+		q.mu.Unlock()
 	}
 }
 
-// take removes the next batch from the queue. It returns nil for an empty queue, which it
-// deletes; that ends the flush.
-func (q *Queues[T]) take(name string) []pending[T] {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	waiting := q.waiting[name]
-	if len(waiting) == 0 {
-		delete(q.waiting, name)
+// take removes the next batch from the queue. It returns nil when none may go out now.
+func (of *queue[T]) take() []pending[T] {
+	if !of.sent || of.inFlight == maxInFlight || len(of.waiting) == 0 || of.inFlight > 0 && len(of.waiting) < minSecond {
 		return nil
 	}
 	size, bytes := 0, 0
-	for size < min(len(waiting), MaxItems) && bytes < MaxBytes {
-		bytes += waiting[size].item.Bytes()
+	for size < min(len(of.waiting), MaxItems) && bytes < MaxBytes && of.waiting[size].group.inFlight == 0 {
+		bytes += of.waiting[size].item.Bytes()
 		size++
 	}
-	q.waiting[name] = waiting[size:]
-	return waiting[:size:size]
+	if size == 0 {
+		return nil
+	}
+	batch := of.waiting[:size:size]
+	for _, p := range batch {
+		p.group.inFlight++
+	}
+	of.waiting = of.waiting[size:]
+	of.inFlight++
+	of.sent = false
+	return batch
 }
 
-// takeAll removes all waiting items from the queue and leaves the flush running.
-func (q *Queues[T]) takeAll(name string) []pending[T] {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	waiting := q.waiting[name]
-	q.waiting[name] = nil
-	return waiting
-}
-
-// answer completes the items of a batch, and wakes the callers whose items are all answered.
+// answer completes the items of a batch, and wakes the callers whose items are all answered. The
+// caller holds Queues.mu.
 func answer[T Item](batch []pending[T], err error) {
 	for _, p := range batch {
 		g := p.group

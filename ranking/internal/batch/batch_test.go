@@ -30,7 +30,7 @@ type gate struct {
 	open    chan error
 }
 
-func (g *gate) apply(ctx context.Context, _ string, batch []waiter) error {
+func (g *gate) apply(ctx context.Context, _ string, batch []waiter, _ func()) error {
 	var names []string
 	for _, i := range batch {
 		names = append(names, i.name)
@@ -80,7 +80,7 @@ func TestWhatWaitsGoesTogetherInOrder(t *testing.T) {
 		}
 		require.Equal(t, [][]string{want[:1], want[1:129], want[129:257], want[257:]}, g.batches)
 		q.running.Wait()
-		require.Empty(t, q.waiting, "nothing is kept of a board that is done")
+		require.Empty(t, q.queues, "nothing is kept of a board that is done")
 	})
 }
 
@@ -192,7 +192,7 @@ func TestBoardsDoNotWaitForEachOther(t *testing.T) {
 		var mu sync.Mutex
 		boards := make(map[string]chan struct{})
 		q := &Queues[waiter]{Timeout: time.Minute}
-		q.Call = func(_ context.Context, board string, _ []waiter) error {
+		q.Call = func(_ context.Context, board string, _ []waiter, _ func()) error {
 			mu.Lock()
 			hold := boards[board]
 			mu.Unlock()

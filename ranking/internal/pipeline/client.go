@@ -81,23 +81,21 @@ func (c *Client) allHooks() []redis.Hook {
 // Any other error means that Redis may have carried the command out.
 //
 // Send calls sent once, unless sent is nil: when the commands have their place behind those of
-// earlier calls, or when Send fails. A call of Send that starts after that sends its commands to
-// the same node later.
+// earlier calls. A call of Send that starts after that sends its commands to the same node later.
+// Send does not call sent when it sends no command, as without a connection.
 //
 // The deadline of ctx, and the ReadTimeout and WriteTimeout of the client, bound the call. When
 // one of them passes, Send closes the connection, and all calls in flight on it fail. So ctx
 // needs a deadline that is long for Redis. After the commands have their place, Send does not
 // observe a cancellation of ctx, because others share the connection.
 func (c *Client) Send(ctx context.Context, sent func(), cmds ...Command) error {
-	notify := notifier{sent}
-	defer notify.once()
 	if len(cmds) == 0 {
 		return nil
 	}
 	hooks := c.allHooks()
 	if len(cmds) == 1 {
 		process := func(ctx context.Context, cmd redis.Cmder) error {
-			return c.send(ctx, &notify, []redis.Cmder{cmd})
+			return c.send(ctx, sent, []redis.Cmder{cmd})
 		}
 		for _, h := range slices.Backward(hooks) {
 			if wrapped := h.ProcessHook(process); wrapped != nil {
@@ -110,23 +108,13 @@ func (c *Client) Send(ctx context.Context, sent func(), cmds ...Command) error {
 	for i, cmd := range cmds {
 		all[i] = cmd
 	}
-	process := func(ctx context.Context, cmds []redis.Cmder) error { return c.send(ctx, &notify, cmds) }
+	process := func(ctx context.Context, cmds []redis.Cmder) error { return c.send(ctx, sent, cmds) }
 	for _, h := range slices.Backward(hooks) {
 		if wrapped := h.ProcessPipelineHook(process); wrapped != nil {
 			process = wrapped
 		}
 	}
 	return process(ctx, all)
-}
-
-// notifier calls the function sent of one Send once.
-type notifier struct{ sent func() }
-
-func (n *notifier) once() {
-	if sent := n.sent; sent != nil {
-		n.sent = nil
-		sent()
-	}
 }
 
 // CloseIdle closes the connections that have no command in flight. The next Send dials anew.
@@ -164,7 +152,7 @@ type part struct {
 }
 
 // send is Send within the hooks.
-func (c *Client) send(ctx context.Context, notify *notifier, cmds []redis.Cmder) error {
+func (c *Client) send(ctx context.Context, sent func(), cmds []redis.Cmder) error {
 	var few [1]part
 	parts := few[:0]
 	if _, cluster := c.UniversalClient.(*redis.ClusterClient); !cluster {
@@ -181,12 +169,17 @@ func (c *Client) send(ctx context.Context, notify *notifier, cmds []redis.Cmder)
 			parts[i].call.cmds = append(parts[i].call.cmds, cmd)
 		}
 	}
+	placed := false
 	for i := range parts {
-		if p := &parts[i]; p.err == nil {
+		p := &parts[i]
+		if p.err == nil {
 			p.conn, p.err = p.node.enqueue(ctx, p.call)
 		}
+		placed = placed || p.err == nil
 	}
-	notify.once()
+	if placed && sent != nil {
+		sent()
+	}
 	var others sync.WaitGroup
 	for i := 1; i < len(parts); i++ { // a node that does not answer delays no other node
 		others.Go(func() { parts[i].wait(ctx) })

@@ -105,6 +105,15 @@ func (s Script) reply(answer []any, err error) (*Reply, error) {
 
 // eval sends one EVALSHA or EVAL.
 func (s Script) eval(ctx context.Context, rdb redis.UniversalClient, verb, body string, keys []string, args []any) ([]any, error) {
+	cmd := s.command(ctx, verb, body, keys, args)
+	if err := rdb.Process(ctx, cmd); err != nil {
+		return nil, err
+	}
+	return cmd.Slice()
+}
+
+// command is one EVALSHA or EVAL.
+func (s Script) command(ctx context.Context, verb, body string, keys []string, args []any) once {
 	all := make([]any, 0, 3+len(keys)+len(args))
 	all = append(all, verb, body, len(keys))
 	for _, k := range keys {
@@ -113,8 +122,5 @@ func (s Script) eval(ctx context.Context, rdb redis.UniversalClient, verb, body 
 	all = append(all, args...)
 	cmd := redis.NewCmd(ctx, all...)
 	cmd.SetFirstKeyPos(3)
-	if err := rdb.Process(ctx, once{cmd, s.Writes}); err != nil {
-		return nil, err
-	}
-	return cmd.Slice()
+	return once{cmd, s.Writes}
 }

@@ -1,0 +1,57 @@
+package script
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"rankcast/ranking/internal/pipeline"
+)
+
+// Call is one call of a script.
+type Call struct {
+	Script Script
+	Keys   []string
+	Args   []any
+}
+
+// Send sends the calls together over the shared connection of c and returns the reply of each. See
+// pipeline.Client.Send for sent, for the deadline that ctx needs, and for the order.
+//
+// Where Redis does not know a script yet, it has not carried out the call, so Send sends the source,
+// after the replies to all calls. Err of a Reply is set when its call failed, as by Run. It wraps
+// pipeline.ErrNotSent when Redis has not received the call.
+func Send(ctx context.Context, c *pipeline.Client, sent func(), calls ...Call) []*Reply {
+	replies := make([]*Reply, len(calls))
+	cmds := make([]pipeline.Command, len(calls))
+	for i, call := range calls {
+		cmds[i] = call.Script.command(ctx, "evalsha", call.Script.SHA1, call.Keys, call.Args)
+	}
+	c.Send(ctx, sent, cmds...) // each command has its own error
+	var unknown []int          // indexes of calls
+	var sources []pipeline.Command
+	for i, call := range calls {
+		if redis.HasErrorPrefix(cmds[i].Err(), "NOSCRIPT") {
+			unknown = append(unknown, i)
+			sources = append(sources, call.Script.command(ctx, "eval", call.Script.Source, call.Keys, call.Args))
+		}
+	}
+	if len(unknown) > 0 {
+		c.Send(ctx, nil, sources...)
+		for n, i := range unknown {
+			cmds[i] = sources[n]
+		}
+	}
+	for i, call := range calls {
+		replies[i] = call.Script.replyTo(cmds[i].(once).Cmd)
+	}
+	return replies
+}
+
+// replyTo returns the reply to a command that was sent.
+func (s Script) replyTo(cmd *redis.Cmd) *Reply {
+	answer, err := cmd.Slice()
+	r, err := s.reply(answer, err)
+	r.Err = err
+	return r
+}
