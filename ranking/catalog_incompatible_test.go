@@ -68,8 +68,7 @@ func (r *reordering) known(s *Store) (*definitions, *definition.Compiled) {
 
 func (r *reordering) write(s *Store, d *definitions, rule *definition.Compiled, listed int64) {
 	batch := []updateItem{{write{Update: definition.Update{Member: "m", Score: 1}}, new(Outcome)}}
-	_, _, err := s.runApplyScript(context.Background(), rule, d.hidden, "b", rule.Span(r.now.UnixMicro()), d.readAt+lease.Microseconds(), listed, "0", batch, nil)
-	require.NoError(r.t, err)
+	applyOnce(r.t, s, applyArgs{rule: rule, hidden: d.hidden, span: rule.Span(r.now.UnixMicro()), leased: d.readAt + lease.Microseconds(), listed: listed}, "b", batch)
 }
 
 func (r *reordering) step(s *Store) {

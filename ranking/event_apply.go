@@ -4,18 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"rankcast/ranking/definition"
-	"rankcast/ranking/internal/batch"
-	"rankcast/ranking/internal/keyspace"
-	"rankcast/ranking/internal/script"
 )
 
 // CheckFeed returns a FieldError for a name that is no feed. The feeds are "periods" and
@@ -50,15 +44,11 @@ type EventResult struct {
 	Updates  []definition.BoardUpdate // made by the occurrence, in the order of the event's definition
 	Outcomes []Outcome                // of Updates, in the same order
 	Err      error
-
-	takenBack bool // the store takes its updates back instead of applying them
 }
 
 const (
 	// maxFieldsBytes bounds the fields of one EventCall, as compact JSON.
 	maxFieldsBytes = 4 << 10
-	// eventBoards is the number of boards that one call writes to at the same time.
-	eventBoards = 32
 	// MaxEventUpdates bounds the updates that one call of ApplyEvents makes. So the call
 	// ends in time even if each update creates another instance, and no board gets too many
 	// updates at once.
@@ -100,48 +90,41 @@ func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) 
 		return nil, err
 	}
 	happened := make([]EventResult, len(all))
-	items := make([]eventItem, len(all))
-	for i, o := range all {
-		h := &happened[i]
-		items[i].id = o.storedID()
-		if items[i].fields, h.Err = o.check(); h.Err == nil {
-			h.Updates, h.Err = e.Expand(o.Fields)
+	occurrences := make([]occurrence, len(all))
+	for i, call := range all {
+		o, h := &occurrences[i], &happened[i]
+		o.id = call.storedID()
+		if o.fields, h.Err = call.check(); h.Err == nil {
+			h.Updates, h.Err = e.Expand(call.Fields)
 		}
-		if h.Err == nil && o.Sender != nil {
-			h.Err = e.CheckSent(o.Sender.Sub, o.Fields)
+		if h.Err == nil && call.Sender != nil {
+			h.Err = e.CheckSent(call.Sender.Sub, call.Fields)
 		}
-		if h.Err == nil && e.CarriesTime(o.Fields) {
+		if h.Err == nil && e.CarriesTime(call.Fields) {
 			h.Err = s.checkEventTime(ctx, e)
 		}
 	}
 	s.checkNamedMembers(first, e, all, happened)
-	for i, o := range all {
-		if happened[i].Err == nil {
-			items[i].digest, items[i].definition = e.Digest(o.Fields), e.UpdatesDigest()
+	var valid []*occurrence
+	var whose []*EventResult
+	for i := range occurrences {
+		if happened[i].Err != nil {
+			continue
+		}
+		o := &occurrences[i]
+		o.digest, o.definition = e.Digest(all[i].Fields), e.UpdatesDigest()
+		o.result.Updates = happened[i].Updates
+		valid, whose = append(valid, o), append(whose, &happened[i])
+	}
+	err = s.events.Commit(ctx, event, valid)
+	for i, h := range whose {
+		// After an early end of Commit, another goroutine still writes to the occurrence.
+		if h.Err = err; err == nil {
+			*h = valid[i].result
 		}
 	}
-	s.queueEach(first, &s.eventBegins, event, happened, items, func(i int) bool { return all[i].ID != "" })
-	var taken []*EventResult
-	for i := range happened {
-		if h := &happened[i]; errors.Is(h.Err, errTakenBack) {
-			h.Err = nil
-			h.takenBack = true // also on boards that the event updates only since then
-			taken = append(taken, h)
-		}
-	}
-	s.applyEventUpdates(ctx, event, all, happened)
-	for _, h := range taken {
-		for i := range h.Outcomes {
-			h.Outcomes[i].Result.Duplicate = h.Outcomes[i].Err == nil
-		}
-	}
-	s.queueEach(ctx, &s.eventPublishes, event, happened, items, func(i int) bool { return happened[i].hasApplied() })
 	unavailable := len(all) > 0
-	for i := range happened {
-		h := &happened[i]
-		if errors.Is(h.Err, ErrOverloaded) && h.reachedRedis() {
-			h.Err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, h.Err) // another board may have its update
-		}
+	for _, h := range happened {
 		unavailable = unavailable && (errors.Is(h.Err, ErrUnavailable) || errors.Is(h.Err, ErrOverloaded))
 	}
 	if unavailable {
@@ -162,19 +145,6 @@ func (s *Store) checkEventTime(ctx context.Context, e *definition.Event) error {
 		}
 	}
 	return Invalid(definition.AtField, fmt.Sprintf("applies only to an event that updates a board with a window, and %s updates none; omit it", e.Name))
-}
-
-// errTakenBack reports an occurrence that was taken back.
-var errTakenBack = errors.New("was taken back")
-
-// hasApplied reports whether any update of the occurrence was applied.
-func (h *EventResult) hasApplied() bool {
-	return slices.ContainsFunc(h.Outcomes, func(o Outcome) bool { return o.Err == nil })
-}
-
-// reachedRedis reports whether an update of the occurrence may have reached Redis.
-func (h *EventResult) reachedRedis() bool {
-	return slices.ContainsFunc(h.Outcomes, func(o Outcome) bool { return !errors.Is(o.Err, ErrOverloaded) })
 }
 
 // event finds an event, also one that was defined a moment ago.
@@ -201,155 +171,4 @@ func (o EventCall) check() ([]byte, error) {
 		return nil, Invalid("event", fmt.Sprintf("has %d bytes without white space; want %d at most", len(fields), maxFieldsBytes))
 	}
 	return fields, nil
-}
-
-// eventItem is an occurrence in a queue to Redis.
-type eventItem struct {
-	id, digest string // id as storedID returns it
-	definition string // digest of the event's updates
-	fields     []byte // JSON
-	err        *error // the result
-}
-
-func (i eventItem) Bytes() int { return len(i.id) + len(i.fields) }
-
-func (i eventItem) Fail(err error) { *i.err = err }
-
-// queueEach sends the picked occurrences without an error through a queue.
-func (s *Store) queueEach(ctx context.Context, q *batch.Queues[eventItem], event string, happened []EventResult, items []eventItem, picked func(int) bool) {
-	var through []eventItem
-	var whose []*EventResult
-	errs := make([]error, len(items))
-	for i, item := range items {
-		if happened[i].Err == nil && picked(i) {
-			item.err = &errs[i]
-			through, whose = append(through, item), append(whose, &happened[i])
-		}
-	}
-	err := q.Commit(ctx, event, through)
-	for i, h := range whose {
-		// After an early end of Commit, other goroutines still write to errs.
-		came := err
-		if came == nil {
-			came = *through[i].err
-		}
-		if through[i].id != "" {
-			h.Err = came
-		} // without an id it has counted, and a retry would count again
-	}
-}
-
-// beginBatch records the ids, so that the store refuses an id of another occurrence before
-// it applies anything.
-func (s *Store) beginBatch(ctx context.Context, event string, batch []eventItem, sent func()) error {
-	ids := s.keys.EventIDs(event)
-	args := make([]any, 0, 4*len(batch))
-	for _, i := range batch {
-		args = append(args, i.id, i.digest, i.definition, i.fields)
-	}
-	r := script.Send(ctx, s.rdb, sent, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0]
-	if r.Err != nil {
-		return r.Err
-	}
-	for _, i := range batch {
-		switch r.Text() {
-		case "m":
-			i.Fail(&FieldError{Field: "id", Reason: "was used for another event", Kind: ErrIDMismatch})
-		case "t":
-			i.Fail(errTakenBack)
-		}
-	}
-	return r.Err
-}
-
-// publishBatch publishes each occurrence once on the event's feed.
-func (s *Store) publishBatch(ctx context.Context, event string, batch []eventItem, sent func()) error {
-	ids := s.keys.EventIDs(event)
-	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(definition.TimeForm)
-	args := append(make([]any, 0, 1+3*len(batch)), s.keys.Feed(event))
-	for _, i := range batch {
-		item, err := json.Marshal(feedItem{at, jsontext.Value(i.fields)})
-		if err != nil {
-			return fmt.Errorf("encode an event: %w", err)
-		}
-		args = append(args, i.id, i.digest, item)
-	}
-	err := script.Send(ctx, s.rdb, sent, script.Call{Script: script.Publish, Keys: ids[:], Args: args})[0].Err
-	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
-	}
-	return err
-}
-
-// applyEventUpdates applies the updates of all occurrences. Those of one board go in order
-// and in one call.
-func (s *Store) applyEventUpdates(ctx context.Context, event string, all []EventCall, happened []EventResult) {
-	type part struct{ of, update int }
-	parts := make(map[string][]part)
-	var boards []string
-	for i := range happened {
-		h := &happened[i]
-		if h.Err != nil {
-			continue
-		}
-		h.Outcomes = make([]Outcome, len(h.Updates))
-		for j, u := range h.Updates {
-			if parts[u.Board] == nil {
-				boards = append(boards, u.Board)
-			}
-			parts[u.Board] = append(parts[u.Board], part{i, j})
-		}
-	}
-	outcomes := make(map[string][]Outcome)
-	var mu sync.Mutex // guards outcomes
-	var wg sync.WaitGroup
-	room := make(chan struct{}, eventBoards)
-	for _, board := range boards {
-		updates := make([]write, len(parts[board]))
-		for n, p := range parts[board] {
-			made := happened[p.of].Updates
-			updates[n].Update = made[p.update].Update
-			if happened[p.of].takenBack {
-				updates[n].override = takingBack
-			}
-			if id := all[p.of].storedID(); id != "" {
-				updates[n].ID = updateID(id, event, made[:p.update], made[p.update])
-			}
-		}
-		room <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-room }()
-			o, err := s.commitUpdates(ctx, board, updates)
-			if err != nil {
-				o = slices.Repeat([]Outcome{{Err: err}}, len(updates))
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			outcomes[board] = o
-		})
-	}
-	wg.Wait()
-	for _, board := range boards {
-		for n, p := range parts[board] {
-			h, o := &happened[p.of], outcomes[board][n]
-			h.Outcomes[p.update] = o
-			if errors.Is(o.Err, ErrUnavailable) || errors.Is(o.Err, ErrOverloaded) {
-				h.Err = o.Err // the other updates may have counted: the caller sends the occurrence again as a whole
-			}
-		}
-	}
-}
-
-// updateID returns the request id of one update of an event; before are the updates ahead
-// of it in the same occurrence. No caller can send this id. It depends on the board, which
-// stores it, and on the member. So an update that has counted does not count again when the
-// event is redefined with more updates before the retry.
-func updateID(id, event string, before []definition.BoardUpdate, u definition.BoardUpdate) string {
-	nth := 0
-	for _, other := range before {
-		if other.Board == u.Board && other.Update.Member == u.Update.Member {
-			nth++
-		}
-	}
-	return id + keyspace.FieldSep + event + keyspace.FieldSep + definition.Digest([]byte(u.Update.Member)) + strconv.Itoa(nth)
 }

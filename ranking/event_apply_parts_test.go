@@ -3,7 +3,6 @@ package ranking
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 
@@ -27,7 +26,7 @@ func defineEvent(t testing.TB, s *Store, members int, boards ...string) {
 	require.NoError(t, s.Define(t.Context(), definition.Set{Events: []definition.Event{e}}))
 }
 
-func occurrence(id string) EventCall {
+func occurrenceOf(id string) EventCall {
 	return EventCall{ID: id, Fields: map[string]jsontext.Value{"user": jsontext.Value(`"u"`), "n": jsontext.Value("3")}}
 }
 
@@ -40,7 +39,7 @@ func TestRetryOfAnEventThatWasRedefined(t *testing.T) {
 		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
 		for _, boards := range [][]string{{"a", "b"}, {"c", "a", "b"}, {"b", "a"}} {
 			defineEvent(t, s, 2, boards...)
-			h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrence("1")})
+			h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")})
 			require.NoError(t, err)
 			require.NoError(t, h[0].Err)
 			for i, o := range h[0].Outcomes {
@@ -63,9 +62,9 @@ func TestLargeBatchOfEvents(t *testing.T) {
 	defineEvent(t, s, members, "a")
 	all := make([]EventCall, MaxEventUpdates/members)
 	for i := range all {
-		all[i] = occurrence(fmt.Sprint(i))
+		all[i] = occurrenceOf(fmt.Sprint(i))
 	}
-	_, err := s.ApplyEvents(t.Context(), "gift", append(all, occurrence("more")))
+	_, err := s.ApplyEvents(t.Context(), "gift", append(all, occurrenceOf("more")))
 	require.ErrorIs(t, err, ErrTooLarge)
 	h, err := s.ApplyEvents(t.Context(), "gift", all)
 	require.NoError(t, err)
@@ -75,37 +74,43 @@ func TestLargeBatchOfEvents(t *testing.T) {
 	require.EqualValues(t, 3*len(all), score(t, s, "a", "u7"))
 }
 
-// Where one board of an event takes no more updates for now and another has counted,
-// nobody is told that nothing was written.
-func TestEventOfABoardThatIsOverloaded(t *testing.T) {
+// Where no more occurrences of an event may wait, an occurrence changes nothing.
+func TestEventThatIsOverloaded(t *testing.T) {
 	t.Parallel()
-	url, _ := redistest.Clocked(t)
-	s := newNode(t, url)
-	define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"})
-	defineEvent(t, s, 1, "a", "b")
-	call, release := s.updates.Call, make(chan struct{})
-	s.updates.Call = func(ctx context.Context, board string, batch []updateItem, sent func()) error {
-		if board == "b" {
-			<-release
-		}
-		return call(ctx, board, batch, sent)
+	s := newNode(t, redistest.Embedded(t))
+	define(t, s, definition.Board{Name: "a"})
+	const members = 8
+	defineEvent(t, s, members, "a")
+	apply(t, s, "a", definition.Update{Member: "u0", Score: 1})
+	call, release := s.events.Call, make(chan struct{})
+	s.events.Call = func(ctx context.Context, event string, batch []*occurrence, sent func()) error {
+		<-release
+		return call(ctx, event, batch, sent)
 	}
 	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer close(release)
-	for _, n := range []int{batch.MaxWaiting, batch.MaxItems} { // a batch is under way, and as many wait as may
+	many := func(of string, n int) []EventCall {
+		all := make([]EventCall, n)
+		for i := range all {
+			all[i] = occurrenceOf(fmt.Sprint(of, i))
+		}
+		return all
+	}
+	for n := 1; n <= batch.MaxWaiting/MaxEventUpdates; n++ {
 		wg.Go(func() {
-			s.commitUpdates(context.Background(), "b", slices.Repeat([]write{{Update: definition.Update{Member: "m"}}}, n))
+			_, err := s.ApplyEvents(context.Background(), "gift", many(fmt.Sprint(n, " "), MaxEventUpdates/members))
+			require.NoError(t, err)
 		})
 		redistest.Eventually(t, "them to wait", func() error {
-			if waiting := s.updates.Waiting("b"); waiting != batch.MaxWaiting-batch.MaxItems+n%batch.MaxWaiting {
-				return fmt.Errorf("%d wait", waiting)
+			if waiting := s.events.Waiting("gift"); waiting != n*MaxEventUpdates-maxEventBatch {
+				return fmt.Errorf("%d updates wait", waiting)
 			}
 			return nil
 		})
 	}
-	_, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrence("1")})
+	_, err := s.ApplyEvents(t.Context(), "gift", many("refused ", maxEventBatch/members+1))
 	require.ErrorIs(t, err, ErrOverloaded)
-	require.ErrorIs(t, err, ErrOutcomeUnknown)
-	require.EqualValues(t, 3, score(t, s, "a", "u0"))
+	require.NotErrorIs(t, err, ErrOutcomeUnknown)
+	close(release)
+	wg.Wait()
+	require.EqualValues(t, 1+3*batch.MaxWaiting/members, score(t, s, "a", "u0"))
 }

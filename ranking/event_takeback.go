@@ -60,15 +60,10 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 	if t.Updates, err = e.ExpandRecorded(o.Fields); err != nil {
 		return TakenBack{}, errRedefined(event)
 	}
-	t.takenBack = true
-	all := []EventResult{t.EventResult}
-	s.applyEventUpdates(ctx, event, []EventCall{o}, all)
-	if t.EventResult = all[0]; t.Err != nil {
-		err := t.Err
-		if errors.Is(err, ErrOverloaded) {
-			err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
-		}
-		return TakenBack{}, fmt.Errorf("take back event %q: %w", event, err)
+	taken := occurrence{id: o.storedID(), isTakenBack: true, result: t.EventResult}
+	s.applyUpdatesOf(ctx, event, []*occurrence{&taken}, nil)
+	if t.EventResult = taken.result; t.Err != nil {
+		return TakenBack{}, fmt.Errorf("take back event %q: %w", event, t.Err)
 	}
 	if t.Before {
 		return t, nil

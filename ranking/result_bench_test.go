@@ -141,7 +141,7 @@ func (c *cpuMeter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 func (c *cpuMeter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		name := cmp.Or(scriptOf(cmd), cmd.Name())
-		if name == script.Apply.Name {
+		if name == script.Apply(0).Name {
 			return next(ctx, cmd)
 		}
 		before := c.used()

@@ -129,7 +129,7 @@ func TestEachWriteIsKnown(t *testing.T) {
 	}
 	slices.Sort(known)
 	require.Equal(t, known, script.WriteCommands)
-	for _, sc := range []script.Script{script.Apply, script.Publish, script.Claim, script.Profile} {
+	for _, sc := range []script.Script{script.Apply(0), script.Publish, script.Claim, script.Profile} {
 		require.True(t, sc.Writes, sc.Name)
 	}
 	for _, sc := range []script.Script{script.Page, script.Places, script.Catalog, script.Info, script.Try} {

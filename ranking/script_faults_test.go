@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -58,7 +59,34 @@ func (c *cutter) DialHook(next redis.DialHook) redis.DialHook {
 }
 
 func (c *cutter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error { return next(ctx, cmds) }
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		fates, names := make([]fate, len(cmds)), make([]string, len(cmds))
+		var there []redis.Cmder
+		var err error
+		for i, cmd := range cmds {
+			if names[i] = scriptOf(cmd); names[i] != "" && c.fate != nil {
+				fates[i] = c.fate(names[i])
+			}
+			if fates[i] == isLost {
+				err = errCut
+				cmd.SetErr(err)
+				continue
+			}
+			there = append(there, cmd)
+		}
+		if len(there) > 0 {
+			err = cmp.Or(next(ctx, there), err)
+		}
+		for i, cmd := range cmds {
+			if fates[i] == isDone {
+				err = errCut
+				cmd.SetErr(err)
+			} else if fates[i] == passes && names[i] != "" && c.answered != nil {
+				c.answered(names[i])
+			}
+		}
+		return err
+	}
 }
 
 func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
@@ -91,13 +119,18 @@ func (c *cutter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func scriptOf(cmd redis.Cmder) string {
 	args := cmd.Args()
 	for _, s := range []script.Script{
-		script.Apply, script.Begin, script.Publish, script.Page, script.Info, script.Places, script.Scores, script.Catalog, script.Define,
+		script.Begin, script.Publish, script.Page, script.Info, script.Places, script.Scores, script.Catalog, script.Define,
 		script.List, script.Unlist, script.Settle, script.Done, script.Drop, script.Forget, script.Claim, script.Assign, script.Plan,
 		script.TakeBack, script.Audit, script.Censor, script.Reveal, script.Raise, script.Rehide, script.Moderate, script.Erase, script.Erasing, script.Walk, script.Erased, script.Reports, script.Clear,
 		script.Hold, script.Keep, script.Release, script.Scan, script.Differs, script.Gather, script.Swap,
-		script.ApplyWindow, script.Sweep, script.Events, script.Purge,
+		script.Sweep, script.Events, script.Purge,
 	} {
 		if args[0] == "evalsha" && args[1] == s.SHA1 || args[0] == "eval" && args[1] == s.Source {
+			return s.Name
+		}
+	}
+	for parts := range script.AllParts + 1 {
+		if s := script.Apply(parts); args[0] == "evalsha" && args[1] == s.SHA1 || args[0] == "eval" && args[1] == s.Source {
 			return s.Name
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
 	"rankcast/ranking/proptest"
 	"rankcast/ranking/redistest"
 	"rankcast/ranking/sortkey"
@@ -31,9 +32,15 @@ func applyTo(t require.TestingT, s *Store, d definition.Board, sp definition.Spa
 	for i, u := range updates {
 		batch[i] = updateItem{write{Update: u}, &outcomes[i]}
 	}
-	why, now, err = s.runApplyScript(context.Background(), r, &moderation{}, d.Name, sp, definition.Never, definition.Never, "0", batch, nil)
+	reply := applyOnce(t, s, applyArgs{rule: r, span: sp, hidden: &moderation{}, leased: definition.Never, listed: definition.Never}, d.Name, batch)
+	return reply.why, reply.now, outcomes
+}
+
+// applyOnce makes one call of apply.lua with the given knowledge of a board.
+func applyOnce(t require.TestingT, s *Store, a applyArgs, board string, batch []updateItem) applyReply {
+	reply, err := takeApplyReply(a.rule, script.Send(context.Background(), s.rdb, nil, s.applyCall(board, a, batch))[0], batch)
 	require.NoError(t, err)
-	return why, now, outcomes
+	return reply
 }
 
 // packed applies updates to a fresh board whose span is given, and returns what

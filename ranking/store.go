@@ -62,20 +62,20 @@ func (c Config) withDefaults() Config {
 // not defined. They return ErrUnknownPeriod for a period that does not exist, and
 // ErrUnavailable when Redis does not answer as expected.
 type Store struct {
-	rdb            *pipeline.Client
-	cfg            Config
-	keys           keyspace.Keys
-	catalog        catalog
-	updates        batch.Queues[updateItem] // by instance
-	eventBegins    batch.Queues[eventItem]  // by event
-	eventPublishes batch.Queues[eventItem]  // by event
-	receiverNoted  atomic.Int64             // when this node last recorded that it takes deliveries, µs since 1970
-	maxDeliveries  int                      // of a definition, that wait in Redis
-	dropped        droppedDeliveries
+	rdb           *pipeline.Client
+	cfg           Config
+	keys          keyspace.Keys
+	catalog       catalog
+	updates       batch.Queues[updateItem]  // by instance
+	events        batch.Queues[*occurrence] // by event
+	receiverNoted atomic.Int64              // when this node last recorded that it takes deliveries, µs since 1970
+	maxDeliveries int                       // of a definition, that wait in Redis
+	dropped       droppedDeliveries
 
 	pacer        pacer // of large pages
 	hiddenCounts hiddenCounts
 
+	parts    partsOfBoards
 	builds   builds
 	profiles *profileCache
 	profiled profiledKinds
@@ -101,8 +101,7 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = client, s.keys, cfg.CallTimeout
 	s.catalog.rights = &s.rights
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
-	s.eventBegins.Call, s.eventBegins.Timeout = s.beginBatch, cfg.CallTimeout
-	s.eventPublishes.Call, s.eventPublishes.Timeout = s.publishBatch, cfg.CallTimeout
+	s.events.Call, s.events.Timeout, s.events.MaxWeight = s.applyOccurrences, 3*cfg.CallTimeout, maxEventBatch // each trip has CallTimeout
 	s.builds.do, s.builds.isLarge = s.build, s.isLargeBuild
 	s.builds.end, s.builds.stop = context.WithCancel(context.Background())
 	return s
@@ -112,9 +111,8 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 // the result that they have. Call it after all other calls have returned.
 func (s *Store) Close() {
 	s.builds.close()
-	s.eventBegins.Wait()
+	s.events.Wait()
 	s.updates.Wait()
-	s.eventPublishes.Wait()
 	s.rdb.CloseIdle()
 	s.catalog.running.Wait()
 }

@@ -141,14 +141,13 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 		e, err := s.event(ctx, "gift")
 		require.NoError(t, err)
 		call := EventCall{ID: unsafeID, Fields: map[string]jsontext.Value{"star": jsontext.Value(`"` + unsafeID + `"`), "user": jsontext.Value(`"` + unsafeID + `"`)}}
-		var old EventResult
-		old.Updates, err = e.ExpandRecorded(call.Fields)
+		old := occurrence{
+			id: call.ID, digest: e.Digest(call.Fields), definition: e.UpdatesDigest(), fields: []byte(`{"star":"` + unsafeID + `","user":"` + unsafeID + `"}`),
+		}
+		old.result.Updates, err = e.ExpandRecorded(call.Fields)
 		require.NoError(t, err)
-		fields := []byte(`{"star":"` + unsafeID + `","user":"` + unsafeID + `"}`)
-		require.NoError(t, s.beginBatch(ctx, "gift", []eventItem{{id: call.ID, digest: e.Digest(call.Fields), definition: e.UpdatesDigest(), fields: fields}}, nil))
-		all := []EventResult{old}
-		s.applyEventUpdates(ctx, "gift", []EventCall{call}, all)
-		require.NoError(t, all[0].Outcomes[0].Err)
+		require.NoError(t, s.applyOccurrences(ctx, "gift", []*occurrence{&old}, nil))
+		require.NoError(t, old.result.Outcomes[0].Err)
 		require.Equal(t, []string{unsafeID + " 3 #1"}, entriesOf(t, s, "fans:"+unsafeID))
 		took, err := s.TakeBack(ctx, "gift", unsafeID, nil, Moderator{})
 		require.NoError(t, err)

@@ -36,7 +36,7 @@ for i = FIRST, #ARGV, STEP do
     result = 'm'
   elseif record:sub(DIGEST + 1, DIGEST + 1):lower() == 't' then
     result = 't'
-  elseif held.at[id] and #record > DIGEST + 1 and record:sub(DIGEST + 2, DIGEST + 2) ~= '{' and record:sub(DIGEST + 2, 2 * DIGEST + 1) ~= definition then
+  elseif #record > DIGEST + 1 and record:sub(DIGEST + 2, DIGEST + 2) ~= '{' and record:sub(DIGEST + 2, 2 * DIGEST + 1) ~= definition then
     ids_amend(ids, held, id, record:sub(1, DIGEST + 1) .. SEVERAL .. record:sub(2 * DIGEST + 2))
   end
   results[#results + 1] = result

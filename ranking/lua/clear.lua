@@ -2,7 +2,7 @@
 -- last beyond the limit. Of one that has closed, and is not settled yet, those go whose time
 -- was over before that. Begins with order.lua and board.lua.
 --
--- KEYS  1 to 7         see board.lua
+-- KEYS  1 to 10        see board.lua
 -- ARGV  1 to 5         see board.lua
 --       6 lease        until when the caller may count on what it knows of the board
 --       7 ends         when the board-period closes; 0: never
@@ -22,8 +22,7 @@ local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'settled')
 if not state[1] or state[4] then return {'ok', 0, 0} end
 local closed = ends > 0 and now >= ends
 clock = math.max(now, tonumber(state[3]) + 1)
-local _, expire, trim = going()
-local went = expire(ttl, most, closed and ends - 1)
+local went = expire(ttl, most, closed and ends - 1 or now)
 if not closed then went = went + trim(limit, most - went) end
 if went > 0 then
   publish(state[1], tonumber(state[2]), clock + went)

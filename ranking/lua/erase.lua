@@ -1,8 +1,8 @@
 -- Takes all that there is of a member from a board-period. Begins with order.lua and
 -- board.lua.
 --
--- KEYS  1 to 7         see board.lua
---       8 to 11        with a window, see window.lua; who builds it loses the lock
+-- KEYS  1 to 10        see board.lua
+--       11 to 14       with a window, see window.lua; who builds it loses the lock
 -- ARGV  1 to 5         see board.lua
 --       6 shape        of the definition
 --       7 member
@@ -11,7 +11,7 @@
 -- Cost   O(log n)
 
 local shape, member = ARGV[6], ARGV[7]
-local tallies, forgotten, lock = KEYS[9], KEYS[10], KEYS[11]
+local tallies, forgotten, lock = KEYS[12], KEYS[13], KEYS[14]
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'shape')
 if not state[4] then return {'ok', 0, 0} end
@@ -25,7 +25,6 @@ if events then
   call('ZADD', forgotten, format('%.0f', clock - 1), member)
 end
 if lock and (events or there) then call('UNLINK', lock) end -- what is being built may have some of it
-local remove = going()
 remove(member, key)
 if key or events then publish(state[1], tonumber(state[2]), clock + 1) end
 return {'ok', (there or counted) and 1 or 0, events and format('%.0f', clock - 1) or 0}

@@ -42,7 +42,7 @@ for i, member in ipairs(asked) do
   end
   if not key or math.floor(tonumber(key)) ~= s then
     -- All that come to a score in one build come to it at the same time.
-    fresh = fresh or ties == 'member' and text or key_of({members}, s, age, span)
+    fresh = fresh or ties == 'member' and text or key_of(members, nil, s, age, span)
     key = fresh
   end
   rows[#rows + 1], rows[#rows + 2] = key, member

@@ -3,7 +3,7 @@
 -- board-period; then it is looked who is hidden, and done in parts. Begins with order.lua
 -- and board.lua.
 --
--- KEYS  1 to 7         see board.lua
+-- KEYS  1 to 10        see board.lua
 --                      meta: moderated, the revision that is in force, see censor.lua;
 --                      remoderate, that up to which all is done, where that is not all;
 --                      kind, for which that is so
@@ -56,7 +56,6 @@ for i = FIRST, #ARGV, STEP do
 end
 if wrote > 0 then
   clock = math.max(now, tonumber(state[3]) + 1)
-  local _, _, trim = going()
   trim(limit, wrote)
   publish(state[1], tonumber(state[2]), clock + #changes)
 end

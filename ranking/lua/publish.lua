@@ -35,8 +35,9 @@ for i = FIRST, #ARGV, STEP do
     items[#items + 1] = item
   elseif state == '' or state == 'b' then
     items[#items + 1] = item
+    local found = known[id]
     known[id] = digest .. 'p' .. record:sub(DIGEST + 2)
-    if held.at[id] then
+    if found then
       ids_amend(ids, held, id, known[id]) -- boards forget it no later than this
     else
       records[#records + 1] = id

@@ -1,8 +1,8 @@
 -- Has events go whose time in a window is over, and on a live board what they were worth.
 -- Begins with order.lua, board.lua, key.lua and window.lua.
 --
--- KEYS  1 to 7         see board.lua
---       8 to 10        see window.lua
+-- KEYS  1 to 10        see board.lua
+--       11 to 14       see window.lua
 -- ARGV  1 to 5         see board.lua
 --       6 lease        until when the caller may count on what it knows of the board, µs
 --                      since 1970

@@ -26,4 +26,4 @@ local was, by, fields = record:sub(DIGEST + 1, DIGEST + 1), '', record:sub(DIGES
 if fields:sub(1, 1) ~= '{' then by, fields = fields:sub(1, DIGEST), fields:sub(DIGEST + 1) end
 if by ~= '' and by ~= definition then return {'other'} end
 if was ~= 'T' then ids_amend(ids, held, id, record:sub(1, DIGEST) .. state .. by .. fields) end
-return {'ok', was, fields, string.format('%.0f', held.at[id])}
+return {'ok', was, fields, string.format('%.0f', ids_bucket(held, id))}

@@ -14,12 +14,13 @@
 // again, and then it runs after its successor. Therefore no two batches in flight have items of
 // one group: the items of a group are carried out in order.
 //
-// The store uses one Queues for updates, by board, and two for events, by event. The package
+// The store uses one Queues for updates, by board, and one for events, by event. The package
 // knows neither Redis nor the content of items: it asks an item only for its size, and the
 // Call that the store passes stores the outcome in each item.
 package batch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -29,11 +30,11 @@ import (
 )
 
 const (
-	// MaxItems and MaxBytes bound one call of a script, so that it occupies Redis for at most
-	// 2 to 3 ms. A batch ends with the item that reaches MaxBytes.
-	MaxItems = 128
-	MaxBytes = 64 << 10
-	// MaxWaiting is the greatest number of items that wait in one queue. At 20 µs an update
+	// MaxWeight and MaxBytes bound one call of a script, so that it occupies Redis for at most
+	// 2 to 3 ms. A batch ends with the item that reaches one of them.
+	MaxWeight = 128
+	MaxBytes  = 64 << 10
+	// MaxWaiting is the greatest weight of the items that wait in one queue. At 20 µs an update
 	// they are a sixth of a second of Redis. Commit refuses further items at once.
 	MaxWaiting = 8192
 	// maxInFlight is the greatest number of batches in flight of one queue.
@@ -45,8 +46,9 @@ const (
 
 // Item is one write on its way to Redis. It knows where its outcome belongs.
 type Item interface {
-	Bytes() int // approximate size in the call
-	Fail(error) // records that the outcome of the item is not known, and why
+	Weight() int // number of updates
+	Bytes() int  // approximate size in the call
+	Fail(error)  // records that the outcome of the item is not known, and why
 }
 
 // pending is an item that waits, and the group it belongs to.
@@ -67,6 +69,7 @@ type group struct {
 // queue is the queue of one name.
 type queue[T Item] struct {
 	waiting  []pending[T]
+	weight   int  // of waiting
 	inFlight int  // batches
 	sent     bool // the latest batch has its place on the connection
 }
@@ -81,6 +84,8 @@ type Queues[T Item] struct {
 	// later.
 	Call    func(ctx context.Context, name string, items []T, sent func()) error
 	Timeout time.Duration // of one Call
+	// MaxWeight is the weight of the items with which a batch ends. Default: the constant MaxWeight.
+	MaxWeight int
 
 	mu      sync.Mutex
 	queues  map[string]*queue[T] // by name; an entry exists while a batch is in flight
@@ -90,12 +95,12 @@ type Queues[T Item] struct {
 // Wait returns when no call is under way and no item waits.
 func (q *Queues[T]) Wait() { q.running.Wait() }
 
-// Waiting is the number of items that wait in the queue of a name, without those in a call.
+// Waiting is the weight of the items that wait in the queue of a name, without those in a call.
 func (q *Queues[T]) Waiting(name string) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if of := q.queues[name]; of != nil {
-		return len(of.waiting)
+		return of.weight
 	}
 	return 0
 }
@@ -119,13 +124,19 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 		}
 		q.queues[name] = of
 	}
-	if len(of.waiting)+len(items) > MaxWaiting {
+	weight := 0
+	for _, i := range items {
+		weight += i.Weight()
+	}
+	if of.weight+weight > MaxWaiting {
+		waiting := of.weight
 		q.mu.Unlock()
-		return fmt.Errorf("%w: %d writes are waiting already; send again later", definition.ErrOverloaded, len(of.waiting))
+		return fmt.Errorf("%w: %d writes are waiting already; send again later", definition.ErrOverloaded, waiting)
 	}
 	for _, i := range items {
 		of.waiting = append(of.waiting, pending[T]{i, g})
 	}
+	of.weight += weight
 	q.start(name, of)
 	q.mu.Unlock()
 
@@ -140,7 +151,7 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 // start takes the next batch, if one may go out now, and flushes it in a goroutine. The caller
 // holds q.mu.
 func (q *Queues[T]) start(name string, of *queue[T]) {
-	if batch := of.take(); batch != nil {
+	if batch := of.take(cmp.Or(q.MaxWeight, MaxWeight)); batch != nil {
 		q.running.Go(func() { q.flush(name, of, batch) })
 	}
 }
@@ -176,9 +187,9 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 		if err != nil {
 			// The items behind fail now, instead of one timeout after the other.
 			answer(of.waiting, err)
-			of.waiting = nil
+			of.waiting, of.weight = nil, 0
 		}
-		batch = of.take()
+		batch = of.take(cmp.Or(q.MaxWeight, MaxWeight))
 		if of.inFlight == 0 {
 			delete(q.queues, name)
 		}
@@ -186,13 +197,15 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 	}
 }
 
-// take removes the next batch from the queue. It returns nil when none may go out now.
-func (of *queue[T]) take() []pending[T] {
+// take removes the next batch from the queue, which ends with the item that reaches a weight. It
+// returns nil when none may go out now.
+func (of *queue[T]) take(most int) []pending[T] {
 	if !of.sent || of.inFlight == maxInFlight || len(of.waiting) == 0 || of.inFlight > 0 && len(of.waiting) < minSecond {
 		return nil
 	}
-	size, bytes := 0, 0
-	for size < min(len(of.waiting), MaxItems) && bytes < MaxBytes && of.waiting[size].group.inFlight == 0 {
+	size, weight, bytes := 0, 0, 0
+	for size < len(of.waiting) && weight < most && bytes < MaxBytes && of.waiting[size].group.inFlight == 0 {
+		weight += of.waiting[size].item.Weight()
 		bytes += of.waiting[size].item.Bytes()
 		size++
 	}
@@ -203,7 +216,7 @@ func (of *queue[T]) take() []pending[T] {
 	for _, p := range batch {
 		p.group.inFlight++
 	}
-	of.waiting = of.waiting[size:]
+	of.waiting, of.weight = of.waiting[size:], of.weight-weight
 	of.inFlight++
 	of.sent = false
 	return batch

@@ -20,6 +20,8 @@ type waiter struct {
 	err  *error
 }
 
+func (i waiter) Weight() int { return 1 }
+
 func (i waiter) Bytes() int { return len(i.name) }
 
 func (i waiter) Fail(err error) { *i.err = err }

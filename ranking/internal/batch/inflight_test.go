@@ -86,7 +86,7 @@ func TestNoGroupIsInTwoBatchesInFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f, q := newFlights()
-		large := make([]string, MaxItems+2)
+		large := make([]string, MaxWeight+2)
 		for i := range large {
 			large[i] = "large"
 		}

@@ -73,11 +73,18 @@ func (k Keys) Board(instance, period string) BoardKeys {
 // Head returns the names that are the first KEYS of each script that changes a board-period,
 // see board.lua.
 func (k BoardKeys) Head() []string {
-	return []string{k.Members, k.Meta, k.Data, k.Distinct, k.Entered, k.Hidden, k.Left}
+	return append(k.Plain(), k.Data, k.Distinct, k.Entered, k.Hidden, k.Left)
+}
+
+// Plain returns the KEYS of apply.lua without parts.
+func (k BoardKeys) Plain() []string {
+	return append(make([]string, 0, 14), k.Members, k.Meta, k.Ids[0], k.Ids[1], k.Periods)
 }
 
 // All returns the names that belong to the board-period alone, and not to the whole board.
-func (k BoardKeys) All() []string { return append(k.Head(), k.Window[:]...) }
+func (k BoardKeys) All() []string {
+	return append([]string{k.Members, k.Meta, k.Data, k.Distinct, k.Entered, k.Hidden, k.Left}, k.Window[:]...)
+}
 
 // Tag returns the start of each name with a hash tag: "rc:{fans:s17}:".
 func (k Keys) Tag(of string) string { return k.prefix + ":{" + of + "}:" }

@@ -43,8 +43,11 @@ var WriteCommands = []string{
 
 // load joins parts of lua/lib, in this order, and the file of a verb. The order and the bytes
 // decide the SHA-1.
-func load(verb string, parts ...string) Script {
-	var src []byte
+func load(verb string, parts ...string) Script { return loadAfter("", verb, parts...) }
+
+// loadAfter is load with a text in front.
+func loadAfter(head, verb string, parts ...string) Script {
+	src := []byte(head)
 	for _, part := range parts {
 		src = append(src, read("lib/"+part)...)
 	}

@@ -1,36 +1,42 @@
--- The ids of requests, and what came of them, kept for ten to twenty minutes in two
--- hashes by turns, whose field '' holds the bucket of time that they are of. Other
--- scripts begin with this one.
+-- Request ids and what came of them. Two hashes keep them in turns, for ten to twenty minutes.
+-- The field '' of a hash holds the bucket of time whose ids the hash has: even buckets are in
+-- the hash 0, odd ones in the hash 1.
 
-local BUCKET = 610 * 1000000 -- µs; ids live for one to two of these, so for ten minutes at least
+local BUCKET = 610 * 1000000 -- µs; ids live for one to two buckets, so for ten minutes at least
 
--- What is known of some ids, by id, and what the others here need. Now is in µs.
+-- Looks up ids. Returns the records that are known, by id, and what the functions below need.
 local function ids_find(hashes, now, ids)
   local known = {}
   if #ids == 0 then return known end
-  local found = {[0] = redis.call('HMGET', hashes[0], '', unpack(ids)), [1] = redis.call('HMGET', hashes[1], '', unpack(ids))}
-  local held = {[0] = tonumber(found[0][1] or -2), [1] = tonumber(found[1][1] or -2)}
-  local bucket, stale, live, at = math.max(math.floor(now / BUCKET), held[0], held[1]), {}, {}, {}
-  -- the older first: what the newer one has of an id is what came of it last
-  for age = 1, 0, -1 do
-    local slot = (bucket + age) % 2
-    -- this hash is for the bucket of its own parity, the other for the one before
-    if held[slot] == bucket - age then
-      table.insert(live, 1, slot)
-      for i, id in ipairs(ids) do
-        if found[slot][i + 1] then known[id], at[id] = found[slot][i + 1], bucket - age end
-      end
-    elseif held[slot] >= 0 then
-      stale[#stale + 1] = hashes[slot]
+  local even, odd = redis.call('HMGET', hashes[0], '', unpack(ids)), redis.call('HMGET', hashes[1], '', unpack(ids))
+  local even_bucket, odd_bucket = tonumber(even[1] or -2), tonumber(odd[1] or -2)
+  local bucket = math.max(math.floor(now / BUCKET), even_bucket, odd_bucket)
+  local newer, older, newer_bucket, older_bucket = even, odd, even_bucket, odd_bucket
+  if bucket % 2 == 1 then newer, older, newer_bucket, older_bucket = odd, even, odd_bucket, even_bucket end
+  local has_newer, has_older, old, stale = newer_bucket == bucket, older_bucket == bucket - 1, {}, nil
+  if not has_newer and newer_bucket >= 0 then stale = {hashes[bucket % 2]} end
+  if not has_older and older_bucket >= 0 then stale = {hashes[1 - bucket % 2], stale and stale[1]} end
+  for i, id in ipairs(ids) do
+    if has_newer and newer[i + 1] then
+      known[id] = newer[i + 1] -- it is later than what the older hash has
+    elseif has_older and older[i + 1] then
+      known[id], old[id] = older[i + 1], true
     end
   end
-  return known, {bucket = bucket, stale = stale, live = live, at = at}
+  return known, {
+    bucket = bucket, -- of time now
+    old = old, -- ids whose record is in the hash of the bucket before
+    has_newer = has_newer, has_older = has_older, -- whether the hashes are of the bucket and of the one before
+    stale = stale -- hashes whose ids are older than these buckets, or nil
+  }
 end
 
--- Keeps ids and what there is to know of them: {id, record, id, record, ...}.
+-- Stores records of ids: {id, record, id, record, ...}.
 local function ids_keep(hashes, held, records)
   if #records == 0 then return end
-  if #held.stale > 0 then redis.call('UNLINK', unpack(held.stale)) end
-  redis.call('HSET', hashes[held.bucket % 2], '', string.format('%.0f', held.bucket), unpack(records))
+  local hash = hashes[held.bucket % 2]
+  if held.stale then redis.call('UNLINK', unpack(held.stale)) end
+  if not held.has_newer then redis.call('HSET', hash, '', string.format('%.0f', held.bucket)) end
+  redis.call('HSET', hash, unpack(records))
 end
 

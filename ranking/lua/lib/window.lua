@@ -79,7 +79,7 @@ local function come_to(member, count, score, from, span)
     return
   end
   local s = sign * score + 0 -- +0: never -0
-  local new = ties == 'member' and format('%.0f', s) or key_of(window.moderated and {members, hiddens} or {members}, s, clock - from, span)
+  local new = ties == 'member' and format('%.0f', s) or key_of(members, window.moderated and hiddens or nil, s, clock - from, span)
   if seen then
     move(member, key, new, window.with_data and call('HGET', datas, member) or '')
   else

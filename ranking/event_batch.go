@@ -1,0 +1,193 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
+)
+
+// maxEventBatch is the number of updates with which a batch of occurrences ends. They are some
+// milliseconds of Redis, in calls of at most 128 updates.
+const maxEventBatch = 512
+
+// occurrence is one occurrence of an event in the queue of the event.
+type occurrence struct {
+	id, digest  string // id as storedID returns it
+	definition  string // digest of the event's updates
+	fields      []byte // JSON
+	isTakenBack bool   // the store takes its updates back instead of applying them
+	result      EventResult
+}
+
+func (o *occurrence) Weight() int { return len(o.result.Updates) }
+
+func (o *occurrence) Bytes() int { return len(o.id) + len(o.fields) }
+
+func (o *occurrence) Fail(err error) { o.result.Err = err }
+
+// hasApplied reports whether any update of the occurrence was applied.
+func (o *occurrence) hasApplied() bool {
+	return slices.ContainsFunc(o.result.Outcomes, func(u Outcome) bool { return u.Err == nil })
+}
+
+// applyOccurrences carries out occurrences of one event in three trips to Redis. The first one
+// records their ids, so that an id of another occurrence is refused before anything counts. The
+// second one takes the updates of all boards. The third one publishes the occurrences that have
+// counted. A retry of an occurrence with an id completes what a crash in between has left.
+//
+// The results are in the occurrences. applyOccurrences returns an error when no occurrence has
+// counted because Redis did not answer. It calls sent once the updates have their place on the
+// connection.
+func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) error {
+	if err := s.recordOccurrences(ctx, event, all); err != nil {
+		return err
+	}
+	s.applyUpdatesOf(ctx, event, all, sent)
+	var counted []*occurrence
+	failed := 0
+	for _, o := range all {
+		if o.isTakenBack { // its updates have not counted, and will not
+			for i := range o.result.Outcomes {
+				o.result.Outcomes[i].Result.Duplicate = o.result.Outcomes[i].Err == nil
+			}
+		}
+		switch {
+		case errors.Is(o.result.Err, ErrUnavailable):
+			failed++
+		case o.result.Err == nil && o.hasApplied():
+			counted = append(counted, o)
+		}
+	}
+	if failed == len(all) {
+		return all[0].result.Err
+	}
+	if err := s.publishOccurrences(ctx, event, counted); err != nil {
+		for _, o := range counted {
+			if o.id != "" { // otherwise it has counted, and a retry would count again
+				o.Fail(err)
+			}
+		}
+	}
+	return nil
+}
+
+// step returns a context for one of the trips of a batch.
+func (s *Store) step(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.cfg.CallTimeout)
+}
+
+// recordOccurrences records the ids of occurrences.
+func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occurrence) error {
+	args := make([]any, 0, 4*len(all))
+	var recorded []*occurrence
+	for _, o := range all {
+		if o.id != "" {
+			args, recorded = append(args, o.id, o.digest, o.definition, o.fields), append(recorded, o)
+		}
+	}
+	if len(recorded) == 0 {
+		return nil
+	}
+	ctx, cancel := s.step(ctx)
+	defer cancel()
+	ids := s.keys.EventIDs(event)
+	r := script.Send(ctx, s.rdb, nil, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0]
+	if r.Err != nil {
+		return r.Err
+	}
+	for _, o := range recorded {
+		switch r.Text() {
+		case "m":
+			o.Fail(&FieldError{Field: "id", Reason: "was used for another event", Kind: ErrIDMismatch})
+		case "t":
+			o.isTakenBack = true // also on boards that the event updates only since then
+		}
+	}
+	return r.Err
+}
+
+// publishOccurrences publishes each occurrence once on the event's feed.
+func (s *Store) publishOccurrences(ctx context.Context, event string, all []*occurrence) error {
+	if len(all) == 0 {
+		return nil
+	}
+	ctx, cancel := s.step(ctx)
+	defer cancel()
+	ids := s.keys.EventIDs(event)
+	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(definition.TimeForm)
+	args := append(make([]any, 0, 1+3*len(all)), s.keys.Feed(event))
+	for _, o := range all {
+		item, err := json.Marshal(feedItem{at, jsontext.Value(o.fields)})
+		if err != nil {
+			return fmt.Errorf("encode an event: %w", err)
+		}
+		args = append(args, o.id, o.digest, item)
+	}
+	if err := script.Send(ctx, s.rdb, nil, script.Call{Script: script.Publish, Keys: ids[:], Args: args})[0].Err; err != nil {
+		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	}
+	return nil
+}
+
+// applyUpdatesOf applies the updates of occurrences, those of all boards in one trip. The updates
+// of one board keep their order. See applyBatches for sent.
+func (s *Store) applyUpdatesOf(ctx context.Context, event string, all []*occurrence, sent func()) {
+	ctx, cancel := s.step(ctx)
+	defer cancel()
+	byBoard := make(map[string]*boardBatch, 8)
+	var batches []*boardBatch
+	for _, o := range all {
+		if o.result.Err != nil {
+			continue
+		}
+		made := o.result.Updates
+		o.result.Outcomes = make([]Outcome, len(made))
+		for i, u := range made {
+			b := byBoard[u.Board]
+			if b == nil {
+				b = &boardBatch{instance: u.Board}
+				byBoard[u.Board], batches = b, append(batches, b)
+			}
+			w := write{Update: u.Update}
+			if o.isTakenBack {
+				w.override = takingBack
+			}
+			if o.id != "" {
+				w.ID = updateID(o.id, event, made[:i], u)
+			}
+			b.waiting = append(b.waiting, updateItem{w, &o.result.Outcomes[i]})
+		}
+	}
+	s.applyBatches(ctx, batches, sent)
+	for _, o := range all {
+		for _, outcome := range o.result.Outcomes {
+			if errors.Is(outcome.Err, ErrUnavailable) {
+				o.result.Err = outcome.Err // the other updates may have counted: the caller sends the occurrence again as a whole
+			}
+		}
+	}
+}
+
+// updateID returns the request id of one update of an event; before are the updates ahead
+// of it in the same occurrence. No caller can send this id. It depends on the board, which
+// stores it, and on the member. So an update that has counted does not count again when the
+// event is redefined with more updates before the retry.
+func updateID(id, event string, before []definition.BoardUpdate, u definition.BoardUpdate) string {
+	nth := 0
+	for _, other := range before {
+		if other.Board == u.Board && other.Update.Member == u.Update.Member {
+			nth++
+		}
+	}
+	return id + keyspace.FieldSep + event + keyspace.FieldSep + definition.Digest([]byte(u.Update.Member)) + strconv.Itoa(nth)
+}

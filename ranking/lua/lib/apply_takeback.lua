@@ -1,0 +1,78 @@
+-- The part of apply.lua that takes updates back. Follows apply_head.lua and leaving.lua.
+--
+-- When an update is taken back and other updates of the same member have come since, its score
+-- stays. A note then records it, in a field of the ids that the member, the period and the
+-- score make up: 'set till before,' for each time; the score was set at the board's clock set,
+-- taken back at till, and replaced the score before ('-': none).
+
+local NOTES = 8 -- on one score of a member; the earliest goes first
+local FOLLOW = 64 -- notes that one take-back follows at most
+
+-- Returns the record of an id that the call did not ask for, or nil.
+local function look_up(id)
+  local slot = held.bucket % 2
+  local record = held.has_newer and call('HGET', ids[slot], id) or held.has_older and call('HGET', ids[1 - slot], id)
+  return record or nil
+end
+
+-- Returns the notes on a member's score, and their field.
+local function notes_on(member, score)
+  local field = '\31' .. period .. '\31' .. digest_of(member) .. '\31' .. score
+  if not known[field] then known[field] = look_up(field) or '' end
+  return known[field], field
+end
+
+-- Returns the score that counts in place of one that a member had at a time ('-': none), now that
+-- others may have been taken back.
+local function remaining(member, score, at)
+  for _ = 1, FOLLOW do
+    local set, before = -1, nil
+    for since, till, old in notes_on(member, score):gmatch('(%x+) (%x+) ([^,]+),') do
+      since, till = tonumber(since, 16), tonumber(till, 16)
+      if since < at and till > at and since > set then set, before = since, old end
+    end
+    if not before then break end
+    score, at = before, set
+  end
+  return score
+end
+
+local function bounded(score, had) return math.max(math.min(score, math.max(max, had)), math.min(min, had)) end
+
+-- Returns the score of a member after an update with a result is taken back; nil: none.
+local function undone(result, op, member, had)
+  local score, old = result:match('^%S* (%S+) %S+ (%S+)')
+  if score == '-' or score == old or not had then return had end -- it changed nothing, or the member has left since
+  local at = result:match(' @(%x+)')
+  at = at and tonumber(at, 16) -- nil: an older version applied it
+  if at and at < tonumber(call('ZSCORE', left, digest_of(member)) or 0) then return had end -- the member left, and came back
+  if op == 'sum' then
+    local less = had - tonumber(score) + (tonumber(old) or 0)
+    local to = bounded(less, had)
+    if less == 0 or to == 0 then return nil end
+    return to
+  end
+  if at then old = remaining(member, old, at) end
+  if had ~= tonumber(score) then -- other updates have come since
+    if at then
+      local noted, field = notes_on(member, score)
+      if select(2, noted:gsub(',', '')) >= NOTES then noted = noted:gsub('^[^,]*,', '') end
+      known[field] = noted .. format('%x %x %s,', at, clock, old)
+      remembered[#remembered + 1] = field
+      remembered[#remembered + 1] = known[field]
+    end
+    return had
+  end
+  if old == '-' then return nil end
+  return bounded(tonumber(old), had)
+end
+
+-- Returns a result, without its first letter, that leaves a member as it is.
+local function unchanged(member)
+  if window and not window.live then return standings() end
+  local seen = call('ZSCORE', members, member)
+  local key = seen or moderated and hidden_key(member)
+  local score, rank = key and score_of(key), seen and rank_of(member, seen)
+  return standings(score, rank, score, rank)
+end
+

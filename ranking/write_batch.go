@@ -1,0 +1,205 @@
+package ranking
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/script"
+)
+
+const (
+	// windowItems is the number of updates in one call for a board with a window. The call also
+	// removes as many overdue events, and 16 more. So it holds Redis for 2 to 3 ms at most.
+	windowItems = 32
+	// maxLookups is the number of boards about which the node asks Redis at the same time when
+	// a call for them needs it.
+	maxLookups = 32
+)
+
+// boardBatch is a batch of updates of one board on its way through apply.lua.
+type boardBatch struct {
+	instance string
+	name     definition.Name
+	waiting  []updateItem // the updates without an outcome, in their order
+	err      error        // why they will get none
+
+	definitions *definitions
+	args        applyArgs
+	at          int64  // the time for which args hold, µs since 1970
+	sent        int    // number of updates in the call that is out
+	why         string // why the last call did nothing
+	repeated    int    // calls that did nothing, since the last one that was carried out
+}
+
+// fail ends the batch: its updates without an outcome get err.
+func (b *boardBatch) fail(err error) {
+	b.err = err
+	for _, u := range b.waiting {
+		u.Fail(fmt.Errorf("apply to board %q: %w", b.instance, err))
+	}
+}
+
+// isDone reports whether each update has an outcome or an error.
+func (b *boardBatch) isDone() bool { return len(b.waiting) == 0 || b.err != nil }
+
+// applyBatch applies updates to an instance. It returns an error when no update has an outcome.
+// It calls sent once the last of the updates have their place on the connection.
+func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateItem, sent func()) error {
+	b := boardBatch{instance: instance, waiting: batch}
+	s.applyBatches(ctx, []*boardBatch{&b}, sent)
+	if len(b.waiting) == len(batch) {
+		return b.err
+	}
+	return nil
+}
+
+// applyBatches applies batches of different boards. Each round trip takes one call of apply.lua for
+// each board that is not done. When the script finds that the node's knowledge of a board is out
+// of date, the node updates it and calls again. The outcomes and errors are in the batches.
+//
+// applyBatches calls sent once the last updates of all boards have been sent for the first time.
+func (s *Store) applyBatches(ctx context.Context, batches []*boardBatch, sent func()) {
+	for _, b := range batches {
+		b.at = s.catalog.clock.now()
+		if b.name, b.err = definition.ParseName(b.instance); b.err != nil {
+			b.fail(b.err)
+		}
+	}
+	active := make([]*boardBatch, 0, len(batches))
+	calls := make([]script.Call, 0, len(batches))
+	for {
+		active, calls = active[:0], calls[:0]
+		areLast := true
+		for _, b := range batches {
+			if b.isDone() {
+				continue
+			}
+			call, err := s.nextCall(ctx, b)
+			if err != nil {
+				b.fail(err)
+				continue
+			}
+			active, calls = append(active, b), append(calls, call)
+			areLast = areLast && b.sent == len(b.waiting)
+		}
+		if len(active) == 0 {
+			return
+		}
+		var notify func()
+		if areLast {
+			notify, sent = sent, nil
+		}
+		replies := script.Send(ctx, s.rdb, notify, calls...)
+		s.takeReplies(ctx, active, replies)
+	}
+}
+
+// nextCall returns the next call for a batch.
+func (s *Store) nextCall(ctx context.Context, b *boardBatch) (script.Call, error) {
+	if b.repeated == maxAttempts {
+		return script.Call{}, b.exhausted()
+	}
+	d, err := s.catalog.get(ctx)
+	if err != nil {
+		return script.Call{}, err
+	}
+	rule, err := d.compiled(b.name)
+	if err != nil {
+		return script.Call{}, err
+	}
+	if rule.Union != nil { // it was no union a moment ago
+		return script.Call{}, errUnionWrite(b.instance)
+	}
+	b.definitions = d
+	b.args.rule, b.args.hidden, b.args.span = rule, d.hidden, rule.Span(b.at)
+	b.args.leased = d.readAt + lease.Microseconds()
+	b.args.parts = s.parts.of(b.name.Slot())
+	b.sent = len(b.waiting)
+	if rule.IsWindowed() {
+		b.sent = min(b.sent, windowItems)
+	}
+	return s.applyCall(b.instance, b.args, b.waiting[:b.sent]), nil
+}
+
+// exhausted is the error of a batch whose calls found the node's knowledge out of date each time.
+func (b *boardBatch) exhausted() error {
+	switch b.why {
+	case "stale", "behind":
+		return fmt.Errorf("%w: the definitions change too often, or the clocks of the Redis masters differ by seconds", ErrUnavailable)
+	case "shape":
+		return conflict("board", "%q holds data of another order, or of other periods, than its definition has: delete the board first", b.instance)
+	}
+	return fmt.Errorf("%w: the board's periods pass too fast, or callers keep deleting and creating the board", ErrUnavailable)
+}
+
+// takeReplies takes the replies for batches, and finds out what their next calls need.
+func (s *Store) takeReplies(ctx context.Context, batches []*boardBatch, replies []*script.Reply) {
+	var lookups sync.WaitGroup
+	room := make(chan struct{}, maxLookups)
+	for i, b := range batches {
+		reply, err := takeApplyReply(b.args.rule, replies[i], b.waiting[:b.sent])
+		switch {
+		case err != nil:
+			b.fail(outcomeOf(err))
+		case reply.why == "ok":
+			b.waiting, b.repeated = b.waiting[b.sent:], 0
+		default:
+			b.repeated++
+			b.why, b.at = reply.why, reply.now
+			room <- struct{}{}
+			lookups.Go(func() {
+				defer func() { <-room }()
+				if err := s.lookUp(ctx, b, reply); err != nil {
+					b.fail(err)
+				}
+			})
+		}
+	}
+	lookups.Wait()
+}
+
+// lookUp finds out what a call for a batch lacked.
+func (s *Store) lookUp(ctx context.Context, b *boardBatch, reply applyReply) (err error) {
+	switch reply.why {
+	case "turn":
+		s.catalog.clock.set(reply.now)
+		b.args.listed = 0 // the listing was for another period
+	case "part":
+		s.parts.add(b.name.Slot(), reply.part)
+	case "behind":
+		err = s.restoreModeration(ctx, b.definitions, reply.revision)
+		b.args.listed, b.at = 0, s.catalog.clock.now()
+	case "stale", "shape":
+		_, err = s.catalog.readNewer(ctx, b.definitions)
+		b.args.listed = 0 // the listing was by the definition before
+	case "due":
+		b.args.isBehind = b.args.isBehind || !s.awaitSweep(ctx, b.instance)
+		b.at = s.catalog.clock.now()
+	case "new":
+		b.args.listed, err = s.registerInstance(ctx, b.definitions, b.name, b.args.rule, b.args.span.End())
+	}
+	return err
+}
+
+// partsOfBoards holds the parts of apply.lua that the data of boards need, as the node has learned
+// from the script. It may be used concurrently.
+type partsOfBoards struct{ bySlot sync.Map } // slot of the definition to script.Part
+
+// of returns the parts that the boards of a definition need.
+func (p *partsOfBoards) of(slot string) script.Part {
+	parts, _ := p.bySlot.Load(slot)
+	known, _ := parts.(script.Part)
+	return known
+}
+
+// add adds a part.
+func (p *partsOfBoards) add(slot string, part script.Part) {
+	for {
+		before, loaded := p.bySlot.LoadOrStore(slot, part)
+		if !loaded || p.bySlot.CompareAndSwap(slot, before, before.(script.Part)|part) {
+			return
+		}
+	}
+}

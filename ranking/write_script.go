@@ -1,0 +1,245 @@
+package ranking
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/keyspace"
+	"rankcast/ranking/internal/script"
+)
+
+// applyArgs is what a node knows of a board when it calls apply.lua, see there.
+type applyArgs struct {
+	rule     *definition.Compiled
+	span     definition.Span
+	hidden   *moderation
+	leased   int64       // until when the node may rely on all this, µs since 1970
+	listed   int64       // until when the script may create a board-period, µs since 1970; 0: it may not
+	isBehind bool        // more events of the window are over than the node can remove now
+	parts    script.Part // that the board-period needs beside those that rule, hidden and the updates need
+}
+
+// partsFor returns the parts of apply.lua that a batch needs.
+func (a applyArgs) partsFor(batch []updateItem) script.Part {
+	parts := a.parts
+	if a.rule.Ties.Tied() {
+		parts |= script.Tied
+	}
+	if a.rule.Limit > 0 || a.rule.MemberTTL > 0 {
+		parts |= script.Leaving
+	}
+	if a.rule.IsWindowed() {
+		parts |= script.Window
+	}
+	if a.hidden.revision > 0 {
+		parts |= script.Moderation
+	}
+	for _, u := range batch {
+		if u.Data != "" {
+			parts |= script.Data
+		}
+		switch u.override {
+		case removing:
+			parts |= script.Leaving
+		case takingBack:
+			parts |= script.TakingBack
+		}
+	}
+	return parts
+}
+
+// applyCall returns the call of apply.lua for a batch.
+func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) script.Call {
+	r, k := a.rule, s.keys.Board(instance, a.span.Name)
+	parts := a.partsFor(batch)
+	keys := k.Plain()
+	if parts != 0 {
+		keys = k.Head()
+	}
+	const head, each = 28, 8
+	args := make([]any, 0, head+each*len(batch))
+	args = append(args, scriptHead(r, k, instance, a.span.Name)...)
+	args = append(args, a.span.Opens, a.span.Closes, a.span.Starts, a.span.Ends, a.leased, a.listed, a.span.From, a.span.Length, newEpoch(), r.Shape,
+		r.LowestScore, r.HighestScore, r.LargestChange, r.Limit, r.MemberTTL.Microseconds(), touchFlag(r), a.hidden.revision, a.hidden.flags(instance, r.Kind, batch), r.Kind)
+	if r.IsWindowed() {
+		keys = append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
+		behind := "0"
+		if a.isBehind {
+			behind = "1"
+		}
+		args = append(args, r.Window.Milliseconds(), string(r.Mode), liveFlag(r.Board), behind)
+	}
+	for _, u := range batch {
+		op, digest := u.op(r.Board), ""
+		if u.ID != "" {
+			digest = u.digest()
+		}
+		args = append(args, op, u.Member, u.Score, u.ID, digest, u.condition(r.Board), u.Data)
+		if r.IsWindowed() {
+			args = append(args, u.atMilli())
+		}
+	}
+	return script.Call{Script: script.Apply(parts), Keys: keys, Args: args}
+}
+
+// applyReply is the reply of apply.lua.
+type applyReply struct {
+	why      string      // "ok", or what the node must find out before it calls again
+	now      int64       // unless ok: Redis's clock, µs since 1970
+	revision int64       // behind: of the moderation in force
+	part     script.Part // part: what the script lacks
+}
+
+// takeApplyReply reads the reply to the call for a batch. When the reply is "ok", it sets the
+// outcome of each update.
+func takeApplyReply(r *definition.Compiled, reply *script.Reply, batch []updateItem) (a applyReply, err error) {
+	if reply.Err != nil {
+		return a, reply.Err
+	}
+	switch a.why = reply.Text(); a.why {
+	case "ok":
+		if len(reply.Rest) != len(batch) {
+			reply.Fail("does not fit the batch")
+		}
+	case "turn", "stale", "shape", "new", "due":
+		a.now = reply.Number()
+		return a, reply.Err
+	case "behind":
+		a.now, a.revision = reply.Number(), reply.Number()
+		return a, reply.Err
+	case "part":
+		a.now = reply.Number()
+		switch reply.Text() {
+		case "data":
+			a.part = script.Data
+		case "moderation":
+			a.part = script.Moderation
+		default:
+			reply.Fail("names an unknown part")
+		}
+		return a, reply.Err
+	default:
+		reply.Fail("has an unknown state of an update")
+	}
+	outcomes := make([]Outcome, len(batch))
+	for i := range batch {
+		if outcomes[i], err = parseOutcome(r, reply.Text()); err != nil {
+			reply.Fail(err.Error())
+		}
+	}
+	if reply.Err != nil {
+		return a, reply.Err
+	}
+	for i, u := range batch {
+		*u.outcome = outcomes[i]
+	}
+	return a, nil
+}
+
+// scriptHead returns the first arguments of each script that changes a board-period: see
+// board.lua.
+func scriptHead(r *definition.Compiled, k keyspace.BoardKeys, instance, period string) []any {
+	return []any{k.Channel, instance, period, string(r.Ties), r.Order.Sign()}
+}
+
+// flags holds for each update whether its member is hidden, for apply.lua; it is empty when
+// no member is.
+func (m *moderation) flags(instance, kind string, batch []updateItem) string {
+	if m.revision == 0 {
+		return ""
+	}
+	flags, any := make([]byte, len(batch)), false
+	for i, u := range batch {
+		if flags[i] = '0'; m.hides(instance, kind, u.Member) {
+			flags[i], any = '1', true
+		}
+	}
+	if !any {
+		return ""
+	}
+	return string(flags)
+}
+
+// parseOutcome reads one result string of apply.lua.
+func parseOutcome(r *definition.Compiled, s string) (Outcome, error) {
+	refused := func(field, reason string, kind error) (Outcome, error) {
+		return Outcome{Err: &FieldError{Field: field, Reason: reason, Kind: kind}}, nil
+	}
+	switch s {
+	case "m":
+		return refused("id", "was used for another update", ErrIDMismatch)
+	case "r":
+		return refused("score", fmt.Sprintf("is, or results in, a score outside %d to %d", r.LowestScore, r.HighestScore), ErrOutOfRange)
+	case "c":
+		return refused("score", fmt.Sprintf("changes the member's score by more than %d", r.LargestChange), ErrOutOfRange)
+	case "s":
+		return refused("op", "is sum; on a board with a limit want best or last, because a member that leaves loses its sum", ErrInvalid)
+	case "g":
+		return Outcome{Err: errNotOnBoard}, nil
+	case "w":
+		return refused("op", fmt.Sprintf("is not %s, the mode of the board; omit it on a board with a window", r.Mode), ErrInvalid)
+	case "x":
+		return refused("data", "does not apply to a board with a window whose result is built; omit it, or define the board with refresh live", ErrInvalid)
+	case "o":
+		return refused("at", fmt.Sprintf("is longer ago than the board's window of %s", definition.FormatDuration(r.Window)), ErrOutOfRange)
+	case "h":
+		return refused("at", fmt.Sprintf("is more than %s ahead of now", definition.FormatDuration(definition.MaxAhead)), ErrOutOfRange)
+	case "p":
+		return Outcome{Err: notOpen("the update counted in a period that has closed since")}, nil
+	case "n":
+		return Outcome{Err: notOpen(r.UpdateTimes())}, nil
+	case "f":
+		return Outcome{Err: fmt.Errorf("%w: the period was announced as closed, and Redis's clock was set back since", ErrUnavailable)}, nil
+	}
+	f := strings.Split(s, " ")
+	takenBack := len(f) == 6 && f[5] == "t"
+	if len(f) != 5 && !takenBack || f[0] == "" || f[0][0] != 'a' && f[0][0] != 'd' {
+		return Outcome{}, fmt.Errorf("has the invalid result %q", s)
+	}
+	current, err := parseStanding(f[1], f[2])
+	if err != nil {
+		return Outcome{}, err
+	}
+	previous, err := parseStanding(f[3], f[4])
+	if err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Result: Result{Period: f[0][1:], Current: current, Previous: previous, Duplicate: f[0][0] == 'd', TakenBack: takenBack}}, nil
+}
+
+func parseStanding(score, rank string) (*Standing, error) {
+	if score == "-" && rank == "-" {
+		return nil, nil
+	}
+	if rank == "-" {
+		rank = "0" // the member is hidden
+	}
+	n, err := strconv.ParseInt(score, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("has the invalid score %q", score)
+	}
+	r, err := strconv.ParseInt(rank, 10, 64)
+	if err != nil || r < 0 {
+		return nil, fmt.Errorf("has the invalid rank %q", rank)
+	}
+	return &Standing{Score: n, Rank: r}, nil
+}
+
+// liveFlag is the script argument for a live window.
+func liveFlag(d definition.Board) string {
+	if d.IsLive() {
+		return "1"
+	}
+	return "0"
+}
+
+// touchFlag is "1" when an update that leaves the score as it is counts as a write, which
+// matters to retain. Else it is empty.
+func touchFlag(r *definition.Compiled) string {
+	if r.Retain > 0 {
+		return "1"
+	}
+	return ""
+}
