@@ -7,3 +7,9 @@ func APIRoutes() (all []string) {
 	}
 	return all
 }
+
+// WaitingReads is the number of requests that wait for an answer which they share.
+func (s *Server) WaitingReads() int { return s.reads.Waiting() }
+
+// IsTimeout is for errors of the store.
+var IsTimeout = isTimeout
