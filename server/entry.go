@@ -41,11 +41,14 @@ func newHead(board, period string, b ranking.Bounds) headJSON {
 // kind is the board's. It reads all profiles that the node does not cache in one call, within ctx.
 // If that fails, the answer goes out without those profiles: its scores are right.
 func (s *Server) entries(ctx context.Context, kind string, list []ranking.Entry) []entryJSON {
-	members := make([]string, len(list))
-	for i, e := range list {
-		members[i] = e.Member
+	var profiles map[string]ranking.Profile
+	if s.store.Profiled(kind) {
+		members := make([]string, len(list))
+		for i, e := range list {
+			members[i] = e.Member
+		}
+		profiles = s.profiles(ctx, kind, members)
 	}
-	profiles := s.profiles(ctx, kind, members)
 	entries := make([]entryJSON, len(list))
 	for i, e := range list {
 		p := profiles[e.Member]

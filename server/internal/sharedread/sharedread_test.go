@@ -296,3 +296,9 @@ func TestPanicHangsNobody(t *testing.T) {
 		require.Empty(t, reads.waiting)
 	})
 }
+
+// The test is not parallel: AllocsPerRun counts the allocations of all goroutines.
+func TestCallerAloneAllocatesNothing(t *testing.T) {
+	reads := Reads[string, int]{Read: func(context.Context, string) (int, error) { return 0, nil }}
+	require.Zero(t, testing.AllocsPerRun(100, func() { reads.Do(t.Context(), "a") }))
+}
