@@ -132,7 +132,7 @@ func (l hiddenList) pageOfFew(ctx context.Context, after string, limit int) (pag
 
 // pageOfMany looks for the scores of the members that may be on the page.
 func (l hiddenList) pageOfMany(ctx context.Context, after string, limit int) (page HiddenPage, err error) {
-	n := max(limit+1, pacedEntries)
+	n := max(limit+1, PacedEntries)
 	for looked := 0; looked < maxLookedAt; {
 		n = min(n, moderationPage)
 		part := append(l.moderation.page(l.board, after, n), l.moderation.page(l.everywhere, after, n)...)

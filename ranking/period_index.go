@@ -109,7 +109,7 @@ func (s *Store) Periods(ctx context.Context, board string) ([]PeriodInfo, error)
 		totals, err = s.sizes(ctx, keys)
 		return err
 	}
-	if len(keys) > pacedEntries {
+	if len(keys) > PacedEntries {
 		paced, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 		defer cancel()
 		err = s.pacer.do(paced, call)

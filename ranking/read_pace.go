@@ -9,10 +9,11 @@ import (
 	"rankcast/ranking/fairqueue"
 )
 
+// PacedEntries is the number of entries beyond which a page of Read takes its turn. A smaller page holds Redis
+// for little longer than an update does.
+const PacedEntries = 100
+
 const (
-	// pacedEntries is the number of entries beyond which a page takes its turn. A smaller page holds Redis
-	// for little longer than an update does.
-	pacedEntries = 100
 	// maxRest bounds the pause after a page. A page that took long because Redis was away says nothing of
 	// the next one.
 	maxRest = 100 * time.Millisecond

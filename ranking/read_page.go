@@ -144,10 +144,10 @@ func badLimit(least, limit int) error {
 }
 
 // Read reads a page of a board. It returns a FieldError for an invalid query. A page of more
-// than 100 entries waits for its turn, up to Config.CallTimeout: the callers of WithCaller and the
+// than PacedEntries entries waits for its turn, up to Config.CallTimeout: the callers of WithCaller and the
 // exports read one such page at a time, with pauses.
 func (s *Store) Read(ctx context.Context, board string, q Query) (Page, error) {
-	if q.Limit > pacedEntries {
+	if q.Limit > PacedEntries {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.cfg.CallTimeout)
 		defer cancel()
@@ -223,7 +223,7 @@ func (s *Store) readPage(ctx context.Context, k keyspace.BoardKeys, d definition
 		return err
 	}
 	// A turn holds the call alone: others need not wait until the result of this board is built.
-	if q.Limit > pacedEntries && !q.atOnce {
+	if q.Limit > PacedEntries && !q.atOnce {
 		err = s.pacer.do(ctx, call)
 	} else {
 		err = call()

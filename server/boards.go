@@ -36,45 +36,55 @@ func (s *Server) getBoard(c echo.Context) error {
 	}
 	board := request.PathValue(c, "board")
 	if isFamily(board) {
-		return s.getFamily(c, board)
+		return s.okRead(c, familyRead{board})
 	}
-	info, err := s.store.Info(c.Request().Context(), board)
+	return s.okRead(c, infoRead{board})
+}
+
+type infoRead struct{ board string }
+
+type infoJSON struct {
+	headJSON
+	Total         int64            `json:"total"`
+	Epoch         string           `json:"epoch"`
+	Seq           int64            `json:"seq"`
+	LastChange    *string          `json:"last_change"`
+	Memory        int64            `json:"memory"`
+	TieResolution *int64           `json:"tie_resolution_us"`
+	Definition    definition.Board `json:"definition"`
+}
+
+func (r infoRead) answer(ctx context.Context, s *Server) (any, error) {
+	info, err := s.store.Info(ctx, r.board)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	answer := struct {
-		headJSON
-		Total         int64            `json:"total"`
-		Epoch         string           `json:"epoch"`
-		Seq           int64            `json:"seq"`
-		LastChange    *string          `json:"last_change"`
-		Memory        int64            `json:"memory"`
-		TieResolution *int64           `json:"tie_resolution_us"`
-		Definition    definition.Board `json:"definition"`
-	}{
-		headJSON: newHead(board, info.Period, info.Bounds), Total: info.Total, Epoch: info.Epoch, Seq: info.Seq,
+	answer := infoJSON{
+		headJSON: newHead(r.board, info.Period, info.Bounds), Total: info.Total, Epoch: info.Epoch, Seq: info.Seq,
 		LastChange: timeJSON(info.LastChange), Memory: info.Memory, Definition: info.Definition,
 	}
 	if us := info.TieResolution.Microseconds(); us > 0 {
 		answer.TieResolution = &us
 	}
-	return ok(c, answer)
+	return &answer, nil
 }
 
-func (s *Server) getFamily(c echo.Context, family string) error {
-	d, err := s.store.Definition(c.Request().Context(), family)
+type familyRead struct{ family string }
+
+func (r familyRead) answer(ctx context.Context, s *Server) (any, error) {
+	d, err := s.store.Definition(ctx, r.family)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	instances, err := s.store.Instances(c.Request().Context(), family, "", 1)
+	instances, err := s.store.Instances(ctx, r.family, "", 1)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return ok(c, struct {
+	return &struct {
 		Board      string           `json:"board"`
 		Instances  int64            `json:"instances"`
 		Definition definition.Board `json:"definition"`
-	}{family, instances.Total, d})
+	}{r.family, instances.Total, d}, nil
 }
 
 // putBoard defines a board or family, or changes its definition.

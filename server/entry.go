@@ -2,10 +2,8 @@ package server
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
 )
@@ -42,12 +40,15 @@ func newHead(board, period string, b ranking.Bounds) headJSON {
 // entries encodes entries of a board, each with the profile of its member, if the member has one.
 // kind is the board's. It reads all profiles that the node does not cache in one call, within ctx.
 // If that fails, the answer goes out without those profiles: its scores are right.
-func (s *Server) entries(ctx context.Context, c echo.Context, kind string, list []ranking.Entry) []entryJSON {
-	members := make([]string, len(list))
-	for i, e := range list {
-		members[i] = e.Member
+func (s *Server) entries(ctx context.Context, kind string, list []ranking.Entry) []entryJSON {
+	var profiles map[string]ranking.Profile
+	if s.store.Profiled(kind) {
+		members := make([]string, len(list))
+		for i, e := range list {
+			members[i] = e.Member
+		}
+		profiles = s.profiles(ctx, kind, members)
 	}
-	profiles := s.profiles(ctx, c, kind, members)
 	entries := make([]entryJSON, len(list))
 	for i, e := range list {
 		p := profiles[e.Member]
@@ -58,13 +59,13 @@ func (s *Server) entries(ctx context.Context, c echo.Context, kind string, list 
 
 // profiles reads the profiles of members of a kind, up to ranking.MaxPage. The result leaves out
 // members without a profile.
-func (s *Server) profiles(ctx context.Context, c echo.Context, kind string, members []string) map[string]ranking.Profile {
+func (s *Server) profiles(ctx context.Context, kind string, members []string) map[string]ranking.Profile {
 	if len(members) == 0 {
 		return nil
 	}
 	profiles, err := s.store.Profiles(ctx, kind, members)
 	if err != nil && ctx.Err() == nil {
-		s.logFailure(c, fmt.Errorf("answer without some profiles: %w", err))
+		s.warnOnceASecond("the node answers without some profiles", "kind", kind, "error", err)
 	}
 	return profiles
 }

@@ -37,11 +37,16 @@ func retryAfter(status int, err error) int {
 // seconds rounds a time up to whole seconds.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// logFailure logs one failed request a second: in an outage all requests fail in the same way.
+// logFailure logs a failed request, see warnOnceASecond.
 func (s *Server) logFailure(c echo.Context, err error) {
+	s.warnOnceASecond("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+}
+
+// warnOnceASecond logs one failure a second: in an outage all requests fail in the same way.
+func (s *Server) warnOnceASecond(failure string, attributes ...any) {
 	now, last := time.Now().UnixNano(), s.loggedAt.Load()
 	if now-last >= int64(time.Second) && s.loggedAt.CompareAndSwap(last, now) {
-		s.log.Warn("request failed (the log has one failure a second)", "method", c.Request().Method, "path", c.Request().URL.Path, "error", err)
+		s.log.Warn(failure+" (the log has one failure a second)", attributes...)
 	}
 }
 

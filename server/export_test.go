@@ -1,9 +1,22 @@
 package server
 
+import "context"
+
 // APIRoutes are the methods and paths of all routes of the API, for tests of other packages.
 func APIRoutes() (all []string) {
 	for _, r := range (&Server{}).apiRoutes() {
 		all = append(all, r.method+" "+r.path)
 	}
 	return all
+}
+
+// WaitingReads is the number of requests that wait for an answer which they share.
+func (s *Server) WaitingReads() int { return s.reads.Waiting() }
+
+// IsTimeout is for errors of the store.
+var IsTimeout = isTimeout
+
+// EncodeTop reads the first entries of a board as GET top does, and encodes them.
+func (s *Server) EncodeTop(ctx context.Context, board string, limit int) ([]byte, error) {
+	return s.encodeRead(ctx, topRead{board: board, limit: limit, fromRank: 1})
 }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
@@ -10,37 +12,49 @@ import (
 
 // getMember answers one member's entry and its neighbours.
 func (s *Server) getMember(c echo.Context) error {
-	board := request.PathValue(c, "board")
 	q := request.ReadQuery(c, "around")
-	around := int(q.Integer("around", 0, 0, ranking.MaxAround))
+	r := memberRead{
+		board: request.PathValue(c, "board"), member: request.PathValue(c, "member"),
+		around: int(q.Integer("around", 0, 0, ranking.MaxAround)),
+	}
 	if q.Err != nil {
 		return q.Err
 	}
-	n, err := s.store.Around(c.Request().Context(), board, request.PathValue(c, "member"), around)
-	if err != nil {
-		return err
-	}
-	list := []ranking.Entry{n.Entry}
-	if around > 0 {
-		list = append(list, n.Around...)
-	}
-	entries := s.entries(c.Request().Context(), c, n.Kind, list)
-	answer := struct {
-		headJSON
-		entryJSON
-		Total      int64       `json:"total"`
-		Percentile float64     `json:"percentile"`
-		ToNext     *int64      `json:"to_next"`
-		Around     []entryJSON `json:"around,omitempty"`
-	}{
-		headJSON: newHead(board, n.Period, n.Bounds), entryJSON: entries[0],
-		Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(),
-	}
-	answer.Around = entries[1:]
-	return ok(c, answer)
+	return s.okRead(c, r)
 }
 
-// getMembers answers the entries of many members, and their ranks among themselves.
+type memberRead struct {
+	board, member string
+	around        int
+}
+
+type placeJSON struct {
+	headJSON
+	entryJSON
+	Total      int64       `json:"total"`
+	Percentile float64     `json:"percentile"`
+	ToNext     *int64      `json:"to_next"`
+	Around     []entryJSON `json:"around,omitempty"`
+}
+
+func (r memberRead) answer(ctx context.Context, s *Server) (any, error) {
+	n, err := s.store.Around(ctx, r.board, r.member, r.around)
+	if err != nil {
+		return nil, err
+	}
+	list := []ranking.Entry{n.Entry}
+	if r.around > 0 {
+		list = append(list, n.Around...)
+	}
+	entries := s.entries(ctx, n.Kind, list)
+	return &placeJSON{
+		headJSON: newHead(r.board, n.Period, n.Bounds), entryJSON: entries[0],
+		Total: n.Total, Percentile: n.Percentile(), ToNext: n.ToNext(), Around: entries[1:],
+	}, nil
+}
+
+// getMembers answers the entries of many members, and their ranks among themselves. Callers ask for their own
+// friends, so no two share a read.
 func (s *Server) getMembers(c echo.Context) error {
 	board := request.PathValue(c, "board")
 	q := request.ReadQuery(c, "id*", "sort")
@@ -59,7 +73,7 @@ func (s *Server) getMembers(c echo.Context) error {
 	if sorted {
 		members = m.ByRank()
 	}
-	profiles := s.profiles(c.Request().Context(), c, m.Kind, q.Values["id"])
+	profiles := s.profiles(c.Request().Context(), m.Kind, q.Values["id"])
 	type memberJSON struct {
 		Member string         `json:"member"`
 		Rank   *int64         `json:"rank"`

@@ -172,7 +172,7 @@ func (s *Server) readOverview(c echo.Context) (*overview, error) {
 		}
 		s.log.Debug("the overview lacks boards that the node could not read", "boards", len(failed), "error", failed[0])
 	}
-	leaders := s.leaders(ctx, c, glances)
+	leaders := s.leaders(ctx, glances)
 	for i, d := range defined {
 		var err error
 		switch g := glances[i]; {
@@ -220,7 +220,7 @@ func readEach(ctx context.Context, began time.Time, n int, read func(ctx context
 
 // leaders returns the first entry of each board, nil for none. It reads the profiles of a kind in one
 // call.
-func (s *Server) leaders(ctx context.Context, c echo.Context, glances []*ranking.Summary) []*entryJSON {
+func (s *Server) leaders(ctx context.Context, glances []*ranking.Summary) []*entryJSON {
 	leaders := make([]*entryJSON, len(glances))
 	of := make(map[string][]int) // kind to indexes of boards
 	for i, g := range glances {
@@ -233,7 +233,7 @@ func (s *Server) leaders(ctx context.Context, c echo.Context, glances []*ranking
 		for n, i := range boards {
 			list[n] = *glances[i].Leader
 		}
-		entries := s.entries(ctx, c, kind, list)
+		entries := s.entries(ctx, kind, list)
 		for n, i := range boards {
 			leaders[i] = &entries[n]
 		}

@@ -11,17 +11,38 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// writeJSON answers with a value as JSON.
-func writeJSON(c echo.Context, status int, contentType string, v any) error {
+// encodeJSON encodes the body of an answer.
+func encodeJSON(v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("encode an answer: %w", err)
+		return nil, fmt.Errorf("encode an answer: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// writeJSON answers with a value as JSON.
+func writeJSON(c echo.Context, status int, contentType string, v any) error {
+	b, err := encodeJSON(v)
+	if err != nil {
+		return err
 	}
 	c.Response().Header().Set(echo.HeaderContentType, contentType) // a library may have set another
-	return c.Blob(status, contentType, append(b, '\n'))
+	return c.Blob(status, contentType, b)
 }
 
 func ok(c echo.Context, v any) error { return writeJSON(c, http.StatusOK, echo.MIMEApplicationJSON, v) }
+
+// jsonContentType is the field Content-Type of an answer to a read. All answers share it.
+var jsonContentType = []string{echo.MIMEApplicationJSON}
+
+// writeEncoded answers with encoded JSON. Other answers may share the bytes.
+func writeEncoded(c echo.Context, b []byte) error {
+	w := c.Response()
+	w.Header()[echo.HeaderContentType] = jsonContentType
+	w.WriteHeader(http.StatusOK)
+	_, err := w.Write(b)
+	return err
+}
 
 // timeJSON encodes a time for the wire; null for the zero time.
 func timeJSON(t time.Time) *string {

@@ -21,6 +21,7 @@ import (
 	"rankcast/server/certificate"
 	"rankcast/server/internal/host"
 	"rankcast/server/internal/origin"
+	"rankcast/server/internal/sharedread"
 	"rankcast/server/live"
 	"rankcast/server/pages"
 )
@@ -83,6 +84,7 @@ type Server struct {
 	guard     *access.Guard
 	needs     map[string]map[string]need // by method and path of a route
 
+	reads     sharedread.Reads[boardRead, []byte] // with encoded answers
 	overviews overviewCache
 	boardList definitionsCache
 	eventList definitionsCache
@@ -106,6 +108,7 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, 5*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.Default())
 	s := &Server{store: store, hub: h, cfg: cfg, log: cfg.Log}
+	s.reads.Read, s.reads.FailsWaiting = s.encodeRead, isTimeout
 	s.addresses, s.limits = access.NewAddresses(cfg.TrustedProxies, cfg.Log), access.New(cfg.Limits)
 	if s.guard = cfg.Access; s.guard == nil {
 		s.guard = access.NewOpenGuard()
@@ -189,5 +192,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		<-failed
 	}
 	wg.Wait()
+	s.reads.Wait()
 	return err
 }

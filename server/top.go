@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
@@ -26,76 +28,122 @@ func (s *Server) limit(q *request.Query) int {
 
 // getTop answers a page of a board, or of its members within a range of scores.
 func (s *Server) getTop(c echo.Context) error {
-	board := request.PathValue(c, "board")
 	q := request.ReadQuery(c, "limit", "cursor", "from_rank", "min_score", "max_score")
-	query := ranking.Query{
-		Limit: s.limit(q), FromRank: q.Integer("from_rank", 1, 1, definition.MaxScore), After: q.Cursor(),
-		MinScore: q.Score("min_score"), MaxScore: q.Score("max_score"),
+	r := topRead{
+		board: request.PathValue(c, "board"), limit: s.limit(q),
+		fromRank: q.Integer("from_rank", 1, 1, definition.MaxScore), after: optionally(q.Cursor()),
+		minScore: optionally(q.Score("min_score")), maxScore: optionally(q.Score("max_score")),
 	}
-	if _, jumps := q.Get("from_rank"); jumps && query.After != nil && q.Err == nil {
+	if _, jumps := q.Get("from_rank"); jumps && r.after.given && q.Err == nil {
 		q.Err = ranking.Invalid("from_rank", "cannot stand beside cursor")
 	}
 	if q.Err != nil {
 		return q.Err
 	}
-	page, err := s.store.Read(asCaller(c), board, query)
+	return s.okPage(c, r, r.limit)
+}
+
+type topRead struct {
+	board              string
+	limit              int
+	fromRank           int64
+	after              optional[ranking.Cursor]
+	minScore, maxScore optional[int64]
+}
+
+type topJSON struct {
+	headJSON
+	Total  int64       `json:"total"`
+	Count  *int64      `json:"count,omitzero"` // with a range of scores
+	Top    []entryJSON `json:"top"`
+	Cursor *string     `json:"cursor"`
+}
+
+func (r topRead) answer(ctx context.Context, s *Server) (any, error) {
+	page, err := s.store.Read(ctx, r.board, ranking.Query{
+		Limit: r.limit, FromRank: r.fromRank, After: r.after.pointer(), MinScore: r.minScore.pointer(), MaxScore: r.maxScore.pointer(),
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	answer := struct {
-		headJSON
-		Total  int64       `json:"total"`
-		Count  *int64      `json:"count,omitzero"`
-		Top    []entryJSON `json:"top"`
-		Cursor *string     `json:"cursor"`
-	}{newHead(board, page.Period, page.Bounds), page.Total, nil, s.entries(c.Request().Context(), c, page.Kind, page.Entries), cursorJSON(page.Next())}
-	if query.MinScore != nil || query.MaxScore != nil {
+	answer := topJSON{
+		headJSON: newHead(r.board, page.Period, page.Bounds), Total: page.Total,
+		Top: s.entries(ctx, page.Kind, page.Entries), Cursor: cursorJSON(page.Next()),
+	}
+	if r.minScore.given || r.maxScore.given {
 		answer.Count = &page.Count
 	}
-	return ok(c, answer)
+	return &answer, nil
 }
 
 // getAt answers the rank that a score would give now, and a page of the members with that score.
 func (s *Server) getAt(c echo.Context) error {
-	board := request.PathValue(c, "board")
 	q := request.ReadQuery(c, "score", "limit", "cursor")
-	limit, after, score := s.limit(q), q.Cursor(), q.Score("score")
+	r := atRead{board: request.PathValue(c, "board"), limit: s.limit(q), after: optionally(q.Cursor())}
+	score := q.Score("score")
 	switch {
 	case q.Err != nil:
 		return q.Err
 	case score == nil:
 		return ranking.Invalid("score", "is missing")
 	}
-	at, err := s.store.At(asCaller(c), board, *score, after, limit)
+	r.score = *score
+	return s.okPage(c, r, r.limit)
+}
+
+type atRead struct {
+	board string
+	score int64
+	limit int
+	after optional[ranking.Cursor]
+}
+
+type atJSON struct {
+	headJSON
+	Total   int64       `json:"total"`
+	Score   int64       `json:"score"`
+	Rank    int64       `json:"rank"`
+	Count   int64       `json:"count"`
+	Members []entryJSON `json:"members"`
+	Cursor  *string     `json:"cursor"`
+}
+
+func (r atRead) answer(ctx context.Context, s *Server) (any, error) {
+	at, err := s.store.At(ctx, r.board, r.score, r.after.pointer(), r.limit)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return ok(c, struct {
-		headJSON
-		Total   int64       `json:"total"`
-		Score   int64       `json:"score"`
-		Rank    int64       `json:"rank"`
-		Count   int64       `json:"count"`
-		Members []entryJSON `json:"members"`
-		Cursor  *string     `json:"cursor"`
-	}{newHead(board, at.Period, at.Bounds), at.Total, *score, at.Rank, at.Count, s.entries(c.Request().Context(), c, at.Kind, at.Entries), cursorJSON(at.Next())})
+	return &atJSON{
+		headJSON: newHead(r.board, at.Period, at.Bounds), Total: at.Total, Score: r.score, Rank: at.Rank, Count: at.Count,
+		Members: s.entries(ctx, at.Kind, at.Entries), Cursor: cursorJSON(at.Next()),
+	}, nil
 }
 
 // getCount answers the number of members, in all and within a range of scores.
 func (s *Server) getCount(c echo.Context) error {
-	board := request.PathValue(c, "board")
 	q := request.ReadQuery(c, "min_score", "max_score")
-	query := ranking.Query{MinScore: q.Score("min_score"), MaxScore: q.Score("max_score")}
+	r := countRead{board: request.PathValue(c, "board"), minScore: optionally(q.Score("min_score")), maxScore: optionally(q.Score("max_score"))}
 	if q.Err != nil {
 		return q.Err
 	}
-	page, err := s.store.Read(c.Request().Context(), board, query)
+	return s.okRead(c, r)
+}
+
+type countRead struct {
+	board              string
+	minScore, maxScore optional[int64]
+}
+
+type countJSON struct {
+	headJSON
+	Total int64 `json:"total"`
+	Count int64 `json:"count"`
+}
+
+func (r countRead) answer(ctx context.Context, s *Server) (any, error) {
+	page, err := s.store.Read(ctx, r.board, ranking.Query{MinScore: r.minScore.pointer(), MaxScore: r.maxScore.pointer()})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return ok(c, struct {
-		headJSON
-		Total int64 `json:"total"`
-		Count int64 `json:"count"`
-	}{newHead(board, page.Period, page.Bounds), page.Total, page.Count})
+	return &countJSON{newHead(r.board, page.Period, page.Bounds), page.Total, page.Count}, nil
 }

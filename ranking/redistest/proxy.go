@@ -20,24 +20,45 @@ type Proxy struct {
 	listener net.Listener
 	wg       sync.WaitGroup
 
-	mu      sync.Mutex
-	network string   // of the server; "" while there is none
-	target  string   // address of the server
-	silent  bool     // the proxy drops all data, and silences each connection that has any
-	cut     bool     // close a connection with a script when the server answers
-	hold    []string // texts; data of a client that contain one do not reach the server, nor do later data
-	held    atomic.Int64
-	conns   []net.Conn
-	swallow map[*link]bool // connections whose data the proxy drops
-	links   map[*link]bool // open connections that have subscribed
-	closed  bool
+	mu          sync.Mutex
+	network     string   // of the server; "" while there is none
+	target      string   // address of the server
+	credentials string   // "user:password@" of the server; "" for none
+	silent      bool     // the proxy drops all data, and silences each connection that has any
+	cut         bool     // close a connection with a script when the server answers
+	hold        []string // texts; data of a client that contain one do not reach the server, nor do later data
+	gates       []*Gate
+	held        atomic.Int64
+	conns       []net.Conn
+	swallow     map[*link]bool // connections whose data the proxy drops
+	links       map[*link]bool // open connections that have subscribed
+	closed      bool
 }
 
 // link is a connection of a client and the connection to the server that belongs to it.
 type link struct {
 	client, server net.Conn
 	asked          atomic.Bool // a script has gone to the server
+	gate           *Gate       // holds back the answer of the server; nil: none
 }
+
+// Gate holds back one answer of the server, see Proxy.Gate. Its methods may be called concurrently.
+type Gate struct {
+	text    string
+	seen    atomic.Int64
+	reached chan struct{}
+	open    chan struct{}
+	once    sync.Once
+}
+
+// Reached is closed when the data whose answer the gate holds back have come.
+func (g *Gate) Reached() <-chan struct{} { return g.reached }
+
+// Open lets the answer pass.
+func (g *Gate) Open() { g.once.Do(func() { close(g.open) }) }
+
+// Seen is the number of times that clients have sent data with the text.
+func (g *Gate) Seen() int { return int(g.seen.Load()) }
 
 // StartProxy starts a proxy in front of the server at url. The proxy stops at the end of the test.
 func StartProxy(t testing.TB, url string) *Proxy {
@@ -51,8 +72,12 @@ func StartProxy(t testing.TB, url string) *Proxy {
 	return p
 }
 
-// URL returns the URL that ranking.Open takes.
-func (p *Proxy) URL() string { return "redis://" + p.listener.Addr().String() }
+// URL returns the URL that ranking.Open takes. It has the credentials of the server's URL.
+func (p *Proxy) URL() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return "redis://" + p.credentials + p.listener.Addr().String()
+}
 
 // Redirect makes another server the target of new connections. Connections that are open stay with
 // the server that they have: see Cut. With the URL "" the proxy closes each new connection.
@@ -66,7 +91,9 @@ func (p *Proxy) Redirect(url string) {
 	case local:
 		p.network, p.target = "unix", path
 	default:
-		p.network, p.target = "tcp", strings.TrimPrefix(url, "redis://")
+		address := strings.TrimPrefix(url, "redis://")
+		at := strings.LastIndex(address, "@") + 1
+		p.network, p.credentials, p.target = "tcp", address[:at], address[at:]
 	}
 }
 
@@ -109,6 +136,16 @@ func (p *Proxy) Hold(texts ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hold = texts
+}
+
+// Gate holds back the answer to the first data of a client that contain text, until Gate.Open. The data go to the
+// server.
+func (p *Proxy) Gate(text string) *Gate {
+	g := &Gate{text: text, reached: make(chan struct{}), open: make(chan struct{})}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gates = append(p.gates, g)
+	return g
 }
 
 // Cut closes all connections.
@@ -177,6 +214,16 @@ func (p *Proxy) pump(l *link, to, from net.Conn) {
 			p.swallow[l] = true
 			p.held.Add(1)
 		}
+		for _, g := range p.gates {
+			if from == l.client && bytes.Contains(buf[:n], []byte(g.text)) && g.seen.Add(1) == 1 {
+				l.gate = g
+				close(g.reached)
+			}
+		}
+		var gate *Gate
+		if from == l.server {
+			gate, l.gate = l.gate, nil
+		}
 		if p.silent {
 			p.swallow[l] = true
 		}
@@ -188,6 +235,9 @@ func (p *Proxy) pump(l *link, to, from net.Conn) {
 		}
 		if swallowed {
 			continue
+		}
+		if gate != nil {
+			<-gate.open
 		}
 		if _, err := to.Write(buf[:n]); err != nil {
 			return
@@ -201,6 +251,9 @@ func (p *Proxy) close() {
 	p.closed = true
 	for _, c := range p.conns {
 		c.Close()
+	}
+	for _, g := range p.gates {
+		g.Open()
 	}
 	p.mu.Unlock()
 	p.wg.Wait()

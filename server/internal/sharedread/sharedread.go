@@ -1,0 +1,189 @@
+// Package sharedread makes identical reads that arrive at the same time share one answer.
+package sharedread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// ErrPanicked is wrapped by the error of a shared read that has panicked.
+var ErrPanicked = errors.New("a shared read panicked")
+
+// Reads makes reads with the same key share one answer. A read begins at once if no other read of its key is
+// out. Callers that arrive while a read is out wait until it ends, and then share one further read. They do not
+// join the read that is out: it may have looked before they came, and miss what was written since.
+//
+// One read of a key is out at a time, and one group of callers waits for its end. Reads keeps nothing of a key
+// without a read. The caller sets Read before the first Do. Do may be called concurrently.
+type Reads[K comparable, V any] struct {
+	// Read reads the answer of a key.
+	Read func(ctx context.Context, key K) (V, error)
+	// FailsWaiting reports whether the error of a read also is the answer to the callers that wait for its
+	// end. Else they would wait for a second timeout after the first one. Default: never.
+	FailsWaiting func(error) bool
+
+	mu      sync.Mutex
+	waiting map[K]*group[V] // has the keys with a read that is out; nil: no group waits
+	callers atomic.Int64    // of all groups
+	running sync.WaitGroup
+}
+
+// group is the callers that share one read.
+type group[V any] struct {
+	ctx     context.Context // of the read; it ends when all callers have given up
+	cancel  context.CancelFunc
+	callers int           // that have not given up; guarded by Reads.mu, like begun
+	begun   bool          // no caller joins any more
+	done    chan struct{} // closed when the group has answer and err
+	answer  V
+	err     error
+}
+
+// Do returns the answer of a read that begins after the call of Do, or its error. Callers that share the answer
+// must not change it.
+//
+// A read of one caller has its ctx and its goroutine. A read that callers share has a context of its own, which
+// ends when all of them have given up. A caller whose ctx ends gets the error of ctx, and the others go on.
+func (r *Reads[K, V]) Do(ctx context.Context, key K) (V, error) {
+	g := r.enter(key)
+	if g == nil {
+		return r.readAlone(ctx, key)
+	}
+	r.callers.Add(1)
+	defer r.callers.Add(-1)
+	select {
+	case <-g.done:
+		return g.answer, g.err
+	case <-ctx.Done():
+		r.leave(g)
+		var none V
+		return none, ctx.Err()
+	}
+}
+
+// Waiting is the number of callers that wait for an answer which they share, or may share.
+func (r *Reads[K, V]) Waiting() int { return int(r.callers.Load()) }
+
+// Wait returns when no shared read is under way. Call it after the last Do has returned.
+func (r *Reads[K, V]) Wait() { r.running.Wait() }
+
+// enter joins the group that waits for the end of the read that is out. It returns nil if none was out: then the
+// read of the caller is out.
+func (r *Reads[K, V]) enter(key K) *group[V] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g, out := r.waiting[key]
+	if !out {
+		if r.waiting == nil {
+			r.waiting = make(map[K]*group[V])
+		}
+		r.waiting[key] = nil
+		return nil
+	}
+	if g == nil {
+		g = &group[V]{done: make(chan struct{})}
+		g.ctx, g.cancel = context.WithCancel(context.Background())
+		r.waiting[key] = g
+	}
+	g.callers++
+	return g
+}
+
+// leave removes a caller that gives up.
+func (r *Reads[K, V]) leave(g *group[V]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g.callers--
+	if g.callers == 0 && g.begun {
+		g.cancel()
+	}
+}
+
+// readAlone reads for one caller. A goroutine reads for the callers that have come meanwhile.
+func (r *Reads[K, V]) readAlone(ctx context.Context, key K) (answer V, err error) {
+	defer func() { // also if Read panics
+		r.failWaiting(ctx, key, err)
+		if r.release(key) {
+			r.running.Go(func() { r.readShared(key) })
+		}
+	}()
+	return r.Read(ctx, key)
+}
+
+// readShared reads for one group after the other, until no group waits.
+func (r *Reads[K, V]) readShared(key K) {
+	for {
+		// On a busy machine many callers are about to come, such as those that have just got an answer. They
+		// join the group before its read begins. On an idle machine this takes no time.
+		runtime.Gosched()
+		g := r.begin(key)
+		if g == nil {
+			return
+		}
+		g.answer, g.err = r.readSafely(g.ctx, key)
+		r.failWaiting(g.ctx, key, g.err)
+		g.cancel()
+		close(g.done)
+	}
+}
+
+// readSafely is Read, but returns an error if Read panics: nobody else recovers the goroutine of a shared read.
+func (r *Reads[K, V]) readSafely(ctx context.Context, key K) (answer V, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v\n%s", ErrPanicked, p, debug.Stack())
+		}
+	}()
+	return r.Read(ctx, key)
+}
+
+// release ends the turn of the read that is out if no group waits for that. It reports whether one does.
+func (r *Reads[K, V]) release(key K) (waits bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting[key] != nil {
+		return true
+	}
+	delete(r.waiting, key)
+	return false
+}
+
+// begin returns the group that waits, and its read is out now. It returns nil if no caller waits: then none is.
+func (r *Reads[K, V]) begin(key K) *group[V] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g := r.waiting[key]
+	switch {
+	case g == nil:
+		delete(r.waiting, key)
+		return nil
+	case g.callers == 0:
+		g.cancel()
+		delete(r.waiting, key)
+		return nil
+	}
+	g.begun = true
+	r.waiting[key] = nil
+	return g
+}
+
+// failWaiting answers the group that waits with the error of the read that has ended, if the error holds for it
+// too. The end of ctx, which is of the read, says nothing of other reads.
+func (r *Reads[K, V]) failWaiting(ctx context.Context, key K, err error) {
+	if err == nil || ctx.Err() != nil || r.FailsWaiting == nil || !r.FailsWaiting(err) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if g := r.waiting[key]; g != nil {
+		g.err = err
+		g.cancel()
+		close(g.done)
+		r.waiting[key] = nil
+	}
+}

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/labstack/echo/v4"
+
+	"rankcast/ranking"
+)
+
+// boardRead is a valid request for the state of a board. It is comparable, and holds all that its answer depends
+// on: two requests that mean the same are equal. It has nothing of the caller, whose rights authorize has checked.
+type boardRead interface {
+	// answer reads the board, and returns what the answer encodes.
+	answer(ctx context.Context, s *Server) (any, error)
+}
+
+// okRead answers a read. Equal reads that come while one is out share the next one, and its encoded answer.
+func (s *Server) okRead(c echo.Context, r boardRead) error {
+	ctx := c.Request().Context()
+	b, err := s.reads.Do(ctx, r)
+	switch {
+	case err == nil:
+		return writeEncoded(c, b)
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", ranking.ErrUnavailable, err)
+	}
+	return err
+}
+
+// okPage is okRead for a page of up to limit entries. Callers take turns for a large page, so it is not shared.
+func (s *Server) okPage(c echo.Context, r boardRead, limit int) error {
+	if limit <= ranking.PacedEntries {
+		return s.okRead(c, r)
+	}
+	b, err := s.encodeRead(asCaller(c), r)
+	if err != nil {
+		return err
+	}
+	return writeEncoded(c, b)
+}
+
+// encodeRead reads and encodes the answer to a read.
+func (s *Server) encodeRead(ctx context.Context, r boardRead) ([]byte, error) {
+	answer, err := r.answer(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return encodeJSON(answer)
+}
+
+// isTimeout reports whether an error says that Redis was silent for as long as a call waits.
+func isTimeout(err error) bool {
+	var silent interface{ Timeout() bool }
+	return errors.As(err, &silent) && silent.Timeout()
+}
+
+// optional is a parameter of a request that may be absent. Other than a pointer it is equal to another one of the
+// same value.
+type optional[T comparable] struct {
+	value T
+	given bool
+}
+
+// optionally copies the value of a pointer; nil stands for none.
+func optionally[T comparable](value *T) optional[T] {
+	if value == nil {
+		return optional[T]{}
+	}
+	return optional[T]{*value, true}
+}
+
+// pointer returns a pointer to a copy of the value; nil for none.
+func (o optional[T]) pointer() *T {
+	if !o.given {
+		return nil
+	}
+	return &o.value
+}
