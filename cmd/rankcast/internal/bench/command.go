@@ -15,6 +15,9 @@ type Command struct {
 	Gifts   Gifts   `cmd:"" help:"Events with an id, each of which counts on five boards."`
 	Updates Updates `cmd:"" help:"Updates with an id of one board."`
 	Reads   Reads   `cmd:"" help:"Reads of the first ten entries of one board."`
+	Fanout  Fanout  `cmd:"" help:"Updates of one board that many sockets watch: the time from score to frame."`
+	Follow  Follow  `cmd:"" help:"Updates of members whose own rank sockets follow: the time from score to frame."`
+	Join    Join    `cmd:"" help:"Sockets that connect and subscribe: the time to the first snapshot, and the memory of each."`
 }
 
 // programFlags are the flags that name what to measure, and how to report it.
@@ -60,7 +63,7 @@ func (p *programFlags) run(ctx context.Context, name string, w work) error {
 	case err != nil:
 		return err
 	}
-	r.Work, r.About, r.Unit, r.Bare = name, w.about(), w.unit(), w.bareAbout()
+	r.Work, r.About, r.Unit = name, w.about(), w.unit()
 	if p.JSON {
 		return r.printJSON(os.Stdout)
 	}
@@ -107,11 +110,12 @@ func (p *programFlags) measure(ctx context.Context, w work) (r *report, err erro
 			}
 			r.Columns[i].Rounds = append(r.Columns[i].Rounds, f)
 		}
-		if w.bareAbout() != "" && targets[0].own != nil {
-			f, err := all[0].bare(ctx, s)
+		if first, has := all[0].(bareRounds); has && targets[0].own != nil {
+			f, err := first.bare(ctx, s)
 			if err != nil {
 				return nil, err
 			}
+			r.Bare = first.bareAbout()
 			bare.Rounds = append(bare.Rounds, f)
 		}
 	}

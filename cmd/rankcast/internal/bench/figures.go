@@ -22,6 +22,12 @@ const (
 	othersShare    = "others_percent"
 	idleShare      = "idle_percent"
 	stealShare     = "steal_percent"
+	sentLateP99    = "sent_late_p99_ms"
+	sentLateMax    = "sent_late_max_ms"
+	sockets        = "sockets"
+	socketsRight   = "sockets_right"
+	frameRate      = "frames_per_second"
+	socketMemory   = "node_bytes_per_socket"
 	lateP99        = "late_p99_ms"
 	lateMax        = "late_max_ms"
 )
@@ -42,9 +48,7 @@ func (f *figures) addTally(t *tally, span float64) {
 	f.set(seconds, span)
 	f.set(rate, float64(t.done)/span)
 	f.addLatencies(t)
-	if len(t.errors) > 0 {
-		f.Errors = t.errors
-	}
+	f.addErrors(t.errors)
 }
 
 // addLatencies adds the percentiles of a tally that has any.
@@ -76,12 +80,7 @@ func summarize(rounds []*figures) *figures {
 		}
 	}
 	for _, r := range rounds {
-		for why, n := range r.Errors {
-			if s.Errors == nil {
-				s.Errors = make(map[string]int64)
-			}
-			s.Errors[why] += n
-		}
+		s.addErrors(r.Errors)
 	}
 	return s
 }
@@ -102,4 +101,16 @@ func ratios(a, b *figures) map[string]float64 {
 		}
 	}
 	return all
+}
+
+// addErrors adds counts of errors.
+func (f *figures) addErrors(all ...map[string]int64) {
+	for _, errors := range all {
+		for why, n := range errors {
+			if f.Errors == nil {
+				f.Errors = make(map[string]int64)
+			}
+			f.Errors[why] += n
+		}
+	}
 }

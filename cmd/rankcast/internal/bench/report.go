@@ -69,6 +69,12 @@ var tableRows = []tableRow{
 	{latencyMax, "latency max, ms"},
 	{nodeCPU, "node CPU, µs a %s"},
 	{redisCPU, "Redis CPU, µs a %s"},
+	{socketMemory, "node memory, bytes a socket"},
+	{frameRate, "frames a second, all sockets"},
+	{sockets, "sockets"},
+	{socketsRight, "sockets that show the end right"},
+	{sentLateP99, "updates sent late p99, ms"},
+	{sentLateMax, "updates sent late max, ms"},
 	{generatorCPU, "bench's own CPU, µs a %s"},
 	{generatorShare, "bench's own CPU, % of the machine"},
 	{othersShare, "other processes, % of the machine"},
@@ -80,8 +86,12 @@ var tableRows = []tableRow{
 
 // compared are the figures that have a ratio.
 var compared = map[string]bool{
-	rate: true, latencyP50: true, latencyP90: true, latencyP99: true, latencyP999: true, latencyMax: true, nodeCPU: true, redisCPU: true,
+	rate: true, latencyP50: true, latencyP90: true, latencyP99: true, latencyP999: true, latencyMax: true,
+	nodeCPU: true, redisCPU: true, socketMemory: true,
 }
+
+// whole are the figures that the table shows without decimals.
+var whole = map[string]bool{done: true, rate: true, sockets: true, socketsRight: true, frameRate: true, socketMemory: true}
 
 // print prints the report as a table.
 func (r *report) print(to io.Writer) error {
@@ -123,7 +133,7 @@ func cell(name string, v float64, known bool) string {
 	switch {
 	case !known:
 		return ""
-	case name == done || name == rate:
+	case whole[name]:
 		return term.Thousands(int64(v + 0.5))
 	case name == "" || v < 10:
 		return fmt.Sprintf("%.2f", v)

@@ -52,7 +52,7 @@ func openOwn(ctx context.Context, name, program string) (t *target, err error) {
 	if err = own.startRedis(ctx); err != nil {
 		return nil, err
 	}
-	addr, err := own.startNode(ctx)
+	addr, err := own.startNode(ctx, "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
@@ -87,19 +87,19 @@ func (o *ownServer) startRedis(ctx context.Context) error {
 
 var servingAt = regexp.MustCompile(`msg=serving page="?http://([^/]+)/`)
 
-// startNode starts the node, and waits until it is ready.
-func (o *ownServer) startNode(ctx context.Context) (addr string, err error) {
+// startNode starts the node at an address, and waits until it is ready.
+func (o *ownServer) startNode(ctx context.Context, at string) (addr string, err error) {
 	// A crowd connects as fast as the work says: no limit of handshakes.
-	o.node, err = startChild(o.program, "serve", "--redis", "unix://"+o.socket, "--addr", "127.0.0.1:0", "--handshake-rate", "0")
+	o.node, err = startChild(o.program, "serve", "--redis", "unix://"+o.socket, "--addr", at, "--handshake-rate", "0")
 	if err != nil {
 		return "", err
 	}
 	err = o.node.until(ctx, func() error {
-		at := servingAt.FindStringSubmatch(o.node.output())
-		if at == nil {
+		found := servingAt.FindStringSubmatch(o.node.output())
+		if found == nil {
 			return errors.New("does not serve yet")
 		}
-		addr = at[1]
+		addr = found[1]
 		return (&target{addr: addr, host: addr}).do(ctx, "GET", "/readyz", "")
 	})
 	return addr, err

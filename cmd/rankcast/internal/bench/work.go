@@ -13,16 +13,20 @@ type work interface {
 	about() string
 	// unit is one thing that is done: "gift".
 	unit() string
-	// bareAbout describes the bare work; "" for a work that has none.
-	bareAbout() string
-	// prepare gives a target what the work needs, and returns the work for rounds.
+	// prepare gives a target what the work needs, and returns what runs the rounds.
 	prepare(ctx context.Context, t *target, s *status) (rounds, error)
 }
 
-// rounds runs a work against one target, as often as called.
+// rounds runs a work against one target, once for each call.
 type rounds interface {
 	measure(ctx context.Context, s *status) (*figures, error)
-	// bare runs the bare work on the Redis of the target.
+}
+
+// bareRounds are rounds of a work that has bare commands. bare runs them on the Redis of the target.
+type bareRounds interface {
+	rounds
+	// bareAbout describes the commands.
+	bareAbout() string
 	bare(ctx context.Context, s *status) (*figures, error)
 }
 
@@ -107,7 +111,7 @@ func (l *loopFlags) bareRound(ctx context.Context, t *target, s *status, newComm
 		text, fill := newCommands(caller)
 		m := newMessage(text)
 		commands := splitCommands(m.text)
-		return func() (outcome, error) {
+		return func(int) (outcome, error) {
 			fill(m)
 			for _, one := range commands {
 				if err := c.do(one, 1); err != nil {

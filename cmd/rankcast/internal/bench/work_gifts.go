@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -83,8 +82,8 @@ type giftRounds struct {
 func (g *giftRounds) measure(ctx context.Context, s *status) (*figures, error) {
 	return g.Loop.closedRound(ctx, g.t, s, g.Loop.Duration, func(caller int) (call, error) {
 		body := fmt.Sprintf(`{"id":"%s-%s","star":"s%s","user":"u%s","flowers":%s}`, callerID(caller), slot(idDigits), slot(starDigits), slot(memberDigits), slot(1))
-		return g.t.newCall(ctx, g.t.request("POST", "/v1/events/"+g.event, body), 1, func(m *message, n uint64) {
-			m.set(0, n)
+		return g.t.newCall(ctx, g.t.request("POST", "/v1/events/"+g.event, body), 1, func(m *message, n int) {
+			m.set(0, uint64(n))
 			m.set(1, uint64(rand.IntN(g.Stars)))
 			m.set(2, uint64(rand.IntN(g.Users)))
 			m.set(3, 1+rand.Uint64N(maxFlowers))
@@ -114,28 +113,3 @@ func (g *giftRounds) bare(ctx context.Context, s *status) (*figures, error) {
 
 // callerID begins the request ids of a caller: no two callers or rounds have the same.
 func callerID(caller int) string { return fmt.Sprintf("%08x%04x", rand.Uint32(), caller) }
-
-// refusal is part of an answer for each item of a batch, or board of an event, that was not done.
-var refusal = []byte(`"error":{`)
-
-// newCall makes a call with a connection of its own. It sends a request of so many units, which fill completes with the
-// number of the call.
-func (t *target) newCall(ctx context.Context, text string, units int64, fill func(m *message, n uint64)) call {
-	c, m := t.newConn(), newMessage(text)
-	n := uint64(0)
-	return func() (outcome, error) {
-		fill(m, n)
-		n++
-		status, body, err := c.do(ctx, m.text)
-		switch {
-		case err != nil:
-			return outcome{}, err
-		case status != 200:
-			return outcome{refused: units, why: statusCode(status)}, nil
-		}
-		if refused := min(int64(bytes.Count(body, refusal)), units); refused > 0 {
-			return outcome{done: units - refused, refused: refused, why: "refused in a batch"}, nil
-		}
-		return outcome{done: units}, nil
-	}
-}

@@ -44,7 +44,7 @@ type readRounds struct {
 func (r *readRounds) measure(ctx context.Context, s *status) (*figures, error) {
 	request := r.t.request("GET", "/v1/boards/"+r.t.board(oneBoard)+"/top?limit=10", "")
 	return r.Loop.closedRound(ctx, r.t, s, r.Loop.Duration, func(int) (call, error) {
-		return r.t.newCall(ctx, request, 1, func(*message, uint64) {}), nil
+		return r.t.newCall(ctx, request, 1, func(*message, int) {}), nil
 	})
 }
 

@@ -82,11 +82,11 @@ func (u *updateRounds) measure(ctx context.Context, s *status) (*figures, error)
 		if u.Batch > 1 {
 			body = `{"updates":[` + strings.Repeat(one+",", u.Batch-1) + one + `]}`
 		}
-		return u.t.newCall(ctx, u.t.request("POST", path, body), int64(u.Batch), func(m *message, n uint64) {
+		return u.t.newCall(ctx, u.t.request("POST", path, body), int64(u.Batch), func(m *message, n int) {
 			for i := range u.Batch {
 				m.set(3*i, rand.Uint64N(uint64(u.Members)))
 				m.set(3*i+1, 1+rand.Uint64N(maxFlowers))
-				m.set(3*i+2, n*uint64(u.Batch)+uint64(i))
+				m.set(3*i+2, uint64(n*u.Batch+i))
 			}
 		}), nil
 	})
