@@ -63,7 +63,7 @@ func (p *programFlags) run(ctx context.Context, name string, w work) error {
 	case err != nil:
 		return err
 	}
-	r.Work, r.About, r.Unit = name, w.about(), w.unit()
+	r.Work, r.About, r.Settings, r.Unit = name, w.about(), w.settings(), w.unit()
 	if p.JSON {
 		return r.printJSON(os.Stdout)
 	}

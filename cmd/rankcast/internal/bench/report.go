@@ -14,12 +14,13 @@ import (
 
 // report is what a command has measured.
 type report struct {
-	Work    string    `json:"work"`
-	About   string    `json:"about"`
-	Unit    string    `json:"unit"`
-	Bare    string    `json:"bare,omitempty"` // what the bare commands are
-	URL     string    `json:"url,omitempty"`
-	Columns []*column `json:"columns"`
+	Work     string    `json:"work"`
+	About    string    `json:"about"`
+	Settings string    `json:"settings"`
+	Unit     string    `json:"unit"`
+	Bare     string    `json:"bare,omitempty"` // what the bare commands are
+	URL      string    `json:"url,omitempty"`
+	Columns  []*column `json:"columns"`
 }
 
 // column is one program, or the bare commands.
@@ -67,15 +68,15 @@ var tableRows = []tableRow{
 	{latencyP99, "latency p99, ms"},
 	{latencyP999, "latency p99.9, ms"},
 	{latencyMax, "latency max, ms"},
-	{nodeCPU, "node CPU, µs a %s"},
-	{redisCPU, "Redis CPU, µs a %s"},
-	{socketMemory, "node memory, bytes a socket"},
+	{nodeCPU, "node CPU, µs per %s"},
+	{redisCPU, "Redis CPU, µs per %s"},
+	{socketMemory, "node memory, bytes per socket"},
 	{frameRate, "frames a second, all sockets"},
 	{sockets, "sockets"},
 	{socketsRight, "sockets that show the end right"},
 	{sentLateP99, "updates sent late p99, ms"},
 	{sentLateMax, "updates sent late max, ms"},
-	{generatorCPU, "bench's own CPU, µs a %s"},
+	{generatorCPU, "bench's own CPU, µs per %s"},
 	{generatorShare, "bench's own CPU, % of the machine"},
 	{othersShare, "other processes, % of the machine"},
 	{stealShare, "other machines (steal), %"},
@@ -125,7 +126,7 @@ func (r *report) table() string {
 			lines = append(lines, line)
 		}
 	}
-	return r.Work + ": " + r.About + "\n\n" + align(lines) + "\n" + r.notes()
+	return r.Work + ": " + r.About + "\n" + r.Settings + "\n\n" + align(lines) + "\n" + r.notes()
 }
 
 // cell is a figure in the table. The ones without a name are ratios.

@@ -59,7 +59,7 @@ func openTarget(ctx context.Context, name string, at remote.Server) (*target, er
 	if key != "" {
 		t.authorization = "Authorization: Bearer " + key + "\r\n"
 	}
-	if t.client, err = at.Client(client.Config{}); err != nil {
+	if t.client, err = at.Client(client.Config{RetryFor: dialTimeout}); err != nil {
 		return nil, fmt.Errorf("--url: %w", err)
 	}
 	return t, nil

@@ -2,13 +2,16 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 
 	"github.com/go-json-experiment/json"
 
 	"rankcast/cmd/rankcast/internal/example"
+	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/ranking/definition"
+	"rankcast/server/client"
 )
 
 // board is the name on the target of a board of the command.
@@ -64,4 +67,9 @@ func (t *target) defineGift(ctx context.Context) (event string, err error) {
 }
 
 // explain words an error of the client.
-func (t *target) explain(err error) error { return fmt.Errorf("%s: %w", t.name, t.remote.Explain(err)) }
+func (t *target) explain(err error) error {
+	if errors.Is(err, client.ErrNotSent) && term.Untrusted(t.remote.URL, err) == nil {
+		return fmt.Errorf("%s does not answer: %w; is the server running?", term.Redacted(t.remote.URL), term.Cause(err))
+	}
+	return t.remote.Explain(err)
+}

@@ -188,7 +188,7 @@ func (c *child) until(ctx context.Context, ask func() error) error {
 		}
 		select {
 		case <-c.ended:
-			return fmt.Errorf("%s has ended: %s", c.cmd.Path, c.output())
+			return fmt.Errorf("%s has ended before it was ready: %s", c.cmd.Path, c.output())
 		case <-ctx.Done():
 			return fmt.Errorf("%s: %w; its output: %s", c.cmd.Path, err, c.output())
 		case <-time.After(pollStep):

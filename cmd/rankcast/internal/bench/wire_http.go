@@ -113,7 +113,7 @@ func (r *answerReader) read(n int) error {
 		at := len(r.body)
 		r.body = append(r.body, make([]byte, rest)...)
 		_, err := io.ReadFull(r.from, r.body[at:])
-		return err
+		return cutShort(err)
 	}
 	return nil
 }
@@ -137,12 +137,17 @@ func (r *answerReader) line() ([]byte, error) {
 		n, err := r.from.Read(r.buf[r.end:])
 		r.end += n
 		if n == 0 && err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return nil, err
+			return nil, cutShort(err)
 		}
 	}
+}
+
+// cutShort names the end of a connection that came before the end of an answer or a frame.
+func cutShort(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // number is the value of digits.

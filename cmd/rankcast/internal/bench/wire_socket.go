@@ -101,10 +101,7 @@ func (r *frameReader) more(n int) error {
 	if got > 0 {
 		return nil
 	}
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
+	return cutShort(err)
 }
 
 // handshake reads the answer to the request that opens a socket.

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"rankcast/cmd/rankcast/internal/term"
 )
 
 // work is what a command measures.
 type work interface {
-	// about describes what is measured, in one line.
+	// about describes what is measured, settings with which numbers: a line each.
 	about() string
+	settings() string
 	// unit is one thing that is done: "gift".
 	unit() string
 	// prepare gives a target what the work needs, and returns what runs the rounds.
@@ -44,6 +47,18 @@ func (l *loopFlags) Validate() error {
 	return checkDuration(l.Duration)
 }
 
+func (l *loopFlags) settings() string {
+	return fmt.Sprintf("%s, %v", count(l.Callers, "caller"), l.Duration)
+}
+
+// count is a number with its noun.
+func count(n int, one string) string {
+	if n != 1 {
+		one += "s"
+	}
+	return term.Thousands(int64(n)) + " " + one
+}
+
 // within returns an error that names a flag whose value is out of bounds.
 func within(flag string, n, least, most int) error {
 	if n < least || n > most {
@@ -64,8 +79,10 @@ func checkDuration(d time.Duration) error {
 
 // closedRound measures callers of a target in a closed loop. newCall makes the call of each.
 func (l *loopFlags) closedRound(ctx context.Context, t *target, s *status, duration time.Duration, newCall func(caller int) (call, error)) (*figures, error) {
+	parent := ctx
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // closes the connections
+	defer cancel()                                                // closes the connections
+	defer time.AfterFunc(warmUp+duration+patience, cancel).Stop() // a server may never answer
 	calls := make([]call, l.Callers)
 	for i := range calls {
 		var err error
@@ -85,8 +102,8 @@ func (l *loopFlags) closedRound(ctx context.Context, t *target, s *status, durat
 	f := newFigures()
 	late.end(f)
 	s.endPhase()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if parent.Err() != nil {
+		return nil, parent.Err()
 	}
 	f.addTally(all, readings[1].at.Sub(readings[0].at).Seconds())
 	f.addUsage(readings[0], readings[1], all.done)
@@ -103,7 +120,7 @@ func (l *loopFlags) bareRound(ctx context.Context, t *target, s *status, newComm
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return l.closedRound(ctx, t, s, l.Duration/2, func(caller int) (call, error) {
+	f, err := l.closedRound(ctx, t, s, l.Duration/2, func(caller int) (call, error) {
 		c, err := dialRedis(ctx, t.own.socket)
 		if err != nil {
 			return nil, err
@@ -121,6 +138,10 @@ func (l *loopFlags) bareRound(ctx context.Context, t *target, s *status, newComm
 			return outcome{done: 1}, nil
 		}, nil
 	})
+	if err == nil {
+		delete(f.Values, nodeCPU) // the node has no part in it
+	}
+	return f, err
 }
 
 // splitCommands returns the encoded commands of a text, each for itself.

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
 )
 
@@ -30,7 +29,11 @@ func (f *Fanout) Validate() error {
 func (f *Fanout) Run(ctx context.Context) error { return f.Program.run(ctx, "fanout", f) }
 
 func (f *Fanout) about() string {
-	return fmt.Sprintf("%s watchers of the top %d, %s", term.Thousands(int64(f.Watchers)), shownTop, f.Open.about())
+	return "updates of the first ten members of a board that sockets watch"
+}
+
+func (f *Fanout) settings() string {
+	return count(f.Watchers, "watcher") + ", " + count(f.Members, "member") + ", " + f.Open.settings()
 }
 
 func (f *Fanout) unit() string { return "update" }

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
-
-	"rankcast/cmd/rankcast/internal/term"
 )
 
 // Follow is rankcast bench follow: updates of members whose own rank sockets follow.
@@ -30,8 +28,10 @@ func (f *Follow) Validate() error {
 // Run measures.
 func (f *Follow) Run(ctx context.Context) error { return f.Program.run(ctx, "follow", f) }
 
-func (f *Follow) about() string {
-	return fmt.Sprintf("%s followers on a board of %s members, %s", term.Thousands(int64(f.Followers)), term.Thousands(int64(f.Members)), f.Open.about())
+func (f *Follow) about() string { return "updates of members whose own rank sockets follow" }
+
+func (f *Follow) settings() string {
+	return count(f.Followers, "follower") + ", " + count(f.Members, "member") + ", " + f.Open.settings()
 }
 
 func (f *Follow) unit() string { return "update" }

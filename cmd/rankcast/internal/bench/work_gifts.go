@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-
-	"rankcast/cmd/rankcast/internal/term"
 )
 
 // Gifts is rankcast bench gifts: events with an id, each of which counts on five boards.
@@ -27,8 +25,10 @@ func (g *Gifts) Validate() error {
 // Run measures.
 func (g *Gifts) Run(ctx context.Context) error { return g.Program.run(ctx, "gifts", g) }
 
-func (g *Gifts) about() string {
-	return fmt.Sprintf("one event with an id, which counts on five boards: %s users, %s stars, %s callers, %v", term.Thousands(int64(g.Users)), term.Thousands(int64(g.Stars)), term.Thousands(int64(g.Loop.Callers)), g.Loop.Duration)
+func (g *Gifts) about() string { return "one event with an id, which counts on five boards" }
+
+func (g *Gifts) settings() string {
+	return count(g.Users, "user") + ", " + count(g.Stars, "star") + ", " + g.Loop.settings()
 }
 
 func (g *Gifts) unit() string { return "gift" }

@@ -30,8 +30,10 @@ func (j *Join) Validate() error {
 // Run measures.
 func (j *Join) Run(ctx context.Context) error { return j.Program.run(ctx, "join", j) }
 
-func (j *Join) about() string {
-	return fmt.Sprintf("%s sockets that connect and watch the top %d, %s a second", term.Thousands(int64(j.Sockets)), shownTop, term.Thousands(int64(j.Rate)))
+func (j *Join) about() string { return "sockets that connect and watch the first ten of a board" }
+
+func (j *Join) settings() string {
+	return fmt.Sprintf("%s, %s a second, %s", count(j.Sockets, "socket"), term.Thousands(int64(j.Rate)), count(j.Members, "member"))
 }
 
 func (j *Join) unit() string { return "join" }

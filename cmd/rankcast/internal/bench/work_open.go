@@ -32,8 +32,8 @@ func (o *openFlags) Validate() error {
 	return checkDuration(o.Duration)
 }
 
-func (o *openFlags) about() string {
-	return fmt.Sprintf("%s updates a second in requests of %s, %v", term.Thousands(int64(o.Rate)), term.Thousands(int64(o.Batch)), o.Duration)
+func (o *openFlags) settings() string {
+	return fmt.Sprintf("%s a second in requests of %s, %v", count(o.Rate, "update"), term.Thousands(int64(o.Batch)), o.Duration)
 }
 
 // openRound is one round of a work whose updates have scheduled times and go to members in turn.
@@ -111,6 +111,7 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 	calls := make([]call, o.Callers)
 	sending, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer time.AfterFunc(o.Duration+patience+o.behind(), cancel).Stop() // a server may never answer
 	for i := range calls {
 		calls[i] = o.newCall(sending)
 	}
@@ -119,7 +120,7 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 	late := startLateness(ctx)
 	from, frames := o.t.read(), c.frames.Load()
 	o.schedule.start = time.Now()
-	all := runOpen(ctx, calls, o.schedule, sent)
+	all := runOpen(sending, calls, o.schedule, sent)
 	to, frames := o.t.read(), c.frames.Load()-frames
 	late.end(f)
 	s.endPhase()
@@ -145,6 +146,9 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 	f.addErrors(shown.errors, c.joined.errors, c.lost.total().errors)
 	return f, nil
 }
+
+// behind is the longest time that the updates may come to lag behind their schedule.
+func (o *openRound) behind() time.Duration { return 5 * o.Duration }
 
 // newCall makes a call that sends a request of the schedule.
 func (o *openRound) newCall(ctx context.Context) call {

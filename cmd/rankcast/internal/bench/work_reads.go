@@ -2,9 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
-
-	"rankcast/cmd/rankcast/internal/term"
 )
 
 // Reads is rankcast bench reads: reads of the first ten entries of one board.
@@ -20,9 +17,9 @@ func (r *Reads) Validate() error { return checkMembers(r.Members) }
 // Run measures.
 func (r *Reads) Run(ctx context.Context) error { return r.Program.run(ctx, "reads", r) }
 
-func (r *Reads) about() string {
-	return fmt.Sprintf("GET top?limit=10 of one board: %s members, %s callers, %v", term.Thousands(int64(r.Members)), term.Thousands(int64(r.Loop.Callers)), r.Loop.Duration)
-}
+func (r *Reads) about() string { return "GET top?limit=10 of one board" }
+
+func (r *Reads) settings() string { return count(r.Members, "member") + ", " + r.Loop.settings() }
 
 func (r *Reads) unit() string { return "read" }
 

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"rankcast/cmd/rankcast/internal/term"
 	"rankcast/server/client"
 )
 
@@ -34,13 +33,9 @@ func checkMembers(n int) error { return within("members", n, 1, maxMembers) }
 // Run measures.
 func (u *Updates) Run(ctx context.Context) error { return u.Program.run(ctx, "updates", u) }
 
-func (u *Updates) about() string {
-	what := "one update with an id in a request"
-	if u.Batch > 1 {
-		what = fmt.Sprintf("%d updates with an id in a request", u.Batch)
-	}
-	return fmt.Sprintf("%s: %s members, %s callers, %v", what, term.Thousands(int64(u.Members)), term.Thousands(int64(u.Loop.Callers)), u.Loop.Duration)
-}
+func (u *Updates) about() string { return count(u.Batch, "update") + " with an id in a request" }
+
+func (u *Updates) settings() string { return count(u.Members, "member") + ", " + u.Loop.settings() }
 
 func (u *Updates) unit() string { return "update" }
 
