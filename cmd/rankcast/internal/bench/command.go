@@ -97,13 +97,11 @@ func (p *programFlags) measure(ctx context.Context, w work) (r *report, err erro
 	}
 	bare := &column{Name: columnBare}
 	for round := range n {
-		if n > 1 {
-			s.round = fmt.Sprintf("round %d of %d: ", round+1, n)
-		}
 		for i := range targets {
 			if round%2 == 1 {
 				i = len(targets) - 1 - i
 			}
+			s.round = fmt.Sprintf("round %d of %d, %s: ", round+1, n, targets[i].name)
 			f, err := all[i].measure(ctx, s)
 			if err != nil {
 				return nil, err
@@ -111,6 +109,7 @@ func (p *programFlags) measure(ctx context.Context, w work) (r *report, err erro
 			r.Columns[i].Rounds = append(r.Columns[i].Rounds, f)
 		}
 		if first, has := all[0].(bareRounds); has && targets[0].own != nil {
+			s.round = fmt.Sprintf("round %d of %d, %s: ", round+1, n, columnBare)
 			f, err := first.bare(ctx, s)
 			if err != nil {
 				return nil, err

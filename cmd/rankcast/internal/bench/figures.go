@@ -7,9 +7,9 @@ import (
 
 // The names of figures. JSON shows them.
 const (
-	seconds        = "seconds"
-	done           = "done"
-	rate           = "per_second"
+	figureSeconds  = "seconds"
+	figureDone     = "done"
+	figureRate     = "per_second"
 	latencyP50     = "p50_ms"
 	latencyP90     = "p90_ms"
 	latencyP99     = "p99_ms"
@@ -24,7 +24,7 @@ const (
 	stealShare     = "steal_percent"
 	sentLateP99    = "sent_late_p99_ms"
 	sentLateMax    = "sent_late_max_ms"
-	sockets        = "sockets"
+	figureSockets  = "sockets"
 	socketsRight   = "sockets_right"
 	frameRate      = "frames_per_second"
 	socketMemory   = "node_bytes_per_socket"
@@ -44,9 +44,9 @@ func (f *figures) set(name string, value float64) { f.Values[name] = value }
 
 // addTally adds what callers got within a span.
 func (f *figures) addTally(t *tally, span float64) {
-	f.set(done, float64(t.done))
-	f.set(seconds, span)
-	f.set(rate, float64(t.done)/span)
+	f.set(figureDone, float64(t.done))
+	f.set(figureSeconds, span)
+	f.set(figureRate, float64(t.done)/span)
 	f.addLatencies(t)
 	f.addErrors(t.errors)
 }

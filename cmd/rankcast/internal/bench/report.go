@@ -61,8 +61,8 @@ type tableRow struct {
 }
 
 var tableRows = []tableRow{
-	{done, "%ss done"},
-	{rate, "%ss a second"},
+	{figureDone, "%ss done"},
+	{figureRate, "%ss a second"},
 	{latencyP50, "latency p50, ms"},
 	{latencyP90, "latency p90, ms"},
 	{latencyP99, "latency p99, ms"},
@@ -72,7 +72,7 @@ var tableRows = []tableRow{
 	{redisCPU, "Redis CPU, µs per %s"},
 	{socketMemory, "node memory, bytes per socket"},
 	{frameRate, "frames a second, all sockets"},
-	{sockets, "sockets"},
+	{figureSockets, "sockets"},
 	{socketsRight, "sockets that show the end right"},
 	{sentLateP99, "updates sent late p99, ms"},
 	{sentLateMax, "updates sent late max, ms"},
@@ -87,12 +87,12 @@ var tableRows = []tableRow{
 
 // compared are the figures that have a ratio.
 var compared = map[string]bool{
-	rate: true, latencyP50: true, latencyP90: true, latencyP99: true, latencyP999: true, latencyMax: true,
+	figureRate: true, latencyP50: true, latencyP90: true, latencyP99: true, latencyP999: true, latencyMax: true,
 	nodeCPU: true, redisCPU: true, socketMemory: true,
 }
 
 // whole are the figures that the table shows without decimals.
-var whole = map[string]bool{done: true, rate: true, sockets: true, socketsRight: true, frameRate: true, socketMemory: true}
+var whole = map[string]bool{figureDone: true, figureRate: true, figureSockets: true, socketsRight: true, frameRate: true, socketMemory: true}
 
 // print prints the report as a table.
 func (r *report) print(to io.Writer) error {

@@ -13,8 +13,8 @@ import (
 // round makes the figures of one round.
 func round(perSecond, p50, redis float64) *figures {
 	f := newFigures()
-	f.set(done, 10*perSecond)
-	f.set(rate, perSecond)
+	f.set(figureDone, 10*perSecond)
+	f.set(figureRate, perSecond)
 	f.set(latencyP50, p50)
 	f.set(redisCPU, redis)
 	return f
@@ -88,8 +88,8 @@ func TestFiguresThatAreMissing(t *testing.T) {
 	require.NotContains(t, got.Columns[0].Median.Values, redisCPU)
 	require.NotContains(t, got.Columns[1].Ratios, redisCPU)
 	require.NotContains(t, got.Columns[2].Ratios, latencyP50)
-	require.NotContains(t, got.Columns[2].Ratios, done, "the number done is not compared")
-	require.InDelta(t, 0.5, got.Columns[2].Ratios[rate], 1e-9)
+	require.NotContains(t, got.Columns[2].Ratios, figureDone, "the number done is not compared")
+	require.InDelta(t, 0.5, got.Columns[2].Ratios[figureRate], 1e-9)
 	require.Len(t, got.Columns[0].Rounds, 3)
 	require.Equal(t, map[string]int64{"503 Service Unavailable": 1234, noAnswer: 1}, got.Columns[0].Median.Errors)
 }

@@ -14,7 +14,7 @@ import (
 // status is the line on the terminal that says what the command does now. On a pipe there is none. One goroutine may
 // begin phases.
 type status struct {
-	round string // which round of how many; "" for one
+	round string // which round, of which program; "" before the first
 
 	mu   sync.Mutex
 	bar  *progressbar.ProgressBar
@@ -32,7 +32,7 @@ func (s *status) phase(what string, steps int) {
 	defer s.mu.Unlock()
 	s.bar = progressbar.NewOptions(steps, progressbar.OptionSetDescription(s.round+what),
 		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetVisibility(term.Is(os.Stderr)),
-		progressbar.OptionThrottle(statusStep), progressbar.OptionClearOnFinish())
+		progressbar.OptionThrottle(statusStep), progressbar.OptionSetWidth(20), progressbar.OptionClearOnFinish())
 }
 
 // add counts steps of the present phase. It may be called concurrently.

@@ -52,7 +52,7 @@ func skipReply(r *bufio.Reader) error {
 	case '+', ':':
 		return nil
 	case '-':
-		return fmt.Errorf("Redis answers %s", text)
+		return fmt.Errorf("the reply of Redis is an error: %s", text)
 	case '$', '*':
 		n := 0
 		if string(text) == "-1" {

@@ -74,6 +74,6 @@ func (j *joinRounds) measure(ctx context.Context, s *status) (*figures, error) {
 	f.addTally(c.joined, c.took.Seconds())
 	f.addUsage(from, to, c.joined.done)
 	f.addErrors(c.lost.total().errors)
-	f.set(sockets, float64(j.Sockets))
+	f.set(figureSockets, float64(j.Sockets))
 	return f, nil
 }

@@ -139,7 +139,7 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 	f.set(sentLateP99, float64(lates.ValueAtQuantile(99))/1e3)
 	f.set(sentLateMax, float64(lates.Max())/1e3)
 	f.set(frameRate, float64(frames)/span)
-	f.set(sockets, float64(n))
+	f.set(figureSockets, float64(n))
 	f.set(socketsRight, float64(showRight))
 	shown := o.latencies.total()
 	f.addLatencies(shown)
