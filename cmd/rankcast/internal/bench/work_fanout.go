@@ -57,7 +57,7 @@ func (f *Fanout) prepare(ctx context.Context, t *target, s *status) (rounds, err
 	members := make([]string, shownTop)
 	for i := range members {
 		rows[i].score += topLead
-		members[i] = rows[i].member
+		members[shownTop-1-i] = rows[i].member
 	}
 	if err := s.fill(ctx, t, map[string][]row{oneBoard: rows}); err != nil {
 		return nil, err
@@ -68,14 +68,14 @@ func (f *Fanout) prepare(ctx context.Context, t *target, s *status) (rounds, err
 type fanoutRounds struct {
 	*Fanout
 	t       *target
-	members []string // the first ten
+	members []string // the first ten, the last of them first
 }
 
-// pointsOfUpdate are the points of an update of the first ten: they overtake each other all the time.
-const pointsOfUpdate = 1
+// shownPoints are the points of an update of the first ten: the member overtakes two or three of them.
+const shownPoints = 3
 
 func (f *fanoutRounds) measure(ctx context.Context, s *status) (*figures, error) {
-	o, err := f.Open.newRound(ctx, f.t, f.members, pointsOfUpdate)
+	o, err := f.Open.newRound(ctx, f.t, f.members, shownPoints)
 	if err != nil {
 		return nil, err
 	}
