@@ -84,6 +84,26 @@ func TestDocsNameEachFlagOfServe(t *testing.T) {
 	}
 }
 
+func TestDocsNameEachFlagOfBench(t *testing.T) {
+	t.Parallel()
+	parser := kong.Must(&commands{}, kong.Vars{"version": "", "addr": remote.DefaultAddr})
+	command := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "bench" })
+	require.GreaterOrEqual(t, command, 0)
+	works := parser.Model.Children[command].Children
+	require.Len(t, works, 6)
+	for _, work := range works {
+		requireRow(t, "web/docs/terminal.md", work.Name)
+		require.Greater(t, len(work.Flags), 6)
+		for _, flag := range work.Flags {
+			var says []string
+			if flag.Default != "" {
+				says = append(says, "`"+flag.Default+"`")
+			}
+			requireRow(t, "web/docs/terminal.md", "--"+flag.Name, says...)
+		}
+	}
+}
+
 func TestDocsNameEachCloseCode(t *testing.T) {
 	t.Parallel()
 	for _, code := range found(t, "server/live/close_codes.go", `\b([14][0-9]{3})\b`, 4) {

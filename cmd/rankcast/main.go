@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"rankcast/cmd/rankcast/internal/bench"
 	"rankcast/cmd/rankcast/internal/credentials"
 	"rankcast/cmd/rankcast/internal/define"
 	"rankcast/cmd/rankcast/internal/example"
@@ -30,6 +31,7 @@ type commands struct {
 	Serve   serve             `cmd:"" help:"Run a server."`
 	Watch   watch.Command     `cmd:"" help:"Show a board, live."`
 	Replay  replay.Command    `cmd:"" help:"Send a recording to a server."`
+	Bench   bench.Command     `cmd:"" help:"Measure a server: rates, latencies, and what they cost."`
 	Check   define.Check      `cmd:"" help:"Check a boards file, without a server."`
 	Put     define.Put        `cmd:"" help:"Define a board, or all of a boards file, on a running server."`
 	Send    send.Command      `cmd:"" help:"Send a score or an event to a server."`
@@ -62,6 +64,8 @@ Examples:
       Show a board in the terminal, live
   rankcast replay laps.csv --board laps
       Send a recording; with --speed 60 an hour of it takes a minute
+  rankcast bench updates
+      Measure updates on a server and a Redis of its own
   rankcast key new --name ops --scope admin
       Make a key, and its line for the access file of a server
   rankcast token --access access.yaml --sub u4 --board 'fans:*' --event gift

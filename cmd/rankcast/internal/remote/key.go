@@ -37,6 +37,16 @@ func (s Server) credentials() (func(context.Context) (string, error), error) {
 	return nil, nil
 }
 
+// Key returns the key of --key-file, or else of RANKCAST_KEY, as it is now; "" for none. It returns an error as Client
+// does.
+func (s Server) Key(ctx context.Context) (string, error) {
+	get, err := s.credentials()
+	if err != nil || get == nil {
+		return "", err
+	}
+	return get(ctx)
+}
+
 // hasKey reports whether the credentials are a server's key, and not a viewer's token.
 func (s Server) hasKey() bool {
 	get, err := s.credentials()

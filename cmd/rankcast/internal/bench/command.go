@@ -1,0 +1,165 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"rankcast/cmd/rankcast/internal/remote"
+)
+
+// Command is rankcast bench: it measures a server, or a node and a Redis of its own.
+type Command struct {
+	Gifts   Gifts   `cmd:"" help:"Events with an id, each of which counts on five boards."`
+	Updates Updates `cmd:"" help:"Updates with an id of one board."`
+	Reads   Reads   `cmd:"" help:"Reads of the first ten entries of one board."`
+	Fanout  Fanout  `cmd:"" help:"Updates of one board that many sockets watch: the time from score to frame."`
+	Follow  Follow  `cmd:"" help:"Updates of members whose own rank sockets follow: the time from score to frame."`
+	Join    Join    `cmd:"" help:"Sockets that connect and subscribe: the time to the first snapshot, and the memory of each."`
+}
+
+// programFlags are the flags that name what to measure, and how to report it.
+type programFlags struct {
+	URL     string `name:"url" placeholder:"URL" help:"Measure the server at this URL, on boards that the command defines and deletes; the key needs the scope admin. Without it the command starts a redis-server and a node of its own."`
+	KeyFile string `env:"RANKCAST_KEY_FILE" placeholder:"FILE" help:"File that holds the key for --url. RANKCAST_KEY may hold the key itself instead."`
+	Program string `type:"existingfile" placeholder:"PATH" help:"Program rankcast that serves. Default: this one."`
+	Versus  string `type:"existingfile" placeholder:"PATH" help:"Another program rankcast to compare with, such as the version before: rounds alternate between the two, each with a Redis of its own."`
+	Rounds  int    `placeholder:"N" help:"Rounds of each program; the table has the medians. Default 1, and 3 with --versus."`
+	JSON    bool   `name:"json" help:"Print one JSON object with all figures in place of the table."`
+}
+
+// Validate checks the flags.
+func (p *programFlags) Validate() error {
+	switch {
+	case p.URL != "" && p.Program != "":
+		return errors.New("--program has no effect with --url")
+	case p.URL != "" && p.Versus != "":
+		return errors.New("--versus has no effect with --url")
+	case p.Rounds < 0 || p.Rounds > 1000:
+		return errors.New("--rounds must be from 1 to 1000")
+	}
+	return nil
+}
+
+// The names of the columns.
+const (
+	columnOne    = "rankcast"
+	columnThis   = "this"
+	columnVersus = "versus"
+	columnBare   = "bare"
+)
+
+// versusRounds is the number of rounds of each program with --versus.
+const versusRounds = 3
+
+// run measures a work and prints the report. It ends what it has started, also when ctx ends, which is an error.
+func (p *programFlags) run(ctx context.Context, name string, w work) error {
+	r, err := p.measure(ctx, w)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return errors.New("interrupted")
+	case err != nil:
+		return err
+	}
+	r.Work, r.About, r.Settings, r.Unit = name, w.about(), w.settings(), w.unit()
+	if p.JSON {
+		return r.printJSON(os.Stdout)
+	}
+	return r.print(os.Stdout)
+}
+
+// measure runs all rounds. With two programs A and B they are A B B A A B …: what changes on the machine meanwhile
+// reaches both.
+func (p *programFlags) measure(ctx context.Context, w work) (r *report, err error) {
+	s := &status{}
+	defer s.endPhase()
+	targets, err := p.open(ctx)
+	defer func() {
+		for _, t := range targets {
+			err = errors.Join(err, t.close())
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]rounds, len(targets))
+	for i, t := range targets {
+		if all[i], err = w.prepare(ctx, t, s); err != nil {
+			return nil, err
+		}
+	}
+	n := cmp.Or(p.Rounds, map[int]int{1: 1, 2: versusRounds}[len(targets)])
+	r = &report{URL: p.URL}
+	for _, t := range targets {
+		r.Columns = append(r.Columns, &column{Name: t.name, Program: p.path(t)})
+	}
+	bare := &column{Name: columnBare}
+	for round := range n {
+		for i := range targets {
+			if round%2 == 1 {
+				i = len(targets) - 1 - i
+			}
+			s.round = fmt.Sprintf("round %d of %d, %s: ", round+1, n, targets[i].name)
+			f, err := all[i].measure(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			r.Columns[i].Rounds = append(r.Columns[i].Rounds, f)
+		}
+		if first, has := all[0].(bareRounds); has && targets[0].own != nil {
+			s.round = fmt.Sprintf("round %d of %d, %s: ", round+1, n, columnBare)
+			f, err := first.bare(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			r.Bare = first.bareAbout()
+			bare.Rounds = append(bare.Rounds, f)
+		}
+	}
+	if len(bare.Rounds) > 0 {
+		r.Columns = append(r.Columns, bare)
+	}
+	return r, nil
+}
+
+// open opens the targets that the flags name. With an error it returns those that are open.
+func (p *programFlags) open(ctx context.Context) (targets []*target, err error) {
+	if p.URL != "" {
+		t, err := openTarget(ctx, columnOne, remote.Server{URL: p.URL, KeyFile: p.KeyFile})
+		if err != nil {
+			return nil, err
+		}
+		return []*target{t}, nil
+	}
+	program := p.Program
+	if program == "" {
+		if program, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	programs := []string{program}
+	if p.Versus != "" {
+		programs = append(programs, p.Versus)
+	}
+	for i, program := range programs {
+		name := columnOne
+		if len(programs) > 1 {
+			name = []string{columnThis, columnVersus}[i]
+		}
+		t, err := openOwn(ctx, name, program)
+		if err != nil {
+			return targets, err
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
+func (p *programFlags) path(t *target) string {
+	if t.own == nil {
+		return ""
+	}
+	return t.own.program
+}

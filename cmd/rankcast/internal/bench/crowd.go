@@ -1,0 +1,183 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxJoining is the most sockets that connect at once.
+	maxJoining = 256
+	// gatherRate is the number of sockets that connect in a second before a measurement.
+	gatherRate = 2000
+	// patience is the longest wait for sockets: until the last has joined, and until all show the end.
+	patience = 15 * time.Second
+)
+
+// crowd is many sockets to one target, each of which watches a board. leave ends it.
+type crowd struct {
+	t      *target
+	leave  func()        // closes all sockets, and waits for their goroutines
+	joined *tally        // latency from the scheduled start of a connection to its snapshot
+	took   time.Duration // until the last had joined
+	frames *atomic.Int64 // that have arrived
+	lost   *sharedTally  // errors of sockets that had joined
+}
+
+// handler takes a frame of socket number, which arrived at a time. The frame is valid until handler returns. Calls for
+// one socket do not overlap.
+type handler func(number int, frame []byte, at time.Time)
+
+var (
+	snapshotFrame = []byte(`{"type":"snapshot"`)
+	deltaFrame    = []byte(`{"type":"delta"`)
+	meFrame       = []byte(`{"type":"me"`)
+	errorFrame    = []byte(`{"type":"error"`)
+)
+
+// gather connects sockets, at a rate for each second, and returns when each has its snapshot or has failed. subscribe is
+// the message of a socket. Where most fail, that is an error.
+func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, subscribe func(number int) string, handle handler) (*crowd, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var reading, joining sync.WaitGroup
+	c := &crowd{t: t, frames: new(atomic.Int64), lost: newSharedTally(), leave: func() { cancel(); reading.Wait() }}
+	joins := newSharedTally()
+	s.phase("connecting", sockets)
+	defer s.endPhase()
+	sch := newSchedule(time.Now(), perSecond, 1, 1, time.Hour)
+	turns := make(chan struct{}, maxJoining)
+	var mu sync.Mutex
+	var first error
+	for number := range sockets {
+		due := sch.dueRequest(number)
+		if d := time.Until(due); d > 0 {
+			wait(ctx, d)
+		}
+		turns <- struct{}{}
+		joining.Add(1)
+		reading.Go(func() {
+			one, err := t.join(ctx, number, subscribe(number), handle)
+			at := time.Now()
+			mu.Lock()
+			c.took = max(c.took, at.Sub(sch.start))
+			if err != nil && first == nil {
+				first = err
+			}
+			mu.Unlock()
+			if err != nil {
+				joins.fail(number, "not joined")
+			} else {
+				joins.record(number, at.Sub(due))
+			}
+			s.add(1)
+			<-turns
+			joining.Done()
+			if err == nil {
+				defer one.close()
+				c.read(ctx, one, number, handle)
+			}
+		})
+	}
+	joining.Wait()
+	c.joined = joins.total()
+	c.joined.done = c.joined.latencies.TotalCount()
+	if ctx.Err() != nil || c.joined.done <= int64(sockets/2) {
+		c.leave()
+		return nil, fmt.Errorf("%d of %d sockets joined: %w", c.joined.done, sockets, first)
+	}
+	return c, nil
+}
+
+// join opens a socket, and waits for its first snapshot.
+func (t *target) join(ctx context.Context, number int, subscribe string, handle handler) (*socket, error) {
+	one, err := t.openSocket(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	one.conn.SetReadDeadline(time.Now().Add(patience))
+	err = one.sendText(subscribe)
+	for err == nil {
+		var frame []byte
+		if frame, err = one.next(); err != nil {
+			break
+		}
+		if bytes.HasPrefix(frame, errorFrame) {
+			err = fmt.Errorf("the server answers %s", frame)
+			break
+		}
+		if bytes.HasPrefix(frame, snapshotFrame) {
+			handle(number, frame, time.Now())
+			one.conn.SetReadDeadline(time.Time{})
+			return one, nil
+		}
+	}
+	one.close()
+	return nil, err
+}
+
+// read reads the frames of a socket until the crowd leaves.
+func (c *crowd) read(ctx context.Context, one *socket, number int, handle handler) {
+	for {
+		frame, err := one.next()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			c.lost.fail(number, "socket lost")
+			return
+		case bytes.HasPrefix(frame, errorFrame):
+			c.lost.fail(number, "error frame")
+			return
+		}
+		c.frames.Add(1)
+		handle(number, frame, time.Now())
+	}
+}
+
+// untilRight waits until all of the crowd show what the server holds, and returns how many do. It gives up after
+// patience.
+func untilRight(ctx context.Context, sockets int, right func() (int, error)) (n int, err error) {
+	for began := time.Now(); ; wait(ctx, 10*pollStep) {
+		if n, err = right(); err != nil || n == sockets {
+			return n, err
+		}
+		if ctx.Err() != nil || time.Since(began) > patience {
+			return n, ctx.Err()
+		}
+	}
+}
+
+// memory is the resident memory of the target's node once it has settled: the lowest of the second that follows. known
+// is false for a server at a URL.
+func (t *target) memory(ctx context.Context) (low int64, known bool) {
+	if t.own == nil {
+		return 0, false
+	}
+	for i := range 20 {
+		now, ok := processMemory(t.own.node.pid())
+		if !ok {
+			return 0, false
+		}
+		if i == 0 || now < low {
+			low = now
+		}
+		wait(ctx, time.Second/20)
+	}
+	return low, true
+}
+
+// restart starts the node of the command again, so that its memory does not depend on rounds before. It leaves a server
+// at a URL alone.
+func (t *target) restart(ctx context.Context) error {
+	if t.own == nil {
+		return nil
+	}
+	t.own.node.end()
+	t.client.Close()
+	_, err := t.own.startNode(ctx, t.addr)
+	return err
+}

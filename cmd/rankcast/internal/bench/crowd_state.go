@@ -1,0 +1,122 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// entry is one of the first entries of a board.
+type entry struct {
+	Rank   int64  `json:"rank"`
+	Member string `json:"member"`
+	Score  int64  `json:"score"`
+}
+
+// boardState is what a watcher shows. It does not change.
+type boardState struct {
+	seq, total int64
+	top        []entry
+}
+
+func (b *boardState) equal(other *boardState) bool {
+	return b.seq == other.seq && b.total == other.total && slices.Equal(b.top, other.top)
+}
+
+// step is what a frame does to a state: most watchers take the same steps.
+type step struct {
+	before *boardState // nil for a snapshot
+	frame  []byte
+	after  *boardState
+	shown  []int // updates that after shows and before did not
+}
+
+// folder folds frames for all watchers of one board. It decodes a frame once for all that get it on the same state. Its
+// methods may be called concurrently.
+type folder struct {
+	shows func(before, after *boardState) []int // gives the updates of a step
+
+	mu     sync.Mutex
+	recent [128]*step // a ring
+	next   int
+}
+
+// fold applies a frame to a state, which is nil at first. For frames that are no snapshot and no delta it returns a step
+// to the same state.
+func (f *folder) fold(before *boardState, frame []byte) (*step, error) {
+	snapshot := bytes.HasPrefix(frame, snapshotFrame)
+	if !snapshot && !bytes.HasPrefix(frame, deltaFrame) {
+		return &step{after: before}, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.recent {
+		s := f.recent[(f.next+len(f.recent)-1-i)%len(f.recent)] // the newest first
+		if s == nil {
+			break
+		}
+		if s.before == before && bytes.Equal(s.frame, frame) {
+			return s, nil
+		}
+	}
+	after, err := decodeFrame(before, frame)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range f.recent { // one pointer for equal states
+		if s != nil && s.after.equal(after) {
+			after = s.after
+			break
+		}
+	}
+	s := &step{before: before, frame: slices.Clone(frame), after: after}
+	if before != nil {
+		s.shown = f.shows(before, after)
+	}
+	f.recent[f.next] = s
+	f.next = (f.next + 1) % len(f.recent)
+	return s, nil
+}
+
+// wireFrame is a snapshot or a delta.
+type wireFrame struct {
+	Type  string            `json:"type"`
+	From  int64             `json:"from"`
+	Seq   int64             `json:"seq"`
+	Total int64             `json:"total"`
+	Top   []entry           `json:"top"`
+	Rows  []json.RawMessage `json:"rows"`
+	Len   int               `json:"len"`
+}
+
+// decodeFrame returns the state after a frame. A delta that does not continue the state is an error.
+func decodeFrame(before *boardState, frame []byte) (*boardState, error) {
+	var w wireFrame
+	if err := json.Unmarshal(frame, &w); err != nil {
+		return nil, fmt.Errorf("%w: %w", errFrame, err)
+	}
+	if w.Type == "snapshot" {
+		return &boardState{w.Seq, w.Total, w.Top}, nil
+	}
+	if before == nil || w.From != before.seq {
+		return nil, fmt.Errorf("%w: a delta that does not continue", errFrame)
+	}
+	top := slices.Clone(before.top)
+	for _, row := range w.Rows {
+		var place int
+		var e entry
+		if err := json.Unmarshal(row, &[]any{&place, &e}); err != nil || place < 0 || place > len(top) {
+			return nil, fmt.Errorf("%w: row %s", errFrame, row)
+		}
+		if place == len(top) {
+			top = append(top, entry{})
+		}
+		top[place] = e
+	}
+	if w.Len < 0 || w.Len > len(top) {
+		return nil, fmt.Errorf("%w: len %d", errFrame, w.Len)
+	}
+	return &boardState{w.Seq, w.Total, top[:w.Len]}, nil
+}

@@ -1,0 +1,117 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Each update has one time, one member and one number among the updates of that member.
+func TestSchedule(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(1000, 0)
+	s := newSchedule(start, 1000, 10, 4, 2*time.Second)
+	require.Equal(t, 200, s.requests)
+	require.Equal(t, start, s.due(9))
+	require.Equal(t, start.Add(10*time.Millisecond), s.due(10))
+	require.Equal(t, start.Add(1990*time.Millisecond), s.due(1999))
+	seen := make(map[int]int)
+	for update := range 2000 {
+		place := s.place(update)
+		require.Equal(t, update, s.nth(place, seen[place]))
+		seen[place]++
+	}
+	require.Equal(t, []int{3, 7, 11}, s.appendShown(nil, 3, 0, 3))
+	require.Equal(t, []int{11}, s.appendShown(nil, 3, 2, 3))
+	require.Empty(t, s.appendShown(nil, 3, 3, 3))
+	require.Equal(t, []int{1999}, s.appendShown(nil, 3, 499, 600), "no update after the last")
+	require.Equal(t, 1, newSchedule(start, 1, 1, 1, time.Millisecond).requests)
+}
+
+// A closed loop counts what is sent and answered within the duration, after the warm-up. What is refused is not done,
+// and has no latency.
+func TestClosedLoop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var marks []time.Duration
+		slow := func(took time.Duration, o outcome, err error) call {
+			return func(int) (outcome, error) {
+				wait(t.Context(), took)
+				return o, err
+			}
+		}
+		all := runClosed(t.Context(), []call{
+			slow(7*time.Millisecond, outcome{done: 1}, nil), slow(70*time.Millisecond, outcome{done: 3, refused: 2, why: "429"}, nil),
+			slow(30*time.Millisecond, outcome{}, errors.New("reset")),
+		}, 10*time.Second, func() { marks = append(marks, time.Since(began)) })
+		require.Equal(t, []time.Duration{warmUp, warmUp + 10*time.Second}, marks)
+		fast, some := int64(10_000/7), int64(10_000/70)
+		require.InDelta(t, fast+3*some, all.done, 8)
+		require.InDelta(t, fast, all.latencies.TotalCount(), 2)
+		require.InDelta(t, 7000, all.latencies.Max(), 7)
+		require.InDelta(t, 2*some, all.errors["429"], 4)
+		require.InDelta(t, 10_000/(30+pause.Milliseconds()), all.errors[noAnswer], 2)
+	})
+}
+
+// A closed loop ends with its context, before the duration.
+func TestClosedLoopThatIsInterrupted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		began := time.Now()
+		runClosed(ctx, []call{func(int) (outcome, error) { wait(ctx, time.Hour); return outcome{}, ctx.Err() }}, time.Minute, func() {})
+		require.Equal(t, 3*time.Second, time.Since(began))
+	})
+}
+
+// A server that stalls delays no scheduled time: the requests that were due meanwhile are late, and counted as late.
+func TestOpenLoop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sch := newSchedule(time.Now(), 100, 1, 1, time.Second)
+		stalled := func(request int) (outcome, error) {
+			if request == 10 {
+				wait(t.Context(), 500*time.Millisecond)
+			}
+			wait(t.Context(), time.Millisecond)
+			return outcome{done: 1}, nil
+		}
+		late := newSharedTally()
+		all := runOpen(t.Context(), []call{stalled}, sch, late)
+		require.EqualValues(t, 100, all.done)
+		latencies := late.total().latencies
+		require.EqualValues(t, 100, latencies.TotalCount())
+		require.InDelta(t, 491_000, latencies.Max(), 1000, "the request after the stalled one")
+		require.InDelta(t, 1, latencies.Min(), 1)
+		late = newSharedTally()
+		all = runOpen(t.Context(), []call{stalled, stalled}, newSchedule(time.Now(), 100, 1, 1, time.Second), late)
+		require.EqualValues(t, 100, all.done)
+		require.Less(t, late.total().latencies.Max(), int64(2000), "another caller is free")
+	})
+}
+
+// Latencies from the scheduled times reach the figures.
+func TestSharedTally(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(1000, 0)
+	s := newSharedTally()
+	sch := newSchedule(start, 1000, 1, 1, time.Second)
+	for number := range 40 {
+		s.recordSince(number, []int{number, number + 1}, sch, start.Add(100*time.Millisecond))
+	}
+	s.fail(3, "lost")
+	s.fail(19, "lost")
+	total := s.total()
+	require.EqualValues(t, 80, total.latencies.TotalCount())
+	require.InDelta(t, 100_000, total.latencies.Max(), 100)
+	require.InDelta(t, 60_000, total.latencies.Min(), 60)
+	require.Equal(t, map[string]int64{"lost": 2}, total.errors)
+	require.Zero(t, total.done)
+}

@@ -1,0 +1,212 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"rankcast/cmd/rankcast/internal/term"
+)
+
+// report is what a command has measured.
+type report struct {
+	Work     string    `json:"work"`
+	About    string    `json:"about"`
+	Settings string    `json:"settings"`
+	Unit     string    `json:"unit"`
+	Bare     string    `json:"bare,omitempty"` // what the bare commands are
+	URL      string    `json:"url,omitempty"`
+	Columns  []*column `json:"columns"`
+}
+
+// column is one program, or the bare commands.
+type column struct {
+	Name    string     `json:"name"`
+	Program string     `json:"program,omitempty"`
+	Rounds  []*figures `json:"rounds"`
+
+	Median *figures           `json:"median"`
+	Ratios map[string]float64 `json:"ratios,omitempty"` // of the first column's medians to these
+}
+
+// finish computes the medians and ratios.
+func (r *report) finish() {
+	for i, c := range r.Columns {
+		c.Median = summarize(c.Rounds)
+		if i > 0 {
+			c.Ratios = ratios(r.Columns[0].Median, c.Median)
+		}
+	}
+}
+
+// printJSON prints the report as one JSON object.
+func (r *report) printJSON(to io.Writer) error {
+	r.finish()
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(to, "%s\n", b)
+	return err
+}
+
+// tableRow is a figure in the table.
+type tableRow struct {
+	name  string // of the figure
+	label string // with %s for the unit
+}
+
+var tableRows = []tableRow{
+	{figureDone, "%ss done"},
+	{figureRate, "%ss a second"},
+	{latencyP50, "latency p50, ms"},
+	{latencyP90, "latency p90, ms"},
+	{latencyP99, "latency p99, ms"},
+	{latencyP999, "latency p99.9, ms"},
+	{latencyMax, "latency max, ms"},
+	{nodeCPU, "node CPU, µs per %s"},
+	{redisCPU, "Redis CPU, µs per %s"},
+	{socketMemory, "node memory, bytes per socket"},
+	{frameRate, "frames a second, all sockets"},
+	{figureSockets, "sockets"},
+	{socketsRight, "sockets that show the end right"},
+	{sentLateP99, "updates sent late p99, ms"},
+	{sentLateMax, "updates sent late max, ms"},
+	{generatorCPU, "bench's own CPU, µs per %s"},
+	{generatorShare, "bench's own CPU, % of the machine"},
+	{othersShare, "other processes, % of the machine"},
+	{stealShare, "other machines (steal), %"},
+	{idleShare, "idle, % of the machine"},
+	{lateP99, "scheduler late p99, ms"},
+	{lateMax, "scheduler late max, ms"},
+}
+
+// compared are the figures that have a ratio.
+var compared = map[string]bool{
+	figureRate: true, latencyP50: true, latencyP90: true, latencyP99: true, latencyP999: true, latencyMax: true,
+	nodeCPU: true, redisCPU: true, socketMemory: true,
+}
+
+// whole are the figures that the table shows without decimals.
+var whole = map[string]bool{figureDone: true, figureRate: true, figureSockets: true, socketsRight: true, frameRate: true, socketMemory: true}
+
+// print prints the report as a table.
+func (r *report) print(to io.Writer) error {
+	r.finish()
+	_, err := io.WriteString(to, r.table())
+	return err
+}
+
+// table is the report as text, of at most 100 columns.
+func (r *report) table() string {
+	head := []string{""}
+	for i, c := range r.Columns {
+		head = append(head, c.Name)
+		if i > 0 {
+			head = append(head, "ratio")
+		}
+	}
+	lines := [][]string{head}
+	for _, row := range tableRows {
+		line, known := []string{strings.ReplaceAll(row.label, "%s", r.Unit)}, false
+		for i, c := range r.Columns {
+			v, ok := c.Median.Values[row.name]
+			known = known || ok
+			line = append(line, cell(row.name, v, ok))
+			if i > 0 {
+				v, ok := c.Ratios[row.name]
+				line = append(line, cell("", v, ok))
+			}
+		}
+		if known {
+			lines = append(lines, line)
+		}
+	}
+	return r.Work + ": " + r.About + "\n" + r.Settings + "\n\n" + align(lines) + "\n" + r.notes()
+}
+
+// cell is a figure in the table. The ones without a name are ratios.
+func cell(name string, v float64, known bool) string {
+	switch {
+	case !known:
+		return ""
+	case whole[name]:
+		return term.Thousands(int64(v + 0.5))
+	case name == "" || v < 10:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// align puts cells below each other: the first column to the left, the others to the right.
+func align(lines [][]string) string {
+	var width []int
+	for _, line := range lines {
+		for i, text := range line {
+			if i == len(width) {
+				width = append(width, 0)
+			}
+			width[i] = max(width[i], len([]rune(text)))
+		}
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		text := line[0] + strings.Repeat(" ", width[0]-len([]rune(line[0])))
+		for i, c := range line[1:] {
+			text += "  " + strings.Repeat(" ", width[i+1]-len([]rune(c))) + c
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	return b.String()
+}
+
+// notes are the lines below the table.
+func (r *report) notes() string {
+	var b strings.Builder
+	for _, c := range r.Columns {
+		switch {
+		case c.Name == columnBare:
+			fmt.Fprintf(&b, "%s: %s\n", c.Name, r.Bare)
+		case c.Program != "":
+			fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Program)
+		}
+	}
+	if r.URL != "" {
+		fmt.Fprintf(&b, "The CPU of a server at a URL, and of its Redis, is not known, and the bare commands are left out.\n")
+	}
+	first := r.Columns[0]
+	if len(r.Columns) > 1 {
+		fmt.Fprintf(&b, "A ratio is %s divided by the column on its left.", first.Name)
+	}
+	if n := len(first.Rounds); n > 1 {
+		fmt.Fprintf(&b, " Figures are medians of %d rounds.", n)
+	}
+	fmt.Fprintln(&b)
+	for _, c := range r.Columns {
+		if len(c.Median.Errors) > 0 {
+			fmt.Fprintf(&b, "not done, %s: %s\n", c.Name, errorList(c.Median.Errors))
+		}
+	}
+	return b.String()
+}
+
+// statusCode is the code of an answer that is not 200.
+func statusCode(status int) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
+}
+
+// errorList is the number of units that were not done, by code.
+func errorList(errors map[string]int64) string {
+	if len(errors) == 0 {
+		return "no answer in time"
+	}
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(errors)) {
+		parts = append(parts, fmt.Sprintf("%s: %s", why, term.Thousands(errors[why])))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,134 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"rankcast/server/client"
+)
+
+// Fanout is rankcast bench fanout: updates of the first ten members of a board that many sockets watch.
+type Fanout struct {
+	Watchers int          `default:"5000" placeholder:"N" help:"Sockets that watch the first ten entries (default ${default})."`
+	Members  int          `default:"1000" placeholder:"N" help:"Members of the board, 10 or more (default ${default})."`
+	Open     openFlags    `embed:""`
+	Program  programFlags `embed:""`
+}
+
+// Validate checks the flags.
+func (f *Fanout) Validate() error {
+	if err := within("watchers", f.Watchers, 1, maxSockets); err != nil {
+		return err
+	}
+	return within("members", f.Members, shownTop, maxMembers)
+}
+
+// Run measures.
+func (f *Fanout) Run(ctx context.Context) error { return f.Program.run(ctx, "fanout", f) }
+
+func (f *Fanout) about() string {
+	return "updates of the first ten members of a board that sockets watch"
+}
+
+func (f *Fanout) settings() string {
+	return count(f.Watchers, "watcher") + ", " + count(f.Members, "member") + ", " + f.Open.settings()
+}
+
+func (f *Fanout) unit() string { return "update" }
+
+const (
+	// shownTop is the number of entries that a watcher watches. All updates go to the members at these ranks.
+	shownTop = 10
+	// maxSockets bounds the sockets of a command. Each takes an open file.
+	maxSockets = 250_000
+	// sampledWatchers is how many watchers measure latencies, each of all updates.
+	sampledWatchers = 100
+	// topLead is the distance in score of the first ten from all others, so that they stay the first ten.
+	topLead = 1_000_000_000
+)
+
+func (f *Fanout) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
+	if err := t.define(ctx, oneBoard, "{}"); err != nil {
+		return nil, err
+	}
+	rows := spreadScores(f.Members, 1)
+	members := make([]string, shownTop)
+	for i := range members {
+		rows[i].score += topLead
+		members[shownTop-1-i] = rows[i].member
+	}
+	if err := s.fill(ctx, t, map[string][]row{oneBoard: rows}); err != nil {
+		return nil, err
+	}
+	return &fanoutRounds{f, t, members}, nil
+}
+
+type fanoutRounds struct {
+	*Fanout
+	t       *target
+	members []string // the first ten, the last of them first
+}
+
+// shownPoints are the points of an update of the first ten: the member overtakes two or three of them.
+const shownPoints = 3
+
+func (f *fanoutRounds) measure(ctx context.Context, s *status) (*figures, error) {
+	o, err := f.Open.newRound(ctx, f.t, f.members, shownPoints)
+	if err != nil {
+		return nil, err
+	}
+	states := make([]atomic.Pointer[boardState], f.Watchers)
+	folds := &folder{shows: func(before, after *boardState) (updates []int) {
+		had := make(map[string]int, len(before.top))
+		for _, e := range before.top {
+			had[e.Member] = o.count(e.Member, e.Score)
+		}
+		for _, e := range after.top {
+			if place, ok := o.places[e.Member]; ok {
+				updates = o.schedule.appendShown(updates, place, had[e.Member], o.count(e.Member, e.Score))
+			}
+		}
+		return updates
+	}}
+	sampleStep := (f.Watchers + sampledWatchers - 1) / sampledWatchers
+	watch := func(number int, frame []byte, at time.Time) {
+		taken, err := folds.fold(states[number].Load(), frame)
+		if err != nil {
+			o.latencies.fail(number, "frame that does not fit")
+			return
+		}
+		states[number].Store(taken.after)
+		if number%sampleStep == 0 {
+			o.latencies.recordSince(number, taken.shown, o.schedule, at)
+		}
+	}
+	subscribe := fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d}`, f.t.board(oneBoard), shownTop)
+	return o.run(ctx, s, f.Watchers, func(int) string { return subscribe }, watch, func() (int, error) {
+		page, err := f.t.client.Top(ctx, f.t.board(oneBoard), client.Query{Limit: shownTop})
+		if err != nil {
+			return 0, f.t.explain(err)
+		}
+		right := 0
+		for i := range states {
+			if shows(states[i].Load(), page) {
+				right++
+			}
+		}
+		return right, nil
+	})
+}
+
+// shows reports whether a state is what the server answers to top.
+func shows(state *boardState, page client.Page) bool {
+	if state == nil || state.total != page.Total || len(state.top) != len(page.Top) {
+		return false
+	}
+	for i, e := range page.Top {
+		if state.top[i] != (entry{e.Rank, e.Member, e.Score}) {
+			return false
+		}
+	}
+	return true
+}

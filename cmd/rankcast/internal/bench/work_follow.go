@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Follow is rankcast bench follow: updates of members whose own rank sockets follow.
+type Follow struct {
+	Followers int          `default:"1000" placeholder:"N" help:"Sockets, each of which follows another member (default ${default})."`
+	Members   int          `default:"100000" placeholder:"N" help:"Members of the board, as many as --followers or more (default ${default})."`
+	Open      openFlags    `embed:""`
+	Program   programFlags `embed:""`
+}
+
+// Validate checks the flags.
+func (f *Follow) Validate() error {
+	if err := within("followers", f.Followers, 1, maxSockets); err != nil {
+		return err
+	}
+	return within("members", f.Members, f.Followers, maxMembers)
+}
+
+// Run measures.
+func (f *Follow) Run(ctx context.Context) error { return f.Program.run(ctx, "follow", f) }
+
+func (f *Follow) about() string { return "updates of members whose own rank sockets follow" }
+
+func (f *Follow) settings() string {
+	return count(f.Followers, "follower") + ", " + count(f.Members, "member") + ", " + f.Open.settings()
+}
+
+func (f *Follow) unit() string { return "update" }
+
+const (
+	// followedStep is the distance in score of two members of neighbouring ranks before the measurement.
+	followedStep = 10
+	// followedPoints are the points of an update: the member overtakes a few others.
+	followedPoints = 25
+)
+
+func (f *Follow) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
+	if err := t.define(ctx, oneBoard, "{}"); err != nil {
+		return nil, err
+	}
+	rows := spreadScores(f.Members, followedStep)
+	if err := s.fill(ctx, t, map[string][]row{oneBoard: rows}); err != nil {
+		return nil, err
+	}
+	members := make([]string, f.Followers)
+	for i := range members { // from all ranks
+		members[i] = rows[i*(f.Members/f.Followers)].member
+	}
+	return &followRounds{f, t, members}, nil
+}
+
+type followRounds struct {
+	*Follow
+	t       *target
+	members []string // the followed ones, by number of the socket
+}
+
+// standing is what a follower shows. Its reader changes it, and the check of the end reads it.
+type standing struct {
+	rank, score atomic.Int64
+}
+
+func (f *followRounds) measure(ctx context.Context, s *status) (*figures, error) {
+	o, err := f.Open.newRound(ctx, f.t, f.members, followedPoints)
+	if err != nil {
+		return nil, err
+	}
+	standings := make([]standing, f.Followers)
+	follow := func(number int, frame []byte, at time.Time) {
+		if !bytes.HasPrefix(frame, meFrame) {
+			return
+		}
+		rank, score, ok := readMe(frame)
+		if !ok {
+			o.latencies.fail(number, "frame that does not fit")
+			return
+		}
+		shown, member := &standings[number], f.members[number]
+		had := 0
+		if shown.rank.Load() > 0 {
+			had = o.count(member, shown.score.Load())
+		}
+		shown.score.Store(score)
+		shown.rank.Store(rank)
+		var few [8]int
+		o.latencies.recordSince(number, o.schedule.appendShown(few[:0], number, had, o.count(member, score)), o.schedule, at)
+	}
+	subscribe := func(number int) string {
+		return fmt.Sprintf(`{"type":"subscribe","board":"%s","top":%d,"me":"%s"}`, f.t.board(oneBoard), shownTop, f.members[number])
+	}
+	return o.run(ctx, s, f.Followers, subscribe, follow, func() (int, error) {
+		held, err := f.t.entries(ctx, f.members)
+		right := 0
+		for i, e := range held {
+			if standings[i].rank.Load() == e.Rank && standings[i].score.Load() == e.Score {
+				right++
+			}
+		}
+		return right, err
+	})
+}
+
+// readMe reads the rank and the score of a frame about the followed member, without allocation.
+func readMe(frame []byte) (rank, score int64, ok bool) {
+	if rank, ok = field(frame, `"rank":`); ok {
+		score, ok = field(frame, `"score":`)
+	}
+	return rank, score, ok
+}
+
+// field reads the first integer that follows a key.
+func field(frame []byte, key string) (int64, bool) {
+	at := bytes.Index(frame, []byte(key))
+	if at < 0 {
+		return 0, false
+	}
+	digits := frame[at+len(key):]
+	end := 0
+	for end < len(digits) && (digits[end] == '-' || '0' <= digits[end] && digits[end] <= '9') {
+		end++
+	}
+	n, err := strconv.ParseInt(string(digits[:end]), 10, 64)
+	return n, err == nil
+}

@@ -1,0 +1,115 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+)
+
+// Gifts is rankcast bench gifts: events with an id, each of which counts on five boards.
+type Gifts struct {
+	Loop    loopFlags    `embed:""`
+	Users   int          `default:"100000" placeholder:"N" help:"Users who give (default ${default})."`
+	Stars   int          `default:"200" placeholder:"N" help:"Stars who get the gifts (default ${default})."`
+	Program programFlags `embed:""`
+}
+
+// Validate checks the flags.
+func (g *Gifts) Validate() error {
+	if err := within("users", g.Users, 1, 1_000_000); err != nil {
+		return err
+	}
+	return within("stars", g.Stars, 1, min(10_000, g.Users))
+}
+
+// Run measures.
+func (g *Gifts) Run(ctx context.Context) error { return g.Program.run(ctx, "gifts", g) }
+
+func (g *Gifts) about() string { return "one event with an id, which counts on five boards" }
+
+func (g *Gifts) settings() string {
+	return count(g.Users, "user") + ", " + count(g.Stars, "star") + ", " + g.Loop.settings()
+}
+
+func (g *Gifts) unit() string { return "gift" }
+
+func (g *Gifts) bareAbout() string {
+	return "five ZINCRBY, one after the other, on sets of the same sizes"
+}
+
+// The widths in digits of what a gift names.
+const (
+	memberDigits = 7
+	starDigits   = 5
+	idDigits     = 10
+)
+
+func userName(n int) string { return fmt.Sprintf("u%0*d", memberDigits, n) }
+
+func starName(n int) string { return fmt.Sprintf("s%0*d", starDigits, n) }
+
+// maxFlowers is the most flowers of a gift: a digit.
+const maxFlowers = 9
+
+func (g *Gifts) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
+	event, err := t.defineGift(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Each user has given one star once.
+	boards := make(map[string][]row)
+	for u := range g.Users {
+		star, r := starName(u%g.Stars), row{userName(u), 1 + rand.Int64N(maxFlowers)}
+		for _, board := range []string{"givers-week", "givers-month", "fans:" + star, "fans3h:" + star} {
+			boards[board] = append(boards[board], r)
+		}
+	}
+	for n := range g.Stars {
+		boards["stars"] = append(boards["stars"], row{starName(n), int64(g.Users / g.Stars * (1 + maxFlowers) / 2)})
+	}
+	if err := s.fill(ctx, t, boards); err != nil {
+		return nil, err
+	}
+	return &giftRounds{g, t, event}, nil
+}
+
+type giftRounds struct {
+	*Gifts
+	t     *target
+	event string
+}
+
+func (g *giftRounds) measure(ctx context.Context, s *status) (*figures, error) {
+	return g.Loop.closedRound(ctx, g.t, s, g.Loop.Duration, func(caller int) (call, error) {
+		body := fmt.Sprintf(`{"id":"%s-%s","star":"s%s","user":"u%s","flowers":%s}`, callerID(caller), slot(idDigits), slot(starDigits), slot(memberDigits), slot(1))
+		return g.t.newCall(ctx, g.t.request("POST", "/v1/events/"+g.event, body), 1, func(m *message, n int) {
+			m.set(0, uint64(n))
+			m.set(1, uint64(rand.IntN(g.Stars)))
+			m.set(2, uint64(rand.IntN(g.Users)))
+			m.set(3, 1+rand.Uint64N(maxFlowers))
+		}), nil
+	})
+}
+
+// bareKeys are the sets of the bare work, by board.
+const bareKey = "bare:"
+
+func (g *giftRounds) bare(ctx context.Context, s *status) (*figures, error) {
+	return g.Loop.bareRound(ctx, g.t, s, func(int) (string, func(*message)) {
+		star, user, flowers := "s"+slot(starDigits), "u"+slot(memberDigits), slot(1)
+		var text []byte
+		text = appendCommand(text, "ZINCRBY", bareKey+"stars", flowers, star)
+		for _, key := range []string{"fans:" + star, "fans3h:" + star, "givers-week", "givers-month"} {
+			text = appendCommand(text, "ZINCRBY", bareKey+key, flowers, user)
+		}
+		return string(text), func(m *message) {
+			st, us, fl := uint64(rand.IntN(g.Stars)), uint64(rand.IntN(g.Users)), 1+rand.Uint64N(maxFlowers)
+			for i, n := range []uint64{fl, st, st, fl, us, st, fl, us, fl, us, fl, us} {
+				m.set(i, n)
+			}
+		}
+	})
+}
+
+// callerID begins the request ids of a caller: no two callers or rounds have the same.
+func callerID(caller int) string { return fmt.Sprintf("%08x%04x", rand.Uint32(), caller) }

@@ -1,0 +1,173 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"rankcast/cmd/rankcast/internal/term"
+	"rankcast/server/client"
+)
+
+// openFlags are the flags of works whose updates have scheduled times.
+type openFlags struct {
+	Rate     int           `default:"1000" placeholder:"N" help:"Updates a second (default ${default})."`
+	Batch    int           `default:"1" placeholder:"N" help:"Updates in a request, 1 to 1000 (default ${default})."`
+	Duration time.Duration `default:"10s" placeholder:"TIME" help:"Time to measure in a round (default ${default})."`
+	Callers  int           `default:"32" placeholder:"N" help:"Most requests under way (default ${default})."`
+}
+
+// Validate checks the flags.
+func (o *openFlags) Validate() error {
+	if err := within("rate", o.Rate, 1, 1_000_000); err != nil {
+		return err
+	}
+	if err := within("batch", o.Batch, 1, client.MaxUpdates); err != nil {
+		return err
+	}
+	if err := within("callers", o.Callers, 1, 10_000); err != nil {
+		return err
+	}
+	return checkDuration(o.Duration)
+}
+
+func (o *openFlags) settings() string {
+	return fmt.Sprintf("%s a second in requests of %s, %v", count(o.Rate, "update"), term.Thousands(int64(o.Batch)), o.Duration)
+}
+
+// openRound is one round of a work whose updates have scheduled times and go to members in turn.
+type openRound struct {
+	*openFlags
+	t         *target
+	members   []string
+	places    map[string]int // of the members, in the schedule
+	base      []int64        // score of each member before the round
+	points    int64          // of an update
+	schedule  schedule
+	latencies *sharedTally // from the scheduled time of an update to the frame that shows it
+}
+
+// newRound starts the node of a target again, and reads what the members have. The schedule begins with run.
+func (o *openFlags) newRound(ctx context.Context, t *target, members []string, points int64) (*openRound, error) {
+	if err := t.restart(ctx); err != nil {
+		return nil, err
+	}
+	r := &openRound{openFlags: o, t: t, members: members, places: make(map[string]int), points: points, latencies: newSharedTally()}
+	for i, m := range members {
+		r.places[m] = i
+	}
+	entries, err := t.entries(ctx, members)
+	for _, e := range entries {
+		r.base = append(r.base, e.Score)
+	}
+	r.schedule = newSchedule(time.Time{}, o.Rate, o.Batch, len(members), o.Duration)
+	return r, err
+}
+
+// maxAsked is the most members that one read may name.
+const maxAsked = 100
+
+// entries reads members of the board. All of them are on it.
+func (t *target) entries(ctx context.Context, members []string) ([]entry, error) {
+	var all []entry
+	for len(members) > 0 {
+		part := members[:min(len(members), maxAsked)]
+		members = members[len(part):]
+		answer, err := t.client.Members(ctx, t.board(oneBoard), part...)
+		if err != nil {
+			return nil, t.explain(err)
+		}
+		for _, m := range answer {
+			if m.Rank == nil || m.Score == nil {
+				return nil, fmt.Errorf("%s: member %s is not on the board", t.name, m.Member)
+			}
+			all = append(all, entry{*m.Rank, m.Member, *m.Score})
+		}
+	}
+	return all, nil
+}
+
+// count is the number of updates that the score of a member shows. The n-th change of a member counts as its n-th
+// scheduled update, although two requests may have overtaken each other.
+func (o *openRound) count(member string, score int64) int {
+	return int((score - o.base[o.places[member]]) / o.points)
+}
+
+// run gathers the sockets, sends the updates, and waits until all sockets show the end, which right counts.
+func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(number int) string, handle handler, right func() (int, error)) (*figures, error) {
+	f := newFigures()
+	before, known := o.t.memory(ctx)
+	c, err := o.t.gather(ctx, s, n, gatherRate, subscribe, handle)
+	if err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	if known {
+		after, _ := o.t.memory(ctx)
+		f.set(socketMemory, float64(after-before)/float64(c.joined.done))
+	}
+
+	calls := make([]call, o.Callers)
+	sending, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer time.AfterFunc(o.Duration+patience+o.behind(), cancel).Stop() // a server may never answer
+	for i := range calls {
+		calls[i] = o.newCall(sending)
+	}
+	sent := newSharedTally()
+	s.timed(o.Duration)
+	late := startLateness(ctx)
+	from, frames := o.t.read(), c.frames.Load()
+	o.schedule.start = time.Now()
+	all := runOpen(sending, calls, o.schedule, sent)
+	to, frames := o.t.read(), c.frames.Load()-frames
+	late.end(f)
+	s.endPhase()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	showRight, err := untilRight(ctx, n, right)
+	if err != nil {
+		return nil, err
+	}
+
+	span := to.at.Sub(from.at).Seconds()
+	f.addTally(all, span)
+	f.addUsage(from, to, all.done)
+	lates := sent.total().latencies
+	f.set(sentLateP99, float64(lates.ValueAtQuantile(99))/1e3)
+	f.set(sentLateMax, float64(lates.Max())/1e3)
+	f.set(frameRate, float64(frames)/span)
+	f.set(figureSockets, float64(n))
+	f.set(socketsRight, float64(showRight))
+	shown := o.latencies.total()
+	f.addLatencies(shown)
+	f.addErrors(shown.errors, c.joined.errors, c.lost.total().errors)
+	return f, nil
+}
+
+// behind is the longest time that the updates may come to lag behind their schedule.
+func (o *openRound) behind() time.Duration { return 5 * o.Duration }
+
+// newCall makes a call that sends a request of the schedule.
+func (o *openRound) newCall(ctx context.Context) call {
+	id := callerID(0)
+	one := fmt.Sprintf(`{"member":"u%s","score":%d,"id":"%s-%s"}`, slot(memberDigits), o.points, id, slot(idDigits))
+	body := one
+	if o.Batch > 1 {
+		body = `{"updates":[` + strings.Repeat(one+",", o.Batch-1) + one + `]}`
+	}
+	digits := make([][]byte, len(o.members))
+	for i, m := range o.members {
+		digits[i] = []byte(m[1:])
+	}
+	text := o.t.request("POST", "/v1/boards/"+o.t.board(oneBoard)+"/scores", body)
+	return o.t.newCall(ctx, text, int64(o.Batch), func(m *message, request int) {
+		for i := range o.Batch {
+			update := request*o.Batch + i
+			copy(m.slots[2*i], digits[o.schedule.place(update)])
+			m.set(2*i+1, uint64(update))
+		}
+	})
+}

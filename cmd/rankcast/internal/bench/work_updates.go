@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"rankcast/server/client"
+)
+
+// Updates is rankcast bench updates: updates with an id of one board.
+type Updates struct {
+	Loop    loopFlags    `embed:""`
+	Members int          `default:"100000" placeholder:"N" help:"Members of the board (default ${default})."`
+	Batch   int          `default:"1" placeholder:"N" help:"Updates in a request, 1 to 1000 (default ${default})."`
+	Program programFlags `embed:""`
+}
+
+// Validate checks the flags.
+func (u *Updates) Validate() error {
+	if err := checkMembers(u.Members); err != nil {
+		return err
+	}
+	return within("batch", u.Batch, 1, client.MaxUpdates)
+}
+
+// maxMembers bounds the members of a board: the digits of a name hold them.
+const maxMembers = 5_000_000
+
+func checkMembers(n int) error { return within("members", n, 1, maxMembers) }
+
+// Run measures.
+func (u *Updates) Run(ctx context.Context) error { return u.Program.run(ctx, "updates", u) }
+
+func (u *Updates) about() string { return count(u.Batch, "update") + " with an id in a request" }
+
+func (u *Updates) settings() string { return count(u.Members, "member") + ", " + u.Loop.settings() }
+
+func (u *Updates) unit() string { return "update" }
+
+func (u *Updates) bareAbout() string { return "one ZINCRBY, on a set of the same size" }
+
+// oneBoard is the board of works that need one.
+const oneBoard = "board"
+
+// spreadScores are the scores of a board before the measurement: member n is at rank n + 1, a step ahead of the next.
+func spreadScores(members int, step int64) []row {
+	rows := make([]row, members)
+	for n := range rows {
+		rows[n] = row{userName(n), int64(members-n) * step}
+	}
+	return rows
+}
+
+func (u *Updates) prepare(ctx context.Context, t *target, s *status) (rounds, error) {
+	if err := t.define(ctx, oneBoard, "{}"); err != nil {
+		return nil, err
+	}
+	rows := spreadScores(u.Members, 1)
+	if err := s.fill(ctx, t, map[string][]row{oneBoard: rows}); err != nil {
+		return nil, err
+	}
+	return &updateRounds{u, t}, nil
+}
+
+type updateRounds struct {
+	*Updates
+	t *target
+}
+
+func (u *updateRounds) measure(ctx context.Context, s *status) (*figures, error) {
+	path := "/v1/boards/" + u.t.board(oneBoard) + "/scores"
+	return u.Loop.closedRound(ctx, u.t, s, u.Loop.Duration, func(caller int) (call, error) {
+		one := fmt.Sprintf(`{"member":"u%s","score":%s,"id":"%s-%s"}`, slot(memberDigits), slot(1), callerID(caller), slot(idDigits))
+		body := one
+		if u.Batch > 1 {
+			body = `{"updates":[` + strings.Repeat(one+",", u.Batch-1) + one + `]}`
+		}
+		return u.t.newCall(ctx, u.t.request("POST", path, body), int64(u.Batch), func(m *message, n int) {
+			for i := range u.Batch {
+				m.set(3*i, rand.Uint64N(uint64(u.Members)))
+				m.set(3*i+1, 1+rand.Uint64N(maxFlowers))
+				m.set(3*i+2, uint64(n*u.Batch+i))
+			}
+		}), nil
+	})
+}
+
+func (u *updateRounds) bare(ctx context.Context, s *status) (*figures, error) {
+	return u.Loop.bareRound(ctx, u.t, s, func(int) (string, func(*message)) {
+		text := appendCommand(nil, "ZINCRBY", bareKey+oneBoard, slot(1), "u"+slot(memberDigits))
+		return string(text), func(m *message) {
+			m.set(0, 1+rand.Uint64N(maxFlowers))
+			m.set(1, rand.Uint64N(uint64(u.Members)))
+		}
+	})
+}
