@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,7 +21,12 @@ type Object map[string]jsontext.Value
 
 // ParseObject decodes an object. It refuses invalid JSON, text after the object, a repeated name and
 // invalid UTF-8.
+//
+// The values are parts of b: nobody may change b while the object is in use.
 func ParseObject(field string, b []byte) (Object, error) {
+	if o := scanObject(b); o != nil {
+		return o, nil
+	}
 	var o Object
 	err := json.Unmarshal(b, &o)
 	var syntax *jsontext.SyntacticError
@@ -56,6 +62,9 @@ func (o Object) Text(name string) (string, error) {
 	v, ok := o[name]
 	if !ok {
 		return "", nil
+	}
+	if v.Kind() == '"' && bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1]), nil
 	}
 	var s string
 	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
