@@ -7,18 +7,19 @@ import (
 
 	"rankcast/ranking/definition"
 
-	"github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
 )
 
 // writeJSON answers with a value as JSON.
 func writeJSON(c echo.Context, status int, contentType string, v any) error {
-	b, err := json.Marshal(v)
+	b, err := encodeJSON(v)
 	if err != nil {
 		return fmt.Errorf("encode an answer: %w", err)
 	}
 	c.Response().Header().Set(echo.HeaderContentType, contentType) // a library may have set another
-	return c.Blob(status, contentType, append(b, '\n'))
+	c.Response().WriteHeader(status)
+	_, err = c.Response().Write(append(b, '\n'))
+	return err
 }
 
 func ok(c echo.Context, v any) error { return writeJSON(c, http.StatusOK, echo.MIMEApplicationJSON, v) }
