@@ -55,7 +55,6 @@ func batch[T any](field string, list jsontext.Value, most int, key string, of ba
 	return resultsJSON{results}, nil
 }
 
-
 // checkItemKeys refuses an Idempotency-Key that gives any of n items an id that is too long. Then the
 // server takes or refuses the batch as a whole: a retry with another key would count twice what
 // the first key has let through.

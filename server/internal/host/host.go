@@ -50,7 +50,7 @@ func (l *List) Allows(host string) bool {
 	if !ok {
 		return false
 	}
-	return isIP(name) || matches(local, name) || matches("."+local, name) || l.names(name, port)
+	return matches(local, name) || matches("."+local, name) || l.names(name, port) || isIP(name)
 }
 
 // Names reports whether the list itself names the Host of a request.
