@@ -39,6 +39,14 @@ func ParseObject(field string, b []byte) (Object, error) {
 	return o, nil
 }
 
+// ParseItem is ParseObject for the item i of a batch.
+func ParseItem(list string, i int, b []byte) (Object, error) {
+	if o := scanObject(b); o != nil {
+		return o, nil
+	}
+	return ParseObject(definition.ItemPath(list, i), b)
+}
+
 // Only refuses fields other than those named. The error names all of these.
 func (o Object) Only(names ...string) error { return o.OnlyOr("", names...) }
 
@@ -141,10 +149,13 @@ func (o Object) digits(name string) (string, error) {
 	return string(v), nil
 }
 
-// ReadList decodes the items of a batch, 1 to most.
+// ReadList decodes the items of a batch, 1 to most. They are parts of list, which is a value of an Object.
 func ReadList(field string, list jsontext.Value, most int) (items []jsontext.Value, err error) {
-	if list.Kind() != '[' || json.Unmarshal(list, &items) != nil {
+	if list.Kind() != '[' {
 		return nil, ranking.Invalid(field, "is "+kinds[list.Kind()]+"; want a list")
+	}
+	if items, err = scanList(list); err != nil {
+		return nil, fmt.Errorf("split the list %s: %w", field, err)
 	}
 	switch n := len(items); {
 	case n == 0:
