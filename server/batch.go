@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -29,12 +30,11 @@ func batch[T any](field string, list jsontext.Value, most int, key string, of ba
 	results := make([]any, len(items))
 	valid, index := make([]T, 0, len(items)), make([]int, 0, len(items))
 	for i, item := range items {
-		name := fmt.Sprintf("%s[%d]", field, i)
-		fields, err := request.ParseObject(name, item)
+		fields, err := request.ParseItem(field, i, item)
 		var one T
 		if err == nil {
 			if one, err = read(fields, itemKey(key, i)); err != nil {
-				err = problem.At(name, err)
+				err = problem.At(definition.ItemPath(field, i), err)
 			}
 		}
 		if err != nil {
@@ -49,14 +49,10 @@ func batch[T any](field string, list jsontext.Value, most int, key string, of ba
 	}
 	for j, i := range index {
 		if results[i], err = answer(j); err != nil {
-			results[i] = newRefusal(of.caller, problem.InItem(fmt.Sprintf("%s[%d]", field, i), err))
+			results[i] = newRefusal(of.caller, problem.InItem(definition.ItemPath(field, i), err))
 		}
 	}
 	return resultsJSON{results}, nil
-}
-
-type resultsJSON struct {
-	Results []any `json:"results"`
 }
 
 // checkItemKeys refuses an Idempotency-Key that gives any of n items an id that is too long. Then the
@@ -75,7 +71,7 @@ func itemKey(key string, i int) string {
 	if key == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s#%d", key, i)
+	return key + "#" + strconv.Itoa(i)
 }
 
 // errConflictingIDs refuses an item whose id differs from the one of its request's header.

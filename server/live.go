@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
 	"rankcast/ranking"
@@ -55,9 +56,20 @@ func (s *Server) callerOfTicket(ctx context.Context, ticket string) (*access.Cal
 type socketUpdater struct{ *Server }
 
 func (s socketUpdater) Update(ctx context.Context, board string, update request.Object) (any, error) {
-	return s.applyUpdate(ctx, board, update, "")
+	answer, err := s.applyUpdate(ctx, board, update, "")
+	return encoded(answer, err)
 }
 
 func (s socketUpdater) Event(ctx context.Context, caller *access.Caller, event string, fields request.Object) (any, error) {
-	return s.applyEvent(ctx, caller, event, fields, "")
+	answer, err := s.applyEvent(ctx, caller, event, fields, "")
+	return encoded(answer, err)
+}
+
+// encoded is an answer as JSON, unless there is an error.
+func encoded(answer any, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	b, err := encodeJSON(answer)
+	return jsontext.Value(b), err
 }

@@ -7,13 +7,12 @@ import (
 
 	"rankcast/ranking/definition"
 
-	"github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
 )
 
 // encodeJSON encodes the body of an answer.
 func encodeJSON(v any) ([]byte, error) {
-	b, err := json.Marshal(v)
+	b, err := marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
 	}
@@ -27,7 +26,9 @@ func writeJSON(c echo.Context, status int, contentType string, v any) error {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderContentType, contentType) // a library may have set another
-	return c.Blob(status, contentType, b)
+	c.Response().WriteHeader(status)
+	_, err = c.Response().Write(b)
+	return err
 }
 
 func ok(c echo.Context, v any) error { return writeJSON(c, http.StatusOK, echo.MIMEApplicationJSON, v) }

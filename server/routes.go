@@ -101,7 +101,7 @@ func (s *Server) addRoutes(e *echo.Echo) {
 			e.Add(r.method, r.path, r.handler)
 		default:
 			// The check stands before all handlers, also of those that read no body.
-			e.Add(r.method, r.path, r.handler, request.RequireJSON)
+			e.Add(r.method, r.path, request.RequireJSON(r.handler))
 		}
 	}
 	s.pages.Register(get)

@@ -7,48 +7,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
-	"rankcast/ranking"
 	"rankcast/ranking/definition"
 	"rankcast/server/internal/request"
 )
 
 // maxUpdates bounds a batch of updates.
 const maxUpdates = 1000
-
-type resultJSON struct {
-	Board     string        `json:"board"`
-	Period    string        `json:"period"`
-	Member    string        `json:"member"`
-	Score     *int64        `json:"score"`
-	Rank      *int64        `json:"rank"`
-	Previous  *standingJSON `json:"previous"`
-	Duplicate bool          `json:"duplicate"`
-	TakenBack bool          `json:"taken_back,omitzero"`
-}
-
-type standingJSON struct {
-	Score int64  `json:"score"`
-	Rank  *int64 `json:"rank"`
-}
-
-func newResult(board, member string, r ranking.Result) resultJSON {
-	j := resultJSON{Board: board, Period: r.Period, Member: member, Duplicate: r.Duplicate, TakenBack: r.TakenBack}
-	if r.Current != nil {
-		j.Score, j.Rank = &r.Current.Score, rankJSON(*r.Current)
-	}
-	if r.Previous != nil {
-		j.Previous = &standingJSON{r.Previous.Score, rankJSON(*r.Previous)}
-	}
-	return j
-}
-
-// rankJSON encodes the rank of a standing; null for a hidden member.
-func rankJSON(s ranking.Standing) *int64 {
-	if s.Rank == 0 {
-		return nil
-	}
-	return &s.Rank
-}
 
 // postScores applies one update or a batch of updates.
 func (s *Server) postScores(c echo.Context) error {

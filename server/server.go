@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,14 +126,24 @@ func New(store *ranking.Store, h *hub.Hub, cfg Config) *Server {
 	e := echo.New()
 	s.echo = e
 	e.HTTPErrorHandler = s.handleError
-	e.Use(middleware.RecoverWithConfig(middleware.RecoverConfig{LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
+	logPanics := middleware.RecoverWithConfig(middleware.RecoverConfig{LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
 		s.log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
 		return err
-	}}))
+	}})
 	s.needs = needsOf(s.apiRoutes())
-	e.Use(s.limitRequests, s.rejectOtherHosts, allowOrigins(origins, s.needOf), s.authenticate, rejectCrossOrigin(origins), s.authorize, s.takeTurns)
+	e.Use(chain(logPanics, s.limitRequests, s.rejectOtherHosts, allowOrigins(origins, s.needOf), s.authenticate, rejectCrossOrigin(origins), s.authorize, s.takeTurns))
 	s.addRoutes(e)
 	return s
+}
+
+// chain is middleware that passes a request to each of all in turn, and then to the handler of its route. Echo
+// would make the handlers of all for each request anew: chain makes them once.
+func chain(all ...echo.MiddlewareFunc) echo.MiddlewareFunc {
+	handle := func(c echo.Context) error { return c.Handler()(c) }
+	for _, m := range slices.Backward(all) {
+		handle = m(handle)
+	}
+	return func(echo.HandlerFunc) echo.HandlerFunc { return handle }
 }
 
 // ServeHTTP answers one request; Server is an http.Handler.

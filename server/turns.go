@@ -5,12 +5,9 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
-
-	"rankcast/server/access"
 )
 
 // answerTime is the time within which a write gets an answer, also while Redis hangs.
@@ -19,10 +16,9 @@ const answerTime = 2 * time.Second
 // turnBody is the body of a write. The write has its turn from when its body has arrived until end.
 type turnBody struct {
 	io.ReadCloser
-	limits  *access.Limits
-	address access.Address
-	check   func() error // returns an error if the caller has lost its rights while the body arrived
-	release func()       // nil: it is not the turn of the write
+	server  *Server
+	c       echo.Context
+	release func() // nil: it is not the turn of the write
 }
 
 // Begin is for request.ReadBody.
@@ -42,10 +38,11 @@ func (b *turnBody) Begin(c echo.Context, bytes int) error {
 	return nil
 }
 
+// begin returns an error also if the caller has lost its rights while the body arrived.
 func (b *turnBody) begin(ctx context.Context, bytes int) (waited time.Duration, err error) {
 	b.end()
-	if b.release, waited, err = b.limits.AcquireWrite(ctx, b.address, bytes); err == nil {
-		err = b.check()
+	if b.release, waited, err = b.server.limits.AcquireWrite(ctx, clientOf(b.c), bytes); err == nil {
+		err = b.server.reauthorize(b.c)
 	}
 	return waited, err
 }
@@ -62,21 +59,19 @@ func (b *turnBody) end() {
 // a read ends when its answer is complete: a client that reads slowly keeps none. What lasts has no turn.
 func (s *Server) takeTurns(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		r, from := c.Request(), clientOf(c)
+		r, w := c.Request(), c.Response().Writer.(*waitingWriter)
 		switch r.Method {
 		case http.MethodGet, http.MethodHead:
 			if lasts(c.Path()) {
 				return next(c)
 			}
-			release, err := s.limits.AcquireRead(r.Context(), from)
-			if err != nil {
+			var err error
+			if w.release, err = s.limits.AcquireRead(r.Context(), w.address); err != nil {
 				return err
 			}
-			release = sync.OnceFunc(release)
-			defer release()
-			c.Response().Before(release)
+			defer w.endTurn()
 		case http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch:
-			body := &turnBody{ReadCloser: r.Body, limits: s.limits, address: from, check: func() error { return s.reauthorize(c) }}
+			body := &turnBody{ReadCloser: r.Body, server: s, c: c}
 			r.Body = body
 			defer body.end()
 			if r.ContentLength == 0 {

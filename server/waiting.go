@@ -25,10 +25,25 @@ type waitingWriter struct {
 	caller  *access.Caller  // nil before authenticate
 	version uint64          // of the access file, or an earlier one, at which caller had its rights
 	tokens  int             // that the request has taken of its caller's rate
+	release func()          // ends the turn of a read; nil: it has none
 }
 
 // Unwrap is for http.ResponseController.
 func (w *waitingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader ends the turn of a read, whose answer is complete.
+func (w *waitingWriter) WriteHeader(status int) {
+	w.endTurn()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// endTurn ends the turn of a read, if it has one.
+func (w *waitingWriter) endTurn() {
+	if w.release != nil {
+		w.release()
+		w.release = nil
+	}
+}
 
 // Write fails with access.ErrOverloaded if the node has no room for the piece any more.
 func (w *waitingWriter) Write(b []byte) (int, error) {

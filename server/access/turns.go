@@ -39,23 +39,28 @@ func (l *Limits) acquire(ctx context.Context, all *turns, t *turn) (release func
 	if l.cfg.Requests == 0 {
 		return func() {}, 0, nil
 	}
-	t.granted = make(chan struct{})
-	began := time.Now()
 	if !all.enter(t) {
-		timer := time.NewTimer(turnWait)
-		defer timer.Stop()
-		select {
-		case <-t.granted:
-		case <-ctx.Done():
-			err = &Refusal{Limit: Requests, RetryAfter: turnRetry, kind: ErrOverloaded, reason: "the request was given up before its turn"}
-		case <-timer.C:
-			err = l.refuse(Requests, ErrOverloaded, turnRetry, "too many requests are under way (--max-requests), and this one has waited for %v", turnWait)
+		began := time.Now()
+		if err = l.await(ctx, t); err != nil && !all.leave(t) {
+			return nil, 0, err
 		}
+		waited = time.Since(began)
 	}
-	if err != nil && !all.leave(t) {
-		return nil, 0, err
+	return func() { all.release(t) }, waited, nil
+}
+
+// await waits until a request may begin.
+func (l *Limits) await(ctx context.Context, t *turn) error {
+	timer := time.NewTimer(turnWait)
+	defer timer.Stop()
+	select {
+	case <-t.granted:
+		return nil
+	case <-ctx.Done():
+		return &Refusal{Limit: Requests, RetryAfter: turnRetry, kind: ErrOverloaded, reason: "the request was given up before its turn"}
+	case <-timer.C:
+		return l.refuse(Requests, ErrOverloaded, turnRetry, "too many requests are under way (--max-requests), and this one has waited for %v", turnWait)
 	}
-	return func() { all.release(t) }, time.Since(began), nil
 }
 
 // turns are the requests of one kind that are under way on a node, and those that wait. All methods may be
@@ -77,12 +82,13 @@ type turnLine struct {
 	ordered bool    // the address is in order
 }
 
-// turn is one request. The mu of turns guards left.
+// turn is one request. The mu of turns guards begun and left.
 type turn struct {
 	address Address
 	weight  int
-	granted chan struct{} // closed when the request may begin
-	left    bool          // the caller waits no longer
+	granted chan struct{} // closed when the request may begin; enter makes it for a request that waits
+	begun   bool
+	left    bool // the caller waits no longer
 }
 
 func newTurns(most, addressMost int) *turns {
@@ -98,14 +104,34 @@ func (all *turns) enter(t *turn) (begun bool) {
 		line = &turnLine{}
 		all.lines[t.address] = line
 	}
+	if len(all.order) == 0 && len(line.waiting) == 0 && all.fits(t) && line.fits(t, all.addressMost) {
+		all.begin(t, line) // most requests
+		return true
+	}
+	if t.granted == nil {
+		t.granted = make(chan struct{})
+	}
 	line.waiting = append(line.waiting, t)
 	all.queue(t.address, line)
 	all.grant()
-	select {
-	case <-t.granted:
-		return true
-	default:
-		return false
+	return t.begun
+}
+
+// fits reports whether the node has room for a request. The caller holds mu.
+func (all *turns) fits(t *turn) bool { return all.used == 0 || all.used+t.weight <= all.most }
+
+// fits reports whether the address of a line may begin a request. The caller holds the mu of turns.
+func (line *turnLine) fits(t *turn, most int) bool {
+	return t.address.Exempt() || line.used+t.weight <= most
+}
+
+// begin begins a request. The caller holds mu.
+func (all *turns) begin(t *turn, line *turnLine) {
+	all.used += t.weight
+	line.used += t.weight
+	t.begun = true
+	if t.granted != nil {
+		close(t.granted)
 	}
 }
 
@@ -113,10 +139,8 @@ func (all *turns) enter(t *turn) (begun bool) {
 func (all *turns) leave(t *turn) (begun bool) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	select {
-	case <-t.granted:
+	if t.begun {
 		return true
-	default:
 	}
 	t.left = true
 	all.queue(t.address, all.lines[t.address])
@@ -135,13 +159,13 @@ func (all *turns) release(t *turn) {
 	all.grant()
 }
 
-// next is the next request of an address, if the address may begin it; nil otherwise. The caller holds mu.
-func (all *turns) next(a Address, line *turnLine) *turn {
+// next is the next request of a line, if its address may begin it; nil otherwise. The caller holds mu.
+func (all *turns) next(line *turnLine) *turn {
 	for len(line.waiting) > 0 && line.waiting[0].left {
 		line.waiting[0] = nil
 		line.waiting = line.waiting[1:]
 	}
-	if len(line.waiting) == 0 || !a.Exempt() && line.used+line.waiting[0].weight > all.addressMost {
+	if len(line.waiting) == 0 || !line.fits(line.waiting[0], all.addressMost) {
 		return nil
 	}
 	return line.waiting[0]
@@ -152,7 +176,7 @@ func (all *turns) next(a Address, line *turnLine) *turn {
 func (all *turns) queue(a Address, line *turnLine) {
 	switch {
 	case line.ordered:
-	case all.next(a, line) != nil:
+	case all.next(line) != nil:
 		line.ordered = true
 		all.order = append(all.order, a)
 	case len(line.waiting) == 0 && line.used == 0:
@@ -165,15 +189,13 @@ func (all *turns) grant() {
 	for len(all.order) > 0 {
 		a := all.order[0]
 		line := all.lines[a]
-		if t := all.next(a, line); t != nil {
-			if all.used+t.weight > all.most && all.used > 0 {
+		if t := all.next(line); t != nil {
+			if !all.fits(t) {
 				return // its turn comes before that of others
 			}
 			line.waiting[0] = nil
 			line.waiting = line.waiting[1:]
-			all.used += t.weight
-			line.used += t.weight
-			close(t.granted)
+			all.begin(t, line)
 		}
 		all.order = all.order[1:]
 		line.ordered = false

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,7 +21,7 @@ var errCrossOriginUpdate error = &ranking.FieldError{Field: "type", Reason: "upd
 // handle decodes one message and acts on it, unless a limit has refused it. It returns the message's id,
 // also beside an error: a client needs it to find what was refused.
 func (ss *session) handle(encoded []byte, refused error) (id jsontext.Value, err error) {
-	o, err := request.ParseObject("message", encoded)
+	o, err := request.ParseObject("message", bytes.Clone(encoded)) // encoded is the session's; the answer may come later
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +50,7 @@ func (l *List) Allows(host string) bool {
 	if !ok {
 		return false
 	}
-	return isIP(name) || matches(local, name) || matches("."+local, name) || l.names(name, port)
+	return matches(local, name) || matches("."+local, name) || l.names(name, port) || isIP(name)
 }
 
 // Names reports whether the list itself names the Host of a request.
@@ -98,8 +97,22 @@ func matches(pattern, name string) bool {
 // maxName bounds a host name, in bytes, as DNS does (RFC 1035, section 2.3.4).
 const maxName = 253
 
-// hostname is a name of one or more labels. It has no empty label.
-var hostname = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$`)
+// isHostname reports whether a name consists of one or more labels: letters, digits, _ and, within a label, -.
+// Each request has a Host, for which a regular expression would take 1 µs.
+func isHostname(name string) bool {
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for i := range len(label) {
+			c := label[i]
+			if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-') {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // split takes a Host in lower case apart: host [":" port] (RFC 9110, section 7.2). A name loses the dot
 // at its end, and an IPv6 address its brackets. ok is false for what is not a host.
@@ -117,7 +130,7 @@ func split(host string) (name, port string, ok bool) {
 		port = strings.TrimPrefix(port, ":")
 	} else {
 		name, port, _ = strings.Cut(host, ":")
-		if name = strings.TrimSuffix(name, "."); len(name) > maxName || !hostname.MatchString(name) {
+		if name = strings.TrimSuffix(name, "."); len(name) > maxName || !isHostname(name) {
 			return "", "", false
 		}
 	}

@@ -47,14 +47,13 @@ func ReadBody(c echo.Context) ([]byte, error) {
 	return body, nil
 }
 
-// readAll reads a body. A body of known length gets no more memory than that.
+// readAll reads a body. A body of known length gets no more memory than that: the HTTP server ends it there.
 func readAll(r *http.Request) ([]byte, error) {
-	body := http.MaxBytesReader(nil, r.Body, MaxBody)
 	if r.ContentLength < 0 || r.ContentLength > MaxBody {
-		return io.ReadAll(body)
+		return io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody))
 	}
 	all := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(body, all)
+	_, err := io.ReadFull(r.Body, all)
 	return all, err
 }
 

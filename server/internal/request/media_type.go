@@ -65,6 +65,8 @@ func MediaType(c echo.Context, wanted ...string) (string, error) {
 		return "", nil
 	case len(values) > 1:
 		return "", UnsupportedType(c, wanted...)
+	case values[0] == jsonType:
+		return jsonType, nil // most requests, without the cost of the parameters
 	}
 	media, parameters, err := mime.ParseMediaType(values[0])
 	if err != nil || !charsets[strings.ToLower(parameters["charset"])] {

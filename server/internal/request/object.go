@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,7 +21,12 @@ type Object map[string]jsontext.Value
 
 // ParseObject decodes an object. It refuses invalid JSON, text after the object, a repeated name and
 // invalid UTF-8.
+//
+// The values are parts of b: nobody may change b while the object is in use.
 func ParseObject(field string, b []byte) (Object, error) {
+	if o := scanObject(b); o != nil {
+		return o, nil
+	}
 	var o Object
 	err := json.Unmarshal(b, &o)
 	var syntax *jsontext.SyntacticError
@@ -31,6 +37,14 @@ func ParseObject(field string, b []byte) (Object, error) {
 		return nil, ranking.Invalid(field, "is not a JSON object")
 	}
 	return o, nil
+}
+
+// ParseItem is ParseObject for the item i of a batch.
+func ParseItem(list string, i int, b []byte) (Object, error) {
+	if o := scanObject(b); o != nil {
+		return o, nil
+	}
+	return ParseObject(definition.ItemPath(list, i), b)
 }
 
 // Only refuses fields other than those named. The error names all of these.
@@ -56,6 +70,9 @@ func (o Object) Text(name string) (string, error) {
 	v, ok := o[name]
 	if !ok {
 		return "", nil
+	}
+	if v.Kind() == '"' && bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1]), nil
 	}
 	var s string
 	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
@@ -132,10 +149,13 @@ func (o Object) digits(name string) (string, error) {
 	return string(v), nil
 }
 
-// ReadList decodes the items of a batch, 1 to most.
+// ReadList decodes the items of a batch, 1 to most. They are parts of list, which is a value of an Object.
 func ReadList(field string, list jsontext.Value, most int) (items []jsontext.Value, err error) {
-	if list.Kind() != '[' || json.Unmarshal(list, &items) != nil {
+	if list.Kind() != '[' {
 		return nil, ranking.Invalid(field, "is "+kinds[list.Kind()]+"; want a list")
+	}
+	if items, err = scanList(list); err != nil {
+		return nil, fmt.Errorf("split the list %s: %w", field, err)
 	}
 	switch n := len(items); {
 	case n == 0:

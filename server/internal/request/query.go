@@ -20,7 +20,12 @@ type Query struct {
 }
 
 // NoQuery refuses a request that has parameters.
-func NoQuery(c echo.Context) error { return ReadQuery(c).Err }
+func NoQuery(c echo.Context) error {
+	if c.Request().URL.RawQuery == "" {
+		return nil
+	}
+	return ReadQuery(c).Err
+}
 
 // ReadQuery reads the parameters of the names given. A parameter may occur more than once if its name
 // ends in "*" here. Any other parameter sets Err.

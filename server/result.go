@@ -1,0 +1,104 @@
+package server
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"rankcast/ranking"
+)
+
+// appender is an answer that encodes itself. For the answers that a busy node gives most, reflection takes ten
+// times as long.
+type appender interface {
+	appendJSON(b []byte) ([]byte, error)
+}
+
+// resultBytes is the size of the buffer of an answer that encodes itself. It is enough for the result of an update.
+const resultBytes = 512
+
+// marshal encodes an answer. The bytes may have spare capacity.
+func marshal(answer any) ([]byte, error) {
+	if own, ok := answer.(appender); ok {
+		return own.appendJSON(make([]byte, 0, resultBytes))
+	}
+	return json.Marshal(answer)
+}
+
+// resultJSON answers an update of one member of a board.
+type resultJSON struct {
+	board, member string
+	result        ranking.Result
+}
+
+func newResult(board, member string, r ranking.Result) resultJSON {
+	return resultJSON{board, member, r}
+}
+
+func (j resultJSON) appendJSON(b []byte) ([]byte, error) {
+	b, err := jsontext.AppendQuote(append(b, `{"board":`...), j.board)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = jsontext.AppendQuote(append(b, `,"period":`...), j.result.Period); err != nil {
+		return nil, err
+	}
+	if b, err = jsontext.AppendQuote(append(b, `,"member":`...), j.member); err != nil {
+		return nil, err
+	}
+	if now := j.result.Current; now != nil {
+		b = appendStanding(append(b, ','), *now)
+	} else {
+		b = append(b, `,"score":null,"rank":null`...)
+	}
+	if before := j.result.Previous; before != nil {
+		b = append(appendStanding(append(b, `,"previous":{`...), *before), '}')
+	} else {
+		b = append(b, `,"previous":null`...)
+	}
+	b = strconv.AppendBool(append(b, `,"duplicate":`...), j.result.Duplicate)
+	if j.result.TakenBack {
+		b = append(b, `,"taken_back":true`...)
+	}
+	return append(b, '}'), nil
+}
+
+// MarshalJSON is for a result within another answer.
+func (j resultJSON) MarshalJSON() ([]byte, error) { return encodeJSON(j) }
+
+// resultsJSON answers a batch, or an event: a result or a refusal of each item.
+type resultsJSON struct {
+	Results []any `json:"results"`
+}
+
+func (j resultsJSON) appendJSON(b []byte) ([]byte, error) {
+	b = append(b, `{"results":[`...)
+	for i, r := range j.Results {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if own, ok := r.(appender); ok {
+			b, err = own.appendJSON(b)
+		} else {
+			var encoded []byte
+			encoded, err = json.Marshal(r)
+			b = append(b, encoded...)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']', '}'), nil
+}
+
+// appendStanding appends the fields of a standing. The rank of a hidden member is null.
+func appendStanding(b []byte, s ranking.Standing) []byte {
+	b = strconv.AppendInt(append(b, `"score":`...), s.Score, 10)
+	b = append(b, `,"rank":`...)
+	if s.Rank == 0 {
+		return append(b, `null`...)
+	}
+	return strconv.AppendInt(b, s.Rank, 10)
+}
