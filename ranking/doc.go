@@ -21,9 +21,12 @@
 //
 //	Store.Apply       write_apply.go      checks the updates
 //	  batch.Queues    internal/batch      joins the updates of concurrent callers, per board,
-//	                                      and calls Store.applyBatch (store.go sets it)
+//	                                      and calls Store.applyBatch (store.go sets it), with at
+//	                                      most two batches of a board in flight
 //	  Store.applyBatch write_apply.go     runs the script, and again (applyWithRetries) until
 //	                                      what the node knows of the board is current
+//	  pipeline.Client internal/pipeline   sends the calls of all boards over one connection to each
+//	                                      Redis node, in order, and tells what was not sent
 //	  script.Apply    lua/apply.lua       looks up request ids, computes scores and sort keys,
 //	                  lua/lib/board.lua   writes, takes the ranks, raises seq, publishes
 //	feed.Feed         feed/feed.go        receives the change on every node that watches the
@@ -54,7 +57,9 @@
 //
 // # Reads
 //
-// Each read (read_*.go) is one call of a script, so its answer is one state of the board. A
+// Each read (read_*.go) is one call of a script, so its answer is one state of the board. Reads
+// use the pool of the Redis client: a caller may give up a read, and a large answer must not
+// delay writes. A
 // read costs about as much at rank 900,000 as at the first.
 //
 // # What runs on its own

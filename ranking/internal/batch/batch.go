@@ -20,6 +20,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -38,9 +39,9 @@ const (
 	MaxWaiting = 8192
 	// maxInFlight is the greatest number of batches in flight of one queue.
 	maxInFlight = 2
-	// minSecond is the least number of items of a batch that goes out while another one is in
-	// flight.
-	minSecond = 1
+	// defaultSecond is the default of Queues.Second. With 32 callers of single updates, 1 raises
+	// the CPU of an update by a tenth above that of one batch in flight, and 16 does not.
+	defaultSecond = 16
 )
 
 // Item is one write on its way to Redis. It knows where its outcome belongs.
@@ -81,6 +82,9 @@ type Queues[T Item] struct {
 	// later.
 	Call    func(ctx context.Context, name string, items []T, sent func()) error
 	Timeout time.Duration // of one Call
+	// Second is the least number of items that must wait before a batch goes out while another
+	// one is in flight. Small batches cost more CPU for each item. Default 16.
+	Second int
 
 	mu      sync.Mutex
 	queues  map[string]*queue[T] // by name; an entry exists while a batch is in flight
@@ -140,7 +144,7 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 // start takes the next batch, if one may go out now, and flushes it in a goroutine. The caller
 // holds q.mu.
 func (q *Queues[T]) start(name string, of *queue[T]) {
-	if batch := of.take(); batch != nil {
+	if batch := of.take(q.second()); batch != nil {
 		q.running.Go(func() { q.flush(name, of, batch) })
 	}
 }
@@ -178,7 +182,7 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 			answer(of.waiting, err)
 			of.waiting = nil
 		}
-		batch = of.take()
+		batch = of.take(q.second())
 		if of.inFlight == 0 {
 			delete(q.queues, name)
 		}
@@ -186,14 +190,26 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 	}
 }
 
-// take removes the next batch from the queue. It returns nil when none may go out now.
-func (of *queue[T]) take() []pending[T] {
-	if !of.sent || of.inFlight == maxInFlight || len(of.waiting) == 0 || of.inFlight > 0 && len(of.waiting) < minSecond {
+func (q *Queues[T]) second() int { return cmp.Or(q.Second, defaultSecond) }
+
+// take removes the next batch from the queue. It returns nil when none may go out now. A batch
+// ends before a group that fits only into the next one, so that the next one need not wait for
+// the rest of that group.
+func (of *queue[T]) take(second int) []pending[T] {
+	if !of.sent || of.inFlight == maxInFlight || len(of.waiting) == 0 || of.inFlight > 0 && len(of.waiting) < second {
 		return nil
 	}
 	size, bytes := 0, 0
-	for size < min(len(of.waiting), MaxItems) && bytes < MaxBytes && of.waiting[size].group.inFlight == 0 {
-		bytes += of.waiting[size].item.Bytes()
+	var last *group
+	for size < min(len(of.waiting), MaxItems) && bytes < MaxBytes {
+		next := of.waiting[size]
+		if g := next.group; g != last {
+			if g.inFlight > 0 || size > 0 && g.left <= MaxItems && size+g.left > MaxItems {
+				break
+			}
+			last = g
+		}
+		bytes += next.item.Bytes()
 		size++
 	}
 	if size == 0 {
