@@ -18,6 +18,7 @@ import (
 // twoInFlight applies two updates, each in a batch of its own. It returns once both batches have their
 // place on the connection. The function that it returns waits for the outcomes.
 func twoInFlight(t *testing.T, s *Store, board string, first, second definition.Update) func() [2]error {
+	s.updates.Wait() // no call reads the fields now
 	s.updates.Second = 1
 	call, placed := s.updates.Call, make(chan struct{}, 2)
 	s.updates.Call = func(ctx context.Context, board string, batch []updateItem, sent func()) error {
@@ -37,6 +38,7 @@ func twoInFlight(t *testing.T, s *Store, board string, first, second definition.
 	}
 	return func() [2]error {
 		wg.Wait()
+		s.updates.Wait()
 		s.updates.Call = call
 		return errs
 	}
