@@ -21,16 +21,23 @@
 //
 //	Store.Apply       write_apply.go      checks the updates
 //	  batch.Queues    internal/batch      joins the updates of concurrent callers, per board,
-//	                                      and calls Store.applyBatch (store.go sets it)
-//	  Store.applyBatch write_apply.go     runs the script, and again (applyWithRetries) until
-//	                                      what the node knows of the board is current
+//	                                      and calls Store.applyBatch (store.go sets it), with at
+//	                                      most two batches of a board in flight
+//	  Store.applyBatch write_batch.go     calls the script, and again until what the node knows of
+//	                                      the board is current
+//	  Store.applyCall write_script.go     makes the arguments of the call, and reads the reply
+//	  pipeline.Client internal/pipeline   sends the calls of all boards over one connection to each
+//	                                      Redis node, in order, and tells what was not sent
 //	  script.Apply    lua/apply.lua       looks up request ids, computes scores and sort keys,
-//	                  lua/lib/board.lua   writes, takes the ranks, raises seq, publishes
+//	                  lua/lib/*.lua       writes, takes the ranks, raises seq, publishes
 //	feed.Feed         feed/feed.go        receives the change on every node that watches the
 //	                                      board and passes it to its Handler, the hub
 //
-// Store.ApplyEvents expands an event into updates and sends each through the same path. A
-// retry with the same id completes what is missing and repeats nothing.
+// Store.ApplyEvents (event_apply.go) expands an event into updates. A queue of the event joins
+// the occurrences of concurrent callers. Store.applyOccurrences (event_batch.go) records their
+// ids, sends the updates of all boards in one trip through applyBatches (write_batch.go), and
+// publishes the occurrences. A retry with the same id completes what is missing and repeats
+// nothing.
 //
 // Pub/sub loses messages. A node that watches a board reads a [Page] after Redis has
 // confirmed the subscription. The node drops the changes up to the page's seq and applies the
@@ -54,7 +61,9 @@
 //
 // # Reads
 //
-// Each read (read_*.go) is one call of a script, so its answer is one state of the board. A
+// Each read (read_*.go) is one call of a script, so its answer is one state of the board. Reads
+// use the pool of the Redis client: a caller may give up a read, and a large answer must not
+// delay writes. A
 // read costs about as much at rank 900,000 as at the first.
 //
 // # What runs on its own

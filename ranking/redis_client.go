@@ -22,7 +22,8 @@ import (
 //	unix:///path/to/socket[?db=n]
 //	redis-cluster://[user:password@]host:port[?addr=host2:port2&…]
 //
-// Open sends nothing. The caller closes the client.
+// Open sends nothing. The caller closes the client. A Store sends updates and events over one
+// further connection to each node, which the client opens when it needs it.
 //
 // The client never repeats a command on its own. Redis may have applied an update whose
 // answer was lost, and only the sender knows the id that makes a repetition safe.

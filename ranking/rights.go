@@ -242,11 +242,11 @@ func (g *rightsGate) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 	}
 }
 
-// outcomeOf wraps the error of a write. The outcome is unknown, unless Redis refused the write
-// before the write changed anything.
+// outcomeOf wraps the error of a write. The outcome is unknown, unless Redis has not received the
+// write, or refused the write before the write changed anything.
 func outcomeOf(err error) error {
 	var missing *MissingRightsError
-	if errors.As(err, &missing) {
+	if errors.As(err, &missing) || errors.Is(err, pipeline.ErrNotSent) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)

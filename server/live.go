@@ -70,6 +70,6 @@ func encoded(answer any, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := encodeJSON(answer)
+	b, err := marshal(answer)
 	return jsontext.Value(b), err
 }

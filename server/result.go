@@ -65,7 +65,7 @@ func (j resultJSON) appendJSON(b []byte) ([]byte, error) {
 }
 
 // MarshalJSON is for a result within another answer.
-func (j resultJSON) MarshalJSON() ([]byte, error) { return encodeJSON(j) }
+func (j resultJSON) MarshalJSON() ([]byte, error) { return marshal(j) }
 
 // resultsJSON answers a batch, or an event: a result or a refusal of each item.
 type resultsJSON struct {

@@ -39,9 +39,9 @@ const (
 	MaxWaiting = 8192
 	// maxInFlight is the greatest number of batches in flight of one queue.
 	maxInFlight = 2
-	// minSecond is the least number of items of a batch that goes out while another one is in
-	// flight.
-	minSecond = 1
+	// defaultSecond is the default of Queues.Second. With 32 callers of single updates, 1 raises
+	// the CPU of an update by a tenth above that of one batch in flight, and 16 does not.
+	defaultSecond = 16
 )
 
 // Item is one write on its way to Redis. It knows where its outcome belongs.
@@ -60,6 +60,7 @@ type pending[T Item] struct {
 // group holds the items of one call of Commit. Queues.mu guards it until done is closed.
 type group struct {
 	left     int           // items not answered yet
+	waiting  int           // weight of the items that wait
 	inFlight int           // items in a batch in flight
 	done     chan struct{} // closed when all items are answered
 	err      error         // set when no item has an outcome
@@ -86,6 +87,9 @@ type Queues[T Item] struct {
 	Timeout time.Duration // of one Call
 	// MaxWeight is the weight of the items with which a batch ends. Default: the constant MaxWeight.
 	MaxWeight int
+	// Second is the least weight that must wait before a batch goes out while another one is in
+	// flight. Small batches cost more CPU for each item. Default 16.
+	Second int
 
 	mu      sync.Mutex
 	queues  map[string]*queue[T] // by name; an entry exists while a batch is in flight
@@ -115,6 +119,9 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 		return nil
 	}
 	g := &group{left: len(items), done: make(chan struct{})}
+	for _, i := range items {
+		g.waiting += i.Weight()
+	}
 	q.mu.Lock()
 	of := q.queues[name]
 	if of == nil {
@@ -124,11 +131,7 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 		}
 		q.queues[name] = of
 	}
-	weight := 0
-	for _, i := range items {
-		weight += i.Weight()
-	}
-	if of.weight+weight > MaxWaiting {
+	if of.weight+g.waiting > MaxWaiting {
 		waiting := of.weight
 		q.mu.Unlock()
 		return fmt.Errorf("%w: %d writes are waiting already; send again later", definition.ErrOverloaded, waiting)
@@ -136,7 +139,7 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 	for _, i := range items {
 		of.waiting = append(of.waiting, pending[T]{i, g})
 	}
-	of.weight += weight
+	of.weight += g.waiting
 	q.start(name, of)
 	q.mu.Unlock()
 
@@ -151,7 +154,7 @@ func (q *Queues[T]) Commit(ctx context.Context, name string, items []T) error {
 // start takes the next batch, if one may go out now, and flushes it in a goroutine. The caller
 // holds q.mu.
 func (q *Queues[T]) start(name string, of *queue[T]) {
-	if batch := of.take(cmp.Or(q.MaxWeight, MaxWeight)); batch != nil {
+	if batch := q.take(of); batch != nil {
 		q.running.Go(func() { q.flush(name, of, batch) })
 	}
 }
@@ -189,7 +192,7 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 			answer(of.waiting, err)
 			of.waiting, of.weight = nil, 0
 		}
-		batch = of.take(cmp.Or(q.MaxWeight, MaxWeight))
+		batch = q.take(of)
 		if of.inFlight == 0 {
 			delete(q.queues, name)
 		}
@@ -197,16 +200,26 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 	}
 }
 
-// take removes the next batch from the queue, which ends with the item that reaches a weight. It
-// returns nil when none may go out now.
-func (of *queue[T]) take(most int) []pending[T] {
-	if !of.sent || of.inFlight == maxInFlight || len(of.waiting) == 0 || of.inFlight > 0 && len(of.waiting) < minSecond {
+// take removes the next batch from a queue. It returns nil when none may go out now. A batch ends
+// before a group that fits only into the next one, so that the next one need not wait for the
+// rest of that group. The caller holds q.mu.
+func (q *Queues[T]) take(of *queue[T]) []pending[T] {
+	most := cmp.Or(q.MaxWeight, MaxWeight)
+	if !of.sent || of.inFlight == maxInFlight || len(of.waiting) == 0 || of.inFlight > 0 && of.weight < cmp.Or(q.Second, defaultSecond) {
 		return nil
 	}
 	size, weight, bytes := 0, 0, 0
-	for size < len(of.waiting) && weight < most && bytes < MaxBytes && of.waiting[size].group.inFlight == 0 {
-		weight += of.waiting[size].item.Weight()
-		bytes += of.waiting[size].item.Bytes()
+	var last *group
+	for size < len(of.waiting) && weight < most && bytes < MaxBytes {
+		next := of.waiting[size]
+		if g := next.group; g != last {
+			if g.inFlight > 0 || size > 0 && g.waiting <= most && weight+g.waiting > most {
+				break
+			}
+			last = g
+		}
+		weight += next.item.Weight()
+		bytes += next.item.Bytes()
 		size++
 	}
 	if size == 0 {
@@ -215,6 +228,7 @@ func (of *queue[T]) take(most int) []pending[T] {
 	batch := of.waiting[:size:size]
 	for _, p := range batch {
 		p.group.inFlight++
+		p.group.waiting -= p.item.Weight()
 	}
 	of.waiting, of.weight = of.waiting[size:], of.weight-weight
 	of.inFlight++

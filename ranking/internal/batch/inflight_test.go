@@ -26,7 +26,7 @@ type flights struct {
 
 func newFlights() (*flights, *Queues[waiter]) {
 	f := new(flights)
-	return f, &Queues[waiter]{Call: f.call, Timeout: time.Minute}
+	return f, &Queues[waiter]{Call: f.call, Timeout: time.Minute, Second: 1}
 }
 
 func (f *flights) call(_ context.Context, _ string, batch []waiter, sent func()) error {
@@ -104,6 +104,52 @@ func TestNoGroupIsInTwoBatchesInFlight(t *testing.T) {
 		f.all[1].end <- nil
 		require.NoError(t, <-first)
 		require.NoError(t, <-other)
+	})
+}
+
+// A batch ends where a group begins that fits into the next batch only.
+func TestGroupsAreNotDivided(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, q := newFlights()
+		group := make([]string, MaxWeight*3/4)
+		done := []<-chan error{commitOne(t.Context(), q, "first")}
+		for range 2 {
+			done = append(done, commitOne(t.Context(), q, group...))
+		}
+		f.all[0].sent()
+		require.Len(t, f.batches()[1], len(group))
+		f.all[1].sent()
+		f.all[0].end <- nil
+		require.Len(t, f.batches()[2], len(group), "both groups are in flight")
+		for _, one := range f.all[1:] {
+			one.end <- nil
+		}
+		for _, d := range done {
+			require.NoError(t, <-d)
+		}
+	})
+}
+
+// By default a second batch waits until it is not small.
+func TestSecondBatchIsNotSmall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, q := newFlights()
+		q.Second = 0
+		done := []<-chan error{commitOne(t.Context(), q, "first")}
+		f.all[0].sent()
+		for range defaultSecond {
+			require.Len(t, f.batches(), 1)
+			done = append(done, commitOne(t.Context(), q, "next"))
+		}
+		require.Len(t, f.batches()[1], defaultSecond)
+		for _, one := range f.all {
+			one.end <- nil
+		}
+		for _, d := range done {
+			require.NoError(t, <-d)
+		}
 	})
 }
 

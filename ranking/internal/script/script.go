@@ -2,8 +2,9 @@
 //
 // Each verb is one file in ranking/lua; its head documents KEYS, ARGV, result and cost. A
 // [Script] is that file with the shared parts of lua/lib it needs in front of it. Run calls it
-// by its SHA-1 and, where Redis does not know it, by its source. A [Reply] takes the answer
-// apart with checks, so that an unexpected answer is an error and no wrong value.
+// by its SHA-1 and, where Redis does not know it, by its source. [Send] does the same for calls
+// that share a trip over the connection of package pipeline. A [Reply] takes the answer apart
+// with checks, so that an unexpected answer is an error and no wrong value.
 //
 // Only the store uses this package: it chooses the keys, passes the arguments in the order of
 // the head, and gives the values of the reply their meaning. The package knows no boards and
