@@ -47,23 +47,35 @@ func (a applyArgs) partsFor(batch []updateItem) script.Part {
 			parts |= script.TakingBack
 		}
 	}
-	return parts
+	return parts.WithImplied()
 }
 
 // applyCall returns the call of apply.lua for a batch.
 func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) script.Call {
-	r, k := a.rule, s.keys.Board(instance, a.span.Name)
+	r, k, span := a.rule, s.keys.Board(instance, a.span.Name), a.span
 	parts := a.partsFor(batch)
 	keys := k.Plain()
 	if parts != 0 {
 		keys = k.Head()
 	}
-	const head, each = 28, 8
+	const head, each = 22, 8
 	args := make([]any, 0, head+each*len(batch))
-	args = append(args, scriptHead(r, k, instance, a.span.Name)...)
-	args = append(args, a.span.Opens, a.span.Closes, a.span.Starts, a.span.Ends, a.leased, a.listed, a.span.From, a.span.Length, newEpoch(), r.Shape,
-		r.LowestScore, r.HighestScore, r.LargestChange, r.Limit, r.MemberTTL.Microseconds(), touchFlag(r), a.hidden.revision, a.hidden.flags(instance, r.Kind, batch), r.Kind)
-	if r.IsWindowed() {
+	args = append(args, scriptHead(r, k, instance, span.Name)...)
+	since, until := max(span.Opens, span.Starts), a.leased
+	for _, end := range []int64{span.Closes, span.Ends} {
+		if end > 0 {
+			until = min(until, end)
+		}
+	}
+	args = append(args, since, until, joined(span.Opens, span.Closes, span.Starts, span.Ends, a.leased), a.listed,
+		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, joined(r.LowestScore, r.HighestScore, r.LargestChange), touchFlag(r))
+	if parts&script.Leaving != 0 {
+		args = append(args, r.Limit, r.MemberTTL.Microseconds())
+	}
+	if parts&script.Moderation != 0 {
+		args = append(args, a.hidden.revision, a.hidden.flags(instance, r.Kind, batch), r.Kind)
+	}
+	if parts&script.Window != 0 {
 		keys = append(append(keys, k.Window[:]...), s.keys.Build(instance).Lock)
 		behind := "0"
 		if a.isBehind {
@@ -76,12 +88,27 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 		if u.ID != "" {
 			digest = u.digest()
 		}
-		args = append(args, op, u.Member, u.Score, u.ID, digest, u.condition(r.Board), u.Data)
-		if r.IsWindowed() {
+		args = append(args, op, u.Member, u.Score, u.ID, digest, u.condition(r.Board))
+		if parts&script.Data != 0 {
+			args = append(args, u.Data)
+		}
+		if parts&script.Window != 0 {
 			args = append(args, u.atMilli())
 		}
 	}
 	return script.Call{Script: script.Apply(parts), Keys: keys, Args: args}
+}
+
+// joined returns numbers as one argument.
+func joined(numbers ...int64) string {
+	b := make([]byte, 0, 64)
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return string(b)
 }
 
 // applyReply is the reply of apply.lua.

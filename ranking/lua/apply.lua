@@ -1,53 +1,65 @@
--- Applies a batch of updates to one board-period and publishes the changes. A board's script is
--- made of the parts that the board needs, see Apply in ranking/internal/script.
+-- Applies a batch of updates to one board-period and publishes the changes.
 --
--- KEYS  1 to 10        see board.lua
+-- This file is a template. A line '--+ if a b' begins lines for boards that need one of the parts a
+-- and b, up to '--+ else' or '--+ end'; '--+ if not a' begins lines for boards without a; and
+-- '--+ file a' stands for lua/lib/a.lua. So a board's script holds only what the board needs, see
+-- Apply in ranking/internal/script. What each update runs is written out and not in functions,
+-- which cost time in each call.
+--
+-- Parts   tied          members may share a rank: ties shared and dense
+--         leaving       a limit, a member_ttl, or a removal
+--         moderation    somebody is or was hidden
+--         data          some members have or had data
+--         taking_back   an update is taken back
+--         window        the board has a window
+-- KEYS  1 to 10        see board.lua; 1 to 5 without parts
 --                      meta: epoch, seq, clock; from and span, of which f is a fraction;
 --                      shape, of the definition; data ('1': some members have had data);
 --                      moderated (the revision of the moderation that is in force; none: nobody
 --                      was ever hidden) and kind, for which that is so; wrote (when an update last
 --                      left a score as it was), settled, and listed (when the board was last
 --                      listed), in µs since 1970
---                      request ids: id to digest, 11 bytes, and first result. An update of an event has ' @' and the board's clock, in hex, after it,
---                      for taking it back; an update that was taken back has the result of that,
---                      and ' t'. Notes of take-backs are here too, see apply_takeback.lua
+--                      request ids: id to digest, 11 bytes, and first result. An update of an
+--                      event has ' @' and the board's clock, in hex, after it, for taking it back.
+--                      An update that was taken back has the result of that, and ' t'. Notes of
+--                      take-backs are here too, see apply_takeback.lua
 --                      periods: name to its state, see settle.lua; '/' to the end of the last
 --                      one that was announced as closed
---      11 to 13        with a window, see window.lua
+--      11 to 14        with a window, see window.lua
 -- ARGV  1 to 5         see board.lua
---       6 opens, 7 closes  of the period; 0: none
---       8 starts, 9 ends   of the activity; 0: none
---      10 lease        until when the caller may rely on what it knows of the board
---      11 listed       until when a new board-period may be created, because the caller has
+--       6 since, 7 until   times from which and until which an update counts without a further look
+--                      at the following
+--       8 times        'opens closes starts ends lease': of the period and of the activity, 0: none;
+--                      and until when the caller may rely on what it knows of the board
+--       9 listed       until when a new board-period may be created, because the caller has
 --                      listed the board; 0: it has not
---      12 from, 13 span    for a new board-period
---      14 epoch        for a new board-period
---      15 shape        of the definition: data of another shape do not mix with it
---      16 min, 17 max  of a score
---      18 max change   of one update
---      19 limit        members that stay; 0: all
---      20 ttl          µs after which a member leaves; 0: never
---      21 touches      '1': an update that leaves a score as it is counts as a write
---      22 revision     of the moderation that the caller knows; 0: there is none
---      23 hides        '1' or '0' for each update: its member is hidden; '': none is
---      24 kind         of the members
---      with a window, and only then:
---      25 window       ms
---      26 mode         of the board, which op must be
---      27 live         '1': scores are those of the moment. Otherwise the result is built, and
---                      results hold no scores
---      28 behind       '1': apply the updates even if more events are over than one call removes
---         Times are Redis's, in µs since 1970; opens and starts are included, closes and ends
---         are not.
---      then seven for each update:
+--      10 birth        'from span epoch' for a new board-period
+--      11 shape        of the definition: data of another shape do not mix with it
+--      12 bounds       'min max change' of a score, and of one update
+--      13 touches      '1': an update that leaves a score as it is counts as a write
+--      and for some parts, in this order:
+--         leaving      limit: members that stay; 0: all
+--                      ttl: µs after which a member leaves; 0: never
+--         moderation   revision: of the moderation that the caller knows; 0: there is none
+--                      hides: '1' or '0' for each update: its member is hidden; '': none is
+--                      kind: of the members
+--         window       length: ms
+--                      mode: of the board, which op must be
+--                      live: '1': scores are those of the moment. Otherwise the result is built,
+--                      and results hold no scores
+--                      behind: '1': apply the updates even if more events are over than one call
+--                      removes
+--      then six to eight for each update:
 --         op           sum, best, last, set (as last, without max change), remove or undo
 --         member
 --         score        canonical decimal
 --         id           request id; '' for none
 --         digest       11 bytes that tell this update from another one under the same id
 --         if           'exists', 'absent' or ''; with undo the op of the update to take back
---         data         JSON, 'null' to remove it, '' to leave it
---         at           with a window, and only then: when it happened, ms since 1970; '' for now
+--         data         with part data: JSON, 'null' to remove it, '' to leave it
+--         at           with part window: when it happened, ms since 1970; '' for now
+--         Times are Redis's, in µs since 1970; opens and starts are included, closes and ends
+--         are not.
 -- Result  {why, now in µs} when nothing was done:
 --           'stale'  the lease is over
 --           'behind' the caller does not know the moderation in force; the third value is its
@@ -80,66 +92,130 @@
 --         window HGET, HSET, ZADD. A batch adds 7 calls, up to 32 removals with a ttl, and with a
 --         window the removal of up to 16 events and one more for each update.
 
+--+ file board
+--+ file apply_state
+--+ file apply_ids
+--+ file sort_key
+--+ if tied
+--+ file rank_tied
+--+ end
+--+ if not tied
+--+ if leaving moderation window
+--+ file rank
+--+ end
+--+ end
+--+ if leaving
+--+ file order
+--+ file leaving
+--+ end
+--+ if window
+--+ file changes
+--+ file window
+--+ end
+--+ if taking_back
+--+ file apply_takeback
+--+ end
+--+ if window
+--+ file apply_window
+--+ else
+--+ if leaving
+local EXPIRE, TRIM = 32, 8 -- members that one batch, and one update beyond its own, removes at most
 if ttl > 0 and open and not final and exists and not unlisted then
   expire(ttl, EXPIRE, now)
   clock = clock + #changes
 end
-for i = FIRST, #ARGV, STEP do
-  local undo, id, digest = ARGV[i] == 'undo', ARGV[i + 3], ARGV[i + 4]
-  local record, result = id ~= '' and known[id], nil
-  if record and record:sub(1, DIGEST) ~= digest then
-    result = 'm'
-  elseif record and not undo then
-    result = 'd' .. record:sub(DIGEST + 1):gsub(' @%x+', '')
-  elseif record and record:sub(-2) == ' t' then
-    local of = record:match('^%S*', DIGEST + 1)
-    result = 'd' .. (of == period and unchanged(ARGV[i + 1]) .. ' t' or record:sub(DIGEST + 1))
-  elseif not open then
-    result = 'n'
-  elseif final then
-    result = 'f'
-  elseif undo and record and record:match('^%S*', DIGEST + 1) ~= period then
-    result = 'p'
-  else
-    local before, at = #changes, clock
-    if undo and not record then
-      result = unchanged(ARGV[i + 1]) -- the update has not counted, and never will
-    else
-      result = carry_out(i, undo and record:sub(DIGEST + 1))
+--+ end
+--+ end
+
+for i = first, #ARGV, STEP do
+  local op, member, id, digest = ARGV[i], ARGV[i + 1], ARGV[i + 3], ARGV[i + 4]
+  local record, result, taken
+  if id ~= '' then
+    nth = nth + 1
+    record = known[id] or has_newer and newer[nth] or has_older and older[nth]
+    if record and record:sub(1, DIGEST) ~= digest then
+      result = 'm'
+    elseif record and op ~= 'undo' then
+      result = 'd' .. record:sub(DIGEST + 1):gsub(' @%x+', '')
     end
-    if not result or unlisted and id ~= '' and #result > 1 then return answer('new') end
-    clock = clock + math.max(#changes - before, 1)
-    if #result > 1 then -- it was not refused
-      local mark = undo and ' t' or ''
-      if id ~= '' then
-        known[id] = digest .. result .. (not undo and id:find('\31', 1, true) and format(' @%x', at) or mark)
-        remembered[#remembered + 1] = id
-        remembered[#remembered + 1] = known[id]
+  end
+  --+ if taking_back
+  if op == 'undo' and not result and record then
+    taken = record:sub(DIGEST + 1)
+    local same = taken:match('^%S*') == period
+    if taken:sub(-2) == ' t' then
+      result = 'd' .. (same and unchanged(member) .. ' t' or taken)
+    elseif open and not final and not same then
+      result = 'p'
+    end
+  end
+  --+ end
+  if not result then
+    if not open then
+      result = 'n'
+    elseif final then
+      result = 'f'
+    else
+      local before, at = #changes, clock
+      --+ if window
+      --+ if taking_back
+      if op == 'undo' and not taken then result = unchanged(member) end -- the update has not counted, and never will
+      --+ end
+      result = result or carry_out(i, taken)
+      --+ else
+      --+ file apply_score
+      --+ end
+      if not result or unlisted and id ~= '' and #result > 1 then return {'new', format('%.0f', now)} end
+      clock = clock + math.max(#changes - before, 1)
+      if #result > 1 then -- it was not refused
+        local mark = op == 'undo' and ' t' or ''
+        if id ~= '' then
+          local more = mark == '' and id:find('\31', 1, true) and format(' @%x', at) or mark
+          known[id] = digest .. result .. more
+          kept[#kept + 1] = id
+          kept[#kept + 1] = known[id]
+        end
+        result = 'a' .. result .. mark
       end
-      result = 'a' .. result .. mark
     end
   end
   results[#results + 1] = result
 end
 
-ids_keep(ids, held, remembered)
-
+if #kept > 0 then
+  if stale then call('UNLINK', unpack(stale)) end
+  if not has_newer then call('HSET', ids, '', format('%.0f', bucket)) end
+  call('HSET', ids, unpack(kept))
+end
 if #changes > 0 or wrote then
   if not shaped then
     call('HSET', meta, 'shape', shape)
-    if not (window and not window.live) then call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span)) end
+    --+ if window
+    if window.live then call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span)) end
+    --+ else
+    call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span))
+    --+ end
+    --+ if moderation
     if revision > 0 then
       moderated = format('%.0f', revision)
       call('HSET', meta, 'kind', kind)
     end
-    call('HSET', periods, period, format('%.0f %.0f', opens, closes))
+    --+ end
+    call('HSET', KEYS[5], period, ARGV[8]:match('^%d+ %d+'))
   end
+  --+ if data
   if with_data ~= state[7] then call('HSET', meta, 'data', with_data) end
+  --+ end
+  --+ if moderation
   if moderated ~= state[10] then call('HSET', meta, 'moderated', moderated) end
-  publish(epoch, seq, clock)
-elseif touches and stayed and shaped then
+  --+ end
+  call('HSET', meta, 'seq', format('%.0f', seq + #changes), 'clock', format('%.0f', clock))
+  if #changes > 0 then
+    call('PUBLISH', channel, format('%s\31%s\31%s\31%.0f\30', board, period, epoch, seq + 1) .. table.concat(changes, '\30'))
+  end
+elseif stayed and shaped and ARGV[13] == '1' then
   call('HSET', meta, 'wrote', format('%.0f', now))
 end
-if relist and (shaped or wrote) and (wrote or #changes + #remembered > 0) then call('HSET', meta, 'listed', format('%.0f', now)) end
+if relist and (shaped or wrote) and (wrote or #changes + #kept > 0) then call('HSET', meta, 'listed', format('%.0f', now)) end
 
 return results

@@ -1,50 +1,47 @@
 package script
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// Part is a set of parts of apply.lua that only some boards need. A script without a part costs
-// Redis less. apply.lua describes each part in its file in ranking/lua/lib.
+// Part is a set of parts of apply.lua that only some boards need, see there. A script without a
+// part costs Redis less.
 type Part uint8
 
 const (
-	Tied       Part = 1 << iota // members may share a rank: ties shared and dense
-	Leaving                     // a limit, a member_ttl, or a removal
-	Moderation                  // some members are or were hidden
-	Data                        // some members have or had data
-	TakingBack                  // an update is taken back
-	Window                      // the board has a window
+	Tied Part = 1 << iota
+	Leaving
+	Moderation
+	Data
+	TakingBack
+	Window
 
 	AllParts = Window<<1 - 1
 )
 
-// applyFile is a file of lua/lib that goes into apply.lua, in the order of applyFiles.
-type applyFile struct {
-	name   string
-	with   Part   // all of these parts need it
-	not    Part   // none of these parts has it
-	locals string // names that the other files test, and that are nil without this file
+// partNames are the names of the parts in apply.lua, in the order of the constants.
+var partNames = []string{"tied", "leaving", "moderation", "data", "taking_back", "window"}
+
+// has reports whether the set has one of the parts with these names.
+func (p Part) has(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		i := slices.Index(partNames, name)
+		if i < 0 {
+			panic(fmt.Sprintf("apply.lua names the part %q, which does not exist", name)) // the files are part of the binary
+		}
+		return p&(1<<i) != 0
+	})
 }
 
-var applyFiles = []applyFile{
-	{name: "board"},
-	{name: "rank", not: Tied},
-	{name: "rank_tied", with: Tied},
-	{name: "ids"},
-	{name: "sort_key"},
-	{name: "order", with: Leaving},
-	{name: "leaving", with: Leaving, locals: "remove, expire, trim"},
-	{name: "window", with: Window, locals: "window"},
-	{name: "apply_data", with: Data, locals: "data_of, set_data"},
-	{name: "apply_hidden", with: Moderation, locals: "hidden_key"},
-	{name: "apply_head"},
-	{name: "apply_leaving", with: Leaving, locals: "is_over, is_beyond, EXPIRE, TRIM"},
-	{name: "apply_takeback", with: TakingBack, locals: "undone, unchanged"},
-	{name: "apply_put"},
-	{name: "apply_score", not: Window},
-	{name: "apply_window", with: Window},
+// WithImplied returns the set together with the parts that its parts need.
+func (p Part) WithImplied() Part {
+	if p&TakingBack != 0 {
+		p |= Leaving
+	}
+	return p
 }
 
 // applyScripts holds the scripts that Apply has made, by their parts.
@@ -53,27 +50,38 @@ var applyScripts [AllParts + 1]struct {
 	script Script
 }
 
-// Apply returns the script apply.lua with some parts. TakingBack brings Leaving with it. Apply may be
+// Apply returns the script apply.lua with some parts, and those that they imply. Apply may be
 // called concurrently.
 func Apply(parts Part) Script {
-	if parts&TakingBack != 0 {
-		parts |= Leaving
-	}
+	parts = parts.WithImplied()
 	made := &applyScripts[parts]
-	made.once.Do(func() {
-		var files, absent []string
-		for _, f := range applyFiles {
-			if parts&f.with == f.with && parts&f.not == 0 {
-				files = append(files, f.name)
-			} else if f.locals != "" {
-				absent = append(absent, f.locals)
-			}
-		}
-		head := ""
-		if len(absent) > 0 {
-			head = "local " + strings.Join(absent, ", ") + "\n"
-		}
-		made.script = loadAfter(head, "apply", files...)
-	})
+	made.once.Do(func() { made.script = newScript("apply", expand("apply", parts)) })
 	return made.script
+}
+
+// expand returns a template of ranking/lua, with the lines that the parts need. See apply.lua for
+// the form of templates.
+func expand(name string, parts Part) []byte {
+	var src []byte
+	var skipped []bool // for each condition that is open, from the outermost on
+	for line := range strings.Lines(string(read(name))) {
+		word := strings.Fields(line)
+		isDirective := len(word) > 1 && word[0] == "--+"
+		switch {
+		case isDirective && word[1] == "if" && len(word) > 3 && word[2] == "not":
+			skipped = append(skipped, parts.has(word[3:]))
+		case isDirective && word[1] == "if":
+			skipped = append(skipped, !parts.has(word[2:]))
+		case isDirective && word[1] == "else":
+			skipped[len(skipped)-1] = !skipped[len(skipped)-1]
+		case isDirective && word[1] == "end":
+			skipped = skipped[:len(skipped)-1]
+		case slices.Contains(skipped, true):
+		case isDirective && word[1] == "file":
+			src = append(src, expand("lib/"+word[2], parts)...)
+		default:
+			src = append(src, line...)
+		}
+	}
+	return src
 }

@@ -44,15 +44,16 @@ var WriteCommands = []string{
 
 // load joins parts of lua/lib, in this order, and the file of a verb. The order and the bytes
 // decide the SHA-1.
-func load(verb string, parts ...string) Script { return loadAfter("", verb, parts...) }
-
-// loadAfter is load with a text in front.
-func loadAfter(head, verb string, parts ...string) Script {
-	src := []byte(head)
+func load(verb string, parts ...string) Script {
+	var src []byte
 	for _, part := range parts {
 		src = append(src, read("lib/"+part)...)
 	}
-	src = append(src, read(verb)...)
+	return newScript(verb, append(src, read(verb)...))
+}
+
+// newScript returns the script with a source.
+func newScript(verb string, src []byte) Script {
 	sum := sha1.Sum(src)
 	return Script{Name: verb, Source: string(src), SHA1: hex.EncodeToString(sum[:]), Writes: writing.Match(src)}
 }

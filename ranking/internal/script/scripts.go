@@ -2,7 +2,7 @@ package script
 
 // The scripts, one for each verb. See Apply for the one that is missing.
 var (
-	Sweep    = load("sweep", "board", "rank_tied", "sort_key", "window")
+	Sweep    = load("sweep", "board", "changes", "rank_tied", "sort_key", "window")
 	Events   = load("events", "order", "place")
 	Purge    = load("purge", "order", "place")
 	Begin    = load("begin", "ids", "amend")
@@ -29,13 +29,13 @@ var (
 	Reveal   = load("reveal", "shown")
 	Raise    = load("raise")
 	Rehide   = load("rehide")
-	Moderate = load("moderate", "board", "rank_tied", "leaving")
-	Erase    = load("erase", "board", "rank_tied", "leaving")
+	Moderate = load("moderate", "board", "changes", "order", "rank_tied", "leaving")
+	Erase    = load("erase", "board", "changes", "order", "rank_tied", "leaving")
 	Erasing  = load("erasing", "erasure")
 	Walk     = load("walk", "erasure")
 	Erased   = load("erased", "erasure")
 	Reports  = load("reports", "erasure")
-	Clear    = load("clear", "board", "rank_tied", "leaving")
+	Clear    = load("clear", "board", "changes", "order", "rank_tied", "leaving")
 	Drop     = load("drop")
 	Forget   = load("forget", "ids")
 	Unlist   = load("unlist")

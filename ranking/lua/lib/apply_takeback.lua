@@ -1,4 +1,4 @@
--- The part of apply.lua that takes updates back. Follows apply_head.lua and leaving.lua.
+-- The part of apply.lua that takes updates back. Follows apply_ids.lua and leaving.lua.
 --
 -- When an update is taken back and other updates of the same member have come since, its score
 -- stays. A note then records it, in a field of the ids that the member, the period and the
@@ -10,9 +10,8 @@ local FOLLOW = 64 -- notes that one take-back follows at most
 
 -- Returns the record of an id that the call did not ask for, or nil.
 local function look_up(id)
-  local slot = held.bucket % 2
-  local record = held.has_newer and call('HGET', ids[slot], id) or held.has_older and call('HGET', ids[1 - slot], id)
-  return record or nil
+  local before = ids == KEYS[3] and KEYS[4] or KEYS[3] -- the hash of the bucket before
+  return has_newer and call('HGET', ids, id) or has_older and call('HGET', before, id) or nil
 end
 
 -- Returns the notes on a member's score, and their field.
@@ -58,8 +57,8 @@ local function undone(result, op, member, had)
       local noted, field = notes_on(member, score)
       if select(2, noted:gsub(',', '')) >= NOTES then noted = noted:gsub('^[^,]*,', '') end
       known[field] = noted .. format('%x %x %s,', at, clock, old)
-      remembered[#remembered + 1] = field
-      remembered[#remembered + 1] = known[field]
+      kept[#kept + 1] = field
+      kept[#kept + 1] = known[field]
     end
     return had
   end
@@ -67,12 +66,19 @@ local function undone(result, op, member, had)
   return bounded(tonumber(old), had)
 end
 
--- Returns a result, without its first letter, that leaves a member as it is.
+-- Returns the standing of a member, twice, as a result without its first letter.
 local function unchanged(member)
-  if window and not window.live then return standings() end
+  local score, rank
+  --+ if window
+  if not window.live then return period .. ' - - - -' end
+  --+ end
   local seen = call('ZSCORE', members, member)
-  local key = seen or moderated and hidden_key(member)
-  local score, rank = key and score_of(key), seen and rank_of(member, seen)
-  return standings(score, rank, score, rank)
+  local key = seen
+  --+ if moderation
+  if not key and moderated then key = call('ZSCORE', hiddens, member) end
+  --+ end
+  if not key then return period .. ' - - - -' end
+  local standing = format(' %d %s', sign * floor(key) + 0, seen and rank_of(member, seen) or '-')
+  return period .. standing .. standing
 end
 

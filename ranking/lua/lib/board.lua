@@ -1,5 +1,5 @@
--- The start of each script that changes a board-period. (Each function costs time in each call
--- of a script, and more time the more locals it uses. So the parts hold few functions.)
+-- The start of each script that changes a board-period. It has no functions: each function costs
+-- time in each call of a script, and more time the more locals of the script it uses.
 --
 -- KEYS  1 sorted set   members, by sort key: s + f, s the score (negated for desc),
 --                      0 <= f < 1 rising with the time at which the score was reached
@@ -13,7 +13,7 @@
 --       9 sorted set   hidden members, which are not among the members, by sort key
 --      10 sorted set   members that were removed a while ago, to the board's clock then; by
 --                      digest, because no name of an erased member stays
--- ARGV  1 channel to publish on
+-- ARGV  1 channel      to publish on
 --       2 board, 3 period: names, for the message
 --       4 ties         'first': by arrival; 'shared' and 'dense': likewise, with one rank for
 --                      equal scores; 'member': f is 0
@@ -43,13 +43,4 @@ local now = time[1] * 1000000 + time[2]
 local clock = now -- of the board; each write moves it past all earlier writes
 
 local changes = {}
-
-local function score_of(key) return sign * floor(key) + 0 end -- +0: never -0
-
--- Publishes the changes and adds them to seq. The clock is past all that was written.
-local function publish(epoch, seq, clock)
-  call('HSET', meta, 'seq', format('%.0f', seq + #changes), 'clock', format('%.0f', clock))
-  if #changes == 0 then return end
-  call('PUBLISH', channel, format('%s\31%s\31%s\31%.0f\30', board, period, epoch, seq + 1) .. table.concat(changes, '\30'))
-end
 

@@ -1,5 +1,5 @@
--- Members that leave: removed, past their member_ttl, or beyond the limit. Follows rank.lua or
--- rank_tied.lua.
+-- Members that leave: removed, past their member_ttl, or beyond the limit. Follows order.lua and
+-- rank.lua or rank_tied.lua.
 
 local REMOVED_FOR = 2 * 610 * 1000000 -- µs for which a removal is known; request ids live as long, see ids.lua
 local FORGOTTEN_EACH = 2 -- earlier removals that each removal forgets at most
@@ -34,5 +34,14 @@ local function trim(limit, most)
     remove(last[1], last[2])
   end
   return math.max(over, 0)
+end
+
+-- Returns whether a member that comes to a key has no place within a limit. On a full board most
+-- who come have none, so it reads the last member.
+local function is_beyond(limit, member, key)
+  if call('ZCARD', members) < limit then return false end
+  local last = call('ZRANGE', members, '-1', '-1', 'WITHSCORES')
+  local s, t = tonumber(key), tonumber(last[2])
+  return s > t or s == t and after(member, last[1])
 end
 
