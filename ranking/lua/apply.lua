@@ -100,7 +100,7 @@
 --+ file rank_tied
 --+ end
 --+ if not tied
---+ if leaving moderation window
+--+ if leaving moderation
 --+ file rank
 --+ end
 --+ end
@@ -109,15 +109,12 @@
 --+ file leaving
 --+ end
 --+ if window
---+ file changes
---+ file window
+--+ file apply_window
 --+ end
 --+ if taking_back
 --+ file apply_takeback
 --+ end
---+ if window
---+ file apply_window
---+ else
+--+ if not window
 --+ if leaving
 local EXPIRE, TRIM = 32, 8 -- members that one batch, and one update beyond its own, removes at most
 if ttl > 0 and open and not final and exists and not unlisted then
@@ -158,14 +155,18 @@ for i = first, #ARGV, STEP do
     else
       local before, at = #changes, clock
       --+ if window
-      --+ if taking_back
-      if op == 'undo' and not taken then result = unchanged(member) end -- the update has not counted, and never will
-      --+ end
-      result = result or carry_out(i, taken)
+      --+ file apply_event
       --+ else
       --+ file apply_score
       --+ end
-      if not result or unlisted and id ~= '' and #result > 1 then return {'new', format('%.0f', now)} end
+      if result then
+        -- it is refused, or has no score
+      elseif rank and had_rank then
+        result = format('%s %d %d %d %d', period, score, rank, had, had_rank)
+      else
+        result = period .. (score and format(' %d ', score) .. (rank or '-') or ' - -') .. (had and format(' %d ', had) .. (had_rank or '-') or ' - -')
+      end
+      if unlisted and id ~= '' and #result > 1 then return {'new', format('%.0f', now)} end
       clock = clock + math.max(#changes - before, 1)
       if #result > 1 then -- it was not refused
         local mark = op == 'undo' and ' t' or ''
@@ -191,7 +192,7 @@ if #changes > 0 or wrote then
   if not shaped then
     call('HSET', meta, 'shape', shape)
     --+ if window
-    if window.live then call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span)) end
+    if live then call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span)) end
     --+ else
     call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span))
     --+ end

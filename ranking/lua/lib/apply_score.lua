@@ -109,12 +109,7 @@
           --+ if tied leaving moderation
           rank = move(member, seen or nil, new, data)
           --+ else
-          if new ~= seen then call('ZADD', members, new, member) end
-          rank = call('ZRANK', members, member) + 1
-          changes[#changes + 1] = format('%s\31%s\31%s\31%d', member, seen or '', new, rank)
-          --+ if data
-          if data ~= '' then changes[#changes] = changes[#changes] .. '\31' .. data end
-          --+ end
+          --+ file apply_move
           --+ end
           --+ if leaving
           if limit > 0 and not seen and trim(limit, TRIM) > 0 and not call('ZSCORE', members, member) then there, rank = false, nil end
@@ -122,11 +117,4 @@
         end
         wrote = wrote or there
         if not there then score = nil end
-      end
-      if result then
-        -- it is refused
-      elseif rank and had_rank then
-        result = format('%s %d %d %d %d', period, score, rank, had, had_rank)
-      else
-        result = period .. (score and format(' %d ', score) .. (rank or '-') or ' - -') .. (had and format(' %d ', had) .. (had_rank or '-') or ' - -')
       end

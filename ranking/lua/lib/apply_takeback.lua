@@ -70,7 +70,7 @@ end
 local function unchanged(member)
   local score, rank
   --+ if window
-  if not window.live then return period .. ' - - - -' end
+  if not live then return period .. ' - - - -' end
   --+ end
   local seen = call('ZSCORE', members, member)
   local key = seen

@@ -1,0 +1,69 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/parse"
+
+	"rankcast/ranking/redistest"
+)
+
+// globals are the names that a script of Redis may use.
+var globals = map[string]bool{"KEYS": true, "ARGV": true, "redis": true, "string": true, "table": true, "math": true, "tonumber": true, "unpack": true, "ipairs": true, "select": true}
+
+// undefined returns the names of a function, and of those within it, that are neither local nor global.
+func undefined(f *lua.FunctionProto) (names []string) {
+	for _, instruction := range f.Code {
+		if op := int(instruction >> 26); op == lua.OP_GETGLOBAL || op == lua.OP_SETGLOBAL {
+			if name := f.Constants[instruction&0x3ffff].String(); !globals[name] || op == lua.OP_SETGLOBAL {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, within := range f.FunctionPrototypes {
+		names = append(names, undefined(within)...)
+	}
+	return names
+}
+
+// Each set of parts makes a script in which each name is defined.
+func TestApplyOfEachSetOfParts(t *testing.T) {
+	t.Parallel()
+	bySource := make(map[string]Part)
+	for parts := range AllParts + 1 {
+		s := Apply(parts)
+		chunk, err := parse.Parse(strings.NewReader(s.Source), "apply")
+		require.NoError(t, err, "parts %b", parts)
+		compiled, err := lua.Compile(chunk, "apply")
+		require.NoError(t, err, "parts %b", parts)
+		require.Empty(t, undefined(compiled), "parts %b", parts)
+		require.True(t, s.Writes)
+		require.NotRegexp(t, `(?m)^\s*--\+`, s.Source)
+		if other, ok := bySource[s.Source]; ok {
+			require.Equal(t, other, parts.WithImplied())
+		}
+		bySource[s.Source] = parts.WithImplied()
+	}
+	require.Len(t, bySource, 48, "64 sets without the 16 that lack what taking back implies")
+	require.Less(t, len(Apply(0).Source), len(Apply(AllParts).Source))
+}
+
+// Both engines compile each set of parts.
+func TestEnginesCompileEachSetOfParts(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		o, err := redis.ParseURL(url)
+		require.NoError(t, err)
+		rdb := redis.NewClient(o)
+		defer rdb.Close()
+		for parts := range AllParts + 1 {
+			s := Apply(parts)
+			require.Equal(t, s.SHA1, rdb.ScriptLoad(t.Context(), s.Source).Val(), fmt.Sprintf("parts %b", parts))
+		}
+	})
+}
