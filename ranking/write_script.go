@@ -68,7 +68,7 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 		}
 	}
 	args = append(args, since, until, joined(span.Opens, span.Closes, span.Starts, span.Ends, a.leased), a.listed,
-		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, joined(r.LowestScore, r.HighestScore, r.LargestChange), touchFlag(r))
+		joined(span.From, span.Length)+" "+newEpoch(), r.Shape, bounds(r), touchFlag(r))
 	if parts&script.Leaving != 0 {
 		args = append(args, r.Limit, r.MemberTTL.Microseconds())
 	}
@@ -97,6 +97,14 @@ func (s *Store) applyCall(instance string, a applyArgs, batch []updateItem) scri
 		}
 	}
 	return script.Call{Script: script.Apply(parts), Keys: keys, Args: args}
+}
+
+// bounds are the bounds of a score for apply.lua; "" for the widest.
+func bounds(r *definition.Compiled) string {
+	if r.Min == nil && r.Max == nil && r.MaxChange == 0 {
+		return ""
+	}
+	return joined(r.LowestScore, r.HighestScore, r.LargestChange)
 }
 
 // joined returns numbers as one argument.

@@ -35,7 +35,7 @@
 --                      listed the board; 0: it has not
 --      10 birth        'from span epoch' for a new board-period
 --      11 shape        of the definition: data of another shape do not mix with it
---      12 bounds       'min max change' of a score, and of one update
+--      12 bounds       'min max change' of a score, and of one update; '' for the widest
 --      13 touches      '1': an update that leaves a score as it is counts as a write
 --      and for some parts, in this order:
 --         leaving      limit: members that stay; 0: all

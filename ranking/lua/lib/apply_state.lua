@@ -58,8 +58,12 @@ from, span = tonumber(from), tonumber(span)
 -- The clock never is before from: key_of relies on that.
 if not exists then from = math.min(from, clock) end
 
-local min, max, max_change = ARGV[12]:match('^(%S+) (%S+) (%S+)$')
-min, max, max_change = tonumber(min), tonumber(max), tonumber(max_change)
+local max = 2 ^ 53 - 1
+local min, max_change = -max, 2 * max
+if ARGV[12] ~= '' then
+  min, max, max_change = ARGV[12]:match('^(%S+) (%S+) (%S+)$')
+  min, max, max_change = tonumber(min), tonumber(max), tonumber(max_change)
+end
 
 local STEP = 6 -- arguments of an update
 --+ if data
