@@ -71,8 +71,7 @@ const (
 // ErrConflict) does not stop the other updates of its event. An occurrence that was taken
 // back never counts, also on boards where it has not counted yet.
 func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) ([]EventResult, error) {
-	// One bound for both: a caller may wait for a read of the definitions, and then for the first
-	// script.
+	// One bound for both: a caller may wait for a read of the definitions, and then for the profiles.
 	began := time.Now()
 	first, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -116,7 +115,9 @@ func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) 
 		o.result.Updates = happened[i].Updates
 		valid, whose = append(valid, o), append(whose, &happened[i])
 	}
-	err = s.events.Commit(ctx, event, valid)
+	waits, stop := context.WithTimeout(ctx, eventTimeouts*s.cfg.CallTimeout)
+	defer stop()
+	err = s.events.Commit(waits, event, valid)
 	for i, h := range whose {
 		// After an early end of Commit, another goroutine still writes to the occurrence.
 		if h.Err = err; err == nil {

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,14 @@ import (
 // maxEventBatch is the number of updates with which a batch of occurrences ends. They are some
 // milliseconds of Redis, in calls of at most 128 updates.
 const maxEventBatch = 512
+
+// eventTimeouts times Config.CallTimeout bounds the three trips of an occurrence.
+const eventTimeouts = 3
+
+// slowEvents is the time after which a batch of occurrences no longer keeps the next ones back. It
+// waits for a board that is slow, as one that is listed first, or on a node of a cluster that does
+// not answer.
+const slowEvents = 100 * time.Millisecond
 
 // occurrence is one occurrence of an event in the queue of the event.
 type occurrence struct {
@@ -45,31 +54,23 @@ func (o *occurrence) hasApplied() bool {
 // second one takes the updates of all boards. The third one publishes the occurrences that have
 // counted. A retry of an occurrence with an id completes what a crash in between has left.
 //
-// The results are in the occurrences. applyOccurrences returns an error when no occurrence has
-// counted because Redis did not answer. It calls sent once the updates have their place on the
-// connection.
+// The results are in the occurrences. applyOccurrences returns an error when it could not record the
+// ids; then nothing has counted. It calls sent once the updates have their place on the connection.
 func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) error {
 	if err := s.recordOccurrences(ctx, event, all); err != nil {
 		return err
 	}
 	s.applyUpdatesOf(ctx, event, all, sent)
 	var counted []*occurrence
-	failed := 0
 	for _, o := range all {
 		if o.isTakenBack { // its updates have not counted, and will not
 			for i := range o.result.Outcomes {
 				o.result.Outcomes[i].Result.Duplicate = o.result.Outcomes[i].Err == nil
 			}
 		}
-		switch {
-		case errors.Is(o.result.Err, ErrUnavailable):
-			failed++
-		case o.result.Err == nil && o.hasApplied():
+		if o.result.Err == nil && o.hasApplied() {
 			counted = append(counted, o)
 		}
-	}
-	if failed == len(all) {
-		return all[0].result.Err
 	}
 	if err := s.publishOccurrences(ctx, event, counted); err != nil {
 		for _, o := range counted {
@@ -79,11 +80,6 @@ func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occur
 		}
 	}
 	return nil
-}
-
-// step returns a context for one of the trips of a batch.
-func (s *Store) step(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, s.cfg.CallTimeout)
 }
 
 // recordOccurrences records the ids of occurrences.
@@ -98,10 +94,8 @@ func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occu
 	if len(recorded) == 0 {
 		return nil
 	}
-	ctx, cancel := s.step(ctx)
-	defer cancel()
 	ids := s.keys.EventIDs(event)
-	r := script.Send(ctx, s.rdb, nil, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0]
+	r := s.send(ctx, nil, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0]
 	if r.Err != nil {
 		return r.Err
 	}
@@ -121,8 +115,6 @@ func (s *Store) publishOccurrences(ctx context.Context, event string, all []*occ
 	if len(all) == 0 {
 		return nil
 	}
-	ctx, cancel := s.step(ctx)
-	defer cancel()
 	ids := s.keys.EventIDs(event)
 	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(definition.TimeForm)
 	args := append(make([]any, 0, 1+3*len(all)), s.keys.Feed(event))
@@ -133,7 +125,7 @@ func (s *Store) publishOccurrences(ctx context.Context, event string, all []*occ
 		}
 		args = append(args, o.id, o.digest, item)
 	}
-	if err := script.Send(ctx, s.rdb, nil, script.Call{Script: script.Publish, Keys: ids[:], Args: args})[0].Err; err != nil {
+	if err := s.send(ctx, nil, script.Call{Script: script.Publish, Keys: ids[:], Args: args})[0].Err; err != nil {
 		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 	}
 	return nil
@@ -142,8 +134,6 @@ func (s *Store) publishOccurrences(ctx context.Context, event string, all []*occ
 // applyUpdatesOf applies the updates of occurrences, those of all boards in one trip. The updates
 // of one board keep their order. See applyBatches for sent.
 func (s *Store) applyUpdatesOf(ctx context.Context, event string, all []*occurrence, sent func()) {
-	ctx, cancel := s.step(ctx)
-	defer cancel()
 	byBoard := make(map[string]*boardBatch, 8)
 	var batches []*boardBatch
 	for _, o := range all {
@@ -170,12 +160,26 @@ func (s *Store) applyUpdatesOf(ctx context.Context, event string, all []*occurre
 	}
 	s.applyBatches(ctx, batches, sent)
 	for _, o := range all {
-		for _, outcome := range o.result.Outcomes {
-			if errors.Is(outcome.Err, ErrUnavailable) {
-				o.result.Err = outcome.Err // the other updates may have counted: the caller sends the occurrence again as a whole
-			}
+		if err := o.failure(); err != nil {
+			o.result.Err = err // the caller sends the occurrence again as a whole
 		}
 	}
+}
+
+// failure returns an error when the store could not carry out an update of the occurrence. The error
+// is ErrOutcomeUnknown too when any update has counted, or may have.
+func (o *occurrence) failure() (err error) {
+	mayCount := o.hasApplied()
+	for _, u := range o.result.Outcomes {
+		if errors.Is(u.Err, ErrUnavailable) {
+			err = cmp.Or(err, u.Err)
+			mayCount = mayCount || errors.Is(u.Err, ErrOutcomeUnknown)
+		}
+	}
+	if err != nil && mayCount && !errors.Is(err, ErrOutcomeUnknown) {
+		err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	}
+	return err
 }
 
 // updateID returns the request id of one update of an event; before are the updates ahead

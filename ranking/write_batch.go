@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"rankcast/ranking/definition"
+	"rankcast/ranking/internal/batch"
 	"rankcast/ranking/internal/script"
 )
 
@@ -13,8 +14,8 @@ const (
 	// windowItems is the number of updates in one call for a board with a window. The call also
 	// removes as many overdue events, and 16 more. So it holds Redis for 2 to 3 ms at most.
 	windowItems = 32
-	// maxLookups is the number of boards about which the node asks Redis at the same time when
-	// a call for them needs it.
+	// maxLookups is the number of boards for which the node looks up at the same time what their
+	// calls lacked.
 	maxLookups = 32
 )
 
@@ -46,10 +47,10 @@ func (b *boardBatch) isDone() bool { return len(b.waiting) == 0 || b.err != nil 
 
 // applyBatch applies updates to an instance. It returns an error when no update has an outcome.
 // It calls sent once the last of the updates have their place on the connection.
-func (s *Store) applyBatch(ctx context.Context, instance string, batch []updateItem, sent func()) error {
-	b := boardBatch{instance: instance, waiting: batch}
+func (s *Store) applyBatch(ctx context.Context, instance string, items []updateItem, sent func()) error {
+	b := boardBatch{instance: instance, waiting: items}
 	s.applyBatches(ctx, []*boardBatch{&b}, sent)
-	if len(b.waiting) == len(batch) {
+	if len(b.waiting) == len(items) {
 		return b.err
 	}
 	return nil
@@ -87,13 +88,27 @@ func (s *Store) applyBatches(ctx context.Context, batches []*boardBatch, sent fu
 		if len(active) == 0 {
 			return
 		}
+		// A later round only repeats calls, or goes on with boards that are not done: the next batch
+		// need not wait for it.
 		var notify func()
 		if areLast {
 			notify, sent = sent, nil
 		}
-		replies := script.Send(ctx, s.rdb, notify, calls...)
+		replies := s.send(ctx, notify, calls...)
 		s.takeReplies(ctx, active, replies)
 	}
+}
+
+// send sends calls of scripts together, see script.Send. Each trip has the whole Config.CallTimeout,
+// because the end of its time closes the connection that all writes share. An expired ctx sends
+// nothing.
+func (s *Store) send(ctx context.Context, sent func(), calls ...script.Call) []*script.Reply {
+	if ctx.Err() == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), s.cfg.CallTimeout)
+		defer cancel()
+	}
+	return script.Send(ctx, s.rdb, sent, calls...)
 }
 
 // nextCall returns the next call for a batch.
@@ -116,7 +131,7 @@ func (s *Store) nextCall(ctx context.Context, b *boardBatch) (script.Call, error
 	b.args.rule, b.args.hidden, b.args.span = rule, d.hidden, rule.Span(b.at)
 	b.args.leased = d.readAt + lease.Microseconds()
 	b.args.parts = s.parts.of(b.name.Slot())
-	b.sent = len(b.waiting)
+	b.sent = min(len(b.waiting), batch.MaxWeight)
 	if rule.IsWindowed() {
 		b.sent = min(b.sent, windowItems)
 	}
@@ -146,7 +161,9 @@ func (s *Store) takeReplies(ctx context.Context, batches []*boardBatch, replies 
 		case reply.why == "ok":
 			b.waiting, b.repeated = b.waiting[b.sent:], 0
 		default:
-			b.repeated++
+			if reply.why != "part" { // the script lacks each part once
+				b.repeated++
+			}
 			b.why, b.at = reply.why, reply.now
 			room <- struct{}{}
 			lookups.Go(func() {

@@ -154,6 +154,10 @@ for i = first, #ARGV, STEP do
       result = 'f'
     else
       local before, at = #changes, clock
+      --+ if taking_back
+      if op == 'undo' and not taken then result = unchanged(member) end -- it has not counted, and never will
+      if not result then
+      --+ end
       --+ if window
       --+ file apply_event
       --+ else
@@ -166,6 +170,9 @@ for i = first, #ARGV, STEP do
       else
         result = period .. (score and format(' %d ', score) .. (rank or '-') or ' - -') .. (had and format(' %d ', had) .. (had_rank or '-') or ' - -')
       end
+      --+ if taking_back
+      end
+      --+ end
       if unlisted and id ~= '' and #result > 1 then return {'new', format('%.0f', now)} end
       clock = clock + math.max(#changes - before, 1)
       if #result > 1 then -- it was not refused

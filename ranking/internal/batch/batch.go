@@ -39,6 +39,9 @@ const (
 	MaxWaiting = 8192
 	// maxInFlight is the greatest number of batches in flight of one queue.
 	maxInFlight = 2
+	// maxSlow is the greatest number of batches of one queue beyond maxInFlight, see
+	// Queues.SlowAfter.
+	maxSlow = 32
 	// defaultSecond is the default of Queues.Second. With 32 callers of single updates, 1 raises
 	// the CPU of an update by a tenth above that of one batch in flight, and 16 does not.
 	defaultSecond = 16
@@ -71,7 +74,8 @@ type group struct {
 type queue[T Item] struct {
 	waiting  []pending[T]
 	weight   int  // of waiting
-	inFlight int  // batches
+	inFlight int  // batches, without slow ones
+	slow     int  // batches that take longer than Queues.SlowAfter
 	sent     bool // the latest batch has its place on the connection
 }
 
@@ -90,6 +94,9 @@ type Queues[T Item] struct {
 	// Second is the least weight that must wait before a batch goes out while another one is in
 	// flight. Small batches cost more CPU for each item. Default 16.
 	Second int
+	// SlowAfter is the time after which a batch that has its place on the connection no longer
+	// keeps later batches back; at most maxSlow batches of a name are so. Default: never.
+	SlowAfter time.Duration
 
 	mu      sync.Mutex
 	queues  map[string]*queue[T] // by name; an entry exists while a batch is in flight
@@ -170,19 +177,40 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 		// The call has a context of its own, so that a caller that gives up does not cancel
 		// the items of others.
 		ctx, cancel := context.WithTimeout(context.Background(), q.Timeout)
-		passed := false // the next batch may have begun
+		passed, slow := false, false // the next batch may have begun; the batch counts as slow
+		var late *time.Timer
 		err := q.Call(ctx, name, items, func() {
 			q.mu.Lock()
 			defer q.mu.Unlock()
 			passed, of.sent = true, true
+			if q.SlowAfter > 0 {
+				late = time.AfterFunc(q.SlowAfter, func() {
+					q.mu.Lock()
+					defer q.mu.Unlock()
+					if late != nil && of.slow < maxSlow {
+						slow = true
+						of.slow++
+						of.inFlight--
+						q.start(name, of)
+					}
+				})
+			}
 			q.start(name, of)
 		})
 		cancel()
 		q.mu.Lock()
+		if late != nil {
+			late.Stop()
+			late = nil
+		}
 		if !passed {
 			of.sent = true
 		}
-		of.inFlight--
+		if slow {
+			of.slow--
+		} else {
+			of.inFlight--
+		}
 		for _, p := range batch {
 			p.group.inFlight--
 		}
@@ -193,7 +221,7 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 			of.waiting, of.weight = nil, 0
 		}
 		batch = q.take(of)
-		if of.inFlight == 0 {
+		if of.inFlight+of.slow == 0 {
 			delete(q.queues, name)
 		}
 		q.mu.Unlock()

@@ -153,6 +153,12 @@ type part struct {
 
 // send is Send within the hooks.
 func (c *Client) send(ctx context.Context, sent func(), cmds []redis.Cmder) error {
+	if err := ctx.Err(); err != nil { // its deadline would close the connection of all callers
+		for _, cmd := range cmds {
+			cmd.SetErr(fmt.Errorf("%w: %w", ErrNotSent, err))
+		}
+		return cmds[0].Err()
+	}
 	var few [1]part
 	parts := few[:0]
 	if _, cluster := c.UniversalClient.(*redis.ClusterClient); !cluster {

@@ -13,6 +13,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// maxOutput is the size of the output that waits to be written, in bytes, from which on the
+// connection takes no further call.
+const maxOutput = 16 << 20
+
+// errFull reports that more output waits than maxOutput.
+var errFull = errors.New("too much output waits for the connection")
+
 // errClosedEarly reports that a connection takes no commands any more.
 var errClosedEarly = errors.New("the connection is closed")
 
@@ -91,6 +98,10 @@ func (c *conn) enqueue(ctx context.Context, call *call) error {
 		c.mu.Unlock()
 		c.fail(errClosedEarly)
 		return errClosedEarly
+	}
+	if len(c.out) > maxOutput {
+		c.mu.Unlock()
+		return errFull
 	}
 	out, err := appendCommands(c.out, call.cmds)
 	if err != nil {

@@ -83,7 +83,13 @@ func (n *node) connection(ctx context.Context) (*conn, error) {
 			return nil, ctx.Err()
 		}
 	}
-	d.conn, d.err = dial(ctx, rdb)
+	// Other callers wait for the connection too, so the end of this one does not end the dialling.
+	detached, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})
+	if at, ok := ctx.Deadline(); ok {
+		detached, cancel = context.WithDeadline(detached, at)
+	}
+	d.conn, d.err = dial(detached, rdb)
+	cancel()
 	n.mu.Lock()
 	if d.err == nil && n.closed {
 		d.conn.fail(redis.ErrClosed)

@@ -40,8 +40,6 @@
           to = to - 1
           if mode == 'sum' and amount < 0 then less = less + amount elseif mode == 'sum' then more = more - amount end
         end
-      elseif op == 'undo' then -- the update has not counted, and never will
-        to = count
       --+ end
       elseif condition == 'exists' and count == 0 or condition == 'absent' and count > 0 then
         to = count

@@ -33,8 +33,6 @@
       --+ if taking_back
       elseif taken then
         score, own = undone(taken, condition, member, had), false
-      elseif op == 'undo' then -- the update has not counted, and never will
-        score, own = had, false
       --+ end
       elseif condition == 'exists' and not had or condition == 'absent' and had then
         score, own = had, false
