@@ -1,12 +1,12 @@
--- Adds a line to the audit: for an act with an id one line, however often the act is
--- reported. Begins with ids.lua.
+-- Adds a line to the audit. An act with an id gets one line, however often callers report it.
+-- Follows lib/ids.lua.
 --
 -- KEYS  1 stream       audit
---       2, 3 hashes    ids of acts that have their line: to '1'
+--       2, 3 hashes    ids of the acts that have a line, each with the record '1'; see ids.lua
 -- ARGV  1 line         JSON, see audit.go
 --       2 kept         lines that the stream keeps, approximately
---       3 id           of the act; '' for none: each call adds a line
--- Result {'added'} or {'known'}: the act has its line
+--       3 id           of the act; '': it has none, and each call adds a line
+-- Result {'added'}, or {'known'}: the act has its line already
 -- Cost   O(1)
 
 local audit, ids = KEYS[1], {[0] = KEYS[2], [1] = KEYS[3]}

@@ -1,15 +1,15 @@
--- Adds a closed period to the deliveries of its definition. Where too many wait there,
--- a fresh one takes the place of the one that is due first, which has waited longest
--- unless it was tried; any other is not added. Begins with turn.lua.
+-- Adds a closed period to the line of deliveries of its definition. In a full line, a fresh period
+-- replaces the period that is due first, and any other period is not added. The period that is due
+-- first has waited longest, unless a node has tried it. Follows lib/turn.lua.
 --
--- KEYS  1 sorted set   turns: a definition's slot to when its line has its turn
---       2 sorted set   line: closed period to when it is due; both in µs since 1970
---       3 sorted set   the one line of all definitions that older versions had
--- ARGV  1 slot
+-- KEYS  1 sorted set   turns: slot of a definition to the turn of its line, µs since 1970
+--       2 sorted set   line: closed period to when it is due, µs since 1970
+--       3 sorted set   the one line of all definitions that older versions have
+-- ARGV  1 slot         of the definition
 --       2 period       with the board's name
---       3 fresh        '1' makes it due now; '' leaves one that is there as it is
+--       3 fresh        '1': the period is due now; '': a period in the line keeps its time
 --       4 most         periods that may wait in the line
--- Result {'ok'}, or {'dropped', the period that does not wait any more}
+-- Result {'ok'}, or {'dropped', the period that no longer waits}
 -- Cost   O(log n)
 
 local turns, line, single = KEYS[1], KEYS[2], KEYS[3]
@@ -19,7 +19,7 @@ local call = redis.call
 
 call('ZREM', single, period)
 local at = call('ZSCORE', line, period)
--- One that gave way is not to push out another before the caller has noted that.
+-- A dropped period that comes back must not replace another one: the caller records one at a time.
 if not at and not fresh and call('ZCARD', line) >= most then return {'dropped', period} end
 if not at or fresh and tonumber(at) > now then call('ZADD', line, string.format('%.0f', now), period) end
 local dropped

@@ -1,22 +1,21 @@
--- Notes events that are about to be carried out, so that an id stands for one of
--- them alone. Begins with ids.lua and amend.lua.
+-- Records events before the caller carries them out, so that one id stands for one event. Follows
+-- lib/ids.lua and lib/amend.lua.
 --
--- KEYS  1, 2 hashes    ids of the event: to digest, state, definition and fields; the state
---                      is 'b' for begun, 'p' for published, 't' for being taken back, 'T' for
---                      that done; older versions have noted no definition
+-- KEYS  1, 2 hashes    ids of the event: to digest, state, definition and fields. The state is 'b'
+--                      (begun), 'p' (published), 't' (a take-back has begun) or 'T' (it has ended).
+--                      Records of older versions lack the definition.
 -- ARGV  four for each event:
 --         id
---         digest       11 bytes that tell this event from another under the same id
---         definition   11 bytes that tell the event's updates from those of another
---                      definition
+--         digest       11 bytes that tell this event from another one under the same id
+--         definition   11 bytes that tell the event's updates from those of another definition
 --         fields       JSON
--- Result one string for each: 'n' new, 's' seen before, 't' likewise, and taken back since,
---         'm' the id of another
+-- Result one string for each event: 'n' (new), 's' (seen before), 't' (seen before, and a take-back
+--         has begun) or 'm' (the id is of another event)
 -- Cost   O(events)
 
 local ids = {[0] = KEYS[1], [1] = KEYS[2]}
 local FIRST, STEP, DIGEST = 1, 4, 11
-local SEVERAL = string.rep('*', DIGEST) -- definitions by which one event was carried out
+local SEVERAL = string.rep('*', DIGEST) -- stands for two or more definitions that carried out one event
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])

@@ -1,8 +1,8 @@
--- Takes closed periods off the deliveries of their definition. Begins with turn.lua.
+-- Removes closed periods from the line of deliveries of their definition. Follows lib/turn.lua.
 --
 -- KEYS  1 sorted set   turns, see await.lua
---       2 sorted set   line
--- ARGV  1 slot
+--       2 sorted set   line, see await.lua
+-- ARGV  1 slot         of the definition
 --       2 ... periods  with the board's name
 -- Result {'ok'}
 -- Cost   O(periods log n)

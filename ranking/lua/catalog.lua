@@ -1,12 +1,11 @@
--- Reads all definitions, where they are not those that the caller knows, and how far
--- moderation has come.
+-- Reads all definitions, unless the caller has their version, and the revision of the moderation.
 --
--- KEYS  1 hash         definitions: 'version', what store.define has put there, and
---                      'moderated', see censor.lua
--- ARGV  1 version      that the caller knows
--- Result {now in µs since 1970, revision of the moderation, 0 for none, version,
---         {field, value, ...} or {}}
--- Cost   O(1), or O(definitions)
+-- KEYS  1 hash         definitions: 'version'; 'moderated' and 'forgotten', see censor.lua; and the
+--                      fields that define.lua and mark.lua write
+-- ARGV  1 version      that the caller has
+-- Result {now in µs since 1970, revision of the moderation ('0': none), version ('0': none),
+--         {field, value, ...}}; the list is empty if the caller has this version
+-- Cost   O(1), or O(fields) for another version
 
 local definitions, known = KEYS[1], ARGV[1]
 

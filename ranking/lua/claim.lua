@@ -1,10 +1,10 @@
--- Takes what is due off an agenda, for a time: whoever dies meanwhile is stood in for
--- when it is over.
+-- Claims members of an agenda that are due, for the time of a lease. If the caller stops before the
+-- end of the lease, another caller claims them after it.
 --
 -- KEYS  1 sorted set   agenda: member to when it is due, µs since 1970
--- ARGV  1 limit        members at most
---       2 lease        µs from now until they are due again
--- Result {now in µs, member, its new time, member, its new time, ...}
+-- ARGV  1 limit        members claimed at most
+--       2 lease        µs from now until a claimed member is due again
+-- Result {now in µs since 1970, member, its new time, member, its new time, ...}
 -- Cost   O(limit log n)
 
 local agenda = KEYS[1]

@@ -1,22 +1,22 @@
--- Changes definitions, unless somebody else has since the caller looked.
+-- Changes definitions, unless another caller has changed them since this caller read them.
 --
 -- KEYS  1 hash         definitions
---       2 sorted set   agenda: what to look after, to when, µs since 1970
+--       2 sorted set   agenda: item to when its housekeeping is due, µs since 1970
 --       3 stream       audit
---       4 ...          sorted sets of instances: those that must be empty
--- ARGV  1 version      that the change is made for
---       2 next         version, for after the change
---       3 before       when it is too late for the change, µs since 1970; 0: never
---       4 wait         µs from now until what goes on the agenda is looked after
---       5 line         for the audit; '' for none
+--       4 ...          sorted sets of instances that must be empty
+-- ARGV  1 version      that the caller has read
+--       2 next         version after the change
+--       3 before       deadline: the script refuses the change from then on, µs since 1970; 0: none
+--       4 wait         µs from now until the housekeeping of the given items is due
+--       5 line         for the audit; '': none
 --       6 kept         lines that the audit keeps, approximately
---       7 n            how much is looked after
---       then n members for the agenda, then two for each field:
+--       7 n            number of items for the agenda
+--       then n items, then two for each field:
 --         field
---         value        '' takes it away, 'now' stands for now in µs since 1970
--- Result {'ok'}, {'changed'} (the version is another), {'late', now in µs since 1970},
---         or {'busy', i}: the i-th of the sorted sets, from 0, is not empty
--- Cost   O(fields)
+--         value        '' deletes the field; 'now' stands for now in µs since 1970
+-- Result {'ok'}, {'changed'} (there is another version), {'late', now in µs since 1970} (the deadline
+--         has passed) or {'busy', i}: the i-th of the sorted sets, from 0, is not empty
+-- Cost   O(items log n + fields)
 
 local definitions, agenda, audit = KEYS[1], KEYS[2], KEYS[3]
 local version, next_version = ARGV[1], ARGV[2]
@@ -34,7 +34,7 @@ if before > 0 and at >= before then return {'late', now} end
 for i = EMPTY, #KEYS do
   if call('ZCARD', KEYS[i]) > 0 then return {'busy', i - EMPTY} end
 end
--- The line is first: if Redis refuses it, nothing has changed.
+-- The line comes first: if Redis refuses it, the call has changed nothing.
 if line ~= '' then call('XADD', audit, 'MAXLEN', '~', kept, '*', 'line', line) end
 for i = FIRST, FIRST + n - 1 do
   call('ZADD', agenda, string.format('%.0f', at + wait), ARGV[i])

@@ -1,14 +1,15 @@
--- Tells whether some of what is being built differs from the result there is. Begins with
--- lock.lua.
+-- Reports whether members of a result in the making differ from the present result. Extends the
+-- lock. Follows lib/lock.lua.
 --
 -- KEYS  1 string       lock
---       2 sorted set   result: member by key
+--       2 sorted set   present result: member by sort key
 -- ARGV  1 token        of the caller
---       2 lease        µs from now for which it has the lock
+--       2 lease        µs from now until the lock ends
 --       then two for each member:
 --         member
 --         s            score, negated for desc
--- Result {'same'}, {'other'} or {'lost'} (the caller does not have the lock)
+-- Result {'same'}, {'other'} (a score differs, or a member is missing) or {'lost'}: the caller does
+--         not hold the lock
 -- Cost   O(1) a member
 
 local lock, members, token, lease = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])

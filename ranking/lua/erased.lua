@@ -1,20 +1,22 @@
--- Records the progress of a walk, and what it has removed, or ends erasures of it. Begins with
--- erasure.lua.
+-- Records the progress of a walk and the number of removals, or ends erasures of the walk. Follows
+-- lib/erasure.lua.
 --
 -- KEYS  1 hash         erasures, see erasing.lua
---       2 sorted set   pending, likewise
---       3 sorted set   reports, likewise
---       4 sorted set   agenda of erasures, likewise
+--       2 sorted set   pending, see erasing.lua
+--       3 sorted set   reports, see erasing.lua
+--       4 sorted set   agenda of erasures, see erasing.lua
 -- ARGV  1 kind
 --       2 separator    of kind and member in a field of erasures
---       3 began        of the walk, µs since 1970: later erasures are not concerned
---       4 was          the walk that the caller knows
---       5 next         the walk now; '': it is over
---       6 ends         '1': the erasures of the given members end, if the walk is still as was
---       7 boards, 8 left: that the walk has gone through and left, for those that end
---       9 ...          member, board-periods that it was removed from since the last call, ...
--- Result {'ok'}, or {'other'}: the walk is no longer as was, and is not changed; what was removed
---         counts also then
+--       3 began        when the walk began, µs since 1970; the walk serves earlier erasures only
+--       4 was          the walk that the caller knows, as JSON
+--       5 next         the walk after this call, as JSON; '': it has ended
+--       6 ends         '1': end the erasures of the given members, if the stored walk is still was
+--       7 boards       board count of the walk, for the reports of erasures that end
+--       8 left         board-periods that the walk skipped because of their shape, for the same reports
+--       9 ...          two for each member: member, and the number of board-periods from which the
+--                      caller has removed it since the last call
+-- Result {'ok'} or {'other'}: the stored walk is not was, and stays. The call adds the removals in
+--         both cases.
 -- Cost   O(log n) a member
 
 local erasures, pending, reports, agenda = KEYS[1], KEYS[2], KEYS[3], KEYS[4]

@@ -1,11 +1,11 @@
--- Requests the erasure of a member, from the start where one is pending. The walk that is under
--- way for the kind does not count for it. Begins with erasure.lua.
+-- Requests the erasure of a member. A pending erasure starts again. The walk under way for the kind
+-- does not serve this request. Follows lib/erasure.lua.
 --
 -- KEYS  1 hash         erasures: kind and member to JSON, see member_erase.go; kind to the JSON of
 --                      the walk under way, see walk.lua
 --       2 sorted set   pending: members of the kind to when their erasure began, µs since 1970
---       3 sorted set   reports: fields of erasures to when they ended, likewise
---       4 sorted set   agenda of erasures: kinds to when their walk goes on, likewise
+--       3 sorted set   reports: fields of erasures to when they ended, µs since 1970
+--       4 sorted set   agenda of erasures: kinds to when their walk continues, µs since 1970
 --       5 stream       audit
 -- ARGV  1 field        of the erasure
 --       2 kind
@@ -14,8 +14,8 @@
 --       5 kept         lines that the audit keeps, approximately
 --       6 most         erasures of a kind that may be pending
 --       7 boards       'none': no board has this kind, so the erasure ends at once; or 'some'
--- Result {'ok', the state}: 'began', in µs since 1970, is of this request alone; or {'full'}: too
---         many are pending, and nothing has changed
+-- Result {'ok', the state as JSON}: no other request of the member has its 'began', in µs since 1970;
+--         or {'full'}: too many are pending, and the call has changed nothing
 -- Cost   O(log n)
 
 local erasures, pending, reports, agenda, audit = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -29,7 +29,7 @@ local began = math.max(now, (number_of(was, 'began') or 0) + 1, (number_of(walk,
 local state = state_of(0, 0, 0, began)
 if ends then state = state .. format(',"ended":%.0f', began) end
 state = state .. '}'
--- The line is first: if Redis refuses it, nothing has changed.
+-- The line comes first: if Redis refuses it, the call has changed nothing.
 call('XADD', audit, 'MAXLEN', '~', kept, '*', 'line', line)
 call('HSET', erasures, field, state)
 if ends then
@@ -38,7 +38,7 @@ if ends then
 else
   call('ZREM', reports, field)
   call('ZADD', pending, format('%.0f', began), member)
-  -- A node that has claimed the kind keeps it.
+  -- NX: a kind that a node has claimed keeps its time.
   call('ZADD', agenda, 'NX', format('%.0f', now), kind)
 end
 return {'ok', state}

@@ -1,12 +1,11 @@
--- Drops the request ids of a board, or an event, once no retry is answered by them any
--- more, and when the last of the board's periods had ended, once no clock will be set
--- back to before that. Begins with ids.lua.
+-- Deletes the request ids of a board or an event, once they are too old to answer a retry. On a board
+-- it also deletes the end of the last settled period, which it keeps longer in case a clock is set
+-- back. Follows lib/ids.lua.
 --
 -- KEYS  1, 2 hashes    ids
---       3 hash         the board's periods; none for an event
--- Result {'kept', until when, in µs since 1970}, {'dropped'} or {'none'} (there was
---         nothing)
--- Cost   O(1)
+--       3 hash         the board's periods, see settle.lua; none for an event
+-- Result {'kept', until when in µs since 1970}, {'dropped'} or {'none'}: there was nothing to delete
+-- Cost   O(1); UNLINK frees the memory in the background
 
 local ids, periods = {KEYS[1], KEYS[2]}, KEYS[3]
 

@@ -1,22 +1,22 @@
--- Puts members of a result that is being built aside. One whose score is the same as in
--- the result there is keeps its key. Begins with lock.lua and key.lua.
+-- Adds members to a result in the making. A member that has the same score in the present result
+-- keeps its sort key. Extends the lock. Follows lib/lock.lua and lib/sort_key.lua.
 --
 -- KEYS  1 string       lock
---       2 sorted set   result: member by key
---       3 sorted set   aside: likewise
---       4 sorted set   aside: distinct scores, negated for desc; with ties dense
+--       2 sorted set   present result: member by sort key
+--       3 sorted set   aside: the result in the making, member by sort key
+--       4 sorted set   aside: with ties dense, its distinct scores, negated for desc
 -- ARGV  1 token        of the caller
---       2 lease        µs from now for which it has the lock
---       3 ties         'member': a key is the score alone; 'dense'; or another
---       4 clock        the build's time, µs since 1970
---       5 from, 6 span what the fraction of a key is a fraction of
---       7 aside        members that are aside already
---       then two for each member, by s:
+--       2 lease        µs from now until the lock ends
+--       3 ties         'member': a key is the score alone; 'dense': KEYS 4 gets the distinct scores
+--       4 clock        of the build, µs since 1970
+--       5 from, 6 span time, and length in µs, of the span of which the tie fraction is a fraction
+--       7 gathered     members that the result in the making has already
+--       then two for each member, in the order of s:
 --         member
 --         s            score, negated for desc
--- Result {'ok'} or {'lost'} (the caller does not have the lock, or not all is aside that
---         was)
--- Cost   O(log n) a member: ZMSCORE, ZADD; for each s that is new up to two look-ups more
+-- Result {'ok'} or {'lost'}: the caller does not hold the lock, or the result in the making has
+--         another number of members
+-- Cost   O(log n) a member: ZMSCORE, ZADD; and one look-up more for each distinct s with a new key
 
 local lock, members, aside, distinct = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local token, lease, ties = ARGV[1], tonumber(ARGV[2]), ARGV[3]
@@ -41,7 +41,7 @@ for i, member in ipairs(asked) do
     scores[#scores + 1], scores[#scores + 2] = text, text
   end
   if not key or math.floor(tonumber(key)) ~= s then
-    -- All that come to a score in one build come to it at the same time.
+    -- All members that reach a score in one build reach it at the same time, so they share a key.
     fresh = fresh or ties == 'member' and text or key_of(members, nil, s, age, span)
     key = fresh
   end

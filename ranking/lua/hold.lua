@@ -1,26 +1,27 @@
--- Takes the lock of who builds a board, and takes away what one who died has left.
--- Begins with lock.lua.
+-- Takes the lock for a build, and deletes the result in the making that a stopped builder has left.
+-- Follows lib/lock.lua.
 --
 -- KEYS  1 string       lock
---       2 hash         meta of the result: epoch, clock, from, span, shape, built
---       3 sorted set   result
---       4 sorted set   aside: the result that is being built
+--       2 hash         meta of the present result: epoch, clock, from, span, shape, built
+--       3 sorted set   present result
+--       4 sorted set   aside: the result in the making
 --       5 sorted set   aside: its distinct scores
 -- ARGV  1 token        of the caller
---       2 lease        µs from now for which it has the lock
---       3 known        until when the caller may count on what it knows of the board, µs
---                      since 1970
---       4 seen         when the result was built that it finds too old, likewise; '0': there
---                      is none, or it is no good whenever it was built
+--       2 lease        µs from now until the lock ends
+--       3 known        end of the time in which the caller may rely on its copy of the definitions
+--       4 seen         when the result that the caller wants to replace was built; '0': there is
+--                      none, or the caller replaces it at any age
 --       5 shape        of the definition
---       6 window       '1': updates come to the board itself, and will be known by their
---                      clock not to be of this build
--- Result {'ok', now, clock, from or '0', span or '0', epoch or '', total, built or '0'}:
---         clock is the build's time, which no other has
---         {'busy', since, built or '0'} (another builds), {'fresh', built} (there is a
---         newer result), {'shape'} (the result is of another) or {'stale'}
---         Times are in µs since 1970.
--- Cost   O(1)
+--       6 window       '1': the board has a window. Its updates then get clocks after that of the
+--                      build, so that events.lua can exclude them.
+-- Result {'ok', now, clock, from or '0', span or '0', epoch or '', total, built or '0'}: clock is the
+--         time of the build, and no other build or update has it
+--         {'busy', since, built or '0'}: another caller has been building since then
+--         {'fresh', built}: there is a newer result
+--         {'shape'}: the present result is of another shape
+--         {'stale'}: the time known has passed
+--         Times are in µs since 1970; span is in µs.
+-- Cost   O(1); UNLINK frees the memory in the background
 
 local lock, meta, members, aside, distinct = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local token, lease, known, seen, shape = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]

@@ -1,14 +1,14 @@
--- Reads what is known of a board-period as a whole.
+-- Reads the state and the size of a board-period.
 --
--- KEYS  1 sorted set   member by key
+-- KEYS  1 sorted set   member by sort key
 --       2 hash         meta: epoch, seq, clock, span, built
---       3, 4           not looked at
---       5 sorted set   of a live window alone: its events, see window.lua
--- Result {now, built or '0', oldest, epoch or '', seq, total, clock or '0', span or '0',
---         first key or '', last key or ''}
---         now, clock, the time of the last change, and built, when the result of a board
---         that is built was begun, are in µs since 1970; span in µs; oldest: when the oldest
---         event happened, ms since 1970, '0' for none
+--       3, 4           not used
+--       5 sorted set   for a live window only: its events, see window.lua
+-- Result {now, built or '0', oldest, epoch or '', seq, total, clock or '0', span or '0', first key or
+--         '', last key or ''}
+--         now, built (when the build of the result began) and clock (when the board last changed)
+--         are in µs since 1970; span is in µs. oldest is when the oldest event happened, in ms since
+--         1970, '0' for none.
 -- Cost   O(log n)
 
 local members, meta, events = KEYS[1], KEYS[2], KEYS[5]

@@ -1,9 +1,9 @@
--- Keeps the lock of who builds a board. Begins with lock.lua.
+-- Extends the lock of a builder. Follows lib/lock.lua.
 --
 -- KEYS  1 string       lock
 -- ARGV  1 token        of the caller
---       2 lease        µs from now for which it has the lock
--- Result {'ok'} or {'lost'}: the caller has it no more
+--       2 lease        µs from now until the lock ends
+-- Result {'ok'} or {'lost'}: the caller no longer holds the lock
 -- Cost   O(1)
 
 local lock, token, lease = KEYS[1], ARGV[1], tonumber(ARGV[2])

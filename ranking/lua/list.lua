@@ -1,19 +1,21 @@
--- Lists an instance among those of its definition, and has it looked after, before a
--- board-period of it is created.
+-- Lists an instance of a definition, and puts it on the agenda of housekeeping. A node calls it
+-- before an update or a build creates a board-period of the instance.
 --
--- KEYS  1 sorted set   instances of the definition, by name
---       2 sorted set   agenda: instance to when it is looked after next, µs since 1970
---       3 sorted set   listing: instance to when this listing may be forgotten, likewise
+-- KEYS  1 sorted set   instances of the definition, all with the score 0
+--       2 sorted set   agenda: instance to when its housekeeping is due, µs since 1970
+--       3 sorted set   listing: instance to when housekeeping may forget this listing, µs since 1970
 --       4 hash         definitions
 -- ARGV  1 instance
---       2 max          instances there may be
---       3 definition   that the caller knows, of the field 4, where there is no field 5
---       6 counts       µs from now for which a board-period may be created
---       7 margin       µs that clocks of masters may differ
---       8 wait         µs from now until it is looked after, at the latest
---       9 closes       when its period does, µs since 1970; 0 for never
--- Result {'ok', until when a board-period may be created}, {'stale'} (it is defined
---         otherwise) or {'full'}
+--       2 max          instances that the definition may have
+--       3 definition   that the caller knows, as the hash has it
+--       4 field        of the definition
+--       5 leaving      field that exists while the definition is being deleted
+--       6 counts       µs from now during which a caller may create a board-period
+--       7 margin       µs by which the clocks of masters may differ
+--       8 wait         µs from now until the first housekeeping, at the latest
+--       9 closes       when the period closes, µs since 1970; 0: never
+-- Result {'ok', until when a caller may create a board-period, µs since 1970}, {'stale'} (the
+--         definition has changed, or is being deleted) or {'full'}
 -- Cost   O(log n)
 
 local instances, agenda, listing, definitions = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -23,8 +25,8 @@ local counts, margin, wait, closes = tonumber(ARGV[6]), tonumber(ARGV[7]), tonum
 
 local call, format = redis.call, string.format
 
--- So that nothing comes to be by a definition that was changed because there was
--- nothing of it.
+-- A caller may change a definition in any way as long as it has no instances. After such a change,
+-- no caller may create an instance of the former definition.
 local held = call('HMGET', definitions, field, leaving)
 if held[1] ~= definition or held[2] then return {'stale'} end
 if not call('ZSCORE', instances, instance) then
@@ -35,7 +37,7 @@ local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local look = now + wait
 if closes > 0 and closes < look then look = closes end
--- What is due sooner, of an older period, stays so; plan.lua sees to the rest.
+-- LT keeps an earlier time, of an older period. plan.lua then schedules the later one.
 call('ZADD', agenda, 'LT', format('%.0f', look), instance)
 call('ZADD', listing, 'GT', format('%.0f', now + counts + margin), instance)
 return {'ok', format('%.0f', now + counts)}

@@ -1,24 +1,25 @@
--- Has members of a board-period be hidden, who keep their keys, or shown again in their
--- places. It is begun first, and from then on nobody who knows less writes to the
--- board-period; then it is looked who is hidden, and done in parts. Begins with order.lua
--- and board.lua.
+-- Hides members of a board-period, which keep their sort keys, or shows them again in their places.
+-- The caller begins with the phase 'begin'. From then on, scripts refuse callers with an older
+-- moderation. The caller then compares the members with the moderation, and sends the changes in
+-- parts. Follows lib/board.lua, lib/changes.lua, lib/order.lua, lib/rank_tied.lua and
+-- lib/leaving.lua.
 --
 -- KEYS  1 to 10        see board.lua
---                      meta: moderated, the revision that is in force, see censor.lua;
---                      remoderate, that up to which all is done, where that is not all;
---                      kind, for which that is so
+--                      meta: moderated, the revision in force, see censor.lua; remoderate, the
+--                      revision up to which all changes are applied, until they all are; kind, for
+--                      which both are valid
 -- ARGV  1 to 5         see board.lua
 --       6 shape        of the definition
 --       7 limit        members that stay; 0: all
---       8 revision     of the moderation that this is a part of
+--       8 revision     of the moderation that the caller applies
 --       9 kind         of the members
 --      10 phase        'begin', 'part' or 'end': the last part
---      11 built        '1': it is a result that others make, and will make anew
---      then two for each member:
+--      11 built        '1': the board holds a result that nodes build. A hidden member then loses its
+--                      key, and the end of the moderation requests another build.
+--       then two for each member, in the phases part and end:
 --         member
---         hide         '1', or '0' to show it again
--- Result {'ok'}, or {'no'}: there is no such board-period, or a later moderation is in
---         force already
+--         hide         '1': hide the member; '0': show it again
+-- Result {'ok'} or {'no'}: there is no board-period of this shape, or a later moderation is in force
 -- Cost   O(log n) a member
 
 local shape, limit, revision, kind = ARGV[6], tonumber(ARGV[7]), ARGV[8], ARGV[9]
@@ -61,6 +62,6 @@ if wrote > 0 then
 end
 if phase == 'end' then
   call('HDEL', meta, 'remoderate')
-  if built then call('HSET', meta, 'built', '0') end -- who is shown again comes with the next result
+  if built then call('HSET', meta, 'built', '0') end -- the next result has the members that are shown again
 end
 return {'ok'}

@@ -1,21 +1,21 @@
--- Reads several members' places, with the state of the board that they belong to.
+-- Reads the ranks of several members, with their neighbours and the state of the board.
 --
--- KEYS  1 sorted set   member by key
+-- KEYS  1 sorted set   member by sort key
 --       2 hash         meta: epoch, seq, shape, data, built
 --       3 hash         data: member to JSON
 --       4 sorted set   with ties dense, the distinct scores, see board.lua
---       5 sorted set   of a live window alone: its events, see window.lua
+--       5 sorted set   for a live window only: its events, see window.lua
 -- ARGV  two for each member, 1 to 256 members:
 --         member
---         around       neighbours on each side that are wanted too, 0 to 100
--- Result {now, built or '0', oldest, epoch or '', seq, shape or '', total, then for each member five:
---           start      0-based position of the first of the entries, -1: not on the board
---           rank       of that first
---           below      members that rank below the member asked for
---           {member, key, ...}   itself and its neighbours; {} where not on the board
---           {data, ...}   of these, false where there is none; {} where nobody has any}
---         now, and built, when the result of a board that is built was begun, are in µs
---         since 1970; oldest: when the oldest event happened, ms since 1970, '0' for none
+--         around       neighbours to read on each side, 0 to 100
+-- Result {now, built or '0', oldest, epoch or '', seq, shape or '', total, then five for each member:
+--           start      0-based position of the first entry; -1: the member is not on the board
+--           rank       of the first entry
+--           below      number of members that rank below the member
+--           {member, key, ...}   the member and its neighbours; {} if it is not on the board
+--           {data, ...}   of these entries, false for none; {} on a board without data}
+--         now, and built (when the build of the result began), are in µs since 1970. oldest is when the
+--         oldest event happened, in ms since 1970, '0' for none.
 -- Cost   O(log n + around) a member
 
 local members, meta, datas, distinct, events = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -33,7 +33,7 @@ local places = {
 local total, with_data = places[7], state[4]
 local ties = state[3] and state[3]:match(' %S+ (%S+)')
 
--- How many members come before a whole key.
+-- Returns the number of members with a better score than a tier. A tier is a score, negated for desc.
 local function before(tier) return call('ZCOUNT', members, '-inf', format('(%.0f', tier)) end
 
 local function tier_of(key) return math.floor(tonumber(key)) + 0 end

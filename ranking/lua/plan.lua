@@ -1,16 +1,15 @@
--- Puts a claimed member back on its agenda, or takes it off, unless its time has been
--- changed since it was claimed. What came to be of an instance after it was looked
--- after is not missed: it was listed before.
+-- Reschedules a claimed member of an agenda, or removes it, unless its time has changed since the
+-- claim. With a listing since the claim, the member stays on the agenda: a caller may have created a
+-- board-period that the housekeeping of this claim has not seen.
 --
 -- KEYS  1 sorted set   agenda
---       2 sorted set   listing: instance to when that may be forgotten, µs since 1970;
---                      this and what follows may be missing
---       3 sorted set   instances that the member leaves with the agenda
+--       2 sorted set   listing, see list.lua; optional, as is the next key
+--       3 sorted set   instances, from which the script removes the member with the agenda
 -- ARGV  1 member
---       2 claimed      its time, as claim.lua gave it
---       3 since        when it was claimed, µs since 1970
---       4 next         when it is due, likewise; '' takes it off
--- Result {'ok'} or {'changed'}
+--       2 claimed      the time that claim.lua or assign.lua gave the member
+--       3 since        when a node claimed the member, µs since 1970
+--       4 next         when the member is due, µs since 1970; '': remove it
+-- Result {'ok'} or {'changed'}: the member has another time, or is gone
 -- Cost   O(log n)
 
 local agenda, listing, instances = KEYS[1], KEYS[2], KEYS[3]

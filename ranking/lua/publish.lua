@@ -1,11 +1,11 @@
--- Publishes events that were carried out, each once. Begins with ids.lua and
--- amend.lua.
+-- Publishes events to their feed after the caller has carried them out, each event once. Follows
+-- lib/ids.lua and lib/amend.lua.
 --
 -- KEYS  1, 2 hashes    ids of the event, see begin.lua
 -- ARGV  1 channel      of the event's feed
 --       then three for each event:
 --         id           '' for none
---         digest
+--         digest       11 bytes, see begin.lua
 --         item         JSON
 -- Result {'ok'}
 -- Message [item,item,...]
@@ -14,7 +14,7 @@
 local ids, channel = {[0] = KEYS[1], [1] = KEYS[2]}, ARGV[1]
 local FIRST, STEP, DIGEST = 2, 3, 11
 
--- Nothing is written if it cannot be announced, see board.lua.
+-- The script writes nothing that it may not publish, see board.lua.
 local allowed = redis.acl_check_cmd
 if allowed and not allowed('PUBLISH', channel, '') then return redis.error_reply('NORIGHT the Redis user may not PUBLISH') end
 
@@ -30,7 +30,7 @@ local items, records = {}, {}
 for i = FIRST, #ARGV, STEP do
   local id, digest, item = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   local record = known[id] or digest
-  local state = record:sub(DIGEST + 1, DIGEST + 1) -- '' of what an older version has begun
+  local state = record:sub(DIGEST + 1, DIGEST + 1) -- '': an older version began the event
   if id == '' then
     items[#items + 1] = item
   elseif state == '' or state == 'b' then
@@ -38,7 +38,7 @@ for i = FIRST, #ARGV, STEP do
     local found = known[id]
     known[id] = digest .. 'p' .. record:sub(DIGEST + 2)
     if found then
-      ids_amend(ids, held, id, known[id]) -- boards forget it no later than this
+      ids_amend(ids, held, id, known[id]) -- the boards forget their ids no later than this record
     else
       records[#records + 1] = id
       records[#records + 1] = known[id]

@@ -1,12 +1,13 @@
--- Deletes a part of the events of members that are erased, which do not count any more; after the
--- last part, also the record that they do not count. Begins with order.lua and place.lua.
+-- Deletes events of erased members, one page in each call. These events no longer count. The last
+-- call also deletes the record of that. Follows lib/order.lua and lib/place.lua.
 --
 -- KEYS  1 sorted set   events, see window.lua
---       2 sorted set   forgotten, likewise
--- ARGV  1 limit        events to go through at most
---       2 ms, 3 event  to go on after; the event need not be there; '' and '': from the start
---       4 ...          member, the n up to which its events go, ...
--- Result {ms and event to go on after; '' and '': that was all}
+--       2 sorted set   forgotten, see window.lua
+-- ARGV  1 limit        events that the call reads at most
+--       2 ms, 3 event  position after which the page begins; the event need not exist; '' and '':
+--                      begin with the oldest event
+--       4 ...          two for each member: member, and the n up to which its events are deleted
+-- Result {ms, event}: the position after which the next page begins; '', '' after the last page
 -- Cost   O(log n + limit + members)
 
 local events, forgotten = KEYS[1], KEYS[2]
@@ -26,7 +27,7 @@ for i = 1, #rows, 2 do
 end
 if #gone > 0 then call('ZREM', events, unpack(gone)) end
 if #rows == 2 * limit then return {rows[#rows], rows[#rows - 1]} end
--- A member that came again may have been taken off since.
+-- A record with another n is of a later removal, and stays.
 for member, n in pairs(last) do
   if tonumber(call('ZSCORE', forgotten, member) or -1) == n then call('ZREM', forgotten, member) end
 end

@@ -1,7 +1,8 @@
--- Has the moderation be at a revision at least, where what it was at has been lost.
+-- Raises the revision of the moderation to at least the given one. A node calls it after Redis has
+-- lost a later revision.
 --
 -- KEYS  1 hash         definitions: 'moderated' is the latest revision, see censor.lua
--- ARGV  1 revision
+-- ARGV  1 revision     µs since 1970
 -- Result {'ok'}
 -- Cost   O(1)
 

@@ -1,9 +1,10 @@
--- Gives back who is hidden, where Redis has lost it: a part of it, or the last.
+-- Restores a part of the hidden members from the copy of the caller, after Redis has lost them. The
+-- last part also raises the revision.
 --
 -- KEYS  1 sorted set   hidden, see censor.lua
---       2 sorted set   shown, likewise
+--       2 sorted set   shown, see censor.lua
 --       3 hash         definitions: 'moderated' is the latest revision
--- ARGV  1 revision     the latest that the caller knows
+-- ARGV  1 revision     the latest that the caller knows, µs since 1970
 --       2 last         '1': the last part
 --       3 ...          entries of hidden
 -- Result {'ok'}
@@ -18,7 +19,7 @@ local call, format = redis.call, string.format
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local latest = tonumber(call('HGET', definitions, 'moderated') or 0)
--- Past whatever was in force on any board.
+-- Greater than each revision that may be in force on a board.
 local at = format('%.0f', math.max(now, revision + 1, latest + 1))
 for i = FIRST, #ARGV do
   if not call('ZSCORE', shown, ARGV[i]) then call('ZADD', hidden, 'NX', at, ARGV[i]) end

@@ -1,12 +1,11 @@
--- Gives up the lock of who builds a board, and takes away what was being built. Begins
--- with lock.lua.
+-- Releases the lock of a builder, and deletes the result in the making. Follows lib/lock.lua.
 --
 -- KEYS  1 string       lock
---       2 sorted set   aside: the result that is being built
+--       2 sorted set   aside: the result in the making
 --       3 sorted set   aside: its distinct scores
--- ARGV  1 token        of the caller; '' for what was left by one who died
--- Result {'ok'} or {'busy'}: another has it
--- Cost   O(1)
+-- ARGV  1 token        of the caller; '': delete the result that a stopped builder has left
+-- Result {'ok'} or {'busy'}: another caller holds the lock
+-- Cost   O(1); UNLINK frees the memory in the background
 
 local lock, aside, distinct, token = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 

@@ -1,9 +1,9 @@
--- Notes that many members are no longer hidden, as the board is deleted. Begins with
--- shown.lua.
+-- Records that members are no longer hidden on a board, which the caller deletes. Follows
+-- lib/shown.lua.
 --
 -- KEYS  1 sorted set   hidden, see censor.lua
---       2 sorted set   shown, likewise
---       3 hash         definitions, likewise
+--       2 sorted set   shown, see censor.lua
+--       3 hash         definitions, see censor.lua
 -- ARGV  1 where        'b/' instance
 --       2 remembered   members that shown keeps
 --       3 ...          members
@@ -29,6 +29,6 @@ for i = FIRST, #ARGV do
 end
 if n > 0 then
   call('HSET', definitions, 'moderated', revision)
-  trim_shown(shown, definitions, remembered, now, 2 * n) -- more than came
+  trim_shown(shown, definitions, remembered, now, 2 * n) -- more than this call added
 end
 return {'ok'}

@@ -1,42 +1,43 @@
--- Puts what was built in the place of the result there is, as a whole, and tells of it;
--- or notes that it would be the same. Begins with lock.lua.
+-- Replaces the present result by the result in the making, as a whole, and publishes that. If both are
+-- the same, it only records that the result is up to date. Follows lib/lock.lua.
 --
 -- KEYS  1 string       lock
---       2 sorted set   result
+--       2 sorted set   present result
 --       3 sorted set   its distinct scores
---       4 hash         meta: epoch, seq, clock, from, span, shape, built
+--       4 hash         meta: epoch, seq, clock, from, span, shape, built, moderated
 --       5 hash         the board's periods
---       6 sorted set   aside: what was built; none: nobody is on the board
+--       6 sorted set   aside: the result in the making; without members it does not exist
 --       7 sorted set   aside: its distinct scores
---       8 sorted set   those who were hidden since the result was built, by key: what is
---                      built has no such keys
---       9 sorted set   of a window alone: who is forgotten, see window.lua
---      10 hash         likewise: tallies
+--       8 sorted set   members hidden since the present result was built, by sort key; the new
+--                      result has no hidden members, so the script deletes the set
+--       9 sorted set   with a window: forgotten, see window.lua
+--      10 hash         with a window: tallies, see window.lua
 -- ARGV  1 token        of the caller
---       2 epoch        of the result that what was built was compared with, '' for none
---       3 next         epoch of what was built; '' where it is the same
---       4 built        when it was begun to be built
---       5 clock        the build's time
---       6 from, 7 span what the fraction of a key is a fraction of
+--       2 epoch        of the present result that the caller knows; '': there is none
+--       3 next         epoch of the new result; '': it is the same as the present one
+--       4 built        when the build began
+--       5 clock        of the build
+--       6 from, 7 span of which the tie fraction of a sort key is a fraction; span in µs
 --       8 shape        of the definition
---       9 channel to publish on
+--       9 channel      to publish on
 --      10 board        name, for the message
 --      11 revision     of the moderation that the caller knows
---      12 was          when the result was built, as hold.lua told
---      13 aside        members that are aside
---      14 due          of a window: when the result is to count as built where the next is
---                      due at once: some were set meanwhile, who are as they were
---      15 after        of a window: the last n of who is forgotten that was seen to; none:
---                      nobody was
---      16 set          likewise: '1' where some of these were set
+--      12 was          when the present result was built, as hold.lua returned it
+--      13 gathered     members of the result in the making
+--      14 due          with a window: replaces built if an update has set a member during the build,
+--                      so that the next build is due at once
+--      15 after        with a window: the last n in forgotten that the call before has handled; absent
+--                      in the first call
+--      16 set          absent likewise; '1': an update has set one of the members handled so far
 --         Times are in µs since 1970.
--- Result {'ok', built}, {'more', after, set} (there are more who are forgotten than one
---         call sees to: call again with these) or {'lost'}: the caller does not have the
---         lock, or not all is aside that was, or the result is another than it was, or is
---         no good any more, or others are hidden meanwhile; nothing was done
--- Message (byte 31 separates) board 31 31 epoch 31 1: it was replaced
--- Cost   O(1), and O(log n) for each who was forgotten meanwhile; what there was is freed
---        beside Redis's work
+-- Result {'ok', built}
+--         {'more', after, set}: forgotten has more members than one call handles; call again with both
+--         {'lost'}: the call has changed nothing, because the caller does not hold the lock, the
+--         present result or the number of gathered members is another one, or the moderation in
+--         force is later than revision
+-- Message (byte 31 separates) board 31 31 epoch 31 1: the result was replaced
+-- Cost   O(1), and O(log n) for each member in forgotten since the build began; UNLINK frees the
+--        former result in the background
 
 local lock, members, distinct, meta, periods = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local aside, aside_distinct, hiddens, forgotten = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
@@ -44,11 +45,11 @@ local tallies = KEYS[10]
 local token, epoch, next_epoch, built, clock = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local from, span, shape, channel, board, revision, was = ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12]
 
-local MOST = 250 -- who are seen to in a call
+local MOST = 250 -- members of forgotten that one call handles
 
 local call, format, floor = redis.call, string.format, math.floor
 
--- Nothing is written if it cannot be announced, see board.lua.
+-- The script writes nothing that it may not publish, see board.lua.
 local allowed = redis.acl_check_cmd
 if allowed and not allowed('PUBLISH', channel, '') then return redis.error_reply('NORIGHT the Redis user may not PUBLISH') end
 
@@ -59,8 +60,9 @@ if next_epoch ~= '' and not ARGV[15] and call('ZCARD', aside) ~= tonumber(ARGV[1
 
 local set_meanwhile = ARGV[16] == '1'
 
--- Has a member be in what was built as in the result there is.
-local function as_it_was(member)
+-- Gives a member the sort key in the new result that it has in the present one, or removes it. The
+-- build may have counted events that no longer count.
+local function keep_present(member)
   local key, other = call('ZSCORE', members, member), call('ZSCORE', aside, member)
   if key == other then return end
   if key then call('ZADD', aside, key, member) else call('ZREM', aside, member) end
@@ -81,7 +83,7 @@ if forgotten then
   local after = ARGV[15] or format('%.0f', tonumber(clock) - 1)
   local some = call('ZRANGEBYSCORE', forgotten, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, MOST)
   for i = 1, #some, 2 do
-    if next_epoch ~= '' then as_it_was(some[i]) end
+    if next_epoch ~= '' then keep_present(some[i]) end
     if call('HEXISTS', tallies, some[i]) == 1 then set_meanwhile = true end
   end
   if #some == 2 * MOST then return {'more', format('%.0f', tonumber(some[#some])), set_meanwhile and '1' or ''} end
@@ -92,8 +94,8 @@ if next_epoch == '' then
   call('HSET', meta, 'built', built)
   return {'ok', built}
 end
--- A key that is renamed over would be freed by this call; a million members hold Redis
--- for as long as they are freed.
+-- RENAME would free the former result within this call, and a million members would block Redis for
+-- that time. So UNLINK comes first.
 call('UNLINK', members, distinct)
 if call('EXISTS', aside) == 1 then call('RENAME', aside, members) end
 if call('EXISTS', aside_distinct) == 1 then call('RENAME', aside_distinct, distinct) end

@@ -1,19 +1,19 @@
--- Notes that an event is being taken back, or has been. Begins with ids.lua and
--- amend.lua.
+-- Records that a take-back of an event has begun, or has ended. Follows lib/ids.lua and lib/amend.lua.
 --
 -- KEYS  1, 2 hashes    ids of the event, see begin.lua
 -- ARGV  1 id
---       2 state        't': it is being taken back, 'T': it has been
+--       2 state        't': the take-back has begun; 'T': it has ended
 --       3 definition   of the event now, see begin.lua
--- Result {'ok', state before, fields, bucket}: the bucket of time that keeps the id, see ids.lua;
---         until it is forgotten, id and bucket stand for this occurrence alone. {'none'}: it is not known, or will not be in a
---         moment, or {'other'}: it was carried out by another definition
+-- Result {'ok', state before, fields, bucket}: the bucket of time that keeps the id, see ids.lua. Until
+--         the id expires, id and bucket together stand for this occurrence alone.
+--         {'none'}: the id is unknown, or about to expire
+--         {'other'}: another definition carried out the event
 -- Cost   O(1)
 
 local ids, id, state, definition = {[0] = KEYS[1], [1] = KEYS[2]}, ARGV[1], ARGV[2], ARGV[3]
 local DIGEST = 11
--- µs before an event is forgotten in which it is not taken back any more: it must not be
--- that its boards have forgotten it when they are told, for then it would stay there.
+-- In this time before the id expires, in µs, no take-back begins. The boards could forget their ids
+-- before the take-back reaches them, and its updates would stay there.
 local LATE = 10 * 1000000
 
 local time = redis.call('TIME')

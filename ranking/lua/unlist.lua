@@ -1,11 +1,12 @@
--- Takes instances that are gone off all lists, as their definition leaves for good.
+-- Removes deleted instances from all lists, while their definition is being deleted.
 --
 -- KEYS  1 sorted set   instances of the definition
 --       2 sorted set   agenda
 --       3 sorted set   listing
 --       4 hash         definitions
--- ARGV  1 field        of the definitions that says since when it leaves
---       2 leaving       what it says: if that is otherwise now, nothing is done
+-- ARGV  1 field        of the hash: since when the definition is being deleted
+--       2 leaving      the value of the field that the caller knows; with another one, the call
+--                      changes nothing
 --       3 ...          instances
 -- Result {'ok'}
 -- Cost   O(log n) an instance

@@ -1,5 +1,5 @@
--- The states of erasures, for scripts that begin with this one. A state is JSON in the hash of
--- erasures. A state that has ended is a report, and is kept for a time.
+-- The states of erasures. A state is JSON in the hash of erasures. The state of an erasure that has
+-- ended is a report, which Redis keeps for a day.
 
 local call, format = redis.call, string.format
 
@@ -11,7 +11,7 @@ local KEPT = 24 * 3600 * 1000000 -- µs that a report is kept
 local SOME = 1000 -- reports deleted in one call at most
 local DELETION = '/' -- the item on the agenda for reports to be deleted; no kind has this name
 
--- A whole number of a state or of a walk; nil where it has none.
+-- Returns a whole number of a state or of a walk, or nil.
 local function number_of(text, name) return tonumber(text:match('"' .. name .. '":(%d+)') or '') end
 
 local function state_of(boards, removed, left, began) -- without its end

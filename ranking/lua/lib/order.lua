@@ -1,7 +1,7 @@
--- The order of members, for other scripts to begin with.
+-- The order of members with equal sort keys.
 
--- Whether one member comes after another: by bytes, as sorted sets have it. (Lua's <
--- follows the server's locale.)
+-- Reports whether one member comes after another, by bytes, as in a sorted set. (Lua's < depends on
+-- the locale of the server.)
 local function after(a, b)
   for i = 1, math.min(#a, #b) do
     local x, y = a:byte(i), b:byte(i)

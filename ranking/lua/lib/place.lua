@@ -1,7 +1,7 @@
--- Where a page goes on, for scripts that begin with order.lua and this one.
+-- Positions at which the next page of a sorted set begins. Follows lib/order.lua.
 
--- The 0-based place of the first of a sorted set that comes after a score and a member,
--- which need not be there.
+-- Returns the 0-based position after a score and a member in a sorted set. The member need not be in
+-- the set.
 local function place_after(set, score, member)
   local held = redis.call('ZSCORE', set, member)
   if held and tonumber(held) == tonumber(score) then return redis.call('ZRANK', set, member) + 1 end

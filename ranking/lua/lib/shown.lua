@@ -1,7 +1,7 @@
--- Other scripts begin with this one.
+-- The set of members that were shown again, see censor.lua.
 
--- Drops from shown the oldest members, at most step, that are too many or older than a day,
--- and notes the revision up to which shown may lack members.
+-- Removes the oldest members from shown, at most step: those beyond remembered, and those older than
+-- a day. Records the revision up to which shown may lack members.
 local function trim_shown(shown, definitions, remembered, now, step)
   local DAY = 24 * 3600 * 1000000 -- µs
   local call, format = redis.call, string.format

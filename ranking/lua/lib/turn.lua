@@ -1,12 +1,11 @@
--- Deliveries wait in a line for each definition, and the lines take turns. Other scripts
--- begin with this one.
+-- Deliveries wait in a line for each definition, and the lines take turns.
 
 local turn_time = redis.call('TIME')
 local now = tonumber(turn_time[1]) * 1000000 + tonumber(turn_time[2])
 
--- Notes when a line has its turn, after a change of the line. A line without a due
--- delivery has its turn when the first falls due; one that waits for its turn keeps it.
--- after: the turn comes no sooner, in µs since 1970; nil for a line that was not served.
+-- Records the turn of a line after a change of the line. A line without a due delivery has its turn
+-- when its first delivery falls due. A line that waits for its turn keeps it. after: the earliest
+-- time of the turn, in µs since 1970; nil for a line from which the script has claimed nothing.
 local function turn_note(turns, line, slot, after)
   local call = redis.call
   local first = call('ZRANGE', line, 0, 0, 'WITHSCORES')
