@@ -71,7 +71,8 @@ const (
 // ErrConflict) does not stop the other updates of its event. An occurrence that was taken
 // back never counts, also on boards where it has not counted yet.
 func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) ([]EventResult, error) {
-	// One bound for both: a caller may wait for a read of the definitions, and then for the profiles.
+	// One bound for all: a caller may wait for a read of the definitions, for profiles, and then for
+	// the scripts.
 	began := time.Now()
 	first, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
@@ -115,9 +116,13 @@ func (s *Store) ApplyEvents(ctx context.Context, event string, all []EventCall) 
 		o.result.Updates = happened[i].Updates
 		valid, whose = append(valid, o), append(whose, &happened[i])
 	}
-	waits, stop := context.WithTimeout(ctx, eventTimeouts*s.cfg.CallTimeout)
+	weight := 0
+	for _, o := range valid {
+		weight += o.Weight()
+	}
+	bound, stop := context.WithDeadline(ctx, began.Add(time.Duration(1+weight/maxEventBatch)*s.cfg.CallTimeout))
 	defer stop()
-	err = s.events.Commit(waits, event, valid)
+	err = s.events.Commit(bound, event, valid)
 	for i, h := range whose {
 		// After an early end of Commit, another goroutine still writes to the occurrence.
 		if h.Err = err; err == nil {

@@ -21,7 +21,7 @@ import (
 // milliseconds of Redis, in calls of at most 128 updates.
 const maxEventBatch = 512
 
-// eventTimeouts times Config.CallTimeout bounds the three trips of an occurrence.
+// eventTimeouts times Config.CallTimeout bounds the three trips of a batch of occurrences.
 const eventTimeouts = 3
 
 // slowEvents is the time after which a batch of occurrences no longer keeps the next ones back. It

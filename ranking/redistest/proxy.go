@@ -3,7 +3,7 @@ package redistest
 import (
 	"bytes"
 	"net"
-	"slices"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,7 +26,7 @@ type Proxy struct {
 	credentials string   // "user:password@" of the server; "" for none
 	silent      bool     // the proxy drops all data, and silences each connection that has any
 	cut         bool     // close a connection with a script when the server answers
-	hold        []string // texts; data of a client that contain one do not reach the server, nor do later data
+	hold        []string // texts; a command of a client that contains one does not reach the server, nor do later data
 	gates       []*Gate
 	held        atomic.Int64
 	conns       []net.Conn
@@ -130,8 +130,8 @@ func (p *Proxy) CutAnswers(cut bool) {
 	p.cut = cut
 }
 
-// Hold drops data of a client that contain one of the texts, and all later data of that
-// connection in both directions. The connection stays open without an answer.
+// Hold drops the first command of a client that contains one of the texts, and all later data of
+// that connection in both directions. The connection stays open without an answer.
 func (p *Proxy) Hold(texts ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,6 +188,26 @@ func (p *Proxy) accept() {
 	}
 }
 
+// command is the start of a command on the wire.
+var command = regexp.MustCompile(`\*[0-9]+\r\n\$[0-9]+\r\n`)
+
+// heldFrom returns the start of the first command in data that contains one of the texts, or -1.
+func heldFrom(data []byte, texts []string) int {
+	first := -1
+	for _, text := range texts {
+		if at := bytes.Index(data, []byte(text)); at >= 0 && (first < 0 || at < first) {
+			first = at
+		}
+	}
+	start := min(first, 0)
+	for _, c := range command.FindAllIndex(data, -1) {
+		if c[0] < first {
+			start = c[0]
+		}
+	}
+	return start
+}
+
 // pump copies data from one half of a link to the other until either half is closed.
 func (p *Proxy) pump(l *link, to, from net.Conn) {
 	defer to.Close()
@@ -210,9 +230,10 @@ func (p *Proxy) pump(l *link, to, from net.Conn) {
 		if bytes.Contains(bytes.ToLower(buf[:n]), []byte("\nevalsha\r\n")) {
 			l.asked.Store(true)
 		}
-		if from == l.client && !p.swallow[l] && slices.ContainsFunc(p.hold, func(text string) bool { return bytes.Contains(buf[:n], []byte(text)) }) {
+		if at := heldFrom(buf[:n], p.hold); from == l.client && !p.swallow[l] && at >= 0 {
 			p.swallow[l] = true
 			p.held.Add(1)
+			to.Write(buf[:at]) // an error shows at the next write
 		}
 		for _, g := range p.gates {
 			if from == l.client && bytes.Contains(buf[:n], []byte(g.text)) && g.seen.Add(1) == 1 {

@@ -51,8 +51,8 @@ func TestKilledInTheMiddleOfAnEvent(t *testing.T) {
 	}{
 		{"before anything is noted", []string{"{/gift}"}, nil},
 		{"before the first board", []string{"{a}", "{b}", "{c:s1}", "{d}", "{e}"}, nil},
-		{"after one", []string{"{b}", "{c:s1}", "{d}", "{e}"}, []string{"a"}},
-		{"after three", []string{"{a}", "{d}"}, []string{"b", "c:s1", "e"}},
+		{"after one", []string{"{b}"}, []string{"a"}},
+		{"after three", []string{"{d}"}, []string{"a", "b", "c:s1"}},
 		{"after all", []string{"f:gift"}, []string{"a", "b", "c:s1", "d", "e"}},
 	} {
 		t.Run(point.name, func(t *testing.T) {
