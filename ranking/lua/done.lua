@@ -3,8 +3,8 @@
 -- KEYS  1 hash         the board's periods, see settle.lua
 -- ARGV  1 period
 --       2 id           of the delivery
--- Result {'ok', 1 if this call marked the period, else 0} or {'other'}: the delivery of the period
---         has another id, or the period is not settled
+-- Result {'ok', 1 if this call marked the period, else 0}: 0 too where the board has no record of the
+--         period. Or {'other'}: the delivery has another id, or the period is not settled
 -- Cost   O(1)
 
 local periods = KEYS[1]

@@ -443,3 +443,21 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 	require.ErrorIs(t, err, pipeline.ErrNotSent)
 	require.ErrorIs(t, err, redis.ErrClosed)
 }
+
+// A call whose time is over sends nothing, and ends no call of another caller.
+func TestExpiredCallLeavesTheConnection(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		c := connect(t, url)
+		placed, answered := make(chan struct{}), make(chan error, 1)
+		blocked := command("blpop", "list", 60)
+		go func() { answered <- c.Send(t.Context(), func() { close(placed) }, blocked) }()
+		<-placed
+		expired, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+		defer cancel()
+		require.ErrorIs(t, c.Send(expired, nil, command("ping")), pipeline.ErrNotSent)
+		require.NoError(t, c.RPush(t.Context(), "list", "x").Err()) // on another connection
+		require.NoError(t, <-answered)
+		require.Equal(t, []any{"list", "x"}, blocked.Val())
+	})
+}
