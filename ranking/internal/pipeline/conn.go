@@ -305,7 +305,7 @@ func orEnd(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
 	}
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("Redis closed the connection: %w", err)
+		return fmt.Errorf("the connection was closed by Redis: %w", err)
 	}
 	return err
 }

@@ -72,7 +72,7 @@ func (e replyError) Error() string { return string(e) }
 func (replyError) RedisError() {}
 
 // errProtocol reports bytes that are no RESP2.
-var errProtocol = errors.New("Redis sent an invalid reply")
+var errProtocol = errors.New("the reply of Redis is invalid")
 
 // reader decodes replies.
 type reader struct{ in *bufio.Reader }
