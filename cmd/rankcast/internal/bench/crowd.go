@@ -63,7 +63,7 @@ func (t *target) gather(ctx context.Context, s *status, sockets, perSecond int, 
 			one, err := t.join(ctx, number, subscribe(number), handle)
 			at := time.Now()
 			mu.Lock()
-			c.took = max(c.took, at.Sub(sch.start))
+			c.took = max(c.took, at.Sub(sch.dueRequest(0)))
 			if err != nil && first == nil {
 				first = err
 			}

@@ -61,7 +61,7 @@ func (o *openFlags) newRound(ctx context.Context, t *target, members []string, p
 	for _, e := range entries {
 		r.base = append(r.base, e.Score)
 	}
-	r.schedule = newSchedule(time.Time{}, o.Rate, o.Batch, len(members), o.Duration)
+	r.schedule = newSchedule(time.Now(), o.Rate, o.Batch, len(members), o.Duration)
 	return r, err
 }
 
@@ -119,7 +119,7 @@ func (o *openRound) run(ctx context.Context, s *status, n int, subscribe func(nu
 	s.timed(o.Duration)
 	late := startLateness(ctx)
 	from, frames := o.t.read(), c.frames.Load()
-	o.schedule.start = time.Now()
+	o.schedule.begin()
 	all := runOpen(sending, calls, o.schedule, sent)
 	to, frames := o.t.read(), c.frames.Load()-frames
 	late.end(f)
