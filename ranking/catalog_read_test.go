@@ -97,3 +97,44 @@ func TestUnchangedDefinitionsAreNotDecodedAgain(t *testing.T) {
 		require.Contains(t, d.boards, "new2/0")
 	})
 }
+
+// Housekeeping does not work by the answer of a read that began long ago: it may lack what another node
+// has changed since.
+func TestHousekeepingWorksByARecentRead(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		a, b := newNode(t, url), newNode(t, url)
+		define(t, a, definition.Board{Name: "b", Kind: "user"})
+		apply(t, b, "b", definition.Update{Member: "m", Score: 5})
+		answered, hold := make(chan struct{}), make(chan struct{})
+		release := sync.OnceFunc(func() { close(hold) })
+		defer release()
+		var reads atomic.Int64
+		b.rdb.AddHook(&cutter{answered: func(sc string) {
+			if sc == script.Catalog.Name && reads.Add(1) == 1 {
+				close(answered)
+				<-hold
+			}
+		}})
+		aged(b, lookEarly)
+		_, err := b.catalog.get(t.Context())
+		require.NoError(t, err)
+		<-answered
+		require.NoError(t, a.HideEverywhere(t.Context(), "user", "m", Moderator{}))
+		b.catalog.clock.set(b.catalog.clock.now() + lease.Microseconds())
+		d, _, err := b.leasedDefinitions(onWait{t.Context(), release})
+		require.NoError(t, err)
+		require.True(t, d.hidden.hides("b", "user", "m"))
+	})
+}
+
+// onWait is a context that calls a function when somebody begins to wait for its end.
+type onWait struct {
+	context.Context
+	call func()
+}
+
+func (c onWait) Done() <-chan struct{} {
+	c.call()
+	return c.Context.Done()
+}
