@@ -19,7 +19,7 @@ func (s *Store) housekeepFamily(ctx context.Context, d *definitions, c claim, un
 	slot, after, goesOn := strings.Cut(c.member, " ")
 	var next string
 	var err error
-	agenda := []string{s.keys.Agenda()}
+	agenda := []string{s.keys.Agenda(), s.keys.Listing()}
 	switch since, leaving := d.leaving[slot]; {
 	case leaving && goesOn: // from a change before the deletion; the slot itself is on the agenda
 	case leaving && c.since < since+grace.Microseconds(): // other nodes may still write

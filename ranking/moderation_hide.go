@@ -87,15 +87,21 @@ func (s *Store) moderateOnBoard(ctx context.Context, action, board, member strin
 	return s.scheduleAfterGrace(ctx, n.Instance())
 }
 
-// scheduleAfterGrace puts an instance on the agenda for the time when all nodes know what
-// this node knows, even if housekeeping looks at the instance before.
-func (s *Store) scheduleAfterGrace(ctx context.Context, instance string) error {
-	if err := s.scheduleIn(ctx, grace, instance); err != nil {
+// scheduleAfterGrace puts an item on the agenda for the time when all nodes know what this node
+// knows, even if the item is due before that for another reason.
+func (s *Store) scheduleAfterGrace(ctx context.Context, item string) error {
+	// The listing comes first: plan.lua keeps a listed item on the agenda.
+	if err := s.list(ctx, item, s.catalog.clock.now()+grace.Microseconds()); err != nil {
 		return err
 	}
+	return s.scheduleIn(ctx, grace, item)
+}
+
+// list keeps an item on the agenda until a time, in µs since 1970.
+func (s *Store) list(ctx context.Context, item string, until int64) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()
-	at := redis.Z{Score: float64(s.catalog.clock.now() + grace.Microseconds()), Member: instance}
+	at := redis.Z{Score: float64(until), Member: item}
 	if err := s.rdb.ZAddArgs(ctx, s.keys.Listing(), redis.ZAddArgs{GT: true, Members: []redis.Z{at}}).Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -117,7 +123,7 @@ func (s *Store) moderateKind(ctx context.Context, action, kind, member string, b
 		if rule.Kind == kind {
 			// Now, and again when all nodes know. The first run may be on a node that does
 			// not know yet, and other nodes may still write by the state before.
-			if err := cmp.Or(s.scheduleNow(ctx, slot), s.scheduleIn(ctx, grace, familyCursor(slot, ""))); err != nil {
+			if err := cmp.Or(s.scheduleNow(ctx, slot), s.scheduleAfterGrace(ctx, familyCursor(slot, ""))); err != nil {
 				return err
 			}
 		}
