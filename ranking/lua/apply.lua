@@ -173,7 +173,7 @@ for i = first, #ARGV, STEP do
       --+ if taking_back
       end
       --+ end
-      if unlisted and id ~= '' and #result > 1 then return {'new', format('%.0f', now)} end
+      if unlisted and id ~= '' and #result > 1 then return {'new', format('%d', now)} end
       clock = clock + math.max(#changes - before, 1)
       if #result > 1 then -- it was not refused
         local mark = op == 'undo' and ' t' or ''
@@ -192,20 +192,20 @@ end
 
 if #kept > 0 then
   if stale then call('UNLINK', unpack(stale)) end
-  if not has_newer then call('HSET', ids, '', format('%.0f', bucket)) end
+  if not has_newer then call('HSET', ids, '', format('%d', bucket)) end
   call('HSET', ids, unpack(kept))
 end
 if #changes > 0 or wrote then
   if not shaped then
     call('HSET', meta, 'shape', shape)
     --+ if window
-    if live then call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span)) end
+    if live then call('HSET', meta, 'epoch', epoch, 'from', format('%d', from), 'span', format('%d', span)) end
     --+ else
-    call('HSET', meta, 'epoch', epoch, 'from', format('%.0f', from), 'span', format('%.0f', span))
+    call('HSET', meta, 'epoch', epoch, 'from', format('%d', from), 'span', format('%d', span))
     --+ end
     --+ if moderation
     if revision > 0 then
-      moderated = format('%.0f', revision)
+      moderated = format('%d', revision)
       call('HSET', meta, 'kind', kind)
     end
     --+ end
@@ -217,13 +217,13 @@ if #changes > 0 or wrote then
   --+ if moderation
   if moderated ~= state[10] then call('HSET', meta, 'moderated', moderated) end
   --+ end
-  call('HSET', meta, 'seq', format('%.0f', seq + #changes), 'clock', format('%.0f', clock))
+  call('HSET', meta, 'seq', format('%d', seq + #changes), 'clock', format('%d', clock))
   if #changes > 0 then
-    call('PUBLISH', channel, format('%s\31%s\31%s\31%.0f\30', board, period, epoch, seq + 1) .. table.concat(changes, '\30'))
+    call('PUBLISH', channel, format('%s\31%s\31%s\31%d\30', board, period, epoch, seq + 1) .. table.concat(changes, '\30'))
   end
 elseif stayed and shaped and ARGV[13] == '1' then
-  call('HSET', meta, 'wrote', format('%.0f', now))
+  call('HSET', meta, 'wrote', format('%d', now))
 end
-if relist and (shaped or wrote) and (wrote or #changes + #kept > 0) then call('HSET', meta, 'listed', format('%.0f', now)) end
+if relist and (shaped or wrote) and (wrote or #changes + #kept > 0) then call('HSET', meta, 'listed', format('%d', now)) end
 
 return results

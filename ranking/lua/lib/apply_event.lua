@@ -35,7 +35,7 @@
       --+ if taking_back
       elseif taken then
         local n = taken:match(' @(%x+)')
-        if n and unlisted then return {'new', format('%.0f', now)} end
+        if n and unlisted then return {'new', format('%d', now)} end
         if n and call('ZREM', events, member .. '|' .. n .. '|' .. score_text) == 1 and tonumber(n, 16) > tonumber(call('ZSCORE', forgotten, member) or -1) then
           to = to - 1
           if mode == 'sum' and amount < 0 then less = less + amount elseif mode == 'sum' then more = more - amount end
@@ -73,13 +73,13 @@
       elseif not ms and not forgets and to == count then
         stayed, score, rank = true, had, had_rank
       elseif unlisted then
-        return {'new', format('%.0f', now)}
+        return {'new', format('%d', now)}
       else
         wrote = true
-        if forgets then call('ZADD', forgotten, format('%.0f', clock - 1), member) end
-        if ms then call('ZADD', events, format('%.0f', ms), format('%s|%x|%s', member, clock, score_text)) end
+        if forgets then call('ZADD', forgotten, format('%d', clock - 1), member) end
+        if ms then call('ZADD', events, format('%d', ms), format('%s|%x|%s', member, clock, score_text)) end
         if to > 0 then
-          call('HSET', tallies, member, format('%.0f %.0f %.0f', to, more, less))
+          call('HSET', tallies, member, format('%d %d %d', to, more, less))
         else
           call('HDEL', tallies, member)
         end
@@ -100,7 +100,7 @@
           score = more - less
           if score ~= had then -- reached now
             local s = sign * score + 0 -- +0: never -0
-            new = ties == 'member' and format('%.0f', s) or key_of(members, moderated and hiddens or nil, s, clock - from, span)
+            new = ties == 'member' and format('%d', s) or key_of(members, moderated and hiddens or nil, s, clock - from, span)
           end
           --+ if data
           if data ~= held then

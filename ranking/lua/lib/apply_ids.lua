@@ -4,24 +4,29 @@
 local DIGEST = 11 -- bytes
 local BUCKET = 610 * 1000000 -- µs, see ids.lua
 
-local known, kept, nth = {}, {}, 1 -- records of this batch by id; {id, record, id, record, ...}; place of an id in newer and older
+local known, kept, nth = {}, {}, 0 -- records of this batch by id; {id, record, id, record, ...}; place of an id in newer and older
 local ids, newer, older, has_newer, has_older, bucket, stale -- the hash and the records of the present bucket, and of the one before
 local asked = {}
 for i = first + 3, #ARGV, STEP do
   if ARGV[i] ~= '' then asked[#asked + 1] = ARGV[i] end
 end
 if #asked > 0 then
-  local even, odd = call('HMGET', KEYS[3], '', unpack(asked)), call('HMGET', KEYS[4], '', unpack(asked))
-  local even_bucket, odd_bucket = tonumber(even[1] or -2), tonumber(odd[1] or -2)
+  local even_bucket, odd_bucket = tonumber(call('HGET', KEYS[3], '') or -2), tonumber(call('HGET', KEYS[4], '') or -2)
   bucket = math.max(floor(clock / BUCKET), even_bucket, odd_bucket)
   local other, newer_bucket, older_bucket = KEYS[4], even_bucket, odd_bucket
-  ids, newer, older = KEYS[3], even, odd
+  ids = KEYS[3]
   if bucket % 2 == 1 then
     other, newer_bucket, older_bucket = KEYS[3], odd_bucket, even_bucket
-    ids, newer, older = KEYS[4], odd, even
+    ids = KEYS[4]
   end
   has_newer, has_older = newer_bucket == bucket, older_bucket == bucket - 1
+  if #asked == 1 then -- HMGET takes three times as long
+    newer = has_newer and {call('HGET', ids, asked[1])}
+    older = has_older and {call('HGET', other, asked[1])}
+  else
+    newer = has_newer and call('HMGET', ids, unpack(asked))
+    older = has_older and call('HMGET', other, unpack(asked))
+  end
   if not has_newer and newer_bucket >= 0 then stale = {ids} end
   if not has_older and older_bucket >= 0 then stale = {other, stale and stale[1]} end
 end
-

@@ -10,7 +10,7 @@
       --+ if leaving
       if key and ttl > 0 and tonumber(call('ZSCORE', entered, member) or now) <= now - ttl then
         -- Its time is over, and more were due than one batch removes.
-        if unlisted then return {'new', format('%.0f', now)} end
+        if unlisted then return {'new', format('%d', now)} end
         remove(member, seen)
         seen, key = false, false
       end
@@ -63,7 +63,7 @@
       elseif stays then
         stayed, rank = true, had_rank
       elseif unlisted then
-        return {'new', format('%.0f', now)}
+        return {'new', format('%d', now)}
       --+ if leaving
       elseif not score then
         remove(member, seen)
@@ -74,9 +74,9 @@
         if score ~= had then -- reached now
           local s = sign * score + 0
           --+ if moderation
-          new = ties == 'member' and format('%.0f', s) or key_of(members, moderated and hiddens or nil, s, clock - from, span)
+          new = ties == 'member' and format('%d', s) or key_of(members, moderated and hiddens or nil, s, clock - from, span)
           --+ else
-          new = ties == 'member' and format('%.0f', s) or key_of(members, nil, s, clock - from, span)
+          new = ties == 'member' and format('%d', s) or key_of(members, nil, s, clock - from, span)
           --+ end
         end
         --+ if moderation
@@ -91,7 +91,7 @@
         if shown and limit > 0 and not had and is_beyond(limit, member, new) then
           there, shown = false, false
         elseif ttl > 0 and not had then
-          call('ZADD', entered, format('%.0f', now), member)
+          call('ZADD', entered, format('%d', now), member)
         end
         --+ end
         --+ if data

@@ -7,9 +7,9 @@ local shape = ARGV[11]
 local open = true
 if now < tonumber(ARGV[6]) or now >= tonumber(ARGV[7]) then
   local opens, closes, starts, ends, lease = ARGV[8]:match('^(%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if now >= tonumber(lease) then return {'stale', format('%.0f', now)} end
+  if now >= tonumber(lease) then return {'stale', format('%d', now)} end
   open = now >= tonumber(starts) and (ends == '0' or now < tonumber(ends))
-  if open and closes ~= '0' and (now < tonumber(opens) or now >= tonumber(closes)) then return {'turn', format('%.0f', now)} end
+  if open and closes ~= '0' and (now < tonumber(opens) or now >= tonumber(closes)) then return {'turn', format('%d', now)} end
 end
 
 local first = 14 -- of the arguments not read yet
@@ -28,14 +28,14 @@ first = first + 4
 
 local state = call('HMGET', meta, 'epoch', 'seq', 'clock', 'from', 'span', 'shape', 'data', 'settled', 'listed', 'moderated')
 local exists, shaped, with_data, moderated = state[1], state[6], state[7], state[10]
-if shaped and shaped ~= shape then return {'shape', format('%.0f', now)} end
+if shaped and shaped ~= shape then return {'shape', format('%d', now)} end
 --+ if moderation
-if moderated and revision < tonumber(moderated) then return {'behind', format('%.0f', now), moderated} end
+if moderated and revision < tonumber(moderated) then return {'behind', format('%d', now), moderated} end
 --+ else
-if moderated then return {'part', format('%.0f', now), 'moderation'} end
+if moderated then return {'part', format('%d', now), 'moderation'} end
 --+ end
 --+ if not data
-if with_data then return {'part', format('%.0f', now), 'data'} end
+if with_data then return {'part', format('%d', now), 'data'} end
 --+ end
 -- A period that was announced as closed stays as it was, even when the clock is set back.
 local final = state[8]

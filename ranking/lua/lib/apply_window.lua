@@ -7,9 +7,9 @@ local over = floor(now / 1000) - length -- ms; an event counts from then on, and
 local MOST = 2 ^ 53 - 1 -- of the sums of a tally
 local AHEAD = 5000 -- ms by which the clock of a sender may be ahead
 
-if open and shaped and call('ZRANGEBYSCORE', events, '-inf', format('%.0f', over), 'LIMIT', '0', '1')[1] then
+if open and shaped and call('ZRANGEBYSCORE', events, '-inf', format('%d', over), 'LIMIT', '0', '1')[1] then
   -- The events have to go first, because updates are answered by what is left.
-  if unlisted then return {'new', format('%.0f', now)} end
+  if unlisted then return {'new', format('%d', now)} end
   local SWEEP = 16 -- events that a batch removes at most, and one more for each of its updates
 --+ file changes
 --+ if not tied leaving moderation
@@ -25,7 +25,7 @@ if open and shaped and call('ZRANGEBYSCORE', events, '-inf', format('%.0f', over
   clock = clock + 1
   if more and ARGV[WINDOW + 3] == '0' then
     if wrote then publish(epoch, seq, clock) end
-    return {'due', format('%.0f', now)}
+    return {'due', format('%d', now)}
   end
 end
 

@@ -8,19 +8,22 @@ local BUCKET = 610 * 1000000 -- µs; ids live for one to two buckets, so for ten
 local function ids_find(hashes, now, ids)
   local known = {}
   if #ids == 0 then return known end
-  local even, odd = redis.call('HMGET', hashes[0], '', unpack(ids)), redis.call('HMGET', hashes[1], '', unpack(ids))
-  local even_bucket, odd_bucket = tonumber(even[1] or -2), tonumber(odd[1] or -2)
+  local call = redis.call
+  local even_bucket, odd_bucket = tonumber(call('HGET', hashes[0], '') or -2), tonumber(call('HGET', hashes[1], '') or -2)
   local bucket = math.max(math.floor(now / BUCKET), even_bucket, odd_bucket)
-  local newer, older, newer_bucket, older_bucket = even, odd, even_bucket, odd_bucket
-  if bucket % 2 == 1 then newer, older, newer_bucket, older_bucket = odd, even, odd_bucket, even_bucket end
+  local newer, older = hashes[bucket % 2], hashes[1 - bucket % 2]
+  local newer_bucket, older_bucket = even_bucket, odd_bucket
+  if bucket % 2 == 1 then newer_bucket, older_bucket = odd_bucket, even_bucket end
   local has_newer, has_older, old, stale = newer_bucket == bucket, older_bucket == bucket - 1, {}, nil
-  if not has_newer and newer_bucket >= 0 then stale = {hashes[bucket % 2]} end
-  if not has_older and older_bucket >= 0 then stale = {hashes[1 - bucket % 2], stale and stale[1]} end
+  if not has_newer and newer_bucket >= 0 then stale = {newer} end
+  if not has_older and older_bucket >= 0 then stale = {older, stale and stale[1]} end
+  newer = has_newer and call('HMGET', newer, unpack(ids))
+  older = has_older and call('HMGET', older, unpack(ids))
   for i, id in ipairs(ids) do
-    if has_newer and newer[i + 1] then
-      known[id] = newer[i + 1] -- it is later than what the older hash has
-    elseif has_older and older[i + 1] then
-      known[id], old[id] = older[i + 1], true
+    if has_newer and newer[i] then
+      known[id] = newer[i] -- it is later than what the older hash has
+    elseif has_older and older[i] then
+      known[id], old[id] = older[i], true
     end
   end
   return known, {
@@ -36,7 +39,7 @@ local function ids_keep(hashes, held, records)
   if #records == 0 then return end
   local hash = hashes[held.bucket % 2]
   if held.stale then redis.call('UNLINK', unpack(held.stale)) end
-  if not held.has_newer then redis.call('HSET', hash, '', string.format('%.0f', held.bucket)) end
+  if not held.has_newer then redis.call('HSET', hash, '', string.format('%d', held.bucket)) end
   redis.call('HSET', hash, unpack(records))
 end
 

@@ -13,7 +13,7 @@ local function key_of(set, other, s, age, span)
   if age >= span or q < 2 * span then
     -- Several microseconds share a key here, so an equal may have this key or one past it.
     -- (Otherwise each microsecond has its own key, and the clock never repeats.)
-    local next_score = format('(%.0f', s + 1)
+    local next_score = format('(%d', s + 1)
     local last = redis.call('ZREVRANGEBYSCORE', set, next_score, key, 'WITHSCORES', 'LIMIT', '0', '1')[2]
     if other then
       local there = redis.call('ZREVRANGEBYSCORE', other, next_score, key, 'WITHSCORES', 'LIMIT', '0', '1')[2]

@@ -65,7 +65,7 @@ local function set_score(member, count, score, from, span)
     return
   end
   local s = sign * score + 0 -- +0: never -0
-  local new = ties == 'member' and format('%.0f', s) or key_of(members, window.moderated and hiddens or nil, s, clock - from, span)
+  local new = ties == 'member' and format('%d', s) or key_of(members, window.moderated and hiddens or nil, s, clock - from, span)
   if seen then
     move(member, key, new, window.with_data and call('HGET', datas, member) or '')
   else
@@ -75,7 +75,7 @@ end
 
 -- Drops some forgotten members whose events have all gone, also from a result under way.
 local function drop_forgotten(over)
-  local past = call('ZRANGEBYSCORE', forgotten, '-inf', format('%.0f', over * 1000 - BUILDS), 'LIMIT', '0', FORGOTTEN_EACH)
+  local past = call('ZRANGEBYSCORE', forgotten, '-inf', format('%d', over * 1000 - BUILDS), 'LIMIT', '0', FORGOTTEN_EACH)
   if #past > 0 then call('ZREM', forgotten, unpack(past)) end
 end
 
@@ -85,13 +85,13 @@ end
 -- events are over than one call removes and no event counts any more.
 function window.sweep(most, from, span, epoch)
   local over = goes_until()
-  local due = call('ZRANGEBYSCORE', events, '-inf', format('%.0f', over), 'LIMIT', 0, most)
+  local due = call('ZRANGEBYSCORE', events, '-inf', format('%d', over), 'LIMIT', 0, most)
   if #due == most and tonumber(call('ZRANGE', events, -1, -1, 'WITHSCORES')[2]) <= over then
     call('UNLINK', events, tallies, forgotten)
     if window.live and call('EXISTS', members, hiddens) > 0 then
       call('UNLINK', members, datas, distinct, hiddens)
       clock = clock + 1
-      call('HSET', meta, 'epoch', epoch, 'seq', '1', 'clock', format('%.0f', clock))
+      call('HSET', meta, 'epoch', epoch, 'seq', '1', 'clock', format('%d', clock))
       call('PUBLISH', channel, format('%s\31%s\31%s\0311', board, period, epoch))
       return most, true, false
     end
@@ -125,7 +125,7 @@ function window.sweep(most, from, span, epoch)
     end
     if count ~= before then
       if count > 0 then
-        kept[#kept + 1], kept[#kept + 2] = member, format('%.0f %.0f %.0f', count, plus, minus)
+        kept[#kept + 1], kept[#kept + 2] = member, format('%d %d %d', count, plus, minus)
       else
         gone[#gone + 1] = member
       end
