@@ -57,8 +57,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &silent) && silent.Timeout()
 }
 
-// optional is a parameter of a request that may be absent. Other than a pointer it is equal to another one of the
-// same value.
+// optional is a parameter of a request that may be absent. Unlike a pointer, it equals another one with the same
+// value.
 type optional[T comparable] struct {
 	value T
 	given bool

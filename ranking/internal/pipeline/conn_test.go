@@ -41,7 +41,7 @@ func begin(ctx context.Context, c *conn, arg string) func() error {
 	return func() error { return <-done }
 }
 
-// What has not been handed to the socket is known not to be sent.
+// A command that the connection has not written yet is known not to be sent.
 func TestCommandsBehindAWriteThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestDeadlineOfACallThatDoesNotRead(t *testing.T) {
 	})
 }
 
-// A retired connection answers what is in flight, takes nothing more, and closes.
+// A retired connection takes no more commands, and closes after the answers to those in flight.
 func TestRetiredConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -29,8 +29,8 @@ func (p *probe) watch(socket net.Conn) {
 	}
 }
 
-// isSilent returns false when the server has closed the connection, or has sent what nobody has
-// asked for, as a server of TLS does when it closes. It does not block.
+// isSilent returns false when the server has closed the connection, or has sent data that answers
+// no command, as a TLS server does when it closes. It does not block.
 func (p *probe) isSilent() bool {
 	if p.raw == nil {
 		return true

@@ -153,7 +153,7 @@ func (r *Reads[K, V]) release(key K) (waits bool) {
 	return false
 }
 
-// begin returns the group that waits, and its read is out now. It returns nil if no caller waits: then none is.
+// begin returns the callers that wait, whose read is under way from then on. It returns nil if no caller waits.
 func (r *Reads[K, V]) begin(key K) *group[V] {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -66,7 +66,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-// The generator is not to be what is measured: a caller allocates nothing for an answer.
+// The generator must not be what limits a measurement: to read an answer allocates nothing.
 func TestAnswersAllocateNothing(t *testing.T) {
 	text := []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"top\":[1,2]}\n")
 	from := bytes.NewReader(text)

@@ -92,6 +92,3 @@ func appendCommand(to []byte, args ...string) []byte {
 	}
 	return to
 }
-
-// Close closes the connection.
-func (c *redisConn) Close() error { return c.conn.Close() }

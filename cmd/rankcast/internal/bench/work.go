@@ -11,7 +11,7 @@ import (
 
 // work is what a command measures.
 type work interface {
-	// about describes what is measured, settings with which numbers: a line each.
+	// about describes what is measured, and settings its numbers, in a line each.
 	about() string
 	settings() string
 	// unit is one thing that is done: "gift".

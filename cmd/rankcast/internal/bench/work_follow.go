@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Follow is rankcast bench follow: updates of members whose own rank sockets follow.
+// Follow is rankcast bench follow: updates of a board, on which each socket follows the rank of another member.
 type Follow struct {
 	Followers int          `default:"1000" placeholder:"N" help:"Sockets, each of which follows another member (default ${default})."`
 	Members   int          `default:"100000" placeholder:"N" help:"Members of the board, as many as --followers or more (default ${default})."`
