@@ -51,7 +51,7 @@ type Gate struct {
 	once    sync.Once
 }
 
-// Reached is closed when the data whose answer the gate holds back have come.
+// Reached is closed when the gate holds the answer back: the server has carried the command out.
 func (g *Gate) Reached() <-chan struct{} { return g.reached }
 
 // Open lets the answer pass.
@@ -238,7 +238,6 @@ func (p *Proxy) pump(l *link, to, from net.Conn) {
 		for _, g := range p.gates {
 			if from == l.client && bytes.Contains(buf[:n], []byte(g.text)) && g.seen.Add(1) == 1 {
 				l.gate = g
-				close(g.reached)
 			}
 		}
 		var gate *Gate
@@ -258,6 +257,7 @@ func (p *Proxy) pump(l *link, to, from net.Conn) {
 			continue
 		}
 		if gate != nil {
+			close(gate.reached)
 			<-gate.open
 		}
 		if _, err := to.Write(buf[:n]); err != nil {
