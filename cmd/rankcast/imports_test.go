@@ -56,6 +56,7 @@ var importRules = []struct {
 	{folder: "cmd/rankcast/internal/watch", forbid: []string{"rankcast/server/access"}},
 	{folder: "cmd/rankcast/internal/demo", forbid: []string{"rankcast/cmd", "rankcast/server"}, except: []string{"rankcast/cmd/rankcast/internal/example"}},
 	{folder: "cmd/rankcast/internal/example", forbid: []string{"rankcast"}},
+	{folder: "cmd/rankcast/internal/heapfloor", forbid: []string{"rankcast"}},
 	{folder: "cmd/rankcast/internal/remote", forbid: []string{"rankcast/cmd", "rankcast/ranking"}, except: []string{"rankcast/cmd/rankcast/internal/term"}},
 	{folder: "cmd/rankcast/internal/replay", forbid: []string{"rankcast/cmd"}, except: []string{"rankcast/cmd/rankcast/internal/remote", "rankcast/cmd/rankcast/internal/term"}},
 	{folder: "cmd/rankcast/internal/term", forbid: []string{"rankcast/cmd", "rankcast/ranking"}},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rankcast/cmd/rankcast/internal/demo"
+	"rankcast/cmd/rankcast/internal/heapfloor"
 	"rankcast/hub"
 	"rankcast/ranking"
 	"rankcast/ranking/definition"
@@ -182,6 +183,7 @@ func (s *serve) openStore(url string) (store *ranking.Store, closeStore func(), 
 
 // Run serves until --drain-time after the end of signal, and returns within stopTimeout after that.
 func (s *serve) Run(signal context.Context) error {
+	heapfloor.Set(heapfloor.Node)
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(signal))
 	defer stop(nil)
