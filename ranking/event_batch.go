@@ -24,6 +24,10 @@ const maxEventBatch = 512
 // eventTimeouts times Config.CallTimeout bounds the three trips of a batch of occurrences.
 const eventTimeouts = 3
 
+// eventsInFlight is the number of batches of one event in flight. While Redis carries out the first
+// trip of one batch, it has the later trips of others behind it.
+const eventsInFlight = 3
+
 // slowEvents is the time after which a batch of occurrences no longer keeps the next ones back. It
 // waits for a board that is slow, as one that is listed first, or on a node of a cluster that does
 // not answer.
@@ -55,12 +59,13 @@ func (o *occurrence) hasApplied() bool {
 // counted. A retry of an occurrence with an id completes what a crash in between has left.
 //
 // The results are in the occurrences. applyOccurrences returns an error when it could not record the
-// ids; then nothing has counted. It calls sent once the updates have their place on the connection.
+// ids; then nothing has counted. It calls sent once the first trip has its place on the connection:
+// an id that two batches have is then recorded for the former one.
 func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) error {
-	if err := s.recordOccurrences(ctx, event, all); err != nil {
+	if err := s.recordOccurrences(ctx, event, all, sent); err != nil {
 		return err
 	}
-	s.applyUpdatesOf(ctx, event, all, sent)
+	s.applyUpdatesOf(ctx, event, all)
 	var counted []*occurrence
 	for _, o := range all {
 		if o.isTakenBack { // its updates have not counted, and will not
@@ -82,8 +87,9 @@ func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occur
 	return nil
 }
 
-// recordOccurrences records the ids of occurrences.
-func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occurrence) error {
+// recordOccurrences records the ids of occurrences. It calls sent once they have their place on the
+// connection.
+func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) error {
 	args := make([]any, 0, 4*len(all))
 	var recorded []*occurrence
 	for _, o := range all {
@@ -92,10 +98,11 @@ func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occu
 		}
 	}
 	if len(recorded) == 0 {
+		sent()
 		return nil
 	}
 	ids := s.keys.EventIDs(event)
-	r := s.send(ctx, nil, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0]
+	r := s.send(ctx, sent, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0]
 	if r.Err != nil {
 		return r.Err
 	}
@@ -132,8 +139,8 @@ func (s *Store) publishOccurrences(ctx context.Context, event string, all []*occ
 }
 
 // applyUpdatesOf applies the updates of occurrences, those of all boards in one trip. The updates
-// of one board keep their order. See applyBatches for sent.
-func (s *Store) applyUpdatesOf(ctx context.Context, event string, all []*occurrence, sent func()) {
+// of one board keep their order.
+func (s *Store) applyUpdatesOf(ctx context.Context, event string, all []*occurrence) {
 	byBoard := make(map[string]*boardBatch, 8)
 	var batches []*boardBatch
 	for _, o := range all {
@@ -158,7 +165,7 @@ func (s *Store) applyUpdatesOf(ctx context.Context, event string, all []*occurre
 			b.waiting = append(b.waiting, updateItem{w, &o.result.Outcomes[i]})
 		}
 	}
-	s.applyBatches(ctx, batches, sent)
+	s.applyBatches(ctx, batches, nil)
 	for _, o := range all {
 		if err := o.failure(); err != nil {
 			o.result.Err = err // the caller sends the occurrence again as a whole

@@ -61,7 +61,7 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 		return TakenBack{}, errRedefined(event)
 	}
 	taken := occurrence{id: o.storedID(), isTakenBack: true, result: t.EventResult}
-	s.applyUpdatesOf(ctx, event, []*occurrence{&taken}, nil)
+	s.applyUpdatesOf(ctx, event, []*occurrence{&taken})
 	if t.EventResult = taken.result; t.Err != nil {
 		return TakenBack{}, fmt.Errorf("take back event %q: %w", event, t.Err)
 	}

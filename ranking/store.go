@@ -102,7 +102,8 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.catalog.rdb, s.catalog.keys, s.catalog.timeout = client, s.keys, cfg.CallTimeout
 	s.catalog.rights = &s.rights
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
-	s.events.Call, s.events.Timeout, s.events.MaxWeight, s.events.SlowAfter = s.applyOccurrences, eventTimeouts*cfg.CallTimeout, maxEventBatch, slowEvents
+	s.events.Call, s.events.Timeout = s.applyOccurrences, eventTimeouts*cfg.CallTimeout
+	s.events.MaxWeight, s.events.InFlight, s.events.SlowAfter = maxEventBatch, eventsInFlight, slowEvents
 	s.builds.do, s.builds.isLarge = s.build, s.isLargeBuild
 	s.builds.end, s.builds.stop = context.WithCancel(context.Background())
 	return s

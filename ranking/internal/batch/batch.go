@@ -1,4 +1,4 @@
-// Package batch is group commit. While two calls of a script for a board are in flight, further
+// Package batch is group commit. While as many calls for a board are in flight as may be, further
 // writes for that board wait. They go out together in the next call.
 //
 // [Queues] has one queue for each name, which is a board or an event. A caller hands over a
@@ -8,11 +8,11 @@
 // goes out at once. All buffers are bounded: a full queue refuses further items with
 // definition.ErrOverloaded.
 //
-// The second batch of a name goes out while the first one is in flight, so Redis has work while
-// the node takes the first answer. Call reports by its argument sent that the first batch has its
-// place on the connection. So both batches reach Redis in order. Call may have to send a batch
-// again, and then it runs after its successor. Therefore no two batches in flight have items of
-// one group: the items of a group are carried out in order.
+// The next batch of a name goes out while others are in flight, so Redis has work while the node
+// takes an answer. Call reports by its argument sent that a batch has its place on the connection.
+// So the batches reach Redis in order. Call may have to send a batch again, and then it runs after
+// its successor. Therefore no two batches in flight have items of one group: the items of a group
+// are carried out in order.
 //
 // The store uses one Queues for updates, by board, and one for events, by event. The package
 // knows neither Redis nor the content of items: it asks an item only for its size, and the
@@ -37,9 +37,9 @@ const (
 	// MaxWaiting is the greatest weight of the items that wait in one queue. At 20 µs an update
 	// they are a sixth of a second of Redis. Commit refuses further items at once.
 	MaxWaiting = 8192
-	// maxInFlight is the greatest number of batches in flight of one queue.
-	maxInFlight = 2
-	// maxSlow is the greatest number of batches of one queue beyond maxInFlight, see
+	// defaultInFlight is the default of Queues.InFlight.
+	defaultInFlight = 2
+	// maxSlow is the greatest number of batches of one queue beyond Queues.InFlight, see
 	// Queues.SlowAfter.
 	maxSlow = 32
 	// defaultSecond is the default of Queues.Second. With 32 callers of single updates, 1 raises
@@ -91,6 +91,8 @@ type Queues[T Item] struct {
 	Timeout time.Duration // of one Call
 	// MaxWeight is the weight of the items with which a batch ends. Default: the constant MaxWeight.
 	MaxWeight int
+	// InFlight is the greatest number of batches of a name in flight, without slow ones. Default 2.
+	InFlight int
 	// Second is the least weight that must wait before a batch goes out while another one is in
 	// flight. Small batches cost more CPU for each item. Default 16.
 	Second int
@@ -233,7 +235,7 @@ func (q *Queues[T]) flush(name string, of *queue[T], batch []pending[T]) {
 // rest of that group. The caller holds q.mu.
 func (q *Queues[T]) take(of *queue[T]) []pending[T] {
 	most := cmp.Or(q.MaxWeight, MaxWeight)
-	if !of.sent || of.inFlight == maxInFlight || len(of.waiting) == 0 || of.inFlight > 0 && of.weight < cmp.Or(q.Second, defaultSecond) {
+	if !of.sent || of.inFlight == cmp.Or(q.InFlight, defaultInFlight) || len(of.waiting) == 0 || of.inFlight > 0 && of.weight < cmp.Or(q.Second, defaultSecond) {
 		return nil
 	}
 	size, weight, bytes := 0, 0, 0

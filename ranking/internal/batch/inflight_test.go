@@ -81,6 +81,28 @@ func TestSecondBatchFollowsTheFirst(t *testing.T) {
 	})
 }
 
+func TestInFlightBoundsTheBatches(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, q := newFlights()
+		q.InFlight = 3
+		var done []<-chan error
+		for i := range 4 {
+			done = append(done, commitOne(t.Context(), q, "one"))
+			require.Len(t, f.batches(), min(i+1, 3))
+			f.all[min(i, 2)].sent()
+		}
+		f.all[1].end <- nil
+		require.Len(t, f.batches(), 4)
+		for _, i := range []int{0, 2, 3} {
+			f.all[i].end <- nil
+		}
+		for _, d := range done {
+			require.NoError(t, <-d)
+		}
+	})
+}
+
 // A call may be sent again after its successor, so no group is in both.
 func TestNoGroupIsInTwoBatchesInFlight(t *testing.T) {
 	t.Parallel()
