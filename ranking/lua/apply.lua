@@ -87,7 +87,7 @@
 --           'n'      outside starts..ends
 --           'f'      the period was announced as closed, and the clock was set back since
 --         A member that is not on the board has '-' for score and rank, a hidden one for the rank.
--- Cost    O(log n) an update: ZSCORE, 2 ZRANK, ZREVRANGEBYSCORE, ZADD. Ties shared add 2 ZCOUNT,
+-- Cost    O(log n) an update: ZSCORE, 2 ZRANK, ZCOUNT, ZADD. Ties shared add 2 ZCOUNT,
 --         dense 2 ZRANK, ZADD, ZRANGEBYSCORE; data HGET, HSET; a ttl ZSCORE; a limit ZRANGE; a
 --         window HGET, HSET, ZADD. A batch adds 7 calls, up to 32 removals with a ttl, and with a
 --         window the removal of up to 16 events and one more for each update.

@@ -13,11 +13,14 @@ local function key_of(set, other, s, age, span)
   if age >= span or q < 2 * span then
     -- Several microseconds share a key here, so an equal may have this key or one past it.
     -- (Otherwise each microsecond has its own key, and the clock never repeats.)
-    local next_score = format('(%d', s + 1)
-    local last = redis.call('ZREVRANGEBYSCORE', set, next_score, key, 'WITHSCORES', 'LIMIT', '0', '1')[2]
-    if other then
-      local there = redis.call('ZREVRANGEBYSCORE', other, next_score, key, 'WITHSCORES', 'LIMIT', '0', '1')[2]
-      if there and not (last and tonumber(last) > tonumber(there)) then last = there end
+    -- Mostly there is none. ZCOUNT tells that in a fifth of the time of ZREVRANGEBYSCORE.
+    local call, next_score, last = redis.call, format('(%d', s + 1), nil
+    if call('ZCOUNT', set, key, next_score) > 0 then
+      last = call('ZREVRANGEBYSCORE', set, next_score, key, 'WITHSCORES', 'LIMIT', '0', '1')[2]
+    end
+    if other and call('ZCOUNT', other, key, next_score) > 0 then
+      local there = call('ZREVRANGEBYSCORE', other, next_score, key, 'WITHSCORES', 'LIMIT', '0', '1')[2]
+      if not (last and tonumber(last) > tonumber(there)) then last = there end
     end
     if last then
       local past = last + 1 / q
