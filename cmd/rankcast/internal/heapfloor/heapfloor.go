@@ -13,8 +13,9 @@ import (
 	"runtime/metrics"
 )
 
-// Node is the floor of a node, in bytes.
-const Node = 64 << 20
+// Node is the floor of a node, in bytes. Twice as much raised neither rates nor CPU by more than a
+// thirtieth, and took 18 MB more with 5,000 sockets.
+const Node = 32 << 20
 
 const (
 	doubling = 100     // GOGC by default, in percent: a heap is collected when it has doubled
