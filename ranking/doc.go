@@ -35,9 +35,10 @@
 //
 // Store.ApplyEvents (event_apply.go) expands an event into updates. A queue of the event joins
 // the occurrences of concurrent callers. Store.applyOccurrences (event_batch.go) records their
-// ids, sends the updates of all boards in one trip through applyBatches (write_batch.go), and
-// publishes the occurrences. A retry with the same id completes what is missing and repeats
-// nothing.
+// ids, applies the updates of all boards, and publishes the occurrences. On a single Redis
+// lua/event.lua does all of this in one call (event_trip.go). On a cluster, and for what that call
+// leaves, the updates go through applyBatches (write_batch.go), between two trips for the ids and
+// for the feed. A retry with the same id completes what is missing and repeats nothing.
 //
 // Pub/sub loses messages. A node that watches a board reads a [Page] after Redis has
 // confirmed the subscription. The node drops the changes up to the page's seq and applies the

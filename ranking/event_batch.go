@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -17,15 +18,16 @@ import (
 	"rankcast/ranking/internal/script"
 )
 
-// maxEventBatch is the number of updates with which a batch of occurrences ends. They are some
-// milliseconds of Redis, in calls of at most 128 updates.
+// maxEventBatch is the number of updates with which a batch of occurrences ends on a cluster. They
+// are some milliseconds of Redis, in calls of at most 128 updates.
 const maxEventBatch = 512
 
-// eventTimeouts times Config.CallTimeout bounds the three trips of a batch of occurrences.
-const eventTimeouts = 3
+// eventTimeouts times Config.CallTimeout bounds the three trips of a batch of occurrences, and the
+// one trip before them.
+const eventTimeouts = 4
 
-// eventsInFlight is the number of batches of one event in flight. While Redis carries out the first
-// trip of one batch, it has the later trips of others behind it.
+// eventsInFlight is the number of batches of one event in flight on a cluster. While Redis carries
+// out the first trip of one batch, it has the later trips of others behind it.
 const eventsInFlight = 3
 
 // slowEvents is the time after which a batch of occurrences no longer keeps the next ones back. It
@@ -53,19 +55,38 @@ func (o *occurrence) hasApplied() bool {
 	return slices.ContainsFunc(o.result.Outcomes, func(u Outcome) bool { return u.Err == nil })
 }
 
-// applyOccurrences carries out occurrences of one event in three trips to Redis. The first one
-// records their ids, so that an id of another occurrence is refused before anything counts. The
-// second one takes the updates of all boards. The third one publishes the occurrences that have
-// counted. A retry of an occurrence with an id completes what a crash in between has left.
+// splitEvents has the store carry out events in three trips, because no script may use keys of several
+// nodes of a cluster.
+func (s *Store) splitEvents() {
+	s.eventsSplit = true
+	s.events.MaxWeight, s.events.InFlight = maxEventBatch, eventsInFlight
+}
+
+// applyOccurrences carries out occurrences of one event: it records their ids, applies their updates
+// to all boards, and publishes the occurrences that have counted. Where one Redis holds all boards,
+// that takes one trip, see applyInOneTrip. What this trip leaves, and all of it on a cluster, goes in
+// three trips: the ids, so that an id of another occurrence is refused before anything counts; then
+// the updates of all boards; then the feed. A retry of an occurrence with an id completes what a
+// crash in between has left.
 //
 // The results are in the occurrences. applyOccurrences returns an error when it could not record the
-// ids; then nothing has counted. It calls sent once the first trip has its place on the connection:
-// an id that two batches have is then recorded for the former one.
+// ids. It calls sent once the first trip has its place on the connection: an id that two batches
+// have is then recorded for the former one.
 func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) error {
-	if err := s.recordOccurrences(ctx, event, all, sent); err != nil {
+	sent = sync.OnceFunc(sent)
+	trip, err := s.applyInOneTrip(ctx, event, all, sent)
+	if err != nil {
 		return err
 	}
-	s.applyUpdatesOf(ctx, event, all)
+	if !trip.recorded {
+		if err := s.recordOccurrences(ctx, event, all, sent); err != nil {
+			return err
+		}
+	}
+	if trip.batches == nil {
+		trip.batches = s.updatesByBoard(event, all)
+	}
+	s.applyUpdatesOf(ctx, all, trip.batches)
 	var counted []*occurrence
 	for _, o := range all {
 		if o.isTakenBack { // its updates have not counted, and will not
@@ -76,6 +97,9 @@ func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occur
 		if o.result.Err == nil && o.hasApplied() {
 			counted = append(counted, o)
 		}
+	}
+	if trip.published {
+		return nil
 	}
 	if err := s.publishOccurrences(ctx, event, counted); err != nil {
 		for _, o := range counted {
@@ -90,23 +114,34 @@ func (s *Store) applyOccurrences(ctx context.Context, event string, all []*occur
 // recordOccurrences records the ids of occurrences. It calls sent once they have their place on the
 // connection.
 func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occurrence, sent func()) error {
-	args := make([]any, 0, 4*len(all))
-	var recorded []*occurrence
-	for _, o := range all {
-		if o.id != "" {
-			args, recorded = append(args, o.id, o.digest, o.definition, o.fields), append(recorded, o)
-		}
-	}
-	if len(recorded) == 0 {
+	args := recordArgs(all)
+	if len(args) == 0 {
 		sent()
 		return nil
 	}
 	ids := s.keys.EventIDs(event)
 	r := s.send(ctx, sent, script.Call{Script: script.Begin, Keys: ids[:], Args: args})[0]
-	if r.Err != nil {
-		return r.Err
+	takeRecorded(r, all)
+	return r.Err
+}
+
+// recordArgs returns the arguments of begin.lua for the occurrences with an id.
+func recordArgs(all []*occurrence) []any {
+	args := make([]any, 0, 4*len(all))
+	for _, o := range all {
+		if o.id != "" {
+			args = append(args, o.id, o.digest, o.definition, o.fields)
+		}
 	}
-	for _, o := range recorded {
+	return args
+}
+
+// takeRecorded takes the result of begin.lua for the occurrences with an id.
+func takeRecorded(r *script.Reply, all []*occurrence) {
+	for _, o := range all {
+		if o.id == "" || r.Err != nil {
+			continue
+		}
 		switch r.Text() {
 		case "m":
 			o.Fail(&FieldError{Field: "id", Reason: "was used for another event", Kind: ErrIDMismatch})
@@ -114,7 +149,6 @@ func (s *Store) recordOccurrences(ctx context.Context, event string, all []*occu
 			o.isTakenBack = true // also on boards that the event updates only since then
 		}
 	}
-	return r.Err
 }
 
 // publishOccurrences publishes each occurrence once on the event's feed.
@@ -123,14 +157,9 @@ func (s *Store) publishOccurrences(ctx context.Context, event string, all []*occ
 		return nil
 	}
 	ids := s.keys.EventIDs(event)
-	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(definition.TimeForm)
-	args := append(make([]any, 0, 1+3*len(all)), s.keys.Feed(event))
-	for _, o := range all {
-		item, err := json.Marshal(feedItem{at, jsontext.Value(o.fields)})
-		if err != nil {
-			return fmt.Errorf("encode an event: %w", err)
-		}
-		args = append(args, o.id, o.digest, item)
+	args, err := s.publishArgs(event, all)
+	if err != nil {
+		return err
 	}
 	if err := s.send(ctx, nil, script.Call{Script: script.Publish, Keys: ids[:], Args: args})[0].Err; err != nil {
 		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
@@ -138,9 +167,23 @@ func (s *Store) publishOccurrences(ctx context.Context, event string, all []*occ
 	return nil
 }
 
-// applyUpdatesOf applies the updates of occurrences, those of all boards in one trip. The updates
-// of one board keep their order.
-func (s *Store) applyUpdatesOf(ctx context.Context, event string, all []*occurrence) {
+// publishArgs returns the arguments of publish.lua.
+func (s *Store) publishArgs(event string, all []*occurrence) ([]any, error) {
+	at := time.UnixMicro(s.catalog.clock.now()).UTC().Format(definition.TimeForm)
+	args := append(make([]any, 0, 1+3*len(all)), s.keys.Feed(event))
+	for _, o := range all {
+		item, err := json.Marshal(feedItem{at, jsontext.Value(o.fields)})
+		if err != nil {
+			return nil, fmt.Errorf("encode an event: %w", err)
+		}
+		args = append(args, o.id, o.digest, item)
+	}
+	return args, nil
+}
+
+// updatesByBoard returns the updates of the occurrences without an error, in a batch for each board.
+// The updates of one board keep their order.
+func (s *Store) updatesByBoard(event string, all []*occurrence) []*boardBatch {
 	byBoard := make(map[string]*boardBatch, 8)
 	var batches []*boardBatch
 	for _, o := range all {
@@ -165,6 +208,15 @@ func (s *Store) applyUpdatesOf(ctx context.Context, event string, all []*occurre
 			b.waiting = append(b.waiting, updateItem{w, &o.result.Outcomes[i]})
 		}
 	}
+	for _, b := range batches {
+		s.prepare(b)
+	}
+	return batches
+}
+
+// applyUpdatesOf applies the updates of occurrences that wait in the batches, those of all boards in
+// one trip.
+func (s *Store) applyUpdatesOf(ctx context.Context, all []*occurrence, batches []*boardBatch) {
 	s.applyBatches(ctx, batches, nil)
 	for _, o := range all {
 		if err := o.failure(); err != nil {

@@ -3,14 +3,16 @@ package ranking
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"rankcast/ranking/definition"
 	"rankcast/ranking/internal/batch"
-	"rankcast/ranking/internal/script"
 	"rankcast/ranking/redistest"
 )
 
@@ -84,26 +86,164 @@ func TestFailureOfAnOccurrence(t *testing.T) {
 	}
 }
 
-// The updates that one batch of occurrences makes on one board go in calls that hold Redis for a
+// The updates that a call for many occurrences makes on one board go in calls that hold Redis for a
 // short time only.
 func TestEventsOfOneBoardGoInSmallCalls(t *testing.T) {
 	t.Parallel()
-	s := newNode(t, redistest.Start(t).URL())
-	define(t, s, definition.Board{Name: "a"})
-	defineEvent(t, s, 1, "a")
-	all := make([]EventCall, maxEventBatch)
-	for i := range all {
-		all[i] = occurrenceOf(fmt.Sprint(i))
+	for name, c := range map[string]struct {
+		prepare func(*Store)
+		want    map[string]int
+	}{
+		"one trip":    {func(*Store) {}, map[string]int{"event": maxEventBatch / maxTripUpdates}},
+		"three trips": {(*Store).splitEvents, map[string]int{"begin": 1, "apply": maxEventBatch / batch.MaxWeight, "publish": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newNode(t, redistest.Start(t).URL())
+			c.prepare(s)
+			define(t, s, definition.Board{Name: "a"})
+			defineEvent(t, s, 1, "a")
+			all := make([]EventCall, maxEventBatch)
+			for i := range all {
+				all[i] = occurrenceOf(fmt.Sprint(i))
+			}
+			_, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("first")}) // Redis knows the scripts from here on
+			require.NoError(t, err)
+			stall(s)
+			calls := countCalls(s)
+			_, err = s.ApplyEvents(t.Context(), "gift", all)
+			require.NoError(t, err)
+			require.Equal(t, c.want, calls())
+			require.EqualValues(t, 3*(len(all)+1), score(t, s, "a", "u0"))
+		})
 	}
-	apply(t, s, "a", definition.Update{Member: "m", Score: 1})
-	calls := 0
+}
+
+// countCalls returns a function that returns how often each script was called since its last call.
+func countCalls(s *Store) func() map[string]int {
+	var mu sync.Mutex
+	calls := make(map[string]int)
 	s.rdb.AddHook(&cutter{answered: func(sc string) {
-		if sc == script.Apply(0).Name {
-			calls++
-		}
+		mu.Lock()
+		defer mu.Unlock()
+		calls[sc]++
 	}})
-	_, err := s.ApplyEvents(t.Context(), "gift", all)
-	require.NoError(t, err)
-	require.Equal(t, maxEventBatch/batch.MaxWeight, calls)
-	require.EqualValues(t, 3*len(all), score(t, s, "a", "u0"))
+	return func() map[string]int {
+		mu.Lock()
+		defer mu.Unlock()
+		was := calls
+		calls = make(map[string]int)
+		return was
+	}
+}
+
+// One call of Redis carries an event out. What the call can't carry out goes in further calls: a new
+// instance, an id that is taken, an update that a board refuses, boards that have too much to do.
+func TestCallsOfAnEvent(t *testing.T) {
+	t.Parallel()
+	redistest.Engines(t, func(t *testing.T, url string) {
+		s := newNode(t, url)
+		feed := s.rdb.PSubscribe(t.Context(), "*:f:gift")
+		defer feed.Close()
+		_, err := feed.Receive(t.Context())
+		require.NoError(t, err)
+		published := func() int {
+			require.NoError(t, s.rdb.Publish(t.Context(), "end:f:gift", "").Err())
+			for n := 0; ; {
+				m, err := feed.ReceiveMessage(t.Context())
+				require.NoError(t, err)
+				if m.Channel == "end:f:gift" {
+					return n
+				}
+				n += strings.Count(m.Payload, `"data"`)
+			}
+		}
+		most, long := int64(100), time.Hour
+		boards := []definition.Board{{Name: "stars"}, {Name: "fans:{star}", Max: &most}, {Name: "hour:{star}", Window: long, Refresh: definition.Live}}
+		require.NoError(t, s.Define(t.Context(), definition.Set{Boards: boards, Events: []definition.Event{{Name: "gift", Updates: []definition.Target{
+			{Board: "stars", Member: "{star}", Score: "{n}"}, {Board: "fans:{star}", Member: "u", Score: "{n}"}, {Board: "hour:{star}", Member: "u", Score: "{n}"},
+		}}}}))
+		gift := func(id, star string, n int) EventCall {
+			return EventCall{ID: id, Fields: map[string]jsontext.Value{"star": jsontext.Value(fmt.Sprintf("%q", star)), "n": jsontext.Value(fmt.Sprint(n))}}
+		}
+		send := func(all ...EventCall) []EventResult {
+			t.Helper()
+			done, err := s.ApplyEvents(t.Context(), "gift", all)
+			require.NoError(t, err)
+			return done
+		}
+		require.NoError(t, send(gift("1", "a", 3))[0].Err)
+		require.Equal(t, 1, published())
+		stall(s)
+		calls := countCalls(s)
+
+		require.NoError(t, send(gift("2", "a", 4))[0].Err)
+		require.Equal(t, map[string]int{"event": 1}, calls())
+		require.Equal(t, 1, published())
+		require.EqualValues(t, 7, score(t, s, "hour:a", "u"))
+
+		again := send(gift("2", "a", 4))[0]
+		require.NoError(t, again.Err)
+		require.True(t, again.Outcomes[2].Result.Duplicate)
+		require.Zero(t, published(), "it was published the first time")
+
+		calls()
+		require.NoError(t, send(gift("3", "b", 1))[0].Err)
+		require.Equal(t, map[string]int{"event": 1, "list": 2, "apply": 2, "publish": 1}, calls(), "two instances are new")
+		require.Equal(t, 1, published())
+
+		two := send(gift("2", "a", 5), gift("4", "a", 1))
+		require.ErrorIs(t, two[0].Err, ErrIDMismatch)
+		require.NoError(t, two[1].Err)
+		require.Equal(t, map[string]int{"event": 1, "apply": 3, "publish": 1}, calls())
+		require.Equal(t, 1, published())
+
+		refused := send(gift("5", "a", 100))[0]
+		require.NoError(t, refused.Err)
+		require.ErrorIs(t, refused.Outcomes[1].Err, ErrOutOfRange)
+		require.Equal(t, map[string]int{"event": 1, "publish": 1}, calls())
+		require.Equal(t, 1, published())
+
+		many := make([]EventCall, maxTripUpdates/len(boards))
+		for i := range many {
+			many[i] = gift(fmt.Sprint("many", i), fmt.Sprint("c", i), 1)
+		}
+		send(many...)
+		require.Zero(t, calls()["event"], "each window may have events to remove")
+		require.Equal(t, len(many), published())
+		require.NoError(t, s.rdb.ScriptFlush(t.Context()).Err())
+		require.NoError(t, send(gift("6", "a", 1))[0].Err)
+		require.Equal(t, 1, published())
+		require.EqualValues(t, 9, score(t, s, "fans:a", "u"))
+		require.EqualValues(t, 109, score(t, s, "hour:a", "u"))
+	})
+}
+
+// A board that Redis cannot write to fails an event, and the other boards of the event count once.
+func TestBrokenBoardOfAnEvent(t *testing.T) {
+	t.Parallel()
+	inOneAndThreeTrips(t, func(t *testing.T, url string, prepare func(*Store)) {
+		s := newNode(t, url)
+		prepare(s)
+		define(t, s, definition.Board{Name: "a"}, definition.Board{Name: "b"}, definition.Board{Name: "c"})
+		defineEvent(t, s, 1, "a", "b", "c")
+		broken := s.keys.Board("b", "").Members
+		require.NoError(t, s.rdb.Set(t.Context(), broken, "x", 0).Err())
+		for range 2 {
+			h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")})
+			if err == nil {
+				err = h[0].Err
+			}
+			require.ErrorIs(t, err, ErrOutcomeUnknown)
+			require.EqualValues(t, 3, score(t, s, "a", "u0"))
+			require.EqualValues(t, 3, score(t, s, "c", "u0"))
+		}
+		require.NoError(t, s.rdb.Del(t.Context(), broken).Err())
+		h, err := s.ApplyEvents(t.Context(), "gift", []EventCall{occurrenceOf("1")})
+		require.NoError(t, err)
+		require.NoError(t, h[0].Err)
+		for _, board := range []string{"a", "b", "c"} {
+			require.EqualValues(t, 3, score(t, s, board, "u0"), board)
+		}
+	})
 }

@@ -61,7 +61,8 @@ func (s *Store) TakeBack(ctx context.Context, event, id string, sender *Sender, 
 		return TakenBack{}, errRedefined(event)
 	}
 	taken := occurrence{id: o.storedID(), isTakenBack: true, result: t.EventResult}
-	s.applyUpdatesOf(ctx, event, []*occurrence{&taken})
+	one := []*occurrence{&taken}
+	s.applyUpdatesOf(ctx, one, s.updatesByBoard(event, one))
 	if t.EventResult = taken.result; t.Err != nil {
 		return TakenBack{}, fmt.Errorf("take back event %q: %w", event, t.Err)
 	}

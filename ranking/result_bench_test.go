@@ -98,7 +98,7 @@ func (w *buildWatch) watch(b *testing.B, do func()) {
 		for _, l := range slow {
 			if l.Args[0] != "slowlog" && l.Args[0] != "config" {
 				held = max(held, l.Duration)
-				name := cmp.Or(named(l.Args), l.Args[0])
+				name := w.cpu.nameOf(l.Args)
 				by[name] = append(by[name], l.Duration)
 			}
 		}
@@ -130,6 +130,7 @@ type cpuMeter struct {
 	pid  int
 	mu   sync.Mutex
 	most map[string]time.Duration // by script
+	name map[string]string        // of the scripts that were called, by SHA-1
 }
 
 func (c *cpuMeter) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -141,6 +142,7 @@ func (c *cpuMeter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 func (c *cpuMeter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		name := cmp.Or(scriptOf(cmd), cmd.Name())
+		c.learn(cmd)
 		if name == script.Apply(0).Name {
 			return next(ctx, cmd)
 		}
@@ -176,11 +178,24 @@ func (c *cpuMeter) report(b *testing.B) {
 	b.ReportMetric(float64(most.Microseconds())/1000, "cpu-ms")
 }
 
-// named is the script of a command in the slow log; "" for none.
-func named(args []string) string {
-	call := make([]any, len(args))
-	for i, a := range args {
-		call[i] = a
+// learn keeps the name of the script that a command calls.
+func (c *cpuMeter) learn(cmd redis.Cmder) {
+	if name := scriptOf(cmd); name != "" {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.name == nil {
+			c.name = make(map[string]string)
+		}
+		c.name[fmt.Sprint(cmd.Args()[1])] = name
 	}
-	return scriptOf(redis.NewCmd(context.Background(), call...))
+}
+
+// nameOf is the script of a command in the slow log, or the command.
+func (c *cpuMeter) nameOf(args []string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(args) > 1 {
+		return cmp.Or(c.name[args[1]], args[0])
+	}
+	return args[0]
 }

@@ -209,6 +209,13 @@ func (g *rightsGate) observe(ctx context.Context, cmd redis.Cmder, err error) er
 	return err
 }
 
+// observeReply is observe for a script that another script called.
+func (g *rightsGate) observeReply(r *script.Reply) {
+	if script.RefusalIn(r.Err) != 0 {
+		g.signal()
+	}
+}
+
 // DialHook is part of redis.Hook.
 func (g *rightsGate) DialHook(next redis.DialHook) redis.DialHook { return next }
 

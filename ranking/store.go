@@ -68,6 +68,7 @@ type Store struct {
 	catalog       catalog
 	updates       batch.Queues[updateItem]  // by instance
 	events        batch.Queues[*occurrence] // by event
+	eventsSplit   bool                      // an event takes three trips, see splitEvents
 	receiverNoted atomic.Int64              // when this node last recorded that it takes deliveries, µs since 1970
 	maxDeliveries int                       // of a definition, that wait in Redis
 	dropped       droppedDeliveries
@@ -103,7 +104,10 @@ func New(rdb redis.UniversalClient, cfg Config) *Store {
 	s.catalog.rights = &s.rights
 	s.updates.Call, s.updates.Timeout = s.applyBatch, cfg.CallTimeout
 	s.events.Call, s.events.Timeout = s.applyOccurrences, eventTimeouts*cfg.CallTimeout
-	s.events.MaxWeight, s.events.InFlight, s.events.SlowAfter = maxEventBatch, eventsInFlight, slowEvents
+	s.events.MaxWeight, s.events.SlowAfter = maxTripUpdates, slowEvents
+	if _, isCluster := client.Unwrap().(*redis.ClusterClient); isCluster {
+		s.splitEvents()
+	}
 	s.builds.do, s.builds.isLarge = s.build, s.isLargeBuild
 	s.builds.end, s.builds.stop = context.WithCancel(context.Background())
 	return s

@@ -14,6 +14,8 @@ const (
 	// windowItems is the number of updates in one call for a board with a window. The call also
 	// removes as many overdue events, and 16 more. So it holds Redis for 2 to 3 ms at most.
 	windowItems = 32
+	// windowSweep is the number of these 16 events: SWEEP in lua/lib/apply_window.lua.
+	windowSweep = 16
 	// maxLookups is the number of boards for which the node looks up at the same time what their
 	// calls lacked.
 	maxLookups = 32
@@ -34,6 +36,18 @@ type boardBatch struct {
 	repeated    int    // calls that did nothing, since the last one that was carried out
 }
 
+// parts returns the parts of apply.lua that the call that is out has.
+func (b *boardBatch) parts() script.Part { return b.args.partsFor(b.waiting[:b.sent]) }
+
+// work is the number of updates in the call that is out, together with the events of a window that
+// the call may remove beyond one for each update.
+func (b *boardBatch) work() int {
+	if b.args.rule.IsWindowed() {
+		return b.sent + windowSweep
+	}
+	return b.sent
+}
+
 // fail ends the batch: its updates without an outcome get err.
 func (b *boardBatch) fail(err error) {
 	b.err = err
@@ -49,6 +63,7 @@ func (b *boardBatch) isDone() bool { return len(b.waiting) == 0 || b.err != nil 
 // It calls sent once the last of the updates have their place on the connection.
 func (s *Store) applyBatch(ctx context.Context, instance string, items []updateItem, sent func()) error {
 	b := boardBatch{instance: instance, waiting: items}
+	s.prepare(&b)
 	s.applyBatches(ctx, []*boardBatch{&b}, sent)
 	if len(b.waiting) == len(items) {
 		return b.err
@@ -56,18 +71,20 @@ func (s *Store) applyBatch(ctx context.Context, instance string, items []updateI
 	return nil
 }
 
-// applyBatches applies batches of different boards. Each round trip takes one call of apply.lua for
-// each board that is not done. When the script finds that the node's knowledge of a board is out
+// prepare makes a batch that has all its updates ready for its first call.
+func (s *Store) prepare(b *boardBatch) {
+	b.at = s.catalog.clock.now()
+	if b.name, b.err = definition.ParseName(b.instance); b.err != nil {
+		b.fail(b.err)
+	}
+}
+
+// applyBatches applies batches of different boards, which are prepared. Each round trip takes one
+// call of apply.lua for each board that is not done. When the script finds that the node's knowledge of a board is out
 // of date, the node updates it and calls again. The outcomes and errors are in the batches.
 //
 // applyBatches calls sent once the last updates of all boards have been sent for the first time.
 func (s *Store) applyBatches(ctx context.Context, batches []*boardBatch, sent func()) {
-	for _, b := range batches {
-		b.at = s.catalog.clock.now()
-		if b.name, b.err = definition.ParseName(b.instance); b.err != nil {
-			b.fail(b.err)
-		}
-	}
 	active := make([]*boardBatch, 0, len(batches))
 	calls := make([]script.Call, 0, len(batches))
 	for {

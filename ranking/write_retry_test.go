@@ -40,13 +40,26 @@ func outcomesOf(h []EventResult, err error) ([]Outcome, error) {
 	return h[0].Outcomes, h[0].Err
 }
 
+// inOneAndThreeTrips runs a test on both engines, with events that take one trip and with events that
+// take three. prepare makes a store so.
+func inOneAndThreeTrips(t *testing.T, test func(t *testing.T, url string, prepare func(*Store))) {
+	redistest.Engines(t, func(t *testing.T, url string) {
+		test(t, url, func(*Store) {})
+	})
+	t.Run("three trips", func(t *testing.T) {
+		redistest.Engines(t, func(t *testing.T, url string) {
+			test(t, url, (*Store).splitEvents)
+		})
+	})
+}
+
 // However the node that carries out an event is cut off from Redis, at whatever call,
 // for that call or for good, and whether Redis carries that one out: whoever sends the
 // event again, to another node, is told what the first time has done, each board counts
 // once, and the feed tells once.
 func TestEventThatIsCutOff(t *testing.T) {
 	t.Parallel()
-	redistest.Engines(t, func(t *testing.T, url string) {
+	inOneAndThreeTrips(t, func(t *testing.T, url string, prepare func(*Store)) {
 		other := newNode(t, url)
 		sub := other.rdb.PSubscribe(t.Context(), "*:f:gift")
 		defer sub.Close()
@@ -69,6 +82,7 @@ func TestEventThatIsCutOff(t *testing.T) {
 				rdb.AddHook(&cutter{fate: fateAt(&calls, at, c.fate, c.beyond)})
 				cfg := Config{Prefix: prefix, CallTimeout: redistest.CallTimeout}
 				first, second := New(rdb, cfg), New(other.rdb, cfg)
+				prepare(first)
 				require.NoError(t, second.Define(t.Context(), fiveBoards))
 				before, failed := outcomesOf(first.ApplyEvents(t.Context(), "gift", given("1")))
 				if failed != nil {
@@ -169,6 +183,7 @@ func TestEventOfACallerWhoGivesUp(t *testing.T) {
 func TestEventsAtOneTime(t *testing.T) {
 	t.Parallel()
 	s := newNode(t, redistest.Start(t).URL())
+	s.splitEvents()
 	require.NoError(t, s.Define(t.Context(), definition.Set{Boards: []definition.Board{{Name: "b:{x}"}},
 		Events: []definition.Event{{Name: "e", Updates: []definition.Target{{Board: "b:{x}", Member: "m", Score: "1"}}}}}))
 	var mu sync.Mutex

@@ -146,7 +146,7 @@ func TestUnsafeTextsThatExist(t *testing.T) {
 		}
 		old.result.Updates, err = e.ExpandRecorded(call.Fields)
 		require.NoError(t, err)
-		require.NoError(t, s.applyOccurrences(ctx, "gift", []*occurrence{&old}, nil))
+		require.NoError(t, s.applyOccurrences(ctx, "gift", []*occurrence{&old}, func() {}))
 		require.NoError(t, old.result.Outcomes[0].Err)
 		require.Equal(t, []string{unsafeID + " 3 #1"}, entriesOf(t, s, "fans:"+unsafeID))
 		took, err := s.TakeBack(ctx, "gift", unsafeID, nil, Moderator{})

@@ -14,7 +14,7 @@ import (
 )
 
 // globals are the names that a script of Redis may use.
-var globals = map[string]bool{"KEYS": true, "ARGV": true, "redis": true, "string": true, "table": true, "math": true, "tonumber": true, "unpack": true, "ipairs": true, "select": true}
+var globals = map[string]bool{"KEYS": true, "ARGV": true, "redis": true, "string": true, "table": true, "math": true, "tonumber": true, "unpack": true, "ipairs": true, "select": true, "pcall": true, "type": true}
 
 // undefined returns the names of a function, and of those within it, that are neither local nor global.
 func undefined(f *lua.FunctionProto) (names []string) {
@@ -31,19 +31,25 @@ func undefined(f *lua.FunctionProto) (names []string) {
 	return names
 }
 
+// compileWhole compiles a script, and requires that each name in it is defined.
+func compileWhole(t *testing.T, s Script) {
+	t.Helper()
+	chunk, err := parse.Parse(strings.NewReader(s.Source), s.Name)
+	require.NoError(t, err)
+	compiled, err := lua.Compile(chunk, s.Name)
+	require.NoError(t, err)
+	require.Empty(t, undefined(compiled))
+	require.True(t, s.Writes)
+	require.NotRegexp(t, `(?m)^\s*--\+`, s.Source)
+}
+
 // Each set of parts makes a script in which each name is defined.
 func TestApplyOfEachSetOfParts(t *testing.T) {
 	t.Parallel()
 	bySource := make(map[string]Part)
 	for parts := range AllParts + 1 {
 		s := Apply(parts)
-		chunk, err := parse.Parse(strings.NewReader(s.Source), "apply")
-		require.NoError(t, err, "parts %b", parts)
-		compiled, err := lua.Compile(chunk, "apply")
-		require.NoError(t, err, "parts %b", parts)
-		require.Empty(t, undefined(compiled), "parts %b", parts)
-		require.True(t, s.Writes)
-		require.NotRegexp(t, `(?m)^\s*--\+`, s.Source)
+		compileWhole(t, s)
 		if other, ok := bySource[s.Source]; ok {
 			require.Equal(t, other, parts.WithImplied())
 		}
@@ -61,9 +67,36 @@ func TestEnginesCompileEachSetOfParts(t *testing.T) {
 		require.NoError(t, err)
 		rdb := redis.NewClient(o)
 		defer rdb.Close()
+		var all PartSets
 		for parts := range AllParts + 1 {
 			s := Apply(parts)
 			require.Equal(t, s.SHA1, rdb.ScriptLoad(t.Context(), s.Source).Val(), fmt.Sprintf("parts %b", parts))
+			all.Add(parts)
 		}
+		s := Event(all)
+		require.Equal(t, s.SHA1, rdb.ScriptLoad(t.Context(), s.Source).Val())
 	})
+}
+
+// The script of events has apply.lua once for each set of parts, at the place that the caller names.
+func TestEventOfEachSetOfParts(t *testing.T) {
+	t.Parallel()
+	var sets PartSets
+	for _, parts := range []Part{Window, 0, TakingBack, Leaving | TakingBack, Tied | Data} {
+		sets.Add(parts)
+	}
+	s := Event(sets)
+	compileWhole(t, s)
+	at, last := 0, -1
+	for parts := range AllParts + 1 {
+		body := "function(KEYS, ARGV)\n" + Apply(parts).Source + "end,\n"
+		if i := strings.Index(s.Source, body); i >= 0 && parts == parts.WithImplied() {
+			require.Greater(t, i, last)
+			at, last = at+1, i
+			require.Equal(t, at, sets.Place(parts), "parts %b", parts)
+		}
+	}
+	require.Equal(t, 4, at)
+	require.Equal(t, sets.Place(TakingBack), sets.Place(TakingBack|Leaving))
+	require.Equal(t, s, Event(sets))
 }

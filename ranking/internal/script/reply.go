@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/redis/go-redis/v9"
+
 	"rankcast/ranking/definition"
 	"rankcast/ranking/sortkey"
 )
@@ -92,6 +94,20 @@ func (r *Reply) OptionalKey() float64 {
 		r.Fail(err.Error())
 	}
 	return float64(k)
+}
+
+// Of takes the result of the script sc, which another script called, and returns it as a Reply. Where
+// sc failed, Err of that Reply is as Run returns it.
+func (r *Reply) Of(sc Script) *Reply {
+	v := r.next()
+	if err, failed := v.(redis.Error); failed {
+		return sc.reply(nil, err)
+	}
+	answer, ok := v.([]any)
+	if !ok {
+		r.Fail("has another value in place of a result of " + sc.Name)
+	}
+	return &Reply{Rest: answer, Err: r.Err}
 }
 
 // List takes a list and returns a Reply of its values. That Reply starts with the Err of r.

@@ -72,13 +72,16 @@ func read(name string) []byte {
 // on a cluster, whose client has a retry loop of its own.)
 type once struct {
 	*redis.Cmd
-	writes bool
+	script *Script
 }
 
 func (once) NoRetry() bool { return true }
 
 // Writes reports whether the script of this call has a command that changes a key.
-func (c once) Writes() bool { return c.writes }
+func (c once) Writes() bool { return c.script.Writes }
+
+// Script returns the name of the script, for hooks of the Redis client.
+func (c once) Script() string { return c.script.Name }
 
 // Run calls the script and returns its reply. When Redis does not know the script yet, it has
 // not carried it out, so Run sends the source. The error wraps definition.ErrUnavailable; after
@@ -89,23 +92,25 @@ func (s Script) Run(ctx context.Context, rdb redis.UniversalClient, keys []strin
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		return s.RunSource(ctx, rdb, keys, args)
 	}
-	return s.reply(answer, err)
+	r := s.reply(answer, err)
+	return r, r.Err
 }
 
 // RunSource is Run, but sends the source at once.
 func (s Script) RunSource(ctx context.Context, rdb redis.UniversalClient, keys []string, args []any) (*Reply, error) {
-	return s.reply(s.eval(ctx, rdb, "eval", s.Source, keys, args))
+	r := s.reply(s.eval(ctx, rdb, "eval", s.Source, keys, args))
+	return r, r.Err
 }
 
-// reply wraps the answer or the error of a call.
-func (s Script) reply(answer []any, err error) (*Reply, error) {
+// reply returns the Reply to a call that ended with an answer or an error.
+func (s Script) reply(answer []any, err error) *Reply {
 	switch reason, before := refusedBefore(err); {
 	case before:
 		err = fmt.Errorf("script %s: %w: %w", s.Name, &definition.MissingRightsError{Reason: reason}, err)
 	case err != nil:
 		err = fmt.Errorf("%w: script %s: %w", definition.ErrUnavailable, s.Name, err)
 	}
-	return &Reply{Rest: answer}, err
+	return &Reply{Rest: answer, Err: err}
 }
 
 // eval sends one EVALSHA or EVAL.
@@ -127,5 +132,5 @@ func (s Script) command(ctx context.Context, verb, body string, keys []string, a
 	all = append(all, args...)
 	cmd := redis.NewCmd(ctx, all...)
 	cmd.SetFirstKeyPos(3)
-	return once{cmd, s.Writes}
+	return once{cmd, &s}
 }

@@ -50,8 +50,5 @@ func Send(ctx context.Context, c *pipeline.Client, sent func(), calls ...Call) [
 
 // replyTo returns the reply to a command that was sent.
 func (s Script) replyTo(cmd *redis.Cmd) *Reply {
-	answer, err := cmd.Slice()
-	r, err := s.reply(answer, err)
-	r.Err = err
-	return r
+	return s.reply(cmd.Slice())
 }
